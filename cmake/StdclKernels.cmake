@@ -1,0 +1,14 @@
+# stdcl_kernels(TARGET FILE...): embeds kernel sources in a target, as bytes.
+# FILE nbody/direct.cl becomes `extern const unsigned char stdcl_kernel_nbody_direct_cl[]` and
+# `extern const unsigned long stdcl_kernel_nbody_direct_cl_size`; paths are relative to the project.
+function(stdcl_kernels target)
+  foreach(file ${ARGN})
+    string(MAKE_C_IDENTIFIER ${file} name)
+    set(out ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
+    add_custom_command(OUTPUT ${out}
+      COMMAND ${CMAKE_COMMAND} -DIN=${PROJECT_SOURCE_DIR}/${file} -DOUT=${out} -DNAME=${name}
+              -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+      DEPENDS ${PROJECT_SOURCE_DIR}/${file} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
+    target_sources(${target} PRIVATE ${out})
+  endforeach()
+endfunction()
