@@ -1,0 +1,151 @@
+/* stdcl/nbody.h - gravity by direct summation, on any OpenCL device, or on several at once.
+ *
+ *   nbody *nb = nbody_create(&(struct nbody_options){.eps = 0.05, .dt = 0.002}, n, mass, pos, vel);
+ *   nbody_step(nb, 100);                 100 steps on the device, without visits of the host
+ *   nbody_diagnose(nb, &d);              energy, momentum, ... reduced on the device
+ *   nbody_state(nb, pos, vel);           copies positions and velocities back
+ *   nbody_free(nb);
+ *
+ * Units are the caller's: any that agree with G. Inside, everything is scaled by powers of two, which
+ * is exact, so that neither kilogrammes and metres nor parsecs overflow single precision.
+ * The force on body i is the sum over j != i of G m_j (x_j - x_i) / (r^2 + eps^2)^(3/2), Plummer's
+ * softening; the potential of i is minus the sum of G m_j / (r^2 + eps^2)^(1/2).
+ * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise.
+ * One engine is used by one thread at a time; different engines are independent of each other.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_NBODY_H
+#define STDCL_NBODY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdcl.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The engine. ----------------------------------------------------------------------------- */
+
+typedef struct nbody nbody;
+
+/* How a step goes from t to t + dt. Each costs one evaluation of all forces a step. */
+enum nbody_integrator {
+    /* Kick-drift-kick, 2nd order, symplectic: v += a dt/2; x += v dt; a = a(x); v += a dt/2. */
+    NBODY_LEAPFROG,
+    /* 4th order, from forces and their time derivatives (Makino & Aarseth 1992, PASJ 44, 141), one
+     * evaluation (PEC). Predict xp = x + v dt + a dt^2/2 + j dt^3/6, vp = v + a dt + j dt^2/2;
+     * evaluate a1, j1 there; a2 = (-6 (a - a1) - dt (4 j + 2 j1)) / dt^2,
+     * a3 = (12 (a - a1) + 6 dt (j + j1)) / dt^3; then x = xp + a2 dt^4/24 + a3 dt^5/120,
+     * v = vp + a2 dt^3/6 + a3 dt^4/24, a = a1, j = j1. */
+    NBODY_HERMITE4,
+    /* The classic tutorial's scheme, a at the old positions, first order:
+     * x += v dt + a dt^2/2; v += a dt. Kept as the seed of comparison. */
+    NBODY_TAYLOR
+};
+
+/* The type of state and sums on the device. Diagnostics are reduced in double either way (on a
+ * device without doubles, in compensated pairs of floats). */
+enum nbody_precision { NBODY_SINGLE, NBODY_DOUBLE };
+
+/* Zero means the default, everywhere but in dt. */
+struct nbody_options {
+    CLCONTEXT *ctx;                  /* the devices; ALL of them are used. NULL: stdgpu, else stdcpu.
+                                        Not owned; must outlive the engine */
+    enum nbody_integrator integrator;
+    enum nbody_precision precision;
+    double G;                        /* gravitational constant; 0 = 1 */
+    double eps;                      /* softening length (not its square), >= 0 */
+    double dt;                       /* time step; not 0; negative runs backwards */
+    size_t burst;                    /* steps between looks at the device (a NaN is noticed then, and
+                                        its step named); 0 = chosen, at most 256 */
+    const double *shares;            /* relative share of the bodies for each device of ctx, >= 0; NULL:
+                                        equal on devices of one model, else by a short measurement,
+                                        which may differ from run to run, and the rounding with it */
+    const char *shape;               /* how kernels are launched: words KEY=NUMBER that change the
+                                        device's own row, see nbody/README.md; NULL: that row */
+};
+
+/* Makes an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position
+ * pos[i][0..2], velocity vel[i][0..2]; all finite. Builds the kernels, so takes a second at first.
+ * On each device: 40 bytes a body in single precision (double: 80), Hermite 80 (160), plus at most
+ * 64 MiB of work space. Coincident bodies attract each other by nothing, also with eps = 0.
+ * EINVAL: a bad number (named); ENODEV: no device; ENOTSUP: double without hardware for it; ENOMEM;
+ * ENOEXEC: a kernel does not build (with the log). The caller frees it with nbody_free. */
+nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass,
+                    const double (*pos)[3], const double (*vel)[3]);
+
+/* Frees the engine and what it holds on the devices, after work in flight is done. NULL is fine. */
+void nbody_free(nbody *nb);
+
+/* Advances by `steps` steps of dt and blocks until they are done. EDOM when a position or velocity
+ * became NaN or infinite: the message names the first such step, and the state is lost. */
+int nbody_step(nbody *nb, size_t steps);
+
+/* Changes the time step from now on (not 0): to end a run at a given time, for example. */
+int nbody_set_dt(nbody *nb, double dt);
+
+/* Copies out positions and velocities of the current time, n rows each, in the caller's units and in
+ * the order given to nbody_create. Either may be NULL. */
+int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3]);
+
+/* Computes, at the current time and without stepping, every body's acceleration and potential (per
+ * unit mass, negative) into n rows each. Either may be NULL. */
+int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
+
+/* Sums over all bodies at the current time. Energies are those of the softened force. */
+struct nbody_diagnostics {
+    double time;
+    double kinetic;             /* sum m v^2 / 2 */
+    double potential;           /* sum over pairs, negative */
+    double total;               /* kinetic + potential */
+    double momentum[3];         /* sum m v */
+    double angular_momentum[3]; /* sum m x cross v, about the origin */
+    double virial_ratio;        /* 2 kinetic / |potential|; 0 when there is no potential */
+};
+
+/* Fills *d. Costs about one evaluation of all forces. */
+int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d);
+
+/* The current time (0 at creation); steps done; bodies; and interactions computed by steps so far,
+ * n^2 for each evaluation of all forces, as the field counts them. */
+double nbody_time(const nbody *nb);
+size_t nbody_steps(const nbody *nb);
+size_t nbody_bodies(const nbody *nb);
+double nbody_interactions(const nbody *nb);
+
+/* The most memory that any one device holds for the engine, in bytes. */
+size_t nbody_device_bytes(const nbody *nb);
+
+/* The number of devices in use; of device `dev` of the context: how many bodies it owns (0: it is
+ * idle), and its launch shape as one line "name: KEY=NUMBER ..." (owned by the engine). */
+unsigned nbody_devices(const nbody *nb);
+size_t nbody_share(const nbody *nb, unsigned dev);
+const char *nbody_shape(const nbody *nb, unsigned dev);
+
+/* ---- Initial conditions. --------------------------------------------------------------------- */
+
+enum nbody_model {
+    NBODY_PLUMMER,
+    NBODY_UNIFORM,
+    NBODY_COLD,
+    NBODY_COLLISION,
+    NBODY_FIGURE8,
+    NBODY_PYTHAGOREAN
+};
+
+/* Makes n bodies of a model. The same seed gives the same bodies on every machine (a counter-based
+ * generator). EINVAL for n = 0, or an n other than nbody_model_bodies. */
+int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass, double (*pos)[3],
+                  double (*vel)[3]);
+
+/* The model called "plummer", "uniform", "cold", "collision", "figure8", "pythagorean"; -1, EINVAL. */
+int nbody_model_by_name(const char *name);
+
+/* The number of bodies that a model is made of; 0: any number. */
+size_t nbody_model_bodies(enum nbody_model model);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif /* STDCL_NBODY_H */
