@@ -1,0 +1,57 @@
+/* outfile.h - output files that appear whole or not at all.
+ *
+ *   struct outfile out;
+ *   if (outfile_open(&out, "run.csv") < 0)      a temporary name in the same folder
+ *       return -1;
+ *   fprintf(out.fp, "...");                     write as to any FILE
+ *   return outfile_commit(&out);                flush, fsync, rename; or remove and say why
+ *
+ * Until the commit an older file of that name stays as it was. Errors are -1 with a sentence in
+ * clerror() that tells a missing folder, missing permission and a full disk apart.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef FORMATS_OUTFILE_H
+#define FORMATS_OUTFILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct outfile {
+    FILE *fp;        /* where to write; closed by commit and discard */
+    bool nosync;     /* set after open: do not wait for the disk, as for frames of a film */
+    char *name;      /* as the caller gave it, for messages */
+    char *target;    /* what the temporary file becomes, symbolic links followed; NULL if written directly */
+    char *temporary; /* NULL if written directly */
+};
+
+/* Opens `name` for writing. A regular file, or none yet, is written under a temporary name; "-",
+ * /dev/stdout, pipes and devices are written directly. An existing file keeps its mode, a symbolic
+ * link stays one. Errors: ENOENT (no such folder), EACCES, EROFS, EISDIR, ENOSPC, EMFILE. */
+int outfile_open(struct outfile *out, const char *name);
+
+/* -1 with the reason when an earlier write has failed; for long outputs, to stop early. */
+int outfile_check(struct outfile *out);
+
+/* Closes the file and gives it its name. On failure nothing of it is left behind. Frees what `out`
+ * holds in both cases; a second commit or discard does nothing. */
+int outfile_commit(struct outfile *out);
+
+/* Closes and removes the temporary file. Nothing happens to one that was never opened (zeroed). */
+void outfile_discard(struct outfile *out);
+
+/* Removes the temporary files of all that is open, in all threads. Async-signal-safe: for the handler
+ * of a signal that ends the program. */
+void outfile_unlink_all(void);
+
+/* Installs such a handler for SIGHUP, SIGINT, SIGTERM, SIGPIPE and SIGQUIT where nobody else has a
+ * handler, and the same at exit, so that a program that is interrupted leaves nothing half-written. */
+void outfile_guard(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
