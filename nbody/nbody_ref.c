@@ -1,0 +1,317 @@
+/* nbody_ref.c - the N-body engine in plain C and double precision; see nbody_ref.h.
+ *
+ * Order: forces, the three integrators of the engine, diagnostics, and last the reference
+ * integrator of high order, which treats positions and velocities as one array of 6n numbers.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/nbody_ref.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void nbody_ref_forces(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
+                      double (*acc)[3], double *potential) {
+    for (size_t i = 0; i < n; i++) {
+        double a[3] = {0, 0, 0}, p = 0;
+        for (size_t j = 0; j < n; j++) {
+            double d[3], r2 = eps * eps;
+            for (int k = 0; k < 3; k++) {
+                d[k] = pos[j][k] - pos[i][k];
+                r2 += d[k] * d[k];
+            }
+            if (j == i || r2 == 0)
+                continue;
+            double w = G * mass[j] / sqrt(r2);
+            p -= w;
+            for (int k = 0; k < 3; k++)
+                a[k] += w / r2 * d[k];
+        }
+        if (acc)
+            memcpy(acc[i], a, sizeof a);
+        if (potential)
+            potential[i] = p;
+    }
+}
+
+/* The derivative of d / r^3 is v / r^3 - 3 d (d.v) / r^5, with softening in r. */
+void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
+                    const double (*vel)[3], double (*acc)[3], double (*jerk)[3]) {
+    for (size_t i = 0; i < n; i++) {
+        memset(acc[i], 0, sizeof acc[i]);
+        memset(jerk[i], 0, sizeof jerk[i]);
+        for (size_t j = 0; j < n; j++) {
+            double d[3], v[3], r2 = eps * eps, dv = 0;
+            for (int k = 0; k < 3; k++) {
+                d[k] = pos[j][k] - pos[i][k];
+                v[k] = vel[j][k] - vel[i][k];
+                r2 += d[k] * d[k];
+                dv += d[k] * v[k];
+            }
+            if (j == i || r2 == 0)
+                continue;
+            double w = G * mass[j] / (r2 * sqrt(r2));
+            for (int k = 0; k < 3; k++) {
+                acc[i][k] += w * d[k];
+                jerk[i][k] += w * (v[k] - 3 * dv / r2 * d[k]);
+            }
+        }
+    }
+}
+
+/* ---- The engine's integrators. Below, x, v, a, j are arrays of 3n numbers. -------------------- */
+
+struct system {
+    size_t n;
+    double G, eps;
+    const double *mass;
+};
+
+typedef double (*rows)[3];
+typedef const double (*const_rows)[3];
+
+static void accelerations(const struct system *s, const double *x, double *a) {
+    nbody_ref_forces(s->n, s->G, s->eps, s->mass, (const_rows)x, (rows)a, NULL);
+}
+
+static void jerks(const struct system *s, const double *x, const double *v, double *a, double *j) {
+    nbody_ref_jerk(s->n, s->G, s->eps, s->mass, (const_rows)x, (const_rows)v, (rows)a, (rows)j);
+}
+
+/* y += factor * x over m numbers */
+static void add(size_t m, double *y, double factor, const double *x) {
+    for (size_t i = 0; i < m; i++)
+        y[i] += factor * x[i];
+}
+
+static void leapfrog(const struct system *s, double dt, size_t steps, double *x, double *v, double *w) {
+    size_t m = 3 * s->n;
+    double *a = w;
+    accelerations(s, x, a);
+    while (steps-- > 0) {
+        add(m, v, dt / 2, a);
+        add(m, x, dt, v);
+        accelerations(s, x, a);
+        add(m, v, dt / 2, a);
+    }
+}
+
+static void taylor(const struct system *s, double dt, size_t steps, double *x, double *v, double *w) {
+    size_t m = 3 * s->n;
+    double *a = w;
+    while (steps-- > 0) {
+        accelerations(s, x, a);
+        add(m, x, dt, v);
+        add(m, x, dt * dt / 2, a);
+        add(m, v, dt, a);
+    }
+}
+
+static void hermite4(const struct system *s, double dt, size_t steps, double *x, double *v, double *w) {
+    size_t m = 3 * s->n;
+    double *a = w, *j = a + m, *a1 = j + m, *j1 = a1 + m;
+    jerks(s, x, v, a, j);
+    while (steps-- > 0) {
+        for (size_t i = 0; i < m; i++) {
+            x[i] += dt * (v[i] + dt / 2 * (a[i] + dt / 3 * j[i]));
+            v[i] += dt * (a[i] + dt / 2 * j[i]);
+        }
+        jerks(s, x, v, a1, j1);
+        for (size_t i = 0; i < m; i++) {
+            double a2 = (-6 * (a[i] - a1[i]) - dt * (4 * j[i] + 2 * j1[i])) / (dt * dt);
+            double a3 = (12 * (a[i] - a1[i]) + 6 * dt * (j[i] + j1[i])) / (dt * dt * dt);
+            x[i] += dt * dt * dt * dt / 24 * (a2 + dt / 5 * a3);
+            v[i] += dt * dt * dt / 6 * (a2 + dt / 4 * a3);
+            a[i] = a1[i];
+            j[i] = j1[i];
+        }
+    }
+}
+
+int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt,
+                  size_t steps, const double *mass, double (*pos)[3], double (*vel)[3]) {
+    const struct system s = {n, G, eps, mass};
+    double *work = malloc(4 * 3 * n * sizeof *work);
+    if (!work)
+        return -1;
+    switch (integrator) {
+    case NBODY_LEAPFROG: leapfrog(&s, dt, steps, pos[0], vel[0], work); break;
+    case NBODY_HERMITE4: hermite4(&s, dt, steps, pos[0], vel[0], work); break;
+    case NBODY_TAYLOR: taylor(&s, dt, steps, pos[0], vel[0], work); break;
+    }
+    free(work);
+    return 0;
+}
+
+void nbody_ref_diagnose(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
+                        const double (*vel)[3], struct nbody_diagnostics *d) {
+    *d = (struct nbody_diagnostics){0};
+    for (size_t i = 0; i < n; i++) {
+        const double *x = pos[i], *v = vel[i], m = mass[i];
+        for (size_t j = 0; j < i; j++) {
+            double r2 = eps * eps;
+            for (int k = 0; k < 3; k++)
+                r2 += (x[k] - pos[j][k]) * (x[k] - pos[j][k]);
+            if (r2 > 0)
+                d->potential -= G * m * mass[j] / sqrt(r2);
+        }
+        d->kinetic += m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / 2;
+        for (int k = 0; k < 3; k++) {
+            int p = (k + 1) % 3, q = (k + 2) % 3;
+            d->momentum[k] += m * v[k];
+            d->angular_momentum[k] += m * (x[p] * v[q] - x[q] * v[p]);
+        }
+    }
+    d->total = d->kinetic + d->potential;
+    d->virial_ratio = d->potential < 0 ? -2 * d->kinetic / d->potential : 0;
+}
+
+/* ---- The reference integrator: one array y of 6n numbers, positions, then velocities. --------- */
+
+/* In a close encounter an error in the last place of a position is a large one of the energy, hence
+ * long double: 64 bits of mantissa on x86, 113 on ARM and POWER. */
+typedef long double real;
+
+enum { COLUMNS = 9 }; /* orders 2, 4, .. 18 */
+
+static void derivative(const struct system *s, const real *y, real *dy) {
+    size_t n = s->n, m = 3 * n;
+    memcpy(dy, y + m, m * sizeof *dy);
+    memset(dy + m, 0, m * sizeof *dy);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            real d[3], r2 = (real)s->eps * s->eps;
+            for (size_t k = 0; k < 3; k++) {
+                d[k] = y[3 * j + k] - y[3 * i + k];
+                r2 += d[k] * d[k];
+            }
+            real w = r2 > 0 ? s->G / (r2 * sqrtl(r2)) : 0;
+            for (size_t k = 0; k < 3; k++) {
+                dy[m + 3 * i + k] += w * s->mass[j] * d[k];
+                dy[m + 3 * j + k] -= w * s->mass[i] * d[k];
+            }
+        }
+}
+
+/* Gragg's modified midpoint rule: y after H by `parts` parts, into out. Its error has even powers of
+ * H / parts only. f0 = derivative at y; w = 2 arrays of 6n numbers. */
+static void midpoint(const struct system *s, const real *y, const real *f0, real H, int parts,
+                     real *out, real *w) {
+    size_t m = 6 * s->n;
+    real h = H / parts, *previous = w, *f = w + m;
+    for (size_t k = 0; k < m; k++) {
+        previous[k] = y[k];
+        out[k] = y[k] + h * f0[k];
+    }
+    for (int i = 1; i < parts; i++) {
+        derivative(s, out, f);
+        for (size_t k = 0; k < m; k++) {
+            real next = previous[k] + 2 * h * f[k];
+            previous[k] = out[k];
+            out[k] = next;
+        }
+    }
+    derivative(s, out, f);
+    for (size_t k = 0; k < m; k++)
+        out[k] = (out[k] + previous[k] + h * f[k]) / 2;
+}
+
+/* The largest of m numbers, or of m differences, in absolute value. */
+static real largest(size_t m, const real *x) {
+    real r = 0;
+    for (size_t i = 0; i < m; i++)
+        r = fmaxl(r, fabsl(x[i]));
+    return r;
+}
+
+static real largest_difference(size_t m, const real *x, const real *y) {
+    real r = 0;
+    for (size_t i = 0; i < m; i++)
+        r = fmaxl(r, fabsl(x[i] - y[i]));
+    return r;
+}
+
+static real smallest_distance(const struct system *s, const real *x) {
+    real least = INFINITY;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t j = 0; j < i; j++) {
+            const real *p = x + 3 * i, *q = x + 3 * j;
+            least = fminl(least, hypotl(hypotl(p[0] - q[0], p[1] - q[1]), p[2] - q[2]));
+        }
+    return least;
+}
+
+/* Whether two estimates of the state agree: positions to a part `tolerance` of the smallest distance
+ * (softened), so that close encounters keep their energy, and velocities of the largest speed; but
+ * never to less than a few units in the last place. */
+static int agree(const struct system *s, const real *a, const real *b, double tolerance) {
+    size_t m = 3 * s->n;
+    real size = largest(m, b), speed = largest(m, b + m), least = 8 * LDBL_EPSILON;
+    real scale = fminl(size, hypotl(smallest_distance(s, b), s->eps));
+    return largest_difference(m, a, b) <= fmaxl(tolerance * scale, least * size) &&
+           largest_difference(m, a + m, b + m) <= fmaxl(tolerance, least) * speed;
+}
+
+/* Tries a step H from y, with derivative f0 there. The number of columns it took until two estimates
+ * agreed, the better one then in t[0]; or 0 when they never did. */
+static int extrapolated_step(const struct system *s, const real *y, const real *f0, real H,
+                             double tolerance, real *t[COLUMNS], real *w) {
+    size_t m = 6 * s->n;
+    for (int k = 0; k < COLUMNS; k++) {
+        /* t[k] = midpoint with 2k + 2 parts; Neville's scheme then improves t[k-1] .. t[0]. */
+        midpoint(s, y, f0, H, 2 * k + 2, t[k], w);
+        for (int c = k; c > 0; c--) {
+            real ratio = (real)(k + 1) / c; /* of the parts of rows k and c - 1 */
+            for (size_t i = 0; i < m; i++)
+                t[c - 1][i] = t[c][i] + (t[c][i] - t[c - 1][i]) / (ratio * ratio - 1);
+        }
+        if (k > 1 && agree(s, t[0], t[1], tolerance))
+            return k + 1;
+    }
+    return 0;
+}
+
+/* Advances y by the time t; memory holds 3 + COLUMNS arrays of 6n numbers. */
+static int extrapolate(const struct system *s, real t, double tolerance, real *y, real *memory) {
+    size_t m = 6 * s->n;
+    real *f0 = memory, *w = f0 + m, *table[COLUMNS], done = 0, H = t / 64;
+    for (int k = 0; k < COLUMNS; k++)
+        table[k] = w + (size_t)(2 + k) * m;
+    while (done != t) {
+        int last = fabsl(t - done) <= fabsl(H);
+        real step = last ? t - done : H;
+        if (fabsl(step) < fabsl(t) * 1e-15L && !last)
+            return -1;
+        derivative(s, y, f0);
+        int columns = extrapolated_step(s, y, f0, step, tolerance, table, w);
+        if (columns == 0) {
+            H = step / 2;
+            continue;
+        }
+        memcpy(y, table[0], m * sizeof *y);
+        done = last ? t : done + step;
+        H = step * (columns < COLUMNS - 2 ? 1.5L : columns < COLUMNS ? 1 : 0.7L);
+    }
+    return 0;
+}
+
+int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, const double *mass,
+                    double (*pos)[3], double (*vel)[3]) {
+    const struct system s = {n, G, eps, mass};
+    size_t m = 3 * n;
+    real *y = malloc((4 + COLUMNS) * 2 * m * sizeof *y);
+    if (!y)
+        return -1;
+    for (size_t i = 0; i < m; i++) {
+        y[i] = pos[0][i];
+        y[m + i] = vel[0][i];
+    }
+    int rc = extrapolate(&s, t, tolerance, y, y + 2 * m);
+    for (size_t i = 0; i < m; i++) {
+        pos[0][i] = (double)y[i];
+        vel[0][i] = (double)y[m + i];
+    }
+    free(y);
+    return rc;
+}

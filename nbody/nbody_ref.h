@@ -1,0 +1,40 @@
+/* nbody_ref.h - the N-body engine in plain C and double precision, to test the engine against.
+ *
+ * Same formulas as stdcl/nbody.h, one straightforward loop each, no tricks: slow, and easy to check
+ * by reading. nbody_ref_exact goes further: an integrator of high order whose error is set by a
+ * tolerance, for a handful of bodies, to which all others can be compared.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_NBODY_REF_H
+#define STDCL_NBODY_REF_H
+
+#include <stddef.h>
+
+#include "stdcl/nbody.h"
+
+/* Accelerations into acc[n] and potentials per unit mass (negative) into potential[n]; either may be
+ * NULL. A pair at distance zero with eps = 0 is left out, as in the engine. */
+void nbody_ref_forces(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
+                      double (*acc)[3], double *potential);
+
+/* Accelerations and their time derivatives (jerks), n rows each. */
+void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
+                    const double (*vel)[3], double (*acc)[3], double (*jerk)[3]);
+
+/* Advances pos and vel by `steps` steps of dt. -1 when there is no memory, else 0. */
+int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt,
+                  size_t steps, const double *mass, double (*pos)[3], double (*vel)[3]);
+
+/* Advances pos and vel by the time t (which may be negative), with an error per step of `tolerance`,
+ * relative to the smallest distance and the largest speed; computed in long double, so that on most
+ * machines 1e-16 makes sense. Bulirsch-Stoer: Gragg's modified midpoint rule, extrapolated to step
+ * zero, step and order adapted (Hairer, Norsett & Wanner, "Solving Ordinary Differential Equations
+ * I", II.9). -1 without memory, or when the step vanishes, as it does when points collide; else 0. */
+int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, const double *mass,
+                    double (*pos)[3], double (*vel)[3]);
+
+/* Fills *d, with time 0. */
+void nbody_ref_diagnose(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
+                        const double (*vel)[3], struct nbody_diagnostics *d);
+
+#endif
