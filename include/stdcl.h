@@ -436,6 +436,13 @@ void oclperror(const char *prefix);
 const char *clerror_str(int code);
 const char *oclerror_str(int code);
 
+/* For libraries on top of this one: sets clerrno to `code` and the sentence of clerror(), and returns
+ * -1, so that a function may end with `return clerror_set(EINVAL, "...", ...)`. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+int clerror_set(int code, const char *format, ...);
+
 /* What an object made by `stdcl embed` calls at start-up; keeps the pointer, does nothing else. */
 struct stdcl_embedded {
     const char *name;

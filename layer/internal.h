@@ -1,0 +1,187 @@
+/* internal.h - what the files of the layer share.
+ *
+ * Locks, in the order in which they may be taken: a context's, a program's, a kernel's, the kernel table's, the
+ * memory table's, an allocation's, a device's. None is held while waiting for a device.
+ */
+#ifndef STDCL_INTERNAL_H
+#define STDCL_INTERNAL_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* asprintf, memmem, dladdr; this file is included first */
+#endif
+#include "stdcl.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STDCL_API __attribute__((visibility("default")))
+#define CL_FAILED ((cl_event)(intptr_t)-1)
+
+/* ---- error.c ---- */
+
+/* Records a failure of the calling thread: clerrno = code, oclerrno = ocl, the sentence. Returns -1. */
+__attribute__((format(printf, 3, 4))) int fail(int code, cl_int ocl, const char *format, ...);
+
+/* The errno value that stands for an OpenCL code. */
+int errno_of(cl_int ocl);
+
+/* ---- event.c: the commands of a device that have not been collected. ---- */
+
+enum event_kind { KERNEL_EVENT, MEMORY_EVENT, EVENT_KINDS };
+
+struct event_record {
+    cl_event event; /* NULL once clwaitev has taken it out of the middle */
+    uint64_t number;
+};
+
+/* Records first .. end - 1 of a growable array, oldest first. */
+struct event_list {
+    struct event_record *record;
+    size_t first, end, capacity;
+};
+
+/* ---- context.c ---- */
+
+struct device {
+    cl_device_id id;
+    cl_platform_id platform;
+    cl_device_type type;
+    cl_context context;
+    cl_command_queue queue;
+    size_t start_align; /* a buffer may start at multiples of this, bytes */
+    cl_ulong memory;    /* bytes */
+    char name[128];
+    pthread_mutex_t lock; /* guards what follows */
+    struct event_list events[EVENT_KINDS];
+    uint64_t commands; /* numbers given so far */
+};
+
+struct stdcl_context {
+    cl_uint ndev;
+    struct device *dev;
+    bool standard;
+    int *claims; /* descriptors that hold the locks of claimed devices, ndev of them or NULL */
+    pthread_mutex_t lock; /* guards what follows */
+    struct program *programs; /* newest first */
+    struct program *embedded; /* opened by clexec */
+};
+
+/* The device, or NULL with EINVAL and a message that names `call`. */
+struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
+
+/* ---- event.c, continued ---- */
+
+/* What every command does with its event: files it (NOWAIT), or waits for it. Returns what the public
+ * call returns. Takes over the reference. */
+cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, int flags, const char *call);
+
+/* Waits for all commands of a device. */
+void device_drain(struct device *d);
+void event_lists_free(struct device *d);
+
+/* ---- memory.c ---- */
+
+struct subbuffer {
+    struct subbuffer *next;
+    cl_uint dev;
+    size_t offset;
+    cl_mem buffer;
+};
+
+struct memory {
+    char *base;      /* host region, or for CL_MEM_DEVONLY a reserved range of addresses */
+    size_t size;     /* as asked for */
+    size_t mapped;   /* length of the mapping at base */
+    int flags;       /* CL_MEM_DETACHED, _ZEROCOPY, _DEVONLY, _IMAGE2D */
+    CLCONTEXT *cp;   /* NULL while detached */
+    cl_mem_flags user_flags;
+    size_t width, height; /* of an image; 0: not shaped yet */
+    cl_image_format format;
+    pthread_mutex_t lock; /* guards the making of what follows */
+    cl_mem *buffer;       /* one a device, NULL until first use */
+    struct subbuffer *subbuffers;
+    cl_mem pin; /* registers the host region with the GPU driver, mapped as long as it lives */
+    cl_command_queue pin_queue;
+    _Atomic int last_device;
+    _Atomic bool host_current;
+    _Atomic bool *device_current; /* one a device */
+};
+
+/* Counts every event after which a pointer may mean another buffer (free, detach, realloc, new image
+ * shape): a kernel whose arguments were bound at an older epoch looks them up again. */
+extern _Atomic uint64_t memory_epoch;
+
+/* The allocation that holds ptr, or NULL. */
+struct memory *memory_find(const void *ptr);
+
+/* The buffer, or sub-buffer at an offset, that device `dev` of m's context uses; made if need be. NULL
+ * after fail(). Owned by m. */
+cl_mem memory_buffer(struct memory *m, cl_uint dev, size_t offset, const char *call);
+
+/* Notes that a kernel on `dev` was given m. */
+void memory_touched(struct memory *m, cl_uint dev);
+
+/* Frees all that is attached to a context. */
+void memory_free_attached(CLCONTEXT *cp);
+
+/* ---- program.c ---- */
+
+/* One translation unit: source text or one binary a device, and what was built of it. */
+struct part {
+    char *name;
+    char *source; /* zero-terminated; NULL for binaries */
+    size_t nbinary, *binary_size;
+    unsigned char **binary;
+    cl_program *program; /* one a device */
+};
+
+struct program {
+    struct program *next;
+    CLCONTEXT *cp;
+    char *options; /* further build options */
+    size_t nparts;
+    struct part *part;
+    pthread_mutex_t lock; /* guards what follows */
+    bool built;
+    struct kernel *kernels;
+};
+
+/* ---- kernel.c ---- */
+
+enum arg_kind { ARG_UNSET, ARG_VALUE, ARG_GLOBAL, ARG_LOCAL };
+
+struct arg {
+    enum arg_kind kind;
+    size_t size;       /* of the value, or of local memory */
+    void *value;       /* ARG_VALUE: `capacity` bytes, the first `size` in use */
+    size_t capacity;
+    const void *ptr;   /* ARG_GLOBAL */
+    uint64_t version;  /* changes whenever the argument does */
+};
+
+/* An argument as it was last bound on a device. */
+struct binding {
+    uint64_t version, epoch;
+    struct memory *memory;
+};
+
+struct kernel {
+    struct kernel *next; /* of the program */
+    struct program *program;
+    char *name;
+    cl_uint nargs;
+    cl_kernel *on_device;
+    pthread_mutex_t lock; /* guards what follows, and clSetKernelArg */
+    struct arg *args;
+    struct binding **bound; /* [device][argument] */
+    uint64_t versions;
+};
+
+/* Enters / removes a kernel under its handle, the first device's cl_kernel. */
+int kernel_enter(struct kernel *k);
+void kernel_remove(struct kernel *k);
+void kernel_free(struct kernel *k);
+
+#endif
