@@ -1,0 +1,98 @@
+# What `make install` puts where, and how other projects find it again.
+#
+#   include/stdcl.h, include/stdcl/*.h       the headers
+#   lib/libstdcl.{so,a}                      the layer
+#   lib/libstdcl_NAME.{so,a}                 an engine: nbody, life, matmul, gas
+#   lib/pkgconfig/stdcl.pc, stdcl_NAME.pc    `pkg-config [--static] --cflags --libs stdcl`
+#   lib/cmake/stdcl/                         find_package(stdcl): stdcl::stdcl, stdcl::stdcl_static,
+#                                            stdcl::NAME, stdcl::NAME_static
+#   bin/stdcl, share/stdcl/kernels/          the command; the kernels, to read and to override
+include(CMakePackageConfigHelpers)
+
+# stdcl_install_library(NAME FROM target EXPORTS pattern... [LIBS lib...] [PC_LIBS flag...])
+# Makes, from the objects of an in-tree target, libNAME.so and libNAME.a in which only the names that
+# match the patterns (shell globs) can be seen: the shared library by a linker script, the static one
+# by linking its objects into one and making every other name local, so that a program may have a
+# function of its own called, say, memory_find. LIBS are what both need, as CMake targets.
+function(stdcl_install_library name)
+  cmake_parse_arguments(L "" "FROM" "EXPORTS;LIBS" ${ARGN})
+  string(REGEX REPLACE "^stdcl_" "" short ${name}) # stdcl, or the engine's bare name
+  set(dir ${PROJECT_BINARY_DIR}/install)
+  set(pic_objects $<TARGET_OBJECTS:${L_FROM}>)
+
+  string(JOIN "; " globals ${L_EXPORTS})
+  file(CONFIGURE OUTPUT ${dir}/${name}.map CONTENT "STDCL_${PROJECT_VERSION_MAJOR} { global: ${globals}; local: *; };\n")
+  add_library(${name}_shared SHARED ${pic_objects})
+  set_target_properties(${name}_shared PROPERTIES EXPORT_NAME ${short} LINKER_LANGUAGE C
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${dir}/${name}.map)
+  target_link_options(${name}_shared PRIVATE
+    LINKER:--version-script=${dir}/${name}.map LINKER:--no-undefined)
+
+  list(TRANSFORM L_EXPORTS PREPEND --keep-global-symbol= OUTPUT_VARIABLE keep)
+  add_custom_command(OUTPUT ${dir}/${name}.o
+    COMMAND ${CMAKE_LINKER} -r -o ${dir}/${name}.o ${pic_objects}
+    COMMAND ${CMAKE_OBJCOPY} --wildcard ${keep} ${dir}/${name}.o
+    DEPENDS ${L_FROM} ${pic_objects} COMMAND_EXPAND_LISTS VERBATIM)
+  add_library(${name}_sealed STATIC ${dir}/${name}.o)
+  set_target_properties(${name}_sealed PROPERTIES EXPORT_NAME ${short}_static LINKER_LANGUAGE C)
+
+  foreach(kind shared sealed)
+    set_target_properties(${name}_${kind} PROPERTIES OUTPUT_NAME ${name}
+      LIBRARY_OUTPUT_DIRECTORY ${dir} ARCHIVE_OUTPUT_DIRECTORY ${dir})
+    target_include_directories(${name}_${kind} PUBLIC
+      $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    list(TRANSFORM L_LIBS REPLACE "^stdcl$" stdcl_${kind} OUTPUT_VARIABLE libs)
+    target_link_libraries(${name}_${kind} PUBLIC ${libs})
+  endforeach()
+  install(TARGETS ${name}_shared ${name}_sealed EXPORT stdclTargets)
+endfunction()
+
+# stdcl_install_pc(NAME DESCRIPTION [REQUIRES package...] [PRIVATE package...] [LIBS_PRIVATE flag...])
+# PRIVATE and LIBS_PRIVATE are what `pkg-config --static` adds.
+function(stdcl_install_pc name description)
+  cmake_parse_arguments(P "" "" "REQUIRES;PRIVATE;LIBS_PRIVATE" ${ARGN})
+  foreach(part REQUIRES PRIVATE LIBS_PRIVATE)
+    string(JOIN " " P_${part} ${P_${part}})
+  endforeach()
+  set(file ${PROJECT_BINARY_DIR}/install/${name}.pc)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/stdcl.pc.in ${file} @ONLY)
+  install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+# ---- The layer. A loader from elsewhere may come without OpenCL.pc; then its path is written out.
+stdcl_install_library(stdcl FROM stdcl_objects
+  EXPORTS "cl[a-z]*" "ocl[a-z]*" "stdcl*" LIBS OpenCL::OpenCL Threads::Threads)
+pkg_check_modules(OPENCL_PC QUIET OpenCL)
+if(OPENCL_PC_FOUND)
+  set(loader PRIVATE OpenCL LIBS_PRIVATE -pthread)
+else()
+  set(loader LIBS_PRIVATE ${OpenCL_LIBRARIES} -pthread)
+endif()
+stdcl_install_pc(stdcl "${PROJECT_DESCRIPTION}" ${loader})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+
+# ---- The engines. Their sources mark nothing for export: the prefix does.
+foreach(engine nbody life matmul gas)
+  if(TARGET stdcl_${engine})
+    set_target_properties(stdcl_${engine} PROPERTIES C_VISIBILITY_PRESET default)
+    stdcl_install_library(stdcl_${engine} FROM stdcl_${engine} EXPORTS "${engine}_*" LIBS stdcl m)
+    stdcl_install_pc(stdcl_${engine} "The ${engine} engine of stdcl" REQUIRES stdcl LIBS_PRIVATE -lm)
+  endif()
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${engine} OPTIONAL
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/kernels
+    FILES_MATCHING PATTERN "*.cl" PATTERN "*.clt")
+endforeach()
+
+# ---- The CMake package, and the command.
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/stdcl)
+install(EXPORT stdclTargets NAMESPACE stdcl:: DESTINATION ${package})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/stdclConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/install/stdclConfig.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/install/stdclConfigVersion.cmake
+  COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/install/stdclConfig.cmake
+  ${PROJECT_BINARY_DIR}/install/stdclConfigVersion.cmake DESTINATION ${package})
+if(TARGET stdcl_command)
+  install(TARGETS stdcl_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
