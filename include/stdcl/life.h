@@ -1,0 +1,180 @@
+/* stdcl/life.h - Conway's Life and every other rule of its family, on any OpenCL device, or several.
+ *
+ *   life *lf = life_create(&(struct life_options){.width = 1024, .height = 1024});
+ *   life_soup(lf, 0, 1);                 a random start: half of the cells alive, seed 1
+ *   life_step(lf, 1024);                 1,024 generations on the device
+ *   life_population(lf, &alive);         counted on the device
+ *   life_get(lf, 0, 0, &cells);          copies a rectangle back
+ *   life_free(lf);
+ *
+ * Cell (x, y) is column x (0 = left) of row y (0 = top). All engines agree bit for bit.
+ * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise.
+ * One engine is used by one thread at a time; different engines are independent of each other.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_LIFE_H
+#define STDCL_LIFE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdcl.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Rules. ---------------------------------------------------------------------------------- */
+
+/* A life-like rule on the eight neighbours. Bit n of `birth`: a dead cell with n live neighbours
+ * becomes alive; bit n of `survival`: a live one stays so. Only bits 0 to 8 are used. */
+struct life_rule {
+    unsigned birth, survival;
+};
+
+/* What lies beyond the edge of the grid. */
+enum life_bounds {
+    LIFE_TORUS, /* the opposite edge */
+    LIFE_PLANE  /* cells that are dead, and stay so even if the rule has B0 */
+};
+
+/* Reads B3/S23, B3S23, 23/3 (survival first, as older programs write it) or a name such as "life",
+ * "highlife", "seeds", in any case of letters, ignoring blanks. EINVAL: the sentence says what is
+ * wrong, and why rules that are not of this family (hexagonal, non-totalistic, more states) are not
+ * taken. B0 rules are fine: on a bounded grid they need no special treatment. */
+int life_rule_parse(const char *text, struct life_rule *rule);
+
+/* Writes the rule as "B3/S23" into text[24], which it returns. */
+char *life_rule_string(const struct life_rule *rule, char *text);
+
+/* The names that life_rule_parse knows: name and rule number i, 0 <= i; NULL after the last. */
+const char *life_rule_name(size_t i, struct life_rule *rule);
+
+/* Splits "B3/S23:T100,50" in place: cuts the text at the colon and gives bounds and size. Without a
+ * colon *width is 0. ":T100" is a square; T is a torus, P a dead plane. EINVAL for shapes that are not
+ * a bounded torus or plane (Klein bottle, sphere, shifted or infinite sides): the sentence says so. */
+int life_bounds_split(char *text, enum life_bounds *bounds, size_t *width, size_t *height);
+
+/* ---- Cells in host memory. ------------------------------------------------------------------- */
+
+/* A rectangle of cells, one bit each: cell (x, y) is bit x % 64 of word[y * stride + x / 64], stride
+ * in words. Bits beyond the width are ignored when read, and written as 0. */
+struct life_cells {
+    size_t width, height, stride;
+    uint64_t *word;
+};
+
+/* Makes a rectangle of dead cells, stride as small as possible; the caller frees it with
+ * life_cells_free. ENOMEM says how much is needed. */
+int life_cells_alloc(struct life_cells *cells, size_t width, size_t height);
+void life_cells_free(struct life_cells *cells);
+
+/* One cell, 0 or 1. No check of x and y. */
+static inline int life_cells_at(const struct life_cells *c, size_t x, size_t y)
+{
+    return (int)(c->word[y * c->stride + x / 64] >> (x % 64) & 1);
+}
+
+/* ---- The engine. ----------------------------------------------------------------------------- */
+
+typedef struct life life;
+
+enum life_engine {
+    LIFE_PACKED,    /* one bit a cell, bit-sliced adders, several generations a launch; the default */
+    LIFE_LOCAL,     /* one int a cell, a work-group's tile in local memory (for teaching) */
+    LIFE_GLOBAL,    /* one int a cell, neighbours read from global memory (for teaching) */
+    LIFE_REFERENCE, /* plain C on the host, one byte a cell, no OpenCL */
+    LIFE_ENGINES
+};
+
+/* Zero means the default, everywhere but in width and height. */
+struct life_options {
+    CLCONTEXT *ctx;          /* the devices: packed uses ALL of them, the grid cut into strips of rows;
+                                local and global use the first. NULL: stdgpu, else stdcpu. Not owned;
+                                must outlive the engine */
+    enum life_engine engine;
+    size_t width, height;    /* cells, from 1 up */
+    enum life_bounds bounds;
+    const char *rule;        /* as life_rule_parse; NULL = "B3/S23" */
+    const char *shape;       /* packed: how kernels are launched, words KEY=NUMBER that change the
+                                device's own row, see life/README.md; NULL: that row */
+};
+
+/* Makes an engine whose cells are all dead, at generation 0. Builds the kernels, so takes a second
+ * at first. Memory on the devices: packed 2 bits a cell (rows are padded to 64 cells), local and
+ * global 8 bytes a cell; host: packed 1 bit a cell, the others more.
+ * EINVAL: a bad size or rule (named); ENODEV: no device; ENOMEM: says how much is needed; ENOEXEC: a
+ * kernel does not build (with the log). The caller frees it with life_free. */
+life *life_create(const struct life_options *options);
+
+/* Frees the engine and what it holds on the devices, after work in flight is done. NULL is fine. */
+void life_free(life *lf);
+
+/* Advances by `generations` and blocks until they are done. */
+int life_step(life *lf, uint64_t generations);
+
+/* Kills all cells and goes back to generation 0. */
+int life_clear(life *lf);
+
+/* Copies a rectangle in, its top left corner at (x, y); cells outside it stay as they are. On a torus
+ * it may lie across the edge, x and y may be any number; on a plane it must fit. EINVAL: it is larger
+ * than the grid, or reaches beyond the plane's edge. */
+int life_put(life *lf, long long x, long long y, const struct life_cells *cells);
+
+/* Copies a rectangle out into cells->word (width, height and stride given), its top left corner at
+ * (x, y); x and y as in life_put. */
+int life_get(life *lf, long long x, long long y, struct life_cells *cells);
+
+/* Fills the grid with a random soup and goes back to generation 0. density 0: row by row, left to
+ * right, with the C library's rand() % 2 after srand(seed), as published programs do; 0 < density <=
+ * 1: each cell is alive with that probability, from Philox4x32-10 keyed by seed and place, the same on
+ * every machine. EINVAL: density out of range; a seed beyond `unsigned int` with density 0. */
+int life_soup(life *lf, double density, uint64_t seed);
+
+/* Counts the live cells, on the device. */
+int life_population(life *lf, uint64_t *population);
+
+/* What life_trace notes of a generation. The hash is of the cells and their places; equal states
+ * have equal hashes, and different ones the same with a probability of 2^-64. It differs between
+ * engines. */
+struct life_sample {
+    uint64_t generation, population, hash;
+};
+
+/* Advances by n generations one by one and notes each after its step in sample[0 .. n). */
+int life_trace(life *lf, size_t n, struct life_sample *sample);
+
+/* Notes the current generation without stepping. */
+int life_look(life *lf, struct life_sample *sample);
+
+/* Advances until the state has repeated within the last 64 generations, at most by `limit`. The answer
+ * is checked cell by cell, not only by hash. On success *period is the smallest p in 1 .. 64 with
+ * state(g + p) = state(g), and *generation the first such g that was seen; *period is 0 when the limit
+ * came first. Either way the engine stands where it stopped (see life_generation). `watch` (may be
+ * NULL) is called for each generation in turn, and stops the run when it returns non-zero. */
+int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *generation,
+                      int (*watch)(void *arg, const struct life_sample *sample), void *arg);
+
+/* ---- Questions. ------------------------------------------------------------------------------ */
+
+uint64_t life_generation(const life *lf);
+size_t life_width(const life *lf);
+size_t life_height(const life *lf);
+struct life_rule life_rule_of(const life *lf);
+enum life_bounds life_bounds_of(const life *lf);
+
+/* The engine called "packed", "local", "global", "reference", and back; -1, EINVAL with the list. */
+int life_engine_by_name(const char *name);
+const char *life_engine_name(enum life_engine engine);
+
+/* Devices in use; the launch shape of one as a line "name: KEY=NUMBER ..." (owned by the engine; ""
+ * for the reference); kernels started so far on all devices; the most memory that any one device
+ * holds for the engine, in bytes, without the local memory of running kernels. */
+unsigned life_devices(const life *lf);
+const char *life_shape(const life *lf, unsigned dev);
+uint64_t life_launches(const life *lf);
+size_t life_device_bytes(const life *lf);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif /* STDCL_LIFE_H */
