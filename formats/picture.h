@@ -2,7 +2,7 @@
  *
  * Bodies are projected along one axis; every body is spread over a smooth spot as wide as the distance
  * to its neighbours, and the mass per area is shown on a logarithmic scale in a colour map whose steps
- * look equal. The same bodies give the same bytes on every machine.
+ * look equal. Nothing is random: the same bodies give the same picture.
  * Without libpng at build time the functions that write answer ENOTSUP; the rest works.
  * SPDX-License-Identifier: MIT
  */
