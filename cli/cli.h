@@ -1,0 +1,326 @@
+/* cli.h - what the subcommands of `stdcl` are made of.
+ *
+ * A subcommand is one file, cmd_NAME.c, that defines `const struct cli_command cmd_NAME` and, from
+ * the pieces below, does always the same: describe its options in a table, parse, check what can be
+ * checked before computing, open devices, work while showing progress and minding Ctrl-C, report as
+ * text or as one JSON object. It becomes part of the program by one line in CMakeLists.txt.
+ *
+ * Everything here prints its own errors, as "stdcl NAME: sentence", and hands back an exit status.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_H
+#define STDCL_CLI_H
+
+#include <stdcl.h>
+
+#include <float.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- Commands and exit status. --------------------------------------------------------------- */
+
+enum cli_status {
+    CLI_DONE = 0,
+    CLI_FAILED = 1, /* what was asked could not be done */
+    CLI_WRONG = 2   /* what was asked makes no sense */
+                    /* 128 + signal: interrupted, see cli_interrupt_status */
+};
+
+/* A subcommand. run gets argv[0] = its name and returns the exit status. */
+struct cli_command {
+    const char *name;
+    const char *summary; /* half a line for `stdcl --help` */
+    int (*run)(int argc, char **argv);
+};
+
+/* What messages begin with, "stdcl NAME"; main sets it. */
+extern const char *cli_program;
+
+/* Print one sentence to stderr, without a final dot or newline, and return CLI_WRONG / CLI_FAILED.
+ * cli_failed_call prints clerror(), after "while DOING: " unless doing is NULL. */
+int cli_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int cli_failed_call(const char *doing);
+
+/* As the former two, for something that is not fatal: prints "stdcl NAME: warning: sentence". */
+void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* malloc and realloc of count * size bytes that end the program with a sentence (which says how much
+ * was asked for) instead of failing: for the small things; data of the user's size goes through
+ * cli_memory_for first. */
+void *cli_alloc(size_t count, size_t size);
+void *cli_realloc(void *old, size_t count, size_t size);
+
+/* CLI_DONE when count * size bytes fit the machine's memory; else says so (count "what", in all how
+ * much) and returns CLI_FAILED. Asked before allocating, for the kernel promises more than it has. */
+int cli_memory_for(size_t count, size_t size, const char *what);
+
+/* ---- Options. -------------------------------------------------------------------------------- */
+
+/* Words from the command line: pointers into argv, not owned; the array is. */
+struct cli_strings {
+    size_t n;
+    const char **item;
+};
+void cli_strings_add(struct cli_strings *strings, const char *item);
+void cli_strings_free(struct cli_strings *strings);
+
+enum cli_option_type {
+    CLI_TYPE_END,
+    CLI_TYPE_GROUP, /* a heading in --help */
+    CLI_TYPE_FLAG,
+    CLI_TYPE_INT,
+    CLI_TYPE_SIZE,
+    CLI_TYPE_U64,
+    CLI_TYPE_REAL,
+    CLI_TYPE_CHOICE,
+    CLI_TYPE_STRING,
+    CLI_TYPE_STRINGS,
+    CLI_TYPE_PARSED
+};
+
+/* A value that no other type reads: writes it to `to` and returns true, or returns false with the
+ * reason in why[size], half a sentence such as "'3x' is no size; give WIDTHxHEIGHT". */
+typedef bool cli_reader(const char *text, void *to, char *why, size_t size);
+
+/* One row of a table of options; made by the macros below, never by hand. */
+struct cli_option {
+    enum cli_option_type type;
+    char letter;          /* -n, or 0 */
+    const char *name;     /* --name, or NULL */
+    const char *argument; /* what --help calls the value, NULL for a flag */
+    const char *help;
+    union {
+        bool *flag;
+        int *integer; /* also the index of a choice */
+        size_t *size;
+        uint64_t *u64;
+        double *real;
+        const char **string;
+        struct cli_strings *strings;
+        void *any;
+    } to;
+    union {
+        struct { int min, max; } integer;
+        struct { uint64_t min, max; } natural;
+        struct { double min, max; } real;
+        const char *const *choices; /* ended by NULL */
+        cli_reader *reader;
+    } of;
+    bool optional;  /* --name alone is allowed; a value needs --name=VALUE */
+    unsigned given; /* set by cli_parse: how often */
+};
+
+/* The rows. `to` holds the default when cli_parse is called; a default inside the option's range is
+ * shown by --help, one outside it (0 where 1 is the least, NAN, choice -1) means "not given".
+ * Bounds are included. CLI_ABOVE_0 as least real number means that 0 itself is not allowed. */
+#define CLI_ABOVE_0 DBL_TRUE_MIN
+#define CLI_GROUP(title) {.type = CLI_TYPE_GROUP, .help = (title)}
+#define CLI_FLAG(letter_, name_, to_, help_) \
+    {.type = CLI_TYPE_FLAG, .letter = (letter_), .name = (name_), .help = (help_), .to.flag = (to_)}
+#define CLI_INT(letter_, name_, arg_, to_, min_, max_, help_)                              \
+    {.type = CLI_TYPE_INT, .letter = (letter_), .name = (name_), .argument = (arg_),       \
+     .help = (help_), .to.integer = (to_), .of.integer = {(min_), (max_)}}
+#define CLI_SIZE(letter_, name_, arg_, to_, min_, max_, help_)                             \
+    {.type = CLI_TYPE_SIZE, .letter = (letter_), .name = (name_), .argument = (arg_),      \
+     .help = (help_), .to.size = (to_), .of.natural = {(min_), (max_)}}
+#define CLI_U64(letter_, name_, arg_, to_, min_, max_, help_)                              \
+    {.type = CLI_TYPE_U64, .letter = (letter_), .name = (name_), .argument = (arg_),       \
+     .help = (help_), .to.u64 = (to_), .of.natural = {(min_), (max_)}}
+#define CLI_REAL(letter_, name_, arg_, to_, min_, max_, help_)                             \
+    {.type = CLI_TYPE_REAL, .letter = (letter_), .name = (name_), .argument = (arg_),      \
+     .help = (help_), .to.real = (to_), .of.real = {(min_), (max_)}}
+#define CLI_CHOICE(letter_, name_, arg_, to_, choices_, help_)                             \
+    {.type = CLI_TYPE_CHOICE, .letter = (letter_), .name = (name_), .argument = (arg_),    \
+     .help = (help_), .to.integer = (to_), .of.choices = (choices_)}
+#define CLI_STRING(letter_, name_, arg_, to_, help_)                                       \
+    {.type = CLI_TYPE_STRING, .letter = (letter_), .name = (name_), .argument = (arg_),    \
+     .help = (help_), .to.string = (to_)}
+#define CLI_STRINGS(letter_, name_, arg_, to_, help_)                                      \
+    {.type = CLI_TYPE_STRINGS, .letter = (letter_), .name = (name_), .argument = (arg_),   \
+     .help = (help_), .to.strings = (to_)}
+#define CLI_PARSED(letter_, name_, arg_, to_, reader_, help_)                              \
+    {.type = CLI_TYPE_PARSED, .letter = (letter_), .name = (name_), .argument = (arg_),    \
+     .help = (help_), .to.any = (to_), .of.reader = (reader_)}
+/* As CLI_PARSED for an option whose value may be left out, as in --soup[=DENSITY]; the reader then
+ * gets text NULL. */
+#define CLI_PARSED_OPTIONAL(letter_, name_, arg_, to_, reader_, help_)                     \
+    {.type = CLI_TYPE_PARSED, .letter = (letter_), .name = (name_), .argument = (arg_),    \
+     .help = (help_), .to.any = (to_), .of.reader = (reader_), .optional = true}
+#define CLI_END {.type = CLI_TYPE_END}
+
+/* The options that every command has. */
+struct cli_common {
+    struct cli_strings device; /* patterns in order, see cli_devices_open; free with cli_common_free */
+    bool json;
+    bool quiet;
+};
+#define CLI_COMMON_OPTIONS(common)                                                              \
+    CLI_GROUP("Common options"),                                                                \
+    CLI_STRINGS(0, "device", "DEVICE", &(common)->device,                                       \
+                "cpu, gpu, acc, all, part of a device's, vendor's or platform's name, or a "    \
+                "number of 'stdcl devices'; with ':K' only the K-th such device, from 0; may "  \
+                "be repeated (default: the first GPU, else the first CPU)"),                    \
+    CLI_FLAG(0, "json", &(common)->json, "report as one JSON object on standard output"),       \
+    CLI_FLAG('q', "quiet", &(common)->quiet, "no progress and no report")
+void cli_common_free(struct cli_common *common);
+
+/* What a command accepts. */
+struct cli_usage {
+    const char *synopsis; /* after "usage: stdcl NAME" */
+    const char *about;    /* a paragraph; wrapped */
+    const char *examples; /* lines, printed as they are; may be NULL */
+    struct cli_option *options;
+    struct cli_strings *operands; /* NULL: none are accepted */
+    size_t operands_min;
+    const char *operand; /* what one is called: "FILE" */
+};
+
+/* Reads the command line: -x, -xVALUE, -x VALUE, --name VALUE, --name=VALUE, operands anywhere, "--" ends
+ * the options; the last of two equal options wins; whole numbers may be written 16384, 1e6 or 2^20.
+ * True: go on. False: end with *status, after --help (which needs no row) or after a message. */
+bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status);
+
+/* How often --name (or -letter, for "n") was given. Asking for a name not in the table is a bug. */
+unsigned cli_given(const struct cli_option *options, const char *name);
+
+/* Prints the --help of a command. */
+void cli_help(const struct cli_usage *usage, FILE *fp);
+
+/* Prints `text` wrapped into the columns [indent, width), which the cursor has reached already. */
+void cli_wrap(FILE *fp, const char *text, size_t indent, size_t width);
+
+/* The number in `text`, also as 1e6 or 2^20. 0; EINVAL: none; ERANGE: more than 64 bits. */
+int cli_read_natural(const char *text, uint64_t *value);
+
+/* The nearest of the names offered to what was typed, for "did you mean". Starts as {.word = typed};
+ * best stays NULL when nothing is near. */
+struct cli_guess {
+    const char *word;
+    const char *best;
+    size_t distance;
+};
+void cli_guess_offer(struct cli_guess *guess, const char *name);
+
+/* ---- Devices. -------------------------------------------------------------------------------- */
+
+/* A device of this machine, in the order that all of stdcl counts them: platform by platform. */
+struct cli_device {
+    cl_device_id id;
+    cl_device_type type;
+    size_t platform; /* counted from 0 */
+    char platform_name[256];
+    char platform_version[256];
+    char name[256];
+    char vendor[256];
+};
+struct cli_devices {
+    size_t n;
+    struct cli_device *item;
+};
+
+/* Lists the machine's devices, without opening any. CLI_DONE, or CLI_FAILED after saying what to
+ * install when there is none. Free with cli_devices_free. */
+int cli_devices_find(struct cli_devices *devices);
+void cli_devices_free(struct cli_devices *devices);
+
+/* True when `pattern`, in any case of letters, is "all", the device's type (cpu, gpu, acc), its number
+ * in the list, or part of its name, its vendor or its platform's name. */
+bool cli_device_matches(const struct cli_devices *devices, size_t device, const char *pattern);
+
+/* Fills chosen[] (of devices->n entries) with the numbers of the devices that the patterns pick, in
+ * order and without repetition, and *n with how many. Without patterns: the first GPU, else the
+ * first CPU, else the first device. CLI_WRONG after listing what there is when a pattern picks none. */
+int cli_devices_choose(const struct cli_devices *devices, const struct cli_strings *patterns,
+                       size_t *chosen, size_t *n);
+
+/* Opens the devices that the patterns pick. The caller destroys *context. CLI_DONE or as above. */
+int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context);
+
+/* The devices of a context in words, "NVIDIA H200" or "2 x NVIDIA H200". The caller frees it. */
+char *cli_devices_name(CLCONTEXT *context);
+
+/* "CPU", "GPU", "accelerator", ... */
+const char *cli_device_type(cl_device_type type);
+
+/* What to type on this system to get an OpenCL device, by the os-release file at `path` (normally
+ * "/etc/os-release"); static memory. */
+const char *cli_install_hint(const char *path);
+
+/* ---- Output. --------------------------------------------------------------------------------- */
+
+/* A table of text. `columns` names them, separated by '|'; a leading '>' aligns one to the right. */
+struct cli_table;
+struct cli_table *cli_table_create(const char *columns);
+/* Adds the next cell, left to right and row by row. */
+void cli_table_add(struct cli_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Adds a line over the next row that takes the width it needs. */
+void cli_table_heading(struct cli_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void cli_table_print(const struct cli_table *table, FILE *fp);
+void cli_table_free(struct cli_table *table);
+
+/* How many columns of a terminal a UTF-8 text takes; broken bytes count one each. */
+size_t cli_text_width(const char *text);
+
+/* Numbers for people, in buffers of the caller's; each returns its buffer.
+ *   cli_text_bytes     "512 B", "48.0 KiB", "139.8 GiB"
+ *   cli_text_rate      4.26e12, "B/s": "4.26 TB/s"; 1.98e9, "Hz": "1.98 GHz"
+ *   cli_text_duration  "0.42 s", "12.3 s", "3 min 20 s", "2 h 05 min" */
+struct cli_text {
+    char s[32];
+};
+const char *cli_text_bytes(struct cli_text *text, double bytes);
+const char *cli_text_rate(struct cli_text *text, double value, const char *unit);
+const char *cli_text_duration(struct cli_text *text, double seconds);
+
+/* JSON by jansson. print writes one object and a newline to stdout, real numbers with as few digits
+ * as give the same double back, and returns an exit status; the object stays the caller's.
+ * cli_json_real is json_real, or null for what JSON cannot write (NaN, infinity). */
+struct json_t;
+int cli_json_print(const struct json_t *object);
+struct json_t *cli_json_real(double value);
+struct json_t *cli_json_reals(const double *values, size_t n);
+
+/* A line on stderr that is drawn over and over: share done, rate, time left. Silent unless stderr is a
+ * terminal. Not thread-safe; at most one at a time. Messages printed meanwhile appear above it. */
+struct cli_progress {
+    const char *unit; /* "steps" */
+    double total;     /* 0: not known */
+    double started, drawn;
+    bool visible;
+};
+void cli_progress_start(struct cli_progress *progress, const char *unit, double total, bool quiet);
+/* `note` is added at the end, such as "10.2 G interactions/s"; may be NULL. Draws ten times a second
+ * at most, so that it may be called as often as convenient. */
+void cli_progress_update(struct cli_progress *progress, double done, const char *note);
+void cli_progress_end(struct cli_progress *progress); /* wipes the line */
+void cli_progress_hide(void);                         /* before anything else is printed */
+
+/* Seconds of a clock that never jumps. */
+double cli_seconds(void);
+
+/* ---- Files. ---------------------------------------------------------------------------------- */
+
+/* Checks, before hours of computing, that a file called `path` can be made: its folder is there and
+ * can be written to, and `path` itself is no folder. CLI_DONE, or CLI_WRONG / CLI_FAILED. */
+int cli_check_output(const char *path);
+
+/* True when `path` ends in `suffix` (".png"), in any case of letters. */
+bool cli_has_suffix(const char *path, const char *suffix);
+
+/* ---- Interruption. --------------------------------------------------------------------------- */
+
+/* From now on, the first SIGINT or SIGTERM is only noted; a second one kills. */
+void cli_interrupt_catch(void);
+
+/* True after the first; to be asked between bursts of work. */
+bool cli_interrupted(void);
+
+/* 128 + the signal, or `otherwise` when there was none. */
+int cli_interrupt_status(int otherwise);
+
+#endif

@@ -1,0 +1,138 @@
+/* cmd_devices.c - `stdcl devices`: what this machine can compute on, and under which names. */
+#include "cli.h"
+
+#include <jansson.h>
+
+/* The standard contexts a device may belong to. The variables are macros that open their devices at
+ * first use, which is the only honest way to know. */
+enum { CONTEXTS = 4 };
+static const char *const context_name[CONTEXTS] = {"stddev", "stdcpu", "stdgpu", "stdacc"};
+
+static bool holds(CLCONTEXT *context, cl_device_id id)
+{
+    for (cl_uint i = 0; i < clgetndev(context); i++)
+        if (clgetdevice(context, i) == id)
+            return true;
+    return false;
+}
+
+/* What is shown of a device beyond struct cli_device. */
+struct detail {
+    cl_uint units, clock_mhz;
+    cl_ulong memory, local, allocation;
+    size_t group;
+    cl_device_fp_config fp64;
+    char driver[256], version[256];
+    bool in[CONTEXTS];
+};
+
+static void ask(cl_device_id id, CLCONTEXT *const context[CONTEXTS], struct detail *d)
+{
+    *d = (struct detail){0};
+    clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof d->units, &d->units, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof d->clock_mhz, &d->clock_mhz, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof d->memory, &d->memory, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof d->local, &d->local, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof d->allocation, &d->allocation, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof d->group, &d->group, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof d->fp64, &d->fp64, NULL);
+    clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof d->driver, d->driver, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof d->version, d->version, NULL);
+    for (int i = 0; i < CONTEXTS; i++)
+        d->in[i] = holds(context[i], id);
+}
+
+static json_t *json_device(size_t number, const struct cli_device *device, const struct detail *d)
+{
+    json_t *in = json_array();
+    for (int i = 0; i < CONTEXTS; i++)
+        if (d->in[i])
+            json_array_append_new(in, json_string(context_name[i]));
+    return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:b, s:s, s:s, s:o}",
+                     "number", (json_int_t)number, "name", device->name, "vendor", device->vendor,
+                     "type", cli_device_type(device->type), "platform", device->platform_name,
+                     "platform_version", device->platform_version, "compute_units",
+                     (json_int_t)d->units, "clock_hz", 1e6 * d->clock_mhz, "memory_bytes",
+                     (json_int_t)d->memory, "local_memory_bytes", (json_int_t)d->local,
+                     "max_allocation_bytes", (json_int_t)d->allocation, "max_work_group",
+                     (json_int_t)d->group, "fp64", d->fp64 != 0, "driver", d->driver, "version",
+                     d->version, "contexts", in);
+}
+
+static int report_json(const struct cli_devices *devices, const struct detail *detail)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < devices->n; i++)
+        json_array_append_new(list, json_device(i, &devices->item[i], &detail[i]));
+    json_t *report = json_pack("{s:s, s:o}", "program", "devices", "devices", list);
+    const int status = cli_json_print(report);
+    json_decref(report);
+    return status;
+}
+
+static void add_contexts(struct cli_table *table, const struct detail *d)
+{
+    char text[64] = "";
+    for (int i = 0; i < CONTEXTS; i++)
+        if (d->in[i])
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? " " : "",
+                     context_name[i]);
+    cli_table_add(table, "%s", *text ? text : "-");
+}
+
+static int report_table(const struct cli_devices *devices, const struct detail *detail)
+{
+    struct cli_text clock, memory, local;
+    struct cli_table *table = cli_table_create(
+        ">#|device|type|>units|>clock|>memory|>local|fp64|driver|contexts");
+    for (size_t i = 0; i < devices->n; i++) {
+        const struct cli_device *device = &devices->item[i];
+        if (i == 0 || device->platform != device[-1].platform)
+            cli_table_heading(table, "%s, %s", device->platform_name, device->platform_version);
+        cli_table_add(table, "%zu", i);
+        cli_table_add(table, "%s", device->name);
+        cli_table_add(table, "%s", cli_device_type(device->type));
+        cli_table_add(table, "%u", detail[i].units);
+        cli_table_add(table, "%s", cli_text_rate(&clock, 1e6 * detail[i].clock_mhz, "Hz"));
+        cli_table_add(table, "%s", cli_text_bytes(&memory, (double)detail[i].memory));
+        cli_table_add(table, "%s", cli_text_bytes(&local, (double)detail[i].local));
+        cli_table_add(table, "%s", detail[i].fp64 ? "yes" : "no");
+        cli_table_add(table, "%s", detail[i].driver);
+        add_contexts(table, &detail[i]);
+    }
+    cli_table_print(table, stdout);
+    cli_table_free(table);
+    return CLI_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    bool json = false;
+    int status;
+    struct cli_option options[] = {
+        CLI_FLAG(0, "json", &json, "report as one JSON object on standard output"),
+        CLI_END,
+    };
+    const struct cli_usage usage = {
+        .synopsis = "[--json]",
+        .about = "Lists the OpenCL devices of this machine by platform: the number and the name that "
+                 "--device takes, what they have, and to which of the library's standard contexts "
+                 "each belongs.",
+        .options = options,
+    };
+    struct cli_devices devices;
+    if (!cli_parse(&usage, argc, argv, &status))
+        return status;
+    if ((status = cli_devices_find(&devices)) != CLI_DONE)
+        return status;
+    CLCONTEXT *const context[CONTEXTS] = {stddev, stdcpu, stdgpu, stdacc};
+    struct detail *detail = cli_alloc(devices.n, sizeof *detail);
+    for (size_t i = 0; i < devices.n; i++)
+        ask(devices.item[i].id, context, &detail[i]);
+    status = json ? report_json(&devices, detail) : report_table(&devices, detail);
+    free(detail);
+    cli_devices_free(&devices);
+    return status;
+}
+
+const struct cli_command cmd_devices = {"devices", "list the OpenCL devices of this machine", run};

@@ -1,0 +1,265 @@
+/* device.c - the machine's devices, and the choice of some of them with --device.
+ *
+ * The list comes from OpenCL itself, since making the layer's standard contexts would open every
+ * device of the machine to use one of them.
+ */
+#include "cli.h"
+
+#include <ctype.h>
+#include <strings.h>
+#include <unistd.h>
+
+const char *cli_device_type(cl_device_type type)
+{
+    return type & CL_DEVICE_TYPE_GPU           ? "GPU"
+           : type & CL_DEVICE_TYPE_CPU         ? "CPU"
+           : type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
+                                               : "custom";
+}
+
+/* ---- The list. ------------------------------------------------------------------------------- */
+
+static void add_device(struct cli_devices *devices, size_t number, cl_platform_id platform,
+                       cl_device_id id)
+{
+    devices->item = cli_realloc(devices->item, devices->n + 1, sizeof *devices->item);
+    struct cli_device *d = &devices->item[devices->n++];
+    *d = (struct cli_device){.id = id, .platform = number};
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof d->platform_name, d->platform_name, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof d->platform_version,
+                      d->platform_version, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof d->type, &d->type, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof d->name, d->name, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof d->vendor, d->vendor, NULL);
+}
+
+static void add_platform(struct cli_devices *devices, size_t number, cl_platform_id platform)
+{
+    cl_uint n = 0;
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n) != CL_SUCCESS || n == 0)
+        return;
+    cl_device_id *id = cli_alloc(n, sizeof(cl_device_id));
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, id, NULL) == CL_SUCCESS)
+        for (cl_uint i = 0; i < n; i++)
+            add_device(devices, number, platform, id[i]);
+    free(id);
+}
+
+/* Says which environment variable may be hiding the platforms, or nothing. */
+static const char *hidden_by(char *text, size_t size)
+{
+    static const char *const variable[] = {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH"};
+    text[0] = 0;
+    for (size_t i = 0; i < sizeof variable / sizeof *variable && !text[0]; i++)
+        if (getenv(variable[i]))
+            snprintf(text, size, " (%s is set to '%s')", variable[i], getenv(variable[i]));
+    return text;
+}
+
+int cli_devices_find(struct cli_devices *devices)
+{
+    cl_uint n = 0;
+    char hidden[512];
+    *devices = (struct cli_devices){0};
+    if (clGetPlatformIDs(0, NULL, &n) != CL_SUCCESS || n == 0)
+        return cli_failed("this system has no OpenCL platform%s; to make the CPU a device, type: %s",
+                          hidden_by(hidden, sizeof hidden), cli_install_hint("/etc/os-release"));
+    cl_platform_id *platform = cli_alloc(n, sizeof(cl_platform_id));
+    if (clGetPlatformIDs(n, platform, NULL) == CL_SUCCESS)
+        for (cl_uint i = 0; i < n; i++)
+            add_platform(devices, i, platform[i]);
+    free(platform);
+    if (devices->n == 0)
+        return cli_failed("OpenCL is installed, but its %u platform%s no device; to make the CPU "
+                          "one, type: %s", n, n == 1 ? " has" : "s have",
+                          cli_install_hint("/etc/os-release"));
+    return CLI_DONE;
+}
+
+void cli_devices_free(struct cli_devices *devices)
+{
+    free(devices->item);
+    *devices = (struct cli_devices){0};
+}
+
+/* ---- The choice. ----------------------------------------------------------------------------- */
+
+static bool contains(const char *text, const char *part)
+{
+    const size_t length = strlen(part);
+    for (; *text; text++)
+        if (strncasecmp(text, part, length) == 0)
+            return true;
+    return false;
+}
+
+/* A whole number that is one of the list's; others may still be part of a name, as 4090 is. */
+static bool is_number(const char *text, size_t n, size_t *number)
+{
+    char *end;
+    if (!isdigit((unsigned char)*text))
+        return false;
+    *number = strtoul(text, &end, 10);
+    return !*end && *number < n;
+}
+
+bool cli_device_matches(const struct cli_devices *devices, size_t device, const char *pattern)
+{
+    const struct cli_device *d = &devices->item[device];
+    size_t number;
+    if (is_number(pattern, devices->n, &number))
+        return device == number;
+    if (strcasecmp(pattern, "all") == 0)
+        return true;
+    if (strcasecmp(pattern, "cpu") == 0)
+        return d->type & CL_DEVICE_TYPE_CPU;
+    if (strcasecmp(pattern, "gpu") == 0)
+        return d->type & CL_DEVICE_TYPE_GPU;
+    if (strcasecmp(pattern, "acc") == 0)
+        return d->type & CL_DEVICE_TYPE_ACCELERATOR;
+    return contains(d->name, pattern) || contains(d->vendor, pattern) ||
+           contains(d->platform_name, pattern);
+}
+
+/* Splits "H200:1" into its pattern, in `name`, and 1; without a number *which is SIZE_MAX: all. */
+static void split_pattern(const char *pattern, char *name, size_t size, size_t *which)
+{
+    snprintf(name, size, "%s", pattern);
+    char *colon = strrchr(name, ':');
+    *which = SIZE_MAX;
+    if (!colon || colon == name || !is_number(colon + 1, SIZE_MAX, which))
+        return;
+    *colon = 0;
+}
+
+static void add_once(size_t *chosen, size_t *n, size_t device)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (chosen[i] == device)
+            return;
+    chosen[(*n)++] = device;
+}
+
+static int wrong_pattern(const struct cli_devices *devices, const char *pattern)
+{
+    char list[2048] = "";
+    for (size_t i = 0; i < devices->n; i++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%zu = %s (%s, %s)", i ? "; " : "", i,
+                 devices->item[i].name, cli_device_type(devices->item[i].type),
+                 devices->item[i].platform_name);
+    }
+    return cli_wrong("--device: no device matches '%s'; there %s: %s", pattern,
+                     devices->n == 1 ? "is" : "are", list);
+}
+
+static int choose_by_pattern(const struct cli_devices *devices, const char *pattern, size_t *chosen,
+                             size_t *n)
+{
+    char name[256];
+    size_t which, seen = 0;
+    split_pattern(pattern, name, sizeof name, &which);
+    for (size_t i = 0; i < devices->n; i++)
+        if (cli_device_matches(devices, i, name) && (seen++ == which || which == SIZE_MAX))
+            add_once(chosen, n, i);
+    return which == SIZE_MAX ? seen > 0 : which < seen;
+}
+
+int cli_devices_choose(const struct cli_devices *devices, const struct cli_strings *patterns,
+                       size_t *chosen, size_t *n)
+{
+    static const char *const preferred[] = {"gpu:0", "cpu:0", "all:0"};
+    *n = 0;
+    for (size_t i = 0; i < patterns->n; i++)
+        if (!choose_by_pattern(devices, patterns->item[i], chosen, n))
+            return wrong_pattern(devices, patterns->item[i]);
+    for (size_t i = 0; *n == 0; i++)
+        choose_by_pattern(devices, preferred[i], chosen, n);
+    return CLI_DONE;
+}
+
+int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context)
+{
+    struct cli_devices devices;
+    size_t n = 0;
+    *context = NULL;
+    int status = cli_devices_find(&devices);
+    if (status != CLI_DONE)
+        return status;
+    size_t *chosen = cli_alloc(devices.n, sizeof *chosen);
+    cl_device_id *id = cli_alloc(devices.n, sizeof(cl_device_id));
+    status = cli_devices_choose(&devices, patterns, chosen, &n);
+    for (size_t i = 0; i < n; i++)
+        id[i] = devices.item[chosen[i]].id;
+    if (status == CLI_DONE && !(*context = clcontext_create_from(id, n)))
+        status = cli_failed_call("opening the devices");
+    free(id);
+    free(chosen);
+    cli_devices_free(&devices);
+    return status;
+}
+
+/* Equal neighbours are counted: "2 x NVIDIA H200 + pthread-skylake". */
+char *cli_devices_name(CLCONTEXT *context)
+{
+    const size_t n = clgetndev(context);
+    struct cldev_info *info = cli_alloc(n, sizeof *info);
+    char *text = cli_alloc(n + 1, sizeof info->dev_name + 16);
+    clgetdevinfo(context, info);
+    for (size_t i = 0, same; i < n; i += same) {
+        for (same = 1; i + same < n && !strcmp(info[i].dev_name, info[i + same].dev_name);)
+            same++;
+        char *end = text + strlen(text);
+        end += sprintf(end, "%s", i ? " + " : "");
+        if (same > 1)
+            end += sprintf(end, "%zu x ", same);
+        strcpy(end, info[i].dev_name);
+    }
+    free(info);
+    return text;
+}
+
+/* ---- What to install. ------------------------------------------------------------------------ */
+
+/* Reads ID and ID_LIKE of an os-release file (freedesktop.org's format) into `words`. */
+static void read_os_names(const char *path, char *words, size_t size)
+{
+    char line[512];
+    FILE *fp = fopen(path, "r");
+    words[0] = 0;
+    while (fp && fgets(line, sizeof line, fp)) {
+        if (strncmp(line, "ID=", 3) && strncmp(line, "ID_LIKE=", 8))
+            continue;
+        const size_t used = strlen(words);
+        snprintf(words + used, size - used, " %s", strchr(line, '=') + 1);
+    }
+    if (fp)
+        fclose(fp);
+    for (char *p = words; *p; p++)
+        if (*p == '"' || *p == '\'' || *p == '\n')
+            *p = ' ';
+}
+
+const char *cli_install_hint(const char *path)
+{
+    static const struct { const char *system, *command; } hint[] = {
+        {" debian ", "sudo apt-get install pocl-opencl-icd"},
+        {" ubuntu ", "sudo apt-get install pocl-opencl-icd"},
+        {" fedora ", "sudo dnf install pocl"},
+        {" rhel ", "sudo dnf install epel-release && sudo dnf install pocl"},
+        {" arch ", "sudo pacman -S pocl"},
+        {" alpine ", "sudo apk add pocl"},
+        {" suse ", "sudo zypper install pocl"},
+    };
+    char words[1024];
+#ifdef __APPLE__
+    return "brew install pocl";
+#endif
+    read_os_names(path, words, sizeof words - 1);
+    strcat(words, " ");
+    for (size_t i = 0; i < sizeof hint / sizeof *hint; i++)
+        if (strstr(words, hint[i].system))
+            return hint[i].command;
+    return "apt-get install pocl-opencl-icd, dnf install pocl, pacman -S pocl or brew install pocl, "
+           "whichever this system has";
+}

@@ -1,0 +1,26 @@
+/* files.c - what can be known of an output file before there is anything to write to it. */
+#include "cli.h"
+
+#include "formats/outfile.h"
+
+#include <strings.h>
+#include <sys/stat.h>
+
+int cli_check_output(const char *path)
+{
+    struct stat status;
+    struct outfile out;
+    if (strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
+                                   !S_ISDIR(status.st_mode)))
+        return CLI_DONE; /* opening a pipe would wait for its reader */
+    if (outfile_open(&out, path) < 0)
+        return cli_failed_call(NULL);
+    outfile_discard(&out);
+    return CLI_DONE;
+}
+
+bool cli_has_suffix(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), tail = strlen(suffix);
+    return length > tail && strcasecmp(path + length - tail, suffix) == 0;
+}

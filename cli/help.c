@@ -1,0 +1,119 @@
+/* help.c - the --help of a command, written from its table of options.
+ *
+ *   usage: stdcl nbody [options]
+ *
+ *   What it does, wrapped.
+ *
+ *   Heading
+ *     -n, --bodies N        what it means, wrapped in a column of its own, with the choices there
+ *                           are and the default
+ */
+#include "cli.h"
+
+#include <inttypes.h>
+
+enum { HELP_WIDTH = 80, HELP_COLUMN = 26 };
+
+void cli_wrap(FILE *fp, const char *text, size_t indent, size_t width)
+{
+    size_t column = indent;
+    while (*text) {
+        const size_t length = strcspn(text, " ");
+        char word[256];
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        const size_t wide = cli_text_width(word);
+        if (column > indent && column + 1 + wide > width) {
+            fprintf(fp, "\n%*s", (int)indent, "");
+            column = indent;
+        }
+        column += (size_t)fprintf(fp, "%s", column > indent ? " " : "");
+        fputs(word, fp);
+        column += wide;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', fp);
+}
+
+/* Appends to a text that is cut where it would not fit. */
+__attribute__((format(printf, 3, 4)))
+static void append(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text + used, size - used, format, ap);
+    va_end(ap);
+}
+
+/* " (default VALUE)", or nothing when the variable holds none; see "The rows" in cli.h. */
+static void append_default(char *text, size_t size, const struct cli_option *o)
+{
+    switch (o->type) {
+    case CLI_TYPE_INT:
+        if (*o->to.integer >= o->of.integer.min && *o->to.integer <= o->of.integer.max)
+            append(text, size, " (default %d)", *o->to.integer);
+        break;
+    case CLI_TYPE_SIZE:
+        if (*o->to.size >= o->of.natural.min && *o->to.size <= o->of.natural.max)
+            append(text, size, " (default %zu)", *o->to.size);
+        break;
+    case CLI_TYPE_U64:
+        if (*o->to.u64 >= o->of.natural.min && *o->to.u64 <= o->of.natural.max)
+            append(text, size, " (default %" PRIu64 ")", *o->to.u64);
+        break;
+    case CLI_TYPE_REAL:
+        if (*o->to.real >= o->of.real.min && *o->to.real <= o->of.real.max)
+            append(text, size, " (default %g)", *o->to.real);
+        break;
+    case CLI_TYPE_CHOICE:
+        if (*o->to.integer >= 0)
+            append(text, size, " (default %s)", o->of.choices[*o->to.integer]);
+        break;
+    case CLI_TYPE_STRING:
+        if (*o->to.string)
+            append(text, size, " (default %s)", *o->to.string);
+        break;
+    default: break;
+    }
+}
+
+static void help_option(const struct cli_option *o, FILE *fp)
+{
+    char left[128] = "", right[1024] = "";
+    if (o->letter)
+        append(left, sizeof left, "-%c", o->letter);
+    else
+        append(left, sizeof left, "  ");
+    if (o->name)
+        append(left, sizeof left, "%s--%s", o->letter ? ", " : "  ", o->name);
+    if (o->optional)
+        append(left, sizeof left, "[=%s]", o->argument);
+    else if (o->argument)
+        append(left, sizeof left, " %s", o->argument);
+
+    append(right, sizeof right, "%s", o->help);
+    if (o->type == CLI_TYPE_CHOICE)
+        for (int i = 0; o->of.choices[i]; i++)
+            append(right, sizeof right, "%s%s", i ? ", " : ": ", o->of.choices[i]);
+    append_default(right, sizeof right, o);
+
+    fprintf(fp, "  %-*s", HELP_COLUMN - 2, left);
+    if (strlen(left) + 4 > HELP_COLUMN)
+        fprintf(fp, "\n%*s", HELP_COLUMN, "");
+    cli_wrap(fp, right, HELP_COLUMN, HELP_WIDTH);
+}
+
+void cli_help(const struct cli_usage *usage, FILE *fp)
+{
+    fprintf(fp, "usage: %s %s\n\n", cli_program, usage->synopsis);
+    cli_wrap(fp, usage->about, 0, HELP_WIDTH);
+    for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
+        if (o->type == CLI_TYPE_GROUP)
+            fprintf(fp, "\n%s\n", o->help);
+        else
+            help_option(o, fp);
+    fprintf(fp, "      --help              this text\n");
+    if (usage->examples)
+        fprintf(fp, "\nExamples\n%s", usage->examples);
+}

@@ -1,0 +1,44 @@
+/* interrupt.c - Ctrl-C, asked politely first.
+ *
+ * The first SIGINT or SIGTERM only sets a flag that commands look at between bursts, so that what was
+ * computed so far is saved. The second one ends the program at once, as it would have without us, but
+ * not before the files that are half-written are removed.
+ */
+#include "cli.h"
+
+#include "formats/outfile.h"
+
+#include <signal.h>
+
+static volatile sig_atomic_t caught;
+
+static void note_signal(int signal_number)
+{
+    if (!caught) {
+        caught = signal_number;
+        return;
+    }
+    outfile_unlink_all();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number); /* delivered when this handler returns */
+}
+
+void cli_interrupt_catch(void)
+{
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, old;
+    static const int signals[] = {SIGINT, SIGTERM};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* as under nohup */
+            sigaction(signals[i], &action, NULL);
+}
+
+bool cli_interrupted(void)
+{
+    return caught != 0;
+}
+
+int cli_interrupt_status(int otherwise)
+{
+    return caught ? 128 + caught : otherwise;
+}

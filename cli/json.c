@@ -1,0 +1,104 @@
+/* json.c - the report of a command as one JSON object on the standard output, and nothing else there.
+ *
+ * jansson builds the object; the writing is ours, because its reals have a fixed number of digits: 15
+ * would lose bits and 17 would print 0.1 as 0.10000000000000001. number_print finds the fewest that
+ * give the same double back.
+ */
+#include "cli.h"
+
+#include "formats/number.h"
+
+#include <jansson.h>
+#include <math.h>
+
+static void write_value(const json_t *value, int indent, FILE *fp);
+
+static void write_string(const char *text, FILE *fp)
+{
+    json_t *string = json_string(text);
+    char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+    fputs(quoted ? quoted : "null", fp); /* null: not UTF-8 */
+    free(quoted);
+    json_decref(string);
+}
+
+static void write_real(double value, FILE *fp)
+{
+    char text[NUMBER_SIZE];
+    number_print(text, value);
+    fputs(text, fp);
+    if (!strpbrk(text, ".eE")) /* stays a real for those who mind */
+        fputs(".0", fp);
+}
+
+static void write_object(const json_t *object, int indent, FILE *fp)
+{
+    const char *key, *separator = "";
+    json_t *value;
+    json_t *borrowed = (json_t *)(uintptr_t)object; /* jansson's iterators are not const */
+    fputc('{', fp);
+    json_object_foreach(borrowed, key, value) {
+        fprintf(fp, "%s\n%*s", separator, indent + 2, "");
+        write_string(key, fp);
+        fputs(": ", fp);
+        write_value(value, indent + 2, fp);
+        separator = ",";
+    }
+    if (*separator)
+        fprintf(fp, "\n%*s", indent, "");
+    fputc('}', fp);
+}
+
+/* Numbers stay on one line; anything else gets a line each. */
+static void write_array(const json_t *array, int indent, FILE *fp)
+{
+    const size_t n = json_array_size(array);
+    const bool flat = n == 0 || !json_is_object(json_array_get(array, 0));
+    fputc('[', fp);
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? (flat ? ", " : ",") : "", fp);
+        if (!flat)
+            fprintf(fp, "\n%*s", indent + 2, "");
+        write_value(json_array_get(array, i), indent + 2, fp);
+    }
+    if (!flat)
+        fprintf(fp, "\n%*s", indent, "");
+    fputc(']', fp);
+}
+
+static void write_value(const json_t *value, int indent, FILE *fp)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT: write_object(value, indent, fp); break;
+    case JSON_ARRAY: write_array(value, indent, fp); break;
+    case JSON_STRING: write_string(json_string_value(value), fp); break;
+    case JSON_INTEGER: fprintf(fp, "%" JSON_INTEGER_FORMAT, json_integer_value(value)); break;
+    case JSON_REAL: write_real(json_real_value(value), fp); break;
+    case JSON_TRUE: fputs("true", fp); break;
+    case JSON_FALSE: fputs("false", fp); break;
+    case JSON_NULL: fputs("null", fp); break;
+    }
+}
+
+int cli_json_print(const json_t *object)
+{
+    if (!object)
+        return cli_failed("not enough memory for the report");
+    cli_progress_hide();
+    write_value(object, 0, stdout);
+    fputc('\n', stdout);
+    return CLI_DONE; /* main sees whether the standard output took it */
+}
+
+json_t *cli_json_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *cli_json_reals(const double *values, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, cli_json_real(values[i]));
+    return array;
+}

@@ -1,0 +1,85 @@
+/* main.c - the `stdcl` command: finds the subcommand in a table and runs it.
+ *
+ * The table is made by CMake from the subcommands whose engines are built (CMakeLists.txt).
+ */
+#include "cli.h"
+
+#include "formats/outfile.h"
+
+#define COMMAND(name) extern const struct cli_command cmd_##name;
+#include "commands.inc"
+#undef COMMAND
+
+static const struct cli_command *const commands[] = {
+#define COMMAND(name) &cmd_##name,
+#include "commands.inc"
+#undef COMMAND
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_overview(FILE *fp)
+{
+    fputs("usage: stdcl COMMAND [options]\n\n"
+          "Simulations and tools on OpenCL devices: GPUs, or any CPU.\n\n", fp);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(fp, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\n'stdcl COMMAND --help' tells the options of a command; 'stdcl --version' the version.\n"
+          "Exit status: 0 done, 1 failed, 2 wrong usage, 130 ended by Ctrl-C.\n", fp);
+}
+
+static int unknown_command(const char *name)
+{
+    struct cli_guess guess = {.word = name};
+    for (size_t i = 0; i < COMMANDS; i++)
+        cli_guess_offer(&guess, commands[i]->name);
+    if (guess.best)
+        return cli_wrong("unknown command '%s'; did you mean '%s'?", name, guess.best);
+    return cli_wrong("unknown %s '%s'; 'stdcl --help' lists those there are",
+                     name[0] == '-' ? "option" : "command", name);
+}
+
+static int run_command(int argc, char **argv)
+{
+    static char program[64];
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i]->name, argv[0]))
+            continue;
+        snprintf(program, sizeof program, "stdcl %s", argv[0]);
+        cli_program = program;
+        return commands[i]->run(argc, argv);
+    }
+    return unknown_command(argv[0]);
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview(stderr);
+        return CLI_WRONG;
+    }
+    const bool help = !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help");
+    if (help && argc > 2) {
+        char *of_command[] = {argv[2], "--help", NULL};
+        return run_command(2, of_command);
+    }
+    if (help) {
+        print_overview(stdout);
+        return CLI_DONE;
+    }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+        puts("stdcl " STDCL_VERSION);
+        return CLI_DONE;
+    }
+    return run_command(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    outfile_guard();
+    const int status = dispatch(argc, argv);
+    errno = 0;
+    if (fflush(stdout) || ferror(stdout)) /* a report that is cut short is a failure */
+        return cli_failed("cannot write the standard output%s%s", errno ? ": " : "",
+                          errno ? strerror(errno) : "");
+    return status;
+}

@@ -1,0 +1,369 @@
+/* options.c - one parser for the options of every command, driven by a table.
+ *
+ * A row of the table knows the option's names, where its value goes and which values are allowed, so
+ * that reading, checking, error messages and --help (help.c) cannot drift apart. Each message names
+ * the option and what was typed, and ends in what to do.
+ */
+#include "cli.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <strings.h>
+
+void cli_strings_add(struct cli_strings *strings, const char *item)
+{
+    strings->item = cli_realloc(strings->item, strings->n + 1, sizeof *strings->item);
+    strings->item[strings->n++] = item;
+}
+
+void cli_strings_free(struct cli_strings *strings)
+{
+    free(strings->item);
+    *strings = (struct cli_strings){0};
+}
+
+void cli_common_free(struct cli_common *common)
+{
+    cli_strings_free(&common->device);
+}
+
+/* ---- The nearest name. ----------------------------------------------------------------------- */
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits between two words: letters left out, added, replaced, or two neighbours swapped (optimal
+ * string alignment). Words longer than the table count as far apart. */
+static size_t edits(const char *a, const char *b)
+{
+    enum { LONGEST = 40 };
+    const size_t na = strlen(a), nb = strlen(b);
+    size_t d[LONGEST + 1][LONGEST + 1];
+    if (na > LONGEST || nb > LONGEST)
+        return SIZE_MAX;
+    for (size_t i = 0; i <= na; i++)
+        for (size_t j = 0; j <= nb; j++) {
+            if (i == 0 || j == 0) {
+                d[i][j] = i + j;
+                continue;
+            }
+            const size_t replaced = d[i - 1][j - 1] + (tolower(a[i - 1]) != tolower(b[j - 1]));
+            d[i][j] = least(replaced, least(d[i - 1][j], d[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+        }
+    return d[na][nb];
+}
+
+void cli_guess_offer(struct cli_guess *guess, const char *name)
+{
+    const size_t typed = strlen(guess->word);
+    size_t distance = edits(guess->word, name);
+    if (typed >= 2 && strncasecmp(name, guess->word, typed) == 0)
+        distance = 1; /* a beginning: as good as one slip */
+    if (distance > 1 + typed / 4 || distance >= typed)
+        return;
+    if (!guess->best || distance < guess->distance) {
+        guess->best = name;
+        guess->distance = distance;
+    }
+}
+
+/* ---- Values. --------------------------------------------------------------------------------- */
+
+static bool read_digits(const char **p, uint64_t *value, bool *overflow)
+{
+    const char *start = *p;
+    for (*value = 0; isdigit((unsigned char)**p); ++*p)
+        if (__builtin_mul_overflow(*value, 10u, value) ||
+            __builtin_add_overflow(*value, (uint64_t)(**p - '0'), value))
+            *overflow = true;
+    return *p != start;
+}
+
+int cli_read_natural(const char *text, uint64_t *value)
+{
+    const char *p = text;
+    bool overflow = false;
+    uint64_t result, factor = 1, exponent = 0;
+    if (!read_digits(&p, &result, &overflow))
+        return EINVAL;
+    if (*p == 'e' || *p == 'E' || *p == '^') {
+        const bool power = *p++ == '^';
+        if (!read_digits(&p, &exponent, &overflow))
+            return EINVAL;
+        factor = power ? result : 10;
+        result = power ? 1 : result;
+    }
+    if (*p)
+        return EINVAL;
+    if (factor > 1 && result > 0) /* 0 and 1 stay what they are, whatever the exponent */
+        for (uint64_t i = 0; i < exponent && !overflow; i++)
+            overflow = __builtin_mul_overflow(result, factor, &result);
+    else if (factor == 0 && exponent > 0)
+        result = 0;
+    if (overflow)
+        return ERANGE;
+    *value = result;
+    return 0;
+}
+
+/* The option as a person types it, "--steps" or "-n". */
+static const char *label(const struct cli_option *option, char buffer[64])
+{
+    if (option->name)
+        snprintf(buffer, 64, "--%s", option->name);
+    else
+        snprintf(buffer, 64, "-%c", option->letter);
+    return buffer;
+}
+
+static int wrong_natural(const char *name, const char *text, int error, uint64_t min, uint64_t max)
+{
+    if (error == EINVAL && text[strspn(text, " \t")] == '-')
+        return cli_wrong("%s: '%s' is negative; give a whole number from %" PRIu64 " on", name, text,
+                         min);
+    if (error == EINVAL)
+        return cli_wrong("%s: '%s' is no whole number", name, text);
+    if (error == ERANGE)
+        return cli_wrong("%s: '%s' is too large; at most %" PRIu64 " is possible", name, text, max);
+    return cli_wrong("%s: '%s' is too small; at least %" PRIu64 " is needed", name, text, min);
+}
+
+static int read_natural(const struct cli_option *o, const char *name, const char *text)
+{
+    const uint64_t min = o->of.natural.min;
+    uint64_t max = o->of.natural.max, value = 0;
+    if (o->type == CLI_TYPE_SIZE && max > SIZE_MAX)
+        max = SIZE_MAX;
+    int error = cli_read_natural(text, &value);
+    if (!error && value > max)
+        error = ERANGE;
+    if (error || value < min)
+        return wrong_natural(name, text, error, min, max);
+    if (o->type == CLI_TYPE_SIZE)
+        *o->to.size = (size_t)value;
+    else
+        *o->to.u64 = value;
+    return CLI_DONE;
+}
+
+static int read_int(const struct cli_option *o, const char *name, const char *text)
+{
+    const bool negative = text[0] == '-';
+    uint64_t magnitude = 0;
+    const int error = cli_read_natural(text + negative, &magnitude);
+    if (error == EINVAL)
+        return cli_wrong("%s: '%s' is no whole number", name, text);
+    const int64_t value =
+        error || magnitude > INT_MAX ? INT64_MAX : (int64_t)magnitude;
+    const int64_t with_sign = negative ? -value : value;
+    if (with_sign < o->of.integer.min || with_sign > o->of.integer.max)
+        return cli_wrong("%s: '%s' is out of range; give a whole number from %d to %d", name, text,
+                         o->of.integer.min, o->of.integer.max);
+    *o->to.integer = (int)with_sign;
+    return CLI_DONE;
+}
+
+static int wrong_real(const struct cli_option *o, const char *name, const char *text)
+{
+    const double min = o->of.real.min, max = o->of.real.max;
+    const bool above_0 = min == CLI_ABOVE_0;
+    if (max < DBL_MAX)
+        return cli_wrong("%s: '%s' is out of range; give a number %s %g and %s%g", name, text,
+                         above_0 ? "above" : "from", above_0 ? 0. : min, above_0 ? "at most " : "",
+                         max);
+    if (above_0)
+        return cli_wrong("%s: '%s' is not allowed; give a number above 0", name, text);
+    return cli_wrong("%s: '%s' is not allowed; give a number of at least %g", name, text, min);
+}
+
+static int read_real(const struct cli_option *o, const char *name, const char *text)
+{
+    char *end;
+    errno = 0;
+    const double value = strtod(text, &end);
+    if (end == text || *end || isspace((unsigned char)*text))
+        return cli_wrong("%s: '%s' is no number", name, text);
+    if (!isfinite(value) || (errno == ERANGE && fabs(value) > 1))
+        return cli_wrong("%s: '%s' is no finite number", name, text);
+    if (value < o->of.real.min || value > o->of.real.max)
+        return wrong_real(o, name, text);
+    *o->to.real = value;
+    return CLI_DONE;
+}
+
+static int read_choice(const struct cli_option *o, const char *name, const char *text)
+{
+    char list[512] = "";
+    struct cli_guess guess = {.word = text};
+    for (int i = 0; o->of.choices[i]; i++) {
+        if (strcasecmp(o->of.choices[i], text) == 0) {
+            *o->to.integer = i;
+            return CLI_DONE;
+        }
+        cli_guess_offer(&guess, o->of.choices[i]);
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", o->of.choices[i]);
+    }
+    if (guess.best)
+        return cli_wrong("%s: unknown value '%s'; did you mean '%s'? (one of %s)", name, text,
+                         guess.best, list);
+    return cli_wrong("%s: unknown value '%s'; give one of %s", name, text, list);
+}
+
+static int read_parsed(const struct cli_option *o, const char *name, const char *text)
+{
+    char why[512] = "";
+    if (o->of.reader(text, o->to.any, why, sizeof why))
+        return CLI_DONE;
+    return cli_wrong("%s: %s", name, why);
+}
+
+/* Reads one value, the flag's absent one included, to where the row says. */
+static int read_value(struct cli_option *o, const char *text)
+{
+    char buffer[64];
+    const char *name = label(o, buffer);
+    o->given++;
+    switch (o->type) {
+    case CLI_TYPE_FLAG: *o->to.flag = true; return CLI_DONE;
+    case CLI_TYPE_INT: return read_int(o, name, text);
+    case CLI_TYPE_SIZE:
+    case CLI_TYPE_U64: return read_natural(o, name, text);
+    case CLI_TYPE_REAL: return read_real(o, name, text);
+    case CLI_TYPE_CHOICE: return read_choice(o, name, text);
+    case CLI_TYPE_PARSED: return read_parsed(o, name, text);
+    case CLI_TYPE_STRING:
+    case CLI_TYPE_STRINGS: break;
+    default: abort(); /* a heading has no names */
+    }
+    if (!*text)
+        return cli_wrong("%s: the value is empty", name);
+    if (o->type == CLI_TYPE_STRING)
+        *o->to.string = text;
+    else
+        cli_strings_add(o->to.strings, text);
+    return CLI_DONE;
+}
+
+/* ---- The command line. ----------------------------------------------------------------------- */
+
+static struct cli_option *find_name(struct cli_option *o, const char *name, size_t length)
+{
+    for (; o->type != CLI_TYPE_END; o++)
+        if (o->name && strlen(o->name) == length && memcmp(o->name, name, length) == 0)
+            return o;
+    return NULL;
+}
+
+static struct cli_option *find_letter(struct cli_option *o, char letter)
+{
+    for (; o->type != CLI_TYPE_END; o++)
+        if (o->letter && o->letter == letter)
+            return o;
+    return NULL;
+}
+
+static int wrong_name(const struct cli_option *o, const char *name, size_t length)
+{
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), name);
+    struct cli_guess guess = {.word = word};
+    for (; o->type != CLI_TYPE_END; o++)
+        if (o->name)
+            cli_guess_offer(&guess, o->name);
+    cli_guess_offer(&guess, "help");
+    if (guess.best)
+        return cli_wrong("unknown option '--%s'; did you mean '--%s'?", word, guess.best);
+    return cli_wrong("unknown option '--%s'; '%s --help' lists those there are", word, cli_program);
+}
+
+static int missing_value(const struct cli_option *o)
+{
+    char buffer[64];
+    return cli_wrong("%s needs a value: %s", label(o, buffer), o->argument);
+}
+
+/* "--name", "--name=value" or "--name" "value"; *i is where argv was read to. */
+static int read_long(struct cli_option *options, char **argv, int *i)
+{
+    const char *name = argv[*i] + 2;
+    const size_t length = strcspn(name, "=");
+    const char *value = name[length] ? name + length + 1 : NULL;
+    struct cli_option *o = find_name(options, name, length);
+    if (!o)
+        return wrong_name(options, name, length);
+    if (o->type == CLI_TYPE_FLAG && value)
+        return cli_wrong("--%s takes no value", o->name);
+    if (o->type != CLI_TYPE_FLAG && !o->optional && !value && !(value = argv[++*i]))
+        return missing_value(o);
+    return read_value(o, value);
+}
+
+/* "-x", "-xyz" (flags), "-xvalue" or "-x" "value". */
+static int read_short(struct cli_option *options, char **argv, int *i)
+{
+    for (const char *p = argv[*i] + 1; *p; p++) {
+        struct cli_option *o = find_letter(options, *p);
+        if (!o)
+            return cli_wrong("unknown option '-%c'%s%s; '%s --help' lists those there are", *p,
+                             p[1] || p != argv[*i] + 1 ? " in " : "",
+                             p[1] || p != argv[*i] + 1 ? argv[*i] : "", cli_program);
+        if (o->type != CLI_TYPE_FLAG) {
+            const char *value = p[1] ? p + 1 : o->optional ? NULL : argv[++*i];
+            return value || o->optional ? read_value(o, value) : missing_value(o);
+        }
+        read_value(o, NULL);
+    }
+    return CLI_DONE;
+}
+
+static int read_operand(const struct cli_usage *usage, const char *text)
+{
+    if (!usage->operands)
+        return cli_wrong("unexpected argument '%s'; '%s --help' shows the usage", text, cli_program);
+    if (!*text)
+        return cli_wrong("the name of %s is empty", usage->operand);
+    cli_strings_add(usage->operands, text);
+    return CLI_DONE;
+}
+
+bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status)
+{
+    bool options = true;
+    *status = CLI_DONE;
+    for (int i = 1; i < argc && *status == CLI_DONE; i++) {
+        const char *word = argv[i];
+        if (options && strcmp(word, "--") == 0) {
+            options = false;
+        } else if (options && (strcmp(word, "--help") == 0 ||
+                               (strcmp(word, "-h") == 0 && !find_letter(usage->options, 'h')))) {
+            cli_help(usage, stdout);
+            return false;
+        } else if (options && strncmp(word, "--", 2) == 0) {
+            *status = read_long(usage->options, argv, &i);
+        } else if (options && word[0] == '-' && word[1]) {
+            *status = read_short(usage->options, argv, &i);
+        } else {
+            *status = read_operand(usage, word);
+        }
+    }
+    if (*status == CLI_DONE && usage->operands && usage->operands->n < usage->operands_min)
+        *status = cli_wrong("%s is missing; '%s --help' shows the usage", usage->operand, cli_program);
+    return *status == CLI_DONE;
+}
+
+unsigned cli_given(const struct cli_option *options, const char *name)
+{
+    for (const struct cli_option *o = options; o->type != CLI_TYPE_END; o++)
+        if ((o->name && strcmp(o->name, name) == 0) ||
+            (o->letter && o->letter == name[0] && !name[1]))
+            return o->given;
+    fprintf(stderr, "%s: no option '%s' in the table\n", cli_program, name);
+    abort();
+}

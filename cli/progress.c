@@ -1,0 +1,103 @@
+/* progress.c - one line on the terminal that says how far the work is.
+ *
+ *    42 % [############                ] 420/1000 steps, 35.1 steps/s, 16.5 s left, 10.2 G/s
+ *
+ * It goes to stderr and only when that is a terminal. The rate is the mean since the start, which is
+ * what the time left is made of; the line is cut where the terminal ends.
+ */
+#include "cli.h"
+
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR = 28 };
+static const double REDRAW_SECONDS = 0.1;
+static bool line_is_drawn;
+
+double cli_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 80;
+}
+
+void cli_progress_start(struct cli_progress *p, const char *unit, double total, bool quiet)
+{
+    const char *terminal = getenv("TERM");
+    const bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
+    *p = (struct cli_progress){.unit = unit, .total = total, .started = cli_seconds()};
+    p->visible = !quiet && !dumb && isatty(STDERR_FILENO);
+}
+
+/* Appends to a line that is cut where it would not fit. */
+__attribute__((format(printf, 3, 4)))
+static void append(char *line, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(line);
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(line + used, size - used, format, ap);
+    va_end(ap);
+}
+
+static void draw(const struct cli_progress *p, double done, double now, const char *note)
+{
+    char line[512] = "";
+    struct cli_text text;
+    const double rate = now > p->started ? done / (now - p->started) : 0;
+    if (p->total > 0) {
+        const double share = done < p->total ? done / p->total : 1;
+        append(line, sizeof line, "%3.0f %% [", 100 * share);
+        for (int i = 0; i < BAR; i++)
+            append(line, sizeof line, "%c", i < (int)(share * BAR) ? '#' : ' ');
+        append(line, sizeof line, "] %.0f/%.0f %s", done, p->total, p->unit);
+    } else {
+        append(line, sizeof line, "%.0f %s", done, p->unit);
+    }
+    if (rate > 0) {
+        append(line, sizeof line, ", %s/s", cli_text_rate(&text, rate, p->unit));
+        if (p->total > done)
+            append(line, sizeof line, ", %s left",
+                   cli_text_duration(&text, (p->total - done) / rate));
+    }
+    if (note)
+        append(line, sizeof line, ", %s", note);
+    const size_t width = terminal_width();
+    line[width - 1 < sizeof line ? width - 1 : sizeof line - 1] = 0;
+    fprintf(stderr, "\r\033[K%s", line);
+    fflush(stderr);
+    line_is_drawn = true;
+}
+
+void cli_progress_update(struct cli_progress *p, double done, const char *note)
+{
+    if (!p->visible)
+        return;
+    const double now = cli_seconds();
+    if (now - p->drawn < REDRAW_SECONDS)
+        return;
+    p->drawn = now;
+    draw(p, done, now, note);
+}
+
+void cli_progress_hide(void)
+{
+    if (line_is_drawn)
+        fputs("\r\033[K", stderr);
+    line_is_drawn = false;
+}
+
+void cli_progress_end(struct cli_progress *p)
+{
+    p->visible = false;
+    cli_progress_hide();
+}

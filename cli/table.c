@@ -1,0 +1,230 @@
+/* table.c - aligned tables and numbers for people.
+ *
+ * Cells are kept as text until the table is printed, since a column is as wide as its widest cell.
+ * Width is counted in columns of a terminal: UTF-8 is decoded here rather than by the C library, whose
+ * answer would depend on the locale.
+ */
+#include "cli.h"
+
+#include <math.h>
+
+struct row {
+    char *heading; /* over the row, or NULL */
+    char **cell;   /* `columns` of them, NULL where not given yet */
+};
+
+struct cli_table {
+    size_t columns, rows, cells;
+    bool *right;
+    struct row names, *row;
+};
+
+static char *format_text(const char *format, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    const int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = cli_alloc((size_t)length + 1, 1);
+    vsnprintf(text, (size_t)length + 1, format, ap);
+    return text;
+}
+
+struct cli_table *cli_table_create(const char *columns)
+{
+    struct cli_table *t = cli_alloc(1, sizeof *t);
+    t->columns = 1;
+    for (const char *p = columns; *p; p++)
+        t->columns += *p == '|';
+    t->right = cli_alloc(t->columns, sizeof *t->right);
+    t->names.cell = cli_alloc(t->columns, sizeof *t->names.cell);
+    for (size_t i = 0; i < t->columns; i++) {
+        const size_t length = strcspn(columns, "|");
+        t->right[i] = *columns == '>';
+        t->names.cell[i] = cli_alloc(length + 1, 1);
+        memcpy(t->names.cell[i], columns + t->right[i], length - t->right[i]);
+        columns += length + 1;
+    }
+    return t;
+}
+
+/* The row that the next cell or heading belongs to. */
+static struct row *open_row(struct cli_table *t)
+{
+    const size_t needed = t->cells / t->columns + 1;
+    if (t->rows < needed) {
+        t->row = cli_realloc(t->row, needed, sizeof *t->row);
+        t->row[t->rows++] = (struct row){.cell = cli_alloc(t->columns, sizeof(char *))};
+    }
+    return &t->row[t->rows - 1];
+}
+
+void cli_table_add(struct cli_table *t, const char *format, ...)
+{
+    va_list ap;
+    struct row *row = open_row(t);
+    va_start(ap, format);
+    row->cell[t->cells++ % t->columns] = format_text(format, ap);
+    va_end(ap);
+}
+
+void cli_table_heading(struct cli_table *t, const char *format, ...)
+{
+    va_list ap;
+    struct row *row = open_row(t);
+    va_start(ap, format);
+    free(row->heading);
+    row->heading = format_text(format, ap);
+    va_end(ap);
+}
+
+static void print_row(const struct cli_table *t, const struct row *row, const size_t *width, FILE *fp)
+{
+    size_t blanks = 0; /* owed; none is printed at the end of a line */
+    if (row->heading)
+        fprintf(fp, "%s\n", row->heading);
+    for (size_t i = 0; i < t->columns; i++) {
+        const char *text = row->cell[i] ? row->cell[i] : "";
+        const size_t fill = width[i] - cli_text_width(text);
+        blanks += (i ? 2 : 0) + (t->right[i] ? fill : 0);
+        if (*text) {
+            fprintf(fp, "%*s%s", (int)blanks, "", text);
+            blanks = 0;
+        }
+        blanks += t->right[i] ? 0 : fill;
+    }
+    fputc('\n', fp);
+}
+
+void cli_table_print(const struct cli_table *t, FILE *fp)
+{
+    size_t *width = cli_alloc(t->columns, sizeof *width);
+    for (size_t i = 0; i < t->columns; i++) {
+        width[i] = cli_text_width(t->names.cell[i]);
+        for (size_t r = 0; r < t->rows; r++) {
+            const char *text = t->row[r].cell[i];
+            const size_t wide = text ? cli_text_width(text) : 0;
+            width[i] = wide > width[i] ? wide : width[i];
+        }
+    }
+    print_row(t, &t->names, width, fp);
+    for (size_t r = 0; r < t->rows; r++)
+        print_row(t, &t->row[r], width, fp);
+    free(width);
+}
+
+static void free_row(const struct cli_table *t, struct row *row)
+{
+    for (size_t i = 0; i < t->columns; i++)
+        free(row->cell[i]);
+    free(row->cell);
+    free(row->heading);
+}
+
+void cli_table_free(struct cli_table *t)
+{
+    if (!t)
+        return;
+    for (size_t r = 0; r < t->rows; r++)
+        free_row(t, &t->row[r]);
+    free_row(t, &t->names);
+    free(t->row);
+    free(t->right);
+    free(t);
+}
+
+/* ---- Width. ---------------------------------------------------------------------------------- */
+
+/* Decodes one character of UTF-8; a broken byte is taken as itself. Returns its length. */
+static size_t decode(const unsigned char *s, uint32_t *code)
+{
+    const size_t length = *s < 0x80 ? 1 : *s >> 5 == 6 ? 2 : *s >> 4 == 14 ? 3 : *s >> 3 == 30 ? 4 : 0;
+    if (length <= 1) {
+        *code = *s;
+        return 1;
+    }
+    uint32_t value = *s & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if (s[i] >> 6 != 2) {
+            *code = *s;
+            return 1;
+        }
+        value = value << 6 | (s[i] & 0x3fu);
+    }
+    *code = value;
+    return length;
+}
+
+/* Columns of one character: 0 for marks that join the one before, 2 for the wide ones of East Asia and
+ * pictograms (Unicode Standard Annex 11, its large blocks only), else 1. */
+static size_t columns_of(uint32_t c)
+{
+    static const struct { uint32_t first, last; size_t width; } block[] = {
+        {0x0300, 0x036f, 0}, {0x1100, 0x115f, 2}, {0x200b, 0x200f, 0}, {0x2e80, 0x303e, 2},
+        {0x3041, 0xa4cf, 2}, {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2}, {0xfe00, 0xfe0f, 0},
+        {0xfe30, 0xfe6f, 2}, {0xff00, 0xff60, 2}, {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2},
+        {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
+    };
+    for (size_t i = 0; i < sizeof block / sizeof *block; i++)
+        if (c >= block[i].first && c <= block[i].last)
+            return block[i].width;
+    return 1;
+}
+
+size_t cli_text_width(const char *text)
+{
+    size_t width = 0;
+    uint32_t code;
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        s += decode(s, &code);
+        width += columns_of(code);
+    }
+    return width;
+}
+
+/* ---- Numbers for people. --------------------------------------------------------------------- */
+
+/* Three significant digits, as in 1.23, 12.3 and 123. */
+static int decimals(double value)
+{
+    return fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0;
+}
+
+const char *cli_text_bytes(struct cli_text *text, double bytes)
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    size_t i = 0;
+    for (; bytes >= 1023.5 && i + 1 < sizeof unit / sizeof *unit; i++)
+        bytes /= 1024;
+    const bool whole = i == 0 || fabs(bytes - round(bytes)) < 0.05;
+    snprintf(text->s, sizeof text->s, "%.*f %s", whole ? 0 : 1, bytes, unit[i]);
+    return text->s;
+}
+
+const char *cli_text_rate(struct cli_text *text, double value, const char *unit)
+{
+    static const char *const prefix[] = {"", "k", "M", "G", "T", "P", "E"};
+    size_t i = 0;
+    for (; fabs(value) >= 999.5 && i + 1 < sizeof prefix / sizeof *prefix; i++)
+        value /= 1000;
+    snprintf(text->s, sizeof text->s, "%.*f %s%s", decimals(value), value, prefix[i], unit);
+    return text->s;
+}
+
+const char *cli_text_duration(struct cli_text *text, double seconds)
+{
+    if (seconds < 59.95) {
+        snprintf(text->s, sizeof text->s, "%.*f s", seconds < 9.995 ? 2 : 1, seconds);
+        return text->s;
+    }
+    const double minutes = floor((seconds + 0.5) / 60), hours = floor((seconds + 30) / 3600);
+    if (seconds < 3599.5)
+        snprintf(text->s, sizeof text->s, "%.0f min %02.0f s", minutes,
+                 floor(seconds + 0.5 - minutes * 60));
+    else if (seconds < 1e9)
+        snprintf(text->s, sizeof text->s, "%.0f h %02.0f min", hours,
+                 floor((seconds + 30 - hours * 3600) / 60));
+    else
+        snprintf(text->s, sizeof text->s, "%.3g years", seconds / 31557600);
+    return text->s;
+}
