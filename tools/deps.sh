@@ -1,0 +1,139 @@
+#!/bin/sh
+# deps.sh - installs what stdcl is built from, if anything is missing.
+#
+#   tools/deps.sh          what `make run` and `make test` need
+#   tools/deps.sh bench    what benchmarks and comparisons need besides
+#
+# On Debian and Ubuntu it installs missing packages with apt-get, through sudo when not root, and
+# touches nothing when none is missing. Elsewhere it prints the names of the packages for dnf, pacman
+# and brew, and fails when the build could not work without them.
+set -u
+
+# One row a package: what happens without it (must: nothing can be built; may: a feature, a device or a
+# comparison is absent), its names for apt, dnf, pacman and brew (- none), and how to tell that what it
+# brings is there, whoever brought it.
+packages() {
+    case $1 in
+    base) cat <<'END' ;;
+must gcc                gcc                  gcc               gcc               command gcc
+must g++                gcc-c++              gcc               gcc               command g++
+must make               make                 make              make              command make
+must cmake              cmake                cmake             cmake             command cmake
+must pkg-config         pkgconf-pkg-config   pkgconf           pkgconf           command pkg-config
+must opencl-headers     opencl-headers       opencl-headers    opencl-headers    library OpenCL
+must ocl-icd-opencl-dev pkgconfig(OpenCL)    ocl-icd           opencl-icd-loader library OpenCL
+may  pocl-opencl-icd    pocl                 pocl              pocl              driver pocl
+may  libpng-dev         libpng-devel         libpng            libpng            library libpng
+may  libhdf5-dev        hdf5-devel           hdf5              hdf5              library hdf5
+may  libluajit-5.1-dev  luajit-devel         luajit            luajit            library luajit
+may  luajit             luajit               luajit            luajit            command luajit
+must libcmocka-dev      libcmocka-devel      cmocka            cmocka            library cmocka
+must libjansson-dev     jansson-devel        jansson           jansson           library jansson
+END
+    bench) cat <<'END' ;;
+may  clang              clang                clang             llvm              command clang
+may  oclgrind           -                    -                 -                 command oclgrind
+may  libopenblas-dev    openblas-devel       openblas          openblas          library openblas
+may  libclblast-dev     clblast-devel        clblast           clblast           library clblast
+may  golly              -                    -                 -                 command bgolly
+may  clinfo             clinfo               clinfo            clinfo            command clinfo
+may  hyperfine          hyperfine            hyperfine         hyperfine         command hyperfine
+may  ffmpeg             ffmpeg               ffmpeg            ffmpeg            command ffmpeg
+END
+    esac
+}
+
+seen() { # seen KIND NAME
+    case $1 in
+    command) command -v "$2" >/dev/null 2>&1 ;;
+    library) pkg-config --exists "$2" 2>/dev/null ;;
+    driver) grep -qs "$2" "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd ;;
+    esac
+}
+
+# Prints the rows of what is missing.
+missing() {
+    installed=' '
+    if command -v dpkg-query >/dev/null 2>&1; then
+        # shellcheck disable=SC2046 # one word a package
+        installed=" $(dpkg-query -W -f '${db:Status-Status}:${Package}\n' \
+            $(packages "$list" | awk '{print $2}') 2>/dev/null |
+            sed -n 's/^installed://p' | tr '\n' ' ')"
+    fi
+    packages "$list" | while read -r need apt dnf pacman brew kind name; do
+        case $installed in *" $apt "*) continue ;; esac
+        seen "$kind" "$name" || echo "$need $apt $dnf $pacman $brew"
+    done
+}
+
+column() { # column N: that column of the rows on stdin, each name once, on one line
+    awk -v n="$1" '$n != "-" && !had[$n]++ { printf "%s%s", sep, $n; sep = " " }'
+}
+
+as_root() { # as_root COMMAND...: without questions, and without waiting for a password in a script
+    if [ "$(id -u)" = 0 ]; then
+        env DEBIAN_FRONTEND=noninteractive "$@"
+    elif ! command -v sudo >/dev/null 2>&1; then
+        echo "deps.sh: not root, and there is no sudo; as root, run: apt-get install $wanted" >&2
+        return 1
+    elif [ -t 0 ]; then
+        sudo env DEBIAN_FRONTEND=noninteractive "$@"
+    else
+        sudo -n env DEBIAN_FRONTEND=noninteractive "$@"
+    fi
+}
+
+update() {
+    as_root apt-get -q -o DPkg::Lock::Timeout=300 update
+}
+
+install() {
+    # Packages that this release does not have are left out; the check that follows reports them.
+    known=
+    for package in $wanted; do
+        if apt-cache show "$package" >/dev/null 2>&1; then
+            known="$known $package"
+        fi
+    done
+    # shellcheck disable=SC2086 # one word a package
+    [ -n "$known" ] &&
+        as_root apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $known
+}
+
+list=${1:-base}
+case $list in
+base | bench) ;;
+*)
+    echo "deps.sh: unknown list '$list': give base or bench" >&2
+    exit 2
+    ;;
+esac
+rows=$(missing)
+[ -n "$rows" ] || exit 0
+
+if command -v apt-get >/dev/null 2>&1; then
+    wanted=$(echo "$rows" | column 2)
+    echo "Installing what is missing: $wanted"
+    # The lists of a fresh system are empty, those of an old one out of date.
+    # shellcheck disable=SC2086
+    if apt-cache show $wanted >/dev/null 2>&1; then
+        install || { update && install; }
+    else
+        update && install
+    fi
+    rm -f "${BUILD:-build}/Makefile" # what CMake found before holds no longer
+    rows=$(missing)
+    [ -n "$rows" ] || exit 0
+    echo "deps.sh: still missing: $(echo "$rows" | column 2)" >&2
+else
+    echo "Missing on this system; install with one of"
+    echo "    dnf install $(echo "$rows" | column 3 | sed "s/[^ ]*([^)]*)/'&'/g")"
+    echo "    pacman -S $(echo "$rows" | column 4)"
+    echo "    brew install $(echo "$rows" | column 5)"
+fi
+
+# Without the rest, features are absent and say so.
+if echo "$rows" | grep -q '^must'; then
+    echo "deps.sh: stdcl cannot be built without them" >&2
+    exit 1
+fi
