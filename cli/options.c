@@ -174,9 +174,9 @@ static int wrong_real(const struct cli_option *o, const char *name, const char *
     const double min = o->of.real.min, max = o->of.real.max;
     const bool above_0 = min == CLI_ABOVE_0;
     if (max < DBL_MAX)
-        return cli_wrong("%s: '%s' is out of range; give a number %s %g and %s%g", name, text,
-                         above_0 ? "above" : "from", above_0 ? 0. : min, above_0 ? "at most " : "",
-                         max);
+        return cli_wrong("%s: '%s' is out of range; give a number %s %g %s %g", name, text,
+                         above_0 ? "above" : "from", above_0 ? 0. : min,
+                         above_0 ? "and at most" : "to", max);
     if (above_0)
         return cli_wrong("%s: '%s' is not allowed; give a number above 0", name, text);
     return cli_wrong("%s: '%s' is not allowed; give a number of at least %g", name, text, min);
@@ -311,9 +311,8 @@ static int read_short(struct cli_option *options, char **argv, int *i)
     for (const char *p = argv[*i] + 1; *p; p++) {
         struct cli_option *o = find_letter(options, *p);
         if (!o)
-            return cli_wrong("unknown option '-%c'%s%s; '%s --help' lists those there are", *p,
-                             p[1] || p != argv[*i] + 1 ? " in " : "",
-                             p[1] || p != argv[*i] + 1 ? argv[*i] : "", cli_program);
+            return cli_wrong("unknown option '-%c' in '%s'; '%s --help' lists those there are", *p,
+                             argv[*i], cli_program);
         if (o->type != CLI_TYPE_FLAG) {
             const char *value = p[1] ? p + 1 : o->optional ? NULL : argv[++*i];
             return value || o->optional ? read_value(o, value) : missing_value(o);

@@ -1,0 +1,415 @@
+/* The option parser, tables and texts of the command, without running the command. */
+#include "cli.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- What is said on stderr. ----------------------------------------------------------------- */
+
+static int real_stderr;
+static FILE *captured;
+static char said[8192];
+
+static void capture_begin(void)
+{
+    fflush(stderr);
+    real_stderr = dup(STDERR_FILENO);
+    captured = tmpfile();
+    assert_non_null(captured);
+    dup2(fileno(captured), STDERR_FILENO);
+}
+
+static void capture_end(void)
+{
+    fflush(stderr);
+    dup2(real_stderr, STDERR_FILENO);
+    close(real_stderr);
+    rewind(captured);
+    said[fread(said, 1, sizeof said - 1, captured)] = 0;
+    fclose(captured);
+}
+
+/* ---- A command with one option of each type. ------------------------------------------------- */
+
+static bool size_reader(const char *text, void *to, char *why, size_t size)
+{
+    unsigned *wh = to;
+    if (!text) {
+        wh[0] = wh[1] = 1;
+        return true;
+    }
+    if (sscanf(text, "%ux%u", &wh[0], &wh[1]) == 2)
+        return true;
+    snprintf(why, size, "'%s' is no size; give WxH", text);
+    return false;
+}
+
+static const char *const colours[] = {"red", "green", "blue", NULL};
+
+static struct values {
+    bool verbose, all;
+    int level, colour;
+    size_t count;
+    uint64_t seed;
+    double dt, eps, share, any;
+    const char *file;
+    struct cli_strings list, operands;
+    unsigned size[2];
+} v;
+static unsigned given_count;
+
+/* Parses up to six words; -1 when the command would go on, else its exit status. */
+static int parse(const char *a, const char *b, const char *c, const char *d, const char *e)
+{
+    const char *words[] = {"test", a, b, c, d, e, NULL};
+    int argc = 1, status;
+    while (words[argc])
+        argc++;
+    cli_strings_free(&v.list);
+    cli_strings_free(&v.operands);
+    v = (struct values){.level = 3, .colour = -1, .count = 10, .dt = NAN, .eps = 0.5, .share = 0.5};
+    struct cli_option options[] = {
+        CLI_GROUP("Things"),
+        CLI_FLAG('v', "verbose", &v.verbose, "talk"),
+        CLI_FLAG('a', NULL, &v.all, "all"),
+        CLI_INT('l', "level", "LEVEL", &v.level, -5, 9, "a level"),
+        CLI_CHOICE(0, "colour", "NAME", &v.colour, colours, "a colour"),
+        CLI_SIZE('n', "count", "N", &v.count, 1, SIZE_MAX, "how many"),
+        CLI_U64(0, "seed", "SEED", &v.seed, 0, UINT64_MAX, "a seed"),
+        CLI_REAL(0, "dt", "T", &v.dt, CLI_ABOVE_0, DBL_MAX, "a step"),
+        CLI_REAL(0, "eps", "L", &v.eps, 0, DBL_MAX, "a length"),
+        CLI_REAL(0, "share", "X", &v.share, 0, 1, "a share"),
+        CLI_REAL(0, "any", "X", &v.any, -DBL_MAX, DBL_MAX, "any number"),
+        CLI_STRING('o', "output", "FILE", &v.file, "a file"),
+        CLI_STRINGS(0, "device", "D", &v.list, "a list"),
+        CLI_PARSED(0, "size", "WxH", v.size, size_reader, "a size"),
+        CLI_PARSED_OPTIONAL(0, "soup", "WxH", v.size, size_reader, "a size or none"),
+        CLI_END,
+    };
+    const struct cli_usage usage = {.synopsis = "[options] [FILE...]", .about = "Tests.",
+                                    .options = options, .operands = &v.operands, .operand = "a file"};
+    capture_begin();
+    const bool go_on = cli_parse(&usage, argc, (char **)(uintptr_t)words, &status);
+    capture_end();
+    given_count = cli_given(options, "n") + 10 * cli_given(options, "verbose");
+    return go_on ? -1 : status;
+}
+#define PARSE1(a) parse(a, NULL, NULL, NULL, NULL)
+#define PARSE2(a, b) parse(a, b, NULL, NULL, NULL)
+
+/* One line behind the program's name, with these words in it. */
+static void assert_said(const char *part)
+{
+    const size_t length = strlen(said);
+    assert_true(length > 2 && said[length - 1] == '\n');
+    assert_ptr_equal(strchr(said, '\n'), said + length - 1);
+    assert_int_equal(strncmp(said, "stdcl: ", 7), 0);
+    if (!strstr(said, part))
+        fail_msg("'%s' is not in: %s", part, said);
+}
+
+static void refuses(const char *a, const char *b, const char *part)
+{
+    assert_int_equal(PARSE2(a, b), CLI_WRONG);
+    assert_said(part);
+}
+
+/* ---- Options. -------------------------------------------------------------------------------- */
+
+static void every_spelling(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("-n", "5", "--level=-5", "-v", "x"), -1);
+    assert_int_equal(v.count, 5);
+    assert_int_equal(v.level, -5);
+    assert_true(v.verbose);
+    assert_int_equal(v.operands.n, 1);
+    assert_string_equal(v.operands.item[0], "x");
+    assert_int_equal(given_count, 11);
+    assert_int_equal(parse("-n7", "--count", "8", "-va", "-ofile"), -1);
+    assert_int_equal(v.count, 8); /* the last wins */
+    assert_true(v.verbose && v.all);
+    assert_string_equal(v.file, "file");
+    assert_int_equal(parse("-val-2", "--", "-n", "--dt", "-"), -1);
+    assert_int_equal(v.level, -2);
+    assert_int_equal(v.operands.n, 3);
+    assert_string_equal(v.operands.item[0], "-n");
+    assert_int_equal(parse("--device", "a", "--device=b", "-", NULL), -1);
+    assert_int_equal(v.list.n, 2);
+    assert_string_equal(v.list.item[1], "b");
+    assert_string_equal(v.operands.item[0], "-");
+    assert_int_equal(PARSE1(NULL), -1);
+    assert_int_equal(given_count, 0);
+    assert_int_equal(v.count, 10);
+}
+
+static void values(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--dt", "1e-3", "--eps=0", "--any", "-2.5"), -1);
+    assert_true(v.dt == 1e-3 && v.eps == 0 && v.any == -2.5);
+    assert_int_equal(parse("--colour", "Blue", "--seed", "18446744073709551615", "-n1e6"), -1);
+    assert_int_equal(v.colour, 2);
+    assert_true(v.seed == UINT64_MAX);
+    assert_int_equal(v.count, 1000000);
+    assert_int_equal(PARSE2("-n2^20", "--size=3x4"), -1);
+    assert_int_equal(v.count, 1 << 20);
+    assert_int_equal(v.size[1], 4);
+    assert_int_equal(PARSE2("--soup", "5x6"), -1); /* 5x6 is an operand */
+    assert_int_equal(v.size[0], 1);
+    assert_int_equal(v.operands.n, 1);
+    assert_int_equal(PARSE1("--soup=5x6"), -1);
+    assert_int_equal(v.size[0], 5);
+}
+
+static void numbers(void **state)
+{
+    (void)state;
+    static const struct { const char *text; int error; uint64_t value; } cases[] = {
+        {"0", 0, 0}, {"0e99", 0, 0}, {"0^3", 0, 0}, {"0^0", 0, 1}, {"1^99999999999", 0, 1},
+        {"1e19", 0, 10000000000000000000u}, {"2e19", ERANGE, 0}, {"1e20", ERANGE, 0},
+        {"2^63", 0, 1ull << 63}, {"2^64", ERANGE, 0}, {"18446744073709551615", 0, UINT64_MAX},
+        {"18446744073709551616", ERANGE, 0}, {"99999999999999999999999", ERANGE, 0},
+        {"7e99999999999999999999", ERANGE, 0}, {"", EINVAL, 0}, {"-1", EINVAL, 0}, {"+1", EINVAL, 0},
+        {" 1", EINVAL, 0}, {"1 ", EINVAL, 0}, {"1e", EINVAL, 0}, {"e5", EINVAL, 0}, {"1.5", EINVAL, 0},
+        {"1e-3", EINVAL, 0}, {"0x10", EINVAL, 0}, {"2^", EINVAL, 0}, {"5k", EINVAL, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t value = 77;
+        const int error = cli_read_natural(cases[i].text, &value);
+        if (error != cases[i].error || value != (error ? 77 : cases[i].value))
+            fail_msg("'%s' gives %d, %llu", cases[i].text, error, (unsigned long long)value);
+    }
+}
+
+static void wrong_options(void **state)
+{
+    (void)state;
+    refuses("--levle", "1", "did you mean '--level'?");
+    refuses("--verb", NULL, "did you mean '--verbose'?");
+    refuses("--hlep", NULL, "did you mean '--help'?");
+    refuses("--zzzz", NULL, "unknown option '--zzzz'; 'stdcl --help' lists");
+    refuses("-z", NULL, "unknown option '-z' in '-z'");
+    refuses("-vz", NULL, "unknown option '-z' in '-vz'");
+    refuses("--verbose=1", NULL, "--verbose takes no value");
+    refuses("--level", NULL, "--level needs a value: LEVEL");
+    refuses("-n", NULL, "--count needs a value: N");
+    refuses("--output=", NULL, "--output: the value is empty");
+    refuses("--=", NULL, "unknown option '--'");
+    refuses("", NULL, "a file is empty");
+}
+
+static void wrong_values(void **state)
+{
+    (void)state;
+    refuses("-n", "0", "--count: '0' is too small; at least 1");
+    refuses("-n", "-3", "--count: '-3' is negative");
+    refuses("-n", "many", "--count: 'many' is no whole number");
+    refuses("-n", "1e30", "--count: '1e30' is too large; at most 18446744073709551615");
+    refuses("--level", "10", "from -5 to 9");
+    refuses("--level", "99999999999999999999", "from -5 to 9");
+    refuses("--level", "--verbose", "'--verbose' is no whole number");
+    refuses("--dt", "0", "--dt: '0' is not allowed; give a number above 0");
+    refuses("--dt", "-1", "above 0");
+    refuses("--dt", "nan", "no finite number");
+    refuses("--dt", "inf", "no finite number");
+    refuses("--dt", "1e999", "no finite number");
+    refuses("--dt", "0.1s", "'0.1s' is no number");
+    refuses("--dt", " 1", "is no number");
+    refuses("--dt", "", "'' is no number");
+    refuses("--eps", "-0.1", "at least 0");
+    refuses("--share", "1.5", "from 0 to 1");
+    refuses("--colour", "gren", "did you mean 'green'? (one of red, green, blue)");
+    refuses("--colour", "mauve", "give one of red, green, blue");
+    refuses("--size", "3", "--size: '3' is no size; give WxH");
+    refuses("--output", "", "is empty");
+    refuses("--colour", "a\033[2Jb", "a?[2Jb"); /* nothing reaches the terminal */
+}
+
+static void help_lists_every_option(void **state)
+{
+    (void)state;
+    size_t n = 7;
+    double dt = NAN;
+    int colour = 1;
+    struct cli_option options[] = {
+        CLI_GROUP("Things"),
+        CLI_SIZE('n', "count", "N", &n, 1, SIZE_MAX, "how many"),
+        CLI_REAL(0, "dt", "T", &dt, CLI_ABOVE_0, DBL_MAX, "a step"),
+        CLI_CHOICE(0, "colour", "NAME", &colour, colours, "a colour"),
+        CLI_END,
+    };
+    const struct cli_usage usage = {.synopsis = "[options]", .about = "Does.", .options = options};
+    char text[4096];
+    FILE *fp = tmpfile();
+    cli_help(&usage, fp);
+    rewind(fp);
+    text[fread(text, 1, sizeof text - 1, fp)] = 0;
+    fclose(fp);
+    assert_string_equal(text, "usage: stdcl [options]\n\nDoes.\n\nThings\n"
+        "  -n, --count N           how many (default 7)\n"
+        "      --dt T              a step\n"
+        "      --colour NAME       a colour: red, green, blue (default green)\n"
+        "      --help              this text\n");
+}
+
+/* ---- Tables and texts. ----------------------------------------------------------------------- */
+
+static void table_is_aligned(void **state)
+{
+    (void)state;
+    char text[1024];
+    struct cli_table *t = cli_table_create("name|>n|last");
+    cli_table_heading(t, "a heading as long as it likes");
+    cli_table_add(t, "Ångström");
+    cli_table_add(t, "%d", 7);
+    cli_table_add(t, "x");
+    cli_table_add(t, "日本"); /* four columns */
+    cli_table_add(t, "%d", 1234);
+    cli_table_add(t, "%s", "");
+    FILE *fp = tmpfile();
+    cli_table_print(t, fp);
+    cli_table_free(t);
+    rewind(fp);
+    text[fread(text, 1, sizeof text - 1, fp)] = 0;
+    fclose(fp);
+    assert_string_equal(text, "name         n  last\n"
+                              "a heading as long as it likes\n"
+                              "Ångström     7  x\n"
+                              "日本      1234\n");
+}
+
+static void widths(void **state)
+{
+    (void)state;
+    assert_int_equal(cli_text_width(""), 0);
+    assert_int_equal(cli_text_width("e\xcc\x81"), 1);          /* e and a joining accent */
+    assert_int_equal(cli_text_width("\xf0\x9f\x8c\x8c"), 2);   /* a galaxy */
+    assert_int_equal(cli_text_width("\xff\xc3"), 2);           /* broken bytes */
+    assert_int_equal(cli_text_width("\xe2\x82"), 2);           /* cut short */
+}
+
+static void texts(void **state)
+{
+    struct cli_text t;
+    (void)state;
+    assert_string_equal(cli_text_bytes(&t, 0), "0 B");
+    assert_string_equal(cli_text_bytes(&t, 49152), "48 KiB");
+    assert_string_equal(cli_text_bytes(&t, 1.5 * 1073741824.), "1.5 GiB");
+    assert_string_equal(cli_text_bytes(&t, 1048575), "1 MiB");
+    assert_string_equal(cli_text_rate(&t, 4.26e12, "B/s"), "4.26 TB/s");
+    assert_string_equal(cli_text_rate(&t, 1.98e9, "Hz"), "1.98 GHz");
+    assert_string_equal(cli_text_rate(&t, 999.7, "x"), "1.00 kx");
+    assert_string_equal(cli_text_duration(&t, 0.424), "0.42 s");
+    assert_string_equal(cli_text_duration(&t, 12.34), "12.3 s");
+    assert_string_equal(cli_text_duration(&t, 59.97), "1 min 00 s");
+    assert_string_equal(cli_text_duration(&t, 119.6), "2 min 00 s");
+    assert_string_equal(cli_text_duration(&t, 200), "3 min 20 s");
+    assert_string_equal(cli_text_duration(&t, 3599.7), "1 h 00 min");
+    assert_string_equal(cli_text_duration(&t, 7500), "2 h 05 min");
+}
+
+static const char *nearest(const char *word)
+{
+    struct cli_guess guess = {.word = word};
+    static const char *const names[] = {"devices", "nbody", "embed", "matmul"};
+    for (size_t i = 0; i < 4; i++)
+        cli_guess_offer(&guess, names[i]);
+    return guess.best ? guess.best : "";
+}
+
+static void guesses(void **state)
+{
+    (void)state;
+    assert_string_equal(nearest("device"), "devices");
+    assert_string_equal(nearest("nbdoy"), "nbody");
+    assert_string_equal(nearest("n-body"), "nbody");
+    assert_string_equal(nearest("mat"), "matmul");
+    assert_string_equal(nearest("MATMUL"), "matmul");
+    assert_string_equal(nearest("xyz"), "");
+    assert_string_equal(nearest("n"), "");
+    assert_string_equal(nearest(""), "");
+}
+
+/* ---- Devices, without any. ------------------------------------------------------------------- */
+
+static void device_patterns(void **state)
+{
+    (void)state;
+    struct cli_device item[] = {
+        {.type = CL_DEVICE_TYPE_CPU, .platform_name = "Portable", .name = "pthread", .vendor = "X"},
+        {.type = CL_DEVICE_TYPE_GPU, .platform_name = "CUDA", .name = "H200", .vendor = "NVIDIA"},
+        {.type = CL_DEVICE_TYPE_GPU, .platform_name = "CUDA", .name = "H200", .vendor = "NVIDIA"},
+    };
+    const struct cli_devices devices = {3, item};
+    static const struct { const char *patterns[3]; const char *chosen; } cases[] = {
+        {{NULL}, "1"}, {{"cpu"}, "0"}, {{"gpu"}, "12"}, {{"all"}, "012"}, {{"GPU:1"}, "2"},
+        {{"nvidia"}, "12"}, {{"h200:0", "cpu"}, "10"}, {{"2", "gpu"}, "21"}, {{"gpu", "gpu"}, "12"},
+        {{"200"}, "12"}, {{"portable"}, "0"}, {{"gpu:2"}, "?"}, {{"acc"}, "?"}, {{"3"}, "?"},
+        {{"gpu", "none"}, "?"}, {{":1"}, "?"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cli_strings patterns = {0};
+        size_t chosen[3], n;
+        char text[8] = "";
+        for (size_t p = 0; p < 3 && cases[i].patterns[p]; p++)
+            cli_strings_add(&patterns, cases[i].patterns[p]);
+        capture_begin();
+        const int status = cli_devices_choose(&devices, &patterns, chosen, &n);
+        capture_end();
+        for (size_t c = 0; c < n; c++)
+            text[c] = (char)('0' + chosen[c]);
+        cli_strings_free(&patterns);
+        if (*cases[i].chosen == '?') {
+            assert_int_equal(status, CLI_WRONG);
+            assert_said("2 = H200 (GPU, CUDA)");
+        } else {
+            assert_int_equal(status, CLI_DONE);
+            assert_string_equal(text, cases[i].chosen);
+        }
+    }
+}
+
+static const char *hint(const char *os_release)
+{
+    char name[] = "/tmp/stdcl-os-XXXXXX";
+    const int fd = mkstemp(name);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, os_release, strlen(os_release)), (ssize_t)strlen(os_release));
+    close(fd);
+    const char *text = cli_install_hint(name);
+    unlink(name);
+    return text;
+}
+
+static void install_hints(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(hint("NAME=x\nID=debian\n"), "apt-get install pocl-opencl-icd"));
+    assert_non_null(strstr(hint("ID=mint\nID_LIKE=\"ubuntu debian\"\n"), "apt-get"));
+    assert_non_null(strstr(hint("ID=fedora"), "dnf"));
+    assert_non_null(strstr(hint("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"), "dnf"));
+    assert_non_null(strstr(hint("ID=endeavouros\nID_LIKE=arch\n"), "pacman"));
+    assert_non_null(strstr(hint("ID=plan9\n"), "brew"));
+    assert_non_null(strstr(cli_install_hint("/nonexistent"), "pacman"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_spelling), cmocka_unit_test(values),
+        cmocka_unit_test(numbers), cmocka_unit_test(wrong_options),
+        cmocka_unit_test(wrong_values), cmocka_unit_test(help_lists_every_option),
+        cmocka_unit_test(table_is_aligned), cmocka_unit_test(widths),
+        cmocka_unit_test(texts), cmocka_unit_test(guesses),
+        cmocka_unit_test(device_patterns), cmocka_unit_test(install_hints),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    cli_strings_free(&v.list);
+    cli_strings_free(&v.operands);
+    return failed;
+}
