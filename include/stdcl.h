@@ -377,8 +377,8 @@ cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int
 
 /* clforka(cp, dev, krn, ndr, flags, args...): sets arguments 0, 1, ... and starts the kernel, in one
  * step. Pointers are taken as clarg_set_global takes them, cl_mem and cl_sampler objects as
- * themselves, everything else by value. 0 to 63 arguments; local memory is set beforehand with
- * clarg_set_local, and `clarg_local(bytes)` stands for it in the list. */
+ * themselves, `clarg_local(bytes)` as that much local memory, everything else by value. 0 to 63
+ * arguments; those of the kernel that lie behind the last one given stay as they were set before. */
 #define clforka(cp, dev, krn, ndr, ...) STDCL_FORKA(cp, dev, krn, ndr, __VA_ARGS__)
 
 /* clexec(cp, dev, ndr, symbol, args...): clforka of a kernel that `stdcl embed` linked into this
@@ -413,6 +413,67 @@ cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int flags);
 
 /* Hands all commands so far to the device, without waiting. `flags` is historic: 0. */
 int clflush(CLCONTEXT *cp, cl_uint dev, int flags);
+
+/* ---- Profiles: where the time went. ---------------------------------------------------------- */
+
+/* STDCL_PROFILE=1 (or table, csv, json) in the environment profiles every context from its making and
+ * prints to stderr when the context is destroyed or the program ends; STDCL_TRACE=FILE writes the
+ * timeline of all of them to FILE at the end. For programs that decide themselves: */
+
+/* Turns profiling of a context on or off, after waiting for its work. What was gathered stays until
+ * clprofile_reset. Queues change: clgetqueue gives another one afterwards. No other thread may be using
+ * the context meanwhile. Off costs nothing; on costs two time stamps a command. */
+int clprofile(CLCONTEXT *cp, int on);
+
+/* Forgets what was gathered. */
+int clprofile_reset(CLCONTEXT *cp);
+
+/* Says how much work one launch of a kernel is, from its next launch on: floating-point operations, and
+ * bytes of device memory read and written; 0 = not told. CLPROF_DOUBLE: the operations are double. */
+#define CLPROF_SINGLE 0
+#define CLPROF_DOUBLE 1
+int clprofile_work(cl_kernel krn, double flops, double bytes, int precision);
+
+/* A line of a profile: one kernel, or one direction of transfers, on one device. Times in seconds. */
+struct clprofile_row {
+    cl_uint device;
+    const char *name; /* of the kernel; "host to device", "device to host", "copy on device" */
+    int kind;         /* CL_KERNEL_EVENT or CL_MEM_EVENT */
+    size_t count;
+    double total, minimum, maximum;
+    double bytes; /* transferred; of kernels, as told by clprofile_work */
+    double flops; /* as told */
+    double peak_percent; /* of the device's measured peak (clpeak): of flops if told, else of bytes; or 0 */
+};
+
+/* Copies at most `room` lines to rows[], the longest total of each device first, after waiting for the
+ * work in flight; returns how many there are. Names stay valid until the context is destroyed. */
+size_t clprofile_rows(CLCONTEXT *cp, struct clprofile_row *rows, size_t room);
+
+/* Prints the profile: CLPROF_TABLE, CLPROF_CSV (a header line, then a line per row) or CLPROF_JSON (one
+ * object). Waits for the work in flight. */
+#define CLPROF_TABLE 0
+#define CLPROF_CSV 1
+#define CLPROF_JSON 2
+int clprofile_report(CLCONTEXT *cp, FILE *fp, int format);
+
+/* Marks a phase of the host's work, for the timeline: begin opens one on the calling thread, end closes
+ * the innermost. `name` is copied. Nothing happens while profiling is off. */
+void clprofile_begin(CLCONTEXT *cp, const char *name);
+void clprofile_end(CLCONTEXT *cp);
+
+/* Writes the timeline in the Chrome trace format (chrome://tracing, ui.perfetto.dev): a track per device
+ * for kernels and one for transfers, a track per host thread for phases. The first 262,144 spans of a
+ * context are kept; the file says how many there were beyond. */
+int clprofile_trace(CLCONTEXT *cp, const char *file);
+
+/* What a device can do at best, measured by small kernels at the first call (some 0.2 s) and remembered:
+ * fused multiply-adds count two operations; a copy counts the bytes read and the bytes written. */
+struct clpeak {
+    double flops_single, flops_double; /* operations per second; double 0 when the device has none */
+    double bytes_per_s;                /* of device memory */
+};
+int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak *peak);
 
 /* ---- Errors. --------------------------------------------------------------------------------- */
 

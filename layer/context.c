@@ -224,7 +224,7 @@ static void device_close(struct device *d)
     pthread_mutex_destroy(&d->lock);
 }
 
-static cl_int device_open(struct device *d, cl_device_id id)
+static cl_int device_open(struct device *d, cl_device_id id, cl_command_queue_properties queue_flags)
 {
     cl_int err;
     cl_uint align_bits = 0;
@@ -241,11 +241,11 @@ static cl_int device_open(struct device *d, cl_device_id id)
     cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)d->platform, 0};
     d->context = clCreateContext(properties, 1, &id, NULL, NULL, &err);
     if (err == CL_SUCCESS)
-        d->queue = clCreateCommandQueue(d->context, id, 0, &err);
+        d->queue = clCreateCommandQueue(d->context, id, queue_flags, &err);
     return err;
 }
 
-STDCL_API CLCONTEXT *clcontext_create_from(const cl_device_id *devices, size_t ndev)
+CLCONTEXT *context_open(const cl_device_id *devices, size_t ndev, bool profiled)
 {
     if (!devices || ndev == 0)
         return (void)fail(EINVAL, 0, "clcontext_create_from: the list of devices is empty"), NULL;
@@ -256,11 +256,12 @@ STDCL_API CLCONTEXT *clcontext_create_from(const cl_device_id *devices, size_t n
         free(dev);
         return (void)fail(ENOMEM, 0, "clcontext_create_from: no memory for %zu devices", ndev), NULL;
     }
+    cl_command_queue_properties queue_flags = profiled ? CL_QUEUE_PROFILING_ENABLE : 0;
     pthread_mutex_init(&cp->lock, NULL);
     cp->dev = dev;
     for (cp->ndev = 0; cp->ndev < ndev; cp->ndev++) {
         struct device *d = &dev[cp->ndev];
-        cl_int err = device_open(d, devices[cp->ndev]);
+        cl_int err = device_open(d, devices[cp->ndev], queue_flags);
         if (err != CL_SUCCESS) {
             fail(errno_of(err), err, "clcontext: %s cannot be opened", d->name);
             device_close(d);
@@ -268,7 +269,14 @@ STDCL_API CLCONTEXT *clcontext_create_from(const cl_device_id *devices, size_t n
             return NULL;
         }
     }
+    if (profiled)
+        clprofile(cp, 1);
     return cp;
+}
+
+STDCL_API CLCONTEXT *clcontext_create_from(const cl_device_id *devices, size_t ndev)
+{
+    return context_open(devices, ndev, profile_wanted());
 }
 
 /* Makes a context of candidates; takes over `claims`. */
@@ -323,6 +331,7 @@ STDCL_API int clcontext_destroy(CLCONTEXT *cp)
         return fail(EINVAL, 0, "clcontext_destroy: the standard contexts belong to the library");
     for (cl_uint i = 0; i < cp->ndev; i++)
         device_drain(&cp->dev[i]);
+    profile_free(cp);
     memory_free_attached(cp);
     while (cp->programs)
         clclose(cp, cp->programs);

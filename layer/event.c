@@ -24,6 +24,8 @@ static cl_int drop_first(struct event_list *list)
     cl_int status = CL_COMPLETE;
     if (r->event) {
         status = status_of(r->event);
+        if (r->note.row)
+            profile_add(&r->note, r->event);
         clReleaseEvent(r->event);
     }
     if (list->first == list->end)
@@ -63,7 +65,7 @@ static bool make_room(struct event_list *list)
     return true;
 }
 
-static bool file_event(struct device *d, enum event_kind kind, cl_event ev)
+static bool file_event(struct device *d, enum event_kind kind, cl_event ev, struct note note)
 {
     struct event_list *list = &d->events[kind];
     pthread_mutex_lock(&d->lock);
@@ -72,23 +74,26 @@ static bool file_event(struct device *d, enum event_kind kind, cl_event ev)
         trim(list);
     bool room = make_room(list);
     if (room)
-        list->record[list->end++] = (struct event_record){ev, number};
+        list->record[list->end++] = (struct event_record){ev, number, note};
     pthread_mutex_unlock(&d->lock);
     return room;
 }
 
-cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, int flags, const char *call)
+cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note, int flags,
+                      const char *call)
 {
     if (flags & CL_EVENT_NOWAIT) {
         if (flags & CL_EVENT_NORELEASE)
             clRetainEvent(ev);
-        if (file_event(d, kind, ev))
+        if (file_event(d, kind, ev, note))
             return ev;
         clWaitForEvents(1, &ev); /* no memory to remember it: the command at least is done */
         return ev;
     }
     cl_int err = clWaitForEvents(1, &ev);
     cl_int status = err == CL_SUCCESS ? CL_COMPLETE : status_of(ev);
+    if (err == CL_SUCCESS && note.row)
+        profile_add(&note, ev);
     if (err == CL_SUCCESS && (flags & CL_EVENT_NORELEASE))
         return ev;
     clReleaseEvent(ev);
@@ -157,6 +162,8 @@ static bool forget_event(struct device *d, cl_event ev)
         struct event_list *list = &d->events[kind];
         for (size_t i = list->end; i > list->first && !found; i--)
             if (list->record[i - 1].event == ev) {
+                if (list->record[i - 1].note.row)
+                    profile_add(&list->record[i - 1].note, ev);
                 list->record[i - 1].event = NULL;
                 found = true;
             }
@@ -194,6 +201,19 @@ STDCL_API int clflush(CLCONTEXT *cp, cl_uint dev, int flags)
 }
 
 void device_drain(struct device *d) { clFinish(d->queue); }
+
+void device_harvest(struct device *d)
+{
+    pthread_mutex_lock(&d->lock);
+    for (int kind = 0; kind < EVENT_KINDS; kind++)
+        for (size_t i = d->events[kind].first; i < d->events[kind].end; i++) {
+            struct event_record *r = &d->events[kind].record[i];
+            if (r->event && r->note.row)
+                profile_add(&r->note, r->event);
+            r->note.row = NULL;
+        }
+    pthread_mutex_unlock(&d->lock);
+}
 
 void event_lists_free(struct device *d)
 {

@@ -31,9 +31,16 @@ int errno_of(cl_int ocl);
 
 enum event_kind { KERNEL_EVENT, MEMORY_EVENT, EVENT_KINDS };
 
+/* What the profile is to learn of a command: NULL row = nothing. */
+struct note {
+    struct profile_row *row;
+    double flops, bytes;
+};
+
 struct event_record {
     cl_event event; /* NULL once clwaitev has taken it out of the middle */
     uint64_t number;
+    struct note note;
 };
 
 /* Records first .. end - 1 of a growable array, oldest first. */
@@ -56,17 +63,22 @@ struct device {
     pthread_mutex_t lock; /* guards what follows */
     struct event_list events[EVENT_KINDS];
     uint64_t commands; /* numbers given so far */
+    struct clpeak peak; /* all 0 until measured */
 };
 
 struct stdcl_context {
     cl_uint ndev;
     struct device *dev;
     bool standard;
+    struct profile *_Atomic profile; /* NULL when it was never on */
     int *claims; /* descriptors that hold the locks of claimed devices, ndev of them or NULL */
     pthread_mutex_t lock; /* guards what follows */
     struct program *programs; /* newest first */
     struct program *embedded; /* opened by clexec */
 };
+
+/* clcontext_create_from, with or without a profile whatever the environment says. */
+CLCONTEXT *context_open(const cl_device_id *devices, size_t ndev, bool profiled);
 
 /* The device, or NULL with EINVAL and a message that names `call`. */
 struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
@@ -75,11 +87,33 @@ struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
 
 /* What every command does with its event: files it (NOWAIT), or waits for it. Returns what the public
  * call returns. Takes over the reference. */
-cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, int flags, const char *call);
+cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note, int flags,
+                      const char *call);
+
+/* Tells the profile of all commands of a device, which must be complete. */
+void device_harvest(struct device *d);
 
 /* Waits for all commands of a device. */
 void device_drain(struct device *d);
 void event_lists_free(struct device *d);
+
+/* ---- profile.c ---- */
+
+enum transfer_kind { HOST_TO_DEVICE, DEVICE_TO_HOST, COPY_ON_DEVICE, TRANSFER_KINDS };
+
+/* Whether the environment asks for profiles; the flags with which a context's queues are made. */
+bool profile_wanted(void);
+cl_command_queue_properties profile_queue_flags(const CLCONTEXT *cp);
+
+/* The line of a kernel or transfer on a device, made if need be; NULL when profiling is off. */
+struct profile_row *profile_row_of(CLCONTEXT *cp, cl_uint dev, int precision, const char *name);
+struct profile_row *profile_transfer_row(CLCONTEXT *cp, cl_uint dev, enum transfer_kind direction);
+
+/* Adds a completed command to its line. */
+void profile_add(const struct note *note, cl_event ev);
+
+/* Prints what the environment asked for, and forgets all. */
+void profile_free(CLCONTEXT *cp);
 
 /* ---- memory.c ---- */
 
@@ -177,6 +211,9 @@ struct kernel {
     struct arg *args;
     struct binding **bound; /* [device][argument] */
     uint64_t versions;
+    double flops, bytes; /* of a launch, as told by clprofile_work */
+    int precision;
+    struct profile_row **row; /* one a device, NULL until profiled */
 };
 
 /* Enters / removes a kernel under its handle, the first device's cl_kernel. */

@@ -95,6 +95,7 @@ void kernel_free(struct kernel *k)
     pthread_mutex_destroy(&k->lock);
     free(k->on_device);
     free(k->bound);
+    free(k->row);
     free(k->args);
     free(k->name);
     free(k);
@@ -366,7 +367,7 @@ static cl_event enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t 
 static int record_args(struct kernel *k, cl_uint nargs, const struct stdcl_arg *args)
 {
     int status = 0;
-    if (nargs != k->nargs)
+    if (nargs > k->nargs)
         return fail(EINVAL, 0, "clforka: kernel %s has %u arguments, %u are given", k->name, k->nargs, nargs);
     for (cl_uint i = 0; i < nargs && status == 0; i++) {
         const void *ptr;
@@ -385,6 +386,16 @@ static int record_args(struct kernel *k, cl_uint nargs, const struct stdcl_arg *
     return status;
 }
 
+/* The kernel's lock is held, so that the row is looked up once. */
+static struct note profile_note(struct kernel *k, cl_uint dev)
+{
+    CLCONTEXT *cp = k->program->cp;
+    if (!k->row[dev])
+        k->row[dev] = profile_row_of(cp, dev, k->precision, k->name);
+    bool on = profile_queue_flags(cp) != 0;
+    return (struct note){on ? k->row[dev] : NULL, k->flops, k->bytes};
+}
+
 /* args NULL: start with the arguments as they are. */
 static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags,
                        cl_uint nargs, const struct stdcl_arg *args, const char *call)
@@ -395,12 +406,15 @@ static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrang
         return CL_FAILED;
     if (k->program->cp != cp)
         return (void)fail(EINVAL, 0, "%s: kernel %s belongs to another context", call, k->name), CL_FAILED;
-    pthread_mutex_lock(&k->lock);
+    struct note note = {0};
     cl_event ev = NULL;
+    pthread_mutex_lock(&k->lock);
     if (!args || record_args(k, nargs, args) == 0)
         ev = enqueue_kernel(k, dev, ndr);
+    if (ev && atomic_load_explicit(&cp->profile, memory_order_relaxed))
+        note = profile_note(k, dev);
     pthread_mutex_unlock(&k->lock);
-    return ev ? event_finish(d, KERNEL_EVENT, ev, flags, call) : CL_FAILED;
+    return ev ? event_finish(d, KERNEL_EVENT, ev, note, flags, call) : CL_FAILED;
 }
 
 STDCL_API cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags)
@@ -412,4 +426,19 @@ STDCL_API cl_event clforkv(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_
                            cl_uint nargs, const struct stdcl_arg *args)
 {
     return launch(cp, dev, krn, ndr, flags, nargs, args, "clforka");
+}
+
+STDCL_API int clprofile_work(cl_kernel krn, double flops, double bytes, int precision)
+{
+    struct kernel *k = kernel_of(krn, "clprofile_work");
+    if (!k)
+        return -1;
+    pthread_mutex_lock(&k->lock);
+    if (precision != k->precision)
+        memset(k->row, 0, k->program->cp->ndev * sizeof(*k->row));
+    k->flops = flops;
+    k->bytes = bytes;
+    k->precision = precision;
+    pthread_mutex_unlock(&k->lock);
+    return 0;
 }

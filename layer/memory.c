@@ -139,6 +139,7 @@ static void unpin(struct memory *m)
     clEnqueueUnmapMemObject(m->pin_queue, m->pin, m->base, 0, NULL, NULL);
     clFinish(m->pin_queue);
     clReleaseMemObject(m->pin);
+    clReleaseCommandQueue(m->pin_queue);
     m->pin = NULL;
 }
 
@@ -267,11 +268,14 @@ static void pin(struct memory *m, struct device *d)
         cl_int err;
         m->pin = clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, m->size, m->base, &err);
         m->pin_queue = d->queue;
+        clRetainCommandQueue(d->queue); /* clprofile may replace it */
         if (m->pin && clEnqueueMapBuffer(d->queue, m->pin, CL_TRUE, CL_MAP_READ, 0, m->size, 0, NULL,
                                          NULL, &err) == NULL) {
             clReleaseMemObject(m->pin);
             m->pin = NULL;
         }
+        if (!m->pin)
+            clReleaseCommandQueue(m->pin_queue);
     }
     pthread_mutex_unlock(&m->lock);
 }
@@ -527,7 +531,9 @@ static cl_event transfer_run(struct transfer *t, int flags, const char *call)
     if (whole)
         atomic_store(current, true);
     atomic_store_explicit(&t->m->last_device, (int)t->dev, memory_order_relaxed);
-    return event_finish(t->d, MEMORY_EVENT, ev, flags, call);
+    struct note note = {profile_transfer_row(t->m->cp, t->dev, t->to_device ? HOST_TO_DEVICE : DEVICE_TO_HOST),
+                        0, skip || host_is_buffer(t->m, t->d) ? 0 : (double)t->size};
+    return event_finish(t->d, MEMORY_EVENT, ev, note, flags, call);
 }
 
 STDCL_API cl_event clmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags)
@@ -599,7 +605,8 @@ STDCL_API cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int
     if (err != CL_SUCCESS)
         return (void)fail(errno_of(err), err, "clmcopy: %zu bytes on %s", s->size, d->name), CL_FAILED;
     memory_touched(t, dev);
-    return event_finish(d, MEMORY_EVENT, ev, flags, "clmcopy");
+    struct note note = {profile_transfer_row(cp, dev, COPY_ON_DEVICE), 0, 2 * (double)s->size};
+    return event_finish(d, MEMORY_EVENT, ev, note, flags, "clmcopy");
 }
 
 /* ---- clmctl. ---- */

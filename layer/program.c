@@ -518,7 +518,8 @@ static bool kernel_allocate(struct kernel *k, const char *name, cl_uint ndev)
     k->name = strdup(name);
     k->on_device = calloc(ndev, sizeof(*k->on_device));
     k->bound = calloc(ndev, sizeof *k->bound);
-    return k->name && k->on_device && k->bound;
+    k->row = calloc(ndev, sizeof(*k->row));
+    return k->name && k->on_device && k->bound && k->row;
 }
 
 static cl_int kernel_create(struct kernel *k, const struct part *part, cl_uint ndev)
