@@ -326,8 +326,12 @@ int clclose(CLCONTEXT *cp, void *handle);
 #define clarg_set_global(...) STDCL_PICK4(__VA_ARGS__, STDCL_GLB4, STDCL_GLB3, , )(__VA_ARGS__)
 #define clarg_set_local(...) STDCL_PICK4(__VA_ARGS__, STDCL_LOC4, STDCL_LOC3, , )(__VA_ARGS__)
 
-/* What these macros call. `value` is the address of `size` bytes, which are copied. */
-int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value);
+/* Where the platform tells the types of a kernel's arguments (it does for sources), a wrong size, a host
+ * pointer for a buffer and the like give EINVAL and name the kernel, the argument and both types. */
+
+/* What these macros call. `value` is the address of `size` bytes, which are copied; `type` names its type
+ * for messages, or is NULL. */
+int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value, const char *type);
 size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr);
 int stdcl_arg_local(cl_kernel krn, cl_uint i, size_t bytes);
 
@@ -392,6 +396,7 @@ struct stdcl_arg {
     size_t size;       /* of the value; of the local memory */
     int kind;          /* enum stdcl_arg_kind */
     const void *value; /* its address; of a pointer, the address of the pointer */
+    const char *type;  /* its name for messages, or NULL */
 };
 typedef struct { size_t bytes; } stdcl_local_t;
 
@@ -469,11 +474,11 @@ int clprofile_trace(CLCONTEXT *cp, const char *file);
 
 /* What a device can do at best, measured by small kernels at the first call (some 0.2 s) and remembered:
  * fused multiply-adds count two operations; a copy counts the bytes read and the bytes written. */
-struct clpeak {
+struct clpeak_info {
     double flops_single, flops_double; /* operations per second; double 0 when the device has none */
     double bytes_per_s;                /* of device memory */
 };
-int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak *peak);
+int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak);
 
 /* ---- Errors. --------------------------------------------------------------------------------- */
 
@@ -632,36 +637,49 @@ void stdcl_embed_register(struct stdcl_embedded *source);
 #define clarg_local(n) (stdcl_local_t{(size_t)(n)})
 
 namespace stdcl_cxx {
+template <class T> struct name { static const char *of() { return 0; } };
+template <class T> struct name<T *> { static const char *of() { return "pointer"; } };
+template <> struct name<char> { static const char *of() { return "char"; } };
+template <> struct name<short> { static const char *of() { return "short"; } };
+template <> struct name<int> { static const char *of() { return "int"; } };
+template <> struct name<unsigned> { static const char *of() { return "uint"; } };
+template <> struct name<long> { static const char *of() { return "long"; } };
+template <> struct name<unsigned long> { static const char *of() { return "ulong"; } };
+template <> struct name<float> { static const char *of() { return "float"; } };
+template <> struct name<double> { static const char *of() { return "double"; } };
+template <> struct name<cl_mem> { static const char *of() { return "cl_mem"; } };
+template <> struct name<cl_sampler> { static const char *of() { return "sampler_t"; } };
+
 template <class T> struct arg {
-    static stdcl_arg make(const T &v) { return stdcl_arg{sizeof(T), STDCL_VALUE, &v}; }
+    static stdcl_arg make(const T &v) { return stdcl_arg{sizeof(T), STDCL_VALUE, &v, name<T>::of()}; }
 };
 template <class T> struct arg<T *> {
-    static stdcl_arg make(T *const &v) { return stdcl_arg{sizeof(T *), STDCL_GLOBAL, &v}; }
+    static stdcl_arg make(T *const &v) { return stdcl_arg{sizeof(T *), STDCL_GLOBAL, &v, 0}; }
 };
 template <> struct arg<cl_mem> {
-    static stdcl_arg make(const cl_mem &v) { return stdcl_arg{sizeof v, STDCL_VALUE, &v}; }
+    static stdcl_arg make(const cl_mem &v) { return stdcl_arg{sizeof v, STDCL_VALUE, &v, "cl_mem"}; }
 };
 template <> struct arg<cl_sampler> {
-    static stdcl_arg make(const cl_sampler &v) { return stdcl_arg{sizeof v, STDCL_VALUE, &v}; }
+    static stdcl_arg make(const cl_sampler &v) { return stdcl_arg{sizeof v, STDCL_VALUE, &v, "sampler_t"}; }
 };
 template <> struct arg<stdcl_local_t> {
-    static stdcl_arg make(const stdcl_local_t &v) { return stdcl_arg{v.bytes, STDCL_LOCAL, 0}; }
+    static stdcl_arg make(const stdcl_local_t &v) { return stdcl_arg{v.bytes, STDCL_LOCAL, 0, 0}; }
 };
 template <class T> int set(cl_kernel krn, cl_uint i, const T &v)
 {
-    return stdcl_arg_value(krn, i, sizeof(T), &v);
+    return stdcl_arg_value(krn, i, sizeof(T), &v, name<T>::of());
 }
 template <class... T>
 cl_event fork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags, const T &...v)
 {
-    const stdcl_arg args[sizeof...(T) + 1] = {arg<T>::make(v)..., stdcl_arg{0, 0, 0}};
+    const stdcl_arg args[sizeof...(T) + 1] = {arg<T>::make(v)..., stdcl_arg{0, 0, 0, 0}};
     return clforkv(cp, dev, krn, ndr, flags, (cl_uint)sizeof...(T), args);
 }
 template <class... T>
 cl_event exec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const char *symbol,
               const T &...v)
 {
-    const stdcl_arg args[sizeof...(T) + 1] = {arg<T>::make(v)..., stdcl_arg{0, 0, 0}};
+    const stdcl_arg args[sizeof...(T) + 1] = {arg<T>::make(v)..., stdcl_arg{0, 0, 0, 0}};
     return clexecv(cp, dev, ndr, flags, symbol, (cl_uint)sizeof...(T), args);
 }
 } // namespace stdcl_cxx
@@ -672,17 +690,23 @@ cl_event exec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const cha
 #define STDCL_TYPEOF(v) __typeof__(((void)0, (v)))
 #define STDCL_ADDRESS(v) ((const void *)(STDCL_TYPEOF(v)[1]){v})
 #define STDCL_ARG3(krn, i, v) \
-    stdcl_arg_value((krn), (cl_uint)(i), sizeof(STDCL_TYPEOF(v)), STDCL_ADDRESS(v))
+    stdcl_arg_value((krn), (cl_uint)(i), sizeof(STDCL_TYPEOF(v)), STDCL_ADDRESS(v), STDCL_TYPE(v))
 #define clarg_local(n) ((stdcl_local_t){(size_t)(n)})
 
 /* Pointers have class 5 in gcc and clang. */
 #define STDCL_KIND(v)                                                                     \
     _Generic((v), cl_mem: STDCL_VALUE, cl_sampler: STDCL_VALUE, stdcl_local_t: STDCL_LOCAL, \
         default: __builtin_classify_type(((void)0, (v))) == 5 ? STDCL_GLOBAL : STDCL_VALUE)
-#define STDCL_ONE(v) {sizeof(STDCL_TYPEOF(v)), STDCL_KIND(v), STDCL_ADDRESS(v)},
+#define STDCL_TYPE(v)                                                                     \
+    _Generic((v), char: "char", signed char: "char", unsigned char: "uchar", short: "short", \
+        unsigned short: "ushort", int: "int", unsigned: "uint", long: "long",              \
+        unsigned long: "ulong", long long: "long", unsigned long long: "ulong", float: "float", \
+        double: "double", cl_mem: "cl_mem", cl_sampler: "sampler_t",                        \
+        default: __builtin_classify_type(((void)0, (v))) == 5 ? "pointer" : (const char *)0)
+#define STDCL_ONE(v) {sizeof(STDCL_TYPEOF(v)), STDCL_KIND(v), STDCL_ADDRESS(v), STDCL_TYPE(v)},
 
 /* The arguments after the first as an array that is never empty. */
-#define STDCL_ARRAY(...) ((const struct stdcl_arg[]){STDCL_EACH(__VA_ARGS__){0, 0, 0}})
+#define STDCL_ARRAY(...) ((const struct stdcl_arg[]){STDCL_EACH(__VA_ARGS__){0, 0, 0, 0}})
 #define STDCL_FORKA(cp, dev, krn, ndr, ...)                                                   \
     clforkv((cp), (dev), (krn), (ndr), STDCL_FIRST(__VA_ARGS__), STDCL_COUNT(__VA_ARGS__),      \
             STDCL_ARRAY(__VA_ARGS__))

@@ -63,7 +63,7 @@ struct device {
     pthread_mutex_t lock; /* guards what follows */
     struct event_list events[EVENT_KINDS];
     uint64_t commands; /* numbers given so far */
-    struct clpeak peak; /* all 0 until measured */
+    struct clpeak_info peak; /* all 0 until measured */
 };
 
 struct stdcl_context {
@@ -186,6 +186,13 @@ struct program {
 
 enum arg_kind { ARG_UNSET, ARG_VALUE, ARG_GLOBAL, ARG_LOCAL };
 
+/* An argument as the kernel's source declares it; kind ARG_UNSET where the platform does not tell. */
+struct parameter {
+    enum arg_kind kind;
+    size_t size;            /* of a value whose type OpenCL defines; 0: not known */
+    char name[32], type[32]; /* cut short if longer */
+};
+
 struct arg {
     enum arg_kind kind;
     size_t size;       /* of the value, or of local memory */
@@ -208,6 +215,7 @@ struct kernel {
     cl_uint nargs;
     cl_kernel *on_device;
     pthread_mutex_t lock; /* guards what follows, and clSetKernelArg */
+    struct parameter *parameters;
     struct arg *args;
     struct binding **bound; /* [device][argument] */
     uint64_t versions;
@@ -215,6 +223,15 @@ struct kernel {
     int precision;
     struct profile_row **row; /* one a device, NULL until profiled */
 };
+
+/* ---- argcheck.c ---- */
+
+/* Learns how a kernel's arguments are declared. */
+void learn_parameters(struct kernel *k);
+
+/* 0 when argument i may be set so, else -1 after fail(). `type` names a value's type, or is NULL. */
+int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size, const char *type,
+              const char *call);
 
 /* Enters / removes a kernel under its handle, the first device's cl_kernel. */
 int kernel_enter(struct kernel *k);

@@ -97,6 +97,7 @@ void kernel_free(struct kernel *k)
     free(k->bound);
     free(k->row);
     free(k->args);
+    free(k->parameters);
     free(k->name);
     free(k);
 }
@@ -112,10 +113,11 @@ static struct arg *arg_of(struct kernel *k, cl_uint i, const char *call)
     return NULL;
 }
 
-static int record_value(struct kernel *k, cl_uint i, size_t size, const void *value, const char *call)
+static int record_value(struct kernel *k, cl_uint i, size_t size, const void *value, const char *type,
+                        const char *call)
 {
     struct arg *a = arg_of(k, i, call);
-    if (!a)
+    if (!a || check_arg(k, i, ARG_VALUE, size, type, call) != 0)
         return -1;
     if (a->kind == ARG_VALUE && a->size == size && memcmp(a->value, value, size) == 0)
         return 0;
@@ -136,7 +138,7 @@ static int record_value(struct kernel *k, cl_uint i, size_t size, const void *va
 static int record_local(struct kernel *k, cl_uint i, size_t size, const char *call)
 {
     struct arg *a = arg_of(k, i, call);
-    if (!a)
+    if (!a || check_arg(k, i, ARG_LOCAL, size, NULL, call) != 0)
         return -1;
     if (a->kind == ARG_LOCAL && a->size == size)
         return 0;
@@ -149,7 +151,7 @@ static int record_local(struct kernel *k, cl_uint i, size_t size, const char *ca
 static int record_global(struct kernel *k, cl_uint i, const void *ptr, const char *call)
 {
     struct arg *a = arg_of(k, i, call);
-    if (!a)
+    if (!a || check_arg(k, i, ARG_GLOBAL, sizeof ptr, "pointer", call) != 0)
         return -1;
     if (a->kind == ARG_GLOBAL && a->ptr == ptr)
         return 0;
@@ -226,13 +228,13 @@ static int bind_all(struct kernel *k, cl_uint dev, const char *call)
 
 /* ---- Setting arguments one by one. ---- */
 
-STDCL_API int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value)
+STDCL_API int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value, const char *type)
 {
     struct kernel *k = kernel_of(krn, "clarg_set");
     if (!k)
         return -1;
     pthread_mutex_lock(&k->lock);
-    int status = record_value(k, i, size, value, "clarg_set");
+    int status = record_value(k, i, size, value, type, "clarg_set");
     if (status == 0 && k->bound[0][i].version != k->args[i].version) {
         status = bind_arg(k, i, 0, "clarg_set"); /* so that a wrong size is told here */
         if (status != 0)
@@ -300,9 +302,10 @@ static const char *unset_args(const struct kernel *k, char *text, size_t size)
 {
     size_t n = 0;
     text[0] = '\0';
-    for (cl_uint i = 0; i < k->nargs && n + 16 < size; i++)
+    for (cl_uint i = 0; i < k->nargs && n + 96 < size; i++)
         if (k->args[i].kind == ARG_UNSET)
-            n += (size_t)snprintf(text + n, size - n, "%s%u", n ? ", " : "", i);
+            n += (size_t)snprintf(text + n, size - n, "%s%u (%s %s)", n ? ", " : "", i,
+                                  k->parameters[i].type, k->parameters[i].name);
     return text;
 }
 
@@ -316,7 +319,7 @@ static void print_sizes(char *text, size_t size, size_t dim, const size_t *v)
 static int launch_failed(const struct kernel *k, const struct device *d, cl_kernel on_device,
                          const clndrange_t *ndr, cl_int err)
 {
-    char args[128], global[96], local[96];
+    char args[400], global[96], local[96];
     size_t limit = 0;
     if (err == CL_INVALID_KERNEL_ARGS)
         return fail(EINVAL, err, "clfork: kernel %s on %s: not set: argument %s", k->name, d->name,
@@ -380,7 +383,7 @@ static int record_args(struct kernel *k, cl_uint nargs, const struct stdcl_arg *
             status = record_local(k, i, args[i].size, "clforka");
             break;
         default:
-            status = record_value(k, i, args[i].size, args[i].value, "clforka");
+            status = record_value(k, i, args[i].size, args[i].value, args[i].type, "clforka");
         }
     }
     return status;

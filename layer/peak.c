@@ -59,7 +59,8 @@ static double measure_flops(struct bench *b, const char *options, size_t width, 
     cl_kernel k = open_kernel(b, "multiply_add", options);
     void *out = k ? clmalloc(b->cp, items * width * element, CL_MEM_DEVONLY) : NULL;
     unsigned char a[128] = {0}; /* zeros of any type: the rate does not depend on the values */
-    if (!out || stdcl_arg_value(k, 2, width * element, a) || stdcl_arg_value(k, 3, width * element, a))
+    if (!out || stdcl_arg_value(k, 2, width * element, a, NULL) ||
+        stdcl_arg_value(k, 3, width * element, a, NULL))
         return 0;
     clarg_set_global(k, 0, out);
 
@@ -97,7 +98,7 @@ static double measure_copy(struct bench *b, const char *options, size_t vector_b
     return t > 0 ? 2.0 * (double)bytes / t : 0;
 }
 
-static int measure(struct device *d, struct clpeak *peak)
+static int measure(struct device *d, struct clpeak_info *peak)
 {
     cl_uint doubles = 0;
     struct bench b = {.gpu = !(d->type & CL_DEVICE_TYPE_CPU), .units = 1};
@@ -116,7 +117,7 @@ static int measure(struct device *d, struct clpeak *peak)
     return peak->flops_single > 0 && peak->bytes_per_s > 0 ? 0 : -1;
 }
 
-STDCL_API int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak *peak)
+STDCL_API int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak)
 {
     struct device *d = device_of(cp, dev, "clpeak");
     if (!d)

@@ -405,7 +405,7 @@ static void fill_row(struct clprofile_row *out, const struct profile_row *r)
 /* The percentages need measured peaks, and measuring launches kernels: not under the profile's lock. */
 static void fill_percent(CLCONTEXT *cp, struct clprofile_row *row, int precision)
 {
-    struct clpeak peak;
+    struct clpeak_info peak;
     if (row->kind != CL_KERNEL_EVENT || row->total <= 0 || (row->flops <= 0 && row->bytes <= 0) ||
         clpeak(cp, row->device, &peak) != 0)
         return;

@@ -129,7 +129,7 @@ static char *all_options(const struct device *d, const struct part *p, const cha
     if (!fp)
         return NULL;
     pthread_once(&include_once, find_include);
-    fputs("-D __STDCL__ ", fp);
+    fputs(p->source ? "-cl-kernel-arg-info -D __STDCL__ " : "-D __STDCL__ ", fp);
     fputs(d->type & CL_DEVICE_TYPE_CPU ? "-D __CPU__" : d->type & CL_DEVICE_TYPE_GPU ? "-D __GPU__" : "", fp);
     const char *slash = strrchr(p->name, '/');
     if (slash && access(p->name, R_OK) == 0)
@@ -532,11 +532,13 @@ static cl_int kernel_create(struct kernel *k, const struct part *part, cl_uint n
     if (err != CL_SUCCESS)
         return err;
     k->args = calloc(k->nargs + 1, sizeof *k->args);
+    k->parameters = calloc(k->nargs + 1, sizeof *k->parameters);
     for (cl_uint i = 0; i < ndev; i++) {
         k->bound[i] = calloc(k->nargs + 1, sizeof **k->bound);
-        if (!k->bound[i] || !k->args)
+        if (!k->bound[i] || !k->args || !k->parameters)
             return CL_OUT_OF_HOST_MEMORY;
     }
+    learn_parameters(k);
     return CL_SUCCESS;
 }
 

@@ -1,0 +1,83 @@
+/* argcheck.c - arguments against the kernel's declaration, where the platform tells it.
+ *
+ * Programs are built with -cl-kernel-arg-info, and what it gives is learnt once per kernel. The check when
+ * an argument is set is two comparisons; nothing is left to do when the kernel is started.
+ */
+#include "internal.h"
+
+#include <ctype.h>
+
+/* The size of a type of OpenCL C by its name, such as "float" or "uchar4"; 0 for others. Vectors of three
+ * elements take the room of four (OpenCL C specification, 6.1.5). */
+static size_t size_of_type(const char *type)
+{
+    static const struct { const char *name; size_t size; } scalars[] = {
+        {"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"half", 2}, {"int", 4}, {"uint", 4},
+        {"float", 4}, {"long", 8}, {"ulong", 8}, {"double", 8},
+        {"unsigned char", 1}, {"unsigned short", 2}, {"unsigned int", 4}, {"unsigned long", 8},
+        {"sampler_t", sizeof(cl_sampler)},
+    };
+    size_t letters = strlen(type);
+    while (letters && isdigit((unsigned char)type[letters - 1]))
+        letters--;
+    size_t elements = type[letters] ? strtoul(type + letters, NULL, 10) : 1;
+    elements = elements == 3 ? 4 : elements;
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
+        if (strlen(scalars[i].name) == letters && strncmp(type, scalars[i].name, letters) == 0)
+            return scalars[i].size * elements;
+    return 0;
+}
+
+/* A text that OpenCL gives, cut to the room there is; false when it gives none. */
+static bool ask(cl_kernel k, cl_uint i, cl_kernel_arg_info what, char *text, size_t room)
+{
+    size_t size = 0;
+    if (clGetKernelArgInfo(k, i, what, 0, NULL, &size) != CL_SUCCESS || size == 0)
+        return false;
+    char *whole = malloc(size);
+    bool ok = whole && clGetKernelArgInfo(k, i, what, size, whole, NULL) == CL_SUCCESS;
+    if (ok)
+        snprintf(text, room, "%s", whole);
+    free(whole);
+    return ok;
+}
+
+void learn_parameters(struct kernel *k)
+{
+    for (cl_uint i = 0; i < k->nargs; i++) {
+        struct parameter *p = &k->parameters[i];
+        cl_kernel_arg_address_qualifier space;
+        if (clGetKernelArgInfo(k->on_device[0], i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space,
+                               NULL) != CL_SUCCESS ||
+            !ask(k->on_device[0], i, CL_KERNEL_ARG_TYPE_NAME, p->type, sizeof p->type))
+            continue;
+        ask(k->on_device[0], i, CL_KERNEL_ARG_NAME, p->name, sizeof p->name);
+        p->size = size_of_type(p->type);
+        p->kind = space == CL_KERNEL_ARG_ADDRESS_LOCAL     ? ARG_LOCAL
+                  : space == CL_KERNEL_ARG_ADDRESS_PRIVATE ? ARG_VALUE
+                                                           : ARG_GLOBAL;
+    }
+}
+
+static const char *space_of(enum arg_kind kind)
+{
+    return kind == ARG_GLOBAL ? "memory " : kind == ARG_LOCAL ? "local memory " : "";
+}
+
+int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size, const char *type,
+              const char *call)
+{
+    const struct parameter *p = &k->parameters[i];
+    if (p->kind == ARG_UNSET)
+        return 0;
+    if (p->kind == kind && (kind != ARG_VALUE || p->size == 0 || p->size == size))
+        return 0;
+    if (p->kind == ARG_GLOBAL && kind == ARG_VALUE && type && strcmp(type, "cl_mem") == 0)
+        return 0;
+    if (kind == ARG_LOCAL)
+        return fail(EINVAL, 0, "%s: argument %u of kernel %s is %s%s %s; local memory was given", call, i,
+                    k->name, space_of(p->kind), p->type, p->name);
+    return fail(EINVAL, 0, "%s: argument %u of kernel %s is %s%s %s; a %s of %zu bytes was given%s", call, i,
+                k->name, space_of(p->kind), p->type, p->name, type ? type : "value", size,
+                p->kind == ARG_GLOBAL ? " (use clarg_set_global with memory from clmalloc)" : "");
+}
