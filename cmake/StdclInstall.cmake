@@ -9,20 +9,21 @@
 #   bin/stdcl, share/stdcl/kernels/          the command; the kernels, to read and to override
 include(CMakePackageConfigHelpers)
 
-# stdcl_install_library(NAME FROM target EXPORTS pattern... [LIBS lib...] [PC_LIBS flag...])
+# stdcl_install_library(NAME FROM target EXPORTS pattern... [LIBS lib...] [PRIVATE lib...])
 # Makes, from the objects of an in-tree target, libNAME.so and libNAME.a in which only the names that
 # match the patterns (shell globs) can be seen: the shared library by a linker script, the static one
 # by linking its objects into one and making every other name local, so that a program may have a
-# function of its own called, say, memory_find. LIBS are what both need, as CMake targets.
+# function of its own called, say, memory_find. LIBS (CMake targets; stdcl is the layer) are what a
+# program that uses the library links too, PRIVATE what only the library does.
 function(stdcl_install_library name)
-  cmake_parse_arguments(L "" "FROM" "EXPORTS;LIBS" ${ARGN})
+  cmake_parse_arguments(L "" "FROM" "EXPORTS;LIBS;PRIVATE" ${ARGN})
   string(REGEX REPLACE "^stdcl_" "" short ${name}) # stdcl, or the engine's bare name
   set(dir ${PROJECT_BINARY_DIR}/install)
-  set(pic_objects $<TARGET_OBJECTS:${L_FROM}>)
+  set(objects $<TARGET_OBJECTS:${L_FROM}>)
 
   string(JOIN "; " globals ${L_EXPORTS})
   file(CONFIGURE OUTPUT ${dir}/${name}.map CONTENT "STDCL_${PROJECT_VERSION_MAJOR} { global: ${globals}; local: *; };\n")
-  add_library(${name}_shared SHARED ${pic_objects})
+  add_library(${name}_shared SHARED ${objects})
   set_target_properties(${name}_shared PROPERTIES EXPORT_NAME ${short} LINKER_LANGUAGE C
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${dir}/${name}.map)
   target_link_options(${name}_shared PRIVATE
@@ -30,9 +31,9 @@ function(stdcl_install_library name)
 
   list(TRANSFORM L_EXPORTS PREPEND --keep-global-symbol= OUTPUT_VARIABLE keep)
   add_custom_command(OUTPUT ${dir}/${name}.o
-    COMMAND ${CMAKE_LINKER} -r -o ${dir}/${name}.o ${pic_objects}
+    COMMAND ${CMAKE_LINKER} -r -o ${dir}/${name}.o ${objects}
     COMMAND ${CMAKE_OBJCOPY} --wildcard ${keep} ${dir}/${name}.o
-    DEPENDS ${L_FROM} ${pic_objects} COMMAND_EXPAND_LISTS VERBATIM)
+    DEPENDS ${L_FROM} ${objects} COMMAND_EXPAND_LISTS VERBATIM)
   add_library(${name}_sealed STATIC ${dir}/${name}.o)
   set_target_properties(${name}_sealed PROPERTIES EXPORT_NAME ${short}_static LINKER_LANGUAGE C)
 
@@ -42,7 +43,7 @@ function(stdcl_install_library name)
     target_include_directories(${name}_${kind} PUBLIC
       $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     list(TRANSFORM L_LIBS REPLACE "^stdcl$" stdcl_${kind} OUTPUT_VARIABLE libs)
-    target_link_libraries(${name}_${kind} PUBLIC ${libs})
+    target_link_libraries(${name}_${kind} PUBLIC ${libs} PRIVATE ${L_PRIVATE})
   endforeach()
   install(TARGETS ${name}_shared ${name}_sealed EXPORT stdclTargets)
 endfunction()
@@ -60,15 +61,21 @@ function(stdcl_install_pc name description)
 endfunction()
 
 # ---- The layer. A loader from elsewhere may come without OpenCL.pc; then its path is written out.
+get_property(modules GLOBAL PROPERTY STDCL_MODULES) # such as JANSSON, which pkg-config calls jansson
+list(TRANSFORM modules PREPEND PkgConfig:: OUTPUT_VARIABLE libs)
 stdcl_install_library(stdcl FROM stdcl_objects
-  EXPORTS "cl[a-z]*" "ocl[a-z]*" "stdcl*" LIBS OpenCL::OpenCL Threads::Threads)
+  EXPORTS "cl[a-z]*" "ocl[a-z]*" "stdcl*" LIBS OpenCL::OpenCL Threads::Threads PRIVATE ${libs})
+# Not "Requires.private" for these: only static linking needs their development files.
+set(flags -pthread)
+foreach(module ${modules})
+  list(APPEND flags ${${module}_STATIC_LDFLAGS})
+endforeach()
 pkg_check_modules(OPENCL_PC QUIET OpenCL)
 if(OPENCL_PC_FOUND)
-  set(loader PRIVATE OpenCL LIBS_PRIVATE -pthread)
+  stdcl_install_pc(stdcl "${PROJECT_DESCRIPTION}" PRIVATE OpenCL LIBS_PRIVATE ${flags})
 else()
-  set(loader LIBS_PRIVATE ${OpenCL_LIBRARIES} -pthread)
+  stdcl_install_pc(stdcl "${PROJECT_DESCRIPTION}" LIBS_PRIVATE ${OpenCL_LIBRARIES} ${flags})
 endif()
-stdcl_install_pc(stdcl "${PROJECT_DESCRIPTION}" ${loader})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 
@@ -84,7 +91,7 @@ foreach(engine nbody life matmul gas)
     FILES_MATCHING PATTERN "*.cl" PATTERN "*.clt")
 endforeach()
 
-# ---- The CMake package, and the command.
+# ---- The CMake package. (The command is installed by its own room.)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/stdcl)
 install(EXPORT stdclTargets NAMESPACE stdcl:: DESTINATION ${package})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/stdclConfig.cmake.in
@@ -93,6 +100,3 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/install/stdclConfigVersio
   COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/install/stdclConfig.cmake
   ${PROJECT_BINARY_DIR}/install/stdclConfigVersion.cmake DESTINATION ${package})
-if(TARGET stdcl_command)
-  install(TARGETS stdcl_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()

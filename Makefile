@@ -1,0 +1,49 @@
+# Drives CMake, so that a newcomer needs two commands: `make run` and `make test`. Variables:
+#   PREFIX=/usr/local  DESTDIR=    where `make install` installs
+#   BUILD=build                    the build folder; one for each compiler you use
+#   CC=clang                       the compiler, when a build folder is first made
+#   CMAKE_FLAGS=-DSTDCL_WERROR=ON  more for CMake
+BUILD = build
+PREFIX = /usr/local
+JOBS = $(shell getconf _NPROCESSORS_ONLN)
+GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
+CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS) $(if $(CI),-DSTDCL_WERROR=ON)
+COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
+
+.PHONY: all help run test test-sanitize deps deps-bench install clean
+all: $(BUILD)/Makefile ## build everything
+	@+$(COMPILE) $(BUILD)
+
+help: ## this list
+	@awk -F ' *:.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
+
+run: ready ## let two galaxies collide, on whatever OpenCL device there is
+	$(BUILD)/bin/stdcl nbody --ic collision -o collision.png
+
+test: ready ## run the tests
+	@tools/test.sh $(BUILD) -j$(JOBS)
+
+test-sanitize: deps ## run the tests built with AddressSanitizer, UBSan and ThreadSanitizer
+	@+BUILD=$(BUILD) CONFIGURE='$(CONFIGURE)' COMPILE='$(COMPILE)' JOBS=$(JOBS) tools/test-sanitize.sh
+
+deps: ## install the packages that are missing, if any
+	@BUILD=$(BUILD) tools/deps.sh
+
+deps-bench: ## the same for what comparisons and benchmarks need besides
+	@BUILD=$(BUILD) tools/deps.sh bench
+
+install: ## install into $(DESTDIR)$(PREFIX)
+	@$(CONFIGURE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@+$(COMPILE) $(BUILD) install
+
+clean: ## remove all that was built
+	rm -rf $(BUILD) $(BUILD)-address $(BUILD)-thread
+
+# Everything built, with what it needs installed first. Only after `deps` can make know whether the
+# build folder is to be configured, hence the second make.
+.PHONY: ready
+ready: deps
+	@+$(MAKE) --no-print-directory all
+
+$(BUILD)/Makefile:
+	@$(CONFIGURE) -B $(BUILD)

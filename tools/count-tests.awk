@@ -1,0 +1,93 @@
+# count-tests.awk - counts the tests of a CTest run for a person.
+#   awk -f count-tests.awk tests/skips junit.xml
+#
+# CTest knows programs; those written with cmocka hold many tests, each of which may be skipped. So a
+# program that prints cmocka's summary counts as the tests it names, any other as one. A program that
+# fails counts as at least one failure, also when it crashed before its summary. A test that could not
+# be started is a failure, although CTest's file calls it skipped. The first file names the tests that
+# may be skipped, "PROGRAM REASON" or "PROGRAM:TEST REASON"; any other skip is a failure.
+
+FNR == NR { # tests/skips
+    if ($1 != "" && $1 !~ /^#/) {
+        reason = $0
+        sub(/^[^ \t]+[ \t]*/, "", reason)
+        may_skip[$1] = reason
+    }
+    next
+}
+
+/^[ \t]*<testcase / {
+    name = attribute("name")
+    status = attribute("status")
+    message = listing = ""
+    counted["PASSED"] = counted["FAILED"] = counted["SKIPPED"] = nfailed = nskipped = 0
+}
+/^[ \t]*<skipped / { message = attribute("message") }
+{ sub(/^[ \t]*<system-out>/, "") }
+
+# cmocka: "[  PASSED  ] 3 test(s)." and "[  FAILED  ] group: 1 test(s), listed below:", then the names.
+/^\[  (PASSED|FAILED|SKIPPED) +\] (.*: )?[0-9]+ test\(s\)/ {
+    for (i = 3; $i !~ /^test\(s\)/; i++)
+        ;
+    counted[$2] += $(i - 1)
+    listing = $2 == "PASSED" ? "" : $2
+    next
+}
+/^\[  (FAILED|SKIPPED) +\] / {
+    if (listing == "FAILED")
+        failed_name[++nfailed] = $4
+    if (listing == "SKIPPED")
+        skipped_name[++nskipped] = $4
+    next
+}
+/^$/ { listing = "" }
+
+/<\/testcase>/ {
+    cases = counted["PASSED"] + counted["FAILED"] + counted["SKIPPED"]
+    if (status == "disabled" || message ~ /^SKIP_/)
+        skip(name)
+    else if (status == "run" && cases == 0)
+        passed++
+    else if (cases == 0)
+        fail(name (message == "" ? "" : ": " message))
+    else {
+        passed += counted["PASSED"]
+        for (i = 1; i <= nskipped; i++)
+            skip(name ":" skipped_name[i])
+        for (i = 1; i <= nfailed; i++)
+            fail(name ":" failed_name[i])
+        if (status != "run" && nfailed == 0)
+            fail(name ": ended badly after its tests")
+    }
+}
+
+END {
+    if (passed + failed + skipped == 0)
+        fail("no tests ran")
+    printf "%s", notes
+    printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+    exit failed > 0
+}
+
+function attribute(key,    text) {
+    text = $0
+    if (!sub(".* " key "=\"", "", text))
+        return ""
+    sub(/".*/, "", text)
+    return text
+}
+
+function fail(what) {
+    failed++
+    notes = notes "FAILED   " what "\n"
+}
+
+function skip(what,    program) {
+    program = what
+    sub(/:.*/, "", program)
+    if (what in may_skip || program in may_skip) {
+        skipped++
+        notes = notes "skipped  " what " (" (what in may_skip ? may_skip[what] : may_skip[program]) ")\n"
+    } else
+        fail(what ": skipped, but tests/skips does not allow that")
+}

@@ -1,0 +1,29 @@
+#!/bin/sh
+# test-sanitize.sh - builds our own code with the sanitizers, twice, and runs the tests of each build.
+# `make test-sanitize` calls it, with BUILD, CONFIGURE, COMPILE and JOBS. OpenCL drivers are not
+# instrumented: tests/*.supp says what of theirs is not reported, and why.
+set -u
+tools=$(dirname "$0")
+supp=$(cd "$tools/../tests" && pwd)
+export ASAN_OPTIONS="detect_leaks=1:${ASAN_OPTIONS-}"
+export LSAN_OPTIONS="suppressions=$supp/lsan.supp:print_suppressions=0:${LSAN_OPTIONS-}"
+export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS-}"
+export TSAN_OPTIONS="suppressions=$supp/tsan.supp:${TSAN_OPTIONS-}"
+
+# ThreadSanitizer of older compilers does not start where the kernel places programs too freely.
+fixed=
+if setarch -R true 2>/dev/null; then
+    fixed="setarch -R"
+fi
+
+bad=0
+for sanitizer in address,undefined thread; do
+    build=$BUILD-${sanitizer%,*}
+    echo "== $sanitizer, in $build"
+    # CONFIGURE and COMPILE are command lines: the quotes in them count.
+    eval "$CONFIGURE -B '$build' -DSTDCL_SANITIZE=$sanitizer" >"$build.log" 2>&1 ||
+        { cat "$build.log"; exit 1; }
+    eval "$COMPILE '$build'" || exit 1
+    $fixed "$tools/test.sh" "$build" "-j$JOBS" || bad=1
+done
+exit $bad
