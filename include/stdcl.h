@@ -480,6 +480,79 @@ struct clpeak_info {
 };
 int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak);
 
+/* ---- Tuning: measured kernel shapes. --------------------------------------------------------- */
+
+/* A shape is a line of words KEY=NUMBER (work-group size, bodies an item, unroll, ...): the same line
+ * sets a kernel's -D options, the host's launch sizes and a benchmark's label. Rows of shapes come with
+ * the library, for families of devices, and are measured on the user's own by `stdcl tune`, which keeps
+ * them in $XDG_CACHE_HOME/stdcl/tune.json (by default ~/.cache/stdcl/tune.json). */
+struct cltune_row {
+    char shape[512];  /* "" when nobody knows the kernel: its own defaults hold */
+    char source[256]; /* which row was taken and why, a sentence for --explain */
+};
+
+/* The row of `kernel` ("nbody.direct.single") for a problem of `size` (a kernel's own measure, such as the
+ * number of bodies) on device `dev`. Looks for, in this order: the user's rows of this device and driver;
+ * of this device with another driver; shipped rows that name the device; its family (AVX-512 and AVX2
+ * CPUs, NVIDIA and AMD GPUs); any GPU, any CPU; and among those takes the size nearest by powers of two.
+ * Never fails but for EINVAL; a user's file that cannot be read counts as empty (see cltune_warning). */
+int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row);
+
+/* The number behind KEY in a shape, or `missing`. */
+long cltune_value(const char *shape, const char *key, long missing);
+
+/* Adds a row for this device, driver and power of two of the size to the user's file, in place of an
+ * older one; `rate` is what it reached, in `unit`. The file is replaced as a whole, under a lock, so that
+ * several processes may write. */
+int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, const char *shape,
+                 double rate, const char *unit);
+
+/* Why the user's file was ignored (one sentence that names it), or NULL. Static memory. */
+const char *cltune_warning(void);
+
+/* What a kernel's author declares, so that its shape can be searched. Callbacks return 0, or -1 after
+ * clerror_set. `shape` is a full line of all knobs. */
+struct cltune_knob {
+    const char *key;
+    const int *values; /* to try, ascending */
+    size_t count;
+};
+struct cltune_kernel {
+    const char *name;
+    const char *unit;               /* of rates, "interactions/s" */
+    const struct cltune_knob *knob;
+    size_t nknobs;
+    const size_t *sizes;            /* problem sizes worth a row, ascending */
+    size_t nsizes;
+    /* Prepares a problem with its right answer, computed in plain C; NULL after clerror_set. */
+    void *(*open)(CLCONTEXT *cp, cl_uint dev, size_t size);
+    void (*close)(void *problem);
+    /* 0 when the device can run this shape at all (local memory, divisibility, ...). Quick. */
+    int (*allowed)(void *problem, const char *shape);
+    /* Builds the shape and compares its answer with the right one. */
+    int (*verify)(void *problem, const char *shape);
+    /* Runs it once or a few times: how long one run takes, and the work of a run in the unit. */
+    int (*measure)(void *problem, const char *shape, double *seconds, double *work);
+};
+
+/* How a search goes on, told after every candidate. */
+struct cltune_progress {
+    size_t tried, refused, wrong; /* so far: all; not possible on the device; with a wrong answer */
+    double elapsed, budget;       /* seconds */
+    double best_rate;
+    const char *best_shape;
+};
+
+/* Searches the shapes of a kernel on a device for at most `budget` seconds, from the row that
+ * cltune_find gives: at random first, then around the best. A candidate that is twice as slow as the
+ * best is dropped after one run, and none becomes the best before its answer was verified. `told` (may
+ * be NULL) is called after each; a non-zero return ends the search. Fills *row with the best and *rate;
+ * stores nothing. -1 when not even one shape gives the right answer. */
+int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size,
+                  double budget, unsigned long seed,
+                  int (*told)(void *arg, const struct cltune_progress *progress), void *arg,
+                  struct cltune_row *row, double *rate);
+
 /* ---- Errors. --------------------------------------------------------------------------------- */
 
 /* The code of the calling thread's last failing call, an errno value; 0 at first, and never set back
