@@ -49,11 +49,18 @@ function(stdcl_install_library name)
 endfunction()
 
 # stdcl_install_pc(NAME DESCRIPTION [REQUIRES package...] [PRIVATE package...] [LIBS_PRIVATE flag...])
-# PRIVATE and LIBS_PRIVATE are what `pkg-config --static` adds.
+# PRIVATE and LIBS_PRIVATE are what `pkg-config --static` adds. Its paths start at the file's own folder,
+# so that an installed tree may be moved.
 function(stdcl_install_pc name description)
   cmake_parse_arguments(P "" "" "REQUIRES;PRIVATE;LIBS_PRIVATE" ${ARGN})
   foreach(part REQUIRES PRIVATE LIBS_PRIVATE)
     string(JOIN " " P_${part} ${P_${part}})
+  endforeach()
+  file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  string(REGEX REPLACE "/$" "" up "${up}")
+  foreach(part LIBDIR INCLUDEDIR)
+    set(P_${part} ${CMAKE_INSTALL_${part}})
+    cmake_path(ABSOLUTE_PATH P_${part} BASE_DIRECTORY "\${prefix}")
   endforeach()
   set(file ${PROJECT_BINARY_DIR}/install/${name}.pc)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/stdcl.pc.in ${file} @ONLY)

@@ -1,0 +1,96 @@
+#!/bin/sh
+# count.sh - tests tools/count-tests.awk on a report that has one of each kind.
+#   usage: count.sh path/to/tools/count-tests.awk
+set -u
+box=$(mktemp -d) || exit 1
+trap 'rm -rf "$box"' EXIT
+
+cat >"$box/skips" <<'END'
+# a comment
+cases:two    there is no second device
+absent       the program it compares with is not installed
+END
+
+cat >"$box/report.xml" <<'END'
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="x" tests="9" failures="4" disabled="0" skipped="2">
+	<testcase name="plain" classname="plain" time="0.1" status="run">
+		<system-out></system-out>
+	</testcase>
+	<testcase name="cases" classname="cases" time="0.1" status="run">
+		<system-out>[==========] Running 3 test(s).
+[ RUN      ] one
+&lt;testcase name="quoted" status="fail"
+[       OK ] one
+[ RUN      ] two
+[  SKIPPED ] two
+[==========] 3 test(s) run.
+[  PASSED  ] 2 test(s).
+[  SKIPPED ] 1 test(s), listed below:
+[  SKIPPED ] two
+
+ 1 SKIPPED TEST(S)
+</system-out>
+	</testcase>
+	<testcase name="newer" classname="newer" time="0.1" status="fail">
+		<failure message=""/>
+		<system-out>[==========] group: Running 4 test(s).
+[==========] group: 4 test(s) run.
+[  PASSED  ] 2 test(s).
+[  SKIPPED ] group: 1 test(s), listed below:
+[  SKIPPED ] silent
+
+ 1 SKIPPED TEST(S)
+[  FAILED  ] group: 1 test(s), listed below:
+[  FAILED  ] wrong
+
+ 1 FAILED TEST(S)
+</system-out>
+	</testcase>
+	<testcase name="late" classname="late" time="0.1" status="fail">
+		<failure message=""/>
+		<system-out>[==========] 1 test(s) run.
+[  PASSED  ] 1 test(s).
+</system-out>
+	</testcase>
+	<testcase name="crash" classname="crash" time="0.1" status="fail">
+		<failure message=""/>
+		<system-out></system-out>
+	</testcase>
+	<testcase name="unbuilt" classname="unbuilt" time="0" status="notrun">
+		<skipped message="Unable to find executable"/>
+		<system-out>Unable to find executable: x</system-out>
+	</testcase>
+	<testcase name="absent" classname="absent" time="0.1" status="notrun">
+		<skipped message="SKIP_RETURN_CODE=77"/>
+		<system-out></system-out>
+	</testcase>
+	<testcase name="stray" classname="stray" time="0.1" status="notrun">
+		<skipped message="SKIP_RETURN_CODE=77"/>
+		<system-out></system-out>
+	</testcase>
+</testsuite>
+END
+
+cat >"$box/expected" <<'END'
+skipped  cases:two (there is no second device)
+FAILED   newer:silent: skipped, but tests/skips does not allow that
+FAILED   newer:wrong
+FAILED   late: ended badly after its tests
+FAILED   crash
+FAILED   unbuilt: Unable to find executable
+skipped  absent (the program it compares with is not installed)
+FAILED   stray: skipped, but tests/skips does not allow that
+6 passed, 6 failed, 2 skipped
+END
+
+awk -f "$1" "$box/skips" "$box/report.xml" >"$box/counted"
+[ $? = 1 ] || { echo "failures must give status 1"; exit 1; }
+diff "$box/expected" "$box/counted" || exit 1
+
+echo '<testcase name="a" status="run"><system-out></system-out></testcase>' >"$box/good.xml"
+[ "$(awk -f "$1" "$box/skips" "$box/good.xml")" = "1 passed, 0 failed, 0 skipped" ] || exit 1
+if awk -f "$1" "$box/skips" /dev/null >"$box/counted"; then
+    echo "a run without tests must not pass"
+    exit 1
+fi

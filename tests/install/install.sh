@@ -1,0 +1,117 @@
+#!/bin/sh
+# install.sh - tests what `make install` leaves behind, from outside the repository.
+#   usage: install.sh STEP BUILD WORK SOURCE CMAKE CC CXX LIBDIR
+# STEP "install" installs BUILD into WORK/prefix; the others use that: shared, static, package, symbols,
+# headers, command. Status 77: there is no OpenCL device to run on.
+set -eu
+step=$1 build=$2 work=$3 source=$4 cmake=$5 cc=$6 cxx=$7 libdir=$8
+prefix=$work/prefix
+lib=$prefix/$libdir
+consumer=$source/tests/install/consumer
+export PKG_CONFIG_PATH="$lib/pkgconfig" LD_LIBRARY_PATH="$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+engines() { # the engines that are installed
+    for pc in "$lib"/pkgconfig/stdcl_*.pc; do
+        [ -e "$pc" ] && basename "$pc" .pc | sed 's/^stdcl_//'
+    done
+    true
+}
+
+# The names that a compiled file offers to others, one a line; those of versions (A) left out.
+offered() {
+    nm "$@" --defined-only | awk 'NF == 3 && $2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u
+}
+
+# The functions that a header declares under a prefix.
+declared() { # declared HEADER PATTERN
+    echo "#include <$1>" | "$cc" -I "$prefix/include" -E -x c - |
+        awk -v file="/$1\"" '/^# / { ours = index($3, file) > 0; next } ours' |
+        grep -oE "\b$2[a-z0-9_]*\(" | tr -d '(' | sort -u
+}
+
+check_symbols() { # check_symbols LIBRARY HEADER PATTERN
+    declared "$2" "$3" >"$work/declared"
+    [ -s "$work/declared" ] || fail "found no function $3... in $2"
+    for kind in so a; do
+        if [ $kind = so ]; then dynamic=-D; else dynamic=-g; fi
+        offered $dynamic "$lib/lib$1.$kind" >"$work/offered"
+        foreign=$(grep -vE "^$3" "$work/offered" | tr '\n' ' ')
+        [ -z "$foreign" ] || fail "lib$1.$kind offers names that are not its own: $foreign"
+        absent=$(comm -23 "$work/declared" "$work/offered" | tr '\n' ' ')
+        [ -z "$absent" ] || fail "$2 declares, and lib$1.$kind does not offer: $absent"
+        echo "lib$1.$kind offers $(wc -l <"$work/offered") names, all of $(wc -l <"$work/declared") in $2"
+    done
+    readelf -d "$lib/lib$1.so" | grep -q "SONAME.*\[lib$1\.so\.[0-9]*\]" || fail "lib$1.so has no soname"
+}
+
+mkdir -p "$work" && cd "$work"
+case $step in
+install)
+    rm -rf "$prefix"
+    "$cmake" --install "$build" --prefix "$prefix" >/dev/null
+    # So that programs and kernels can tell this copy from the one in the tree.
+    sed -i '1i #define INSTALLED_COPY' "$prefix/include/stdcl.h"
+    ;;
+
+shared)
+    # shellcheck disable=SC2046 # flags are words
+    "$cc" -o layer_shared "$consumer/layer.c" $(pkg-config --cflags --libs stdcl)
+    ldd ./layer_shared | grep -q "libstdcl.so.* => $lib/" || fail "not linked with the installed library"
+    ./layer_shared same-header
+    ;;
+
+static)
+    # shellcheck disable=SC2046
+    "$cc" -o layer_static "$consumer/layer.c" \
+        $(pkg-config --static --cflags --libs stdcl | sed 's/-lstdcl\>/-l:libstdcl.a/')
+    if ldd ./layer_static | grep libstdcl; then
+        fail "linked with a shared library"
+    fi
+    ./layer_static
+    ;;
+
+package)
+    rm -rf package
+    "$cmake" -S "$consumer" -B package -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" >package.log ||
+        { cat package.log; exit 1; }
+    "$cmake" --build package
+    for program in layer layer_static engine engine_static; do
+        case $program in engine*) [ -e package/$program ] || continue ;; esac
+        echo "$program: $(package/$program)" || exit
+    done
+    ;;
+
+symbols)
+    check_symbols stdcl stdcl.h '(cl[a-z]|ocl[a-z]|stdcl)'
+    for engine in $(engines); do
+        check_symbols "stdcl_$engine" "stdcl/$engine.h" "${engine}_"
+    done
+    ;;
+
+headers)
+    flags="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only"
+    cd "$prefix/include"
+    for header in stdcl.h stdcl/*.h; do
+        # shellcheck disable=SC2086
+        echo "#include <$header>" | "$cc" -std=c11 $flags -I . -x c -
+        # shellcheck disable=SC2086
+        echo "#include <$header>" | "$cxx" -std=c++11 $flags -I . -x c++ -
+        echo "$header is complete in C and C++"
+    done
+    ;;
+
+command)
+    "$prefix/bin/stdcl" --help >help.txt
+    grep -q nbody help.txt || fail "stdcl --help does not name nbody"
+    for file in "$source"/nbody/*.cl; do
+        cmp "$file" "$prefix/share/stdcl/kernels/nbody/${file##*/}"
+    done
+    ;;
+
+*) fail "unknown step $step" ;;
+esac
