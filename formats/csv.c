@@ -1,0 +1,61 @@
+/* csv.c - tables of numbers over time, as comma-separated values (RFC 4180, with "\n" line ends).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/csv.h"
+
+#include "formats/number.h"
+
+#include <string.h>
+
+static void put_name(FILE *fp, const char *name)
+{
+    if (!strpbrk(name, ",\"\r\n")) {
+        fputs(name, fp);
+        return;
+    }
+    putc('"', fp);
+    for (; *name; name++) {
+        if (*name == '"')
+            putc('"', fp);
+        putc(*name, fp);
+    }
+    putc('"', fp);
+}
+
+int csv_open(struct csv *csv, const char *file, size_t columns, const char *const names[])
+{
+    csv->columns = columns;
+    if (outfile_open(&csv->out, file) < 0)
+        return -1;
+    for (size_t i = 0; i < columns; i++) {
+        if (i)
+            putc(',', csv->out.fp);
+        put_name(csv->out.fp, names[i]);
+    }
+    putc('\n', csv->out.fp);
+    return 0;
+}
+
+int csv_row(struct csv *csv, const double *values)
+{
+    char text[NUMBER_SIZE];
+    for (size_t i = 0; i < csv->columns; i++) {
+        size_t length = number_print(text, values[i]);
+        if (i)
+            putc(',', csv->out.fp);
+        fwrite(text, 1, length, csv->out.fp);
+    }
+    putc('\n', csv->out.fp);
+    return outfile_check(&csv->out);
+}
+
+int csv_close(struct csv *csv)
+{
+    return outfile_commit(&csv->out);
+}
+
+void csv_discard(struct csv *csv)
+{
+    outfile_discard(&csv->out);
+}

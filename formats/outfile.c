@@ -1,0 +1,340 @@
+/* outfile.c - output files that appear whole or not at all.
+ *
+ * The bytes go to .NAME.PID-SERIAL.tmp in the folder of the target, so that the final rename stays within one
+ * file system and is atomic. What cannot be renamed over (pipes, devices, the standard output) is written
+ * directly. The names of temporary files stand in a fixed table that a signal handler can walk.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/outfile.h"
+
+#include "stdcl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- The table of temporary files. ----------------------------------------------------------- */
+
+enum { SLOTS = 64 };
+
+static struct slot {
+    atomic_int owner; /* the process, 0 = free, -1 = being filled in */
+    char path[PATH_MAX];
+} slots[SLOTS];
+
+static int remember(const char *path)
+{
+    for (size_t i = 0; i < SLOTS; i++) {
+        int none = 0;
+        if (!atomic_compare_exchange_strong(&slots[i].owner, &none, -1))
+            continue;
+        strcpy(slots[i].path, path); /* make_temporary checked that it fits */
+        atomic_store(&slots[i].owner, (int)getpid());
+        return 0;
+    }
+    return -1;
+}
+
+static void forget(const char *path)
+{
+    for (size_t i = 0; i < SLOTS; i++)
+        if (atomic_load(&slots[i].owner) == (int)getpid() && strcmp(slots[i].path, path) == 0)
+            atomic_store(&slots[i].owner, 0);
+}
+
+void outfile_unlink_all(void)
+{
+    int before = errno;
+    for (size_t i = 0; i < SLOTS; i++) /* a forked child leaves its parent's files alone */
+        if (atomic_load(&slots[i].owner) == (int)getpid())
+            unlink(slots[i].path);
+    errno = before;
+}
+
+static void on_signal(int number)
+{
+    outfile_unlink_all();
+    raise(number); /* SA_RESETHAND: this time the default action */
+}
+
+void outfile_guard(void)
+{
+    static const int numbers[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGQUIT};
+    static atomic_flag done = ATOMIC_FLAG_INIT;
+    struct sigaction now, ours;
+    if (atomic_flag_test_and_set(&done))
+        return;
+    memset(&ours, 0, sizeof ours);
+    ours.sa_handler = on_signal;
+    ours.sa_flags = (int)SA_RESETHAND;
+    sigemptyset(&ours.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaction(numbers[i], &ours, NULL);
+    atexit(outfile_unlink_all);
+}
+
+/* ---- Sentences. ------------------------------------------------------------------------------ */
+
+/* The folder part of a path, for messages and for the temporary name: "out/" of "out/x", "" of "x". */
+static int folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* Tells why the file `path`, `name` to the user, cannot be made or written. */
+static int explain(const char *name, const char *path, int code)
+{
+    int length = folder_length(path);
+    const char *folder = length ? path : ".";
+    length = length > 1 ? length - 1 : 1;
+    switch (code) {
+    case ENOENT:
+        return clerror_set(code, "%s: the folder '%.*s' does not exist; create it first", name, length, folder);
+    case ENOTDIR:
+        return clerror_set(code, "%s: '%.*s' is not a folder", name, length, folder);
+    case EACCES:
+    case EPERM:
+        return clerror_set(code, "%s: no permission to write in the folder '%.*s'", name, length, folder);
+    case EROFS:
+        return clerror_set(code, "%s: the file system of '%.*s' can only be read", name, length, folder);
+    case ENOSPC:
+        return clerror_set(code, "%s: the disk is full; nothing was written", name);
+    case EDQUOT:
+        return clerror_set(code, "%s: your disk quota is used up; nothing was written", name);
+    case EFBIG:
+        return clerror_set(code, "%s: the file grows larger than the system allows; nothing was written", name);
+    case ENAMETOOLONG:
+        return clerror_set(code, "%.60s...: the name is too long", name);
+    default:
+        return clerror_set(code, "%s: cannot be written: %s", name, strerror(code));
+    }
+}
+
+/* ---- Opening. -------------------------------------------------------------------------------- */
+
+static void release(struct outfile *out)
+{
+    free(out->name);
+    free(out->target);
+    free(out->temporary);
+    memset(out, 0, sizeof *out);
+}
+
+/* The descriptor that a name such as /dev/stdout stands for, or -1. Opening these anew would write from
+ * the start of a redirected file again, and renaming over it would detach it. */
+static int standing_for(const char *name)
+{
+    static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(name, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t length = strlen(prefixes[i]);
+        if (strncmp(name, prefixes[i], length) == 0 && name[length] >= '0' && name[length] <= '9')
+            return atoi(name + length);
+    }
+    return -1;
+}
+
+static int open_directly(struct outfile *out, int fd)
+{
+    if (fd >= 0) {
+        if (fd == STDOUT_FILENO)
+            fflush(stdout);
+        fd = dup(fd);
+    } else {
+        fd = open(out->name, O_WRONLY | O_CLOEXEC);
+    }
+    if (fd < 0 && errno == EBADF)
+        return clerror_set(EBADF, "%s: is not open", out->name);
+    if (fd < 0)
+        return clerror_set(errno, "%s: cannot be opened for writing: %s", out->name, strerror(errno));
+    out->fp = fdopen(fd, "w");
+    if (!out->fp) {
+        close(fd);
+        return clerror_set(ENOMEM, "%s: no memory to open it", out->name);
+    }
+    return 0;
+}
+
+/* Opens a new file at out->temporary, remembered before it exists, so that no signal comes between. */
+static int create_remembered(struct outfile *out)
+{
+    if (remember(out->temporary) < 0)
+        return EMFILE;
+    int fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), code = errno;
+    if (fd >= 0 && (out->fp = fdopen(fd, "w")))
+        return 0;
+    if (fd >= 0) {
+        code = ENOMEM;
+        unlink(out->temporary);
+        close(fd);
+    }
+    forget(out->temporary);
+    return code;
+}
+
+/* Makes the temporary file next to the target. */
+static int make_temporary(struct outfile *out)
+{
+    static atomic_uint serial;
+    const char *target = out->target;
+    int folder = folder_length(target), code;
+    size_t size = (size_t)folder + 300;
+    if (size > PATH_MAX || strlen(target + folder) > NAME_MAX)
+        return explain(out->name, target, ENAMETOOLONG);
+    out->temporary = malloc(size);
+    if (!out->temporary)
+        return explain(out->name, target, ENOMEM);
+    do {
+        snprintf(out->temporary, size, "%.*s.%.200s.%d-%u.tmp", folder, target, target + folder, (int)getpid(),
+                 atomic_fetch_add(&serial, 1));
+        code = create_remembered(out);
+    } while (code == EEXIST);
+    return code ? explain(out->name, target, code) : 0;
+}
+
+/* Finds the file behind symbolic links, which are to stay links. */
+static int find_target(struct outfile *out)
+{
+    struct stat info;
+    if (lstat(out->name, &info) == 0 && S_ISLNK(info.st_mode)) {
+        out->target = realpath(out->name, NULL);
+        if (!out->target)
+            return clerror_set(errno, "%s: is a symbolic link that leads nowhere; remove it first", out->name);
+        return 0;
+    }
+    out->target = strdup(out->name);
+    return out->target ? 0 : clerror_set(ENOMEM, "%s: no memory for its name", out->name);
+}
+
+static int open_for_rename(struct outfile *out, const struct stat *existing)
+{
+    if (existing && access(out->name, W_OK) < 0)
+        return clerror_set(errno, "%s: the file exists and may not be overwritten (%s)", out->name, strerror(errno));
+    if (find_target(out) < 0 || make_temporary(out) < 0)
+        return -1;
+    if (existing)
+        (void)fchmod(fileno(out->fp), existing->st_mode & 0777);
+    return 0;
+}
+
+int outfile_open(struct outfile *out, const char *name)
+{
+    struct stat info;
+    int fd = standing_for(name), status;
+    memset(out, 0, sizeof *out);
+    out->name = strdup(fd == STDOUT_FILENO ? "standard output" : name);
+    if (!out->name)
+        return clerror_set(ENOMEM, "%s: no memory for its name", name);
+    bool exists = fd < 0 && stat(name, &info) == 0;
+    if (!*name)
+        status = clerror_set(EINVAL, "the name of the output file is empty");
+    else if (exists && S_ISDIR(info.st_mode))
+        status = clerror_set(EISDIR, "%s: is a folder; give the name of a file in it", name);
+    else if (fd >= 0 || (exists && !S_ISREG(info.st_mode)))
+        status = open_directly(out, fd);
+    else
+        status = open_for_rename(out, exists ? &info : NULL);
+    if (status < 0)
+        release(out);
+    return status;
+}
+
+/* ---- Closing. -------------------------------------------------------------------------------- */
+
+/* stdio keeps that a write failed but not why, so the system is asked once more: a disk that was full still is. */
+static int write_error(FILE *fp)
+{
+    static const char zeros[4096];
+    for (int i = 0; i < 64; i++)
+        if (write(fileno(fp), zeros, sizeof zeros) < 0)
+            return errno;
+    return EIO;
+}
+
+int outfile_check(struct outfile *out)
+{
+    if (!ferror(out->fp))
+        return 0;
+    return explain(out->name, out->target ? out->target : out->name, write_error(out->fp));
+}
+
+/* Not every kind of file can be synced (EINVAL, EROFS, ENOTSUP); those that can must succeed. */
+static int sync_file(int fd)
+{
+    if (fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP)
+        return 0;
+    return errno;
+}
+
+/* Makes the new name itself survive a power cut, where the system lets us. */
+static void sync_folder(const char *path)
+{
+    char folder[PATH_MAX];
+    int length = folder_length(path);
+    snprintf(folder, sizeof folder, "%.*s", length ? length : 1, length ? path : ".");
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    close(fd);
+}
+
+/* Flushes and closes; 0 or the errno of what failed. */
+static int finish(struct outfile *out)
+{
+    int code = 0;
+    if (fflush(out->fp) != 0)
+        code = errno;
+    else if (ferror(out->fp))
+        code = write_error(out->fp);
+    else if (out->temporary && !out->nosync)
+        code = sync_file(fileno(out->fp));
+    if (fclose(out->fp) != 0 && !code)
+        code = errno;
+    out->fp = NULL;
+    return code;
+}
+
+int outfile_commit(struct outfile *out)
+{
+    int status = 0, code;
+    if (!out->fp)
+        return 0;
+    code = finish(out);
+    if (!code && out->temporary && rename(out->temporary, out->target) < 0)
+        code = errno;
+    if (out->temporary) {
+        if (code)
+            unlink(out->temporary);
+        else if (!out->nosync)
+            sync_folder(out->target);
+        forget(out->temporary);
+    }
+    if (code)
+        status = explain(out->name, out->target ? out->target : out->name, code);
+    release(out);
+    return status;
+}
+
+void outfile_discard(struct outfile *out)
+{
+    if (!out->fp)
+        return;
+    fclose(out->fp);
+    if (out->temporary) {
+        unlink(out->temporary);
+        forget(out->temporary);
+    }
+    release(out);
+}

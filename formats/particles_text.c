@@ -1,0 +1,188 @@
+/* particles_text.c - bodies as text: one a line, `mass x y z vx vy vz`.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/number.h"
+#include "formats/outfile.h"
+#include "formats/source.h"
+#include "stdcl.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#define COLUMNS "mass x y z vx vy vz"
+
+struct text {
+    struct source *source;
+    struct particles *bodies;
+    size_t room; /* of the arrays, in bodies */
+    size_t line; /* from 1, for messages */
+};
+
+struct word {
+    const char *start;
+    size_t length;
+};
+
+/* ---- Sentences. ------------------------------------------------------------------------------ */
+
+/* A word of the file as a message may show it: printable, and not too long. */
+struct quote {
+    char text[44];
+};
+
+static struct quote quoted(struct word w)
+{
+    struct quote q;
+    size_t n = w.length < 40 ? w.length : 37;
+    for (size_t i = 0; i < n; i++)
+        q.text[i] = (char)(w.start[i] > 32 && w.start[i] < 127 ? w.start[i] : '?');
+    strcpy(q.text + n, n < w.length ? "..." : "");
+    return q;
+}
+
+static int explain_value(const struct text *t, struct word w, size_t column, enum number_kind kind)
+{
+    const char *hint = "";
+    if (kind == NUMBER_BAD && memchr(w.start, ',', w.length))
+        hint = "; separate columns by blanks and write decimals with a point";
+    else if (kind == NUMBER_BAD && t->bodies->n == 0)
+        hint = "; a line is seven numbers, " COLUMNS;
+    return clerror_set(EINVAL, "%s:%zu: '%s' in column %zu (%s) is not a %snumber%s", t->source->name, t->line,
+                       quoted(w).text, column + 1, particles_columns[column],
+                       kind == NUMBER_INFINITE ? "finite " : "", hint);
+}
+
+/* ---- Reading. -------------------------------------------------------------------------------- */
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+
+/* The next word of the line, of length 0 at its end or at a comment. */
+static struct word next_word(const char **at, const char *end)
+{
+    const char *p = *at;
+    while (p < end && is_blank(*p))
+        p++;
+    struct word w = {p, 0};
+    while (p < end && !is_blank(*p) && *p != '#')
+        p++;
+    w.length = (size_t)(p - w.start);
+    *at = p;
+    return w;
+}
+
+static bool equals(struct word w, const char *text)
+{
+    return w.length == strlen(text) && memcmp(w.start, text, w.length) == 0;
+}
+
+/* `# time = 1.5` sets the time; every other comment is nobody's business. */
+static void read_comment(struct text *t, const char *p, const char *end)
+{
+    double time;
+    p++;
+    if (!equals(next_word(&p, end), "time") || !equals(next_word(&p, end), "="))
+        return;
+    struct word value = next_word(&p, end);
+    if (number_read(value.start, value.length, &time) == NUMBER_OK)
+        t->bodies->time = time;
+}
+
+static int add_body(struct text *t, const double value[7])
+{
+    struct particles *b = t->bodies;
+    if (value[0] < 0)
+        return clerror_set(EINVAL, "%s:%zu: the mass %g is negative", t->source->name, t->line, value[0]);
+    if (b->n == t->room) {
+        t->room = t->room ? 2 * t->room : 1024;
+        if (particles_reserve(b, t->room, t->source->name) < 0)
+            return -1;
+    }
+    b->mass[b->n] = value[0];
+    memcpy(b->pos[b->n], value + 1, sizeof *b->pos);
+    memcpy(b->vel[b->n], value + 4, sizeof *b->vel);
+    b->n++;
+    return 0;
+}
+
+static int read_line(struct text *t, const char *p, const char *end)
+{
+    double value[7];
+    struct word w = next_word(&p, end);
+    if (w.length == 0) {
+        if (p < end && t->bodies->n == 0)
+            read_comment(t, p, end);
+        return 0;
+    }
+    for (size_t c = 0; c < 7; c++, w = next_word(&p, end)) {
+        if (w.length == 0)
+            return clerror_set(EINVAL, "%s:%zu: %zu column%s instead of 7 (" COLUMNS ")", t->source->name, t->line, c,
+                               c == 1 ? "" : "s");
+        enum number_kind kind = number_read(w.start, w.length, &value[c]);
+        if (kind != NUMBER_OK)
+            return explain_value(t, w, c, kind);
+    }
+    if (w.length)
+        return clerror_set(EINVAL, "%s:%zu: more than 7 columns (" COLUMNS "); the eighth is '%s'", t->source->name,
+                           t->line, quoted(w).text);
+    return add_body(t, value);
+}
+
+/* Finds the end of the line at s->begin, reading on where needed; NULL with an error. */
+static const char *find_line_end(const struct text *t)
+{
+    struct source *s = t->source;
+    const char *newline = memchr(s->begin, '\n', source_ready(s));
+    if (newline)
+        return newline;
+    if (source_need(s, SOURCE_ROOM) < 0)
+        return NULL;
+    newline = memchr(s->begin, '\n', source_ready(s));
+    if (!newline && !s->ended) {
+        clerror_set(EINVAL, "%s:%zu: the line is longer than %d bytes; is this a file of bodies?", s->name, t->line,
+                    SOURCE_ROOM);
+        return NULL;
+    }
+    return newline ? newline : s->end;
+}
+
+int particles_read_text(struct source *s, struct particles *p)
+{
+    struct text t = {.source = s, .bodies = p};
+    p->format = PARTICLES_TEXT;
+    if (source_ready(s) >= 3 && memcmp(s->begin, "\357\273\277", 3) == 0)
+        s->begin += 3; /* the byte order mark that some editors put before UTF-8 */
+    for (;;) {
+        t.line++;
+        const char *end = find_line_end(&t);
+        if (!end || read_line(&t, s->begin, end) < 0)
+            return -1;
+        if (end == s->end && s->ended)
+            break;
+        s->begin = end + 1;
+    }
+    if (p->n == 0)
+        return clerror_set(EINVAL, "%s: holds no bodies, only comments and blank lines", s->name);
+    return particles_reserve(p, p->n, s->name); /* gives back what growing took too much */
+}
+
+/* ---- Writing. -------------------------------------------------------------------------------- */
+
+int particles_write_text(struct outfile *out, const struct particles *p)
+{
+    char line[7 * (NUMBER_SIZE + 1)];
+    size_t length = number_print(line, p->time);
+    fprintf(out->fp, "# " COLUMNS "\n# time = %.*s\n", (int)length, line);
+    for (size_t i = 0; i < p->n; i++) {
+        length = 0;
+        for (int c = 0; c < 7; c++) {
+            length += number_print(line + length, particles_value(p, i, c));
+            line[length++] = c < 6 ? ' ' : '\n';
+        }
+        fwrite(line, 1, length, out->fp);
+        if (i % 4096 == 0 && outfile_check(out) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,265 @@
+/* particles_tipsy.c - bodies as TIPSY: header, gas, dark matter, stars, all of fixed size.
+ *
+ *   header  double time; int n, dimensions, gas, dark, star; 4 bytes of padding, which some files lack
+ *   gas     mass pos[3] vel[3] density temperature smoothing metals potential    12 floats
+ *   dark    mass pos[3] vel[3] softening potential                                9 floats
+ *   star    mass pos[3] vel[3] metals formation-time softening potential         11 floats
+ *
+ * The standard is XDR, that is big-endian; files in the order of the machine that wrote them are as common. The
+ * dimensions, always 3, tell the order. Of a body only mass, position and velocity are kept; the rest is written as 0.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/outfile.h"
+#include "formats/source.h"
+#include "stdcl.h"
+
+#include <errno.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { SHORT_HEADER = 28, HEADER = 32, USED_FLOATS = 7 };
+
+enum kind { GAS, DARK, STAR, KINDS };
+
+static const char *const kind_names[KINDS] = {"gas", "dark", "star"};
+static const size_t record_size[KINDS] = {12 * 4, 9 * 4, 11 * 4};
+
+struct header {
+    bool big; /* byte order */
+    double time;
+    int32_t n, dimensions, count[KINDS];
+};
+
+/* ---- Bytes. ---------------------------------------------------------------------------------- */
+
+static uint32_t get32(const char *at, bool big)
+{
+    uint8_t b[4];
+    memcpy(b, at, 4);
+    return big ? (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]
+               : (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+}
+
+static void put32(char *at, uint32_t value, bool big)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (char)(value >> (big ? 24 - 8 * i : 8 * i) & 255);
+}
+
+static float get_float(const char *at, bool big)
+{
+    uint32_t bits = get32(at, big);
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+static void put_float(char *at, float value, bool big)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    put32(at, bits, big);
+}
+
+static double get_double(const char *at, bool big)
+{
+    uint64_t first = get32(at, big), second = get32(at + 4, big);
+    uint64_t bits = big ? first << 32 | second : second << 32 | first;
+    double value;
+    memcpy(&value, &bits, 8);
+    return value;
+}
+
+static void put_double(char *at, double value, bool big)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, 8);
+    put32(at + (big ? 0 : 4), (uint32_t)(bits >> 32), big);
+    put32(at + (big ? 4 : 0), (uint32_t)bits, big);
+}
+
+/* ---- Reading the header. --------------------------------------------------------------------- */
+
+static int get_header(const struct source *s, struct header *h)
+{
+    const char *at = s->begin;
+    int32_t little = source_ready(s) < SHORT_HEADER ? 0 : (int32_t)get32(at + 12, false);
+    int32_t big = source_ready(s) < SHORT_HEADER ? 0 : (int32_t)get32(at + 12, true);
+    if (big == 1 || big == 2 || little == 1 || little == 2)
+        return clerror_set(EINVAL, "%s: its TIPSY header says %d dimensions; only 3 are read", s->name,
+                           (int)(big == 1 || big == 2 ? big : little));
+    if (big != 3 && little != 3)
+        return clerror_set(EINVAL, "%s: is neither text (it holds zero bytes) nor TIPSY (no header with 3 dimensions)",
+                           s->name);
+    h->big = big == 3;
+    h->time = get_double(at, h->big);
+    h->n = (int32_t)get32(at + 8, h->big);
+    h->dimensions = 3;
+    for (int kind = 0; kind < KINDS; kind++)
+        h->count[kind] = (int32_t)get32(at + 16 + 4 * kind, h->big);
+    return 0;
+}
+
+static int check_header(const char *name, const struct header *h)
+{
+    int64_t sum = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        sum += h->count[kind];
+        if (h->count[kind] < 0)
+            return clerror_set(EINVAL, "%s: its header says %ld %s bodies", name, (long)h->count[kind],
+                               kind_names[kind]);
+    }
+    if (sum != h->n)
+        return clerror_set(EINVAL, "%s: its header says %ld bodies, but %ld gas + %ld dark + %ld star are %lld", name,
+                           (long)h->n, (long)h->count[GAS], (long)h->count[DARK], (long)h->count[STAR], (long long)sum);
+    if (sum == 0)
+        return clerror_set(EINVAL, "%s: holds no bodies, its header says", name);
+    if (!isfinite(h->time))
+        return clerror_set(EINVAL, "%s: the time in its header is %g", name, h->time);
+    return 0;
+}
+
+static long long body_bytes(const struct header *h)
+{
+    long long bytes = 0;
+    for (int kind = 0; kind < KINDS; kind++)
+        bytes += (long long)h->count[kind] * (long long)record_size[kind];
+    return bytes;
+}
+
+/* The size of the file tells whether the padding is there; of a pipe it is unknown, and taken to be. 0 when the size
+ * fits neither. */
+static size_t header_size(const struct source *s, const struct header *h)
+{
+    long long expected = HEADER + body_bytes(h);
+    if (s->size < 0 || s->size == expected)
+        return HEADER;
+    if (s->size == expected - HEADER + SHORT_HEADER)
+        return SHORT_HEADER;
+    if (s->size < expected)
+        clerror_set(EINVAL, "%s: is cut short: %lld bytes of the %lld that %ld bodies take", s->name, s->size, expected,
+                    (long)h->n);
+    else
+        clerror_set(EINVAL, "%s: has %lld bytes left over after its %ld bodies", s->name, s->size - expected,
+                    (long)h->n);
+    return 0;
+}
+
+/* ---- Reading the bodies. --------------------------------------------------------------------- */
+
+static int check_body(const struct source *s, const struct particles *p, size_t i, enum kind kind)
+{
+    for (int c = 0; c < USED_FLOATS; c++)
+        if (!isfinite(particles_value(p, i, c)))
+            return clerror_set(EINVAL, "%s: %s of body %zu (%s) is %g", s->name, particles_columns[c], i + 1,
+                               kind_names[kind], particles_value(p, i, c));
+    if (p->mass[i] < 0)
+        return clerror_set(EINVAL, "%s: the mass %g of body %zu (%s) is negative", s->name, p->mass[i], i + 1,
+                           kind_names[kind]);
+    return 0;
+}
+
+static int read_body(struct source *s, struct particles *p, const struct header *h, enum kind kind)
+{
+    size_t i = p->n;
+    if (source_need(s, record_size[kind]) < 0)
+        return -1;
+    if (source_ready(s) < record_size[kind])
+        return clerror_set(EINVAL, "%s: is cut short in body %zu of %ld", s->name, i + 1, (long)h->n);
+    p->mass[i] = get_float(s->begin, h->big);
+    for (int axis = 0; axis < 3; axis++) {
+        p->pos[i][axis] = get_float(s->begin + 4 + 4 * axis, h->big);
+        p->vel[i][axis] = get_float(s->begin + 16 + 4 * axis, h->big);
+    }
+    s->begin += record_size[kind];
+    p->n++;
+    return check_body(s, p, i, kind);
+}
+
+/* A file has been measured, so all room is made at once; a pipe must deliver before it is believed. */
+static int read_bodies(struct source *s, struct particles *p, const struct header *h)
+{
+    size_t total = (size_t)h->n, room = s->size >= 0 || total < 1024 ? total : 1024;
+    if (particles_reserve(p, room, s->name) < 0)
+        return -1;
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (int32_t k = 0; k < h->count[kind]; k++) {
+            if (p->n == room) {
+                room = room < total / 2 ? 2 * room : total;
+                if (particles_reserve(p, room, s->name) < 0)
+                    return -1;
+            }
+            if (read_body(s, p, h, (enum kind)kind) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+int particles_read_tipsy(struct source *s, struct particles *p)
+{
+    struct header h = {0};
+    if (get_header(s, &h) < 0 || check_header(s->name, &h) < 0)
+        return -1;
+    size_t skip = header_size(s, &h);
+    if (skip == 0)
+        return -1;
+    if (source_ready(s) < skip)
+        return clerror_set(EINVAL, "%s: is cut short in its header", s->name);
+    s->begin += skip;
+    p->time = h.time;
+    p->gas = (size_t)h.count[GAS];
+    p->star = (size_t)h.count[STAR];
+    p->format = h.big ? PARTICLES_TIPSY : PARTICLES_TIPSY_LE;
+    if (read_bodies(s, p, &h) < 0 || source_need(s, 1) < 0)
+        return -1;
+    if (source_ready(s) > 0)
+        return clerror_set(EINVAL, "%s: has bytes left over after its %ld bodies", s->name, (long)h.n);
+    return 0;
+}
+
+/* ---- Writing. -------------------------------------------------------------------------------- */
+
+static void put_header(char *at, const struct particles *p, bool big)
+{
+    const size_t words[] = {p->n, 3, p->gas, p->n - p->gas - p->star, p->star, 0};
+    put_double(at, p->time, big);
+    for (int i = 0; i < 6; i++)
+        put32(at + 8 + 4 * i, (uint32_t)words[i], big);
+}
+
+static int check_range(const char *name, const struct particles *p)
+{
+    if (p->n > INT32_MAX)
+        return clerror_set(ERANGE, "%s: TIPSY holds %ld bodies at most, not %zu; write text instead", name,
+                           (long)INT32_MAX, p->n);
+    for (size_t i = 0; i < p->n; i++)
+        for (int c = 0; c < USED_FLOATS; c++)
+            if (fabs(particles_value(p, i, c)) > FLT_MAX)
+                return clerror_set(ERANGE, "%s: %s of body %zu, %g, is beyond single precision; write text instead",
+                                   name, particles_columns[c], i + 1, particles_value(p, i, c));
+    return 0;
+}
+
+int particles_write_tipsy(struct outfile *out, const struct particles *p, enum particles_format format)
+{
+    bool big = format == PARTICLES_TIPSY;
+    char bytes[12 * 4] = {0};
+    if (check_range(out->name, p) < 0)
+        return -1;
+    put_header(bytes, p, big);
+    fwrite(bytes, 1, HEADER, out->fp);
+    memset(bytes, 0, sizeof bytes);
+    for (size_t i = 0; i < p->n; i++) {
+        enum kind kind = i < p->gas ? GAS : i < p->n - p->star ? DARK : STAR;
+        for (int c = 0; c < USED_FLOATS; c++)
+            put_float(bytes + 4 * c, (float)particles_value(p, i, c), big);
+        fwrite(bytes, 1, record_size[kind], out->fp);
+        if (i % 4096 == 0 && outfile_check(out) < 0)
+            return -1;
+    }
+    return 0;
+}
