@@ -268,6 +268,10 @@ static int replace_file(const char *path, json_t *row)
     char temporary[4200];
     size_t i;
     json_t *old, *rows = json_array(), *user = read_user();
+    if (!user) { /* not ours, or spoilt: keep it aside */
+        snprintf(temporary, sizeof temporary, "%s.unreadable", path);
+        rename(path, temporary);
+    }
     json_array_foreach(user, i, old)
         if (!same_place(old, row))
             json_array_append(rows, old);
