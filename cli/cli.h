@@ -156,6 +156,7 @@ struct cli_common {
     struct cli_strings device; /* patterns in order, see cli_devices_open; free with cli_common_free */
     bool json;
     bool quiet;
+    bool profile;
 };
 #define CLI_COMMON_OPTIONS(common)                                                              \
     CLI_GROUP("Common options"),                                                                \
@@ -164,6 +165,8 @@ struct cli_common {
                 "number of 'stdcl devices'; with ':K' only the K-th such device, from 0; may "  \
                 "be repeated (default: the first GPU, else the first CPU)"),                    \
     CLI_FLAG(0, "json", &(common)->json, "report as one JSON object on standard output"),       \
+    CLI_FLAG(0, "profile", &(common)->profile,                                                  \
+             "print on standard error where the time went"),                                    \
     CLI_FLAG('q', "quiet", &(common)->quiet, "no progress and no report")
 void cli_common_free(struct cli_common *common);
 
@@ -238,6 +241,10 @@ int cli_devices_choose(const struct cli_devices *devices, const struct cli_strin
 
 /* Opens the devices that the patterns pick. The caller destroys *context. CLI_DONE or as above. */
 int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context);
+
+/* With --profile: start measuring a context, and print the table to stderr. Without: nothing. */
+int cli_profile_start(const struct cli_common *common, CLCONTEXT *context);
+int cli_profile_report(const struct cli_common *common, CLCONTEXT *context);
 
 /* The devices of a context in words, "NVIDIA H200" or "2 x NVIDIA H200". The caller frees it. */
 char *cli_devices_name(CLCONTEXT *context);

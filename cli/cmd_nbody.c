@@ -1,0 +1,182 @@
+/* cmd_nbody.c - `stdcl nbody`: gravity between bodies that are read from a file or made. */
+#include "nbody_job.h"
+
+#include <math.h>
+
+const char *const nbody_model_names[] = {"plummer", "uniform", "cold", "collision", "figure8",
+                                         "pythagorean", NULL};
+const char *const nbody_integrator_names[] = {"leapfrog", "hermite4", "taylor", NULL};
+const char *const nbody_precision_names[] = {"single", "double", NULL};
+
+static const char *const plane_names[] = {"xy", "xz", "yz", NULL};
+static const char *const colour_names[] = {"inferno", "magma", "viridis", "grey", NULL};
+
+enum { LEAST_PIXELS = 16, MOST_PIXELS = 16384 };
+
+/* One side: the first `length` characters. */
+static bool read_side(const char *text, size_t length, unsigned *side)
+{
+    uint64_t value;
+    char digits[24];
+    if (length >= sizeof digits)
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = 0;
+    if (cli_read_natural(digits, &value) || value < LEAST_PIXELS || value > MOST_PIXELS)
+        return false;
+    *side = (unsigned)value;
+    return true;
+}
+
+static bool read_pixels(const char *text, void *to, char *why, size_t size)
+{
+    struct picture_options *picture = to;
+    const size_t length = strcspn(text, "xX");
+    const char *second = text[length] ? text + length + 1 : text;
+    if (read_side(text, length, &picture->width) &&
+        read_side(second, strlen(second), &picture->height))
+        return true;
+    snprintf(why, size, "'%s' is no size; give pixels as WIDTHxHEIGHT or one number, each from %d to %d",
+             text, LEAST_PIXELS, MOST_PIXELS);
+    return false;
+}
+
+/* Options that contradict each other. */
+static int check(const struct nbody_job *job, const struct cli_option *options)
+{
+    static const char *const of_models[] = {"n", "seed"};
+    for (size_t i = 0; job->input && i < 2; i++)
+        if (cli_given(options, of_models[i]))
+            return cli_wrong("-i and --%s exclude each other: the file says which bodies there are",
+                             i ? "seed" : "bodies");
+    if (job->input && cli_given(options, "ic"))
+        return cli_wrong("-i and --ic exclude each other: give a file or a model");
+    if (cli_given(options, "steps") && cli_given(options, "until"))
+        return cli_wrong("--steps and --until exclude each other: give the number of steps or the time");
+    const size_t fixed = job->input ? 0 : nbody_model_bodies((enum nbody_model)job->model);
+    if (fixed && job->n && job->n != fixed)
+        return cli_wrong("--bodies: '%zu' does not fit --ic %s, which has %zu bodies", job->n,
+                         nbody_model_names[job->model], fixed);
+    return CLI_DONE;
+}
+
+static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
+{
+    int plane = PICTURE_XY, colours = PICTURE_INFERNO;
+    struct cli_option options[] = {
+        CLI_GROUP("Bodies"),
+        CLI_STRING('i', "input", "FILE", &job->input,
+                   "text with seven columns, mass x y z vx vy vz, or TIPSY; '-' reads standard input"),
+        CLI_CHOICE(0, "ic", "MODEL", &job->model, nbody_model_names, "make the bodies"),
+        CLI_SIZE('n', "bodies", "N", &job->n, 1, SIZE_MAX,
+                 "how many to make (default 16384; figure8 and pythagorean have 3)"),
+        CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT64_MAX,
+                "another seed makes other bodies, the same one the same on every machine"),
+        CLI_GROUP("Physics"),
+        CLI_REAL('G', "gravity", "G", &job->G, CLI_ABOVE_0, DBL_MAX,
+                 "the gravitational constant, in the units of the bodies"),
+        CLI_REAL(0, "eps", "LENGTH", &job->eps, 0, DBL_MAX,
+                 "softening length (default: what suits the model, or is estimated from the file)"),
+        CLI_REAL(0, "dt", "TIME", &job->dt, CLI_ABOVE_0, DBL_MAX,
+                 "time step (default: as for --eps)"),
+        CLI_SIZE(0, "steps", "N", &job->steps, 0, (uint64_t)1 << 53,
+                 "how many steps (default: the model's --until; 100 for a file)"),
+        CLI_REAL(0, "until", "TIME", &job->until, -DBL_MAX, DBL_MAX,
+                 "or the time to end at; the last step is shortened to meet it"),
+        CLI_CHOICE(0, "integrator", "NAME", &job->integrator, nbody_integrator_names,
+                   "how a step is made"),
+        CLI_CHOICE(0, "precision", "NAME", &job->precision, nbody_precision_names,
+                   "of the numbers on the device (default single; double for three bodies)"),
+        CLI_SIZE(0, "burst", "N", &job->burst, 1, SIZE_MAX,
+                 "steps between visits of the host (default: about ten visits a second)"),
+        CLI_GROUP("Output"),
+        CLI_STRINGS('o', "output", "FILE", &job->output_names,
+                    "by its suffix: .png a picture of surface density, .mp4 or .gif a film, .csv the "
+                    "energies over time, .tipsy .std .tip (big-endian) and .bin (little-endian) TIPSY, "
+                    "any other text; may be repeated"),
+        CLI_SIZE(0, "frames", "N", &job->frames, 1, 1000000,
+                 "N pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
+        CLI_STRING(0, "csv", "FILE", &job->csv,
+                   "time, energies, momentum, angular momentum and virial ratio, as -o FILE.csv does"),
+        CLI_SIZE(0, "every", "N", &job->every, 1, SIZE_MAX,
+                 "steps between rows of that table (default: about 100 rows)"),
+        CLI_CHOICE(0, "plane", "NAME", &plane, plane_names, "what a picture looks at"),
+        CLI_CHOICE(0, "colours", "NAME", &colours, colour_names, "of pictures"),
+        CLI_PARSED(0, "size", "WxH", &job->picture, read_pixels,
+                   "pixels of a picture (default 1024x1024)"),
+        CLI_REAL(0, "extent", "LENGTH", &job->picture.extent, CLI_ABOVE_0, DBL_MAX,
+                 "what a picture shows across its shorter side (default: nearly all bodies)"),
+        CLI_COMMON_OPTIONS(&job->common),
+        CLI_END,
+    };
+    const struct cli_usage usage = {
+        .synopsis = "[options]",
+        .about = "Moves bodies under their mutual gravity, every pair of them, and reports the speed "
+                 "and how well energy is kept.",
+        .examples = "  stdcl nbody --ic collision -o collision.png\n"
+                    "  stdcl nbody --ic plummer -n 2^16 --until 10 -o plummer.csv -o plummer.tab\n"
+                    "  stdcl nbody -i galaxy.tab --eps 0.05 --dt 0.002 --steps 1000 -o galaxy.mp4\n",
+        .options = options,
+    };
+    if (!cli_parse(&usage, argc, argv, status))
+        return false;
+    job->picture.plane = (enum picture_plane)plane;
+    job->picture.colours = (enum picture_colours)colours;
+    *status = check(job, options);
+    return *status == CLI_DONE;
+}
+
+/* Everything that can be wrong is looked for in this order, cheapest first, before computing begins. */
+static int work(struct nbody_job *job)
+{
+    int status = nbody_output_plan(job);
+    if (status == CLI_DONE)
+        status = nbody_job_bodies(job);
+    if (status == CLI_DONE)
+        status = cli_devices_open(&job->common.device, &job->context);
+    if (status == CLI_DONE)
+        status = nbody_job_plan(job);
+    if (status == CLI_DONE)
+        status = cli_profile_start(&job->common, job->context);
+    if (status == CLI_DONE)
+        status = nbody_output_open(job);
+    if (status == CLI_DONE)
+        status = nbody_job_run(job);
+    if (status == CLI_DONE)
+        status = nbody_output_finish(job);
+    if (status == CLI_DONE)
+        status = nbody_job_report(job);
+    if (status == CLI_DONE)
+        status = cli_profile_report(&job->common, job->context);
+    if (status == CLI_DONE && job->interrupted)
+        status = cli_interrupt_status(CLI_DONE);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct nbody_job job = {
+        .model = NBODY_PLUMMER,
+        .steps = SIZE_MAX,
+        .G = 1,
+        .eps = NAN,
+        .dt = NAN,
+        .until = NAN,
+        .integrator = NBODY_LEAPFROG,
+        .precision = NOT_GIVEN,
+    };
+    int status;
+    if (parse(&job, argc, argv, &status))
+        status = work(&job);
+    nbody_output_discard(&job);
+    nbody_free(job.engine);
+    if (job.context)
+        clcontext_destroy(job.context);
+    particles_free(&job.bodies);
+    free(job.output);
+    cli_strings_free(&job.output_names);
+    cli_common_free(&job.common);
+    return status;
+}
+
+const struct cli_command cmd_nbody = {"nbody", "simulate gravity between bodies", run};

@@ -1,0 +1,207 @@
+/* nbody_bodies.c - the bodies of `stdcl nbody`, and what suits them where nothing was asked for.
+ *
+ * A model comes with a softening length, a step and a time to end at that show what it is known for. For
+ * a file they are estimated from the bodies: of many bodies the mean distance and speed are what counts,
+ * of few the fastest pair.
+ */
+#include "nbody_job.h"
+
+#include <math.h>
+
+/* ---- Made or read. --------------------------------------------------------------------------- */
+
+struct recipe {
+    size_t n;
+    double eps, dt, until;
+    enum nbody_precision precision;
+};
+
+/* Units as in stdcl/nbody.h. The figure eight runs for one period. The three of Pythagoras run until
+ * after their closest encounter but one, which is as far as a fixed step goes. */
+static const struct recipe recipes[] = {
+    [NBODY_PLUMMER] = {16384, 0.02, 1. / 256, 2, NBODY_SINGLE},
+    [NBODY_UNIFORM] = {16384, 0.02, 1. / 256, 2, NBODY_SINGLE},
+    [NBODY_COLD] = {16384, 0.05, 1. / 512, 2, NBODY_SINGLE},
+    [NBODY_COLLISION] = {16384, 0.05, 0.05, 40, NBODY_SINGLE},
+    [NBODY_FIGURE8] = {3, 0, 1e-3, 6.32591398, NBODY_DOUBLE},
+    [NBODY_PYTHAGOREAN] = {3, 0, 1e-4, 10, NBODY_DOUBLE},
+};
+
+static int make_bodies(struct nbody_job *job)
+{
+    struct particles *b = &job->bodies;
+    const size_t n = job->n ? job->n : recipes[job->model].n;
+    const int status = cli_memory_for(n, 7 * sizeof(double), "bodies");
+    if (status != CLI_DONE)
+        return status;
+    *b = (struct particles){.mass = malloc(n * sizeof *b->mass), .pos = malloc(n * sizeof *b->pos),
+                            .vel = malloc(n * sizeof *b->vel), .n = n};
+    if (!b->mass || !b->pos || !b->vel)
+        return cli_failed("not enough memory for %zu bodies of %zu bytes", n, 7 * sizeof(double));
+    if (nbody_initial((enum nbody_model)job->model, n, job->seed, b->mass, b->pos, b->vel) < 0)
+        return cli_failed_call(NULL);
+    return CLI_DONE;
+}
+
+int nbody_job_bodies(struct nbody_job *job)
+{
+    int status = CLI_DONE;
+    if (!job->input)
+        status = make_bodies(job);
+    else if (particles_read(job->input, &job->bodies) < 0)
+        status = cli_failed_call(NULL);
+    job->n = job->bodies.n;
+    job->time_start = job->bodies.time;
+    return status;
+}
+
+/* ---- Estimated for a file. ------------------------------------------------------------------- */
+
+enum { FEW = 512 }; /* so many bodies are looked at pair by pair */
+
+/* Mean square distance from, and speed against, the centre of mass; and the whole mass. */
+struct extent {
+    double mass, square_distance, square_speed;
+};
+
+static struct extent measure(const struct particles *b)
+{
+    double mass = 0, x[3] = {0}, v[3] = {0}, xx = 0, vv = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        mass += b->mass[i];
+        for (int k = 0; k < 3; k++) {
+            x[k] += b->mass[i] * b->pos[i][k];
+            v[k] += b->mass[i] * b->vel[i][k];
+        }
+    }
+    for (size_t i = 0; i < b->n && mass > 0; i++)
+        for (int k = 0; k < 3; k++) {
+            const double dx = b->pos[i][k] - x[k] / mass, dv = b->vel[i][k] - v[k] / mass;
+            xx += b->mass[i] / mass * dx * dx;
+            vv += b->mass[i] / mass * dv * dv;
+        }
+    return (struct extent){mass, xx, vv};
+}
+
+/* A length of 1/4 of the mean distance between neighbours, n^(-1/3) of the radius. */
+static double estimate_eps(const struct particles *b)
+{
+    return b->n <= FEW ? 0 : 0.25 * sqrt(measure(b).square_distance) / cbrt((double)b->n);
+}
+
+/* 1/50 of the shortest time in which a pair at its present distance falls together or passes by. */
+static double estimate_dt_few(const struct particles *b, double G, double eps)
+{
+    double shortest = INFINITY;
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t j = 0; j < i; j++) {
+            double rr = eps * eps, vv = 0;
+            for (int k = 0; k < 3; k++) {
+                rr += (b->pos[i][k] - b->pos[j][k]) * (b->pos[i][k] - b->pos[j][k]);
+                vv += (b->vel[i][k] - b->vel[j][k]) * (b->vel[i][k] - b->vel[j][k]);
+            }
+            const double fall = sqrt(rr * sqrt(rr) / (G * (b->mass[i] + b->mass[j])));
+            const double pass = sqrt(rr / vv);
+            if (rr > 0)
+                shortest = fmin(shortest, fmin(fall, pass));
+        }
+    return shortest / 50;
+}
+
+/* 1/10 of the time in which a body crosses the softening length; no longer than 1/50 of the system's
+ * own time, which is what limits bodies at rest. */
+static double estimate_dt_many(const struct particles *b, double G, double eps)
+{
+    const struct extent e = measure(b);
+    const double own = sqrt(e.square_distance * sqrt(e.square_distance) / (G * e.mass)) / 50;
+    return eps > 0 ? fmin(own, eps / sqrt(e.square_speed) / 10) : own;
+}
+
+/* Two leading digits are as good, and easier to repeat. */
+static double rounded(double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.1e", value);
+    return isfinite(value) && value > 0 ? strtod(text, NULL) : value;
+}
+
+static void estimate(struct nbody_job *job)
+{
+    const struct particles *b = &job->bodies;
+    if (isnan(job->eps))
+        job->eps = rounded(estimate_eps(b));
+    if (isnan(job->dt))
+        job->dt = rounded(b->n <= FEW ? estimate_dt_few(b, job->G, job->eps)
+                                      : estimate_dt_many(b, job->G, job->eps));
+    if (!(isfinite(job->dt) && job->dt > 0))
+        job->dt = 1; /* nothing ever happens: one body, or all in one place */
+    if (job->precision == NOT_GIVEN)
+        job->precision = NBODY_SINGLE;
+}
+
+/* ---- The plan. ------------------------------------------------------------------------------- */
+
+static bool all_have_doubles(CLCONTEXT *context)
+{
+    for (cl_uint i = 0; i < clgetndev(context); i++) {
+        cl_device_fp_config config = 0;
+        clGetDeviceInfo(clgetdevice(context, i), CL_DEVICE_DOUBLE_FP_CONFIG, sizeof config, &config, NULL);
+        if (!config)
+            return false;
+    }
+    return true;
+}
+
+static void use_recipe(struct nbody_job *job)
+{
+    const struct recipe *r = &recipes[job->model];
+    if (isnan(job->eps))
+        job->eps = r->eps;
+    if (isnan(job->dt))
+        job->dt = r->dt;
+    if (isnan(job->until) && job->steps == SIZE_MAX)
+        job->until = r->until;
+    if (job->precision == NOT_GIVEN)
+        job->precision = all_have_doubles(job->context) ? (int)r->precision : NBODY_SINGLE;
+}
+
+/* Turns --until into a number of steps, the last of which may be shorter; a rest below 10^-9 of a step
+ * is rounding. */
+static int plan_steps(struct nbody_job *job)
+{
+    job->last_dt = job->dt;
+    job->total = job->steps == SIZE_MAX ? 100 : job->steps;
+    if (isnan(job->until))
+        return CLI_DONE;
+    const double span = job->until - job->time_start, steps = ceil(span / job->dt - 1e-9);
+    if (span < 0)
+        return cli_wrong("--until: '%g' is before the bodies' time, %g", job->until, job->time_start);
+    if (!(steps <= 0x1p53))
+        return cli_wrong("--until: '%g' would take more than 2^53 steps of %g", job->until, job->dt);
+    job->total = (size_t)steps;
+    if (job->total > 0)
+        job->last_dt = span - (steps - 1) * job->dt;
+    return CLI_DONE;
+}
+
+int nbody_job_plan(struct nbody_job *job)
+{
+    if (job->input)
+        estimate(job);
+    else
+        use_recipe(job);
+    const int status = plan_steps(job);
+    if (status != CLI_DONE)
+        return status;
+    if (job->frames > job->total + 1)
+        return cli_wrong("--frames: %zu pictures need at least %zu steps, and there are %zu",
+                         job->frames, job->frames - 1, job->total);
+    const struct nbody_options options = {
+        .ctx = job->context, .integrator = (enum nbody_integrator)job->integrator,
+        .precision = (enum nbody_precision)job->precision, .G = job->G, .eps = job->eps,
+        .dt = job->dt, .burst = job->burst,
+    };
+    job->engine = nbody_create(&options, job->n, job->bodies.mass, (const double(*)[3])job->bodies.pos,
+                               (const double(*)[3])job->bodies.vel);
+    return job->engine ? CLI_DONE : cli_failed_call(NULL);
+}

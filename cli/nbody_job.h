@@ -1,0 +1,85 @@
+/* nbody_job.h - what the files of `stdcl nbody` share.
+ *
+ *   cmd_nbody.c     the options, and the order in which things happen
+ *   nbody_bodies.c  the bodies: read or made; softening and step where none were asked for
+ *   nbody_run.c     the loop: bursts of steps between visits to the outputs
+ *   nbody_output.c  snapshots, pictures, films, the table of energies
+ *   nbody_report.c  the report as text or JSON
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_NBODY_JOB_H
+#define STDCL_CLI_NBODY_JOB_H
+
+#include "cli.h"
+
+#include "formats/csv.h"
+#include "formats/particles.h"
+#include "formats/picture.h"
+#include "stdcl/nbody.h"
+
+/* The names of the enumerations in stdcl/nbody.h, in their order, ended by NULL. */
+extern const char *const nbody_model_names[];
+extern const char *const nbody_integrator_names[];
+extern const char *const nbody_precision_names[];
+
+enum { NOT_GIVEN = -1 };
+
+/* One file asked for with -o or --csv. */
+enum output_kind { OUTPUT_SNAPSHOT, OUTPUT_PICTURE, OUTPUT_FILM, OUTPUT_TABLE };
+struct output {
+    enum output_kind kind;
+    const char *file;
+};
+
+struct nbody_job {
+    /* What was asked; NAN, 0 or NOT_GIVEN where it is still to be chosen. */
+    struct cli_common common;
+    const char *input; /* NULL: a model */
+    int model;
+    size_t n, steps, burst, every, frames;
+    uint64_t seed;
+    double G, eps, dt, until;
+    int integrator, precision;
+    struct cli_strings output_names;
+    const char *csv;
+    struct picture_options picture;
+
+    /* What came of it. */
+    struct output *output;
+    size_t outputs;
+    struct particles bodies; /* positions and velocities are those of the last visit */
+    double time_start;
+    double last_dt; /* of the last step, when --until asks for a shorter one; else dt */
+    size_t total;   /* steps to do */
+    CLCONTEXT *context;
+    nbody *engine;
+    struct csv table;
+    unsigned frames_done;
+    double seconds; /* of stepping */
+    bool interrupted;
+    struct nbody_diagnostics start, end;
+};
+
+/* All return an exit status, after printing what is wrong. */
+
+/* nbody_bodies.c: fills job->bodies; then chooses what was left open, and how many steps there are. */
+int nbody_job_bodies(struct nbody_job *job);
+int nbody_job_plan(struct nbody_job *job);
+
+/* nbody_run.c: from energy_start to energy_end. Interruption is no failure here. */
+int nbody_job_run(struct nbody_job *job);
+
+/* nbody_output.c: sorts and checks the names before anything is computed; opens the table; adds a row
+ * to it, or a frame to the series, of the present time; writes what is due at the end; drops it. */
+int nbody_output_plan(struct nbody_job *job);
+int nbody_output_open(struct nbody_job *job);
+int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d);
+int nbody_output_frame(struct nbody_job *job);
+int nbody_output_finish(struct nbody_job *job);
+void nbody_output_discard(struct nbody_job *job);
+bool nbody_output_has(const struct nbody_job *job, enum output_kind kind);
+
+/* nbody_report.c */
+int nbody_job_report(const struct nbody_job *job);
+
+#endif

@@ -1,0 +1,98 @@
+/* nbody_report.c - what `stdcl nbody` says at the end. */
+#include "nbody_job.h"
+
+#include <jansson.h>
+#include <math.h>
+
+/* |E - E0| / |E0|; NAN when there was no energy. */
+static double energy_error(const struct nbody_job *job)
+{
+    const double start = job->start.total;
+    return start != 0 ? fabs(job->end.total - start) / fabs(start) : NAN;
+}
+
+static double interactions_per_s(const struct nbody_job *job)
+{
+    return job->seconds > 0 ? nbody_interactions(job->engine) / job->seconds : 0;
+}
+
+static int report_json(const struct nbody_job *job, const char *device)
+{
+    json_t *report = json_pack(
+        "{s:s, s:s, s:I, s:I, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "program", "nbody", "device", device, "n", (json_int_t)job->n, "steps",
+        (json_int_t)nbody_steps(job->engine), "dt", cli_json_real(job->dt), "eps",
+        cli_json_real(job->eps), "integrator", nbody_integrator_names[job->integrator], "precision",
+        nbody_precision_names[job->precision], "seconds", cli_json_real(job->seconds),
+        "interactions_per_s", cli_json_real(interactions_per_s(job)), "energy_start",
+        cli_json_real(job->start.total), "energy_end", cli_json_real(job->end.total),
+        "energy_error_rel", cli_json_real(energy_error(job)), "momentum",
+        cli_json_reals(job->end.momentum, 3), "angular_momentum",
+        cli_json_reals(job->end.angular_momentum, 3), "virial_ratio",
+        cli_json_real(job->end.virial_ratio));
+    const int status = cli_json_print(report);
+    json_decref(report);
+    return status;
+}
+
+static void report_files(const struct nbody_job *job, FILE *fp)
+{
+    for (size_t i = 0; i < job->outputs; i++) {
+        const struct output *o = &job->output[i];
+        fprintf(fp, "%-14s", i ? "" : "written");
+        if (job->frames_done && (o->kind == OUTPUT_PICTURE || o->kind == OUTPUT_FILM)) {
+            char *first = picture_frame_name(o->file, 1);
+            char *last = picture_frame_name(o->file, job->frames_done);
+            fprintf(fp, "%s ... %s", first ? first : "", last ? last : "");
+            fprintf(fp, "%s%s\n", o->kind == OUTPUT_FILM ? ", " : "",
+                    o->kind == OUTPUT_FILM ? o->file : "");
+            free(first);
+            free(last);
+        } else {
+            fprintf(fp, "%s\n", o->file);
+        }
+    }
+}
+
+static void report_text(const struct nbody_job *job, const char *device, FILE *fp)
+{
+    struct cli_text text;
+    const double *p = job->end.momentum, *l = job->end.angular_momentum;
+    fprintf(fp, "%-14s%s\n", "device", device);
+    fprintf(fp, "%-14s%zu, from %s\n", "bodies", job->n,
+            job->input ? job->input : nbody_model_names[job->model]);
+    fprintf(fp, "%-14s%zu of %g to time %g, %s, %s precision, softening %g\n", "steps",
+            nbody_steps(job->engine), job->dt, job->time_start + nbody_time(job->engine),
+            nbody_integrator_names[job->integrator], nbody_precision_names[job->precision], job->eps);
+    fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
+    fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, interactions_per_s(job), "interactions/s"));
+    fprintf(fp, "%-14s%.10g at the start, %.10g at the end, relative error %.2g\n", "energy",
+            job->start.total, job->end.total, energy_error(job));
+    fprintf(fp, "%-14s%.6g %.6g %.6g\n", "momentum", p[0], p[1], p[2]);
+    fprintf(fp, "%-14s%.6g %.6g %.6g\n", "ang. momentum", l[0], l[1], l[2]);
+    fprintf(fp, "%-14s%.4f\n", "virial ratio", job->end.virial_ratio);
+    report_files(job, fp);
+    if (job->interrupted)
+        fprintf(fp, "%-14safter %zu of %zu steps\n", "interrupted", nbody_steps(job->engine), job->total);
+}
+
+/* A snapshot on the standard output has it for itself. */
+static bool stdout_is_taken(const struct nbody_job *job)
+{
+    for (size_t i = 0; i < job->outputs; i++)
+        if (!strcmp(job->output[i].file, "-"))
+            return true;
+    return false;
+}
+
+int nbody_job_report(const struct nbody_job *job)
+{
+    char *device = cli_devices_name(job->context);
+    int status = CLI_DONE;
+    if (job->common.json)
+        status = report_json(job, device);
+    else if (!job->common.quiet)
+        report_text(job, device, stdout_is_taken(job) ? stderr : stdout);
+    free(device);
+    return status;
+}
