@@ -1,0 +1,153 @@
+/* device.c - an engine's part on one device: its kernels and its memory.
+ *
+ * Devices of the same shape share programs, since a stdcl kernel serves every device of its context.
+ * Memory on a device, in numbers of the engine's precision: 4 a body for {x, y, z, G m} of all bodies
+ * (Hermite: 4 more for velocities), and for each of its own rows the planes of `state`, plus work space
+ * for the sums over pairs: none or 1 a row when a launch has enough work-groups without splitting the
+ * attracting bodies, and at most WORKSPACE_BYTES when it has not.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/engine.h"
+
+/* ---- Kernels. --------------------------------------------------------------------------------- */
+
+#define SOURCE(name)                                               \
+    extern const unsigned char stdcl_kernel_nbody_##name##_cl[]; \
+    extern const unsigned long stdcl_kernel_nbody_##name##_cl_size;
+SOURCE(direct)
+SOURCE(step)
+SOURCE(diagnose)
+
+enum { DIRECT_CL, STEP_CL, DIAGNOSE_CL, SOURCES };
+
+static const struct {
+    const char *name;
+    const unsigned char *text;
+    const unsigned long *size;
+} source[SOURCES] = {
+#define ENTRY(name) {"nbody/" #name ".cl", stdcl_kernel_nbody_##name##_cl, &stdcl_kernel_nbody_##name##_cl_size}
+    ENTRY(direct), ENTRY(step), ENTRY(diagnose)
+#undef ENTRY
+};
+
+static const struct {
+    int source;
+    const char *name;
+} kernel_name[KERNELS] = {
+    [FORCES] = {DIRECT_CL, "forces"},   [JERKS] = {DIRECT_CL, "jerks"},
+    [POTENTIALS] = {DIRECT_CL, "potentials"}, [JOIN] = {STEP_CL, "join"},
+    [LEAPFROG] = {STEP_CL, "leapfrog"}, [TAYLOR] = {STEP_CL, "taylor"},
+    [HERMITE] = {STEP_CL, "hermite"},   [SETTLE] = {STEP_CL, "settle"},
+    [DIAGNOSE] = {DIAGNOSE_CL, "diagnose"},
+};
+
+static int open_programs(struct nbody *nb, struct part *p)
+{
+    char options[512];
+    shape_options(&p->shape, nb->precision, options, sizeof options);
+    p->owner = true;
+    for (int s = 0; s < SOURCES; s++) {
+        if (s == DIRECT_CL && p->shape.fast)
+            strcat(options, " -cl-fast-relaxed-math");
+        p->program[s] = clopen_named(nb->ctx, source[s].name, (const char *)source[s].text,
+                                     *source[s].size, options, CLLD_NOW);
+        if (!p->program[s])
+            return -1;
+    }
+    return 0;
+}
+
+static int build_part(struct nbody *nb, struct part *p)
+{
+    for (struct part *q = nb->part; q < p && !p->program[0]; q++)
+        if (q->owner && strcmp(q->label, p->label) == 0)
+            memcpy(p->program, q->program, sizeof p->program);
+    if (!p->program[0] && open_programs(nb, p) != 0)
+        return -1;
+    for (int k = 0; k < KERNELS; k++) {
+        p->kernel[k] = clsym(nb->ctx, p->program[kernel_name[k].source], kernel_name[k].name, 0);
+        if (!p->kernel[k])
+            return -1;
+    }
+    return 0;
+}
+
+int device_build(struct nbody *nb)
+{
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        if (nb->part[d].rows && build_part(nb, &nb->part[d]) != 0)
+            return -1;
+    return 0;
+}
+
+int device_visit(const struct nbody *nb, const struct part *p, enum kernel kernel, size_t rows,
+                 size_t components, cl_uint nargs, const struct stdcl_arg *args)
+{
+    const size_t flat = (size_t)p->shape.flat;
+    clndrange_t ndr = clndrange_init2d(0, (rows + flat - 1) / flat * flat, flat, 0, components, 1);
+    cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[kernel], &ndr, CL_EVENT_NOWAIT, nargs, args);
+    return ev == (cl_event)-1 ? -1 : 0;
+}
+
+/* ---- Memory. ---------------------------------------------------------------------------------- */
+
+/* Enough splits of the attracting bodies to fill the device with work-groups, but none so short that
+ * its start costs more than it does, and no more than the work space holds. */
+static cl_uint choose_splits(const struct nbody *nb, const struct part *p)
+{
+    const struct nbody_shape *s = &p->shape;
+    size_t groups = p->rows / shape_rows(s);
+    size_t wanted = ((size_t)s->fill * p->units + groups - 1) / groups;
+    size_t useful = nb->padded / (size_t)s->span;
+    size_t splits = s->split ? (size_t)s->split : wanted < useful ? wanted : useful;
+    size_t room = WORKSPACE_BYTES / (p->rows * (uses_jerks(nb) ? 6 : 3) * nb->real);
+    if (splits > room)
+        splits = room;
+    return splits > 1 ? (cl_uint)splits : 1;
+}
+
+/* clmalloc, counted, and made on the device at once so that a lack of memory shows here. */
+static void *place(struct nbody *nb, struct part *p, size_t size, int flags)
+{
+    void *block = clmalloc(nb->ctx, size, flags);
+    if (!block || !clgetbuffer(nb->ctx, p->dev, block))
+        return clfree(block), NULL;
+    p->bytes += size;
+    return block;
+}
+
+int device_place(struct nbody *nb, struct part *p)
+{
+    const size_t plane = p->rows * nb->real;
+    p->splits = choose_splits(nb, p);
+    p->bytes = nb->padded * 4 * nb->real * (nb->velo ? 2 : 1);
+    p->state = place(nb, p, state_planes(nb) * plane, CL_MEM_ZEROCOPY);
+    p->partial = p->state;
+    if (p->state && (uses_jerks(nb) || p->splits > 1))
+        p->partial = place(nb, p, p->splits * (uses_jerks(nb) ? 6 : 3) * plane, CL_MEM_DEVONLY);
+    p->phi = p->partial;
+    if (p->partial && p->partial == p->state)
+        p->phi = place(nb, p, plane, CL_MEM_DEVONLY);
+    p->sums = place(nb, p, (size_t)p->shape.sums * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
+    p->bad = place(nb, p, sizeof *p->bad, CL_MEM_ZEROCOPY);
+    return p->state && p->partial && p->phi && p->sums && p->bad ? 0 : -1;
+}
+
+void device_free(struct nbody *nb)
+{
+    for (cl_uint d = 0; nb->part && d < nb->ndev; d++) {
+        struct part *p = &nb->part[d];
+        for (int s = 0; p->owner && s < SOURCES; s++)
+            if (p->program[s])
+                clclose(nb->ctx, p->program[s]);
+        if (p->phi != p->partial)
+            clfree(p->phi);
+        if (p->partial != p->state)
+            clfree(p->partial);
+        clfree(p->state);
+        clfree(p->sums);
+        clfree(p->bad);
+    }
+    clfree(nb->posm);
+    clfree(nb->velo);
+}

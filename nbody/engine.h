@@ -1,0 +1,199 @@
+/* engine.h - what the files of the N-body engine share.
+ *
+ *   nbody.c      making and freeing an engine, questions to it, copying state in and out
+ *   units.c      powers of two that bring all quantities near 1
+ *   shape.c      how kernels are launched on a device: rows of data
+ *   device.c     an engine's part on one device: programs, memory, the plan of a launch
+ *   forces.c     sums over all pairs, on all devices
+ *   exchange.c   who owns which bodies; handing round the positions
+ *   integrate.c  steps
+ *   diagnose.c   energies, momenta
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_NBODY_ENGINE_H
+#define STDCL_NBODY_ENGINE_H
+
+#include <stdbool.h>
+
+#include "stdcl/nbody.h"
+
+/* ---- shape.c ---------------------------------------------------------------------------------- */
+
+/* The numbers that shape the launches on a device: key, and what it means. They are -D options of
+ * the kernels, launch sizes of the host, and the label of a benchmark, all at once. */
+#define NBODY_SHAPE_KEYS(X)                                                                     \
+    X(group, "work-items of a group in the sums over pairs")                                    \
+    X(width, "bodies of a vector: 1 on GPUs; 4, 8 or 16 where vectors are SIMD registers")      \
+    X(items, "vectors of bodies that a work-item holds")                                        \
+    X(tile, "attracting bodies fetched at once")                                                \
+    X(local, "1: fetched through local memory; tile is then a multiple of group")               \
+    X(unroll, "copies of the loop over a tile")                                                 \
+    X(block, "attracting bodies summed before they join the total; a multiple of tile")         \
+    X(rsqrt, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")    \
+    X(fast, "1: -cl-fast-relaxed-math in the sums over pairs")                                  \
+    X(fill, "work-groups a compute unit that are wanted: the attracting bodies are split so")   \
+    X(span, "but a split is not made shorter than this many bodies")                            \
+    X(split, "exactly so many splits, whatever fill and span say; 0: as they say")              \
+    X(chunk, "log2 of the interactions of one launch, at most")                                 \
+    X(flat, "work-items of a group in the kernels that visit each body once")                   \
+    X(sums, "work-groups that add up energies and momenta")                                     \
+    X(fp64, "0: those sums in pairs of floats, as on devices without doubles")
+
+struct nbody_shape {
+    const char *name;
+#define X(key, text) int key;
+    NBODY_SHAPE_KEYS(X)
+#undef X
+};
+
+/* Chooses the row for a device and applies the caller's words "KEY=NUMBER ..." (may be NULL). -1 with
+ * EINVAL for an unknown word, or for numbers that do not go together or that the device cannot do. */
+int shape_choose(struct nbody_shape *shape, const struct cldev_info *info, enum nbody_precision precision,
+                 bool jerks, const char *words);
+
+/* Writes "name: KEY=NUMBER ..." / the kernels' build options into text. */
+void shape_print(const struct nbody_shape *shape, char *text, size_t size);
+void shape_options(const struct nbody_shape *shape, enum nbody_precision precision, char *text,
+                   size_t size);
+
+/* Bodies that one work-group moves. */
+size_t shape_rows(const struct nbody_shape *shape);
+
+/* ---- units.c ---------------------------------------------------------------------------------- */
+
+/* A length of the caller's is 2^length of the engine's, a time 2^time. The engine's masses are G m, in
+ * length^3 / time^2, so that its G is 1. */
+struct units {
+    int length, time;
+};
+
+/* The units that make the largest coordinate and the largest G m about 1. */
+struct units units_choose(double G, size_t n, const double *mass, const double (*pos)[3]);
+
+/* The power of two to multiply by, to come from the engine's unit length^l time^t to the caller's. */
+double units_factor(const struct units *u, int l, int t);
+
+/* ---- The engine. ------------------------------------------------------------------------------ */
+
+enum { WORKSPACE_BYTES = 64 << 20, MAX_BURST = 256, SUM_TERMS = 8 };
+
+/* The first of three planes in part->state, as step.cl draws it. */
+enum { STATE_ACC = 0, STATE_VEL = 3, STATE_JERK = 6, STATE_POS = 9 };
+
+/* The kernels, in the order of kernel_name in device.c. The first three are the sums over all pairs. */
+enum kernel { FORCES, JERKS, POTENTIALS, JOIN, LEAPFROG, TAYLOR, HERMITE, SETTLE, DIAGNOSE, KERNELS };
+
+/* One device's part. Idle (rows 0) when there are too few bodies. */
+struct part {
+    cl_uint dev;
+    cl_uint units; /* compute units of the device */
+    struct nbody_shape shape;
+    char label[320]; /* the shape as a line */
+    void *program[3];
+    bool owner; /* of the programs; else an earlier part of the same shape is */
+    cl_kernel kernel[KERNELS];
+    size_t first, rows; /* of posm; rows is a multiple of shape_rows */
+    size_t count;       /* bodies among them, the rest is padding */
+    cl_uint splits;     /* into which work-groups divide the attracting bodies */
+    void *state;        /* planes of `rows` numbers, see STATE_... */
+    void *partial;      /* partial sums of each split; may be `state` itself when splits is 1 */
+    void *phi;          /* the same for potentials; may be `partial` */
+    void *sums;         /* diagnose's rows of 8 */
+    int *bad;           /* the first bad step, or INT_MAX */
+    bool adding;        /* the sum under way has partial sums already */
+    cl_event outgoing;  /* own positions on their way to the host */
+    cl_event incoming;  /* the last of the others' on their way to this device */
+    size_t bytes;       /* of device memory */
+};
+
+struct nbody {
+    CLCONTEXT *ctx;
+    enum nbody_integrator integrator;
+    enum nbody_precision precision;
+    size_t real; /* bytes of a number: 4 or 8 */
+    double G, eps, dt; /* the caller's units */
+    struct units units;
+    size_t n, padded;
+    size_t burst;
+    cl_uint ndev;
+    struct part *part;
+    void *posm; /* {x, y, z, G m} of all bodies; Hermite: predicted positions */
+    void *velo; /* Hermite only: {vx, vy, vz, 0}, predicted */
+    bool current;  /* every device holds everybody's positions */
+    bool primed;   /* state holds the acceleration (and jerk) of the current positions */
+    bool settled;  /* Hermite: posm and velo are the corrected ones */
+    size_t steps;
+    size_t base_steps; /* time = base_time + (steps - base_steps) dt */
+    double base_time;
+    double evaluations; /* of all forces */
+};
+
+static inline bool uses_jerks(const struct nbody *nb) { return nb->integrator == NBODY_HERMITE4; }
+static inline cl_uint state_planes(const struct nbody *nb) { return uses_jerks(nb) ? 12 : 6; }
+
+/* Number k of an array in the engine's precision. */
+static inline double real_at(const struct nbody *nb, const void *array, size_t k)
+{
+    return nb->real == sizeof(float) ? (double)((const float *)array)[k] : ((const double *)array)[k];
+}
+static inline void real_put(const struct nbody *nb, void *array, size_t k, double value)
+{
+    if (nb->real == sizeof(float))
+        ((float *)array)[k] = (float)value;
+    else
+        ((double *)array)[k] = value;
+}
+
+/* Kernel arguments, as clforkv takes them. REAL_ARG: a number of the engine's precision, whose storage
+ * `name` REAL_NUMBER has declared. */
+#define VALUE_ARG(v) {.size = sizeof(v), .kind = STDCL_VALUE, .value = &(v)}
+#define BLOCK_ARG(p) {.size = sizeof(void *), .kind = STDCL_GLOBAL, .value = &(p)}
+#define REAL_NUMBER(name, v)  \
+    const double name = (v);  \
+    const float name##_single = (float)name
+#define REAL_ARG(nb, name)                          \
+    {.size = (nb)->real, .kind = STDCL_VALUE,       \
+     .value = (nb)->real == sizeof(float) ? (const void *)&name##_single : &name}
+#define COUNT_OF(array) ((cl_uint)(sizeof(array) / sizeof *(array)))
+
+/* ---- device.c --------------------------------------------------------------------------------- */
+
+/* Builds the kernels of every part that has rows; their shapes have been chosen. */
+int device_build(struct nbody *nb);
+
+/* Places the memory of a part that knows its rows, and chooses its splits. */
+int device_place(struct nbody *nb, struct part *p);
+
+/* Closes programs and frees memory, after work in flight. */
+void device_free(struct nbody *nb);
+
+/* Starts a kernel that visits `components` numbers of each of `rows` rows. */
+int device_visit(const struct nbody *nb, const struct part *p, enum kernel kernel, size_t rows,
+                 size_t components, cl_uint nargs, const struct stdcl_arg *args);
+
+/* ---- forces.c --------------------------------------------------------------------------------- */
+
+/* Starts the sum on all devices over all bodies, after an exchange of positions if they are not
+ * current; leaves partial sums in part->partial, or part->phi for potentials. Does not block. */
+int forces_evaluate(struct nbody *nb, enum kernel sum);
+
+/* ---- exchange.c ------------------------------------------------------------------------------- */
+
+/* Decides who owns what: fills first, rows and count of every part, and nb->padded. */
+int exchange_divide(struct nbody *nb, const struct cldev_info *info, const struct nbody_options *options,
+                    const double *mass, const double (*pos)[3], const double (*vel)[3]);
+
+/* Starts copying every device's own positions to the host / waits for that and starts copying them to
+ * the others. One device: nothing to do. */
+int exchange_begin(struct nbody *nb);
+int exchange_finish(struct nbody *nb);
+
+/* ---- integrate.c ------------------------------------------------------------------------------ */
+
+/* Brings accelerations (and jerks) of the current positions into part->state. Does not block. */
+int integrate_prime(struct nbody *nb);
+
+/* Hermite: puts corrected positions and velocities into posm and velo. Does not block. */
+int integrate_settle(struct nbody *nb);
+
+#endif

@@ -1,0 +1,190 @@
+/* exchange.c - who owns which bodies; handing round the positions.
+ *
+ * Every device holds the positions of all bodies and moves those it owns: one piece of the array, cut
+ * at multiples of what a work-group takes. After a move the pieces go through the host: each device
+ * sends its own (exchange_begin), computes with it meanwhile, and gets the others' (exchange_finish).
+ * Queues run in order, so on a device nothing more is needed; the host's copy of a piece must not be
+ * overwritten before all others have fetched it, which is what waiting for `incoming` is for.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/engine.h"
+
+#include <math.h>
+#include <time.h>
+
+/* ---- Handing round. --------------------------------------------------------------------------- */
+
+static size_t piece_bytes(const struct nbody *nb, const struct part *p)
+{
+    return p->rows * 4 * nb->real;
+}
+
+static void *piece(const struct nbody *nb, void *array, const struct part *p)
+{
+    return (char *)array + p->first * 4 * nb->real;
+}
+
+/* Copies the piece of `owner` between host and device `dev`; the event is that of the last copy. */
+static int copy_piece(struct nbody *nb, const struct part *owner, cl_uint dev, int direction, cl_event *ev)
+{
+    void *const arrays[] = {nb->posm, nb->velo};
+    for (int a = 0; a < 2 && arrays[a]; a++) {
+        *ev = clmsyncn(nb->ctx, dev, piece(nb, arrays[a], owner), piece_bytes(nb, owner),
+                       direction | CL_EVENT_NOWAIT);
+        if (*ev == (cl_event)-1)
+            return *ev = NULL, -1;
+    }
+    return 0;
+}
+
+static int await(struct nbody *nb, cl_uint dev, cl_event *ev)
+{
+    cl_event waited = *ev;
+    *ev = NULL;
+    return waited && clwaitev(nb->ctx, dev, waited, 0) == (cl_event)-1 ? -1 : 0;
+}
+
+static bool alone(const struct nbody *nb, const struct part *p) { return p->rows == nb->padded; }
+
+int exchange_begin(struct nbody *nb)
+{
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+        if (await(nb, p->dev, &p->incoming) != 0)
+            return -1;
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+        if (p->rows && !alone(nb, p) &&
+            (copy_piece(nb, p, p->dev, CL_MEM_HOST, &p->outgoing) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
+            return -1;
+    return 0;
+}
+
+int exchange_finish(struct nbody *nb)
+{
+    struct part *const end = nb->part + nb->ndev;
+    for (struct part *p = nb->part; p < end; p++)
+        if (await(nb, p->dev, &p->outgoing) != 0)
+            return -1;
+    for (struct part *p = nb->part; p < end; p++)
+        for (struct part *q = nb->part; p->rows && q < end; q++)
+            if (q != p && q->rows && copy_piece(nb, q, p->dev, CL_MEM_DEVICE, &p->incoming) != 0)
+                return -1;
+    return 0;
+}
+
+/* ---- Who owns what. --------------------------------------------------------------------------- */
+
+static size_t common_multiple(size_t a, size_t b)
+{
+    size_t x = a, y = b;
+    while (y) {
+        size_t r = x % y;
+        x = y;
+        y = r;
+    }
+    return a / x * b;
+}
+
+/* Pieces start and end where any device's work-groups and tiles may. */
+static size_t grain(const struct nbody *nb)
+{
+    size_t g = 1;
+    for (cl_uint d = 0; d < nb->ndev; d++) {
+        g = common_multiple(g, shape_rows(&nb->part[d].shape));
+        g = common_multiple(g, (size_t)nb->part[d].shape.tile);
+    }
+    return g;
+}
+
+static void divide(struct nbody *nb, const double *weight)
+{
+    const size_t g = grain(nb), pieces = (nb->n + g - 1) / g;
+    double all = 0, below = 0;
+    size_t first = 0;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        all += weight[d];
+    for (cl_uint d = 0; d < nb->ndev; d++) {
+        struct part *p = &nb->part[d];
+        below += weight[d];
+        size_t end = d + 1 == nb->ndev ? pieces : (size_t)floor((double)pieces * (below / all) + 0.5);
+        end = end > pieces ? pieces : end;
+        p->first = first * g;
+        p->rows = (end - first) * g;
+        p->count = nb->n < p->first ? 0 : nb->n - p->first < p->rows ? nb->n - p->first : p->rows;
+        first = end;
+    }
+    nb->padded = pieces * g;
+}
+
+/* ---- How fast is a device? -------------------------------------------------------------------- */
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool one_model(const struct cldev_info *info, cl_uint ndev)
+{
+    for (cl_uint d = 1; d < ndev; d++)
+        if (strcmp(info[d].dev_name, info[0].dev_name) != 0 || info[d].dev_max_core != info[0].dev_max_core)
+            return false;
+    return true;
+}
+
+/* Interactions a second of one device alone, from the second of two evaluations for some of the bodies;
+ * 0 after an error. */
+static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options *options,
+                      const double *mass, const double (*pos)[3], const double (*vel)[3])
+{
+    const cl_device_id id = clgetdevice(nb->ctx, dev);
+    const size_t n = nb->n < 16384 ? nb->n : 16384;
+    struct nbody_options trial = *options;
+    double rate = 0;
+    trial.shares = NULL;
+    trial.integrator = NBODY_TAYLOR;
+    trial.ctx = clcontext_create_from(&id, 1);
+    nbody *one = trial.ctx ? nbody_create(&trial, n, mass, pos, vel) : NULL;
+    if (one && nbody_step(one, 1) == 0) {
+        const double start = seconds();
+        if (nbody_step(one, 1) == 0)
+            rate = (double)n * (double)n / (seconds() - start);
+    }
+    nbody_free(one);
+    if (trial.ctx)
+        clcontext_destroy(trial.ctx);
+    return rate;
+}
+
+static int check_weights(const double *weight, cl_uint ndev)
+{
+    double all = 0;
+    for (cl_uint d = 0; d < ndev; d++) {
+        if (!(weight[d] >= 0) || isinf(weight[d]))
+            return clerror_set(EINVAL, "nbody_create: the share of device %u is %g; shares must be numbers "
+                               ">= 0", d, weight[d]);
+        all += weight[d];
+    }
+    return all > 0 && !isinf(all) ? 0 : clerror_set(EINVAL, "nbody_create: the shares add up to %g", all);
+}
+
+int exchange_divide(struct nbody *nb, const struct cldev_info *info, const struct nbody_options *options,
+                    const double *mass, const double (*pos)[3], const double (*vel)[3])
+{
+    const bool given = options->shares != NULL, equal = one_model(info, nb->ndev);
+    double *weight = calloc(nb->ndev, sizeof *weight);
+    if (!weight)
+        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    int status = 0;
+    for (cl_uint d = 0; d < nb->ndev && status == 0; d++) {
+        weight[d] = given ? options->shares[d] : equal ? 1 : measure(nb, d, options, mass, pos, vel);
+        if (!given && weight[d] == 0)
+            status = -1;
+    }
+    if (status == 0)
+        status = check_weights(weight, nb->ndev);
+    if (status == 0)
+        divide(nb, weight);
+    free(weight);
+    return status;
+}

@@ -1,0 +1,150 @@
+/* forces.c - the sums over all pairs, on all devices.
+ *
+ * A device starts with the bodies it owns, whose positions it has, while everybody's positions travel;
+ * then come the bodies before and behind its own. A sum is cut into launches of bounded length, so that
+ * a device that also drives a screen stays usable.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/engine.h"
+
+#include <math.h>
+
+static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
+/* The square of the softening in the engine's units; when that is as good as none, a number so small
+ * that it is lost against the square of any distance, yet big enough for a finite pull on oneself. */
+static double softening(const struct nbody *nb, bool *none)
+{
+    const double tiny = ldexp(1.0, nb->precision == NBODY_DOUBLE ? -500 : -80);
+    const double eps = nb->eps * units_factor(&nb->units, -1, 0);
+    *none = eps * eps <= tiny;
+    return *none ? tiny : eps * eps;
+}
+
+/* One launch: the pull of the bodies from .. to on the rows of p. */
+static int launch(const struct nbody *nb, const struct part *p, enum kernel sum, size_t from, size_t to)
+{
+    const struct nbody_shape *s = &p->shape;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, begin = (cl_uint)from,
+                  end = (cl_uint)to, adding = p->adding;
+    const cl_uint span = (cl_uint)round_up((to - from + p->splits - 1) / p->splits, (size_t)s->tile);
+    const size_t groups = p->rows / shape_rows(s), group = (size_t)s->group;
+    clndrange_t ndr = clndrange_init2d(0, groups * group, group, 0, p->splits, 1);
+    bool none;
+    REAL_NUMBER(eps2, softening(nb, &none));
+    REAL_NUMBER(zero, none ? eps2 : -1);
+    void *out = sum == POTENTIALS ? p->phi : p->partial;
+    struct stdcl_arg args[11];
+    cl_uint nargs = 0;
+#define PUT(arg) args[nargs++] = (struct stdcl_arg)arg
+    PUT(BLOCK_ARG(nb->posm));
+    if (sum == JERKS)
+        PUT(BLOCK_ARG(nb->velo));
+    PUT(BLOCK_ARG(out));
+    PUT(VALUE_ARG(first));
+    PUT(VALUE_ARG(rows));
+    PUT(VALUE_ARG(begin));
+    PUT(VALUE_ARG(end));
+    PUT(VALUE_ARG(span));
+    PUT(VALUE_ARG(adding));
+    PUT(REAL_ARG(nb, eps2));
+    if (sum != FORCES)
+        PUT(REAL_ARG(nb, zero));
+#undef PUT
+    cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, CL_EVENT_NOWAIT, nargs, args);
+    return ev == (cl_event)-1 ? -1 : 0;
+}
+
+/* The same in launches of at most 2^chunk interactions. */
+static int start(const struct nbody *nb, struct part *p, enum kernel sum, size_t from, size_t to)
+{
+    const size_t most = ((size_t)1 << p->shape.chunk) / p->rows;
+    const size_t length = round_up(most ? most : 1, (size_t)p->shape.tile * p->splits);
+    for (; from < to; from += length, p->adding = true)
+        if (launch(nb, p, sum, from, to - from < length ? to : from + length) != 0)
+            return -1;
+    return 0;
+}
+
+static int start_own(const struct nbody *nb, struct part *p, enum kernel sum)
+{
+    p->adding = false;
+    if (!p->rows)
+        return 0;
+    if (start(nb, p, sum, p->first, p->first + p->rows) != 0)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
+}
+
+static int start_others(const struct nbody *nb, struct part *p, enum kernel sum)
+{
+    if (!p->rows)
+        return 0;
+    if (start(nb, p, sum, 0, p->first) != 0)
+        return -1;
+    return start(nb, p, sum, p->first + p->rows, nb->padded);
+}
+
+int forces_evaluate(struct nbody *nb, enum kernel sum)
+{
+    struct part *const end = nb->part + nb->ndev;
+    const bool travel = !nb->current;
+    if (travel && exchange_begin(nb) != 0)
+        return -1;
+    for (struct part *p = nb->part; p < end; p++)
+        if (start_own(nb, p, sum) != 0)
+            return -1;
+    if (travel && exchange_finish(nb) != 0)
+        return -1;
+    for (struct part *p = nb->part; p < end; p++)
+        if (start_others(nb, p, sum) != 0)
+            return -1;
+    nb->current = true;
+    return 0;
+}
+
+/* ---- What the caller may ask. ----------------------------------------------------------------- */
+
+/* Joins partial sums of p, `planes` a split, and copies the first `wanted` planes, times factor, to rows
+ * of out. Blocks. */
+static int collect(struct nbody *nb, struct part *p, void *from, cl_uint splits, cl_uint planes,
+                   cl_uint wanted, double factor, double *out)
+{
+    const cl_uint rows = (cl_uint)p->rows;
+    void *joined = clmalloc(nb->ctx, planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
+    const struct stdcl_arg args[] = {BLOCK_ARG(from), BLOCK_ARG(joined), VALUE_ARG(rows),
+                                     VALUE_ARG(splits)};
+    int status = joined ? device_visit(nb, p, JOIN, p->rows, planes, COUNT_OF(args), args) : -1;
+    if (status == 0 && clmsync(nb->ctx, p->dev, joined, CL_MEM_HOST) == (cl_event)-1)
+        status = -1;
+    for (size_t i = 0; status == 0 && i < p->count; i++)
+        for (cl_uint c = 0; c < wanted; c++)
+            out[(p->first + i) * wanted + c] = factor * real_at(nb, joined, c * p->rows + i);
+    clfree(joined);
+    return status;
+}
+
+static int accelerations(struct nbody *nb, struct part *p, double *out)
+{
+    const double factor = units_factor(&nb->units, 1, -2);
+    if (uses_jerks(nb))
+        return collect(nb, p, p->partial, p->splits, 6, 3, factor, out);
+    return collect(nb, p, p->state, 1, 3, 3, factor, out);
+}
+
+int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
+{
+    if (integrate_settle(nb) != 0)
+        return -1;
+    if (acc && (uses_jerks(nb) ? forces_evaluate(nb, JERKS) : integrate_prime(nb)) != 0)
+        return -1;
+    for (struct part *p = nb->part; acc && p < nb->part + nb->ndev; p++)
+        if (p->rows && accelerations(nb, p, acc[0]) != 0)
+            return -1;
+    if (potential && forces_evaluate(nb, POTENTIALS) != 0)
+        return -1;
+    for (struct part *p = nb->part; potential && p < nb->part + nb->ndev; p++)
+        if (p->rows && collect(nb, p, p->phi, p->splits, 1, 1, units_factor(&nb->units, 2, -2), potential))
+            return -1;
+    return 0;
+}

@@ -1,0 +1,188 @@
+/* integrate.c - steps.
+ *
+ * Leapfrog and Hermite keep the acceleration between steps, so that a step is one evaluation of all
+ * forces and one launch that ends it and begins the next. A burst of steps is handed to the devices
+ * without waiting (several devices: but for the exchange of positions); at its end the host looks
+ * whether any step went bad.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/engine.h"
+
+#include <limits.h>
+
+/* What a launch of leapfrog or hermite does, as in step.cl. */
+enum { SUM = 1, FINISH = 2, BEGIN = 4 };
+
+/* ---- The launches that follow a sum over pairs. ----------------------------------------------- */
+
+static int visit_leapfrog(const struct nbody *nb, struct part *p, cl_uint phases, int step)
+{
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+    REAL_NUMBER(dt, nb->dt * units_factor(&nb->units, 0, -1));
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(p->partial), VALUE_ARG(first), VALUE_ARG(rows),
+        VALUE_ARG(count), VALUE_ARG(p->splits), VALUE_ARG(phases), REAL_ARG(nb, dt), BLOCK_ARG(p->bad),
+        VALUE_ARG(step)};
+    return device_visit(nb, p, LEAPFROG, p->count, 3, COUNT_OF(args), args);
+}
+
+static int visit_taylor(const struct nbody *nb, struct part *p, int step)
+{
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+    REAL_NUMBER(dt, nb->dt * units_factor(&nb->units, 0, -1));
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(p->partial), VALUE_ARG(first), VALUE_ARG(rows),
+        VALUE_ARG(count), VALUE_ARG(p->splits), REAL_ARG(nb, dt), BLOCK_ARG(p->bad), VALUE_ARG(step)};
+    return device_visit(nb, p, TAYLOR, p->count, 3, COUNT_OF(args), args);
+}
+
+static int visit_hermite(const struct nbody *nb, struct part *p, cl_uint phases, int step)
+{
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+    REAL_NUMBER(dt, nb->dt * units_factor(&nb->units, 0, -1));
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state), BLOCK_ARG(p->partial),
+        VALUE_ARG(first), VALUE_ARG(rows), VALUE_ARG(count), VALUE_ARG(p->splits), VALUE_ARG(phases),
+        REAL_ARG(nb, dt), BLOCK_ARG(p->bad), VALUE_ARG(step)};
+    return device_visit(nb, p, HERMITE, p->count, 3, COUNT_OF(args), args);
+}
+
+/* Starts one of these on every device that has bodies. */
+static int visit_all(struct nbody *nb, cl_uint phases, int step)
+{
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
+        int status = 0;
+        if (!p->count)
+            continue;
+        switch (nb->integrator) {
+        case NBODY_LEAPFROG: status = visit_leapfrog(nb, p, phases, step); break;
+        case NBODY_HERMITE4: status = visit_hermite(nb, p, phases, step); break;
+        case NBODY_TAYLOR: status = visit_taylor(nb, p, step); break;
+        }
+        if (status != 0 || clflush(nb->ctx, p->dev, 0) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int integrate_settle(struct nbody *nb)
+{
+    if (!uses_jerks(nb) || nb->settled)
+        return 0;
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
+        const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+        const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state),
+                                         VALUE_ARG(first), VALUE_ARG(rows), VALUE_ARG(count)};
+        if (p->count && device_visit(nb, p, SETTLE, p->count, 3, COUNT_OF(args), args) != 0)
+            return -1;
+    }
+    nb->settled = true;
+    nb->current = false;
+    return 0;
+}
+
+/* Joins the partial sums into `state` and nothing else. */
+static int keep_sums(struct nbody *nb)
+{
+    const cl_uint planes = uses_jerks(nb) ? 6 : 3;
+    if (uses_jerks(nb))
+        return visit_all(nb, SUM, 0);
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
+        const cl_uint rows = (cl_uint)p->rows;
+        const struct stdcl_arg args[] = {BLOCK_ARG(p->partial), BLOCK_ARG(p->state), VALUE_ARG(rows),
+                                         VALUE_ARG(p->splits)};
+        if (p->count && p->partial != p->state &&
+            device_visit(nb, p, JOIN, p->rows, planes, COUNT_OF(args), args) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int integrate_prime(struct nbody *nb)
+{
+    if (nb->primed)
+        return 0;
+    if (integrate_settle(nb) != 0 || forces_evaluate(nb, uses_jerks(nb) ? JERKS : FORCES) != 0 ||
+        keep_sums(nb) != 0)
+        return -1;
+    nb->primed = true;
+    return 0;
+}
+
+/* ---- Bursts. ---------------------------------------------------------------------------------- */
+
+/* One step from positions where forces are wanted: leapfrog and Hermite have begun it already. */
+static int step(struct nbody *nb, int number, bool last)
+{
+    const enum kernel sum = uses_jerks(nb) ? JERKS : FORCES;
+    if (forces_evaluate(nb, sum) != 0 || visit_all(nb, last ? SUM | FINISH : SUM | FINISH | BEGIN, number) != 0)
+        return -1;
+    nb->evaluations++;
+    if (nb->integrator == NBODY_TAYLOR || !last)
+        nb->current = false;
+    return 0;
+}
+
+/* Clears or fetches every device's note of a bad step; returns the first, INT_MAX when there is none, or
+ * -1 after an error. Fetching waits for all that was started. */
+static int bad_steps(struct nbody *nb, int direction)
+{
+    int first = INT_MAX;
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
+        if (!p->rows)
+            continue;
+        if (direction == CL_MEM_DEVICE)
+            *p->bad = INT_MAX;
+        if (clmsync(nb->ctx, p->dev, p->bad, direction) == (cl_event)-1 ||
+            (direction == CL_MEM_HOST && clwait(nb->ctx, p->dev, CL_ALL_EVENT) == (cl_event)-1))
+            return -1;
+        first = *p->bad < first ? *p->bad : first;
+    }
+    return first;
+}
+
+static int burst(struct nbody *nb, size_t steps)
+{
+    const bool begins = nb->integrator != NBODY_TAYLOR;
+    if (bad_steps(nb, CL_MEM_DEVICE) < 0 || (begins && integrate_prime(nb) != 0))
+        return -1;
+    if (begins) {
+        if (visit_all(nb, BEGIN, 0) != 0)
+            return -1;
+        nb->current = false;
+    }
+    nb->primed = begins;
+    nb->settled = false;
+    for (size_t s = 1; s <= steps; s++)
+        if (step(nb, (int)s, s == steps) != 0)
+            return -1;
+    return 0;
+}
+
+int nbody_step(nbody *nb, size_t steps)
+{
+    while (steps > 0) {
+        const size_t now = steps < nb->burst ? steps : nb->burst;
+        const int bad = burst(nb, now) == 0 ? bad_steps(nb, CL_MEM_HOST) : -1;
+        if (bad < 0)
+            return -1;
+        nb->steps += now;
+        if (bad <= (int)now + 1)
+            return clerror_set(EDOM, "nbody_step: a position or velocity became NaN or infinite in step %zu "
+                               "(time %g); a smaller time step or a larger softening may help",
+                               nb->steps - now + (size_t)bad,
+                               nb->base_time + nb->dt * (double)(nb->steps - now + (size_t)bad - nb->base_steps));
+        steps -= now;
+    }
+    return 0;
+}
+
+int nbody_set_dt(nbody *nb, double dt)
+{
+    if (!(dt < 0 || dt > 0) || dt - dt != 0)
+        return clerror_set(EINVAL, "nbody_set_dt: a time step of %g", dt);
+    nb->base_time = nbody_time(nb);
+    nb->base_steps = nb->steps;
+    nb->dt = dt;
+    return 0;
+}

@@ -1,0 +1,255 @@
+/* nbody.c - making and freeing an engine, questions to it, copying state in and out.
+ *
+ * Numbers cross between the caller's units and the engine's here and nowhere else but in sums (forces.c,
+ * diagnose.c). See engine.h for the other files.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/engine.h"
+
+#include <float.h>
+#include <math.h>
+
+#define MAX_BODIES ((size_t)1 << 30)
+
+/* ---- Checking what the caller gives. ---------------------------------------------------------- */
+
+static int check_options(const struct nbody_options *o, size_t n)
+{
+    if (n < 1 || n > MAX_BODIES)
+        return clerror_set(EINVAL, "nbody_create: %zu bodies; there must be 1 to %zu", n, MAX_BODIES);
+    if (!isfinite(o->G) || o->G < 0)
+        return clerror_set(EINVAL, "nbody_create: a gravitational constant of %g; it must be a number > 0", o->G);
+    if (!isfinite(o->eps) || o->eps < 0)
+        return clerror_set(EINVAL, "nbody_create: a softening length of %g; it must be a number >= 0", o->eps);
+    if (!isfinite(o->dt) || o->dt == 0)
+        return clerror_set(EINVAL, "nbody_create: a time step of %g; it must be a number other than 0", o->dt);
+    if ((unsigned)o->integrator > NBODY_TAYLOR || (unsigned)o->precision > NBODY_DOUBLE)
+        return clerror_set(EINVAL, "nbody_create: integrator %d, precision %d: there is no such thing",
+                           (int)o->integrator, (int)o->precision);
+    return 0;
+}
+
+static int check_bodies(size_t n, const double *mass, const double (*pos)[3], const double (*vel)[3])
+{
+    if (!mass || !pos || !vel)
+        return clerror_set(EINVAL, "nbody_create: mass, pos or vel is NULL");
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(mass[i]) || mass[i] < 0)
+            return clerror_set(EINVAL, "nbody_create: body %zu has the mass %g; it must be a number >= 0", i,
+                               mass[i]);
+        for (int c = 0; c < 3; c++)
+            if (!isfinite(pos[i][c]) || !isfinite(vel[i][c]))
+                return clerror_set(EINVAL, "nbody_create: body %zu: %s %c is %g; it must be a finite number", i,
+                                   isfinite(pos[i][c]) ? "velocity" : "position", "xyz"[c],
+                                   isfinite(pos[i][c]) ? vel[i][c] : pos[i][c]);
+    }
+    return 0;
+}
+
+/* ---- Making. ---------------------------------------------------------------------------------- */
+
+static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const char *words)
+{
+    for (cl_uint d = 0; d < nb->ndev; d++) {
+        struct part *p = &nb->part[d];
+        if (nb->precision == NBODY_DOUBLE && !info[d].dev_pref_vec_double)
+            return clerror_set(ENOTSUP, "nbody_create: %s has no double precision", info[d].dev_name);
+        if (shape_choose(&p->shape, &info[d], nb->precision, uses_jerks(nb), words) != 0)
+            return -1;
+        p->dev = d;
+        p->units = info[d].dev_max_core ? info[d].dev_max_core : 1;
+        shape_print(&p->shape, p->label, sizeof p->label);
+    }
+    return 0;
+}
+
+/* A block of four numbers for every body, padding included. One device on a CPU needs no second image. */
+static void *four_each(struct nbody *nb)
+{
+    cl_uint owners = 0;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        owners += nb->part[d].rows > 0;
+    return clmalloc(nb->ctx, nb->padded * 4 * nb->real, owners == 1 ? CL_MEM_ZEROCOPY : 0);
+}
+
+static int place_all(struct nbody *nb)
+{
+    nb->posm = four_each(nb);
+    nb->velo = nb->posm && uses_jerks(nb) ? four_each(nb) : NULL;
+    if (!nb->posm || (uses_jerks(nb) && !nb->velo))
+        return -1;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        if (nb->part[d].rows && device_place(nb, &nb->part[d]) != 0)
+            return -1;
+    return 0;
+}
+
+/* Writes one body into the host images, in the engine's units. */
+static void write_body(struct nbody *nb, struct part *p, size_t row, double gm, const double *pos,
+                       const double *vel)
+{
+    const size_t i = p->first + row;
+    for (size_t c = 0; c < 3; c++) {
+        const double x = ldexp(pos[c], -nb->units.length);
+        const double v = ldexp(vel[c], nb->units.time - nb->units.length);
+        real_put(nb, nb->posm, 4 * i + c, x);
+        real_put(nb, p->state, (STATE_VEL + c) * p->rows + row, v);
+        if (uses_jerks(nb)) {
+            real_put(nb, nb->velo, 4 * i + c, v);
+            real_put(nb, p->state, (STATE_POS + c) * p->rows + row, x);
+        }
+    }
+    real_put(nb, nb->posm, 4 * i + 3, ldexp(gm, 2 * nb->units.time - 3 * nb->units.length));
+}
+
+static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3],
+                        const double (*vel)[3])
+{
+    const double most = nb->precision == NBODY_DOUBLE ? DBL_MAX : (double)FLT_MAX;
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+        for (size_t row = 0; row < p->count; row++) {
+            const size_t i = p->first + row;
+            for (int c = 0; c < 3; c++)
+                if (fabs(ldexp(vel[i][c], nb->units.time - nb->units.length)) > most)
+                    return clerror_set(EINVAL, "nbody_create: the velocity of body %zu, %g, is out of range in "
+                                       "%s precision", i, vel[i][c],
+                                       nb->precision == NBODY_DOUBLE ? "double" : "single");
+            write_body(nb, p, row, nb->G * mass[i], pos[i], vel[i]);
+        }
+    return 0;
+}
+
+static int send_all(struct nbody *nb)
+{
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
+        void *const blocks[] = {nb->posm, p->state, nb->velo};
+        for (int b = 0; p->rows && b < 3; b++)
+            if (blocks[b] && clmsync(nb->ctx, p->dev, blocks[b], CL_MEM_DEVICE) == (cl_event)-1)
+                return -1;
+    }
+    nb->current = nb->settled = true;
+    return 0;
+}
+
+/* The engine with its devices, shapes and shares, but without kernels and memory on them. */
+static int prepare(struct nbody *nb, const struct nbody_options *o, const double *mass,
+                   const double (*pos)[3], const double (*vel)[3])
+{
+    struct cldev_info *info = calloc(nb->ndev, sizeof *info);
+    nb->part = calloc(nb->ndev, sizeof *nb->part);
+    int status = info && nb->part ? 0 : clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    if (status == 0)
+        status = clgetdevinfo(nb->ctx, info);
+    if (status == 0)
+        status = choose_shapes(nb, info, o->shape);
+    if (status == 0)
+        status = exchange_divide(nb, info, o, mass, pos, vel);
+    free(info);
+    return status;
+}
+
+nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass, const double (*pos)[3],
+                    const double (*vel)[3])
+{
+    if (check_options(o, n) != 0 || check_bodies(n, mass, pos, vel) != 0)
+        return NULL;
+    CLCONTEXT *ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
+    if (clgetndev(ctx) == 0)
+        return clerror_set(ENODEV, "nbody_create: there is no OpenCL device"), NULL;
+    struct nbody *nb = calloc(1, sizeof *nb);
+    if (!nb)
+        return clerror_set(ENOMEM, "nbody_create: no memory on the host"), NULL;
+    *nb = (struct nbody){.ctx = ctx, .integrator = o->integrator, .precision = o->precision,
+                         .real = o->precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float),
+                         .G = o->G > 0 ? o->G : 1, .eps = o->eps, .dt = o->dt, .n = n,
+                         .burst = o->burst ? o->burst : MAX_BURST, .ndev = clgetndev(ctx)};
+    nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
+    nb->units = units_choose(nb->G, n, mass, pos);
+    if (prepare(nb, o, mass, pos, vel) == 0 && device_build(nb) == 0 && place_all(nb) == 0 &&
+        write_bodies(nb, mass, pos, vel) == 0 && send_all(nb) == 0)
+        return nb;
+    nbody_free(nb);
+    return NULL;
+}
+
+void nbody_free(nbody *nb)
+{
+    if (!nb)
+        return;
+    device_free(nb);
+    free(nb->part);
+    free(nb);
+}
+
+/* ---- Copying out. ----------------------------------------------------------------------------- */
+
+/* Positions of Hermite stand in `state`, others in posm. */
+static int fetch(struct nbody *nb, struct part *p, bool pos, bool vel)
+{
+    const size_t plane = p->rows * nb->real;
+    char *state = p->state, *own = (char *)nb->posm + p->first * 4 * nb->real;
+    if (vel && clmsyncn(nb->ctx, p->dev, state + STATE_VEL * plane, 3 * plane, CL_MEM_HOST) == (cl_event)-1)
+        return -1;
+    if (pos && uses_jerks(nb))
+        return clmsyncn(nb->ctx, p->dev, state + STATE_POS * plane, 3 * plane, CL_MEM_HOST) == (cl_event)-1
+                   ? -1 : 0;
+    if (pos)
+        return clmsyncn(nb->ctx, p->dev, own, 4 * plane, CL_MEM_HOST) == (cl_event)-1 ? -1 : 0;
+    return 0;
+}
+
+int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
+{
+    const double length = units_factor(&nb->units, 1, 0), speed = units_factor(&nb->units, 1, -1);
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
+        if (p->count && fetch(nb, p, pos != NULL, vel != NULL) != 0)
+            return -1;
+        for (size_t row = 0; row < p->count; row++)
+            for (size_t c = 0; c < 3; c++) {
+                const size_t i = p->first + row;
+                if (pos && uses_jerks(nb))
+                    pos[i][c] = length * real_at(nb, p->state, (STATE_POS + c) * p->rows + row);
+                else if (pos)
+                    pos[i][c] = length * real_at(nb, nb->posm, 4 * i + c);
+                if (vel)
+                    vel[i][c] = speed * real_at(nb, p->state, (STATE_VEL + c) * p->rows + row);
+            }
+    }
+    return 0;
+}
+
+/* ---- Questions. ------------------------------------------------------------------------------- */
+
+double nbody_time(const nbody *nb)
+{
+    return nb->base_time + nb->dt * (double)(nb->steps - nb->base_steps);
+}
+
+size_t nbody_steps(const nbody *nb) { return nb->steps; }
+
+size_t nbody_bodies(const nbody *nb) { return nb->n; }
+
+double nbody_interactions(const nbody *nb) { return nb->evaluations * (double)nb->n * (double)nb->n; }
+
+size_t nbody_device_bytes(const nbody *nb)
+{
+    size_t most = 0;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        most = nb->part[d].bytes > most ? nb->part[d].bytes : most;
+    return most;
+}
+
+unsigned nbody_devices(const nbody *nb)
+{
+    unsigned owners = 0;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        owners += nb->part[d].rows > 0;
+    return owners;
+}
+
+size_t nbody_share(const nbody *nb, unsigned dev) { return dev < nb->ndev ? nb->part[dev].count : 0; }
+
+const char *nbody_shape(const nbody *nb, unsigned dev)
+{
+    return dev < nb->ndev ? nb->part[dev].label : "";
+}
