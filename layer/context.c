@@ -234,6 +234,7 @@ static cl_int device_open(struct device *d, cl_device_id id, cl_command_queue_pr
     clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof d->platform, &d->platform, NULL);
     clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof d->type, &d->type, NULL);
     clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof d->memory, &d->memory, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof d->local_memory, &d->local_memory, NULL);
     clGetDeviceInfo(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits, NULL);
     if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof d->name, d->name, NULL) != CL_SUCCESS)
         snprintf(d->name, sizeof d->name, "device");

@@ -172,6 +172,10 @@ int errno_of(cl_int ocl)
         return ENOENT;
     case CL_IMAGE_FORMAT_NOT_SUPPORTED:
         return ENOTSUP;
+    case CL_MEM_COPY_OVERLAP:
+    case CL_IMAGE_FORMAT_MISMATCH:
+    case CL_MISALIGNED_SUB_BUFFER_OFFSET:
+        return EINVAL;
     default:
         return ocl <= CL_INVALID_VALUE && ocl > -1000 ? EINVAL : EIO;
     }

@@ -10,6 +10,10 @@
  * from CL_EVENT_NOWAIT may be gone although nobody waited. */
 enum { KEPT_EVENTS = 4096, TRIM_EVERY = 256 };
 
+/* With so many uncollected commands, a further one waits until half of them are complete: a program that
+ * never waits is held back to the device's pace, and its memory stays bounded. */
+enum { MOST_EVENTS = 16384 };
+
 static cl_int status_of(cl_event ev)
 {
     cl_int status = CL_COMPLETE;
@@ -65,12 +69,36 @@ static bool make_room(struct event_list *list)
     return true;
 }
 
+/* The event in the middle of a list that is full, retained; else NULL. */
+static cl_event middle_of_full(const struct event_list *list)
+{
+    if (list->end - list->first < MOST_EVENTS)
+        return NULL;
+    cl_event middle = list->record[list->first + MOST_EVENTS / 2].event;
+    if (middle)
+        clRetainEvent(middle);
+    return middle;
+}
+
+/* d->lock is held, and let go of while waiting. */
+static void hold_back(struct device *d, struct event_list *list)
+{
+    cl_event middle = middle_of_full(list);
+    if (!middle)
+        return;
+    pthread_mutex_unlock(&d->lock);
+    clWaitForEvents(1, &middle);
+    clReleaseEvent(middle);
+    pthread_mutex_lock(&d->lock);
+}
+
 static bool file_event(struct device *d, enum event_kind kind, cl_event ev, struct note note)
 {
     struct event_list *list = &d->events[kind];
     pthread_mutex_lock(&d->lock);
+    hold_back(d, list);
     uint64_t number = ++d->commands;
-    if (number % TRIM_EVERY == 0)
+    if (number % TRIM_EVERY == 0 || list->end - list->first >= MOST_EVENTS)
         trim(list);
     bool room = make_room(list);
     if (room)

@@ -58,7 +58,7 @@ struct device {
     cl_context context;
     cl_command_queue queue;
     size_t start_align; /* a buffer may start at multiples of this, bytes */
-    cl_ulong memory;    /* bytes */
+    cl_ulong memory, local_memory; /* bytes */
     char name[128];
     pthread_mutex_t lock; /* guards what follows */
     struct event_list events[EVENT_KINDS];
@@ -175,6 +175,7 @@ struct program {
     struct program *next;
     CLCONTEXT *cp;
     char *options; /* further build options */
+    bool by_clbuild; /* opened with CLLD_NOBUILD */
     size_t nparts;
     struct part *part;
     pthread_mutex_t lock; /* guards what follows */

@@ -345,13 +345,26 @@ static int check_range(const struct kernel *k, const clndrange_t *ndr)
     return 0;
 }
 
+/* Not every platform checks this at a launch. */
+static int check_local_memory(const struct kernel *k, const struct device *d)
+{
+    size_t sum = 0;
+    for (cl_uint i = 0; i < k->nargs; i++)
+        if (k->args[i].kind == ARG_LOCAL)
+            sum = sum + k->args[i].size >= sum ? sum + k->args[i].size : SIZE_MAX;
+    if (sum <= d->local_memory)
+        return 0;
+    return fail(EINVAL, CL_OUT_OF_RESOURCES, "clfork: kernel %s: its arguments ask for %zu bytes of local memory, "
+                "%s has %llu", k->name, sum, d->name, (unsigned long long)d->local_memory);
+}
+
 /* Binds and enqueues; the kernel's lock is held. Returns the event, or NULL after fail(). */
 static cl_event enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr)
 {
     struct device *d = &k->program->cp->dev[dev];
     size_t local[3];
     cl_event ev = NULL;
-    if (bind_all(k, dev, "clfork") != 0)
+    if (check_local_memory(k, d) != 0 || bind_all(k, dev, "clfork") != 0)
         return NULL;
     for (size_t i = 0; i < ndr->dim; i++)
         local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;

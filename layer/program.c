@@ -251,6 +251,7 @@ static void *program_open(struct program *p, bool complete, int flags, const cha
         program_free(p);
         return NULL;
     }
+    p->by_clbuild = flags & CLLD_NOBUILD;
     pthread_mutex_lock(&p->cp->lock);
     p->next = p->cp->programs;
     p->cp->programs = p;
@@ -570,7 +571,10 @@ static struct kernel *find_kernel(struct program *p, const char *name, bool *fai
     struct kernel *k = NULL;
     struct part *part;
     pthread_mutex_lock(&p->lock);
-    *failed = !p->built && build(p, "clsym") != 0;
+    if (!p->built && p->by_clbuild)
+        *failed = fail(EINVAL, 0, "clsym: %s is not built yet; call clbuild first", p->part[0].name) != 0;
+    else
+        *failed = !p->built && build(p, "clsym") != 0;
     if (!*failed) {
         for (k = p->kernels; k && strcmp(k->name, name) != 0; k = k->next)
             ;
