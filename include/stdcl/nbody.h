@@ -125,19 +125,36 @@ const char *nbody_shape(const nbody *nb, unsigned dev);
 
 /* ---- Initial conditions. --------------------------------------------------------------------- */
 
+/* All have G = 1. Those of any n have their centre of mass at rest at the origin, to rounding. */
 enum nbody_model {
+    /* Plummer's sphere in equilibrium, the field's standard cluster: total mass 1, E = -1/4 and virial
+     * radius 1 but for sampling (Henon units); Aarseth, Henon & Wielen 1974, A&A 37, 183. */
     NBODY_PLUMMER,
+    /* A uniform sphere, 2K = |U| and E = -1/4 but for sampling: radius 6/5, total mass 1. */
     NBODY_UNIFORM,
+    /* A uniform sphere of radius and total mass 1 at rest; collapses at t = 1.1107. */
     NBODY_COLD,
+    /* Two equal disk galaxies on a parabolic encounter, each of mass 1 and disk scale length 1. They
+     * pass at t = 13, stand at the ends of a bridge with long tails at t = 28, and merge by t = 60;
+     * eps = 0.05 and dt = 0.025 suit it. The first half of the bodies is the first galaxy. */
     NBODY_COLLISION,
+    /* Three bodies on the figure eight of Chenciner & Montgomery; period 6.32591398. */
     NBODY_FIGURE8,
+    /* Burrau's three bodies, masses 3, 4 and 5 at rest in a right triangle; chaotic. */
     NBODY_PYTHAGOREAN
 };
 
-/* Makes n bodies of a model. The same seed gives the same bodies on every machine (a counter-based
- * generator). EINVAL for n = 0, or an n other than nbody_model_bodies. */
+/* Makes n bodies of a model into mass[n], pos[n], vel[n]. The same model, n and seed give the same
+ * bits on every machine with IEEE arithmetic (counter-based generator, no libm; see nbody/draw.h).
+ * EINVAL for n = 0, or an n other than nbody_model_bodies; ENOMEM. */
 int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass, double (*pos)[3],
                   double (*vel)[3]);
+
+/* Scales bodies of kinetic energy `kinetic` and potential energy `potential` (as nbody_diagnose finds
+ * with G = 1) to K = 1/4 and U = -1/2: Henon units exactly, without the sampling noise of n bodies.
+ * Bodies at rest stay at rest. potential must be negative. */
+void nbody_initial_scale(size_t n, double kinetic, double potential, double (*pos)[3],
+                         double (*vel)[3]);
 
 /* The model called "plummer", "uniform", "cold", "collision", "figure8", "pythagorean"; -1, EINVAL. */
 int nbody_model_by_name(const char *name);
