@@ -1,0 +1,32 @@
+/* image.cl - kernels that read and write two-dimensional images. */
+
+__constant sampler_t nearest =
+    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+
+/* out[y * width + x] = the pixel there */
+__kernel void unpack(__read_only image2d_t image, __global float4 *out)
+{
+    int x = get_global_id(0), y = get_global_id(1);
+    out[y * (int)get_global_size(0) + x] = read_imagef(image, nearest, (int2)(x, y));
+}
+
+/* The same of an image of unsigned integers. */
+__kernel void unpack_u(__read_only image2d_t image, __global uint4 *out)
+{
+    int x = get_global_id(0), y = get_global_id(1);
+    out[y * (int)get_global_size(0) + x] = read_imageui(image, nearest, (int2)(x, y));
+}
+
+/* out = { width, height } */
+__kernel void shape(__read_only image2d_t image, __global int *out)
+{
+    out[0] = get_image_width(image);
+    out[1] = get_image_height(image);
+}
+
+/* pixel (x, y) = (x, y, 10 x + y, 1) */
+__kernel void paint(__write_only image2d_t image)
+{
+    int x = get_global_id(0), y = get_global_id(1);
+    write_imagef(image, (int2)(x, y), (float4)(x, y, 10 * x + y, 1));
+}

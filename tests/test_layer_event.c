@@ -1,0 +1,448 @@
+/* test_layer_event.c - what is started and how it is collected: the events of clfork and clmsync, who
+ * owns them, clwait, clwaitev and clflush; and that launches by the hundred thousand keep memory flat.
+ */
+#include "check.h"
+
+#include <unistd.h>
+
+static CLCONTEXT *cp;
+static int *x;
+static cl_uint *s; /* for the kernel `slow` */
+
+enum { N = 256, SLOW = 16, ROUNDS = 8000000 };
+static clndrange_t all = clndrange_init1d(0, N, 0), few = clndrange_init1d(0, SLOW, 0);
+
+static int setup(void **state)
+{
+    (void)state;
+    cp = stddev;
+    x = clmalloc(cp, N * sizeof *x, 0);
+    s = clmalloc(cp, SLOW * sizeof *s, 0);
+    return x && s ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return clfree(x) | clfree(s);
+}
+
+static cl_event fill(cl_uint dev, int value, int flags)
+{
+    return clforka(cp, dev, basic_kernel(cp, "fill"), &all, flags, x, value);
+}
+
+static cl_event slow(cl_uint dev, int flags)
+{
+    return clforka(cp, dev, basic_kernel(cp, "slow"), &few, flags, s, (int)ROUNDS);
+}
+
+static cl_uint references(cl_event ev)
+{
+    cl_uint count = 0;
+    assert_int_equal(clGetEventInfo(ev, CL_EVENT_REFERENCE_COUNT, sizeof count, &count, NULL),
+                     CL_SUCCESS);
+    return count;
+}
+
+/* The count of a command that has run, once it has come to rest: drivers hold references of their own,
+ * some for a moment after the end, some until the next command that uses the same buffer. */
+static cl_uint settled_references(cl_event ev)
+{
+    double end = seconds_now() + 10;
+    while (event_status(ev) > CL_COMPLETE && seconds_now() < end)
+        usleep(1000);
+    assert_int_equal(event_status(ev), CL_COMPLETE);
+    cl_uint count = references(ev);
+    for (int same = 0; same < 5 && seconds_now() < end; same++) {
+        usleep(3000);
+        if (references(ev) != count)
+            same = -1;
+        count = references(ev);
+    }
+    return count;
+}
+
+/* The call returns 0 and takes `dropped` references off an event. */
+#define changes(ev, dropped, call)                                            \
+    do {                                                                      \
+        cl_uint before_ = settled_references(ev);                             \
+        done(call);                                                           \
+        assert_int_equal(settled_references(ev) + (dropped), before_);        \
+    } while (0)
+#define releases(ev, call) changes(ev, 1, call)
+#define keeps(ev, call) changes(ev, 0, call)
+
+/* A kernel's event that the library owns, and that we hold too so that we can look at it later. */
+static cl_event held(cl_event ev)
+{
+    started(ev);
+    assert_int_equal(clRetainEvent(ev), CL_SUCCESS);
+    return ev;
+}
+
+/* ---- Flags of clfork and clmsync. ---- */
+
+static void test_wait_blocks(void **state)
+{
+    (void)state;
+    static const int flags[] = {CL_EVENT_WAIT, 0, CL_EVENT_WAIT | CL_EVENT_RELEASE};
+    for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
+        for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+            done(clmsync(cp, dev, s, CL_MEM_DEVICE | flags[f]));
+            double start = seconds_now();
+            done(slow(dev, flags[f]));
+            double took = seconds_now() - start;
+            done(clmsync(cp, dev, s, CL_MEM_HOST | flags[f]));
+            assert_true(took > 1e-9 * ROUNDS / 4); /* a round takes at least one cycle at 4 GHz */
+        }
+    s[0] = 1;
+    done(clmsync(cp, 0, s, CL_MEM_DEVICE));
+    done(slow(0, CL_EVENT_WAIT));
+    done(clmsync(cp, 0, s, CL_MEM_HOST));
+    assert_int_equal(s[0], slow_twin(1, ROUNDS));
+}
+
+static void test_nowait_returns_at_once(void **state)
+{
+    (void)state;
+    done(slow(0, CL_EVENT_WAIT)); /* compiled, and its buffer made */
+    double start = seconds_now();
+    done(slow(0, CL_EVENT_WAIT));
+    double blocking = seconds_now() - start, best = blocking;
+    for (int attempt = 0; attempt < 5; attempt++) {
+        start = seconds_now();
+        started(slow(0, CL_EVENT_NOWAIT));
+        double took = seconds_now() - start;
+        best = took < best ? took : best;
+        done(clwait(cp, 0, CL_ALL_EVENT));
+    }
+    assert_true(best < blocking / 2);
+}
+
+static void test_library_owns_nowait_events(void **state)
+{
+    (void)state;
+    cl_event a = held(slow(0, CL_EVENT_NOWAIT));
+    cl_event b = held(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+    works(clflush(cp, 0, 0));
+    settled_references(b);
+    releases(a, clwait(cp, 0, CL_KERNEL_EVENT));
+    releases(b, clwait(cp, 0, CL_MEM_EVENT));
+    keeps(a, clwait(cp, 0, CL_ALL_EVENT)); /* once */
+    keeps(b, clwait(cp, 0, CL_ALL_EVENT));
+    clReleaseEvent(a);
+    clReleaseEvent(b);
+}
+
+static void test_norelease_gives_the_event_away(void **state)
+{
+    (void)state;
+    static const int flags[] = {CL_EVENT_WAIT | CL_EVENT_NORELEASE,
+                                CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, CL_EVENT_NORELEASE};
+    for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
+        bool blocking = !(flags[f] & CL_EVENT_NOWAIT);
+        cl_event ev[2] = {started(slow(0, flags[f])),
+                          started(clmsync(cp, 0, x, CL_MEM_DEVICE | flags[f]))};
+        for (int i = 0; i < 2; i++)
+            if (blocking)
+                assert_int_equal(event_status(ev[i]), CL_COMPLETE);
+        works(clflush(cp, 0, 0));
+        if (blocking)
+            keeps(ev[0], clwait(cp, 0, CL_ALL_EVENT)); /* it is ours alone */
+        else
+            releases(ev[0], clwait(cp, 0, CL_ALL_EVENT)); /* ours, besides the library's */
+        for (int round = 0; round < 100; round++) /* later work does not touch them */
+            done(fill(0, round, CL_EVENT_WAIT));
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(clWaitForEvents(1, &ev[i]), CL_SUCCESS);
+            assert_int_equal(event_status(ev[i]), CL_COMPLETE);
+            assert_int_equal(clReleaseEvent(ev[i]), CL_SUCCESS);
+        }
+    }
+}
+
+static void test_copy_is_an_event_too(void **state)
+{
+    (void)state;
+    int *y = clmalloc(cp, N * sizeof *y, 0);
+    ready(y);
+    done(fill(0, 3, 0));
+    done(clmcopy(cp, 0, x, y, 0));
+    done(clmcopy(cp, 0, x, y, CL_EVENT_WAIT));
+    started(clmcopy(cp, 0, x, y, CL_EVENT_NOWAIT));
+    done(clwait(cp, 0, CL_MEM_EVENT));
+    cl_event ev = started(clmcopy(cp, 0, x, y, CL_EVENT_WAIT | CL_EVENT_NORELEASE));
+    assert_int_equal(event_status(ev), CL_COMPLETE);
+    clReleaseEvent(ev);
+    done(clmsync(cp, 0, y, CL_MEM_HOST));
+    assert_int_equal(y[N - 1], 3);
+    works(clfree(y));
+}
+
+/* ---- clwait. ---- */
+
+static void test_wait_for_kernels_and_memory(void **state)
+{
+    (void)state;
+    static const int kinds[] = {CL_KERNEL_EVENT,
+                                CL_MEM_EVENT,
+                                CL_ALL_EVENT,
+                                0,
+                                CL_KERNEL_EVENT | CL_MEM_EVENT | CL_EVENT_RELEASE};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+            cl_event a = held(slow(dev, CL_EVENT_NOWAIT));
+            cl_event b = held(clmsync(cp, dev, s, CL_MEM_HOST | CL_EVENT_NOWAIT));
+            done(clwait(cp, dev, kinds[k]));
+            assert_int_equal(event_status(a), CL_COMPLETE); /* a copy waits for the kernel before it */
+            if (kinds[k] != CL_KERNEL_EVENT)
+                assert_int_equal(event_status(b), CL_COMPLETE);
+            done(clwait(cp, dev, CL_ALL_EVENT));
+            clReleaseEvent(a);
+            clReleaseEvent(b);
+        }
+}
+
+/* The events of the kind not waited for stay listed, and all of them with CL_EVENT_NORELEASE. */
+static void test_wait_forgets_what_it_waited_for(void **state)
+{
+    (void)state;
+    cl_event a = held(fill(0, 1, CL_EVENT_NOWAIT));
+    cl_event b = held(clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
+    works(clflush(cp, 0, 0));
+    settled_references(b);
+    keeps(b, clwait(cp, 0, CL_KERNEL_EVENT));
+    keeps(b, clwait(cp, 0, CL_MEM_EVENT | CL_EVENT_NORELEASE));
+    releases(b, clwait(cp, 0, CL_MEM_EVENT));
+    clReleaseEvent(a);
+    a = held(fill(0, 1, CL_EVENT_NOWAIT));
+    works(clflush(cp, 0, 0));
+    keeps(a, clwait(cp, 0, CL_MEM_EVENT));
+    keeps(a, clwait(cp, 0, CL_KERNEL_EVENT | CL_EVENT_NORELEASE));
+    keeps(a, clwait(cp, 0, CL_EVENT_NORELEASE));
+    releases(a, clwait(cp, 0, CL_KERNEL_EVENT));
+    clReleaseEvent(a);
+    clReleaseEvent(b);
+}
+
+static void test_wait_without_work_or_device(void **state)
+{
+    (void)state;
+    for (int flags = 0; flags <= CL_ALL_EVENT; flags += CL_KERNEL_EVENT) {
+        done(clwait(cp, 0, flags));
+        done(clwait(cp, clgetndev(cp), flags));
+        done(clwait(cp, 12345, flags));
+        done(clwait(NULL, 0, flags));
+    }
+}
+
+static void test_wait_for_one_device_only(void **state)
+{
+    (void)state;
+    done(slow(1, CL_EVENT_WAIT));
+    cl_event ev = started(clforka(cp, 1, basic_kernel(cp, "slow"), &few,
+                                  CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, s, 10 * ROUNDS));
+    works(clflush(cp, 1, 0));
+    started(fill(0, 1, CL_EVENT_NOWAIT));
+    done(clwait(cp, 0, CL_ALL_EVENT));
+    assert_int_not_equal(event_status(ev), CL_COMPLETE);
+    done(clwait(cp, 1, CL_ALL_EVENT));
+    clWaitForEvents(1, &ev);
+    clReleaseEvent(ev);
+}
+
+/* ---- clwaitev and clflush. ---- */
+
+static void test_waitev_of_library_events(void **state)
+{
+    (void)state;
+    cl_event first = held(slow(0, CL_EVENT_NOWAIT)), second = held(slow(0, CL_EVENT_NOWAIT));
+    cl_event third = held(clmsync(cp, 0, s, CL_MEM_HOST | CL_EVENT_NOWAIT));
+    done(clwaitev(cp, 0, second, CL_EVENT_NORELEASE));
+    assert_int_equal(event_status(first), CL_COMPLETE); /* in order */
+    assert_int_equal(event_status(second), CL_COMPLETE);
+    keeps(second, clwaitev(cp, 0, second, CL_EVENT_NORELEASE));
+    releases(second, clwaitev(cp, 0, second, 0));
+    releases(third, clwaitev(cp, 0, third, CL_EVENT_WAIT));
+    settled_references(second);
+    releases(first, clwait(cp, 0, CL_ALL_EVENT)); /* the lists lost their middle and end only */
+    keeps(second, clwait(cp, 0, CL_ALL_EVENT));
+    clReleaseEvent(first);
+    clReleaseEvent(second);
+    clReleaseEvent(third);
+}
+
+static void test_waitev_of_our_events(void **state)
+{
+    (void)state;
+    cl_event ev = started(slow(0, CL_EVENT_WAIT | CL_EVENT_NORELEASE));
+    keeps(ev, clwaitev(cp, 0, ev, 0)); /* still ours */
+    keeps(ev, clwaitev(cp, 0, ev, CL_EVENT_NORELEASE));
+    clRetainEvent(ev);
+    releases(ev, clwaitev(cp, 0, ev, CL_EVENT_RELEASE));
+    clReleaseEvent(ev);
+    ev = started(slow(0, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    done(clwaitev(cp, 0, ev, 0));
+    assert_int_equal(event_status(ev), CL_COMPLETE);
+    done(clwait(cp, 0, CL_ALL_EVENT));
+    assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
+    done(clwaitev(cp, 0, NULL, 0)); /* what a blocking clfork returned: it is done */
+    fails_event(EINVAL, clwaitev(cp, 0, NO_EVENT, 0)); /* what a failed one returned */
+}
+
+static void test_flush(void **state)
+{
+    (void)state;
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        cl_event ev = started(fill(dev, 1, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+        works(clflush(cp, dev, 0));
+        double end = seconds_now() + 10;
+        while (event_status(ev) != CL_COMPLETE && seconds_now() < end)
+            usleep(1000);
+        assert_int_equal(event_status(ev), CL_COMPLETE); /* nobody waited for it */
+        clReleaseEvent(ev);
+    }
+    fails(EINVAL, clflush(cp, clgetndev(cp), 0));
+    fails(EINVAL, clflush(NULL, 0, 0));
+}
+
+/* ---- Programs. ---- */
+
+/* fork NOWAIT, sync NOWAIT, one wait. */
+static void test_queues_are_in_order(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 300; round++)
+        for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+            x[0] = -1;
+            x[N - 1] = round;
+            started(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+            started(clforka(cp, dev, basic_kernel(cp, "add"), &all, CL_EVENT_NOWAIT, x, 5));
+            started(clforka(cp, dev, basic_kernel(cp, "add"), &all, CL_EVENT_NOWAIT, x, 6));
+            started(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
+            done(clwait(cp, dev, CL_ALL_EVENT));
+            assert_int_equal(x[0], 10);
+            assert_int_equal(x[N - 1], round + 11);
+        }
+}
+
+/* ---- Memory. ---- */
+
+static double resident_mib(void)
+{
+    long pages = 0, total = 0;
+    FILE *fp = fopen("/proc/self/statm", "r");
+    if (!fp || fscanf(fp, "%ld %ld", &total, &pages) != 2)
+        pages = 0;
+    if (fp)
+        fclose(fp);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1048576;
+}
+
+/* Calls launch(0 .. 99,999) and fails when the process has grown by more than `limit` MiB since the
+ * first tenth. */
+static void stays_flat(const char *what, void (*launch)(int i), double limit)
+{
+    enum { LAUNCHES = 100000 };
+    double before = 0, peak = 0;
+    for (int i = 0; i < LAUNCHES; i++) {
+        launch(i);
+        if (i % 1000 != 0)
+            continue;
+        double now = resident_mib();
+        if (i <= LAUNCHES / 10)
+            before = now > before ? now : before;
+        peak = now > peak ? now : peak;
+    }
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++)
+        done(clwait(cp, dev, CL_ALL_EVENT));
+    print_message("%s: %.1f MiB, %.1f MiB more after %d launches\n", what, before, peak - before,
+                  (int)LAUNCHES);
+    assert_true(before > 0);
+    assert_true(peak - before < limit);
+}
+
+static clndrange_t single = clndrange_init1d(0, 1, 1);
+static cl_kernel nothing;
+
+static void launch_waiting(int i)
+{
+    (void)i;
+    clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT);
+    clwait(cp, 0, CL_ALL_EVENT);
+}
+
+static void launch_blocking(int i)
+{
+    (void)i;
+    clfork(cp, 0, nothing, &single, CL_EVENT_WAIT);
+}
+
+static void launch_never_waiting(int i)
+{
+    clfork(cp, (cl_uint)i % clgetndev(cp), nothing, &single, CL_EVENT_NOWAIT);
+}
+
+static void sync_never_waiting(int i)
+{
+    clmsync(cp, 0, x, (i & 1 ? CL_MEM_HOST : CL_MEM_DEVICE) | CL_EVENT_NOWAIT);
+}
+
+static void launch_with_an_event_of_ours(int i)
+{
+    (void)i;
+    cl_event ev = clfork(cp, 0, nothing, &single, CL_EVENT_WAIT | CL_EVENT_NORELEASE);
+    clReleaseEvent(ev);
+}
+
+static void launch_waiting_for_its_event(int i)
+{
+    (void)i;
+    clwaitev(cp, 0, clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT), 0);
+}
+
+static void test_launches_keep_memory_flat(void **state)
+{
+    (void)state;
+    nothing = basic_kernel(cp, "nothing");
+    stays_flat("fork NOWAIT, wait", launch_waiting, 2);
+    stays_flat("fork WAIT", launch_blocking, 2);
+    stays_flat("fork NOWAIT, waitev", launch_waiting_for_its_event, 2);
+    stays_flat("fork NORELEASE, release", launch_with_an_event_of_ours, 2);
+}
+
+static void test_launches_never_waited_for_keep_memory_flat(void **state)
+{
+    (void)state;
+    nothing = basic_kernel(cp, "nothing");
+    stays_flat("fork NOWAIT, no wait at all", launch_never_waiting, 16);
+    stays_flat("sync NOWAIT, no wait at all", sync_never_waiting, 16);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wait_blocks),
+        cmocka_unit_test(test_nowait_returns_at_once),
+        cmocka_unit_test(test_library_owns_nowait_events),
+        cmocka_unit_test(test_norelease_gives_the_event_away),
+        cmocka_unit_test(test_copy_is_an_event_too),
+        cmocka_unit_test(test_wait_for_kernels_and_memory),
+        cmocka_unit_test(test_wait_forgets_what_it_waited_for),
+        cmocka_unit_test(test_wait_without_work_or_device),
+        cmocka_unit_test(test_waitev_of_library_events),
+        cmocka_unit_test(test_waitev_of_our_events),
+        cmocka_unit_test(test_flush),
+        cmocka_unit_test(test_queues_are_in_order),
+        cmocka_unit_test(test_launches_keep_memory_flat),
+        cmocka_unit_test(test_launches_never_waited_for_keep_memory_flat),
+    };
+    const struct CMUnitTest on_two[] = {
+        cmocka_unit_test(test_wait_for_one_device_only),
+    };
+    int failed = cmocka_run_group_tests(tests, setup, teardown);
+    if (clgetndev(stddev) > 1)
+        failed += cmocka_run_group_tests(on_two, setup, teardown);
+    return failed;
+}

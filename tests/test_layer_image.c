@@ -1,0 +1,232 @@
+/* test_layer_image.c - image allocations: the recipe of the historic API (allocate detached, shape with
+ * clmctl, attach, sync, give to a kernel), both ways between host and device.
+ */
+#include "check.h"
+
+static CLCONTEXT *cp;
+static void *program;
+
+/* Odd numbers, so that a row padded by the device would show. */
+enum { W = 37, H = 21 };
+static clndrange_t pixels = clndrange_init2d(0, W, 0, 0, H, 0);
+
+static int setup(void **state)
+{
+    (void)state;
+    cp = stddev;
+    if (!cp)
+        return -1;
+    program = clopen(cp, "kernels/image.cl", CLLD_NOW);
+    return program ? 0 : -1;
+}
+
+static cl_kernel kernel(const char *name)
+{
+    cl_kernel krn = clsym(cp, program, name, 0);
+    ready(krn);
+    return krn;
+}
+
+static bool has_images(cl_uint dev)
+{
+    cl_bool supported = CL_FALSE;
+    clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_IMAGE_SUPPORT, sizeof supported, &supported, NULL);
+    return supported;
+}
+
+/* Skips the test on devices that cannot hold images. */
+#define need_images()                                       \
+    do {                                                    \
+        for (cl_uint d_ = 0; d_ < clgetndev(cp); d_++)      \
+            if (!has_images(d_)) {                          \
+                print_message("needs images\n");            \
+                skip();                                     \
+            }                                               \
+    } while (0)
+
+static cl_float4 *new_table(const cl_image_format *format)
+{
+    cl_float4 *table = clmalloc(cp, W * H * sizeof *table, CL_MEM_DETACHED);
+    ready(table);
+    assert_true(clmctl(table, CL_MCTL_SET_IMAGE2D, (int)W, (int)H, format) >= 0);
+    works(clmattach(cp, table));
+    return table;
+}
+
+static void number_pixels(cl_float4 *table, float base)
+{
+    for (int i = 0; i < W * H; i++)
+        table[i] = (cl_float4){{base + (float)i, (float)i / 4, -(float)i, 1}};
+}
+
+static void test_recipe(void **state)
+{
+    (void)state;
+    need_images();
+    cl_image_format rgba_float = {CL_RGBA, CL_FLOAT};
+    const cl_image_format *formats[] = {NULL, &rgba_float}; /* NULL means RGBA float */
+    for (int f = 0; f < 2; f++) {
+        cl_float4 *table = new_table(formats[f]);
+        cl_float4 *out = clmalloc(cp, W * H * sizeof *out, 0);
+        ready(out);
+        for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+            number_pixels(table, 1000.0f * (float)dev);
+            started(clmsync(cp, dev, table, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+            assert_int_equal(clarg_set_global(kernel("unpack"), 0, table), 0);
+            assert_int_equal(clarg_set_global(cp, kernel("unpack"), 1, out), 0);
+            started(clfork(cp, dev, kernel("unpack"), &pixels, CL_EVENT_NOWAIT));
+            started(clmsync(cp, dev, out, CL_MEM_HOST | CL_EVENT_NOWAIT));
+            done(clwait(cp, dev, CL_ALL_EVENT));
+            assert_memory_equal(out, table, W * H * sizeof *out);
+            memset(out, 0, W * H * sizeof *out);
+        }
+        works(clfree(table));
+        works(clfree(out));
+    }
+}
+
+static void test_flag_of_clmalloc(void **state)
+{
+    (void)state;
+    need_images();
+    cl_float4 *table = clmalloc(cp, W * H * sizeof *table, CL_MEM_IMAGE2D);
+    int *out = clmalloc(cp, 2 * sizeof *out, 0);
+    ready(table);
+    ready(out);
+    clndrange_t one = clndrange_init1d(0, 1, 1);
+    fails_event(EINVAL, clforka(cp, 0, kernel("shape"), &one, CL_EVENT_WAIT, table, out)); /* no shape */
+    assert_true(clmctl(table, CL_MCTL_SET_IMAGE2D, (int)W, (int)H, NULL) >= 0);
+    done(clmsync(cp, 0, table, CL_MEM_DEVICE));
+    done(clforka(cp, 0, kernel("shape"), &one, CL_EVENT_WAIT, table, out));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_int_equal(out[0], W);
+    assert_int_equal(out[1], H);
+    works(clfree(table));
+    works(clfree(out));
+}
+
+static void test_bytes_as_pixels(void **state)
+{
+    (void)state;
+    need_images();
+    cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    unsigned char *table = clmalloc(cp, 4 * W * H, CL_MEM_DETACHED);
+    cl_uint4 *out = clmalloc(cp, W * H * sizeof *out, 0);
+    ready(table);
+    ready(out);
+    assert_true(clmctl(table, CL_MCTL_SET_IMAGE2D, (int)W, (int)H, &format) >= 0);
+    works(clmattach(cp, table));
+    for (int i = 0; i < 4 * W * H; i++)
+        table[i] = (unsigned char)(i * 7);
+    done(clmsync(cp, 0, table, CL_MEM_DEVICE));
+    done(clforka(cp, 0, kernel("unpack_u"), &pixels, CL_EVENT_WAIT, table, out));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    for (int i = 0; i < 4 * W * H; i++)
+        assert_int_equal(out[i / 4].s[i % 4], table[i]);
+    works(clfree(table));
+    works(clfree(out));
+}
+
+static void test_kernel_writes_an_image(void **state)
+{
+    (void)state;
+    need_images();
+    cl_float4 *table = new_table(NULL);
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        memset(table, 0, W * H * sizeof *table);
+        started(clforka(cp, dev, kernel("paint"), &pixels, CL_EVENT_NOWAIT, table));
+        started(clmsync(cp, dev, table, CL_MEM_HOST | CL_EVENT_NOWAIT));
+        done(clwait(cp, dev, CL_ALL_EVENT));
+        for (int y = 0; y < H; y++)
+            for (int x = 0; x < W; x++) {
+                cl_float4 p = table[y * W + x];
+                assert_true(p.s[0] == (float)x && p.s[1] == (float)y);
+                assert_true(p.s[2] == (float)(10 * x + y) && p.s[3] == 1.0f);
+            }
+    }
+    works(clfree(table));
+}
+
+static void test_copy_between_images(void **state)
+{
+    (void)state;
+    need_images();
+    cl_float4 *a = new_table(NULL), *b = new_table(NULL);
+    number_pixels(a, 5);
+    done(clmsync(cp, 0, a, CL_MEM_DEVICE));
+    done(clmcopy(cp, 0, a, b, CL_EVENT_WAIT));
+    done(clmsync(cp, 0, b, CL_MEM_HOST));
+    assert_memory_equal(a, b, W * H * sizeof *a);
+    works(clfree(a));
+    works(clfree(b));
+}
+
+static void test_noforce_of_images(void **state)
+{
+    (void)state;
+    need_images();
+    cl_float4 *table = new_table(NULL);
+    done(clforka(cp, 0, kernel("paint"), &pixels, CL_EVENT_WAIT, table));
+    done(clmsync(cp, 0, table, CL_MEM_HOST | CL_MEM_NOFORCE));
+    assert_true(table[W + 1].s[2] == 11.0f);
+    table[W + 1].s[2] = 0;
+    done(clmsync(cp, 0, table, CL_MEM_HOST | CL_MEM_NOFORCE));
+    assert_true(table[W + 1].s[2] == 0.0f);
+    works(clfree(table));
+}
+
+static void test_detached_image_may_be_reshaped(void **state)
+{
+    (void)state;
+    need_images();
+    cl_float4 *table = new_table(NULL);
+    number_pixels(table, 0);
+    done(clmsync(cp, 0, table, CL_MEM_DEVICE));
+    works(clmdetach(table));
+    assert_true(clmctl(table, CL_MCTL_SET_IMAGE2D, (int)H, (int)W, NULL) >= 0); /* a new shape */
+    works(clmattach(cp, table));
+    int *out = clmalloc(cp, 2 * sizeof *out, 0);
+    ready(out);
+    clndrange_t one = clndrange_init1d(0, 1, 1);
+    done(clforka(cp, 0, kernel("shape"), &one, CL_EVENT_WAIT, table, out));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_int_equal(out[0], H);
+    assert_int_equal(out[1], W);
+    works(clfree(table));
+    works(clfree(out));
+}
+
+static void test_bad_shapes(void **state)
+{
+    (void)state;
+    need_images();
+    cl_float4 *table = clmalloc(cp, W * H * sizeof *table, CL_MEM_DETACHED);
+    ready(table);
+    int on_stack = 0;
+    fails(EINVAL, clmctl(table, CL_MCTL_SET_IMAGE2D, W + 1, (int)H, NULL)); /* does not fit */
+    fails(EINVAL, clmctl(table, CL_MCTL_SET_IMAGE2D, 0, (int)H, NULL));
+    fails(EINVAL, clmctl(table, CL_MCTL_SET_IMAGE2D, (int)W, -1, NULL));
+    fails(EINVAL, clmctl(table, CL_MCTL_SET_IMAGE2D, 0x7fffffff, 0x7fffffff, NULL));
+    fails(EFAULT, clmctl(&on_stack, CL_MCTL_SET_IMAGE2D, (int)W, (int)H, NULL));
+    works(clmattach(cp, table));
+    assert_true(clmctl(table, CL_MCTL_SET_IMAGE2D, (int)W, (int)H, NULL) >= 0);
+    done(clmsync(cp, 0, table, CL_MEM_DEVICE));
+    fails(EBUSY, clmctl(table, CL_MCTL_SET_IMAGE2D, (int)H, (int)W, NULL)); /* a device holds it */
+    fails_size(EINVAL, clarg_set_global(kernel("unpack"), 0, table + 8)); /* starts inside */
+    works(clfree(table));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_recipe),
+        cmocka_unit_test(test_flag_of_clmalloc),
+        cmocka_unit_test(test_bytes_as_pixels),
+        cmocka_unit_test(test_kernel_writes_an_image),
+        cmocka_unit_test(test_copy_between_images),
+        cmocka_unit_test(test_noforce_of_images),
+        cmocka_unit_test(test_detached_image_may_be_reshaped),
+        cmocka_unit_test(test_bad_shapes),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

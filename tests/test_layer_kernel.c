@@ -1,0 +1,711 @@
+/* test_layer_kernel.c - arguments of kernels in both revisions of the API, index spaces, and starting
+ * kernels with clfork and clforka.
+ *
+ * What happens to the events that these return is in test_layer_event.c.
+ */
+#include "check.h"
+
+static CLCONTEXT *cp;
+static void *program;
+static int *out;
+static clndrange_t one = clndrange_init1d(0, 1, 1);
+
+enum { OUT = 1024 };
+
+static int setup(void **state)
+{
+    (void)state;
+    cp = stddev;
+    if (!cp)
+        return -1;
+    program = clopen(cp, "kernels/args.cl", CLLD_NOW);
+    out = clmalloc(cp, OUT * sizeof *out, 0);
+    return program && out ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return clfree(out) | clclose(cp, program);
+}
+
+static cl_kernel kernel(const char *name)
+{
+    cl_kernel krn = clsym(cp, program, name, 0);
+    ready(krn);
+    return krn;
+}
+
+/* Runs a kernel of one work-item on every device, the last one last, and fetches `out`. */
+static void run_once(cl_kernel krn)
+{
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        done(clfork(cp, dev, krn, &one, CL_EVENT_WAIT));
+        done(clmsync(cp, dev, out, CL_MEM_HOST));
+    }
+}
+
+static const float *floats(void)
+{
+    return (const float *)out;
+}
+
+/* ---- clarg_set. ---- */
+
+static void test_integers_by_value(void **state)
+{
+    (void)state;
+    cl_kernel krn = kernel("integers");
+    cl_char c = -5;
+    cl_uchar uc = 250;
+    short s = -30000;
+    unsigned short us = 60000;
+    const cl_uint ui = 4000000000u;
+    cl_long l = -5000000000;
+    works(clarg_set(krn, 0, c));
+    works(clarg_set(cp, krn, 1, uc));
+    works(clarg_set(krn, 2, s));
+    works(clarg_set(cp, krn, 3, us));
+    works(clarg_set(krn, 4, -7)); /* literals */
+    works(clarg_set(cp, krn, 5, ui));
+    works(clarg_set(krn, 6, l));
+    works(clarg_set(cp, krn, 7, 10000000000000000000u));
+    assert_int_equal(clarg_set_global(krn, 8, out), 0);
+    run_once(krn);
+    const cl_long *got = (const cl_long *)out;
+    assert_int_equal(got[0], -5);
+    assert_int_equal(got[1], 250);
+    assert_int_equal(got[2], -30000);
+    assert_int_equal(got[3], 60000);
+    assert_int_equal(got[4], -7);
+    assert_int_equal(got[5], 4000000000);
+    assert_int_equal(got[6], -5000000000);
+    assert_true((cl_ulong)got[7] == 10000000000000000000u);
+}
+
+static void test_floats_and_vectors_by_value(void **state)
+{
+    (void)state;
+    cl_kernel krn = kernel("floats");
+    cl_float2 f2 = {{1.5f, 2.5f}};
+    cl_float4 f4 = {{3, 4, 5, 6}};
+    works(clarg_set(cp, krn, 0, 0.25f));
+    works(clarg_set(cp, krn, 1, f2));
+    works(clarg_set(krn, 2, f4));
+    works(clarg_set(krn, 3, ((cl_int4){{7, 8, 9, 10}}))); /* in parentheses because of its commas */
+    assert_int_equal(clarg_set_global(cp, krn, 4, out), 0);
+    run_once(krn);
+    assert_true(floats()[0] == 0.25f && floats()[1] == 1.5f && floats()[2] == 2.5f);
+    for (int i = 3; i < 11; i++)
+        assert_true(floats()[i] == (float)i);
+}
+
+struct pair {
+    cl_int i;
+    cl_float f;
+    cl_char c[4];
+};
+
+static void test_structures_by_value(void **state)
+{
+    (void)state;
+    cl_kernel krn = kernel("structure");
+    struct pair p = {12, 3.5f, {1, 2, 3, 4}};
+    works(clarg_set(krn, 0, p));
+    assert_int_equal(clarg_set_global(krn, 1, out), 0);
+    p.i = 99; /* set means copied */
+    run_once(krn);
+    assert_true(floats()[0] == 12 && floats()[1] == 3.5f && floats()[2] == 1 && floats()[3] == 4);
+}
+
+static void test_doubles_by_value(void **state)
+{
+    (void)state;
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        cl_uint width = 0;
+        clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width,
+                        &width, NULL);
+        if (width == 0)
+            skip();
+    }
+    cl_kernel krn = kernel("doubles");
+    works(clarg_set(krn, 0, 1.0 / 3)); /* a literal of this form is a double */
+    works(clarg_set(cp, krn, 1, ((cl_double2){{0.1, 0.2}})));
+    assert_int_equal(clarg_set_global(krn, 2, out), 0);
+    run_once(krn);
+    const double *got = (const double *)out;
+    assert_true(got[0] == 1.0 / 3 && got[1] == 0.1 && got[2] == 0.2);
+}
+
+/* Macros they may be, but each argument is computed once. */
+static void test_arguments_are_evaluated_once(void **state)
+{
+    (void)state;
+    cl_kernel krn = kernel("three_names");
+    int i = 1, value = 10;
+    works(clarg_set(krn, i++, value++));
+    works(clarg_set(cp, krn, i++, value++));
+    assert_int_equal(i, 3);
+    assert_int_equal(value, 12);
+    int *where = out;
+    assert_int_equal(clarg_set_global(krn, 0, where++), 0);
+    assert_ptr_equal(where, out + 1);
+    run_once(krn);
+    assert_int_equal(out[0], 21);
+    where = out;
+    done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, where++, value++, i++));
+    assert_ptr_equal(where, out + 1);
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_int_equal(out[0], 15);
+    assert_int_equal(value, 13);
+    assert_int_equal(i, 4);
+}
+
+static void test_set_refuses_bad_calls(void **state)
+{
+    (void)state;
+    cl_kernel krn = kernel("three_names");
+    fails(EINVAL, clarg_set(krn, 3, 1)); /* there are three */
+    fails(EINVAL, clarg_set(krn, 1000000, 1));
+    fails(EINVAL, clarg_set(krn, -1, 1));
+    fails(EINVAL, clarg_set((cl_kernel)NULL, 0, 1));
+    fails(EINVAL, clarg_set((cl_kernel)(void *)out, 0, 1)); /* none of clsym's */
+    fails(EINVAL, clarg_set_local(krn, 3, 16));
+    fails(EINVAL, clarg_set_local((cl_kernel)NULL, 0, 16));
+    fails_size(EINVAL, clarg_set_global(krn, 3, out));
+    fails_size(EINVAL, clarg_set_global((cl_kernel)NULL, 0, out));
+}
+
+static void test_wrong_sizes_are_refused(void **state)
+{
+    (void)state;
+    cl_kernel krn = kernel("three_names");
+    assert_int_equal(clarg_set_global(krn, 0, out), 0);
+    works(clarg_set(krn, 2, 1));
+    /* At the call or, at the latest, at the launch. */
+    if (clarg_set(krn, 1, 1.0) == 0)
+        fails_event(EINVAL, clfork(cp, 0, krn, &one, CL_EVENT_WAIT));
+    else
+        assert_int_equal(clerrno, EINVAL);
+    fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, (short)1, 2));
+    fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 1, (cl_long)2));
+    works(clarg_set(krn, 1, 4)); /* and the kernel is none the worse */
+    works(clarg_set(krn, 2, 5));
+    run_once(krn);
+    assert_int_equal(out[0], 9);
+}
+
+/* ---- clarg_set_global. ---- */
+
+static size_t start_align(void)
+{
+    size_t align = 1;
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        cl_uint bits = 0;
+        clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+        align = align < bits / 8 ? bits / 8 : align;
+    }
+    return align;
+}
+
+static void test_global_offsets_are_applied(void **state)
+{
+    (void)state;
+    static const int flags[] = {0, CL_MEM_ZEROCOPY};
+    cl_kernel fill = basic_kernel(cp, "fill");
+    size_t step = start_align() / sizeof(int), n = 4 * step;
+    for (size_t f = 0; f < 2; f++)
+        for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+            int *x = clmalloc(cp, n * sizeof *x, flags[f]);
+            ready(x);
+            done(clmsync(cp, dev, x, CL_MEM_DEVICE));
+            clndrange_t ndr = clndrange_init1d(0, step, 0);
+            works(clarg_set(fill, 1, 5));
+            assert_int_equal(clarg_set_global(fill, 0, x + step), step * sizeof *x);
+            done(clfork(cp, dev, fill, &ndr, CL_EVENT_WAIT));
+            works(clarg_set(cp, fill, 1, 6));
+            assert_int_equal(clarg_set_global(cp, fill, 0, x + 3 * step), 3 * step * sizeof *x);
+            done(clfork(cp, dev, fill, &ndr, CL_EVENT_WAIT));
+            done(clforka(cp, dev, fill, &ndr, CL_EVENT_WAIT, x + 2 * step, 7));
+            done(clmsync(cp, dev, x, CL_MEM_HOST));
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(x[i], i < step ? 0 : i < 2 * step ? 5 : i < 3 * step ? 7 : 6);
+            works(clfree(x));
+        }
+}
+
+static void test_global_offsets_of_devonly(void **state)
+{
+    (void)state;
+    size_t step = start_align() / sizeof(int);
+    int *scratch = clmalloc(cp, 2 * step * sizeof *scratch, CL_MEM_DEVONLY);
+    int *x = clmalloc(cp, 2 * step * sizeof *x, 0);
+    ready(scratch);
+    ready(x);
+    clndrange_t half = clndrange_init1d(0, step, 0), both = clndrange_init1d(0, 2 * step, 0);
+    cl_kernel fill = basic_kernel(cp, "fill");
+    started(clforka(cp, 0, fill, &both, CL_EVENT_NOWAIT, scratch, 1));
+    started(clforka(cp, 0, fill, &half, CL_EVENT_NOWAIT, scratch + step, 2));
+    started(clmcopy(cp, 0, scratch, x, CL_EVENT_NOWAIT));
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    for (size_t i = 0; i < 2 * step; i++)
+        assert_int_equal(x[i], i < step ? 1 : 2);
+    works(clfree(scratch));
+    works(clfree(x));
+}
+
+static void test_global_refuses_offsets_it_cannot_apply(void **state)
+{
+    (void)state;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    if (start_align() == 1)
+        skip();
+    fails_size(EINVAL, clarg_set_global(fill, 0, (char *)out + 1));
+    fails_size(EINVAL, clarg_set_global(cp, fill, 0, (char *)out + start_align() - 1));
+    fails_event(EINVAL, clforka(cp, 0, fill, &one, CL_EVENT_WAIT, (char *)out + 1, 1));
+}
+
+static void test_global_refuses_unknown_pointers(void **state)
+{
+    (void)state;
+    int on_stack = 0;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    fails_size(EFAULT, clarg_set_global(fill, 0, &on_stack));
+    fails_size(EFAULT, clarg_set_global(cp, fill, 0, &on_stack));
+    fails_event(EFAULT, clforka(cp, 0, fill, &one, CL_EVENT_WAIT, &on_stack, 1));
+    void *detached = clmalloc(cp, 100, CL_MEM_DETACHED);
+    ready(detached);
+    fails_event(ANY_ERROR, clforka(cp, 0, fill, &one, CL_EVENT_WAIT, detached, 1));
+    works(clfree(detached));
+}
+
+static void test_freed_block_as_argument(void **state)
+{
+    (void)state;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    int *x = clmalloc(cp, 100 * sizeof *x, 0);
+    ready(x);
+    works(clarg_set(fill, 1, 1));
+    assert_int_equal(clarg_set_global(fill, 0, x), 0);
+    done(clfork(cp, 0, fill, &one, CL_EVENT_WAIT));
+    works(clfree(x));
+    fails_event(EFAULT, clfork(cp, 0, fill, &one, CL_EVENT_WAIT));
+    assert_int_equal(clarg_set_global(fill, 0, out), 0); /* and is usable again */
+    run_once(fill);
+    assert_int_equal(out[0], 1);
+}
+
+static void test_detached_block_as_argument(void **state)
+{
+    (void)state;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    int *x = clmalloc(cp, 100 * sizeof *x, 0);
+    ready(x);
+    done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, x, 1));
+    works(clmdetach(x));
+    fails_event(ANY_ERROR, clfork(cp, 0, fill, &one, CL_EVENT_WAIT));
+    works(clfree(x));
+}
+
+/* A block that was replaced by clmrealloc, in place or not, is never mistaken for the old one. */
+static void test_reallocated_block_as_argument(void **state)
+{
+    (void)state;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    for (size_t size = 4096; size < 10000000; size *= 3) {
+        int *x = clmalloc(cp, 4096, 0);
+        ready(x);
+        done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, x, 1));
+        x = clmrealloc(cp, x, size, 0);
+        ready(x);
+        clndrange_t ndr = clndrange_init1d(0, size / sizeof *x, 0);
+        done(clforka(cp, 0, fill, &ndr, CL_EVENT_WAIT, x, 8));
+        done(clmsync(cp, 0, x, CL_MEM_HOST));
+        assert_int_equal(x[size / sizeof *x - 1], 8);
+        works(clfree(x));
+    }
+}
+
+/* ---- Local memory. ---- */
+
+static void test_local_memory(void **state)
+{
+    (void)state;
+    cl_kernel krn = kernel("local_sum");
+    for (size_t n = 4; n <= 64; n *= 4) {
+        clndrange_t ndr = clndrange_init1d(0, 2 * n, n);
+        works(clarg_set_local(krn, 0, n * sizeof(int)));
+        assert_int_equal(clarg_set_global(krn, 1, out), 0);
+        done(clfork(cp, 0, krn, &ndr, CL_EVENT_WAIT));
+        done(clmsync(cp, 0, out, CL_MEM_HOST));
+        assert_int_equal(out[0], n * (n - 1) / 2);
+        assert_int_equal(out[1], n * (n - 1) / 2);
+        memset(out, 0, 8);
+        works(clarg_set_local(cp, krn, 0, n * sizeof(int)));
+        done(clfork(cp, 0, krn, &ndr, CL_EVENT_WAIT));
+        done(clmsync(cp, 0, out, CL_MEM_HOST));
+        assert_int_equal(out[1], n * (n - 1) / 2);
+    }
+    clndrange_t ndr = clndrange_init1d(0, 64, 32);
+    done(clforka(cp, 0, kernel("two_locals"), &ndr, CL_EVENT_WAIT, clarg_local(32 * sizeof(int)),
+                 clarg_local(32 * sizeof(float)), out));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    for (int i = 0; i < 64; i++)
+        assert_true(floats()[i] == 1.5f * (float)(31 - i % 32));
+}
+
+static void test_too_much_local_memory(void **state)
+{
+    (void)state;
+    cl_kernel krn = kernel("local_sum");
+    clndrange_t ndr = clndrange_init1d(0, 4, 4);
+    fails_event(ANY_ERROR, clforka(cp, 0, krn, &ndr, CL_EVENT_WAIT, clarg_local((size_t)1 << 40), out));
+    done(clforka(cp, 0, krn, &ndr, CL_EVENT_WAIT, clarg_local(16), out));
+}
+
+/* ---- Arguments that are missing, or too many. ---- */
+
+static void test_argument_never_set(void **state)
+{
+    (void)state;
+    void *fresh = clopen(cp, "kernels/args.cl", CLLD_NOW);
+    ready(fresh);
+    cl_kernel krn = clsym(cp, fresh, "three_names", 0);
+    ready(krn);
+    fails_event(EINVAL, clfork(cp, 0, krn, &one, CL_EVENT_WAIT));
+    assert_int_equal(clarg_set_global(krn, 0, out), 0);
+    works(clarg_set(krn, 2, 1));
+    check_forget();
+    assert_ptr_equal(clfork(cp, 0, krn, &one, CL_EVENT_WAIT), NO_EVENT);
+    assert_int_equal(clerrno, EINVAL);
+    const char *sentence = clerror();
+    contains(sentence, "three_names");  /* which kernel */
+    contains(sentence, "second_thing"); /* which argument */
+    fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out)); /* still */
+    works(clarg_set(krn, 1, 3));
+    run_once(krn);
+    assert_int_equal(out[0], 4);
+    works(clclose(cp, fresh));
+}
+
+static void test_forka_with_too_many_arguments(void **state)
+{
+    (void)state;
+    fails_event(EINVAL, clforka(cp, 0, kernel("three_names"), &one, CL_EVENT_WAIT, out, 1, 2, 3));
+    fails_event(EINVAL, clforka(cp, 0, basic_kernel(cp, "nothing"), &one, CL_EVENT_WAIT, out));
+}
+
+/* ---- clforka. ---- */
+
+static void test_forka_without_arguments(void **state)
+{
+    (void)state;
+    clndrange_t ndr = clndrange_init1d(0, 64, 0);
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        cl_event ev = started(clforka(cp, dev, basic_kernel(cp, "nothing"), &ndr,
+                                      CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+        done(clwait(cp, dev, CL_KERNEL_EVENT));
+        assert_int_equal(event_status(ev), CL_COMPLETE);
+        clReleaseEvent(ev);
+    }
+}
+
+static void test_forka_with_every_kind_of_argument(void **state)
+{
+    (void)state;
+    unsigned char uc = 200;
+    cl_float4 f4 = {{3, 4, 5, 6}};
+    const short s = -3;
+    done(clforka(cp, 0, kernel("integers"), &one, CL_EVENT_WAIT, (char)-1, uc, s,
+                 (unsigned short)40000, -5, 6u, -7l, (cl_ulong)8, out));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    static const cl_long expected[] = {-1, 200, -3, 40000, -5, 6, -7, 8};
+    assert_memory_equal(out, expected, sizeof expected);
+    cl_int4 i4 = {{7, 8, 9, 10}};
+    done(clforka(cp, 0, kernel("floats"), &one, CL_EVENT_WAIT, 1.0f / 4, ((cl_float2){{1, 2}}), f4, i4,
+                 (cl_float *)out));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_true(floats()[0] == 0.25f);
+    for (int i = 1; i < 11; i++)
+        assert_true(floats()[i] == (float)i);
+    struct pair p = {1, 2, {3, 4, 5, 6}};
+    done(clforka(cp, 0, kernel("structure"), &one, CL_EVENT_WAIT, p, out));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_true(floats()[0] == 1 && floats()[1] == 2 && floats()[2] == 3 && floats()[3] == 6);
+}
+
+static void test_forka_with_pointers_of_every_type(void **state)
+{
+    (void)state;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    const int *constant = out;
+    void *untyped = out;
+    cl_float4 *vectors = (cl_float4 *)out;
+    volatile int *nervous = out;
+    struct pair *structures = (struct pair *)out;
+    int (*rows)[4] = (int (*)[4])out;
+    done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, constant, 1));
+    done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, untyped, 2));
+    done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, vectors, 3));
+    done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, nervous, 4));
+    done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, structures, 5));
+    done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, rows, 6));
+    done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, (char *)out, 7));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_int_equal(out[0], 7);
+}
+
+/* OpenCL objects of the program's own pass as themselves. */
+static void test_forka_with_an_opencl_buffer(void **state)
+{
+    (void)state;
+    cl_int err = CL_SUCCESS, got[16];
+    cl_mem buffer = clCreateBuffer(clgetclcontext(cp, 0), CL_MEM_READ_WRITE, sizeof got, NULL, &err);
+    assert_int_equal(err, CL_SUCCESS);
+    clndrange_t ndr = clndrange_init1d(0, 16, 0);
+    done(clforka(cp, 0, basic_kernel(cp, "fill"), &ndr, CL_EVENT_WAIT, buffer, 19));
+    assert_int_equal(
+        clEnqueueReadBuffer(clgetqueue(cp, 0), buffer, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
+        CL_SUCCESS);
+    assert_int_equal(got[15], 19);
+    clReleaseMemObject(buffer);
+}
+
+static void test_forka_with_63_arguments(void **state)
+{
+    (void)state;
+    done(clforka(cp, 0, kernel("sixty_three"), &one, CL_EVENT_WAIT, 1000, 1001, 1002, 1003, 1004, 1005,
+                 1006, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 1015, 1016, 1017, 1018, 1019,
+                 1020, 1021, 1022, 1023, 1024, 1025, 1026, 1027, 1028, 1029, 1030, 1031, 1032, 1033,
+                 1034, 1035, 1036, 1037, 1038, 1039, 1040, 1041, 1042, 1043, 1044, 1045, 1046, 1047,
+                 1048, 1049, 1050, 1051, 1052, 1053, 1054, 1055, 1056, 1057, 1058, 1059, 1060, 1061,
+                 out));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    for (int i = 0; i < 62; i++)
+        assert_int_equal(out[i], 1000 + i);
+}
+
+static void test_forka_sets_what_clfork_uses(void **state)
+{
+    (void)state;
+    cl_kernel krn = kernel("three_names");
+    done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 1, 2));
+    works(clarg_set(krn, 2, 40));
+    run_once(krn);
+    assert_int_equal(out[0], 41);
+    done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 2)); /* fewer: the third is the recorded one */
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_int_equal(out[0], 42);
+}
+
+/* A started kernel keeps the arguments it was started with. */
+static void test_arguments_may_change_after_the_start(void **state)
+{
+    (void)state;
+    cl_kernel slow = basic_kernel(cp, "slow"), krn = kernel("three_names");
+    cl_uint *x = clmalloc(cp, 16 * sizeof *x, 0);
+    ready(x);
+    clndrange_t ndr = clndrange_init1d(0, 16, 16);
+    done(clmsync(cp, 0, x, CL_MEM_DEVICE));
+    started(clforka(cp, 0, slow, &ndr, CL_EVENT_NOWAIT, x, 5000000)); /* holds the queue up */
+    started(clforka(cp, 0, krn, &one, CL_EVENT_NOWAIT, out, 1, 2));
+    works(clarg_set(krn, 1, 100));
+    works(clarg_set(krn, 2, 200));
+    works(clarg_set(slow, 1, 1));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_int_equal(out[0], 3);
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    assert_int_equal(x[0], slow_twin(0, 5000000));
+    works(clfree(x));
+}
+
+/* ---- One kernel object on two devices. ---- */
+
+static void test_one_kernel_on_two_devices(void **state)
+{
+    (void)state;
+    cl_kernel add = basic_kernel(cp, "add");
+    enum { N = 1000 };
+    clndrange_t ndr = clndrange_init1d(0, N, 0);
+    int *a = clmalloc(cp, N * sizeof *a, 0), *b = clmalloc(cp, N * sizeof *b, 0);
+    ready(a);
+    ready(b);
+    for (int i = 0; i < N; i++) {
+        a[i] = i;
+        b[i] = 2 * i;
+    }
+    started(clmsync(cp, 0, a, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+    started(clmsync(cp, 1, b, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+    for (int round = 0; round < 50; round++) {
+        clarg_set_global(cp, add, 0, a);
+        clarg_set(cp, add, 1, 1);
+        started(clfork(cp, 0, add, &ndr, CL_EVENT_NOWAIT));
+        clarg_set_global(cp, add, 0, b);
+        clarg_set(cp, add, 1, 1000);
+        started(clfork(cp, 1, add, &ndr, CL_EVENT_NOWAIT));
+    }
+    started(clmsync(cp, 0, a, CL_MEM_HOST | CL_EVENT_NOWAIT));
+    started(clmsync(cp, 1, b, CL_MEM_HOST | CL_EVENT_NOWAIT));
+    done(clwait(cp, 0, CL_ALL_EVENT));
+    done(clwait(cp, 1, CL_ALL_EVENT));
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(a[i], i + 50);
+        assert_int_equal(b[i], 2 * i + 50000);
+    }
+    clarg_set(add, 1, 7); /* one value for both, set once */
+    started(clfork(cp, 1, add, &ndr, CL_EVENT_NOWAIT));
+    clarg_set_global(add, 0, a);
+    started(clfork(cp, 0, add, &ndr, CL_EVENT_NOWAIT));
+    done(clmsync(cp, 0, a, CL_MEM_HOST));
+    done(clmsync(cp, 1, b, CL_MEM_HOST));
+    assert_int_equal(a[3], 60);
+    assert_int_equal(b[3], 50013);
+    works(clfree(a));
+    works(clfree(b));
+}
+
+/* ---- Index spaces. ---- */
+
+static void test_ndrange_macros(void **state)
+{
+    (void)state;
+    clndrange_t n1 = clndrange_init1d(1, 2, 3), n2 = clndrange_init2d(1, 2, 3, 4, 5, 6);
+    clndrange_t n3 = clndrange_init3d(1, 2, 3, 4, 5, 6, 7, 8, 9);
+    clndrange_t n4 = clndrange_init4d(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+    clndrange_t s[4];
+    memset(s, 0xff, sizeof s);
+    clndrange_set1d(s[0], 1, 2, 3);
+    clndrange_set2d(s[1], 1, 2, 3, 4, 5, 6);
+    clndrange_set3d(s[2], 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    clndrange_set4d(s[3], 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+    const clndrange_t *given[] = {&n1, &n2, &n3, &n4};
+    for (size_t d = 1; d <= 4; d++) {
+        assert_memory_equal(given[d - 1], &s[d - 1], sizeof n1);
+        assert_int_equal(given[d - 1]->dim, d);
+        for (size_t k = 0; k < d; k++) {
+            assert_int_equal(given[d - 1]->gtid_offset[k], 3 * k + 1);
+            assert_int_equal(given[d - 1]->gtid[k], 3 * k + 2);
+            assert_int_equal(given[d - 1]->ltid[k], 3 * k + 3);
+        }
+    }
+}
+
+static void test_dimensions_and_offsets(void **state)
+{
+    (void)state;
+    cl_kernel where = basic_kernel(cp, "where");
+    static clndrange_t shapes[] = {
+        clndrange_init1d(0, 12, 4),
+        clndrange_init1d(5, 12, 0),
+        clndrange_init2d(0, 8, 4, 0, 6, 2),
+        clndrange_init2d(1, 8, 0, 3, 6, 0),
+        clndrange_init3d(0, 4, 2, 0, 6, 3, 0, 2, 1),
+        clndrange_init3d(3, 4, 4, 2, 6, 2, 1, 2, 2),
+        clndrange_init3d(1, 3, 0, 1, 5, 0, 1, 7, 0),
+    };
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+            const clndrange_t *n = &shapes[s];
+            size_t nx = n->gtid[0], ny = n->dim > 1 ? n->gtid[1] : 1, nz = n->dim > 2 ? n->gtid[2] : 1;
+            memset(out, 0xff, OUT * sizeof *out);
+            done(clmsync(cp, dev, out, CL_MEM_DEVICE));
+            done(clforka(cp, dev, where, &shapes[s], CL_EVENT_WAIT, out));
+            done(clmsync(cp, dev, out, CL_MEM_HOST));
+            for (size_t z = 0; z < nz; z++)
+                for (size_t y = 0; y < ny; y++)
+                    for (size_t x = 0; x < nx; x++)
+                        assert_int_equal(out[(z * ny + y) * nx + x], 100 * (z + n->gtid_offset[2]) +
+                                                                         10 * (y + n->gtid_offset[1]) +
+                                                                         x + n->gtid_offset[0]);
+            assert_int_equal(out[nx * ny * nz], -1);
+        }
+}
+
+static void test_local_sizes_arrive(void **state)
+{
+    (void)state;
+    cl_kernel groups = basic_kernel(cp, "groups");
+    clndrange_t n1 = clndrange_init1d(0, 64, 16), n3 = clndrange_init3d(0, 8, 4, 0, 9, 3, 0, 10, 2);
+    done(clforka(cp, 0, groups, &n1, CL_EVENT_WAIT, out));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_int_equal(out[0], 10116);
+    done(clforka(cp, 0, groups, &n3, CL_EVENT_WAIT, out));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_int_equal(out[0], 20304);
+}
+
+static void test_bad_index_spaces(void **state)
+{
+    (void)state;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    clndrange_t four = clndrange_init4d(0, 4, 0, 0, 4, 0, 0, 4, 0, 0, 4, 0);
+    clndrange_t none = clndrange_init1d(0, 4, 0), five = none, uneven = clndrange_init1d(0, 10, 3);
+    clndrange_t huge = clndrange_init1d(0, (size_t)1 << 30, (size_t)1 << 30);
+    none.dim = 0;
+    five.dim = 5;
+    fails_event(EINVAL, clforka(cp, 0, fill, &four, CL_EVENT_WAIT, out, 1));
+    fails_event(EINVAL, clforka(cp, 0, fill, &none, CL_EVENT_WAIT, out, 1));
+    fails_event(EINVAL, clforka(cp, 0, fill, &five, CL_EVENT_WAIT, out, 1));
+    fails_event(EINVAL, clforka(cp, 0, fill, &huge, CL_EVENT_WAIT, out, 1));
+    fails_event(EINVAL, clforka(cp, 0, fill, &uneven, CL_EVENT_WAIT, out, 1));
+    fails_event(EINVAL, clforka(cp, 0, fill, NULL, CL_EVENT_WAIT, out, 1));
+}
+
+static void test_fork_refuses_bad_calls(void **state)
+{
+    (void)state;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    fails_event(EINVAL, clforka(NULL, 0, fill, &one, CL_EVENT_WAIT, out, 1));
+    fails_event(EINVAL, clforka(cp, clgetndev(cp), fill, &one, CL_EVENT_WAIT, out, 1));
+    fails_event(EINVAL, clforka(cp, 0xffffffffu, fill, &one, CL_EVENT_WAIT, out, 1));
+    fails_event(EINVAL, clforka(cp, 0, (cl_kernel)NULL, &one, CL_EVENT_WAIT, out, 1));
+    fails_event(EINVAL, clfork(cp, 0, (cl_kernel)(void *)out, &one, CL_EVENT_WAIT));
+    cl_device_id first = clgetdevice(cp, 0);
+    CLCONTEXT *other = clcontext_create_from(&first, 1);
+    ready(other);
+    fails_event(ANY_ERROR, clforka(other, 0, fill, &one, CL_EVENT_WAIT, out, 1)); /* cp's kernel */
+    works(clcontext_destroy(other));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_integers_by_value),
+        cmocka_unit_test(test_floats_and_vectors_by_value),
+        cmocka_unit_test(test_structures_by_value),
+        cmocka_unit_test(test_doubles_by_value),
+        cmocka_unit_test(test_arguments_are_evaluated_once),
+        cmocka_unit_test(test_set_refuses_bad_calls),
+        cmocka_unit_test(test_wrong_sizes_are_refused),
+        cmocka_unit_test(test_global_offsets_are_applied),
+        cmocka_unit_test(test_global_offsets_of_devonly),
+        cmocka_unit_test(test_global_refuses_offsets_it_cannot_apply),
+        cmocka_unit_test(test_global_refuses_unknown_pointers),
+        cmocka_unit_test(test_freed_block_as_argument),
+        cmocka_unit_test(test_detached_block_as_argument),
+        cmocka_unit_test(test_reallocated_block_as_argument),
+        cmocka_unit_test(test_local_memory),
+        cmocka_unit_test(test_too_much_local_memory),
+        cmocka_unit_test(test_argument_never_set),
+        cmocka_unit_test(test_forka_with_too_many_arguments),
+        cmocka_unit_test(test_forka_without_arguments),
+        cmocka_unit_test(test_forka_with_every_kind_of_argument),
+        cmocka_unit_test(test_forka_with_pointers_of_every_type),
+        cmocka_unit_test(test_forka_with_an_opencl_buffer),
+        cmocka_unit_test(test_forka_with_63_arguments),
+        cmocka_unit_test(test_forka_sets_what_clfork_uses),
+        cmocka_unit_test(test_arguments_may_change_after_the_start),
+        cmocka_unit_test(test_ndrange_macros),
+        cmocka_unit_test(test_dimensions_and_offsets),
+        cmocka_unit_test(test_local_sizes_arrive),
+        cmocka_unit_test(test_bad_index_spaces),
+        cmocka_unit_test(test_fork_refuses_bad_calls),
+    };
+    const struct CMUnitTest on_two[] = {
+        cmocka_unit_test(test_one_kernel_on_two_devices),
+    };
+    int failed = cmocka_run_group_tests(tests, setup, teardown);
+    if (clgetndev(stddev) > 1)
+        failed += cmocka_run_group_tests(on_two, setup, teardown);
+    return failed;
+}

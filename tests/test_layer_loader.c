@@ -1,0 +1,605 @@
+/* test_layer_loader.c - programs and kernels: where sources and binaries come from, when and with what
+ * they are built, what a failed build says, and how kernels are found.
+ */
+#include "check.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static CLCONTEXT *cp;
+static int *out; /* what kernels report into */
+static char folder[] = "/tmp/stdcl-loader-XXXXXX";
+static clndrange_t one = clndrange_init1d(0, 1, 1);
+
+enum { OUT = 16 };
+
+static int setup(void **state)
+{
+    (void)state;
+    cp = stddev;
+    out = clmalloc(cp, OUT * sizeof *out, 0);
+    return out && mkdtemp(folder) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    clfree(out);
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+/* Runs a kernel whose only argument is `out` on every device; afterwards out holds the last's report. */
+static void report(cl_kernel krn)
+{
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        memset(out, 0, OUT * sizeof *out);
+        done(clforka(cp, dev, krn, &one, CL_EVENT_WAIT, out));
+        done(clmsync(cp, dev, out, CL_MEM_HOST));
+    }
+}
+
+/* The int that the kernel `answer` of a program writes. */
+static int answer_of(void *program)
+{
+    cl_kernel krn = clsym(cp, program, "answer", 0);
+    ready(krn);
+    report(krn);
+    return out[0];
+}
+
+#define ANSWER(n) "__kernel void answer(__global int *out) { out[0] = " #n "; }\n"
+
+/* A file in the test's folder that holds `text`; its path is valid until the next call. */
+static const char *write_file(const char *name, const char *text, size_t size)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *fp = fopen(path, "wb");
+    assert_non_null(fp);
+    assert_int_equal(fwrite(text, 1, size, fp), size);
+    fclose(fp);
+    return path;
+}
+
+/* The whole of a file; *size and the result are the caller's. */
+static char *read_whole(const char *path, size_t *size)
+{
+    FILE *fp = fopen(path, "rb");
+    assert_non_null(fp);
+    fseek(fp, 0, SEEK_END);
+    *size = (size_t)ftell(fp);
+    rewind(fp);
+    char *bytes = malloc(*size + 1);
+    assert_int_equal(fread(bytes, 1, *size, fp), *size);
+    fclose(fp);
+    return bytes;
+}
+
+/* ---- Embedded sources; first, while nothing is registered yet. ---- */
+
+static void test_embedded_kernels(void **state)
+{
+    (void)state;
+    static const unsigned char seven[] = "__kernel void seven(__global int *out) { out[0] = 7; }\n";
+    static const unsigned char eight[] = "__kernel void eight(__global int *out) { out[0] = 8; }\n"
+                                         "__kernel void add_up(__global int *x, int a, int b)\n"
+                                         "{ x[0] = a + b; }\n";
+    static struct stdcl_embedded first = {"seven.cl", seven, sizeof seven - 1, NULL};
+    static struct stdcl_embedded second = {"eight.cl", eight, sizeof eight - 1, NULL};
+
+    fails_null(ANY_ERROR, clopen(cp, NULL, CLLD_NOW)); /* there are none */
+    fails_event(ANY_ERROR, clexecb(cp, 0, &one, seven, out));
+
+    stdcl_embed_register(&first);
+    stdcl_embed_register(&second);
+    void *program = clopen(cp, NULL, CLLD_NOW);
+    ready(program);
+    report(clsym(cp, program, "seven", 0));
+    assert_int_equal(out[0], 7);
+    report(clsym(cp, program, "eight", 0));
+    assert_int_equal(out[0], 8);
+    works(clclose(cp, program));
+
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) { /* clexec needs no clopen */
+        done(clexecb(cp, dev, &one, add_up, out, 30, (int)dev));
+        done(clmsync(cp, dev, out, CL_MEM_HOST));
+        assert_int_equal(out[0], 30 + (int)dev);
+        started(clexec(cp, dev, &one, eight, out));
+        started(clmsync(cp, dev, out, CL_MEM_HOST | CL_EVENT_NOWAIT));
+        done(clwait(cp, dev, CL_ALL_EVENT));
+        assert_int_equal(out[0], 8);
+    }
+    fails_event(ENOENT, clexecb(cp, 0, &one, nowhere, out));
+}
+
+/* ---- Where programs come from. ---- */
+
+static void test_open_file(void **state)
+{
+    (void)state;
+    void *program = clopen(cp, BASIC_CL, CLLD_NOW);
+    ready(program);
+    int *x = clmalloc(cp, 100 * sizeof *x, 0);
+    ready(x);
+    clndrange_t ndr = clndrange_init1d(0, 100, 0);
+    cl_kernel fill = clsym(cp, program, "fill", 0);
+    ready(fill);
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        done(clforka(cp, dev, fill, &ndr, CL_EVENT_WAIT, x, 3));
+        done(clmsync(cp, dev, x, CL_MEM_HOST));
+        assert_int_equal(x[99], 3);
+    }
+    works(clfree(x));
+    works(clclose(cp, program));
+}
+
+static void test_open_refuses_bad_files(void **state)
+{
+    (void)state;
+    fails_null(ENOENT, clopen(cp, "kernels/no-such-file.cl", CLLD_NOW));
+    assert_null(clopen(cp, "kernels/no-such-file.cl", CLLD_LAZY)); /* even then */
+    contains(clerror(), "no-such-file.cl");
+    fails_null(ANY_ERROR, clopen(cp, "kernels", CLLD_NOW)); /* a folder */
+    fails_null(ANY_ERROR, clopen(cp, write_file("noise.cl", "\1\2\3\4\0\5\6\7", 8), CLLD_NOW));
+    fails_null(EINVAL, clopen(NULL, BASIC_CL, CLLD_NOW));
+    fails_null(EINVAL, clsopen(NULL, ANSWER(1), CLLD_NOW));
+    fails_null(EINVAL, clsopen(cp, NULL, CLLD_NOW));
+    if (geteuid() != 0) {
+        const char *path = write_file("secret.cl", ANSWER(1), strlen(ANSWER(1)));
+        chmod(path, 0);
+        fails_null(EACCES, clopen(cp, path, CLLD_NOW));
+    }
+}
+
+static void test_open_file_in_a_folder_with_spaces(void **state)
+{
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s/two words", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    void *program = clopen(cp, write_file("two words/a b.cl", ANSWER(12), strlen(ANSWER(12))), CLLD_NOW);
+    ready(program);
+    assert_int_equal(answer_of(program), 12);
+    works(clclose(cp, program));
+}
+
+static void test_open_string(void **state)
+{
+    (void)state;
+    char source[] = ANSWER(42);
+    void *program = clsopen(cp, source, CLLD_LAZY);
+    ready(program);
+    memset(source, '#', sizeof source - 1); /* the string was copied */
+    assert_int_equal(answer_of(program), 42);
+    works(clclose(cp, program));
+}
+
+static void test_load_memory(void **state)
+{
+    (void)state;
+    char source[] = ANSWER(43) "this is beyond the end";
+    void *program = clload(cp, source, strlen(ANSWER(43)), CLLD_LAZY);
+    ready(program);
+    memset(source, '#', sizeof source - 1);
+    assert_int_equal(answer_of(program), 43);
+    works(clclose(cp, program));
+    fails_null(EINVAL, clload(cp, NULL, 100, CLLD_NOW));
+    fails_null(EINVAL, clload(cp, source, 0, CLLD_NOW));
+    fails_null(EINVAL, clload(NULL, source, 10, CLLD_NOW));
+}
+
+static void test_binaries(void **state)
+{
+    (void)state;
+    void *program = clsopen(cp, ANSWER(44), CLLD_NOW);
+    ready(program);
+    cl_uint ndev = clgetndev(cp);
+    char path[8][256], *bin[8];
+    size_t size[8];
+    assert_true(ndev <= 8);
+    for (cl_uint dev = 0; dev < ndev; dev++) {
+        snprintf(path[dev], sizeof path[dev], "%s/answer%u.bin", folder, dev);
+        works(clsave(cp, program, dev, path[dev]));
+        bin[dev] = read_whole(path[dev], &size[dev]);
+        assert_true(size[dev] > 0);
+    }
+    fails(EINVAL, clsave(cp, program, ndev, path[0]));
+    fails(ANY_ERROR, clsave(cp, program, 0, "/nonexistent/folder/file"));
+    works(clclose(cp, program));
+
+    program = clopen(cp, path[0], CLLD_NOW); /* from the file */
+    ready(program);
+    assert_int_equal(answer_of(program), 44);
+    works(clclose(cp, program));
+
+    program = clload(cp, bin[0], size[0], CLLD_NOW); /* from memory */
+    ready(program);
+    assert_int_equal(answer_of(program), 44);
+    works(clclose(cp, program));
+
+    program = clloadb(cp, (int)ndev, bin, size, CLLD_NOW); /* one a device */
+    ready(program);
+    assert_int_equal(answer_of(program), 44);
+    works(clclose(cp, program));
+
+    program = clloadb(cp, 1, bin, size, CLLD_NOW); /* one for all */
+    ready(program);
+    assert_int_equal(answer_of(program), 44);
+    works(clclose(cp, program));
+
+    fails_null(EINVAL, clloadb(cp, (int)ndev + 1, bin, size, CLLD_NOW));
+    fails_null(EINVAL, clloadb(cp, 0, bin, size, CLLD_NOW));
+    fails_null(EINVAL, clloadb(cp, -1, bin, size, CLLD_NOW));
+    fails_null(EINVAL, clloadb(cp, 1, NULL, size, CLLD_NOW));
+    for (cl_uint dev = 0; dev < ndev; dev++)
+        free(bin[dev]);
+}
+
+static void test_open_named(void **state)
+{
+    (void)state;
+    const char *ours = "__kernel void answer(__global int *out) { out[0] = ANSWERED; }\n";
+    unsetenv("STDCL_KERNEL_PATH");
+    void *program =
+        clopen_named(cp, "room/answer.cl", ours, strlen(ours), "-D ANSWERED=45", CLLD_NOW);
+    ready(program);
+    assert_int_equal(answer_of(program), 45);
+    works(clclose(cp, program));
+
+    char path[256];
+    snprintf(path, sizeof path, "%s/room", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    write_file("room/answer.cl", ANSWER(46), strlen(ANSWER(46)));
+    setenv("STDCL_KERNEL_PATH", folder, 1);
+    program = clopen_named(cp, "room/answer.cl", ours, strlen(ours), NULL, CLLD_NOW);
+    ready(program);
+    assert_int_equal(answer_of(program), 46); /* the file is read instead */
+    works(clclose(cp, program));
+    program = clopen_named(cp, "room/other.cl", ours, strlen(ours), "-D ANSWERED=47", CLLD_NOW);
+    ready(program);
+    assert_int_equal(answer_of(program), 47); /* no such file there */
+    works(clclose(cp, program));
+    unsetenv("STDCL_KERNEL_PATH");
+
+    const char *bad = "\n\n__kernel void answer(__global int *out) { out[0] = undeclared_thing; }\n";
+    fails_null(ENOEXEC, clopen_named(cp, "room/bad.cl", bad, strlen(bad), NULL, CLLD_NOW));
+    assert_null(clopen_named(cp, "room/bad.cl", bad, strlen(bad), NULL, CLLD_NOW));
+    contains(clerror(), "room/bad.cl:3"); /* messages call it by its name */
+}
+
+/* ---- Headers and options. ---- */
+
+static void test_includes(void **state)
+{
+    (void)state;
+    void *program = clopen(cp, "kernels/includes.cl", CLLD_NOW);
+    ready(program);
+    cl_kernel krn = clsym(cp, program, "included", 0);
+    ready(krn);
+    static const float expected[] = {77, 10, 30, 103, 0.75f, 8, -3, 4};
+    float *x = clmalloc(cp, sizeof expected, 0);
+    ready(x);
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        done(clforka(cp, dev, krn, &one, CL_EVENT_WAIT, x));
+        done(clmsync(cp, dev, x, CL_MEM_HOST));
+        for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+            assert_true(x[i] == expected[i]);
+    }
+    works(clfree(x));
+    works(clclose(cp, program));
+}
+
+static void test_working_directory_is_searched(void **state)
+{
+    (void)state;
+    const char *text = "#include \"kernels/neighbour.h\"\n"
+                       "__kernel void answer(__global int *out) { out[0] = NEIGHBOUR; }\n";
+    void *program = clopen(cp, write_file("elsewhere.cl", text, strlen(text)), CLLD_NOW);
+    ready(program);
+    assert_int_equal(answer_of(program), 77);
+    works(clclose(cp, program));
+    program = clsopen(cp, text, CLLD_NOW);
+    ready(program);
+    assert_int_equal(answer_of(program), 77);
+    works(clclose(cp, program));
+}
+
+static void test_default_defines(void **state)
+{
+    (void)state;
+    void *program = clopen(cp, "kernels/defines.cl", CLLD_NOW);
+    ready(program);
+    cl_kernel krn = clsym(cp, program, "defines", 0);
+    ready(krn);
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        cl_device_type type = 0;
+        clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
+        done(clforka(cp, dev, krn, &one, CL_EVENT_WAIT, out));
+        done(clmsync(cp, dev, out, CL_MEM_HOST));
+        assert_int_equal(out[0], 1);
+        assert_int_equal(out[1], (type & CL_DEVICE_TYPE_CPU) != 0);
+        assert_int_equal(out[2], (type & CL_DEVICE_TYPE_GPU) != 0);
+        assert_int_equal(out[3], -1);
+    }
+    works(clclose(cp, program));
+}
+
+static void test_build_with_options(void **state)
+{
+    (void)state;
+    static const int flags[] = {CLLD_NOBUILD, CLLD_LAZY};
+    for (size_t f = 0; f < 2; f++) {
+        void *program = clopen(cp, "kernels/defines.cl", flags[f]);
+        ready(program);
+        works(clbuild(cp, program, (char[]){"-D VALUE=17"}, 0));
+        report(clsym(cp, program, "defines", 0));
+        assert_int_equal(out[0], 1); /* the defaults stay */
+        assert_int_equal(out[3], 17);
+        fails(EINVAL, clbuild(cp, program, (char[]){"-D VALUE=18"}, 0)); /* it is built */
+        works(clclose(cp, program));
+    }
+    void *program = clopen(cp, "kernels/defines.cl", CLLD_NOBUILD);
+    ready(program);
+    works(clbuild(cp, program, NULL, 0));
+    report(clsym(cp, program, "defines", 0));
+    assert_int_equal(out[3], -1);
+    works(clclose(cp, program));
+}
+
+static void test_build_with_long_options(void **state)
+{
+    (void)state;
+    enum { DEFINES = 1500 };
+    char *options = malloc(DEFINES * 32), *end = options;
+    for (int i = 0; i < DEFINES; i++)
+        end += sprintf(end, "-D LONG_NAME_NUMBER_%d=%d ", i, i);
+    sprintf(end, "-D VALUE=LONG_NAME_NUMBER_%d", DEFINES - 1);
+    void *program = clopen(cp, "kernels/defines.cl", CLLD_NOBUILD);
+    ready(program);
+    works(clbuild(cp, program, options, 0));
+    report(clsym(cp, program, "defines", 0));
+    assert_int_equal(out[3], DEFINES - 1);
+    works(clclose(cp, program));
+    free(options);
+}
+
+static void test_unbuilt_program_has_no_kernels(void **state)
+{
+    (void)state;
+    void *program = clopen(cp, "kernels/defines.cl", CLLD_NOBUILD);
+    ready(program);
+    fails_null(ANY_ERROR, clsym(cp, program, "defines", 0));
+    works(clbuild(cp, program, NULL, 0)); /* the failed clsym changed nothing */
+    ready(clsym(cp, program, "defines", 0));
+    works(clclose(cp, program));
+}
+
+/* ---- Builds that fail. ---- */
+
+static void test_failed_build_hands_over_the_log(void **state)
+{
+    (void)state;
+    fails_null(ENOEXEC, clopen(cp, "kernels/broken.cl", CLLD_NOW));
+    assert_null(clopen(cp, "kernels/broken.cl", CLLD_DEFAULT));
+    const char *sentence = clerror();
+    contains(sentence, "broken.cl:7");      /* file and line */
+    contains(sentence, "undeclared_thing"); /* the compiler's own words */
+    fails_null(ENOEXEC, clsopen(cp, "__kernel void k(__global int *x) { x[0] = no_such_name; }", 0));
+    assert_null(clsopen(cp, "__kernel void k(__global int *x) { x[0] = no_such_name; }", 0));
+    contains(clerror(), "no_such_name");
+}
+
+static void test_lazy_build_fails_at_clsym(void **state)
+{
+    (void)state;
+    void *program = clopen(cp, "kernels/broken.cl", CLLD_LAZY);
+    ready(program);
+    fails_null(ENOEXEC, clsym(cp, program, "broken", 0));
+    assert_null(clsym(cp, program, "fine", 0)); /* and again */
+    contains(clerror(), "undeclared_thing");
+    works(clclose(cp, program));
+}
+
+static void test_failed_clbuild(void **state)
+{
+    (void)state;
+    void *program = clopen(cp, "kernels/broken.cl", CLLD_NOBUILD);
+    ready(program);
+    fails(ENOEXEC, clbuild(cp, program, NULL, 0));
+    assert_int_equal(clbuild(cp, program, NULL, 0), -1);
+    contains(clerror(), "broken.cl:7");
+    works(clbuild(cp, program, (char[]){"-D undeclared_thing=5"}, 0)); /* a second try may succeed */
+    report(clsym(cp, program, "broken", 0));
+    assert_int_equal(out[0], 5);
+    works(clclose(cp, program));
+    program = clopen(cp, "kernels/defines.cl", CLLD_NOBUILD);
+    ready(program);
+    fails(ANY_ERROR, clbuild(cp, program, (char[]){"--no-such-option=1"}, 0));
+    works(clclose(cp, program));
+}
+
+/* A log of hundreds of errors arrives whole. */
+static void test_long_log(void **state)
+{
+    (void)state;
+    enum { ERRORS = 15 };
+    char source[8192], *end = source;
+    end += sprintf(end, "__kernel void k(__global int *x) {\n");
+    for (int i = 0; i < ERRORS; i++)
+        end += sprintf(end, "x[%d] = this_rather_long_name_was_never_declared_%02d;\n", i, i);
+    sprintf(end, "}\n");
+    assert_null(clsopen(cp, source, CLLD_NOW));
+    const char *log = clerror();
+    contains(log, "never_declared_00");
+    contains(log, "never_declared_14");
+}
+
+static void test_failed_build_leaves_nothing(void **state)
+{
+    (void)state;
+    struct clstat_info before, after;
+    works(clstat(cp, &before));
+    assert_null(clopen(cp, "kernels/broken.cl", CLLD_NOW));
+    works(clstat(cp, &after));
+    assert_int_equal(before.nprg, after.nprg);
+}
+
+/* ---- clsym. ---- */
+
+static void test_sym_gives_usable_kernels(void **state)
+{
+    (void)state;
+    void *program = clopen(cp, BASIC_CL, CLLD_NOW);
+    ready(program);
+    cl_kernel add = clsym(cp, program, "add", 0), fill = clsym(cp, program, "fill", CLLD_NOW);
+    ready(add);
+    ready(fill);
+    assert_ptr_not_equal(add, fill);
+    assert_ptr_equal(clsym(cp, program, "add", 0), add); /* the same name, the same kernel */
+    char name[64] = "";
+    cl_uint nargs = 0;
+    assert_int_equal(clGetKernelInfo(add, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL), CL_SUCCESS);
+    assert_string_equal(name, "add");
+    assert_int_equal(clGetKernelInfo(add, CL_KERNEL_NUM_ARGS, sizeof nargs, &nargs, NULL), CL_SUCCESS);
+    assert_int_equal(nargs, 2);
+    works(clclose(cp, program));
+}
+
+static void test_unknown_name_lists_the_names(void **state)
+{
+    (void)state;
+    void *program = clopen(cp, BASIC_CL, CLLD_NOW);
+    ready(program);
+    fails_null(ENOENT, clsym(cp, program, "subtract", 0));
+    assert_null(clsym(cp, program, "subtract", 0));
+    const char *sentence = clerror();
+    contains(sentence, "subtract");
+    contains(sentence, "axpy");
+    contains(sentence, "fill");
+    contains(sentence, "reverse");
+    fails_null(ENOENT, clsym(cp, program, "", 0));
+    fails_null(EINVAL, clsym(cp, program, NULL, 0));
+    fails_null(EINVAL, clsym(NULL, program, "add", 0));
+    works(clclose(cp, program));
+}
+
+static void test_null_handle_searches_newest_first(void **state)
+{
+    (void)state;
+    void *older = clsopen(cp, ANSWER(1) "__kernel void only_older(__global int *x) { x[0] = 5; }", 0);
+    void *newer = clsopen(cp, ANSWER(2), 0);
+    ready(older);
+    ready(newer);
+    assert_int_equal(answer_of(NULL), 2);
+    report(clsym(cp, NULL, "only_older", 0));
+    assert_int_equal(out[0], 5);
+    works(clclose(cp, newer));
+    assert_int_equal(answer_of(NULL), 1);
+    works(clclose(cp, older));
+    fails_null(ENOENT, clsym(cp, NULL, "only_older", 0));
+}
+
+/* A program that is only one context's is not found in another. */
+static void test_contexts_do_not_share_programs(void **state)
+{
+    (void)state;
+    cl_device_id first = clgetdevice(cp, 0);
+    CLCONTEXT *other = clcontext_create_from(&first, 1);
+    ready(other);
+    void *program = clsopen(other, ANSWER(3) "__kernel void only_there(__global int *x) { x[0] = 1; }", 0);
+    ready(program);
+    fails_null(ENOENT, clsym(cp, NULL, "only_there", 0));
+    fails_null(ANY_ERROR, clsym(cp, program, "only_there", 0));
+    ready(clsym(other, program, "only_there", 0));
+    fails(ANY_ERROR, clclose(cp, program)); /* the two-device tutorial closes on the wrong context */
+    works(clclose(other, program));
+    works(clcontext_destroy(other));
+}
+
+/* ---- clclose. ---- */
+
+static void test_close_refuses_bad_handles(void **state)
+{
+    (void)state;
+    int on_stack = 0;
+    fails(ANY_ERROR, clclose(cp, NULL));
+    fails(ANY_ERROR, clclose(cp, &on_stack));
+    void *program = clsopen(cp, ANSWER(1), 0);
+    ready(program);
+    fails(ANY_ERROR, clclose(NULL, program));
+    works(clclose(cp, program));
+    fails(ANY_ERROR, clclose(cp, program));
+    fails_null(ANY_ERROR, clsym(cp, program, "answer", 0));
+    fails(ANY_ERROR, clbuild(cp, program, NULL, 0));
+    fails(ANY_ERROR, clsave(cp, program, 0, "/tmp/never-written"));
+}
+
+static void test_close_waits_for_work_in_flight(void **state)
+{
+    (void)state;
+    void *program = clopen(cp, BASIC_CL, CLLD_NOW);
+    ready(program);
+    cl_kernel slow = clsym(cp, program, "slow", 0);
+    ready(slow);
+    cl_uint *x = clmalloc(cp, 16 * sizeof *x, 0);
+    ready(x);
+    clndrange_t ndr = clndrange_init1d(0, 16, 16);
+    x[3] = 3;
+    done(clmsync(cp, 0, x, CL_MEM_DEVICE));
+    cl_event running = started(
+        clforka(cp, 0, slow, &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, 20000000));
+    works(clclose(cp, program));
+    assert_int_equal(event_status(running), CL_COMPLETE);
+    clReleaseEvent(running);
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    assert_int_equal(x[3], slow_twin(3, 20000000));
+    works(clfree(x));
+}
+
+static void test_kernels_end_with_their_program(void **state)
+{
+    (void)state;
+    void *program = clsopen(cp, ANSWER(1), 0);
+    ready(program);
+    cl_kernel krn = clsym(cp, program, "answer", 0);
+    ready(krn);
+    works(clclose(cp, program));
+    fails_event(EINVAL, clfork(cp, 0, krn, &one, CL_EVENT_WAIT));
+    fails(EINVAL, clarg_set(krn, 0, 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_embedded_kernels),
+        cmocka_unit_test(test_open_file),
+        cmocka_unit_test(test_open_refuses_bad_files),
+        cmocka_unit_test(test_open_file_in_a_folder_with_spaces),
+        cmocka_unit_test(test_open_string),
+        cmocka_unit_test(test_load_memory),
+        cmocka_unit_test(test_binaries),
+        cmocka_unit_test(test_open_named),
+        cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_working_directory_is_searched),
+        cmocka_unit_test(test_default_defines),
+        cmocka_unit_test(test_build_with_options),
+        cmocka_unit_test(test_build_with_long_options),
+        cmocka_unit_test(test_unbuilt_program_has_no_kernels),
+        cmocka_unit_test(test_failed_build_hands_over_the_log),
+        cmocka_unit_test(test_lazy_build_fails_at_clsym),
+        cmocka_unit_test(test_failed_clbuild),
+        cmocka_unit_test(test_long_log),
+        cmocka_unit_test(test_failed_build_leaves_nothing),
+        cmocka_unit_test(test_sym_gives_usable_kernels),
+        cmocka_unit_test(test_unknown_name_lists_the_names),
+        cmocka_unit_test(test_null_handle_searches_newest_first),
+        cmocka_unit_test(test_contexts_do_not_share_programs),
+        cmocka_unit_test(test_close_refuses_bad_handles),
+        cmocka_unit_test(test_close_waits_for_work_in_flight),
+        cmocka_unit_test(test_kernels_end_with_their_program),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
