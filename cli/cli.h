@@ -132,6 +132,7 @@ struct cli_option {
 #define CLI_REAL(letter_, name_, arg_, to_, min_, max_, help_)                             \
     {.type = CLI_TYPE_REAL, .letter = (letter_), .name = (name_), .argument = (arg_),      \
      .help = (help_), .to.real = (to_), .of.real = {(min_), (max_)}}
+/* A choice's names stand in its help where that says "{}", else at its end. */
 #define CLI_CHOICE(letter_, name_, arg_, to_, choices_, help_)                             \
     {.type = CLI_TYPE_CHOICE, .letter = (letter_), .name = (name_), .argument = (arg_),    \
      .help = (help_), .to.integer = (to_), .of.choices = (choices_)}
@@ -275,7 +276,8 @@ size_t cli_text_width(const char *text);
 
 /* Numbers for people, in buffers of the caller's; each returns its buffer.
  *   cli_text_bytes     "512 B", "48.0 KiB", "139.8 GiB"
- *   cli_text_rate      4.26e12, "B/s": "4.26 TB/s"; 1.98e9, "Hz": "1.98 GHz"
+ *   cli_text_rate      4.26e12, "B/s": "4.26 TB/s"; 1e10, "steps/s": "10.0 G steps/s", for a word is
+ *                      kept apart from the prefix and a symbol (up to four letters) is not
  *   cli_text_duration  "0.42 s", "12.3 s", "3 min 20 s", "2 h 05 min" */
 struct cli_text {
     char s[32];

@@ -80,6 +80,13 @@ static void add_contexts(struct cli_table *table, const struct detail *d)
     cli_table_add(table, "%s", *text ? text : "-");
 }
 
+/* The version proper; PoCL adds its build options, behind two blanks. */
+static int version_length(const char *version)
+{
+    const char *end = strstr(version, "  ");
+    return (int)(end ? end - version : (ptrdiff_t)strlen(version));
+}
+
 static int report_table(const struct cli_devices *devices, const struct detail *detail)
 {
     struct cli_text clock, memory, local;
@@ -88,7 +95,8 @@ static int report_table(const struct cli_devices *devices, const struct detail *
     for (size_t i = 0; i < devices->n; i++) {
         const struct cli_device *device = &devices->item[i];
         if (i == 0 || device->platform != device[-1].platform)
-            cli_table_heading(table, "%s, %s", device->platform_name, device->platform_version);
+            cli_table_heading(table, "%s, %.*s", device->platform_name,
+                              version_length(device->platform_version), device->platform_version);
         cli_table_add(table, "%zu", i);
         cli_table_add(table, "%s", device->name);
         cli_table_add(table, "%s", cli_device_type(device->type));

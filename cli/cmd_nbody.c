@@ -86,7 +86,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_CHOICE(0, "integrator", "NAME", &job->integrator, nbody_integrator_names,
                    "how a step is made"),
         CLI_CHOICE(0, "precision", "NAME", &job->precision, nbody_precision_names,
-                   "of the numbers on the device (default single; double for three bodies)"),
+                   "of the numbers on the device: {} (default single; double for models of "
+                   "three bodies)"),
         CLI_SIZE(0, "burst", "N", &job->burst, 1, SIZE_MAX,
                  "steps between visits of the host (default: about ten visits a second)"),
         CLI_GROUP("Output"),
@@ -138,6 +139,7 @@ static int work(struct nbody_job *job)
         status = nbody_job_plan(job);
     if (status == CLI_DONE)
         status = cli_profile_start(&job->common, job->context);
+    cli_interrupt_catch(); /* from here on there is something to save */
     if (status == CLI_DONE)
         status = nbody_output_open(job);
     if (status == CLI_DONE)

@@ -78,6 +78,18 @@ static void append_default(char *text, size_t size, const struct cli_option *o)
     }
 }
 
+/* The row's text; the names of a choice stand where it says "{}", else at its end. */
+static void append_help(char *text, size_t size, const struct cli_option *o)
+{
+    const char *place = strstr(o->help, "{}");
+    const int head = place ? (int)(place - o->help) : (int)strlen(o->help);
+    append(text, size, "%.*s", head, o->help);
+    if (o->type == CLI_TYPE_CHOICE)
+        for (int i = 0; o->of.choices[i]; i++)
+            append(text, size, "%s%s", i ? ", " : place ? "" : ": ", o->of.choices[i]);
+    append(text, size, "%s", place ? place + 2 : "");
+}
+
 static void help_option(const struct cli_option *o, FILE *fp)
 {
     char left[128] = "", right[1024] = "";
@@ -92,10 +104,7 @@ static void help_option(const struct cli_option *o, FILE *fp)
     else if (o->argument)
         append(left, sizeof left, " %s", o->argument);
 
-    append(right, sizeof right, "%s", o->help);
-    if (o->type == CLI_TYPE_CHOICE)
-        for (int i = 0; o->of.choices[i]; i++)
-            append(right, sizeof right, "%s%s", i ? ", " : ": ", o->of.choices[i]);
+    append_help(right, sizeof right, o);
     append_default(right, sizeof right, o);
 
     fprintf(fp, "  %-*s", HELP_COLUMN - 2, left);
@@ -108,6 +117,8 @@ void cli_help(const struct cli_usage *usage, FILE *fp)
 {
     fprintf(fp, "usage: %s %s\n\n", cli_program, usage->synopsis);
     cli_wrap(fp, usage->about, 0, HELP_WIDTH);
+    if (usage->options->type != CLI_TYPE_GROUP)
+        fputc('\n', fp);
     for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
         if (o->type == CLI_TYPE_GROUP)
             fprintf(fp, "\n%s\n", o->help);

@@ -93,7 +93,6 @@ int nbody_job_run(struct nbody_job *job)
     struct cli_progress progress;
     if (nbody_diagnose(job->engine, &job->start) < 0)
         return cli_failed_call(NULL);
-    cli_interrupt_catch();
     int status = nbody_output_row(job, &job->start);
     cli_progress_start(&progress, "steps", (double)job->total, job->common.quiet);
     if (status == CLI_DONE)

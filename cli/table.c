@@ -207,7 +207,9 @@ const char *cli_text_rate(struct cli_text *text, double value, const char *unit)
     size_t i = 0;
     for (; fabs(value) >= 999.5 && i + 1 < sizeof prefix / sizeof *prefix; i++)
         value /= 1000;
-    snprintf(text->s, sizeof text->s, "%.*f %s%s", decimals(value), value, prefix[i], unit);
+    const bool word = strcspn(unit, "/") > 4;
+    snprintf(text->s, sizeof text->s, "%.*f %s%s%s", decimals(value), value, prefix[i],
+             word && i ? " " : "", unit);
     return text->s;
 }
 

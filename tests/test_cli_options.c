@@ -235,12 +235,13 @@ static void help_lists_every_option(void **state)
     (void)state;
     size_t n = 7;
     double dt = NAN;
-    int colour = 1;
+    int colour = 1, other = -1;
     struct cli_option options[] = {
         CLI_GROUP("Things"),
         CLI_SIZE('n', "count", "N", &n, 1, SIZE_MAX, "how many"),
         CLI_REAL(0, "dt", "T", &dt, CLI_ABOVE_0, DBL_MAX, "a step"),
         CLI_CHOICE(0, "colour", "NAME", &colour, colours, "a colour"),
+        CLI_CHOICE('o', NULL, "NAME", &other, colours, "or {} (none by default)"),
         CLI_END,
     };
     const struct cli_usage usage = {.synopsis = "[options]", .about = "Does.", .options = options};
@@ -254,6 +255,7 @@ static void help_lists_every_option(void **state)
         "  -n, --count N           how many (default 7)\n"
         "      --dt T              a step\n"
         "      --colour NAME       a colour: red, green, blue (default green)\n"
+        "  -o NAME                 or red, green, blue (none by default)\n"
         "      --help              this text\n");
 }
 
@@ -304,6 +306,8 @@ static void texts(void **state)
     assert_string_equal(cli_text_rate(&t, 4.26e12, "B/s"), "4.26 TB/s");
     assert_string_equal(cli_text_rate(&t, 1.98e9, "Hz"), "1.98 GHz");
     assert_string_equal(cli_text_rate(&t, 999.7, "x"), "1.00 kx");
+    assert_string_equal(cli_text_rate(&t, 35.12, "steps/s"), "35.1 steps/s");
+    assert_string_equal(cli_text_rate(&t, 1.24e10, "bodies/s"), "12.4 G bodies/s");
     assert_string_equal(cli_text_duration(&t, 0.424), "0.42 s");
     assert_string_equal(cli_text_duration(&t, 12.34), "12.3 s");
     assert_string_equal(cli_text_duration(&t, 59.97), "1 min 00 s");

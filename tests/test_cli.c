@@ -1,0 +1,656 @@
+/* The real command, run as a person runs it: exit status, what it says, which files it leaves.
+ *
+ *   test_cli PATH_OF_STDCL
+ *
+ * Every run happens in an empty folder of its own; whatever goes wrong must be told in one line of
+ * stderr and leave the folder as it was.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+static const char *command; /* the path of stdcl */
+static char folder[64], old_folder[4096];
+static char out[1 << 16], err[1 << 16];
+
+/* ---- Running. -------------------------------------------------------------------------------- */
+
+static const char *const no_environment[] = {NULL};
+
+/* Splits at blanks; a word may be quoted with ''. Changes the line. */
+static void split(char *line, char **argv, size_t room)
+{
+    size_t n = 0;
+    while (*(line += strspn(line, " "))) {
+        const char end = *line == '\'' ? '\'' : ' ';
+        line += end == '\'';
+        assert_true(n + 1 < room);
+        argv[n++] = line;
+        line += strcspn(line, end == ' ' ? " " : "'");
+        if (*line)
+            *line++ = 0;
+    }
+    argv[n] = NULL;
+}
+
+/* Starts the command with `arguments`, its output in files outside the folder. */
+static pid_t start(const char *arguments, const char *const environment[], const char *stdout_name)
+{
+    char line[4096], *argv[64] = {(char *)(uintptr_t)command};
+    snprintf(line, sizeof line, "%s", arguments);
+    split(line, argv + 1, 62);
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child > 0)
+        return child;
+    const int to = open(stdout_name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int error = open("../err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(to, STDOUT_FILENO);
+    dup2(error, STDERR_FILENO);
+    for (size_t i = 0; environment[i]; i++)
+        putenv((char *)(uintptr_t)environment[i]);
+    execv(command, argv);
+    _exit(126);
+}
+
+static void load(const char *name, char *text, size_t size)
+{
+    FILE *fp = fopen(name, "r");
+    text[0] = 0;
+    if (!fp)
+        return;
+    text[fread(text, 1, size - 1, fp)] = 0;
+    fclose(fp);
+}
+
+/* The exit status, or 1000 + signal; out[] and err[] hold what was said. */
+static int finish(pid_t child)
+{
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    load("../out", out, sizeof out);
+    load("../err", err, sizeof err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static int run(const char *arguments)
+{
+    return finish(start(arguments, no_environment, "../out"));
+}
+
+static int run_with(const char *variable, const char *arguments)
+{
+    const char *const environment[] = {variable, NULL};
+    return finish(start(arguments, environment, "../out"));
+}
+
+/* ---- The folder. ----------------------------------------------------------------------------- */
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/stdcl-cli-XXXXXX");
+    if (!getcwd(old_folder, sizeof old_folder) || !mkdtemp(folder) || chdir(folder) ||
+        mkdir("here", 0700) || chdir("here"))
+        return -1;
+    return 0;
+}
+
+static size_t empty_here(const char *print)
+{
+    size_t n = 0;
+    DIR *d = opendir(".");
+    for (struct dirent *e; (e = readdir(d));) {
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+            continue;
+        n++;
+        if (print)
+            print_error("left by 'stdcl %s': %s\n", print, e->d_name);
+        if (unlink(e->d_name))
+            rmdir(e->d_name);
+    }
+    closedir(d);
+    return n;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    empty_here(NULL);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    empty_here(NULL);
+    unlink("../out");
+    unlink("../err");
+    unlink("../in");
+    unlink("../in2");
+    return chdir(old_folder) || (snprintf(err, sizeof err, "%s/here", folder), rmdir(err)) ||
+           rmdir(folder);
+}
+
+static bool exists(const char *name)
+{
+    return access(name, F_OK) == 0;
+}
+
+/* Writes an input beside the folder, so that it does not count as left over. */
+static void input(const void *data, size_t size)
+{
+    FILE *fp = fopen("../in", "wb");
+    assert_non_null(fp);
+    assert_int_equal(fwrite(data, 1, size, fp), size);
+    fclose(fp);
+}
+
+/* ---- What must hold. ------------------------------------------------------------------------- */
+
+static void expect(const char *arguments, int status, int wanted)
+{
+    if (status != wanted)
+        fail_msg("'stdcl %s' gives %d, not %d\nstdout: %.500s\nstderr: %.2000s", arguments, status,
+                 wanted, out, err);
+}
+
+static void works(const char *arguments)
+{
+    expect(arguments, run(arguments), 0);
+    if (*err)
+        fail_msg("'stdcl %s' says on stderr: %s", arguments, err);
+}
+
+/* One sentence on stderr that holds `part`, nothing on stdout, no file. */
+static void refused(const char *arguments, int status, int wanted, const char *part)
+{
+    expect(arguments, status, wanted);
+    const char *end = strchr(err, '\n');
+    if (strncmp(err, "stdcl", 5) || !end || end[1] || !strstr(err, ": "))
+        fail_msg("'stdcl %s' does not say one line: %s", arguments, err);
+    if (!strstr(err, part))
+        fail_msg("'stdcl %s' does not say '%s': %s", arguments, part, err);
+    if (*out)
+        fail_msg("'stdcl %s' writes to stdout: %.200s", arguments, out);
+    if (empty_here(arguments))
+        fail_msg("'stdcl %s' leaves files", arguments);
+}
+
+static void refuses(const char *arguments, int wanted, const char *part)
+{
+    refused(arguments, run(arguments), wanted, part);
+}
+
+static json_t *report(void)
+{
+    json_error_t error;
+    json_t *object = json_loads(out, JSON_REJECT_DUPLICATES, &error);
+    if (!json_is_object(object))
+        fail_msg("no JSON object: %s in: %.500s", error.text, out);
+    return object;
+}
+
+static double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_number(value))
+        fail_msg("'%s' is no number in: %s", key, out);
+    return json_number_value(value);
+}
+
+/* ---- The command itself. --------------------------------------------------------------------- */
+
+static void overview_and_version(void **state)
+{
+    (void)state;
+    works("--version");
+    assert_string_equal(out, "stdcl 1.0.0\n");
+    works("--help");
+    assert_non_null(strstr(out, "  nbody "));
+    works("help nbody");
+    assert_non_null(strstr(out, "--integrator NAME"));
+    works("nbody --help");
+    works("devices --help");
+    works("embed --help");
+    assert_int_equal(run(""), 2);
+    assert_non_null(strstr(err, "usage: stdcl COMMAND"));
+    refuses("nbdy", 2, "unknown command 'nbdy'; did you mean 'nbody'?");
+    refuses("--verion", 2, "unknown option '--verion'");
+    refuses("help nothing", 2, "unknown command 'nothing'");
+    refuses("''", 2, "unknown command ''");
+}
+
+static void a_full_disk_on_stdout(void **state)
+{
+    (void)state;
+    const int status = finish(start("devices", no_environment, "/dev/full"));
+    out[0] = 0;
+    refused("devices >/dev/full", status, 1, "No space left on device");
+}
+
+static void devices(void **state)
+{
+    (void)state;
+    works("devices");
+    assert_non_null(strstr(out, "stddev"));
+    works("devices --json");
+    json_t *r = report();
+    assert_string_equal(json_string_value(json_object_get(r, "program")), "devices");
+    const json_t *list = json_object_get(r, "devices"), *first = json_array_get(list, 0);
+    assert_true(json_array_size(list) >= 1);
+    static const char *const texts[] = {"name", "vendor", "type", "platform", "driver"};
+    static const char *const numbers[] = {"number", "compute_units", "clock_hz", "memory_bytes",
+                                          "local_memory_bytes"};
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(json_is_string(json_object_get(first, texts[i])));
+        number(first, numbers[i]);
+    }
+    assert_true(json_is_boolean(json_object_get(first, "fp64")));
+    assert_string_equal(json_string_value(json_array_get(json_object_get(first, "contexts"), 0)), "stddev");
+    json_decref(r);
+    refused("devices", run_with("OCL_ICD_VENDORS=/nonexistent", "devices"), 1, "install");
+    refused("devices --json", run_with("OCL_ICD_VENDORS=/nonexistent", "devices --json"), 1, "no OpenCL");
+    refuses("devices x", 2, "unexpected argument 'x'");
+    refuses("devices --jsno", 2, "did you mean '--json'?");
+}
+
+/* ---- embed; that its objects work is shown by test_cli_embed. --------------------------------- */
+
+static void embed(void **state)
+{
+    (void)state;
+    input("kernel void f() {}\n", 19);
+    works("embed ../in -o k.o");
+    assert_true(exists("k.o"));
+    works("embed ../in -o k.c");
+    load("k.c", out, sizeof out);
+    assert_non_null(strstr(out, "{\"../in\", source_0, 19, 0}"));
+    assert_non_null(strstr(out, "\n107,101,114,110,101,108,32,"));
+    const char odd[] = "a \"b\\n%s?\?/\xc3\xa9\1.cl"; /* as a file's name, slash replaced */
+    char name[64], line[256];
+    snprintf(name, sizeof name, "%s", odd);
+    *strchr(name, '/') = '!';
+    assert_int_equal(rename("../in", name), 0);
+    snprintf(line, sizeof line, "embed '%s' -o k.o", name);
+    works(line);
+    snprintf(line, sizeof line, "embed '%s' -o k.c", name);
+    works(line);
+    load("k.c", out, sizeof out);
+    assert_non_null(strstr(out, "{\"a \\042b\\134n%s\\077\\077!\\303\\251\\001.cl\", source_0"));
+    empty_here(NULL);
+}
+
+static void embed_refuses(void **state)
+{
+    (void)state;
+    input("", 0);
+    refuses("embed ../in -o k.o", 1, "'../in' is empty");
+    refuses("embed ../nothing.cl -o k.o", 1, "cannot read '../nothing.cl': No such file");
+    refuses("embed .. -o k.o", 1, "cannot read '..': it is a folder");
+    input("kernel void f() {}\n", 19);
+    refuses("embed ../in", 2, "-o is missing");
+    refuses("embed -o k.o", 2, "the kernel file is missing");
+    refuses("embed ../in ../in -o k.o", 2, "given twice");
+    refuses("embed ../in -o k.so", 2, "'k.so' ends neither in .o");
+    refuses("embed ../in -o nowhere/k.o", 1, "nowhere");
+    refuses("embed ../in -o nowhere/k.c", 1, "nowhere");
+    refused("embed", run_with("CC=no-such-compiler -x", "embed ../in -o k.o"), 1,
+            "cannot run the C compiler 'no-such-compiler'");
+    refused("embed", run_with("CC=false", "embed ../in -o k.o"), 1,
+            "the C compiler 'false' ended with status 1");
+    refused("embed", run_with("TMPDIR=/nonexistent", "embed ../in -o k.o"), 1, "/nonexistent");
+}
+
+/* ---- nbody. ---------------------------------------------------------------------------------- */
+
+static const char two_bodies[] = "# mass x y z vx vy vz\n1 -0.5 0 0 0 -0.7 0\n1 0.5 0 0 0 0.7 0\n";
+
+static void nbody_json(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {
+        "program", "device", "n", "steps", "dt", "eps", "integrator", "precision", "seconds",
+        "interactions_per_s", "energy_start", "energy_end", "energy_error_rel", "momentum",
+        "angular_momentum", "virial_ratio"};
+    works("nbody --ic figure8 --steps 100 --integrator hermite4 --precision double --json");
+    json_t *r = report();
+    assert_int_equal(json_object_size(r), sizeof keys / sizeof *keys);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!json_object_get(r, keys[i]))
+            fail_msg("there is no key '%s'", keys[i]);
+    assert_true(number(r, "n") == 3 && number(r, "steps") == 100 && number(r, "eps") == 0);
+    assert_true(fabs(number(r, "energy_start") + 1.287141991766) < 1e-9); /* published */
+    assert_true(number(r, "energy_error_rel") < 1e-9);
+    assert_true(number(r, "seconds") > 0 && number(r, "interactions_per_s") > 0);
+    assert_int_equal(json_array_size(json_object_get(r, "momentum")), 3);
+    assert_string_equal(json_string_value(json_object_get(r, "integrator")), "hermite4");
+    assert_string_equal(json_string_value(json_object_get(r, "precision")), "double");
+    json_decref(r);
+}
+
+static void nbody_report(void **state)
+{
+    (void)state;
+    input(two_bodies, sizeof two_bodies - 1);
+    works("nbody -i ../in --dt 0.001 --steps 50");
+    assert_non_null(strstr(out, "bodies        2, from ../in"));
+    assert_non_null(strstr(out, "steps         50 of 0.001 to time 0.05"));
+    assert_non_null(strstr(out, "relative error"));
+    assert_non_null(strstr(out, "interactions/s"));
+    works("nbody -i ../in --steps 5 --quiet");
+    assert_string_equal(out, "");
+    works("nbody -i ../in --steps 0 --json"); /* nothing but the sums */
+    json_t *r = report();
+    assert_true(fabs(number(r, "energy_end") - (0.49 - 1)) < 1e-6);
+    assert_true(number(r, "interactions_per_s") == 0);
+    json_decref(r);
+    works("nbody -n 1 --steps 3 --json");
+    assert_int_equal(empty_here(NULL), 0);
+}
+
+/* All formats hold the same bodies; a run that ends between two steps can be taken up from its file. */
+static void nbody_snapshots(void **state)
+{
+    (void)state;
+    static const char *const file[] = {"a.tab", "a.tipsy", "a.bin"};
+    char line[64];
+    double energy[3];
+    input(two_bodies, sizeof two_bodies - 1);
+    works("nbody -i ../in --dt 0.001 --until 0.1005 --precision double -q -o a.tab -o a.tipsy -o a.bin");
+    for (int i = 0; i < 3; i++) {
+        snprintf(line, sizeof line, "nbody -i %s --steps 0 --json", file[i]);
+        works(line);
+        json_t *r = report();
+        energy[i] = number(r, "energy_end");
+        json_decref(r);
+    }
+    assert_true(fabs(energy[0] - (0.49 - 1)) < 1e-6);
+    assert_true(fabs(energy[1] - energy[0]) < 1e-6 && energy[2] == energy[1]);
+    works("nbody -i a.tab --dt 0.001 --until 0.2 --precision double -q -o ../in2");
+    assert_int_equal(empty_here(NULL), 3);
+    load("../in2", out, sizeof out);
+    assert_non_null(strstr(out, "time = 0.2\n"));
+    double v[7];
+    const char *first = strstr(out, "\n1 ");
+    assert_non_null(first);
+    assert_int_equal(sscanf(first, "%lf %lf %lf %lf %lf %lf %lf", v, v + 1, v + 2, v + 3, v + 4, v + 5, v + 6), 7);
+    assert_true(fabs(sqrt(v[1] * v[1] + v[2] * v[2]) - 0.5) < 1e-3); /* nearly a circle, of period 4.5 */
+    assert_true(fabs(atan2(v[2], v[1]) - (-3.14159265 + 1.4 * 0.2)) < 1e-3);
+    refuses("nbody -i ../in2 --until 0.1", 2, "before the bodies' time, 0.2");
+}
+
+static void nbody_standard_output(void **state)
+{
+    (void)state;
+    works("nbody -n 4 --steps 1 -q -o -");
+    assert_int_equal(strncmp(out, "#", 1), 0);
+    int lines = 0;
+    for (const char *p = out; (p = strchr(p, '\n')); p++)
+        lines++;
+    assert_true(lines >= 4);
+    assert_int_equal(run("nbody -n 4 --steps 1 -o -"), 0);
+    assert_non_null(strstr(err, "relative error")); /* the report steps aside */
+    assert_null(strstr(out, "relative error"));
+}
+
+static void nbody_table(void **state)
+{
+    (void)state;
+    double row[11];
+    char *p;
+    works("nbody -n 64 --dt 0.01 --steps 20 --every 5 --csv e -q");
+    load("e", out, sizeof out);
+    assert_int_equal(strncmp(out, "time,kinetic,potential,total,", 29), 0);
+    p = strchr(out, '\n') + 1;
+    for (int i = 0; i <= 4; i++) {
+        for (int k = 0; k < 11; k++)
+            row[k] = strtod(p, &p), p++;
+        assert_true(fabs(row[0] - 0.05 * i) < 1e-12);
+        assert_true(fabs(row[1] + row[2] - row[3]) < 1e-12);
+        assert_true(fabs(row[10] - 2 * row[1] / fabs(row[2])) < 1e-12);
+    }
+    assert_int_equal(*p, 0);
+    assert_int_equal(empty_here(NULL), 1);
+}
+
+static void nbody_pictures(void **state)
+{
+    (void)state;
+    char magic[16] = "";
+    if (run("nbody -n 100 --steps 1 -q --size 64 -o p.png") == 1 && strstr(err, "libpng"))
+        skip();
+    works("nbody -n 100 --steps 10 --size 64x32 -o p.png -o P.PNG --plane xz --colours viridis");
+    load("p.png", magic, sizeof magic);
+    assert_memory_equal(magic, "\x89PNG\r\n\x1a\n", 8);
+    assert_true(exists("P.PNG"));
+    assert_int_equal(empty_here(NULL), 2);
+    works("nbody -n 100 --steps 10 --size 64 -o p.png --frames 3 -q");
+    assert_true(exists("p-0001.png") && exists("p-0003.png"));
+    assert_int_equal(empty_here(NULL), 3);
+    works("nbody -n 100 --steps 10 --size 64 -o p.png --frames 11 -q");
+    assert_int_equal(empty_here(NULL), 11);
+}
+
+static void nbody_devices(void **state)
+{
+    (void)state;
+    works("nbody -n 300 --steps 10 --json --device cpu:0");
+    json_t *one = report();
+    const int status = run_with("POCL_DEVICES=pthread pthread", "nbody -n 300 --steps 10 --json --device all");
+    expect("nbody --device all", status, 0);
+    json_t *two = report();
+    assert_true(fabs(number(one, "energy_end") - number(two, "energy_end")) < 1e-5);
+    assert_null(strchr(json_string_value(json_object_get(one, "device")), '+'));
+    json_decref(one);
+    json_decref(two);
+    works("nbody -n 8 --steps 1 --device 0 -q");
+    refuses("nbody -n 8 --device tricorder", 2, "no device matches 'tricorder'; there");
+    refuses("nbody -n 8 --device cpu:7", 2, "no device matches 'cpu:7'");
+    refused("nbody", run_with("OCL_ICD_VENDORS=/nonexistent", "nbody -n 8 -o x.tab"), 1, "install");
+}
+
+static void nbody_refuses_options(void **state)
+{
+    (void)state;
+    input(two_bodies, sizeof two_bodies - 1);
+    static const struct { const char *arguments, *part; } wrong[] = {
+        {"nbody --dt 0", "--dt: '0' is not allowed; give a number above 0"},
+        {"nbody --dt -1", "--dt: '-1'"},
+        {"nbody --dt nan", "--dt: 'nan'"},
+        {"nbody --eps -0.1", "--eps: '-0.1' is not allowed"},
+        {"nbody --eps inf", "--eps: 'inf'"},
+        {"nbody -G 0", "--gravity: '0'"},
+        {"nbody -n 0", "--bodies: '0' is too small"},
+        {"nbody -n -1", "--bodies: '-1' is negative"},
+        {"nbody -n 1e30", "--bodies: '1e30' is too large"},
+        {"nbody -n 18446744073709551616", "is too large"},
+        {"nbody -n 2.5", "no whole number"},
+        {"nbody --steps -1", "--steps: '-1' is negative"},
+        {"nbody --steps", "--steps needs a value"},
+        {"nbody --burst 0", "--burst: '0' is too small"},
+        {"nbody --seed x", "--seed: 'x'"},
+        {"nbody --integrator leapfog", "did you mean 'leapfrog'?"},
+        {"nbody --precision half", "give one of single, double"},
+        {"nbody --ic nebula", "give one of plummer"},
+        {"nbody --stpes 3", "did you mean '--steps'?"},
+        {"nbody galaxy.tab", "unexpected argument 'galaxy.tab'"},
+        {"nbody --ic figure8 -n 4", "which has 3 bodies"},
+        {"nbody -i ../in --ic plummer", "exclude each other"},
+        {"nbody -i ../in -n 5", "exclude each other"},
+        {"nbody -i ../in --seed 5", "exclude each other"},
+        {"nbody --steps 1 --until 1", "exclude each other"},
+        {"nbody -n 8 --until -1", "--until: '-1' is before"},
+        {"nbody -n 8 --until 1e300", "2^53 steps"},
+        {"nbody -n 8 --frames 3", "--frames needs to know where to"},
+        {"nbody -n 8 --frames 0 -o a.png", "--frames: '0' is too small"},
+        {"nbody -n 8 --frames 9 --steps 5 -o a.png", "at least 8 steps"},
+        {"nbody -n 8 --every 3", "--every needs a table"},
+        {"nbody -n 8 --size 8 -o a.png", "'8' is no size"},
+        {"nbody -n 8 --size 64x -o a.png", "'64x' is no size"},
+        {"nbody -n 8 --size 64x64x64 -o a.png", "'64x64x64' is no size"},
+        {"nbody -n 8 -o a.tab -o a.tab", "given twice"},
+        {"nbody -n 8 -o a.csv --csv b.csv", "second table"},
+        {"nbody -n 8 -o a.h5", ".h5"},
+        {"nbody -n 8 --json -o -", "standard output"},
+        {"nbody -n 8 -o ''", "--output: the value is empty"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        refuses(wrong[i].arguments, 2, wrong[i].part);
+}
+
+static void nbody_refuses_places(void **state)
+{
+    (void)state;
+    static const char *const outputs[] = {"-o nowhere/a.tab", "-o nowhere/a.tipsy", "-o nowhere/a.png",
+                                          "--csv nowhere/a", "-o nowhere/a.png --frames 2"};
+    char line[128];
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        snprintf(line, sizeof line, "nbody -n 2^62 %s", outputs[i]); /* before there are bodies */
+        refuses(line, 1, "nowhere");
+    }
+    refuses("nbody -n 8 -o ..", 1, "..");
+    refuses("nbody -n 8 --steps 1 -q -o /dev/full", 1, "/dev/full");
+    refused("nbody -o a.mp4", run_with("PATH=/nonexistent", "nbody -n 8 -o a.mp4"), 1, "ffmpeg");
+    refuses("nbody -n 1e15", 1, "1000000000000000 bodies need");
+    refuses("nbody -n 2^62", 1, "EiB");
+}
+
+static void refuses_input(const char *text, const char *part)
+{
+    input(text, strlen(text));
+    refuses("nbody -i ../in --dt 0.01 -o a.tab --csv a.csv", 1, part);
+    assert_non_null(strstr(err, "../in"));
+}
+
+static void nbody_refuses_input(void **state)
+{
+    (void)state;
+    refuses("nbody -i ../nothing -o a.tab", 1, "../nothing");
+    refuses("nbody -i .. -o a.tab", 1, "..");
+    refuses_input("1 0 0 0 0 0 0\n1 2 3\n", "2");
+    refuses_input("1 0 0 0 0 0 0\n1 2 3 4 5 six 7\n", "six");
+    refuses_input("1 0 0 nan 0 0 0\n", "nan");
+    refuses_input("-1 0 0 0 0 0 0\n", "-1");
+    refuses_input("# nothing\n", "no ");
+    refuses_input("", "empty");
+    unsigned char header[40] = {0};
+    header[8 + 3] = 200; /* 200 bodies, big-endian, which do not follow */
+    header[12 + 3] = 3;
+    header[20 + 3] = 200;
+    input(header, sizeof header);
+    refuses("nbody -i ../in -o a.tab", 1, "../in");
+}
+
+/* Two bodies so near that the force overflows single precision; and a kernel that does not build. */
+static void nbody_stops(void **state)
+{
+    (void)state;
+    const char near[] = "1 0 0 0 0 0 0\n1 1e-14 0 0 0 0 0\n1 1 0 0 0 0 0\n";
+    input(near, sizeof near - 1);
+    refuses("nbody -i ../in --eps 0 --dt 0.1 --steps 10 -o a.tab --csv a.csv", 1, "step");
+    assert_int_equal(mkdir("../kernels", 0700) || mkdir("../kernels/nbody", 0700), 0);
+    FILE *fp = fopen("../kernels/nbody/direct.cl", "w");
+    fputs("kernel void nonsense(", fp);
+    fclose(fp);
+    const int status = run_with("STDCL_KERNEL_PATH=../kernels", "nbody -n 8 -o a.tab");
+    expect("nbody with a broken kernel", status, 1);
+    assert_non_null(strstr(err, "direct.cl"));
+    assert_int_equal(empty_here("nbody with a broken kernel"), 0);
+    unlink("../kernels/nbody/direct.cl");
+    rmdir("../kernels/nbody");
+    rmdir("../kernels");
+}
+
+/* ---- Interruption. --------------------------------------------------------------------------- */
+
+static void sleep_ms(long ms)
+{
+    const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
+static bool folder_is_empty(void)
+{
+    size_t n = 0;
+    DIR *d = opendir(".");
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n <= 2;
+}
+
+/* Starts a job too long to end, and returns when its table is open: from then on it minds signals. */
+static pid_t start_long(const char *arguments)
+{
+    const pid_t child = start(arguments, no_environment, "../out");
+    for (int i = 0; i < 3000 && folder_is_empty(); i++)
+        sleep_ms(10);
+    sleep_ms(300);
+    return child;
+}
+
+static void interrupted_once(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGINT, SIGTERM};
+    for (size_t i = 0; i < 2; i++) {
+        const pid_t child = start_long("nbody -n 500 --dt 1e-6 --steps 1e12 --csv e.csv -o a.tab --json");
+        kill(child, signals[i]);
+        expect("nbody, interrupted", finish(child), 128 + signals[i]);
+        assert_string_equal(err, "");
+        json_t *r = report();
+        assert_true(number(r, "steps") < 1e12);
+        json_decref(r);
+        assert_true(exists("a.tab") && exists("e.csv"));
+        works("nbody -i a.tab --steps 0 -q"); /* whole */
+        assert_int_equal(empty_here(NULL), 2);
+    }
+}
+
+static void interrupted_twice(void **state)
+{
+    (void)state;
+    const pid_t child = start_long("nbody -n 20000 --steps 1e9 --burst 1e9 --csv e.csv -o a.tab");
+    kill(child, SIGINT);
+    sleep_ms(300);
+    kill(child, SIGINT);
+    expect("nbody, interrupted twice", finish(child), 1000 + SIGINT);
+    assert_int_equal(empty_here("nbody, interrupted twice"), 0);
+}
+
+int main(int argc, char **argv)
+{
+    static char path[4096];
+    if (argc != 2 || !realpath(argv[1], path)) {
+        fprintf(stderr, "usage: test_cli PATH_OF_STDCL\n");
+        return 1;
+    }
+    command = path;
+#define TEST(name) cmocka_unit_test_teardown(name, clean)
+    const struct CMUnitTest tests[] = {
+        TEST(overview_and_version), TEST(a_full_disk_on_stdout), TEST(devices), TEST(embed),
+        TEST(embed_refuses), TEST(nbody_json), TEST(nbody_report), TEST(nbody_snapshots),
+        TEST(nbody_standard_output), TEST(nbody_table), TEST(nbody_pictures), TEST(nbody_devices),
+        TEST(nbody_refuses_options), TEST(nbody_refuses_places), TEST(nbody_refuses_input),
+        TEST(nbody_stops), TEST(interrupted_once), TEST(interrupted_twice),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
