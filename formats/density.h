@@ -1,0 +1,24 @@
+/* density.h - mass per pixel of projected bodies, each spread as wide as its neighbours are far. Private to formats/.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef FORMATS_DENSITY_H
+#define FORMATS_DENSITY_H
+
+#include <stddef.h>
+
+/* What is drawn: pixel (u, v) = (left + ...) of a body at p is
+ *   u = (p[axis[0]] - centre[0]) * scale + width / 2     to the right
+ *   v = (centre[1] - p[axis[1]]) * scale + height / 2    downwards */
+struct view {
+    unsigned width, height; /* pixels */
+    int axis[2];
+    double centre[2]; /* in the lengths of the bodies */
+    double scale;     /* pixels a length */
+};
+
+/* Fills map[height][width] with the mass in each pixel, NULL for `mass` counting bodies. `spot` > 0 gives every body
+ * the same round spot of that standard deviation, in pixels; 0 adapts it to the neighbours. Bodies that are not finite
+ * are left out. -1 with ENOMEM. */
+int density_map(const struct view *view, double spot, size_t n, const double *mass, const double (*pos)[3], double *map);
+
+#endif
