@@ -1,14 +1,8 @@
 #!/bin/sh
 # test-sanitize.sh - builds our own code with the sanitizers, twice, and runs the tests of each build.
-# `make test-sanitize` calls it, with BUILD, CONFIGURE, COMPILE and JOBS. OpenCL drivers are not
-# instrumented: tests/*.supp says what of theirs is not reported, and why.
+# `make test-sanitize` calls it, with BUILD, CONFIGURE, COMPILE and JOBS.
 set -u
 tools=$(dirname "$0")
-supp=$(cd "$tools/../tests" && pwd)
-export ASAN_OPTIONS="detect_leaks=1:${ASAN_OPTIONS-}"
-export LSAN_OPTIONS="suppressions=$supp/lsan.supp:print_suppressions=0:${LSAN_OPTIONS-}"
-export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS-}"
-export TSAN_OPTIONS="suppressions=$supp/tsan.supp:${TSAN_OPTIONS-}"
 
 # ThreadSanitizer of older compilers does not start where the kernel places programs too freely.
 fixed=

@@ -82,7 +82,8 @@ package)
     "$cmake" --build package
     for program in layer layer_static engine engine_static; do
         case $program in engine*) [ -e package/$program ] || continue ;; esac
-        echo "$program: $(package/$program)" || exit
+        said=$(package/$program) || exit
+        echo "$program: $said"
     done
     ;;
 

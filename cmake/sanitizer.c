@@ -1,0 +1,34 @@
+/* sanitizer.c - what sanitized builds ask of their sanitizers; linked into every program of such a build.
+ *
+ * OpenCL drivers, and the compilers inside them, are not instrumented. ThreadSanitizer would see some
+ * of their accesses and not the locks around them, LeakSanitizer what they keep until the process ends;
+ * neither tells anything about our code.
+ */
+const char *__tsan_default_options(void);
+const char *__ubsan_default_options(void);
+const char *__lsan_default_options(void);
+const char *__lsan_default_suppressions(void);
+
+const char *__tsan_default_options(void)
+{
+    return "ignore_noninstrumented_modules=1";
+}
+
+const char *__ubsan_default_options(void)
+{
+    return "print_stacktrace=1";
+}
+
+const char *__lsan_default_options(void)
+{
+    return "print_suppressions=0";
+}
+
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libpocl\n"
+           "leak:libLLVM\n"
+           "leak:libclang-cpp\n"
+           "leak:libhwloc\n"
+           "leak:libOpenCL\n";
+}
