@@ -72,7 +72,7 @@ static int loop(struct nbody_job *job, struct cli_progress *progress)
     size_t wanted = job->burst ? job->burst : FIRST_BURST;
     int status = visit(job, 0);
     for (size_t step = 0; status == CLI_DONE && step < job->total && !cli_interrupted();) {
-        double seconds;
+        double seconds = 0;
         struct cli_text rate;
         const size_t burst = burst_from(job, step, wanted);
         status = step_engine(job, step, burst, &seconds);
