@@ -22,7 +22,7 @@ enum { MOST_LEVELS = 12 };
 
 /* A cell is fine enough with so many bodies, and with so many times the body's own mass. About four cells overlap a spot,
  * so a pixel of the picture averages over four times as many. */
-static const double enough = 14;
+static const double enough = 20;
 
 /* How far a single body stands out of its surroundings, as a sharp point: with 0 a galaxy is fog, with 10 it is sand. */
 static const double sparkle = 4, most_sparkle = 0.3;
@@ -210,40 +210,76 @@ static int level_count(const struct view *view)
     return levels;
 }
 
-/* A spot of level l has a variance of half a cell squared: a quarter from the cloud, a quarter from the spline. */
-static double level_of_spot(double spot, int levels)
-{
-    double level = log2(spot * sqrt(2.0));
-    return level < 0 ? 0 : level > levels - 1 ? levels - 1 : level;
-}
-
 /* The part of a body's mass that stays in a point. Its surroundings hold enough / 4^level bodies a pixel, and a part p
  * of a body makes its pixel brighter by about p / 2; the ratio of the two is to be the same everywhere. */
 static double sharp_part(double level) { return fmin(most_sparkle, sparkle * enough * exp2(-2 * level)); }
 
-int density_map(const struct view *view, double spot, size_t n, const double *mass, const double (*pos)[3], double *map)
+/* Whether one pyramid serves for both: number and mass are in proportion. */
+static bool equal_masses(size_t n, const double *mass)
 {
-    struct pyramid number = {0}, weight = {0}, spots = {0};
-    int levels = level_count(view), status = pyramid_create(&spots, view, levels);
-    if (status == 0 && spot <= 0)
-        status = pyramid_create(&number, view, levels) + pyramid_create(&weight, view, levels);
-    if (status == 0 && spot <= 0) {
-        weigh_cells(&number, view, n, NULL, pos);
-        weigh_cells(&weight, view, n, mass, pos);
-    }
-    for (size_t i = 0; status == 0 && i < n; i++) {
+    for (size_t i = 1; mass && i < n; i++)
+        if (mass[i] != mass[0])
+            return false;
+    return true;
+}
+
+static void spread(const struct pyramid *spots, const struct pyramid *number, const struct pyramid *weight,
+                   const struct view *view, size_t n, const double *mass, const double (*pos)[3])
+{
+    for (size_t i = 0; i < n; i++) {
         double u, v, m = mass ? mass[i] : 1;
         project(view, pos[i], &u, &v);
-        double level = spot > 0 ? level_of_spot(spot, levels)
-                                : fmax(level_holding(&number, enough, u, v), level_holding(&weight, enough * m, u, v));
-        double point = spot > 0 ? 0 : sharp_part(level);
-        add_body(&spots, level, u, v, m * (1 - point));
-        add_body(&spots, 0, u, v, m * point);
+        double level = level_holding(number, enough, u, v);
+        if (weight->cells)
+            level = fmax(level, level_holding(weight, enough * m, u, v));
+        double point = sharp_part(level);
+        add_body(spots, level, u, v, m * (1 - point));
+        add_body(spots, 0, u, v, m * point);
     }
-    if (status == 0)
+}
+
+int density_map(const struct view *view, size_t n, const double *mass, const double (*pos)[3], double *map)
+{
+    struct pyramid number = {0}, weight = {0}, spots = {0};
+    bool alike = equal_masses(n, mass);
+    int levels = level_count(view), status = 0;
+    if (pyramid_create(&spots, view, levels) < 0 || pyramid_create(&number, view, levels) < 0 ||
+        (!alike && pyramid_create(&weight, view, levels) < 0)) {
+        status = -1;
+    } else {
+        weigh_cells(&number, view, n, NULL, pos);
+        if (!alike)
+            weigh_cells(&weight, view, n, mass, pos);
+        spread(&spots, &number, &weight, view, n, mass, pos);
         sum_up(&spots, view, map);
+    }
     free(number.cells);
     free(weight.cells);
     free(spots.cells);
-    return status < 0 ? -1 : 0;
+    return status;
+}
+
+/* ---- A few bodies. --------------------------------------------------------------------------- */
+
+/* A Gaussian out to four standard deviations. */
+static void add_dot(const struct view *view, double u, double v, double width, double *map)
+{
+    double reach = 4 * width;
+    if (!(u > -reach && v > -reach && u < view->width + reach && v < view->height + reach))
+        return;
+    for (double y = fmax(0, floor(v - reach)); y < view->height && y < v + reach; y++)
+        for (double x = fmax(0, floor(u - reach)); x < view->width && x < u + reach; x++) {
+            double dx = x + 0.5 - u, dy = y + 0.5 - v;
+            map[(size_t)y * view->width + (size_t)x] += exp(-0.5 * (dx * dx + dy * dy) / (width * width));
+        }
+}
+
+void density_dots(const struct view *view, double width, size_t n, const double (*pos)[3], double *map)
+{
+    memset(map, 0, (size_t)view->width * view->height * sizeof *map);
+    for (size_t i = 0; i < n; i++) {
+        double u, v;
+        project(view, pos[i], &u, &v);
+        add_dot(view, u, v, width, map);
+    }
 }

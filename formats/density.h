@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* What is drawn: pixel (u, v) = (left + ...) of a body at p is
+/* What is drawn. A body at p falls on pixel (u, v):
  *   u = (p[axis[0]] - centre[0]) * scale + width / 2     to the right
  *   v = (centre[1] - p[axis[1]]) * scale + height / 2    downwards */
 struct view {
@@ -16,9 +16,11 @@ struct view {
     double scale;     /* pixels a length */
 };
 
-/* Fills map[height][width] with the mass in each pixel, NULL for `mass` counting bodies. `spot` > 0 gives every body
- * the same round spot of that standard deviation, in pixels; 0 adapts it to the neighbours. Bodies that are not finite
- * are left out. -1 with ENOMEM. */
-int density_map(const struct view *view, double spot, size_t n, const double *mass, const double (*pos)[3], double *map);
+/* Fills map[height][width] with the mass in each pixel; NULL for `mass` counts bodies. Bodies that are not finite are left
+ * out. -1 with ENOMEM. */
+int density_map(const struct view *view, size_t n, const double *mass, const double (*pos)[3], double *map);
+
+/* Fills map[height][width] with a dot for each body, 1 in its middle, with a standard deviation of `width` pixels. */
+void density_dots(const struct view *view, double width, size_t n, const double (*pos)[3], double *map);
 
 #endif

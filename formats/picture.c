@@ -18,7 +18,7 @@ enum {
     SAMPLE = 1 << 16 /* bodies looked at to choose a frame */
 };
 
-static const double dynamic_range = 1e4; /* between white and almost black, at most */
+static const double least_range = 100, most_range = 1e4; /* white over almost black, when it is fitted */
 
 static const int plane_axes[][2] = {[PICTURE_XY] = {0, 1}, [PICTURE_XZ] = {0, 2}, [PICTURE_YZ] = {1, 2}};
 
@@ -33,43 +33,80 @@ int picture_plane_by_name(const char *name)
 
 /* ---- The frame. ------------------------------------------------------------------------------ */
 
+/* The shorter side, in pixels. */
+static double shorter(const struct picture_options *o) { return o->width < o->height ? o->width : o->height; }
+
+/* The area of a pixel. */
+static double pixel_area(const struct picture_options *o) { return o->extent / shorter(o) * (o->extent / shorter(o)); }
+
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* Of the sorted values, those between which all but the tails lie: a twelfth on either side, none of a few. */
-static void inner_range(const double *sorted, size_t n, double *low, double *high)
+/* What to show of sorted values: of a compact cluster all but 0.5 % on either side, of one with a wide halo as much as
+ * suits its inner five sixths. */
+static void fit_range(const double *sorted, size_t n, double *middle, double *length)
 {
-    size_t tail = n <= FEW ? 0 : n / 12;
-    *low = sorted[tail];
-    *high = sorted[n - 1 - tail];
+    size_t little = n / 200, much = n / 12;
+    double all = 1.2 * (sorted[n - 1 - little] - sorted[little]);
+    double inner = 1.7 * (sorted[n - 1 - much] - sorted[much]);
+    size_t tail = all < inner ? little : much;
+    *middle = 0.5 * sorted[tail] + 0.5 * sorted[n - 1 - tail];
+    *length = fmin(all, inner);
 }
 
-/* Fits centre and extent to the bodies along both axes of the plane. */
-static int fit_frame(struct picture_options *o, size_t n, const double (*pos)[3])
+/* A few bodies may be on orbits: all is shown that lies no farther from the centre of mass than any of them now. */
+static void fit_orbits(struct picture_options *o, size_t n, const double *mass, const double (*pos)[3])
+{
+    double total = 0, farthest = 0, sum[3] = {0};
+    for (size_t i = 0; i < n; i++) {
+        double m = mass ? mass[i] : 1;
+        total += m;
+        for (int axis = 0; axis < 3; axis++)
+            sum[axis] += m * pos[i][axis];
+    }
+    for (int axis = 0; axis < 3; axis++)
+        o->centre[axis] = total > 0 && isfinite(sum[axis]) ? sum[axis] / total : 0;
+    for (size_t i = 0; i < n; i++) {
+        double dx = pos[i][plane_axes[o->plane][0]] - o->centre[plane_axes[o->plane][0]];
+        double dy = pos[i][plane_axes[o->plane][1]] - o->centre[plane_axes[o->plane][1]];
+        if (isfinite(hypot(dx, dy)))
+            farthest = fmax(farthest, hypot(dx, dy));
+    }
+    o->extent = 2.3 * farthest;
+}
+
+/* Fits centre and extent to many bodies along both axes of the plane. */
+static int fit_cluster(struct picture_options *o, size_t n, const double (*pos)[3])
 {
     size_t stride = n / SAMPLE + 1;
     double *values = malloc((n / stride + 1) * sizeof *values);
     if (!values)
         return clerror_set(ENOMEM, "no memory to fit a picture to %zu bodies", n);
-    unsigned side = o->width < o->height ? o->width : o->height;
     for (int k = 0; k < 2; k++) {
         int axis = plane_axes[o->plane][k];
-        double low = 0, high = 0;
+        double length = 0, pixels = k == 0 ? o->width : o->height;
         size_t count = 0;
         for (size_t i = 0; i < n; i += stride)
             if (isfinite(pos[i][axis]))
                 values[count++] = pos[i][axis];
         qsort(values, count, sizeof *values, ascending);
         if (count)
-            inner_range(values, count, &low, &high);
-        double pixels = (double)(k == 0 ? o->width : o->height) / side;
-        o->centre[axis] = 0.5 * low + 0.5 * high;
-        o->extent = fmax(o->extent, 1.2 * (high - low) / pixels);
+            fit_range(values, count, &o->centre[axis], &length);
+        o->extent = fmax(o->extent, length * shorter(o) / pixels);
     }
     free(values);
+    return 0;
+}
+
+static int fit_frame(struct picture_options *o, size_t n, const double *mass, const double (*pos)[3])
+{
+    if (n <= FEW)
+        fit_orbits(o, n, mass, pos);
+    else if (fit_cluster(o, n, pos) < 0)
+        return -1;
     if (!(o->extent > 0) || !isfinite(o->extent)) /* one body, or all in one place */
         o->extent = 1;
     return 0;
@@ -77,10 +114,9 @@ static int fit_frame(struct picture_options *o, size_t n, const double (*pos)[3]
 
 static struct view view_of(const struct picture_options *o)
 {
-    unsigned side = o->width < o->height ? o->width : o->height;
     const int *axis = plane_axes[o->plane];
     return (struct view){.width = o->width, .height = o->height, .axis = {axis[0], axis[1]},
-                         .centre = {o->centre[axis[0]], o->centre[axis[1]]}, .scale = side / o->extent};
+                         .centre = {o->centre[axis[0]], o->centre[axis[1]]}, .scale = shorter(o) / o->extent};
 }
 
 /* ---- The scale. ------------------------------------------------------------------------------ */
@@ -117,27 +153,25 @@ static double histogram_reached(const struct histogram *h, size_t count)
     return h->largest * exp2(-b / 8.0);
 }
 
-/* White is what the brightest 1 in 2000 of the lit pixels reach, so that a cusp does not darken the rest; and black is
- * near what half of all pixels reach, unless that is very dark. */
+/* White is what the brightest 1 in 2000 of the lit pixels reach, so that a cusp does not darken the rest; almost black is
+ * what half of all pixels reach, within bounds that show neither noise as structure nor only the core. */
 static void fit_scale(struct picture_options *o, const double *map)
 {
     struct histogram h;
     size_t pixels = (size_t)o->width * o->height, lit = 0;
-    double length = o->extent / (o->width < o->height ? o->width : o->height), area = length * length;
     histogram_fill(&h, map, pixels);
-    for (int b = 0; exp2(b / 8.0) < dynamic_range; b++)
+    for (int b = 0; exp2(b / 8.0) < most_range; b++)
         lit += h.bins[b];
     if (!(o->high > 0))
-        o->high = h.largest > 0 && isfinite(h.largest) ? histogram_reached(&h, lit / 2000 + 1) / area : 1;
+        o->high = h.largest > 0 && isfinite(h.largest) ? histogram_reached(&h, lit / 2000 + 1) / pixel_area(o) : 1;
     if (!(o->low > 0))
-        o->low = fmin(0.1 * o->high, fmax(o->high / dynamic_range, histogram_reached(&h, pixels / 2) / area));
+        o->low = fmin(o->high / least_range, fmax(o->high / most_range, histogram_reached(&h, pixels / 2) / pixel_area(o)));
 }
 
 static void colour_map(const struct picture_options *o, const double *map, uint8_t *rgb)
 {
     size_t pixels = (size_t)o->width * o->height;
-    double area = o->extent / (o->width < o->height ? o->width : o->height);
-    double unit = 1 / (area * area * o->low), top = 1 / log1p(o->high / o->low);
+    double unit = 1 / (pixel_area(o) * o->low), top = 1 / log1p(o->high / o->low);
     for (size_t i = 0; i < pixels; i++)
         picture_colour(o->colours, log1p(map[i] * unit) * top, rgb + 3 * i);
 }
@@ -158,22 +192,35 @@ static int check(const struct picture_options *o, size_t n)
     return n ? 0 : clerror_set(EINVAL, "there are no bodies to draw");
 }
 
-/* Fits what is still zero and leaves the mass of every pixel in a map for the caller to free; NULL on error. */
+/* A few bodies are dots on black; low and high, in dots, are whatever looks round. */
+static void draw_dots(struct picture_options *o, const struct view *view, size_t n, const double (*pos)[3], double *map)
+{
+    density_dots(view, fmax(1, shorter(o) / 300), n, pos, map);
+    o->high = 1 / pixel_area(o);
+    o->low = o->high / 10;
+}
+
+/* Fits what is still zero and leaves the brightness of every pixel in a map for the caller to free; NULL on error. */
 static double *fitted_map(struct picture_options *o, size_t n, const double *mass, const double (*pos)[3])
 {
     o->width = o->width ? o->width : DEFAULT_SIZE;
     o->height = o->height ? o->height : DEFAULT_SIZE;
-    if (check(o, n) < 0 || (o->extent == 0 && fit_frame(o, n, pos) < 0))
+    if (check(o, n) < 0 || (o->extent == 0 && fit_frame(o, n, mass, pos) < 0))
         return NULL;
     struct view view = view_of(o);
     double *map = malloc((size_t)o->width * o->height * sizeof *map);
-    double spot = fmax(1.5, (view.width < view.height ? view.width : view.height) / 300.0);
-    if (!map)
+    if (!map) {
         clerror_set(ENOMEM, "no memory for a picture of %u x %u", o->width, o->height);
-    else if (density_map(&view, n <= FEW ? spot : 0, n, n <= FEW ? NULL : mass, pos, map) == 0)
+        return NULL;
+    }
+    if (n <= FEW) {
+        draw_dots(o, &view, n, pos, map);
+    } else if (density_map(&view, n, mass, pos, map) == 0) {
         fit_scale(o, map);
-    else
-        free(map), map = NULL;
+    } else {
+        free(map);
+        map = NULL;
+    }
     return map;
 }
 
