@@ -136,6 +136,8 @@ static int bad_steps(struct nbody *nb, int direction)
         if (clmsync(nb->ctx, p->dev, p->bad, direction) == (cl_event)-1 ||
             (direction == CL_MEM_HOST && clwait(nb->ctx, p->dev, CL_ALL_EVENT) == (cl_event)-1))
             return -1;
+        if (direction == CL_MEM_HOST)
+            p->incoming = NULL; /* waited for, and forgotten */
         first = *p->bad < first ? *p->bad : first;
     }
     return first;

@@ -1,0 +1,331 @@
+/* bench_nbody.c - how many interactions a second the N-body engine computes.
+ *
+ *   bench_nbody [--device NAME] [--devices K] [--n N,N,...] [--precision single|double]
+ *               [--integrator leapfrog|hermite4|taylor] [--shape "KEY=NUMBER ..."]
+ *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer]
+ *
+ * For every N and every shape: the forces of some bodies are compared with plain C in double precision,
+ * then whole steps are timed in five runs of S seconds (0.3), of which best and median are printed. The
+ * peer, measured in the same run, is the tiled kernel of the classic GPU tutorial. The limit counts the
+ * device's measured fused multiply-adds: 13 instructions an interaction in single precision, 16 in
+ * double (where an estimate of 1/r must be corrected), 23 and 26 with the derivative for hermite4.
+ * --sweep tries all combinations. Output: one line a case, "key=value" words, made to be grepped.
+ * SPDX-License-Identifier: MIT
+ */
+#include "stdcl/nbody.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <time.h>
+
+enum { SAMPLES = 64, RUNS = 5, MAX_KEYS = 16, MAX_VALUES = 16 };
+
+struct options {
+    const char *device, *n, *shape, *sweep;
+    unsigned devices;
+    double seconds;
+    bool peer;
+    struct nbody_options engine;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static _Noreturn void die(const char *what)
+{
+    const char *why = clerror();
+    fprintf(stderr, "bench_nbody: %s%s%s\n", what, why ? ": " : "", why ? why : "");
+    exit(1);
+}
+
+/* ---- Bodies, and the right answer for some of them. ------------------------------------------- */
+
+struct bodies {
+    size_t n;
+    double *mass, (*pos)[3], (*vel)[3], (*acc)[3];
+};
+
+static struct bodies make_bodies(size_t n)
+{
+    struct bodies b = {n, malloc(n * sizeof *b.mass), malloc(n * sizeof *b.pos), malloc(n * sizeof *b.vel),
+                       malloc(n * sizeof *b.acc)};
+    if (!b.mass || !b.pos || !b.vel || !b.acc || nbody_initial(NBODY_PLUMMER, n, 1, b.mass, b.pos, b.vel) != 0)
+        die("no bodies");
+    return b;
+}
+
+static void free_bodies(struct bodies *b)
+{
+    free(b->mass);
+    free(b->pos);
+    free(b->vel);
+    free(b->acc);
+}
+
+static void plain_force(const struct bodies *b, double eps, size_t i, double acc[3])
+{
+    acc[0] = acc[1] = acc[2] = 0;
+    for (size_t j = 0; j < b->n; j++) {
+        double d[3], r2 = eps * eps;
+        for (int c = 0; c < 3; c++) {
+            d[c] = b->pos[j][c] - b->pos[i][c];
+            r2 += d[c] * d[c];
+        }
+        for (int c = 0; c < 3 && j != i; c++)
+            acc[c] += b->mass[j] * d[c] / (r2 * sqrt(r2));
+    }
+}
+
+/* The root mean square of the relative errors of SAMPLES bodies. */
+static double force_error(nbody *nb, struct bodies *b, double eps)
+{
+    double sum = 0;
+    size_t count = 0;
+    if (nbody_forces(nb, b->acc, NULL) != 0)
+        die("forces");
+    for (size_t i = 0; i < b->n; i += b->n / SAMPLES + 1, count++) {
+        double right[3], error = 0, size = 0;
+        plain_force(b, eps, i, right);
+        for (int c = 0; c < 3; c++) {
+            error += (b->acc[i][c] - right[c]) * (b->acc[i][c] - right[c]);
+            size += right[c] * right[c];
+        }
+        sum += size > 0 ? error / size : 0;
+    }
+    return sqrt(sum / (double)count);
+}
+
+/* ---- Timing. ---------------------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorted seconds a call of run(arg, count), RUNS of them, each of about `seconds` in all. */
+static void time_runs(void (*run)(void *arg, size_t count), void *arg, double seconds, double out[RUNS])
+{
+    size_t count = 1;
+    run(arg, 1);
+    for (;;) {
+        const double start = now();
+        run(arg, count);
+        const double took = now() - start;
+        if (took > seconds / 3) {
+            count = (size_t)fmax(1, (double)count * seconds / took);
+            break;
+        }
+        count *= 2;
+    }
+    for (int r = 0; r < RUNS; r++) {
+        const double start = now();
+        run(arg, count);
+        out[r] = (now() - start) / (double)count;
+    }
+    qsort(out, RUNS, sizeof *out, ascending);
+}
+
+static void run_steps(void *arg, size_t count)
+{
+    if (nbody_step(arg, count) != 0)
+        die("steps");
+}
+
+/* ---- The peer: forces by tiles of 256 positions in local memory, one body an item. ------------ */
+
+static const char peer_source[] =
+    "kernel void peer(int n, float eps2, global const float4 *p, global float4 *a, local float4 *tile) {\n"
+    "    int lid = get_local_id(0), nt = get_local_size(0);\n"
+    "    float4 me = p[get_global_id(0)], f = (float4)(0.0f);\n"
+    "    for (int jb = 0; jb < n; jb += nt) {\n"
+    "        tile[lid] = p[jb + lid];\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        for (int j = 0; j < nt; j++) {\n"
+    "            float4 q = tile[j], d = q - me;\n"
+    "            float r = rsqrt(d.x * d.x + d.y * d.y + d.z * d.z + eps2);\n"
+    "            f += q.w * r * r * r * d;\n"
+    "        }\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    }\n"
+    "    a[get_global_id(0)] = f;\n"
+    "}\n";
+
+struct peer {
+    CLCONTEXT *ctx;
+    cl_kernel kernel;
+    size_t n;
+    float *pos, *acc;
+};
+
+static void run_peer(void *arg, size_t count)
+{
+    struct peer *p = arg;
+    const size_t group = 256;
+    clndrange_t ndr = clndrange_init1d(0, p->n, group);
+    for (size_t i = 0; i < count; i++)
+        if (clforka(p->ctx, 0, p->kernel, &ndr, CL_EVENT_NOWAIT, (int)p->n, 1e-4f, p->pos, p->acc,
+                    clarg_local(group * 4 * sizeof(float))) == (cl_event)-1)
+            die("peer");
+    clwait(p->ctx, 0, CL_ALL_EVENT);
+}
+
+/* Interactions a second of its kernel alone, on the first device. */
+static double measure_peer(CLCONTEXT *ctx, const struct bodies *b, double seconds)
+{
+    struct peer p = {.ctx = ctx, .n = (b->n + 255) / 256 * 256};
+    double times[RUNS];
+    void *program = clsopen(ctx, peer_source, CLLD_NOW);
+    p.kernel = program ? clsym(ctx, program, "peer", 0) : NULL;
+    p.pos = clmalloc(ctx, p.n * 4 * sizeof(float), 0);
+    p.acc = clmalloc(ctx, p.n * 4 * sizeof(float), 0);
+    if (!p.kernel || !p.pos || !p.acc)
+        die("peer");
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t c = 0; c < 4; c++)
+            p.pos[4 * i + c] = (float)(c < 3 ? b->pos[i][c] : b->mass[i]);
+    clmsync(ctx, 0, p.pos, CL_MEM_DEVICE);
+    time_runs(run_peer, &p, seconds, times);
+    clfree(p.pos);
+    clfree(p.acc);
+    clclose(ctx, program);
+    return (double)b->n * (double)b->n / times[0];
+}
+
+/* ---- Cases. ----------------------------------------------------------------------------------- */
+
+static double limit_of(CLCONTEXT *ctx, const struct nbody_options *o)
+{
+    const bool hermite = o->integrator == NBODY_HERMITE4;
+    double limit = 0;
+    for (cl_uint d = 0; d < clgetndev(ctx); d++) {
+        struct clpeak_info peak;
+        if (clpeak(ctx, d, &peak) != 0)
+            return 0;
+        limit += o->precision == NBODY_DOUBLE ? peak.flops_double / 2 / (hermite ? 26 : 16)
+                                              : peak.flops_single / 2 / (hermite ? 23 : 13);
+    }
+    return limit;
+}
+
+static void bench_case(const struct options *o, struct bodies *b, const char *shape, double limit)
+{
+    struct nbody_options engine = o->engine;
+    double times[RUNS];
+    engine.shape = shape;
+    nbody *nb = nbody_create(&engine, b->n, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel);
+    if (!nb) {
+        printf("n=%zu shape=\"%s\" failed: %s\n", b->n, shape ? shape : "", clerror());
+        return;
+    }
+    const double error = force_error(nb, b, engine.eps);
+    time_runs(run_steps, nb, o->seconds, times);
+    const double pairs = (double)b->n * (double)b->n;
+    printf("n=%zu step_us=%.1f median_us=%.1f ginteractions_per_s=%.2f median=%.2f", b->n, 1e6 * times[0],
+           1e6 * times[RUNS / 2], 1e-9 * pairs / times[0], 1e-9 * pairs / times[RUNS / 2]);
+    if (limit > 0)
+        printf(" limit_percent=%.1f", 100 * pairs / times[0] / limit);
+    printf(" force_error=%.1e devices=%u device_bytes=%zu shape=\"%s\"\n", error, nbody_devices(nb),
+           nbody_device_bytes(nb), shape && *shape ? shape : nbody_shape(nb, 0));
+    fflush(stdout);
+    nbody_free(nb);
+}
+
+struct sweep {
+    size_t keys, count[MAX_KEYS];
+    char text[2048], *key[MAX_KEYS], *value[MAX_KEYS][MAX_VALUES];
+};
+
+static void parse_sweep(struct sweep *s, const char *text)
+{
+    char *save_word, *save_value;
+    memset(s, 0, sizeof *s);
+    snprintf(s->text, sizeof s->text, "%s", text ? text : "");
+    for (char *w = strtok_r(s->text, " ", &save_word); w && s->keys < MAX_KEYS; w = strtok_r(NULL, " ", &save_word)) {
+        char *equals = strchr(w, '=');
+        if (!equals)
+            die("--sweep wants KEY=V,V,... words");
+        *equals = '\0';
+        const size_t k = s->keys++;
+        s->key[k] = w;
+        for (char *v = strtok_r(equals + 1, ",", &save_value); v && s->count[k] < MAX_VALUES;
+             v = strtok_r(NULL, ",", &save_value))
+            s->value[k][s->count[k]++] = v;
+    }
+}
+
+/* Calls bench_case for every combination of the values from key k on. */
+static void sweep_from(const struct options *o, struct bodies *b, const struct sweep *s, size_t k,
+                       const char *words, double limit)
+{
+    if (k == s->keys) {
+        bench_case(o, b, words, limit);
+        return;
+    }
+    for (size_t i = 0; i < s->count[k]; i++) {
+        char longer[1024];
+        snprintf(longer, sizeof longer, "%s%s%s=%s", words, *words ? " " : "", s->key[k], s->value[k][i]);
+        sweep_from(o, b, s, k + 1, longer, limit);
+    }
+}
+
+static void parse_options(struct options *o, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(name, "--no-peer") == 0) {
+            o->peer = false;
+            continue;
+        }
+        if (!value)
+            die("an option lacks its value, or is unknown");
+        i++;
+        if (strcmp(name, "--device") == 0)
+            o->device = value;
+        else if (strcmp(name, "--devices") == 0)
+            o->devices = (unsigned)strtoul(value, NULL, 10);
+        else if (strcmp(name, "--n") == 0)
+            o->n = value;
+        else if (strcmp(name, "--shape") == 0)
+            o->shape = value;
+        else if (strcmp(name, "--sweep") == 0)
+            o->sweep = value;
+        else if (strcmp(name, "--seconds") == 0)
+            o->seconds = strtod(value, NULL);
+        else if (strcmp(name, "--precision") == 0)
+            o->engine.precision = *value == 'd' ? NBODY_DOUBLE : NBODY_SINGLE;
+        else if (strcmp(name, "--integrator") == 0)
+            o->engine.integrator = *value == 'h' ? NBODY_HERMITE4 : *value == 't' ? NBODY_TAYLOR : NBODY_LEAPFROG;
+        else
+            die(name);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.n = "8192,16384,65536", .shape = "", .devices = 1, .seconds = 0.3, .peer = true,
+                        .engine = {.eps = 0.01, .dt = 1e-4}};
+    struct cldev_info info[64];
+    struct sweep sweep;
+    parse_options(&o, argc, argv);
+    parse_sweep(&sweep, o.sweep);
+    o.engine.ctx = clcontext_create(o.device, (int)CL_DEVICE_TYPE_ALL, o.devices, NULL, 0);
+    if (!o.engine.ctx || clgetndev(o.engine.ctx) > 64 || clgetdevinfo(o.engine.ctx, info) != 0)
+        die("devices");
+    const double limit = limit_of(o.engine.ctx, &o.engine);
+    printf("# device \"%s\" x %u, driver %s, limit %.1f ginteractions_per_s\n", info[0].dev_name,
+           clgetndev(o.engine.ctx), info[0].dev_drv_version, 1e-9 * limit);
+    for (const char *n = o.n; *n; n += strcspn(n, ","), n += *n == ',') {
+        struct bodies b = make_bodies(strtoul(n, NULL, 10));
+        if (o.peer)
+            printf("# n=%zu peer (tutorial's tiled kernel, forces only) ginteractions_per_s=%.2f\n", b.n,
+                   1e-9 * measure_peer(o.engine.ctx, &b, o.seconds));
+        sweep_from(&o, &b, &sweep, 0, o.shape, limit);
+        free_bodies(&b);
+    }
+    return 0;
+}
