@@ -16,13 +16,13 @@ struct recipe {
     enum nbody_precision precision;
 };
 
-/* Units as in stdcl/nbody.h. The figure eight runs for one period. The three of Pythagoras run until
- * after their closest encounter but one, which is as far as a fixed step goes. */
+/* Units as in stdcl/nbody.h. The galaxies run until bridge and tails are drawn out, in 1,000 steps; the
+ * figure eight for one period; those of Pythagoras past the second of their close encounters. */
 static const struct recipe recipes[] = {
     [NBODY_PLUMMER] = {16384, 0.02, 1. / 256, 2, NBODY_SINGLE},
     [NBODY_UNIFORM] = {16384, 0.02, 1. / 256, 2, NBODY_SINGLE},
-    [NBODY_COLD] = {16384, 0.05, 1. / 512, 2, NBODY_SINGLE},
-    [NBODY_COLLISION] = {16384, 0.05, 0.05, 40, NBODY_SINGLE},
+    [NBODY_COLD] = {16384, 0.05, 1. / 256, 2, NBODY_SINGLE},
+    [NBODY_COLLISION] = {16384, 0.05, 0.02, 20, NBODY_SINGLE},
     [NBODY_FIGURE8] = {3, 0, 1e-3, 6.32591398, NBODY_DOUBLE},
     [NBODY_PYTHAGOREAN] = {3, 0, 1e-4, 10, NBODY_DOUBLE},
 };
@@ -59,14 +59,23 @@ int nbody_job_bodies(struct nbody_job *job)
 
 enum { FEW = 512 }; /* so many bodies are looked at pair by pair */
 
-/* Mean square distance from, and speed against, the centre of mass; and the whole mass. */
+/* What is characteristic of many bodies, about their centre of mass. */
 struct extent {
-    double mass, square_distance, square_speed;
+    double mass, speed; /* all of it; root mean square */
+    double radius;      /* of the sphere that holds half of the bodies: where most detail is, also in
+                           a galaxy whose dark halo is made of few heavy ones */
 };
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
 
 static struct extent measure(const struct particles *b)
 {
-    double mass = 0, x[3] = {0}, v[3] = {0}, xx = 0, vv = 0;
+    double *radius = cli_alloc(b->n, sizeof *radius);
+    double mass = 0, x[3] = {0}, v[3] = {0}, vv = 0;
     for (size_t i = 0; i < b->n; i++) {
         mass += b->mass[i];
         for (int k = 0; k < 3; k++) {
@@ -74,19 +83,26 @@ static struct extent measure(const struct particles *b)
             v[k] += b->mass[i] * b->vel[i][k];
         }
     }
-    for (size_t i = 0; i < b->n && mass > 0; i++)
+    for (size_t i = 0; i < b->n && mass > 0; i++) {
+        double rr = 0;
         for (int k = 0; k < 3; k++) {
             const double dx = b->pos[i][k] - x[k] / mass, dv = b->vel[i][k] - v[k] / mass;
-            xx += b->mass[i] / mass * dx * dx;
+            rr += dx * dx;
             vv += b->mass[i] / mass * dv * dv;
         }
-    return (struct extent){mass, xx, vv};
+        radius[i] = sqrt(rr);
+    }
+    qsort(radius, b->n, sizeof *radius, ascending);
+    const struct extent extent = {mass, sqrt(vv), radius[b->n / 2]};
+    free(radius);
+    return extent;
 }
 
-/* A length of 1/4 of the mean distance between neighbours, n^(-1/3) of the radius. */
+/* Half the mean distance between neighbours in the inner half, about where the errors of
+ * softening and of too few bodies balance (Merritt 1996, AJ 111, 2462). */
 static double estimate_eps(const struct particles *b)
 {
-    return b->n <= FEW ? 0 : 0.25 * sqrt(measure(b).square_distance) / cbrt((double)b->n);
+    return b->n <= FEW ? 0 : measure(b).radius / cbrt((double)b->n);
 }
 
 /* 1/50 of the shortest time in which a pair at its present distance falls together or passes by. */
@@ -113,8 +129,8 @@ static double estimate_dt_few(const struct particles *b, double G, double eps)
 static double estimate_dt_many(const struct particles *b, double G, double eps)
 {
     const struct extent e = measure(b);
-    const double own = sqrt(e.square_distance * sqrt(e.square_distance) / (G * e.mass)) / 50;
-    return eps > 0 ? fmin(own, eps / sqrt(e.square_speed) / 10) : own;
+    const double own = e.radius * sqrt(e.radius / (G * e.mass)) / 50;
+    return eps > 0 ? fmin(own, eps / e.speed / 10) : own;
 }
 
 /* Two leading digits are as good, and easier to repeat. */

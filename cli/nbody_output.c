@@ -46,13 +46,26 @@ static int add_output(struct nbody_job *job, const char *file, enum output_kind 
     return CLI_DONE;
 }
 
+/* What pictures need: libpng when this program was built, which a pixel into nothing shows, and for a
+ * film ffmpeg. */
+static int try_kind(const struct output *o)
+{
+    static const uint8_t pixel[3];
+    const bool film = o->kind == OUTPUT_FILM;
+    if (film && !picture_can_join())
+        return cli_failed("'%s' needs the program ffmpeg, which is not in $PATH: install it, or ask for "
+                          "numbered pictures with -o FILE.png --frames N", o->file);
+    if ((film || o->kind == OUTPUT_PICTURE) && picture_write_png("/dev/null", 1, 1, pixel) < 0)
+        return cli_failed_call(NULL);
+    return CLI_DONE;
+}
+
 /* Tries the name, or that of the first frame of a series. */
 static int try_output(const struct nbody_job *job, const struct output *o)
 {
-    int status = CLI_DONE;
-    if (o->kind == OUTPUT_FILM && !picture_can_join())
-        return cli_failed("'%s' needs the program ffmpeg, which is not in $PATH: install it, or ask for "
-                          "numbered pictures with -o FILE.png --frames N", o->file);
+    int status = try_kind(o);
+    if (status != CLI_DONE)
+        return status;
     if (o->kind != OUTPUT_PICTURE || !job->frames)
         status = cli_check_output(o->file);
     if (status == CLI_DONE && job->frames && (o->kind == OUTPUT_PICTURE || o->kind == OUTPUT_FILM)) {

@@ -4,6 +4,8 @@
 #include <jansson.h>
 #include <math.h>
 
+static const double UNPHYSICAL = 0.01; /* relative change of energy that is worth a word */
+
 /* |E - E0| / |E0|; NAN when there was no energy. */
 static double energy_error(const struct nbody_job *job)
 {
@@ -94,5 +96,8 @@ int nbody_job_report(const struct nbody_job *job)
     else if (!job->common.quiet)
         report_text(job, device, stdout_is_taken(job) ? stderr : stdout);
     free(device);
+    if (!job->common.quiet && energy_error(job) > UNPHYSICAL)
+        cli_warn("the energy changed by %.2g %%, so the bodies' paths mean little; a smaller --dt or a "
+                 "larger --eps keeps it", 100 * energy_error(job));
     return status;
 }
