@@ -40,19 +40,19 @@
     X(fp64, "0: those sums in pairs of floats, as on devices without doubles")
 
 struct nbody_shape {
-    const char *name;
 #define X(key, text) int key;
     NBODY_SHAPE_KEYS(X)
 #undef X
 };
 
-/* Chooses the row for a device and applies the caller's words "KEY=NUMBER ..." (may be NULL). -1 with
- * EINVAL for an unknown word, or for numbers that do not go together or that the device cannot do. */
-int shape_choose(struct nbody_shape *shape, const struct cldev_info *info, enum nbody_precision precision,
-                 bool jerks, const char *words);
+struct part;
 
-/* Writes "name: KEY=NUMBER ..." / the kernels' build options into text. */
-void shape_print(const struct nbody_shape *shape, char *text, size_t size);
+/* Chooses the shape of a part whose device is known: the store's row, then the caller's words
+ * "KEY=NUMBER ..." (may be NULL); fills shape, label and reason. -1 with EINVAL for an unknown word, or
+ * for numbers that do not go together or that the device cannot do. */
+int shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info *info, const char *words);
+
+/* Writes the kernels' build options into text. */
 void shape_options(const struct nbody_shape *shape, enum nbody_precision precision, char *text,
                    size_t size);
 
@@ -88,7 +88,8 @@ struct part {
     cl_uint dev;
     cl_uint units; /* compute units of the device */
     struct nbody_shape shape;
-    char label[320]; /* the shape as a line */
+    char label[512];  /* the shape as a line of words */
+    char reason[320]; /* why this one */
     void *program[3];
     bool owner; /* of the programs; else an earlier part of the same shape is */
     cl_kernel kernel[KERNELS];

@@ -54,11 +54,10 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
         struct part *p = &nb->part[d];
         if (nb->precision == NBODY_DOUBLE && !info[d].dev_pref_vec_double)
             return clerror_set(ENOTSUP, "nbody_create: %s has no double precision", info[d].dev_name);
-        if (shape_choose(&p->shape, &info[d], nb->precision, uses_jerks(nb), words) != 0)
-            return -1;
         p->dev = d;
         p->units = info[d].dev_max_core ? info[d].dev_max_core : 1;
-        shape_print(&p->shape, p->label, sizeof p->label);
+        if (shape_choose(nb, p, &info[d], words) != 0)
+            return -1;
     }
     return 0;
 }
@@ -252,4 +251,9 @@ size_t nbody_share(const nbody *nb, unsigned dev) { return dev < nb->ndev ? nb->
 const char *nbody_shape(const nbody *nb, unsigned dev)
 {
     return dev < nb->ndev ? nb->part[dev].label : "";
+}
+
+const char *nbody_explain(const nbody *nb, unsigned dev)
+{
+    return dev < nb->ndev ? nb->part[dev].reason : "";
 }

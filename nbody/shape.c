@@ -1,8 +1,8 @@
 /* shape.c - how kernels are launched on a device: rows of data.
  *
- * A row holds every number that shapes a launch (see NBODY_SHAPE_KEYS in engine.h). The table has one for
- * each kind of device, precision and sum over pairs; a caller may change single numbers of it by words
- * "KEY=NUMBER", which is how a benchmark sweeps them.
+ * A row holds every number that shapes a launch (see NBODY_SHAPE_KEYS in engine.h). The layer's tuning
+ * store has them, as words "KEY=NUMBER ...", for kinds of devices (tuning/nbody.json) and for devices
+ * that were measured; the caller's own words, by which a benchmark sweeps, come on top.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
@@ -10,50 +10,12 @@
 #include <ctype.h>
 #include <limits.h>
 
-/* ---- The rows. -------------------------------------------------------------------------------- */
+/* What holds when the store knows nothing of a device: small enough for any. */
+static const struct nbody_shape modest = {.group = 1, .width = 1, .items = 4, .tile = 16, .unroll = 1,
+                                          .block = 256, .fill = 16, .span = 256, .chunk = 34, .flat = 8,
+                                          .sums = 16, .fp64 = 1};
 
-enum family { NVIDIA, GPU, CPU512, CPU256, CPU128 };
-
-/* Measured on an NVIDIA H200 and on an AVX-512 Xeon through PoCL; the others are derived from these. */
-static const struct row {
-    enum family family;
-    enum nbody_precision precision;
-    bool jerks;
-    struct nbody_shape shape;
-} rows[] = {
-    /*                      name         group width items tile local unroll block rsqrt fast
-                            fill span split chunk flat sums fp64 */
-    {NVIDIA, NBODY_SINGLE, 0, {"nvidia", 128, 1, 4, 128, 1, 32, 1024, 2, 0, 62, 256, 0, 38, 64, 64, 1}},
-    {NVIDIA, NBODY_DOUBLE, 0, {"nvidia", 128, 1, 2, 128, 1, 8, 1024, 2, 0, 62, 256, 0, 38, 64, 64, 1}},
-    {NVIDIA, NBODY_SINGLE, 1, {"nvidia", 128, 1, 2, 128, 1, 8, 1024, 2, 0, 62, 256, 0, 38, 64, 64, 1}},
-    {NVIDIA, NBODY_DOUBLE, 1, {"nvidia", 128, 1, 1, 128, 1, 4, 1024, 2, 0, 62, 256, 0, 38, 64, 64, 1}},
-    {GPU, NBODY_SINGLE, 0, {"gpu", 64, 1, 4, 64, 1, 8, 1024, 0, 0, 64, 256, 0, 34, 64, 64, 1}},
-    {GPU, NBODY_DOUBLE, 0, {"gpu", 64, 1, 2, 64, 1, 4, 1024, 0, 0, 64, 256, 0, 34, 64, 64, 1}},
-    {GPU, NBODY_SINGLE, 1, {"gpu", 64, 1, 2, 64, 1, 4, 1024, 0, 0, 64, 256, 0, 34, 64, 64, 1}},
-    {GPU, NBODY_DOUBLE, 1, {"gpu", 64, 1, 1, 64, 1, 4, 1024, 0, 0, 64, 256, 0, 34, 64, 64, 1}},
-    {CPU512, NBODY_SINGLE, 0, {"cpu-512", 1, 16, 4, 16, 0, 4, 256, 2, 0, 4, 1024, 0, 36, 64, 8, 1}},
-    {CPU512, NBODY_DOUBLE, 0, {"cpu-512", 1, 8, 4, 16, 0, 1, 256, 2, 0, 4, 1024, 0, 36, 64, 8, 1}},
-    {CPU512, NBODY_SINGLE, 1, {"cpu-512", 1, 16, 2, 16, 0, 1, 256, 2, 0, 4, 1024, 0, 36, 64, 8, 1}},
-    {CPU512, NBODY_DOUBLE, 1, {"cpu-512", 1, 8, 2, 16, 0, 1, 256, 2, 0, 4, 1024, 0, 36, 64, 8, 1}},
-    {CPU256, NBODY_SINGLE, 0, {"cpu-256", 1, 8, 4, 16, 0, 1, 256, 2, 0, 4, 1024, 0, 36, 64, 8, 1}},
-    {CPU256, NBODY_DOUBLE, 0, {"cpu-256", 1, 4, 4, 16, 0, 1, 256, 0, 0, 4, 1024, 0, 36, 64, 8, 1}},
-    {CPU256, NBODY_SINGLE, 1, {"cpu-256", 1, 8, 1, 16, 0, 1, 256, 2, 0, 4, 1024, 0, 36, 64, 8, 1}},
-    {CPU256, NBODY_DOUBLE, 1, {"cpu-256", 1, 4, 1, 16, 0, 1, 256, 0, 0, 4, 1024, 0, 36, 64, 8, 1}},
-    {CPU128, NBODY_SINGLE, 0, {"cpu-128", 1, 4, 4, 16, 0, 1, 256, 2, 1, 4, 1024, 0, 36, 64, 8, 1}},
-    {CPU128, NBODY_DOUBLE, 0, {"cpu-128", 1, 2, 4, 16, 0, 1, 256, 0, 0, 4, 1024, 0, 36, 64, 8, 1}},
-    {CPU128, NBODY_SINGLE, 1, {"cpu-128", 1, 4, 2, 16, 0, 1, 256, 2, 1, 4, 1024, 0, 36, 64, 8, 1}},
-    {CPU128, NBODY_DOUBLE, 1, {"cpu-128", 1, 2, 2, 16, 0, 1, 256, 0, 0, 4, 1024, 0, 36, 64, 8, 1}},
-};
-
-/* How wide a CPU's registers are shows in the vectors its runtime prefers. */
-static enum family family_of(const struct cldev_info *info)
-{
-    if (info->dev_type & CL_DEVICE_TYPE_CPU)
-        return info->dev_pref_vec_float >= 16 ? CPU512 : info->dev_pref_vec_float >= 8 ? CPU256 : CPU128;
-    return strstr(info->dev_vendor, "NVIDIA") ? NVIDIA : GPU;
-}
-
-/* ---- The caller's words. ---------------------------------------------------------------------- */
+/* ---- Words. ----------------------------------------------------------------------------------- */
 
 static int *member(struct nbody_shape *shape, const char *key, size_t length)
 {
@@ -73,7 +35,7 @@ static const char *known_keys(void)
 }
 
 /* Applies one word; returns what follows it, or NULL after an error. */
-static const char *apply(struct nbody_shape *shape, const char *word)
+static const char *apply_word(struct nbody_shape *shape, const char *word)
 {
     size_t length = strcspn(word, "= \t");
     int *number = member(shape, word, length);
@@ -92,6 +54,25 @@ static const char *apply(struct nbody_shape *shape, const char *word)
     }
     *number = (int)value;
     return end;
+}
+
+static int apply(struct nbody_shape *shape, const char *words)
+{
+    for (words += strspn(words, " \t"); *words; words += strspn(words, " \t"))
+        if (!(words = apply_word(shape, words)))
+            return -1;
+    return 0;
+}
+
+static void print(const struct nbody_shape *shape, char *text, size_t size)
+{
+    size_t length = 0;
+#define X(key, meaning)                                                                               \
+    if (length < size)                                                                                \
+        length += (size_t)snprintf(text + length, size - length, "%s" #key "=%d", length ? " " : "", \
+                                   shape->key);
+    NBODY_SHAPE_KEYS(X)
+#undef X
 }
 
 /* ---- Numbers that do not go together. --------------------------------------------------------- */
@@ -116,8 +97,9 @@ static const char *contradiction(const struct nbody_shape *s)
     return NULL;
 }
 
-static int check(const struct nbody_shape *s, const struct cldev_info *info, size_t tile_bytes)
+static int check(const struct nbody_shape *s, const struct cldev_info *info, size_t body_bytes)
 {
+    const size_t tile_bytes = (size_t)s->tile * body_bytes;
     const char *reason = contradiction(s);
     if (reason)
         return clerror_set(EINVAL, "nbody: shape: %s", reason);
@@ -133,31 +115,31 @@ static int check(const struct nbody_shape *s, const struct cldev_info *info, siz
 
 /* ---- What the rest of the engine calls. ------------------------------------------------------- */
 
-int shape_choose(struct nbody_shape *shape, const struct cldev_info *info, enum nbody_precision precision,
-                 bool jerks, const char *words)
+static const char *kernel_name(const struct nbody *nb)
 {
-    const enum family family = family_of(info);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].family == family && rows[i].precision == precision && rows[i].jerks == jerks)
-            *shape = rows[i].shape;
-    if (!info->dev_pref_vec_double)
-        shape->fp64 = 0;
-    if (words)
-        for (words += strspn(words, " \t"); *words; words += strspn(words, " \t"))
-            if (!(words = apply(shape, words)))
-                return -1;
-    size_t number = precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float);
-    return check(shape, info, (size_t)shape->tile * 4 * number * (jerks ? 2 : 1));
+    if (nb->precision == NBODY_DOUBLE)
+        return uses_jerks(nb) ? "nbody.hermite.double" : "nbody.direct.double";
+    return uses_jerks(nb) ? "nbody.hermite.single" : "nbody.direct.single";
 }
 
-void shape_print(const struct nbody_shape *shape, char *text, size_t size)
+int shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info *info, const char *words)
 {
-    size_t length = (size_t)snprintf(text, size, "%s:", shape->name);
-#define X(key, meaning)   \
-    if (length < size)    \
-        length += (size_t)snprintf(text + length, size - length, " " #key "=%d", shape->key);
-    NBODY_SHAPE_KEYS(X)
-#undef X
+    const size_t body_bytes = 4 * nb->real * (uses_jerks(nb) ? 2 : 1);
+    struct cltune_row row;
+    if (cltune_find(nb->ctx, p->dev, kernel_name(nb), nb->n, &row) != 0)
+        return -1;
+    p->shape = modest;
+    if (apply(&p->shape, row.shape) != 0 || check(&p->shape, info, body_bytes) != 0) {
+        p->shape = modest; /* a row that does not fit is no reason to stop */
+        strcat(strcpy(row.source, kernel_name(nb)), ": the stored row does not fit the device, a modest one");
+    }
+    snprintf(p->reason, sizeof p->reason, "%s%s", row.source, words && *words ? "; then the caller's words" : "");
+    if (!info->dev_pref_vec_double)
+        p->shape.fp64 = 0;
+    if (words && apply(&p->shape, words) != 0)
+        return -1;
+    print(&p->shape, p->label, sizeof p->label);
+    return check(&p->shape, info, body_bytes);
 }
 
 void shape_options(const struct nbody_shape *s, enum nbody_precision precision, char *text, size_t size)

@@ -68,8 +68,8 @@ struct nbody_options {
 
 /* Makes an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position
  * pos[i][0..2], velocity vel[i][0..2]; all finite. Builds the kernels, so takes a second at first.
- * On each device: 40 bytes a body in single precision (double: 80), Hermite 80 (160), plus at most
- * 64 MiB of work space. Coincident bodies attract each other by nothing, also with eps = 0.
+ * On each device, for the bodies it owns: 44 bytes each in single precision, Hermite 104, and for those
+ * of other devices 16 and 32, twice that in double; plus at most 64 MiB of work space. Coincident bodies attract each other by nothing, also with eps = 0.
  * EINVAL: a bad number (named); ENODEV: no device; ENOTSUP: double without hardware for it; ENOMEM;
  * ENOEXEC: a kernel does not build (with the log). The caller frees it with nbody_free. */
 nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass,
@@ -118,10 +118,12 @@ double nbody_interactions(const nbody *nb);
 size_t nbody_device_bytes(const nbody *nb);
 
 /* The number of devices in use; of device `dev` of the context: how many bodies it owns (0: it is
- * idle), and its launch shape as one line "name: KEY=NUMBER ..." (owned by the engine). */
+ * idle), its launch shape as words "KEY=NUMBER ...", and a sentence that says which row of the tuning
+ * store that is and why (both owned by the engine). */
 unsigned nbody_devices(const nbody *nb);
 size_t nbody_share(const nbody *nb, unsigned dev);
 const char *nbody_shape(const nbody *nb, unsigned dev);
+const char *nbody_explain(const nbody *nb, unsigned dev);
 
 /* ---- Initial conditions. --------------------------------------------------------------------- */
 
