@@ -449,6 +449,24 @@ static void nbody_pictures(void **state)
     assert_int_equal(empty_here(NULL), 11);
 }
 
+/* A film, with a stand-in for ffmpeg that writes a word to the last name it is given. */
+static void nbody_film(void **state)
+{
+    (void)state;
+    char path[5000];
+    FILE *fp = fopen("../ffmpeg", "w");
+    fputs("#!/bin/sh\nfor last; do :; done\necho film >\"$last\"\n", fp);
+    fclose(fp);
+    assert_int_equal(chmod("../ffmpeg", 0700), 0);
+    snprintf(path, sizeof path, "PATH=%s:%s", folder, getenv("PATH"));
+    expect("nbody -o f.mp4", run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.mp4 --frames 4 -o f.png"), 0);
+    unlink("../ffmpeg");
+    assert_non_null(strstr(out, "f-0001.png ... f-0004.png, f.mp4"));
+    load("f.mp4", out, sizeof out);
+    assert_string_equal(out, "film\n");
+    assert_int_equal(empty_here(NULL), 5);
+}
+
 static void nbody_devices(void **state)
 {
     (void)state;
@@ -648,8 +666,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(overview_and_version), TEST(a_full_disk_on_stdout), TEST(devices), TEST(embed),
         TEST(embed_refuses), TEST(nbody_json), TEST(nbody_report), TEST(nbody_snapshots),
-        TEST(nbody_standard_output), TEST(nbody_table), TEST(nbody_pictures), TEST(nbody_devices),
-        TEST(nbody_refuses_options), TEST(nbody_refuses_places), TEST(nbody_refuses_input),
+        TEST(nbody_standard_output), TEST(nbody_table), TEST(nbody_pictures), TEST(nbody_film),
+        TEST(nbody_devices), TEST(nbody_refuses_options), TEST(nbody_refuses_places), TEST(nbody_refuses_input),
         TEST(nbody_stops), TEST(interrupted_once), TEST(interrupted_twice),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
