@@ -347,11 +347,11 @@ static void test_local_memory(void **state)
         assert_int_equal(out[1], n * (n - 1) / 2);
     }
     clndrange_t ndr = clndrange_init1d(0, 64, 32);
-    done(clforka(cp, 0, kernel("two_locals"), &ndr, CL_EVENT_WAIT, clarg_local(32 * sizeof(int)),
-                 clarg_local(32 * sizeof(float)), out));
+    done(clforka(cp, 0, kernel("two_locals"), &ndr, CL_EVENT_WAIT, clarg_local(64 * 32 * sizeof(int)),
+                 clarg_local(64 * 32 * sizeof(float)), out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
-    for (int i = 0; i < 64; i++)
-        assert_true(floats()[i] == 1.5f * (float)(31 - i % 32));
+    for (int i = 0; i < 64; i++) /* half the sum of 32 k + (31 - i), all exact */
+        assert_true(floats()[i] == 0.5f * (float)(32 * (63 * 64 / 2) + 64 * (31 - i % 32)));
 }
 
 static void test_too_much_local_memory(void **state)

@@ -58,14 +58,19 @@ __kernel void local_sum(__local int *tile, __global int *out)
     }
 }
 
-/* Two local arrays of different types; one must not overlap the other. */
+/* Two local arrays of different types, 64 elements an item; one must not overlap the other. */
 __kernel void two_locals(__local int *a, __local float *b, __global float *out)
 {
-    size_t i = get_local_id(0), n = get_local_size(0);
-    a[i] = (int)i;
-    b[i] = 0.5f * i;
+    int i = get_local_id(0), n = get_local_size(0);
+    for (int k = 0; k < 64; k++) {
+        a[k * n + i] = k * n + i;
+        b[k * n + i] = 0.5f * (k * n + i);
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    out[get_global_id(0)] = a[n - 1 - i] + b[n - 1 - i];
+    float sum = 0;
+    for (int k = 0; k < 64; k++)
+        sum += a[k * n + n - 1 - i] - b[k * n + n - 1 - i];
+    out[get_global_id(0)] = sum;
 }
 
 __kernel void three_names(__global int *first_thing, int second_thing, int third_thing)

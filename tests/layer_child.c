@@ -1,0 +1,169 @@
+/* layer_child.c - a small program that test_layer_context.c starts in other environments and looks at
+ * from outside. It prints one line of words per question, and exits with 0 unless its question is bad.
+ *
+ *   counts                    the devices of each standard context, and clerrno after making them
+ *   calls                     every call without any OpenCL platform or context; how many went wrong
+ *   create PATTERN TYPE MAX   devices of clcontext_create, as numbers among all devices of the machine
+ *   claim KEY MAX             the same with a lock key; holds them until standard input ends
+ *   standard-claim            devices of stddev (STDDEV_LOCK says which); holds them as well
+ *   reclaim KEY MAX           claims, gives back by clcontext_destroy, claims again
+ *   fail                      makes one failing call, and one more whose text goes through clperror
+ */
+#include <stdcl.h>
+
+#include <stdint.h>
+#include <unistd.h>
+
+/* The place of a device among all devices of all platforms, the same number in every process. */
+static int number_of(cl_device_id device)
+{
+    cl_platform_id platform[16];
+    cl_device_id all[64];
+    cl_uint nplatforms = 0, first = 0;
+    if (clGetPlatformIDs(16, platform, &nplatforms) != CL_SUCCESS)
+        return -1;
+    for (cl_uint p = 0; p < nplatforms; p++) {
+        cl_uint n = 0;
+        if (clGetDeviceIDs(platform[p], CL_DEVICE_TYPE_ALL, 64, all, &n) != CL_SUCCESS)
+            continue;
+        for (cl_uint i = 0; i < n; i++)
+            if (all[i] == device)
+                return (int)(first + i);
+        first += n;
+    }
+    return -1;
+}
+
+static void print_devices(CLCONTEXT *cp)
+{
+    if (!cp) {
+        const char *sentence = clerror();
+        printf("none %d %s\n", clerrno, sentence ? sentence : "");
+        return;
+    }
+    printf("%u", clgetndev(cp));
+    for (cl_uint i = 0; i < clgetndev(cp); i++) {
+        char name[256] = "";
+        clGetDeviceInfo(clgetdevice(cp, i), CL_DEVICE_NAME, sizeof name, name, NULL);
+        printf(" %d:%.10s", number_of(clgetdevice(cp, i)), name);
+    }
+    printf("\n");
+}
+
+static int counts(void)
+{
+    stdcl_init();
+    int after_start = clerrno;
+    printf("dev %u cpu %u gpu %u acc %u npu %u rpu %u", clgetndev(stddev), clgetndev(stdcpu),
+           clgetndev(stdgpu), clgetndev(stdacc), clgetndev(stdnpu), clgetndev(stdrpu));
+    printf(" null %d%d%d%d%d%d", !stddev, !stdcpu, !stdgpu, !stdacc, !stdnpu, !stdrpu);
+    printf(" clerrno %d %d\n", after_start, clerrno);
+    return 0;
+}
+
+/* Where there is no device there is no context: each call must say so, and none may crash. */
+static int calls(void)
+{
+    struct cldev_info info;
+    struct clstat_info status;
+    clndrange_t ndr = clndrange_init1d(0, 1, 1);
+    cl_event failed = (cl_event)(intptr_t)-1;
+    int on_stack = 0, wrong = 0;
+    char options[] = "-D X";
+    stdcl_init();
+    wrong += clerrno != 0 || clerror() != NULL;
+    wrong += clgetndev(stddev) != 0 || clgetndev(NULL) != 0;
+    wrong += clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0) != NULL || clerrno != ENODEV;
+    wrong += clcontext_create("a,b", CL_DEVICE_TYPE_GPU, 2, NULL, 77) != NULL;
+    wrong += clcontext_create_from(NULL, 0) != NULL;
+    wrong += clcontext_destroy(stddev) != -1;
+    wrong += clgetdevinfo(stddev, &info) != -1;
+    wrong += clstat(stddev, &status) != -1;
+    clfreport_devinfo(stderr, 0, &info);
+    wrong += clgetdevice(stddev, 0) || clgetclcontext(stddev, 0) || clgetqueue(stddev, 0);
+    wrong += clgetbuffer(stddev, 0, &on_stack) != NULL;
+    wrong += clmalloc(stddev, 100, 0) != NULL;
+    wrong += clmrealloc(stddev, NULL, 100, 0) != NULL;
+    wrong += clfree(NULL) != 0 || clfree(&on_stack) != -1;
+    wrong += clmsync(stddev, 0, &on_stack, CL_MEM_HOST) != failed;
+    wrong += clmsyncn(stddev, 0, &on_stack, 1, CL_MEM_HOST) != failed;
+    wrong += clmcopy(stddev, 0, &on_stack, &on_stack, 0) != failed;
+    wrong += clsizeofmem(&on_stack) != 0 || clmemptr(stddev, &on_stack) != NULL;
+    wrong += clmctl(&on_stack, CL_MCTL_GET_STATUS) != -1;
+    wrong += clglmalloc(stddev, 0, 0, 0, 0) != NULL || clglmsync(stddev, 0, &on_stack, 0) != failed;
+    void *detached = clmalloc(NULL, 100, CL_MEM_DETACHED); /* needs no device */
+    wrong += !detached || clmattach(stddev, detached) != -1 || clmdetach(detached) != -1;
+    wrong += clfree(detached) != 0;
+    wrong += clopen(stddev, "kernels/basic.cl", CLLD_NOW) || clopen(stddev, NULL, CLLD_NOW);
+    wrong += clsopen(stddev, "", 0) || clload(stddev, &on_stack, 4, 0);
+    wrong += clloadb(stddev, 1, NULL, NULL, 0) || clopen_named(stddev, "x", "", 0, NULL, 0);
+    wrong += clbuild(stddev, &on_stack, options, 0) != -1 || clclose(stddev, &on_stack) != -1;
+    wrong += clsave(stddev, NULL, 0, "/nonexistent/file") != -1 || clclose(stddev, NULL) != -1;
+    wrong += clsym(stddev, NULL, "x", 0) != NULL;
+    wrong += clarg_set((cl_kernel)NULL, 0, 1) != -1 || clarg_set_local((cl_kernel)NULL, 0, 1) != -1;
+    wrong += clarg_set_global((cl_kernel)NULL, 0, &on_stack) != (size_t)-1;
+    wrong += clfork(stddev, 0, NULL, &ndr, 0) != failed || clforka(stddev, 0, NULL, &ndr, 0, 1) != failed;
+    wrong += clexec(stddev, 0, &ndr, nowhere, 1) != failed || clexecb(stddev, 0, &ndr, nowhere) != failed;
+    wrong += clwait(stddev, 0, CL_ALL_EVENT) != NULL; /* nothing to wait for is no error */
+    wrong += clflush(stddev, 0, 0) != -1;
+    printf("wrong %d\n", wrong);
+    return 0;
+}
+
+/* Prints the devices of a context and keeps them until the parent closes our standard input. */
+static int hold(CLCONTEXT *cp)
+{
+    print_devices(cp);
+    fflush(stdout);
+    char byte;
+    while (read(STDIN_FILENO, &byte, 1) > 0)
+        ;
+    return 0;
+}
+
+static int reclaim(int key, size_t max)
+{
+    for (int round = 0; round < 3; round++) {
+        CLCONTEXT *cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, max, NULL, key);
+        print_devices(cp);
+        if (cp && clcontext_destroy(cp) != 0)
+            printf("not destroyed\n");
+    }
+    return 0;
+}
+
+static int fail_once(void)
+{
+    int on_stack = 0;
+    clfree(&on_stack);
+    clerrno = EBUSY;
+    clperror("first");
+    oclerrno = CL_OUT_OF_RESOURCES;
+    oclperror("second");
+    clperror(NULL);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *question = argc > 1 ? argv[1] : "";
+    if (strcmp(question, "counts") == 0)
+        return counts();
+    if (strcmp(question, "calls") == 0)
+        return calls();
+    if (strcmp(question, "fail") == 0)
+        return fail_once();
+    if (strcmp(question, "standard-claim") == 0)
+        return hold(stddev);
+    if (strcmp(question, "create") == 0 && argc == 5) {
+        print_devices(clcontext_create(argv[2], atoi(argv[3]), (size_t)atoi(argv[4]), NULL, 0));
+        return 0;
+    }
+    if (strcmp(question, "claim") == 0 && argc == 4)
+        return hold(clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, (size_t)atoi(argv[3]), NULL,
+                                     atoi(argv[2])));
+    if (strcmp(question, "reclaim") == 0 && argc == 4)
+        return reclaim(atoi(argv[2]), (size_t)atoi(argv[3]));
+    fprintf(stderr, "layer_child: no such question: %s\n", question);
+    return 2;
+}
