@@ -9,13 +9,24 @@
 #include "formats/outfile.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t caught;
+static bool on_terminal;
+
+/* Only calls that POSIX allows in a handler; whether the text arrives does not matter. */
+static void promise(void)
+{
+    static const char text[] = "\nending after the work at hand; Ctrl-C again ends at once\n";
+    if (on_terminal && write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        return;
+}
 
 static void note_signal(int signal_number)
 {
     if (!caught) {
         caught = signal_number;
+        promise();
         return;
     }
     outfile_unlink_all();
@@ -27,6 +38,7 @@ void cli_interrupt_catch(void)
 {
     struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, old;
     static const int signals[] = {SIGINT, SIGTERM};
+    on_terminal = isatty(STDERR_FILENO);
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* as under nohup */

@@ -1,6 +1,6 @@
 /* progress.c - one line on the terminal that says how far the work is.
  *
- *    42 % [############                ] 420/1000 steps, 35.1 steps/s, 16.5 s left, 10.2 G/s
+ *    42 % [########            ] 420/1000 steps, 35.1 steps/s, 17 s left, 10.2 G interactions/s
  *
  * It goes to stderr and only when that is a terminal. The rate is the mean since the start, which is
  * what the time left is made of; the line is cut where the terminal ends.
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR = 28 };
+enum { BAR = 20 };
 static const double REDRAW_SECONDS = 0.1;
 static bool line_is_drawn;
 
@@ -36,6 +36,15 @@ void cli_progress_start(struct cli_progress *p, const char *unit, double total, 
     const bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
     *p = (struct cli_progress){.unit = unit, .total = total, .started = cli_seconds()};
     p->visible = !quiet && !dumb && isatty(STDERR_FILENO);
+}
+
+/* Without the decimals that would only flicker. */
+static const char *time_left(struct cli_text *text, double seconds)
+{
+    if (seconds >= 59.5)
+        return cli_text_duration(text, seconds);
+    snprintf(text->s, sizeof text->s, "%.0f s", seconds);
+    return text->s;
 }
 
 /* Appends to a line that is cut where it would not fit. */
@@ -66,8 +75,7 @@ static void draw(const struct cli_progress *p, double done, double now, const ch
     if (rate > 0) {
         append(line, sizeof line, ", %s/s", cli_text_rate(&text, rate, p->unit));
         if (p->total > done)
-            append(line, sizeof line, ", %s left",
-                   cli_text_duration(&text, (p->total - done) / rate));
+            append(line, sizeof line, ", %s left", time_left(&text, (p->total - done) / rate));
     }
     if (note)
         append(line, sizeof line, ", %s", note);

@@ -331,6 +331,7 @@ static void nbody_json(void **state)
         "interactions_per_s", "energy_start", "energy_end", "energy_error_rel", "momentum",
         "angular_momentum", "virial_ratio"};
     works("nbody --ic figure8 --steps 100 --integrator hermite4 --precision double --json");
+    assert_non_null(strstr(out, "\"dt\": 0.001,")); /* no more digits than it takes */
     json_t *r = report();
     assert_int_equal(json_object_size(r), sizeof keys / sizeof *keys);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
