@@ -137,7 +137,7 @@ enum nbody_model {
     /* A uniform sphere of radius and total mass 1 at rest; collapses at t = 1.1107. */
     NBODY_COLD,
     /* Two equal disk galaxies on a parabolic encounter, each of mass 1 and disk scale length 1. They
-     * pass at t = 13, stand at the ends of a bridge with long tails at t = 28, and merge by t = 60;
+     * pass at t = 13, stand at the ends of a bridge with long tails at t = 25, and merge by t = 60;
      * eps = 0.05 and dt = 0.025 suit it. The first half of the bodies is the first galaxy. */
     NBODY_COLLISION,
     /* Three bodies on the figure eight of Chenciner & Montgomery; period 6.32591398. */
