@@ -1,0 +1,10 @@
+/* prelude.h - the names that fragments of code in the documents take for granted, with the meanings that
+ * the pages give them. */
+#include <stdcl.h>
+#include <stdcl/nbody.h>
+
+#define FRAGMENT                                                                                  \
+    int fragment(CLCONTEXT *cp, float *x, float *y, size_t n, float a, void *h, cl_kernel k,       \
+                 clndrange_t ndr, cl_uint dev, cl_event ev);                                      \
+    int fragment(CLCONTEXT *cp, float *x, float *y, size_t n, float a, void *h, cl_kernel k,       \
+                 clndrange_t ndr, cl_uint dev, cl_event ev)

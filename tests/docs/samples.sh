@@ -1,0 +1,51 @@
+#!/bin/sh
+# samples.sh - compiles every code sample of the documents, runs those that are programs, and compares
+# what they print with what the page says they print. Also looks whether links within the repository
+# lead anywhere.
+#   usage: samples.sh SOURCE WORK CC LIBSTDCL.SO
+set -eu
+source=$1 work=$2 cc=$3 library=$4
+here=$source/tests/docs
+bad=0 programs=0 fragments=0
+
+rm -rf "$work" && mkdir -p "$work" && cd "$work"
+awk -v dir="$work" -f "$here/samples.awk" "$source"/*.md "$source"/docs/*.md
+
+# The warnings of our own code, but for what is natural in a fragment.
+warn="-Wall -Wextra -Wpedantic -Wshadow -Werror"
+for fragment in ./*.fragment.c; do
+    # shellcheck disable=SC2086 # flags are words
+    "$cc" -std=gnu11 $warn -Wno-unused -Wno-unused-parameter -Wno-return-type -fsyntax-only \
+        -I "$here" -I "$source/include" "$fragment" || bad=1
+    fragments=$((fragments + 1))
+done
+
+for program in ./*.program.c; do
+    name=${program%.program.c}
+    programs=$((programs + 1))
+    # shellcheck disable=SC2086
+    if ! "$cc" -std=gnu11 $warn -I "$source/include" -o "$name" "$program" \
+        "$library" -Wl,-rpath,"${library%/*}"; then
+        bad=1
+        continue
+    fi
+    if ! "$name" >"$name.said" 2>&1; then
+        echo "$name failed:"
+        cat "$name.said"
+        bad=1
+    elif [ -e "$name.output" ] && ! diff "$name.output" "$name.said"; then
+        echo "$name prints something else than its page says"
+        bad=1
+    fi
+done
+
+for page in "$source"/*.md "$source"/docs/*.md; do
+    for link in $(grep -oE '\]\([^):#]+' "$page" | sed 's/^](//'); do
+        [ -e "${page%/*}/$link" ] && continue
+        echo "$page: there is no $link"
+        bad=1
+    done
+done
+
+echo "$programs programs, $fragments fragments"
+[ "$programs" -gt 0 ] && [ "$fragments" -gt 0 ] && exit $bad
