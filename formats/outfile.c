@@ -219,7 +219,7 @@ static int find_target(struct outfile *out)
 
 static int open_for_rename(struct outfile *out, const struct stat *existing)
 {
-    if (existing && access(out->name, W_OK) < 0)
+    if (existing && faccessat(AT_FDCWD, out->name, W_OK, AT_EACCESS) < 0)
         return clerror_set(errno, "%s: the file exists and may not be overwritten (%s)", out->name, strerror(errno));
     if (find_target(out) < 0 || make_temporary(out) < 0)
         return -1;

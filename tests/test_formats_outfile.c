@@ -1,0 +1,423 @@
+/* test_formats_outfile.c - output files are whole or absent, whatever happens: errors, full disks, signals. */
+#include "files.h"
+#include "formats/csv.h"
+#include "formats/outfile.h"
+
+#include <math.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static const char old[] = "old content\n";
+
+static int temporaries(void) { return count_files(files_folder, ".tmp"); }
+
+/* ---- What goes well. ------------------------------------------------------------------------- */
+
+static void appears_at_the_commit(void **unused)
+{
+    const char *path = in_folder("a.txt");
+    struct outfile out;
+    struct stat info;
+    (void)unused;
+    mode_t mask = umask(027);
+    works(outfile_open(&out, path));
+    umask(mask);
+    fprintf(out.fp, "new\n");
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(temporaries(), 1);
+    works(outfile_commit(&out));
+    holds_text(path, "new\n");
+    assert_int_equal(temporaries(), 0);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    works(outfile_commit(&out)); /* a second commit does nothing */
+    outfile_discard(&out);
+}
+
+static void replaces_at_once_and_keeps_the_mode(void **unused)
+{
+    const char *path = in_folder("b.txt");
+    struct outfile out;
+    struct stat info;
+    (void)unused;
+    put_text(path, old);
+    assert_int_equal(chmod(path, 0604), 0);
+    works(outfile_open(&out, path));
+    fprintf(out.fp, "new\n");
+    fflush(out.fp);
+    holds_text(path, old);
+    works(outfile_commit(&out));
+    holds_text(path, "new\n");
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0604);
+}
+
+static void discards_without_a_trace(void **unused)
+{
+    const char *path = in_folder("c.txt");
+    struct outfile out, never = {0};
+    (void)unused;
+    put_text(path, old);
+    works(outfile_open(&out, path));
+    fprintf(out.fp, "new\n");
+    outfile_discard(&out);
+    outfile_discard(&out);
+    outfile_discard(&never);
+    holds_text(path, old);
+    assert_int_equal(temporaries(), 0);
+}
+
+static void writes_through_symbolic_links(void **unused)
+{
+    struct outfile out;
+    struct stat info;
+    char link[PATH_MAX];
+    (void)unused;
+    assert_int_equal(mkdir(in_folder("sub"), 0755), 0);
+    put_text(in_folder("sub/real.txt"), old);
+    snprintf(link, sizeof link, "%s", in_folder("link.txt"));
+    assert_int_equal(symlink("sub/real.txt", link), 0);
+    works(outfile_open(&out, link));
+    fprintf(out.fp, "new\n");
+    assert_int_equal(count_files(in_folder("sub"), ".tmp"), 1);
+    works(outfile_commit(&out));
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    holds_text(in_folder("sub/real.txt"), "new\n");
+    assert_int_equal(unlink(in_folder("sub/real.txt")), 0);
+    fails_saying(ENOENT, outfile_open(&out, link), "link.txt", "leads nowhere");
+}
+
+/* In the current folder the name has no slash at all. */
+static void works_in_the_current_folder(void **unused)
+{
+    struct outfile out;
+    char before[PATH_MAX];
+    (void)unused;
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(files_folder), 0);
+    works(outfile_open(&out, "here.txt"));
+    fprintf(out.fp, "here\n");
+    works(outfile_commit(&out));
+    holds_text("here.txt", "here\n");
+    assert_int_equal(chdir(before), 0);
+}
+
+static void writes_directly_where_nothing_can_be_renamed(void **unused)
+{
+    const char *fifo = in_folder("fifo");
+    struct outfile out;
+    char text[16] = {0};
+    (void)unused;
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    int fd = open(fifo, O_RDONLY | O_NONBLOCK);
+    works(outfile_open(&out, fifo));
+    fprintf(out.fp, "through\n");
+    works(outfile_commit(&out));
+    assert_int_equal(read(fd, text, sizeof text - 1), 8);
+    assert_string_equal(text, "through\n");
+    close(fd);
+    works(outfile_open(&out, "/dev/null"));
+    fprintf(out.fp, "gone\n");
+    works(outfile_commit(&out));
+    assert_int_equal(temporaries(), 0);
+}
+
+/* A redirected standard output goes on where it stands, under all its names. */
+static void appends_to_the_standard_output(void **unused)
+{
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1"};
+    const char *path = in_folder("stdout.txt");
+    (void)unused;
+    fflush(stdout);
+    int saved = dup(1), fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), failed = 0;
+    dup2(fd, 1);
+    printf("first\n"); /* still in the buffer of stdio */
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct outfile out;
+        failed += outfile_open(&out, names[i]) != 0;
+        fprintf(out.fp, "%zu\n", i);
+        failed += outfile_commit(&out) != 0;
+    }
+    printf("last\n");
+    fflush(stdout);
+    dup2(saved, 1);
+    close(saved);
+    close(fd);
+    assert_int_equal(failed, 0);
+    holds_text(path, "first\n0\n1\n2\nlast\n");
+}
+
+static void holds_many_at_once_and_then_says_so(void **unused)
+{
+    enum { MOST = 64 };
+    struct outfile out[MOST + 1];
+    char name[32];
+    (void)unused;
+    for (int i = 0; i < MOST; i++) {
+        snprintf(name, sizeof name, "many%d.txt", i);
+        works(outfile_open(&out[i], in_folder(name)));
+    }
+    fails_saying(EMFILE, outfile_open(&out[MOST], in_folder("one-more.txt")), "one-more.txt");
+    for (int i = 0; i < MOST; i++)
+        outfile_discard(&out[i]);
+    works(outfile_open(&out[MOST], in_folder("one-more.txt")));
+    outfile_discard(&out[MOST]);
+    assert_int_equal(temporaries(), 0);
+}
+
+/* ---- What goes wrong. ------------------------------------------------------------------------ */
+
+static void names_what_is_wrong_with_the_place(void **unused)
+{
+    struct outfile out;
+    char longest[400] = "x";
+    (void)unused;
+    fails_saying(ENOENT, outfile_open(&out, in_folder("none/x.tab")), "none/x.tab", "none' does not exist");
+    fails_saying(EISDIR, outfile_open(&out, files_folder), files_folder, "is a folder");
+    put_text(in_folder("file"), old);
+    fails_saying(ENOTDIR, outfile_open(&out, in_folder("file/x.tab")), "file/x.tab", "is not a folder");
+    fails_saying(EINVAL, outfile_open(&out, ""), "empty");
+    memset(longest, 'x', sizeof longest - 1);
+    fails_saying(ENAMETOOLONG, outfile_open(&out, longest), "too long");
+    fails_saying(EBADF, outfile_open(&out, "/dev/fd/999"), "/dev/fd/999", "not open");
+    assert_null(out.fp);
+}
+
+/* Root may do all, so root becomes nobody for a moment. */
+static void tells_missing_permission(void **unused)
+{
+    struct outfile out;
+    bool root = geteuid() == 0;
+    (void)unused;
+    assert_int_equal(mkdir(in_folder("closed"), 0555), 0);
+    assert_int_equal(mkdir(in_folder("open"), 0777), 0);
+    assert_int_equal(chmod(in_folder("open"), 0777), 0);
+    put_text(in_folder("open/fixed.txt"), old);
+    assert_int_equal(chmod(in_folder("open/fixed.txt"), 0444), 0);
+    assert_int_equal(root ? seteuid(65534) : 0, 0);
+    int first = outfile_open(&out, in_folder("closed/x.tab"));
+    char *sentence = strdup(first < 0 ? clerror() : "");
+    int second = outfile_open(&out, in_folder("open/fixed.txt"));
+    assert_int_equal(root ? seteuid(0) : 0, 0);
+    assert_int_equal(first, -1);
+    contains(sentence, "closed/x.tab");
+    contains(sentence, "no permission to write in the folder");
+    free(sentence);
+    assert_int_equal(second, -1);
+    says("fixed.txt", "may not be overwritten");
+    holds_text(in_folder("open/fixed.txt"), old);
+}
+
+/* Writes megabytes that cannot fit; the reason must survive until the end, however early it came. */
+static void fill(struct outfile *out)
+{
+    for (int i = 0; i < 1 << 18; i++)
+        fputs("0123456\n", out->fp);
+}
+
+static void tells_a_full_device(void **unused)
+{
+    struct outfile out;
+    (void)unused;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    works(outfile_open(&out, "/dev/full"));
+    fputs("little", out.fp); /* found out when it is flushed */
+    fails_saying(ENOSPC, outfile_commit(&out), "/dev/full", "disk is full");
+    works(outfile_open(&out, "/dev/full"));
+    fill(&out);
+    fails_saying(ENOSPC, outfile_check(&out), "/dev/full", "disk is full");
+    fails_saying(ENOSPC, outfile_commit(&out), "/dev/full", "disk is full");
+    works(outfile_open(&out, "/dev/full"));
+    fill(&out);
+    outfile_discard(&out);
+}
+
+static void leaves_nothing_on_a_full_disk(void **unused)
+{
+    struct outfile out;
+    const char *disk = in_folder("disk"), *path = in_folder("disk/x.tab");
+    (void)unused;
+    assert_int_equal(mkdir(disk, 0755), 0);
+#ifdef __linux__
+    if (geteuid() != 0 || mount("tmpfs", disk, "tmpfs", 0, "size=64k") < 0)
+#endif
+    {
+        print_message("only root can mount a small disk to fill\n");
+        skip();
+    }
+    put_text(path, old);
+    works(outfile_open(&out, path));
+    fill(&out);
+    check_forget();
+    int check = outfile_check(&out), commit = outfile_commit(&out), left = count_files(disk, "");
+    char *sentence = strdup(commit < 0 ? clerror() : ""), *content = bytes_of(path, NULL);
+#ifdef __linux__
+    umount(disk);
+#endif
+    assert_int_equal(check, -1);
+    assert_int_equal(commit, -1);
+    assert_int_equal(clerrno, ENOSPC);
+    contains(sentence, "disk is full");
+    assert_int_equal(left, 1);
+    assert_string_equal(content, old);
+    free(content);
+    free(sentence);
+}
+
+static void leaves_nothing_beyond_the_limit_of_a_file(void **unused)
+{
+    const char *path = in_folder("limited.txt");
+    struct outfile out;
+    struct rlimit before, small;
+    (void)unused;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 100000;
+    signal(SIGXFSZ, SIG_IGN);
+    works(outfile_open(&out, path));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    fill(&out);
+    int status = outfile_commit(&out);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(status, -1);
+    assert_int_equal(clerrno, EFBIG);
+    says("limited.txt", "larger than the system allows");
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(temporaries(), 0);
+}
+
+static void says_when_the_folder_vanishes(void **unused)
+{
+    struct outfile out;
+    char command[PATH_MAX + 16];
+    (void)unused;
+    assert_int_equal(mkdir(in_folder("gone"), 0755), 0);
+    works(outfile_open(&out, in_folder("gone/x.tab")));
+    snprintf(command, sizeof command, "rm -r '%s'", in_folder("gone"));
+    assert_int_equal(system(command), 0);
+    fails_saying(ENOENT, outfile_commit(&out), "gone/x.tab", "gone' does not exist");
+}
+
+/* ---- Interrupted programs. ------------------------------------------------------------------- */
+
+/* Runs `act` in a child that has two files open under the guard; returns its wait status. */
+static int interrupted(void (*act)(void))
+{
+    int status = 0;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        struct outfile one, two;
+        outfile_guard();
+        if (outfile_open(&one, in_folder("int1.txt")) < 0 || outfile_open(&two, in_folder("int2.txt")) < 0 ||
+            temporaries() != 2)
+            _exit(99);
+        fprintf(one.fp, "half");
+        act();
+        _exit(98); /* not reached */
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(temporaries(), 0);
+    assert_int_equal(access(in_folder("int1.txt"), F_OK), -1);
+    return status;
+}
+
+static void be_interrupted(void) { raise(SIGINT); }
+static void be_terminated(void) { raise(SIGTERM); }
+static void be_hung_up(void) { raise(SIGHUP); }
+static void leave(void) { exit(3); }
+
+/* A child of the child that exits must not remove what is its parent's. */
+static void fork_and_leave(void)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        exit(0);
+    waitpid(child, &status, 0);
+    if (temporaries() != 2)
+        _exit(97);
+    exit(4);
+}
+
+static void leaves_nothing_when_interrupted(void **unused)
+{
+    (void)unused;
+    int status = interrupted(be_interrupted);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    status = interrupted(be_terminated);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    status = interrupted(be_hung_up);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP);
+    status = interrupted(leave);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    status = interrupted(fork_and_leave);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 4);
+}
+
+/* ---- Tables. --------------------------------------------------------------------------------- */
+
+static void writes_tables(void **unused)
+{
+    static const char *const names[] = {"time", "kinetic, all", "said \"x\""};
+    const double rows[][3] = {{0, 0.1, -1e-300}, {0.5, NAN, 1e22}, {1, INFINITY, -INFINITY}};
+    struct csv csv;
+    (void)unused;
+    works(csv_open(&csv, in_folder("t.csv"), 3, names));
+    for (int i = 0; i < 3; i++)
+        works(csv_row(&csv, rows[i]));
+    assert_int_equal(access(in_folder("t.csv"), F_OK), -1);
+    works(csv_close(&csv));
+    holds_text(in_folder("t.csv"), "time,\"kinetic, all\",\"said \"\"x\"\"\"\n0,0.1,-1e-300\n0.5,nan,1e+22\n1,inf,-inf\n");
+    works(csv_open(&csv, in_folder("u.csv"), 3, names));
+    csv_discard(&csv);
+    csv_discard(&csv);
+    assert_int_equal(access(in_folder("u.csv"), F_OK), -1);
+    fails_saying(ENOENT, csv_open(&csv, in_folder("none/t.csv"), 3, names), "none' does not exist");
+}
+
+static void tables_tell_a_full_disk(void **unused)
+{
+    static const char *const names[] = {"a", "b"};
+    const double row[2] = {1.0 / 3, 2.0 / 3};
+    struct csv csv;
+    int status = 0, rows = 0;
+    (void)unused;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    works(csv_open(&csv, "/dev/full", 2, names));
+    while (status == 0 && rows++ < 100000)
+        status = csv_row(&csv, row);
+    assert_int_equal(status, -1);
+    says("/dev/full", "disk is full");
+    csv_discard(&csv);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(appears_at_the_commit),
+        cmocka_unit_test(replaces_at_once_and_keeps_the_mode),
+        cmocka_unit_test(discards_without_a_trace),
+        cmocka_unit_test(writes_through_symbolic_links),
+        cmocka_unit_test(works_in_the_current_folder),
+        cmocka_unit_test(writes_directly_where_nothing_can_be_renamed),
+        cmocka_unit_test(appends_to_the_standard_output),
+        cmocka_unit_test(holds_many_at_once_and_then_says_so),
+        cmocka_unit_test(names_what_is_wrong_with_the_place),
+        cmocka_unit_test(tells_missing_permission),
+        cmocka_unit_test(tells_a_full_device),
+        cmocka_unit_test(leaves_nothing_on_a_full_disk),
+        cmocka_unit_test(leaves_nothing_beyond_the_limit_of_a_file),
+        cmocka_unit_test(says_when_the_folder_vanishes),
+        cmocka_unit_test(leaves_nothing_when_interrupted),
+        cmocka_unit_test(writes_tables),
+        cmocka_unit_test(tables_tell_a_full_disk),
+    };
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}

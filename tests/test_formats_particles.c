@@ -1,0 +1,603 @@
+/* test_formats_particles.c - files of bodies: what is read, what is refused and how, and that nothing is lost. */
+#include "files.h"
+#include "formats/particles.h"
+
+#include <float.h>
+#include <math.h>
+#include <sys/wait.h>
+
+/* One gas, one dark and one star particle at time 1.5, packed by Python's struct module. */
+static const unsigned char little[] = {
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xf8, 0x3f, 0x03, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00,
+    0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x3f, 0x00, 0x00, 0x80, 0x3f,
+    0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x40, 0x40, 0x00, 0x00, 0x80, 0xbf, 0x00, 0x00, 0x00, 0xc0, 0x00, 0x00, 0x40, 0xc0,
+    0x00, 0x00, 0x10, 0x41, 0x00, 0x00, 0x10, 0x41, 0x00, 0x00, 0x10, 0x41, 0x00, 0x00, 0x10, 0x41, 0x00, 0x00, 0x10, 0x41,
+    0x00, 0x00, 0x80, 0x3e, 0x00, 0x00, 0x80, 0x40, 0x00, 0x00, 0xa0, 0x40, 0x00, 0x00, 0xc0, 0x40, 0x00, 0x00, 0x00, 0x3e,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80, 0x00, 0x00, 0x00, 0x41, 0x00, 0x00, 0x00, 0x41, 0x6f, 0x12, 0x83, 0x3a,
+    0xf9, 0x02, 0x15, 0x50, 0x00, 0x00, 0xf0, 0xc0, 0x08, 0xe5, 0x3c, 0x1e, 0x00, 0x00, 0x40, 0x40, 0x00, 0x00, 0x00, 0x40,
+    0x00, 0x00, 0x80, 0x3f, 0x00, 0x00, 0xe0, 0x40, 0x00, 0x00, 0xe0, 0x40, 0x00, 0x00, 0xe0, 0x40, 0x00, 0x00, 0xe0, 0x40,
+};
+
+static const unsigned char big[] = {
+    0x3f, 0xf8, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x01,
+    0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x3f, 0x00, 0x00, 0x00, 0x3f, 0x80, 0x00, 0x00,
+    0x40, 0x00, 0x00, 0x00, 0x40, 0x40, 0x00, 0x00, 0xbf, 0x80, 0x00, 0x00, 0xc0, 0x00, 0x00, 0x00, 0xc0, 0x40, 0x00, 0x00,
+    0x41, 0x10, 0x00, 0x00, 0x41, 0x10, 0x00, 0x00, 0x41, 0x10, 0x00, 0x00, 0x41, 0x10, 0x00, 0x00, 0x41, 0x10, 0x00, 0x00,
+    0x3e, 0x80, 0x00, 0x00, 0x40, 0x80, 0x00, 0x00, 0x40, 0xa0, 0x00, 0x00, 0x40, 0xc0, 0x00, 0x00, 0x3e, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x80, 0x00, 0x00, 0x00, 0x41, 0x00, 0x00, 0x00, 0x41, 0x00, 0x00, 0x00, 0x3a, 0x83, 0x12, 0x6f,
+    0x50, 0x15, 0x02, 0xf9, 0xc0, 0xf0, 0x00, 0x00, 0x1e, 0x3c, 0xe5, 0x08, 0x40, 0x40, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00,
+    0x3f, 0x80, 0x00, 0x00, 0x40, 0xe0, 0x00, 0x00, 0x40, 0xe0, 0x00, 0x00, 0x40, 0xe0, 0x00, 0x00, 0x40, 0xe0, 0x00, 0x00,
+};
+
+static uint64_t state = 88172645463325252ULL;
+
+static uint64_t rnd(void) /* xorshift64, Marsaglia 2003 */
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    return state ^= state << 17;
+}
+
+static double any_double(void) /* finite, of any size and sign */
+{
+    for (;;) {
+        uint64_t bits = rnd();
+        double x;
+        memcpy(&x, &bits, sizeof x);
+        if (isfinite(x))
+            return x;
+    }
+}
+
+static struct particles make(size_t n)
+{
+    struct particles p = {.n = n, .time = 0.1};
+    p.mass = malloc(n * sizeof *p.mass);
+    p.pos = malloc(n * sizeof *p.pos);
+    p.vel = malloc(n * sizeof *p.vel);
+    ready(p.mass);
+    ready(p.pos);
+    ready(p.vel);
+    return p;
+}
+
+static struct particles make_random(size_t n, double (*value)(void))
+{
+    struct particles p = make(n);
+    for (size_t i = 0; i < n; i++) {
+        p.mass[i] = fabs(value());
+        for (int axis = 0; axis < 3; axis++) {
+            p.pos[i][axis] = value();
+            p.vel[i][axis] = value();
+        }
+    }
+    return p;
+}
+
+static void same_bodies(const struct particles *a, const struct particles *b)
+{
+    assert_int_equal(a->n, b->n);
+    assert_memory_equal(&a->time, &b->time, sizeof a->time);
+    assert_memory_equal(a->mass, b->mass, a->n * sizeof *a->mass);
+    assert_memory_equal(a->pos, b->pos, a->n * sizeof *a->pos);
+    assert_memory_equal(a->vel, b->vel, a->n * sizeof *a->vel);
+}
+
+static void body_is(const struct particles *p, size_t i, const double expected[7])
+{
+    assert_true(i < p->n);
+    assert_true(p->mass[i] == expected[0]);
+    for (int axis = 0; axis < 3; axis++) {
+        assert_true(p->pos[i][axis] == expected[1 + axis]);
+        assert_true(p->vel[i][axis] == expected[4 + axis]);
+    }
+}
+
+static struct particles read_text(const char *text)
+{
+    struct particles p;
+    works(particles_read_memory("memory", text, strlen(text), &p));
+    return p;
+}
+
+/* ---- Text. ----------------------------------------------------------------------------------- */
+
+static void reads_text(void **unused)
+{
+    static const char *const same[] = {
+        "1 2 3 4 5 6 7\n8 9 10 11 12 13 14\n",
+        "1 2 3 4 5 6 7\n8 9 10 11 12 13 14",
+        "\357\273\277# a byte order mark\n\n  1\t2 3 4 5\t\t6 7  \r\n\r\n \t \n8 9 10 11 12 13 14\r\n\n# end",
+        "1 2 3 4 5 6 7# Sun\n   # more # and more\n8 9 10 11 12 13 14 # Earth\n",
+        "1.0 +2 3e0 4.E0 .5e1 0.6d1 700D-2\n8 9 10 11 12 13 14\n",
+    };
+    const double first[7] = {1, 2, 3, 4, 5, 6, 7}, second[7] = {8, 9, 10, 11, 12, 13, 14};
+    (void)unused;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        struct particles p = read_text(same[i]);
+        assert_int_equal(p.n, 2);
+        assert_int_equal(p.format, PARTICLES_TEXT);
+        assert_int_equal(p.gas + p.star, 0);
+        body_is(&p, 0, first);
+        body_is(&p, 1, second);
+        particles_free(&p);
+        assert_null(p.mass);
+        particles_free(&p);
+    }
+}
+
+static void reads_the_time(void **unused)
+{
+    static const struct {
+        const char *text;
+        double time;
+    } cases[] = {
+        {"# time = 2.5\n1 0 0 0 0 0 0\n", 2.5},     {"#time = -1e-3 years\n1 0 0 0 0 0 0\n", -1e-3},
+        {"1 0 0 0 0 0 0\n# time = 2.5\n", 0},       {"# time\n1 0 0 0 0 0 0\n", 0},
+        {"# times = 2\n1 0 0 0 0 0 0\n", 0},        {"# time = nan\n1 0 0 0 0 0 0\n", 0},
+        {"# about time = 2.5\n1 0 0 0 0 0 0\n", 0}, {"# time = 1\n# time = 2\n1 0 0 0 0 0 0\n", 2},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct particles p = read_text(cases[i].text);
+        assert_true(p.time == cases[i].time);
+        particles_free(&p);
+    }
+}
+
+static void refuses_bad_text(void **unused)
+{
+    static const struct {
+        const char *text, *part, *other;
+    } cases[] = {
+        {"1 2 3 4 5 6\n", "name:1: 6 columns instead of 7", "mass x y z vx vy vz"},
+        {"1 2 3 4 5 6 7\n\n# x\n1\n", "name:4: 1 column instead of 7", ""},
+        {"1 2 3 4 5 6 # 7\n", "name:1: 6 columns", ""},
+        {"1 2 3 4 5 6 7 8\n", "name:1: more than 7 columns", "the eighth is '8'"},
+        {"1 2 3 4 5 6 7 junk\n", "name:1: more than 7 columns", "'junk'"},
+        {"1 2 3 4 5 6 7\n1 2 three 4 5 6 7\n", "name:2: 'three' in column 3 (y) is not a number", ""},
+        {"mass x y z vx vy vz\n", "name:1: 'mass' in column 1 (mass) is not a number", "seven numbers"},
+        {"1,5 2 3 4 5 6 7\n", "'1,5' in column 1 (mass) is not a number", "with a point"},
+        {"1, 2, 3, 4, 5, 6, 7\n", "'1,' in column 1 (mass)", "separate columns by blanks"},
+        {"1 2 3 4 nan 6 7\n", "name:1: 'nan' in column 5 (vx) is not a finite number", ""},
+        {"1 2 3 4 5 -Inf 7\n", "'-Inf' in column 6 (vy) is not a finite number", ""},
+        {"1 2 3 4 5 6 1e999\n", "'1e999' in column 7 (vz) is not a finite number", ""},
+        {"1 2 3 4 5 6 0x10\n", "'0x10' in column 7 (vz) is not a number", ""},
+        {"1 0 0 0 0 0 0\n-1e-9 0 0 0 0 0 0\n", "name:2: the mass -1e-09 is negative", ""},
+        {"1 2 3 4 5 6 \001\002\377\n", "'?""?""?' in column 7", ""},
+        {"1 2 3 4 5 6 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", "'aaaaa", "...' in column 7"},
+        {"# only\n\n   \n#", "name: holds no bodies", ""},
+        {"\n", "name: holds no bodies", ""},
+        {"", "name: is empty", ""},
+        {"\037\213\010\000junk", "name: is compressed by gzip", "unpack"},
+        {"\211HDF\r\n\032\n", "name: is an HDF5 file", ""},
+        {"\211PNG\r\n\032\n", "name: is a PNG picture", ""},
+        {"\377\3761", "name: is UTF-16 text", ""},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct particles p;
+        memset(&p, 255, sizeof p);
+        fails_saying(EINVAL, particles_read_memory("name", cases[i].text, strlen(cases[i].text), &p), cases[i].part,
+                     cases[i].other);
+        assert_int_equal(p.n, 0);
+        assert_null(p.mass);
+    }
+}
+
+/* Larger than every buffer, so that lines fall across their ends; the values come from printf. */
+static void reads_large_text(void **unused)
+{
+    enum { N = 60000 };
+    const char *path = in_folder("large.tab");
+    struct particles p, q = make_random(N, any_double);
+    (void)unused;
+    FILE *fp = fopen(path, "w");
+    ready(fp);
+    for (size_t i = 0; i < N; i++)
+        fprintf(fp, "%.17g %.17g %.17g %.17g %.17g %.17g %.17g%s", q.mass[i], q.pos[i][0], q.pos[i][1], q.pos[i][2],
+                q.vel[i][0], q.vel[i][1], q.vel[i][2], i % 3 ? "\n" : " # a comment of its own\n\n");
+    assert_int_equal(fclose(fp), 0);
+    works(particles_read(path, &p));
+    p.time = q.time;
+    same_bodies(&p, &q);
+    particles_free(&p);
+    particles_free(&q);
+}
+
+static void refuses_endless_lines(void **unused)
+{
+    enum { SIZE = 3 << 20 };
+    char *text = malloc(SIZE);
+    struct particles p;
+    (void)unused;
+    memset(text, '1', SIZE);
+    put_bytes(in_folder("endless.tab"), text, SIZE);
+    free(text);
+    fails_saying(EINVAL, particles_read(in_folder("endless.tab"), &p), "endless.tab:1: the line is longer than");
+}
+
+static void keeps_every_bit_as_text(void **unused)
+{
+    static const double hard[7] = {5e-324, -0.0, DBL_MAX, -DBL_MIN, 0.1, 1e23, -9007199254740993.0};
+    struct particles p = make_random(5000, any_double), q;
+    (void)unused;
+    p.mass[0] = hard[0];
+    memcpy(p.pos[0], hard + 1, sizeof p.pos[0]);
+    memcpy(p.vel[0], hard + 4, sizeof p.vel[0]);
+    works(particles_write(in_folder("bits.tab"), &p, PARTICLES_AUTO));
+    works(particles_read(in_folder("bits.tab"), &q));
+    same_bodies(&p, &q);
+    particles_free(&p);
+    particles_free(&q);
+}
+
+/* ---- TIPSY. ---------------------------------------------------------------------------------- */
+
+static void check_three(const struct particles *p)
+{
+    const double bodies[3][7] = {{0.5, 1, 2, 3, -1, -2, -3},
+                                 {0.25, 4, 5, 6, 0.125, 0, -0.0},
+                                 {1e-3f, 1e10f, -7.5, 1e-20f, 3, 2, 1}};
+    assert_int_equal(p->n, 3);
+    assert_int_equal(p->gas, 1);
+    assert_int_equal(p->star, 1);
+    assert_true(p->time == 1.5);
+    for (size_t i = 0; i < 3; i++)
+        body_is(p, i, bodies[i]);
+}
+
+static void reads_tipsy(void **unused)
+{
+    unsigned char unpadded[sizeof big - 4];
+    struct particles p;
+    (void)unused;
+    works(particles_read_memory("big", big, sizeof big, &p));
+    check_three(&p);
+    assert_int_equal(p.format, PARTICLES_TIPSY);
+    particles_free(&p);
+    works(particles_read_memory("little", little, sizeof little, &p));
+    check_three(&p);
+    assert_int_equal(p.format, PARTICLES_TIPSY_LE);
+    particles_free(&p);
+    memcpy(unpadded, big, 28);
+    memcpy(unpadded + 28, big + 32, sizeof big - 32);
+    put_bytes(in_folder("unpadded.std"), unpadded, sizeof unpadded);
+    works(particles_read(in_folder("unpadded.std"), &p));
+    check_three(&p);
+    particles_free(&p);
+}
+
+/* What is not kept, such as density and softening, is written as 0; all else stays as it was. */
+static void writes_tipsy(void **unused)
+{
+    static const char *const names[] = {"w.tipsy", "w.std", "w.TIP", "w.bin"};
+    static const size_t kept[3][2] = {{32, 28}, {80, 28}, {116, 28}};
+    struct particles p;
+    (void)unused;
+    works(particles_read_memory("big", big, sizeof big, &p));
+    for (size_t k = 0; k < 4; k++) {
+        unsigned char expected[sizeof big] = {0};
+        const unsigned char *from = k < 3 ? big : little;
+        size_t size;
+        memcpy(expected, from, 32);
+        for (int i = 0; i < 3; i++)
+            memcpy(expected + kept[i][0], from + kept[i][0], kept[i][1]);
+        works(particles_write(in_folder(names[k]), &p, PARTICLES_AUTO));
+        char *bytes = bytes_of(in_folder(names[k]), &size);
+        assert_int_equal(size, sizeof expected);
+        assert_memory_equal(bytes, expected, size);
+        free(bytes);
+    }
+    particles_free(&p);
+}
+
+static void refuses_every_piece_of_tipsy(void **unused)
+{
+    (void)unused;
+    for (size_t size = 1; size < sizeof big; size++) {
+        struct particles p;
+        if (size == sizeof big - 4)
+            continue; /* as long as a file without padding, which cannot be told */
+        if (size >= 28)
+            fails_saying(EINVAL, particles_read_memory("piece", little, size, &p), "piece: is cut short");
+        else
+            fails_saying(EINVAL, particles_read_memory("piece", little, size, &p), "piece");
+        fails(EINVAL, particles_read_memory("piece", big, size, &p));
+        assert_null(p.mass);
+    }
+}
+
+static void patch32(unsigned char *at, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (unsigned char)(value >> (24 - 8 * i));
+}
+
+static void refuses_bad_tipsy(void **unused)
+{
+    const uint32_t nan = 0x7fc00000, infinity = 0x7f800000, minus_one = 0xbf800000;
+    const struct {
+        size_t at; /* up to two words are overwritten */
+        uint32_t value;
+        size_t at2;
+        uint32_t value2;
+        const char *part, *other;
+    } cases[] = {
+        {8, 4, 0, 0, "says 4 bodies, but 1 gas + 1 dark + 1 star are 3", ""},
+        {16, 0xffffffff, 0, 0, "says -1 gas bodies", ""},
+        {20, 0x80000000, 0, 0, "says -2147483648 dark bodies", ""},
+        {8, 0x7fffffff, 24, 0x7ffffffd, "is cut short: 160 bytes of the 94489280", ""},
+        {16, 0x7fffffff, 20, 0x7fffffff, "says 3 bodies, but", "are 4294967295"},
+        {12, 2, 0, 0, "says 2 dimensions", ""},
+        {12, 77, 0, 0, "is neither text", "nor TIPSY"},
+        {0, 0x7ff00000, 0, 0, "time in its header is inf", ""},
+        {32, minus_one, 0, 0, "mass -1 of body 1 (gas) is negative", ""},
+        {36, nan, 0, 0, "x of body 1 (gas) is nan", ""},
+        {80, infinity, 0, 0, "mass of body 2 (dark) is inf", ""},
+        {140, nan, 0, 0, "vz of body 3 (star) is nan", ""},
+        {8, 2, 24, 0, "has 44 bytes left over after its 2 bodies", ""},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char bytes[sizeof big];
+        struct particles p;
+        memcpy(bytes, big, sizeof big);
+        patch32(bytes + cases[i].at, cases[i].value);
+        if (cases[i].at2)
+            patch32(bytes + cases[i].at2, cases[i].value2);
+        fails_saying(EINVAL, particles_read_memory("bad", bytes, sizeof bytes, &p), "bad: ", cases[i].part,
+                     cases[i].other);
+        assert_int_equal(p.n, 0);
+    }
+    unsigned char none[32] = {0};
+    struct particles p;
+    none[15] = 3;
+    fails_saying(EINVAL, particles_read_memory("none", none, sizeof none, &p), "none: holds no bodies");
+}
+
+static double any_float(void)
+{
+    double x;
+    do
+        x = (double)(float)any_double();
+    while (!isfinite(x));
+    return x;
+}
+
+/* Through each of the formats and back: text keeps doubles, TIPSY floats. */
+static void goes_round(void **unused)
+{
+    static const char *const names[] = {"r.tab", "r.tipsy", "r.bin", "r2.tab", "r.std"};
+    struct particles p = make_random(3001, any_float), q;
+    (void)unused;
+    p.gas = 1000;
+    p.star = 2000;
+    p.time = 0.3;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *path = in_folder(names[i]);
+        works(particles_write(path, &p, PARTICLES_AUTO));
+        works(particles_read(path, &q));
+        same_bodies(&p, &q);
+        bool text = strstr(names[i], ".tab") != NULL;
+        assert_int_equal(q.gas, text ? 0 : 1000);
+        assert_int_equal(q.star, text ? 0 : 2000);
+        particles_free(&q);
+    }
+    particles_free(&p);
+}
+
+static void rounds_doubles_to_floats(void **unused)
+{
+    struct particles p = make(1), q;
+    (void)unused;
+    p.mass[0] = 0.1;
+    for (int axis = 0; axis < 3; axis++) {
+        p.pos[0][axis] = 1.0 / 3 + axis;
+        p.vel[0][axis] = 1e-50; /* too small for a float: 0 */
+    }
+    works(particles_write(in_folder("f.tipsy"), &p, PARTICLES_AUTO));
+    works(particles_read(in_folder("f.tipsy"), &q));
+    assert_true(q.mass[0] == 0.1f);
+    for (int axis = 0; axis < 3; axis++) {
+        assert_true(q.pos[0][axis] == (float)p.pos[0][axis]);
+        assert_true(q.vel[0][axis] == 0);
+    }
+    particles_free(&p);
+    particles_free(&q);
+}
+
+/* ---- Files. ---------------------------------------------------------------------------------- */
+
+static void names_files_that_cannot_be_read(void **unused)
+{
+    struct particles p;
+    bool root = geteuid() == 0;
+    (void)unused;
+    fails_saying(ENOENT, particles_read(in_folder("missing.tab"), &p), "missing.tab: no such file");
+    fails_saying(EISDIR, particles_read(files_folder, &p), files_folder, "is a folder");
+    put_text(in_folder("empty.tab"), "");
+    fails_saying(EINVAL, particles_read(in_folder("empty.tab"), &p), "empty.tab: is empty");
+    put_text(in_folder("secret.tab"), "1 2 3 4 5 6 7\n");
+    assert_int_equal(chmod(in_folder("secret.tab"), 0), 0);
+    assert_int_equal(root ? seteuid(65534) : 0, 0); /* root may read everything, so become nobody */
+    int status = particles_read(in_folder("secret.tab"), &p);
+    assert_int_equal(root ? seteuid(0) : 0, 0);
+    assert_int_equal(status, -1);
+    assert_int_equal(clerrno, EACCES);
+    says("secret.tab: no permission to read it");
+}
+
+/* Puts a pipe into which a child writes in place of the standard input, and reads "-". */
+static int read_from_pipe(const void *bytes, size_t size, struct particles *p)
+{
+    int ends[2], saved = dup(0);
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        const char *at = bytes;
+        close(ends[0]);
+        for (size_t left = size; left;) { /* in small pieces that cut lines and records */
+            ssize_t put = write(ends[1], at, left < 1000 ? left : 1000);
+            if (put < 0)
+                break;
+            at += put;
+            left -= (size_t)put;
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    dup2(ends[0], 0);
+    close(ends[0]);
+    int status = particles_read("-", p);
+    dup2(saved, 0);
+    close(saved);
+    waitpid(child, NULL, 0);
+    return status;
+}
+
+static void reads_the_standard_input(void **unused)
+{
+    static const char *const names[] = {"pipe.tab", "pipe.tipsy"};
+    struct particles p = make_random(4000, any_float), q;
+    (void)unused;
+    for (int i = 0; i < 2; i++) {
+        size_t size;
+        works(particles_write(in_folder(names[i]), &p, PARTICLES_AUTO));
+        char *bytes = bytes_of(in_folder(names[i]), &size);
+        works(read_from_pipe(bytes, size, &q));
+        same_bodies(&p, &q);
+        particles_free(&q);
+        if (i == 1) {
+            assert_int_equal(read_from_pipe(bytes, size - 1, &q), -1);
+            says("standard input: is cut short in body 4000 of 4000");
+            bytes = realloc(bytes, size + 1);
+            bytes[size] = 0;
+            assert_int_equal(read_from_pipe(bytes, size + 1, &q), -1);
+            says("standard input: has bytes left over after its 4000 bodies");
+        }
+        free(bytes);
+    }
+    assert_int_equal(read_from_pipe("1 2 x", 5, &q), -1);
+    says("standard input:1: 'x' in column 3 (y)");
+    /* A header that promises 2^31 - 1 bodies and delivers none must not cost memory. */
+    unsigned char promise[32] = {[8] = 0x7f, 0xff, 0xff, 0xff, [15] = 3, [20] = 0x7f, 0xff, 0xff, 0xff};
+    assert_int_equal(read_from_pipe(promise, sizeof promise, &q), -1);
+    says("is cut short in body 1 of 2147483647");
+    particles_free(&p);
+}
+
+static void knows_formats_by_suffix(void **unused)
+{
+    (void)unused;
+    assert_int_equal(particles_format_of("a.tab"), PARTICLES_TEXT);
+    assert_int_equal(particles_format_of("a"), PARTICLES_TEXT);
+    assert_int_equal(particles_format_of("-"), PARTICLES_TEXT);
+    assert_int_equal(particles_format_of("out.bin/a"), PARTICLES_TEXT);
+    assert_int_equal(particles_format_of("a.BIN"), PARTICLES_TIPSY_LE);
+    assert_int_equal(particles_format_of("a.tab.std"), PARTICLES_TIPSY);
+    fails_saying(ENOTSUP, particles_format_of("a.hdf5"), "a.hdf5", ".tab");
+}
+
+static void refuses_to_write_what_cannot_be_read(void **unused)
+{
+    struct particles p = make_random(10, any_float), none = {0};
+    const char *path = in_folder("bad.tab"), *tipsy = in_folder("bad.tipsy");
+    (void)unused;
+    fails_saying(EINVAL, particles_write(path, &none, PARTICLES_AUTO), "bad.tab", "no bodies");
+    p.vel[6][1] = NAN;
+    fails_saying(EINVAL, particles_write(path, &p, PARTICLES_AUTO), "vy of body 7 is nan");
+    p.vel[6][1] = 0;
+    p.mass[2] = -1;
+    fails_saying(EINVAL, particles_write(path, &p, PARTICLES_AUTO), "mass of body 3 is -1");
+    p.mass[2] = 1e300;
+    fails_saying(ERANGE, particles_write(tipsy, &p, PARTICLES_AUTO), "bad.tipsy", "mass of body 3, 1e+300", "text");
+    works(particles_write(path, &p, PARTICLES_AUTO));
+    p.mass[2] = 1;
+    p.star = 11;
+    fails(EINVAL, particles_write(tipsy, &p, PARTICLES_AUTO));
+    p.star = 0;
+    fails_saying(ENOENT, particles_write(in_folder("none/x.tab"), &p, PARTICLES_AUTO), "none' does not exist");
+    p.time = INFINITY;
+    fails_saying(EINVAL, particles_write(tipsy, &p, PARTICLES_AUTO), "time is inf");
+    assert_int_equal(count_files(files_folder, "bad.tipsy"), 0);
+    particles_free(&p);
+}
+
+static void tells_a_full_disk(void **unused)
+{
+    struct particles p = make_random(20000, any_float);
+    (void)unused;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    fails_saying(ENOSPC, particles_write("/dev/full", &p, PARTICLES_TEXT), "/dev/full", "disk is full");
+    fails_saying(ENOSPC, particles_write("/dev/full", &p, PARTICLES_TIPSY), "/dev/full", "disk is full");
+    p.n = 1;
+    fails_saying(ENOSPC, particles_write("/dev/full", &p, PARTICLES_TEXT), "/dev/full", "disk is full");
+    particles_free(&p);
+}
+
+/* ---- A galaxy of others' making, in both formats. -------------------------------------------- */
+
+static const char *data(const char *name)
+{
+    static char path[PATH_MAX];
+    const char *folder = getenv("STDCL_TEST_DATA");
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : "../../shared/data", name);
+    return path;
+}
+
+static void reads_one_galaxy_from_both_formats(void **unused)
+{
+    struct particles tab, bin;
+    double total = 0;
+    (void)unused;
+    if (access(data("galaxy_20K.tab"), R_OK) < 0 || access(data("galaxy_20K.bin"), R_OK) < 0) {
+        print_message("%s and .bin are not here\n", data("galaxy_20K.tab"));
+        skip();
+    }
+    works(particles_read(data("galaxy_20K.tab"), &tab));
+    works(particles_read(data("galaxy_20K.bin"), &bin));
+    assert_int_equal(bin.format, PARTICLES_TIPSY_LE);
+    assert_int_equal(tab.n, 20000);
+    assert_int_equal(bin.n, 20000);
+    assert_int_equal(bin.gas, 0);
+    assert_int_equal(bin.star, 17500);
+    for (size_t i = 0; i < 20000; i++) { /* the text has 8 digits */
+        assert_true(fabs(tab.mass[i] - bin.mass[i]) <= 5e-8 * bin.mass[i]);
+        for (int axis = 0; axis < 3; axis++) {
+            assert_true(fabs(tab.pos[i][axis] - bin.pos[i][axis]) <= 5e-8 * fabs(bin.pos[i][axis]));
+            assert_true(fabs(tab.vel[i][axis] - bin.vel[i][axis]) <= 5e-8 * fabs(bin.vel[i][axis]));
+        }
+        total += bin.mass[i];
+    }
+    assert_true(fabs(total - 130.917) < 0.0005); /* the total mass its authors give */
+    particles_free(&tab);
+    particles_free(&bin);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_text),
+        cmocka_unit_test(reads_the_time),
+        cmocka_unit_test(refuses_bad_text),
+        cmocka_unit_test(reads_large_text),
+        cmocka_unit_test(refuses_endless_lines),
+        cmocka_unit_test(keeps_every_bit_as_text),
+        cmocka_unit_test(reads_tipsy),
+        cmocka_unit_test(writes_tipsy),
+        cmocka_unit_test(refuses_every_piece_of_tipsy),
+        cmocka_unit_test(refuses_bad_tipsy),
+        cmocka_unit_test(goes_round),
+        cmocka_unit_test(rounds_doubles_to_floats),
+        cmocka_unit_test(names_files_that_cannot_be_read),
+        cmocka_unit_test(reads_the_standard_input),
+        cmocka_unit_test(knows_formats_by_suffix),
+        cmocka_unit_test(refuses_to_write_what_cannot_be_read),
+        cmocka_unit_test(tells_a_full_disk),
+        cmocka_unit_test(reads_one_galaxy_from_both_formats),
+    };
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}
