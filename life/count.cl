@@ -1,0 +1,74 @@
+/* count.cl - how many cells are alive, and a hash of which, both summed on the device; and a copy of rows.
+ *
+ * Every work-item takes units (a packed word, a padded cell) a grid's stride apart, the group adds up in
+ * local memory, and the host adds what the groups found. The hash is a sum, so its order is free; on
+ * several devices each counts its strip, with the places the units have in the whole grid.
+ * SPDX-License-Identifier: MIT
+ */
+
+#ifndef GROUP
+#define GROUP 1 /* items in a group, a power of two; 1 suits CPUs */
+#endif
+
+/* The finalizer of splitmix64 (Steele, Lea & Flood 2014), as life_mix in internal.h. */
+static inline ulong mix64(ulong z)
+{
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebul;
+    return z ^ z >> 31;
+}
+
+/* result[group] = the sum over the group's items of (population, hash). */
+static inline void add_up(ulong2 mine, __local ulong2 *sum, __global ulong2 *result)
+{
+    const int i = (int)get_local_id(0);
+    sum[i] = mine;
+    for (int n = GROUP / 2; n > 0; n /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (i < n)
+            sum[i] += sum[i + n];
+    }
+    if (i == 0)
+        result[get_group_id(0)] = sum[0];
+}
+
+/* Words 0 .. n - 1 of a strip whose first word is number `first` of the grid; result from `slot` on. */
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void life_count_packed(__global const ulong *words, ulong n, ulong first,
+                                __global ulong2 *result, ulong slot)
+{
+    __local ulong2 sum[GROUP];
+    ulong2 mine = (ulong2)(0, 0);
+    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
+        const ulong w = words[i];
+        mine.x += popcount(w);
+        mine.y += w ? mix64(w + mix64(first + i + 1)) : 0;
+    }
+    add_up(mine, sum, result + slot);
+}
+
+/* The same of the padded grid of global.cl; the place of a cell is y * width + x. */
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void life_count_padded(__global const int *grid, int width, int height,
+                                __global ulong2 *result, ulong slot)
+{
+    __local ulong2 sum[GROUP];
+    ulong2 mine = (ulong2)(0, 0);
+    const ulong n = (ulong)width * (ulong)height;
+    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
+        const ulong x = i % (ulong)width, y = i / (ulong)width;
+        if (grid[(y + 1) * ((ulong)width + 2) + x + 1]) {
+            mine.x++;
+            mine.y += mix64(1 + mix64(i + 1));
+        }
+    }
+    add_up(mine, sum, result + slot);
+}
+
+/* to[0 .. n - 1] = words start .. start + n - 1: the rows at the end of a strip, for the device next door. */
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void life_copy(__global const ulong *words, ulong start, ulong n, __global ulong *to)
+{
+    for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
+        to[i] = words[start + i];
+}

@@ -1,0 +1,56 @@
+/* global.cl - Life as one would first write it: an int per cell, neighbours read from global memory.
+ *
+ * The grid has a border one cell wide, its ghosts, so that no cell needs to ask whether it is at the
+ * edge. For a 4 x 2 torus (letters are cells, the rest are ghosts):
+ *
+ *      h | e f g h | e         Before each generation, ghost rows become copies of the opposite rows,
+ *      --+---------+--         then ghost columns, corners included, of the opposite columns.
+ *      d | a b c d | a         On a dead plane the ghosts stay 0.
+ *      h | e f g h | e
+ *      --+---------+--         Cell (x, y), both from 0, is at grid[(y + 1) * pitch + x + 1],
+ *      d | a b c d | a         where pitch = width + 2.
+ *
+ * This is the version to read first, and the baseline of every comparison.
+ * SPDX-License-Identifier: MIT
+ */
+
+/* The rule: bit n says whether a dead (live) cell with n live neighbours lives next. */
+#ifndef BIRTH
+#define BIRTH 0x008
+#endif
+#ifndef SURVIVAL
+#define SURVIVAL 0x00c
+#endif
+
+/* One work-item per column, ghost columns left out. */
+__kernel void life_ghost_rows(__global int *grid, int width, int height)
+{
+    const int x = (int)get_global_id(0) + 1;
+    const long pitch = width + 2;
+    if (x > width)
+        return;
+    grid[x] = grid[height * pitch + x];
+    grid[(height + 1) * pitch + x] = grid[pitch + x];
+}
+
+/* One work-item per row, ghost rows included: this sets the corners. */
+__kernel void life_ghost_columns(__global int *grid, int width, int height)
+{
+    const long y = (long)get_global_id(0), pitch = width + 2;
+    if (y > height + 1)
+        return;
+    grid[y * pitch] = grid[y * pitch + width];
+    grid[y * pitch + width + 1] = grid[y * pitch + 1];
+}
+
+/* One work-item per cell. */
+__kernel void life_global(__global const int *from, __global int *to, int width, int height)
+{
+    const long x = (long)get_global_id(0) + 1, y = (long)get_global_id(1) + 1;
+    const long pitch = width + 2, i = y * pitch + x;
+    if (x > width || y > height)
+        return;
+    const int neighbours = from[i - pitch - 1] + from[i - pitch] + from[i - pitch + 1] + from[i - 1] +
+                           from[i + 1] + from[i + pitch - 1] + from[i + pitch] + from[i + pitch + 1];
+    to[i] = ((from[i] ? SURVIVAL : BIRTH) >> neighbours) & 1;
+}

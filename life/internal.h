@@ -1,0 +1,108 @@
+/* internal.h - what the files of this room share.
+ *
+ * life.c is the front: it owns the options, the generation counter and everything that is the same for
+ * all engines. An engine is a table of functions (struct life_backend) and a state of its own.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIFE_INTERNAL_H
+#define LIFE_INTERNAL_H
+
+#include "stdcl/life.h"
+
+#include <stdbool.h>
+
+/* ---- A rule as logic on bit vectors (logic.c). ----------------------------------------------- */
+
+/* A chain of three-input logic operations. Variables 0 .. 4 are the inputs below; step i sets variable
+ * 5 + i, and the last step is the answer: 1 where the cell lives in the next generation. Bit
+ * (a << 2 | b << 1 | c) of `table` is the result for inputs a, b, c, as lop3 and vpternlog have it.
+ *
+ * Inputs, of the 3 x 3 block around a cell, the cell included. Each of the three rows has been added
+ * to a two-bit number, 2 m + s; then the three s were added to 2 k + b and the three m to 2 q + p, so
+ * that b + 2 k + 2 p + 4 q cells of the block are alive. */
+enum { LIFE_IN_B, LIFE_IN_K, LIFE_IN_P, LIFE_IN_Q, LIFE_IN_CELL, LIFE_INPUTS };
+enum { LIFE_STEPS_MAX = 7 };
+
+struct life_logic {
+    int steps;
+    struct {
+        unsigned char in[3], table;
+    } step[LIFE_STEPS_MAX];
+};
+
+/* Finds a short chain for a rule: the shortest when three steps or fewer are enough, at most seven
+ * otherwise. Takes about a hundredth of a second. Never fails. */
+void life_logic_find(const struct life_rule *rule, struct life_logic *logic);
+
+/* The answer of such a chain for inputs b, k, p, q, cell in bits 0 .. 4, for tests. */
+int life_logic_next(const struct life_logic *logic, unsigned inputs);
+
+/* Writes "STEP(5,0,1,3,0x29)STEP(...)..." for a -D option, without blanks. */
+enum { LIFE_LOGIC_TEXT = LIFE_STEPS_MAX * 24 };
+void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT]);
+
+/* ---- Engines. -------------------------------------------------------------------------------- */
+
+/* Cells travel between the front and an engine through rows in host memory, packed as in struct
+ * life_cells. `row` gives the host's row y; it is current after `download`, and what is written there
+ * reaches the engine with `upload`. */
+struct life_backend {
+    int (*create)(life *lf, const struct life_options *options);
+    void (*free)(life *lf);
+    uint64_t *(*row)(life *lf, size_t y);
+    int (*upload)(life *lf);
+    int (*download)(life *lf);
+    int (*step)(life *lf, uint64_t generations);
+    /* n times: a step (unless n is 0: then one look without a step), population and hash. */
+    int (*trace)(life *lf, size_t n, struct life_sample *sample);
+    unsigned (*devices)(const life *lf);                  /* NULL: none */
+    const char *(*shape)(const life *lf, unsigned dev);   /* NULL: "" */
+};
+
+extern const struct life_backend life_packed_backend, life_padded_backend, life_reference_backend;
+
+struct life {
+    const struct life_backend *backend;
+    enum life_engine engine;
+    size_t width, height;
+    size_t words; /* of a packed row: width in units of 64 cells, rounded up */
+    enum life_bounds bounds;
+    struct life_rule rule;
+    uint64_t generation;
+    bool host_stale;   /* the engine has stepped since the last download */
+    bool device_stale; /* the host's rows have been written since the last upload */
+    CLCONTEXT *ctx;    /* NULL for the reference */
+    uint64_t launches;
+    size_t device_bytes;
+    void *state; /* the backend's */
+};
+
+/* One generation in plain C (life_ref.c): cells of one byte, 0 or 1, rows one after the other. `to` and
+ * `from` do not overlap. This is the definition that everything else is tested against. */
+void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t width,
+                   size_t height, const unsigned char *from, unsigned char *to);
+
+/* 64 well mixed bits of 64 (the finalizer of splitmix64, Steele, Lea & Flood 2014); the kernels have
+ * the same function. A state's hash is the sum over its non-zero units u at place i of
+ * mix(u + mix(i + 1)). */
+static inline uint64_t life_mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Copies n bits from bit `start` of `from` to bit `at` of `to` (cells.c). */
+void life_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t start, size_t n);
+
+/* Fill the host's rows (cells.c); see life_soup. */
+void life_soup_rand(life *lf, unsigned seed);
+void life_soup_density(life *lf, double density, uint64_t seed);
+
+/* All ones in the bits of the last word of a row that are cells. */
+static inline uint64_t life_last_mask(size_t width)
+{
+    return width % 64 ? ((uint64_t)1 << width % 64) - 1 : ~(uint64_t)0;
+}
+
+#endif

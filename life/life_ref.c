@@ -1,0 +1,140 @@
+/* life_ref.c - Life in plain C: the definition that every kernel is tested against, and the engine
+ * "reference".
+ *
+ * One byte a cell, counted neighbour by neighbour, nothing clever. On a torus an edge cell's neighbour
+ * is on the opposite edge, also when the grid is so narrow that this is the cell itself; on a plane
+ * everything outside is dead.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t width,
+                   size_t height, const unsigned char *from, unsigned char *to)
+{
+    for (size_t y = 0; y < height; y++)
+        for (size_t x = 0; x < width; x++) {
+            unsigned count = 0;
+            for (int dy = -1; dy <= 1; dy++)
+                for (int dx = -1; dx <= 1; dx++) {
+                    /* The sum wraps below 0 to a huge number, which is then outside, too. */
+                    size_t nx = x + (size_t)dx, ny = y + (size_t)dy;
+                    if (dx == 0 && dy == 0)
+                        continue;
+                    if (bounds == LIFE_TORUS) {
+                        nx = (x + width + (size_t)dx) % width;
+                        ny = (y + height + (size_t)dy) % height;
+                    }
+                    if (nx < width && ny < height)
+                        count += from[ny * width + nx];
+                }
+            unsigned set = from[y * width + x] ? rule->survival : rule->birth;
+            to[y * width + x] = set >> count & 1;
+        }
+}
+
+/* ---- The engine. ----------------------------------------------------------------------------- */
+
+struct reference {
+    unsigned char *now, *next;
+    struct life_cells image; /* the packed rows that the front reads and writes */
+};
+
+static void reference_free(life *lf)
+{
+    struct reference *r = lf->state;
+    if (!r)
+        return;
+    free(r->now);
+    free(r->next);
+    life_cells_free(&r->image);
+    free(r);
+    lf->state = NULL;
+}
+
+static int reference_create(life *lf, const struct life_options *options)
+{
+    (void)options;
+    struct reference *r = calloc(1, sizeof *r);
+    lf->state = r;
+    if (!r || life_cells_alloc(&r->image, lf->width, lf->height) < 0) {
+        reference_free(lf);
+        return -1;
+    }
+    /* The image above has 1/8 of the size, so that the products below cannot overflow. */
+    r->now = calloc(lf->width * lf->height, 1);
+    r->next = calloc(lf->width * lf->height, 1);
+    if (!r->now || !r->next) {
+        reference_free(lf);
+        return clerror_set(ENOMEM, "life: the reference engine needs %zu bytes for %zu x %zu cells",
+                           2 * lf->width * lf->height, lf->width, lf->height);
+    }
+    return 0;
+}
+
+static uint64_t *reference_row(life *lf, size_t y)
+{
+    struct reference *r = lf->state;
+    return r->image.word + y * r->image.stride;
+}
+
+static int reference_upload(life *lf)
+{
+    struct reference *r = lf->state;
+    for (size_t y = 0; y < lf->height; y++)
+        for (size_t x = 0; x < lf->width; x++)
+            r->now[y * lf->width + x] = (unsigned char)life_cells_at(&r->image, x, y);
+    return 0;
+}
+
+static int reference_download(life *lf)
+{
+    struct reference *r = lf->state;
+    for (size_t y = 0; y < lf->height; y++) {
+        uint64_t *row = reference_row(lf, y);
+        memset(row, 0, lf->words * sizeof *row);
+        for (size_t x = 0; x < lf->width; x++)
+            row[x / 64] |= (uint64_t)r->now[y * lf->width + x] << x % 64;
+    }
+    return 0;
+}
+
+static int reference_step(life *lf, uint64_t generations)
+{
+    struct reference *r = lf->state;
+    for (uint64_t g = 0; g < generations; g++) {
+        life_ref_step(&lf->rule, lf->bounds, lf->width, lf->height, r->now, r->next);
+        unsigned char *t = r->now;
+        r->now = r->next;
+        r->next = t;
+    }
+    return 0;
+}
+
+static int reference_trace(life *lf, size_t n, struct life_sample *sample)
+{
+    struct reference *r = lf->state;
+    for (size_t g = 0; g < (n ? n : 1); g++) {
+        reference_step(lf, n ? 1 : 0);
+        sample[g].population = sample[g].hash = 0;
+        for (size_t i = 0; i < lf->width * lf->height; i++)
+            if (r->now[i]) {
+                sample[g].population++;
+                sample[g].hash += life_mix(1 + life_mix(i + 1));
+            }
+    }
+    return 0;
+}
+
+const struct life_backend life_reference_backend = {
+    .create = reference_create,
+    .free = reference_free,
+    .row = reference_row,
+    .upload = reference_upload,
+    .download = reference_download,
+    .step = reference_step,
+    .trace = reference_trace,
+};

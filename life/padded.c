@@ -1,0 +1,281 @@
+/* padded.c - the engines "global" and "local": an int per cell on a grid with a border of ghosts.
+ *
+ * A generation is up to three launches: ghost rows, ghost columns (both only on a torus), cells. The
+ * layout and the kernels are explained in global.cl and local.cl; both run on the context's first
+ * device.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const unsigned char stdcl_kernel_life_global_cl[], stdcl_kernel_life_local_cl[],
+    stdcl_kernel_life_count_cl[];
+extern const unsigned long stdcl_kernel_life_global_cl_size, stdcl_kernel_life_local_cl_size,
+    stdcl_kernel_life_count_cl_size;
+
+enum { SLOTS = 64, BACKLOG = 256, DEVICE = 0 };
+
+/* How kernels are launched: rows of data, by kind of device. */
+struct shape {
+    const char *name;
+    int group_x, group_y; /* cells of a work-group */
+    int line;             /* work-items of a group of the ghost kernels */
+    int count, counts;    /* items in a group of the counting kernel, groups per compute unit */
+};
+static const struct shape shape_cpu = {"cpu", 64, 16, 64, 1, 4}, shape_gpu = {"gpu", 32, 8, 128, 128, 8};
+
+struct padded {
+    struct shape shape;
+    char text[120];
+    int *grid[2]; /* [0] has the host's copy, [1] is scratch memory of the device */
+    int now;
+    struct life_cells image; /* the packed rows that the front reads and writes */
+    uint64_t *sums;
+    size_t groups;
+    void *global, *local, *counter; /* programs */
+    cl_kernel rows, columns, cells, count;
+};
+
+static size_t pitch_of(const life *lf) { return lf->width + 2; }
+
+static int failed(cl_event event) { return event == (cl_event)-1 ? -1 : 0; }
+
+/* ---- Making and freeing. --------------------------------------------------------------------- */
+
+static void padded_free(life *lf)
+{
+    struct padded *p = lf->state;
+    if (!p)
+        return;
+    clfree(p->grid[0]);
+    clfree(p->grid[1]);
+    clfree(p->sums);
+    void *const programs[] = {p->global, p->local, p->counter};
+    for (size_t i = 0; i < 3; i++)
+        if (programs[i])
+            clclose(lf->ctx, programs[i]);
+    life_cells_free(&p->image);
+    free(p);
+    lf->state = NULL;
+}
+
+static int open_kernels(life *lf, struct padded *p)
+{
+    char options[160], group[64];
+    snprintf(options, sizeof options, "-D BIRTH=%u -D SURVIVAL=%u -D GROUP_X=%d -D GROUP_Y=%d",
+             lf->rule.birth, lf->rule.survival, p->shape.group_x, p->shape.group_y);
+    snprintf(group, sizeof group, "-D GROUP=%d", p->shape.count);
+    p->global = clopen_named(lf->ctx, "life/global.cl", (const char *)stdcl_kernel_life_global_cl,
+                             stdcl_kernel_life_global_cl_size, options, CLLD_NOW);
+    p->counter = clopen_named(lf->ctx, "life/count.cl", (const char *)stdcl_kernel_life_count_cl,
+                              stdcl_kernel_life_count_cl_size, group, CLLD_NOW);
+    if (!p->global || !p->counter)
+        return -1;
+    if (lf->engine == LIFE_LOCAL &&
+        !(p->local = clopen_named(lf->ctx, "life/local.cl", (const char *)stdcl_kernel_life_local_cl,
+                                  stdcl_kernel_life_local_cl_size, options, CLLD_NOW)))
+        return -1;
+    p->rows = clsym(lf->ctx, p->global, "life_ghost_rows", 0);
+    p->columns = clsym(lf->ctx, p->global, "life_ghost_columns", 0);
+    p->cells = lf->engine == LIFE_LOCAL ? clsym(lf->ctx, p->local, "life_local", 0)
+                                        : clsym(lf->ctx, p->global, "life_global", 0);
+    p->count = clsym(lf->ctx, p->counter, "life_count_padded", 0);
+    return p->rows && p->columns && p->cells && p->count ? 0 : -1;
+}
+
+static int allocate(life *lf, struct padded *p, const struct cldev_info *info)
+{
+    const unsigned long long bytes = (unsigned long long)pitch_of(lf) * (lf->height + 2) * sizeof(int);
+    if (bytes > info->dev_max_mem_alloc_sz || 2 * bytes > info->dev_global_mem_sz)
+        return clerror_set(ENOMEM, "life: the engine %s needs two buffers of %llu bytes for %zu x %zu cells, "
+                                   "and %s has %llu bytes of memory; the engine packed needs a 32nd of that",
+                           life_engine_name(lf->engine), bytes, lf->width, lf->height, info->dev_name,
+                           (unsigned long long)info->dev_global_mem_sz);
+    p->groups = (size_t)p->shape.counts * (info->dev_max_core ? info->dev_max_core : 1);
+    p->grid[0] = clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY);
+    p->grid[1] = clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY); /* its ghosts must be 0 on a plane */
+    p->sums = clmalloc(lf->ctx, SLOTS * p->groups * 2 * sizeof(uint64_t), 0);
+    lf->device_bytes = 2 * (size_t)bytes;
+    return p->grid[0] && p->grid[1] && p->sums ? life_cells_alloc(&p->image, lf->width, lf->height) : -1;
+}
+
+static int padded_create(life *lf, const struct life_options *options)
+{
+    (void)options;
+    struct padded *p = calloc(1, sizeof *p);
+    struct cldev_info *info = calloc(clgetndev(lf->ctx), sizeof *info);
+    lf->state = p;
+    int status = -1;
+    if (!p || !info) {
+        clerror_set(ENOMEM, "life: no memory for an engine");
+    } else if (clgetdevinfo(lf->ctx, info) == 0) {
+        p->shape = info[DEVICE].dev_type & CL_DEVICE_TYPE_CPU ? shape_cpu : shape_gpu;
+        snprintf(p->text, sizeof p->text, "%s: group_x=%d group_y=%d line=%d count=%d counts=%d",
+                 p->shape.name, p->shape.group_x, p->shape.group_y, p->shape.line, p->shape.count,
+                 p->shape.counts);
+        status = allocate(lf, p, &info[DEVICE]);
+        if (status == 0)
+            status = open_kernels(lf, p);
+    }
+    free(info);
+    if (status < 0)
+        padded_free(lf);
+    return status;
+}
+
+/* ---- The host's rows. ------------------------------------------------------------------------ */
+
+static uint64_t *padded_row(life *lf, size_t y)
+{
+    struct padded *p = lf->state;
+    return p->image.word + y * p->image.stride;
+}
+
+static int padded_upload(life *lf)
+{
+    struct padded *p = lf->state;
+    for (size_t y = 0; y < lf->height; y++) {
+        int *row = p->grid[0] + (y + 1) * pitch_of(lf) + 1;
+        for (size_t x = 0; x < lf->width; x++)
+            row[x] = life_cells_at(&p->image, x, y);
+    }
+    p->now = 0;
+    return failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_DEVICE)) ||
+                   failed(clmsync(lf->ctx, DEVICE, p->grid[1], CL_MEM_DEVICE))
+               ? -1
+               : 0;
+}
+
+static int padded_download(life *lf)
+{
+    struct padded *p = lf->state;
+    const int *grid = p->grid[p->now];
+    if (failed(clmsync(lf->ctx, DEVICE, p->grid[p->now], CL_MEM_HOST)))
+        return -1;
+    for (size_t y = 0; y < lf->height; y++) {
+        const int *from = grid + (y + 1) * pitch_of(lf) + 1;
+        uint64_t *row = padded_row(lf, y);
+        memset(row, 0, lf->words * sizeof *row);
+        for (size_t x = 0; x < lf->width; x++)
+            row[x / 64] |= (uint64_t)(from[x] != 0) << x % 64;
+    }
+    return 0;
+}
+
+/* ---- Stepping. ------------------------------------------------------------------------------- */
+
+/* The next multiple of `group` from n up. */
+static size_t round_up(size_t n, int group) { return (n + (size_t)group - 1) / (size_t)group * (size_t)group; }
+
+static int ghosts(life *lf)
+{
+    struct padded *p = lf->state;
+    const size_t line = (size_t)p->shape.line;
+    clndrange_t across = clndrange_init1d(0, round_up(lf->width, p->shape.line), line);
+    clndrange_t down = clndrange_init1d(0, round_up(lf->height + 2, p->shape.line), line);
+    lf->launches += 2;
+    return failed(clforka(lf->ctx, DEVICE, p->rows, &across, CL_EVENT_NOWAIT, p->grid[p->now],
+                          (cl_int)lf->width, (cl_int)lf->height)) ||
+                   failed(clforka(lf->ctx, DEVICE, p->columns, &down, CL_EVENT_NOWAIT, p->grid[p->now],
+                                  (cl_int)lf->width, (cl_int)lf->height))
+               ? -1
+               : 0;
+}
+
+static int generation(life *lf)
+{
+    struct padded *p = lf->state;
+    const struct shape *s = &p->shape;
+    clndrange_t all = clndrange_init2d(0, round_up(lf->width, s->group_x), (size_t)s->group_x, 0,
+                                       round_up(lf->height, s->group_y), (size_t)s->group_y);
+    if (lf->bounds == LIFE_TORUS && ghosts(lf) < 0)
+        return -1;
+    if (failed(clforka(lf->ctx, DEVICE, p->cells, &all, CL_EVENT_NOWAIT, p->grid[p->now], p->grid[!p->now],
+                       (cl_int)lf->width, (cl_int)lf->height)))
+        return -1;
+    lf->launches++;
+    p->now = !p->now;
+    return 0;
+}
+
+static int padded_step(life *lf, uint64_t generations)
+{
+    int status = 0;
+    for (uint64_t g = 1; g <= generations && status == 0; g++) {
+        status = generation(lf);
+        if (status == 0 && g % BACKLOG == 0)
+            status = failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT));
+    }
+    return failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)) ? -1 : status;
+}
+
+/* ---- Counting. ------------------------------------------------------------------------------- */
+
+static int count(life *lf, size_t slot)
+{
+    struct padded *p = lf->state;
+    clndrange_t ndr = clndrange_init1d(0, p->groups * (size_t)p->shape.count, (size_t)p->shape.count);
+    lf->launches++;
+    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, CL_EVENT_NOWAIT, p->grid[p->now],
+                          (cl_int)lf->width, (cl_int)lf->height, p->sums, (cl_ulong)(slot * p->groups)));
+}
+
+static int collect(life *lf, size_t slots, struct life_sample *sample)
+{
+    struct padded *p = lf->state;
+    if (failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST)))
+        return -1;
+    for (size_t slot = 0; slot < slots; slot++) {
+        const uint64_t *sum = p->sums + 2 * slot * p->groups;
+        sample[slot].population = sample[slot].hash = 0;
+        for (size_t g = 0; g < p->groups; g++) {
+            sample[slot].population += sum[2 * g];
+            sample[slot].hash += sum[2 * g + 1];
+        }
+    }
+    return 0;
+}
+
+static int padded_trace(life *lf, size_t n, struct life_sample *sample)
+{
+    if (!n)
+        return count(lf, 0) < 0 ? -1 : collect(lf, 1, sample);
+    for (size_t done = 0; done < n;) {
+        const size_t slots = n - done < SLOTS ? n - done : SLOTS;
+        for (size_t slot = 0; slot < slots; slot++)
+            if (generation(lf) < 0 || count(lf, slot) < 0)
+                return -1;
+        if (collect(lf, slots, sample + done) < 0)
+            return -1;
+        done += slots;
+    }
+    return 0;
+}
+
+static unsigned padded_devices(const life *lf)
+{
+    (void)lf;
+    return 1;
+}
+
+static const char *padded_shape(const life *lf, unsigned dev)
+{
+    const struct padded *p = lf->state;
+    return dev == 0 ? p->text : "";
+}
+
+const struct life_backend life_padded_backend = {
+    .create = padded_create,
+    .free = padded_free,
+    .row = padded_row,
+    .upload = padded_upload,
+    .download = padded_download,
+    .step = padded_step,
+    .trace = padded_trace,
+    .devices = padded_devices,
+    .shape = padded_shape,
+};

@@ -1,0 +1,296 @@
+/* rows.cl - packed Life for CPUs: a work-item is a core, a vector is 512 cells of a row.
+ *
+ * A work-item owns a tile: a band of rows, all columns or a stretch of them. It streams its rows from
+ * the top through a pipeline of GENERATIONS levels, B rows at a time, and every level is one
+ * generation further. A row of a level depends on three rows of the level before, so level g trails by
+ * g rows:
+ *
+ *      block j of level 0 = from memory      rows  a .. a+B-1        a = first - GENERATIONS + B j
+ *      block j of level 1                    rows  a-1 .. a+B-2
+ *      ...
+ *      block j of level G -> to memory       rows  a-G .. a-G+B-1
+ *
+ * Between blocks a level must remember its last two rows only. These live in `carry`, twice, since the
+ * old ones are still read while the new ones are written; the other B - 2 rows pass through `flow`,
+ * which two neighbouring levels share. So a whole pipeline of 32 generations of a row of 1,024 cells
+ * fits the first-level cache, and memory is touched once in so many generations.
+ *
+ * A row in the tile, in words of 64 cells:
+ *
+ *      | pad: 7 words, ghost | word 0 .. 7 | ... | word 8 V - 8 .. 8 V - 1 | pad of the next row ...
+ *
+ * A cell's neighbours to the left and right are had by funnel shifts with the vector that starts one
+ * word before or after. On a torus whose whole width is in the tile, the ghosts around the row's cells are
+ * set to the opposite ends after every generation; a tile that is a stretch of the width has instead
+ * a word of real cells more on either side, which decays by one cell a generation from its outer end.
+ * SPDX-License-Identifier: MIT
+ */
+
+/* ---- Knobs (a tuning row). ------------------------------------------------------------------- */
+
+#ifndef BLOCK
+#define BLOCK 8 /* B: rows a level takes at a time; 3 or more */
+#endif
+#ifndef LANES
+#define LANES 8 /* words in a vector: 8 for AVX-512, 4 for AVX2, 2 for 128-bit units */
+#endif
+#ifndef TERNARY
+#define TERNARY 0 /* 1: AVX-512's vpternlog, by the compiler's builtin */
+#endif
+#ifndef FUNNEL
+#define FUNNEL 0 /* 1: AVX-512 VBMI2's vpshld, by inline assembly */
+#endif
+#ifndef PLANE
+#define PLANE 0 /* 0: torus; 1: beyond the edge all is dead */
+#endif
+#ifndef RULE /* B3/S23; see logic.c */
+#define RULE STEP(5,0,1,3,0x16)STEP(6,2,3,5,0x29)STEP(7,6,0,4,0xe0)
+#define RESULT v7
+#endif
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+typedef JOIN(ulong, LANES) vec;
+#define LOAD(p) JOIN(vload, LANES)(0, p)
+#define ALIGNED(p) (*(__local vec *)(p))
+
+/* ---- Logic on vectors. ----------------------------------------------------------------------- */
+
+/* Any function of three bits; t is its truth table, index a << 2 | b << 1 | c. */
+#if TERNARY && LANES == 8 && defined(__AVX512F__)
+#define LOGIC(a, b, c, t) \
+    as_ulong8(__builtin_ia32_pternlogq512_mask(as_long8(a), as_long8(b), as_long8(c), t, (uchar)255))
+#else
+#define BIT(t, i) ((vec)(ulong)(-(long)((t) >> (i)&1)))
+#define OF2(b, c, t) /* a function of two bits; constants fold */ \
+    ((t) == 0 ? (vec)0 : (t) == 15 ? ~(vec)0 : (t) == 12 ? (b) : (t) == 10 ? (c) : (t) == 3 ? ~(b) \
+     : (t) == 5 ? ~(c) : (t) == 6 ? (b) ^ (c) : (t) == 9 ? ~((b) ^ (c)) : (t) == 8 ? (b) & (c)     \
+     : (t) == 14 ? (b) | (c) : (t) == 1 ? ~((b) | (c)) : (t) == 7 ? ~((b) & (c))                   \
+     : (t) == 2 ? ~(b) & (c) : (t) == 4 ? (b) & ~(c) : (t) == 11 ? ~(b) | (c) : (b) | ~(c))
+#define LOGIC(a, b, c, t)                                                        \
+    ((t) == 0x96 ? (a) ^ (b) ^ (c) : (t) == 0xe8 ? ((a) & (b)) | ((c) & ((a) ^ (b))) \
+     : ((a) & OF2(b, c, (t) >> 4 & 15)) | (~(a) & OF2(b, c, (t)&15)))
+#endif
+
+/* Each cell's neighbour to the left (a lower bit, or the top bit of the word before) and right. */
+#if FUNNEL && LANES == 8 && defined(__AVX512F__)
+static inline vec left_of(vec w, vec before)
+{
+    vec out;
+    __asm__("vpshldq $1, %2, %1, %0" : "=v"(out) : "v"(w), "v"(before));
+    return out;
+}
+static inline vec right_of(vec w, vec after)
+{
+    vec out;
+    __asm__("vpshrdq $1, %2, %1, %0" : "=v"(out) : "v"(w), "v"(after));
+    return out;
+}
+#else
+static inline vec left_of(vec w, vec before) { return w << 1 | before >> 63; }
+static inline vec right_of(vec w, vec after) { return w >> 1 | after << 63; }
+#endif
+
+/* A row's cells and the sums 2 m + s of each with its two neighbours. */
+struct sums {
+    vec cell, s, m;
+};
+
+static inline struct sums add_row(__local const ulong *p)
+{
+    struct sums a;
+    a.cell = ALIGNED(p);
+    vec l = left_of(a.cell, LOAD(p - 1)), r = right_of(a.cell, LOAD(p + 1));
+    a.s = LOGIC(l, a.cell, r, 0x96);
+    a.m = LOGIC(l, a.cell, r, 0xe8);
+    return a;
+}
+
+/* The next generation of the row `y`, between x and z. */
+static inline vec next_row(struct sums x, struct sums y, struct sums z)
+{
+#define STEP(i, a, b, c, t) const vec v##i = LOGIC(v##a, v##b, v##c, t);
+    const vec v0 = LOGIC(x.s, y.s, z.s, 0x96), v1 = LOGIC(x.s, y.s, z.s, 0xe8);
+    const vec v2 = LOGIC(x.m, y.m, z.m, 0x96), v3 = LOGIC(x.m, y.m, z.m, 0xe8);
+    const vec v4 = y.cell;
+    RULE
+    return RESULT;
+#undef STEP
+}
+
+/* ---- The tile. ------------------------------------------------------------------------------- */
+
+/* Where a work-item works. Rows are counted within the device's strip, words within the grid's rows. */
+struct tile {
+    __global const ulong *from, *above, *below;
+    int words, width;      /* of the grid */
+    int rows, halo;        /* of the strip; rows that `above` and `below` hold */
+    int wrap;              /* rows beyond the strip are those at its other end */
+    int dead_above, dead_below; /* rows beyond it are dead (a plane's edge) */
+    int column, count;     /* first word (may be -1), words */
+    int whole;             /* the tile spans the torus: its ghosts are its own cells */
+    int stride, vectors;   /* of a row in local memory */
+};
+
+/* A row in the tile: row i of a block whose first B - 2 rows are in flow and the last two in carry. */
+static inline __local ulong *block_row(__local ulong *flow, __local ulong *carry, int i, int stride)
+{
+    return i < BLOCK - 2 ? flow + i * stride : carry + (i - (BLOCK - 2)) * stride;
+}
+
+/* 64 cells of a row from any place on, the row repeated without end. */
+static inline ulong cells_from(__global const ulong *row, long x, int width)
+{
+    ulong out = 0;
+    int at = (int)((x % width + width) % width);
+    for (int got = 0; got < 64;) {
+        int n = min(min(64 - at % 64, width - at), 64 - got);
+        ulong piece = row[at / 64] >> (at % 64);
+        if (n < 64)
+            piece &= ((ulong)1 << n) - 1;
+        out |= piece << got;
+        got += n;
+        at = at + n == width ? 0 : at + n;
+    }
+    return out;
+}
+
+static inline __global const ulong *row_in_memory(const struct tile *t, int y)
+{
+    if (y >= 0 && y < t->rows)
+        return t->from + (long)y * t->words;
+    if (t->wrap)
+        return t->from + (long)((y % t->rows + t->rows) % t->rows) * t->words;
+    return y < 0 ? t->above + (long)max(t->halo + y, 0) * t->words
+                 : t->below + (long)min(y - t->rows, t->halo - 1) * t->words;
+}
+
+static inline int is_dead(const struct tile *t, int y)
+{
+    return (y < 0 && t->dead_above) || (y >= t->rows && t->dead_below);
+}
+
+/* Makes what lies around a row's cells right for the next generation. */
+static inline void mend_row(const struct tile *t, __local ulong *p, int dead)
+{
+    const int rest = t->width % 64, last = t->words - 1 - t->column; /* the word of the last cells */
+    const ulong mask = rest ? ((ulong)1 << rest) - 1 : ~(ulong)0;
+    if (PLANE) {
+        if (dead)
+            for (int i = 0; i < t->vectors; i++)
+                ALIGNED(p + i * LANES) = 0;
+        if (t->column <= 0)
+            p[-1 - t->column] = 0;
+        if (last < t->vectors * LANES) {
+            p[last] &= mask;
+            p[last + 1] = 0;
+        }
+    } else if (t->whole) {
+        p[last + 1] = p[0];
+        if (rest)
+            p[last] = (p[last] & mask) | p[0] << rest;
+        p[-1] = rest ? p[last] << (64 - rest) : p[last];
+    }
+}
+
+/* Reads row y of generation 0. */
+static inline void load_row(const struct tile *t, int y, __local ulong *p)
+{
+    __global const ulong *row = row_in_memory(t, y);
+    const int dead = PLANE && is_dead(t, y);
+    /* Words that need no thought: all but those beyond the ends, and the last if it is not full. */
+    const int first = max(0, -t->column), full = min(t->count, t->width / 64 - t->column);
+    int i = first;
+    if (dead)
+        i = t->count;
+    for (; i + LANES <= full; i += LANES)
+        JOIN(vstore, LANES)(LOAD(row + t->column + i), 0, p + i);
+    for (; i < full; i++)
+        p[i] = row[t->column + i];
+    for (; i < t->count; i++)
+        p[i] = t->whole || PLANE ? (t->column + i < t->words ? row[t->column + i] : 0)
+                                 : cells_from(row, 64L * (t->column + i), t->width);
+    if (!PLANE && first)
+        p[0] = cells_from(row, 64L * t->column, t->width);
+    mend_row(t, p, dead);
+}
+
+/* Writes words first .. first + count - 1 of the tile's row to row y of `to`. */
+static inline void store_row(const struct tile *t, __local const ulong *p, __global ulong *row,
+                             int first, int count)
+{
+    const int rest = t->width % 64;
+    int i = first, end = first + count, last = t->words - 1 - t->column;
+    for (; i + LANES <= end; i += LANES)
+        JOIN(vstore, LANES)(LOAD(p + i), 0, row + t->column + i);
+    for (; i < end; i++)
+        row[t->column + i] = p[i];
+    if (rest && last >= first && last < end)
+        row[t->words - 1] = p[last] & (((ulong)1 << rest) - 1);
+}
+
+/* One generation of a block: reads its rows and the two before it, writes as many, one row higher. */
+static inline void advance(const struct tile *t, __local const ulong *old, __local ulong *in,
+                           __local ulong *carry_in, __local ulong *out, __local ulong *carry_out)
+{
+    const int stride = t->stride;
+    for (int v = 0; v < t->vectors; v++) {
+        const int at = v * LANES;
+        struct sums x = add_row(old + at), y = add_row(old + stride + at);
+#pragma unroll
+        for (int i = 0; i < BLOCK; i++) {
+            struct sums z = add_row(block_row(in, carry_in, i, stride) + at);
+            ALIGNED(block_row(out, carry_out, i, stride) + at) = next_row(x, y, z);
+            x = y;
+            y = z;
+        }
+    }
+}
+
+/* Work-item (column, i) has band first_band + i * band_step. `tile_rows` rows of the strip belong to a
+ * band, `tile_words` words of a row to a column; tile_words >= words: the whole width. `stride` is a multiple of LANES, at least LANES
+ * more than the words of a tile. `memory` holds stride * (2 (BLOCK - 2) + 4 (generations + 1)) words
+ * and 2 LANES more. generations <= 64 unless the tile spans the width, and <= halo unless wrap. */
+__attribute__((reqd_work_group_size(1, 1, 1)))
+__kernel void life_rows(__global const ulong *from, __global ulong *to, __global const ulong *above,
+                        __global const ulong *below, __local ulong *memory, int words, int width,
+                        int rows, int halo, int wrap, int dead_above, int dead_below,
+                        int tile_words, int tile_rows, int first_band, int band_step, int stride,
+                        int generations)
+{
+    const int first = (first_band + (int)get_global_id(1) * band_step) * tile_rows;
+    const int end = min(first + tile_rows, rows);
+    const int own = (int)get_global_id(0) * tile_words; /* first word of its own */
+    const int own_words = min(tile_words, words - own), whole = tile_words >= words;
+    const struct tile t = {from, above, below, words, width, rows, halo, wrap, dead_above, dead_below,
+                           whole ? 0 : own - 1, whole ? words : own_words + 2, whole, stride,
+                           ((whole ? words : own_words + 2) + LANES - 1) / LANES};
+
+    /* Rows begin LANES words into the memory, aligned; the pad before holds the first row's ghost. */
+    memory += (-((size_t)memory / sizeof(ulong)) & (LANES - 1)) + LANES;
+    __local ulong *flow[2] = {memory, memory + (BLOCK - 2) * stride};
+    __local ulong *carry = memory + 2 * (BLOCK - 2) * stride;
+#define CARRY(g, parity) (carry + (4 * (g) + 2 * (parity)) * stride)
+
+    const int blocks = (end - first + 2 * generations + BLOCK - 1) / BLOCK;
+    for (int j = 0; j < blocks; j++) {
+        const int top = first - generations + BLOCK * j, odd = j & 1;
+        for (int i = 0; i < BLOCK; i++)
+            load_row(&t, top + i, block_row(flow[0], CARRY(0, odd), i, stride));
+        /* While the pipeline fills, the deep levels have nothing to do yet. */
+        const int levels = min(generations, (BLOCK * j + BLOCK - 1) / 2 + 1);
+        for (int g = 1; g <= levels; g++) {
+            __local ulong *out = flow[g & 1];
+            advance(&t, CARRY(g - 1, !odd), flow[~g & 1], CARRY(g - 1, odd), out, CARRY(g, odd));
+            for (int i = 0; i < BLOCK; i++)
+                mend_row(&t, block_row(out, CARRY(g, odd), i, stride),
+                         PLANE && is_dead(&t, top - g + i));
+        }
+        for (int i = 0; i < BLOCK; i++) {
+            const int y = top - generations + i;
+            if (y >= first && y < end)
+                store_row(&t, block_row(flow[generations & 1], CARRY(generations, odd), i, stride),
+                          to + (long)y * words, own - t.column, own_words);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+/* rule.c - reading and writing rules of the B/S family, and the shapes of bounded grids.
+ *
+ * Rules come from files and command lines, so everything that is close to a rule but not one gets a
+ * sentence that says why it is refused. Names follow the community's rule lists (LifeWiki).
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- Names. ---------------------------------------------------------------------------------- */
+
+#define N(n) (1u << (n))
+
+/* The first name of a rule is the one to show; others are accepted. */
+static const struct name {
+    const char *name, *rule;
+} names[] = {
+    {"life", "B3/S23"},           {"conway", "B3/S23"},         {"gameoflife", "B3/S23"},
+    {"conwayslife", "B3/S23"},    {"highlife", "B36/S23"},      {"seeds", "B2/S"},
+    {"daynight", "B3678/S34678"}, {"day&night", "B3678/S34678"}, {"replicator", "B1357/S1357"},
+    {"fredkin", "B1357/S02468"},  {"gnarl", "B1/S1"},           {"2x2", "B36/S125"},
+             {"34life", "B34/S34"},        {"amoeba", "B357/S1358"},
+    {"anneal", "B4678/S35678"},   {"twistedmajority", "B4678/S35678"},
+    {"assimilation", "B345/S4567"}, {"bacteria", "B34/S456"},   {"coagulations", "B378/S235678"},
+    {"coral", "B3/S45678"},       {"corrosion", "B3/S124"},     {"diamoeba", "B35678/S5678"},
+    {"dotlife", "B3/S023"},       {"drylife", "B37/S23"},       {"eightlife", "B3/S238"},
+    {"pulsarlife", "B3/S238"},    {"pedestrianlife", "B38/S23"}, {"lowdeath", "B368/S238"},
+    {"electrifiedmaze", "B45/S12345"}, {"flakes", "B3/S012345678"},
+    {"lifewithoutdeath", "B3/S012345678"}, {"flock", "B3/S12"}, {"gems", "B3457/S4568"},
+    {"geology", "B3578/S24678"},  {"holstein", "B35678/S4678"}, {"honeylife", "B38/S238"},
+    {"iceballs", "B25678/S5678"}, {"invertamaze", "B028/S0124"}, {"landrush", "B36/S234578"},
+    {"livefreeordie", "B2/S0"}, {"longlife", "B345/S5"},
+    {"maze", "B3/S12345"},        {"mazectric", "B3/S1234"},    {"mice", "B37/S12345"},
+    {"move", "B368/S245"},        {"morley", "B368/S245"},      {"persianrug", "B234/S"},
+    {"serviettes", "B234/S"},     {"plow", "B378/S012345678"},  {"pseudolife", "B357/S238"},
+    {"slowblob", "B367/S125678"}, {"snowlife", "B3/S1237"},     {"stains", "B3678/S235678"},
+    {"vote", "B5678/S45678"},     {"majority", "B5678/S45678"}, {"vote4/5", "B4678/S35678"},
+    {"walledcities", "B45678/S2345"}, {"wickstretcher", "B3/S0124"},
+};
+
+const char *life_rule_name(size_t i, struct life_rule *rule)
+{
+    if (i >= sizeof names / sizeof *names)
+        return NULL;
+    if (rule && life_rule_parse(names[i].rule, rule) < 0)
+        return NULL;
+    return names[i].name;
+}
+
+/* Compares letters and digits only, so that "Day & Night" and "live free or die" are found. */
+static bool same_name(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a && strchr(" \t-_'", *a))
+            a++;
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
+/* ---- B3/S23 and 23/3. ------------------------------------------------------------------------ */
+
+static int refuse(const char *text, const char *why)
+{
+    return clerror_set(EINVAL, "'%.60s' is not a rule this engine knows: %s", text, why);
+}
+
+/* Why a character cannot stand in a rule. */
+static const char *complaint(int c)
+{
+    if (c == '9')
+        return "a cell has 8 neighbours, so counts go from 0 to 8";
+    if (c == 'h' || c == 'v')
+        return "hexagonal and von Neumann neighbourhoods are not supported, only all 8 neighbours";
+    if (c == 'g')
+        return "rules with more than two states (Generations) are not supported";
+    if (strchr("-ceaiknjqrytwz", c))
+        return "rules that look at where the neighbours are (non-totalistic) are not supported";
+    return "write B, the counts that give birth, /S, and the counts that survive, as in B3/S23, or a "
+           "name such as highlife";
+}
+
+/* Skips blanks; returns the next character in lower case, or 0 at the end. */
+static int peek(const char **p)
+{
+    while (isspace((unsigned char)**p))
+        ++*p;
+    return tolower((unsigned char)**p);
+}
+
+/* Reads digits 0 to 8 into a set of counts. */
+static unsigned read_counts(const char **p)
+{
+    unsigned set = 0;
+    for (int c; (c = peek(p)) >= '0' && c <= '8'; ++*p)
+        set |= N(c - '0');
+    return set;
+}
+
+int life_rule_parse(const char *text, struct life_rule *rule)
+{
+    struct life_rule r = {0, 0};
+    const char *p = text;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (same_name(text, names[i].name))
+            return life_rule_parse(names[i].rule, rule);
+    int c = peek(&p);
+    if (c == 'b' || c == 's') { /* either order, slash or none */
+        unsigned *set[2] = {c == 'b' ? &r.birth : &r.survival, c == 'b' ? &r.survival : &r.birth};
+        int other = c == 'b' ? 's' : 'b';
+        p++;
+        *set[0] = read_counts(&p);
+        bool slash = peek(&p) == '/';
+        p += slash;
+        if (peek(&p) == other) {
+            p++;
+            *set[1] = read_counts(&p);
+        } else if (!peek(&p)) {
+            return refuse(text, other == 's' ? "the part that begins with S is missing"
+                                             : "the part that begins with B is missing");
+        }
+    } else if (c == '/' || isdigit(c)) { /* survival/birth */
+        r.survival = read_counts(&p);
+        if (peek(&p) == '/') {
+            p++;
+            r.birth = read_counts(&p);
+            if (peek(&p) == '/')
+                return refuse(text, complaint('g'));
+        } else if (!peek(&p)) {
+            return refuse(text, "the slash is missing; write survival/birth as in 23/3, or B3/S23");
+        }
+    } else {
+        return refuse(text, complaint(0));
+    }
+    c = peek(&p);
+    if (c)
+        return refuse(text, complaint(c));
+    *rule = r;
+    return 0;
+}
+
+char *life_rule_string(const struct life_rule *rule, char *text)
+{
+    char *p = text;
+    *p++ = 'B';
+    for (int n = 0; n <= 8; n++)
+        if (rule->birth & N(n))
+            *p++ = (char)('0' + n);
+    *p++ = '/';
+    *p++ = 'S';
+    for (int n = 0; n <= 8; n++)
+        if (rule->survival & N(n))
+            *p++ = (char)('0' + n);
+    *p = 0;
+    return text;
+}
+
+/* ---- :T100,50 -------------------------------------------------------------------------------- */
+
+static int refuse_shape(const char *shape, const char *why)
+{
+    return clerror_set(EINVAL, "the grid ':%.60s' cannot be used: %s", shape, why);
+}
+
+/* Reads a side; false when there are no digits or it does not fit. */
+static bool read_side(const char **p, size_t *side)
+{
+    size_t n = 0;
+    if (!isdigit((unsigned char)**p))
+        return false;
+    for (; isdigit((unsigned char)**p); ++*p) {
+        size_t digit = (size_t)(**p - '0');
+        if (n > (SIZE_MAX - digit) / 10)
+            return false;
+        n = n * 10 + digit;
+    }
+    *side = n;
+    return true;
+}
+
+int life_bounds_split(char *text, enum life_bounds *bounds, size_t *width, size_t *height)
+{
+    char *colon = strchr(text, ':');
+    *width = *height = 0;
+    *bounds = LIFE_TORUS;
+    if (!colon)
+        return 0;
+    const char *shape = colon + 1, *p = shape;
+    size_t w, h;
+    int kind = toupper((unsigned char)*p);
+    if (kind == 'K' || kind == 'C' || kind == 'S')
+        return refuse_shape(shape, "Klein bottles, cross-surfaces and spheres are not supported, only "
+                                   "a torus :T and a dead plane :P");
+    if (kind != 'T' && kind != 'P')
+        return refuse_shape(shape, "write :TWIDTH,HEIGHT for a torus or :PWIDTH,HEIGHT for a plane");
+    p++;
+    if (!read_side(&p, &w))
+        return refuse_shape(shape, "a width must follow the letter");
+    h = w;
+    if (*p == ',') {
+        p++;
+        if (!read_side(&p, &h))
+            return refuse_shape(shape, "a height must follow the comma");
+    }
+    if (*p == '+' || *p == '-')
+        return refuse_shape(shape, "shifted edges are not supported");
+    if (*p == '*')
+        return refuse_shape(shape, "twisted edges are not supported");
+    if (*p && !isspace((unsigned char)*p))
+        return refuse_shape(shape, "there is something after the size");
+    if (!w || !h)
+        return refuse_shape(shape, "0 stands for an infinite side; this engine needs a bounded grid");
+    *colon = 0;
+    *bounds = kind == 'T' ? LIFE_TORUS : LIFE_PLANE;
+    *width = w;
+    *height = h;
+    return 0;
+}

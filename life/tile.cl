@@ -1,0 +1,346 @@
+/* tile.cl - packed Life for GPUs: a work-group is a tile kept in registers for several generations.
+ *
+ * A work-group is WARPS lines of 32 work-items. A line (on NVIDIA a warp) holds ROWS rows of cells side
+ * by side, item i of it words WORDS i .. WORDS i + WORDS - 1 of 32 cells in each; the lines lie below
+ * one another:
+ *
+ *            item 0     item 1   ...  item 31
+ *          +----------+----------+--+----------+
+ *   line 0 | WORDS    |          |  |          |  ROWS rows, all in registers
+ *          +----------+----------+--+----------+
+ *   line 1 |          |          |  |          |
+ *          +----------+----------+--+----------+
+ *
+ * In each generation an item needs, of its neighbours to the left and right, the words that touch its
+ * own: had by warp shuffles, elsewhere through local memory. Of the lines above and below it needs the
+ * row sums of the rows that touch its own; these pass through local memory, one barrier a generation,
+ * and the inner rows are computed between writing and reading them.
+ *
+ * The tile is loaded with its surroundings, GENERATIONS rows above and below and a word on either side.
+ * What is at the tile's outer edge is wrong after the first generation, and the error moves inwards by
+ * a cell a generation, so that after GENERATIONS of them (at most 32) the inner part is right, and only
+ * that is stored. Where a number of whole periods of the torus fits the width exactly, item 31 and item 0
+ * are neighbours, and there is no surrounding to the left and right.
+ *
+ * Operations for 32 cells and a generation: 2 funnel shifts, 2 logic operations for the sums of three
+ * in a row, 4 to add three rows, 3 for the rule B3/S23; and 2 / WORDS shuffles, which run elsewhere.
+ * SPDX-License-Identifier: MIT
+ */
+
+/* ---- Knobs (a tuning row). ------------------------------------------------------------------- */
+
+#ifndef WORDS
+#define WORDS 1 /* words of 32 cells across, per item */
+#endif
+#ifndef ROWS
+#define ROWS 16 /* rows per item; 2 or more */
+#endif
+#ifndef WARPS
+#define WARPS 8 /* lines of 32 items in a group */
+#endif
+#ifndef SHUFFLE
+#define SHUFFLE 0 /* 1: NVIDIA's shfl.sync; 0: through local memory */
+#endif
+#ifndef TERNARY
+#define TERNARY 0 /* 1: NVIDIA's lop3 and shf */
+#endif
+#ifndef MULTIPLY
+#define MULTIPLY 0 /* NVIDIA: 1: shift left by multiply-add, which has units of its own; 2: right, too */
+#endif
+#ifndef PLANE
+#define PLANE 0 /* 0: torus; 1: beyond the edge all is dead */
+#endif
+#ifndef RULE /* B3/S23; see logic.c */
+#define RULE STEP(5,0,1,3,0x16)STEP(6,2,3,5,0x29)STEP(7,6,0,4,0xe0)
+#define RESULT v7
+#endif
+
+#define ITEMS 32
+#define TALL (WARPS * ROWS)
+
+/* ---- Logic. ---------------------------------------------------------------------------------- */
+
+/* Any function of three bits; t is its truth table, index a << 2 | b << 1 | c. */
+#ifdef __CPU__ /* the loader says so; NVIDIA's instructions are for GPUs */
+#undef SHUFFLE
+#undef TERNARY
+#define SHUFFLE 0
+#define TERNARY 0
+#endif
+
+#if TERNARY
+#define LOGIC(out, a, b, c, t) \
+    uint out;                  \
+    __asm__("lop3.b32 %0, %1, %2, %3, " #t ";" : "=r"(out) : "r"(a), "r"(b), "r"(c))
+#else
+#define OF2(b, c, t) /* a function of two bits; constants fold */                                  \
+    ((t) == 0 ? 0u : (t) == 15 ? ~0u : (t) == 12 ? (b) : (t) == 10 ? (c) : (t) == 3 ? ~(b)         \
+     : (t) == 5 ? ~(c) : (t) == 6 ? (b) ^ (c) : (t) == 9 ? ~((b) ^ (c)) : (t) == 8 ? (b) & (c)     \
+     : (t) == 14 ? (b) | (c) : (t) == 1 ? ~((b) | (c)) : (t) == 7 ? ~((b) & (c))                   \
+     : (t) == 2 ? ~(b) & (c) : (t) == 4 ? (b) & ~(c) : (t) == 11 ? ~(b) | (c) : (b) | ~(c))
+#define LOGIC(out, a, b, c, t)                                                              \
+    const uint out = (t) == 0x96 ? (a) ^ (b) ^ (c)                                          \
+                     : (t) == 0xe8 ? ((a) & (b)) | ((c) & ((a) ^ (b)))                      \
+                     : ((a) & OF2(b, c, (t) >> 4 & 15)) | (~(a) & OF2(b, c, (t)&15))
+#endif
+
+/* Each cell's neighbour to the left (a lower bit, or the top bit of the word before) and right. `two` is 2
+ * and `high` 2^31, from the host, so that the compiler does not turn products back into shifts. */
+static inline uint left_of(uint w, uint before, uint two)
+{
+#if MULTIPLY >= 1
+    return w * two + mul_hi(before, two);
+#elif TERNARY
+    uint out;
+    __asm__("shf.l.wrap.b32 %0, %1, %2, 1;" : "=r"(out) : "r"(before), "r"(w));
+    return out;
+#else
+    return w << 1 | before >> 31;
+#endif
+}
+
+static inline uint right_of(uint w, uint after, uint high)
+{
+#if MULTIPLY >= 2
+    return after * high + mul_hi(w, high);
+#elif TERNARY
+    uint out;
+    __asm__("shf.r.wrap.b32 %0, %1, %2, 1;" : "=r"(out) : "r"(w), "r"(after));
+    return out;
+#else
+    return w >> 1 | after << 31;
+#endif
+}
+
+/* The sums 2 m + s of each cell of a row with its two neighbours. */
+struct sums {
+    uint s[WORDS], m[WORDS];
+};
+
+static inline void add_row(struct sums *a, const uint cell[WORDS], uint before, uint after, uint two,
+                           uint high)
+{
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+        const uint l = left_of(cell[k], k ? cell[k - 1] : before, two);
+        const uint r = right_of(cell[k], k + 1 < WORDS ? cell[k + 1] : after, high);
+        LOGIC(s, l, cell[k], r, 0x96);
+        LOGIC(m, l, cell[k], r, 0xe8);
+        a->s[k] = s;
+        a->m[k] = m;
+    }
+}
+
+/* Replaces `cell`, whose row sums are y, between x and z, by the next generation. */
+static inline void next_row(uint cell[WORDS], const struct sums *x, const struct sums *y,
+                            const struct sums *z)
+{
+#define STEP(i, a, b, c, t) LOGIC(v##i, v##a, v##b, v##c, t);
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+        LOGIC(v0, x->s[k], y->s[k], z->s[k], 0x96);
+        LOGIC(v1, x->s[k], y->s[k], z->s[k], 0xe8);
+        LOGIC(v2, x->m[k], y->m[k], z->m[k], 0x96);
+        LOGIC(v3, x->m[k], y->m[k], z->m[k], 0xe8);
+        const uint v4 = cell[k];
+        RULE
+        cell[k] = RESULT;
+    }
+#undef STEP
+}
+
+/* ---- Neighbours to the left and right. ------------------------------------------------------- */
+
+#if SHUFFLE
+#define SIDES_SIZE 1
+#define PUBLISH_SIDES()
+static inline uint from_item(uint w, int item)
+{
+    uint out;
+    __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, -1;" : "=r"(out) : "r"(w), "r"(item));
+    return out;
+}
+#define WORD_BEFORE(r) from_item(cell[r][WORDS - 1], item_before)
+#define WORD_AFTER(r) from_item(cell[r][0], item_after)
+#else
+/* sides[0] holds every item's last word of each row, sides[1] its first. */
+#define SIDES_SIZE (2 * TALL * ITEMS)
+#define SIDE(which, r, i) sides[((which)*TALL + line * ROWS + (r)) * ITEMS + (i)]
+#define PUBLISH_SIDES()                          \
+    for (int r = 0; r < ROWS; r++) {             \
+        SIDE(0, r, item) = cell[r][WORDS - 1];   \
+        SIDE(1, r, item) = cell[r][0];           \
+    }                                            \
+    barrier(CLK_LOCAL_MEM_FENCE)
+#define WORD_BEFORE(r) SIDE(0, r, item_before)
+#define WORD_AFTER(r) SIDE(1, r, item_after)
+#endif
+
+#define ADD_ROW(a, r) add_row(a, cell[r], WORD_BEFORE(r), WORD_AFTER(r), two, high)
+
+/* ---- Memory. --------------------------------------------------------------------------------- */
+
+/* 32 cells of a row from any place on, the row repeated without end. Rarely needed, so not inlined. */
+__attribute__((noinline)) uint cells_from(__global const uint *row, long x, int width)
+{
+    uint out = 0;
+    int at = (int)((x % width + width) % width);
+    for (int got = 0; got < 32;) {
+        const int n = min(min(32 - at % 32, width - at), 32 - got);
+        uint piece = row[at / 32] >> (at % 32);
+        if (n < 32)
+            piece &= (1u << n) - 1;
+        out |= piece << got;
+        got += n;
+        at = at + n == width ? 0 : at + n;
+    }
+    return out;
+}
+
+/* Word c, which may lie beyond either end, of a row. */
+static inline uint load_word(__global const uint *row, int c, int width)
+{
+    if (c >= 0 && c < width / 32)
+        return row[c];
+    if (PLANE)
+        return c >= 0 && 32L * c < width ? row[c] : 0;
+    return cells_from(row, 32L * c, width);
+}
+
+/* Sums of the rows at the top and bottom of every line, for the lines below and above. */
+struct edge {
+    uint s[WORDS][ITEMS], m[WORDS][ITEMS];
+};
+
+static inline void write_edge(__local struct edge *e, const struct sums *a, int item)
+{
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+        e->s[k][item] = a->s[k];
+        e->m[k][item] = a->m[k];
+    }
+}
+
+static inline void read_edge(struct sums *a, __local const struct edge *e, int item)
+{
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+        a->s[k] = e->s[k][item];
+        a->m[k] = e->m[k][item];
+    }
+}
+
+/* Group (x, i) stores words own_words x .. and, with y = first_tile + i * tile_step, rows own_rows y ..
+ * of the device's strip. `from`, `to`,
+ * `above` and `below` are rows of `stride` words of 32 cells; above and below hold `halo` rows. whole: the
+ * tile's width is a number of periods of the torus. wrap: rows beyond the strip are those at its other
+ * end; dead_above, dead_below: they are dead. two = 2, high = 2^31. */
+__attribute__((reqd_work_group_size(ITEMS, WARPS, 1)))
+__kernel void life_tile(__global const uint *from, __global uint *to, __global const uint *above,
+                        __global const uint *below, int stride, int width, int rows, int halo,
+                        int wrap, int dead_above, int dead_below, int whole, int own_words,
+                        int own_rows, int first_tile, int tile_step, int generations, uint two,
+                        uint high)
+{
+    __local struct edge edges[2][WARPS][2]; /* by parity of the generation, line, top or bottom */
+#if !SHUFFLE
+    __local uint sides[SIDES_SIZE];
+#endif
+    const int item = (int)get_local_id(0), line = (int)get_local_id(1);
+    const int item_before = (item + ITEMS - 1) % ITEMS, item_after = (item + 1) % ITEMS;
+    const int first_word = (int)get_group_id(0) * own_words;
+    const int first_row = (first_tile + (int)get_group_id(1) * tile_step) * own_rows;
+    const int x = first_word + item * WORDS - !whole; /* this item's first word */
+    const int y = first_row - generations + line * ROWS;
+    uint cell[ROWS][WORDS];
+
+    int at = wrap ? (y % rows + rows) % rows : y; /* row y + r, or where it is found */
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const int dead = PLANE && ((at < 0 && dead_above) || (at >= rows && dead_below));
+        /* Rows of the halo beyond what was asked for change nothing, but must not be read. */
+        __global const uint *row = at < 0        ? above + (long)max(halo + at, 0) * stride
+                                   : at >= rows ? below + (long)min(at - rows, halo - 1) * stride
+                                                : from + (long)at * stride;
+#pragma unroll
+        for (int k = 0; k < WORDS; k++)
+            cell[r][k] = dead ? 0 : load_word(row, x + k, width);
+        at = at + 1 == rows && wrap ? 0 : at + 1;
+    }
+
+#if PLANE
+    /* Which words of this item, and which of its rows, can hold cells at all. */
+    uint inside[WORDS];
+    const int top = dead_above ? -y : 0, bottom = dead_below ? rows - y : ROWS;
+    int at_edge = top > 0 || bottom < ROWS;
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+        const long cells = (long)width - 32L * (x + k);
+        inside[k] = x + k < 0 || cells <= 0 ? 0 : cells >= 32 ? ~0u : (1u << cells) - 1;
+        at_edge |= inside[k] != ~0u;
+    }
+#endif
+
+    for (int g = 0; g < generations; g++) {
+        __local struct edge(*edge)[2] = edges[g & 1];
+        /* Rows g .. TALL - g - 1 are still right. A line without any has nothing to do. */
+        const int busy = line * ROWS + ROWS > g && line * ROWS < TALL - g;
+        struct sums top0, top1, x0, y0, z0;
+        PUBLISH_SIDES();
+        if (busy) {
+            ADD_ROW(&top0, 0);
+            ADD_ROW(&z0, ROWS - 1);
+            write_edge(&edge[line][0], &top0, item);
+            write_edge(&edge[line][1], &z0, item);
+            /* Inner rows: x, y and z are the sums of the rows above, at and below the row. */
+            x0 = top0;
+            if (ROWS > 2)
+                ADD_ROW(&top1, 1);
+            else
+                top1 = z0;
+            y0 = top1;
+#pragma unroll
+            for (int r = 1; r < ROWS - 1; r++) {
+                struct sums z1;
+                if (r + 1 < ROWS - 1)
+                    ADD_ROW(&z1, r + 1);
+                else
+                    z1 = z0;
+                next_row(cell[r], &x0, &y0, &z1);
+                x0 = y0;
+                y0 = z1;
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (busy) {
+            struct sums other;
+            read_edge(&other, &edge[max(line - 1, 0)][1], item);
+            next_row(cell[0], &other, &top0, &top1);
+            read_edge(&other, &edge[min(line + 1, WARPS - 1)][0], item);
+            next_row(cell[ROWS - 1], &x0, &z0, &other);
+        }
+#if PLANE
+        if (at_edge)
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                for (int k = 0; k < WORDS; k++)
+                    cell[r][k] = r >= top && r < bottom ? cell[r][k] & inside[k] : 0;
+#endif
+    }
+
+    const int last = (width - 1) / 32, rest = width % 32;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const int own = line * ROWS + r - generations; /* of the rows this group stores */
+        if (own < 0 || own >= own_rows || first_row + own >= rows)
+            continue;
+#pragma unroll
+        for (int k = 0; k < WORDS; k++) {
+            const int c = x + k;
+            if (c >= first_word && c < first_word + own_words && c <= last)
+                to[(long)(first_row + own) * stride + c] =
+                    c == last && rest ? cell[r][k] & ((1u << rest) - 1) : cell[r][k];
+        }
+    }
+}
