@@ -106,7 +106,7 @@ inline double estimate(double x)
     return y;
 }
 #define ESTIMATE(x) estimate(x)
-#elif RSQRT == 1
+#elif RSQRT == 1 && !defined(DOUBLE) /* there is none for doubles */
 #define ORDER 0
 #define ESTIMATE(x) native_rsqrt(x)
 #else

@@ -1,0 +1,612 @@
+/* The N-body engine against its plain-C twin: every kernel, many N, both precisions, all shapes.
+ *
+ * Runs on all devices there are, and again on two (test_nbody_on_two), where one test more compares
+ * several devices with one. Single-precision inputs are rounded to floats first, so that what is
+ * compared is the engine's arithmetic. Orbits and conservation laws are test_nbody_physics's subject.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/nbody_ref.h"
+
+#include "check.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { MOST = 4097 };
+static double mass[MOST], pos[MOST][3], vel[MOST][3];
+static double acc[MOST][3], phi[MOST], acc_ref[MOST][3], phi_ref[MOST];
+static double pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
+
+static const size_t sizes[] = {1, 2, 3, 63, 64, 65, 1000, 4097};
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* A GPU's kernels, small enough for PoCL: local tiles, several items a group, splits of unequal length. */
+#define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 span=100 split=3 flat=16"
+
+typedef const double (*rows)[3];
+
+/* volatile: gcc 12 drops the rounding when it vectorises a loop of such conversions. */
+static double rounded(double x)
+{
+    volatile float f = (float)x;
+    return (double)f;
+}
+
+static void make(size_t n, int floats)
+{
+    works(nbody_initial(NBODY_PLUMMER, n, 7, mass, pos, vel));
+    for (size_t i = 0; i < n && floats; i++) {
+        mass[i] = rounded(mass[i]);
+        for (int c = 0; c < 3; c++) {
+            pos[i][c] = rounded(pos[i][c]);
+            vel[i][c] = rounded(vel[i][c]);
+        }
+    }
+}
+
+static nbody *engine(struct nbody_options o, size_t n)
+{
+    if (!o.ctx)
+        o.ctx = stddev;
+    if (o.dt == 0)
+        o.dt = 1.0 / 256;
+    nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    return nb;
+}
+
+/* What body i would feel if all pulled in one direction: the yardstick for its rounding error. */
+static double pull(size_t n, double eps, size_t i)
+{
+    double sum = 0;
+    for (size_t j = 0; j < n; j++) {
+        double r2 = eps * eps;
+        for (int c = 0; c < 3; c++)
+            r2 += (pos[j][c] - pos[i][c]) * (pos[j][c] - pos[i][c]);
+        sum += j != i && r2 > 0 ? mass[j] / r2 : 0;
+    }
+    return sum;
+}
+
+static double far(size_t n, double (*a)[3], double (*b)[3])
+{
+    double worst = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int c = 0; c < 3; c++)
+            worst = fabs(a[i][c] - b[i][c]) <= worst ? worst : fabs(a[i][c] - b[i][c]);
+    return worst;
+}
+
+#define below(value, limit) check_below((value), (limit), #value, __LINE__)
+static void check_below(double value, double limit, const char *what, int line)
+{
+    if (!(value <= limit)) {
+        print_error("%s is %.3g, more than %.3g\n", what, value, limit);
+        _fail(__FILE__, line);
+    }
+}
+
+/* ---- Forces, potentials. ---------------------------------------------------------------------- */
+
+/* The relative error of the worst body's acceleration (to its pull) and potential. */
+static void forces_case(struct nbody_options o, size_t n, double tolerance)
+{
+    nbody *nb = engine(o, n);
+    works(nbody_forces(nb, acc, phi));
+    nbody_ref_forces(n, o.G > 0 ? o.G : 1, o.eps, mass, (rows)pos, acc_ref, phi_ref);
+    double worst = 0, worst_phi = 0, square = 0, square_ref = 0;
+    for (size_t i = 0; i < n; i++) {
+        double e = 0, a = 0;
+        for (int c = 0; c < 3; c++) {
+            e += (acc[i][c] - acc_ref[i][c]) * (acc[i][c] - acc_ref[i][c]);
+            a += acc_ref[i][c] * acc_ref[i][c];
+        }
+        const double yard = n > 1 ? pull(n, o.eps, i) * (o.G > 0 ? o.G : 1) : 1;
+        worst = sqrt(e) / yard <= worst ? worst : sqrt(e) / yard;
+        const double p = n > 1 ? fabs(phi[i] - phi_ref[i]) / -phi_ref[i] : fabs(phi[i]);
+        worst_phi = p <= worst_phi ? worst_phi : p;
+        square += e;
+        square_ref += a;
+    }
+    if (worst > tolerance || worst_phi > tolerance)
+        print_error("n = %zu, eps = %g, %s\n", n, o.eps, nbody_shape(nb, 0));
+    below(worst, tolerance);
+    below(worst_phi, tolerance);
+    if (n > 1)
+        below(sqrt(square / square_ref), tolerance);
+    nbody_free(nb);
+}
+
+/* Accelerations come from `forces`, or with Hermite from `jerks`. */
+static void forces_all(struct nbody_options o, double tolerance)
+{
+    for (size_t k = 0; k < COUNT(sizes); k++) {
+        make(sizes[k], o.precision == NBODY_SINGLE);
+        for (int i = NBODY_LEAPFROG; i <= NBODY_HERMITE4; i++) {
+            o.integrator = (enum nbody_integrator)i;
+            o.eps = 0.05;
+            forces_case(o, sizes[k], tolerance);
+            o.eps = 0;
+            forces_case(o, sizes[k], tolerance);
+        }
+    }
+}
+
+static void forces_single(void **state)
+{
+    (void)state;
+    forces_all((struct nbody_options){.precision = NBODY_SINGLE}, 1e-6);
+}
+
+static void forces_double(void **state)
+{
+    (void)state;
+    forces_all((struct nbody_options){.precision = NBODY_DOUBLE}, 1e-14);
+}
+
+static void forces_gpu_shape(void **state)
+{
+    (void)state;
+    forces_all((struct nbody_options){.precision = NBODY_SINGLE, .shape = GPU_SHAPE}, 1e-6);
+    forces_all((struct nbody_options){.precision = NBODY_DOUBLE, .shape = GPU_SHAPE}, 1e-14);
+}
+
+/* The hardware's estimates of r^-1 and the portable ones, at every width of vectors. */
+static void forces_widths(void **state)
+{
+    static const int widths[] = {1, 2, 4, 8, 16};
+    char shape[128];
+    (void)state;
+    for (size_t w = 0; w < COUNT(widths); w++)
+        for (int rsqrt = 0; rsqrt <= 2; rsqrt++)
+            for (int precision = NBODY_SINGLE; precision <= NBODY_DOUBLE; precision++) {
+                snprintf(shape, sizeof shape, "width=%d items=1 unroll=1 rsqrt=%d", widths[w], rsqrt);
+                make(300, precision == NBODY_SINGLE);
+                forces_case((struct nbody_options){.precision = (enum nbody_precision)precision, .eps = 0.01,
+                                                   .shape = shape},
+                            300, precision == NBODY_SINGLE ? 1e-6 : 1e-14);
+            }
+}
+
+static void forces_fast_math(void **state)
+{
+    (void)state;
+    make(1000, 1);
+    forces_case((struct nbody_options){.eps = 0.05, .shape = "width=4 rsqrt=0 fast=1"}, 1000, 2e-6);
+    forces_case((struct nbody_options){.eps = 0, .shape = "width=4 rsqrt=2 fast=1"}, 1000, 2e-6);
+}
+
+/* One launch a few rows long at a time gives the same sums. */
+static void forces_in_chunks(void **state)
+{
+    (void)state;
+    make(4097, 1);
+    forces_case((struct nbody_options){.eps = 0.05, .shape = "chunk=20"}, 4097, 1e-6);
+}
+
+/* Jerks are seen through one Hermite step: its prediction uses them. */
+static void jerks_match(void **state)
+{
+    (void)state;
+    for (size_t k = 1; k < COUNT(sizes); k++) {
+        const size_t n = sizes[k];
+        make(n, 0);
+        memcpy(pos1, pos, sizeof pos1);
+        memcpy(vel1, vel, sizeof vel1);
+        works(nbody_ref_run(NBODY_HERMITE4, n, 1, 0.05, 0.125, 1, mass, pos1, vel1));
+        nbody *nb = engine((struct nbody_options){.integrator = NBODY_HERMITE4, .precision = NBODY_DOUBLE,
+                                                  .eps = 0.05, .dt = 0.125}, n);
+        works(nbody_step(nb, 1));
+        works(nbody_state(nb, pos2, vel2));
+        below(far(n, pos1, pos2), 1e-13);
+        below(far(n, vel1, vel2), 1e-13);
+        nbody_free(nb);
+    }
+}
+
+/* ---- Steps. ----------------------------------------------------------------------------------- */
+
+static void steps_case(struct nbody_options o, size_t n, double tolerance)
+{
+    o.eps = 0.1;
+    o.G = 1.5;
+    o.dt = 1.0 / 128;
+    nbody *nb = engine(o, n);
+    memcpy(pos1, pos, sizeof pos1);
+    memcpy(vel1, vel, sizeof vel1);
+    works(nbody_ref_run(o.integrator, n, o.G, o.eps, o.dt, 16, mass, pos1, vel1));
+    works(nbody_step(nb, 16));
+    works(nbody_state(nb, pos2, vel2));
+    below(far(n, pos1, pos2), tolerance);
+    below(far(n, vel1, vel2), tolerance);
+    assert_true(nbody_time(nb) == 0.125);
+    assert_int_equal(nbody_steps(nb), 16);
+    assert_int_equal(nbody_bodies(nb), n);
+    assert_true(nbody_interactions(nb) == 16.0 * (double)n * (double)n);
+    nbody_free(nb);
+}
+
+static void steps_match(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k + 1 < COUNT(sizes); k++)
+        for (int i = NBODY_LEAPFROG; i <= NBODY_TAYLOR; i++) {
+            const enum nbody_integrator integrator = (enum nbody_integrator)i;
+            make(sizes[k], 0);
+            steps_case((struct nbody_options){.integrator = integrator, .precision = NBODY_DOUBLE}, sizes[k], 1e-12);
+            steps_case((struct nbody_options){.integrator = integrator, .precision = NBODY_DOUBLE,
+                                              .shape = GPU_SHAPE}, sizes[k], 1e-12);
+            make(sizes[k], 1);
+            for (size_t j = 0; j < sizes[k]; j++) /* far bodies have coarse positions: leave them out */
+                for (int c = 0; c < 3; c++)
+                    pos[j][c] = fmod(pos[j][c], 2);
+            steps_case((struct nbody_options){.integrator = integrator}, sizes[k], 5e-6);
+        }
+}
+
+/* Where bursts and calls end changes no bit. */
+static void bursts_do_not_matter(void **state)
+{
+    (void)state;
+    for (int i = NBODY_LEAPFROG; i <= NBODY_TAYLOR; i++) {
+        struct nbody_options o = {.integrator = (enum nbody_integrator)i, .eps = 0.1};
+        make(100, 0);
+        nbody *whole = engine(o, 100);
+        o.burst = 3;
+        nbody *parts = engine(o, 100);
+        works(nbody_step(whole, 11));
+        for (int k = 0; k < 3; k++)
+            works(nbody_step(parts, k == 0 ? 1 : 5));
+        works(nbody_state(whole, pos1, vel1));
+        works(nbody_state(parts, pos2, vel2));
+        assert_memory_equal(pos1, pos2, 100 * sizeof *pos1);
+        assert_memory_equal(vel1, vel2, 100 * sizeof *vel1);
+        nbody_free(whole);
+        nbody_free(parts);
+    }
+}
+
+/* Questions between steps do not disturb them either. */
+static void questions_do_not_matter(void **state)
+{
+    struct nbody_diagnostics d;
+    (void)state;
+    for (int i = NBODY_LEAPFROG; i <= NBODY_TAYLOR; i++) {
+        struct nbody_options o = {.integrator = (enum nbody_integrator)i, .eps = 0.1};
+        make(100, 0);
+        nbody *left_alone = engine(o, 100), *asked = engine(o, 100);
+        works(nbody_step(left_alone, 6));
+        for (int k = 0; k < 3; k++) {
+            works(nbody_diagnose(asked, &d));
+            works(nbody_step(asked, 2));
+            works(nbody_forces(asked, acc, phi));
+            works(nbody_state(asked, pos2, NULL));
+        }
+        works(nbody_state(left_alone, pos1, vel1));
+        works(nbody_state(asked, pos2, vel2));
+        assert_memory_equal(pos1, pos2, 100 * sizeof *pos1);
+        assert_memory_equal(vel1, vel2, 100 * sizeof *vel1);
+        nbody_free(left_alone);
+        nbody_free(asked);
+    }
+}
+
+/* Leapfrog is time reversible: back again with -dt, up to rounding. */
+static void backwards(void **state)
+{
+    (void)state;
+    make(65, 0);
+    nbody *nb = engine((struct nbody_options){.precision = NBODY_DOUBLE, .eps = 0.1}, 65);
+    works(nbody_step(nb, 20));
+    works(nbody_set_dt(nb, -1.0 / 256));
+    works(nbody_step(nb, 20));
+    works(nbody_state(nb, pos1, vel1));
+    below(far(65, pos, pos1), 1e-13);
+    below(far(65, vel, vel1), 1e-13);
+    below(fabs(nbody_time(nb)), 1e-15);
+    fails(EINVAL, nbody_set_dt(nb, 0));
+    fails(EINVAL, nbody_set_dt(nb, NAN));
+    nbody_free(nb);
+}
+
+/* ---- Units, special bodies. ------------------------------------------------------------------- */
+
+/* Lengths, times and masses in other powers of two give the same bits in other powers of two, even where
+ * single precision could not hold r^3 or m. */
+static void units_do_not_matter(void **state)
+{
+    const int length = 90, time = 70, weight = 110;
+    (void)state;
+    make(64, 0);
+    nbody *nb = engine((struct nbody_options){.eps = 0.125, .dt = 0.0625}, 64);
+    works(nbody_step(nb, 5));
+    works(nbody_state(nb, pos1, vel1));
+    nbody_free(nb);
+    for (size_t i = 0; i < 64; i++) {
+        mass[i] = ldexp(mass[i], weight);
+        for (int c = 0; c < 3; c++) {
+            pos[i][c] = ldexp(pos[i][c], length);
+            vel[i][c] = ldexp(vel[i][c], length - time);
+        }
+    }
+    nb = engine((struct nbody_options){.G = ldexp(1, 3 * length - 2 * time - weight), .eps = ldexp(0.125, length),
+                                       .dt = ldexp(0.0625, time)}, 64);
+    works(nbody_step(nb, 5));
+    works(nbody_state(nb, pos2, vel2));
+    nbody_free(nb);
+    for (size_t i = 0; i < 64; i++)
+        for (int c = 0; c < 3; c++) {
+            assert_true(pos2[i][c] == ldexp(pos1[i][c], length));
+            assert_true(vel2[i][c] == ldexp(vel1[i][c], length - time));
+        }
+}
+
+/* Bodies 1 and 2 coincide without softening, body 3 has no mass: all stay finite, and body 0 feels both. */
+static void coincident_and_massless(void **state)
+{
+    (void)state;
+    for (int precision = NBODY_SINGLE; precision <= NBODY_DOUBLE; precision++)
+        for (int i = NBODY_LEAPFROG; i <= NBODY_HERMITE4; i++) {
+            memset(vel, 0, 4 * sizeof *vel);
+            for (int k = 0; k < 4; k++) {
+                mass[k] = k == 3 ? 0 : 2;
+                pos[k][0] = k == 0 ? 0 : k == 3 ? -1 : 1;
+                pos[k][1] = pos[k][2] = 0;
+            }
+            vel[1][1] = 0.5;
+            nbody *nb = engine((struct nbody_options){.precision = (enum nbody_precision)precision,
+                                                      .integrator = (enum nbody_integrator)i}, 4);
+            works(nbody_forces(nb, acc, phi));
+            assert_true(fabs(acc[0][0] - 4) < 1e-6 && fabs(acc[1][0] + 2) < 1e-6 && fabs(acc[2][0] + 2) < 1e-6);
+            assert_true(fabs(acc[3][0] - 3) < 1e-6);
+            assert_true(fabs(phi[0] + 4) < 1e-6 && fabs(phi[1] + 2) < 1e-6 && fabs(phi[3] + 4) < 1e-6);
+            works(nbody_step(nb, 1));
+            nbody_free(nb);
+        }
+}
+
+/* With softening, coincident bodies do have a potential, and still no force. */
+static void coincident_softened(void **state)
+{
+    (void)state;
+    memset(pos, 0, 2 * sizeof *pos);
+    memset(vel, 0, 2 * sizeof *vel);
+    mass[0] = mass[1] = 1;
+    nbody *nb = engine((struct nbody_options){.eps = 0.5}, 2);
+    works(nbody_forces(nb, acc, phi));
+    assert_true(phi[0] == -2 && phi[1] == -2);
+    assert_true(acc[0][0] == 0 && acc[1][2] == 0);
+    nbody_free(nb);
+}
+
+/* With x in units of 2 and t in units of 2 (from the largest position, 1, and the largest mass, 1), a
+ * body's x = 1/2 + 1e37 * 5 k leaves the range of floats in step 7. rsqrt=0, since an estimate's
+ * correction fails earlier, when r^2 does. */
+static void overflow_is_named(void **state)
+{
+    (void)state;
+    make(1, 0);
+    mass[0] = pos[0][0] = 1;
+    pos[0][1] = pos[0][2] = vel[0][1] = vel[0][2] = 0;
+    vel[0][0] = 1e37;
+    for (int i = NBODY_LEAPFROG; i <= NBODY_TAYLOR; i += NBODY_TAYLOR)
+        for (size_t burst = 0; burst <= 3; burst += 3) {
+            const struct nbody_options o = {.dt = 10, .integrator = (enum nbody_integrator)i, .burst = burst,
+                                            .shape = "rsqrt=0"};
+            nbody *nb = engine(o, 1);
+            works(nbody_step(nb, 4));
+            fails(EDOM, nbody_step(nb, 10));
+            nbody_free(nb);
+            nb = engine(o, 1);
+            assert_int_equal(nbody_step(nb, 10), -1);
+            contains(clerror(), "in step 7 (time 70)");
+            nbody_free(nb);
+        }
+    nbody *nb = engine((struct nbody_options){.dt = 1e30, .integrator = NBODY_HERMITE4}, 1);
+    assert_int_equal(nbody_step(nb, 3), -1);
+    contains(clerror(), "in step 1");
+    nbody_free(nb);
+}
+
+/* ---- Diagnostics. ----------------------------------------------------------------------------- */
+
+static void diagnose_case(struct nbody_options o, size_t n, double tolerance)
+{
+    struct nbody_diagnostics d, ref;
+    o.eps = 0.05;
+    o.G = 2;
+    make(n, o.precision == NBODY_SINGLE);
+    for (size_t i = 0; i < n; i++) /* something to see in every sum */
+        for (int c = 0; c < 3; c++)
+            vel[i][c] += 0.25 * (c + 1);
+    nbody *nb = engine(o, n);
+    works(nbody_diagnose(nb, &d));
+    nbody_ref_diagnose(n, 2, o.eps, mass, (rows)pos, (rows)vel, &ref);
+    below(fabs(d.kinetic - ref.kinetic) / ref.kinetic, tolerance);
+    below(fabs(d.potential - ref.potential), n > 1 ? -tolerance * ref.potential : 0);
+    below(fabs(d.virial_ratio - ref.virial_ratio), 4 * tolerance * ref.virial_ratio);
+    assert_true(d.total == d.kinetic + d.potential);
+    for (int c = 0; c < 3; c++) {
+        below(fabs(d.momentum[c] - ref.momentum[c]), tolerance);
+        below(fabs(d.angular_momentum[c] - ref.angular_momentum[c]), 2 * tolerance);
+    }
+    nbody_free(nb);
+}
+
+static void diagnostics_match(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < COUNT(sizes); k++) {
+        diagnose_case((struct nbody_options){0}, sizes[k], 4e-7);
+        diagnose_case((struct nbody_options){.precision = NBODY_DOUBLE}, sizes[k], 2e-14);
+        diagnose_case((struct nbody_options){.integrator = NBODY_HERMITE4, .precision = NBODY_DOUBLE,
+                                             .shape = GPU_SHAPE}, sizes[k], 2e-14);
+        diagnose_case((struct nbody_options){.shape = "fp64=0"}, sizes[k], 4e-7);
+    }
+}
+
+/* Sums in pairs of floats hold what floats would lose: one heavy body among light ones. */
+static void float_pairs_hold_double(void **state)
+{
+    struct nbody_diagnostics wide, pairs;
+    (void)state;
+    make(4097, 1);
+    mass[0] = 1000;
+    nbody *a = engine((struct nbody_options){.eps = 0.05}, 4097);
+    nbody *b = engine((struct nbody_options){.eps = 0.05, .shape = "fp64=0"}, 4097);
+    works(nbody_diagnose(a, &wide));
+    works(nbody_diagnose(b, &pairs));
+    for (int c = 0; c < 3; c++)
+        below(fabs(wide.momentum[c] - pairs.momentum[c]), 1e-7 * 1000 * fabs(vel[0][c]) + 1e-9);
+    below(fabs(wide.kinetic - pairs.kinetic) / wide.kinetic, 1e-7);
+    nbody_free(a);
+    nbody_free(b);
+}
+
+/* ---- Memory, errors. -------------------------------------------------------------------------- */
+
+/* At most 64 bytes a body in single precision, plus work space of at most 64 MiB. */
+static void memory_is_bounded(void **state)
+{
+    static const char *const shapes[] = {"", "fill=1000 span=16", "split=100000"};
+    const size_t n = 200000;
+    double *m = calloc(n, sizeof *m), (*x)[3] = calloc(n, sizeof *x);
+    (void)state;
+    ready(m);
+    ready(x);
+    for (size_t s = 0; s < COUNT(shapes); s++) {
+        nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1, .shape = shapes[s]}, n, m, (rows)x,
+                                 (rows)x);
+        ready(nb);
+        assert_true(nbody_device_bytes(nb) <= 64 * n + (s ? 64 << 20 : 0) + 4096);
+        nbody_free(nb);
+    }
+    free(m);
+    free(x);
+}
+
+static void create_fails(struct nbody_options o, size_t n, const char *sentence)
+{
+    o.ctx = stddev;
+    fails_null(EINVAL, nbody_create(&o, n, mass, (rows)pos, (rows)vel));
+    assert_null(nbody_create(&o, n, mass, (rows)pos, (rows)vel));
+    contains(clerror(), sentence);
+}
+
+static void bad_input(void **state)
+{
+    const struct nbody_options good = {.dt = 1};
+    struct nbody_options o;
+    (void)state;
+    make(3, 0);
+    create_fails(good, 0, "0 bodies");
+    create_fails(good, (size_t)-1, "bodies; there must be 1 to");
+    create_fails((struct nbody_options){0}, 3, "time step of 0");
+    create_fails((struct nbody_options){.dt = NAN}, 3, "time step of");
+    create_fails((struct nbody_options){.dt = 1, .eps = -1}, 3, "softening length of -1");
+    create_fails((struct nbody_options){.dt = 1, .G = INFINITY}, 3, "gravitational constant of inf");
+    o = good;
+    o.integrator = (enum nbody_integrator)7;
+    create_fails(o, 3, "integrator 7");
+    o = good;
+    o.shape = "grope=3";
+    create_fails(o, 3, "\"grope=3\"");
+    o.shape = "items=3 width=5";
+    create_fails(o, 3, "width must be");
+    o.shape = "items=";
+    create_fails(o, 3, "\"items=\"");
+    o.shape = "group=1048576";
+    create_fails(o, 3, "group=1048576");
+    o.shape = "local=1 tile=1048576 block=1048576";
+    create_fails(o, 3, "local memory");
+    mass[2] = -1;
+    create_fails(good, 3, "body 2 has the mass -1");
+    mass[2] = 1;
+    pos[1][2] = NAN;
+    create_fails(good, 3, "body 1: position z is");
+    pos[1][2] = 0;
+    vel[0][0] = INFINITY;
+    create_fails(good, 3, "body 0: velocity x is inf");
+    vel[0][0] = 1e300;
+    create_fails(good, 3, "out of range in single precision");
+    vel[0][0] = 0;
+    fails_null(EINVAL, nbody_create(&good, 3, NULL, (rows)pos, (rows)vel));
+    double shares[64] = {-1};
+    o = good;
+    o.shares = shares;
+    create_fails(o, 3, "the share of device 0 is -1");
+    shares[0] = 0;
+    create_fails(o, 3, "the shares add up to 0");
+    nbody_free(NULL);
+}
+
+/* ---- Several devices. ------------------------------------------------------------------------- */
+
+/* Positions and velocities after 10 steps on all devices and on the first one alone. */
+static void devices_case(struct nbody_options o, size_t n, CLCONTEXT *one, double tolerance)
+{
+    o.eps = 0.1;
+    o.ctx = stddev;
+    nbody *several = engine(o, n);
+    o.ctx = one;
+    o.shares = NULL;
+    nbody *alone = engine(o, n);
+    works(nbody_step(several, 10));
+    works(nbody_step(alone, 10));
+    works(nbody_state(several, pos1, vel1));
+    works(nbody_state(alone, pos2, vel2));
+    below(far(n, pos1, pos2), tolerance);
+    below(far(n, vel1, vel2), tolerance);
+    size_t owned = 0;
+    for (cl_uint d = 0; d < clgetndev(stddev); d++)
+        owned += nbody_share(several, d);
+    assert_int_equal(owned, n);
+    nbody_free(several);
+    nbody_free(alone);
+}
+
+static void several_devices(void **state)
+{
+    const double unequal[] = {3, 1}, first[] = {1, 0}, second[] = {0, 1};
+    const double *const shares[] = {NULL, unequal, first, second};
+    const cl_device_id id = clgetdevice(stddev, 0);
+    CLCONTEXT *one = clcontext_create_from(&id, 1);
+    (void)state;
+    ready(one);
+    assert_int_equal(clgetndev(stddev), 2);
+    for (size_t k = 0; k < COUNT(sizes); k++)
+        for (int i = NBODY_LEAPFROG; i <= NBODY_TAYLOR; i++) {
+            struct nbody_options o = {.integrator = (enum nbody_integrator)i, .precision = NBODY_DOUBLE,
+                                      .shares = shares[(k + (size_t)i) % COUNT(shares)]};
+            make(sizes[k], 0);
+            devices_case(o, sizes[k], one, 1e-13);
+        }
+    make(1000, 0);
+    nbody *nb = engine((struct nbody_options){0}, 1000);
+    assert_int_equal(nbody_devices(nb), 2);
+    assert_true(nbody_share(nb, 0) >= 488 && nbody_share(nb, 1) >= 488);
+    nbody_free(nb);
+    nb = engine((struct nbody_options){.shares = unequal}, 1000);
+    assert_int_equal(nbody_share(nb, 0), 768);
+    nbody_free(nb);
+    clcontext_destroy(one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forces_single), cmocka_unit_test(forces_double), cmocka_unit_test(forces_gpu_shape),
+        cmocka_unit_test(forces_widths), cmocka_unit_test(forces_fast_math), cmocka_unit_test(forces_in_chunks),
+        cmocka_unit_test(jerks_match), cmocka_unit_test(steps_match), cmocka_unit_test(bursts_do_not_matter),
+        cmocka_unit_test(questions_do_not_matter), cmocka_unit_test(backwards),
+        cmocka_unit_test(units_do_not_matter), cmocka_unit_test(coincident_and_massless),
+        cmocka_unit_test(coincident_softened), cmocka_unit_test(overflow_is_named),
+        cmocka_unit_test(diagnostics_match), cmocka_unit_test(float_pairs_hold_double),
+        cmocka_unit_test(memory_is_bounded), cmocka_unit_test(bad_input),
+    };
+    const struct CMUnitTest on_two[] = {cmocka_unit_test(several_devices)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (clgetndev(stddev) == 2)
+        failed += cmocka_run_group_tests(on_two, NULL, NULL);
+    return failed;
+}
