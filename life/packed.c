@@ -101,7 +101,7 @@ static void tile_strip(struct strip *s, const life *lf, const struct cldev_info 
     struct tiling *t = &s->tiling;
     const struct life_shape *shape = &s->shape;
     if (shape->tile) {
-        const size_t words = (lf->width + 31) / 32, across = 32 * (size_t)shape->words;
+        const size_t words = 2 * lf->words, across = 32 * (size_t)shape->words;
         t->whole = lf->bounds == LIFE_TORUS && 32 * across % lf->width == 0;
         t->own_words = (int)(t->whole ? across : across - 2);
         t->columns = (size_t)divide(words, (size_t)t->own_words);

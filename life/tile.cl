@@ -329,6 +329,7 @@ __kernel void life_tile(__global const uint *from, __global uint *to, __global c
 #endif
     }
 
+    /* Rows have an even number of words; where the last one has no cells it is 0. */
     const int last = (width - 1) / 32, rest = width % 32;
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
@@ -338,9 +339,9 @@ __kernel void life_tile(__global const uint *from, __global uint *to, __global c
 #pragma unroll
         for (int k = 0; k < WORDS; k++) {
             const int c = x + k;
-            if (c >= first_word && c < first_word + own_words && c <= last)
-                to[(long)(first_row + own) * stride + c] =
-                    c == last && rest ? cell[r][k] & ((1u << rest) - 1) : cell[r][k];
+            const uint cells = c > last ? 0 : c == last && rest ? ~0u >> (32 - rest) : ~0u;
+            if (c >= first_word && c < first_word + own_words && c < stride)
+                to[(long)(first_row + own) * stride + c] = cell[r][k] & cells;
         }
     }
 }

@@ -1,0 +1,240 @@
+/* test_life_engines.c - every engine and every shape of the packed kernels against plain C, cell by cell.
+ *
+ * Sizes are chosen to hurt: 1, a word less one, a whole number of words, a word and one, and random
+ * ones; torus and plane; rules with and without B0. The same seed gives the same cases on every run.
+ */
+#include "check.h"
+#include "stdcl/life.h"
+
+#include "life/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t random_state = 1;
+
+static uint64_t draw(uint64_t n)
+{
+    random_state += 0x9e3779b97f4a7c15u;
+    return life_mix(random_state) % n;
+}
+
+/* ---- A grid in plain C beside the engine. ---------------------------------------------------- */
+
+static void step_plainly(struct life_cells *cells, const struct life_rule *rule, enum life_bounds bounds,
+                         unsigned generations)
+{
+    const size_t n = cells->width * cells->height;
+    unsigned char *now = malloc(n), *next = malloc(n);
+    for (size_t i = 0; i < n; i++)
+        now[i] = (unsigned char)life_cells_at(cells, i % cells->width, i / cells->width);
+    for (unsigned g = 0; g < generations; g++) {
+        life_ref_step(rule, bounds, cells->width, cells->height, now, next);
+        unsigned char *t = now;
+        now = next;
+        next = t;
+    }
+    memset(cells->word, 0, cells->stride * cells->height * sizeof *cells->word);
+    for (size_t i = 0; i < n; i++)
+        cells->word[i / cells->width * cells->stride + i % cells->width / 64] |=
+            (uint64_t)now[i] << i % cells->width % 64;
+    free(now);
+    free(next);
+}
+
+static void fill(struct life_cells *cells)
+{
+    for (size_t y = 0; y < cells->height; y++)
+        for (size_t x = 0; x < cells->width; x++)
+            cells->word[y * cells->stride + x / 64] |= draw(2) << x % 64;
+}
+
+static uint64_t population_of(const struct life_cells *cells)
+{
+    uint64_t n = 0;
+    for (size_t y = 0; y < cells->height; y++)
+        for (size_t x = 0; x < cells->width; x++)
+            n += (uint64_t)life_cells_at(cells, x, y);
+    return n;
+}
+
+/* Prints the first cell that differs, and fails. */
+static void compare(const struct life_cells *got, const struct life_cells *want, const char *what)
+{
+    for (size_t y = 0; y < want->height; y++)
+        for (size_t x = 0; x < want->width; x++)
+            if (life_cells_at(got, x, y) != life_cells_at(want, x, y))
+                fail_msg("%s: cell %zu,%zu is %d", what, x, y, life_cells_at(got, x, y));
+    assert_memory_equal(got->word, want->word, want->stride * want->height * sizeof *want->word);
+}
+
+/* ---- One case. ------------------------------------------------------------------------------- */
+
+struct grid {
+    enum life_engine engine;
+    const char *shape;
+    size_t width, height;
+    enum life_bounds bounds;
+    struct life_rule rule;
+    unsigned generations;
+};
+
+static void check_grid(const struct grid *c)
+{
+    char rule[24], what[300];
+    struct life_cells start, got;
+    struct life_options options = {.engine = c->engine, .width = c->width, .height = c->height,
+                                   .bounds = c->bounds, .rule = life_rule_string(&c->rule, rule),
+                                   .shape = c->shape};
+    snprintf(what, sizeof what, "%s %s %zu x %zu %s %s, %u generations", life_engine_name(c->engine),
+             c->shape ? c->shape : "", c->width, c->height, c->bounds == LIFE_PLANE ? "plane" : "torus",
+             rule, c->generations);
+    works(life_cells_alloc(&start, c->width, c->height));
+    works(life_cells_alloc(&got, c->width, c->height));
+    fill(&start);
+    life *lf = life_create(&options);
+    if (!lf)
+        fail_msg("%s: %s", what, clerror());
+    works(life_put(lf, 0, 0, &start));
+    works(life_step(lf, c->generations));
+    works(life_get(lf, 0, 0, &got));
+    step_plainly(&start, &c->rule, c->bounds, c->generations);
+    compare(&got, &start, what);
+    uint64_t population;
+    works(life_population(lf, &population));
+    assert_int_equal(population, population_of(&start));
+    /* Once more, from where the device stands. */
+    works(life_step(lf, 3));
+    works(life_get(lf, 0, 0, &got));
+    step_plainly(&start, &c->rule, c->bounds, 3);
+    compare(&got, &start, what);
+    assert_int_equal(life_generation(lf), c->generations + 3);
+    life_free(lf);
+    life_cells_free(&start);
+    life_cells_free(&got);
+}
+
+static const size_t sides[] = {1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 130};
+
+/* Every rule and bound is a program of its own to build, so the engines share a few; the chains of logic of
+ * very many rules are tested in test_life_rule.c. Chains of 3, 2, 5 and 6 steps; two rules have B0. */
+static const char *const rules[] = {"B3/S23", "B3678/S34678", "B0147/S1358", "B028/S0124"};
+
+static struct life_rule some_rule(void)
+{
+    struct life_rule rule;
+    works(life_rule_parse(rules[draw(4)], &rule));
+    return rule;
+}
+
+static void check_engine(enum life_engine engine, const char *shape, int cases)
+{
+    for (int i = 0; i < cases; i++) {
+        struct grid c = {.engine = engine, .shape = shape, .rule = some_rule()};
+        const size_t n = sizeof sides / sizeof *sides;
+        c.width = i % 3 ? sides[draw(n)] : 1 + draw(300);
+        c.height = i % 5 ? sides[draw(n)] : 1 + draw(200);
+        c.bounds = draw(2) ? LIFE_PLANE : LIFE_TORUS;
+        c.generations = (unsigned)draw(i % 7 ? 20 : 100);
+        check_grid(&c);
+    }
+}
+
+/* ---- The tests. ------------------------------------------------------------------------------ */
+
+static void reference_engine(void **state) { (void)state, check_engine(LIFE_REFERENCE, NULL, 12); }
+static void global_engine(void **state) { (void)state, check_engine(LIFE_GLOBAL, NULL, 16); }
+static void local_engine(void **state) { (void)state, check_engine(LIFE_LOCAL, NULL, 16); }
+static void packed_engine(void **state) { (void)state, check_engine(LIFE_PACKED, NULL, 60); }
+
+/* Bands, stretches of the width, vectors of all lengths, the portable logic beside the AVX-512 one. */
+static void rows_shapes(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {
+        "tile=0 generations=1",
+        "tile=0 ternary=0 funnel=0 generations=7 block=3",
+        "tile=0 lanes=4 block=5 generations=64",
+        "tile=0 lanes=2 span=3 block=8 bands=3 generations=16",
+        "tile=0 lanes=8 span=4 bands=2 generations=64",
+        "tile=0 lanes=8 funnel=0 generations=5",
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        check_engine(LIFE_PACKED, shapes[i], 14);
+}
+
+/* The kernel for GPUs, as far as this device takes its instructions. */
+static void tile_shapes(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {
+        "tile=1 words=1 rows=2 warps=3 generations=2",
+        "tile=1 words=1 rows=3 warps=5 generations=4",
+        "tile=1 words=2 rows=8 warps=2 generations=7",
+        "tile=1 words=4 rows=5 warps=1 generations=1",
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        check_engine(LIFE_PACKED, shapes[i], 10);
+}
+
+/* Widths that are periods of a tile wrap inside it: 1024 = 32 items of a word. */
+static void tile_whole(void **state)
+{
+    (void)state;
+    static const size_t widths[] = {1024, 512, 64, 1};
+    for (size_t i = 0; i < 4; i++)
+        check_grid(&(struct grid){LIFE_PACKED, "tile=1 words=1 rows=4 warps=4 generations=4", widths[i],
+                                  40 + i, LIFE_TORUS, some_rule(), 11});
+}
+
+/* Wide enough for several columns of tiles with the default shape. */
+static void wide_and_tall(void **state)
+{
+    (void)state;
+    check_grid(&(struct grid){LIFE_PACKED, "tile=0 span=10", 20000, 3, LIFE_TORUS, some_rule(), 70});
+    check_grid(&(struct grid){LIFE_PACKED, NULL, 40000, 5, LIFE_PLANE, some_rule(), 40});
+    check_grid(&(struct grid){LIFE_PACKED, NULL, 3, 20000, LIFE_TORUS, some_rule(), 70});
+    check_grid(&(struct grid){LIFE_PACKED, NULL, 700, 700, LIFE_TORUS, some_rule(), 150});
+}
+
+/* All devices there are, with tiles low enough that edges travel while the inside is computed. */
+static void all_devices(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {
+        NULL, "tile=0 generations=4 bands=3", "tile=0 generations=5 span=3 lanes=2 bands=8",
+        "tile=1 rows=3 warps=4 generations=3",
+    };
+    for (size_t s = 0; s < 4; s++)
+        for (int i = 0; i < 8; i++) {
+            struct life_options options = {.ctx = stddev, .width = 1 + draw(200), .height = 1 + draw(160),
+                                           .bounds = draw(2) ? LIFE_PLANE : LIFE_TORUS, .shape = shapes[s]};
+            struct life_rule rule = some_rule();
+            char text[24];
+            options.rule = life_rule_string(&rule, text);
+            struct life_cells start, got;
+            works(life_cells_alloc(&start, options.width, options.height));
+            works(life_cells_alloc(&got, options.width, options.height));
+            fill(&start);
+            life *lf = life_create(&options);
+            ready(lf);
+            works(life_put(lf, 0, 0, &start));
+            works(life_step(lf, 30));
+            works(life_get(lf, 0, 0, &got));
+            step_plainly(&start, &rule, options.bounds, 30);
+            compare(&got, &start, shapes[s] ? shapes[s] : "default");
+            life_free(lf);
+            life_cells_free(&start);
+            life_cells_free(&got);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reference_engine), cmocka_unit_test(global_engine), cmocka_unit_test(local_engine),
+        cmocka_unit_test(packed_engine),    cmocka_unit_test(rows_shapes),   cmocka_unit_test(tile_shapes),
+        cmocka_unit_test(tile_whole),       cmocka_unit_test(wide_and_tall), cmocka_unit_test(all_devices),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
