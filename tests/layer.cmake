@@ -18,3 +18,30 @@ foreach(subject context memory sync image loader kernel event error threads)
   add_dependencies(test_layer_${subject} layer_child)
   stdcl_test_on_two(test_layer_${subject})
 endforeach()
+
+stdcl_test(test_layer_cxx test_layer_cxx.cpp)
+stdcl_test_on_two(test_layer_cxx)
+
+# ---- The header alone, as compilers see it.
+
+find_program(GCC gcc)
+find_program(CLANG clang)
+
+# stdcl_compiles(NAME COMPILER FLAGS SOURCE): the source compiles without a word.
+function(stdcl_compiles name compiler flags source)
+  separate_arguments(flags)
+  add_test(NAME ${name} COMMAND ${compiler} ${flags} -Werror -fsyntax-only
+    -I ${PROJECT_SOURCE_DIR}/include ${source} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+endfunction()
+
+set(strict "-Wall -Wextra -Wpedantic -Wshadow -Wconversion")
+foreach(compiler ${GCC} ${CLANG})
+  get_filename_component(cc ${compiler} NAME)
+  stdcl_compiles(header_${cc}_c11 ${compiler} "-std=c11 ${strict}" header_alone.c)
+  stdcl_compiles(header_${cc}_gnu89 ${compiler} "-std=gnu89 -Wall" header_alone.c)
+  stdcl_compiles(header_${cc}_gnu99 ${compiler} "-std=gnu99 -Wall -Wextra" header_alone.c)
+  stdcl_compiles(header_${cc}_cxx11 ${compiler} "-x c++ -std=c++11 ${strict}" header_alone.c)
+  stdcl_compiles(header_${cc}_cxx17 ${compiler} "-x c++ -std=c++17 ${strict}" header_alone.c)
+endforeach()
+
+include(legacy/legacy.cmake)

@@ -1,0 +1,37 @@
+# Programs as they were written for the interface in 2009-2015: no flags but the dialect of those years,
+# and each compares its result with plain C. They too run on what there is and on two PoCL devices.
+
+# stdcl_legacy(NAME): legacy/NAME.c or .cpp becomes the test legacy_NAME.
+function(stdcl_legacy name)
+  file(GLOB source ${CMAKE_CURRENT_SOURCE_DIR}/legacy/${name}.c*)
+  list(FILTER source EXCLUDE REGEX "\\.cl$")
+  add_executable(legacy_${name} ${source} ${ARGN})
+  set_target_properties(legacy_${name} PROPERTIES C_STANDARD 99)
+  target_link_libraries(legacy_${name} PRIVATE stdcl_static m)
+  stdcl_test(legacy_${name} PROGRAM legacy_${name})
+  stdcl_test_on_two(legacy_${name})
+  foreach(run legacy_${name} legacy_${name}_on_two)
+    set_tests_properties(${run} PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/legacy)
+  endforeach()
+endfunction()
+
+foreach(name hello args nbody1 image_table clcontext_info kick vectors)
+  stdcl_legacy(${name})
+endforeach()
+
+# The tutorial for two devices has nothing to do with one.
+add_executable(legacy_nbody2 legacy/nbody2.c)
+set_target_properties(legacy_nbody2 PROPERTIES C_STANDARD 99)
+target_link_libraries(legacy_nbody2 PRIVATE stdcl_static m)
+stdcl_test_on_two(legacy_nbody2)
+set_tests_properties(legacy_nbody2_on_two PROPERTIES
+  WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/legacy)
+
+if(TARGET stdcl_command)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/embedded_kern.o)
+  add_custom_command(OUTPUT ${object}
+    COMMAND stdcl_command embed embedded_kern.cl -o ${object}
+    DEPENDS stdcl_command legacy/embedded_kern.cl
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/legacy VERBATIM)
+  stdcl_legacy(embedded ${object})
+endif()
