@@ -27,10 +27,10 @@ offered() {
     nm "$@" --defined-only | awk 'NF == 3 && $2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u
 }
 
-# The functions that a header declares under a prefix.
+# The functions that a header declares under a prefix, but for those that it defines itself.
 declared() { # declared HEADER PATTERN
     echo "#include <$1>" | "$cc" -I "$prefix/include" -E -x c - |
-        awk -v file="/$1\"" '/^# / { ours = index($3, file) > 0; next } ours' |
+        awk -v file="/$1\"" '/^# / { ours = index($3, file) > 0; next } ours && !/static/' |
         grep -oE "\b$2[a-z0-9_]*\(" | tr -d '(' | sort -u
 }
 
