@@ -1,0 +1,150 @@
+/* driver.c - runs a fuzzing harness without libFuzzer: the files given, then their mutations, the same every time.
+ *   usage: PROGRAM RUNS FILE...
+ * An input that breaks a promise is left in ./fuzz-failure; PROGRAM 0 fuzz-failure runs it again.
+ */
+#include "fuzz.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum { MOST_SEEDS = 64, MOST_BYTES = 4096 };
+
+struct input {
+    size_t size;
+    uint8_t bytes[MOST_BYTES];
+};
+
+static struct input seeds[MOST_SEEDS], current;
+static size_t seed_count;
+static uint64_t state = 88172645463325252ULL;
+
+static size_t below(size_t n) /* xorshift64, Marsaglia 2003 */
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return n ? (size_t)(state >> 11) % n : 0;
+}
+
+static void keep_failure(int number)
+{
+    FILE *fp = fopen("fuzz-failure", "wb"); /* not safe in a handler, but this program is lost anyhow */
+    if (fp) {
+        fwrite(current.bytes, 1, current.size, fp);
+        fclose(fp);
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Makes room for, or removes, `size` bytes at `at`. */
+static void insert(struct input *in, size_t at, size_t size)
+{
+    if (in->size + size > MOST_BYTES)
+        return;
+    memmove(in->bytes + at + size, in->bytes + at, in->size - at);
+    for (size_t i = 0; i < size; i++)
+        in->bytes[at + i] = (uint8_t)below(256);
+    in->size += size;
+}
+
+static void take_out(struct input *in, size_t at, size_t size)
+{
+    size = size < in->size - at ? size : in->size - at;
+    memmove(in->bytes + at, in->bytes + at + size, in->size - at - size);
+    in->size -= size;
+}
+
+/* Copies a piece of one of the seeds over the input. */
+static void splice(struct input *in, size_t at)
+{
+    const struct input *from = &seeds[below(seed_count)];
+    size_t start = below(from->size), size = below(from->size - start + 1);
+    size = size < MOST_BYTES - at ? size : MOST_BYTES - at;
+    memcpy(in->bytes + at, from->bytes + start, size);
+    in->size = in->size > at + size ? in->size : at + size;
+}
+
+/* Words that matter to readers of text and of binary numbers. */
+static void put_word(struct input *in, size_t at)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+    } words[] = {{"nan", 3},     {"-inf", 4},    {"1e999", 5},       {"-1", 2},           {"\n", 1},     {"#", 1},
+                 {"# time = ", 9}, {"\r\n", 2},  {"\0\0\0\0", 4},    {"\377\377\377\377", 4}, {"\177\377\377\377", 4},
+                 {"\377\377\377\177", 4},        {"\200\0\0\0", 4},  {"\0\0\0\200", 4},   {"\177\300\0\0", 4},
+                 {"\0\0\300\177", 4},            {"e-308", 5},       {"9999999999999999999", 19}, {" ", 1}};
+    size_t w = below(sizeof words / sizeof *words);
+    size_t size = words[w].size < MOST_BYTES - at ? words[w].size : MOST_BYTES - at;
+    memcpy(in->bytes + at, words[w].bytes, size);
+    in->size = in->size > at + size ? in->size : at + size;
+}
+
+static void mutate(struct input *in)
+{
+    for (size_t rounds = 1 + below(4); rounds; rounds--) {
+        size_t at = below(in->size);
+        switch (below(7)) {
+        case 0:
+            if (in->size)
+                in->bytes[at] ^= (uint8_t)(1u << below(8));
+            break;
+        case 1:
+            if (in->size)
+                in->bytes[at] = (uint8_t)below(256);
+            break;
+        case 2:
+            insert(in, at, 1 + below(8));
+            break;
+        case 3:
+            take_out(in, at, 1 + below(16));
+            break;
+        case 4:
+            in->size = at; /* cut short */
+            break;
+        case 5:
+            splice(in, at);
+            break;
+        default:
+            put_word(in, at);
+        }
+    }
+}
+
+static void read_seed(const char *file)
+{
+    FILE *fp = fopen(file, "rb");
+    if (!fp || seed_count == MOST_SEEDS) {
+        fprintf(stderr, "driver: %s cannot be read, or is one file too many\n", file);
+        exit(2);
+    }
+    seeds[seed_count].size = fread(seeds[seed_count].bytes, 1, MOST_BYTES, fp);
+    seed_count++;
+    fclose(fp);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        fprintf(stderr, "usage: %s RUNS FILE...\n", argv[0]);
+        return 2;
+    }
+    for (int i = 2; i < argc; i++)
+        read_seed(argv[i]);
+    signal(SIGABRT, keep_failure);
+    signal(SIGSEGV, keep_failure);
+    for (size_t i = 0; i < seed_count; i++) {
+        current = seeds[i];
+        LLVMFuzzerTestOneInput(current.bytes, current.size);
+    }
+    LLVMFuzzerTestOneInput(current.bytes, 0);
+    long runs = atol(argv[1]);
+    for (long i = 0; i < runs; i++) {
+        current = seeds[below(seed_count)];
+        mutate(&current);
+        LLVMFuzzerTestOneInput(current.bytes, current.size);
+    }
+    printf("%zu files and %ld mutations of them kept all promises\n", seed_count, runs);
+    return 0;
+}
