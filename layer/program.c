@@ -3,7 +3,7 @@
  * A program is one or more parts (translation units), each built for every device of its context. Sources
  * start with a #line directive, so that a compiler's messages name the file and line that the user wrote.
  */
-#include "internal.h"
+#include "template.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -259,8 +259,8 @@ static void *program_open(struct program *p, bool complete, int flags, const cha
     return p;
 }
 
-static void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size, const char *options,
-                        int flags, const char *call)
+void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size, const char *options, int flags,
+                 const char *call)
 {
     struct program *p = program_new(cp, 1, options, call);
     if (!p)
@@ -272,8 +272,7 @@ static void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_
     return program_open(p, ok, flags, call);
 }
 
-/* All bytes of a file, and their number; NULL after fail(). */
-static char *read_file(const char *file, size_t *size, const char *call)
+char *read_file(const char *file, size_t *size, const char *call)
 {
     struct stat st;
     char *data = NULL;
@@ -330,8 +329,17 @@ static void *open_embedded(CLCONTEXT *cp, int flags, const char *call)
     if (!p)
         return NULL;
     bool ok = true;
-    for (struct stdcl_embedded *e = first; p->nparts < n && ok; e = e->next)
-        ok = part_of_source(&p->part[p->nparts++], e->name, (const char *)e->data, e->size, cp->ndev);
+    for (struct stdcl_embedded *e = first; p->nparts < n && ok; e = e->next) {
+        const char *source = (const char *)e->data;
+        char *expanded = NULL;
+        if (template_name(e->name) && !(expanded = stdcl_template_expand(e->name, source, e->size, NULL))) {
+            program_free(p);
+            return NULL;
+        }
+        ok = part_of_source(&p->part[p->nparts++], e->name, expanded ? expanded : source,
+                            expanded ? strlen(expanded) : e->size, cp->ndev);
+        free(expanded);
+    }
     return program_open(p, ok, flags, call);
 }
 
@@ -342,6 +350,8 @@ STDCL_API void *clopen(CLCONTEXT *cp, const char *file, int flags)
     size_t size;
     if (!file)
         return open_embedded(cp, flags, "clopen");
+    if (template_name(file))
+        return clopent(cp, file, flags, NULL);
     char *data = read_file(file, &size, "clopen");
     void *handle = data ? open_bytes(cp, file, data, size, NULL, flags, "clopen") : NULL;
     free(data);
@@ -375,23 +385,29 @@ STDCL_API void *clloadb(CLCONTEXT *cp, int n, char **bin, size_t *size, int flag
     return program_open(p, ok, flags, "clloadb");
 }
 
+const char *kernel_override(const char *name, char *path, size_t size)
+{
+    const char *folder = getenv("STDCL_KERNEL_PATH");
+    if (!folder || !*folder)
+        return NULL;
+    snprintf(path, size, "%s/%s", folder, name);
+    return access(path, F_OK) == 0 ? path : NULL;
+}
+
 STDCL_API void *clopen_named(CLCONTEXT *cp, const char *name, const char *source, size_t size,
                              const char *options, int flags)
 {
-    const char *folder = getenv("STDCL_KERNEL_PATH");
     char path[4096];
     if (!name || !source)
         return (void)fail(EINVAL, 0, "clopen_named: the name or the source is NULL"), NULL;
-    if (folder && *folder) {
-        snprintf(path, sizeof path, "%s/%s", folder, name);
-        if (access(path, F_OK) == 0) {
-            char *data = read_file(path, &size, "clopen_named");
-            void *handle = data ? open_bytes(cp, path, data, size, options, flags, "clopen_named") : NULL;
-            free(data);
-            return handle;
-        }
-    }
-    return open_bytes(cp, name, source, size, options, flags, "clopen_named");
+    if (template_name(name))
+        return clopen_template(cp, name, source, size, options, flags, NULL);
+    if (!kernel_override(name, path, sizeof path))
+        return open_bytes(cp, name, source, size, options, flags, "clopen_named");
+    char *data = read_file(path, &size, "clopen_named");
+    void *handle = data ? open_bytes(cp, path, data, size, options, flags, "clopen_named") : NULL;
+    free(data);
+    return handle;
 }
 
 /* ---- What can be done with a handle. ---- */

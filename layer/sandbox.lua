@@ -1,0 +1,93 @@
+-- sandbox.lua - what a template that C expands may see and do; template.c runs this once a state.
+--
+-- Called with the module `templet`; returns prepare(values), which makes the scope, and expand(text,
+-- name, strict, scope, put). The Lua state is thrown away after one template, so its libraries are
+-- changed in place: methods of strings, ("x"):rep(3), find them there. Instructions and memory are
+-- counted by template.c; here are the calls that could run long without executing instructions.
+-- SPDX-License-Identifier: MIT
+
+local templet = ...
+local byte, format, gsub = string.byte, string.format, string.gsub
+
+-- Nothing of base that loads code, changes environments, stops the collector, catches the end of the
+-- budget, or prints.
+local BASE = {
+    "assert", "error", "getmetatable", "ipairs", "next", "pairs", "rawequal", "rawget", "rawset",
+    "select", "setmetatable", "tonumber", "tostring", "type", "unpack",
+}
+
+string.dump = nil
+getmetatable("").__metatable = false -- the methods of strings are not a template's to change
+
+-- ---- Patterns: matching backtracks, a C loop that may take years. ----
+
+local MOST_STEPS = 2e9 -- some seconds
+
+-- An upper bound of the steps to match: the ways to place the start and the end of each repetition.
+local function steps(length, pattern)
+    local bare = gsub(pattern, "%%[b1-9]", "*") -- these cost as much as a repetition
+    bare = gsub(bare, "%%.", "a")
+    local _, repetitions = gsub(bare, "[*+-]", "")
+    local _, options = gsub(bare, "?", "")
+    local ways = 2 ^ options
+    for i = 1, repetitions + (byte(bare) == 94 and 0 or 1) do
+        ways = ways * (length + i) / i
+    end
+    return ways
+end
+
+local function bounded(f)
+    return function(subject, pattern, ...)
+        local length = #tostring(subject)
+        if type(pattern) == "string" and steps(length, pattern) > MOST_STEPS then
+            error(format("the pattern '%s' could take too long on a string of %d characters",
+                         pattern, length), 2)
+        end
+        return f(subject, pattern, ...)
+    end
+end
+
+for _, name in pairs{"find", "gfind", "gmatch", "gsub", "match"} do
+    string[name] = string[name] and bounded(string[name])
+end
+
+-- ---- The scope. ----
+
+local function copy(from, into)
+    for key, value in pairs(from) do
+        into[key] = value
+    end
+    return into
+end
+
+local function base()
+    local scope = {}
+    for _, name in pairs(BASE) do
+        scope[name] = _G[name]
+    end
+    for _, name in pairs{"bit", "math", "string", "table"} do
+        scope[name] = copy(_G[name], {})
+    end
+    return scope
+end
+
+local function no_value(_, name)
+    error("the name '" .. tostring(name) .. "' has no value", 2)
+end
+
+-- The scope of a template with these values, the text inside a table constructor.
+local function prepare(values)
+    local scope = base()
+    local chunk, message = loadstring("return {" .. values .. "\n}", "=values")
+    if not chunk then
+        error(message, 0)
+    end
+    local given = setfenv(chunk, setmetatable(base(), {__index = no_value}))()
+    return copy(given, scope)
+end
+
+local function expand(text, name, strict, scope, put)
+    templet.loadstring(text, name, strict)(scope, put)
+end
+
+return prepare, expand

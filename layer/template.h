@@ -1,0 +1,58 @@
+/* template.h - what the three files of kernel templates share with each other and with program.c.
+ *
+ *   template.c        the public calls, and values from C as Lua
+ *   template_lua.c    runs lua/templet.lua in a Lua state with limits
+ *   template_text.c   collects the text and puts in #line directives
+ */
+#ifndef STDCL_TEMPLATE_H
+#define STDCL_TEMPLATE_H
+
+#include "internal.h"
+
+/* ---- template.c ---- */
+
+/* Whether clopen expands a file of this name: it ends in ".clt". */
+bool template_name(const char *file);
+
+/* ---- template_lua.c ---- */
+
+/* Expands a template. `name` as cltemplate's; `values` is the inside of a Lua table constructor, or
+ * NULL. The caller frees the string; NULL after fail(). */
+char *stdcl_template_expand(const char *name, const char *text, size_t size, const char *values);
+
+/* ---- template_text.c ---- */
+
+/* Where the text so far ends, in terms of OpenCL C. */
+enum text_state { IN_CODE, IN_LINE_COMMENT, IN_BLOCK_COMMENT, IN_STRING, IN_CHARACTER };
+
+struct text {
+    char *data; /* the caller frees it */
+    size_t size, capacity;
+    const char *file;  /* for #line directives; NULL: none */
+    size_t believed;   /* the template's line that a compiler takes the next line of text for; 0: unknown */
+    size_t directives; /* written so far */
+    bool begun;        /* the current line holds characters */
+    bool continues;    /* the line before ended in a backslash */
+    bool escaped;      /* the character before was a backslash that escapes this one */
+    char before;       /* the character before */
+    char directive;    /* of a line that begins with #: '#', then the first letter after it */
+    enum text_state state;
+};
+
+/* Appends n bytes that begin on a line of the template. The lines of a value are all that same line;
+ * other text goes through the template's lines. Returns NULL, or what is wrong. */
+const char *text_append(struct text *t, const char *bytes, size_t n, size_t line, bool value);
+
+/* ---- program.c ---- */
+
+/* As clopen_named, without $STDCL_KERNEL_PATH and without templates; `call` is for messages. */
+void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size, const char *options,
+                 int flags, const char *call);
+
+/* All bytes of a file, and their number; the caller frees them. NULL after fail(). */
+char *read_file(const char *file, size_t *size, const char *call);
+
+/* The file in $STDCL_KERNEL_PATH that replaces the embedded kernel `name`: its path, or NULL. */
+const char *kernel_override(const char *name, char *path, size_t size);
+
+#endif
