@@ -21,7 +21,8 @@ struct stream {
     int left; /* doubles not yet taken from block */
 };
 
-static inline struct stream stream_of(uint64_t seed, philox_u32 purpose, uint64_t body) {
+static inline struct stream stream_of(uint64_t seed, philox_u32 purpose, uint64_t body)
+{
     struct stream s = {{(philox_u32)seed, (philox_u32)(seed >> 32)},
                        {0, purpose, (philox_u32)body, (philox_u32)(body >> 32)},
                        {0, 0, 0, 0},
@@ -30,7 +31,8 @@ static inline struct stream stream_of(uint64_t seed, philox_u32 purpose, uint64_
 }
 
 /* Uniform in (0, 1). */
-static inline double draw(struct stream *s) {
+static inline double draw(struct stream *s)
+{
     if (s->left-- > 0)
         return philox_double(s->block.z, s->block.w);
     s->block = philox4x32_10(s->counter, s->key[0], s->key[1]);
@@ -40,7 +42,8 @@ static inline double draw(struct stream *s) {
 }
 
 /* Mean 0, variance 1, within 6: the sum of twelve uniforms, short of a Gaussian only in its tails. */
-static inline double draw_normal(struct stream *s) {
+static inline double draw_normal(struct stream *s)
+{
     double sum = 0;
     for (int i = 0; i < 12; i++)
         sum += draw(s);
@@ -48,7 +51,8 @@ static inline double draw_normal(struct stream *s) {
 }
 
 /* A point in the unit circle, not its centre; q = its squared radius. */
-static inline void draw_disc(struct stream *s, double *a, double *b, double *q) {
+static inline void draw_disc(struct stream *s, double *a, double *b, double *q)
+{
     do {
         *a = 2 * draw(s) - 1;
         *b = 2 * draw(s) - 1;
@@ -57,7 +61,8 @@ static inline void draw_disc(struct stream *s, double *a, double *b, double *q) 
 }
 
 /* A direction in the plane: cosine and sine of a uniform angle. */
-static inline void draw_angle(struct stream *s, double *cosine, double *sine) {
+static inline void draw_angle(struct stream *s, double *cosine, double *sine)
+{
     double a, b, q;
     draw_disc(s, &a, &b, &q);
     *cosine = a / sqrt(q);
@@ -65,7 +70,8 @@ static inline void draw_angle(struct stream *s, double *cosine, double *sine) {
 }
 
 /* A vector of the given length in a uniform direction (Marsaglia 1972, Ann. Math. Stat. 43, 645). */
-static inline void draw_vector(struct stream *s, double length, double out[3]) {
+static inline void draw_vector(struct stream *s, double length, double out[3])
+{
     double a, b, q;
     draw_disc(s, &a, &b, &q);
     double f = 2 * sqrt(1 - q);
@@ -75,7 +81,8 @@ static inline void draw_vector(struct stream *s, double length, double out[3]) {
 }
 
 /* The cube root of 0 < x <= 1: Halley's iteration, which triples the correct digits. */
-static inline double cube_root(double x) {
+static inline double cube_root(double x)
+{
     double scale = 1, y = 1;
     for (; x < 0.125; x *= 8)
         scale /= 2;

@@ -13,14 +13,14 @@
 #include "nbody/draw.h"
 
 static const double disk_mass = 0.5;
-static const double disk_height = 0.07;    /* rms of z */
-static const double disk_edge = 7;         /* 99.3 % of an infinite disk lies inside */
-static const double toomre_q = 1.1;        /* 1: just stable against rings; 1.2 to 2 in real disks */
+static const double disk_height = 0.07; /* rms of z */
+static const double disk_edge = 7;      /* 99.3 % of an infinite disk lies inside */
+static const double toomre_q = 1.1;     /* 1: just stable against rings; 1.2 to 2 in real disks */
 static const double spheroid_mass = 0.5;
-static const double spheroid_scale = 0.5;  /* half its mass lies within 2.4 times that */
+static const double spheroid_scale = 0.5; /* half its mass lies within twice that */
 static const double spheroid_edge = 8;
-static const double disk_share = 0.75;     /* of the bodies: spheroid bodies are heavier */
-static const double thickness = 0.2;       /* softens the disk's own force in the rotation curve */
+static const double disk_share = 0.75; /* of the bodies: spheroid bodies are heavier */
+static const double thickness = 0.2;   /* softens the disk's own force in the rotation curve */
 
 /* Tables over r = 0, 1/32, 2/32, ... */
 enum { GRID = 257 };
@@ -28,32 +28,35 @@ static const double dr = 1.0 / 32;
 static const double exp_dr = 0.96923323447634409; /* e^(-1/32) */
 
 struct tables {
-    double surface[GRID];   /* of the disk: mass per area */
-    double disk[GRID];      /* mass of the disk inside r */
-    double spheroid[GRID];  /* mass of the spheroid inside r */
-    double potential[GRID]; /* in the plane of the disk */
-    double circular2[GRID]; /* squared circular speed */
+    double surface[GRID];    /* of the disk: mass per area */
+    double disk[GRID];       /* mass of the disk inside r */
+    double spheroid[GRID];   /* mass of the spheroid inside r */
+    double potential[GRID];  /* in the plane of the disk */
+    double circular2[GRID];  /* squared circular speed */
     double epicyclic2[GRID]; /* squared epicyclic frequency */
-    double radial2[GRID];   /* of the disk: squared radial dispersion */
-    double mean2[GRID];     /* of the disk: squared mean rotation speed */
-    double spheroid2[GRID]; /* squared dispersion of the spheroid, each axis */
+    double radial2[GRID];    /* of the disk: squared radial dispersion */
+    double mean2[GRID];      /* of the disk: squared mean rotation speed */
+    double spheroid2[GRID];  /* squared dispersion of the spheroid, each axis */
 };
 
 /* Linear interpolation; constant beyond the last entry. */
-static double at(const double *table, double r) {
+static double at(const double *table, double r)
+{
     double x = r / dr;
     int i = x < GRID - 2 ? (int)x : GRID - 2;
     double t = x < GRID - 1 ? x - i : 1;
     return table[i] + t * (table[i + 1] - table[i]);
 }
 
-static double slope(const double *table, int i) {
+static double slope(const double *table, int i)
+{
     int a = i > 0 ? i - 1 : 0, b = i < GRID - 1 ? i + 1 : i;
     return (table[b] - table[a]) / ((b - a) * dr);
 }
 
 /* The arithmetic-geometric mean; converges quadratically. */
-static double agm(double a, double b) {
+static double agm(double a, double b)
+{
     for (int i = 0; i < 8 && a != b; i++) {
         double mean = (a + b) / 2;
         b = sqrt(a * b);
@@ -62,7 +65,8 @@ static double agm(double a, double b) {
     return a;
 }
 
-static void masses(struct tables *t) {
+static void masses(struct tables *t)
+{
     double e = 1, last = 0;
     for (int i = 0; i < GRID; i++, e *= exp_dr) {
         double r = i * dr, f = r / (r + spheroid_scale);
@@ -81,7 +85,8 @@ static void masses(struct tables *t) {
 
 /* The potential of a ring of mass m and radius s, softened, at radius r in its plane is
  * -m / agm(longest, shortest distance): Gauss's form of the elliptic integral. */
-static void rotation(struct tables *t) {
+static void rotation(struct tables *t)
+{
     double e2 = thickness * thickness;
     for (int i = 0; i < GRID; i++) {
         double r = i * dr, sum = 0;
@@ -114,7 +119,8 @@ static void rotation(struct tables *t) {
 
 /* Radial dispersion from Toomre's Q = sigma kappa / (3.36 G Sigma); mean rotation from the radial
  * Jeans equation (asymmetric drift), with the azimuthal dispersion of the epicyclic approximation. */
-static void disk_moments(struct tables *t) {
+static void disk_moments(struct tables *t)
+{
     double pressure[GRID];
     for (int i = 0; i < GRID; i++) {
         double s2 = toomre_q * 3.36 * t->surface[i];
@@ -132,7 +138,8 @@ static void disk_moments(struct tables *t) {
 }
 
 /* Isotropic Jeans equation for the Hernquist density 1 / (r (r + a)^3) in the mass of both parts. */
-static void spheroid_moments(struct tables *t) {
+static void spheroid_moments(struct tables *t)
+{
     double sum = 0, last = 0;
     for (int i = GRID - 1; i > 0; i--) {
         double r = i * dr, a = r + spheroid_scale, density = 1 / (r * a * a * a);
@@ -144,14 +151,16 @@ static void spheroid_moments(struct tables *t) {
     t->spheroid2[0] = t->spheroid2[1];
 }
 
-static void make_tables(struct tables *t) {
+static void make_tables(struct tables *t)
+{
     masses(t);
     rotation(t);
     disk_moments(t);
     spheroid_moments(t);
 }
 
-static void disk_body(const struct tables *t, struct stream *s, double pos[3], double vel[3]) {
+static void disk_body(const struct tables *t, struct stream *s, double pos[3], double vel[3])
+{
     double m = draw(s) * disk_mass;
     int lo = 0, hi = GRID - 1;
     while (hi - lo > 1) {
@@ -167,8 +176,8 @@ static void disk_body(const struct tables *t, struct stream *s, double pos[3], d
 
     double radial2 = at(t->radial2, r), v2 = at(t->circular2, r);
     double azimuthal2 = v2 > 0 ? radial2 * at(t->epicyclic2, r) * r * r / (4 * v2) : radial2;
-    double vertical2 = disk_height * (3.46 * at(t->surface, r) +
-                                      disk_height * at(t->spheroid, r) / (r * r * r + 0.001));
+    double vertical2 =
+        disk_height * (3.46 * at(t->surface, r) + disk_height * at(t->spheroid, r) / (r * r * r + 0.001));
     double vr = sqrt(radial2) * draw_normal(s);
     double vt = sqrt(at(t->mean2, r)) + sqrt(azimuthal2) * draw_normal(s);
     pos[0] = r * cosine;
@@ -179,7 +188,8 @@ static void disk_body(const struct tables *t, struct stream *s, double pos[3], d
     vel[2] = sqrt(vertical2) * draw_normal(s);
 }
 
-static void spheroid_body(const struct tables *t, struct stream *s, double pos[3], double vel[3]) {
+static void spheroid_body(const struct tables *t, struct stream *s, double pos[3], double vel[3])
+{
     double f = spheroid_edge / (spheroid_edge + spheroid_scale) * sqrt(draw(s));
     double r = spheroid_scale * f / (1 - f), v2;
     draw_vector(s, r, pos);
@@ -193,7 +203,8 @@ static void spheroid_body(const struct tables *t, struct stream *s, double pos[3
     } while (v2 > 0.9 * escape2);
 }
 
-void nbody_galaxy_centre(size_t n, const double *mass, double (*pos)[3], double (*vel)[3]) {
+void nbody_galaxy_centre(size_t n, const double *mass, double (*pos)[3], double (*vel)[3])
+{
     double total = 0, x[3] = {0, 0, 0}, v[3] = {0, 0, 0};
     for (size_t i = 0; i < n; i++) {
         total += mass[i];
@@ -210,7 +221,8 @@ void nbody_galaxy_centre(size_t n, const double *mass, double (*pos)[3], double 
 }
 
 int nbody_galaxy_make(size_t n, uint64_t seed, uint32_t which, double *mass, double (*pos)[3],
-                double (*vel)[3]) {
+                      double (*vel)[3])
+{
     struct tables *t = calloc(1, sizeof *t);
     if (!t)
         return -1;

@@ -14,7 +14,7 @@
  * stands for bulge and inner halo, with total mass 1, centred at rest at the origin. `which` tells
  * galaxies of one seed apart. -1 when there is no memory, else 0. */
 int nbody_galaxy_make(size_t n, uint64_t seed, uint32_t which, double *mass, double (*pos)[3],
-                double (*vel)[3]);
+                      double (*vel)[3]);
 
 /* Moves the bodies so that their centre of mass is at rest at the origin. */
 void nbody_galaxy_centre(size_t n, const double *mass, double (*pos)[3], double (*vel)[3]);

@@ -12,7 +12,8 @@
 #include <string.h>
 
 void nbody_ref_forces(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
-                      double (*acc)[3], double *potential) {
+                      double (*acc)[3], double *potential)
+{
     for (size_t i = 0; i < n; i++) {
         double a[3] = {0, 0, 0}, p = 0;
         for (size_t j = 0; j < n; j++) {
@@ -37,7 +38,8 @@ void nbody_ref_forces(size_t n, double G, double eps, const double *mass, const 
 
 /* The derivative of d / r^3 is v / r^3 - 3 d (d.v) / r^5, with softening in r. */
 void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
-                    const double (*vel)[3], double (*acc)[3], double (*jerk)[3]) {
+                    const double (*vel)[3], double (*acc)[3], double (*jerk)[3])
+{
     for (size_t i = 0; i < n; i++) {
         memset(acc[i], 0, sizeof acc[i]);
         memset(jerk[i], 0, sizeof jerk[i]);
@@ -71,21 +73,25 @@ struct system {
 typedef double (*rows)[3];
 typedef const double (*const_rows)[3];
 
-static void accelerations(const struct system *s, const double *x, double *a) {
+static void accelerations(const struct system *s, const double *x, double *a)
+{
     nbody_ref_forces(s->n, s->G, s->eps, s->mass, (const_rows)x, (rows)a, NULL);
 }
 
-static void jerks(const struct system *s, const double *x, const double *v, double *a, double *j) {
+static void jerks(const struct system *s, const double *x, const double *v, double *a, double *j)
+{
     nbody_ref_jerk(s->n, s->G, s->eps, s->mass, (const_rows)x, (const_rows)v, (rows)a, (rows)j);
 }
 
 /* y += factor * x over m numbers */
-static void add(size_t m, double *y, double factor, const double *x) {
+static void add(size_t m, double *y, double factor, const double *x)
+{
     for (size_t i = 0; i < m; i++)
         y[i] += factor * x[i];
 }
 
-static void leapfrog(const struct system *s, double dt, size_t steps, double *x, double *v, double *w) {
+static void leapfrog(const struct system *s, double dt, size_t steps, double *x, double *v, double *w)
+{
     size_t m = 3 * s->n;
     double *a = w;
     accelerations(s, x, a);
@@ -97,7 +103,8 @@ static void leapfrog(const struct system *s, double dt, size_t steps, double *x,
     }
 }
 
-static void taylor(const struct system *s, double dt, size_t steps, double *x, double *v, double *w) {
+static void taylor(const struct system *s, double dt, size_t steps, double *x, double *v, double *w)
+{
     size_t m = 3 * s->n;
     double *a = w;
     while (steps-- > 0) {
@@ -108,7 +115,8 @@ static void taylor(const struct system *s, double dt, size_t steps, double *x, d
     }
 }
 
-static void hermite4(const struct system *s, double dt, size_t steps, double *x, double *v, double *w) {
+static void hermite4(const struct system *s, double dt, size_t steps, double *x, double *v, double *w)
+{
     size_t m = 3 * s->n;
     double *a = w, *j = a + m, *a1 = j + m, *j1 = a1 + m;
     jerks(s, x, v, a, j);
@@ -129,23 +137,31 @@ static void hermite4(const struct system *s, double dt, size_t steps, double *x,
     }
 }
 
-int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt,
-                  size_t steps, const double *mass, double (*pos)[3], double (*vel)[3]) {
+int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt, size_t steps,
+                  const double *mass, double (*pos)[3], double (*vel)[3])
+{
     const struct system s = {n, G, eps, mass};
     double *work = malloc(4 * 3 * n * sizeof *work);
     if (!work)
         return -1;
     switch (integrator) {
-    case NBODY_LEAPFROG: leapfrog(&s, dt, steps, pos[0], vel[0], work); break;
-    case NBODY_HERMITE4: hermite4(&s, dt, steps, pos[0], vel[0], work); break;
-    case NBODY_TAYLOR: taylor(&s, dt, steps, pos[0], vel[0], work); break;
+    case NBODY_LEAPFROG:
+        leapfrog(&s, dt, steps, pos[0], vel[0], work);
+        break;
+    case NBODY_HERMITE4:
+        hermite4(&s, dt, steps, pos[0], vel[0], work);
+        break;
+    case NBODY_TAYLOR:
+        taylor(&s, dt, steps, pos[0], vel[0], work);
+        break;
     }
     free(work);
     return 0;
 }
 
 void nbody_ref_diagnose(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
-                        const double (*vel)[3], struct nbody_diagnostics *d) {
+                        const double (*vel)[3], struct nbody_diagnostics *d)
+{
     *d = (struct nbody_diagnostics){0};
     for (size_t i = 0; i < n; i++) {
         const double *x = pos[i], *v = vel[i], m = mass[i];
@@ -175,7 +191,8 @@ typedef long double real;
 
 enum { COLUMNS = 9 }; /* orders 2, 4, .. 18 */
 
-static void derivative(const struct system *s, const real *y, real *dy) {
+static void derivative(const struct system *s, const real *y, real *dy)
+{
     size_t n = s->n, m = 3 * n;
     memcpy(dy, y + m, m * sizeof *dy);
     memset(dy + m, 0, m * sizeof *dy);
@@ -196,8 +213,9 @@ static void derivative(const struct system *s, const real *y, real *dy) {
 
 /* Gragg's modified midpoint rule: y after H by `parts` parts, into out. Its error has even powers of
  * H / parts only. f0 = derivative at y; w = 2 arrays of 6n numbers. */
-static void midpoint(const struct system *s, const real *y, const real *f0, real H, int parts,
-                     real *out, real *w) {
+static void midpoint(const struct system *s, const real *y, const real *f0, real H, int parts, real *out,
+                     real *w)
+{
     size_t m = 6 * s->n;
     real h = H / parts, *previous = w, *f = w + m;
     for (size_t k = 0; k < m; k++) {
@@ -218,21 +236,24 @@ static void midpoint(const struct system *s, const real *y, const real *f0, real
 }
 
 /* The largest of m numbers, or of m differences, in absolute value. */
-static real largest(size_t m, const real *x) {
+static real largest(size_t m, const real *x)
+{
     real r = 0;
     for (size_t i = 0; i < m; i++)
         r = fmaxl(r, fabsl(x[i]));
     return r;
 }
 
-static real largest_difference(size_t m, const real *x, const real *y) {
+static real largest_difference(size_t m, const real *x, const real *y)
+{
     real r = 0;
     for (size_t i = 0; i < m; i++)
         r = fmaxl(r, fabsl(x[i] - y[i]));
     return r;
 }
 
-static real smallest_distance(const struct system *s, const real *x) {
+static real smallest_distance(const struct system *s, const real *x)
+{
     real least = INFINITY;
     for (size_t i = 0; i < s->n; i++)
         for (size_t j = 0; j < i; j++) {
@@ -245,7 +266,8 @@ static real smallest_distance(const struct system *s, const real *x) {
 /* Whether two estimates of the state agree: positions to a part `tolerance` of the smallest distance
  * (softened), so that close encounters keep their energy, and velocities of the largest speed; but
  * never to less than a few units in the last place. */
-static int agree(const struct system *s, const real *a, const real *b, double tolerance) {
+static int agree(const struct system *s, const real *a, const real *b, double tolerance)
+{
     size_t m = 3 * s->n;
     real size = largest(m, b), speed = largest(m, b + m), least = 8 * LDBL_EPSILON;
     real scale = fminl(size, hypotl(smallest_distance(s, b), s->eps));
@@ -255,8 +277,9 @@ static int agree(const struct system *s, const real *a, const real *b, double to
 
 /* Tries a step H from y, with derivative f0 there. The number of columns it took until two estimates
  * agreed, the better one then in t[0]; or 0 when they never did. */
-static int extrapolated_step(const struct system *s, const real *y, const real *f0, real H,
-                             double tolerance, real *t[COLUMNS], real *w) {
+static int extrapolated_step(const struct system *s, const real *y, const real *f0, real H, double tolerance,
+                             real *t[COLUMNS], real *w)
+{
     size_t m = 6 * s->n;
     for (int k = 0; k < COLUMNS; k++) {
         /* t[k] = midpoint with 2k + 2 parts; Neville's scheme then improves t[k-1] .. t[0]. */
@@ -273,7 +296,8 @@ static int extrapolated_step(const struct system *s, const real *y, const real *
 }
 
 /* Advances y by the time t; memory holds 3 + COLUMNS arrays of 6n numbers. */
-static int extrapolate(const struct system *s, real t, double tolerance, real *y, real *memory) {
+static int extrapolate(const struct system *s, real t, double tolerance, real *y, real *memory)
+{
     size_t m = 6 * s->n;
     real *f0 = memory, *w = f0 + m, *table[COLUMNS], done = 0, H = t / 64;
     for (int k = 0; k < COLUMNS; k++)
@@ -297,7 +321,8 @@ static int extrapolate(const struct system *s, real t, double tolerance, real *y
 }
 
 int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, const double *mass,
-                    double (*pos)[3], double (*vel)[3]) {
+                    double (*pos)[3], double (*vel)[3])
+{
     const struct system s = {n, G, eps, mass};
     size_t m = 3 * n;
     real *y = malloc((4 + COLUMNS) * 2 * m * sizeof *y);

@@ -22,8 +22,8 @@ void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const do
                     const double (*vel)[3], double (*acc)[3], double (*jerk)[3]);
 
 /* Advances pos and vel by `steps` steps of dt. -1 when there is no memory, else 0. */
-int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt,
-                  size_t steps, const double *mass, double (*pos)[3], double (*vel)[3]);
+int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt, size_t steps,
+                  const double *mass, double (*pos)[3], double (*vel)[3]);
 
 /* Advances pos and vel by the time t (which may be negative), with an error per step of `tolerance`,
  * relative to the smallest distance and the largest speed; computed in long double, so that on most

@@ -21,34 +21,40 @@ struct bodies {
     double (*pos)[3], (*vel)[3];
 };
 
-static struct bodies make(enum nbody_model model, size_t n, uint64_t seed) {
+static struct bodies make(enum nbody_model model, size_t n, uint64_t seed)
+{
     struct bodies b = {n, malloc(n * sizeof *b.mass), malloc(n * sizeof *b.pos), malloc(n * sizeof *b.vel)};
     assert_true(b.mass && b.pos && b.vel);
     assert_int_equal(nbody_initial(model, n, seed, b.mass, b.pos, b.vel), 0);
     return b;
 }
 
-static void drop(struct bodies *b) {
+static void drop(struct bodies *b)
+{
     free(b->mass);
     free(b->pos);
     free(b->vel);
 }
 
-static struct nbody_diagnostics diagnose(const struct bodies *b, double eps) {
+static struct nbody_diagnostics diagnose(const struct bodies *b, double eps)
+{
     struct nbody_diagnostics d;
     nbody_ref_diagnose(b->n, 1, eps, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel, &d);
     return d;
 }
 
-static double dot(const double a[3], const double b[3]) {
+static double dot(const double a[3], const double b[3])
+{
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static double length(const double a[3]) {
+static double length(const double a[3])
+{
     return sqrt(dot(a, a));
 }
 
-static void assert_near(double value, double expected, double tolerance) {
+static void assert_near(double value, double expected, double tolerance)
+{
     if (!(fabs(value - expected) <= tolerance))
         fail_msg("%.12g instead of %.12g, which is more than %.3g off", value, expected, tolerance);
 }
@@ -56,7 +62,8 @@ static void assert_near(double value, double expected, double tolerance) {
 /* ---- The same bits on every machine. ---------------------------------------------------------- */
 
 /* FNV-1a over the bits of the numbers, byte by byte from the lowest. */
-static uint64_t hash(uint64_t h, const double *x, size_t count) {
+static uint64_t hash(uint64_t h, const double *x, size_t count)
+{
     for (size_t i = 0; i < count; i++) {
         uint64_t bits;
         memcpy(&bits, &x[i], sizeof bits);
@@ -68,7 +75,8 @@ static uint64_t hash(uint64_t h, const double *x, size_t count) {
     return h;
 }
 
-static uint64_t checksum(enum nbody_model model, size_t n, uint64_t seed) {
+static uint64_t checksum(enum nbody_model model, size_t n, uint64_t seed)
+{
     struct bodies b = make(model, n, seed);
     uint64_t h = hash(UINT64_C(0xcbf29ce484222325), b.mass, n);
     h = hash(h, b.pos[0], 3 * n);
@@ -78,7 +86,8 @@ static uint64_t checksum(enum nbody_model model, size_t n, uint64_t seed) {
 }
 
 /* Computed on x86-64 by gcc and clang, at -O0 and at -O3 with AVX-512, and the same on 64-bit ARM. */
-static void golden_checksums(void **state) {
+static void golden_checksums(void **state)
+{
     static const struct {
         enum nbody_model model;
         size_t n;
@@ -105,7 +114,8 @@ static void golden_checksums(void **state) {
     assert_int_equal(wrong, 0);
 }
 
-static void seeds_differ(void **state) {
+static void seeds_differ(void **state)
+{
     (void)state;
     assert_true(checksum(NBODY_PLUMMER, 100, 1) != checksum(NBODY_PLUMMER, 100, 2));
     assert_true(checksum(NBODY_PLUMMER, 100, 1) != checksum(NBODY_PLUMMER, 100, UINT64_C(1) << 32 | 1));
@@ -113,7 +123,8 @@ static void seeds_differ(void **state) {
 
 /* ---- Any number of bodies, names, errors. ----------------------------------------------------- */
 
-static void any_number_of_bodies(void **state) {
+static void any_number_of_bodies(void **state)
+{
     static const enum nbody_model models[] = {NBODY_PLUMMER, NBODY_UNIFORM, NBODY_COLD, NBODY_COLLISION};
     static const size_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 63, 64, 65, 1000, 4097};
     (void)state;
@@ -137,7 +148,8 @@ static void any_number_of_bodies(void **state) {
         }
 }
 
-static void names(void **state) {
+static void names(void **state)
+{
     (void)state;
     assert_int_equal(nbody_model_by_name("plummer"), NBODY_PLUMMER);
     assert_int_equal(nbody_model_by_name("uniform"), NBODY_UNIFORM);
@@ -150,7 +162,8 @@ static void names(void **state) {
     assert_int_equal(nbody_model_bodies(NBODY_PYTHAGOREAN), 3);
 }
 
-static void refusals(void **state) {
+static void refusals(void **state)
+{
     double m[4], x[4][3], v[4][3];
     (void)state;
     assert_int_equal(nbody_model_by_name("plumber"), -1);
@@ -169,7 +182,8 @@ static void refusals(void **state) {
 
 /* ---- Distributions. --------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b) {
+static int ascending(const void *a, const void *b)
+{
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
@@ -177,7 +191,8 @@ static int ascending(const void *a, const void *b) {
 /* Kolmogorov-Smirnov: the largest distance between the sample and a cumulative distribution, times
  * sqrt(n), exceeds 1.95 for one sample in a thousand. Sorts u, which holds the distribution's values
  * at the sample, so that they should be uniform in 0..1. */
-static void assert_uniform(double *u, size_t n) {
+static void assert_uniform(double *u, size_t n)
+{
     double worst = 0;
     qsort(u, n, sizeof *u, ascending);
     for (size_t i = 0; i < n; i++)
@@ -186,7 +201,8 @@ static void assert_uniform(double *u, size_t n) {
 }
 
 /* The radii that hold 10, 50 and 90 per cent of the bodies. */
-static void lagrange_radii(const struct bodies *b, double r[3]) {
+static void lagrange_radii(const struct bodies *b, double r[3])
+{
     double *all = malloc(b->n * sizeof *all);
     for (size_t i = 0; i < b->n; i++)
         all[i] = length(b->pos[i]);
@@ -198,7 +214,8 @@ static void lagrange_radii(const struct bodies *b, double r[3]) {
 }
 
 /* Published: 0.309, 0.769, 2.184 and 2K/|U| = 1, E = -1/4. The bounds are 4 standard deviations. */
-static void plummer_sphere(void **state) {
+static void plummer_sphere(void **state)
+{
     struct bodies b = make(NBODY_PLUMMER, 16384, 1);
     struct nbody_diagnostics d = diagnose(&b, 0);
     double r[3];
@@ -214,7 +231,8 @@ static void plummer_sphere(void **state) {
 
 /* The share of bodies with a speed under q escape speeds: the integral of q^2 (1 - q^2)^(7/2), by
  * Simpson's rule, over that up to 1, which is 7 pi / 512. */
-static double slower(double q) {
+static double slower(double q)
+{
     double sum = 0, h = q / 200;
     for (int i = 0; i <= 200; i++) {
         double x = i * h, f = x * x * pow(1 - x * x, 3.5);
@@ -223,10 +241,12 @@ static double slower(double q) {
     return sum * h / 3 / (7 * acos(-1) / 512);
 }
 
-static void plummer_distributions(void **state) {
+static void plummer_distributions(void **state)
+{
     struct bodies b = make(NBODY_PLUMMER, 8192, 5);
-    double a = 3 * acos(-1) / 16, *radius = malloc(b.n * sizeof *radius), *speed = malloc(b.n * sizeof *speed),
-           *polar = malloc(b.n * sizeof *polar), *angle = malloc(b.n * sizeof *angle);
+    double a = 3 * acos(-1) / 16, *radius = malloc(b.n * sizeof *radius),
+           *speed = malloc(b.n * sizeof *speed), *polar = malloc(b.n * sizeof *polar),
+           *angle = malloc(b.n * sizeof *angle);
     (void)state;
     for (size_t i = 0; i < b.n; i++) {
         double r = length(b.pos[i]), s = r / sqrt(r * r + a * a);
@@ -246,7 +266,8 @@ static void plummer_distributions(void **state) {
     drop(&b);
 }
 
-static void uniform_sphere(void **state) {
+static void uniform_sphere(void **state)
+{
     struct bodies b = make(NBODY_UNIFORM, 8192, 2);
     struct nbody_diagnostics d = diagnose(&b, 0);
     double *u = malloc(b.n * sizeof *u);
@@ -260,7 +281,8 @@ static void uniform_sphere(void **state) {
     drop(&b);
 }
 
-static void cold_sphere(void **state) {
+static void cold_sphere(void **state)
+{
     struct bodies b = make(NBODY_COLD, 8192, 2);
     struct nbody_diagnostics d = diagnose(&b, 0);
     double *u = malloc(b.n * sizeof *u);
@@ -274,7 +296,8 @@ static void cold_sphere(void **state) {
     drop(&b);
 }
 
-static void standard_units(void **state) {
+static void standard_units(void **state)
+{
     struct bodies b = make(NBODY_PLUMMER, 1000, 9);
     struct nbody_diagnostics d = diagnose(&b, 0);
     (void)state;
@@ -297,7 +320,8 @@ static void standard_units(void **state) {
 /* ---- The galaxies. ---------------------------------------------------------------------------- */
 
 /* Bodies first .. first + n in the frame of their centre of mass, which goes to x and v. */
-static struct bodies part(const struct bodies *b, size_t first, size_t n, double x[3], double v[3]) {
+static struct bodies part(const struct bodies *b, size_t first, size_t n, double x[3], double v[3])
+{
     struct bodies p = {n, b->mass + first, b->pos + first, b->vel + first};
     double total = 0;
     for (int k = 0; k < 3; k++)
@@ -324,7 +348,8 @@ static struct bodies part(const struct bodies *b, size_t first, size_t n, double
 /* Two points of mass 1 with the galaxies' places and velocities are on a parabola: energy 0, and
  * angular momentum h with h^2 = 2 G M pericentre. Each galaxy is in virial equilibrium, and turns
  * about an axis that is 16.3 and 53.1 degrees from that of the orbit. */
-static void galaxies_meet(void **state) {
+static void galaxies_meet(void **state)
+{
     static const double tilt[2] = {0.96, 0.6};
     struct bodies b = make(NBODY_COLLISION, 8192, 1);
     double x[2][3], v[2][3], d[3], w[3];
@@ -351,7 +376,8 @@ static void galaxies_meet(void **state) {
 
 /* ---- Three bodies: the published energies. ---------------------------------------------------- */
 
-static void three_bodies(void **state) {
+static void three_bodies(void **state)
+{
     struct bodies b = make(NBODY_FIGURE8, 3, 0);
     struct nbody_diagnostics d = diagnose(&b, 0);
     (void)state;
@@ -366,14 +392,21 @@ static void three_bodies(void **state) {
     drop(&b);
 }
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_checksums),      cmocka_unit_test(seeds_differ),
-        cmocka_unit_test(any_number_of_bodies),  cmocka_unit_test(names),
-        cmocka_unit_test(refusals),              cmocka_unit_test(plummer_sphere),
-        cmocka_unit_test(plummer_distributions), cmocka_unit_test(uniform_sphere),
-        cmocka_unit_test(cold_sphere),           cmocka_unit_test(standard_units),
-        cmocka_unit_test(galaxies_meet),         cmocka_unit_test(three_bodies),
+        cmocka_unit_test(golden_checksums),
+        cmocka_unit_test(seeds_differ),
+        cmocka_unit_test(any_number_of_bodies),
+        cmocka_unit_test(names),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(plummer_sphere),
+        cmocka_unit_test(plummer_distributions),
+        cmocka_unit_test(uniform_sphere),
+        cmocka_unit_test(cold_sphere),
+        cmocka_unit_test(standard_units),
+        cmocka_unit_test(galaxies_meet),
+        cmocka_unit_test(three_bodies),
     };
     return cmocka_run_group_tests_name("nbody initial conditions", tests, NULL, NULL);
 }

@@ -21,7 +21,8 @@
 enum { MOST = 8192 };
 static double mass[MOST], pos[MOST][3], vel[MOST][3], pos2[MOST][3], vel2[MOST][3];
 
-static void near(double value, double expected, double tolerance, const char *what, int line) {
+static void near(double value, double expected, double tolerance, const char *what, int line)
+{
     if (!(fabs(value - expected) <= tolerance)) {
         print_error("%s is %.12g instead of %.12g, which is %.3g off, not %.3g\n", what, value, expected,
                     fabs(value - expected), tolerance);
@@ -30,16 +31,20 @@ static void near(double value, double expected, double tolerance, const char *wh
 }
 #define assert_near(value, expected, tolerance) near(value, expected, tolerance, #value, __LINE__)
 
-static double distance(const double a[3], const double b[3]) {
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+static double distance(const double a[3], const double b[3])
+{
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-static double length(const double a[3]) {
+static double length(const double a[3])
+{
     return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
 }
 
 /* The largest distance between bodies of the same number. */
-static double apart(size_t n, double (*a)[3], double (*b)[3]) {
+static double apart(size_t n, double (*a)[3], double (*b)[3])
+{
     double worst = 0;
     for (size_t i = 0; i < n; i++)
         worst = fmax(worst, distance(a[i], b[i]));
@@ -47,19 +52,22 @@ static double apart(size_t n, double (*a)[3], double (*b)[3]) {
 }
 
 /* An engine on the bodies in mass, pos, vel. */
-static nbody *engine(struct nbody_options o, size_t n) {
+static nbody *engine(struct nbody_options o, size_t n)
+{
     nbody *nb = nbody_create(&o, n, mass, (const double(*)[3])pos, (const double(*)[3])vel);
     if (!nb)
         fail_msg("nbody_create: %s", clerror());
     return nb;
 }
 
-static void step(nbody *nb, size_t steps) {
+static void step(nbody *nb, size_t steps)
+{
     if (nbody_step(nb, steps) == -1)
         fail_msg("nbody_step: %s", clerror());
 }
 
-static struct nbody_diagnostics diagnose(nbody *nb) {
+static struct nbody_diagnostics diagnose(nbody *nb)
+{
     struct nbody_diagnostics d;
     assert_int_equal(nbody_diagnose(nb, &d), 0);
     return d;
@@ -67,7 +75,8 @@ static struct nbody_diagnostics diagnose(nbody *nb) {
 
 /* Runs the bodies in mass, pos, vel and leaves them where they came to; the energy before and after
  * goes to e. */
-static void run(struct nbody_options o, size_t n, size_t steps, double e[2]) {
+static void run(struct nbody_options o, size_t n, size_t steps, double e[2])
+{
     nbody *nb = engine(o, n);
     e[0] = diagnose(nb).total;
     step(nb, steps);
@@ -76,12 +85,14 @@ static void run(struct nbody_options o, size_t n, size_t steps, double e[2]) {
     nbody_free(nb);
 }
 
-static void make(enum nbody_model model, size_t n, uint64_t seed) {
+static void make(enum nbody_model model, size_t n, uint64_t seed)
+{
     assert_int_equal(nbody_initial(model, n, seed, mass, pos, vel), 0);
 }
 
 /* Two bodies of mass 1 and 2 at the pericentre of an ellipse of semi-major axis 1, G = 1. */
-static void ellipse(double e) {
+static void ellipse(double e)
+{
     double r = 1 - e, v = sqrt(3 * (1 + e) / (1 - e));
     memset(pos, 0, 2 * sizeof *pos);
     memset(vel, 0, 2 * sizeof *vel);
@@ -97,7 +108,8 @@ static const double ellipse_period = 2 * PI / 1.7320508075688772; /* 2 pi / sqrt
 /* ---- The reference that others are compared with. --------------------------------------------- */
 
 /* Burrau's problem: the body of mass 3 at t = 10 and 20, to all published digits. */
-static void reference_is_exact(void **state) {
+static void reference_is_exact(void **state)
+{
     (void)state;
     make(NBODY_PYTHAGOREAN, 3, 0);
     assert_int_equal(nbody_ref_exact(3, 1, 0, 10, 1e-15, mass, pos, vel), 0);
@@ -114,18 +126,21 @@ static void reference_is_exact(void **state) {
 /* ---- Order of the integrators. ---------------------------------------------------------------- */
 
 /* The distance from the exact solution after one period of an orbit of eccentricity 0.5. */
-static double error_of(enum nbody_integrator integrator, size_t steps) {
+static double error_of(enum nbody_integrator integrator, size_t steps)
+{
     double e[2];
     ellipse(0.5);
     memcpy(pos2, pos, 2 * sizeof *pos);
     memcpy(vel2, vel, 2 * sizeof *vel);
     run((struct nbody_options){.integrator = integrator,
                                .precision = NBODY_DOUBLE,
-                               .dt = ellipse_period / (double)steps}, 2, steps, e);
+                               .dt = ellipse_period / (double)steps},
+        2, steps, e);
     return apart(2, pos, pos2); /* it is back at its start */
 }
 
-static void orders(void **state) {
+static void orders(void **state)
+{
     (void)state;
     assert_near(error_of(NBODY_LEAPFROG, 2000) / error_of(NBODY_LEAPFROG, 4000), 4, 0.1);
     assert_near(error_of(NBODY_HERMITE4, 1000) / error_of(NBODY_HERMITE4, 2000), 16, 1.6);
@@ -135,7 +150,8 @@ static void orders(void **state) {
 }
 
 /* The same for the energy of a cluster, whose error is that of many different orbits. */
-static void orders_in_a_cluster(void **state) {
+static void orders_in_a_cluster(void **state)
+{
     static const double expected[] = {[NBODY_LEAPFROG] = 4, [NBODY_HERMITE4] = 16};
     (void)state;
     for (enum nbody_integrator integrator = NBODY_LEAPFROG; integrator <= NBODY_HERMITE4; integrator++) {
@@ -152,7 +168,8 @@ static void orders_in_a_cluster(void **state) {
             run((struct nbody_options){.integrator = integrator,
                                        .precision = NBODY_DOUBLE,
                                        .eps = 0.2,
-                                       .dt = 1.0 / (double)steps}, 64, steps, e);
+                                       .dt = 1.0 / (double)steps},
+                64, steps, e);
             error[half] = apart(64, pos, exact);
         }
         assert_near(error[0] / error[1], expected[integrator], expected[integrator] / 6);
@@ -160,7 +177,8 @@ static void orders_in_a_cluster(void **state) {
 }
 
 /* Leapfrog is symmetric in time: with -dt it retraces its steps, to rounding. */
-static void leapfrog_retraces(void **state) {
+static void leapfrog_retraces(void **state)
+{
     (void)state;
     make(NBODY_PLUMMER, 500, 1);
     memcpy(pos2, pos, 500 * sizeof *pos);
@@ -179,7 +197,8 @@ static void leapfrog_retraces(void **state) {
 
 /* Kepler: positions at the time t by his equation; energy -G m1 m2 / 2a; angular momentum
  * mu sqrt(G M a (1 - e^2)). */
-static void kepler_orbits(void **state) {
+static void kepler_orbits(void **state)
+{
     static const double eccentricity[] = {0, 0.5, 0.9};
     static const size_t steps[] = {1000, 4000, 40000}; /* a period */
     (void)state;
@@ -191,7 +210,8 @@ static void kepler_orbits(void **state) {
         memcpy(pos2, pos, 2 * sizeof *pos);
         nbody *nb = engine((struct nbody_options){.integrator = NBODY_HERMITE4,
                                                   .precision = NBODY_DOUBLE,
-                                                  .dt = ellipse_period / (double)steps[i]}, 2);
+                                                  .dt = ellipse_period / (double)steps[i]},
+                           2);
         struct nbody_diagnostics d = diagnose(nb);
         assert_near(d.total, -1, 1e-13);
         assert_near(d.angular_momentum[2], 2.0 / 3 * sqrt(3 * (1 - e * e)), 1e-14);
@@ -215,14 +235,16 @@ static void kepler_orbits(void **state) {
 
 /* Over a hundred orbits leapfrog's energy error stays what it was in the first; taylor's, larger to
  * begin with, grows. */
-static void leapfrog_stays_bounded(void **state) {
+static void leapfrog_stays_bounded(void **state)
+{
     double worst[2][2] = {{0}};
     (void)state;
     for (int tutorial = 0; tutorial < 2; tutorial++) {
         ellipse(0.5);
         nbody *nb = engine((struct nbody_options){.integrator = tutorial ? NBODY_TAYLOR : NBODY_LEAPFROG,
                                                   .precision = NBODY_DOUBLE,
-                                                  .dt = ellipse_period / 400}, 2);
+                                                  .dt = ellipse_period / 400},
+                           2);
         for (int i = 0; i < 1000; i++) { /* 40 steps each, a tenth of an orbit */
             step(nb, 40);
             double *w = &worst[tutorial][i >= 10];
@@ -238,21 +260,24 @@ static void leapfrog_stays_bounded(void **state) {
 
 /* ---- Three bodies. ---------------------------------------------------------------------------- */
 
-static void figure_eight(void **state) {
+static void figure_eight(void **state)
+{
     double e[2];
     (void)state;
     make(NBODY_FIGURE8, 3, 0);
     memcpy(pos2, pos, 3 * sizeof *pos);
     run((struct nbody_options){.integrator = NBODY_HERMITE4,
                                .precision = NBODY_DOUBLE,
-                               .dt = 6.32591398 / 8000}, 3, 8000, e);
+                               .dt = 6.32591398 / 8000},
+        3, 8000, e);
     assert_near(e[0], -1.287141991766, 1e-12);
     assert_near(e[1], e[0], 1e-10);
     assert_near(apart(3, pos, pos2), 0, 5e-8); /* published: 2e-8 a coordinate, from 8-digit values */
 }
 
 /* The time step that resolves the closest pair: a part of its free-fall time. */
-static double pythagorean_dt(double part) {
+static double pythagorean_dt(double part)
+{
     double least = 1;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < i; j++)
@@ -261,13 +286,13 @@ static double pythagorean_dt(double part) {
 }
 
 /* To t = 10, past the first close encounters, with a step that the host chooses as it goes. */
-static void pythagorean(void **state) {
+static void pythagorean(void **state)
+{
     double start = -769.0 / 60;
     (void)state;
     make(NBODY_PYTHAGOREAN, 3, 0);
-    nbody *nb = engine((struct nbody_options){.integrator = NBODY_HERMITE4,
-                                              .precision = NBODY_DOUBLE,
-                                              .dt = 1e-3}, 3);
+    nbody *nb = engine(
+        (struct nbody_options){.integrator = NBODY_HERMITE4, .precision = NBODY_DOUBLE, .dt = 1e-3}, 3);
     assert_near(diagnose(nb).total, start, 1e-14);
     while (nbody_time(nb) < 10) {
         double dt = pythagorean_dt(0.008), left = 10 - nbody_time(nb);
@@ -285,7 +310,8 @@ static void pythagorean(void **state) {
 /* ---- Clusters. -------------------------------------------------------------------------------- */
 
 /* Total momentum is conserved because forces are pairwise opposite: to rounding of the state. */
-static void momentum_is_conserved(void **state) {
+static void momentum_is_conserved(void **state)
+{
     static const double tolerance[] = {[NBODY_SINGLE] = 2e-6, [NBODY_DOUBLE] = 1e-14};
     (void)state;
     for (enum nbody_precision p = NBODY_SINGLE; p <= NBODY_DOUBLE; p++)
@@ -293,8 +319,8 @@ static void momentum_is_conserved(void **state) {
             make(NBODY_PLUMMER, 1000, 8);
             for (int k = 0; k < 1000; k++)
                 vel[k][0] += 0.3;
-            nbody *nb = engine((struct nbody_options){.integrator = i, .precision = p, .eps = 0.05, .dt = 0.01},
-                               1000);
+            nbody *nb = engine(
+                (struct nbody_options){.integrator = i, .precision = p, .eps = 0.05, .dt = 0.01}, 1000);
             struct nbody_diagnostics a = diagnose(nb);
             step(nb, 100);
             struct nbody_diagnostics b = diagnose(nb);
@@ -308,13 +334,15 @@ static void momentum_is_conserved(void **state) {
         }
 }
 
-static int ascending(const void *a, const void *b) {
+static int ascending(const void *a, const void *b)
+{
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
 
 /* The radius that holds a share of the n bodies in x, about the origin. */
-static double lagrange_radius(size_t n, double (*x)[3], double share) {
+static double lagrange_radius(size_t n, double (*x)[3], double share)
+{
     static double r[MOST];
     for (size_t i = 0; i < n; i++)
         r[i] = length(x[i]);
@@ -325,7 +353,8 @@ static double lagrange_radius(size_t n, double (*x)[3], double share) {
 /* A cold uniform sphere stays uniform as it falls: r = R cos^2(b), b + sin(2b)/2 = t sqrt(2GM/R^3),
  * down to a point at the free-fall time pi/2 sqrt(R^3 / 2GM) = 1.1107; grains of N bodies stop it
  * short of that. */
-static void cold_collapse(void **state) {
+static void cold_collapse(void **state)
+{
     enum { N = 4096 };
     double smallest = 1, when = 0;
     (void)state;
@@ -356,7 +385,8 @@ static void cold_collapse(void **state) {
 
 /* Plummer's sphere is in equilibrium: after 4 crossing times (2 sqrt(2) each) it looks as before, as
  * near as the noise of 2048 bodies lets it. Published radii: 0.309, 0.769, 2.184 of the virial. */
-static void plummer_stays(void **state) {
+static void plummer_stays(void **state)
+{
     enum { N = 2048 };
     (void)state;
     make(NBODY_PLUMMER, N, 3);
@@ -377,7 +407,8 @@ static void plummer_stays(void **state) {
 }
 
 /* A galaxy of the collision model, left alone for a turn at its half-mass radius, keeps its shape. */
-static void galaxy_lasts(void **state) {
+static void galaxy_lasts(void **state)
+{
     enum { N = 4096 };
     double x[3] = {0}, v[3] = {0};
     (void)state;
@@ -414,7 +445,8 @@ static void galaxy_lasts(void **state) {
 enum { SUN, MERCURY, VENUS, EARTH, MOON, MARS, JUPITER, SATURN, URANUS, NEPTUNE, PLUTO, BODIES };
 static const double gauss2 = 0.01720209895 * 0.01720209895;
 
-static void read_solar_system(void) {
+static void read_solar_system(void)
+{
     char line[512];
     size_t n = 0;
     FILE *fp = fopen("../data/solar.tab", "r");
@@ -424,7 +456,8 @@ static void read_solar_system(void) {
             continue;
         assert_true(n < BODIES);
         assert_int_equal(sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &mass[n], &pos[n][0], &pos[n][1],
-                                &pos[n][2], &vel[n][0], &vel[n][1], &vel[n][2]), 7);
+                                &pos[n][2], &vel[n][0], &vel[n][1], &vel[n][2]),
+                         7);
         n++;
     }
     fclose(fp);
@@ -432,7 +465,8 @@ static void read_solar_system(void) {
 }
 
 /* Position and velocity of body q seen from body p; Earth and Moon as their common barycentre. */
-static void seen(int q, int p, double x[3], double v[3]) {
+static void seen(int q, int p, double x[3], double v[3])
+{
     double share = q == EARTH ? mass[MOON] / (mass[EARTH] + mass[MOON]) : 0;
     for (int k = 0; k < 3; k++) {
         x[k] = pos[q][k] + share * (pos[MOON][k] - pos[q][k]) - pos[p][k];
@@ -441,7 +475,8 @@ static void seen(int q, int p, double x[3], double v[3]) {
 }
 
 /* Longitude in the ecliptic, and its rate. */
-static double longitude(int q, int p, double *rate) {
+static double longitude(int q, int p, double *rate)
+{
     double x[3], v[3];
     seen(q, p, x, v);
     *rate = (x[0] * v[1] - x[1] * v[0]) / (x[0] * x[0] + x[1] * x[1]);
@@ -450,7 +485,8 @@ static double longitude(int q, int p, double *rate) {
 
 /* The file itself, against the almanac: distance of the Earth from the Sun and the Moon from the
  * Earth on that day, the barycentre at rest, G M of the Sun and the length of the year. */
-static void solar_file(void **state) {
+static void solar_file(void **state)
+{
     double p[3] = {0}, x[3], v[3];
     (void)state;
     read_solar_system();
@@ -470,7 +506,8 @@ static void solar_file(void **state) {
 /* Sidereal periods: the Earth's year over 35 years and Jupiter's over 3 turns, as the time between
  * equal longitudes; the Moon's month as the slope of its longitude over 475 months. Almanac:
  * 365.25636, 4332.59 and 27.32166 days. Jupiter's turns differ by Saturn's pull. */
-static void solar_periods(void **state) {
+static void solar_periods(void **state)
+{
     const double dt = 0.125, days[2] = {12784, 12998};
     double start[2], rate, s = 0, st = 0, t1 = 0, t2 = 0, count = 0, moon;
     (void)state;
@@ -478,10 +515,10 @@ static void solar_periods(void **state) {
     start[0] = longitude(EARTH, SUN, &rate);
     start[1] = longitude(JUPITER, SUN, &rate);
     moon = longitude(MOON, EARTH, &rate);
-    nbody *nb = engine((struct nbody_options){.integrator = NBODY_HERMITE4,
-                                              .precision = NBODY_DOUBLE,
-                                              .G = gauss2,
-                                              .dt = dt}, BODIES);
+    nbody *nb = engine(
+        (struct nbody_options){
+            .integrator = NBODY_HERMITE4, .precision = NBODY_DOUBLE, .G = gauss2, .dt = dt},
+        BODIES);
     double energy = diagnose(nb).total;
     for (int day = 2; day <= days[1]; day += 2) {
         step(nb, (size_t)(2 / dt));
@@ -511,7 +548,8 @@ static void solar_periods(void **state) {
  * values, heliocentric, as in solar.tab). The differences, 9" for Mercury, 2" for Venus, 1" for the
  * Earth, 0.01" and less from Jupiter on, are as large as general relativity makes them, which Newton's
  * law lacks. */
-static void solar_past(void **state) {
+static void solar_past(void **state)
+{
     static const struct {
         int body;
         double x[3];
@@ -528,10 +566,10 @@ static void solar_past(void **state) {
     };
     (void)state;
     read_solar_system();
-    nbody *nb = engine((struct nbody_options){.integrator = NBODY_HERMITE4,
-                                              .precision = NBODY_DOUBLE,
-                                              .G = gauss2,
-                                              .dt = -0.125}, BODIES);
+    nbody *nb = engine(
+        (struct nbody_options){
+            .integrator = NBODY_HERMITE4, .precision = NBODY_DOUBLE, .G = gauss2, .dt = -0.125},
+        BODIES);
     step(nb, 32000);
     assert_near(nbody_time(nb), -4000, 1e-9);
     assert_int_equal(nbody_state(nb, pos, vel), 0);
@@ -545,15 +583,23 @@ static void solar_past(void **state) {
     }
 }
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reference_is_exact),    cmocka_unit_test(orders),
-        cmocka_unit_test(orders_in_a_cluster),   cmocka_unit_test(leapfrog_retraces),
-        cmocka_unit_test(kepler_orbits),         cmocka_unit_test(leapfrog_stays_bounded),
-        cmocka_unit_test(figure_eight),          cmocka_unit_test(pythagorean),
-        cmocka_unit_test(momentum_is_conserved), cmocka_unit_test(cold_collapse),
-        cmocka_unit_test(plummer_stays),         cmocka_unit_test(galaxy_lasts),
-        cmocka_unit_test(solar_file),            cmocka_unit_test(solar_periods),
+        cmocka_unit_test(reference_is_exact),
+        cmocka_unit_test(orders),
+        cmocka_unit_test(orders_in_a_cluster),
+        cmocka_unit_test(leapfrog_retraces),
+        cmocka_unit_test(kepler_orbits),
+        cmocka_unit_test(leapfrog_stays_bounded),
+        cmocka_unit_test(figure_eight),
+        cmocka_unit_test(pythagorean),
+        cmocka_unit_test(momentum_is_conserved),
+        cmocka_unit_test(cold_collapse),
+        cmocka_unit_test(plummer_stays),
+        cmocka_unit_test(galaxy_lasts),
+        cmocka_unit_test(solar_file),
+        cmocka_unit_test(solar_periods),
         cmocka_unit_test(solar_past),
     };
     return cmocka_run_group_tests_name("nbody physics", tests, NULL, NULL);

@@ -26,7 +26,8 @@ static const struct {
      {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
 
-static void known_answers(void **state) {
+static void known_answers(void **state)
+{
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         philox4 r = philox4x32_10(known[i].counter, known[i].key[0], known[i].key[1]);
@@ -34,7 +35,8 @@ static void known_answers(void **state) {
     }
 }
 
-static void ends_of_the_intervals(void **state) {
+static void ends_of_the_intervals(void **state)
+{
     (void)state;
     assert_true(philox_float(0) == 0.0f);
     assert_true(philox_float(0xffffffffu) < 1.0f);
@@ -45,7 +47,8 @@ static void ends_of_the_intervals(void **state) {
 
 /* Sixteen bins of each word over 2^16 counters: chi-square with 15 degrees of freedom stays under
  * 37.7 with probability 0.999; the draw is fixed, so that this either always passes or never. */
-static void uniform(void **state) {
+static void uniform(void **state)
+{
     (void)state;
     unsigned count[4][16] = {{0}};
     for (philox_u32 i = 0; i < 65536; i++) {
@@ -67,13 +70,13 @@ static void uniform(void **state) {
 }
 
 /* The same header in a kernel, on every device, against the host: single draws and the known answers. */
-static void the_same_in_kernels(void **state) {
-    static const char source[] =
-        "#include <stdcl/philox.h>\n" /* the layer knows where its headers are */
-        "__kernel void draw(__global uint4 *out, uint k0, uint k1) {\n"
-        "    uint i = get_global_id(0);\n"
-        "    out[i] = philox4x32_10((uint4)(i, ~i, i * i, 0xffffffffu), k0, k1);\n"
-        "}\n";
+static void the_same_in_kernels(void **state)
+{
+    static const char source[] = "#include <stdcl/philox.h>\n" /* the layer knows where its headers are */
+                                 "__kernel void draw(__global uint4 *out, uint k0, uint k1) {\n"
+                                 "    uint i = get_global_id(0);\n"
+                                 "    out[i] = philox4x32_10((uint4)(i, ~i, i * i, 0xffffffffu), k0, k1);\n"
+                                 "}\n";
     enum { N = 1000 };
     CLCONTEXT *cp = stddev;
     (void)state;
@@ -101,7 +104,8 @@ static void the_same_in_kernels(void **state) {
     clclose(cp, handle);
 }
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_answers),
         cmocka_unit_test(ends_of_the_intervals),

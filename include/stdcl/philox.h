@@ -27,7 +27,8 @@ typedef struct philox4 {
 #endif
 
 /* The high 32 bits of the 64-bit product. */
-static inline philox_u32 philox_mulhi(philox_u32 a, philox_u32 b) {
+static inline philox_u32 philox_mulhi(philox_u32 a, philox_u32 b)
+{
 #if PHILOX_OPENCL
     return mul_hi(a, b);
 #else
@@ -37,7 +38,8 @@ static inline philox_u32 philox_mulhi(philox_u32 a, philox_u32 b) {
 
 /* The random block of counter c in the stream of the key (k0, k1): 128 bits, all of them good.
  * Different keys give independent streams; every key may use all 2^128 counters. */
-static inline philox4 philox4x32_10(philox4 c, philox_u32 k0, philox_u32 k1) {
+static inline philox4 philox4x32_10(philox4 c, philox_u32 k0, philox_u32 k1)
+{
     for (int round = 0; round < 10; round++) {
         const philox_u32 m0 = 0xD2511F53u, m1 = 0xCD9E8D57u; /* the paper's multipliers */
         philox4 d;
@@ -53,14 +55,16 @@ static inline philox4 philox4x32_10(philox4 c, philox_u32 k0, philox_u32 k1) {
 }
 
 /* Uniform in [0, 1), a multiple of 2^-24: exact in single precision on every device. */
-static inline float philox_float(philox_u32 bits) {
+static inline float philox_float(philox_u32 bits)
+{
     return (float)(bits >> 8) * 5.9604644775390625e-8f;
 }
 
 /* Uniform in the open interval (0, 1), an odd multiple of 2^-53, from 52 bits: never 0 or 1, so that
  * logarithms and divisions are safe, and symmetric about 1/2. */
 #if !PHILOX_OPENCL || defined(cl_khr_fp64) || defined(__opencl_c_fp64)
-static inline double philox_double(philox_u32 high, philox_u32 low) {
+static inline double philox_double(philox_u32 high, philox_u32 low)
+{
 #if PHILOX_OPENCL
     ulong k = ((ulong)high << 32 | low) >> 12;
 #else
