@@ -456,9 +456,10 @@ cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int
 /* An argument of clforka as its macro passes it on. */
 enum stdcl_arg_kind { STDCL_VALUE = 0, STDCL_GLOBAL = 1, STDCL_LOCAL = 2 };
 struct stdcl_arg {
-    size_t size;       /* of the value; of the local memory */
+    size_t size;       /* of the value */
     int kind;          /* enum stdcl_arg_kind */
-    const void *value; /* its address; of a pointer, the address of the pointer */
+    const void *value; /* its address; of a pointer, the address of the pointer; of local memory, that
+                          of a stdcl_local_t */
     const char *type;  /* its name for messages, or NULL */
 };
 typedef struct { size_t bytes; } stdcl_local_t;
@@ -869,7 +870,7 @@ template <> struct arg<cl_sampler> {
     static stdcl_arg make(const cl_sampler &v) { return stdcl_arg{sizeof v, STDCL_VALUE, &v, "sampler_t"}; }
 };
 template <> struct arg<stdcl_local_t> {
-    static stdcl_arg make(const stdcl_local_t &v) { return stdcl_arg{v.bytes, STDCL_LOCAL, 0, 0}; }
+    static stdcl_arg make(const stdcl_local_t &v) { return stdcl_arg{sizeof v, STDCL_LOCAL, &v, 0}; }
 };
 template <class T> int set(cl_kernel krn, cl_uint i, const T &v)
 {

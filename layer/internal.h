@@ -129,7 +129,7 @@ struct memory {
     size_t size;     /* as asked for */
     size_t mapped;   /* length of the mapping at base */
     int flags;       /* CL_MEM_DETACHED, _ZEROCOPY, _DEVONLY, _IMAGE2D */
-    CLCONTEXT *cp;   /* NULL while detached */
+    CLCONTEXT *_Atomic cp; /* NULL while detached */
     cl_mem_flags user_flags;
     size_t width, height; /* of an image; 0: not shaped yet */
     cl_image_format format;
@@ -174,6 +174,7 @@ struct part {
 struct program {
     struct program *next;
     CLCONTEXT *cp;
+    int holders;   /* who may not find it freed: the list of open programs, searches; under cp's lock */
     char *options; /* further build options */
     bool by_clbuild; /* opened with CLLD_NOBUILD */
     size_t nparts;

@@ -393,7 +393,7 @@ static int record_args(struct kernel *k, cl_uint nargs, const struct stdcl_arg *
             status = record_global(k, i, ptr, "clforka");
             break;
         case STDCL_LOCAL:
-            status = record_local(k, i, args[i].size, "clforka");
+            status = record_local(k, i, ((const stdcl_local_t *)args[i].value)->bytes, "clforka");
             break;
         default:
             status = record_value(k, i, args[i].size, args[i].value, args[i].type, "clforka");

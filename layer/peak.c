@@ -77,10 +77,10 @@ static double measure_flops(struct bench *b, const char *options, size_t width, 
     return t > 0 ? 2.0 * chains * rounds * (double)width * (double)items / t : 0;
 }
 
-/* Bytes read plus bytes written per second, by copies of 256 MiB, or what an eighth of the memory allows. */
+/* Bytes read plus bytes written per second, by copies of 1 GiB, or what an eighth of the memory allows. */
 static double measure_copy(struct bench *b, const char *options, size_t vector_bytes)
 {
-    size_t bytes = (size_t)256 << 20;
+    size_t bytes = (size_t)1 << 30;
     cl_kernel k = open_kernel(b, "copy", options);
     while (bytes > b->cp->dev[0].memory / 8)
         bytes /= 2;
@@ -91,7 +91,7 @@ static double measure_copy(struct bench *b, const char *options, size_t vector_b
         clarg_set_global(k, 0, from);
         clarg_set_global(k, 1, to);
         clarg_set(k, 2, n);
-        t = b->gpu ? best_time(b, k, (size_t)b->units * 2048, 256) : best_time(b, k, 64 * (size_t)b->units, 1);
+        t = b->gpu ? best_time(b, k, n, 256) : best_time(b, k, 64 * (size_t)b->units, 1);
     }
     clfree(from);
     clfree(to);

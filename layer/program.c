@@ -224,6 +224,37 @@ static void program_free(struct program *p)
     free(p);
 }
 
+/* Gives up one hold; the last one frees the program. */
+static void let_go(struct program *p)
+{
+    CLCONTEXT *cp = p->cp;
+    pthread_mutex_lock(&cp->lock);
+    bool last = --p->holders == 0;
+    pthread_mutex_unlock(&cp->lock);
+    if (last)
+        program_free(p);
+}
+
+/* All open programs, newest first, each held; NULL after fail(). The caller lets go of each and frees the
+ * array. */
+static struct program **hold_all(CLCONTEXT *cp, size_t *count, const char *call)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&cp->lock);
+    for (struct program *p = cp->programs; p; p = p->next)
+        n++;
+    struct program **all = malloc((n + 1) * sizeof(*all));
+    *count = 0;
+    for (struct program *p = cp->programs; all && p; p = p->next) {
+        p->holders++;
+        all[(*count)++] = p;
+    }
+    pthread_mutex_unlock(&cp->lock);
+    if (!all)
+        fail(ENOMEM, 0, "%s: no memory on the host", call);
+    return all;
+}
+
 /* A program with room for n parts, not yet listed; NULL after fail(). */
 static struct program *program_new(CLCONTEXT *cp, size_t nparts, const char *options, const char *call)
 {
@@ -232,6 +263,7 @@ static struct program *program_new(CLCONTEXT *cp, size_t nparts, const char *opt
     struct program *p = calloc(1, sizeof *p);
     if (p) {
         p->cp = cp;
+        p->holders = 1;
         p->part = calloc(nparts, sizeof *p->part);
         p->options = options ? strdup(options) : NULL;
         pthread_mutex_init(&p->lock, NULL);
@@ -510,7 +542,7 @@ STDCL_API int clclose(CLCONTEXT *cp, void *handle)
     if (cp->embedded == p)
         cp->embedded = NULL;
     pthread_mutex_unlock(&cp->lock);
-    program_free(p);
+    let_go(p);
     return 0;
 }
 
@@ -603,8 +635,9 @@ static struct kernel *find_kernel(struct program *p, const char *name, bool *fai
     return k;
 }
 
-static void print_names(FILE *fp, const struct program *p, const char **separator)
+static void print_names(FILE *fp, struct program *p, const char **separator)
 {
+    pthread_mutex_lock(&p->lock);
     for (size_t i = 0; p->built && i < p->nparts; i++) {
         size_t size = 0;
         clGetProgramInfo(p->part[i].program[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
@@ -617,34 +650,33 @@ static void print_names(FILE *fp, const struct program *p, const char **separato
         }
         free(names);
     }
+    pthread_mutex_unlock(&p->lock);
 }
 
-/* `only` NULL: of all programs of cp. */
-static void name_unknown(CLCONTEXT *cp, const struct program *only, const char *name)
+static void name_unknown(struct program **searched, size_t n, const char *name)
 {
     char *text = NULL;
     size_t size = 0;
     const char *separator = "";
     FILE *fp = open_memstream(&text, &size);
-    if (fp) {
-        pthread_mutex_lock(&cp->lock);
-        for (struct program *p = cp->programs; p; p = p->next)
-            if (!only || p == only)
-                print_names(fp, p, &separator);
-        pthread_mutex_unlock(&cp->lock);
+    for (size_t i = 0; fp && i < n; i++)
+        print_names(fp, searched[i], &separator);
+    if (fp)
         fclose(fp);
-    }
-    fail(ENOENT, 0, "clsym: there is no kernel \"%s\"; there are: %s", name,
-         text && *text ? text : "none");
+    fail(ENOENT, 0, "clsym: there is no kernel \"%s\"; there are: %s", name, text && *text ? text : "none");
     free(text);
 }
 
-static struct program *after(CLCONTEXT *cp, const struct program *p)
+/* Searches programs in this order. */
+static struct kernel *search(struct program **programs, size_t n, const char *name)
 {
-    pthread_mutex_lock(&cp->lock);
-    struct program *next = p ? p->next : cp->programs;
-    pthread_mutex_unlock(&cp->lock);
-    return next;
+    bool failed = false;
+    struct kernel *k = NULL;
+    for (size_t i = 0; i < n && !k && !failed; i++)
+        k = find_kernel(programs[i], name, &failed);
+    if (!k && !failed)
+        name_unknown(programs, n, name);
+    return k;
 }
 
 STDCL_API cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int flags)
@@ -652,18 +684,18 @@ STDCL_API cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int fla
     (void)flags;
     if (!cp || !name)
         return (void)fail(EINVAL, 0, "clsym: the %s is NULL", cp ? "name" : "context"), NULL;
-    struct program *only = handle ? program_of(cp, handle, "clsym") : NULL;
-    if (handle && !only)
-        return NULL;
     struct kernel *k = NULL;
-    bool failed = false;
-    if (only)
-        k = find_kernel(only, name, &failed);
-    else
-        for (struct program *p = after(cp, NULL); p && !k && !failed; p = after(cp, p))
-            k = find_kernel(p, name, &failed);
-    if (!k && !failed)
-        name_unknown(cp, only, name);
+    if (handle) {
+        struct program *only = program_of(cp, handle, "clsym");
+        k = only ? search(&only, 1, name) : NULL;
+    } else {
+        size_t n;
+        struct program **all = hold_all(cp, &n, "clsym");
+        k = all ? search(all, n, name) : NULL;
+        for (size_t i = 0; all && i < n; i++)
+            let_go(all[i]);
+        free(all);
+    }
     return k ? k->on_device[0] : NULL;
 }
 

@@ -1,0 +1,99 @@
+/* profile.h - what the files of the profile share.
+ *
+ *   profile.c          on and off, gathering, phases of the host's work
+ *   profile_report.c   lines as data, as a table, as CSV, as JSON
+ *   timeline.c         spans, kept up to a limit, and the trace file made of them
+ */
+#ifndef STDCL_PROFILE_H
+#define STDCL_PROFILE_H
+
+#include "internal.h"
+
+/* ---- timeline.c ---- */
+
+/* The most that a context keeps. Phases have room of their own, as the longest of them end last. */
+enum { MAX_SPANS = 1 << 18, MAX_PHASES = 1 << 16, MAX_NAMES = 4096 };
+
+/* An interval on a track, ns of the host's monotonic clock. */
+struct span {
+    uint64_t start, end;
+    uint32_t name;  /* of the timeline's names */
+    uint32_t track; /* 2 * device + (0 kernels, 1 transfers); of phases, the thread */
+};
+
+struct spans {
+    struct span *item;
+    size_t count, room;
+    size_t beyond; /* that were not kept */
+};
+
+struct timeline {
+    struct timeline *next; /* of those whose context is gone */
+    cl_uint ndev;
+    char (*device)[128];    /* their names */
+    struct spans commands, phases;
+    char **name;            /* names[0] stands for all that found no room */
+    uint16_t *slot;         /* where a name is, by its hash: 1 + its number */
+    uint32_t names;
+};
+
+/* NULL when there is no memory. The timelines are not locked: their owner is. */
+struct timeline *timeline_new(const CLCONTEXT *cp);
+void timeline_free(struct timeline *t);
+
+/* The number of a name, which is copied. */
+uint32_t timeline_name(struct timeline *t, const char *name);
+
+/* Keeps a span, up to `most` of them. */
+void timeline_add(struct spans *spans, size_t most, struct span span);
+
+/* Nanoseconds during which kernels of at least one device ran, and of two or more. */
+void timeline_busy(const struct timeline *t, uint64_t *one, uint64_t *two);
+
+/* Writes a list of timelines as one file, whole or not at all; times count from `zero`. */
+int timeline_write(const struct timeline *list, uint64_t zero, const char *file);
+
+/* ---- profile.c ---- */
+
+struct profile_row {
+    struct profile_row *next;
+    struct profile *profile;
+    cl_uint dev;
+    int kind;      /* CL_KERNEL_EVENT or CL_MEM_EVENT */
+    int precision; /* of the flops */
+    uint32_t name; /* of the timeline's names; rows beyond MAX_NAMES share one */
+    size_t count;
+    uint64_t total, minimum, maximum; /* ns */
+    double flops, bytes;
+};
+
+struct profile {
+    struct profile *next; /* of all profiles of the process, oldest first */
+    uint64_t serial;      /* no two profiles of a process share it */
+    CLCONTEXT *cp;
+    bool on;
+    bool print_at_end; /* the environment asked */
+    int64_t *offset;   /* host clock minus device clock, ns, per device */
+    pthread_mutex_t lock; /* guards what follows */
+    struct profile_row *rows;
+    struct profile_row **transfer; /* [device * TRANSFER_KINDS + direction] */
+    struct timeline *timeline;
+};
+
+/* The host's monotonic clock, ns. */
+uint64_t profile_clock(void);
+
+/* Waits for all commands of a context and adds them up. */
+void profile_harvest(CLCONTEXT *cp);
+
+/* ---- profile_report.c ---- */
+
+/* clprofile_report; with `measure` false, percentages are told of devices already measured only. */
+int profile_report(CLCONTEXT *cp, FILE *fp, int format, bool measure);
+
+/* ---- peak.c ---- */
+
+/* What clpeak has measured of a device before; false when it has not. */
+bool peak_known(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak);
+
+#endif

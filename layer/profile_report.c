@@ -1,0 +1,273 @@
+/* profile_report.c - a profile as lines of data, as a table, as CSV, as JSON.
+ *
+ * All four tell the same: per device, a line for each kernel and each direction of transfers, the longest
+ * total first. Where the work of a launch was told, a line also says what share of the device's measured
+ * peak it reached.
+ */
+#include "profile.h"
+
+#include <jansson.h>
+#include <locale.h>
+
+/* ---- Collecting. ---- */
+
+static int by_device_and_total(const void *a, const void *b)
+{
+    const struct clprofile_row *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return x->total > y->total ? -1 : x->total < y->total;
+}
+
+/* p->lock is held. */
+static void fill_row(struct clprofile_row *out, const struct profile_row *r)
+{
+    *out = (struct clprofile_row){.device = r->dev, .name = r->profile->timeline->name[r->name],
+                                  .kind = r->kind, .count = r->count, .total = 1e-9 * (double)r->total,
+                                  .minimum = 1e-9 * (double)r->minimum, .maximum = 1e-9 * (double)r->maximum,
+                                  .bytes = r->bytes, .flops = r->flops};
+}
+
+/* Measuring a peak launches kernels: not under the profile's lock. */
+static void fill_percent(CLCONTEXT *cp, struct clprofile_row *row, int precision, bool measure)
+{
+    struct clpeak_info peak;
+    if (row->kind != CL_KERNEL_EVENT || row->total <= 0 || (row->flops <= 0 && row->bytes <= 0))
+        return;
+    if (measure ? clpeak(cp, row->device, &peak) != 0 : !peak_known(cp, row->device, &peak))
+        return;
+    double flops = precision == CLPROF_DOUBLE ? peak.flops_double : peak.flops_single;
+    double rate = (row->flops > 0 ? row->flops : row->bytes) / row->total;
+    double limit = row->flops > 0 ? flops : peak.bytes_per_s;
+    row->peak_percent = limit > 0 ? 100 * rate / limit : 0;
+}
+
+/* What a report is made of. */
+struct report {
+    struct clprofile_row *row; /* the lines that were used, sorted */
+    size_t count;
+    uint64_t busy, overlap; /* ns, of the kept spans */
+    size_t beyond;          /* spans not kept */
+};
+
+/* p->lock is held. */
+static bool copy_rows(const struct profile *p, struct report *report, int **precision)
+{
+    size_t n = 0;
+    for (const struct profile_row *r = p->rows; r; r = r->next)
+        n += r->count > 0;
+    report->row = calloc(n + 1, sizeof *report->row);
+    *precision = calloc(n + 1, sizeof **precision);
+    if (!report->row || !*precision)
+        return false;
+    for (const struct profile_row *r = p->rows; r; r = r->next)
+        if (r->count) {
+            (*precision)[report->count] = r->precision;
+            fill_row(&report->row[report->count++], r);
+        }
+    timeline_busy(p->timeline, &report->busy, &report->overlap);
+    report->beyond = p->timeline->commands.beyond + p->timeline->phases.beyond;
+    return true;
+}
+
+/* The caller frees report->row. */
+static int collect(CLCONTEXT *cp, struct report *report, bool measure)
+{
+    struct profile *p = atomic_load(&cp->profile);
+    int *precision = NULL;
+    memset(report, 0, sizeof *report);
+    profile_harvest(cp);
+    pthread_mutex_lock(&p->lock);
+    bool ok = copy_rows(p, report, &precision);
+    pthread_mutex_unlock(&p->lock);
+    for (size_t i = 0; ok && i < report->count; i++)
+        fill_percent(cp, &report->row[i], precision[i], measure);
+    free(precision);
+    if (!ok) {
+        free(report->row);
+        return fail(ENOMEM, 0, "clprofile: no memory on the host");
+    }
+    qsort(report->row, report->count, sizeof *report->row, by_device_and_total);
+    return 0;
+}
+
+STDCL_API size_t clprofile_rows(CLCONTEXT *cp, struct clprofile_row *rows, size_t room)
+{
+    struct report report;
+    if (!cp || !atomic_load(&cp->profile) || collect(cp, &report, true) != 0)
+        return 0;
+    for (size_t i = 0; i < report.count && i < room && rows; i++)
+        rows[i] = report.row[i];
+    free(report.row);
+    return report.count;
+}
+
+/* ---- The table. ---- */
+
+static double device_total(const struct report *report, cl_uint dev)
+{
+    double total = 0;
+    for (size_t i = 0; i < report->count; i++)
+        total += report->row[i].device == dev ? report->row[i].total : 0;
+    return total;
+}
+
+static double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+static void print_rate(FILE *fp, double amount, double seconds, double unit)
+{
+    double rate = share_of(amount, seconds) / unit;
+    if (rate > 0)
+        fprintf(fp, rate < 0.001 ? " %8.1e" : rate < 10 ? " %8.3f" : " %8.1f", rate);
+    else
+        fprintf(fp, " %8s", "-");
+}
+
+static void print_line(FILE *fp, const struct clprofile_row *r, int width, double total)
+{
+    fprintf(fp, "  %-*s %9zu %11.3f %10.2f %10.2f %10.2f %5.1f%%", width, r->name, r->count, 1e3 * r->total,
+            1e6 * r->total / (double)r->count, 1e6 * r->minimum, 1e6 * r->maximum,
+            100 * share_of(r->total, total));
+    print_rate(fp, r->bytes, r->total, 1e9);
+    print_rate(fp, r->flops, r->total, 1e12);
+    if (r->peak_percent > 0)
+        fprintf(fp, " %5.1f%%\n", r->peak_percent);
+    else
+        fprintf(fp, " %6s\n", "-");
+}
+
+static void print_overlap(FILE *fp, const struct report *report)
+{
+    fprintf(fp, "kernels of two or more devices ran at once for %.3f ms of the %.3f ms in which any did (%.1f%%)\n",
+            1e-6 * (double)report->overlap, 1e-6 * (double)report->busy,
+            100 * share_of((double)report->overlap, (double)report->busy));
+    if (report->beyond)
+        fprintf(fp, "(that is of the first commands only: %zu later ones are in the lines above, not in this one)\n",
+                report->beyond);
+}
+
+static void print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
+{
+    int width = 20;
+    for (size_t i = 0; i < report->count; i++)
+        width = (int)strlen(report->row[i].name) > width ? (int)strlen(report->row[i].name) : width;
+    for (cl_uint dev = 0; dev < cp->ndev; dev++) {
+        double total = device_total(report, dev);
+        if (total <= 0)
+            continue;
+        fprintf(fp, "device %u: %s, %.3f ms\n", dev, cp->dev[dev].name, 1e3 * total);
+        fprintf(fp, "  %-*s %9s %11s %10s %10s %10s %6s %8s %8s %6s\n", width, "kernel or transfer", "count",
+                "total ms", "mean us", "min us", "max us", "share", "GB/s", "TFLOP/s", "peak");
+        for (size_t i = 0; i < report->count; i++)
+            if (report->row[i].device == dev)
+                print_line(fp, &report->row[i], width, total);
+    }
+    if (report->count == 0)
+        fputs("nothing ran while profiling was on\n", fp);
+    if (cp->ndev > 1 && report->busy > 0)
+        print_overlap(fp, report);
+}
+
+/* ---- CSV. ---- */
+
+/* A field in quotes, as RFC 4180 has it. */
+static void print_field(FILE *fp, const char *text)
+{
+    fputc('"', fp);
+    for (; *text; text++)
+        fputs(*text == '"' ? "\"\"" : (char[]){*text, 0}, fp);
+    fputc('"', fp);
+}
+
+static const char *kind_of(const struct clprofile_row *r)
+{
+    return r->kind == CL_KERNEL_EVENT ? "kernel" : "transfer";
+}
+
+static void print_csv(FILE *fp, CLCONTEXT *cp, const struct report *report)
+{
+    fprintf(fp, "device,device_name,kind,name,count,total_s,mean_s,min_s,max_s,share,bytes,bytes_per_s,"
+                "flops,flops_per_s,peak_percent\n");
+    for (size_t i = 0; i < report->count; i++) {
+        const struct clprofile_row *r = &report->row[i];
+        fprintf(fp, "%u,", r->device);
+        print_field(fp, cp->dev[r->device].name);
+        fprintf(fp, ",%s,", kind_of(r));
+        print_field(fp, r->name);
+        fprintf(fp, ",%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.17g,%.6g,%.17g,%.6g,%.4g\n", r->count, r->total,
+                r->total / (double)r->count, r->minimum, r->maximum,
+                share_of(r->total, device_total(report, r->device)), r->bytes, share_of(r->bytes, r->total),
+                r->flops, share_of(r->flops, r->total), r->peak_percent);
+    }
+}
+
+/* ---- JSON. ---- */
+
+static json_t *json_row(const struct clprofile_row *r, double device_seconds)
+{
+    return json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "kind", kind_of(r),
+                     "name", r->name, "count", (json_int_t)r->count, "total_s", r->total, "mean_s",
+                     r->total / (double)r->count, "min_s", r->minimum, "max_s", r->maximum, "share",
+                     share_of(r->total, device_seconds), "bytes", r->bytes, "bytes_per_s",
+                     share_of(r->bytes, r->total), "flops", r->flops, "flops_per_s",
+                     share_of(r->flops, r->total), "peak_percent", r->peak_percent);
+}
+
+static json_t *json_device(CLCONTEXT *cp, cl_uint dev, const struct report *report)
+{
+    double total = device_total(report, dev);
+    json_t *rows = json_array();
+    for (size_t i = 0; i < report->count; i++)
+        if (report->row[i].device == dev)
+            json_array_append_new(rows, json_row(&report->row[i], total));
+    return json_pack("{s:s, s:f, s:o}", "device", cp->dev[dev].name, "total_s", total, "rows", rows);
+}
+
+static void print_json(FILE *fp, CLCONTEXT *cp, const struct report *report)
+{
+    json_t *devices = json_array();
+    for (cl_uint dev = 0; dev < cp->ndev; dev++)
+        json_array_append_new(devices, json_device(cp, dev, report));
+    json_t *root = json_pack("{s:o, s:f, s:f, s:I}", "devices", devices, "busy_s", 1e-9 * (double)report->busy,
+                             "overlap_s", 1e-9 * (double)report->overlap, "spans_not_kept",
+                             (json_int_t)report->beyond);
+    json_dumpf(root, fp, JSON_INDENT(2));
+    fputc('\n', fp);
+    json_decref(root);
+}
+
+/* ---- What prints. ---- */
+
+/* Numbers have points, whatever locale the program has chosen. */
+static locale_t c_locale;
+static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+
+int profile_report(CLCONTEXT *cp, FILE *fp, int format, bool measure)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct report report;
+    if (collect(cp, &report, measure) != 0)
+        return -1;
+    pthread_once(&once, make_c_locale);
+    locale_t before = uselocale(c_locale);
+    if (format == CLPROF_CSV)
+        print_csv(fp, cp, &report);
+    else if (format == CLPROF_JSON)
+        print_json(fp, cp, &report);
+    else
+        print_table(fp, cp, &report);
+    uselocale(before);
+    free(report.row);
+    return fflush(fp) != 0 || ferror(fp) ? fail(EIO, 0, "clprofile_report: the profile cannot be written") : 0;
+}
+
+STDCL_API int clprofile_report(CLCONTEXT *cp, FILE *fp, int format)
+{
+    if (!cp || !fp)
+        return fail(EINVAL, 0, "clprofile_report: the context or the file is NULL");
+    if (format != CLPROF_TABLE && format != CLPROF_CSV && format != CLPROF_JSON)
+        return fail(EINVAL, 0, "clprofile_report: format %d is none of CLPROF_TABLE, _CSV and _JSON", format);
+    if (!atomic_load(&cp->profile))
+        return fail(EINVAL, 0, "clprofile_report: profiling was never on; call clprofile(cp, 1) first");
+    return profile_report(cp, fp, format, true);
+}
