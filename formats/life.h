@@ -1,0 +1,63 @@
+/* life.h - patterns of cellular automata with two states: RLE, .cells, macrocell; written also as PNG.
+ *
+ *   RLE         `x = 3, y = 3, rule = B3/S23:T64,64`, then runs such as b2o$2o$bo!, as Golly has it, with
+ *               #CXRLE Pos=x,y Gen=n
+ *   .cells      one character a cell: . dead, O alive; lines that begin with ! are comments
+ *   macrocell   [M2]: a quadtree in which equal squares are written once; for very large patterns
+ *
+ * Read by content, written by suffix. A rule is text here; who reads it decides whether it is known.
+ * All functions fail with -1, clerrno set and one sentence in clerror() that names the file, line and
+ * column, and what is wrong.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef FORMATS_LIFE_H
+#define FORMATS_LIFE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* width x height cells, of which only the rectangle that holds the live ones is stored: column x, row y
+ * (0 = top left) of the rectangle is bit x % 64 of word[y * stride + x / 64], and is the pattern's cell
+ * (left + x, top + y). A pattern without live cells has no rectangle: columns and rows are 0. */
+struct life_pattern {
+    size_t width, height;
+    size_t left, top, columns, rows, stride;
+    uint64_t *word;
+    char rule[64];       /* as in the file, without the part after a colon; "" when it names none */
+    char bounds[64];     /* what follows the colon, such as "T64,64"; "" when there is none */
+    bool placed;         /* the file says where the pattern is: */
+    long long x, y;      /* its top left corner; 0,0 is the middle of a grid (Golly's coordinates) */
+    uint64_t generation; /* 0 when the file has none */
+};
+
+enum life_format { LIFE_FORMAT_AUTO, LIFE_FORMAT_RLE, LIFE_FORMAT_CELLS, LIFE_FORMAT_MACROCELL, LIFE_FORMAT_PNG };
+
+/* Reads `file`, "-" for the standard input, into *p, which the caller gives to life_pattern_free.
+ * Errors: ENOENT EACCES EISDIR as open; EINVAL for content; ENOMEM says how much is needed; EIO. */
+int life_pattern_read(const char *file, struct life_pattern *p);
+
+/* The same from memory; `name` stands for the file in messages. */
+int life_pattern_read_memory(const char *name, const void *data, size_t size, struct life_pattern *p);
+
+/* Writes to `file`, whole or not at all ("-" is the standard output). AUTO: by the suffix. */
+int life_pattern_write(const char *file, const struct life_pattern *p, enum life_format format);
+
+/* The format a suffix stands for: .rle, .cells, .mc, .png; LIFE_FORMAT_RLE for none of these. */
+enum life_format life_format_of(const char *file);
+
+/* Writes a picture of 1 bit a pixel, zoom x zoom pixels a cell, live cells white: the middle of a film,
+ * or PNG with zoom 1 by life_pattern_write. */
+int life_pattern_write_png(const char *file, const struct life_pattern *p, unsigned zoom);
+
+/* Frees the cells and empties *p; an empty one may be freed again. */
+void life_pattern_free(struct life_pattern *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

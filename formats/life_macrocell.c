@@ -1,0 +1,353 @@
+/* life_macrocell.c - macrocell files: a quadtree in which equal squares are one node.
+ *
+ *   [M2] (golly 4.2)
+ *   #R B3/S23
+ *   $$..*$...*$.***$$$$      node 1: a square of 8 x 8 cells, rows ended by $, * alive
+ *   4 0 1 0 0                node 2: 16 x 16 = 2^4: north-west, north-east, south-west, south-east
+ *
+ * Nodes are numbered from 1, 0 is empty, and the last one is the whole. The middle of a universe is where its
+ * south-eastern quarter begins; in Golly's coordinates, which the other formats share, that is 0,1.
+ * W. Gosper, "Exploiting regularities in large cellular spaces", Physica D 10 (1984) 75; the format is
+ * Golly's.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/life_private.h"
+
+#include "stdcl.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAF = 3, LEVEL_MAX = 40 };
+
+/* A square of side 2^level. The box of its live cells is relative to its corner; empty: right = 0. */
+struct node {
+    int level;
+    union {
+        uint64_t cells;    /* level 3: row y, column x is bit 8 y + x */
+        uint32_t child[4];
+    };
+    int64_t left, top, right, bottom;
+};
+
+struct tree {
+    struct node *node; /* [0] is the empty one */
+    size_t n, room;
+};
+
+static struct node *add_node(struct tree *tree, const struct life_text *t)
+{
+    if (tree->n == tree->room) {
+        size_t room = tree->room ? 2 * tree->room : 1024;
+        struct node *more = room < UINT32_MAX ? realloc(tree->node, room * sizeof *more) : NULL;
+        if (!more) {
+            clerror_set(ENOMEM, "%s: no memory for more than %zu squares of the tree", t->name, tree->n);
+            return NULL;
+        }
+        tree->node = more;
+        tree->room = room;
+    }
+    return memset(&tree->node[tree->n++], 0, sizeof *tree->node);
+}
+
+/* ---- Reading. -------------------------------------------------------------------------------- */
+
+static void grow_box(struct node *n, int64_t left, int64_t top, int64_t right, int64_t bottom)
+{
+    const bool empty = n->right == 0;
+    n->left = empty || left < n->left ? left : n->left;
+    n->top = empty || top < n->top ? top : n->top;
+    n->right = empty || right > n->right ? right : n->right;
+    n->bottom = empty || bottom > n->bottom ? bottom : n->bottom;
+}
+
+static int read_leaf(const struct life_text *t, const char *p, const char *end, struct node *n)
+{
+    int x = 0, y = 0;
+    n->level = LEAF;
+    for (; p < end && *p != '\r'; p++) {
+        if (*p == '$') {
+            x = 0;
+            y++;
+        } else if ((*p == '*' || *p == '.') && x < 8 && y < 8) {
+            if (*p == '*') {
+                n->cells |= (uint64_t)1 << (8 * y + x);
+                grow_box(n, x, y, x + 1, y + 1);
+            }
+            x++;
+        } else if (*p == '*' || *p == '.') {
+            return life_text_error(t, p, "a square of 8 x 8 cells has a %s here",
+                                   y < 8 ? "ninth column" : "ninth row");
+        } else {
+            return life_text_error(t, p, "a square is written with . * and $, not with '%c'",
+                                   isprint((unsigned char)*p) ? *p : '?');
+        }
+    }
+    return 0;
+}
+
+static int read_fields(const struct life_text *t, const char *p, const char *end, unsigned long long field[5])
+{
+    for (int i = 0; i < 5; i++) {
+        while (p < end && *p == ' ')
+            p++;
+        if (p == end || !isdigit((unsigned char)*p))
+            return life_text_error(t, p, "a node is five numbers: the level and four nodes");
+        for (field[i] = 0; p < end && isdigit((unsigned char)*p); p++)
+            if ((field[i] = field[i] * 10 + (unsigned long long)(*p - '0')) > UINT32_MAX)
+                return life_text_error(t, p, "the number is too large");
+    }
+    while (p < end && isspace((unsigned char)*p))
+        p++;
+    return p == end ? 0 : life_text_error(t, p, "there is something after the fifth number");
+}
+
+static int read_node(const struct life_text *t, const char *p, const char *end, struct tree *tree)
+{
+    unsigned long long field[5];
+    const size_t self = tree->n - 1;
+    struct node *n = &tree->node[self];
+    if (read_fields(t, p, end, field) < 0)
+        return -1;
+    if (field[0] <= LEAF)
+        return life_text_error(t, p, "a node of level %llu belongs to a rule with more than two states, which is "
+                                     "not supported", field[0]);
+    if (field[0] > LEVEL_MAX)
+        return life_text_error(t, p, "level %llu: the universe is larger than 2^%d cells across", field[0],
+                               LEVEL_MAX);
+    n->level = (int)field[0];
+    for (int i = 0; i < 4; i++) {
+        const size_t child = (size_t)field[i + 1];
+        const struct node *c = &tree->node[child < self ? child : 0];
+        const int64_t half = (int64_t)1 << (n->level - 1), x = i & 1 ? half : 0, y = i & 2 ? half : 0;
+        if (child >= self)
+            return life_text_error(t, p, "node %zu is made of node %zu, which has not been given yet", self, child);
+        if (child && c->level != n->level - 1)
+            return life_text_error(t, p, "node %zu has level %d, but a part of a node of level %d has %d", child,
+                                   c->level, n->level, n->level - 1);
+        n->child[i] = (uint32_t)child;
+        if (c->right)
+            grow_box(n, x + c->left, y + c->top, x + c->right, y + c->bottom);
+    }
+    return 0;
+}
+
+static int read_remark(const struct life_text *t, const char *p, const char *end, struct life_pattern *out)
+{
+    if (end - p > 2 && p[1] == 'R')
+        return life_text_rule(t, p + 2, end, out);
+    if (end - p > 2 && p[1] == 'G') {
+        out->generation = 0;
+        for (p += 2; p < end; p++)
+            if (isdigit((unsigned char)*p))
+                out->generation = out->generation * 10 + (uint64_t)(*p - '0');
+    }
+    return 0;
+}
+
+static int read_tree(const struct life_text *t, struct tree *tree, struct life_pattern *out)
+{
+    const char *p = life_text_line_end(t, t->begin); /* the first line is [M2] */
+    if (!add_node(tree, t))
+        return -1;
+    while (p < t->end) {
+        const char *end = life_text_line_end(t, ++p);
+        if (p < end && *p == '#') {
+            if (read_remark(t, p, end, out) < 0)
+                return -1;
+        } else if (p < end && *p != '\r') {
+            struct node *n = add_node(tree, t);
+            const bool leaf = *p == '.' || *p == '*' || *p == '$';
+            if (!n || (leaf ? read_leaf(t, p, end, n) : read_node(t, p, end, tree)) < 0)
+                return -1;
+        }
+        p = end;
+    }
+    return tree->n > 1 ? 0 : life_text_error(t, t->end, "the file has no nodes");
+}
+
+/* Sets the cells of a square whose corner is (x, y). Empty squares cost nothing, so this takes time in
+ * proportion to the live part's area at most. */
+static void fill(const struct tree *tree, size_t at, int64_t x, int64_t y, struct life_sink *sink)
+{
+    const struct node *n = &tree->node[at];
+    if (!n->right)
+        return;
+    if (n->level == LEAF) {
+        for (int i = 0; i < 64; i++)
+            if (n->cells >> i & 1)
+                life_sink_run(sink, x + i % 8, y + i / 8, 1);
+        return;
+    }
+    const int64_t half = (int64_t)1 << (n->level - 1);
+    for (int i = 0; i < 4; i++)
+        fill(tree, n->child[i], i & 1 ? x + half : x, i & 2 ? y + half : y, sink);
+}
+
+int life_read_macrocell(const struct life_text *t, struct life_sink *sink)
+{
+    struct tree tree = {NULL, 0, 0};
+    int status = read_tree(t, &tree, sink->p);
+    if (status == 0) {
+        const struct node *root = &tree.node[tree.n - 1];
+        const int64_t corner = -((int64_t)1 << (root->level - 1));
+        if (sink->filling) {
+            fill(&tree, tree.n - 1, corner, corner + 1, sink);
+        } else if (root->right) {
+            sink->any = true;
+            sink->left = corner + root->left;
+            sink->right = corner + root->right;
+            sink->top = corner + 1 + root->top;
+            sink->bottom = corner + 1 + root->bottom;
+        }
+    }
+    free(tree.node);
+    return status;
+}
+
+/* ---- Writing. -------------------------------------------------------------------------------- */
+
+/* Nodes already written, by content. */
+struct writer {
+    const struct life_pattern *p;
+    struct outfile *out;
+    long long x, y;      /* of the pattern's corner, from the middle of the tree */
+    struct entry {
+        uint32_t number; /* 0: free */
+        int level;
+        union {
+            uint64_t cells;
+            uint32_t child[4];
+        };
+    } *table;
+    size_t size, used;   /* size is a power of two */
+    uint32_t last;       /* number of the last node written */
+};
+
+static size_t hash(const struct entry *e)
+{
+    uint64_t h = (uint64_t)e->level * 0x9e3779b97f4a7c15u;
+    for (int i = 0; i < 4; i++)
+        h = (h ^ e->child[i]) * 0xff51afd7ed558ccdu, h ^= h >> 32;
+    return (size_t)h;
+}
+
+static bool same(const struct entry *a, const struct entry *b)
+{
+    return a->level == b->level && memcmp(a->child, b->child, sizeof a->child) == 0;
+}
+
+static int grow_table(struct writer *w)
+{
+    const size_t size = w->size ? 2 * w->size : 4096;
+    struct entry *table = calloc(size, sizeof *table);
+    if (!table)
+        return clerror_set(ENOMEM, "%s: no memory for a tree of more than %zu squares", w->out->name, w->used);
+    for (size_t i = 0; i < w->size; i++)
+        if (w->table[i].number) {
+            size_t at = hash(&w->table[i]) & (size - 1);
+            while (table[at].number)
+                at = (at + 1) & (size - 1);
+            table[at] = w->table[i];
+        }
+    free(w->table);
+    w->table = table;
+    w->size = size;
+    return 0;
+}
+
+static void print_node(FILE *fp, const struct entry *e)
+{
+    if (e->level > LEAF) {
+        fprintf(fp, "%d %u %u %u %u\n", e->level, e->child[0], e->child[1], e->child[2], e->child[3]);
+        return;
+    }
+    for (int y = 0; y < 8 && e->cells >> 8 * y; y++) { /* empty rows at the end are left out */
+        for (unsigned row = (unsigned)(e->cells >> 8 * y & 255); row; row >>= 1)
+            putc(row & 1 ? '*' : '.', fp);
+        putc('$', fp);
+    }
+    putc('\n', fp);
+}
+
+/* The number of a node, written now if it is new; -1 after an error. */
+static long long number_of(struct writer *w, struct entry *e)
+{
+    if (2 * w->used >= w->size && grow_table(w) < 0)
+        return -1;
+    size_t at = hash(e) & (w->size - 1);
+    while (w->table[at].number) {
+        if (same(&w->table[at], e))
+            return w->table[at].number;
+        at = (at + 1) & (w->size - 1);
+    }
+    print_node(w->out->fp, e);
+    e->number = ++w->last;
+    w->table[at] = *e;
+    w->used++;
+    return e->number;
+}
+
+/* Up to 8 cells from column x of a row on, as far as they are stored. */
+static unsigned eight_cells(const struct life_pattern *p, long long x, long long y)
+{
+    unsigned out = 0;
+    const long long row = y - (long long)p->top;
+    if (row < 0 || row >= (long long)p->rows)
+        return 0;
+    for (int i = 0; i < 8; i++) {
+        const long long c = x + i - (long long)p->left;
+        if (c >= 0 && c < (long long)p->columns)
+            out |= (unsigned)(p->word[(size_t)row * p->stride + (size_t)c / 64] >> c % 64 & 1) << i;
+    }
+    return out;
+}
+
+/* The node of a square with its corner at (x, y); 0 when it is empty. */
+static long long write_square(struct writer *w, int level, long long x, long long y)
+{
+    const struct life_pattern *p = w->p;
+    const long long side = 1LL << level, left = w->x + (long long)p->left, top = w->y + (long long)p->top;
+    struct entry e = {.level = level};
+    if (x >= left + (long long)p->columns || y >= top + (long long)p->rows || x + side <= left || y + side <= top)
+        return 0;
+    if (level == LEAF) {
+        for (int i = 0; i < 8; i++)
+            e.cells |= (uint64_t)eight_cells(p, x - w->x, y + i - w->y) << 8 * i;
+        return e.cells ? number_of(w, &e) : 0;
+    }
+    for (int i = 0; i < 4; i++) {
+        const long long child = write_square(w, level - 1, i & 1 ? x + side / 2 : x, i & 2 ? y + side / 2 : y);
+        if (child < 0)
+            return -1;
+        e.child[i] = (uint32_t)child;
+    }
+    return e.child[0] || e.child[1] || e.child[2] || e.child[3] ? number_of(w, &e) : 0;
+}
+
+int life_write_macrocell(struct outfile *out, const struct life_pattern *p)
+{
+    struct writer w = {.p = p, .out = out};
+    /* Where the pattern says, or else in the middle. */
+    w.x = p->placed ? p->x : -(long long)(p->width / 2);
+    w.y = (p->placed ? p->y : -(long long)(p->height / 2)) - 1;
+    int level = LEAF + 1;
+    const long long right = w.x + (long long)(p->left + p->columns), bottom = w.y + (long long)(p->top + p->rows);
+    while (level <= LEVEL_MAX && (-w.x > 1LL << (level - 1) || -w.y > 1LL << (level - 1) ||
+                                  right > 1LL << (level - 1) || bottom > 1LL << (level - 1)))
+        level++;
+    if (level > LEVEL_MAX)
+        return clerror_set(ERANGE, "%s: the pattern is larger than a macrocell file of 2^%d cells across",
+                           out->name, LEVEL_MAX);
+    fprintf(out->fp, "[M2] (stdcl)\n#R %s%s%s\n", p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "",
+            p->bounds);
+    if (p->generation)
+        fprintf(out->fp, "#G %llu\n", (unsigned long long)p->generation);
+    const long long root = write_square(&w, level, -(1LL << (level - 1)), -(1LL << (level - 1)));
+    if (root == 0)
+        fprintf(out->fp, "4 0 0 0 0\n"); /* an empty universe */
+    free(w.table);
+    return root < 0 ? -1 : outfile_check(out);
+}

@@ -1,0 +1,96 @@
+/* life_png.c - patterns as PNG pictures of one bit a pixel, by libpng; live cells are white.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/life.h"
+#include "formats/outfile.h"
+#include "stdcl.h"
+
+#include <errno.h>
+
+#ifdef STDCL_HAVE_PNG
+
+#include <png.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void on_error(png_structp png, png_const_charp message)
+{
+    snprintf(png_get_error_ptr(png), 100, "%s", message);
+    longjmp(png_jmpbuf(png), 1);
+}
+
+static void on_warning(png_structp png, png_const_charp message) { (void)png, (void)message; }
+
+/* Row y of the picture, leftmost pixel in the highest bit. */
+static void draw_row(const struct life_pattern *p, size_t y, unsigned zoom, unsigned char *bytes)
+{
+    memset(bytes, 0, (p->width * zoom + 7) / 8);
+    if (y < p->top || y >= p->top + p->rows)
+        return;
+    const uint64_t *row = p->word + (y - p->top) * p->stride;
+    for (size_t c = 0; c < p->columns; c++)
+        if (row[c / 64] >> c % 64 & 1)
+            for (size_t x = (p->left + c) * zoom, end = x + zoom; x < end; x++)
+                bytes[x / 8] |= (unsigned char)(0x80u >> x % 8);
+}
+
+/* Everything between libpng's setjmp and its longjmp. */
+static int write_rows(png_structp png, png_infop info, FILE *fp, const struct life_pattern *p, unsigned zoom,
+                      unsigned char *bytes)
+{
+    if (setjmp(png_jmpbuf(png)))
+        return -1;
+    png_init_io(png, fp);
+    png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
+    png_set_IHDR(png, info, (png_uint_32)(p->width * zoom), (png_uint_32)(p->height * zoom), 1,
+                 PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    for (size_t y = 0; y < p->height; y++) {
+        draw_row(p, y, zoom, bytes);
+        for (unsigned i = 0; i < zoom; i++)
+            png_write_row(png, bytes);
+    }
+    png_write_end(png, NULL);
+    return 0;
+}
+
+static int write_to(struct outfile *out, const struct life_pattern *p, unsigned zoom)
+{
+    char text[100] = "no memory";
+    unsigned char *bytes = malloc((p->width * zoom + 7) / 8 + 1);
+    png_structp png = bytes ? png_create_write_struct(PNG_LIBPNG_VER_STRING, text, on_error, on_warning) : NULL;
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    int status = info ? write_rows(png, info, out->fp, p, zoom, bytes) : -1;
+    if (status < 0 && outfile_check(out) == 0)
+        clerror_set(EINVAL, "%s: cannot be written as PNG: %s", out->name, text);
+    png_destroy_write_struct(&png, &info);
+    free(bytes);
+    return status;
+}
+
+int life_pattern_write_png(const char *file, const struct life_pattern *p, unsigned zoom)
+{
+    struct outfile out;
+    if (!zoom || p->width > 0x7fffffff / zoom || p->height > 0x7fffffff / zoom || !p->width || !p->height)
+        return clerror_set(EINVAL, "%s: a picture of %zu x %zu cells with %u pixels a cell: a side has from 1 to "
+                                   "2^31 - 1 pixels", file, p->width, p->height, zoom);
+    if (outfile_open(&out, file) < 0)
+        return -1;
+    out.nosync = true; /* pictures can be made again, and a film has many */
+    if (write_to(&out, p, zoom) == 0)
+        return outfile_commit(&out);
+    outfile_discard(&out);
+    return -1;
+}
+
+#else
+
+int life_pattern_write_png(const char *file, const struct life_pattern *p, unsigned zoom)
+{
+    (void)p, (void)zoom;
+    return clerror_set(ENOTSUP, "%s: this build has no libpng and writes no pictures; install libpng-dev and build again",
+                       file);
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* life_rle.c - run-length encoded patterns, as Golly and LifeWiki have them.
+ *
+ * Lines that begin with # are comments, two of which mean something: `#CXRLE Pos=x,y Gen=n` and `#r RULE`.
+ * The line `x = W, y = H, rule = R` is optional, and so is the ! at the end. Between them, an optional
+ * count and a letter: b or . dead, o or A alive, $ the end of a row.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/life_private.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- Reading. -------------------------------------------------------------------------------- */
+
+static void skip_blanks(const char **p, const char *end)
+{
+    while (*p < end && (**p == ' ' || **p == '\t' || **p == '\r'))
+        ++*p;
+}
+
+/* Reads digits; false when there are none, or the number is not below LIFE_FAR. */
+static bool read_number(const char **p, const char *end, long long *value)
+{
+    const char *start = *p;
+    *value = 0;
+    for (; *p < end && isdigit((unsigned char)**p); ++*p)
+        if ((*value = *value * 10 + (**p - '0')) >= LIFE_FAR)
+            return false;
+    return *p > start;
+}
+
+static bool read_signed(const char **p, const char *end, long long *value)
+{
+    const bool minus = *p < end && **p == '-';
+    *p += minus;
+    if (!read_number(p, end, value))
+        return false;
+    *value = minus ? -*value : *value;
+    return true;
+}
+
+/* Position and generation; what else such a line says is ignored. */
+static int read_comment(const struct life_text *t, const char *p, const char *end, struct life_pattern *out)
+{
+    if (end - p > 2 && p[1] == 'r' && (p[2] == ' ' || p[2] == '\t') && !out->rule[0])
+        return life_text_rule(t, p + 2, end, out);
+    if (end - p < 6 || strncmp(p, "#CXRLE", 6) != 0)
+        return 0;
+    for (p += 6; p < end; p++) {
+        if (end - p > 4 && strncmp(p, "Pos=", 4) == 0) {
+            const char *at = p += 4;
+            if (!read_signed(&p, end, &out->x) || p == end || *p++ != ',' || !read_signed(&p, end, &out->y))
+                return life_text_error(t, at, "Pos= needs two whole numbers, as in Pos=-3,17");
+            out->placed = true;
+        } else if (end - p > 4 && strncmp(p, "Gen=", 4) == 0) {
+            for (p += 4; p < end && isdigit((unsigned char)*p); p++)
+                out->generation = out->generation * 10 + (uint64_t)(*p - '0');
+        }
+        if (p == end)
+            break;
+    }
+    return 0;
+}
+
+/* "name = number" of the header. */
+static int read_side(const struct life_text *t, const char **p, const char *end, char name, size_t *side)
+{
+    long long value;
+    skip_blanks(p, end);
+    const char *at = *p;
+    if (*p < end && **p == name) {
+        ++*p;
+        skip_blanks(p, end);
+        if (*p < end && **p == '=') {
+            ++*p;
+            skip_blanks(p, end);
+            at = *p;
+            if (read_number(p, end, &value)) {
+                *side = (size_t)value;
+                skip_blanks(p, end);
+                return 0;
+            }
+        }
+    }
+    return life_text_error(t, at, "the header should go on with '%c = ' and a number below 2^40, as in "
+                                  "x = 3, y = 3, rule = B3/S23", name);
+}
+
+static int read_header(const struct life_text *t, const char *p, const char *end, struct life_pattern *out)
+{
+    if (read_side(t, &p, end, 'x', &out->width) < 0)
+        return -1;
+    if (p < end && *p == ',')
+        p++;
+    if (read_side(t, &p, end, 'y', &out->height) < 0)
+        return -1;
+    if (p < end && *p == ',')
+        p++;
+    skip_blanks(&p, end);
+    if (p == end)
+        return 0;
+    if (end - p < 4 || strncmp(p, "rule", 4) != 0)
+        return life_text_error(t, p, "the header should end, or go on with 'rule = ' and a rule");
+    p += 4;
+    skip_blanks(&p, end);
+    if (p == end || *p != '=')
+        return life_text_error(t, p, "after 'rule' there should be '='");
+    return life_text_rule(t, p + 1, end, out);
+}
+
+/* Where the next cell goes. */
+struct pen {
+    long long x, y, count; /* count 0: none was given */
+    const char *number;    /* where it began */
+};
+
+/* One character of cell data. 1 when it ends the pattern. */
+static int read_item(const struct life_text *t, const char *at, struct pen *pen, struct life_sink *sink)
+{
+    const long long n = pen->count ? pen->count : 1;
+    pen->count = 0;
+    switch (*at) {
+    case 'o':
+    case 'A':
+        life_sink_run(sink, pen->x, pen->y, n);
+        pen->x += n;
+        break;
+    case 'b':
+    case '.':
+        pen->x += n;
+        break;
+    case '$':
+        pen->y += n;
+        pen->x = 0;
+        break;
+    case '!':
+        return 1;
+    default:
+        if (isupper((unsigned char)*at) || (*at >= 'p' && *at <= 'y'))
+            return life_text_error(t, at, "'%c' is a state of a rule with more than two, which is not "
+                                          "supported; cells are b (dead) and o (alive)", *at);
+        if (isprint((unsigned char)*at))
+            return life_text_error(t, at, "'%c' is not one of b, o, $ and !", *at);
+        return life_text_error(t, at, "a byte of value %d is not one of b, o, $ and !", (unsigned char)*at);
+    }
+    if (pen->x >= LIFE_FAR || pen->y >= LIFE_FAR)
+        return life_text_error(t, at, "the pattern is larger than 2^40 cells across");
+    return 0;
+}
+
+/* The cells of one line. 1 when the pattern has ended. */
+static int read_line(const struct life_text *t, const char *p, const char *end, struct pen *pen,
+                     struct life_sink *sink)
+{
+    while (p < end) {
+        if (*p == ' ' || *p == '\t' || *p == '\r') {
+            p++;
+        } else if (isdigit((unsigned char)*p)) {
+            pen->number = p;
+            if (!read_number(&p, end, &pen->count) || pen->count == 0)
+                return life_text_error(t, pen->number, "a count must be from 1 to 2^40 - 1");
+        } else {
+            const int status = read_item(t, p++, pen, sink);
+            if (status)
+                return status;
+        }
+    }
+    return 0;
+}
+
+int life_read_rle(const struct life_text *t, struct life_sink *sink)
+{
+    struct life_pattern *out = sink->p;
+    struct pen pen = {0, 0, 0, NULL};
+    bool header = false;
+    int status = 0;
+    for (const char *p = t->begin; p < t->end && status == 0;) {
+        const char *end = life_text_line_end(t, p);
+        if (*p == '#') {
+            if (!sink->filling)
+                status = read_comment(t, p, end, out);
+        } else if (*p == 'x' && !header) {
+            header = true;
+            if (!sink->filling)
+                status = read_header(t, p, end, out);
+        } else {
+            status = read_line(t, p, end, &pen, sink);
+        }
+        p = end < t->end ? end + 1 : end;
+    }
+    if (status < 0)
+        return -1;
+    if (status == 0 && pen.count)
+        return life_text_error(t, pen.number, "the file ends after a count");
+    /* The header's size is a hint that files get wrong. */
+    if (sink->any && (long long)out->width < sink->right)
+        out->width = (size_t)sink->right;
+    if (sink->any && (long long)out->height < sink->bottom)
+        out->height = (size_t)sink->bottom;
+    return 0;
+}
+
+/* ---- Writing. -------------------------------------------------------------------------------- */
+
+/* Items so far on the line, so that lines stay below 71 characters. */
+struct line {
+    FILE *fp;
+    int used;
+};
+
+static void put_item(struct line *line, size_t count, char tag)
+{
+    char text[32];
+    const int length = count > 1 ? snprintf(text, sizeof text, "%zu%c", count, tag)
+                                 : snprintf(text, sizeof text, "%c", tag);
+    if (line->used + length > 70) {
+        putc('\n', line->fp);
+        line->used = 0;
+    }
+    fwrite(text, 1, (size_t)length, line->fp);
+    line->used += length;
+}
+
+static void put_cells(struct line *line, const struct life_pattern *p)
+{
+    size_t row = 0; /* what has been written stands in this row of the pattern */
+    for (size_t y = 0; y < p->rows; y++) {
+        size_t at = 0, x = 0, end;
+        for (; life_next_run(p, y, &x, &end); at = x = end) {
+            if (row < p->top + y)
+                put_item(line, p->top + y - row, '$');
+            row = p->top + y;
+            if (x > at)
+                put_item(line, x - at, 'b');
+            put_item(line, end - x, 'o');
+        }
+    }
+    put_item(line, 1, '!');
+    putc('\n', line->fp);
+}
+
+int life_write_rle(struct outfile *out, const struct life_pattern *p)
+{
+    struct line line = {out->fp, 0};
+    if (p->placed || p->generation) {
+        fprintf(out->fp, "#CXRLE");
+        if (p->placed)
+            fprintf(out->fp, " Pos=%lld,%lld", p->x, p->y);
+        if (p->generation)
+            fprintf(out->fp, " Gen=%llu", (unsigned long long)p->generation);
+        fprintf(out->fp, "\n");
+    }
+    fprintf(out->fp, "x = %zu, y = %zu, rule = %s%s%s\n", p->width, p->height, p->rule[0] ? p->rule : "B3/S23",
+            p->bounds[0] ? ":" : "", p->bounds);
+    put_cells(&line, p);
+    return outfile_check(out);
+}
