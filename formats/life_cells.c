@@ -28,7 +28,7 @@ static int read_row(const struct life_text *t, const char *p, const char *end, l
             if (p < end)
                 return life_text_error(t, p, "there is something after a blank; a row has no blanks in it");
             end = run;
-        } else if (isprint((unsigned char)*p)) {
+        } else if (*p > ' ' && *p < 127) {
             return life_text_error(t, p, "'%c' is not a cell; write . for a dead and O for a live one", *p);
         } else {
             return life_text_error(t, p, "a byte of value %d is not a cell", (unsigned char)*p);

@@ -82,7 +82,7 @@ static int read_leaf(const struct life_text *t, const char *p, const char *end, 
                                    y < 8 ? "ninth column" : "ninth row");
         } else {
             return life_text_error(t, p, "a square is written with . * and $, not with '%c'",
-                                   isprint((unsigned char)*p) ? *p : '?');
+                                   *p > ' ' && *p < 127 ? *p : '?');
         }
     }
     return 0;

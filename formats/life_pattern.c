@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- Live cells. ----------------------------------------------------------------------------- */
 
@@ -158,6 +159,17 @@ static reader *recognise(const struct life_text *t)
     return NULL;
 }
 
+size_t life_pattern_limit;
+
+/* A system promises more memory than it has, and takes the program's life when it is used. */
+static double memory_there_is(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return life_pattern_limit ? (double)life_pattern_limit
+           : pages > 0 && page > 0 ? (double)pages * (double)page
+                                   : 0x1p46;
+}
+
 /* Between the two passes: room for the rectangle of live cells. */
 static int make_room(struct life_sink *s, const char *name)
 {
@@ -169,12 +181,12 @@ static int make_room(struct life_sink *s, const char *name)
     p->columns = (size_t)(s->right - s->left);
     p->rows = (size_t)(s->bottom - s->top);
     p->stride = (p->columns + 63) / 64;
-    /* Both factors are below 2^41, so the product in bytes may not fit. */
-    if (p->rows <= SIZE_MAX / 8 / p->stride)
+    const double bytes = (double)p->rows * (double)p->stride * 8;
+    if (bytes <= memory_there_is())
         p->word = calloc(p->rows * p->stride, sizeof *p->word);
     if (!p->word)
-        return clerror_set(ENOMEM, "%s: the live cells span %zu x %zu, which takes %.3g bytes of memory", name,
-                           p->columns, p->rows, (double)p->rows * (double)p->stride * 8);
+        return clerror_set(ENOMEM, "%s: the live cells span %zu x %zu, which takes %.4g MB of memory; there are "
+                                   "%.4g", name, p->columns, p->rows, bytes / 1e6, memory_there_is() / 1e6);
     return 0;
 }
 

@@ -15,6 +15,9 @@
 /* Coordinates stay below, so that sums cannot overflow. */
 #define LIFE_FAR ((long long)1 << 40)
 
+/* The most bytes that a pattern may take; 0: the memory of this machine. For the fuzzer to lower. */
+extern size_t life_pattern_limit;
+
 /* Where live cells go: the box that holds them, or, once `filling`, the pattern's words. */
 struct life_sink {
     struct life_pattern *p;

@@ -139,7 +139,7 @@ static int read_item(const struct life_text *t, const char *at, struct pen *pen,
         if (isupper((unsigned char)*at) || (*at >= 'p' && *at <= 'y'))
             return life_text_error(t, at, "'%c' is a state of a rule with more than two, which is not "
                                           "supported; cells are b (dead) and o (alive)", *at);
-        if (isprint((unsigned char)*at))
+        if (*at > ' ' && *at < 127)
             return life_text_error(t, at, "'%c' is not one of b, o, $ and !", *at);
         return life_text_error(t, at, "a byte of value %d is not one of b, o, $ and !", (unsigned char)*at);
     }

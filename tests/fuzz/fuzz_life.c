@@ -1,0 +1,92 @@
+/* fuzz_life.c - any bytes at all, given to the readers of Life patterns; for libFuzzer or for driver.c.
+ *
+ * Whatever the bytes: the reader keeps inside its memory, returns, and either fails with a sentence that names
+ * the file and leaves nothing behind, or yields a pattern that keeps the promises of formats/life.h, and that
+ * comes back the same from each of the formats we write.
+ */
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+#include "formats/life_private.h"
+#include "fuzz.h"
+#include "stdcl.h"
+
+static void check_failure(const char *name, const struct life_pattern *p)
+{
+    const char *sentence = clerror();
+    promise(sentence && strncmp(sentence, name, strlen(name)) == 0);
+    promise(strlen(sentence) < 400);
+    for (; *sentence; sentence++) /* fit for a terminal */
+        promise(*sentence >= 32 && *sentence < 127);
+    promise(!p->word && p->columns == 0 && p->rows == 0 && p->width == 0 && p->height == 0);
+}
+
+static int cell(const struct life_pattern *p, size_t x, size_t y)
+{
+    return (int)(p->word[y * p->stride + x / 64] >> x % 64 & 1);
+}
+
+/* The rectangle is inside the pattern, and as small as possible. */
+static void check_pattern(const struct life_pattern *p)
+{
+    int top = 0, bottom = 0, left = 0, right = 0;
+    promise(memchr(p->rule, 0, sizeof p->rule) && memchr(p->bounds, 0, sizeof p->bounds));
+    promise(p->left + p->columns <= p->width && p->top + p->rows <= p->height);
+    promise((p->columns == 0) == (p->rows == 0) && (p->columns == 0) == (p->word == NULL));
+    if (!p->columns)
+        return;
+    promise(p->stride == (p->columns + 63) / 64);
+    for (size_t x = 0; x < p->columns; x++)
+        top |= cell(p, x, 0), bottom |= cell(p, x, p->rows - 1);
+    for (size_t y = 0; y < p->rows; y++) {
+        left |= cell(p, 0, y), right |= cell(p, p->columns - 1, y);
+        if (p->columns % 64)
+            promise(p->word[(y + 1) * p->stride - 1] >> p->columns % 64 == 0);
+    }
+    promise(top && bottom && left && right);
+}
+
+typedef int writer(struct outfile *out, const struct life_pattern *p);
+
+static void check_way_back(const struct life_pattern *p, writer *write)
+{
+    struct life_pattern q;
+    char *text = NULL;
+    size_t size = 0;
+    struct outfile out = {.fp = open_memstream(&text, &size), .name = (char[]){"memory"}};
+    promise(out.fp && write(&out, p) == 0 && fclose(out.fp) == 0);
+    promise(life_pattern_read_memory("again", text, size, &q) == 0);
+    promise(q.columns == p->columns && q.rows == p->rows);
+    if (p->columns)
+        promise(memcmp(q.word, p->word, p->rows * p->stride * sizeof *p->word) == 0);
+    if (write == life_write_rle)
+        promise(q.left == p->left && q.top == p->top && q.generation == p->generation && q.x == p->x);
+    life_pattern_free(&q);
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct life_pattern p;
+    uint8_t *exact = malloc(size ? size : 1); /* so that a byte too far is seen */
+    promise(exact);
+    if (size)
+        memcpy(exact, data, size);
+    life_pattern_limit = 1 << 22;
+    int status = life_pattern_read_memory("name", exact, size, &p);
+    free(exact);
+    promise(status == 0 || status == -1);
+    if (status < 0) {
+        check_failure("name", &p);
+        return 0;
+    }
+    check_pattern(&p);
+    if (p.width < 2000 && p.height < 2000) {
+        check_way_back(&p, life_write_rle);
+        check_way_back(&p, life_write_macrocell);
+        if (p.width && p.height)
+            check_way_back(&p, life_write_cells);
+    }
+    life_pattern_free(&p);
+    return 0;
+}
