@@ -1,0 +1,17 @@
+/* test_formats_nopng.c - formats/png.c built without libpng: pictures are refused with a sentence. */
+#include "files.h"
+#include "formats/picture.h"
+
+static void says_what_is_missing(void **unused)
+{
+    const uint8_t rgb[3] = {0};
+    (void)unused;
+    fails_saying(ENOTSUP, picture_write_png(in_folder("a.png"), 1, 1, rgb), "a.png", "no libpng", "libpng-dev");
+    assert_int_equal(count_files(files_folder, ""), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(says_what_is_missing)};
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}

@@ -1,0 +1,534 @@
+/* test_formats_picture.c - pictures: that what is drawn is where it is and as much as there is; PNG; films. */
+#include "files.h"
+#include "formats/density.h"
+#include "formats/picture.h"
+
+#include <math.h>
+#include <sys/wait.h>
+#ifdef STDCL_HAVE_PNG
+#include <png.h>
+#endif
+
+#define PI 3.14159265358979323846
+
+static uint64_t state = 88172645463325252ULL;
+
+static double uniform(void) /* in (0, 1); xorshift64, Marsaglia 2003 */
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return ((double)(state >> 11) + 0.5) * 0x1p-53;
+}
+
+/* n bodies of a Plummer sphere of scale length 1 (Aarseth, Henon & Wielen 1974). */
+static void make_plummer(size_t n, double (*pos)[3])
+{
+    for (size_t i = 0; i < n; i++) {
+        double r = 1 / sqrt(pow(uniform(), -2.0 / 3) - 1), z = 2 * uniform() - 1, angle = 2 * PI * uniform();
+        pos[i][0] = r * sqrt(1 - z * z) * cos(angle);
+        pos[i][1] = r * sqrt(1 - z * z) * sin(angle);
+        pos[i][2] = r * z;
+    }
+}
+
+/* ---- Colours. -------------------------------------------------------------------------------- */
+
+static double linear(uint8_t value) /* sRGB, IEC 61966-2-1 */
+{
+    double s = value / 255.0;
+    return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
+}
+
+static double lightness(const uint8_t rgb[3]) /* CIE L*, 0 .. 100 */
+{
+    double y = 0.2126 * linear(rgb[0]) + 0.7152 * linear(rgb[1]) + 0.0722 * linear(rgb[2]);
+    return y > 216.0 / 24389 ? 116 * cbrt(y) - 16 : y * 24389.0 / 27;
+}
+
+static void colours_are_the_published_ones(void **unused)
+{
+    static const struct {
+        enum picture_colours map;
+        uint8_t first[3], last[3];
+    } ends[] = {{PICTURE_INFERNO, {0, 0, 4}, {252, 255, 164}},
+                {PICTURE_MAGMA, {0, 0, 4}, {252, 253, 191}},
+                {PICTURE_VIRIDIS, {68, 1, 84}, {253, 231, 37}},
+                {PICTURE_GREY, {0, 0, 0}, {255, 255, 255}}};
+    (void)unused;
+    for (size_t i = 0; i < 4; i++) {
+        uint8_t low[3], high[3];
+        picture_colour(ends[i].map, 0, low);
+        picture_colour(ends[i].map, 1, high);
+        assert_memory_equal(low, ends[i].first, 3);
+        assert_memory_equal(high, ends[i].last, 3);
+        picture_colour(ends[i].map, -5, low);
+        assert_memory_equal(low, ends[i].first, 3);
+        picture_colour(ends[i].map, NAN, low);
+        assert_memory_equal(low, ends[i].first, 3);
+        picture_colour(ends[i].map, INFINITY, high);
+        assert_memory_equal(high, ends[i].last, 3);
+    }
+}
+
+/* Equal steps look equal: lightness rises in proportion, to 6 of 100 units. (The maps are even in CAM02-UCS, of which L* is
+ * the simpler relative; a rainbow is off by 50.) */
+static void colours_rise_evenly(void **unused)
+{
+    (void)unused;
+    for (int map = PICTURE_INFERNO; map <= PICTURE_VIRIDIS; map++) {
+        uint8_t rgb[3];
+        picture_colour((enum picture_colours)map, 0, rgb);
+        double low = lightness(rgb);
+        picture_colour((enum picture_colours)map, 1, rgb);
+        double high = lightness(rgb);
+        for (int i = 0; i <= 1000; i++) {
+            picture_colour((enum picture_colours)map, i / 1000.0, rgb);
+            assert_true(fabs(lightness(rgb) - (low + (high - low) * i / 1000)) < 6);
+        }
+    }
+}
+
+static void knows_names(void **unused)
+{
+    (void)unused;
+    assert_int_equal(picture_colours_by_name("inferno"), PICTURE_INFERNO);
+    assert_int_equal(picture_colours_by_name("Grey"), PICTURE_GREY);
+    assert_int_equal(picture_plane_by_name("yz"), PICTURE_YZ);
+    fails_saying(EINVAL, picture_colours_by_name("jet"), "'jet'", "inferno, magma, viridis");
+    fails_saying(EINVAL, picture_plane_by_name("xx"), "'xx'", "xy, xz and yz");
+}
+
+/* ---- Density. -------------------------------------------------------------------------------- */
+
+static const struct view plain = {.width = 200, .height = 160, .axis = {0, 1}, .scale = 10};
+
+/* Whatever the spread, no mass is lost or made. */
+static void keeps_the_mass(void **unused)
+{
+    enum { N = 3000 };
+    static double pos[N][3], mass[N], map[200 * 160];
+    double total = 0, sum = 0;
+    (void)unused;
+    for (int i = 0; i < N; i++) { /* in the middle; the picture spans 20 x 16 */
+        double size = pow(uniform(), 3);
+        for (int axis = 0; axis < 3; axis++)
+            pos[i][axis] = 4 * size * (2 * uniform() - 1);
+        total += mass[i] = exp(3 * uniform());
+    }
+    works(density_map(&plain, N, mass, (const double(*)[3])pos, map));
+    for (int i = 0; i < 200 * 160; i++) {
+        assert_true(map[i] >= 0);
+        sum += map[i];
+    }
+    assert_true(fabs(sum / total - 1) < 1e-9);
+}
+
+/* Against the surface density of Plummer's sphere, M / (pi (1 + R^2)^2), in rings; equal and unequal masses. */
+static void agrees_with_plummer(void **unused)
+{
+    enum { N = 100000, SIDE = 512, RINGS = 12 };
+    double(*pos)[3] = malloc(N * sizeof *pos), *mass = malloc(N * sizeof *mass);
+    double *map = malloc((size_t)SIDE * SIDE * sizeof *map);
+    const struct view view = {.width = SIDE, .height = SIDE, .axis = {0, 1}, .scale = SIDE / 6.0};
+    (void)unused;
+    make_plummer(N, pos);
+    for (int unequal = 0; unequal < 2; unequal++) {
+        double sum[RINGS] = {0}, expected[RINGS] = {0}, total = 0;
+        for (int i = 0; i < N; i++)
+            total += mass[i] = unequal && i % 20 == 0 ? 10 : 1;
+        works(density_map(&view, N, mass, (const double(*)[3])pos, map));
+        for (int y = 0; y < SIDE; y++)
+            for (int x = 0; x < SIDE; x++) {
+                double r = hypot(x + 0.5 - SIDE / 2, y + 0.5 - SIDE / 2) / view.scale;
+                if (r < 3) {
+                    sum[(int)(r * RINGS / 3)] += map[y * SIDE + x];
+                    expected[(int)(r * RINGS / 3)] += total / (PI * (1 + r * r) * (1 + r * r) * view.scale * view.scale);
+                }
+            }
+        for (int ring = 0; ring < RINGS; ring++)
+            if (fabs(sum[ring] / expected[ring] - 1) > 0.08) /* noise 2 %, and some blur */
+                fail_msg("ring %d holds %g instead of %g", ring, sum[ring], expected[ring]);
+    }
+    free(map);
+    free(mass);
+    free(pos);
+}
+
+/* Smooth where bodies are many: neighbouring pixels differ much less than counting would make them. */
+static void is_not_grainy(void **unused)
+{
+    enum { N = 20000, SIDE = 256 };
+    double(*pos)[3] = malloc(N * sizeof *pos), *map = malloc((size_t)SIDE * SIDE * sizeof *map);
+    const struct view view = {.width = SIDE, .height = SIDE, .axis = {0, 1}, .scale = SIDE};
+    double sum = 0, squares = 0;
+    (void)unused;
+    for (int i = 0; i < N; i++)
+        for (int axis = 0; axis < 3; axis++)
+            pos[i][axis] = 1.2 * uniform() - 0.6;
+    works(density_map(&view, N, NULL, (const double(*)[3])pos, map));
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        sum += map[i];
+        squares += map[i] * map[i];
+    }
+    double mean = sum / (SIDE * SIDE), spread = sqrt(squares / (SIDE * SIDE) - mean * mean);
+    double counted = sqrt(N / (1.44 * SIDE * SIDE)); /* of Poisson */
+    assert_true(fabs(mean / (N / (1.44 * SIDE * SIDE)) - 1) < 0.02);
+    assert_true(spread < 0.75 * counted && spread > 0);
+    free(map);
+    free(pos);
+}
+
+static void skips_what_is_not_finite_or_far_away(void **unused)
+{
+    double pos[3][3] = {{NAN, 0, 0}, {1e300, 0, 0}, {0, -INFINITY, 0}};
+    static double map[200 * 160];
+    (void)unused;
+    works(density_map(&plain, 3, NULL, (const double(*)[3])pos, map));
+    for (int i = 0; i < 200 * 160; i++)
+        assert_true(map[i] == 0);
+}
+
+/* ---- Pictures. ------------------------------------------------------------------------------- */
+
+static int brightness(const uint8_t *rgb, unsigned width, unsigned x, unsigned y)
+{
+    const uint8_t *at = rgb + 3 * (y * width + x);
+    return at[0] + at[1] + at[2];
+}
+
+/* A cluster or a single body at a known place must be brightest in its pixel, the first axis to the right, the second
+ * upwards. */
+static void draws_where_things_are(void **unused)
+{
+    static const struct {
+        enum picture_plane plane;
+        unsigned x, y;
+    } cases[] = {{PICTURE_XY, 75, 25}, {PICTURE_XZ, 75, 85}, {PICTURE_YZ, 125, 85}};
+    static uint8_t rgb[200 * 100 * 3];
+    enum { N = 200 };
+    double pos[N][3];
+    (void)unused;
+    for (size_t n = 1; n <= N; n = N * n + (n > 1))
+        for (size_t k = 0; k < 3; k++) {
+            struct picture_options o = {.width = 200, .height = 100, .plane = cases[k].plane, .extent = 10,
+                                        .centre = {1, 2, 3}, .colours = PICTURE_GREY};
+            for (size_t i = 0; i < n; i++) { /* pixels are 0.1 wide */
+                pos[i][0] = 1 - 2.45;
+                pos[i][1] = 2 + 2.45;
+                pos[i][2] = 3 - 3.55;
+            }
+            works(picture_draw(&o, n, NULL, (const double(*)[3])pos, rgb));
+            unsigned brightest = 0;
+            for (unsigned i = 0; i < 200 * 100; i++)
+                if (brightness(rgb, 200, i % 200, i / 200) > brightness(rgb, 200, brightest % 200, brightest / 200))
+                    brightest = i;
+            unsigned expected_x = k == 2 ? 124 : 75, expected_y = k == 0 ? 25 : 85;
+            if (brightest % 200 != expected_x || brightest / 200 != expected_y)
+                fail_msg("plane %zu, %zu bodies: brightest at %u, %u", k, n, brightest % 200, brightest / 200);
+        }
+}
+
+/* Sun and planets: a body 10^-9 as heavy is as visible. */
+static void shows_each_of_a_few(void **unused)
+{
+    const double mass[2] = {1, 1e-9}, pos[2][3] = {{0, 0, 0}, {5, 0, 0}};
+    static uint8_t rgb[100 * 100 * 3];
+    struct picture_options o = {.width = 100, .height = 100, .extent = 20};
+    (void)unused;
+    works(picture_draw(&o, 2, mass, pos, rgb));
+    assert_int_equal(brightness(rgb, 100, 50, 50), brightness(rgb, 100, 75, 50));
+    assert_true(brightness(rgb, 100, 75, 50) > 300);
+    assert_true(brightness(rgb, 100, 25, 50) < 30);
+}
+
+static void fits_a_frame(void **unused)
+{
+    enum { N = 5000 };
+    static double pos[N][3];
+    struct picture_options o = {.width = 300, .height = 200};
+    (void)unused;
+    for (int i = 0; i < N; i++) { /* compact: all in view with a margin; some astray change nothing */
+        pos[i][0] = 100 + 3 * (2 * uniform() - 1);
+        pos[i][1] = -50 + 2 * (2 * uniform() - 1);
+        pos[i][2] = i % 500 == 0 ? 1e6 : 0;
+        pos[i][0] = i % 500 == 0 ? 1e6 : pos[i][0];
+    }
+    works(picture_fit(&o, N, NULL, (const double(*)[3])pos));
+    assert_true(fabs(o.centre[0] - 100) < 0.1 && fabs(o.centre[1] + 50) < 0.1);
+    assert_true(o.extent > 4.2 && o.extent < 5.2);
+    assert_true(o.low > 0 && o.high > o.low);
+    struct picture_options given = {.width = 300, .height = 200, .centre = {1, 2, 3}, .extent = 7, .low = 1, .high = 9};
+    struct picture_options same = given;
+    works(picture_fit(&same, N, NULL, (const double(*)[3])pos));
+    assert_memory_equal(&same, &given, sizeof given);
+    /* With all bodies in one place, or just one of them, there is still a picture. */
+    const double one[1][3] = {{3, 4, 5}};
+    struct picture_options single = {.width = 10, .height = 10};
+    works(picture_fit(&single, 1, NULL, one));
+    assert_true(single.extent == 1 && single.centre[0] == 3 && single.centre[1] == 4);
+}
+
+/* Once fitted, the same density has the same colour in every frame. */
+static void keeps_one_scale_in_a_series(void **unused)
+{
+    enum { N = 4000 };
+    static double pos[N][3], mass[N];
+    static uint8_t first[64 * 64 * 3], second[64 * 64 * 3];
+    struct picture_options o = {.width = 64, .height = 64};
+    double brighter = 0;
+    (void)unused;
+    make_plummer(N, pos);
+    for (int i = 0; i < N; i++)
+        mass[i] = 1;
+    works(picture_fit(&o, N, mass, (const double(*)[3])pos));
+    works(picture_draw(&o, N, mass, (const double(*)[3])pos, first));
+    works(picture_draw(&o, N, mass, (const double(*)[3])pos, second));
+    assert_memory_equal(first, second, sizeof first);
+    for (int i = 0; i < N; i++)
+        mass[i] = 0.1;
+    works(picture_draw(&o, N, mass, (const double(*)[3])pos, second));
+    for (int i = 0; i < 64 * 64; i++)
+        brighter += lightness(first + 3 * i) - lightness(second + 3 * i);
+    assert_true(brighter / (64 * 64) > 5);
+}
+
+static void refuses_what_is_no_picture(void **unused)
+{
+    const double pos[1][3] = {{0, 0, 0}};
+    const char *file = in_folder("no.png");
+    static const struct {
+        struct picture_options o;
+        const char *part;
+    } cases[] = {{{.width = 20000}, "20000 x 1024 is too large"}, {{.extent = -1}, "not -1"},
+                 {{.extent = NAN}, "extent"},                     {{.low = 2, .high = 1}, "from 2 to 1"},
+                 {{.high = -1}, "make no picture"},               {{.plane = (enum picture_plane)7}, "no such plane"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        fails_saying(EINVAL, picture_density(&cases[i].o, 1, NULL, pos, file), cases[i].part);
+    struct picture_options o = {0};
+    fails_saying(EINVAL, picture_density(&o, 0, NULL, NULL, file), "no bodies");
+    assert_int_equal(access(file, F_OK), -1);
+}
+
+/* ---- PNG. ------------------------------------------------------------------------------------ */
+
+#ifdef STDCL_HAVE_PNG
+static void png_reads_back(void **unused)
+{
+    enum { W = 37, H = 23 };
+    uint8_t rgb[W * H * 3], back[W * H * 3];
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    (void)unused;
+    for (size_t i = 0; i < sizeof rgb; i++)
+        rgb[i] = (uint8_t)(256 * uniform());
+    works(picture_write_png(in_folder("random.png"), W, H, rgb));
+    assert_int_not_equal(png_image_begin_read_from_file(&image, in_folder("random.png")), 0);
+    assert_int_equal(image.width, W);
+    assert_int_equal(image.height, H);
+    image.format = PNG_FORMAT_RGB;
+    assert_int_not_equal(png_image_finish_read(&image, NULL, back, 0, NULL), 0);
+    assert_memory_equal(rgb, back, sizeof rgb);
+}
+
+static void png_tells_what_went_wrong(void **unused)
+{
+    enum { SIDE = 200 };
+    static uint8_t rgb[SIDE * SIDE * 3];
+    (void)unused;
+    for (size_t i = 0; i < sizeof rgb; i++)
+        rgb[i] = (uint8_t)(256 * uniform());
+    fails_saying(ENOENT, picture_write_png(in_folder("none/a.png"), SIDE, SIDE, rgb), "none' does not exist");
+    fails_saying(EINVAL, picture_write_png(in_folder("a.png"), 0, SIDE, rgb), "a.png", "PNG");
+    if (access("/dev/full", W_OK) == 0)
+        fails_saying(ENOSPC, picture_write_png("/dev/full", SIDE, SIDE, rgb), "/dev/full", "disk is full");
+    assert_int_equal(count_files(files_folder, "a.png"), 0);
+}
+
+static void density_picture_is_a_png(void **unused)
+{
+    enum { N = 1000 };
+    static double pos[N][3];
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    struct picture_options o = {.width = 90, .height = 60};
+    (void)unused;
+    make_plummer(N, pos);
+    works(picture_density(&o, N, NULL, (const double(*)[3])pos, in_folder("d.png")));
+    assert_int_not_equal(png_image_begin_read_from_file(&image, in_folder("d.png")), 0);
+    assert_int_equal(image.width, 90);
+    assert_int_equal(image.height, 60);
+    png_image_free(&image);
+}
+#endif
+
+/* ---- Series and films. ----------------------------------------------------------------------- */
+
+static void names_frames(void **unused)
+{
+    static const char *const cases[][2] = {{"run.png", "run-0007.png"},       {"out/run.mp4", "out/run-0007.png"},
+                                           {"run", "run-0007.png"},           {"a.b/run", "a.b/run-0007.png"},
+                                           {"a.b/.run", "a.b/.run-0007.png"}, {"r.2.gif", "r.2-0007.png"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *name = picture_frame_name(cases[i][0], 7);
+        assert_string_equal(name, cases[i][1]);
+        free(name);
+    }
+    char *name = picture_frame_name("x", 12345);
+    assert_string_equal(name, "x-12345.png");
+    free(name);
+    assert_true(picture_is_film("a.mp4") && picture_is_film("d/a.GIF"));
+    assert_false(picture_is_film("a.png") || picture_is_film("mp4") || picture_is_film(".mp4"));
+}
+
+/* Puts a shell script in place of ffmpeg, alone in $PATH but for the shell's own tools; NULL: none at all. */
+static char *replace_ffmpeg(const char *script)
+{
+    char *before = strdup(getenv("PATH")), path[PATH_MAX];
+    mkdir(in_folder("bin"), 0755);
+    unlink(in_folder("bin/ffmpeg"));
+    if (script) {
+        put_text(in_folder("bin/ffmpeg"), script);
+        assert_int_equal(chmod(in_folder("bin/ffmpeg"), 0755), 0);
+    }
+    snprintf(path, sizeof path, "%s", in_folder("bin"));
+    setenv("PATH", path, 1);
+    return before;
+}
+
+static void restore(char *path)
+{
+    setenv("PATH", path, 1);
+    free(path);
+}
+
+static void says_that_ffmpeg_is_missing(void **unused)
+{
+    char *before = replace_ffmpeg(NULL);
+    (void)unused;
+    int can = picture_can_join();
+    check_forget();
+    int status = picture_join(in_folder("film.mp4"), 3, 0);
+    restore(before);
+    assert_false(can);
+    assert_int_equal(status, -1);
+    assert_int_equal(clerrno, ENOTSUP);
+    says("film.mp4", "ffmpeg", "is not installed", "film-0001.png");
+    assert_int_equal(count_files(files_folder, "film"), 0);
+}
+
+/* The script notes its arguments, one a line, and makes the last one, the film. */
+static void calls_ffmpeg_as_it_wants(void **unused)
+{
+    char *before = replace_ffmpeg("#!/bin/sh\nfor a do echo \"$a\"; last=$a; done >\"${0%/bin/*}/said\"\n"
+                                  "echo film >\"$last\"\n");
+    (void)unused;
+    assert_true(picture_can_join());
+    works(picture_join(in_folder("50% \"of\" it's.mp4"), 12, 30));
+    restore(before);
+    holds_text(in_folder("50% \"of\" it's.mp4"), "film\n");
+    char *said = bytes_of(in_folder("said"), NULL);
+    ready(said);
+    contains(said, "/50%% \"of\" it's-%04d.png\n");
+    contains(said, "-framerate\n30\n");
+    contains(said, "-frames:v\n12\n");
+    contains(said, "-pix_fmt\nyuv420p\n");
+    free(said);
+    assert_int_equal(count_files(files_folder, ".tmp"), 0);
+    fails_saying(EINVAL, picture_join(in_folder("film.avi"), 3, 0), ".mp4 or .gif");
+}
+
+static void passes_on_what_ffmpeg_complains_of(void **unused)
+{
+    char *before = replace_ffmpeg("#!/bin/sh\necho chatter >&2\necho 'No \"frames\" found' >&2\nexit 3\n");
+    (void)unused;
+    put_text(in_folder("bad.gif"), "old");
+    check_forget();
+    int status = picture_join(in_folder("bad.gif"), 3, 0);
+    char *sentence = strdup(status < 0 ? clerror() : "");
+    restore(replace_ffmpeg("#!/bin/sh\nkill -TERM $$\n"));
+    check_forget();
+    int killed = picture_join(in_folder("bad.gif"), 3, 0);
+    restore(before);
+    assert_int_equal(status, -1);
+    contains(sentence, "bad.gif");
+    contains(sentence, "No \"frames\" found");
+    assert_null(strstr(sentence, "chatter"));
+    free(sentence);
+    assert_int_equal(killed, -1);
+    says("ended by signal 15", "frames are kept");
+    holds_text(in_folder("bad.gif"), "old");
+    assert_int_equal(count_files(files_folder, ".tmp"), 0);
+}
+
+/* An ffmpeg without H.264 encodes as it can. */
+static void does_without_h264(void **unused)
+{
+    char *before = replace_ffmpeg("#!/bin/sh\nfor a do last=$a; case $a in libx264) echo 'Unknown encoder' >&2; exit 1;;"
+                                  " esac; done\necho film >\"$last\"\n");
+    (void)unused;
+    works(picture_join(in_folder("plain.mp4"), 1, 0));
+    restore(before);
+    holds_text(in_folder("plain.mp4"), "film\n");
+}
+
+#ifdef STDCL_HAVE_PNG
+static void makes_films(void **unused)
+{
+    enum { W = 33, H = 21 }; /* odd, which H.264 does not like */
+    static uint8_t rgb[W * H * 3];
+    static const char *const films[] = {"real.mp4", "real.gif"};
+    (void)unused;
+    if (!picture_can_join()) {
+        print_message("ffmpeg is not installed\n");
+        skip();
+    }
+    for (unsigned i = 1; i <= 4; i++) {
+        char *name = picture_frame_name(in_folder("real.mp4"), i);
+        memset(rgb, (int)(60 * i), sizeof rgb);
+        works(picture_write_png(name, W, H, rgb));
+        free(name);
+    }
+    for (int i = 0; i < 2; i++) {
+        size_t size;
+        works(picture_join(in_folder(films[i]), 4, 10));
+        char *bytes = bytes_of(in_folder(films[i]), &size);
+        ready(bytes);
+        assert_true(size > 100);
+        assert_memory_equal(i ? bytes : bytes + 4, i ? "GIF89a" : "ftyp", i ? 6 : 4);
+        free(bytes);
+    }
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(colours_are_the_published_ones),
+        cmocka_unit_test(colours_rise_evenly),
+        cmocka_unit_test(knows_names),
+        cmocka_unit_test(keeps_the_mass),
+        cmocka_unit_test(agrees_with_plummer),
+        cmocka_unit_test(is_not_grainy),
+        cmocka_unit_test(skips_what_is_not_finite_or_far_away),
+        cmocka_unit_test(draws_where_things_are),
+        cmocka_unit_test(shows_each_of_a_few),
+        cmocka_unit_test(fits_a_frame),
+        cmocka_unit_test(keeps_one_scale_in_a_series),
+        cmocka_unit_test(refuses_what_is_no_picture),
+#ifdef STDCL_HAVE_PNG
+        cmocka_unit_test(png_reads_back),
+        cmocka_unit_test(png_tells_what_went_wrong),
+        cmocka_unit_test(density_picture_is_a_png),
+#endif
+        cmocka_unit_test(names_frames),
+        cmocka_unit_test(says_that_ffmpeg_is_missing),
+        cmocka_unit_test(calls_ffmpeg_as_it_wants),
+        cmocka_unit_test(passes_on_what_ffmpeg_complains_of),
+        cmocka_unit_test(does_without_h264),
+#ifdef STDCL_HAVE_PNG
+        cmocka_unit_test(makes_films),
+#endif
+    };
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}
