@@ -2,13 +2,14 @@
  *
  *   bench_nbody [--device NAME] [--devices K] [--n N,N,...] [--precision single|double]
  *               [--integrator leapfrog|hermite4|taylor] [--shape "KEY=NUMBER ..."]
- *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer]
+ *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses]
  *
  * For every N and every shape: the forces of some bodies are compared with plain C in double precision,
  * then whole steps are timed in five runs of S seconds (0.3), of which best and median are printed. The
  * peer, measured in the same run, is the tiled kernel of the classic GPU tutorial. The limit counts the
  * device's measured fused multiply-adds: 13 instructions an interaction in single precision, 16 in
- * double (where an estimate of 1/r must be corrected), 23 and 26 with the derivative for hermite4.
+ * double (where an estimate of 1/r must be corrected), 23 and 26 with the derivative for hermite4. Masses
+ * differ unless --equal-masses, which saves an instruction.
  * --sweep tries all combinations. Output: one line a case, "key=value" words, made to be grepped.
  * SPDX-License-Identifier: MIT
  */
@@ -24,7 +25,7 @@ struct options {
     const char *device, *n, *shape, *sweep;
     unsigned devices;
     double seconds;
-    bool peer;
+    bool peer, equal_masses;
     struct nbody_options engine;
 };
 
@@ -49,12 +50,14 @@ struct bodies {
     double *mass, (*pos)[3], (*vel)[3], (*acc)[3];
 };
 
-static struct bodies make_bodies(size_t n)
+static struct bodies make_bodies(size_t n, bool equal_masses)
 {
     struct bodies b = {n, malloc(n * sizeof *b.mass), malloc(n * sizeof *b.pos), malloc(n * sizeof *b.vel),
                        malloc(n * sizeof *b.acc)};
     if (!b.mass || !b.pos || !b.vel || !b.acc || nbody_initial(NBODY_PLUMMER, n, 1, b.mass, b.pos, b.vel) != 0)
         die("no bodies");
+    for (size_t i = 0; i < n && !equal_masses; i++)
+        b.mass[i] *= 0.75 + 0.5 * (double)(i % 5) / 4;
     return b;
 }
 
@@ -277,8 +280,8 @@ static void parse_options(struct options *o, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(name, "--no-peer") == 0) {
-            o->peer = false;
+        if (strcmp(name, "--no-peer") == 0 || strcmp(name, "--equal-masses") == 0) {
+            *(name[2] == 'n' ? &o->peer : &o->equal_masses) = name[2] != 'n';
             continue;
         }
         if (!value)
@@ -320,7 +323,7 @@ int main(int argc, char **argv)
     printf("# device \"%s\" x %u, driver %s, limit %.1f ginteractions_per_s\n", info[0].dev_name,
            clgetndev(o.engine.ctx), info[0].dev_drv_version, 1e-9 * limit);
     for (const char *n = o.n; *n; n += strcspn(n, ","), n += *n == ',') {
-        struct bodies b = make_bodies(strtoul(n, NULL, 10));
+        struct bodies b = make_bodies(strtoul(n, NULL, 10), o.equal_masses);
         if (o.peer)
             printf("# n=%zu peer (tutorial's tiled kernel, forces only) ginteractions_per_s=%.2f\n", b.n,
                    1e-9 * measure_peer(o.engine.ctx, &b, o.seconds));

@@ -44,7 +44,7 @@ static const struct {
 static int open_programs(struct nbody *nb, struct part *p)
 {
     char options[512];
-    shape_options(&p->shape, nb->precision, options, sizeof options);
+    shape_options(nb, &p->shape, options, sizeof options);
     p->owner = true;
     for (int s = 0; s < SOURCES; s++) {
         if (s == DIRECT_CL && p->shape.fast)

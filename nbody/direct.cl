@@ -8,7 +8,8 @@
  *   pulled   +---------------+---------------+--   partial[split][component][row]: a later kernel adds
  *            :               :               :     the splits in order, so sums never depend on timing
  *
- * posm[j] = {x, y, z, G m}; bodies that pad the array have G m = 0. On a GPU an item's "vector" is one
+ * posm[j] = {x, y, z, G m}; bodies that pad the array have G m = 0 and are so far away that r^-3 is 0
+ * (which UNIFORM relies on). On a GPU an item's "vector" is one
  * scalar, and a group passes the j through local memory, TILE at a time; on a CPU a group is one
  * item and its vectors are SIMD registers. Sums run over BLOCK bodies before they join the total,
  * so that rounding errors grow with BLOCK + N / BLOCK instead of N.
@@ -37,6 +38,10 @@
 #endif
 #ifndef RSQRT
 #define RSQRT 2 /* 0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be */
+#endif
+
+#ifndef UNIFORM
+#define UNIFORM 0 /* 1: all bodies have the same mass, and `forces` multiplies by it at the end */
 #endif
 
 #define PASTE2(a, b) a##b
@@ -140,7 +145,9 @@ inline vec inverse_root(vec r2)
 inline vec inverse_cube(vec r2, real m)
 {
     const vec y = ESTIMATE(r2), yy = y * y;
-#if ORDER == 0
+#if ORDER == 0 && UNIFORM
+    return y * yy;
+#elif ORDER == 0
     return m * y * yy;
 #else
     const vec e = FMA(-r2, yy, (vec)C(1));
@@ -236,7 +243,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
                 UNROLLED for (int k = 0; k < ITEMS; k++) {
                     const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];
                     const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
-                    const vec s = inverse_cube(r2, b.w);
+                    const vec s = inverse_cube(r2, UNIFORM ? C(1) : b.w);
                     ax[k] = FMA(s, dx, ax[k]);
                     ay[k] = FMA(s, dy, ay[k]);
                     az[k] = FMA(s, dz, az[k]);
@@ -247,6 +254,8 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     }
     global real *out = partial + get_group_id(1) * 3 * (size_t)rows;
     UNROLLED for (int k = 0; k < ITEMS; k++) {
+        const vec m = UNIFORM ? load_component(posm + first + ROW(k), 3) : (vec)C(1);
+        sx[k] *= m, sy[k] *= m, sz[k] *= m;
         store(out + ROW(k), sx[k], add);
         store(out + rows + ROW(k), sy[k], add);
         store(out + 2 * (size_t)rows + ROW(k), sz[k], add);

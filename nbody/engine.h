@@ -52,9 +52,8 @@ struct part;
  * for numbers that do not go together or that the device cannot do. */
 int shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info *info, const char *words);
 
-/* Writes the kernels' build options into text. */
-void shape_options(const struct nbody_shape *shape, enum nbody_precision precision, char *text,
-                   size_t size);
+/* Writes the build options of a part's kernels into text. */
+void shape_options(const struct nbody *nb, const struct nbody_shape *shape, char *text, size_t size);
 
 /* Bodies that one work-group moves. */
 size_t shape_rows(const struct nbody_shape *shape);
@@ -120,6 +119,7 @@ struct nbody {
     struct part *part;
     void *posm; /* {x, y, z, G m} of all bodies; Hermite: predicted positions */
     void *velo; /* Hermite only: {vx, vy, vz, 0}, predicted */
+    bool uniform;  /* all bodies have the same mass */
     bool current;  /* every device holds everybody's positions */
     bool primed;   /* state holds the acceleration (and jerk) of the current positions */
     bool settled;  /* Hermite: posm and velo are the corrected ones */

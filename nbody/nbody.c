@@ -46,6 +46,14 @@ static int check_bodies(size_t n, const double *mass, const double (*pos)[3], co
     return 0;
 }
 
+static bool all_equal(size_t n, const double *mass)
+{
+    size_t i = 1;
+    while (i < n && mass[i] == mass[0])
+        i++;
+    return i == n && mass[0] > 0;
+}
+
 /* ---- Making. ---------------------------------------------------------------------------------- */
 
 static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const char *words)
@@ -101,6 +109,15 @@ static void write_body(struct nbody *nb, struct part *p, size_t row, double gm, 
     real_put(nb, nb->posm, 4 * i + 3, ldexp(gm, 2 * nb->units.time - 3 * nb->units.length));
 }
 
+/* Padding: massless, and so far away that r^-3 is 0 but r^2 is finite. */
+static void write_padding(struct nbody *nb)
+{
+    const double far = nb->precision == NBODY_DOUBLE ? 1e150 : 1e18;
+    for (size_t i = nb->n; i < nb->padded; i++)
+        for (size_t c = 0; c < 3; c++)
+            real_put(nb, nb->posm, 4 * i + c, far);
+}
+
 static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3],
                         const double (*vel)[3])
 {
@@ -115,6 +132,7 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
                                        nb->precision == NBODY_DOUBLE ? "double" : "single");
             write_body(nb, p, row, nb->G * mass[i], pos[i], vel[i]);
         }
+    write_padding(nb);
     return 0;
 }
 
@@ -164,6 +182,7 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
                          .burst = o->burst ? o->burst : MAX_BURST, .ndev = clgetndev(ctx)};
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
     nb->units = units_choose(nb->G, n, mass, pos);
+    nb->uniform = all_equal(n, mass);
     if (prepare(nb, o, mass, pos, vel) == 0 && device_build(nb) == 0 && place_all(nb) == 0 &&
         write_bodies(nb, mass, pos, vel) == 0 && send_all(nb) == 0)
         return nb;

@@ -142,13 +142,13 @@ int shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info
     return check(&p->shape, info, body_bytes);
 }
 
-void shape_options(const struct nbody_shape *s, enum nbody_precision precision, char *text, size_t size)
+void shape_options(const struct nbody *nb, const struct nbody_shape *s, char *text, size_t size)
 {
     snprintf(text, size,
              "-D GROUP=%d -D WIDTH=%d -D ITEMS=%d -D TILE=%d -D LOCAL=%d -D UNROLL=%d -D BLOCK=%d "
-             "-D RSQRT=%d -D SUM_GROUP=%d%s%s",
+             "-D RSQRT=%d -D SUM_GROUP=%d -D UNIFORM=%d%s%s",
              s->group, s->width, s->items, s->tile, s->local, s->unroll, s->block, s->rsqrt, s->flat,
-             s->fp64 ? "" : " -D NO_FP64", precision == NBODY_DOUBLE ? " -D DOUBLE" : "");
+             nb->uniform, s->fp64 ? "" : " -D NO_FP64", nb->precision == NBODY_DOUBLE ? " -D DOUBLE" : "");
 }
 
 size_t shape_rows(const struct nbody_shape *shape)
