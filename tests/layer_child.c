@@ -144,6 +144,9 @@ static int fail_once(void)
     return 0;
 }
 
+/* Never destroyed: that the end of a process gives its claims back is a question too. */
+static CLCONTEXT *made;
+
 int main(int argc, char **argv)
 {
     const char *question = argc > 1 ? argv[1] : "";
@@ -156,12 +159,15 @@ int main(int argc, char **argv)
     if (strcmp(question, "standard-claim") == 0)
         return hold(stddev);
     if (strcmp(question, "create") == 0 && argc == 5) {
-        print_devices(clcontext_create(argv[2], atoi(argv[3]), (size_t)atoi(argv[4]), NULL, 0));
+        made = clcontext_create(argv[2], atoi(argv[3]), (size_t)atoi(argv[4]), NULL, 0);
+        print_devices(made);
         return 0;
     }
-    if (strcmp(question, "claim") == 0 && argc == 4)
-        return hold(clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, (size_t)atoi(argv[3]), NULL,
-                                     atoi(argv[2])));
+    if (strcmp(question, "claim") == 0 && argc == 4) {
+        made = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, (size_t)atoi(argv[3]), NULL,
+                                atoi(argv[2]));
+        return hold(made);
+    }
     if (strcmp(question, "reclaim") == 0 && argc == 4)
         return reclaim(atoi(argv[2]), (size_t)atoi(argv[3]));
     fprintf(stderr, "layer_child: no such question: %s\n", question);

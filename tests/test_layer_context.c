@@ -40,7 +40,7 @@ static int setup(void **state)
     static const char *const twice[] = {"POCL_DEVICES=pthread pthread", "POCL_DEVICES=cpu cpu"};
     static const char *const kinds[] = {"POCL_DEVICES=basic pthread", "POCL_DEVICES=cpu-minimal cpu"};
     cp = stddev;
-    key = 100000 + (int)getpid();
+    key = 100000 + 16 * (int)getpid();
     for (size_t i = 0; i < 2; i++) {
         if (!two_devices && counts_with(with(twice[i])).cpu == 2)
             two_devices = twice[i];
