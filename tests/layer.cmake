@@ -24,9 +24,6 @@ stdcl_test_on_two(test_layer_cxx)
 
 # ---- The header alone, as compilers see it.
 
-find_program(GCC gcc)
-find_program(CLANG clang)
-
 # stdcl_compiles(NAME COMPILER FLAGS SOURCE): the source compiles without a word.
 function(stdcl_compiles name compiler flags source)
   separate_arguments(flags)
@@ -35,8 +32,13 @@ function(stdcl_compiles name compiler flags source)
 endfunction()
 
 set(strict "-Wall -Wextra -Wpedantic -Wshadow -Wconversion")
-foreach(compiler ${GCC} ${CLANG})
-  get_filename_component(cc ${compiler} NAME)
+foreach(cc gcc clang)
+  find_program(compiler_${cc} ${cc})
+  set(compiler ${compiler_${cc}})
+  if(NOT compiler)
+    stdcl_absent(header_${cc} "${cc} is not installed")
+    continue()
+  endif()
   stdcl_compiles(header_${cc}_c11 ${compiler} "-std=c11 ${strict}" header_alone.c)
   stdcl_compiles(header_${cc}_gnu89 ${compiler} "-std=gnu89 -Wall" header_alone.c)
   stdcl_compiles(header_${cc}_gnu99 ${compiler} "-std=gnu99 -Wall -Wextra" header_alone.c)
