@@ -183,25 +183,34 @@ static int run(lua_State *L)
     return 0;
 }
 
+/* What Lua says, fit for a line of a terminal: it quotes templates, whatever their bytes. */
+static void copy_sentence(char *to, size_t size, const char *from)
+{
+    size_t n = 0;
+    for (; *from && n < size - 4; from++)
+        to[n++] = (unsigned char)*from < ' ' || *from == 127 ? '?' : *from;
+    strcpy(to + n, *from ? "..." : "");
+}
+
 /* Reports the error on the top of the stack, as NAME:LINE: SENTENCE. */
-static void report(struct expansion *e)
+static void report(const struct expansion *e, int status)
 {
     const char *message = lua_tostring(e->L, -1);
     const char *name = e->name ? e->name : "template";
-    if (!message)
-        message = "the error is not a string";
-    if (strncmp(message, "values:", 7) == 0 && strchr(message + 7, ' '))
+    bool lined = message && message[0] == ALIAS[0];
+    int code = status == LUA_ERRMEM ? ENOMEM : ENOEXEC;
+    char sentence[400];
+    if (message && strncmp(message, "values:", 7) == 0 && strchr(message + 7, ' '))
         message = strchr(message + 7, ' ') + 1; /* after the line */
+    copy_sentence(sentence, sizeof sentence, message ? message + lined : "the error is not a string");
     if (e->stop_code && e->stop_line)
         fail(e->stop_code, 0, "%s:%zu: %s", name, e->stop_line, e->stop);
     else if (e->stop_code)
         fail(e->stop_code, 0, "%s: %s", name, e->stop);
     else if (e->in_values)
-        fail(EINVAL, 0, "%s: the values {%.200s}: %s", name, e->values ? e->values : "", message);
-    else if (message[0] == ALIAS[0])
-        fail(ENOEXEC, 0, "%s%s", name, message + 1);
+        fail(EINVAL, 0, "%s: the values {%.200s}: %s", name, e->values ? e->values : "", sentence);
     else
-        fail(ENOEXEC, 0, "%s: %s", name, message);
+        fail(code, 0, lined ? "%s%s" : "%s: %s", name, sentence);
 }
 
 char *stdcl_template_expand(const char *name, const char *text, size_t size, const char *values)
@@ -219,17 +228,17 @@ char *stdcl_template_expand(const char *name, const char *text, size_t size, con
     e.stack = __builtin_frame_address(0);
     e.allocate = lua_getallocf(e.L, &e.arena);
     lua_setallocf(e.L, limited_allocate, &e);
-    const char *end = text_append(&e.text, "", 0, 1, false); /* an empty template is an empty string */
-    bool ok = !end && lua_cpcall(e.L, run, &e) == 0;
-    if (ok)
+    const char *end = text_append(&e.text, "", 0, 1, false); /* there is a string, even if it stays empty */
+    int status = end ? LUA_ERRMEM : lua_cpcall(e.L, run, &e);
+    if (status == 0)
         e.text.data[e.text.size] = '\0';
     else
-        report(&e);
+        report(&e, status);
     lua_setallocf(e.L, e.allocate, e.arena); /* lua_close releases the arena only for its own allocator */
     lua_close(e.L);
-    if (!ok)
+    if (status != 0)
         free(e.text.data);
-    return ok ? e.text.data : NULL;
+    return status == 0 ? e.text.data : NULL;
 }
 
 #else /* no LuaJIT */

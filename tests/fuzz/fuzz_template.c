@@ -1,0 +1,95 @@
+/* fuzz_template.c - any bytes at all, expanded as a template; for libFuzzer or for driver.c.
+ *
+ * Whatever the bytes: the expansion returns, and either fails with a sentence for a terminal that begins with
+ * the template's name, or gives a text. With and without #line directives that is the same text, and a template
+ * without Lua in it is its own text.
+ */
+#include "layer/template.h"
+
+#include "fuzz.h"
+
+#ifdef FUZZ_ALONE /* linked with clerror_alone.c instead of the layer */
+int fail(int code, cl_int ocl, const char *format, ...)
+{
+    char text[2000];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    (void)ocl;
+    return clerror_set(code, "%s", text);
+}
+#endif
+
+#define VALUES "N = 3, t = {10, 20, {x = 'y'}}, s = 'text', f = false"
+
+static bool holds_lua(const char *data, size_t size)
+{
+    if (memmem(data, size, "${", 2))
+        return true;
+    for (size_t i = 0; i < size; i++) {
+        size_t start = i;
+        while (i < size && (data[i] == ' ' || data[i] == '\t'))
+            i++;
+        if (i < size && data[i] == '|' && (start == 0 || data[start - 1] == '\n'))
+            return true;
+    }
+    return false;
+}
+
+static void check_failure(const char *sentence, const char *name)
+{
+    size_t n = strlen(name);
+    promise(sentence && strncmp(sentence, name, n) == 0 && sentence[n] == ':');
+    promise(strlen(sentence) < 600);
+    for (; *sentence; sentence++)
+        promise((unsigned char)*sentence >= 32 && *sentence != 127);
+}
+
+/* Takes directives and line ends out of a text, in place; returns its new length. */
+static size_t squeeze(char *text, const char *directive)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        bool starts = from == text || from[-1] == '\n';
+        if (starts && strncmp(from, "#line ", 6) == 0) {
+            const char *end = strchr(from, '\n');
+            const char *name = strchr(from + 6, ' ');
+            if (end && name && strncmp(name, directive, strlen(directive)) == 0)
+                from = end;
+        }
+        if (*from != '\n')
+            *to++ = *from;
+    }
+    *to = '\0';
+    return (size_t)(to - text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    const char *mark = " \"fuzz.clt\"";
+    char *data = malloc(size ? size : 1); /* so that a byte too far is seen */
+    promise(data);
+    if (size)
+        memcpy(data, bytes, size);
+    char *text = stdcl_template_expand("fuzz.clt", data, size, VALUES);
+    if (!text)
+        check_failure(clerror(), "fuzz.clt");
+    char *exact = stdcl_template_expand(NULL, data, size, VALUES);
+    if (!exact)
+        check_failure(clerror(), "template");
+    promise(!text == !exact);
+    size_t bom = size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    if (!holds_lua(data + bom, size - bom)) {
+        promise(!exact == (memchr(data, 0, size) != NULL));
+        promise(!exact || (strlen(exact) == size - bom && memcmp(exact, data + bom, size - bom) == 0));
+    }
+    if (text && !strstr(text, "0x") && !memmem(data, size, "#line", 5)) { /* addresses differ */
+        promise(squeeze(text, mark) == squeeze(exact, mark));
+        promise(strcmp(text, exact) == 0);
+    }
+    free(exact);
+    free(text);
+    free(data);
+    return 0;
+}
