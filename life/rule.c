@@ -81,7 +81,7 @@ static const char *complaint(int c)
         return "hexagonal and von Neumann neighbourhoods are not supported, only all 8 neighbours";
     if (c == 'g')
         return "rules with more than two states (Generations) are not supported";
-    if (strchr("-ceaiknjqrytwz", c))
+    if (c && strchr("-ceaiknjqrytwz", c))
         return "rules that look at where the neighbours are (non-totalistic) are not supported";
     return "write B, the counts that give birth, /S, and the counts that survive, as in B3/S23, or a "
            "name such as highlife";

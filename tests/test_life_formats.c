@@ -1,0 +1,246 @@
+/* test_life_formats.c - Life patterns: read, refused at the right line and column, written and read again. */
+#include "files.h"
+
+#include "formats/life.h"
+
+#include <stdlib.h>
+
+/* The live cells as text, row by row, for comparison. */
+static char *drawing(const struct life_pattern *p)
+{
+    char *text = malloc(p->height * (p->width + 1) + 1), *t = text;
+    for (size_t y = 0; y < p->height; y++) {
+        for (size_t x = 0; x < p->width; x++) {
+            const bool stored = x >= p->left && x < p->left + p->columns && y >= p->top && y < p->top + p->rows;
+            const size_t c = x - p->left;
+            *t++ = stored && p->word[(y - p->top) * p->stride + c / 64] >> c % 64 & 1 ? 'O' : '.';
+        }
+        *t++ = '/';
+    }
+    *t = 0;
+    return text;
+}
+
+static void check_drawing(const struct life_pattern *p, const char *want)
+{
+    char *got = drawing(p);
+    assert_string_equal(got, want);
+    free(got);
+}
+
+static void read_text(const char *text, struct life_pattern *p)
+{
+    works(life_pattern_read_memory("name", text, strlen(text), p));
+}
+
+static void reads_rle(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *rule, *bounds, *cells; } cases[] = {
+        {"x = 3, y = 3, rule = B3/S23\nbob$2bo$3o!", "B3/S23", "", ".O./..O/OOO/"},
+        {"#C hello\r\nx=3,y=3\r\nbo$2bo$\r\n3o!\r\n", "", "", ".O./..O/OOO/"},
+        {"x = 3, y = 3, rule = b36/s23:T30,20\n.A$..A$3A", "b36/s23", "T30,20", ".O./..O/OOO/"},
+        {"#r 23/36\nx = 1, y = 1\no!", "23/36", "", "O/"},
+        {"bo$2bo$3o!", "", "", ".O./..O/OOO/"},
+        {"x = 4, y = 4\n3$o!", "", "", "..../..../..../O.../"},
+        {"x = 1, y = 1\no2$3\no!rest is ignored \001", "", "", "O../.../OOO/"},
+        {"x = 2, y = 2\n!", "", "", "../../"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct life_pattern p;
+        read_text(cases[i].text, &p);
+        assert_string_equal(p.rule, cases[i].rule);
+        assert_string_equal(p.bounds, cases[i].bounds);
+        check_drawing(&p, cases[i].cells);
+        life_pattern_free(&p);
+    }
+    struct life_pattern p;
+    read_text("#CXRLE Pos=-3,17 Gen=12345678901\nx = 1, y = 1\no!", &p);
+    assert_true(p.placed && p.x == -3 && p.y == 17 && p.generation == 12345678901u);
+    life_pattern_free(&p);
+}
+
+static void reads_cells(void **state)
+{
+    (void)state;
+    struct life_pattern p;
+    read_text("!Name: Glider\n!\n.O\n..O\r\nOOO\n", &p);
+    check_drawing(&p, ".O./..O/OOO/");
+    life_pattern_free(&p);
+    read_text("....*\n\n  \nO.O", &p);
+    check_drawing(&p, "....O/...../...../O.O../");
+    life_pattern_free(&p);
+    read_text("!Rule: B36/S23:P9,9\n.", &p);
+    assert_string_equal(p.rule, "B36/S23");
+    assert_string_equal(p.bounds, "P9,9");
+    assert_true(p.width == 1 && p.height == 1 && !p.word);
+    life_pattern_free(&p);
+}
+
+static void reads_macrocell(void **state)
+{
+    (void)state;
+    struct life_pattern p;
+    /* A glider in the north-western quarter of the middle, twice. */
+    read_text("[M2] (golly 2.0)\n#C note\n#R B3/S23:T64,64\n#G 77\n$$..*$...*$.***$$$$\n4 1 0 0 1\n", &p);
+    assert_string_equal(p.rule, "B3/S23");
+    assert_string_equal(p.bounds, "T64,64");
+    assert_true(p.generation == 77 && p.placed && p.x == -7 && p.y == -5);
+    check_drawing(&p, ".O........./..O......../OOO......../.........../.........../.........../.........../.........../"
+                      ".........O./..........O/........OOO/");
+    life_pattern_free(&p);
+    /* Two live cells in the middle of much emptiness, of which nothing is stored. */
+    read_text("[M2]\n$$$$$$$.......*$\n*$\n4 0 0 0 1\n4 2 0 0 0\n5 0 0 0 3\n5 4 0 0 0\n6 5 0 0 6\n", &p);
+    check_drawing(&p, "O./.O/");
+    assert_true(p.x == -1 && p.y == 0);
+    life_pattern_free(&p);
+}
+
+static void tells_line_and_column(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *where, *what; } cases[] = {
+        {"", "name: ", "no cells"},
+        {"#C only\n", "name: ", "no cells"},
+        {"x = 3, y = 3\nbo$2b?o$", "line 2, column 6", "'?'"},
+        {"x = 3, y = 3\nbo$\n2b\tB", "line 3, column 4", "more than two"},
+        {"x = 3, y = 3\nbo$0o!", "line 2, column 4", "from 1 to"},
+        {"x = 3, y = 3\nbo$99999999999999999999o!", "line 2, column 4", "from 1 to"},
+        {"x = 3, y = 3\nbo$12", "line 2, column 4", "after a count"},
+        {"x = three, y = 3\no!", "line 1, column 5", "number"},
+        {"x = 3, z = 3\no!", "line 1, column 8", "'y = '"},
+        {"x = 3, y = 3, speed = 9\no!", "line 1, column 15", "'rule = '"},
+        {"x = 3, y = 3\n\xff", "line 2, column 1", "value 255"},
+        {"#CXRLE Pos=3\nx = 1, y = 1\no!", "line 1, column 12", "two whole numbers"},
+        {"!c\n.O.\n.X.\n", "line 3, column 2", "'X'"},
+        {"O.O\nO O\n", "line 2, column 3", "blank"},
+        {"[M2]\n*.*.*.*.*$\n", "line 2, column 9", "ninth column"},
+        {"[M2]\n$$$$$$$$*\n", "line 2, column 9", "ninth row"},
+        {"[M2]\n*q\n", "line 2, column 2", "'q'"},
+        {"[M2]\n4 1 0 0 0\n", "line 2, column 1", "not been given"},
+        {"[M2]\n*$\n5 1 0 0 0\n", "line 3, column 1", "level 3"},
+        {"[M2]\n1 0 1 0 1\n", "line 2, column 1", "two states"},
+        {"[M2]\n4 0 0\n", "line 2, column 6", "five numbers"},
+        {"[M2]\n4 0 0 0 0 7\n", "line 2, column 11", "after the fifth"},
+        {"[M2]\n99 0 0 0 0\n", "line 2, column 1", "larger than 2^40"},
+        {"[M2]\n#R B3/S23\n", "line 3, column 1", "no nodes"},
+        {"#Life 1.06\n0 0\n", "name: ", "Life 1.05 or 1.06"},
+        {"\x1f\x8b\x08", "name: ", "gunzip"},
+        {"x = 9, y = 9\no999999999999$999999999999bo!", "name: ", "MB of memory"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct life_pattern p;
+        const int status = life_pattern_read_memory("name", cases[i].text, strlen(cases[i].text), &p);
+        const char *sentence = clerror();
+        if (status != -1 || !sentence || !strstr(sentence, cases[i].where) || !strstr(sentence, cases[i].what))
+            fail_msg("case %zu: status %d, \"%s\" lacks \"%s\" or \"%s\"", i, status, sentence ? sentence : "NULL",
+                     cases[i].where, cases[i].what);
+        assert_null(p.word);
+    }
+}
+
+/* 150 x 40 cells, of which some are alive, in a pattern with a border. */
+static void make_soup(struct life_pattern *p)
+{
+    *p = (struct life_pattern){.width = 170, .height = 50, .left = 13, .top = 5, .columns = 150, .rows = 40,
+                               .stride = 3, .rule = "B36/S23", .bounds = "T300,200", .placed = true, .x = -40,
+                               .y = 7, .generation = 99};
+    p->word = calloc(120, sizeof *p->word);
+    srand(3);
+    for (size_t y = 0; y < 40; y++)
+        for (size_t x = 0; x < 150; x++)
+            if (rand() % 3 == 0 || (x + y) % 149 == 0)
+                p->word[y * 3 + x / 64] |= (uint64_t)1 << x % 64;
+    p->word[0] |= 1; /* so that the rectangle is the smallest */
+    p->word[39 * 3 + 2] |= (uint64_t)1 << 21;
+}
+
+static void writes_and_reads_again(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"soup.rle", "soup.cells", "soup.mc"};
+    struct life_pattern p, q;
+    make_soup(&p);
+    for (size_t i = 0; i < 3; i++) {
+        works(life_pattern_write(in_folder(names[i]), &p, LIFE_FORMAT_AUTO));
+        works(life_pattern_read(in_folder(names[i]), &q));
+        assert_string_equal(q.rule, p.rule);
+        assert_string_equal(q.bounds, p.bounds);
+        assert_true(q.columns == p.columns && q.rows == p.rows);
+        assert_memory_equal(q.word, p.word, 120 * 8);
+        if (i != 2) /* the tree has no border */
+            assert_true(q.width == p.width && q.height == p.height && q.left == p.left && q.top == p.top);
+        if (i != 1) /* plain text has neither */
+            assert_true(q.generation == 99 && q.x + (long long)q.left == -40 + 13 && q.y + (long long)q.top == 7 + 5);
+        life_pattern_free(&q);
+    }
+    life_pattern_free(&p);
+}
+
+static void rle_lines_are_short(void **state)
+{
+    (void)state;
+    struct life_pattern p;
+    size_t size;
+    make_soup(&p);
+    works(life_pattern_write(in_folder("short.rle"), &p, LIFE_FORMAT_AUTO));
+    char *text = bytes_of(in_folder("short.rle"), &size);
+    ready(text);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        assert_true(strlen(line) <= 70);
+    free(text);
+    life_pattern_free(&p);
+}
+
+static void writes_png(void **state)
+{
+    (void)state;
+    struct life_pattern p;
+    size_t size;
+    make_soup(&p);
+    if (life_pattern_write(in_folder("soup.png"), &p, LIFE_FORMAT_AUTO) < 0 && clerrno == ENOTSUP)
+        skip();
+    char *bytes = bytes_of(in_folder("soup.png"), &size);
+    ready(bytes);
+    assert_memory_equal(bytes, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\xaa\0\0\0\x32\x01\0", 26); /* 170 x 50, 1 bit grey */
+    free(bytes);
+    works(life_pattern_write_png(in_folder("zoom.png"), &p, 3));
+    fails(EINVAL, life_pattern_write_png(in_folder("zoom.png"), &p, 0));
+    life_pattern_free(&p);
+}
+
+static void fails_to_open(void **state)
+{
+    (void)state;
+    struct life_pattern p;
+    fails(ENOENT, life_pattern_read(in_folder("missing.rle"), &p));
+    fails(EISDIR, life_pattern_read(files_folder, &p));
+    make_soup(&p);
+    fails(ENOENT, life_pattern_write("/nowhere/at/all.rle", &p, LIFE_FORMAT_AUTO));
+    life_pattern_free(&p);
+}
+
+static void tells_a_full_disk(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    struct life_pattern p;
+    make_soup(&p);
+    static const enum life_format formats[] = {LIFE_FORMAT_RLE, LIFE_FORMAT_CELLS, LIFE_FORMAT_MACROCELL};
+    for (size_t i = 0; i < 3; i++)
+        fails(ENOSPC, life_pattern_write("/dev/full", &p, formats[i]));
+    life_pattern_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_rle),       cmocka_unit_test(reads_cells),
+        cmocka_unit_test(reads_macrocell), cmocka_unit_test(tells_line_and_column),
+        cmocka_unit_test(writes_png),      cmocka_unit_test(writes_and_reads_again),
+        cmocka_unit_test(fails_to_open),   cmocka_unit_test(rle_lines_are_short),
+        cmocka_unit_test(tells_a_full_disk),
+    };
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}

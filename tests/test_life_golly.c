@@ -1,0 +1,139 @@
+/* test_life_golly.c - our files in Golly's command line program bgolly, and its files here.
+ *
+ * Both programs must reach the same population from the same file. bgolly knows torus and plane, and
+ * reads macrocell files with its algorithm HashLife.
+ */
+#include "files.h"
+
+#include "formats/life.h"
+#include "stdcl/life.h"
+
+#include <stdlib.h>
+
+static bool there_is_bgolly(void) { return system("command -v bgolly >/dev/null 2>&1") == 0; }
+
+/* The population after `generations` that bgolly prints last: lines "1,000: 649". */
+static uint64_t by_golly(const char *options, unsigned generations, const char *file)
+{
+    char command[2 * PATH_MAX], line[300];
+    uint64_t population = UINT64_MAX;
+    snprintf(command, sizeof command, "bgolly %s -m %u '%s' 2>&1", options, generations, file);
+    FILE *fp = popen(command, "r");
+    ready(fp);
+    while (fgets(line, sizeof line, fp)) {
+        const char *colon = strchr(line, ':');
+        if (line[0] < '0' || line[0] > '9' || !colon)
+            continue;
+        population = 0;
+        for (const char *c = colon; *c; c++)
+            if (*c >= '0' && *c <= '9')
+                population = population * 10 + (uint64_t)(*c - '0');
+    }
+    pclose(fp);
+    return population;
+}
+
+/* Puts the live cells of a file into the grid that its rule names, where Golly has them. */
+static life *from_file(const char *file)
+{
+    struct life_pattern p;
+    enum life_bounds bounds;
+    size_t width, height;
+    char rule[140];
+    works(life_pattern_read(file, &p));
+    snprintf(rule, sizeof rule, "%s:%s", p.rule, p.bounds);
+    works(life_bounds_split(rule, &bounds, &width, &height));
+    assert_true(width > 0);
+    life *lf = life_create(
+        &(struct life_options){.width = width, .height = height, .bounds = bounds, .rule = rule});
+    ready(lf);
+    const long long left = p.placed ? p.x + (long long)(width / 2) : (long long)((width - p.width) / 2);
+    const long long top = p.placed ? p.y + (long long)(height / 2) : (long long)((height - p.height) / 2);
+    if (p.word)
+        works(life_put(lf, left + (long long)p.left, top + (long long)p.top,
+                       &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
+    life_pattern_free(&p);
+    return lf;
+}
+
+static void to_file(life *lf, const char *rule, const char *bounds, const char *file)
+{
+    struct life_cells c;
+    works(life_cells_alloc(&c, life_width(lf), life_height(lf)));
+    works(life_get(lf, 0, 0, &c));
+    struct life_pattern p = {.width = c.width, .height = c.height, .columns = c.width, .rows = c.height,
+                             .stride = c.stride, .word = c.word, .placed = true,
+                             .x = -(long long)(c.width / 2), .y = -(long long)(c.height / 2)};
+    snprintf(p.rule, sizeof p.rule, "%s", rule);
+    snprintf(p.bounds, sizeof p.bounds, "%s", bounds);
+    works(life_pattern_write(file, &p, LIFE_FORMAT_AUTO));
+    life_cells_free(&c);
+}
+
+static uint64_t population(life *lf)
+{
+    uint64_t n = 0;
+    works(life_population(lf, &n));
+    return n;
+}
+
+static const struct world {
+    const char *rule, *bounds;
+} worlds[] = {{"B3/S23", "T100,70"}, {"B3/S23", "P131,64"}, {"B36/S23", "T64,33"}, {"B3678/S34678", "P50,99"}};
+
+static void check_world(const struct world *w, const char *suffix, const char *options)
+{
+    char text[100], ours[100], theirs[300];
+    enum life_bounds bounds;
+    size_t width, height;
+    snprintf(text, sizeof text, "%s:%s", w->rule, w->bounds);
+    works(life_bounds_split(text, &bounds, &width, &height));
+    life *lf = life_create(
+        &(struct life_options){.width = width, .height = height, .bounds = bounds, .rule = w->rule});
+    ready(lf);
+    works(life_soup(lf, 0, 11));
+    snprintf(ours, sizeof ours, "ours%s", suffix);
+    to_file(lf, w->rule, w->bounds, in_folder(ours));
+    assert_int_equal(by_golly(options, 0, in_folder(ours)), population(lf));
+    works(life_step(lf, 300));
+    assert_int_equal(by_golly(options, 300, in_folder(ours)), population(lf));
+
+    /* The other way: generation 120 as Golly saved it, and 180 more here. */
+    snprintf(theirs, sizeof theirs, "theirs%s", suffix);
+    char with_output[PATH_MAX];
+    snprintf(with_output, sizeof with_output, "%s -o '%s'", options, in_folder(theirs));
+    const uint64_t at_120 = by_golly(with_output, 120, in_folder(ours));
+    life *again = from_file(in_folder(theirs));
+    assert_int_equal(population(again), at_120);
+    /* bgolly's RLE does not say where its cells are; on a torus that makes no difference. */
+    if (bounds == LIFE_TORUS || strcmp(suffix, ".mc") == 0) {
+        works(life_step(again, 180));
+        assert_int_equal(population(again), population(lf));
+    }
+    life_free(again);
+    life_free(lf);
+}
+
+static void rle_both_ways(void **state)
+{
+    (void)state;
+    if (!there_is_bgolly())
+        skip();
+    for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
+        check_world(&worlds[i], ".rle", "");
+}
+
+static void macrocell_both_ways(void **state)
+{
+    (void)state;
+    if (!there_is_bgolly())
+        skip();
+    for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
+        check_world(&worlds[i], ".mc", "-h");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rle_both_ways), cmocka_unit_test(macrocell_both_ways)};
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}
