@@ -498,7 +498,8 @@ int clprofile(CLCONTEXT *cp, int on);
 int clprofile_reset(CLCONTEXT *cp);
 
 /* Says how much work one launch of a kernel is, from its next launch on: floating-point operations, and
- * bytes of device memory read and written; 0 = not told. CLPROF_DOUBLE: the operations are double. */
+ * bytes of device memory read and written; 0 = not told. CLPROF_DOUBLE: the operations are double. EINVAL:
+ * not a kernel, or a number that is negative or infinite. */
 #define CLPROF_SINGLE 0
 #define CLPROF_DOUBLE 1
 int clprofile_work(cl_kernel krn, double flops, double bytes, int precision);
@@ -512,7 +513,7 @@ struct clprofile_row {
     double total, minimum, maximum;
     double bytes; /* transferred; of kernels, as told by clprofile_work */
     double flops; /* as told */
-    double peak_percent; /* of the device's measured peak (clpeak): of flops if told, else of bytes; or 0 */
+    double peak_percent; /* of the device's measured peak (clpeak), flops or bytes, the nearer; or 0 */
 };
 
 /* Copies at most `room` lines to rows[], the longest total of each device first, after waiting for the
@@ -527,17 +528,20 @@ size_t clprofile_rows(CLCONTEXT *cp, struct clprofile_row *rows, size_t room);
 int clprofile_report(CLCONTEXT *cp, FILE *fp, int format);
 
 /* Marks a phase of the host's work, for the timeline: begin opens one on the calling thread, end closes
- * the innermost. `name` is copied. Nothing happens while profiling is off. */
+ * the innermost; 16 may be open at once, deeper ones are not kept. `name` is copied. Nothing happens
+ * while profiling is off. */
 void clprofile_begin(CLCONTEXT *cp, const char *name);
 void clprofile_end(CLCONTEXT *cp);
 
 /* Writes the timeline in the Chrome trace format (chrome://tracing, ui.perfetto.dev): a track per device
- * for kernels and one for transfers, a track per host thread for phases. The first 262,144 spans of a
- * context are kept; the file says how many there were beyond. */
+ * for kernels and one for transfers, a track per host thread for phases. Of a context the first 262,144
+ * commands and the first 65,536 phases are kept; the file says how many there were beyond. The file
+ * appears whole or not at all. */
 int clprofile_trace(CLCONTEXT *cp, const char *file);
 
-/* What a device can do at best, measured by small kernels at the first call (some 0.2 s) and remembered:
- * fused multiply-adds count two operations; a copy counts the bytes read and the bytes written. */
+/* What a device can do at best, measured by small kernels at the first call (some 0.2 s, and building
+ * them) and remembered for the process: fused multiply-adds count two operations; a copy counts the
+ * bytes read and the bytes written. Blocks; -1 when the device runs none of them. */
 struct clpeak_info {
     double flops_single, flops_double; /* operations per second; double 0 when the device has none */
     double bytes_per_s;                /* of device memory */

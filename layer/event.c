@@ -236,9 +236,8 @@ void device_harvest(struct device *d)
     for (int kind = 0; kind < EVENT_KINDS; kind++)
         for (size_t i = d->events[kind].first; i < d->events[kind].end; i++) {
             struct event_record *r = &d->events[kind].record[i];
-            if (r->event && r->note.row)
-                profile_add(&r->note, r->event);
-            r->note.row = NULL;
+            if (!r->event || !r->note.row || profile_add(&r->note, r->event))
+                r->note.row = NULL; /* else it was started meanwhile, and is told when it is collected */
         }
     pthread_mutex_unlock(&d->lock);
 }

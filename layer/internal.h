@@ -63,7 +63,6 @@ struct device {
     pthread_mutex_t lock; /* guards what follows */
     struct event_list events[EVENT_KINDS];
     uint64_t commands; /* numbers given so far */
-    struct clpeak_info peak; /* all 0 until measured */
 };
 
 struct stdcl_context {
@@ -90,7 +89,7 @@ struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
 cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note, int flags,
                       const char *call);
 
-/* Tells the profile of all commands of a device, which must be complete. */
+/* Tells the profile of all commands of a device that are complete. */
 void device_harvest(struct device *d);
 
 /* Waits for all commands of a device. */
@@ -109,8 +108,11 @@ cl_command_queue_properties profile_queue_flags(const CLCONTEXT *cp);
 struct profile_row *profile_row_of(CLCONTEXT *cp, cl_uint dev, int precision, const char *name);
 struct profile_row *profile_transfer_row(CLCONTEXT *cp, cl_uint dev, enum transfer_kind direction);
 
-/* Adds a completed command to its line. */
-void profile_add(const struct note *note, cl_event ev);
+/* Adds a command to its line; false when it is not complete yet. */
+bool profile_add(const struct note *note, cl_event ev);
+
+/* A kernel's work was told, so that reports will ask for the devices' peaks. */
+void profile_told(CLCONTEXT *cp);
 
 /* Prints what the environment asked for, and forgets all. */
 void profile_free(CLCONTEXT *cp);

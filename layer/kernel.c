@@ -7,6 +7,8 @@
  */
 #include "internal.h"
 
+#include <math.h>
+
 /* ---- The table from handle to kernel: open addressing, linear probing. ---- */
 
 static struct {
@@ -449,6 +451,11 @@ STDCL_API int clprofile_work(cl_kernel krn, double flops, double bytes, int prec
     struct kernel *k = kernel_of(krn, "clprofile_work");
     if (!k)
         return -1;
+    if (!(flops >= 0 && flops < HUGE_VAL) || !(bytes >= 0 && bytes < HUGE_VAL) ||
+        (precision != CLPROF_SINGLE && precision != CLPROF_DOUBLE))
+        return fail(EINVAL, 0, "clprofile_work: kernel %s: %g operations and %g bytes of precision %d are no work",
+                    k->name, flops, bytes, precision);
+    profile_told(k->program->cp);
     pthread_mutex_lock(&k->lock);
     if (precision != k->precision)
         memset(k->row, 0, k->program->cp->ndev * sizeof(*k->row));

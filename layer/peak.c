@@ -3,16 +3,14 @@
  * The limits by which a profile judges a kernel are measured, not read from a data sheet. Each figure is
  * the best of a few runs that together take some tens of milliseconds.
  */
-#include "internal.h"
+#include "profile.h"
 
 #include <time.h>
 
 extern const unsigned char stdcl_kernel_layer_peak_cl[];
 extern const unsigned long stdcl_kernel_layer_peak_cl_size;
 
-enum { RUNS = 5 };
-
-static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER;
+enum { RUNS = 5, MAX_WIDTH = 16 };
 
 static double seconds(void)
 {
@@ -28,8 +26,42 @@ struct bench {
     cl_uint units;
 };
 
-/* Work-items enough to fill the device, and the shortest of RUNS times of one launch; < 0 on failure. */
-static double best_time(struct bench *b, cl_kernel k, size_t items, size_t group)
+/* The elements that a device computes at once: one a work-item on a GPU; on a CPU a SIMD register, of
+ * which 12 sums hide the latency and fit the registers of any of them. */
+struct vector {
+    const char *type; /* "float" or "double" */
+    size_t width, element;
+    int chains;
+};
+
+static struct vector vector_of(const struct bench *b, bool doubles)
+{
+    struct vector v = {doubles ? "double" : "float", 1, doubles ? 8 : 4, 16};
+    cl_uint width = 1;
+    if (b->gpu)
+        return v;
+    clGetDeviceInfo(b->cp->dev[0].id, doubles ? CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE : CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT,
+                    sizeof width, &width, NULL);
+    while (2 * v.width <= width && v.width < MAX_WIDTH)
+        v.width *= 2;
+    v.chains = 12;
+    return v;
+}
+
+static cl_kernel open_kernel(const struct bench *b, const char *name, const struct vector *v)
+{
+    char options[128], width[24] = "";
+    if (v->width > 1)
+        snprintf(width, sizeof width, "%zu", v->width);
+    snprintf(options, sizeof options, "-D V=%s%s -D CHAINS=%d%s", v->type, width, v->chains,
+             v->element == 8 ? " -D DOUBLES" : "");
+    void *h = clopen_named(b->cp, "layer/peak.cl", (const char *)stdcl_kernel_layer_peak_cl,
+                           stdcl_kernel_layer_peak_cl_size, options, CLLD_NOW);
+    return h ? clsym(b->cp, h, name, 0) : NULL;
+}
+
+/* The shortest of RUNS times of one launch; < 0 on failure. */
+static double best_time(const struct bench *b, cl_kernel k, size_t items, size_t group)
 {
     clndrange_t ndr = clndrange_init1d(0, items, group);
     double best = -1;
@@ -44,50 +76,44 @@ static double best_time(struct bench *b, cl_kernel k, size_t items, size_t group
     return best;
 }
 
-static cl_kernel open_kernel(struct bench *b, const char *name, const char *options)
+/* Multiply-adds per second x 2. */
+static double measure_flops(const struct bench *b, bool doubles)
 {
-    void *h = clopen_named(b->cp, "layer/peak.cl", (const char *)stdcl_kernel_layer_peak_cl,
-                           stdcl_kernel_layer_peak_cl_size, options, CLLD_NOW);
-    return h ? clsym(b->cp, h, name, 0) : NULL;
-}
-
-/* Multiply-adds per second x 2, of vectors of `width` elements of `element` bytes. */
-static double measure_flops(struct bench *b, const char *options, size_t width, size_t element)
-{
+    const struct vector v = vector_of(b, doubles);
     const size_t items = b->gpu ? (size_t)b->units * 2048 : b->units, group = b->gpu ? 256 : 1;
-    const int chains = 16;
-    cl_kernel k = open_kernel(b, "multiply_add", options);
-    void *out = k ? clmalloc(b->cp, items * width * element, CL_MEM_DEVONLY) : NULL;
-    unsigned char a[128] = {0}; /* zeros of any type: the rate does not depend on the values */
-    if (!out || stdcl_arg_value(k, 2, width * element, a, NULL) ||
-        stdcl_arg_value(k, 3, width * element, a, NULL))
-        return 0;
-    clarg_set_global(k, 0, out);
-
-    /* Enough rounds for some milliseconds, found by doubling. */
+    static const unsigned char zero[MAX_WIDTH * 8]; /* of any type: the rate does not depend on the values */
+    cl_kernel k = open_kernel(b, "multiply_add", &v);
+    void *out = k ? clmalloc(b->cp, items * v.width * v.element, CL_MEM_DEVONLY) : NULL;
     double t = 0;
     cl_int rounds = 1024;
-    for (; rounds < 1 << 28; rounds *= 4) {
+    if (!out || stdcl_arg_value(k, 2, v.width * v.element, zero, NULL) != 0 ||
+        stdcl_arg_value(k, 3, v.width * v.element, zero, NULL) != 0)
+        return 0;
+    clarg_set_global(k, 0, out);
+    for (; rounds < 1 << 28; rounds *= 4) { /* until a launch takes some milliseconds */
         clarg_set(k, 1, rounds);
         t = best_time(b, k, items, group);
         if (t < 0 || t > 4e-3)
             break;
     }
     clfree(out);
-    return t > 0 ? 2.0 * chains * rounds * (double)width * (double)items / t : 0;
+    return t > 0 ? 2.0 * v.chains * rounds * (double)v.width * (double)items / t : 0;
 }
 
-/* Bytes read plus bytes written per second, by copies of 1 GiB, or what an eighth of the memory allows. */
-static double measure_copy(struct bench *b, const char *options, size_t vector_bytes)
+/* Bytes read plus bytes written per second, by copies of 1 GiB (CPU: 256 MiB, beyond any cache), or of what
+ * an eighth of the memory allows. */
+static double measure_copy(const struct bench *b)
 {
-    size_t bytes = (size_t)1 << 30;
-    cl_kernel k = open_kernel(b, "copy", options);
+    struct vector v = vector_of(b, false);
+    size_t bytes = (size_t)1 << (b->gpu ? 30 : 28);
+    double t = -1;
+    v.width = b->gpu ? 4 : v.width;
+    cl_kernel k = open_kernel(b, "copy", &v);
     while (bytes > b->cp->dev[0].memory / 8)
         bytes /= 2;
     void *from = clmalloc(b->cp, bytes, CL_MEM_DEVONLY), *to = clmalloc(b->cp, bytes, CL_MEM_DEVONLY);
-    double t = -1;
     if (k && from && to) {
-        cl_ulong n = bytes / vector_bytes;
+        cl_ulong n = bytes / (v.width * v.element);
         clarg_set_global(k, 0, from);
         clarg_set_global(k, 1, to);
         clarg_set(k, 2, n);
@@ -98,7 +124,7 @@ static double measure_copy(struct bench *b, const char *options, size_t vector_b
     return t > 0 ? 2.0 * (double)bytes / t : 0;
 }
 
-static int measure(struct device *d, struct clpeak_info *peak)
+static int measure(const struct device *d, struct clpeak_info *peak)
 {
     cl_uint doubles = 0;
     struct bench b = {.gpu = !(d->type & CL_DEVICE_TYPE_CPU), .units = 1};
@@ -108,13 +134,51 @@ static int measure(struct device *d, struct clpeak_info *peak)
         return -1;
     clGetDeviceInfo(d->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof b.units, &b.units, NULL);
     clGetDeviceInfo(d->id, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, sizeof doubles, &doubles, NULL);
-    peak->flops_single = b.gpu ? measure_flops(&b, "-DV=float", 1, 4) : measure_flops(&b, "-DV=float16", 16, 4);
-    if (doubles)
-        peak->flops_double = b.gpu ? measure_flops(&b, "-DV=double -DDOUBLES", 1, 8)
-                                   : measure_flops(&b, "-DV=double8 -DDOUBLES", 8, 8);
-    peak->bytes_per_s = b.gpu ? measure_copy(&b, "-DV=float4", 16) : measure_copy(&b, "-DV=float16", 64);
+    peak->flops_single = measure_flops(&b, false);
+    peak->flops_double = doubles ? measure_flops(&b, true) : 0;
+    peak->bytes_per_s = measure_copy(&b);
     clcontext_destroy(b.cp);
     return peak->flops_single > 0 && peak->bytes_per_s > 0 ? 0 : -1;
+}
+
+/* ---- What was measured, for the rest of the process. ---- */
+
+static struct known {
+    struct known *next;
+    cl_device_id id;
+    struct clpeak_info peak;
+} *all_known;
+static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER; /* taken first; held while kernels run */
+
+static bool find_known(cl_device_id id, struct clpeak_info *peak)
+{
+    pthread_mutex_lock(&known_lock);
+    const struct known *k = all_known;
+    while (k && k->id != id)
+        k = k->next;
+    if (k)
+        *peak = k->peak;
+    pthread_mutex_unlock(&known_lock);
+    return k != NULL;
+}
+
+static void remember(cl_device_id id, const struct clpeak_info *peak)
+{
+    struct known *k = calloc(1, sizeof *k);
+    if (!k)
+        return;
+    k->id = id;
+    k->peak = *peak;
+    pthread_mutex_lock(&known_lock);
+    k->next = all_known;
+    all_known = k;
+    pthread_mutex_unlock(&known_lock);
+}
+
+bool peak_known(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak)
+{
+    return find_known(cp->dev[dev].id, peak);
 }
 
 STDCL_API int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak)
@@ -126,9 +190,11 @@ STDCL_API int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak)
         return fail(EINVAL, 0, "clpeak: the result is NULL");
     int status = 0;
     pthread_mutex_lock(&measuring);
-    if (d->peak.flops_single <= 0)
-        status = measure(d, &d->peak);
-    *peak = d->peak;
+    if (!find_known(d->id, peak)) {
+        status = measure(d, peak);
+        if (status == 0)
+            remember(d->id, peak);
+    }
     pthread_mutex_unlock(&measuring);
     return status;
 }

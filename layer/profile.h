@@ -50,6 +50,9 @@ void timeline_add(struct spans *spans, size_t most, struct span span);
 /* Nanoseconds during which kernels of at least one device ran, and of two or more. */
 void timeline_busy(const struct timeline *t, uint64_t *one, uint64_t *two);
 
+/* Gives back what was set aside for further names and spans: there will be none. */
+void timeline_shrink(struct timeline *t);
+
 /* Writes a list of timelines as one file, whole or not at all; times count from `zero`. */
 int timeline_write(const struct timeline *list, uint64_t zero, const char *file);
 

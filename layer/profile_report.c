@@ -36,10 +36,10 @@ static void fill_percent(CLCONTEXT *cp, struct clprofile_row *row, int precision
         return;
     if (measure ? clpeak(cp, row->device, &peak) != 0 : !peak_known(cp, row->device, &peak))
         return;
-    double flops = precision == CLPROF_DOUBLE ? peak.flops_double : peak.flops_single;
-    double rate = (row->flops > 0 ? row->flops : row->bytes) / row->total;
-    double limit = row->flops > 0 ? flops : peak.bytes_per_s;
-    row->peak_percent = limit > 0 ? 100 * rate / limit : 0;
+    double limit = precision == CLPROF_DOUBLE ? peak.flops_double : peak.flops_single;
+    double flops = limit > 0 ? row->flops / row->total / limit : 0;
+    double bytes = row->bytes / row->total / peak.bytes_per_s;
+    row->peak_percent = 100 * (flops > bytes ? flops : bytes);
 }
 
 /* What a report is made of. */
@@ -231,7 +231,7 @@ static void print_json(FILE *fp, CLCONTEXT *cp, const struct report *report)
     json_t *root = json_pack("{s:o, s:f, s:f, s:I}", "devices", devices, "busy_s", 1e-9 * (double)report->busy,
                              "overlap_s", 1e-9 * (double)report->overlap, "spans_not_kept",
                              (json_int_t)report->beyond);
-    json_dumpf(root, fp, JSON_INDENT(2));
+    json_dumpf(root, fp, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     fputc('\n', fp);
     json_decref(root);
 }

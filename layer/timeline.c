@@ -77,6 +77,25 @@ void timeline_add(struct spans *spans, size_t most, struct span span)
         spans->beyond++;
 }
 
+static void shrink_spans(struct spans *spans)
+{
+    struct span *item = spans->count ? realloc(spans->item, spans->count * sizeof *item) : NULL;
+    if (item) {
+        spans->item = item;
+        spans->room = spans->count;
+    }
+}
+
+void timeline_shrink(struct timeline *t)
+{
+    char **name = realloc(t->name, t->names * sizeof *name);
+    t->name = name ? name : t->name;
+    free(t->slot);
+    t->slot = NULL;
+    shrink_spans(&t->commands);
+    shrink_spans(&t->phases);
+}
+
 /* ---- How long devices were busy. ---- */
 
 /* A device begins or ends a kernel. */
@@ -170,7 +189,7 @@ static void write_span(FILE *fp, const struct timeline *t, const struct span *s,
 static void write_timeline(FILE *fp, const struct timeline *t, unsigned first, uint64_t zero)
 {
     static const char *const kind[] = {"kernel", "transfer"};
-    for (cl_uint d = 0; d < t->ndev; d++) {
+    for (cl_uint d = 0; d < t->ndev && t->commands.count; d++) {
         write_label(fp, "process_name", first + d, 0, t->device[d]);
         write_label(fp, "thread_name", first + d, 0, "kernels");
         write_label(fp, "thread_name", first + d, 1, "transfers");

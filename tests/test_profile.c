@@ -1,0 +1,793 @@
+/* test_profile.c - the lines of a profile: what is counted, what it adds up to, how it is printed.
+ *
+ * The reference is what the test itself did: how often, how many bytes, how long by the host's clock.
+ * Started with words, the program is the child of its own test: it runs a few kernels under whatever the
+ * environment says of profiles.
+ */
+#include "child.h"
+#include "files.h"
+
+#include <jansson.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+
+enum { N = 4096, MAX_ROWS = 64 };
+
+static CLCONTEXT *cp;
+static void *basic; /* its program */
+static struct clprofile_row row[MAX_ROWS];
+static size_t rows;
+
+static int open_profiled(void **unused)
+{
+    (void)unused;
+    cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
+    basic = clopen(cp, BASIC_CL, CLLD_NOW);
+    return basic && clprofile(cp, 1) == 0 ? 0 : -1;
+}
+
+static int close_profiled(void **unused)
+{
+    (void)unused;
+    return clcontext_destroy(cp);
+}
+
+static cl_kernel kernel(const char *name)
+{
+    cl_kernel k = clsym(cp, basic, name, 0);
+    ready(k);
+    return k;
+}
+
+static void read_rows(void)
+{
+    rows = clprofile_rows(cp, row, MAX_ROWS);
+    assert_in_range(rows, 0, MAX_ROWS);
+}
+
+/* The line of a name on a device; NULL when there is none. */
+static const struct clprofile_row *line(cl_uint dev, const char *name)
+{
+    for (size_t i = 0; i < rows; i++)
+        if (row[i].device == dev && strcmp(row[i].name, name) == 0)
+            return &row[i];
+    return NULL;
+}
+
+static void same_line(cl_uint dev, const char *name, int kind, size_t count, double bytes)
+{
+    const struct clprofile_row *r = line(dev, name);
+    ready(r);
+    assert_int_equal(r->kind, kind);
+    assert_int_equal(r->count, count);
+    assert_true(r->bytes == bytes);
+    assert_true(0 <= r->minimum && r->minimum <= r->maximum);
+    assert_true((double)count * r->minimum <= r->total * 1.0001);
+    assert_true(r->total <= (double)count * r->maximum * 1.0001);
+}
+
+static void run(cl_uint dev, const char *name, int *x, int times, int flags)
+{
+    clndrange_t ndr = clndrange_init1d(0, N, 0);
+    for (int i = 0; i < times; i++)
+        assert_ptr_not_equal(clforka(cp, dev, kernel(name), &ndr, flags, x, 1), NO_EVENT);
+}
+
+static int *new_block(void)
+{
+    int *x = clmalloc(cp, N * sizeof *x, 0);
+    ready(x);
+    return x;
+}
+
+/* ---- Lines. ---- */
+
+static void counts_launches_and_bytes(void **unused)
+{
+    (void)unused;
+    int *x = new_block(), *y = new_block();
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        for (int i = 0; i < 3; i++)
+            started(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+        done(clmcopy(cp, dev, x, y, CL_EVENT_WAIT));
+        run(dev, "add", x, 7 + (int)dev, CL_EVENT_NOWAIT);
+        run(dev, "fill", x, 2, CL_EVENT_WAIT);
+        started(clmsyncn(cp, dev, x + 16, 100, CL_MEM_HOST | CL_EVENT_NOWAIT));
+        done(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_WAIT));
+    }
+    for (int again = 0; again < 2; again++) { /* reading changes nothing */
+        read_rows();
+        assert_int_equal(rows, 5 * clgetndev(cp));
+        for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+            same_line(dev, "host to device", CL_MEM_EVENT, 3, 3. * N * sizeof *x);
+            same_line(dev, "device to host", CL_MEM_EVENT, 2, 100. + N * sizeof *x);
+            same_line(dev, "copy on device", CL_MEM_EVENT, 1, 2. * N * sizeof *x);
+            same_line(dev, "add", CL_KERNEL_EVENT, 7 + dev, 0);
+            same_line(dev, "fill", CL_KERNEL_EVENT, 2, 0);
+        }
+    }
+    works(clfree(x));
+    works(clfree(y));
+}
+
+/* However an event is collected, or whether it is, its command counts once. */
+static void counts_once_however_collected(void **unused)
+{
+    (void)unused;
+    int *x = new_block();
+    clndrange_t ndr = clndrange_init1d(0, N, 0);
+    cl_kernel add = kernel("add");
+    cl_event event[5];
+    for (int i = 0; i < 5; i++)
+        event[i] = started(clforka(cp, 0, add, &ndr, CL_EVENT_NOWAIT, x, i));
+    done(clwaitev(cp, 0, event[2], 0));
+    read_rows();
+    same_line(0, "add", CL_KERNEL_EVENT, 5, 0);
+    done(clwaitev(cp, 0, event[4], CL_EVENT_NORELEASE));
+    done(clwait(cp, 0, CL_KERNEL_EVENT | CL_EVENT_NORELEASE));
+    done(clwait(cp, 0, CL_ALL_EVENT));
+    cl_event own = started(clforka(cp, 0, add, &ndr, CL_EVENT_WAIT | CL_EVENT_NORELEASE, x, 1));
+    cl_event later = started(clforka(cp, 0, add, &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, 1));
+    done(clwaitev(cp, 0, later, 0));
+    clReleaseEvent(own);
+    clReleaseEvent(later);
+    done(clforka(cp, 0, add, &ndr, CL_EVENT_WAIT, x, 1));
+    read_rows();
+    same_line(0, "add", CL_KERNEL_EVENT, 8, 0);
+    works(clfree(x));
+}
+
+static void agrees_with_the_hosts_clock(void **unused)
+{
+    (void)unused;
+    cl_uint *x = clmalloc(cp, sizeof *x, 0);
+    clndrange_t ndr = clndrange_init1d(0, 1, 1);
+    cl_kernel slow = kernel("slow");
+    done(clforka(cp, 0, slow, &ndr, CL_EVENT_WAIT, x, 1)); /* built */
+    works(clprofile_reset(cp));
+    double wall = seconds_now();
+    for (int i = 0; i < 3; i++)
+        done(clforka(cp, 0, slow, &ndr, CL_EVENT_WAIT, x, 30000000));
+    wall = seconds_now() - wall;
+    read_rows();
+    const struct clprofile_row *r = line(0, "slow");
+    ready(r);
+    if (r->total > wall || r->total < 0.5 * wall)
+        fail_msg("%g s by the device, %g s by the host", r->total, wall);
+    works(clfree(x));
+}
+
+/* Of each device the longest first. */
+static void sorts_by_device_and_total(void **unused)
+{
+    (void)unused;
+    int *x = new_block();
+    cl_uint last = clgetndev(cp) - 1;
+    for (cl_uint dev = 0; dev <= last; dev++) {
+        run(dev, "fill", x, 1, CL_EVENT_NOWAIT);
+        run(dev, "add", x, 40, CL_EVENT_NOWAIT);
+        started(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+    }
+    read_rows();
+    assert_int_equal(rows, 3 * (last + 1));
+    for (size_t i = 1; i < rows; i++) {
+        assert_true(row[i - 1].device <= row[i].device);
+        if (row[i - 1].device == row[i].device)
+            assert_true(row[i - 1].total >= row[i].total);
+    }
+    struct clprofile_row few[2] = {{.count = 0}, {.count = 77}};
+    assert_int_equal(clprofile_rows(cp, few, 1), rows); /* no more than there is room for */
+    assert_memory_equal(&few[0], &row[0], sizeof few[0]);
+    assert_int_equal(few[1].count, 77);
+    assert_int_equal(clprofile_rows(cp, NULL, 0), rows);
+    works(clfree(x));
+}
+
+static void zero_copy_moves_no_bytes(void **unused)
+{
+    (void)unused;
+    struct cldev_info info[16];
+    assert_in_range(clgetndev(cp), 1, 16);
+    works(clgetdevinfo(cp, info));
+    int *x = clmalloc(cp, N * sizeof *x, CL_MEM_ZEROCOPY);
+    ready(x);
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++)
+        done(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_WAIT));
+    read_rows();
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        const struct clprofile_row *r = line(dev, "host to device");
+        assert_true((r ? r->bytes : 0) == (info[dev].dev_type & CL_DEVICE_TYPE_CPU ? 0 : N * sizeof *x));
+    }
+    works(clfree(x));
+}
+
+/* ---- Work. ---- */
+
+static void adds_up_the_work_told(void **unused)
+{
+    (void)unused;
+    int *x = new_block();
+    cl_kernel add = kernel("add");
+    run(0, "add", x, 2, CL_EVENT_NOWAIT); /* not told yet */
+    works(clprofile_work(add, 1e6, 3e6, CLPROF_SINGLE));
+    run(0, "add", x, 5, CL_EVENT_NOWAIT);
+    works(clprofile_work(add, 0, 1, CLPROF_SINGLE));
+    run(0, "add", x, 1, CL_EVENT_NOWAIT);
+    works(clprofile_work(add, 0, 0, CLPROF_SINGLE));
+    run(0, "add", x, 4, CL_EVENT_NOWAIT);
+    read_rows();
+    same_line(0, "add", CL_KERNEL_EVENT, 12, 15e6 + 1);
+    assert_true(line(0, "add")->flops == 5e6);
+    works(clfree(x));
+}
+
+static void tells_the_share_of_the_peak(void **unused)
+{
+    (void)unused;
+    int *x = new_block();
+    struct clpeak_info peak;
+    works(clpeak(cp, 0, &peak));
+    const struct { double flops, bytes; } told[] = {{1e4, 0}, {0, 3e4}, {1, 5e4}, {6e6, 1}};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        works(clprofile_work(kernel("add"), told[i].flops, told[i].bytes, CLPROF_SINGLE));
+        works(clprofile_reset(cp));
+        run(0, "add", x, 3, CL_EVENT_NOWAIT);
+        read_rows();
+        const struct clprofile_row *r = line(0, "add");
+        double flops = 3 * told[i].flops / r->total / peak.flops_single;
+        double bytes = 3 * told[i].bytes / r->total / peak.bytes_per_s;
+        assert_true(fabs(r->peak_percent - 100 * fmax(flops, bytes)) <= 1e-9 * r->peak_percent);
+        assert_true(r->peak_percent > 0);
+    }
+    works(clprofile_work(kernel("add"), 0, 0, CLPROF_SINGLE));
+    works(clfree(x));
+}
+
+static void keeps_precisions_apart(void **unused)
+{
+    (void)unused;
+    int *x = new_block();
+    struct clpeak_info peak;
+    works(clpeak(cp, 0, &peak));
+    if (peak.flops_double == 0) {
+        print_message("device 0 has no double precision\n");
+        skip();
+    }
+    cl_kernel fill = kernel("fill");
+    works(clprofile_work(fill, 1e3, 0, CLPROF_SINGLE));
+    run(0, "fill", x, 2, CL_EVENT_WAIT);
+    works(clprofile_work(fill, 1e3, 0, CLPROF_DOUBLE));
+    run(0, "fill", x, 3, CL_EVENT_WAIT);
+    read_rows();
+    assert_int_equal(rows, 2);
+    for (size_t i = 0; i < 2; i++) {
+        double limit = row[i].count == 2 ? peak.flops_single : peak.flops_double;
+        assert_true(fabs(row[i].peak_percent - 100 * row[i].flops / row[i].total / limit) <
+                    1e-9 * row[i].peak_percent);
+    }
+    assert_int_equal(row[0].count + row[1].count, 5);
+    works(clprofile_work(fill, 0, 0, CLPROF_SINGLE));
+    works(clfree(x));
+}
+
+static void refuses_what_is_no_work(void **unused)
+{
+    (void)unused;
+    cl_kernel add = kernel("add");
+    fails(EINVAL, clprofile_work(NULL, 1, 1, CLPROF_SINGLE));
+    fails(EINVAL, clprofile_work(add, -1, 0, CLPROF_SINGLE));
+    fails(EINVAL, clprofile_work(add, 0, -1, CLPROF_SINGLE));
+    fails(EINVAL, clprofile_work(add, NAN, 0, CLPROF_SINGLE));
+    fails(EINVAL, clprofile_work(add, 0, INFINITY, CLPROF_SINGLE));
+    fails(EINVAL, clprofile_work(add, 1, 1, 7));
+    contains((clprofile_work(add, -1, 0, CLPROF_SINGLE), clerror()), "add");
+}
+
+/* ---- On, off, reset. ---- */
+
+static bool queue_is_profiled(cl_uint dev)
+{
+    cl_command_queue_properties flags = 0;
+    clGetCommandQueueInfo(clgetqueue(cp, dev), CL_QUEUE_PROPERTIES, sizeof flags, &flags, NULL);
+    return flags & CL_QUEUE_PROFILING_ENABLE;
+}
+
+static void turns_on_and_off(void **unused)
+{
+    (void)unused;
+    cl_uint last = clgetndev(cp) - 1;
+    int *x = new_block();
+    done(clmsync(cp, last, x, CL_MEM_DEVICE | CL_EVENT_WAIT));
+    works(clprofile_reset(cp));
+    run(last, "add", x, 2, CL_EVENT_NOWAIT); /* in flight while it is turned off */
+    works(clprofile(cp, 0));
+    assert_false(queue_is_profiled(last));
+    run(last, "add", x, 5, CL_EVENT_NOWAIT);
+    started(clmsync(cp, last, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
+    read_rows(); /* what was gathered stays */
+    assert_int_equal(rows, 1);
+    same_line(last, "add", CL_KERNEL_EVENT, 2, 0);
+    works(clprofile(cp, 1));
+    assert_true(queue_is_profiled(last));
+    cl_command_queue queue = clgetqueue(cp, last);
+    works(clprofile(cp, 1)); /* already: nothing changes */
+    assert_ptr_equal(clgetqueue(cp, last), queue);
+    run(last, "add", x, 3, CL_EVENT_NOWAIT);
+    read_rows();
+    same_line(last, "add", CL_KERNEL_EVENT, 5, 0);
+    done(clmsync(cp, last, x, CL_MEM_HOST | CL_EVENT_WAIT)); /* and all of it was computed */
+    assert_int_equal(x[N - 1], 10);
+    works(clfree(x));
+}
+
+static void resets(void **unused)
+{
+    (void)unused;
+    int *x = new_block();
+    run(0, "add", x, 9, CL_EVENT_NOWAIT); /* in flight */
+    works(clprofile_reset(cp));
+    read_rows();
+    assert_int_equal(rows, 0);
+    run(0, "add", x, 4, CL_EVENT_NOWAIT);
+    read_rows();
+    assert_int_equal(rows, 1);
+    same_line(0, "add", CL_KERNEL_EVENT, 4, 0);
+    works(clfree(x));
+}
+
+static void costs_nothing_where_never_on(void **unused)
+{
+    (void)unused;
+    CLCONTEXT *profiled = cp;
+    void *its = basic;
+    cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
+    basic = clopen(cp, BASIC_CL, CLLD_NOW);
+    ready(basic);
+    assert_false(queue_is_profiled(0));
+    works(clprofile(cp, 0));
+    works(clprofile_reset(cp));
+    int *x = new_block();
+    run(0, "add", x, 3, CL_EVENT_NOWAIT);
+    clprofile_begin(cp, "phase");
+    clprofile_end(cp);
+    assert_int_equal(clprofile_rows(cp, row, MAX_ROWS), 0);
+    fails(EINVAL, clprofile_report(cp, stderr, CLPROF_TABLE));
+    contains((clprofile_report(cp, stderr, CLPROF_TABLE), clerror()), "never on");
+    fails(EINVAL, clprofile_trace(cp, "/dev/null"));
+    works(clcontext_destroy(cp));
+    cp = profiled;
+    basic = its;
+}
+
+static void says_what_is_missing(void **unused)
+{
+    (void)unused;
+    fails(EINVAL, clprofile(NULL, 1));
+    fails(EINVAL, clprofile_reset(NULL));
+    assert_int_equal(clprofile_rows(NULL, row, MAX_ROWS), 0);
+    fails(EINVAL, clprofile_report(NULL, stderr, CLPROF_TABLE));
+    fails(EINVAL, clprofile_report(cp, NULL, CLPROF_TABLE));
+    fails(EINVAL, clprofile_report(cp, stderr, 3));
+    FILE *full = fopen("/dev/full", "w");
+    if (full) {
+        fails(EIO, clprofile_report(cp, full, CLPROF_CSV));
+        fclose(full);
+    }
+}
+
+/* A context may go with commands that nobody collected. */
+static void ends_with_commands_in_flight(void **unused)
+{
+    (void)unused;
+    CLCONTEXT *other = cp;
+    void *its = basic;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(open_profiled(NULL), 0);
+        run(0, "add", new_block(), 20, CL_EVENT_NOWAIT);
+        works(clcontext_destroy(cp));
+    }
+    cp = other;
+    basic = its;
+}
+
+/* ---- As it is printed. ---- */
+
+static char *report(int format)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *fp = open_memstream(&text, &size);
+    works(clprofile_report(cp, fp, format));
+    fclose(fp);
+    return text;
+}
+
+/* Something of everything, with work told. */
+static void run_some(int *x)
+{
+    works(clprofile_work(kernel("add"), 12345, 67890, CLPROF_SINGLE));
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        started(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+        run(dev, "add", x, 3, CL_EVENT_NOWAIT);
+        run(dev, "fill", x, 2, CL_EVENT_NOWAIT);
+    }
+    works(clprofile_work(kernel("add"), 0, 0, CLPROF_SINGLE));
+    read_rows();
+}
+
+static void same(double printed, double right, double tolerance)
+{
+    if (fabs(printed - right) > tolerance * fabs(right))
+        fail_msg("%.17g is printed for %.17g", printed, right);
+}
+
+static void prints_a_table(void **unused)
+{
+    (void)unused;
+    int *x = new_block(), found = 0;
+    run_some(x);
+    char *text = report(CLPROF_TABLE), *save = NULL;
+    long dev = -1;
+    for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
+        char name[64];
+        size_t count;
+        double total, mean, least, most;
+        if (sscanf(l, "device %ld:", &dev) == 1)
+            continue;
+        if (sscanf(l, "  %63[a-z ] %zu %lf %lf %lf %lf", name, &count, &total, &mean, &least, &most) != 6)
+            continue;
+        for (size_t end = strlen(name); end && name[end - 1] == ' ';)
+            name[--end] = 0;
+        const struct clprofile_row *r = line((cl_uint)dev, name);
+        ready(r);
+        assert_int_equal(count, r->count);
+        assert_true(fabs(total - 1e3 * r->total) < 0.00051);
+        assert_true(fabs(mean - 1e6 * r->total / (double)count) < 0.0051);
+        assert_true(fabs(least - 1e6 * r->minimum) < 0.0051 && fabs(most - 1e6 * r->maximum) < 0.0051);
+        found++;
+    }
+    assert_int_equal(found, rows);
+    free(text);
+    text = report(CLPROF_TABLE);
+    struct cldev_info info[16];
+    works(clgetdevinfo(cp, info));
+    contains(text, info[0].dev_name);
+    contains(text, "GB/s");
+    contains(text, "TFLOP/s");
+    assert_true((strstr(text, "at once") != NULL) == (clgetndev(cp) > 1));
+    free(text);
+    works(clfree(x));
+}
+
+/* Splits a line of CSV as RFC 4180 has it, in place. */
+static size_t split_csv(char *text, char *field[], size_t most)
+{
+    size_t n = 0;
+    for (char *from = text, *to; n < most; from++) {
+        bool quoted = *from == '"';
+        field[n++] = to = from += quoted;
+        for (; *from && (quoted || *from != ','); from++) {
+            if (*from == '"' && quoted && *++from != '"')
+                quoted = false, from--;
+            else
+                *to++ = *from;
+        }
+        bool last = !*from;
+        *to = 0;
+        if (last)
+            break;
+    }
+    return n;
+}
+
+static void prints_csv(void **unused)
+{
+    (void)unused;
+    int *x = new_block();
+    run_some(x);
+    struct cldev_info info[16];
+    works(clgetdevinfo(cp, info));
+    char *text = report(CLPROF_CSV), *save = NULL, *field[32];
+    size_t n = 0;
+    char *l = strtok_r(text, "\n", &save);
+    assert_string_equal(l, "device,device_name,kind,name,count,total_s,mean_s,min_s,max_s,share,bytes,"
+                           "bytes_per_s,flops,flops_per_s,peak_percent");
+    for (l = strtok_r(NULL, "\n", &save); l; l = strtok_r(NULL, "\n", &save), n++) {
+        assert_int_equal(split_csv(l, field, 32), 15);
+        const struct clprofile_row *r = &row[n];
+        assert_int_equal(strtoul(field[0], NULL, 10), r->device);
+        assert_string_equal(field[1], info[r->device].dev_name);
+        assert_string_equal(field[2], r->kind == CL_KERNEL_EVENT ? "kernel" : "transfer");
+        assert_string_equal(field[3], r->name);
+        const double right[11] = {(double)r->count, r->total, r->total / (double)r->count, r->minimum,
+                                  r->maximum, -1, r->bytes, r->bytes / r->total, r->flops,
+                                  r->flops / r->total, r->peak_percent};
+        for (int k = 0; k < 11; k++)
+            if (k != 5)
+                same(strtod(field[4 + k], NULL), right[k], k == 10 ? 1e-3 : 1e-5);
+    }
+    assert_int_equal(n, rows);
+    free(text);
+    works(clfree(x));
+}
+
+static double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_number(value))
+        fail_msg("no number \"%s\"", key);
+    return json_number_value(value);
+}
+
+static void prints_json(void **unused)
+{
+    (void)unused;
+    int *x = new_block();
+    run_some(x);
+    char *text = report(CLPROF_JSON);
+    json_error_t error;
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error), *device, *r;
+    if (!root)
+        fail_msg("%s: %s", error.text, text);
+    size_t n = 0, d, i;
+    json_t *devices = json_object_get(root, "devices");
+    assert_int_equal(json_array_size(devices), clgetndev(cp));
+    json_array_foreach(devices, d, device) {
+        double share = 0;
+        json_array_foreach(json_object_get(device, "rows"), i, r) {
+            const struct clprofile_row *right = &row[n++];
+            assert_int_equal(right->device, d);
+            assert_string_equal(json_string_value(json_object_get(r, "name")), right->name);
+            assert_true(number(r, "count") == (double)right->count && number(r, "bytes") == right->bytes);
+            assert_true(number(r, "flops") == right->flops);
+            same(number(r, "total_s"), right->total, 1e-9);
+            same(number(r, "min_s"), right->minimum, 1e-9);
+            same(number(r, "max_s"), right->maximum, 1e-9);
+            same(number(r, "flops_per_s"), right->flops / right->total, 1e-9);
+            same(number(r, "peak_percent"), right->peak_percent, 1e-9);
+            share += number(r, "share");
+        }
+        same(share, 1, 1e-6);
+    }
+    assert_int_equal(n, rows);
+    assert_true(number(root, "overlap_s") <= number(root, "busy_s"));
+    assert_true(number(root, "spans_not_kept") == 0);
+    json_decref(root);
+    free(text);
+    works(clfree(x));
+}
+
+/* A program that uses decimal commas gets numbers with points nevertheless. */
+static void ignores_the_locale(void **unused)
+{
+    (void)unused;
+    char command[PATH_MAX + 100], *text;
+    int *x = new_block();
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%.1000s/de_DE.UTF-8' >/dev/null 2>&1", files_folder);
+    if (system(command) != 0 || setenv("LOCPATH", files_folder, 1) != 0 ||
+        !setlocale(LC_NUMERIC, "de_DE.UTF-8")) {
+        print_message("localedef cannot make a locale with decimal commas here\n");
+        skip();
+    }
+    assert_string_equal(localeconv()->decimal_point, ",");
+    run_some(x);
+    text = report(CLPROF_CSV);
+    assert_string_equal(localeconv()->decimal_point, ","); /* still the program's choice */
+    setlocale(LC_NUMERIC, "C");
+    char *save = NULL, *field[32], *l = strtok_r(text, "\n", &save);
+    l = strtok_r(NULL, "\n", &save);
+    assert_int_equal(split_csv(l, field, 32), 15);
+    same(strtod(field[5], NULL), row[0].total, 1e-6);
+    free(text);
+    works(clfree(x));
+}
+
+/* ---- Threads. ---- */
+
+enum { THREADS = 4, LAUNCHES = 500 };
+
+static void *launch_many(void *unused)
+{
+    (void)unused;
+    clndrange_t ndr = clndrange_init1d(0, 64, 0);
+    cl_kernel add = clsym(cp, basic, "add", 0);
+    int *x = clmalloc(cp, 64 * sizeof *x, 0);
+    long bad = !add || !x;
+    for (int i = 0; i < LAUNCHES; i++) {
+        clprofile_begin(cp, "launch");
+        bad += clforka(cp, 0, add, &ndr, CL_EVENT_NOWAIT, x, 1) == NO_EVENT;
+        clprofile_end(cp);
+        if (i % 100 == 99)
+            bad += clwait(cp, 0, CL_KERNEL_EVENT) == NO_EVENT;
+    }
+    bad += clmsync(cp, 0, x, CL_MEM_HOST) == NO_EVENT;
+    bad += clfree(x) != 0;
+    return (void *)(intptr_t)bad;
+}
+
+/* Reports that others ask for meanwhile neither lose a launch nor count it twice. */
+static void counts_all_threads(void **unused)
+{
+    (void)unused;
+    pthread_t thread[THREADS];
+    struct clprofile_row some[MAX_ROWS];
+    void *bad;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, launch_many, NULL), 0);
+    size_t before = 0;
+    for (int i = 0; i < 50; i++) {
+        size_t n = clprofile_rows(cp, some, MAX_ROWS), count = 0;
+        for (size_t k = 0; k < n; k++)
+            count += some[k].kind == CL_KERNEL_EVENT ? some[k].count : 0;
+        assert_true(count >= before);
+        before = count;
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(thread[i], &bad), 0);
+        assert_null(bad);
+    }
+    read_rows();
+    same_line(0, "add", CL_KERNEL_EVENT, THREADS * LAUNCHES, 0);
+    same_line(0, "device to host", CL_MEM_EVENT, THREADS, THREADS * 64 * sizeof(int));
+}
+
+/* ---- What the environment asks for. ---- */
+
+/* The child: HOW is "exit" or "destroy", or "fork": another process ends before this one. */
+static int child(const char *how)
+{
+    clndrange_t ndr = clndrange_init1d(0, N, 0);
+    CLCONTEXT *context[2];
+    for (int i = 0; i < 2; i++) {
+        context[i] = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
+        void *program = clopen(context[i], BASIC_CL, CLLD_NOW);
+        int *x = clmalloc(context[i], N * sizeof *x, 0);
+        cl_kernel add = clsym(context[i], program, "add", 0);
+        clprofile_work(add, 1000, 1000, CLPROF_SINGLE);
+        clprofile_begin(context[i], "launches");
+        for (int k = 0; k < 3 + i; k++)
+            if (!add || clforka(context[i], 0, add, &ndr, CL_EVENT_NOWAIT, x, k) == NO_EVENT)
+                return 3;
+        clwait(context[i], 0, CL_KERNEL_EVENT);
+        clprofile_end(context[i]);
+    }
+    if (strcmp(how, "fork") == 0) {
+        int status;
+        pid_t other = fork();
+        if (other == 0)
+            exit(0);
+        return waitpid(other, &status, 0) == other && status == 0 ? 0 : 4;
+    }
+    return strcmp(how, "destroy") == 0 ? clcontext_destroy(context[0]) | clcontext_destroy(context[1]) : 0;
+}
+
+/* All that a child prints; it must end well. */
+static char *said(const char *const *env, const char *how)
+{
+    const char *const words[] = {how, NULL};
+    struct child c = start_child(env, words);
+    char *text = NULL, chunk[4096];
+    size_t size, n;
+    FILE *fp = open_memstream(&text, &size);
+    while ((n = fread(chunk, 1, sizeof chunk, c.out)) > 0)
+        fwrite(chunk, 1, n, fp);
+    fclose(fp);
+    int status = end_child(&c);
+    if (status != 0)
+        fail_msg("the child ended with %d: %s", status, text);
+    return text;
+}
+
+static size_t times_in(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, part)); text += strlen(part))
+        n++;
+    return n;
+}
+
+static void environment_prints_tables(void **unused)
+{
+    (void)unused;
+    static const char *const hows[] = {"exit", "destroy", "fork"};
+    for (int i = 0; i < 3; i++) {
+        char *text = said(with("STDCL_PROFILE=1"), hows[i]);
+        assert_int_equal(times_in(text, "kernel or transfer"), 2); /* one a context */
+        assert_int_equal(times_in(text, "  add "), 2);
+        char *add = strstr(text, "  add ");
+        assert_int_equal(strtol(add + 6, NULL, 10), 3); /* in the order in which they were made */
+        add[strcspn(add, "\n")] = 0;
+        assert_int_equal(times_in(add, "%"), 2); /* the share, and of the peak, which was known in time */
+        free(text);
+    }
+    char *text = said(with("STDCL_PROFILE=table"), "exit");
+    assert_int_equal(times_in(text, "kernel or transfer"), 2);
+    free(text);
+}
+
+static void environment_prints_csv_and_json(void **unused)
+{
+    (void)unused;
+    char *text = said(with("STDCL_PROFILE=csv"), "exit");
+    assert_int_equal(times_in(text, "device,device_name"), 2);
+    assert_int_equal(times_in(text, ",kernel,\"add\",3,"), 1);
+    assert_int_equal(times_in(text, ",kernel,\"add\",4,"), 1);
+    free(text);
+    text = said(with("STDCL_PROFILE=json"), "destroy");
+    json_error_t error;
+    json_t *root = json_loads(text, JSON_DISABLE_EOF_CHECK, &error);
+    if (!root)
+        fail_msg("%s: %s", error.text, text);
+    json_t *add = json_array_get(json_object_get(json_array_get(json_object_get(root, "devices"), 0), "rows"), 0);
+    assert_true(number(add, "count") == 3 && number(add, "flops") == 3000);
+    assert_true(number(add, "peak_percent") > 0);
+    json_decref(root);
+    free(text);
+}
+
+static void environment_may_say_no(void **unused)
+{
+    (void)unused;
+    char *text = said(with("STDCL_PROFILE=0", "STDCL_TRACE="), "exit");
+    assert_string_equal(text, "");
+    free(text);
+    text = said(with("STDCL_PROFILE=", "STDCL_TRACE="), "destroy");
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void environment_writes_a_timeline(void **unused)
+{
+    (void)unused;
+    char setting[PATH_MAX + 20];
+    static const char *const hows[] = {"exit", "destroy", "fork"};
+    for (int h = 0; h < 3; h++) {
+        const char *file = in_folder(hows[h]);
+        snprintf(setting, sizeof setting, "STDCL_TRACE=%s", file);
+        char *text = said(with(setting, "STDCL_PROFILE="), hows[h]);
+        assert_string_equal(text, "");
+        free(text);
+        json_error_t error;
+        json_t *root = json_load_file(file, JSON_REJECT_DUPLICATES, &error), *e;
+        if (!root)
+            fail_msg("%s", error.text);
+        size_t i, kernels[4] = {0}, phases = 0;
+        json_array_foreach(json_object_get(root, "traceEvents"), i, e) {
+            const char *kind = json_string_value(json_object_get(e, "cat"));
+            size_t pid = (size_t)number(e, "pid");
+            if (kind && strcmp(kind, "kernel") == 0 && pid < 4)
+                kernels[pid]++;
+            phases += kind && strcmp(kind, "host") == 0;
+        }
+        assert_int_equal(kernels[1], 3); /* each context's device is a process of its own */
+        assert_int_equal(kernels[2], 4);
+        assert_int_equal(phases, 2);
+        json_decref(root);
+    }
+    char *text = said(with("STDCL_TRACE=/nonexistent/trace.json", "STDCL_PROFILE="), "exit");
+    contains(text, "/nonexistent/trace.json: No such file or directory");
+    free(text);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        return child(argv[1]);
+    unsetenv("STDCL_PROFILE");
+    unsetenv("STDCL_TRACE");
+#define PROFILED(test) cmocka_unit_test_setup_teardown(test, open_profiled, close_profiled)
+    const struct CMUnitTest tests[] = {
+        PROFILED(counts_launches_and_bytes), PROFILED(counts_once_however_collected),
+        PROFILED(agrees_with_the_hosts_clock), PROFILED(sorts_by_device_and_total),
+        PROFILED(zero_copy_moves_no_bytes), PROFILED(adds_up_the_work_told),
+        PROFILED(tells_the_share_of_the_peak), PROFILED(keeps_precisions_apart),
+        PROFILED(refuses_what_is_no_work), PROFILED(turns_on_and_off), PROFILED(resets),
+        PROFILED(costs_nothing_where_never_on), PROFILED(says_what_is_missing),
+        PROFILED(ends_with_commands_in_flight), PROFILED(prints_a_table), PROFILED(prints_csv),
+        PROFILED(prints_json), PROFILED(ignores_the_locale), PROFILED(counts_all_threads),
+        cmocka_unit_test(environment_prints_tables), cmocka_unit_test(environment_prints_csv_and_json),
+        cmocka_unit_test(environment_may_say_no), cmocka_unit_test(environment_writes_a_timeline),
+    };
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}
