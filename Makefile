@@ -46,4 +46,4 @@ ready: deps
 	@+$(MAKE) --no-print-directory all
 
 $(BUILD)/Makefile:
-	@$(CONFIGURE) -B $(BUILD)
+	@$(CONFIGURE) -B $(BUILD) || { echo "make: if a package is missing, 'make deps' installs it" >&2; exit 1; }
