@@ -28,25 +28,21 @@ static struct slot {
     char path[PATH_MAX];
 } slots[SLOTS];
 
+/* Returns the slot that holds the path from now on, or -1 when all are taken. */
 static int remember(const char *path)
 {
-    for (size_t i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < SLOTS; i++) {
         int none = 0;
         if (!atomic_compare_exchange_strong(&slots[i].owner, &none, -1))
             continue;
         strcpy(slots[i].path, path); /* make_temporary checked that it fits */
         atomic_store(&slots[i].owner, (int)getpid());
-        return 0;
+        return i;
     }
     return -1;
 }
 
-static void forget(const char *path)
-{
-    for (size_t i = 0; i < SLOTS; i++)
-        if (atomic_load(&slots[i].owner) == (int)getpid() && strcmp(slots[i].path, path) == 0)
-            atomic_store(&slots[i].owner, 0);
-}
+static void forget(int slot) { atomic_store(&slots[slot].owner, 0); }
 
 void outfile_unlink_all(void)
 {
@@ -169,7 +165,8 @@ static int open_directly(struct outfile *out, int fd)
 /* Opens a new file at out->temporary, remembered before it exists, so that no signal comes between. */
 static int create_remembered(struct outfile *out)
 {
-    if (remember(out->temporary) < 0)
+    out->slot = remember(out->temporary);
+    if (out->slot < 0)
         return EMFILE;
     int fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), code = errno;
     if (fd >= 0 && (out->fp = fdopen(fd, "w")))
@@ -179,7 +176,7 @@ static int create_remembered(struct outfile *out)
         unlink(out->temporary);
         close(fd);
     }
-    forget(out->temporary);
+    forget(out->slot);
     return code;
 }
 
@@ -319,7 +316,7 @@ int outfile_commit(struct outfile *out)
             unlink(out->temporary);
         else if (!out->nosync)
             sync_folder(out->target);
-        forget(out->temporary);
+        forget(out->slot);
     }
     if (code)
         status = explain(out->name, out->target ? out->target : out->name, code);
@@ -334,7 +331,7 @@ void outfile_discard(struct outfile *out)
     fclose(out->fp);
     if (out->temporary) {
         unlink(out->temporary);
-        forget(out->temporary);
+        forget(out->slot);
     }
     release(out);
 }

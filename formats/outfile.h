@@ -24,8 +24,9 @@ struct outfile {
     FILE *fp;        /* where to write; closed by commit and discard */
     bool nosync;     /* set after open: do not wait for the disk, as for frames of a film */
     char *name;      /* as the caller gave it, for messages */
-    char *target;    /* what the temporary file becomes, symbolic links followed; NULL if written directly */
+    char *target;    /* what the temporary file becomes; NULL if written directly */
     char *temporary; /* NULL if written directly */
+    int slot;        /* where the temporary name is kept for outfile_unlink_all */
 };
 
 /* Opens `name` for writing. A regular file, or none yet, is written under a temporary name; "-",
