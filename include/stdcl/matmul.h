@@ -1,0 +1,164 @@
+/* stdcl/matmul.h - matrix products on any OpenCL device, on several at once, or on the host.
+ *
+ *   matmul_double(MATMUL_NN, m, n, k, 1, a, k, b, n, 0, c, n);          C = A B, one call, host arrays
+ *
+ *   matmul *mm = matmul_create(&(struct matmul_options){.precision = MATMUL_DOUBLE});
+ *   matmul_multiply(mm, MATMUL_TN, m, n, k, 1, a, m, b, n, 0, c, n);    the same with an engine that is kept
+ *   matmul_enqueue(mm, 0, MATMUL_NN, m, n, k, 1, a, k, b, n, 0, c, n);  in device memory, without waiting
+ *   matmul_free(mm);
+ *
+ * All compute C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) is k x n and C is m x n, and op(X)
+ * is X or its transpose. Matrices are row-major: element (i, j) of X stands at x[i * ldx + j], and ldx is at
+ * least the length of a row as stored (A: k, transposed m; B: n, transposed k; C: n); 0 means just that.
+ * Column-major matrices are the transposes of these: exchange A and B, m and n.
+ * What the BLAS standard says holds: with beta = 0 C is not read, with alpha = 0 A and B are not, and what
+ * lies between rows is not touched. C must not share elements with A or B; it may lie between their rows.
+ * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise.
+ * One engine is used by one thread at a time; different engines are independent of each other.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_MATMUL_H
+#define STDCL_MATMUL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdcl.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The engine. ----------------------------------------------------------------------------- */
+
+typedef struct matmul matmul;
+
+/* How the product is computed. */
+enum matmul_kind {
+    MATMUL_TUNED,       /* on the devices, as fast as they allow; shapes come from the tuning store */
+    MATMUL_NAIVE,       /* on the devices, a work-item an element, from global memory */
+    MATMUL_BLOCKED,     /* on the devices, square tiles of A and B in local memory */
+    MATMUL_CPU_NAIVE,   /* on the host, three loops */
+    MATMUL_CPU_BLOCKED, /* on the host, six loops */
+    MATMUL_OPENBLAS,    /* on the host, OpenBLAS, if it is installed */
+    MATMUL_SYCL,        /* MATMUL_BLOCKED written in SYCL, if this library was built with a compiler for it */
+    MATMUL_CLBLAST,     /* on the devices, CLBlast, if it is installed */
+    MATMUL_KINDS        /* how many there are */
+};
+
+enum matmul_precision { MATMUL_SINGLE, MATMUL_DOUBLE };
+
+/* Which of A and B, in this order, are transposed: N as it is, T transposed. */
+enum matmul_trans { MATMUL_NN, MATMUL_NT, MATMUL_TN, MATMUL_TT };
+
+/* Zero means the default, everywhere. */
+struct matmul_options {
+    CLCONTEXT *ctx;        /* the devices; ALL of them are used. NULL: stdgpu, else stdcpu. Not owned; must
+                              outlive the engine. Kinds that compute on the host need none */
+    enum matmul_kind kind;
+    enum matmul_precision precision;
+    size_t block;          /* BLOCKED, CPU_BLOCKED, SYCL: the side of a block; 0 = 16, on the host 64 */
+    const char *shape;     /* TUNED: words KEY=NUMBER that change a device's row, see matmul/README.md */
+    size_t memory;         /* bytes that may be used of each device's memory; 0 = what it has */
+    int (*progress)(void *arg, double share); /* told by matmul_multiply now and then, in the calling thread;
+                                                 not 0: stop. NULL: nobody is */
+    void *arg;
+};
+
+/* Makes an engine. Kernels are built at the first product that needs them, which takes a second. EINVAL:
+ * an option is wrong (named; a block that a device cannot take says the limit); ENODEV: no device;
+ * ENOTSUP: double without hardware for it, or a kind that is not here (with what to install); ENOMEM;
+ * ENOEXEC: a kernel does not build. The caller frees it with matmul_free. */
+matmul *matmul_create(const struct matmul_options *options);
+
+/* Frees the engine and what it holds on the devices, after work in flight is done. NULL is fine. */
+void matmul_free(matmul *mm);
+
+/* The product of host arrays (any memory; transfers to a GPU are fastest from clmalloc's). Blocks.
+ * Several devices each compute a block of C. Operands travel in panels while others are multiplied, and
+ * may be larger than the devices' memory. Elements have the engine's precision.
+ * EINVAL: a leading dimension is too small, a pointer NULL, C overlaps an operand; ENOMEM; ECANCELED:
+ * `progress` said so, and C is undefined. */
+int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
+                    const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc);
+
+/* The product of what device `dev` of the context holds: pointers into memory from clmalloc on the engine's
+ * context, whose images on that device are meant. Returns when the work is queued; clwait(ctx, dev,
+ * CL_KERNEL_EVENT) waits for it. Errors as above; EFAULT: not such memory; ENOTSUP: a kind that computes
+ * on the host. */
+int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k,
+                   double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c,
+                   size_t ldc);
+
+/* One call without an engine of one's own: on the first GPU, else on a CPU. Blocks. Any thread may call;
+ * calls of several threads follow one another. */
+int matmul_single(enum matmul_trans trans, size_t m, size_t n, size_t k, float alpha, const float *a,
+                  size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
+int matmul_double(enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha, const double *a,
+                  size_t lda, const double *b, size_t ldb, double beta, double *c, size_t ldc);
+
+/* ---- Matrices that stay on the devices. ------------------------------------------------------ */
+
+/* Gives each device the rows of op(A) and the columns of op(B) that its block of C needs, and room for that
+ * block; whatever was loaded before is dropped. Blocks. On the host and on CPU devices nothing is copied:
+ * a and b are used where they are, and must stay as they are until the next load or matmul_free.
+ * ENOMEM when it does not fit; matmul_multiply does without. */
+int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, const void *a, size_t lda,
+                const void *b, size_t ldb);
+
+/* Copies C to the devices (c not NULL), or from them, between load and the next load. Block. */
+int matmul_load_result(matmul *mm, const void *c, size_t ldc);
+int matmul_result(matmul *mm, void *c, size_t ldc);
+
+/* The product of what was loaded, on all devices; the result stays there. Blocks. C is undefined at first:
+ * beta must be 0 unless it was loaded or computed. EINVAL: nothing is loaded, or no C. */
+int matmul_compute(matmul *mm, double alpha, double beta);
+
+/* ---- Questions. ------------------------------------------------------------------------------ */
+
+/* "tuned", "naive", "blocked", "cpu-naive", "cpu-blocked", "openblas", "sycl", "clblast"; a phrase that says
+ * what it is; the kind of that name, or -1 with EINVAL and the list of names. */
+const char *matmul_kind_name(enum matmul_kind kind);
+const char *matmul_kind_summary(enum matmul_kind kind);
+int matmul_kind_by_name(const char *name);
+
+/* Whether a kind computes on the host instead of on OpenCL devices. */
+int matmul_kind_is_host(enum matmul_kind kind);
+
+/* NULL when a kind can be used here; else a sentence that says what to install. Static memory. */
+const char *matmul_kind_missing(enum matmul_kind kind);
+
+/* The largest block that BLOCKED can take on every device of ctx in a precision. */
+size_t matmul_block_limit(CLCONTEXT *ctx, enum matmul_precision precision);
+
+/* Of TUNED on device `dev` for a product of this size: the launch shape as words KEY=NUMBER, and a sentence
+ * that says which row of the tuning store that is and why. Owned by the engine, until its next call. */
+const char *matmul_shape(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k);
+const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k);
+
+/* The kernels of TUNED whose shapes can be searched for: matmul.single, matmul.double; MATMUL_TUNABLES of
+ * them. */
+enum { MATMUL_TUNABLES = 2 };
+extern const struct cltune_kernel matmul_tunable[MATMUL_TUNABLES];
+
+/* ---- Matrices to multiply, and the right answer. --------------------------------------------- */
+
+/* Fills an array of rows x columns with numbers uniform in [-1, 1): element (i, j) depends on seed, matrix,
+ * i and j only, and is the same on every machine; single is double, rounded. `matrix` tells A from B. */
+void matmul_random(enum matmul_precision precision, uint64_t seed, uint32_t matrix, size_t rows, size_t cols,
+                   void *x, size_t ld);
+
+/* The error of C: ||C - R|| / ||R|| (Frobenius), where R is the same product computed on the host in
+ * higher precision (single: double; double: long double), over `sample` rows spread over C, 0 = as many as
+ * take about a second. `before`: C as it was, with rows of ldc; NULL when beta is 0. NaN when C has a NaN
+ * where R has none. When R is 0 the error is ||C||. */
+double matmul_error(enum matmul_precision precision, enum matmul_trans trans, size_t m, size_t n, size_t k,
+                    double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta,
+                    const void *before, const void *c, size_t ldc, size_t sample);
+
+/* What error a right product has at most, nearly certainly, for factors without much cancellation. */
+double matmul_tolerance(enum matmul_precision precision, size_t k);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
