@@ -4,6 +4,7 @@
 #include "formats/outfile.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -166,6 +167,41 @@ static void holds_many_at_once_and_then_says_so(void **unused)
     works(outfile_open(&out[MOST], in_folder("one-more.txt")));
     outfile_discard(&out[MOST]);
     assert_int_equal(temporaries(), 0);
+}
+
+static void *write_often(void *number)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.1000s/thread%d.txt", files_folder, *(int *)number);
+    for (int i = 0; i < 100; i++) {
+        struct outfile out;
+        if (outfile_open(&out, path) < 0)
+            return number;
+        out.nosync = true;
+        fprintf(out.fp, "%d\n", i);
+        if (i % 3 == 1)
+            outfile_discard(&out);
+        else if (outfile_commit(&out) < 0)
+            return number;
+    }
+    return NULL;
+}
+
+static void serves_threads_at_once(void **unused)
+{
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    int numbers[THREADS] = {0, 1, 2, 3};
+    (void)unused;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, write_often, &numbers[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *failed;
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        assert_null(failed);
+    }
+    assert_int_equal(temporaries(), 0);
+    holds_text(in_folder("thread3.txt"), "99\n");
 }
 
 /* ---- What goes wrong. ------------------------------------------------------------------------ */
@@ -409,6 +445,7 @@ int main(void)
         cmocka_unit_test(writes_directly_where_nothing_can_be_renamed),
         cmocka_unit_test(appends_to_the_standard_output),
         cmocka_unit_test(holds_many_at_once_and_then_says_so),
+        cmocka_unit_test(serves_threads_at_once),
         cmocka_unit_test(names_what_is_wrong_with_the_place),
         cmocka_unit_test(tells_missing_permission),
         cmocka_unit_test(tells_a_full_device),
