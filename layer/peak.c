@@ -106,22 +106,25 @@ static double measure_copy(const struct bench *b)
 {
     struct vector v = vector_of(b, false);
     size_t bytes = (size_t)1 << (b->gpu ? 30 : 28);
-    double t = -1;
+    double t = -1, moved = 0;
     v.width = b->gpu ? 4 : v.width;
     cl_kernel k = open_kernel(b, "copy", &v);
     while (bytes > b->cp->dev[0].memory / 8)
         bytes /= 2;
     void *from = clmalloc(b->cp, bytes, CL_MEM_DEVONLY), *to = clmalloc(b->cp, bytes, CL_MEM_DEVONLY);
     if (k && from && to) {
-        cl_ulong n = bytes / (v.width * v.element);
+        const size_t vectors = bytes / (v.width * v.element);
+        const size_t items = b->gpu ? vectors : 16 * (size_t)b->units;
+        const cl_ulong piece = vectors / items;
         clarg_set_global(k, 0, from);
         clarg_set_global(k, 1, to);
-        clarg_set(k, 2, n);
-        t = b->gpu ? best_time(b, k, n, 256) : best_time(b, k, 64 * (size_t)b->units, 1);
+        clarg_set(k, 2, piece);
+        t = best_time(b, k, items, b->gpu ? 256 : 1);
+        moved = 2.0 * (double)(piece * items * v.width * v.element);
     }
     clfree(from);
     clfree(to);
-    return t > 0 ? 2.0 * (double)bytes / t : 0;
+    return t > 0 ? moved / t : 0;
 }
 
 static int measure(const struct device *d, struct clpeak_info *peak)

@@ -31,9 +31,10 @@ __kernel void multiply_add(__global V *out, int rounds, V a, V b)
     out[get_global_id(0)] = sum;
 }
 
-/* Items run through the arrays side by side, so that a group's accesses are consecutive. */
-__kernel void copy(__global const V *restrict from, __global V *restrict to, ulong n)
+/* Each item copies a piece: one vector on a GPU, whose neighbours copy the next ones; on a CPU a long run. */
+__kernel void copy(__global const V *restrict from, __global V *restrict to, ulong piece)
 {
-    for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
+    const ulong begin = get_global_id(0) * piece;
+    for (ulong i = begin; i < begin + piece; i++)
         to[i] = from[i];
 }
