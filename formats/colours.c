@@ -1,7 +1,7 @@
 /* colours.c - colour maps whose equal steps look equally large, also in grey and to colour-blind eyes.
  *
- * inferno, magma and viridis are by Nathaniel Smith and Stefan van der Walt (2015), who gave the tables to the public
- * domain (CC0); here they are rounded to 8 bits, 0xRRGGBB.
+ * inferno, magma and viridis are by Nathaniel Smith and Stefan van der Walt (2015), who gave the tables
+ * to the public domain (CC0); here they are rounded to 8 bits, 0xRRGGBB.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/picture.h"

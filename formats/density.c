@@ -1,9 +1,9 @@
 /* density.c - surface density without graininess, in time proportional to bodies plus pixels.
  *
- * A pyramid of grids, level l with cells of 2^l pixels. A body goes to the finest level where enough of its kind share
- * its cell, shared between two levels by the fraction, so that spots grow steadily where bodies grow sparse. Then the
- * levels are summed from coarse to fine, each refined as a quadratic B-spline (the subdivision of Chaikin 1974), which
- * makes every spot smooth without drawing any of them:
+ * A pyramid of grids, level l with cells of 2^l pixels. A body goes to the finest level where enough
+ * others share its cell, shared between two levels by the fraction, so that spots grow steadily where
+ * bodies grow sparse. Then the levels are summed from coarse to fine, each refined as a quadratic
+ * B-spline (the subdivision of Chaikin 1974), which makes every spot smooth without drawing any of them:
  *
  *   level 2  [   3   ][   1   ]          a body enters 3 x 3 cells of a level (triangular-shaped cloud,
  *   level 1  [ 0 ][ 2 ][ 1 ][ 0 ]        Hockney & Eastwood 1981), and all of a level costs four
@@ -20,11 +20,12 @@
 
 enum { MOST_LEVELS = 12 };
 
-/* A cell is fine enough with so many bodies, and with so many times the body's own mass. About four cells overlap a spot,
- * so a pixel of the picture averages over four times as many. */
+/* A cell is fine enough with so many bodies, and with so many times the body's own mass. About four cells
+ * overlap a spot, so a pixel of the picture averages over four times as many. */
 static const double enough = 20;
 
-/* How far a single body stands out of its surroundings, as a sharp point: with 0 a galaxy is fog, with 10 it is sand. */
+/* How far a single body stands out of its surroundings, as a sharp point: with 0 a galaxy is fog, with 10
+ * it is sand. */
 static const double sparkle = 4, most_sparkle = 0.3;
 
 /* Cells of the coarsest level take up this part of the picture. */
@@ -127,8 +128,8 @@ static void coarsen(const struct level *fine, const struct level *coarse)
             coarse->cell[(y / 2) * coarse->width + x / 2] += fine->cell[y * fine->width + x];
 }
 
-/* Adds a level to the next finer one: a cell's mass goes to its four quarters, each mixed with that of the neighbour
- * it is nearest to, 3 : 1 in x and in y. Outside is empty. */
+/* Adds a level to the next finer one: a cell's mass goes to its four quarters, each mixed with that of
+ * the neighbour it is nearest to, 3 : 1 in x and in y. Outside is empty. */
 static void refine(const struct level *coarse, const struct level *fine)
 {
     for (size_t y = 0; y < fine->height; y++) {
@@ -210,9 +211,13 @@ static int level_count(const struct view *view)
     return levels;
 }
 
-/* The part of a body's mass that stays in a point. Its surroundings hold enough / 4^level bodies a pixel, and a part p
- * of a body makes its pixel brighter by about p / 2; the ratio of the two is to be the same everywhere. */
-static double sharp_part(double level) { return fmin(most_sparkle, sparkle * enough * exp2(-2 * level)); }
+/* The part of a body's mass that stays in a point. Its surroundings hold enough / 4^level bodies a pixel,
+ * and a part p of a body makes its pixel brighter by about p / 2; the ratio of the two is to be the same
+ * everywhere. */
+static double sharp_part(double level)
+{
+    return fmin(most_sparkle, sparkle * enough * exp2(-2 * level));
+}
 
 /* Whether one pyramid serves for both: number and mass are in proportion. */
 static bool equal_masses(size_t n, const double *mass)

@@ -1,4 +1,5 @@
-/* density.h - mass per pixel of projected bodies, each spread as wide as its neighbours are far. Private to formats/.
+/* density.h - mass per pixel of projected bodies, each spread as wide as its neighbours are far. Private
+ * to formats/.
  * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_DENSITY_H
@@ -16,11 +17,12 @@ struct view {
     double scale;     /* pixels a length */
 };
 
-/* Fills map[height][width] with the mass in each pixel; NULL for `mass` counts bodies. Bodies that are not finite are left
- * out. -1 with ENOMEM. */
+/* Fills map[height][width] with the mass in each pixel; NULL for `mass` counts bodies. Bodies that are
+ * not finite are left out. -1 with ENOMEM. */
 int density_map(const struct view *view, size_t n, const double *mass, const double (*pos)[3], double *map);
 
-/* Fills map[height][width] with a dot for each body, 1 in its middle, with a standard deviation of `width` pixels. */
+/* Fills map[height][width] with a dot for each body, 1 in its middle, with a standard deviation of
+ * `width` pixels. */
 void density_dots(const struct view *view, double width, size_t n, const double (*pos)[3], double *map);
 
 #endif

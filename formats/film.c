@@ -45,8 +45,8 @@ int picture_is_film(const char *file)
     return strcasecmp(suffix_of(file), ".mp4") == 0 || strcasecmp(suffix_of(file), ".gif") == 0;
 }
 
-/* The pattern by which ffmpeg finds the frames, its own % signs doubled; relative names get "./", or ffmpeg takes
- * "a:b" for a protocol and "-a" for an option. */
+/* The pattern by which ffmpeg finds the frames, its own % signs doubled; relative names get "./", or
+ * ffmpeg takes "a:b" for a protocol and "-a" for an option. */
 static char *frame_pattern(const char *file)
 {
     size_t stem = (size_t)(suffix_of(file) - file);
@@ -112,8 +112,8 @@ static int wait_for(pid_t child)
     return status;
 }
 
-/* Runs argv without a shell, its input and output nowhere and its complaints in `message`. Returns its wait status, or
- * -1 with errno when it did not start. */
+/* Runs argv without a shell, its input and output nowhere and its complaints in `message`. Returns its
+ * wait status, or -1 with errno when it did not start. */
 static int run_quietly(char *const argv[], char message[MESSAGE_SIZE])
 {
     posix_spawn_file_actions_t actions;
@@ -155,12 +155,14 @@ static void add(struct command *c, ...)
     c->argv[c->argc] = NULL;
 }
 
-/* Films play everywhere with even sides and 4:2:0 colours; H.264 may be missing from ffmpeg, then its own choice is
- * taken. A GIF gets a palette of its own, undithered so that the black between the stars stays black. */
+/* Films play everywhere with even sides and 4:2:0 colours; H.264 may be missing from ffmpeg, then its own
+ * choice is taken. A GIF gets a palette of its own, undithered so that the black between the stars stays
+ * black. */
 static void add_encoding(struct command *c, bool gif, bool h264)
 {
     if (gif) {
-        add(c, "-filter_complex", "[0:v]split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none", "-f", "gif", NULL);
+        add(c, "-filter_complex", "[0:v]split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none", "-f",
+            "gif", NULL);
         return;
     }
     add(c, "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", NULL);
@@ -179,8 +181,8 @@ static int encode(const char *pattern, const char *target, unsigned count, unsig
     snprintf(rate, sizeof rate, "%u", fps);
     snprintf(frames, sizeof frames, "%u", count);
     snprintf(output, sizeof output, "%s%s", *target == '/' ? "" : "./", target);
-    add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-framerate", rate, "-start_number", "1", "-i", pattern,
-        "-frames:v", frames, NULL);
+    add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-framerate", rate, "-start_number", "1", "-i",
+        pattern, "-frames:v", frames, NULL);
     add_encoding(&c, gif, h264);
     add(&c, output, NULL);
     return run_quietly(c.argv, message);
@@ -189,13 +191,18 @@ static int encode(const char *pattern, const char *target, unsigned count, unsig
 static int explain(const char *file, int status, const char *message)
 {
     if (status < 0 && (errno == ENOENT || errno == EACCES))
-        return clerror_set(ENOTSUP, "%s: the program ffmpeg, which makes films, is not installed; the frames are %.*s-0001.png "
-                           "and so on", file, (int)(suffix_of(file) - file), file);
+        return clerror_set(
+            ENOTSUP,
+            "%s: the program ffmpeg, which makes films, is not installed; the frames are %.*s-0001.png "
+            "and so on",
+            file, (int)(suffix_of(file) - file), file);
     if (status < 0)
         return clerror_set(errno, "%s: ffmpeg cannot be started: %s", file, strerror(errno));
     if (WIFSIGNALED(status))
-        return clerror_set(EINTR, "%s: ffmpeg was ended by signal %d; the frames are kept", file, WTERMSIG(status));
-    return clerror_set(EIO, "%s: ffmpeg failed (%s); the frames are kept", file, *message ? message : "without a word");
+        return clerror_set(EINTR, "%s: ffmpeg was ended by signal %d; the frames are kept", file,
+                           WTERMSIG(status));
+    return clerror_set(EIO, "%s: ffmpeg failed (%s); the frames are kept", file,
+                       *message ? message : "without a word");
 }
 
 int picture_join(const char *file, unsigned count, unsigned fps)

@@ -1,8 +1,9 @@
 /* number.c - decimal numbers to doubles and back.
  *
- * A double is m * 2^e and a decimal w * 10^q = w * 5^q * 2^q, so conversion is one exact product or quotient
- * by a power of five, then one rounding. Up to 5^27 the power fits 64 bits and all of it 128: that covers
- * 10^-27 .. 10^27 times 19 digits, nearly every number in a file. The rest goes through libc, in the "C" locale.
+ * A double is m * 2^e and a decimal w * 10^q = w * 5^q * 2^q, so conversion is one exact product or
+ * quotient by a power of five, then one rounding. Up to 5^27 the power fits 64 bits and all of it 128:
+ * that covers 10^-27 .. 10^27 times 19 digits, nearly every number in a file. The rest goes through libc,
+ * in the "C" locale.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/number.h"
@@ -22,14 +23,40 @@ __extension__ typedef unsigned __int128 u128;
 enum { MAX_POWER = 27 }; /* 5^27 < 2^63 */
 
 static const uint64_t power5[MAX_POWER + 1] = {
-    1ULL, 5ULL, 25ULL, 125ULL, 625ULL, 3125ULL, 15625ULL, 78125ULL, 390625ULL, 1953125ULL,
-    9765625ULL, 48828125ULL, 244140625ULL, 1220703125ULL, 6103515625ULL, 30517578125ULL,
-    152587890625ULL, 762939453125ULL, 3814697265625ULL, 19073486328125ULL, 95367431640625ULL,
-    476837158203125ULL, 2384185791015625ULL, 11920928955078125ULL, 59604644775390625ULL,
-    298023223876953125ULL, 1490116119384765625ULL, 7450580596923828125ULL,
+    1ULL,
+    5ULL,
+    25ULL,
+    125ULL,
+    625ULL,
+    3125ULL,
+    15625ULL,
+    78125ULL,
+    390625ULL,
+    1953125ULL,
+    9765625ULL,
+    48828125ULL,
+    244140625ULL,
+    1220703125ULL,
+    6103515625ULL,
+    30517578125ULL,
+    152587890625ULL,
+    762939453125ULL,
+    3814697265625ULL,
+    19073486328125ULL,
+    95367431640625ULL,
+    476837158203125ULL,
+    2384185791015625ULL,
+    11920928955078125ULL,
+    59604644775390625ULL,
+    298023223876953125ULL,
+    1490116119384765625ULL,
+    7450580596923828125ULL,
 };
 
-static int leading_zeros(uint64_t x) { return __builtin_clzll(x); } /* x > 0 */
+static int leading_zeros(uint64_t x)
+{
+    return __builtin_clzll(x);
+} /* x > 0 */
 
 static int bits(u128 x) /* the position of the highest bit set, from 1; 0 for 0 */
 {
@@ -77,7 +104,10 @@ struct decimal {
     bool negative;
 };
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
 
 /* Takes one digit; `after` is 1 behind the point. */
 static void add_digit(struct decimal *d, int *count, int digit, int after)
@@ -132,7 +162,10 @@ static bool read_decimal(const char *p, const char *end, struct decimal *d)
 
 static locale_t c_locale;
 
-static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+static void make_c_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
 
 static locale_t get_c_locale(void)
 {
@@ -224,8 +257,9 @@ static bool digits_of(double x, int place, int count, struct shortest *s)
     return abs(s->exponent) <= MAX_POWER && scale_to_integer(x, -s->exponent, &s->digits);
 }
 
-/* The fewest of 15, 16 or 17 digits that read back as x > 0; false where 128 bits do not reach. Should log10 be
- * off by one near a power of ten, then there is a digit more or less than said, which reading back covers. */
+/* The fewest of 15, 16 or 17 digits that read back as x > 0; false where 128 bits do not reach. Should
+ * log10 be off by one near a power of ten, then there is a digit more or less than said, which reading
+ * back covers. */
 static bool shortest_of(double x, struct shortest *s)
 {
     int place = (int)floor(log10(x));
@@ -295,8 +329,7 @@ size_t number_print(char *text, double value)
     size_t sign = signbit(value) && !isnan(value);
     double x = fabs(value);
     if (!isfinite(value) || x == 0)
-        return (size_t)sprintf(text, "%s%s", sign ? "-" : "",
-                               x == 0 ? "0" : isnan(x) ? "nan" : "inf");
+        return (size_t)sprintf(text, "%s%s", sign ? "-" : "", x == 0 ? "0" : isnan(x) ? "nan" : "inf");
     if (!shortest_of(x, &s))
         return print_slowly(text, value);
     if (sign)

@@ -42,7 +42,10 @@ static int remember(const char *path)
     return -1;
 }
 
-static void forget(int slot) { atomic_store(&slots[slot].owner, 0); }
+static void forget(int slot)
+{
+    atomic_store(&slots[slot].owner, 0);
+}
 
 void outfile_unlink_all(void)
 {
@@ -93,7 +96,8 @@ static int explain(const char *name, const char *path, int code)
     length = length > 1 ? length - 1 : 1;
     switch (code) {
     case ENOENT:
-        return clerror_set(code, "%s: the folder '%.*s' does not exist; create it first", name, length, folder);
+        return clerror_set(code, "%s: the folder '%.*s' does not exist; create it first", name, length,
+                           folder);
     case ENOTDIR:
         return clerror_set(code, "%s: '%.*s' is not a folder", name, length, folder);
     case EACCES:
@@ -106,7 +110,8 @@ static int explain(const char *name, const char *path, int code)
     case EDQUOT:
         return clerror_set(code, "%s: your disk quota is used up; nothing was written", name);
     case EFBIG:
-        return clerror_set(code, "%s: the file grows larger than the system allows; nothing was written", name);
+        return clerror_set(code, "%s: the file grows larger than the system allows; nothing was written",
+                           name);
     case ENAMETOOLONG:
         return clerror_set(code, "%.60s...: the name is too long", name);
     default:
@@ -193,8 +198,8 @@ static int make_temporary(struct outfile *out)
     if (!out->temporary)
         return explain(out->name, target, ENOMEM);
     do {
-        snprintf(out->temporary, size, "%.*s.%.200s.%d-%u.tmp", folder, target, target + folder, (int)getpid(),
-                 atomic_fetch_add(&serial, 1));
+        snprintf(out->temporary, size, "%.*s.%.200s.%d-%u.tmp", folder, target, target + folder,
+                 (int)getpid(), atomic_fetch_add(&serial, 1));
         code = create_remembered(out);
     } while (code == EEXIST);
     return code ? explain(out->name, target, code) : 0;
@@ -207,7 +212,8 @@ static int find_target(struct outfile *out)
     if (lstat(out->name, &info) == 0 && S_ISLNK(info.st_mode)) {
         out->target = realpath(out->name, NULL);
         if (!out->target)
-            return clerror_set(errno, "%s: is a symbolic link that leads nowhere; remove it first", out->name);
+            return clerror_set(errno, "%s: is a symbolic link that leads nowhere; remove it first",
+                               out->name);
         return 0;
     }
     out->target = strdup(out->name);
@@ -217,7 +223,8 @@ static int find_target(struct outfile *out)
 static int open_for_rename(struct outfile *out, const struct stat *existing)
 {
     if (existing && faccessat(AT_FDCWD, out->name, W_OK, AT_EACCESS) < 0)
-        return clerror_set(errno, "%s: the file exists and may not be overwritten (%s)", out->name, strerror(errno));
+        return clerror_set(errno, "%s: the file exists and may not be overwritten (%s)", out->name,
+                           strerror(errno));
     if (find_target(out) < 0 || make_temporary(out) < 0)
         return -1;
     if (existing)
@@ -249,7 +256,8 @@ int outfile_open(struct outfile *out, const char *name)
 
 /* ---- Closing. -------------------------------------------------------------------------------- */
 
-/* stdio keeps that a write failed but not why, so the system is asked once more: a disk that was full still is. */
+/* stdio keeps that a write failed but not why, so the system is asked once more: a disk that was full
+ * still is. */
 static int write_error(FILE *fp)
 {
     static const char zeros[4096];

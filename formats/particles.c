@@ -118,15 +118,22 @@ int particles_format_of(const char *file)
         const char *suffix;
         int format;
     } known[] = {
-        {".tipsy", PARTICLES_TIPSY}, {".std", PARTICLES_TIPSY},    {".tip", PARTICLES_TIPSY},
-        {".bin", PARTICLES_TIPSY_LE}, {".h5", -1}, {".hdf5", -1}, {".npy", -1}, {".png", -1},
+        {".tipsy", PARTICLES_TIPSY},
+        {".std", PARTICLES_TIPSY},
+        {".tip", PARTICLES_TIPSY},
+        {".bin", PARTICLES_TIPSY_LE},
+        {".h5", -1},
+        {".hdf5", -1},
+        {".npy", -1},
+        {".png", -1},
     };
     const char *slash = strrchr(file, '/'), *suffix = strrchr(slash ? slash : file, '.');
     for (size_t i = 0; suffix && i < sizeof known / sizeof *known; i++) {
         if (strcasecmp(suffix, known[i].suffix) != 0)
             continue;
         if (known[i].format < 0)
-            return clerror_set(ENOTSUP, "%s: bodies are not written as %s; use .tab (text), .tipsy or .bin (TIPSY)",
+            return clerror_set(ENOTSUP,
+                               "%s: bodies are not written as %s; use .tab (text), .tipsy or .bin (TIPSY)",
                                file, suffix);
         return known[i].format;
     }
@@ -139,7 +146,8 @@ static int check(const char *file, const struct particles *p)
     if (p->n == 0)
         return clerror_set(EINVAL, "%s: there are no bodies to write", file);
     if (p->gas > p->n || p->star > p->n - p->gas)
-        return clerror_set(EINVAL, "%s: %zu gas and %zu star bodies are more than all %zu", file, p->gas, p->star, p->n);
+        return clerror_set(EINVAL, "%s: %zu gas and %zu star bodies are more than all %zu", file, p->gas,
+                           p->star, p->n);
     if (!isfinite(p->time))
         return clerror_set(EINVAL, "%s: the time is %g; nothing was written", file, p->time);
     for (size_t i = 0; i < p->n; i++) {
@@ -148,7 +156,8 @@ static int check(const char *file, const struct particles *p)
                 return clerror_set(EINVAL, "%s: %s of body %zu is %g; nothing was written", file,
                                    particles_columns[c], i + 1, particles_value(p, i, c));
         if (p->mass[i] < 0)
-            return clerror_set(EINVAL, "%s: mass of body %zu is %g; nothing was written", file, i + 1, p->mass[i]);
+            return clerror_set(EINVAL, "%s: mass of body %zu is %g; nothing was written", file, i + 1,
+                               p->mass[i]);
     }
     return 0;
 }

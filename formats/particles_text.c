@@ -49,14 +49,17 @@ static int explain_value(const struct text *t, struct word w, size_t column, enu
         hint = "; separate columns by blanks and write decimals with a point";
     else if (kind == NUMBER_BAD && t->bodies->n == 0)
         hint = "; a line is seven numbers, " COLUMNS;
-    return clerror_set(EINVAL, "%s:%zu: '%s' in column %zu (%s) is not a %snumber%s", t->source->name, t->line,
-                       quoted(w).text, column + 1, particles_columns[column],
+    return clerror_set(EINVAL, "%s:%zu: '%s' in column %zu (%s) is not a %snumber%s", t->source->name,
+                       t->line, quoted(w).text, column + 1, particles_columns[column],
                        kind == NUMBER_INFINITE ? "finite " : "", hint);
 }
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
 
 /* The next word of the line, of length 0 at its end or at a comment. */
 static struct word next_word(const char **at, const char *end)
@@ -117,15 +120,15 @@ static int read_line(struct text *t, const char *p, const char *end)
     }
     for (size_t c = 0; c < 7; c++, w = next_word(&p, end)) {
         if (w.length == 0)
-            return clerror_set(EINVAL, "%s:%zu: %zu column%s instead of 7 (" COLUMNS ")", t->source->name, t->line, c,
-                               c == 1 ? "" : "s");
+            return clerror_set(EINVAL, "%s:%zu: %zu column%s instead of 7 (" COLUMNS ")", t->source->name,
+                               t->line, c, c == 1 ? "" : "s");
         enum number_kind kind = number_read(w.start, w.length, &value[c]);
         if (kind != NUMBER_OK)
             return explain_value(t, w, c, kind);
     }
     if (w.length)
-        return clerror_set(EINVAL, "%s:%zu: more than 7 columns (" COLUMNS "); the eighth is '%s'", t->source->name,
-                           t->line, quoted(w).text);
+        return clerror_set(EINVAL, "%s:%zu: more than 7 columns (" COLUMNS "); the eighth is '%s'",
+                           t->source->name, t->line, quoted(w).text);
     return add_body(t, value);
 }
 
@@ -140,8 +143,8 @@ static const char *find_line_end(const struct text *t)
         return NULL;
     newline = memchr(s->begin, '\n', source_ready(s));
     if (!newline && !s->ended) {
-        clerror_set(EINVAL, "%s:%zu: the line is longer than %d bytes; is this a file of bodies?", s->name, t->line,
-                    SOURCE_ROOM);
+        clerror_set(EINVAL, "%s:%zu: the line is longer than %d bytes; is this a file of bodies?", s->name,
+                    t->line, SOURCE_ROOM);
         return NULL;
     }
     return newline ? newline : s->end;

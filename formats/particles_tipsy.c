@@ -5,8 +5,9 @@
  *   dark    mass pos[3] vel[3] softening potential                                9 floats
  *   star    mass pos[3] vel[3] metals formation-time softening potential         11 floats
  *
- * The standard is XDR, that is big-endian; files in the order of the machine that wrote them are as common. The
- * dimensions, always 3, tell the order. Of a body only mass, position and velocity are kept; the rest is written as 0.
+ * The standard is XDR, that is big-endian; files in the order of the machine that wrote them are as
+ * common. The dimensions, always 3, tell the order. Of a body only mass, position and velocity are kept;
+ * the rest is written as 0.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/outfile.h"
@@ -92,8 +93,9 @@ static int get_header(const struct source *s, struct header *h)
         return clerror_set(EINVAL, "%s: its TIPSY header says %d dimensions; only 3 are read", s->name,
                            (int)(big == 1 || big == 2 ? big : little));
     if (big != 3 && little != 3)
-        return clerror_set(EINVAL, "%s: is neither text (it holds zero bytes) nor TIPSY (no header with 3 dimensions)",
-                           s->name);
+        return clerror_set(
+            EINVAL, "%s: is neither text (it holds zero bytes) nor TIPSY (no header with 3 dimensions)",
+            s->name);
     h->big = big == 3;
     h->time = get_double(at, h->big);
     h->n = (int32_t)get32(at + 8, h->big);
@@ -113,8 +115,9 @@ static int check_header(const char *name, const struct header *h)
                                kind_names[kind]);
     }
     if (sum != h->n)
-        return clerror_set(EINVAL, "%s: its header says %ld bodies, but %ld gas + %ld dark + %ld star are %lld", name,
-                           (long)h->n, (long)h->count[GAS], (long)h->count[DARK], (long)h->count[STAR], (long long)sum);
+        return clerror_set(
+            EINVAL, "%s: its header says %ld bodies, but %ld gas + %ld dark + %ld star are %lld", name,
+            (long)h->n, (long)h->count[GAS], (long)h->count[DARK], (long)h->count[STAR], (long long)sum);
     if (sum == 0)
         return clerror_set(EINVAL, "%s: holds no bodies, its header says", name);
     if (!isfinite(h->time))
@@ -130,8 +133,8 @@ static long long body_bytes(const struct header *h)
     return bytes;
 }
 
-/* The size of the file tells whether the padding is there; of a pipe it is unknown, and taken to be. 0 when the size
- * fits neither. */
+/* The size of the file tells whether the padding is there; of a pipe it is unknown, and taken to be. 0
+ * when the size fits neither. */
 static size_t header_size(const struct source *s, const struct header *h)
 {
     long long expected = HEADER + body_bytes(h);
@@ -140,8 +143,8 @@ static size_t header_size(const struct source *s, const struct header *h)
     if (s->size == expected - HEADER + SHORT_HEADER)
         return SHORT_HEADER;
     if (s->size < expected)
-        clerror_set(EINVAL, "%s: is cut short: %lld bytes of the %lld that %ld bodies take", s->name, s->size, expected,
-                    (long)h->n);
+        clerror_set(EINVAL, "%s: is cut short: %lld bytes of the %lld that %ld bodies take", s->name, s->size,
+                    expected, (long)h->n);
     else
         clerror_set(EINVAL, "%s: has %lld bytes left over after its %ld bodies", s->name, s->size - expected,
                     (long)h->n);
@@ -239,7 +242,8 @@ static int check_range(const char *name, const struct particles *p)
     for (size_t i = 0; i < p->n; i++)
         for (int c = 0; c < USED_FLOATS; c++)
             if (fabs(particles_value(p, i, c)) > FLT_MAX)
-                return clerror_set(ERANGE, "%s: %s of body %zu, %g, is beyond single precision; write text instead",
+                return clerror_set(ERANGE,
+                                   "%s: %s of body %zu, %g, is beyond single precision; write text instead",
                                    name, particles_columns[c], i + 1, particles_value(p, i, c));
     return 0;
 }

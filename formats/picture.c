@@ -34,10 +34,16 @@ int picture_plane_by_name(const char *name)
 /* ---- The frame. ------------------------------------------------------------------------------ */
 
 /* The shorter side, in pixels. */
-static double shorter(const struct picture_options *o) { return o->width < o->height ? o->width : o->height; }
+static double shorter(const struct picture_options *o)
+{
+    return o->width < o->height ? o->width : o->height;
+}
 
 /* The area of a pixel. */
-static double pixel_area(const struct picture_options *o) { return o->extent / shorter(o) * (o->extent / shorter(o)); }
+static double pixel_area(const struct picture_options *o)
+{
+    return o->extent / shorter(o) * (o->extent / shorter(o));
+}
 
 static int ascending(const void *a, const void *b)
 {
@@ -45,8 +51,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What to show of sorted values: of a compact cluster all but 0.5 % on either side, of one with a wide halo as much as
- * suits its inner five sixths. */
+/* What to show of sorted values: of a compact cluster all but 0.5 % on either side, of one with a wide
+ * halo as much as suits its inner five sixths. */
 static void fit_range(const double *sorted, size_t n, double *middle, double *length)
 {
     size_t little = n / 200, much = n / 12;
@@ -57,7 +63,8 @@ static void fit_range(const double *sorted, size_t n, double *middle, double *le
     *length = fmin(all, inner);
 }
 
-/* A few bodies may be on orbits: all is shown that lies no farther from the centre of mass than any of them now. */
+/* A few bodies may be on orbits: all is shown that lies no farther from the centre of mass than any of
+ * them now. */
 static void fit_orbits(struct picture_options *o, size_t n, const double *mass, const double (*pos)[3])
 {
     double total = 0, farthest = 0, sum[3] = {0};
@@ -115,8 +122,11 @@ static int fit_frame(struct picture_options *o, size_t n, const double *mass, co
 static struct view view_of(const struct picture_options *o)
 {
     const int *axis = plane_axes[o->plane];
-    return (struct view){.width = o->width, .height = o->height, .axis = {axis[0], axis[1]},
-                         .centre = {o->centre[axis[0]], o->centre[axis[1]]}, .scale = shorter(o) / o->extent};
+    return (struct view){.width = o->width,
+                         .height = o->height,
+                         .axis = {axis[0], axis[1]},
+                         .centre = {o->centre[axis[0]], o->centre[axis[1]]},
+                         .scale = shorter(o) / o->extent};
 }
 
 /* ---- The scale. ------------------------------------------------------------------------------ */
@@ -153,8 +163,9 @@ static double histogram_reached(const struct histogram *h, size_t count)
     return h->largest * exp2(-b / 8.0);
 }
 
-/* White is what the brightest 1 in 2000 of the lit pixels reach, so that a cusp does not darken the rest; almost black is
- * what half of all pixels reach, within bounds that show neither noise as structure nor only the core. */
+/* White is what the brightest 1 in 2000 of the lit pixels reach, so that a cusp does not darken the rest;
+ * almost black is what half of all pixels reach, within bounds that show neither noise as structure nor
+ * only the core. */
 static void fit_scale(struct picture_options *o, const double *map)
 {
     struct histogram h;
@@ -163,9 +174,11 @@ static void fit_scale(struct picture_options *o, const double *map)
     for (int b = 0; exp2(b / 8.0) < most_range; b++)
         lit += h.bins[b];
     if (!(o->high > 0))
-        o->high = h.largest > 0 && isfinite(h.largest) ? histogram_reached(&h, lit / 2000 + 1) / pixel_area(o) : 1;
+        o->high =
+            h.largest > 0 && isfinite(h.largest) ? histogram_reached(&h, lit / 2000 + 1) / pixel_area(o) : 1;
     if (!(o->low > 0))
-        o->low = fmin(o->high / least_range, fmax(o->high / most_range, histogram_reached(&h, pixels / 2) / pixel_area(o)));
+        o->low = fmin(o->high / least_range,
+                      fmax(o->high / most_range, histogram_reached(&h, pixels / 2) / pixel_area(o)));
 }
 
 static void colour_map(const struct picture_options *o, const double *map, uint8_t *rgb)
@@ -181,8 +194,8 @@ static void colour_map(const struct picture_options *o, const double *map, uint8
 static int check(const struct picture_options *o, size_t n)
 {
     if (o->width > LARGEST_SIZE || o->height > LARGEST_SIZE)
-        return clerror_set(EINVAL, "a picture of %u x %u is too large; at most %d each way", o->width, o->height,
-                           LARGEST_SIZE);
+        return clerror_set(EINVAL, "a picture of %u x %u is too large; at most %d each way", o->width,
+                           o->height, LARGEST_SIZE);
     if ((unsigned)o->plane > PICTURE_YZ || (unsigned)o->colours > PICTURE_GREY)
         return clerror_set(EINVAL, "no such plane or colour map");
     if (!(o->extent >= 0 && isfinite(o->extent)))
@@ -193,14 +206,16 @@ static int check(const struct picture_options *o, size_t n)
 }
 
 /* A few bodies are dots on black; low and high, in dots, are whatever looks round. */
-static void draw_dots(struct picture_options *o, const struct view *view, size_t n, const double (*pos)[3], double *map)
+static void draw_dots(struct picture_options *o, const struct view *view, size_t n, const double (*pos)[3],
+                      double *map)
 {
     density_dots(view, fmax(1, shorter(o) / 300), n, pos, map);
     o->high = 1 / pixel_area(o);
     o->low = o->high / 10;
 }
 
-/* Fits what is still zero and leaves the brightness of every pixel in a map for the caller to free; NULL on error. */
+/* Fits what is still zero and leaves the brightness of every pixel in a map for the caller to free; NULL
+ * on error. */
 static double *fitted_map(struct picture_options *o, size_t n, const double *mass, const double (*pos)[3])
 {
     o->width = o->width ? o->width : DEFAULT_SIZE;
@@ -243,15 +258,16 @@ int picture_draw(const struct picture_options *options, size_t n, const double *
     return 0;
 }
 
-int picture_density(const struct picture_options *options, size_t n, const double *mass, const double (*pos)[3],
-                    const char *file)
+int picture_density(const struct picture_options *options, size_t n, const double *mass,
+                    const double (*pos)[3], const char *file)
 {
     struct picture_options o = *options;
     double *map = fitted_map(&o, n, mass, pos);
     if (!map)
         return -1;
     uint8_t *rgb = malloc((size_t)3 * o.width * o.height);
-    int status = rgb ? 0 : clerror_set(ENOMEM, "%s: no memory for a picture of %u x %u", file, o.width, o.height);
+    int status =
+        rgb ? 0 : clerror_set(ENOMEM, "%s: no memory for a picture of %u x %u", file, o.width, o.height);
     if (rgb) {
         colour_map(&o, map, rgb);
         status = picture_write_png(file, o.width, o.height, rgb);

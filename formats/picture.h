@@ -22,22 +22,21 @@ enum picture_colours { PICTURE_INFERNO, PICTURE_MAGMA, PICTURE_VIRIDIS, PICTURE_
 
 /* Zero means default everywhere. `centre` counts only when `extent` is given. */
 struct picture_options {
-    unsigned width, height;       /* pixels, 0 = 1024; at most 16384 */
-    enum picture_plane plane;     /* first axis to the right, second upwards */
+    unsigned width, height;   /* pixels, 0 = 1024; at most 16384 */
+    enum picture_plane plane; /* first axis to the right, second upwards */
     enum picture_colours colours;
-    double centre[3];             /* what is shown in the middle, in lengths of the bodies */
-    double extent;                /* length across the shorter side; 0 = fit the bodies */
-    double low, high;             /* mass per area that looks almost black, and white; 0 = fit */
+    double centre[3]; /* what is shown in the middle, in lengths of the bodies */
+    double extent;    /* length across the shorter side; 0 = fit the bodies */
+    double low, high; /* mass per area that looks almost black, and white; 0 = fit */
 };
 
 /* Fills in every option that is still zero, from these bodies: a frame that holds nearly all of them and
  * a range of densities. Call it once on the first frame, and the whole series shares one scale. */
-int picture_fit(struct picture_options *options, size_t n, const double *mass,
-                const double (*pos)[3]);
+int picture_fit(struct picture_options *options, size_t n, const double *mass, const double (*pos)[3]);
 
 /* Draws into rgb, 3 * width * height bytes, rows from the top. Options still zero are fitted. */
-int picture_draw(const struct picture_options *options, size_t n, const double *mass,
-                 const double (*pos)[3], uint8_t *rgb);
+int picture_draw(const struct picture_options *options, size_t n, const double *mass, const double (*pos)[3],
+                 uint8_t *rgb);
 
 /* Draws and writes a PNG file, whole or not at all ("-" is the standard output). */
 int picture_density(const struct picture_options *options, size_t n, const double *mass,

@@ -21,17 +21,21 @@ static void on_error(png_structp png, png_const_charp message)
     longjmp(png_jmpbuf(png), 1);
 }
 
-static void on_warning(png_structp png, png_const_charp message) { (void)png, (void)message; }
+static void on_warning(png_structp png, png_const_charp message)
+{
+    (void)png, (void)message;
+}
 
 /* Everything between libpng's setjmp and its longjmp. */
-static int write_rows(png_structp png, png_infop info, FILE *fp, unsigned width, unsigned height, const uint8_t *rgb)
+static int write_rows(png_structp png, png_infop info, FILE *fp, unsigned width, unsigned height,
+                      const uint8_t *rgb)
 {
     if (setjmp(png_jmpbuf(png)))
         return -1;
     png_init_io(png, fp);
     png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
-    png_set_IHDR(png, info, width, height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-                 PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(png, info, width, height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     png_write_info(png, info);
     for (unsigned y = 0; y < height; y++)
@@ -69,8 +73,9 @@ int picture_write_png(const char *file, unsigned width, unsigned height, const u
 int picture_write_png(const char *file, unsigned width, unsigned height, const uint8_t *rgb)
 {
     (void)width, (void)height, (void)rgb;
-    return clerror_set(ENOTSUP, "%s: this build has no libpng and writes no pictures; install libpng-dev and build again",
-                       file);
+    return clerror_set(
+        ENOTSUP, "%s: this build has no libpng and writes no pictures; install libpng-dev and build again",
+        file);
 }
 
 #endif

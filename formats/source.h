@@ -17,9 +17,9 @@ struct source {
     const char *name; /* for messages; not owned */
     long long size;   /* bytes in all, -1 when only the end will tell */
     const char *begin, *end;
-    int fd;           /* -1: memory, all of it between begin and end */
-    bool ended;       /* nothing follows `end` */
-    char *buffer;     /* SOURCE_ROOM bytes; NULL for memory */
+    int fd;       /* -1: memory, all of it between begin and end */
+    bool ended;   /* nothing follows `end` */
+    char *buffer; /* SOURCE_ROOM bytes; NULL for memory */
 };
 
 /* Opens a file, or the standard input for "-"; -1 with a sentence in clerror(). */
@@ -32,15 +32,19 @@ void source_open_memory(struct source *s, const char *name, const void *data, si
 int source_need(struct source *s, size_t size);
 
 /* The number of bytes available now. */
-static inline size_t source_ready(const struct source *s) { return (size_t)(s->end - s->begin); }
+static inline size_t source_ready(const struct source *s)
+{
+    return (size_t)(s->end - s->begin);
+}
 
 void source_close(struct source *s);
 
-/* The readers proper, each from the start of its content; *p is empty before and, on failure, the caller's to free. */
+/* The readers proper, from the start of the content. On failure *p, which was empty, is for the caller to
+ * free. */
 int particles_read_text(struct source *s, struct particles *p);
 int particles_read_tipsy(struct source *s, struct particles *p);
 
-/* Their counterparts, which write to an open FILE and leave errors of the disk to the caller. `name` for messages. */
+/* Their counterparts. Errors of the disk also come later, from outfile_commit. */
 struct outfile;
 int particles_write_text(struct outfile *out, const struct particles *p);
 int particles_write_tipsy(struct outfile *out, const struct particles *p, enum particles_format format);

@@ -47,7 +47,10 @@ static inline void put_bytes(const char *path, const void *bytes, size_t size)
     assert_int_equal(fclose(fp), 0);
 }
 
-static inline void put_text(const char *path, const char *text) { put_bytes(path, text, strlen(text)); }
+static inline void put_text(const char *path, const char *text)
+{
+    put_bytes(path, text, strlen(text));
+}
 
 /* The content of a file with a terminating 0, for the caller to free; NULL when there is none. */
 static inline char *bytes_of(const char *path, size_t *size)
@@ -55,6 +58,8 @@ static inline char *bytes_of(const char *path, size_t *size)
     FILE *fp = fopen(path, "rb");
     char *bytes = NULL;
     long length = 0;
+    if (size)
+        *size = 0;
     if (!fp)
         return NULL;
     if (fseek(fp, 0, SEEK_END) == 0 && (length = ftell(fp)) >= 0 && (bytes = malloc((size_t)length + 1))) {
@@ -98,12 +103,12 @@ static inline void check_says(const char *const *parts, const char *file, int li
 }
 
 /* The same after a call that must fail. clerror() is read once, so this is not `fails` followed by `says`. */
-#define fails_saying(code, call, ...)                                       \
-    do {                                                                    \
-        check_forget();                                                     \
-        check_that((call) == -1, #call, "did not return -1", __FILE__, __LINE__); \
-        assert_int_equal(clerrno, code);                                    \
-        says(__VA_ARGS__);                                                  \
+#define fails_saying(code, call, ...)                                                                        \
+    do {                                                                                                     \
+        check_forget();                                                                                      \
+        check_that((call) == -1, #call, "did not return -1", __FILE__, __LINE__);                            \
+        assert_int_equal(clerrno, code);                                                                     \
+        says(__VA_ARGS__);                                                                                   \
     } while (0)
 
 #endif

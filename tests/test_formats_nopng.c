@@ -6,7 +6,8 @@ static void says_what_is_missing(void **unused)
 {
     const uint8_t rgb[3] = {0};
     (void)unused;
-    fails_saying(ENOTSUP, picture_write_png(in_folder("a.png"), 1, 1, rgb), "a.png", "no libpng", "libpng-dev");
+    fails_saying(ENOTSUP, picture_write_png(in_folder("a.png"), 1, 1, rgb), "a.png", "no libpng",
+                 "libpng-dev");
     assert_int_equal(count_files(files_folder, ""), 0);
 }
 

@@ -38,14 +38,42 @@ static void same_bits(double a, double b, const char *what)
 static void reads_as_strtod(void **unused)
 {
     static const char *const hard[] = {
-        "0", "-0", "0.0e5", "1", "-1", "+1", ".5", "5.", "1e22", "1e23", "1e-22", "1e-27", "1e27", "1e28",
-        "9007199254740993", "9007199254740992.5", "9007199254740993e-27", "4503599627370497.5",
-        "4503599627370496.5", "0.1", "123456789012345678", "1234567890123456789",
-        "12345678901234567890", "1.7976931348623157e308", "2.2250738585072014e-308", "4.9e-324",
-        "1e-400", "3.4028235677973366e38", "18446744073709551615", "18446744073709551616",
-        "0.00000000000000000000000000000000000001234567890123456789", "1e0000000000000000000001",
-        "100000000000000000000000000000000000", "1000000000000000000000e-21",
-        "9007199254740992999999999999999999999999", "0000000000000000000000000000001.5",
+        "0",
+        "-0",
+        "0.0e5",
+        "1",
+        "-1",
+        "+1",
+        ".5",
+        "5.",
+        "1e22",
+        "1e23",
+        "1e-22",
+        "1e-27",
+        "1e27",
+        "1e28",
+        "9007199254740993",
+        "9007199254740992.5",
+        "9007199254740993e-27",
+        "4503599627370497.5",
+        "4503599627370496.5",
+        "0.1",
+        "123456789012345678",
+        "1234567890123456789",
+        "12345678901234567890",
+        "1.7976931348623157e308",
+        "2.2250738585072014e-308",
+        "4.9e-324",
+        "1e-400",
+        "3.4028235677973366e38",
+        "18446744073709551615",
+        "18446744073709551616",
+        "0.00000000000000000000000000000000000001234567890123456789",
+        "1e0000000000000000000001",
+        "100000000000000000000000000000000000",
+        "1000000000000000000000e-21",
+        "9007199254740992999999999999999999999999",
+        "0000000000000000000000000000001.5",
     };
     (void)unused;
     for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
@@ -101,10 +129,11 @@ static void reads_fortran(void **unused)
 
 static void refuses_what_is_no_number(void **unused)
 {
-    static const char *const bad[] = {"", "+", "-", ".", "e5", "1e", "1e+", "1e5.", "1..2", "1.2.3", "--1",
-                                      "0x10", "1,5", "abc", "1f", "1e5x", "nano", "infinit", "1 ", " 1"};
-    static const char *const infinite[] = {"nan", "NaN", "-nan", "nan(0x1)", "inf", "-INF", "Infinity", "1e309",
-                                           "-1e999999999999", "1d400"};
+    static const char *const bad[] = {"",     "+",    "-",     ".",       "e5",   "1e",  "1e+",
+                                      "1e5.", "1..2", "1.2.3", "--1",     "0x10", "1,5", "abc",
+                                      "1f",   "1e5x", "nano",  "infinit", "1 ",   " 1"};
+    static const char *const infinite[] = {"nan",  "NaN",      "-nan",  "nan(0x1)",        "inf",
+                                           "-INF", "Infinity", "1e309", "-1e999999999999", "1d400"};
     double value;
     (void)unused;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -155,10 +184,35 @@ static void check_print(double x)
 
 static void prints_as_printf(void **unused)
 {
-    static const double hard[] = {0,     -0.0,  1,      -1,     0.1,    0.3,      100,     1e-4,    1e-5,
-                                  9.5e-5, 1e15,  1e16,   1e17,   1e18,   1e22,     1e23,    123456789,
-                                  1e300, 5e-324, 1e-300, 1.0 / 3, 2.0 / 3, 0.1 + 0.2, 9007199254740993.0,
-                                  0.99999999999999989, 9.9999999999999982, 99999999999999984.0, 4.35, 1e-11};
+    static const double hard[] = {0,
+                                  -0.0,
+                                  1,
+                                  -1,
+                                  0.1,
+                                  0.3,
+                                  100,
+                                  1e-4,
+                                  1e-5,
+                                  9.5e-5,
+                                  1e15,
+                                  1e16,
+                                  1e17,
+                                  1e18,
+                                  1e22,
+                                  1e23,
+                                  123456789,
+                                  1e300,
+                                  5e-324,
+                                  1e-300,
+                                  1.0 / 3,
+                                  2.0 / 3,
+                                  0.1 + 0.2,
+                                  9007199254740993.0,
+                                  0.99999999999999989,
+                                  9.9999999999999982,
+                                  99999999999999984.0,
+                                  4.35,
+                                  1e-11};
     (void)unused;
     for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
         check_print(hard[i]);
@@ -166,7 +220,8 @@ static void prints_as_printf(void **unused)
         double x = ldexp((double)(rnd() >> 11), (int)(rnd() % 260) - 180);
         check_print(rnd() & 1 ? x : -x);
         check_print((double)(float)x);
-        check_print(ldexp((double)(rnd() >> 11), 83 + (int)(rnd() % 3))); /* near the largest of the fast path */
+        check_print(
+            ldexp((double)(rnd() >> 11), 83 + (int)(rnd() % 3))); /* near the largest of the fast path */
         check_print((double)(int64_t)(rnd() >> (rnd() % 64)) / 1000);
     }
 }
@@ -183,7 +238,8 @@ static void prints_what_is_no_number(void **unused)
     assert_string_equal(text, "nan");
 }
 
-/* Compiles a locale of our own, with decimal commas and nothing else, since few machines have such a one ready. */
+/* Compiles a locale of our own, with decimal commas and nothing else, since few machines have such a one
+ * ready. */
 static int use_decimal_commas(const char *folder)
 {
     char path[64], command[200];
@@ -193,8 +249,8 @@ static int use_decimal_commas(const char *folder)
         return -1;
     fputs("LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n", fp);
     fclose(fp);
-    snprintf(command, sizeof command, "localedef -c -i %s -f ANSI_X3.4-1968 %s/commas >%s/log 2>&1", path, folder,
-             folder);
+    snprintf(command, sizeof command, "localedef -c -i %s -f ANSI_X3.4-1968 %s/commas >%s/log 2>&1", path,
+             folder, folder);
     int status = system(command); /* 1: with warnings of all that is not defined */
     (void)status;
     setenv("LOCPATH", folder, 1);
@@ -225,14 +281,10 @@ static void ignores_the_locale(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_as_strtod),
-        cmocka_unit_test(rounds_ties_to_even),
-        cmocka_unit_test(rounds_next_to_ties),
-        cmocka_unit_test(reads_fortran),
-        cmocka_unit_test(refuses_what_is_no_number),
-        cmocka_unit_test(stays_inside),
-        cmocka_unit_test(prints_as_printf),
-        cmocka_unit_test(prints_what_is_no_number),
+        cmocka_unit_test(reads_as_strtod),           cmocka_unit_test(rounds_ties_to_even),
+        cmocka_unit_test(rounds_next_to_ties),       cmocka_unit_test(reads_fortran),
+        cmocka_unit_test(refuses_what_is_no_number), cmocka_unit_test(stays_inside),
+        cmocka_unit_test(prints_as_printf),          cmocka_unit_test(prints_what_is_no_number),
         cmocka_unit_test(ignores_the_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* test_formats_outfile.c - output files are whole or absent, whatever happens: errors, full disks, signals. */
+/* test_formats_outfile.c - output files are whole or absent, whatever happens: errors, full disks,
+ * signals. */
 #include "files.h"
 #include "formats/csv.h"
 #include "formats/outfile.h"
@@ -12,7 +13,10 @@
 
 static const char old[] = "old content\n";
 
-static int temporaries(void) { return count_files(files_folder, ".tmp"); }
+static int temporaries(void)
+{
+    return count_files(files_folder, ".tmp");
+}
 
 /* ---- What goes well. ------------------------------------------------------------------------- */
 
@@ -363,10 +367,22 @@ static int interrupted(void (*act)(void))
     return status;
 }
 
-static void be_interrupted(void) { raise(SIGINT); }
-static void be_terminated(void) { raise(SIGTERM); }
-static void be_hung_up(void) { raise(SIGHUP); }
-static void leave(void) { exit(3); }
+static void be_interrupted(void)
+{
+    raise(SIGINT);
+}
+static void be_terminated(void)
+{
+    raise(SIGTERM);
+}
+static void be_hung_up(void)
+{
+    raise(SIGHUP);
+}
+static void leave(void)
+{
+    exit(3);
+}
 
 /* A child of the child that exits must not remove what is its parent's. */
 static void fork_and_leave(void)
@@ -409,7 +425,8 @@ static void writes_tables(void **unused)
         works(csv_row(&csv, rows[i]));
     assert_int_equal(access(in_folder("t.csv"), F_OK), -1);
     works(csv_close(&csv));
-    holds_text(in_folder("t.csv"), "time,\"kinetic, all\",\"said \"\"x\"\"\"\n0,0.1,-1e-300\n0.5,nan,1e+22\n1,inf,-inf\n");
+    holds_text(in_folder("t.csv"),
+               "time,\"kinetic, all\",\"said \"\"x\"\"\"\n0,0.1,-1e-300\n0.5,nan,1e+22\n1,inf,-inf\n");
     works(csv_open(&csv, in_folder("u.csv"), 3, names));
     csv_discard(&csv);
     csv_discard(&csv);

@@ -1,4 +1,5 @@
-/* test_formats_particles.c - files of bodies: what is read, what is refused and how, and that nothing is lost. */
+/* test_formats_particles.c - files of bodies: what is read, what is refused and how, and that nothing is
+ * lost. */
 #include "files.h"
 #include "formats/particles.h"
 
@@ -6,6 +7,7 @@
 #include <math.h>
 #include <sys/wait.h>
 
+/* clang-format off */
 /* One gas, one dark and one star particle at time 1.5, packed by Python's struct module. */
 static const unsigned char little[] = {
     0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xf8, 0x3f, 0x03, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00,
@@ -28,6 +30,7 @@ static const unsigned char big[] = {
     0x50, 0x15, 0x02, 0xf9, 0xc0, 0xf0, 0x00, 0x00, 0x1e, 0x3c, 0xe5, 0x08, 0x40, 0x40, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00,
     0x3f, 0x80, 0x00, 0x00, 0x40, 0xe0, 0x00, 0x00, 0x40, 0xe0, 0x00, 0x00, 0x40, 0xe0, 0x00, 0x00, 0x40, 0xe0, 0x00, 0x00,
 };
+/* clang-format on */
 
 static uint64_t state = 88172645463325252ULL;
 
@@ -150,6 +153,7 @@ static void refuses_bad_text(void **unused)
     static const struct {
         const char *text, *part, *other;
     } cases[] = {
+        /* clang-format off */
         {"1 2 3 4 5 6\n", "name:1: 6 columns instead of 7", "mass x y z vx vy vz"},
         {"1 2 3 4 5 6 7\n\n# x\n1\n", "name:4: 1 column instead of 7", ""},
         {"1 2 3 4 5 6 # 7\n", "name:1: 6 columns", ""},
@@ -173,13 +177,14 @@ static void refuses_bad_text(void **unused)
         {"\211HDF\r\n\032\n", "name: is an HDF5 file", ""},
         {"\211PNG\r\n\032\n", "name: is a PNG picture", ""},
         {"\377\3761", "name: is UTF-16 text", ""},
+        /* clang-format on */
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct particles p;
         memset(&p, 255, sizeof p);
-        fails_saying(EINVAL, particles_read_memory("name", cases[i].text, strlen(cases[i].text), &p), cases[i].part,
-                     cases[i].other);
+        fails_saying(EINVAL, particles_read_memory("name", cases[i].text, strlen(cases[i].text), &p),
+                     cases[i].part, cases[i].other);
         assert_int_equal(p.n, 0);
         assert_null(p.mass);
     }
@@ -195,8 +200,9 @@ static void reads_large_text(void **unused)
     FILE *fp = fopen(path, "w");
     ready(fp);
     for (size_t i = 0; i < N; i++)
-        fprintf(fp, "%.17g %.17g %.17g %.17g %.17g %.17g %.17g%s", q.mass[i], q.pos[i][0], q.pos[i][1], q.pos[i][2],
-                q.vel[i][0], q.vel[i][1], q.vel[i][2], i % 3 ? "\n" : " # a comment of its own\n\n");
+        fprintf(fp, "%.17g %.17g %.17g %.17g %.17g %.17g %.17g%s", q.mass[i], q.pos[i][0], q.pos[i][1],
+                q.pos[i][2], q.vel[i][0], q.vel[i][1], q.vel[i][2],
+                i % 3 ? "\n" : " # a comment of its own\n\n");
     assert_int_equal(fclose(fp), 0);
     works(particles_read(path, &p));
     p.time = q.time;
@@ -214,7 +220,8 @@ static void refuses_endless_lines(void **unused)
     memset(text, '1', SIZE);
     put_bytes(in_folder("endless.tab"), text, SIZE);
     free(text);
-    fails_saying(EINVAL, particles_read(in_folder("endless.tab"), &p), "endless.tab:1: the line is longer than");
+    fails_saying(EINVAL, particles_read(in_folder("endless.tab"), &p),
+                 "endless.tab:1: the line is longer than");
 }
 
 static void keeps_every_bit_as_text(void **unused)
@@ -236,9 +243,8 @@ static void keeps_every_bit_as_text(void **unused)
 
 static void check_three(const struct particles *p)
 {
-    const double bodies[3][7] = {{0.5, 1, 2, 3, -1, -2, -3},
-                                 {0.25, 4, 5, 6, 0.125, 0, -0.0},
-                                 {1e-3f, 1e10f, -7.5, 1e-20f, 3, 2, 1}};
+    const double bodies[3][7] = {
+        {0.5, 1, 2, 3, -1, -2, -3}, {0.25, 4, 5, 6, 0.125, 0, -0.0}, {1e-3f, 1e10f, -7.5, 1e-20f, 3, 2, 1}};
     assert_int_equal(p->n, 3);
     assert_int_equal(p->gas, 1);
     assert_int_equal(p->star, 1);
@@ -279,7 +285,7 @@ static void writes_tipsy(void **unused)
     for (size_t k = 0; k < 4; k++) {
         unsigned char expected[sizeof big] = {0};
         const unsigned char *from = k < 3 ? big : little;
-        size_t size;
+        size_t size = 0;
         memcpy(expected, from, 32);
         for (int i = 0; i < 3; i++)
             memcpy(expected + kept[i][0], from + kept[i][0], kept[i][1]);
@@ -463,7 +469,7 @@ static void reads_the_standard_input(void **unused)
     struct particles p = make_random(4000, any_float), q;
     (void)unused;
     for (int i = 0; i < 2; i++) {
-        size_t size;
+        size_t size = 0;
         works(particles_write(in_folder(names[i]), &p, PARTICLES_AUTO));
         char *bytes = bytes_of(in_folder(names[i]), &size);
         works(read_from_pipe(bytes, size, &q));
@@ -512,13 +518,15 @@ static void refuses_to_write_what_cannot_be_read(void **unused)
     p.mass[2] = -1;
     fails_saying(EINVAL, particles_write(path, &p, PARTICLES_AUTO), "mass of body 3 is -1");
     p.mass[2] = 1e300;
-    fails_saying(ERANGE, particles_write(tipsy, &p, PARTICLES_AUTO), "bad.tipsy", "mass of body 3, 1e+300", "text");
+    fails_saying(ERANGE, particles_write(tipsy, &p, PARTICLES_AUTO), "bad.tipsy", "mass of body 3, 1e+300",
+                 "text");
     works(particles_write(path, &p, PARTICLES_AUTO));
     p.mass[2] = 1;
     p.star = 11;
     fails(EINVAL, particles_write(tipsy, &p, PARTICLES_AUTO));
     p.star = 0;
-    fails_saying(ENOENT, particles_write(in_folder("none/x.tab"), &p, PARTICLES_AUTO), "none' does not exist");
+    fails_saying(ENOENT, particles_write(in_folder("none/x.tab"), &p, PARTICLES_AUTO),
+                 "none' does not exist");
     p.time = INFINITY;
     fails_saying(EINVAL, particles_write(tipsy, &p, PARTICLES_AUTO), "time is inf");
     assert_int_equal(count_files(files_folder, "bad.tipsy"), 0);

@@ -1,4 +1,5 @@
-/* test_formats_picture.c - pictures: that what is drawn is where it is and as much as there is; PNG; films. */
+/* test_formats_picture.c - pictures: that what is drawn is where it is and as much as there is; PNG;
+ * films. */
 #include "files.h"
 #include "formats/density.h"
 #include "formats/picture.h"
@@ -71,8 +72,8 @@ static void colours_are_the_published_ones(void **unused)
     }
 }
 
-/* Equal steps look equal: lightness rises in proportion, to 6 of 100 units. (The maps are even in CAM02-UCS, of which L* is
- * the simpler relative; a rainbow is off by 50.) */
+/* Equal steps look equal: lightness rises in proportion, to 6 of 100 units. (The maps are even in
+ * CAM02-UCS, of which L* is the simpler relative; a rainbow is off by 50.) */
 static void colours_rise_evenly(void **unused)
 {
     (void)unused;
@@ -132,7 +133,8 @@ static void keeps_the_mass(void **unused)
         assert_true(fabs(centre[k] - expected[k]) / total < 1e-6);
 }
 
-/* Against the surface density of Plummer's sphere, M / (pi (1 + R^2)^2), in rings; equal and unequal masses. */
+/* Against the surface density of Plummer's sphere, M / (pi (1 + R^2)^2), in rings; equal and unequal
+ * masses. */
 static void agrees_with_plummer(void **unused)
 {
     enum { N = 100000, SIDE = 512, RINGS = 12 };
@@ -151,7 +153,8 @@ static void agrees_with_plummer(void **unused)
                 double r = hypot(x + 0.5 - SIDE / 2, y + 0.5 - SIDE / 2) / view.scale;
                 if (r < 3) {
                     sum[(int)(r * RINGS / 3)] += map[y * SIDE + x];
-                    expected[(int)(r * RINGS / 3)] += total / (PI * (1 + r * r) * (1 + r * r) * view.scale * view.scale);
+                    expected[(int)(r * RINGS / 3)] +=
+                        total / (PI * (1 + r * r) * (1 + r * r) * view.scale * view.scale);
                 }
             }
         for (int ring = 0; ring < RINGS; ring++)
@@ -185,8 +188,8 @@ static double graininess(size_t n, const double *mass, double total)
     return sqrt(squares / (SIDE * SIDE) / (mean * mean) - 1);
 }
 
-/* Smooth where bodies are many, and where a tenth of them are 40 times as heavy: counting would give, by Poisson, a spread
- * of 2.2 and of 5.6. What is left is mostly the sharp point of every body. */
+/* Smooth where bodies are many, and where a tenth of them are 40 times as heavy: counting would give, by
+ * Poisson, a spread of 2.2 and of 5.6. What is left is mostly the sharp point of every body. */
 static void is_not_grainy(void **unused)
 {
     enum { N = 20000 };
@@ -219,8 +222,8 @@ static int brightness(const uint8_t *rgb, unsigned width, unsigned x, unsigned y
     return at[0] + at[1] + at[2];
 }
 
-/* A cluster or a single body at a known place must be brightest in its pixel, the first axis to the right, the second
- * upwards. */
+/* A cluster or a single body at a known place must be brightest in its pixel, the first axis to the
+ * right, the second upwards. */
 static void draws_where_things_are(void **unused)
 {
     static const struct {
@@ -233,8 +236,12 @@ static void draws_where_things_are(void **unused)
     (void)unused;
     for (size_t n = 1; n <= N; n = N * n + (n > 1))
         for (size_t k = 0; k < 3; k++) {
-            struct picture_options o = {.width = 200, .height = 100, .plane = cases[k].plane, .extent = 10,
-                                        .centre = {1, 2, 3}, .colours = PICTURE_GREY};
+            struct picture_options o = {.width = 200,
+                                        .height = 100,
+                                        .plane = cases[k].plane,
+                                        .extent = 10,
+                                        .centre = {1, 2, 3},
+                                        .colours = PICTURE_GREY};
             for (size_t i = 0; i < n; i++) { /* pixels are 0.1 wide */
                 pos[i][0] = 1 - 2.45;
                 pos[i][1] = 2 + 2.45;
@@ -243,11 +250,13 @@ static void draws_where_things_are(void **unused)
             works(picture_draw(&o, n, NULL, (const double(*)[3])pos, rgb));
             unsigned brightest = 0;
             for (unsigned i = 0; i < 200 * 100; i++)
-                if (brightness(rgb, 200, i % 200, i / 200) > brightness(rgb, 200, brightest % 200, brightest / 200))
+                if (brightness(rgb, 200, i % 200, i / 200) >
+                    brightness(rgb, 200, brightest % 200, brightest / 200))
                     brightest = i;
             unsigned expected_x = k == 2 ? 124 : 75, expected_y = k == 0 ? 25 : 85;
             if (brightest % 200 != expected_x || brightest / 200 != expected_y)
-                fail_msg("plane %zu, %zu bodies: brightest at %u, %u", k, n, brightest % 200, brightest / 200);
+                fail_msg("plane %zu, %zu bodies: brightest at %u, %u", k, n, brightest % 200,
+                         brightest / 200);
         }
 }
 
@@ -280,7 +289,8 @@ static void fits_a_frame(void **unused)
     assert_true(fabs(o.centre[0] - 100) < 0.1 && fabs(o.centre[1] + 50) < 0.1);
     assert_true(o.extent > 4.2 && o.extent < 5.2);
     assert_true(o.low > 0 && o.high > o.low);
-    struct picture_options given = {.width = 300, .height = 200, .centre = {1, 2, 3}, .extent = 7, .low = 1, .high = 9};
+    struct picture_options given = {
+        .width = 300, .height = 200, .centre = {1, 2, 3}, .extent = 7, .low = 1, .high = 9};
     struct picture_options same = given;
     works(picture_fit(&same, N, NULL, (const double(*)[3])pos));
     assert_memory_equal(&same, &given, sizeof given);
@@ -322,9 +332,12 @@ static void refuses_what_is_no_picture(void **unused)
     static const struct {
         struct picture_options o;
         const char *part;
-    } cases[] = {{{.width = 20000}, "20000 x 1024 is too large"}, {{.extent = -1}, "not -1"},
-                 {{.extent = NAN}, "extent"},                     {{.low = 2, .high = 1}, "from 2 to 1"},
-                 {{.high = -1}, "make no picture"},               {{.plane = (enum picture_plane)7}, "no such plane"}};
+    } cases[] = {{{.width = 20000}, "20000 x 1024 is too large"},
+                 {{.extent = -1}, "not -1"},
+                 {{.extent = NAN}, "extent"},
+                 {{.low = 2, .high = 1}, "from 2 to 1"},
+                 {{.high = -1}, "make no picture"},
+                 {{.plane = (enum picture_plane)7}, "no such plane"}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         fails_saying(EINVAL, picture_density(&cases[i].o, 1, NULL, pos, file), cases[i].part);
@@ -387,9 +400,9 @@ static void density_picture_is_a_png(void **unused)
 
 static void names_frames(void **unused)
 {
-    static const char *const cases[][2] = {{"run.png", "run-0007.png"},       {"out/run.mp4", "out/run-0007.png"},
-                                           {"run", "run-0007.png"},           {"a.b/run", "a.b/run-0007.png"},
-                                           {"a.b/.run", "a.b/.run-0007.png"}, {"r.2.gif", "r.2-0007.png"}};
+    static const char *const cases[][2] = {
+        {"run.png", "run-0007.png"},     {"out/run.mp4", "out/run-0007.png"}, {"run", "run-0007.png"},
+        {"a.b/run", "a.b/run-0007.png"}, {"a.b/.run", "a.b/.run-0007.png"},   {"r.2.gif", "r.2-0007.png"}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *name = picture_frame_name(cases[i][0], 7);
@@ -486,8 +499,9 @@ static void passes_on_what_ffmpeg_complains_of(void **unused)
 /* An ffmpeg without H.264 encodes as it can. */
 static void does_without_h264(void **unused)
 {
-    char *before = replace_ffmpeg("#!/bin/sh\nfor a do last=$a; case $a in libx264) echo 'Unknown encoder' >&2; exit 1;;"
-                                  " esac; done\necho film >\"$last\"\n");
+    char *before =
+        replace_ffmpeg("#!/bin/sh\nfor a do last=$a; case $a in libx264) echo 'Unknown encoder' >&2; exit 1;;"
+                       " esac; done\necho film >\"$last\"\n");
     (void)unused;
     works(picture_join(in_folder("plain.mp4"), 1, 0));
     restore(before);
@@ -512,7 +526,7 @@ static void makes_films(void **unused)
         free(name);
     }
     for (int i = 0; i < 2; i++) {
-        size_t size;
+        size_t size = 0;
         works(picture_join(in_folder(films[i]), 4, 10));
         char *bytes = bytes_of(in_folder(films[i]), &size);
         ready(bytes);

@@ -4,8 +4,14 @@
 static char sentence[4096];
 static int code_of_last;
 
-int *stdcl_errno_address(void) { return &code_of_last; }
-char *clerror(void) { return sentence; }
+int *stdcl_errno_address(void)
+{
+    return &code_of_last;
+}
+char *clerror(void)
+{
+    return sentence;
+}
 
 int clerror_set(int code, const char *format, ...)
 {

@@ -1,4 +1,5 @@
-/* driver.c - runs a fuzzing harness without libFuzzer: the files given, then their mutations, the same every time.
+/* driver.c - runs a fuzzing harness without libFuzzer: the files given, then their mutations, the same
+ * every time.
  *   usage: PROGRAM RUNS FILE...
  * An input that breaks a promise is left in ./fuzz-failure; PROGRAM 0 fuzz-failure runs it again.
  */
@@ -71,10 +72,25 @@ static void put_word(struct input *in, size_t at)
     static const struct {
         const char *bytes;
         size_t size;
-    } words[] = {{"nan", 3},     {"-inf", 4},    {"1e999", 5},       {"-1", 2},           {"\n", 1},     {"#", 1},
-                 {"# time = ", 9}, {"\r\n", 2},  {"\0\0\0\0", 4},    {"\377\377\377\377", 4}, {"\177\377\377\377", 4},
-                 {"\377\377\377\177", 4},        {"\200\0\0\0", 4},  {"\0\0\0\200", 4},   {"\177\300\0\0", 4},
-                 {"\0\0\300\177", 4},            {"e-308", 5},       {"9999999999999999999", 19}, {" ", 1}};
+    } words[] = {{"nan", 3},
+                 {"-inf", 4},
+                 {"1e999", 5},
+                 {"-1", 2},
+                 {"\n", 1},
+                 {"#", 1},
+                 {"# time = ", 9},
+                 {"\r\n", 2},
+                 {"\0\0\0\0", 4},
+                 {"\377\377\377\377", 4},
+                 {"\177\377\377\377", 4},
+                 {"\377\377\377\177", 4},
+                 {"\200\0\0\0", 4},
+                 {"\0\0\0\200", 4},
+                 {"\177\300\0\0", 4},
+                 {"\0\0\300\177", 4},
+                 {"e-308", 5},
+                 {"9999999999999999999", 19},
+                 {" ", 1}};
     size_t w = below(sizeof words / sizeof *words);
     size_t size = words[w].size < MOST_BYTES - at ? words[w].size : MOST_BYTES - at;
     memcpy(in->bytes + at, words[w].bytes, size);

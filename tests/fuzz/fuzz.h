@@ -11,12 +11,12 @@
 /* One input; the harness defines it, and ends the program by `promise` when something does not hold. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define promise(condition)                                                              \
-    do {                                                                                \
-        if (!(condition)) {                                                             \
-            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
-            abort();                                                                    \
-        }                                                                               \
+#define promise(condition)                                                                                   \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition);                   \
+            abort();                                                                                         \
+        }                                                                                                    \
     } while (0)
 
 #endif

@@ -1,8 +1,8 @@
 /* fuzz_particles.c - any bytes at all, given to the readers of bodies; for libFuzzer or for driver.c.
  *
- * Whatever the bytes: the reader keeps inside its memory (AddressSanitizer), returns, and either fails with a
- * sentence that names the file and leaves nothing behind, or yields bodies that all keep the promises of particles.h.
- * From a file the same bytes must give the same as from memory.
+ * Whatever the bytes: the reader keeps inside its memory (AddressSanitizer), returns, and either fails
+ * with a sentence that names the file and leaves nothing behind, or yields bodies that all keep the
+ * promises of particles.h. From a file the same bytes must give the same as from memory.
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* memfd_create */
@@ -37,7 +37,8 @@ static void check_failure(const char *name, const struct particles *p)
     promise(p->n == 0 && !p->mass && !p->pos && !p->vel);
 }
 
-/* A file that only its descriptor names; in memory where there is such a thing, for a disk takes milliseconds. */
+/* A file that only its descriptor names; in memory where there is such a thing, for a disk takes
+ * milliseconds. */
 static int open_nameless(void)
 {
 #ifdef __linux__
