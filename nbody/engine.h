@@ -8,6 +8,7 @@
  *   exchange.c   who owns which bodies; handing round the positions
  *   integrate.c  steps
  *   diagnose.c   energies, momenta
+ *   tune.c       what a search for better shapes needs
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_ENGINE_H
@@ -177,6 +178,11 @@ int device_visit(const struct nbody *nb, const struct part *p, enum kernel kerne
 /* Starts the sum on all devices over all bodies, after an exchange of positions if they are not
  * current; leaves partial sums in part->partial, or part->phi for potentials. Does not block. */
 int forces_evaluate(struct nbody *nb, enum kernel sum);
+
+/* Joins partial sums of p that stand in `from`, `planes` a split, and copies the first `wanted` planes,
+ * times factor, to rows of out, n x wanted numbers for all parts. Blocks. */
+int forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint splits, cl_uint planes,
+                   cl_uint wanted, double factor, double *out);
 
 /* ---- exchange.c ------------------------------------------------------------------------------- */
 

@@ -105,9 +105,7 @@ int forces_evaluate(struct nbody *nb, enum kernel sum)
 
 /* ---- What the caller may ask. ----------------------------------------------------------------- */
 
-/* Joins partial sums of p, `planes` a split, and copies the first `wanted` planes, times factor, to rows
- * of out. Blocks. */
-static int collect(struct nbody *nb, struct part *p, void *from, cl_uint splits, cl_uint planes,
+int forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint splits, cl_uint planes,
                    cl_uint wanted, double factor, double *out)
 {
     const cl_uint rows = (cl_uint)p->rows;
@@ -128,8 +126,8 @@ static int accelerations(struct nbody *nb, struct part *p, double *out)
 {
     const double factor = units_factor(&nb->units, 1, -2);
     if (uses_jerks(nb))
-        return collect(nb, p, p->partial, p->splits, 6, 3, factor, out);
-    return collect(nb, p, p->state, 1, 3, 3, factor, out);
+        return forces_collect(nb, p, p->partial, p->splits, 6, 3, factor, out);
+    return forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
 }
 
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
@@ -144,7 +142,8 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
     if (potential && forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
     for (struct part *p = nb->part; potential && p < nb->part + nb->ndev; p++)
-        if (p->rows && collect(nb, p, p->phi, p->splits, 1, 1, units_factor(&nb->units, 2, -2), potential))
+        if (p->rows &&
+            forces_collect(nb, p, p->phi, p->splits, 1, 1, units_factor(&nb->units, 2, -2), potential) != 0)
             return -1;
     return 0;
 }

@@ -557,6 +557,30 @@ static void bad_input(void **state)
     nbody_free(NULL);
 }
 
+/* What `stdcl tune` would search: the known row runs, gives the right answer, and can be timed. */
+static void tuning_is_declared(void **state)
+{
+    size_t count = 0;
+    const struct cltune_kernel *kernels = nbody_tune_kernels(&count);
+    (void)state;
+    assert_int_equal(count, 4);
+    for (size_t k = 0; k < count; k++) {
+        struct cltune_row row;
+        double seconds = 0, work = 0;
+        works(cltune_find(stddev, 0, kernels[k].name, 300, &row));
+        assert_true(strlen(row.shape) > 0);
+        void *problem = kernels[k].open(stddev, 0, 300);
+        ready(problem);
+        works(kernels[k].allowed(problem, row.shape));
+        works(kernels[k].verify(problem, row.shape));
+        works(kernels[k].measure(problem, row.shape, &seconds, &work));
+        assert_true(seconds > 0 && work == 300.0 * 300.0);
+        works(kernels[k].verify(problem, row.shape));
+        assert_int_not_equal(kernels[k].allowed(problem, "tile=48 block=100"), 0);
+        kernels[k].close(problem);
+    }
+}
+
 /* ---- Several devices. ------------------------------------------------------------------------- */
 
 /* Positions and velocities after 10 steps on all devices and on the first one alone. */
@@ -621,7 +645,7 @@ int main(void)
         cmocka_unit_test(forces_double), cmocka_unit_test(forces_widths), cmocka_unit_test(equal_masses),
         cmocka_unit_test(forces_fast_math),
         cmocka_unit_test(jerks_match), cmocka_unit_test(steps_match), cmocka_unit_test(units_do_not_matter),
-        cmocka_unit_test(coincident_softened), cmocka_unit_test(diagnostics_match),
+        cmocka_unit_test(coincident_softened), cmocka_unit_test(diagnostics_match), cmocka_unit_test(tuning_is_declared),
     };
     const struct CMUnitTest on_two[] = {cmocka_unit_test(several_devices)};
     int failed = cmocka_run_group_tests(on_any, NULL, NULL);

@@ -125,6 +125,10 @@ size_t nbody_share(const nbody *nb, unsigned dev);
 const char *nbody_shape(const nbody *nb, unsigned dev);
 const char *nbody_explain(const nbody *nb, unsigned dev);
 
+/* What `stdcl tune` searches: the sums over pairs, a row each for single and double precision, with and
+ * without the derivative that hermite4 needs. Static; *count of them. */
+const struct cltune_kernel *nbody_tune_kernels(size_t *count);
+
 /* ---- Initial conditions. --------------------------------------------------------------------- */
 
 /* All have G = 1. Those of any n have their centre of mass at rest at the origin, to rounding. */

@@ -1,0 +1,232 @@
+/* tune.c - what a search for better shapes needs: knobs, a problem with its right answer, a stop watch.
+ *
+ * The problem is a Plummer sphere on the one device that is tuned. Right are the sums of some of its
+ * bodies, in plain C and double precision; a shape is measured by whole steps.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/engine.h"
+
+#include <math.h>
+#include <time.h>
+
+enum { SAMPLES = 64 };
+
+/* ---- Knobs: every key of a shape that matters to speed. --------------------------------------- */
+
+#define VALUES(name, ...) static const int name##_values[] = {__VA_ARGS__};
+VALUES(group, 1, 32, 64, 128, 256)
+VALUES(width, 1, 2, 4, 8, 16)
+VALUES(items, 1, 2, 3, 4, 6, 8)
+VALUES(tile, 16, 32, 64, 128, 256)
+VALUES(local, 0, 1)
+VALUES(unroll, 1, 2, 4, 8, 16, 32)
+VALUES(block, 128, 256, 512, 1024)
+VALUES(rsqrt, 0, 1, 2)
+VALUES(fill, 4, 16, 32, 64, 128)
+VALUES(span, 128, 256, 512, 1024)
+VALUES(chunk, 36)
+VALUES(flat, 32, 64, 128)
+VALUES(sums, 16)
+
+#define KNOB(name) {#name, name##_values, sizeof name##_values / sizeof(int)}
+static const struct cltune_knob knobs[] = {
+    KNOB(group), KNOB(width), KNOB(items), KNOB(tile), KNOB(local), KNOB(unroll), KNOB(block),
+    KNOB(rsqrt), KNOB(fill),  KNOB(span),  KNOB(chunk), KNOB(flat), KNOB(sums),
+};
+
+static const size_t sizes[] = {1024, 8192, 65536, 262144};
+
+/* ---- The problem. ----------------------------------------------------------------------------- */
+
+struct problem {
+    CLCONTEXT *ctx; /* of the one device */
+    struct cldev_info info;
+    struct nbody_options options;
+    size_t n, nsamples, sample[SAMPLES];
+    double *mass, (*pos)[3], (*vel)[3], *found; /* found: n x 6 */
+    double right[SAMPLES][6];                    /* acceleration and jerk */
+    struct nbody *nb;                            /* the engine of the last shape */
+    char shape[512];
+};
+
+/* Sums over all j for one body, in plain C. */
+static void right_answer(const struct problem *p, size_t i, double out[6])
+{
+    memset(out, 0, 6 * sizeof *out);
+    for (size_t j = 0; j < p->n; j++) {
+        double d[3], v[3], r2 = p->options.eps * p->options.eps, dv = 0;
+        for (int c = 0; c < 3; c++) {
+            d[c] = p->pos[j][c] - p->pos[i][c];
+            v[c] = p->vel[j][c] - p->vel[i][c];
+            r2 += d[c] * d[c];
+            dv += d[c] * v[c];
+        }
+        const double w = p->mass[j] / (r2 * sqrt(r2));
+        for (int c = 0; c < 3 && j != i; c++) {
+            out[c] += w * d[c];
+            out[c + 3] += w * (v[c] - 3 * dv / r2 * d[c]);
+        }
+    }
+}
+
+static void problem_close(void *problem)
+{
+    struct problem *p = problem;
+    nbody_free(p->nb);
+    if (p->ctx)
+        clcontext_destroy(p->ctx);
+    free(p->mass);
+    free(p->pos);
+    free(p->vel);
+    free(p->found);
+    free(p);
+}
+
+/* Unequal masses, so that the general kernel is what is tuned. */
+static int fill(struct problem *p)
+{
+    if (nbody_initial(NBODY_PLUMMER, p->n, 1, p->mass, p->pos, p->vel) != 0)
+        return -1;
+    for (size_t i = 0; i < p->n; i++)
+        p->mass[i] *= 0.75 + 0.5 * (double)(i % 5) / 4;
+    p->nsamples = p->n < SAMPLES ? p->n : SAMPLES;
+    for (size_t s = 0; s < p->nsamples; s++) {
+        p->sample[s] = s * p->n / p->nsamples;
+        right_answer(p, p->sample[s], p->right[s]);
+    }
+    return 0;
+}
+
+static void *problem_open(CLCONTEXT *cp, cl_uint dev, size_t n, enum nbody_precision precision,
+                          enum nbody_integrator integrator)
+{
+    const cl_device_id id = clgetdevice(cp, dev);
+    struct problem *p = id ? calloc(1, sizeof *p) : NULL;
+    if (!p)
+        return NULL;
+    p->n = n;
+    p->mass = calloc(n, sizeof *p->mass);
+    p->pos = calloc(n, sizeof *p->pos);
+    p->vel = calloc(n, sizeof *p->vel);
+    p->found = calloc(n, 6 * sizeof *p->found);
+    p->ctx = clcontext_create_from(&id, 1);
+    p->options = (struct nbody_options){.ctx = p->ctx, .precision = precision, .integrator = integrator,
+                                        .eps = 0.01, .dt = 1e-5};
+    if (!p->mass || !p->pos || !p->vel || !p->found)
+        clerror_set(ENOMEM, "nbody: no memory on the host for %zu bodies", n);
+    else if (p->ctx && clgetdevinfo(p->ctx, &p->info) == 0 && fill(p) == 0)
+        return p;
+    problem_close(p);
+    return NULL;
+}
+
+/* The engine of a shape, kept until another shape comes. */
+static int use(struct problem *p, const char *shape)
+{
+    if (p->nb && strcmp(shape, p->shape) == 0)
+        return 0;
+    nbody_free(p->nb);
+    snprintf(p->shape, sizeof p->shape, "%s", shape);
+    p->options.shape = p->shape;
+    p->nb = nbody_create(&p->options, p->n, p->mass, (const double(*)[3])p->pos, (const double(*)[3])p->vel);
+    return p->nb ? 0 : -1;
+}
+
+/* ---- What the search calls. ------------------------------------------------------------------- */
+
+/* Vectors suit CPUs and groups GPUs; the rest is what shape_choose refuses. */
+static int allowed(void *problem, const char *shape)
+{
+    const struct problem *p = problem;
+    struct nbody asked = {.ctx = p->ctx, .n = p->n, .integrator = p->options.integrator,
+                          .precision = p->options.precision,
+                          .real = p->options.precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float)};
+    struct part part = {.dev = 0};
+    if (shape_choose(&asked, &part, &p->info, shape) != 0)
+        return -1;
+    if (p->info.dev_type & CL_DEVICE_TYPE_CPU)
+        return part.shape.group == 1 && part.shape.local == 0 ? 0 : -1;
+    return part.shape.group >= 32 && part.shape.width == 1 ? 0 : -1;
+}
+
+static int verify(void *problem, const char *shape)
+{
+    struct problem *p = problem;
+    p->shape[0] = '\0'; /* bodies that no measurement has moved */
+    if (use(p, shape) != 0)
+        return -1;
+    struct nbody *nb = p->nb;
+    const bool jerk = uses_jerks(nb);
+    const cl_uint planes = jerk ? 6 : 3;
+    if (integrate_settle(nb) != 0 || forces_evaluate(nb, jerk ? JERKS : FORCES) != 0)
+        return -1;
+    if (forces_collect(nb, &nb->part[0], nb->part[0].partial, nb->part[0].splits, planes, planes, 1, p->found))
+        return -1;
+    double error[2] = {0, 0}, size[2] = {0, 0};
+    for (size_t s = 0; s < p->nsamples; s++)
+        for (cl_uint c = 0; c < planes; c++) {
+            const double scale = units_factor(&nb->units, 1, c < 3 ? -2 : -3);
+            const double right = p->right[s][c], e = scale * p->found[p->sample[s] * planes + c] - right;
+            error[c / 3] += e * e;
+            size[c / 3] += right * right;
+        }
+    const double limit = nb->precision == NBODY_DOUBLE ? 1e-13 : 2e-6;
+    for (cl_uint k = 0; k < planes / 3; k++)
+        if (!(sqrt(error[k]) <= limit * sqrt(size[k])))
+            return clerror_set(EDOM, "nbody: shape %s: the sums are off by %.1e, more than %.1e", shape,
+                               sqrt(error[k] / size[k]), limit);
+    return 0;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A run is one step; enough of them for 50 ms. */
+static int measure(void *problem, const char *shape, double *seconds, double *work)
+{
+    struct problem *p = problem;
+    if (use(p, shape) != 0 || nbody_step(p->nb, 1) != 0)
+        return -1;
+    double took = 0;
+    for (size_t steps = 1; took < 0.05; steps *= 2) {
+        const double start = now();
+        if (nbody_step(p->nb, steps) != 0)
+            return -1;
+        took = now() - start;
+        *seconds = took / (double)steps;
+    }
+    *work = (double)p->n * (double)p->n;
+    return 0;
+}
+
+/* ---- The list. -------------------------------------------------------------------------------- */
+
+#define OPEN(name, precision, integrator)                             \
+    static void *name(CLCONTEXT *cp, cl_uint dev, size_t n)           \
+    {                                                                 \
+        return problem_open(cp, dev, n, precision, integrator);      \
+    }
+OPEN(open_direct_single, NBODY_SINGLE, NBODY_LEAPFROG)
+OPEN(open_direct_double, NBODY_DOUBLE, NBODY_LEAPFROG)
+OPEN(open_hermite_single, NBODY_SINGLE, NBODY_HERMITE4)
+OPEN(open_hermite_double, NBODY_DOUBLE, NBODY_HERMITE4)
+
+#define KERNEL(name, opening)                                                                           \
+    {name, "interactions/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes, \
+     opening, problem_close, allowed, verify, measure}
+static const struct cltune_kernel kernels[] = {
+    KERNEL("nbody.direct.single", open_direct_single),
+    KERNEL("nbody.direct.double", open_direct_double),
+    KERNEL("nbody.hermite.single", open_hermite_single),
+    KERNEL("nbody.hermite.double", open_hermite_double),
+};
+
+const struct cltune_kernel *nbody_tune_kernels(size_t *count)
+{
+    *count = sizeof kernels / sizeof *kernels;
+    return kernels;
+}
