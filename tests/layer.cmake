@@ -24,11 +24,11 @@ stdcl_test_on_two(test_layer_cxx)
 
 # ---- The header alone, as compilers see it.
 
-# stdcl_compiles(NAME COMPILER FLAGS SOURCE): the source compiles without a word.
-function(stdcl_compiles name compiler flags source)
+# stdcl_compiles(NAME COMPILER FLAGS SOURCE...): the sources compile without a word.
+function(stdcl_compiles name compiler flags)
   separate_arguments(flags)
   add_test(NAME ${name} COMMAND ${compiler} ${flags} -Werror -fsyntax-only
-    -I ${PROJECT_SOURCE_DIR}/include ${source} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    -I ${PROJECT_SOURCE_DIR}/include ${ARGN} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()
 
 set(strict "-Wall -Wextra -Wpedantic -Wshadow -Wconversion")

@@ -127,6 +127,31 @@ static void test_bytes_as_pixels(void **state)
     works(clfree(out));
 }
 
+/* A sampler of the program's own, made with OpenCL, is an argument as it is. */
+static void test_sampler_as_argument(void **state)
+{
+    (void)state;
+    need_images();
+    cl_float4 *table = new_table(NULL), *out = clmalloc(cp, sizeof *out, 0);
+    ready(out);
+    number_pixels(table, 0);
+    clndrange_t one = clndrange_init1d(0, 1, 1);
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        cl_int err = CL_SUCCESS;
+        cl_sampler sampler = clCreateSampler(clgetclcontext(cp, dev), CL_TRUE, CL_ADDRESS_CLAMP_TO_EDGE,
+                                             CL_FILTER_NEAREST, &err);
+        assert_int_equal(err, CL_SUCCESS);
+        done(clmsync(cp, dev, table, CL_MEM_DEVICE));
+        cl_float2 corner = {{0.999f, 0.999f}}; /* normalized: the last pixel */
+        done(clforka(cp, dev, kernel("sample"), &one, CL_EVENT_WAIT, table, sampler, corner, out));
+        done(clmsync(cp, dev, out, CL_MEM_HOST));
+        assert_memory_equal(out, &table[W * H - 1], sizeof *out);
+        clReleaseSampler(sampler);
+    }
+    works(clfree(table));
+    works(clfree(out));
+}
+
 static void test_kernel_writes_an_image(void **state)
 {
     (void)state;
@@ -222,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_recipe),
         cmocka_unit_test(test_flag_of_clmalloc),
         cmocka_unit_test(test_bytes_as_pixels),
+        cmocka_unit_test(test_sampler_as_argument),
         cmocka_unit_test(test_kernel_writes_an_image),
         cmocka_unit_test(test_copy_between_images),
         cmocka_unit_test(test_noforce_of_images),

@@ -195,7 +195,50 @@ static void test_wrong_sizes_are_refused(void **state)
     assert_int_equal(out[0], 9);
 }
 
+/* Where the platform tells what a kernel declares, the message has both sides. */
+static void test_arguments_are_compared_with_the_declaration(void **state)
+{
+    (void)state;
+    cl_kernel krn = kernel("three_names"), tile = kernel("local_sum");
+    size_t size = 0;
+    if (clGetKernelArgInfo(krn, 1, CL_KERNEL_ARG_TYPE_NAME, 0, NULL, &size) != CL_SUCCESS)
+        skip();
+    check_forget();
+    assert_int_equal(clarg_set(krn, 1, 1.0), -1);
+    assert_int_equal(clerrno, EINVAL);
+    const char *sentence = clerror();
+    contains(sentence, "three_names");
+    contains(sentence, "second_thing");
+    contains(sentence, "int");
+    contains(sentence, "double");
+    fails(EINVAL, clarg_set(krn, 0, out)); /* by value what is memory */
+    fails(EINVAL, clarg_set(krn, 0, 5));
+    fails_size(EINVAL, clarg_set_global(krn, 1, out)); /* memory for what is a value */
+    fails(EINVAL, clarg_set_local(krn, 0, 64));
+    fails(EINVAL, clarg_set(tile, 0, 1));
+    fails_size(EINVAL, clarg_set_global(tile, 0, out));
+    fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT, 1, out, 2));
+    done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 1, 2));
+}
+
 /* ---- clarg_set_global. ---- */
+
+static void test_constant_memory(void **state)
+{
+    (void)state;
+    int *table = clmalloc(cp, 64 * sizeof *table, 0);
+    ready(table);
+    for (int i = 0; i < 64; i++)
+        table[i] = i * i;
+    cl_kernel krn = kernel("from_constant");
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        done(clmsync(cp, dev, table, CL_MEM_DEVICE));
+        done(clforka(cp, dev, krn, &one, CL_EVENT_WAIT, table, 9, out));
+        done(clmsync(cp, dev, out, CL_MEM_HOST));
+        assert_int_equal(out[0], 81);
+    }
+    works(clfree(table));
+}
 
 static size_t start_align(void)
 {
@@ -232,6 +275,29 @@ static void test_global_offsets_are_applied(void **state)
                 assert_int_equal(x[i], i < step ? 0 : i < 2 * step ? 5 : i < 3 * step ? 7 : 6);
             works(clfree(x));
         }
+}
+
+/* Thousands of different offsets into one block, one after the other: nothing piles up. Each buffer
+ * that begins inside another holds a reference to it. */
+static void test_many_offsets(void **state)
+{
+    (void)state;
+    enum { OFFSETS = 3000 };
+    size_t step = start_align() / sizeof(int);
+    int *x = clmalloc(cp, OFFSETS * step * sizeof *x, 0);
+    ready(x);
+    cl_kernel fill = basic_kernel(cp, "fill");
+    for (int i = 0; i < OFFSETS; i++)
+        started(clforka(cp, 0, fill, &one, CL_EVENT_NOWAIT, x + (size_t)i * step, i));
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    for (int i = 0; i < OFFSETS; i++)
+        assert_int_equal(x[(size_t)i * step], i);
+    cl_uint references = 0;
+    assert_int_equal(clGetMemObjectInfo(clgetbuffer(cp, 0, x), CL_MEM_REFERENCE_COUNT,
+                                        sizeof references, &references, NULL),
+                     CL_SUCCESS);
+    assert_true(references < OFFSETS / 3);
+    works(clfree(x));
 }
 
 static void test_global_offsets_of_devonly(void **state)
@@ -677,7 +743,10 @@ int main(void)
         cmocka_unit_test(test_arguments_are_evaluated_once),
         cmocka_unit_test(test_set_refuses_bad_calls),
         cmocka_unit_test(test_wrong_sizes_are_refused),
+        cmocka_unit_test(test_arguments_are_compared_with_the_declaration),
+        cmocka_unit_test(test_constant_memory),
         cmocka_unit_test(test_global_offsets_are_applied),
+        cmocka_unit_test(test_many_offsets),
         cmocka_unit_test(test_global_offsets_of_devonly),
         cmocka_unit_test(test_global_refuses_offsets_it_cannot_apply),
         cmocka_unit_test(test_global_refuses_unknown_pointers),

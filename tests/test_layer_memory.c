@@ -100,6 +100,23 @@ static void test_malloc_refuses_what_cannot_be_held(void **state)
     assert_non_null(strpbrk(sentence, "0123456789")); /* how much was asked for */
 }
 
+/* More than a device gives out at once is told as such, when the device's buffer is made at the latest. */
+static void test_a_block_too_large_for_a_buffer(void **state)
+{
+    (void)state;
+    cl_ulong largest = 0;
+    clGetDeviceInfo(clgetdevice(cp, 0), CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
+    char *x = clmalloc(cp, (size_t)largest + 4096, 0);
+    if (x) {
+        check_forget();
+        if (clmsync(cp, 0, x, CL_MEM_DEVICE) == NO_EVENT) /* some devices give more than they promise */
+            assert_int_equal(clerrno, ENOMEM);
+        works(clfree(x));
+    } else {
+        assert_int_equal(clerrno, ENOMEM);
+    }
+}
+
 static void test_malloc_refuses_bad_calls(void **state)
 {
     (void)state;
@@ -510,6 +527,9 @@ static void test_ctl_user_flags_reach_the_buffer(void **state)
     assert_false(buffer_flags(buffer) & CL_MEM_READ_WRITE);
     assert_false(buffer_flags(buffer) & CL_MEM_HOST_READ_ONLY);
     assert_false(buffer_flags(clgetbuffer(cp, 0, plain)) & CL_MEM_READ_ONLY);
+    x = clmrealloc(cp, x, 100000, 0); /* keeps them */
+    ready(x);
+    assert_true(buffer_flags(clgetbuffer(cp, 0, x)) & CL_MEM_READ_ONLY);
     fails(EBUSY, clmctl(x, CL_MCTL_SET_USRFLAGS, (int)CL_MEM_WRITE_ONLY));
     fails(EBUSY, clmctl(x, CL_MCTL_CLR_USRFLAGS, (int)CL_MEM_READ_ONLY));
     works(clfree(x));
@@ -563,6 +583,7 @@ int main(void)
         cmocka_unit_test(test_malloc_zeroes_reused_memory),
         cmocka_unit_test(test_malloc_size_0_is_unique),
         cmocka_unit_test(test_malloc_refuses_what_cannot_be_held),
+        cmocka_unit_test(test_a_block_too_large_for_a_buffer),
         cmocka_unit_test(test_malloc_refuses_bad_calls),
         cmocka_unit_test(test_malloc_accepts_historic_flags),
         cmocka_unit_test(test_interior_pointers_are_found),

@@ -309,6 +309,22 @@ static void test_noforce_knows_the_other_device(void **state)
     works(clfree(x));
 }
 
+/* A part that was copied does not make the whole current. */
+static void test_noforce_minds_parts(void **state)
+{
+    (void)state;
+    int *x = new_block(0);
+    set_host(x, 1);
+    done(clmsync(cp, 0, x, CL_MEM_DEVICE));
+    add_on(0, x, 10);
+    done(clmsyncn(cp, 0, x, 4 * sizeof *x, CL_MEM_HOST));
+    assert_int_equal(x[3], 11);
+    assert_int_equal(x[4], 1);
+    done(clmsync(cp, 0, x, CL_MEM_HOST | CL_MEM_NOFORCE));
+    host_is(x, 11);
+    works(clfree(x));
+}
+
 static void test_mark_clean(void **state)
 {
     (void)state;
@@ -514,6 +530,7 @@ int main(void)
         cmocka_unit_test(test_noforce_skips_what_is_current),
         cmocka_unit_test(test_noforce_copies_after_a_kernel),
         cmocka_unit_test(test_noforce_returns_as_clmsync_does),
+        cmocka_unit_test(test_noforce_minds_parts),
         cmocka_unit_test(test_mark_clean),
         cmocka_unit_test(test_copy_makes_the_host_stale),
         cmocka_unit_test(test_copy_on_the_device),

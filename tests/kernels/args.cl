@@ -73,6 +73,11 @@ __kernel void two_locals(__local int *a, __local float *b, __global float *out)
     out[get_global_id(0)] = sum;
 }
 
+__kernel void from_constant(__constant int *table, int i, __global int *out)
+{
+    out[0] = table[i];
+}
+
 __kernel void three_names(__global int *first_thing, int second_thing, int third_thing)
 {
     first_thing[0] = second_thing + third_thing;

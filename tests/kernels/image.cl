@@ -17,6 +17,12 @@ __kernel void unpack_u(__read_only image2d_t image, __global uint4 *out)
     out[y * (int)get_global_size(0) + x] = read_imageui(image, nearest, (int2)(x, y));
 }
 
+/* out[0] = the pixel at coordinates that the given sampler understands */
+__kernel void sample(__read_only image2d_t image, sampler_t sampler, float2 at, __global float4 *out)
+{
+    out[0] = read_imagef(image, sampler, at);
+}
+
 /* out = { width, height } */
 __kernel void shape(__read_only image2d_t image, __global int *out)
 {

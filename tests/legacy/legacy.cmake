@@ -35,3 +35,12 @@ if(TARGET stdcl_command)
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/legacy VERBATIM)
   stdcl_legacy(embedded ${object})
 endif()
+
+# With no flags at all, and in the dialects that were the compilers' own then and since.
+file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/legacy/*.c)
+foreach(compiler ${GCC} ${CLANG})
+  get_filename_component(cc ${compiler} NAME)
+  foreach(dialect gnu89 gnu99 gnu11 gnu17)
+    stdcl_compiles(legacy_${cc}_${dialect} ${compiler} "-std=${dialect}" ${sources})
+  endforeach()
+endforeach()
