@@ -9,7 +9,7 @@ static CLCONTEXT *cp;
 static int *x;
 static cl_uint *s; /* for the kernel `slow` */
 
-enum { N = 256, SLOW = 16, ROUNDS = 8000000 };
+enum { N = 256, SLOW = 16, ROUNDS = 4000000 };
 static clndrange_t all = clndrange_init1d(0, N, 0), few = clndrange_init1d(0, SLOW, 0);
 
 static int setup(void **state)

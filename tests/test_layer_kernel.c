@@ -573,7 +573,7 @@ static void test_arguments_may_change_after_the_start(void **state)
     ready(x);
     clndrange_t ndr = clndrange_init1d(0, 16, 16);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
-    started(clforka(cp, 0, slow, &ndr, CL_EVENT_NOWAIT, x, 5000000)); /* holds the queue up */
+    started(clforka(cp, 0, slow, &ndr, CL_EVENT_NOWAIT, x, 3000000)); /* holds the queue up */
     started(clforka(cp, 0, krn, &one, CL_EVENT_NOWAIT, out, 1, 2));
     works(clarg_set(krn, 1, 100));
     works(clarg_set(krn, 2, 200));
@@ -581,7 +581,7 @@ static void test_arguments_may_change_after_the_start(void **state)
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     assert_int_equal(out[0], 3);
     done(clmsync(cp, 0, x, CL_MEM_HOST));
-    assert_int_equal(x[0], slow_twin(0, 5000000));
+    assert_int_equal(x[0], slow_twin(0, 3000000));
     works(clfree(x));
 }
 

@@ -550,12 +550,12 @@ static void test_close_waits_for_work_in_flight(void **state)
     x[3] = 3;
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     cl_event running = started(
-        clforka(cp, 0, slow, &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, 20000000));
+        clforka(cp, 0, slow, &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, 12000000));
     works(clclose(cp, program));
     assert_int_equal(event_status(running), CL_COMPLETE);
     clReleaseEvent(running);
     done(clmsync(cp, 0, x, CL_MEM_HOST));
-    assert_int_equal(x[3], slow_twin(3, 20000000));
+    assert_int_equal(x[3], slow_twin(3, 12000000));
     works(clfree(x));
 }
 

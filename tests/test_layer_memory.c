@@ -239,7 +239,7 @@ static void test_free_refuses_foreign_pointers(void **state)
     fails(EFAULT, clfree(p));
 }
 
-enum { ROUNDS = 20000000 }; /* some 40 ms of the kernel `slow` */
+enum { ROUNDS = 12000000 }; /* some 40 ms of the kernel `slow` */
 
 /* Starts `slow` on x and returns an event of ours. */
 static cl_event start_slow(void *x)

@@ -23,12 +23,15 @@ __kernel void axpy(float a, __global const float *x, __global float *y)
     y[get_global_id(0)] += a * x[get_global_id(0)];
 }
 
-/* Long enough for a test to look on: one dependent multiply-add per round. */
+/* Long enough for a test to look on: each round waits for the one before, and no compiler can fold
+ * several into one. */
 __kernel void slow(__global uint *x, int rounds)
 {
     uint v = x[get_global_id(0)];
-    for (int r = 0; r < rounds; r++)
+    for (int r = 0; r < rounds; r++) {
         v = v * 1664525u + 1013904223u;
+        v ^= v >> 15;
+    }
     x[get_global_id(0)] = v;
 }
 
