@@ -22,19 +22,19 @@ typedef float4 real4;
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double wide; /* what is added */
 typedef double term; /* what terms are computed in */
-inline wide plus(wide a, wide b) { return a + b; }
-inline wide widen(term t) { return t; }
+static inline wide plus(wide a, wide b) { return a + b; }
+static inline wide widen(term t) { return t; }
 #else
 typedef float2 wide;
 typedef float term;
-inline wide plus(wide a, wide b)
+static inline wide plus(wide a, wide b)
 {
     const float s = a.x + b.x, t = s - a.x;
     const float e = (a.x - (s - t)) + (b.x - t) + (a.y + b.y);
     const float r = s + e;
     return (wide)(r, e - (r - s));
 }
-inline wide widen(term t) { return (wide)(t, 0.0f); }
+static inline wide widen(term t) { return (wide)(t, 0.0f); }
 #endif
 
 /* vel: the engine's `state`, whose planes 3-5 are velocities. phi: the planes that `potentials` left,

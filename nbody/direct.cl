@@ -95,7 +95,7 @@ typedef PASTE(INTEGER, WIDTH) ivec;
 #define ESTIMATE(x) __builtin_ia32_rsqrt14pd512_mask(x, x, (uchar)0xff)
 #elif RSQRT == 2 && defined(__NV_CL_C_VERSION) && !defined(DOUBLE) && WIDTH == 1
 #define ORDER 0 /* relative error 2^-22.4 */
-inline float estimate(float x)
+static inline float estimate(float x)
 {
     float y;
     asm volatile("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -104,7 +104,7 @@ inline float estimate(float x)
 #define ESTIMATE(x) estimate(x)
 #elif RSQRT == 2 && defined(__NV_CL_C_VERSION) && defined(DOUBLE) && WIDTH == 1
 #define ORDER 2 /* |e| < 4e-6: the estimate is made from the upper half of x */
-inline double estimate(double x)
+static inline double estimate(double x)
 {
     double y;
     asm volatile("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
@@ -132,7 +132,7 @@ inline double estimate(double x)
         e, (vec)(m))
 #endif
 
-inline vec inverse_root(vec r2)
+static inline vec inverse_root(vec r2)
 {
     const vec y = ESTIMATE(r2);
 #if ORDER == 0
@@ -143,7 +143,7 @@ inline vec inverse_root(vec r2)
 #endif
 }
 
-inline vec inverse_cube(vec r2, real m)
+static inline vec inverse_cube(vec r2, real m)
 {
     const vec y = ESTIMATE(r2), yy = y * y;
 #if ORDER == 0 && UNIFORM
@@ -162,7 +162,7 @@ inline vec inverse_cube(vec r2, real m)
 #define ROW(k) (((get_group_id(0) * ITEMS + (k)) * GROUP + get_local_id(0)) * WIDTH)
 
 /* Component c (0..3) of WIDTH bodies that follow each other. */
-inline vec load_component(global const real4 *p, int c)
+static inline vec load_component(global const real4 *p, int c)
 {
     vec v;
     for (int lane = 0; lane < WIDTH; lane++)
@@ -171,7 +171,7 @@ inline vec load_component(global const real4 *p, int c)
 }
 
 /* Stores a vector of one component, or with `add` adds it to what an earlier launch found. */
-inline void store(global real *to, vec v, uint add)
+static inline void store(global real *to, vec v, uint add)
 {
     for (int lane = 0; lane < WIDTH; lane++)
         to[lane] = ((real *)&v)[lane] + (add ? to[lane] : C(0));

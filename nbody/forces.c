@@ -21,6 +21,9 @@ static double softening(const struct nbody *nb, bool *none)
     return *none ? tiny : eps * eps;
 }
 
+/* Floating-point operations of one pair as direct.cl writes it, a fused multiply-add being two. */
+static double pair_flops(enum kernel sum) { return sum == FORCES ? 19 : sum == JERKS ? 44 : 12; }
+
 /* One launch: the pull of the bodies from .. to on the rows of p. */
 static int launch(const struct nbody *nb, const struct part *p, enum kernel sum, size_t from, size_t to)
 {
@@ -51,6 +54,9 @@ static int launch(const struct nbody *nb, const struct part *p, enum kernel sum,
     if (sum != FORCES)
         PUT(REAL_ARG(nb, zero));
 #undef PUT
+    if (clprofile_work(p->kernel[sum], pair_flops(sum) * (double)p->rows * (double)(to - from), 0,
+                       nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
+        return -1;
     cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, CL_EVENT_NOWAIT, nargs, args);
     return ev == (cl_event)-1 ? -1 : 0;
 }

@@ -26,14 +26,14 @@ typedef float4 real4;
 #define BEGIN 4   /* the start of the next: opening half kick and drift, predictor */
 
 /* Component c of row i, of partial sums with `planes` components. */
-inline real joined(global const real *partial, size_t i, uint rows, uint c, uint planes, uint splits)
+static inline real joined(global const real *partial, size_t i, uint rows, uint c, uint planes, uint splits)
 {
     real sum = 0;
     for (uint s = 0; s < splits; s++) sum += partial[(s * planes + c) * (size_t)rows + i];
     return sum;
 }
 
-inline void check(real value, global int *bad, int step)
+static inline void check(real value, global int *bad, int step)
 {
     if (!isfinite(value)) atomic_min(bad, step);
 }
