@@ -18,7 +18,7 @@
 #define STDCL_COMMIT "unknown"
 #endif
 
-enum { ROUNDS = 201, BATCH = 50, COPIES = 9 };
+enum { ROUNDS = 201, BATCH = 50, COPIES = 15 };
 
 static const char source[] = "__kernel void nothing(void) {}\n"
                              "__kernel void four(__global int *x, __global int *y, int a, float b)\n"
@@ -303,27 +303,41 @@ static void check_copy(const uint32_t *x, size_t size, uint32_t salt, const char
             die(what);
 }
 
+static double time_raw_copy(const struct raw_copy *c, size_t size, int direction)
+{
+    double start = now();
+    if (direction == CL_MEM_DEVICE)
+        must(clEnqueueWriteBuffer(raw.queue, c->buffer, CL_TRUE, 0, size, c->host, 0, NULL, NULL),
+             "clEnqueueWriteBuffer");
+    else
+        must(clEnqueueReadBuffer(raw.queue, c->buffer, CL_TRUE, 0, size, c->host, 0, NULL, NULL),
+             "clEnqueueReadBuffer");
+    return now() - start;
+}
+
+static double time_layer_copy(void *x, int direction)
+{
+    double start = now();
+    if (clmsync(layer.cp, 0, x, direction | CL_EVENT_WAIT) != NULL)
+        die("clmsync");
+    return now() - start;
+}
+
 /* Seconds for `size` bytes in one direction, CL_MEM_DEVICE or CL_MEM_HOST. */
-static struct pair compare_copies(struct raw_copy *c, void *x, size_t size, int direction)
+static struct pair compare_copies(const struct raw_copy *c, void *x, size_t size, int direction)
 {
     double r[COPIES], l[COPIES], d[COPIES];
-    for (int i = -2; i < COPIES; i++) {
-        double start = now();
-        if (direction == CL_MEM_DEVICE)
-            must(clEnqueueWriteBuffer(raw.queue, c->buffer, CL_TRUE, 0, size, c->host, 0, NULL, NULL),
-                 "clEnqueueWriteBuffer");
-        else
-            must(clEnqueueReadBuffer(raw.queue, c->buffer, CL_TRUE, 0, size, c->host, 0, NULL, NULL),
-                 "clEnqueueReadBuffer");
-        double middle = now();
-        if (clmsync(layer.cp, 0, x, direction | CL_EVENT_WAIT) != NULL)
-            die("clmsync");
-        double end = now();
+    for (int i = -2; i < COPIES; i++) { /* the first two warm up */
+        bool raw_first = i & 1;
+        double a = raw_first ? time_raw_copy(c, size, direction) : 0;
+        double b = time_layer_copy(x, direction);
+        if (!raw_first)
+            a = time_raw_copy(c, size, direction);
         if (i < 0)
             continue;
-        r[i] = middle - start;
-        l[i] = end - middle;
-        d[i] = l[i] - r[i];
+        r[i] = a;
+        l[i] = b;
+        d[i] = b - a;
     }
     return (struct pair){median(r, COPIES), median(l, COPIES), median(d, COPIES)};
 }

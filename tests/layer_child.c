@@ -165,8 +165,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (strcmp(question, "claim") == 0 && argc == 4) {
-        made = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, (size_t)atoi(argv[3]), NULL,
-                                atoi(argv[2]));
+        made = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, (size_t)atoi(argv[3]), NULL, atoi(argv[2]));
         return hold(made);
     }
     if (strcmp(question, "reclaim") == 0 && argc == 4)

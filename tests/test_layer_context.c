@@ -26,8 +26,8 @@ static struct counts counts_with(const char *const *env)
     struct counts c;
     memset(&c, 0, sizeof c);
     const char *line = answer_of(env, "counts");
-    int n = sscanf(line, "dev %u cpu %u gpu %u acc %u npu %u rpu %u null %7s clerrno %d %d", &c.dev,
-                   &c.cpu, &c.gpu, &c.acc, &c.npu, &c.rpu, c.null, &c.after_start, &c.after_use);
+    int n = sscanf(line, "dev %u cpu %u gpu %u acc %u npu %u rpu %u null %7s clerrno %d %d", &c.dev, &c.cpu,
+                   &c.gpu, &c.acc, &c.npu, &c.rpu, c.null, &c.after_start, &c.after_use);
     if (n != 9)
         print_error("not an answer to counts: %s\n", line);
     assert_int_equal(n, 9);
@@ -50,12 +50,12 @@ static int setup(void **state)
     return cp ? 0 : -1;
 }
 
-#define need(what)                               \
-    do {                                         \
-        if (!(what)) {                           \
-            print_message("needs " #what "\n");  \
-            skip();                              \
-        }                                        \
+#define need(what)                                                                                           \
+    do {                                                                                                     \
+        if (!(what)) {                                                                                       \
+            print_message("needs " #what "\n");                                                              \
+            skip();                                                                                          \
+        }                                                                                                    \
     } while (0)
 
 static const char *key_text(int number)
@@ -317,8 +317,8 @@ static void test_destroy_frees_all(void **state)
     ready(slow);
     clndrange_t ndr = clndrange_init1d(0, 16, 16);
     done(clmsync(made, 0, x, CL_MEM_DEVICE));
-    cl_event running = started(
-        clforka(made, 0, slow, &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, 12000000));
+    cl_event running =
+        started(clforka(made, 0, slow, &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, 12000000));
     works(clcontext_destroy(made));
     assert_int_equal(event_status(running), CL_COMPLETE); /* it has waited */
     clReleaseEvent(running);
@@ -369,11 +369,11 @@ static void test_device_info(void **state)
     for (cl_uint i = 0; i < n; i++) {
         cl_device_id id = clgetdevice(cp, i);
         const struct cldev_info *d = &info[i];
-#define same(param, field)                                                                   \
-    do {                                                                                     \
-        unsigned char raw_[sizeof d->field] = {0};                                           \
-        assert_int_equal(clGetDeviceInfo(id, param, sizeof raw_, raw_, NULL), CL_SUCCESS);   \
-        assert_memory_equal(raw_, &d->field, sizeof raw_);                                   \
+#define same(param, field)                                                                                   \
+    do {                                                                                                     \
+        unsigned char raw_[sizeof d->field] = {0};                                                           \
+        assert_int_equal(clGetDeviceInfo(id, param, sizeof raw_, raw_, NULL), CL_SUCCESS);                   \
+        assert_memory_equal(raw_, &d->field, sizeof raw_);                                                   \
     } while (0)
         same(CL_DEVICE_TYPE, dev_type);
         same(CL_DEVICE_VENDOR_ID, dev_vendor_id);
@@ -545,8 +545,8 @@ static void test_destroying_gives_back(void **state)
 {
     (void)state;
     need(two_devices);
-    struct child child = start_child(
-        with(two_devices), (const char *const[]){"reclaim", key_text(key + 4), "2", NULL});
+    struct child child =
+        start_child(with(two_devices), (const char *const[]){"reclaim", key_text(key + 4), "2", NULL});
     for (int round = 0; round < 3; round++)
         assert_int_equal(line_of(&child)[0], '2');
     assert_int_equal(end_child(&child), 0);

@@ -40,8 +40,7 @@ static cl_event slow(cl_uint dev, int flags)
 static cl_uint references(cl_event ev)
 {
     cl_uint count = 0;
-    assert_int_equal(clGetEventInfo(ev, CL_EVENT_REFERENCE_COUNT, sizeof count, &count, NULL),
-                     CL_SUCCESS);
+    assert_int_equal(clGetEventInfo(ev, CL_EVENT_REFERENCE_COUNT, sizeof count, &count, NULL), CL_SUCCESS);
     return count;
 }
 
@@ -64,11 +63,11 @@ static cl_uint settled_references(cl_event ev)
 }
 
 /* The call returns 0 and takes `dropped` references off an event. */
-#define changes(ev, dropped, call)                                            \
-    do {                                                                      \
-        cl_uint before_ = settled_references(ev);                             \
-        done(call);                                                           \
-        assert_int_equal(settled_references(ev) + (dropped), before_);        \
+#define changes(ev, dropped, call)                                                                           \
+    do {                                                                                                     \
+        cl_uint before_ = settled_references(ev);                                                            \
+        done(call);                                                                                          \
+        assert_int_equal(settled_references(ev) + (dropped), before_);                                       \
     } while (0)
 #define releases(ev, call) changes(ev, 1, call)
 #define keeps(ev, call) changes(ev, 0, call)
@@ -138,12 +137,11 @@ static void test_library_owns_nowait_events(void **state)
 static void test_norelease_gives_the_event_away(void **state)
 {
     (void)state;
-    static const int flags[] = {CL_EVENT_WAIT | CL_EVENT_NORELEASE,
-                                CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, CL_EVENT_NORELEASE};
+    static const int flags[] = {CL_EVENT_WAIT | CL_EVENT_NORELEASE, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE,
+                                CL_EVENT_NORELEASE};
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
         bool blocking = !(flags[f] & CL_EVENT_NOWAIT);
-        cl_event ev[2] = {started(slow(0, flags[f])),
-                          started(clmsync(cp, 0, x, CL_MEM_DEVICE | flags[f]))};
+        cl_event ev[2] = {started(slow(0, flags[f])), started(clmsync(cp, 0, x, CL_MEM_DEVICE | flags[f]))};
         for (int i = 0; i < 2; i++)
             if (blocking)
                 assert_int_equal(event_status(ev[i]), CL_COMPLETE);
@@ -152,7 +150,7 @@ static void test_norelease_gives_the_event_away(void **state)
             keeps(ev[0], clwait(cp, 0, CL_ALL_EVENT)); /* it is ours alone */
         else
             releases(ev[0], clwait(cp, 0, CL_ALL_EVENT)); /* ours, besides the library's */
-        for (int round = 0; round < 100; round++) /* later work does not touch them */
+        for (int round = 0; round < 100; round++)         /* later work does not touch them */
             done(fill(0, round, CL_EVENT_WAIT));
         for (int i = 0; i < 2; i++) {
             assert_int_equal(clWaitForEvents(1, &ev[i]), CL_SUCCESS);
@@ -185,10 +183,7 @@ static void test_copy_is_an_event_too(void **state)
 static void test_wait_for_kernels_and_memory(void **state)
 {
     (void)state;
-    static const int kinds[] = {CL_KERNEL_EVENT,
-                                CL_MEM_EVENT,
-                                CL_ALL_EVENT,
-                                0,
+    static const int kinds[] = {CL_KERNEL_EVENT, CL_MEM_EVENT, CL_ALL_EVENT, 0,
                                 CL_KERNEL_EVENT | CL_MEM_EVENT | CL_EVENT_RELEASE};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
@@ -241,8 +236,8 @@ static void test_wait_for_one_device_only(void **state)
 {
     (void)state;
     done(slow(1, CL_EVENT_WAIT));
-    cl_event ev = started(clforka(cp, 1, basic_kernel(cp, "slow"), &few,
-                                  CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, s, 10 * ROUNDS));
+    cl_event ev = started(
+        clforka(cp, 1, basic_kernel(cp, "slow"), &few, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, s, 10 * ROUNDS));
     works(clflush(cp, 1, 0));
     started(fill(0, 1, CL_EVENT_NOWAIT));
     done(clwait(cp, 0, CL_ALL_EVENT));
@@ -287,7 +282,7 @@ static void test_waitev_of_our_events(void **state)
     assert_int_equal(event_status(ev), CL_COMPLETE);
     done(clwait(cp, 0, CL_ALL_EVENT));
     assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
-    done(clwaitev(cp, 0, NULL, 0)); /* what a blocking clfork returned: it is done */
+    done(clwaitev(cp, 0, NULL, 0));                    /* what a blocking clfork returned: it is done */
     fails_event(EINVAL, clwaitev(cp, 0, NO_EVENT, 0)); /* what a failed one returned */
 }
 

@@ -35,13 +35,13 @@ static bool has_images(cl_uint dev)
 }
 
 /* Skips the test on devices that cannot hold images. */
-#define need_images()                                       \
-    do {                                                    \
-        for (cl_uint d_ = 0; d_ < clgetndev(cp); d_++)      \
-            if (!has_images(d_)) {                          \
-                print_message("needs images\n");            \
-                skip();                                     \
-            }                                               \
+#define need_images()                                                                                        \
+    do {                                                                                                     \
+        for (cl_uint d_ = 0; d_ < clgetndev(cp); d_++)                                                       \
+            if (!has_images(d_)) {                                                                           \
+                print_message("needs images\n");                                                             \
+                skip();                                                                                      \
+            }                                                                                                \
     } while (0)
 
 static cl_float4 *new_table(const cl_image_format *format)
@@ -237,7 +237,7 @@ static void test_bad_shapes(void **state)
     assert_true(clmctl(table, CL_MCTL_SET_IMAGE2D, (int)W, (int)H, NULL) >= 0);
     done(clmsync(cp, 0, table, CL_MEM_DEVICE));
     fails(EBUSY, clmctl(table, CL_MCTL_SET_IMAGE2D, (int)H, (int)W, NULL)); /* a device holds it */
-    fails_size(EINVAL, clarg_set_global(kernel("unpack"), 0, table + 8)); /* starts inside */
+    fails_size(EINVAL, clarg_set_global(kernel("unpack"), 0, table + 8));   /* starts inside */
     works(clfree(table));
 }
 

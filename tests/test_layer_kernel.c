@@ -123,8 +123,8 @@ static void test_doubles_by_value(void **state)
     (void)state;
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         cl_uint width = 0;
-        clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width,
-                        &width, NULL);
+        clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width,
+                        NULL);
         if (width == 0)
             skip();
     }
@@ -293,8 +293,8 @@ static void test_many_offsets(void **state)
     for (int i = 0; i < OFFSETS; i++)
         assert_int_equal(x[(size_t)i * step], i);
     cl_uint references = 0;
-    assert_int_equal(clGetMemObjectInfo(clgetbuffer(cp, 0, x), CL_MEM_REFERENCE_COUNT,
-                                        sizeof references, &references, NULL),
+    assert_int_equal(clGetMemObjectInfo(clgetbuffer(cp, 0, x), CL_MEM_REFERENCE_COUNT, sizeof references,
+                                        &references, NULL),
                      CL_SUCCESS);
     assert_true(references < OFFSETS / 3);
     works(clfree(x));
@@ -445,8 +445,8 @@ static void test_argument_never_set(void **state)
     assert_ptr_equal(clfork(cp, 0, krn, &one, CL_EVENT_WAIT), NO_EVENT);
     assert_int_equal(clerrno, EINVAL);
     const char *sentence = clerror();
-    contains(sentence, "three_names");  /* which kernel */
-    contains(sentence, "second_thing"); /* which argument */
+    contains(sentence, "three_names");                                  /* which kernel */
+    contains(sentence, "second_thing");                                 /* which argument */
     fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out)); /* still */
     works(clarg_set(krn, 1, 3));
     run_once(krn);
@@ -468,8 +468,8 @@ static void test_forka_without_arguments(void **state)
     (void)state;
     clndrange_t ndr = clndrange_init1d(0, 64, 0);
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-        cl_event ev = started(clforka(cp, dev, basic_kernel(cp, "nothing"), &ndr,
-                                      CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+        cl_event ev = started(
+            clforka(cp, dev, basic_kernel(cp, "nothing"), &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
         done(clwait(cp, dev, CL_KERNEL_EVENT));
         assert_int_equal(event_status(ev), CL_COMPLETE);
         clReleaseEvent(ev);
@@ -482,8 +482,8 @@ static void test_forka_with_every_kind_of_argument(void **state)
     unsigned char uc = 200;
     cl_float4 f4 = {{3, 4, 5, 6}};
     const short s = -3;
-    done(clforka(cp, 0, kernel("integers"), &one, CL_EVENT_WAIT, (char)-1, uc, s,
-                 (unsigned short)40000, -5, 6u, -7l, (cl_ulong)8, out));
+    done(clforka(cp, 0, kernel("integers"), &one, CL_EVENT_WAIT, (char)-1, uc, s, (unsigned short)40000, -5,
+                 6u, -7l, (cl_ulong)8, out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     static const cl_long expected[] = {-1, 200, -3, 40000, -5, 6, -7, 8};
     assert_memory_equal(out, expected, sizeof expected);
@@ -509,7 +509,7 @@ static void test_forka_with_pointers_of_every_type(void **state)
     cl_float4 *vectors = (cl_float4 *)out;
     volatile int *nervous = out;
     struct pair *structures = (struct pair *)out;
-    int (*rows)[4] = (int (*)[4])out;
+    int(*rows)[4] = (int(*)[4])out;
     done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, constant, 1));
     done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, untyped, 2));
     done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, vectors, 3));
@@ -540,12 +540,11 @@ static void test_forka_with_an_opencl_buffer(void **state)
 static void test_forka_with_63_arguments(void **state)
 {
     (void)state;
-    done(clforka(cp, 0, kernel("sixty_three"), &one, CL_EVENT_WAIT, 1000, 1001, 1002, 1003, 1004, 1005,
-                 1006, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 1015, 1016, 1017, 1018, 1019,
-                 1020, 1021, 1022, 1023, 1024, 1025, 1026, 1027, 1028, 1029, 1030, 1031, 1032, 1033,
-                 1034, 1035, 1036, 1037, 1038, 1039, 1040, 1041, 1042, 1043, 1044, 1045, 1046, 1047,
-                 1048, 1049, 1050, 1051, 1052, 1053, 1054, 1055, 1056, 1057, 1058, 1059, 1060, 1061,
-                 out));
+    done(clforka(cp, 0, kernel("sixty_three"), &one, CL_EVENT_WAIT, 1000, 1001, 1002, 1003, 1004, 1005, 1006,
+                 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 1015, 1016, 1017, 1018, 1019, 1020, 1021,
+                 1022, 1023, 1024, 1025, 1026, 1027, 1028, 1029, 1030, 1031, 1032, 1033, 1034, 1035, 1036,
+                 1037, 1038, 1039, 1040, 1041, 1042, 1043, 1044, 1045, 1046, 1047, 1048, 1049, 1050, 1051,
+                 1052, 1053, 1054, 1055, 1056, 1057, 1058, 1059, 1060, 1061, out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     for (int i = 0; i < 62; i++)
         assert_int_equal(out[i], 1000 + i);
@@ -681,8 +680,8 @@ static void test_dimensions_and_offsets(void **state)
                 for (size_t y = 0; y < ny; y++)
                     for (size_t x = 0; x < nx; x++)
                         assert_int_equal(out[(z * ny + y) * nx + x], 100 * (z + n->gtid_offset[2]) +
-                                                                         10 * (y + n->gtid_offset[1]) +
-                                                                         x + n->gtid_offset[0]);
+                                                                         10 * (y + n->gtid_offset[1]) + x +
+                                                                         n->gtid_offset[0]);
             assert_int_equal(out[nx * ny * nz], -1);
         }
 }

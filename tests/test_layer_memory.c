@@ -83,8 +83,8 @@ static void test_malloc_size_0_is_unique(void **state)
 static void test_malloc_refuses_what_cannot_be_held(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {SIZE_MAX,     SIZE_MAX - 1, SIZE_MAX - 4096, SIZE_MAX / 2,
-                                   SIZE_MAX / 4, (size_t)1 << 46};
+    static const size_t sizes[] = {SIZE_MAX,     SIZE_MAX - 1, SIZE_MAX - 4096,
+                                   SIZE_MAX / 2, SIZE_MAX / 4, (size_t)1 << 46};
     static const int flags[] = {0, CL_MEM_ZEROCOPY, CL_MEM_DEVONLY, CL_MEM_DETACHED, CL_MEM_IMAGE2D};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
@@ -246,8 +246,8 @@ static cl_event start_slow(void *x)
 {
     clndrange_t ndr = clndrange_init1d(0, 16, 16);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
-    return started(clforka(cp, 0, basic_kernel(cp, "slow"), &ndr,
-                           CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, (int)ROUNDS));
+    return started(
+        clforka(cp, 0, basic_kernel(cp, "slow"), &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, (int)ROUNDS));
 }
 
 static void test_free_waits_for_work_in_flight(void **state)
@@ -272,8 +272,7 @@ static void test_free_waits_for_a_copy_in_flight(void **state)
     char *x = clmalloc(cp, size, 0);
     ready(x);
     memset(x, 1, size);
-    cl_event copying =
-        started(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    cl_event copying = started(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
     works(clfree(x));
     assert_int_equal(event_status(copying), CL_COMPLETE);
     clReleaseEvent(copying);
@@ -548,14 +547,14 @@ static void test_getbuffer_is_the_block(void **state)
         ready(buffer);
         clndrange_t ndr = clndrange_init1d(0, N, 64);
         done(clforka(cp, dev, basic_kernel(cp, "fill"), &ndr, CL_EVENT_WAIT, x, 7 + (int)dev));
-        assert_int_equal(clEnqueueReadBuffer(clgetqueue(cp, dev), buffer, CL_TRUE, 0, sizeof direct,
-                                             direct, 0, NULL, NULL),
+        assert_int_equal(clEnqueueReadBuffer(clgetqueue(cp, dev), buffer, CL_TRUE, 0, sizeof direct, direct,
+                                             0, NULL, NULL),
                          CL_SUCCESS);
         for (int i = 0; i < N; i++)
             assert_int_equal(direct[i], 7 + (int)dev);
         cl_context context = NULL;
-        assert_int_equal(
-            clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL), CL_SUCCESS);
+        assert_int_equal(clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL),
+                         CL_SUCCESS);
         assert_ptr_equal(context, clgetclcontext(cp, dev));
     }
     fails_null(ANY_ERROR, clgetbuffer(cp, clgetndev(cp), x));

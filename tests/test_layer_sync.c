@@ -29,10 +29,10 @@ static void set_host(int *x, int value)
 }
 
 /* Fails unless every element of the host's image is `value`. */
-#define host_is(x, value)                     \
-    do {                                      \
-        for (int i_ = 0; i_ < N; i_++)        \
-            assert_int_equal((x)[i_], value); \
+#define host_is(x, value)                                                                                    \
+    do {                                                                                                     \
+        for (int i_ = 0; i_ < N; i_++)                                                                       \
+            assert_int_equal((x)[i_], value);                                                                \
     } while (0)
 
 static void fill_on(cl_uint dev, int *x, int value)
@@ -280,8 +280,8 @@ static void test_noforce_returns_as_clmsync_does(void **state)
     int *x = new_block(0);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     started(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_MEM_NOFORCE | CL_EVENT_NOWAIT));
-    cl_event ev = started(clmsync(
-        cp, 0, x, CL_MEM_DEVICE | CL_MEM_NOFORCE | CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    cl_event ev =
+        started(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_MEM_NOFORCE | CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
     done(clwait(cp, 0, CL_ALL_EVENT));
     assert_int_equal(event_status(ev), CL_COMPLETE);
     assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
@@ -413,9 +413,9 @@ static void test_zerocopy_is_one_image_on_cpus(void **state)
         done(clwait(cp, dev, CL_ALL_EVENT));
         host_is(x, 111);
         void *host_ptr = NULL;
-        assert_int_equal(clGetMemObjectInfo(clgetbuffer(cp, dev, x), CL_MEM_HOST_PTR,
-                                            sizeof host_ptr, &host_ptr, NULL),
-                         CL_SUCCESS);
+        assert_int_equal(
+            clGetMemObjectInfo(clgetbuffer(cp, dev, x), CL_MEM_HOST_PTR, sizeof host_ptr, &host_ptr, NULL),
+            CL_SUCCESS);
         assert_ptr_equal(host_ptr, x);
     }
     works(clfree(x));

@@ -27,8 +27,7 @@ static void check(struct worker *w, bool holds, const char *what, int line)
     if (holds || w->failures++ > 0)
         return;
     const char *sentence = clerror();
-    snprintf(w->first, sizeof w->first, "line %d: %s; clerror: %s", line, what,
-             sentence ? sentence : "NULL");
+    snprintf(w->first, sizeof w->first, "line %d: %s; clerror: %s", line, what, sentence ? sentence : "NULL");
 }
 #define expect(what) check(w, (what), #what, __LINE__)
 #define expect_event(call) check(w, event_given(call), #call, __LINE__)
@@ -235,8 +234,8 @@ static void *own_programs(void *arg)
     for (int round = 0; round < 3; round++) {
         char source[128], name[32];
         snprintf(name, sizeof name, "mine_%d", w->id);
-        snprintf(source, sizeof source, "__kernel void %s(__global int *x, int a) { x[0] = a + %d; }",
-                 name, w->id);
+        snprintf(source, sizeof source, "__kernel void %s(__global int *x, int a) { x[0] = a + %d; }", name,
+                 w->id);
         void *mine = clsopen(cp, source, round == 1 ? CLLD_LAZY : CLLD_NOW);
         expect(mine != NULL);
         cl_kernel krn = clsym(cp, round == 2 ? NULL : mine, name, 0);
