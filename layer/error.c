@@ -185,6 +185,8 @@ STDCL_API int *stdcl_errno_address(void) { return &last.code; }
 
 STDCL_API int *stdcl_oclerrno_address(void) { return &last.ocl; }
 
+const char *clerror_text(void) { return last.text ? last.text : ""; }
+
 STDCL_API char *clerror(void)
 {
     if (!last.fresh)

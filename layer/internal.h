@@ -24,6 +24,9 @@
 /* Records a failure of the calling thread: clerrno = code, oclerrno = ocl, the sentence. Returns -1. */
 __attribute__((format(printf, 3, 4))) int fail(int code, cl_int ocl, const char *format, ...);
 
+/* The calling thread's last sentence, "" at first; unlike clerror it may be asked again. */
+const char *clerror_text(void);
+
 /* The errno value that stands for an OpenCL code. */
 int errno_of(cl_int ocl);
 
@@ -185,6 +188,11 @@ struct program {
     bool built;
     struct kernel *kernels;
 };
+
+/* ---- buildlog.c ---- */
+
+/* A build's log with places named by the source's #line directives; the caller frees it. */
+char *translate_log(const char *log, const char *source);
 
 /* ---- kernel.c ---- */
 

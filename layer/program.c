@@ -121,7 +121,7 @@ static bool part_of_binaries(struct part *p, const char *name, size_t n, char **
 /* ---- Building. ---- */
 
 /* The options every program gets, then the caller's; the caller frees them. */
-static char *all_options(const struct device *d, const struct part *p, const char *options)
+static char *all_options(const struct device *d, const struct part *p, bool argument_info, const char *options)
 {
     char *text = NULL;
     size_t size = 0;
@@ -129,7 +129,7 @@ static char *all_options(const struct device *d, const struct part *p, const cha
     if (!fp)
         return NULL;
     pthread_once(&include_once, find_include);
-    fputs(p->source ? "-cl-kernel-arg-info -D __STDCL__ " : "-D __STDCL__ ", fp);
+    fputs(argument_info ? "-cl-kernel-arg-info -D __STDCL__ " : "-D __STDCL__ ", fp);
     fputs(d->type & CL_DEVICE_TYPE_CPU ? "-D __CPU__" : d->type & CL_DEVICE_TYPE_GPU ? "-D __GPU__" : "", fp);
     const char *slash = strrchr(p->name, '/');
     if (slash && access(p->name, R_OK) == 0)
@@ -149,9 +149,11 @@ static int build_failed(const struct part *p, const struct device *d, cl_program
     char *log = calloc(size + 1, 1);
     if (log && size)
         clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    char *translated = log ? translate_log(log, p->source) : NULL;
     fail(ENOEXEC, 0, "%s: %s does not build for %s (%s)\n%s", call, p->name, d->name, oclerror_str(err),
-         log ? log : "");
+         translated ? translated : "");
     oclerrno = err;
+    free(translated);
     free(log);
     return -1;
 }
@@ -168,19 +170,32 @@ static cl_program create(const struct part *p, const struct device *d, cl_uint d
     return clCreateProgramWithBinary(d->context, 1, &d->id, &p->binary_size[which], &binary, &status, err);
 }
 
-static int build_part(struct part *p, struct device *d, cl_uint dev, const char *options, const char *call)
+static int try_build(struct part *p, struct device *d, cl_uint dev, bool argument_info, const char *options,
+                     const char *call)
 {
     cl_int err;
     p->program[dev] = create(p, d, dev, &err);
     if (!p->program[dev])
         return fail(p->source ? errno_of(err) : ENOEXEC, err, "%s: %s cannot be loaded for %s", call, p->name,
                     d->name);
-    char *all = all_options(d, p, options);
+    char *all = all_options(d, p, argument_info, options);
     if (!all)
         return fail(ENOMEM, 0, "%s: no memory on the host", call);
     err = clBuildProgram(p->program[dev], 1, &d->id, all, NULL, NULL);
     free(all);
     return err ? build_failed(p, d, p->program[dev], err, call) : 0;
+}
+
+/* Argument types are learnt from sources. NVIDIA's compiler makes wrong assembly of that when a kernel has no
+ * arguments (driver 580), so a failing source gets a second try without. */
+static int build_part(struct part *p, struct device *d, cl_uint dev, const char *options, const char *call)
+{
+    int status = try_build(p, d, dev, p->source != NULL, options, call);
+    if (status != 0 && p->source && p->program[dev] && strcasestr(clerror_text(), "ptxas")) {
+        clReleaseProgram(p->program[dev]);
+        status = try_build(p, d, dev, false, options, call);
+    }
+    return status;
 }
 
 static void unbuild(struct program *p)
