@@ -603,19 +603,22 @@ struct cltune_kernel {
     int (*measure)(void *problem, const char *shape, double *seconds, double *work);
 };
 
-/* How a search goes on, told after every candidate. */
+/* How a search goes on, told after every candidate. A rate is 0 while there is none. */
 struct cltune_progress {
-    size_t tried, refused, wrong; /* so far: all; not possible on the device; with a wrong answer */
+    size_t tried, refused, wrong; /* so far: all; of them not possible on the device; with a wrong answer */
     double elapsed, budget;       /* seconds */
-    double best_rate;
-    const char *best_shape;
+    double first_rate, best_rate; /* of the shape that it began with; of the best */
+    const char *first_shape, *best_shape;
 };
 
-/* Searches the shapes of a kernel on a device for at most `budget` seconds, from the row that
- * cltune_find gives: at random first, then around the best. A candidate that is twice as slow as the
- * best is dropped after one run, and none becomes the best before its answer was verified. `told` (may
- * be NULL) is called after each; a non-zero return ends the search. Fills *row with the best and *rate;
- * stores nothing. -1 when not even one shape gives the right answer. */
+/* Searches the shapes of a kernel on a device for `budget` seconds at most (give or take one candidate),
+ * from the row that cltune_find gives, whose words that are no knobs stay: at random first, then around the
+ * best, and ends early when nothing around it is better. A candidate that is twice as slow as the best is
+ * dropped after one run. None becomes the best before its answer was verified and it was faster twice; at the
+ * end the best must beat the row that it began with once more, else that is the result. `told` (may be NULL)
+ * is called after each candidate; non-zero ends the search with what it has. The same seed tries the same
+ * candidates as long as measurements agree. Fills *row with the best and *rate; stores nothing. EINVAL: a
+ * kernel without knobs or callbacks; ENOENT: not one shape gives the right answer. */
 int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size,
                   double budget, unsigned long seed,
                   int (*told)(void *arg, const struct cltune_progress *progress), void *arg,

@@ -1,30 +1,47 @@
 /* search.c - cltune_search: the best shape of a kernel, by trial.
  *
- * First candidates at random, for half of the time, then the neighbours of the best: one knob moved by one
- * value, until no neighbour is better. No candidate becomes the best before its answer was verified.
+ *   start      the row that is known so far
+ *   random     candidates anywhere, to find the right region
+ *   around     from the best: one knob moved by one value, then two at once, until no move helps
+ *   playoff    the best and the start in turns, so that a lucky moment does not win
+ *
+ * Machines are noisy and shapes that compute nonsense are fast. So no candidate becomes the best before its
+ * answer was verified, and before it was faster than the best once more, both measured in turns.
  */
-#include "internal.h"
+#include "tune.h"
 
+#include <limits.h>
+#include <math.h>
 #include <time.h>
 
-enum { MAX_KNOBS = 32, GIVE_UP_AFTER = 4000 };
+enum { MAX_KNOBS = 32, MAX_VALUES = 32, RUNS = 3, TURNS = 2, SEEN_SLOTS = 1 << 14 };
+static const double BETTER = 1.01;      /* less is noise */
+static const double HOPELESS = 0.5;     /* of the best rate: not measured a second time */
+static const double RANDOM_SHARE = 0.4; /* of the budget, at most */
+
+/* A shape as the place of each knob's value. */
+struct candidate {
+    size_t index[MAX_KNOBS];
+    char shape[sizeof((struct cltune_row *)0)->shape];
+    double rate; /* 0: none yet */
+};
 
 struct search {
     const struct cltune_kernel *kernel;
     void *problem;
-    double start, budget;
+    int values[MAX_KNOBS][MAX_VALUES + 1]; /* of each knob: as declared, and the start's own */
+    size_t count[MAX_KNOBS];
+    char others[512]; /* words of the start that are no knobs: they stay */
+    struct candidate first, best;
     uint64_t random;
-    size_t best[MAX_KNOBS]; /* indices into each knob's values */
-    double best_rate;       /* 0: none yet */
-    char best_shape[512];
+    double start, longest; /* seconds: when it began; the longest candidate so far */
     struct cltune_progress progress;
     int (*told)(void *, const struct cltune_progress *);
     void *arg;
     bool stopped;
-    uint64_t *seen; /* hashes of candidates tried, an open-addressed set */
+    uint64_t *seen; /* hashes of candidates, an open-addressed set */
     size_t nseen;
 };
-enum { SEEN_SLOTS = 1 << 14 };
 
 static double now(void)
 {
@@ -42,18 +59,34 @@ static uint64_t draw(struct search *s)
     return z ^ z >> 31;
 }
 
-static bool over(const struct search *s)
+/* Whether there is no time for one more candidate as long as the longest, and the playoff. */
+static bool over(const struct search *s, double share)
 {
-    return s->stopped || now() - s->start >= s->budget || s->progress.tried >= GIVE_UP_AFTER;
+    return s->stopped || now() - s->start + 2 * s->longest > share * s->progress.budget ||
+           s->nseen > SEEN_SLOTS / 2;
 }
 
-static void write_shape(const struct cltune_kernel *k, const size_t *index, char *text, size_t size)
+static void tell(struct search *s)
+{
+    s->progress.elapsed = now() - s->start;
+    s->progress.first_rate = s->first.rate;
+    s->progress.first_shape = s->first.shape;
+    s->progress.best_rate = s->best.rate;
+    s->progress.best_shape = s->best.shape;
+    if (s->told && s->told(s->arg, &s->progress) != 0)
+        s->stopped = true;
+}
+
+/* ---- Candidates. ---- */
+
+static void write_shape(const struct search *s, struct candidate *c)
 {
     size_t n = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < k->nknobs && n < size; i++)
-        n += (size_t)snprintf(text + n, size - n, "%s%s=%d", i ? " " : "", k->knob[i].key,
-                              k->knob[i].values[index[i]]);
+    for (size_t i = 0; i < s->kernel->nknobs && n < sizeof c->shape; i++)
+        n += (size_t)snprintf(c->shape + n, sizeof c->shape - n, "%s%s=%d", i ? " " : "", s->kernel->knob[i].key,
+                              s->values[i][c->index[i]]);
+    if (n < sizeof c->shape)
+        snprintf(c->shape + n, sizeof c->shape - n, "%s", s->others);
 }
 
 /* Whether a shape is met for the first time. */
@@ -73,105 +106,223 @@ static bool is_new(struct search *s, const char *shape)
     return true;
 }
 
-static void tell(struct search *s)
+/* Work per second of one measurement; 0 when it cannot run. */
+static double rate_once(struct search *s, const char *shape)
 {
-    s->progress.elapsed = now() - s->start;
-    s->progress.best_rate = s->best_rate;
-    s->progress.best_shape = s->best_shape;
-    if (s->told && s->told(s->arg, &s->progress) != 0)
-        s->stopped = true;
+    double seconds = 0, work = 0;
+    if (s->kernel->measure(s->problem, shape, &seconds, &work) != 0)
+        return 0;
+    double rate = work / seconds;
+    return seconds > 0 && isfinite(rate) && rate > 0 ? rate : 0;
 }
 
-/* The best of three measurements, or of one when that is hopeless; 0 when it cannot run. */
+/* The best of RUNS measurements, or of one when that is hopeless. */
 static double rate_of(struct search *s, const char *shape)
 {
-    double best = 0, seconds, work;
-    for (int i = 0; i < 3; i++) {
-        if (s->kernel->measure(s->problem, shape, &seconds, &work) != 0 || seconds <= 0)
+    double best = 0;
+    for (int i = 0; i < RUNS; i++) {
+        double rate = rate_once(s, shape);
+        if (rate == 0)
             return 0;
-        double rate = work / seconds;
         best = rate > best ? rate : best;
-        if (best < 0.5 * s->best_rate)
+        if (best < HOPELESS * s->best.rate)
             break;
     }
     return best;
 }
 
-/* Tries a candidate. Returns whether it is the new best. */
+/* Measures two in turns; fills both rates with the best of each. The first has run before, so its old rate
+ * stays if it does not now. */
+static void take_turns(struct search *s, struct candidate *a, struct candidate *b, int turns)
+{
+    double best[2] = {0, 0};
+    for (int i = 0; i < turns; i++) {
+        best[0] = fmax(best[0], rate_once(s, a->shape));
+        best[1] = fmax(best[1], rate_once(s, b->shape));
+    }
+    a->rate = best[0] > 0 ? best[0] : a->rate;
+    b->rate = best[1];
+}
+
+/* Whether a candidate that runs becomes the best. */
+static bool wins(struct search *s, struct candidate *c)
+{
+    if (c->rate < BETTER * s->best.rate)
+        return false;
+    if (s->kernel->verify(s->problem, c->shape) != 0) {
+        s->progress.wrong++;
+        return false;
+    }
+    if (s->best.rate > 0)
+        take_turns(s, &s->best, c, TURNS);
+    return c->rate > 0 && c->rate >= BETTER * s->best.rate;
+}
+
+/* Tries a candidate that was not met before. Returns whether it is the new best. */
 static bool try_candidate(struct search *s, const size_t *index)
 {
-    char shape[512];
-    write_shape(s->kernel, index, shape, sizeof shape);
-    if (!is_new(s, shape))
+    struct candidate c = {.rate = 0};
+    memcpy(c.index, index, sizeof c.index);
+    write_shape(s, &c);
+    if (!is_new(s, c.shape))
         return false;
-    s->progress.tried++;
+    const double began = now();
     bool better = false;
-    if (s->kernel->allowed && s->kernel->allowed(s->problem, shape) != 0) {
+    s->progress.tried++;
+    if (!s->kernel->allowed || s->kernel->allowed(s->problem, c.shape) == 0)
+        c.rate = rate_of(s, c.shape);
+    if (c.rate == 0)
         s->progress.refused++;
-    } else {
-        double rate = rate_of(s, shape);
-        if (rate == 0)
-            s->progress.refused++;
-        better = rate > 1.005 * s->best_rate; /* less is noise */
-        if (better && s->kernel->verify(s->problem, shape) != 0) {
-            s->progress.wrong++;
-            better = false;
-        }
-        if (better) {
-            s->best_rate = rate;
-            memcpy(s->best, index, sizeof s->best);
-            memcpy(s->best_shape, shape, sizeof shape);
-        }
-    }
+    else if ((better = wins(s, &c)))
+        s->best = c;
+    if (s->progress.tried == 1)
+        s->first.rate = s->best.rate;
+    s->longest = fmax(s->longest, now() - began);
     tell(s);
     return better;
 }
 
-/* The index of the value nearest to what a shape says, so that the search starts from the known row. */
-static void start_from(const struct cltune_kernel *k, const char *shape, size_t *index)
+/* ---- Where the search begins. ---- */
+
+/* The declared values of a knob, and the start's where that is another one; ascending as they were. Returns
+ * the place of the start's. */
+static size_t take_values(struct search *s, size_t i, const char *shape)
 {
-    for (size_t i = 0; i < k->nknobs; i++) {
-        long wish = cltune_value(shape, k->knob[i].key, k->knob[i].values[k->knob[i].count / 2]);
-        index[i] = 0;
-        for (size_t v = 1; v < k->knob[i].count; v++)
-            if (labs(k->knob[i].values[v] - wish) < labs(k->knob[i].values[index[i]] - wish))
-                index[i] = v;
+    const struct cltune_knob *knob = &s->kernel->knob[i];
+    long start = cltune_value(shape, knob->key, knob->values[knob->count / 2]);
+    size_t place = 0, n = 0;
+    start = start > INT_MAX ? INT_MAX : start < INT_MIN ? INT_MIN : start;
+    while (place < knob->count && knob->values[place] < start)
+        place++;
+    for (size_t v = 0; v < knob->count; v++) {
+        if (v == place && knob->values[v] != start)
+            s->values[i][n++] = (int)start;
+        s->values[i][n++] = knob->values[v];
+    }
+    if (place == knob->count)
+        s->values[i][n++] = (int)start;
+    s->count[i] = n;
+    return place;
+}
+
+/* The words of a shape that no knob is named by, each with a space before it. */
+static void take_others(struct search *s, const char *shape)
+{
+    size_t n = 0;
+    for (const char *word = shape; *word; word += strcspn(word, " ")) {
+        word += strspn(word, " ");
+        const int length = (int)strcspn(word, " "), key = (int)strcspn(word, "= ");
+        bool knob = length == 0;
+        for (size_t i = 0; i < s->kernel->nknobs; i++)
+            knob = knob || (strlen(s->kernel->knob[i].key) == (size_t)key &&
+                            strncmp(s->kernel->knob[i].key, word, (size_t)key) == 0);
+        if (!knob && n < sizeof s->others)
+            n += (size_t)snprintf(s->others + n, sizeof s->others - n, " %.*s", length, word);
     }
 }
 
+static void search_start(struct search *s, const char *shape)
+{
+    for (size_t i = 0; i < s->kernel->nknobs; i++)
+        s->first.index[i] = take_values(s, i, shape);
+    take_others(s, shape);
+    write_shape(s, &s->first);
+    try_candidate(s, s->first.index);
+}
+
+/* ---- How it goes on. ---- */
+
+/* As many as the knobs make sensible; impossible ones do not count. */
 static void search_at_random(struct search *s)
 {
+    const size_t most = 8 + 4 * s->kernel->nknobs;
     size_t index[MAX_KNOBS] = {0};
-    while (!over(s) && now() - s->start < 0.5 * s->budget && s->progress.tried < GIVE_UP_AFTER / 2) {
-        size_t before = s->progress.tried;
-        for (int misses = 0; s->progress.tried == before && misses < 1000; misses++) {
-            for (size_t i = 0; i < s->kernel->nknobs; i++)
-                index[i] = draw(s) % s->kernel->knob[i].count;
-            try_candidate(s, index);
-        }
-        if (s->progress.tried == before)
-            return; /* all seen */
+    for (size_t draws = 0; draws < 50 * most && !over(s, RANDOM_SHARE); draws++) {
+        if (s->progress.tried - s->progress.refused >= most)
+            return;
+        for (size_t i = 0; i < s->kernel->nknobs; i++)
+            index[i] = draw(s) % s->count[i];
+        try_candidate(s, index);
     }
 }
 
-/* Moves one knob at a time until no move helps. */
+/* Moves a knob of an index by one value; false at its end. */
+static bool move(const struct search *s, size_t *index, size_t knob, int step)
+{
+    if (step < 0 ? index[knob] == 0 : index[knob] + 1 >= s->count[knob])
+        return false;
+    index[knob] = step < 0 ? index[knob] - 1 : index[knob] + 1;
+    return true;
+}
+
+/* One knob by one value, from a random knob on. Returns whether any move helped. */
+static bool search_singles(struct search *s)
+{
+    const size_t n = s->kernel->nknobs, from = draw(s) % n;
+    bool better = false;
+    for (size_t k = 0; k < 2 * n && !over(s, 1); k++) {
+        size_t index[MAX_KNOBS];
+        memcpy(index, s->best.index, sizeof index);
+        if (move(s, index, (from + k / 2) % n, k % 2 ? 1 : -1))
+            better = try_candidate(s, index) || better;
+    }
+    return better;
+}
+
+/* Two knobs at once, which is how one gets past a constraint that ties them; until a move helps. */
+static bool search_pairs(struct search *s)
+{
+    const size_t n = s->kernel->nknobs, from = draw(s) % n;
+    for (size_t k = 0; k < 4 * n * n && !over(s, 1); k++) {
+        const size_t a = (from + k / (4 * n)) % n, b = k / 4 % n;
+        size_t index[MAX_KNOBS];
+        memcpy(index, s->best.index, sizeof index);
+        if (a < b && move(s, index, a, k & 1 ? 1 : -1) && move(s, index, b, k & 2 ? 1 : -1) &&
+            try_candidate(s, index))
+            return true;
+    }
+    return false;
+}
+
 static void search_around(struct search *s)
 {
-    bool better = s->best_rate > 0;
-    while (better && !over(s)) {
-        better = false;
-        size_t from = draw(s) % s->kernel->nknobs;
-        for (size_t n = 0; n < s->kernel->nknobs && !over(s); n++) {
-            size_t knob = (from + n) % s->kernel->nknobs, index[MAX_KNOBS];
-            for (int step = -1; step <= 1 && !over(s); step += 2) {
-                memcpy(index, s->best, sizeof index);
-                if ((step < 0 && index[knob] == 0) || (step > 0 && index[knob] + 1 >= s->kernel->knob[knob].count))
-                    continue;
-                index[knob] += (size_t)step;
-                better = try_candidate(s, index) || better;
-            }
-        }
-    }
+    bool better = s->best.rate > 0;
+    while (better && !over(s, 1))
+        better = search_singles(s) || search_pairs(s);
+}
+
+/* The start stays unless the best beats it once more. */
+static void playoff(struct search *s)
+{
+    if (s->stopped || s->first.rate == 0 || strcmp(s->first.shape, s->best.shape) == 0)
+        return;
+    take_turns(s, &s->first, &s->best, RUNS);
+    if (s->best.rate < BETTER * s->first.rate)
+        s->best = s->first;
+    tell(s);
+}
+
+static void search_all(struct search *s, const char *shape)
+{
+    search_start(s, shape);
+    search_at_random(s);
+    search_around(s);
+    playoff(s);
+}
+
+static int check(const struct cltune_kernel *k, double budget, const struct cltune_row *row, const double *rate)
+{
+    if (!k || !row || !rate)
+        return fail(EINVAL, 0, "cltune_search: the kernel or the result is NULL");
+    if (!k->name || !k->open || !k->close || !k->verify || !k->measure)
+        return fail(EINVAL, 0, "cltune_search: the kernel lacks its name, open, close, verify or measure");
+    if (k->nknobs == 0 || k->nknobs > MAX_KNOBS)
+        return fail(EINVAL, 0, "cltune_search: %s has %zu knobs; there must be 1 to %d", k->name, k->nknobs, MAX_KNOBS);
+    for (size_t i = 0; i < k->nknobs; i++)
+        if (k->knob[i].count == 0 || k->knob[i].count > MAX_VALUES)
+            return fail(EINVAL, 0, "cltune_search: knob %s of %s has %zu values; there must be 1 to %d",
+                        k->knob[i].key, k->name, k->knob[i].count, MAX_VALUES);
+    return budget >= 0 ? 0 : fail(EINVAL, 0, "cltune_search: a budget of %g s", budget);
 }
 
 STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size,
@@ -179,33 +330,32 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
                             int (*told)(void *, const struct cltune_progress *), void *arg,
                             struct cltune_row *row, double *rate)
 {
-    if (!kernel || !row || !rate || kernel->nknobs == 0 || kernel->nknobs > MAX_KNOBS)
-        return fail(EINVAL, 0, "cltune_search: the kernel, its knobs (1 to %d) or the result is missing", MAX_KNOBS);
-    if (cltune_find(cp, dev, kernel->name, size, row) != 0)
+    if (check(kernel, budget, row, rate) != 0 || cltune_find(cp, dev, kernel->name, size, row) != 0)
         return -1;
-    struct search s = {.kernel = kernel, .start = now(), .budget = budget, .random = seed, .told = told, .arg = arg};
-    size_t first[MAX_KNOBS] = {0};
-    s.progress.budget = budget;
-    s.seen = calloc(SEEN_SLOTS, sizeof *s.seen);
-    if (!s.seen)
-        return fail(ENOMEM, 0, "cltune_search: no memory on the host");
-    s.problem = kernel->open(cp, dev, size);
-    if (s.problem) {
-        start_from(kernel, row->shape, first);
-        try_candidate(&s, first);
-        search_at_random(&s);
-        search_around(&s);
-        kernel->close(s.problem);
+    struct search *s = calloc(1, sizeof *s);
+    uint64_t *seen = calloc(SEEN_SLOTS, sizeof *seen);
+    int status = s && seen ? 0 : fail(ENOMEM, 0, "cltune_search: no memory on the host");
+    if (status == 0) {
+        *s = (struct search){.kernel = kernel, .start = now(), .random = seed, .told = told, .arg = arg,
+                             .progress.budget = budget, .seen = seen};
+        s->problem = kernel->open(cp, dev, size);
+        status = s->problem ? 0 : -1;
     }
-    free(s.seen);
-    if (!s.problem)
-        return -1;
-    if (s.best_rate <= 0)
-        return fail(ENOENT, 0, "cltune_search: of %zu shapes of %s none gives a right answer (%zu cannot run, %zu "
-                    "are wrong)", s.progress.tried, kernel->name, s.progress.refused, s.progress.wrong);
-    snprintf(row->shape, sizeof row->shape, "%s", s.best_shape);
-    snprintf(row->source, sizeof row->source, "%s, size %zu: the best of %zu shapes tried", kernel->name, size,
-             s.progress.tried);
-    *rate = s.best_rate;
-    return 0;
+    if (status == 0) {
+        search_all(s, row->shape);
+        kernel->close(s->problem);
+        if (s->best.rate <= 0)
+            status = fail(ENOENT, 0, "cltune_search: of %zu shapes of %s none gives a right answer (%zu cannot "
+                          "run, %zu are wrong)", s->progress.tried, kernel->name, s->progress.refused,
+                          s->progress.wrong);
+    }
+    if (status == 0) {
+        memcpy(row->shape, s->best.shape, sizeof row->shape);
+        snprintf(row->source, sizeof row->source, "%.60s, size %zu: the best of %zu shapes", kernel->name, size,
+                 s->progress.tried - s->progress.refused);
+        *rate = s->best.rate;
+    }
+    free(seen);
+    free(s);
+    return status;
 }

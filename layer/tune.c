@@ -1,27 +1,22 @@
 /* tune.c - the store of kernel shapes: rows that come with the library, and rows measured by the user.
  *
- * Both are JSON: {"format": "stdcl-tuning-1", "rows": [{"kernel", "device", "driver", "size", "shape",
- * "rate", "unit"}]}. The user's rows name a device exactly. Shipped rows name it by a part of its name, or a
- * family by "family:NAME". The files are read once; the user's again after a write.
+ * The user's rows name a device exactly. Shipped rows name it by a part of its name, or a family by
+ * "family:NAME". The shipped files are read once; the user's again whenever it has changed, so that a
+ * program that runs for days sees what `stdcl tune` finds meanwhile.
  */
-#include "internal.h"
+#include "tune.h"
 
-#include <jansson.h>
-#include <fcntl.h>
-#include <sys/file.h>
+#include <math.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#define FORMAT "stdcl-tuning-1"
-
-/* What a row may match by, best first. */
-enum rank { USER_EXACT, USER_OTHER_DRIVER, SHIPPED_DEVICE, SHIPPED_FAMILY, SHIPPED_GENERIC, NO_MATCH };
+/* ---- What was read. ---- */
 
 static pthread_mutex_t store_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-    bool loaded;
     json_t *shipped, *user; /* arrays of rows, or NULL */
-    char warning[1024];
+    char path[4096];        /* of the user's file; "" when there is no place for it */
+    struct stat status;     /* as it was when it was read */
+    const char *warning;
 } store;
 
 /* The shipped files, embedded by cmake. */
@@ -32,90 +27,78 @@ struct tuning_file {
 };
 extern const struct tuning_file stdcl_tuning_files[];
 
-/* ---- Reading. ---- */
-
-static bool user_path(char *path, size_t size, const char *suffix)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int n = cache && *cache == '/' ? snprintf(path, size, "%s/stdcl/tune.json%s", cache, suffix)
-            : home && *home        ? snprintf(path, size, "%s/.cache/stdcl/tune.json%s", home, suffix)
-                                   : -1;
-    return n > 0 && (size_t)n < size;
-}
-
-static bool row_is_sound(const json_t *row)
-{
-    return json_is_string(json_object_get(row, "kernel")) && json_is_string(json_object_get(row, "device")) &&
-           json_is_string(json_object_get(row, "shape")) && json_is_integer(json_object_get(row, "size"));
-}
-
-/* The rows of a parsed file, or NULL with *why. Takes `root` over. */
-static json_t *rows_of(json_t *root, const char **why)
-{
-    const char *format = json_string_value(json_object_get(root, "format"));
-    json_t *rows = json_object_get(root, "rows");
-    size_t i;
-    json_t *row;
-    *why = !format || strcmp(format, FORMAT) != 0 ? "it is not a file of format " FORMAT
-           : !json_is_array(rows)                 ? "it has no list of rows"
-                                                  : NULL;
-    if (!*why) {
-        json_array_foreach(rows, i, row) {
-            if (!row_is_sound(row))
-                *why = "a row lacks kernel, device, size or shape";
-        }
-    }
-    rows = *why ? NULL : json_incref(rows);
-    json_decref(root);
-    return rows;
-}
-
-/* The user's rows; an empty array when there is no file, NULL with store.warning when it is unusable. */
-static json_t *read_user(void)
-{
-    char path[4096];
-    json_error_t error;
-    const char *why = NULL;
-    store.warning[0] = '\0';
-    if (!user_path(path, sizeof path, "") || access(path, F_OK) != 0)
-        return json_array();
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    json_t *rows = root ? rows_of(root, &why) : NULL;
-    if (!rows)
-        snprintf(store.warning, sizeof store.warning, "%.700s is ignored: %.200s; delete it, or run stdcl tune again",
-                 path, root ? why : error.text);
-    return rows;
-}
-
 static json_t *read_shipped(void)
 {
     json_t *all = json_array();
     for (const struct tuning_file *f = stdcl_tuning_files; f->name; f++) {
-        json_error_t error;
-        const char *why = NULL;
-        json_t *root = json_loadb((const char *)f->data, *f->size, 0, &error);
-        json_t *rows = root ? rows_of(root, &why) : NULL;
-        if (rows)
-            json_array_extend(all, rows);
+        char why[256];
+        json_t *rows = tune_parse((const char *)f->data, *f->size, why, sizeof why);
+        json_array_extend(all, rows);
         json_decref(rows);
     }
     return all;
 }
 
+/* Warnings have been handed out, so each stays for good; there are as many as ways to spoil the file. */
+static const char *warn(const char *path, const char *why)
+{
+    static struct warning {
+        struct warning *next;
+        char text[];
+    } *all;
+    char text[4500];
+    snprintf(text, sizeof text, "%s is ignored: %s; delete it, or run stdcl tune again", path, why);
+    for (const struct warning *w = all; w; w = w->next)
+        if (strcmp(w->text, text) == 0)
+            return w->text;
+    struct warning *w = malloc(sizeof *w + strlen(text) + 1);
+    if (!w)
+        return "the file of measured kernel shapes is ignored: there is no memory to say why";
+    strcpy(w->text, text);
+    w->next = all;
+    return (all = w)->text;
+}
+
+static bool has_changed(const char *path, const struct stat *now)
+{
+    const struct stat *then = &store.status;
+    return strcmp(path, store.path) != 0 || now->st_ino != then->st_ino || now->st_dev != then->st_dev ||
+           now->st_size != then->st_size || now->st_mode != then->st_mode ||
+           now->st_mtim.tv_sec != then->st_mtim.tv_sec || now->st_mtim.tv_nsec != then->st_mtim.tv_nsec;
+}
+
 /* store_lock is held. */
 static void load(void)
 {
-    if (store.loaded)
+    char path[sizeof store.path] = "", why[256];
+    struct stat now;
+    if (!store.shipped)
+        store.shipped = read_shipped();
+    if (!tune_path(path, sizeof path, "") || stat(path, &now) != 0)
+        memset(&now, 0, sizeof now);
+    if (store.user && !has_changed(path, &now))
         return;
-    store.shipped = read_shipped();
-    store.user = read_user();
-    store.loaded = true;
+    json_decref(store.user);
+    store.user = *path ? tune_read(path, why, sizeof why) : json_array();
+    store.warning = store.user ? NULL : warn(path, why);
+    if (!store.user)
+        store.user = json_array();
+    store.status = now;
+    memcpy(store.path, path, sizeof path);
+}
+
+STDCL_API const char *cltune_warning(void)
+{
+    pthread_mutex_lock(&store_lock);
+    load();
+    const char *warning = store.warning;
+    pthread_mutex_unlock(&store_lock);
+    return warning;
 }
 
 /* ---- Which rows fit a device. ---- */
 
-/* The families a device belongs to, most special first, NULL at the end. */
-static void families_of(const struct device *d, const char *family[4])
+static void families_of(const struct device *d, const char *family[TUNE_MAX_FAMILIES + 1])
 {
     char vendor[256] = "";
     size_t n = 0;
@@ -124,7 +107,7 @@ static void families_of(const struct device *d, const char *family[4])
 #if defined(__x86_64__) || defined(__i386__)
         if (__builtin_cpu_supports("avx512f"))
             family[n++] = "family:cpu-avx512";
-        else if (__builtin_cpu_supports("avx2"))
+        if (__builtin_cpu_supports("avx2"))
             family[n++] = "family:cpu-avx2";
 #endif
         family[n++] = "family:cpu";
@@ -138,25 +121,29 @@ static void families_of(const struct device *d, const char *family[4])
     family[n] = NULL;
 }
 
-static enum rank rank_shipped(const json_t *row, const struct device *d, const char *const family[4])
+static const char *text_of(const json_t *row, const char *key)
 {
-    const char *device = json_string_value(json_object_get(row, "device"));
-    for (int i = 0; family[i]; i++)
-        if (strcmp(device, family[i]) == 0)
-            return family[i + 1] ? SHIPPED_FAMILY : SHIPPED_GENERIC;
-    return strncmp(device, "family:", 7) != 0 && strstr(d->name, device) ? SHIPPED_DEVICE : NO_MATCH;
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
 }
 
-static enum rank rank_user(const json_t *row, const struct device *d, const char *driver)
+static int rank_user(const json_t *row, const struct tune_device *d)
 {
-    const char *measured = json_string_value(json_object_get(row, "driver"));
-    if (strcmp(json_string_value(json_object_get(row, "device")), d->name) != 0)
-        return NO_MATCH;
-    return measured && strcmp(measured, driver) == 0 ? USER_EXACT : USER_OTHER_DRIVER;
+    if (strcmp(text_of(row, "device"), d->name) != 0)
+        return TUNE_NONE;
+    return strcmp(text_of(row, "driver"), d->driver) == 0 ? TUNE_EXACT : TUNE_OTHER_DRIVER;
 }
 
-/* The power of two that a size is nearest to. */
-static int bucket(size_t size)
+static int rank_shipped(const json_t *row, const struct tune_device *d)
+{
+    const char *device = text_of(row, "device");
+    for (int i = 0; d->family[i]; i++)
+        if (strcmp(device, d->family[i]) == 0)
+            return TUNE_FAMILY + i;
+    return strncmp(device, "family:", 7) != 0 && strstr(d->name, device) ? TUNE_SHIPPED : TUNE_NONE;
+}
+
+int tune_bucket(size_t size)
 {
     int power = 0;
     while (size >> power > 1)
@@ -166,68 +153,83 @@ static int bucket(size_t size)
 
 struct choice {
     const json_t *row;
-    enum rank rank;
+    int rank;
     int distance; /* in powers of two of the size */
+    json_int_t size;
 };
 
-static void consider(struct choice *best, const json_t *row, enum rank rank, const char *kernel, size_t size)
+static void consider(struct choice *best, const json_t *row, int rank, const char *kernel, size_t size)
 {
-    if (rank == NO_MATCH || strcmp(json_string_value(json_object_get(row, "kernel")), kernel) != 0)
+    if (rank == TUNE_NONE || strcmp(text_of(row, "kernel"), kernel) != 0)
         return;
-    int distance = abs(bucket((size_t)json_integer_value(json_object_get(row, "size"))) - bucket(size));
-    if (rank < best->rank || (rank == best->rank && distance < best->distance))
-        *best = (struct choice){row, rank, distance};
+    const json_int_t its = json_integer_value(json_object_get(row, "size"));
+    const struct choice c = {row, rank, abs(tune_bucket((size_t)its) - tune_bucket(size)), its};
+    const int better = c.rank != best->rank           ? best->rank - c.rank
+                       : c.distance != best->distance ? best->distance - c.distance
+                                                      : (best->size > c.size) - (best->size < c.size);
+    if (!best->row || better > 0)
+        *best = c;
 }
 
-static void explain(const struct choice *c, const struct device *d, const char *kernel, size_t size,
-                    struct cltune_row *out)
+const json_t *tune_choose(const json_t *user, const json_t *shipped, const struct tune_device *device,
+                          const char *kernel, size_t size, int *rank)
 {
-    static const char *const why[] = {"measured on this device and driver", "measured on this device with another driver",
-                                      "shipped for this device", "shipped for its family",
-                                      "shipped for any such device"};
-    if (!c->row) {
-        snprintf(out->source, sizeof out->source, "%s: no row on %.100s, the kernel's own defaults", kernel, d->name);
+    struct choice best = {.rank = TUNE_NONE};
+    size_t i;
+    json_t *row;
+    json_array_foreach(user, i, row)
+        consider(&best, row, rank_user(row, device), kernel, size);
+    json_array_foreach(shipped, i, row)
+        consider(&best, row, rank_shipped(row, device), kernel, size);
+    *rank = best.rank;
+    return best.row;
+}
+
+/* ---- Lookups. ---- */
+
+static const char *reason_of(int rank, const struct tune_device *d)
+{
+    switch (rank) {
+    case TUNE_EXACT: return "measured on this device and driver";
+    case TUNE_OTHER_DRIVER: return "measured on this device with another driver";
+    case TUNE_SHIPPED: return "shipped for this device";
+    default: return d->family[rank - TUNE_FAMILY + 1] ? "shipped for its family" : "shipped for any such device";
+    }
+}
+
+static void fill(struct cltune_row *out, const json_t *row, int rank, const struct tune_device *d,
+                 const char *kernel, size_t size)
+{
+    memset(out, 0, sizeof *out);
+    if (!row) {
+        snprintf(out->source, sizeof out->source, "%.60s, size %zu: no row for %.90s, the kernel's own defaults",
+                 kernel, size, d->name);
         return;
     }
-    snprintf(out->shape, sizeof out->shape, "%s", json_string_value(json_object_get(c->row, "shape")));
-    snprintf(out->source, sizeof out->source, "%s, size %zu: row of %.100s, size %lld: %s", kernel, size,
-             json_string_value(json_object_get(c->row, "device")),
-             (long long)json_integer_value(json_object_get(c->row, "size")), why[c->rank]);
+    snprintf(out->shape, sizeof out->shape, "%s", text_of(row, "shape"));
+    snprintf(out->source, sizeof out->source, "%.60s, size %zu: the row of %.90s for size %lld, %s", kernel, size,
+             text_of(row, "device"), (long long)json_integer_value(json_object_get(row, "size")),
+             reason_of(rank, d));
 }
 
 STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row)
 {
     struct device *d = device_of(cp, dev, "cltune_find");
-    struct choice best = {.rank = NO_MATCH};
-    const char *family[4];
     char driver[256] = "";
-    size_t i;
-    json_t *r;
+    int rank;
     if (!d)
         return -1;
     if (!kernel || !row)
         return fail(EINVAL, 0, "cltune_find: the kernel's name or the result is NULL");
-    memset(row, 0, sizeof *row);
-    families_of(d, family);
+    struct tune_device device = {.name = d->name, .driver = driver};
+    families_of(d, device.family);
     clGetDeviceInfo(d->id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
     pthread_mutex_lock(&store_lock);
     load();
-    json_array_foreach(store.user, i, r)
-        consider(&best, r, rank_user(r, d, driver), kernel, size);
-    json_array_foreach(store.shipped, i, r)
-        consider(&best, r, rank_shipped(r, d, family), kernel, size);
-    explain(&best, d, kernel, size, row);
+    const json_t *best = tune_choose(store.user, store.shipped, &device, kernel, size, &rank);
+    fill(row, best, rank, &device, kernel, size);
     pthread_mutex_unlock(&store_lock);
     return 0;
-}
-
-STDCL_API const char *cltune_warning(void)
-{
-    pthread_mutex_lock(&store_lock);
-    load();
-    const char *warning = store.warning[0] ? store.warning : NULL;
-    pthread_mutex_unlock(&store_lock);
-    return warning;
 }
 
 STDCL_API long cltune_value(const char *shape, const char *key, long missing)
@@ -241,81 +243,32 @@ STDCL_API long cltune_value(const char *shape, const char *key, long missing)
     return missing;
 }
 
-/* ---- Writing. ---- */
-
-static bool same_place(const json_t *a, const json_t *b)
-{
-    static const char *const keys[] = {"kernel", "device", "driver"};
-    for (int i = 0; i < 3; i++)
-        if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
-            return false;
-    return bucket((size_t)json_integer_value(json_object_get(a, "size"))) ==
-           bucket((size_t)json_integer_value(json_object_get(b, "size")));
-}
-
-static void make_folders(char *path)
-{
-    for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
-        *p = '\0';
-        mkdir(path, 0777);
-        *p = '/';
-    }
-}
-
-/* Puts `row` into the rows of the file and replaces the file. The lock file is held. */
-static int replace_file(const char *path, json_t *row)
-{
-    char temporary[4200];
-    size_t i;
-    json_t *old, *rows = json_array(), *user = read_user();
-    if (!user) { /* not ours, or spoilt: keep it aside */
-        snprintf(temporary, sizeof temporary, "%s.unreadable", path);
-        rename(path, temporary);
-    }
-    json_array_foreach(user, i, old)
-        if (!same_place(old, row))
-            json_array_append(rows, old);
-    json_array_append(rows, row);
-    json_decref(user);
-    json_t *root = json_pack("{s:s, s:o}", "format", FORMAT, "rows", rows);
-    snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid());
-    bool ok = json_dump_file(root, temporary, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0 &&
-              rename(temporary, path) == 0;
-    int status = ok ? 0 : fail(errno ? errno : EIO, 0, "cltune_store: %s: %s", path, strerror(errno));
-    if (!ok)
-        unlink(temporary);
-    json_decref(root);
-    return status;
-}
+/* ---- Adding a row. ---- */
 
 STDCL_API int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, const char *shape,
                            double rate, const char *unit)
 {
     struct device *d = device_of(cp, dev, "cltune_store");
-    char path[4096], lock_path[4096], driver[256] = "";
+    char path[sizeof store.path], driver[256] = "";
     if (!d)
         return -1;
-    if (!kernel || !shape || !unit)
-        return fail(EINVAL, 0, "cltune_store: the kernel's name, the shape or the unit is NULL");
-    if (!user_path(path, sizeof path, "") || !user_path(lock_path, sizeof lock_path, ".lock"))
+    if (!kernel || !*kernel || !shape || !unit)
+        return fail(EINVAL, 0, "cltune_store: the kernel's name, the shape or the unit is missing");
+    if (!tune_is_shape(shape))
+        return fail(EINVAL, 0, "cltune_store: \"%.100s\" is no shape; that is words KEY=NUMBER, in all less than "
+                    "%zu bytes", shape, sizeof((struct cltune_row *)0)->shape);
+    if (!isfinite(rate) || size > INT64_MAX)
+        return fail(EINVAL, 0, "cltune_store: a rate of %g for a size of %zu", rate, size);
+    if (!tune_path(path, sizeof path, ""))
         return fail(ENOENT, 0, "cltune_store: neither XDG_CACHE_HOME nor HOME says where to keep tune.json");
-    make_folders(path);
     clGetDeviceInfo(d->id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
-    int fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0 || flock(fd, LOCK_EX) != 0) {
-        if (fd >= 0)
-            close(fd);
-        return fail(errno, 0, "cltune_store: %s: %s", lock_path, strerror(errno));
-    }
     json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:s}", "kernel", kernel, "device", d->name, "driver",
                             driver, "size", (json_int_t)size, "shape", shape, "rate", rate, "unit", unit);
-    pthread_mutex_lock(&store_lock);
-    load();
-    int status = row ? replace_file(path, row) : fail(EINVAL, 0, "cltune_store: a text is not UTF-8");
-    json_decref(store.user);
-    store.user = read_user();
+    if (!row)
+        return fail(EINVAL, 0, "cltune_store: a text is not UTF-8");
+    pthread_mutex_lock(&store_lock); /* one thread at a time: they share the temporary file's name */
+    int status = tune_put(path, row);
     pthread_mutex_unlock(&store_lock);
     json_decref(row);
-    close(fd);
     return status;
 }

@@ -1,0 +1,240 @@
+/* tune_file.c - files of kernel shapes: where the user's is, reading, and replacing it.
+ *
+ * A file is JSON: {"format": "stdcl-tuning-1", "rows": [{"kernel", "device", "driver", "size", "shape",
+ * "rate", "unit"}]}, a line a row; see tuning/README.md. What is read may be anything, so it is taken as a
+ * whole or not at all. What is written appears as a whole, and a lock file beside it keeps two processes
+ * from losing each other's rows.
+ */
+#include "tune.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_BYTES = 16 << 20, PATH_ROOM = 4200 };
+
+bool tune_path(char *path, size_t size, const char *suffix)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int n = cache && *cache == '/' ? snprintf(path, size, "%s/stdcl/tune.json%s", cache, suffix)
+            : home && *home        ? snprintf(path, size, "%s/.cache/stdcl/tune.json%s", home, suffix)
+                                   : -1;
+    return n > 0 && (size_t)n < size;
+}
+
+/* ---- Reading. ---- */
+
+bool tune_is_shape(const char *text)
+{
+    if (strlen(text) >= sizeof((struct cltune_row *)0)->shape || !*text)
+        return false;
+    while (*text) {
+        const char *word = text;
+        while (isalnum((unsigned char)*text) || *text == '_')
+            text++;
+        if (text == word || *text++ != '=')
+            return false;
+        text += *text == '-';
+        if (!isdigit((unsigned char)*text))
+            return false;
+        text += strspn(text, "0123456789");
+        if (*text && *text++ != ' ')
+            return false;
+    }
+    return text[-1] != ' ';
+}
+
+static const char *text_of(const json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
+}
+
+/* What a row lacks, or NULL. */
+static const char *fault_of(const json_t *row)
+{
+    const json_t *size = json_object_get(row, "size");
+    if (!*text_of(row, "kernel") || !*text_of(row, "device"))
+        return "names no kernel or no device";
+    if (!json_is_integer(size) || json_integer_value(size) < 0)
+        return "has no size";
+    return tune_is_shape(text_of(row, "shape")) ? NULL : "has no shape of words KEY=NUMBER";
+}
+
+json_t *tune_parse(const char *text, size_t size, char *why, size_t room)
+{
+    json_error_t error;
+    size_t i;
+    json_t *row, *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    const char *fault;
+    json_t *rows = json_object_get(root, "rows");
+    *why = '\0';
+    if (!root)
+        snprintf(why, room, "line %d: %s", error.line, error.text);
+    else if (strcmp(text_of(root, "format"), TUNE_FORMAT) != 0)
+        snprintf(why, room, "it is not a file of format " TUNE_FORMAT);
+    else if (!json_is_array(rows))
+        snprintf(why, room, "it has no list of rows");
+    else
+        json_array_foreach(rows, i, row)
+            if (!*why && (fault = fault_of(row)))
+                snprintf(why, room, "row %zu %s", i + 1, fault);
+    rows = *why ? NULL : json_incref(rows);
+    json_decref(root);
+    return rows;
+}
+
+/* All bytes of a file, for the caller to free; NULL with why[]. */
+static char *read_all(int fd, size_t *size, char *why, size_t room)
+{
+    struct stat status;
+    char *text = NULL;
+    ssize_t n = 1;
+    *size = 0;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        snprintf(why, room, "it is not a file");
+    else if (status.st_size > MOST_BYTES)
+        snprintf(why, room, "it has %lld bytes, more than any file of rows", (long long)status.st_size);
+    else if (!(text = malloc((size_t)status.st_size + 1)))
+        snprintf(why, room, "there is no memory for it");
+    while (text && n > 0 && *size < (size_t)status.st_size) {
+        n = read(fd, text + *size, (size_t)status.st_size - *size);
+        *size += n > 0 ? (size_t)n : 0;
+    }
+    if (text && n < 0) {
+        snprintf(why, room, "%s", strerror(errno));
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+json_t *tune_read(const char *path, char *why, size_t room)
+{
+    size_t size;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* which a pipe would not let go of */
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return json_array();
+    if (fd < 0) {
+        snprintf(why, room, "%s", strerror(errno));
+        return NULL;
+    }
+    char *text = read_all(fd, &size, why, room);
+    json_t *rows = text ? tune_parse(text, size, why, room) : NULL;
+    free(text);
+    close(fd);
+    return rows;
+}
+
+/* ---- Writing. ---- */
+
+/* Makes the folders above a file, as far as that is possible. */
+static void make_folders(const char *path)
+{
+    char folder[PATH_ROOM];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *p = strchr(folder + 1, '/'); p; p = strchr(p + 1, '/')) {
+        *p = '\0';
+        mkdir(folder, 0700);
+        *p = '/';
+    }
+}
+
+static bool write_rows(FILE *fp, const json_t *rows)
+{
+    size_t i;
+    json_t *row;
+    bool ok = fputs("{\"format\": \"" TUNE_FORMAT "\", \"rows\": [", fp) >= 0;
+    json_array_foreach(rows, i, row)
+        ok = ok && fputs(i ? ",\n " : "\n ", fp) >= 0 && json_dumpf(row, fp, JSON_REAL_PRECISION(6)) == 0;
+    ok = ok && fputs("\n]}\n", fp) >= 0 && fflush(fp) == 0;
+    return ok && fsync(fileno(fp)) == 0;
+}
+
+/* Fills errno when it fails. */
+static bool replace_file(const char *path, const json_t *rows)
+{
+    char temporary[PATH_ROOM];
+    snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid());
+    FILE *fp = fopen(temporary, "we");
+    if (!fp)
+        return false;
+    bool ok = write_rows(fp, rows);
+    ok = fclose(fp) == 0 && ok && rename(temporary, path) == 0;
+    int code = errno;
+    if (!ok)
+        unlink(temporary);
+    errno = code;
+    return ok;
+}
+
+static bool same_place(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"kernel", "device", "driver"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text_of(a, keys[i]), text_of(b, keys[i])) != 0)
+            return false;
+    return tune_bucket((size_t)json_integer_value(json_object_get(a, "size"))) ==
+           tune_bucket((size_t)json_integer_value(json_object_get(b, "size")));
+}
+
+/* The lock file is held. */
+static bool put_row(const char *path, json_t *row)
+{
+    char why[256], aside[PATH_ROOM];
+    json_t *rows = tune_read(path, why, sizeof why);
+    if (!rows) { /* not ours, or spoilt */
+        snprintf(aside, sizeof aside, "%s.unreadable", path);
+        if (rename(path, aside) != 0)
+            return false;
+        rows = json_array();
+    }
+    size_t place = 0;
+    while (place < json_array_size(rows) && !same_place(json_array_get(rows, place), row))
+        place++;
+    if (place < json_array_size(rows))
+        json_array_set(rows, place, row);
+    else
+        json_array_append(rows, row);
+    bool ok = replace_file(path, rows);
+    int code = errno;
+    json_decref(rows);
+    errno = code;
+    return ok;
+}
+
+/* The descriptor of the lock file, locked; -1 with errno. The kernel unlocks it when it is closed, or when
+ * its process ends. */
+static int take_lock(const char *path)
+{
+    char lock[PATH_ROOM];
+    int status;
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    do
+        status = fd < 0 ? -1 : flock(fd, LOCK_EX);
+    while (status != 0 && fd >= 0 && errno == EINTR);
+    if (fd >= 0 && status != 0) {
+        int code = errno;
+        close(fd);
+        errno = code;
+        return -1;
+    }
+    return fd;
+}
+
+int tune_put(const char *path, json_t *row)
+{
+    make_folders(path);
+    int fd = take_lock(path);
+    bool ok = fd >= 0 && put_row(path, row);
+    int code = errno;
+    if (fd >= 0)
+        close(fd);
+    if (ok)
+        return 0;
+    return fail(code ? code : EIO, 0, "cltune_store: the row cannot be kept in %s: %s; XDG_CACHE_HOME may name "
+                "another folder", path, strerror(code ? code : EIO));
+}

@@ -1,0 +1,463 @@
+/* test_search.c - the search of shapes, on kernels whose best shape is known because they are made up.
+ *
+ * A made-up kernel has a rate for every shape, shapes that cannot run and shapes that give wrong answers;
+ * it notes every call, so that the tests can tell what the search did to get there.
+ */
+#include "files.h"
+
+#include <math.h>
+
+static CLCONTEXT *cp;
+
+/* ---- Made-up kernels. ---- */
+
+enum { MAX_CALLS = 20000 };
+static struct {
+    /* What the kernel is like. */
+    double (*rate)(const char *shape);
+    bool (*allowed)(const char *shape);
+    bool (*right)(const char *shape);
+    double seconds; /* that a measurement takes */
+    bool broken;    /* cannot be opened */
+    /* What was done with it. */
+    size_t opened, closed, calls;
+    struct { char what; char shape[100]; } call[MAX_CALLS]; /* 'a'llowed, 'm'easure, 'v'erify */
+} made;
+
+static void note(char what, const char *shape)
+{
+    assert_true(made.calls < MAX_CALLS);
+    made.call[made.calls].what = what;
+    snprintf(made.call[made.calls++].shape, sizeof made.call->shape, "%s", shape);
+}
+
+static size_t calls_of(char what, const char *shape)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < made.calls; i++)
+        n += made.call[i].what == what && (!shape || strcmp(made.call[i].shape, shape) == 0);
+    return n;
+}
+
+static void *open_made(CLCONTEXT *context, cl_uint dev, size_t size)
+{
+    assert_ptr_equal(context, cp);
+    assert_int_equal(dev, 0);
+    assert_int_equal(size, 1000);
+    made.opened++;
+    return made.broken ? (clerror_set(ENOMEM, "made: no memory for the problem"), NULL) : &made;
+}
+
+static void close_made(void *problem)
+{
+    assert_ptr_equal(problem, &made);
+    made.closed++;
+}
+
+static int allowed_made(void *problem, const char *shape)
+{
+    assert_ptr_equal(problem, &made);
+    note('a', shape);
+    return !made.allowed || made.allowed(shape) ? 0 : clerror_set(EINVAL, "made: not allowed");
+}
+
+static int verify_made(void *problem, const char *shape)
+{
+    assert_ptr_equal(problem, &made);
+    note('v', shape);
+    return !made.right || made.right(shape) ? 0 : clerror_set(EINVAL, "made: wrong");
+}
+
+static int measure_made(void *problem, const char *shape, double *seconds, double *work)
+{
+    assert_ptr_equal(problem, &made);
+    assert_true(!made.allowed || made.allowed(shape));
+    note('m', shape);
+    if (made.seconds > 0)
+        nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * made.seconds)}, NULL);
+    *work = 1000;
+    *seconds = 1000 / made.rate(shape);
+    return made.rate(shape) > 0 ? 0 : clerror_set(EIO, "made: does not run");
+}
+
+static const int powers[] = {1, 2, 4, 8, 16, 32, 64, 128}, few[] = {0, 1};
+static const struct cltune_knob knobs[] = {
+    {"a", powers, 8}, {"b", powers, 8}, {"c", powers, 8}, {"d", powers, 8}, {"flag", few, 2},
+};
+static const size_t sizes[] = {1000};
+static const struct cltune_kernel kernel = {
+    .name = "made.up", .unit = "items/s", .knob = knobs, .nknobs = 5, .sizes = sizes, .nsizes = 1,
+    .open = open_made, .close = close_made, .allowed = allowed_made, .verify = verify_made, .measure = measure_made,
+};
+
+static double octaves(const char *shape, const char *key, double best)
+{
+    return fabs(log2((double)cltune_value(shape, key, 0)) - best);
+}
+
+/* One hill: the best is a=16 b=4 c=32 d=2 flag=1. */
+static double hill(const char *shape)
+{
+    return 1e9 * (1 + 0.2 * (double)cltune_value(shape, "flag", 0)) *
+           exp2(-octaves(shape, "a", 4) / 3 - octaves(shape, "b", 2) / 4 - octaves(shape, "c", 5) / 5 -
+                octaves(shape, "d", 1) / 6);
+}
+#define HILLTOP "a=16 b=4 c=32 d=2 flag=1"
+
+/* ---- Searching. ---- */
+
+struct told {
+    size_t calls, stop_at;
+    struct cltune_progress last;
+    char best[512], first[512];
+};
+
+/* What is told is true: rates only grow but for the playoff, and every best was verified. */
+static int told(void *arg, const struct cltune_progress *p)
+{
+    struct told *t = arg;
+    assert_true(p->refused + p->wrong <= p->tried);
+    assert_true(p->tried >= t->last.tried && p->elapsed >= t->last.elapsed && p->elapsed >= 0);
+    assert_true((p->best_rate > 0) == (*p->best_shape != 0));
+    if (*p->best_shape) {
+        assert_true(calls_of('v', p->best_shape) > 0);
+        assert_true(!made.right || made.right(p->best_shape));
+    }
+    t->last = *p;
+    snprintf(t->best, sizeof t->best, "%s", p->best_shape);
+    snprintf(t->first, sizeof t->first, "%s", p->first_shape);
+    return ++t->calls == t->stop_at;
+}
+
+static struct told last;
+static struct cltune_row row;
+static double rate;
+
+static int search(double budget, unsigned long seed)
+{
+    size_t stop_at = last.stop_at;
+    memset(&last, 0, sizeof last);
+    last.stop_at = stop_at;
+    made.calls = made.opened = made.closed = 0;
+    int status = cltune_search(&kernel, cp, 0, 1000, budget, seed, told, &last, &row, &rate);
+    assert_int_equal(made.opened, 1);
+    assert_int_equal(made.closed, made.broken ? 0 : 1);
+    return status;
+}
+
+static int a_new_kernel(void **unused)
+{
+    static int number;
+    char folder[64];
+    (void)unused;
+    memset(&made, 0, sizeof made);
+    memset(&last, 0, sizeof last);
+    made.rate = hill;
+    snprintf(folder, sizeof folder, "cache%d", number++);
+    return setenv("XDG_CACHE_HOME", in_folder(folder), 1);
+}
+
+static void climbs_a_hill(void **unused)
+{
+    (void)unused;
+    for (unsigned long seed = 0; seed < 20; seed++) {
+        works(search(60, seed));
+        assert_string_equal(row.shape, HILLTOP);
+        assert_true(fabs(rate - hill(HILLTOP)) < 1e-6 * rate);
+        contains(row.source, "made.up, size 1000: the best of ");
+        assert_true(last.last.tried < 300); /* of 8192 */
+        assert_true(last.last.elapsed < 5); /* of 60 s: it ends when nothing around is better */
+        assert_true(last.last.wrong == 0 && last.last.refused == 0);
+        assert_true(last.last.first_rate == hill(last.first));
+    }
+}
+
+static void is_the_same_for_the_same_seed(void **unused)
+{
+    (void)unused;
+    static struct { size_t calls; char what[MAX_CALLS], shape[MAX_CALLS][100]; } once;
+    works(search(60, 7));
+    once.calls = made.calls;
+    for (size_t i = 0; i < made.calls; i++) {
+        once.what[i] = made.call[i].what;
+        memcpy(once.shape[i], made.call[i].shape, sizeof once.shape[i]);
+    }
+    works(search(60, 7));
+    assert_int_equal(made.calls, once.calls);
+    for (size_t i = 0; i < made.calls; i++) {
+        assert_int_equal(made.call[i].what, once.what[i]);
+        assert_string_equal(made.call[i].shape, once.shape[i]);
+    }
+    works(search(60, 8));
+    bool differs = made.calls != once.calls;
+    for (size_t i = 0; i < made.calls && !differs; i++)
+        differs = strcmp(made.call[i].shape, once.shape[i]) != 0;
+    assert_true(differs);
+}
+
+/* Knobs that hang together: b must be a multiple of a, and at most 16 a. */
+static bool b_of_a(const char *shape)
+{
+    long a = cltune_value(shape, "a", 0), b = cltune_value(shape, "b", 0);
+    return b % a == 0 && b <= 16 * a;
+}
+static double diagonal(const char *shape)
+{
+    return 1e9 * exp2(-octaves(shape, "a", 6) / 2 - octaves(shape, "b", 6) / 2 - octaves(shape, "c", 3) / 2);
+}
+
+static void gets_past_constraints(void **unused)
+{
+    (void)unused;
+    made.rate = diagonal;
+    made.allowed = b_of_a;
+    for (unsigned long seed = 0; seed < 20; seed++) {
+        works(search(60, seed));
+        assert_int_equal(cltune_value(row.shape, "a", 0), 64);
+        assert_int_equal(cltune_value(row.shape, "b", 0), 64);
+        assert_int_equal(cltune_value(row.shape, "c", 0), 8);
+    }
+}
+
+/* ---- Wrong answers. ---- */
+
+static uint64_t landscape;
+static double noise_of(const char *shape, uint64_t salt)
+{
+    uint64_t h = 1469598103934665603u ^ salt ^ landscape * 0x9E3779B97F4A7C15u;
+    for (; *shape; shape++)
+        h = (h ^ (unsigned char)*shape) * 1099511628211u;
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9u;
+    return (double)((h ^ h >> 27) * 0x94D049BB133111EBu >> 11) * 0x1p-53;
+}
+
+/* Shapes that compute nonsense are the fastest of all. */
+static bool right_by_chance(const char *shape) { return noise_of(shape, 1) < 0.6; }
+static bool allowed_by_chance(const char *shape) { return noise_of(shape, 2) < 0.8; }
+static double faster_when_wrong(const char *shape)
+{
+    return noise_of(shape, 3) < 0.05 ? -1 : (right_by_chance(shape) ? 1 : 10) * (0.1 + noise_of(shape, 4));
+}
+
+static void a_wrong_answer_never_wins(void **unused)
+{
+    (void)unused;
+    made.rate = faster_when_wrong;
+    made.right = right_by_chance;
+    made.allowed = allowed_by_chance;
+    size_t wrong = 0, refused = 0;
+    for (landscape = 0; landscape < 300; landscape++) {
+        works(search(60, landscape));
+        assert_true(right_by_chance(row.shape) && allowed_by_chance(row.shape) && faster_when_wrong(row.shape) > 0);
+        assert_true(calls_of('v', row.shape) > 0);
+        wrong += last.last.wrong;
+        refused += last.last.refused;
+    }
+    assert_true(wrong > 300 && refused > 300); /* there was something to get wrong */
+}
+
+static bool never(const char *shape) { return !shape; }
+static double not_at_all(const char *shape) { return shape ? -1 : 0; }
+
+static void says_when_nothing_is_right(void **unused)
+{
+    (void)unused;
+    made.right = never;
+    fails(ENOENT, search(60, 1));
+    contains((search(60, 1), clerror()), "made.up none gives a right answer");
+    assert_int_equal(last.last.wrong, last.last.tried);
+    made.right = NULL;
+    made.allowed = never;
+    fails(ENOENT, search(60, 1));
+    assert_int_equal(last.last.refused, last.last.tried);
+    assert_int_equal(calls_of('m', NULL) + calls_of('v', NULL), 0);
+    made.allowed = NULL;
+    made.rate = not_at_all;
+    fails(ENOENT, search(60, 1));
+    assert_int_equal(calls_of('v', NULL), 0);
+    made.broken = true;
+    fails(ENOMEM, search(60, 1));
+    contains((search(60, 1), clerror()), "made: no memory for the problem");
+}
+
+static double nonsense(const char *shape)
+{
+    static const double value[] = {NAN, INFINITY, 0, -5};
+    double x = noise_of(shape, 9);
+    return x < 0.4 ? value[(int)(10 * x)] : hill(shape);
+}
+
+static void takes_no_nonsense_for_a_rate(void **unused)
+{
+    (void)unused;
+    made.rate = nonsense;
+    for (landscape = 0; landscape < 30; landscape++) {
+        works(search(60, landscape));
+        assert_true(isfinite(rate) && rate > 0);
+        assert_true(noise_of(row.shape, 9) >= 0.4);
+    }
+}
+
+/* ---- Time. ---- */
+
+static void respects_the_budget(void **unused)
+{
+    (void)unused;
+    made.seconds = 0.01;
+    static const double budgets[] = {0.3, 0.6, 1.2};
+    for (int i = 0; i < 3; i++) {
+        double t = seconds_now();
+        works(search(budgets[i], 3));
+        t = seconds_now() - t;
+        if (t > budgets[i] + 0.15 || t < 0.4 * budgets[i])
+            fail_msg("%g s for a budget of %g s", t, budgets[i]);
+    }
+    works(search(0, 3)); /* no time: what it began with is verified and measured */
+    assert_int_equal(last.last.tried, 1);
+    assert_string_equal(row.shape, last.first);
+}
+
+static void ends_when_told(void **unused)
+{
+    (void)unused;
+    for (last.stop_at = 1; last.stop_at < 40; last.stop_at += 6) {
+        size_t stop_at = last.stop_at;
+        works(search(60, 5));
+        assert_int_equal(last.calls, stop_at);
+        assert_string_equal(row.shape, last.best); /* the best so far */
+        assert_true(rate == last.last.best_rate);
+    }
+}
+
+/* Not measured again what is hopeless. */
+static void drops_hopeless_candidates(void **unused)
+{
+    (void)unused;
+    works(search(60, 11));
+    double best = 0;
+    size_t dropped = 0, kept = 0;
+    for (size_t i = 0; i < made.calls; i++) {
+        const char *shape = made.call[i].shape;
+        bool again = made.call[i].what != 'm';
+        for (size_t k = 0; k < i && !again; k++)
+            again = made.call[k].what == 'm' && strcmp(made.call[k].shape, shape) == 0;
+        if (again)
+            continue;
+        if (hill(shape) < 0.5 * best) {
+            assert_int_equal(calls_of('m', shape), 1);
+            dropped++;
+        } else {
+            assert_true(calls_of('m', shape) >= 3);
+            kept++;
+        }
+        best = fmax(best, hill(shape));
+    }
+    assert_true(dropped > 5 && kept > 5);
+}
+
+/* ---- Where it begins, and what it keeps. ---- */
+
+static void begins_with_the_known_row(void **unused)
+{
+    (void)unused;
+    works(cltune_store(cp, 0, "made.up", 1000, "chunk=38 d=2 a=48 c=8 b=4 flag=0 z=-7", 1, "items/s"));
+    last.stop_at = 1;
+    works(search(60, 1));
+    assert_string_equal(row.shape, "a=48 b=4 c=8 d=2 flag=0 chunk=38 z=-7"); /* 48 is no value of the knob's */
+    assert_true(last.last.first_rate == hill(row.shape));
+    last.stop_at = 0;
+    works(search(60, 1));
+    assert_string_equal(row.shape, HILLTOP " chunk=38 z=-7"); /* words that are no knobs stay */
+    works(cltune_store(cp, 0, "made.up", 1000, row.shape, rate, "items/s"));
+    works(search(60, 2));
+    assert_string_equal(row.shape, HILLTOP " chunk=38 z=-7"); /* nothing is better */
+    assert_string_equal(last.first, row.shape);
+}
+
+/* A row that does not run any more is no reason to stop. */
+static void leaves_a_row_that_is_wrong(void **unused)
+{
+    (void)unused;
+    made.right = right_by_chance;
+    for (landscape = 0; noise_of("a=1 b=1 c=1 d=1 flag=0", 1) < 0.6;)
+        landscape++;
+    works(cltune_store(cp, 0, "made.up", 1000, "a=1 b=1 c=1 d=1 flag=0", 1, "items/s"));
+    works(search(60, 1));
+    assert_true(right_by_chance(row.shape));
+    assert_true(last.last.first_rate == 0 && last.last.wrong > 0);
+}
+
+/* A noisy machine: no shape that is really slower than the start comes out. */
+static uint64_t moment;
+static double noisy(const char *shape)
+{
+    moment = moment * 6364136223846793005u + 1442695040888963407u;
+    return hill(shape) * exp2(0.4 * ((double)(moment >> 11) * 0x1p-53 - 0.5)); /* +- 15 % */
+}
+
+static void is_not_fooled_by_noise(void **unused)
+{
+    (void)unused;
+    made.rate = noisy;
+    double sum = 0, least = 1;
+    works(cltune_store(cp, 0, "made.up", 1000, "a=16 b=4 c=32 d=2 flag=0", 1, "items/s"));
+    for (unsigned long seed = 0; seed < 100; seed++) {
+        works(search(60, seed));
+        double real = hill(row.shape) / hill(HILLTOP);
+        sum += real;
+        least = fmin(least, real);
+    }
+    assert_true(least > 0.75); /* the start is 0.83 of the best */
+    assert_true(sum / 100 > 0.9);
+}
+
+static void wants_proper_arguments(void **unused)
+{
+    (void)unused;
+    static int many[40];
+    struct cltune_kernel bad = kernel;
+    struct cltune_knob empty = {"a", powers, 0}, long_one = {"a", many, 40};
+    fails(EINVAL, cltune_search(NULL, cp, 0, 1, 1, 1, NULL, NULL, &row, &rate));
+    fails(EINVAL, cltune_search(&kernel, cp, 0, 1, 1, 1, NULL, NULL, NULL, &rate));
+    fails(EINVAL, cltune_search(&kernel, cp, 0, 1, 1, 1, NULL, NULL, &row, NULL));
+    fails(EINVAL, cltune_search(&kernel, NULL, 0, 1, 1, 1, NULL, NULL, &row, &rate));
+    fails(EINVAL, cltune_search(&kernel, cp, 99, 1, 1, 1, NULL, NULL, &row, &rate));
+    fails(EINVAL, cltune_search(&kernel, cp, 0, 1, -1, 1, NULL, NULL, &row, &rate));
+    fails(EINVAL, cltune_search(&kernel, cp, 0, 1, NAN, 1, NULL, NULL, &row, &rate));
+    bad.nknobs = 0;
+    fails(EINVAL, cltune_search(&bad, cp, 0, 1, 1, 1, NULL, NULL, &row, &rate));
+    bad.nknobs = 1;
+    bad.knob = &empty;
+    fails(EINVAL, cltune_search(&bad, cp, 0, 1, 1, 1, NULL, NULL, &row, &rate));
+    bad.knob = &long_one;
+    fails(EINVAL, cltune_search(&bad, cp, 0, 1, 1, 1, NULL, NULL, &row, &rate));
+    bad = kernel;
+    bad.verify = NULL;
+    fails(EINVAL, cltune_search(&bad, cp, 0, 1, 1, 1, NULL, NULL, &row, &rate));
+    assert_int_equal(made.opened, 0);
+    bad = kernel;
+    bad.allowed = NULL; /* everything is */
+    works(cltune_search(&bad, cp, 0, 1000, 60, 1, NULL, NULL, &row, &rate));
+    assert_string_equal(row.shape, HILLTOP);
+}
+
+static int create(void **state)
+{
+    cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
+    return cp ? files_create(state) : -1;
+}
+
+static int destroy(void **state) { return clcontext_destroy(cp) | files_remove(state); }
+
+int main(void)
+{
+#define MADE(test) cmocka_unit_test_setup(test, a_new_kernel)
+    const struct CMUnitTest tests[] = {
+        MADE(climbs_a_hill), MADE(is_the_same_for_the_same_seed), MADE(gets_past_constraints),
+        MADE(a_wrong_answer_never_wins), MADE(says_when_nothing_is_right), MADE(takes_no_nonsense_for_a_rate),
+        MADE(respects_the_budget), MADE(ends_when_told), MADE(drops_hopeless_candidates),
+        MADE(begins_with_the_known_row), MADE(leaves_a_row_that_is_wrong), MADE(is_not_fooled_by_noise),
+        MADE(wants_proper_arguments),
+    };
+    return cmocka_run_group_tests(tests, create, destroy);
+}
