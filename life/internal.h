@@ -57,6 +57,7 @@ struct life_backend {
     int (*trace)(life *lf, size_t n, struct life_sample *sample);
     unsigned (*devices)(const life *lf);                  /* NULL: none */
     const char *(*shape)(const life *lf, unsigned dev);   /* NULL: "" */
+    const char *(*explain)(const life *lf, unsigned dev); /* NULL: "" */
 };
 
 extern const struct life_backend life_packed_backend, life_padded_backend, life_reference_backend;
@@ -81,6 +82,10 @@ struct life {
  * `from` do not overlap. This is the definition that everything else is tested against. */
 void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t width,
                    size_t height, const unsigned char *from, unsigned char *to);
+
+/* Advances some generations and compares windows in the corners, at the edges and inside with plain C
+ * (verify.c); -1 with EDOM when they differ. A grid that has no room for windows is compared whole. */
+int life_verify(life *lf);
 
 /* 64 well mixed bits of 64 (the finalizer of splitmix64, Steele, Lea & Flood 2014); the kernels have
  * the same function. A state's hash is the sum over its non-zero units u at place i of

@@ -339,3 +339,8 @@ const char *life_shape(const life *lf, unsigned dev)
 {
     return lf->backend->shape ? lf->backend->shape(lf, dev) : "";
 }
+
+const char *life_explain(const life *lf, unsigned dev)
+{
+    return lf->backend->explain ? lf->backend->explain(lf, dev) : "";
+}

@@ -46,7 +46,7 @@ struct strip {
     uint64_t *sums;           /* SLOTS times (population, hash) of each group of the counting kernel */
     size_t groups;
     struct life_shape shape;
-    char text[LIFE_SHAPE_TEXT];
+    char text[LIFE_SHAPE_TEXT], source[LIFE_SHAPE_TEXT];
     struct tiling tiling;
     void *program, *counter;  /* handles; shared between devices with the same options */
     cl_kernel step, count, copy;
@@ -248,7 +248,7 @@ static int create(life *lf, struct packed *p, const struct life_options *options
 {
     for (size_t i = 0; i < p->n; i++) {
         struct life_shape *shape = &p->strip[i].shape;
-        if (life_shape_choose(shape, lf, (unsigned)i, options->shape) < 0)
+        if (life_shape_choose(shape, lf, (unsigned)i, &info[i], options->shape, p->strip[i].source) < 0)
             return -1;
         if (!i || shape->generations < p->halo)
             p->halo = shape->generations;
@@ -541,6 +541,12 @@ static const char *packed_shape(const life *lf, unsigned dev)
     return dev < p->n ? p->strip[dev].text : "";
 }
 
+static const char *packed_explain(const life *lf, unsigned dev)
+{
+    const struct packed *p = lf->state;
+    return dev < p->n ? p->strip[dev].source : "";
+}
+
 const struct life_backend life_packed_backend = {
     .create = packed_create,
     .free = packed_free,
@@ -551,4 +557,5 @@ const struct life_backend life_packed_backend = {
     .trace = packed_trace,
     .devices = packed_devices,
     .shape = packed_shape,
+    .explain = packed_explain,
 };

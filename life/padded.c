@@ -21,12 +21,11 @@ enum { SLOTS = 64, BACKLOG = 256, DEVICE = 0 };
 
 /* How kernels are launched: rows of data, by kind of device. */
 struct shape {
-    const char *name;
     int group_x, group_y; /* cells of a work-group */
     int line;             /* work-items of a group of the ghost kernels */
     int count, counts;    /* items in a group of the counting kernel, groups per compute unit */
 };
-static const struct shape shape_cpu = {"cpu", 64, 16, 64, 1, 4}, shape_gpu = {"gpu", 32, 8, 128, 128, 8};
+static const struct shape shape_cpu = {64, 16, 64, 1, 4}, shape_gpu = {32, 8, 128, 128, 8};
 
 struct padded {
     struct shape shape;
@@ -114,8 +113,7 @@ static int padded_create(life *lf, const struct life_options *options)
         clerror_set(ENOMEM, "life: no memory for an engine");
     } else if (clgetdevinfo(lf->ctx, info) == 0) {
         p->shape = info[DEVICE].dev_type & CL_DEVICE_TYPE_CPU ? shape_cpu : shape_gpu;
-        snprintf(p->text, sizeof p->text, "%s: group_x=%d group_y=%d line=%d count=%d counts=%d",
-                 p->shape.name, p->shape.group_x, p->shape.group_y, p->shape.line, p->shape.count,
+        snprintf(p->text, sizeof p->text, "group_x=%d group_y=%d line=%d count=%d counts=%d", p->shape.group_x, p->shape.group_y, p->shape.line, p->shape.count,
                  p->shape.counts);
         status = allocate(lf, p, &info[DEVICE]);
         if (status == 0)

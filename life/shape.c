@@ -1,6 +1,6 @@
 /* shape.c - chooses how the packed kernels are launched on a device.
  *
- * In this order, later wins: defaults that work anywhere; the tuning store's row for the device and the
+ * In this order, later wins: numbers that work anywhere; the tuning store's row for the device and the
  * size of the grid; the caller's words; and then what the device cannot do is taken back, so that a row
  * measured on one machine is safe on the next.
  * SPDX-License-Identifier: MIT
@@ -57,25 +57,12 @@ static bool cpu_has_funnel(void)
 #endif
 }
 
-static struct life_shape defaults(const struct cldev_info *info)
+/* What works anywhere. */
+static struct life_shape modest(const struct cldev_info *info)
 {
-    struct life_shape s = {.name = "default"};
     const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
-    s.tile = !cpu;
-    s.generations = cpu ? 32 : 8;
-    s.ternary = cpu || strstr(info->dev_vendor, "NVIDIA");
-    s.shuffle = !cpu && strstr(info->dev_vendor, "NVIDIA");
-    s.block = 8;
-    s.lanes = info->dev_pref_vec_float >= 16 ? 8 : info->dev_pref_vec_float >= 8 ? 4 : 2;
-    s.funnel = 1;
-    s.span = 256;
-    s.bands = 1;
-    s.words = 1;
-    s.rows = 8;
-    s.warps = 8;
-    s.group = cpu ? 1 : 128;
-    s.groups = cpu ? 4 : 8;
-    return s;
+    return (struct life_shape){.tile = !cpu, .generations = 8, .block = 8, .lanes = 2, .span = 128, .bands = 1,
+                               .words = 1, .rows = 4, .warps = 8, .group = cpu ? 1 : 64, .groups = 4};
 }
 
 /* NVIDIA's instructions on NVIDIA only, and those of AVX-512 on a CPU with them only. */
@@ -166,24 +153,8 @@ static int fit_tile(const struct life_shape *s, const struct cldev_info *info)
 
 /* ---- What the engine calls. ------------------------------------------------------------------ */
 
-static int choose(struct life_shape *s, const life *lf, unsigned dev, const struct cldev_info *info,
-                  const char *words)
+static int check(struct life_shape *s, const life *lf, const struct cldev_info *info)
 {
-    struct cltune_row row;
-    struct life_shape asked = defaults(info);
-    if (words && apply(&asked, words) < 0) /* only to know which kernel it is */
-        return -1;
-    *s = defaults(info);
-    const size_t cells = lf->width * lf->height;
-    if (cltune_find(lf->ctx, dev, asked.tile ? "life.tile" : "life.rows", cells, &row) == 0 && row.shape[0]) {
-        if (apply(s, row.shape) < 0)
-            return -1;
-        snprintf(s->name, sizeof s->name, "tuned");
-    }
-    if (words && apply(s, words) < 0)
-        return -1;
-    s->tile = asked.tile;
-    take_back(s, info);
     const char *reason = contradiction(s);
     if (reason)
         return clerror_set(EINVAL, "life: shape: %s", reason);
@@ -193,29 +164,41 @@ static int choose(struct life_shape *s, const life *lf, unsigned dev, const stru
     return s->tile ? fit_tile(s, info) : fit_rows(s, lf, info);
 }
 
-int life_shape_choose(struct life_shape *shape, const life *lf, unsigned dev, const char *words)
+int life_shape_choose(struct life_shape *s, const life *lf, unsigned dev, const struct cldev_info *info,
+                      const char *words, char source[LIFE_SHAPE_TEXT])
 {
-    struct cldev_info *info = calloc(clgetndev(lf->ctx), sizeof *info);
-    if (!info)
-        return clerror_set(ENOMEM, "life: no memory for the list of devices");
-    int status = clgetdevinfo(lf->ctx, info);
-    if (status == 0)
-        status = choose(shape, lf, dev, &info[dev], words);
-    free(info);
-    return status;
+    struct cltune_row row;
+    struct life_shape asked = modest(info);
+    if (words && apply(&asked, words) < 0) /* which of the kernels is it? */
+        return -1;
+    const char *kernel = asked.tile ? "life.tile" : "life.rows";
+    if (cltune_find(lf->ctx, dev, kernel, lf->width * lf->height, &row) < 0)
+        return -1;
+    *s = modest(info);
+    s->tile = asked.tile;
+    if (apply(s, row.shape) < 0 || s->tile != asked.tile || check(s, lf, info) < 0) {
+        *s = modest(info); /* a row that does not fit is no reason to stop */
+        s->tile = asked.tile;
+        snprintf(row.source, sizeof row.source, "%s: the stored row does not fit the device; a modest one", kernel);
+    }
+    snprintf(source, LIFE_SHAPE_TEXT, "%.200s%s", row.source, words && *words ? "; then the caller's words" : "");
+    if (words && apply(s, words) < 0)
+        return -1;
+    take_back(s, info);
+    return check(s, lf, info);
 }
 
 void life_shape_print(const struct life_shape *s, char text[LIFE_SHAPE_TEXT])
 {
     if (s->tile)
         snprintf(text, LIFE_SHAPE_TEXT,
-                 "%s: tile=1 generations=%d words=%d rows=%d warps=%d shuffle=%d ternary=%d multiply=%d "
-                 "group=%d groups=%d", s->name, s->generations, s->words, s->rows, s->warps, s->shuffle,
+                 "tile=1 generations=%d words=%d rows=%d warps=%d shuffle=%d ternary=%d multiply=%d "
+                 "group=%d groups=%d", s->generations, s->words, s->rows, s->warps, s->shuffle,
                  s->ternary, s->multiply, s->group, s->groups);
     else
         snprintf(text, LIFE_SHAPE_TEXT,
-                 "%s: tile=0 generations=%d block=%d lanes=%d ternary=%d funnel=%d span=%d bands=%d group=%d "
-                 "groups=%d", s->name, s->generations, s->block, s->lanes, s->ternary, s->funnel, s->span,
+                 "tile=0 generations=%d block=%d lanes=%d ternary=%d funnel=%d span=%d bands=%d group=%d "
+                 "groups=%d", s->generations, s->block, s->lanes, s->ternary, s->funnel, s->span,
                  s->bands, s->group, s->groups);
 }
 

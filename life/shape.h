@@ -29,18 +29,19 @@
     X(groups, "count.cl: groups per compute unit")
 
 struct life_shape {
-    char name[32]; /* of the row it came from */
 #define LIFE_SHAPE_MEMBER(key, meaning) int key;
     LIFE_SHAPE_KEYS(LIFE_SHAPE_MEMBER)
 #undef LIFE_SHAPE_MEMBER
 };
 
-/* Fills *shape for device `dev` and a grid; `words` (may be NULL) come from the caller. EINVAL: an
- * unknown key, a number out of range, numbers that do not go together or beyond the device. */
-int life_shape_choose(struct life_shape *shape, const life *lf, unsigned dev, const char *words);
-
-/* "name: key=1 key=2 ..." with the keys that its kernel has. */
+/* Fills *shape for device `dev`, described by `info`, and a grid; `words` (may be NULL) come from the caller.
+ * EINVAL: an unknown key, a number out of range, numbers that do not go together or beyond the device.
+ * `source`, where its numbers come from, gets a sentence. */
 enum { LIFE_SHAPE_TEXT = 400 };
+int life_shape_choose(struct life_shape *shape, const life *lf, unsigned dev, const struct cldev_info *info,
+                      const char *words, char source[LIFE_SHAPE_TEXT]);
+
+/* "key=1 key=2 ..." with the keys that its kernel has. */
 void life_shape_print(const struct life_shape *shape, char text[LIFE_SHAPE_TEXT]);
 
 /* The -D options of its kernel, without the rule's. */

@@ -166,13 +166,20 @@ enum life_bounds life_bounds_of(const life *lf);
 int life_engine_by_name(const char *name);
 const char *life_engine_name(enum life_engine engine);
 
-/* Devices in use; the launch shape of one as a line "name: KEY=NUMBER ..." (owned by the engine; ""
- * for the reference); kernels started so far on all devices; the most memory that any one device
- * holds for the engine, in bytes, without the local memory of running kernels. */
-unsigned life_devices(const life *lf);
-const char *life_shape(const life *lf, unsigned dev);
+/* Kernels started so far, on all devices; the most memory that any one device holds for the engine, in
+ * bytes, without the local memory of running kernels. */
 uint64_t life_launches(const life *lf);
 size_t life_device_bytes(const life *lf);
+
+/* The number of devices in use; of one of them its launch shape as words "KEY=NUMBER ..." and a sentence
+ * that says which row of the tuning store that is and why (both owned by the engine; "" if there is
+ * none). */
+unsigned life_devices(const life *lf);
+const char *life_shape(const life *lf, unsigned dev);
+const char *life_explain(const life *lf, unsigned dev);
+
+/* What `stdcl tune` searches: the packed kernels for CPUs and GPUs. Static; *count of them. */
+const struct cltune_kernel *life_tune_kernels(size_t *count);
 
 #ifdef __cplusplus
 } /* extern "C" */

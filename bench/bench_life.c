@@ -1,0 +1,311 @@
+/* bench_life.c - how many cells a second the Life engines update.
+ *
+ *   bench_life [--device NAME] [--devices K] [--size W[xH],W[xH],...] [--generations N] [--engine NAME,NAME]
+ *              [--rule RULE] [--plane] [--shape "KEY=NUMBER ..."] [--sweep "KEY=V,V,... KEY=V,..."]
+ *              [--runs N] [--seconds S] [--no-check] [--golly]
+ *
+ * For every size, engine and shape: a soup of density 1/2 is started; windows of it, in the corners, at the
+ * edges and inside, are compared with plain C after some generations; then N generations (1024) are timed,
+ * cut down to about S seconds (2) where they would take longer. Best and median of the runs (5) are printed.
+ * The limit counts the logic of the bit-sliced kernel for B3/S23: 11 operations for a word of cells, 64 words
+ * of 32 a clock on each of an NVIDIA GPU's multiprocessors, or two vectors of 512 a clock on a CPU core.
+ * Gcells_per_cpu_s is per second of work of this process, for CPU devices on a machine that others use too.
+ * --golly also times Golly's bgolly (QuickLife) on the same soup. --sweep tries all combinations of numbers.
+ * Output: one line a case, "key=value" words, made to be grepped; after a sweep, the best shape once more.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/life.h"
+#include "life/internal.h"
+#include "stdcl/life.h"
+
+#include <stdbool.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_KEYS = 16, MAX_VALUES = 24, MAX_RUNS = 25, LINE = 512 };
+
+struct options {
+    const char *device, *size, *engine, *rule, *shape, *sweep;
+    unsigned devices, runs;
+    unsigned long long generations;
+    double seconds;
+    bool plane, check, golly;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Seconds of work of this process on all cores: what counts on a machine that others use too. */
+static double worked(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static _Noreturn void die(const char *what)
+{
+    const char *why = clerror();
+    fprintf(stderr, "bench_life: %s%s%s\n", what, why ? ": " : "", why ? why : "");
+    exit(1);
+}
+
+/* ---- Timing. ---------------------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double limit_of(CLCONTEXT *cp, unsigned n)
+{
+    struct cldev_info info[64];
+    if (n > 64 || clgetdevinfo(cp, info) < 0)
+        return 0;
+    double sum = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const double clock = 1e6 * info[i].dev_max_freq * info[i].dev_max_core;
+        if (strstr(info[i].dev_vendor, "NVIDIA"))
+            sum += clock * 64 * 32 / 11;
+        else if (info[i].dev_type & CL_DEVICE_TYPE_CPU && info[i].dev_pref_vec_float >= 16)
+            sum += clock * 2 * 512 / 11;
+    }
+    return sum;
+}
+
+static void print_device(CLCONTEXT *cp)
+{
+    struct cldev_info info[64];
+    if (clgetndev(cp) > 64 || clgetdevinfo(cp, info) < 0)
+        die("devices");
+#ifndef STDCL_COMMIT
+#define STDCL_COMMIT "unknown"
+#endif
+    printf("device=\"%s\" devices=%u driver=\"%s\" commit=%s\n", info[0].dev_name, clgetndev(cp),
+           info[0].dev_drv_version, STDCL_COMMIT);
+}
+
+/* One case. Returns the best rate; prints why and returns 0 when the shape is not possible. */
+static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine engine, size_t width, size_t height,
+                       const char *shape)
+{
+    double seconds[MAX_RUNS], cpu = 0;
+    const double cells = (double)width * (double)height;
+    life *lf = life_create(&(struct life_options){
+        .ctx = cp, .engine = engine, .width = width, .height = height,
+        .bounds = o->plane ? LIFE_PLANE : LIFE_TORUS, .rule = o->rule, .shape = shape});
+    if (!lf) {
+        printf("engine=%s size=%zux%zu shape=\"%s\" refused=\"%s\"\n", life_engine_name(engine), width, height,
+               shape ? shape : "", clerror());
+        return 0;
+    }
+    if (life_soup(lf, 0.5, 1) < 0)
+        die("soup");
+    const bool right = !o->check || life_verify(lf) == 0;
+    if (life_step(lf, 1) < 0)
+        die("stepping");
+    /* As many generations as fit the time, by a first measurement. */
+    unsigned long long n = o->generations, trial = n < 64 ? n : 64;
+    double start = now();
+    if (life_step(lf, trial) < 0)
+        die("stepping");
+    const double each = (now() - start) / (double)trial;
+    if (each * (double)n > o->seconds)
+        n = o->seconds / each > (double)trial ? (unsigned long long)(o->seconds / each) : trial;
+    const uint64_t launches = life_launches(lf);
+    for (unsigned r = 0; r < o->runs; r++) {
+        const double before = worked();
+        start = now();
+        if (life_step(lf, n) < 0)
+            die("stepping");
+        seconds[r] = now() - start;
+        if (r == 0 || worked() - before < cpu)
+            cpu = worked() - before;
+    }
+    qsort(seconds, o->runs, sizeof *seconds, ascending);
+    const double best = cells * (double)n / seconds[0], median = cells * (double)n / seconds[o->runs / 2];
+    const double limit = engine == LIFE_PACKED ? limit_of(cp, life_devices(lf)) : 0;
+    printf("engine=%s size=%zux%zu bounds=%s rule=%s generations=%llu best_Gcells_per_s=%.2f median_Gcells_per_s=%.2f "
+           "Gcells_per_cpu_s=%.2f us_per_generation=%.3f launches=%llu bytes_per_cell=%.4f limit_percent=%.1f check=%s devices=%u shape=\"%s\"\n",
+           life_engine_name(engine), width, height, o->plane ? "plane" : "torus", o->rule, n, best / 1e9,
+           median / 1e9, cells * (double)n / cpu / 1e9, 1e6 * seconds[0] / (double)n, (unsigned long long)((life_launches(lf) - launches) / o->runs),
+           (double)life_device_bytes(lf) * life_devices(lf) / cells, limit ? 100 * best / limit : 0,
+           right ? o->check ? "right" : "none" : "WRONG", life_devices(lf), life_shape(lf, 0));
+    fflush(stdout);
+    life_free(lf);
+    return right ? best : 0;
+}
+
+/* Golly's QuickLife, from a file, on the same soup: the time of N generations less that of none. */
+static void run_golly(const struct options *o, size_t width, size_t height)
+{
+    char file[] = "/tmp/bench_life_XXXXXX.rle", command[200];
+    const int fd = mkstemps(file, 4);
+    const unsigned long long n = o->generations < 256 ? o->generations : 256;
+    double seconds[2];
+    life *lf = life_create(&(struct life_options){.engine = LIFE_PACKED, .width = width, .height = height});
+    struct life_cells c;
+    if (fd < 0 || !lf || life_soup(lf, 0.5, 1) < 0 || life_cells_alloc(&c, width, height) < 0 ||
+        life_get(lf, 0, 0, &c) < 0)
+        die("a soup for bgolly");
+    close(fd);
+    struct life_pattern p = {.width = width, .height = height, .columns = width, .rows = height, .stride = c.stride,
+                             .word = c.word, .rule = "B3/S23"};
+    snprintf(p.bounds, sizeof p.bounds, "%c%zu,%zu", o->plane ? 'P' : 'T', width, height);
+    if (life_pattern_write(file, &p, LIFE_FORMAT_RLE) < 0)
+        die("a file for bgolly");
+    for (int i = 0; i < 2; i++) {
+        snprintf(command, sizeof command, "bgolly -q -q -m %llu '%s' >/dev/null 2>&1", i ? n : 0ULL, file);
+        const double start = now();
+        if (system(command) != 0)
+            seconds[1] = 0;
+        seconds[i] = now() - start;
+    }
+    printf("engine=bgolly size=%zux%zu bounds=%s generations=%llu best_Gcells_per_s=%.3f\n", width, height,
+           o->plane ? "plane" : "torus", n, (double)width * (double)height * (double)n / (seconds[1] - seconds[0]) / 1e9);
+    unlink(file);
+    life_cells_free(&c);
+    life_free(lf);
+}
+
+/* ---- Sweeps. ---------------------------------------------------------------------------------- */
+
+struct sweep {
+    size_t keys, count[MAX_KEYS];
+    char key[MAX_KEYS][32], value[MAX_KEYS][MAX_VALUES][16];
+};
+
+static void parse_sweep(const char *text, struct sweep *s)
+{
+    char copy[LINE], *outer, *inner;
+    snprintf(copy, sizeof copy, "%s", text ? text : "");
+    s->keys = 0;
+    for (char *word = strtok_r(copy, " ", &outer); word; word = strtok_r(NULL, " ", &outer)) {
+        char *values = strchr(word, '=');
+        if (!values || s->keys == MAX_KEYS)
+            die("--sweep takes words KEY=V,V,...");
+        *values++ = 0;
+        snprintf(s->key[s->keys], sizeof *s->key, "%s", word);
+        s->count[s->keys] = 0;
+        for (char *v = strtok_r(values, ",", &inner); v; v = strtok_r(NULL, ",", &inner))
+            if (s->count[s->keys] < MAX_VALUES)
+                snprintf(s->value[s->keys][s->count[s->keys]++], sizeof **s->value, "%s", v);
+        s->keys++;
+    }
+}
+
+static void run_sweep(const struct options *o, CLCONTEXT *cp, size_t width, size_t height)
+{
+    static struct sweep s;
+    size_t at[MAX_KEYS] = {0};
+    double best = 0;
+    char best_shape[LINE] = "";
+    parse_sweep(o->sweep, &s);
+    for (;;) {
+        char shape[LINE];
+        size_t used = (size_t)snprintf(shape, sizeof shape, "%s", o->shape ? o->shape : "");
+        for (size_t k = 0; k < s.keys && used < sizeof shape; k++)
+            used += (size_t)snprintf(shape + used, sizeof shape - used, " %s=%s", s.key[k], s.value[k][at[k]]);
+        const double rate = run_case(o, cp, LIFE_PACKED, width, height, shape);
+        if (rate > best) {
+            best = rate;
+            memcpy(best_shape, shape, sizeof shape);
+        }
+        size_t k = 0;
+        while (k < s.keys && ++at[k] == s.count[k])
+            at[k++] = 0;
+        if (k == s.keys)
+            break;
+    }
+    if (s.keys)
+        printf("best size=%zux%zu best_Gcells_per_s=%.2f shape=\"%s\"\n", width, height, best / 1e9, best_shape);
+}
+
+/* ---- The command line. ------------------------------------------------------------------------ */
+
+static bool is(const char *arg, const char *name, char **next, const char **value)
+{
+    if (strcmp(arg, name) != 0)
+        return false;
+    if (!*next) {
+        fprintf(stderr, "bench_life: %s needs a value\n", name);
+        exit(2);
+    }
+    *value = *next;
+    return true;
+}
+
+static struct options parse(char **argv)
+{
+    struct options o = {.size = "1024", .engine = "packed", .rule = "B3/S23", .runs = 5, .generations = 1024,
+                        .seconds = 2, .check = true};
+    for (char **a = argv + 1; *a; a++) {
+        const char *v = NULL;
+        if (is(*a, "--device", a + 1, &o.device) || is(*a, "--size", a + 1, &o.size) ||
+            is(*a, "--engine", a + 1, &o.engine) || is(*a, "--rule", a + 1, &o.rule) ||
+            is(*a, "--shape", a + 1, &o.shape) || is(*a, "--sweep", a + 1, &o.sweep))
+            a++;
+        else if (is(*a, "--devices", a + 1, &v))
+            o.devices = (unsigned)atoi(v), a++;
+        else if (is(*a, "--runs", a + 1, &v))
+            o.runs = (unsigned)atoi(v), a++;
+        else if (is(*a, "--generations", a + 1, &v))
+            o.generations = strtoull(v, NULL, 10), a++;
+        else if (is(*a, "--seconds", a + 1, &v))
+            o.seconds = atof(v), a++;
+        else if (strcmp(*a, "--plane") == 0)
+            o.plane = true;
+        else if (strcmp(*a, "--no-check") == 0)
+            o.check = false;
+        else if (strcmp(*a, "--golly") == 0)
+            o.golly = true;
+        else
+            fprintf(stderr, "bench_life: unknown option %s\n", *a), exit(2);
+    }
+    if (o.runs < 1 || o.runs > MAX_RUNS || !o.generations)
+        die("--runs is 1 to 25, --generations at least 1");
+    return o;
+}
+
+static void run_size(const struct options *o, CLCONTEXT *cp, size_t width, size_t height)
+{
+    char engines[LINE], *rest;
+    snprintf(engines, sizeof engines, "%s", o->engine);
+    for (char *name = strtok_r(engines, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        const int engine = life_engine_by_name(name);
+        if (engine < 0)
+            die("--engine");
+        if (engine == LIFE_PACKED)
+            run_sweep(o, cp, width, height);
+        else
+            run_case(o, cp, (enum life_engine)engine, width, height, NULL);
+    }
+    if (o->golly)
+        run_golly(o, width, height);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    const struct options o = parse(argv);
+    const int type = (int)CL_DEVICE_TYPE_ALL, gpu = CL_DEVICE_TYPE_GPU; /* ALL is all 32 bits of an int */
+    CLCONTEXT *cp = o.device || o.devices || stdgpu
+                        ? clcontext_create(o.device, o.device ? type : gpu, o.devices ? o.devices : 1, NULL, 0)
+                        : stdcpu;
+    if (!cp)
+        die("no device");
+    print_device(cp);
+    char sizes[LINE], *rest;
+    snprintf(sizes, sizeof sizes, "%s", o.size);
+    for (char *size = strtok_r(sizes, ",", &rest); size; size = strtok_r(NULL, ",", &rest)) {
+        char *end;
+        const size_t width = strtoull(size, &end, 10), height = *end == 'x' ? strtoull(end + 1, NULL, 10) : width;
+        run_size(&o, cp, width, height);
+    }
+    return 0;
+}
