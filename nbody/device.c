@@ -11,8 +11,8 @@
 
 /* ---- Kernels. --------------------------------------------------------------------------------- */
 
-#define SOURCE(name)                                               \
-    extern const unsigned char stdcl_kernel_nbody_##name##_cl[]; \
+#define SOURCE(name)                                                                                         \
+    extern const unsigned char stdcl_kernel_nbody_##name##_cl[];                                             \
     extern const unsigned long stdcl_kernel_nbody_##name##_cl_size;
 SOURCE(direct)
 SOURCE(step)
@@ -25,7 +25,10 @@ static const struct {
     const unsigned char *text;
     const unsigned long *size;
 } source[SOURCES] = {
-#define ENTRY(name) {"nbody/" #name ".cl", stdcl_kernel_nbody_##name##_cl, &stdcl_kernel_nbody_##name##_cl_size}
+#define ENTRY(name)                                                                                          \
+    {                                                                                                        \
+        "nbody/" #name ".cl", stdcl_kernel_nbody_##name##_cl, &stdcl_kernel_nbody_##name##_cl_size           \
+    }
     ENTRY(direct), ENTRY(step), ENTRY(diagnose)
 #undef ENTRY
 };
@@ -34,23 +37,23 @@ static const struct {
     int source;
     const char *name;
 } kernel_name[KERNELS] = {
-    [FORCES] = {DIRECT_CL, "forces"},   [JERKS] = {DIRECT_CL, "jerks"},
+    [FORCES] = {DIRECT_CL, "forces"},         [JERKS] = {DIRECT_CL, "jerks"},
     [POTENTIALS] = {DIRECT_CL, "potentials"}, [JOIN] = {STEP_CL, "join"},
-    [LEAPFROG] = {STEP_CL, "leapfrog"}, [TAYLOR] = {STEP_CL, "taylor"},
-    [HERMITE] = {STEP_CL, "hermite"},   [SETTLE] = {STEP_CL, "settle"},
+    [LEAPFROG] = {STEP_CL, "leapfrog"},       [TAYLOR] = {STEP_CL, "taylor"},
+    [HERMITE] = {STEP_CL, "hermite"},         [SETTLE] = {STEP_CL, "settle"},
     [DIAGNOSE] = {DIAGNOSE_CL, "diagnose"},
 };
 
 static int open_programs(struct nbody *nb, struct part *p)
 {
     char options[512];
-    shape_options(nb, &p->shape, options, sizeof options);
+    nbody_shape_options(nb, &p->shape, options, sizeof options);
     p->owner = true;
     for (int s = 0; s < SOURCES; s++) {
         if (s == DIRECT_CL && p->shape.fast)
             strcat(options, " -cl-fast-relaxed-math");
-        p->program[s] = clopen_named(nb->ctx, source[s].name, (const char *)source[s].text,
-                                     *source[s].size, options, CLLD_NOW);
+        p->program[s] = clopen_named(nb->ctx, source[s].name, (const char *)source[s].text, *source[s].size,
+                                     options, CLLD_NOW);
         if (!p->program[s])
             return -1;
     }
@@ -72,7 +75,7 @@ static int build_part(struct nbody *nb, struct part *p)
     return 0;
 }
 
-int device_build(struct nbody *nb)
+int nbody_device_build(struct nbody *nb)
 {
     for (cl_uint d = 0; d < nb->ndev; d++)
         if (nb->part[d].rows && build_part(nb, &nb->part[d]) != 0)
@@ -80,8 +83,8 @@ int device_build(struct nbody *nb)
     return 0;
 }
 
-int device_visit(const struct nbody *nb, const struct part *p, enum kernel kernel, size_t rows,
-                 size_t components, cl_uint nargs, const struct stdcl_arg *args)
+int nbody_device_visit(const struct nbody *nb, const struct part *p, enum kernel kernel, size_t rows,
+                       size_t components, cl_uint nargs, const struct stdcl_arg *args)
 {
     const size_t flat = (size_t)p->shape.flat;
     clndrange_t ndr = clndrange_init2d(0, (rows + flat - 1) / flat * flat, flat, 0, components, 1);
@@ -96,7 +99,7 @@ int device_visit(const struct nbody *nb, const struct part *p, enum kernel kerne
 static cl_uint choose_splits(const struct nbody *nb, const struct part *p)
 {
     const struct nbody_shape *s = &p->shape;
-    size_t groups = p->rows / shape_rows(s);
+    size_t groups = p->rows / nbody_shape_rows(s);
     size_t wanted = ((size_t)s->fill * p->units + groups - 1) / groups;
     size_t useful = nb->padded / (size_t)s->span;
     size_t splits = s->split ? (size_t)s->split : wanted < useful ? wanted : useful;
@@ -116,7 +119,7 @@ static void *place(struct nbody *nb, struct part *p, size_t size, int flags)
     return block;
 }
 
-int device_place(struct nbody *nb, struct part *p)
+int nbody_device_place(struct nbody *nb, struct part *p)
 {
     const size_t plane = p->rows * nb->real;
     p->splits = choose_splits(nb, p);
@@ -133,7 +136,7 @@ int device_place(struct nbody *nb, struct part *p)
     return p->state && p->partial && p->phi && p->sums && p->bad ? 0 : -1;
 }
 
-void device_free(struct nbody *nb)
+void nbody_device_free(struct nbody *nb)
 {
     for (cl_uint d = 0; nb->part && d < nb->ndev; d++) {
         struct part *p = &nb->part[d];

@@ -11,8 +11,8 @@ static int start(const struct nbody *nb, struct part *p)
 {
     const size_t group = (size_t)p->shape.flat;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(p->phi),
-                                     VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count),
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),  BLOCK_ARG(p->state), BLOCK_ARG(p->phi),
+                                     VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
                                      VALUE_ARG(p->splits), BLOCK_ARG(p->sums)};
     clndrange_t ndr = clndrange_init1d(0, group * (size_t)p->shape.sums, group);
     if (clforkv(nb->ctx, p->dev, p->kernel[DIAGNOSE], &ndr, CL_EVENT_NOWAIT, COUNT_OF(args), args) ==
@@ -41,7 +41,7 @@ static int add(struct nbody *nb, struct part *p, double *sum)
 int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
 {
     double sum[SUM_TERMS] = {0};
-    if (integrate_settle(nb) != 0 || forces_evaluate(nb, POTENTIALS) != 0)
+    if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
     for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
         if (p->count && start(nb, p) != 0)
@@ -50,11 +50,11 @@ int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
         if (p->count && add(nb, p, sum) != 0)
             return -1;
     /* G m is length^3 / time^2; times a velocity, squared or not, and a length. */
-    const double energy = units_factor(&nb->units, 5, -4) / nb->G;
-    const double momentum = units_factor(&nb->units, 4, -3) / nb->G;
-    const double angular = units_factor(&nb->units, 5, -3) / nb->G;
-    *d = (struct nbody_diagnostics){.time = nbody_time(nb), .kinetic = energy * sum[0],
-                                    .potential = energy * sum[1]};
+    const double energy = nbody_units_factor(&nb->units, 5, -4) / nb->G;
+    const double momentum = nbody_units_factor(&nb->units, 4, -3) / nb->G;
+    const double angular = nbody_units_factor(&nb->units, 5, -3) / nb->G;
+    *d = (struct nbody_diagnostics){
+        .time = nbody_time(nb), .kinetic = energy * sum[0], .potential = energy * sum[1]};
     for (int c = 0; c < 3; c++) {
         d->momentum[c] = momentum * sum[2 + c];
         d->angular_momentum[c] = angular * sum[5 + c];

@@ -22,6 +22,7 @@
 
 /* The numbers that shape the launches on a device: key, and what it means. They are -D options of
  * the kernels, launch sizes of the host, and the label of a benchmark, all at once. */
+/* clang-format off */
 #define NBODY_SHAPE_KEYS(X)                                                                     \
     X(group, "work-items of a group in the sums over pairs")                                    \
     X(width, "bodies of a vector: 1 on GPUs; 4, 8 or 16 where vectors are SIMD registers")      \
@@ -39,6 +40,7 @@
     X(flat, "work-items of a group in the kernels that visit each body once")                   \
     X(sums, "work-groups that add up energies and momenta")                                     \
     X(fp64, "0: those sums in pairs of floats, as on devices without doubles")
+/* clang-format on */
 
 struct nbody_shape {
 #define X(key, text) int key;
@@ -51,13 +53,14 @@ struct part;
 /* Chooses the shape of a part whose device is known: the store's row, then the caller's words
  * "KEY=NUMBER ..." (may be NULL); fills shape, label and reason. -1 with EINVAL for an unknown word, or
  * for numbers that do not go together or that the device cannot do. */
-int shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info *info, const char *words);
+int nbody_shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info *info,
+                       const char *words);
 
 /* Writes the build options of a part's kernels into text. */
-void shape_options(const struct nbody *nb, const struct nbody_shape *shape, char *text, size_t size);
+void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *shape, char *text, size_t size);
 
 /* Bodies that one work-group moves. */
-size_t shape_rows(const struct nbody_shape *shape);
+size_t nbody_shape_rows(const struct nbody_shape *shape);
 
 /* ---- units.c ---------------------------------------------------------------------------------- */
 
@@ -68,10 +71,10 @@ struct units {
 };
 
 /* The units that make the largest coordinate and the largest G m about 1. */
-struct units units_choose(double G, size_t n, const double *mass, const double (*pos)[3]);
+struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3]);
 
 /* The power of two to multiply by, to come from the engine's unit length^l time^t to the caller's. */
-double units_factor(const struct units *u, int l, int t);
+double nbody_units_factor(const struct units *u, int l, int t);
 
 /* ---- The engine. ------------------------------------------------------------------------------ */
 
@@ -93,7 +96,7 @@ struct part {
     void *program[3];
     bool owner; /* of the programs; else an earlier part of the same shape is */
     cl_kernel kernel[KERNELS];
-    size_t first, rows; /* of posm; rows is a multiple of shape_rows */
+    size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows */
     size_t count;       /* bodies among them, the rest is padding */
     cl_uint splits;     /* into which work-groups divide the attracting bodies */
     void *state;        /* planes of `rows` numbers, see STATE_... */
@@ -111,27 +114,33 @@ struct nbody {
     CLCONTEXT *ctx;
     enum nbody_integrator integrator;
     enum nbody_precision precision;
-    size_t real; /* bytes of a number: 4 or 8 */
+    size_t real;       /* bytes of a number: 4 or 8 */
     double G, eps, dt; /* the caller's units */
     struct units units;
     size_t n, padded;
     size_t burst;
     cl_uint ndev;
     struct part *part;
-    void *posm; /* {x, y, z, G m} of all bodies; Hermite: predicted positions */
-    void *velo; /* Hermite only: {vx, vy, vz, 0}, predicted */
-    bool uniform;  /* all bodies have the same mass */
-    bool current;  /* every device holds everybody's positions */
-    bool primed;   /* state holds the acceleration (and jerk) of the current positions */
-    bool settled;  /* Hermite: posm and velo are the corrected ones */
+    void *posm;   /* {x, y, z, G m} of all bodies; Hermite: predicted positions */
+    void *velo;   /* Hermite only: {vx, vy, vz, 0}, predicted */
+    bool uniform; /* all bodies have the same mass */
+    bool current; /* every device holds everybody's positions */
+    bool primed;  /* state holds the acceleration (and jerk) of the current positions */
+    bool settled; /* Hermite: posm and velo are the corrected ones */
     size_t steps;
     size_t base_steps; /* time = base_time + (steps - base_steps) dt */
     double base_time;
     double evaluations; /* of all forces */
 };
 
-static inline bool uses_jerks(const struct nbody *nb) { return nb->integrator == NBODY_HERMITE4; }
-static inline cl_uint state_planes(const struct nbody *nb) { return uses_jerks(nb) ? 12 : 6; }
+static inline bool uses_jerks(const struct nbody *nb)
+{
+    return nb->integrator == NBODY_HERMITE4;
+}
+static inline cl_uint state_planes(const struct nbody *nb)
+{
+    return uses_jerks(nb) ? 12 : 6;
+}
 
 /* Number k of an array in the engine's precision. */
 static inline double real_at(const struct nbody *nb, const void *array, size_t k)
@@ -148,59 +157,68 @@ static inline void real_put(const struct nbody *nb, void *array, size_t k, doubl
 
 /* Kernel arguments, as clforkv takes them. REAL_ARG: a number of the engine's precision, whose storage
  * `name` REAL_NUMBER has declared. */
-#define VALUE_ARG(v) {.size = sizeof(v), .kind = STDCL_VALUE, .value = &(v)}
-#define BLOCK_ARG(p) {.size = sizeof(void *), .kind = STDCL_GLOBAL, .value = &(p)}
-#define REAL_NUMBER(name, v)  \
-    const double name = (v);  \
+#define VALUE_ARG(v)                                                                                         \
+    {                                                                                                        \
+        .size = sizeof(v), .kind = STDCL_VALUE, .value = &(v)                                                \
+    }
+#define BLOCK_ARG(p)                                                                                         \
+    {                                                                                                        \
+        .size = sizeof(void *), .kind = STDCL_GLOBAL, .value = &(p)                                          \
+    }
+#define REAL_NUMBER(name, v)                                                                                 \
+    const double name = (v);                                                                                 \
     const float name##_single = (float)name
-#define REAL_ARG(nb, name)                          \
-    {.size = (nb)->real, .kind = STDCL_VALUE,       \
-     .value = (nb)->real == sizeof(float) ? (const void *)&name##_single : &name}
+#define REAL_ARG(nb, name)                                                                                   \
+    {                                                                                                        \
+        .size = (nb)->real, .kind = STDCL_VALUE,                                                             \
+        .value = (nb)->real == sizeof(float) ? (const void *)&name##_single : &name                          \
+    }
 #define COUNT_OF(array) ((cl_uint)(sizeof(array) / sizeof *(array)))
 
 /* ---- device.c --------------------------------------------------------------------------------- */
 
 /* Builds the kernels of every part that has rows; their shapes have been chosen. */
-int device_build(struct nbody *nb);
+int nbody_device_build(struct nbody *nb);
 
 /* Places the memory of a part that knows its rows, and chooses its splits. */
-int device_place(struct nbody *nb, struct part *p);
+int nbody_device_place(struct nbody *nb, struct part *p);
 
 /* Closes programs and frees memory, after work in flight. */
-void device_free(struct nbody *nb);
+void nbody_device_free(struct nbody *nb);
 
 /* Starts a kernel that visits `components` numbers of each of `rows` rows. */
-int device_visit(const struct nbody *nb, const struct part *p, enum kernel kernel, size_t rows,
-                 size_t components, cl_uint nargs, const struct stdcl_arg *args);
+int nbody_device_visit(const struct nbody *nb, const struct part *p, enum kernel kernel, size_t rows,
+                       size_t components, cl_uint nargs, const struct stdcl_arg *args);
 
 /* ---- forces.c --------------------------------------------------------------------------------- */
 
 /* Starts the sum on all devices over all bodies, after an exchange of positions if they are not
  * current; leaves partial sums in part->partial, or part->phi for potentials. Does not block. */
-int forces_evaluate(struct nbody *nb, enum kernel sum);
+int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
 
 /* Joins partial sums of p that stand in `from`, `planes` a split, and copies the first `wanted` planes,
  * times factor, to rows of out, n x wanted numbers for all parts. Blocks. */
-int forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint splits, cl_uint planes,
-                   cl_uint wanted, double factor, double *out);
+int nbody_forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint splits, cl_uint planes,
+                         cl_uint wanted, double factor, double *out);
 
 /* ---- exchange.c ------------------------------------------------------------------------------- */
 
 /* Decides who owns what: fills first, rows and count of every part, and nb->padded. */
-int exchange_divide(struct nbody *nb, const struct cldev_info *info, const struct nbody_options *options,
-                    const double *mass, const double (*pos)[3], const double (*vel)[3]);
+int nbody_exchange_divide(struct nbody *nb, const struct cldev_info *info,
+                          const struct nbody_options *options, const double *mass, const double (*pos)[3],
+                          const double (*vel)[3]);
 
 /* Starts copying every device's own positions to the host / waits for that and starts copying them to
  * the others. One device: nothing to do. */
-int exchange_begin(struct nbody *nb);
-int exchange_finish(struct nbody *nb);
+int nbody_exchange_begin(struct nbody *nb);
+int nbody_exchange_finish(struct nbody *nb);
 
 /* ---- integrate.c ------------------------------------------------------------------------------ */
 
 /* Brings accelerations (and jerks) of the current positions into part->state. Does not block. */
-int integrate_prime(struct nbody *nb);
+int nbody_integrate_prime(struct nbody *nb);
 
 /* Hermite: puts corrected positions and velocities into posm and velo. Does not block. */
-int integrate_settle(struct nbody *nb);
+int nbody_integrate_settle(struct nbody *nb);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Every device holds the positions of all bodies and moves those it owns: one piece of the array, cut
  * at multiples of what a work-group takes. After a move the pieces go through the host: each device
- * sends its own (exchange_begin), computes with it meanwhile, and gets the others' (exchange_finish).
+ * sends its own (nbody_exchange_begin), computes with it meanwhile, and gets the others' (nbody_exchange_finish).
  * Queues run in order, so on a device nothing more is needed; the host's copy of a piece must not be
  * overwritten before all others have fetched it, which is what waiting for `incoming` is for.
  * SPDX-License-Identifier: MIT
@@ -44,9 +44,12 @@ static int await(struct nbody *nb, cl_uint dev, cl_event *ev)
     return waited && clwaitev(nb->ctx, dev, waited, 0) == (cl_event)-1 ? -1 : 0;
 }
 
-static bool alone(const struct nbody *nb, const struct part *p) { return p->rows == nb->padded; }
+static bool alone(const struct nbody *nb, const struct part *p)
+{
+    return p->rows == nb->padded;
+}
 
-int exchange_begin(struct nbody *nb)
+int nbody_exchange_begin(struct nbody *nb)
 {
     for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
         if (await(nb, p->dev, &p->incoming) != 0)
@@ -58,7 +61,7 @@ int exchange_begin(struct nbody *nb)
     return 0;
 }
 
-int exchange_finish(struct nbody *nb)
+int nbody_exchange_finish(struct nbody *nb)
 {
     struct part *const end = nb->part + nb->ndev;
     for (struct part *p = nb->part; p < end; p++)
@@ -89,7 +92,7 @@ static size_t grain(const struct nbody *nb)
 {
     size_t g = 1;
     for (cl_uint d = 0; d < nb->ndev; d++) {
-        g = common_multiple(g, shape_rows(&nb->part[d].shape));
+        g = common_multiple(g, nbody_shape_rows(&nb->part[d].shape));
         g = common_multiple(g, (size_t)nb->part[d].shape.tile);
     }
     return g;
@@ -134,8 +137,8 @@ static bool one_model(const struct cldev_info *info, cl_uint ndev)
 
 /* Interactions a second of one device alone, from the second of two evaluations for some of the bodies;
  * 0 after an error. */
-static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options *options,
-                      const double *mass, const double (*pos)[3], const double (*vel)[3])
+static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options *options, const double *mass,
+                      const double (*pos)[3], const double (*vel)[3])
 {
     const cl_device_id id = clgetdevice(nb->ctx, dev);
     const size_t n = nb->n < 16384 ? nb->n : 16384;
@@ -161,15 +164,18 @@ static int check_weights(const double *weight, cl_uint ndev)
     double all = 0;
     for (cl_uint d = 0; d < ndev; d++) {
         if (!(weight[d] >= 0) || isinf(weight[d]))
-            return clerror_set(EINVAL, "nbody_create: the share of device %u is %g; shares must be numbers "
-                               ">= 0", d, weight[d]);
+            return clerror_set(EINVAL,
+                               "nbody_create: the share of device %u is %g; shares must be numbers "
+                               ">= 0",
+                               d, weight[d]);
         all += weight[d];
     }
     return all > 0 && !isinf(all) ? 0 : clerror_set(EINVAL, "nbody_create: the shares add up to %g", all);
 }
 
-int exchange_divide(struct nbody *nb, const struct cldev_info *info, const struct nbody_options *options,
-                    const double *mass, const double (*pos)[3], const double (*vel)[3])
+int nbody_exchange_divide(struct nbody *nb, const struct cldev_info *info,
+                          const struct nbody_options *options, const double *mass, const double (*pos)[3],
+                          const double (*vel)[3])
 {
     const bool given = options->shares != NULL, equal = one_model(info, nb->ndev);
     double *weight = calloc(nb->ndev, sizeof *weight);

@@ -9,20 +9,26 @@
 
 #include <math.h>
 
-static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
 
 /* The square of the softening in the engine's units; when that is as good as none, a number so small
  * that it is lost against the square of any distance, yet big enough for a finite pull on oneself. */
 static double softening(const struct nbody *nb, bool *none)
 {
     const double tiny = ldexp(1.0, nb->precision == NBODY_DOUBLE ? -500 : -80);
-    const double eps = nb->eps * units_factor(&nb->units, -1, 0);
+    const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0);
     *none = eps * eps <= tiny;
     return *none ? tiny : eps * eps;
 }
 
 /* Floating-point operations of one pair as direct.cl writes it, a fused multiply-add being two. */
-static double pair_flops(enum kernel sum) { return sum == FORCES ? 19 : sum == JERKS ? 44 : 12; }
+static double pair_flops(enum kernel sum)
+{
+    return sum == FORCES ? 19 : sum == JERKS ? 44 : 12;
+}
 
 /* One launch: the pull of the bodies from .. to on the rows of p. */
 static int launch(const struct nbody *nb, const struct part *p, enum kernel sum, size_t from, size_t to)
@@ -31,7 +37,7 @@ static int launch(const struct nbody *nb, const struct part *p, enum kernel sum,
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, begin = (cl_uint)from,
                   end = (cl_uint)to, adding = p->adding;
     const cl_uint span = (cl_uint)round_up((to - from + p->splits - 1) / p->splits, (size_t)s->tile);
-    const size_t groups = p->rows / shape_rows(s), group = (size_t)s->group;
+    const size_t groups = p->rows / nbody_shape_rows(s), group = (size_t)s->group;
     clndrange_t ndr = clndrange_init2d(0, groups * group, group, 0, p->splits, 1);
     bool none;
     REAL_NUMBER(eps2, softening(nb, &none));
@@ -91,16 +97,16 @@ static int start_others(const struct nbody *nb, struct part *p, enum kernel sum)
     return start(nb, p, sum, p->first + p->rows, nb->padded);
 }
 
-int forces_evaluate(struct nbody *nb, enum kernel sum)
+int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
 {
     struct part *const end = nb->part + nb->ndev;
     const bool travel = !nb->current;
-    if (travel && exchange_begin(nb) != 0)
+    if (travel && nbody_exchange_begin(nb) != 0)
         return -1;
     for (struct part *p = nb->part; p < end; p++)
         if (start_own(nb, p, sum) != 0)
             return -1;
-    if (travel && exchange_finish(nb) != 0)
+    if (travel && nbody_exchange_finish(nb) != 0)
         return -1;
     for (struct part *p = nb->part; p < end; p++)
         if (start_others(nb, p, sum) != 0)
@@ -111,14 +117,13 @@ int forces_evaluate(struct nbody *nb, enum kernel sum)
 
 /* ---- What the caller may ask. ----------------------------------------------------------------- */
 
-int forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint splits, cl_uint planes,
-                   cl_uint wanted, double factor, double *out)
+int nbody_forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint splits, cl_uint planes,
+                         cl_uint wanted, double factor, double *out)
 {
     const cl_uint rows = (cl_uint)p->rows;
     void *joined = clmalloc(nb->ctx, planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
-    const struct stdcl_arg args[] = {BLOCK_ARG(from), BLOCK_ARG(joined), VALUE_ARG(rows),
-                                     VALUE_ARG(splits)};
-    int status = joined ? device_visit(nb, p, JOIN, p->rows, planes, COUNT_OF(args), args) : -1;
+    const struct stdcl_arg args[] = {BLOCK_ARG(from), BLOCK_ARG(joined), VALUE_ARG(rows), VALUE_ARG(splits)};
+    int status = joined ? nbody_device_visit(nb, p, JOIN, p->rows, planes, COUNT_OF(args), args) : -1;
     if (status == 0 && clmsync(nb->ctx, p->dev, joined, CL_MEM_HOST) == (cl_event)-1)
         status = -1;
     for (size_t i = 0; status == 0 && i < p->count; i++)
@@ -130,26 +135,26 @@ int forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint splits,
 
 static int accelerations(struct nbody *nb, struct part *p, double *out)
 {
-    const double factor = units_factor(&nb->units, 1, -2);
+    const double factor = nbody_units_factor(&nb->units, 1, -2);
     if (uses_jerks(nb))
-        return forces_collect(nb, p, p->partial, p->splits, 6, 3, factor, out);
-    return forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
+        return nbody_forces_collect(nb, p, p->partial, p->splits, 6, 3, factor, out);
+    return nbody_forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
 }
 
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
 {
-    if (integrate_settle(nb) != 0)
+    if (nbody_integrate_settle(nb) != 0)
         return -1;
-    if (acc && (uses_jerks(nb) ? forces_evaluate(nb, JERKS) : integrate_prime(nb)) != 0)
+    if (acc && (uses_jerks(nb) ? nbody_forces_evaluate(nb, JERKS) : nbody_integrate_prime(nb)) != 0)
         return -1;
     for (struct part *p = nb->part; acc && p < nb->part + nb->ndev; p++)
         if (p->rows && accelerations(nb, p, acc[0]) != 0)
             return -1;
-    if (potential && forces_evaluate(nb, POTENTIALS) != 0)
+    if (potential && nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
     for (struct part *p = nb->part; potential && p < nb->part + nb->ndev; p++)
-        if (p->rows &&
-            forces_collect(nb, p, p->phi, p->splits, 1, 1, units_factor(&nb->units, 2, -2), potential) != 0)
+        if (p->rows && nbody_forces_collect(nb, p, p->phi, p->splits, 1, 1,
+                                            nbody_units_factor(&nb->units, 2, -2), potential) != 0)
             return -1;
     return 0;
 }

@@ -18,33 +18,33 @@ enum { SUM = 1, FINISH = 2, BEGIN = 4 };
 static int visit_leapfrog(const struct nbody *nb, struct part *p, cl_uint phases, int step)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    REAL_NUMBER(dt, nb->dt * units_factor(&nb->units, 0, -1));
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(p->partial), VALUE_ARG(first), VALUE_ARG(rows),
-        VALUE_ARG(count), VALUE_ARG(p->splits), VALUE_ARG(phases), REAL_ARG(nb, dt), BLOCK_ARG(p->bad),
-        VALUE_ARG(step)};
-    return device_visit(nb, p, LEAPFROG, p->count, 3, COUNT_OF(args), args);
+    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),  BLOCK_ARG(p->state), BLOCK_ARG(p->partial),
+                                     VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
+                                     VALUE_ARG(p->splits), VALUE_ARG(phases),   REAL_ARG(nb, dt),
+                                     BLOCK_ARG(p->bad),    VALUE_ARG(step)};
+    return nbody_device_visit(nb, p, LEAPFROG, p->count, 3, COUNT_OF(args), args);
 }
 
 static int visit_taylor(const struct nbody *nb, struct part *p, int step)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    REAL_NUMBER(dt, nb->dt * units_factor(&nb->units, 0, -1));
+    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
     const struct stdcl_arg args[] = {
-        BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(p->partial), VALUE_ARG(first), VALUE_ARG(rows),
-        VALUE_ARG(count), VALUE_ARG(p->splits), REAL_ARG(nb, dt), BLOCK_ARG(p->bad), VALUE_ARG(step)};
-    return device_visit(nb, p, TAYLOR, p->count, 3, COUNT_OF(args), args);
+        BLOCK_ARG(nb->posm), BLOCK_ARG(p->state),  BLOCK_ARG(p->partial), VALUE_ARG(first),  VALUE_ARG(rows),
+        VALUE_ARG(count),    VALUE_ARG(p->splits), REAL_ARG(nb, dt),      BLOCK_ARG(p->bad), VALUE_ARG(step)};
+    return nbody_device_visit(nb, p, TAYLOR, p->count, 3, COUNT_OF(args), args);
 }
 
 static int visit_hermite(const struct nbody *nb, struct part *p, cl_uint phases, int step)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    REAL_NUMBER(dt, nb->dt * units_factor(&nb->units, 0, -1));
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state), BLOCK_ARG(p->partial),
-        VALUE_ARG(first), VALUE_ARG(rows), VALUE_ARG(count), VALUE_ARG(p->splits), VALUE_ARG(phases),
-        REAL_ARG(nb, dt), BLOCK_ARG(p->bad), VALUE_ARG(step)};
-    return device_visit(nb, p, HERMITE, p->count, 3, COUNT_OF(args), args);
+    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),   BLOCK_ARG(nb->velo),  BLOCK_ARG(p->state),
+                                     BLOCK_ARG(p->partial), VALUE_ARG(first),     VALUE_ARG(rows),
+                                     VALUE_ARG(count),      VALUE_ARG(p->splits), VALUE_ARG(phases),
+                                     REAL_ARG(nb, dt),      BLOCK_ARG(p->bad),    VALUE_ARG(step)};
+    return nbody_device_visit(nb, p, HERMITE, p->count, 3, COUNT_OF(args), args);
 }
 
 /* Starts one of these on every device that has bodies. */
@@ -55,9 +55,15 @@ static int visit_all(struct nbody *nb, cl_uint phases, int step)
         if (!p->count)
             continue;
         switch (nb->integrator) {
-        case NBODY_LEAPFROG: status = visit_leapfrog(nb, p, phases, step); break;
-        case NBODY_HERMITE4: status = visit_hermite(nb, p, phases, step); break;
-        case NBODY_TAYLOR: status = visit_taylor(nb, p, step); break;
+        case NBODY_LEAPFROG:
+            status = visit_leapfrog(nb, p, phases, step);
+            break;
+        case NBODY_HERMITE4:
+            status = visit_hermite(nb, p, phases, step);
+            break;
+        case NBODY_TAYLOR:
+            status = visit_taylor(nb, p, step);
+            break;
         }
         if (status != 0 || clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
@@ -65,15 +71,15 @@ static int visit_all(struct nbody *nb, cl_uint phases, int step)
     return 0;
 }
 
-int integrate_settle(struct nbody *nb)
+int nbody_integrate_settle(struct nbody *nb)
 {
     if (!uses_jerks(nb) || nb->settled)
         return 0;
     for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
         const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
         const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state),
-                                         VALUE_ARG(first), VALUE_ARG(rows), VALUE_ARG(count)};
-        if (p->count && device_visit(nb, p, SETTLE, p->count, 3, COUNT_OF(args), args) != 0)
+                                         VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count)};
+        if (p->count && nbody_device_visit(nb, p, SETTLE, p->count, 3, COUNT_OF(args), args) != 0)
             return -1;
     }
     nb->settled = true;
@@ -92,17 +98,17 @@ static int keep_sums(struct nbody *nb)
         const struct stdcl_arg args[] = {BLOCK_ARG(p->partial), BLOCK_ARG(p->state), VALUE_ARG(rows),
                                          VALUE_ARG(p->splits)};
         if (p->count && p->partial != p->state &&
-            device_visit(nb, p, JOIN, p->rows, planes, COUNT_OF(args), args) != 0)
+            nbody_device_visit(nb, p, JOIN, p->rows, planes, COUNT_OF(args), args) != 0)
             return -1;
     }
     return 0;
 }
 
-int integrate_prime(struct nbody *nb)
+int nbody_integrate_prime(struct nbody *nb)
 {
     if (nb->primed)
         return 0;
-    if (integrate_settle(nb) != 0 || forces_evaluate(nb, uses_jerks(nb) ? JERKS : FORCES) != 0 ||
+    if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, uses_jerks(nb) ? JERKS : FORCES) != 0 ||
         keep_sums(nb) != 0)
         return -1;
     nb->primed = true;
@@ -115,7 +121,8 @@ int integrate_prime(struct nbody *nb)
 static int step(struct nbody *nb, int number, bool last)
 {
     const enum kernel sum = uses_jerks(nb) ? JERKS : FORCES;
-    if (forces_evaluate(nb, sum) != 0 || visit_all(nb, last ? SUM | FINISH : SUM | FINISH | BEGIN, number) != 0)
+    if (nbody_forces_evaluate(nb, sum) != 0 ||
+        visit_all(nb, last ? SUM | FINISH : SUM | FINISH | BEGIN, number) != 0)
         return -1;
     nb->evaluations++;
     if (nb->integrator == NBODY_TAYLOR || !last)
@@ -146,7 +153,7 @@ static int bad_steps(struct nbody *nb, int direction)
 static int burst(struct nbody *nb, size_t steps)
 {
     const bool begins = nb->integrator != NBODY_TAYLOR;
-    if (bad_steps(nb, CL_MEM_DEVICE) < 0 || (begins && integrate_prime(nb) != 0))
+    if (bad_steps(nb, CL_MEM_DEVICE) < 0 || (begins && nbody_integrate_prime(nb) != 0))
         return -1;
     if (begins) {
         if (visit_all(nb, BEGIN, 0) != 0)
@@ -170,10 +177,12 @@ int nbody_step(nbody *nb, size_t steps)
             return -1;
         nb->steps += now;
         if (bad <= (int)now + 1)
-            return clerror_set(EDOM, "nbody_step: a position or velocity became NaN or infinite in step %zu "
+            return clerror_set(EDOM,
+                               "nbody_step: a position or velocity became NaN or infinite in step %zu "
                                "(time %g); a smaller time step or a larger softening may help",
                                nb->steps - now + (size_t)bad,
-                               nb->base_time + nb->dt * (double)(nb->steps - now + (size_t)bad - nb->base_steps));
+                               nb->base_time +
+                                   nb->dt * (double)(nb->steps - now + (size_t)bad - nb->base_steps));
         steps -= now;
     }
     return 0;

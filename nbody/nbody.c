@@ -18,11 +18,14 @@ static int check_options(const struct nbody_options *o, size_t n)
     if (n < 1 || n > MAX_BODIES)
         return clerror_set(EINVAL, "nbody_create: %zu bodies; there must be 1 to %zu", n, MAX_BODIES);
     if (!isfinite(o->G) || o->G < 0)
-        return clerror_set(EINVAL, "nbody_create: a gravitational constant of %g; it must be a number > 0", o->G);
+        return clerror_set(EINVAL, "nbody_create: a gravitational constant of %g; it must be a number > 0",
+                           o->G);
     if (!isfinite(o->eps) || o->eps < 0)
-        return clerror_set(EINVAL, "nbody_create: a softening length of %g; it must be a number >= 0", o->eps);
+        return clerror_set(EINVAL, "nbody_create: a softening length of %g; it must be a number >= 0",
+                           o->eps);
     if (!isfinite(o->dt) || o->dt == 0)
-        return clerror_set(EINVAL, "nbody_create: a time step of %g; it must be a number other than 0", o->dt);
+        return clerror_set(EINVAL, "nbody_create: a time step of %g; it must be a number other than 0",
+                           o->dt);
     if ((unsigned)o->integrator > NBODY_TAYLOR || (unsigned)o->precision > NBODY_DOUBLE)
         return clerror_set(EINVAL, "nbody_create: integrator %d, precision %d: there is no such thing",
                            (int)o->integrator, (int)o->precision);
@@ -39,8 +42,8 @@ static int check_bodies(size_t n, const double *mass, const double (*pos)[3], co
                                mass[i]);
         for (int c = 0; c < 3; c++)
             if (!isfinite(pos[i][c]) || !isfinite(vel[i][c]))
-                return clerror_set(EINVAL, "nbody_create: body %zu: %s %c is %g; it must be a finite number", i,
-                                   isfinite(pos[i][c]) ? "velocity" : "position", "xyz"[c],
+                return clerror_set(EINVAL, "nbody_create: body %zu: %s %c is %g; it must be a finite number",
+                                   i, isfinite(pos[i][c]) ? "velocity" : "position", "xyz"[c],
                                    isfinite(pos[i][c]) ? vel[i][c] : pos[i][c]);
     }
     return 0;
@@ -64,7 +67,7 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
             return clerror_set(ENOTSUP, "nbody_create: %s has no double precision", info[d].dev_name);
         p->dev = d;
         p->units = info[d].dev_max_core ? info[d].dev_max_core : 1;
-        if (shape_choose(nb, p, &info[d], words) != 0)
+        if (nbody_shape_choose(nb, p, &info[d], words) != 0)
             return -1;
     }
     return 0;
@@ -86,7 +89,7 @@ static int place_all(struct nbody *nb)
     if (!nb->posm || (uses_jerks(nb) && !nb->velo))
         return -1;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        if (nb->part[d].rows && device_place(nb, &nb->part[d]) != 0)
+        if (nb->part[d].rows && nbody_device_place(nb, &nb->part[d]) != 0)
             return -1;
     return 0;
 }
@@ -118,8 +121,7 @@ static void write_padding(struct nbody *nb)
             real_put(nb, nb->posm, 4 * i + c, far);
 }
 
-static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3],
-                        const double (*vel)[3])
+static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
     const double most = nb->precision == NBODY_DOUBLE ? DBL_MAX : (double)FLT_MAX;
     for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
@@ -127,9 +129,10 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
             const size_t i = p->first + row;
             for (int c = 0; c < 3; c++)
                 if (fabs(ldexp(vel[i][c], nb->units.time - nb->units.length)) > most)
-                    return clerror_set(EINVAL, "nbody_create: the velocity of body %zu, %g, is out of range in "
-                                       "%s precision", i, vel[i][c],
-                                       nb->precision == NBODY_DOUBLE ? "double" : "single");
+                    return clerror_set(EINVAL,
+                                       "nbody_create: the velocity of body %zu, %g, is out of range in "
+                                       "%s precision",
+                                       i, vel[i][c], nb->precision == NBODY_DOUBLE ? "double" : "single");
             write_body(nb, p, row, nb->G * mass[i], pos[i], vel[i]);
         }
     write_padding(nb);
@@ -160,7 +163,7 @@ static int prepare(struct nbody *nb, const struct nbody_options *o, const double
     if (status == 0)
         status = choose_shapes(nb, info, o->shape);
     if (status == 0)
-        status = exchange_divide(nb, info, o, mass, pos, vel);
+        status = nbody_exchange_divide(nb, info, o, mass, pos, vel);
     free(info);
     return status;
 }
@@ -176,14 +179,20 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
     struct nbody *nb = calloc(1, sizeof *nb);
     if (!nb)
         return clerror_set(ENOMEM, "nbody_create: no memory on the host"), NULL;
-    *nb = (struct nbody){.ctx = ctx, .integrator = o->integrator, .precision = o->precision,
+    *nb = (struct nbody){.ctx = ctx,
+                         .integrator = o->integrator,
+                         .precision = o->precision,
                          .real = o->precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float),
-                         .G = o->G > 0 ? o->G : 1, .eps = o->eps, .dt = o->dt, .n = n,
-                         .burst = o->burst ? o->burst : MAX_BURST, .ndev = clgetndev(ctx)};
+                         .G = o->G > 0 ? o->G : 1,
+                         .eps = o->eps,
+                         .dt = o->dt,
+                         .n = n,
+                         .burst = o->burst ? o->burst : MAX_BURST,
+                         .ndev = clgetndev(ctx)};
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
-    nb->units = units_choose(nb->G, n, mass, pos);
+    nb->units = nbody_units_choose(nb->G, n, mass, pos);
     nb->uniform = all_equal(n, mass);
-    if (prepare(nb, o, mass, pos, vel) == 0 && device_build(nb) == 0 && place_all(nb) == 0 &&
+    if (prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
         write_bodies(nb, mass, pos, vel) == 0 && send_all(nb) == 0)
         return nb;
     nbody_free(nb);
@@ -194,7 +203,7 @@ void nbody_free(nbody *nb)
 {
     if (!nb)
         return;
-    device_free(nb);
+    nbody_device_free(nb);
     free(nb->part);
     free(nb);
 }
@@ -210,7 +219,8 @@ static int fetch(struct nbody *nb, struct part *p, bool pos, bool vel)
         return -1;
     if (pos && uses_jerks(nb))
         return clmsyncn(nb->ctx, p->dev, state + STATE_POS * plane, 3 * plane, CL_MEM_HOST) == (cl_event)-1
-                   ? -1 : 0;
+                   ? -1
+                   : 0;
     if (pos)
         return clmsyncn(nb->ctx, p->dev, own, 4 * plane, CL_MEM_HOST) == (cl_event)-1 ? -1 : 0;
     return 0;
@@ -218,7 +228,7 @@ static int fetch(struct nbody *nb, struct part *p, bool pos, bool vel)
 
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
 {
-    const double length = units_factor(&nb->units, 1, 0), speed = units_factor(&nb->units, 1, -1);
+    const double length = nbody_units_factor(&nb->units, 1, 0), speed = nbody_units_factor(&nb->units, 1, -1);
     for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
         if (p->count && fetch(nb, p, pos != NULL, vel != NULL) != 0)
             return -1;
@@ -243,11 +253,20 @@ double nbody_time(const nbody *nb)
     return nb->base_time + nb->dt * (double)(nb->steps - nb->base_steps);
 }
 
-size_t nbody_steps(const nbody *nb) { return nb->steps; }
+size_t nbody_steps(const nbody *nb)
+{
+    return nb->steps;
+}
 
-size_t nbody_bodies(const nbody *nb) { return nb->n; }
+size_t nbody_bodies(const nbody *nb)
+{
+    return nb->n;
+}
 
-double nbody_interactions(const nbody *nb) { return nb->evaluations * (double)nb->n * (double)nb->n; }
+double nbody_interactions(const nbody *nb)
+{
+    return nb->evaluations * (double)nb->n * (double)nb->n;
+}
 
 size_t nbody_device_bytes(const nbody *nb)
 {
@@ -265,7 +284,10 @@ unsigned nbody_devices(const nbody *nb)
     return owners;
 }
 
-size_t nbody_share(const nbody *nb, unsigned dev) { return dev < nb->ndev ? nb->part[dev].count : 0; }
+size_t nbody_share(const nbody *nb, unsigned dev)
+{
+    return dev < nb->ndev ? nb->part[dev].count : 0;
+}
 
 const char *nbody_shape(const nbody *nb, unsigned dev)
 {

@@ -11,16 +11,25 @@
 #include <limits.h>
 
 /* What holds when the store knows nothing of a device: small enough for any. */
-static const struct nbody_shape modest = {.group = 1, .width = 1, .items = 4, .tile = 16, .unroll = 1,
-                                          .block = 256, .fill = 16, .span = 256, .chunk = 34, .flat = 8,
-                                          .sums = 16, .fp64 = 1};
+static const struct nbody_shape modest = {.group = 1,
+                                          .width = 1,
+                                          .items = 4,
+                                          .tile = 16,
+                                          .unroll = 1,
+                                          .block = 256,
+                                          .fill = 16,
+                                          .span = 256,
+                                          .chunk = 34,
+                                          .flat = 8,
+                                          .sums = 16,
+                                          .fp64 = 1};
 
 /* ---- Words. ----------------------------------------------------------------------------------- */
 
 static int *member(struct nbody_shape *shape, const char *key, size_t length)
 {
-#define X(name, text)                                              \
-    if (length == strlen(#name) && strncmp(key, #name, length) == 0) \
+#define X(name, text)                                                                                        \
+    if (length == strlen(#name) && strncmp(key, #name, length) == 0)                                         \
         return &shape->name;
     NBODY_SHAPE_KEYS(X)
 #undef X
@@ -46,10 +55,9 @@ static const char *apply_word(struct nbody_shape *shape, const char *word)
         return NULL;
     }
     long value = strtol(word + length + 1, &end, 10);
-    if (end == word + length + 1 || (*end && !isspace((unsigned char)*end)) || value < 0 ||
-        value > 1 << 20) {
-        clerror_set(EINVAL, "nbody: shape: \"%.*s\": the number must be 0 to %d",
-                    (int)strcspn(word, " \t"), word, 1 << 20);
+    if (end == word + length + 1 || (*end && !isspace((unsigned char)*end)) || value < 0 || value > 1 << 20) {
+        clerror_set(EINVAL, "nbody: shape: \"%.*s\": the number must be 0 to %d", (int)strcspn(word, " \t"),
+                    word, 1 << 20);
         return NULL;
     }
     *number = (int)value;
@@ -67,10 +75,10 @@ static int apply(struct nbody_shape *shape, const char *words)
 static void print(const struct nbody_shape *shape, char *text, size_t size)
 {
     size_t length = 0;
-#define X(key, meaning)                                                                               \
-    if (length < size)                                                                                \
-        length += (size_t)snprintf(text + length, size - length, "%s" #key "=%d", length ? " " : "", \
-                                   shape->key);
+#define X(key, meaning)                                                                                      \
+    if (length < size)                                                                                       \
+        length +=                                                                                            \
+            (size_t)snprintf(text + length, size - length, "%s" #key "=%d", length ? " " : "", shape->key);
     NBODY_SHAPE_KEYS(X)
 #undef X
 }
@@ -108,8 +116,7 @@ static int check(const struct nbody_shape *s, const struct cldev_info *info, siz
                            s->group, s->flat, info->dev_name, info->dev_max_wg_sz);
     if (s->local && tile_bytes > info->dev_local_mem_sz)
         return clerror_set(EINVAL, "nbody: shape: tile=%d needs %zu bytes of local memory, %s has %llu",
-                           s->tile, tile_bytes, info->dev_name,
-                           (unsigned long long)info->dev_local_mem_sz);
+                           s->tile, tile_bytes, info->dev_name, (unsigned long long)info->dev_local_mem_sz);
     return 0;
 }
 
@@ -122,7 +129,8 @@ static const char *kernel_name(const struct nbody *nb)
     return uses_jerks(nb) ? "nbody.hermite.single" : "nbody.direct.single";
 }
 
-int shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info *info, const char *words)
+int nbody_shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info *info,
+                       const char *words)
 {
     const size_t body_bytes = 4 * nb->real * (uses_jerks(nb) ? 2 : 1);
     struct cltune_row row;
@@ -133,7 +141,8 @@ int shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info
         p->shape = modest; /* a row that does not fit is no reason to stop */
         strcat(strcpy(row.source, kernel_name(nb)), ": the stored row does not fit the device, a modest one");
     }
-    snprintf(p->reason, sizeof p->reason, "%s%s", row.source, words && *words ? "; then the caller's words" : "");
+    snprintf(p->reason, sizeof p->reason, "%s%s", row.source,
+             words && *words ? "; then the caller's words" : "");
     if (!info->dev_pref_vec_double)
         p->shape.fp64 = 0;
     if (words && apply(&p->shape, words) != 0)
@@ -142,7 +151,7 @@ int shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info
     return check(&p->shape, info, body_bytes);
 }
 
-void shape_options(const struct nbody *nb, const struct nbody_shape *s, char *text, size_t size)
+void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *s, char *text, size_t size)
 {
     snprintf(text, size,
              "-D GROUP=%d -D WIDTH=%d -D ITEMS=%d -D TILE=%d -D LOCAL=%d -D UNROLL=%d -D BLOCK=%d "
@@ -151,7 +160,7 @@ void shape_options(const struct nbody *nb, const struct nbody_shape *s, char *te
              nb->uniform, s->fp64 ? "" : " -D NO_FP64", nb->precision == NBODY_DOUBLE ? " -D DOUBLE" : "");
 }
 
-size_t shape_rows(const struct nbody_shape *shape)
+size_t nbody_shape_rows(const struct nbody_shape *shape)
 {
     return (size_t)shape->group * (size_t)shape->width * (size_t)shape->items;
 }

@@ -13,6 +13,7 @@ enum { SAMPLES = 64 };
 
 /* ---- Knobs: every key of a shape that matters to speed. --------------------------------------- */
 
+/* clang-format off */
 #define VALUES(name, ...) static const int name##_values[] = {__VA_ARGS__};
 VALUES(group, 1, 32, 64, 128, 256)
 VALUES(width, 1, 2, 4, 8, 16)
@@ -34,6 +35,7 @@ static const struct cltune_knob knobs[] = {
     KNOB(rsqrt), KNOB(fill),  KNOB(span),  KNOB(chunk), KNOB(flat), KNOB(sums),
 };
 
+/* clang-format on */
 static const size_t sizes[] = {1024, 8192, 65536, 262144};
 
 /* ---- The problem. ----------------------------------------------------------------------------- */
@@ -44,8 +46,8 @@ struct problem {
     struct nbody_options options;
     size_t n, nsamples, sample[SAMPLES];
     double *mass, (*pos)[3], (*vel)[3], *found; /* found: n x 6 */
-    double right[SAMPLES][6];                    /* acceleration and jerk */
-    struct nbody *nb;                            /* the engine of the last shape */
+    double right[SAMPLES][6];                   /* acceleration and jerk */
+    struct nbody *nb;                           /* the engine of the last shape */
     char shape[512];
 };
 
@@ -110,8 +112,8 @@ static void *problem_open(CLCONTEXT *cp, cl_uint dev, size_t n, enum nbody_preci
     p->vel = calloc(n, sizeof *p->vel);
     p->found = calloc(n, 6 * sizeof *p->found);
     p->ctx = clcontext_create_from(&id, 1);
-    p->options = (struct nbody_options){.ctx = p->ctx, .precision = precision, .integrator = integrator,
-                                        .eps = 0.01, .dt = 1e-5};
+    p->options = (struct nbody_options){
+        .ctx = p->ctx, .precision = precision, .integrator = integrator, .eps = 0.01, .dt = 1e-5};
     if (!p->mass || !p->pos || !p->vel || !p->found)
         clerror_set(ENOMEM, "nbody: no memory on the host for %zu bodies", n);
     else if (p->ctx && clgetdevinfo(p->ctx, &p->info) == 0 && fill(p) == 0)
@@ -134,15 +136,17 @@ static int use(struct problem *p, const char *shape)
 
 /* ---- What the search calls. ------------------------------------------------------------------- */
 
-/* Vectors suit CPUs and groups GPUs; the rest is what shape_choose refuses. */
+/* Vectors suit CPUs and groups GPUs; the rest is what nbody_shape_choose refuses. */
 static int allowed(void *problem, const char *shape)
 {
     const struct problem *p = problem;
-    struct nbody asked = {.ctx = p->ctx, .n = p->n, .integrator = p->options.integrator,
+    struct nbody asked = {.ctx = p->ctx,
+                          .n = p->n,
+                          .integrator = p->options.integrator,
                           .precision = p->options.precision,
                           .real = p->options.precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float)};
     struct part part = {.dev = 0};
-    if (shape_choose(&asked, &part, &p->info, shape) != 0)
+    if (nbody_shape_choose(&asked, &part, &p->info, shape) != 0)
         return -1;
     if (p->info.dev_type & CL_DEVICE_TYPE_CPU)
         return part.shape.group == 1 && part.shape.local == 0 ? 0 : -1;
@@ -158,14 +162,15 @@ static int verify(void *problem, const char *shape)
     struct nbody *nb = p->nb;
     const bool jerk = uses_jerks(nb);
     const cl_uint planes = jerk ? 6 : 3;
-    if (integrate_settle(nb) != 0 || forces_evaluate(nb, jerk ? JERKS : FORCES) != 0)
+    if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, jerk ? JERKS : FORCES) != 0)
         return -1;
-    if (forces_collect(nb, &nb->part[0], nb->part[0].partial, nb->part[0].splits, planes, planes, 1, p->found))
+    if (nbody_forces_collect(nb, &nb->part[0], nb->part[0].partial, nb->part[0].splits, planes, planes, 1,
+                             p->found))
         return -1;
     double error[2] = {0, 0}, size[2] = {0, 0};
     for (size_t s = 0; s < p->nsamples; s++)
         for (cl_uint c = 0; c < planes; c++) {
-            const double scale = units_factor(&nb->units, 1, c < 3 ? -2 : -3);
+            const double scale = nbody_units_factor(&nb->units, 1, c < 3 ? -2 : -3);
             const double right = p->right[s][c], e = scale * p->found[p->sample[s] * planes + c] - right;
             error[c / 3] += e * e;
             size[c / 3] += right * right;
@@ -205,19 +210,21 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
 
 /* ---- The list. -------------------------------------------------------------------------------- */
 
-#define OPEN(name, precision, integrator)                             \
-    static void *name(CLCONTEXT *cp, cl_uint dev, size_t n)           \
-    {                                                                 \
-        return problem_open(cp, dev, n, precision, integrator);      \
+#define OPEN(name, precision, integrator)                                                                    \
+    static void *name(CLCONTEXT *cp, cl_uint dev, size_t n)                                                  \
+    {                                                                                                        \
+        return problem_open(cp, dev, n, precision, integrator);                                              \
     }
 OPEN(open_direct_single, NBODY_SINGLE, NBODY_LEAPFROG)
 OPEN(open_direct_double, NBODY_DOUBLE, NBODY_LEAPFROG)
 OPEN(open_hermite_single, NBODY_SINGLE, NBODY_HERMITE4)
 OPEN(open_hermite_double, NBODY_DOUBLE, NBODY_HERMITE4)
 
-#define KERNEL(name, opening)                                                                           \
-    {name, "interactions/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes, \
-     opening, problem_close, allowed, verify, measure}
+#define KERNEL(name, opening)                                                                                \
+    {                                                                                                        \
+        name, "interactions/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes,    \
+            opening, problem_close, allowed, verify, measure                                                 \
+    }
 static const struct cltune_kernel kernels[] = {
     KERNEL("nbody.direct.single", open_direct_single),
     KERNEL("nbody.direct.double", open_direct_double),

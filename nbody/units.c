@@ -18,7 +18,7 @@ static int exponent(double x)
     return e;
 }
 
-struct units units_choose(double G, size_t n, const double *mass, const double (*pos)[3])
+struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3])
 {
     double length = 0, gm = 0;
     for (size_t i = 0; i < n; i++) {
@@ -33,7 +33,7 @@ struct units units_choose(double G, size_t n, const double *mass, const double (
     return u;
 }
 
-double units_factor(const struct units *u, int l, int t)
+double nbody_units_factor(const struct units *u, int l, int t)
 {
     return ldexp(1.0, l * u->length + t * u->time);
 }
