@@ -151,6 +151,8 @@ static const struct failure failures[] = {
     {"|for i = 1, 2 do\n|  if i == 2 then\n${i}${nil}\n|end end", ":3: ${nil} is nil"},
     {"\r\n|local x = 1\r\n${M}\r\n", ":3: the name 'M' has no value"},
     {"|x = [[a\r\n|b]]\r\n${M}", ":3: the name 'M' has no value"},
+    {"|x = 1\r\r\r y = 2\r\n${M}", ":2: the name 'M' has no value"},
+    {"${N\r\r}\n${M}", ":2: the name 'M' has no value"},
     {"\n${'a\\0b'}", ":2: a zero byte"},
 };
 
@@ -194,6 +196,27 @@ static void test_names(void **state)
 
 /* ---- #line: a count of lines as the preprocessor makes it, against numbers in the text. ---- */
 
+/* Whether a comment is open at the end of a line of n characters, if one was or was not at its start. */
+static bool comment_after(const char *p, size_t n, bool comment)
+{
+    for (size_t i = 0; i + 1 < n; i++) {
+        if (comment && p[i] == '*' && p[i + 1] == '/') {
+            comment = false;
+            i++;
+        } else if (!comment && p[i] == '/' && p[i + 1] == '/') {
+            return false;
+        } else if (!comment && p[i] == '/' && p[i + 1] == '*') {
+            comment = true;
+            i++;
+        } else if (!comment && (p[i] == '"' || p[i] == '\'')) {
+            char quote = p[i++];
+            while (i < n && p[i] != quote)
+                i += p[i] == '\\' ? 2 : 1;
+        }
+    }
+    return comment;
+}
+
 /* In `text` each line that holds @n@ stems from line n of the template. Follows the #line directives
  * outside of comments and of lines that `#if 0` leaves out. Returns how many it checked. */
 static int check_lines(const char *text)
@@ -210,10 +233,7 @@ static int check_lines(const char *text)
             fail();
         }
         checked += mark != NULL;
-        if (memmem(p, n, "/*", 2))
-            comment = true;
-        if (memmem(p, n, "*/", 2))
-            comment = false;
+        comment = comment_after(p, n, comment);
         if (strncmp(p, "#if 0", 5) == 0 || strncmp(p, "# endif", 7) == 0)
             skipped = p[1] == 'i';
         if (directive)
@@ -241,6 +261,8 @@ static const struct {
     {"/* @1@\n|for i = 1, 3 do\n  x\n|end\n*/\n@6@\n", 2},
     {"// a /* comment @1@\n|for i = 1, 2 do\n@3@ \" // */\n|end\n@5@\n", 4},
     {"'\"' /* \" */ @1@\n|for i = 1, 9 do\n@3@\n|end\n@5@\n", 11},
+    {"\"\\\"/*\" @1@\n|for i = 1, 9 do\n@3@\n|end\n@5@\n", 11},
+    {"/*/ @1@\n|for i = 1, 9 do\n  x\n|end\n*/\n@6@\n", 2},
     {"#if 0\n|for i = 1, 3 do\nx\n|end\n# endif\n@6@\n|for i = 1, 3 do\n@8@\n|end\n", 4},
     {"|for i = 1, 3 do\n@2@\n|end\n#if 0\n|for i = 1, 3 do\nx\n|end\n# endif\n@9@\n", 4},
 };
