@@ -152,12 +152,18 @@ struct cli_option {
      .help = (help_), .to.any = (to_), .of.reader = (reader_), .optional = true}
 #define CLI_END {.type = CLI_TYPE_END}
 
-/* The options that every command has. */
+/* The options that every command has which runs kernels. */
+struct cli_profile {
+    bool wanted;
+    int format; /* CLPROF_TABLE, ... */
+};
 struct cli_common {
     struct cli_strings device; /* patterns in order, see cli_devices_open; free with cli_common_free */
     bool json;
     bool quiet;
-    bool profile;
+    bool explain;
+    struct cli_profile profile;
+    const char *trace; /* a file, or NULL */
 };
 #define CLI_COMMON_OPTIONS(common)                                                              \
     CLI_GROUP("Common options"),                                                                \
@@ -166,10 +172,16 @@ struct cli_common {
                 "number of 'stdcl devices'; with ':K' only the K-th such device, from 0; may "  \
                 "be repeated (default: the first GPU, else the first CPU)"),                    \
     CLI_FLAG(0, "json", &(common)->json, "report as one JSON object on standard output"),       \
-    CLI_FLAG(0, "profile", &(common)->profile,                                                  \
-             "print on standard error where the time went"),                                    \
+    CLI_PARSED_OPTIONAL(0, "profile", "FORMAT", &(common)->profile, cli_read_profile,           \
+                        "print on standard error where the devices' time went, as a table, "    \
+                        "csv or json"),                                                         \
+    CLI_STRING(0, "trace", "FILE", &(common)->trace,                                            \
+               "write a timeline of all that ran, for ui.perfetto.dev"),                        \
+    CLI_FLAG(0, "explain", &(common)->explain,                                                  \
+             "say on standard error which measured kernel shapes are used, and why"),           \
     CLI_FLAG('q', "quiet", &(common)->quiet, "no progress and no report")
 void cli_common_free(struct cli_common *common);
+cli_reader cli_read_profile; /* for the table above */
 
 /* What a command accepts. */
 struct cli_usage {
@@ -243,10 +255,6 @@ int cli_devices_choose(const struct cli_devices *devices, const struct cli_strin
 /* Opens the devices that the patterns pick. The caller destroys *context. CLI_DONE or as above. */
 int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context);
 
-/* With --profile: start measuring a context, and print the table to stderr. Without: nothing. */
-int cli_profile_start(const struct cli_common *common, CLCONTEXT *context);
-int cli_profile_report(const struct cli_common *common, CLCONTEXT *context);
-
 /* The devices of a context in words, "NVIDIA H200" or "2 x NVIDIA H200". The caller frees it. */
 char *cli_devices_name(CLCONTEXT *context);
 
@@ -256,6 +264,19 @@ const char *cli_device_type(cl_device_type type);
 /* What to type on this system to get an OpenCL device, by the os-release file at `path` (normally
  * "/etc/os-release"); static memory. */
 const char *cli_install_hint(const char *path);
+
+/* ---- Where the time goes, and why it is not more. --------------------------------------------- */
+
+/* With --profile or --trace: check that the file can be written and start measuring a context; at the end,
+ * print the profile to stderr and write the timeline. Without: nothing. */
+int cli_profile_start(const struct cli_common *common, CLCONTEXT *context);
+int cli_profile_report(const struct cli_common *common, CLCONTEXT *context);
+
+/* Once it is known which row of the tuning store a device's kernels use: with --explain, prints the device,
+ * the engine's sentence about the row and the shape itself to stderr. Warns, once in a program, when the
+ * user's own rows could not be read, so it is to be called without --explain too. */
+void cli_explain(const struct cli_common *common, CLCONTEXT *context, unsigned dev, const char *sentence,
+                 const char *shape);
 
 /* ---- Output. --------------------------------------------------------------------------------- */
 

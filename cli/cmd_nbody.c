@@ -139,13 +139,19 @@ static int work(struct nbody_job *job)
         status = nbody_job_plan(job);
     if (status == CLI_DONE)
         status = cli_profile_start(&job->common, job->context);
+    for (unsigned dev = 0; status == CLI_DONE && dev < clgetndev(job->context); dev++)
+        if (nbody_share(job->engine, dev) > 0)
+            cli_explain(&job->common, job->context, dev, nbody_explain(job->engine, dev),
+                        nbody_shape(job->engine, dev));
     cli_interrupt_catch(); /* from here on there is something to save */
     if (status == CLI_DONE)
         status = nbody_output_open(job);
     if (status == CLI_DONE)
         status = nbody_job_run(job);
+    clprofile_begin(job->context, "output at the end");
     if (status == CLI_DONE)
         status = nbody_output_finish(job);
+    clprofile_end(job->context);
     if (status == CLI_DONE)
         status = nbody_job_report(job);
     if (status == CLI_DONE)

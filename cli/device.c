@@ -199,20 +199,6 @@ int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context)
     return status;
 }
 
-int cli_profile_start(const struct cli_common *common, CLCONTEXT *context)
-{
-    return common->profile && clprofile(context, 1) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-}
-
-int cli_profile_report(const struct cli_common *common, CLCONTEXT *context)
-{
-    if (!common->profile)
-        return CLI_DONE;
-    cli_progress_hide();
-    fflush(stdout);
-    return clprofile_report(context, stderr, CLPROF_TABLE) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-}
-
 /* Equal neighbours are counted: "2 x NVIDIA H200 + pthread-skylake". */
 char *cli_devices_name(CLCONTEXT *context)
 {

@@ -20,6 +20,7 @@ static size_t frame_step(const struct nbody_job *job, size_t i)
 static int visit(struct nbody_job *job, size_t step)
 {
     int status = CLI_DONE;
+    clprofile_begin(job->context, "output");
     if (job->frames_done < job->frames && step == frame_step(job, job->frames_done))
         status = nbody_output_frame(job);
     if (status == CLI_DONE && job->every && step % job->every == 0 && step > 0 && step < job->total) {
@@ -27,6 +28,7 @@ static int visit(struct nbody_job *job, size_t step)
         status = nbody_diagnose(job->engine, &d) < 0 ? cli_failed_call(NULL)
                                                      : nbody_output_row(job, &d);
     }
+    clprofile_end(job->context);
     return status;
 }
 
@@ -61,7 +63,9 @@ static int step_engine(struct nbody_job *job, size_t step, size_t burst, double 
         nbody_set_dt(job->engine, job->last_dt) < 0)
         return cli_failed_call(NULL);
     const double start = cli_seconds();
+    clprofile_begin(job->context, "steps");
     const int failed = nbody_step(job->engine, burst);
+    clprofile_end(job->context);
     *seconds = cli_seconds() - start;
     job->seconds += *seconds;
     return failed < 0 ? cli_failed_call(NULL) : CLI_DONE;

@@ -7,6 +7,7 @@
 #include "profile.h"
 
 #include <jansson.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SLOTS = 2 * MAX_NAMES, FIRST_ROOM = 1024 };
@@ -231,19 +232,28 @@ static void write_all(FILE *fp, const struct timeline *list, uint64_t zero)
     fprintf(fp, "],\n\"otherData\":{\"spans_not_kept\":%zu}}\n", beyond);
 }
 
+/* Devices and pipes are written to as they are; a file is replaced when the new one is complete. */
+static bool is_replaceable(const char *file)
+{
+    struct stat status;
+    return stat(file, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+}
+
 int timeline_write(const struct timeline *list, uint64_t zero, const char *file)
 {
     char *temporary = NULL;
+    bool replace = is_replaceable(file);
     if (asprintf(&temporary, "%s.tmp%ld", file, (long)getpid()) < 0)
         return fail(ENOMEM, 0, "clprofile_trace: no memory on the host");
-    FILE *fp = fopen(temporary, "we");
+    errno = 0;
+    FILE *fp = fopen(replace ? temporary : file, "we");
     if (fp)
         write_all(fp, list, zero);
     bool ok = fp && !ferror(fp);
-    ok = fp && fclose(fp) == 0 && ok && rename(temporary, file) == 0;
-    int code = errno;
-    if (!ok && fp)
+    ok = fp && fclose(fp) == 0 && ok && (!replace || rename(temporary, file) == 0);
+    int code = errno ? errno : EIO;
+    if (!ok && fp && replace)
         unlink(temporary);
     free(temporary);
-    return ok ? 0 : fail(code ? code : EIO, 0, "clprofile_trace: %s: %s", file, strerror(code ? code : EIO));
+    return ok ? 0 : fail(code, 0, "clprofile_trace: %s: %s", file, strerror(code));
 }

@@ -311,6 +311,10 @@ static void writes_whole_files_or_none(void **unused)
     fails(EISDIR, clprofile_trace(cp, folder));
     fails(EINVAL, clprofile_trace(cp, NULL));
     fails(EINVAL, clprofile_trace(NULL, "trace.json"));
+    fails(ENOSPC, clprofile_trace(cp, "/dev/full")); /* not replaced by a file, even if that could be done */
+    works(clprofile_trace(cp, "/dev/null"));
+    struct stat status;
+    assert_true(stat("/dev/null", &status) == 0 && S_ISCHR(status.st_mode));
     put_text(in_folder("trace.json"), "old");
     read_trace(); /* replaced */
     ready(dir = opendir(files_folder));

@@ -1,0 +1,61 @@
+/* measure.c - --profile, --trace and --explain: where the time goes, and which kernel shapes are used. */
+#include "cli.h"
+
+#include <strings.h>
+
+bool cli_read_profile(const char *text, void *to, char *why, size_t size)
+{
+    static const char *const names[] = {"table", "csv", "json"};
+    struct cli_profile *profile = to;
+    for (int i = 0; i < 3; i++)
+        if (!text || strcasecmp(text, names[i]) == 0) {
+            *profile = (struct cli_profile){true, (const int[]){CLPROF_TABLE, CLPROF_CSV, CLPROF_JSON}[i]};
+            return true;
+        }
+    snprintf(why, size, "unknown format '%s'; give one of table, csv, json", text);
+    return false;
+}
+
+int cli_profile_start(const struct cli_common *common, CLCONTEXT *context)
+{
+    int status = CLI_DONE;
+    if (!common->profile.wanted && !common->trace)
+        return CLI_DONE;
+    if (common->trace && strcmp(common->trace, "-") == 0)
+        return cli_wrong("--trace: the standard output is for the report; give the name of a file");
+    if (common->trace)
+        status = cli_check_output(common->trace);
+    if (status == CLI_DONE && clprofile(context, 1) < 0)
+        status = cli_failed_call(NULL);
+    return status;
+}
+
+int cli_profile_report(const struct cli_common *common, CLCONTEXT *context)
+{
+    int status = CLI_DONE;
+    if (common->profile.wanted) {
+        cli_progress_hide();
+        fflush(stdout);
+        if (clprofile_report(context, stderr, common->profile.format) < 0)
+            status = cli_failed_call(NULL);
+    }
+    if (common->trace && clprofile_trace(context, common->trace) < 0)
+        status = cli_failed_call(NULL);
+    return status;
+}
+
+void cli_explain(const struct cli_common *common, CLCONTEXT *context, unsigned dev, const char *sentence,
+                 const char *shape)
+{
+    static bool warned;
+    const char *warning = warned ? NULL : cltune_warning();
+    warned = true;
+    if (warning)
+        cli_warn("%s", warning);
+    if (!common->explain)
+        return;
+    char name[256] = "";
+    clGetDeviceInfo(clgetdevice(context, dev), CL_DEVICE_NAME, sizeof name, name, NULL);
+    cli_progress_hide();
+    fprintf(stderr, "device %u: %s\n  %s\n  %s\n", dev, name, sentence, shape && *shape ? shape : "(no words)");
+}
