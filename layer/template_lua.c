@@ -123,7 +123,7 @@ static int put(lua_State *L)
 {
     struct expansion *e = expansion_of(L);
     size_t n, line = (size_t)lua_tointeger(L, 2);
-    const char *bytes = lua_tolstring(L, 1, &n);
+    const char *bytes = luaL_checklstring(L, 1, &n);
     const char *wrong = text_append(&e->text, bytes, n, line, lua_toboolean(L, 3));
     if (wrong) {
         stop(e, ENOEXEC, wrong, line);
