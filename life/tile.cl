@@ -180,31 +180,44 @@ static inline uint from_item(uint w, int item)
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
 
-/* 32 cells of a row from any place on, the row repeated without end. Rarely needed, so not inlined. */
-__attribute__((noinline)) uint cells_from(__global const uint *row, long x, int width)
+/* How to make 32 cells that begin anywhere, the row repeated without end: the same for all rows. From 32
+ * cells in width up: bits `shift` and up of word i, the bits of word j above them, as far as `mask` goes, and
+ * from bit `seam` on the row's first cells again. A narrower row is one word, times `copies`. */
+struct source {
+    int i, j;
+    uint shift, mask, seam;
+    ulong copies;
+};
+
+static inline struct source source_of(int c, int width)
 {
-    uint out = 0;
-    int at = (int)((x % width + width) % width);
-    for (int got = 0; got < 32;) {
-        const int n = min(min(32 - at % 32, width - at), 32 - got);
-        uint piece = row[at / 32] >> (at % 32);
-        if (n < 32)
-            piece &= (1u << n) - 1;
-        out |= piece << got;
-        got += n;
-        at = at + n == width ? 0 : at + n;
+    struct source s = {0, 0, 0, 0, 32, 0};
+    if (PLANE) {
+        s.i = s.j = clamp(c, 0, (width - 1) / 32);
+        s.mask = s.i == c ? ~0u : 0;
+        return s;
     }
-    return out;
+    const int at = (int)(((32L * c) % width + width) % width), rest = width - at;
+    if (width < 32) {
+        s.shift = (uint)at;
+        for (int n = 0; n < 64; n += width)
+            s.copies |= (ulong)1 << n;
+        return s;
+    }
+    s.i = at / 32;
+    s.j = min(s.i + 1, (width - 1) / 32);
+    s.shift = (uint)at % 32;
+    s.mask = rest < 32 ? (1u << rest) - 1 : ~0u;
+    s.seam = (uint)min(rest, 32);
+    return s;
 }
 
-/* Word c, which may lie beyond either end, of a row. */
-static inline uint load_word(__global const uint *row, int c, int width)
+static inline uint cells_from(__global const uint *row, const struct source *s)
 {
-    if (c >= 0 && c < width / 32)
-        return row[c];
-    if (PLANE)
-        return c >= 0 && 32L * c < width ? row[c] : 0;
-    return cells_from(row, 32L * c, width);
+    if (s->copies)
+        return (uint)(row[0] * s->copies >> s->shift);
+    const uint low = row[s->i] >> s->shift, high = s->shift ? row[s->j] << (32 - s->shift) : 0;
+    return ((low | high) & s->mask) | (s->seam < 32 ? row[0] << s->seam : 0);
 }
 
 /* Sums of the rows at the top and bottom of every line, for the lines below and above. */
@@ -254,6 +267,13 @@ __kernel void life_tile(__global const uint *from, __global uint *to, __global c
     const int y = first_row - generations + line * ROWS;
     uint cell[ROWS][WORDS];
 
+    /* Most tiles lie inside the rows, where an item's words are words of memory. */
+    const int left = first_word - !whole, inner = left >= 0 && left + ITEMS * WORDS <= width / 32;
+    struct source source[WORDS];
+#pragma unroll
+    for (int k = 0; k < WORDS; k++)
+        source[k] = source_of(x + k, width);
+
     int at = wrap ? (y % rows + rows) % rows : y; /* row y + r, or where it is found */
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
@@ -264,7 +284,7 @@ __kernel void life_tile(__global const uint *from, __global uint *to, __global c
                                                 : from + (long)at * stride;
 #pragma unroll
         for (int k = 0; k < WORDS; k++)
-            cell[r][k] = dead ? 0 : load_word(row, x + k, width);
+            cell[r][k] = dead ? 0 : inner ? row[x + k] : cells_from(row, &source[k]);
         at = at + 1 == rows && wrap ? 0 : at + 1;
     }
 
