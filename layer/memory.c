@@ -14,6 +14,9 @@
 /* Registering costs some 50 us; blocks below this go through the driver's own staging memory. */
 enum { PIN_FROM_BYTES = 16384 };
 
+/* Sub-buffers kept of a block, more than a kernel has arguments. */
+enum { MOST_SUBBUFFERS = 128 };
+
 /* ---- The table of allocations. ---- */
 
 static struct {
@@ -218,12 +221,31 @@ static cl_mem whole_buffer(struct memory *m, cl_uint dev, const char *call)
     return m->buffer[dev];
 }
 
+/* Releases the oldest sub-buffer when there are too many. Commands in flight keep theirs; kernels that were
+ * given it look it up again. */
+static void drop_oldest_subbuffer(struct memory *m)
+{
+    size_t count = 0;
+    struct subbuffer **last = &m->subbuffers;
+    for (struct subbuffer *s = m->subbuffers; s; s = s->next)
+        count++;
+    if (count < MOST_SUBBUFFERS)
+        return;
+    while ((*last)->next)
+        last = &(*last)->next;
+    clReleaseMemObject((*last)->buffer);
+    free(*last);
+    *last = NULL;
+    new_epoch();
+}
+
 /* m->lock is held. */
 static cl_mem part_buffer(struct memory *m, cl_uint dev, size_t offset, cl_mem whole, const char *call)
 {
     for (struct subbuffer *s = m->subbuffers; s; s = s->next)
         if (s->dev == dev && s->offset == offset)
             return s->buffer;
+    drop_oldest_subbuffer(m);
     cl_int err = CL_SUCCESS;
     cl_buffer_region region = {offset, m->size - offset};
     struct subbuffer *s = malloc(sizeof *s);
