@@ -209,7 +209,8 @@ void *clmalloc(CLCONTEXT *cp, size_t size, int flags);
 
 /* Changes the size of a block, which may move. Host bytes are kept up to the smaller size, what only
  * a device holds is lost; waits for work in flight. ptr NULL is clmalloc. On failure NULL, and the
- * old block stays as it was. The flags of the old block stay; `cp` and `flags` matter for NULL only. */
+ * old block stays as it was. The flags of the old block stay (an image's shape does not: give it anew);
+ * `cp` and `flags` matter for NULL only. */
 void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags);
 
 /* Waits for work in flight on the block, then frees it. NULL is fine. EFAULT: not from clmalloc. */
@@ -575,8 +576,10 @@ long cltune_value(const char *shape, const char *key, long missing);
 int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, const char *shape,
                  double rate, const char *unit);
 
-/* Why the user's file was ignored (one sentence that names it), or NULL. Static memory. */
+/* Why the user's file was ignored (one sentence that names it), or NULL; and where that file is, or NULL when
+ * the environment names no place for it. Static memory. */
 const char *cltune_warning(void);
+const char *cltune_file(void);
 
 /* What a kernel's author declares, so that its shape can be searched. Callbacks return 0, or -1 after
  * clerror_set. `shape` is a full line of all knobs. */
