@@ -294,11 +294,15 @@ static void search_around(struct search *s)
 /* The start stays unless the best beats it once more. */
 static void playoff(struct search *s)
 {
-    if (s->stopped || s->first.rate == 0 || strcmp(s->first.shape, s->best.shape) == 0)
+    if (s->stopped || s->first.rate == 0)
         return;
-    take_turns(s, &s->first, &s->best, RUNS);
-    if (s->best.rate < BETTER * s->first.rate)
-        s->best = s->first;
+    if (strcmp(s->first.shape, s->best.shape) != 0) {
+        take_turns(s, &s->first, &s->best, RUNS);
+        if (s->best.rate < BETTER * s->first.rate)
+            s->best = s->first;
+    } else {
+        s->first = s->best; /* with the rate of the last turns */
+    }
     tell(s);
 }
 

@@ -39,24 +39,29 @@ static json_t *read_shipped(void)
     return all;
 }
 
-/* Warnings have been handed out, so each stays for good; there are as many as ways to spoil the file. */
-static const char *warn(const char *path, const char *why)
+/* A text that may be handed out, so it stays for good; there are few different ones. store_lock is held. */
+static const char *keep(const char *text)
 {
-    static struct warning {
-        struct warning *next;
+    static struct kept {
+        struct kept *next;
         char text[];
     } *all;
+    for (const struct kept *k = all; k; k = k->next)
+        if (strcmp(k->text, text) == 0)
+            return k->text;
+    struct kept *k = malloc(sizeof *k + strlen(text) + 1);
+    if (!k)
+        return "no memory on the host for the name of the file of measured kernel shapes";
+    strcpy(k->text, text);
+    k->next = all;
+    return (all = k)->text;
+}
+
+static const char *warn(const char *path, const char *why)
+{
     char text[4500];
     snprintf(text, sizeof text, "%s is ignored: %s; delete it, or run stdcl tune again", path, why);
-    for (const struct warning *w = all; w; w = w->next)
-        if (strcmp(w->text, text) == 0)
-            return w->text;
-    struct warning *w = malloc(sizeof *w + strlen(text) + 1);
-    if (!w)
-        return "the file of measured kernel shapes is ignored: there is no memory to say why";
-    strcpy(w->text, text);
-    w->next = all;
-    return (all = w)->text;
+    return keep(text);
 }
 
 static bool has_changed(const char *path, const struct stat *now)
@@ -94,6 +99,17 @@ STDCL_API const char *cltune_warning(void)
     const char *warning = store.warning;
     pthread_mutex_unlock(&store_lock);
     return warning;
+}
+
+STDCL_API const char *cltune_file(void)
+{
+    char path[sizeof store.path];
+    if (!tune_path(path, sizeof path, ""))
+        return NULL;
+    pthread_mutex_lock(&store_lock);
+    const char *kept = keep(path);
+    pthread_mutex_unlock(&store_lock);
+    return kept;
 }
 
 /* ---- Which rows fit a device. ---- */

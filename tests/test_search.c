@@ -372,6 +372,7 @@ static void begins_with_the_known_row(void **unused)
     works(search(60, 2));
     assert_string_equal(row.shape, HILLTOP " chunk=38 z=-7"); /* nothing is better */
     assert_string_equal(last.first, row.shape);
+    assert_true(last.last.first_rate == last.last.best_rate);
 }
 
 /* A row that does not run any more is no reason to stop. */

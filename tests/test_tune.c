@@ -487,11 +487,13 @@ static void tells_where_it_cannot_write(void **unused)
     unsetenv("HOME");
     found("k", 64, "");
     fails(ENOENT, cltune_store(cp, 0, "k", 64, "a=1", 1, "u"));
+    assert_null(cltune_file());
     contains((cltune_store(cp, 0, "k", 64, "a=1", 1, "u"), clerror()), "XDG_CACHE_HOME");
     setenv("XDG_CACHE_HOME", "relative/path", 1); /* the standard says: ignore it */
     setenv("HOME", in_folder("home"), 1);
     works(cltune_store(cp, 0, "k", 64, "a=5", 1, "u"));
     assert_int_equal(access(in_folder("home/.cache/stdcl/tune.json"), F_OK), 0);
+    assert_string_equal(cltune_file(), in_folder("home/.cache/stdcl/tune.json"));
     found("k", 64, "a=5");
     if (*home)
         setenv("HOME", home, 1);

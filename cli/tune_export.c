@@ -1,0 +1,96 @@
+/* tune_export.c - a file of rows in the format of tuning/, to be shipped or handed on.
+ *
+ * The file may have rows already: they stay, but for those that are measured anew.
+ */
+#include "tune_job.h"
+
+#include "formats/outfile.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#define FORMAT "stdcl-tuning-1"
+
+int tune_export_open(struct tune_job *job)
+{
+    json_error_t error;
+    job->exported = json_array();
+    FILE *fp = fopen(job->export_file, "r");
+    if (!fp)
+        return cli_check_output(job->export_file);
+    json_t *root = json_loadf(fp, JSON_REJECT_DUPLICATES, &error);
+    fclose(fp);
+    const char *format = json_string_value(json_object_get(root, "format"));
+    json_t *rows = json_object_get(root, "rows");
+    int status = cli_check_output(job->export_file);
+    if (!format || strcmp(format, FORMAT) != 0 || !json_is_array(rows))
+        status = cli_wrong("--export: %s is there already, and is no file of format " FORMAT "%s%s",
+                           job->export_file, root ? "" : ": ", root ? "" : error.text);
+    else
+        json_array_extend(job->exported, rows);
+    json_decref(root);
+    return status;
+}
+
+static const char *text_of(const json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
+}
+
+static bool same_place(const json_t *a, const json_t *b)
+{
+    const double size_a = json_number_value(json_object_get(a, "size"));
+    const double size_b = json_number_value(json_object_get(b, "size"));
+    return !strcmp(text_of(a, "kernel"), text_of(b, "kernel")) &&
+           !strcmp(text_of(a, "device"), text_of(b, "device")) &&
+           round(log2(fmax(size_a, 1))) == round(log2(fmax(size_b, 1)));
+}
+
+void tune_export_add(struct tune_job *job, const struct tune_search *s)
+{
+    const struct cldev_info *info = &job->info[s->dev];
+    json_t *row = json_pack("{s:s, s:s, s:I, s:s, s:f, s:s, s:s, s:s}", "kernel", s->kernel->name, "device",
+                            job->export_as ? job->export_as : info->dev_name, "size", (json_int_t)s->size,
+                            "shape", s->after.shape, "rate", s->rate_after, "unit", s->kernel->unit, "measured",
+                            info->dev_name, "driver", info->dev_drv_version);
+    size_t place = 0;
+    while (place < json_array_size(job->exported) && !same_place(json_array_get(job->exported, place), row))
+        place++;
+    if (place < json_array_size(job->exported))
+        json_array_set_new(job->exported, place, row);
+    else
+        json_array_append_new(job->exported, row);
+}
+
+/* A row takes two lines, the second from the shape on. */
+static void write_row(FILE *fp, const json_t *row)
+{
+    const char *key, *separator = "";
+    json_t *value, *borrowed = (json_t *)(uintptr_t)row; /* jansson's iterators are not const */
+    fputs("\n {", fp);
+    json_object_foreach(borrowed, key, value) {
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(4));
+        fprintf(fp, "%s%s\"%s\": %s", separator, *separator ? strcmp(key, "shape") ? " " : "\n  " : "", key,
+                text ? text : "null");
+        separator = ",";
+        free(text);
+    }
+    fputs("}", fp);
+}
+
+int tune_export_write(const struct tune_job *job)
+{
+    struct outfile out;
+    json_t *row;
+    size_t i;
+    if (outfile_open(&out, job->export_file) < 0)
+        return cli_failed_call(NULL);
+    fputs("{\"format\": \"" FORMAT "\", \"rows\": [", out.fp);
+    json_array_foreach(job->exported, i, row) {
+        fputs(i ? "," : "", out.fp);
+        write_row(out.fp, row);
+    }
+    fputs("\n]}\n", out.fp);
+    return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
