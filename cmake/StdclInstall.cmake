@@ -71,9 +71,9 @@ endfunction()
 get_property(modules GLOBAL PROPERTY STDCL_MODULES) # such as JANSSON, which pkg-config calls jansson
 list(TRANSFORM modules PREPEND PkgConfig:: OUTPUT_VARIABLE libs)
 stdcl_install_library(stdcl FROM stdcl_objects
-  EXPORTS "cl[a-z]*" "ocl[a-z]*" "stdcl*" LIBS OpenCL::OpenCL Threads::Threads PRIVATE ${libs})
+  EXPORTS "cl[a-z]*" "ocl[a-z]*" "stdcl*" LIBS OpenCL::OpenCL Threads::Threads PRIVATE ${libs} m)
 # Not "Requires.private" for these: only static linking needs their development files.
-set(flags -pthread)
+set(flags -pthread -lm)
 foreach(module ${modules})
   list(APPEND flags ${${module}_STATIC_LDFLAGS})
 endforeach()
