@@ -164,7 +164,14 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
     s->step = clsym(lf->ctx, s->program, s->shape.tile ? "life_tile" : "life_rows", 0);
     s->count = clsym(lf->ctx, s->counter, "life_count_packed", 0);
     s->copy = clsym(lf->ctx, s->counter, "life_copy", 0);
-    return s->step && s->count && s->copy ? 0 : -1;
+    if (!s->step || !s->count || !s->copy)
+        return -1;
+    /* For profiles: a launch reads a strip once and writes it once, whatever the generations. */
+    const double bytes = 8. * (double)s->rows * (double)lf->words;
+    return clprofile_work(s->step, 0, 2 * bytes, CLPROF_SINGLE) < 0 ||
+                   clprofile_work(s->count, 0, bytes, CLPROF_SINGLE) < 0
+               ? -1
+               : 0;
 }
 
 /* ---- Memory. --------------------------------------------------------------------------------- */

@@ -266,6 +266,12 @@ static const char *padded_shape(const life *lf, unsigned dev)
     return dev == 0 ? p->text : "";
 }
 
+static const char *padded_explain(const life *lf, unsigned dev)
+{
+    (void)lf;
+    return dev == 0 ? "fixed, for teaching" : "";
+}
+
 const struct life_backend life_padded_backend = {
     .create = padded_create,
     .free = padded_free,
@@ -276,4 +282,5 @@ const struct life_backend life_padded_backend = {
     .trace = padded_trace,
     .devices = padded_devices,
     .shape = padded_shape,
+    .explain = padded_explain,
 };

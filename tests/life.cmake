@@ -5,3 +5,7 @@ stdcl_test(test_life_known test_life_known.c LIBS stdcl_life formats TIMEOUT 120
 stdcl_test(test_life_engines test_life_engines.c LIBS stdcl_life TIMEOUT 240)
 stdcl_test(test_life_engines_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_life_engines> TIMEOUT 240)
 stdcl_test(test_life_golly test_life_golly.c LIBS stdcl_life formats)
+if(TARGET stdcl_command)
+  stdcl_test(test_life_command test_life_command.c LIBS PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 240)
+  add_dependencies(test_life_command stdcl_command)
+endif()

@@ -1,0 +1,221 @@
+/* cmd_life.c - `stdcl life`: Conway's Life and other rules of its family. */
+#include "life_job.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+
+const char *const life_engine_names[] = {"packed", "local", "global", "reference", NULL};
+const char *const life_bounds_names[] = {"torus", "plane", NULL};
+
+/* ---- Values that only this command has. ------------------------------------------------------ */
+
+/* One side: the first `length` characters. */
+static bool read_side(const char *text, size_t length, size_t *side)
+{
+    uint64_t value;
+    char digits[24];
+    if (length >= sizeof digits)
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = 0;
+    if (cli_read_natural(digits, &value) || value < 1 || value > SIZE_MAX)
+        return false;
+    *side = (size_t)value;
+    return true;
+}
+
+static bool read_size(const char *text, void *to, char *why, size_t size)
+{
+    struct life_size *s = to;
+    const size_t length = strcspn(text, "xX");
+    const char *second = text[length] ? text + length + 1 : text;
+    if (read_side(text, length, &s->width) && read_side(second, strlen(second), &s->height))
+        return true;
+    snprintf(why, size, "'%s' is no size; give WIDTHxHEIGHT or one number, each from 1", text);
+    return false;
+}
+
+static bool read_place(const char *text, void *to, char *why, size_t size)
+{
+    struct life_place *p = to;
+    char *end, *last;
+    errno = 0;
+    p->x = strtoll(text, &end, 10);
+    p->y = *end == ',' ? strtoll(end + 1, &last, 10) : 0;
+    p->given = true;
+    if (end != text && *end == ',' && last != end + 1 && !*last && !errno)
+        return true;
+    snprintf(why, size, "'%s' is no place; give X,Y, the column and row of the pattern's top left corner", text);
+    return false;
+}
+
+/* --soup, --soup=0.3. */
+static bool read_density(const char *text, void *to, char *why, size_t size)
+{
+    struct life_job *job = to;
+    char *end;
+    job->soup = true;
+    job->density = 0;
+    if (!text)
+        return true;
+    job->density = strtod(text, &end);
+    if (end != text && !*end && job->density > 0 && job->density <= 1)
+        return true;
+    snprintf(why, size, "'%s' is no density; give the share of live cells, above 0 and up to 1", text);
+    return false;
+}
+
+/* --watch, --watch=braille. */
+static bool read_watch(const char *text, void *to, char *why, size_t size)
+{
+    struct life_job *job = to;
+    job->watch = true;
+    job->braille = text && strcmp(text, "braille") == 0;
+    if (!text || job->braille || strcmp(text, "blocks") == 0)
+        return true;
+    snprintf(why, size, "'%s' is no way of drawing; take blocks or braille", text);
+    return false;
+}
+
+/* ---- The command line. ----------------------------------------------------------------------- */
+
+/* Options that contradict each other. */
+static int check(const struct life_job *job, const struct cli_option *options)
+{
+    if (job->compare && (job->watch || job->until_stable || job->output_names.n || job->csv || job->frames))
+        return cli_wrong("--compare measures and writes nothing; it goes with none of --watch, --until-stable, "
+                         "-o, --csv and --frames");
+    if (job->compare && cli_given(options, "engine"))
+        return cli_wrong("--compare runs all engines; leave --engine out");
+    if (job->watch && (job->until_stable || job->frames || job->common.json))
+        return cli_wrong("--watch goes with none of --until-stable, --frames and --json");
+    if (job->at.given && !job->input)
+        return cli_wrong("--at says where a pattern goes: add --pattern FILE");
+    if (job->zoom && job->zoom != 1 && !job->output_names.n)
+        return cli_wrong("--zoom is for pictures: add -o FILE.png");
+    if (cli_given(options, "seed") && job->input && !job->soup)
+        return cli_wrong("--seed is for soups: add --soup, or leave --pattern out");
+    if (job->until_stable && job->frames)
+        return cli_wrong("--frames needs to know the last generation, which --until-stable does not");
+    return CLI_DONE;
+}
+
+static bool parse(struct life_job *job, int argc, char **argv, int *status)
+{
+    struct cli_option options[] = {
+        CLI_GROUP("The grid"),
+        CLI_PARSED(0, "size", "WxH", &job->size, read_size,
+                   "cells across and down, or one number for both (default 1024, or what suits the pattern)"),
+        CLI_STRING(0, "rule", "RULE", &job->rule_text,
+                   "such as B36/S23, 23/36 or highlife; ':T100,50' after it is a torus of that size, ':P100,50' "
+                   "a plane (default: the pattern's, else B3/S23)"),
+        CLI_CHOICE(0, "bounds", "NAME", &job->bounds, life_bounds_names,
+                   "what is beyond the edge: {} (default torus)"),
+        CLI_GROUP("Life on it"),
+        CLI_PARSED_OPTIONAL(0, "soup", "DENSITY", job, read_density,
+                            "random cells; without DENSITY half of them, from the C library's rand() % 2 (default "
+                            "unless there is a pattern)"),
+        CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT64_MAX, "another seed makes another soup"),
+        CLI_STRING('p', "pattern", "FILE", &job->input,
+                   "RLE, .cells or macrocell, recognised by content; '-' reads standard input"),
+        CLI_PARSED(0, "at", "X,Y", &job->at, read_place,
+                   "where the pattern's top left corner goes (default: the middle, or where the file says)"),
+        CLI_GROUP("The run"),
+        CLI_U64('n', "generations", "N", &job->generations, 0, (uint64_t)1 << 62,
+                "how many (default 1024; with --watch until q; with --compare 64)"),
+        CLI_FLAG(0, "until-stable", &job->until_stable,
+                 "stop when a state repeats one of the last 64 generations, and tell the period"),
+        CLI_CHOICE(0, "engine", "NAME", &job->engine, life_engine_names, "how: {}"),
+        CLI_STRING(0, "shape", "WORDS", &job->shape,
+                   "how packed kernels are launched, KEY=NUMBER ..., instead of the device's own row"),
+        CLI_FLAG(0, "compare", &job->compare, "run all engines on the same cells, check that they agree"),
+        CLI_GROUP("Output"),
+        CLI_STRINGS('o', "output", "FILE", &job->output_names,
+                    "the last generation, by suffix: .rle .cells .mc (macrocell) or .png; .mp4 or .gif a film; "
+                    ".csv the population of every generation; may be repeated"),
+        CLI_SIZE(0, "frames", "N", &job->frames, 1, 1000000,
+                 "N pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
+        CLI_SIZE(0, "zoom", "N", &job->zoom, 1, 256, "pixels across a cell in pictures (default 1)"),
+        CLI_STRING(0, "csv", "FILE", &job->csv, "generation and population, as -o FILE.csv does"),
+        CLI_PARSED_OPTIONAL(0, "watch", "blocks|braille", job, read_watch,
+                            "draw in the terminal: space pauses, s steps, + and - change the speed, arrows move, "
+                            "z and Z zoom, q ends"),
+        CLI_COMMON_OPTIONS(&job->common),
+        CLI_END,
+    };
+    const struct cli_usage usage = {
+        .synopsis = "[options]",
+        .about = "Runs Conway's Life, or another rule of its family, on a torus or a plane of any size, and "
+                 "reports the speed.",
+        .examples = "  stdcl life --size 65536 --generations 1024\n"
+                    "  stdcl life --pattern gun.rle --watch\n"
+                    "  stdcl life --size 512 --seed 7 --until-stable --csv population.csv -o ash.rle\n"
+                    "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n",
+        .options = options,
+    };
+    if (!cli_parse(&usage, argc, argv, status))
+        return false;
+    *status = check(job, options);
+    return *status == CLI_DONE;
+}
+
+static int make_engine(struct life_job *job)
+{
+    job->engine_of_run = life_job_create(job, (enum life_engine)job->engine);
+    if (!job->engine_of_run)
+        return cli_failed_call(NULL);
+    for (unsigned dev = 0; dev < life_devices(job->engine_of_run); dev++)
+        cli_explain(&job->common, job->context, dev, life_explain(job->engine_of_run, dev),
+                    life_shape(job->engine_of_run, dev));
+    return life_job_fill(job, job->engine_of_run);
+}
+
+/* Everything that can be wrong is looked for in this order, cheapest first, before computing begins. */
+static int work(struct life_job *job)
+{
+    int status = life_output_plan(job);
+    if (status == CLI_DONE)
+        status = life_job_plan(job);
+    if (status == CLI_DONE && (job->engine != LIFE_REFERENCE || job->compare))
+        status = cli_devices_open(&job->common.device, &job->context);
+    if (status == CLI_DONE && job->context)
+        status = cli_profile_start(&job->common, job->context);
+    if (status == CLI_DONE && job->compare)
+        return life_job_compare(job);
+    if (status == CLI_DONE)
+        status = make_engine(job);
+    cli_interrupt_catch(); /* from here on there is something to save */
+    if (status == CLI_DONE)
+        status = life_output_open(job);
+    if (status == CLI_DONE)
+        status = job->watch ? life_job_watch(job) : life_job_run(job);
+    if (status == CLI_DONE)
+        status = life_output_finish(job);
+    if (status == CLI_DONE)
+        status = life_job_report(job);
+    if (status == CLI_DONE && job->context)
+        status = cli_profile_report(&job->common, job->context);
+    if (status == CLI_DONE && job->interrupted)
+        status = cli_interrupt_status(CLI_DONE);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct life_job job = {.engine = LIFE_PACKED, .bounds = LIFE_NOT_GIVEN, .generations = UINT64_MAX, .seed = 1};
+    int status;
+    if (parse(&job, argc, argv, &status))
+        status = work(&job);
+    life_output_discard(&job);
+    life_free(job.engine_of_run);
+    if (job.context)
+        clcontext_destroy(job.context);
+    life_pattern_free(&job.pattern);
+    free(job.output);
+    cli_strings_free(&job.output_names);
+    cli_common_free(&job.common);
+    return status;
+}
+
+const struct cli_command cmd_life = {"life", "run Conway's Life and its relatives", run};

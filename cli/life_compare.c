@@ -1,0 +1,141 @@
+/* life_compare.c - `stdcl life --compare`: all engines on the same cells.
+ *
+ * First every engine goes the same number of generations, and its cells must be those of the first one that
+ * did; then it goes on for half a second, which is what its speed is taken from.
+ */
+#include "life_job.h"
+
+#include <jansson.h>
+
+static const double TIMED_SECONDS = 0.5;
+
+struct result {
+    bool run, equal;
+    double seconds; /* of `generations` generations */
+    uint64_t generations, population;
+    char *reason;   /* why it was not run */
+};
+
+static int same_cells(const struct life_cells *a, const struct life_cells *b)
+{
+    return memcmp(a->word, b->word, a->stride * a->height * sizeof *a->word) == 0;
+}
+
+/* Doubles the generations until they take long enough. */
+static int time_engine(life *lf, struct result *r)
+{
+    for (r->generations = 1;; r->generations *= 2) {
+        const double start = cli_seconds();
+        if (life_step(lf, r->generations) < 0)
+            return -1;
+        r->seconds = cli_seconds() - start;
+        if (r->seconds >= TIMED_SECONDS || cli_interrupted())
+            return 0;
+    }
+}
+
+/* `first` holds the cells of the first engine, or is still empty. */
+static int run_engine(struct life_job *job, enum life_engine engine, struct life_cells *first, struct result *r)
+{
+    struct life_cells cells = {0};
+    life *lf = life_job_create(job, engine);
+    if (!lf) { /* too large for this engine, most likely */
+        const char *why = clerror();
+        r->reason = strdup(why ? why : "unknown reason");
+        return CLI_DONE;
+    }
+    int status = life_job_fill(job, lf);
+    if (status == CLI_DONE &&
+        (life_step(lf, job->generations) < 0 || life_population(lf, &r->population) < 0 ||
+         life_cells_alloc(&cells, job->size.width, job->size.height) < 0 || life_get(lf, 0, 0, &cells) < 0 ||
+         time_engine(lf, r) < 0))
+        status = cli_failed_call(NULL);
+    if (status == CLI_DONE) {
+        r->run = true;
+        r->equal = !first->word || same_cells(first, &cells);
+        if (!first->word) {
+            *first = cells;
+            cells.word = NULL;
+        }
+    }
+    life_cells_free(&cells);
+    life_free(lf);
+    return status;
+}
+
+static double rate_of(const struct life_job *job, const struct result *r)
+{
+    return (double)job->size.width * (double)job->size.height * (double)r->generations / r->seconds;
+}
+
+static int report_json(const struct life_job *job, const char *device, const struct result results[])
+{
+    json_t *engines = json_array();
+    for (int e = 0; e < LIFE_ENGINES; e++) {
+        const struct result *r = &results[e];
+        json_array_append_new(engines, r->run
+            ? json_pack("{s:s, s:o, s:b, s:I}", "engine", life_engine_names[e], "cell_updates_per_s",
+                        cli_json_real(rate_of(job, r)), "equal", r->equal, "population", (json_int_t)r->population)
+            : json_pack("{s:s, s:n, s:s}", "engine", life_engine_names[e], "cell_updates_per_s", "reason",
+                        r->reason ? r->reason : "interrupted"));
+    }
+    json_t *report = json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:o}", "program", "life", "device", device, "rule",
+                               job->rule, "width", (json_int_t)job->size.width, "height",
+                               (json_int_t)job->size.height, "bounds", life_bounds_names[job->bounds], "generations",
+                               (json_int_t)job->generations, "engines", engines);
+    const int status = cli_json_print(report);
+    json_decref(report);
+    return status;
+}
+
+static void report_text(const struct life_job *job, const char *device, const struct result results[])
+{
+    struct cli_text text;
+    const struct result *base = &results[LIFE_GLOBAL];
+    struct cli_table *table = cli_table_create("engine|>speed|>times global|>population|cells");
+    printf("%s: %zu x %zu cells, %s, %s, compared after %llu generations\n", device, job->size.width,
+           job->size.height, life_bounds_names[job->bounds], job->rule, (unsigned long long)job->generations);
+    for (int e = 0; e < LIFE_ENGINES; e++) {
+        const struct result *r = &results[e];
+        cli_table_add(table, "%s", life_engine_names[e]);
+        cli_table_add(table, "%s", r->run ? cli_text_rate(&text, rate_of(job, r), "cells/s") : "-");
+        if (r->run && base->run)
+            cli_table_add(table, "%.3g", rate_of(job, r) / rate_of(job, base));
+        else
+            cli_table_add(table, "-");
+        if (r->run)
+            cli_table_add(table, "%llu", (unsigned long long)r->population);
+        else
+            cli_table_add(table, "-");
+        cli_table_add(table, "%s", r->run ? r->equal ? "equal" : "DIFFERENT" : r->reason ? r->reason : "interrupted");
+    }
+    cli_table_print(table, stdout);
+    cli_table_free(table);
+}
+
+int life_job_compare(struct life_job *job)
+{
+    struct result results[LIFE_ENGINES] = {0};
+    struct life_cells first = {0};
+    int status = CLI_DONE;
+    bool equal = true;
+    cli_interrupt_catch();
+    for (int e = 0; e < LIFE_ENGINES && status == CLI_DONE && !cli_interrupted(); e++) {
+        status = run_engine(job, (enum life_engine)e, &first, &results[e]);
+        equal = equal && (!results[e].run || results[e].equal);
+    }
+    char *device = cli_devices_name(job->context);
+    if (status == CLI_DONE && job->common.json)
+        status = report_json(job, device, results);
+    else if (status == CLI_DONE && !job->common.quiet)
+        report_text(job, device, results);
+    if (status == CLI_DONE && !equal)
+        status = cli_failed("the engines do not agree; please report this, with the command and the device");
+    for (int e = 0; e < LIFE_ENGINES; e++)
+        free(results[e].reason);
+    free(device);
+    life_cells_free(&first);
+    if (status == CLI_DONE)
+        status = cli_profile_report(&job->common, job->context);
+    return status == CLI_DONE ? cli_interrupt_status(CLI_DONE) : status;
+}

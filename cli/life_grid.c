@@ -1,0 +1,130 @@
+/* life_grid.c - the grid of `stdcl life`: size, rule, bounds, and what lives on it at the start.
+ *
+ * The command line comes first, then the pattern's file, then what suits: a grid of 1,024 x 1,024, or one in
+ * which the pattern has room on all sides.
+ */
+#include "life_job.h"
+
+static const size_t SIDE = 1024, SMALLEST = 256;
+static const uint64_t GENERATIONS = 1024, COMPARED_GENERATIONS = 64;
+
+/* ---- What was asked. ------------------------------------------------------------------------- */
+
+/* A rule, which may have bounds and a size behind a colon; `where` names it in a message. */
+static int take_rule(struct life_job *job, const char *text, const char *where)
+{
+    struct life_rule rule;
+    char copy[160];
+    enum life_bounds bounds;
+    struct life_size size;
+    snprintf(copy, sizeof copy, "%s", text);
+    if (strlen(text) >= sizeof copy)
+        return cli_wrong("%s: a rule of %zu characters is none", where, strlen(text));
+    if (life_bounds_split(copy, &bounds, &size.width, &size.height) < 0 || life_rule_parse(copy, &rule) < 0)
+        return cli_wrong("%s: %s", where, clerror());
+    life_rule_string(&rule, job->rule);
+    if (size.width && !job->size.width)
+        job->size = size;
+    if (size.width && job->bounds == LIFE_NOT_GIVEN)
+        job->bounds = (int)bounds;
+    return CLI_DONE;
+}
+
+/* Twice the pattern's size and some more, in whole words. */
+static size_t room_for(size_t side)
+{
+    const size_t wanted = side > SIZE_MAX / 4 ? side : 2 * side + 64;
+    return wanted < SMALLEST ? SMALLEST : (wanted + 63) / 64 * 64;
+}
+
+static int read_pattern(struct life_job *job)
+{
+    if (life_pattern_read(job->input, &job->pattern) < 0)
+        return cli_failed_call(NULL);
+    job->started = job->pattern.generation;
+    if (job->rule_text || !job->pattern.rule[0])
+        return CLI_DONE;
+    char text[160];
+    snprintf(text, sizeof text, "%s%s%s", job->pattern.rule, job->pattern.bounds[0] ? ":" : "", job->pattern.bounds);
+    return take_rule(job, text, job->input);
+}
+
+static int check_size(const struct life_job *job)
+{
+    const struct life_pattern *p = &job->pattern;
+    if (job->input && (p->columns > job->size.width || p->rows > job->size.height))
+        return cli_wrong("%s: the pattern has live cells across %zu x %zu, which is larger than the grid of "
+                         "%zu x %zu; choose a larger --size", job->input, p->columns, p->rows, job->size.width,
+                         job->size.height);
+    if (job->size.width > SIZE_MAX / job->size.height)
+        return cli_wrong("--size: %zu x %zu cells are too many", job->size.width, job->size.height);
+    /* A bit a cell on the host; the engine asks the devices. */
+    return cli_memory_for((job->size.width + 63) / 64 * job->size.height, 8, "words of 64 cells");
+}
+
+int life_job_plan(struct life_job *job)
+{
+    int status = CLI_DONE;
+    snprintf(job->rule, sizeof job->rule, "B3/S23");
+    if (job->rule_text)
+        status = take_rule(job, job->rule_text, "--rule");
+    if (status == CLI_DONE && job->input)
+        status = read_pattern(job);
+    if (status != CLI_DONE)
+        return status;
+    if (!job->size.width && job->input)
+        job->size = (struct life_size){room_for(job->pattern.width), room_for(job->pattern.height)};
+    if (!job->size.width)
+        job->size = (struct life_size){SIDE, SIDE};
+    if (job->bounds == LIFE_NOT_GIVEN)
+        job->bounds = LIFE_TORUS;
+    if (!job->input)
+        job->soup = true;
+    if (job->generations == UINT64_MAX && !job->watch && !job->until_stable)
+        job->generations = job->compare ? COMPARED_GENERATIONS : GENERATIONS;
+    if (!job->zoom)
+        job->zoom = 1;
+    return check_size(job);
+}
+
+/* ---- The engine. ----------------------------------------------------------------------------- */
+
+life *life_job_create(const struct life_job *job, enum life_engine engine)
+{
+    const struct life_options options = {
+        .ctx = job->context, .engine = engine, .width = job->size.width, .height = job->size.height,
+        .bounds = (enum life_bounds)job->bounds, .rule = job->rule, .shape = job->shape};
+    return life_create(&options);
+}
+
+/* Where the pattern's cell 0,0 goes: as asked; where the file says, if it speaks of a grid; the middle. */
+static void corner_of(const struct life_job *job, long long *x, long long *y)
+{
+    const struct life_pattern *p = &job->pattern;
+    const long long width = (long long)job->size.width, height = (long long)job->size.height;
+    if (job->at.given) {
+        *x = job->at.x;
+        *y = job->at.y;
+    } else if (p->placed && p->bounds[0] && !job->rule_text) {
+        *x = p->x + width / 2;
+        *y = p->y + height / 2;
+    } else {
+        *x = (width - (long long)p->width) / 2;
+        *y = (height - (long long)p->height) / 2;
+    }
+}
+
+int life_job_fill(const struct life_job *job, life *lf)
+{
+    const struct life_pattern *p = &job->pattern;
+    long long x, y;
+    if (job->soup && life_soup(lf, job->density, job->seed) < 0)
+        return cli_failed_call(NULL);
+    if (!p->word)
+        return CLI_DONE;
+    corner_of(job, &x, &y);
+    const struct life_cells cells = {p->columns, p->rows, p->stride, p->word};
+    if (life_put(lf, x + (long long)p->left, y + (long long)p->top, &cells) < 0)
+        return cli_failed_call(job->input);
+    return CLI_DONE;
+}

@@ -1,0 +1,108 @@
+/* life_job.h - what the files of `stdcl life` share.
+ *
+ *   cmd_life.c      the options, and the order in which things happen
+ *   life_grid.c     the grid: its size, its rule, and what lives on it at the start
+ *   life_run.c      the loop: bursts of generations between visits to the outputs
+ *   life_output.c   patterns, pictures, films, the table of populations
+ *   life_watch.c    --watch: the grid in the terminal
+ *   life_compare.c  --compare: all engines on the same soup
+ *   life_report.c   the report as text or JSON
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_LIFE_JOB_H
+#define STDCL_CLI_LIFE_JOB_H
+
+#include "cli.h"
+
+#include "formats/csv.h"
+#include "formats/life.h"
+#include "formats/picture.h"
+#include "stdcl/life.h"
+
+/* In the order of enum life_engine and enum life_bounds, ended by NULL. */
+extern const char *const life_engine_names[];
+extern const char *const life_bounds_names[];
+
+enum { LIFE_NOT_GIVEN = -1 };
+
+/* WIDTHxHEIGHT; 0 when it was not given. */
+struct life_size {
+    size_t width, height;
+};
+
+/* Where a pattern's top left corner goes. */
+struct life_place {
+    bool given;
+    long long x, y;
+};
+
+enum life_output_kind { LIFE_OUTPUT_PATTERN, LIFE_OUTPUT_PICTURE, LIFE_OUTPUT_FILM, LIFE_OUTPUT_TABLE };
+struct life_output {
+    enum life_output_kind kind;
+    const char *file;
+};
+
+struct life_job {
+    /* What was asked; NOT_GIVEN, NULL or 0 where it is still to be chosen. */
+    struct cli_common common;
+    struct life_size size;
+    const char *rule_text, *input, *csv, *shape;
+    int engine, bounds;
+    bool soup, watch, compare, until_stable, braille;
+    double density; /* 0: the C library's rand() */
+    uint64_t seed, generations;
+    struct life_place at;
+    size_t frames, zoom;
+    struct cli_strings output_names;
+
+    /* What came of it. */
+    char rule[64];        /* B3/S23 */
+    struct life_pattern pattern;
+    struct life_output *output;
+    size_t outputs;
+    CLCONTEXT *context;
+    life *engine_of_run;
+    uint64_t started;     /* the generation that the pattern's file had */
+    struct csv table;
+    unsigned frames_done;
+    double seconds;       /* of stepping */
+    uint64_t period, period_generation;
+    bool interrupted;
+};
+
+/* All return an exit status, after printing what is wrong. */
+
+/* life_grid.c: reads the pattern and settles size, rule and bounds; makes the engine; puts cells on it. */
+int life_job_plan(struct life_job *job);
+life *life_job_create(const struct life_job *job, enum life_engine engine);
+int life_job_fill(const struct life_job *job, life *lf);
+
+/* life_run.c. Interruption is no failure here. */
+int life_job_run(struct life_job *job);
+
+/* life_watch.c: the same in the terminal. */
+int life_job_watch(struct life_job *job);
+
+/* life_compare.c: the whole of --compare, its report included. */
+int life_job_compare(struct life_job *job);
+
+/* life_output.c: sorts and checks the names before anything is computed; opens the table; adds rows to it, or
+ * a frame to the series; writes what is due at the end; drops the table. */
+int life_output_plan(struct life_job *job);
+int life_output_open(struct life_job *job);
+int life_output_row(struct life_job *job, const struct life_sample *sample);
+int life_output_frame(struct life_job *job);
+int life_output_finish(struct life_job *job);
+void life_output_discard(struct life_job *job);
+bool life_output_has(const struct life_job *job, enum life_output_kind kind);
+
+/* life_report.c */
+int life_job_report(struct life_job *job);
+
+/* The generation as the user counts it. */
+static inline uint64_t life_job_generation(const struct life_job *job)
+{
+    return job->started + life_generation(job->engine_of_run);
+}
+
+#endif

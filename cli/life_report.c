@@ -1,0 +1,104 @@
+/* life_report.c - what `stdcl life` says at the end. */
+#include "life_job.h"
+
+#include <jansson.h>
+
+static double updates_per_s(const struct life_job *job)
+{
+    const double done = (double)life_generation(job->engine_of_run);
+    return job->seconds > 0 ? done * (double)job->size.width * (double)job->size.height / job->seconds : 0;
+}
+
+static int report_json(const struct life_job *job, const char *device, uint64_t population)
+{
+    json_t *report = json_pack(
+        "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o}", "program", "life", "device", device,
+        "engine", life_engine_names[job->engine], "rule", job->rule, "width", (json_int_t)job->size.width, "height",
+        (json_int_t)job->size.height, "bounds", life_bounds_names[job->bounds], "generations",
+        (json_int_t)life_generation(job->engine_of_run), "population", (json_int_t)population, "seconds",
+        cli_json_real(job->seconds), "cell_updates_per_s", cli_json_real(updates_per_s(job)), "period",
+        job->period ? json_integer((json_int_t)job->period) : json_null());
+    const int status = cli_json_print(report);
+    json_decref(report);
+    return status;
+}
+
+static void report_files(const struct life_job *job, FILE *fp)
+{
+    for (size_t i = 0; i < job->outputs; i++) {
+        const struct life_output *o = &job->output[i];
+        const bool film = o->kind == LIFE_OUTPUT_FILM;
+        fprintf(fp, "%-14s", i ? "" : "written");
+        if (job->frames_done && (film || o->kind == LIFE_OUTPUT_PICTURE)) {
+            char *first = picture_frame_name(o->file, 1), *last = picture_frame_name(o->file, job->frames_done);
+            fprintf(fp, "%s ... %s%s%s\n", first ? first : "", last ? last : "", film ? ", " : "", film ? o->file : "");
+            free(first);
+            free(last);
+        } else {
+            fprintf(fp, "%s\n", o->file);
+        }
+    }
+}
+
+static void report_period(const struct life_job *job, FILE *fp)
+{
+    const unsigned long long at = (unsigned long long)(job->started + job->period_generation);
+    if (job->period == 1)
+        fprintf(fp, "%-14sfrom generation %llu on nothing changes\n", "stable", at);
+    else if (job->period)
+        fprintf(fp, "%-14sfrom generation %llu on, with period %llu\n", "stable", at,
+                (unsigned long long)job->period);
+    else if (job->until_stable)
+        fprintf(fp, "%-14sno state has repeated within 64 generations\n", "not stable");
+}
+
+static void report_text(const struct life_job *job, const char *device, uint64_t population, FILE *fp)
+{
+    struct cli_text text;
+    const double cells = (double)job->size.width * (double)job->size.height;
+    fprintf(fp, "%-14s%s\n", "device", device);
+    fprintf(fp, "%-14s%zu x %zu cells, %s, %s", "grid", job->size.width, job->size.height,
+            life_bounds_names[job->bounds], job->rule);
+    if (job->input)
+        fprintf(fp, ", from %s\n", job->input);
+    else
+        fprintf(fp, ", soup of seed %llu\n", (unsigned long long)job->seed);
+    fprintf(fp, "%-14s%llu", "generations", (unsigned long long)life_generation(job->engine_of_run));
+    if (job->started)
+        fprintf(fp, ", from %llu to %llu", (unsigned long long)job->started,
+                (unsigned long long)life_job_generation(job));
+    fprintf(fp, ", engine %s\n", life_engine_names[job->engine]);
+    fprintf(fp, "%-14s%llu, %.4g %% of the cells\n", "population", (unsigned long long)population,
+            100 * (double)population / cells);
+    report_period(job, fp);
+    fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
+    fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, updates_per_s(job), "cells/s"));
+    report_files(job, fp);
+    if (job->interrupted)
+        fprintf(fp, "%-14sby Ctrl-C\n", "interrupted");
+}
+
+/* A pattern on the standard output has it for itself. */
+static bool stdout_is_taken(const struct life_job *job)
+{
+    for (size_t i = 0; i < job->outputs; i++)
+        if (!strcmp(job->output[i].file, "-"))
+            return true;
+    return false;
+}
+
+int life_job_report(struct life_job *job)
+{
+    uint64_t population;
+    if (life_population(job->engine_of_run, &population) < 0)
+        return cli_failed_call(NULL);
+    char *device = job->context ? cli_devices_name(job->context) : NULL;
+    int status = CLI_DONE;
+    const char *name = device ? device : "none: plain C";
+    if (job->common.json)
+        status = report_json(job, name, population);
+    else if (!job->common.quiet)
+        report_text(job, name, population, stdout_is_taken(job) ? stderr : stdout);
+    free(device);
+    return status;
+}

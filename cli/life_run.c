@@ -1,0 +1,132 @@
+/* life_run.c - the loop of `stdcl life`.
+ *
+ * The device runs in bursts. Between two of them the host looks whether Ctrl-C was pressed, draws the
+ * progress, and where the plan has one adds a frame; a burst ends where the next of these is due. With a
+ * table of populations, or until the state repeats, every generation is looked at.
+ */
+#include "life_job.h"
+
+static const double VISIT_SECONDS = 0.1;
+enum { FIRST_BURST = 64, TRACED = 64 };
+
+/* The generation at which frame i of N is due: the first at the start, the last at the end. */
+static uint64_t frame_generation(const struct life_job *job, size_t i)
+{
+    if (job->frames <= 1)
+        return job->generations;
+    return (uint64_t)((double)i * (double)job->generations / (double)(job->frames - 1) + 0.5);
+}
+
+static double cells_of(const struct life_job *job)
+{
+    return (double)job->size.width * (double)job->size.height;
+}
+
+static void show_progress(const struct life_job *job, struct cli_progress *progress)
+{
+    struct cli_text rate;
+    const double done = (double)life_generation(job->engine_of_run);
+    cli_progress_update(progress, done,
+                        cli_text_rate(&rate, job->seconds > 0 ? done * cells_of(job) / job->seconds : 0, "cells/s"));
+}
+
+static int due_frames(struct life_job *job)
+{
+    int status = CLI_DONE;
+    while (status == CLI_DONE && job->frames_done < job->frames &&
+           frame_generation(job, job->frames_done) <= life_generation(job->engine_of_run))
+        status = life_output_frame(job);
+    return status;
+}
+
+/* Steps n generations, and writes their populations when there is a table. */
+static int step(struct life_job *job, uint64_t n)
+{
+    struct life_sample sample[TRACED];
+    const bool table = life_output_has(job, LIFE_OUTPUT_TABLE);
+    int status = CLI_DONE;
+    while (n && status == CLI_DONE) {
+        const uint64_t now = table && n > TRACED ? TRACED : n;
+        const double start = cli_seconds();
+        if ((table ? life_trace(job->engine_of_run, (size_t)now, sample) : life_step(job->engine_of_run, now)) < 0)
+            return cli_failed_call(NULL);
+        job->seconds += cli_seconds() - start;
+        for (uint64_t i = 0; table && i < now && status == CLI_DONE; i++)
+            status = life_output_row(job, &sample[i]);
+        n -= now;
+    }
+    return status;
+}
+
+static int run_generations(struct life_job *job, struct cli_progress *progress)
+{
+    uint64_t burst = FIRST_BURST;
+    int status = due_frames(job);
+    for (uint64_t at = 0; status == CLI_DONE && at < job->generations && !cli_interrupted();) {
+        uint64_t n = job->generations - at < burst ? job->generations - at : burst;
+        if (job->frames_done < job->frames && frame_generation(job, job->frames_done) - at < n)
+            n = frame_generation(job, job->frames_done) - at;
+        const double start = cli_seconds();
+        status = step(job, n);
+        const double took = cli_seconds() - start;
+        at += n;
+        if (status == CLI_DONE)
+            status = due_frames(job);
+        show_progress(job, progress);
+        if (n == burst && took < VISIT_SECONDS / 2 && burst < (uint64_t)1 << 40)
+            burst *= 2;
+        else if (took > 2 * VISIT_SECONDS && burst > 1)
+            burst /= 2;
+    }
+    return status;
+}
+
+/* ---- Until the state repeats. ---------------------------------------------------------------- */
+
+struct watcher {
+    struct life_job *job;
+    struct cli_progress *progress;
+    int status;
+};
+
+static int watch(void *arg, const struct life_sample *sample)
+{
+    struct watcher *w = arg;
+    w->status = life_output_row(w->job, sample);
+    if (sample->generation % 64 == 0)
+        show_progress(w->job, w->progress);
+    return w->status != CLI_DONE || cli_interrupted();
+}
+
+static int run_until_stable(struct life_job *job, struct cli_progress *progress)
+{
+    struct watcher w = {job, progress, CLI_DONE};
+    const double start = cli_seconds();
+    if (life_until_stable(job->engine_of_run, job->generations, &job->period, &job->period_generation, watch, &w) < 0)
+        return w.status == CLI_DONE ? cli_failed_call(NULL) : w.status;
+    job->seconds = cli_seconds() - start;
+    return w.status;
+}
+
+int life_job_run(struct life_job *job)
+{
+    struct cli_progress progress;
+    struct life_sample first;
+    int status = CLI_DONE;
+    const bool known = !job->until_stable && job->generations != UINT64_MAX;
+    if (life_output_has(job, LIFE_OUTPUT_TABLE)) {
+        if (life_look(job->engine_of_run, &first) < 0)
+            return cli_failed_call(NULL);
+        status = life_output_row(job, &first);
+    }
+    /* Cells go to the device, and kernels run for the first time, outside what is timed. */
+    uint64_t population;
+    if (life_population(job->engine_of_run, &population) < 0)
+        return cli_failed_call(NULL);
+    cli_progress_start(&progress, "generations", known ? (double)job->generations : 0, job->common.quiet);
+    if (status == CLI_DONE)
+        status = job->until_stable ? run_until_stable(job, &progress) : run_generations(job, &progress);
+    cli_progress_end(&progress);
+    job->interrupted = cli_interrupted();
+    return status;
+}

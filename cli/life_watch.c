@@ -1,0 +1,328 @@
+/* life_watch.c - `stdcl life --watch`: the grid in the terminal.
+ *
+ * A character shows 1 x 2 cells as half blocks, or 2 x 4 as braille; zoomed out, each of these dots stands
+ * for a square of 2^k x 2^k cells and is set when one of them lives. Thirty times a second the engine goes some
+ * generations on and the view is drawn over, only what the terminal has room for. The terminal is put back
+ * however the program ends, but for SIGKILL.
+ */
+#include "life_job.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+static const double FRAME_SECONDS = 1. / 30;
+enum { MOST_ZOOM = 12, MOST_SPEED = 20, TEXT_ROWS = 1 };
+
+struct view {
+    struct life_job *job;
+    int columns, lines;      /* of the terminal, without the line of text */
+    long long x, y;          /* of the cell in the top left corner */
+    int zoom;                /* a dot is 2^zoom cells wide */
+    int speed;               /* 2^speed generations a frame; below 0 a frame every 2^-speed */
+    bool paused, quit, single;
+    unsigned long long frame;
+    char *text;              /* of a frame, built up and written at once */
+    size_t used, room;
+};
+
+/* ---- The terminal. --------------------------------------------------------------------------- */
+
+static struct termios before;
+static volatile sig_atomic_t changed;
+
+static const char ENTER[] = "\033[?1049h\033[?25l"; /* other screen, no cursor */
+static const char LEAVE[] = "\033[0m\033[?25h\033[?1049l";
+
+/* Only calls that are allowed in a signal handler. */
+static void restore(void)
+{
+    if (!changed)
+        return;
+    changed = 0;
+    tcsetattr(STDIN_FILENO, TCSANOW, &before);
+    if (write(STDOUT_FILENO, LEAVE, sizeof LEAVE - 1) < 0)
+        return;
+}
+
+static void restore_and_die(int number)
+{
+    restore();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static int prepare(void)
+{
+    static const int fatal[] = {SIGHUP, SIGQUIT, SIGSEGV, SIGABRT};
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before) < 0)
+        return cli_wrong("--watch needs a terminal as standard input and output");
+    struct termios raw = before;
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO); /* Ctrl-C stays a signal */
+    raw.c_cc[VMIN] = 0;
+    raw.c_cc[VTIME] = 0;
+    changed = 1;
+    atexit(restore);
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        signal(fatal[i], restore_and_die);
+    if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) < 0 || write(STDOUT_FILENO, ENTER, sizeof ENTER - 1) < 0)
+        return cli_failed("the terminal does not take settings");
+    return CLI_DONE;
+}
+
+static void measure(struct view *v)
+{
+    struct winsize size;
+    v->columns = 80;
+    v->lines = 24;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > TEXT_ROWS) {
+        v->columns = size.ws_col;
+        v->lines = size.ws_row;
+    }
+    v->lines -= TEXT_ROWS;
+}
+
+/* ---- Drawing. -------------------------------------------------------------------------------- */
+
+static int dots_across(const struct view *v) { return v->columns * (v->job->braille ? 2 : 1); }
+static int dots_down(const struct view *v) { return v->lines * (v->job->braille ? 4 : 2); }
+
+static void put(struct view *v, const char *text, size_t length)
+{
+    if (v->used + length > v->room) {
+        v->room = 2 * (v->used + length);
+        v->text = cli_realloc(v->text, v->room, 1);
+    }
+    memcpy(v->text + v->used, text, length);
+    v->used += length;
+}
+
+/* Three bytes of UTF-8. */
+static void put_code(struct view *v, unsigned code)
+{
+    const char bytes[3] = {(char)(0xe0 | code >> 12), (char)(0x80 | (code >> 6 & 63)), (char)(0x80 | (code & 63))};
+    put(v, bytes, 3);
+}
+
+/* Whether the square of a dot, clipped to the cells there are, has a live one. */
+static bool dot(const struct life_cells *c, int zoom, size_t x, size_t y)
+{
+    const size_t side = (size_t)1 << zoom;
+    const size_t right = (x + 1) * side < c->width ? (x + 1) * side : c->width;
+    const size_t bottom = (y + 1) * side < c->height ? (y + 1) * side : c->height;
+    for (size_t j = y * side; j < bottom; j++) {
+        const uint64_t *row = c->word + j * c->stride;
+        for (size_t i = x * side; i < right;) {
+            /* From i to the end of its word, or of the square. */
+            const size_t n = 64 - i % 64 < right - i ? 64 - i % 64 : right - i;
+            const uint64_t mask = (n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0) << i % 64;
+            if (row[i / 64] & mask)
+                return true;
+            i += n;
+        }
+    }
+    return false;
+}
+
+static void put_cell(struct view *v, const struct life_cells *c, int column, int line)
+{
+    static const unsigned char braille[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    static const unsigned blocks[4] = {' ', 0x2580, 0x2584, 0x2588}; /* upper, lower, full */
+    unsigned code = 0;
+    if (v->job->braille) {
+        for (int j = 0; j < 4; j++)
+            for (int i = 0; i < 2; i++)
+                code |= dot(c, v->zoom, (size_t)(2 * column + i), (size_t)(4 * line + j)) ? braille[j][i] : 0;
+        put_code(v, 0x2800 + code);
+        return;
+    }
+    code = dot(c, v->zoom, (size_t)column, (size_t)(2 * line)) | dot(c, v->zoom, (size_t)column, (size_t)(2 * line + 1)) << 1;
+    if (code)
+        put_code(v, blocks[code]);
+    else
+        put(v, " ", 1);
+}
+
+static void put_status(struct view *v, uint64_t population)
+{
+    char line[400], text[300];
+    const int length = snprintf(text, sizeof text,
+        " generation %llu, %llu alive, %s%d generations a frame%s, 1:%d | space s + - arrows z Z q",
+        (unsigned long long)life_job_generation(v->job), (unsigned long long)population,
+        v->speed < 0 ? "1/" : "", 1 << (v->speed < 0 ? -v->speed : v->speed), v->paused ? ", paused" : "",
+        1 << v->zoom);
+    const int used = snprintf(line, sizeof line, "\033[%d;1H\033[7m%-*.*s\033[0m", v->lines + 1, v->columns,
+                              v->columns, length > 0 ? text : "");
+    if (used > 0)
+        put(v, line, (size_t)used < sizeof line ? (size_t)used : sizeof line - 1);
+}
+
+/* The corner that shows as much of the grid as there is, and no more than once. */
+static void settle_corner(struct view *v, size_t *width, size_t *height)
+{
+    const long long side = 1LL << v->zoom;
+    const long long w = (long long)v->job->size.width, h = (long long)v->job->size.height;
+    const long long across = dots_across(v) * side, down = dots_down(v) * side;
+    *width = (size_t)(across < w ? across : w);
+    *height = (size_t)(down < h ? down : h);
+    if (v->job->bounds == LIFE_TORUS)
+        return;
+    v->x = v->x > w - (long long)*width ? w - (long long)*width : v->x;
+    v->y = v->y > h - (long long)*height ? h - (long long)*height : v->y;
+    v->x = v->x < 0 ? 0 : v->x;
+    v->y = v->y < 0 ? 0 : v->y;
+}
+
+static int draw(struct view *v)
+{
+    struct life_cells c;
+    size_t width, height;
+    uint64_t population;
+    measure(v);
+    settle_corner(v, &width, &height);
+    if (life_population(v->job->engine_of_run, &population) < 0 || life_cells_alloc(&c, width, height) < 0)
+        return cli_failed_call(NULL);
+    if (life_get(v->job->engine_of_run, v->x, v->y, &c) < 0) {
+        life_cells_free(&c);
+        return cli_failed_call(NULL);
+    }
+    v->used = 0;
+    for (int line = 0; line < v->lines; line++) {
+        char start[24];
+        put(v, start, (size_t)snprintf(start, sizeof start, "\033[%d;1H", line + 1));
+        for (int column = 0; column < v->columns; column++)
+            put_cell(v, &c, column, line);
+    }
+    put_status(v, population);
+    life_cells_free(&c);
+    for (size_t done = 0; done < v->used;) {
+        const ssize_t n = write(STDOUT_FILENO, v->text + done, v->used - done);
+        if (n <= 0)
+            break; /* the next frame may fare better */
+        done += (size_t)n;
+    }
+    return CLI_DONE;
+}
+
+/* ---- Keys. ----------------------------------------------------------------------------------- */
+
+static void move(struct view *v, int dx, int dy)
+{
+    const long long side = 1LL << v->zoom;
+    v->x += dx * side * (dots_across(v) / 8 + 1);
+    v->y += dy * side * (dots_down(v) / 8 + 1);
+}
+
+/* Keeps the middle in the middle. */
+static void change_zoom(struct view *v, int by)
+{
+    if (v->zoom + by < 0 || v->zoom + by > MOST_ZOOM)
+        return;
+    v->x += dots_across(v) * (1LL << v->zoom) / 2;
+    v->y += dots_down(v) * (1LL << v->zoom) / 2;
+    v->zoom += by;
+    v->x -= dots_across(v) * (1LL << v->zoom) / 2;
+    v->y -= dots_down(v) * (1LL << v->zoom) / 2;
+}
+
+static void press(struct view *v, char key)
+{
+    switch (key) {
+    case ' ': v->paused = !v->paused; break;
+    case 's': v->paused = v->single = true; break;
+    case '+': case '=': v->speed += v->speed < MOST_SPEED; break;
+    case '-': v->speed -= v->speed > -5; break;
+    case 'h': case 'D': move(v, -1, 0); break; /* capitals end the sequences of the arrow keys */
+    case 'l': case 'C': move(v, 1, 0); break;
+    case 'k': case 'A': move(v, 0, -1); break;
+    case 'j': case 'B': move(v, 0, 1); break;
+    case 'z': change_zoom(v, 1); break;
+    case 'Z': change_zoom(v, -1); break;
+    case 'q': v->quit = true; break;
+    default: break;
+    }
+}
+
+/* Waits for keys until the time of the next frame. */
+static void listen_until(struct view *v, double time)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    do {
+        const double left = time - cli_seconds();
+        if (poll(&input, 1, left > 0 ? (int)(1000 * left) : 0) > 0) {
+            char keys[64];
+            const ssize_t n = read(STDIN_FILENO, keys, sizeof keys);
+            if (n <= 0) { /* the terminal is gone */
+                v->quit = true;
+                return;
+            }
+            for (ssize_t i = 0; i < n; i++) {
+                if (keys[i] == '\033' && i + 2 < n && (keys[i + 1] == '[' || keys[i + 1] == 'O'))
+                    i += 2;
+                press(v, keys[i]);
+            }
+        }
+    } while (!v->quit && !cli_interrupted() && cli_seconds() < time);
+}
+
+/* ---- The loop. ------------------------------------------------------------------------------- */
+
+/* Generations of this frame: none while paused, or between two steps of a slow run. */
+static uint64_t due(struct view *v)
+{
+    const uint64_t left = v->job->generations - life_generation(v->job->engine_of_run);
+    uint64_t n = v->speed < 0 ? v->frame % (1ull << -v->speed) == 0 : (uint64_t)1 << v->speed;
+    if (v->paused)
+        n = v->single;
+    v->single = false;
+    return n < left ? n : left;
+}
+
+/* As step() of life_run.c, without bursts. */
+static int go_on(struct view *v, uint64_t n)
+{
+    struct life_job *job = v->job;
+    const double start = cli_seconds();
+    int status = CLI_DONE;
+    if (life_output_has(job, LIFE_OUTPUT_TABLE)) {
+        for (; n && status == CLI_DONE; n--) {
+            struct life_sample sample;
+            status = life_trace(job->engine_of_run, 1, &sample) < 0 ? cli_failed_call(NULL)
+                                                                    : life_output_row(job, &sample);
+        }
+    } else if (life_step(job->engine_of_run, n) < 0) {
+        status = cli_failed_call(NULL);
+    }
+    job->seconds += cli_seconds() - start;
+    /* A speed that the device does not reach would leave no time for keys. */
+    if (v->speed > 0 && cli_seconds() - start > 3 * FRAME_SECONDS)
+        v->speed--;
+    return status;
+}
+
+int life_job_watch(struct life_job *job)
+{
+    struct view v = {.job = job};
+    int status = prepare();
+    if (status != CLI_DONE)
+        return status;
+    measure(&v);
+    v.x = ((long long)job->size.width - dots_across(&v)) / 2;
+    v.y = ((long long)job->size.height - dots_down(&v)) / 2;
+    while (status == CLI_DONE && !v.quit && !cli_interrupted()) {
+        const double next = cli_seconds() + FRAME_SECONDS;
+        const uint64_t n = due(&v);
+        if (n)
+            status = go_on(&v, n);
+        if (status == CLI_DONE)
+            status = draw(&v);
+        v.frame++;
+        listen_until(&v, next);
+    }
+    restore();
+    free(v.text);
+    job->interrupted = cli_interrupted();
+    return status;
+}

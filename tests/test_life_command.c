@@ -1,0 +1,293 @@
+/* test_life_command.c - `stdcl life` as a person runs it: files, reports, exit status, the terminal.
+ *
+ *   test_life_command PATH_OF_STDCL
+ */
+#include "files.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+
+static const char *command;
+static char out[1 << 16], err[1 << 16];
+
+static void load(const char *name, char *text, size_t room)
+{
+    size_t size = 0;
+    char *bytes = bytes_of(in_folder(name), &size);
+    snprintf(text, room, "%s", bytes ? bytes : "");
+    free(bytes);
+}
+
+/* Runs `stdcl life ARGUMENTS` in the test's folder. */
+static int run(const char *arguments)
+{
+    char line[2 * PATH_MAX + 1000];
+    snprintf(line, sizeof line, "cd '%s' && '%s' life %s >out 2>err", files_folder, command, arguments);
+    const int status = system(line);
+    load("out", out, sizeof out);
+    load("err", err, sizeof err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
+}
+
+static void succeeds(const char *arguments)
+{
+    const int status = run(arguments);
+    if (status != 0)
+        fail_msg("stdcl life %s: status %d\n%s%s", arguments, status, out, err);
+}
+
+/* Fails with one line that has `words`, and nothing on standard output. */
+static void refuses(int status, const char *words, const char *arguments)
+{
+    const int got = run(arguments);
+    const char *newline = strchr(err, '\n');
+    if (got != status || !strstr(err, words) || out[0] || !newline || newline[1])
+        fail_msg("stdcl life %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words, out, err);
+}
+
+static json_t *report(const char *arguments)
+{
+    char line[1000];
+    json_error_t error;
+    snprintf(line, sizeof line, "%s --json", arguments);
+    succeeds(line);
+    json_t *object = json_loads(out, 0, &error);
+    if (!object)
+        fail_msg("stdcl life %s: no JSON: %s\n%s", line, error.text, out);
+    return object;
+}
+
+static json_int_t number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value))
+        fail_msg("no whole number under '%s'", key);
+    return json_integer_value(value);
+}
+
+/* ---- The tests. ------------------------------------------------------------------------------ */
+
+static const char gun[] = "x = 36, y = 9, rule = B3/S23:P400,400\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
+                          "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n";
+
+static void runs_a_pattern(void **state)
+{
+    (void)state;
+    put_text(in_folder("gun.rle"), gun);
+    for (int e = 0; e < 4; e++) {
+        static const char *const engines[] = {"packed", "local", "global", "reference"};
+        char line[200];
+        snprintf(line, sizeof line, "-p gun.rle -n 300 --engine %s", engines[e]);
+        json_t *r = report(line);
+        assert_int_equal(number(r, "population"), 86);
+        assert_int_equal(number(r, "generations"), 300);
+        assert_int_equal(number(r, "width"), 400);
+        assert_string_equal(json_string_value(json_object_get(r, "bounds")), "plane");
+        assert_string_equal(json_string_value(json_object_get(r, "engine")), engines[e]);
+        assert_string_equal(json_string_value(json_object_get(r, "rule")), "B3/S23");
+        assert_string_equal(json_string_value(json_object_get(r, "program")), "life");
+        assert_true(json_is_null(json_object_get(r, "period")));
+        assert_true(json_is_number(json_object_get(r, "seconds")));
+        assert_true(json_is_number(json_object_get(r, "cell_updates_per_s")));
+        assert_true(json_is_string(json_object_get(r, "device")));
+        json_decref(r);
+    }
+    succeeds("-p - -n 30 --bounds plane --size 100 --at 0,5 -q <gun.rle");
+    assert_string_equal(out, "");
+}
+
+static void goes_on_from_a_file(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"half.rle", "half.mc", "half.cells"};
+    json_t *whole = report("--size 300x200 --seed 9 --rule highlife -n 200");
+    for (int i = 0; i < 3; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "--size 300x200 --seed 9 --rule B36/S23 -n 90 -q -o %s", names[i]);
+        succeeds(line);
+        snprintf(line, sizeof line, "-p %s -n 110", names[i]);
+        json_t *rest = report(line);
+        assert_int_equal(number(rest, "population"), number(whole, "population"));
+        assert_string_equal(json_string_value(json_object_get(rest, "rule")), "B36/S23");
+        json_decref(rest);
+    }
+    json_decref(whole);
+    succeeds("-p half.rle -n 10");
+    assert_non_null(strstr(out, "from 90 to 100"));
+}
+
+static void until_stable(void **state)
+{
+    (void)state;
+    put_text(in_folder("blinker.rle"), "x = 3, y = 1, rule = B3/S23:T20,20\n3o!\n");
+    json_t *r = report("-p blinker.rle --until-stable --csv blinker.csv");
+    assert_int_equal(number(r, "period"), 2);
+    assert_int_equal(number(r, "population"), 3);
+    json_decref(r);
+    char csv[1000];
+    load("blinker.csv", csv, sizeof csv);
+    assert_string_equal(csv, "generation,population\n0,3\n1,3\n2,3\n");
+    succeeds("-p blinker.rle --until-stable");
+    assert_non_null(strstr(out, "from generation 0 on, with period 2"));
+}
+
+static void writes_outputs(void **state)
+{
+    (void)state;
+    if (run("--size 10 -n 1 -q -o try.png") != 0 && strstr(err, "libpng"))
+        skip();
+    succeeds("--size 100x60 -n 50 -q -o a.rle -o a.cells -o a.mc -o a.png -o a.csv --zoom 2");
+    static const char *const names[] = {"a.rle", "a.cells", "a.mc", "a.png"};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(access(in_folder(names[i]), R_OK), 0);
+    size_t size;
+    char *csv = bytes_of(in_folder("a.csv"), &size);
+    int lines = 0;
+    for (size_t i = 0; i < size; i++)
+        lines += csv[i] == '\n';
+    free(csv);
+    assert_int_equal(lines, 52); /* names, generations 0 to 50 */
+    succeeds("--size 64 -n 20 -q -o f.png --frames 3");
+    assert_int_equal(access(in_folder("f-0003.png"), R_OK), 0);
+    assert_int_not_equal(access(in_folder("f-0004.png"), R_OK), 0);
+    succeeds("--size 10 -n 0 -o - --seed 4");
+    assert_non_null(strstr(out, "rule = B3/S23:T10,10"));
+    assert_non_null(strstr(err, "generations"));
+}
+
+static void compares(void **state)
+{
+    (void)state;
+    json_t *r = report("--compare --size 70x50 -n 20"), *engines = json_object_get(r, "engines");
+    assert_int_equal(json_array_size(engines), 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(json_is_true(json_object_get(json_array_get(engines, i), "equal")));
+        assert_true(json_number_value(json_object_get(json_array_get(engines, i), "cell_updates_per_s")) > 0);
+    }
+    json_decref(r);
+}
+
+static void refuses_nonsense(void **state)
+{
+    (void)state;
+    put_text(in_folder("bad.rle"), "x = 3, y = 3\nbo$2b?o!\n");
+    put_text(in_folder("gun.rle"), gun);
+    refuses(1, "line 2, column 6", "-p bad.rle");
+    refuses(1, "missing.rle: no such file", "-p missing.rle");
+    refuses(2, "larger than the grid of 30 x 30", "-p gun.rle --size 30");
+    refuses(2, "is no size", "--size -5");
+    refuses(2, "is no size", "--size 0");
+    refuses(2, "is no size", "--size 10x");
+    refuses(2, "0 to 8", "--rule B9/S23");
+    refuses(2, "Klein", "--rule B3/S23:K20,20");
+    refuses(2, "did you mean", "--engin packed");
+}
+
+static void refuses_more(void **state)
+{
+    (void)state;
+    put_text(in_folder("gun.rle"), gun);
+    refuses(2, "is no place", "-p gun.rle --at 3");
+    refuses(2, "add --pattern", "--at 3,4");
+    refuses(2, "is no density", "--soup=1.5");
+    refuses(2, "suffix", "-o life.txt");
+    refuses(2, "leave --engine out", "--compare --engine local");
+    refuses(2, "terminal", "--watch </dev/null");
+    refuses(1, "beyond the edge", "-p gun.rle --at 390,0 --bounds plane");
+    refuses(1, "memory", "--size 1000000000");
+    refuses(1, "does not exist", "--size 10 -o /nowhere/at/all.rle");
+    if (access("/dev/full", W_OK) == 0)
+        refuses(1, "full", "--size 100 -n 1 -o /dev/full");
+}
+
+/* ---- The terminal. --------------------------------------------------------------------------- */
+
+/* Reads what the terminal shows until `words` have appeared, or half a minute has passed; goes on after them
+ * the next time. */
+static bool shows(int terminal, const char *words)
+{
+    static char seen[1 << 16];
+    static size_t used;
+    const time_t end = time(NULL) + 30;
+    for (;;) {
+        char *found = memmem(seen, used, words, strlen(words));
+        if (found) {
+            found += strlen(words);
+            used -= (size_t)(found - seen);
+            memmove(seen, found, used);
+            return true;
+        }
+        if (used > sizeof seen / 2) { /* words may have begun at the end */
+            memmove(seen, seen + used - 100, 100);
+            used = 100;
+        }
+        struct pollfd input = {.fd = terminal, .events = POLLIN};
+        if (time(NULL) > end)
+            return false;
+        if (poll(&input, 1, 200) <= 0)
+            continue;
+        const ssize_t n = read(terminal, seen + used, sizeof seen - used);
+        if (n <= 0)
+            return false;
+        used += (size_t)n;
+    }
+}
+
+static void press(int terminal, const char *keys) { assert_int_equal(write(terminal, keys, strlen(keys)), strlen(keys)); }
+
+static void check_watch(const char *way, const char *block)
+{
+    struct winsize size = {.ws_row = 25, .ws_col = 100};
+    struct termios before, after;
+    int terminal, status;
+    put_text(in_folder("gun.rle"), gun);
+    const pid_t child = forkpty(&terminal, NULL, NULL, &size);
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (chdir(files_folder) == 0)
+            execl(command, "stdcl", "life", "-p", "gun.rle", way, (char *)NULL);
+        _exit(126);
+    }
+    tcgetattr(terminal, &before);
+    assert_true(shows(terminal, block));
+    assert_true(shows(terminal, "alive"));
+    tcgetattr(terminal, &after);
+    assert_true((after.c_lflag & ICANON) == 0);
+    press(terminal, " ");
+    assert_true(shows(terminal, "paused"));
+    press(terminal, "ss+-hjkl\033[A\033[Dz");
+    assert_true(shows(terminal, "1:2"));
+    press(terminal, "Z ");
+    assert_true(shows(terminal, "1:1"));
+    press(terminal, "q");
+    assert_true(shows(terminal, "\033[?1049l")); /* back to the screen there was */
+    assert_true(shows(terminal, "population"));
+    tcgetattr(terminal, &after);
+    assert_true(after.c_lflag == before.c_lflag);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    close(terminal);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void watches_in_blocks(void **state) { (void)state, check_watch("--watch", "\xe2\x96\x88"); }
+static void watches_in_braille(void **state) { (void)state, check_watch("--watch=braille", "\xe2\xa1\x80"); }
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
+        cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
+        cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
+    };
+    if (argc != 2)
+        return 2;
+    command = argv[1];
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}
