@@ -1,88 +1,70 @@
 /* fused.cl - the energy of a gas that is never stored: velocities are drawn, squared and added up.
  *
- *   Molecules are numbered. A block of GROUP x ITEMS x WIDTH consecutive ones belongs to a work-group, and its
- *   sum of v^2 to one number of partial[]. Item t draws vectors t, t + GROUP, ... of the block and adds them up
- *   in double; then the group adds its items pairwise. The order is a function of the shape alone, so every
- *   run gives the same bits, and blocks may be dealt out to any number of devices.
+ * Molecules are numbered, and molecule i is element i in the order of order.h. partial[g] becomes the sum
+ * of v^2 of block first + g, with velocities in units of sqrt(k_B T / m).
+ *
+ * The host puts order.h and maxwell.h in front (kernels.c).
  */
-#ifndef GROUP
-#define GROUP 256 /* a power of two; 1 on CPUs */
+#ifndef GAS_ORDER_H
+#include "order.h"
 #endif
-#ifndef ITEMS
-#define ITEMS 64 /* vectors that an item draws */
-#endif
-#ifndef WIDTH
-#define WIDTH 1 /* molecules of a vector: 1 on GPUs, 8 or 16 on CPUs */
-#endif
-#ifdef cl_khr_fp64
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
+#ifndef GAS_MAXWELL_H
 #define MW_WIDTH WIDTH
-#include "gas/maxwell.h"
+#include "maxwell.h"
+#endif
 
 #if WIDTH == 1
-#define LANES 0u
-#define DOUBLES double
-#define TO_DOUBLE(v) (double)(v)
-#define ADD_LANES(v) (v)
+#define LANE_NUMBERS 0u
+#elif WIDTH == 2
+#define LANE_NUMBERS (uint2)(0, 1)
+#elif WIDTH == 4
+#define LANE_NUMBERS (uint4)(0, 1, 2, 3)
 #elif WIDTH == 8
-#define LANES (uint8)(0, 1, 2, 3, 4, 5, 6, 7)
-#define DOUBLES double8
-#define TO_DOUBLE(v) convert_double8(v)
-#define ADD_LANES(v) add_lanes8(v)
+#define LANE_NUMBERS (uint8)(0, 1, 2, 3, 4, 5, 6, 7)
 #else
-#define LANES (uint16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-#define DOUBLES double16
-#define TO_DOUBLE(v) convert_double16(v)
-#define ADD_LANES(v) add_lanes8((v).lo + (v).hi)
+#define LANE_NUMBERS (uint16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #endif
 
-double add_lanes8(double8 v)
+/* Adds v^2 of molecules here ... here + WIDTH - 1, as far as there are such. `here` is a multiple of WIDTH,
+ * so that the high word is the same in a vector. */
+sums add_squares(sums s, ulong here, ulong n, uint k0, uint k1)
 {
-    double4 four = v.lo + v.hi;
-    double2 two = four.lo + four.hi;
-    return two.x + two.y;
-}
-
-/* Adds v^2 of the molecules from `here` on that exist. `here` is a multiple of WIDTH, so that the high word
- * is the same in a vector. */
-DOUBLES squares(ulong here, ulong n, uint k0, uint k1)
-{
-    mw_uint low = (mw_uint)((uint)here) + LANES, high = (mw_uint)((uint)(here >> 32));
+    const mw_uint low = (mw_uint)((uint)here) + LANE_NUMBERS, high = (mw_uint)((uint)(here >> 32));
     mw_float x, y, z;
     mw_velocity(low, high, k0, k1, &x, &y, &z);
 #if WIDTH > 1
-    if (here + WIDTH > n) { /* the last vector: molecules beyond n are at rest */
-        mw_uint exist = MW_CAT(as_, MW_TYPE(uint))(low < (mw_uint)((uint)n));
+    if (here + WIDTH > n) { /* molecules beyond n are at rest */
+        const mw_uint exist = MW_CAT(as_, MW_TYPE(uint))(low < (mw_uint)((uint)n));
         x = MW_REAL(MW_BITS(x) & exist), y = MW_REAL(MW_BITS(y) & exist), z = MW_REAL(MW_BITS(z) & exist);
     }
 #endif
-    DOUBLES dx = TO_DOUBLE(x), dy = TO_DOUBLE(y), dz = TO_DOUBLE(z);
-    return fma(dx, dx, fma(dy, dy, dz * dz));
+    const wides dx = CONVERT(WIDE, x), dy = CONVERT(WIDE, y), dz = CONVERT(WIDE, z);
+    return add(s, fma(dx, dx, fma(dy, dy, dz * dz)));
 }
 
-/* Sums of v^2 of blocks first, first + 1, ... (one a work-group) of a gas of n molecules into partial[]. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-gas_fused(__global double *partial, ulong first, ulong n, uint k0, uint k1)
+fused(__global sum *partial, ulong first, ulong n, uint k0, uint k1)
 {
-    const ulong base = (first + get_group_id(0)) * (GROUP * ITEMS * WIDTH) + get_local_id(0) * WIDTH;
-    DOUBLES sum = 0;
-    for (int i = 0; i < ITEMS; i++) {
-        const ulong here = base + (ulong)i * (GROUP * WIDTH);
-        if (here < n)
-            sum += squares(here, n, k0, k1);
+    __local sum part[PARTS];
+    const ulong block = first + get_group_id(0);
+    for (int round = 0; round < ROUNDS; round++) {
+        const ulong base = ELEMENT_OF(block, round);
+        sums s[VECTORS];
+        for (int v = 0; v < VECTORS; v++)
+            s[v].value = 0;
+#if PAIRED
+        for (int v = 0; v < VECTORS; v++)
+            s[v].error = 0;
+#endif
+        for (int row = 0; row < ROWS; row++)
+            for (int v = 0; v < VECTORS; v++) {
+                const ulong here = base + (ulong)(row * LANES + v * WIDTH);
+                if (here < n)
+                    s[v] = add_squares(s[v], here, n, k0, k1);
+            }
+        part[PLACE_OF(round)] = fold(s);
     }
-#if GROUP > 1
-    __local double part[GROUP];
-    part[get_local_id(0)] = ADD_LANES(sum);
-    for (int apart = GROUP / 2; apart > 0; apart /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if ((int)get_local_id(0) < apart)
-            part[get_local_id(0)] += part[get_local_id(0) + apart];
-    }
+    join_parts(part);
     if (get_local_id(0) == 0)
         partial[get_group_id(0)] = part[0];
-#else
-    partial[get_group_id(0)] = ADD_LANES(sum);
-#endif
 }

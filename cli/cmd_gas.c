@@ -1,0 +1,192 @@
+/* cmd_gas.c - `stdcl gas`: the mean kinetic energy of a gas, against what physics expects. */
+#include "gas_job.h"
+
+#include <math.h>
+
+static const char *const source_names[] = {"device", "host", NULL};
+static const char *const sum_names[] = {"tuned", "tree", NULL};
+static const char *const precision_names[] = {"single", "double", NULL};
+static const char *const accumulate_names[] = {"double", "compensated", NULL};
+static const char *const species_names[] = {"he", "ne", "ar", "n2", "o2", NULL}; /* as gas_species_list */
+
+/* Options that contradict each other. */
+static int check(const struct gas_job *job, const struct cli_option *options)
+{
+    static const char *const of_drawn[] = {"n", "source", "seed"};
+    if (job->stored && job->fused)
+        return cli_wrong("--stored and --fused exclude each other");
+    for (size_t i = 0; job->input && i < sizeof of_drawn / sizeof *of_drawn; i++)
+        if (cli_given(options, of_drawn[i]))
+            return cli_wrong("-i and --%s exclude each other: velocities are read from the file, not drawn",
+                             *of_drawn[i] == 'n' ? "molecules" : of_drawn[i]);
+    const char *needs = job->input                     ? "-i"
+                        : job->source == GAS_HOST      ? "--source host"
+                        : job->method == GAS_TREE      ? "--sum tree"
+                        : job->precision == GAS_DOUBLE ? "--precision double"
+                        : job->accumulator             ? "--accumulate compensated"
+                                                       : NULL;
+    if (job->fused && needs)
+        return cli_wrong("--fused draws and sums without storing, in its own way; %s needs --stored", needs);
+    if (job->species >= 0 && cli_given(options, "mass"))
+        return cli_wrong("--gas and --mass exclude each other: the gas says how heavy its molecules are");
+    if (job->dataset && !job->input)
+        return cli_wrong("--dataset names what to read of a file; add -i FILE");
+    return CLI_DONE;
+}
+
+/* Fills in what was not asked for. */
+static void settle(struct gas_job *job)
+{
+    const bool si = job->species >= 0;
+    job->boltzmann = si ? GAS_BOLTZMANN : 1;
+    if (si)
+        job->mass = gas_species_list()[job->species].mass;
+    if (!(job->temperature > 0))
+        job->temperature = si ? 300 : 1;
+    if (!job->stored)
+        job->stored = job->input || job->source == GAS_HOST || job->method == GAS_TREE ||
+                      job->precision == GAS_DOUBLE || job->accumulator;
+}
+
+static bool parse(struct gas_job *job, int argc, char **argv, int *status)
+{
+    struct cli_option options[] = {
+        CLI_GROUP("The gas"),
+        CLI_U64('n', "molecules", "N", &job->n, 1, (uint64_t)1 << 53, "how many molecules"),
+        CLI_CHOICE(0, "gas", "NAME", &job->species, species_names,
+                   "a real gas, in SI units: {} (default: reduced units, k_B = 1)"),
+        CLI_REAL('T', "temperature", "T", &job->temperature, CLI_ABOVE_0, DBL_MAX,
+                 "of the gas (default 1; with --gas 300 K)"),
+        CLI_REAL('m', "mass", "M", &job->mass, CLI_ABOVE_0, DBL_MAX, "of a molecule, in reduced units"),
+        CLI_REAL(0, "volume", "V", &job->volume, CLI_ABOVE_0, DBL_MAX,
+                 "report the pressure in this volume, with --gas in cubic metres"),
+        CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT64_MAX,
+                "another seed draws other velocities, the same one the same on every machine"),
+        CLI_STRING('i', "input", "FILE", &job->input,
+                   "read velocities instead: an array of N rows of 3 in a .npy file, or in HDF5"),
+        CLI_STRING(0, "dataset", "NAME", &job->dataset,
+                   "of an HDF5 file (default: the first there is of velocities, Velocities, "
+                   "PartType1/Velocities, PartType0/Velocities)"),
+        CLI_GROUP("How"),
+        CLI_FLAG(0, "fused", &job->fused, "draw and sum in one kernel, storing nothing (the default)"),
+        CLI_FLAG(0, "stored", &job->stored, "keep the velocities in the devices' memory, then sum"),
+        CLI_CHOICE(0, "source", "NAME", &job->source, source_names, "who draws stored velocities"),
+        CLI_CHOICE(0, "sum", "NAME", &job->method, sum_names,
+                   "of stored velocities: {}; tree is the classic tutorial's"),
+        CLI_CHOICE(0, "precision", "NAME", &job->precision, precision_names, "of stored velocities"),
+        CLI_CHOICE(0, "accumulate", "NAME", &job->accumulator, accumulate_names,
+                   "what stored velocities are added up in: {}, which is pairs of their own precision"),
+        CLI_INT(0, "repeat", "N", &job->repeat, 1, 1000000, "sum so often, and report the fastest"),
+        CLI_STRING(0, "shape", "WORDS", &job->shape, "KEY=NUMBER words that change how kernels are launched"),
+        CLI_GROUP("Output"),
+        CLI_STRINGS(0, "histogram", "FILE", &job->histogram,
+                    "speeds against Maxwell's distribution: .csv a table, .png or .svg a plot; may be repeated"),
+        CLI_INT(0, "bins", "N", &job->bins, 1, 4096, "of the histogram, up to six times the thermal speed"),
+        CLI_COMMON_OPTIONS(&job->common),
+        CLI_END,
+    };
+    const struct cli_usage usage = {
+        .synopsis = "[options]",
+        .about = "Draws the velocities of molecules in equilibrium, adds up their kinetic energy, and compares "
+                 "the mean with 3/2 k_B T.",
+        .examples = "  stdcl gas -n 1e9\n"
+                    "  stdcl gas -n 1e8 --stored --precision double --histogram speeds.svg\n"
+                    "  stdcl gas --gas ar -T 293.15 -n 2.5e7 --volume 1e-18\n",
+        .options = options,
+    };
+    if (!cli_parse(&usage, argc, argv, status))
+        return false;
+    *status = check(job, options);
+    settle(job);
+    return *status == CLI_DONE;
+}
+
+/* ---- Work. ----------------------------------------------------------------------------------- */
+
+static int told(void *arg, uint64_t done)
+{
+    struct gas_job *job = arg;
+    struct cli_text rate;
+    const double seconds = cli_seconds() - job->progress.started;
+    cli_progress_update(&job->progress, (double)done,
+                        seconds > 0 ? cli_text_rate(&rate, (double)done / seconds, "molecules/s") : NULL);
+    return cli_interrupted();
+}
+
+static int create(struct gas_job *job)
+{
+    const struct gas_options options = {
+        .ctx = job->context, .n = job->n, .temperature = job->temperature, .mass = job->mass,
+        .boltzmann = job->boltzmann, .seed = job->seed, .storage = job->stored ? GAS_STORED : GAS_FUSED,
+        .source = job->input ? GAS_GIVEN : (enum gas_source)job->source, .type = (enum gas_type)job->precision,
+        .accumulator = (enum gas_accumulator)job->accumulator, .method = (enum gas_method)job->method,
+        .shape = job->shape, .told = told, .arg = job};
+    const double bytes = job->precision == GAS_DOUBLE ? 24 : 12;
+    if (job->stored && cli_memory_for((size_t)job->n, (size_t)bytes, "molecules") != CLI_DONE)
+        return CLI_FAILED;
+    job->gas = gas_create(&options);
+    return job->gas ? CLI_DONE : cli_failed_call(NULL);
+}
+
+/* Sums as often as asked; the energy is the same every time. A stored sum is so short that compiling at the
+ * first launch would be most of it. */
+static int measure(struct gas_job *job)
+{
+    int status = CLI_DONE;
+    if (job->stored && gas_measure(job->gas, &job->energy) != 0)
+        return cli_failed_call(NULL);
+    cli_progress_start(&job->progress, "molecules", (double)job->n * (double)job->repeat, job->common.quiet);
+    job->seconds = INFINITY;
+    for (int i = 0; i < job->repeat && status == CLI_DONE; i++) {
+        const double start = cli_seconds();
+        if (gas_measure(job->gas, &job->energy) != 0)
+            status = cli_interrupted() ? cli_interrupt_status(CLI_DONE) : cli_failed_call(NULL);
+        job->seconds = fmin(job->seconds, cli_seconds() - start);
+    }
+    cli_progress_end(&job->progress);
+    return status;
+}
+
+/* Everything that can be wrong is looked for in this order, cheapest first, before computing begins. */
+static int work(struct gas_job *job)
+{
+    int status = gas_output_plan(job);
+    if (status == CLI_DONE && job->input)
+        status = gas_input_read(job);
+    if (status == CLI_DONE)
+        status = cli_devices_open(&job->common.device, &job->context);
+    if (status == CLI_DONE)
+        status = cli_profile_start(&job->common, job->context);
+    cli_interrupt_catch();
+    if (status == CLI_DONE)
+        status = create(job);
+    if (status == CLI_DONE && job->input)
+        status = gas_input_give(job);
+    if (status == CLI_DONE)
+        status = measure(job);
+    if (status == CLI_DONE)
+        status = gas_output_finish(job);
+    if (status == CLI_DONE)
+        status = gas_job_report(job);
+    if (status == CLI_DONE)
+        status = cli_profile_report(&job->common, job->context);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct gas_job job = {.n = 1000000000, .species = -1, .mass = 1, .temperature = NAN, .volume = NAN,
+                          .repeat = 1, .bins = 120};
+    int status;
+    if (parse(&job, argc, argv, &status))
+        status = work(&job);
+    gas_free(job.gas);
+    if (job.context)
+        clcontext_destroy(job.context);
+    gas_input_free(&job);
+    cli_strings_free(&job.histogram);
+    cli_common_free(&job.common);
+    return status;
+}
+
+const struct cli_command cmd_gas = {"gas", "add up the kinetic energy of a gas", run};

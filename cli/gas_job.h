@@ -1,0 +1,51 @@
+/* gas_job.h - what the files of `stdcl gas` share.
+ *
+ *   cmd_gas.c     the options, and the order in which things happen
+ *   gas_input.c   velocities from files
+ *   gas_output.c  the histogram of speeds as table and plot
+ *   gas_report.c  the report as text or JSON
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_GAS_JOB_H
+#define STDCL_CLI_GAS_JOB_H
+
+#include "cli.h"
+
+#include "stdcl/gas.h"
+
+struct gas_job {
+    /* What was asked. */
+    struct cli_common common;
+    uint64_t n, seed;
+    int species; /* in gas_species_list; -1: reduced units */
+    double temperature, mass, volume, boltzmann;
+    const char *input, *dataset, *shape;
+    bool fused, stored;
+    int source, method, precision, accumulator; /* as in stdcl/gas.h */
+    int repeat, bins;
+    struct cli_strings histogram;
+
+    /* What came of it. */
+    void *velocity; /* read: n rows of three floats, or of doubles if precision is GAS_DOUBLE */
+    CLCONTEXT *context;
+    gas *gas;
+    struct cli_progress progress;
+    struct gas_energy energy;
+    double seconds; /* of the sum */
+};
+
+/* All return an exit status, after printing what is wrong. */
+
+/* gas_input.c: reads job->input, which sets n and precision; hands it to the gas; frees it. */
+int gas_input_read(struct gas_job *job);
+int gas_input_give(struct gas_job *job);
+void gas_input_free(struct gas_job *job);
+
+/* gas_output.c: checks names before anything is computed; writes the files. */
+int gas_output_plan(const struct gas_job *job);
+int gas_output_finish(const struct gas_job *job);
+
+/* gas_report.c */
+int gas_job_report(const struct gas_job *job);
+
+#endif

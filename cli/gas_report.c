@@ -1,0 +1,65 @@
+/* gas_report.c - what `stdcl gas` says at the end. */
+#include "gas_job.h"
+
+#include <jansson.h>
+#include <math.h>
+
+static const double UNLIKELY = 5; /* standard errors: one gas in two million, if all is well */
+
+static int report_json(const struct gas_job *job, const char *device)
+{
+    const struct gas_energy *e = &job->energy;
+    json_t *report = json_pack(
+        "{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "program", "gas", "device", device, "n",
+        (json_int_t)job->n, "temperature", cli_json_real(job->temperature), "mass", cli_json_real(job->mass),
+        "mean_energy", cli_json_real(e->mean_energy), "expected", cli_json_real(e->expected), "standard_error",
+        cli_json_real(e->standard_error), "sigmas", cli_json_real(e->sigmas), "seconds",
+        cli_json_real(job->seconds), "bytes_per_s", cli_json_real(gas_bytes(job->gas) / job->seconds),
+        "molecules_per_s", cli_json_real((double)job->n / job->seconds));
+    const int status = cli_json_print(report);
+    json_decref(report);
+    return status;
+}
+
+static void report_text(const struct gas_job *job, const char *device, FILE *fp)
+{
+    const struct gas_energy *e = &job->energy;
+    const bool si = job->species >= 0;
+    const char *joule = si ? " J" : "", *kelvin = si ? " K" : "", *pascal = si ? " Pa" : "";
+    struct cli_text text;
+    fprintf(fp, "%-16s%s\n", "device", device);
+    fprintf(fp, "%-16s%llu%s%s, of mass %.6g%s, %s\n", "molecules", (unsigned long long)job->n, si ? " of " : "",
+            si ? gas_species_list()[job->species].formula : "", job->mass, si ? " kg" : "",
+            job->input    ? job->input
+            : job->stored ? job->source == GAS_HOST ? "drawn by the host, stored" : "drawn by the device, stored"
+                          : "drawn by the device, not stored");
+    fprintf(fp, "%-16s%.12g%s\n", "mean energy", e->mean_energy, joule);
+    fprintf(fp, "%-16s%.12g%s, 3/2 k_B T\n", "expected", e->expected, joule);
+    fprintf(fp, "%-16s%.3g%s\n", "standard error", e->standard_error, joule);
+    fprintf(fp, "%-16s%+.2f standard errors\n", "deviation", e->sigmas);
+    fprintf(fp, "%-16s%.9g%s, of %.9g%s\n", "temperature", e->temperature, kelvin, job->temperature, kelvin);
+    if (job->volume > 0)
+        fprintf(fp, "%-16s%.9g%s in a volume of %g%s\n", "pressure",
+                gas_pressure(job->n, e->mean_energy, job->volume), pascal, job->volume, si ? " m^3" : "");
+    fprintf(fp, "%-16s%s\n", "duration", cli_text_duration(&text, job->seconds));
+    fprintf(fp, "%-16s%s", "speed", cli_text_rate(&text, (double)job->n / job->seconds, "molecules/s"));
+    if (job->stored)
+        fprintf(fp, ", %s", cli_text_rate(&text, gas_bytes(job->gas) / job->seconds, "B/s"));
+    for (size_t i = 0; i < job->histogram.n; i++)
+        fprintf(fp, "\n%-16s%s", i ? "" : "written", job->histogram.item[i]);
+    putc('\n', fp);
+}
+
+int gas_job_report(const struct gas_job *job)
+{
+    char *device = cli_devices_name(job->context);
+    int status = CLI_DONE;
+    if (job->common.json)
+        status = report_json(job, device);
+    else if (!job->common.quiet)
+        report_text(job, device, stdout);
+    free(device);
+    if (!job->common.quiet && !job->input && fabs(job->energy.sigmas) > UNLIKELY)
+        cli_warn("the mean energy is %.1f standard errors off; that is no accident", job->energy.sigmas);
+    return status;
+}

@@ -1,0 +1,258 @@
+/* draw.c - velocities: drawn by the devices or the host, given by the caller, handed out; histograms.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gas/gas_private.h"
+
+#include <math.h>
+
+#include "gas/maxwell.h"
+
+/* ---- Drawing on the host. --------------------------------------------------------------------- */
+
+enum { SLICE = 256 }; /* molecules drawn at once: small enough for the first cache */
+
+/* The same code for machines with and without fused multiply-add, which is a slow call where it is missing. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default"), optimize("O3")))
+#else
+#define CLONES
+#endif
+
+CLONES static void draw_slice(uint64_t first, size_t count, cl_uint k0, cl_uint k1, float *x, float *y, float *z)
+{
+    for (size_t i = 0; i < count; i++)
+        mw_velocity((uint32_t)(first + i), (uint32_t)((first + i) >> 32), k0, k1, &x[i], &y[i], &z[i]);
+}
+
+static void draw_on_host(gas *g)
+{
+    float v[3][SLICE];
+    const size_t n = (size_t)g->n;
+    for (size_t i = 0; i < n; i += SLICE) {
+        const size_t count = n - i < SLICE ? n - i : SLICE;
+        draw_slice(i, count, g->key[0], g->key[1], v[0], v[1], v[2]);
+        for (int c = 0; c < 3; c++)
+            if (g->type == GAS_FLOAT)
+                memcpy((float *)g->plane[c] + i, v[c], count * sizeof(float));
+            else
+                for (size_t k = 0; k < count; k++)
+                    ((double *)g->plane[c])[i + k] = (double)v[c][k];
+    }
+}
+
+/* ---- Memory. ---------------------------------------------------------------------------------- */
+
+/* Whole blocks, so that kernels may work in whole vectors. */
+static size_t plane_bytes(const gas *g) { return (size_t)blocks_of(g->n) * BLOCK * type_bytes(g->type); }
+
+static int send(gas *g)
+{
+    for (int c = 0; c < 3; c++)
+        if (gas_sums_place(g->sums, g->plane[c], (size_t)g->n) != 0)
+            return -1;
+    g->ready = true;
+    return 0;
+}
+
+/* Runs a kernel over the blocks of every device's share, a group each. The first two arguments are the first
+ * block and n. GAS_TREE needs all velocities on every device. */
+static int visit(gas *g, const struct kernels *k, bool whole, cl_uint nrest, const struct stdcl_arg *rest)
+{
+    const uint64_t blocks = blocks_of(g->n);
+    int status = 0;
+    for (cl_uint dev = 0; dev < g->ndev && status == 0; dev++) {
+        const uint64_t first = whole ? 0 : share_start(blocks, dev, g->ndev);
+        const uint64_t count = (whole ? blocks : share_start(blocks, dev + 1, g->ndev)) - first;
+        const size_t group = (size_t)k->on[dev].shape.group;
+        const cl_ulong n = g->n;
+        for (uint64_t at = 0; at < count && status == 0; at += 1 << 16) {
+            const cl_ulong from = first + at;
+            const uint64_t some = count - at < 1 << 16 ? count - at : 1 << 16;
+            struct stdcl_arg args[16] = {VALUE_ARG(from), VALUE_ARG(n)};
+            memcpy(args + 2, rest, nrest * sizeof *rest);
+            clndrange_t ndr = clndrange_init1d(0, (size_t)some * group, group);
+            if (clforkv(g->ctx, dev, k->on[dev].kernel, &ndr, CL_EVENT_NOWAIT, 2 + nrest, args) == (cl_event)-1)
+                status = -1;
+        }
+        clflush(g->ctx, dev, 0);
+    }
+    for (cl_uint dev = 0; dev < g->ndev; dev++)
+        if (clwait(g->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
+            status = -1;
+    return status;
+}
+
+static int open_kernels(gas *g, struct kernels *k, const char *name)
+{
+    char options[128];
+    if (k->on)
+        return 0;
+    snprintf(options, sizeof options, "-D REAL=%s -D STORED=%d -D WIDE=float", g->type == GAS_FLOAT ? "float" : "double",
+             g->storage == GAS_STORED);
+    if (kernels_shape(k, g->ctx, "gas.draw", 0, NULL) == 0 &&
+        kernels_open(k, name, SOURCE_ORDER | SOURCE_MAXWELL | SOURCE_DRAW, options, NULL) == 0)
+        return 0;
+    kernels_close(k);
+    return -1;
+}
+
+static int draw_on_devices(gas *g)
+{
+    const struct stdcl_arg rest[] = {BLOCK_ARG(g->plane[0]), BLOCK_ARG(g->plane[1]), BLOCK_ARG(g->plane[2]),
+                                     VALUE_ARG(g->key[0]), VALUE_ARG(g->key[1])};
+    if (open_kernels(g, &g->draw, "draw") != 0 ||
+        visit(g, &g->draw, g->method == GAS_TREE, COUNT_OF(rest), rest) != 0)
+        return -1;
+    g->ready = true;
+    return 0;
+}
+
+int draw_place(gas *g)
+{
+    for (int c = 0; c < 3; c++)
+        if (!(g->plane[c] = clmalloc(g->ctx, plane_bytes(g), CL_MEM_ZEROCOPY)))
+            return -1;
+    if (g->source == GAS_DEVICE)
+        return draw_on_devices(g);
+    if (g->source == GAS_HOST) {
+        draw_on_host(g);
+        return send(g);
+    }
+    return 0;
+}
+
+void draw_free(gas *g)
+{
+    kernels_close(&g->draw);
+    kernels_close(&g->count);
+    for (int c = 0; c < 3; c++)
+        if (g->plane[c])
+            clfree(g->plane[c]);
+    if (g->counts)
+        clfree(g->counts);
+}
+
+/* ---- Given and handed out. -------------------------------------------------------------------- */
+
+static void put(gas *g, int c, size_t i, double v)
+{
+    if (g->type == GAS_FLOAT)
+        ((float *)g->plane[c])[i] = (float)v;
+    else
+        ((double *)g->plane[c])[i] = v;
+}
+
+/* Rows of floats (if `single`) or doubles into the planes. */
+static int set(gas *g, const float (*single)[3], const double (*wide)[3])
+{
+    if (g->source != GAS_GIVEN || g->storage != GAS_STORED)
+        return clerror_set(EINVAL, "gas_set_velocities: this gas draws its own; make it with GAS_STORED and GAS_GIVEN");
+    for (size_t i = 0; i < (size_t)g->n; i++)
+        for (int c = 0; c < 3; c++) {
+            const double v = single ? (double)single[i][c] : wide[i][c];
+            if (!isfinite(v)) {
+                g->ready = false;
+                return clerror_set(EDOM, "gas_set_velocities: component %c of molecule %zu is %g; it must be a "
+                                   "finite number", "xyz"[c], i, v);
+            }
+            put(g, c, i, v);
+        }
+    return send(g);
+}
+
+int gas_set_velocities(gas *g, const double (*velocity)[3]) { return set(g, NULL, velocity); }
+int gas_set_velocities_single(gas *g, const float (*velocity)[3]) { return set(g, velocity, NULL); }
+
+/* Brings the planes' elements from the device that has them. */
+static int fetch(gas *g, size_t first, size_t count)
+{
+    const size_t size = type_bytes(g->type);
+    for (cl_uint dev = 0; dev < g->ndev; dev++) {
+        size_t a, n;
+        gas_sums_share(g->sums, (size_t)g->n, dev, &a, &n);
+        const size_t from = a > first ? a : first, to = a + n < first + count ? a + n : first + count;
+        for (int c = 0; c < 3 && from < to; c++)
+            if (clmsyncn(g->ctx, dev, (char *)g->plane[c] + from * size, (to - from) * size, CL_MEM_HOST) ==
+                (cl_event)-1)
+                return -1;
+    }
+    return 0;
+}
+
+int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3])
+{
+    if (first > g->n || count > g->n - first)
+        return clerror_set(EINVAL, "gas_velocities: %zu molecules from %llu on, of %llu", count,
+                           (unsigned long long)first, (unsigned long long)g->n);
+    if (g->storage == GAS_STORED && (!g->ready || fetch(g, (size_t)first, count) != 0))
+        return g->ready ? -1 : clerror_set(EINVAL, "gas_velocities: none were given yet");
+    for (size_t i = 0; i < count; i += SLICE) {
+        float v[3][SLICE];
+        const size_t some = count - i < SLICE ? count - i : SLICE;
+        if (g->storage == GAS_FUSED)
+            draw_slice(first + i, some, g->key[0], g->key[1], v[0], v[1], v[2]);
+        for (size_t k = 0; k < some; k++)
+            for (int c = 0; c < 3; c++) {
+                const size_t at = (size_t)first + i + k;
+                const double one = g->storage == GAS_FUSED  ? (double)v[c][k]
+                                   : g->type == GAS_FLOAT ? (double)((float *)g->plane[c])[at]
+                                                          : ((double *)g->plane[c])[at];
+                velocity[i + k][c] = one * g->unit;
+            }
+    }
+    return 0;
+}
+
+/* ---- Histograms. ------------------------------------------------------------------------------ */
+
+enum { MOST_BINS = 4096, COUNT_BLOCKS = 1 << 16 }; /* 2^31 molecules: a bin's 32 bits suffice */
+
+/* Counts blocks first ... first + blocks - 1 on one device, into g->counts there. */
+static int count_on(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float scale, cl_uint bins)
+{
+    const struct kernels_on *on = &g->count.on[dev];
+    const cl_ulong from = first, n = g->n;
+    const stdcl_local_t own = {(bins + 1) * sizeof(cl_uint)};
+    void *none = g->counts;
+    void *const *p = g->storage == GAS_STORED ? g->plane : (void *[]){none, none, none};
+    const struct stdcl_arg args[] = {
+        VALUE_ARG(from), VALUE_ARG(n), BLOCK_ARG(p[0]), BLOCK_ARG(p[1]), BLOCK_ARG(p[2]), VALUE_ARG(g->key[0]),
+        VALUE_ARG(g->key[1]), VALUE_ARG(scale), VALUE_ARG(bins), BLOCK_ARG(g->counts),
+        {.size = sizeof own, .kind = STDCL_LOCAL, .value = &own}};
+    const size_t group = (size_t)on->shape.group;
+    clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
+    memset(g->counts, 0, (MOST_BINS + 1) * sizeof *g->counts);
+    if (clmsync(g->ctx, dev, g->counts, CL_MEM_DEVICE) == (cl_event)-1 ||
+        clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT, COUNT_OF(args), args) == (cl_event)-1 ||
+        clmsync(g->ctx, dev, g->counts, CL_MEM_HOST | CL_EVENT_NOWAIT) == (cl_event)-1 ||
+        clwait(g->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
+        return -1;
+    return 0;
+}
+
+int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count)
+{
+    if (!isfinite(top) || top <= 0 || bins < 1 || bins > MOST_BINS)
+        return clerror_set(EINVAL, "gas_histogram: %u bins up to %g; there must be 1 to %d up to a speed > 0", bins,
+                           top, MOST_BINS);
+    if (g->storage == GAS_STORED && !g->ready)
+        return clerror_set(EINVAL, "gas_histogram: no velocities were given yet");
+    if (!g->counts && !(g->counts = clmalloc(g->ctx, (MOST_BINS + 1) * sizeof *g->counts, 0)))
+        return -1;
+    if (open_kernels(g, &g->count, "histogram") != 0)
+        return -1;
+    memset(count, 0, (bins + 1) * sizeof *count);
+    const uint64_t blocks = blocks_of(g->n);
+    const float scale = (float)(bins / top * g->unit);
+    for (cl_uint dev = 0; dev < g->ndev; dev++) {
+        const uint64_t end = share_start(blocks, dev + 1, g->ndev);
+        for (uint64_t at = share_start(blocks, dev, g->ndev); at < end; at += COUNT_BLOCKS) {
+            if (count_on(g, dev, at, end - at < COUNT_BLOCKS ? end - at : COUNT_BLOCKS, scale, bins) != 0)
+                return -1;
+            for (unsigned b = 0; b <= bins; b++)
+                count[b] += g->counts[b];
+        }
+    }
+    return 0;
+}

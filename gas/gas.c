@@ -1,0 +1,194 @@
+/* gas.c - a gas: made, measured, freed.
+ *
+ * Inside, velocities are in units of `unit`: sqrt(k_B T / m) for those drawn, so that neither kilogrammes nor
+ * metres reach single precision; 1 for those given.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gas/gas_private.h"
+
+#include <math.h>
+
+/* ---- Checking what the caller gives. ---------------------------------------------------------- */
+
+static int check_positive(double value, const char *what)
+{
+    if (!isfinite(value) || value < 0)
+        return clerror_set(EINVAL, "gas_create: a %s of %g; it must be a number > 0", what, value);
+    return 0;
+}
+
+static int check(const struct gas_options *o)
+{
+    if (o->n < 1 || o->n > (uint64_t)1 << 53)
+        return clerror_set(EINVAL, "gas_create: %llu molecules; there must be 1 to 2^53", (unsigned long long)o->n);
+    if (check_positive(o->temperature, "temperature") != 0 || check_positive(o->mass, "mass") != 0 ||
+        check_positive(o->boltzmann, "Boltzmann constant") != 0)
+        return -1;
+    if ((unsigned)o->storage > GAS_STORED || (unsigned)o->source > GAS_GIVEN || (unsigned)o->type > GAS_DOUBLE)
+        return clerror_set(EINVAL, "gas_create: storage %d, source %d, type %d: there is no such thing",
+                           (int)o->storage, (int)o->source, (int)o->type);
+    if (o->storage == GAS_FUSED && (o->source != GAS_DEVICE || o->method == GAS_TREE))
+        return clerror_set(EINVAL, "gas_create: a gas that is not stored is drawn and summed by the devices in "
+                           "one kernel; velocities from elsewhere and GAS_TREE need GAS_STORED");
+    if (o->storage == GAS_STORED && o->n > SIZE_MAX / 32)
+        return clerror_set(ENOMEM, "gas_create: %llu molecules are too many to store", (unsigned long long)o->n);
+    return 0;
+}
+
+/* ---- Making. ---------------------------------------------------------------------------------- */
+
+static bool have_doubles(const gas *g)
+{
+    struct cldev_info *info = calloc(g->ndev, sizeof *info);
+    bool all = info && clgetdevinfo(g->ctx, info) == 0;
+    for (cl_uint dev = 0; all && dev < g->ndev; dev++)
+        all = info[dev].dev_pref_vec_double > 0;
+    free(info);
+    return all;
+}
+
+/* Sums of v^2 of a gas that is not stored. */
+static int measure_fused(gas *g, struct gas_total *total, uint64_t n)
+{
+    const struct stdcl_arg rest[] = {VALUE_ARG(g->key[0]), VALUE_ARG(g->key[1])};
+    const struct order_job job = {.kernels = &g->fused, .kind = g->kind, .n = n, .blocks = blocks_of(n),
+                                  .limit = (uint64_t)1 << g->fused.on[0].shape.chunk, .partial = g->partial,
+                                  .nrest = 2, .rest = rest, .told = n == g->n ? g->told : NULL, .arg = g->arg};
+    return order_run(&job, total);
+}
+
+/* Some OpenCL devices finish the compilation when a kernel first runs: it runs once on a block. */
+static int make_fused(gas *g, const char *words)
+{
+    struct gas_total total;
+    const bool doubles = have_doubles(g);
+    g->kind = doubles ? (struct gas_partial){WIDE_DOUBLE, JOIN_ADD} : (struct gas_partial){WIDE_FLOAT, JOIN_PAIRS};
+    if (kernels_shape(&g->fused, g->ctx, "gas.fused", 0, words) != 0 ||
+        kernels_open(&g->fused, "fused", SOURCE_ORDER | SOURCE_MAXWELL | SOURCE_FUSED,
+                     doubles ? "-D WIDE=double -D PAIRED=0" : "-D WIDE=float -D PAIRED=1", NULL) != 0)
+        return -1;
+    return measure_fused(g, &total, g->n < (uint64_t)BLOCK * g->ndev ? g->n : (uint64_t)BLOCK * g->ndev);
+}
+
+static int make(gas *g, const struct gas_options *o)
+{
+    g->partial = calloc(g->ndev, sizeof *g->partial);
+    g->words = o->shape ? strdup(o->shape) : NULL;
+    if (!g->partial || (o->shape && !g->words))
+        return clerror_set(ENOMEM, "gas_create: no memory");
+    if (g->storage == GAS_FUSED)
+        return make_fused(g, o->shape);
+    g->sums = gas_sums_create(&(struct gas_sums_options){.ctx = g->ctx, .type = o->type, .accumulator = o->accumulator,
+                                                         .method = o->method, .shape = o->shape});
+    return g->sums && draw_place(g) == 0 ? 0 : -1;
+}
+
+gas *gas_create(const struct gas_options *o)
+{
+    CLCONTEXT *ctx = check(o) == 0 ? sums_context(o->ctx) : NULL;
+    gas *g = ctx ? calloc(1, sizeof *g) : NULL;
+    if (!g) {
+        if (ctx)
+            clerror_set(ENOMEM, "gas_create: no memory");
+        return NULL;
+    }
+    *g = (gas){.ctx = ctx, .ndev = clgetndev(ctx), .n = o->n, .storage = o->storage, .source = o->source,
+               .type = o->type, .method = o->method, .key = {(cl_uint)o->seed, (cl_uint)(o->seed >> 32)},
+               .told = o->told, .arg = o->arg};
+    g->temperature = o->temperature > 0 ? o->temperature : 1;
+    g->mass = o->mass > 0 ? o->mass : 1;
+    g->boltzmann = o->boltzmann > 0 ? o->boltzmann : 1;
+    g->unit = o->source == GAS_GIVEN ? 1 : sqrt(g->boltzmann * g->temperature / g->mass);
+    if (make(g, o) != 0) {
+        gas_free(g);
+        return NULL;
+    }
+    return g;
+}
+
+void gas_free(gas *g)
+{
+    if (!g)
+        return;
+    draw_free(g);
+    kernels_close(&g->fused);
+    gas_sums_free(g->sums);
+    for (cl_uint dev = 0; g->partial && dev < g->ndev; dev++)
+        if (g->partial[dev])
+            clfree(g->partial[dev]);
+    free(g->partial);
+    free(g->words);
+    free(g);
+}
+
+/* ---- Measuring. ------------------------------------------------------------------------------- */
+
+int gas_measure(gas *g, struct gas_energy *e)
+{
+    struct gas_total total;
+    struct gas_partial kind = g->kind;
+    const double kt = g->boltzmann * g->temperature, n = (double)g->n;
+    if (g->storage == GAS_FUSED) {
+        if (measure_fused(g, &total, g->n) != 0)
+            return -1;
+    } else {
+        if (!g->ready)
+            return clerror_set(EINVAL, "gas_measure: no velocities were given yet; gas_set_velocities gives them");
+        if (sums_run(g->sums, OP_ENERGY, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, 0, &total, &kind) != 0)
+            return -1;
+        if (g->told)
+            g->told(g->arg, g->n);
+    }
+    const double squares = total_value(kind, &total) / n; /* the mean of (v / unit)^2 */
+    e->mean_energy = g->source == GAS_GIVEN ? 0.5 * g->mass * squares : 0.5 * kt * squares;
+    e->expected = 1.5 * kt;
+    e->standard_error = kt * sqrt(1.5 / n);
+    e->sigmas = (e->mean_energy - e->expected) / e->standard_error;
+    e->temperature = e->mean_energy / (1.5 * g->boltzmann);
+    return 0;
+}
+
+double gas_pressure(uint64_t n, double mean_energy, double volume)
+{
+    return 2.0 / 3.0 * (double)n * mean_energy / volume;
+}
+
+/* With a = v / sqrt(2 k_B T / m): erf(a) - 2 / sqrt(pi) a exp(-a^2). */
+double gas_slower(double speed, double temperature, double mass, double boltzmann)
+{
+    const double a = speed / sqrt(2 * boltzmann * temperature / mass);
+    return speed > 0 ? erf(a) - 2 / sqrt(acos(-1)) * a * exp(-a * a) : 0;
+}
+
+uint64_t gas_molecules(const gas *g) { return g->n; }
+
+double gas_bytes(const gas *g)
+{
+    return g->storage == GAS_FUSED ? 0 : 3.0 * (double)g->n * (double)type_bytes(g->type);
+}
+
+const char *gas_shape(const gas *g, cl_uint dev)
+{
+    if (g->storage == GAS_STORED)
+        return gas_sums_shape(g->sums, dev);
+    return dev < g->ndev ? g->fused.on[dev].label : "";
+}
+
+const char *gas_explain(const gas *g, cl_uint dev)
+{
+    if (g->storage == GAS_STORED)
+        return gas_sums_explain(g->sums, dev);
+    return dev < g->ndev ? g->fused.on[dev].reason : "";
+}
+
+/* ---- Gases of the real world. ----------------------------------------------------------------- */
+
+const struct gas_species *gas_species_list(void)
+{
+    static const struct gas_species list[] = {
+        {"he", "He", 4.0026 * GAS_DALTON},     {"ne", "Ne", 20.180 * GAS_DALTON},
+        {"ar", "Ar", 39.95 * GAS_DALTON},      {"n2", "N2", 2 * 14.007 * GAS_DALTON},
+        {"o2", "O2", 2 * 15.999 * GAS_DALTON}, {NULL, NULL, 0},
+    };
+    return list;
+}

@@ -1,0 +1,162 @@
+/* order.c - runs a kernel over all blocks and joins what they leave, in the fixed order.
+ *
+ * A kernel leaves one partial sum a block (order.h). They come back in the order of blocks, whichever device
+ * made them, and are joined as the leaves of a binary tree, neighbours first. The tree is built as binary
+ * numbers are counted: leaf 2k + 1 joins leaf 2k, then that pair its neighbour, and so on; so only one sum
+ * a level is kept, and a gas of any size passes through.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gas/engine.h"
+
+#include <math.h>
+
+size_t partial_bytes(struct gas_partial p)
+{
+    const size_t wide = p.wide == WIDE_FLOAT || p.wide == WIDE_INT ? 4 : 8;
+    return p.joining == JOIN_PAIRS || p.joining == JOIN_HALVES ? 2 * wide : wide;
+}
+
+/* ---- Sums on the host. ------------------------------------------------------------------------ */
+
+static struct gas_total read_partial(struct gas_partial kind, const void *partial)
+{
+    struct gas_total t = {0, 0, 0};
+    const int64_t *l = partial;
+    if (kind.wide == WIDE_FLOAT) {
+        const float *f = partial;
+        t.value = (double)f[0];
+        t.error = kind.joining == JOIN_PAIRS ? (double)f[1] : 0;
+    } else if (kind.wide == WIDE_DOUBLE) {
+        const double *d = partial;
+        t.value = d[0];
+        t.error = kind.joining == JOIN_PAIRS ? d[1] : 0;
+    } else if (kind.wide == WIDE_INT) {
+        t.integer = *(const int32_t *)partial;
+    } else {
+        t.integer = kind.joining == JOIN_HALVES ? (gas_integer)l[0] + ((gas_integer)l[1] << 32) : l[0];
+    }
+    if (kind.wide == WIDE_INT || kind.wide == WIDE_LONG)
+        t.value = (double)t.integer;
+    return t;
+}
+
+/* A pair of doubles needs each operation rounded once: no contraction, which gcc would not do for x86-64
+ * without -mfma. */
+static struct gas_total join(struct gas_partial kind, struct gas_total a, struct gas_total b)
+{
+    const double s = a.value + b.value, t = s - a.value;
+    switch (kind.joining) {
+    case JOIN_LEAST: return b.value < a.value || b.value != b.value ? b : a;
+    case JOIN_GREATEST: return b.value > a.value || b.value != b.value ? b : a;
+    case JOIN_PAIRS:
+        return (struct gas_total){s, a.error + (b.error + ((a.value - (s - t)) + (b.value - t))), 0};
+    default: return (struct gas_total){s, 0, a.integer + b.integer};
+    }
+}
+
+void order_add(struct order_tree *tree, const void *partial)
+{
+    struct gas_total sum = read_partial(tree->kind, partial);
+    unsigned level = 0;
+    for (; tree->leaves >> level & 1; level++)
+        sum = join(tree->kind, tree->stack[level], sum);
+    tree->stack[level] = sum;
+    tree->leaves++;
+}
+
+struct gas_total order_total(struct order_tree *tree)
+{
+    struct gas_total sum = {0, 0, 0};
+    bool any = false;
+    for (unsigned level = 0; level < 64; level++)
+        if (tree->leaves >> level & 1) {
+            sum = any ? join(tree->kind, tree->stack[level], sum) : tree->stack[level];
+            any = true;
+        }
+    return sum;
+}
+
+double total_value(struct gas_partial kind, const struct gas_total *total)
+{
+    if ((kind.wide == WIDE_INT || kind.wide == WIDE_LONG) && kind.joining < JOIN_LEAST)
+        return (double)total->integer;
+    if (kind.joining == JOIN_PAIRS && isfinite(total->value))
+        return total->value + total->error; /* else the error is NaN */
+    return total->value;
+}
+
+/* ---- Launches. -------------------------------------------------------------------------------- */
+
+enum { MOST_REST = 8 };
+
+static int make_room(const struct order_job *job, cl_uint dev, uint64_t blocks)
+{
+    const size_t size = (size_t)blocks * partial_bytes(job->kind);
+    void **partial = &job->partial[dev];
+    if (*partial && clsizeofmem(*partial) >= size)
+        return 0;
+    if (*partial)
+        clfree(*partial);
+    *partial = clmalloc(job->kernels->ctx, size, CL_MEM_ZEROCOPY);
+    return *partial ? 0 : -1;
+}
+
+static int launch(const struct order_job *job, cl_uint dev, uint64_t first, uint64_t blocks)
+{
+    const struct kernels_on *on = &job->kernels->on[dev];
+    CLCONTEXT *ctx = job->kernels->ctx;
+    if (make_room(job, dev, blocks) != 0)
+        return -1;
+    void *partial = job->partial[dev];
+    const cl_ulong first_arg = first, n_arg = job->n;
+    struct stdcl_arg args[3 + MOST_REST] = {BLOCK_ARG(partial), VALUE_ARG(first_arg), VALUE_ARG(n_arg)};
+    for (cl_uint i = 0; i < job->nrest; i++)
+        args[3 + i] = job->rest[i];
+    const size_t group = (size_t)on->shape.group;
+    clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
+    if (clforkv(ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT, 3 + job->nrest, args) == (cl_event)-1)
+        return -1;
+    const size_t size = (size_t)blocks * partial_bytes(job->kind);
+    if (clmsyncn(ctx, dev, partial, size, CL_MEM_HOST | CL_EVENT_NOWAIT) == (cl_event)-1)
+        return -1;
+    return clflush(ctx, dev, 0);
+}
+
+/* Blocks first ... first + blocks - 1 on all devices, each a consecutive share, and into the tree. */
+static int round_of(const struct order_job *job, uint64_t first, uint64_t blocks, struct order_tree *tree)
+{
+    const cl_uint ndev = job->kernels->ndev;
+    const size_t bytes = partial_bytes(job->kind);
+    int status = 0;
+    for (cl_uint dev = 0; dev < ndev && status == 0; dev++) {
+        const uint64_t a = share_start(blocks, dev, ndev), b = share_start(blocks, dev + 1, ndev);
+        if (b > a)
+            status = launch(job, dev, first + a, b - a);
+    }
+    for (cl_uint dev = 0; dev < ndev; dev++) { /* what was started is collected also after a failure */
+        const uint64_t count = share_start(blocks, dev + 1, ndev) - share_start(blocks, dev, ndev);
+        if (clwait(job->kernels->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
+            status = -1;
+        for (uint64_t i = 0; i < count && status == 0; i++)
+            order_add(tree, (const char *)job->partial[dev] + i * bytes);
+    }
+    return status;
+}
+
+int order_run(const struct order_job *job, struct gas_total *total)
+{
+    struct order_tree tree = {.kind = job->kind};
+    const uint64_t blocks = job->blocks;
+    const uint64_t most = job->limit ? job->limit * job->kernels->ndev : blocks;
+    for (uint64_t first = 0; first < blocks; first += most) {
+        const uint64_t count = blocks - first < most ? blocks - first : most;
+        if (round_of(job, first, count, &tree) != 0)
+            return -1;
+        const uint64_t done = first + count < blocks ? (first + count) * BLOCK : job->n;
+        if (job->told && job->told(job->arg, done) != 0)
+            return clerror_set(ECANCELED, "gas: stopped after %llu of %llu molecules", (unsigned long long)done,
+                               (unsigned long long)job->n);
+    }
+    *total = order_total(&tree);
+    return 0;
+}
