@@ -99,6 +99,8 @@ int nbody_device_visit(const struct nbody *nb, const struct part *p, enum kernel
 static cl_uint choose_splits(const struct nbody *nb, const struct part *p)
 {
     const struct nbody_shape *s = &p->shape;
+    if (nb->kernel != NBODY_TUNED)
+        return 1; /* kernels of the ladder add up all bodies themselves */
     size_t groups = p->rows / nbody_shape_rows(s);
     size_t wanted = ((size_t)s->fill * p->units + groups - 1) / groups;
     size_t useful = nb->padded / (size_t)s->span;

@@ -5,6 +5,7 @@
  *   shape.c      how kernels are launched on a device: rows of data
  *   device.c     an engine's part on one device: programs, memory, the plan of a launch
  *   forces.c     sums over all pairs, on all devices
+ *   ladder.c     the same with the kernels of the ladder, on one device
  *   exchange.c   who owns which bodies; handing round the positions
  *   integrate.c  steps
  *   diagnose.c   energies, momenta
@@ -110,10 +111,18 @@ struct part {
     size_t bytes;       /* of device memory */
 };
 
+/* What the kernels of the ladder need; all NULL when the tuned ones are used. */
+struct ladder {
+    void *program;
+    cl_kernel pack, force, unpack;
+    void *bodies; /* the array of structures; NULL for tiled */
+};
+
 struct nbody {
     CLCONTEXT *ctx;
     enum nbody_integrator integrator;
     enum nbody_precision precision;
+    enum nbody_kernel kernel;
     size_t real;       /* bytes of a number: 4 or 8 */
     double G, eps, dt; /* the caller's units */
     struct units units;
@@ -131,6 +140,7 @@ struct nbody {
     size_t base_steps; /* time = base_time + (steps - base_steps) dt */
     double base_time;
     double evaluations; /* of all forces */
+    struct ladder ladder;
 };
 
 static inline bool uses_jerks(const struct nbody *nb)
@@ -196,10 +206,31 @@ int nbody_device_visit(const struct nbody *nb, const struct part *p, enum kernel
  * current; leaves partial sums in part->partial, or part->phi for potentials. Does not block. */
 int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
 
+/* The square of the softening in the engine's units; when that is as good as none (*none), a number so
+ * small that it is lost against the square of any distance, yet big enough for a finite pull on oneself. */
+double nbody_forces_softening(const struct nbody *nb, bool *none);
+
+/* Floating-point operations of one pair as the kernels write it, a fused multiply-add being two. */
+double nbody_forces_flops(enum kernel sum);
+
 /* Joins partial sums of p that stand in `from`, `planes` a split, and copies the first `wanted` planes,
  * times factor, to rows of out, n x wanted numbers for all parts. Blocks. */
 int nbody_forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint splits, cl_uint planes,
                          cl_uint wanted, double factor, double *out);
+
+/* ---- ladder.c --------------------------------------------------------------------------------- */
+
+/* Whether the kernel that was asked for can be had: EINVAL with Hermite, or with several devices. */
+int nbody_ladder_check(const struct nbody *nb);
+
+/* Builds the kernels and places the structures; nothing to do for the tuned kernels. */
+int nbody_ladder_open(struct nbody *nb);
+
+/* Starts the sum over all bodies; leaves it in part->partial as one split. Does not block. */
+int nbody_ladder_evaluate(struct nbody *nb);
+
+/* Closes and frees all that after work in flight. */
+void nbody_ladder_free(struct nbody *nb);
 
 /* ---- exchange.c ------------------------------------------------------------------------------- */
 

@@ -8,15 +8,14 @@
 #include "nbody/engine.h"
 
 #include <math.h>
+#include <time.h>
 
 static size_t round_up(size_t n, size_t to)
 {
     return (n + to - 1) / to * to;
 }
 
-/* The square of the softening in the engine's units; when that is as good as none, a number so small
- * that it is lost against the square of any distance, yet big enough for a finite pull on oneself. */
-static double softening(const struct nbody *nb, bool *none)
+double nbody_forces_softening(const struct nbody *nb, bool *none)
 {
     const double tiny = ldexp(1.0, nb->precision == NBODY_DOUBLE ? -500 : -80);
     const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0);
@@ -24,8 +23,7 @@ static double softening(const struct nbody *nb, bool *none)
     return *none ? tiny : eps * eps;
 }
 
-/* Floating-point operations of one pair as direct.cl writes it, a fused multiply-add being two. */
-static double pair_flops(enum kernel sum)
+double nbody_forces_flops(enum kernel sum)
 {
     return sum == FORCES ? 19 : sum == JERKS ? 44 : 12;
 }
@@ -40,7 +38,7 @@ static int launch(const struct nbody *nb, const struct part *p, enum kernel sum,
     const size_t groups = p->rows / nbody_shape_rows(s), group = (size_t)s->group;
     clndrange_t ndr = clndrange_init2d(0, groups * group, group, 0, p->splits, 1);
     bool none;
-    REAL_NUMBER(eps2, softening(nb, &none));
+    REAL_NUMBER(eps2, nbody_forces_softening(nb, &none));
     REAL_NUMBER(zero, none ? eps2 : -1);
     void *out = sum == POTENTIALS ? p->phi : p->partial;
     struct stdcl_arg args[11];
@@ -60,7 +58,7 @@ static int launch(const struct nbody *nb, const struct part *p, enum kernel sum,
     if (sum != FORCES)
         PUT(REAL_ARG(nb, zero));
 #undef PUT
-    if (clprofile_work(p->kernel[sum], pair_flops(sum) * (double)p->rows * (double)(to - from), 0,
+    if (clprofile_work(p->kernel[sum], nbody_forces_flops(sum) * (double)p->rows * (double)(to - from), 0,
                        nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, CL_EVENT_NOWAIT, nargs, args);
@@ -101,6 +99,8 @@ int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
 {
     struct part *const end = nb->part + nb->ndev;
     const bool travel = !nb->current;
+    if (nb->kernel != NBODY_TUNED && sum == FORCES)
+        return nbody_ladder_evaluate(nb);
     if (travel && nbody_exchange_begin(nb) != 0)
         return -1;
     for (struct part *p = nb->part; p < end; p++)
@@ -156,5 +156,31 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
         if (p->rows && nbody_forces_collect(nb, p, p->phi, p->splits, 1, 1,
                                             nbody_units_factor(&nb->units, 2, -2), potential) != 0)
             return -1;
+    return 0;
+}
+
+static int wait_all(struct nbody *nb)
+{
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
+        if (p->rows && clwait(nb->ctx, p->dev, CL_ALL_EVENT) == (cl_event)-1)
+            return -1;
+        p->incoming = NULL; /* waited for, and forgotten */
+    }
+    return 0;
+}
+
+int nbody_measure(nbody *nb, size_t times, double *seconds)
+{
+    struct timespec start, end;
+    if (nbody_integrate_prime(nb) != 0 || wait_all(nb) != 0)
+        return -1;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (size_t k = 0; k < times; k++)
+        if (nbody_forces_evaluate(nb, uses_jerks(nb) ? JERKS : FORCES) != 0)
+            return -1;
+    if (wait_all(nb) != 0)
+        return -1;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    *seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
     return 0;
 }

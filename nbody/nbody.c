@@ -29,6 +29,8 @@ static int check_options(const struct nbody_options *o, size_t n)
     if ((unsigned)o->integrator > NBODY_TAYLOR || (unsigned)o->precision > NBODY_DOUBLE)
         return clerror_set(EINVAL, "nbody_create: integrator %d, precision %d: there is no such thing",
                            (int)o->integrator, (int)o->precision);
+    if ((unsigned)o->kernel > NBODY_TILED)
+        return clerror_set(EINVAL, "nbody_create: kernel %d: there is no such thing", (int)o->kernel);
     return 0;
 }
 
@@ -182,6 +184,7 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
     *nb = (struct nbody){.ctx = ctx,
                          .integrator = o->integrator,
                          .precision = o->precision,
+                         .kernel = o->kernel,
                          .real = o->precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float),
                          .G = o->G > 0 ? o->G : 1,
                          .eps = o->eps,
@@ -192,8 +195,8 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
     nb->units = nbody_units_choose(nb->G, n, mass, pos);
     nb->uniform = all_equal(n, mass);
-    if (prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
-        write_bodies(nb, mass, pos, vel) == 0 && send_all(nb) == 0)
+    if (nbody_ladder_check(nb) == 0 && prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 &&
+        place_all(nb) == 0 && nbody_ladder_open(nb) == 0 && write_bodies(nb, mass, pos, vel) == 0 && send_all(nb) == 0)
         return nb;
     nbody_free(nb);
     return NULL;
@@ -203,6 +206,7 @@ void nbody_free(nbody *nb)
 {
     if (!nb)
         return;
+    nbody_ladder_free(nb);
     nbody_device_free(nb);
     free(nb->part);
     free(nb);

@@ -11,29 +11,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+void nbody_ref_force(size_t n, double G, double eps, const double *mass, const double (*pos)[3], size_t i,
+                     double acc[3], double *potential)
+{
+    double a[3] = {0, 0, 0}, p = 0;
+    for (size_t j = 0; j < n; j++) {
+        double d[3], r2 = eps * eps;
+        for (int k = 0; k < 3; k++) {
+            d[k] = pos[j][k] - pos[i][k];
+            r2 += d[k] * d[k];
+        }
+        if (j == i || r2 == 0)
+            continue;
+        double w = G * mass[j] / sqrt(r2);
+        p -= w;
+        for (int k = 0; k < 3; k++)
+            a[k] += w / r2 * d[k];
+    }
+    if (acc)
+        memcpy(acc, a, sizeof a);
+    if (potential)
+        *potential = p;
+}
+
 void nbody_ref_forces(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
                       double (*acc)[3], double *potential)
 {
-    for (size_t i = 0; i < n; i++) {
-        double a[3] = {0, 0, 0}, p = 0;
-        for (size_t j = 0; j < n; j++) {
-            double d[3], r2 = eps * eps;
-            for (int k = 0; k < 3; k++) {
-                d[k] = pos[j][k] - pos[i][k];
-                r2 += d[k] * d[k];
-            }
-            if (j == i || r2 == 0)
-                continue;
-            double w = G * mass[j] / sqrt(r2);
-            p -= w;
-            for (int k = 0; k < 3; k++)
-                a[k] += w / r2 * d[k];
-        }
-        if (acc)
-            memcpy(acc[i], a, sizeof a);
-        if (potential)
-            potential[i] = p;
-    }
+    for (size_t i = 0; i < n; i++)
+        nbody_ref_force(n, G, eps, mass, pos, i, acc ? acc[i] : NULL, potential ? potential + i : NULL);
 }
 
 /* The derivative of d / r^3 is v / r^3 - 3 d (d.v) / r^5, with softening in r. */

@@ -17,6 +17,10 @@
 void nbody_ref_forces(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
                       double (*acc)[3], double *potential);
 
+/* The same for body i alone: three numbers and one. */
+void nbody_ref_force(size_t n, double G, double eps, const double *mass, const double (*pos)[3], size_t i,
+                     double acc[3], double *potential);
+
 /* Accelerations and their time derivatives (jerks), n rows each. */
 void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
                     const double (*vel)[3], double (*acc)[3], double (*jerk)[3]);

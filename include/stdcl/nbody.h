@@ -48,12 +48,23 @@ enum nbody_integrator {
  * device without doubles, in compensated pairs of floats). */
 enum nbody_precision { NBODY_SINGLE, NBODY_DOUBLE };
 
+/* What sums the forces. NBODY_TUNED is what to use; the others are the way that led there, kept to be read
+ * (nbody/ladder.cl) and measured: all give the same forces to rounding. They know one device, and
+ * no derivatives, so not NBODY_HERMITE4. */
+enum nbody_kernel {
+    NBODY_TUNED,      /* the device's measured shape: registers, splits, the hardware's root */
+    NBODY_NAIVE,      /* an array of structures, as the formula says, with a branch that skips the body itself */
+    NBODY_BRANCHLESS, /* the same array, j < i and then j > i */
+    NBODY_TILED       /* {x, y, z, m}, which a work-group passes through local memory */
+};
+
 /* Zero means the default, everywhere but in dt. */
 struct nbody_options {
     CLCONTEXT *ctx;                  /* the devices; ALL of them are used. NULL: stdgpu, else stdcpu.
                                         Not owned; must outlive the engine */
     enum nbody_integrator integrator;
     enum nbody_precision precision;
+    enum nbody_kernel kernel;        /* for accelerations; potentials are always summed by the tuned one */
     double G;                        /* gravitational constant; 0 = 1 */
     double eps;                      /* softening length (not its square), >= 0 */
     double dt;                       /* time step; not 0; negative runs backwards */
@@ -70,7 +81,8 @@ struct nbody_options {
  * pos[i][0..2], velocity vel[i][0..2]; all finite. Builds the kernels, so takes a second at first.
  * On each device, for the bodies it owns: 44 bytes each in single precision, Hermite 104, and for those
  * of other devices 16 and 32, twice that in double; plus at most 64 MiB of work space. Coincident bodies attract each other by nothing, also with eps = 0.
- * EINVAL: a bad number (named); ENODEV: no device; ENOTSUP: double without hardware for it; ENOMEM;
+ * The kernels `naive` and `branchless` take 64 bytes a body more, 128 in double.
+ * EINVAL: a bad number, or a kernel with what it cannot do (named); ENODEV: no device; ENOTSUP: double without hardware for it; ENOMEM;
  * ENOEXEC: a kernel does not build (with the log). The caller frees it with nbody_free. */
 nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass,
                     const double (*pos)[3], const double (*vel)[3]);
@@ -92,6 +104,10 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3]);
 /* Computes, at the current time and without stepping, every body's acceleration and potential (per
  * unit mass, negative) into n rows each. Either may be NULL. */
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
+
+/* Computes the accelerations `times` times over, whether they are known or not, without copying anything to
+ * the host, and tells how long all that took by the clock on the wall. Changes nothing else. */
+int nbody_measure(nbody *nb, size_t times, double *seconds);
 
 /* Sums over all bodies at the current time. Energies are those of the softened force. */
 struct nbody_diagnostics {

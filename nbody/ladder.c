@@ -1,0 +1,186 @@
+/* ladder.c - the forces by the kernels of ladder.cl, simple ones that show what tuning is worth.
+ *
+ * They take the place of the tuned sum over pairs and of nothing else: bodies come in posm and sums go to
+ * the planes of `partial`, so that steps, energies and output are the same whichever kernel adds. Those that
+ * work on an array of structures have it made from posm, and their sums taken out of it, by a launch
+ * before and a launch after; with N pulls a body that is a small part.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/engine.h"
+
+#include "nbody/ladder.h"
+
+#include <math.h>
+
+/* ---- What the ladder cannot do. --------------------------------------------------------------- */
+
+static const char *const kernel_name[] = {
+    [NBODY_TUNED] = "tuned",
+    [NBODY_NAIVE] = "naive",
+    [NBODY_BRANCHLESS] = "branchless",
+    [NBODY_TILED] = "tiled",
+};
+
+int nbody_ladder_check(const struct nbody *nb)
+{
+    if (nb->kernel == NBODY_TUNED)
+        return 0;
+    if (uses_jerks(nb))
+        return clerror_set(EINVAL,
+                           "nbody_create: the %s kernel has no derivatives of forces, which hermite4 needs; "
+                           "take another integrator or the tuned kernel",
+                           kernel_name[nb->kernel]);
+    if (nb->ndev > 1)
+        return clerror_set(EINVAL,
+                           "nbody_create: the %s kernel runs on one device, and the context has %u; give it "
+                           "one, or take the tuned kernel",
+                           kernel_name[nb->kernel], nb->ndev);
+    return 0;
+}
+
+/* ---- Opening. --------------------------------------------------------------------------------- */
+
+extern const unsigned char stdcl_kernel_nbody_ladder_h[], stdcl_kernel_nbody_ladder_cl[];
+extern const unsigned long stdcl_kernel_nbody_ladder_h_size, stdcl_kernel_nbody_ladder_cl_size;
+
+/* The kernels behind the header that they share with this file; the caller frees it. */
+static char *source(size_t *size)
+{
+    char *text = NULL;
+    FILE *fp = open_memstream(&text, size);
+    if (!fp)
+        return NULL;
+    fputs("#line 1 \"nbody/ladder.h\"\n", fp);
+    fwrite(stdcl_kernel_nbody_ladder_h, 1, stdcl_kernel_nbody_ladder_h_size, fp);
+    fputs("\n#line 1 \"nbody/ladder.cl\"\n", fp);
+    fwrite(stdcl_kernel_nbody_ladder_cl, 1, stdcl_kernel_nbody_ladder_cl_size, fp);
+    if (fclose(fp) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int open_kernels(struct nbody *nb)
+{
+    struct ladder *l = &nb->ladder;
+    size_t size;
+    char *text = source(&size);
+    if (!text)
+        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    l->program = clopen_named(nb->ctx, "nbody/ladder.cl", text, size,
+                              nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : NULL, CLLD_NOW);
+    free(text);
+    if (!l->program)
+        return -1;
+    l->pack = clsym(nb->ctx, l->program, "pack", 0);
+    l->force = clsym(nb->ctx, l->program, kernel_name[nb->kernel], 0);
+    l->unpack = clsym(nb->ctx, l->program, "unpack", 0);
+    return l->pack && l->force && l->unpack ? 0 : -1;
+}
+
+static size_t body_bytes(const struct nbody *nb)
+{
+    return nb->precision == NBODY_DOUBLE ? sizeof(struct ladder_double) : sizeof(struct ladder_single);
+}
+
+int nbody_ladder_open(struct nbody *nb)
+{
+    struct part *p = &nb->part[0];
+    if (nb->kernel == NBODY_TUNED)
+        return 0;
+    if (open_kernels(nb) != 0)
+        return -1;
+    if (nb->kernel == NBODY_TILED)
+        return 0;
+    nb->ladder.bodies = clmalloc(nb->ctx, nb->n * body_bytes(nb), CL_MEM_DEVONLY);
+    if (!nb->ladder.bodies || !clgetbuffer(nb->ctx, p->dev, nb->ladder.bodies))
+        return -1;
+    p->bytes += nb->n * body_bytes(nb);
+    return 0;
+}
+
+void nbody_ladder_free(struct nbody *nb)
+{
+    if (nb->ladder.program)
+        clclose(nb->ctx, nb->ladder.program);
+    clfree(nb->ladder.bodies);
+    nb->ladder = (struct ladder){0};
+}
+
+/* ---- The sum. --------------------------------------------------------------------------------- */
+
+/* Starts a kernel for the bodies from `first` on, `count` of them, in groups of shape.flat items; there are
+ * more items than bodies when that does not divide. */
+static int start(const struct nbody *nb, cl_kernel kernel, size_t first, size_t count, cl_uint nargs,
+                 const struct stdcl_arg *args)
+{
+    const size_t group = (size_t)nb->part[0].shape.flat;
+    clndrange_t ndr = clndrange_init1d(first, (count + group - 1) / group * group, group);
+    return clforkv(nb->ctx, 0, kernel, &ndr, CL_EVENT_NOWAIT, nargs, args) == (cl_event)-1 ? -1 : 0;
+}
+
+/* The pull of all bodies on those from `first` on, `count` of them. */
+static int start_force(const struct nbody *nb, size_t first, size_t count)
+{
+    const struct part *p = &nb->part[0];
+    const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
+    const stdcl_local_t tile = {(size_t)p->shape.flat * 4 * nb->real};
+    bool none;
+    REAL_NUMBER(eps, sqrt(nbody_forces_softening(nb, &none)));
+    const struct stdcl_arg on_structures[] = {BLOCK_ARG(nb->ladder.bodies), VALUE_ARG(n), REAL_ARG(nb, eps)};
+    const struct stdcl_arg on_tiles[] = {
+        BLOCK_ARG(nb->posm),
+        BLOCK_ARG(p->partial),
+        {.size = sizeof tile, .kind = STDCL_LOCAL, .value = &tile},
+        VALUE_ARG(n),
+        VALUE_ARG(rows),
+        REAL_ARG(nb, eps),
+    };
+    if (clprofile_work(nb->ladder.force, nbody_forces_flops(FORCES) * (double)nb->n * (double)count, 0,
+                       nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
+        return -1;
+    if (nb->kernel == NBODY_TILED)
+        return start(nb, nb->ladder.force, first, count, COUNT_OF(on_tiles), on_tiles);
+    return start(nb, nb->ladder.force, first, count, COUNT_OF(on_structures), on_structures);
+}
+
+/* In launches of at most 2^chunk interactions, as the tuned kernel's are, but at least one group each. */
+static int start_forces(const struct nbody *nb)
+{
+    const struct nbody_shape *s = &nb->part[0].shape;
+    const size_t group = (size_t)s->flat, groups = ((size_t)1 << s->chunk) / nb->n / group;
+    const size_t most = groups ? groups * group : group;
+    for (size_t first = 0; first < nb->n; first += most)
+        if (start_force(nb, first, nb->n - first < most ? nb->n - first : most) != 0)
+            return -1;
+    return 0;
+}
+
+static int start_pack(const struct nbody *nb)
+{
+    const struct part *p = &nb->part[0];
+    const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(nb->ladder.bodies),
+                                     VALUE_ARG(n), VALUE_ARG(rows)};
+    return start(nb, nb->ladder.pack, 0, nb->n, COUNT_OF(args), args);
+}
+
+static int start_unpack(const struct nbody *nb)
+{
+    const struct part *p = &nb->part[0];
+    const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->ladder.bodies), BLOCK_ARG(p->partial), VALUE_ARG(n),
+                                     VALUE_ARG(rows)};
+    return start(nb, nb->ladder.unpack, 0, nb->n, COUNT_OF(args), args);
+}
+
+int nbody_ladder_evaluate(struct nbody *nb)
+{
+    const bool structures = nb->kernel != NBODY_TILED;
+    if (structures && start_pack(nb) != 0)
+        return -1;
+    if (start_forces(nb) != 0 || (structures && start_unpack(nb) != 0))
+        return -1;
+    nb->current = true;
+    return clflush(nb->ctx, 0, 0);
+}
