@@ -1,0 +1,35 @@
+# results.awk - makes JSON of the benchmarks' "key=value" lines, for bench/results/DEVICE.json.
+#
+#   { bench_nbody ...; bench_life ...; } | awk -f bench/results.awk -v device="NVIDIA H200" > bench/results/nvidia-h200.json
+#
+# Lines "@ command" name the command that the lines after it came from; other lines without key=value words,
+# and words in front of the first key, are left out. Values in double quotes may hold blanks.
+BEGIN {
+    printf "{\n \"device\": \"%s\",\n \"rows\": [", device
+}
+/^@ / {
+    command = substr($0, 3)
+    gsub(/\\/, "\\\\", command)
+    gsub(/"/, "\\\"", command)
+    next
+}
+/^#/ { next }
+{
+    row = ""
+    rest = $0
+    while (match(rest, /[A-Za-z_][A-Za-z_0-9]*=("[^"]*"|[^ ]*)/)) {
+        word = substr(rest, RSTART, RLENGTH)
+        rest = substr(rest, RSTART + RLENGTH)
+        at = index(word, "=")
+        key = substr(word, 1, at - 1)
+        value = substr(word, at + 1)
+        if (value !~ /^"/ && value !~ /^[-+]?[0-9][0-9]*(\.[0-9]+)?([eE][-+]?[0-9]+)?$/)
+            value = "\"" value "\""
+        row = row (row == "" ? "" : ", ") "\"" key "\": " value
+    }
+    if (row != "")
+        printf "%s\n  {\"command\": \"%s\", %s}", (rows++ ? "," : ""), command, row
+}
+END {
+    printf "\n ]\n}\n"
+}

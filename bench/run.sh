@@ -1,0 +1,38 @@
+#!/bin/sh
+# run.sh - runs the benchmarks on one device and writes what they say as bench/results/NAME.json.
+#
+#   bench/run.sh BUILD_FOLDER DEVICE NAME        bench/run.sh build H200 nvidia-h200
+#
+# Each benchmark checks its answers before it times anything. Close other programs first.
+set -eu
+build=$1 device=$2 name=$3
+here=$(dirname "$0")
+lines=$(mktemp)
+trap 'rm -f "$lines"' EXIT
+
+bench() {
+    program=$1
+    shift
+    if [ -x "$build/bench/$program" ]; then
+        echo "@ $program $*"
+        "$build/bench/$program" --device "$device" "$@" || echo "# $program failed" >&2
+    fi
+}
+
+{
+    bench bench_layer --json | sed '/^{/{s/[{},]//g; s/"\([a-z_0-9]*\)": /\1=/g}'
+    bench bench_nbody --n 8192,16384,65536,262144 --seconds 0.5
+    bench bench_nbody --n 8192,16384,262144 --seconds 0.5 --equal-masses --no-peer
+    bench bench_nbody --n 16384,65536 --seconds 0.5 --precision double --no-peer
+    bench bench_nbody --n 16384,65536 --seconds 0.5 --integrator hermite4 --no-peer
+    case $name in
+    cpu*) bench bench_life --size 1024,16384 --engine packed --golly ;;
+    *) bench bench_life --size 1024,65536 --engine packed ;;
+    esac
+    bench bench_life --size 1024 --engine global,local
+    bench bench_matmul
+    bench bench_gas
+} | tee "$lines" >&2
+full=$(sed -n 's/.*device="\([^"]*\)".*/\1/p' "$lines" | head -n 1)
+mkdir -p "$here/results"
+awk -f "$here/results.awk" -v device="${full:-$device}" "$lines" > "$here/results/$name.json"
