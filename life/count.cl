@@ -42,7 +42,7 @@ __kernel void life_count_packed(__global const ulong *words, ulong n, ulong firs
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
         const ulong w = words[i];
         mine.x += popcount(w);
-        mine.y += w ? mix64(w + mix64(first + i + 1)) : 0;
+        mine.y += w ? mix64(w + (first + i + 1) * 0x9e3779b97f4a7c15ul) : 0;
     }
     add_up(mine, sum, result + slot);
 }
@@ -59,7 +59,7 @@ __kernel void life_count_padded(__global const int *grid, int width, int height,
         const ulong x = i % (ulong)width, y = i / (ulong)width;
         if (grid[(y + 1) * ((ulong)width + 2) + x + 1]) {
             mine.x++;
-            mine.y += mix64(1 + mix64(i + 1));
+            mine.y += mix64(1 + (i + 1) * 0x9e3779b97f4a7c15ul);
         }
     }
     add_up(mine, sum, result + slot);

@@ -37,9 +37,8 @@ void life_logic_find(const struct life_rule *rule, struct life_logic *logic);
 /* The answer of such a chain for inputs b, k, p, q, cell in bits 0 .. 4, for tests. */
 int life_logic_next(const struct life_logic *logic, unsigned inputs);
 
-/* Writes "STEP(5,0,1,3,0x29)STEP(...)..." for a -D option, without blanks. */
-enum { LIFE_LOGIC_TEXT = LIFE_STEPS_MAX * 24 };
-void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT]);
+/* Writes " -D STEPS=3 -D A0=0 -D B0=1 -D C0=3 -D T0=0x16 ...": inputs and table of step i. */
+void life_logic_options(const struct life_logic *logic, char *text, size_t size);
 
 /* ---- Engines. -------------------------------------------------------------------------------- */
 
@@ -88,8 +87,8 @@ void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t
 int life_verify(life *lf);
 
 /* 64 well mixed bits of 64 (the finalizer of splitmix64, Steele, Lea & Flood 2014); the kernels have
- * the same function. A state's hash is the sum over its non-zero units u at place i of
- * mix(u + mix(i + 1)). */
+ * the same function. A state's hash is the sum over its non-zero units u at place i, counted from 1, of
+ * mix(u + i * 0x9e3779b97f4a7c15). */
 static inline uint64_t life_mix(uint64_t z)
 {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

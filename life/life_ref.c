@@ -123,7 +123,7 @@ static int reference_trace(life *lf, size_t n, struct life_sample *sample)
         for (size_t i = 0; i < lf->width * lf->height; i++)
             if (r->now[i]) {
                 sample[g].population++;
-                sample[g].hash += life_mix(1 + life_mix(i + 1));
+                sample[g].hash += life_mix(1 + (i + 1) * 0x9e3779b97f4a7c15u);
             }
     }
     return 0;

@@ -219,11 +219,11 @@ int life_logic_next(const struct life_logic *logic, unsigned in)
     return (int)v[LIFE_INPUTS + logic->steps - 1];
 }
 
-void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT])
+void life_logic_options(const struct life_logic *logic, char *text, size_t size)
 {
-    int used = 0;
-    for (int i = 0; i < logic->steps; i++)
-        used += snprintf(text + used, (size_t)(LIFE_LOGIC_TEXT - used), "STEP(%d,%d,%d,%d,0x%02x)",
-                         LIFE_INPUTS + i, logic->step[i].in[0], logic->step[i].in[1],
-                         logic->step[i].in[2], logic->step[i].table);
+    int used = snprintf(text, size, " -D STEPS=%d", logic->steps);
+    for (int i = 0; i < logic->steps && used > 0 && (size_t)used < size; i++)
+        used += snprintf(text + used, size - (size_t)used, " -D A%d=%d -D B%d=%d -D C%d=%d -D T%d=0x%02x", i,
+                         logic->step[i].in[0], i, logic->step[i].in[1], i, logic->step[i].in[2], i,
+                         logic->step[i].table);
 }

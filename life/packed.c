@@ -129,12 +129,10 @@ static void tile_strip(struct strip *s, const life *lf, const struct cldev_info 
 static void step_options(const struct strip *s, const life *lf, char *text, size_t size)
 {
     struct life_logic logic;
-    char steps[LIFE_LOGIC_TEXT];
     life_logic_find(&lf->rule, &logic);
-    life_logic_text(&logic, steps);
     life_shape_options(&s->shape, lf, text, size);
     const size_t used = strlen(text);
-    snprintf(text + used, size - used, " -D RULE=%s -D RESULT=v%d", steps, LIFE_INPUTS + logic.steps - 1);
+    life_logic_options(&logic, text + used, size - used);
 }
 
 /* Opens what strip i runs, or takes it from an earlier strip with the same shape. */

@@ -43,10 +43,33 @@
 #ifndef PLANE
 #define PLANE 0 /* 0: torus; 1: beyond the edge all is dead */
 #endif
-#ifndef RULE /* B3/S23; see logic.c */
-#define RULE STEP(5,0,1,3,0x16)STEP(6,2,3,5,0x29)STEP(7,6,0,4,0xe0)
-#define RESULT v7
+#ifndef STEPS /* the rule as a chain of logic operations, from logic.c: step i makes a bit of bits Ai, Bi
+                 and Ci by the truth table Ti; this is B3/S23 */
+#define STEPS 3
+#define A0 0
+#define B0 1
+#define C0 3
+#define T0 0x16
+#define A1 2
+#define B1 3
+#define C1 5
+#define T1 0x29
+#define A2 6
+#define B2 0
+#define C2 4
+#define T2 0xe0
 #endif
+
+/* The bit that the last step made. */
+#define LAST_1 v5
+#define LAST_2 v6
+#define LAST_3 v7
+#define LAST_4 v8
+#define LAST_5 v9
+#define LAST_6 v10
+#define LAST_7 v11
+#define RESULT_(n) LAST_##n
+#define RESULT(n) RESULT_(n)
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -77,13 +100,13 @@ typedef JOIN(ulong, LANES) vec;
 static inline vec left_of(vec w, vec before)
 {
     vec out;
-    __asm__("vpshldq $1, %2, %1, %0" : "=v"(out) : "v"(w), "v"(before));
+    __asm("vpshldq $1, %2, %1, %0" : "=v"(out) : "v"(w), "v"(before));
     return out;
 }
 static inline vec right_of(vec w, vec after)
 {
     vec out;
-    __asm__("vpshrdq $1, %2, %1, %0" : "=v"(out) : "v"(w), "v"(after));
+    __asm("vpshrdq $1, %2, %1, %0" : "=v"(out) : "v"(w), "v"(after));
     return out;
 }
 #else
@@ -106,16 +129,35 @@ static inline struct sums add_row(__local const ulong *p)
     return a;
 }
 
-/* The next generation of the row `y`, between x and z. */
+/* The next generation of the row `y`, between x and z: bits 0 to 4 are b, k, p, q of the sums and the cell, as
+ * logic.c has them; then come those of the steps. */
+#define STEP_(o, a, b, c, t) const vec v##o = LOGIC(v##a, v##b, v##c, t)
+#define STEP(o, a, b, c, t) STEP_(o, a, b, c, t)
 static inline vec next_row(struct sums x, struct sums y, struct sums z)
 {
-#define STEP(i, a, b, c, t) const vec v##i = LOGIC(v##a, v##b, v##c, t);
     const vec v0 = LOGIC(x.s, y.s, z.s, 0x96), v1 = LOGIC(x.s, y.s, z.s, 0xe8);
     const vec v2 = LOGIC(x.m, y.m, z.m, 0x96), v3 = LOGIC(x.m, y.m, z.m, 0xe8);
     const vec v4 = y.cell;
-    RULE
-    return RESULT;
-#undef STEP
+    STEP(5, A0, B0, C0, T0);
+#if STEPS > 1
+    STEP(6, A1, B1, C1, T1);
+#endif
+#if STEPS > 2
+    STEP(7, A2, B2, C2, T2);
+#endif
+#if STEPS > 3
+    STEP(8, A3, B3, C3, T3);
+#endif
+#if STEPS > 4
+    STEP(9, A4, B4, C4, T4);
+#endif
+#if STEPS > 5
+    STEP(10, A5, B5, C5, T5);
+#endif
+#if STEPS > 6
+    STEP(11, A6, B6, C6, T6);
+#endif
+    return RESULT(STEPS);
 }
 
 /* ---- The tile. ------------------------------------------------------------------------------- */

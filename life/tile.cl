@@ -50,10 +50,33 @@
 #ifndef PLANE
 #define PLANE 0 /* 0: torus; 1: beyond the edge all is dead */
 #endif
-#ifndef RULE /* B3/S23; see logic.c */
-#define RULE STEP(5,0,1,3,0x16)STEP(6,2,3,5,0x29)STEP(7,6,0,4,0xe0)
-#define RESULT v7
+#ifndef STEPS /* the rule as a chain of logic operations, from logic.c: step i makes a bit of bits Ai, Bi
+                 and Ci by the truth table Ti; this is B3/S23 */
+#define STEPS 3
+#define A0 0
+#define B0 1
+#define C0 3
+#define T0 0x16
+#define A1 2
+#define B1 3
+#define C1 5
+#define T1 0x29
+#define A2 6
+#define B2 0
+#define C2 4
+#define T2 0xe0
 #endif
+
+/* The bit that the last step made. */
+#define LAST_1 v5
+#define LAST_2 v6
+#define LAST_3 v7
+#define LAST_4 v8
+#define LAST_5 v9
+#define LAST_6 v10
+#define LAST_7 v11
+#define RESULT_(n) LAST_##n
+#define RESULT(n) RESULT_(n)
 
 #define ITEMS 32
 #define TALL (WARPS * ROWS)
@@ -71,7 +94,7 @@
 #if TERNARY
 #define LOGIC(out, a, b, c, t) \
     uint out;                  \
-    __asm__("lop3.b32 %0, %1, %2, %3, " #t ";" : "=r"(out) : "r"(a), "r"(b), "r"(c))
+    __asm("lop3.b32 %0, %1, %2, %3, " #t ";" : "=r"(out) : "r"(a), "r"(b), "r"(c))
 #else
 #define OF2(b, c, t) /* a function of two bits; constants fold */                                  \
     ((t) == 0 ? 0u : (t) == 15 ? ~0u : (t) == 12 ? (b) : (t) == 10 ? (c) : (t) == 3 ? ~(b)         \
@@ -92,7 +115,7 @@ static inline uint left_of(uint w, uint before, uint two)
     return w * two + mul_hi(before, two);
 #elif TERNARY
     uint out;
-    __asm__("shf.l.wrap.b32 %0, %1, %2, 1;" : "=r"(out) : "r"(before), "r"(w));
+    __asm("shf.l.wrap.b32 %0, %1, %2, 1;" : "=r"(out) : "r"(before), "r"(w));
     return out;
 #else
     return w << 1 | before >> 31;
@@ -105,7 +128,7 @@ static inline uint right_of(uint w, uint after, uint high)
     return after * high + mul_hi(w, high);
 #elif TERNARY
     uint out;
-    __asm__("shf.r.wrap.b32 %0, %1, %2, 1;" : "=r"(out) : "r"(w), "r"(after));
+    __asm("shf.r.wrap.b32 %0, %1, %2, 1;" : "=r"(out) : "r"(w), "r"(after));
     return out;
 #else
     return w >> 1 | after << 31;
@@ -131,11 +154,13 @@ static inline void add_row(struct sums *a, const uint cell[WORDS], uint before, 
     }
 }
 
-/* Replaces `cell`, whose row sums are y, between x and z, by the next generation. */
+/* Replaces `cell`, whose row sums are y, between x and z, by the next generation: bits 0 to 4 are b, k, p, q of
+ * the sums and the cell, as logic.c has them; then come those of the steps. */
+#define STEP_(o, a, b, c, t) LOGIC(v##o, v##a, v##b, v##c, t)
+#define STEP(o, a, b, c, t) STEP_(o, a, b, c, t)
 static inline void next_row(uint cell[WORDS], const struct sums *x, const struct sums *y,
                             const struct sums *z)
 {
-#define STEP(i, a, b, c, t) LOGIC(v##i, v##a, v##b, v##c, t);
 #pragma unroll
     for (int k = 0; k < WORDS; k++) {
         LOGIC(v0, x->s[k], y->s[k], z->s[k], 0x96);
@@ -143,10 +168,27 @@ static inline void next_row(uint cell[WORDS], const struct sums *x, const struct
         LOGIC(v2, x->m[k], y->m[k], z->m[k], 0x96);
         LOGIC(v3, x->m[k], y->m[k], z->m[k], 0xe8);
         const uint v4 = cell[k];
-        RULE
-        cell[k] = RESULT;
+        STEP(5, A0, B0, C0, T0);
+#if STEPS > 1
+        STEP(6, A1, B1, C1, T1);
+#endif
+#if STEPS > 2
+        STEP(7, A2, B2, C2, T2);
+#endif
+#if STEPS > 3
+        STEP(8, A3, B3, C3, T3);
+#endif
+#if STEPS > 4
+        STEP(9, A4, B4, C4, T4);
+#endif
+#if STEPS > 5
+        STEP(10, A5, B5, C5, T5);
+#endif
+#if STEPS > 6
+        STEP(11, A6, B6, C6, T6);
+#endif
+        cell[k] = RESULT(STEPS);
     }
-#undef STEP
 }
 
 /* ---- Neighbours to the left and right. ------------------------------------------------------- */
@@ -157,7 +199,7 @@ static inline void next_row(uint cell[WORDS], const struct sums *x, const struct
 static inline uint from_item(uint w, int item)
 {
     uint out;
-    __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, -1;" : "=r"(out) : "r"(w), "r"(item));
+    __asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, -1;" : "=r"(out) : "r"(w), "r"(item));
     return out;
 }
 #define WORD_BEFORE(r) from_item(cell[r][WORDS - 1], item_before)
