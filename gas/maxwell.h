@@ -19,6 +19,16 @@
 #define MW_CAT(a, b) MW_CAT_(a, b)
 #if defined(MW_WIDTH) && MW_WIDTH > 1
 #define MW_TYPE(t) MW_CAT(t, MW_WIDTH)
+#if MW_WIDTH == 2
+#define MW_LONGS ulong
+#elif MW_WIDTH == 4
+#define MW_LONGS ulong2
+#elif MW_WIDTH == 8
+#define MW_LONGS ulong4
+#else
+#define MW_LONGS ulong8
+#endif
+#define MW_AS_LONGS(v) MW_CAT(as_, MW_LONGS)(v)
 #else
 #define MW_TYPE(t) t
 #endif
@@ -26,7 +36,6 @@ typedef MW_TYPE(uint) mw_uint;
 typedef MW_TYPE(int) mw_int;
 typedef MW_TYPE(float) mw_float;
 #define MW_FMA(a, b, c) fma((mw_float)(a), (mw_float)(b), (mw_float)(c))
-#define MW_MULHI(a, b) mul_hi((mw_uint)(a), b)
 #define MW_FLOAT_OF_UINT(v) MW_CAT(convert_, MW_TYPE(float))(v)
 #define MW_FLOAT_OF_INT(v) MW_CAT(convert_, MW_TYPE(float))(v)
 #define MW_BITS(v) MW_CAT(as_, MW_TYPE(uint))(v)
@@ -40,7 +49,6 @@ typedef uint32_t mw_uint;
 typedef int32_t mw_int;
 typedef float mw_float;
 #define MW_FMA(a, b, c) fmaf(a, b, c)
-#define MW_MULHI(a, b) ((uint32_t)((uint64_t)(a) * (b) >> 32))
 #define MW_FLOAT_OF_UINT(v) ((float)(v))
 #define MW_FLOAT_OF_INT(v) ((float)(v))
 static inline uint32_t mw_bits(float v)
@@ -60,16 +68,36 @@ static inline float mw_real(uint32_t u)
 #define MW_REAL(v) mw_real(v)
 #endif
 
-/* Philox4x32-10 of the counters (low, high, 0, 0), as in stdcl/philox.h but for any width. */
+/* High and low words of a * m. In a vector the even lanes are multiplied as 64-bit numbers, then the odd ones:
+ * CPUs have that instruction, and no other that gives a high word. */
+static inline void mw_multiply(unsigned m, mw_uint a, mw_uint *high, mw_uint *low)
+{
+#if defined(MW_LONGS)
+    const MW_LONGS even = (MW_AS_LONGS(a) & 0xFFFFFFFFul) * (MW_LONGS)((ulong)m);
+    const MW_LONGS odd = (MW_AS_LONGS(a) >> 32) * (MW_LONGS)((ulong)m);
+    *high = MW_BITS((even >> 32) | (odd & 0xFFFFFFFF00000000ul));
+    *low = a * m;
+#elif defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+    *high = mul_hi(a, (mw_uint)m);
+    *low = a * m;
+#else
+    const uint64_t product = (uint64_t)a * m;
+    *high = (uint32_t)(product >> 32);
+    *low = (uint32_t)product;
+#endif
+}
+
+/* Philox4x32-10 of the counters (x, y, z, w), as in stdcl/philox.h but for any width. */
 static inline void mw_philox(mw_uint *x, mw_uint *y, mw_uint *z, mw_uint *w, unsigned k0, unsigned k1)
 {
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 #pragma unroll
 #endif
     for (int round = 0; round < 10; round++) {
-        mw_uint a = MW_MULHI(0xCD9E8D57u, *z) ^ *y ^ k0, b = *z * 0xCD9E8D57u;
-        mw_uint c = MW_MULHI(0xD2511F53u, *x) ^ *w ^ k1, d = *x * 0xD2511F53u;
-        *x = a, *y = b, *z = c, *w = d;
+        mw_uint a, b, c, d;
+        mw_multiply(0xCD9E8D57u, *z, &a, &b);
+        mw_multiply(0xD2511F53u, *x, &c, &d);
+        *x = a ^ *y ^ k0, *y = b, *z = c ^ *w ^ k1, *w = d;
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
