@@ -1,0 +1,362 @@
+/* Sums of arrays: bit for bit as plain C adds them in the same order, for every type, size, shape and number
+ * of devices; exact where exactness is promised; and close to the truth, which 128-bit integers know.
+ * SPDX-License-Identifier: MIT */
+#include "check.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "gas/gas_ref.h"
+#include "stdcl/philox.h"
+
+__extension__ typedef __int128 wide;
+
+enum { MOST = 300001 };
+static const size_t sizes[] = {1, 2, 3, 15, 16, 17, 63, 64, 65, 2047, 2048, 2049, 32767, 32768, 32769, 65537, 196609,
+                               MOST};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static CLCONTEXT *cp;
+static void *x, *y; /* MOST elements of 8 bytes */
+
+static uint32_t word(size_t i, uint32_t key)
+{
+    return philox4x32_10((philox4){(uint32_t)i, 0, 0, 0}, key, 0).x;
+}
+
+/* Elements of mixed size and sign. */
+static double number(size_t i, uint32_t key)
+{
+    const uint32_t w = word(i, key);
+    return ldexp((double)w - 2147483648.0, (int)(w % 40) - 50);
+}
+
+static void fill(enum gas_type type, void *array, uint32_t key)
+{
+    for (size_t i = 0; i < MOST; i++)
+        switch (type) {
+        case GAS_FLOAT: ((float *)array)[i] = (float)number(i, key); break;
+        case GAS_DOUBLE: ((double *)array)[i] = number(i, key) * (1 + (double)word(i, key + 9) / 3e18); break;
+        case GAS_INT: ((int32_t *)array)[i] = (int32_t)word(i, key); break;
+        case GAS_LONG: ((int64_t *)array)[i] = (int64_t)word(i, key) << (word(i, key + 1) % 12) ^ -(int64_t)(i % 3); break;
+        }
+}
+
+static gas_sums *make(enum gas_type type, enum gas_accumulator accumulator, enum gas_method method, const char *shape)
+{
+    gas_sums *s = gas_sums_create(&(struct gas_sums_options){.ctx = cp, .type = type, .accumulator = accumulator,
+                                                            .method = method, .shape = shape});
+    ready(s);
+    return s;
+}
+
+static void place(gas_sums *s)
+{
+    works(gas_sums_place(s, x, MOST));
+    works(gas_sums_place(s, y, MOST));
+}
+
+#define same(a, b) check_same((a), (b), n, __LINE__)
+static void check_same(double a, double b, size_t n, int line)
+{
+    if (memcmp(&a, &b, sizeof a) != 0) {
+        print_error("n = %zu: %.17g is not %.17g\n", n, a, b);
+        _fail(__FILE__, line);
+    }
+}
+
+/* ---- The same bits as plain C. ---------------------------------------------------------------- */
+
+static void as_plain_c(enum gas_type type, enum gas_accumulator accumulator, const char *shape)
+{
+    gas_sums *s = make(type, accumulator, GAS_TUNED, shape);
+    fill(type, x, 1);
+    fill(type, y, 2);
+    place(s);
+    for (size_t k = 0; k < SIZES; k++) {
+        const size_t n = sizes[k];
+        double r, mean;
+        works(gas_sum(s, x, n, &r));
+        same(r, gas_ref_sum(type, accumulator, x, n));
+        if (type <= GAS_DOUBLE) {
+            works(gas_dot(s, x, y, n, &r));
+            same(r, gas_ref_dot(type, accumulator, x, y, n));
+        }
+        if (n > 1) {
+            works(gas_variance(s, x, n, &mean, &r));
+            same(mean, gas_ref_sum(type, accumulator, x, n) / (double)n);
+            same(r, gas_ref_deviations(type, accumulator, x, n, mean) / (double)(n - 1));
+        }
+    }
+    gas_sums_free(s);
+}
+
+static void floats_in_doubles(void **state) { (void)state; as_plain_c(GAS_FLOAT, GAS_WIDE, NULL); }
+static void floats_compensated(void **state) { (void)state; as_plain_c(GAS_FLOAT, GAS_COMPENSATED, NULL); }
+static void doubles(void **state) { (void)state; as_plain_c(GAS_DOUBLE, GAS_WIDE, NULL); }
+static void doubles_compensated(void **state) { (void)state; as_plain_c(GAS_DOUBLE, GAS_COMPENSATED, NULL); }
+
+/* Every group size and width gives the same sums, of everything that is rounded. */
+static void every_shape(void **state)
+{
+    (void)state;
+    const size_t n = MOST;
+    static const int widths[] = {1, 2, 4, 8, 16}, groups[] = {1, 2, 8, 32, 64, 256};
+    fill(GAS_FLOAT, x, 1);
+    fill(GAS_FLOAT, y, 2);
+    const double sum = gas_ref_sum(GAS_FLOAT, GAS_WIDE, x, n), dot = gas_ref_dot(GAS_FLOAT, GAS_WIDE, x, y, n);
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+        for (size_t g = w % 2; g < sizeof groups / sizeof *groups; g += 2) {
+            if (groups[g] > 1024 / widths[w])
+                continue;
+            char shape[64];
+            double r;
+            snprintf(shape, sizeof shape, "width=%d group=%d unroll=%d", widths[w], groups[g], 1 << (g % 4));
+            gas_sums *s = make(GAS_FLOAT, GAS_WIDE, GAS_TUNED, shape);
+            place(s);
+            works(gas_sum(s, x, n, &r));
+            same(r, sum);
+            works(gas_dot(s, x, y, n, &r));
+            same(r, dot);
+            contains(gas_sums_shape(s, 0), shape[6] == '1' ? "width=1" : "width=");
+            gas_sums_free(s);
+        }
+}
+
+/* ---- Exact sums. ------------------------------------------------------------------------------ */
+
+static void integers_are_exact(void **state)
+{
+    (void)state;
+    for (enum gas_type type = GAS_INT; type <= GAS_LONG; type++) {
+        gas_sums *s = make(type, GAS_WIDE, GAS_TUNED, NULL);
+        fill(type, x, 3);
+        place(s);
+        for (size_t k = 0; k < SIZES; k++) {
+            const size_t n = sizes[k];
+            wide sum = 0;
+            double least = INFINITY, greatest = -INFINITY, r;
+            int64_t got;
+            for (size_t i = 0; i < n; i++) {
+                const int64_t v = type == GAS_INT ? ((int32_t *)x)[i] : ((int64_t *)x)[i];
+                sum += v;
+                least = fmin(least, (double)v);
+                greatest = fmax(greatest, (double)v);
+            }
+            works(gas_sum_integer(s, x, n, &got));
+            assert_true(got == (int64_t)sum);
+            works(gas_sum(s, x, n, &r));
+            same(r, (double)sum);
+            works(gas_min(s, x, n, &r));
+            same(r, least);
+            works(gas_max(s, x, n, &r));
+            same(r, greatest);
+        }
+        gas_sums_free(s);
+    }
+}
+
+static void integers_that_overflow(void **state)
+{
+    (void)state;
+    gas_sums *s = make(GAS_LONG, GAS_WIDE, GAS_TUNED, NULL);
+    int64_t *l = x, sum;
+    double r;
+    for (size_t i = 0; i < 5; i++)
+        l[i] = i % 2 ? INT64_MIN : INT64_MAX;
+    works(gas_sums_place(s, x, 5));
+    works(gas_sum_integer(s, x, 5, &sum)); /* three of one and two of the other: fits */
+    assert_true(sum == INT64_MAX - 2);
+    l[1] = l[3] = INT64_MAX;
+    works(gas_sums_place(s, x, 5));
+    fails(ERANGE, gas_sum_integer(s, x, 5, &sum));
+    works(gas_sum(s, x, 5, &r));
+    assert_true(r == 5 * 9223372036854775807.0);
+    gas_sums_free(s);
+}
+
+/* The sum and the dot product that lose everything but with compensation, wherever the terms stand. */
+static void adversaries(void **state)
+{
+    (void)state;
+    static const double terms[] = {1, 1e100, 1, -1e100};
+    static const size_t apart[] = {1, 7, 64, 2048, 32768, 70000};
+    double *d = x, *e = y, r;
+    gas_sums *s = make(GAS_DOUBLE, GAS_COMPENSATED, GAS_TUNED, NULL);
+    for (size_t a = 0; a < sizeof apart / sizeof *apart; a++)
+        for (int turn = 0; turn < 4; turn++) {
+            memset(d, 0, MOST * sizeof *d);
+            memset(e, 0, MOST * sizeof *e);
+            for (size_t k = 0; k < 4; k++) {
+                d[k * apart[a]] = terms[(k + (size_t)turn) % 4];
+                e[k * apart[a]] = terms[(k + (size_t)turn) % 4] < 0 ? -1 : 1;
+            }
+            place(s);
+            works(gas_sum(s, x, 3 * apart[a] + 1, &r));
+            assert_true(r == 2);
+            for (size_t k = 0; k < 4; k++)
+                d[k * apart[a]] *= e[k * apart[a]];
+            place(s);
+            works(gas_dot(s, x, y, 3 * apart[a] + 1, &r));
+            assert_true(r == 2);
+        }
+    gas_sums_free(s);
+    float *f = x;
+    const float single[] = {1, 1e30f, 1, -1e30f};
+    memcpy(f, single, sizeof single);
+    s = make(GAS_FLOAT, GAS_COMPENSATED, GAS_TUNED, NULL);
+    place(s);
+    works(gas_sum(s, x, 4, &r));
+    assert_true(r == 2);
+    gas_sums_free(s);
+    memcpy(d, terms, sizeof terms); /* the documented limit of plain doubles */
+    s = make(GAS_DOUBLE, GAS_WIDE, GAS_TUNED, NULL);
+    place(s);
+    works(gas_sum(s, x, 4, &r));
+    assert_true(r == 0);
+    gas_sums_free(s);
+}
+
+/* Floats in doubles: the truth is known exactly in units of 2^-50. */
+static void near_the_truth(void **state)
+{
+    (void)state;
+    const size_t n = MOST;
+    wide exact = 0;
+    double absolute = 0, r;
+    fill(GAS_FLOAT, x, 5);
+    for (size_t i = 0; i < n; i++) {
+        const double v = (double)((float *)x)[i];
+        exact += (wide)ldexp(v, 74); /* at least 2^-50 with 24 bits: an integer */
+        absolute += fabs(v);
+    }
+    gas_sums *s = make(GAS_FLOAT, GAS_WIDE, GAS_TUNED, NULL);
+    place(s);
+    works(gas_sum(s, x, n, &r));
+    assert_true(fabs(r - ldexp((double)exact, -74)) <= 1e-15 * absolute);
+    gas_sums_free(s);
+}
+
+/* ---- Extremes, small sizes, refusals. --------------------------------------------------------- */
+
+static void least_and_greatest(void **state)
+{
+    (void)state;
+    float *f = x;
+    double r;
+    gas_sums *s = make(GAS_FLOAT, GAS_WIDE, GAS_TUNED, NULL);
+    for (size_t k = 0; k < SIZES; k++) {
+        const size_t n = sizes[k];
+        for (size_t where = 0; where < n; where += n / 3 + 1) {
+            for (size_t i = 0; i < MOST; i++)
+                f[i] = i < n ? (float)(i % 1000) : 1e9f;
+            f[where] = -7.5f;
+            f[n - 1 - where] = n - 1 == 2 * where ? -7.5f : 4096.25f;
+            place(s);
+            works(gas_min(s, x, n, &r));
+            same(r, -7.5);
+            works(gas_max(s, x, n, &r));
+            if (n - 1 != 2 * where)
+                same(r, 4096.25);
+        }
+        f[n / 2] = NAN;
+        place(s);
+        works(gas_min(s, x, n, &r));
+        assert_true(isnan(r));
+        works(gas_max(s, x, n, &r));
+        assert_true(isnan(r));
+    }
+    gas_sums_free(s);
+}
+
+/* Integers are added without rounding, so that the tree agrees exactly; doubles nearly. */
+static void the_tree(void **state)
+{
+    (void)state;
+    double r;
+    char *without = cltemplate(NULL, "", 0, NULL);
+    if (!without && clerrno == ENOTSUP)
+        skip();
+    free(without);
+    gas_sums *s = make(GAS_INT, GAS_WIDE, GAS_TREE, NULL);
+    fill(GAS_INT, x, 3);
+    place(s);
+    for (size_t k = 0; k < SIZES; k++) {
+        const size_t n = sizes[k];
+        works(gas_sum(s, x, n, &r));
+        same(r, gas_ref_sum(GAS_INT, GAS_WIDE, x, n));
+    }
+    gas_sums_free(s);
+    s = make(GAS_DOUBLE, GAS_WIDE, GAS_TREE, "group=16 groups=5");
+    fill(GAS_DOUBLE, x, 1);
+    fill(GAS_DOUBLE, y, 2);
+    place(s);
+    const double dot = gas_ref_dot(GAS_DOUBLE, GAS_COMPENSATED, x, y, MOST);
+    double first = NAN, absolute = 0;
+    for (size_t i = 0; i < MOST; i++)
+        absolute += fabs(((double *)x)[i] * ((double *)y)[i]);
+    for (int run = 0; run < 3; run++) {
+        works(gas_dot(s, x, y, MOST, &r));
+        assert_true(fabs(r - dot) <= 1e-14 * absolute);
+        assert_true(run == 0 || r == first);
+        first = r;
+    }
+    gas_sums_free(s);
+    s = make(GAS_LONG, GAS_WIDE, GAS_TREE, NULL);
+    fails(EINVAL, gas_sum(s, x, 1, &r));
+    gas_sums_free(s);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    double r;
+    int64_t i;
+    float on_the_stack[4] = {0};
+    gas_sums *s = make(GAS_DOUBLE, GAS_WIDE, GAS_TUNED, NULL);
+    works(gas_sum(s, x, 0, &r));
+    assert_true(r == 0);
+    fails(EINVAL, gas_min(s, x, 0, &r));
+    fails(EINVAL, gas_mean(s, x, 0, &r));
+    fails(EINVAL, gas_variance(s, x, 1, NULL, &r));
+    fails(EINVAL, gas_sum(s, x, MOST + 1, &r));
+    fails(EINVAL, gas_sum_integer(s, x, 1, &i));
+    fails(EFAULT, gas_sum(s, on_the_stack, 4, &r));
+    gas_sums_free(s);
+    gas_sums_free(NULL);
+    fails_null(EINVAL, gas_sums_create(&(struct gas_sums_options){.ctx = cp, .type = (enum gas_type)9}));
+    static const char *const wrong[] = {"group=3", "width=32", "colour=1", "group", "group=2048", "unroll=64"};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        s = make(GAS_FLOAT, GAS_WIDE, GAS_TUNED, wrong[k]);
+        fails(EINVAL, gas_sum(s, x, 1, &r));
+        gas_sums_free(s);
+    }
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    cp = stddev;
+    x = clmalloc(cp, MOST * 8, 0);
+    y = clmalloc(cp, MOST * 8, 0);
+    return x && y ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return clfree(x) || clfree(y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(floats_in_doubles),    cmocka_unit_test(floats_compensated),
+        cmocka_unit_test(doubles),              cmocka_unit_test(doubles_compensated),
+        cmocka_unit_test(every_shape),          cmocka_unit_test(integers_are_exact),
+        cmocka_unit_test(integers_that_overflow), cmocka_unit_test(adversaries),
+        cmocka_unit_test(near_the_truth),       cmocka_unit_test(least_and_greatest),
+        cmocka_unit_test(the_tree),             cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests_name("gas_sums", tests, begin, end);
+}
