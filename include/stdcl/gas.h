@@ -67,8 +67,8 @@ void gas_sums_free(gas_sums *s);
 
 /* x is memory from clmalloc for the same context, or a place inside it that is aligned to 128 bytes. Its n
  * elements are read on the devices: device d reads elements *first ... *first + *count - 1, which must be
- * current there. gas_sums_place copies each device's share from the host, which is all there is to do for
- * an array the host has written. */
+ * current there; shares depend on n. gas_sums_place copies each device's share from the host, which is all
+ * there is to do for an array the host has written. */
 int gas_sums_place(gas_sums *s, const void *x, size_t n);
 void gas_sums_share(const gas_sums *s, size_t n, cl_uint dev, size_t *first, size_t *count);
 
