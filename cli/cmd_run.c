@@ -26,6 +26,7 @@ struct script {
     MODULE("opencl.status", opencl_status) \
     MODULE("random", random)               \
     MODULE("stdcl", stdcl)                 \
+    MODULE("stdcl.C", stdcl_C)             \
     MODULE("templet", templet)
 
 #define DECLARE(name, file)                                     \
@@ -49,11 +50,10 @@ typedef void any_function(void);
 #define NEEDED(function) (any_function *)function
 extern any_function *const cmd_run_needed[];
 any_function *const cmd_run_needed[] = {
-    NEEDED(clcontext_create), NEEDED(clgetndev), NEEDED(clgetdevice), NEEDED(clgetdevinfo),
-    NEEDED(stdcl_standard_context), NEEDED(clmalloc), NEEDED(clfree), NEEDED(clmsync),
-    NEEDED(clmsyncn), NEEDED(clmcopy), NEEDED(clsizeofmem), NEEDED(clopen), NEEDED(clsopen), NEEDED(clclose),
-    NEEDED(clopentv), NEEDED(clopen_templatev), NEEDED(clsym), NEEDED(clforkv), NEEDED(clwait),
-    NEEDED(clflush), NEEDED(clprofile), NEEDED(clprofile_reset), NEEDED(clprofile_rows), NEEDED(clerror),
+    NEEDED(clcontext_create), NEEDED(clgetndev), NEEDED(clgetdevice), NEEDED(clmalloc), NEEDED(clfree),
+    NEEDED(clmsync), NEEDED(clopen), NEEDED(clsopen), NEEDED(clopentv), NEEDED(clopen_templatev),
+    NEEDED(clbuild), NEEDED(clclose), NEEDED(clsym), NEEDED(clforkv), NEEDED(clwait), NEEDED(clprofile),
+    NEEDED(clprofile_rows), NEEDED(clerror),
 };
 
 /* What `require` calls; the upvalue is the module. */

@@ -1,1 +1,474 @@
-return {}
+-- stdcl.lua - the layer in Lua: memory that host and devices share, kernels that are called like functions.
+--
+--   local stdcl = require "stdcl"
+--   local x = stdcl.malloc("float", n)               an array, x[0] to x[n - 1]
+--   local k = stdcl.open "scale.cl"                  or OpenCL C itself
+--   stdcl.sync(x, "device")                          host -> device
+--   k.scale(n, nil, x, 2)                            start it on n work-items
+--   stdcl.wait()
+--   stdcl.sync(x, "host")                            device -> host
+--
+-- docs/lua.md is the manual, and include/stdcl.h tells what each call does underneath. Devices are numbered as
+-- stdcl.devices() lists them, from 1. Errors are Lua errors with the layer's sentence.
+-- SPDX-License-Identifier: MIT
+
+local ffi = require "ffi"
+local C = require "stdcl.C"
+require "opencl" -- for the methods of devices
+local status = require "opencl.status"
+local cast, gc, istype, new, sizeof, typeof = ffi.cast, ffi.gc, ffi.istype, ffi.new, ffi.sizeof, ffi.typeof
+local type, tonumber, wrong = type, tonumber, status.wrong
+
+status.register()
+
+local stdcl = {}
+
+local TO_HOST, TO_DEVICE, ZEROCOPY, DEVICE_ONLY = 0x100, 0x200, 0x4000, 0x8000 -- CL_MEM_...
+local WAIT, NOWAIT = 1, 2                                                      -- CL_EVENT_...
+local BUILD, NO_BUILD = 2, 4                                                   -- CLLD_...
+
+-- Raises the layer's sentence.
+local function failed()
+  local sentence = C.clerror()
+  wrong("%s", sentence ~= nil and ffi.string(sentence) or "stdcl: a call failed without saying why")
+end
+
+local function is_failure(event)
+  return cast("intptr_t", event) == -1
+end
+
+-- ---- Devices. ----
+
+local types = {gpu = 4, cpu = 2, acc = 8, all = -1} -- CL_DEVICE_TYPE_ALL, 32 ones in an int
+local preferred = {"gpu", "cpu", "all"}
+
+-- The context of `stdcl run --device`.
+local current = debug.getregistry()["stdcl.context"]
+current = current and cast("CLCONTEXT *", current)
+
+-- Chooses the devices for all that follows: "gpu", "cpu", "acc", "all", or part of a device's or its platform's
+-- name; at most `count` of them.
+function stdcl.use(which, count)
+  if type(which) ~= "string" then
+    wrong("stdcl.use: \"gpu\", \"cpu\", \"acc\", \"all\" or part of a name is wanted, not a %s", status.kind(which))
+  end
+  local kind = types[which:lower()]
+  local context = C.clcontext_create(not kind and which or nil, kind or types.all, count or 0, nil, 0)
+  if context == nil then
+    failed()
+  end
+  current = context
+end
+
+-- The context in use; by default of the first GPU, else the first CPU, else the first device.
+local function context()
+  for i = 1, current and 0 or #preferred do
+    local found = C.clcontext_create(nil, types[preferred[i]], 1, nil, 0)
+    if found ~= nil then
+      current = found
+      break
+    end
+  end
+  return current or failed()
+end
+
+-- The devices in use, objects of the module opencl: stdcl.devices()[1]:get_info "name".
+function stdcl.devices()
+  local list, cp = {}, context()
+  for i = 1, C.clgetndev(cp) do
+    list[i] = C.clgetdevice(cp, i - 1)
+  end
+  return list
+end
+
+-- The layer's number of a device of ours.
+local function number(cp, device)
+  if device == nil then
+    return 0
+  elseif type(device) ~= "number" or device < 1 or device > C.clgetndev(cp) or device % 1 ~= 0 then
+    wrong("there is no device %s; those in use are numbered 1 to %d", tostring(device), C.clgetndev(cp))
+  end
+  return device - 1
+end
+
+-- ---- Memory. ----
+
+local flag_bits = {zerocopy = ZEROCOPY, device_only = DEVICE_ONLY}
+local allocated, COLLECT_AFTER = 0, 2^28 -- the collector does not see how large the blocks are
+
+local function allocate(size, flags)
+  allocated = allocated + size
+  if allocated > COLLECT_AFTER then
+    allocated = 0
+    collectgarbage()
+  end
+  local p = C.clmalloc(context(), size, flags)
+  if p == nil then -- garbage may hold the memory
+    collectgarbage()
+    collectgarbage()
+    p = C.clmalloc(context(), size, flags)
+  end
+  return p ~= nil and p or failed()
+end
+
+-- An array of n elements (default 1) of a C type, that host and devices share: zeroed on the host, collected like
+-- any Lua value. `flag` may be "zerocopy" or "device_only", see clmalloc.
+function stdcl.malloc(ctype, n, flag)
+  n = n or 1
+  if type(n) ~= "number" or n < 0 or n % 1 ~= 0 then
+    wrong("stdcl.malloc: '%s' is no number of elements", tostring(n))
+  elseif flag and not flag_bits[flag] then
+    wrong("stdcl.malloc: '%s' is neither \"zerocopy\" nor \"device_only\"", tostring(flag))
+  end
+  local element = typeof(ctype)
+  local p = allocate(n * sizeof(element), flag and flag_bits[flag] or 0)
+  local ok, array = pcall(typeof, "$ (&)[$]", element, n) -- ffi.sizeof works then, but up to 2 GiB only
+  return gc(cast(ok and array or typeof("$ *", element), p), C.clfree)
+end
+
+-- Frees it now. It must not be used afterwards.
+function stdcl.free(array)
+  if C.clfree(gc(array, nil)) ~= 0 then
+    failed()
+  end
+end
+
+-- Copies an array to the "device" or to the "host", and waits for that unless "nowait" is given.
+function stdcl.sync(array, where, device, nowait)
+  local cp = context()
+  local flag = where == "device" and TO_DEVICE or where == "host" and TO_HOST
+    or wrong("stdcl.sync: \"device\" or \"host\" is wanted, not '%s'", tostring(where))
+  if is_failure(C.clmsync(cp, number(cp, device), array, flag + (nowait == "nowait" and NOWAIT or WAIT))) then
+    failed()
+  end
+end
+
+-- Waits for all that was started, on one device or on all of them.
+function stdcl.wait(device)
+  local cp = context()
+  local first = number(cp, device)
+  for dev = first, device and first or C.clgetndev(cp) - 1 do
+    if is_failure(C.clwait(cp, dev, 0)) then
+      failed()
+    end
+  end
+end
+
+-- ---- Values of templates. ----
+
+local INTEGER, NUMBER, BOOLEAN, STRING, TABLE = 1, 3, 4, 5, 6 -- enum stdcl_value_kind
+
+local to_values
+
+local function to_value(item, value, name, alive)
+  local kind = type(value)
+  if kind == "number" and value % 1 == 0 and math.abs(value) < 2^63 then
+    item.kind, item.as.integer = INTEGER, value
+  elseif kind == "number" then
+    item.kind, item.as.number = NUMBER, value
+  elseif kind == "boolean" then
+    item.kind, item.as.integer = BOOLEAN, value and 1 or 0
+  elseif kind == "string" then
+    item.kind, item.as.string = STRING, value
+  elseif kind == "table" then
+    item.kind, item.as.table = TABLE, to_values(value, alive)
+  elseif kind == "cdata" and tonumber(value) then
+    item.kind, item.as.integer = INTEGER, value
+  else
+    wrong("stdcl.open: the value '%s' is a %s, which a template cannot have", tostring(name), status.kind(value))
+  end
+end
+
+-- A Lua table as the layer's list of values. What it points to stays in `alive`.
+function to_values(values, alive)
+  local n = 0
+  for _ in pairs(values) do
+    n = n + 1
+  end
+  local list = new("clvalue_t[?]", n + 1)
+  alive[#alive + 1], alive[#alive + 2] = list, values
+  local i = 0
+  local function add(name, value)
+    list[i].name = type(name) == "string" and name or nil
+    to_value(list[i], value, name, alive)
+    i = i + 1
+  end
+  for _, value in ipairs(values) do
+    add(nil, value)
+  end
+  for name, value in pairs(values) do
+    if type(name) == "string" then
+      add(name, value)
+    elseif not (type(name) == "number" and name >= 1 and name <= #values and name % 1 == 0) then
+      wrong("stdcl.open: the key '%s' is neither a name nor the next of a list", tostring(name))
+    end
+  end
+  return list
+end
+
+-- ---- Programs. ----
+
+local new_kernel
+
+-- program.name is the kernel of that name.
+local Program = {}
+
+function Program.__index(program, name)
+  local handle, cp = rawget(program, 1), rawget(program, 2)
+  local kernel = C.clsym(cp, handle, tostring(name), 0)
+  if kernel == nil then
+    failed()
+  end
+  program[name] = new_kernel(program, cp, kernel, name)
+  return program[name]
+end
+
+local function open(cp, text, values, flags)
+  local is_source = text:find("[\n{]") ~= nil
+  if not values then
+    return (is_source and C.clsopen or C.clopen)(cp, text, flags)
+  end
+  local alive = {}
+  local list = to_values(values, alive)
+  local handle
+  if is_source then
+    handle = C.clopen_templatev(cp, "template", text, #text, nil, flags, list)
+  else
+    handle = C.clopentv(cp, text, flags, list)
+  end
+  return handle, alive
+end
+
+-- Opens kernels: `text` is OpenCL C if it has several lines or a brace, else the name of a file. With `values`, a
+-- table, it is a template. `options` are the compiler's. The program's fields are its kernels.
+function stdcl.open(text, values, options)
+  if type(text) ~= "string" then
+    wrong("stdcl.open: OpenCL C or the name of a file is wanted, not a %s", status.kind(text))
+  end
+  local cp = context()
+  local handle = open(cp, text, values, options and NO_BUILD or BUILD)
+  if handle == nil then
+    failed()
+  end
+  handle = gc(handle, function(h) C.clclose(cp, h) end)
+  if options and C.clbuild(cp, handle, options, 0) ~= 0 then
+    failed()
+  end
+  return setmetatable({handle, cp}, Program)
+end
+
+-- ---- Arguments of kernels. ----
+
+local VALUE, GLOBAL, LOCAL = 0, 1, 2 -- enum stdcl_arg_kind
+
+local integers = {char = true, uchar = true, short = true, ushort = true, int = true, uint = true, long = true,
+                  ulong = true}
+local scalars = {float = true, double = true}
+
+-- The functions below make one that puts a Lua value into args[i]. What they complain about is `what`.
+
+local function put_integer(arg, name, what)
+  local box = new("cl_" .. name .. "[1]")
+  arg.size, arg.kind, arg.value = sizeof(box), VALUE, box
+  return function(value)
+    if type(value) ~= "number" and type(value) ~= "cdata" then
+      wrong("%s is declared as %s, not a %s", what, name, type(value))
+    end
+    box[0] = value
+    if box[0] ~= value then
+      wrong("%s is declared as %s, which cannot hold %s", what, name, tostring(value))
+    end
+  end, box
+end
+
+local function put_real(arg, name, what)
+  local box = new("cl_" .. name .. "[1]")
+  arg.size, arg.kind, arg.value = sizeof(box), VALUE, box
+  return function(value)
+    if type(value) ~= "number" and type(value) ~= "cdata" then
+      wrong("%s is declared as %s, not a %s", what, name, type(value))
+    end
+    box[0] = value
+  end, box
+end
+
+local function put_vector(arg, name, what, n)
+  local whole = integers[name:match "%l+"]
+  local box = new("cl_" .. name .. "[1]")
+  arg.size, arg.kind, arg.value = sizeof(box), VALUE, box
+  return function(value)
+    if istype(typeof(box[0]), value) then
+      box[0] = value
+    elseif type(value) == "table" and #value == n then
+      for i = 1, n do
+        box[0].s[i - 1] = value[i]
+        if whole and box[0].s[i - 1] ~= value[i] then
+          wrong("%s is declared as %s, which cannot hold %s", what, name, tostring(value[i]))
+        end
+      end
+    else
+      wrong("%s is declared as %s: a table of %d numbers or a cl_%s is wanted", what, name, n, name)
+    end
+  end, box
+end
+
+local function put_local(arg, name, what)
+  local box = new "size_t[1]"
+  arg.size, arg.kind, arg.value = sizeof(box), LOCAL, box
+  return function(value)
+    if type(value) ~= "number" or value < 1 then
+      wrong("%s is local memory (%s): its number of bytes is wanted", what, name)
+    end
+    box[0] = value
+  end, box
+end
+
+local function put_pointer(arg, name, what)
+  local box = new "void *[1]"
+  arg.value = box
+  return function(value)
+    if type(value) ~= "cdata" then
+      wrong("%s is declared as %s: an array of stdcl.malloc is wanted, not a %s", what, name, type(value))
+    end
+    local is_mem = istype("cl_mem", value)
+    arg.size, arg.kind = sizeof(box), is_mem and VALUE or GLOBAL
+    box[0] = cast("void *", value)
+  end, box
+end
+
+-- A type of the kernel's own, or an unknown one.
+local function put_cdata(arg, name, what)
+  local box = {}
+  return function(value)
+    if type(value) ~= "cdata" or tonumber(value) then
+      wrong("%s is declared as %s: a cdata is wanted, not a %s", what, name, type(value))
+    end
+    arg.size, arg.kind, arg.value = sizeof(value), VALUE, value
+    box[1] = value
+  end, box
+end
+
+-- The function that fits argument i of a kernel, from what the device's compiler tells of it.
+local function put_argument(kernel, i, arg, kernel_name)
+  local ok, qualifier = pcall(kernel.get_arg_info, kernel, i, "address_qualifier")
+  local name = ok and kernel:get_arg_info(i, "type_name") or "a type that this program does not tell"
+  local what = ("argument %d%s of kernel '%s'"):format(i, ok and " (" .. kernel:get_arg_info(i, "name") .. ")" or "",
+                                                       kernel_name)
+  local scalar, n = name:match "^(%l+)(%d+)$"
+  if qualifier == "global" or qualifier == "constant" then
+    return put_pointer(arg, name, what)
+  elseif qualifier == "local" then
+    return put_local(arg, name, what)
+  elseif integers[name] then
+    return put_integer(arg, name, what)
+  elseif scalars[name] then
+    return put_real(arg, name, what)
+  elseif scalar and (integers[scalar] or scalars[scalar]) then
+    return put_vector(arg, name, what, tonumber(n))
+  end
+  return put_cdata(arg, name, what)
+end
+
+-- ---- Launches. ----
+
+-- Fills in sizes: a number, or a list of up to three.
+local function set_sizes(to, sizes, what)
+  if type(sizes) == "number" then
+    to[0] = sizes
+    return 1
+  elseif type(sizes) ~= "table" or #sizes < 1 or #sizes > 3 then
+    wrong("the %s size is a %s; a number or a list of up to three is wanted", what, status.kind(sizes))
+  end
+  for i = 1, #sizes do
+    to[i - 1] = sizes[i]
+  end
+  return #sizes
+end
+
+local function set_range(range, global, group)
+  range.dim = set_sizes(range.gtid, global, "global")
+  if group == nil then
+    range.ltid[0] = 0 -- the runtime chooses
+  elseif set_sizes(range.ltid, group, "local") ~= range.dim then
+    wrong("the local size must have as many dimensions as the global one")
+  end
+end
+
+local Kernel = {}
+Kernel.__index = Kernel
+
+-- The functions that put arguments in their places and start the kernel, written out for its number of arguments
+-- so that a call is as fast as it can be.
+local CALL = [[
+local count, start, ${put} = ...
+return function(self, device, global, group, ${values} ...)
+  count(select("#", ...))
+  ${calls}
+  return start(device, global, group)
+end]]
+
+local function each(n, pattern)
+  local items = {}
+  for i = 1, n do
+    items[i] = pattern:gsub("#", tostring(i))
+  end
+  return table.concat(items)
+end
+
+function new_kernel(program, cp, kernel, name)
+  local n = kernel:get_info "num_args"
+  local args, range = new("struct stdcl_arg[?]", n + 1), new "clndrange_t"
+  local self = {name = name, program = program, put = {}, boxes = {}}
+  for i = 1, n do
+    self.put[i], self.boxes[i] = put_argument(kernel, i - 1, args[i - 1], name)
+  end
+  local function count(beyond)
+    if beyond > 0 then
+      wrong("kernel '%s' takes %d arguments, not %d", name, n, n + beyond)
+    end
+  end
+  local function start(device, global, group)
+    set_range(range, global, group)
+    if is_failure(C.clforkv(cp, device and number(cp, device) or 0, kernel, range, NOWAIT, n, args)) then
+      failed()
+    end
+  end
+  local text = CALL:gsub("%${(%w+)}", {put = each(n, "p#, ") .. "_", values = each(n, "a#, "),
+                                       calls = each(n, "p#(a#) ")})
+  self.launch = assert(loadstring(text, "=stdcl.lua"))(count, start, unpack(self.put, 1, n))
+  return setmetatable(self, Kernel)
+end
+
+-- kernel(global, local, arguments...): starts it on the first device; kernel:launch(device, global, ...) on
+-- another. Returns at once.
+function Kernel:__call(global, group, ...)
+  return self.launch(self, nil, global, group, ...)
+end
+
+-- ---- Profiles. ----
+
+-- profile(true) and profile(false) turn measuring on and off; profile() returns what was measured, a list of
+-- {device =, name =, kind = "kernel" or "memory", count =, total =, minimum =, maximum =, bytes =, flops =} with
+-- times in seconds.
+function stdcl.profile(on)
+  local cp = context()
+  if on ~= nil then
+    if C.clprofile(cp, on and 1 or 0) ~= 0 then
+      failed()
+    end
+    return
+  end
+  local rows = new("struct clprofile_row[?]", tonumber(C.clprofile_rows(cp, nil, 0)) + 1)
+  local list = {}
+  for i = 1, tonumber(C.clprofile_rows(cp, rows, sizeof(rows) / sizeof "struct clprofile_row")) do
+    local row = rows[i - 1]
+    list[i] = {
+      device = row.device + 1, name = ffi.string(row.name), kind = row.kind == 0x10 and "kernel" or "memory",
+      count = tonumber(row.count), total = row.total, minimum = row.minimum, maximum = row.maximum,
+      bytes = row.bytes, flops = row.flops,
+    }
+  end
+  return list
+end
+
+return stdcl
