@@ -1,0 +1,289 @@
+/* bench_services.c - what the layer's services cost: profiling, the check of arguments, phases, lookups.
+ *
+ *   usage: bench_services [--device cpu|gpu|PATTERN] [--microseconds US] [--rounds N] [--json]
+ *
+ * Launches of a kernel of about US (50) microseconds, in batches that are waited for together and one by one:
+ * raw OpenCL, the layer, the layer with its profile on. The three take turns within each of N rounds, so
+ * that what else the machine does falls on all; figures are those of the quietest tenth of the rounds. Before
+ * anything is timed, the profile's counts are compared with the launches made.
+ */
+#include "layer/internal.h"
+
+#include <math.h>
+#include <time.h>
+
+#ifndef STDCL_COMMIT
+#define STDCL_COMMIT "unknown"
+#endif
+
+enum { BATCH = 50, MAX_ROUNDS = 2000, CALLS = 1000000 };
+
+static const char source[] =
+    "__kernel void slow(__global uint *x, int rounds)\n"
+    "{ uint v = x[get_global_id(0)];\n"
+    "  for (int r = 0; r < rounds; r++) v = v * 1664525u + 1013904223u;\n"
+    "  x[get_global_id(0)] = v; }\n";
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void die(const char *what)
+{
+    const char *sentence = clerror();
+    fprintf(stderr, "bench_services: %s%s%s\n", what, sentence ? ": " : "", sentence ? sentence : "");
+    exit(1);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The value below which a tenth of them lies. */
+static double quiet(double *v, int n)
+{
+    qsort(v, (size_t)n, sizeof *v, ascending);
+    return v[n / 10];
+}
+
+/* ---- Launches. ---- */
+
+/* A context with its kernel, profiled or not; raw calls use the objects of the one that is not. */
+struct way {
+    CLCONTEXT *cp;
+    cl_kernel kernel;
+    cl_uint *x;
+};
+static struct way off, on;
+static clndrange_t one = clndrange_init1d(0, 1, 1);
+
+static void open_way(struct way *w, cl_device_id device, bool profiled)
+{
+    w->cp = clcontext_create_from(&device, 1);
+    if (!w->cp || clprofile(w->cp, profiled) != 0)
+        die("the context");
+    void *program = clsopen(w->cp, source, CLLD_NOW);
+    w->kernel = program ? clsym(w->cp, program, "slow", 0) : NULL;
+    w->x = clmalloc(w->cp, sizeof *w->x, 0);
+    if (!w->kernel || !w->x || clmsync(w->cp, 0, w->x, CL_MEM_DEVICE) == CL_FAILED)
+        die("the kernel");
+}
+
+static void launch_layer(const struct way *w, int flags)
+{
+    if (clfork(w->cp, 0, w->kernel, &one, flags) == CL_FAILED)
+        die("clfork");
+}
+
+static void batch_layer(const struct way *w)
+{
+    for (int i = 0; i < BATCH; i++)
+        launch_layer(w, CL_EVENT_NOWAIT);
+    clwait(w->cp, 0, CL_KERNEL_EVENT);
+}
+
+static void singles_layer(const struct way *w)
+{
+    for (int i = 0; i < BATCH; i++)
+        launch_layer(w, CL_EVENT_WAIT);
+}
+
+/* The arguments stand: the layer has set them. Events are made and released, as any program's are. */
+static void run_raw(bool each)
+{
+    static const size_t size = 1;
+    cl_command_queue queue = clgetqueue(off.cp, 0);
+    cl_event ev;
+    for (int i = 0; i < BATCH; i++) {
+        if (clEnqueueNDRangeKernel(queue, off.kernel, 1, NULL, &size, &size, 0, NULL, &ev) != CL_SUCCESS)
+            die("clEnqueueNDRangeKernel");
+        if (each)
+            clWaitForEvents(1, &ev);
+        clReleaseEvent(ev);
+    }
+    clFinish(queue);
+}
+
+/* Sets the rounds so that a launch takes about `seconds`, by what the device says. */
+static double calibrate(double seconds)
+{
+    cl_int rounds = 1000;
+    double took = 0;
+    for (int i = 0; i < 4; i++) {
+        struct clprofile_row row;
+        if (clarg_set_global(on.kernel, 0, on.x) != 0 || clarg_set(on.kernel, 1, rounds) != 0)
+            die("clarg_set");
+        batch_layer(&on);
+        clprofile_reset(on.cp);
+        batch_layer(&on);
+        if (clprofile_rows(on.cp, &row, 1) != 1 || row.count != BATCH)
+            die("the profile did not count the launches");
+        took = row.minimum;
+        rounds = (cl_int)fmin(1e9, fmax(1, (double)rounds * seconds / took));
+    }
+    clarg_set(on.kernel, 1, rounds);
+    clarg_set_global(off.kernel, 0, off.x);
+    clarg_set(off.kernel, 1, rounds);
+    return took;
+}
+
+/* Seconds a launch: raw, layer, with profile; what the layer adds, what the profile adds to that. */
+struct launches {
+    double raw, off, on, layer_adds, profile_adds;
+};
+
+static struct launches compare(bool each, int rounds)
+{
+    static double raw[MAX_ROUNDS], layer[MAX_ROUNDS], profiled[MAX_ROUNDS];
+    for (int i = -3; i < rounds; i++) { /* the first ones warm up */
+        double t[4] = {now()};
+        run_raw(each);
+        t[1] = now();
+        (each ? singles_layer : batch_layer)(&off);
+        t[2] = now();
+        (each ? singles_layer : batch_layer)(&on);
+        t[3] = now();
+        if (i < 0)
+            continue;
+        raw[i] = (t[1] - t[0]) / BATCH;
+        layer[i] = (t[2] - t[1]) / BATCH;
+        profiled[i] = (t[3] - t[2]) / BATCH;
+    }
+    struct launches l = {.raw = quiet(raw, rounds), .off = quiet(layer, rounds), .on = quiet(profiled, rounds)};
+    l.layer_adds = l.off - l.raw;
+    l.profile_adds = l.on - l.off;
+    return l;
+}
+
+/* ---- Calls. ---- */
+
+/* Seconds a call, the best of a few runs. */
+#define TIME_CALLS(calls, statement)                                       \
+    __extension__({                                                        \
+        double best_ = HUGE_VAL;                                           \
+        for (int run_ = 0; run_ < 7; run_++) {                             \
+            double t_ = now();                                             \
+            for (int i_ = 0; i_ < (calls); i_++) {                         \
+                statement;                                                 \
+                __asm__ volatile("" ::: "memory");                         \
+            }                                                              \
+            best_ = fmin(best_, (now() - t_) / (calls));                   \
+        }                                                                  \
+        best_;                                                             \
+    })
+
+struct calls {
+    double check_value, check_pointer, arg_set, raw_arg_set, phase_on, phase_off, find;
+};
+
+static struct calls time_calls(void)
+{
+    struct calls c;
+    struct parameter parameters[2] = {{.kind = ARG_GLOBAL, .type = "uint*", .name = "x"},
+                                      {.kind = ARG_VALUE, .type = "int", .name = "rounds", .size = 4}};
+    const struct kernel declared = {.parameters = parameters, .nargs = 2};
+    struct cltune_row row;
+    cl_int value = 1;
+    c.check_value = TIME_CALLS(CALLS, if (check_arg(&declared, 1, ARG_VALUE, 4, "int", "")) die("check_arg"));
+    c.check_pointer =
+        TIME_CALLS(CALLS, if (check_arg(&declared, 0, ARG_GLOBAL, sizeof(void *), "pointer", "")) die("check_arg"));
+    c.arg_set = TIME_CALLS(CALLS / 10, value++; clarg_set(on.kernel, 1, value));
+    c.raw_arg_set = TIME_CALLS(CALLS / 10, value++; clSetKernelArg(off.kernel, 1, sizeof value, &value));
+    c.phase_on = TIME_CALLS(CALLS / 100, clprofile_begin(on.cp, "phase"); clprofile_end(on.cp));
+    c.phase_off = TIME_CALLS(CALLS, clprofile_begin(off.cp, "phase"); clprofile_end(off.cp));
+    c.find = TIME_CALLS(1000, cltune_find(off.cp, 0, "nbody.direct.single", 65536, &row));
+    return c;
+}
+
+/* ---- What is said. ---- */
+
+static void print_launches(const char *what, const struct launches *l)
+{
+    printf("%-28s %9.2f %9.2f %9.2f us %+9.2f us (%+.2f %%) %+9.2f us (%+.2f %%)\n", what, 1e6 * l->raw,
+           1e6 * l->off, 1e6 * l->on, 1e6 * l->layer_adds, 100 * l->layer_adds / l->raw, 1e6 * l->profile_adds,
+           100 * l->profile_adds / l->off);
+}
+
+static void print_table(const struct cldev_info *info, double kernel, const struct launches *batch,
+                        const struct launches *each, const struct calls *c)
+{
+    printf("%s, driver %s, commit %s\na kernel of %.1f us\n\n", info->dev_name, info->dev_drv_version, STDCL_COMMIT,
+           1e6 * kernel);
+    printf("%-28s %9s %9s %9s %28s %23s\n", "per launch", "raw", "layer", "profiled", "the layer adds",
+           "the profile adds");
+    print_launches("started together, 50 a wait", batch);
+    print_launches("each waited for", each);
+    printf("\n%-52s %8.1f ns\n", "check of an argument, a value", 1e9 * c->check_value);
+    printf("%-52s %8.1f ns\n", "check of an argument, a pointer", 1e9 * c->check_pointer);
+    printf("%-52s %8.1f ns (clSetKernelArg: %.1f ns)\n", "clarg_set of another value, check included", 1e9 * c->arg_set,
+           1e9 * c->raw_arg_set);
+    printf("%-52s %8.1f ns (profile off: %.1f ns)\n", "clprofile_begin and clprofile_end", 1e9 * c->phase_on,
+           1e9 * c->phase_off);
+    printf("%-52s %8.2f us\n", "cltune_find", 1e6 * c->find);
+}
+
+static void print_json(const struct cldev_info *info, double kernel, const struct launches *batch,
+                       const struct launches *each, const struct calls *c)
+{
+    printf("{\"program\": \"bench_services\", \"device\": \"%s\", \"driver\": \"%s\", \"commit\": \"%s\", "
+           "\"kernel_s\": %.4g, ", info->dev_name, info->dev_drv_version, STDCL_COMMIT, kernel);
+    const struct launches *both[] = {batch, each};
+    static const char *const names[] = {"launch", "launch_wait"};
+    for (int i = 0; i < 2; i++)
+        printf("\"%s_raw_s\": %.5g, \"%s_layer_s\": %.5g, \"%s_profiled_s\": %.5g, \"%s_layer_adds_s\": %.4g, "
+               "\"%s_profile_adds_s\": %.4g, \"%s_profile_share\": %.4g, ",
+               names[i], both[i]->raw, names[i], both[i]->off, names[i], both[i]->on, names[i], both[i]->layer_adds,
+               names[i], both[i]->profile_adds, names[i], both[i]->profile_adds / both[i]->off);
+    printf("\"check_value_s\": %.3g, \"check_pointer_s\": %.3g, \"arg_set_s\": %.3g, \"arg_set_raw_s\": %.3g, "
+           "\"phase_s\": %.3g, \"phase_off_s\": %.3g, \"find_s\": %.3g}\n",
+           c->check_value, c->check_pointer, c->arg_set, c->raw_arg_set, c->phase_on, c->phase_off, c->find);
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: bench_services [--device cpu|gpu|PATTERN] [--microseconds US] [--rounds N] [--json]\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    const char *pattern = "";
+    double microseconds = 50;
+    int rounds = 201;
+    bool json = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            json = true;
+        else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc)
+            pattern = argv[++i];
+        else if (strcmp(argv[i], "--microseconds") == 0 && i + 1 < argc && atof(argv[i + 1]) > 0)
+            microseconds = atof(argv[++i]);
+        else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0 &&
+                 atoi(argv[i + 1]) <= MAX_ROUNDS)
+            rounds = atoi(argv[++i]);
+        else
+            return usage();
+    }
+    const int type = strcmp(pattern, "cpu") == 0   ? (int)CL_DEVICE_TYPE_CPU
+                     : strcmp(pattern, "gpu") == 0 ? (int)CL_DEVICE_TYPE_GPU
+                                                   : (int)CL_DEVICE_TYPE_ALL;
+    CLCONTEXT *cp = clcontext_create(type == (int)CL_DEVICE_TYPE_ALL ? pattern : "", type, 1, NULL, 0);
+    struct cldev_info info;
+    if (!cp || clgetdevinfo(cp, &info) != 0)
+        die("no device");
+    open_way(&off, clgetdevice(cp, 0), false);
+    open_way(&on, clgetdevice(cp, 0), true);
+    const double kernel = calibrate(1e-6 * microseconds);
+    batch_layer(&off); /* binds the arguments, so that raw launches find them */
+    const struct launches batch = compare(false, rounds), each = compare(true, rounds);
+    const struct calls calls = time_calls();
+    (json ? print_json : print_table)(&info, kernel, &batch, &each, &calls);
+    clcontext_destroy(off.cp);
+    clcontext_destroy(on.cp);
+    return clcontext_destroy(cp);
+}
