@@ -10,17 +10,23 @@ GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
 CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
-.PHONY: all help run test test-sanitize deps deps-bench install clean
+.PHONY: all command help run test test-sanitize deps deps-bench install clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
+
+command: $(BUILD)/Makefile ## build only the command
+	@+$(COMPILE) $(BUILD) stdcl_command
 
 help: ## this list
 	@awk -F ' *:.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
-run: ready ## let two galaxies collide, on whatever OpenCL device there is
+# Only after `deps` can make know whether the build folder is to be configured, hence the second make.
+run: deps ## let two galaxies collide, on whatever OpenCL device there is
+	@+$(MAKE) --no-print-directory command
 	$(BUILD)/bin/stdcl nbody --ic collision -o collision.png
 
-test: ready ## run the tests
+test: deps ## run the tests
+	@+$(MAKE) --no-print-directory all
 	@tools/test.sh $(BUILD) -j$(JOBS)
 
 test-sanitize: deps ## run the tests built with AddressSanitizer, UBSan and ThreadSanitizer
@@ -38,12 +44,6 @@ install: ## install into $(DESTDIR)$(PREFIX)
 
 clean: ## remove all that was built
 	rm -rf $(BUILD) $(BUILD)-address $(BUILD)-thread
-
-# Everything built, with what it needs installed first. Only after `deps` can make know whether the
-# build folder is to be configured, hence the second make.
-.PHONY: ready
-ready: deps
-	@+$(MAKE) --no-print-directory all
 
 $(BUILD)/Makefile:
 	@$(CONFIGURE) -B $(BUILD) || { echo "make: if a package is missing, 'make deps' installs it" >&2; exit 1; }
