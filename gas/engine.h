@@ -92,13 +92,13 @@ struct gas_total {
     gas_integer integer;
 };
 
-/* A tree of sums, neighbours joined first, that takes one leaf after the other. */
+/* A tree of sums, neighbours joined first, that takes one leaf after the other, `count` of them at a time. */
 struct order_tree {
     struct gas_partial kind;
     uint64_t leaves;
     struct gas_total stack[64];
 };
-void order_add(struct order_tree *tree, const void *partial);
+void order_add(struct order_tree *tree, const void *partial, uint64_t count);
 struct gas_total order_total(struct order_tree *tree);
 double total_value(struct gas_partial kind, const struct gas_total *total);
 

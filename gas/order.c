@@ -54,14 +54,46 @@ static struct gas_total join(struct gas_partial kind, struct gas_total a, struct
     }
 }
 
-void order_add(struct order_tree *tree, const void *partial)
+/* Adds a sum that stands for 2^level leaves; so many more may not have begun. */
+static void push(struct order_tree *tree, unsigned level, struct gas_total sum)
 {
-    struct gas_total sum = read_partial(tree->kind, partial);
-    unsigned level = 0;
+    const uint64_t added = (uint64_t)1 << level;
     for (; tree->leaves >> level & 1; level++)
         sum = join(tree->kind, tree->stack[level], sum);
     tree->stack[level] = sum;
-    tree->leaves++;
+    tree->leaves += added;
+}
+
+enum { BUNCH_LEVEL = 8, BUNCH = 1 << BUNCH_LEVEL };
+
+/* The tree over a bunch of plain doubles. A billion numbers leave 32768 sums, and their joining, one by one,
+ * would take longer than a fast device took for all the rest. */
+static double bunch_sum(const double *leaf)
+{
+    double t[BUNCH / 2];
+    for (size_t i = 0; i < BUNCH / 2; i++)
+        t[i] = leaf[2 * i] + leaf[2 * i + 1];
+    for (size_t count = BUNCH / 4; count > 0; count /= 2)
+        for (size_t i = 0; i < count; i++)
+            t[i] = t[2 * i] + t[2 * i + 1];
+    return t[0];
+}
+
+void order_add(struct order_tree *tree, const void *partial, uint64_t count)
+{
+    const size_t bytes = partial_bytes(tree->kind);
+    const bool plain = tree->kind.wide == WIDE_DOUBLE && tree->kind.joining == JOIN_ADD;
+    const char *leaf = partial;
+    while (count > 0) {
+        const bool bunch = plain && count >= BUNCH && tree->leaves % BUNCH == 0;
+        const uint64_t taken = bunch ? BUNCH : 1;
+        if (bunch)
+            push(tree, BUNCH_LEVEL, (struct gas_total){bunch_sum((const double *)(const void *)leaf), 0, 0});
+        else
+            push(tree, 0, read_partial(tree->kind, leaf));
+        leaf += taken * bytes;
+        count -= taken;
+    }
 }
 
 struct gas_total order_total(struct order_tree *tree)
@@ -126,7 +158,6 @@ static int launch(const struct order_job *job, cl_uint dev, uint64_t first, uint
 static int round_of(const struct order_job *job, uint64_t first, uint64_t blocks, struct order_tree *tree)
 {
     const cl_uint ndev = job->kernels->ndev;
-    const size_t bytes = partial_bytes(job->kind);
     int status = 0;
     for (cl_uint dev = 0; dev < ndev && status == 0; dev++) {
         const uint64_t a = share_start(blocks, dev, ndev), b = share_start(blocks, dev + 1, ndev);
@@ -137,8 +168,8 @@ static int round_of(const struct order_job *job, uint64_t first, uint64_t blocks
         const uint64_t count = share_start(blocks, dev + 1, ndev) - share_start(blocks, dev, ndev);
         if (clwait(job->kernels->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
             status = -1;
-        for (uint64_t i = 0; i < count && status == 0; i++)
-            order_add(tree, (const char *)job->partial[dev] + i * bytes);
+        if (status == 0)
+            order_add(tree, job->partial[dev], count);
     }
     return status;
 }
