@@ -74,8 +74,10 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 typedef JOIN(ulong, LANES) vec;
-#define LOAD(p) JOIN(vload, LANES)(0, p)
+typedef vec __attribute__((aligned(8))) loose; /* at any word: vload would be taken apart by some compilers */
 #define ALIGNED(p) (*(__local vec *)(p))
+#define LOOSE(p) (*(__local const loose *)(p))
+#define LOOSE_GLOBAL(p) (*(__global const loose *)(p))
 
 /* ---- Logic on vectors. ----------------------------------------------------------------------- */
 
@@ -123,7 +125,7 @@ static inline struct sums add_row(__local const ulong *p)
 {
     struct sums a;
     a.cell = ALIGNED(p);
-    vec l = left_of(a.cell, LOAD(p - 1)), r = right_of(a.cell, LOAD(p + 1));
+    vec l = left_of(a.cell, LOOSE(p - 1)), r = right_of(a.cell, LOOSE(p + 1));
     a.s = LOGIC(l, a.cell, r, 0x96);
     a.m = LOGIC(l, a.cell, r, 0xe8);
     return a;
@@ -246,7 +248,7 @@ static inline void load_row(const struct tile *t, int y, __local ulong *p)
     if (dead)
         i = t->count;
     for (; i + LANES <= full; i += LANES)
-        JOIN(vstore, LANES)(LOAD(row + t->column + i), 0, p + i);
+        JOIN(vstore, LANES)(LOOSE_GLOBAL(row + t->column + i), 0, p + i);
     for (; i < full; i++)
         p[i] = row[t->column + i];
     for (; i < t->count; i++)
@@ -264,7 +266,7 @@ static inline void store_row(const struct tile *t, __local const ulong *p, __glo
     const int rest = t->width % 64;
     int i = first, end = first + count, last = t->words - 1 - t->column;
     for (; i + LANES <= end; i += LANES)
-        JOIN(vstore, LANES)(LOAD(p + i), 0, row + t->column + i);
+        JOIN(vstore, LANES)(LOOSE(p + i), 0, row + t->column + i);
     for (; i < end; i++)
         row[t->column + i] = p[i];
     if (rest && last >= first && last < end)
