@@ -135,10 +135,8 @@ size_t matmul_block_limit(CLCONTEXT *ctx, enum matmul_precision precision);
 const char *matmul_shape(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k);
 const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k);
 
-/* The kernels of TUNED whose shapes can be searched for: matmul.single, matmul.double; MATMUL_TUNABLES of
- * them. */
-enum { MATMUL_TUNABLES = 2 };
-extern const struct cltune_kernel matmul_tunable[MATMUL_TUNABLES];
+/* What `stdcl tune` searches: the tiles of GPUs and the panels of CPUs, a row each for single and double. */
+const struct cltune_kernel *matmul_tune_kernels(size_t *count);
 
 /* ---- Matrices to multiply, and the right answer. --------------------------------------------- */
 

@@ -1,0 +1,426 @@
+/* bench_matmul.c - matrix products in device memory, by size and shape, beside their peers.
+ *
+ *   bench_matmul --device H200 --precision double --size 1024,4096,8192
+ *   bench_matmul --device H200 --precision double --size 4096 --shape "bm=128 bn=64" --shape "stages=4 bk=8"
+ *   bench_matmul --device H200 --precision single --size 4096 --sweep "raster=4,8,16 stages=2,3"
+ *   bench_matmul --device H200 --devices 2 --precision double --size 32768       blocks of C on both
+ *
+ * Each case is verified before it is timed: some rows against the host in higher precision. A time is that of
+ * products queued back to back for about --seconds, median of several runs; the best is printed too. One line
+ * a case, words KEY=VALUE. Sizes: N or MxNxK. --tight: leading dimensions as short as the rows, so that odd
+ * sizes lie badly; that is the default, --padded rounds them up to 128 bytes.
+ * Peers, when they are installed: OpenBLAS and CLBlast on CPUs, cuBLAS on NVIDIA GPUs.
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdcl/matmul.h>
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdbool.h>
+#include <time.h>
+
+enum { RUNS = 5, MAX_SHAPES = 256, MAX_KEYS = 16, MAX_VALUES = 16 };
+
+struct options {
+    const char *device, *size, *sweep;
+    const char *shape[MAX_SHAPES];
+    size_t shapes;
+    unsigned devices;
+    double seconds;
+    bool peer, padded;
+    enum matmul_trans trans;
+    struct matmul_options engine;
+};
+
+/* One size of problem. */
+struct problem {
+    const struct options *o;
+    CLCONTEXT *ctx;
+    size_t m, n, k, lda, ldb, ldc, real;
+    void *a, *b, *c;
+    double limit; /* operations a second that the device can do */
+};
+
+static void die(const char *what)
+{
+    const char *why = clerror();
+    fprintf(stderr, "bench_matmul: %s%s%s\n", what, why ? ": " : "", why ? why : "");
+    exit(1);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Problems. -------------------------------------------------------------------------------- */
+
+/* Random rows; those of large matrices repeat, which costs less time and shows in no result. */
+static void *make_matrix(struct problem *p, uint32_t which, size_t rows, size_t cols, size_t ld)
+{
+    const size_t fresh = rows < 509 ? rows : 509, line = ld * p->real;
+    char *x = clmalloc(p->ctx, rows * line, p->o->devices > 1 ? 0 : CL_MEM_ZEROCOPY);
+    if (!x)
+        die("matrix");
+    matmul_random(p->o->engine.precision, 1, which, fresh, cols, x, ld);
+    for (size_t i = fresh; i < rows; i++)
+        memcpy(x + i * line, x + i % fresh * line, line);
+    return x;
+}
+
+static size_t leading(const struct problem *p, size_t cols)
+{
+    const size_t step = 128 / p->real;
+    return p->o->padded ? (cols + step - 1) / step * step : cols;
+}
+
+static bool trans_a(const struct problem *p) { return p->o->trans == MATMUL_TN || p->o->trans == MATMUL_TT; }
+static bool trans_b(const struct problem *p) { return p->o->trans == MATMUL_NT || p->o->trans == MATMUL_TT; }
+
+static void make_problem(struct problem *p)
+{
+    const size_t ra = trans_a(p) ? p->k : p->m, ca = trans_a(p) ? p->m : p->k;
+    const size_t rb = trans_b(p) ? p->n : p->k, cb = trans_b(p) ? p->k : p->n;
+    p->lda = leading(p, ca);
+    p->ldb = leading(p, cb);
+    p->ldc = leading(p, p->n);
+    p->a = make_matrix(p, 0, ra, ca, p->lda);
+    p->b = make_matrix(p, 1, rb, cb, p->ldb);
+    p->c = make_matrix(p, 2, p->m, p->n, p->ldc);
+    for (int i = 0; i < 3 && p->o->devices == 1; i++)
+        if (clmsync(p->ctx, 0, i == 0 ? p->a : i == 1 ? p->b : p->c, CL_MEM_DEVICE) == (cl_event)-1)
+            die("matrices");
+}
+
+static void free_problem(struct problem *p)
+{
+    clfree(p->a);
+    clfree(p->b);
+    clfree(p->c);
+}
+
+/* ---- Timing. ---------------------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorted seconds a call of run(arg, count), RUNS of them, of about `seconds` in all. */
+static void time_runs(void (*run)(void *arg, size_t count), void *arg, double seconds, double out[RUNS])
+{
+    size_t count = 1;
+    run(arg, 1);
+    for (;;) {
+        const double start = now();
+        run(arg, count);
+        const double took = now() - start;
+        if (took > seconds / RUNS / 3) {
+            count = (size_t)fmax(1, (double)count * seconds / RUNS / took);
+            break;
+        }
+        count *= 2;
+    }
+    for (int r = 0; r < RUNS; r++) {
+        const double start = now();
+        run(arg, count);
+        out[r] = (now() - start) / (double)count;
+    }
+    qsort(out, RUNS, sizeof *out, ascending);
+}
+
+struct job {
+    struct problem *p;
+    matmul *mm;
+};
+
+static void run_engine(void *arg, size_t count)
+{
+    const struct job *j = arg;
+    const struct problem *p = j->p;
+    for (size_t i = 0; i < count; i++)
+        if (p->o->devices > 1 || matmul_kind_is_host(p->o->engine.kind)
+                ? matmul_compute(j->mm, 1, 0)
+                : matmul_enqueue(j->mm, 0, p->o->trans, p->m, p->n, p->k, 1, p->a, p->lda, p->b, p->ldb, 0, p->c,
+                                 p->ldc))
+            die("product");
+    clwait(p->ctx, 0, CL_KERNEL_EVENT);
+}
+
+static double flops(const struct problem *p) { return 2.0 * (double)p->m * (double)p->n * (double)p->k; }
+
+/* ---- Peers. ----------------------------------------------------------------------------------- */
+
+/* cuBLAS by dlopen: its handle, and the few functions of it and of the CUDA runtime that this takes. */
+struct cublas {
+    void *handle, *a, *b, *c;
+    size_t m, n, k, lda, ldb, ldc;
+    int ta, tb;
+    int (*dgemm)(void *, int, int, int, int, int, const double *, const void *, int, const void *, int, const double *,
+                 void *, int);
+    int (*sgemm)(void *, int, int, int, int, int, const float *, const void *, int, const void *, int, const float *,
+                 void *, int);
+    int (*synchronize)(void);
+    bool doubles;
+};
+
+static void *open_any(const char *const *names)
+{
+    void *library = NULL;
+    for (; *names && !library; names++)
+        library = dlopen(*names, RTLD_NOW | RTLD_GLOBAL);
+    return library;
+}
+
+static bool find(void *library, const char *name, void *function)
+{
+    void *found = dlsym(library, name);
+    memcpy(function, &found, sizeof found);
+    return found != NULL;
+}
+
+/* Row-major products are column-major ones with A and B exchanged. */
+static void run_cublas(void *arg, size_t count)
+{
+    struct cublas *q = arg;
+    const double one = 1, zero = 0;
+    const float onef = 1, zerof = 0;
+    for (size_t i = 0; i < count; i++)
+        if (q->doubles ? q->dgemm(q->handle, q->tb, q->ta, (int)q->n, (int)q->m, (int)q->k, &one, q->b, (int)q->ldb, q->a,
+                                  (int)q->lda, &zero, q->c, (int)q->ldc)
+                       : q->sgemm(q->handle, q->tb, q->ta, (int)q->n, (int)q->m, (int)q->k, &onef, q->b, (int)q->ldb,
+                                  q->a, (int)q->lda, &zerof, q->c, (int)q->ldc))
+            die("cuBLAS");
+    if (q->synchronize())
+        die("cuBLAS");
+}
+
+static double time_cublas(struct problem *p, double times[RUNS])
+{
+    static const char *const runtime_names[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so", NULL};
+    static const char *const blas_names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so", NULL};
+    static void *runtime, *blas;
+    int (*create)(void **), (*destroy)(void *), (*allocate)(void **, size_t), (*release)(void *),
+        (*copy)(void *, const void *, size_t, int);
+    struct cublas q = {.m = p->m, .n = p->n, .k = p->k, .lda = p->lda, .ldb = p->ldb, .ldc = p->ldc, .ta = trans_a(p),
+                       .tb = trans_b(p), .doubles = p->real == sizeof(double)};
+    runtime = runtime ? runtime : open_any(runtime_names);
+    blas = runtime && !blas ? open_any(blas_names) : blas;
+    if (!blas || !find(blas, "cublasCreate_v2", &create) || !find(blas, "cublasDestroy_v2", &destroy) ||
+        !find(blas, "cublasDgemm_v2", &q.dgemm) || !find(blas, "cublasSgemm_v2", &q.sgemm) ||
+        !find(runtime, "cudaMalloc", &allocate) || !find(runtime, "cudaFree", &release) ||
+        !find(runtime, "cudaMemcpy", &copy) || !find(runtime, "cudaDeviceSynchronize", &q.synchronize))
+        return 0;
+    const size_t ba = (trans_a(p) ? p->k : p->m) * p->lda * p->real, bb = (trans_b(p) ? p->n : p->k) * p->ldb * p->real,
+                 bc = p->m * p->ldc * p->real;
+    if (create(&q.handle) || allocate(&q.a, ba) || allocate(&q.b, bb) || allocate(&q.c, bc) ||
+        copy(q.a, p->a, ba, 1) || copy(q.b, p->b, bb, 1))
+        return 0;
+    time_runs(run_cublas, &q, p->o->seconds, times);
+    release(q.a);
+    release(q.b);
+    release(q.c);
+    destroy(q.handle);
+    return times[RUNS / 2];
+}
+
+static void print_peer(const struct problem *p, const char *name, const double times[RUNS])
+{
+    printf("# m=%zu n=%zu k=%zu peer=%s gflops=%.1f best=%.1f\n", p->m, p->n, p->k, name,
+           1e-9 * flops(p) / times[RUNS / 2], 1e-9 * flops(p) / times[0]);
+    fflush(stdout);
+}
+
+static void bench_kind(struct problem *p, enum matmul_kind kind)
+{
+    double times[RUNS];
+    struct options o = *p->o;
+    struct problem q = *p;
+    o.engine.kind = kind;
+    o.engine.shape = NULL;
+    q.o = &o;
+    struct job j = {&q, matmul_create(&o.engine)};
+    if (!j.mm)
+        return;
+    if (matmul_kind_is_host(kind) &&
+        matmul_load(j.mm, o.trans, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb) != 0)
+        die("peer");
+    time_runs(run_engine, &j, o.seconds, times);
+    print_peer(p, matmul_kind_name(kind), times);
+    matmul_free(j.mm);
+}
+
+static void bench_peers(struct problem *p)
+{
+    struct cldev_info info[64];
+    double times[RUNS];
+    if (clgetdevinfo(p->ctx, info) != 0)
+        die("devices");
+    if (info[0].dev_type & CL_DEVICE_TYPE_CPU) {
+        bench_kind(p, MATMUL_OPENBLAS);
+        bench_kind(p, MATMUL_CLBLAST);
+    } else if (time_cublas(p, times) > 0) {
+        print_peer(p, "cublas", times);
+    } else {
+        printf("# no peer: cuBLAS is not installed\n");
+    }
+}
+
+/* ---- Cases. ----------------------------------------------------------------------------------- */
+
+static double verify(struct job *j)
+{
+    struct problem *p = j->p;
+    const struct options *o = p->o;
+    memset(p->c, 0xff, p->m * p->ldc * p->real); /* NaN */
+    if (o->devices == 1 && clmsync(p->ctx, 0, p->c, CL_MEM_DEVICE) == (cl_event)-1)
+        die("C");
+    if (o->devices > 1 && matmul_load(j->mm, o->trans, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb) != 0)
+        die("load");
+    run_engine(j, 2); /* the second shows whether the first left anything behind */
+    if (o->devices > 1 ? matmul_result(j->mm, p->c, p->ldc) : clmsync(p->ctx, 0, p->c, CL_MEM_HOST) == (cl_event)-1)
+        die("C");
+    return matmul_error(o->engine.precision, o->trans, p->m, p->n, p->k, 1, p->a, p->lda, p->b, p->ldb, 0, NULL, p->c,
+                        p->ldc, p->m * p->n * p->k > (size_t)1 << 36 ? 3 : 17);
+}
+
+static void bench_case(struct problem *p, const char *shape)
+{
+    struct matmul_options engine = p->o->engine;
+    engine.shape = shape;
+    struct job j = {p, matmul_create(&engine)};
+    if (!j.mm) {
+        const char *why = clerror();
+        printf("# shape \"%s\": %s\n", shape, why ? why : "?");
+        return;
+    }
+    char label[512];
+    double times[RUNS], error = verify(&j);
+    snprintf(label, sizeof label, "%s", matmul_shape(j.mm, 0, p->m, p->n, p->k));
+    const bool right = error <= matmul_tolerance(p->o->engine.precision, p->k);
+    printf("m=%zu n=%zu k=%zu trans=%s precision=%s engine=%s ", p->m, p->n, p->k,
+           (const char *const[]){"NN", "NT", "TN", "TT"}[p->o->trans], p->real == 8 ? "double" : "single",
+           matmul_kind_name(engine.kind));
+    if (right) {
+        time_runs(run_engine, &j, p->o->seconds, times);
+        printf("gflops=%.1f best=%.1f limit_percent=%.1f ", 1e-9 * flops(p) / times[RUNS / 2],
+               1e-9 * flops(p) / times[0], 100 * flops(p) / times[RUNS / 2] / p->limit);
+    }
+    printf("error=%.2g%s %s\n", error, right ? "" : " WRONG", label);
+    fflush(stdout);
+    matmul_free(j.mm);
+}
+
+/* Every combination of the values of "KEY=V,V KEY=V", from the words behind `text` on. */
+static void sweep(struct problem *p, const char *words, const char *text)
+{
+    text += strspn(text, " ");
+    if (!*text) {
+        bench_case(p, words);
+        return;
+    }
+    const int key = (int)strcspn(text, "="), end = (int)strcspn(text, " ");
+    for (int at = key; at < end;) {
+        char longer[1024];
+        const int value = at + 1, length = (int)strcspn(text + value, ", ");
+        snprintf(longer, sizeof longer, "%s%s%.*s=%.*s", words, *words ? " " : "", key, text, length, text + value);
+        sweep(p, longer, text + end);
+        at = value + length;
+    }
+}
+
+/* What the device can do, in all: measured multiply-adds; NVIDIA's tensor cores do twice that in double. */
+static double limit_of(CLCONTEXT *ctx, const struct options *o)
+{
+    double sum = 0;
+    for (cl_uint d = 0; d < clgetndev(ctx); d++) {
+        struct clpeak_info peak;
+        if (clpeak(ctx, d, &peak) != 0)
+            die("peak");
+        sum += o->engine.precision == MATMUL_DOUBLE ? peak.flops_double : peak.flops_single;
+    }
+    return sum;
+}
+
+/* ---- The command line. ------------------------------------------------------------------------ */
+
+static void parse_options(struct options *o, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(name, "--no-peer") == 0) {
+            o->peer = false;
+            continue;
+        }
+        if (strcmp(name, "--padded") == 0 || strcmp(name, "--tight") == 0) {
+            o->padded = name[2] == 'p';
+            continue;
+        }
+        if (!value)
+            die("an option lacks its value, or is unknown");
+        i++;
+        if (strcmp(name, "--device") == 0)
+            o->device = value;
+        else if (strcmp(name, "--devices") == 0)
+            o->devices = (unsigned)strtoul(value, NULL, 10);
+        else if (strcmp(name, "--size") == 0)
+            o->size = value;
+        else if (strcmp(name, "--shape") == 0 && o->shapes < MAX_SHAPES)
+            o->shape[o->shapes++] = value;
+        else if (strcmp(name, "--sweep") == 0)
+            o->sweep = value;
+        else if (strcmp(name, "--seconds") == 0)
+            o->seconds = strtod(value, NULL);
+        else if (strcmp(name, "--precision") == 0)
+            o->engine.precision = *value == 'd' ? MATMUL_DOUBLE : MATMUL_SINGLE;
+        else if (strcmp(name, "--trans") == 0)
+            o->trans = (enum matmul_trans)((value[0] == 'T') * 2 + (value[1] == 'T'));
+        else if (strcmp(name, "--engine") == 0)
+            o->engine.kind = (enum matmul_kind)matmul_kind_by_name(value);
+        else
+            die(name);
+    }
+}
+
+/* "4096" or "17x5000x300". */
+static void parse_size(struct problem *p, const char *text)
+{
+    char *end;
+    p->m = p->n = p->k = strtoul(text, &end, 10);
+    if (*end == 'x')
+        p->n = strtoul(end + 1, &end, 10);
+    if (*end == 'x')
+        p->k = strtoul(end + 1, &end, 10);
+    if (!p->m || !p->n || !p->k || (*end && *end != ','))
+        die("--size wants N or MxNxK, separated by commas");
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.size = "1024,4096", .devices = 1, .seconds = 1, .peer = true};
+    struct cldev_info info[64];
+    parse_options(&o, argc, argv);
+    if (o.shapes == 0)
+        o.shape[o.shapes++] = "";
+    CLCONTEXT *ctx = clcontext_create(o.device, (int)CL_DEVICE_TYPE_ALL, o.devices, NULL, 0);
+    if (!ctx || clgetndev(ctx) > 64 || clgetdevinfo(ctx, info) != 0)
+        die("devices");
+    o.engine.ctx = ctx;
+    const double limit = limit_of(ctx, &o);
+    printf("# device \"%s\" x %u, driver %s, multiply-adds %.1f gflops\n", info[0].dev_name, clgetndev(ctx),
+           info[0].dev_drv_version, 1e-9 * limit);
+    for (const char *text = o.size; *text; text += strcspn(text, ","), text += *text == ',') {
+        struct problem p = {.o = &o, .ctx = ctx, .limit = limit, .real = o.engine.precision == MATMUL_DOUBLE ? 8 : 4};
+        parse_size(&p, text);
+        make_problem(&p);
+        if (o.peer)
+            bench_peers(&p);
+        for (size_t s = 0; s < o.shapes; s++)
+            sweep(&p, o.shape[s], o.sweep ? o.sweep : "");
+        free_problem(&p);
+    }
+    return 0;
+}

@@ -1,0 +1,124 @@
+/* cpu.c - TUNED by panels (cpu.cl): how B is packed, and how C is divided among cores.
+ *
+ * B is packed for a block of columns and depth at a time, which bounds the scratch memory and keeps it in the
+ * last-level cache. A work-group is what one core does at a stretch; there are a few for each core, of equal
+ * size, so that none waits for another for long.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul/engine.h"
+
+static const size_t MOST_PACKED = (size_t)64 << 20; /* bytes */
+enum { GROUPS_A_CORE = 2 };
+
+/* ---- Division. -------------------------------------------------------------------------------- */
+
+/* Micro tiles down and panels across of a work-group. */
+struct division {
+    size_t high, panels, groups_m, groups_n;
+};
+
+/* Few rows are held in micro tiles of equal height: 17 rows as 9 + 9, not 13 + 4. */
+static size_t rows_of_tile(const struct matmul_shape *s, size_t m)
+{
+    const size_t most = (size_t)s->rows, tiles = divide_up(m, most);
+    return tiles < 16 ? divide_up(m, tiles) : most;
+}
+
+/* As many rows of groups as the second-level cache wants, or more to give every core the same; then as many
+ * columns as it takes to have GROUPS_A_CORE. */
+static struct division divide(const struct part *p, size_t high, size_t tiles, size_t panels)
+{
+    const size_t cores = p->info.dev_max_core ? p->info.dev_max_core : 1, wanted = cores * GROUPS_A_CORE;
+    struct division d = {.groups_m = divide_up(tiles, high)};
+    if (d.groups_m < wanted && tiles >= 4 * wanted)
+        d.groups_m = wanted;
+    else if (d.groups_m > cores)
+        d.groups_m = round_up(d.groups_m, cores);
+    d.high = divide_up(tiles, d.groups_m);
+    d.groups_m = divide_up(tiles, d.high);
+    d.groups_n = d.groups_m >= wanted ? 1 : smaller(panels, divide_up(wanted, d.groups_m));
+    d.panels = divide_up(panels, d.groups_n);
+    d.groups_n = divide_up(panels, d.panels);
+    return d;
+}
+
+/* ---- Launches. -------------------------------------------------------------------------------- */
+
+/* The kernels for a micro tile of this height. */
+struct variant {
+    size_t rows, cols, depth, high;
+    cl_kernel pack, multiply;
+};
+
+static int choose(struct matmul *mm, const struct part *p, const struct product *x, struct variant *v)
+{
+    const struct matmul_shape *s = &p->shape;
+    char options[256];
+    v->rows = rows_of_tile(s, x->m);
+    v->cols = (size_t)s->width * (size_t)s->vectors;
+    v->depth = (size_t)s->depth;
+    const size_t room = p->info.dev_local_mem_sz / (v->rows * v->depth * mm->real);
+    v->high = smaller((size_t)s->high, room ? room : 1);
+    snprintf(options, sizeof options,
+             "-D WIDTH=%d -D VECTORS=%d -D ROWS=%zu -D DEPTH=%d -D UNROLL=%d -D TRANS_A=%d -D TRANS_B=%d", s->width,
+             s->vectors, v->rows, s->depth, s->unroll, x->trans_a, x->trans_b);
+    v->pack = matmul_kernel(mm, SOURCE_CPU, options, "matmul_pack_b");
+    v->multiply = v->pack ? matmul_kernel(mm, SOURCE_CPU, options, "matmul_cpu") : NULL;
+    return v->multiply ? 0 : -1;
+}
+
+static int pack(struct matmul *mm, struct part *p, const struct product *x, const struct variant *v, void *to)
+{
+    const cl_int n = (cl_int)x->n, k = (cl_int)x->k;
+    const cl_ulong b0 = x->b.offset, ldb = x->b.ld;
+    const struct stdcl_arg args[] = {VALUE_ARG(n),  VALUE_ARG(k),   operand_arg(&x->b),
+                                     VALUE_ARG(b0), VALUE_ARG(ldb), BLOCK_ARG(to)};
+    clndrange_t ndr = clndrange_init2d(0, divide_up(x->n, v->cols), 1, 0, divide_up(x->k, v->depth), 1);
+    return matmul_fork(mm, p, v->pack, &ndr, COUNT_OF(args), args);
+}
+
+static int multiply(struct matmul *mm, struct part *p, const struct product *x, const struct variant *v, void *packed)
+{
+    const struct division d = divide(p, v->high, divide_up(x->m, v->rows), divide_up(x->n, v->cols));
+    const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k, high = (cl_int)d.high,
+                 panels = (cl_int)d.panels;
+    const cl_ulong a0 = x->a.offset, lda = x->a.ld, c0 = x->c.offset, ldc = x->c.ld;
+    const stdcl_local_t block = {d.high * v->rows * v->depth * mm->real};
+    const struct stdcl_arg local = {sizeof block, STDCL_LOCAL, &block, NULL};
+    REAL_NUMBER(alpha, x->alpha);
+    REAL_NUMBER(beta, x->beta);
+    const struct stdcl_arg args[] = {
+        VALUE_ARG(m), VALUE_ARG(n), VALUE_ARG(k), VALUE_ARG(high), VALUE_ARG(panels), REAL_ARG(mm, alpha),
+        operand_arg(&x->a), VALUE_ARG(a0), VALUE_ARG(lda), BLOCK_ARG(packed), REAL_ARG(mm, beta),
+        operand_arg(&x->c), VALUE_ARG(c0), VALUE_ARG(ldc), local};
+    clndrange_t ndr = clndrange_init2d(0, d.groups_m, 1, 0, d.groups_n, 1);
+    clprofile_work(v->multiply, 2.0 * (double)x->m * (double)x->n * (double)x->k, 0,
+                   mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
+    return matmul_fork(mm, p, v->multiply, &ndr, COUNT_OF(args), args);
+}
+
+int matmul_cpu_start(struct matmul *mm, struct part *p, const struct product *x)
+{
+    struct variant v;
+    if (choose(mm, p, x, &v) != 0)
+        return -1;
+    const size_t most = MOST_PACKED / mm->real; /* elements of B that are packed at a time */
+    const size_t depth = smaller(x->k, divide_up(most / v.cols, v.depth) * v.depth);
+    const size_t wide = smaller(round_up(x->n, v.cols), most / depth < v.cols ? v.cols : most / depth / v.cols * v.cols);
+    void *packed = matmul_scratch(mm, p, SCRATCH_PACK, depth * wide * mm->real);
+    struct product y = *x;
+    int status = packed ? 0 : -1;
+    for (size_t j = 0; status == 0 && j < x->n; j += wide)
+        for (size_t k0 = 0; status == 0 && k0 < x->k; k0 += depth) {
+            y.n = smaller(wide, x->n - j);
+            y.k = smaller(depth, x->k - k0);
+            y.a.offset = x->a.offset + place_of(x->trans_a, x->a.ld, 0, k0);
+            y.b.offset = x->b.offset + place_of(x->trans_b, x->b.ld, k0, j);
+            y.c.offset = x->c.offset + j;
+            y.beta = k0 ? 1 : x->beta;
+            status = pack(mm, p, &y, &v, packed);
+            if (status == 0)
+                status = multiply(mm, p, &y, &v, packed);
+        }
+    return status;
+}

@@ -1,0 +1,203 @@
+/* cpu.cl - C = alpha op(A) op(B) + beta C for CPUs: vectors, panels in cache order, no barriers.
+ *
+ *   After K. Goto and R. van de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34 (2008).
+ *   A work-group is one item, which runs on one core:
+ *
+ *     micro tile  ROWS x COLS of C (COLS = VECTORS x WIDTH) in registers. A step along k takes VECTORS vectors
+ *                 of B and ROWS numbers of A, each spread over a vector: 2 loads for 4 multiply-adds.
+ *     panel of B  DEPTH x COLS. Stays in the first-level cache while the tiles down a column of C use it.
+ *     block of A  up to HIGH x ROWS rows x DEPTH. Stays in the second-level cache, for all panels of B;
+ *                 the group itself copies it there, into local memory, at each new block of the depth.
+ *
+ *   B is packed before by matmul_pack_b, for all groups, [panel][k][COLS], with zeros beyond the last column.
+ *   A's block is [tile][k / CHUNK][row][k % CHUNK]; CHUNK is WIDTH where k is innermost in memory, so that
+ *   packing copies vectors, and 1 where A is transposed. Rows beyond the last repeat it; they are never stored.
+ * SPDX-License-Identifier: MIT
+ */
+#ifdef DOUBLES
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define T double
+#else
+#define T float
+#endif
+#if defined(DOUBLES) ? defined(FP_FAST_FMA) : defined(FP_FAST_FMAF)
+#define HAS_FMA 1
+#else
+#define HAS_FMA 0
+#endif
+#ifndef WIDTH
+#define WIDTH 8 /* elements of a vector: 4, 8 or 16 */
+#endif
+#ifndef ROWS
+#define ROWS 6
+#endif
+#ifndef VECTORS
+#define VECTORS 2
+#endif
+#ifndef DEPTH
+#define DEPTH 256 /* a multiple of WIDTH */
+#endif
+#ifndef UNROLL
+#define UNROLL 1
+#endif
+#ifndef TRANS_A
+#define TRANS_A 0 /* 1: A is stored K x M */
+#endif
+#ifndef TRANS_B
+#define TRANS_B 0 /* 1: B is stored N x K */
+#endif
+
+#define COLS (VECTORS * WIDTH)
+#define CHUNK (TRANS_A ? 1 : WIDTH)
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+typedef CAT(T, WIDTH) vec;
+#define LOAD(p) CAT(vload, WIDTH)(0, p)
+#define STORE(v, p) CAT(vstore, WIDTH)(v, 0, p)
+#define UNROLLED _Pragma("unroll")
+
+/* Without hardware for it, fma() is a slow function. */
+static vec multiply_add(vec a, vec b, vec c)
+{
+#if HAS_FMA
+    return fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+/* A hint to bring a line into the cache, to be written. */
+#ifdef __clang__
+#define PREFETCH(p) __builtin_prefetch((const void *)(size_t)(p), 1, 3)
+#else
+#define PREFETCH(p)
+#endif
+
+/* ---- Packing. ---------------------------------------------------------------------------------- */
+
+/* A group packs DEPTH rows of one panel of B; `to` holds k x COLS for each panel. */
+__kernel void matmul_pack_b(int n, int k, __global const T *restrict b, ulong b0, ulong ldb, __global T *restrict to)
+{
+    const int col = (int)get_group_id(0) * COLS, k0 = (int)get_group_id(1) * DEPTH, k1 = min(k, k0 + DEPTH);
+    const int exist = min(COLS, n - col);
+    to += (size_t)col * k;
+#if TRANS_B
+    b += b0 + (size_t)col * ldb;
+    for (int x = k0; x < k1; x++)
+        for (int j = 0; j < COLS; j++)
+            to[(size_t)x * COLS + j] = j < exist ? b[j * ldb + x] : (T)0;
+#else
+    b += b0 + col;
+    for (int x = k0; x < k1; x++)
+        if (exist == COLS) {
+            UNROLLED for (int v = 0; v < VECTORS; v++)
+                STORE(LOAD(b + x * ldb + v * WIDTH), to + (size_t)x * COLS + v * WIDTH);
+        } else {
+            for (int j = 0; j < COLS; j++)
+                to[(size_t)x * COLS + j] = j < exist ? b[x * ldb + j] : (T)0;
+        }
+#endif
+}
+
+/* Packs one micro tile's rows of A from k0 on, `depth` of them; `exist` rows are there. */
+static void pack_a(__local T *to, __global const T *a, ulong lda, int exist, int depth)
+{
+#if TRANS_A
+    for (int x = 0; x < depth; x++, to += ROWS)
+        for (int r = 0; r < ROWS; r++)
+            to[r] = a[x * lda + min(r, exist - 1)];
+#else
+    for (int x = 0; x < depth; x += CHUNK)
+        for (int r = 0; r < ROWS; r++, to += CHUNK) {
+            __global const T *from = a + min(r, exist - 1) * lda + x;
+            if (x + CHUNK <= depth)
+                STORE(LOAD(from), to);
+            else
+                for (int e = 0; e < depth - x; e++)
+                    to[e] = from[e];
+        }
+#endif
+}
+
+/* ---- The micro tile. --------------------------------------------------------------------------- */
+
+#define STEP(e)                                                                            \
+    do {                                                                                   \
+        vec bv[VECTORS];                                                                   \
+        UNROLLED for (int v = 0; v < VECTORS; v++) bv[v] =                                 \
+            *(__global const vec *)(b + (e) * COLS + v * WIDTH);                           \
+        UNROLLED for (int r = 0; r < ROWS; r++)                                            \
+        {                                                                                  \
+            const vec av = (vec)(a[r * CHUNK + (e)]);                                      \
+            UNROLLED for (int v = 0; v < VECTORS; v++) sum[r][v] =                         \
+                multiply_add(av, bv[v], sum[r][v]);                                        \
+        }                                                                                  \
+    } while (0)
+
+/* C's tile = alpha A's rows x B's panel + beta C's tile. rows and cols: as much of it as exists. */
+static void tile(__local const T *a, __global const T *b, int depth, T alpha, T beta, __global T *c, ulong ldc,
+                 int rows, int cols)
+{
+    vec sum[ROWS][VECTORS];
+    UNROLLED for (int r = 0; r < ROWS; r++)
+        UNROLLED for (int v = 0; v < VECTORS; v++)
+        {
+            sum[r][v] = (vec)(0);
+            PREFETCH(c + min(r, rows - 1) * ldc + v * WIDTH);
+        }
+#if TRANS_A
+#pragma unroll UNROLL
+    for (int x = 0; x < depth; x++, a += ROWS, b += COLS)
+        STEP(0);
+#else
+    for (int x = 0; x + CHUNK <= depth; x += CHUNK, a += ROWS * CHUNK, b += CHUNK * COLS) {
+#pragma unroll UNROLL
+        for (int e = 0; e < CHUNK; e++)
+            STEP(e);
+    }
+    for (int e = 0; e < depth % CHUNK; e++)
+        STEP(e);
+#endif
+    UNROLLED for (int r = 0; r < ROWS; r++)
+    {
+        __global T *to = c + r * ldc;
+        if (r < rows && cols == COLS) {
+            UNROLLED for (int v = 0; v < VECTORS; v++)
+            {
+                const vec old = beta == 0 ? (vec)(0) : (vec)(beta) * LOAD(to + v * WIDTH);
+                STORE(multiply_add((vec)(alpha), sum[r][v], old), to + v * WIDTH);
+            }
+        } else if (r < rows) {
+            T line[COLS];
+            UNROLLED for (int v = 0; v < VECTORS; v++) STORE(sum[r][v], line + v * WIDTH);
+            for (int j = 0; j < cols; j++)
+                to[j] = beta == 0 ? alpha * line[j] : alpha * line[j] + beta * to[j];
+        }
+    }
+}
+
+/* ---- The product. ------------------------------------------------------------------------------ */
+
+/* A group computes `high` micro tiles down and `panels` across, from the tile at its place. `block` has room
+ * for high x ROWS x DEPTH. */
+__kernel void matmul_cpu(int m, int n, int k, int high, int panels, T alpha, __global const T *restrict a, ulong a0,
+                         ulong lda, __global const T *restrict packed_b, T beta, __global T *restrict c, ulong c0,
+                         ulong ldc, __local T *block)
+{
+    const int row0 = (int)get_group_id(0) * high * ROWS, row1 = min(m, row0 + high * ROWS);
+    const int col0 = (int)get_group_id(1) * panels * COLS, col1 = min(n, col0 + panels * COLS);
+    for (int k0 = 0; k0 < k; k0 += DEPTH) {
+        const int depth = min(DEPTH, k - k0);
+        const size_t tile_size = (size_t)((depth + CHUNK - 1) / CHUNK * CHUNK) * ROWS;
+        __local T *at = block;
+        for (int i = row0; i < row1; i += ROWS, at += tile_size)
+            pack_a(at, a + a0 + (TRANS_A ? (ulong)k0 * lda + i : (ulong)i * lda + k0), lda, m - i, depth);
+        for (int j = col0; j < col1; j += COLS) {
+            __global const T *bt = packed_b + (size_t)j * k + (size_t)k0 * COLS;
+            at = block;
+            for (int i = row0; i < row1; i += ROWS, at += tile_size)
+                tile(at, bt, depth, alpha, k0 ? (T)1 : beta, c + c0 + (ulong)i * ldc + j, ldc,
+                     min(ROWS, m - i), min(COLS, n - j));
+        }
+    }
+}

@@ -1,0 +1,258 @@
+/* engine.h - what the files of the matrix engine share.
+ *
+ *   matmul.c     making and freeing an engine; products of host arrays and of device memory
+ *   kinds.c      the kinds of engine: names, what they need
+ *   check.c      what a product may be: leading dimensions, overlap, sizes
+ *   place.c      matrices that stay on the devices; who computes which block of C
+ *   stream.c     matrices that do not: panels travel while others are multiplied
+ *   shape.c      how kernels are launched on a device: rows of data
+ *   program.c    kernels, built when first asked for and then kept
+ *   gpu.c        TUNED on GPUs: tiles          cpu.c      TUNED on CPUs: panels
+ *   ladder.c     NAIVE and BLOCKED             clblast.c  CLBlast
+ *   host.c       CPU_NAIVE, CPU_BLOCKED, OPENBLAS      sycl.cpp   SYCL
+ *   reference.c  random matrices, and the right answer
+ *   tune.c       what a search for better shapes needs
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_MATMUL_ENGINE_H
+#define STDCL_MATMUL_ENGINE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "stdcl/matmul.h"
+
+/* ---- Products. -------------------------------------------------------------------------------- */
+
+/* A matrix in a device's memory: an allocation of clmalloc's, or (block NULL) a buffer on a host array, whose
+ * address is `skew` bytes behind a multiple of 64. Offset and leading dimension are counted in elements. */
+struct operand {
+    void *block;
+    cl_mem buffer;
+    size_t offset, ld, skew;
+};
+
+/* What a device computes. m, n and k are never 0, and alpha is never 0. */
+struct product {
+    bool trans_a, trans_b;
+    size_t m, n, k;
+    double alpha, beta;
+    struct operand a, b, c;
+};
+
+/* What the host computes, or is to be computed from its arrays. */
+struct host_product {
+    enum matmul_trans trans;
+    size_t m, n, k;
+    double alpha, beta;
+    const void *a, *b;
+    void *c;
+    size_t lda, ldb, ldc;
+};
+
+static inline bool trans_a(enum matmul_trans trans) { return trans == MATMUL_TN || trans == MATMUL_TT; }
+static inline bool trans_b(enum matmul_trans trans) { return trans == MATMUL_NT || trans == MATMUL_TT; }
+
+/* Element (i, j) of op(X), when X is stored with leading dimension ld, is at this place. */
+static inline size_t place_of(bool trans, size_t ld, size_t i, size_t j)
+{
+    return trans ? j * ld + i : i * ld + j;
+}
+
+static inline size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+static inline size_t divide_up(size_t n, size_t by) { return (n + by - 1) / by; }
+static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* ---- Kernels and shapes. ---------------------------------------------------------------------- */
+
+/* The numbers that shape the launches on a device: key, and what it means. They are -D options of the
+ * kernels, launch sizes of the host, and the label of a benchmark, all at once. `path` decides which of the
+ * others count. */
+#define MATMUL_SHAPE_KEYS(X)                                                                           \
+    X(path, "1: tiles in local memory (fma.cl, mma.cl); 2: panels and vectors (cpu.cl)")               \
+    /* tiles */                                                                                        \
+    X(bm, "rows of C a work-group computes")                                                           \
+    X(bn, "columns of C a work-group computes")                                                        \
+    X(bk, "depth of a slice in local memory, a multiple of 8")                                         \
+    X(wm, "rows of C that 32 work-items compute")                                                      \
+    X(wn, "columns of C that 32 work-items compute")                                                   \
+    X(stages, "slices in local memory, at least 2")                                                    \
+    X(ahead, "1: registers of the next step are filled during this one")                               \
+    X(lanes, "how 32 work-items lie over their rows and columns: 0, 1 or 2")                           \
+    X(raster, "rows of tiles that are walked together")                                                \
+    X(mma, "1: tensor cores, by PTX; double on NVIDIA from compute capability 9")                      \
+    X(async, "1: cp.async, by PTX; NVIDIA from compute capability 8")                                  \
+    X(pack, "operands without 16-byte alignment are copied when the other one has so many rows; 0: never") \
+    X(fill, "work-groups a compute unit that are wanted: the depth is split so")                       \
+    X(span, "but a split is not made shorter than this; 0: never split")                               \
+    /* panels */                                                                                       \
+    X(width, "elements of a vector")                                                                   \
+    X(rows, "rows of C that a work-item holds in registers, at most")                                  \
+    X(vectors, "vectors a row")                                                                        \
+    X(depth, "depth of a block")                                                                       \
+    X(high, "times `rows`: rows of a block of A, which the second-level cache holds, at most")         \
+    X(unroll, "steps of the inner loop written out")
+
+struct matmul_shape {
+#define X(key, text) int key;
+    MATMUL_SHAPE_KEYS(X)
+#undef X
+};
+
+/* A block of C. None: rows or cols are 0. */
+struct area {
+    size_t row, rows, col, cols;
+};
+
+/* Programs are built for a source and a line of options, when first asked for. */
+enum matmul_source { SOURCE_FMA, SOURCE_MMA, SOURCE_PACK, SOURCE_CPU, SOURCE_LADDER, SOURCES };
+struct program {
+    enum matmul_source source;
+    char *options;
+    void *handle;
+    struct program *next;
+};
+
+/* Scratch memory on one device that grows as needed. */
+struct scratch {
+    void *block;
+    size_t size;
+};
+enum { SCRATCH_PACK, SCRATCH_SPLIT, SCRATCHES };
+
+/* One device's part. */
+struct part {
+    cl_uint dev;
+    struct cldev_info info;
+    bool is_cpu;
+    int capability;                /* of NVIDIA's, 90 for 9.0; 0: another vendor's device */
+    bool in_place;                 /* host arrays are used where they are */
+    double weight;                 /* its share of the work */
+    struct scratch scratch[SCRATCHES];
+    struct area area;              /* its block of the C that is loaded */
+    struct operand a, b, c;        /* what is loaded; of host arrays that a CPU device uses: buffers */
+    size_t bytes;                  /* of device memory that is loaded */
+    struct matmul_shape shape;     /* the last one chosen */
+    char label[512], reason[400];
+    size_t label_size;             /* the size of problem it was chosen for */
+};
+
+struct matmul {
+    CLCONTEXT *ctx;                /* NULL when the host computes */
+    enum matmul_kind kind;
+    enum matmul_precision precision;
+    size_t real;                   /* bytes of an element */
+    size_t block, memory;
+    char *words;                   /* the caller's changes to a shape, or NULL */
+    int (*progress)(void *arg, double share);
+    void *arg;
+    cl_uint ndev;
+    struct part *part;
+    pthread_mutex_t lock;          /* of programs: devices are served by a thread each */
+    struct program *programs;
+    bool loaded, has_result;       /* between matmul_load and the next */
+    struct host_product held;      /* what was loaded; c: own memory when the host computes */
+};
+
+/* Kernel arguments, as clforkv takes them. A number of the engine's precision stands in storage that
+ * REAL_NUMBER declares. */
+#define VALUE_ARG(v) {.size = sizeof(v), .kind = STDCL_VALUE, .value = &(v)}
+#define BLOCK_ARG(p) {.size = sizeof(void *), .kind = STDCL_GLOBAL, .value = &(p)}
+#define REAL_NUMBER(name, v)   \
+    const double name = (v);   \
+    const float name##_single = (float)name
+#define REAL_ARG(mm, name)                          \
+    {.size = (mm)->real, .kind = STDCL_VALUE,       \
+     .value = (mm)->real == sizeof(float) ? (const void *)&name##_single : &name}
+#define COUNT_OF(array) ((cl_uint)(sizeof(array) / sizeof *(array)))
+
+static inline struct stdcl_arg operand_arg(const struct operand *o)
+{
+    if (o->block)
+        return (struct stdcl_arg){.size = sizeof(void *), .kind = STDCL_GLOBAL, .value = &o->block};
+    return (struct stdcl_arg){.size = sizeof(cl_mem), .kind = STDCL_VALUE, .value = &o->buffer, .type = "cl_mem"};
+}
+
+/* ---- check.c ---------------------------------------------------------------------------------- */
+
+/* Fills in leading dimensions that are 0; -1 with EINVAL when the product makes no sense. `call` is the name
+ * of the public function, for messages. */
+int matmul_check(const char *call, size_t real, struct host_product *p);
+
+/* ---- kinds.c ---------------------------------------------------------------------------------- */
+
+/* The libraries that are opened when they are there; NULL when they are not. */
+void *matmul_openblas(void);
+void *matmul_clblast(void);
+
+/* ---- shape.c ---------------------------------------------------------------------------------- */
+
+/* The shape of TUNED on a part's device for a product, left in part->shape, label and reason. */
+int matmul_shape_choose(struct matmul *mm, struct part *p, size_t m, size_t n, size_t k);
+
+/* ---- program.c -------------------------------------------------------------------------------- */
+
+/* The kernel `name` of a source, built with these options for all devices. */
+cl_kernel matmul_kernel(struct matmul *mm, enum matmul_source source, const char *options, const char *name);
+
+/* At least `size` bytes of scratch memory of a part, made on its device; the old content is lost. */
+void *matmul_scratch(struct matmul *mm, struct part *p, int which, size_t size);
+
+/* Queues a kernel: 0, or -1. */
+int matmul_fork(struct matmul *mm, const struct part *p, cl_kernel kernel, clndrange_t *ndr, cl_uint nargs,
+                const struct stdcl_arg *args);
+
+/* C = beta C on a device. */
+int matmul_scale(struct matmul *mm, struct part *p, size_t m, size_t n, double beta, const struct operand *c);
+
+void matmul_programs_close(struct matmul *mm);
+
+/* ---- What computes. --------------------------------------------------------------------------- */
+
+/* Queue a product on a part's device. */
+int matmul_gpu_start(struct matmul *mm, struct part *p, const struct product *x);
+int matmul_cpu_start(struct matmul *mm, struct part *p, const struct product *x);
+int matmul_ladder_start(struct matmul *mm, struct part *p, const struct product *x);
+int matmul_clblast_start(struct matmul *mm, struct part *p, const struct product *x);
+void matmul_clblast_forget(void); /* CLBlast keeps programs, which must go before the drivers do */
+
+/* Any of them, by kind and device; takes products with k or alpha 0 as well. */
+int matmul_start(struct matmul *mm, struct part *p, const struct product *x);
+
+/* Compute a product of host arrays; C = beta C, which is all there is to do when k or alpha is 0. */
+void matmul_host_scale(const struct matmul *mm, const struct host_product *p);
+int matmul_host_run(struct matmul *mm, const struct host_product *p);
+int matmul_sycl_run(const struct host_product *p, size_t real, size_t block, char *why, size_t size);
+
+/* ---- place.c ---------------------------------------------------------------------------------- */
+
+/* The block of an m x n matrix C that part d computes: C is cut into a grid, by the devices' weights. */
+struct area matmul_area(const struct matmul *mm, cl_uint d, size_t m, size_t n);
+
+/* The product of host arrays that computes one block of C. */
+struct host_product matmul_piece(const struct matmul *mm, const struct host_product *p, struct area area);
+
+/* Has a CPU device use host arrays where they are: fills the operands of x, whose buffers the caller releases
+ * by matmul_unwrap. */
+int matmul_wrap(struct matmul *mm, const struct part *p, const struct host_product *h, struct product *x);
+void matmul_unwrap(struct product *x);
+
+/* Lets go of what was loaded. */
+void matmul_unload(struct matmul *mm);
+
+/* Bytes of a part's device that products of host arrays may still use. */
+size_t matmul_room(const struct matmul *mm, const struct part *p);
+
+/* Queues a copy of rows x cols elements between the host and a device's operand; waits for up to two events
+ * first (NULL: none), and hands out its own if `done` is not NULL. */
+enum direction { TO_DEVICE, TO_HOST };
+int matmul_transfer(struct matmul *mm, const struct part *p, cl_command_queue queue, enum direction direction,
+                    const struct operand *o, void *host, size_t ld, size_t rows, size_t cols, cl_event wait1,
+                    cl_event wait2, cl_event *done);
+
+/* ---- stream.c --------------------------------------------------------------------------------- */
+
+/* Computes a product of host arrays on all devices, or on the host. Blocks. */
+int matmul_stream(struct matmul *mm, const struct host_product *p);
+
+#endif

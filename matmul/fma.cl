@@ -1,0 +1,208 @@
+/* fma.cl - C = alpha op(A) op(B) + beta C by fused multiply-adds: register tiles fed from local memory.
+ *
+ *   A lane owns WM/8 x WN/4 elements of its warp's WM x WN, in blocks of 4 x 4; lanes stand 8 x 4:
+ *
+ *          n -->     0..3   4..7  8..11  12..15 | 16..19 ...
+ *        m  0..3   lane 0      1      2      3       0   ...
+ *        |  4..7   lane 4      5      6      7       4   ...      and so on for 32 rows, then again lane 0
+ *
+ *   Slices lie as [k][i] with rows padded by 4, whichever way the operand is stored: an operand whose k is
+ *   innermost in memory is transposed on the way, element by element.
+ *
+ * For the tiles, the pipeline and the knobs see tile.cl, which comes before this file.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef MATMUL_TILE
+#include "tile.cl"
+#endif
+
+/* Other orders of the lanes suit other widths of a load: 1 and 2 keep lanes that are served together closer. */
+#ifndef LANES
+#define LANES 0
+#endif
+#if LANES == 0
+#define LANE_M(lane) ((lane) >> 2)
+#define LANE_N(lane) ((lane) & 3)
+#elif LANES == 1
+#define LANE_M(lane) ((lane) >> 1 & 7)
+#define LANE_N(lane) (((lane) & 16) >> 3 | ((lane) & 1))
+#else
+#define LANE_M(lane) ((lane) & 7)
+#define LANE_N(lane) ((lane) >> 3)
+#endif
+
+/* ---- Slices. ----------------------------------------------------------------------------------- */
+
+#define PAD 4
+#define SLICE_A (BK * (BM + PAD))
+#define SLICE_B (BK * (BN + PAD))
+#define STEP_A (TRANS_A && WIDE_A ? 16 / SIZE : 1) /* elements that one copy brings */
+#define STEP_B (!TRANS_B && WIDE_B ? 16 / SIZE : 1)
+#define COPIES_A (BK * BM / STEP_A / THREADS) /* of one item */
+#define COPIES_B (BK * BN / STEP_B / THREADS)
+
+/* Which element copy w of a slice starts at. Where k is innermost in memory, 8 lanes take 8 k of one row:
+ * whole sectors of memory, and the padding keeps them in different banks. */
+static int copy_k(int w, int along_k, int step, int span)
+{
+    return along_k ? w % 8 + w / (8 * span) * 8 : w / (span / step);
+}
+
+static int copy_i(int w, int along_k, int step, int span)
+{
+    return along_k ? w / 8 % span : w % (span / step) * step;
+}
+
+/* Where an item's copies come from and go to. `exist`: how many i exist in this tile; copies beyond repeat
+ * the last one, and what comes of them is never stored. */
+static void plan_copies(int *offset, int *place, int copies, int step, int along_k, int span, int ld, int exist,
+                        int thread)
+{
+#pragma unroll
+    for (int c = 0; c < copies; c++) {
+        const int w = thread + c * THREADS, k = copy_k(w, along_k, step, span);
+        const int i = copy_i(w, along_k, step, span), from = min(i, (exist - 1) / step * step);
+        place[c] = k * (span + PAD) + i;
+        offset[c] = along_k ? from * ld + k : k * ld + from;
+    }
+}
+
+/* ---- Registers of a step, and its product. ----------------------------------------------------- */
+
+#define TM (WM / 8)
+#define TN (WN / 4)
+typedef CAT(T, 4) T4;
+
+static void fill(T *av, T *bv, __local const T *at, __local const T *bt, int k, int wm, int wn, int lane)
+{
+    __local const T *a0 = at + k * (BM + PAD) + wm + LANE_M(lane) * 4;
+    __local const T *b0 = bt + k * (BN + PAD) + wn + LANE_N(lane) * 4;
+#pragma unroll
+    for (int r = 0; r < TM; r += 4) {
+        const T4 v = *(__local const T4 *)(a0 + r * 8);
+        av[r] = v.s0, av[r + 1] = v.s1, av[r + 2] = v.s2, av[r + 3] = v.s3;
+    }
+#pragma unroll
+    for (int r = 0; r < TN; r += 4) {
+        const T4 v = *(__local const T4 *)(b0 + r * 4);
+        bv[r] = v.s0, bv[r + 1] = v.s1, bv[r + 2] = v.s2, bv[r + 3] = v.s3;
+    }
+}
+
+static void multiply(T *sum, const T *av, const T *bv)
+{
+#pragma unroll
+    for (int i = 0; i < TM; i++)
+#pragma unroll
+        for (int j = 0; j < TN; j++)
+            sum[i * TN + j] = fma(av[i], bv[j], sum[i * TN + j]);
+}
+
+/* ---- The product. ------------------------------------------------------------------------------ */
+
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void
+matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0, int lda,
+           __global const T *restrict b, ulong b0, int ldb, T beta, __global T *c, ulong c0, int ldc, int whole,
+           int splits, __global T *partial, ulong partial0, __global uint *counter)
+{
+    __local T as[STAGES * SLICE_A] __attribute__((aligned(128)));
+    __local T bs[STAGES * SLICE_B] __attribute__((aligned(128)));
+
+    const struct work work = work_of((int)get_group_id(0), k, whole, splits);
+    const int2 corner = tile_corner(work.tile, m, n);
+    const int row = corner.x, col = corner.y;
+    const int thread = (int)get_local_id(0), lane = thread & 31, warp = thread >> 5;
+    const int wm = warp / (BN / WN) * WM, wn = warp % (BN / WN) * WN;
+
+    a += a0 + (TRANS_A ? (size_t)work.k0 * lda + row : (size_t)row * lda + work.k0);
+    b += b0 + (TRANS_B ? (size_t)col * ldb + work.k0 : (size_t)work.k0 * ldb + col);
+    const size_t advance_a = TRANS_A ? (size_t)BK * lda : BK, advance_b = TRANS_B ? BK : (size_t)BK * ldb;
+    const int depth = work.k1 - work.k0, slices = (depth + BK - 1) / BK;
+
+    int offset_a[COPIES_A], place_a[COPIES_A], offset_b[COPIES_B], place_b[COPIES_B];
+    plan_copies(offset_a, place_a, COPIES_A, STEP_A, !TRANS_A, BM, lda, m - row, thread);
+    plan_copies(offset_b, place_b, COPIES_B, STEP_B, TRANS_B, BN, ldb, n - col, thread);
+
+    T sum[TM * TN];
+#pragma unroll
+    for (int r = 0; r < TM * TN; r++)
+        sum[r] = 0;
+
+    /* The next slice to ask for, and the slot it goes to. Asking does not stop at the last slice, which
+     * keeps branches out of the loop; it repeats that one, and nobody reads it. */
+    int asked = 0, slot = 0;
+#define ASK()                                                                                                \
+    do {                                                                                                     \
+        _Pragma("unroll") for (int q = 0; q < COPIES_A; q++)                                                 \
+            copy_part(as + slot * SLICE_A, a, offset_a[q], place_a[q], STEP_A, !TRANS_A,                     \
+                      depth - asked * BK - copy_k(thread + q * THREADS, !TRANS_A, STEP_A, BM));              \
+        _Pragma("unroll") for (int q = 0; q < COPIES_B; q++)                                                 \
+            copy_part(bs + slot * SLICE_B, b, offset_b[q], place_b[q], STEP_B, TRANS_B,                      \
+                      depth - asked * BK - copy_k(thread + q * THREADS, TRANS_B, STEP_B, BN));               \
+        COMMIT();                                                                                            \
+        const int more = asked + 1 < slices;                                                                 \
+        a += more ? advance_a : 0;                                                                           \
+        b += more ? advance_b : 0;                                                                           \
+        asked += more;                                                                                       \
+        slot = slot + 1 < STAGES ? slot + 1 : 0;                                                             \
+    } while (0)
+
+    for (int s = 0; s < STAGES; s++)
+        ASK();
+    AWAIT(STAGES - 1);
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    /* PASS: everybody has read the last of this slice, so that its slot may be filled again, and the next
+     * one is there. */
+#define PASS()                        \
+    do {                              \
+        AWAIT(STAGES - 2);            \
+        barrier(CLK_LOCAL_MEM_FENCE); \
+    } while (0)
+
+    int here = 0; /* the slot that is multiplied */
+#if AHEAD
+    T av[2][TM], bv[2][TN];
+    fill(av[0], bv[0], as, bs, 0, wm, wn, lane);
+    for (int s = 0; s < slices; s++) {
+        const int next = here + 1 < STAGES ? here + 1 : 0;
+#pragma unroll
+        for (int step = 0; step < BK; step++) {
+            const int now = step & 1, last = step == BK - 1, from = last ? next : here;
+            if (last)
+                PASS();
+            fill(av[now ^ 1], bv[now ^ 1], as + from * SLICE_A, bs + from * SLICE_B, last ? 0 : step + 1, wm, wn,
+                 lane);
+            if (last)
+                ASK();
+            multiply(sum, av[now], bv[now]);
+        }
+        here = next;
+    }
+#else
+    T av[TM], bv[TN];
+    for (int s = 0; s < slices; s++) {
+#pragma unroll
+        for (int step = 0; step < BK; step++) {
+            fill(av, bv, as + here * SLICE_A, bs + here * SLICE_B, step, wm, wn, lane);
+            multiply(sum, av, bv);
+        }
+        PASS();
+        ASK();
+        here = here + 1 < STAGES ? here + 1 : 0;
+    }
+#endif
+
+    if (work.parts > 1 && !join_parts(work, sum, TM * TN, partial + partial0, counter, (__local uint *)as, thread))
+        return;
+#pragma unroll
+    for (int i = 0; i < TM; i++)
+#pragma unroll
+        for (int j = 0; j < TN; j += RUN) {
+            const int y = row + wm + i / 4 * 32 + LANE_M(lane) * 4 + i % 4;
+            const int x = col + wn + j / 4 * 16 + LANE_N(lane) * 4;
+            const T *s = sum + i * TN + j;
+            if (y < m && x < n)
+                store_run(c + c0 + (size_t)y * ldc + x, (run_t)(s[0], s[1], s[2], s[3]), alpha, beta, n - x);
+        }
+}

@@ -1,0 +1,223 @@
+/* gpu.c - TUNED by tiles (fma.cl, mma.cl): which variant of the kernel, and how many groups.
+ *
+ * The kernels copy 16 bytes at a time where rows start at multiples of 16 bytes. Operands that do not are
+ * copied first, when the product is large enough to pay for it. The depth is divided when the tiles alone
+ * would leave compute units without work, or with too little of it at the end.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul/engine.h"
+
+enum {
+    MOST_SPLITS = 64,
+    MOST_LD = 1 << 22,   /* offsets inside a tile are ints */
+    MOST_SIDE = 1 << 21, /* of what one launch computes, so that packed operands stay below that too */
+    COUNTERS = 1 << 14
+};
+static const size_t MOST_PACKED = (size_t)2 << 30; /* bytes of scratch memory for copies */
+
+/* An operand as stored: rows x cols elements, and whether C's rows or columns run along its rows. */
+struct side {
+    struct operand x;
+    size_t rows, cols;
+    bool wide;
+};
+
+/* ---- Alignment. ------------------------------------------------------------------------------- */
+
+/* Can 16 bytes be copied at once? Not beyond the end of the allocation, either. */
+static bool is_wide(const struct matmul *mm, const struct side *s)
+{
+    const size_t step = 16 / mm->real;
+    if (s->x.offset % step || s->x.ld % step || s->x.skew % 16)
+        return false;
+    if (s->cols % step == 0 || !s->x.block)
+        return s->cols % step == 0;
+    return (s->x.offset + (s->rows - 1) * s->x.ld + round_up(s->cols, step)) * mm->real <= clsizeofmem(s->x.block);
+}
+
+/* ---- Copies. ---------------------------------------------------------------------------------- */
+
+/* The dimensions of a packed copy: k up to a multiple of bk, so that it has no tail. */
+static void packed_size(const struct matmul_shape *shape, const struct side *s, bool k_along_rows, size_t *rows,
+                        size_t *ld)
+{
+    const size_t bk = (size_t)shape->bk;
+    *rows = k_along_rows ? s->rows : round_up(s->rows, bk);
+    *ld = round_up(s->cols, k_along_rows && bk > 16 ? bk : 16);
+}
+
+/* Copies A, B or both into scratch memory; what is not copied has rows 0. */
+static int pack(struct matmul *mm, struct part *p, struct side *a, bool pack_a, bool a_along, struct side *b,
+                bool pack_b, bool b_along)
+{
+    size_t rows_a = 0, ld_a = 16, rows_b = 0, ld_b = 16;
+    if (pack_a)
+        packed_size(&p->shape, a, a_along, &rows_a, &ld_a);
+    if (pack_b)
+        packed_size(&p->shape, b, b_along, &rows_b, &ld_b);
+    void *to = matmul_scratch(mm, p, SCRATCH_PACK, (rows_a * ld_a + rows_b * ld_b) * mm->real);
+    cl_kernel kernel = to ? matmul_kernel(mm, SOURCE_PACK, "", "matmul_pack") : NULL;
+    const size_t group = smaller(256, p->info.dev_max_wg_sz);
+    const size_t count_a = divide_up(ld_a, group) * divide_up(rows_a, 4);
+    const size_t count_b = divide_up(ld_b, group) * divide_up(rows_b, 4);
+    const cl_int groups_a = (cl_int)count_a;
+    const cl_int ra = (cl_int)a->rows, ca = (cl_int)a->cols, tra = (cl_int)rows_a, tla = (cl_int)ld_a;
+    const cl_int rb = (cl_int)b->rows, cb = (cl_int)b->cols, trb = (cl_int)rows_b, tlb = (cl_int)ld_b;
+    const cl_ulong a0 = a->x.offset, lda = a->x.ld, b0 = b->x.offset, ldb = b->x.ld, to_a = 0, to_b = rows_a * ld_a;
+    const struct stdcl_arg args[] = {
+        VALUE_ARG(groups_a), operand_arg(&a->x), VALUE_ARG(a0), VALUE_ARG(lda), VALUE_ARG(ra), VALUE_ARG(ca),
+        VALUE_ARG(to_a), VALUE_ARG(tra), VALUE_ARG(tla), operand_arg(&b->x), VALUE_ARG(b0), VALUE_ARG(ldb),
+        VALUE_ARG(rb), VALUE_ARG(cb), VALUE_ARG(to_b), VALUE_ARG(trb), VALUE_ARG(tlb), BLOCK_ARG(to)};
+    clndrange_t ndr = clndrange_init1d(0, (count_a + count_b) * group, group);
+    if (!kernel || matmul_fork(mm, p, kernel, &ndr, COUNT_OF(args), args) != 0)
+        return -1;
+    if (pack_a)
+        a->x = (struct operand){.block = to, .offset = 0, .ld = ld_a}, a->wide = true;
+    if (pack_b)
+        b->x = (struct operand){.block = to, .offset = to_b, .ld = ld_b}, b->wide = true;
+    return 0;
+}
+
+/* ---- Groups. ---------------------------------------------------------------------------------- */
+
+/* The first `whole` tiles are computed by a group each, the others by `splits`. */
+struct plan {
+    size_t tiles, whole, splits;
+};
+
+/* Groups run in waves of `slots`. The last wave's tiles are divided so that it ends soon: `s` parts take
+ * ceil(rest s / slots) / s waves, and joining them costs something for each part. */
+static struct plan plan_groups(const struct matmul_shape *shape, size_t slots, size_t m, size_t n, size_t k)
+{
+    struct plan plan = {.tiles = divide_up(m, (size_t)shape->bm) * divide_up(n, (size_t)shape->bn), .splits = 1};
+    const size_t rest = plan.tiles % slots;
+    const size_t most = shape->span && rest <= COUNTERS ? smaller(k / (size_t)shape->span, MOST_SPLITS) : 1;
+    double best = 1;
+    plan.whole = plan.tiles;
+    for (size_t s = 2; rest && s <= most; s++) {
+        const double waves = (double)divide_up(rest * s, slots) / (double)s;
+        const double cost = waves + 50.0 * (double)s / (double)k + 0.02;
+        if (cost < best) {
+            best = cost;
+            plan.splits = s;
+            plan.whole = plan.tiles - rest;
+        }
+    }
+    return plan;
+}
+
+/* Scratch memory for partial sums: the counters, which are 0 whenever no kernel runs, then the sums. */
+static void *partials(struct matmul *mm, struct part *p, const struct plan *plan)
+{
+    const size_t area = (size_t)p->shape.bm * (size_t)p->shape.bn, counters = COUNTERS * sizeof(cl_uint);
+    const size_t size = counters + plan->splits * (plan->tiles - plan->whole) * area * mm->real;
+    const bool fresh = !p->scratch[SCRATCH_SPLIT].block || p->scratch[SCRATCH_SPLIT].size < size;
+    const cl_uint zero = 0;
+    void *block = matmul_scratch(mm, p, SCRATCH_SPLIT, size);
+    cl_mem buffer = block && fresh ? clgetbuffer(mm->ctx, p->dev, block) : NULL;
+    if (block && fresh && (!buffer || clEnqueueFillBuffer(clgetqueue(mm->ctx, p->dev), buffer, &zero, sizeof zero,
+                                                          0, counters, 0, NULL, NULL) != CL_SUCCESS))
+        return clerror_set(EIO, "matmul: %s cannot clear its scratch memory", p->info.dev_name), NULL;
+    return block;
+}
+
+/* ---- The launch. ------------------------------------------------------------------------------ */
+
+static void options_of(const struct part *p, const struct matmul_shape *s, const struct product *x, bool wide_a, bool wide_b, bool wide_c,
+                       bool tail, char *text, size_t size)
+{
+    snprintf(text, size,
+             "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
+             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d%s",
+             s->bm, s->bn, s->bk, s->wm, s->wn, s->stages, s->ahead, s->lanes, s->raster, p->capability > 0, s->async,
+             x->trans_a,
+             x->trans_b, wide_a, wide_b, wide_c, tail, s->mma ? " -D RUN=2" : "");
+}
+
+static int launch(struct matmul *mm, struct part *p, const struct product *x, const struct side *a,
+                  const struct side *b, bool tail)
+{
+    const struct matmul_shape *s = &p->shape;
+    const size_t threads = (size_t)(s->bm / s->wm * (s->bn / s->wn) * 32);
+    const size_t slots = (size_t)s->fill * (p->info.dev_max_core ? p->info.dev_max_core : 1);
+    const struct plan plan = plan_groups(s, slots, x->m, x->n, x->k);
+    const struct side c = {x->c, x->m, x->n, false};
+    const size_t run = s->mma ? 2 : 4;
+    const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0;
+    char options[512];
+    void *shared = plan.splits > 1 ? partials(mm, p, &plan) : NULL;
+    options_of(p, s, x, a->wide, b->wide, wide_c, tail, options, sizeof options);
+    cl_kernel kernel = matmul_kernel(mm, s->mma ? SOURCE_MMA : SOURCE_FMA, options, s->mma ? "matmul_mma" : "matmul_fma");
+    if (!kernel || (plan.splits > 1 && !shared))
+        return -1;
+    const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k, lda = (cl_int)a->x.ld, ldb = (cl_int)b->x.ld,
+                 ldc = (cl_int)x->c.ld, whole = (cl_int)plan.whole, splits = (cl_int)plan.splits;
+    const cl_ulong a0 = a->x.offset, b0 = b->x.offset, c0 = x->c.offset, sums0 = COUNTERS * sizeof(cl_uint) / mm->real;
+    const struct operand scratch = shared ? (struct operand){.block = shared} : x->c; /* any, when unused */
+    REAL_NUMBER(alpha, x->alpha);
+    REAL_NUMBER(beta, x->beta);
+    const struct stdcl_arg args[] = {
+        VALUE_ARG(m), VALUE_ARG(n), VALUE_ARG(k), REAL_ARG(mm, alpha), operand_arg(&a->x), VALUE_ARG(a0),
+        VALUE_ARG(lda), operand_arg(&b->x), VALUE_ARG(b0), VALUE_ARG(ldb), REAL_ARG(mm, beta), operand_arg(&c.x),
+        VALUE_ARG(c0), VALUE_ARG(ldc), VALUE_ARG(whole), VALUE_ARG(splits), operand_arg(&scratch),
+        VALUE_ARG(sums0), operand_arg(&scratch)};
+    const size_t groups = plan.whole + (plan.tiles - plan.whole) * plan.splits;
+    clndrange_t ndr = clndrange_init1d(0, groups * threads, threads);
+    clprofile_work(kernel, 2.0 * (double)x->m * (double)x->n * (double)x->k, 0,
+                   mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
+    return matmul_fork(mm, p, kernel, &ndr, COUNT_OF(args), args);
+}
+
+/* One launch, after copies of operands that lie badly. */
+static int start(struct matmul *mm, struct part *p, const struct product *x)
+{
+    const size_t worth = p->shape.pack ? (size_t)p->shape.pack : SIZE_MAX, bk = (size_t)p->shape.bk;
+    struct side a = {x->a, x->trans_a ? x->k : x->m, x->trans_a ? x->m : x->k, false};
+    struct side b = {x->b, x->trans_b ? x->n : x->k, x->trans_b ? x->k : x->n, false};
+    a.wide = is_wide(mm, &a);
+    b.wide = is_wide(mm, &b);
+    const bool pack_a = a.x.ld > MOST_LD || (!a.wide && x->n >= worth);
+    const bool pack_b = b.x.ld > MOST_LD || (!b.wide && x->m >= worth);
+    if ((pack_a || pack_b) && pack(mm, p, &a, pack_a, !x->trans_a, &b, pack_b, x->trans_b) != 0)
+        return -1;
+    return launch(mm, p, x, &a, &b, x->k % bk != 0 && !(pack_a && pack_b));
+}
+
+/* How deep one launch may be, so that copies of both operands fit their scratch memory. */
+static size_t depth_of_launch(const struct matmul *mm, const struct part *p, size_t m, size_t n)
+{
+    const size_t depth = smaller(MOST_PACKED / mm->real / (m + n), MOST_SIDE);
+    return depth >= (size_t)p->shape.bk ? depth / (size_t)p->shape.bk * (size_t)p->shape.bk : (size_t)p->shape.bk;
+}
+
+/* The whole depth of a block of C. */
+static int start_deep(struct matmul *mm, struct part *p, const struct product *x)
+{
+    const size_t depth = depth_of_launch(mm, p, x->m, x->n);
+    struct product y = *x;
+    for (size_t k0 = 0; k0 < x->k; k0 += depth) {
+        y.k = smaller(depth, x->k - k0);
+        y.a.offset = x->a.offset + place_of(x->trans_a, x->a.ld, 0, k0);
+        y.b.offset = x->b.offset + place_of(x->trans_b, x->b.ld, k0, 0);
+        y.beta = k0 ? 1 : x->beta;
+        if (start(mm, p, &y) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int matmul_gpu_start(struct matmul *mm, struct part *p, const struct product *x)
+{
+    struct product y = *x;
+    for (size_t i = 0; i < x->m; i += MOST_SIDE)
+        for (size_t j = 0; j < x->n; j += MOST_SIDE) {
+            y.m = smaller(MOST_SIDE, x->m - i);
+            y.n = smaller(MOST_SIDE, x->n - j);
+            y.a.offset = x->a.offset + place_of(x->trans_a, x->a.ld, i, 0);
+            y.b.offset = x->b.offset + place_of(x->trans_b, x->b.ld, 0, j);
+            y.c.offset = x->c.offset + i * x->c.ld + j;
+            if (start_deep(mm, p, &y) != 0)
+                return -1;
+        }
+    return 0;
+}

@@ -1,0 +1,266 @@
+/* matmul.c - making and freeing an engine; products of host arrays and of device memory.
+ *
+ * What is asked for is checked here, once; the files behind (see engine.h) take it as right.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul/engine.h"
+
+#include <CL/cl_ext.h>
+
+/* ---- Making. ---------------------------------------------------------------------------------- */
+
+static int check_options(const struct matmul_options *o)
+{
+    if ((unsigned)o->kind >= MATMUL_KINDS || (unsigned)o->precision > MATMUL_DOUBLE)
+        return clerror_set(EINVAL, "matmul_create: kind %d, precision %d: there is no such thing", (int)o->kind,
+                           (int)o->precision);
+    const char *missing = matmul_kind_missing(o->kind);
+    if (missing)
+        return clerror_set(ENOTSUP, "matmul_create: no engine \"%s\": %s", matmul_kind_name(o->kind), missing);
+    if (o->block > 65536)
+        return clerror_set(EINVAL, "matmul_create: a block of %zu; blocks go up to 65536", o->block);
+    return 0;
+}
+
+/* Devices of one model share alike, others by what they can do at best. */
+static void weigh(struct matmul *mm)
+{
+    bool alike = true;
+    for (cl_uint d = 0; d < mm->ndev; d++) {
+        mm->part[d].weight = 1;
+        alike = alike && strcmp(mm->part[d].info.dev_name, mm->part[0].info.dev_name) == 0;
+    }
+    for (cl_uint d = 0; !alike && d < mm->ndev; d++) {
+        struct clpeak_info peak;
+        if (clpeak(mm->ctx, d, &peak) == 0)
+            mm->part[d].weight = mm->precision == MATMUL_DOUBLE ? peak.flops_double : peak.flops_single;
+    }
+}
+
+/* NVIDIA's compute capability, which says what PTX a device takes. */
+static int capability_of(cl_device_id device, const struct cldev_info *info)
+{
+    cl_uint major = 0, minor = 0;
+    if (!strcasestr(info->dev_vendor, "nvidia"))
+        return 0;
+    clGetDeviceInfo(device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof major, &major, NULL);
+    clGetDeviceInfo(device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV, sizeof minor, &minor, NULL);
+    return (int)(10 * major + minor);
+}
+
+static int check_device(const struct matmul *mm, const struct part *p)
+{
+    if (mm->precision == MATMUL_DOUBLE && !p->info.dev_pref_vec_double)
+        return clerror_set(ENOTSUP, "matmul_create: %s has no double precision", p->info.dev_name);
+    return 0;
+}
+
+static int check_block(const struct matmul *mm)
+{
+    const size_t most = matmul_block_limit(mm->ctx, mm->precision);
+    if (mm->kind == MATMUL_BLOCKED && mm->block > most)
+        return clerror_set(EINVAL, "matmul_create: a block of %zu x %zu; the device takes at most %zu x %zu",
+                           mm->block, mm->block, most, most);
+    return 0;
+}
+
+static int open_devices(struct matmul *mm)
+{
+    struct cldev_info *info = calloc(mm->ndev, sizeof *info);
+    mm->part = calloc(mm->ndev, sizeof *mm->part);
+    int status = info && mm->part ? 0 : clerror_set(ENOMEM, "matmul_create: no memory on the host");
+    if (status == 0)
+        status = clgetdevinfo(mm->ctx, info);
+    for (cl_uint d = 0; status == 0 && d < mm->ndev; d++) {
+        struct part *p = &mm->part[d];
+        p->dev = d;
+        p->info = info[d];
+        p->is_cpu = info[d].dev_type & CL_DEVICE_TYPE_CPU;
+        p->capability = capability_of(clgetdevice(mm->ctx, d), &info[d]);
+        p->in_place = p->is_cpu && !mm->memory;
+        status = check_device(mm, p);
+    }
+    free(info);
+    if (status == 0)
+        weigh(mm);
+    return status == 0 ? check_block(mm) : -1;
+}
+
+/* Words that no device's row could be changed by are told now, not at the first product. */
+static int check_words(struct matmul *mm)
+{
+    for (cl_uint d = 0; mm->kind == MATMUL_TUNED && mm->words && d < mm->ndev; d++)
+        if (matmul_shape_choose(mm, &mm->part[d], 1024, 1024, 1024) != 0)
+            return -1;
+    return 0;
+}
+
+matmul *matmul_create(const struct matmul_options *o)
+{
+    if (check_options(o) != 0)
+        return NULL;
+    const bool host = matmul_kind_is_host(o->kind);
+    CLCONTEXT *ctx = host ? NULL : o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
+    if (!host && clgetndev(ctx) == 0)
+        return clerror_set(ENODEV, "matmul_create: there is no OpenCL device"), NULL;
+    struct matmul *mm = calloc(1, sizeof *mm);
+    if (!mm)
+        return clerror_set(ENOMEM, "matmul_create: no memory on the host"), NULL;
+    *mm = (struct matmul){.ctx = ctx, .kind = o->kind, .precision = o->precision,
+                          .real = o->precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float),
+                          .block = o->block ? o->block : o->kind == MATMUL_CPU_BLOCKED ? 64 : 16,
+                          .memory = o->memory, .progress = o->progress, .arg = o->arg, .ndev = clgetndev(ctx)};
+    pthread_mutex_init(&mm->lock, NULL);
+    if (!o->block && o->kind == MATMUL_BLOCKED)
+        mm->block = smaller(mm->block, matmul_block_limit(ctx, mm->precision));
+    mm->words = o->shape && *o->shape ? strdup(o->shape) : NULL;
+    if (o->shape && *o->shape && !mm->words)
+        clerror_set(ENOMEM, "matmul_create: no memory on the host");
+    else if (!mm->ndev || (open_devices(mm) == 0 && check_words(mm) == 0))
+        return mm;
+    matmul_free(mm);
+    return NULL;
+}
+
+void matmul_free(matmul *mm)
+{
+    if (!mm)
+        return;
+    if (mm->part || !mm->ndev)
+        matmul_unload(mm);
+    for (cl_uint d = 0; mm->part && d < mm->ndev; d++)
+        for (int i = 0; i < SCRATCHES; i++)
+            clfree(mm->part[d].scratch[i].block);
+    matmul_programs_close(mm);
+    if (mm->kind == MATMUL_CLBLAST)
+        matmul_clblast_forget();
+    pthread_mutex_destroy(&mm->lock);
+    free(mm->words);
+    free(mm->part);
+    free(mm);
+}
+
+/* ---- Products. -------------------------------------------------------------------------------- */
+
+int matmul_start(struct matmul *mm, struct part *p, const struct product *x)
+{
+    if (x->k == 0 || x->alpha == 0)
+        return x->beta == 1 ? 0 : matmul_scale(mm, p, x->m, x->n, x->beta, &x->c);
+    if (mm->kind == MATMUL_CLBLAST)
+        return matmul_clblast_start(mm, p, x);
+    if (mm->kind != MATMUL_TUNED)
+        return matmul_ladder_start(mm, p, x);
+    if (matmul_shape_choose(mm, p, x->m, x->n, x->k) != 0)
+        return -1;
+    return p->shape.path == 2 ? matmul_cpu_start(mm, p, x) : matmul_gpu_start(mm, p, x);
+}
+
+int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha, const void *a,
+                    size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc)
+{
+    struct host_product p = {trans, m, n, k, alpha, beta, a, b, c, lda, ldb, ldc};
+    if (matmul_check("matmul_multiply", mm->real, &p) != 0)
+        return -1;
+    if (m == 0 || n == 0)
+        return 0;
+    if (k == 0 || alpha == 0)
+        return matmul_host_scale(mm, &p), 0;
+    return matmul_stream(mm, &p);
+}
+
+/* The operand at a pointer into memory from clmalloc; rows of cols elements. */
+static int operand_at(const struct matmul *mm, const char *name, const void *x, size_t rows, size_t cols, size_t ld,
+                      struct operand *o)
+{
+    union {
+        const void *in;
+        void *out;
+    } ptr = {x};
+    void *base = clmemptr(mm->ctx, ptr.out);
+    if (!base)
+        return -1;
+    const size_t at = (size_t)((const char *)x - (const char *)base), size = clsizeofmem(base);
+    if (at % mm->real || at + ((rows - 1) * ld + cols) * mm->real > size)
+        return clerror_set(EINVAL, "matmul_enqueue: %s, %zu rows of %zu elements from byte %zu on, does not fit into "
+                           "its %zu bytes", name, rows, ld, at, size);
+    *o = (struct operand){.block = base, .offset = at / mm->real, .ld = ld};
+    return 0;
+}
+
+int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
+                   const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc)
+{
+    struct host_product h = {trans, m, n, k, alpha, beta, a, b, c, lda, ldb, ldc};
+    const bool ta = trans_a(trans), tb = trans_b(trans);
+    struct product x = {.trans_a = ta, .trans_b = tb, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta};
+    if (mm->ndev == 0)
+        return clerror_set(ENOTSUP, "matmul_enqueue: engine \"%s\" computes on the host", matmul_kind_name(mm->kind));
+    if (dev >= mm->ndev)
+        return clerror_set(EINVAL, "matmul_enqueue: device %u of a context of %u", dev, mm->ndev);
+    if (matmul_check("matmul_enqueue", mm->real, &h) != 0)
+        return -1;
+    if (m == 0 || n == 0)
+        return 0;
+    if (operand_at(mm, "C", c, m, n, h.ldc, &x.c) != 0)
+        return -1;
+    if (k > 0 && alpha != 0 && (operand_at(mm, "A", a, ta ? k : m, ta ? m : k, h.lda, &x.a) != 0 ||
+                                operand_at(mm, "B", b, tb ? n : k, tb ? k : n, h.ldb, &x.b) != 0))
+        return -1;
+    return matmul_start(mm, &mm->part[dev], &x);
+}
+
+/* ---- One call. -------------------------------------------------------------------------------- */
+
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+static matmul *shared[2]; /* by precision; kept until the program ends */
+
+static int run_shared(enum matmul_precision precision, enum matmul_trans trans, size_t m, size_t n, size_t k,
+                      double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c,
+                      size_t ldc)
+{
+    pthread_mutex_lock(&shared_lock);
+    if (!shared[precision]) {
+        CLCONTEXT *all = stdgpu ? stdgpu : stdcpu;
+        const cl_device_id first = clgetdevice(all, 0);
+        CLCONTEXT *one = first ? clcontext_create_from(&first, 1) : all;
+        shared[precision] = matmul_create(&(struct matmul_options){.ctx = one, .precision = precision});
+    }
+    const int status = shared[precision] ? matmul_multiply(shared[precision], trans, m, n, k, alpha, a, lda, b, ldb,
+                                                           beta, c, ldc)
+                                         : -1;
+    pthread_mutex_unlock(&shared_lock);
+    return status;
+}
+
+int matmul_single(enum matmul_trans trans, size_t m, size_t n, size_t k, float alpha, const float *a, size_t lda,
+                  const float *b, size_t ldb, float beta, float *c, size_t ldc)
+{
+    return run_shared(MATMUL_SINGLE, trans, m, n, k, (double)alpha, a, lda, b, ldb, (double)beta, c, ldc);
+}
+
+int matmul_double(enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha, const double *a, size_t lda,
+                  const double *b, size_t ldb, double beta, double *c, size_t ldc)
+{
+    return run_shared(MATMUL_DOUBLE, trans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+/* ---- Questions. ------------------------------------------------------------------------------- */
+
+static const struct part *part_for(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)
+{
+    if (mm->kind != MATMUL_TUNED || dev >= mm->ndev || m == 0 || n == 0 || k == 0)
+        return NULL;
+    return matmul_shape_choose(mm, &mm->part[dev], m, n, k) == 0 ? &mm->part[dev] : NULL;
+}
+
+const char *matmul_shape(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)
+{
+    const struct part *p = part_for(mm, dev, m, n, k);
+    return p ? p->label : "";
+}
+
+const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)
+{
+    const struct part *p = part_for(mm, dev, m, n, k);
+    return p ? p->reason : "";
+}

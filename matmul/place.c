@@ -1,0 +1,369 @@
+/* place.c - matrices that stay on the devices; who computes which block of C.
+ *
+ * With several devices C is cut into a grid of blocks, one a device. A device needs the rows of op(A) and the
+ * columns of op(B) that meet in its block, and nothing else; so nothing passes between devices. Copies on a
+ * GPU get rows of whole 128 bytes, whatever the leading dimension on the host. A CPU device uses A and B
+ * where they are.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul/engine.h"
+
+enum { GRAIN = 128 }; /* where blocks of C are cut, if they are large */
+
+/* ---- Who computes what. ----------------------------------------------------------------------- */
+
+static double weight_of(const struct matmul *mm, cl_uint from, cl_uint to)
+{
+    double sum = 0;
+    for (cl_uint d = from; d < to; d++)
+        sum += mm->part[d].weight;
+    return sum;
+}
+
+/* Where a share of a length ends: at a multiple of GRAIN when the pieces are long. */
+static size_t cut(size_t length, double share, cl_uint pieces)
+{
+    const size_t at = (size_t)(share * (double)length + 0.5);
+    const size_t rounded = (at + GRAIN / 2) / GRAIN * GRAIN;
+    return share >= 1 ? length : length >= (size_t)4 * GRAIN * pieces ? smaller(rounded, length) : smaller(at, length);
+}
+
+/* Rows of the grid: as many as make all devices together hold least of A and B. */
+static cl_uint grid_rows(cl_uint ndev, size_t m, size_t n)
+{
+    cl_uint best = 1;
+    double least = 0;
+    for (cl_uint rows = 1; rows <= ndev; rows++) {
+        const double sent = (double)(ndev / rows) * (double)m + (double)rows * (double)n;
+        if (ndev % rows == 0 && (rows == 1 || sent < least)) {
+            least = sent;
+            best = rows;
+        }
+    }
+    return best;
+}
+
+struct area matmul_area(const struct matmul *mm, cl_uint d, size_t m, size_t n)
+{
+    const cl_uint down = grid_rows(mm->ndev, m, n), across = mm->ndev / down, first = d / across * across;
+    const double all = weight_of(mm, 0, mm->ndev), band = weight_of(mm, first, first + across);
+    struct area a;
+    a.row = cut(m, weight_of(mm, 0, first) / all, down);
+    a.rows = cut(m, first + across == mm->ndev ? 1 : weight_of(mm, 0, first + across) / all, down) - a.row;
+    a.col = cut(n, weight_of(mm, first, d) / band, across);
+    a.cols = cut(n, d + 1 == first + across ? 1 : weight_of(mm, first, d + 1) / band, across) - a.col;
+    return a;
+}
+
+struct host_product matmul_piece(const struct matmul *mm, const struct host_product *p, struct area area)
+{
+    struct host_product x = *p;
+    x.m = area.rows;
+    x.n = area.cols;
+    x.a = (const char *)p->a + place_of(trans_a(p->trans), p->lda, area.row, 0) * mm->real;
+    x.b = (const char *)p->b + place_of(trans_b(p->trans), p->ldb, 0, area.col) * mm->real;
+    x.c = p->c ? (char *)p->c + (area.row * p->ldc + area.col) * mm->real : NULL;
+    return x;
+}
+
+/* ---- Host arrays in place. -------------------------------------------------------------------- */
+
+static int wrap(struct matmul *mm, const struct part *p, const void *x, size_t rows, size_t cols, size_t ld,
+                cl_mem_flags access, struct operand *o)
+{
+    union {
+        const void *in;
+        void *out;
+    } host = {x};
+    cl_int err;
+    *o = (struct operand){.ld = ld, .skew = (uintptr_t)x % 64};
+    o->buffer = clCreateBuffer(clgetclcontext(mm->ctx, p->dev), access | CL_MEM_USE_HOST_PTR,
+                               ((rows - 1) * ld + cols) * mm->real, host.out, &err);
+    if (o->buffer)
+        return 0;
+    return clerror_set(ENOMEM, "matmul: %s cannot use %zu bytes of the host's memory (%s)", p->info.dev_name,
+                       ((rows - 1) * ld + cols) * mm->real, oclerror_str(err));
+}
+
+int matmul_wrap(struct matmul *mm, const struct part *p, const struct host_product *h, struct product *x)
+{
+    const bool ta = trans_a(h->trans), tb = trans_b(h->trans);
+    *x = (struct product){.trans_a = ta, .trans_b = tb, .m = h->m, .n = h->n, .k = h->k, .alpha = h->alpha,
+                          .beta = h->beta};
+    if (h->k > 0 && h->alpha != 0 &&
+        (wrap(mm, p, h->a, ta ? h->k : h->m, ta ? h->m : h->k, h->lda, CL_MEM_READ_ONLY, &x->a) != 0 ||
+         wrap(mm, p, h->b, tb ? h->n : h->k, tb ? h->k : h->n, h->ldb, CL_MEM_READ_ONLY, &x->b) != 0))
+        return -1;
+    return h->c ? wrap(mm, p, h->c, h->m, h->n, h->ldc, CL_MEM_READ_WRITE, &x->c) : 0;
+}
+
+static void release(struct operand *o)
+{
+    if (o->buffer)
+        clReleaseMemObject(o->buffer);
+    o->buffer = NULL;
+}
+
+void matmul_unwrap(struct product *x)
+{
+    release(&x->a);
+    release(&x->b);
+    release(&x->c);
+}
+
+/* ---- Copies. ---------------------------------------------------------------------------------- */
+
+int matmul_transfer(struct matmul *mm, const struct part *p, cl_command_queue queue, enum direction direction,
+                    const struct operand *o, void *host, size_t ld, size_t rows, size_t cols, cl_event wait1,
+                    cl_event wait2, cl_event *done)
+{
+    const size_t pitch = o->ld * mm->real, at = o->offset * mm->real;
+    const size_t there[3] = {at % pitch, at / pitch, 0}, here[3] = {0, 0, 0}, region[3] = {cols * mm->real, rows, 1};
+    const cl_event wait[2] = {wait1 ? wait1 : wait2, wait2};
+    const cl_uint nwait = (wait1 ? 1u : 0) + (wait2 ? 1u : 0);
+    cl_mem buffer = o->block ? clgetbuffer(mm->ctx, p->dev, o->block) : o->buffer;
+    cl_int err;
+    if (!buffer)
+        return -1;
+    if (direction == TO_DEVICE && o->ld == cols && ld == cols)
+        err = clEnqueueWriteBuffer(queue, buffer, CL_FALSE, at, rows * pitch, host, nwait, nwait ? wait : NULL, done);
+    else if (direction == TO_DEVICE)
+        err = clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, there, here, region, pitch, 0, ld * mm->real, 0, host,
+                                       nwait, nwait ? wait : NULL, done);
+    else if (o->ld == cols && ld == cols)
+        err = clEnqueueReadBuffer(queue, buffer, CL_FALSE, at, rows * pitch, host, nwait, nwait ? wait : NULL, done);
+    else
+        err = clEnqueueReadBufferRect(queue, buffer, CL_FALSE, there, here, region, pitch, 0, ld * mm->real, 0, host,
+                                      nwait, nwait ? wait : NULL, done);
+    if (err == CL_SUCCESS)
+        return 0;
+    return clerror_set(EIO, "matmul: %s cannot copy %zu x %zu elements %s the host (%s)", p->info.dev_name, rows,
+                       cols, direction == TO_DEVICE ? "from" : "to", oclerror_str(err));
+}
+
+static bool is_busy(const struct part *p) { return p->area.rows && p->area.cols; }
+
+static int finish(struct matmul *mm, const struct part *p)
+{
+    cl_int err = clFinish(clgetqueue(mm->ctx, p->dev));
+    if (err != CL_SUCCESS)
+        return clerror_set(EIO, "matmul: a copy on %s failed (%s)", p->info.dev_name, oclerror_str(err));
+    return 0;
+}
+
+static int finish_all(struct matmul *mm)
+{
+    int status = 0;
+    for (struct part *p = mm->part; p < mm->part + mm->ndev; p++)
+        if (is_busy(p) && finish(mm, p) != 0)
+            status = -1;
+    return status;
+}
+
+/* ---- Loading. --------------------------------------------------------------------------------- */
+
+static void drop(struct part *p)
+{
+    struct operand *const o[] = {&p->a, &p->b, &p->c};
+    for (int i = 0; i < 3; i++) {
+        clfree(o[i]->block);
+        release(o[i]);
+        *o[i] = (struct operand){0};
+    }
+    p->bytes = 0;
+    p->area = (struct area){0};
+}
+
+void matmul_unload(struct matmul *mm)
+{
+    for (cl_uint d = 0; d < mm->ndev; d++)
+        drop(&mm->part[d]);
+    if (mm->ndev == 0)
+        free(mm->held.c);
+    mm->held = (struct host_product){0};
+    mm->loaded = mm->has_result = false;
+}
+
+size_t matmul_room(const struct matmul *mm, const struct part *p)
+{
+    const size_t all = mm->memory ? mm->memory : (size_t)(0.9 * (double)p->info.dev_global_mem_sz);
+    return all > p->bytes ? all - p->bytes : 0;
+}
+
+/* Room for rows x cols elements on a part's device. */
+static int place(struct matmul *mm, struct part *p, size_t rows, size_t cols, const char *name, struct operand *o)
+{
+    const size_t ld = round_up(cols, 128 / mm->real), bytes = rows * ld * mm->real;
+    *o = (struct operand){.ld = ld};
+    if (bytes > matmul_room(mm, p) || bytes > p->info.dev_max_mem_alloc_sz)
+        return clerror_set(ENOMEM, "matmul_load: %s needs %zu bytes on %s, of which %zu may be used", name, bytes,
+                           p->info.dev_name, smaller(matmul_room(mm, p), p->info.dev_max_mem_alloc_sz));
+    o->block = clmalloc(mm->ctx, bytes, p->in_place ? CL_MEM_ZEROCOPY : CL_MEM_DEVONLY);
+    if (!o->block || !clgetbuffer(mm->ctx, p->dev, o->block))
+        return -1;
+    p->bytes += bytes;
+    return 0;
+}
+
+static int load_copies(struct matmul *mm, struct part *p, const struct host_product *h)
+{
+    const bool ta = trans_a(h->trans), tb = trans_b(h->trans);
+    const size_t ra = ta ? h->k : h->m, ca = ta ? h->m : h->k, rb = tb ? h->n : h->k, cb = tb ? h->k : h->n;
+    cl_command_queue queue = clgetqueue(mm->ctx, p->dev);
+    union {
+        const void *in;
+        void *out;
+    } a = {h->a}, b = {h->b};
+    if (place(mm, p, ra, ca, "A", &p->a) != 0 || place(mm, p, rb, cb, "B", &p->b) != 0)
+        return -1;
+    if (matmul_transfer(mm, p, queue, TO_DEVICE, &p->a, a.out, h->lda, ra, ca, NULL, NULL, NULL) != 0)
+        return -1;
+    return matmul_transfer(mm, p, queue, TO_DEVICE, &p->b, b.out, h->ldb, rb, cb, NULL, NULL, NULL);
+}
+
+static int load_part(struct matmul *mm, struct part *p)
+{
+    const struct host_product h = matmul_piece(mm, &mm->held, p->area);
+    if (place(mm, p, h.m, h.n, "C", &p->c) != 0)
+        return -1;
+    if (h.k == 0)
+        return 0;
+    if (!p->in_place)
+        return load_copies(mm, p, &h);
+    struct product x;
+    int status = matmul_wrap(mm, p, &h, &x);
+    p->a = x.a;
+    p->b = x.b;
+    return status;
+}
+
+static int load_devices(struct matmul *mm)
+{
+    for (struct part *p = mm->part; p < mm->part + mm->ndev; p++) {
+        p->area = matmul_area(mm, p->dev, mm->held.m, mm->held.n);
+        if (is_busy(p) && load_part(mm, p) != 0)
+            return -1;
+    }
+    return finish_all(mm);
+}
+
+/* The host multiplies from the caller's arrays into its own C. */
+static int load_host(struct matmul *mm)
+{
+    mm->held.ldc = mm->held.n;
+    mm->held.c = calloc(mm->held.m * mm->held.n + 1, mm->real);
+    return mm->held.c ? 0 : clerror_set(ENOMEM, "matmul_load: no memory on the host for a C of %zu x %zu",
+                                        mm->held.m, mm->held.n);
+}
+
+int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, const void *a, size_t lda,
+                const void *b, size_t ldb)
+{
+    struct host_product h = {.trans = trans, .m = m, .n = n, .k = k, .alpha = 1, .a = a, .b = b, .lda = lda,
+                             .ldb = ldb};
+    double any; /* for the check, which wants a C */
+    h.c = &any;
+    if (k == 0)
+        h.alpha = 0;
+    matmul_unload(mm);
+    if (matmul_check("matmul_load", mm->real, &h) != 0)
+        return -1;
+    h.c = NULL;
+    mm->held = h;
+    if ((mm->ndev ? load_devices(mm) : load_host(mm)) != 0)
+        return matmul_unload(mm), -1;
+    mm->loaded = true;
+    return 0;
+}
+
+/* ---- What was loaded. ------------------------------------------------------------------------- */
+
+static void copy_rows(char *to, size_t to_ld, const char *from, size_t from_ld, size_t rows, size_t bytes)
+{
+    for (size_t i = 0; i < rows; i++)
+        memcpy(to + i * to_ld, from + i * from_ld, bytes);
+}
+
+static int check_result(const struct matmul *mm, const char *call, const void *c, size_t *ldc)
+{
+    if (!mm->loaded)
+        return clerror_set(EINVAL, "%s: nothing is loaded; call matmul_load first", call);
+    *ldc = *ldc ? *ldc : mm->held.n;
+    if (*ldc < mm->held.n)
+        return clerror_set(EINVAL, "%s: the leading dimension of C is %zu, but its rows have %zu elements", call, *ldc,
+                           mm->held.n);
+    return c || mm->held.m == 0 || mm->held.n == 0 ? 0 : clerror_set(EINVAL, "%s: C is NULL", call);
+}
+
+/* Copies C between the devices and host rows of ldc. */
+static int transfer_result(struct matmul *mm, enum direction direction, char *c, size_t ldc)
+{
+    for (struct part *p = mm->part; p < mm->part + mm->ndev; p++)
+        if (is_busy(p) && matmul_transfer(mm, p, clgetqueue(mm->ctx, p->dev), direction, &p->c,
+                                          c + (p->area.row * ldc + p->area.col) * mm->real, ldc, p->area.rows, p->area.cols, NULL, NULL,
+                                          NULL) != 0)
+            return -1;
+    return finish_all(mm);
+}
+
+int matmul_load_result(matmul *mm, const void *c, size_t ldc)
+{
+    union {
+        const void *in;
+        void *out;
+    } host = {c};
+    if (check_result(mm, "matmul_load_result", c, &ldc) != 0)
+        return -1;
+    if (mm->ndev && transfer_result(mm, TO_DEVICE, host.out, ldc) != 0)
+        return -1;
+    if (mm->ndev == 0)
+        copy_rows(mm->held.c, mm->held.n * mm->real, c, ldc * mm->real, mm->held.m, mm->held.n * mm->real);
+    mm->has_result = true;
+    return 0;
+}
+
+int matmul_result(matmul *mm, void *c, size_t ldc)
+{
+    if (check_result(mm, "matmul_result", c, &ldc) != 0)
+        return -1;
+    if (!mm->has_result)
+        return clerror_set(EINVAL, "matmul_result: nothing was computed; call matmul_compute first");
+    if (mm->ndev)
+        return transfer_result(mm, TO_HOST, c, ldc);
+    copy_rows(c, ldc * mm->real, mm->held.c, mm->held.n * mm->real, mm->held.m, mm->held.n * mm->real);
+    return 0;
+}
+
+static int compute_devices(struct matmul *mm, double alpha, double beta)
+{
+    const struct host_product *h = &mm->held;
+    int status = 0;
+    for (struct part *p = mm->part; status == 0 && p < mm->part + mm->ndev; p++) {
+        const struct product x = {trans_a(h->trans), trans_b(h->trans), p->area.rows, p->area.cols, h->k, alpha, beta,
+                                  p->a, p->b, p->c};
+        if (is_busy(p))
+            status = matmul_start(mm, p, &x);
+        if (is_busy(p) && status == 0)
+            status = clflush(mm->ctx, p->dev, 0);
+    }
+    for (cl_uint d = 0; d < mm->ndev; d++)
+        if (clwait(mm->ctx, d, CL_KERNEL_EVENT) == (cl_event)-1)
+            status = -1;
+    return status;
+}
+
+int matmul_compute(matmul *mm, double alpha, double beta)
+{
+    if (!mm->loaded)
+        return clerror_set(EINVAL, "matmul_compute: nothing is loaded; call matmul_load first");
+    if (beta != 0 && !mm->has_result)
+        return clerror_set(EINVAL, "matmul_compute: beta is %g, but there is no C yet; call matmul_load_result first",
+                           beta);
+    mm->held.alpha = alpha;
+    mm->held.beta = beta;
+    if (mm->held.m > 0 && mm->held.n > 0 &&
+        (mm->ndev ? compute_devices(mm, alpha, beta) : matmul_host_run(mm, &mm->held)) != 0)
+        return -1;
+    mm->has_result = true;
+    return 0;
+}

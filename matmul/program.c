@@ -1,0 +1,135 @@
+/* program.c - kernels, built when first asked for and then kept; scratch memory.
+ *
+ * One source makes many kernels, for shapes, transposes and alignments; a line of options names each. Devices
+ * of the same shape share programs, since a stdcl kernel serves every device of its context.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul/engine.h"
+
+#define SOURCE(name)                                               \
+    extern const unsigned char stdcl_kernel_matmul_##name##_cl[]; \
+    extern const unsigned long stdcl_kernel_matmul_##name##_cl_size;
+SOURCE(tile)
+SOURCE(fma)
+SOURCE(mma)
+SOURCE(pack)
+SOURCE(cpu)
+SOURCE(ladder)
+
+static const struct {
+    const char *name;
+    const unsigned char *text;
+    const unsigned long *size;
+    bool tiles; /* tile.cl comes before it */
+} source[SOURCES] = {
+#define ENTRY(name, tiles) \
+    {"matmul/" #name ".cl", stdcl_kernel_matmul_##name##_cl, &stdcl_kernel_matmul_##name##_cl_size, tiles}
+    [SOURCE_FMA] = ENTRY(fma, true),   [SOURCE_MMA] = ENTRY(mma, true),       [SOURCE_PACK] = ENTRY(pack, false),
+    [SOURCE_CPU] = ENTRY(cpu, false), [SOURCE_LADDER] = ENTRY(ladder, false),
+#undef ENTRY
+};
+
+/* ---- Programs. -------------------------------------------------------------------------------- */
+
+/* tile.cl and the file behind it as one text, in which messages find their lines. A file that defines what
+ * tile.cl is to know gets that as an option instead. */
+static char *joined(enum matmul_source s, size_t *size)
+{
+    char *text = NULL;
+    const int n = asprintf(&text, "#line 1 \"matmul/tile.cl\"\n%.*s\n#line 1 \"%s\"\n%.*s",
+                           (int)stdcl_kernel_matmul_tile_cl_size, (const char *)stdcl_kernel_matmul_tile_cl,
+                           source[s].name, (int)*source[s].size, (const char *)source[s].text);
+    if (n < 0)
+        return clerror_set(ENOMEM, "matmul: no memory on the host"), NULL;
+    *size = (size_t)n;
+    return text;
+}
+
+static void *build(struct matmul *mm, enum matmul_source s, const char *options)
+{
+    char line[1024], *text = NULL;
+    size_t size = *source[s].size;
+    snprintf(line, sizeof line, "%s%s", options, mm->precision == MATMUL_DOUBLE ? " -D DOUBLES" : "");
+    if (source[s].tiles && !(text = joined(s, &size)))
+        return NULL;
+    void *handle = clopen_named(mm->ctx, source[s].name, text ? text : (const char *)source[s].text, size, line,
+                                CLLD_NOW);
+    free(text);
+    return handle;
+}
+
+/* mm->lock is held. */
+static struct program *find(struct matmul *mm, enum matmul_source s, const char *options)
+{
+    for (struct program *p = mm->programs; p; p = p->next)
+        if (p->source == s && strcmp(p->options, options) == 0)
+            return p;
+    struct program *p = calloc(1, sizeof *p);
+    char *copy = strdup(options);
+    if (!p || !copy) {
+        clerror_set(ENOMEM, "matmul: no memory on the host");
+    } else if ((p->handle = build(mm, s, options))) {
+        p->source = s;
+        p->options = copy;
+        p->next = mm->programs;
+        return mm->programs = p;
+    }
+    free(copy);
+    free(p);
+    return NULL;
+}
+
+cl_kernel matmul_kernel(struct matmul *mm, enum matmul_source s, const char *options, const char *name)
+{
+    pthread_mutex_lock(&mm->lock);
+    const struct program *p = find(mm, s, options);
+    pthread_mutex_unlock(&mm->lock);
+    return p ? clsym(mm->ctx, p->handle, name, 0) : NULL;
+}
+
+void matmul_programs_close(struct matmul *mm)
+{
+    while (mm->programs) {
+        struct program *p = mm->programs;
+        mm->programs = p->next;
+        clclose(mm->ctx, p->handle);
+        free(p->options);
+        free(p);
+    }
+}
+
+/* ---- Scratch memory, launches. ---------------------------------------------------------------- */
+
+void *matmul_scratch(struct matmul *mm, struct part *p, int which, size_t size)
+{
+    struct scratch *s = &p->scratch[which];
+    if (s->block && s->size >= size)
+        return s->block;
+    clfree(s->block); /* waits for kernels that use it */
+    s->size = size + size / 4;
+    s->block = clmalloc(mm->ctx, s->size, CL_MEM_DEVONLY);
+    if (s->block && !clgetbuffer(mm->ctx, p->dev, s->block)) {
+        clfree(s->block);
+        s->block = NULL;
+    }
+    return s->block;
+}
+
+int matmul_fork(struct matmul *mm, const struct part *p, cl_kernel kernel, clndrange_t *ndr, cl_uint nargs,
+                const struct stdcl_arg *args)
+{
+    return clforkv(mm->ctx, p->dev, kernel, ndr, CL_EVENT_NOWAIT, nargs, args) == (cl_event)-1 ? -1 : 0;
+}
+
+int matmul_scale(struct matmul *mm, struct part *p, size_t m, size_t n, double beta_, const struct operand *c)
+{
+    cl_kernel kernel = matmul_kernel(mm, SOURCE_PACK, "", "matmul_scale");
+    const size_t group = smaller(64, p->info.dev_max_wg_sz);
+    const cl_int cols = (cl_int)n;
+    const cl_ulong at = c->offset, ld = c->ld;
+    clndrange_t ndr = clndrange_init2d(0, round_up(n, group), group, 0, m, 1);
+    REAL_NUMBER(beta, beta_);
+    const struct stdcl_arg args[] = {VALUE_ARG(cols), REAL_ARG(mm, beta), operand_arg(c), VALUE_ARG(at),
+                                     VALUE_ARG(ld)};
+    return kernel ? matmul_fork(mm, p, kernel, &ndr, COUNT_OF(args), args) : -1;
+}

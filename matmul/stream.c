@@ -1,0 +1,368 @@
+/* stream.c - products of host arrays: panels travel while others are multiplied.
+ *
+ * A GPU computes its part of C in blocks of mb x nb, each as a sum of products of panels, mb x kb of A and
+ * kb x nb of B, all as large as fits. Three queues work at once, and there are two of every buffer:
+ *
+ *     up        panels 1      panels 2      panels 3      panels 4
+ *     multiply                panels 1      panels 2      panels 3      panels 4
+ *     down                                                              block 1 ...
+ *
+ * Every device has a thread of its own, since copies from memory that is not pinned block; the first one's is
+ * the caller's, which tells the progress. A CPU device, and the host, work on the arrays where they are, in
+ * slabs of rows when somebody wants to know how far they are.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul/engine.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+enum { SLOTS = 2 };
+static const size_t MOST_BLOCK = 16384;             /* rows or columns of a block of C */
+static const size_t DEEP = 4096;                    /* depth of a panel */
+static const size_t SMALL = (size_t)16 << 20;       /* bytes of operands that travel in one piece */
+static const double SLAB_WORK = 3e8, SLAB_SECONDS = 0.1;
+
+/* What the threads share. */
+struct stream {
+    struct matmul *mm;
+    const struct host_product *all;
+    double total;           /* work, in multiply-adds */
+    atomic_ullong done;
+    atomic_bool stop;
+    atomic_uint running;    /* threads besides the caller's */
+    bool cancelled;         /* by the caller's progress function */
+};
+
+/* One device's thread. */
+struct worker {
+    struct stream *s;
+    struct part *p;         /* NULL: the host */
+    pthread_t thread;
+    bool started, telling;
+    int status, code;
+    char why[1024];
+};
+
+/* Counts work as done, and tells; false when the work is to stop. */
+static bool go_on(struct worker *w, double work)
+{
+    struct stream *s = w->s;
+    atomic_fetch_add(&s->done, (unsigned long long)work);
+    if (w->telling && s->mm->progress && !s->cancelled &&
+        s->mm->progress(s->mm->arg, (double)atomic_load(&s->done) / s->total) != 0) {
+        s->cancelled = true;
+        atomic_store(&s->stop, true);
+    }
+    return !atomic_load(&s->stop);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Where the arrays are. -------------------------------------------------------------------- */
+
+static int run_in_place(struct worker *w, const struct host_product *h)
+{
+    struct matmul *mm = w->s->mm;
+    struct product x;
+    if (!w->p)
+        return matmul_host_run(mm, h);
+    int status = matmul_wrap(mm, w->p, h, &x);
+    if (status == 0)
+        status = matmul_start(mm, w->p, &x);
+    if (clwait(mm->ctx, w->p->dev, CL_KERNEL_EVENT) == (cl_event)-1)
+        status = -1;
+    matmul_unwrap(&x);
+    return status;
+}
+
+/* In slabs of at least 64 rows that take about SLAB_SECONDS, or at once when nobody wants to know. */
+static int run_slabs(struct worker *w, const struct host_product *h)
+{
+    const double row_work = (double)h->n * (double)h->k;
+    size_t rows = w->s->mm->progress ? (size_t)(SLAB_WORK / row_work) / 64 * 64 + 64 : h->m;
+    for (size_t i = 0; i < h->m;) {
+        const double start = seconds();
+        const struct host_product slab = 
+            matmul_piece(w->s->mm, h, (struct area){i, smaller(rows, h->m - i), 0, h->n});
+        if (run_in_place(w, &slab) != 0)
+            return -1;
+        if (!go_on(w, (double)slab.m * row_work))
+            return 0;
+        i += slab.m;
+        if (seconds() - start < SLAB_SECONDS / 2)
+            rows *= 2;
+    }
+    return 0;
+}
+
+/* ---- Through a device's memory. --------------------------------------------------------------- */
+
+/* A device's buffers, and the events that say when they may be used again. */
+struct flow {
+    struct matmul *mm;
+    struct part *p;
+    struct worker *w;
+    const struct host_product *h;
+    size_t mb, nb, kb;
+    cl_command_queue up, down;
+    struct operand a[SLOTS], b[SLOTS], c[SLOTS];
+    cl_event used[SLOTS];   /* the panels of a slot were multiplied */
+    cl_event fetched[SLOTS]; /* the block of a slot is on the host */
+    size_t panels, blocks;  /* so far */
+};
+
+static size_t padded(size_t cols, size_t real) { return round_up(cols, 128 / real); }
+
+/* Bytes of the largest buffer, and of all of them. */
+static size_t bytes_of(const struct flow *f, size_t *largest)
+{
+    const size_t real = f->mm->real, side = f->mb > f->nb ? f->mb : f->nb;
+    const size_t c = f->mb * padded(f->nb, real) * real;
+    const size_t ab = (padded(f->mb, real) + padded(f->nb, real)) * padded(f->kb, real) * real;
+    const size_t panel = padded(side, real) * padded(f->kb, real) * real;
+    *largest = c > panel ? c : panel;
+    return SLOTS * (c + ab);
+}
+
+static size_t halved(size_t n) { return n > 128 ? round_up(n / 2, 64) : divide_up(n, 2); }
+
+/* The largest blocks and panels that fit; C's block takes the greater part of the memory. */
+static int choose_sizes(struct flow *f)
+{
+    const struct host_product *h = f->h;
+    const size_t room = matmul_room(f->mm, f->p);
+    size_t largest;
+    f->mb = smaller(h->m, MOST_BLOCK);
+    f->nb = smaller(h->n, MOST_BLOCK);
+    f->kb = (h->m + h->n) * h->k * f->mm->real <= SMALL ? h->k : smaller(h->k, DEEP);
+    while (bytes_of(f, &largest) > room || largest > f->p->info.dev_max_mem_alloc_sz) {
+        if (f->mb == 1 && f->nb == 1 && f->kb == 1)
+            return clerror_set(ENOMEM, "matmul_multiply: %zu bytes of %s's memory are too few for any product", room,
+                               f->p->info.dev_name);
+        if (f->kb > 2 * f->mb && f->kb > 2 * f->nb)
+            f->kb = halved(f->kb);
+        else if (f->mb >= f->nb)
+            f->mb = halved(f->mb);
+        else
+            f->nb = halved(f->nb);
+        if (f->kb > 256 && f->kb > f->mb && f->kb > f->nb)
+            f->kb = halved(f->kb);
+    }
+    return 0;
+}
+
+static int make_buffer(struct flow *f, size_t rows, size_t cols, struct operand *o)
+{
+    o->ld = padded(cols, f->mm->real);
+    o->block = clmalloc(f->mm->ctx, rows * o->ld * f->mm->real, CL_MEM_DEVONLY);
+    return o->block && clgetbuffer(f->mm->ctx, f->p->dev, o->block) ? 0 : -1;
+}
+
+static int open_flow(struct flow *f)
+{
+    const bool ta = trans_a(f->h->trans), tb = trans_b(f->h->trans);
+    cl_context context = clgetclcontext(f->mm->ctx, f->p->dev);
+    cl_device_id device = clgetdevice(f->mm->ctx, f->p->dev);
+    if (choose_sizes(f) != 0)
+        return -1;
+    f->up = clCreateCommandQueue(context, device, 0, NULL);
+    f->down = clCreateCommandQueue(context, device, 0, NULL);
+    if (!f->up || !f->down)
+        return clerror_set(ENOMEM, "matmul_multiply: no command queue on %s", f->p->info.dev_name);
+    for (int i = 0; i < SLOTS; i++)
+        if (make_buffer(f, ta ? f->kb : f->mb, ta ? f->mb : f->kb, &f->a[i]) != 0 ||
+            make_buffer(f, tb ? f->nb : f->kb, tb ? f->kb : f->nb, &f->b[i]) != 0 ||
+            make_buffer(f, f->mb, f->nb, &f->c[i]) != 0)
+            return -1;
+    return 0;
+}
+
+static void forget(cl_event *ev)
+{
+    if (*ev)
+        clReleaseEvent(*ev);
+    *ev = NULL;
+}
+
+static void close_flow(struct flow *f)
+{
+    cl_command_queue const queues[] = {f->up, f->down};
+    for (int i = 0; i < 2; i++)
+        if (queues[i])
+            clFinish(queues[i]);
+    clwait(f->mm->ctx, f->p->dev, CL_ALL_EVENT);
+    for (int i = 0; i < SLOTS; i++) {
+        forget(&f->used[i]);
+        forget(&f->fetched[i]);
+        clfree(f->a[i].block);
+        clfree(f->b[i].block);
+        clfree(f->c[i].block);
+    }
+    for (int i = 0; i < 2; i++)
+        if (queues[i])
+            clReleaseCommandQueue(queues[i]);
+}
+
+static int check_cl(const struct flow *f, cl_int err, const char *doing)
+{
+    if (err == CL_SUCCESS)
+        return 0;
+    return clerror_set(EIO, "matmul_multiply: %s failed %s (%s)", f->p->info.dev_name, doing, oclerror_str(err));
+}
+
+/* Sends rows x cols of a host array as stored, transposed or not, into a slot. */
+static int send(struct flow *f, const struct operand *to, bool trans, const void *from, size_t ld, size_t rows,
+                size_t cols, cl_event after, cl_event *done)
+{
+    union {
+        const void *in;
+        void *out;
+    } host = {from};
+    return matmul_transfer(f->mm, f->p, f->up, TO_DEVICE, to, host.out, ld, trans ? cols : rows, trans ? rows : cols,
+                           after, NULL, done);
+}
+
+/* Queues the product of one pair of panels; x tells the sizes, `from` where on the host they start. */
+static int multiply_panels(struct flow *f, const struct host_product *from, struct product *x, cl_event before)
+{
+    const size_t slot = f->panels++ % SLOTS;
+    cl_command_queue queue = clgetqueue(f->mm->ctx, f->p->dev);
+    cl_event sent = NULL;
+    if (f->used[slot] && check_cl(f, clWaitForEvents(1, &f->used[slot]), "multiplying") != 0)
+        return -1; /* which also keeps the host from running ahead */
+    if (send(f, &f->a[slot], x->trans_a, from->a, from->lda, x->m, x->k, NULL, NULL) != 0 ||
+        send(f, &f->b[slot], x->trans_b, from->b, from->ldb, x->k, x->n, NULL, &sent) != 0)
+        return -1;
+    const cl_event wait[2] = {sent, before};
+    int status = check_cl(f, clFlush(f->up), "sending panels");
+    if (status == 0)
+        status = check_cl(f, clEnqueueBarrierWithWaitList(queue, before ? 2 : 1, wait, NULL), "waiting for panels");
+    forget(&sent);
+    x->a = f->a[slot];
+    x->b = f->b[slot];
+    if (status == 0)
+        status = matmul_start(f->mm, f->p, x);
+    forget(&f->used[slot]);
+    if (status == 0)
+        status = check_cl(f, clEnqueueMarkerWithWaitList(queue, 0, NULL, &f->used[slot]), "multiplying");
+    return status == 0 ? clflush(f->mm->ctx, f->p->dev, 0) : status;
+}
+
+/* One block of C: all panels along the depth, then back to the host. */
+static int run_block(struct flow *f, size_t row, size_t col)
+{
+    const size_t slot = f->blocks++ % SLOTS;
+    const struct area area = {row, smaller(f->mb, f->h->m - row), col, smaller(f->nb, f->h->n - col)};
+    const struct host_product h = matmul_piece(f->mm, f->h, area);
+    const bool ta = trans_a(h.trans), tb = trans_b(h.trans);
+    struct product x = {.trans_a = ta, .trans_b = tb, .m = h.m, .n = h.n, .alpha = h.alpha, .c = f->c[slot]};
+    if (h.beta != 0 && send(f, &f->c[slot], false, h.c, h.ldc, h.m, h.n, f->fetched[slot], NULL) != 0)
+        return -1; /* earlier in the queue than the panels, for which the first product waits */
+    for (size_t k0 = 0; k0 < h.k; k0 += f->kb) {
+        struct host_product from = h;
+        x.k = smaller(f->kb, h.k - k0);
+        x.beta = k0 ? 1 : h.beta;
+        from.a = (const char *)h.a + place_of(ta, h.lda, 0, k0) * f->mm->real;
+        from.b = (const char *)h.b + place_of(tb, h.ldb, k0, 0) * f->mm->real;
+        if (multiply_panels(f, &from, &x, k0 ? NULL : f->fetched[slot]) != 0)
+            return -1;
+        if (!go_on(f->w, (double)h.m * (double)h.n * (double)x.k))
+            return 0;
+    }
+    forget(&f->fetched[slot]);
+    if (matmul_transfer(f->mm, f->p, f->down, TO_HOST, &f->c[slot], h.c, h.ldc, h.m, h.n,
+                        f->used[(f->panels - 1) % SLOTS], NULL, &f->fetched[slot]) != 0)
+        return -1;
+    return check_cl(f, clFlush(f->down), "fetching the result");
+}
+
+static int run_flow(struct worker *w, const struct host_product *h)
+{
+    struct flow f = {.mm = w->s->mm, .p = w->p, .w = w, .h = h};
+    int status = open_flow(&f);
+    for (size_t row = 0; status == 0 && row < h->m; row += f.mb)
+        for (size_t col = 0; status == 0 && col < h->n && !atomic_load(&w->s->stop); col += f.nb)
+            status = run_block(&f, row, col);
+    for (int i = 0; status == 0 && i < SLOTS; i++)
+        if (f.fetched[i])
+            status = check_cl(&f, clWaitForEvents(1, &f.fetched[i]), "fetching the result");
+    if (status == 0 && clwait(f.mm->ctx, f.p->dev, CL_KERNEL_EVENT) == (cl_event)-1)
+        status = -1;
+    close_flow(&f);
+    return status;
+}
+
+/* ---- Threads. --------------------------------------------------------------------------------- */
+
+static void run_worker(struct worker *w)
+{
+    const struct stream *s = w->s;
+    struct host_product h = *s->all;
+    if (w->p)
+        h = matmul_piece(s->mm, s->all, matmul_area(s->mm, w->p->dev, s->all->m, s->all->n));
+    if (h.m > 0 && h.n > 0)
+        w->status = !w->p || w->p->in_place ? run_slabs(w, &h) : run_flow(w, &h);
+    if (w->status == 0)
+        return;
+    const char *why = clerror(); /* which is this thread's alone */
+    w->code = clerrno;
+    snprintf(w->why, sizeof w->why, "%s", why ? why : clerror_str(w->code));
+    atomic_store(&w->s->stop, true);
+}
+
+static void *thread_main(void *arg)
+{
+    struct worker *w = arg;
+    run_worker(w);
+    atomic_fetch_sub(&w->s->running, 1);
+    return NULL;
+}
+
+/* Starts the others, works, and tells how far they are until they are done. */
+static int run_workers(struct stream *s, struct worker *w, cl_uint count)
+{
+    for (cl_uint i = 1; i < count; i++) {
+        atomic_fetch_add(&s->running, 1);
+        w[i].started = pthread_create(&w[i].thread, NULL, thread_main, &w[i]) == 0;
+        if (!w[i].started) {
+            atomic_fetch_sub(&s->running, 1);
+            run_worker(&w[i]); /* then one after the other */
+        }
+    }
+    w[0].telling = true;
+    run_worker(&w[0]);
+    while (s->mm->progress && atomic_load(&s->running) > 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        go_on(&w[0], 0);
+    }
+    int status = 0;
+    for (cl_uint i = 0; i < count; i++) {
+        if (w[i].started)
+            pthread_join(w[i].thread, NULL);
+        if (w[i].status != 0 && status == 0)
+            status = clerror_set(w[i].code ? w[i].code : EIO, "%s", w[i].why);
+    }
+    if (status == 0 && s->cancelled)
+        status = clerror_set(ECANCELED, "matmul_multiply: stopped before the end");
+    return status;
+}
+
+int matmul_stream(struct matmul *mm, const struct host_product *h)
+{
+    const cl_uint count = mm->ndev ? mm->ndev : 1;
+    struct stream s = {.mm = mm, .all = h, .total = (double)h->m * (double)h->n * (double)h->k};
+    struct worker *w = calloc(count, sizeof *w);
+    if (!w)
+        return clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
+    for (cl_uint d = 0; d < count; d++)
+        w[d] = (struct worker){.s = &s, .p = mm->ndev ? &mm->part[d] : NULL};
+    const int status = run_workers(&s, w, count);
+    free(w);
+    return status;
+}

@@ -1,0 +1,217 @@
+/* tile.cl - what fma.cl and mma.cl share: C in tiles, operands in slices.
+ *
+ *   C is cut into tiles of BM x BN, one a work-group, whose warps of 32 items compute WM x WN each.
+ *   Along the depth, op(A) and op(B) are cut into slices of BK; local memory holds STAGES of either:
+ *
+ *            slice:   s        s + 1     s + 2            A slot is filled again as soon as everybody has
+ *     slot 0     [ multiplied ]                           read its slice for the last time; with cp.async
+ *     slot 1                [  on its way  ]              (ASYNC) a warp only asks for the bytes and goes
+ *     slot 2                           [ on its way ]     on multiplying.
+ *
+ *   When the tiles do not fill the device evenly, the last ones are shared: `splits` groups multiply a part
+ *   of the depth each, leave their sums in `partial`, and the group that comes last adds them up, always
+ *   in the same order.
+ *
+ * Host code puts this file before the other two; read from a folder, they include it.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef MATMUL_TILE
+#define MATMUL_TILE
+
+#ifdef DOUBLES
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define T double
+#define SIZE 8
+#else
+#define T float
+#define SIZE 4
+#endif
+#ifndef BM
+#define BM 128
+#endif
+#ifndef BN
+#define BN 128
+#endif
+#ifndef BK
+#define BK 8 /* a multiple of 8 */
+#endif
+#ifndef WM
+#define WM 64
+#endif
+#ifndef WN
+#define WN 32
+#endif
+#ifndef STAGES
+#define STAGES 3 /* at least 2 */
+#endif
+#ifndef TRANS_A
+#define TRANS_A 0 /* 1: A is stored K x M */
+#endif
+#ifndef TRANS_B
+#define TRANS_B 0 /* 1: B is stored N x K */
+#endif
+#ifndef WIDE_A
+#define WIDE_A 0 /* 1: rows of A start at multiples of 16 bytes, so that 16 can be copied at once */
+#endif
+#ifndef WIDE_B
+#define WIDE_B 0
+#endif
+#ifndef WIDE_C
+#define WIDE_C 0
+#endif
+#ifndef TAIL
+#define TAIL 1 /* 0: K is a multiple of BK */
+#endif
+#ifndef AHEAD
+#define AHEAD 1 /* 1: registers of the next step are filled during this one; 0: fewer registers */
+#endif
+#ifndef RASTER
+#define RASTER 8 /* rows of tiles that are walked together, for the sake of the cache */
+#endif
+#ifndef PTX
+#define PTX 0 /* 1: NVIDIA's compiler, which takes inline PTX */
+#endif
+#if !defined(ASYNC) || !PTX
+#undef ASYNC
+#define ASYNC 0 /* 1: cp.async, by PTX, from compute capability 8 on */
+#endif
+
+#define THREADS ((BM / WM) * (BN / WN) * 32)
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+
+/* ---- From memory to local memory. ------------------------------------------------------------- */
+
+/* Copies `step` elements, of which `valid` exist; the others become 0. */
+static void copy(__local T *to, __global const T *from, int step, int valid)
+{
+#if ASYNC
+    uint place = (uint)(size_t)to;
+    int bytes = valid * SIZE;
+    if (step * SIZE == 16)
+        __asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(bytes));
+    else if (step * SIZE == 8)
+        __asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(place), "l"(from), "r"(bytes));
+    else
+        __asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(place), "l"(from), "r"(bytes));
+#else
+    for (int e = 0; e < step; e++)
+        to[e] = e < valid ? from[e] : (T)0;
+#endif
+}
+
+/* COMMIT ends a batch of copies; AWAIT returns when all but the last n batches are there. */
+#if ASYNC
+#define COMMIT() __asm volatile("cp.async.commit_group;" ::: "memory")
+#define AWAIT(n) __asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
+#else
+#define COMMIT()
+#define AWAIT(n)
+#endif
+
+/* Copy c of an item's part of a slice, whose first element exists for `left` more steps along k (all of
+ * them do when K has no tail). A copy that has nothing to bring still writes zeros. */
+static void copy_part(__local T *to, __global const T *from, int offset, int place, int step, int along_k,
+                      int left)
+{
+    int exist = step;
+    if (TAIL)
+        exist = along_k ? clamp(left, 0, step) : left > 0 ? step : 0;
+    copy(to + place, TAIL && !exist ? from : from + offset, step, exist);
+}
+
+/* ---- Which tile, and which part of the depth. -------------------------------------------------- */
+
+/* The first row and column of a tile: columns of tiles inside bands of RASTER rows of tiles. */
+static int2 tile_corner(int tile, int m, int n)
+{
+    const int tiles_m = (m + BM - 1) / BM, tiles_n = (n + BN - 1) / BN;
+    const int band = tile / (RASTER * tiles_n) * RASTER;
+    const int high = min(RASTER, tiles_m - band), rest = tile - band * tiles_n;
+    return (int2)((band + rest % high) * BM, rest / high * BN);
+}
+
+/* A group's work: its tile, which of `parts` parts of the depth, and from where to where that goes. */
+struct work {
+    int tile, shared; /* shared: its number among the tiles that are, or -1 */
+    int part, parts, k0, k1;
+};
+
+static struct work work_of(int group, int k, int whole, int splits)
+{
+    struct work w = {group, -1, 0, 1, 0, k};
+    if (group >= whole) {
+        const int span = ((k + BK - 1) / BK + splits - 1) / splits * BK;
+        w.shared = (group - whole) / splits;
+        w.tile = whole + w.shared;
+        w.part = (group - whole) % splits;
+        w.parts = splits;
+        w.k0 = min(k, w.part * span);
+        w.k1 = min(k, w.k0 + span);
+    }
+    return w;
+}
+
+#if PTX
+#define FENCE() __asm volatile("membar.gl;" ::: "memory")
+#else
+#define FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
+#endif
+
+/* Adds up the parts of a shared tile: true in the group that comes last, whose sum[] is then the whole.
+ * A part's numbers lie as [register][item], and the counters are 0 before and after. */
+static int join_parts(struct work w, T *sum, int regs, __global volatile T *partial,
+                      __global volatile uint *counter, __local uint *arrived, int thread)
+{
+    __global volatile T *own = partial + ((size_t)w.shared * w.parts + w.part) * regs * THREADS + thread;
+#pragma unroll
+    for (int r = 0; r < regs; r++)
+        own[r * THREADS] = sum[r];
+    FENCE();
+    AWAIT(0); /* `arrived` lies where copies that nobody reads may still be going */
+    barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+    if (thread == 0)
+        *arrived = atomic_inc(counter + w.shared);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (*arrived != (uint)w.parts - 1)
+        return 0;
+    FENCE();
+    if (thread == 0)
+        counter[w.shared] = 0;
+#pragma unroll
+    for (int r = 0; r < regs; r++)
+        sum[r] = 0;
+    for (int p = 0; p < w.parts; p++) {
+        __global volatile T *other = partial + ((size_t)w.shared * w.parts + p) * regs * THREADS + thread;
+#pragma unroll
+        for (int r = 0; r < regs; r++)
+            sum[r] += other[r * THREADS];
+    }
+    return 1;
+}
+
+/* ---- From registers to C. ---------------------------------------------------------------------- */
+
+/* Elements that stand side by side in C and in one item: 16 bytes of them, or 4 doubles. */
+#ifndef RUN
+#define RUN 4
+#endif
+typedef CAT(T, RUN) run_t;
+
+/* C = alpha v + beta C in `exist` elements of a run; with beta 0 C is not read. */
+static void store_run(__global T *to, run_t v, T alpha, T beta, int exist)
+{
+    v *= alpha;
+    if (WIDE_C && exist >= RUN) {
+        if (beta != 0)
+            v += beta * *(__global run_t *)to;
+        *(__global run_t *)to = v;
+    } else {
+#pragma unroll
+        for (int e = 0; e < RUN; e++)
+            if (e < exist)
+                to[e] = beta == 0 ? ((T *)&v)[e] : fma(beta, to[e], ((T *)&v)[e]);
+    }
+}
+
+#endif
