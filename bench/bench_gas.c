@@ -170,7 +170,8 @@ static void bench_sum(const struct sum_case *c, void *x, void *y, size_t bytes)
     const size_t size = c->type == GAS_DOUBLE ? 8 : 4, n = bytes / size / (c->dot ? 2 : 1);
     struct sum_run r = {.n = n, .x = x, .y = y, .dot = c->dot};
     r.sums = gas_sums_create(&(struct gas_sums_options){.ctx = cp, .type = c->type, .accumulator = c->accumulator,
-                                                        .method = c->method, .shape = option.shape});
+                                                        .method = c->method,
+                                                        .shape = c->method == GAS_TREE ? NULL : option.shape});
     if (!r.sums || gas_sums_place(r.sums, x, n) != 0 || (c->dot && gas_sums_place(r.sums, y, n) != 0) || run_sum(&r))
         die(c->name);
     if (r.result != right_answer(c->type, n, c->dot))
