@@ -80,7 +80,7 @@ static bool parse(struct gas_job *job, int argc, char **argv, int *status)
         CLI_STRING(0, "shape", "WORDS", &job->shape, "KEY=NUMBER words that change how kernels are launched"),
         CLI_GROUP("Output"),
         CLI_STRINGS(0, "histogram", "FILE", &job->histogram,
-                    "speeds against Maxwell's distribution: .csv a table, .png or .svg a plot; may be repeated"),
+                    "speeds against Maxwell's distribution: .csv a table, .svg a plot; may be repeated"),
         CLI_INT(0, "bins", "N", &job->bins, 1, 4096, "of the histogram, up to six times the thermal speed"),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,

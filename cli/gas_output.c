@@ -1,14 +1,166 @@
 /* gas_output.c - the histogram of speeds, as a table and as a plot. */
 #include "gas_job.h"
 
+#include <math.h>
+
+#include "formats/csv.h"
+#include "formats/outfile.h"
+
+static const double TOP = 6; /* thermal speeds sqrt(k_B T / m): one molecule in 10^7 is faster */
+
 int gas_output_plan(const struct gas_job *job)
 {
-    (void)job;
+    for (size_t i = 0; i < job->histogram.n; i++) {
+        const char *file = job->histogram.item[i];
+        if (!cli_has_suffix(file, ".csv") && !cli_has_suffix(file, ".svg"))
+            return cli_wrong("--histogram: '%s' must end in .csv for a table or .svg for a plot", file);
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(file, job->histogram.item[k]))
+                return cli_wrong("'%s' is given twice as output", file);
+        const int status = cli_check_output(file);
+        if (status != CLI_DONE)
+            return status;
+    }
     return CLI_DONE;
+}
+
+/* ---- Numbers of a bin. ----------------------------------------------------------------------- */
+
+struct bins {
+    const struct gas_job *job;
+    int n;
+    double width; /* of a bin, in the caller's units */
+    const uint64_t *count;
+};
+
+/* Molecules per speed, as counted and as Maxwell expects. */
+static double counted(const struct bins *b, int i)
+{
+    return (double)b->count[i] / ((double)b->job->n * b->width);
+}
+
+static double slower(const struct bins *b, double speed)
+{
+    return gas_slower(speed, b->job->temperature, b->job->mass, b->job->boltzmann);
+}
+
+static double expected(const struct bins *b, int i)
+{
+    const double below = slower(b, i * b->width);
+    return i == b->n ? 1 - below : slower(b, (i + 1) * b->width) - below;
+}
+
+/* ---- A table. -------------------------------------------------------------------------------- */
+
+/* The last row, up to infinity, holds what is faster than the bins. */
+static int write_table(const struct bins *b, const char *file)
+{
+    static const char *const names[] = {"speed_from", "speed_to", "count", "expected_count", "density",
+                                        "expected_density"};
+    enum { COLUMNS = sizeof names / sizeof *names };
+    struct csv csv = {0};
+    int failed = csv_open(&csv, file, COLUMNS, names);
+    for (int i = 0; i <= b->n && !failed; i++) {
+        const bool last = i == b->n;
+        const double row[COLUMNS] = {i * b->width, last ? INFINITY : (i + 1) * b->width, (double)b->count[i],
+                                     expected(b, i) * (double)b->job->n, last ? 0 : counted(b, i),
+                                     last ? 0 : expected(b, i) / b->width};
+        failed = csv_row(&csv, row);
+    }
+    if (!failed)
+        failed = csv_close(&csv);
+    if (failed) {
+        cli_failed_call(NULL); /* before the sentence is lost */
+        csv_discard(&csv);
+        return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
+
+/* ---- A plot. --------------------------------------------------------------------------------- */
+
+enum { LEFT = 70, TOP_EDGE = 40, WIDE = 640, HIGH = 360 };
+
+/* A number of ticks of 1, 2 or 5 times a power of ten, at most eight up to `end`. */
+static double tick_of(double end)
+{
+    static const double steps[] = {1, 2, 5, 10};
+    const double power = pow(10, floor(log10(end / 8)));
+    int k = 0;
+    while (k < 3 && steps[k] * power * 8 < end)
+        k++;
+    return steps[k] * power;
+}
+
+static void draw_axes(FILE *fp, const struct bins *b, double most)
+{
+    const double end = b->n * b->width, tick = tick_of(end);
+    const struct gas_job *job = b->job;
+    const bool si = job->species >= 0;
+    fprintf(fp, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#333\"/>\n", LEFT, TOP_EDGE, TOP_EDGE + HIGH,
+            LEFT + WIDE);
+    for (int k = 0; k * tick <= end * 1.0001; k++) {
+        const double x = LEFT + WIDE * (k * tick) / end;
+        fprintf(fp, "<path d=\"M%.1f %dv6\" stroke=\"#333\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
+                x, TOP_EDGE + HIGH, x, TOP_EDGE + HIGH + 22, k * tick);
+    }
+    const double step = tick_of(most);
+    for (int k = 1; k * step <= most; k++) {
+        const double y = TOP_EDGE + HIGH * (1 - k * step / most);
+        fprintf(fp, "<path d=\"M%d %.1fh-6\" stroke=\"#333\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+                LEFT, y, LEFT - 10, y + 4, k * step);
+    }
+    fprintf(fp, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">speed%s</text>\n", LEFT + WIDE / 2,
+            TOP_EDGE + HIGH + 46, si ? " (m/s)" : "");
+    fprintf(fp, "<text x=\"%d\" y=\"24\" text-anchor=\"middle\">%llu molecules%s%s at T = %g%s, and Maxwell's "
+            "distribution</text>\n", LEFT + WIDE / 2, (unsigned long long)job->n, si ? " of " : "",
+            si ? gas_species_list()[job->species].formula : "", job->temperature, si ? " K" : "");
+}
+
+/* Steps: what was counted. Curve: what is expected, in the middles of bins. */
+static void draw_curves(FILE *fp, const struct bins *b, double most)
+{
+    fprintf(fp, "<path d=\"M%d %d", LEFT, TOP_EDGE + HIGH);
+    for (int i = 0; i < b->n; i++)
+        fprintf(fp, "V%.2fH%.2f", TOP_EDGE + HIGH * (1 - counted(b, i) / most), LEFT + (double)WIDE * (i + 1) / b->n);
+    fprintf(fp, "V%dZ\" fill=\"#9ecae1\" stroke=\"#4292c6\" stroke-width=\"0.5\"/>\n<path d=\"", TOP_EDGE + HIGH);
+    for (int i = 0; i < b->n; i++)
+        fprintf(fp, "%c%.2f %.2f", i ? 'L' : 'M', LEFT + WIDE * (i + 0.5) / b->n,
+                TOP_EDGE + HIGH * (1 - expected(b, i) / b->width / most));
+    fprintf(fp, "\" fill=\"none\" stroke=\"#cb181d\" stroke-width=\"1.5\"/>\n");
+}
+
+static int write_plot(const struct bins *b, const char *file)
+{
+    struct outfile out = {0};
+    double most = 0;
+    for (int i = 0; i < b->n; i++)
+        most = fmax(most, 1.05 * fmax(counted(b, i), expected(b, i) / b->width));
+    if (outfile_open(&out, file) < 0)
+        return cli_failed_call(NULL);
+    fprintf(out.fp, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
+            "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", LEFT + WIDE + 30,
+            TOP_EDGE + HIGH + 60);
+    draw_curves(out.fp, b, most);
+    draw_axes(out.fp, b, most);
+    fprintf(out.fp, "</svg>\n");
+    return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
 int gas_output_finish(const struct gas_job *job)
 {
-    (void)job;
-    return CLI_DONE;
+    int status = CLI_DONE;
+    if (!job->histogram.n)
+        return CLI_DONE;
+    const double top = TOP * sqrt(job->boltzmann * job->temperature / job->mass);
+    uint64_t *count = cli_alloc((size_t)job->bins + 1, sizeof *count);
+    const struct bins bins = {job, job->bins, top / job->bins, count};
+    if (gas_histogram(job->gas, top, (unsigned)job->bins, count) != 0)
+        status = cli_failed_call(NULL);
+    for (size_t i = 0; i < job->histogram.n && status == CLI_DONE; i++) {
+        const char *file = job->histogram.item[i];
+        status = cli_has_suffix(file, ".csv") ? write_table(&bins, file) : write_plot(&bins, file);
+    }
+    free(count);
+    return status;
 }
