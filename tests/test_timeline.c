@@ -479,13 +479,15 @@ static void a_million_launches(void **unused)
     peak = resident_kib();
     print_message("%zu launches in %.1f s, %ld MiB at half time, %ld MiB at the end\n", n,
                   seconds_now() - start, half / 1024, peak / 1024);
-    assert_true(peak < half + 24 * 1024);
+    if (!SANITIZED) /* which hold back what is freed */
+        assert_true(peak < half + 24 * 1024);
 
     struct clprofile_row row[4];
     assert_int_equal(clprofile_rows(cp, row, 4), 1);
     assert_int_equal(row[0].count, n);
     works(clprofile_trace(cp, in_folder("long.json")));
-    assert_true(resident_kib() < peak + 24 * 1024); /* nor does the file need any */
+    if (!SANITIZED)
+        assert_true(resident_kib() < peak + 24 * 1024); /* nor does the file need any */
     assert_int_equal(lines_with(in_folder("long.json"), "\"cat\":\"kernel\""), n < MAX_SPANS ? n : MAX_SPANS);
     assert_int_equal(lines_with(in_folder("long.json"), "all of it"), 1); /* the last phase to end */
     char beyond[64];
