@@ -485,7 +485,7 @@ static void float_pairs_hold_double(void **state)
 /* At most 64 bytes a body in single precision, plus work space of at most 64 MiB. */
 static void memory_is_bounded(void **state)
 {
-    static const char *const shapes[] = {"", "fill=1000 span=16", "split=100000"};
+    static const char *const shapes[] = {"split=1", "", "fill=1000 span=16", "split=100000"};
     const size_t n = 200000;
     double *m = calloc(n, sizeof *m), (*x)[3] = calloc(n, sizeof *x);
     (void)state;
@@ -495,6 +495,7 @@ static void memory_is_bounded(void **state)
         nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1, .shape = shapes[s]}, n, m, (rows)x,
                                  (rows)x);
         ready(nb);
+        /* Without splits there is no work space. */
         assert_true(nbody_device_bytes(nb) <= 64 * n + (s ? 64 << 20 : 0) + 4096);
         nbody_free(nb);
     }
@@ -532,9 +533,9 @@ static void bad_input(void **state)
     create_fails(o, 3, "width must be");
     o.shape = "items=";
     create_fails(o, 3, "\"items=\"");
-    o.shape = "group=1048576";
+    o.shape = "local=0 group=1048576"; /* with local memory, tile would have to fit group */
     create_fails(o, 3, "group=1048576");
-    o.shape = "local=1 tile=1048576 block=1048576";
+    o.shape = "local=1 group=1 tile=1048576 block=1048576";
     create_fails(o, 3, "local memory");
     mass[2] = -1;
     create_fails(good, 3, "body 2 has the mass -1");
