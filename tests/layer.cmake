@@ -18,6 +18,8 @@ foreach(subject context memory sync image loader kernel event error threads)
   add_dependencies(test_layer_${subject} layer_child)
   stdcl_test_on_two(test_layer_${subject})
 endforeach()
+# PoCL saves a binary out of its cache, which must not grow meanwhile: two processes share it.
+set_tests_properties(test_layer_loader test_layer_loader_on_two PROPERTIES RESOURCE_LOCK pocl_cache)
 
 stdcl_test(test_layer_cxx test_layer_cxx.cpp)
 stdcl_test_on_two(test_layer_cxx)
