@@ -138,7 +138,8 @@ static void put_cell(struct view *v, const struct life_cells *c, int column, int
         put_code(v, 0x2800 + code);
         return;
     }
-    code = dot(c, v->zoom, (size_t)column, (size_t)(2 * line)) | dot(c, v->zoom, (size_t)column, (size_t)(2 * line + 1)) << 1;
+    code = dot(c, v->zoom, (size_t)column, (size_t)(2 * line));
+    code |= dot(c, v->zoom, (size_t)column, (size_t)(2 * line + 1)) ? 2 : 0;
     if (code)
         put_code(v, blocks[code]);
     else
