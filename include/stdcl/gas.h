@@ -34,7 +34,7 @@ enum gas_type { GAS_FLOAT, GAS_DOUBLE, GAS_INT, GAS_LONG };
 
 /* What floating-point elements are added up in. Integers are always added exactly.
  *   GAS_WIDE         double. Of floats the sum is then right to about one unit of double precision; of
- *                    doubles the error is at most 47 + log2(n / 32768) roundings of the sum of |x|, as
+ *                    doubles the error is at most 41 + log2(n / 32768) roundings of the sum of |x|, as
  *                    nothing is added up in a longer chain than that. On a device without double
  *                    precision floats are compensated instead.
  *   GAS_COMPENSATED  pairs of the element's type, value and rounding error (Knuth's TwoSum; products by
