@@ -193,7 +193,7 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
     }
 #endif
 
-    if (work.parts > 1 && !join_parts(work, sum, TM * TN, partial + partial0, counter, (__local uint *)as, thread))
+    if (SPLIT && work.parts > 1 && !join_parts(work, sum, TM * TN, partial + partial0, counter, (__local uint *)as, thread))
         return;
 #pragma unroll
     for (int i = 0; i < TM; i++)

@@ -124,14 +124,14 @@ static void *partials(struct matmul *mm, struct part *p, const struct plan *plan
 /* ---- The launch. ------------------------------------------------------------------------------ */
 
 static void options_of(const struct part *p, const struct matmul_shape *s, const struct product *x, bool wide_a, bool wide_b, bool wide_c,
-                       bool tail, char *text, size_t size)
+                       bool tail, bool split, char *text, size_t size)
 {
     snprintf(text, size,
              "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
-             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d%s",
+             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s",
              s->bm, s->bn, s->bk, s->wm, s->wn, s->stages, s->ahead, s->lanes, s->raster, p->capability > 0, s->async,
              x->trans_a,
-             x->trans_b, wide_a, wide_b, wide_c, tail, s->mma ? " -D RUN=2" : "");
+             x->trans_b, wide_a, wide_b, wide_c, tail, split, s->mma ? " -D RUN=2" : "");
 }
 
 static int launch(struct matmul *mm, struct part *p, const struct product *x, const struct side *a,
@@ -146,7 +146,7 @@ static int launch(struct matmul *mm, struct part *p, const struct product *x, co
     const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0;
     char options[512];
     void *shared = plan.splits > 1 ? partials(mm, p, &plan) : NULL;
-    options_of(p, s, x, a->wide, b->wide, wide_c, tail, options, sizeof options);
+    options_of(p, s, x, a->wide, b->wide, wide_c, tail, plan.splits > 1, options, sizeof options);
     cl_kernel kernel = matmul_kernel(mm, s->mma ? SOURCE_MMA : SOURCE_FMA, options, s->mma ? "matmul_mma" : "matmul_fma");
     if (!kernel || (plan.splits > 1 && !shared))
         return -1;

@@ -68,6 +68,9 @@
 #ifndef RASTER
 #define RASTER 8 /* rows of tiles that are walked together, for the sake of the cache */
 #endif
+#ifndef SPLIT
+#define SPLIT 1 /* 0: every tile is one group's, which leaves more registers */
+#endif
 #ifndef PTX
 #define PTX 0 /* 1: NVIDIA's compiler, which takes inline PTX */
 #endif
@@ -140,7 +143,7 @@ struct work {
 static struct work work_of(int group, int k, int whole, int splits)
 {
     struct work w = {group, -1, 0, 1, 0, k};
-    if (group >= whole) {
+    if (SPLIT && group >= whole) {
         const int span = ((k + BK - 1) / BK + splits - 1) / splits * BK;
         w.shared = (group - whole) / splits;
         w.tile = whole + w.shared;
