@@ -7,6 +7,7 @@ const char *const nbody_model_names[] = {"plummer", "uniform", "cold", "collisio
                                          "pythagorean", NULL};
 const char *const nbody_integrator_names[] = {"leapfrog", "hermite4", "taylor", NULL};
 const char *const nbody_precision_names[] = {"single", "double", NULL};
+const char *const nbody_kernel_names[] = {"tuned", "naive", "branchless", "tiled", NULL};
 
 static const char *const plane_names[] = {"xy", "xz", "yz", NULL};
 static const char *const colour_names[] = {"inferno", "magma", "viridis", "grey", NULL};
@@ -41,6 +42,18 @@ static bool read_pixels(const char *text, void *to, char *why, size_t size)
     return false;
 }
 
+/* What --compare has no use for: it sums forces, with every kernel, and takes no steps. */
+static int check_compare(const struct cli_option *options)
+{
+    static const char *const of_runs[] = {"dt",    "steps",  "until",  "integrator", "burst",
+                                          "kernel", "output", "frames", "csv",        "forces"};
+    for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
+        if (cli_given(options, of_runs[i]))
+            return cli_wrong("--compare and --%s exclude each other: every kernel sums the forces on the "
+                             "bodies as they are, and no steps are made", of_runs[i]);
+    return CLI_DONE;
+}
+
 /* Options that contradict each other. */
 static int check(const struct nbody_job *job, const struct cli_option *options)
 {
@@ -57,7 +70,10 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
     if (fixed && job->n && job->n != fixed)
         return cli_wrong("--bodies: '%zu' does not fit --ic %s, which has %zu bodies", job->n,
                          nbody_model_names[job->model], fixed);
-    return CLI_DONE;
+    if (job->kernel != NBODY_TUNED && job->integrator == NBODY_HERMITE4)
+        return cli_wrong("--kernel %s has no derivatives of forces, which --integrator hermite4 needs; take "
+                         "another integrator or --kernel tuned", nbody_kernel_names[job->kernel]);
+    return job->compare ? check_compare(options) : CLI_DONE;
 }
 
 static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
@@ -69,7 +85,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                    "text with seven columns, mass x y z vx vy vz, or TIPSY; '-' reads standard input"),
         CLI_CHOICE(0, "ic", "MODEL", &job->model, nbody_model_names, "make the bodies"),
         CLI_SIZE('n', "bodies", "N", &job->n, 1, SIZE_MAX,
-                 "how many to make (default 16384; figure8 and pythagorean have 3)"),
+                 "how many to make (default 16384, with --compare 4096 on CPUs and 32768 on others; figure8 and "
+                 "pythagorean have 3)"),
         CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT64_MAX,
                 "another seed makes other bodies, the same one the same on every machine"),
         CLI_GROUP("Physics"),
@@ -88,6 +105,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_CHOICE(0, "precision", "NAME", &job->precision, nbody_precision_names,
                    "of the numbers on the device: {} (default single; double for models of "
                    "three bodies)"),
+        CLI_CHOICE(0, "kernel", "NAME", &job->kernel, nbody_kernel_names,
+                   "what sums the forces; all but tuned are for comparison, and use one device"),
         CLI_SIZE(0, "burst", "N", &job->burst, 1, SIZE_MAX,
                  "steps between visits of the host (default: about ten visits a second)"),
         CLI_GROUP("Output"),
@@ -101,12 +120,19 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                    "time, energies, momentum, angular momentum and virial ratio, as -o FILE.csv does"),
         CLI_SIZE(0, "every", "N", &job->every, 1, SIZE_MAX,
                  "steps between rows of that table (default: about 100 rows)"),
+        CLI_STRING(0, "forces", "FILE", &job->forces,
+                   "a table of what acts on every body at the end, mass, force, acceleration and potential; "
+                   "with --steps 0 on the bodies as given"),
         CLI_CHOICE(0, "plane", "NAME", &plane, plane_names, "what a picture looks at"),
         CLI_CHOICE(0, "colours", "NAME", &colours, colour_names, "of pictures"),
         CLI_PARSED(0, "size", "WxH", &job->picture, read_pixels,
                    "pixels of a picture (default 1024x1024)"),
         CLI_REAL(0, "extent", "LENGTH", &job->picture.extent, CLI_ABOVE_0, DBL_MAX,
                  "what a picture shows across its shorter side (default: nearly all bodies)"),
+        CLI_GROUP("Instead of a simulation"),
+        CLI_FLAG(0, "compare", &job->compare,
+                 "sum the forces once with every kernel, check them against plain C in double precision, and "
+                 "print how fast each is; fails when one is wrong"),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
     };
@@ -116,7 +142,9 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                  "and how well energy is kept.",
         .examples = "  stdcl nbody --ic collision -o collision.png\n"
                     "  stdcl nbody --ic plummer -n 2^16 --until 10 -o plummer.csv -o plummer.tab\n"
-                    "  stdcl nbody -i galaxy.tab --eps 0.05 --dt 0.002 --steps 1000 -o galaxy.mp4\n",
+                    "  stdcl nbody -i galaxy.tab --eps 0.05 --dt 0.002 --steps 1000 -o galaxy.mp4\n"
+                    "  stdcl nbody -i galaxy.tab --eps 0.05 --steps 0 --forces forces.csv\n"
+                    "  stdcl nbody --compare -n 2^15\n",
         .options = options,
     };
     if (!cli_parse(&usage, argc, argv, status))
@@ -127,8 +155,20 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
     return *status == CLI_DONE;
 }
 
+static int compare(struct nbody_job *job)
+{
+    int status = cli_devices_open(&job->common.device, &job->context);
+    if (status == CLI_DONE)
+        status = cli_profile_start(&job->common, job->context);
+    cli_interrupt_catch();
+    if (status == CLI_DONE)
+        status = nbody_job_compare(job);
+    const int reported = cli_profile_report(&job->common, job->context);
+    return status == CLI_DONE ? reported : status;
+}
+
 /* Everything that can be wrong is looked for in this order, cheapest first, before computing begins. */
-static int work(struct nbody_job *job)
+static int simulate(struct nbody_job *job)
 {
     int status = nbody_output_plan(job);
     if (status == CLI_DONE)
@@ -175,7 +215,7 @@ static int run(int argc, char **argv)
     };
     int status;
     if (parse(&job, argc, argv, &status))
-        status = work(&job);
+        status = job.compare ? compare(&job) : simulate(&job);
     nbody_output_discard(&job);
     nbody_free(job.engine);
     if (job.context)

@@ -200,24 +200,34 @@ static int plan_steps(struct nbody_job *job)
     return CLI_DONE;
 }
 
-int nbody_job_plan(struct nbody_job *job)
+void nbody_job_choose(struct nbody_job *job)
 {
     if (job->input)
         estimate(job);
     else
         use_recipe(job);
+}
+
+int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
+{
+    const struct nbody_options options = {
+        .ctx = job->context, .integrator = (enum nbody_integrator)job->integrator,
+        .precision = (enum nbody_precision)job->precision, .kernel = kernel, .G = job->G,
+        .eps = job->eps, .dt = job->dt, .burst = job->burst,
+    };
+    job->engine = nbody_create(&options, job->n, job->bodies.mass, (const double(*)[3])job->bodies.pos,
+                               (const double(*)[3])job->bodies.vel);
+    return job->engine ? CLI_DONE : cli_failed_call(NULL);
+}
+
+int nbody_job_plan(struct nbody_job *job)
+{
+    nbody_job_choose(job);
     const int status = plan_steps(job);
     if (status != CLI_DONE)
         return status;
     if (job->frames > job->total + 1)
         return cli_wrong("--frames: %zu pictures need at least %zu steps, and there are %zu",
                          job->frames, job->frames - 1, job->total);
-    const struct nbody_options options = {
-        .ctx = job->context, .integrator = (enum nbody_integrator)job->integrator,
-        .precision = (enum nbody_precision)job->precision, .G = job->G, .eps = job->eps,
-        .dt = job->dt, .burst = job->burst,
-    };
-    job->engine = nbody_create(&options, job->n, job->bodies.mass, (const double(*)[3])job->bodies.pos,
-                               (const double(*)[3])job->bodies.vel);
-    return job->engine ? CLI_DONE : cli_failed_call(NULL);
+    return nbody_job_engine(job, (enum nbody_kernel)job->kernel);
 }

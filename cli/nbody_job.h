@@ -5,6 +5,7 @@
  *   nbody_run.c     the loop: bursts of steps between visits to the outputs
  *   nbody_output.c  snapshots, pictures, films, the table of energies
  *   nbody_report.c  the report as text or JSON
+ *   nbody_compare.c the kernels side by side
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_NBODY_JOB_H
@@ -21,11 +22,12 @@
 extern const char *const nbody_model_names[];
 extern const char *const nbody_integrator_names[];
 extern const char *const nbody_precision_names[];
+extern const char *const nbody_kernel_names[];
 
 enum { NOT_GIVEN = -1 };
 
-/* One file asked for with -o or --csv. */
-enum output_kind { OUTPUT_SNAPSHOT, OUTPUT_PICTURE, OUTPUT_FILM, OUTPUT_TABLE };
+/* One file asked for with -o, --csv or --forces. */
+enum output_kind { OUTPUT_SNAPSHOT, OUTPUT_PICTURE, OUTPUT_FILM, OUTPUT_TABLE, OUTPUT_FORCES };
 struct output {
     enum output_kind kind;
     const char *file;
@@ -39,9 +41,10 @@ struct nbody_job {
     size_t n, steps, burst, every, frames;
     uint64_t seed;
     double G, eps, dt, until;
-    int integrator, precision;
+    int integrator, precision, kernel;
+    bool compare;
     struct cli_strings output_names;
-    const char *csv;
+    const char *csv, *forces;
     struct picture_options picture;
 
     /* What came of it. */
@@ -62,8 +65,11 @@ struct nbody_job {
 
 /* All return an exit status, after printing what is wrong. */
 
-/* nbody_bodies.c: fills job->bodies; then chooses what was left open, and how many steps there are. */
+/* nbody_bodies.c: fills job->bodies; chooses softening, step and precision where they were left open; makes
+ * an engine; does the two latter and counts the steps. */
 int nbody_job_bodies(struct nbody_job *job);
+void nbody_job_choose(struct nbody_job *job);
+int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel);
 int nbody_job_plan(struct nbody_job *job);
 
 /* nbody_run.c: from energy_start to energy_end. Interruption is no failure here. */
@@ -81,5 +87,8 @@ bool nbody_output_has(const struct nbody_job *job, enum output_kind kind);
 
 /* nbody_report.c */
 int nbody_job_report(const struct nbody_job *job);
+
+/* nbody_compare.c: with a context only; gets bodies, sums with every kernel and prints the table. CLI_FAILED when one is wrong. */
+int nbody_job_compare(struct nbody_job *job);
 
 #endif

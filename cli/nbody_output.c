@@ -13,6 +13,15 @@ static const char *const columns[] = {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
+/* The units are those of the bodies and of G: whatever its masses, lengths and times are in. */
+static const char *const force_columns[] = {
+    "mass [mass]",
+    "force_x [mass length/time^2]", "force_y [mass length/time^2]", "force_z [mass length/time^2]",
+    "acceleration_x [length/time^2]", "acceleration_y [length/time^2]", "acceleration_z [length/time^2]",
+    "potential [length^2/time^2]",
+};
+enum { FORCE_COLUMNS = sizeof force_columns / sizeof *force_columns };
+
 /* ---- Before. --------------------------------------------------------------------------------- */
 
 bool nbody_output_has(const struct nbody_job *job, enum output_kind kind)
@@ -39,7 +48,7 @@ static int add_output(struct nbody_job *job, const char *file, enum output_kind 
     if (kind == OUTPUT_TABLE && nbody_output_has(job, OUTPUT_TABLE))
         return cli_wrong("'%s' would be a second table of energies; one is possible", file);
     if (job->common.json && !strcmp(file, "-"))
-        return cli_wrong("-o - and --json would both write to the standard output; name a file");
+        return cli_wrong("-o - or --forces - and --json would both write to the standard output; name a file");
     if (kind == OUTPUT_SNAPSHOT && particles_format_of(file) < 0)
         return cli_wrong("%s", clerror());
     job->output[job->outputs++] = (struct output){kind, file};
@@ -79,11 +88,13 @@ static int try_output(const struct nbody_job *job, const struct output *o)
 int nbody_output_plan(struct nbody_job *job)
 {
     int status = CLI_DONE;
-    job->output = cli_alloc(job->output_names.n + 1, sizeof *job->output);
+    job->output = cli_alloc(job->output_names.n + 2, sizeof *job->output);
     for (size_t i = 0; i < job->output_names.n && status == CLI_DONE; i++)
         status = add_output(job, job->output_names.item[i], kind_of(job->output_names.item[i]));
     if (status == CLI_DONE && job->csv)
         status = add_output(job, job->csv, OUTPUT_TABLE);
+    if (status == CLI_DONE && job->forces)
+        status = add_output(job, job->forces, OUTPUT_FORCES);
     if (status != CLI_DONE)
         return status;
     const bool film = nbody_output_has(job, OUTPUT_FILM);
@@ -172,6 +183,37 @@ int nbody_output_frame(struct nbody_job *job)
 
 /* ---- After. ---------------------------------------------------------------------------------- */
 
+static int write_force_rows(struct csv *csv, const struct particles *b, const double (*acc)[3],
+                            const double *potential)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const double m = b->mass[i], *a = acc[i];
+        const double row[FORCE_COLUMNS] = {m, m * a[0], m * a[1], m * a[2], a[0], a[1], a[2], potential[i]};
+        if (csv_row(csv, row) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int write_forces(const struct nbody_job *job, const char *file)
+{
+    struct csv csv = {.columns = 0};
+    int status = cli_memory_for(job->n, 4 * sizeof(double), "forces");
+    if (status != CLI_DONE)
+        return status;
+    double(*acc)[3] = malloc(job->n * sizeof *acc), *potential = malloc(job->n * sizeof *potential);
+    if (!acc || !potential)
+        status = cli_failed("not enough memory for the forces on %zu bodies", job->n);
+    else if (nbody_forces(job->engine, acc, potential) < 0 ||
+             csv_open(&csv, file, FORCE_COLUMNS, force_columns) < 0 ||
+             write_force_rows(&csv, &job->bodies, (const double(*)[3])acc, potential) < 0 || csv_close(&csv) < 0)
+        status = cli_failed_call(NULL);
+    csv_discard(&csv);
+    free(acc);
+    free(potential);
+    return status;
+}
+
 static int finish_output(struct nbody_job *job, const struct output *o)
 {
     switch (o->kind) {
@@ -190,6 +232,8 @@ static int finish_output(struct nbody_job *job, const struct output *o)
         if (csv_close(&job->table) < 0)
             return cli_failed_call(NULL);
         break;
+    case OUTPUT_FORCES:
+        return write_forces(job, o->file);
     }
     return CLI_DONE;
 }

@@ -327,7 +327,7 @@ static void nbody_json(void **state)
 {
     (void)state;
     static const char *const keys[] = {
-        "program", "device", "n", "steps", "dt", "eps", "integrator", "precision", "seconds",
+        "program", "device", "n", "steps", "dt", "eps", "integrator", "precision", "kernel", "seconds",
         "interactions_per_s", "energy_start", "energy_end", "energy_error_rel", "momentum",
         "angular_momentum", "virial_ratio"};
     works("nbody --ic figure8 --steps 100 --integrator hermite4 --precision double --json");
@@ -484,6 +484,135 @@ static void nbody_devices(void **state)
     refuses("nbody -n 8 --device tricorder", 2, "no device matches 'tricorder'; there");
     refuses("nbody -n 8 --device cpu:7", 2, "no device matches 'cpu:7'");
     refused("nbody", run_with("OCL_ICD_VENDORS=/nonexistent", "nbody -n 8 -o x.tab"), 1, "install");
+}
+
+/* ---- The ladder of kernels. ------------------------------------------------------------------ */
+
+/* Every kernel moves the bodies alike. */
+static void nbody_kernels(void **state)
+{
+    (void)state;
+    static const char *const kernel[] = {"tuned", "naive", "branchless", "tiled"};
+    double energy[4];
+    for (size_t i = 0; i < 4; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "nbody -n 100 --steps 10 --json --kernel %s", kernel[i]);
+        works(line);
+        json_t *r = report();
+        assert_string_equal(json_string_value(json_object_get(r, "kernel")), kernel[i]);
+        assert_true(number(r, "energy_error_rel") < 1e-4);
+        energy[i] = number(r, "energy_end");
+        assert_true(fabs(energy[i] - energy[0]) < 1e-6);
+        json_decref(r);
+    }
+    works("nbody -n 10 --steps 1 --kernel naive");
+    assert_non_null(strstr(out, "\nkernel        naive\n"));
+    const int status = run_with("POCL_DEVICES=pthread pthread", "nbody -n 30 --device all --kernel tiled -o a.tab");
+    refused("nbody --device all --kernel tiled", status, 1, "one device");
+    refuses("nbody --kernel tile", 2, "did you mean 'tiled'?");
+    refuses("nbody --kernel naive --integrator hermite4", 2, "derivatives");
+}
+
+static void nbody_compare(void **state)
+{
+    (void)state;
+    static const char *const kernel[] = {"naive", "branchless", "tiled", "tuned"};
+    works("nbody --compare -n 200 --json");
+    json_t *r = report(), *kernels = json_object_get(r, "kernels");
+    assert_int_equal(json_array_size(kernels), 4);
+    assert_true(number(r, "n") == 200 && number(r, "bodies_checked") == 200);
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *k = json_array_get(kernels, i);
+        assert_string_equal(json_string_value(json_object_get(k, "kernel")), kernel[i]);
+        assert_true(json_is_true(json_object_get(k, "agrees")));
+        assert_true(number(k, "seconds") > 0 && number(k, "error_rms_rel") < number(r, "error_limit"));
+        assert_true(fabs(number(k, "interactions_per_s") * number(k, "seconds") / 4e4 - 1) < 1e-9);
+        assert_true(number(k, "speedup") > 0);
+    }
+    json_decref(r);
+    works("nbody --compare -n 65 --precision double");
+    assert_non_null(strstr(out, "\nbranchless "));
+    assert_non_null(strstr(out, "interactions/s"));
+    works("nbody --compare -n 1 -q");
+    assert_string_equal(out, "");
+    refuses("nbody --compare --steps 3", 2, "--compare and --steps exclude each other");
+    refuses("nbody --compare -o a.tab", 2, "--compare and --output");
+    refuses("nbody --compare --kernel naive", 2, "--compare and --kernel");
+    refuses("nbody --compare -i /nonexistent/a.tab", 1, "/nonexistent/a.tab");
+    refused("nbody --compare --device all",
+            run_with("POCL_DEVICES=pthread pthread", "nbody --compare -n 8 --device all"), 2, "one device");
+}
+
+/* Copies a kernel of the source tree to `to` with the first `word` replaced by another of its length. */
+static void spoil(const char *from, const char *to, const char *word, const char *other)
+{
+    static char text[1 << 16];
+    char path[sizeof old_folder + 64];
+    snprintf(path, sizeof path, "%s/../nbody/%s", old_folder, from);
+    load(path, text, sizeof text);
+    char *at = strstr(text, word);
+    assert_non_null(at);
+    assert_int_equal(strlen(word), strlen(other));
+    memcpy(at, other, strlen(other));
+    FILE *fp = fopen(to, "w");
+    assert_non_null(fp);
+    fputs(text, fp);
+    assert_int_equal(fclose(fp), 0);
+}
+
+/* A branchless kernel that forgets a neighbour is found out. */
+static void nbody_compare_finds_errors(void **state)
+{
+    (void)state;
+    mkdir("../nbody", 0700);
+    spoil("ladder.h", "../nbody/ladder.h", "16", "16"); /* a copy as it is */
+    spoil("ladder.cl", "../nbody/ladder.cl", "j = i + 1;", "j = i + 2;");
+    const int status = run_with("STDCL_KERNEL_PATH=..", "nbody --compare -n 500");
+    unlink("../nbody/ladder.cl");
+    unlink("../nbody/ladder.h");
+    rmdir("../nbody");
+    assert_int_equal(status, 1);
+    assert_non_null(strstr(err, "stdcl nbody: the kernel 'branchless' is wrong"));
+    assert_null(strstr(err, "'naive'"));
+    assert_non_null(strstr(out, "WRONG"));
+}
+
+/* The sum alone: of two bodies 2 apart, masses 1 and 3, G = 2, by hand. */
+static void nbody_forces(void **state)
+{
+    (void)state;
+    double row[2][8];
+    char header[512];
+    static const char two[] = "1 0 0 0 0 0 0\n3 0 2 0 0 0 0\n";
+    input(two, sizeof two - 1);
+    works("nbody -i ../in -G 2 --eps 0 --dt 1 --steps 0 --precision double --forces f.csv --kernel naive");
+    assert_non_null(strstr(out, "written       f.csv"));
+    FILE *fp = fopen("f.csv", "r");
+    assert_non_null(fp);
+    assert_non_null(fgets(header, sizeof header, fp));
+    assert_string_equal(header, "mass [mass],force_x [mass length/time^2],force_y [mass length/time^2],"
+                                "force_z [mass length/time^2],acceleration_x [length/time^2],"
+                                "acceleration_y [length/time^2],acceleration_z [length/time^2],"
+                                "potential [length^2/time^2]\n");
+    for (int i = 0; i < 2; i++)
+        for (int c = 0; c < 8; c++)
+            assert_int_equal(fscanf(fp, c ? ",%lf" : "%lf", &row[i][c]), 1);
+    static const double right[2][8] = {{1, 0, 1.5, 0, 0, 1.5, 0, -3}, {3, 0, -1.5, 0, 0, -0.5, 0, -1}};
+    for (int i = 0; i < 2; i++)
+        for (int c = 0; c < 8; c++)
+            assert_true(fabs(row[i][c] - right[i][c]) < 1e-14);
+    assert_int_equal(fgetc(fp), '\n');
+    assert_int_equal(fgetc(fp), EOF);
+    fclose(fp);
+    works("nbody -i ../in --eps 1 --dt 0.1 --steps 3 -q --forces later.csv"); /* where they end */
+    assert_true(exists("later.csv"));
+    works("nbody -i ../in --eps 1 --steps 0 -q --forces -");
+    assert_int_equal(strncmp(out, "mass [mass],", 12), 0);
+    assert_int_equal(empty_here(NULL), 2);
+    refuses("nbody -i ../in --steps 0 --forces none/f.csv", 1, "none");
+    refuses("nbody -i ../in --steps 0 --forces f2.csv -o f2.csv", 2, "given twice");
+    refuses("nbody -i ../in --steps 0 --forces - --json", 2, "standard output");
+    refuses("nbody -i ../in --steps 0 --forces ''", 2, "--forces: the value is empty");
 }
 
 static void nbody_refuses_options(void **state)
@@ -668,7 +797,8 @@ int main(int argc, char **argv)
         TEST(overview_and_version), TEST(a_full_disk_on_stdout), TEST(devices), TEST(embed),
         TEST(embed_refuses), TEST(nbody_json), TEST(nbody_report), TEST(nbody_snapshots),
         TEST(nbody_standard_output), TEST(nbody_table), TEST(nbody_pictures), TEST(nbody_film),
-        TEST(nbody_devices), TEST(nbody_refuses_options), TEST(nbody_refuses_places), TEST(nbody_refuses_input),
+        TEST(nbody_devices), TEST(nbody_kernels), TEST(nbody_compare), TEST(nbody_compare_finds_errors),
+        TEST(nbody_forces), TEST(nbody_refuses_options), TEST(nbody_refuses_places), TEST(nbody_refuses_input),
         TEST(nbody_stops), TEST(interrupted_once), TEST(interrupted_twice),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
