@@ -28,10 +28,10 @@ struct rung {
 
 struct comparison {
     size_t samples;
-    double (*right)[3];  /* by plain C, of the sample */
-    double (*found)[3];  /* of all bodies */
-    double limit;        /* interactions per second; 0: not known */
-    double tolerance;    /* of errors */
+    double (*right)[3]; /* by plain C, of the sample */
+    double (*found)[3]; /* of all bodies */
+    double limit;       /* interactions per second; 0: not known */
+    double tolerance;   /* of errors */
     struct rung rung[KERNELS];
 };
 
@@ -135,7 +135,8 @@ static int climb(struct nbody_job *job, struct comparison *c, int k)
         status = time_kernel(job, &c->rung[k]);
     }
     if (status == CLI_DONE && k == KERNELS - 1)
-        cli_explain(&job->common, job->context, 0, nbody_explain(job->engine, 0), nbody_shape(job->engine, 0));
+        cli_explain(&job->common, job->context, 0, nbody_explain(job->engine, 0),
+                    nbody_shape(job->engine, 0));
     nbody_free(job->engine);
     job->engine = NULL;
     return status;
@@ -176,19 +177,20 @@ static int report_json(const struct nbody_job *job, const struct comparison *c, 
     json_t *rungs = json_array();
     for (int k = 0; k < KERNELS; k++) {
         const struct rung *r = &c->rung[k];
-        json_array_append_new(
-            rungs, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "kernel", nbody_kernel_names[kernels[k]],
-                             "seconds", cli_json_real(r->seconds), "interactions_per_s",
-                             cli_json_real(rate_of(job, r)), "speedup",
-                             cli_json_real(c->rung[0].seconds / r->seconds), "limit_share",
-                             cli_json_real(share_of(job, c, r)), "error_rms_rel", cli_json_real(r->error),
-                             "agrees", agrees(c, r)));
+        json_array_append_new(rungs,
+                              json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "kernel",
+                                        nbody_kernel_names[kernels[k]], "seconds", cli_json_real(r->seconds),
+                                        "interactions_per_s", cli_json_real(rate_of(job, r)), "speedup",
+                                        cli_json_real(c->rung[0].seconds / r->seconds), "limit_share",
+                                        cli_json_real(share_of(job, c, r)), "error_rms_rel",
+                                        cli_json_real(r->error), "agrees", agrees(c, r)));
     }
-    json_t *report = json_pack(
-        "{s:s, s:s, s:I, s:o, s:s, s:I, s:o, s:o, s:o}", "program", "nbody", "device", device, "n",
-        (json_int_t)job->n, "eps", cli_json_real(job->eps), "precision", nbody_precision_names[job->precision],
-        "bodies_checked", (json_int_t)c->samples, "error_limit", cli_json_real(c->tolerance),
-        "limit_interactions_per_s", cli_json_real(c->limit > 0 ? c->limit : NAN), "kernels", rungs);
+    json_t *report =
+        json_pack("{s:s, s:s, s:I, s:o, s:s, s:I, s:o, s:o, s:o}", "program", "nbody", "device", device, "n",
+                  (json_int_t)job->n, "eps", cli_json_real(job->eps), "precision",
+                  nbody_precision_names[job->precision], "bodies_checked", (json_int_t)c->samples,
+                  "error_limit", cli_json_real(c->tolerance), "limit_interactions_per_s",
+                  cli_json_real(c->limit > 0 ? c->limit : NAN), "kernels", rungs);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -203,8 +205,10 @@ static void report_text(const struct nbody_job *job, const struct comparison *c,
     printf("%-14s%zu, from %s, %s precision, softening %g\n", "bodies", job->n,
            job->input ? job->input : nbody_model_names[job->model], nbody_precision_names[job->precision],
            job->eps);
-    printf("%-14s%s\n", "limit", c->limit > 0 ? cli_text_rate(&text, c->limit, "interactions/s") : "not known");
-    printf("%-14s%zu bodies against plain C; up to %.1e is rounding\n\n", "checked", c->samples, c->tolerance);
+    printf("%-14s%s\n", "limit",
+           c->limit > 0 ? cli_text_rate(&text, c->limit, "interactions/s") : "not known");
+    printf("%-14s%zu bodies against plain C; up to %.1e is rounding\n\n", "checked", c->samples,
+           c->tolerance);
     for (int k = 0; k < KERNELS; k++) {
         const struct rung *r = &c->rung[k];
         cli_table_add(table, "%s", nbody_kernel_names[kernels[k]]);
@@ -212,7 +216,7 @@ static void report_text(const struct nbody_job *job, const struct comparison *c,
         cli_table_add(table, "%s", cli_text_rate(&text, rate_of(job, r), ""));
         cli_table_add(table, "%.1f", c->rung[0].seconds / r->seconds);
         if (c->limit > 0)
-            cli_table_add(table, "%.1f %%", 100 * share_of(job, c, r));
+            cli_table_add(table, "%.2g %%", 100 * share_of(job, c, r));
         else
             cli_table_add(table, "-");
         cli_table_add(table, "%.1e%s", r->error, agrees(c, r) ? "" : " WRONG");
@@ -250,8 +254,10 @@ int nbody_job_compare(struct nbody_job *job)
 {
     struct comparison c = {.samples = 0};
     if (clgetndev(job->context) > 1)
-        return cli_wrong("--compare: the kernels are compared on one device, and %u are chosen; pick one with "
-                         "--device", clgetndev(job->context));
+        return cli_wrong(
+            "--compare: the kernels are compared on one device, and %u are chosen; pick one with "
+            "--device",
+            clgetndev(job->context));
     if (!job->n && !job->input)
         job->n = default_bodies(job);
     int status = nbody_job_bodies(job);

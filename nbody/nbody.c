@@ -196,7 +196,8 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
     nb->units = nbody_units_choose(nb->G, n, mass, pos);
     nb->uniform = all_equal(n, mass);
     if (nbody_ladder_check(nb) == 0 && prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 &&
-        place_all(nb) == 0 && nbody_ladder_open(nb) == 0 && write_bodies(nb, mass, pos, vel) == 0 && send_all(nb) == 0)
+        place_all(nb) == 0 && nbody_ladder_open(nb) == 0 && write_bodies(nb, mass, pos, vel) == 0 &&
+        send_all(nb) == 0)
         return nb;
     nbody_free(nb);
     return NULL;
