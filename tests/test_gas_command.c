@@ -1,0 +1,237 @@
+/* test_gas_command.c - `stdcl gas` as a person runs it: reports, files, exit status.
+ *
+ *   test_gas_command PATH_OF_STDCL
+ */
+#include "files.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#ifdef STDCL_HAVE_HDF5
+#include <hdf5.h>
+#endif
+
+static const char *command;
+static char out[1 << 16], err[1 << 16];
+
+static void load(const char *name, char *text, size_t room)
+{
+    char *bytes = bytes_of(in_folder(name), NULL);
+    snprintf(text, room, "%s", bytes ? bytes : "");
+    free(bytes);
+}
+
+/* Runs `stdcl gas ARGUMENTS` in the test's folder. */
+static int run(const char *arguments)
+{
+    char line[2 * PATH_MAX + 1000];
+    snprintf(line, sizeof line, "cd '%s' && '%s' gas %s >out 2>err", files_folder, command, arguments);
+    const int status = system(line);
+    load("out", out, sizeof out);
+    load("err", err, sizeof err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
+}
+
+/* Fails with one line that has `words`, and nothing on standard output. */
+static void refuses(int status, const char *words, const char *arguments)
+{
+    const int got = run(arguments);
+    const char *newline = strchr(err, '\n');
+    if (got != status || !strstr(err, words) || out[0] || !newline || newline[1])
+        fail_msg("stdcl gas %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words, out, err);
+}
+
+/* The number `key` in the JSON report of a run. */
+static double asked(const char *arguments, const char *key)
+{
+    char line[1000];
+    snprintf(line, sizeof line, "%s --json", arguments);
+    const int status = run(line);
+    json_t *report = json_loads(out, 0, NULL);
+    if (status != 0 || !report)
+        fail_msg("stdcl gas %s: status %d\n%s%s", line, status, out, err);
+    const double value = json_number_value(json_object_get(report, key));
+    json_decref(report);
+    return value;
+}
+
+static void report_keys(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"program", "device", "n", "temperature", "mass", "mean_energy", "expected",
+                                       "standard_error", "sigmas", "seconds", "bytes_per_s", "molecules_per_s"};
+    assert_int_equal(run("-n 1e5 -T 2 -m 3 --json"), 0);
+    json_t *report = json_loads(out, 0, NULL);
+    ready(report);
+    assert_int_equal(json_object_size(report), sizeof keys / sizeof *keys);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        ready(json_object_get(report, keys[i]));
+    assert_string_equal(json_string_value(json_object_get(report, "program")), "gas");
+    assert_true(json_number_value(json_object_get(report, "expected")) == 3);
+    assert_true(fabs(json_number_value(json_object_get(report, "sigmas"))) < 5);
+    json_decref(report);
+}
+
+/* One energy, to the last bit, however it is come by. */
+static void one_energy(void **state)
+{
+    (void)state;
+    const double energy = asked("-n 1e5", "mean_energy");
+    assert_true(fabs(energy - 1.5) < 5 * sqrt(1.5e-5));
+    static const char *const ways[] = {"--fused", "--stored", "--source host", "--precision double",
+                                       "--stored --shape 'group=1 width=4'"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "-n 1e5 %s", ways[i]);
+        assert_true(asked(line, "mean_energy") == energy);
+    }
+    assert_true(asked("-n 1e5 --stored", "bytes_per_s") > 0);
+    assert_true(fabs(asked("-n 1e5 --gas he", "expected") / (1.5 * 300 * 1.380649e-23) - 1) < 1e-14);
+    assert_int_equal(run("-n 1e5 --gas o2 --volume 1e-20"), 0);
+    contains(out, " Pa in a volume of 1e-20 m^3");
+    assert_int_equal(run("-n 1e5 -q"), 0);
+    assert_string_equal(out, "");
+}
+
+/* A .npy file, version 1, of the numbers 0, 1, 2, ... in rows of three. */
+static void put_npy(const char *name, const char *type, const char *shape, size_t rows)
+{
+    char header[128];
+    unsigned char bytes[4096] = "\x93NUMPY\x01";
+    const int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", type,
+                                shape);
+    size_t size = 10;
+    bytes[8] = (unsigned char)length;
+    memcpy(bytes + size, header, (size_t)length);
+    size += (size_t)length;
+    for (size_t i = 0; i < 3 * rows; i++) {
+        const float f = (float)i;
+        const double d = (double)i;
+        const size_t width = type[2] == '8' ? 8 : 4;
+        memcpy(bytes + size, width == 8 ? (const void *)&d : &f, width);
+        for (size_t k = 0; k < width / 2 && type[0] == '>'; k++) {
+            const unsigned char byte = bytes[size + k];
+            bytes[size + k] = bytes[size + width - 1 - k];
+            bytes[size + width - 1 - k] = byte;
+        }
+        size += width;
+    }
+    put_bytes(in_folder(name), bytes, size);
+}
+
+static void npy(void **state)
+{
+    (void)state;
+    static const char *const types[] = {"<f4", "<f8", ">f4", ">f8"};
+    for (size_t i = 0; i < 4; i++) {
+        put_npy("v.npy", types[i], "(5, 3)", 5);
+        assert_true(asked("-i v.npy", "mean_energy") == 101.5); /* (0 + 1 + 4 + ... + 196) / 2 / 5 */
+        assert_true(asked("-i v.npy", "n") == 5);
+        assert_true(asked("-i v.npy -m 2 --precision double", "mean_energy") == 203);
+    }
+    put_npy("v.npy", "<i4", "(5, 3)", 5);
+    refuses(1, "'<i4'", "-i v.npy");
+    put_npy("v.npy", "<f4", "(3, 5)", 5);
+    refuses(1, "(3, 5)", "-i v.npy");
+    put_npy("v.npy", "<f4", "(15,)", 5);
+    refuses(1, "(15,)", "-i v.npy");
+    put_npy("v.npy", "<f4", "(0, 3)", 0);
+    refuses(1, "(0, 3)", "-i v.npy");
+    put_npy("v.npy", "<f4", "(6, 3)", 5);
+    refuses(1, "cut short", "-i v.npy");
+    put_npy("v.npy", "<f4", "(4611686018427387904, 3)", 5);
+    refuses(1, "cut short", "-i v.npy");
+    put_text(in_folder("v.npy"), "1 2 3\n");
+    refuses(1, "neither", "-i v.npy");
+    refuses(1, "No such file", "-i nowhere.npy");
+    refuses(2, "no HDF5 file", "-i v.npy --dataset x");
+}
+
+static void hdf5(void **state)
+{
+    (void)state;
+#ifdef STDCL_HAVE_HDF5
+    double v[5][3];
+    for (int i = 0; i < 15; i++)
+        v[i / 3][i % 3] = i;
+    const hsize_t size[2] = {5, 3}, turned[2] = {3, 5};
+    const hid_t file = H5Fcreate(in_folder("v.h5"), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t group = H5Gcreate2(file, "PartType1", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const char *const names[] = {"PartType1/Velocities", "single", "turned"};
+    for (int i = 0; i < 3; i++) {
+        const hid_t space = H5Screate_simple(2, i < 2 ? size : turned, NULL);
+        const hid_t set = H5Dcreate2(file, names[i], i == 1 ? H5T_IEEE_F32BE : H5T_IEEE_F64LE, space, H5P_DEFAULT,
+                                     H5P_DEFAULT, H5P_DEFAULT);
+        assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, v) >= 0);
+        H5Dclose(set);
+        H5Sclose(space);
+    }
+    H5Gclose(group);
+    H5Fclose(file);
+    assert_true(asked("-i v.h5", "mean_energy") == 101.5);
+    assert_true(asked("-i v.h5 --dataset single", "mean_energy") == 101.5);
+    refuses(1, "3 x 5", "-i v.h5 --dataset turned");
+    refuses(1, "no data set nothing", "-i v.h5 --dataset nothing");
+    put_bytes(in_folder("v.h5"), "\x89HDF\r\n\x1a\n", 8);
+    refuses(1, "damaged", "-i v.h5");
+#else
+    put_bytes(in_folder("v.h5"), "\x89HDF\r\n\x1a\n", 8);
+    refuses(1, "libhdf5", "-i v.h5");
+#endif
+}
+
+static void histogram(void **state)
+{
+    (void)state;
+    assert_int_equal(run("-n 1e5 --histogram h.csv --histogram h.svg --bins 60"), 0);
+    load("h.csv", out, sizeof out);
+    double from, to, count, expected, counts = 0, sum = 0;
+    int rows = 0;
+    char *line = strchr(out, '\n');
+    assert_int_equal(strncmp(out, "speed_from,speed_to,count,expected_count,", 41), 0);
+    for (; line && sscanf(line + 1, "%lf,%lf,%lf,%lf", &from, &to, &count, &expected) == 4; line = strchr(line + 1, '\n')) {
+        assert_true(fabs(count - expected) < 5 * sqrt(expected) + 2);
+        counts += count;
+        sum += expected;
+        rows++;
+    }
+    assert_int_equal(rows, 61);
+    assert_true(counts == 1e5 && fabs(sum - 1e5) < 1e-6);
+    load("h.svg", out, sizeof out);
+    contains(out, "<svg ");
+    contains(out, "</svg>");
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    refuses(2, "too small", "-n 0");
+    refuses(2, "'-1'", "-T -1");
+    refuses(2, "'-2'", "-m -2");
+    refuses(2, "exclude each other", "--fused --stored");
+    refuses(2, "--sum tree needs --stored", "--fused --sum tree");
+    refuses(2, "exclude each other", "-i x.npy -n 5");
+    refuses(2, "exclude each other", "--gas he -m 4");
+    refuses(2, ".csv", "--histogram speeds.jpg");
+    refuses(2, "given twice", "--histogram a.csv --histogram a.csv");
+    refuses(2, "add -i FILE", "--dataset x");
+    refuses(1, "colour", "-n 5 --shape colour=3");
+    assert_true(run("-n 1e5 --histogram no/where.csv") != 0);
+    contains(err, "does not exist");
+    assert_true(run("-n 1e5 --device nosuchdevice") != 0);
+    contains(err, "nosuchdevice");
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(report_keys), cmocka_unit_test(one_energy), cmocka_unit_test(npy),
+        cmocka_unit_test(hdf5),        cmocka_unit_test(histogram),  cmocka_unit_test(refusals),
+    };
+    if (argc != 2)
+        return fprintf(stderr, "usage: %s PATH_OF_STDCL\n", argv[0]), 2;
+    command = argv[1];
+    return cmocka_run_group_tests_name("gas_command", tests, files_create, files_remove);
+}
