@@ -30,8 +30,13 @@ bench() {
     *) bench bench_life --size 1024,65536 --engine packed ;;
     esac
     bench bench_life --size 1024 --engine global,local
-    bench bench_matmul
-    bench bench_gas
+    case $name in
+    cpu*) sizes=1000,1024,1023,2048,4096 bytes=2^26,2^28 ;;
+    *) sizes=1000,1024,1023,4096,4097,8192,17x5000x300 bytes=2^28,2^30,2^32 ;;
+    esac
+    bench bench_matmul --precision double --size "$sizes"
+    bench bench_matmul --precision single --size "$sizes"
+    bench bench_gas --bytes "$bytes"
 } | tee "$lines" >&2
 full=$(sed -n 's/.*device="\([^"]*\)".*/\1/p' "$lines" | head -n 1)
 mkdir -p "$here/results"
