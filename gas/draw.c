@@ -90,10 +90,10 @@ static int open_kernels(gas *g, struct kernels *k, const char *name)
         return 0;
     snprintf(options, sizeof options, "-D REAL=%s -D STORED=%d -D WIDE=float", g->type == GAS_FLOAT ? "float" : "double",
              g->storage == GAS_STORED);
-    if (kernels_shape(k, g->ctx, "gas.draw", 0, NULL) == 0 &&
-        kernels_open(k, name, SOURCE_ORDER | SOURCE_MAXWELL | SOURCE_DRAW, options, NULL) == 0)
+    if (gas_kernels_shape(k, g->ctx, "gas.draw", 0, NULL) == 0 &&
+        gas_kernels_open(k, name, SOURCE_ORDER | SOURCE_MAXWELL | SOURCE_DRAW, options, NULL) == 0)
         return 0;
-    kernels_close(k);
+    gas_kernels_close(k);
     return -1;
 }
 
@@ -108,7 +108,7 @@ static int draw_on_devices(gas *g)
     return 0;
 }
 
-int draw_place(gas *g)
+int gas_draw_place(gas *g)
 {
     for (int c = 0; c < 3; c++)
         if (!(g->plane[c] = clmalloc(g->ctx, plane_bytes(g), CL_MEM_ZEROCOPY)))
@@ -122,10 +122,10 @@ int draw_place(gas *g)
     return 0;
 }
 
-void draw_free(gas *g)
+void gas_draw_free(gas *g)
 {
-    kernels_close(&g->draw);
-    kernels_close(&g->count);
+    gas_kernels_close(&g->draw);
+    gas_kernels_close(&g->count);
     for (int c = 0; c < 3; c++)
         if (g->plane[c])
             clfree(g->plane[c]);

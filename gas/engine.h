@@ -37,7 +37,7 @@ struct gas_shape {
 
 /* Chooses the shape of kernel `name` on device `dev`: the store's row for a problem of n elements, then the
  * caller's words (may be NULL). EINVAL for an unknown word or for numbers that do not go together. */
-int shape_choose(struct gas_shape *shape, char label[256], char reason[320], CLCONTEXT *ctx, cl_uint dev,
+int gas_shape_choose(struct gas_shape *shape, char label[256], char reason[320], CLCONTEXT *ctx, cl_uint dev,
                  const char *name, size_t n, const char *words);
 
 /* ---- kernels.c -------------------------------------------------------------------------------- */
@@ -60,13 +60,13 @@ enum source { SOURCE_ORDER = 1, SOURCE_MAXWELL = 2, SOURCE_FUSED = 4, SOURCE_SUM
               SOURCE_TREE = 32 };
 
 /* Chooses shapes of `row` for n elements on all devices; builds nothing yet. */
-int kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n, const char *words);
+int gas_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n, const char *words);
 
 /* Builds kernel `name` from the files in `sources`, with `options` besides those of the shape; values are
  * those of the template. */
-int kernels_open(struct kernels *k, const char *name, unsigned sources, const char *options,
+int gas_kernels_open(struct kernels *k, const char *name, unsigned sources, const char *options,
                  const clvalue_t *values);
-void kernels_close(struct kernels *k);
+void gas_kernels_close(struct kernels *k);
 
 /* Kernel arguments, as clforkv takes them. */
 #define VALUE_ARG(v) {.size = sizeof(v), .kind = STDCL_VALUE, .value = &(v)}
@@ -84,7 +84,7 @@ struct gas_partial {
     enum gas_wide wide;
     enum gas_joining joining;
 };
-size_t partial_bytes(struct gas_partial p);
+size_t gas_partial_bytes(struct gas_partial p);
 
 /* A sum on the host; `integer` holds those of integers, value + error the others. */
 struct gas_total {
@@ -98,9 +98,9 @@ struct order_tree {
     uint64_t leaves;
     struct gas_total stack[64];
 };
-void order_add(struct order_tree *tree, const void *partial, uint64_t count);
-struct gas_total order_total(struct order_tree *tree);
-double total_value(struct gas_partial kind, const struct gas_total *total);
+void gas_order_add(struct order_tree *tree, const void *partial, uint64_t count);
+struct gas_total gas_order_total(struct order_tree *tree);
+double gas_total_value(struct gas_partial kind, const struct gas_total *total);
 
 /* Which blocks of `blocks` device d of ndev has. */
 static inline uint64_t share_start(uint64_t blocks, cl_uint dev, cl_uint ndev)
@@ -122,18 +122,18 @@ struct order_job {
     int (*told)(void *arg, uint64_t done);
     void *arg;
 };
-int order_run(const struct order_job *job, struct gas_total *total);
+int gas_order_run(const struct order_job *job, struct gas_total *total);
 
 /* ---- sums.c ----------------------------------------------------------------------------------- */
 
 enum sums_op { OP_SUM, OP_DOT, OP_ENERGY, OP_DEVIATE, OP_LEAST, OP_GREATEST, OPS };
 
 /* Runs an operation on arrays x, y, z (those it has). `n` elements; mean is for OP_DEVIATE. */
-int sums_run(gas_sums *s, enum sums_op op, const void *x, const void *y, const void *z, size_t n, double mean,
+int gas_sums_run(gas_sums *s, enum sums_op op, const void *x, const void *y, const void *z, size_t n, double mean,
              struct gas_total *total, struct gas_partial *kind);
 
 /* The context to use when the caller named none; NULL with ENODEV. */
-CLCONTEXT *sums_context(CLCONTEXT *ctx);
+CLCONTEXT *gas_sums_context(CLCONTEXT *ctx);
 
 static inline size_t type_bytes(enum gas_type type)
 {

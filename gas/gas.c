@@ -54,7 +54,7 @@ static int measure_fused(gas *g, struct gas_total *total, uint64_t n)
     const struct order_job job = {.kernels = &g->fused, .kind = g->kind, .n = n, .blocks = blocks_of(n),
                                   .limit = (uint64_t)1 << g->fused.on[0].shape.chunk, .partial = g->partial,
                                   .nrest = 2, .rest = rest, .told = n == g->n ? g->told : NULL, .arg = g->arg};
-    return order_run(&job, total);
+    return gas_order_run(&job, total);
 }
 
 /* Some OpenCL devices finish the compilation when a kernel first runs: it runs once on a block. */
@@ -63,8 +63,8 @@ static int make_fused(gas *g, const char *words)
     struct gas_total total;
     const bool doubles = have_doubles(g);
     g->kind = doubles ? (struct gas_partial){WIDE_DOUBLE, JOIN_ADD} : (struct gas_partial){WIDE_FLOAT, JOIN_PAIRS};
-    if (kernels_shape(&g->fused, g->ctx, "gas.fused", 0, words) != 0 ||
-        kernels_open(&g->fused, "fused", SOURCE_ORDER | SOURCE_MAXWELL | SOURCE_FUSED,
+    if (gas_kernels_shape(&g->fused, g->ctx, "gas.fused", 0, words) != 0 ||
+        gas_kernels_open(&g->fused, "fused", SOURCE_ORDER | SOURCE_MAXWELL | SOURCE_FUSED,
                      doubles ? "-D WIDE=double -D PAIRED=0" : "-D WIDE=float -D PAIRED=1", NULL) != 0)
         return -1;
     return measure_fused(g, &total, g->n < (uint64_t)BLOCK * g->ndev ? g->n : (uint64_t)BLOCK * g->ndev);
@@ -80,12 +80,12 @@ static int make(gas *g, const struct gas_options *o)
         return make_fused(g, o->shape);
     g->sums = gas_sums_create(&(struct gas_sums_options){.ctx = g->ctx, .type = o->type, .accumulator = o->accumulator,
                                                          .method = o->method, .shape = o->shape});
-    return g->sums && draw_place(g) == 0 ? 0 : -1;
+    return g->sums && gas_draw_place(g) == 0 ? 0 : -1;
 }
 
 gas *gas_create(const struct gas_options *o)
 {
-    CLCONTEXT *ctx = check(o) == 0 ? sums_context(o->ctx) : NULL;
+    CLCONTEXT *ctx = check(o) == 0 ? gas_sums_context(o->ctx) : NULL;
     gas *g = ctx ? calloc(1, sizeof *g) : NULL;
     if (!g) {
         if (ctx)
@@ -110,8 +110,8 @@ void gas_free(gas *g)
 {
     if (!g)
         return;
-    draw_free(g);
-    kernels_close(&g->fused);
+    gas_draw_free(g);
+    gas_kernels_close(&g->fused);
     gas_sums_free(g->sums);
     for (cl_uint dev = 0; g->partial && dev < g->ndev; dev++)
         if (g->partial[dev])
@@ -134,12 +134,12 @@ int gas_measure(gas *g, struct gas_energy *e)
     } else {
         if (!g->ready)
             return clerror_set(EINVAL, "gas_measure: no velocities were given yet; gas_set_velocities gives them");
-        if (sums_run(g->sums, OP_ENERGY, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, 0, &total, &kind) != 0)
+        if (gas_sums_run(g->sums, OP_ENERGY, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, 0, &total, &kind) != 0)
             return -1;
         if (g->told)
             g->told(g->arg, g->n);
     }
-    const double squares = total_value(kind, &total) / n; /* the mean of (v / unit)^2 */
+    const double squares = gas_total_value(kind, &total) / n; /* the mean of (v / unit)^2 */
     e->mean_energy = g->source == GAS_GIVEN ? 0.5 * g->mass * squares : 0.5 * kt * squares;
     e->expected = 1.5 * kt;
     e->standard_error = kt * sqrt(1.5 / n);

@@ -31,7 +31,7 @@ struct gas {
 };
 
 /* draw.c: takes memory for velocities and, unless the caller gives them, draws them / frees it all. */
-int draw_place(gas *g);
-void draw_free(gas *g);
+int gas_draw_place(gas *g);
+void gas_draw_free(gas *g);
 
 #endif

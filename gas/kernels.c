@@ -55,7 +55,7 @@ static char *join_sources(unsigned sources, const char **name, size_t *size)
     return text;
 }
 
-int kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n, const char *words)
+int gas_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n, const char *words)
 {
     k->ctx = ctx;
     k->ndev = clgetndev(ctx);
@@ -63,7 +63,7 @@ int kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n, 
     if (!k->on)
         return clerror_set(ENOMEM, "gas: no memory");
     for (cl_uint dev = 0; dev < k->ndev; dev++)
-        if (shape_choose(&k->on[dev].shape, k->on[dev].label, k->on[dev].reason, ctx, dev, row, n, words) != 0)
+        if (gas_shape_choose(&k->on[dev].shape, k->on[dev].label, k->on[dev].reason, ctx, dev, row, n, words) != 0)
             return -1;
     return 0;
 }
@@ -88,7 +88,7 @@ static int open_on(struct kernels *k, cl_uint dev, const char *name, const char 
     return on->kernel ? 0 : -1;
 }
 
-int kernels_open(struct kernels *k, const char *name, unsigned sources, const char *options,
+int gas_kernels_open(struct kernels *k, const char *name, unsigned sources, const char *options,
                  const clvalue_t *values)
 {
     const char *file = NULL;
@@ -101,7 +101,7 @@ int kernels_open(struct kernels *k, const char *name, unsigned sources, const ch
     return status;
 }
 
-void kernels_close(struct kernels *k)
+void gas_kernels_close(struct kernels *k)
 {
     for (cl_uint dev = 0; k->on && dev < k->ndev; dev++)
         if (k->on[dev].owner)

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-size_t partial_bytes(struct gas_partial p)
+size_t gas_partial_bytes(struct gas_partial p)
 {
     const size_t wide = p.wide == WIDE_FLOAT || p.wide == WIDE_INT ? 4 : 8;
     return p.joining == JOIN_PAIRS || p.joining == JOIN_HALVES ? 2 * wide : wide;
@@ -79,9 +79,9 @@ static double bunch_sum(const double *leaf)
     return t[0];
 }
 
-void order_add(struct order_tree *tree, const void *partial, uint64_t count)
+void gas_order_add(struct order_tree *tree, const void *partial, uint64_t count)
 {
-    const size_t bytes = partial_bytes(tree->kind);
+    const size_t bytes = gas_partial_bytes(tree->kind);
     const bool plain = tree->kind.wide == WIDE_DOUBLE && tree->kind.joining == JOIN_ADD;
     const char *leaf = partial;
     while (count > 0) {
@@ -96,7 +96,7 @@ void order_add(struct order_tree *tree, const void *partial, uint64_t count)
     }
 }
 
-struct gas_total order_total(struct order_tree *tree)
+struct gas_total gas_order_total(struct order_tree *tree)
 {
     struct gas_total sum = {0, 0, 0};
     bool any = false;
@@ -108,7 +108,7 @@ struct gas_total order_total(struct order_tree *tree)
     return sum;
 }
 
-double total_value(struct gas_partial kind, const struct gas_total *total)
+double gas_total_value(struct gas_partial kind, const struct gas_total *total)
 {
     if ((kind.wide == WIDE_INT || kind.wide == WIDE_LONG) && kind.joining < JOIN_LEAST)
         return (double)total->integer;
@@ -123,7 +123,7 @@ enum { MOST_REST = 8 };
 
 static int make_room(const struct order_job *job, cl_uint dev, uint64_t blocks)
 {
-    const size_t size = (size_t)blocks * partial_bytes(job->kind);
+    const size_t size = (size_t)blocks * gas_partial_bytes(job->kind);
     void **partial = &job->partial[dev];
     if (*partial && clsizeofmem(*partial) >= size)
         return 0;
@@ -148,7 +148,7 @@ static int launch(const struct order_job *job, cl_uint dev, uint64_t first, uint
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
     if (clforkv(ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT, 3 + job->nrest, args) == (cl_event)-1)
         return -1;
-    const size_t size = (size_t)blocks * partial_bytes(job->kind);
+    const size_t size = (size_t)blocks * gas_partial_bytes(job->kind);
     if (clmsyncn(ctx, dev, partial, size, CL_MEM_HOST | CL_EVENT_NOWAIT) == (cl_event)-1)
         return -1;
     return clflush(ctx, dev, 0);
@@ -169,12 +169,12 @@ static int round_of(const struct order_job *job, uint64_t first, uint64_t blocks
         if (clwait(job->kernels->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
             status = -1;
         if (status == 0)
-            order_add(tree, job->partial[dev], count);
+            gas_order_add(tree, job->partial[dev], count);
     }
     return status;
 }
 
-int order_run(const struct order_job *job, struct gas_total *total)
+int gas_order_run(const struct order_job *job, struct gas_total *total)
 {
     struct order_tree tree = {.kind = job->kind};
     const uint64_t blocks = job->blocks;
@@ -188,6 +188,6 @@ int order_run(const struct order_job *job, struct gas_total *total)
             return clerror_set(ECANCELED, "gas: stopped after %llu of %llu molecules", (unsigned long long)done,
                                (unsigned long long)job->n);
     }
-    *total = order_total(&tree);
+    *total = gas_order_total(&tree);
     return 0;
 }

@@ -65,7 +65,7 @@ static int check(const struct gas_shape *s, const struct cldev_info *info)
     return 0;
 }
 
-int shape_choose(struct gas_shape *shape, char label[256], char reason[320], CLCONTEXT *ctx, cl_uint dev,
+int gas_shape_choose(struct gas_shape *shape, char label[256], char reason[320], CLCONTEXT *ctx, cl_uint dev,
                  const char *name, size_t n, const char *words)
 {
     struct cltune_row row;

@@ -28,7 +28,7 @@ static bool is_integer(const gas_sums *s) { return s->type == GAS_INT || s->type
 
 /* ---- Making. ---------------------------------------------------------------------------------- */
 
-CLCONTEXT *sums_context(CLCONTEXT *ctx)
+CLCONTEXT *gas_sums_context(CLCONTEXT *ctx)
 {
     if (!ctx)
         ctx = stdgpu ? stdgpu : stdcpu;
@@ -51,7 +51,7 @@ static bool have_doubles(CLCONTEXT *ctx)
 
 gas_sums *gas_sums_create(const struct gas_sums_options *o)
 {
-    CLCONTEXT *ctx = sums_context(o->ctx);
+    CLCONTEXT *ctx = gas_sums_context(o->ctx);
     if (!ctx)
         return NULL;
     if ((unsigned)o->type > GAS_LONG || (unsigned)o->accumulator > GAS_COMPENSATED || (unsigned)o->method > GAS_TREE) {
@@ -85,7 +85,7 @@ void gas_sums_free(gas_sums *s)
     if (!s)
         return;
     for (int op = 0; op < OPS; op++)
-        kernels_close(&s->kernels[op]);
+        gas_kernels_close(&s->kernels[op]);
     for (cl_uint dev = 0; s->partial && dev < s->ndev; dev++)
         if (s->partial[dev])
             clfree(s->partial[dev]);
@@ -128,7 +128,7 @@ static int open_tree(gas_sums *s, enum sums_op op)
     if (kind.joining != JOIN_ADD)
         return clerror_set(EINVAL, "gas: GAS_TREE adds up plain %s only; use GAS_TUNED",
                            s->type == GAS_LONG ? "32-bit integers" : "doubles");
-    if (kernels_shape(k, s->ctx, "gas.tree", 0, s->shape) != 0)
+    if (gas_kernels_shape(k, s->ctx, "gas.tree", 0, s->shape) != 0)
         return -1;
     for (cl_uint dev = 1; dev < k->ndev; dev++) /* one order for all */
         if (strcmp(k->on[dev].label, k->on[0].label) != 0)
@@ -136,7 +136,7 @@ static int open_tree(gas_sums *s, enum sums_op op)
     const clvalue_t values[] = {clvalue("work", k->on[0].shape.group), clvalue("groups", k->on[0].shape.groups),
                                 clvalue("op", op_names[op]), clvalue("element", type_names[s->type]),
                                 clvalue("wide", wide_names[kind.wide]), CLVALUE_END};
-    return kernels_open(k, "tree", SOURCE_TREE, "", values);
+    return gas_kernels_open(k, "tree", SOURCE_TREE, "", values);
 }
 
 static int open_op(gas_sums *s, enum sums_op op)
@@ -153,17 +153,17 @@ static int open_op(gas_sums *s, enum sums_op op)
              type_names[s->type], wide_names[kind.wide],
              kind.joining == JOIN_PAIRS ? 1 : kind.joining == JOIN_HALVES ? 2 : 0, filling(s, op),
              op == OP_LEAST ? " -D KEEP_LEAST" : op == OP_GREATEST ? " -D KEEP_GREATEST" : "");
-    int status = uses_tree(s, op) ? open_tree(s, op) : kernels_shape(k, s->ctx, row, 0, s->shape);
+    int status = uses_tree(s, op) ? open_tree(s, op) : gas_kernels_shape(k, s->ctx, row, 0, s->shape);
     if (status == 0 && !uses_tree(s, op))
-        status = kernels_open(k, "reduce", SOURCE_ORDER | SOURCE_SUM, options, NULL);
+        status = gas_kernels_open(k, "reduce", SOURCE_ORDER | SOURCE_SUM, options, NULL);
     if (status != 0)
-        kernels_close(k);
+        gas_kernels_close(k);
     return status;
 }
 
 /* ---- Running. --------------------------------------------------------------------------------- */
 
-int sums_run(gas_sums *s, enum sums_op op, const void *x, const void *y, const void *z, size_t n, double mean,
+int gas_sums_run(gas_sums *s, enum sums_op op, const void *x, const void *y, const void *z, size_t n, double mean,
              struct gas_total *total, struct gas_partial *kind)
 {
     *kind = partial_of(s, op);
@@ -190,7 +190,7 @@ int sums_run(gas_sums *s, enum sums_op op, const void *x, const void *y, const v
     const struct order_job job = {
         .kernels = &s->kernels[op], .kind = *kind, .n = n, .partial = s->partial, .nrest = tree ? 3 : 5,
         .rest = rest, .blocks = tree ? (uint64_t)s->kernels[op].on[0].shape.groups : blocks_of(n)};
-    return order_run(&job, total);
+    return gas_order_run(&job, total);
 }
 
 void gas_sums_share(const gas_sums *s, size_t n, cl_uint dev, size_t *first, size_t *count)
@@ -244,9 +244,9 @@ static int run(gas_sums *s, const char *call, enum sums_op op, const void *x, co
     struct gas_total total;
     struct gas_partial kind;
     if (check(s, call, x, n, least) != 0 || check(s, call, y, n, least) != 0 ||
-        sums_run(s, op, x, y, x, n, mean, &total, &kind) != 0)
+        gas_sums_run(s, op, x, y, x, n, mean, &total, &kind) != 0)
         return -1;
-    *result = total_value(kind, &total);
+    *result = gas_total_value(kind, &total);
     return 0;
 }
 
@@ -261,7 +261,7 @@ int gas_sum_integer(gas_sums *s, const void *x, size_t n, int64_t *sum)
     struct gas_partial kind;
     if (!is_integer(s))
         return clerror_set(EINVAL, "gas_sum_integer: the elements are %ss; use gas_sum", type_names[s->type]);
-    if (check(s, "gas_sum_integer", x, n, 0) != 0 || sums_run(s, OP_SUM, x, x, x, n, 0, &total, &kind) != 0)
+    if (check(s, "gas_sum_integer", x, n, 0) != 0 || gas_sums_run(s, OP_SUM, x, x, x, n, 0, &total, &kind) != 0)
         return -1;
     if (total.integer > INT64_MAX || total.integer < INT64_MIN)
         return clerror_set(ERANGE, "gas_sum_integer: the sum, about %g, does not fit 64 bits", (double)total.integer);

@@ -117,9 +117,9 @@ static int run(struct problem *p, double *result)
         *result = e.mean_energy;
         return status;
     }
-    if (sums_run(p->sums, op[p->what], p->x, p->x, p->x, p->n, 0, &total, &kind) != 0)
+    if (gas_sums_run(p->sums, op[p->what], p->x, p->x, p->x, p->n, 0, &total, &kind) != 0)
         return -1;
-    *result = total_value(kind, &total);
+    *result = gas_total_value(kind, &total);
     return 0;
 }
 
