@@ -274,9 +274,11 @@ static void listen_until(struct view *v, double time)
 static uint64_t due(struct view *v)
 {
     const uint64_t left = v->job->generations - life_generation(v->job->engine_of_run);
-    uint64_t n = v->speed < 0 ? v->frame % (1ull << -v->speed) == 0 : (uint64_t)1 << v->speed;
-    if (v->paused)
-        n = v->single;
+    uint64_t n = (uint64_t)1 << (v->speed < 0 ? 0 : v->speed);
+    if (v->paused ? !v->single : v->speed < 0 && v->frame % (1ull << -v->speed) != 0)
+        n = 0;
+    else if (v->paused)
+        n = 1;
     v->single = false;
     return n < left ? n : left;
 }

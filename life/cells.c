@@ -9,19 +9,24 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+double life_host_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (double)pages * (double)page : 0x1p46;
+}
 
 int life_cells_alloc(struct life_cells *cells, size_t width, size_t height)
 {
     size_t stride = width / 64 + (width % 64 != 0);
     *cells = (struct life_cells){.width = width, .height = height, .stride = stride};
-    if (stride && height > SIZE_MAX / sizeof(uint64_t) / stride)
-        return clerror_set(ENOMEM, "life: %zu x %zu cells are more than this machine can address",
-                           width, height);
-    size_t bytes = stride * height * sizeof(uint64_t);
-    cells->word = calloc(bytes ? bytes : 1, 1);
+    const double bytes = (double)stride * (double)height * sizeof(uint64_t);
+    if (bytes <= life_host_memory())
+        cells->word = calloc(stride * height + 1, sizeof(uint64_t));
     if (!cells->word)
-        return clerror_set(ENOMEM, "life: no memory for %zu x %zu cells, which need %zu bytes", width,
-                           height, bytes);
+        return clerror_set(ENOMEM, "life: no memory on the host for %zu x %zu cells, which need %.4g MB", width,
+                           height, bytes / 1e6);
     return 0;
 }
 

@@ -96,6 +96,9 @@ static inline uint64_t life_mix(uint64_t z)
     return z ^ z >> 31;
 }
 
+/* The bytes of memory this machine has. A system promises more, and ends the program when it is used. */
+double life_host_memory(void);
+
 /* Copies n bits from bit `start` of `from` to bit `at` of `to` (cells.c). */
 void life_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t start, size_t n);
 

@@ -60,17 +60,21 @@ static int reference_create(life *lf, const struct life_options *options)
     (void)options;
     struct reference *r = calloc(1, sizeof *r);
     lf->state = r;
-    if (!r || life_cells_alloc(&r->image, lf->width, lf->height) < 0) {
+    if (!r)
+        return clerror_set(ENOMEM, "life: no memory for an engine");
+    if (life_cells_alloc(&r->image, lf->width, lf->height) < 0) {
         reference_free(lf);
         return -1;
     }
-    /* The image above has 1/8 of the size, so that the products below cannot overflow. */
-    r->now = calloc(lf->width * lf->height, 1);
-    r->next = calloc(lf->width * lf->height, 1);
+    const double bytes = 2 * (double)lf->width * (double)lf->height;
+    if (bytes <= life_host_memory()) {
+        r->now = calloc(lf->width * lf->height, 1);
+        r->next = calloc(lf->width * lf->height, 1);
+    }
     if (!r->now || !r->next) {
         reference_free(lf);
-        return clerror_set(ENOMEM, "life: the reference engine needs %zu bytes for %zu x %zu cells",
-                           2 * lf->width * lf->height, lf->width, lf->height);
+        return clerror_set(ENOMEM, "life: the engine reference needs %.4g MB for %zu x %zu cells", bytes / 1e6,
+                           lf->width, lf->height);
     }
     return 0;
 }
