@@ -4,14 +4,23 @@
  * of their accesses and not the locks around them, LeakSanitizer what they keep until the process ends;
  * neither tells anything about our code.
  */
-const char *__tsan_default_options(void);
-const char *__ubsan_default_options(void);
-const char *__lsan_default_options(void);
-const char *__lsan_default_suppressions(void);
+/* Found by the sanitizer's library by their names. */
+#define SEEN __attribute__((visibility("default"))) const char *
+SEEN __asan_default_options(void);
+SEEN __tsan_default_options(void);
+SEEN __ubsan_default_options(void);
+SEEN __lsan_default_options(void);
+SEEN __lsan_default_suppressions(void);
+
+/* A size that cannot be had is an error to report, as without the sanitizer. */
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
 
 const char *__tsan_default_options(void)
 {
-    return "ignore_noninstrumented_modules=1";
+    return "ignore_noninstrumented_modules=1:allocator_may_return_null=1";
 }
 
 const char *__ubsan_default_options(void)
