@@ -182,6 +182,10 @@ static bool has_boundary(const life *lf, const struct packed *p, size_t b)
 static int check_memory(const life *lf, const struct strip *s, const struct cldev_info *info)
 {
     const unsigned long long one = (unsigned long long)s->rows * lf->words * 8;
+    if ((double)one * (double)lf->height / (double)s->rows > life_host_memory())
+        return clerror_set(ENOMEM, "life: %zu x %zu cells need %.4g MB on the host, which has %.4g MB", lf->width,
+                           lf->height, (double)one * (double)lf->height / (double)s->rows / 1e6,
+                           life_host_memory() / 1e6);
     if (one <= info->dev_max_mem_alloc_sz && 2 * one <= info->dev_global_mem_sz)
         return 0;
     return clerror_set(ENOMEM, "life: %zu x %zu cells need two buffers of %llu bytes on %s, which has %llu "
