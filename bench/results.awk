@@ -2,8 +2,8 @@
 #
 #   { bench_nbody ...; bench_life ...; } | awk -f bench/results.awk -v device="NVIDIA H200" > bench/results/nvidia-h200.json
 #
-# Lines "@ command" name the command that the lines after it came from; other lines without key=value words,
-# and words in front of the first key, are left out. Values in double quotes may hold blanks.
+# Lines "@ command" name the command that the lines after it came from; a word in front of the first key names
+# the case; lines without key=value words, and those that begin with #, are left out. Values in double quotes may hold blanks.
 BEGIN {
     printf "{\n \"device\": \"%s\",\n \"rows\": [", device
 }
@@ -15,7 +15,7 @@ BEGIN {
 }
 /^#/ { next }
 {
-    row = ""
+    row = $1 ~ /=/ ? "" : "\"case\": \"" $1 "\""
     rest = $0
     while (match(rest, /[A-Za-z_][A-Za-z_0-9]*=("[^"]*"|[^ ]*)/)) {
         word = substr(rest, RSTART, RLENGTH)
@@ -27,7 +27,7 @@ BEGIN {
             value = "\"" value "\""
         row = row (row == "" ? "" : ", ") "\"" key "\": " value
     }
-    if (row != "")
+    if (row ~ /, |": [^,]*$/ && $0 ~ /=/)
         printf "%s\n  {\"command\": \"%s\", %s}", (rows++ ? "," : ""), command, row
 }
 END {
