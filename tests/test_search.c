@@ -219,6 +219,29 @@ static void gets_past_constraints(void **unused)
     }
 }
 
+/* Knobs in pairs, so that no single one can be moved. */
+static bool in_pairs(const char *shape)
+{
+    return cltune_value(shape, "a", 0) == cltune_value(shape, "b", 0) &&
+           cltune_value(shape, "c", 0) == cltune_value(shape, "d", 0);
+}
+static double hill_of_pairs(const char *shape)
+{
+    return 1e9 * exp2(-octaves(shape, "a", 6) / 2 - octaves(shape, "c", 1) / 2);
+}
+
+static void moves_two_at_once(void **unused)
+{
+    (void)unused;
+    made.rate = hill_of_pairs;
+    made.allowed = in_pairs;
+    for (unsigned long seed = 0; seed < 20; seed++) {
+        works(search(60, seed));
+        assert_int_equal(cltune_value(row.shape, "a", 0), 64);
+        assert_int_equal(cltune_value(row.shape, "c", 0), 2);
+    }
+}
+
 /* ---- Wrong answers. ---- */
 
 static uint64_t landscape;
@@ -412,6 +435,35 @@ static void is_not_fooled_by_noise(void **unused)
     assert_true(sum / 100 > 0.9);
 }
 
+/* Now and then a measurement is three times too fast. */
+static double lucky(const char *shape)
+{
+    moment = moment * 6364136223846793005u + 1442695040888963407u;
+    return hill(shape) * ((moment >> 33) % 50 == 0 ? 3 : 1);
+}
+
+static void is_not_fooled_by_luck(void **unused)
+{
+    (void)unused;
+    made.rate = lucky;
+    double sum = 0;
+    works(cltune_store(cp, 0, "made.up", 1000, "a=1 b=64 c=1 d=128 flag=0", 1, "items/s"));
+    for (unsigned long seed = 0; seed < 200; seed++) { /* from far away: luck does not stand in the way */
+        works(search(60, seed));
+        sum += hill(row.shape) / hill(HILLTOP);
+    }
+    print_message("from far away: %.3f\n", sum / 200);
+    assert_true(sum / 200 > 0.75); /* 0.54 when rivals are not measured in turns */
+    size_t left = 0;
+    works(cltune_store(cp, 0, "made.up", 1000, HILLTOP, 1, "items/s"));
+    for (unsigned long seed = 0; seed < 200; seed++) { /* from the best: it is not left */
+        works(search(60, seed));
+        left += strcmp(row.shape, HILLTOP) != 0;
+    }
+    print_message("from the best: left %zu times\n", left);
+    assert_true(left <= 6);
+}
+
 static void wants_proper_arguments(void **unused)
 {
     (void)unused;
@@ -454,10 +506,10 @@ int main(void)
 {
 #define MADE(test) cmocka_unit_test_setup(test, a_new_kernel)
     const struct CMUnitTest tests[] = {
-        MADE(climbs_a_hill), MADE(is_the_same_for_the_same_seed), MADE(gets_past_constraints),
+        MADE(climbs_a_hill), MADE(is_the_same_for_the_same_seed), MADE(gets_past_constraints), MADE(moves_two_at_once),
         MADE(a_wrong_answer_never_wins), MADE(says_when_nothing_is_right), MADE(takes_no_nonsense_for_a_rate),
         MADE(respects_the_budget), MADE(ends_when_told), MADE(drops_hopeless_candidates),
-        MADE(begins_with_the_known_row), MADE(leaves_a_row_that_is_wrong), MADE(is_not_fooled_by_noise),
+        MADE(begins_with_the_known_row), MADE(leaves_a_row_that_is_wrong), MADE(is_not_fooled_by_noise), MADE(is_not_fooled_by_luck),
         MADE(wants_proper_arguments),
     };
     return cmocka_run_group_tests(tests, create, destroy);
