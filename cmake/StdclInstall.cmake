@@ -95,7 +95,7 @@ foreach(engine nbody life matmul gas)
   endif()
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${engine} OPTIONAL
     DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/kernels
-    FILES_MATCHING PATTERN "*.cl" PATTERN "*.clt")
+    FILES_MATCHING PATTERN "*.cl" PATTERN "*.clt" PATTERN "ladder.h")
 endforeach()
 
 # ---- The CMake package. (The command is installed by its own room.)
