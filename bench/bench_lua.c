@@ -13,7 +13,7 @@
 enum { CALLS = 2000, ROUNDS = 15, KINDS = 4 };
 static const char *const kind_name[KINDS] = {"launch", "map", "fork", "sync"};
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
     const char *why = clerror();
     fprintf(stderr, "bench_lua: %s: %s\n", what, why ? why : "failed");

@@ -112,13 +112,23 @@ test("commands in flight keep the memory they use", function()
   end
 end)
 
-test("a mapped buffer stays", function()
+-- A list in which the collector leaves only what something else keeps.
+local function weak(...)
+  return setmetatable({...}, {__mode = "v"})
+end
+
+test("a buffer stays as long as it is mapped", function()
   local o = all()
-  local x = ffi.cast("cl_uint *", o.queue:enqueue_map_buffer(o.context:create_buffer(4096), true, "write"))
+  local buffer = o.context:create_buffer(4096)
+  local x = ffi.cast("cl_uint *", o.queue:enqueue_map_buffer(buffer, true, "write"))
+  local seen = weak(buffer)
+  buffer = nil
   collect()
   for i = 0, 1023 do x[i] = i end
+  equal(seen[1] ~= nil, true, "it stays")
+  o.queue:enqueue_unmap_mem_object(seen[1], x)
   collect()
-  equal(x[1023], 1023)
+  equal(seen[1], nil)
 end)
 
 test("the results are right while the collector runs all the time", function()
@@ -144,10 +154,15 @@ test("garbage does not exhaust the memory", function()
   local o = all()
   local size = 2^26
   local page = ffi.new "char[1]"
-  for _ = 1, 200 do -- 12.5 GiB in all
+  local buffers = weak()
+  for i = 1, 200 do -- 12.5 GiB in all
     local b = o.context:create_buffer(size)
     o.queue:enqueue_write_buffer(b, true, 0, 1, page)
+    buffers[i] = b
   end
+  local alive = 0
+  for _ in pairs(buffers) do alive = alive + 1 end
+  equal(alive <= 10, true, alive .. " are alive: at most ten")
 end)
 
 all() -- is left for the end of the program
