@@ -59,15 +59,18 @@ static void print_figure(const struct figure *f)
 {
     const double best = f->device_seconds > 0 ? f->device_seconds : f->seconds;
     if (option.json)
-        printf("{\"program\": \"bench_gas\", \"device\": \"%s\", \"commit\": \"%s\", \"case\": \"%s\", \"n\": %llu, "
-               "\"bytes\": %.0f, \"seconds\": %.9g, \"device_seconds\": %.9g, \"bytes_per_s\": %.6g, "
-               "\"device_bytes_per_s\": %.6g, \"elements_per_s\": %.6g, \"copy_bytes_per_s\": %.6g, \"shape\": \"%s\"}\n",
-               info.dev_name, STDCL_COMMIT, f->name, (unsigned long long)f->n, f->bytes, f->seconds, f->device_seconds,
-               f->bytes / f->seconds, f->bytes / best, (double)f->n / f->seconds, peak.bytes_per_s, f->shape);
+        printf(
+            "{\"program\": \"bench_gas\", \"device\": \"%s\", \"commit\": \"%s\", \"case\": \"%s\", \"n\": %llu, "
+            "\"bytes\": %.0f, \"seconds\": %.9g, \"device_seconds\": %.9g, \"bytes_per_s\": %.6g, "
+            "\"device_bytes_per_s\": %.6g, \"elements_per_s\": %.6g, \"copy_bytes_per_s\": %.6g, \"shape\": \"%s\"}\n",
+            info.dev_name, STDCL_COMMIT, f->name, (unsigned long long)f->n, f->bytes, f->seconds,
+            f->device_seconds, f->bytes / f->seconds, f->bytes / best, (double)f->n / f->seconds,
+            peak.bytes_per_s, f->shape);
     else
         printf("%-22s n=%-11llu seconds=%.3e device_seconds=%.3e gelements_per_s=%-8.4g gbytes_per_s=%-7.4g "
-               "device_gbytes_per_s=%-7.4g of_copy=%.3f %s\n", f->name, (unsigned long long)f->n, f->seconds,
-               f->device_seconds, 1e-9 * (double)f->n / f->seconds, 1e-9 * f->bytes / f->seconds, 1e-9 * f->bytes / best,
+               "device_gbytes_per_s=%-7.4g of_copy=%.3f %s\n",
+               f->name, (unsigned long long)f->n, f->seconds, f->device_seconds,
+               1e-9 * (double)f->n / f->seconds, 1e-9 * f->bytes / f->seconds, 1e-9 * f->bytes / best,
                f->bytes / best / peak.bytes_per_s, f->shape);
     fflush(stdout);
 }
@@ -169,10 +172,14 @@ static void bench_sum(const struct sum_case *c, void *x, void *y, size_t bytes)
 {
     const size_t size = c->type == GAS_DOUBLE ? 8 : 4, n = bytes / size / (c->dot ? 2 : 1);
     struct sum_run r = {.n = n, .x = x, .y = y, .dot = c->dot};
-    r.sums = gas_sums_create(&(struct gas_sums_options){.ctx = cp, .type = c->type, .accumulator = c->accumulator,
-                                                        .method = c->method,
-                                                        .shape = c->method == GAS_TREE ? NULL : option.shape});
-    if (!r.sums || gas_sums_place(r.sums, x, n) != 0 || (c->dot && gas_sums_place(r.sums, y, n) != 0) || run_sum(&r))
+    r.sums =
+        gas_sums_create(&(struct gas_sums_options){.ctx = cp,
+                                                   .type = c->type,
+                                                   .accumulator = c->accumulator,
+                                                   .method = c->method,
+                                                   .shape = c->method == GAS_TREE ? NULL : option.shape});
+    if (!r.sums || gas_sums_place(r.sums, x, n) != 0 || (c->dot && gas_sums_place(r.sums, y, n) != 0) ||
+        run_sum(&r))
         die(c->name);
     if (r.result != right_answer(c->type, n, c->dot))
         die("a wrong sum");
@@ -215,7 +222,9 @@ static void bench_peer(enum gas_type type, const void *x, size_t bytes)
 {
     const bool single = type == GAS_FLOAT;
     struct peer_run r = {.f = single ? x : NULL, .d = x, .n = bytes / (single ? 4 : 8)};
-    struct figure f = {.name = single ? "peer.openmp.single" : "peer.openmp.double", .n = r.n, .bytes = (double)bytes,
+    struct figure f = {.name = single ? "peer.openmp.single" : "peer.openmp.double",
+                       .n = r.n,
+                       .bytes = (double)bytes,
                        .shape = ""};
     f = time_runs(f, NULL, run_peer, &r);
     if (r.result != right_answer(type, r.n, false))
@@ -255,7 +264,8 @@ static int run_gas(void *arg)
 static void bench_gas(const char *name, uint64_t n, enum gas_storage storage, enum gas_type type, int runs)
 {
     const int asked = option.runs;
-    const struct gas_options options = {.ctx = cp, .n = n, .storage = storage, .type = type, .shape = option.shape};
+    const struct gas_options options = {
+        .ctx = cp, .n = n, .storage = storage, .type = type, .shape = option.shape};
     gas *g = gas_create(&options);
     struct gas_energy e;
     if (!g || gas_measure(g, &e) != 0)

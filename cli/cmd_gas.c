@@ -87,8 +87,9 @@ static bool parse(struct gas_job *job, int argc, char **argv, int *status)
     };
     const struct cli_usage usage = {
         .synopsis = "[options]",
-        .about = "Draws the velocities of molecules in equilibrium, adds up their kinetic energy, and compares "
-                 "the mean with 3/2 k_B T.",
+        .about =
+            "Draws the velocities of molecules in equilibrium, adds up their kinetic energy, and compares "
+            "the mean with 3/2 k_B T.",
         .examples = "  stdcl gas -n 1e9\n"
                     "  stdcl gas -n 1e8 --stored --precision double --histogram speeds.svg\n"
                     "  stdcl gas --gas ar -T 293.15 -n 2.5e7 --volume 1e-18\n",
@@ -115,12 +116,20 @@ static int told(void *arg, uint64_t done)
 
 static int create(struct gas_job *job)
 {
-    const struct gas_options options = {
-        .ctx = job->context, .n = job->n, .temperature = job->temperature, .mass = job->mass,
-        .boltzmann = job->boltzmann, .seed = job->seed, .storage = job->stored ? GAS_STORED : GAS_FUSED,
-        .source = job->input ? GAS_GIVEN : (enum gas_source)job->source, .type = (enum gas_type)job->precision,
-        .accumulator = (enum gas_accumulator)job->accumulator, .method = (enum gas_method)job->method,
-        .shape = job->shape, .told = told, .arg = job};
+    const struct gas_options options = {.ctx = job->context,
+                                        .n = job->n,
+                                        .temperature = job->temperature,
+                                        .mass = job->mass,
+                                        .boltzmann = job->boltzmann,
+                                        .seed = job->seed,
+                                        .storage = job->stored ? GAS_STORED : GAS_FUSED,
+                                        .source = job->input ? GAS_GIVEN : (enum gas_source)job->source,
+                                        .type = (enum gas_type)job->precision,
+                                        .accumulator = (enum gas_accumulator)job->accumulator,
+                                        .method = (enum gas_method)job->method,
+                                        .shape = job->shape,
+                                        .told = told,
+                                        .arg = job};
     const double bytes = job->precision == GAS_DOUBLE ? 24 : 12;
     if (job->stored && cli_memory_for((size_t)job->n, (size_t)bytes, "molecules") != CLI_DONE)
         return CLI_FAILED;
@@ -175,8 +184,13 @@ static int work(struct gas_job *job)
 
 static int run(int argc, char **argv)
 {
-    struct gas_job job = {.n = 1000000000, .species = -1, .mass = 1, .temperature = NAN, .volume = NAN,
-                          .repeat = 1, .bins = 120};
+    struct gas_job job = {.n = 1000000000,
+                          .species = -1,
+                          .mass = 1,
+                          .temperature = NAN,
+                          .volume = NAN,
+                          .repeat = 1,
+                          .bins = 120};
     int status;
     if (parse(&job, argc, argv, &status))
         status = work(&job);

@@ -28,7 +28,8 @@ static int read_header(struct npy *npy)
     size_t length = start[8] | (size_t)start[9] << 8;
     if (start[6] > 1 && fread(start + 10, 1, 2, npy->fp) == 2)
         length |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
-    if (start[6] < 1 || start[6] > 3 || length > MOST_HEADER || fread(npy->header, 1, length, npy->fp) != length)
+    if (start[6] < 1 || start[6] > 3 || length > MOST_HEADER ||
+        fread(npy->header, 1, length, npy->fp) != length)
         return cli_failed("'%s': the header of this .npy file is damaged or cut short", npy->file);
     npy->header[length] = '\0';
     return CLI_DONE;
@@ -49,14 +50,15 @@ static int understand_header(struct npy *npy)
     const bool little = *(const unsigned char *)&one == 1;
     unsigned long long columns = 0;
     int end = 0;
-    if (strncmp(type, "'<f4'", 5) && strncmp(type, "'<f8'", 5) && strncmp(type, "'>f4'", 5) && strncmp(type, "'>f8'", 5))
-        return cli_failed("'%s' holds numbers of type %.*s; velocities are '<f4' or '<f8' (float32, float64)", npy->file,
-                          (int)strcspn(type, ","), type);
+    if (strncmp(type, "'<f4'", 5) && strncmp(type, "'<f8'", 5) && strncmp(type, "'>f4'", 5) &&
+        strncmp(type, "'>f8'", 5))
+        return cli_failed("'%s' holds numbers of type %.*s; velocities are '<f4' or '<f8' (float32, float64)",
+                          npy->file, (int)strcspn(type, ","), type);
     if (strncmp(value_of(npy, "'fortran_order'"), "False", 5))
         return cli_failed("'%s' is in Fortran order; numpy.ascontiguousarray gives the other", npy->file);
     if (sscanf(shape, "(%llu, %llu)%n", &npy->n, &columns, &end) != 2 || !end || columns != 3 || npy->n == 0)
-        return cli_failed("'%s' has the shape %.*s; velocities are rows of three, (N, 3) with N > 0", npy->file,
-                          (int)strcspn(shape, ")") + 1, shape);
+        return cli_failed("'%s' has the shape %.*s; velocities are rows of three, (N, 3) with N > 0",
+                          npy->file, (int)strcspn(shape, ")") + 1, shape);
     npy->wide = type[3] == '8';
     npy->swapped = (type[1] == '<') != little;
     return CLI_DONE;
@@ -113,8 +115,8 @@ static int read_npy(struct gas_job *job)
 
 static int read_hdf5(struct gas_job *job)
 {
-    static const char *const usual[] = {"velocities", "Velocities", "PartType1/Velocities", "PartType0/Velocities",
-                                        NULL};
+    static const char *const usual[] = {"velocities", "Velocities", "PartType1/Velocities",
+                                        "PartType0/Velocities", NULL};
     const char *const asked[] = {job->dataset, NULL};
     struct hdf5_rows rows;
     if (hdf5_read_rows(job->input, job->dataset ? asked : usual, 3, &rows) != 0)
@@ -134,7 +136,8 @@ int gas_input_read(struct gas_job *job)
     if (!hdf5 && job->dataset)
         return cli_wrong("--dataset: '%s' is no HDF5 file", job->input);
     const int status = hdf5 ? read_hdf5(job) : read_npy(job);
-    if (status == CLI_DONE && asked == GAS_DOUBLE && job->precision == GAS_FLOAT) { /* floats, summed as doubles */
+    if (status == CLI_DONE && asked == GAS_DOUBLE &&
+        job->precision == GAS_FLOAT) { /* floats, summed as doubles */
         const float *from = job->velocity;
         double *to = cli_alloc((size_t)job->n * 3, sizeof *to);
         for (size_t i = 0; i < (size_t)job->n * 3; i++)

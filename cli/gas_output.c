@@ -55,15 +55,18 @@ static double expected(const struct bins *b, int i)
 /* The last row, up to infinity, holds what is faster than the bins. */
 static int write_table(const struct bins *b, const char *file)
 {
-    static const char *const names[] = {"speed_from", "speed_to", "count", "expected_count", "density",
-                                        "expected_density"};
+    static const char *const names[] = {"speed_from",     "speed_to", "count",
+                                        "expected_count", "density",  "expected_density"};
     enum { COLUMNS = sizeof names / sizeof *names };
     struct csv csv = {0};
     int failed = csv_open(&csv, file, COLUMNS, names);
     for (int i = 0; i <= b->n && !failed; i++) {
         const bool last = i == b->n;
-        const double row[COLUMNS] = {i * b->width, last ? INFINITY : (i + 1) * b->width, (double)b->count[i],
-                                     expected(b, i) * (double)b->job->n, last ? 0 : counted(b, i),
+        const double row[COLUMNS] = {i * b->width,
+                                     last ? INFINITY : (i + 1) * b->width,
+                                     (double)b->count[i],
+                                     expected(b, i) * (double)b->job->n,
+                                     last ? 0 : counted(b, i),
                                      last ? 0 : expected(b, i) / b->width};
         failed = csv_row(&csv, row);
     }
@@ -101,19 +104,25 @@ static void draw_axes(FILE *fp, const struct bins *b, double most)
             LEFT + WIDE);
     for (int k = 0; k * tick <= end * 1.0001; k++) {
         const double x = LEFT + WIDE * (k * tick) / end;
-        fprintf(fp, "<path d=\"M%.1f %dv6\" stroke=\"#333\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
-                x, TOP_EDGE + HIGH, x, TOP_EDGE + HIGH + 22, k * tick);
+        fprintf(
+            fp,
+            "<path d=\"M%.1f %dv6\" stroke=\"#333\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
+            x, TOP_EDGE + HIGH, x, TOP_EDGE + HIGH + 22, k * tick);
     }
     const double step = tick_of(most);
     for (int k = 1; k * step <= most; k++) {
         const double y = TOP_EDGE + HIGH * (1 - k * step / most);
-        fprintf(fp, "<path d=\"M%d %.1fh-6\" stroke=\"#333\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
-                LEFT, y, LEFT - 10, y + 4, k * step);
+        fprintf(
+            fp,
+            "<path d=\"M%d %.1fh-6\" stroke=\"#333\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+            LEFT, y, LEFT - 10, y + 4, k * step);
     }
     fprintf(fp, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">speed%s</text>\n", LEFT + WIDE / 2,
             TOP_EDGE + HIGH + 46, si ? " (m/s)" : "");
-    fprintf(fp, "<text x=\"%d\" y=\"24\" text-anchor=\"middle\">%llu molecules%s%s at T = %g%s, and Maxwell's "
-            "distribution</text>\n", LEFT + WIDE / 2, (unsigned long long)job->n, si ? " of " : "",
+    fprintf(fp,
+            "<text x=\"%d\" y=\"24\" text-anchor=\"middle\">%llu molecules%s%s at T = %g%s, and Maxwell's "
+            "distribution</text>\n",
+            LEFT + WIDE / 2, (unsigned long long)job->n, si ? " of " : "",
             si ? gas_species_list()[job->species].formula : "", job->temperature, si ? " K" : "");
 }
 
@@ -122,8 +131,10 @@ static void draw_curves(FILE *fp, const struct bins *b, double most)
 {
     fprintf(fp, "<path d=\"M%d %d", LEFT, TOP_EDGE + HIGH);
     for (int i = 0; i < b->n; i++)
-        fprintf(fp, "V%.2fH%.2f", TOP_EDGE + HIGH * (1 - counted(b, i) / most), LEFT + (double)WIDE * (i + 1) / b->n);
-    fprintf(fp, "V%dZ\" fill=\"#9ecae1\" stroke=\"#4292c6\" stroke-width=\"0.5\"/>\n<path d=\"", TOP_EDGE + HIGH);
+        fprintf(fp, "V%.2fH%.2f", TOP_EDGE + HIGH * (1 - counted(b, i) / most),
+                LEFT + (double)WIDE * (i + 1) / b->n);
+    fprintf(fp, "V%dZ\" fill=\"#9ecae1\" stroke=\"#4292c6\" stroke-width=\"0.5\"/>\n<path d=\"",
+            TOP_EDGE + HIGH);
     for (int i = 0; i < b->n; i++)
         fprintf(fp, "%c%.2f %.2f", i ? 'L' : 'M', LEFT + WIDE * (i + 0.5) / b->n,
                 TOP_EDGE + HIGH * (1 - expected(b, i) / b->width / most));
@@ -138,9 +149,10 @@ static int write_plot(const struct bins *b, const char *file)
         most = fmax(most, 1.05 * fmax(counted(b, i), expected(b, i) / b->width));
     if (outfile_open(&out, file) < 0)
         return cli_failed_call(NULL);
-    fprintf(out.fp, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
-            "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", LEFT + WIDE + 30,
-            TOP_EDGE + HIGH + 60);
+    fprintf(out.fp,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
+            "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+            LEFT + WIDE + 30, TOP_EDGE + HIGH + 60);
     draw_curves(out.fp, b, most);
     draw_axes(out.fp, b, most);
     fprintf(out.fp, "</svg>\n");

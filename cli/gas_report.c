@@ -9,13 +9,14 @@ static const double UNLIKELY = 5; /* standard errors: one gas in two million, if
 static int report_json(const struct gas_job *job, const char *device)
 {
     const struct gas_energy *e = &job->energy;
-    json_t *report = json_pack(
-        "{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "program", "gas", "device", device, "n",
-        (json_int_t)job->n, "temperature", cli_json_real(job->temperature), "mass", cli_json_real(job->mass),
-        "mean_energy", cli_json_real(e->mean_energy), "expected", cli_json_real(e->expected), "standard_error",
-        cli_json_real(e->standard_error), "sigmas", cli_json_real(e->sigmas), "seconds",
-        cli_json_real(job->seconds), "bytes_per_s", cli_json_real(gas_bytes(job->gas) / job->seconds),
-        "molecules_per_s", cli_json_real((double)job->n / job->seconds));
+    json_t *report =
+        json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "program", "gas", "device",
+                  device, "n", (json_int_t)job->n, "temperature", cli_json_real(job->temperature), "mass",
+                  cli_json_real(job->mass), "mean_energy", cli_json_real(e->mean_energy), "expected",
+                  cli_json_real(e->expected), "standard_error", cli_json_real(e->standard_error), "sigmas",
+                  cli_json_real(e->sigmas), "seconds", cli_json_real(job->seconds), "bytes_per_s",
+                  cli_json_real(gas_bytes(job->gas) / job->seconds), "molecules_per_s",
+                  cli_json_real((double)job->n / job->seconds));
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -28,11 +29,12 @@ static void report_text(const struct gas_job *job, const char *device, FILE *fp)
     const char *joule = si ? " J" : "", *kelvin = si ? " K" : "", *pascal = si ? " Pa" : "";
     struct cli_text text;
     fprintf(fp, "%-16s%s\n", "device", device);
-    fprintf(fp, "%-16s%llu%s%s, of mass %.6g%s, %s\n", "molecules", (unsigned long long)job->n, si ? " of " : "",
-            si ? gas_species_list()[job->species].formula : "", job->mass, si ? " kg" : "",
-            job->input    ? job->input
-            : job->stored ? job->source == GAS_HOST ? "drawn by the host, stored" : "drawn by the device, stored"
-                          : "drawn by the device, not stored");
+    fprintf(fp, "%-16s%llu%s%s, of mass %.6g%s, %s\n", "molecules", (unsigned long long)job->n,
+            si ? " of " : "", si ? gas_species_list()[job->species].formula : "", job->mass, si ? " kg" : "",
+            job->input ? job->input
+            : job->stored
+                ? job->source == GAS_HOST ? "drawn by the host, stored" : "drawn by the device, stored"
+                : "drawn by the device, not stored");
     fprintf(fp, "%-16s%.12g%s\n", "mean energy", e->mean_energy, joule);
     fprintf(fp, "%-16s%.12g%s, 3/2 k_B T\n", "expected", e->expected, joule);
     fprintf(fp, "%-16s%.3g%s\n", "standard error", e->standard_error, joule);

@@ -12,14 +12,16 @@
 enum { SLICE = 256 }; /* molecules drawn at once: small enough for the first cache */
 
 /* The same code for machines with and without fused multiply-add, which is a slow call where it is missing. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&     \
     !defined(__SANITIZE_THREAD__)
-#define CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default"), optimize("O3")))
+#define CLONES                                                                                               \
+    __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default"), optimize("O3")))
 #else
 #define CLONES
 #endif
 
-CLONES static void draw_slice(uint64_t first, size_t count, cl_uint k0, cl_uint k1, float *x, float *y, float *z)
+CLONES static void draw_slice(uint64_t first, size_t count, cl_uint k0, cl_uint k1, float *x, float *y,
+                              float *z)
 {
     for (size_t i = 0; i < count; i++)
         mw_velocity((uint32_t)(first + i), (uint32_t)((first + i) >> 32), k0, k1, &x[i], &y[i], &z[i]);
@@ -44,7 +46,10 @@ static void draw_on_host(gas *g)
 /* ---- Memory. ---------------------------------------------------------------------------------- */
 
 /* Whole blocks, so that kernels may work in whole vectors. */
-static size_t plane_bytes(const gas *g) { return (size_t)blocks_of(g->n) * BLOCK * type_bytes(g->type); }
+static size_t plane_bytes(const gas *g)
+{
+    return (size_t)blocks_of(g->n) * BLOCK * type_bytes(g->type);
+}
 
 static int send(gas *g)
 {
@@ -72,7 +77,8 @@ static int visit(gas *g, const struct kernels *k, bool whole, cl_uint nrest, con
             struct stdcl_arg args[16] = {VALUE_ARG(from), VALUE_ARG(n)};
             memcpy(args + 2, rest, nrest * sizeof *rest);
             clndrange_t ndr = clndrange_init1d(0, (size_t)some * group, group);
-            if (clforkv(g->ctx, dev, k->on[dev].kernel, &ndr, CL_EVENT_NOWAIT, 2 + nrest, args) == (cl_event)-1)
+            if (clforkv(g->ctx, dev, k->on[dev].kernel, &ndr, CL_EVENT_NOWAIT, 2 + nrest, args) ==
+                (cl_event)-1)
                 status = -1;
         }
         clflush(g->ctx, dev, 0);
@@ -88,8 +94,8 @@ static int open_kernels(gas *g, struct kernels *k, const char *name)
     char options[128];
     if (k->on)
         return 0;
-    snprintf(options, sizeof options, "-D REAL=%s -D STORED=%d -D WIDE=float", g->type == GAS_FLOAT ? "float" : "double",
-             g->storage == GAS_STORED);
+    snprintf(options, sizeof options, "-D REAL=%s -D STORED=%d -D WIDE=float",
+             g->type == GAS_FLOAT ? "float" : "double", g->storage == GAS_STORED);
     if (gas_kernels_shape(k, g->ctx, "gas.draw", 0, NULL) == 0 &&
         gas_kernels_open(k, name, SOURCE_ORDER | SOURCE_MAXWELL | SOURCE_DRAW, options, NULL) == 0)
         return 0;
@@ -147,22 +153,31 @@ static void put(gas *g, int c, size_t i, double v)
 static int set(gas *g, const float (*single)[3], const double (*wide)[3])
 {
     if (g->source != GAS_GIVEN || g->storage != GAS_STORED)
-        return clerror_set(EINVAL, "gas_set_velocities: this gas draws its own; make it with GAS_STORED and GAS_GIVEN");
+        return clerror_set(
+            EINVAL, "gas_set_velocities: this gas draws its own; make it with GAS_STORED and GAS_GIVEN");
     for (size_t i = 0; i < (size_t)g->n; i++)
         for (int c = 0; c < 3; c++) {
             const double v = single ? (double)single[i][c] : wide[i][c];
             if (!isfinite(v)) {
                 g->ready = false;
-                return clerror_set(EDOM, "gas_set_velocities: component %c of molecule %zu is %g; it must be a "
-                                   "finite number", "xyz"[c], i, v);
+                return clerror_set(EDOM,
+                                   "gas_set_velocities: component %c of molecule %zu is %g; it must be a "
+                                   "finite number",
+                                   "xyz"[c], i, v);
             }
             put(g, c, i, v);
         }
     return send(g);
 }
 
-int gas_set_velocities(gas *g, const double (*velocity)[3]) { return set(g, NULL, velocity); }
-int gas_set_velocities_single(gas *g, const float (*velocity)[3]) { return set(g, velocity, NULL); }
+int gas_set_velocities(gas *g, const double (*velocity)[3])
+{
+    return set(g, NULL, velocity);
+}
+int gas_set_velocities_single(gas *g, const float (*velocity)[3])
+{
+    return set(g, velocity, NULL);
+}
 
 /* Brings the planes' elements from the device that has them. */
 static int fetch(gas *g, size_t first, size_t count)
@@ -195,9 +210,9 @@ int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3])
         for (size_t k = 0; k < some; k++)
             for (int c = 0; c < 3; c++) {
                 const size_t at = (size_t)first + i + k;
-                const double one = g->storage == GAS_FUSED  ? (double)v[c][k]
-                                   : g->type == GAS_FLOAT ? (double)((float *)g->plane[c])[at]
-                                                          : ((double *)g->plane[c])[at];
+                const double one = g->storage == GAS_FUSED ? (double)v[c][k]
+                                   : g->type == GAS_FLOAT  ? (double)((float *)g->plane[c])[at]
+                                                           : ((double *)g->plane[c])[at];
                 velocity[i + k][c] = one * g->unit;
             }
     }
@@ -216,10 +231,17 @@ static int count_on(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float 
     const stdcl_local_t own = {(bins + 1) * sizeof(cl_uint)};
     void *none = g->counts;
     void *const *p = g->storage == GAS_STORED ? g->plane : (void *[]){none, none, none};
-    const struct stdcl_arg args[] = {
-        VALUE_ARG(from), VALUE_ARG(n), BLOCK_ARG(p[0]), BLOCK_ARG(p[1]), BLOCK_ARG(p[2]), VALUE_ARG(g->key[0]),
-        VALUE_ARG(g->key[1]), VALUE_ARG(scale), VALUE_ARG(bins), BLOCK_ARG(g->counts),
-        {.size = sizeof own, .kind = STDCL_LOCAL, .value = &own}};
+    const struct stdcl_arg args[] = {VALUE_ARG(from),
+                                     VALUE_ARG(n),
+                                     BLOCK_ARG(p[0]),
+                                     BLOCK_ARG(p[1]),
+                                     BLOCK_ARG(p[2]),
+                                     VALUE_ARG(g->key[0]),
+                                     VALUE_ARG(g->key[1]),
+                                     VALUE_ARG(scale),
+                                     VALUE_ARG(bins),
+                                     BLOCK_ARG(g->counts),
+                                     {.size = sizeof own, .kind = STDCL_LOCAL, .value = &own}};
     const size_t group = (size_t)on->shape.group;
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
     memset(g->counts, 0, (MOST_BINS + 1) * sizeof *g->counts);
@@ -234,8 +256,8 @@ static int count_on(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float 
 int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count)
 {
     if (!isfinite(top) || top <= 0 || bins < 1 || bins > MOST_BINS)
-        return clerror_set(EINVAL, "gas_histogram: %u bins up to %g; there must be 1 to %d up to a speed > 0", bins,
-                           top, MOST_BINS);
+        return clerror_set(EINVAL, "gas_histogram: %u bins up to %g; there must be 1 to %d up to a speed > 0",
+                           bins, top, MOST_BINS);
     if (g->storage == GAS_STORED && !g->ready)
         return clerror_set(EINVAL, "gas_histogram: no velocities were given yet");
     if (!g->counts && !(g->counts = clmalloc(g->ctx, (MOST_BINS + 1) * sizeof *g->counts, 0)))

@@ -16,17 +16,22 @@
 
 #include "stdcl/gas.h"
 
-enum { BLOCK_LANES = 64, BLOCK_ROWS = 32, BLOCK_STRIPS = 16, BLOCK = BLOCK_LANES * BLOCK_ROWS * BLOCK_STRIPS };
+enum {
+    BLOCK_LANES = 64,
+    BLOCK_ROWS = 32,
+    BLOCK_STRIPS = 16,
+    BLOCK = BLOCK_LANES * BLOCK_ROWS * BLOCK_STRIPS
+};
 
 /* ---- shape.c ---------------------------------------------------------------------------------- */
 
 /* The numbers that shape a launch: -D options of the kernel, in capitals, sizes on the host, and the label
  * of a benchmark, all at once. */
-#define GAS_SHAPE_KEYS(X)                                                                    \
-    X(group, "work-items of a group, a power of two; 1 on CPUs")                             \
-    X(width, "lanes of a vector: 1, 2, 4, 8 or 16")                                          \
-    X(unroll, "rows of a strip that an item has in flight: 1 to 32, a power of two")         \
-    X(chunk, "log2 of the blocks of one launch, of a gas that is not stored")                \
+#define GAS_SHAPE_KEYS(X)                                                                                    \
+    X(group, "work-items of a group, a power of two; 1 on CPUs")                                             \
+    X(width, "lanes of a vector: 1, 2, 4, 8 or 16")                                                          \
+    X(unroll, "rows of a strip that an item has in flight: 1 to 32, a power of two")                         \
+    X(chunk, "log2 of the blocks of one launch, of a gas that is not stored")                                \
     X(groups, "work-groups in all, of GAS_TREE")
 
 struct gas_shape {
@@ -38,7 +43,7 @@ struct gas_shape {
 /* Chooses the shape of kernel `name` on device `dev`: the store's row for a problem of n elements, then the
  * caller's words (may be NULL). EINVAL for an unknown word or for numbers that do not go together. */
 int gas_shape_choose(struct gas_shape *shape, char label[256], char reason[320], CLCONTEXT *ctx, cl_uint dev,
-                 const char *name, size_t n, const char *words);
+                     const char *name, size_t n, const char *words);
 
 /* ---- kernels.c -------------------------------------------------------------------------------- */
 
@@ -56,8 +61,14 @@ struct kernels {
 };
 
 /* The kernels' files, in the order in which they are put in front of each other. */
-enum source { SOURCE_ORDER = 1, SOURCE_MAXWELL = 2, SOURCE_FUSED = 4, SOURCE_SUM = 8, SOURCE_DRAW = 16,
-              SOURCE_TREE = 32 };
+enum source {
+    SOURCE_ORDER = 1,
+    SOURCE_MAXWELL = 2,
+    SOURCE_FUSED = 4,
+    SOURCE_SUM = 8,
+    SOURCE_DRAW = 16,
+    SOURCE_TREE = 32
+};
 
 /* Chooses shapes of `row` for n elements on all devices; builds nothing yet. */
 int gas_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n, const char *words);
@@ -65,12 +76,18 @@ int gas_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t
 /* Builds kernel `name` from the files in `sources`, with `options` besides those of the shape; values are
  * those of the template. */
 int gas_kernels_open(struct kernels *k, const char *name, unsigned sources, const char *options,
-                 const clvalue_t *values);
+                     const clvalue_t *values);
 void gas_kernels_close(struct kernels *k);
 
 /* Kernel arguments, as clforkv takes them. */
-#define VALUE_ARG(v) {.size = sizeof(v), .kind = STDCL_VALUE, .value = &(v)}
-#define BLOCK_ARG(p) {.size = sizeof(void *), .kind = STDCL_GLOBAL, .value = &(p)}
+#define VALUE_ARG(v)                                                                                         \
+    {                                                                                                        \
+        .size = sizeof(v), .kind = STDCL_VALUE, .value = &(v)                                                \
+    }
+#define BLOCK_ARG(p)                                                                                         \
+    {                                                                                                        \
+        .size = sizeof(void *), .kind = STDCL_GLOBAL, .value = &(p)                                          \
+    }
 #define COUNT_OF(array) ((cl_uint)(sizeof(array) / sizeof *(array)))
 
 /* ---- order.c ---------------------------------------------------------------------------------- */
@@ -107,7 +124,10 @@ static inline uint64_t share_start(uint64_t blocks, cl_uint dev, cl_uint ndev)
 {
     return blocks / ndev * dev + blocks % ndev * dev / ndev;
 }
-static inline uint64_t blocks_of(uint64_t n) { return n / BLOCK + (n % BLOCK != 0); }
+static inline uint64_t blocks_of(uint64_t n)
+{
+    return n / BLOCK + (n % BLOCK != 0);
+}
 
 /* Runs kernels over all `blocks` of n elements, a work-group each, and joins what they leave. The first three arguments of a
  * kernel are partial, first and n; `rest` follows. limit: blocks a device and launch at most, 0 = all at
@@ -129,8 +149,8 @@ int gas_order_run(const struct order_job *job, struct gas_total *total);
 enum sums_op { OP_SUM, OP_DOT, OP_ENERGY, OP_DEVIATE, OP_LEAST, OP_GREATEST, OPS };
 
 /* Runs an operation on arrays x, y, z (those it has). `n` elements; mean is for OP_DEVIATE. */
-int gas_sums_run(gas_sums *s, enum sums_op op, const void *x, const void *y, const void *z, size_t n, double mean,
-             struct gas_total *total, struct gas_partial *kind);
+int gas_sums_run(gas_sums *s, enum sums_op op, const void *x, const void *y, const void *z, size_t n,
+                 double mean, struct gas_total *total, struct gas_partial *kind);
 
 /* The context to use when the caller named none; NULL with ENODEV. */
 CLCONTEXT *gas_sums_context(CLCONTEXT *ctx);

@@ -20,18 +20,22 @@ static int check_positive(double value, const char *what)
 static int check(const struct gas_options *o)
 {
     if (o->n < 1 || o->n > (uint64_t)1 << 53)
-        return clerror_set(EINVAL, "gas_create: %llu molecules; there must be 1 to 2^53", (unsigned long long)o->n);
+        return clerror_set(EINVAL, "gas_create: %llu molecules; there must be 1 to 2^53",
+                           (unsigned long long)o->n);
     if (check_positive(o->temperature, "temperature") != 0 || check_positive(o->mass, "mass") != 0 ||
         check_positive(o->boltzmann, "Boltzmann constant") != 0)
         return -1;
-    if ((unsigned)o->storage > GAS_STORED || (unsigned)o->source > GAS_GIVEN || (unsigned)o->type > GAS_DOUBLE)
+    if ((unsigned)o->storage > GAS_STORED || (unsigned)o->source > GAS_GIVEN ||
+        (unsigned)o->type > GAS_DOUBLE)
         return clerror_set(EINVAL, "gas_create: storage %d, source %d, type %d: there is no such thing",
                            (int)o->storage, (int)o->source, (int)o->type);
     if (o->storage == GAS_FUSED && (o->source != GAS_DEVICE || o->method == GAS_TREE))
-        return clerror_set(EINVAL, "gas_create: a gas that is not stored is drawn and summed by the devices in "
+        return clerror_set(EINVAL,
+                           "gas_create: a gas that is not stored is drawn and summed by the devices in "
                            "one kernel; velocities from elsewhere and GAS_TREE need GAS_STORED");
     if (o->storage == GAS_STORED && o->n > SIZE_MAX / 32)
-        return clerror_set(ENOMEM, "gas_create: %llu molecules are too many to store", (unsigned long long)o->n);
+        return clerror_set(ENOMEM, "gas_create: %llu molecules are too many to store",
+                           (unsigned long long)o->n);
     return 0;
 }
 
@@ -51,9 +55,16 @@ static bool have_doubles(const gas *g)
 static int measure_fused(gas *g, struct gas_total *total, uint64_t n)
 {
     const struct stdcl_arg rest[] = {VALUE_ARG(g->key[0]), VALUE_ARG(g->key[1])};
-    const struct order_job job = {.kernels = &g->fused, .kind = g->kind, .n = n, .blocks = blocks_of(n),
-                                  .limit = (uint64_t)1 << g->fused.on[0].shape.chunk, .partial = g->partial,
-                                  .nrest = 2, .rest = rest, .told = n == g->n ? g->told : NULL, .arg = g->arg};
+    const struct order_job job = {.kernels = &g->fused,
+                                  .kind = g->kind,
+                                  .n = n,
+                                  .blocks = blocks_of(n),
+                                  .limit = (uint64_t)1 << g->fused.on[0].shape.chunk,
+                                  .partial = g->partial,
+                                  .nrest = 2,
+                                  .rest = rest,
+                                  .told = n == g->n ? g->told : NULL,
+                                  .arg = g->arg};
     return gas_order_run(&job, total);
 }
 
@@ -62,10 +73,11 @@ static int make_fused(gas *g, const char *words)
 {
     struct gas_total total;
     const bool doubles = have_doubles(g);
-    g->kind = doubles ? (struct gas_partial){WIDE_DOUBLE, JOIN_ADD} : (struct gas_partial){WIDE_FLOAT, JOIN_PAIRS};
+    g->kind =
+        doubles ? (struct gas_partial){WIDE_DOUBLE, JOIN_ADD} : (struct gas_partial){WIDE_FLOAT, JOIN_PAIRS};
     if (gas_kernels_shape(&g->fused, g->ctx, "gas.fused", 0, words) != 0 ||
         gas_kernels_open(&g->fused, "fused", SOURCE_ORDER | SOURCE_MAXWELL | SOURCE_FUSED,
-                     doubles ? "-D WIDE=double -D PAIRED=0" : "-D WIDE=float -D PAIRED=1", NULL) != 0)
+                         doubles ? "-D WIDE=double -D PAIRED=0" : "-D WIDE=float -D PAIRED=1", NULL) != 0)
         return -1;
     return measure_fused(g, &total, g->n < (uint64_t)BLOCK * g->ndev ? g->n : (uint64_t)BLOCK * g->ndev);
 }
@@ -78,8 +90,11 @@ static int make(gas *g, const struct gas_options *o)
         return clerror_set(ENOMEM, "gas_create: no memory");
     if (g->storage == GAS_FUSED)
         return make_fused(g, o->shape);
-    g->sums = gas_sums_create(&(struct gas_sums_options){.ctx = g->ctx, .type = o->type, .accumulator = o->accumulator,
-                                                         .method = o->method, .shape = o->shape});
+    g->sums = gas_sums_create(&(struct gas_sums_options){.ctx = g->ctx,
+                                                         .type = o->type,
+                                                         .accumulator = o->accumulator,
+                                                         .method = o->method,
+                                                         .shape = o->shape});
     return g->sums && gas_draw_place(g) == 0 ? 0 : -1;
 }
 
@@ -92,9 +107,16 @@ gas *gas_create(const struct gas_options *o)
             clerror_set(ENOMEM, "gas_create: no memory");
         return NULL;
     }
-    *g = (gas){.ctx = ctx, .ndev = clgetndev(ctx), .n = o->n, .storage = o->storage, .source = o->source,
-               .type = o->type, .method = o->method, .key = {(cl_uint)o->seed, (cl_uint)(o->seed >> 32)},
-               .told = o->told, .arg = o->arg};
+    *g = (gas){.ctx = ctx,
+               .ndev = clgetndev(ctx),
+               .n = o->n,
+               .storage = o->storage,
+               .source = o->source,
+               .type = o->type,
+               .method = o->method,
+               .key = {(cl_uint)o->seed, (cl_uint)(o->seed >> 32)},
+               .told = o->told,
+               .arg = o->arg};
     g->temperature = o->temperature > 0 ? o->temperature : 1;
     g->mass = o->mass > 0 ? o->mass : 1;
     g->boltzmann = o->boltzmann > 0 ? o->boltzmann : 1;
@@ -133,8 +155,10 @@ int gas_measure(gas *g, struct gas_energy *e)
             return -1;
     } else {
         if (!g->ready)
-            return clerror_set(EINVAL, "gas_measure: no velocities were given yet; gas_set_velocities gives them");
-        if (gas_sums_run(g->sums, OP_ENERGY, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, 0, &total, &kind) != 0)
+            return clerror_set(EINVAL,
+                               "gas_measure: no velocities were given yet; gas_set_velocities gives them");
+        if (gas_sums_run(g->sums, OP_ENERGY, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, 0, &total,
+                         &kind) != 0)
             return -1;
         if (g->told)
             g->told(g->arg, g->n);
@@ -160,7 +184,10 @@ double gas_slower(double speed, double temperature, double mass, double boltzman
     return speed > 0 ? erf(a) - 2 / sqrt(acos(-1)) * a * exp(-a * a) : 0;
 }
 
-uint64_t gas_molecules(const gas *g) { return g->n; }
+uint64_t gas_molecules(const gas *g)
+{
+    return g->n;
+}
 
 double gas_bytes(const gas *g)
 {

@@ -13,7 +13,9 @@
 
 enum { LANES = 64, ROWS = 32, STRIPS = 16, STRIP = LANES * ROWS, BLOCK = STRIPS * STRIP };
 
-struct pair { double value, error; };
+struct pair {
+    double value, error;
+};
 struct problem {
     enum gas_type type;
     bool paired, single; /* compensated; in floats */
@@ -28,14 +30,21 @@ struct problem {
 static double element(const struct problem *p, const void *array, size_t i)
 {
     switch (p->type) {
-    case GAS_FLOAT: return (double)((const float *)array)[i];
-    case GAS_DOUBLE: return ((const double *)array)[i];
-    case GAS_INT: return ((const int32_t *)array)[i];
-    default: return (double)((const int64_t *)array)[i];
+    case GAS_FLOAT:
+        return (double)((const float *)array)[i];
+    case GAS_DOUBLE:
+        return ((const double *)array)[i];
+    case GAS_INT:
+        return ((const int32_t *)array)[i];
+    default:
+        return (double)((const int64_t *)array)[i];
     }
 }
 
-static double rounded(const struct problem *p, double v) { return p->single ? (double)(float)v : v; }
+static double rounded(const struct problem *p, double v)
+{
+    return p->single ? (double)(float)v : v;
+}
 
 /* The rounding error of s = a + b. */
 static double lost(const struct problem *p, double a, double b, double s)
@@ -138,7 +147,8 @@ double gas_ref_sum(enum gas_type type, enum gas_accumulator accumulator, const v
     return total((struct problem){.type = type, .x = x, .n = n, .term = add_x}, accumulator);
 }
 
-double gas_ref_dot(enum gas_type type, enum gas_accumulator accumulator, const void *x, const void *y, size_t n)
+double gas_ref_dot(enum gas_type type, enum gas_accumulator accumulator, const void *x, const void *y,
+                   size_t n)
 {
     return total((struct problem){.type = type, .x = x, .y = y, .n = n, .term = add_xy}, accumulator);
 }
@@ -146,15 +156,19 @@ double gas_ref_dot(enum gas_type type, enum gas_accumulator accumulator, const v
 double gas_ref_energy(enum gas_type type, enum gas_accumulator accumulator, const void *x, const void *y,
                       const void *z, size_t n)
 {
-    return total((struct problem){.type = type, .x = x, .y = y, .z = z, .n = n, .term = add_energy}, accumulator);
+    return total((struct problem){.type = type, .x = x, .y = y, .z = z, .n = n, .term = add_energy},
+                 accumulator);
 }
 
-double gas_ref_deviations(enum gas_type type, enum gas_accumulator accumulator, const void *x, size_t n, double mean)
+double gas_ref_deviations(enum gas_type type, enum gas_accumulator accumulator, const void *x, size_t n,
+                          double mean)
 {
-    return total((struct problem){.type = type, .x = x, .n = n, .mean = mean, .term = add_deviation}, accumulator);
+    return total((struct problem){.type = type, .x = x, .n = n, .mean = mean, .term = add_deviation},
+                 accumulator);
 }
 
 void gas_ref_velocity(uint64_t seed, uint64_t i, float v[3])
 {
-    mw_velocity((uint32_t)i, (uint32_t)(i >> 32), (uint32_t)seed, (uint32_t)(seed >> 32), &v[0], &v[1], &v[2]);
+    mw_velocity((uint32_t)i, (uint32_t)(i >> 32), (uint32_t)seed, (uint32_t)(seed >> 32), &v[0], &v[1],
+                &v[2]);
 }

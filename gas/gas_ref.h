@@ -14,7 +14,8 @@ extern "C" {
 
 /* Sums of n terms of arrays of one type, in GAS_WIDE double precision or compensated. */
 double gas_ref_sum(enum gas_type type, enum gas_accumulator accumulator, const void *x, size_t n);
-double gas_ref_dot(enum gas_type type, enum gas_accumulator accumulator, const void *x, const void *y, size_t n);
+double gas_ref_dot(enum gas_type type, enum gas_accumulator accumulator, const void *x, const void *y,
+                   size_t n);
 /* Of x^2 + y^2 + z^2. */
 double gas_ref_energy(enum gas_type type, enum gas_accumulator accumulator, const void *x, const void *y,
                       const void *z, size_t n);

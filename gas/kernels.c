@@ -6,8 +6,8 @@
  */
 #include "gas/engine.h"
 
-#define EMBEDDED(name)                                       \
-    extern const unsigned char stdcl_kernel_gas_##name[];    \
+#define EMBEDDED(name)                                                                                       \
+    extern const unsigned char stdcl_kernel_gas_##name[];                                                    \
     extern const unsigned long stdcl_kernel_gas_##name##_size;
 EMBEDDED(order_h)
 EMBEDDED(maxwell_h)
@@ -22,13 +22,13 @@ static const struct {
     const unsigned char *text;
     const unsigned long *size;
 } files[] = {
-#define FILE_OF(source, file, name) {source, file, stdcl_kernel_gas_##name, &stdcl_kernel_gas_##name##_size}
-    FILE_OF(SOURCE_ORDER, "gas/order.h", order_h),
-    FILE_OF(SOURCE_MAXWELL, "gas/maxwell.h", maxwell_h),
-    FILE_OF(SOURCE_FUSED, "gas/fused.cl", fused_cl),
-    FILE_OF(SOURCE_SUM, "gas/sum.cl", sum_cl),
-    FILE_OF(SOURCE_DRAW, "gas/draw.cl", draw_cl),
-    FILE_OF(SOURCE_TREE, "gas/tree.clt", tree_clt),
+#define FILE_OF(source, file, name)                                                                          \
+    {                                                                                                        \
+        source, file, stdcl_kernel_gas_##name, &stdcl_kernel_gas_##name##_size                               \
+    }
+    FILE_OF(SOURCE_ORDER, "gas/order.h", order_h),   FILE_OF(SOURCE_MAXWELL, "gas/maxwell.h", maxwell_h),
+    FILE_OF(SOURCE_FUSED, "gas/fused.cl", fused_cl), FILE_OF(SOURCE_SUM, "gas/sum.cl", sum_cl),
+    FILE_OF(SOURCE_DRAW, "gas/draw.cl", draw_cl),    FILE_OF(SOURCE_TREE, "gas/tree.clt", tree_clt),
 };
 enum { FILES = sizeof files / sizeof *files };
 
@@ -63,7 +63,8 @@ int gas_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t
     if (!k->on)
         return clerror_set(ENOMEM, "gas: no memory");
     for (cl_uint dev = 0; dev < k->ndev; dev++)
-        if (gas_shape_choose(&k->on[dev].shape, k->on[dev].label, k->on[dev].reason, ctx, dev, row, n, words) != 0)
+        if (gas_shape_choose(&k->on[dev].shape, k->on[dev].label, k->on[dev].reason, ctx, dev, row, n,
+                             words) != 0)
             return -1;
     return 0;
 }
@@ -78,8 +79,8 @@ static int open_on(struct kernels *k, cl_uint dev, const char *name, const char 
         if (strcmp(k->on[d].label, on->label) == 0)
             on->program = k->on[d].program;
     if (!on->program) {
-        snprintf(all, sizeof all, "-D GROUP=%d -D WIDTH=%d -D MW_WIDTH=%d -D UNROLL=%d %s", s->group, s->width,
-                 s->width, s->unroll, options);
+        snprintf(all, sizeof all, "-D GROUP=%d -D WIDTH=%d -D MW_WIDTH=%d -D UNROLL=%d %s", s->group,
+                 s->width, s->width, s->unroll, options);
         on->program = values ? clopen_templatev(k->ctx, file, text, size, all, CLLD_NOW, values)
                              : clopen_named(k->ctx, file, text, size, all, CLLD_NOW);
         on->owner = on->program != NULL;
@@ -89,7 +90,7 @@ static int open_on(struct kernels *k, cl_uint dev, const char *name, const char 
 }
 
 int gas_kernels_open(struct kernels *k, const char *name, unsigned sources, const char *options,
-                 const clvalue_t *values)
+                     const clvalue_t *values)
 {
     const char *file = NULL;
     size_t size;

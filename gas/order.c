@@ -46,11 +46,14 @@ static struct gas_total join(struct gas_partial kind, struct gas_total a, struct
 {
     const double s = a.value + b.value, t = s - a.value;
     switch (kind.joining) {
-    case JOIN_LEAST: return b.value < a.value || b.value != b.value ? b : a;
-    case JOIN_GREATEST: return b.value > a.value || b.value != b.value ? b : a;
+    case JOIN_LEAST:
+        return b.value < a.value || b.value != b.value ? b : a;
+    case JOIN_GREATEST:
+        return b.value > a.value || b.value != b.value ? b : a;
     case JOIN_PAIRS:
         return (struct gas_total){s, a.error + (b.error + ((a.value - (s - t)) + (b.value - t))), 0};
-    default: return (struct gas_total){s, 0, a.integer + b.integer};
+    default:
+        return (struct gas_total){s, 0, a.integer + b.integer};
     }
 }
 
@@ -185,8 +188,8 @@ int gas_order_run(const struct order_job *job, struct gas_total *total)
             return -1;
         const uint64_t done = first + count < blocks ? (first + count) * BLOCK : job->n;
         if (job->told && job->told(job->arg, done) != 0)
-            return clerror_set(ECANCELED, "gas: stopped after %llu of %llu molecules", (unsigned long long)done,
-                               (unsigned long long)job->n);
+            return clerror_set(ECANCELED, "gas: stopped after %llu of %llu molecules",
+                               (unsigned long long)done, (unsigned long long)job->n);
     }
     *total = gas_order_total(&tree);
     return 0;

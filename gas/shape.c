@@ -14,8 +14,8 @@ static const struct gas_shape modest = {.group = 1, .width = 4, .unroll = 1, .ch
 
 static int *member(struct gas_shape *shape, const char *key, size_t length)
 {
-#define X(name, text)                                                \
-    if (length == strlen(#name) && strncmp(key, #name, length) == 0) \
+#define X(name, text)                                                                                        \
+    if (length == strlen(#name) && strncmp(key, #name, length) == 0)                                         \
         return &shape->name;
     GAS_SHAPE_KEYS(X)
 #undef X
@@ -28,10 +28,13 @@ static int apply_word(struct gas_shape *shape, const char *word, size_t length)
     int *number = member(shape, word, key);
     char *end = NULL;
     const long value = number && word[key] == '=' ? strtol(word + key + 1, &end, 10) : -1;
-    if (!end || end == word + key + 1 || (*end && !isspace((unsigned char)*end)) || value < 0 || value > 1 << 20) {
+    if (!end || end == word + key + 1 || (*end && !isspace((unsigned char)*end)) || value < 0 ||
+        value > 1 << 20) {
 #define X(name, text) #name " "
-        return clerror_set(EINVAL, "gas: shape: \"%.*s\" is not KEY=NUMBER with a number of 0 to %d and one of "
-                           "the keys " GAS_SHAPE_KEYS(X), (int)length, word, 1 << 20);
+        return clerror_set(EINVAL,
+                           "gas: shape: \"%.*s\" is not KEY=NUMBER with a number of 0 to %d and one of "
+                           "the keys " GAS_SHAPE_KEYS(X),
+                           (int)length, word, 1 << 20);
 #undef X
     }
     *number = (int)value;
@@ -49,7 +52,10 @@ static int apply(struct gas_shape *shape, const char *words)
     return 0;
 }
 
-static bool power_of_two(int v) { return v > 0 && (v & (v - 1)) == 0; }
+static bool power_of_two(int v)
+{
+    return v > 0 && (v & (v - 1)) == 0;
+}
 
 static int check(const struct gas_shape *s, const struct cldev_info *info)
 {
@@ -66,7 +72,7 @@ static int check(const struct gas_shape *s, const struct cldev_info *info)
 }
 
 int gas_shape_choose(struct gas_shape *shape, char label[256], char reason[320], CLCONTEXT *ctx, cl_uint dev,
-                 const char *name, size_t n, const char *words)
+                     const char *name, size_t n, const char *words)
 {
     struct cltune_row row;
     struct cldev_info *info = calloc(clgetndev(ctx), sizeof *info);
@@ -76,7 +82,8 @@ int gas_shape_choose(struct gas_shape *shape, char label[256], char reason[320],
     *shape = modest;
     if (status == 0 && (apply(shape, row.shape) != 0 || check(shape, &info[dev]) != 0)) {
         *shape = modest; /* a row that does not fit is no reason to stop */
-        snprintf(row.source, sizeof row.source, "%s: the stored row does not fit the device, a modest one", name);
+        snprintf(row.source, sizeof row.source, "%s: the stored row does not fit the device, a modest one",
+                 name);
     }
     if (status == 0 && words && (apply(shape, words) != 0 || check(shape, &info[dev]) != 0))
         status = -1;

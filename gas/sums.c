@@ -24,7 +24,10 @@ static const char *const type_names[] = {"float", "double", "int", "long"};
 static const char *const wide_names[] = {"float", "double", "int", "long"};
 static const char *const op_names[] = {"sum", "dot", "energy"};
 
-static bool is_integer(const gas_sums *s) { return s->type == GAS_INT || s->type == GAS_LONG; }
+static bool is_integer(const gas_sums *s)
+{
+    return s->type == GAS_INT || s->type == GAS_LONG;
+}
 
 /* ---- Making. ---------------------------------------------------------------------------------- */
 
@@ -54,7 +57,8 @@ gas_sums *gas_sums_create(const struct gas_sums_options *o)
     CLCONTEXT *ctx = gas_sums_context(o->ctx);
     if (!ctx)
         return NULL;
-    if ((unsigned)o->type > GAS_LONG || (unsigned)o->accumulator > GAS_COMPENSATED || (unsigned)o->method > GAS_TREE) {
+    if ((unsigned)o->type > GAS_LONG || (unsigned)o->accumulator > GAS_COMPENSATED ||
+        (unsigned)o->method > GAS_TREE) {
         clerror_set(EINVAL, "gas_sums_create: type %d, accumulator %d, method %d: there is no such thing",
                     (int)o->type, (int)o->accumulator, (int)o->method);
         return NULL;
@@ -67,8 +71,12 @@ gas_sums *gas_sums_create(const struct gas_sums_options *o)
     gas_sums *s = calloc(1, sizeof *s);
     const cl_uint ndev = clgetndev(ctx);
     if (s) {
-        *s = (gas_sums){.ctx = ctx, .ndev = ndev, .type = o->type, .accumulator = o->accumulator,
-                        .method = o->method, .doubles = doubles};
+        *s = (gas_sums){.ctx = ctx,
+                        .ndev = ndev,
+                        .type = o->type,
+                        .accumulator = o->accumulator,
+                        .method = o->method,
+                        .doubles = doubles};
         s->partial = calloc(ndev, sizeof *s->partial);
         s->shape = o->shape ? strdup(o->shape) : NULL;
     }
@@ -96,7 +104,10 @@ void gas_sums_free(gas_sums *s)
 
 /* ---- Kernels. --------------------------------------------------------------------------------- */
 
-static bool uses_tree(const gas_sums *s, enum sums_op op) { return s->method == GAS_TREE && op <= OP_ENERGY; }
+static bool uses_tree(const gas_sums *s, enum sums_op op)
+{
+    return s->method == GAS_TREE && op <= OP_ENERGY;
+}
 
 /* What an operation's partial sums are. */
 static struct gas_partial partial_of(const gas_sums *s, enum sums_op op)
@@ -110,7 +121,8 @@ static struct gas_partial partial_of(const gas_sums *s, enum sums_op op)
         return (struct gas_partial){WIDE_LONG, JOIN_HALVES};
     if (!is_integer(s) && s->accumulator == GAS_COMPENSATED)
         return (struct gas_partial){own[s->type], JOIN_PAIRS};
-    return s->doubles ? (struct gas_partial){WIDE_DOUBLE, JOIN_ADD} : (struct gas_partial){WIDE_FLOAT, JOIN_PAIRS};
+    return s->doubles ? (struct gas_partial){WIDE_DOUBLE, JOIN_ADD}
+                      : (struct gas_partial){WIDE_FLOAT, JOIN_PAIRS};
 }
 
 /* What stands for the elements that a vector has beyond the last. */
@@ -133,9 +145,12 @@ static int open_tree(gas_sums *s, enum sums_op op)
     for (cl_uint dev = 1; dev < k->ndev; dev++) /* one order for all */
         if (strcmp(k->on[dev].label, k->on[0].label) != 0)
             k->on[dev] = k->on[0];
-    const clvalue_t values[] = {clvalue("work", k->on[0].shape.group), clvalue("groups", k->on[0].shape.groups),
-                                clvalue("op", op_names[op]), clvalue("element", type_names[s->type]),
-                                clvalue("wide", wide_names[kind.wide]), CLVALUE_END};
+    const clvalue_t values[] = {clvalue("work", k->on[0].shape.group),
+                                clvalue("groups", k->on[0].shape.groups),
+                                clvalue("op", op_names[op]),
+                                clvalue("element", type_names[s->type]),
+                                clvalue("wide", wide_names[kind.wide]),
+                                CLVALUE_END};
     return gas_kernels_open(k, "tree", SOURCE_TREE, "", values);
 }
 
@@ -147,12 +162,20 @@ static int open_op(gas_sums *s, enum sums_op op)
     const struct gas_partial kind = partial_of(s, op);
     const bool single = type_bytes(s->type) == 4;
     char row[64], options[256];
-    snprintf(row, sizeof row, "gas.%s.%s", op == OP_ENERGY ? "energy" : op == OP_DOT ? "dot" : "sum",
+    snprintf(row, sizeof row, "gas.%s.%s",
+             op == OP_ENERGY ? "energy"
+             : op == OP_DOT  ? "dot"
+                             : "sum",
              single ? "single" : "double");
     snprintf(options, sizeof options, "-D OP=%d -D ELEMENT=%s -D WIDE=%s -D PAIRED=%d -D FILL=%s%s", (int)op,
              type_names[s->type], wide_names[kind.wide],
-             kind.joining == JOIN_PAIRS ? 1 : kind.joining == JOIN_HALVES ? 2 : 0, filling(s, op),
-             op == OP_LEAST ? " -D KEEP_LEAST" : op == OP_GREATEST ? " -D KEEP_GREATEST" : "");
+             kind.joining == JOIN_PAIRS    ? 1
+             : kind.joining == JOIN_HALVES ? 2
+                                           : 0,
+             filling(s, op),
+             op == OP_LEAST      ? " -D KEEP_LEAST"
+             : op == OP_GREATEST ? " -D KEEP_GREATEST"
+                                 : "");
     int status = uses_tree(s, op) ? open_tree(s, op) : gas_kernels_shape(k, s->ctx, row, 0, s->shape);
     if (status == 0 && !uses_tree(s, op))
         status = gas_kernels_open(k, "reduce", SOURCE_ORDER | SOURCE_SUM, options, NULL);
@@ -163,8 +186,8 @@ static int open_op(gas_sums *s, enum sums_op op)
 
 /* ---- Running. --------------------------------------------------------------------------------- */
 
-int gas_sums_run(gas_sums *s, enum sums_op op, const void *x, const void *y, const void *z, size_t n, double mean,
-             struct gas_total *total, struct gas_partial *kind)
+int gas_sums_run(gas_sums *s, enum sums_op op, const void *x, const void *y, const void *z, size_t n,
+                 double mean, struct gas_total *total, struct gas_partial *kind)
 {
     *kind = partial_of(s, op);
     *total = (struct gas_total){0, 0, 0};
@@ -187,9 +210,14 @@ int gas_sums_run(gas_sums *s, enum sums_op op, const void *x, const void *y, con
     }
     const struct stdcl_arg rest[] = {BLOCK_ARG(x), BLOCK_ARG(y), BLOCK_ARG(z), c, d};
     const bool tree = uses_tree(s, op);
-    const struct order_job job = {
-        .kernels = &s->kernels[op], .kind = *kind, .n = n, .partial = s->partial, .nrest = tree ? 3 : 5,
-        .rest = rest, .blocks = tree ? (uint64_t)s->kernels[op].on[0].shape.groups : blocks_of(n)};
+    const struct order_job job = {.kernels = &s->kernels[op],
+                                  .kind = *kind,
+                                  .n = n,
+                                  .partial = s->partial,
+                                  .nrest = tree ? 3 : 5,
+                                  .rest = rest,
+                                  .blocks =
+                                      tree ? (uint64_t)s->kernels[op].on[0].shape.groups : blocks_of(n)};
     return gas_order_run(&job, total);
 }
 
@@ -227,14 +255,15 @@ int gas_sums_place(gas_sums *s, const void *x, size_t n)
 static int check(const gas_sums *s, const char *call, const void *x, size_t n, size_t least)
 {
     if (n < least)
-        return clerror_set(EINVAL, "%s: of %zu elements there is none; it takes at least %zu", call, n, least);
+        return clerror_set(EINVAL, "%s: of %zu elements there is none; it takes at least %zu", call, n,
+                           least);
     void *base = n ? clmemptr(s->ctx, (void *)(uintptr_t)x) : NULL;
     if (n && !base)
         return clerror_set(EFAULT, "%s: %p is not in memory from clmalloc of this context", call, x);
     const size_t room = n ? clsizeofmem(base) - (size_t)((const char *)x - (const char *)base) : 0;
     if (n > room / type_bytes(s->type) && n)
-        return clerror_set(EINVAL, "%s: %zu elements of %zu bytes, but there are %zu bytes from there on", call, n,
-                           type_bytes(s->type), room);
+        return clerror_set(EINVAL, "%s: %zu elements of %zu bytes, but there are %zu bytes from there on",
+                           call, n, type_bytes(s->type), room);
     return 0;
 }
 
@@ -261,10 +290,12 @@ int gas_sum_integer(gas_sums *s, const void *x, size_t n, int64_t *sum)
     struct gas_partial kind;
     if (!is_integer(s))
         return clerror_set(EINVAL, "gas_sum_integer: the elements are %ss; use gas_sum", type_names[s->type]);
-    if (check(s, "gas_sum_integer", x, n, 0) != 0 || gas_sums_run(s, OP_SUM, x, x, x, n, 0, &total, &kind) != 0)
+    if (check(s, "gas_sum_integer", x, n, 0) != 0 ||
+        gas_sums_run(s, OP_SUM, x, x, x, n, 0, &total, &kind) != 0)
         return -1;
     if (total.integer > INT64_MAX || total.integer < INT64_MIN)
-        return clerror_set(ERANGE, "gas_sum_integer: the sum, about %g, does not fit 64 bits", (double)total.integer);
+        return clerror_set(ERANGE, "gas_sum_integer: the sum, about %g, does not fit 64 bits",
+                           (double)total.integer);
     *sum = (int64_t)total.integer;
     return 0;
 }
@@ -272,7 +303,8 @@ int gas_sum_integer(gas_sums *s, const void *x, size_t n, int64_t *sum)
 int gas_dot(gas_sums *s, const void *x, const void *y, size_t n, double *dot)
 {
     if (is_integer(s))
-        return clerror_set(EINVAL, "gas_dot: takes floats and doubles, the elements are %ss", type_names[s->type]);
+        return clerror_set(EINVAL, "gas_dot: takes floats and doubles, the elements are %ss",
+                           type_names[s->type]);
     return run(s, "gas_dot", OP_DOT, x, y, n, 0, 0, dot);
 }
 
@@ -300,7 +332,8 @@ int gas_variance(gas_sums *s, const void *x, size_t n, double *mean, double *var
     double middle, squares;
     if (n < 2)
         return clerror_set(EINVAL, "gas_variance: of %zu elements there is none; it takes at least 2", n);
-    if (gas_mean(s, x, n, &middle) != 0 || run(s, "gas_variance", OP_DEVIATE, x, x, n, 2, middle, &squares) != 0)
+    if (gas_mean(s, x, n, &middle) != 0 ||
+        run(s, "gas_variance", OP_DEVIATE, x, x, n, 2, middle, &squares) != 0)
         return -1;
     if (mean)
         *mean = middle;

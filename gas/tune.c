@@ -16,7 +16,10 @@ VALUES(width, 1, 2, 4, 8, 16)
 VALUES(unroll, 1, 2, 4, 8, 16, 32)
 VALUES(chunk, 8, 10, 12, 15)
 
-#define KNOB(name) {#name, name##_values, sizeof name##_values / sizeof(int)}
+#define KNOB(name)                                                                                           \
+    {                                                                                                        \
+#name, name##_values, sizeof name##_values / sizeof(int)                                             \
+    }
 static const struct cltune_knob sum_knobs[] = {KNOB(group), KNOB(width), KNOB(unroll)};
 static const struct cltune_knob fused_knobs[] = {KNOB(group), KNOB(width), KNOB(chunk)};
 static const size_t sizes[] = {1 << 26};
@@ -102,7 +105,8 @@ static int use(struct problem *p, const char *shape, size_t n)
     if (p->what == FUSED)
         p->gas = gas_create(&(struct gas_options){.ctx = p->ctx, .n = n, .seed = 1, .shape = p->shape});
     else
-        p->sums = gas_sums_create(&(struct gas_sums_options){.ctx = p->ctx, .type = p->type, .shape = p->shape});
+        p->sums =
+            gas_sums_create(&(struct gas_sums_options){.ctx = p->ctx, .type = p->type, .shape = p->shape});
     return p->gas || p->sums ? 0 : -1;
 }
 
@@ -148,7 +152,8 @@ static double plain_energy(void)
             plane[c * VERIFIED + i] = v[c];
     }
     if (plane)
-        sum = gas_ref_energy(GAS_FLOAT, GAS_WIDE, plane, plane + VERIFIED, plane + 2 * (size_t)VERIFIED, VERIFIED);
+        sum = gas_ref_energy(GAS_FLOAT, GAS_WIDE, plane, plane + VERIFIED, plane + 2 * (size_t)VERIFIED,
+                             VERIFIED);
     free(plane);
     return 0.5 * (sum / VERIFIED);
 }
@@ -193,8 +198,11 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
 
 /* ---- The list. -------------------------------------------------------------------------------- */
 
-#define OPEN(name, what, type)                                                                                  \
-    static void *name(CLCONTEXT *cp, cl_uint dev, size_t n) { return problem_open(cp, dev, n, what, type); }
+#define OPEN(name, what, type)                                                                               \
+    static void *name(CLCONTEXT *cp, cl_uint dev, size_t n)                                                  \
+    {                                                                                                        \
+        return problem_open(cp, dev, n, what, type);                                                         \
+    }
 OPEN(open_fused, FUSED, GAS_FLOAT)
 OPEN(open_sum_single, SUM, GAS_FLOAT)
 OPEN(open_sum_double, SUM, GAS_DOUBLE)
@@ -203,8 +211,11 @@ OPEN(open_dot_double, DOT, GAS_DOUBLE)
 OPEN(open_energy_single, ENERGY, GAS_FLOAT)
 OPEN(open_energy_double, ENERGY, GAS_DOUBLE)
 
-#define KERNEL(name, unit, knobs, opening)                                                                     \
-    {name, unit, knobs, sizeof knobs / sizeof *knobs, sizes, 1, opening, problem_close, allowed, verify, measure}
+#define KERNEL(name, unit, knobs, opening)                                                                   \
+    {                                                                                                        \
+        name, unit, knobs, sizeof knobs / sizeof *knobs, sizes, 1, opening, problem_close, allowed, verify,  \
+            measure                                                                                          \
+    }
 static const struct cltune_kernel kernels[] = {
     KERNEL("gas.fused", "molecules/s", fused_knobs, open_fused),
     KERNEL("gas.sum.single", "elements/s", sum_knobs, open_sum_single),

@@ -50,9 +50,10 @@ static void velocities_as_plain_c(void **state)
 {
     (void)state;
     const size_t n = 100003;
-    double (*v)[3] = malloc(n * sizeof *v);
+    double(*v)[3] = malloc(n * sizeof *v);
     for (int way = 0; way < 4; way++) {
-        gas *g = make((struct gas_options){.n = n, .seed = 0x123456789abcdefull,
+        gas *g = make((struct gas_options){.n = n,
+                                           .seed = 0x123456789abcdefull,
                                            .storage = way < 3 ? GAS_STORED : GAS_FUSED,
                                            .source = way == 1 ? GAS_HOST : GAS_DEVICE,
                                            .type = way == 2 ? GAS_DOUBLE : GAS_FLOAT});
@@ -80,12 +81,13 @@ static void one_energy(void **state)
         const double right = plain_energy(7, (size_t)n);
         assert_true(energy_of((struct gas_options){.n = n, .seed = 7}) == right);
         assert_true(energy_of((struct gas_options){.n = n, .seed = 7, .storage = GAS_STORED}) == right);
-        assert_true(energy_of((struct gas_options){.n = n, .seed = 7, .storage = GAS_STORED, .source = GAS_HOST}) ==
-                    right);
-        assert_true(energy_of((struct gas_options){.n = n, .seed = 7, .storage = GAS_STORED, .type = GAS_DOUBLE}) ==
-                    right);
+        assert_true(energy_of((struct gas_options){
+                        .n = n, .seed = 7, .storage = GAS_STORED, .source = GAS_HOST}) == right);
+        assert_true(energy_of((struct gas_options){
+                        .n = n, .seed = 7, .storage = GAS_STORED, .type = GAS_DOUBLE}) == right);
     }
-    static const char *const shapes[] = {"width=1 group=64", "width=1 group=256", "width=2 group=8", "width=4 group=1",
+    static const char *const shapes[] = {"width=1 group=64",        "width=1 group=256",
+                                         "width=2 group=8",         "width=4 group=1",
                                          "width=8 group=1 chunk=0", "width=16 group=1 chunk=1"};
     const double right = plain_energy(7, 100003);
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
@@ -159,8 +161,14 @@ static double distance(float *sample, double (*below)(double))
     return most * sqrt(MANY);
 }
 
-static double normal_below(double v) { return 0.5 * erfc(-v / sqrt(2)); }
-static double speed_below(double v) { return gas_slower(v, 1, 1, 1); }
+static double normal_below(double v)
+{
+    return 0.5 * erfc(-v / sqrt(2));
+}
+static double speed_below(double v)
+{
+    return gas_slower(v, 1, 1, 1);
+}
 
 static void kolmogorov_smirnov(void **state)
 {
@@ -208,7 +216,8 @@ static void energies(void **state)
     /* The same gas as helium at 300 K: energies scale with k_B T. */
     const double helium = gas_species_list()[0].mass;
     assert_true(fabs(helium / 6.6464731e-27 - 1) < 1e-5); /* CODATA: the mass of helium-4 */
-    g = make((struct gas_options){.n = 1000000, .seed = 3, .temperature = 300, .mass = helium, .boltzmann = GAS_BOLTZMANN});
+    g = make((struct gas_options){
+        .n = 1000000, .seed = 3, .temperature = 300, .mass = helium, .boltzmann = GAS_BOLTZMANN});
     works(gas_measure(g, &si));
     double v[1][3];
     float unit[3];
@@ -219,19 +228,24 @@ static void energies(void **state)
     assert_true(fabs(si.mean_energy / (300 * GAS_BOLTZMANN) / e.mean_energy - 1) < 1e-14);
     assert_true(fabs(si.sigmas - e.sigmas) < 1e-6);
     /* A mole in 22.414 litres at 273.15 K: one atmosphere. */
-    assert_true(fabs(gas_pressure(602214076000000000ull, 1.5 * GAS_BOLTZMANN * 273.15, 22.413969e-9) - 101325) < 1);
+    assert_true(
+        fabs(gas_pressure(602214076000000000ull, 1.5 * GAS_BOLTZMANN * 273.15, 22.413969e-9) - 101325) < 1);
 }
 
 static void other_sums(void **state)
 {
     (void)state;
     const double right = plain_energy(5, 50001);
-    assert_true(fabs(energy_of((struct gas_options){.n = 50001, .seed = 5, .storage = GAS_STORED,
-                                                    .accumulator = GAS_COMPENSATED}) / right - 1) < 1e-12);
+    assert_true(fabs(energy_of((struct gas_options){
+                         .n = 50001, .seed = 5, .storage = GAS_STORED, .accumulator = GAS_COMPENSATED}) /
+                         right -
+                     1) < 1e-12);
     char *without = cltemplate(NULL, "", 0, NULL);
     if (without || clerrno != ENOTSUP)
-        assert_true(fabs(energy_of((struct gas_options){.n = 50001, .seed = 5, .storage = GAS_STORED,
-                                                        .method = GAS_TREE}) / right - 1) < 1e-14);
+        assert_true(fabs(energy_of((struct gas_options){
+                             .n = 50001, .seed = 5, .storage = GAS_STORED, .method = GAS_TREE}) /
+                             right -
+                         1) < 1e-14);
     free(without);
 }
 
@@ -242,7 +256,8 @@ static void given(void **state)
     const double v[N][3] = {{3, 4, 0}, {0, 0, 2}, {1, 2, 2}, {0, 0, 0}, {-6, 0, 8}};
     struct gas_energy e;
     uint64_t count[12];
-    gas *g = make((struct gas_options){.n = N, .mass = 2, .storage = GAS_STORED, .source = GAS_GIVEN, .type = GAS_DOUBLE});
+    gas *g = make((struct gas_options){
+        .n = N, .mass = 2, .storage = GAS_STORED, .source = GAS_GIVEN, .type = GAS_DOUBLE});
     fails(EINVAL, gas_measure(g, &e));
     works(gas_set_velocities(g, v));
     works(gas_measure(g, &e));
@@ -283,13 +298,15 @@ static void histograms(void **state)
     for (size_t i = 0; i < N; i++) {
         float v[3];
         gas_ref_velocity(9, i, v);
-        const double speed = sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2]);
+        const double speed =
+            sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2]);
         const size_t b = (size_t)(speed / 4 * BINS);
         plain[b < BINS ? b : BINS]++;
     }
     for (size_t b = 0; b < BINS; b++) { /* rounding moves a molecule or two over an edge */
         assert_true(fabs((double)plain[b] - (double)right[b]) <= 2);
-        expected = N * (gas_slower(8.0 * (double)(b + 1) / BINS, 4, 1, 1) - gas_slower(8.0 * (double)b / BINS, 4, 1, 1));
+        expected = N * (gas_slower(8.0 * (double)(b + 1) / BINS, 4, 1, 1) -
+                        gas_slower(8.0 * (double)b / BINS, 4, 1, 1));
         chi2 += pow((double)right[b] - expected, 2) / expected;
     }
     assert_true(chi2 < 90 && chi2 > 20); /* 50 degrees of freedom: 0.9995 are below 90 */
@@ -317,7 +334,8 @@ static void refusals(void **state)
     refuses(.n = 1, .source = GAS_HOST);
     refuses(.n = 1, .method = GAS_TREE);
     refuses(.n = 1, .shape = "colour=3");
-    fails_null(EINVAL, gas_create(&(struct gas_options){.ctx = cp, .n = 1, .storage = GAS_STORED, .type = GAS_INT}));
+    fails_null(EINVAL,
+               gas_create(&(struct gas_options){.ctx = cp, .n = 1, .storage = GAS_STORED, .type = GAS_INT}));
     gas *g = make((struct gas_options){.n = 1000000, .shape = "chunk=0", .told = stop, .arg = &done});
     fails(ECANCELED, gas_measure(g, &e));
     assert_true(done > 100000 && done < 1000000);
@@ -341,10 +359,17 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(velocities_as_plain_c), cmocka_unit_test(one_energy), cmocka_unit_test(beyond_32_bits),
-        cmocka_unit_test(moments),               cmocka_unit_test(kolmogorov_smirnov), cmocka_unit_test(slower),
-        cmocka_unit_test(energies),              cmocka_unit_test(other_sums), cmocka_unit_test(given),
-        cmocka_unit_test(histograms),            cmocka_unit_test(refusals),
+        cmocka_unit_test(velocities_as_plain_c),
+        cmocka_unit_test(one_energy),
+        cmocka_unit_test(beyond_32_bits),
+        cmocka_unit_test(moments),
+        cmocka_unit_test(kolmogorov_smirnov),
+        cmocka_unit_test(slower),
+        cmocka_unit_test(energies),
+        cmocka_unit_test(other_sums),
+        cmocka_unit_test(given),
+        cmocka_unit_test(histograms),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests_name("gas", tests, begin, NULL);
 }

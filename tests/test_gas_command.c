@@ -60,8 +60,9 @@ static double asked(const char *arguments, const char *key)
 static void report_keys(void **state)
 {
     (void)state;
-    static const char *const keys[] = {"program", "device", "n", "temperature", "mass", "mean_energy", "expected",
-                                       "standard_error", "sigmas", "seconds", "bytes_per_s", "molecules_per_s"};
+    static const char *const keys[] = {"program", "device",      "n",           "temperature",
+                                       "mass",    "mean_energy", "expected",    "standard_error",
+                                       "sigmas",  "seconds",     "bytes_per_s", "molecules_per_s"};
     assert_int_equal(run("-n 1e5 -T 2 -m 3 --json"), 0);
     json_t *report = json_loads(out, 0, NULL);
     ready(report);
@@ -100,8 +101,8 @@ static void put_npy(const char *name, const char *type, const char *shape, size_
 {
     char header[128];
     unsigned char bytes[4096] = "\x93NUMPY\x01";
-    const int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", type,
-                                shape);
+    const int length = snprintf(header, sizeof header,
+                                "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", type, shape);
     size_t size = 10;
     bytes[8] = (unsigned char)length;
     memcpy(bytes + size, header, (size_t)length);
@@ -162,8 +163,8 @@ static void hdf5(void **state)
     const char *const names[] = {"PartType1/Velocities", "single", "turned"};
     for (int i = 0; i < 3; i++) {
         const hid_t space = H5Screate_simple(2, i < 2 ? size : turned, NULL);
-        const hid_t set = H5Dcreate2(file, names[i], i == 1 ? H5T_IEEE_F32BE : H5T_IEEE_F64LE, space, H5P_DEFAULT,
-                                     H5P_DEFAULT, H5P_DEFAULT);
+        const hid_t set = H5Dcreate2(file, names[i], i == 1 ? H5T_IEEE_F32BE : H5T_IEEE_F64LE, space,
+                                     H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, v) >= 0);
         H5Dclose(set);
         H5Sclose(space);
@@ -191,7 +192,8 @@ static void histogram(void **state)
     int rows = 0;
     char *line = strchr(out, '\n');
     assert_int_equal(strncmp(out, "speed_from,speed_to,count,expected_count,", 41), 0);
-    for (; line && sscanf(line + 1, "%lf,%lf,%lf,%lf", &from, &to, &count, &expected) == 4; line = strchr(line + 1, '\n')) {
+    for (; line && sscanf(line + 1, "%lf,%lf,%lf,%lf", &from, &to, &count, &expected) == 4;
+         line = strchr(line + 1, '\n')) {
         assert_true(fabs(count - expected) < 5 * sqrt(expected) + 2);
         counts += count;
         sum += expected;

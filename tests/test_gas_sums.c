@@ -12,8 +12,8 @@
 __extension__ typedef __int128 wide;
 
 enum { MOST = 300001 };
-static const size_t sizes[] = {1, 2, 3, 15, 16, 17, 63, 64, 65, 2047, 2048, 2049, 32767, 32768, 32769, 65537, 196609,
-                               MOST};
+static const size_t sizes[] = {1,    2,    3,    15,    16,    17,    63,    64,     65,
+                               2047, 2048, 2049, 32767, 32768, 32769, 65537, 196609, MOST};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static CLCONTEXT *cp;
@@ -35,17 +35,26 @@ static void fill(enum gas_type type, void *array, uint32_t key)
 {
     for (size_t i = 0; i < MOST; i++)
         switch (type) {
-        case GAS_FLOAT: ((float *)array)[i] = (float)number(i, key); break;
-        case GAS_DOUBLE: ((double *)array)[i] = number(i, key) * (1 + (double)word(i, key + 9) / 3e18); break;
-        case GAS_INT: ((int32_t *)array)[i] = (int32_t)word(i, key); break;
-        case GAS_LONG: ((int64_t *)array)[i] = (int64_t)word(i, key) << (word(i, key + 1) % 12) ^ -(int64_t)(i % 3); break;
+        case GAS_FLOAT:
+            ((float *)array)[i] = (float)number(i, key);
+            break;
+        case GAS_DOUBLE:
+            ((double *)array)[i] = number(i, key) * (1 + (double)word(i, key + 9) / 3e18);
+            break;
+        case GAS_INT:
+            ((int32_t *)array)[i] = (int32_t)word(i, key);
+            break;
+        case GAS_LONG:
+            ((int64_t *)array)[i] = (int64_t)word(i, key) << (word(i, key + 1) % 12) ^ -(int64_t)(i % 3);
+            break;
         }
 }
 
-static gas_sums *make(enum gas_type type, enum gas_accumulator accumulator, enum gas_method method, const char *shape)
+static gas_sums *make(enum gas_type type, enum gas_accumulator accumulator, enum gas_method method,
+                      const char *shape)
 {
-    gas_sums *s = gas_sums_create(&(struct gas_sums_options){.ctx = cp, .type = type, .accumulator = accumulator,
-                                                            .method = method, .shape = shape});
+    gas_sums *s = gas_sums_create(&(struct gas_sums_options){
+        .ctx = cp, .type = type, .accumulator = accumulator, .method = method, .shape = shape});
     ready(s);
     return s;
 }
@@ -92,10 +101,26 @@ static void as_plain_c(enum gas_type type, enum gas_accumulator accumulator, con
     gas_sums_free(s);
 }
 
-static void floats_in_doubles(void **state) { (void)state; as_plain_c(GAS_FLOAT, GAS_WIDE, NULL); }
-static void floats_compensated(void **state) { (void)state; as_plain_c(GAS_FLOAT, GAS_COMPENSATED, NULL); }
-static void doubles(void **state) { (void)state; as_plain_c(GAS_DOUBLE, GAS_WIDE, NULL); }
-static void doubles_compensated(void **state) { (void)state; as_plain_c(GAS_DOUBLE, GAS_COMPENSATED, NULL); }
+static void floats_in_doubles(void **state)
+{
+    (void)state;
+    as_plain_c(GAS_FLOAT, GAS_WIDE, NULL);
+}
+static void floats_compensated(void **state)
+{
+    (void)state;
+    as_plain_c(GAS_FLOAT, GAS_COMPENSATED, NULL);
+}
+static void doubles(void **state)
+{
+    (void)state;
+    as_plain_c(GAS_DOUBLE, GAS_WIDE, NULL);
+}
+static void doubles_compensated(void **state)
+{
+    (void)state;
+    as_plain_c(GAS_DOUBLE, GAS_COMPENSATED, NULL);
+}
 
 /* Every group size and width gives the same sums, of everything that is rounded. */
 static void every_shape(void **state)
@@ -105,7 +130,8 @@ static void every_shape(void **state)
     static const int widths[] = {1, 2, 4, 8, 16}, groups[] = {1, 2, 8, 32, 64, 256};
     fill(GAS_FLOAT, x, 1);
     fill(GAS_FLOAT, y, 2);
-    const double sum = gas_ref_sum(GAS_FLOAT, GAS_WIDE, x, n), dot = gas_ref_dot(GAS_FLOAT, GAS_WIDE, x, y, n);
+    const double sum = gas_ref_sum(GAS_FLOAT, GAS_WIDE, x, n),
+                 dot = gas_ref_dot(GAS_FLOAT, GAS_WIDE, x, y, n);
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
         for (size_t g = w % 2; g < sizeof groups / sizeof *groups; g += 2) {
             if (groups[g] > 1024 / widths[w])
@@ -122,6 +148,24 @@ static void every_shape(void **state)
             contains(gas_sums_shape(s, 0), shape[6] == '1' ? "width=1" : "width=");
             gas_sums_free(s);
         }
+}
+
+/* So many blocks that the host joins them by bunches. */
+static void many_blocks(void **state)
+{
+    (void)state;
+    const size_t n = 300 * 32768 + 77;
+    double r;
+    float *f = clmalloc(cp, n * sizeof *f, CL_MEM_ZEROCOPY);
+    ready(f);
+    for (size_t i = 0; i < n; i++)
+        f[i] = (float)(uint32_t)(i * 2654435761u) * 1.7e-5f;
+    gas_sums *s = make(GAS_FLOAT, GAS_WIDE, GAS_TUNED, NULL);
+    works(gas_sums_place(s, f, n));
+    works(gas_sum(s, f, n, &r));
+    same(r, gas_ref_sum(GAS_FLOAT, GAS_WIDE, f, n));
+    gas_sums_free(s);
+    works(clfree(f));
 }
 
 /* ---- Exact sums. ------------------------------------------------------------------------------ */
@@ -326,7 +370,8 @@ static void refusals(void **state)
     gas_sums_free(s);
     gas_sums_free(NULL);
     fails_null(EINVAL, gas_sums_create(&(struct gas_sums_options){.ctx = cp, .type = (enum gas_type)9}));
-    static const char *const wrong[] = {"group=3", "width=32", "colour=1", "group", "group=2048", "unroll=64"};
+    static const char *const wrong[] = {"group=3", "width=32",   "colour=1",
+                                        "group",   "group=2048", "unroll=64"};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         s = make(GAS_FLOAT, GAS_WIDE, GAS_TUNED, wrong[k]);
         fails(EINVAL, gas_sum(s, x, 1, &r));
@@ -352,12 +397,19 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats_in_doubles),    cmocka_unit_test(floats_compensated),
-        cmocka_unit_test(doubles),              cmocka_unit_test(doubles_compensated),
-        cmocka_unit_test(every_shape),          cmocka_unit_test(integers_are_exact),
-        cmocka_unit_test(integers_that_overflow), cmocka_unit_test(adversaries),
-        cmocka_unit_test(near_the_truth),       cmocka_unit_test(least_and_greatest),
-        cmocka_unit_test(the_tree),             cmocka_unit_test(refusals),
+        cmocka_unit_test(floats_in_doubles),
+        cmocka_unit_test(floats_compensated),
+        cmocka_unit_test(doubles),
+        cmocka_unit_test(doubles_compensated),
+        cmocka_unit_test(every_shape),
+        cmocka_unit_test(many_blocks),
+        cmocka_unit_test(integers_are_exact),
+        cmocka_unit_test(integers_that_overflow),
+        cmocka_unit_test(adversaries),
+        cmocka_unit_test(near_the_truth),
+        cmocka_unit_test(least_and_greatest),
+        cmocka_unit_test(the_tree),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests_name("gas_sums", tests, begin, end);
 }

@@ -112,12 +112,12 @@ enum gas_source { GAS_DEVICE, GAS_HOST, GAS_GIVEN };
 
 /* Zero means the default, everywhere but in n. */
 struct gas_options {
-    CLCONTEXT *ctx;                   /* as in gas_sums_options */
-    uint64_t n;                       /* molecules, 1 to 2^53 */
-    double temperature;               /* > 0; 0 = 1 */
-    double mass;                      /* of a molecule, > 0; 0 = 1 */
-    double boltzmann;                 /* k_B in the caller's units; 0 = 1; SI: GAS_BOLTZMANN */
-    uint64_t seed;                    /* the key of Philox */
+    CLCONTEXT *ctx;     /* as in gas_sums_options */
+    uint64_t n;         /* molecules, 1 to 2^53 */
+    double temperature; /* > 0; 0 = 1 */
+    double mass;        /* of a molecule, > 0; 0 = 1 */
+    double boltzmann;   /* k_B in the caller's units; 0 = 1; SI: GAS_BOLTZMANN */
+    uint64_t seed;      /* the key of Philox */
     enum gas_storage storage;
     enum gas_source source;           /* of a stored gas */
     enum gas_type type;               /* of stored velocities: GAS_FLOAT or GAS_DOUBLE */
@@ -175,8 +175,8 @@ const char *gas_explain(const gas *g, cl_uint dev);
 
 /* ---- Gases of the real world. ---------------------------------------------------------------- */
 
-#define GAS_BOLTZMANN 1.380649e-23    /* J/K, exact: the SI of 2019 */
-#define GAS_DALTON 1.66053906660e-27  /* kg: CODATA 2018 */
+#define GAS_BOLTZMANN 1.380649e-23   /* J/K, exact: the SI of 2019 */
+#define GAS_DALTON 1.66053906660e-27 /* kg: CODATA 2018 */
 
 /* A molecule's mass by the abridged standard atomic weights of IUPAC 2021 (Prohaska et al. 2022,
  * doi:10.1515/pac-2019-0603): He 4.0026, Ne 20.180, Ar 39.95, N2 2 x 14.007, O2 2 x 15.999. */
