@@ -1,0 +1,494 @@
+/* test_matmul.c - every kind of engine against a plain product in higher precision, element by element.
+ *
+ * The reference is this file's own: three loops in long double. Sizes, transposes, alpha, beta and leading
+ * dimensions are drawn at random from a fixed seed. What lies between rows, and C when beta is 0, holds NaN.
+ */
+#include "check.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "stdcl/matmul.h"
+
+/* ---- Random cases. ---------------------------------------------------------------------------- */
+
+static uint64_t state = 88172645463325252ULL;
+
+static size_t below(size_t n) /* xorshift64, Marsaglia 2003 */
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (size_t)(state >> 11) % n;
+}
+
+struct test_case {
+    enum matmul_trans trans;
+    size_t m, n, k, lda, ldb, ldc;
+    double alpha, beta;
+};
+
+static bool trans_a(const struct test_case *t) { return t->trans == MATMUL_TN || t->trans == MATMUL_TT; }
+static bool trans_b(const struct test_case *t) { return t->trans == MATMUL_NT || t->trans == MATMUL_TT; }
+
+static struct test_case case_of(size_t m, size_t n, size_t k, enum matmul_trans trans, size_t pad)
+{
+    static const double factors[] = {1, 0, -1, 0.5};
+    struct test_case t = {.trans = trans, .m = m, .n = n, .k = k};
+    t.lda = (trans_a(&t) ? m : k) + below(pad + 1);
+    t.ldb = (trans_b(&t) ? k : n) + below(pad + 1);
+    t.ldc = n + below(pad + 1);
+    t.alpha = factors[below(4)];
+    t.beta = factors[below(4)];
+    return t;
+}
+
+/* ---- Arrays of either precision. -------------------------------------------------------------- */
+
+static double get(enum matmul_precision precision, const void *x, size_t i)
+{
+    return precision == MATMUL_DOUBLE ? ((const double *)x)[i] : (double)((const float *)x)[i];
+}
+
+static void put(enum matmul_precision precision, void *x, size_t i, double value)
+{
+    if (precision == MATMUL_DOUBLE)
+        ((double *)x)[i] = value;
+    else
+        ((float *)x)[i] = (float)value;
+}
+
+static size_t real_of(enum matmul_precision precision) { return precision == MATMUL_DOUBLE ? 8 : 4; }
+
+/* rows x ld numbers in memory of the context (or of the host), random inside, NaN between rows. */
+static void *matrix(CLCONTEXT *cp, enum matmul_precision precision, size_t rows, size_t cols, size_t ld, double inside)
+{
+    void *x = cp ? clmalloc(cp, (rows * ld + 1) * real_of(precision), CL_MEM_ZEROCOPY)
+                 : malloc((rows * ld + 1) * real_of(precision));
+    ready(x);
+    for (size_t i = 0; i < rows * ld; i++)
+        put(precision, x, i, i % ld >= cols ? NAN : isnan(inside) ? NAN : (double)below(2000001) * 1e-6 - 1);
+    return x;
+}
+
+static void release(CLCONTEXT *cp, void *x)
+{
+    if (cp)
+        clfree(x);
+    else
+        free(x);
+}
+
+/* ---- The judge. ------------------------------------------------------------------------------- */
+
+/* Element by element; `a` and `b` may hold NaN when alpha is 0. */
+static void judge(const char *what, enum matmul_precision precision, const struct test_case *t, const void *a,
+                  const void *b, const void *before, const void *c)
+{
+    const double eps = precision == MATMUL_DOUBLE ? DBL_EPSILON : (double)FLT_EPSILON;
+    for (size_t i = 0; i < t->m; i++)
+        for (size_t j = 0; j < t->ldc; j++) {
+            const double got = get(precision, c, i * t->ldc + j);
+            if (j >= t->n) {
+                if (!isnan(got))
+                    fail_msg("%s: padding was written", what);
+                continue;
+            }
+            long double sum = 0, size = 0;
+            for (size_t x = 0; t->alpha != 0 && x < t->k; x++) {
+                const double ax = get(precision, a, trans_a(t) ? x * t->lda + i : i * t->lda + x);
+                const double bx = get(precision, b, trans_b(t) ? j * t->ldb + x : x * t->ldb + j);
+                sum += (long double)ax * bx;
+                size += fabsl((long double)ax * bx);
+            }
+            sum *= (long double)t->alpha;
+            if (t->beta != 0) {
+                sum += (long double)t->beta * get(precision, before, i * t->ldc + j);
+                size += fabsl((long double)get(precision, before, i * t->ldc + j));
+            }
+            if (!(fabs(got - (double)sum) <= eps * (double)(size + 1) * (2 + sqrt((double)t->k))))
+                fail_msg("%s: %zu x %zu x %zu trans %d alpha %g beta %g ld %zu %zu %zu: C[%zu][%zu] is %.17g, not %.17g",
+                         what, t->m, t->n, t->k, (int)t->trans, t->alpha, t->beta, t->lda, t->ldb, t->ldc, i, j, got,
+                         (double)sum);
+        }
+}
+
+/* One case by host arrays; with `inside` by device memory too. */
+static void try_case(matmul *mm, CLCONTEXT *cp, enum matmul_precision precision, const struct test_case *t,
+                     const char *what, bool device)
+{
+    const size_t ra = trans_a(t) ? t->k : t->m, ca = trans_a(t) ? t->m : t->k;
+    const size_t rb = trans_b(t) ? t->n : t->k, cb = trans_b(t) ? t->k : t->n;
+    void *a = matrix(cp, precision, ra, ca, t->lda, t->alpha == 0 ? NAN : 0);
+    void *b = matrix(cp, precision, rb, cb, t->ldb, t->alpha == 0 ? NAN : 0);
+    void *c = matrix(cp, precision, t->m, t->n, t->ldc, t->beta == 0 ? NAN : 0);
+    const size_t bytes = t->m * t->ldc * real_of(precision);
+    void *before = malloc(bytes + 1);
+    ready(before);
+    memcpy(before, c, bytes);
+    if (device) {
+        for (int i = 0; i < 3; i++)
+            done(clmsync(cp, 0, i == 0 ? a : i == 1 ? b : c, CL_MEM_DEVICE));
+        works(matmul_enqueue(mm, 0, t->trans, t->m, t->n, t->k, t->alpha, a, t->lda, b, t->ldb, t->beta, c, t->ldc));
+        done(clwait(cp, 0, CL_KERNEL_EVENT));
+        done(clmsync(cp, 0, c, CL_MEM_HOST));
+    } else {
+        works(matmul_multiply(mm, t->trans, t->m, t->n, t->k, t->alpha, a, t->lda, b, t->ldb, t->beta, c, t->ldc));
+    }
+    judge(what, precision, t, a, b, before, c);
+    free(before);
+    release(cp, a);
+    release(cp, b);
+    release(cp, c);
+}
+
+/* Random sizes up to `most`, all transposes. */
+static void try_random(struct matmul_options o, CLCONTEXT *cp, size_t most, size_t count, const char *what)
+{
+    for (int precision = MATMUL_SINGLE; precision <= MATMUL_DOUBLE; precision++) {
+        if (o.shape && strstr(o.shape, "mma=1") && precision == MATMUL_SINGLE)
+            continue;
+        o.precision = (enum matmul_precision)precision;
+        matmul *mm = matmul_create(&o);
+        ready(mm);
+        for (size_t i = 0; i < count; i++) {
+            const struct test_case t = case_of(1 + below(most), 1 + below(most), 1 + below(most),
+                                               (enum matmul_trans)(i % 4), i % 3 ? 5 : 0);
+            try_case(mm, cp, o.precision, &t, what, cp && i % 2);
+        }
+        matmul_free(mm);
+    }
+}
+
+static CLCONTEXT *one_device(void)
+{
+    static CLCONTEXT *cp;
+    const cl_device_id first = clgetdevice(stddev, 0);
+    if (!cp)
+        cp = clcontext_create_from(&first, 1);
+    ready(cp);
+    return cp;
+}
+
+/* ---- Engines. --------------------------------------------------------------------------------- */
+
+static void tuned(void **unused)
+{
+    (void)unused;
+    try_random((struct matmul_options){.ctx = one_device()}, one_device(), 130, 40, "tuned");
+}
+
+/* The kernels of GPUs, in shapes small enough for any device; shared tiles, copies of operands, odd sizes. */
+static void tiles(void **unused)
+{
+    (void)unused;
+    static const char *const shapes[] = {
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 raster=2 mma=0 async=0 pack=0 fill=1 span=0",
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=3 ahead=1 lanes=1 raster=8 mma=0 async=0 pack=16 fill=1 span=16",
+        "path=1 bm=64 bn=32 bk=16 wm=32 wn=32 stages=2 ahead=0 lanes=2 raster=3 mma=0 async=0 pack=32 fill=9 span=8",
+        "path=1 bm=32 bn=32 bk=16 wm=32 wn=16 stages=2 ahead=1 lanes=0 raster=2 mma=1 async=0 pack=16 fill=2 span=32",
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        try_random((struct matmul_options){.ctx = one_device(), .shape = shapes[i]}, one_device(), i == 3 ? 50 : 100, 4,
+                   shapes[i]);
+}
+
+static void panels(void **unused)
+{
+    (void)unused;
+    static const char *const shapes[] = {
+        "path=2 width=4 rows=6 vectors=2 depth=8 high=1 unroll=1",
+        "path=2 width=8 rows=5 vectors=1 depth=16 high=2 unroll=3",
+        "path=2 width=2 rows=3 vectors=3 depth=64 high=30 unroll=4",
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        try_random((struct matmul_options){.ctx = one_device(), .shape = shapes[i]}, one_device(), 130, 4, shapes[i]);
+}
+
+static void ladder(void **unused)
+{
+    (void)unused;
+    static const size_t blocks[] = {1, 3, 8, 16};
+    try_random((struct matmul_options){.ctx = one_device(), .kind = MATMUL_NAIVE}, one_device(), 130, 8, "naive");
+    for (size_t i = 0; i < 4; i++)
+        try_random((struct matmul_options){.ctx = one_device(), .kind = MATMUL_BLOCKED, .block = blocks[i]}, one_device(),
+                   60, 8, "blocked");
+    try_random((struct matmul_options){.kind = MATMUL_CPU_NAIVE}, NULL, 130, 12, "cpu-naive");
+    for (size_t i = 0; i < 4; i++)
+        try_random((struct matmul_options){.kind = MATMUL_CPU_BLOCKED, .block = blocks[i]}, NULL, 130, 8, "cpu-blocked");
+}
+
+static void libraries(void **unused)
+{
+    (void)unused;
+    if (matmul_kind_missing(MATMUL_OPENBLAS))
+        skip();
+    try_random((struct matmul_options){.kind = MATMUL_OPENBLAS}, NULL, 130, 12, "openblas");
+}
+
+static void sycl(void **unused)
+{
+    (void)unused;
+    if (matmul_kind_missing(MATMUL_SYCL)) {
+        fails_null(ENOTSUP, matmul_create(&(struct matmul_options){.kind = MATMUL_SYCL}));
+        skip();
+    }
+    try_random((struct matmul_options){.kind = MATMUL_SYCL, .block = 8}, NULL, 60, 8, "sycl");
+}
+
+/* Sizes at which something changes: one, panels and tiles exactly full, one more, one less, long and thin. */
+static void odd_sizes(void **unused)
+{
+    (void)unused;
+    static const size_t sizes[][3] = {{1, 1, 1},     {1, 500, 1},   {500, 1, 1},   {1, 1, 1000}, {13, 32, 512},
+                                      {26, 64, 513}, {27, 65, 511}, {17, 500, 300}, {257, 129, 1025}, {14, 33, 16}};
+    for (int precision = MATMUL_SINGLE; precision <= MATMUL_DOUBLE; precision++) {
+        matmul *mm = matmul_create(
+            &(struct matmul_options){.ctx = one_device(), .precision = (enum matmul_precision)precision});
+        ready(mm);
+        for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+            const size_t *s = sizes[i / 2];
+            const struct test_case t = case_of(s[0], s[1], s[2], (enum matmul_trans)(i % 4), 3);
+            try_case(mm, one_device(), (enum matmul_precision)precision, &t, "odd sizes", i % 2);
+        }
+        matmul_free(mm);
+    }
+}
+
+/* ---- Several devices, little memory, matrices that stay. -------------------------------------- */
+
+static void all_devices(void **unused)
+{
+    (void)unused;
+    try_random((struct matmul_options){.ctx = stddev}, NULL, 130, 8, "all devices");
+}
+
+/* The device's memory is limited so much that C is computed in many blocks from many panels. */
+static void streams(void **unused)
+{
+    (void)unused;
+    static const size_t limits[] = {20000, 60000, 400000};
+    for (size_t i = 0; i < 3; i++)
+        try_random((struct matmul_options){.ctx = stddev, .memory = limits[i]}, NULL, 130, 8, "streamed");
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = one_device(), .memory = 100});
+    const float one = 1;
+    float c;
+    ready(mm);
+    fails(ENOMEM, matmul_multiply(mm, MATMUL_NN, 1, 1, 1, 1, &one, 1, &one, 1, 0, &c, 1));
+    matmul_free(mm);
+}
+
+static void stays(void **unused)
+{
+    (void)unused;
+    enum { M = 70, N = 50, K = 30 };
+    static const enum matmul_kind kinds[] = {MATMUL_TUNED, MATMUL_BLOCKED, MATMUL_CPU_BLOCKED};
+    for (size_t i = 0; i < 6; i++) {
+        matmul *mm = matmul_create(&(struct matmul_options){
+            .ctx = stddev, .kind = kinds[i % 3], .precision = MATMUL_DOUBLE, .memory = i < 3 ? 0 : 1 << 20});
+        double *a = matrix(NULL, MATMUL_DOUBLE, M, K, K, 0), *b = matrix(NULL, MATMUL_DOUBLE, K, N, N, 0);
+        double *c = matrix(NULL, MATMUL_DOUBLE, M, N, N + 3, 0), before[M * (N + 3)];
+        const struct test_case first = {MATMUL_NN, M, N, K, K, N, N + 3, 0.5, -1};
+        ready(mm);
+        memcpy(before, c, sizeof before);
+        fails(EINVAL, matmul_compute(mm, 1, 0));
+        works(matmul_load(mm, MATMUL_NN, M, N, K, a, K, b, N));
+        fails(EINVAL, matmul_result(mm, c, N + 3));
+        fails(EINVAL, matmul_compute(mm, 1, 1));
+        works(matmul_load_result(mm, c, N + 3));
+        works(matmul_compute(mm, 0.5, -1));
+        works(matmul_result(mm, c, N + 3));
+        judge("loaded", MATMUL_DOUBLE, &first, a, b, before, c);
+        works(matmul_compute(mm, 1, 0)); /* again, C not read */
+        works(matmul_result(mm, c, N + 3));
+        const struct test_case second = {MATMUL_NN, M, N, K, K, N, N + 3, 1, 0};
+        judge("loaded", MATMUL_DOUBLE, &second, a, b, before, c);
+        matmul_free(mm);
+        free(a);
+        free(b);
+        free(c);
+    }
+}
+
+static int count_calls(void *arg, double share)
+{
+    int *calls = arg;
+    assert_true(share > 0 && share <= 1.0000001);
+    return ++*calls >= 3;
+}
+
+static void tells_progress(void **unused)
+{
+    (void)unused;
+    int calls = 0;
+    float *a = matrix(NULL, MATMUL_SINGLE, 300, 300, 300, 0), *c = calloc(300 * 300, sizeof *c);
+    matmul *mm = matmul_create(&(struct matmul_options){
+        .ctx = one_device(), .memory = 100000, .progress = count_calls, .arg = &calls});
+    ready(mm);
+    fails(ECANCELED, matmul_multiply(mm, MATMUL_NN, 300, 300, 300, 1, a, 300, a, 300, 0, c, 300));
+    assert_int_equal(calls, 3);
+    matmul_free(mm);
+    free(a);
+    free(c);
+}
+
+static void one_call(void **unused)
+{
+    (void)unused;
+    const float a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8};
+    const double ad[4] = {1, 2, 3, 4}, bd[4] = {5, 6, 7, 8};
+    float c[4];
+    double cd[4] = {1, 1, 1, 1};
+    works(matmul_single(MATMUL_NN, 2, 2, 2, 1, a, 2, b, 2, 0, c, 2));
+    assert_true(c[0] == 19 && c[1] == 22 && c[2] == 43 && c[3] == 50);
+    works(matmul_double(MATMUL_TN, 2, 2, 2, 1, ad, 2, bd, 2, 10, cd, 2));
+    assert_true(cd[0] == 36 && cd[1] == 40 && cd[2] == 48 && cd[3] == 54);
+}
+
+/* ---- What must not be. ------------------------------------------------------------------------ */
+
+static void refuses_overlap(void **unused)
+{
+    (void)unused;
+    double x[100];
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = one_device(), .precision = MATMUL_DOUBLE});
+    ready(mm);
+    for (int i = 0; i < 100; i++)
+        x[i] = 1;
+    fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 3, 3, 3, 1, x, 10, x + 50, 10, 0, x, 10));
+    fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 3, 3, 3, 1, x, 10, x + 50, 10, 0, x + 22, 10));
+    fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 3, 3, 3, 1, x, 10, x + 50, 10, 0, x + 52, 10));
+    fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 3, 3, 3, 1, x, 10, x + 50, 10, 0, x + 8, 4));
+    fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 3, 3, 3, 1, x, 10, x + 50, 10, 0, x + 29, 10));
+    /* Beside A in the same rows, and the corner of a larger matrix. */
+    works(matmul_multiply(mm, MATMUL_NN, 3, 3, 3, 1, x, 10, x + 50, 10, 0, x + 3, 10));
+    assert_true(x[3] == 3 && x[25] == 3 && x[2] == 1 && x[6] == 1);
+    works(matmul_multiply(mm, MATMUL_NN, 3, 3, 2, 1, x, 10, x + 50, 10, 0, x + 23, 10));
+    /* A may be B. */
+    works(matmul_multiply(mm, MATMUL_NN, 3, 3, 3, 1, x, 10, x, 10, 0, x + 60, 10));
+    matmul_free(mm);
+}
+
+static void zero_sizes(void **unused)
+{
+    (void)unused;
+    float c[4] = {NAN, 1, 2, NAN};
+    static const enum matmul_kind kinds[] = {MATMUL_TUNED, MATMUL_NAIVE, MATMUL_CPU_NAIVE};
+    for (size_t i = 0; i < 3; i++) {
+        matmul *mm = matmul_create(&(struct matmul_options){.ctx = one_device(), .kind = kinds[i]});
+        float *x = clmalloc(one_device(), 16, CL_MEM_ZEROCOPY);
+        ready(mm);
+        works(matmul_multiply(mm, MATMUL_NN, 0, 5, 5, 1, NULL, 0, NULL, 0, 0, NULL, 0));
+        works(matmul_multiply(mm, MATMUL_NN, 5, 0, 5, 1, NULL, 0, NULL, 0, 0, NULL, 0));
+        memcpy(c, (float[]){NAN, 1, 2, NAN}, sizeof c);
+        works(matmul_multiply(mm, MATMUL_NN, 2, 1, 0, 1, NULL, 0, NULL, 0, 3, c + 1, 1));
+        assert_true(isnan(c[0]) && c[1] == 3 && c[2] == 6 && isnan(c[3]));
+        works(matmul_multiply(mm, MATMUL_NN, 2, 1, 0, 1, NULL, 0, NULL, 0, 0, c, 2)); /* NaN does not stay */
+        assert_true(c[0] == 0 && c[1] == 3 && c[2] == 0);
+        if (kinds[i] != MATMUL_CPU_NAIVE) {
+            memcpy(x, (float[]){NAN, 1, 2, NAN}, 16);
+            done(clmsync(one_device(), 0, x, CL_MEM_DEVICE));
+            works(matmul_enqueue(mm, 0, MATMUL_NN, 1, 2, 0, 1, NULL, 0, NULL, 0, -1, x + 1, 2));
+            done(clwait(one_device(), 0, CL_KERNEL_EVENT));
+            done(clmsync(one_device(), 0, x, CL_MEM_HOST));
+            assert_true(isnan(x[0]) && x[1] == -1 && x[2] == -2 && isnan(x[3]));
+        }
+        works(matmul_load(mm, MATMUL_NN, 0, 3, 3, NULL, 0, NULL, 0));
+        works(matmul_compute(mm, 1, 0));
+        works(matmul_result(mm, NULL, 0));
+        clfree(x);
+        matmul_free(mm);
+    }
+}
+
+static void tells_what_is_wrong(void **unused)
+{
+    (void)unused;
+    float x[64] = {0}, *d = clmalloc(one_device(), sizeof x, 0);
+    const size_t most = matmul_block_limit(one_device(), MATMUL_SINGLE);
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = one_device()});
+    ready(mm);
+    fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 4, 4, 4, 1, x, 3, x, 4, 0, x + 32, 4));
+    fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 4, 4, 4, 1, x, 4, x, 4, 0, x + 32, 3));
+    fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 4, 4, 4, 1, NULL, 4, x, 4, 0, x + 32, 4));
+    fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 4, 4, 4, 1, x, 4, x, 4, 0, NULL, 4));
+    fails(EINVAL, matmul_multiply(mm, MATMUL_NN, SIZE_MAX, 4, 4, 1, x, 4, x, 4, 0, x + 32, 4));
+    fails(EINVAL, matmul_multiply(mm, (enum matmul_trans)7, 4, 4, 4, 1, x, 4, x, 4, 0, x + 32, 4));
+    fails(EFAULT, matmul_enqueue(mm, 0, MATMUL_NN, 4, 4, 4, 1, x, 4, x, 4, 0, x + 32, 4));
+    fails(EINVAL, matmul_enqueue(mm, 0, MATMUL_NN, 4, 4, 4, 1, d, 4, d + 16, 4, 0, d + 52, 4));
+    fails(EINVAL, matmul_enqueue(mm, 9, MATMUL_NN, 4, 4, 4, 1, d, 4, d + 16, 4, 0, d + 32, 4));
+    matmul_free(mm);
+    fails_null(EINVAL, matmul_create(&(struct matmul_options){.ctx = one_device(), .shape = "colour=3"}));
+    fails_null(EINVAL, matmul_create(&(struct matmul_options){.ctx = one_device(), .shape = "rows=x"}));
+    check_forget();
+    assert_null(matmul_create(
+        &(struct matmul_options){.ctx = one_device(), .kind = MATMUL_BLOCKED, .block = most + 1}));
+    contains(clerror(), "at most");
+    check_forget();
+    assert_int_equal(matmul_kind_by_name("fast"), -1);
+    contains(clerror(), "tuned, naive, blocked");
+    for (int k = 0; k < MATMUL_KINDS; k++)
+        assert_int_equal(matmul_kind_by_name(matmul_kind_name((enum matmul_kind)k)), k);
+    clfree(d);
+}
+
+/* ---- Random matrices and the error. ----------------------------------------------------------- */
+
+static void random_is_the_same_everywhere(void **unused)
+{
+    (void)unused;
+    double x[3 * 7], y[5 * 8];
+    float f[3 * 7];
+    matmul_random(MATMUL_DOUBLE, 1, 0, 3, 5, x, 7);
+    matmul_random(MATMUL_DOUBLE, 1, 0, 5, 8, y, 8);
+    matmul_random(MATMUL_SINGLE, 1, 0, 3, 5, f, 7);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 5; j++) {
+            assert_true(x[7 * i + j] == y[8 * i + j] && f[7 * i + j] == (float)x[7 * i + j]);
+            assert_true(x[7 * i + j] > -1 && x[7 * i + j] < 1);
+        }
+    double sum = 0, squares = 0;
+    enum { SIDE = 200 };
+    static double z[SIDE * SIDE];
+    matmul_random(MATMUL_DOUBLE, 7, 1, SIDE, SIDE, z, 0);
+    for (size_t i = 0; i < SIDE * SIDE; i++)
+        sum += z[i], squares += z[i] * z[i];
+    assert_true(fabs(sum / (SIDE * SIDE)) < 0.015);
+    assert_true(fabs(squares / (SIDE * SIDE) - 1. / 3) < 0.008);
+}
+
+/* An error that is put in is found, and as large as it is. */
+static void error_is_found(void **unused)
+{
+    (void)unused;
+    enum { N = 40 };
+    double a[N * N], b[N * N], c[N * N], norm = 0;
+    matmul *mm = matmul_create(&(struct matmul_options){.kind = MATMUL_CPU_NAIVE, .precision = MATMUL_DOUBLE});
+    matmul_random(MATMUL_DOUBLE, 1, 0, N, N, a, N);
+    matmul_random(MATMUL_DOUBLE, 1, 1, N, N, b, N);
+    works(matmul_multiply(mm, MATMUL_NT, N, N, N, 1, a, N, b, N, 0, c, N));
+    const double tolerance = matmul_tolerance(MATMUL_DOUBLE, N);
+    assert_true(matmul_error(MATMUL_DOUBLE, MATMUL_NT, N, N, N, 1, a, N, b, N, 0, NULL, c, N, 0) < tolerance);
+    assert_true(matmul_error(MATMUL_DOUBLE, MATMUL_NN, N, N, N, 1, a, N, b, N, 0, NULL, c, N, 0) > 0.5);
+    for (size_t i = 0; i < N * N; i++)
+        norm += c[i] * c[i];
+    c[N * N - 1] += 1e-3 * sqrt(norm);
+    const double error = matmul_error(MATMUL_DOUBLE, MATMUL_NT, N, N, N, 1, a, N, b, N, 0, NULL, c, N, N);
+    assert_true(fabs(error - 1e-3) < 1e-6);
+    c[0] = NAN;
+    assert_true(isnan(matmul_error(MATMUL_DOUBLE, MATMUL_NT, N, N, N, 1, a, N, b, N, 0, NULL, c, N, 0)));
+    matmul_free(mm);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tuned),          cmocka_unit_test(tiles),           cmocka_unit_test(panels),
+        cmocka_unit_test(ladder),         cmocka_unit_test(libraries),       cmocka_unit_test(sycl),
+        cmocka_unit_test(odd_sizes),      cmocka_unit_test(all_devices),     cmocka_unit_test(streams),
+        cmocka_unit_test(stays),          cmocka_unit_test(tells_progress),  cmocka_unit_test(one_call),
+        cmocka_unit_test(refuses_overlap), cmocka_unit_test(zero_sizes),     cmocka_unit_test(tells_what_is_wrong),
+        cmocka_unit_test(random_is_the_same_everywhere), cmocka_unit_test(error_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
