@@ -91,17 +91,21 @@ static void print_device(CLCONTEXT *cp)
 }
 
 /* One case. Returns the best rate; prints why and returns 0 when the shape is not possible. */
-static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine engine, size_t width, size_t height,
-                       const char *shape)
+static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine engine, size_t width,
+                       size_t height, const char *shape)
 {
     double seconds[MAX_RUNS], cpu = 0;
     const double cells = (double)width * (double)height;
-    life *lf = life_create(&(struct life_options){
-        .ctx = cp, .engine = engine, .width = width, .height = height,
-        .bounds = o->plane ? LIFE_PLANE : LIFE_TORUS, .rule = o->rule, .shape = shape});
+    life *lf = life_create(&(struct life_options){.ctx = cp,
+                                                  .engine = engine,
+                                                  .width = width,
+                                                  .height = height,
+                                                  .bounds = o->plane ? LIFE_PLANE : LIFE_TORUS,
+                                                  .rule = o->rule,
+                                                  .shape = shape});
     if (!lf) {
-        printf("engine=%s size=%zux%zu shape=\"%s\" refused=\"%s\"\n", life_engine_name(engine), width, height,
-               shape ? shape : "", clerror());
+        printf("engine=%s size=%zux%zu shape=\"%s\" refused=\"%s\"\n", life_engine_name(engine), width,
+               height, shape ? shape : "", clerror());
         return 0;
     }
     if (life_soup(lf, 0.5, 1) < 0)
@@ -130,15 +134,17 @@ static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine 
     qsort(seconds, o->runs, sizeof *seconds, ascending);
     const double best = cells * (double)n / seconds[0], median = cells * (double)n / seconds[o->runs / 2];
     const double limit = engine == LIFE_PACKED ? limit_of(cp, life_devices(lf)) : 0;
-    printf("engine=%s size=%zux%zu bounds=%s rule=%s generations=%llu best_Gcells_per_s=%.2f median_Gcells_per_s=%.2f "
-           "Gcells_per_cpu_s=%.2f us_per_generation=%.3f launches=%llu bytes_per_cell=%.4f limit_percent=%.1f check=%s devices=%u shape=\"%s\"\n",
-           life_engine_name(engine), width, height, o->plane ? "plane" : "torus", o->rule, n, best / 1e9,
-           median / 1e9, cells * (double)n / cpu / 1e9, 1e6 * seconds[0] / (double)n, (unsigned long long)((life_launches(lf) - launches) / o->runs),
-           (double)life_device_bytes(lf) * life_devices(lf) / cells, limit ? 100 * best / limit : 0,
-           right ? o->check ? "right" : "none" : "WRONG", life_devices(lf), life_shape(lf, 0));
+    printf(
+        "engine=%s size=%zux%zu bounds=%s rule=%s generations=%llu best_Gcells_per_s=%.2f median_Gcells_per_s=%.2f "
+        "Gcells_per_cpu_s=%.2f us_per_generation=%.3f launches=%llu bytes_per_cell=%.4f limit_percent=%.1f check=%s devices=%u shape=\"%s\"\n",
+        life_engine_name(engine), width, height, o->plane ? "plane" : "torus", o->rule, n, best / 1e9,
+        median / 1e9, cells * (double)n / cpu / 1e9, 1e6 * seconds[0] / (double)n,
+        (unsigned long long)((life_launches(lf) - launches) / o->runs),
+        (double)life_device_bytes(lf) * life_devices(lf) / cells, limit > 0 ? 100 * best / limit : 0,
+        right ? o->check ? "right" : "none" : "WRONG", life_devices(lf), life_shape(lf, 0));
     fflush(stdout);
     life_free(lf);
-    return right ? best : 0;
+    return right ? best : 0.0;
 }
 
 /* Golly's QuickLife, from a file, on the same soup: the time of N generations less that of none. */
@@ -154,8 +160,13 @@ static void run_golly(const struct options *o, size_t width, size_t height)
         life_get(lf, 0, 0, &c) < 0)
         die("a soup for bgolly");
     close(fd);
-    struct life_pattern p = {.width = width, .height = height, .columns = width, .rows = height, .stride = c.stride,
-                             .word = c.word, .rule = "B3/S23"};
+    struct life_pattern p = {.width = width,
+                             .height = height,
+                             .columns = width,
+                             .rows = height,
+                             .stride = c.stride,
+                             .word = c.word,
+                             .rule = "B3/S23"};
     snprintf(p.bounds, sizeof p.bounds, "%c%zu,%zu", o->plane ? 'P' : 'T', width, height);
     if (life_pattern_write(file, &p, LIFE_FORMAT_RLE) < 0)
         die("a file for bgolly");
@@ -167,7 +178,8 @@ static void run_golly(const struct options *o, size_t width, size_t height)
         seconds[i] = now() - start;
     }
     printf("engine=bgolly size=%zux%zu bounds=%s generations=%llu best_Gcells_per_s=%.3f\n", width, height,
-           o->plane ? "plane" : "torus", n, (double)width * (double)height * (double)n / (seconds[1] - seconds[0]) / 1e9);
+           o->plane ? "plane" : "torus", n,
+           (double)width * (double)height * (double)n / (seconds[1] - seconds[0]) / 1e9);
     unlink(file);
     life_cells_free(&c);
     life_free(lf);
@@ -210,7 +222,8 @@ static void run_sweep(const struct options *o, CLCONTEXT *cp, size_t width, size
         char shape[LINE];
         size_t used = (size_t)snprintf(shape, sizeof shape, "%s", o->shape ? o->shape : "");
         for (size_t k = 0; k < s.keys && used < sizeof shape; k++)
-            used += (size_t)snprintf(shape + used, sizeof shape - used, " %s=%s", s.key[k], s.value[k][at[k]]);
+            used +=
+                (size_t)snprintf(shape + used, sizeof shape - used, " %s=%s", s.key[k], s.value[k][at[k]]);
         const double rate = run_case(o, cp, LIFE_PACKED, width, height, shape);
         if (rate > best) {
             best = rate;
@@ -223,7 +236,8 @@ static void run_sweep(const struct options *o, CLCONTEXT *cp, size_t width, size
             break;
     }
     if (s.keys)
-        printf("best size=%zux%zu best_Gcells_per_s=%.2f shape=\"%s\"\n", width, height, best / 1e9, best_shape);
+        printf("best size=%zux%zu best_Gcells_per_s=%.2f shape=\"%s\"\n", width, height, best / 1e9,
+               best_shape);
 }
 
 /* ---- The command line. ------------------------------------------------------------------------ */
@@ -242,8 +256,13 @@ static bool is(const char *arg, const char *name, char **next, const char **valu
 
 static struct options parse(char **argv)
 {
-    struct options o = {.size = "1024", .engine = "packed", .rule = "B3/S23", .runs = 5, .generations = 1024,
-                        .seconds = 2, .check = true};
+    struct options o = {.size = "1024",
+                        .engine = "packed",
+                        .rule = "B3/S23",
+                        .runs = 5,
+                        .generations = 1024,
+                        .seconds = 2,
+                        .check = true};
     for (char **a = argv + 1; *a; a++) {
         const char *v = NULL;
         if (is(*a, "--device", a + 1, &o.device) || is(*a, "--size", a + 1, &o.size) ||
@@ -294,9 +313,9 @@ int main(int argc, char **argv)
     (void)argc;
     const struct options o = parse(argv);
     const int type = (int)CL_DEVICE_TYPE_ALL, gpu = CL_DEVICE_TYPE_GPU; /* ALL is all 32 bits of an int */
-    CLCONTEXT *cp = o.device || o.devices || stdgpu
-                        ? clcontext_create(o.device, o.device ? type : gpu, o.devices ? o.devices : 1, NULL, 0)
-                        : stdcpu;
+    CLCONTEXT *cp = o.device || o.devices || stdgpu ? clcontext_create(o.device, o.device ? type : gpu,
+                                                                       o.devices ? o.devices : 1, NULL, 0)
+                                                    : stdcpu;
     if (!cp)
         die("no device");
     print_device(cp);
@@ -304,7 +323,8 @@ int main(int argc, char **argv)
     snprintf(sizes, sizeof sizes, "%s", o.size);
     for (char *size = strtok_r(sizes, ",", &rest); size; size = strtok_r(NULL, ",", &rest)) {
         char *end;
-        const size_t width = strtoull(size, &end, 10), height = *end == 'x' ? strtoull(end + 1, NULL, 10) : width;
+        const size_t width = strtoull(size, &end, 10),
+                     height = *end == 'x' ? strtoull(end + 1, NULL, 10) : width;
         run_size(&o, cp, width, height);
     }
     return 0;

@@ -13,7 +13,7 @@ struct result {
     bool run, equal;
     double seconds; /* of `generations` generations */
     uint64_t generations, population;
-    char *reason;   /* why it was not run */
+    char *reason; /* why it was not run */
 };
 
 static int same_cells(const struct life_cells *a, const struct life_cells *b)
@@ -35,7 +35,8 @@ static int time_engine(life *lf, struct result *r)
 }
 
 /* `first` holds the cells of the first engine, or is still empty. */
-static int run_engine(struct life_job *job, enum life_engine engine, struct life_cells *first, struct result *r)
+static int run_engine(struct life_job *job, enum life_engine engine, struct life_cells *first,
+                      struct result *r)
 {
     struct life_cells cells = {0};
     life *lf = life_job_create(job, engine);
@@ -73,16 +74,18 @@ static int report_json(const struct life_job *job, const char *device, const str
     json_t *engines = json_array();
     for (int e = 0; e < LIFE_ENGINES; e++) {
         const struct result *r = &results[e];
-        json_array_append_new(engines, r->run
-            ? json_pack("{s:s, s:o, s:b, s:I}", "engine", life_engine_names[e], "cell_updates_per_s",
-                        cli_json_real(rate_of(job, r)), "equal", r->equal, "population", (json_int_t)r->population)
-            : json_pack("{s:s, s:n, s:s}", "engine", life_engine_names[e], "cell_updates_per_s", "reason",
-                        r->reason ? r->reason : "interrupted"));
+        json_array_append_new(engines,
+                              r->run ? json_pack("{s:s, s:o, s:b, s:I}", "engine", life_engine_names[e],
+                                                 "cell_updates_per_s", cli_json_real(rate_of(job, r)),
+                                                 "equal", r->equal, "population", (json_int_t)r->population)
+                                     : json_pack("{s:s, s:n, s:s}", "engine", life_engine_names[e],
+                                                 "cell_updates_per_s", "reason",
+                                                 r->reason ? r->reason : "interrupted"));
     }
-    json_t *report = json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:o}", "program", "life", "device", device, "rule",
-                               job->rule, "width", (json_int_t)job->size.width, "height",
-                               (json_int_t)job->size.height, "bounds", life_bounds_names[job->bounds], "generations",
-                               (json_int_t)job->generations, "engines", engines);
+    json_t *report = json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:o}", "program", "life", "device",
+                               device, "rule", job->rule, "width", (json_int_t)job->size.width, "height",
+                               (json_int_t)job->size.height, "bounds", life_bounds_names[job->bounds],
+                               "generations", (json_int_t)job->generations, "engines", engines);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -107,7 +110,10 @@ static void report_text(const struct life_job *job, const char *device, const st
             cli_table_add(table, "%llu", (unsigned long long)r->population);
         else
             cli_table_add(table, "-");
-        cli_table_add(table, "%s", r->run ? r->equal ? "equal" : "DIFFERENT" : r->reason ? r->reason : "interrupted");
+        cli_table_add(table, "%s",
+                      r->run      ? r->equal ? "equal" : "DIFFERENT"
+                      : r->reason ? r->reason
+                                  : "interrupted");
     }
     cli_table_print(table, stdout);
     cli_table_free(table);

@@ -45,7 +45,8 @@ static int read_pattern(struct life_job *job)
     if (job->rule_text || !job->pattern.rule[0])
         return CLI_DONE;
     char text[160];
-    snprintf(text, sizeof text, "%s%s%s", job->pattern.rule, job->pattern.bounds[0] ? ":" : "", job->pattern.bounds);
+    snprintf(text, sizeof text, "%s%s%s", job->pattern.rule, job->pattern.bounds[0] ? ":" : "",
+             job->pattern.bounds);
     return take_rule(job, text, job->input);
 }
 
@@ -54,8 +55,8 @@ static int check_size(const struct life_job *job)
     const struct life_pattern *p = &job->pattern;
     if (job->input && (p->columns > job->size.width || p->rows > job->size.height))
         return cli_wrong("%s: the pattern has live cells across %zu x %zu, which is larger than the grid of "
-                         "%zu x %zu; choose a larger --size", job->input, p->columns, p->rows, job->size.width,
-                         job->size.height);
+                         "%zu x %zu; choose a larger --size",
+                         job->input, p->columns, p->rows, job->size.width, job->size.height);
     if (job->size.width > SIZE_MAX / job->size.height)
         return cli_wrong("--size: %zu x %zu cells are too many", job->size.width, job->size.height);
     /* A bit a cell on the host; the engine asks the devices. */
@@ -91,9 +92,13 @@ int life_job_plan(struct life_job *job)
 
 life *life_job_create(const struct life_job *job, enum life_engine engine)
 {
-    const struct life_options options = {
-        .ctx = job->context, .engine = engine, .width = job->size.width, .height = job->size.height,
-        .bounds = (enum life_bounds)job->bounds, .rule = job->rule, .shape = job->shape};
+    const struct life_options options = {.ctx = job->context,
+                                         .engine = engine,
+                                         .width = job->size.width,
+                                         .height = job->size.height,
+                                         .bounds = (enum life_bounds)job->bounds,
+                                         .rule = job->rule,
+                                         .shape = job->shape};
     return life_create(&options);
 }
 

@@ -45,8 +45,8 @@ static int add_output(struct life_job *job, const char *file, enum life_output_k
                          job->watch ? "--watch" : "--json");
     if (kind == LIFE_OUTPUT_PATTERN && life_format_of(file) == LIFE_FORMAT_RLE && strcmp(file, "-") && dot &&
         !strchr(dot, '/') && !cli_has_suffix(file, ".rle"))
-        return cli_wrong("'%s' has no suffix of a format that is written here: .rle .cells .mc .png .mp4 .gif .csv",
-                         file);
+        return cli_wrong(
+            "'%s' has no suffix of a format that is written here: .rle .cells .mc .png .mp4 .gif .csv", file);
     job->output[job->outputs++] = (struct life_output){kind, file};
     return CLI_DONE;
 }
@@ -58,7 +58,8 @@ static int try_kind(const struct life_output *o)
     const struct life_pattern cell = {.width = 1, .height = 1};
     if (o->kind == LIFE_OUTPUT_FILM && !picture_can_join())
         return cli_failed("'%s' needs the program ffmpeg, which is not in $PATH: install it, or ask for "
-                          "numbered pictures with -o FILE.png --frames N", o->file);
+                          "numbered pictures with -o FILE.png --frames N",
+                          o->file);
     if (is_drawn_in_frames(o) && life_pattern_write_png("/dev/null", &cell, 1) < 0)
         return cli_failed_call(NULL);
     return CLI_DONE;
@@ -92,8 +93,9 @@ int life_output_plan(struct life_job *job)
         return status;
     const bool film = life_output_has(job, LIFE_OUTPUT_FILM);
     if (film && (job->until_stable || job->watch))
-        return cli_wrong("a film needs to know the last generation: leave %s out, or say --generations N only",
-                         job->watch ? "--watch" : "--until-stable");
+        return cli_wrong(
+            "a film needs to know the last generation: leave %s out, or say --generations N only",
+            job->watch ? "--watch" : "--until-stable");
     if (job->frames && !film && !life_output_has(job, LIFE_OUTPUT_PICTURE))
         return cli_wrong("--frames needs to know where to: add -o FILE.png, FILE.mp4 or FILE.gif");
     if (film && !job->frames)
@@ -132,10 +134,16 @@ static int present(const struct life_job *job, struct life_cells *cells, struct 
         life_cells_free(cells);
         return cli_failed_call(NULL);
     }
-    *p = (struct life_pattern){.width = cells->width, .height = cells->height, .columns = cells->width,
-                               .rows = cells->height, .stride = cells->stride, .word = cells->word,
-                               .placed = true, .x = -(long long)(cells->width / 2),
-                               .y = -(long long)(cells->height / 2), .generation = life_job_generation(job)};
+    *p = (struct life_pattern){.width = cells->width,
+                               .height = cells->height,
+                               .columns = cells->width,
+                               .rows = cells->height,
+                               .stride = cells->stride,
+                               .word = cells->word,
+                               .placed = true,
+                               .x = -(long long)(cells->width / 2),
+                               .y = -(long long)(cells->height / 2),
+                               .generation = life_job_generation(job)};
     snprintf(p->rule, sizeof p->rule, "%s", job->rule);
     snprintf(p->bounds, sizeof p->bounds, "%c%zu,%zu", job->bounds == LIFE_PLANE ? 'P' : 'T', cells->width,
              cells->height);
@@ -181,8 +189,9 @@ static int finish_output(struct life_job *job, const struct life_output *o, cons
     case LIFE_OUTPUT_PATTERN:
         return life_pattern_write(o->file, p, LIFE_FORMAT_AUTO) < 0 ? cli_failed_call(NULL) : CLI_DONE;
     case LIFE_OUTPUT_PICTURE:
-        return !job->frames && life_pattern_write_png(o->file, p, (unsigned)job->zoom) < 0 ? cli_failed_call(NULL)
-                                                                                          : CLI_DONE;
+        return !job->frames && life_pattern_write_png(o->file, p, (unsigned)job->zoom) < 0
+                   ? cli_failed_call(NULL)
+                   : CLI_DONE;
     case LIFE_OUTPUT_FILM:
         return picture_join(o->file, job->frames_done, 0) < 0 ? cli_failed_call(NULL) : CLI_DONE;
     case LIFE_OUTPUT_TABLE:
@@ -206,4 +215,7 @@ int life_output_finish(struct life_job *job)
     return status;
 }
 
-void life_output_discard(struct life_job *job) { csv_discard(&job->table); }
+void life_output_discard(struct life_job *job)
+{
+    csv_discard(&job->table);
+}

@@ -13,8 +13,8 @@ static int report_json(const struct life_job *job, const char *device, uint64_t 
 {
     json_t *report = json_pack(
         "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o}", "program", "life", "device", device,
-        "engine", life_engine_names[job->engine], "rule", job->rule, "width", (json_int_t)job->size.width, "height",
-        (json_int_t)job->size.height, "bounds", life_bounds_names[job->bounds], "generations",
+        "engine", life_engine_names[job->engine], "rule", job->rule, "width", (json_int_t)job->size.width,
+        "height", (json_int_t)job->size.height, "bounds", life_bounds_names[job->bounds], "generations",
         (json_int_t)life_generation(job->engine_of_run), "population", (json_int_t)population, "seconds",
         cli_json_real(job->seconds), "cell_updates_per_s", cli_json_real(updates_per_s(job)), "period",
         job->period ? json_integer((json_int_t)job->period) : json_null());
@@ -30,8 +30,10 @@ static void report_files(const struct life_job *job, FILE *fp)
         const bool film = o->kind == LIFE_OUTPUT_FILM;
         fprintf(fp, "%-14s", i ? "" : "written");
         if (job->frames_done && (film || o->kind == LIFE_OUTPUT_PICTURE)) {
-            char *first = picture_frame_name(o->file, 1), *last = picture_frame_name(o->file, job->frames_done);
-            fprintf(fp, "%s ... %s%s%s\n", first ? first : "", last ? last : "", film ? ", " : "", film ? o->file : "");
+            char *first = picture_frame_name(o->file, 1),
+                 *last = picture_frame_name(o->file, job->frames_done);
+            fprintf(fp, "%s ... %s%s%s\n", first ? first : "", last ? last : "", film ? ", " : "",
+                    film ? o->file : "");
             free(first);
             free(last);
         } else {

@@ -26,8 +26,9 @@ static void show_progress(const struct life_job *job, struct cli_progress *progr
 {
     struct cli_text rate;
     const double done = (double)life_generation(job->engine_of_run);
-    cli_progress_update(progress, done,
-                        cli_text_rate(&rate, job->seconds > 0 ? done * cells_of(job) / job->seconds : 0, "cells/s"));
+    cli_progress_update(
+        progress, done,
+        cli_text_rate(&rate, job->seconds > 0 ? done * cells_of(job) / job->seconds : 0, "cells/s"));
 }
 
 static int due_frames(struct life_job *job)
@@ -48,7 +49,8 @@ static int step(struct life_job *job, uint64_t n)
     while (n && status == CLI_DONE) {
         const uint64_t now = table && n > TRACED ? TRACED : n;
         const double start = cli_seconds();
-        if ((table ? life_trace(job->engine_of_run, (size_t)now, sample) : life_step(job->engine_of_run, now)) < 0)
+        if ((table ? life_trace(job->engine_of_run, (size_t)now, sample)
+                   : life_step(job->engine_of_run, now)) < 0)
             return cli_failed_call(NULL);
         job->seconds += cli_seconds() - start;
         for (uint64_t i = 0; table && i < now && status == CLI_DONE; i++)
@@ -102,7 +104,8 @@ static int run_until_stable(struct life_job *job, struct cli_progress *progress)
 {
     struct watcher w = {job, progress, CLI_DONE};
     const double start = cli_seconds();
-    if (life_until_stable(job->engine_of_run, job->generations, &job->period, &job->period_generation, watch, &w) < 0)
+    if (life_until_stable(job->engine_of_run, job->generations, &job->period, &job->period_generation, watch,
+                          &w) < 0)
         return w.status == CLI_DONE ? cli_failed_call(NULL) : w.status;
     job->seconds = cli_seconds() - start;
     return w.status;

@@ -18,13 +18,13 @@ enum { MOST_ZOOM = 12, MOST_SPEED = 20, TEXT_ROWS = 1 };
 
 struct view {
     struct life_job *job;
-    int columns, lines;      /* of the terminal, without the line of text */
-    long long x, y;          /* of the cell in the top left corner */
-    int zoom;                /* a dot is 2^zoom cells wide */
-    int speed;               /* 2^speed generations a frame; below 0 a frame every 2^-speed */
+    int columns, lines; /* of the terminal, without the line of text */
+    long long x, y;     /* of the cell in the top left corner */
+    int zoom;           /* a dot is 2^zoom cells wide */
+    int speed;          /* 2^speed generations a frame; below 0 a frame every 2^-speed */
     bool paused, quit, single;
     unsigned long long frame;
-    char *text;              /* of a frame, built up and written at once */
+    char *text; /* of a frame, built up and written at once */
     size_t used, room;
 };
 
@@ -86,8 +86,14 @@ static void measure(struct view *v)
 
 /* ---- Drawing. -------------------------------------------------------------------------------- */
 
-static int dots_across(const struct view *v) { return v->columns * (v->job->braille ? 2 : 1); }
-static int dots_down(const struct view *v) { return v->lines * (v->job->braille ? 4 : 2); }
+static int dots_across(const struct view *v)
+{
+    return v->columns * (v->job->braille ? 2 : 1);
+}
+static int dots_down(const struct view *v)
+{
+    return v->lines * (v->job->braille ? 4 : 2);
+}
 
 static void put(struct view *v, const char *text, size_t length)
 {
@@ -102,7 +108,8 @@ static void put(struct view *v, const char *text, size_t length)
 /* Three bytes of UTF-8. */
 static void put_code(struct view *v, unsigned code)
 {
-    const char bytes[3] = {(char)(0xe0 | code >> 12), (char)(0x80 | (code >> 6 & 63)), (char)(0x80 | (code & 63))};
+    const char bytes[3] = {(char)(0xe0 | code >> 12), (char)(0x80 | (code >> 6 & 63)),
+                           (char)(0x80 | (code & 63))};
     put(v, bytes, 3);
 }
 
@@ -149,11 +156,12 @@ static void put_cell(struct view *v, const struct life_cells *c, int column, int
 static void put_status(struct view *v, uint64_t population)
 {
     char line[400], text[300];
-    const int length = snprintf(text, sizeof text,
-        " generation %llu, %llu alive, %s%d generations a frame%s, 1:%d | space s + - arrows z Z q",
-        (unsigned long long)life_job_generation(v->job), (unsigned long long)population,
-        v->speed < 0 ? "1/" : "", 1 << (v->speed < 0 ? -v->speed : v->speed), v->paused ? ", paused" : "",
-        1 << v->zoom);
+    const int length =
+        snprintf(text, sizeof text,
+                 " generation %llu, %llu alive, %s%d generations a frame%s, 1:%d | space s + - arrows z Z q",
+                 (unsigned long long)life_job_generation(v->job), (unsigned long long)population,
+                 v->speed < 0 ? "1/" : "", 1 << (v->speed < 0 ? -v->speed : v->speed),
+                 v->paused ? ", paused" : "", 1 << v->zoom);
     const int used = snprintf(line, sizeof line, "\033[%d;1H\033[7m%-*.*s\033[0m", v->lines + 1, v->columns,
                               v->columns, length > 0 ? text : "");
     if (used > 0)
@@ -231,6 +239,7 @@ static void change_zoom(struct view *v, int by)
 static void press(struct view *v, char key)
 {
     switch (key) {
+    /* clang-format off */
     case ' ': v->paused = !v->paused; break;
     case 's': v->paused = v->single = true; break;
     case '+': case '=': v->speed += v->speed < MOST_SPEED; break;
@@ -243,6 +252,7 @@ static void press(struct view *v, char key)
     case 'Z': change_zoom(v, -1); break;
     case 'q': v->quit = true; break;
     default: break;
+    /* clang-format on */
     }
 }
 

@@ -26,7 +26,7 @@ enum { LEAF = 3, LEVEL_MAX = 40 };
 struct node {
     int level;
     union {
-        uint64_t cells;    /* level 3: row y, column x is bit 8 y + x */
+        uint64_t cells; /* level 3: row y, column x is bit 8 y + x */
         uint32_t child[4];
     };
     int64_t left, top, right, bottom;
@@ -112,8 +112,10 @@ static int read_node(const struct life_text *t, const char *p, const char *end, 
     if (read_fields(t, p, end, field) < 0)
         return -1;
     if (field[0] <= LEAF)
-        return life_text_error(t, p, "a node of level %llu belongs to a rule with more than two states, which is "
-                                     "not supported", field[0]);
+        return life_text_error(t, p,
+                               "a node of level %llu belongs to a rule with more than two states, which is "
+                               "not supported",
+                               field[0]);
     if (field[0] > LEVEL_MAX)
         return life_text_error(t, p, "level %llu: the universe is larger than 2^%d cells across", field[0],
                                LEVEL_MAX);
@@ -123,10 +125,11 @@ static int read_node(const struct life_text *t, const char *p, const char *end, 
         const struct node *c = &tree->node[child < self ? child : 0];
         const int64_t half = (int64_t)1 << (n->level - 1), x = i & 1 ? half : 0, y = i & 2 ? half : 0;
         if (child >= self)
-            return life_text_error(t, p, "node %zu is made of node %zu, which has not been given yet", self, child);
+            return life_text_error(t, p, "node %zu is made of node %zu, which has not been given yet", self,
+                                   child);
         if (child && c->level != n->level - 1)
-            return life_text_error(t, p, "node %zu has level %d, but a part of a node of level %d has %d", child,
-                                   c->level, n->level, n->level - 1);
+            return life_text_error(t, p, "node %zu has level %d, but a part of a node of level %d has %d",
+                                   child, c->level, n->level, n->level - 1);
         n->child[i] = (uint32_t)child;
         if (c->right)
             grow_box(n, x + c->left, y + c->top, x + c->right, y + c->bottom);
@@ -213,7 +216,7 @@ int life_read_macrocell(const struct life_text *t, struct life_sink *sink)
 struct writer {
     const struct life_pattern *p;
     struct outfile *out;
-    long long x, y;      /* of the pattern's corner, from the middle of the tree */
+    long long x, y; /* of the pattern's corner, from the middle of the tree */
     struct entry {
         uint32_t number; /* 0: free */
         int level;
@@ -222,8 +225,8 @@ struct writer {
             uint32_t child[4];
         };
     } *table;
-    size_t size, used;   /* size is a power of two */
-    uint32_t last;       /* number of the last node written */
+    size_t size, used; /* size is a power of two */
+    uint32_t last;     /* number of the last node written */
 };
 
 static size_t hash(const struct entry *e)
@@ -244,7 +247,8 @@ static int grow_table(struct writer *w)
     const size_t size = w->size ? 2 * w->size : 4096;
     struct entry *table = calloc(size, sizeof *table);
     if (!table)
-        return clerror_set(ENOMEM, "%s: no memory for a tree of more than %zu squares", w->out->name, w->used);
+        return clerror_set(ENOMEM, "%s: no memory for a tree of more than %zu squares", w->out->name,
+                           w->used);
     for (size_t i = 0; i < w->size; i++)
         if (w->table[i].number) {
             size_t at = hash(&w->table[i]) & (size - 1);
@@ -311,7 +315,8 @@ static long long write_square(struct writer *w, int level, long long x, long lon
     const struct life_pattern *p = w->p;
     const long long side = 1LL << level, left = w->x + (long long)p->left, top = w->y + (long long)p->top;
     struct entry e = {.level = level};
-    if (x >= left + (long long)p->columns || y >= top + (long long)p->rows || x + side <= left || y + side <= top)
+    if (x >= left + (long long)p->columns || y >= top + (long long)p->rows || x + side <= left ||
+        y + side <= top)
         return 0;
     if (level == LEAF) {
         for (int i = 0; i < 8; i++)
@@ -319,7 +324,8 @@ static long long write_square(struct writer *w, int level, long long x, long lon
         return e.cells ? number_of(w, &e) : 0;
     }
     for (int i = 0; i < 4; i++) {
-        const long long child = write_square(w, level - 1, i & 1 ? x + side / 2 : x, i & 2 ? y + side / 2 : y);
+        const long long child =
+            write_square(w, level - 1, i & 1 ? x + side / 2 : x, i & 2 ? y + side / 2 : y);
         if (child < 0)
             return -1;
         e.child[i] = (uint32_t)child;
@@ -334,7 +340,8 @@ int life_write_macrocell(struct outfile *out, const struct life_pattern *p)
     w.x = p->placed ? p->x : -(long long)(p->width / 2);
     w.y = (p->placed ? p->y : -(long long)(p->height / 2)) - 1;
     int level = LEAF + 1;
-    const long long right = w.x + (long long)(p->left + p->columns), bottom = w.y + (long long)(p->top + p->rows);
+    const long long right = w.x + (long long)(p->left + p->columns),
+                    bottom = w.y + (long long)(p->top + p->rows);
     while (level <= LEVEL_MAX && (-w.x > 1LL << (level - 1) || -w.y > 1LL << (level - 1) ||
                                   right > 1LL << (level - 1) || bottom > 1LL << (level - 1)))
         level++;

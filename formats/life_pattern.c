@@ -97,7 +97,10 @@ const char *life_text_line_end(const struct life_text *t, const char *at)
     return end ? end : t->end;
 }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
 
 int life_text_rule(const struct life_text *t, const char *from, const char *to, struct life_pattern *p)
 {
@@ -143,8 +146,10 @@ static reader *recognise(const struct life_text *t)
     if (size >= 4 && memcmp(t->begin, "[M2]", 4) == 0)
         return life_read_macrocell;
     if (size >= 7 && strncasecmp(t->begin, "#Life 1", 7) == 0) {
-        clerror_set(EINVAL, "%s: is a file of the old formats Life 1.05 or 1.06, which are not supported; save "
-                            "it as RLE", t->name);
+        clerror_set(EINVAL,
+                    "%s: is a file of the old formats Life 1.05 or 1.06, which are not supported; save "
+                    "it as RLE",
+                    t->name);
         return NULL;
     }
     for (const char *p = t->begin; p < t->end;) {
@@ -165,7 +170,7 @@ size_t life_pattern_limit;
 static double memory_there_is(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return life_pattern_limit ? (double)life_pattern_limit
+    return life_pattern_limit      ? (double)life_pattern_limit
            : pages > 0 && page > 0 ? (double)pages * (double)page
                                    : 0x1p46;
 }
@@ -185,8 +190,10 @@ static int make_room(struct life_sink *s, const char *name)
     if (bytes <= memory_there_is())
         p->word = calloc(p->rows * p->stride, sizeof *p->word);
     if (!p->word)
-        return clerror_set(ENOMEM, "%s: the live cells span %zu x %zu, which takes %.4g MB of memory; there are "
-                                   "%.4g", name, p->columns, p->rows, bytes / 1e6, memory_there_is() / 1e6);
+        return clerror_set(ENOMEM,
+                           "%s: the live cells span %zu x %zu, which takes %.4g MB of memory; there are "
+                           "%.4g",
+                           name, p->columns, p->rows, bytes / 1e6, memory_there_is() / 1e6);
     return 0;
 }
 

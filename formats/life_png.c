@@ -20,7 +20,10 @@ static void on_error(png_structp png, png_const_charp message)
     longjmp(png_jmpbuf(png), 1);
 }
 
-static void on_warning(png_structp png, png_const_charp message) { (void)png, (void)message; }
+static void on_warning(png_structp png, png_const_charp message)
+{
+    (void)png, (void)message;
+}
 
 /* Row y of the picture, leftmost pixel in the highest bit. */
 static void draw_row(const struct life_pattern *p, size_t y, unsigned zoom, unsigned char *bytes)
@@ -44,7 +47,8 @@ static int write_rows(png_structp png, png_infop info, FILE *fp, const struct li
     png_init_io(png, fp);
     png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
     png_set_IHDR(png, info, (png_uint_32)(p->width * zoom), (png_uint_32)(p->height * zoom), 1,
-                 PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+                 PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);
     for (size_t y = 0; y < p->height; y++) {
         draw_row(p, y, zoom, bytes);
@@ -59,7 +63,8 @@ static int write_to(struct outfile *out, const struct life_pattern *p, unsigned 
 {
     char text[100] = "no memory";
     unsigned char *bytes = malloc((p->width * zoom + 7) / 8 + 1);
-    png_structp png = bytes ? png_create_write_struct(PNG_LIBPNG_VER_STRING, text, on_error, on_warning) : NULL;
+    png_structp png =
+        bytes ? png_create_write_struct(PNG_LIBPNG_VER_STRING, text, on_error, on_warning) : NULL;
     png_infop info = png ? png_create_info_struct(png) : NULL;
     int status = info ? write_rows(png, info, out->fp, p, zoom, bytes) : -1;
     if (status < 0 && outfile_check(out) == 0)
@@ -73,8 +78,10 @@ int life_pattern_write_png(const char *file, const struct life_pattern *p, unsig
 {
     struct outfile out;
     if (!zoom || p->width > 0x7fffffff / zoom || p->height > 0x7fffffff / zoom || !p->width || !p->height)
-        return clerror_set(EINVAL, "%s: a picture of %zu x %zu cells with %u pixels a cell: a side has from 1 to "
-                                   "2^31 - 1 pixels", file, p->width, p->height, zoom);
+        return clerror_set(EINVAL,
+                           "%s: a picture of %zu x %zu cells with %u pixels a cell: a side has from 1 to "
+                           "2^31 - 1 pixels",
+                           file, p->width, p->height, zoom);
     if (outfile_open(&out, file) < 0)
         return -1;
     out.nosync = true; /* pictures can be made again, and a film has many */
@@ -89,8 +96,9 @@ int life_pattern_write_png(const char *file, const struct life_pattern *p, unsig
 int life_pattern_write_png(const char *file, const struct life_pattern *p, unsigned zoom)
 {
     (void)p, (void)zoom;
-    return clerror_set(ENOTSUP, "%s: this build has no libpng and writes no pictures; install libpng-dev and build again",
-                       file);
+    return clerror_set(
+        ENOTSUP, "%s: this build has no libpng and writes no pictures; install libpng-dev and build again",
+        file);
 }
 
 #endif

@@ -82,8 +82,10 @@ static int read_side(const struct life_text *t, const char **p, const char *end,
             }
         }
     }
-    return life_text_error(t, at, "the header should go on with '%c = ' and a number below 2^40, as in "
-                                  "x = 3, y = 3, rule = B3/S23", name);
+    return life_text_error(t, at,
+                           "the header should go on with '%c = ' and a number below 2^40, as in "
+                           "x = 3, y = 3, rule = B3/S23",
+                           name);
 }
 
 static int read_header(const struct life_text *t, const char *p, const char *end, struct life_pattern *out)
@@ -137,8 +139,10 @@ static int read_item(const struct life_text *t, const char *at, struct pen *pen,
         return 1;
     default:
         if (isupper((unsigned char)*at) || (*at >= 'p' && *at <= 'y'))
-            return life_text_error(t, at, "'%c' is a state of a rule with more than two, which is not "
-                                          "supported; cells are b (dead) and o (alive)", *at);
+            return life_text_error(t, at,
+                                   "'%c' is a state of a rule with more than two, which is not "
+                                   "supported; cells are b (dead) and o (alive)",
+                                   *at);
         if (*at > ' ' && *at < 127)
             return life_text_error(t, at, "'%c' is not one of b, o, $ and !", *at);
         return life_text_error(t, at, "a byte of value %d is not one of b, o, $ and !", (unsigned char)*at);
@@ -211,8 +215,8 @@ struct line {
 static void put_item(struct line *line, size_t count, char tag)
 {
     char text[32];
-    const int length = count > 1 ? snprintf(text, sizeof text, "%zu%c", count, tag)
-                                 : snprintf(text, sizeof text, "%c", tag);
+    const int length =
+        count > 1 ? snprintf(text, sizeof text, "%zu%c", count, tag) : snprintf(text, sizeof text, "%c", tag);
     if (line->used + length > 70) {
         putc('\n', line->fp);
         line->used = 0;
@@ -250,8 +254,8 @@ int life_write_rle(struct outfile *out, const struct life_pattern *p)
             fprintf(out->fp, " Gen=%llu", (unsigned long long)p->generation);
         fprintf(out->fp, "\n");
     }
-    fprintf(out->fp, "x = %zu, y = %zu, rule = %s%s%s\n", p->width, p->height, p->rule[0] ? p->rule : "B3/S23",
-            p->bounds[0] ? ":" : "", p->bounds);
+    fprintf(out->fp, "x = %zu, y = %zu, rule = %s%s%s\n", p->width, p->height,
+            p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "", p->bounds);
     put_cells(&line, p);
     return outfile_check(out);
 }

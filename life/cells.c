@@ -25,8 +25,8 @@ int life_cells_alloc(struct life_cells *cells, size_t width, size_t height)
     if (bytes <= life_host_memory())
         cells->word = calloc(stride * height + 1, sizeof(uint64_t));
     if (!cells->word)
-        return clerror_set(ENOMEM, "life: no memory on the host for %zu x %zu cells, which need %.4g MB", width,
-                           height, bytes / 1e6);
+        return clerror_set(ENOMEM, "life: no memory on the host for %zu x %zu cells, which need %.4g MB",
+                           width, height, bytes / 1e6);
     return 0;
 }
 

@@ -43,11 +43,13 @@ enum { SIDE_MAX = 1 << 30 }; /* cells; kernels count them in ints, with room for
 static int check_options(const struct life_options *o)
 {
     if (o->width < 1 || o->height < 1)
-        return clerror_set(EINVAL, "life: a grid of %zu x %zu cells has none; give a width and a height "
-                                   "from 1 up", o->width, o->height);
+        return clerror_set(EINVAL,
+                           "life: a grid of %zu x %zu cells has none; give a width and a height "
+                           "from 1 up",
+                           o->width, o->height);
     if (o->width > SIDE_MAX || o->height > SIDE_MAX)
-        return clerror_set(EINVAL, "life: %zu x %zu cells: a side has at most %d cells", o->width,
-                           o->height, SIDE_MAX);
+        return clerror_set(EINVAL, "life: %zu x %zu cells: a side has at most %d cells", o->width, o->height,
+                           SIDE_MAX);
     if ((unsigned)o->engine >= LIFE_ENGINES)
         return clerror_set(EINVAL, "life: there is no engine number %d", (int)o->engine);
     if (o->bounds != LIFE_TORUS && o->bounds != LIFE_PLANE)
@@ -129,8 +131,10 @@ static int place(const life *lf, long long *x, long long *y, const struct life_c
         *y = (*y % height + height) % height;
     } else if (*x < 0 || *y < 0 || *x > width - (long long)cells->width ||
                *y > height - (long long)cells->height) {
-        return clerror_set(EINVAL, "life: %zu x %zu cells at %lld,%lld reach beyond the edge of a plane of "
-                                   "%zu x %zu", cells->width, cells->height, *x, *y, lf->width, lf->height);
+        return clerror_set(EINVAL,
+                           "life: %zu x %zu cells at %lld,%lld reach beyond the edge of a plane of "
+                           "%zu x %zu",
+                           cells->width, cells->height, *x, *y, lf->width, lf->height);
     }
     return 0;
 }
@@ -182,8 +186,10 @@ int life_soup(life *lf, double density, uint64_t seed)
     if (!(density >= 0 && density <= 1))
         return clerror_set(EINVAL, "life: a soup's density is from 0 to 1, not %g", density);
     if (density == 0 && seed > UINT_MAX)
-        return clerror_set(EINVAL, "life: srand() takes seeds up to %u, not %llu; give a density for a "
-                                   "generator with seeds of 64 bits", UINT_MAX, (unsigned long long)seed);
+        return clerror_set(EINVAL,
+                           "life: srand() takes seeds up to %u, not %llu; give a density for a "
+                           "generator with seeds of 64 bits",
+                           UINT_MAX, (unsigned long long)seed);
     if (density > 0)
         life_soup_density(lf, density, seed);
     else
@@ -261,8 +267,10 @@ static int verify_period(life *lf, uint64_t period, bool *repeats)
         if (*repeats)
             lf->generation -= period;
         else
-            status = clerror_set(EIO, "life: two states of generation %llu and %llu have the same hash and "
-                                      "differ", (unsigned long long)(lf->generation - period),
+            status = clerror_set(EIO,
+                                 "life: two states of generation %llu and %llu have the same hash and "
+                                 "differ",
+                                 (unsigned long long)(lf->generation - period),
                                  (unsigned long long)lf->generation);
     }
     life_cells_free(&before);
@@ -322,13 +330,34 @@ int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *gene
 
 /* ---- Questions. ------------------------------------------------------------------------------ */
 
-uint64_t life_generation(const life *lf) { return lf->generation; }
-size_t life_width(const life *lf) { return lf->width; }
-size_t life_height(const life *lf) { return lf->height; }
-struct life_rule life_rule_of(const life *lf) { return lf->rule; }
-enum life_bounds life_bounds_of(const life *lf) { return lf->bounds; }
-uint64_t life_launches(const life *lf) { return lf->launches; }
-size_t life_device_bytes(const life *lf) { return lf->device_bytes; }
+uint64_t life_generation(const life *lf)
+{
+    return lf->generation;
+}
+size_t life_width(const life *lf)
+{
+    return lf->width;
+}
+size_t life_height(const life *lf)
+{
+    return lf->height;
+}
+struct life_rule life_rule_of(const life *lf)
+{
+    return lf->rule;
+}
+enum life_bounds life_bounds_of(const life *lf)
+{
+    return lf->bounds;
+}
+uint64_t life_launches(const life *lf)
+{
+    return lf->launches;
+}
+size_t life_device_bytes(const life *lf)
+{
+    return lf->device_bytes;
+}
 
 unsigned life_devices(const life *lf)
 {

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t width,
-                   size_t height, const unsigned char *from, unsigned char *to)
+void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t width, size_t height,
+                   const unsigned char *from, unsigned char *to)
 {
     for (size_t y = 0; y < height; y++)
         for (size_t x = 0; x < width; x++) {
@@ -73,8 +73,8 @@ static int reference_create(life *lf, const struct life_options *options)
     }
     if (!r->now || !r->next) {
         reference_free(lf);
-        return clerror_set(ENOMEM, "life: the engine reference needs %.4g MB for %zu x %zu cells", bytes / 1e6,
-                           lf->width, lf->height);
+        return clerror_set(ENOMEM, "life: the engine reference needs %.4g MB for %zu x %zu cells",
+                           bytes / 1e6, lf->width, lf->height);
     }
     return 0;
 }

@@ -25,8 +25,7 @@ struct chain {
     struct life_logic logic;
 };
 
-static const uint32_t inputs[LIFE_INPUTS] = {0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00,
-                                             0xffff0000};
+static const uint32_t inputs[LIFE_INPUTS] = {0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00, 0xffff0000};
 
 static struct target rule_target(const struct life_rule *rule)
 {

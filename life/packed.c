@@ -1,65 +1,21 @@
-/* packed.c - the engine "packed": one bit a cell, on one device or on several.
+/* packed.c - the engine "packed": one bit a cell, on one device or on several (see packed.h).
  *
- * The grid is cut into strips of whole rows, one a device. A strip is two buffers, the present and the
- * next; a launch reads one, goes some generations on, and writes the other. On one device the kernel
- * itself finds the rows beyond a torus's edge. Between devices, a boundary has two edges, small blocks
- * that two devices share through the host: "down" is a copy of the last rows of the strip above it, "up"
- * of the first rows of the strip below it, as many rows as a launch has generations.
- *
- *      strip b          ... rows | last rows --> down: strip b + 1 reads them as `above`
- *      -------------------------------------------------------------- boundary b
- *      strip b + 1      up: strip b reads them as `below` <-- first rows | rows ...
- *
- * The tiles at both ends of a strip are launched first; while the inner ones run, the new edges travel.
+ * Here: how the grid is cut, kernels, memory, the rows that the host sees, counting.
  * SPDX-License-Identifier: MIT
  */
-#include "life/shape.h"
+#include "life/packed.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { SLOTS = 64 }; /* generations that are noted between looks at a device's sums */
+
 extern const unsigned char stdcl_kernel_life_rows_cl[], stdcl_kernel_life_tile_cl[],
     stdcl_kernel_life_count_cl[];
 extern const unsigned long stdcl_kernel_life_rows_cl_size, stdcl_kernel_life_tile_cl_size,
     stdcl_kernel_life_count_cl_size;
-
-enum {
-    SLOTS = 64,    /* generations that are noted between looks at a device's sums */
-    BACKLOG = 256, /* launches in flight, at most */
-};
-
-/* How a strip is cut into tiles: the kernel's arguments. */
-struct tiling {
-    int own_words, own_rows;  /* stored by a tile; words of 64 cells (rows.cl) or 32 (tile.cl) */
-    size_t columns, lines;    /* of tiles */
-    int whole;                /* tile.cl: its width is a number of periods of the torus */
-    int stride;               /* rows.cl: words from row to row in local memory */
-    size_t local;             /* rows.cl: bytes of it */
-};
-
-struct strip {
-    size_t first, rows;       /* of the grid */
-    uint64_t *grid[2];        /* [0] has the host's rows, [1] is scratch memory of the device */
-    int now;                  /* which of them is the present */
-    uint64_t *sums;           /* SLOTS times (population, hash) of each group of the counting kernel */
-    size_t groups;
-    struct life_shape shape;
-    char text[LIFE_SHAPE_TEXT], source[LIFE_SHAPE_TEXT];
-    struct tiling tiling;
-    void *program, *counter;  /* handles; shared between devices with the same options */
-    cl_kernel step, count, copy;
-};
-
-struct packed {
-    size_t n;                 /* strips; strip i is on device i of the context */
-    struct strip *strip;
-    int halo;                 /* rows of an edge: generations a launch, at most */
-    uint64_t *(*edge)[2];     /* edge[2 * boundary + parity][0 = down, 1 = up]; NULL with one strip */
-    cl_event (*sent)[2];      /* sent[boundary][down or up], on their way to the host */
-    int parity;               /* of the edges that hold the present */
-};
 
 /* ---- Strips. --------------------------------------------------------------------------------- */
 
@@ -72,7 +28,7 @@ static double weight_of(const struct cldev_info *info)
 
 /* Cuts the rows; every strip has at least `halo`, so that an edge comes from one neighbour only. Uses
  * fewer devices when there are not enough rows. */
-static int cut(life *lf, struct packed *p, const struct cldev_info *info)
+static void cut(const life *lf, struct packed *p, const struct cldev_info *info)
 {
     size_t n = p->n;
     while (n > 1 && lf->height / n < (size_t)p->halo)
@@ -91,10 +47,12 @@ static int cut(life *lf, struct packed *p, const struct cldev_info *info)
         first = end;
     }
     p->n = n;
-    return 0;
 }
 
-static int divide(size_t a, size_t b) { return (int)((a + b - 1) / b); }
+static int divide(size_t a, size_t b)
+{
+    return (int)((a + b - 1) / b);
+}
 
 static void tile_strip(struct strip *s, const life *lf, const struct cldev_info *info)
 {
@@ -174,23 +132,19 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
 
-static bool has_boundary(const life *lf, const struct packed *p, size_t b)
-{
-    return p->n > 1 && (lf->bounds == LIFE_TORUS || b + 1 < p->n);
-}
-
 static int check_memory(const life *lf, const struct strip *s, const struct cldev_info *info)
 {
     const unsigned long long one = (unsigned long long)s->rows * lf->words * 8;
     if ((double)one * (double)lf->height / (double)s->rows > life_host_memory())
-        return clerror_set(ENOMEM, "life: %zu x %zu cells need %.4g MB on the host, which has %.4g MB", lf->width,
-                           lf->height, (double)one * (double)lf->height / (double)s->rows / 1e6,
+        return clerror_set(ENOMEM, "life: %zu x %zu cells need %.4g MB on the host, which has %.4g MB",
+                           lf->width, lf->height, (double)one * (double)lf->height / (double)s->rows / 1e6,
                            life_host_memory() / 1e6);
     if (one <= info->dev_max_mem_alloc_sz && 2 * one <= info->dev_global_mem_sz)
         return 0;
-    return clerror_set(ENOMEM, "life: %zu x %zu cells need two buffers of %llu bytes on %s, which has %llu "
-                               "bytes of memory and buffers of at most %llu", lf->width, s->rows, one,
-                       info->dev_name, (unsigned long long)info->dev_global_mem_sz,
+    return clerror_set(ENOMEM,
+                       "life: %zu x %zu cells need two buffers of %llu bytes on %s, which has %llu "
+                       "bytes of memory and buffers of at most %llu",
+                       lf->width, s->rows, one, info->dev_name, (unsigned long long)info->dev_global_mem_sz,
                        (unsigned long long)info->dev_max_mem_alloc_sz);
 }
 
@@ -220,7 +174,7 @@ static int allocate_edges(life *lf, struct packed *p)
     if (!p->edge || !p->sent)
         return clerror_set(ENOMEM, "life: no memory for the list of edges");
     for (size_t b = 0; b < 2 * p->n; b++)
-        for (int way = 0; way < 2 && has_boundary(lf, p, b / 2); way++)
+        for (int way = 0; way < 2 && packed_has_boundary(lf, p, b / 2); way++)
             if (!(p->edge[b][way] = clmalloc(lf->ctx, bytes, 0)))
                 return -1;
     lf->device_bytes += 8 * bytes; /* two boundaries, both parities, both ways */
@@ -263,8 +217,7 @@ static int create(life *lf, struct packed *p, const struct life_options *options
             p->halo = shape->generations;
     }
     const size_t devices = p->n;
-    if (cut(lf, p, info) < 0)
-        return -1;
+    cut(lf, p, info);
     for (size_t i = 0; i < p->n; i++) {
         struct strip *s = &p->strip[i];
         if (devices > 1 && p->n > 1)
@@ -309,27 +262,15 @@ static uint64_t *packed_row(life *lf, size_t y)
     return p->strip[i].grid[0] + (y - p->strip[i].first) * lf->words;
 }
 
-static int failed(cl_event event) { return event == (cl_event)-1 ? -1 : 0; }
-
-static int wait_all(life *lf)
-{
-    struct packed *p = lf->state;
-    int status = 0;
-    for (size_t i = 0; i < p->n; i++)
-        if (failed(clwait(lf->ctx, (cl_uint)i, CL_ALL_EVENT)))
-            status = -1;
-    return status;
-}
-
 static int packed_upload(life *lf)
 {
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++) {
         p->strip[i].now = 0;
-        if (failed(clmsync(lf->ctx, (cl_uint)i, p->strip[i].grid[0], CL_MEM_DEVICE | CL_EVENT_NOWAIT)))
+        if (packed_status(clmsync(lf->ctx, (cl_uint)i, p->strip[i].grid[0], CL_MEM_DEVICE | CL_EVENT_NOWAIT)))
             return -1;
     }
-    return wait_all(lf);
+    return packed_wait(lf);
 }
 
 static int packed_download(life *lf)
@@ -337,147 +278,19 @@ static int packed_download(life *lf)
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++) {
         struct strip *s = &p->strip[i];
-        if (s->now && failed(clmcopy(lf->ctx, (cl_uint)i, s->grid[1], s->grid[0], CL_EVENT_NOWAIT)))
+        if (s->now && packed_status(clmcopy(lf->ctx, (cl_uint)i, s->grid[1], s->grid[0], CL_EVENT_NOWAIT)))
             return -1;
         s->now = 0;
-        if (failed(clmsync(lf->ctx, (cl_uint)i, s->grid[0], CL_MEM_HOST | CL_EVENT_NOWAIT)))
+        if (packed_status(clmsync(lf->ctx, (cl_uint)i, s->grid[0], CL_MEM_HOST | CL_EVENT_NOWAIT)))
             return -1;
     }
-    return wait_all(lf);
-}
-
-/* ---- Stepping. ------------------------------------------------------------------------------- */
-
-/* Starts `count` lines of tiles of strip i: first, first + step, ... */
-static int launch(life *lf, size_t i, size_t first, size_t step, size_t count, int generations)
-{
-    struct packed *p = lf->state;
-    struct strip *s = &p->strip[i];
-    const struct tiling *t = &s->tiling;
-    const uint64_t *from = s->grid[s->now], *above = from, *below = from;
-    const int plane = lf->bounds == LIFE_PLANE, wrap = p->n == 1 && !plane;
-    const int dead_above = plane && i == 0, dead_below = plane && i == p->n - 1;
-    if (p->n > 1 && !dead_above)
-        above = p->edge[2 * ((i + p->n - 1) % p->n) + (size_t)p->parity][0];
-    if (p->n > 1 && !dead_below)
-        below = p->edge[2 * i + (size_t)p->parity][1];
-    cl_event event;
-    if (s->shape.tile) {
-        clndrange_t ndr = clndrange_init2d(0, 32 * t->columns, 32, 0, count * (size_t)s->shape.warps,
-                                           (size_t)s->shape.warps);
-        event = clforka(lf->ctx, (cl_uint)i, s->step, &ndr, CL_EVENT_NOWAIT, from, s->grid[!s->now], above,
-                        below, (cl_int)(2 * lf->words), (cl_int)lf->width, (cl_int)s->rows,
-                        (cl_int)p->halo, (cl_int)wrap, (cl_int)dead_above, (cl_int)dead_below,
-                        (cl_int)t->whole, (cl_int)t->own_words, (cl_int)t->own_rows, (cl_int)first,
-                        (cl_int)step, (cl_int)generations, (cl_uint)2, (cl_uint)0x80000000u);
-    } else {
-        clndrange_t ndr = clndrange_init2d(0, t->columns, 1, 0, count, 1);
-        event = clforka(lf->ctx, (cl_uint)i, s->step, &ndr, CL_EVENT_NOWAIT, from, s->grid[!s->now], above,
-                        below, clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width,
-                        (cl_int)s->rows, (cl_int)p->halo, (cl_int)wrap, (cl_int)dead_above,
-                        (cl_int)dead_below, (cl_int)t->own_words, (cl_int)t->own_rows, (cl_int)first,
-                        (cl_int)step, (cl_int)t->stride, (cl_int)generations);
-    }
-    lf->launches++;
-    return failed(event);
-}
-
-/* Starts copying the rows of grid `which` at all boundaries into the edges of a parity, and these to the
- * host. */
-static int send_edges(life *lf, int which_of_now, int parity)
-{
-    struct packed *p = lf->state;
-    const size_t words = (size_t)p->halo * lf->words;
-    for (size_t b = 0; b < p->n; b++)
-        for (int way = 0; way < 2 && has_boundary(lf, p, b); way++) {
-            const size_t i = way ? (b + 1) % p->n : b; /* the strip that the rows are copied from */
-            struct strip *s = &p->strip[i];
-            const size_t start = way ? 0 : (s->rows - (size_t)p->halo) * lf->words;
-            uint64_t *edge = p->edge[2 * b + (size_t)parity][way];
-            clndrange_t ndr = clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
-            if (failed(clforka(lf->ctx, (cl_uint)i, s->copy, &ndr, CL_EVENT_NOWAIT,
-                               s->grid[s->now ^ which_of_now], (cl_ulong)start, (cl_ulong)words, edge)))
-                return -1;
-            lf->launches++;
-            p->sent[b][way] = clmsync(lf->ctx, (cl_uint)i, edge, CL_MEM_HOST | CL_EVENT_NOWAIT);
-            if (failed(p->sent[b][way]) || clflush(lf->ctx, (cl_uint)i, 0) < 0)
-                return -1;
-        }
-    return 0;
-}
-
-/* Waits for the edges on their way and starts handing them to the devices that read them. */
-static int receive_edges(life *lf, int parity)
-{
-    struct packed *p = lf->state;
-    for (size_t b = 0; b < p->n; b++)
-        for (int way = 0; way < 2 && has_boundary(lf, p, b); way++) {
-            const size_t from = way ? (b + 1) % p->n : b, to = way ? b : (b + 1) % p->n;
-            if (failed(clwaitev(lf->ctx, (cl_uint)from, p->sent[b][way], 0)) ||
-                failed(clmsync(lf->ctx, (cl_uint)to, p->edge[2 * b + (size_t)parity][way],
-                               CL_MEM_DEVICE | CL_EVENT_NOWAIT)))
-                return -1;
-        }
-    p->parity = parity;
-    return 0;
-}
-
-/* Whether the tiles at the ends of a strip make its new edges on their own. */
-static bool ends_suffice(const struct packed *p, const struct strip *s)
-{
-    const struct tiling *t = &s->tiling;
-    const size_t last = s->rows - (t->lines - 1) * (size_t)t->own_rows;
-    return t->lines > 2 && last >= (size_t)p->halo && t->own_rows >= p->halo;
-}
-
-/* One launch on every device; edges for the next one are exchanged if `more` will follow. */
-static int launch_all(life *lf, int generations, bool more)
-{
-    struct packed *p = lf->state;
-    const bool exchange = p->n > 1 && more;
-    const int parity = p->parity; /* edges are read by this launch under it, and the next ones made */
-    for (size_t i = 0; i < p->n; i++) {
-        const size_t lines = p->strip[i].tiling.lines;
-        const bool ends = exchange && ends_suffice(p, &p->strip[i]);
-        if (ends ? launch(lf, i, 0, lines - 1, 2, generations) : launch(lf, i, 0, 1, lines, generations))
-            return -1;
-    }
-    if (exchange && send_edges(lf, 1, !parity) < 0)
-        return -1;
-    for (size_t i = 0; i < p->n; i++)
-        if (exchange && ends_suffice(p, &p->strip[i]) &&
-            (launch(lf, i, 1, 1, p->strip[i].tiling.lines - 2, generations) < 0 ||
-             clflush(lf->ctx, (cl_uint)i, 0) < 0))
-            return -1;
-    if (exchange && receive_edges(lf, !parity) < 0)
-        return -1;
-    for (size_t i = 0; i < p->n; i++)
-        p->strip[i].now = !p->strip[i].now;
-    return 0;
-}
-
-/* Starts everything; the caller waits. */
-static int advance(life *lf, uint64_t generations)
-{
-    struct packed *p = lf->state;
-    const int most = p->n > 1 ? p->halo : p->strip[0].shape.generations;
-    if (p->n > 1 && (send_edges(lf, 0, p->parity) < 0 || receive_edges(lf, p->parity) < 0))
-        return -1;
-    for (uint64_t launches = 1; generations; launches++) {
-        const int now = generations < (uint64_t)most ? (int)generations : most;
-        generations -= (uint64_t)now;
-        if (launch_all(lf, now, generations > 0) < 0)
-            return -1;
-        if (launches % BACKLOG == 0 && wait_all(lf) < 0)
-            return -1;
-    }
-    return 0;
+    return packed_wait(lf);
 }
 
 static int packed_step(life *lf, uint64_t generations)
 {
-    int status = advance(lf, generations);
-    return wait_all(lf) < 0 ? -1 : status;
+    int status = packed_advance(lf, generations);
+    return packed_wait(lf) < 0 ? -1 : status;
 }
 
 /* ---- Counting. ------------------------------------------------------------------------------- */
@@ -488,9 +301,9 @@ static int count(life *lf, size_t slot)
     for (size_t i = 0; i < p->n; i++) {
         struct strip *s = &p->strip[i];
         clndrange_t ndr = clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
-        if (failed(clforka(lf->ctx, (cl_uint)i, s->count, &ndr, CL_EVENT_NOWAIT, s->grid[s->now],
-                           (cl_ulong)(s->rows * lf->words), (cl_ulong)(s->first * lf->words), s->sums,
-                           (cl_ulong)(slot * s->groups))))
+        if (packed_status(clforka(lf->ctx, (cl_uint)i, s->count, &ndr, CL_EVENT_NOWAIT, s->grid[s->now],
+                                  (cl_ulong)(s->rows * lf->words), (cl_ulong)(s->first * lf->words), s->sums,
+                                  (cl_ulong)(slot * s->groups))))
             return -1;
         lf->launches++;
     }
@@ -502,11 +315,11 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++) {
         struct strip *s = &p->strip[i];
-        if (failed(clmsyncn(lf->ctx, (cl_uint)i, s->sums, slots * s->groups * 2 * sizeof(uint64_t),
-                            CL_MEM_HOST | CL_EVENT_NOWAIT)))
+        if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, s->sums, slots * s->groups * 2 * sizeof(uint64_t),
+                                   CL_MEM_HOST | CL_EVENT_NOWAIT)))
             return -1;
     }
-    if (wait_all(lf) < 0)
+    if (packed_wait(lf) < 0)
         return -1;
     for (size_t slot = 0; slot < slots; slot++) {
         sample[slot].population = sample[slot].hash = 0;
@@ -529,8 +342,8 @@ static int packed_trace(life *lf, size_t n, struct life_sample *sample)
     for (size_t done = 0; done < n;) {
         const size_t slots = n - done < SLOTS ? n - done : SLOTS;
         for (size_t slot = 0; slot < slots; slot++)
-            if (advance(lf, 1) < 0 || count(lf, slot) < 0)
-                return wait_all(lf) < 0 ? -1 : -1;
+            if (packed_advance(lf, 1) < 0 || count(lf, slot) < 0)
+                return packed_wait(lf) < 0 ? -1 : -1;
         if (collect(lf, slots, sample + done) < 0)
             return -1;
         done += slots;

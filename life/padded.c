@@ -39,9 +39,15 @@ struct padded {
     cl_kernel rows, columns, cells, count;
 };
 
-static size_t pitch_of(const life *lf) { return lf->width + 2; }
+static size_t pitch_of(const life *lf)
+{
+    return lf->width + 2;
+}
 
-static int failed(cl_event event) { return event == (cl_event)-1 ? -1 : 0; }
+static int failed(cl_event event)
+{
+    return event == (cl_event)-1 ? -1 : 0;
+}
 
 /* ---- Making and freeing. --------------------------------------------------------------------- */
 
@@ -90,8 +96,9 @@ static int allocate(life *lf, struct padded *p, const struct cldev_info *info)
 {
     const unsigned long long bytes = (unsigned long long)pitch_of(lf) * (lf->height + 2) * sizeof(int);
     if (bytes > info->dev_max_mem_alloc_sz || 2 * bytes > info->dev_global_mem_sz)
-        return clerror_set(ENOMEM, "life: the engine %s needs two buffers of %llu bytes for %zu x %zu cells, "
-                                   "and %s has %llu bytes of memory; the engine packed needs a 32nd of that",
+        return clerror_set(ENOMEM,
+                           "life: the engine %s needs two buffers of %llu bytes for %zu x %zu cells, "
+                           "and %s has %llu bytes of memory; the engine packed needs a 32nd of that",
                            life_engine_name(lf->engine), bytes, lf->width, lf->height, info->dev_name,
                            (unsigned long long)info->dev_global_mem_sz);
     p->groups = (size_t)p->shape.counts * (info->dev_max_core ? info->dev_max_core : 1);
@@ -113,8 +120,8 @@ static int padded_create(life *lf, const struct life_options *options)
         clerror_set(ENOMEM, "life: no memory for an engine");
     } else if (clgetdevinfo(lf->ctx, info) == 0) {
         p->shape = info[DEVICE].dev_type & CL_DEVICE_TYPE_CPU ? shape_cpu : shape_gpu;
-        snprintf(p->text, sizeof p->text, "group_x=%d group_y=%d line=%d count=%d counts=%d", p->shape.group_x, p->shape.group_y, p->shape.line, p->shape.count,
-                 p->shape.counts);
+        snprintf(p->text, sizeof p->text, "group_x=%d group_y=%d line=%d count=%d counts=%d",
+                 p->shape.group_x, p->shape.group_y, p->shape.line, p->shape.count, p->shape.counts);
         status = allocate(lf, p, &info[DEVICE]);
         if (status == 0)
             status = open_kernels(lf, p);
@@ -167,7 +174,10 @@ static int padded_download(life *lf)
 /* ---- Stepping. ------------------------------------------------------------------------------- */
 
 /* The next multiple of `group` from n up. */
-static size_t round_up(size_t n, int group) { return (n + (size_t)group - 1) / (size_t)group * (size_t)group; }
+static size_t round_up(size_t n, int group)
+{
+    return (n + (size_t)group - 1) / (size_t)group * (size_t)group;
+}
 
 static int ghosts(life *lf)
 {

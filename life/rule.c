@@ -17,6 +17,7 @@
 #define N(n) (1u << (n))
 
 /* The first name of a rule is the one to show; others are accepted. */
+/* clang-format off */
 static const struct name {
     const char *name, *rule;
 } names[] = {
@@ -42,6 +43,7 @@ static const struct name {
     {"vote", "B5678/S45678"},     {"majority", "B5678/S45678"}, {"vote4/5", "B4678/S35678"},
     {"walledcities", "B45678/S2345"}, {"wickstretcher", "B3/S0124"},
 };
+/* clang-format on */
 
 const char *life_rule_name(size_t i, struct life_rule *rule)
 {

@@ -16,8 +16,8 @@
 
 static int *member(struct life_shape *shape, const char *key, size_t length)
 {
-#define X(name, meaning)                                             \
-    if (length == strlen(#name) && strncmp(key, #name, length) == 0) \
+#define X(name, meaning)                                                                                     \
+    if (length == strlen(#name) && strncmp(key, #name, length) == 0)                                         \
         return &shape->name;
     LIFE_SHAPE_KEYS(X)
 #undef X
@@ -31,8 +31,9 @@ static int apply(struct life_shape *shape, const char *words)
         int *number = member(shape, w, length);
         if (!number || w[length] != '=') {
 #define X(name, meaning) " " #name
-            return clerror_set(EINVAL, "life: shape: '%.*s' is not KEY=NUMBER with one of the keys"
-                                       LIFE_SHAPE_KEYS(X), (int)whole, w);
+            return clerror_set(
+                EINVAL, "life: shape: '%.*s' is not KEY=NUMBER with one of the keys" LIFE_SHAPE_KEYS(X),
+                (int)whole, w);
 #undef X
         }
         char *end;
@@ -61,8 +62,17 @@ static bool cpu_has_funnel(void)
 static struct life_shape modest(const struct cldev_info *info)
 {
     const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
-    return (struct life_shape){.tile = !cpu, .generations = 8, .block = 8, .lanes = 2, .span = 128, .bands = 1,
-                               .words = 1, .rows = 4, .warps = 8, .group = cpu ? 1 : 64, .groups = 4};
+    return (struct life_shape){.tile = !cpu,
+                               .generations = 8,
+                               .block = 8,
+                               .lanes = 2,
+                               .span = 128,
+                               .bands = 1,
+                               .words = 1,
+                               .rows = 4,
+                               .warps = 8,
+                               .group = cpu ? 1 : 64,
+                               .groups = 4};
 }
 
 /* NVIDIA's instructions on NVIDIA only, and those of AVX-512 on a CPU with them only. */
@@ -78,7 +88,10 @@ static void take_back(struct life_shape *s, const struct cldev_info *info)
         s->funnel = 0;
 }
 
-static bool power_of_two(int n) { return n > 0 && !(n & (n - 1)); }
+static bool power_of_two(int n)
+{
+    return n > 0 && !(n & (n - 1));
+}
 
 static const char *contradiction(const struct life_shape *s)
 {
@@ -130,23 +143,28 @@ static int fit_rows(struct life_shape *s, const life *lf, const struct cldev_inf
         else if (s->span > 2 * s->lanes)
             s->span = s->span / 2 > 2 * s->lanes ? s->span / 2 : 2 * s->lanes;
         else
-            return clerror_set(EINVAL, "life: shape: block=%d lanes=%d needs more local memory than the %llu "
-                                       "bytes of %s", s->block, s->lanes,
-                               (unsigned long long)info->dev_local_mem_sz, info->dev_name);
+            return clerror_set(EINVAL,
+                               "life: shape: block=%d lanes=%d needs more local memory than the %llu "
+                               "bytes of %s",
+                               s->block, s->lanes, (unsigned long long)info->dev_local_mem_sz,
+                               info->dev_name);
     }
 }
 
 static int fit_tile(const struct life_shape *s, const struct cldev_info *info)
 {
     const size_t items = 32 * (size_t)s->warps;
-    const size_t local = 4 * (2 * 2 * 2 * items * (size_t)s->words +
-                              (s->shuffle ? 0 : 2 * items * (size_t)s->rows));
+    const size_t local =
+        4 * (2 * 2 * 2 * items * (size_t)s->words + (s->shuffle ? 0 : 2 * items * (size_t)s->rows));
     if (items > info->dev_max_wg_sz)
-        return clerror_set(EINVAL, "life: shape: warps=%d makes groups of %zu items, but %s takes at most %zu",
+        return clerror_set(EINVAL,
+                           "life: shape: warps=%d makes groups of %zu items, but %s takes at most %zu",
                            s->warps, items, info->dev_name, info->dev_max_wg_sz);
     if (local > info->dev_local_mem_sz)
-        return clerror_set(EINVAL, "life: shape: words=%d rows=%d warps=%d need %zu bytes of local memory, %s "
-                                   "has %llu", s->words, s->rows, s->warps, local, info->dev_name,
+        return clerror_set(EINVAL,
+                           "life: shape: words=%d rows=%d warps=%d need %zu bytes of local memory, %s "
+                           "has %llu",
+                           s->words, s->rows, s->warps, local, info->dev_name,
                            (unsigned long long)info->dev_local_mem_sz);
     return 0;
 }
@@ -179,9 +197,11 @@ int life_shape_choose(struct life_shape *s, const life *lf, unsigned dev, const 
     if (apply(s, row.shape) < 0 || s->tile != asked.tile || check(s, lf, info) < 0) {
         *s = modest(info); /* a row that does not fit is no reason to stop */
         s->tile = asked.tile;
-        snprintf(row.source, sizeof row.source, "%s: the stored row does not fit the device; a modest one", kernel);
+        snprintf(row.source, sizeof row.source, "%s: the stored row does not fit the device; a modest one",
+                 kernel);
     }
-    snprintf(source, LIFE_SHAPE_TEXT, "%.200s%s", row.source, words && *words ? "; then the caller's words" : "");
+    snprintf(source, LIFE_SHAPE_TEXT, "%.200s%s", row.source,
+             words && *words ? "; then the caller's words" : "");
     if (words && apply(s, words) < 0)
         return -1;
     take_back(s, info);
@@ -193,21 +213,24 @@ void life_shape_print(const struct life_shape *s, char text[LIFE_SHAPE_TEXT])
     if (s->tile)
         snprintf(text, LIFE_SHAPE_TEXT,
                  "tile=1 generations=%d words=%d rows=%d warps=%d shuffle=%d ternary=%d multiply=%d "
-                 "group=%d groups=%d", s->generations, s->words, s->rows, s->warps, s->shuffle,
-                 s->ternary, s->multiply, s->group, s->groups);
+                 "group=%d groups=%d",
+                 s->generations, s->words, s->rows, s->warps, s->shuffle, s->ternary, s->multiply, s->group,
+                 s->groups);
     else
         snprintf(text, LIFE_SHAPE_TEXT,
                  "tile=0 generations=%d block=%d lanes=%d ternary=%d funnel=%d span=%d bands=%d group=%d "
-                 "groups=%d", s->generations, s->block, s->lanes, s->ternary, s->funnel, s->span,
-                 s->bands, s->group, s->groups);
+                 "groups=%d",
+                 s->generations, s->block, s->lanes, s->ternary, s->funnel, s->span, s->bands, s->group,
+                 s->groups);
 }
 
 void life_shape_options(const struct life_shape *s, const life *lf, char *text, size_t size)
 {
     if (s->tile)
-        snprintf(text, size, "-D WORDS=%d -D ROWS=%d -D WARPS=%d -D SHUFFLE=%d -D TERNARY=%d -D MULTIPLY=%d "
-                             "-D PLANE=%d", s->words, s->rows, s->warps, s->shuffle, s->ternary,
-                 s->multiply, lf->bounds == LIFE_PLANE);
+        snprintf(text, size,
+                 "-D WORDS=%d -D ROWS=%d -D WARPS=%d -D SHUFFLE=%d -D TERNARY=%d -D MULTIPLY=%d "
+                 "-D PLANE=%d",
+                 s->words, s->rows, s->warps, s->shuffle, s->ternary, s->multiply, lf->bounds == LIFE_PLANE);
     else
         snprintf(text, size, "-D BLOCK=%d -D LANES=%d -D TERNARY=%d -D FUNNEL=%d -D PLANE=%d", s->block,
                  s->lanes, s->ternary, s->funnel, lf->bounds == LIFE_PLANE);

@@ -84,7 +84,8 @@ int life_verify(life *lf)
     unsigned char *memory = malloc(bytes);
     if (!memory)
         return clerror_set(ENOMEM, "life: no memory for a comparison, which needs %zu bytes", bytes);
-    const int status = whole ? verify_whole(lf, memory) : verify_windows(lf, (unsigned char(*)[AROUND * AROUND])memory);
+    const int status =
+        whole ? verify_whole(lf, memory) : verify_windows(lf, (unsigned char(*)[AROUND * AROUND]) memory);
     free(memory);
     return status;
 }

@@ -1,0 +1,71 @@
+/* packed.h - what the files of the engine "packed" share.
+ *
+ * The grid is cut into strips of whole rows, one a device. A strip is two buffers, the present and the
+ * next; a launch reads one, goes some generations on, and writes the other. On one device the kernel
+ * itself finds the rows beyond a torus's edge. Between devices, a boundary has two edges, small blocks
+ * that two devices share through the host: "down" is a copy of the last rows of the strip above it, "up"
+ * of the first rows of the strip below it, as many rows as a launch has generations.
+ *
+ *      strip b          ... rows | last rows --> down: strip b + 1 reads them as `above`
+ *      -------------------------------------------------------------- boundary b
+ *      strip b + 1      up: strip b reads them as `below` <-- first rows | rows ...
+ *
+ *   packed.c       strips, kernels, memory, the host's rows, counting
+ *   packed_step.c  launches, and edges on their way between devices
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIFE_PACKED_H
+#define LIFE_PACKED_H
+
+#include "life/shape.h"
+
+/* How a strip is cut into tiles: the kernel's arguments. */
+struct tiling {
+    int own_words, own_rows; /* stored by a tile; words of 64 cells (rows.cl) or 32 (tile.cl) */
+    size_t columns, lines;   /* of tiles */
+    int whole;               /* tile.cl: its width is a number of periods of the torus */
+    int stride;              /* rows.cl: words from row to row in local memory */
+    size_t local;            /* rows.cl: bytes of it */
+};
+
+struct strip {
+    size_t first, rows; /* of the grid */
+    uint64_t *grid[2];  /* [0] has the host's rows, [1] is scratch memory of the device */
+    int now;            /* which of them is the present */
+    uint64_t *sums;     /* SLOTS times (population, hash) of each group of the counting kernel */
+    size_t groups;
+    struct life_shape shape;
+    char text[LIFE_SHAPE_TEXT], source[LIFE_SHAPE_TEXT];
+    struct tiling tiling;
+    void *program, *counter; /* handles; shared between devices with the same options */
+    cl_kernel step, count, copy;
+};
+
+struct packed {
+    size_t n; /* strips; strip i is on device i of the context */
+    struct strip *strip;
+    int halo;             /* rows of an edge: generations a launch, at most */
+    uint64_t *(*edge)[2]; /* edge[2 * boundary + parity][0 = down, 1 = up]; NULL with one strip */
+    cl_event (*sent)[2];  /* sent[boundary][down or up], on their way to the host */
+    int parity;           /* of the edges that hold the present */
+};
+
+/* Whether there is anything between strip b and the next one (the last one's next is the first). */
+static inline bool packed_has_boundary(const life *lf, const struct packed *p, size_t b)
+{
+    return p->n > 1 && (lf->bounds == LIFE_TORUS || b + 1 < p->n);
+}
+
+/* Starts going some generations on, and does not wait for all of it. */
+int packed_advance(life *lf, uint64_t generations);
+
+/* Waits for everything on all devices. */
+int packed_wait(life *lf);
+
+/* An event of the layer's as a status. */
+static inline int packed_status(cl_event event)
+{
+    return event == (cl_event)-1 ? -1 : 0;
+}
+
+#endif
