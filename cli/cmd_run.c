@@ -50,10 +50,10 @@ typedef void any_function(void);
 #define NEEDED(function) (any_function *)function
 extern any_function *const cmd_run_needed[];
 any_function *const cmd_run_needed[] = {
-    NEEDED(clcontext_create), NEEDED(clgetndev), NEEDED(clgetdevice), NEEDED(clmalloc), NEEDED(clfree),
-    NEEDED(clmsync), NEEDED(clopen), NEEDED(clsopen), NEEDED(clopentv), NEEDED(clopen_templatev),
-    NEEDED(clbuild), NEEDED(clclose), NEEDED(clsym), NEEDED(clforkv), NEEDED(clwait), NEEDED(clprofile),
-    NEEDED(clprofile_rows), NEEDED(clerror),
+    NEEDED(clcontext_create), NEEDED(clcontext_destroy), NEEDED(clgetndev), NEEDED(clgetdevice),
+    NEEDED(clmalloc), NEEDED(clfree), NEEDED(clmsync), NEEDED(clopen), NEEDED(clsopen), NEEDED(clopentv),
+    NEEDED(clopen_templatev), NEEDED(clbuild), NEEDED(clclose), NEEDED(clsym), NEEDED(clforkv),
+    NEEDED(clwait), NEEDED(clprofile), NEEDED(clprofile_rows), NEEDED(clerror),
 };
 
 /* What `require` calls; the upvalue is the module. */

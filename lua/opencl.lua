@@ -34,11 +34,15 @@ local cl_mem, cl_sampler, cl_device = typeof "cl_mem", typeof "cl_sampler", type
 
 -- ---- Lists and sizes. ----
 
+-- The list whose objects are in use as an array, where the collector does not see them.
+local in_use
+
 -- A list of objects as an array and their number.
 local function array(ctype, list, what)
   if type(list) ~= "table" then
     wrong("%s: a list in braces is wanted, not a %s", what, status.kind(list))
   end
+  in_use = list
   local n = #list
   local items = new(typeof("$[?]", ctype), n)
   for i = 1, n do
@@ -55,6 +59,7 @@ local function wait_list(events)
   if n == 0 then
     return nil, 0
   end
+  in_use = events
   local list = cl_events(n)
   for i = 1, n do
     list[i - 1] = events[i]

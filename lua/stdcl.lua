@@ -46,6 +46,22 @@ local preferred = {"gpu", "cpu", "all"}
 local current = debug.getregistry()["stdcl.context"]
 current = current and cast("CLCONTEXT *", current)
 
+-- The contexts that were made here go at the very end: the collector finalizes userdata, as this proxy is, after
+-- all cdata, such as the arrays and programs that the contexts hold.
+local contexts = {closer = newproxy(true)}
+getmetatable(contexts.closer).__gc = function()
+  for _, made in ipairs(contexts) do
+    C.clcontext_destroy(made)
+  end
+end
+
+local function adopt(made)
+  if made ~= nil then
+    current, contexts[#contexts + 1] = made, made
+  end
+  return made ~= nil
+end
+
 -- Chooses the devices for all that follows: "gpu", "cpu", "acc", "all", or part of a device's or its platform's
 -- name; at most `count` of them.
 function stdcl.use(which, count)
@@ -53,19 +69,15 @@ function stdcl.use(which, count)
     wrong("stdcl.use: \"gpu\", \"cpu\", \"acc\", \"all\" or part of a name is wanted, not a %s", status.kind(which))
   end
   local kind = types[which:lower()]
-  local context = C.clcontext_create(not kind and which or nil, kind or types.all, count or 0, nil, 0)
-  if context == nil then
+  if not adopt(C.clcontext_create(not kind and which or nil, kind or types.all, count or 0, nil, 0)) then
     failed()
   end
-  current = context
 end
 
 -- The context in use; by default of the first GPU, else the first CPU, else the first device.
 local function context()
   for i = 1, current and 0 or #preferred do
-    local found = C.clcontext_create(nil, types[preferred[i]], 1, nil, 0)
-    if found ~= nil then
-      current = found
+    if adopt(C.clcontext_create(nil, types[preferred[i]], 1, nil, 0)) then
       break
     end
   end
@@ -324,9 +336,10 @@ local function put_local(arg, name, what)
 end
 
 local function put_pointer(arg, name, what)
-  local box = new "void *[1]"
+  local box, held = new "void *[1]", nil
   arg.value = box
   return function(value)
+    held = value -- the collector does not look into the box
     if type(value) ~= "cdata" then
       wrong("%s is declared as %s: an array of stdcl.malloc is wanted, not a %s", what, name, type(value))
     end
@@ -397,6 +410,9 @@ end
 local Kernel = {}
 Kernel.__index = Kernel
 
+-- The program whose kernel is being called: in stdcl.open(text).name(n) nothing else holds it.
+local busy
+
 -- The functions that put arguments in their places and start the kernel, written out for its number of arguments
 -- so that a call is as fast as it can be.
 local CALL = [[
@@ -423,6 +439,7 @@ function new_kernel(program, cp, kernel, name)
     self.put[i], self.boxes[i] = put_argument(kernel, i - 1, args[i - 1], name)
   end
   local function count(beyond)
+    busy = program
     if beyond > 0 then
       wrong("kernel '%s' takes %d arguments, not %d", name, n, n + beyond)
     end

@@ -314,6 +314,14 @@ local function unknown(query, name)
   status.wrong("get_info: there is no '%s' to ask for; there is %s", tostring(name), table.concat(names, ", "))
 end
 
+-- The object that is being asked. What it answers with may have no other reference until it is retained.
+local asked
+
+local function answer(...)
+  asked = nil
+  return ...
+end
+
 -- The answer to query[name] of the objects that C[call] takes first. Nil when the driver does not know the
 -- question, as those of OpenCL 1.1 do not know 1.2's.
 function M.ask(call, query, name, ...)
@@ -338,7 +346,8 @@ function M.ask(call, query, name, ...)
   elseif code ~= 0 then
     status.failed(call, code, name)
   end
-  return row[2](bytes, tonumber(length[0]))
+  asked = a
+  return answer(row[2](bytes, tonumber(length[0])))
 end
 
 -- The sum of the named bits: `value` is a name or a list of names.

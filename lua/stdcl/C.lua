@@ -10,6 +10,7 @@ require "opencl.C" -- for its types
 ffi.cdef[[
 typedef struct stdcl_context CLCONTEXT;
 CLCONTEXT *clcontext_create(const char *, int, size_t, intptr_t *, int);
+int clcontext_destroy(CLCONTEXT *);
 cl_uint clgetndev(CLCONTEXT *);
 cl_device_id clgetdevice(CLCONTEXT *, cl_uint);
 
