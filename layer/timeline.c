@@ -106,13 +106,10 @@ struct edge {
     int step;
 };
 
-/* Ends before beginnings, so that kernels that follow each other do not overlap. */
 static int by_time(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return x->step - y->step;
+    return x->time < y->time ? -1 : x->time > y->time;
 }
 
 void timeline_busy(const struct timeline *t, uint64_t *one, uint64_t *two)

@@ -294,11 +294,21 @@ static void stores_and_finds(void **unused)
     assert_null(cltune_warning());
 }
 
-/* A file that somebody else changes is read again. */
+/* A file that somebody else changes is read again, also when it is as long and as old as before. */
 static void sees_what_others_write(void **unused)
 {
     (void)unused;
     char text[1024];
+    const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    for (int i = 0; i < 5; i++) {
+        snprintf(text, sizeof text, "{\"format\": \"stdcl-tuning-1\", \"rows\": [{\"kernel\": \"k\", \"device\": \"%s\", "
+                 "\"driver\": \"of old\", \"size\": 64, \"shape\": \"b=%d\"}]}", info[0].dev_name, i);
+        put_user_file("", 0);
+        put_bytes(in_cache("other"), text, strlen(text));
+        assert_int_equal(utimensat(AT_FDCWD, in_cache("other"), times, 0), 0);
+        assert_int_equal(rename(in_cache("other"), in_cache("tune.json")), 0);
+        found("k", 64, (char[]){'b', '=', (char)('0' + i), 0});
+    }
     for (int i = 0; i < 20; i++) {
         snprintf(text, sizeof text, "{\"format\": \"stdcl-tuning-1\", \"rows\": [{\"kernel\": \"k\", \"device\": \"%s\", "
                  "\"driver\": \"of old\", \"size\": 64, \"shape\": \"a=%d\"}]}", info[0].dev_name, i);
@@ -447,6 +457,14 @@ static void ignores_huge_and_deep_files(void **unused)
     put_user_file("", 0);
     assert_int_equal(truncate(in_cache("tune.json"), 1000000), 0);
     is_ignored("a million zeros");
+    const size_t large = (size_t)17 << 20, length = strlen(FILE_OF(ROW));
+    text = malloc(large); /* sound, but for its size */
+    ready(text);
+    memset(text, ' ', large);
+    memcpy(text, FILE_OF(ROW), length);
+    put_user_file(text, large);
+    is_ignored("17 MiB of blanks");
+    free(text);
 }
 
 static void ignores_what_is_no_file(void **unused)
