@@ -26,6 +26,9 @@ function(stdcl_install_library name)
   add_library(${name}_shared SHARED ${objects})
   set_target_properties(${name}_shared PROPERTIES EXPORT_NAME ${short} LINKER_LANGUAGE C
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${dir}/${name}.map)
+  if(NOT name STREQUAL "stdcl") # an engine finds the layer beside it
+    set_target_properties(${name}_shared PROPERTIES INSTALL_RPATH "\$ORIGIN")
+  endif()
   target_link_options(${name}_shared PRIVATE
     LINKER:--version-script=${dir}/${name}.map LINKER:--no-undefined)
 

@@ -8,7 +8,7 @@ step=$1 build=$2 work=$3 source=$4 cmake=$5 cc=$6 cxx=$7 libdir=$8
 prefix=$work/prefix
 lib=$prefix/$libdir
 consumer=$source/tests/install/consumer
-export PKG_CONFIG_PATH="$lib/pkgconfig" LD_LIBRARY_PATH="$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export PKG_CONFIG_PATH="$lib/pkgconfig"
 
 fail() {
     echo "FAILED: $*" >&2
@@ -60,7 +60,7 @@ install)
 
 shared)
     # shellcheck disable=SC2046 # flags are words
-    "$cc" -o layer_shared "$consumer/layer.c" $(pkg-config --cflags --libs stdcl)
+    "$cc" -o layer_shared "$consumer/layer.c" $(pkg-config --cflags --libs stdcl) -Wl,-rpath,"$lib"
     ldd ./layer_shared | grep -q "libstdcl.so.* => $lib/" || fail "not linked with the installed library"
     ./layer_shared same-header
     ;;
