@@ -264,3 +264,17 @@ const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k
     const struct part *p = part_for(mm, dev, m, n, k);
     return p ? p->reason : "";
 }
+
+double matmul_peak(CLCONTEXT *ctx, cl_uint dev, enum matmul_precision precision)
+{
+    struct clpeak_info peak;
+    struct cldev_info *info = calloc(clgetndev(ctx) + 1, sizeof *info);
+    double tensor = 1;
+    if (info && dev < clgetndev(ctx) && clgetdevinfo(ctx, info) == 0 &&
+        capability_of(clgetdevice(ctx, dev), &info[dev]) == 90)
+        tensor = 2;
+    free(info);
+    if (clpeak(ctx, dev, &peak) != 0)
+        return 0;
+    return precision == MATMUL_DOUBLE ? tensor * peak.flops_double : peak.flops_single;
+}

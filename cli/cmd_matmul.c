@@ -1,0 +1,176 @@
+/* cmd_matmul.c - `stdcl matmul`: matrix products, by any engine, compared and swept. */
+#include "matmul_job.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const matmul_precision_names[] = {"single", "double", NULL};
+const char *const matmul_trans_names[] = {"NN", "NT", "TN", "TT", NULL};
+
+enum { MOST_BLOCK = 1024 };
+
+static int check(struct matmul_job *job)
+{
+    if (job->compare && job->sweep)
+        return cli_wrong("--compare and --sweep exclude each other");
+    if ((job->csv || job->plot) && !job->sweep)
+        return cli_wrong("--%s belongs to --sweep", job->csv ? "csv" : "plot");
+    if (job->output && (job->compare || job->sweep))
+        return cli_wrong("-o belongs to a single engine");
+    if (job->plot && !cli_has_suffix(job->plot, ".svg") && !cli_has_suffix(job->plot, ".png"))
+        return cli_wrong("--plot: '%s' is no name of a plot; it must end in .svg or .png", job->plot);
+    const char *const outputs[] = {job->output, job->csv, job->plot};
+    for (int i = 0; i < 3; i++)
+        if (outputs[i] && strcmp(outputs[i], "-") != 0) {
+            const int status = cli_check_output(outputs[i]);
+            if (status != CLI_DONE)
+                return status;
+        }
+    return CLI_DONE;
+}
+
+/* Which kinds are to run: those named, or what --compare and --sweep are about. */
+static int choose_kinds(struct matmul_job *job)
+{
+    static const enum matmul_kind swept[] = {MATMUL_CPU_BLOCKED, MATMUL_BLOCKED};
+    for (size_t i = 0; i < job->engines.n; i++) {
+        const int kind = matmul_kind_by_name(job->engines.item[i]);
+        if (kind < 0) {
+            cli_failed_call(NULL);
+            return CLI_WRONG;
+        }
+        if (job->nkinds < MATMUL_KINDS)
+            job->kinds[job->nkinds++] = (enum matmul_kind)kind;
+    }
+    if (job->nkinds > 1 && !job->compare && !job->sweep)
+        return cli_wrong("several engines are compared with --compare");
+    for (int k = 0; job->engines.n == 0 && job->compare && k < MATMUL_KINDS; k++)
+        job->kinds[job->nkinds++] = (enum matmul_kind)k;
+    for (int k = 0; job->engines.n == 0 && job->sweep && k < 2; k++)
+        job->kinds[job->nkinds++] = swept[k];
+    if (job->nkinds == 0)
+        job->kinds[job->nkinds++] = MATMUL_TUNED;
+    return CLI_DONE;
+}
+
+static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
+{
+    struct cli_option options[] = {
+        CLI_GROUP("Product: C = alpha op(A) op(B) + beta C, C of M x N, depth K"),
+        CLI_SIZE('n', "columns", "N", &job->n, 1, (uint64_t)1 << 31, "columns of C; alone: a square product (default 1024)"),
+        CLI_SIZE('m', "rows", "M", &job->m, 1, (uint64_t)1 << 31, "rows of C (default: as N)"),
+        CLI_SIZE('k', "depth", "K", &job->k, 1, (uint64_t)1 << 31, "columns of op(A) (default: as N)"),
+        CLI_CHOICE(0, "precision", "NAME", &job->precision, matmul_precision_names,
+                   "of all matrices: {} (default: the files', else single)"),
+        CLI_CHOICE(0, "trans", "XY", &job->trans, matmul_trans_names, "which of A and B, in this order, are transposed"),
+        CLI_REAL(0, "alpha", "NUMBER", &job->alpha, -DBL_MAX, DBL_MAX, "the factor of the product"),
+        CLI_REAL(0, "beta", "NUMBER", &job->beta, -DBL_MAX, DBL_MAX, "the factor of C"),
+        CLI_GROUP("Matrices"),
+        CLI_STRING('a', "a", "FILE", &job->file_a, "A from a .npy file (default: random in [-1, 1))"),
+        CLI_STRING('b', "b", "FILE", &job->file_b, "B likewise"),
+        CLI_STRING('c', "c", "FILE", &job->file_c, "C to add to, likewise"),
+        CLI_STRING('o', "output", "FILE", &job->output, "write C as .npy"),
+        CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT64_MAX, "of random matrices, the same on every machine"),
+        CLI_GROUP("Engines"),
+        CLI_STRINGS(0, "engine", "NAME", &job->engines,
+                    "tuned (default), naive, blocked, cpu-naive, cpu-blocked, openblas, sycl or clblast; "
+                    "may be repeated with --compare"),
+        CLI_SIZE(0, "block", "N", &job->block, 1, 65536, "side of a block of blocked (default 16) and cpu-blocked (64)"),
+        CLI_STRING(0, "shape", "WORDS", &job->shape, "words KEY=NUMBER that change how tuned is launched"),
+        CLI_SIZE(0, "memory", "BYTES", &job->memory, 1, SIZE_MAX,
+                 "how much of each device's memory may be used; larger matrices travel in panels"),
+        CLI_SIZE(0, "repeat", "N", &job->repeat, 1, 1000000, "timed runs, of which the shortest counts (default: half a second)"),
+        CLI_FLAG(0, "compare", &job->compare, "every engine on the same matrices"),
+        CLI_FLAG(0, "sweep", &job->sweep, "block sizes 1, 2, 4 ... 1024 of cpu-blocked and blocked"),
+        CLI_STRING(0, "csv", "FILE", &job->csv, "the sweep as a table of numbers"),
+        CLI_STRING(0, "plot", "FILE", &job->plot, "the sweep as a picture, .svg or .png"),
+        CLI_REAL(0, "limit", "SECONDS", &job->limit, CLI_ABOVE_0, DBL_MAX,
+                 "with --compare and --sweep, leave out what would take longer (default 60)"),
+        CLI_COMMON_OPTIONS(&job->common),
+        CLI_END,
+    };
+    const struct cli_usage usage = {
+        .synopsis = "[options]",
+        .about = "Multiplies matrices on OpenCL devices or the host, checks the result against higher precision, and "
+                 "reports the speed.",
+        .examples = "  stdcl matmul -n 4096 --precision double\n"
+                    "  stdcl matmul --compare -n 1024\n"
+                    "  stdcl matmul --sweep -n 512 --plot sweep.svg\n"
+                    "  stdcl matmul -a a.npy -b b.npy -o c.npy\n",
+        .options = options,
+    };
+    if (!cli_parse(&usage, argc, argv, status))
+        return false;
+    *status = check(job);
+    if (*status == CLI_DONE)
+        *status = choose_kinds(job);
+    return *status == CLI_DONE;
+}
+
+/* The devices, when one is needed or asked for; the host's engines do without. */
+static int open_devices(struct matmul_job *job)
+{
+    bool needed = job->common.device.n > 0;
+    for (size_t i = 0; i < job->nkinds; i++)
+        needed |= !matmul_kind_is_host(job->kinds[i]);
+    if (!needed)
+        return CLI_DONE;
+    const int status = cli_devices_open(&job->common.device, &job->context);
+    return status == CLI_DONE ? cli_profile_start(&job->common, job->context) : status;
+}
+
+static int run_all(struct matmul_job *job)
+{
+    int status = CLI_DONE;
+    for (size_t i = 0; status == CLI_DONE && i < job->nkinds && !job->interrupted; i++) {
+        const bool blocks = job->kinds[i] == MATMUL_BLOCKED || job->kinds[i] == MATMUL_CPU_BLOCKED ||
+                            job->kinds[i] == MATMUL_SYCL;
+        size_t block = job->sweep && blocks ? 1 : job->block;
+        do {
+            if (job->sweep && job->kinds[i] == MATMUL_BLOCKED &&
+                block > matmul_block_limit(job->context, (enum matmul_precision)job->precision))
+                break;
+            status = matmul_job_run(job, job->kinds[i], block);
+            block *= 2;
+        } while (status == CLI_DONE && job->sweep && blocks && block <= MOST_BLOCK && !job->interrupted);
+    }
+    return status;
+}
+
+static int work(struct matmul_job *job)
+{
+    int status = matmul_job_sizes(job);
+    if (status == CLI_DONE)
+        status = open_devices(job);
+    if (status == CLI_DONE)
+        status = matmul_job_matrices(job);
+    cli_interrupt_catch();
+    if (status == CLI_DONE)
+        status = run_all(job);
+    if (status == CLI_DONE && !job->interrupted)
+        status = matmul_job_write(job);
+    if (status == CLI_DONE)
+        status = matmul_job_files(job);
+    if (status == CLI_DONE && (job->outcomes || !job->interrupted))
+        status = matmul_job_report(job);
+    if (status == CLI_DONE && job->context)
+        status = cli_profile_report(&job->common, job->context);
+    return status == CLI_DONE && job->interrupted ? cli_interrupt_status(CLI_DONE) : status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct matmul_job job = {.precision = -1, .trans = MATMUL_NN, .alpha = 1, .limit = 0};
+    int status;
+    if (parse(&job, argc, argv, &status)) {
+        if ((job.compare || job.sweep) && job.limit <= 0)
+            job.limit = 60;
+        else if (!job.compare && !job.sweep)
+            job.limit = 0;
+        status = work(&job);
+    }
+    matmul_job_free(&job);
+    return status;
+}
+
+const struct cli_command cmd_matmul = {"matmul", "multiply matrices, compare engines", run};

@@ -1,0 +1,71 @@
+/* matmul_job.h - what the files of `stdcl matmul` share.
+ *
+ *   cmd_matmul.c       the options, and the order in which things happen
+ *   matmul_matrices.c  A, B and C: random or from .npy files
+ *   matmul_run.c       one engine on them: verified, timed
+ *   matmul_report.c    the report of one, of all, of a sweep; tables and plots as files
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_MATMUL_JOB_H
+#define STDCL_CLI_MATMUL_JOB_H
+
+#include "cli.h"
+
+#include "stdcl/matmul.h"
+
+/* The names of the enumerations in stdcl/matmul.h, in their order, ended by NULL. */
+extern const char *const matmul_precision_names[];
+extern const char *const matmul_trans_names[];
+
+/* What came of one engine. */
+struct matmul_outcome {
+    enum matmul_kind kind;
+    size_t block;           /* of kinds that have one, else 0 */
+    double seconds;         /* of a product, by the host's clock */
+    double device_seconds;  /* of its kernels, by the devices' clocks; 0: not known */
+    double gflops, peak_percent, error; /* NAN: not known */
+    bool streamed;          /* operands travelled meanwhile */
+    char why[256];          /* "": done; else why not */
+};
+
+struct matmul_job {
+    /* What was asked. */
+    struct cli_common common;
+    size_t m, n, k, block, memory, repeat;
+    int precision, trans; /* -1: not given */
+    struct cli_strings engines;
+    double alpha, beta, limit;
+    uint64_t seed;
+    const char *file_a, *file_b, *file_c, *output, *shape, *csv, *plot;
+    bool compare, sweep;
+
+    /* What came of it. */
+    size_t real, lda, ldb;
+    enum matmul_trans stored; /* trans, seen with the order in which files store */
+    void *a, *b, *c, *before; /* C: rows of n; before: a copy of it when beta is not 0 */
+    CLCONTEXT *context;       /* NULL when only the host computes, and there is no device */
+    struct cli_progress progress;
+    double started; /* of the run at hand */
+    bool interrupted, timed_out;
+    struct matmul_outcome *outcome;
+    size_t outcomes;
+    enum matmul_kind kinds[MATMUL_KINDS]; /* those to run */
+    size_t nkinds;
+};
+
+/* All return an exit status, after printing what is wrong. */
+
+/* matmul_matrices.c: sizes and precision from files and options; then the arrays. */
+int matmul_job_sizes(struct matmul_job *job);
+int matmul_job_matrices(struct matmul_job *job);
+int matmul_job_write(const struct matmul_job *job);
+void matmul_job_free(struct matmul_job *job);
+
+/* matmul_run.c: adds an outcome. A kind that is missing or takes too long is no failure when several run. */
+int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block);
+
+/* matmul_report.c */
+int matmul_job_report(const struct matmul_job *job);
+int matmul_job_files(const struct matmul_job *job);
+
+#endif

@@ -1,0 +1,237 @@
+/* matmul_report.c - what `stdcl matmul` says: of one engine, of all, of a sweep; tables and plots as files. */
+#include "matmul_job.h"
+
+#include "formats/csv.h"
+#include "formats/plot.h"
+
+#include <jansson.h>
+#include <math.h>
+
+/* ---- Words. ----------------------------------------------------------------------------------- */
+
+/* What computed: the devices, or the host by the name of its CPU. The caller frees it. */
+static char *device_of(const struct matmul_job *job, enum matmul_kind kind)
+{
+    if (!matmul_kind_is_host(kind))
+        return cli_devices_name(job->context);
+    char *name = stdcpu ? cli_devices_name(stdcpu) : NULL;
+    if (name)
+        return name;
+    name = cli_alloc(5, 1);
+    memcpy(name, "host", 5);
+    return name;
+}
+
+static const char *text_time(struct cli_text *text, double seconds)
+{
+    if (seconds >= 0.1)
+        return cli_text_duration(text, seconds);
+    snprintf(text->s, sizeof text->s, seconds >= 1e-3 ? "%.3g ms" : "%.3g us", seconds * (seconds >= 1e-3 ? 1e3 : 1e6));
+    return text->s;
+}
+
+static const char *text_or_dash(struct cli_text *text, const char *format, double value)
+{
+    snprintf(text->s, sizeof text->s, isnan(value) ? "-" : format, value);
+    return text->s;
+}
+
+/* ---- JSON. ------------------------------------------------------------------------------------ */
+
+static json_t *json_of(const struct matmul_job *job, const struct matmul_outcome *o)
+{
+    char *device = device_of(job, o->kind);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "program", "matmul", "device", device,
+                               "engine", matmul_kind_name(o->kind), "precision", matmul_precision_names[job->precision],
+                               "m", (json_int_t)job->m, "n", (json_int_t)job->n, "k", (json_int_t)job->k, "seconds",
+                               cli_json_real(*o->why ? NAN : o->seconds), "gflops", cli_json_real(o->gflops),
+                               "peak_percent", cli_json_real(o->peak_percent), "error", cli_json_real(o->error));
+    if (job->sweep && o->block)
+        json_object_set_new(object, "block", json_integer((json_int_t)o->block));
+    if (*o->why)
+        json_object_set_new(object, "why", json_string(o->why));
+    free(device);
+    return object;
+}
+
+static int report_json(const struct matmul_job *job)
+{
+    json_t *report, *results = json_array();
+    for (size_t i = 0; i < job->outcomes; i++)
+        json_array_append_new(results, json_of(job, &job->outcome[i]));
+    if (job->compare || job->sweep)
+        report = json_pack("{s:s, s:O}", "program", "matmul", "results", results);
+    else
+        report = json_incref(json_array_get(results, 0));
+    const int status = cli_json_print(report);
+    json_decref(report);
+    json_decref(results);
+    return status;
+}
+
+/* ---- Text. ------------------------------------------------------------------------------------ */
+
+static void report_product(const struct matmul_job *job)
+{
+    printf("%-14s%zu x %zu times %zu x %zu, %s, %s precision", "product", job->m, job->k, job->k, job->n,
+           matmul_trans_names[job->trans], matmul_precision_names[job->precision]);
+    if (job->alpha != 1 || job->beta != 0)
+        printf(", alpha %g, beta %g", job->alpha, job->beta);
+    putchar('\n');
+}
+
+static void report_one(const struct matmul_job *job, const struct matmul_outcome *o)
+{
+    struct cli_text text, second;
+    char *device = device_of(job, o->kind);
+    printf("%-14s%s\n", "device", device);
+    printf("%-14s%s, %s\n", "engine", matmul_kind_name(o->kind), matmul_kind_summary(o->kind));
+    report_product(job);
+    printf("%-14s%s%s", "duration", text_time(&text, o->seconds), o->streamed ? ", with the way of the operands" : "");
+    if (o->device_seconds > 0)
+        printf(", %s by the device's clock", text_time(&second, o->device_seconds));
+    printf("\n%-14s%s", "speed", cli_text_rate(&text, 1e9 * o->gflops, "FLOP/s"));
+    if (!isnan(o->peak_percent))
+        printf(", %.1f %% of the peak", o->peak_percent);
+    printf("\n%-14s%.2g, relative to the same product in higher precision\n", "error", o->error);
+    if (job->output)
+        printf("%-14s%s\n", "written", job->output);
+    free(device);
+}
+
+static void report_compare(const struct matmul_job *job)
+{
+    struct cli_table *table = cli_table_create("engine|device|>time|>GFLOP/s|>% of peak|>error");
+    struct cli_text text;
+    report_product(job);
+    for (size_t i = 0; i < job->outcomes; i++) {
+        const struct matmul_outcome *o = &job->outcome[i];
+        char *device = *o->why ? NULL : device_of(job, o->kind);
+        cli_table_add(table, "%s", matmul_kind_name(o->kind));
+        cli_table_add(table, "%.30s", device ? device : "");
+        cli_table_add(table, "%s", *o->why ? "-" : text_time(&text, o->seconds));
+        cli_table_add(table, "%s", text_or_dash(&text, "%.1f", o->gflops));
+        cli_table_add(table, "%s", text_or_dash(&text, "%.1f", o->peak_percent));
+        cli_table_add(table, "%s", text_or_dash(&text, "%.1e", o->error));
+        free(device);
+    }
+    cli_table_print(table, stdout);
+    cli_table_free(table);
+    for (size_t i = 0; i < job->outcomes; i++)
+        if (*job->outcome[i].why)
+            printf("%s: %s\n", matmul_kind_name(job->outcome[i].kind), job->outcome[i].why);
+}
+
+/* The outcome of a kind with a block, or NULL. */
+static const struct matmul_outcome *find(const struct matmul_job *job, enum matmul_kind kind, size_t block)
+{
+    for (size_t i = 0; i < job->outcomes; i++)
+        if (job->outcome[i].kind == kind && job->outcome[i].block == block && !*job->outcome[i].why)
+            return &job->outcome[i];
+    return NULL;
+}
+
+/* As the tutorial's table of results: a row a block size, a column an engine, times. */
+static void report_sweep(const struct matmul_job *job)
+{
+    char columns[512] = ">block";
+    struct cli_text text;
+    for (size_t i = 0; i < job->nkinds; i++)
+        snprintf(columns + strlen(columns), sizeof columns - strlen(columns), "|>%s|>GFLOP/s",
+                 matmul_kind_name(job->kinds[i]));
+    struct cli_table *table = cli_table_create(columns);
+    report_product(job);
+    for (size_t block = 0; block <= 1024; block = block ? 2 * block : 1) {
+        bool any = false;
+        for (size_t i = 0; i < job->nkinds; i++)
+            any |= find(job, job->kinds[i], block) != NULL;
+        if (!any)
+            continue;
+        cli_table_add(table, block ? "%zu" : "-", block);
+        for (size_t i = 0; i < job->nkinds; i++) {
+            const struct matmul_outcome *o = find(job, job->kinds[i], block);
+            cli_table_add(table, "%s", o ? text_time(&text, o->seconds) : "-");
+            cli_table_add(table, "%s", text_or_dash(&text, "%.2f", o ? o->gflops : NAN));
+        }
+    }
+    cli_table_print(table, stdout);
+    cli_table_free(table);
+}
+
+int matmul_job_report(const struct matmul_job *job)
+{
+    if (job->common.json)
+        return report_json(job);
+    if (job->common.quiet || job->outcomes == 0)
+        return CLI_DONE;
+    if (job->compare)
+        report_compare(job);
+    else if (job->sweep)
+        report_sweep(job);
+    else
+        report_one(job, &job->outcome[0]);
+    return CLI_DONE;
+}
+
+/* ---- Files. ----------------------------------------------------------------------------------- */
+
+static int write_csv(const struct matmul_job *job)
+{
+    struct csv csv;
+    const char *names[MATMUL_KINDS + 1] = {"block"};
+    char words[MATMUL_KINDS][64];
+    for (size_t i = 0; i < job->nkinds; i++) {
+        snprintf(words[i], sizeof words[i], "%s_seconds", matmul_kind_name(job->kinds[i]));
+        names[i + 1] = words[i];
+    }
+    if (csv_open(&csv, job->csv, job->nkinds + 1, names) < 0)
+        return cli_failed_call(NULL);
+    for (size_t block = 1; block <= 1024; block *= 2) {
+        double row[MATMUL_KINDS + 1] = {(double)block};
+        bool any = false;
+        for (size_t i = 0; i < job->nkinds; i++) {
+            const struct matmul_outcome *o = find(job, job->kinds[i], block);
+            row[i + 1] = o ? o->seconds : NAN;
+            any |= o != NULL;
+        }
+        if (any && csv_row(&csv, row) < 0)
+            break; /* close says why */
+    }
+    return csv_close(&csv) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+static int write_plot(const struct matmul_job *job)
+{
+    double x[MATMUL_KINDS][16], y[MATMUL_KINDS][16];
+    struct plot_line lines[MATMUL_KINDS];
+    char title[128];
+    size_t count = 0;
+    for (size_t i = 0; i < job->nkinds; i++) {
+        size_t n = 0;
+        for (size_t block = 1; block <= 1024; block *= 2) {
+            const struct matmul_outcome *o = find(job, job->kinds[i], block);
+            if (o) {
+                x[count][n] = (double)block;
+                y[count][n++] = o->seconds;
+            }
+        }
+        if (n)
+            lines[count++] = (struct plot_line){matmul_kind_name(job->kinds[i]), n, x[i], y[i]};
+        if (n)
+            lines[count - 1].x = x[count - 1], lines[count - 1].y = y[count - 1];
+    }
+    snprintf(title, sizeof title, "Matrix product, %zu x %zu x %zu, %s precision", job->m, job->n, job->k,
+             matmul_precision_names[job->precision]);
+    const struct plot plot = {title, "block size", "time in seconds", count, lines};
+    return plot_write(job->plot, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+int matmul_job_files(const struct matmul_job *job)
+{
+    int status = CLI_DONE;
+    if (job->csv)
+        status = write_csv(job);
+    if (status == CLI_DONE && job->plot)
+        status = write_plot(job);
+    return status;
+}

@@ -1,0 +1,189 @@
+/* matmul_run.c - one engine of `stdcl matmul`: verified, then timed.
+ *
+ * Operands that fit stay on the devices, and what is timed is the product alone; others travel while the
+ * product is computed, and are timed with it. Host arrays are used in place by the host and by CPU devices.
+ */
+#include "matmul_job.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double ENOUGH = 0.5; /* seconds of timed runs, unless --repeat says otherwise */
+enum { MOST_RUNS = 1000 };
+
+/* One way to compute the product once. */
+struct runner {
+    struct matmul_job *job;
+    matmul *mm;
+    bool resident;
+};
+
+/* Told by the engine: draws, and asks it to stop after Ctrl-C or when it takes too long. */
+static int tell(void *arg, double share)
+{
+    struct matmul_job *job = arg;
+    const double elapsed = cli_seconds() - job->started;
+    cli_progress_update(&job->progress, 100 * share, NULL);
+    if (job->limit > 0 && elapsed > 0.5 && elapsed / share > job->limit)
+        job->timed_out = true;
+    return job->timed_out || cli_interrupted();
+}
+
+static int run_once(struct runner *r)
+{
+    struct matmul_job *job = r->job;
+    job->started = cli_seconds();
+    if (r->resident)
+        return matmul_compute(r->mm, job->alpha, job->beta);
+    return matmul_multiply(r->mm, job->stored, job->m, job->n, job->k, job->alpha, job->a, job->lda, job->b, job->ldb,
+                           job->beta, job->c, job->n);
+}
+
+/* C as it was, when the product adds to it. */
+static int reset(struct runner *r)
+{
+    struct matmul_job *job = r->job;
+    if (job->beta == 0)
+        return 0;
+    memcpy(job->c, job->before, job->m * job->n * job->real);
+    return r->resident ? matmul_load_result(r->mm, job->c, job->n) : 0;
+}
+
+static bool all_gpus(const struct matmul_job *job)
+{
+    struct cldev_info *info = cli_alloc(clgetndev(job->context) + 1, sizeof *info);
+    bool all = clgetndev(job->context) > 0 && clgetdevinfo(job->context, info) == 0;
+    for (cl_uint d = 0; all && d < clgetndev(job->context); d++)
+        all = !(info[d].dev_type & CL_DEVICE_TYPE_CPU);
+    free(info);
+    return all;
+}
+
+/* The shortest of the timed runs; the first, which builds kernels, is only timed when it is long on the host. */
+static int measure(struct runner *r, double *seconds)
+{
+    struct matmul_job *job = r->job;
+    double spent = 0;
+    *seconds = INFINITY;
+    for (size_t run = 0; run < (job->repeat ? job->repeat : MOST_RUNS); run++) {
+        if (reset(r) != 0)
+            return -1;
+        const double start = cli_seconds();
+        if (run_once(r) != 0)
+            return -1;
+        const double took = cli_seconds() - start;
+        *seconds = took < *seconds ? took : *seconds;
+        spent += took;
+        if (cli_interrupted() || (!job->repeat && spent >= ENOUGH))
+            break;
+    }
+    return 0;
+}
+
+/* The kernels' time of one product, the longest of the devices'. */
+static double measure_devices(struct runner *r)
+{
+    struct clprofile_row rows[64];
+    double sum[64] = {0}, longest = 0;
+    CLCONTEXT *cp = r->job->context;
+    if (!cp || r->job->common.profile.wanted || r->job->common.trace || clprofile(cp, 1) != 0) /* the user's profile is not to be mixed up */
+        return 0;
+    clprofile_reset(cp);
+    const size_t count = reset(r) == 0 && run_once(r) == 0 ? clprofile_rows(cp, rows, 64) : 0;
+    for (size_t i = 0; i < count && i < 64; i++)
+        if (rows[i].kind == CL_KERNEL_EVENT && rows[i].device < 64)
+            sum[rows[i].device] += rows[i].total;
+    for (int d = 0; d < 64; d++)
+        longest = sum[d] > longest ? sum[d] : longest;
+    clprofile_reset(cp);
+    clprofile(cp, 0);
+    return longest;
+}
+
+static double peak_of(const struct matmul_job *job, enum matmul_kind kind)
+{
+    double sum = 0;
+    CLCONTEXT *cp = matmul_kind_is_host(kind) ? stdcpu : job->context;
+    for (cl_uint d = 0; d < clgetndev(cp) && (d == 0 || !matmul_kind_is_host(kind)); d++)
+        sum += matmul_peak(cp, d, (enum matmul_precision)job->precision);
+    return sum;
+}
+
+/* Warm-up with the answer checked, then the timed runs. */
+static int verify_and_measure(struct runner *r, struct matmul_outcome *o)
+{
+    struct matmul_job *job = r->job;
+    const double start = cli_seconds();
+    if (reset(r) != 0 || run_once(r) != 0)
+        return -1;
+    const double first = cli_seconds() - start;
+    if (r->resident && matmul_result(r->mm, job->c, job->n) != 0)
+        return -1;
+    o->error = matmul_error((enum matmul_precision)job->precision, job->stored, job->m, job->n, job->k, job->alpha, job->a,
+                            job->lda, job->b, job->ldb, job->beta, job->before, job->c, job->n, 0);
+    o->seconds = first;
+    if (matmul_kind_is_host(o->kind) && first > ENOUGH && !job->repeat)
+        return 0;
+    if (cli_interrupted())
+        return 0;
+    if (measure(r, &o->seconds) != 0)
+        return -1;
+    if (!matmul_kind_is_host(o->kind) && o->kind != MATMUL_CLBLAST && o->seconds < 5)
+        o->device_seconds = measure_devices(r);
+    return r->resident && matmul_result(r->mm, job->c, job->n) != 0 ? -1 : 0;
+}
+
+static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
+{
+    const struct matmul_options options = {.ctx = job->context, .kind = o->kind,
+                                           .precision = (enum matmul_precision)job->precision, .block = o->block,
+                                           .shape = job->shape, .memory = job->memory, .progress = tell, .arg = job};
+    struct runner r = {job, matmul_create(&options), false};
+    int status = r.mm ? 0 : -1;
+    if (status == 0 && !matmul_kind_is_host(o->kind) && all_gpus(job)) {
+        r.resident = matmul_load(r.mm, job->stored, job->m, job->n, job->k, job->a, job->lda, job->b, job->ldb) == 0;
+        o->streamed = !r.resident;
+        if (!r.resident && clerrno != ENOMEM)
+            status = -1;
+    }
+    o->streamed |= job->memory > 0 && !matmul_kind_is_host(o->kind);
+    for (cl_uint d = 0; status == 0 && o->kind == MATMUL_TUNED && d < clgetndev(job->context); d++)
+        cli_explain(&job->common, job->context, d, matmul_explain(r.mm, d, job->m, job->n, job->k),
+                    matmul_shape(r.mm, d, job->m, job->n, job->k));
+    if (status == 0)
+        status = verify_and_measure(&r, o);
+    if (status != 0) {
+        const char *why = clerror();
+        snprintf(o->why, sizeof o->why, "%s", why ? why : "failed");
+        if (job->timed_out)
+            snprintf(o->why, sizeof o->why, "would take more than %g s", job->limit);
+    }
+    matmul_free(r.mm);
+    return status;
+}
+
+int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
+{
+    struct matmul_outcome o = {.kind = kind, .block = block, .error = NAN, .gflops = NAN, .peak_percent = NAN};
+    job->timed_out = false;
+    cli_progress_start(&job->progress, "%", 100, job->common.quiet);
+    const int status = run_kind(job, &o);
+    cli_progress_end(&job->progress);
+    if (status == 0 && o.seconds > 0) {
+        const double peak = peak_of(job, kind);
+        o.gflops = 2e-9 * (double)job->m * (double)job->n * (double)job->k / o.seconds;
+        o.peak_percent = peak > 0 ? 1e11 * o.gflops / peak : NAN;
+    }
+    job->interrupted |= cli_interrupted();
+    if (status != 0 && !job->interrupted && !job->compare && !job->sweep)
+        return matmul_kind_missing(kind) ? cli_failed("no engine '%s': %s", matmul_kind_name(kind), matmul_kind_missing(kind))
+                                         : cli_failed("%s", o.why);
+    if (!(status != 0 && job->interrupted)) {
+        job->outcome = cli_realloc(job->outcome, job->outcomes + 1, sizeof *job->outcome);
+        job->outcome[job->outcomes++] = o;
+    }
+    if (status == 0 && !(o.error <= 10 * matmul_tolerance((enum matmul_precision)job->precision, job->k)) &&
+        !job->file_a && !job->file_b)
+        return cli_failed("engine '%s' gives a wrong result: its error is %.2g", matmul_kind_name(kind), o.error);
+    return CLI_DONE;
+}

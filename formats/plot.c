@@ -1,0 +1,163 @@
+/* plot.c - lines on logarithmic axes, as SVG.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/plot.h"
+
+#include "formats/outfile.h"
+#include "stdcl.h"
+
+#include <errno.h>
+#include <math.h>
+#include <spawn.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WIDTH = 720, HEIGHT = 480, LEFT = 80, RIGHT = 150, TOP = 50, BOTTOM = 60 };
+
+extern char **environ;
+
+/* Paul Tol's colours, told apart by the colour-blind too. */
+static const char *const colours[8] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
+                                       "#66ccee", "#aa3377", "#777777", "#000000"};
+
+/* The powers that the axes begin and end at. */
+struct range {
+    int x0, x1, y0, y1;
+};
+
+static double place_x(const struct range *r, double x)
+{
+    return LEFT + (log2(x) - r->x0) / (r->x1 - r->x0) * (WIDTH - LEFT - RIGHT);
+}
+
+static double place_y(const struct range *r, double y)
+{
+    return HEIGHT - BOTTOM - (log10(y) - r->y0) / (r->y1 - r->y0) * (HEIGHT - TOP - BOTTOM);
+}
+
+static int fit(const struct plot *plot, struct range *r)
+{
+    double x0 = INFINITY, x1 = 0, y0 = INFINITY, y1 = 0;
+    for (size_t l = 0; l < plot->lines; l++)
+        for (size_t i = 0; i < plot->line[l].n; i++) {
+            x0 = fmin(x0, plot->line[l].x[i]);
+            x1 = fmax(x1, plot->line[l].x[i]);
+            y0 = fmin(y0, plot->line[l].y[i]);
+            y1 = fmax(y1, plot->line[l].y[i]);
+        }
+    if (!(x0 > 0 && y0 > 0 && x1 < INFINITY && y1 < INFINITY))
+        return -1;
+    *r = (struct range){(int)floor(log2(x0)), (int)ceil(log2(x1)), (int)floor(log10(y0)), (int)ceil(log10(y1))};
+    r->x1 += r->x1 == r->x0;
+    r->y1 += r->y1 == r->y0;
+    return 0;
+}
+
+static void text(FILE *fp, double x, double y, const char *anchor, const char *words)
+{
+    fprintf(fp, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+    for (; *words; words++)
+        fprintf(fp, *words == '<' ? "&lt;" : *words == '&' ? "&amp;" : "%c", *words);
+    fputs("</text>\n", fp);
+}
+
+static void draw_axes(FILE *fp, const struct plot *plot, const struct range *r)
+{
+    char words[32];
+    for (int e = r->x0; e <= r->x1; e++) {
+        const double x = place_x(r, ldexp(1, e));
+        fprintf(fp, "<path d=\"M%.1f %d V%d\" stroke=\"#ddd\"/>\n", x, TOP, HEIGHT - BOTTOM);
+        snprintf(words, sizeof words, "%g", ldexp(1, e));
+        text(fp, x, HEIGHT - BOTTOM + 18, "middle", words);
+    }
+    for (int e = r->y0; e <= r->y1; e++) {
+        const double y = place_y(r, pow(10, e));
+        fprintf(fp, "<path d=\"M%d %.1f H%d\" stroke=\"#ddd\"/>\n", LEFT, y, WIDTH - RIGHT);
+        snprintf(words, sizeof words, "%g", pow(10, e));
+        text(fp, LEFT - 6, y + 4, "end", words);
+    }
+    fprintf(fp, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#333\"/>\n", LEFT, TOP,
+            WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
+    text(fp, (LEFT + WIDTH - RIGHT) / 2., TOP - 20, "middle", plot->title);
+    text(fp, (LEFT + WIDTH - RIGHT) / 2., HEIGHT - 15, "middle", plot->x_label);
+    fprintf(fp, "<g transform=\"rotate(-90 20 %d)\">", HEIGHT / 2);
+    text(fp, 20, HEIGHT / 2., "middle", plot->y_label);
+    fputs("</g>\n", fp);
+}
+
+static void draw_line(FILE *fp, const struct plot_line *line, const struct range *r, size_t number)
+{
+    const char *colour = colours[number % 8];
+    const double y = TOP + 12 + 20 * (double)number;
+    fprintf(fp, "<g fill=\"none\" stroke=\"%s\" stroke-width=\"2\">\n<path d=\"", colour);
+    for (size_t i = 0; i < line->n; i++)
+        fprintf(fp, "%c%.1f %.1f ", i ? 'L' : 'M', place_x(r, line->x[i]), place_y(r, line->y[i]));
+    fputs("\"/>\n", fp);
+    for (size_t i = 0; i < line->n; i++)
+        fprintf(fp, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", place_x(r, line->x[i]), place_y(r, line->y[i]));
+    fprintf(fp, "<path d=\"M%d %.1f h20\"/>\n</g>\n", WIDTH - RIGHT + 10, y);
+    text(fp, WIDTH - RIGHT + 36, y + 4, "start", line->name);
+}
+
+static int write_svg(const char *file, const struct plot *plot, const struct range *r)
+{
+    struct outfile out;
+    if (outfile_open(&out, file) < 0)
+        return -1;
+    fprintf(out.fp, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
+            "font-size=\"13\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", WIDTH, HEIGHT);
+    draw_axes(out.fp, plot, r);
+    for (size_t l = 0; l < plot->lines; l++)
+        draw_line(out.fp, &plot->line[l], r, l);
+    fputs("</svg>\n", out.fp);
+    return outfile_commit(&out);
+}
+
+/* ---- PNG, by another program. ----------------------------------------------------------------- */
+
+/* 0 when the program was found and succeeded. */
+static int run(const char *const *argv)
+{
+    pid_t pid;
+    int status;
+    char *words[8] = {NULL};
+    for (int i = 0; argv[i] && i < 7; i++)
+        words[i] = (char *)(uintptr_t)argv[i];
+    if (posix_spawnp(&pid, words[0], NULL, NULL, words, environ) != 0 || waitpid(pid, &status, 0) != pid)
+        return -1;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+}
+
+static int write_png(const char *file, const struct plot *plot, const struct range *r)
+{
+    char svg[4200];
+    const int n = snprintf(svg, sizeof svg, "%s.svg", file);
+    const char *const rsvg[] = {"rsvg-convert", "-o", file, svg, NULL}, *const magick[] = {"magick", svg, file, NULL},
+                      *const convert[] = {"convert", svg, file, NULL};
+    if (n < 0 || (size_t)n >= sizeof svg)
+        return clerror_set(ENAMETOOLONG, "%s: the name is too long", file);
+    if (write_svg(svg, plot, r) < 0)
+        return -1;
+    if (run(rsvg) == 0 || run(magick) == 0 || run(convert) == 0) {
+        unlink(svg);
+        return 0;
+    }
+    return clerror_set(ENOTSUP, "%s: no program turns %s into PNG; install rsvg-convert (Debian: librsvg2-bin), or ask for "
+                       "an .svg file", file, svg);
+}
+
+int plot_write(const char *file, const struct plot *plot)
+{
+    struct range r;
+    const char *suffix = strrchr(file, '.');
+    if (fit(plot, &r) < 0)
+        return clerror_set(EINVAL, "%s: there is nothing to plot", file);
+    if (suffix && strcasecmp(suffix, ".svg") == 0)
+        return write_svg(file, plot, &r);
+    if (suffix && strcasecmp(suffix, ".png") == 0)
+        return write_png(file, plot, &r);
+    return clerror_set(EINVAL, "%s: is no name of a plot; it must end in .svg or .png", file);
+}

@@ -1,0 +1,34 @@
+/* plot.h - lines on logarithmic axes, as SVG; as PNG by the program rsvg-convert or magick, when there is one.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef FORMATS_PLOT_H
+#define FORMATS_PLOT_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One line: n points, all numbers > 0, ascending in x. Nothing is owned. */
+struct plot_line {
+    const char *name;
+    size_t n;
+    const double *x, *y;
+};
+
+/* Both axes are logarithmic: x to base 2, y to base 10. */
+struct plot {
+    const char *title, *x_label, *y_label;
+    size_t lines; /* at most 8 are told apart by colour */
+    const struct plot_line *line;
+};
+
+/* Writes an .svg or .png file, whole or not at all. EINVAL: no points, or another suffix; ENOTSUP: .png without a
+ * program that makes one (the message says what to install). */
+int plot_write(const char *file, const struct plot *plot);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
