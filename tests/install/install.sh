@@ -63,16 +63,23 @@ shared)
     "$cc" -o layer_shared "$consumer/layer.c" $(pkg-config --cflags --libs stdcl) -Wl,-rpath,"$lib"
     ldd ./layer_shared | grep -q "libstdcl.so.* => $lib/" || fail "not linked with the installed library"
     ./layer_shared same-header
+    # shellcheck disable=SC2046
+    "$cc" -o engine_shared "$consumer/engine.c" $(pkg-config --cflags --libs stdcl_nbody) -lm \
+        -Wl,-rpath,"$lib"
+    ./engine_shared
     ;;
 
 static)
-    # shellcheck disable=SC2046
-    "$cc" -o layer_static "$consumer/layer.c" \
-        $(pkg-config --static --cflags --libs stdcl | sed 's/-lstdcl\>/-l:libstdcl.a/')
-    if ldd ./layer_static | grep libstdcl; then
-        fail "linked with a shared library"
-    fi
-    ./layer_static
+    for name in stdcl stdcl_nbody; do
+        if [ $name = stdcl ]; then program=layer; else program=engine; fi
+        # shellcheck disable=SC2046
+        "$cc" -o ${program}_static "$consumer/$program.c" \
+            $(pkg-config --static --cflags --libs $name | sed 's/-l\(stdcl[a-z_]*\)/-l:lib\1.a/g')
+        if ldd ./${program}_static | grep libstdcl; then
+            fail "linked with a shared library"
+        fi
+        ./${program}_static
+    done
     ;;
 
 package)
