@@ -131,7 +131,28 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struc
     return CL_FAILED;
 }
 
-/* Waits for the newest event of a list and drops all up to it, or with `keep` none. */
+/* Waits for an event of a list. d->lock is held, and let go of while waiting. */
+static void wait_unlocked(struct device *d, cl_event ev)
+{
+    clRetainEvent(ev);
+    pthread_mutex_unlock(&d->lock);
+    clWaitForEvents(1, &ev);
+    clReleaseEvent(ev);
+    pthread_mutex_lock(&d->lock);
+}
+
+/* The first record whose command is still running, up to a number; NULL when none is. */
+static const struct event_record *running(const struct event_list *list, uint64_t number)
+{
+    for (size_t i = list->first; i < list->end && list->record[i].number <= number; i++)
+        if (list->record[i].event && status_of(list->record[i].event) > CL_COMPLETE)
+            return &list->record[i];
+    return NULL;
+}
+
+/* Waits for the newest event of a list and drops all up to it, or with `keep` none. A command is started and
+ * then filed, so of two threads the one may start first and file last: when the newest is complete, one that
+ * was filed before it may not be. */
 static cl_int collect(struct device *d, enum event_kind kind, bool keep)
 {
     struct event_list *list = &d->events[kind];
@@ -152,8 +173,16 @@ static cl_int collect(struct device *d, enum event_kind kind, bool keep)
     cl_int err = clWaitForEvents(1, &newest);
     clReleaseEvent(newest);
 
+    const struct event_record *late;
     pthread_mutex_lock(&d->lock);
+    while (keep && (late = running(list, number)))
+        wait_unlocked(d, late->event);
     while (!keep && list->first < list->end && list->record[list->first].number <= number) {
+        cl_event oldest = list->record[list->first].event;
+        if (oldest && status_of(oldest) > CL_COMPLETE) {
+            wait_unlocked(d, oldest);
+            continue;
+        }
         cl_int status = drop_first(list);
         err = status < 0 ? status : err;
     }

@@ -632,6 +632,40 @@ static void counts_all_threads(void **unused)
     same_line(0, "device to host", CL_MEM_EVENT, THREADS, THREADS * 64 * sizeof(int));
 }
 
+/* What a thread has started is complete when its own clwait returns, and none of it is lost. */
+static void *wait_for_own(void *keep)
+{
+    clndrange_t one = clndrange_init1d(0, 1, 1);
+    cl_kernel nothing = clsym(cp, basic, "nothing", 0);
+    long bad = 0;
+    for (int i = 0; i < LAUNCHES; i++) {
+        cl_event ev = clfork(cp, 0, nothing, &one, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE);
+        bad += ev == NO_EVENT || clwait(cp, 0, CL_KERNEL_EVENT | (keep ? CL_EVENT_NORELEASE : 0)) == NO_EVENT;
+        bad += event_status(ev) != CL_COMPLETE;
+        clReleaseEvent(ev);
+    }
+    return (void *)(intptr_t)bad;
+}
+
+static void waits_for_what_each_thread_started(void **unused)
+{
+    (void)unused;
+    enum { MANY = 6 };
+    pthread_t thread[MANY];
+    void *bad;
+    for (int keep = 0; keep < 2; keep++) {
+        works(clprofile_reset(cp));
+        for (int i = 0; i < MANY; i++)
+            assert_int_equal(pthread_create(&thread[i], NULL, wait_for_own, keep ? &thread : NULL), 0);
+        for (int i = 0; i < MANY; i++) {
+            assert_int_equal(pthread_join(thread[i], &bad), 0);
+            assert_null(bad);
+        }
+        read_rows();
+        same_line(0, "nothing", CL_KERNEL_EVENT, MANY * LAUNCHES, 0);
+    }
+}
+
 /* ---- What the environment asks for. ---- */
 
 /* The child: HOW is "exit" or "destroy", or "fork": another process ends before this one. */
@@ -790,6 +824,7 @@ int main(int argc, char **argv)
         PROFILED(costs_nothing_where_never_on), PROFILED(says_what_is_missing),
         PROFILED(ends_with_commands_in_flight), PROFILED(prints_a_table), PROFILED(prints_csv),
         PROFILED(prints_json), PROFILED(ignores_the_locale), PROFILED(counts_all_threads),
+        PROFILED(waits_for_what_each_thread_started),
         cmocka_unit_test(environment_prints_tables), cmocka_unit_test(environment_prints_csv_and_json),
         cmocka_unit_test(environment_may_say_no), cmocka_unit_test(environment_writes_a_timeline),
     };
