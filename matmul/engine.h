@@ -222,7 +222,6 @@ int matmul_start(struct matmul *mm, struct part *p, const struct product *x);
 /* Compute a product of host arrays; C = beta C, which is all there is to do when k or alpha is 0. */
 void matmul_host_scale(const struct matmul *mm, const struct host_product *p);
 int matmul_host_run(struct matmul *mm, const struct host_product *p);
-int matmul_sycl_run(const struct host_product *p, size_t real, size_t block, char *why, size_t size);
 
 /* ---- place.c ---------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
+#include "matmul/sycl.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -104,7 +105,8 @@ static int run_openblas(const struct host_product *p, bool doubles)
 static int run_sycl(const struct matmul *mm, const struct host_product *p)
 {
     char why[512];
-    if (matmul_sycl_run(p, mm->real, mm->block, why, sizeof why) == 0)
+    if (matmul_sycl_run(mm->precision == MATMUL_DOUBLE, trans_a(p->trans), trans_b(p->trans), p->m, p->n, p->k, p->alpha,
+                        p->a, p->lda, p->b, p->ldb, p->beta, p->c, p->ldc, mm->block, why, sizeof why) == 0)
         return 0;
     return clerror_set(EIO, "matmul: SYCL: %s", why);
 }
