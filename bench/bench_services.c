@@ -18,11 +18,10 @@
 
 enum { BATCH = 50, MAX_ROUNDS = 2000, CALLS = 1000000 };
 
-static const char source[] =
-    "__kernel void slow(__global uint *x, int rounds)\n"
-    "{ uint v = x[get_global_id(0)];\n"
-    "  for (int r = 0; r < rounds; r++) v = v * 1664525u + 1013904223u;\n"
-    "  x[get_global_id(0)] = v; }\n";
+static const char source[] = "__kernel void slow(__global uint *x, int rounds)\n"
+                             "{ uint v = x[get_global_id(0)];\n"
+                             "  for (int r = 0; r < rounds; r++) v = v * 1664525u + 1013904223u;\n"
+                             "  x[get_global_id(0)] = v; }\n";
 
 static double now(void)
 {
@@ -154,7 +153,8 @@ static struct launches compare(bool each, int rounds)
         layer[i] = (t[2] - t[1]) / BATCH;
         profiled[i] = (t[3] - t[2]) / BATCH;
     }
-    struct launches l = {.raw = quiet(raw, rounds), .off = quiet(layer, rounds), .on = quiet(profiled, rounds)};
+    struct launches l = {
+        .raw = quiet(raw, rounds), .off = quiet(layer, rounds), .on = quiet(profiled, rounds)};
     l.layer_adds = l.off - l.raw;
     l.profile_adds = l.on - l.off;
     return l;
@@ -163,18 +163,18 @@ static struct launches compare(bool each, int rounds)
 /* ---- Calls. ---- */
 
 /* Seconds a call, the best of a few runs. */
-#define TIME_CALLS(calls, statement)                                       \
-    __extension__({                                                        \
-        double best_ = HUGE_VAL;                                           \
-        for (int run_ = 0; run_ < 7; run_++) {                             \
-            double t_ = now();                                             \
-            for (int i_ = 0; i_ < (calls); i_++) {                         \
-                statement;                                                 \
-                __asm__ volatile("" ::: "memory");                         \
-            }                                                              \
-            best_ = fmin(best_, (now() - t_) / (calls));                   \
-        }                                                                  \
-        best_;                                                             \
+#define TIME_CALLS(calls, statement)                                                                         \
+    __extension__({                                                                                          \
+        double best_ = HUGE_VAL;                                                                             \
+        for (int run_ = 0; run_ < 7; run_++) {                                                               \
+            double t_ = now();                                                                               \
+            for (int i_ = 0; i_ < (calls); i_++) {                                                           \
+                statement;                                                                                   \
+                __asm__ volatile("" ::: "memory");                                                           \
+            }                                                                                                \
+            best_ = fmin(best_, (now() - t_) / (calls));                                                     \
+        }                                                                                                    \
+        best_;                                                                                               \
     })
 
 struct calls {
@@ -190,8 +190,8 @@ static struct calls time_calls(void)
     struct cltune_row row;
     cl_int value = 1;
     c.check_value = TIME_CALLS(CALLS, if (check_arg(&declared, 1, ARG_VALUE, 4, "int", "")) die("check_arg"));
-    c.check_pointer =
-        TIME_CALLS(CALLS, if (check_arg(&declared, 0, ARG_GLOBAL, sizeof(void *), "pointer", "")) die("check_arg"));
+    c.check_pointer = TIME_CALLS(
+        CALLS, if (check_arg(&declared, 0, ARG_GLOBAL, sizeof(void *), "pointer", "")) die("check_arg"));
     c.arg_set = TIME_CALLS(CALLS / 10, value++; clarg_set(on.kernel, 1, value));
     c.raw_arg_set = TIME_CALLS(CALLS / 10, value++; clSetKernelArg(off.kernel, 1, sizeof value, &value));
     c.phase_on = TIME_CALLS(CALLS / 100, clprofile_begin(on.cp, "phase"); clprofile_end(on.cp));
@@ -205,23 +205,23 @@ static struct calls time_calls(void)
 static void print_launches(const char *what, const struct launches *l)
 {
     printf("%-28s %9.2f %9.2f %9.2f us %+9.2f us (%+.2f %%) %+9.2f us (%+.2f %%)\n", what, 1e6 * l->raw,
-           1e6 * l->off, 1e6 * l->on, 1e6 * l->layer_adds, 100 * l->layer_adds / l->raw, 1e6 * l->profile_adds,
-           100 * l->profile_adds / l->off);
+           1e6 * l->off, 1e6 * l->on, 1e6 * l->layer_adds, 100 * l->layer_adds / l->raw,
+           1e6 * l->profile_adds, 100 * l->profile_adds / l->off);
 }
 
 static void print_table(const struct cldev_info *info, double kernel, const struct launches *batch,
                         const struct launches *each, const struct calls *c)
 {
-    printf("%s, driver %s, commit %s\na kernel of %.1f us\n\n", info->dev_name, info->dev_drv_version, STDCL_COMMIT,
-           1e6 * kernel);
+    printf("%s, driver %s, commit %s\na kernel of %.1f us\n\n", info->dev_name, info->dev_drv_version,
+           STDCL_COMMIT, 1e6 * kernel);
     printf("%-28s %9s %9s %9s %28s %23s\n", "per launch", "raw", "layer", "profiled", "the layer adds",
            "the profile adds");
     print_launches("started together, 50 a wait", batch);
     print_launches("each waited for", each);
     printf("\n%-52s %8.1f ns\n", "check of an argument, a value", 1e9 * c->check_value);
     printf("%-52s %8.1f ns\n", "check of an argument, a pointer", 1e9 * c->check_pointer);
-    printf("%-52s %8.1f ns (clSetKernelArg: %.1f ns)\n", "clarg_set of another value, check included", 1e9 * c->arg_set,
-           1e9 * c->raw_arg_set);
+    printf("%-52s %8.1f ns (clSetKernelArg: %.1f ns)\n", "clarg_set of another value, check included",
+           1e9 * c->arg_set, 1e9 * c->raw_arg_set);
     printf("%-52s %8.1f ns (profile off: %.1f ns)\n", "clprofile_begin and clprofile_end", 1e9 * c->phase_on,
            1e9 * c->phase_off);
     printf("%-52s %8.2f us\n", "cltune_find", 1e6 * c->find);
@@ -231,22 +231,27 @@ static void print_json(const struct cldev_info *info, double kernel, const struc
                        const struct launches *each, const struct calls *c)
 {
     printf("{\"program\": \"bench_services\", \"device\": \"%s\", \"driver\": \"%s\", \"commit\": \"%s\", "
-           "\"kernel_s\": %.4g, ", info->dev_name, info->dev_drv_version, STDCL_COMMIT, kernel);
+           "\"kernel_s\": %.4g, ",
+           info->dev_name, info->dev_drv_version, STDCL_COMMIT, kernel);
     const struct launches *both[] = {batch, each};
     static const char *const names[] = {"launch", "launch_wait"};
     for (int i = 0; i < 2; i++)
-        printf("\"%s_raw_s\": %.5g, \"%s_layer_s\": %.5g, \"%s_profiled_s\": %.5g, \"%s_layer_adds_s\": %.4g, "
-               "\"%s_profile_adds_s\": %.4g, \"%s_profile_share\": %.4g, ",
-               names[i], both[i]->raw, names[i], both[i]->off, names[i], both[i]->on, names[i], both[i]->layer_adds,
-               names[i], both[i]->profile_adds, names[i], both[i]->profile_adds / both[i]->off);
-    printf("\"check_value_s\": %.3g, \"check_pointer_s\": %.3g, \"arg_set_s\": %.3g, \"arg_set_raw_s\": %.3g, "
-           "\"phase_s\": %.3g, \"phase_off_s\": %.3g, \"find_s\": %.3g}\n",
-           c->check_value, c->check_pointer, c->arg_set, c->raw_arg_set, c->phase_on, c->phase_off, c->find);
+        printf(
+            "\"%s_raw_s\": %.5g, \"%s_layer_s\": %.5g, \"%s_profiled_s\": %.5g, \"%s_layer_adds_s\": %.4g, "
+            "\"%s_profile_adds_s\": %.4g, \"%s_profile_share\": %.4g, ",
+            names[i], both[i]->raw, names[i], both[i]->off, names[i], both[i]->on, names[i],
+            both[i]->layer_adds, names[i], both[i]->profile_adds, names[i],
+            both[i]->profile_adds / both[i]->off);
+    printf(
+        "\"check_value_s\": %.3g, \"check_pointer_s\": %.3g, \"arg_set_s\": %.3g, \"arg_set_raw_s\": %.3g, "
+        "\"phase_s\": %.3g, \"phase_off_s\": %.3g, \"find_s\": %.3g}\n",
+        c->check_value, c->check_pointer, c->arg_set, c->raw_arg_set, c->phase_on, c->phase_off, c->find);
 }
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: bench_services [--device cpu|gpu|PATTERN] [--microseconds US] [--rounds N] [--json]\n");
+    fprintf(stderr,
+            "usage: bench_services [--device cpu|gpu|PATTERN] [--microseconds US] [--rounds N] [--json]\n");
     return 2;
 }
 

@@ -43,7 +43,8 @@ static bool is_wanted(const struct tune_job *job, const char *kernel)
 /* A name that was meant may be the whole one, or its beginning up to a dot. */
 static void offer(struct cli_guess *guess, char *offered, size_t size, const char *kernel)
 {
-    for (size_t length = strcspn(kernel, "."); *offered == 0; length += 1 + strcspn(kernel + length + 1, ".")) {
+    for (size_t length = strcspn(kernel, "."); *offered == 0;
+         length += 1 + strcspn(kernel + length + 1, ".")) {
         char name[128];
         snprintf(name, sizeof name, "%.*s", (int)length, kernel);
         guess->best = NULL;
@@ -86,7 +87,8 @@ static int add_search(struct tune_job *job, const struct cltune_kernel *kernel, 
     job->search = cli_realloc(job->search, job->searches + 1, sizeof *job->search);
     struct tune_search *s = &job->search[job->searches++];
     *s = (struct tune_search){.kernel = kernel, .dev = dev, .size = size};
-    return cltune_find(job->context, dev, kernel->name, size, &s->before) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return cltune_find(job->context, dev, kernel->name, size, &s->before) < 0 ? cli_failed_call(NULL)
+                                                                              : CLI_DONE;
 }
 
 static int add_sizes(struct tune_job *job, const struct cltune_kernel *kernel, unsigned dev)
@@ -97,7 +99,8 @@ static int add_sizes(struct tune_job *job, const struct cltune_kernel *kernel, u
     for (size_t i = 0; i < job->size_texts.n && status == CLI_DONE; i++) {
         uint64_t size;
         if (cli_read_natural(job->size_texts.item[i], &size) != 0 || size == 0 || size > INT64_MAX)
-            return cli_wrong("--size: '%s' is no size; give a whole number from 1 on", job->size_texts.item[i]);
+            return cli_wrong("--size: '%s' is no size; give a whole number from 1 on",
+                             job->size_texts.item[i]);
         status = add_search(job, kernel, dev, (size_t)size);
     }
     return status;
@@ -133,7 +136,8 @@ static int check_store(const struct tune_job *job)
     if (job->dry_run || job->list)
         return CLI_DONE;
     if (!file)
-        return cli_failed("there is no place to keep what is found: set XDG_CACHE_HOME or HOME, or use --dry-run");
+        return cli_failed(
+            "there is no place to keep what is found: set XDG_CACHE_HOME or HOME, or use --dry-run");
     char *folder = cli_alloc(1, strlen(file) + 1);
     strcpy(folder, file);
     for (char *p = strchr(folder + 1, '/'); p; p = strchr(p + 1, '/')) {
@@ -192,8 +196,8 @@ static int search_one(struct tune_job *job, struct tune_search *s, double budget
     int status = CLI_DONE;
     cli_explain(&job->common, job->context, s->dev, s->before.source, s->before.shape);
     cli_progress_start(&progress, "shapes", 0, job->common.quiet);
-    const int failed = cltune_search(s->kernel, job->context, s->dev, s->size, budget, (unsigned long)job->seed,
-                                     told, &watch, &s->after, &s->rate_after);
+    const int failed = cltune_search(s->kernel, job->context, s->dev, s->size, budget,
+                                     (unsigned long)job->seed, told, &watch, &s->after, &s->rate_after);
     cli_progress_end(&progress);
     s->seconds = cli_seconds() - start;
     s->outcome = failed ? TUNE_IMPOSSIBLE : TUNE_FOUND;
@@ -277,9 +281,10 @@ static bool parse(struct tune_job *job, int argc, char **argv, int *status)
     };
     const struct cli_usage usage = {
         .synopsis = "[KERNEL...] [options]",
-        .about = "Searches the fastest launch shapes of kernels on a device: by trial, each candidate's answer "
-                 "checked before it may win. What is found is kept, and used from then on. A KERNEL is a name "
-                 "of --list, its first words (nbody, nbody.direct) or a pattern ('*.double').",
+        .about =
+            "Searches the fastest launch shapes of kernels on a device: by trial, each candidate's answer "
+            "checked before it may win. What is found is kept, and used from then on. A KERNEL is a name "
+            "of --list, its first words (nbody, nbody.direct) or a pattern ('*.double').",
         .examples = "  stdcl tune --list\n"
                     "  stdcl tune nbody.direct.single --size 8192 --minutes 2\n"
                     "  stdcl tune --device H200 --minutes 20 --export h200.json --as H200\n",
@@ -290,8 +295,9 @@ static bool parse(struct tune_job *job, int argc, char **argv, int *status)
     if (!cli_parse(&usage, argc, argv, status))
         return false;
     if (job->common.profile.wanted || job->common.trace)
-        *status = cli_wrong("--profile and --trace measure a run of one shape, such as stdcl nbody's; tune makes "
-                            "hundreds");
+        *status =
+            cli_wrong("--profile and --trace measure a run of one shape, such as stdcl nbody's; tune makes "
+                      "hundreds");
     if (job->export_as && !job->export_file)
         *status = cli_wrong("--as names the device in the file of --export, and there is none");
     return *status == CLI_DONE;

@@ -57,5 +57,6 @@ void cli_explain(const struct cli_common *common, CLCONTEXT *context, unsigned d
     char name[256] = "";
     clGetDeviceInfo(clgetdevice(context, dev), CL_DEVICE_NAME, sizeof name, name, NULL);
     cli_progress_hide();
-    fprintf(stderr, "device %u: %s\n  %s\n  %s\n", dev, name, sentence, shape && *shape ? shape : "(no words)");
+    fprintf(stderr, "device %u: %s\n  %s\n  %s\n", dev, name, sentence,
+            shape && *shape ? shape : "(no words)");
 }

@@ -52,8 +52,8 @@ void tune_export_add(struct tune_job *job, const struct tune_search *s)
     const struct cldev_info *info = &job->info[s->dev];
     json_t *row = json_pack("{s:s, s:s, s:I, s:s, s:f, s:s, s:s, s:s}", "kernel", s->kernel->name, "device",
                             job->export_as ? job->export_as : info->dev_name, "size", (json_int_t)s->size,
-                            "shape", s->after.shape, "rate", s->rate_after, "unit", s->kernel->unit, "measured",
-                            info->dev_name, "driver", info->dev_drv_version);
+                            "shape", s->after.shape, "rate", s->rate_after, "unit", s->kernel->unit,
+                            "measured", info->dev_name, "driver", info->dev_drv_version);
     size_t place = 0;
     while (place < json_array_size(job->exported) && !same_place(json_array_get(job->exported, place), row))
         place++;
@@ -69,7 +69,8 @@ static void write_row(FILE *fp, const json_t *row)
     const char *key, *separator = "";
     json_t *value, *borrowed = (json_t *)(uintptr_t)row; /* jansson's iterators are not const */
     fputs("\n {", fp);
-    json_object_foreach(borrowed, key, value) {
+    json_object_foreach(borrowed, key, value)
+    {
         char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(4));
         fprintf(fp, "%s%s\"%s\": %s", separator, *separator ? strcmp(key, "shape") ? " " : "\n  " : "", key,
                 text ? text : "null");
@@ -87,7 +88,8 @@ int tune_export_write(const struct tune_job *job)
     if (outfile_open(&out, job->export_file) < 0)
         return cli_failed_call(NULL);
     fputs("{\"format\": \"" FORMAT "\", \"rows\": [", out.fp);
-    json_array_foreach(job->exported, i, row) {
+    json_array_foreach(job->exported, i, row)
+    {
         fputs(i ? "," : "", out.fp);
         write_row(out.fp, row);
     }

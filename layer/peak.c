@@ -41,7 +41,8 @@ static struct vector vector_of(const struct bench *b, bool doubles)
     cl_uint width = 1;
     if (b->gpu)
         return v;
-    clGetDeviceInfo(b->cp->dev[0].id, doubles ? CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE : CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT,
+    clGetDeviceInfo(b->cp->dev[0].id,
+                    doubles ? CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE : CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT,
                     sizeof width, &width, NULL);
     while (2 * v.width <= width && v.width < MAX_WIDTH)
         v.width *= 2;
@@ -154,7 +155,7 @@ static struct known {
     struct known *next;
     cl_device_id id;
     struct clpeak_info peak;
-} *all_known;
+} * all_known;
 static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER; /* taken first; held while kernels run */
 

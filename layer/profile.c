@@ -48,7 +48,10 @@ static const char *wanted_trace(void)
     return v && *v ? v : NULL;
 }
 
-bool profile_wanted(void) { return wanted_format() || wanted_trace(); }
+bool profile_wanted(void)
+{
+    return wanted_format() || wanted_trace();
+}
 
 /* Timelines of contexts that are gone, oldest first; guarded by all_lock. */
 static struct timeline *finished, **finished_end = &finished;
@@ -70,9 +73,11 @@ static void print_at_end(struct profile *p, bool measure)
     p->print_at_end = false;
     profile_harvest(p->cp);
     if (format && anything_ran(p))
-        profile_report(p->cp, stderr, strcmp(format, "csv") == 0    ? CLPROF_CSV
-                                      : strcmp(format, "json") == 0 ? CLPROF_JSON
-                                                                    : CLPROF_TABLE, measure);
+        profile_report(p->cp, stderr,
+                       strcmp(format, "csv") == 0    ? CLPROF_CSV
+                       : strcmp(format, "json") == 0 ? CLPROF_JSON
+                                                     : CLPROF_TABLE,
+                       measure);
 }
 
 /* Keeps the timeline of a profile that ends; all_lock is held. */
@@ -288,8 +293,8 @@ static struct profile_row *row_of(struct profile *p, cl_uint dev, int kind, int 
         r = r->next;
     if (r || !(r = calloc(1, sizeof *r)))
         return r;
-    *r = (struct profile_row){.next = p->rows, .profile = p, .dev = dev, .kind = kind, .precision = precision,
-                              .name = number};
+    *r = (struct profile_row){
+        .next = p->rows, .profile = p, .dev = dev, .kind = kind, .precision = precision, .name = number};
     p->rows = r;
     return r;
 }

@@ -30,10 +30,10 @@ struct spans {
 struct timeline {
     struct timeline *next; /* of those whose context is gone */
     cl_uint ndev;
-    char (*device)[128];    /* their names */
+    char (*device)[128]; /* their names */
     struct spans commands, phases;
-    char **name;            /* names[0] stands for all that found no room */
-    uint16_t *slot;         /* where a name is, by its hash: 1 + its number */
+    char **name;    /* names[0] stands for all that found no room */
+    uint16_t *slot; /* where a name is, by its hash: 1 + its number */
     uint32_t names;
 };
 
@@ -75,8 +75,8 @@ struct profile {
     uint64_t serial;      /* no two profiles of a process share it */
     CLCONTEXT *cp;
     bool on;
-    bool print_at_end; /* the environment asked */
-    int64_t *offset;   /* host clock minus device clock, ns, per device */
+    bool print_at_end;    /* the environment asked */
+    int64_t *offset;      /* host clock minus device clock, ns, per device */
     pthread_mutex_t lock; /* guards what follows */
     struct profile_row *rows;
     struct profile_row **transfer; /* [device * TRANSFER_KINDS + direction] */

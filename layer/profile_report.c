@@ -22,10 +22,15 @@ static int by_device_and_total(const void *a, const void *b)
 /* p->lock is held. */
 static void fill_row(struct clprofile_row *out, const struct profile_row *r)
 {
-    *out = (struct clprofile_row){.device = r->dev, .name = r->profile->timeline->name[r->name],
-                                  .kind = r->kind, .count = r->count, .total = 1e-9 * (double)r->total,
-                                  .minimum = 1e-9 * (double)r->minimum, .maximum = 1e-9 * (double)r->maximum,
-                                  .bytes = r->bytes, .flops = r->flops};
+    *out = (struct clprofile_row){.device = r->dev,
+                                  .name = r->profile->timeline->name[r->name],
+                                  .kind = r->kind,
+                                  .count = r->count,
+                                  .total = 1e-9 * (double)r->total,
+                                  .minimum = 1e-9 * (double)r->minimum,
+                                  .maximum = 1e-9 * (double)r->maximum,
+                                  .bytes = r->bytes,
+                                  .flops = r->flops};
 }
 
 /* Measuring a peak launches kernels: not under the profile's lock. */
@@ -112,7 +117,10 @@ static double device_total(const struct report *report, cl_uint dev)
     return total;
 }
 
-static double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
+static double share_of(double part, double whole)
+{
+    return whole > 0 ? part / whole : 0;
+}
 
 static void print_rate(FILE *fp, double amount, double seconds, double unit)
 {
@@ -138,12 +146,16 @@ static void print_line(FILE *fp, const struct clprofile_row *r, int width, doubl
 
 static void print_overlap(FILE *fp, const struct report *report)
 {
-    fprintf(fp, "kernels of two or more devices ran at once for %.3f ms of the %.3f ms in which any did (%.1f%%)\n",
-            1e-6 * (double)report->overlap, 1e-6 * (double)report->busy,
-            100 * share_of((double)report->overlap, (double)report->busy));
+    fprintf(
+        fp,
+        "kernels of two or more devices ran at once for %.3f ms of the %.3f ms in which any did (%.1f%%)\n",
+        1e-6 * (double)report->overlap, 1e-6 * (double)report->busy,
+        100 * share_of((double)report->overlap, (double)report->busy));
     if (report->beyond)
-        fprintf(fp, "(that is of the first commands only: %zu later ones are in the lines above, not in this one)\n",
-                report->beyond);
+        fprintf(
+            fp,
+            "(that is of the first commands only: %zu later ones are in the lines above, not in this one)\n",
+            report->beyond);
 }
 
 static void print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
@@ -228,9 +240,9 @@ static void print_json(FILE *fp, CLCONTEXT *cp, const struct report *report)
     json_t *devices = json_array();
     for (cl_uint dev = 0; dev < cp->ndev; dev++)
         json_array_append_new(devices, json_device(cp, dev, report));
-    json_t *root = json_pack("{s:o, s:f, s:f, s:I}", "devices", devices, "busy_s", 1e-9 * (double)report->busy,
-                             "overlap_s", 1e-9 * (double)report->overlap, "spans_not_kept",
-                             (json_int_t)report->beyond);
+    json_t *root =
+        json_pack("{s:o, s:f, s:f, s:I}", "devices", devices, "busy_s", 1e-9 * (double)report->busy,
+                  "overlap_s", 1e-9 * (double)report->overlap, "spans_not_kept", (json_int_t)report->beyond);
     json_dumpf(root, fp, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     fputc('\n', fp);
     json_decref(root);
@@ -240,7 +252,10 @@ static void print_json(FILE *fp, CLCONTEXT *cp, const struct report *report)
 
 /* Numbers have points, whatever locale the program has chosen. */
 static locale_t c_locale;
-static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+static void make_c_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
 
 int profile_report(CLCONTEXT *cp, FILE *fp, int format, bool measure)
 {
@@ -258,7 +273,8 @@ int profile_report(CLCONTEXT *cp, FILE *fp, int format, bool measure)
         print_table(fp, cp, &report);
     uselocale(before);
     free(report.row);
-    return fflush(fp) != 0 || ferror(fp) ? fail(EIO, 0, "clprofile_report: the profile cannot be written") : 0;
+    return fflush(fp) != 0 || ferror(fp) ? fail(EIO, 0, "clprofile_report: the profile cannot be written")
+                                         : 0;
 }
 
 STDCL_API int clprofile_report(CLCONTEXT *cp, FILE *fp, int format)

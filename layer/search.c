@@ -14,7 +14,7 @@
 #include <math.h>
 #include <time.h>
 
-enum { MAX_KNOBS = 32, MAX_VALUES = 32, RUNS = 3, TURNS = 2, SEEN_SLOTS = 1 << 14 };
+enum { MAX_KNOBS = 32, MAX_VALUES = 32, RUNS = 3, TURNS = 3, LAST_TURNS = 7, SEEN_SLOTS = 1 << 14 };
 static const double BETTER = 1.01;      /* less is noise */
 static const double HOPELESS = 0.5;     /* of the best rate: not measured a second time */
 static const double RANDOM_SHARE = 0.4; /* of the budget, at most */
@@ -83,8 +83,8 @@ static void write_shape(const struct search *s, struct candidate *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->kernel->nknobs && n < sizeof c->shape; i++)
-        n += (size_t)snprintf(c->shape + n, sizeof c->shape - n, "%s%s=%d", i ? " " : "", s->kernel->knob[i].key,
-                              s->values[i][c->index[i]]);
+        n += (size_t)snprintf(c->shape + n, sizeof c->shape - n, "%s%s=%d", i ? " " : "",
+                              s->kernel->knob[i].key, s->values[i][c->index[i]]);
     if (n < sizeof c->shape)
         snprintf(c->shape + n, sizeof c->shape - n, "%s", s->others);
 }
@@ -297,7 +297,7 @@ static void playoff(struct search *s)
     if (s->stopped || s->first.rate == 0)
         return;
     if (strcmp(s->first.shape, s->best.shape) != 0) {
-        take_turns(s, &s->first, &s->best, RUNS);
+        take_turns(s, &s->first, &s->best, LAST_TURNS);
         if (s->best.rate < BETTER * s->first.rate)
             s->best = s->first;
     } else {
@@ -314,14 +314,16 @@ static void search_all(struct search *s, const char *shape)
     playoff(s);
 }
 
-static int check(const struct cltune_kernel *k, double budget, const struct cltune_row *row, const double *rate)
+static int check(const struct cltune_kernel *k, double budget, const struct cltune_row *row,
+                 const double *rate)
 {
     if (!k || !row || !rate)
         return fail(EINVAL, 0, "cltune_search: the kernel or the result is NULL");
     if (!k->name || !k->open || !k->close || !k->verify || !k->measure)
         return fail(EINVAL, 0, "cltune_search: the kernel lacks its name, open, close, verify or measure");
     if (k->nknobs == 0 || k->nknobs > MAX_KNOBS)
-        return fail(EINVAL, 0, "cltune_search: %s has %zu knobs; there must be 1 to %d", k->name, k->nknobs, MAX_KNOBS);
+        return fail(EINVAL, 0, "cltune_search: %s has %zu knobs; there must be 1 to %d", k->name, k->nknobs,
+                    MAX_KNOBS);
     for (size_t i = 0; i < k->nknobs; i++)
         if (k->knob[i].count == 0 || k->knob[i].count > MAX_VALUES)
             return fail(EINVAL, 0, "cltune_search: knob %s of %s has %zu values; there must be 1 to %d",
@@ -340,8 +342,13 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
     uint64_t *seen = calloc(SEEN_SLOTS, sizeof *seen);
     int status = s && seen ? 0 : fail(ENOMEM, 0, "cltune_search: no memory on the host");
     if (status == 0) {
-        *s = (struct search){.kernel = kernel, .start = now(), .random = seed, .told = told, .arg = arg,
-                             .progress.budget = budget, .seen = seen};
+        *s = (struct search){.kernel = kernel,
+                             .start = now(),
+                             .random = seed,
+                             .told = told,
+                             .arg = arg,
+                             .progress.budget = budget,
+                             .seen = seen};
         s->problem = kernel->open(cp, dev, size);
         status = s->problem ? 0 : -1;
     }
@@ -349,14 +356,15 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
         search_all(s, row->shape);
         kernel->close(s->problem);
         if (s->best.rate <= 0)
-            status = fail(ENOENT, 0, "cltune_search: of %zu shapes of %s none gives a right answer (%zu cannot "
-                          "run, %zu are wrong)", s->progress.tried, kernel->name, s->progress.refused,
-                          s->progress.wrong);
+            status = fail(ENOENT, 0,
+                          "cltune_search: of %zu shapes of %s none gives a right answer (%zu cannot "
+                          "run, %zu are wrong)",
+                          s->progress.tried, kernel->name, s->progress.refused, s->progress.wrong);
     }
     if (status == 0) {
         memcpy(row->shape, s->best.shape, sizeof row->shape);
-        snprintf(row->source, sizeof row->source, "%.60s, size %zu: the best of %zu shapes", kernel->name, size,
-                 s->progress.tried - s->progress.refused);
+        snprintf(row->source, sizeof row->source, "%.60s, size %zu: the best of %zu shapes", kernel->name,
+                 size, s->progress.tried - s->progress.refused);
         *rate = s->best.rate;
     }
     free(seen);

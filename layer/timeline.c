@@ -171,8 +171,8 @@ static void write_time(FILE *fp, const char *key, uint64_t ns)
     fprintf(fp, "\"%s\":%llu.%03u,", key, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
-static void write_span(FILE *fp, const struct timeline *t, const struct span *s, const char *kind, unsigned pid,
-                       unsigned tid, uint64_t zero)
+static void write_span(FILE *fp, const struct timeline *t, const struct span *s, const char *kind,
+                       unsigned pid, unsigned tid, uint64_t zero)
 {
     uint64_t start = s->start > zero ? s->start : zero, end = s->end > start ? s->end : start;
     fprintf(fp, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", kind);
@@ -219,7 +219,8 @@ static void write_all(FILE *fp, const struct timeline *list, uint64_t zero)
     unsigned first = 1;
     size_t beyond = 0;
     fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
-          "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"host\"}}", fp);
+          "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"host\"}}",
+          fp);
     write_threads(fp, list);
     for (const struct timeline *t = list; t; t = t->next) {
         write_timeline(fp, t, first, zero);

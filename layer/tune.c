@@ -45,7 +45,7 @@ static const char *keep(const char *text)
     static struct kept {
         struct kept *next;
         char text[];
-    } *all;
+    } * all;
     for (const struct kept *k = all; k; k = k->next)
         if (strcmp(k->text, text) == 0)
             return k->text;
@@ -193,10 +193,8 @@ const json_t *tune_choose(const json_t *user, const json_t *shipped, const struc
     struct choice best = {.rank = TUNE_NONE};
     size_t i;
     json_t *row;
-    json_array_foreach(user, i, row)
-        consider(&best, row, rank_user(row, device), kernel, size);
-    json_array_foreach(shipped, i, row)
-        consider(&best, row, rank_shipped(row, device), kernel, size);
+    json_array_foreach(user, i, row) consider(&best, row, rank_user(row, device), kernel, size);
+    json_array_foreach(shipped, i, row) consider(&best, row, rank_shipped(row, device), kernel, size);
     *rank = best.rank;
     return best.row;
 }
@@ -206,10 +204,14 @@ const json_t *tune_choose(const json_t *user, const json_t *shipped, const struc
 static const char *reason_of(int rank, const struct tune_device *d)
 {
     switch (rank) {
-    case TUNE_EXACT: return "measured on this device and driver";
-    case TUNE_OTHER_DRIVER: return "measured on this device with another driver";
-    case TUNE_SHIPPED: return "shipped for this device";
-    default: return d->family[rank - TUNE_FAMILY + 1] ? "shipped for its family" : "shipped for any such device";
+    case TUNE_EXACT:
+        return "measured on this device and driver";
+    case TUNE_OTHER_DRIVER:
+        return "measured on this device with another driver";
+    case TUNE_SHIPPED:
+        return "shipped for this device";
+    default:
+        return d->family[rank - TUNE_FAMILY + 1] ? "shipped for its family" : "shipped for any such device";
     }
 }
 
@@ -218,13 +220,13 @@ static void fill(struct cltune_row *out, const json_t *row, int rank, const stru
 {
     memset(out, 0, sizeof *out);
     if (!row) {
-        snprintf(out->source, sizeof out->source, "%.60s, size %zu: no row for %.90s, the kernel's own defaults",
-                 kernel, size, d->name);
+        snprintf(out->source, sizeof out->source,
+                 "%.60s, size %zu: no row for %.90s, the kernel's own defaults", kernel, size, d->name);
         return;
     }
     snprintf(out->shape, sizeof out->shape, "%s", text_of(row, "shape"));
-    snprintf(out->source, sizeof out->source, "%.60s, size %zu: the row of %.90s for size %lld, %s", kernel, size,
-             text_of(row, "device"), (long long)json_integer_value(json_object_get(row, "size")),
+    snprintf(out->source, sizeof out->source, "%.60s, size %zu: the row of %.90s for size %lld, %s", kernel,
+             size, text_of(row, "device"), (long long)json_integer_value(json_object_get(row, "size")),
              reason_of(rank, d));
 }
 
@@ -271,15 +273,18 @@ STDCL_API int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_
     if (!kernel || !*kernel || !shape || !unit)
         return fail(EINVAL, 0, "cltune_store: the kernel's name, the shape or the unit is missing");
     if (!tune_is_shape(shape))
-        return fail(EINVAL, 0, "cltune_store: \"%.100s\" is no shape; that is words KEY=NUMBER, in all less than "
-                    "%zu bytes", shape, sizeof((struct cltune_row *)0)->shape);
+        return fail(EINVAL, 0,
+                    "cltune_store: \"%.100s\" is no shape; that is words KEY=NUMBER, in all less than "
+                    "%zu bytes",
+                    shape, sizeof((struct cltune_row *)0)->shape);
     if (!isfinite(rate) || size > INT64_MAX)
         return fail(EINVAL, 0, "cltune_store: a rate of %g for a size of %zu", rate, size);
     if (!tune_path(path, sizeof path, ""))
         return fail(ENOENT, 0, "cltune_store: neither XDG_CACHE_HOME nor HOME says where to keep tune.json");
     clGetDeviceInfo(d->id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
-    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:s}", "kernel", kernel, "device", d->name, "driver",
-                            driver, "size", (json_int_t)size, "shape", shape, "rate", rate, "unit", unit);
+    json_t *row =
+        json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:s}", "kernel", kernel, "device", d->name, "driver",
+                  driver, "size", (json_int_t)size, "shape", shape, "rate", rate, "unit", unit);
     if (!row)
         return fail(EINVAL, 0, "cltune_store: a text is not UTF-8");
     pthread_mutex_lock(&store_lock); /* one thread at a time: they share the temporary file's name */

@@ -78,9 +78,8 @@ json_t *tune_parse(const char *text, size_t size, char *why, size_t room)
     else if (!json_is_array(rows))
         snprintf(why, room, "it has no list of rows");
     else
-        json_array_foreach(rows, i, row)
-            if (!*why && (fault = fault_of(row)))
-                snprintf(why, room, "row %zu %s", i + 1, fault);
+        json_array_foreach(rows, i, row) if (!*why && (fault = fault_of(row)))
+            snprintf(why, room, "row %zu %s", i + 1, fault);
     rows = *why ? NULL : json_incref(rows);
     json_decref(root);
     return rows;
@@ -147,8 +146,8 @@ static bool write_rows(FILE *fp, const json_t *rows)
     size_t i;
     json_t *row;
     bool ok = fputs("{\"format\": \"" TUNE_FORMAT "\", \"rows\": [", fp) >= 0;
-    json_array_foreach(rows, i, row)
-        ok = ok && fputs(i ? ",\n " : "\n ", fp) >= 0 && json_dumpf(row, fp, JSON_REAL_PRECISION(6)) == 0;
+    json_array_foreach(rows, i, row) ok =
+        ok && fputs(i ? ",\n " : "\n ", fp) >= 0 && json_dumpf(row, fp, JSON_REAL_PRECISION(6)) == 0;
     ok = ok && fputs("\n]}\n", fp) >= 0 && fflush(fp) == 0;
     return ok && fsync(fileno(fp)) == 0;
 }
@@ -235,6 +234,8 @@ int tune_put(const char *path, json_t *row)
         close(fd);
     if (ok)
         return 0;
-    return fail(code ? code : EIO, 0, "cltune_store: the row cannot be kept in %s: %s; XDG_CACHE_HOME may name "
-                "another folder", path, strerror(code ? code : EIO));
+    return fail(code ? code : EIO, 0,
+                "cltune_store: the row cannot be kept in %s: %s; XDG_CACHE_HOME may name "
+                "another folder",
+                path, strerror(code ? code : EIO));
 }

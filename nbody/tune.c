@@ -45,8 +45,10 @@ struct problem {
     size_t n, nsamples, sample[SAMPLES];
     double *mass, (*pos)[3], (*vel)[3], *found; /* found: n x 6 */
     double right[SAMPLES][6];                   /* acceleration and jerk */
-    struct nbody *nb;                           /* the engine of the last shape */
-    char shape[512];
+    struct engine {                             /* of the last two shapes, for rivals take turns */
+        struct nbody *nb;
+        char shape[512];
+    } engine[2]; /* the first was used last */
 };
 
 /* Sums over all j for one body, in plain C. */
@@ -72,7 +74,8 @@ static void right_answer(const struct problem *p, size_t i, double out[6])
 static void problem_close(void *problem)
 {
     struct problem *p = problem;
-    nbody_free(p->nb);
+    nbody_free(p->engine[0].nb);
+    nbody_free(p->engine[1].nb);
     if (p->ctx)
         clcontext_destroy(p->ctx);
     free(p->mass);
@@ -128,16 +131,27 @@ static void *problem_open(CLCONTEXT *cp, cl_uint dev, size_t n, enum nbody_preci
     return NULL;
 }
 
-/* The engine of a shape, kept until another shape comes. */
-static int use(struct problem *p, const char *shape)
+static void swap(struct problem *p)
 {
-    if (p->nb && strcmp(shape, p->shape) == 0)
-        return 0;
-    nbody_free(p->nb);
-    snprintf(p->shape, sizeof p->shape, "%s", shape);
-    p->options.shape = p->shape;
-    p->nb = nbody_create(&p->options, p->n, p->mass, (const double(*)[3])p->pos, (const double(*)[3])p->vel);
-    return p->nb ? 0 : -1;
+    const struct engine first = p->engine[0];
+    p->engine[0] = p->engine[1];
+    p->engine[1] = first;
+}
+
+/* Makes the first engine that of a shape; `fresh`: with bodies that no measurement has moved. */
+static struct nbody *use(struct problem *p, const char *shape, bool fresh)
+{
+    struct engine *e = p->engine;
+    if (!e[0].nb || strcmp(shape, e[0].shape) != 0)
+        swap(p);
+    if (e[0].nb && strcmp(shape, e[0].shape) == 0 && !fresh)
+        return e[0].nb;
+    nbody_free(e[0].nb);
+    snprintf(e[0].shape, sizeof e[0].shape, "%s", shape);
+    p->options.shape = e[0].shape;
+    e[0].nb =
+        nbody_create(&p->options, p->n, p->mass, (const double(*)[3])p->pos, (const double(*)[3])p->vel);
+    return e[0].nb;
 }
 
 /* ---- What the search calls. ------------------------------------------------------------------- */
@@ -162,10 +176,9 @@ static int allowed(void *problem, const char *shape)
 static int verify(void *problem, const char *shape)
 {
     struct problem *p = problem;
-    p->shape[0] = '\0'; /* bodies that no measurement has moved */
-    if (use(p, shape) != 0)
+    struct nbody *nb = use(p, shape, true);
+    if (!nb)
         return -1;
-    struct nbody *nb = p->nb;
     const bool jerk = uses_jerks(nb);
     const cl_uint planes = jerk ? 6 : 3;
     if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, jerk ? JERKS : FORCES) != 0)
@@ -200,12 +213,13 @@ static double now(void)
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
-    if (use(p, shape) != 0 || nbody_step(p->nb, 1) != 0)
+    struct nbody *nb = use(p, shape, false);
+    if (!nb || nbody_step(nb, 1) != 0)
         return -1;
     double took = 0;
     for (size_t steps = 1; took < 0.05; steps *= 2) {
         const double start = now();
-        if (nbody_step(p->nb, steps) != 0)
+        if (nbody_step(nb, steps) != 0)
             return -1;
         took = now() - start;
         *seconds = took / (double)steps;

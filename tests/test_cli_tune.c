@@ -56,7 +56,8 @@ static void read_what_was_said(void)
 static int run(const char *arguments)
 {
     char line[3 * PATH_MAX];
-    snprintf(line, sizeof line, "cd '%.1000s' && exec '%.1000s' %s >out 2>err </dev/null", files_folder, command, arguments);
+    snprintf(line, sizeof line, "cd '%.1000s' && exec '%.1000s' %s >out 2>err </dev/null", files_folder,
+             command, arguments);
     int status = system(line);
     read_what_was_said();
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
@@ -150,7 +151,8 @@ static void keeps_and_uses_what_it_finds(void **unused)
     expect(0, "nbody -n 500 --steps 3 --explain -q");
     contains(err, "nbody.direct.single, size 500: the row of ");
     contains(err, "measured on this device and driver");
-    long group = cltune_value(text_of(after, "shape"), "group", -1), items = cltune_value(text_of(after, "shape"), "items", -1);
+    long group = cltune_value(text_of(after, "shape"), "group", -1),
+         items = cltune_value(text_of(after, "shape"), "items", -1);
     char word[64];
     snprintf(word, sizeof word, "group=%ld ", group);
     contains(err, word);
@@ -196,7 +198,8 @@ static void lists(void **unused)
     size_t i;
     json_t *kernels = json_object_get(report, "kernels");
     assert_int_equal(json_array_size(kernels), 2);
-    json_array_foreach(kernels, i, row) {
+    json_array_foreach(kernels, i, row)
+    {
         assert_true(number_of(row, "size") == 77);
         contains(text_of(row, "source"), text_of(row, "kernel"));
         assert_true(json_object_size(json_object_get(row, "knobs")) > 3);
@@ -211,10 +214,11 @@ static void lists(void **unused)
 static void exports_rows_as_they_are_shipped(void **unused)
 {
     (void)unused;
-    put_text(in_folder("rows.json"),
-             "{\"format\": \"stdcl-tuning-1\", \"rows\": [\n"
-             " {\"kernel\": \"other\", \"device\": \"family:gpu\", \"size\": 64, \"shape\": \"a=1\", \"note\": \"stays\"},\n"
-             " {\"kernel\": \"nbody.direct.single\", \"device\": \"family:x\", \"size\": 512, \"shape\": \"a=2\"}]}");
+    put_text(
+        in_folder("rows.json"),
+        "{\"format\": \"stdcl-tuning-1\", \"rows\": [\n"
+        " {\"kernel\": \"other\", \"device\": \"family:gpu\", \"size\": 64, \"shape\": \"a=1\", \"note\": \"stays\"},\n"
+        " {\"kernel\": \"nbody.direct.single\", \"device\": \"family:x\", \"size\": 512, \"shape\": \"a=2\"}]}");
     json_t *report = search(SEARCH " --dry-run --export rows.json --as family:x");
     json_t *file = from_file("rows.json"), *rows = json_object_get(file, "rows");
     assert_string_equal(text_of(file, "format"), "stdcl-tuning-1");
@@ -316,8 +320,8 @@ static void keeps_the_best_so_far(void **unused)
         int to = open(in_folder("out"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
         dup2(to, STDOUT_FILENO);
         dup2(open(in_folder("err"), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
-        execl(command, "stdcl", "tune", "nbody.direct.single", "nbody.direct.double", "--size", "500", "--minutes", "30",
-              "--json", (char *)NULL);
+        execl(command, "stdcl", "tune", "nbody.direct.single", "nbody.direct.double", "--size", "500",
+              "--minutes", "30", "--json", (char *)NULL);
         _exit(126);
     }
     sleep(3);
@@ -345,14 +349,15 @@ static void profiles_a_run(void **unused)
     json_t *profile = parsed(err), *trace = from_file("trace.json"), *row;
     json_t *rows = json_object_get(json_array_get(json_object_get(profile, "devices"), 0), "rows");
     size_t i, launches = 0;
-    json_array_foreach(rows, i, row)
-        if (strcmp(text_of(row, "name"), "forces") == 0) {
-            launches = (size_t)number_of(row, "count");
-            assert_true(number_of(row, "flops_per_s") > 0 && number_of(row, "peak_percent") > 0);
-        }
+    json_array_foreach(rows, i, row) if (strcmp(text_of(row, "name"), "forces") == 0)
+    {
+        launches = (size_t)number_of(row, "count");
+        assert_true(number_of(row, "flops_per_s") > 0 && number_of(row, "peak_percent") > 0);
+    }
     assert_true(launches >= 20);
     size_t spans = 0, steps = 0;
-    json_array_foreach(json_object_get(trace, "traceEvents"), i, row) {
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, row)
+    {
         spans += strcmp(text_of(row, "name"), "forces") == 0;
         steps += strcmp(text_of(row, "name"), "steps") == 0;
     }
@@ -379,9 +384,16 @@ int main(int argc, char **argv)
     keep_compiled_kernels();
 #define TEST(name) cmocka_unit_test_setup(name, own_cache)
     const struct CMUnitTest tests[] = {
-        TEST(keeps_and_uses_what_it_finds), TEST(dry_runs_keep_nothing), TEST(reports_as_text), TEST(lists),
-        TEST(exports_rows_as_they_are_shipped), TEST(exports_into_no_other_file), TEST(refuses_wrong_usage),
-        TEST(refuses_places_it_cannot_write), TEST(warns_once_of_a_spoilt_store), TEST(keeps_the_best_so_far),
+        TEST(keeps_and_uses_what_it_finds),
+        TEST(dry_runs_keep_nothing),
+        TEST(reports_as_text),
+        TEST(lists),
+        TEST(exports_rows_as_they_are_shipped),
+        TEST(exports_into_no_other_file),
+        TEST(refuses_wrong_usage),
+        TEST(refuses_places_it_cannot_write),
+        TEST(warns_once_of_a_spoilt_store),
+        TEST(keeps_the_best_so_far),
         TEST(profiles_a_run),
     };
     int status = cmocka_run_group_tests(tests, files_create, files_remove);

@@ -176,8 +176,10 @@ int main(void)
     unsetenv("STDCL_PROFILE");
     unsetenv("STDCL_TRACE");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_measured_once_by_many_threads), cmocka_unit_test(stays_out_of_the_profile),
-        cmocka_unit_test(agrees_with_plain_c),              cmocka_unit_test(remembers),
+        cmocka_unit_test(is_measured_once_by_many_threads),
+        cmocka_unit_test(stays_out_of_the_profile),
+        cmocka_unit_test(agrees_with_plain_c),
+        cmocka_unit_test(remembers),
         cmocka_unit_test(says_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -228,7 +228,9 @@ static void tells_the_share_of_the_peak(void **unused)
     int *x = new_block();
     struct clpeak_info peak;
     works(clpeak(cp, 0, &peak));
-    const struct { double flops, bytes; } told[] = {{1e4, 0}, {0, 3e4}, {1, 5e4}, {6e6, 1}};
+    const struct {
+        double flops, bytes;
+    } told[] = {{1e4, 0}, {0, 3e4}, {1, 5e4}, {6e6, 1}};
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         works(clprofile_work(kernel("add"), told[i].flops, told[i].bytes, CLPROF_SINGLE));
         works(clprofile_reset(cp));
@@ -500,9 +502,17 @@ static void prints_csv(void **unused)
         assert_string_equal(field[1], info[r->device].dev_name);
         assert_string_equal(field[2], r->kind == CL_KERNEL_EVENT ? "kernel" : "transfer");
         assert_string_equal(field[3], r->name);
-        const double right[11] = {(double)r->count, r->total, r->total / (double)r->count, r->minimum,
-                                  r->maximum, -1, r->bytes, r->bytes / r->total, r->flops,
-                                  r->flops / r->total, r->peak_percent};
+        const double right[11] = {(double)r->count,
+                                  r->total,
+                                  r->total / (double)r->count,
+                                  r->minimum,
+                                  r->maximum,
+                                  -1,
+                                  r->bytes,
+                                  r->bytes / r->total,
+                                  r->flops,
+                                  r->flops / r->total,
+                                  r->peak_percent};
         for (int k = 0; k < 11; k++)
             if (k != 5)
                 same(strtod(field[4 + k], NULL), right[k], k == 10 ? 1e-3 : 1e-5);
@@ -533,9 +543,11 @@ static void prints_json(void **unused)
     size_t n = 0, d, i;
     json_t *devices = json_object_get(root, "devices");
     assert_int_equal(json_array_size(devices), clgetndev(cp));
-    json_array_foreach(devices, d, device) {
+    json_array_foreach(devices, d, device)
+    {
         double share = 0;
-        json_array_foreach(json_object_get(device, "rows"), i, r) {
+        json_array_foreach(json_object_get(device, "rows"), i, r)
+        {
             const struct clprofile_row *right = &row[n++];
             assert_int_equal(right->device, d);
             assert_string_equal(json_string_value(json_object_get(r, "name")), right->name);
@@ -564,7 +576,8 @@ static void ignores_the_locale(void **unused)
     (void)unused;
     char command[PATH_MAX + 100], *text;
     int *x = new_block();
-    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%.1000s/de_DE.UTF-8' >/dev/null 2>&1", files_folder);
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%.1000s/de_DE.UTF-8' >/dev/null 2>&1",
+             files_folder);
     if (system(command) != 0 || setenv("LOCPATH", files_folder, 1) != 0 ||
         !setlocale(LC_NUMERIC, "de_DE.UTF-8")) {
         print_message("localedef cannot make a locale with decimal commas here\n");
@@ -753,7 +766,8 @@ static void environment_prints_csv_and_json(void **unused)
     json_t *root = json_loads(text, JSON_DISABLE_EOF_CHECK, &error);
     if (!root)
         fail_msg("%s: %s", error.text, text);
-    json_t *add = json_array_get(json_object_get(json_array_get(json_object_get(root, "devices"), 0), "rows"), 0);
+    json_t *add =
+        json_array_get(json_object_get(json_array_get(json_object_get(root, "devices"), 0), "rows"), 0);
     assert_true(number(add, "count") == 3 && number(add, "flops") == 3000);
     assert_true(number(add, "peak_percent") > 0);
     json_decref(root);
@@ -791,7 +805,8 @@ static void environment_writes_a_timeline(void **unused)
         if (!root)
             fail_msg("%s", error.text);
         size_t i, kernels[4] = {0}, phases = 0;
-        json_array_foreach(json_object_get(root, "traceEvents"), i, e) {
+        json_array_foreach(json_object_get(root, "traceEvents"), i, e)
+        {
             const char *kind = json_string_value(json_object_get(e, "cat"));
             size_t pid = (size_t)number(e, "pid");
             if (kind && strcmp(kind, "kernel") == 0 && pid < 4)
@@ -816,17 +831,30 @@ int main(int argc, char **argv)
     unsetenv("STDCL_TRACE");
 #define PROFILED(test) cmocka_unit_test_setup_teardown(test, open_profiled, close_profiled)
     const struct CMUnitTest tests[] = {
-        PROFILED(counts_launches_and_bytes), PROFILED(counts_once_however_collected),
-        PROFILED(agrees_with_the_hosts_clock), PROFILED(sorts_by_device_and_total),
-        PROFILED(zero_copy_moves_no_bytes), PROFILED(adds_up_the_work_told),
-        PROFILED(tells_the_share_of_the_peak), PROFILED(keeps_precisions_apart),
-        PROFILED(refuses_what_is_no_work), PROFILED(turns_on_and_off), PROFILED(resets),
-        PROFILED(costs_nothing_where_never_on), PROFILED(says_what_is_missing),
-        PROFILED(ends_with_commands_in_flight), PROFILED(prints_a_table), PROFILED(prints_csv),
-        PROFILED(prints_json), PROFILED(ignores_the_locale), PROFILED(counts_all_threads),
+        PROFILED(counts_launches_and_bytes),
+        PROFILED(counts_once_however_collected),
+        PROFILED(agrees_with_the_hosts_clock),
+        PROFILED(sorts_by_device_and_total),
+        PROFILED(zero_copy_moves_no_bytes),
+        PROFILED(adds_up_the_work_told),
+        PROFILED(tells_the_share_of_the_peak),
+        PROFILED(keeps_precisions_apart),
+        PROFILED(refuses_what_is_no_work),
+        PROFILED(turns_on_and_off),
+        PROFILED(resets),
+        PROFILED(costs_nothing_where_never_on),
+        PROFILED(says_what_is_missing),
+        PROFILED(ends_with_commands_in_flight),
+        PROFILED(prints_a_table),
+        PROFILED(prints_csv),
+        PROFILED(prints_json),
+        PROFILED(ignores_the_locale),
+        PROFILED(counts_all_threads),
         PROFILED(waits_for_what_each_thread_started),
-        cmocka_unit_test(environment_prints_tables), cmocka_unit_test(environment_prints_csv_and_json),
-        cmocka_unit_test(environment_may_say_no), cmocka_unit_test(environment_writes_a_timeline),
+        cmocka_unit_test(environment_prints_tables),
+        cmocka_unit_test(environment_prints_csv_and_json),
+        cmocka_unit_test(environment_may_say_no),
+        cmocka_unit_test(environment_writes_a_timeline),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

@@ -21,7 +21,10 @@ static struct {
     bool broken;    /* cannot be opened */
     /* What was done with it. */
     size_t opened, closed, calls;
-    struct { char what; char shape[100]; } call[MAX_CALLS]; /* 'a'llowed, 'm'easure, 'v'erify */
+    struct {
+        char what;
+        char shape[100];
+    } call[MAX_CALLS]; /* 'a'llowed, 'm'easure, 'v'erify */
 } made;
 
 static void note(char what, const char *shape)
@@ -86,8 +89,17 @@ static const struct cltune_knob knobs[] = {
 };
 static const size_t sizes[] = {1000};
 static const struct cltune_kernel kernel = {
-    .name = "made.up", .unit = "items/s", .knob = knobs, .nknobs = 5, .sizes = sizes, .nsizes = 1,
-    .open = open_made, .close = close_made, .allowed = allowed_made, .verify = verify_made, .measure = measure_made,
+    .name = "made.up",
+    .unit = "items/s",
+    .knob = knobs,
+    .nknobs = 5,
+    .sizes = sizes,
+    .nsizes = 1,
+    .open = open_made,
+    .close = close_made,
+    .allowed = allowed_made,
+    .verify = verify_made,
+    .measure = measure_made,
 };
 
 static double octaves(const char *shape, const char *key, double best)
@@ -175,7 +187,10 @@ static void climbs_a_hill(void **unused)
 static void is_the_same_for_the_same_seed(void **unused)
 {
     (void)unused;
-    static struct { size_t calls; char what[MAX_CALLS], shape[MAX_CALLS][100]; } once;
+    static struct {
+        size_t calls;
+        char what[MAX_CALLS], shape[MAX_CALLS][100];
+    } once;
     works(search(60, 7));
     once.calls = made.calls;
     for (size_t i = 0; i < made.calls; i++) {
@@ -255,8 +270,14 @@ static double noise_of(const char *shape, uint64_t salt)
 }
 
 /* Shapes that compute nonsense are the fastest of all. */
-static bool right_by_chance(const char *shape) { return noise_of(shape, 1) < 0.6; }
-static bool allowed_by_chance(const char *shape) { return noise_of(shape, 2) < 0.8; }
+static bool right_by_chance(const char *shape)
+{
+    return noise_of(shape, 1) < 0.6;
+}
+static bool allowed_by_chance(const char *shape)
+{
+    return noise_of(shape, 2) < 0.8;
+}
 static double faster_when_wrong(const char *shape)
 {
     return noise_of(shape, 3) < 0.05 ? -1 : (right_by_chance(shape) ? 1 : 10) * (0.1 + noise_of(shape, 4));
@@ -271,7 +292,8 @@ static void a_wrong_answer_never_wins(void **unused)
     size_t wrong = 0, refused = 0;
     for (landscape = 0; landscape < 300; landscape++) {
         works(search(60, landscape));
-        assert_true(right_by_chance(row.shape) && allowed_by_chance(row.shape) && faster_when_wrong(row.shape) > 0);
+        assert_true(right_by_chance(row.shape) && allowed_by_chance(row.shape) &&
+                    faster_when_wrong(row.shape) > 0);
         assert_true(calls_of('v', row.shape) > 0);
         wrong += last.last.wrong;
         refused += last.last.refused;
@@ -279,8 +301,14 @@ static void a_wrong_answer_never_wins(void **unused)
     assert_true(wrong > 300 && refused > 300); /* there was something to get wrong */
 }
 
-static bool never(const char *shape) { return !shape; }
-static double not_at_all(const char *shape) { return shape ? -1 : 0; }
+static bool never(const char *shape)
+{
+    return !shape;
+}
+static double not_at_all(const char *shape)
+{
+    return shape ? -1 : 0;
+}
 
 static void says_when_nothing_is_right(void **unused)
 {
@@ -386,7 +414,8 @@ static void begins_with_the_known_row(void **unused)
     works(cltune_store(cp, 0, "made.up", 1000, "chunk=38 d=2 a=48 c=8 b=4 flag=0 z=-7", 1, "items/s"));
     last.stop_at = 1;
     works(search(60, 1));
-    assert_string_equal(row.shape, "a=48 b=4 c=8 d=2 flag=0 chunk=38 z=-7"); /* 48 is no value of the knob's */
+    assert_string_equal(row.shape,
+                        "a=48 b=4 c=8 d=2 flag=0 chunk=38 z=-7"); /* 48 is no value of the knob's */
     assert_true(last.last.first_rate == hill(row.shape));
     last.stop_at = 0;
     works(search(60, 1));
@@ -500,16 +529,29 @@ static int create(void **state)
     return cp ? files_create(state) : -1;
 }
 
-static int destroy(void **state) { return clcontext_destroy(cp) | files_remove(state); }
+static int destroy(void **state)
+{
+    return clcontext_destroy(cp) | files_remove(state);
+}
 
 int main(void)
 {
 #define MADE(test) cmocka_unit_test_setup(test, a_new_kernel)
     const struct CMUnitTest tests[] = {
-        MADE(climbs_a_hill), MADE(is_the_same_for_the_same_seed), MADE(gets_past_constraints), MADE(moves_two_at_once),
-        MADE(a_wrong_answer_never_wins), MADE(says_when_nothing_is_right), MADE(takes_no_nonsense_for_a_rate),
-        MADE(respects_the_budget), MADE(ends_when_told), MADE(drops_hopeless_candidates),
-        MADE(begins_with_the_known_row), MADE(leaves_a_row_that_is_wrong), MADE(is_not_fooled_by_noise), MADE(is_not_fooled_by_luck),
+        MADE(climbs_a_hill),
+        MADE(is_the_same_for_the_same_seed),
+        MADE(gets_past_constraints),
+        MADE(moves_two_at_once),
+        MADE(a_wrong_answer_never_wins),
+        MADE(says_when_nothing_is_right),
+        MADE(takes_no_nonsense_for_a_rate),
+        MADE(respects_the_budget),
+        MADE(ends_when_told),
+        MADE(drops_hopeless_candidates),
+        MADE(begins_with_the_known_row),
+        MADE(leaves_a_row_that_is_wrong),
+        MADE(is_not_fooled_by_noise),
+        MADE(is_not_fooled_by_luck),
         MADE(wants_proper_arguments),
     };
     return cmocka_run_group_tests(tests, create, destroy);

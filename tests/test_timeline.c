@@ -85,7 +85,8 @@ static void read_trace(void)
     if (!trace)
         fail_msg("line %d: %s", error.line, error.text);
     events = 0;
-    json_array_foreach(json_object_get(trace, "traceEvents"), i, e) {
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, e)
+    {
         const char *phase = json_string_value(json_object_get(e, "ph"));
         ready(phase);
         if (strcmp(phase, "X") == 0)
@@ -117,7 +118,8 @@ static const char *label(long pid, long tid)
 {
     json_t *e;
     size_t i;
-    json_array_foreach(json_object_get(trace, "traceEvents"), i, e) {
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, e)
+    {
         const char *name = json_string_value(json_object_get(e, "name"));
         if (strcmp(json_string_value(json_object_get(e, "ph")), "M") != 0 || (long)number(e, "pid") != pid)
             continue;
@@ -151,7 +153,8 @@ static void has_a_track_for_everything(void **unused)
         assert_string_equal(label(1 + (long)dev, -1), info[dev].dev_name);
         assert_string_equal(label(1 + (long)dev, 0), "kernels");
         assert_string_equal(label(1 + (long)dev, 1), "transfers");
-        const struct event *in = find("transfer", "host to device", dev), *out = find("transfer", "device to host", dev);
+        const struct event *in = find("transfer", "host to device", dev),
+                           *out = find("transfer", "device to host", dev);
         assert_int_equal(in->pid, 1 + dev);
         assert_int_equal(in->tid, 1);
         assert_int_equal(out->tid, 1);
@@ -307,7 +310,8 @@ static void writes_whole_files_or_none(void **unused)
     DIR *dir;
     assert_int_equal(mkdir(folder, 0755), 0);
     fails(ENOENT, clprofile_trace(cp, in_folder("nowhere/trace.json")));
-    contains((clprofile_trace(cp, in_folder("nowhere/trace.json")), clerror()), "nowhere/trace.json: No such file");
+    contains((clprofile_trace(cp, in_folder("nowhere/trace.json")), clerror()),
+             "nowhere/trace.json: No such file");
     fails(EISDIR, clprofile_trace(cp, folder));
     fails(EINVAL, clprofile_trace(cp, NULL));
     fails(EINVAL, clprofile_trace(NULL, "trace.json"));
@@ -491,7 +495,8 @@ static void a_million_launches(void **unused)
     assert_int_equal(lines_with(in_folder("long.json"), "\"cat\":\"kernel\""), n < MAX_SPANS ? n : MAX_SPANS);
     assert_int_equal(lines_with(in_folder("long.json"), "all of it"), 1); /* the last phase to end */
     char beyond[64];
-    size_t phases = 1 + (n + 15) / 16, lost = (n > MAX_SPANS ? n - MAX_SPANS : 0) + (phases > MAX_PHASES ? phases - MAX_PHASES : 0);
+    size_t phases = 1 + (n + 15) / 16,
+           lost = (n > MAX_SPANS ? n - MAX_SPANS : 0) + (phases > MAX_PHASES ? phases - MAX_PHASES : 0);
     snprintf(beyond, sizeof beyond, "\"spans_not_kept\":%zu}", lost);
     assert_int_equal(lines_with(in_folder("long.json"), beyond), 1);
 }
@@ -502,10 +507,16 @@ int main(void)
     unsetenv("STDCL_TRACE");
 #define PROFILED(test) cmocka_unit_test_setup_teardown(test, open_profiled, close_profiled)
     const struct CMUnitTest tests[] = {
-        PROFILED(has_a_track_for_everything), PROFILED(sets_the_clocks), PROFILED(nests_phases_of_threads),
-        PROFILED(survives_unbalanced_phases), PROFILED(keeps_odd_names), PROFILED(writes_whole_files_or_none),
-        PROFILED(sees_devices_overlap), cmocka_unit_test(adds_up_overlap),
-        cmocka_unit_test(keeps_so_many_and_no_more), PROFILED(a_million_launches),
+        PROFILED(has_a_track_for_everything),
+        PROFILED(sets_the_clocks),
+        PROFILED(nests_phases_of_threads),
+        PROFILED(survives_unbalanced_phases),
+        PROFILED(keeps_odd_names),
+        PROFILED(writes_whole_files_or_none),
+        PROFILED(sees_devices_overlap),
+        cmocka_unit_test(adds_up_overlap),
+        cmocka_unit_test(keeps_so_many_and_no_more),
+        PROFILED(a_million_launches),
     };
     int status = cmocka_run_group_tests(tests, files_create, files_remove);
     json_decref(trace);

@@ -24,7 +24,8 @@ static int own_cache(void **unused)
     char folder[64];
     (void)unused;
     snprintf(folder, sizeof folder, "cache%d", number++);
-    return setenv("XDG_CACHE_HOME", in_folder(folder), 1) == 0 && mkdir(in_folder(folder), 0755) == 0 ? 0 : -1;
+    return setenv("XDG_CACHE_HOME", in_folder(folder), 1) == 0 && mkdir(in_folder(folder), 0755) == 0 ? 0
+                                                                                                      : -1;
 }
 
 static int no_cache(void **unused)
@@ -67,15 +68,17 @@ static void found(const char *kernel, size_t size, const char *shape)
 
 /* ---- Which row fits. ---- */
 
-static json_t *row_of(const char *kernel, const char *device, const char *driver, long long size, const char *shape)
+static json_t *row_of(const char *kernel, const char *device, const char *driver, long long size,
+                      const char *shape)
 {
-    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:s}", "kernel", kernel, "device", device, "driver", driver, "size",
-                            (json_int_t)size, "shape", shape);
+    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:s}", "kernel", kernel, "device", device, "driver", driver,
+                            "size", (json_int_t)size, "shape", shape);
     ready(row);
     return row;
 }
 
-static const char *chosen(const json_t *user, const json_t *shipped, const struct tune_device *d, size_t size, int *rank)
+static const char *chosen(const json_t *user, const json_t *shipped, const struct tune_device *d, size_t size,
+                          int *rank)
 {
     const json_t *row = tune_choose(user, shipped, d, "k", size, rank);
     return row ? json_string_value(json_object_get(row, "shape")) : "none";
@@ -85,11 +88,16 @@ static const char *chosen(const json_t *user, const json_t *shipped, const struc
 static void follows_the_order(void **unused)
 {
     (void)unused;
-    static const struct tune_device device = {"NVIDIA H200", "570.1", {"family:a", "family:b", "family:gpu", NULL}};
-    static const struct { bool user; const char *device, *driver; int rank; } place[] = {
-        {true, "NVIDIA H200", "570.1", TUNE_EXACT},   {true, "NVIDIA H200", "560.2", TUNE_OTHER_DRIVER},
-        {false, "H200", "", TUNE_SHIPPED},            {false, "family:a", "", TUNE_FAMILY},
-        {false, "family:b", "", TUNE_FAMILY + 1},     {false, "family:gpu", "", TUNE_FAMILY + 2},
+    static const struct tune_device device = {
+        "NVIDIA H200", "570.1", {"family:a", "family:b", "family:gpu", NULL}};
+    static const struct {
+        bool user;
+        const char *device, *driver;
+        int rank;
+    } place[] = {
+        {true, "NVIDIA H200", "570.1", TUNE_EXACT}, {true, "NVIDIA H200", "560.2", TUNE_OTHER_DRIVER},
+        {false, "H200", "", TUNE_SHIPPED},          {false, "family:a", "", TUNE_FAMILY},
+        {false, "family:b", "", TUNE_FAMILY + 1},   {false, "family:gpu", "", TUNE_FAMILY + 2},
     };
     enum { PLACES = sizeof place / sizeof *place };
     for (int from = 0; from <= PLACES; from++)
@@ -127,10 +135,13 @@ static void takes_the_nearest_size(void **unused)
 {
     (void)unused;
     static const struct tune_device device = {"d", "v", {NULL}};
-    static const struct { size_t size; const char *shape; } right[] = {
-        {0, "a=1"},     {1, "a=1"},      {1000, "a=1"},    {1024, "a=1"},      {2048, "a=1"},      {2900, "a=1"},
-        {3072, "a=2"},  {4096, "a=2"},   {8191, "a=2"},    {16384, "a=2"},     {24576, "a=3"},     {65536, "a=3"},
-        {1 << 20, "a=3"}, {SIZE_MAX, "a=3"},
+    static const struct {
+        size_t size;
+        const char *shape;
+    } right[] = {
+        {0, "a=1"},     {1, "a=1"},     {1000, "a=1"},    {1024, "a=1"},     {2048, "a=1"},
+        {2900, "a=1"},  {3072, "a=2"},  {4096, "a=2"},    {8191, "a=2"},     {16384, "a=2"},
+        {24576, "a=3"}, {65536, "a=3"}, {1 << 20, "a=3"}, {SIZE_MAX, "a=3"},
     };
     json_t *rows = json_array();
     int rank;
@@ -164,8 +175,9 @@ static void knows_shapes(void **unused)
 {
     (void)unused;
     static const char *const good[] = {"a=1", "group=128 items=4", "a=-3 b=0", "fp64=1 x_y=22"};
-    static const char *const bad[] = {"", " ", "a", "a=", "=1", "a=b", "a=1 ", " a=1", "a=1  b=2", "a=1,b=2", "a=1.5",
-                                      "a=1 b", "a=--1", "a=1\n", "-D A=1", "ä=1"};
+    static const char *const bad[] = {"",      " ",     "a",        "a=",      "=1",    "a=b",
+                                      "a=1 ",  " a=1",  "a=1  b=2", "a=1,b=2", "a=1.5", "a=1 b",
+                                      "a=--1", "a=1\n", "-D A=1",   "ä=1"};
     char longest[600];
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         if (!tune_is_shape(good[i]))
@@ -219,7 +231,9 @@ static void ships_sound_rows(void **unused)
     DIR *dir = opendir("../tuning");
     size_t rows = 0, i;
     bool checked = false;
-    const char *family = cpu_has("avx512f") ? "family:cpu-avx512" : cpu_has("avx2") ? "family:cpu-avx2" : "family:cpu";
+    const char *family = cpu_has("avx512f") ? "family:cpu-avx512"
+                         : cpu_has("avx2")  ? "family:cpu-avx2"
+                                            : "family:cpu";
     ready(dir);
     for (struct dirent *e; (e = readdir(dir));) {
         char path[300], why[256] = "";
@@ -230,7 +244,8 @@ static void ships_sound_rows(void **unused)
         json_t *list = tune_read(path, why, sizeof why);
         if (!list)
             fail_msg("%s: %s", path, why);
-        json_array_foreach(list, i, row) {
+        json_array_foreach(list, i, row)
+        {
             const char *device = json_string_value(json_object_get(row, "device"));
             rows++;
             if (!(info[0].dev_type & CL_DEVICE_TYPE_CPU) || strcmp(device, family) != 0)
@@ -301,8 +316,10 @@ static void sees_what_others_write(void **unused)
     char text[1024];
     const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
     for (int i = 0; i < 5; i++) {
-        snprintf(text, sizeof text, "{\"format\": \"stdcl-tuning-1\", \"rows\": [{\"kernel\": \"k\", \"device\": \"%s\", "
-                 "\"driver\": \"of old\", \"size\": 64, \"shape\": \"b=%d\"}]}", info[0].dev_name, i);
+        snprintf(text, sizeof text,
+                 "{\"format\": \"stdcl-tuning-1\", \"rows\": [{\"kernel\": \"k\", \"device\": \"%s\", "
+                 "\"driver\": \"of old\", \"size\": 64, \"shape\": \"b=%d\"}]}",
+                 info[0].dev_name, i);
         put_user_file("", 0);
         put_bytes(in_cache("other"), text, strlen(text));
         assert_int_equal(utimensat(AT_FDCWD, in_cache("other"), times, 0), 0);
@@ -310,12 +327,15 @@ static void sees_what_others_write(void **unused)
         found("k", 64, (char[]){'b', '=', (char)('0' + i), 0});
     }
     for (int i = 0; i < 20; i++) {
-        snprintf(text, sizeof text, "{\"format\": \"stdcl-tuning-1\", \"rows\": [{\"kernel\": \"k\", \"device\": \"%s\", "
-                 "\"driver\": \"of old\", \"size\": 64, \"shape\": \"a=%d\"}]}", info[0].dev_name, i);
+        snprintf(text, sizeof text,
+                 "{\"format\": \"stdcl-tuning-1\", \"rows\": [{\"kernel\": \"k\", \"device\": \"%s\", "
+                 "\"driver\": \"of old\", \"size\": 64, \"shape\": \"a=%d\"}]}",
+                 info[0].dev_name, i);
         put_user_file("", 0); /* of another length, for clocks may be coarse */
         cltune_warning();
         put_user_file(text, strlen(text));
-        found("k", 64, (char[]){'a', '=', (char)(i < 10 ? '0' + i : '1'), i < 10 ? 0 : (char)('0' + i - 10), 0});
+        found("k", 64,
+              (char[]){'a', '=', (char)(i < 10 ? '0' + i : '1'), i < 10 ? 0 : (char)('0' + i - 10), 0});
     }
     contains(find("k", 64).source, "measured on this device with another driver");
     assert_int_equal(unlink(in_cache("tune.json")), 0);
@@ -369,11 +389,24 @@ static void ignores_corrupt_files(void **unused)
 {
     (void)unused;
     static const char *const bad[] = {
-        "", "\n", "{", "[]", "{}", "null", "hello", "{\"format\": \"stdcl-tuning-1\"}",
-        "{\"format\": \"stdcl-tuning-2\", \"rows\": []}", "{\"format\": 1, \"rows\": []}",
-        "{\"format\": \"stdcl-tuning-1\", \"rows\": {}}", "{\"format\": \"stdcl-tuning-1\", \"rows\": []} x",
+        "",
+        "\n",
+        "{",
+        "[]",
+        "{}",
+        "null",
+        "hello",
+        "{\"format\": \"stdcl-tuning-1\"}",
+        "{\"format\": \"stdcl-tuning-2\", \"rows\": []}",
+        "{\"format\": 1, \"rows\": []}",
+        "{\"format\": \"stdcl-tuning-1\", \"rows\": {}}",
+        "{\"format\": \"stdcl-tuning-1\", \"rows\": []} x",
         "{\"format\": \"stdcl-tuning-1\", \"format\": \"stdcl-tuning-1\", \"rows\": []}",
-        FILE_OF("1"), FILE_OF("null"), FILE_OF("[]"), FILE_OF("{}"), FILE_OF(ROW ",{}"),
+        FILE_OF("1"),
+        FILE_OF("null"),
+        FILE_OF("[]"),
+        FILE_OF("{}"),
+        FILE_OF(ROW ",{}"),
         FILE_OF("{\"kernel\": \"k\", \"device\": \"d\", \"size\": 64}"),
         FILE_OF("{\"kernel\": \"k\", \"device\": \"d\", \"size\": -64, \"shape\": \"a=1\"}"),
         FILE_OF("{\"kernel\": \"k\", \"device\": \"d\", \"size\": 64.5, \"shape\": \"a=1\"}"),
@@ -496,7 +529,8 @@ static void tells_where_it_cannot_write(void **unused)
     found("k", 64, "");
     assert_null(cltune_warning());
     fails(ANY_ERROR, cltune_store(cp, 0, "k", 64, "a=1", 1, "u"));
-    contains((cltune_store(cp, 0, "k", 64, "a=1", 1, "u"), clerror()), "/proc/nobody/can/make/this/stdcl/tune.json: ");
+    contains((cltune_store(cp, 0, "k", 64, "a=1", 1, "u"), clerror()),
+             "/proc/nobody/can/make/this/stdcl/tune.json: ");
     put_text(in_folder("a_file"), "");
     setenv("XDG_CACHE_HOME", in_folder("a_file"), 1);
     found("k", 64, "");
@@ -654,7 +688,10 @@ static int create(void **state)
     return cp && clgetndev(cp) <= 16 && clgetdevinfo(cp, info) == 0 ? files_create(state) : -1;
 }
 
-static int destroy(void **state) { return clcontext_destroy(cp) | files_remove(state); }
+static int destroy(void **state)
+{
+    return clcontext_destroy(cp) | files_remove(state);
+}
 
 int main(int argc, char **argv)
 {
@@ -662,13 +699,25 @@ int main(int argc, char **argv)
         return child(argv[1]);
 #define CACHED(test) cmocka_unit_test_setup_teardown(test, own_cache, no_cache)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(follows_the_order), cmocka_unit_test(takes_the_nearest_size),
-        cmocka_unit_test(knows_powers_of_two), cmocka_unit_test(knows_shapes), cmocka_unit_test(reads_values),
-        CACHED(ships_sound_rows), CACHED(knows_nothing_of_others), CACHED(stores_and_finds),
-        CACHED(sees_what_others_write), CACHED(wants_proper_arguments), CACHED(ignores_corrupt_files),
-        CACHED(ignores_truncated_files), CACHED(survives_garbage), CACHED(ignores_huge_and_deep_files),
-        CACHED(ignores_what_is_no_file), CACHED(tells_where_it_cannot_write),
-        CACHED(stays_whole_when_the_disk_is_full), CACHED(processes_lose_nothing), CACHED(threads_lose_nothing),
+        cmocka_unit_test(follows_the_order),
+        cmocka_unit_test(takes_the_nearest_size),
+        cmocka_unit_test(knows_powers_of_two),
+        cmocka_unit_test(knows_shapes),
+        cmocka_unit_test(reads_values),
+        CACHED(ships_sound_rows),
+        CACHED(knows_nothing_of_others),
+        CACHED(stores_and_finds),
+        CACHED(sees_what_others_write),
+        CACHED(wants_proper_arguments),
+        CACHED(ignores_corrupt_files),
+        CACHED(ignores_truncated_files),
+        CACHED(survives_garbage),
+        CACHED(ignores_huge_and_deep_files),
+        CACHED(ignores_what_is_no_file),
+        CACHED(tells_where_it_cannot_write),
+        CACHED(stays_whole_when_the_disk_is_full),
+        CACHED(processes_lose_nothing),
+        CACHED(threads_lose_nothing),
     };
     return cmocka_run_group_tests(tests, create, destroy);
 }
