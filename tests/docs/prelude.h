@@ -3,6 +3,7 @@
 #include <stdcl.h>
 #include <stdcl/gas.h>
 #include <stdcl/life.h>
+#include <stdcl/matmul.h>
 #include <stdcl/nbody.h>
 
 #define FRAGMENT                                                                                  \

@@ -1,0 +1,139 @@
+/* test_cli_matmul.c - the command `stdcl matmul`: what it prints, writes and refuses. The program is argv[1]. */
+#include "files.h"
+
+#include <jansson.h>
+#include <sys/wait.h>
+
+static const char *program;
+
+/* Runs "stdcl matmul WORDS", its output in the folder's files out and err; returns the exit status. */
+static int run(const char *words)
+{
+    char command[4096];
+    snprintf(command, sizeof command, "'%s' matmul %s > '%s' 2> '%s'", program, words, in_folder("out"), in_folder("err"));
+    const int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void says_in(const char *file, const char *part)
+{
+    char *text = bytes_of(in_folder(file), NULL);
+    contains(text, part);
+    free(text);
+}
+
+static void refused(const char *words, int status, const char *sentence)
+{
+    assert_int_equal(run(words), status);
+    says_in("err", sentence);
+}
+
+/* A matrix of float64 in C order, by hand. */
+static const char *matrix(const char *name, const char *shape, const double *x, size_t n)
+{
+    char bytes[1024];
+    const int used = snprintf(bytes + 10, sizeof bytes - 10, "{'descr': '<f8', 'fortran_order': %s}", shape);
+    memcpy(bytes, "\x93NUMPY\x01\x00", 8);
+    bytes[8] = (char)used;
+    bytes[9] = 0;
+    memcpy(bytes + 10 + used, x, n * sizeof *x);
+    put_bytes(in_folder(name), bytes, 10 + (size_t)used + n * sizeof *x);
+    return in_folder(name);
+}
+
+static const double six[6] = {1, 2, 3, 4, 5, 6};
+
+static void json_has_its_keys(void **unused)
+{
+    (void)unused;
+    static const char *const keys[] = {"program", "device", "engine", "precision", "m", "n", "k", "seconds", "gflops",
+                                       "peak_percent", "error"};
+    assert_int_equal(run("-n 50 -m 40 -k 30 --precision double --json --repeat 1"), 0);
+    json_t *report = json_load_file(in_folder("out"), 0, NULL);
+    ready(report);
+    assert_int_equal(json_object_size(report), sizeof keys / sizeof *keys);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        ready(json_object_get(report, keys[i]));
+    assert_string_equal(json_string_value(json_object_get(report, "engine")), "tuned");
+    assert_int_equal(json_integer_value(json_object_get(report, "m")), 40);
+    assert_int_equal(json_integer_value(json_object_get(report, "k")), 30);
+    assert_true(json_real_value(json_object_get(report, "error")) < 1e-14);
+    assert_true(json_real_value(json_object_get(report, "gflops")) > 0);
+    json_decref(report);
+}
+
+/* (1 2 3; 4 5 6) (1 2; 3 4; 5 6), the left one in Fortran order. */
+static void multiplies_files(void **unused)
+{
+    (void)unused;
+    const double columns[6] = {1, 4, 2, 5, 3, 6}, right[4] = {22, 28, 49, 64};
+    char words[3000];
+    size_t size;
+    matrix("a.npy", "True, 'shape': (2, 3)", columns, 6);
+    matrix("b.npy", "False, 'shape': (3, 2)", six, 6);
+    snprintf(words, sizeof words, "-a %s -b %s -o %s --repeat 1", in_folder("a.npy"), in_folder("b.npy"), in_folder("c.npy"));
+    assert_int_equal(run(words), 0);
+    says_in("out", "double precision");
+    char *bytes = bytes_of(in_folder("c.npy"), &size);
+    assert_int_equal(size, 128 + sizeof right);
+    assert_memory_equal(bytes + 128, right, sizeof right);
+    free(bytes);
+}
+
+static void compares_and_sweeps(void **unused)
+{
+    (void)unused;
+    char words[3000];
+    assert_int_equal(run("--compare -n 40 --repeat 1"), 0);
+    says_in("out", "cpu-blocked");
+    says_in("out", "naive");
+    snprintf(words, sizeof words, "--sweep -n 24 --repeat 1 --csv %s --plot %s", in_folder("s.csv"), in_folder("s.svg"));
+    assert_int_equal(run(words), 0);
+    says_in("s.csv", "block,cpu-blocked_seconds,blocked_seconds\n1,");
+    says_in("s.csv", "\n1024,");
+    says_in("s.svg", "</svg>");
+}
+
+static void streams(void **unused)
+{
+    (void)unused;
+    assert_int_equal(run("-n 200 --memory 50000 --repeat 1"), 0);
+    says_in("out", "way of the operands");
+}
+
+static void refuses(void **unused)
+{
+    (void)unused;
+    char words[3000];
+    refused("-n 0", 2, "at least 1");
+    refused("--engine fast", 2, "there are tuned");
+    refused("--engine blocked --block 5000 -n 8", 1, "at most");
+    refused("--compare --sweep", 2, "exclude");
+    refused("--plot x.svg", 2, "--sweep");
+    refused("--sweep --plot x.pdf", 2, ".svg or .png");
+    refused("-o /nowhere/c.npy", 1, "nowhere");
+    refused("--engine naive --engine blocked", 2, "--compare");
+    refused("--shape colour=1 -n 8", 1, "colour=1");
+    refused("-n 2000000000 -k 1", 1, "memory");
+    matrix("a.npy", "False, 'shape': (2, 3)", six, 6);
+    matrix("b.npy", "False, 'shape': (2, 3)", six, 6);
+    snprintf(words, sizeof words, "-a %s -b %s", in_folder("a.npy"), in_folder("b.npy"));
+    refused(words, 2, "does not fit");
+    snprintf(words, sizeof words, "-a %s --precision single", in_folder("a.npy"));
+    refused(words, 2, "float64");
+    put_text(in_folder("text.npy"), "1 2 3\n");
+    snprintf(words, sizeof words, "-a %s", in_folder("text.npy"));
+    refused(words, 1, "no .npy file");
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_has_its_keys), cmocka_unit_test(multiplies_files), cmocka_unit_test(compares_and_sweeps),
+        cmocka_unit_test(streams),           cmocka_unit_test(refuses),
+    };
+    if (argc < 2)
+        return 2;
+    program = argv[1];
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}
