@@ -32,7 +32,9 @@ static const char *text_time(struct cli_text *text, double seconds)
 
 static const char *text_or_dash(struct cli_text *text, const char *format, double value)
 {
-    snprintf(text->s, sizeof text->s, isnan(value) ? "-" : format, value);
+    if (isnan(value))
+        return "-";
+    snprintf(text->s, sizeof text->s, format, value);
     return text->s;
 }
 
