@@ -6,8 +6,8 @@
  *   bench_matmul --device H200 --devices 2 --precision double --size 32768       blocks of C on both
  *
  * Each case is verified before it is timed: some rows against the host in higher precision. A time is that of
- * products queued back to back for about --seconds, median of several runs; the best is printed too. One line
- * a case, words KEY=VALUE. Sizes: N or MxNxK. --tight: leading dimensions as short as the rows, so that odd
+ * products queued back to back for about --seconds, median of several runs, which take turns with those of the
+ * peers, since a device that grows warm slows down; the best is printed too. One line a case, words KEY=VALUE. Sizes: N or MxNxK. --tight: leading dimensions as short as the rows, so that odd
  * sizes lie badly; that is the default, --padded rounds them up to 128 bytes.
  * Peers, when they are installed: OpenBLAS and CLBlast on CPUs, cuBLAS on NVIDIA GPUs.
  * SPDX-License-Identifier: MIT
@@ -30,6 +30,15 @@ struct options {
     bool peer, padded;
     enum matmul_trans trans;
     struct matmul_options engine;
+};
+
+/* Who is timed: run(arg, count) computes the product `count` times and waits. */
+struct racer {
+    const char *name;
+    void (*run)(void *arg, size_t count);
+    void *arg;
+    size_t count;
+    double times[RUNS]; /* seconds a product, ascending */
 };
 
 /* One size of problem. */
@@ -109,27 +118,33 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorted seconds a call of run(arg, count), RUNS of them, of about `seconds` in all. */
-static void time_runs(void (*run)(void *arg, size_t count), void *arg, double seconds, double out[RUNS])
+/* How many products take about `seconds`. */
+static size_t calibrate(const struct racer *r, double seconds)
 {
-    size_t count = 1;
-    run(arg, 1);
-    for (;;) {
+    r->run(r->arg, 1);
+    for (size_t count = 1;; count *= 2) {
         const double start = now();
-        run(arg, count);
+        r->run(r->arg, count);
         const double took = now() - start;
-        if (took > seconds / RUNS / 3) {
-            count = (size_t)fmax(1, (double)count * seconds / RUNS / took);
-            break;
+        if (took > seconds / 3)
+            return (size_t)fmax(1, (double)count * seconds / took);
+    }
+}
+
+/* Each runs for about `seconds` in all, by turns. */
+static void race(struct racer *racers, size_t n, double seconds)
+{
+    for (size_t i = 0; i < n; i++)
+        racers[i].count = calibrate(&racers[i], seconds / RUNS);
+    for (int turn = 0; turn < RUNS; turn++)
+        for (size_t i = 0; i < n; i++) {
+            struct racer *r = &racers[i];
+            const double start = now();
+            r->run(r->arg, r->count);
+            r->times[turn] = (now() - start) / (double)r->count;
         }
-        count *= 2;
-    }
-    for (int r = 0; r < RUNS; r++) {
-        const double start = now();
-        run(arg, count);
-        out[r] = (now() - start) / (double)count;
-    }
-    qsort(out, RUNS, sizeof *out, ascending);
+    for (size_t i = 0; i < n; i++)
+        qsort(racers[i].times, RUNS, sizeof *racers[i].times, ascending);
 }
 
 struct job {
@@ -163,7 +178,7 @@ struct cublas {
                  void *, int);
     int (*sgemm)(void *, int, int, int, int, int, const float *, const void *, int, const void *, int, const float *,
                  void *, int);
-    int (*synchronize)(void);
+    int (*synchronize)(void), (*destroy)(void *), (*release)(void *);
     bool doubles;
 };
 
@@ -198,75 +213,97 @@ static void run_cublas(void *arg, size_t count)
         die("cuBLAS");
 }
 
-static double time_cublas(struct problem *p, double times[RUNS])
+/* False: it is not installed, or has no memory left. */
+static bool open_cublas(struct cublas *q, const struct problem *p)
 {
     static const char *const runtime_names[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so", NULL};
     static const char *const blas_names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so", NULL};
     static void *runtime, *blas;
-    int (*create)(void **), (*destroy)(void *), (*allocate)(void **, size_t), (*release)(void *),
-        (*copy)(void *, const void *, size_t, int);
-    struct cublas q = {.m = p->m, .n = p->n, .k = p->k, .lda = p->lda, .ldb = p->ldb, .ldc = p->ldc, .ta = trans_a(p),
-                       .tb = trans_b(p), .doubles = p->real == sizeof(double)};
+    int (*create)(void **), (*allocate)(void **, size_t), (*copy)(void *, const void *, size_t, int);
+    *q = (struct cublas){.m = p->m, .n = p->n, .k = p->k, .lda = p->lda, .ldb = p->ldb, .ldc = p->ldc, .ta = trans_a(p),
+                         .tb = trans_b(p), .doubles = p->real == sizeof(double)};
     runtime = runtime ? runtime : open_any(runtime_names);
     blas = runtime && !blas ? open_any(blas_names) : blas;
-    if (!blas || !find(blas, "cublasCreate_v2", &create) || !find(blas, "cublasDestroy_v2", &destroy) ||
-        !find(blas, "cublasDgemm_v2", &q.dgemm) || !find(blas, "cublasSgemm_v2", &q.sgemm) ||
-        !find(runtime, "cudaMalloc", &allocate) || !find(runtime, "cudaFree", &release) ||
-        !find(runtime, "cudaMemcpy", &copy) || !find(runtime, "cudaDeviceSynchronize", &q.synchronize))
-        return 0;
+    if (!blas || !find(blas, "cublasCreate_v2", &create) || !find(blas, "cublasDestroy_v2", &q->destroy) ||
+        !find(blas, "cublasDgemm_v2", &q->dgemm) || !find(blas, "cublasSgemm_v2", &q->sgemm) ||
+        !find(runtime, "cudaMalloc", &allocate) || !find(runtime, "cudaFree", &q->release) ||
+        !find(runtime, "cudaMemcpy", &copy) || !find(runtime, "cudaDeviceSynchronize", &q->synchronize))
+        return false;
     const size_t ba = (trans_a(p) ? p->k : p->m) * p->lda * p->real, bb = (trans_b(p) ? p->n : p->k) * p->ldb * p->real,
                  bc = p->m * p->ldc * p->real;
-    if (create(&q.handle) || allocate(&q.a, ba) || allocate(&q.b, bb) || allocate(&q.c, bc) ||
-        copy(q.a, p->a, ba, 1) || copy(q.b, p->b, bb, 1))
-        return 0;
-    time_runs(run_cublas, &q, p->o->seconds, times);
-    release(q.a);
-    release(q.b);
-    release(q.c);
-    destroy(q.handle);
-    return times[RUNS / 2];
+    return !create(&q->handle) && !allocate(&q->a, ba) && !allocate(&q->b, bb) && !allocate(&q->c, bc) &&
+           !copy(q->a, p->a, ba, 1) && !copy(q->b, p->b, bb, 1);
 }
 
-static void print_peer(const struct problem *p, const char *name, const double times[RUNS])
+static void close_cublas(struct cublas *q)
 {
-    printf("# m=%zu n=%zu k=%zu peer=%s gflops=%.1f best=%.1f\n", p->m, p->n, p->k, name,
-           1e-9 * flops(p) / times[RUNS / 2], 1e-9 * flops(p) / times[0]);
-    fflush(stdout);
-}
-
-static void bench_kind(struct problem *p, enum matmul_kind kind)
-{
-    double times[RUNS];
-    struct options o = *p->o;
-    struct problem q = *p;
-    o.engine.kind = kind;
-    o.engine.shape = NULL;
-    q.o = &o;
-    struct job j = {&q, matmul_create(&o.engine)};
-    if (!j.mm)
+    if (!q->handle)
         return;
-    if (matmul_kind_is_host(kind) &&
-        matmul_load(j.mm, o.trans, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb) != 0)
-        die("peer");
-    time_runs(run_engine, &j, o.seconds, times);
-    print_peer(p, matmul_kind_name(kind), times);
-    matmul_free(j.mm);
+    q->release(q->a);
+    q->release(q->b);
+    q->release(q->c);
+    q->destroy(q->handle);
 }
 
-static void bench_peers(struct problem *p)
+/* OpenBLAS or CLBlast, by way of an engine of ours; `mm` NULL: it is not installed. */
+struct library {
+    struct problem p;
+    struct options o;
+    struct job job;
+};
+
+static void open_library(struct library *l, const struct problem *p, enum matmul_kind kind)
 {
+    l->o = *p->o;
+    l->o.engine.kind = kind;
+    l->o.engine.shape = NULL;
+    l->p = *p;
+    l->p.o = &l->o;
+    l->job = (struct job){&l->p, matmul_create(&l->o.engine)};
+    if (l->job.mm && matmul_kind_is_host(kind) &&
+        matmul_load(l->job.mm, p->o->trans, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb) != 0)
+        die("peer");
+}
+
+/* All peers of one size of problem. */
+struct peers {
+    struct cublas cublas;
+    struct library library[2];
+};
+
+/* Opens those that there are: how many racers that makes. */
+static size_t open_peers(struct peers *peers, struct problem *p, struct racer *racers)
+{
+    static const enum matmul_kind kinds[] = {MATMUL_OPENBLAS, MATMUL_CLBLAST};
     struct cldev_info info[64];
-    double times[RUNS];
+    size_t n = 0;
     if (clgetdevinfo(p->ctx, info) != 0)
         die("devices");
     if (info[0].dev_type & CL_DEVICE_TYPE_CPU) {
-        bench_kind(p, MATMUL_OPENBLAS);
-        bench_kind(p, MATMUL_CLBLAST);
-    } else if (time_cublas(p, times) > 0) {
-        print_peer(p, "cublas", times);
-    } else {
-        printf("# no peer: cuBLAS is not installed\n");
+        for (int i = 0; i < 2; i++) {
+            open_library(&peers->library[i], p, kinds[i]);
+            if (peers->library[i].job.mm)
+                racers[n++] = (struct racer){matmul_kind_name(kinds[i]), run_engine, &peers->library[i].job, 0, {0}};
+        }
+    } else if (open_cublas(&peers->cublas, p)) {
+        racers[n++] = (struct racer){"cublas", run_cublas, &peers->cublas, 0, {0}};
     }
+    if (n == 0)
+        printf("# no peer is installed\n");
+    return n;
+}
+
+static void close_peers(struct peers *peers)
+{
+    close_cublas(&peers->cublas);
+    for (int i = 0; i < 2; i++)
+        matmul_free(peers->library[i].job.mm);
+}
+
+static void print_peer(const struct problem *p, const struct racer *r)
+{
+    printf("# m=%zu n=%zu k=%zu peer=%s gflops=%.1f best=%.1f\n", p->m, p->n, p->k, r->name,
+           1e-9 * flops(p) / r->times[RUNS / 2], 1e-9 * flops(p) / r->times[0]);
 }
 
 /* ---- Cases. ----------------------------------------------------------------------------------- */
@@ -287,7 +324,8 @@ static double verify(struct job *j)
                         p->ldc, p->m * p->n * p->k > (size_t)1 << 36 ? 3 : 17);
 }
 
-static void bench_case(struct problem *p, const char *shape)
+/* One shape, and the peers beside it, whose racers stand behind a free place in `racers`. */
+static void bench_case(struct problem *p, const char *shape, struct racer *racers, size_t peers)
 {
     struct matmul_options engine = p->o->engine;
     engine.shape = shape;
@@ -298,28 +336,32 @@ static void bench_case(struct problem *p, const char *shape)
         return;
     }
     char label[512];
-    double times[RUNS], error = verify(&j);
+    const double error = verify(&j);
     snprintf(label, sizeof label, "%s", matmul_shape(j.mm, 0, p->m, p->n, p->k));
     const bool right = error <= matmul_tolerance(p->o->engine.precision, p->k);
+    if (right) {
+        racers[0] = (struct racer){"ours", run_engine, &j, 0, {0}};
+        race(racers, 1 + peers, p->o->seconds);
+        for (size_t i = 1; i <= peers; i++)
+            print_peer(p, &racers[i]);
+    }
     printf("m=%zu n=%zu k=%zu trans=%s precision=%s engine=%s ", p->m, p->n, p->k,
            (const char *const[]){"NN", "NT", "TN", "TT"}[p->o->trans], p->real == 8 ? "double" : "single",
            matmul_kind_name(engine.kind));
-    if (right) {
-        time_runs(run_engine, &j, p->o->seconds, times);
-        printf("gflops=%.1f best=%.1f limit_percent=%.1f ", 1e-9 * flops(p) / times[RUNS / 2],
-               1e-9 * flops(p) / times[0], 100 * flops(p) / times[RUNS / 2] / p->limit);
-    }
+    if (right)
+        printf("gflops=%.1f best=%.1f limit_percent=%.1f ", 1e-9 * flops(p) / racers->times[RUNS / 2],
+               1e-9 * flops(p) / racers->times[0], 100 * flops(p) / racers->times[RUNS / 2] / p->limit);
     printf("error=%.2g%s %s\n", error, right ? "" : " WRONG", label);
     fflush(stdout);
     matmul_free(j.mm);
 }
 
 /* Every combination of the values of "KEY=V,V KEY=V", from the words behind `text` on. */
-static void sweep(struct problem *p, const char *words, const char *text)
+static void sweep(struct problem *p, const char *words, const char *text, struct racer *racers, size_t peers)
 {
     text += strspn(text, " ");
     if (!*text) {
-        bench_case(p, words);
+        bench_case(p, words, racers, peers);
         return;
     }
     const int key = (int)strcspn(text, "="), end = (int)strcspn(text, " ");
@@ -327,7 +369,7 @@ static void sweep(struct problem *p, const char *words, const char *text)
         char longer[1024];
         const int value = at + 1, length = (int)strcspn(text + value, ", ");
         snprintf(longer, sizeof longer, "%s%s%.*s=%.*s", words, *words ? " " : "", key, text, length, text + value);
-        sweep(p, longer, text + end);
+        sweep(p, longer, text + end, racers, peers);
         at = value + length;
     }
 }
@@ -416,10 +458,12 @@ int main(int argc, char **argv)
         struct problem p = {.o = &o, .ctx = ctx, .limit = limit, .real = o.engine.precision == MATMUL_DOUBLE ? 8 : 4};
         parse_size(&p, text);
         make_problem(&p);
-        if (o.peer)
-            bench_peers(&p);
+        struct peers peers = {0};
+        struct racer racers[4];
+        const size_t count = o.peer ? open_peers(&peers, &p, racers + 1) : 0;
         for (size_t s = 0; s < o.shapes; s++)
-            sweep(&p, o.shape[s], o.sweep ? o.sweep : "");
+            sweep(&p, o.shape[s], o.sweep ? o.sweep : "", racers, count);
+        close_peers(&peers);
         free_problem(&p);
     }
     return 0;
