@@ -100,7 +100,7 @@ static struct figure time_runs(struct figure f, const char *kernel, int (*run)(v
         f.seconds = fmin(f.seconds, now() - start);
     }
     /* Again with the device's time stamps, which cost the calls above something. */
-    if (kernel && clprofile(cp, 1) == 0 && clprofile_reset(cp) == 0) {
+    if (kernel && clprofile(cp, CLPROF_EVERY) == 0 && clprofile_reset(cp) == 0) {
         for (int k = 0; k < option.runs; k++)
             if (run(arg) != 0)
                 die(f.name);

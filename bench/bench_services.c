@@ -3,9 +3,10 @@
  *   usage: bench_services [--device cpu|gpu|PATTERN] [--microseconds US] [--rounds N] [--json]
  *
  * Launches of a kernel of about US (50) microseconds, in batches that are waited for together and one by one:
- * raw OpenCL, the layer, the layer with its profile on. The three take turns within each of N rounds, so
- * that what else the machine does falls on all; figures are those of the quietest tenth of the rounds. Before
- * anything is timed, the profile's counts are compared with the launches made.
+ * raw OpenCL, the layer, the layer with its profile on, and with every launch timed (on a CPU the same). The
+ * four take turns within each of N rounds, so that what else the machine does falls on all; figures are
+ * medians, of times and of differences within a round. A batch is long enough for a sample of its launches
+ * to be timed. Before anything is timed, the profile's counts are compared with the launches made.
  */
 #include "layer/internal.h"
 
@@ -16,7 +17,7 @@
 #define STDCL_COMMIT "unknown"
 #endif
 
-enum { BATCH = 50, MAX_ROUNDS = 2000, CALLS = 1000000 };
+enum { BATCH = 256, MAX_ROUNDS = 2000, CALLS = 1000000 };
 
 static const char source[] = "__kernel void slow(__global uint *x, int rounds)\n"
                              "{ uint v = x[get_global_id(0)];\n"
@@ -43,11 +44,19 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The value below which a tenth of them lies. */
-static double quiet(double *v, int n)
+static double median(double *v, int n)
 {
     qsort(v, (size_t)n, sizeof *v, ascending);
-    return v[n / 10];
+    return 0.5 * (v[(n - 1) / 2] + v[n / 2]);
+}
+
+/* Of a[i] - b[i]. */
+static double median_difference(const double *a, const double *b, int n)
+{
+    static double d[MAX_ROUNDS];
+    for (int i = 0; i < n; i++)
+        d[i] = a[i] - b[i];
+    return median(d, n);
 }
 
 /* ---- Launches. ---- */
@@ -58,10 +67,10 @@ struct way {
     cl_kernel kernel;
     cl_uint *x;
 };
-static struct way off, on;
+static struct way off, on, every;
 static clndrange_t one = clndrange_init1d(0, 1, 1);
 
-static void open_way(struct way *w, cl_device_id device, bool profiled)
+static void open_way(struct way *w, cl_device_id device, int profiled)
 {
     w->cp = clcontext_create_from(&device, 1);
     if (!w->cp || clprofile(w->cp, profiled) != 0)
@@ -126,37 +135,47 @@ static double calibrate(double seconds)
         rounds = (cl_int)fmin(1e9, fmax(1, (double)rounds * seconds / took));
     }
     clarg_set(on.kernel, 1, rounds);
-    clarg_set_global(off.kernel, 0, off.x);
-    clarg_set(off.kernel, 1, rounds);
+    for (int i = 0; i < 2; i++) {
+        const struct way *w = i ? &every : &off;
+        clarg_set_global(w->kernel, 0, w->x);
+        clarg_set(w->kernel, 1, rounds);
+        batch_layer(w); /* binds the arguments, so that raw launches find them */
+    }
     return took;
 }
 
-/* Seconds a launch: raw, layer, with profile; what the layer adds, what the profile adds to that. */
+/* Seconds a launch: raw, layer, with profile, all timed; what the layer adds, what the profile adds to that. */
 struct launches {
-    double raw, off, on, layer_adds, profile_adds;
+    double raw, off, on, every, layer_adds, profile_adds, every_adds;
 };
 
 static struct launches compare(bool each, int rounds)
 {
-    static double raw[MAX_ROUNDS], layer[MAX_ROUNDS], profiled[MAX_ROUNDS];
+    static double raw[MAX_ROUNDS], layer[MAX_ROUNDS], profiled[MAX_ROUNDS], timed[MAX_ROUNDS];
     for (int i = -3; i < rounds; i++) { /* the first ones warm up */
-        double t[4] = {now()};
+        double t[5] = {now()};
         run_raw(each);
         t[1] = now();
         (each ? singles_layer : batch_layer)(&off);
         t[2] = now();
         (each ? singles_layer : batch_layer)(&on);
         t[3] = now();
+        (each ? singles_layer : batch_layer)(&every);
+        t[4] = now();
         if (i < 0)
             continue;
         raw[i] = (t[1] - t[0]) / BATCH;
         layer[i] = (t[2] - t[1]) / BATCH;
         profiled[i] = (t[3] - t[2]) / BATCH;
+        timed[i] = (t[4] - t[3]) / BATCH;
     }
-    struct launches l = {
-        .raw = quiet(raw, rounds), .off = quiet(layer, rounds), .on = quiet(profiled, rounds)};
-    l.layer_adds = l.off - l.raw;
-    l.profile_adds = l.on - l.off;
+    struct launches l = {.layer_adds = median_difference(layer, raw, rounds),
+                         .profile_adds = median_difference(profiled, layer, rounds),
+                         .every_adds = median_difference(timed, layer, rounds)};
+    l.raw = median(raw, rounds);
+    l.off = median(layer, rounds);
+    l.on = median(profiled, rounds);
+    l.every = median(timed, rounds);
     return l;
 }
 
@@ -204,9 +223,11 @@ static struct calls time_calls(void)
 
 static void print_launches(const char *what, const struct launches *l)
 {
-    printf("%-28s %9.2f %9.2f %9.2f us %+9.2f us (%+.2f %%) %+9.2f us (%+.2f %%)\n", what, 1e6 * l->raw,
-           1e6 * l->off, 1e6 * l->on, 1e6 * l->layer_adds, 100 * l->layer_adds / l->raw,
-           1e6 * l->profile_adds, 100 * l->profile_adds / l->off);
+    printf("%-28s %9.2f %9.2f %9.2f %9.2f us", what, 1e6 * l->raw, 1e6 * l->off, 1e6 * l->on, 1e6 * l->every);
+    const double adds[] = {l->layer_adds, l->profile_adds, l->every_adds};
+    for (int i = 0; i < 3; i++)
+        printf(" %+8.2f us (%+5.2f %%)", 1e6 * adds[i], 100 * adds[i] / (i ? l->off : l->raw));
+    printf("\n");
 }
 
 static void print_table(const struct cldev_info *info, double kernel, const struct launches *batch,
@@ -214,9 +235,9 @@ static void print_table(const struct cldev_info *info, double kernel, const stru
 {
     printf("%s, driver %s, commit %s\na kernel of %.1f us\n\n", info->dev_name, info->dev_drv_version,
            STDCL_COMMIT, 1e6 * kernel);
-    printf("%-28s %9s %9s %9s %28s %23s\n", "per launch", "raw", "layer", "profiled", "the layer adds",
-           "the profile adds");
-    print_launches("started together, 50 a wait", batch);
+    printf("%-28s %9s %9s %9s %9s    %21s %21s %21s\n", "per launch", "raw", "layer", "profiled", "all timed",
+           "the layer adds", "the profile adds", "timing all adds");
+    print_launches("started together, 256 a wait", batch);
     print_launches("each waited for", each);
     printf("\n%-52s %8.1f ns\n", "check of an argument, a value", 1e9 * c->check_value);
     printf("%-52s %8.1f ns\n", "check of an argument, a pointer", 1e9 * c->check_pointer);
@@ -236,12 +257,12 @@ static void print_json(const struct cldev_info *info, double kernel, const struc
     const struct launches *both[] = {batch, each};
     static const char *const names[] = {"launch", "launch_wait"};
     for (int i = 0; i < 2; i++)
-        printf(
-            "\"%s_raw_s\": %.5g, \"%s_layer_s\": %.5g, \"%s_profiled_s\": %.5g, \"%s_layer_adds_s\": %.4g, "
-            "\"%s_profile_adds_s\": %.4g, \"%s_profile_share\": %.4g, ",
-            names[i], both[i]->raw, names[i], both[i]->off, names[i], both[i]->on, names[i],
-            both[i]->layer_adds, names[i], both[i]->profile_adds, names[i],
-            both[i]->profile_adds / both[i]->off);
+        printf("\"%s_raw_s\": %.5g, \"%s_layer_s\": %.5g, \"%s_profiled_s\": %.5g, \"%s_all_timed_s\": %.5g, "
+               "\"%s_layer_adds_s\": %.4g, \"%s_profile_adds_s\": %.4g, \"%s_profile_share\": %.4g, "
+               "\"%s_all_timed_share\": %.4g, ",
+               names[i], both[i]->raw, names[i], both[i]->off, names[i], both[i]->on, names[i],
+               both[i]->every, names[i], both[i]->layer_adds, names[i], both[i]->profile_adds, names[i],
+               both[i]->profile_adds / both[i]->off, names[i], both[i]->every_adds / both[i]->off);
     printf(
         "\"check_value_s\": %.3g, \"check_pointer_s\": %.3g, \"arg_set_s\": %.3g, \"arg_set_raw_s\": %.3g, "
         "\"phase_s\": %.3g, \"phase_off_s\": %.3g, \"find_s\": %.3g}\n",
@@ -259,7 +280,7 @@ int main(int argc, char **argv)
 {
     const char *pattern = "";
     double microseconds = 50;
-    int rounds = 201;
+    int rounds = 61;
     bool json = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0)
@@ -281,14 +302,15 @@ int main(int argc, char **argv)
     struct cldev_info info;
     if (!cp || clgetdevinfo(cp, &info) != 0)
         die("no device");
-    open_way(&off, clgetdevice(cp, 0), false);
-    open_way(&on, clgetdevice(cp, 0), true);
+    open_way(&off, clgetdevice(cp, 0), 0);
+    open_way(&on, clgetdevice(cp, 0), 1);
+    open_way(&every, clgetdevice(cp, 0), CLPROF_EVERY);
     const double kernel = calibrate(1e-6 * microseconds);
-    batch_layer(&off); /* binds the arguments, so that raw launches find them */
     const struct launches batch = compare(false, rounds), each = compare(true, rounds);
     const struct calls calls = time_calls();
     (json ? print_json : print_table)(&info, kernel, &batch, &each, &calls);
     clcontext_destroy(off.cp);
     clcontext_destroy(on.cp);
+    clcontext_destroy(every.cp);
     return clcontext_destroy(cp);
 }

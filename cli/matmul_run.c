@@ -86,7 +86,7 @@ static double measure_devices(struct runner *r)
     struct clprofile_row rows[64];
     double sum[64] = {0}, longest = 0;
     CLCONTEXT *cp = r->job->context;
-    if (!cp || r->job->common.profile.wanted || r->job->common.trace || clprofile(cp, 1) != 0) /* the user's profile is not to be mixed up */
+    if (!cp || r->job->common.profile.wanted || r->job->common.trace || clprofile(cp, CLPROF_EVERY) != 0) /* the user's profile is not to be mixed up */
         return 0;
     clprofile_reset(cp);
     const size_t count = reset(r) == 0 && run_once(r) == 0 ? clprofile_rows(cp, rows, 64) : 0;

@@ -492,7 +492,12 @@ int clflush(CLCONTEXT *cp, cl_uint dev, int flags);
 
 /* Turns profiling of a context on or off, after waiting for its work. What was gathered stays until
  * clprofile_reset. Queues change: clgetqueue gives another one afterwards. No other thread may be using
- * the context meanwhile. Off costs nothing; on costs two time stamps a command. */
+ * the context meanwhile. Off costs nothing. On, all commands are counted. Timed are all of them on a CPU,
+ * on several devices, and when the environment asks for a timeline; on one GPU, where a time stamp is dear,
+ * the first 64 of a size, all that take longer than 1 ms, and of the others one in 64 on average, which
+ * speaks for the rest. STDCL_PROFILE_SAMPLE=N in the environment makes that one in N, 1 being all;
+ * CLPROF_EVERY in place of 1 times all of them, as a timeline needs. EINVAL: an N that is none. */
+#define CLPROF_EVERY 2
 int clprofile(CLCONTEXT *cp, int on);
 
 /* Forgets what was gathered. */
@@ -510,8 +515,8 @@ struct clprofile_row {
     cl_uint device;
     const char *name; /* of the kernel; "host to device", "device to host", "copy on device" */
     int kind;         /* CL_KERNEL_EVENT or CL_MEM_EVENT */
-    size_t count;
-    double total, minimum, maximum;
+    size_t count, timed; /* commands, and how many of them were timed */
+    double total, minimum, maximum; /* total: of all, by the mean of the timed ones of like size */
     double bytes; /* transferred; of kernels, as told by clprofile_work */
     double flops; /* as told */
     double peak_percent; /* of the device's measured peak (clpeak), flops or bytes, the nearer; or 0 */
@@ -536,7 +541,7 @@ void clprofile_end(CLCONTEXT *cp);
 
 /* Writes the timeline in the Chrome trace format (chrome://tracing, ui.perfetto.dev): a track per device
  * for kernels and one for transfers, a track per host thread for phases. Of a context the first 262,144
- * commands and the first 65,536 phases are kept; the file says how many there were beyond. The file
+ * timed commands and the first 65,536 phases are kept; the file says how many there were beyond. The file
  * appears whole or not at all. */
 int clprofile_trace(CLCONTEXT *cp, const char *file);
 

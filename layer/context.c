@@ -219,12 +219,13 @@ static void device_close(struct device *d)
         event_lists_free(d);
         clReleaseCommandQueue(d->queue);
     }
+    timing_sample_end(d);
     if (d->context)
         clReleaseContext(d->context);
     pthread_mutex_destroy(&d->lock);
 }
 
-static cl_int device_open(struct device *d, cl_device_id id, cl_command_queue_properties queue_flags)
+static cl_int device_open(struct device *d, cl_device_id id)
 {
     cl_int err;
     cl_uint align_bits = 0;
@@ -242,7 +243,7 @@ static cl_int device_open(struct device *d, cl_device_id id, cl_command_queue_pr
     cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)d->platform, 0};
     d->context = clCreateContext(properties, 1, &id, NULL, NULL, &err);
     if (err == CL_SUCCESS)
-        d->queue = clCreateCommandQueue(d->context, id, queue_flags, &err);
+        d->queue = clCreateCommandQueue(d->context, id, 0, &err);
     return err;
 }
 
@@ -257,12 +258,11 @@ CLCONTEXT *context_open(const cl_device_id *devices, size_t ndev, bool profiled)
         free(dev);
         return (void)fail(ENOMEM, 0, "clcontext_create_from: no memory for %zu devices", ndev), NULL;
     }
-    cl_command_queue_properties queue_flags = profiled ? CL_QUEUE_PROFILING_ENABLE : 0;
     pthread_mutex_init(&cp->lock, NULL);
     cp->dev = dev;
     for (cp->ndev = 0; cp->ndev < ndev; cp->ndev++) {
         struct device *d = &dev[cp->ndev];
-        cl_int err = device_open(d, devices[cp->ndev], queue_flags);
+        cl_int err = device_open(d, devices[cp->ndev]);
         if (err != CL_SUCCESS) {
             fail(errno_of(err), err, "clcontext: %s cannot be opened", d->name);
             device_close(d);
@@ -270,8 +270,10 @@ CLCONTEXT *context_open(const cl_device_id *devices, size_t ndev, bool profiled)
             return NULL;
         }
     }
-    if (profiled)
-        clprofile(cp, 1);
+    if (profiled && clprofile(cp, 1) != 0) {
+        clcontext_destroy(cp);
+        return NULL;
+    }
     return cp;
 }
 

@@ -38,6 +38,8 @@ enum event_kind { KERNEL_EVENT, MEMORY_EVENT, EVENT_KINDS };
 struct note {
     struct profile_row *row;
     double flops, bytes;
+    struct stratum *stratum; /* of the row; NULL where every command is timed */
+    bool timed;
 };
 
 struct event_record {
@@ -60,6 +62,7 @@ struct device {
     cl_device_type type;
     cl_context context;
     cl_command_queue queue;
+    cl_command_queue beside; /* while a sample is timed: the queue that takes time stamps; else NULL */
     size_t start_align; /* a buffer may start at multiples of this, bytes */
     cl_ulong memory, local_memory; /* bytes */
     char name[128];
@@ -103,9 +106,9 @@ void event_lists_free(struct device *d);
 
 enum transfer_kind { HOST_TO_DEVICE, DEVICE_TO_HOST, COPY_ON_DEVICE, TRANSFER_KINDS };
 
-/* Whether the environment asks for profiles; the flags with which a context's queues are made. */
+/* Whether the environment asks for profiles; whether a context's is on. */
 bool profile_wanted(void);
-cl_command_queue_properties profile_queue_flags(const CLCONTEXT *cp);
+bool profile_is_on(const CLCONTEXT *cp);
 
 /* The line of a kernel or transfer on a device, made if need be; NULL when profiling is off. */
 struct profile_row *profile_row_of(CLCONTEXT *cp, cl_uint dev, int precision, const char *name);
@@ -114,11 +117,26 @@ struct profile_row *profile_transfer_row(CLCONTEXT *cp, cl_uint dev, enum transf
 /* Adds a command to its line; false when it is not complete yet. */
 bool profile_add(const struct note *note, cl_event ev);
 
+/* Adds a command that is not timed. */
+void profile_count(const struct note *note);
+
 /* A kernel's work was told, so that reports will ask for the devices' peaks. */
 void profile_told(CLCONTEXT *cp);
 
 /* Prints what the environment asked for, and forgets all. */
 void profile_free(CLCONTEXT *cp);
+
+/* ---- sample.c ---- */
+
+/* Decides whether a command that is about to be started is timed; `work` says how large it is. */
+void timing_choose(struct note *note, double work);
+
+/* Around the start of every command: the queue that it goes to, and its event, or NULL if it failed. */
+cl_command_queue timing_begin(const struct device *d, struct note *note);
+void timing_end(const struct device *d, struct note *note, cl_event ev);
+
+/* Every command of a device is timed again, or none. */
+void timing_sample_end(struct device *d);
 
 /* ---- memory.c ---- */
 

@@ -361,7 +361,7 @@ static int check_local_memory(const struct kernel *k, const struct device *d)
 }
 
 /* Binds and enqueues; the kernel's lock is held. Returns the event, or NULL after fail(). */
-static cl_event enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr)
+static cl_event enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, struct note *note)
 {
     struct device *d = &k->program->cp->dev[dev];
     size_t local[3];
@@ -370,8 +370,9 @@ static cl_event enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t 
         return NULL;
     for (size_t i = 0; i < ndr->dim; i++)
         local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;
-    cl_int err = clEnqueueNDRangeKernel(d->queue, k->on_device[dev], (cl_uint)ndr->dim, ndr->gtid_offset,
-                                        ndr->gtid, ndr->ltid[0] ? local : NULL, 0, NULL, &ev);
+    cl_int err = clEnqueueNDRangeKernel(timing_begin(d, note), k->on_device[dev], (cl_uint)ndr->dim,
+                                        ndr->gtid_offset, ndr->gtid, ndr->ltid[0] ? local : NULL, 0, NULL, &ev);
+    timing_end(d, note, err == CL_SUCCESS ? ev : NULL);
     if (err != CL_SUCCESS) {
         launch_failed(k, d, k->on_device[dev], ndr, err);
         return NULL;
@@ -405,13 +406,16 @@ static int record_args(struct kernel *k, cl_uint nargs, const struct stdcl_arg *
 }
 
 /* The kernel's lock is held, so that the row is looked up once. */
-static struct note profile_note(struct kernel *k, cl_uint dev)
+static struct note profile_note(struct kernel *k, cl_uint dev, const clndrange_t *ndr)
 {
     CLCONTEXT *cp = k->program->cp;
     if (!k->row[dev])
         k->row[dev] = profile_row_of(cp, dev, k->precision, k->name);
-    bool on = profile_queue_flags(cp) != 0;
-    return (struct note){on ? k->row[dev] : NULL, k->flops, k->bytes};
+    for (size_t i = 0; i < ndr->dim; i++)
+        items *= (double)ndr->gtid[i];
+    struct note note = {.row = k->row[dev], .flops = k->flops, .bytes = k->bytes};
+    timing_choose(&note, k->flops > 0 ? k->flops : k->bytes > 0 ? k->bytes : items);
+    return note;
 }
 
 /* args NULL: start with the arguments as they are. */
@@ -422,15 +426,19 @@ static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrang
     struct kernel *k = d ? kernel_of(krn, call) : NULL;
     if (!k || check_range(k, ndr) != 0)
         return CL_FAILED;
+    double items = 1;
+    if (!profile_is_on(cp))
+        return (struct note){0};
     if (k->program->cp != cp)
         return (void)fail(EINVAL, 0, "%s: kernel %s belongs to another context", call, k->name), CL_FAILED;
     struct note note = {0};
     cl_event ev = NULL;
     pthread_mutex_lock(&k->lock);
-    if (!args || record_args(k, nargs, args) == 0)
-        ev = enqueue_kernel(k, dev, ndr);
-    if (ev && atomic_load_explicit(&cp->profile, memory_order_relaxed))
-        note = profile_note(k, dev);
+    if (!args || record_args(k, nargs, args) == 0) {
+        if (atomic_load_explicit(&cp->profile, memory_order_relaxed))
+            note = profile_note(k, dev, ndr);
+        ev = enqueue_kernel(k, dev, ndr, &note);
+    }
     pthread_mutex_unlock(&k->lock);
     return ev ? event_finish(d, KERNEL_EVENT, ev, note, flags, call) : CL_FAILED;
 }

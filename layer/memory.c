@@ -514,37 +514,43 @@ static int transfer_check(struct transfer *t, CLCONTEXT *cp, void *ptr, int flag
     return t->buffer ? 0 : -1;
 }
 
-static cl_int enqueue_image(const struct transfer *t, cl_event *ev)
+static cl_int enqueue_image(cl_command_queue queue, const struct transfer *t, cl_event *ev)
 {
     const size_t origin[3] = {0, 0, 0}, region[3] = {t->m->width, t->m->height, 1};
     if (t->to_device)
-        return clEnqueueWriteImage(t->d->queue, t->buffer, CL_FALSE, origin, region, 0, 0, t->m->base, 0,
+        return clEnqueueWriteImage(queue, t->buffer, CL_FALSE, origin, region, 0, 0, t->m->base, 0,
                                    NULL, ev);
-    return clEnqueueReadImage(t->d->queue, t->buffer, CL_FALSE, origin, region, 0, 0, t->m->base, 0, NULL,
+    return clEnqueueReadImage(queue, t->buffer, CL_FALSE, origin, region, 0, 0, t->m->base, 0, NULL,
                               ev);
 }
 
 /* Commands of zero length, and copies of a thing to itself, become markers: ordered like the rest. */
-static cl_int enqueue_transfer(const struct transfer *t, bool skip, cl_event *ev)
+static cl_int enqueue_transfer(cl_command_queue queue, const struct transfer *t, bool skip, cl_event *ev)
 {
     char *host = t->m->base + t->offset;
-    if (skip || t->size == 0 || host_is_buffer(t->m, t->d))
-        return clEnqueueMarkerWithWaitList(t->d->queue, 0, NULL, ev);
+    if (skip)
+        return clEnqueueMarkerWithWaitList(queue, 0, NULL, ev);
     if (t->m->flags & CL_MEM_IMAGE2D)
-        return enqueue_image(t, ev);
-    pin(t->m, t->d);
+        return enqueue_image(queue, t, ev);
     if (t->to_device)
-        return clEnqueueWriteBuffer(t->d->queue, t->buffer, CL_FALSE, t->offset, t->size, host, 0, NULL, ev);
-    return clEnqueueReadBuffer(t->d->queue, t->buffer, CL_FALSE, t->offset, t->size, host, 0, NULL, ev);
+        return clEnqueueWriteBuffer(queue, t->buffer, CL_FALSE, t->offset, t->size, host, 0, NULL, ev);
+    return clEnqueueReadBuffer(queue, t->buffer, CL_FALSE, t->offset, t->size, host, 0, NULL, ev);
 }
 
 static cl_event transfer_run(struct transfer *t, int flags, const char *call)
 {
     _Atomic bool *current = t->to_device ? &t->m->device_current[t->dev] : &t->m->host_current;
     bool whole = t->offset == 0 && t->size == t->m->size;
-    bool skip = (flags & CL_MEM_NOFORCE) && atomic_load(current);
+    bool skip = t->size == 0 || host_is_buffer(t->m, t->d) || ((flags & CL_MEM_NOFORCE) && atomic_load(current));
+    struct note note = {
+        .row = profile_transfer_row(t->m->cp, t->dev, t->to_device ? HOST_TO_DEVICE : DEVICE_TO_HOST),
+        .bytes = skip ? 0 : (double)t->size};
     cl_event ev = NULL;
-    cl_int err = enqueue_transfer(t, skip, &ev);
+    if (!skip && !(t->m->flags & CL_MEM_IMAGE2D))
+        pin(t->m, t->d);
+    timing_choose(&note, note.bytes);
+    cl_int err = enqueue_transfer(timing_begin(t->d, &note), t, skip, &ev);
+    timing_end(t->d, &note, err == CL_SUCCESS ? ev : NULL);
     if (err != CL_SUCCESS) {
         fail(errno_of(err), err, "%s: %zu bytes %s %s", call, t->size, t->to_device ? "to" : "from",
              t->d->name);
@@ -553,8 +559,6 @@ static cl_event transfer_run(struct transfer *t, int flags, const char *call)
     if (whole)
         atomic_store(current, true);
     atomic_store_explicit(&t->m->last_device, (int)t->dev, memory_order_relaxed);
-    struct note note = {profile_transfer_row(t->m->cp, t->dev, t->to_device ? HOST_TO_DEVICE : DEVICE_TO_HOST),
-                        0, skip || host_is_buffer(t->m, t->d) ? 0 : (double)t->size};
     return event_finish(t->d, MEMORY_EVENT, ev, note, flags, call);
 }
 
@@ -586,21 +590,21 @@ STDCL_API cl_event clmsyncn(CLCONTEXT *cp, cl_uint dev, void *ptr, size_t size, 
     return transfer_run(&t, flags, "clmsyncn");
 }
 
-static cl_int enqueue_copy(struct device *d, const struct memory *src, cl_mem from,
+static cl_int enqueue_copy(cl_command_queue queue, const struct memory *src, cl_mem from,
                            const struct memory *dst, cl_mem to, cl_event *ev)
 {
     const size_t origin[3] = {0, 0, 0}, src_region[3] = {src->width, src->height, 1};
     const size_t dst_region[3] = {dst->width, dst->height, 1};
     bool src_image = src->flags & CL_MEM_IMAGE2D, dst_image = dst->flags & CL_MEM_IMAGE2D;
     if (src->size == 0)
-        return clEnqueueMarkerWithWaitList(d->queue, 0, NULL, ev);
+        return clEnqueueMarkerWithWaitList(queue, 0, NULL, ev);
     if (src_image && dst_image)
-        return clEnqueueCopyImage(d->queue, from, to, origin, origin, src_region, 0, NULL, ev);
+        return clEnqueueCopyImage(queue, from, to, origin, origin, src_region, 0, NULL, ev);
     if (src_image)
-        return clEnqueueCopyImageToBuffer(d->queue, from, to, origin, src_region, 0, 0, NULL, ev);
+        return clEnqueueCopyImageToBuffer(queue, from, to, origin, src_region, 0, 0, NULL, ev);
     if (dst_image)
-        return clEnqueueCopyBufferToImage(d->queue, from, to, 0, origin, dst_region, 0, NULL, ev);
-    return clEnqueueCopyBuffer(d->queue, from, to, 0, 0, src->size, 0, NULL, ev);
+        return clEnqueueCopyBufferToImage(queue, from, to, 0, origin, dst_region, 0, NULL, ev);
+    return clEnqueueCopyBuffer(queue, from, to, 0, 0, src->size, 0, NULL, ev);
 }
 
 STDCL_API cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int flags)
@@ -622,12 +626,14 @@ STDCL_API cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int
     cl_mem to = from ? memory_buffer(t, dev, 0, "clmcopy") : NULL;
     if (!to)
         return CL_FAILED;
+    struct note note = {.row = profile_transfer_row(cp, dev, COPY_ON_DEVICE), .bytes = 2 * (double)s->size};
     cl_event ev = NULL;
-    cl_int err = enqueue_copy(d, s, from, t, to, &ev);
+    timing_choose(&note, note.bytes);
+    cl_int err = enqueue_copy(timing_begin(d, &note), s, from, t, to, &ev);
+    timing_end(d, &note, err == CL_SUCCESS ? ev : NULL);
     if (err != CL_SUCCESS)
         return (void)fail(errno_of(err), err, "clmcopy: %zu bytes on %s", s->size, d->name), CL_FAILED;
     memory_touched(t, dev);
-    struct note note = {profile_transfer_row(cp, dev, COPY_ON_DEVICE), 0, 2 * (double)s->size};
     return event_finish(d, MEMORY_EVENT, ev, note, flags, "clmcopy");
 }
 

@@ -137,10 +137,20 @@ void profile_told(CLCONTEXT *cp)
 
 /* ---- On and off. ---- */
 
-cl_command_queue_properties profile_queue_flags(const CLCONTEXT *cp)
+bool profile_is_on(const CLCONTEXT *cp)
 {
     const struct profile *p = atomic_load_explicit(&cp->profile, memory_order_acquire);
-    return p && p->on ? CL_QUEUE_PROFILING_ENABLE : 0;
+    return p && p->on;
+}
+
+static void row_free(struct profile_row *r)
+{
+    while (r->strata) {
+        struct stratum *s = r->strata;
+        r->strata = s->next;
+        free(s);
+    }
+    free(r);
 }
 
 static void profile_discard(struct profile *p)
@@ -148,7 +158,7 @@ static void profile_discard(struct profile *p)
     while (p->rows) {
         struct profile_row *r = p->rows;
         p->rows = r->next;
-        free(r);
+        row_free(r);
     }
     pthread_mutex_destroy(&p->lock);
     timeline_free(p->timeline);
@@ -211,6 +221,30 @@ static int change_queue(struct device *d, cl_command_queue_properties flags)
         return fail(errno_of(err), err, "clprofile: no other queue on %s", d->name);
     clReleaseCommandQueue(d->queue);
     d->queue = queue;
+    timing_sample_end(d);
+    return 0;
+}
+
+static int turn_on(struct profile *p, int period)
+{
+    for (cl_uint i = 0; i < p->cp->ndev; i++) {
+        if (change_queue(&p->cp->dev[i], CL_QUEUE_PROFILING_ENABLE) != 0)
+            return -1;
+        p->offset[i] = clock_offset(&p->cp->dev[i]);
+        if (period > 1 && timing_sample(&p->cp->dev[i]) != 0)
+            return -1;
+    }
+    p->period = period;
+    p->on = true;
+    return 0;
+}
+
+static int turn_off(struct profile *p)
+{
+    for (cl_uint i = 0; i < p->cp->ndev; i++)
+        if (change_queue(&p->cp->dev[i], 0) != 0)
+            return -1;
+    p->on = false;
     return 0;
 }
 
@@ -219,20 +253,18 @@ STDCL_API int clprofile(CLCONTEXT *cp, int on)
     if (!cp)
         return fail(EINVAL, 0, "clprofile: the context is NULL");
     struct profile *p = atomic_load(&cp->profile);
+    const int period = on ? sample_period(cp, on == CLPROF_EVERY || wanted_trace()) : 0;
+    if (period < 0)
+        return -1;
     if (!p && !on)
         return 0;
     if (!p && !(p = profile_new(cp)))
         return fail(ENOMEM, 0, "clprofile: no memory on the host");
     atomic_store_explicit(&cp->profile, p, memory_order_release);
-    if (p->on == (on != 0))
+    if (p->on == (on != 0) && (!on || p->period == period))
         return 0;
-    for (cl_uint i = 0; i < cp->ndev; i++) {
-        if (change_queue(&cp->dev[i], on ? CL_QUEUE_PROFILING_ENABLE : 0) != 0)
-            return -1;
-        if (on)
-            p->offset[i] = clock_offset(&cp->dev[i]);
-    }
-    p->on = on != 0;
+    if ((on ? turn_on(p, period) : turn_off(p)) != 0)
+        return -1;
     p->print_at_end = p->print_at_end || (on && profile_wanted());
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (p->print_at_end)
@@ -250,9 +282,11 @@ STDCL_API int clprofile_reset(CLCONTEXT *cp)
     profile_harvest(cp);
     pthread_mutex_lock(&p->lock);
     for (struct profile_row *r = p->rows; r; r = r->next) {
-        r->count = 0;
+        r->count = r->timed = 0;
         r->total = r->minimum = r->maximum = 0;
         r->flops = r->bytes = 0;
+        for (struct stratum *s = r->strata; s; s = s->next)
+            *s = (struct stratum){.next = s->next, .size = s->size};
     }
     p->timeline->commands.count = p->timeline->commands.beyond = 0;
     p->timeline->phases.count = p->timeline->phases.beyond = 0;
@@ -324,27 +358,66 @@ struct profile_row *profile_transfer_row(CLCONTEXT *cp, cl_uint dev, enum transf
     return *r;
 }
 
-bool profile_add(const struct note *note, cl_event ev)
+/* The time stamps of a command; an OpenCL error where it has none. */
+static cl_int stamps(cl_event ev, cl_ulong *start, cl_ulong *end)
 {
-    struct profile_row *r = note->row;
-    struct profile *p = r->profile;
-    cl_ulong start = 0, end = 0;
-    cl_int err = clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+    cl_int err = clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_END, sizeof *end, end, NULL);
     if (err == CL_SUCCESS)
-        err = clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
-    if (err != CL_SUCCESS)
-        return err != CL_PROFILING_INFO_NOT_AVAILABLE;
-    uint64_t t = end > start ? end - start : 0, host_start = start + (uint64_t)p->offset[r->dev];
-    pthread_mutex_lock(&p->lock);
-    r->minimum = r->count && r->minimum < t ? r->minimum : t;
-    r->maximum = r->maximum > t ? r->maximum : t;
-    r->total += t;
+        err = clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_START, sizeof *start, start, NULL);
+    return err == CL_SUCCESS && *end == 0 ? CL_PROFILING_INFO_NOT_AVAILABLE : err;
+}
+
+/* p->lock is held. */
+static void count_command(struct profile_row *r, const struct note *note)
+{
     r->count++;
     r->flops += note->flops;
     r->bytes += note->bytes;
+}
+
+void profile_count(const struct note *note)
+{
+    struct profile *p = note->row->profile;
+    pthread_mutex_lock(&p->lock);
+    count_command(note->row, note);
+    if (note->stratum)
+        note->stratum->untimed++;
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void add_time(const struct note *note, cl_ulong start, cl_ulong end)
+{
+    struct profile_row *r = note->row;
+    struct profile *p = r->profile;
+    uint64_t t = end > start ? end - start : 0, host_start = start + (uint64_t)p->offset[r->dev];
+    pthread_mutex_lock(&p->lock);
+    r->minimum = r->timed && r->minimum < t ? r->minimum : t;
+    r->maximum = r->maximum > t ? r->maximum : t;
+    r->total += t;
+    r->timed++;
+    count_command(r, note);
+    if (note->stratum)
+        stratum_add(note->stratum, t);
     timeline_add(&p->timeline->commands, MAX_SPANS,
                  (struct span){host_start, host_start + t, r->name, 2 * r->dev + (r->kind == CL_MEM_EVENT)});
     pthread_mutex_unlock(&p->lock);
+}
+
+/* A command that failed is not counted, one without time stamps is. */
+bool profile_add(const struct note *note, cl_event ev)
+{
+    cl_ulong start = 0, end = 0;
+    cl_int err = stamps(ev, &start, &end), status = CL_COMPLETE;
+    if (err == CL_PROFILING_INFO_NOT_AVAILABLE) {
+        clGetEventInfo(ev, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        if (status > CL_COMPLETE)
+            return false;
+        err = stamps(ev, &start, &end); /* it may have become complete in between */
+    }
+    if (err == CL_SUCCESS)
+        add_time(note, start, end);
+    else if (err == CL_PROFILING_INFO_NOT_AVAILABLE && status == CL_COMPLETE)
+        profile_count(note);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* profile.h - what the files of the profile share.
  *
  *   profile.c          on and off, gathering, phases of the host's work
+ *   sample.c           which commands are timed
  *   profile_report.c   lines as data, as a table, as CSV, as JSON
  *   timeline.c         spans, kept up to a limit, and the trace file made of them
  */
@@ -58,6 +59,15 @@ int timeline_write(const struct timeline *list, uint64_t zero, const char *file)
 
 /* ---- profile.c ---- */
 
+/* The commands of a line that are about the same size: work from 2^(size - 1) to 2^size. */
+struct stratum {
+    struct stratum *next;
+    int size;
+    size_t started, turn; /* the one to be timed next */
+    size_t timed, untimed;
+    uint64_t total, early; /* ns, of the timed ones and of the first of them */
+};
+
 struct profile_row {
     struct profile_row *next;
     struct profile *profile;
@@ -65,9 +75,10 @@ struct profile_row {
     int kind;      /* CL_KERNEL_EVENT or CL_MEM_EVENT */
     int precision; /* of the flops */
     uint32_t name; /* of the timeline's names; rows beyond MAX_NAMES share one */
-    size_t count;
-    uint64_t total, minimum, maximum; /* ns */
+    size_t count, timed;
+    uint64_t total, minimum, maximum; /* ns, of the timed ones */
     double flops, bytes;
+    struct stratum *strata;
 };
 
 struct profile {
@@ -76,8 +87,10 @@ struct profile {
     CLCONTEXT *cp;
     bool on;
     bool print_at_end;    /* the environment asked */
+    int period;           /* of how many commands one is timed */
     int64_t *offset;      /* host clock minus device clock, ns, per device */
     pthread_mutex_t lock; /* guards what follows */
+    uint32_t random;
     struct profile_row *rows;
     struct profile_row **transfer; /* [device * TRANSFER_KINDS + direction] */
     struct timeline *timeline;
@@ -88,6 +101,19 @@ uint64_t profile_clock(void);
 
 /* Waits for all commands of a context and adds them up. */
 void profile_harvest(CLCONTEXT *cp);
+
+/* ---- sample.c ---- */
+
+/* 1: every command is timed. -1 after fail(): the environment asks for what makes no sense. */
+int sample_period(const CLCONTEXT *cp, bool every);
+
+/* From here on a device, whose queue is new and takes time stamps, times single commands only. */
+int timing_sample(struct device *d);
+
+/* ns: a command of this size, on average; all commands of a line. */
+double stratum_mean(const struct stratum *s);
+double sample_total(const struct profile_row *r);
+void stratum_add(struct stratum *s, uint64_t ns);
 
 /* ---- profile_report.c ---- */
 

@@ -26,7 +26,8 @@ static void fill_row(struct clprofile_row *out, const struct profile_row *r)
                                   .name = r->profile->timeline->name[r->name],
                                   .kind = r->kind,
                                   .count = r->count,
-                                  .total = 1e-9 * (double)r->total,
+                                  .timed = r->timed,
+                                  .total = 1e-9 * sample_total(r),
                                   .minimum = 1e-9 * (double)r->minimum,
                                   .maximum = 1e-9 * (double)r->maximum,
                                   .bytes = r->bytes,
@@ -131,11 +132,14 @@ static void print_rate(FILE *fp, double amount, double seconds, double unit)
         fprintf(fp, " %8s", "-");
 }
 
-static void print_line(FILE *fp, const struct clprofile_row *r, int width, double total)
+/* `timed`: with a column of how many were timed. */
+static void print_line(FILE *fp, const struct clprofile_row *r, int width, double total, bool timed)
 {
-    fprintf(fp, "  %-*s %9zu %11.3f %10.2f %10.2f %10.2f %5.1f%%", width, r->name, r->count, 1e3 * r->total,
-            1e6 * r->total / (double)r->count, 1e6 * r->minimum, 1e6 * r->maximum,
-            100 * share_of(r->total, total));
+    fprintf(fp, "  %-*s %9zu", width, r->name, r->count);
+    if (timed)
+        fprintf(fp, " %9zu", r->timed);
+    fprintf(fp, " %11.3f %10.2f %10.2f %10.2f %5.1f%%", 1e3 * r->total, 1e6 * r->total / (double)r->count,
+            1e6 * r->minimum, 1e6 * r->maximum, 100 * share_of(r->total, total));
     print_rate(fp, r->bytes, r->total, 1e9);
     print_rate(fp, r->flops, r->total, 1e12);
     if (r->peak_percent > 0)
@@ -161,6 +165,9 @@ static void print_overlap(FILE *fp, const struct report *report)
 static void print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
 {
     int width = 20;
+    bool timed = false;
+    for (size_t i = 0; i < report->count; i++)
+        timed = timed || report->row[i].timed < report->row[i].count;
     for (size_t i = 0; i < report->count; i++)
         width = (int)strlen(report->row[i].name) > width ? (int)strlen(report->row[i].name) : width;
     for (cl_uint dev = 0; dev < cp->ndev; dev++) {
@@ -168,12 +175,15 @@ static void print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
         if (total <= 0)
             continue;
         fprintf(fp, "device %u: %s, %.3f ms\n", dev, cp->dev[dev].name, 1e3 * total);
-        fprintf(fp, "  %-*s %9s %11s %10s %10s %10s %6s %8s %8s %6s\n", width, "kernel or transfer", "count",
-                "total ms", "mean us", "min us", "max us", "share", "GB/s", "TFLOP/s", "peak");
+        fprintf(fp, "  %-*s %9s%s %11s %10s %10s %10s %6s %8s %8s %6s\n", width, "kernel or transfer",
+                "count", timed ? "     timed" : "", "total ms", "mean us", "min us", "max us", "share",
+                "GB/s", "TFLOP/s", "peak");
         for (size_t i = 0; i < report->count; i++)
             if (report->row[i].device == dev)
-                print_line(fp, &report->row[i], width, total);
+                print_line(fp, &report->row[i], width, total, timed);
     }
+    if (timed)
+        fputs("(of many short commands some are timed; the others are taken to be like them)\n", fp);
     if (report->count == 0)
         fputs("nothing ran while profiling was on\n", fp);
     if (cp->ndev > 1 && report->busy > 0)
@@ -198,7 +208,7 @@ static const char *kind_of(const struct clprofile_row *r)
 
 static void print_csv(FILE *fp, CLCONTEXT *cp, const struct report *report)
 {
-    fprintf(fp, "device,device_name,kind,name,count,total_s,mean_s,min_s,max_s,share,bytes,bytes_per_s,"
+    fprintf(fp, "device,device_name,kind,name,count,timed,total_s,mean_s,min_s,max_s,share,bytes,bytes_per_s,"
                 "flops,flops_per_s,peak_percent\n");
     for (size_t i = 0; i < report->count; i++) {
         const struct clprofile_row *r = &report->row[i];
@@ -206,8 +216,8 @@ static void print_csv(FILE *fp, CLCONTEXT *cp, const struct report *report)
         print_field(fp, cp->dev[r->device].name);
         fprintf(fp, ",%s,", kind_of(r));
         print_field(fp, r->name);
-        fprintf(fp, ",%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.17g,%.6g,%.17g,%.6g,%.4g\n", r->count, r->total,
-                r->total / (double)r->count, r->minimum, r->maximum,
+        fprintf(fp, ",%zu,%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.17g,%.6g,%.17g,%.6g,%.4g\n", r->count, r->timed,
+                r->total, r->total / (double)r->count, r->minimum, r->maximum,
                 share_of(r->total, device_total(report, r->device)), r->bytes, share_of(r->bytes, r->total),
                 r->flops, share_of(r->flops, r->total), r->peak_percent);
     }
@@ -217,12 +227,12 @@ static void print_csv(FILE *fp, CLCONTEXT *cp, const struct report *report)
 
 static json_t *json_row(const struct clprofile_row *r, double device_seconds)
 {
-    return json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "kind", kind_of(r),
-                     "name", r->name, "count", (json_int_t)r->count, "total_s", r->total, "mean_s",
-                     r->total / (double)r->count, "min_s", r->minimum, "max_s", r->maximum, "share",
-                     share_of(r->total, device_seconds), "bytes", r->bytes, "bytes_per_s",
-                     share_of(r->bytes, r->total), "flops", r->flops, "flops_per_s",
-                     share_of(r->flops, r->total), "peak_percent", r->peak_percent);
+    return json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "kind",
+                     kind_of(r), "name", r->name, "count", (json_int_t)r->count, "timed",
+                     (json_int_t)r->timed, "total_s", r->total, "mean_s", r->total / (double)r->count,
+                     "min_s", r->minimum, "max_s", r->maximum, "share", share_of(r->total, device_seconds),
+                     "bytes", r->bytes, "bytes_per_s", share_of(r->bytes, r->total), "flops", r->flops,
+                     "flops_per_s", share_of(r->flops, r->total), "peak_percent", r->peak_percent);
 }
 
 static json_t *json_device(CLCONTEXT *cp, cl_uint dev, const struct report *report)

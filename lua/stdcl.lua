@@ -465,8 +465,8 @@ end
 -- ---- Profiles. ----
 
 -- profile(true) and profile(false) turn measuring on and off; profile() returns what was measured, a list of
--- {device =, name =, kind = "kernel" or "memory", count =, total =, minimum =, maximum =, bytes =, flops =} with
--- times in seconds.
+-- {device =, name =, kind = "kernel" or "memory", count =, timed =, total =, minimum =, maximum =, bytes =, flops =}
+-- with times in seconds.
 function stdcl.profile(on)
   local cp = context()
   if on ~= nil then
@@ -481,7 +481,7 @@ function stdcl.profile(on)
     local row = rows[i - 1]
     list[i] = {
       device = row.device + 1, name = ffi.string(row.name), kind = row.kind == 0x10 and "kernel" or "memory",
-      count = tonumber(row.count), total = row.total, minimum = row.minimum, maximum = row.maximum,
+      count = tonumber(row.count), timed = tonumber(row.timed), total = row.total, minimum = row.minimum, maximum = row.maximum,
       bytes = row.bytes, flops = row.flops,
     }
   end

@@ -22,7 +22,7 @@ static int open_profiled(void **unused)
     (void)unused;
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
     basic = clopen(cp, BASIC_CL, CLLD_NOW);
-    return basic && clprofile(cp, 1) == 0 ? 0 : -1;
+    return basic && clprofile(cp, CLPROF_EVERY) == 0 ? 0 : -1;
 }
 
 static int close_profiled(void **unused)
@@ -269,7 +269,7 @@ static void survives_unbalanced_phases(void **unused)
     clprofile_begin(cp, "kept");
     works(clprofile(cp, 0));
     clprofile_begin(cp, "while off");
-    works(clprofile(cp, 1));
+    works(clprofile(cp, CLPROF_EVERY));
     clprofile_end(cp);
     clprofile_end(cp);
     read_trace();
@@ -278,7 +278,7 @@ static void survives_unbalanced_phases(void **unused)
     assert_int_equal(events, 17);
 
     CLCONTEXT *brief = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
-    works(clprofile(brief, 1));
+    works(clprofile(brief, CLPROF_EVERY));
     clprofile_begin(brief, "outlives its context");
     works(clcontext_destroy(brief));
     clprofile_end(brief);

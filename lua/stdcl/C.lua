@@ -50,7 +50,7 @@ struct clprofile_row {
   cl_uint device;
   const char *name;
   int kind;
-  size_t count;
+  size_t count, timed;
   double total, minimum, maximum, bytes, flops, peak_percent;
 };
 int clprofile(CLCONTEXT *, int);

@@ -1,0 +1,322 @@
+/* test_sample.c - profiles that time a sample of the commands: what is counted, what it adds up to.
+ *
+ * The reference is what the test did, and the host's clock. The environment makes samples of what would
+ * otherwise be timed as a whole; where time stamps are cheap, a second queue takes them.
+ */
+#include "check.h"
+
+#include <jansson.h>
+#include <pthread.h>
+
+enum { N = 64, FIRST = 64, MAX_ROWS = 32 };
+
+static CLCONTEXT *cp;
+static void *basic;
+static struct clprofile_row row[MAX_ROWS];
+static size_t rows;
+
+static void open_sampled(const char *n)
+{
+    setenv("STDCL_PROFILE_SAMPLE", n, 1);
+    cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
+    ready(cp);
+    basic = clopen(cp, BASIC_CL, CLLD_NOW);
+    ready(basic);
+    works(clprofile(cp, 1));
+    unsetenv("STDCL_PROFILE_SAMPLE");
+}
+
+static const struct clprofile_row *line(const char *name)
+{
+    rows = clprofile_rows(cp, row, MAX_ROWS);
+    assert_in_range(rows, 1, MAX_ROWS);
+    for (size_t i = 0; i < rows; i++)
+        if (strcmp(row[i].name, name) == 0)
+            return &row[i];
+    fail_msg("no line %s", name);
+    return NULL;
+}
+
+static cl_kernel kernel(const char *name)
+{
+    cl_kernel k = clsym(cp, basic, name, 0);
+    ready(k);
+    return k;
+}
+
+static void launch(cl_kernel k, size_t items, int *x, int value, int flags)
+{
+    clndrange_t ndr = clndrange_init1d(0, items, 0);
+    assert_ptr_not_equal(clforka(cp, 0, k, &ndr, flags, x, value), NO_EVENT);
+}
+
+/* All are counted, with their work; timed are the first ones and about one in so many of the others. */
+static void counts_all_and_times_some(void **unused)
+{
+    (void)unused;
+    enum { LAUNCHES = 1200, PERIOD = 8 };
+    open_sampled("8");
+    int *x = clmalloc(cp, N * sizeof *x, 0);
+    cl_kernel add = kernel("add");
+    works(clprofile_work(add, 10, 20, CLPROF_SINGLE));
+    for (int i = 0; i < LAUNCHES; i++)
+        launch(add, N, x, 1, i % 7 ? CL_EVENT_NOWAIT : CL_EVENT_WAIT);
+    const struct clprofile_row *r = line("add");
+    const size_t sample = (LAUNCHES - FIRST) / PERIOD;
+    assert_int_equal(r->count, LAUNCHES);
+    assert_in_range(r->timed, FIRST + sample / 2, FIRST + 2 * sample);
+    assert_true(r->flops == 10. * LAUNCHES && r->bytes == 20. * LAUNCHES);
+    assert_true(r->minimum > 0 && r->minimum * LAUNCHES <= r->total && r->total <= r->maximum * LAUNCHES);
+
+    works(clprofile_reset(cp)); /* and again from the beginning */
+    for (int i = 0; i < FIRST; i++)
+        launch(add, N, x, 1, CL_EVENT_NOWAIT);
+    r = line("add");
+    assert_int_equal(r->count, FIRST);
+    assert_int_equal(r->timed, FIRST);
+    works(clcontext_destroy(cp));
+}
+
+/* Whatever queue a command goes to, it runs after those started before it and before those after it. */
+static void keeps_the_order(void **unused)
+{
+    (void)unused;
+    enum { ROUNDS = 400 };
+    open_sampled("2");
+    int *x = clmalloc(cp, N * sizeof *x, 0), *y = clmalloc(cp, N * sizeof *y, 0);
+    cl_kernel add = kernel("add"), fill = kernel("fill"), copy = kernel("copy");
+    clndrange_t ndr = clndrange_init1d(0, N, 0);
+    ready(x && y ? x : NULL);
+    for (int i = 0; i < ROUNDS; i++) {
+        launch(fill, N, x, 3 * i, CL_EVENT_NOWAIT);
+        launch(add, N, x, i, CL_EVENT_NOWAIT);
+        assert_ptr_not_equal(clforka(cp, 0, copy, &ndr, CL_EVENT_NOWAIT, x, y), NO_EVENT);
+        launch(add, N, y, 1, CL_EVENT_NOWAIT);
+        assert_ptr_not_equal(clmcopy(cp, 0, y, x, CL_EVENT_NOWAIT), NO_EVENT);
+        assert_ptr_not_equal(clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NOWAIT), NO_EVENT);
+        assert_ptr_not_equal(clwait(cp, 0, i % 2 ? CL_MEM_EVENT : CL_ALL_EVENT), NO_EVENT);
+        for (int k = 0; k < N; k++)
+            assert_int_equal(x[k], 4 * i + 1);
+    }
+    const size_t expected[] = {ROUNDS, 2 * ROUNDS, ROUNDS};
+    static const char *const names[] = {"fill", "add", "copy on device"};
+    for (int i = 0; i < 3; i++) {
+        const struct clprofile_row *r = line(names[i]);
+        assert_int_equal(r->count, expected[i]);
+        assert_true(r->timed < r->count);
+    }
+    assert_true(line("copy on device")->bytes == 2. * ROUNDS * N * sizeof *x);
+    works(clcontext_destroy(cp));
+}
+
+/* Launches of one kernel that differ four hundredfold, the long ones among the first. Returns the total. */
+static double few_long_many_short(const char *sample)
+{
+    enum { SHORT = 1000, LONG = 400000, FEW = 30, MANY = 1200 };
+    open_sampled(sample);
+    cl_kernel slow = kernel("slow");
+    int *x = clmalloc(cp, sizeof *x, 0);
+    launch(slow, 1, x, 1, CL_EVENT_WAIT); /* built */
+    works(clprofile_reset(cp));
+    for (int i = 0; i < MANY; i++) {
+        const int rounds = i < 2 * FEW && i % 2 ? LONG : SHORT;
+        works(clprofile_work(slow, rounds, 0, CLPROF_SINGLE));
+        launch(slow, 1, x, rounds, CL_EVENT_NOWAIT);
+    }
+    const struct clprofile_row r = *line("slow");
+    assert_int_equal(r.count, MANY);
+    assert_true((r.timed == MANY) == (strcmp(sample, "1") == 0));
+    assert_true(r.flops == (double)FEW * LONG + (double)(MANY - FEW) * SHORT);
+    works(clcontext_destroy(cp));
+    return r.total;
+}
+
+/* Each launch speaks for its like only. The machine may have better things to do in between. */
+static void sizes_speak_for_themselves(void **unused)
+{
+    (void)unused;
+    double all = 0, sampled = 0;
+    for (int i = 0; i < 5; i++) {
+        all = few_long_many_short("1");
+        sampled = few_long_many_short("8");
+        if (sampled < 1.4 * all && all < 1.4 * sampled)
+            return;
+    }
+    fail_msg("%g s when all are timed, %g s by a sample", all, sampled);
+}
+
+static void long_commands_are_all_timed(void **unused)
+{
+    (void)unused;
+    open_sampled("1000");
+    cl_kernel slow = kernel("slow");
+    int *x = clmalloc(cp, sizeof *x, 0), rounds = 100000;
+    double took = 0;
+    while (took < 2e-3) {
+        rounds *= 2;
+        const double start = seconds_now();
+        launch(slow, 1, x, rounds, CL_EVENT_WAIT);
+        works(clprofile_reset(cp));
+        launch(slow, 1, x, rounds, CL_EVENT_WAIT);
+        took = line("slow")->minimum;
+        assert_true(seconds_now() - start < 60);
+    }
+    for (int i = 0; i < 120; i++)
+        launch(slow, 1, x, rounds, CL_EVENT_WAIT);
+    const struct clprofile_row *r = line("slow");
+    assert_int_equal(r->count, 121);
+    assert_int_equal(r->timed, 121);
+    works(clcontext_destroy(cp));
+}
+
+static char *report(int format)
+{
+    static char *text;
+    static size_t size;
+    FILE *fp = open_memstream(&text, &size);
+    works(clprofile_report(cp, fp, format));
+    fclose(fp);
+    return text;
+}
+
+static void reports_say_how_many(void **unused)
+{
+    (void)unused;
+    open_sampled("50");
+    int *x = clmalloc(cp, N * sizeof *x, 0);
+    cl_kernel add = kernel("add");
+    launch(add, N, x, 1, CL_EVENT_WAIT);
+    char *text = report(CLPROF_TABLE);
+    assert_null(strstr(text, "timed")); /* all of them */
+    free(text);
+    for (int i = 1; i < 500; i++)
+        launch(add, N, x, 1, CL_EVENT_NOWAIT);
+    const size_t timed = line("add")->timed;
+    assert_in_range(timed, FIRST, 150);
+
+    text = report(CLPROF_TABLE);
+    size_t count = 0, told = 0;
+    assert_non_null(strstr(text, "    count     timed"));
+    assert_int_equal(sscanf(strstr(text, "  add "), "  add %zu %zu", &count, &told), 2);
+    assert_int_equal(count, 500);
+    assert_int_equal(told, timed);
+    free(text);
+
+    char expected[64];
+    snprintf(expected, sizeof expected, "\"add\",500,%zu,", timed);
+    text = report(CLPROF_CSV);
+    assert_non_null(strstr(text, ",name,count,timed,total_s,"));
+    assert_non_null(strstr(text, expected));
+    free(text);
+
+    text = report(CLPROF_JSON);
+    json_t *root = json_loads(text, 0, NULL);
+    json_t *r =
+        json_array_get(json_object_get(json_array_get(json_object_get(root, "devices"), 0), "rows"), 0);
+    assert_int_equal(json_integer_value(json_object_get(r, "count")), 500);
+    assert_int_equal(json_integer_value(json_object_get(r, "timed")), timed);
+    json_decref(root);
+    free(text);
+    works(clcontext_destroy(cp));
+}
+
+static void all_where_asked_for(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *sample, *trace;
+        int on;
+        bool all;
+    } cases[] = {{"5", NULL, 1, false},
+                 {"1", NULL, 1, true},
+                 {"5", NULL, CLPROF_EVERY, true},
+                 {"5", "/dev/null", 1, true}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        open_sampled(cases[c].sample);
+        setenv("STDCL_PROFILE_SAMPLE", cases[c].sample, 1);
+        works(clprofile(cp, 0));
+        if (cases[c].trace)
+            setenv("STDCL_TRACE", cases[c].trace, 1);
+        works(clprofile(cp, cases[c].on));
+        unsetenv("STDCL_TRACE");
+        int *x = clmalloc(cp, N * sizeof *x, 0);
+        for (int i = 0; i < 300; i++)
+            launch(kernel("add"), N, x, 1, CL_EVENT_NOWAIT);
+        assert_int_equal(line("add")->count, 300);
+        assert_true((line("add")->timed == 300) == cases[c].all);
+        works(clprofile(cp, 1 + cases[c].all)); /* from the one to the other, or nothing */
+        works(clcontext_destroy(cp));
+    }
+    unsetenv("STDCL_PROFILE_SAMPLE");
+}
+
+static void refuses_what_is_no_number(void **unused)
+{
+    (void)unused;
+    static const char *const wrong[] = {"0", "-3", "x", "4x", "1e9", "99999999999999999999", " "};
+    open_sampled("5");
+    works(clprofile(cp, 0));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setenv("STDCL_PROFILE_SAMPLE", wrong[i], 1);
+        fails(EINVAL, clprofile(cp, 1));
+        contains((clprofile(cp, 1), clerror()), wrong[i]);
+    }
+    setenv("STDCL_PROFILE", "1", 1);
+    assert_null(clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0));
+    contains(clerror(), "STDCL_PROFILE_SAMPLE");
+    unsetenv("STDCL_PROFILE");
+    unsetenv("STDCL_PROFILE_SAMPLE");
+    works(clprofile(cp, 1));
+    works(clcontext_destroy(cp));
+}
+
+enum { THREADS = 4, LAUNCHES = 600 };
+
+static void *launch_many(void *unused)
+{
+    (void)unused;
+    clndrange_t ndr = clndrange_init1d(0, N, 0);
+    cl_kernel add = clsym(cp, basic, "add", 0);
+    int *x = clmalloc(cp, N * sizeof *x, 0);
+    long bad = !add || !x;
+    for (int k = 0; k < N; k++)
+        x[k] = 0;
+    bad += clmsync(cp, 0, x, CL_MEM_DEVICE) == NO_EVENT;
+    for (int i = 0; i < LAUNCHES; i++)
+        bad += clforka(cp, 0, add, &ndr, CL_EVENT_NOWAIT, x, 1) == NO_EVENT;
+    bad += clmsync(cp, 0, x, CL_MEM_HOST) == NO_EVENT;
+    for (int k = 0; k < N; k++)
+        bad += x[k] != LAUNCHES;
+    bad += clfree(x) != 0;
+    return (void *)(intptr_t)bad;
+}
+
+static void threads_lose_nothing(void **unused)
+{
+    (void)unused;
+    pthread_t thread[THREADS];
+    void *bad;
+    open_sampled("3");
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, launch_many, NULL), 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(thread[i], &bad), 0);
+        assert_null(bad);
+    }
+    assert_int_equal(line("add")->count, THREADS * LAUNCHES);
+    assert_true(line("add")->timed < THREADS * LAUNCHES);
+    works(clcontext_destroy(cp));
+}
+
+int main(void)
+{
+    unsetenv("STDCL_PROFILE");
+    unsetenv("STDCL_TRACE");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_all_and_times_some),  cmocka_unit_test(keeps_the_order),
+        cmocka_unit_test(sizes_speak_for_themselves), cmocka_unit_test(long_commands_are_all_timed),
+        cmocka_unit_test(reports_say_how_many),       cmocka_unit_test(all_where_asked_for),
+        cmocka_unit_test(refuses_what_is_no_number),  cmocka_unit_test(threads_lose_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
