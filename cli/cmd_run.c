@@ -52,7 +52,8 @@ extern any_function *const cmd_run_needed[];
 any_function *const cmd_run_needed[] = {
     NEEDED(clcontext_create), NEEDED(clcontext_destroy), NEEDED(clgetndev), NEEDED(clgetdevice),
     NEEDED(clmalloc), NEEDED(clfree), NEEDED(clmsync), NEEDED(clopen), NEEDED(clsopen), NEEDED(clopentv),
-    NEEDED(clopen_templatev), NEEDED(clbuild), NEEDED(clclose), NEEDED(clsym), NEEDED(clforkv),
+    NEEDED(clopen_templatev), NEEDED(clbuild), NEEDED(clclose), NEEDED(clsym), NEEDED(clarg_info),
+    NEEDED(clforkv),
     NEEDED(clwait), NEEDED(clprofile), NEEDED(clprofile_rows), NEEDED(clerror),
 };
 

@@ -390,8 +390,20 @@ void *clopen_templatev(CLCONTEXT *cp, const char *name, const char *text, size_t
 #define clarg_set_global(...) STDCL_PICK4(__VA_ARGS__, STDCL_GLB4, STDCL_GLB3, , )(__VA_ARGS__)
 #define clarg_set_local(...) STDCL_PICK4(__VA_ARGS__, STDCL_LOC4, STDCL_LOC3, , )(__VA_ARGS__)
 
-/* Where the platform tells the types of a kernel's arguments (it does for sources), a wrong size, a host
- * pointer for a buffer and the like give EINVAL and name the kernel, the argument and both types. */
+/* Where the types of a kernel's arguments are known (they are for sources, as far as macros and typedefs do not
+ * hide them), a wrong size, a host pointer for a buffer and the like give EINVAL and name the kernel, the argument
+ * and both types. */
+
+/* How a kernel declares an argument: what it takes (enum stdcl_arg_kind, -1 where that is not known), its type
+ * without qualifiers, such as "uint" or "float4*", and its name, "" where they are not known. At most 31 letters of
+ * each; the kernel owns the texts. */
+typedef struct {
+    int kind;
+    const char *type, *name;
+} clarg_info_t;
+
+/* Tells of argument i. Returns 0, or -1 with EINVAL when the kernel is none of clsym's or has no argument i. */
+int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info);
 
 /* What these macros call. `value` is the address of `size` bytes, which are copied; `type` names its type
  * for messages, or is NULL. */

@@ -1,15 +1,14 @@
-/* argcheck.c - arguments against the kernel's declaration, where the platform tells it.
+/* argcheck.c - arguments against the kernel's declaration, where it is known.
  *
- * Programs are built with -cl-kernel-arg-info, and what it gives is learnt once per kernel. The check when
- * an argument is set is two comparisons; nothing is left to do when the kernel is started.
+ * Programs are built with -cl-kernel-arg-info, and what it gives is learnt once per kernel; where a platform does
+ * not tell, the source is read (declared.c), and with STDCL_ARG_INFO=source in the environment always. The check
+ * when an argument is set is two comparisons; nothing is left to do when the kernel is started.
  */
 #include "internal.h"
 
 #include <ctype.h>
 
-/* The size of a type of OpenCL C by its name, such as "float" or "uchar4"; 0 for others. Vectors of three
- * elements take the room of four (OpenCL C specification, 6.1.5). */
-static size_t size_of_type(const char *type)
+size_t size_of_type(const char *type)
 {
     static const struct { const char *name; size_t size; } scalars[] = {
         {"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"half", 2}, {"int", 4}, {"uint", 4},
@@ -21,6 +20,8 @@ static size_t size_of_type(const char *type)
     while (letters && isdigit((unsigned char)type[letters - 1]))
         letters--;
     size_t elements = type[letters] ? strtoul(type + letters, NULL, 10) : 1;
+    if (type[letters] && elements != 2 && elements != 3 && elements != 4 && elements != 8 && elements != 16)
+        return 0;
     elements = elements == 3 ? 4 : elements;
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
         if (strlen(scalars[i].name) == letters && strncmp(type, scalars[i].name, letters) == 0)
@@ -42,21 +43,39 @@ static bool ask(cl_kernel k, cl_uint i, cl_kernel_arg_info what, char *text, siz
     return ok;
 }
 
-void learn_parameters(struct kernel *k)
+/* What a device's compiler tells of an argument; false when it does not. */
+static bool told(cl_kernel k, cl_uint i, struct parameter *p)
 {
-    for (cl_uint i = 0; i < k->nargs; i++) {
-        struct parameter *p = &k->parameters[i];
-        cl_kernel_arg_address_qualifier space;
-        if (clGetKernelArgInfo(k->on_device[0], i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space,
-                               NULL) != CL_SUCCESS ||
-            !ask(k->on_device[0], i, CL_KERNEL_ARG_TYPE_NAME, p->type, sizeof p->type))
-            continue;
-        ask(k->on_device[0], i, CL_KERNEL_ARG_NAME, p->name, sizeof p->name);
-        p->size = size_of_type(p->type);
-        p->kind = space == CL_KERNEL_ARG_ADDRESS_LOCAL     ? ARG_LOCAL
-                  : space == CL_KERNEL_ARG_ADDRESS_PRIVATE ? ARG_VALUE
-                                                           : ARG_GLOBAL;
-    }
+    cl_kernel_arg_address_qualifier space;
+    if (clGetKernelArgInfo(k, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL) != CL_SUCCESS ||
+        !ask(k, i, CL_KERNEL_ARG_TYPE_NAME, p->type, sizeof p->type))
+        return false;
+    ask(k, i, CL_KERNEL_ARG_NAME, p->name, sizeof p->name);
+    p->size = size_of_type(p->type);
+    p->kind = space == CL_KERNEL_ARG_ADDRESS_LOCAL     ? ARG_LOCAL
+              : space == CL_KERNEL_ARG_ADDRESS_PRIVATE ? ARG_VALUE
+                                                       : ARG_GLOBAL;
+    return true;
+}
+
+static bool told_all(cl_kernel k, cl_uint n, struct parameter *p)
+{
+    for (cl_uint i = 0; i < n; i++)
+        if (!told(k, i, &p[i]))
+            return false;
+    return true;
+}
+
+void learn_parameters(struct kernel *k, const struct part *part)
+{
+    const char *from = getenv("STDCL_ARG_INFO");
+    const bool ask_devices = !from || strcmp(from, "source") != 0;
+    for (cl_uint dev = 0; ask_devices && dev < k->program->cp->ndev; dev++)
+        if (told_all(k->on_device[dev], k->nargs, k->parameters))
+            return;
+    memset(k->parameters, 0, k->nargs * sizeof *k->parameters);
+    if (part->source)
+        declared_parameters(part->source, k->program->options, k->name, k->nargs, k->parameters);
 }
 
 static const char *space_of(enum arg_kind kind)

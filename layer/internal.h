@@ -216,7 +216,7 @@ char *translate_log(const char *log, const char *source);
 
 enum arg_kind { ARG_UNSET, ARG_VALUE, ARG_GLOBAL, ARG_LOCAL };
 
-/* An argument as the kernel's source declares it; kind ARG_UNSET where the platform does not tell. */
+/* An argument as the kernel's source declares it; kind ARG_UNSET where that is not known. */
 struct parameter {
     enum arg_kind kind;
     size_t size;            /* of a value whose type OpenCL defines; 0: not known */
@@ -256,12 +256,24 @@ struct kernel {
 
 /* ---- argcheck.c ---- */
 
-/* Learns how a kernel's arguments are declared. */
-void learn_parameters(struct kernel *k);
+/* Learns how the arguments of a kernel, which is in this part, are declared. */
+void learn_parameters(struct kernel *k, const struct part *part);
+
+/* The size of a type of OpenCL C by its name, such as "float" or "uchar4"; 0 for others. Vectors of three
+ * elements take the room of four (OpenCL C specification, 6.1.5). */
+size_t size_of_type(const char *type);
 
 /* 0 when argument i may be set so, else -1 after fail(). `type` names a value's type, or is NULL. */
 int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size, const char *type,
               const char *call);
+
+/* ---- declared.c ---- */
+
+/* Reads out of a source how kernel `name` declares its n arguments. False, with p as it was, when it has no such
+ * declaration of n; kind ARG_UNSET where macros or typedefs leave it open. `options` may be NULL. */
+bool declared_parameters(const char *source, const char *options, const char *name, cl_uint n, struct parameter *p);
+
+/* ---- kernel.c, continued ---- */
 
 /* Enters / removes a kernel under its handle, the first device's cl_kernel. */
 int kernel_enter(struct kernel *k);

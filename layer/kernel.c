@@ -228,7 +228,21 @@ static int bind_all(struct kernel *k, cl_uint dev, const char *call)
     return 0;
 }
 
-/* ---- Setting arguments one by one. ---- */
+/* ---- Setting arguments one by one, and asking how they are declared. ---- */
+
+STDCL_API int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info)
+{
+    static const int kinds[] = {[ARG_UNSET] = -1, [ARG_VALUE] = STDCL_VALUE, [ARG_GLOBAL] = STDCL_GLOBAL,
+                                [ARG_LOCAL] = STDCL_LOCAL};
+    struct kernel *k = kernel_of(krn, "clarg_info");
+    if (!k || !arg_of(k, i, "clarg_info"))
+        return -1;
+    if (!info)
+        return fail(EINVAL, 0, "clarg_info: there is no room for the answer");
+    const struct parameter *p = &k->parameters[i];
+    *info = (clarg_info_t){kinds[p->kind], p->type, p->name};
+    return 0;
+}
 
 STDCL_API int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value, const char *type)
 {

@@ -187,7 +187,7 @@ static int try_build(struct part *p, struct device *d, cl_uint dev, bool argumen
 }
 
 /* Argument types are learnt from sources. NVIDIA's compiler makes wrong assembly of that when a kernel has no
- * arguments (driver 580), so a failing source gets a second try without. */
+ * arguments (driver 580), so a failing source gets a second try without; declared.c then stands in. */
 static int build_part(struct part *p, struct device *d, cl_uint dev, const char *options, const char *call)
 {
     int status = try_build(p, d, dev, p->source != NULL, options, call);
@@ -602,7 +602,7 @@ static cl_int kernel_create(struct kernel *k, const struct part *part, cl_uint n
         if (!k->bound[i] || !k->args || !k->parameters)
             return CL_OUT_OF_HOST_MEMORY;
     }
-    learn_parameters(k);
+    learn_parameters(k, part);
     return CL_SUCCESS;
 }
 

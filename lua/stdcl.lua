@@ -344,12 +344,12 @@ local function put_pointer(arg, name, what)
       wrong("%s is declared as %s: an array of stdcl.malloc is wanted, not a %s", what, name, type(value))
     end
     local is_mem = istype("cl_mem", value)
-    arg.size, arg.kind = sizeof(box), is_mem and VALUE or GLOBAL
+    arg.size, arg.kind, arg.type = sizeof(box), is_mem and VALUE or GLOBAL, is_mem and "cl_mem" or nil
     box[0] = cast("void *", value)
   end, box
 end
 
--- A type of the kernel's own, or an unknown one.
+-- A type of the kernel's own.
 local function put_cdata(arg, name, what)
   local box = {}
   return function(value)
@@ -361,17 +361,37 @@ local function put_cdata(arg, name, what)
   end, box
 end
 
--- The function that fits argument i of a kernel, from what the device's compiler tells of it.
+-- A type that is not known, for instance a macro's: what points somewhere is memory, the rest are values.
+local function put_unknown(arg, name, what)
+  local as_pointer, pointer_box = put_pointer(arg, name, what)
+  local as_value, value_box = put_cdata(arg, name, what)
+  return function(value)
+    local ctype = type(value) == "cdata" and tostring(typeof(value)) or ""
+    if ctype:find "&" or ctype:find "%*" and not ctype:find "%[" then
+      arg.value = pointer_box
+      as_pointer(value)
+    else
+      as_value(value)
+    end
+  end, {pointer_box, value_box}
+end
+
+local arg_info = new "clarg_info_t[1]"
+
+-- The function that fits argument i of a kernel, as it is declared.
 local function put_argument(kernel, i, arg, kernel_name)
-  local ok, qualifier = pcall(kernel.get_arg_info, kernel, i, "address_qualifier")
-  local name = ok and kernel:get_arg_info(i, "type_name") or "a type that this program does not tell"
-  local what = ("argument %d%s of kernel '%s'"):format(i, ok and " (" .. kernel:get_arg_info(i, "name") .. ")" or "",
-                                                       kernel_name)
+  if C.clarg_info(kernel, i, arg_info) ~= 0 then
+    failed()
+  end
+  local kind, name, called = arg_info[0].kind, ffi.string(arg_info[0].type), ffi.string(arg_info[0].name)
+  local what = ("argument %d%s of kernel '%s'"):format(i, called ~= "" and " (" .. called .. ")" or "", kernel_name)
   local scalar, n = name:match "^(%l+)(%d+)$"
-  if qualifier == "global" or qualifier == "constant" then
+  if kind == GLOBAL then
     return put_pointer(arg, name, what)
-  elseif qualifier == "local" then
+  elseif kind == LOCAL then
     return put_local(arg, name, what)
+  elseif kind ~= VALUE then
+    return put_unknown(arg, name ~= "" and name or "a type that this program does not tell", what)
   elseif integers[name] then
     return put_integer(arg, name, what)
   elseif scalars[name] then

@@ -24,6 +24,10 @@ set_tests_properties(test_layer_loader test_layer_loader_on_two PROPERTIES RESOU
 stdcl_test(test_layer_cxx test_layer_cxx.cpp)
 stdcl_test_on_two(test_layer_cxx)
 
+# Declarations of kernels: the source as its reader sees it, and programs that have nothing else to go by.
+stdcl_test(test_declared test_declared.c)
+stdcl_test(test_layer_kernel_declared PROGRAM test_layer_kernel ENV STDCL_ARG_INFO=source)
+
 # ---- The header alone, as compilers see it.
 
 # stdcl_compiles(NAME COMPILER FLAGS SOURCE...): the sources compile without a word.

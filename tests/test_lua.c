@@ -137,8 +137,8 @@ static void runtime_errors(void **state)
 static void opencl_errors(void **state)
 {
     (void)state;
-    script("build.lua", "local cl = require 'opencl'\nlocal d = cl.get_platforms()[1]:get_devices()[1]\n"
-                        "local c = cl.create_context{d}\n"
+    script("build.lua", "local cl, stdcl = require 'opencl', require 'stdcl'\n"
+                        "local c = cl.create_context{stdcl.devices()[1]}\n\n"
                         "c:create_program_with_source('kernel void f() { oops; }'):build()\n");
     expect("$S run build.lua", 1);
     assert_non_null(strstr(err, "stdcl run: build.lua:4: clBuildProgram: CL_BUILD_PROGRAM_FAILURE (-11): "));
@@ -155,7 +155,7 @@ static void without_a_device(void **state)
 {
     (void)state;
     script("none.lua", "print(#require 'opencl'.get_platforms())\nrequire 'stdcl'.malloc('int', 1)\n");
-    refuses("OCL_ICD_VENDORS=/nonexistent $S run none.lua", 1, "none.lua:2: ");
+    refuses("OCL_ICD_VENDORS=/nonexistent OCL_ICD_FILENAMES= $S run none.lua", 1, "none.lua:2: ");
     assert_string_equal(out, "0\n");
 }
 

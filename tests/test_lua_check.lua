@@ -2,6 +2,18 @@
 local M = {}
 local passed, failures = 0, 0
 
+-- The first device of the first platform that has one; a skipped test if none has.
+function M.first_device()
+  for _, platform in ipairs(require "opencl".get_platforms()) do
+    local device = platform:get_devices()[1]
+    if device then
+      return device, platform
+    end
+  end
+  print "there is no OpenCL device"
+  os.exit(77)
+end
+
 -- Runs a test; the others go on when it fails.
 function M.test(name, f)
   local ok, message = xpcall(f, function(m) return debug.traceback(tostring(m), 2) end)

@@ -5,12 +5,7 @@ local check = require "test_lua_check"
 local cl, ffi = require "opencl", require "ffi"
 local test, equal = check.test, check.equal
 
-local platform = cl.get_platforms()[1]
-local device = platform and platform:get_devices()[1]
-if not device then
-  print "there is no OpenCL device"
-  os.exit(77)
-end
+local device = check.first_device()
 local SOURCE = "kernel void add(global uint *x, uint y) { x[get_global_id(0)] += y; }"
 
 local function collect()

@@ -5,12 +5,7 @@ local check = require "test_lua_check"
 local cl, ffi = require "opencl", require "ffi"
 local test, equal, raises = check.test, check.equal, check.raises
 
-local platform = cl.get_platforms()[1]
-if not platform or not platform:get_devices()[1] then
-  print "there is no OpenCL device"
-  os.exit(77)
-end
-local device = platform:get_devices()[1]
+local device, platform = check.first_device()
 local context = cl.create_context{device}
 local queue = context:create_command_queue(device, "profiling")
 

@@ -5,10 +5,7 @@ local check = require "test_lua_check"
 local cl, ffi = require "opencl", require "ffi"
 local test, equal, raises = check.test, check.equal, check.raises
 
-if not (cl.get_platforms()[1] and cl.get_platforms()[1]:get_devices()[1]) then
-  print "there is no OpenCL device"
-  os.exit(77)
-end
+check.first_device() -- or there is nothing to test
 local stdcl = require "stdcl"
 
 -- What an array holds on the device, after all that was started.
@@ -124,6 +121,19 @@ test("vectors, structures, local memory", function()
   host(y)
   equal(y[0], 3) equal(y[3], 0) equal(y[4], 7)
   raises("is local memory", function() k.turned(8, 4, y, y) end)
+end)
+
+test("types that macros hide", function() -- where the source is all there is, as in test_lua_stdcl_declared
+  local f = stdcl.open([[
+#define FLOATS global float *
+typedef float real;
+kernel void f(FLOATS x, real a, REALS y) { x[0] = a; y[1] = a; }]], nil, "-D REALS=FLOATS").f
+  local x = stdcl.malloc("float", 2048)
+  f(1, nil, x, ffi.new("float[1]", 3), x + 1024)
+  host(x)
+  equal(x[0], 3) equal(x[1025], 3)
+  raises("a cdata is wanted, not a number", function() f(1, nil, x, 3, x) end)
+  raises("clmalloc", function() f(1, nil, ffi.new "float[1]" + 0, ffi.new("float[1]", 3), x) end)
 end)
 
 test("launches", function()

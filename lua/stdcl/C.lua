@@ -43,6 +43,8 @@ struct stdcl_arg {
   const void *value;
   const char *type;
 };
+typedef struct { int kind; const char *type, *name; } clarg_info_t;
+int clarg_info(cl_kernel, cl_uint, clarg_info_t *);
 cl_event clforkv(CLCONTEXT *, cl_uint, cl_kernel, clndrange_t *, int, cl_uint, const struct stdcl_arg *);
 cl_event clwait(CLCONTEXT *, cl_uint, int);
 
