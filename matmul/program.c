@@ -6,6 +6,8 @@
  */
 #include "matmul/engine.h"
 
+#include <sys/mman.h>
+
 #define SOURCE(name)                                               \
     extern const unsigned char stdcl_kernel_matmul_##name##_cl[]; \
     extern const unsigned long stdcl_kernel_matmul_##name##_cl_size;
@@ -107,7 +109,11 @@ void *matmul_scratch(struct matmul *mm, struct part *p, int which, size_t size)
         return s->block;
     clfree(s->block); /* waits for kernels that use it */
     s->size = size + size / 4;
-    s->block = clmalloc(mm->ctx, s->size, CL_MEM_DEVONLY);
+    s->block = clmalloc(mm->ctx, s->size, p->is_cpu ? CL_MEM_ZEROCOPY : CL_MEM_DEVONLY);
+#ifdef MADV_HUGEPAGE
+    if (s->block && p->is_cpu)
+        madvise(s->block, s->size, MADV_HUGEPAGE); /* panels are read by many a page at a time */
+#endif
     if (s->block && !clgetbuffer(mm->ctx, p->dev, s->block)) {
         clfree(s->block);
         s->block = NULL;
