@@ -423,6 +423,9 @@ static int record_args(struct kernel *k, cl_uint nargs, const struct stdcl_arg *
 static struct note profile_note(struct kernel *k, cl_uint dev, const clndrange_t *ndr)
 {
     CLCONTEXT *cp = k->program->cp;
+    double items = 1;
+    if (!profile_is_on(cp))
+        return (struct note){0};
     if (!k->row[dev])
         k->row[dev] = profile_row_of(cp, dev, k->precision, k->name);
     for (size_t i = 0; i < ndr->dim; i++)
@@ -440,9 +443,6 @@ static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrang
     struct kernel *k = d ? kernel_of(krn, call) : NULL;
     if (!k || check_range(k, ndr) != 0)
         return CL_FAILED;
-    double items = 1;
-    if (!profile_is_on(cp))
-        return (struct note){0};
     if (k->program->cp != cp)
         return (void)fail(EINVAL, 0, "%s: kernel %s belongs to another context", call, k->name), CL_FAILED;
     struct note note = {0};
