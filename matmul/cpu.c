@@ -1,14 +1,17 @@
 /* cpu.c - TUNED by panels (cpu.cl): how B is packed, and how C is divided among cores.
  *
  * B is packed for a block of columns and depth at a time, which bounds the scratch memory and keeps it in the
- * last-level cache. A work-group is what one core does at a stretch; there are a few for each core, of equal
+ * last-level cache. For a few rows of A it is not packed but read where it is. A work-group is what one core does at a stretch; there are a few for each core, of equal
  * size, so that none waits for another for long.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
 
 static const size_t MOST_PACKED = (size_t)64 << 20; /* bytes */
-enum { GROUPS_A_CORE = 2 };
+enum {
+    GROUPS_A_CORE = 2,
+    THIN = 4, /* micro tiles down, at most, for which B is not packed: to copy it costs more than it saves */
+};
 
 /* ---- Division. -------------------------------------------------------------------------------- */
 
@@ -50,7 +53,8 @@ struct variant {
     cl_kernel pack, multiply;
 };
 
-static int choose(struct matmul *mm, const struct part *p, const struct product *x, struct variant *v)
+static int choose(struct matmul *mm, const struct part *p, const struct product *x, bool direct,
+                  struct variant *v)
 {
     const struct matmul_shape *s = &p->shape;
     char options[256];
@@ -60,8 +64,8 @@ static int choose(struct matmul *mm, const struct part *p, const struct product 
     const size_t room = p->info.dev_local_mem_sz / (v->rows * v->depth * mm->real);
     v->high = smaller((size_t)s->high, room ? room : 1);
     snprintf(options, sizeof options,
-             "-D WIDTH=%d -D VECTORS=%d -D ROWS=%zu -D DEPTH=%d -D UNROLL=%d -D TRANS_A=%d -D TRANS_B=%d", s->width,
-             s->vectors, v->rows, s->depth, s->unroll, x->trans_a, x->trans_b);
+             "-D WIDTH=%d -D VECTORS=%d -D ROWS=%zu -D DEPTH=%d -D UNROLL=%d -D TRANS_A=%d -D TRANS_B=%d -D DIRECT=%d",
+             s->width, s->vectors, v->rows, s->depth, s->unroll, x->trans_a, x->trans_b, direct);
     v->pack = matmul_kernel(mm, SOURCE_CPU, options, "matmul_pack_b");
     v->multiply = v->pack ? matmul_kernel(mm, SOURCE_CPU, options, "matmul_cpu") : NULL;
     return v->multiply ? 0 : -1;
@@ -77,30 +81,31 @@ static int pack(struct matmul *mm, struct part *p, const struct product *x, cons
     return matmul_fork(mm, p, v->pack, &ndr, COUNT_OF(args), args);
 }
 
-static int multiply(struct matmul *mm, struct part *p, const struct product *x, const struct variant *v, void *packed)
+/* x->b is B packed, or B itself when the variant reads it so. */
+static int multiply(struct matmul *mm, struct part *p, const struct product *x, const struct variant *v)
 {
     const struct division d = divide(p, v->high, divide_up(x->m, v->rows), divide_up(x->n, v->cols));
     const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k, high = (cl_int)d.high,
                  panels = (cl_int)d.panels;
-    const cl_ulong a0 = x->a.offset, lda = x->a.ld, c0 = x->c.offset, ldc = x->c.ld;
+    const cl_ulong a0 = x->a.offset, lda = x->a.ld, b0 = x->b.offset, ldb = x->b.ld, c0 = x->c.offset, ldc = x->c.ld;
     const stdcl_local_t block = {d.high * v->rows * v->depth * mm->real};
     const struct stdcl_arg local = {sizeof block, STDCL_LOCAL, &block, NULL};
     REAL_NUMBER(alpha, x->alpha);
     REAL_NUMBER(beta, x->beta);
     const struct stdcl_arg args[] = {
         VALUE_ARG(m), VALUE_ARG(n), VALUE_ARG(k), VALUE_ARG(high), VALUE_ARG(panels), REAL_ARG(mm, alpha),
-        operand_arg(&x->a), VALUE_ARG(a0), VALUE_ARG(lda), BLOCK_ARG(packed), REAL_ARG(mm, beta),
-        operand_arg(&x->c), VALUE_ARG(c0), VALUE_ARG(ldc), local};
+        operand_arg(&x->a), VALUE_ARG(a0), VALUE_ARG(lda), operand_arg(&x->b), VALUE_ARG(b0), VALUE_ARG(ldb),
+        REAL_ARG(mm, beta), operand_arg(&x->c), VALUE_ARG(c0), VALUE_ARG(ldc), local};
     clndrange_t ndr = clndrange_init2d(0, d.groups_m, 1, 0, d.groups_n, 1);
     clprofile_work(v->multiply, 2.0 * (double)x->m * (double)x->n * (double)x->k, 0,
                    mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
     return matmul_fork(mm, p, v->multiply, &ndr, COUNT_OF(args), args);
 }
 
-int matmul_cpu_start(struct matmul *mm, struct part *p, const struct product *x)
+static int run_packed(struct matmul *mm, struct part *p, const struct product *x)
 {
     struct variant v;
-    if (choose(mm, p, x, &v) != 0)
+    if (choose(mm, p, x, false, &v) != 0)
         return -1;
     const size_t most = MOST_PACKED / mm->real; /* elements of B that are packed at a time */
     const size_t depth = smaller(x->k, divide_up(most / v.cols, v.depth) * v.depth);
@@ -113,12 +118,36 @@ int matmul_cpu_start(struct matmul *mm, struct part *p, const struct product *x)
             y.n = smaller(wide, x->n - j);
             y.k = smaller(depth, x->k - k0);
             y.a.offset = x->a.offset + place_of(x->trans_a, x->a.ld, 0, k0);
-            y.b.offset = x->b.offset + place_of(x->trans_b, x->b.ld, k0, j);
+            y.b = x->b;
+            y.b.offset += place_of(x->trans_b, x->b.ld, k0, j);
             y.c.offset = x->c.offset + j;
             y.beta = k0 ? 1 : x->beta;
             status = pack(mm, p, &y, &v, packed);
+            y.b = (struct operand){.block = packed};
             if (status == 0)
-                status = multiply(mm, p, &y, &v, packed);
+                status = multiply(mm, p, &y, &v);
         }
     return status;
+}
+
+static int run_direct(struct matmul *mm, struct part *p, const struct product *x)
+{
+    struct variant v;
+    return choose(mm, p, x, true, &v) == 0 ? multiply(mm, p, x, &v) : -1;
+}
+
+/* The whole panels of few rows where they are; the columns that remain, or everything, packed. */
+int matmul_cpu_start(struct matmul *mm, struct part *p, const struct product *x)
+{
+    const size_t cols = (size_t)p->shape.width * (size_t)p->shape.vectors, whole = x->n / cols * cols;
+    struct product y = *x;
+    if (x->trans_b || whole == 0 || divide_up(x->m, (size_t)p->shape.rows) > THIN)
+        return run_packed(mm, p, x);
+    y.n = whole;
+    if (run_direct(mm, p, &y) != 0)
+        return -1;
+    y.n = x->n - whole;
+    y.b.offset += whole;
+    y.c.offset += whole;
+    return y.n ? run_packed(mm, p, &y) : 0;
 }

@@ -9,7 +9,8 @@
  *     block of A  up to HIGH x ROWS rows x DEPTH. Stays in the second-level cache, for all panels of B;
  *                 the group itself copies it there, into local memory, at each new block of the depth.
  *
- *   B is packed before by matmul_pack_b, for all groups, [panel][k][COLS], with zeros beyond the last column.
+ *   B is packed before by matmul_pack_b, for all groups, [panel][k][COLS], with zeros beyond the last column;
+ *   or, where few rows of A would not repay that, it is read where it is (DIRECT), whole panels only.
  *   A's block is [tile][k / CHUNK][row][k % CHUNK]; CHUNK is WIDTH where k is innermost in memory, so that
  *   packing copies vectors, and 1 where A is transposed. Rows beyond the last repeat it; they are never stored.
  * SPDX-License-Identifier: MIT
@@ -46,6 +47,9 @@
 #ifndef TRANS_B
 #define TRANS_B 0 /* 1: B is stored N x K */
 #endif
+#ifndef DIRECT
+#define DIRECT 0 /* 1: matmul_cpu reads B where it is, not transposed; n is a multiple of COLS */
+#endif
 
 #define COLS (VECTORS * WIDTH)
 #define CHUNK (TRANS_A ? 1 : WIDTH)
@@ -54,6 +58,13 @@
 typedef CAT(T, WIDTH) vec;
 #define LOAD(p) CAT(vload, WIDTH)(0, p)
 #define STORE(v, p) CAT(vstore, WIDTH)(v, 0, p)
+#if DIRECT
+#define LOAD_B(p) LOAD(p)
+#define STEP_B ldb
+#else
+#define LOAD_B(p) *(__global const vec *)(p)
+#define STEP_B COLS
+#endif
 #define UNROLLED _Pragma("unroll")
 
 /* Without hardware for it, fma() is a slow function. */
@@ -125,7 +136,7 @@ static void pack_a(__local T *to, __global const T *a, ulong lda, int exist, int
     do {                                                                                   \
         vec bv[VECTORS];                                                                   \
         UNROLLED for (int v = 0; v < VECTORS; v++) bv[v] =                                 \
-            *(__global const vec *)(b + (e) * COLS + v * WIDTH);                           \
+            LOAD_B(b + (e) * STEP_B + v * WIDTH);                                          \
         UNROLLED for (int r = 0; r < ROWS; r++)                                            \
         {                                                                                  \
             const vec av = (vec)(a[r * CHUNK + (e)]);                                      \
@@ -135,8 +146,8 @@ static void pack_a(__local T *to, __global const T *a, ulong lda, int exist, int
     } while (0)
 
 /* C's tile = alpha A's rows x B's panel + beta C's tile. rows and cols: as much of it as exists. */
-static void tile(__local const T *a, __global const T *b, int depth, T alpha, T beta, __global T *c, ulong ldc,
-                 int rows, int cols)
+static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, T alpha, T beta, __global T *c,
+                 ulong ldc, int rows, int cols)
 {
     vec sum[ROWS][VECTORS];
     UNROLLED for (int r = 0; r < ROWS; r++)
@@ -147,10 +158,10 @@ static void tile(__local const T *a, __global const T *b, int depth, T alpha, T 
         }
 #if TRANS_A
 #pragma unroll UNROLL
-    for (int x = 0; x < depth; x++, a += ROWS, b += COLS)
+    for (int x = 0; x < depth; x++, a += ROWS, b += STEP_B)
         STEP(0);
 #else
-    for (int x = 0; x + CHUNK <= depth; x += CHUNK, a += ROWS * CHUNK, b += CHUNK * COLS) {
+    for (int x = 0; x + CHUNK <= depth; x += CHUNK, a += ROWS * CHUNK, b += CHUNK * STEP_B) {
 #pragma unroll UNROLL
         for (int e = 0; e < CHUNK; e++)
             STEP(e);
@@ -178,11 +189,11 @@ static void tile(__local const T *a, __global const T *b, int depth, T alpha, T 
 
 /* ---- The product. ------------------------------------------------------------------------------ */
 
-/* A group computes `high` micro tiles down and `panels` across, from the tile at its place. `block` has room
- * for high x ROWS x DEPTH. */
+/* A group computes `high` micro tiles down and `panels` across, from the tile at its place. `b` is packed, from
+ * b0 = 0 on, or with DIRECT it is B. `block` has room for high x ROWS x DEPTH. */
 __kernel void matmul_cpu(int m, int n, int k, int high, int panels, T alpha, __global const T *restrict a, ulong a0,
-                         ulong lda, __global const T *restrict packed_b, T beta, __global T *restrict c, ulong c0,
-                         ulong ldc, __local T *block)
+                         ulong lda, __global const T *restrict b, ulong b0, ulong ldb, T beta, __global T *restrict c,
+                         ulong c0, ulong ldc, __local T *block)
 {
     const int row0 = (int)get_group_id(0) * high * ROWS, row1 = min(m, row0 + high * ROWS);
     const int col0 = (int)get_group_id(1) * panels * COLS, col1 = min(n, col0 + panels * COLS);
@@ -193,10 +204,10 @@ __kernel void matmul_cpu(int m, int n, int k, int high, int panels, T alpha, __g
         for (int i = row0; i < row1; i += ROWS, at += tile_size)
             pack_a(at, a + a0 + (TRANS_A ? (ulong)k0 * lda + i : (ulong)i * lda + k0), lda, m - i, depth);
         for (int j = col0; j < col1; j += COLS) {
-            __global const T *bt = packed_b + (size_t)j * k + (size_t)k0 * COLS;
+            __global const T *bt = b + b0 + (DIRECT ? (size_t)k0 * ldb + j : (size_t)j * k + (size_t)k0 * COLS);
             at = block;
             for (int i = row0; i < row1; i += ROWS, at += tile_size)
-                tile(at, bt, depth, alpha, k0 ? (T)1 : beta, c + c0 + (ulong)i * ldc + j, ldc,
+                tile(at, bt, ldb, depth, alpha, k0 ? (T)1 : beta, c + c0 + (ulong)i * ldc + j, ldc,
                      min(ROWS, m - i), min(COLS, n - j));
         }
     }
