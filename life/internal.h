@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* ---- A rule as logic on bit vectors (logic.c). ----------------------------------------------- */
+/* ---- A rule as logic on bit vectors (logic.c, pairs.c). --------------------------------------- */
 
 /* A chain of three-input logic operations. Variables 0 .. 4 are the inputs below; step i sets variable
  * 5 + i, and the last step is the answer: 1 where the cell lives in the next generation. Bit
@@ -21,7 +21,7 @@
  * to a two-bit number, 2 m + s; then the three s were added to 2 k + b and the three m to 2 q + p, so
  * that b + 2 k + 2 p + 4 q cells of the block are alive. */
 enum { LIFE_IN_B, LIFE_IN_K, LIFE_IN_P, LIFE_IN_Q, LIFE_IN_CELL, LIFE_INPUTS };
-enum { LIFE_STEPS_MAX = 7 };
+enum { LIFE_STEPS_MAX = 14 }; /* as many as the kernels' ladders of STEPs have */
 
 struct life_logic {
     int steps;
@@ -33,6 +33,15 @@ struct life_logic {
 /* Finds a short chain for a rule: the shortest when three steps or fewer are enough, at most seven
  * otherwise. Takes about a hundredth of a second. Never fails. */
 void life_logic_find(const struct life_rule *rule, struct life_logic *logic);
+
+/* Finds a chain of few two-input operations, for devices that have no other: steps whose table does not
+ * depend on the first input, and selections (a ? b : c), which count as three. Seven for Life,
+ * twelve for any other that was tried. Takes some hundredths of a second. Never fails. */
+void life_logic_pairs(const struct life_rule *rule, struct life_logic *logic);
+
+/* A rule as a function of the inputs: bit i of *value is the next state of the cell for the inputs whose bits
+ * are those of i; bit i of *care is 1 where they are possible at all. */
+void life_logic_target(const struct life_rule *rule, uint32_t *value, uint32_t *care);
 
 /* The answer of such a chain for inputs b, k, p, q, cell in bits 0 .. 4, for tests. */
 int life_logic_next(const struct life_logic *logic, unsigned inputs);

@@ -2,7 +2,7 @@
  *
  * Bit-sliced Life adds the nine cells of a block in 6 such operations (see internal.h); what is left
  * is a function of five bits, the rule. NVIDIA's lop3 and AVX-512's vpternlog compute any function of
- * three bits in one instruction, so we look for a chain of those: first all chains of one, two and
+ * three bits in one instruction, so we look for a chain of those (pairs.c does it without): first all chains of one, two and
  * three steps, then a split at one variable. Life itself takes three, so a generation costs
  * 2 (row sums) + 4 + 3 = 9 operations for a whole word of cells.
  *
@@ -27,19 +27,18 @@ struct chain {
 
 static const uint32_t inputs[LIFE_INPUTS] = {0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00, 0xffff0000};
 
-static struct target rule_target(const struct life_rule *rule)
+void life_logic_target(const struct life_rule *rule, uint32_t *value, uint32_t *care)
 {
-    struct target t = {0, 0};
+    *value = *care = 0;
     for (unsigned i = 0; i < 32; i++) {
         unsigned alive = (i & 1) + 2 * (i >> 1 & 1) + 2 * (i >> 2 & 1) + 4 * (i >> 3 & 1);
         unsigned cell = i >> 4;
         if (alive < cell || alive - cell > 8)
             continue; /* a live cell is in its own block; a dead one leaves at most 8 */
-        t.care |= 1u << i;
+        *care |= 1u << i;
         if ((cell ? rule->survival : rule->birth) >> (alive - cell) & 1)
-            t.value |= 1u << i;
+            *value |= 1u << i;
     }
-    return t;
 }
 
 /* The places where inputs a, b, c have the values of the three bits of m. */
@@ -188,7 +187,8 @@ static int find_split(struct chain *ch, struct target t, unsigned split)
 
 void life_logic_find(const struct life_rule *rule, struct life_logic *logic)
 {
-    struct target t = rule_target(rule);
+    struct target t;
+    life_logic_target(rule, &t.value, &t.care);
     struct chain ch = {.logic.steps = 0};
     for (int i = 0; i < LIFE_INPUTS; i++)
         ch.var[i] = inputs[i];

@@ -87,7 +87,10 @@ static void tile_strip(struct strip *s, const life *lf, const struct cldev_info 
 static void step_options(const struct strip *s, const life *lf, char *text, size_t size)
 {
     struct life_logic logic;
-    life_logic_find(&lf->rule, &logic);
+    if (s->shape.ternary)
+        life_logic_find(&lf->rule, &logic);
+    else
+        life_logic_pairs(&lf->rule, &logic);
     life_shape_options(&s->shape, lf, text, size);
     const size_t used = strlen(text);
     life_logic_options(&logic, text + used, size - used);

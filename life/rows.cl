@@ -68,6 +68,13 @@
 #define LAST_5 v9
 #define LAST_6 v10
 #define LAST_7 v11
+#define LAST_8 v12
+#define LAST_9 v13
+#define LAST_10 v14
+#define LAST_11 v15
+#define LAST_12 v16
+#define LAST_13 v17
+#define LAST_14 v18
 #define RESULT_(n) LAST_##n
 #define RESULT(n) RESULT_(n)
 
@@ -94,6 +101,7 @@ typedef vec __attribute__((aligned(8))) loose; /* at any word: vload would be ta
      : (t) == 2 ? ~(b) & (c) : (t) == 4 ? (b) & ~(c) : (t) == 11 ? ~(b) | (c) : (b) | ~(c))
 #define LOGIC(a, b, c, t)                                                        \
     ((t) == 0x96 ? (a) ^ (b) ^ (c) : (t) == 0xe8 ? ((a) & (b)) | ((c) & ((a) ^ (b))) \
+     : (t) >> 4 == ((t)&15) ? OF2(b, c, (t)&15) \
      : ((a) & OF2(b, c, (t) >> 4 & 15)) | (~(a) & OF2(b, c, (t)&15)))
 #endif
 
@@ -131,15 +139,15 @@ static inline struct sums add_row(__local const ulong *p)
     return a;
 }
 
-/* The next generation of the row `y`, between x and z: bits 0 to 4 are b, k, p, q of the sums and the cell, as
- * logic.c has them; then come those of the steps. */
+/* The next generation of a row of cells from the sums x, y and z of its three rows, in any order: bits 0 to 4
+ * are b, k, p, q of the sums and the cell, as logic.c has them; then come those of the steps. */
 #define STEP_(o, a, b, c, t) const vec v##o = LOGIC(v##a, v##b, v##c, t)
 #define STEP(o, a, b, c, t) STEP_(o, a, b, c, t)
-static inline vec next_row(struct sums x, struct sums y, struct sums z)
+static inline vec next_row(struct sums x, struct sums y, struct sums z, vec cell)
 {
     const vec v0 = LOGIC(x.s, y.s, z.s, 0x96), v1 = LOGIC(x.s, y.s, z.s, 0xe8);
     const vec v2 = LOGIC(x.m, y.m, z.m, 0x96), v3 = LOGIC(x.m, y.m, z.m, 0xe8);
-    const vec v4 = y.cell;
+    const vec v4 = cell;
     STEP(5, A0, B0, C0, T0);
 #if STEPS > 1
     STEP(6, A1, B1, C1, T1);
@@ -158,6 +166,27 @@ static inline vec next_row(struct sums x, struct sums y, struct sums z)
 #endif
 #if STEPS > 6
     STEP(11, A6, B6, C6, T6);
+#endif
+#if STEPS > 7
+    STEP(12, A7, B7, C7, T7);
+#endif
+#if STEPS > 8
+    STEP(13, A8, B8, C8, T8);
+#endif
+#if STEPS > 9
+    STEP(14, A9, B9, C9, T9);
+#endif
+#if STEPS > 10
+    STEP(15, A10, B10, C10, T10);
+#endif
+#if STEPS > 11
+    STEP(16, A11, B11, C11, T11);
+#endif
+#if STEPS > 12
+    STEP(17, A12, B12, C12, T12);
+#endif
+#if STEPS > 13
+    STEP(18, A13, B13, C13, T13);
 #endif
     return RESULT(STEPS);
 }
@@ -284,7 +313,9 @@ static inline void advance(const struct tile *t, __local const ulong *old, __loc
 #pragma unroll
         for (int i = 0; i < BLOCK; i++) {
             struct sums z = add_row(block_row(in, carry_in, i, stride) + at);
-            ALIGNED(block_row(out, carry_out, i, stride) + at) = next_row(x, y, z);
+            /* Without three-input instructions, x + y + z is (x + y) + z: rows 2i and 2i + 1 share y + z. */
+            ALIGNED(block_row(out, carry_out, i, stride) + at) =
+                i % 2 ? next_row(x, y, z, y.cell) : next_row(y, z, x, y.cell);
             x = y;
             y = z;
         }

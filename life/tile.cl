@@ -75,6 +75,13 @@
 #define LAST_5 v9
 #define LAST_6 v10
 #define LAST_7 v11
+#define LAST_8 v12
+#define LAST_9 v13
+#define LAST_10 v14
+#define LAST_11 v15
+#define LAST_12 v16
+#define LAST_13 v17
+#define LAST_14 v18
 #define RESULT_(n) LAST_##n
 #define RESULT(n) RESULT_(n)
 
@@ -104,6 +111,7 @@
 #define LOGIC(out, a, b, c, t)                                                              \
     const uint out = (t) == 0x96 ? (a) ^ (b) ^ (c)                                          \
                      : (t) == 0xe8 ? ((a) & (b)) | ((c) & ((a) ^ (b)))                      \
+                     : (t) >> 4 == ((t)&15) ? OF2(b, c, (t)&15)                             \
                      : ((a) & OF2(b, c, (t) >> 4 & 15)) | (~(a) & OF2(b, c, (t)&15))
 #endif
 
@@ -186,6 +194,27 @@ static inline void next_row(uint cell[WORDS], const struct sums *x, const struct
 #endif
 #if STEPS > 6
         STEP(11, A6, B6, C6, T6);
+#endif
+#if STEPS > 7
+        STEP(12, A7, B7, C7, T7);
+#endif
+#if STEPS > 8
+        STEP(13, A8, B8, C8, T8);
+#endif
+#if STEPS > 9
+        STEP(14, A9, B9, C9, T9);
+#endif
+#if STEPS > 10
+        STEP(15, A10, B10, C10, T10);
+#endif
+#if STEPS > 11
+        STEP(16, A11, B11, C11, T11);
+#endif
+#if STEPS > 12
+        STEP(17, A12, B12, C12, T12);
+#endif
+#if STEPS > 13
+        STEP(18, A13, B13, C13, T13);
 #endif
         cell[k] = RESULT(STEPS);
     }

@@ -94,33 +94,48 @@ static int by_definition(const struct life_rule *rule, unsigned in, int *possibl
     return *possible && (cell ? rule->survival : rule->birth) >> (alive - cell) & 1;
 }
 
-static void check_logic(const struct life_rule *rule, int most)
+/* `pairs`: two-input operations; all of its steps but selections must be such. Returns how many operations. */
+static int check_logic(const struct life_rule *rule, bool pairs)
 {
     struct life_logic logic;
     char text[24];
-    int possible;
-    life_logic_find(rule, &logic);
-    assert_in_range(logic.steps, 1, most);
+    int possible, operations = 0;
+    (pairs ? life_logic_pairs : life_logic_find)(rule, &logic);
+    assert_in_range(logic.steps, 1, LIFE_STEPS_MAX);
     for (unsigned in = 0; in < 32; in++) {
         const int want = by_definition(rule, in, &possible);
         if (possible && life_logic_next(&logic, in) != want)
             fail_msg("%s: inputs %u give %d", life_rule_string(rule, text), in, !want);
     }
+    for (int i = 0; i < logic.steps; i++)
+        operations += pairs && logic.step[i].table >> 4 != (logic.step[i].table & 15) ? 3 : 1;
+    return operations;
+}
+
+static void check_both(const struct life_rule *rule, int most_triples, int most_pairs)
+{
+    assert_in_range(check_logic(rule, false), 1, most_triples);
+    assert_in_range(check_logic(rule, true), 1, most_pairs);
 }
 
 static void logic_is_right_and_short(void **state)
 {
     (void)state;
     struct life_rule rule = parse("B3/S23");
-    check_logic(&rule, 3);
+    check_both(&rule, 3, 7);
+    rule = parse("highlife");
+    check_both(&rule, 5, 9);
+    rule = parse("daynight");
+    check_both(&rule, 6, 10);
     for (size_t i = 0; life_rule_name(i, &rule); i++)
-        check_logic(&rule, LIFE_STEPS_MAX);
-    check_logic(&(struct life_rule){0, 0}, 1);
-    check_logic(&(struct life_rule){511, 511}, 1);
+        check_both(&rule, 7, 12);
+    check_both(&(struct life_rule){0, 0}, 1, 1);
+    check_both(&(struct life_rule){511, 511}, 1, 1);
+    check_both(&(struct life_rule){0x19a, 0x1a5}, 7, 12); /* two selections, one in the other */
     uint64_t seed = 1;
     for (int i = 0; i < 300; i++) {
         seed = life_mix(seed + 1);
-        check_logic(&(struct life_rule){(unsigned)(seed & 511), (unsigned)(seed >> 9 & 511)}, LIFE_STEPS_MAX);
+        check_both(&(struct life_rule){(unsigned)(seed & 511), (unsigned)(seed >> 9 & 511)}, 7, 12);
     }
 }
 
