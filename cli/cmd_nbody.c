@@ -46,11 +46,22 @@ static bool read_pixels(const char *text, void *to, char *why, size_t size)
 static int check_compare(const struct cli_option *options)
 {
     static const char *const of_runs[] = {"dt",    "steps",  "until",  "integrator", "burst",
-                                          "kernel", "output", "frames", "csv",        "forces"};
+                                          "kernel", "output", "frames", "csv",        "forces",
+                                          "plane",  "colours", "size",  "extent"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
             return cli_wrong("--compare and --%s exclude each other: every kernel sums the forces on the "
                              "bodies as they are, and no steps are made", of_runs[i]);
+    return CLI_DONE;
+}
+
+/* How a picture looks is nothing to a run that draws none. */
+static int check_pictures(const struct nbody_job *job, const struct cli_option *options)
+{
+    static const char *const of_pictures[] = {"plane", "colours", "size", "extent"};
+    for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
+        if (cli_given(options, of_pictures[i]) && !nbody_output_draws(job))
+            return cli_wrong("--%s belongs to pictures: add -o FILE.png, FILE.mp4 or FILE.gif", of_pictures[i]);
     return CLI_DONE;
 }
 
@@ -73,7 +84,7 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
     if (job->kernel != NBODY_TUNED && job->integrator == NBODY_HERMITE4)
         return cli_wrong("--kernel %s has no derivatives of forces, which --integrator hermite4 needs; take "
                          "another integrator or --kernel tuned", nbody_kernel_names[job->kernel]);
-    return job->compare ? check_compare(options) : CLI_DONE;
+    return job->compare ? check_compare(options) : check_pictures(job, options);
 }
 
 static bool parse(struct nbody_job *job, int argc, char **argv, int *status)

@@ -84,6 +84,7 @@ int nbody_output_frame(struct nbody_job *job);
 int nbody_output_finish(struct nbody_job *job);
 void nbody_output_discard(struct nbody_job *job);
 bool nbody_output_has(const struct nbody_job *job, enum output_kind kind);
+bool nbody_output_draws(const struct nbody_job *job); /* whether -o asks for a picture or film; before the plan */
 
 /* nbody_report.c */
 int nbody_job_report(const struct nbody_job *job);

@@ -40,6 +40,16 @@ static enum output_kind kind_of(const char *file)
                                           : OUTPUT_SNAPSHOT;
 }
 
+bool nbody_output_draws(const struct nbody_job *job)
+{
+    for (size_t i = 0; i < job->output_names.n; i++) {
+        const enum output_kind kind = kind_of(job->output_names.item[i]);
+        if (kind == OUTPUT_PICTURE || kind == OUTPUT_FILM)
+            return true;
+    }
+    return false;
+}
+
 static int add_output(struct nbody_job *job, const char *file, enum output_kind kind)
 {
     for (size_t i = 0; i < job->outputs; i++)
