@@ -271,7 +271,9 @@ static void sweep_from(const struct options *o, struct bodies *b, const struct s
     }
     for (size_t i = 0; i < s->count[k]; i++) {
         char longer[1024];
-        snprintf(longer, sizeof longer, "%s%s%s=%s", words, *words ? " " : "", s->key[k], s->value[k][i]);
+        if (snprintf(longer, sizeof longer, "%s%s%s=%s", words, *words ? " " : "", s->key[k], s->value[k][i]) >=
+            (int)sizeof longer)
+            die("--sweep: too many words");
         sweep_from(o, b, s, k + 1, longer, limit);
     }
 }

@@ -193,7 +193,7 @@ static void test_compiler_messages(void **state)
 static void test_lua_messages(void **state)
 {
     (void)state;
-    char begin[300];
+    char begin[512];
     const char *path = write_file("loop.clt", LOOP);
     snprintf(begin, sizeof begin, "%s:6: ${v} is nil", path);
     fails_null(ENOEXEC, clopent(cp, path, CLLD_NOW, "names = {0, 1}"));
