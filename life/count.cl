@@ -32,15 +32,16 @@ static inline void add_up(ulong2 mine, __local ulong2 *sum, __global ulong2 *res
         result[get_group_id(0)] = sum[0];
 }
 
-/* Words 0 .. n - 1 of a strip whose first word is number `first` of the grid; result from `slot` on. */
+/* Words start .. start + n - 1 of a strip, the first of which is number `first` of the grid; result from `slot`
+ * on. */
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void life_count_packed(__global const ulong *words, ulong n, ulong first,
+__kernel void life_count_packed(__global const ulong *words, ulong start, ulong n, ulong first,
                                 __global ulong2 *result, ulong slot)
 {
     __local ulong2 sum[GROUP];
     ulong2 mine = (ulong2)(0, 0);
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
-        const ulong w = words[i];
+        const ulong w = words[start + i];
         mine.x += popcount(w);
         mine.y += w ? mix64(w + (first + i + 1) * 0x9e3779b97f4a7c15ul) : 0;
     }
@@ -65,10 +66,10 @@ __kernel void life_count_padded(__global const int *grid, int width, int height,
     add_up(mine, sum, result + slot);
 }
 
-/* to[0 .. n - 1] = words start .. start + n - 1: the rows at the end of a strip, for the device next door. */
+/* n words from `words` + start to `to` + at: rows at the end of a strip, for the device next door or from it. */
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void life_copy(__global const ulong *words, ulong start, ulong n, __global ulong *to)
+__kernel void life_copy(__global const ulong *words, ulong start, ulong n, __global ulong *to, ulong at)
 {
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
-        to[i] = words[start + i];
+        to[at + i] = words[start + i];
 }

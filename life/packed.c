@@ -26,19 +26,20 @@ static double weight_of(const struct cldev_info *info)
     return kind * info->dev_max_core * (info->dev_max_freq ? info->dev_max_freq : 1000);
 }
 
-/* Cuts the rows; every strip has at least `halo`, so that an edge comes from one neighbour only. Uses
- * fewer devices when there are not enough rows. */
+/* Cuts the rows; every strip has at least as many as a launch has generations, so that an edge comes from one
+ * neighbour only. Uses fewer devices when there are not enough rows. */
 static void cut(const life *lf, struct packed *p, const struct cldev_info *info)
 {
+    const size_t least_rows = (size_t)p->generations;
     size_t n = p->n;
-    while (n > 1 && lf->height / n < (size_t)p->halo)
+    while (n > 1 && lf->height / n < least_rows)
         n--;
     double total = 0, sum = 0;
     for (size_t i = 0; i < n; i++)
         total += weight_of(&info[i]);
     size_t first = 0;
     for (size_t i = 0; i < n; i++) {
-        const size_t least = first + (size_t)p->halo, most = lf->height - (n - 1 - i) * (size_t)p->halo;
+        const size_t least = first + least_rows, most = lf->height - (n - 1 - i) * least_rows;
         sum += weight_of(&info[i]);
         size_t end = (size_t)((double)lf->height * (sum / total) + 0.5);
         end = n == 1 || i == n - 1 ? lf->height : end < least ? least : end > most ? most : end;
@@ -47,6 +48,25 @@ static void cut(const life *lf, struct packed *p, const struct cldev_info *info)
         first = end;
     }
     p->n = n;
+}
+
+/* A deep halo is exchanged seldom, but its rows are computed twice: it has rows for up to `exchange` launches,
+ * as long as that is a hundredth of a strip, and for one at least. */
+static void set_halo(const life *lf, struct packed *p)
+{
+    enum { SHARE = 100 };
+    size_t rows = lf->height, launches = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        const size_t asked = (size_t)p->strip[i].shape.exchange;
+        rows = p->strip[i].rows < rows ? p->strip[i].rows : rows;
+        launches = !i || asked < launches ? asked : launches;
+    }
+    const size_t each = (size_t)p->generations, most = rows / SHARE / each;
+    p->halo = p->n > 1 ? each * (launches < most ? launches : most ? most : 1) : 0;
+    for (size_t i = 0; i < p->n; i++) {
+        p->strip[i].above = packed_has_boundary(lf, p, (i + p->n - 1) % p->n) ? p->halo : 0;
+        p->strip[i].below = packed_has_boundary(lf, p, i) ? p->halo : 0;
+    }
 }
 
 static int divide(size_t a, size_t b)
@@ -58,6 +78,7 @@ static void tile_strip(struct strip *s, const life *lf, const struct cldev_info 
 {
     struct tiling *t = &s->tiling;
     const struct life_shape *shape = &s->shape;
+    const size_t rows = packed_rows(s);
     if (shape->tile) {
         const size_t words = 2 * lf->words, across = 32 * (size_t)shape->words;
         t->whole = lf->bounds == LIFE_TORUS && 32 * across % lf->width == 0;
@@ -73,13 +94,13 @@ static void tile_strip(struct strip *s, const life *lf, const struct cldev_info 
         t->local = life_rows_local(shape, t->stride, shape->generations);
         /* A band is not lower than the halo that it computes anew, unless units would idle. */
         size_t bands = (units * (size_t)shape->bands + t->columns - 1) / t->columns;
-        const size_t useful = s->rows / (size_t)shape->generations;
+        const size_t useful = rows / (size_t)shape->generations;
         bands = bands > useful ? useful : bands;
-        t->own_rows = divide(s->rows, bands ? bands : 1);
+        t->own_rows = divide(rows, bands ? bands : 1);
     }
-    t->lines = (size_t)divide(s->rows, (size_t)t->own_rows);
-    t->own_rows = divide(s->rows, t->lines); /* of equal height */
-    t->lines = (size_t)divide(s->rows, (size_t)t->own_rows);
+    t->lines = (size_t)divide(rows, (size_t)t->own_rows);
+    t->own_rows = divide(rows, t->lines); /* of equal height */
+    t->lines = (size_t)divide(rows, (size_t)t->own_rows);
 }
 
 /* ---- Kernels. -------------------------------------------------------------------------------- */
@@ -126,7 +147,7 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
     if (!s->step || !s->count || !s->copy)
         return -1;
     /* For profiles: a launch reads a strip once and writes it once, whatever the generations. */
-    const double bytes = 8. * (double)s->rows * (double)lf->words;
+    const double bytes = 8. * (double)packed_rows(s) * (double)lf->words;
     return clprofile_work(s->step, 0, 2 * bytes, CLPROF_SINGLE) < 0 ||
                    clprofile_work(s->count, 0, bytes, CLPROF_SINGLE) < 0
                ? -1
@@ -137,11 +158,11 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
 
 static int check_memory(const life *lf, const struct strip *s, const struct cldev_info *info)
 {
-    const unsigned long long one = (unsigned long long)s->rows * lf->words * 8;
-    if ((double)one * (double)lf->height / (double)s->rows > life_host_memory())
+    const unsigned long long one = (unsigned long long)packed_rows(s) * lf->words * 8;
+    const double host = 8. * (double)lf->height * (double)lf->words;
+    if (host > life_host_memory())
         return clerror_set(ENOMEM, "life: %zu x %zu cells need %.4g MB on the host, which has %.4g MB",
-                           lf->width, lf->height, (double)one * (double)lf->height / (double)s->rows / 1e6,
-                           life_host_memory() / 1e6);
+                           lf->width, lf->height, host / 1e6, life_host_memory() / 1e6);
     if (one <= info->dev_max_mem_alloc_sz && 2 * one <= info->dev_global_mem_sz)
         return 0;
     return clerror_set(ENOMEM,
@@ -153,7 +174,7 @@ static int check_memory(const life *lf, const struct strip *s, const struct clde
 
 static int allocate_strip(life *lf, struct strip *s, const struct cldev_info *info)
 {
-    const size_t bytes = s->rows * lf->words * sizeof(uint64_t);
+    const size_t bytes = packed_rows(s) * lf->words * sizeof(uint64_t);
     if (check_memory(lf, s, info) < 0)
         return -1;
     s->groups = (size_t)s->shape.groups * (info->dev_max_core ? info->dev_max_core : 1);
@@ -171,7 +192,7 @@ static int allocate_edges(life *lf, struct packed *p)
 {
     if (p->n == 1)
         return 0;
-    const size_t bytes = (size_t)p->halo * lf->words * sizeof(uint64_t);
+    const size_t bytes = p->halo * lf->words * sizeof(uint64_t);
     p->edge = calloc(2 * p->n, sizeof *p->edge);
     p->sent = calloc(p->n, sizeof *p->sent);
     if (!p->edge || !p->sent)
@@ -216,15 +237,16 @@ static int create(life *lf, struct packed *p, const struct life_options *options
         struct life_shape *shape = &p->strip[i].shape;
         if (life_shape_choose(shape, lf, (unsigned)i, &info[i], options->shape, p->strip[i].source) < 0)
             return -1;
-        if (!i || shape->generations < p->halo)
-            p->halo = shape->generations;
+        if (!i || shape->generations < p->generations)
+            p->generations = shape->generations;
     }
-    const size_t devices = p->n;
     cut(lf, p, info);
+    if (p->n == 1)
+        p->generations = p->strip[0].shape.generations;
+    set_halo(lf, p);
     for (size_t i = 0; i < p->n; i++) {
         struct strip *s = &p->strip[i];
-        if (devices > 1 && p->n > 1)
-            s->shape.generations = p->halo;
+        s->shape.generations = p->generations;
         life_shape_print(&s->shape, s->text);
         tile_strip(s, lf, &info[i]);
         if (allocate_strip(lf, s, &info[i]) < 0 || open_kernels(lf, p, i) < 0)
@@ -262,12 +284,13 @@ static uint64_t *packed_row(life *lf, size_t y)
     size_t i = 0;
     while (y >= p->strip[i].first + p->strip[i].rows)
         i++;
-    return p->strip[i].grid[0] + (y - p->strip[i].first) * lf->words;
+    return p->strip[i].grid[0] + (p->strip[i].above + y - p->strip[i].first) * lf->words;
 }
 
 static int packed_upload(life *lf)
 {
     struct packed *p = lf->state;
+    p->good = 0;
     for (size_t i = 0; i < p->n; i++) {
         p->strip[i].now = 0;
         if (packed_status(clmsync(lf->ctx, (cl_uint)i, p->strip[i].grid[0], CL_MEM_DEVICE | CL_EVENT_NOWAIT)))
@@ -305,8 +328,8 @@ static int count(life *lf, size_t slot)
         struct strip *s = &p->strip[i];
         clndrange_t ndr = clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
         if (packed_status(clforka(lf->ctx, (cl_uint)i, s->count, &ndr, CL_EVENT_NOWAIT, s->grid[s->now],
-                                  (cl_ulong)(s->rows * lf->words), (cl_ulong)(s->first * lf->words), s->sums,
-                                  (cl_ulong)(slot * s->groups))))
+                                  (cl_ulong)(s->above * lf->words), (cl_ulong)(s->rows * lf->words),
+                                  (cl_ulong)(s->first * lf->words), s->sums, (cl_ulong)(slot * s->groups))))
             return -1;
         lf->launches++;
     }

@@ -2,16 +2,17 @@
  *
  * The grid is cut into strips of whole rows, one a device. A strip is two buffers, the present and the
  * next; a launch reads one, goes some generations on, and writes the other. On one device the kernel
- * itself finds the rows beyond a torus's edge. Between devices, a boundary has two edges, small blocks
- * that two devices share through the host: "down" is a copy of the last rows of the strip above it, "up"
- * of the first rows of the strip below it, as many rows as a launch has generations.
+ * itself finds the rows beyond a torus's edge. Of several, each also has `halo` rows of its neighbours, computes
+ * them as if they were its own, and so has a generation's row less of them right after each; when they are
+ * used up, they are exchanged: a copy of a strip's last rows ("down") goes to the strip below, one of its first
+ * rows ("up") to the strip above, both by way of the host, and once in several launches.
  *
- *      strip b          ... rows | last rows --> down: strip b + 1 reads them as `above`
- *      -------------------------------------------------------------- boundary b
- *      strip b + 1      up: strip b reads them as `below` <-- first rows | rows ...
+ *      strip b          halo | rows ... last rows | halo
+ *                               down --> |     ^ <-- up
+ *      strip b + 1                      halo | first rows ... rows | halo
  *
  *   packed.c       strips, kernels, memory, the host's rows, counting
- *   packed_step.c  launches, and edges on their way between devices
+ *   packed_step.c  launches, and rows on their way between devices
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_PACKED_H
@@ -29,7 +30,8 @@ struct tiling {
 };
 
 struct strip {
-    size_t first, rows; /* of the grid */
+    size_t first, rows; /* of the grid: its own */
+    size_t above, below; /* rows of its neighbours in its buffers, before and after its own */
     uint64_t *grid[2];  /* [0] has the host's rows, [1] is scratch memory of the device */
     int now;            /* which of them is the present */
     uint64_t *sums;     /* SLOTS times (population, hash) of each group of the counting kernel */
@@ -44,11 +46,19 @@ struct strip {
 struct packed {
     size_t n; /* strips; strip i is on device i of the context */
     struct strip *strip;
-    int halo;             /* rows of an edge: generations a launch, at most */
+    int generations;      /* a launch, at most */
+    size_t halo;          /* rows between two strips that both have */
+    size_t good;          /* of them right at present: so many generations can follow without an exchange */
     uint64_t *(*edge)[2]; /* edge[2 * boundary + parity][0 = down, 1 = up]; NULL with one strip */
     cl_event (*sent)[2];  /* sent[boundary][down or up], on their way to the host */
-    int parity;           /* of the edges that hold the present */
+    int parity;           /* of the edges that the next exchange takes */
 };
+
+/* Rows of a strip's buffers. */
+static inline size_t packed_rows(const struct strip *s)
+{
+    return s->above + s->rows + s->below;
+}
 
 /* Whether there is anything between strip b and the next one (the last one's next is the first). */
 static inline bool packed_has_boundary(const life *lf, const struct packed *p, size_t b)

@@ -195,9 +195,9 @@ static inline vec next_row(struct sums x, struct sums y, struct sums z, vec cell
 
 /* Where a work-item works. Rows are counted within the device's strip, words within the grid's rows. */
 struct tile {
-    __global const ulong *from, *above, *below;
+    __global const ulong *from;
     int words, width;      /* of the grid */
-    int rows, halo;        /* of the strip; rows that `above` and `below` hold */
+    int rows;              /* of the strip */
     int wrap;              /* rows beyond the strip are those at its other end */
     int dead_above, dead_below; /* rows beyond it are dead (a plane's edge) */
     int column, count;     /* first word (may be -1), words */
@@ -234,8 +234,7 @@ static inline __global const ulong *row_in_memory(const struct tile *t, int y)
         return t->from + (long)y * t->words;
     if (t->wrap)
         return t->from + (long)((y % t->rows + t->rows) % t->rows) * t->words;
-    return y < 0 ? t->above + (long)max(t->halo + y, 0) * t->words
-                 : t->below + (long)min(y - t->rows, t->halo - 1) * t->words;
+    return t->from + (y < 0 ? 0 : (long)(t->rows - 1) * t->words); /* dead, or what is next to it does not count */
 }
 
 static inline int is_dead(const struct tile *t, int y)
@@ -322,22 +321,21 @@ static inline void advance(const struct tile *t, __local const ulong *old, __loc
     }
 }
 
-/* Work-item (column, i) has band first_band + i * band_step. `tile_rows` rows of the strip belong to a
- * band, `tile_words` words of a row to a column; tile_words >= words: the whole width. `stride` is a multiple of LANES, at least LANES
- * more than the words of a tile. `memory` holds stride * (2 (BLOCK - 2) + 4 (generations + 1)) words
- * and 2 LANES more. generations <= 64 unless the tile spans the width, and <= halo unless wrap. */
+/* Work-item (column, i) has band i. `tile_rows` rows of the strip belong to a band, `tile_words` words of a row to a
+ * column; tile_words >= words: the whole width. `stride` is a multiple of LANES, at least LANES more than the
+ * words of a tile. `memory` holds stride * (2 (BLOCK - 2) + 4 (generations + 1)) words and 2 LANES more.
+ * generations <= 64 unless the tile spans the width. Rows beyond the strip are those at its other end (wrap) or
+ * dead; where they are neither, `generations` rows at that end of `to` are wrong. */
 __attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void life_rows(__global const ulong *from, __global ulong *to, __global const ulong *above,
-                        __global const ulong *below, __local ulong *memory, int words, int width,
-                        int rows, int halo, int wrap, int dead_above, int dead_below,
-                        int tile_words, int tile_rows, int first_band, int band_step, int stride,
-                        int generations)
+__kernel void life_rows(__global const ulong *from, __global ulong *to, __local ulong *memory, int words,
+                        int width, int rows, int wrap, int dead_above, int dead_below, int tile_words,
+                        int tile_rows, int stride, int generations)
 {
-    const int first = (first_band + (int)get_global_id(1) * band_step) * tile_rows;
+    const int first = (int)get_global_id(1) * tile_rows;
     const int end = min(first + tile_rows, rows);
     const int own = (int)get_global_id(0) * tile_words; /* first word of its own */
     const int own_words = min(tile_words, words - own), whole = tile_words >= words;
-    const struct tile t = {from, above, below, words, width, rows, halo, wrap, dead_above, dead_below,
+    const struct tile t = {from, words, width, rows, wrap, dead_above, dead_below,
                            whole ? 0 : own - 1, whole ? words : own_words + 2, whole, stride,
                            ((whole ? words : own_words + 2) + LANES - 1) / LANES};
 

@@ -64,6 +64,7 @@ static struct life_shape modest(const struct cldev_info *info)
     const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
     return (struct life_shape){.tile = !cpu,
                                .generations = 8,
+                               .exchange = 4,
                                .block = 8,
                                .lanes = 2,
                                .span = 128,
@@ -95,8 +96,8 @@ static bool power_of_two(int n)
 
 static const char *contradiction(const struct life_shape *s)
 {
-    if (s->generations < 1)
-        return "generations must be at least 1";
+    if (s->generations < 1 || s->exchange < 1)
+        return "generations and exchange must be at least 1";
     if (!power_of_two(s->group) || s->groups < 1)
         return "group must be a power of two, and groups at least 1";
     if (!s->tile) {
@@ -212,15 +213,15 @@ void life_shape_print(const struct life_shape *s, char text[LIFE_SHAPE_TEXT])
 {
     if (s->tile)
         snprintf(text, LIFE_SHAPE_TEXT,
-                 "tile=1 generations=%d words=%d rows=%d warps=%d shuffle=%d ternary=%d multiply=%d "
+                 "tile=1 generations=%d exchange=%d words=%d rows=%d warps=%d shuffle=%d ternary=%d multiply=%d "
                  "group=%d groups=%d",
-                 s->generations, s->words, s->rows, s->warps, s->shuffle, s->ternary, s->multiply, s->group,
+                 s->generations, s->exchange, s->words, s->rows, s->warps, s->shuffle, s->ternary, s->multiply, s->group,
                  s->groups);
     else
         snprintf(text, LIFE_SHAPE_TEXT,
-                 "tile=0 generations=%d block=%d lanes=%d ternary=%d funnel=%d span=%d bands=%d group=%d "
+                 "tile=0 generations=%d exchange=%d block=%d lanes=%d ternary=%d funnel=%d span=%d bands=%d group=%d "
                  "groups=%d",
-                 s->generations, s->block, s->lanes, s->ternary, s->funnel, s->span, s->bands, s->group,
+                 s->generations, s->exchange, s->block, s->lanes, s->ternary, s->funnel, s->span, s->bands, s->group,
                  s->groups);
 }
 

@@ -14,6 +14,7 @@
 #define LIFE_SHAPE_KEYS(X)                                                                  \
     X(tile, "1: tile.cl (GPUs); 0: rows.cl (CPUs)")                                         \
     X(generations, "generations a launch, at most")                                         \
+    X(exchange, "several devices: launches between two exchanges of rows, at most")          \
     X(ternary, "three-input logic instructions: vpternlog, lop3")                           \
     X(block, "rows.cl: rows a level of the pipeline takes at a time")                       \
     X(lanes, "rows.cl: words of 64 cells in a vector")                                      \

@@ -314,17 +314,14 @@ static inline void read_edge(struct sums *a, __local const struct edge *e, int i
     }
 }
 
-/* Group (x, i) stores words own_words x .. and, with y = first_tile + i * tile_step, rows own_rows y ..
- * of the device's strip. `from`, `to`,
- * `above` and `below` are rows of `stride` words of 32 cells; above and below hold `halo` rows. whole: the
- * tile's width is a number of periods of the torus. wrap: rows beyond the strip are those at its other
- * end; dead_above, dead_below: they are dead. two = 2, high = 2^31. */
+/* Group (x, y) stores words own_words x .. and rows own_rows y .. of the device's strip. `from` and `to` are rows
+ * of `stride` words of 32 cells. whole: the tile's width is a number of periods of the torus. wrap: rows beyond
+ * the strip are those at its other end; dead_above, dead_below: they are dead; where they are neither,
+ * `generations` rows at that end of `to` are wrong. two = 2, high = 2^31. */
 __attribute__((reqd_work_group_size(ITEMS, WARPS, 1)))
-__kernel void life_tile(__global const uint *from, __global uint *to, __global const uint *above,
-                        __global const uint *below, int stride, int width, int rows, int halo,
-                        int wrap, int dead_above, int dead_below, int whole, int own_words,
-                        int own_rows, int first_tile, int tile_step, int generations, uint two,
-                        uint high)
+__kernel void life_tile(__global const uint *from, __global uint *to, int stride, int width, int rows,
+                        int wrap, int dead_above, int dead_below, int whole, int own_words, int own_rows,
+                        int generations, uint two, uint high)
 {
     __local struct edge edges[2][WARPS][2]; /* by parity of the generation, line, top or bottom */
 #if !SHUFFLE
@@ -333,7 +330,7 @@ __kernel void life_tile(__global const uint *from, __global uint *to, __global c
     const int item = (int)get_local_id(0), line = (int)get_local_id(1);
     const int item_before = (item + ITEMS - 1) % ITEMS, item_after = (item + 1) % ITEMS;
     const int first_word = (int)get_group_id(0) * own_words;
-    const int first_row = (first_tile + (int)get_group_id(1) * tile_step) * own_rows;
+    const int first_row = (int)get_group_id(1) * own_rows;
     const int x = first_word + item * WORDS - !whole; /* this item's first word */
     const int y = first_row - generations + line * ROWS;
     uint cell[ROWS][WORDS];
@@ -349,10 +346,8 @@ __kernel void life_tile(__global const uint *from, __global uint *to, __global c
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         const int dead = PLANE && ((at < 0 && dead_above) || (at >= rows && dead_below));
-        /* Rows of the halo beyond what was asked for change nothing, but must not be read. */
-        __global const uint *row = at < 0        ? above + (long)max(halo + at, 0) * stride
-                                   : at >= rows ? below + (long)min(at - rows, halo - 1) * stride
-                                                : from + (long)at * stride;
+        /* What is beyond the strip and not dead does not count, but must not be read. */
+        __global const uint *row = from + (long)clamp(at, 0, rows - 1) * stride;
 #pragma unroll
         for (int k = 0; k < WORDS; k++)
             cell[r][k] = dead ? 0 : inner ? row[x + k] : cells_from(row, &source[k]);

@@ -196,7 +196,42 @@ static void wide_and_tall(void **state)
     check_grid(&(struct grid){LIFE_PACKED, NULL, 700, 700, LIFE_TORUS, one_of(1), 150});
 }
 
-/* All devices there are, with tiles low enough that edges travel while the inside is computed. */
+/* On all devices there are: some generations, a look, and some more. */
+static void check_devices(const char *shape, size_t width, size_t height, enum life_bounds bounds)
+{
+    static const unsigned steps[] = {30, 1, 2, 11, 9};
+    struct life_cells start, got;
+    struct life_rule rule = one_of(1);
+    struct life_sample sample;
+    char text[24], what[200];
+    struct life_options options = {.ctx = stddev, .width = width, .height = height, .bounds = bounds,
+                                   .rule = life_rule_string(&rule, text), .shape = shape};
+    works(life_cells_alloc(&start, width, height));
+    works(life_cells_alloc(&got, width, height));
+    fill(&start);
+    life *lf = life_create(&options);
+    ready(lf);
+    works(life_put(lf, 0, 0, &start));
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        snprintf(what, sizeof what, "%s %zu x %zu %s, step %zu", shape ? shape : "default", width, height,
+                 bounds == LIFE_PLANE ? "plane" : "torus", i);
+        if (steps[i] == 1)
+            works(life_trace(lf, 1, &sample));
+        else
+            works(life_step(lf, steps[i]));
+        step_plainly(&start, &rule, bounds, steps[i]);
+        works(life_look(lf, &sample));
+        assert_int_equal(sample.population, population_of(&start));
+        if (i % 2 == 0) { /* the others leave the cells on the devices */
+            works(life_get(lf, 0, 0, &got));
+            compare(&got, &start, what);
+        }
+    }
+    life_free(lf);
+    life_cells_free(&start);
+    life_cells_free(&got);
+}
+
 static void all_devices(void **state)
 {
     (void)state;
@@ -205,38 +240,32 @@ static void all_devices(void **state)
         "tile=1 rows=3 warps=4 generations=3",
     };
     for (size_t s = 0; s < 4; s++)
-        for (int i = 0; i < 8; i++) {
-            struct life_options options = {.ctx = stddev, .width = 1 + draw(200), .height = 1 + draw(160),
-                                           .bounds = draw(2) ? LIFE_PLANE : LIFE_TORUS, .shape = shapes[s]};
-            struct life_rule rule = one_of(1);
-            char text[24];
-            options.rule = life_rule_string(&rule, text);
-            struct life_cells start, got;
-            works(life_cells_alloc(&start, options.width, options.height));
-            works(life_cells_alloc(&got, options.width, options.height));
-            fill(&start);
-            life *lf = life_create(&options);
-            ready(lf);
-            works(life_put(lf, 0, 0, &start));
-            works(life_step(lf, 30));
-            works(life_get(lf, 0, 0, &got));
-            step_plainly(&start, &rule, options.bounds, 30);
-            compare(&got, &start, shapes[s] ? shapes[s] : "default");
-            life_free(lf);
-            life_cells_free(&start);
-            life_cells_free(&got);
-        }
+        for (int i = 0; i < 8; i++)
+            check_devices(shapes[s], 1 + draw(200), 1 + draw(160), draw(2) ? LIFE_PLANE : LIFE_TORUS);
+}
+
+/* Tall enough that strips share rows for several launches. */
+static void all_devices_deep(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"tile=0 generations=3 exchange=3", "tile=0 generations=2 exchange=9 span=3",
+                                         "tile=1 rows=3 warps=4 generations=3 exchange=2"};
+    for (size_t s = 0; s < 3; s++)
+        for (int plane = 0; plane < 2; plane++)
+            check_devices(shapes[s], 60 + draw(200), 2400 + draw(100), plane ? LIFE_PLANE : LIFE_TORUS);
 }
 
 /* With an argument, only what differs with two devices. */
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_engine), cmocka_unit_test(all_devices),   cmocka_unit_test(reference_engine),
+        cmocka_unit_test(packed_engine), cmocka_unit_test(all_devices),   cmocka_unit_test(all_devices_deep),
+        cmocka_unit_test(reference_engine),
         cmocka_unit_test(global_engine), cmocka_unit_test(local_engine),  cmocka_unit_test(rows_shapes),
         cmocka_unit_test(tile_shapes),   cmocka_unit_test(wide_and_tall), cmocka_unit_test(tile_whole),
     };
-    const struct CMUnitTest several[] = {cmocka_unit_test(packed_engine), cmocka_unit_test(all_devices)};
+    const struct CMUnitTest several[] = {cmocka_unit_test(packed_engine), cmocka_unit_test(all_devices),
+                                         cmocka_unit_test(all_devices_deep)};
     (void)argv;
     return argc > 1 ? cmocka_run_group_tests(several, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
 }
