@@ -8,7 +8,9 @@
  * edges and inside, are compared with plain C after some generations; then N generations (1024) are timed,
  * cut down to about S seconds (2) where they would take longer. Best and median of the runs (5) are printed.
  * The limit counts the logic of the bit-sliced kernel for B3/S23: 11 operations for a word of cells, 64 words
- * of 32 a clock on each of an NVIDIA GPU's multiprocessors, or two vectors of 512 a clock on a CPU core.
+ * of 32 a clock on each of an NVIDIA GPU's multiprocessors, or two vectors of 512 a clock on a CPU core. With AVX2
+ * it is 26 operations (6 for neighbours, 5 for sums in a row, 8 for three rows, 7 for the rule) on vectors of 256, four
+ * a clock, at the clock that the driver tells.
  * Gcells_per_cpu_s is per second of work of this process, for CPU devices on a machine that others use too.
  * --golly also times Golly's bgolly (QuickLife) on the same soup. --sweep tries all combinations of numbers.
  * Output: one line a case, "key=value" words, made to be grepped; after a sweep, the best shape once more.
@@ -74,6 +76,8 @@ static double limit_of(CLCONTEXT *cp, unsigned n)
             sum += clock * 64 * 32 / 11;
         else if (info[i].dev_type & CL_DEVICE_TYPE_CPU && info[i].dev_pref_vec_float >= 16)
             sum += clock * 2 * 512 / 11;
+        else if (info[i].dev_type & CL_DEVICE_TYPE_CPU && info[i].dev_pref_vec_float >= 8)
+            sum += clock * 4 * 256 / 26;
     }
     return sum;
 }
