@@ -52,6 +52,7 @@ struct kernels_on { /* one device */
     char label[256], reason[320];
     void *program;
     bool owner; /* of the program; else an earlier device of the same shape is */
+    bool cpu;   /* shares zero-copy memory with the host, so that results need no sync */
     cl_kernel kernel;
 };
 struct kernels {

@@ -62,10 +62,14 @@ int gas_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t
     k->on = calloc(k->ndev, sizeof *k->on);
     if (!k->on)
         return clerror_set(ENOMEM, "gas: no memory");
-    for (cl_uint dev = 0; dev < k->ndev; dev++)
+    for (cl_uint dev = 0; dev < k->ndev; dev++) {
+        cl_device_type type = 0;
+        clGetDeviceInfo(clgetdevice(ctx, dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
+        k->on[dev].cpu = type & CL_DEVICE_TYPE_CPU;
         if (gas_shape_choose(&k->on[dev].shape, k->on[dev].label, k->on[dev].reason, ctx, dev, row, n,
                              words) != 0)
             return -1;
+    }
     return 0;
 }
 

@@ -152,7 +152,7 @@ static int launch(const struct order_job *job, cl_uint dev, uint64_t first, uint
     if (clforkv(ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT, 3 + job->nrest, args) == (cl_event)-1)
         return -1;
     const size_t size = (size_t)blocks * gas_partial_bytes(job->kind);
-    if (clmsyncn(ctx, dev, partial, size, CL_MEM_HOST | CL_EVENT_NOWAIT) == (cl_event)-1)
+    if (!on->cpu && clmsyncn(ctx, dev, partial, size, CL_MEM_HOST | CL_EVENT_NOWAIT) == (cl_event)-1)
         return -1;
     return clflush(ctx, dev, 0);
 }

@@ -143,8 +143,11 @@ static int open_tree(gas_sums *s, enum sums_op op)
     if (gas_kernels_shape(k, s->ctx, "gas.tree", 0, s->shape) != 0)
         return -1;
     for (cl_uint dev = 1; dev < k->ndev; dev++) /* one order for all */
-        if (strcmp(k->on[dev].label, k->on[0].label) != 0)
+        if (strcmp(k->on[dev].label, k->on[0].label) != 0) {
+            const bool cpu = k->on[dev].cpu;
             k->on[dev] = k->on[0];
+            k->on[dev].cpu = cpu;
+        }
     const clvalue_t values[] = {clvalue("work", k->on[0].shape.group),
                                 clvalue("groups", k->on[0].shape.groups),
                                 clvalue("op", op_names[op]),
