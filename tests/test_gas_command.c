@@ -96,13 +96,13 @@ static void one_energy(void **state)
     assert_string_equal(out, "");
 }
 
-/* A .npy file, version 1, of the numbers 0, 1, 2, ... in rows of three. */
-static void put_npy(const char *name, const char *type, const char *shape, size_t rows)
+/* A .npy file, version 1, of the numbers 0, 1, 2, ... in rows of three, or in columns. */
+static void put_npy_in(const char *order, const char *name, const char *type, const char *shape, size_t rows)
 {
     char header[128];
     unsigned char bytes[4096] = "\x93NUMPY\x01";
     const int length = snprintf(header, sizeof header,
-                                "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", type, shape);
+                                "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n", type, order, shape);
     size_t size = 10;
     bytes[8] = (unsigned char)length;
     memcpy(bytes + size, header, (size_t)length);
@@ -122,6 +122,11 @@ static void put_npy(const char *name, const char *type, const char *shape, size_
     put_bytes(in_folder(name), bytes, size);
 }
 
+static void put_npy(const char *name, const char *type, const char *shape, size_t rows)
+{
+    put_npy_in("False", name, type, shape, rows);
+}
+
 static void npy(void **state)
 {
     (void)state;
@@ -137,17 +142,37 @@ static void npy(void **state)
     put_npy("v.npy", "<f4", "(3, 5)", 5);
     refuses(1, "(3, 5)", "-i v.npy");
     put_npy("v.npy", "<f4", "(15,)", 5);
-    refuses(1, "(15,)", "-i v.npy");
+    refuses(1, "1 dimension", "-i v.npy");
     put_npy("v.npy", "<f4", "(0, 3)", 0);
     refuses(1, "(0, 3)", "-i v.npy");
     put_npy("v.npy", "<f4", "(6, 3)", 5);
     refuses(1, "cut short", "-i v.npy");
-    put_npy("v.npy", "<f4", "(4611686018427387904, 3)", 5);
+    put_npy("v.npy", "<f4", "(1000000000000, 3)", 5);
     refuses(1, "cut short", "-i v.npy");
+    put_npy("v.npy", "<f4", "(4611686018427387904, 3)", 5);
+    refuses(1, "more than any memory", "-i v.npy");
     put_text(in_folder("v.npy"), "1 2 3\n");
-    refuses(1, "neither", "-i v.npy");
-    refuses(1, "No such file", "-i nowhere.npy");
+    refuses(1, "no .npy file", "-i v.npy");
+    refuses(1, "no such file", "-i nowhere.npy");
+    refuses(1, "folder", "-i .");
     refuses(2, "no HDF5 file", "-i v.npy --dataset x");
+}
+
+/* Row 0 is (0, 5, 10) when columns are stored, and no speed is below 10. */
+static void npy_in_columns(void **state)
+{
+    (void)state;
+    static const char *const types[] = {"<f4", ">f8"};
+    for (size_t i = 0; i < 2; i++) {
+        put_npy_in("True", "v.npy", types[i], "(5, 3)", 5);
+        assert_true(asked("-i v.npy -T 100 --bins 6 --histogram h.csv", "mean_energy") == 101.5);
+        size_t size = 0;
+        char *table = bytes_of(in_folder("h.csv"), &size);
+        ready(table);
+        if (!strstr(table, "\n0,10,0,") || !strstr(table, "\n10,20,5,"))
+            fail_msg("%s", table);
+        free(table);
+    }
 }
 
 static void hdf5(void **state)
@@ -229,7 +254,7 @@ static void refusals(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(report_keys), cmocka_unit_test(one_energy), cmocka_unit_test(npy),
+        cmocka_unit_test(report_keys), cmocka_unit_test(one_energy), cmocka_unit_test(npy), cmocka_unit_test(npy_in_columns),
         cmocka_unit_test(hdf5),        cmocka_unit_test(histogram),  cmocka_unit_test(refusals),
     };
     if (argc != 2)
