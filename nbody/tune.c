@@ -156,7 +156,7 @@ static struct nbody *use(struct problem *p, const char *shape, bool fresh)
 
 /* ---- What the search calls. ------------------------------------------------------------------- */
 
-/* Vectors suit CPUs and groups GPUs; the rest is what nbody_shape_choose refuses. */
+/* Vectors suit CPUs, of 16 bytes at least, and groups GPUs; the rest is what nbody_shape_choose refuses. */
 static int allowed(void *problem, const char *shape)
 {
     const struct problem *p = problem;
@@ -169,7 +169,9 @@ static int allowed(void *problem, const char *shape)
     if (nbody_shape_choose(&asked, &part, &p->info, shape) != 0)
         return -1;
     if (p->info.dev_type & CL_DEVICE_TYPE_CPU)
-        return part.shape.group == 1 && part.shape.local == 0 ? 0 : -1;
+        return part.shape.group == 1 && part.shape.local == 0 && (size_t)part.shape.width * asked.real >= 16
+                   ? 0
+                   : -1;
     return part.shape.group >= 32 && part.shape.width == 1 ? 0 : -1;
 }
 

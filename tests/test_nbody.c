@@ -558,6 +558,17 @@ static void bad_input(void **state)
     nbody_free(NULL);
 }
 
+/* Vectors of less than 16 bytes are no use to any CPU. */
+static void narrow_vectors_are_refused(const struct cltune_kernel *kernel, void *problem)
+{
+    static const char *const words[] = {"width=1", "width=2", "width=4"};
+    const bool is_double = strstr(kernel->name, ".double") != NULL;
+    struct cldev_info info[16];
+    works(clgetdevinfo(stddev, info));
+    for (int i = 0; i < 3 && info[0].dev_type & CL_DEVICE_TYPE_CPU; i++)
+        assert_int_equal(kernel->allowed(problem, words[i]) == 0, i >= (is_double ? 1 : 2));
+}
+
 /* What `stdcl tune` would search: the known row runs, gives the right answer, and can be timed. */
 static void tuning_is_declared(void **state)
 {
@@ -578,6 +589,7 @@ static void tuning_is_declared(void **state)
         assert_true(seconds > 0 && work == 300.0 * 300.0);
         works(kernels[k].verify(problem, row.shape));
         assert_int_not_equal(kernels[k].allowed(problem, "tile=48 block=100"), 0);
+        narrow_vectors_are_refused(&kernels[k], problem);
         kernels[k].close(problem);
     }
 }
