@@ -444,6 +444,7 @@ typedef struct {
 #define CL_KERNEL_EVENT 0x10
 #define CL_MEM_EVENT 0x20
 #define CL_ALL_EVENT 0x30
+#define CL_EVENT_UNCOUNTED 0x40 /* of a launch: a profile does not tell of it */
 
 /* Starts a kernel on device `dev` with the arguments recorded for it.
  *   CL_EVENT_NOWAIT           returns at once, with an event that the library owns; it is valid until
@@ -451,6 +452,7 @@ typedef struct {
  *                             thousands of later commands have completed)
  *   CL_EVENT_WAIT, or 0       blocks until done, returns 0
  *   ... | CL_EVENT_NORELEASE  returns an event that the caller owns and releases
+ *   ... | CL_EVENT_UNCOUNTED  is left out of profiles: a launch that only warms up, say
  * Failure: (cl_event)-1. EINVAL: a wrong size, device, dimension or an argument never set (named);
  * EFAULT: a block given as argument was freed since; ENOMEM: no memory for a block on the device. */
 cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags);

@@ -449,7 +449,7 @@ static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrang
     cl_event ev = NULL;
     pthread_mutex_lock(&k->lock);
     if (!args || record_args(k, nargs, args) == 0) {
-        if (atomic_load_explicit(&cp->profile, memory_order_relaxed))
+        if (!(flags & CL_EVENT_UNCOUNTED) && atomic_load_explicit(&cp->profile, memory_order_relaxed))
             note = profile_note(k, dev, ndr);
         ev = enqueue_kernel(k, dev, ndr, &note);
     }

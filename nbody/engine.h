@@ -128,6 +128,7 @@ struct nbody {
     struct units units;
     size_t n, padded;
     size_t burst;
+    int flags; /* that kernels are started with */
     cl_uint ndev;
     struct part *part;
     void *posm;   /* {x, y, z, G m} of all bodies; Hermite: predicted positions */
@@ -202,6 +203,9 @@ int nbody_device_visit(const struct nbody *nb, const struct part *p, enum kernel
 
 /* ---- forces.c --------------------------------------------------------------------------------- */
 
+/* Starts the kernel that a step sums with, over no bodies. */
+int nbody_forces_warm(const struct nbody *nb, const struct part *p);
+
 /* Starts the sum on all devices over all bodies, after an exchange of positions if they are not
  * current; leaves partial sums in part->partial, or part->phi for potentials. Does not block. */
 int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
@@ -248,6 +252,10 @@ int nbody_exchange_finish(struct nbody *nb);
 
 /* Brings accelerations (and jerks) of the current positions into part->state. Does not block. */
 int nbody_integrate_prime(struct nbody *nb);
+
+/* Starts the kernels of a step once, to no effect, and waits: drivers compile at the first launch, which
+ * would otherwise be part of the first step. */
+int nbody_integrate_warm(struct nbody *nb);
 
 /* Hermite: puts corrected positions and velocities into posm and velo. Does not block. */
 int nbody_integrate_settle(struct nbody *nb);

@@ -61,8 +61,13 @@ static int launch(const struct nbody *nb, const struct part *p, enum kernel sum,
     if (clprofile_work(p->kernel[sum], nbody_forces_flops(sum) * (double)p->rows * (double)(to - from), 0,
                        nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
-    cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, CL_EVENT_NOWAIT, nargs, args);
+    cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, nb->flags, nargs, args);
     return ev == (cl_event)-1 ? -1 : 0;
+}
+
+int nbody_forces_warm(const struct nbody *nb, const struct part *p)
+{
+    return launch(nb, p, uses_jerks(nb) ? JERKS : FORCES, 0, 0);
 }
 
 /* The same in launches of at most 2^chunk interactions. */

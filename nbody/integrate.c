@@ -15,9 +15,9 @@ enum { SUM = 1, FINISH = 2, BEGIN = 4 };
 
 /* ---- The launches that follow a sum over pairs. ----------------------------------------------- */
 
-static int visit_leapfrog(const struct nbody *nb, struct part *p, cl_uint phases, int step)
+static int visit_leapfrog(const struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step)
 {
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
     REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
     const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),  BLOCK_ARG(p->state), BLOCK_ARG(p->partial),
                                      VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
@@ -26,9 +26,9 @@ static int visit_leapfrog(const struct nbody *nb, struct part *p, cl_uint phases
     return nbody_device_visit(nb, p, LEAPFROG, p->count, 3, COUNT_OF(args), args);
 }
 
-static int visit_taylor(const struct nbody *nb, struct part *p, int step)
+static int visit_taylor(const struct nbody *nb, struct part *p, cl_uint count, int step)
 {
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
     REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
     const struct stdcl_arg args[] = {
         BLOCK_ARG(nb->posm), BLOCK_ARG(p->state),  BLOCK_ARG(p->partial), VALUE_ARG(first),  VALUE_ARG(rows),
@@ -36,9 +36,9 @@ static int visit_taylor(const struct nbody *nb, struct part *p, int step)
     return nbody_device_visit(nb, p, TAYLOR, p->count, 3, COUNT_OF(args), args);
 }
 
-static int visit_hermite(const struct nbody *nb, struct part *p, cl_uint phases, int step)
+static int visit_hermite(const struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step)
 {
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
     REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
     const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),   BLOCK_ARG(nb->velo),  BLOCK_ARG(p->state),
                                      BLOCK_ARG(p->partial), VALUE_ARG(first),     VALUE_ARG(rows),
@@ -47,28 +47,44 @@ static int visit_hermite(const struct nbody *nb, struct part *p, cl_uint phases,
     return nbody_device_visit(nb, p, HERMITE, p->count, 3, COUNT_OF(args), args);
 }
 
-/* Starts one of these on every device that has bodies. */
+/* Starts one of these for the first `count` of a device's bodies. */
+static int visit(struct nbody *nb, struct part *p, size_t count, cl_uint phases, int step)
+{
+    switch (nb->integrator) {
+    case NBODY_LEAPFROG:
+        return visit_leapfrog(nb, p, (cl_uint)count, phases, step);
+    case NBODY_HERMITE4:
+        return visit_hermite(nb, p, (cl_uint)count, phases, step);
+    case NBODY_TAYLOR:
+        break;
+    }
+    return visit_taylor(nb, p, (cl_uint)count, step);
+}
+
+/* On every device that has bodies. */
 static int visit_all(struct nbody *nb, cl_uint phases, int step)
 {
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
-        int status = 0;
-        if (!p->count)
-            continue;
-        switch (nb->integrator) {
-        case NBODY_LEAPFROG:
-            status = visit_leapfrog(nb, p, phases, step);
-            break;
-        case NBODY_HERMITE4:
-            status = visit_hermite(nb, p, phases, step);
-            break;
-        case NBODY_TAYLOR:
-            status = visit_taylor(nb, p, step);
-            break;
-        }
-        if (status != 0 || clflush(nb->ctx, p->dev, 0) != 0)
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+        if (p->count && (visit(nb, p, p->count, phases, step) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
             return -1;
-    }
     return 0;
+}
+
+/* The launches do nothing: no bodies attract, and none is moved. They go to all devices before any is waited
+ * for, since it is compilers that take the time. */
+int nbody_integrate_warm(struct nbody *nb)
+{
+    int status = 0;
+    nb->flags = CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED;
+    for (struct part *p = nb->part; status == 0 && p < nb->part + nb->ndev; p++)
+        if (p->count && ((nb->kernel == NBODY_TUNED && nbody_forces_warm(nb, p) != 0) || visit(nb, p, 0, 0, 0) != 0 ||
+                         clflush(nb->ctx, p->dev, 0) != 0))
+            status = -1;
+    nb->flags = CL_EVENT_NOWAIT;
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+        if (p->count && clwait(nb->ctx, p->dev, CL_KERNEL_EVENT) == (cl_event)-1)
+            status = -1;
+    return status;
 }
 
 int nbody_integrate_settle(struct nbody *nb)

@@ -342,6 +342,8 @@ static void resets(void **unused)
     read_rows();
     assert_int_equal(rows, 0);
     run(0, "add", x, 4, CL_EVENT_NOWAIT);
+    run(0, "add", x, 2, CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED);
+    run(0, "fill", x, 1, CL_EVENT_WAIT | CL_EVENT_UNCOUNTED);
     read_rows();
     assert_int_equal(rows, 1);
     same_line(0, "add", CL_KERNEL_EVENT, 4, 0);

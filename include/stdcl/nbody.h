@@ -78,7 +78,8 @@ struct nbody_options {
 };
 
 /* Makes an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position
- * pos[i][0..2], velocity vel[i][0..2]; all finite. Builds the kernels, so takes a second at first.
+ * pos[i][0..2], velocity vel[i][0..2]; all finite. Builds the kernels and starts them once to no effect, so takes a second at
+ * first, and no step does.
  * On each device, for the bodies it owns: 44 bytes each in single precision, Hermite 104, and for those
  * of other devices 16 and 32, twice that in double; plus at most 64 MiB of work space. Coincident bodies attract each other by nothing, also with eps = 0.
  * The kernels `naive` and `branchless` take 64 bytes a body more, 128 in double.
