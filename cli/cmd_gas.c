@@ -137,6 +137,12 @@ static int create(struct gas_job *job)
     return job->gas ? CLI_DONE : cli_failed_call(NULL);
 }
 
+static void explain(const struct gas_job *job)
+{
+    for (cl_uint dev = 0; dev < clgetndev(job->context); dev++)
+        cli_explain(&job->common, job->context, dev, gas_explain(job->gas, dev), gas_shape(job->gas, dev));
+}
+
 /* Sums as often as asked; the energy is the same every time. A stored sum is so short that compiling at the
  * first launch would be most of it. */
 static int measure(struct gas_job *job)
@@ -173,6 +179,8 @@ static int work(struct gas_job *job)
         status = gas_input_give(job);
     if (status == CLI_DONE)
         status = measure(job);
+    if (status == CLI_DONE)
+        explain(job);
     if (status == CLI_DONE)
         status = gas_output_finish(job);
     if (status == CLI_DONE)

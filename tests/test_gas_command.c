@@ -57,6 +57,17 @@ static double asked(const char *arguments, const char *key)
     return value;
 }
 
+static void explains(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const int status = run(i ? "-n 1000 --stored -q --explain" : "-n 1000 -q --explain");
+        if (status != 0 || !strstr(err, i ? "  gas.energy." : "  gas.fused, ") || !strstr(err, "the row of ") ||
+            !strstr(err, "  group="))
+            fail_msg("status %d\n%s", status, err);
+    }
+}
+
 static void report_keys(void **state)
 {
     (void)state;
@@ -254,6 +265,7 @@ static void refusals(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(explains),
         cmocka_unit_test(report_keys), cmocka_unit_test(one_energy), cmocka_unit_test(npy), cmocka_unit_test(npy_in_columns),
         cmocka_unit_test(hdf5),        cmocka_unit_test(histogram),  cmocka_unit_test(refusals),
     };
