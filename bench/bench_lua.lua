@@ -21,7 +21,8 @@ local function measure(name, call, finish)
 end
 
 local SOURCE = "kernel void touch(global float *x, float y) { x[get_global_id(0)] = y; }"
-local device = cl.get_platforms()[1]:get_devices()[1]
+local device = cl.get_platforms()[1]:get_devices()[1] -- as bench_lua.c
+stdcl.use(device:get_info "name")
 local context = cl.create_context{device}
 local queue = context:create_command_queue(device)
 local program = context:create_program_with_source(SOURCE)

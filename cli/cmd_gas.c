@@ -27,6 +27,9 @@ static int check(const struct gas_job *job, const struct cli_option *options)
                                                        : NULL;
     if (job->fused && needs)
         return cli_wrong("--fused draws and sums without storing, in its own way; %s needs --stored", needs);
+    if (job->method == GAS_TREE && job->accumulator)
+        return cli_wrong("--sum tree adds up plain doubles, as the tutorial does; --accumulate compensated needs "
+                         "--sum tuned");
     if (job->species >= 0 && cli_given(options, "mass"))
         return cli_wrong("--gas and --mass exclude each other: the gas says how heavy its molecules are");
     if (job->dataset && !job->input)

@@ -250,6 +250,7 @@ static void refusals(void **state)
     refuses(2, "'-2'", "-m -2");
     refuses(2, "exclude each other", "--fused --stored");
     refuses(2, "--sum tree needs --stored", "--fused --sum tree");
+    refuses(2, "needs --sum tuned", "--sum tree --accumulate compensated");
     refuses(2, "exclude each other", "-i x.npy -n 5");
     refuses(2, "exclude each other", "--gas he -m 4");
     refuses(2, ".csv", "--histogram speeds.jpg");
