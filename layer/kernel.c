@@ -174,6 +174,16 @@ static int set_failed(const struct kernel *k, cl_uint i, cl_int err, const char 
     return fail(errno_of(err), err, "%s: argument %u of kernel %s", call, i, k->name);
 }
 
+/* Where memory is expected, a pointer that is not into any. */
+static int not_ours(const struct kernel *k, cl_uint i, const void *ptr, const char *call)
+{
+    const struct parameter *p = &k->parameters[i];
+    const bool known = p->kind != ARG_UNSET;
+    return fail(EFAULT, 0, "%s: argument %u of kernel %s%s%s%s%s: the host pointer %p is not in memory from "
+                "clmalloc, or that was freed", call, i, k->name, known ? " is memory " : "",
+                known ? p->type : "", known && *p->name ? " " : "", known ? p->name : "", ptr);
+}
+
 static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding *b, const char *call)
 {
     CLCONTEXT *cp = k->program->cp;
@@ -184,8 +194,7 @@ static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding 
     if (a->ptr) {
         struct memory *m = memory_find(a->ptr);
         if (!m)
-            return fail(EFAULT, 0, "%s: argument %u of kernel %s: %p is not in memory from clmalloc, or was "
-                        "freed", call, i, k->name, a->ptr);
+            return not_ours(k, i, a->ptr, call);
         if (m->cp != cp)
             return fail(EINVAL, 0, "%s: argument %u of kernel %s: the block at %p is not attached to the "
                         "kernel's context", call, i, k->name, (void *)m->base);
@@ -282,8 +291,7 @@ static size_t usable_offset(const struct kernel *k, cl_uint i, const void *ptr)
     const CLCONTEXT *cp = k->program->cp;
     const struct memory *m = memory_find(ptr);
     if (!m)
-        return (size_t)fail(EFAULT, 0, "clarg_set_global: argument %u of kernel %s: %p is not in memory from "
-                            "clmalloc, or was freed", i, k->name, ptr);
+        return (size_t)not_ours(k, i, ptr, "clarg_set_global");
     size_t offset = (size_t)((const char *)ptr - m->base);
     if (m->cp != cp)
         return (size_t)fail(EINVAL, 0, "clarg_set_global: argument %u of kernel %s: the block at %p is %s", i,

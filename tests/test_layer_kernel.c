@@ -339,6 +339,7 @@ static void test_global_refuses_unknown_pointers(void **state)
     fails_size(EFAULT, clarg_set_global(fill, 0, &on_stack));
     fails_size(EFAULT, clarg_set_global(cp, fill, 0, &on_stack));
     fails_event(EFAULT, clforka(cp, 0, fill, &one, CL_EVENT_WAIT, &on_stack, 1));
+    contains((clarg_set_global(fill, 0, &on_stack), clerror()), "argument 0 of kernel fill is memory int* x: the host pointer");
     void *detached = clmalloc(cp, 100, CL_MEM_DETACHED);
     ready(detached);
     fails_event(ANY_ERROR, clforka(cp, 0, fill, &one, CL_EVENT_WAIT, detached, 1));
