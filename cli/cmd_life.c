@@ -44,7 +44,8 @@ static bool read_place(const char *text, void *to, char *why, size_t size)
     p->x = strtoll(text, &end, 10);
     p->y = *end == ',' ? strtoll(end + 1, &last, 10) : 0;
     p->given = true;
-    if (end != text && *end == ',' && last != end + 1 && !*last && !errno)
+    const long long most = 1LL << 60; /* sums with it are still numbers */
+    if (end != text && *end == ',' && last != end + 1 && !*last && !errno && llabs(p->x) < most && llabs(p->y) < most)
         return true;
     snprintf(why, size, "'%s' is no place; give X,Y, the column and row of the pattern's top left corner", text);
     return false;

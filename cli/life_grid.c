@@ -5,6 +5,8 @@
  */
 #include "life_job.h"
 
+#include <limits.h>
+
 static const size_t SIDE = 1024, SMALLEST = 256;
 static const uint64_t GENERATIONS = 1024, COMPARED_GENERATIONS = 64;
 
@@ -50,6 +52,41 @@ static int read_pattern(struct life_job *job)
     return take_rule(job, text, job->input);
 }
 
+/* Where the pattern's cell 0,0 goes: as asked; where the file says, if it speaks of a grid; the middle. */
+static void corner_of(const struct life_job *job, long long *x, long long *y)
+{
+    const struct life_pattern *p = &job->pattern;
+    const long long width = (long long)job->size.width, height = (long long)job->size.height;
+    if (job->at.given) {
+        *x = job->at.x;
+        *y = job->at.y;
+    } else if (p->placed && p->bounds[0] && !job->rule_text) {
+        *x = p->x + width / 2;
+        *y = p->y + height / 2;
+    } else {
+        *x = (width - (long long)p->width) / 2;
+        *y = (height - (long long)p->height) / 2;
+    }
+}
+
+/* On a torus any place will do. */
+static int check_place(const struct life_job *job)
+{
+    const struct life_pattern *p = &job->pattern;
+    long long x, y;
+    if (!p->word || job->bounds != LIFE_PLANE)
+        return CLI_DONE;
+    corner_of(job, &x, &y);
+    x += (long long)p->left;
+    y += (long long)p->top;
+    if (x >= 0 && y >= 0 && x <= (long long)(job->size.width - p->columns) &&
+        y <= (long long)(job->size.height - p->rows))
+        return CLI_DONE;
+    return cli_wrong("%s: its live cells, %zu x %zu from %lld,%lld on, reach beyond the edge of a plane of %zu x "
+                     "%zu; choose another --at or a larger --size",
+                     job->input, p->columns, p->rows, x, y, job->size.width, job->size.height);
+}
+
 static int check_size(const struct life_job *job)
 {
     const struct life_pattern *p = &job->pattern;
@@ -57,6 +94,8 @@ static int check_size(const struct life_job *job)
         return cli_wrong("%s: the pattern has live cells across %zu x %zu, which is larger than the grid of "
                          "%zu x %zu; choose a larger --size",
                          job->input, p->columns, p->rows, job->size.width, job->size.height);
+    if (check_place(job) != CLI_DONE)
+        return CLI_WRONG;
     if (job->size.width > SIZE_MAX / job->size.height)
         return cli_wrong("--size: %zu x %zu cells are too many", job->size.width, job->size.height);
     /* A bit a cell on the host; the engine asks the devices. */
@@ -81,6 +120,9 @@ int life_job_plan(struct life_job *job)
         job->bounds = LIFE_TORUS;
     if (!job->input)
         job->soup = true;
+    if (job->soup && job->density == 0 && job->seed > UINT_MAX)
+        return cli_wrong("--seed: srand() takes seeds up to %u, not %llu; with --soup=DENSITY any will do", UINT_MAX,
+                         (unsigned long long)job->seed);
     if (job->generations == UINT64_MAX && !job->watch && !job->until_stable)
         job->generations = job->compare ? COMPARED_GENERATIONS : GENERATIONS;
     if (!job->zoom)
@@ -100,23 +142,6 @@ life *life_job_create(const struct life_job *job, enum life_engine engine)
                                          .rule = job->rule,
                                          .shape = job->shape};
     return life_create(&options);
-}
-
-/* Where the pattern's cell 0,0 goes: as asked; where the file says, if it speaks of a grid; the middle. */
-static void corner_of(const struct life_job *job, long long *x, long long *y)
-{
-    const struct life_pattern *p = &job->pattern;
-    const long long width = (long long)job->size.width, height = (long long)job->size.height;
-    if (job->at.given) {
-        *x = job->at.x;
-        *y = job->at.y;
-    } else if (p->placed && p->bounds[0] && !job->rule_text) {
-        *x = p->x + width / 2;
-        *y = p->y + height / 2;
-    } else {
-        *x = (width - (long long)p->width) / 2;
-        *y = (height - (long long)p->height) / 2;
-    }
 }
 
 int life_job_fill(const struct life_job *job, life *lf)

@@ -158,7 +158,7 @@ static void put_status(struct view *v, uint64_t population)
     char line[400], text[300];
     const int length =
         snprintf(text, sizeof text,
-                 " generation %llu, %llu alive, %s%d generations a frame%s, 1:%d | space s + - arrows z Z q",
+                 " generation %llu, %llu alive, %s%d a frame%s, 1:%d | q space s + - arrows z Z",
                  (unsigned long long)life_job_generation(v->job), (unsigned long long)population,
                  v->speed < 0 ? "1/" : "", 1 << (v->speed < 0 ? -v->speed : v->speed),
                  v->paused ? ", paused" : "", 1 << v->zoom);

@@ -200,7 +200,8 @@ static void refuses_more(void **state)
     refuses(2, "suffix", "-o life.txt");
     refuses(2, "leave --engine out", "--compare --engine local");
     refuses(2, "terminal", "--watch </dev/null");
-    refuses(1, "beyond the edge", "-p gun.rle --at 390,0 --bounds plane");
+    refuses(2, "beyond the edge", "-p gun.rle --at 390,0 --bounds plane");
+    refuses(2, "--seed", "--seed 4294967296 -n 1 --size 8");
     refuses(1, "memory", "--size 1000000000");
     refuses(1, "does not exist", "--size 10 -o /nowhere/at/all.rle");
     if (access("/dev/full", W_OK) == 0)
