@@ -1,6 +1,8 @@
 /* cmd_matmul.c - `stdcl matmul`: matrix products, by any engine, compared and swept. */
 #include "matmul_job.h"
 
+#include "formats/plot.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -19,6 +21,11 @@ static int check(struct matmul_job *job)
         return cli_wrong("-o belongs to a single engine");
     if (job->plot && !cli_has_suffix(job->plot, ".svg") && !cli_has_suffix(job->plot, ".png"))
         return cli_wrong("--plot: '%s' is no name of a plot; it must end in .svg or .png", job->plot);
+    const char *const taken = job->output && !strcmp(job->output, "-") ? "-o"
+                              : job->csv && !strcmp(job->csv, "-")     ? "--csv"
+                                                                       : NULL;
+    if (taken && job->common.json)
+        return cli_wrong("%s - and --json would both write to the standard output; name a file", taken);
     const char *const outputs[] = {job->output, job->csv, job->plot};
     for (int i = 0; i < 3; i++)
         if (outputs[i] && strcmp(outputs[i], "-") != 0) {
@@ -26,7 +33,7 @@ static int check(struct matmul_job *job)
             if (status != CLI_DONE)
                 return status;
         }
-    return CLI_DONE;
+    return job->plot && plot_check(job->plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
 /* Which kinds are to run: those named, or what --compare and --sweep are about. */

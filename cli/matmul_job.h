@@ -11,6 +11,7 @@
 
 #include "cli.h"
 
+#include "formats/npy.h"
 #include "stdcl/matmul.h"
 
 /* The names of the enumerations in stdcl/matmul.h, in their order, ended by NULL. */
@@ -40,6 +41,7 @@ struct matmul_job {
     bool compare, sweep;
 
     /* What came of it. */
+    struct npy in[3];         /* the files of A, B and C, open until they are read */
     size_t real, lda, ldb;
     enum matmul_trans stored; /* trans, seen with the order in which files store */
     void *a, *b, *c, *before; /* C: rows of n; before: a copy of it when beta is not 0 */

@@ -5,8 +5,6 @@
  */
 #include "matmul_job.h"
 
-#include "formats/npy.h"
-
 #include <string.h>
 
 /* What a file says, or one that is not there. */
@@ -15,16 +13,15 @@ struct shape {
     size_t rows, cols, size;
 };
 
-static int look(const char *file, struct shape *s)
+/* Opens a file, which stays open until it is read: it may be a pipe. */
+static int look(const char *file, struct npy *in, struct shape *s)
 {
-    struct npy in;
     memset(s, 0, sizeof *s);
     if (!file)
         return CLI_DONE;
-    if (npy_open(&in, file) < 0)
+    if (npy_open(in, file) < 0)
         return cli_failed_call(NULL);
-    *s = (struct shape){true, in.fortran, in.rows, in.cols, in.size};
-    npy_close(&in);
+    *s = (struct shape){true, in->fortran, in->rows, in->cols, in->size};
     return CLI_DONE;
 }
 
@@ -77,8 +74,13 @@ int matmul_job_sizes(struct matmul_job *job)
 {
     struct shape s[3];
     const char *const files[3] = {job->file_a, job->file_b, job->file_c};
+    int pipes = 0;
     for (int i = 0; i < 3; i++)
-        if (look(files[i], &s[i]) != CLI_DONE)
+        pipes += files[i] && strcmp(files[i], "-") == 0;
+    if (pipes > 1)
+        return cli_wrong("the standard input can be one matrix; give a file for the other");
+    for (int i = 0; i < 3; i++)
+        if (look(files[i], &job->in[i], &s[i]) != CLI_DONE)
             return CLI_FAILED;
     if (agree_sizes(job, s) != CLI_DONE)
         return CLI_WRONG;
@@ -99,24 +101,18 @@ int matmul_job_sizes(struct matmul_job *job)
 }
 
 /* An array of rows x cols as stored, from a file or random. */
-static int make(struct matmul_job *job, const char *file, uint32_t which, size_t rows, size_t cols, void **x)
+static int make(struct matmul_job *job, int which, size_t rows, size_t cols, void **x)
 {
-    struct npy in;
+    struct npy *in = &job->in[which];
     *x = job->context ? clmalloc(job->context, rows * cols * job->real, CL_MEM_ZEROCOPY) : malloc(rows * cols * job->real);
     if (!*x)
         return job->context ? cli_failed_call("making room for the matrices") : cli_failed("no memory for the matrices");
-    if (!file) {
-        matmul_random((enum matmul_precision)job->precision, job->seed, which, rows, cols, *x, cols);
+    if (!in->fp) {
+        matmul_random((enum matmul_precision)job->precision, job->seed, (uint32_t)which, rows, cols, *x, cols);
         return CLI_DONE;
     }
-    if (npy_open(&in, file) < 0)
-        return cli_failed_call(NULL);
-    if (in.rows * in.cols != rows * cols || in.size != job->real) {
-        npy_close(&in);
-        return cli_failed("%s changed while it was read", file);
-    }
-    const int status = npy_read(&in, *x) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-    npy_close(&in);
+    const int status = npy_read(in, *x) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    npy_close(in);
     return status;
 }
 
@@ -127,11 +123,11 @@ int matmul_job_matrices(struct matmul_job *job)
                        (job->beta != 0 ? 2 : 1) * (double)job->m * (double)job->n;
     if (sum >= 9e18 || cli_memory_for((size_t)sum, job->real, "elements of the matrices") != CLI_DONE)
         return sum >= 9e18 ? cli_failed("matrices of %zu x %zu x %zu fit no memory", job->m, job->n, job->k) : CLI_FAILED;
-    int status = make(job, job->file_a, 0, ta ? job->k : job->m, ta ? job->m : job->k, &job->a);
+    int status = make(job, 0, ta ? job->k : job->m, ta ? job->m : job->k, &job->a);
     if (status == CLI_DONE)
-        status = make(job, job->file_b, 1, tb ? job->n : job->k, tb ? job->k : job->n, &job->b);
+        status = make(job, 1, tb ? job->n : job->k, tb ? job->k : job->n, &job->b);
     if (status == CLI_DONE)
-        status = make(job, job->file_c, 2, job->m, job->n, &job->c);
+        status = make(job, 2, job->m, job->n, &job->c);
     if (status == CLI_DONE && job->beta != 0) {
         job->before = cli_alloc(job->m * job->n, job->real);
         memcpy(job->before, job->c, job->m * job->n * job->real);
@@ -149,6 +145,8 @@ int matmul_job_write(const struct matmul_job *job)
 void matmul_job_free(struct matmul_job *job)
 {
     void *const arrays[] = {job->a, job->b, job->c};
+    for (int i = 0; i < 3; i++)
+        npy_close(&job->in[i]);
     for (int i = 0; i < 3; i++)
         if (job->context)
             clfree(arrays[i]);

@@ -73,39 +73,39 @@ static int report_json(const struct matmul_job *job)
 
 /* ---- Text. ------------------------------------------------------------------------------------ */
 
-static void report_product(const struct matmul_job *job)
+static void report_product(const struct matmul_job *job, FILE *out)
 {
-    printf("%-14s%zu x %zu times %zu x %zu, %s, %s precision", "product", job->m, job->k, job->k, job->n,
+    fprintf(out, "%-14s%zu x %zu times %zu x %zu, %s, %s precision", "product", job->m, job->k, job->k, job->n,
            matmul_trans_names[job->trans], matmul_precision_names[job->precision]);
     if (job->alpha != 1 || job->beta != 0)
-        printf(", alpha %g, beta %g", job->alpha, job->beta);
-    putchar('\n');
+        fprintf(out, ", alpha %g, beta %g", job->alpha, job->beta);
+    putc('\n', out);
 }
 
-static void report_one(const struct matmul_job *job, const struct matmul_outcome *o)
+static void report_one(const struct matmul_job *job, const struct matmul_outcome *o, FILE *out)
 {
     struct cli_text text, second;
     char *device = device_of(job, o->kind);
-    printf("%-14s%s\n", "device", device);
-    printf("%-14s%s, %s\n", "engine", matmul_kind_name(o->kind), matmul_kind_summary(o->kind));
-    report_product(job);
-    printf("%-14s%s%s", "duration", text_time(&text, o->seconds), o->streamed ? ", with the way of the operands" : "");
+    fprintf(out, "%-14s%s\n", "device", device);
+    fprintf(out, "%-14s%s, %s\n", "engine", matmul_kind_name(o->kind), matmul_kind_summary(o->kind));
+    report_product(job, out);
+    fprintf(out, "%-14s%s%s", "duration", text_time(&text, o->seconds), o->streamed ? ", with the way of the operands" : "");
     if (o->device_seconds > 0)
-        printf(", %s by the device's clock", text_time(&second, o->device_seconds));
-    printf("\n%-14s%s", "speed", cli_text_rate(&text, 1e9 * o->gflops, "FLOP/s"));
+        fprintf(out, ", %s by the device's clock", text_time(&second, o->device_seconds));
+    fprintf(out, "\n%-14s%s", "speed", cli_text_rate(&text, 1e9 * o->gflops, "FLOP/s"));
     if (!isnan(o->peak_percent))
-        printf(", %.1f %% of the peak", o->peak_percent);
-    printf("\n%-14s%.2g, relative to the same product in higher precision\n", "error", o->error);
+        fprintf(out, ", %.1f %% of the peak", o->peak_percent);
+    fprintf(out, "\n%-14s%.2g, relative to the same product in higher precision\n", "error", o->error);
     if (job->output)
-        printf("%-14s%s\n", "written", job->output);
+        fprintf(out, "%-14s%s\n", "written", job->output);
     free(device);
 }
 
-static void report_compare(const struct matmul_job *job)
+static void report_compare(const struct matmul_job *job, FILE *out)
 {
     struct cli_table *table = cli_table_create("engine|device|>time|>GFLOP/s|>% of peak|>error");
     struct cli_text text;
-    report_product(job);
+    report_product(job, out);
     for (size_t i = 0; i < job->outcomes; i++) {
         const struct matmul_outcome *o = &job->outcome[i];
         char *device = *o->why ? NULL : device_of(job, o->kind);
@@ -117,11 +117,11 @@ static void report_compare(const struct matmul_job *job)
         cli_table_add(table, "%s", text_or_dash(&text, "%.1e", o->error));
         free(device);
     }
-    cli_table_print(table, stdout);
+    cli_table_print(table, out);
     cli_table_free(table);
     for (size_t i = 0; i < job->outcomes; i++)
         if (*job->outcome[i].why)
-            printf("%s: %s\n", matmul_kind_name(job->outcome[i].kind), job->outcome[i].why);
+            fprintf(out, "%s: %s\n", matmul_kind_name(job->outcome[i].kind), job->outcome[i].why);
 }
 
 /* The outcome of a kind with a block, or NULL. */
@@ -133,8 +133,21 @@ static const struct matmul_outcome *find(const struct matmul_job *job, enum matm
     return NULL;
 }
 
+/* Which blocks of a kind are missing from the table, and why. */
+static void report_left_out(const struct matmul_job *job, enum matmul_kind kind, FILE *out)
+{
+    for (size_t i = 0; i < job->outcomes; i++)
+        if (job->outcome[i].kind == kind && *job->outcome[i].why)
+            fprintf(out, "%s, block %zu: %s\n", matmul_kind_name(kind), job->outcome[i].block, job->outcome[i].why);
+    if (kind != MATMUL_BLOCKED || job->interrupted)
+        return;
+    const size_t most = matmul_block_limit(job->context, (enum matmul_precision)job->precision);
+    if (most < 1024)
+        fprintf(out, "blocked: the device takes blocks of at most %zu x %zu\n", most, most);
+}
+
 /* As the tutorial's table of results: a row a block size, a column an engine, times. */
-static void report_sweep(const struct matmul_job *job)
+static void report_sweep(const struct matmul_job *job, FILE *out)
 {
     char columns[512] = ">block";
     struct cli_text text;
@@ -142,7 +155,7 @@ static void report_sweep(const struct matmul_job *job)
         snprintf(columns + strlen(columns), sizeof columns - strlen(columns), "|>%s|>GFLOP/s",
                  matmul_kind_name(job->kinds[i]));
     struct cli_table *table = cli_table_create(columns);
-    report_product(job);
+    report_product(job, out);
     for (size_t block = 0; block <= 1024; block = block ? 2 * block : 1) {
         bool any = false;
         for (size_t i = 0; i < job->nkinds; i++)
@@ -156,9 +169,13 @@ static void report_sweep(const struct matmul_job *job)
             cli_table_add(table, "%s", text_or_dash(&text, "%.2f", o ? o->gflops : NAN));
         }
     }
-    cli_table_print(table, stdout);
+    cli_table_print(table, out);
     cli_table_free(table);
+    for (size_t i = 0; i < job->nkinds; i++)
+        report_left_out(job, job->kinds[i], out);
 }
+
+static bool is_stdout(const char *file) { return file && strcmp(file, "-") == 0; }
 
 int matmul_job_report(const struct matmul_job *job)
 {
@@ -166,12 +183,13 @@ int matmul_job_report(const struct matmul_job *job)
         return report_json(job);
     if (job->common.quiet || job->outcomes == 0)
         return CLI_DONE;
+    FILE *out = is_stdout(job->output) || is_stdout(job->csv) ? stderr : stdout;
     if (job->compare)
-        report_compare(job);
+        report_compare(job, out);
     else if (job->sweep)
-        report_sweep(job);
+        report_sweep(job, out);
     else
-        report_one(job, &job->outcome[0]);
+        report_one(job, &job->outcome[0], out);
     return CLI_DONE;
 }
 

@@ -153,7 +153,9 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
     if (status == 0)
         status = verify_and_measure(&r, o);
     if (status != 0) {
-        const char *why = clerror();
+        const char *missing = matmul_kind_missing(o->kind), *why = missing ? missing : clerror();
+        if (why && strncmp(why, "matmul_", 7) == 0 && strstr(why, ": "))
+            why = strstr(why, ": ") + 2; /* without the name of the call, which says nothing here */
         snprintf(o->why, sizeof o->why, "%s", why ? why : "failed");
         if (job->timed_out)
             snprintf(o->why, sizeof o->why, "would take more than %g s", job->limit);

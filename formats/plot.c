@@ -8,10 +8,14 @@
 #include "stdcl.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,46 +122,103 @@ static int write_svg(const char *file, const struct plot *plot, const struct ran
 
 /* ---- PNG, by another program. ----------------------------------------------------------------- */
 
-/* 0 when the program was found and succeeded. */
+/* The permissions that new files lack. */
+static mode_t mask(void)
+{
+    const mode_t now = umask(022);
+    umask(now);
+    return now;
+}
+
+/* 0 when the program was found and succeeded. What it has to say is not passed on. */
 static int run(const char *const *argv)
 {
     pid_t pid;
-    int status;
+    int status = -1;
     char *words[8] = {NULL};
+    posix_spawn_file_actions_t silence;
     for (int i = 0; argv[i] && i < 7; i++)
         words[i] = (char *)(uintptr_t)argv[i];
-    if (posix_spawnp(&pid, words[0], NULL, NULL, words, environ) != 0 || waitpid(pid, &status, 0) != pid)
+    if (posix_spawn_file_actions_init(&silence) != 0)
         return -1;
+    posix_spawn_file_actions_addopen(&silence, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&silence, 2, "/dev/null", O_WRONLY, 0);
+    if (posix_spawnp(&pid, words[0], &silence, NULL, words, environ) != 0 || waitpid(pid, &status, 0) != pid)
+        status = -1;
+    posix_spawn_file_actions_destroy(&silence);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
-static int write_png(const char *file, const struct plot *plot, const struct range *r)
+static int convert(const char *svg, const char *png)
 {
-    char svg[4200];
-    const int n = snprintf(svg, sizeof svg, "%s.svg", file);
-    const char *const rsvg[] = {"rsvg-convert", "-o", file, svg, NULL}, *const magick[] = {"magick", svg, file, NULL},
-                      *const convert[] = {"convert", svg, file, NULL};
-    if (n < 0 || (size_t)n >= sizeof svg)
-        return clerror_set(ENAMETOOLONG, "%s: the name is too long", file);
-    if (write_svg(svg, plot, r) < 0)
+    const char *const rsvg[] = {"rsvg-convert", "-o", png, svg, NULL}, *const magick[] = {"magick", svg, png, NULL},
+                      *const old[] = {"convert", svg, png, NULL};
+    struct stat info;
+    if (run(rsvg) != 0 && run(magick) != 0 && run(old) != 0)
         return -1;
-    if (run(rsvg) == 0 || run(magick) == 0 || run(convert) == 0) {
-        unlink(svg);
-        return 0;
-    }
-    return clerror_set(ENOTSUP, "%s: no program turns %s into PNG; install rsvg-convert (Debian: librsvg2-bin), or ask for "
-                       "an .svg file", file, svg);
+    return stat(png, &info) == 0 && info.st_size > 0 ? 0 : -1;
 }
 
-int plot_write(const char *file, const struct plot *plot)
+/* An empty file beside `file` under a name of its own, in name[size]. */
+static int make_beside(const char *file, const char *suffix, char *name, size_t size)
+{
+    const int n = snprintf(name, size, "%s.XXXXXX%s", file, suffix);
+    if (n < 0 || (size_t)n >= size)
+        return clerror_set(ENAMETOOLONG, "%s: the name is too long", file);
+    const int fd = mkstemps(name, (int)strlen(suffix));
+    const int code = errno;
+    if (fd < 0)
+        return clerror_set(code, "%s: cannot be written: %s", file, strerror(code));
+    close(fd);
+    return 0;
+}
+
+/* Draws beside the file, and gives the result the file's name unless it is only a trial. */
+static int write_png(const char *file, const struct plot *plot, const struct range *r, bool trial)
+{
+    char svg[4200], png[4200];
+    if (make_beside(file, ".svg", svg, sizeof svg) < 0)
+        return -1;
+    int status = make_beside(file, ".png", png, sizeof png);
+    if (status < 0) {
+        unlink(svg);
+        return -1;
+    }
+    status = write_svg(svg, plot, r);
+    if (status == 0 && convert(svg, png) < 0)
+        status = clerror_set(ENOTSUP, "%s: no program here turns SVG into PNG; install rsvg-convert (Debian: librsvg2-bin), "
+                             "or ask for an .svg file", file);
+    if (status == 0 && !trial && (chmod(png, 0666 & ~mask()) != 0 || rename(png, file) != 0))
+        status = clerror_set(errno, "%s: cannot be written: %s", file, strerror(errno));
+    unlink(svg);
+    if (status < 0 || trial)
+        unlink(png);
+    return status;
+}
+
+static bool has_suffix(const char *file, const char *suffix)
+{
+    const char *found = strrchr(file, '.');
+    return found && strcasecmp(found, suffix) == 0;
+}
+
+static int draw(const char *file, const struct plot *plot, bool trial)
 {
     struct range r;
-    const char *suffix = strrchr(file, '.');
     if (fit(plot, &r) < 0)
         return clerror_set(EINVAL, "%s: there is nothing to plot", file);
-    if (suffix && strcasecmp(suffix, ".svg") == 0)
-        return write_svg(file, plot, &r);
-    if (suffix && strcasecmp(suffix, ".png") == 0)
-        return write_png(file, plot, &r);
+    if (has_suffix(file, ".svg"))
+        return trial ? 0 : write_svg(file, plot, &r);
+    if (has_suffix(file, ".png"))
+        return write_png(file, plot, &r, trial);
     return clerror_set(EINVAL, "%s: is no name of a plot; it must end in .svg or .png", file);
+}
+
+int plot_write(const char *file, const struct plot *plot) { return draw(file, plot, false); }
+
+int plot_check(const char *file)
+{
+    const double one = 1;
+    const struct plot_line line = {"", 1, &one, &one};
+    return draw(file, &(struct plot){"", "", "", 1, &line}, true);
 }

@@ -28,6 +28,9 @@ struct plot {
  * program that makes one (the message says what to install). */
 int plot_write(const char *file, const struct plot *plot);
 
+/* Whether plot_write could write this file: its errors, before there is anything to plot. Leaves nothing behind. */
+int plot_check(const char *file);
+
 #ifdef __cplusplus
 }
 #endif

@@ -87,11 +87,52 @@ static void compares_and_sweeps(void **unused)
     assert_int_equal(run("--compare -n 40 --repeat 1"), 0);
     says_in("out", "cpu-blocked");
     says_in("out", "naive");
+    says_in("out", "sycl");
     snprintf(words, sizeof words, "--sweep -n 24 --repeat 1 --csv %s --plot %s", in_folder("s.csv"), in_folder("s.svg"));
     assert_int_equal(run(words), 0);
     says_in("s.csv", "block,cpu-blocked_seconds,blocked_seconds\n1,");
     says_in("s.csv", "\n1024,");
     says_in("s.svg", "</svg>");
+}
+
+/* A file of rsvg-convert's name stands in for it: it copies its input to the file that -o names. */
+static void plots_png(void **unused)
+{
+    (void)unused;
+    char words[PATH_MAX + 200], path[PATH_MAX];
+    const char *sweep = "--sweep --engine cpu-blocked -n 8 --repeat 1 --plot";
+    mkdir(in_folder("bin"), 0755);
+    snprintf(words, sizeof words, "%s %.2000s", sweep, in_folder("p.png"));
+    snprintf(path, sizeof path, "%s", getenv("PATH"));
+    setenv("PATH", in_folder("bin"), 1);
+    const int alone = run(words);
+    put_text(in_folder("bin/rsvg-convert"), "#!/bin/sh\nwhile read -r line; do echo \"$line\"; done < \"$3\" > \"$2\"\n");
+    chmod(in_folder("bin/rsvg-convert"), 0755);
+    const int helped = run(words);
+    setenv("PATH", path, 1);
+    assert_int_equal(alone, 1); /* before anything was computed, see refuses() */
+    assert_int_equal(helped, 0);
+    says_in("p.png", "</svg>");
+    snprintf(words, sizeof words, "test $(ls '%s' | grep -c p.png) = 1", files_folder);
+    assert_int_equal(system(words), 0); /* and nothing beside it */
+}
+
+/* From a pipe, to a pipe: the report makes room for the numbers. */
+static void takes_pipes(void **unused)
+{
+    (void)unused;
+    const double right[4] = {22, 28, 49, 64};
+    char words[3000];
+    size_t size;
+    matrix("a.npy", "False, 'shape': (2, 3)", six, 6);
+    matrix("b.npy", "False, 'shape': (3, 2)", six, 6);
+    snprintf(words, sizeof words, "-a - -b %s -o - --repeat 1 < %s", in_folder("b.npy"), in_folder("a.npy"));
+    assert_int_equal(run(words), 0);
+    char *bytes = bytes_of(in_folder("out"), &size);
+    assert_int_equal(size, 128 + sizeof right);
+    assert_memory_equal(bytes + 128, right, sizeof right);
+    free(bytes);
+    says_in("err", "FLOP/s");
 }
 
 static void streams(void **unused)
@@ -112,6 +153,8 @@ static void refuses(void **unused)
     refused("--plot x.svg", 2, "--sweep");
     refused("--sweep --plot x.pdf", 2, ".svg or .png");
     refused("-o /nowhere/c.npy", 1, "nowhere");
+    refused("-o - --json", 2, "name a file");
+    refused("-a - -b -", 2, "standard input");
     refused("--engine naive --engine blocked", 2, "--compare");
     refused("--shape colour=1 -n 8", 1, "colour=1");
     refused("-n 2000000000 -k 1", 1, "memory");
@@ -130,6 +173,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_has_its_keys), cmocka_unit_test(multiplies_files), cmocka_unit_test(compares_and_sweeps),
+        cmocka_unit_test(plots_png),         cmocka_unit_test(takes_pipes),
         cmocka_unit_test(streams),           cmocka_unit_test(refuses),
     };
     if (argc < 2)

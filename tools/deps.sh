@@ -39,6 +39,7 @@ may  golly              -                    -                 -                
 may  clinfo             clinfo               clinfo            clinfo            command clinfo
 may  hyperfine          hyperfine            hyperfine         hyperfine         command hyperfine
 may  ffmpeg             ffmpeg               ffmpeg            ffmpeg            command ffmpeg
+may  librsvg2-bin       librsvg2-tools       librsvg           librsvg           command rsvg-convert
 END
     esac
 }
