@@ -94,8 +94,10 @@ static void multiply(T *sum, const T *av, const T *bv)
 #pragma unroll
     for (int i = 0; i < TM; i++)
 #pragma unroll
-        for (int j = 0; j < TN; j++)
+        for (int q = 0; q < TN; q++) {
+            const int j = i & 1 ? TN - 1 - q : q; /* back and forth: an operand that was just read is at hand */
             sum[i * TN + j] = fma(av[i], bv[j], sum[i * TN + j]);
+        }
 }
 
 /* ---- The product. ------------------------------------------------------------------------------ */
@@ -128,27 +130,28 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
     for (int r = 0; r < TM * TN; r++)
         sum[r] = 0;
 
-    /* The next slice to ask for, and the slot it goes to. Asking does not stop at the last slice, which
-     * keeps branches out of the loop; it repeats that one, and nobody reads it. */
+    /* The next slice to ask for, and the slot it goes to. Who asks `late` may find that there is no further
+     * slice, or that the last one is shorter; others do not look. */
     int asked = 0, slot = 0;
-#define ASK()                                                                                                \
+#define ASK(late)                                                                                            \
     do {                                                                                                     \
-        _Pragma("unroll") for (int q = 0; q < COPIES_A; q++)                                                 \
-            copy_part(as + slot * SLICE_A, a, offset_a[q], place_a[q], STEP_A, !TRANS_A,                     \
-                      depth - asked * BK - copy_k(thread + q * THREADS, !TRANS_A, STEP_A, BM));              \
-        _Pragma("unroll") for (int q = 0; q < COPIES_B; q++)                                                 \
-            copy_part(bs + slot * SLICE_B, b, offset_b[q], place_b[q], STEP_B, TRANS_B,                      \
-                      depth - asked * BK - copy_k(thread + q * THREADS, TRANS_B, STEP_B, BN));               \
+        if (!(late) || asked < slices) {                                                                     \
+            _Pragma("unroll") for (int q = 0; q < COPIES_A; q++)                                             \
+                copy_part(as + slot * SLICE_A, a, offset_a[q], place_a[q], STEP_A, !TRANS_A, TAIL && (late), \
+                          depth - asked * BK - copy_k(thread + q * THREADS, !TRANS_A, STEP_A, BM));          \
+            _Pragma("unroll") for (int q = 0; q < COPIES_B; q++)                                             \
+                copy_part(bs + slot * SLICE_B, b, offset_b[q], place_b[q], STEP_B, TRANS_B, TAIL && (late),  \
+                          depth - asked * BK - copy_k(thread + q * THREADS, TRANS_B, STEP_B, BN));           \
+        }                                                                                                    \
         COMMIT();                                                                                            \
-        const int more = asked + 1 < slices;                                                                 \
-        a += more ? advance_a : 0;                                                                           \
-        b += more ? advance_b : 0;                                                                           \
-        asked += more;                                                                                       \
+        a += advance_a;                                                                                      \
+        b += advance_b;                                                                                      \
+        asked++;                                                                                             \
         slot = slot + 1 < STAGES ? slot + 1 : 0;                                                             \
     } while (0)
 
-    for (int s = 0; s < STAGES; s++)
-        ASK();
+    for (int first = 0; first < STAGES; first++)
+        ASK(1);
     AWAIT(STAGES - 1);
     barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -160,38 +163,44 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
         barrier(CLK_LOCAL_MEM_FENCE); \
     } while (0)
 
-    int here = 0; /* the slot that is multiplied */
+    int here = 0, s = 0; /* the slot that is multiplied; the slice that lies there */
 #if AHEAD
     T av[2][TM], bv[2][TN];
     fill(av[0], bv[0], as, bs, 0, wm, wn, lane);
-    for (int s = 0; s < slices; s++) {
-        const int next = here + 1 < STAGES ? here + 1 : 0;
-#pragma unroll
-        for (int step = 0; step < BK; step++) {
-            const int now = step & 1, last = step == BK - 1, from = last ? next : here;
-            if (last)
-                PASS();
-            fill(av[now ^ 1], bv[now ^ 1], as + from * SLICE_A, bs + from * SLICE_B, last ? 0 : step + 1, wm, wn,
-                 lane);
-            if (last)
-                ASK();
-            multiply(sum, av[now], bv[now]);
-        }
-        here = next;
-    }
+#define SLICE(late)                                                                                          \
+    do {                                                                                                     \
+        const int next = here + 1 < STAGES ? here + 1 : 0;                                                   \
+        _Pragma("unroll") for (int step = 0; step < BK; step++)                                              \
+        {                                                                                                    \
+            const int now = step & 1, last = step == BK - 1, from = last ? next : here;                      \
+            if (last)                                                                                        \
+                PASS();                                                                                      \
+            fill(av[now ^ 1], bv[now ^ 1], as + from * SLICE_A, bs + from * SLICE_B, last ? 0 : step + 1,    \
+                 wm, wn, lane);                                                                              \
+            if (last)                                                                                        \
+                ASK(late);                                                                                   \
+            multiply(sum, av[now], bv[now]);                                                                 \
+        }                                                                                                    \
+        here = next;                                                                                         \
+    } while (0)
 #else
     T av[TM], bv[TN];
-    for (int s = 0; s < slices; s++) {
-#pragma unroll
-        for (int step = 0; step < BK; step++) {
-            fill(av, bv, as + here * SLICE_A, bs + here * SLICE_B, step, wm, wn, lane);
-            multiply(sum, av, bv);
-        }
-        PASS();
-        ASK();
-        here = here + 1 < STAGES ? here + 1 : 0;
-    }
+#define SLICE(late)                                                                                          \
+    do {                                                                                                     \
+        _Pragma("unroll") for (int step = 0; step < BK; step++)                                              \
+        {                                                                                                    \
+            fill(av, bv, as + here * SLICE_A, bs + here * SLICE_B, step, wm, wn, lane);                      \
+            multiply(sum, av, bv);                                                                           \
+        }                                                                                                    \
+        PASS();                                                                                              \
+        ASK(late);                                                                                           \
+        here = here + 1 < STAGES ? here + 1 : 0;                                                             \
+    } while (0)
 #endif
+    for (; asked + 1 < slices; s++)
+        SLICE(0);
+    for (; s < slices; s++)
+        SLICE(1);
 
     if (SPLIT && work.parts > 1 && !join_parts(work, sum, TM * TN, partial + partial0, counter, (__local uint *)as, thread))
         return;

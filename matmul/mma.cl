@@ -48,15 +48,17 @@ static int copy_i(int w, int along_k, int step, int span)
 }
 
 /* Where an item's copies come from and go to. `exist`: how many i exist in this tile; copies beyond repeat
- * the last one, and what comes of them is never stored. */
+ * the last one, and what comes of them is never stored. Places a constant apart cost no registers. */
 static void plan_copies(int *offset, int *place, int copies, int step, int along_k, int span, int ld, int exist,
                         int thread)
 {
+    const int across = along_k ? BK / step : span / step; /* copies of one row of the slice */
+    const int apart = THREADS % across == 0 && THREADS / across % 4 == 0 ? THREADS / across * (along_k ? 8 : span) : 0;
 #pragma unroll
     for (int c = 0; c < copies; c++) {
         const int w = thread + c * THREADS, k = copy_k(w, along_k, step, span);
         const int i = copy_i(w, along_k, step, span), from = min(i, along_k ? exist - 1 : (exist - 1) / step * step);
-        place[c] = place_of(k, i, along_k, span);
+        place[c] = c && apart ? place[0] + c * apart : place_of(k, i, along_k, span);
         offset[c] = along_k ? from * ld + k : k * ld + from;
     }
 }
@@ -66,22 +68,36 @@ static void plan_copies(int *offset, int *place, int copies, int step, int along
 #define ROWS (WM / 16) /* fragments down a warp's part of C; an even number */
 #define COLS (WN / 8)  /* and across */
 
-/* a0, a1, a2, a3 of fragment row r, in step k of a slice. */
-static void fill_a(double *av, __local const double *at, int k, int r, int wm, int lane)
+/* A lane reads from two places in a slice and at constant distances from them: with k innermost they differ
+ * by 4 in k, otherwise by 8 in i, which is what the permutation turns about. */
+static int base_of(int which, int along_k, int span, int from, int lane)
 {
     const int g = lane >> 2, t = lane & 3;
+    return along_k ? place_of(which * 4 + t, from + g, 1, span) : place_of(t, from + which * 8 + g, 0, span);
+}
+
+/* What lane (g, t) holds of k = step * 8 + quad * 4 + t and i = eighth * 8 + g, counted from the warp's own. */
+static double element(__local const double *base0, __local const double *base1, int step, int quad, int eighth,
+                      int along_k, int span)
+{
+    return along_k ? (quad ? base1 : base0)[(step * span + eighth * 8) * 8]
+                   : (eighth % 2 ? base1 : base0)[(step * 8 + quad * 4) * span + eighth / 2 * 16];
+}
+
+/* a0, a1, a2, a3 of fragment row r, in a step of a slice. */
+static void fill_a(double *av, __local const double *base0, __local const double *base1, int step, int r)
+{
 #pragma unroll
     for (int e = 0; e < 4; e++)
-        av[e] = at[place_of(k + e / 2 * 4 + t, wm + r * 16 + e % 2 * 8 + g, !TRANS_A, BM)];
+        av[e] = element(base0, base1, step, e / 2, 2 * r + e % 2, !TRANS_A, BM);
 }
 
 /* b0, b1 of fragment column c. */
-static void fill_b(double *bv, __local const double *bt, int k, int c, int wn, int lane)
+static void fill_b(double *bv, __local const double *base0, __local const double *base1, int step, int c)
 {
-    const int g = lane >> 2, t = lane & 3;
 #pragma unroll
     for (int e = 0; e < 2; e++)
-        bv[e] = bt[place_of(k + e * 4 + t, wn + c * 8 + g, TRANS_B, BN)];
+        bv[e] = element(base0, base1, step, e, c, TRANS_B, BN);
 }
 
 /* s += A's fragment x B's. The portable version, which is for tests, goes by way of local memory. */
@@ -145,63 +161,68 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     for (int r = 0; r < ROWS * COLS * 4; r++)
         sum[r] = 0;
 
-    /* The next slice to ask for, and the slot it goes to. Asking does not stop at the last slice, which
-     * keeps branches out of the loop; it repeats that one, and nobody reads it. */
+    /* The next slice to ask for, and the slot it goes to. With a TAIL, copies that are `late` may find that there
+     * is no further slice, or that the last one is shorter; the others do not look. Without, asking does not stop
+     * at the last slice, which keeps branches out of the loop; it repeats that one, and nobody reads it. */
     int asked = 0, slot = 0;
-#define COPY(q)                                                                                              \
+#define COPY(q, late)                                                                                        \
     do {                                                                                                     \
-        if ((q) < COPIES_A)                                                                                  \
-            copy_part(as + slot * SLICE_A, a, offset_a[q], place_a[q], STEP_A, !TRANS_A,                     \
+        if (TAIL && (late) && asked >= slices)                                                               \
+            ;                                                                                                \
+        else if ((q) < COPIES_A)                                                                             \
+            copy_part(as + slot * SLICE_A, a, offset_a[q], place_a[q], STEP_A, !TRANS_A, TAIL && (late),     \
                       depth - asked * BK - copy_k(thread + (q) * THREADS, !TRANS_A, STEP_A, BM));            \
         else                                                                                                 \
             copy_part(bs + slot * SLICE_B, b, offset_b[(q) - COPIES_A], place_b[(q) - COPIES_A], STEP_B,     \
-                      TRANS_B, depth - asked * BK -                                                          \
+                      TRANS_B, TAIL && (late), depth - asked * BK -                                          \
                       copy_k(thread + ((q) - COPIES_A) * THREADS, TRANS_B, STEP_B, BN));                     \
     } while (0)
-#define ASKED()                                  \
-    do {                                         \
-        COMMIT();                                \
-        const int more = asked + 1 < slices;     \
-        a += more ? advance_a : 0;               \
-        b += more ? advance_b : 0;               \
-        asked += more;                           \
-        slot = slot + 1 < STAGES ? slot + 1 : 0; \
+#define ASKED()                                      \
+    do {                                             \
+        COMMIT();                                    \
+        const int more = TAIL || asked + 1 < slices; \
+        a += more ? advance_a : 0;                   \
+        b += more ? advance_b : 0;                   \
+        asked += more;                               \
+        slot = slot + 1 < STAGES ? slot + 1 : 0;     \
     } while (0)
 
-    for (int s = 0; s < STAGES; s++) {
+    for (int first = 0; first < STAGES; first++) {
 #pragma unroll
         for (int q = 0; q < COPIES; q++)
-            COPY(q);
+            COPY(q, 1);
         ASKED();
     }
     AWAIT(STAGES - 1);
     barrier(CLK_LOCAL_MEM_FENCE);
 
     double av[2][4], bv[2][COLS * 2];
+    __local const double *const a0s = as + base_of(0, !TRANS_A, BM, wm, lane);
+    __local const double *const a1s = as + base_of(1, !TRANS_A, BM, wm, lane);
+    __local const double *const b0s = bs + base_of(0, TRANS_B, BN, wn, lane);
+    __local const double *const b1s = bs + base_of(1, TRANS_B, BN, wn, lane);
 #pragma unroll
     for (int j = 0; j < COLS; j++)
-        fill_b(bv[0] + 2 * j, bs, 0, j, wn, lane);
-    fill_a(av[0], as, 0, 0, wm, lane);
+        fill_b(bv[0] + 2 * j, b0s, b1s, 0, j);
+    fill_a(av[0], a0s, a1s, 0, 0);
 
     /* A is fetched one row of fragments ahead, B one step ahead, into the registers that are not in use.
      * All that is not a product stands between products, of which a tensor core takes one in 32 cycles;
      * behind the barrier in the last step, which says that everybody has read the last of this slice and
      * that the next one is there, the copies too. */
-    int here = 0; /* the slot that is multiplied */
-#define SLICE(odd)                                                                                           \
+    int here = 0, s = 0; /* the slot that is multiplied; the slice that lies there */
+#define SLICE(odd, late)                                                                                     \
     do {                                                                                                     \
         const int next = here + 1 < STAGES ? here + 1 : 0;                                                   \
         _Pragma("unroll") for (int step = 0; step < BK / 8; step++)                                          \
         {                                                                                                    \
             const int now = (step + odd) & 1, last = step == BK / 8 - 1;                                     \
-            __local const double *at = as + here * SLICE_A;                                                  \
-            __local const double *an = as + (last ? next : here) * SLICE_A;                                  \
-            __local const double *bn = bs + (last ? next : here) * SLICE_B;                                  \
-            const int then = last ? 0 : (step + 1) * 8;                                                      \
+            const int at = here * SLICE_A, an = (last ? next : here) * SLICE_A;                              \
+            const int bn = (last ? next : here) * SLICE_B, then = last ? 0 : step + 1;                       \
             _Pragma("unroll") for (int i = 0; i < ROWS; i++)                                                 \
             {                                                                                                \
                 if (i < ROWS - 1)                                                                            \
-                    fill_a(av[(i + 1) & 1], at, step * 8, i + 1, wm, lane);                                  \
+                    fill_a(av[(i + 1) & 1], a0s + at, a1s + at, step, i + 1);                                \
                 if (i == ROWS - 2 && last) {                                                                 \
                     AWAIT(STAGES - 2);                                                                       \
                     barrier(CLK_LOCAL_MEM_FENCE);                                                            \
@@ -211,12 +232,12 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
                     const int turn = (i - (ROWS - 2)) * COLS + j; /* of the last two rows */                 \
                     multiply(sum + (i * COLS + j) * 4, av[i & 1], bv[now] + 2 * j, exchange, thread);        \
                     if (i == ROWS - 2)                                                                       \
-                        fill_b(bv[now ^ 1] + 2 * j, bn, then, j, wn, lane);                                  \
+                        fill_b(bv[now ^ 1] + 2 * j, b0s + bn, b1s + bn, then, j);                            \
                     if (i == ROWS - 1 && j == 0)                                                             \
-                        fill_a(av[(i + 1) & 1], an, then, 0, wm, lane);                                      \
+                        fill_a(av[(i + 1) & 1], a0s + an, a1s + an, then, 0);                                \
                     if (last && turn >= 0)                                                                   \
                         _Pragma("unroll") for (int q = turn * COPIES / (2 * COLS);                           \
-                                               q < (turn + 1) * COPIES / (2 * COLS); q++) COPY(q);           \
+                                               q < (turn + 1) * COPIES / (2 * COLS); q++) COPY(q, late);     \
                 }                                                                                            \
             }                                                                                                \
         }                                                                                                    \
@@ -224,16 +245,23 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
         here = next;                                                                                         \
     } while (0)
 
-#if BK / 8 % 2 == 0
-    for (int s = 0; s < slices; s++)
-        SLICE(0);
-#else
-    for (int s = 0; s < slices; s += 2) {
-        SLICE(0);
-        if (s + 1 < slices)
-            SLICE(1);
+    /* The registers of B change places in every step, so that slices of an odd number of steps go in pairs. */
+#define PAIR (BK / 8 % 2 + 1)
+#if TAIL && PTX /* twice the barriers of the portable version take PoCL too long */
+    for (; asked + PAIR < slices; s += PAIR) {
+        SLICE(0, 0);
+#if PAIR == 2
+        SLICE(1, 0);
+#endif
     }
 #endif
+    for (; s < slices; s += PAIR) {
+        SLICE(0, 1);
+#if PAIR == 2
+        if (s + 1 < slices)
+            SLICE(1, 1);
+#endif
+    }
 
     if (SPLIT && work.parts > 1 && !join_parts(work, sum, ROWS * COLS * 4, partial + partial0, counter, (__local uint *)as, thread))
         return;

@@ -112,15 +112,15 @@ static void copy(__local T *to, __global const T *from, int step, int valid)
 #define AWAIT(n)
 #endif
 
-/* Copy c of an item's part of a slice, whose first element exists for `left` more steps along k (all of
- * them do when K has no tail). A copy that has nothing to bring still writes zeros. */
+/* One copy of an item's part of a slice, whose first element exists for `left` more steps along k (all of them
+ * do unless `tail`). A copy that has nothing to bring still writes zeros. */
 static void copy_part(__local T *to, __global const T *from, int offset, int place, int step, int along_k,
-                      int left)
+                      int tail, int left)
 {
     int exist = step;
-    if (TAIL)
+    if (tail)
         exist = along_k ? clamp(left, 0, step) : left > 0 ? step : 0;
-    copy(to + place, TAIL && !exist ? from : from + offset, step, exist);
+    copy(to + place, tail && !exist ? from : from + offset, step, exist);
 }
 
 /* ---- Which tile, and which part of the depth. -------------------------------------------------- */
