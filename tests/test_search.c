@@ -322,6 +322,7 @@ static void says_when_nothing_is_right(void **unused)
     fails(ENOENT, search(60, 1));
     assert_int_equal(last.last.refused, last.last.tried);
     assert_int_equal(calls_of('m', NULL) + calls_of('v', NULL), 0);
+    contains((search(60, 1), clerror()), "can run none of the ");
     made.allowed = NULL;
     made.rate = not_at_all;
     fails(ENOENT, search(60, 1));
