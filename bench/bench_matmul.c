@@ -302,7 +302,7 @@ static void close_peers(struct peers *peers)
 
 static void print_peer(const struct problem *p, const struct racer *r)
 {
-    printf("# m=%zu n=%zu k=%zu peer=%s gflops=%.1f best=%.1f\n", p->m, p->n, p->k, r->name,
+    printf("m=%zu n=%zu k=%zu peer=%s gflops=%.1f best=%.1f\n", p->m, p->n, p->k, r->name,
            1e-9 * flops(p) / r->times[RUNS / 2], 1e-9 * flops(p) / r->times[0]);
 }
 

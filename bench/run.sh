@@ -20,7 +20,9 @@ bench() {
 }
 
 {
-    bench bench_layer --json | sed '/^{/{s/[{},]//g; s/"\([a-z_0-9]*\)": /\1=/g}'
+    for program in bench_layer bench_services; do
+        bench $program --json | sed '/^{/{s/[{},]//g; s/"\([a-z_0-9]*\)": /\1=/g}'
+    done
     bench bench_nbody --n 8192,16384,65536,262144 --seconds 0.5
     bench bench_nbody --n 8192,16384,262144 --seconds 0.5 --equal-masses --no-peer
     bench bench_nbody --n 16384,65536 --seconds 0.5 --precision double --no-peer
@@ -32,7 +34,7 @@ bench() {
     bench bench_life --size 1024 --engine global,local
     case $name in
     cpu*) sizes=1000,1024,1023,2048,4096 bytes=2^26,2^28 ;;
-    *) sizes=1000,1024,1023,4096,4097,8192,17x5000x300 bytes=2^28,2^30,2^32 ;;
+    *) sizes=1000,1024,1023,4096,4097,8192,17x5000x300,32x5120x320 bytes=2^28,2^30,2^32 ;;
     esac
     bench bench_matmul --precision double --size "$sizes"
     bench bench_matmul --precision single --size "$sizes"
