@@ -252,7 +252,7 @@ static int create(life *lf, struct packed *p, const struct life_options *options
         if (allocate_strip(lf, s, &info[i]) < 0 || open_kernels(lf, p, i) < 0)
             return -1;
     }
-    return allocate_edges(lf, p);
+    return allocate_edges(lf, p) < 0 ? -1 : packed_warm(lf);
 }
 
 static int packed_create(life *lf, const struct life_options *options)

@@ -69,6 +69,10 @@ static inline bool packed_has_boundary(const life *lf, const struct packed *p, s
 /* Starts going some generations on, and does not wait for all of it. */
 int packed_advance(life *lf, uint64_t generations);
 
+/* Starts the kernel once on one tile, from rows that mean nothing yet into scratch memory, and waits: drivers
+ * compile at the first launch, which would otherwise be part of the first generations. */
+int packed_warm(life *lf);
+
 /* Waits for everything on all devices. */
 int packed_wait(life *lf);
 

@@ -20,8 +20,8 @@ int packed_wait(life *lf)
 
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
-/* Takes strip i some generations on. */
-static int launch(life *lf, size_t i, int generations)
+/* Starts the kernel on some of the tiles of strip i. */
+static int start(life *lf, size_t i, int generations, size_t columns, size_t lines, int flags)
 {
     struct packed *p = lf->state;
     struct strip *s = &p->strip[i];
@@ -31,24 +31,41 @@ static int launch(life *lf, size_t i, int generations)
     const int dead_above = plane && i == 0, dead_below = plane && i == p->n - 1;
     cl_event event;
     if (s->shape.tile) {
-        clndrange_t ndr = clndrange_init2d(0, 32 * t->columns, 32, 0, t->lines * (size_t)s->shape.warps,
+        clndrange_t ndr = clndrange_init2d(0, 32 * columns, 32, 0, lines * (size_t)s->shape.warps,
                                            (size_t)s->shape.warps);
-        event = clforka(lf->ctx, (cl_uint)i, s->step, &ndr, CL_EVENT_NOWAIT, from, s->grid[!s->now],
+        event = clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, from, s->grid[!s->now],
                         (cl_int)(2 * lf->words), (cl_int)lf->width, (cl_int)rows, (cl_int)wrap,
                         (cl_int)dead_above, (cl_int)dead_below, (cl_int)t->whole, (cl_int)t->own_words,
                         (cl_int)t->own_rows, (cl_int)generations, (cl_uint)2, (cl_uint)0x80000000u);
     } else {
-        clndrange_t ndr = clndrange_init2d(0, t->columns, 1, 0, t->lines, 1);
-        event = clforka(lf->ctx, (cl_uint)i, s->step, &ndr, CL_EVENT_NOWAIT, from, s->grid[!s->now],
+        clndrange_t ndr = clndrange_init2d(0, columns, 1, 0, lines, 1);
+        event = clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, from, s->grid[!s->now],
                         clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width, (cl_int)rows,
                         (cl_int)wrap, (cl_int)dead_above, (cl_int)dead_below, (cl_int)t->own_words,
                         (cl_int)t->own_rows, (cl_int)t->stride, (cl_int)generations);
     }
-    if (packed_status(event))
+    return packed_status(event);
+}
+
+/* Takes strip i some generations on. */
+static int launch(life *lf, size_t i, int generations)
+{
+    struct packed *p = lf->state;
+    struct strip *s = &p->strip[i];
+    if (start(lf, i, generations, s->tiling.columns, s->tiling.lines, CL_EVENT_NOWAIT) < 0)
         return -1;
     lf->launches++;
     s->now = !s->now;
     return 0;
+}
+
+int packed_warm(life *lf)
+{
+    struct packed *p = lf->state;
+    for (size_t i = 0; i < p->n; i++)
+        if (start(lf, i, 1, 1, 1, CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED) < 0 || clflush(lf->ctx, (cl_uint)i, 0) < 0)
+            return -1;
+    return packed_wait(lf);
 }
 
 /* ---- Edges. ---------------------------------------------------------------------------------- */
