@@ -33,7 +33,9 @@ static struct gas_total read_partial(struct gas_partial kind, const void *partia
     } else if (kind.wide == WIDE_INT) {
         t.integer = *(const int32_t *)partial;
     } else {
-        t.integer = kind.joining == JOIN_HALVES ? (gas_integer)l[0] + ((gas_integer)l[1] << 32) : l[0];
+        t.integer = l[0];
+        if (kind.joining == JOIN_HALVES)
+            t.integer += (gas_integer)l[1] * ((gas_integer)1 << 32);
     }
     if (kind.wide == WIDE_INT || kind.wide == WIDE_LONG)
         t.value = (double)t.integer;
