@@ -4,3 +4,10 @@ stdcl_test(test_matmul test_matmul.c LIBS stdcl_matmul TIMEOUT 180)
 stdcl_test(test_matmul_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_matmul> TIMEOUT 180)
 stdcl_test(test_cli_matmul test_cli_matmul.c LIBS PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 120)
 add_dependencies(test_cli_matmul stdcl_command)
+
+# The SYCL engine's source on threads of the host, since few machines have a compiler for it.
+add_library(sycl_model STATIC ${PROJECT_SOURCE_DIR}/matmul/sycl.cpp)
+target_include_directories(sycl_model PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/sycl)
+target_compile_features(sycl_model PRIVATE cxx_std_17)
+target_link_libraries(sycl_model PRIVATE stdcl_flags)
+stdcl_test(test_matmul_sycl test_matmul_sycl.c LIBS sycl_model)

@@ -226,6 +226,14 @@ static void libraries(void **unused)
     try_random((struct matmul_options){.kind = MATMUL_OPENBLAS}, NULL, 130, 12, "openblas");
 }
 
+static void clblast(void **unused)
+{
+    (void)unused;
+    if (matmul_kind_missing(MATMUL_CLBLAST))
+        skip();
+    try_random((struct matmul_options){.ctx = one_device(), .kind = MATMUL_CLBLAST}, one_device(), 60, 4, "clblast");
+}
+
 static void sycl(void **unused)
 {
     (void)unused;
@@ -240,7 +248,7 @@ static void sycl(void **unused)
 static void odd_sizes(void **unused)
 {
     (void)unused;
-    static const size_t sizes[][3] = {{1, 1, 1},     {1, 500, 1},   {500, 1, 1},   {1, 1, 1000}, {13, 32, 512},
+    static const size_t sizes[][3] = {{1, 1, 1},     {1, 500, 1},   {500, 1, 1},   {1, 1, 1000}, {13, 32, 512}, {24, 301, 70},
                                       {26, 64, 513}, {27, 65, 511}, {17, 500, 300}, {257, 129, 1025}, {14, 33, 16}};
     for (int precision = MATMUL_SINGLE; precision <= MATMUL_DOUBLE; precision++) {
         matmul *mm = matmul_create(
@@ -484,7 +492,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tuned),          cmocka_unit_test(tiles),           cmocka_unit_test(panels),
-        cmocka_unit_test(ladder),         cmocka_unit_test(libraries),       cmocka_unit_test(sycl),
+        cmocka_unit_test(ladder),         cmocka_unit_test(libraries),       cmocka_unit_test(clblast),
+        cmocka_unit_test(sycl),
         cmocka_unit_test(odd_sizes),      cmocka_unit_test(all_devices),     cmocka_unit_test(streams),
         cmocka_unit_test(stays),          cmocka_unit_test(tells_progress),  cmocka_unit_test(one_call),
         cmocka_unit_test(refuses_overlap), cmocka_unit_test(zero_sizes),     cmocka_unit_test(tells_what_is_wrong),
