@@ -77,8 +77,8 @@ static vec multiply_add(vec a, vec b, vec c)
 #endif
 }
 
-/* A hint to bring a line into the cache, to be written. */
-#ifdef __clang__
+/* A hint to bring a line into the cache, to be written; where pointers are not generic, so that clang's takes them. */
+#if defined(__clang__) && !defined(__NV_CL_C_VERSION) && __OPENCL_C_VERSION__ < 200
 #define PREFETCH(p) __builtin_prefetch((const void *)(size_t)(p), 1, 3)
 #else
 #define PREFETCH(p)

@@ -347,8 +347,10 @@ static double overlap_and_busy(double *busy)
 static void sees_devices_overlap(void **unused)
 {
     (void)unused;
-    if (clgetndev(cp) < 2)
-        return; /* the same program runs on two devices as well */
+    struct cldev_info info[64];
+    if (clgetndev(cp) < 2 || clgetndev(cp) > 64 || clgetdevinfo(cp, info) != 0 ||
+        strcmp(info[0].dev_name, info[1].dev_name) != 0)
+        return; /* the same program runs on two equal devices as well */
     clndrange_t one = clndrange_init1d(0, 1, 1);
     cl_uint *x[2];
     double busy, overlap;
