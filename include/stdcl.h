@@ -508,7 +508,7 @@ int clflush(CLCONTEXT *cp, cl_uint dev, int flags);
  * clprofile_reset. Queues change: clgetqueue gives another one afterwards. No other thread may be using
  * the context meanwhile. Off costs nothing. On, all commands are counted. Timed are all of them on a CPU,
  * on several devices, and when the environment asks for a timeline; on one GPU, where a time stamp is dear,
- * the first 64 of a size, all that take longer than 1 ms, and of the others one in 64 on average, which
+ * the first 64 of a size, all that take longer than 1 ms, and of the others one in 256 on average, which
  * speaks for the rest. STDCL_PROFILE_SAMPLE=N in the environment makes that one in N, 1 being all;
  * CLPROF_EVERY in place of 1 times all of them, as a timeline needs. EINVAL: an N that is none. */
 #define CLPROF_EVERY 2

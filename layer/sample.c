@@ -20,7 +20,7 @@ enum { FIRST = 64, SETTLED = FIRST / 2 };
 static const uint64_t long_command = 1000000;
 
 /* Of how many commands one is timed on a device that is no CPU. */
-enum { USUAL_PERIOD = 64, MOST_PERIOD = 1000000 };
+enum { USUAL_PERIOD = 256, MOST_PERIOD = 1000000 };
 
 /* ---- Whether. ---- */
 
