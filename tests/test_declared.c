@@ -62,13 +62,15 @@ static void same_as_the_platform(const char *file, const char *source, const cha
         for (cl_uint i = 0; i < n; i++) {
             clarg_info_t told;
             works(clarg_info(krn, i, &told));
-            const char *wanted = told.kind == STDCL_VALUE ? "value" : told.kind == STDCL_GLOBAL ? "global" : "local";
+            const enum arg_kind kind = told.kind == STDCL_VALUE    ? ARG_VALUE
+                                       : told.kind == STDCL_GLOBAL ? ARG_GLOBAL
+                                                                   : ARG_LOCAL;
             if (told.kind == -1)
                 skip(); /* this platform does not tell */
             if ((all || p[i].kind != ARG_UNSET) &&
-                (strcmp(kind_name(p[i].kind), wanted) || !same_type(p[i].type, told.type) || strcmp(p[i].name, told.name)))
+                (p[i].kind != kind || !same_type(p[i].type, told.type) || strcmp(p[i].name, told.name)))
                 fail_msg("%s: %s, argument %u: %s %s %s, but the compiler says %s %s %s", file, name, i,
-                         kind_name(p[i].kind), p[i].type, p[i].name, wanted, told.type, told.name);
+                         kind_name(p[i].kind), p[i].type, p[i].name, kind_name(kind), told.type, told.name);
         }
     }
     works(clclose(cp, handle));
