@@ -226,11 +226,11 @@ static int run_peer(void *arg)
     const double *d = r->d;
     const long n = (long)r->n;
     if (f) {
-#pragma omp parallel for simd reduction(+ : sum)
+#pragma omp parallel for reduction(+ : sum)
         for (long i = 0; i < n; i++)
             sum += (double)f[i];
     } else {
-#pragma omp parallel for simd reduction(+ : sum)
+#pragma omp parallel for reduction(+ : sum)
         for (long i = 0; i < n; i++)
             sum += d[i];
     }
