@@ -10,7 +10,7 @@
 static const size_t MOST_PACKED = (size_t)64 << 20; /* bytes */
 enum {
     GROUPS_A_CORE = 2,
-    THIN = 4, /* micro tiles down, at most, for which B is not packed: to copy it costs more than it saves */
+    THIN = 8, /* micro tiles down, at most, for which B is not packed: to copy it costs more than it saves */
 };
 
 /* ---- Division. -------------------------------------------------------------------------------- */
