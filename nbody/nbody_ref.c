@@ -334,13 +334,13 @@ int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, 
     if (!y)
         return -1;
     for (size_t i = 0; i < m; i++) {
-        y[i] = pos[0][i];
-        y[m + i] = vel[0][i];
+        y[i] = pos[i / 3][i % 3];
+        y[m + i] = vel[i / 3][i % 3];
     }
     int rc = extrapolate(&s, t, tolerance, y, y + 2 * m);
     for (size_t i = 0; i < m; i++) {
-        pos[0][i] = (double)y[i];
-        vel[0][i] = (double)y[m + i];
+        pos[i / 3][i % 3] = (double)y[i];
+        vel[i / 3][i % 3] = (double)y[m + i];
     }
     free(y);
     return rc;

@@ -10,6 +10,9 @@ if setarch -R true 2>/dev/null; then
     fixed="setarch -R"
 fi
 
+# A driver's threads may bring a signal stack of their own, which AddressSanitizer then cannot free.
+export ASAN_OPTIONS="use_sigaltstack=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+
 bad=0
 for sanitizer in address,undefined thread; do
     build=$BUILD-${sanitizer%,*}
