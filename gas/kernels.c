@@ -82,9 +82,9 @@ static int open_on(struct kernels *k, cl_uint dev, const char *name, const char 
     for (cl_uint d = 0; d < dev && !on->program; d++)
         if (strcmp(k->on[d].label, on->label) == 0)
             on->program = k->on[d].program;
-    if (!on->program) {
-        snprintf(all, sizeof all, "-D GROUP=%d -D WIDTH=%d -D MW_WIDTH=%d -D UNROLL=%d %s", s->group,
-                 s->width, s->width, s->unroll, options);
+    if (!on->program) { /* -w: PoCL's compiler warns about calls with wide vectors, which it then makes none of */
+        snprintf(all, sizeof all, "-D GROUP=%d -D WIDTH=%d -D MW_WIDTH=%d -D UNROLL=%d%s %s", s->group,
+                 s->width, s->width, s->unroll, on->cpu ? " -w" : "", options);
         on->program = values ? clopen_templatev(k->ctx, file, text, size, all, CLLD_NOW, values)
                              : clopen_named(k->ctx, file, text, size, all, CLLD_NOW);
         on->owner = on->program != NULL;
