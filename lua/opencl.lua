@@ -188,7 +188,8 @@ function device:create_sub_devices(name, value)
   else
     properties[2] = value
   end
-  local list, n = new("intptr_t[?]", #properties + 1, properties), new "cl_uint[1]"
+  properties[#properties + 1] = 0 -- what a table leaves of an array, LuaJIT does not clear
+  local list, n = new("intptr_t[?]", #properties, properties), new "cl_uint[1]"
   local result = C.clCreateSubDevices(self, list, 0, nil, n)
   local handles, devices = new("cl_device_id[?]", n[0] + 1), {}
   if result == 0 then
