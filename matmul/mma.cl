@@ -36,19 +36,19 @@ static int place_of(int k, int i, int along_k, int span)
                    : k * span + (i ^ (k & 3) << 2);
 }
 
-/* Which element copy w of a slice starts at. */
-static int copy_k(int w, int along_k, int step, int span)
+/* Where copy w of a slice comes from and goes to, and how deep in the slice it starts. `exist`: how many i exist in
+ * this tile; copies beyond repeat the last one, and what comes of them is never stored. */
+static int copy_plan(int w, int along_k, int step, int span, int ld, int exist, int *offset, int *place)
 {
-    return along_k ? w % (BK / step) * step : w / (span / step);
+    const int k = along_k ? w % (BK / step) * step : w / (span / step);
+    const int i = along_k ? w / (BK / step) : w % (span / step) * step;
+    const int from = min(i, along_k ? exist - 1 : (exist - 1) / step * step);
+    *place = place_of(k, i, along_k, span);
+    *offset = along_k ? from * ld + k : k * ld + from;
+    return k;
 }
 
-static int copy_i(int w, int along_k, int step, int span)
-{
-    return along_k ? w / (BK / step) : w % (span / step) * step;
-}
-
-/* Where an item's copies come from and go to. `exist`: how many i exist in this tile; copies beyond repeat
- * the last one, and what comes of them is never stored. Places a constant apart cost no registers. */
+/* All copies of an item. Places a constant apart cost no registers. */
 static void plan_copies(int *offset, int *place, int copies, int step, int along_k, int span, int ld, int exist,
                         int thread)
 {
@@ -56,11 +56,47 @@ static void plan_copies(int *offset, int *place, int copies, int step, int along
     const int apart = THREADS % across == 0 && THREADS / across % 4 == 0 ? THREADS / across * (along_k ? 8 : span) : 0;
 #pragma unroll
     for (int c = 0; c < copies; c++) {
-        const int w = thread + c * THREADS, k = copy_k(w, along_k, step, span);
-        const int i = copy_i(w, along_k, step, span), from = min(i, along_k ? exist - 1 : (exist - 1) / step * step);
-        place[c] = c && apart ? place[0] + c * apart : place_of(k, i, along_k, span);
-        offset[c] = along_k ? from * ld + k : k * ld + from;
+        copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, offset + c, place + c);
+        place[c] = c && apart ? place[0] + c * apart : place[c];
     }
+}
+
+/* An item's copies of a slice of which `left` exist along the depth, if not all: what does not exist becomes 0. */
+static void copy_short(__local double *slot, __global const double *slice, int copies, int step, int along_k, int span,
+                       int ld, int exist, int left, int thread)
+{
+#pragma unroll 1
+    for (int c = 0; c < copies; c++) {
+        int offset, place;
+        const int k = copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, &offset, &place);
+        const int valid = along_k ? clamp(left - k, 0, step) : left > k ? step : 0;
+        copy(slot + place, valid ? slice + offset : slice, step, valid);
+    }
+}
+
+/* One copy if its slice is whole, and none otherwise: with a predicate, since a branch would keep the compiler from
+ * mixing copies and products. */
+static void copy_whole(__local double *to, __global const double *from, int step, int whole)
+{
+#if ASYNC
+    const uint place = (uint)(size_t)to;
+    if (step == 2)
+        __asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }"
+                       ::"r"(place), "l"(from), "r"(whole));
+    else
+        __asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.ca.shared.global [%0], [%1], 8; }"
+                       ::"r"(place), "l"(from), "r"(whole));
+#endif
+}
+
+/* A number that stays in a register: NVIDIA's compiler would fetch what comes from a parameter again in every
+ * slice, into a register that a product still reads. */
+static int kept(int x)
+{
+#if PTX
+    __asm volatile("shfl.sync.idx.b32 %0, %0, 0, 31, 0xffffffff;" : "+r"(x));
+#endif
+    return x;
 }
 
 /* ---- Fragments. -------------------------------------------------------------------------------- */
@@ -126,6 +162,31 @@ static void multiply(double *s, const double *av, const double *bv, __local doub
 }
 #endif
 
+/* ---- The order of things. ---------------------------------------------------------------------- */
+
+/* A slice is BK / 8 steps of ROWS x COLS products of fragments, of which a tensor core takes one in 32 cycles. What
+ * else there is to do stands between them:
+ *
+ *     product  0         COPIES 2 at a time, to the slot of the slice before: the barrier has freed it
+ *        :               A, two rows of fragments ahead; B, one step ahead
+ *     product  BARRIER   all have read the last of this slice, and the next one is there
+ *        :               the first of the next slice
+ *
+ * The body of the loop is as many slices as bring slots and registers back to where they were, so that all
+ * places are known to the compiler and nothing but pointers is computed. */
+#define STEPS (BK / 8)
+#define BARRIER ((STEPS * ROWS - 2) * COLS)
+#define SPREAD (BARRIER < ROWS * COLS / 2 ? BARRIER : ROWS * COLS / 2) /* copies stand among so many products */
+#define TURNS (STEPS * STAGES % 2 ? 2 * STAGES : STAGES)
+#if PTX
+#define FOR_SLICES(count) \
+    for (int s = 0; s < (count);) \
+        _Pragma("unroll") for (int turn = 0; turn < TURNS; turn++) \
+            if (s++ < (count))
+#else /* PoCL makes another copy of the body for every barrier */
+#define FOR_SLICES(count) for (int s = 0, turn = 0; s < (count); s++, turn = s % TURNS)
+#endif
+
 /* ---- The product. ------------------------------------------------------------------------------ */
 
 __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void
@@ -149,7 +210,6 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
 
     a += a0 + (TRANS_A ? (size_t)work.k0 * lda + row : (size_t)row * lda + work.k0);
     b += b0 + (TRANS_B ? (size_t)col * ldb + work.k0 : (size_t)work.k0 * ldb + col);
-    const size_t advance_a = TRANS_A ? (size_t)BK * lda : BK, advance_b = TRANS_B ? BK : (size_t)BK * ldb;
     const int depth = work.k1 - work.k0, slices = (depth + BK - 1) / BK;
 
     int offset_a[COPIES_A], place_a[COPIES_A], offset_b[COPIES_B], place_b[COPIES_B];
@@ -161,42 +221,53 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     for (int r = 0; r < ROWS * COLS * 4; r++)
         sum[r] = 0;
 
-    /* The next slice to ask for, and the slot it goes to. With a TAIL, copies that are `late` may find that there
-     * is no further slice, or that the last one is shorter; the others do not look. Without, asking does not stop
-     * at the last slice, which keeps branches out of the loop; it repeats that one, and nobody reads it. */
-    int asked = 0, slot = 0;
-#define COPY(q, late)                                                                                        \
+    /* Where the next copies read. At the last slice the copies stop; the pointers go on, and nobody follows them. */
+    __global const double *from_a[COPIES_A], *from_b[COPIES_B];
+#pragma unroll
+    for (int q = 0; q < COPIES_A; q++)
+        from_a[q] = a + offset_a[q];
+#pragma unroll
+    for (int q = 0; q < COPIES_B; q++)
+        from_b[q] = b + offset_b[q];
+    const int advance_a = kept(TRANS_A ? BK * lda : BK), advance_b = kept(TRANS_B ? BK : BK * ldb);
+    int left = kept(depth); /* from the slice on that is copied next */
+
+#define COPY(q, slot)                                                                                        \
     do {                                                                                                     \
-        if (TAIL && (late) && asked >= slices)                                                               \
-            ;                                                                                                \
-        else if ((q) < COPIES_A)                                                                             \
-            copy_part(as + slot * SLICE_A, a, offset_a[q], place_a[q], STEP_A, !TRANS_A, TAIL && (late),     \
-                      depth - asked * BK - copy_k(thread + (q) * THREADS, !TRANS_A, STEP_A, BM));            \
+        const int whole = left >= (TAIL ? BK : 1);                                                           \
+        if ((q) < COPIES_A)                                                                                  \
+            copy_whole(as + (slot) * SLICE_A + place_a[q], from_a[q], STEP_A, whole);                        \
         else                                                                                                 \
-            copy_part(bs + slot * SLICE_B, b, offset_b[(q) - COPIES_A], place_b[(q) - COPIES_A], STEP_B,     \
-                      TRANS_B, TAIL && (late), depth - asked * BK -                                          \
-                      copy_k(thread + ((q) - COPIES_A) * THREADS, TRANS_B, STEP_B, BN));                     \
+            copy_whole(bs + (slot) * SLICE_B + place_b[(q) - COPIES_A], from_b[(q) - COPIES_A], STEP_B, whole); \
     } while (0)
-#define ASKED()                                      \
-    do {                                             \
-        COMMIT();                                    \
-        const int more = TAIL || asked + 1 < slices; \
-        a += more ? advance_a : 0;                   \
-        b += more ? advance_b : 0;                   \
-        asked += more;                               \
-        slot = slot + 1 < STAGES ? slot + 1 : 0;     \
+#define COPIED(slot)                                                                                         \
+    do {                                                                                                     \
+        if (!ASYNC || (TAIL && left > 0 && left < BK)) {                                                     \
+            const size_t at = (size_t)(depth - left);                                                        \
+            copy_short(as + (slot) * SLICE_A, a + (left <= 0 ? 0 : TRANS_A ? at * lda : at), COPIES_A, STEP_A, \
+                       !TRANS_A, BM, lda, m - row, left, thread);                                            \
+            copy_short(bs + (slot) * SLICE_B, b + (left <= 0 ? 0 : TRANS_B ? at : at * ldb), COPIES_B, STEP_B, \
+                       TRANS_B, BN, ldb, n - col, left, thread);                                             \
+        }                                                                                                    \
+        COMMIT();                                                                                            \
+        _Pragma("unroll") for (int q = 0; q < COPIES_A; q++)                                                 \
+            from_a[q] += advance_a;                                                                          \
+        _Pragma("unroll") for (int q = 0; q < COPIES_B; q++)                                                 \
+            from_b[q] += advance_b;                                                                          \
+        left -= BK;                                                                                          \
     } while (0)
 
-    for (int first = 0; first < STAGES; first++) {
+#pragma unroll
+    for (int slot = 0; slot < STAGES - 1; slot++) {
 #pragma unroll
         for (int q = 0; q < COPIES; q++)
-            COPY(q, 1);
-        ASKED();
+            COPY(q, slot);
+        COPIED(slot);
     }
-    AWAIT(STAGES - 1);
+    AWAIT(STAGES - 2);
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    double av[2][4], bv[2][COLS * 2];
+    double av[4][4], bv[2][COLS * 2]; /* rows and steps take turns in them */
     __local const double *const a0s = as + base_of(0, !TRANS_A, BM, wm, lane);
     __local const double *const a1s = as + base_of(1, !TRANS_A, BM, wm, lane);
     __local const double *const b0s = bs + base_of(0, TRANS_B, BN, wn, lane);
@@ -205,65 +276,44 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     for (int j = 0; j < COLS; j++)
         fill_b(bv[0] + 2 * j, b0s, b1s, 0, j);
     fill_a(av[0], a0s, a1s, 0, 0);
+    fill_a(av[1], a0s, a1s, 0, 1);
 
-    /* A is fetched one row of fragments ahead, B one step ahead, into the registers that are not in use.
-     * All that is not a product stands between products, of which a tensor core takes one in 32 cycles;
-     * behind the barrier in the last step, which says that everybody has read the last of this slice and
-     * that the next one is there, the copies too. */
-    int here = 0, s = 0; /* the slot that is multiplied; the slice that lies there */
-#define SLICE(odd, late)                                                                                     \
-    do {                                                                                                     \
-        const int next = here + 1 < STAGES ? here + 1 : 0;                                                   \
-        _Pragma("unroll") for (int step = 0; step < BK / 8; step++)                                          \
-        {                                                                                                    \
-            const int now = (step + odd) & 1, last = step == BK / 8 - 1;                                     \
-            const int at = here * SLICE_A, an = (last ? next : here) * SLICE_A;                              \
-            const int bn = (last ? next : here) * SLICE_B, then = last ? 0 : step + 1;                       \
-            _Pragma("unroll") for (int i = 0; i < ROWS; i++)                                                 \
-            {                                                                                                \
-                if (i < ROWS - 1)                                                                            \
-                    fill_a(av[(i + 1) & 1], a0s + at, a1s + at, step, i + 1);                                \
-                if (i == ROWS - 2 && last) {                                                                 \
-                    AWAIT(STAGES - 2);                                                                       \
-                    barrier(CLK_LOCAL_MEM_FENCE);                                                            \
-                }                                                                                            \
-                _Pragma("unroll") for (int j = 0; j < COLS; j++)                                             \
-                {                                                                                            \
-                    const int turn = (i - (ROWS - 2)) * COLS + j; /* of the last two rows */                 \
-                    multiply(sum + (i * COLS + j) * 4, av[i & 1], bv[now] + 2 * j, exchange, thread);        \
-                    if (i == ROWS - 2)                                                                       \
-                        fill_b(bv[now ^ 1] + 2 * j, b0s + bn, b1s + bn, then, j);                            \
-                    if (i == ROWS - 1 && j == 0)                                                             \
-                        fill_a(av[(i + 1) & 1], a0s + an, a1s + an, then, 0);                                \
-                    if (last && turn >= 0)                                                                   \
-                        _Pragma("unroll") for (int q = turn * COPIES / (2 * COLS);                           \
-                                               q < (turn + 1) * COPIES / (2 * COLS); q++) COPY(q, late);     \
-                }                                                                                            \
-            }                                                                                                \
-        }                                                                                                    \
-        ASKED();                                                                                             \
-        here = next;                                                                                         \
-    } while (0)
-
-    /* The registers of B change places in every step, so that slices of an odd number of steps go in pairs. */
-#define PAIR (BK / 8 % 2 + 1)
-#if TAIL && PTX /* twice the barriers of the portable version take PoCL too long */
-    for (; asked + PAIR < slices; s += PAIR) {
-        SLICE(0, 0);
-#if PAIR == 2
-        SLICE(1, 0);
-#endif
-    }
-#endif
-    for (; s < slices; s += PAIR) {
-        SLICE(0, 1);
-#if PAIR == 2
-        if (s + 1 < slices)
-            SLICE(1, 1);
-#endif
+    FOR_SLICES(slices)
+    {
+        const int here = turn % STAGES, next = (turn + 1) % STAGES, before = (turn + STAGES - 1) % STAGES;
+        if (SPREAD == 0) {
+#pragma unroll
+            for (int q = 0; q < COPIES; q++)
+                COPY(q, before);
+            COPIED(before);
+        }
+#pragma unroll
+        for (int p = 0; p < STEPS * ROWS * COLS; p++) {
+            const int j = p % COLS, i = p / COLS % ROWS, step = p / (COLS * ROWS);
+            const int line = turn * STEPS * ROWS + p / COLS, ahead = p / COLS + 2; /* rows of fragments of A */
+            const int b_step = (turn * STEPS + step) % 2, b_next = step + 1 < STEPS ? here : next;
+            const int a_next = ahead < STEPS * ROWS ? here : next;
+            if (p == BARRIER) {
+                AWAIT(STAGES - 2);
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            multiply(sum + (i * COLS + j) * 4, av[line % 4], bv[b_step] + 2 * j, exchange, thread);
+            if (i == ROWS - 2)
+                fill_b(bv[1 - b_step] + 2 * j, b0s + b_next * SLICE_B, b1s + b_next * SLICE_B, (step + 1) % STEPS, j);
+            if (j == 0)
+                fill_a(av[(line + 2) % 4], a0s + a_next * SLICE_A, a1s + a_next * SLICE_A, ahead / ROWS % STEPS,
+                       ahead % ROWS);
+#pragma unroll
+            for (int q = 0; q < COPIES; q++)
+                if (p < SPREAD && p == q / 2 * 2 * SPREAD / COPIES)
+                    COPY(q, before);
+            if (p == SPREAD - 1)
+                COPIED(before);
+        }
     }
 
-    if (SPLIT && work.parts > 1 && !join_parts(work, sum, ROWS * COLS * 4, partial + partial0, counter, (__local uint *)as, thread))
+    if (SPLIT && work.parts > 1 &&
+        !join_parts(work, sum, ROWS * COLS * 4, partial + partial0, counter, (__local uint *)as, thread))
         return;
     const int g = lane >> 2, t = lane & 3;
 #pragma unroll

@@ -137,9 +137,6 @@ static int check(const struct matmul_shape *s, const struct part *p, size_t real
     if (capability && (s->mma ? capability < 90 : s->async && capability < 80))
         return clerror_set(EINVAL, "matmul: shape: %s is of compute capability %d.%d, but mma=1 needs 9.0 and async=1 "
                            "needs 8.0", info->dev_name, capability / 10, capability % 10);
-    if (s->mma && !capability && s->bk % 16) /* PoCL 3.1 errs in a barrier that the odd number of steps makes conditional */
-        return clerror_set(EINVAL, "matmul: shape: without tensor cores mma=1 is for tests, and wants bk to be a multiple "
-                           "of 16");
     if (threads > info->dev_max_wg_sz)
         return clerror_set(EINVAL, "matmul: shape: groups of %zu items, but %s takes at most %zu", threads,
                            info->dev_name, info->dev_max_wg_sz);

@@ -112,17 +112,6 @@ static void copy(__local T *to, __global const T *from, int step, int valid)
 #define AWAIT(n)
 #endif
 
-/* One copy of an item's part of a slice, whose first element exists for `left` more steps along k (all of them
- * do unless `tail`). A copy that has nothing to bring still writes zeros. */
-static void copy_part(__local T *to, __global const T *from, int offset, int place, int step, int along_k,
-                      int tail, int left)
-{
-    int exist = step;
-    if (tail)
-        exist = along_k ? clamp(left, 0, step) : left > 0 ? step : 0;
-    copy(to + place, tail && !exist ? from : from + offset, step, exist);
-}
-
 /* ---- Which tile, and which part of the depth. -------------------------------------------------- */
 
 /* The first row and column of a tile: columns of tiles inside bands of RASTER rows of tiles. */

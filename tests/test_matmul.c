@@ -184,9 +184,11 @@ static void tiles(void **unused)
     (void)unused;
     static const char *const shapes[] = {
         "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 raster=2 mma=0 async=0 pack=0 fill=1 span=0",
-        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=3 ahead=1 lanes=1 raster=8 mma=0 async=0 pack=16 fill=1 span=16",
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=3 ahead=1 lanes=1 raster=8 mma=0 async=1 pack=16 fill=1 span=16",
         "path=1 bm=64 bn=32 bk=16 wm=32 wn=32 stages=2 ahead=0 lanes=2 raster=3 mma=0 async=0 pack=32 fill=9 span=8",
         "path=1 bm=32 bn=32 bk=16 wm=32 wn=16 stages=2 ahead=1 lanes=0 raster=2 mma=1 async=0 pack=16 fill=2 span=32",
+        "path=1 bm=64 bn=32 bk=8 wm=64 wn=16 stages=3 ahead=1 lanes=0 raster=8 mma=1 async=1 pack=0 fill=1 span=24",
+        "path=1 bm=32 bn=64 bk=16 wm=32 wn=16 stages=4 ahead=1 lanes=0 raster=8 mma=1 async=1 pack=0 fill=1 span=0",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         try_random((struct matmul_options){.ctx = one_device(), .shape = shapes[i]}, one_device(), i == 3 ? 50 : 100, 4,
