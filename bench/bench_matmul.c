@@ -7,8 +7,11 @@
  *
  * Each case is verified before it is timed: some rows against the host in higher precision. A time is that of
  * products queued back to back for about --seconds, median of several runs, which take turns with those of the
- * peers, since a device that grows warm slows down; the best is printed too. One line a case, words KEY=VALUE. Sizes: N or MxNxK. --tight: leading dimensions as short as the rows, so that odd
- * sizes lie badly; that is the default, --padded rounds them up to 128 bytes.
+ * peers, since a device that grows warm slows down; the best is printed too. Every turn begins with as many products
+ * that are not timed: a GPU at its limit of power takes some 0.15 s to settle at the clock that a kernel's power
+ * allows, and would charge one racer for the other. One line a case, words KEY=VALUE. Sizes: N or MxNxK.
+ * --tight: leading dimensions as short as the rows, so that odd sizes lie badly; that is the default, --padded
+ * rounds them up to 128 bytes.
  * Peers, when they are installed: OpenBLAS and CLBlast on CPUs, cuBLAS on NVIDIA GPUs.
  * SPDX-License-Identifier: MIT
  */
@@ -131,7 +134,7 @@ static size_t calibrate(const struct racer *r, double seconds)
     }
 }
 
-/* Each runs for about `seconds` in all, by turns. */
+/* Each is timed for about `seconds` in all, by turns. */
 static void race(struct racer *racers, size_t n, double seconds)
 {
     for (size_t i = 0; i < n; i++)
@@ -139,6 +142,7 @@ static void race(struct racer *racers, size_t n, double seconds)
     for (int turn = 0; turn < RUNS; turn++)
         for (size_t i = 0; i < n; i++) {
             struct racer *r = &racers[i];
+            r->run(r->arg, r->count);
             const double start = now();
             r->run(r->arg, r->count);
             r->times[turn] = (now() - start) / (double)r->count;
