@@ -21,20 +21,17 @@ static cl_int status_of(cl_event ev)
     return status;
 }
 
-/* Takes the oldest record off. Returns the error code of its command, or 0. */
-static cl_int drop_first(struct event_list *list)
+/* Takes the oldest record off. */
+static void drop_first(struct event_list *list)
 {
     struct event_record *r = &list->record[list->first++];
-    cl_int status = CL_COMPLETE;
     if (r->event) {
-        status = status_of(r->event);
         if (r->note.row)
             profile_add(&r->note, r->event);
         clReleaseEvent(r->event);
     }
     if (list->first == list->end)
         list->first = list->end = 0;
-    return status < 0 ? status : CL_SUCCESS;
 }
 
 /* Drops completed events, oldest first, until KEPT_EVENTS are left. */
@@ -179,12 +176,13 @@ static cl_int collect(struct device *d, enum event_kind kind, bool keep)
         wait_unlocked(d, late->event);
     while (!keep && list->first < list->end && list->record[list->first].number <= number) {
         cl_event oldest = list->record[list->first].event;
-        if (oldest && status_of(oldest) > CL_COMPLETE) {
+        const cl_int status = oldest ? status_of(oldest) : CL_COMPLETE;
+        if (status > CL_COMPLETE) {
             wait_unlocked(d, oldest);
             continue;
         }
-        cl_int status = drop_first(list);
         err = status < 0 ? status : err;
+        drop_first(list);
     }
     pthread_mutex_unlock(&d->lock);
     return err;
