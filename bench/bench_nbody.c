@@ -327,7 +327,7 @@ int main(int argc, char **argv)
     for (const char *n = o.n; *n; n += strcspn(n, ","), n += *n == ',') {
         struct bodies b = make_bodies(strtoul(n, NULL, 10), o.equal_masses);
         if (o.peer)
-            printf("# n=%zu peer (tutorial's tiled kernel, forces only) ginteractions_per_s=%.2f\n", b.n,
+            printf("n=%zu peer=\"tutorial's tiled kernel, forces only\" ginteractions_per_s=%.2f\n", b.n,
                    1e-9 * measure_peer(o.engine.ctx, &b, o.seconds));
         sweep_from(&o, &b, &sweep, 0, o.shape, limit);
         free_bodies(&b);

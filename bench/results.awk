@@ -1,11 +1,12 @@
 # results.awk - makes JSON of the benchmarks' "key=value" lines, for bench/results/DEVICE.json.
 #
-#   { bench_nbody ...; bench_life ...; } | awk -f bench/results.awk -v device="NVIDIA H200" > bench/results/nvidia-h200.json
+#   { bench_nbody ...; bench_life ...; } | awk -f bench/results.awk -v device="NVIDIA H200" -v date=2026-11-22 \
+#       -v commit=1f642fd > bench/results/nvidia-h200.json
 #
 # Lines "@ command" name the command that the lines after it came from; a word in front of the first key names
 # the case; lines without key=value words, and those that begin with #, are left out. Values in double quotes may hold blanks.
 BEGIN {
-    printf "{\n \"device\": \"%s\",\n \"rows\": [", device
+    printf "{\n \"device\": \"%s\",\n \"date\": \"%s\",\n \"commit\": \"%s\",\n \"rows\": [", device, date, commit
 }
 /^@ / {
     command = substr($0, 3)

@@ -46,4 +46,5 @@ esac
 } | tee "$lines" >&2
 full=$(sed -n 's/.*device="\([^"]*\)".*/\1/p' "$lines" | head -n 1)
 mkdir -p "$here/results"
-awk -f "$here/results.awk" -v device="${full:-$device}" "$lines" > "$here/results/$name.json"
+awk -f "$here/results.awk" -v device="${full:-$device}" -v date="$(date -u +%Y-%m-%d)" \
+    -v commit="$(cd "$here" && git describe --always --dirty 2> /dev/null || echo unknown)" "$lines" > "$here/results/$name.json"
