@@ -6,11 +6,14 @@
 #include "life/packed.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 64 }; /* generations that are noted between looks at a device's sums */
+enum { SLOTS = 64 };         /* generations that are noted between looks at a device's sums */
+enum { MOST_PASSES = 1000 }; /* of a launch of rows.cl, */
+static const double most_cells = 2e9; /* and cells that it may compute, one pass more or less */
 
 extern const unsigned char stdcl_kernel_life_rows_cl[], stdcl_kernel_life_tile_cl[],
     stdcl_kernel_life_count_cl[];
@@ -69,6 +72,14 @@ static void set_halo(const life *lf, struct packed *p)
     }
 }
 
+/* Passes are shared out to the cores of one CPU without it going back to the host: as many as keep the launch to
+ * some tens of milliseconds. */
+static void set_passes(const life *lf, struct packed *p)
+{
+    const double pass = (double)lf->width * (double)lf->height * p->generations;
+    p->passes = p->n > 1 || p->strip[0].shape.tile ? 1 : (int)fmin(MOST_PASSES, 1 + most_cells / pass);
+}
+
 static int divide(size_t a, size_t b)
 {
     return (int)((a + b - 1) / b);
@@ -79,6 +90,7 @@ static void tile_strip(struct strip *s, const life *lf, const struct cldev_info 
     struct tiling *t = &s->tiling;
     const struct life_shape *shape = &s->shape;
     const size_t rows = packed_rows(s);
+    s->units = info->dev_max_core ? info->dev_max_core : 1;
     if (shape->tile) {
         const size_t words = 2 * lf->words, across = 32 * (size_t)shape->words;
         t->whole = lf->bounds == LIFE_TORUS && 32 * across % lf->width == 0;
@@ -87,13 +99,12 @@ static void tile_strip(struct strip *s, const life *lf, const struct cldev_info 
         t->own_rows = shape->rows * shape->warps - 2 * shape->generations;
     } else {
         const size_t span = (size_t)shape->span;
-        const size_t units = info->dev_max_core ? info->dev_max_core : 1;
         t->own_words = (int)(lf->words <= span ? lf->words : span - 2);
         t->columns = (size_t)divide(lf->words, (size_t)t->own_words);
         t->stride = life_rows_stride(shape, lf->words <= span ? lf->words : span);
         t->local = life_rows_local(shape, t->stride, shape->generations);
         /* A band is not lower than the halo that it computes anew, unless units would idle. */
-        size_t bands = (units * (size_t)shape->bands + t->columns - 1) / t->columns;
+        size_t bands = (s->units * (size_t)shape->bands + t->columns - 1) / t->columns;
         const size_t useful = rows / (size_t)shape->generations;
         bands = bands > useful ? useful : bands;
         t->own_rows = divide(rows, bands ? bands : 1);
@@ -146,12 +157,7 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
     s->copy = clsym(lf->ctx, s->counter, "life_copy", 0);
     if (!s->step || !s->count || !s->copy)
         return -1;
-    /* For profiles: a launch reads a strip once and writes it once, whatever the generations. */
-    const double bytes = 8. * (double)packed_rows(s) * (double)lf->words;
-    return clprofile_work(s->step, 0, 2 * bytes, CLPROF_SINGLE) < 0 ||
-                   clprofile_work(s->count, 0, bytes, CLPROF_SINGLE) < 0
-               ? -1
-               : 0;
+    return clprofile_work(s->count, 0, 8. * (double)packed_rows(s) * (double)lf->words, CLPROF_SINGLE);
 }
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
@@ -172,16 +178,24 @@ static int check_memory(const life *lf, const struct strip *s, const struct clde
                        (unsigned long long)info->dev_max_mem_alloc_sz);
 }
 
-static int allocate_strip(life *lf, struct strip *s, const struct cldev_info *info)
+static int allocate_strip(life *lf, size_t i, const struct cldev_info *info)
 {
+    struct packed *p = lf->state;
+    struct strip *s = &p->strip[i];
     const size_t bytes = packed_rows(s) * lf->words * sizeof(uint64_t);
     if (check_memory(lf, s, info) < 0)
         return -1;
-    s->groups = (size_t)s->shape.groups * (info->dev_max_core ? info->dev_max_core : 1);
+    s->groups = (size_t)s->shape.groups * s->units;
     s->grid[0] = clmalloc(lf->ctx, bytes, CL_MEM_ZEROCOPY);
     s->grid[1] = clmalloc(lf->ctx, bytes, CL_MEM_DEVONLY);
     s->sums = clmalloc(lf->ctx, SLOTS * s->groups * 2 * sizeof(uint64_t), 0);
-    if (!s->grid[0] || !s->grid[1] || !s->sums)
+    const size_t turns = (32 + 16 * s->tiling.columns * s->tiling.lines) * sizeof *s->turns; /* see rows.cl */
+    s->turns = s->shape.tile ? NULL : clmalloc(lf->ctx, turns, 0);
+    if (!s->grid[0] || !s->grid[1] || !s->sums || (!s->turns && !s->shape.tile))
+        return -1;
+    if (s->turns)
+        memset(s->turns, 0, turns);
+    if (s->turns && packed_status(clmsync(lf->ctx, (cl_uint)i, s->turns, CL_MEM_DEVICE | CL_EVENT_WAIT)))
         return -1;
     if (2 * bytes > lf->device_bytes)
         lf->device_bytes = 2 * bytes;
@@ -215,6 +229,7 @@ static void packed_free(life *lf)
         clfree(s->grid[0]);
         clfree(s->grid[1]);
         clfree(s->sums);
+        clfree(s->turns);
         if (s->program)
             clclose(lf->ctx, s->program);
         if (s->counter)
@@ -249,9 +264,10 @@ static int create(life *lf, struct packed *p, const struct life_options *options
         s->shape.generations = p->generations;
         life_shape_print(&s->shape, s->text);
         tile_strip(s, lf, &info[i]);
-        if (allocate_strip(lf, s, &info[i]) < 0 || open_kernels(lf, p, i) < 0)
+        if (allocate_strip(lf, i, &info[i]) < 0 || open_kernels(lf, p, i) < 0)
             return -1;
     }
+    set_passes(lf, p);
     return allocate_edges(lf, p) < 0 ? -1 : packed_warm(lf);
 }
 

@@ -1,7 +1,7 @@
 /* packed.h - what the files of the engine "packed" share.
  *
  * The grid is cut into strips of whole rows, one a device. A strip is two buffers, the present and the
- * next; a launch reads one, goes some generations on, and writes the other. On one device the kernel
+ * next; a pass reads one, goes some generations on, and writes the other. On one device the kernel
  * itself finds the rows beyond a torus's edge. Of several, each also has `halo` rows of its neighbours, computes
  * them as if they were its own, and so has a generation's row less of them right after each; when they are
  * used up, they are exchanged: a copy of a strip's last rows ("down") goes to the strip below, one of its first
@@ -36,6 +36,8 @@ struct strip {
     int now;            /* which of them is the present */
     uint64_t *sums;     /* SLOTS times (population, hash) of each group of the counting kernel */
     size_t groups;
+    cl_int *turns;      /* rows.cl: what its work-items share, 0 between launches */
+    size_t units;       /* the device's compute units */
     struct life_shape shape;
     char text[LIFE_SHAPE_TEXT], source[LIFE_SHAPE_TEXT];
     struct tiling tiling;
@@ -46,7 +48,8 @@ struct strip {
 struct packed {
     size_t n; /* strips; strip i is on device i of the context */
     struct strip *strip;
-    int generations;      /* a launch, at most */
+    int generations;      /* a pass over the grid, at most */
+    int passes;           /* a launch, at most: 1 but with rows.cl on one device */
     size_t halo;          /* rows between two strips that both have */
     size_t good;          /* of them right at present: so many generations can follow without an exchange */
     uint64_t *(*edge)[2]; /* edge[2 * boundary + parity][0 = down, 1 = up]; NULL with one strip */

@@ -20,7 +20,7 @@ int packed_wait(life *lf)
 
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
-/* Starts the kernel on some of the tiles of strip i. */
+/* Starts the kernel on some of the tiles of strip i. rows.cl: its items are cores, which take tiles by turns. */
 static int start(life *lf, size_t i, int generations, size_t columns, size_t lines, int flags)
 {
     struct packed *p = lf->state;
@@ -38,24 +38,29 @@ static int start(life *lf, size_t i, int generations, size_t columns, size_t lin
                         (cl_int)dead_above, (cl_int)dead_below, (cl_int)t->whole, (cl_int)t->own_words,
                         (cl_int)t->own_rows, (cl_int)generations, (cl_uint)2, (cl_uint)0x80000000u);
     } else {
-        clndrange_t ndr = clndrange_init2d(0, columns, 1, 0, lines, 1);
-        event = clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, from, s->grid[!s->now],
+        const size_t tiles = columns * lines, items = tiles < s->units ? tiles : s->units;
+        const int pass = generations < p->generations ? generations : p->generations;
+        clndrange_t ndr = clndrange_init1d(0, items, 1);
+        event = clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, from, s->grid[!s->now], s->turns,
                         clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width, (cl_int)rows,
                         (cl_int)wrap, (cl_int)dead_above, (cl_int)dead_below, (cl_int)t->own_words,
-                        (cl_int)t->own_rows, (cl_int)t->stride, (cl_int)generations);
+                        (cl_int)t->own_rows, (cl_int)columns, (cl_int)lines, (cl_int)t->stride, (cl_int)pass,
+                        (cl_int)generations);
     }
     return packed_status(event);
 }
 
-/* Takes strip i some generations on. */
+/* Takes strip i some generations on. For profiles: a pass reads a strip once and writes it once. */
 static int launch(life *lf, size_t i, int generations)
 {
     struct packed *p = lf->state;
     struct strip *s = &p->strip[i];
+    const int passes = (generations + p->generations - 1) / p->generations;
+    clprofile_work(s->step, 0, 16. * (double)packed_rows(s) * (double)lf->words * passes, CLPROF_SINGLE);
     if (start(lf, i, generations, s->tiling.columns, s->tiling.lines, CL_EVENT_NOWAIT) < 0)
         return -1;
     lf->launches++;
-    s->now = !s->now;
+    s->now ^= passes & 1;
     return 0;
 }
 
@@ -140,8 +145,9 @@ static int launch_all(life *lf, int generations)
 int packed_advance(life *lf, uint64_t generations)
 {
     struct packed *p = lf->state;
+    const int most = p->generations * p->passes;
     for (uint64_t launches = 1; generations; launches++) {
-        const int now = generations < (uint64_t)p->generations ? (int)generations : p->generations;
+        const int now = generations < (uint64_t)most ? (int)generations : most;
         generations -= (uint64_t)now;
         if (launch_all(lf, now) < 0)
             return -1;

@@ -321,26 +321,11 @@ static inline void advance(const struct tile *t, __local const ulong *old, __loc
     }
 }
 
-/* Work-item (column, i) has band i. `tile_rows` rows of the strip belong to a band, `tile_words` words of a row to a
- * column; tile_words >= words: the whole width. `stride` is a multiple of LANES, at least LANES more than the
- * words of a tile. `memory` holds stride * (2 (BLOCK - 2) + 4 (generations + 1)) words and 2 LANES more.
- * generations <= 64 unless the tile spans the width. Rows beyond the strip are those at its other end (wrap) or
- * dead; where they are neither, `generations` rows at that end of `to` are wrong. */
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void life_rows(__global const ulong *from, __global ulong *to, __local ulong *memory, int words,
-                        int width, int rows, int wrap, int dead_above, int dead_below, int tile_words,
-                        int tile_rows, int stride, int generations)
+/* Takes one tile `generations` generations on. `memory` as life_rows has it, aligned. */
+static inline void advance_tile(const struct tile *t, __global ulong *to, __local ulong *memory, int first, int end,
+                                int own, int own_words, int generations)
 {
-    const int first = (int)get_global_id(1) * tile_rows;
-    const int end = min(first + tile_rows, rows);
-    const int own = (int)get_global_id(0) * tile_words; /* first word of its own */
-    const int own_words = min(tile_words, words - own), whole = tile_words >= words;
-    const struct tile t = {from, words, width, rows, wrap, dead_above, dead_below,
-                           whole ? 0 : own - 1, whole ? words : own_words + 2, whole, stride,
-                           ((whole ? words : own_words + 2) + LANES - 1) / LANES};
-
-    /* Rows begin LANES words into the memory, aligned; the pad before holds the first row's ghost. */
-    memory += (-((size_t)memory / sizeof(ulong)) & (LANES - 1)) + LANES;
+    const int stride = t->stride;
     __local ulong *flow[2] = {memory, memory + (BLOCK - 2) * stride};
     __local ulong *carry = memory + 2 * (BLOCK - 2) * stride;
 #define CARRY(g, parity) (carry + (4 * (g) + 2 * (parity)) * stride)
@@ -349,21 +334,95 @@ __kernel void life_rows(__global const ulong *from, __global ulong *to, __local 
     for (int j = 0; j < blocks; j++) {
         const int top = first - generations + BLOCK * j, odd = j & 1;
         for (int i = 0; i < BLOCK; i++)
-            load_row(&t, top + i, block_row(flow[0], CARRY(0, odd), i, stride));
+            load_row(t, top + i, block_row(flow[0], CARRY(0, odd), i, stride));
         /* While the pipeline fills, the deep levels have nothing to do yet. */
         const int levels = min(generations, (BLOCK * j + BLOCK - 1) / 2 + 1);
         for (int g = 1; g <= levels; g++) {
             __local ulong *out = flow[g & 1];
-            advance(&t, CARRY(g - 1, !odd), flow[~g & 1], CARRY(g - 1, odd), out, CARRY(g, odd));
+            advance(t, CARRY(g - 1, !odd), flow[~g & 1], CARRY(g - 1, odd), out, CARRY(g, odd));
             for (int i = 0; i < BLOCK; i++)
-                mend_row(&t, block_row(out, CARRY(g, odd), i, stride),
-                         PLANE && is_dead(&t, top - g + i));
+                mend_row(t, block_row(out, CARRY(g, odd), i, stride), PLANE && is_dead(t, top - g + i));
         }
         for (int i = 0; i < BLOCK; i++) {
             const int y = top - generations + i;
             if (y >= first && y < end)
-                store_row(&t, block_row(flow[generations & 1], CARRY(generations, odd), i, stride),
-                          to + (long)y * words, own - t.column, own_words);
+                store_row(t, block_row(flow[generations & 1], CARRY(generations, odd), i, stride),
+                          to + (long)y * t->words, own - t->column, own_words);
         }
+    }
+}
+
+/* ---- Turns. ---------------------------------------------------------------------------------- */
+
+/* What work-items share: how many tiles are done, how many items have left, and of each tile the pass that nobody has
+ * taken yet; each in a cache line of its own. All are 0 before a launch, and after it. */
+#define DONE 0
+#define LEFT 16
+#define PASS(tile) (32 + 16 * (tile))
+
+/* Takes a tile in a pass, if nobody else has. */
+static inline int take(__global volatile int *turns, int tile, int pass)
+{
+    return turns[PASS(tile)] == pass && atomic_cmpxchg(turns + PASS(tile), pass, pass + 1) == pass;
+}
+
+/* Waits until so many tiles are done, but not for ever: false after so many looks. */
+static inline int await(__global volatile int *turns, int tiles, long looks)
+{
+    while (turns[DONE] < tiles)
+        if (--looks < 0)
+            return 0;
+    atomic_or(turns + DONE, 0);
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    return 1;
+}
+
+/* Takes a strip `total` generations on, in passes of `generations` (the last may be less), from `present` to `next`
+ * and back. Each pass is columns x lines tiles, and begins when the one before is done: a launch for each would send
+ * cores to sleep and wake them, which takes longer than a pass of a small grid. Of the items, as many as cores, each
+ * takes the same tiles in every pass, which are in its core's cache, and then what others have left. It waits only
+ * for tiles that are taken, thus for items at work, so that one which starts late holds nobody up; and if that takes
+ * as long as some tiles do, it leaves the rest to them: the system may have put both on one core.
+ * `tile_rows` rows of the strip belong to a line, `tile_words` words of a row to a column;
+ * tile_words >= words: the whole width. `stride` is a multiple of LANES, at least LANES more than the
+ * words of a tile. `memory` holds stride * (2 (BLOCK - 2) + 4 (generations + 1)) words and 2 LANES more.
+ * generations <= 64 unless the tile spans the width. Rows beyond the strip are those at its other end (wrap) or
+ * dead; where they are neither, `total` rows at that end of the result are wrong. */
+__attribute__((reqd_work_group_size(1, 1, 1)))
+__kernel void life_rows(__global ulong *present, __global ulong *next, __global volatile int *turns,
+                        __local ulong *memory, int words, int width, int rows, int wrap, int dead_above,
+                        int dead_below, int tile_words, int tile_rows, int columns, int lines, int stride,
+                        int generations, int total)
+{
+    const int tiles = columns * lines, passes = (total + generations - 1) / generations;
+    const int whole = tile_words >= words;
+    const long looks = 8L * tile_rows * generations * min(tile_words, words) / LANES; /* of some ns each */
+
+    /* Rows begin LANES words into the memory, aligned; the pad before holds the first row's ghost. */
+    memory += (-((size_t)memory / sizeof(ulong)) & (LANES - 1)) + LANES;
+    const int items = (int)get_global_size(0), mine = (int)((long)get_global_id(0) * tiles / items);
+    for (int pass = 0; pass < passes; pass++) {
+        for (int i = 0; i < tiles; i++) {
+            const int tile = (mine + i) % tiles, column = tile % columns, line = tile / columns;
+            if (!take(turns, tile, pass))
+                continue;
+            const int first = line * tile_rows, end = min(first + tile_rows, rows);
+            const int own = column * tile_words; /* first word of its own */
+            const int own_words = min(tile_words, words - own);
+            const struct tile t = {pass % 2 ? next : present, words, width, rows, wrap, dead_above, dead_below,
+                                   whole ? 0 : own - 1, whole ? words : own_words + 2, whole, stride,
+                                   ((whole ? words : own_words + 2) + LANES - 1) / LANES};
+            advance_tile(&t, pass % 2 ? present : next, memory, first, end, own, own_words,
+                         min(generations, total - pass * generations));
+            mem_fence(CLK_GLOBAL_MEM_FENCE);
+            atomic_inc(turns + DONE);
+        }
+        if (pass + 1 < passes && !await(turns, (pass + 1) * tiles, looks))
+            break;
+    }
+    if (atomic_inc(turns + LEFT) == items - 1) {
+        for (int i = 0; i < tiles; i++)
+            turns[PASS(i)] = 0;
+        turns[DONE] = turns[LEFT] = 0;
     }
 }

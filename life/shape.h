@@ -13,7 +13,7 @@
 /* X(key, meaning) */
 #define LIFE_SHAPE_KEYS(X)                                                                  \
     X(tile, "1: tile.cl (GPUs); 0: rows.cl (CPUs)")                                         \
-    X(generations, "generations a launch, at most")                                         \
+    X(generations, "generations a launch (rows.cl: a pass over the grid), at most")          \
     X(exchange, "several devices: launches between two exchanges of rows, at most")          \
     X(ternary, "three-input logic instructions: vpternlog, lop3")                           \
     X(block, "rows.cl: rows a level of the pipeline takes at a time")                       \
