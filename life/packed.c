@@ -13,7 +13,7 @@
 
 enum { SLOTS = 64 };         /* generations that are noted between looks at a device's sums */
 enum { MOST_PASSES = 1000 }; /* of a launch of rows.cl, */
-static const double most_cells = 2e9; /* and cells that it may compute, one pass more or less */
+static const double most_cells = 5e9; /* and cells that it may compute, one pass more or less */
 
 extern const unsigned char stdcl_kernel_life_rows_cl[], stdcl_kernel_life_tile_cl[],
     stdcl_kernel_life_count_cl[];

@@ -382,7 +382,7 @@ static inline int await(__global volatile int *turns, int tiles, long looks)
  * cores to sleep and wake them, which takes longer than a pass of a small grid. Of the items, as many as cores, each
  * takes the same tiles in every pass, which are in its core's cache, and then what others have left. It waits only
  * for tiles that are taken, thus for items at work, so that one which starts late holds nobody up; and if that takes
- * as long as some tiles do, it leaves the rest to them: the system may have put both on one core.
+ * as long as dozens of tiles do, it leaves the rest to them: the system may have put both on one core.
  * `tile_rows` rows of the strip belong to a line, `tile_words` words of a row to a column;
  * tile_words >= words: the whole width. `stride` is a multiple of LANES, at least LANES more than the
  * words of a tile. `memory` holds stride * (2 (BLOCK - 2) + 4 (generations + 1)) words and 2 LANES more.
@@ -396,7 +396,7 @@ __kernel void life_rows(__global ulong *present, __global ulong *next, __global 
 {
     const int tiles = columns * lines, passes = (total + generations - 1) / generations;
     const int whole = tile_words >= words;
-    const long looks = 8L * tile_rows * generations * min(tile_words, words) / LANES; /* of some ns each */
+    const long looks = 64L * tile_rows * generations * min(tile_words, words) / LANES; /* of some ns each */
 
     /* Rows begin LANES words into the memory, aligned; the pad before holds the first row's ghost. */
     memory += (-((size_t)memory / sizeof(ulong)) & (LANES - 1)) + LANES;
