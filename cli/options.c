@@ -112,10 +112,12 @@ int cli_read_natural(const char *text, uint64_t *value)
     return 0;
 }
 
-/* The option as a person types it, "--steps" or "-n". */
+/* The option as a person types it, "--steps", "-e" or "-n, --bodies". */
 static const char *label(const struct cli_option *option, char buffer[64])
 {
-    if (option->name)
+    if (option->name && option->letter)
+        snprintf(buffer, 64, "-%c, --%s", option->letter, option->name);
+    else if (option->name)
         snprintf(buffer, 64, "--%s", option->name);
     else
         snprintf(buffer, 64, "-%c", option->letter);

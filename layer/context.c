@@ -312,8 +312,13 @@ STDCL_API CLCONTEXT *clcontext_create(const char *platforms, int devtype, size_t
     size_t n = choose(platforms, (cl_device_type)(cl_uint)devtype, chosen);
     if (n == 0) {
         char *list = list_devices();
-        fail(ENODEV, 0, "clcontext_create: no device of type 0x%x matches \"%s\"; there are: %s",
-             (unsigned)devtype, platforms ? platforms : "", list ? list : "?");
+        const char *kind = (unsigned)devtype == CL_DEVICE_TYPE_ALL     ? "device"
+                           : devtype == CL_DEVICE_TYPE_CPU         ? "CPU"
+                           : devtype == CL_DEVICE_TYPE_GPU         ? "GPU"
+                           : devtype == CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
+                                                                   : "device of the types asked for";
+        fail(ENODEV, 0, "clcontext_create: no %s matches \"%s\"; there are: %s", kind, platforms ? platforms : "",
+             list ? list : "?");
         free(list);
     } else if (lock_key) {
         n = claim_devices(chosen, n, ndevmax ? ndevmax : 1, lock_key, &claims);
