@@ -312,7 +312,7 @@ STDCL_API CLCONTEXT *clcontext_create(const char *platforms, int devtype, size_t
     size_t n = choose(platforms, (cl_device_type)(cl_uint)devtype, chosen);
     if (n == 0) {
         char *list = list_devices();
-        const char *kind = (unsigned)devtype == CL_DEVICE_TYPE_ALL     ? "device"
+        const char *kind = (unsigned)devtype == CL_DEVICE_TYPE_ALL ? "device"
                            : devtype == CL_DEVICE_TYPE_CPU         ? "CPU"
                            : devtype == CL_DEVICE_TYPE_GPU         ? "GPU"
                            : devtype == CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"

@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 64 };         /* generations that are noted between looks at a device's sums */
-enum { MOST_PASSES = 1000 }; /* of a launch of rows.cl, */
-static const double most_cells = 5e9; /* and cells that it may compute, one pass more or less */
+enum { SLOTS = 64 }; /* generations that are noted between looks at a device's sums */
 
 extern const unsigned char stdcl_kernel_life_rows_cl[], stdcl_kernel_life_tile_cl[],
     stdcl_kernel_life_count_cl[];
@@ -72,11 +70,11 @@ static void set_halo(const life *lf, struct packed *p)
     }
 }
 
-/* Passes are shared out to the cores of one CPU without it going back to the host: as many as keep the launch to
- * some tens of milliseconds. */
+/* How many passes rows.cl makes in a launch: about as many as compute so many cells, in some tens of milliseconds. */
+enum { MOST_PASSES = 1000 };
 static void set_passes(const life *lf, struct packed *p)
 {
-    const double pass = (double)lf->width * (double)lf->height * p->generations;
+    const double most_cells = 5e9, pass = (double)lf->width * (double)lf->height * p->generations;
     p->passes = p->n > 1 || p->strip[0].shape.tile ? 1 : (int)fmin(MOST_PASSES, 1 + most_cells / pass);
 }
 

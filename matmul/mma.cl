@@ -61,7 +61,7 @@ static void plan_copies(int *offset, int *place, int copies, int step, int along
     }
 }
 
-/* An item's copies of a slice of which `left` exist along the depth, if not all: what does not exist becomes 0. */
+/* An item's copies of a slice that may be short, where `left` is left of the depth: what does not exist becomes 0. */
 static void copy_short(__local double *slot, __global const double *slice, int copies, int step, int along_k, int span,
                        int ld, int exist, int left, int thread)
 {

@@ -628,7 +628,7 @@ static void nbody_refuses_options(void **state)
         {"nbody --eps -0.1", "--eps: '-0.1' is not allowed"},
         {"nbody --eps inf", "--eps: 'inf'"},
         {"nbody -G 0", "--gravity: '0'"},
-        {"nbody -n 0", "--bodies: '0' is too small"},
+        {"nbody -n 0", "-n, --bodies: '0' is too small"},
         {"nbody -n -1", "--bodies: '-1' is negative"},
         {"nbody -n 1e30", "--bodies: '1e30' is too large"},
         {"nbody -n 18446744073709551616", "is too large"},
