@@ -8,7 +8,7 @@
  * medians, of times and of differences within a round. A batch is long enough for a sample of its launches
  * to be timed. Before anything is timed, the profile's counts are compared with the launches made.
  */
-#include "layer/internal.h"
+#include "core/internal.h"
 
 #include <math.h>
 #include <time.h>

@@ -5,7 +5,7 @@
 --   print(kernel{N = 4})                           its text, with env as the whole scope
 --
 -- A template becomes one Lua function that has every line where the template has it, so that Lua's own
--- messages carry the template's line. The same file is embedded in libstdcl, where layer/template.c
+-- messages carry the template's line. The same file is embedded in libstdcl, where template/template.c
 -- runs it: there is one grammar, docs/templates.md.
 -- SPDX-License-Identifier: MIT
 

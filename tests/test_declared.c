@@ -1,6 +1,6 @@
-/* How kernels are declared, as layer/declared.c reads it from sources: compared with what the compiler tells,
+/* How kernels are declared, as core/declared.c reads it from sources: compared with what the compiler tells,
  * where it tells, and with what must stay unknown. */
-#include "layer/internal.h"
+#include "core/internal.h"
 
 #include "check.h"
 
@@ -113,7 +113,7 @@ static void test_kernels_of_the_house(void **state)
 {
     (void)state;
     static const char *const files[] = {"kernels/basic.cl", "../gas/fused.cl", "../gas/sum.cl", "../gas/draw.cl",
-                                        "../layer/peak.cl"};
+                                        "../profile/peak.cl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char source[1 << 17];
         FILE *fp = fopen(files[i], "r");

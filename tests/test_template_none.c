@@ -3,7 +3,7 @@
  * defined, in the place of the library's.
  */
 #undef HAVE_LUAJIT
-#include "layer/template_lua.c"
+#include "template/template_lua.c"
 
 #include "check.h"
 

@@ -3,7 +3,7 @@
  * Trace files are read back with jansson. The overlap of devices is compared with a count over every single
  * nanosecond of made-up timelines.
  */
-#include "layer/profile.h" /* before cmocka, which has a `fail` of its own */
+#include "profile/profile.h" /* before cmocka, which has a `fail` of its own */
 
 #include "files.h"
 

@@ -3,7 +3,7 @@
  *
  * Started with words, the program is a child of its own test, which adds rows to the store.
  */
-#include "layer/tune.h" /* before cmocka, which has a `fail` of its own */
+#include "tune/tune.h" /* before cmocka, which has a `fail` of its own */
 
 #include "child.h"
 #include "files.h"

@@ -4,7 +4,7 @@
  * the template's name, or gives a text. With and without #line directives that is the same text, and a template
  * without Lua in it is its own text.
  */
-#include "layer/template.h"
+#include "template/template.h"
 
 #include "fuzz.h"
 

@@ -3,7 +3,7 @@
  * Sources carry #line directives. NVIDIA's compiler does not follow them: it says "<kernel>:12:5", counting
  * the lines of the text it was given. Such places are translated here as the preprocessor would have.
  */
-#include "internal.h"
+#include "core/internal.h"
 
 #define PLACE "<kernel>:"
 

@@ -8,7 +8,7 @@
  * Machines are noisy and shapes that compute nonsense are fast. So no candidate becomes the best before its
  * answer was verified, and before it was faster than the best once more, both measured in turns.
  */
-#include "tune.h"
+#include "tune/tune.h"
 
 #include <limits.h>
 #include <math.h>

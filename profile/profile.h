@@ -8,7 +8,7 @@
 #ifndef STDCL_PROFILE_H
 #define STDCL_PROFILE_H
 
-#include "internal.h"
+#include "core/internal.h"
 
 /* ---- timeline.c ---- */
 

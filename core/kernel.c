@@ -5,7 +5,7 @@
  * device's buffer at this moment. The public handle is the first device's cl_kernel, so that OpenCL's own
  * queries work on it; a table leads from the handle to the rest.
  */
-#include "internal.h"
+#include "core/internal.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * are added there and the event is gone, so that memory stays bounded however long a program runs. Device
  * clocks are set against the host's once, when profiling is turned on.
  */
-#include "profile.h"
+#include "profile/profile.h"
 
 #include <time.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
  * total first. Where the work of a launch was told, a line also says what share of the device's measured
  * peak it reached.
  */
-#include "profile.h"
+#include "profile/profile.h"
 
 #include <jansson.h>
 #include <locale.h>

@@ -4,7 +4,7 @@
  * not tell, the source is read (declared.c), and with STDCL_ARG_INFO=source in the environment always. The check
  * when an argument is set is two comparisons; nothing is left to do when the kernel is started.
  */
-#include "internal.h"
+#include "core/internal.h"
 
 #include <ctype.h>
 

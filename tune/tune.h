@@ -7,7 +7,7 @@
 #ifndef STDCL_TUNE_H
 #define STDCL_TUNE_H
 
-#include "internal.h"
+#include "core/internal.h"
 
 #include <jansson.h>
 

@@ -4,7 +4,7 @@
  * form that template_lua.c takes. Numbers are written in the "C" locale: a decimal comma would be two
  * values.
  */
-#include "template.h"
+#include "template/template.h"
 
 #include <locale.h>
 #include <math.h>

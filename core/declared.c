@@ -5,7 +5,7 @@
  * parenthesis that closes its parameters is looked at word by word. A word that is not OpenCL C's own may be a
  * macro or a typedef, and an argument that hangs on it stays unknown.
  */
-#include "internal.h"
+#include "core/internal.h"
 
 #include <ctype.h>
 

@@ -3,13 +3,13 @@
  * The limits by which a profile judges a kernel are measured, not read from a data sheet. Each figure is
  * the best of a few runs that together take some tens of milliseconds.
  */
-#include "profile.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <time.h>
 
-extern const unsigned char stdcl_kernel_layer_peak_cl[];
-extern const unsigned long stdcl_kernel_layer_peak_cl_size;
+extern const unsigned char stdcl_kernel_profile_peak_cl[];
+extern const unsigned long stdcl_kernel_profile_peak_cl_size;
 
 enum { RUNS = 5, MAX_WIDTH = 16 };
 
@@ -57,8 +57,8 @@ static cl_kernel open_kernel(const struct bench *b, const char *name, const stru
         snprintf(width, sizeof width, "%zu", v->width);
     snprintf(options, sizeof options, "-D V=%s%s -D CHAINS=%d%s", v->type, width, v->chains,
              v->element == 8 ? " -D DOUBLES" : "");
-    void *h = clopen_named(b->cp, "layer/peak.cl", (const char *)stdcl_kernel_layer_peak_cl,
-                           stdcl_kernel_layer_peak_cl_size, options, CLLD_NOW);
+    void *h = clopen_named(b->cp, "profile/peak.cl", (const char *)stdcl_kernel_profile_peak_cl,
+                           stdcl_kernel_profile_peak_cl_size, options, CLLD_NOW);
     return h ? clsym(b->cp, h, name, 0) : NULL;
 }
 

@@ -7,7 +7,7 @@
 #ifndef STDCL_TEMPLATE_H
 #define STDCL_TEMPLATE_H
 
-#include "internal.h"
+#include "core/internal.h"
 
 /* ---- template.c ---- */
 

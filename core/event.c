@@ -4,7 +4,7 @@
  * oldest first. Its queue runs in order, so waiting for the newest event of a list is waiting for all of
  * it. A list that nobody collects is trimmed from its old end as commands complete.
  */
-#include "internal.h"
+#include "core/internal.h"
 
 /* A list longer than this gives up its completed events; the number of launches after which an event
  * from CL_EVENT_NOWAIT may be gone although nobody waited. */

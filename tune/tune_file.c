@@ -5,7 +5,7 @@
  * whole or not at all. What is written appears as a whole, and a lock file beside it keeps two processes
  * from losing each other's rows.
  */
-#include "tune.h"
+#include "tune/tune.h"
 
 #include <ctype.h>
 #include <fcntl.h>

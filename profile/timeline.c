@@ -4,7 +4,7 @@
  * track per thread, each device of each context is a process with a track for kernels and one for
  * transfers. It is written as it goes, so that a long timeline needs no further memory.
  */
-#include "profile.h"
+#include "profile/profile.h"
 
 #include <jansson.h>
 #include <sys/stat.h>

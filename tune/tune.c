@@ -4,7 +4,7 @@
  * "family:NAME". The shipped files are read once; the user's again whenever it has changed, so that a
  * program that runs for days sees what `stdcl tune` finds meanwhile.
  */
-#include "tune.h"
+#include "tune/tune.h"
 
 #include <math.h>
 #include <sys/stat.h>

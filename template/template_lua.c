@@ -4,7 +4,7 @@
  * closed for each; what a template may call is in sandbox.lua. Instructions are counted by a hook, which
  * LuaJIT calls in interpreted code only, so that the compiler is off. Memory is counted by the allocator.
  */
-#include "template.h"
+#include "template/template.h"
 
 #ifdef HAVE_LUAJIT
 
@@ -14,8 +14,8 @@
 #include <lualib.h>
 #include <time.h>
 
-extern const unsigned char stdcl_kernel_lua_templet_lua[], stdcl_kernel_layer_sandbox_lua[];
-extern const unsigned long stdcl_kernel_lua_templet_lua_size, stdcl_kernel_layer_sandbox_lua_size;
+extern const unsigned char stdcl_kernel_lua_templet_lua[], stdcl_kernel_template_sandbox_lua[];
+extern const unsigned long stdcl_kernel_lua_templet_lua_size, stdcl_kernel_template_sandbox_lua_size;
 
 #define MOST_MEMORY ((size_t)1 << 30) /* bytes in the Lua state */
 #define MOST_INSTRUCTIONS 1000000000UL
@@ -158,7 +158,7 @@ static void load(lua_State *L, const unsigned char *code, size_t size, const cha
 /* Leaves two functions of sandbox.lua on the stack: prepare and expand. */
 static void load_templet(lua_State *L)
 {
-    load(L, stdcl_kernel_layer_sandbox_lua, stdcl_kernel_layer_sandbox_lua_size, "=sandbox");
+    load(L, stdcl_kernel_template_sandbox_lua, stdcl_kernel_template_sandbox_lua_size, "=sandbox");
     load(L, stdcl_kernel_lua_templet_lua, stdcl_kernel_lua_templet_lua_size, "=templet");
     lua_call(L, 0, 1);
     lua_call(L, 1, 2);

@@ -6,7 +6,7 @@
  * with its driver at the first transfer (a USE_HOST_PTR buffer that stays mapped): copies then run at the
  * full rate of the link and asynchronously, to every device.
  */
-#include "internal.h"
+#include "core/internal.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

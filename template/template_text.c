@@ -5,7 +5,7 @@
  * must not be in the middle of a line, in a comment (where a directive would not count) or after a
  * backslash (where it would end a macro): the correction then waits for the next line that may have it.
  */
-#include "template.h"
+#include "template/template.h"
 
 enum {
     MOST_TEXT = 256 << 20, /* no compiler takes as much */

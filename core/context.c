@@ -4,7 +4,7 @@
  * an in-order queue of its own: two devices of one OpenCL context were measured to exchange data a
  * thousand times slower than through pinned host memory, and they wait for each other.
  */
-#include "internal.h"
+#include "core/internal.h"
 
 #include <ctype.h>
 #include <fcntl.h>

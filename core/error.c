@@ -3,7 +3,7 @@
  * A failing call records its code, the OpenCL code behind it and one sentence, for the calling thread
  * alone. Nothing is printed unless STDCL_DEBUG=1 asks for it.
  */
-#include "internal.h"
+#include "core/internal.h"
 
 #include <unistd.h>
 
