@@ -5,9 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-const char *const life_engine_names[] = {"packed", "local", "global", "reference", NULL};
-const char *const life_bounds_names[] = {"torus", "plane", NULL};
-
 /* ---- Values that only this command has. ------------------------------------------------------ */
 
 /* One side: the first `length` characters. */

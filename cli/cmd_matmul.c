@@ -6,9 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *const matmul_precision_names[] = {"single", "double", NULL};
-const char *const matmul_trans_names[] = {"NN", "NT", "TN", "TT", NULL};
-
 enum { MOST_BLOCK = 1024 };
 
 static int check(struct matmul_job *job)

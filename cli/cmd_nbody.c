@@ -3,12 +3,6 @@
 
 #include <math.h>
 
-const char *const nbody_model_names[] = {"plummer", "uniform", "cold", "collision", "figure8",
-                                         "pythagorean", NULL};
-const char *const nbody_integrator_names[] = {"leapfrog", "hermite4", "taylor", NULL};
-const char *const nbody_precision_names[] = {"single", "double", NULL};
-const char *const nbody_kernel_names[] = {"tuned", "naive", "branchless", "tiled", NULL};
-
 static const char *const plane_names[] = {"xy", "xz", "yz", NULL};
 static const char *const colour_names[] = {"inferno", "magma", "viridis", "grey", NULL};
 

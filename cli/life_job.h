@@ -1,6 +1,7 @@
 /* life_job.h - what the files of `stdcl life` share.
  *
  *   cmd_life.c      the options, and the order in which things happen
+ *   life_names.c    names of engines and bounds
  *   life_grid.c     the grid: its size, its rule, and what lives on it at the start
  *   life_run.c      the loop: bursts of generations between visits to the outputs
  *   life_output.c   patterns, pictures, films, the table of populations

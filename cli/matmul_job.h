@@ -1,6 +1,7 @@
 /* matmul_job.h - what the files of `stdcl matmul` share.
  *
  *   cmd_matmul.c       the options, and the order in which things happen
+ *   matmul_names.c     names of precisions, and of what is transposed
  *   matmul_matrices.c  A, B and C: random or from .npy files
  *   matmul_run.c       one engine on them: verified, timed
  *   matmul_report.c    the report of one, of all, of a sweep; tables and plots as files

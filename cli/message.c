@@ -1,12 +1,11 @@
-/* message.c - what the command says when something is wrong, and memory that cannot be missing.
+/* message.c - what the command says when something is wrong.
  *
  * Every message is one sentence on stderr behind "stdcl NAME: ". Text may come from the command line
  * or from files, so control characters are replaced before they reach a terminal; newline and tab
  * stay, for a compiler's log.
+ * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
-
-#include <unistd.h>
 
 const char *cli_program = "stdcl";
 
@@ -65,37 +64,4 @@ void cli_warn(const char *format, ...)
     va_start(ap, format);
     say("warning: ", format, ap);
     va_end(ap);
-}
-
-static void *checked(void *memory, size_t count, size_t size)
-{
-    if (!memory) {
-        cli_failed("not enough memory for %zu x %zu bytes", count, size);
-        exit(CLI_FAILED);
-    }
-    return memory;
-}
-
-void *cli_alloc(size_t count, size_t size)
-{
-    return checked(calloc(count ? count : 1, size), count, size);
-}
-
-void *cli_realloc(void *old, size_t count, size_t size)
-{
-    size_t bytes;
-    if (__builtin_mul_overflow(count ? count : 1, size, &bytes))
-        return checked(NULL, count, size);
-    return checked(realloc(old, bytes), count, size);
-}
-
-int cli_memory_for(size_t count, size_t size, const char *what)
-{
-    const double need = (double)count * (double)size;
-    const double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    struct cli_text a, b;
-    if (have <= 0 || need <= have)
-        return CLI_DONE;
-    return cli_failed("%zu %s need %s of memory, and this machine has %s", count, what,
-                      cli_text_bytes(&a, need), cli_text_bytes(&b, have));
 }

@@ -1,6 +1,7 @@
 /* nbody_job.h - what the files of `stdcl nbody` share.
  *
  *   cmd_nbody.c     the options, and the order in which things happen
+ *   nbody_names.c   names of models, integrators, precisions and kernels
  *   nbody_bodies.c  the bodies: read or made; softening and step where none were asked for
  *   nbody_run.c     the loop: bursts of steps between visits to the outputs
  *   nbody_output.c  snapshots, pictures, films, the table of energies
