@@ -12,6 +12,7 @@
  * Output: a line a case of KEY=VALUE words, or with --json an object a line.
  * SPDX-License-Identifier: MIT
  */
+#include "core/clock.h"
 #include "gas/gas_ref.h"
 
 #include <math.h>
@@ -32,13 +33,6 @@ static struct {
 static CLCONTEXT *cp;
 static struct cldev_info info;
 static struct clpeak_info peak;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static _Noreturn void die(const char *what)
 {
@@ -95,10 +89,10 @@ static struct figure time_runs(struct figure f, const char *kernel, int (*run)(v
     if (run(arg) != 0)
         die(f.name);
     for (int k = 0; k < option.runs; k++) {
-        const double start = now();
+        const double start = seconds_now();
         if (run(arg) != 0)
             die(f.name);
-        f.seconds = fmin(f.seconds, now() - start);
+        f.seconds = fmin(f.seconds, seconds_now() - start);
     }
     /* Again with the device's time stamps, which cost the calls above something. */
     if (kernel && clprofile(cp, CLPROF_EVERY) == 0 && clprofile_reset(cp) == 0) {
@@ -134,15 +128,15 @@ static void take_turns(struct figure *f, int (*run)(void *), void *arg, struct f
         die("no runs");
     for (int k = 0; k < option.runs; k++) {
         for (int i = k; k % CALLS == 0 && i < option.runs && i < k + CALLS; i++) {
-            const double start = now();
+            const double start = seconds_now();
             if (run(arg) != 0)
                 die(f->name);
-            took[i] = now() - start;
+            took[i] = seconds_now() - start;
         }
-        const double start = now();
+        const double start = seconds_now();
         if (run_it(its) != 0)
             die(peer->name);
-        took[option.runs + k] = now() - start;
+        took[option.runs + k] = seconds_now() - start;
         if (k % CALLS == CALLS - 1)
             nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     }

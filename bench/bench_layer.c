@@ -7,11 +7,12 @@
  * and the memory of the process over many launches. Copies: clmsync against a raw copy from and to
  * pinned memory, and of a zero-copy block. Each answer is checked before it is timed; figures are medians.
  */
+#include "core/clock.h"
+
 #include <stdcl.h>
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef STDCL_COMMIT
@@ -59,13 +60,6 @@ static void must(cl_int err, const char *what)
         fprintf(stderr, "bench_layer: %s: %s\n", what, oclerror_str(err));
         exit(1);
     }
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static int by_value(const void *a, const void *b)
@@ -200,10 +194,10 @@ struct pair {
 
 static double time_batch(void (*call)(void), void (*end)(void))
 {
-    double start = now();
+    double start = seconds_now();
     for (int i = 0; i < BATCH; i++)
         call();
-    double seconds = (now() - start) / BATCH;
+    double seconds = (seconds_now() - start) / BATCH;
     end();
     return seconds;
 }
@@ -237,13 +231,13 @@ static struct pair compare(void (*by_raw)(void), void (*by_layer)(void), void (*
 /* The growth of the process in MiB over n launches, after the first tenth of them. */
 static double growth(void (*call)(void), int n, double *seconds)
 {
-    double before = 0, start = now();
+    double before = 0, start = seconds_now();
     for (int i = 0; i < n; i++) {
         if (i == n / 10)
             before = resident_mib();
         call();
     }
-    *seconds = (now() - start) / n;
+    *seconds = (seconds_now() - start) / n;
     double grown = resident_mib() - before;
     clwait(layer.cp, 0, CL_ALL_EVENT);
     return grown;
@@ -305,22 +299,22 @@ static void check_copy(const uint32_t *x, size_t size, uint32_t salt, const char
 
 static double time_raw_copy(const struct raw_copy *c, size_t size, int direction)
 {
-    double start = now();
+    double start = seconds_now();
     if (direction == CL_MEM_DEVICE)
         must(clEnqueueWriteBuffer(raw.queue, c->buffer, CL_TRUE, 0, size, c->host, 0, NULL, NULL),
              "clEnqueueWriteBuffer");
     else
         must(clEnqueueReadBuffer(raw.queue, c->buffer, CL_TRUE, 0, size, c->host, 0, NULL, NULL),
              "clEnqueueReadBuffer");
-    return now() - start;
+    return seconds_now() - start;
 }
 
 static double time_layer_copy(void *x, int direction)
 {
-    double start = now();
+    double start = seconds_now();
     if (clmsync(layer.cp, 0, x, direction | CL_EVENT_WAIT) != NULL)
         die("clmsync");
-    return now() - start;
+    return seconds_now() - start;
 }
 
 /* Seconds for `size` bytes in one direction, CL_MEM_DEVICE or CL_MEM_HOST. */
@@ -371,13 +365,13 @@ static double zero_copy(size_t size)
         die("no memory for the zero-copy block");
     clndrange_t all = clndrange_init1d(0, size / sizeof *x, 0);
     for (int i = 0; i < COPIES; i++) {
-        double start = now();
+        double start = seconds_now();
         clmsync(layer.cp, 0, x, CL_MEM_DEVICE);
-        t[i] = now() - start;
+        t[i] = seconds_now() - start;
         clforka(layer.cp, 0, layer.add, &all, CL_EVENT_WAIT, x, 1);
-        start = now();
+        start = seconds_now();
         clmsync(layer.cp, 0, x, CL_MEM_HOST);
-        t[i] += now() - start;
+        t[i] += seconds_now() - start;
         if (x[0] != i + 1 || x[size / sizeof *x - 1] != i + 1)
             die("a zero-copy block has the wrong contents");
     }

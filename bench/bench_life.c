@@ -16,12 +16,12 @@
  * Output: one line a case, "key=value" words, made to be grepped; after a sweep, the best shape once more.
  * SPDX-License-Identifier: MIT
  */
+#include "core/clock.h"
 #include "formats/life.h"
 #include "life/internal.h"
 #include "stdcl/life.h"
 
 #include <stdbool.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MAX_KEYS = 16, MAX_VALUES = 24, MAX_RUNS = 25, LINE = 512 };
@@ -34,19 +34,10 @@ struct options {
     bool plane, check, golly;
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Seconds of work of this process on all cores: what counts on a machine that others use too. */
 static double worked(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return 1e-9 * (double)ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static _Noreturn void die(const char *what)
@@ -119,19 +110,19 @@ static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine 
         die("stepping");
     /* As many generations as fit the time, by a first measurement. */
     unsigned long long n = o->generations, trial = n < 64 ? n : 64;
-    double start = now();
+    double start = seconds_now();
     if (life_step(lf, trial) < 0)
         die("stepping");
-    const double each = (now() - start) / (double)trial;
+    const double each = (seconds_now() - start) / (double)trial;
     if (each * (double)n > o->seconds)
         n = o->seconds / each > (double)trial ? (unsigned long long)(o->seconds / each) : trial;
     const uint64_t launches = life_launches(lf);
     for (unsigned r = 0; r < o->runs; r++) {
         const double before = worked();
-        start = now();
+        start = seconds_now();
         if (life_step(lf, n) < 0)
             die("stepping");
-        seconds[r] = now() - start;
+        seconds[r] = seconds_now() - start;
         if (r == 0 || worked() - before < cpu)
             cpu = worked() - before;
     }
@@ -176,10 +167,10 @@ static void run_golly(const struct options *o, size_t width, size_t height)
         die("a file for bgolly");
     for (int i = 0; i < 2; i++) {
         snprintf(command, sizeof command, "bgolly -q -q -m %llu '%s' >/dev/null 2>&1", i ? n : 0ULL, file);
-        const double start = now();
+        const double start = seconds_now();
         if (system(command) != 0)
             seconds[1] = 0;
-        seconds[i] = now() - start;
+        seconds[i] = seconds_now() - start;
     }
     printf("engine=bgolly size=%zux%zu bounds=%s generations=%llu best_Gcells_per_s=%.3f\n", width, height,
            o->plane ? "plane" : "torus", n,

@@ -6,9 +6,10 @@
  * microseconds per call, the least of all rounds, since what disturbs only adds. The kernel writes one number, so
  * the difference is what Lua adds. Goal: 2 us at most.
  */
+#include "core/clock.h"
+
 #include <stdcl.h>
 
-#include <time.h>
 
 enum { CALLS = 2000, ROUNDS = 15, KINDS = 4 };
 static const char *const kind_name[KINDS] = {"launch", "map", "fork", "sync"};
@@ -18,13 +19,6 @@ static _Noreturn void die(const char *what)
     const char *why = clerror();
     fprintf(stderr, "bench_lua: %s: %s\n", what, why ? why : "failed");
     exit(1);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* What is called, all on one device. */
@@ -110,12 +104,12 @@ static double measure(void (*call)(void), void (*end)(void))
 {
     double start = 0;
     for (int round = 0; round < 2; round++) {
-        start = now();
+        start = seconds_now();
         for (int i = 0; i < CALLS; i++)
             call();
         end();
     }
-    return (now() - start) / CALLS * 1e6;
+    return (seconds_now() - start) / CALLS * 1e6;
 }
 
 /* The same lines as bench_lua.lua prints. */

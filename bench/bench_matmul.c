@@ -15,12 +15,13 @@
  * Peers, when they are installed: OpenBLAS and CLBlast on CPUs, cuBLAS on NVIDIA GPUs.
  * SPDX-License-Identifier: MIT
  */
+#include "core/clock.h"
+
 #include <stdcl/matmul.h>
 
 #include <dlfcn.h>
 #include <math.h>
 #include <stdbool.h>
-#include <time.h>
 
 enum { RUNS = 5, MAX_SHAPES = 256, MAX_KEYS = 16, MAX_VALUES = 16 };
 
@@ -58,13 +59,6 @@ static void die(const char *what)
     const char *why = clerror();
     fprintf(stderr, "bench_matmul: %s%s%s\n", what, why ? ": " : "", why ? why : "");
     exit(1);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- Problems. -------------------------------------------------------------------------------- */
@@ -126,9 +120,9 @@ static size_t calibrate(const struct racer *r, double seconds)
 {
     r->run(r->arg, 1);
     for (size_t count = 1;; count *= 2) {
-        const double start = now();
+        const double start = seconds_now();
         r->run(r->arg, count);
-        const double took = now() - start;
+        const double took = seconds_now() - start;
         if (took > seconds / 3)
             return (size_t)fmax(1, (double)count * seconds / took);
     }
@@ -143,9 +137,9 @@ static void race(struct racer *racers, size_t n, double seconds)
         for (size_t i = 0; i < n; i++) {
             struct racer *r = &racers[i];
             r->run(r->arg, r->count);
-            const double start = now();
+            const double start = seconds_now();
             r->run(r->arg, r->count);
-            r->times[turn] = (now() - start) / (double)r->count;
+            r->times[turn] = (seconds_now() - start) / (double)r->count;
         }
     for (size_t i = 0; i < n; i++)
         qsort(racers[i].times, RUNS, sizeof *racers[i].times, ascending);

@@ -13,11 +13,11 @@
  * --sweep tries all combinations. Output: one line a case, "key=value" words, made to be grepped.
  * SPDX-License-Identifier: MIT
  */
+#include "core/clock.h"
 #include "stdcl/nbody.h"
 
 #include <math.h>
 #include <stdbool.h>
-#include <time.h>
 
 enum { SAMPLES = 64, RUNS = 5, MAX_KEYS = 16, MAX_VALUES = 16 };
 
@@ -28,13 +28,6 @@ struct options {
     bool peer, equal_masses;
     struct nbody_options engine;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static _Noreturn void die(const char *what)
 {
@@ -116,9 +109,9 @@ static void time_runs(void (*run)(void *arg, size_t count), void *arg, double se
     size_t count = 1;
     run(arg, 1);
     for (;;) {
-        const double start = now();
+        const double start = seconds_now();
         run(arg, count);
-        const double took = now() - start;
+        const double took = seconds_now() - start;
         if (took > seconds / 3) {
             count = (size_t)fmax(1, (double)count * seconds / took);
             break;
@@ -126,9 +119,9 @@ static void time_runs(void (*run)(void *arg, size_t count), void *arg, double se
         count *= 2;
     }
     for (int r = 0; r < RUNS; r++) {
-        const double start = now();
+        const double start = seconds_now();
         run(arg, count);
-        out[r] = (now() - start) / (double)count;
+        out[r] = (seconds_now() - start) / (double)count;
     }
     qsort(out, RUNS, sizeof *out, ascending);
 }

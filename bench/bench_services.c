@@ -9,9 +9,9 @@
  * to be timed. Before anything is timed, the profile's counts are compared with the launches made.
  */
 #include "core/internal.h"
+#include "core/clock.h"
 
 #include <math.h>
-#include <time.h>
 
 #ifndef STDCL_COMMIT
 #define STDCL_COMMIT "unknown"
@@ -23,13 +23,6 @@ static const char source[] = "__kernel void slow(__global uint *x, int rounds)\n
                              "{ uint v = x[get_global_id(0)];\n"
                              "  for (int r = 0; r < rounds; r++) v = v * 1664525u + 1013904223u;\n"
                              "  x[get_global_id(0)] = v; }\n";
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void die(const char *what)
 {
@@ -154,12 +147,12 @@ struct launches {
 static double time_of(const struct way *w, bool as_raw, bool each)
 {
     launch_layer(w, CL_EVENT_WAIT);
-    const double start = now();
+    const double start = seconds_now();
     if (as_raw)
         run_raw(each);
     else
         (each ? singles_layer : batch_layer)(w);
-    return (now() - start) / BATCH;
+    return (seconds_now() - start) / BATCH;
 }
 
 static struct launches compare(bool each, int rounds)
@@ -189,12 +182,12 @@ static struct launches compare(bool each, int rounds)
     __extension__({                                                                                          \
         double best_ = HUGE_VAL;                                                                             \
         for (int run_ = 0; run_ < 7; run_++) {                                                               \
-            double t_ = now();                                                                               \
+            double t_ = seconds_now();                                                                               \
             for (int i_ = 0; i_ < (calls); i_++) {                                                           \
                 statement;                                                                                   \
                 __asm__ volatile("" ::: "memory");                                                           \
             }                                                                                                \
-            best_ = fmin(best_, (now() - t_) / (calls));                                                     \
+            best_ = fmin(best_, (seconds_now() - t_) / (calls));                                                     \
         }                                                                                                    \
         best_;                                                                                               \
     })

@@ -11,6 +11,8 @@
 #ifndef STDCL_CLI_H
 #define STDCL_CLI_H
 
+#include "core/clock.h"
+
 #include <stdcl.h>
 
 #include <float.h>
@@ -329,9 +331,6 @@ void cli_progress_start(struct cli_progress *progress, const char *unit, double 
 void cli_progress_update(struct cli_progress *progress, double done, const char *note);
 void cli_progress_end(struct cli_progress *progress); /* wipes the line */
 void cli_progress_hide(void);                         /* before anything else is printed */
-
-/* Seconds of a clock that never jumps. */
-double cli_seconds(void);
 
 /* ---- Files. ---------------------------------------------------------------------------------- */
 

@@ -111,7 +111,7 @@ static int told(void *arg, uint64_t done)
 {
     struct gas_job *job = arg;
     struct cli_text rate;
-    const double seconds = cli_seconds() - job->progress.started;
+    const double seconds = seconds_now() - job->progress.started;
     cli_progress_update(&job->progress, (double)done,
                         seconds > 0 ? cli_text_rate(&rate, (double)done / seconds, "molecules/s") : NULL);
     return cli_interrupted();
@@ -156,10 +156,10 @@ static int measure(struct gas_job *job)
     cli_progress_start(&job->progress, "molecules", (double)job->n * (double)job->repeat, job->common.quiet);
     job->seconds = INFINITY;
     for (int i = 0; i < job->repeat && status == CLI_DONE; i++) {
-        const double start = cli_seconds();
+        const double start = seconds_now();
         if (gas_measure(job->gas, &job->energy) != 0)
             status = cli_interrupted() ? cli_interrupt_status(CLI_DONE) : cli_failed_call(NULL);
-        job->seconds = fmin(job->seconds, cli_seconds() - start);
+        job->seconds = fmin(job->seconds, seconds_now() - start);
     }
     cli_progress_end(&job->progress);
     return status;

@@ -192,14 +192,14 @@ static int search_one(struct tune_job *job, struct tune_search *s, double budget
 {
     struct cli_progress progress;
     struct watch watch = {job, s, &progress};
-    const double start = cli_seconds();
+    const double start = seconds_now();
     int status = CLI_DONE;
     cli_explain(&job->common, job->context, s->dev, s->before.source, s->before.shape);
     cli_progress_start(&progress, "shapes", 0, job->common.quiet);
     const int failed = cltune_search(s->kernel, job->context, s->dev, s->size, budget,
                                      (unsigned long)job->seed, told, &watch, &s->after, &s->rate_after);
     cli_progress_end(&progress);
-    s->seconds = cli_seconds() - start;
+    s->seconds = seconds_now() - start;
     s->outcome = failed ? TUNE_IMPOSSIBLE : TUNE_FOUND;
     if (failed) {
         const char *why = clerror();
@@ -214,12 +214,12 @@ static int search_one(struct tune_job *job, struct tune_search *s, double budget
 /* The time that is left is shared equally by the searches that are left. */
 static int search_all(struct tune_job *job)
 {
-    const double start = cli_seconds(), budget = 60 * job->minutes;
+    const double start = seconds_now(), budget = 60 * job->minutes;
     int status = CLI_DONE;
     bool any = false;
     cli_interrupt_catch();
     for (size_t i = 0; i < job->searches && !cli_interrupted(); i++) {
-        const double left = budget - (cli_seconds() - start);
+        const double left = budget - (seconds_now() - start);
         const int one = search_one(job, &job->search[i], fmax(0, left / (double)(job->searches - i)));
         status = status == CLI_DONE ? one : status;
         any = any || job->search[i].outcome == TUNE_FOUND;

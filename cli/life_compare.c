@@ -25,10 +25,10 @@ static int same_cells(const struct life_cells *a, const struct life_cells *b)
 static int time_engine(life *lf, struct result *r)
 {
     for (r->generations = 1;; r->generations *= 2) {
-        const double start = cli_seconds();
+        const double start = seconds_now();
         if (life_step(lf, r->generations) < 0)
             return -1;
-        r->seconds = cli_seconds() - start;
+        r->seconds = seconds_now() - start;
         if (r->seconds >= TIMED_SECONDS || cli_interrupted())
             return 0;
     }

@@ -48,11 +48,11 @@ static int step(struct life_job *job, uint64_t n)
     int status = CLI_DONE;
     while (n && status == CLI_DONE) {
         const uint64_t now = table && n > TRACED ? TRACED : n;
-        const double start = cli_seconds();
+        const double start = seconds_now();
         if ((table ? life_trace(job->engine_of_run, (size_t)now, sample)
                    : life_step(job->engine_of_run, now)) < 0)
             return cli_failed_call(NULL);
-        job->seconds += cli_seconds() - start;
+        job->seconds += seconds_now() - start;
         for (uint64_t i = 0; table && i < now && status == CLI_DONE; i++)
             status = life_output_row(job, &sample[i]);
         n -= now;
@@ -68,9 +68,9 @@ static int run_generations(struct life_job *job, struct cli_progress *progress)
         uint64_t n = job->generations - at < burst ? job->generations - at : burst;
         if (job->frames_done < job->frames && frame_generation(job, job->frames_done) - at < n)
             n = frame_generation(job, job->frames_done) - at;
-        const double start = cli_seconds();
+        const double start = seconds_now();
         status = step(job, n);
-        const double took = cli_seconds() - start;
+        const double took = seconds_now() - start;
         at += n;
         if (status == CLI_DONE)
             status = due_frames(job);
@@ -103,11 +103,11 @@ static int watch(void *arg, const struct life_sample *sample)
 static int run_until_stable(struct life_job *job, struct cli_progress *progress)
 {
     struct watcher w = {job, progress, CLI_DONE};
-    const double start = cli_seconds();
+    const double start = seconds_now();
     if (life_until_stable(job->engine_of_run, job->generations, &job->period, &job->period_generation, watch,
                           &w) < 0)
         return w.status == CLI_DONE ? cli_failed_call(NULL) : w.status;
-    job->seconds = cli_seconds() - start;
+    job->seconds = seconds_now() - start;
     return w.status;
 }
 

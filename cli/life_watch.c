@@ -261,7 +261,7 @@ static void listen_until(struct view *v, double time)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     do {
-        const double left = time - cli_seconds();
+        const double left = time - seconds_now();
         if (poll(&input, 1, left > 0 ? (int)(1000 * left) : 0) > 0) {
             char keys[64];
             const ssize_t n = read(STDIN_FILENO, keys, sizeof keys);
@@ -275,7 +275,7 @@ static void listen_until(struct view *v, double time)
                 press(v, keys[i]);
             }
         }
-    } while (!v->quit && !cli_interrupted() && cli_seconds() < time);
+    } while (!v->quit && !cli_interrupted() && seconds_now() < time);
 }
 
 /* ---- The loop. ------------------------------------------------------------------------------- */
@@ -297,7 +297,7 @@ static uint64_t due(struct view *v)
 static int go_on(struct view *v, uint64_t n)
 {
     struct life_job *job = v->job;
-    const double start = cli_seconds();
+    const double start = seconds_now();
     int status = CLI_DONE;
     if (life_output_has(job, LIFE_OUTPUT_TABLE)) {
         for (; n && status == CLI_DONE; n--) {
@@ -308,9 +308,9 @@ static int go_on(struct view *v, uint64_t n)
     } else if (life_step(job->engine_of_run, n) < 0) {
         status = cli_failed_call(NULL);
     }
-    job->seconds += cli_seconds() - start;
+    job->seconds += seconds_now() - start;
     /* A speed that the device does not reach would leave no time for keys. */
-    if (v->speed > 0 && cli_seconds() - start > 3 * FRAME_SECONDS)
+    if (v->speed > 0 && seconds_now() - start > 3 * FRAME_SECONDS)
         v->speed--;
     return status;
 }
@@ -325,7 +325,7 @@ int life_job_watch(struct life_job *job)
     v.x = ((long long)job->size.width - dots_across(&v)) / 2;
     v.y = ((long long)job->size.height - dots_down(&v)) / 2;
     while (status == CLI_DONE && !v.quit && !cli_interrupted()) {
-        const double next = cli_seconds() + FRAME_SECONDS;
+        const double next = seconds_now() + FRAME_SECONDS;
         const uint64_t n = due(&v);
         if (n)
             status = go_on(&v, n);

@@ -22,7 +22,7 @@ struct runner {
 static int tell(void *arg, double share)
 {
     struct matmul_job *job = arg;
-    const double elapsed = cli_seconds() - job->started;
+    const double elapsed = seconds_now() - job->started;
     cli_progress_update(&job->progress, 100 * share, NULL);
     if (job->limit > 0 && elapsed > 0.5 && elapsed / share > job->limit)
         job->timed_out = true;
@@ -32,7 +32,7 @@ static int tell(void *arg, double share)
 static int run_once(struct runner *r)
 {
     struct matmul_job *job = r->job;
-    job->started = cli_seconds();
+    job->started = seconds_now();
     if (r->resident)
         return matmul_compute(r->mm, job->alpha, job->beta);
     return matmul_multiply(r->mm, job->stored, job->m, job->n, job->k, job->alpha, job->a, job->lda, job->b, job->ldb,
@@ -68,10 +68,10 @@ static int measure(struct runner *r, double *seconds)
     for (size_t run = 0; run < (job->repeat ? job->repeat : MOST_RUNS); run++) {
         if (reset(r) != 0)
             return -1;
-        const double start = cli_seconds();
+        const double start = seconds_now();
         if (run_once(r) != 0)
             return -1;
-        const double took = cli_seconds() - start;
+        const double took = seconds_now() - start;
         *seconds = took < *seconds ? took : *seconds;
         spent += took;
         if (cli_interrupted() || (!job->repeat && spent >= ENOUGH))
@@ -101,8 +101,8 @@ static double measure_devices(struct runner *r)
     CLCONTEXT *cp = r->job->context;
     if (!cp || r->job->common.profile.wanted || r->job->common.trace || clprofile(cp, CLPROF_EVERY) != 0) /* the user's profile is not to be mixed up */
         return 0;
-    const double start = cli_seconds();
-    for (int run = 0; run < MOST_RUNS && !cli_interrupted() && (run == 0 || cli_seconds() - start < ENOUGH / 2); run++) {
+    const double start = seconds_now();
+    for (int run = 0; run < MOST_RUNS && !cli_interrupted() && (run == 0 || seconds_now() - start < ENOUGH / 2); run++) {
         clprofile_reset(cp);
         if (reset(r) != 0 || run_once(r) != 0)
             break;
@@ -127,10 +127,10 @@ static double peak_of(const struct matmul_job *job, enum matmul_kind kind)
 static int verify_and_measure(struct runner *r, struct matmul_outcome *o)
 {
     struct matmul_job *job = r->job;
-    const double start = cli_seconds();
+    const double start = seconds_now();
     if (reset(r) != 0 || run_once(r) != 0)
         return -1;
-    const double first = cli_seconds() - start;
+    const double first = seconds_now() - start;
     if (r->resident && matmul_result(r->mm, job->c, job->n) != 0)
         return -1;
     o->error = matmul_error((enum matmul_precision)job->precision, job->stored, job->m, job->n, job->k, job->alpha, job->a,

@@ -62,11 +62,11 @@ static int step_engine(struct nbody_job *job, size_t step, size_t burst, double 
     if (step + burst == job->total && job->last_dt != job->dt &&
         nbody_set_dt(job->engine, job->last_dt) < 0)
         return cli_failed_call(NULL);
-    const double start = cli_seconds();
+    const double start = seconds_now();
     clprofile_begin(job->context, "steps");
     const int failed = nbody_step(job->engine, burst);
     clprofile_end(job->context);
-    *seconds = cli_seconds() - start;
+    *seconds = seconds_now() - start;
     job->seconds += *seconds;
     return failed < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }

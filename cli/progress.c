@@ -8,19 +8,11 @@
 #include "cli.h"
 
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BAR = 20 };
 static const double REDRAW_SECONDS = 0.1;
 static bool line_is_drawn;
-
-double cli_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static size_t terminal_width(void)
 {
@@ -34,7 +26,7 @@ void cli_progress_start(struct cli_progress *p, const char *unit, double total, 
 {
     const char *terminal = getenv("TERM");
     const bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
-    *p = (struct cli_progress){.unit = unit, .total = total, .started = cli_seconds()};
+    *p = (struct cli_progress){.unit = unit, .total = total, .started = seconds_now()};
     p->visible = !quiet && !dumb && isatty(STDERR_FILENO);
 }
 
@@ -90,7 +82,7 @@ void cli_progress_update(struct cli_progress *p, double done, const char *note)
 {
     if (!p->visible)
         return;
-    const double now = cli_seconds();
+    const double now = seconds_now();
     if (now - p->drawn < REDRAW_SECONDS)
         return;
     p->drawn = now;

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 
+#include "core/args.h"
 #include "stdcl/gas.h"
 
 enum {
@@ -79,17 +80,6 @@ int gas_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t
 int gas_kernels_open(struct kernels *k, const char *name, unsigned sources, const char *options,
                      const clvalue_t *values);
 void gas_kernels_close(struct kernels *k);
-
-/* Kernel arguments, as clforkv takes them. */
-#define VALUE_ARG(v)                                                                                         \
-    {                                                                                                        \
-        .size = sizeof(v), .kind = STDCL_VALUE, .value = &(v)                                                \
-    }
-#define BLOCK_ARG(p)                                                                                         \
-    {                                                                                                        \
-        .size = sizeof(void *), .kind = STDCL_GLOBAL, .value = &(p)                                          \
-    }
-#define COUNT_OF(array) ((cl_uint)(sizeof(array) / sizeof *(array)))
 
 /* ---- order.c ---------------------------------------------------------------------------------- */
 

@@ -4,11 +4,12 @@
  * energy plain C computes in the same order. No shape of these may change a single bit.
  * SPDX-License-Identifier: MIT
  */
-#include "gas/gas_ref.h"
 #include "gas/engine.h"
+#include "gas/gas_ref.h"
+
+#include "core/clock.h"
 
 #include <math.h>
-#include <time.h>
 
 #define VALUES(name, ...) static const int name##_values[] = {__VA_ARGS__};
 VALUES(group, 1, 32, 64, 128, 256, 512)
@@ -170,13 +171,6 @@ static int verify(void *problem, const char *shape)
     return 0;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A run is one sum; enough of them for 50 ms. */
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
@@ -185,11 +179,11 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
     if (use(p, shape, p->n) != 0 || run(p, &result) != 0)
         return -1;
     for (size_t runs = 1; took < 0.05; runs *= 2) {
-        const double start = now();
+        const double start = seconds_now();
         for (size_t k = 0; k < runs; k++)
             if (run(p, &result) != 0)
                 return -1;
-        took = now() - start;
+        took = seconds_now() - start;
         *seconds = took / (double)runs;
     }
     *work = (double)p->n;

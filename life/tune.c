@@ -6,12 +6,13 @@
  */
 #include "life/shape.h"
 
+#include "core/clock.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- Knobs: every key of a shape that matters to speed. -------------------------------------- */
 
@@ -116,13 +117,6 @@ static int verify(void *problem, const char *shape)
     return use(p, shape) < 0 ? -1 : life_verify(p->lf);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A run is a hundred generations; enough of them for 50 ms. */
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
@@ -132,10 +126,10 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
         return -1;
     double took = 0;
     for (uint64_t runs = 1; took < 0.05; runs *= 2) {
-        const double start = now();
+        const double start = seconds_now();
         if (life_step(p->lf, runs * GENERATIONS) < 0)
             return -1;
-        took = now() - start;
+        took = seconds_now() - start;
         *seconds = took / (double)runs;
     }
     *work = (double)p->side * (double)p->side * GENERATIONS;

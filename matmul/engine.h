@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "core/args.h"
 #include "stdcl/matmul.h"
 
 /* ---- Products. -------------------------------------------------------------------------------- */
@@ -153,18 +154,6 @@ struct matmul {
     bool loaded, has_result;       /* between matmul_load and the next */
     struct host_product held;      /* what was loaded; c: own memory when the host computes */
 };
-
-/* Kernel arguments, as clforkv takes them. A number of the engine's precision stands in storage that
- * REAL_NUMBER declares. */
-#define VALUE_ARG(v) {.size = sizeof(v), .kind = STDCL_VALUE, .value = &(v)}
-#define BLOCK_ARG(p) {.size = sizeof(void *), .kind = STDCL_GLOBAL, .value = &(p)}
-#define REAL_NUMBER(name, v)   \
-    const double name = (v);   \
-    const float name##_single = (float)name
-#define REAL_ARG(mm, name)                          \
-    {.size = (mm)->real, .kind = STDCL_VALUE,       \
-     .value = (mm)->real == sizeof(float) ? (const void *)&name##_single : &name}
-#define COUNT_OF(array) ((cl_uint)(sizeof(array) / sizeof *(array)))
 
 static inline struct stdcl_arg operand_arg(const struct operand *o)
 {

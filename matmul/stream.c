@@ -14,6 +14,8 @@
  */
 #include "matmul/engine.h"
 
+#include "core/clock.h"
+
 #include <stdatomic.h>
 #include <time.h>
 
@@ -57,13 +59,6 @@ static bool go_on(struct worker *w, double work)
     return !atomic_load(&s->stop);
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- Where the arrays are. -------------------------------------------------------------------- */
 
 static int run_in_place(struct worker *w, const struct host_product *h)
@@ -87,7 +82,7 @@ static int run_slabs(struct worker *w, const struct host_product *h)
     const double row_work = (double)h->n * (double)h->k;
     size_t rows = w->s->mm->progress ? (size_t)(SLAB_WORK / row_work) / 64 * 64 + 64 : h->m;
     for (size_t i = 0; i < h->m;) {
-        const double start = seconds();
+        const double start = seconds_now();
         const struct host_product slab = 
             matmul_piece(w->s->mm, h, (struct area){i, smaller(rows, h->m - i), 0, h->n});
         if (run_in_place(w, &slab) != 0)
@@ -95,7 +90,7 @@ static int run_slabs(struct worker *w, const struct host_product *h)
         if (!go_on(w, (double)slab.m * row_work))
             return 0;
         i += slab.m;
-        if (seconds() - start < SLAB_SECONDS / 2)
+        if (seconds_now() - start < SLAB_SECONDS / 2)
             rows *= 2;
     }
     return 0;

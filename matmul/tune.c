@@ -6,7 +6,8 @@
  */
 #include "matmul/engine.h"
 
-#include <time.h>
+#include "core/clock.h"
+
 
 /* clang-format off */
 #define VALUES(name, ...) static const int name##_values[] = {__VA_ARGS__};
@@ -141,13 +142,6 @@ static int verify(void *problem, const char *shape)
     return clerror_set(EDOM, "matmul: shape %s: the product is off by %.1e", shape, error);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Enough products in a row for 50 ms. */
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
@@ -156,13 +150,13 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
         return -1;
     double took = 0;
     for (size_t count = 1; took < 0.05; count *= 2) {
-        const double start = now();
+        const double start = seconds_now();
         for (size_t i = 0; i < count; i++)
             if (product(p) != 0)
                 return -1;
         if (clwait(p->ctx, 0, CL_KERNEL_EVENT) == (cl_event)-1)
             return -1;
-        took = now() - start;
+        took = seconds_now() - start;
         *seconds = took / (double)count;
     }
     *work = 2 * (double)p->n * (double)p->n * (double)p->n;

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 
+#include "core/args.h"
 #include "stdcl/nbody.h"
 
 /* ---- shape.c ---------------------------------------------------------------------------------- */
@@ -165,26 +166,6 @@ static inline void real_put(const struct nbody *nb, void *array, size_t k, doubl
     else
         ((double *)array)[k] = value;
 }
-
-/* Kernel arguments, as clforkv takes them. REAL_ARG: a number of the engine's precision, whose storage
- * `name` REAL_NUMBER has declared. */
-#define VALUE_ARG(v)                                                                                         \
-    {                                                                                                        \
-        .size = sizeof(v), .kind = STDCL_VALUE, .value = &(v)                                                \
-    }
-#define BLOCK_ARG(p)                                                                                         \
-    {                                                                                                        \
-        .size = sizeof(void *), .kind = STDCL_GLOBAL, .value = &(p)                                          \
-    }
-#define REAL_NUMBER(name, v)                                                                                 \
-    const double name = (v);                                                                                 \
-    const float name##_single = (float)name
-#define REAL_ARG(nb, name)                                                                                   \
-    {                                                                                                        \
-        .size = (nb)->real, .kind = STDCL_VALUE,                                                             \
-        .value = (nb)->real == sizeof(float) ? (const void *)&name##_single : &name                          \
-    }
-#define COUNT_OF(array) ((cl_uint)(sizeof(array) / sizeof *(array)))
 
 /* ---- device.c --------------------------------------------------------------------------------- */
 

@@ -9,8 +9,9 @@
  */
 #include "nbody/engine.h"
 
+#include "core/clock.h"
+
 #include <math.h>
-#include <time.h>
 
 /* ---- Handing round. --------------------------------------------------------------------------- */
 
@@ -120,13 +121,6 @@ static void divide(struct nbody *nb, const double *weight)
 
 /* ---- How fast is a device? -------------------------------------------------------------------- */
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool one_model(const struct cldev_info *info, cl_uint ndev)
 {
     for (cl_uint d = 1; d < ndev; d++)
@@ -149,9 +143,9 @@ static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options 
     trial.ctx = clcontext_create_from(&id, 1);
     nbody *one = trial.ctx ? nbody_create(&trial, n, mass, pos, vel) : NULL;
     if (one && nbody_step(one, 1) == 0) {
-        const double start = seconds();
+        const double start = seconds_now();
         if (nbody_step(one, 1) == 0)
-            rate = (double)n * (double)n / (seconds() - start);
+            rate = (double)n * (double)n / (seconds_now() - start);
     }
     nbody_free(one);
     if (trial.ctx)

@@ -7,8 +7,9 @@
  */
 #include "nbody/engine.h"
 
+#include "core/clock.h"
+
 #include <math.h>
-#include <time.h>
 
 static size_t round_up(size_t n, size_t to)
 {
@@ -176,16 +177,14 @@ static int wait_all(struct nbody *nb)
 
 int nbody_measure(nbody *nb, size_t times, double *seconds)
 {
-    struct timespec start, end;
     if (nbody_integrate_prime(nb) != 0 || wait_all(nb) != 0)
         return -1;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    const double start = seconds_now();
     for (size_t k = 0; k < times; k++)
         if (nbody_forces_evaluate(nb, uses_jerks(nb) ? JERKS : FORCES) != 0)
             return -1;
     if (wait_all(nb) != 0)
         return -1;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    *seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    *seconds = seconds_now() - start;
     return 0;
 }

@@ -6,8 +6,9 @@
  */
 #include "nbody/engine.h"
 
+#include "core/clock.h"
+
 #include <math.h>
-#include <time.h>
 
 enum { SAMPLES = 64 };
 
@@ -204,13 +205,6 @@ static int verify(void *problem, const char *shape)
     return 0;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A run is one step; enough of them for 50 ms. */
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
@@ -220,10 +214,10 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
         return -1;
     double took = 0;
     for (size_t steps = 1; took < 0.05; steps *= 2) {
-        const double start = now();
+        const double start = seconds_now();
         if (nbody_step(nb, steps) != 0)
             return -1;
-        took = now() - start;
+        took = seconds_now() - start;
         *seconds = took / (double)steps;
     }
     *work = (double)p->n * (double)p->n;

@@ -5,20 +5,14 @@
  */
 #include "profile/profile.h"
 
+#include "core/clock.h"
+
 #include <math.h>
-#include <time.h>
 
 extern const unsigned char stdcl_kernel_profile_peak_cl[];
 extern const unsigned long stdcl_kernel_profile_peak_cl_size;
 
 enum { RUNS = 5, MAX_WIDTH = 16 };
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* A context of its own, so that measuring stays out of the caller's profile and lists. */
 struct bench {
@@ -68,10 +62,10 @@ static double best_time(const struct bench *b, cl_kernel k, size_t items, size_t
     clndrange_t ndr = clndrange_init1d(0, items, group);
     double best = -1;
     for (int i = 0; i < RUNS + 1; i++) { /* the first warms up */
-        double t = seconds();
+        double t = seconds_now();
         if (clfork(b->cp, 0, k, &ndr, CL_EVENT_WAIT) == CL_FAILED)
             return -1;
-        t = seconds() - t;
+        t = seconds_now() - t;
         if (i > 0 && (best < 0 || t < best))
             best = t;
     }

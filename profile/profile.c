@@ -6,7 +6,8 @@
  */
 #include "profile/profile.h"
 
-#include <time.h>
+#include "core/clock.h"
+
 #include <unistd.h>
 
 enum { MAX_DEPTH = 16, MAX_FINISHED_SPANS = 1 << 20 };
@@ -17,13 +18,6 @@ static struct profile *all_profiles;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t serials;
 static uint64_t time_zero; /* of timelines: when the first profile was made */
-
-uint64_t profile_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* Waits for all commands of a context and adds them up. */
 void profile_harvest(CLCONTEXT *cp)
@@ -182,7 +176,7 @@ static struct profile *profile_new(CLCONTEXT *cp)
         return NULL;
     }
     pthread_mutex_lock(&all_lock);
-    time_zero = time_zero ? time_zero : profile_clock();
+    time_zero = time_zero ? time_zero : ns_now();
     p->serial = ++serials;
     while (*link)
         link = &(*link)->next;
@@ -202,7 +196,7 @@ static int64_t clock_offset(const struct device *d)
         if (clEnqueueMarkerWithWaitList(d->queue, 0, NULL, &ev) != CL_SUCCESS)
             break;
         clWaitForEvents(1, &ev);
-        int64_t now = (int64_t)profile_clock();
+        int64_t now = (int64_t)ns_now();
         if (clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS &&
             now - (int64_t)end < best)
             best = now - (int64_t)end;
@@ -445,7 +439,7 @@ STDCL_API void clprofile_begin(CLCONTEXT *cp, const char *name)
     open_phase[level].name = timeline_name(p->timeline, name);
     pthread_mutex_unlock(&p->lock);
     open_phase[level].serial = p->serial;
-    open_phase[level].start = profile_clock();
+    open_phase[level].start = ns_now();
 }
 
 /* The context may be gone by now, so its profile is looked for by number. */
@@ -454,7 +448,7 @@ STDCL_API void clprofile_end(CLCONTEXT *cp)
     (void)cp;
     if (depth == 0 || --depth >= MAX_DEPTH || !open_phase[depth].serial)
         return;
-    uint64_t end = profile_clock();
+    uint64_t end = ns_now();
     thread_number = thread_number ? thread_number : atomic_fetch_add(&threads, 1) + 1;
     pthread_mutex_lock(&all_lock);
     struct profile *p = all_profiles;

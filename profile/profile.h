@@ -96,9 +96,6 @@ struct profile {
     struct timeline *timeline;
 };
 
-/* The host's monotonic clock, ns. */
-uint64_t profile_clock(void);
-
 /* Waits for all commands of a context and adds them up. */
 void profile_harvest(CLCONTEXT *cp);
 

@@ -6,13 +6,14 @@
  */
 #include "template/template.h"
 
+#include "core/clock.h"
+
 #ifdef HAVE_LUAJIT
 
 #include <lauxlib.h>
 #include <lua.h>
 #include <luajit.h>
 #include <lualib.h>
-#include <time.h>
 
 extern const unsigned char stdcl_kernel_lua_templet_lua[], stdcl_kernel_template_sandbox_lua[];
 extern const unsigned long stdcl_kernel_lua_templet_lua_size, stdcl_kernel_template_sandbox_lua_size;
@@ -58,9 +59,7 @@ static struct expansion *expansion_of(lua_State *L)
 
 static double thread_seconds(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return 1e-9 * (double)ns_of_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* The line of the template that is being run, or 0. */

@@ -12,6 +12,8 @@
 #ifndef CHECK_H
 #define CHECK_H
 
+#include "core/clock.h"
+
 #include <stdcl.h>
 
 #include <setjmp.h>
@@ -19,7 +21,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -114,13 +115,6 @@ static inline cl_int event_status(cl_event ev)
     cl_int status = 0;
     cl_int err = clGetEventInfo(ev, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
     return err == CL_SUCCESS ? status : err;
-}
-
-static inline double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* A kernel of kernels/basic.cl, whose program is opened once per context and stays open. */

@@ -10,9 +10,10 @@
  */
 #include "tune/tune.h"
 
+#include "core/clock.h"
+
 #include <limits.h>
 #include <math.h>
-#include <time.h>
 
 enum { MAX_KNOBS = 32, MAX_VALUES = 32, RUNS = 3, TURNS = 3, LAST_TURNS = 7, SEEN_SLOTS = 1 << 14 };
 static const double BETTER = 1.01;      /* less is noise */
@@ -43,13 +44,6 @@ struct search {
     size_t nseen;
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* splitmix64 (Steele, Lea & Flood 2014). */
 static uint64_t draw(struct search *s)
 {
@@ -62,13 +56,13 @@ static uint64_t draw(struct search *s)
 /* Whether there is no time for one more candidate as long as the longest, and the playoff. */
 static bool over(const struct search *s, double share)
 {
-    return s->stopped || now() - s->start + 2 * s->longest > share * s->progress.budget ||
+    return s->stopped || seconds_now() - s->start + 2 * s->longest > share * s->progress.budget ||
            s->nseen > SEEN_SLOTS / 2;
 }
 
 static void tell(struct search *s)
 {
-    s->progress.elapsed = now() - s->start;
+    s->progress.elapsed = seconds_now() - s->start;
     s->progress.first_rate = s->first.rate;
     s->progress.first_shape = s->first.shape;
     s->progress.best_rate = s->best.rate;
@@ -166,7 +160,7 @@ static bool try_candidate(struct search *s, const size_t *index)
     write_shape(s, &c);
     if (!is_new(s, c.shape))
         return false;
-    const double began = now();
+    const double began = seconds_now();
     bool better = false;
     s->progress.tried++;
     if (!s->kernel->allowed || s->kernel->allowed(s->problem, c.shape) == 0)
@@ -177,7 +171,7 @@ static bool try_candidate(struct search *s, const size_t *index)
         s->best = c;
     if (s->progress.tried == 1)
         s->first.rate = s->best.rate;
-    s->longest = fmax(s->longest, now() - began);
+    s->longest = fmax(s->longest, seconds_now() - began);
     tell(s);
     return better;
 }
@@ -343,7 +337,7 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
     int status = s && seen ? 0 : fail(ENOMEM, 0, "cltune_search: no memory on the host");
     if (status == 0) {
         *s = (struct search){.kernel = kernel,
-                             .start = now(),
+                             .start = seconds_now(),
                              .random = seed,
                              .told = told,
                              .arg = arg,

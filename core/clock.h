@@ -1,0 +1,29 @@
+/* clock.h - the one clock by which this repository measures: time that passes and never steps back.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLOCK_H
+#define STDCL_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Nanoseconds of another clock, such as the time that a thread has worked. */
+static inline uint64_t ns_of_clock(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Since some moment of the past. */
+static inline uint64_t ns_now(void)
+{
+    return ns_of_clock(CLOCK_MONOTONIC);
+}
+
+static inline double seconds_now(void)
+{
+    return 1e-9 * (double)ns_now();
+}
+
+#endif
