@@ -69,14 +69,15 @@ static bool is_binary(const char *data, size_t size)
     return version && memmem(version, size - (size_t)(version - data), "\n.target ", 9);
 }
 
-/* The source with a first line that names it. */
-static char *with_line(const char *name, const char *source, size_t size)
+/* The source behind `before` and a line that names it. */
+static char *with_line(const char *name, const char *before, const char *source, size_t size)
 {
     char *text = NULL;
     size_t length = 0;
     FILE *fp = open_memstream(&text, &length);
     if (!fp)
         return NULL;
+    fputs(before, fp);
     fputs("#line 1 \"", fp);
     for (const char *c = name; *c; c++) {
         if (*c == '"' || *c == '\\')
@@ -90,10 +91,11 @@ static char *with_line(const char *name, const char *source, size_t size)
     return text;
 }
 
-static bool part_of_source(struct part *p, const char *name, const char *source, size_t size, cl_uint ndev)
+static bool part_of_source(struct part *p, const char *name, const char *before, const char *source, size_t size,
+                           cl_uint ndev)
 {
     p->name = strdup(name);
-    p->source = with_line(name, source, size);
+    p->source = with_line(name, before, source, size);
     p->program = calloc(ndev, sizeof(*p->program));
     return p->name && p->source && p->program;
 }
@@ -313,9 +315,12 @@ void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size,
     if (!p)
         return NULL;
     p->nparts = 1;
+    char *before = p->options ? strchr(p->options, '\n') : NULL; /* lines that are no options: source text */
+    if (before)
+        *before++ = 0;
     bool ok = is_binary(data, size)
                   ? part_of_binaries(p->part, name, 1, &(char *){(char *)(uintptr_t)data}, &size, cp->ndev)
-                  : part_of_source(p->part, name, data, size, cp->ndev);
+                  : part_of_source(p->part, name, before ? before : "", data, size, cp->ndev);
     return program_open(p, ok, flags, call);
 }
 
@@ -383,7 +388,7 @@ static void *open_embedded(CLCONTEXT *cp, int flags, const char *call)
             program_free(p);
             return NULL;
         }
-        ok = part_of_source(&p->part[p->nparts++], e->name, expanded ? expanded : source,
+        ok = part_of_source(&p->part[p->nparts++], e->name, "", expanded ? expanded : source,
                             expanded ? strlen(expanded) : e->size, cp->ndev);
         free(expanded);
     }

@@ -293,7 +293,8 @@ void *clloadb(CLCONTEXT *cp, int n, char **bin, size_t *size, int flags);
 
 /* As clload of source, for a library that carries its kernels: messages call the program `name`,
  * and when $STDCL_KERNEL_PATH holds a file `name` that is read instead. `options` (may be NULL) are
- * added to the defaults. */
+ * added to the defaults. Lines after their first are OpenCL C that is put before the source, whichever
+ * is read: "-D N=4\n#define F(x) ((x) * (x))\n". */
 void *clopen_named(CLCONTEXT *cp, const char *name, const char *source, size_t size,
                    const char *options, int flags);
 

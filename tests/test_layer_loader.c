@@ -261,6 +261,18 @@ static void test_open_named(void **state)
     ready(program);
     assert_int_equal(answer_of(program), 47); /* no such file there */
     works(clclose(cp, program));
+    /* Text behind the options comes before either, and lines keep their numbers. */
+    const char *text = "-D ONE=1\n#define SUM(x, y) \\\n    ((x) + (y) + ONE)\n";
+    const char *sum = "__kernel void answer(__global int *out) { out[0] = SUM(__LINE__, 46); }\n";
+    program = clopen_named(cp, "room/other.cl", sum, strlen(sum), text, CLLD_NOW);
+    ready(program);
+    assert_int_equal(answer_of(program), 48);
+    works(clclose(cp, program));
+    write_file("room/answer.cl", sum, strlen(sum));
+    program = clopen_named(cp, "room/answer.cl", ours, strlen(ours), text, CLLD_NOW);
+    ready(program);
+    assert_int_equal(answer_of(program), 48);
+    works(clclose(cp, program));
     unsetenv("STDCL_KERNEL_PATH");
 
     const char *bad = "\n\n__kernel void answer(__global int *out) { out[0] = undeclared_thing; }\n";
