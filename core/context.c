@@ -415,13 +415,12 @@ static CLCONTEXT *make_standard(const char *name, cl_device_type type)
 
 static void make_standards(void)
 {
-    int code = clerrno, ocl = oclerrno;
+    struct failure before;
+    failure_set_aside(&before);
     pthread_once(&machine_once, ask_platforms);
     for (int i = 0; i < STANDARDS; i++)
         standard[i] = make_standard(standards[i].name, standards[i].type);
-    clerrno = code; /* no device of some kind is no error */
-    oclerrno = ocl;
-    clerror();
+    failure_restore(&before); /* no device of some kind is no error */
 }
 
 STDCL_API void stdcl_init(void) { pthread_once(&standard_once, make_standards); }

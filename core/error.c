@@ -87,12 +87,7 @@
     X(EBUSY, "in use")                                                                             \
     X(EIO, "a command failed on the device")
 
-static _Thread_local struct {
-    int code;
-    cl_int ocl;
-    bool fresh; /* not yet told by clerror */
-    char *text; /* freed when the thread ends */
-} last;
+static _Thread_local struct failure last; /* its text is freed when the thread ends */
 
 static pthread_key_t text_key;
 static pthread_once_t text_once = PTHREAD_ONCE_INIT;
@@ -106,7 +101,19 @@ static void keep_text(char *text)
     free(last.text);
     last.text = text;
     pthread_setspecific(text_key, text);
-    last.fresh = true;
+    last.unread = true;
+}
+
+void failure_set_aside(struct failure *before)
+{
+    *before = last;
+    last.text = NULL;
+}
+
+void failure_restore(const struct failure *before)
+{
+    keep_text(before->text);
+    last = *before;
 }
 
 static bool debugging(void)
@@ -189,9 +196,9 @@ const char *clerror_text(void) { return last.text ? last.text : ""; }
 
 STDCL_API char *clerror(void)
 {
-    if (!last.fresh)
+    if (!last.unread)
         return NULL;
-    last.fresh = false;
+    last.unread = false;
     return last.text;
 }
 

@@ -2,7 +2,11 @@
  *
  * Each device keeps the events of its uncollected commands in two growable lists, kernels and memory,
  * oldest first. Its queue runs in order, so waiting for the newest event of a list is waiting for all of
- * it. A list that nobody collects is trimmed from its old end as commands complete.
+ * it. A list that nobody collects is trimmed from its old end as commands complete; that one of them failed
+ * is remembered for the next clwait.
+ *
+ * The list holds one reference of each event. It is given up once, when the record leaves the list: released,
+ * or with CL_EVENT_NORELEASE handed over to the caller.
  */
 #include "core/internal.h"
 
@@ -21,27 +25,45 @@ static cl_int status_of(cl_event ev)
     return status;
 }
 
+/* Gives up the list's reference to a command that is complete. With `hand_over` it becomes the caller's, unless
+ * the caller was given one at the start. */
+static void give_up(struct event_record *r, bool hand_over)
+{
+    if (r->note.row)
+        profile_add(&r->note, r->event);
+    if (!hand_over || r->shared)
+        clReleaseEvent(r->event);
+    r->event = NULL;
+}
+
 /* Takes the oldest record off. */
-static void drop_first(struct event_list *list)
+static void drop_first(struct event_list *list, bool hand_over)
 {
     struct event_record *r = &list->record[list->first++];
-    if (r->event) {
-        if (r->note.row)
-            profile_add(&r->note, r->event);
-        clReleaseEvent(r->event);
-    }
+    if (r->event)
+        give_up(r, hand_over);
     if (list->first == list->end)
         list->first = list->end = 0;
 }
 
-/* Drops completed events, oldest first, until KEPT_EVENTS are left. */
-static void trim(struct event_list *list)
+/* Keeps the first failure for the next clwait; d->lock is held. */
+static void remember_failure(struct device *d, enum event_kind kind, cl_int status)
 {
+    if (status < 0 && d->failure[kind] == CL_SUCCESS)
+        d->failure[kind] = status;
+}
+
+/* Drops completed events, oldest first, until KEPT_EVENTS are left. d->lock is held. */
+static void trim(struct device *d, enum event_kind kind)
+{
+    struct event_list *list = &d->events[kind];
     while (list->end - list->first > KEPT_EVENTS) {
         cl_event ev = list->record[list->first].event;
-        if (ev && status_of(ev) > CL_COMPLETE)
+        const cl_int status = ev ? status_of(ev) : CL_COMPLETE;
+        if (status > CL_COMPLETE)
             break;
-        drop_first(list);
+        remember_failure(d, kind, status);
+        drop_first(list, false);
     }
 }
 
@@ -89,30 +111,40 @@ static void hold_back(struct device *d, struct event_list *list)
     pthread_mutex_lock(&d->lock);
 }
 
-static bool file_event(struct device *d, enum event_kind kind, cl_event ev, struct note note)
+/* False when there is no memory. */
+static bool file_event(struct device *d, enum event_kind kind, struct event_record record)
 {
     struct event_list *list = &d->events[kind];
     pthread_mutex_lock(&d->lock);
     hold_back(d, list);
-    uint64_t number = ++d->commands;
-    if (number % TRIM_EVERY == 0 || list->end - list->first >= MOST_EVENTS)
-        trim(list);
+    record.number = ++d->commands;
+    if (record.number % TRIM_EVERY == 0 || list->end - list->first >= MOST_EVENTS)
+        trim(d, kind);
     bool room = make_room(list);
     if (room)
-        list->record[list->end++] = (struct event_record){ev, number, note};
+        list->record[list->end++] = record;
     pthread_mutex_unlock(&d->lock);
     return room;
+}
+
+/* A command that there is no memory to remember: it is at least done, and its failure not lost. */
+static void wait_unfiled(struct device *d, enum event_kind kind, cl_event ev)
+{
+    clWaitForEvents(1, &ev);
+    pthread_mutex_lock(&d->lock);
+    remember_failure(d, kind, status_of(ev));
+    pthread_mutex_unlock(&d->lock);
 }
 
 cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note, int flags,
                       const char *call)
 {
     if (flags & CL_EVENT_NOWAIT) {
-        if (flags & CL_EVENT_NORELEASE)
+        const bool shared = flags & CL_EVENT_NORELEASE;
+        if (shared)
             clRetainEvent(ev);
-        if (file_event(d, kind, ev, note))
-            return ev;
-        clWaitForEvents(1, &ev); /* no memory to remember it: the command at least is done */
+        if (!file_event(d, kind, (struct event_record){.event = ev, .note = note, .shared = shared}))
+            wait_unfiled(d, kind, ev);
         return ev;
     }
     cl_int err = clWaitForEvents(1, &ev);
@@ -138,54 +170,49 @@ static void wait_unlocked(struct device *d, cl_event ev)
     pthread_mutex_lock(&d->lock);
 }
 
-/* The first record whose command is still running, up to a number; NULL when none is. */
-static const struct event_record *running(const struct event_list *list, uint64_t number)
+/* The newest event of a list, retained, and its number; NULL when there is none. */
+static cl_event newest_event(struct device *d, const struct event_list *list, uint64_t *number)
 {
-    for (size_t i = list->first; i < list->end && list->record[i].number <= number; i++)
-        if (list->record[i].event && status_of(list->record[i].event) > CL_COMPLETE)
-            return &list->record[i];
-    return NULL;
-}
-
-/* Waits for the newest event of a list and drops all up to it, or with `keep` none. A command is started and
- * then filed, so of two threads the one may start first and file last: when the newest is complete, one that
- * was filed before it may not be. */
-static cl_int collect(struct device *d, enum event_kind kind, bool keep)
-{
-    struct event_list *list = &d->events[kind];
     cl_event newest = NULL;
-    uint64_t number = 0;
-
     pthread_mutex_lock(&d->lock);
     for (size_t i = list->end; i > list->first && !newest; i--) {
         newest = list->record[i - 1].event;
-        number = list->record[i - 1].number;
+        *number = list->record[i - 1].number;
     }
     if (newest)
         clRetainEvent(newest);
     pthread_mutex_unlock(&d->lock);
-    if (!newest)
-        return CL_SUCCESS;
+    return newest;
+}
 
-    cl_int err = clWaitForEvents(1, &newest);
-    clReleaseEvent(newest);
-
-    const struct event_record *late;
+/* Waits for the newest event of a list and takes all up to it off. A command is started and then filed, so of two
+ * threads the one may start first and file last: when the newest is complete, one that was filed before it may
+ * not be. Returns the first failure since the last call, or CL_SUCCESS. */
+static cl_int collect(struct device *d, enum event_kind kind, bool hand_over)
+{
+    struct event_list *list = &d->events[kind];
+    cl_int waited = CL_SUCCESS;
+    uint64_t number = 0;
+    cl_event newest = newest_event(d, list, &number);
+    if (newest) {
+        waited = clWaitForEvents(1, &newest);
+        clReleaseEvent(newest);
+    }
     pthread_mutex_lock(&d->lock);
-    while (keep && (late = running(list, number)))
-        wait_unlocked(d, late->event);
-    while (!keep && list->first < list->end && list->record[list->first].number <= number) {
+    while (list->first < list->end && list->record[list->first].number <= number) {
         cl_event oldest = list->record[list->first].event;
         const cl_int status = oldest ? status_of(oldest) : CL_COMPLETE;
         if (status > CL_COMPLETE) {
             wait_unlocked(d, oldest);
             continue;
         }
-        err = status < 0 ? status : err;
-        drop_first(list);
+        remember_failure(d, kind, status);
+        drop_first(list, hand_over);
     }
+    const cl_int failure = d->failure[kind];
+    d->failure[kind] = CL_SUCCESS;
     pthread_mutex_unlock(&d->lock);
-    return err;
+    return failure ? failure : waited;
 }
 
 STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
@@ -194,12 +221,12 @@ STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
         return 0;
     struct device *d = &cp->dev[dev];
     int kinds = flags & CL_ALL_EVENT ? flags & CL_ALL_EVENT : CL_ALL_EVENT;
-    bool keep = flags & CL_EVENT_NORELEASE;
+    bool hand_over = flags & CL_EVENT_NORELEASE;
     cl_int err = CL_SUCCESS;
     if (kinds & CL_KERNEL_EVENT)
-        err = collect(d, KERNEL_EVENT, keep);
+        err = collect(d, KERNEL_EVENT, hand_over);
     if (kinds & CL_MEM_EVENT) {
-        cl_int mem_err = collect(d, MEMORY_EVENT, keep);
+        cl_int mem_err = collect(d, MEMORY_EVENT, hand_over);
         err = err ? err : mem_err;
     }
     if (err == CL_SUCCESS)
@@ -208,23 +235,26 @@ STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
     return CL_FAILED;
 }
 
-/* Takes ev out of the device's lists; false when it is in none. */
-static bool forget_event(struct device *d, cl_event ev)
+/* The record of an event of the library's, or NULL; d->lock is held. */
+static struct event_record *record_of(struct device *d, cl_event ev)
 {
-    bool found = false;
+    for (int kind = 0; kind < EVENT_KINDS; kind++)
+        for (size_t i = d->events[kind].end; i > d->events[kind].first; i--)
+            if (d->events[kind].record[i - 1].event == ev)
+                return &d->events[kind].record[i - 1];
+    return NULL;
+}
+
+/* Takes a command that is complete out of the lists. True when the caller owns the event now or did before. */
+static bool forget_event(struct device *d, cl_event ev, bool hand_over)
+{
     pthread_mutex_lock(&d->lock);
-    for (int kind = 0; kind < EVENT_KINDS && !found; kind++) {
-        struct event_list *list = &d->events[kind];
-        for (size_t i = list->end; i > list->first && !found; i--)
-            if (list->record[i - 1].event == ev) {
-                if (list->record[i - 1].note.row)
-                    profile_add(&list->record[i - 1].note, ev);
-                list->record[i - 1].event = NULL;
-                found = true;
-            }
-    }
+    struct event_record *r = record_of(d, ev);
+    const bool callers = !r || hand_over || r->shared;
+    if (r)
+        give_up(r, hand_over);
     pthread_mutex_unlock(&d->lock);
-    return found;
+    return callers;
 }
 
 STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int flags)
@@ -236,8 +266,9 @@ STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int f
         fail(EINVAL, 0, "clwaitev: the event is the (cl_event)-1 of a call that failed");
         return CL_FAILED;
     }
+    const bool keep = flags & CL_EVENT_NORELEASE;
     cl_int err = clWaitForEvents(1, &ev);
-    if (!(flags & CL_EVENT_NORELEASE) && (forget_event(d, ev) || (flags & CL_EVENT_RELEASE)))
+    if (forget_event(d, ev, keep) && (flags & CL_EVENT_RELEASE) && !keep)
         clReleaseEvent(ev);
     if (err == CL_SUCCESS)
         return 0;
@@ -274,7 +305,7 @@ void event_lists_free(struct device *d)
     for (int kind = 0; kind < EVENT_KINDS; kind++) {
         struct event_list *list = &d->events[kind];
         while (list->first < list->end)
-            drop_first(list);
+            drop_first(list, false);
         free(list->record);
     }
 }

@@ -30,6 +30,19 @@ const char *clerror_text(void);
 /* The errno value that stands for an OpenCL code. */
 int errno_of(cl_int ocl);
 
+/* The calling thread's last failure. */
+struct failure {
+    int code;
+    cl_int ocl;
+    bool unread; /* not yet told by clerror */
+    char *text;
+};
+
+/* Around calls of our own that may fail without that being an error: afterwards the thread's last failure is what
+ * it was before. */
+void failure_set_aside(struct failure *before);
+void failure_restore(const struct failure *before);
+
 /* ---- event.c: the commands of a device that have not been collected. ---- */
 
 enum event_kind { KERNEL_EVENT, MEMORY_EVENT, EVENT_KINDS };
@@ -46,6 +59,7 @@ struct event_record {
     cl_event event; /* NULL once clwaitev has taken it out of the middle */
     uint64_t number;
     struct note note;
+    bool shared; /* the caller was given a reference too (CL_EVENT_NOWAIT | CL_EVENT_NORELEASE) */
 };
 
 /* Records first .. end - 1 of a growable array, oldest first. */
@@ -68,6 +82,7 @@ struct device {
     char name[128];
     pthread_mutex_t lock; /* guards what follows */
     struct event_list events[EVENT_KINDS];
+    cl_int failure[EVENT_KINDS]; /* of a command that no list holds any more: what the next clwait reports */
     uint64_t commands; /* numbers given so far */
 };
 

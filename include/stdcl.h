@@ -452,7 +452,7 @@ typedef struct {
  *                             clwait on that device collects it (or, never waited for, until some
  *                             thousands of later commands have completed)
  *   CL_EVENT_WAIT, or 0       blocks until done, returns 0
- *   ... | CL_EVENT_NORELEASE  returns an event that the caller owns and releases
+ *   ... | CL_EVENT_NORELEASE  returns an event that the caller owns, and releases with clReleaseEvent
  *   ... | CL_EVENT_UNCOUNTED  is left out of profiles: a launch that only warms up, say
  * Failure: (cl_event)-1. EINVAL: a wrong size, device, dimension or an argument never set (named);
  * EFAULT: a block given as argument was freed since; ENOMEM: no memory for a block on the device. */
@@ -487,13 +487,15 @@ cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const 
                  cl_uint nargs, const struct stdcl_arg *args);
 
 /* Waits until the kernel events (CL_KERNEL_EVENT) and/or memory events (CL_MEM_EVENT) of a device
- * are complete, and forgets them (unless CL_EVENT_NORELEASE). Without either flag: both. Returns 0,
- * also for a context without that device; (cl_event)-1 with EIO when a command had failed. */
+ * are complete, and forgets them. Without either flag: both. With CL_EVENT_NORELEASE every event that the library
+ * owned is the caller's from then on, who releases it with clReleaseEvent. Returns 0, also for a context without
+ * that device; (cl_event)-1 with EIO when any command of that kind had failed since the last clwait, however many
+ * there were: a failure is reported once. */
 cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags);
 
-/* Waits for one event: of clfork, clmsync or clmcopy with CL_EVENT_NOWAIT, or one the caller owns. An
- * event of the library's is forgotten with that, unless CL_EVENT_NORELEASE; one of the caller's is
- * released only if CL_EVENT_RELEASE. */
+/* Waits for one event: of clfork, clmsync or clmcopy with CL_EVENT_NOWAIT, or one the caller owns. The library
+ * forgets the event, and releases it if it owned it; with CL_EVENT_NORELEASE that event is the caller's from then
+ * on. CL_EVENT_RELEASE releases an event of the caller's too. */
 cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int flags);
 
 /* Hands all commands so far to the device, without waiting. `flags` is historic: 0. */

@@ -11,13 +11,14 @@ function(stdcl_test_on_two name)
   stdcl_test(${name}_on_two PROGRAM two_devices ARGS $<TARGET_FILE:${name}> ${ARGN})
 endfunction()
 
-foreach(subject context memory sync image loader kernel event error threads)
+foreach(subject context memory sync image loader kernel event failure error threads)
   stdcl_test(test_layer_${subject} test_layer_${subject}.c)
   target_compile_definitions(test_layer_${subject} PRIVATE
     LAYER_CHILD="$<TARGET_FILE:layer_child>")
   add_dependencies(test_layer_${subject} layer_child)
   stdcl_test_on_two(test_layer_${subject})
 endforeach()
+target_link_libraries(test_layer_failure PRIVATE ${CMAKE_DL_LIBS})
 # PoCL saves a binary out of its cache, which must not grow meanwhile: two processes share it.
 set_tests_properties(test_layer_loader test_layer_loader_on_two PROPERTIES RESOURCE_LOCK pocl_cache)
 

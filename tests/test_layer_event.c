@@ -199,7 +199,7 @@ static void test_wait_for_kernels_and_memory(void **state)
         }
 }
 
-/* The events of the kind not waited for stay listed, and all of them with CL_EVENT_NORELEASE. */
+/* The events of the kind not waited for stay listed. */
 static void test_wait_forgets_what_it_waited_for(void **state)
 {
     (void)state;
@@ -208,17 +208,51 @@ static void test_wait_forgets_what_it_waited_for(void **state)
     works(clflush(cp, 0, 0));
     settled_references(b);
     keeps(b, clwait(cp, 0, CL_KERNEL_EVENT));
-    keeps(b, clwait(cp, 0, CL_MEM_EVENT | CL_EVENT_NORELEASE));
     releases(b, clwait(cp, 0, CL_MEM_EVENT));
     clReleaseEvent(a);
     a = held(fill(0, 1, CL_EVENT_NOWAIT));
     works(clflush(cp, 0, 0));
     keeps(a, clwait(cp, 0, CL_MEM_EVENT));
-    keeps(a, clwait(cp, 0, CL_KERNEL_EVENT | CL_EVENT_NORELEASE));
-    keeps(a, clwait(cp, 0, CL_EVENT_NORELEASE));
     releases(a, clwait(cp, 0, CL_KERNEL_EVENT));
     clReleaseEvent(a);
     clReleaseEvent(b);
+}
+
+/* With CL_EVENT_NORELEASE the library's reference becomes ours, once; of an event that we had one of, the
+ * library's is released. */
+static void test_wait_hands_events_over(void **state)
+{
+    (void)state;
+    static const int flags[] = {CL_EVENT_NORELEASE, CL_ALL_EVENT | CL_EVENT_NORELEASE};
+    for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
+        cl_event a = held(fill(0, 1, CL_EVENT_NOWAIT));
+        cl_event b = held(clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
+        cl_event both = held(fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+        works(clflush(cp, 0, 0));
+        settled_references(both);
+        const cl_uint of_a = settled_references(a), of_b = settled_references(b);
+        releases(both, clwait(cp, 0, flags[f]));
+        done(clwait(cp, 0, CL_ALL_EVENT)); /* has nothing left to release */
+        assert_int_equal(settled_references(a), of_a);
+        assert_int_equal(settled_references(b), of_b);
+        for (int i = 0; i < 2; i++) { /* ours from clwait or clfork, and ours from held() */
+            assert_int_equal(clReleaseEvent(a), CL_SUCCESS);
+            assert_int_equal(clReleaseEvent(b), CL_SUCCESS);
+            assert_int_equal(clReleaseEvent(both), CL_SUCCESS);
+        }
+    }
+}
+
+/* As programs of the time have it: each round releases what clwait handed over. */
+static void test_handed_over_events_released_in_a_loop(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        cl_event ev = started(fill(0, round, CL_EVENT_NOWAIT));
+        done(clwait(cp, 0, CL_KERNEL_EVENT | CL_EVENT_NORELEASE));
+        assert_int_equal(event_status(ev), CL_COMPLETE);
+        assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
+    }
 }
 
 static void test_wait_without_work_or_device(void **state)
@@ -257,8 +291,9 @@ static void test_waitev_of_library_events(void **state)
     done(clwaitev(cp, 0, second, CL_EVENT_NORELEASE));
     assert_int_equal(event_status(first), CL_COMPLETE); /* in order */
     assert_int_equal(event_status(second), CL_COMPLETE);
-    keeps(second, clwaitev(cp, 0, second, CL_EVENT_NORELEASE));
-    releases(second, clwaitev(cp, 0, second, 0));
+    keeps(second, clwaitev(cp, 0, second, CL_EVENT_NORELEASE)); /* handed over already */
+    keeps(second, clwaitev(cp, 0, second, 0));
+    releases(second, clwaitev(cp, 0, second, CL_EVENT_RELEASE));
     releases(third, clwaitev(cp, 0, third, CL_EVENT_WAIT));
     settled_references(second);
     releases(first, clwait(cp, 0, CL_ALL_EVENT)); /* the lists lost their middle and end only */
@@ -277,6 +312,15 @@ static void test_waitev_of_our_events(void **state)
     clRetainEvent(ev);
     releases(ev, clwaitev(cp, 0, ev, CL_EVENT_RELEASE));
     clReleaseEvent(ev);
+    ev = held(slow(0, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    works(clflush(cp, 0, 0));
+    changes(ev, 2, clwaitev(cp, 0, ev, CL_EVENT_RELEASE)); /* the library's and ours; held() has one */
+    clReleaseEvent(ev);
+    ev = started(slow(0, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    works(clflush(cp, 0, 0));
+    releases(ev, clwaitev(cp, 0, ev, CL_EVENT_NORELEASE)); /* the library's; it was ours before */
+    keeps(ev, clwait(cp, 0, CL_ALL_EVENT));
+    assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
     ev = started(slow(0, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
     done(clwaitev(cp, 0, ev, 0));
     assert_int_equal(event_status(ev), CL_COMPLETE);
@@ -425,6 +469,8 @@ int main(void)
         cmocka_unit_test(test_copy_is_an_event_too),
         cmocka_unit_test(test_wait_for_kernels_and_memory),
         cmocka_unit_test(test_wait_forgets_what_it_waited_for),
+        cmocka_unit_test(test_wait_hands_events_over),
+        cmocka_unit_test(test_handed_over_events_released_in_a_loop),
         cmocka_unit_test(test_wait_without_work_or_device),
         cmocka_unit_test(test_waitev_of_library_events),
         cmocka_unit_test(test_waitev_of_our_events),
