@@ -163,7 +163,7 @@ static void run_golly(const struct options *o, size_t width, size_t height)
                              .word = c.word,
                              .rule = "B3/S23"};
     snprintf(p.bounds, sizeof p.bounds, "%c%zu,%zu", o->plane ? 'P' : 'T', width, height);
-    if (life_pattern_write(file, &p, LIFE_FORMAT_RLE) < 0)
+    if (life_pattern_write(file, &p, "rle") < 0)
         die("a file for bgolly");
     for (int i = 0; i < 2; i++) {
         snprintf(command, sizeof command, "bgolly -q -q -m %llu '%s' >/dev/null 2>&1", i ? n : 0ULL, file);

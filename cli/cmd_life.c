@@ -101,6 +101,10 @@ static int check(const struct life_job *job, const struct cli_option *options)
 
 static bool parse(struct life_job *job, int argc, char **argv, int *status)
 {
+    char outputs[512];
+    snprintf(outputs, sizeof outputs,
+             "by its suffix: the last generation as %s; a film (.mp4 .gif); the population of every generation "
+             "(.csv); may be repeated", life_formats());
     struct cli_option options[] = {
         CLI_GROUP("The grid"),
         CLI_PARSED(0, "size", "WxH", &job->size, read_size,
@@ -129,9 +133,7 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
                    "how packed kernels are launched, KEY=NUMBER ..., instead of the device's own row"),
         CLI_FLAG(0, "compare", &job->compare, "run all engines on the same cells, check that they agree"),
         CLI_GROUP("Output"),
-        CLI_STRINGS('o', "output", "FILE", &job->output_names,
-                    "the last generation, by suffix: .rle .cells .mc (macrocell) or .png; .mp4 or .gif a film; "
-                    ".csv the population of every generation; may be repeated"),
+        CLI_STRINGS('o', "output", "FILE", &job->output_names, outputs),
         CLI_SIZE(0, "frames", "N", &job->frames, 1, 1000000,
                  "N pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
         CLI_SIZE(0, "zoom", "N", &job->zoom, 1, 256, "pixels across a cell in pictures (default 1)"),

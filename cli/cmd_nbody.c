@@ -84,6 +84,10 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
 static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
 {
     int plane = PICTURE_XY, colours = PICTURE_INFERNO;
+    char outputs[512];
+    snprintf(outputs, sizeof outputs,
+             "by its suffix: a picture of surface density (.png), a film (.mp4 .gif), the energies over time "
+             "(.csv), or the bodies at the end as %s; may be repeated", particles_formats());
     struct cli_option options[] = {
         CLI_GROUP("Bodies"),
         CLI_STRING('i', "input", "FILE", &job->input,
@@ -115,10 +119,7 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_SIZE(0, "burst", "N", &job->burst, 1, SIZE_MAX,
                  "steps between visits of the host (default: about ten visits a second)"),
         CLI_GROUP("Output"),
-        CLI_STRINGS('o', "output", "FILE", &job->output_names,
-                    "by its suffix: .png a picture of surface density, .mp4 or .gif a film, .csv the "
-                    "energies over time, .tipsy .std .tip (big-endian) and .bin (little-endian) TIPSY, "
-                    "any other text; may be repeated"),
+        CLI_STRINGS('o', "output", "FILE", &job->output_names, outputs),
         CLI_SIZE(0, "frames", "N", &job->frames, 1, 1000000,
                  "N pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
         CLI_STRING(0, "csv", "FILE", &job->csv,

@@ -34,7 +34,6 @@ static enum life_output_kind kind_of(const char *file)
 
 static int add_output(struct life_job *job, const char *file, enum life_output_kind kind)
 {
-    const char *dot = strrchr(file, '.');
     for (size_t i = 0; i < job->outputs; i++)
         if (!strcmp(job->output[i].file, file))
             return cli_wrong("'%s' is given twice as output", file);
@@ -43,10 +42,8 @@ static int add_output(struct life_job *job, const char *file, enum life_output_k
     if (!strcmp(file, "-") && (job->common.json || job->watch))
         return cli_wrong("-o - and %s would both write to the standard output; name a file",
                          job->watch ? "--watch" : "--json");
-    if (kind == LIFE_OUTPUT_PATTERN && life_format_of(file) == LIFE_FORMAT_RLE && strcmp(file, "-") && dot &&
-        !strchr(dot, '/') && !cli_has_suffix(file, ".rle"))
-        return cli_wrong(
-            "'%s' has no suffix of a format that is written here: .rle .cells .mc .png .mp4 .gif .csv", file);
+    if (kind == LIFE_OUTPUT_PATTERN && !life_format_of(file))
+        return cli_wrong("%s, film (.mp4 .gif), table of populations (.csv)", clerror());
     job->output[job->outputs++] = (struct life_output){kind, file};
     return CLI_DONE;
 }
@@ -187,7 +184,7 @@ static int finish_output(struct life_job *job, const struct life_output *o, cons
 {
     switch (o->kind) {
     case LIFE_OUTPUT_PATTERN:
-        return life_pattern_write(o->file, p, LIFE_FORMAT_AUTO) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+        return life_pattern_write(o->file, p, NULL) < 0 ? cli_failed_call(NULL) : CLI_DONE;
     case LIFE_OUTPUT_PICTURE:
         return !job->frames && life_pattern_write_png(o->file, p, (unsigned)job->zoom) < 0
                    ? cli_failed_call(NULL)

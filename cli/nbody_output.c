@@ -59,8 +59,8 @@ static int add_output(struct nbody_job *job, const char *file, enum output_kind 
         return cli_wrong("'%s' would be a second table of energies; one is possible", file);
     if (job->common.json && !strcmp(file, "-"))
         return cli_wrong("-o - or --forces - and --json would both write to the standard output; name a file");
-    if (kind == OUTPUT_SNAPSHOT && particles_format_of(file) < 0)
-        return cli_wrong("%s", clerror());
+    if (kind == OUTPUT_SNAPSHOT && !particles_format_of(file))
+        return cli_wrong("%s, picture (.png), film (.mp4 .gif), table of energies (.csv)", clerror());
     job->output[job->outputs++] = (struct output){kind, file};
     return CLI_DONE;
 }
@@ -229,7 +229,7 @@ static int finish_output(struct nbody_job *job, const struct output *o)
     switch (o->kind) {
     case OUTPUT_SNAPSHOT:
         job->bodies.time = job->time_start + nbody_time(job->engine);
-        if (particles_write(o->file, &job->bodies, PARTICLES_AUTO) < 0)
+        if (particles_write(o->file, &job->bodies, NULL) < 0)
             return cli_failed_call(NULL);
         break;
     case OUTPUT_PICTURE:

@@ -5,7 +5,7 @@
  *   .cells      one character a cell: . dead, O alive; lines that begin with ! are comments
  *   macrocell   [M2]: a quadtree in which equal squares are written once; for very large patterns
  *
- * Read by content, written by suffix. A rule is text here; who reads it decides whether it is known.
+ * Recognised by content, written by suffix. A rule is text here; who reads it decides whether it is known.
  * All functions fail with -1, clerrno set and one sentence in clerror() that names the file, line and
  * column, and what is wrong.
  * SPDX-License-Identifier: MIT
@@ -35,8 +35,6 @@ struct life_pattern {
     uint64_t generation; /* 0 when the file has none */
 };
 
-enum life_format { LIFE_FORMAT_AUTO, LIFE_FORMAT_RLE, LIFE_FORMAT_CELLS, LIFE_FORMAT_MACROCELL, LIFE_FORMAT_PNG };
-
 /* Reads `file`, "-" for the standard input, into *p, which the caller gives to life_pattern_free.
  * Errors: ENOENT EACCES EISDIR as open; EINVAL for content; ENOMEM says how much is needed; EIO. */
 int life_pattern_read(const char *file, struct life_pattern *p);
@@ -44,11 +42,17 @@ int life_pattern_read(const char *file, struct life_pattern *p);
 /* The same from memory; `name` stands for the file in messages. */
 int life_pattern_read_memory(const char *name, const void *data, size_t size, struct life_pattern *p);
 
-/* Writes to `file`, whole or not at all ("-" is the standard output). AUTO: by the suffix. */
-int life_pattern_write(const char *file, const struct life_pattern *p, enum life_format format);
+/* Writes to `file`, whole or not at all ("-" is the standard output), in the format of that name: "rle",
+ * "cells", "macrocell" or "png"; NULL: the one that the suffix stands for. */
+int life_pattern_write(const char *file, const struct life_pattern *p, const char *format);
 
-/* The format a suffix stands for: .rle, .cells, .mc, .png; LIFE_FORMAT_RLE for none of these. */
-enum life_format life_format_of(const char *file);
+/* The name of the format that a file's suffix stands for, rle when it has none. NULL with ENOTSUP, and a
+ * sentence that lists the known ones, for any other suffix. */
+const char *life_format_of(const char *file);
+
+/* The formats that are written, with their suffixes, for help texts: "RLE (.rle or no suffix), ...". The
+ * calling thread's own, valid until its next call. */
+const char *life_formats(void);
 
 /* Writes a picture of 1 bit a pixel, zoom x zoom pixels a cell, live cells white: the middle of a film,
  * or PNG with zoom 1 by life_pattern_write. */

@@ -5,7 +5,7 @@
  * read it back from there.
  * SPDX-License-Identifier: MIT
  */
-#include "formats/life_private.h"
+#include "formats/life_format.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -39,7 +39,28 @@ static int read_row(const struct life_text *t, const char *p, const char *end, l
     return 0;
 }
 
-int life_read_cells(const struct life_text *t, struct life_sink *sink)
+/* A line of nothing but cells. */
+static bool is_row(const char *p, const char *end)
+{
+    const char *first = p;
+    while (p < end && (*p == '.' || *p == 'O' || *p == '*' || life_text_is_blank(*p)))
+        p++;
+    return p == end && p > first;
+}
+
+/* The first line that is neither empty nor a comment in RLE's way tells. */
+static bool sniff(const struct life_text *t)
+{
+    for (const char *p = t->begin; p < t->end;) {
+        const char *end = life_text_line_end(t, p);
+        if (*p != '#' && *p != '\n' && *p != '\r')
+            return *p == '!' || is_row(p, end);
+        p = end < t->end ? end + 1 : end;
+    }
+    return false;
+}
+
+static int read_cells(const struct life_text *t, struct life_sink *sink)
 {
     long long y = 0;
     for (const char *p = t->begin; p < t->end;) {
@@ -57,7 +78,7 @@ int life_read_cells(const struct life_text *t, struct life_sink *sink)
     return 0;
 }
 
-int life_write_cells(struct outfile *out, const struct life_pattern *p)
+static int write_cells(struct outfile *out, const struct life_pattern *p)
 {
     fprintf(out->fp, "!Rule: %s%s%s\n", p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "", p->bounds);
     fprintf(out->fp, "!%zu x %zu cells, generation %llu\n", p->width, p->height,
@@ -79,3 +100,12 @@ int life_write_cells(struct outfile *out, const struct life_pattern *p)
     }
     return outfile_check(out);
 }
+
+const struct life_format life_cells = {
+    .name = "cells",
+    .title = "plain text",
+    .suffixes = ".cells",
+    .sniff = sniff,
+    .read = read_cells,
+    .write = write_cells,
+};

@@ -11,7 +11,7 @@
  * Golly's.
  * SPDX-License-Identifier: MIT
  */
-#include "formats/life_private.h"
+#include "formats/life_format.h"
 
 #include "stdcl.h"
 
@@ -189,9 +189,15 @@ static void fill(const struct tree *tree, size_t at, int64_t x, int64_t y, struc
         fill(tree, n->child[i], i & 1 ? x + half : x, i & 2 ? y + half : y, sink);
 }
 
-int life_read_macrocell(const struct life_text *t, struct life_sink *sink)
+static bool sniff(const struct life_text *t)
+{
+    return t->end - t->begin >= 4 && memcmp(t->begin, "[M2]", 4) == 0;
+}
+
+static int read_macrocell(const struct life_text *t, struct life_sink *sink)
 {
     struct tree tree = {NULL, 0, 0};
+    sink->boundless = true;
     int status = read_tree(t, &tree, sink->p);
     if (status == 0) {
         const struct node *root = &tree.node[tree.n - 1];
@@ -333,7 +339,7 @@ static long long write_square(struct writer *w, int level, long long x, long lon
     return e.child[0] || e.child[1] || e.child[2] || e.child[3] ? number_of(w, &e) : 0;
 }
 
-int life_write_macrocell(struct outfile *out, const struct life_pattern *p)
+static int write_macrocell(struct outfile *out, const struct life_pattern *p)
 {
     struct writer w = {.p = p, .out = out};
     /* Where the pattern says, or else in the middle. */
@@ -358,3 +364,12 @@ int life_write_macrocell(struct outfile *out, const struct life_pattern *p)
     free(w.table);
     return root < 0 ? -1 : outfile_check(out);
 }
+
+const struct life_format life_macrocell = {
+    .name = "macrocell",
+    .title = "macrocell",
+    .suffixes = ".mc",
+    .sniff = sniff,
+    .read = read_macrocell,
+    .write = write_macrocell,
+};

@@ -1,69 +1,40 @@
-/* life_pattern.c - reading and writing patterns: everything that does not depend on the format.
+/* life_pattern.c - files of Life patterns: which format a file has, and what holds for all formats.
  * SPDX-License-Identifier: MIT
  */
-#include "formats/life_private.h"
+#include "formats/life.h"
 
+#include "formats/foreign.h"
+#include "formats/life_format.h"
+#include "formats/suffix.h"
 #include "stdcl.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- Live cells. ----------------------------------------------------------------------------- */
+#define POINTER(name) &life_##name,
+static const struct life_format *const formats[] = {LIFE_FORMATS(POINTER)};
+enum { FORMATS = sizeof formats / sizeof *formats };
 
-static void set_bits(uint64_t *word, size_t at, size_t n)
+/* The formats with their suffixes: all, or those that can be read. */
+static void list_formats(char *text, size_t size, bool readable)
 {
-    for (; n && at % 64; at++, n--)
-        word[at / 64] |= (uint64_t)1 << at % 64;
-    for (; n >= 64; at += 64, n -= 64)
-        word[at / 64] = ~(uint64_t)0;
-    if (n)
-        word[at / 64] |= ((uint64_t)1 << n) - 1;
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < FORMATS && used < size; i++)
+        if (!readable || formats[i]->read)
+            used += (size_t)snprintf(text + used, size - used, "%s%s (%s%s)", used ? ", " : "", formats[i]->title,
+                                     formats[i]->suffixes, formats[i]->bare ? " or no suffix" : "");
 }
 
-void life_sink_run(struct life_sink *s, long long x, long long y, long long n)
+const char *life_formats(void)
 {
-    if (s->filling) {
-        set_bits(s->p->word + (size_t)(y - s->top) * s->p->stride, (size_t)(x - s->left), (size_t)n);
-        return;
-    }
-    if (!s->any || x < s->left)
-        s->left = x;
-    if (!s->any || x + n > s->right)
-        s->right = x + n;
-    if (!s->any || y < s->top)
-        s->top = y;
-    if (!s->any || y + 1 > s->bottom)
-        s->bottom = y + 1;
-    s->any = true;
-}
-
-bool life_next_run(const struct life_pattern *p, size_t y, size_t *x, size_t *end)
-{
-    const uint64_t *row = p->word + y * p->stride;
-    size_t i = *x > p->left ? *x - p->left : 0;
-    for (int value = 1; value >= 0; value--) { /* first a live cell, then a dead one */
-        while (i < p->columns) {
-            uint64_t rest = (value ? row[i / 64] : ~row[i / 64]) >> i % 64;
-            if (rest) {
-                i += (size_t)__builtin_ctzll(rest);
-                break;
-            }
-            i = (i / 64 + 1) * 64;
-        }
-        i = i < p->columns ? i : p->columns;
-        if (value) {
-            if (i == p->columns)
-                return false;
-            *x = p->left + i;
-        }
-    }
-    *end = p->left + i;
-    return true;
+    static _Thread_local char text[256];
+    list_formats(text, sizeof text, false);
+    return text;
 }
 
 void life_pattern_free(struct life_pattern *p)
@@ -72,94 +43,37 @@ void life_pattern_free(struct life_pattern *p)
     *p = (struct life_pattern){0};
 }
 
-/* ---- Text. ----------------------------------------------------------------------------------- */
+/* ---- Reading. -------------------------------------------------------------------------------- */
 
-int life_text_error(const struct life_text *t, const char *at, const char *format, ...)
+/* Files of other programs for cellular automata, by their first line. */
+static int refuse_relatives(const struct life_text *t, const char *known)
 {
-    char what[400];
-    size_t line = 1;
-    const char *start = t->begin;
-    for (const char *p = t->begin; p < at; p++)
-        if (*p == '\n') {
-            line++;
-            start = p + 1;
-        }
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(what, sizeof what, format, ap);
-    va_end(ap);
-    return clerror_set(EINVAL, "%s: line %zu, column %zu: %s", t->name, line, (size_t)(at - start) + 1, what);
-}
-
-const char *life_text_line_end(const struct life_text *t, const char *at)
-{
-    const char *end = memchr(at, '\n', (size_t)(t->end - at));
-    return end ? end : t->end;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-int life_text_rule(const struct life_text *t, const char *from, const char *to, struct life_pattern *p)
-{
-    while (from < to && is_blank(*from))
-        from++;
-    while (to > from && is_blank(to[-1]))
-        to--;
-    const char *colon = memchr(from, ':', (size_t)(to - from));
-    const char *end = colon ? colon : to, *rest = colon ? colon + 1 : to;
-    if ((size_t)(end - from) >= sizeof p->rule || (size_t)(to - rest) >= sizeof p->bounds)
-        return life_text_error(t, from, "the rule has more than %zu characters", sizeof p->rule - 1);
-    for (const char *c = from; c < to; c++)
-        if ((unsigned char)*c < ' ')
-            return life_text_error(t, c, "a rule has no control characters (code %d)", (unsigned char)*c);
-    memset(p->rule, 0, sizeof p->rule);
-    memset(p->bounds, 0, sizeof p->bounds);
-    memcpy(p->rule, from, (size_t)(end - from));
-    memcpy(p->bounds, rest, (size_t)(to - rest));
+    static const struct {
+        const char *start, *what;
+    } relatives[] = {
+        {"#Life 1", "the old format Life 1.05 or 1.06"},
+        {"#MCell", "the format of MCell"},
+    };
+    for (size_t i = 0; i < sizeof relatives / sizeof *relatives; i++) {
+        const size_t length = strlen(relatives[i].start);
+        if ((size_t)(t->end - t->begin) >= length && strncasecmp(t->begin, relatives[i].start, length) == 0)
+            return clerror_set(EINVAL, "%s: is in %s, which is not read here; %s", t->name, relatives[i].what,
+                               known);
+    }
     return 0;
 }
 
-/* ---- Reading. -------------------------------------------------------------------------------- */
-
-typedef int reader(const struct life_text *t, struct life_sink *sink);
-
-/* A line of nothing but cells in the way of .cells files. */
-static bool line_of_cells(const char *p, const char *end)
-{
-    const char *first = p;
-    while (p < end && (*p == '.' || *p == 'O' || *p == '*' || is_blank(*p)))
-        p++;
-    return p == end && p > first;
-}
-
 /* By content; NULL after an error. */
-static reader *recognise(const struct life_text *t)
+static const struct life_format *recognise(const struct life_text *t)
 {
-    const size_t size = (size_t)(t->end - t->begin);
-    if (size >= 2 && memcmp(t->begin, "\x1f\x8b", 2) == 0) {
-        clerror_set(EINVAL, "%s: is compressed; unpack it with gunzip first", t->name);
+    char list[256], known[300];
+    list_formats(list, sizeof list, true);
+    snprintf(known, sizeof known, "patterns are read as %s", list);
+    if (foreign_refuse(t->name, t->begin, (size_t)(t->end - t->begin), known) < 0 || refuse_relatives(t, known) < 0)
         return NULL;
-    }
-    if (size >= 4 && memcmp(t->begin, "[M2]", 4) == 0)
-        return life_read_macrocell;
-    if (size >= 7 && strncasecmp(t->begin, "#Life 1", 7) == 0) {
-        clerror_set(EINVAL,
-                    "%s: is a file of the old formats Life 1.05 or 1.06, which are not supported; save "
-                    "it as RLE",
-                    t->name);
-        return NULL;
-    }
-    for (const char *p = t->begin; p < t->end;) {
-        const char *end = life_text_line_end(t, p);
-        if (*p == '!')
-            return life_read_cells;
-        if (*p != '#' && *p != '\n' && *p != '\r')
-            return line_of_cells(p, end) ? life_read_cells : life_read_rle;
-        p = end < t->end ? end + 1 : end;
-    }
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i]->sniff && formats[i]->sniff(t))
+            return formats[i];
     clerror_set(EINVAL, "%s: has no cells: it is empty or has nothing but comments", t->name);
     return NULL;
 }
@@ -201,15 +115,15 @@ static int read_text(const struct life_text *t, struct life_pattern *p)
 {
     struct life_sink sink = {.p = p};
     memset(p, 0, sizeof *p);
-    reader *read = recognise(t);
-    int status = read ? read(t, &sink) : -1;
+    const struct life_format *format = recognise(t);
+    int status = format ? format->read(t, &sink) : -1;
     if (status == 0)
         status = make_room(&sink, t->name);
     if (status == 0 && sink.any) {
         sink.filling = true;
-        status = read(t, &sink);
+        status = format->read(t, &sink);
     }
-    if (status == 0 && read == life_read_macrocell) { /* it has no corner; take that of the live cells */
+    if (status == 0 && sink.boundless) { /* the pattern is what lives */
         p->x = sink.left;
         p->y = sink.top;
         p->left = p->top = 0;
@@ -287,32 +201,34 @@ int life_pattern_read(const char *file, struct life_pattern *p)
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
-enum life_format life_format_of(const char *file)
+/* By name, or by the suffix when the name is NULL; NULL after an error. */
+static const struct life_format *find_format(const char *file, const char *name)
 {
-    static const struct {
-        const char *suffix;
-        enum life_format format;
-    } suffixes[] = {{".cells", LIFE_FORMAT_CELLS}, {".mc", LIFE_FORMAT_MACROCELL}, {".png", LIFE_FORMAT_PNG}};
-    const char *dot = strrchr(file, '.');
-    for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
-        if (strcasecmp(dot, suffixes[i].suffix) == 0)
-            return suffixes[i].format;
-    return LIFE_FORMAT_RLE;
+    const char *suffix = suffix_of(file);
+    for (size_t i = 0; i < FORMATS; i++)
+        if (name ? strcmp(name, formats[i]->name) == 0
+                 : suffix_is_in(suffix, formats[i]->suffixes) || (!*suffix && formats[i]->bare))
+            return formats[i];
+    if (name)
+        clerror_set(EINVAL, "%s: there is no format of patterns called '%s'", file, name);
+    else
+        clerror_set(ENOTSUP, "%s: unknown suffix '%s'; known are %s", file, suffix, life_formats());
+    return NULL;
 }
 
-int life_pattern_write(const char *file, const struct life_pattern *p, enum life_format format)
+const char *life_format_of(const char *file)
+{
+    const struct life_format *format = find_format(file, NULL);
+    return format ? format->name : NULL;
+}
+
+int life_pattern_write(const char *file, const struct life_pattern *p, const char *name)
 {
     struct outfile out;
-    if (format == LIFE_FORMAT_AUTO)
-        format = life_format_of(file);
-    if (format == LIFE_FORMAT_PNG)
-        return life_pattern_write_png(file, p, 1);
-    if (outfile_open(&out, file) < 0)
+    const struct life_format *format = find_format(file, name);
+    if (!format || outfile_open(&out, file) < 0)
         return -1;
-    int status = format == LIFE_FORMAT_CELLS       ? life_write_cells(&out, p)
-                 : format == LIFE_FORMAT_MACROCELL ? life_write_macrocell(&out, p)
-                                                   : life_write_rle(&out, p);
-    if (status == 0)
+    if (format->write(&out, p) == 0)
         return outfile_commit(&out);
     outfile_discard(&out);
     return -1;

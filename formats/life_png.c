@@ -1,8 +1,8 @@
 /* life_png.c - patterns as PNG pictures of one bit a pixel, by libpng; live cells are white.
  * SPDX-License-Identifier: MIT
  */
-#include "formats/life.h"
-#include "formats/outfile.h"
+#include "formats/life_format.h"
+
 #include "stdcl.h"
 
 #include <errno.h>
@@ -74,31 +74,55 @@ static int write_to(struct outfile *out, const struct life_pattern *p, unsigned 
     return status;
 }
 
-int life_pattern_write_png(const char *file, const struct life_pattern *p, unsigned zoom)
+/* A side of a picture has from 1 to 2^31 - 1 pixels. */
+static int check(const char *name, const struct life_pattern *p, unsigned zoom)
 {
-    struct outfile out;
     if (!zoom || p->width > 0x7fffffff / zoom || p->height > 0x7fffffff / zoom || !p->width || !p->height)
         return clerror_set(EINVAL,
                            "%s: a picture of %zu x %zu cells with %u pixels a cell: a side has from 1 to "
                            "2^31 - 1 pixels",
-                           file, p->width, p->height, zoom);
+                           name, p->width, p->height, zoom);
+    return 0;
+}
+
+/* Pictures can be made again, and a film has many: they do not wait for the disk. */
+static int write_picture(struct outfile *out, const struct life_pattern *p, unsigned zoom)
+{
+    out->nosync = true;
+    return check(out->name, p, zoom) < 0 ? -1 : write_to(out, p, zoom);
+}
+
+#else
+
+static int write_picture(struct outfile *out, const struct life_pattern *p, unsigned zoom)
+{
+    (void)p, (void)zoom;
+    return clerror_set(
+        ENOTSUP, "%s: this build has no libpng and writes no pictures; install libpng-dev and build again",
+        out->name);
+}
+
+#endif
+
+int life_pattern_write_png(const char *file, const struct life_pattern *p, unsigned zoom)
+{
+    struct outfile out;
     if (outfile_open(&out, file) < 0)
         return -1;
-    out.nosync = true; /* pictures can be made again, and a film has many */
-    if (write_to(&out, p, zoom) == 0)
+    if (write_picture(&out, p, zoom) == 0)
         return outfile_commit(&out);
     outfile_discard(&out);
     return -1;
 }
 
-#else
-
-int life_pattern_write_png(const char *file, const struct life_pattern *p, unsigned zoom)
+static int write_png(struct outfile *out, const struct life_pattern *p)
 {
-    (void)p, (void)zoom;
-    return clerror_set(
-        ENOTSUP, "%s: this build has no libpng and writes no pictures; install libpng-dev and build again",
-        file);
+    return write_picture(out, p, 1);
 }
 
-#endif
+const struct life_format life_png = {
+    .name = "png",
+    .title = "PNG picture",
+    .suffixes = ".png",
+    .write = write_png,
+};

@@ -5,7 +5,7 @@
  * count and a letter: b or . dead, o or A alive, $ the end of a row.
  * SPDX-License-Identifier: MIT
  */
-#include "formats/life_private.h"
+#include "formats/life_format.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -172,7 +172,19 @@ static int read_line(const struct life_text *t, const char *p, const char *end, 
     return 0;
 }
 
-int life_read_rle(const struct life_text *t, struct life_sink *sink)
+/* Whatever has a line that is no comment. */
+static bool sniff(const struct life_text *t)
+{
+    for (const char *p = t->begin; p < t->end;) {
+        const char *end = life_text_line_end(t, p);
+        if (*p != '#' && *p != '\n' && *p != '\r')
+            return true;
+        p = end < t->end ? end + 1 : end;
+    }
+    return false;
+}
+
+static int read_rle(const struct life_text *t, struct life_sink *sink)
 {
     struct life_pattern *out = sink->p;
     struct pen pen = {0, 0, 0, NULL};
@@ -243,7 +255,7 @@ static void put_cells(struct line *line, const struct life_pattern *p)
     putc('\n', line->fp);
 }
 
-int life_write_rle(struct outfile *out, const struct life_pattern *p)
+static int write_rle(struct outfile *out, const struct life_pattern *p)
 {
     struct line line = {out->fp, 0};
     if (p->placed || p->generation) {
@@ -259,3 +271,13 @@ int life_write_rle(struct outfile *out, const struct life_pattern *p)
     put_cells(&line, p);
     return outfile_check(out);
 }
+
+const struct life_format life_rle = {
+    .name = "rle",
+    .title = "RLE",
+    .suffixes = ".rle",
+    .bare = true,
+    .sniff = sniff,
+    .read = read_rle,
+    .write = write_rle,
+};

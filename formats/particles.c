@@ -1,96 +1,64 @@
-/* particles.c - files of bodies: which format a file has, and what all formats share.
- *
+/* particles.c - files of bodies: which format a file has, and what holds for all formats.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/particles.h"
 
-#include "formats/outfile.h"
-#include "formats/source.h"
+#include "formats/foreign.h"
+#include "formats/particles_format.h"
+#include "formats/suffix.h"
 #include "stdcl.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-const char *const particles_columns[7] = {"mass", "x", "y", "z", "vx", "vy", "vz"};
+#define POINTER(name) &particles_##name,
+static const struct particles_format *const formats[] = {PARTICLES_FORMATS(POINTER)};
+enum { FORMATS = sizeof formats / sizeof *formats };
 
-double particles_value(const struct particles *p, size_t i, int column)
+const char *particles_formats(void)
 {
-    return column == 0 ? p->mass[i] : column < 4 ? p->pos[i][column - 1] : p->vel[i][column - 4];
-}
-
-void particles_free(struct particles *p)
-{
-    free(p->mass);
-    free(p->pos);
-    free(p->vel);
-    memset(p, 0, sizeof *p);
-}
-
-int particles_reserve(struct particles *p, size_t room, const char *name)
-{
-    if (room <= SIZE_MAX / sizeof *p->pos) {
-        double *mass = realloc(p->mass, room * sizeof *mass);
-        p->mass = mass ? mass : p->mass;
-        double(*pos)[3] = realloc(p->pos, room * sizeof *pos);
-        p->pos = pos ? pos : p->pos;
-        double(*vel)[3] = realloc(p->vel, room * sizeof *vel);
-        p->vel = vel ? vel : p->vel;
-        if (mass && pos && vel)
-            return 0;
-    }
-    return clerror_set(ENOMEM, "%s: no memory for %zu bodies (%.0f MiB)", name, room,
-                       (double)room * 7 * sizeof(double) / 1048576);
+    static _Thread_local char text[256];
+    size_t used = 0;
+    for (int i = FORMATS; i-- > 0 && used < sizeof text;) /* the last is the plainest */
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s (%s%s)%s", formats[i]->title,
+                                 formats[i]->suffixes, formats[i]->bare ? " or no suffix" : "", i ? ", " : "");
+    return text;
 }
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
 
-/* What people hand over by mistake, told by its first bytes. */
-static const char *other_content(const char *start, size_t size)
+/* The format that the first bytes look like; NULL after an error. */
+static const struct particles_format *recognise(struct source *s)
 {
-    static const struct {
-        const char *magic;
-        size_t length;
-        const char *what;
-    } others[] = {
-        {"\037\213", 2, "is compressed by gzip; unpack it first"},
-        {"BZh", 3, "is compressed by bzip2; unpack it first"},
-        {"\3757zXZ", 5, "is compressed by xz; unpack it first"},
-        {"\050\265\057\375", 4, "is compressed by zstd; unpack it first"},
-        {"PK\003\004", 4, "is a zip archive; unpack it first"},
-        {"\211HDF", 4, "is an HDF5 file; only seven-column text and TIPSY are read"},
-        {"\211PNG", 4, "is a PNG picture, not a file of bodies"},
-        {"\377\376", 2, "is UTF-16 text; save it as UTF-8 or ASCII"},
-        {"\376\377", 2, "is UTF-16 text; save it as UTF-8 or ASCII"},
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (size >= others[i].length && memcmp(start, others[i].magic, others[i].length) == 0)
-            return others[i].what;
+    enum { LOOK = 32 }; /* a TIPSY header */
+    char known[300];
+    if (source_need(s, LOOK) < 0)
+        return NULL;
+    const size_t size = source_ready(s) < LOOK ? source_ready(s) : LOOK;
+    if (size == 0) {
+        clerror_set(EINVAL, "%s: is empty; bodies are lines of %s", s->name, "mass x y z vx vy vz");
+        return NULL;
+    }
+    snprintf(known, sizeof known, "bodies are read as %s", particles_formats());
+    if (foreign_refuse(s->name, s->begin, size, known) < 0)
+        return NULL;
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i]->sniff(s->begin, size))
+            return formats[i];
+    clerror_set(EINVAL, "%s: is not a file of bodies; %s", s->name, known);
     return NULL;
-}
-
-/* A TIPSY header has zero bytes in its small integers; text has none anywhere. */
-static int read_by_content(struct source *s, struct particles *p)
-{
-    if (source_need(s, 32) < 0)
-        return -1;
-    size_t start = source_ready(s) < 32 ? source_ready(s) : 32;
-    const char *other = other_content(s->begin, start);
-    if (start == 0)
-        return clerror_set(EINVAL, "%s: is empty; bodies are lines of %s", s->name, "mass x y z vx vy vz");
-    if (other)
-        return clerror_set(EINVAL, "%s: %s", s->name, other);
-    return memchr(s->begin, 0, start) ? particles_read_tipsy(s, p) : particles_read_text(s, p);
 }
 
 static int read_and_close(struct source *s, struct particles *p)
 {
-    int status = read_by_content(s, p);
+    const struct particles_format *format = recognise(s);
+    int status = format ? format->read(s, p) : -1;
     if (status < 0)
         particles_free(p);
+    else
+        p->format = format->name;
     source_close(s);
     return status;
 }
@@ -112,32 +80,25 @@ int particles_read_memory(const char *name, const void *data, size_t size, struc
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
-int particles_format_of(const char *file)
+/* By name, or by the suffix when the name is NULL; NULL after an error. */
+static const struct particles_format *find_format(const char *file, const char *name)
 {
-    static const struct {
-        const char *suffix;
-        int format;
-    } known[] = {
-        {".tipsy", PARTICLES_TIPSY},
-        {".std", PARTICLES_TIPSY},
-        {".tip", PARTICLES_TIPSY},
-        {".bin", PARTICLES_TIPSY_LE},
-        {".h5", -1},
-        {".hdf5", -1},
-        {".npy", -1},
-        {".png", -1},
-    };
-    const char *slash = strrchr(file, '/'), *suffix = strrchr(slash ? slash : file, '.');
-    for (size_t i = 0; suffix && i < sizeof known / sizeof *known; i++) {
-        if (strcasecmp(suffix, known[i].suffix) != 0)
-            continue;
-        if (known[i].format < 0)
-            return clerror_set(ENOTSUP,
-                               "%s: bodies are not written as %s; use .tab (text), .tipsy or .bin (TIPSY)",
-                               file, suffix);
-        return known[i].format;
-    }
-    return PARTICLES_TEXT;
+    const char *suffix = suffix_of(file);
+    for (size_t i = 0; i < FORMATS; i++)
+        if (name ? strcmp(name, formats[i]->name) == 0
+                 : suffix_is_in(suffix, formats[i]->suffixes) || (!*suffix && formats[i]->bare))
+            return formats[i];
+    if (name)
+        clerror_set(EINVAL, "%s: there is no format of bodies called '%s'", file, name);
+    else
+        clerror_set(ENOTSUP, "%s: unknown suffix '%s'; known are %s", file, suffix, particles_formats());
+    return NULL;
+}
+
+const char *particles_format_of(const char *file)
+{
+    const struct particles_format *format = find_format(file, NULL);
+    return format ? format->name : NULL;
 }
 
 /* What is written can be read again: the same conditions hold for both. */
@@ -162,15 +123,13 @@ static int check(const char *file, const struct particles *p)
     return 0;
 }
 
-int particles_write(const char *file, const struct particles *p, enum particles_format format)
+int particles_write(const char *file, const struct particles *p, const char *name)
 {
     struct outfile out;
-    int chosen = format == PARTICLES_AUTO ? particles_format_of(file) : (int)format;
-    if (chosen < 0 || check(file, p) < 0 || outfile_open(&out, file) < 0)
+    const struct particles_format *format = find_format(file, name);
+    if (!format || check(file, p) < 0 || outfile_open(&out, file) < 0)
         return -1;
-    int status = chosen == PARTICLES_TEXT ? particles_write_text(&out, p)
-                                          : particles_write_tipsy(&out, p, (enum particles_format)chosen);
-    if (status == 0)
+    if (format->write(&out, p) == 0)
         return outfile_commit(&out);
     outfile_discard(&out);
     return -1;

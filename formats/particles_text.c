@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "formats/number.h"
-#include "formats/outfile.h"
-#include "formats/source.h"
+#include "formats/particles_format.h"
 #include "stdcl.h"
 
 #include <ctype.h>
@@ -150,10 +149,15 @@ static const char *find_line_end(const struct text *t)
     return newline ? newline : s->end;
 }
 
-int particles_read_text(struct source *s, struct particles *p)
+/* Text has no zero bytes. */
+static bool sniff_text(const char *start, size_t size)
+{
+    return !memchr(start, 0, size);
+}
+
+static int read_text(struct source *s, struct particles *p)
 {
     struct text t = {.source = s, .bodies = p};
-    p->format = PARTICLES_TEXT;
     if (source_ready(s) >= 3 && memcmp(s->begin, "\357\273\277", 3) == 0)
         s->begin += 3; /* the byte order mark that some editors put before UTF-8 */
     for (;;) {
@@ -172,7 +176,7 @@ int particles_read_text(struct source *s, struct particles *p)
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
-int particles_write_text(struct outfile *out, const struct particles *p)
+static int write_text(struct outfile *out, const struct particles *p)
 {
     char line[7 * (NUMBER_SIZE + 1)];
     size_t length = number_print(line, p->time);
@@ -189,3 +193,13 @@ int particles_write_text(struct outfile *out, const struct particles *p)
     }
     return 0;
 }
+
+const struct particles_format particles_text = {
+    .name = "text",
+    .title = "text",
+    .suffixes = ".tab .txt .dat",
+    .bare = true,
+    .sniff = sniff_text,
+    .read = read_text,
+    .write = write_text,
+};

@@ -10,8 +10,7 @@
  * the rest is written as 0.
  * SPDX-License-Identifier: MIT
  */
-#include "formats/outfile.h"
-#include "formats/source.h"
+#include "formats/particles_format.h"
 #include "stdcl.h"
 
 #include <errno.h>
@@ -31,7 +30,7 @@ static const size_t record_size[KINDS] = {12 * 4, 9 * 4, 11 * 4};
 struct header {
     bool big; /* byte order */
     double time;
-    int32_t n, dimensions, count[KINDS];
+    int32_t n, count[KINDS];
 };
 
 /* ---- Bytes. ---------------------------------------------------------------------------------- */
@@ -84,22 +83,28 @@ static void put_double(char *at, double value, bool big)
 
 /* ---- Reading the header. --------------------------------------------------------------------- */
 
-static int get_header(const struct source *s, struct header *h)
+/* The dimensions in the header, or 0 when there is no whole header. */
+static uint32_t dimensions(const char *start, size_t size, bool big)
+{
+    return size < SHORT_HEADER ? 0 : get32(start + 12, big);
+}
+
+/* Headers of one or two dimensions are TIPSY as well; the reader says that it cannot use them. */
+static bool sniff(const char *start, size_t size, bool big)
+{
+    const uint32_t n = dimensions(start, size, big);
+    return n >= 1 && n <= 3;
+}
+
+static int get_header(const struct source *s, bool big, struct header *h)
 {
     const char *at = s->begin;
-    int32_t little = source_ready(s) < SHORT_HEADER ? 0 : (int32_t)get32(at + 12, false);
-    int32_t big = source_ready(s) < SHORT_HEADER ? 0 : (int32_t)get32(at + 12, true);
-    if (big == 1 || big == 2 || little == 1 || little == 2)
-        return clerror_set(EINVAL, "%s: its TIPSY header says %d dimensions; only 3 are read", s->name,
-                           (int)(big == 1 || big == 2 ? big : little));
-    if (big != 3 && little != 3)
-        return clerror_set(
-            EINVAL, "%s: is neither text (it holds zero bytes) nor TIPSY (no header with 3 dimensions)",
-            s->name);
-    h->big = big == 3;
+    const uint32_t found = dimensions(at, source_ready(s), big);
+    if (found != 3)
+        return clerror_set(EINVAL, "%s: its TIPSY header says %u dimensions; only 3 are read", s->name, (unsigned)found);
+    h->big = big;
     h->time = get_double(at, h->big);
     h->n = (int32_t)get32(at + 8, h->big);
-    h->dimensions = 3;
     for (int kind = 0; kind < KINDS; kind++)
         h->count[kind] = (int32_t)get32(at + 16 + 4 * kind, h->big);
     return 0;
@@ -202,10 +207,10 @@ static int read_bodies(struct source *s, struct particles *p, const struct heade
     return 0;
 }
 
-int particles_read_tipsy(struct source *s, struct particles *p)
+static int read_tipsy(struct source *s, struct particles *p, bool big)
 {
     struct header h = {0};
-    if (get_header(s, &h) < 0 || check_header(s->name, &h) < 0)
+    if (get_header(s, big, &h) < 0 || check_header(s->name, &h) < 0)
         return -1;
     size_t skip = header_size(s, &h);
     if (skip == 0)
@@ -216,7 +221,6 @@ int particles_read_tipsy(struct source *s, struct particles *p)
     p->time = h.time;
     p->gas = (size_t)h.count[GAS];
     p->star = (size_t)h.count[STAR];
-    p->format = h.big ? PARTICLES_TIPSY : PARTICLES_TIPSY_LE;
     if (read_bodies(s, p, &h) < 0 || source_need(s, 1) < 0)
         return -1;
     if (source_ready(s) > 0)
@@ -248,9 +252,8 @@ static int check_range(const char *name, const struct particles *p)
     return 0;
 }
 
-int particles_write_tipsy(struct outfile *out, const struct particles *p, enum particles_format format)
+static int write_tipsy(struct outfile *out, const struct particles *p, bool big)
 {
-    bool big = format == PARTICLES_TIPSY;
     char bytes[12 * 4] = {0};
     if (check_range(out->name, p) < 0)
         return -1;
@@ -267,3 +270,53 @@ int particles_write_tipsy(struct outfile *out, const struct particles *p, enum p
     }
     return 0;
 }
+
+/* ---- The two byte orders. -------------------------------------------------------------------- */
+
+static bool sniff_big(const char *start, size_t size)
+{
+    return sniff(start, size, true);
+}
+
+static int read_big(struct source *s, struct particles *p)
+{
+    return read_tipsy(s, p, true);
+}
+
+static int write_big(struct outfile *out, const struct particles *p)
+{
+    return write_tipsy(out, p, true);
+}
+
+static bool sniff_little(const char *start, size_t size)
+{
+    return sniff(start, size, false);
+}
+
+static int read_little(struct source *s, struct particles *p)
+{
+    return read_tipsy(s, p, false);
+}
+
+static int write_little(struct outfile *out, const struct particles *p)
+{
+    return write_tipsy(out, p, false);
+}
+
+const struct particles_format particles_tipsy = {
+    .name = "tipsy",
+    .title = "TIPSY",
+    .suffixes = ".tipsy .std .tip",
+    .sniff = sniff_big,
+    .read = read_big,
+    .write = write_big,
+};
+
+const struct particles_format particles_tipsy_le = {
+    .name = "tipsy_le",
+    .title = "little-endian TIPSY",
+    .suffixes = ".bin",
+    .sniff = sniff_little,
+    .read = read_little,
+    .write = write_little,
+};

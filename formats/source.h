@@ -1,15 +1,13 @@
-/* source.h - what the readers of bodies share: a buffered source of bytes, and room for bodies.
+/* source.h - a buffered source of bytes: a file, a pipe or a piece of memory. Private to formats/.
  *
- * A source is a file, a pipe or a piece of memory; the unread bytes are begin .. end of its buffer. Private
- * to formats/.
+ * The bytes not read yet are begin .. end of its buffer.
  * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_SOURCE_H
 #define FORMATS_SOURCE_H
 
-#include "formats/particles.h"
-
 #include <stdbool.h>
+#include <stddef.h>
 
 enum { SOURCE_ROOM = 1 << 20 }; /* the longest line, and as much as is read at once */
 
@@ -38,22 +36,5 @@ static inline size_t source_ready(const struct source *s)
 }
 
 void source_close(struct source *s);
-
-/* The readers proper, from the start of the content. On failure *p, which was empty, is for the caller to
- * free. */
-int particles_read_text(struct source *s, struct particles *p);
-int particles_read_tipsy(struct source *s, struct particles *p);
-
-/* Their counterparts. Errors of the disk also come later, from outfile_commit. */
-struct outfile;
-int particles_write_text(struct outfile *out, const struct particles *p);
-int particles_write_tipsy(struct outfile *out, const struct particles *p, enum particles_format format);
-
-/* Gives the arrays of *p room for `room` bodies, keeping the first p->n. */
-int particles_reserve(struct particles *p, size_t room, const char *name);
-
-/* "mass", "x" .. "vz": the columns, 0 .. 6, and the value of body i in each. */
-extern const char *const particles_columns[7];
-double particles_value(const struct particles *p, size_t i, int column);
 
 #endif

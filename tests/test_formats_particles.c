@@ -1,7 +1,7 @@
 /* test_formats_particles.c - files of bodies: what is read, what is refused and how, and that nothing is
  * lost. */
 #include "files.h"
-#include "formats/particles.h"
+#include "formats/particles_format.h"
 
 #include <float.h>
 #include <math.h>
@@ -119,7 +119,7 @@ static void reads_text(void **unused)
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         struct particles p = read_text(same[i]);
         assert_int_equal(p.n, 2);
-        assert_int_equal(p.format, PARTICLES_TEXT);
+        assert_string_equal(p.format, "text");
         assert_int_equal(p.gas + p.star, 0);
         body_is(&p, 0, first);
         body_is(&p, 1, second);
@@ -232,7 +232,7 @@ static void keeps_every_bit_as_text(void **unused)
     p.mass[0] = hard[0];
     memcpy(p.pos[0], hard + 1, sizeof p.pos[0]);
     memcpy(p.vel[0], hard + 4, sizeof p.vel[0]);
-    works(particles_write(in_folder("bits.tab"), &p, PARTICLES_AUTO));
+    works(particles_write(in_folder("bits.tab"), &p, NULL));
     works(particles_read(in_folder("bits.tab"), &q));
     same_bodies(&p, &q);
     particles_free(&p);
@@ -260,11 +260,11 @@ static void reads_tipsy(void **unused)
     (void)unused;
     works(particles_read_memory("big", big, sizeof big, &p));
     check_three(&p);
-    assert_int_equal(p.format, PARTICLES_TIPSY);
+    assert_string_equal(p.format, "tipsy");
     particles_free(&p);
     works(particles_read_memory("little", little, sizeof little, &p));
     check_three(&p);
-    assert_int_equal(p.format, PARTICLES_TIPSY_LE);
+    assert_string_equal(p.format, "tipsy_le");
     particles_free(&p);
     memcpy(unpadded, big, 28);
     memcpy(unpadded + 28, big + 32, sizeof big - 32);
@@ -289,7 +289,7 @@ static void writes_tipsy(void **unused)
         memcpy(expected, from, 32);
         for (int i = 0; i < 3; i++)
             memcpy(expected + kept[i][0], from + kept[i][0], kept[i][1]);
-        works(particles_write(in_folder(names[k]), &p, PARTICLES_AUTO));
+        works(particles_write(in_folder(names[k]), &p, NULL));
         char *bytes = bytes_of(in_folder(names[k]), &size);
         assert_int_equal(size, sizeof expected);
         assert_memory_equal(bytes, expected, size);
@@ -336,7 +336,7 @@ static void refuses_bad_tipsy(void **unused)
         {8, 0x7fffffff, 24, 0x7ffffffd, "is cut short: 160 bytes of the 94489280", ""},
         {16, 0x7fffffff, 20, 0x7fffffff, "says 3 bodies, but", "are 4294967295"},
         {12, 2, 0, 0, "says 2 dimensions", ""},
-        {12, 77, 0, 0, "is neither text", "nor TIPSY"},
+        {12, 77, 0, 0, "is not a file of bodies", "TIPSY"},
         {0, 0x7ff00000, 0, 0, "time in its header is inf", ""},
         {32, minus_one, 0, 0, "mass -1 of body 1 (gas) is negative", ""},
         {36, nan, 0, 0, "x of body 1 (gas) is nan", ""},
@@ -382,7 +382,7 @@ static void goes_round(void **unused)
     p.time = 0.3;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *path = in_folder(names[i]);
-        works(particles_write(path, &p, PARTICLES_AUTO));
+        works(particles_write(path, &p, NULL));
         works(particles_read(path, &q));
         same_bodies(&p, &q);
         bool text = strstr(names[i], ".tab") != NULL;
@@ -402,7 +402,7 @@ static void rounds_doubles_to_floats(void **unused)
         p.pos[0][axis] = 1.0 / 3 + axis;
         p.vel[0][axis] = 1e-50; /* too small for a float: 0 */
     }
-    works(particles_write(in_folder("f.tipsy"), &p, PARTICLES_AUTO));
+    works(particles_write(in_folder("f.tipsy"), &p, NULL));
     works(particles_read(in_folder("f.tipsy"), &q));
     assert_true(q.mass[0] == 0.1f);
     for (int axis = 0; axis < 3; axis++) {
@@ -470,7 +470,7 @@ static void reads_the_standard_input(void **unused)
     (void)unused;
     for (int i = 0; i < 2; i++) {
         size_t size = 0;
-        works(particles_write(in_folder(names[i]), &p, PARTICLES_AUTO));
+        works(particles_write(in_folder(names[i]), &p, NULL));
         char *bytes = bytes_of(in_folder(names[i]), &size);
         works(read_from_pipe(bytes, size, &q));
         same_bodies(&p, &q);
@@ -496,14 +496,31 @@ static void reads_the_standard_input(void **unused)
 
 static void knows_formats_by_suffix(void **unused)
 {
+    static const char *const unknown[] = {"a.hdf5", "a.jpg", "x.zip", "a.tab.gz"};
     (void)unused;
-    assert_int_equal(particles_format_of("a.tab"), PARTICLES_TEXT);
-    assert_int_equal(particles_format_of("a"), PARTICLES_TEXT);
-    assert_int_equal(particles_format_of("-"), PARTICLES_TEXT);
-    assert_int_equal(particles_format_of("out.bin/a"), PARTICLES_TEXT);
-    assert_int_equal(particles_format_of("a.BIN"), PARTICLES_TIPSY_LE);
-    assert_int_equal(particles_format_of("a.tab.std"), PARTICLES_TIPSY);
-    fails_saying(ENOTSUP, particles_format_of("a.hdf5"), "a.hdf5", ".tab");
+    assert_string_equal(particles_format_of("a.tab"), "text");
+    assert_string_equal(particles_format_of("a"), "text");
+    assert_string_equal(particles_format_of("-"), "text");
+    assert_string_equal(particles_format_of("out.bin/a"), "text");
+    assert_string_equal(particles_format_of("a.BIN"), "tipsy_le");
+    assert_string_equal(particles_format_of("a.tab.std"), "tipsy");
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        fails_saying(ENOTSUP, particles_format_of(unknown[i]) ? 0 : -1, unknown[i], "unknown suffix", ".tab", ".tipsy");
+}
+
+/* Each suffix is in the sentence that lists them, and in the manual. */
+static void every_format_is_documented(void **unused)
+{
+    size_t size;
+    char *page = bytes_of("../docs/command.md", &size);
+    (void)unused;
+    ready(page);
+#define FORMAT(name)                                                              \
+    assert_non_null(strstr(particles_formats(), particles_##name.suffixes));      \
+    assert_non_null(strstr(page, particles_##name.suffixes));
+    PARTICLES_FORMATS(FORMAT)
+#undef FORMAT
+    free(page);
 }
 
 static void refuses_to_write_what_cannot_be_read(void **unused)
@@ -511,24 +528,24 @@ static void refuses_to_write_what_cannot_be_read(void **unused)
     struct particles p = make_random(10, any_float), none = {0};
     const char *path = in_folder("bad.tab"), *tipsy = in_folder("bad.tipsy");
     (void)unused;
-    fails_saying(EINVAL, particles_write(path, &none, PARTICLES_AUTO), "bad.tab", "no bodies");
+    fails_saying(EINVAL, particles_write(path, &none, NULL), "bad.tab", "no bodies");
     p.vel[6][1] = NAN;
-    fails_saying(EINVAL, particles_write(path, &p, PARTICLES_AUTO), "vy of body 7 is nan");
+    fails_saying(EINVAL, particles_write(path, &p, NULL), "vy of body 7 is nan");
     p.vel[6][1] = 0;
     p.mass[2] = -1;
-    fails_saying(EINVAL, particles_write(path, &p, PARTICLES_AUTO), "mass of body 3 is -1");
+    fails_saying(EINVAL, particles_write(path, &p, NULL), "mass of body 3 is -1");
     p.mass[2] = 1e300;
-    fails_saying(ERANGE, particles_write(tipsy, &p, PARTICLES_AUTO), "bad.tipsy", "mass of body 3, 1e+300",
+    fails_saying(ERANGE, particles_write(tipsy, &p, NULL), "bad.tipsy", "mass of body 3, 1e+300",
                  "text");
-    works(particles_write(path, &p, PARTICLES_AUTO));
+    works(particles_write(path, &p, NULL));
     p.mass[2] = 1;
     p.star = 11;
-    fails(EINVAL, particles_write(tipsy, &p, PARTICLES_AUTO));
+    fails(EINVAL, particles_write(tipsy, &p, NULL));
     p.star = 0;
-    fails_saying(ENOENT, particles_write(in_folder("none/x.tab"), &p, PARTICLES_AUTO),
+    fails_saying(ENOENT, particles_write(in_folder("none/x.tab"), &p, NULL),
                  "none' does not exist");
     p.time = INFINITY;
-    fails_saying(EINVAL, particles_write(tipsy, &p, PARTICLES_AUTO), "time is inf");
+    fails_saying(EINVAL, particles_write(tipsy, &p, NULL), "time is inf");
     assert_int_equal(count_files(files_folder, "bad.tipsy"), 0);
     particles_free(&p);
 }
@@ -539,10 +556,10 @@ static void tells_a_full_disk(void **unused)
     (void)unused;
     if (access("/dev/full", W_OK) < 0)
         skip();
-    fails_saying(ENOSPC, particles_write("/dev/full", &p, PARTICLES_TEXT), "/dev/full", "disk is full");
-    fails_saying(ENOSPC, particles_write("/dev/full", &p, PARTICLES_TIPSY), "/dev/full", "disk is full");
+    fails_saying(ENOSPC, particles_write("/dev/full", &p, "text"), "/dev/full", "disk is full");
+    fails_saying(ENOSPC, particles_write("/dev/full", &p, "tipsy"), "/dev/full", "disk is full");
     p.n = 1;
-    fails_saying(ENOSPC, particles_write("/dev/full", &p, PARTICLES_TEXT), "/dev/full", "disk is full");
+    fails_saying(ENOSPC, particles_write("/dev/full", &p, "text"), "/dev/full", "disk is full");
     particles_free(&p);
 }
 
@@ -567,7 +584,7 @@ static void reads_one_galaxy_from_both_formats(void **unused)
     }
     works(particles_read(data("galaxy_20K.tab"), &tab));
     works(particles_read(data("galaxy_20K.bin"), &bin));
-    assert_int_equal(bin.format, PARTICLES_TIPSY_LE);
+    assert_string_equal(bin.format, "tipsy_le");
     assert_int_equal(tab.n, 20000);
     assert_int_equal(bin.n, 20000);
     assert_int_equal(bin.gas, 0);
@@ -603,6 +620,7 @@ int main(void)
         cmocka_unit_test(names_files_that_cannot_be_read),
         cmocka_unit_test(reads_the_standard_input),
         cmocka_unit_test(knows_formats_by_suffix),
+        cmocka_unit_test(every_format_is_documented),
         cmocka_unit_test(refuses_to_write_what_cannot_be_read),
         cmocka_unit_test(tells_a_full_disk),
         cmocka_unit_test(reads_one_galaxy_from_both_formats),

@@ -1,7 +1,7 @@
 /* test_life_formats.c - Life patterns: read, refused at the right line and column, written and read again. */
 #include "files.h"
 
-#include "formats/life.h"
+#include "formats/life_format.h"
 
 #include <stdlib.h>
 
@@ -125,7 +125,9 @@ static void tells_line_and_column(void **state)
         {"[M2]\n99 0 0 0 0\n", "line 2, column 1", "larger than 2^40"},
         {"[M2]\n#R B3/S23\n", "line 3, column 1", "no nodes"},
         {"#Life 1.06\n0 0\n", "name: ", "Life 1.05 or 1.06"},
+        {"#MCell 4.00\n#GAME Life\n#L .O\n", "name: ", "is in the format of MCell"},
         {"\x1f\x8b\x08", "name: ", "gunzip"},
+        {"\x89PNG\r\n", "name: ", "is a PNG picture"},
         {"x = 9, y = 9\no999999999999$999999999999bo!", "name: ", "MB of memory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -162,7 +164,7 @@ static void writes_and_reads_again(void **state)
     struct life_pattern p, q;
     make_soup(&p);
     for (size_t i = 0; i < 3; i++) {
-        works(life_pattern_write(in_folder(names[i]), &p, LIFE_FORMAT_AUTO));
+        works(life_pattern_write(in_folder(names[i]), &p, NULL));
         works(life_pattern_read(in_folder(names[i]), &q));
         assert_string_equal(q.rule, p.rule);
         assert_string_equal(q.bounds, p.bounds);
@@ -177,13 +179,31 @@ static void writes_and_reads_again(void **state)
     life_pattern_free(&p);
 }
 
+/* Each suffix is in the sentence that lists them, and in the manual. */
+static void every_format_is_documented(void **state)
+{
+    size_t size;
+    char *page = bytes_of("../docs/life.md", &size);
+    (void)state;
+    ready(page);
+#define FORMAT(name)                                                    \
+    assert_non_null(strstr(life_formats(), life_##name.suffixes));      \
+    assert_non_null(strstr(page, life_##name.suffixes));
+    LIFE_FORMATS(FORMAT)
+#undef FORMAT
+    free(page);
+    assert_string_equal(life_format_of("a.b/c"), "rle");
+    assert_string_equal(life_format_of("a.CELLS"), "cells");
+    fails(ENOTSUP, life_format_of("a.jpg") ? 0 : -1);
+}
+
 static void rle_lines_are_short(void **state)
 {
     (void)state;
     struct life_pattern p;
     size_t size;
     make_soup(&p);
-    works(life_pattern_write(in_folder("short.rle"), &p, LIFE_FORMAT_AUTO));
+    works(life_pattern_write(in_folder("short.rle"), &p, NULL));
     char *text = bytes_of(in_folder("short.rle"), &size);
     ready(text);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
@@ -198,7 +218,7 @@ static void writes_png(void **state)
     struct life_pattern p;
     size_t size;
     make_soup(&p);
-    if (life_pattern_write(in_folder("soup.png"), &p, LIFE_FORMAT_AUTO) < 0 && clerrno == ENOTSUP)
+    if (life_pattern_write(in_folder("soup.png"), &p, NULL) < 0 && clerrno == ENOTSUP)
         skip();
     char *bytes = bytes_of(in_folder("soup.png"), &size);
     ready(bytes);
@@ -216,7 +236,7 @@ static void fails_to_open(void **state)
     fails(ENOENT, life_pattern_read(in_folder("missing.rle"), &p));
     fails(EISDIR, life_pattern_read(files_folder, &p));
     make_soup(&p);
-    fails(ENOENT, life_pattern_write("/nowhere/at/all.rle", &p, LIFE_FORMAT_AUTO));
+    fails(ENOENT, life_pattern_write("/nowhere/at/all.rle", &p, NULL));
     life_pattern_free(&p);
 }
 
@@ -227,7 +247,7 @@ static void tells_a_full_disk(void **state)
         skip();
     struct life_pattern p;
     make_soup(&p);
-    static const enum life_format formats[] = {LIFE_FORMAT_RLE, LIFE_FORMAT_CELLS, LIFE_FORMAT_MACROCELL};
+    static const char *const formats[] = {"rle", "cells", "macrocell"};
     for (size_t i = 0; i < 3; i++)
         fails(ENOSPC, life_pattern_write("/dev/full", &p, formats[i]));
     life_pattern_free(&p);
@@ -240,7 +260,7 @@ int main(void)
         cmocka_unit_test(reads_macrocell), cmocka_unit_test(tells_line_and_column),
         cmocka_unit_test(writes_png),      cmocka_unit_test(writes_and_reads_again),
         cmocka_unit_test(fails_to_open),   cmocka_unit_test(rle_lines_are_short),
-        cmocka_unit_test(tells_a_full_disk),
+        cmocka_unit_test(tells_a_full_disk), cmocka_unit_test(every_format_is_documented),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

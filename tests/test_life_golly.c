@@ -66,7 +66,7 @@ static void to_file(life *lf, const char *rule, const char *bounds, const char *
                              .x = -(long long)(c.width / 2), .y = -(long long)(c.height / 2)};
     snprintf(p.rule, sizeof p.rule, "%s", rule);
     snprintf(p.bounds, sizeof p.bounds, "%s", bounds);
-    works(life_pattern_write(file, &p, LIFE_FORMAT_AUTO));
+    works(life_pattern_write(file, &p, NULL));
     life_cells_free(&c);
 }
 

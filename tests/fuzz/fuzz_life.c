@@ -7,7 +7,7 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
-#include "formats/life_private.h"
+#include "formats/life_format.h"
 #include "fuzz.h"
 #include "stdcl.h"
 
@@ -46,20 +46,18 @@ static void check_pattern(const struct life_pattern *p)
     promise(top && bottom && left && right);
 }
 
-typedef int writer(struct outfile *out, const struct life_pattern *p);
-
-static void check_way_back(const struct life_pattern *p, writer *write)
+static void check_way_back(const struct life_pattern *p, const struct life_format *format)
 {
     struct life_pattern q;
     char *text = NULL;
     size_t size = 0;
     struct outfile out = {.fp = open_memstream(&text, &size), .name = (char[]){"memory"}};
-    promise(out.fp && write(&out, p) == 0 && fclose(out.fp) == 0);
+    promise(out.fp && format->write(&out, p) == 0 && fclose(out.fp) == 0);
     promise(life_pattern_read_memory("again", text, size, &q) == 0);
     promise(q.columns == p->columns && q.rows == p->rows);
     if (p->columns)
         promise(memcmp(q.word, p->word, p->rows * p->stride * sizeof *p->word) == 0);
-    if (write == life_write_rle)
+    if (format == &life_rle)
         promise(q.left == p->left && q.top == p->top && q.generation == p->generation && q.x == p->x);
     life_pattern_free(&q);
     free(text);
@@ -82,10 +80,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     check_pattern(&p);
     if (p.width < 2000 && p.height < 2000) {
-        check_way_back(&p, life_write_rle);
-        check_way_back(&p, life_write_macrocell);
+        check_way_back(&p, &life_rle);
+        check_way_back(&p, &life_macrocell);
         if (p.width && p.height)
-            check_way_back(&p, life_write_cells);
+            check_way_back(&p, &life_cells);
     }
     life_pattern_free(&p);
     return 0;

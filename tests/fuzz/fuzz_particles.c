@@ -19,7 +19,7 @@ static void check_bodies(const struct particles *p)
 {
     promise(p->n > 0 && isfinite(p->time));
     promise(p->gas <= p->n && p->star <= p->n - p->gas);
-    promise(p->format != PARTICLES_AUTO);
+    promise(p->format && particles_formats());
     for (size_t i = 0; i < p->n; i++) {
         promise(isfinite(p->mass[i]) && p->mass[i] >= 0);
         for (int axis = 0; axis < 3; axis++)

@@ -1,0 +1,113 @@
+/* life_text.c - what readers and writers of Life patterns share: runs of live cells, and text with its errors.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/life_format.h"
+
+#include "stdcl.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- Live cells. ----------------------------------------------------------------------------- */
+
+static void set_bits(uint64_t *word, size_t at, size_t n)
+{
+    for (; n && at % 64; at++, n--)
+        word[at / 64] |= (uint64_t)1 << at % 64;
+    for (; n >= 64; at += 64, n -= 64)
+        word[at / 64] = ~(uint64_t)0;
+    if (n)
+        word[at / 64] |= ((uint64_t)1 << n) - 1;
+}
+
+void life_sink_run(struct life_sink *s, long long x, long long y, long long n)
+{
+    if (s->filling) {
+        set_bits(s->p->word + (size_t)(y - s->top) * s->p->stride, (size_t)(x - s->left), (size_t)n);
+        return;
+    }
+    if (!s->any || x < s->left)
+        s->left = x;
+    if (!s->any || x + n > s->right)
+        s->right = x + n;
+    if (!s->any || y < s->top)
+        s->top = y;
+    if (!s->any || y + 1 > s->bottom)
+        s->bottom = y + 1;
+    s->any = true;
+}
+
+bool life_next_run(const struct life_pattern *p, size_t y, size_t *x, size_t *end)
+{
+    const uint64_t *row = p->word + y * p->stride;
+    size_t i = *x > p->left ? *x - p->left : 0;
+    for (int value = 1; value >= 0; value--) { /* first a live cell, then a dead one */
+        while (i < p->columns) {
+            uint64_t rest = (value ? row[i / 64] : ~row[i / 64]) >> i % 64;
+            if (rest) {
+                i += (size_t)__builtin_ctzll(rest);
+                break;
+            }
+            i = (i / 64 + 1) * 64;
+        }
+        i = i < p->columns ? i : p->columns;
+        if (value) {
+            if (i == p->columns)
+                return false;
+            *x = p->left + i;
+        }
+    }
+    *end = p->left + i;
+    return true;
+}
+
+/* ---- Text. ----------------------------------------------------------------------------------- */
+
+int life_text_error(const struct life_text *t, const char *at, const char *format, ...)
+{
+    char what[400];
+    size_t line = 1;
+    const char *start = t->begin;
+    for (const char *p = t->begin; p < at; p++)
+        if (*p == '\n') {
+            line++;
+            start = p + 1;
+        }
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(what, sizeof what, format, ap);
+    va_end(ap);
+    return clerror_set(EINVAL, "%s: line %zu, column %zu: %s", t->name, line, (size_t)(at - start) + 1, what);
+}
+
+const char *life_text_line_end(const struct life_text *t, const char *at)
+{
+    const char *end = memchr(at, '\n', (size_t)(t->end - at));
+    return end ? end : t->end;
+}
+
+bool life_text_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+int life_text_rule(const struct life_text *t, const char *from, const char *to, struct life_pattern *p)
+{
+    while (from < to && life_text_is_blank(*from))
+        from++;
+    while (to > from && life_text_is_blank(to[-1]))
+        to--;
+    const char *colon = memchr(from, ':', (size_t)(to - from));
+    const char *end = colon ? colon : to, *rest = colon ? colon + 1 : to;
+    if ((size_t)(end - from) >= sizeof p->rule || (size_t)(to - rest) >= sizeof p->bounds)
+        return life_text_error(t, from, "the rule has more than %zu characters", sizeof p->rule - 1);
+    for (const char *c = from; c < to; c++)
+        if ((unsigned char)*c < ' ')
+            return life_text_error(t, c, "a rule has no control characters (code %d)", (unsigned char)*c);
+    memset(p->rule, 0, sizeof p->rule);
+    memset(p->bounds, 0, sizeof p->bounds);
+    memcpy(p->rule, from, (size_t)(end - from));
+    memcpy(p->bounds, rest, (size_t)(to - rest));
+    return 0;
+}

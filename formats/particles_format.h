@@ -1,0 +1,48 @@
+/* particles_format.h - the table of formats of bodies, and what they share. Private to formats/.
+ *
+ * A new format is a file particles_NAME.c, which defines `const struct particles_format particles_NAME`, and
+ * its name in the list below. Messages and help texts follow from the table.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef FORMATS_PARTICLES_FORMAT_H
+#define FORMATS_PARTICLES_FORMAT_H
+
+#include "formats/outfile.h"
+#include "formats/particles.h"
+#include "formats/source.h"
+
+/* In this order a file's first bytes are shown to the formats; text, which takes what is left, is last. */
+#define PARTICLES_FORMATS(FORMAT) \
+    FORMAT(tipsy_le)              \
+    FORMAT(tipsy)                 \
+    FORMAT(text)
+
+struct particles_format {
+    const char *name;     /* as in struct particles */
+    const char *title;    /* as people call it */
+    const char *suffixes; /* such as ".tipsy .std"; the usual one comes first */
+    bool bare;            /* also written when a name has no suffix; true of one format */
+
+    /* Do the first bytes look like this format? `size` is 32, or less when that is all there is. */
+    bool (*sniff)(const char *start, size_t size);
+
+    /* Reads from the start of the content. On failure *p, which was empty, is for the caller to free. */
+    int (*read)(struct source *s, struct particles *p);
+
+    /* Writes bodies that particles_write has checked. Errors of the disk also come later, from outfile_commit. */
+    int (*write)(struct outfile *out, const struct particles *p);
+};
+
+#define PARTICLES_DECLARE(name_) extern const struct particles_format particles_##name_;
+PARTICLES_FORMATS(PARTICLES_DECLARE)
+
+/* ---- particles_array.c: bodies in memory. ---- */
+
+/* Gives the arrays of *p room for `room` bodies, keeping the first p->n. `name` is for the message. */
+int particles_reserve(struct particles *p, size_t room, const char *name);
+
+/* "mass", "x" .. "vz": the columns, 0 .. 6, and the value of body i in each. */
+extern const char *const particles_columns[7];
+double particles_value(const struct particles *p, size_t i, int column);
+
+#endif
