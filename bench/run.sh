@@ -43,7 +43,8 @@ esac
     bench bench_life --size 1024 --engine global,local
     bench bench_matmul --precision double --size $products
     bench bench_matmul --precision single --size $products
-    bench bench_gas --bytes $bytes --molecules $molecules
+    bench bench_arrays --bytes $bytes
+    bench bench_gas --bytes ${bytes##*,} --molecules $molecules
 } | tee "$lines" >&2
 full=$(sed -n 's/.*device="\([^"]*\)".*/\1/p' "$lines" | head -n 1)
 mkdir -p "$here/results"

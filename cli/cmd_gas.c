@@ -19,17 +19,18 @@ static int check(const struct gas_job *job, const struct cli_option *options)
         if (cli_given(options, of_drawn[i]))
             return cli_wrong("-i and --%s exclude each other: velocities are read from the file, not drawn",
                              *of_drawn[i] == 'n' ? "molecules" : of_drawn[i]);
-    const char *needs = job->input                     ? "-i"
-                        : job->source == GAS_HOST      ? "--source host"
-                        : job->method == GAS_TREE      ? "--sum tree"
-                        : job->precision == GAS_DOUBLE ? "--precision double"
-                        : job->accumulator             ? "--accumulate compensated"
-                                                       : NULL;
+    const char *needs = job->input                        ? "-i"
+                        : job->source == GAS_HOST         ? "--source host"
+                        : job->method == ARRAYS_TREE      ? "--sum tree"
+                        : job->precision == ARRAYS_DOUBLE ? "--precision double"
+                        : job->accumulator                ? "--accumulate compensated"
+                                                          : NULL;
     if (job->fused && needs)
         return cli_wrong("--fused draws and sums without storing, in its own way; %s needs --stored", needs);
-    if (job->method == GAS_TREE && job->accumulator)
-        return cli_wrong("--sum tree adds up plain doubles, as the tutorial does; --accumulate compensated needs "
-                         "--sum tuned");
+    if (job->method == ARRAYS_TREE && job->accumulator)
+        return cli_wrong(
+            "--sum tree adds up plain doubles, as the tutorial does; --accumulate compensated needs "
+            "--sum tuned");
     if (job->species >= 0 && cli_given(options, "mass"))
         return cli_wrong("--gas and --mass exclude each other: the gas says how heavy its molecules are");
     if (job->dataset && !job->input)
@@ -47,8 +48,8 @@ static void settle(struct gas_job *job)
     if (!(job->temperature > 0))
         job->temperature = si ? 300 : 1;
     if (!job->stored)
-        job->stored = job->input || job->source == GAS_HOST || job->method == GAS_TREE ||
-                      job->precision == GAS_DOUBLE || job->accumulator;
+        job->stored = job->input || job->source == GAS_HOST || job->method == ARRAYS_TREE ||
+                      job->precision == ARRAYS_DOUBLE || job->accumulator;
 }
 
 static bool parse(struct gas_job *job, int argc, char **argv, int *status)
@@ -127,13 +128,13 @@ static int create(struct gas_job *job)
                                         .seed = job->seed,
                                         .storage = job->stored ? GAS_STORED : GAS_FUSED,
                                         .source = job->input ? GAS_GIVEN : (enum gas_source)job->source,
-                                        .type = (enum gas_type)job->precision,
-                                        .accumulator = (enum gas_accumulator)job->accumulator,
-                                        .method = (enum gas_method)job->method,
+                                        .type = (enum arrays_type)job->precision,
+                                        .accumulator = (enum arrays_accumulator)job->accumulator,
+                                        .method = (enum arrays_method)job->method,
                                         .shape = job->shape,
                                         .told = told,
                                         .arg = job};
-    const double bytes = job->precision == GAS_DOUBLE ? 24 : 12;
+    const double bytes = job->precision == ARRAYS_DOUBLE ? 24 : 12;
     if (job->stored && cli_memory_for((size_t)job->n, (size_t)bytes, "molecules") != CLI_DONE)
         return CLI_FAILED;
     job->gas = gas_create(&options);

@@ -7,9 +7,9 @@
 /* ---- .npy ------------------------------------------------------------------------------------ */
 
 /* Three planes, as Fortran's order has them, become rows. */
-#define TURN(type, to, from, n)                          \
-    for (size_t i = 0; i < (n); i++)                     \
-        for (size_t c = 0; c < 3; c++)                   \
+#define TURN(type, to, from, n)                                                                              \
+    for (size_t i = 0; i < (n); i++)                                                                         \
+        for (size_t c = 0; c < 3; c++)                                                                       \
     ((type *)(to))[3 * i + c] = ((const type *)(from))[c * (n) + i]
 
 static void *rows_of(void *planes, size_t n, size_t size)
@@ -26,12 +26,12 @@ static void *rows_of(void *planes, size_t n, size_t size)
 static int read_numbers(struct npy *in, struct gas_job *job)
 {
     if (in->cols != 3 || in->rows == 0)
-        return cli_failed("'%s' has the shape (%zu, %zu); velocities are rows of three, (N, 3) with N > 0", in->name,
-                          in->rows, in->cols);
+        return cli_failed("'%s' has the shape (%zu, %zu); velocities are rows of three, (N, 3) with N > 0",
+                          in->name, in->rows, in->cols);
     if (cli_memory_for(in->rows, (in->fortran ? 6 : 3) * in->size, "velocities") != CLI_DONE)
         return CLI_FAILED;
     job->n = in->rows;
-    job->precision = in->size == 8 ? GAS_DOUBLE : GAS_FLOAT;
+    job->precision = in->size == 8 ? ARRAYS_DOUBLE : ARRAYS_FLOAT;
     job->velocity = cli_alloc(in->rows, 3 * in->size);
     if (npy_read(in, job->velocity) != 0)
         return cli_failed_call(NULL);
@@ -61,7 +61,7 @@ static int read_hdf5(struct gas_job *job)
     if (hdf5_read_rows(job->input, job->dataset ? asked : usual, 3, &rows) != 0)
         return cli_failed_call(NULL);
     job->n = rows.n;
-    job->precision = rows.wide ? GAS_DOUBLE : GAS_FLOAT;
+    job->precision = rows.wide ? ARRAYS_DOUBLE : ARRAYS_FLOAT;
     job->velocity = rows.data;
     return CLI_DONE;
 }
@@ -75,23 +75,23 @@ int gas_input_read(struct gas_job *job)
     if (!hdf5 && job->dataset)
         return cli_wrong("--dataset: '%s' is no HDF5 file", job->input);
     const int status = hdf5 ? read_hdf5(job) : read_npy(job);
-    if (status == CLI_DONE && asked == GAS_DOUBLE &&
-        job->precision == GAS_FLOAT) { /* floats, summed as doubles */
+    if (status == CLI_DONE && asked == ARRAYS_DOUBLE &&
+        job->precision == ARRAYS_FLOAT) { /* floats, summed as doubles */
         const float *from = job->velocity;
         double *to = cli_alloc((size_t)job->n * 3, sizeof *to);
         for (size_t i = 0; i < (size_t)job->n * 3; i++)
             to[i] = (double)from[i];
         free(job->velocity);
         job->velocity = to;
-        job->precision = GAS_DOUBLE;
+        job->precision = ARRAYS_DOUBLE;
     }
     return status;
 }
 
 int gas_input_give(struct gas_job *job)
 {
-    const int failed = job->precision == GAS_DOUBLE ? gas_set_velocities(job->gas, job->velocity)
-                                                    : gas_set_velocities_single(job->gas, job->velocity);
+    const int failed = job->precision == ARRAYS_DOUBLE ? gas_set_velocities(job->gas, job->velocity)
+                                                       : gas_set_velocities_single(job->gas, job->velocity);
     gas_input_free(job);
     return failed ? cli_failed_call(NULL) : CLI_DONE;
 }

@@ -26,7 +26,7 @@ struct gas_job {
     struct cli_strings histogram;
 
     /* What came of it. */
-    void *velocity; /* read: n rows of three floats, or of doubles if precision is GAS_DOUBLE */
+    void *velocity; /* read: n rows of three floats, or of doubles if precision is ARRAYS_DOUBLE */
     CLCONTEXT *context;
     gas *gas;
     struct cli_progress progress;

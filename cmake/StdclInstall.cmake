@@ -2,24 +2,27 @@
 #
 #   include/stdcl.h, include/stdcl/*.h       the headers
 #   lib/libstdcl.{so,a}                      the layer
-#   lib/libstdcl_NAME.{so,a}                 an engine: nbody, life, matmul, gas
+#   lib/libstdcl_NAME.{so,a}                 an engine, nbody, life, matmul, gas, or a library: arrays
 #   lib/pkgconfig/stdcl.pc, stdcl_NAME.pc    `pkg-config [--static] --cflags --libs stdcl`
 #   lib/cmake/stdcl/                         find_package(stdcl): stdcl::stdcl, stdcl::stdcl_static,
 #                                            stdcl::NAME, stdcl::NAME_static
 #   bin/stdcl, share/stdcl/kernels/          the command; the kernels, to read and to override
 include(CMakePackageConfigHelpers)
 
-# stdcl_install_library(NAME FROM target EXPORTS pattern... [LIBS lib...] [PRIVATE lib...])
-# Makes, from the objects of an in-tree target, libNAME.so and libNAME.a in which only the names that
+# stdcl_install_library(NAME FROM target... EXPORTS pattern... [LIBS lib...] [PRIVATE lib...])
+# Makes, from the objects of in-tree targets, libNAME.so and libNAME.a in which only the names that
 # match the patterns (shell globs) can be seen: the shared library by a linker script, the static one
 # by linking its objects into one and making every other name local, so that a program may have a
-# function of its own called, say, memory_find. LIBS (CMake targets; stdcl is the layer) are what a
+# function of its own called, say, memory_find. LIBS (CMake targets; stdcl is the layer, stdcl_arrays the arrays) are what a
 # program that uses the library links too, PRIVATE what only the library does.
 function(stdcl_install_library name)
-  cmake_parse_arguments(L "" "FROM" "EXPORTS;LIBS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(L "" "" "FROM;EXPORTS;LIBS;PRIVATE" ${ARGN})
   string(REGEX REPLACE "^stdcl_" "" short ${name}) # stdcl, or the engine's bare name
   set(dir ${PROJECT_BINARY_DIR}/install)
-  set(objects $<TARGET_OBJECTS:${L_FROM}>)
+  set(objects "")
+  foreach(target ${L_FROM})
+    list(APPEND objects $<TARGET_OBJECTS:${target}>)
+  endforeach()
 
   string(JOIN "; " globals ${L_EXPORTS})
   file(CONFIGURE OUTPUT ${dir}/${name}.map CONTENT "STDCL_${PROJECT_VERSION_MAJOR} { global: ${globals}; local: *; };\n")
@@ -45,7 +48,7 @@ function(stdcl_install_library name)
       LIBRARY_OUTPUT_DIRECTORY ${dir} ARCHIVE_OUTPUT_DIRECTORY ${dir})
     target_include_directories(${name}_${kind} PUBLIC
       $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    list(TRANSFORM L_LIBS REPLACE "^stdcl$" stdcl_${kind} OUTPUT_VARIABLE libs)
+    list(TRANSFORM L_LIBS REPLACE "^(stdcl|stdcl_arrays)$" "\\1_${kind}" OUTPUT_VARIABLE libs)
     target_link_libraries(${name}_${kind} PUBLIC ${libs} PRIVATE ${L_PRIVATE})
   endforeach()
   install(TARGETS ${name}_shared ${name}_sealed EXPORT stdclTargets)
@@ -89,16 +92,22 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 
-# ---- The engines. Their sources mark nothing for export: the prefix does.
-foreach(engine nbody life matmul gas)
+# ---- The arrays and the engines. Their sources mark nothing for export: the prefix does. The gas is built on
+# the arrays, and on their blocks below the interface (arrays/CMakeLists.txt).
+set(arrays_from stdcl_blocks)
+set(gas_from stdcl_blocks)
+set(gas_libs stdcl_arrays)
+foreach(engine arrays nbody life matmul gas)
   if(TARGET stdcl_${engine})
-    set_target_properties(stdcl_${engine} PROPERTIES C_VISIBILITY_PRESET default)
-    stdcl_install_library(stdcl_${engine} FROM stdcl_${engine} EXPORTS "${engine}_*" LIBS stdcl m)
-    stdcl_install_pc(stdcl_${engine} "The ${engine} engine of stdcl" REQUIRES stdcl LIBS_PRIVATE -lm)
+    set_target_properties(stdcl_${engine} ${${engine}_from} PROPERTIES C_VISIBILITY_PRESET default)
+    stdcl_install_library(stdcl_${engine} FROM stdcl_${engine} ${${engine}_from} EXPORTS "${engine}_*"
+      LIBS ${${engine}_libs} stdcl m)
+    stdcl_install_pc(stdcl_${engine} "stdcl: ${engine}" REQUIRES ${${engine}_libs} stdcl LIBS_PRIVATE -lm)
   endif()
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${engine} OPTIONAL
     DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/kernels
-    FILES_MATCHING PATTERN "*.cl" PATTERN "*.clt" PATTERN "ladder.h")
+    FILES_MATCHING PATTERN "*.cl" PATTERN "*.clt" PATTERN "ladder.h"
+    PATTERN "order.h" PATTERN "maxwell.h")
 endforeach()
 
 # ---- The CMake package. (The command is installed by its own room.)

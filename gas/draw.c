@@ -1,11 +1,13 @@
 /* draw.c - velocities: drawn by the devices or the host, given by the caller, handed out; histograms.
  * SPDX-License-Identifier: MIT
  */
-#include "gas/gas_private.h"
+#include "gas/engine.h"
 
 #include <math.h>
 
 #include "gas/maxwell.h"
+
+EMBEDDED_FILE(gas_draw_cl)
 
 /* ---- Drawing on the host. --------------------------------------------------------------------- */
 
@@ -35,7 +37,7 @@ static void draw_on_host(gas *g)
         const size_t count = n - i < SLICE ? n - i : SLICE;
         draw_slice(i, count, g->key[0], g->key[1], v[0], v[1], v[2]);
         for (int c = 0; c < 3; c++)
-            if (g->type == GAS_FLOAT)
+            if (g->type == ARRAYS_FLOAT)
                 memcpy((float *)g->plane[c] + i, v[c], count * sizeof(float));
             else
                 for (size_t k = 0; k < count; k++)
@@ -54,14 +56,14 @@ static size_t plane_bytes(const gas *g)
 static int send(gas *g)
 {
     for (int c = 0; c < 3; c++)
-        if (gas_sums_place(g->sums, g->plane[c], (size_t)g->n) != 0)
+        if (arrays_place(g->arrays, g->plane[c], (size_t)g->n) != 0)
             return -1;
     g->ready = true;
     return 0;
 }
 
 /* Runs a kernel over the blocks of every device's share, a group each. The first two arguments are the first
- * block and n. GAS_TREE needs all velocities on every device. */
+ * block and n. ARRAYS_TREE needs all velocities on every device. */
 static int visit(gas *g, const struct kernels *k, bool whole, cl_uint nrest, const struct stdcl_arg *rest)
 {
     const uint64_t blocks = blocks_of(g->n);
@@ -91,15 +93,16 @@ static int visit(gas *g, const struct kernels *k, bool whole, cl_uint nrest, con
 
 static int open_kernels(gas *g, struct kernels *k, const char *name)
 {
+    const struct kernel_text files[] = {ORDER_TEXT, MAXWELL_TEXT, KERNEL_TEXT("gas/draw.cl", gas_draw_cl)};
     char options[128];
     if (k->on)
         return 0;
-    snprintf(options, sizeof options, "-D REAL=%s -D STORED=%d -D WIDE=float",
-             g->type == GAS_FLOAT ? "float" : "double", g->storage == GAS_STORED);
-    if (gas_kernels_shape(k, g->ctx, "gas.draw", 0, NULL) == 0 &&
-        gas_kernels_open(k, name, SOURCE_ORDER | SOURCE_MAXWELL | SOURCE_DRAW, options, NULL) == 0)
+    snprintf(options, sizeof options, "-D MW_WIDTH=WIDTH -D REAL=%s -D STORED=%d -D WIDE=float",
+             g->type == ARRAYS_FLOAT ? "float" : "double", g->storage == GAS_STORED);
+    if (arrays_kernels_shape(k, g->ctx, "gas.draw", 0, NULL) == 0 &&
+        arrays_kernels_open(k, name, 3, files, options, NULL) == 0)
         return 0;
-    gas_kernels_close(k);
+    arrays_kernels_close(k);
     return -1;
 }
 
@@ -108,7 +111,7 @@ static int draw_on_devices(gas *g)
     const struct stdcl_arg rest[] = {BLOCK_ARG(g->plane[0]), BLOCK_ARG(g->plane[1]), BLOCK_ARG(g->plane[2]),
                                      VALUE_ARG(g->key[0]), VALUE_ARG(g->key[1])};
     if (open_kernels(g, &g->draw, "draw") != 0 ||
-        visit(g, &g->draw, g->method == GAS_TREE, COUNT_OF(rest), rest) != 0)
+        visit(g, &g->draw, g->method == ARRAYS_TREE, COUNT_OF(rest), rest) != 0)
         return -1;
     g->ready = true;
     return 0;
@@ -130,8 +133,8 @@ int gas_draw_place(gas *g)
 
 void gas_draw_free(gas *g)
 {
-    gas_kernels_close(&g->draw);
-    gas_kernels_close(&g->count);
+    arrays_kernels_close(&g->draw);
+    arrays_kernels_close(&g->count);
     for (int c = 0; c < 3; c++)
         if (g->plane[c])
             clfree(g->plane[c]);
@@ -143,7 +146,7 @@ void gas_draw_free(gas *g)
 
 static void put(gas *g, int c, size_t i, double v)
 {
-    if (g->type == GAS_FLOAT)
+    if (g->type == ARRAYS_FLOAT)
         ((float *)g->plane[c])[i] = (float)v;
     else
         ((double *)g->plane[c])[i] = v;
@@ -185,7 +188,7 @@ static int fetch(gas *g, size_t first, size_t count)
     const size_t size = type_bytes(g->type);
     for (cl_uint dev = 0; dev < g->ndev; dev++) {
         size_t a, n;
-        gas_sums_share(g->sums, (size_t)g->n, dev, &a, &n);
+        arrays_share(g->arrays, (size_t)g->n, dev, &a, &n);
         const size_t from = a > first ? a : first, to = a + n < first + count ? a + n : first + count;
         for (int c = 0; c < 3 && from < to; c++)
             if (clmsyncn(g->ctx, dev, (char *)g->plane[c] + from * size, (to - from) * size, CL_MEM_HOST) ==
@@ -210,9 +213,9 @@ int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3])
         for (size_t k = 0; k < some; k++)
             for (int c = 0; c < 3; c++) {
                 const size_t at = (size_t)first + i + k;
-                const double one = g->storage == GAS_FUSED ? (double)v[c][k]
-                                   : g->type == GAS_FLOAT  ? (double)((float *)g->plane[c])[at]
-                                                           : ((double *)g->plane[c])[at];
+                const double one = g->storage == GAS_FUSED   ? (double)v[c][k]
+                                   : g->type == ARRAYS_FLOAT ? (double)((float *)g->plane[c])[at]
+                                                             : ((double *)g->plane[c])[at];
                 velocity[i + k][c] = one * g->unit;
             }
     }

@@ -5,8 +5,8 @@
  *
  * The host puts order.h and maxwell.h in front (kernels.c).
  */
-#ifndef GAS_ORDER_H
-#include "order.h"
+#ifndef ARRAYS_ORDER_H
+#include "../arrays/order.h"
 #endif
 #ifndef GAS_MAXWELL_H
 #define MW_WIDTH WIDTH

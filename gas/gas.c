@@ -4,9 +4,11 @@
  * metres reach single precision; 1 for those given.
  * SPDX-License-Identifier: MIT
  */
-#include "gas/gas_private.h"
+#include "gas/engine.h"
 
 #include <math.h>
+
+EMBEDDED_FILE(gas_fused_cl)
 
 /* ---- Checking what the caller gives. ---------------------------------------------------------- */
 
@@ -26,13 +28,13 @@ static int check(const struct gas_options *o)
         check_positive(o->boltzmann, "Boltzmann constant") != 0)
         return -1;
     if ((unsigned)o->storage > GAS_STORED || (unsigned)o->source > GAS_GIVEN ||
-        (unsigned)o->type > GAS_DOUBLE)
+        (unsigned)o->type > ARRAYS_DOUBLE)
         return clerror_set(EINVAL, "gas_create: storage %d, source %d, type %d: there is no such thing",
                            (int)o->storage, (int)o->source, (int)o->type);
-    if (o->storage == GAS_FUSED && (o->source != GAS_DEVICE || o->method == GAS_TREE))
+    if (o->storage == GAS_FUSED && (o->source != GAS_DEVICE || o->method == ARRAYS_TREE))
         return clerror_set(EINVAL,
                            "gas_create: a gas that is not stored is drawn and summed by the devices in "
-                           "one kernel; velocities from elsewhere and GAS_TREE need GAS_STORED");
+                           "one kernel; velocities from elsewhere and ARRAYS_TREE need GAS_STORED");
     if (o->storage == GAS_STORED && o->n > SIZE_MAX / 32)
         return clerror_set(ENOMEM, "gas_create: %llu molecules are too many to store",
                            (unsigned long long)o->n);
@@ -41,18 +43,8 @@ static int check(const struct gas_options *o)
 
 /* ---- Making. ---------------------------------------------------------------------------------- */
 
-static bool have_doubles(const gas *g)
-{
-    struct cldev_info *info = calloc(g->ndev, sizeof *info);
-    bool all = info && clgetdevinfo(g->ctx, info) == 0;
-    for (cl_uint dev = 0; all && dev < g->ndev; dev++)
-        all = info[dev].dev_pref_vec_double > 0;
-    free(info);
-    return all;
-}
-
 /* Sums of v^2 of a gas that is not stored. */
-static int measure_fused(gas *g, struct gas_total *total, uint64_t n)
+static int measure_fused(gas *g, struct arrays_total *total, uint64_t n)
 {
     const struct stdcl_arg rest[] = {VALUE_ARG(g->key[0]), VALUE_ARG(g->key[1])};
     const struct order_job job = {.kernels = &g->fused,
@@ -64,20 +56,25 @@ static int measure_fused(gas *g, struct gas_total *total, uint64_t n)
                                   .nrest = 2,
                                   .rest = rest,
                                   .told = n == g->n ? g->told : NULL,
-                                  .arg = g->arg};
-    return gas_order_run(&job, total);
+                                  .arg = g->arg,
+                                  .caller = "gas",
+                                  .elements = "molecules"};
+    return arrays_order_run(&job, total);
 }
 
 /* Some OpenCL devices finish the compilation when a kernel first runs: it runs once on a block. */
 static int make_fused(gas *g, const char *words)
 {
-    struct gas_total total;
-    const bool doubles = have_doubles(g);
-    g->kind =
-        doubles ? (struct gas_partial){WIDE_DOUBLE, JOIN_ADD} : (struct gas_partial){WIDE_FLOAT, JOIN_PAIRS};
-    if (gas_kernels_shape(&g->fused, g->ctx, "gas.fused", 0, words) != 0 ||
-        gas_kernels_open(&g->fused, "fused", SOURCE_ORDER | SOURCE_MAXWELL | SOURCE_FUSED,
-                         doubles ? "-D WIDE=double -D PAIRED=0" : "-D WIDE=float -D PAIRED=1", NULL) != 0)
+    struct arrays_total total;
+    const struct kernel_text files[] = {ORDER_TEXT, MAXWELL_TEXT, KERNEL_TEXT("gas/fused.cl", gas_fused_cl)};
+    const bool doubles = arrays_have_doubles(g->ctx);
+    g->kind = doubles ? (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}
+                      : (struct arrays_partial){WIDE_FLOAT, JOIN_PAIRS};
+    if (arrays_kernels_shape(&g->fused, g->ctx, "gas.fused", 0, words) != 0 ||
+        arrays_kernels_open(&g->fused, "fused", 3, files,
+                            doubles ? "-D MW_WIDTH=WIDTH -D WIDE=double -D PAIRED=0"
+                                    : "-D MW_WIDTH=WIDTH -D WIDE=float -D PAIRED=1",
+                            NULL) != 0)
         return -1;
     return measure_fused(g, &total, g->n < (uint64_t)BLOCK * g->ndev ? g->n : (uint64_t)BLOCK * g->ndev);
 }
@@ -85,22 +82,21 @@ static int make_fused(gas *g, const char *words)
 static int make(gas *g, const struct gas_options *o)
 {
     g->partial = calloc(g->ndev, sizeof *g->partial);
-    g->words = o->shape ? strdup(o->shape) : NULL;
-    if (!g->partial || (o->shape && !g->words))
+    if (!g->partial)
         return clerror_set(ENOMEM, "gas_create: no memory");
     if (g->storage == GAS_FUSED)
         return make_fused(g, o->shape);
-    g->sums = gas_sums_create(&(struct gas_sums_options){.ctx = g->ctx,
-                                                         .type = o->type,
-                                                         .accumulator = o->accumulator,
-                                                         .method = o->method,
-                                                         .shape = o->shape});
-    return g->sums && gas_draw_place(g) == 0 ? 0 : -1;
+    g->arrays = arrays_create(&(struct arrays_options){.ctx = g->ctx,
+                                                       .type = o->type,
+                                                       .accumulator = o->accumulator,
+                                                       .method = o->method,
+                                                       .shape = o->shape});
+    return g->arrays && gas_draw_place(g) == 0 ? 0 : -1;
 }
 
 gas *gas_create(const struct gas_options *o)
 {
-    CLCONTEXT *ctx = check(o) == 0 ? gas_sums_context(o->ctx) : NULL;
+    CLCONTEXT *ctx = check(o) == 0 ? arrays_context(o->ctx) : NULL;
     gas *g = ctx ? calloc(1, sizeof *g) : NULL;
     if (!g) {
         if (ctx)
@@ -133,37 +129,43 @@ void gas_free(gas *g)
     if (!g)
         return;
     gas_draw_free(g);
-    gas_kernels_close(&g->fused);
-    gas_sums_free(g->sums);
+    arrays_kernels_close(&g->fused);
+    arrays_free(g->arrays);
     for (cl_uint dev = 0; g->partial && dev < g->ndev; dev++)
         if (g->partial[dev])
             clfree(g->partial[dev]);
     free(g->partial);
-    free(g->words);
     free(g);
 }
 
 /* ---- Measuring. ------------------------------------------------------------------------------- */
 
+/* The sum of (v / unit)^2. */
+static int sum_squares(gas *g, double *squares)
+{
+    struct arrays_total total;
+    if (g->storage == GAS_FUSED) {
+        const int status = measure_fused(g, &total, g->n);
+        *squares = status == 0 ? arrays_total_value(g->kind, &total) : 0;
+        return status;
+    }
+    if (!g->ready)
+        return clerror_set(EINVAL,
+                           "gas_measure: no velocities were given yet; gas_set_velocities gives them");
+    if (arrays_squares(g->arrays, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, squares) != 0)
+        return -1;
+    if (g->told)
+        g->told(g->arg, g->n);
+    return 0;
+}
+
 int gas_measure(gas *g, struct gas_energy *e)
 {
-    struct gas_total total;
-    struct gas_partial kind = g->kind;
     const double kt = g->boltzmann * g->temperature, n = (double)g->n;
-    if (g->storage == GAS_FUSED) {
-        if (measure_fused(g, &total, g->n) != 0)
-            return -1;
-    } else {
-        if (!g->ready)
-            return clerror_set(EINVAL,
-                               "gas_measure: no velocities were given yet; gas_set_velocities gives them");
-        if (gas_sums_run(g->sums, OP_ENERGY, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, 0, &total,
-                         &kind) != 0)
-            return -1;
-        if (g->told)
-            g->told(g->arg, g->n);
-    }
-    const double squares = gas_total_value(kind, &total) / n; /* the mean of (v / unit)^2 */
+    double squares;
+    if (sum_squares(g, &squares) != 0)
+        return -1;
+    squares /= n; /* the mean */
     e->mean_energy = g->source == GAS_GIVEN ? 0.5 * g->mass * squares : 0.5 * kt * squares;
     e->expected = 1.5 * kt;
     e->standard_error = kt * sqrt(1.5 / n);
@@ -197,14 +199,14 @@ double gas_bytes(const gas *g)
 const char *gas_shape(const gas *g, cl_uint dev)
 {
     if (g->storage == GAS_STORED)
-        return gas_sums_shape(g->sums, dev);
+        return arrays_shape(g->arrays, dev);
     return dev < g->ndev ? g->fused.on[dev].label : "";
 }
 
 const char *gas_explain(const gas *g, cl_uint dev)
 {
     if (g->storage == GAS_STORED)
-        return gas_sums_explain(g->sums, dev);
+        return arrays_explain(g->arrays, dev);
     return dev < g->ndev ? g->fused.on[dev].reason : "";
 }
 

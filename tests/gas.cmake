@@ -1,6 +1,6 @@
-# The gas: sums of arrays, velocities and their statistics; on the devices there are and on two.
-stdcl_test(test_gas_sums test_gas_sums.c LIBS stdcl_gas)
-stdcl_test_on_two(test_gas_sums)
+# Arrays and the gas: sums, velocities and their statistics; on the devices there are and on two.
+stdcl_test(test_arrays test_arrays.c LIBS stdcl_arrays)
+stdcl_test_on_two(test_arrays)
 stdcl_test(test_gas test_gas.c LIBS stdcl_gas)
 stdcl_test_on_two(test_gas)
 if(TARGET stdcl_command)

@@ -112,7 +112,7 @@ static void test_forms(void **state)
 static void test_kernels_of_the_house(void **state)
 {
     (void)state;
-    static const char *const files[] = {"kernels/basic.cl", "../gas/fused.cl", "../gas/sum.cl", "../gas/draw.cl",
+    static const char *const files[] = {"kernels/basic.cl", "../gas/fused.cl", "../arrays/sum.cl", "../gas/draw.cl",
                                         "../profile/peak.cl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char source[1 << 17];
@@ -120,7 +120,7 @@ static void test_kernels_of_the_house(void **state)
         ready(fp);
         source[fread(source, 1, sizeof source - 1, fp)] = '\0';
         fclose(fp);
-        same_as_the_platform(files[i], source, "-I ../gas", false);
+        same_as_the_platform(files[i], source, "-I ../gas -I ../arrays", false);
     }
 }
 

@@ -4,7 +4,9 @@
 
 #include <math.h>
 
+#include "arrays/arrays_ref.h"
 #include "gas/gas_ref.h"
+#include "stdcl/gas.h"
 
 static CLCONTEXT *cp;
 
@@ -37,7 +39,7 @@ static double plain_energy(uint64_t seed, size_t n)
         for (int c = 0; c < 3; c++)
             plane[c][i] = v[c];
     }
-    const double sum = gas_ref_energy(GAS_FLOAT, GAS_WIDE, plane[0], plane[1], plane[2], n);
+    const double sum = arrays_ref_squares(ARRAYS_FLOAT, ARRAYS_WIDE, plane[0], plane[1], plane[2], n);
     for (int c = 0; c < 3; c++)
         free(plane[c]);
     return 0.5 * (sum / (double)n);
@@ -56,7 +58,7 @@ static void velocities_as_plain_c(void **state)
                                            .seed = 0x123456789abcdefull,
                                            .storage = way < 3 ? GAS_STORED : GAS_FUSED,
                                            .source = way == 1 ? GAS_HOST : GAS_DEVICE,
-                                           .type = way == 2 ? GAS_DOUBLE : GAS_FLOAT});
+                                           .type = way == 2 ? ARRAYS_DOUBLE : ARRAYS_FLOAT});
         memset(v, 0, n * sizeof *v);
         works(gas_velocities(g, 0, n, v));
         for (size_t i = 0; i < n; i++) {
@@ -84,7 +86,7 @@ static void one_energy(void **state)
         assert_true(energy_of((struct gas_options){
                         .n = n, .seed = 7, .storage = GAS_STORED, .source = GAS_HOST}) == right);
         assert_true(energy_of((struct gas_options){
-                        .n = n, .seed = 7, .storage = GAS_STORED, .type = GAS_DOUBLE}) == right);
+                        .n = n, .seed = 7, .storage = GAS_STORED, .type = ARRAYS_DOUBLE}) == right);
     }
     static const char *const shapes[] = {"width=1 group=64",        "width=1 group=256",
                                          "width=2 group=8",         "width=4 group=1",
@@ -237,13 +239,13 @@ static void other_sums(void **state)
     (void)state;
     const double right = plain_energy(5, 50001);
     assert_true(fabs(energy_of((struct gas_options){
-                         .n = 50001, .seed = 5, .storage = GAS_STORED, .accumulator = GAS_COMPENSATED}) /
+                         .n = 50001, .seed = 5, .storage = GAS_STORED, .accumulator = ARRAYS_COMPENSATED}) /
                          right -
                      1) < 1e-12);
     char *without = cltemplate(NULL, "", 0, NULL);
     if (without || clerrno != ENOTSUP)
         assert_true(fabs(energy_of((struct gas_options){
-                             .n = 50001, .seed = 5, .storage = GAS_STORED, .method = GAS_TREE}) /
+                             .n = 50001, .seed = 5, .storage = GAS_STORED, .method = ARRAYS_TREE}) /
                              right -
                          1) < 1e-14);
     free(without);
@@ -257,7 +259,7 @@ static void given(void **state)
     struct gas_energy e;
     uint64_t count[12];
     gas *g = make((struct gas_options){
-        .n = N, .mass = 2, .storage = GAS_STORED, .source = GAS_GIVEN, .type = GAS_DOUBLE});
+        .n = N, .mass = 2, .storage = GAS_STORED, .source = GAS_GIVEN, .type = ARRAYS_DOUBLE});
     fails(EINVAL, gas_measure(g, &e));
     works(gas_set_velocities(g, v));
     works(gas_measure(g, &e));
@@ -332,10 +334,10 @@ static void refusals(void **state)
     refuses(.n = 1, .temperature = NAN);
     refuses(.n = 1, .boltzmann = INFINITY);
     refuses(.n = 1, .source = GAS_HOST);
-    refuses(.n = 1, .method = GAS_TREE);
+    refuses(.n = 1, .method = ARRAYS_TREE);
     refuses(.n = 1, .shape = "colour=3");
-    fails_null(EINVAL,
-               gas_create(&(struct gas_options){.ctx = cp, .n = 1, .storage = GAS_STORED, .type = GAS_INT}));
+    fails_null(EINVAL, gas_create(&(struct gas_options){
+                           .ctx = cp, .n = 1, .storage = GAS_STORED, .type = ARRAYS_INT}));
     gas *g = make((struct gas_options){.n = 1000000, .shape = "chunk=0", .told = stop, .arg = &done});
     fails(ECANCELED, gas_measure(g, &e));
     assert_true(done > 100000 && done < 1000000);

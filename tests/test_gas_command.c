@@ -62,7 +62,7 @@ static void explains(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         const int status = run(i ? "-n 1000 --stored -q --explain" : "-n 1000 -q --explain");
-        if (status != 0 || !strstr(err, i ? "  gas.energy." : "  gas.fused, ") || !strstr(err, "the row of ") ||
+        if (status != 0 || !strstr(err, i ? "  arrays.squares." : "  gas.fused, ") || !strstr(err, "the row of ") ||
             !strstr(err, "  group="))
             fail_msg("status %d\n%s", status, err);
     }

@@ -1,6 +1,7 @@
 /* prelude.h - the names that fragments of code in the documents take for granted, with the meanings that
  * the pages give them. */
 #include <stdcl.h>
+#include <stdcl/arrays.h>
 #include <stdcl/gas.h>
 #include <stdcl/life.h>
 #include <stdcl/matmul.h>

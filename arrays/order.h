@@ -14,8 +14,8 @@
  *
  * Included in front of kernels by the host (kernels.c), which sets the knobs below.
  */
-#ifndef GAS_ORDER_H
-#define GAS_ORDER_H
+#ifndef ARRAYS_ORDER_H
+#define ARRAYS_ORDER_H
 
 #ifndef GROUP
 #define GROUP 256 /* work-items of a group, a power of two; 1 on CPUs */

@@ -6,11 +6,18 @@
  * a level is kept, and a gas of any size passes through.
  * SPDX-License-Identifier: MIT
  */
-#include "gas/engine.h"
+#include "arrays/blocks.h"
 
 #include <math.h>
 
-size_t gas_partial_bytes(struct gas_partial p)
+/* A tree of sums, neighbours joined first, that takes one leaf after the other. */
+struct order_tree {
+    struct arrays_partial kind;
+    uint64_t leaves;
+    struct arrays_total stack[64];
+};
+
+static size_t partial_bytes(struct arrays_partial p)
 {
     const size_t wide = p.wide == WIDE_FLOAT || p.wide == WIDE_INT ? 4 : 8;
     return p.joining == JOIN_PAIRS || p.joining == JOIN_HALVES ? 2 * wide : wide;
@@ -18,9 +25,9 @@ size_t gas_partial_bytes(struct gas_partial p)
 
 /* ---- Sums on the host. ------------------------------------------------------------------------ */
 
-static struct gas_total read_partial(struct gas_partial kind, const void *partial)
+static struct arrays_total read_partial(struct arrays_partial kind, const void *partial)
 {
-    struct gas_total t = {0, 0, 0};
+    struct arrays_total t = {0, 0, 0};
     const int64_t *l = partial;
     if (kind.wide == WIDE_FLOAT) {
         const float *f = partial;
@@ -35,7 +42,7 @@ static struct gas_total read_partial(struct gas_partial kind, const void *partia
     } else {
         t.integer = l[0];
         if (kind.joining == JOIN_HALVES)
-            t.integer += (gas_integer)l[1] * ((gas_integer)1 << 32);
+            t.integer += (arrays_integer)l[1] * ((arrays_integer)1 << 32);
     }
     if (kind.wide == WIDE_INT || kind.wide == WIDE_LONG)
         t.value = (double)t.integer;
@@ -44,7 +51,7 @@ static struct gas_total read_partial(struct gas_partial kind, const void *partia
 
 /* A pair of doubles needs each operation rounded once: no contraction, which gcc would not do for x86-64
  * without -mfma. */
-static struct gas_total join(struct gas_partial kind, struct gas_total a, struct gas_total b)
+static struct arrays_total join(struct arrays_partial kind, struct arrays_total a, struct arrays_total b)
 {
     const double s = a.value + b.value, t = s - a.value;
     switch (kind.joining) {
@@ -53,14 +60,14 @@ static struct gas_total join(struct gas_partial kind, struct gas_total a, struct
     case JOIN_GREATEST:
         return b.value > a.value || b.value != b.value ? b : a;
     case JOIN_PAIRS:
-        return (struct gas_total){s, a.error + (b.error + ((a.value - (s - t)) + (b.value - t))), 0};
+        return (struct arrays_total){s, a.error + (b.error + ((a.value - (s - t)) + (b.value - t))), 0};
     default:
-        return (struct gas_total){s, 0, a.integer + b.integer};
+        return (struct arrays_total){s, 0, a.integer + b.integer};
     }
 }
 
 /* Adds a sum that stands for 2^level leaves; so many more may not have begun. */
-static void push(struct order_tree *tree, unsigned level, struct gas_total sum)
+static void push(struct order_tree *tree, unsigned level, struct arrays_total sum)
 {
     const uint64_t added = (uint64_t)1 << level;
     for (; tree->leaves >> level & 1; level++)
@@ -84,16 +91,17 @@ static double bunch_sum(const double *leaf)
     return t[0];
 }
 
-void gas_order_add(struct order_tree *tree, const void *partial, uint64_t count)
+static void order_add(struct order_tree *tree, const void *partial, uint64_t count)
 {
-    const size_t bytes = gas_partial_bytes(tree->kind);
+    const size_t bytes = partial_bytes(tree->kind);
     const bool plain = tree->kind.wide == WIDE_DOUBLE && tree->kind.joining == JOIN_ADD;
     const char *leaf = partial;
     while (count > 0) {
         const bool bunch = plain && count >= BUNCH && tree->leaves % BUNCH == 0;
         const uint64_t taken = bunch ? BUNCH : 1;
         if (bunch)
-            push(tree, BUNCH_LEVEL, (struct gas_total){bunch_sum((const double *)(const void *)leaf), 0, 0});
+            push(tree, BUNCH_LEVEL,
+                 (struct arrays_total){bunch_sum((const double *)(const void *)leaf), 0, 0});
         else
             push(tree, 0, read_partial(tree->kind, leaf));
         leaf += taken * bytes;
@@ -101,9 +109,9 @@ void gas_order_add(struct order_tree *tree, const void *partial, uint64_t count)
     }
 }
 
-struct gas_total gas_order_total(struct order_tree *tree)
+static struct arrays_total order_total(struct order_tree *tree)
 {
-    struct gas_total sum = {0, 0, 0};
+    struct arrays_total sum = {0, 0, 0};
     bool any = false;
     for (unsigned level = 0; level < 64; level++)
         if (tree->leaves >> level & 1) {
@@ -113,7 +121,7 @@ struct gas_total gas_order_total(struct order_tree *tree)
     return sum;
 }
 
-double gas_total_value(struct gas_partial kind, const struct gas_total *total)
+double arrays_total_value(struct arrays_partial kind, const struct arrays_total *total)
 {
     if ((kind.wide == WIDE_INT || kind.wide == WIDE_LONG) && kind.joining < JOIN_LEAST)
         return (double)total->integer;
@@ -128,7 +136,7 @@ enum { MOST_REST = 8 };
 
 static int make_room(const struct order_job *job, cl_uint dev, uint64_t blocks)
 {
-    const size_t size = (size_t)blocks * gas_partial_bytes(job->kind);
+    const size_t size = (size_t)blocks * partial_bytes(job->kind);
     void **partial = &job->partial[dev];
     if (*partial && clsizeofmem(*partial) >= size)
         return 0;
@@ -153,7 +161,7 @@ static int launch(const struct order_job *job, cl_uint dev, uint64_t first, uint
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
     if (clforkv(ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT, 3 + job->nrest, args) == (cl_event)-1)
         return -1;
-    const size_t size = (size_t)blocks * gas_partial_bytes(job->kind);
+    const size_t size = (size_t)blocks * partial_bytes(job->kind);
     if (!on->cpu && clmsyncn(ctx, dev, partial, size, CL_MEM_HOST | CL_EVENT_NOWAIT) == (cl_event)-1)
         return -1;
     return clflush(ctx, dev, 0);
@@ -174,12 +182,12 @@ static int round_of(const struct order_job *job, uint64_t first, uint64_t blocks
         if (clwait(job->kernels->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
             status = -1;
         if (status == 0)
-            gas_order_add(tree, job->partial[dev], count);
+            order_add(tree, job->partial[dev], count);
     }
     return status;
 }
 
-int gas_order_run(const struct order_job *job, struct gas_total *total)
+int arrays_order_run(const struct order_job *job, struct arrays_total *total)
 {
     struct order_tree tree = {.kind = job->kind};
     const uint64_t blocks = job->blocks;
@@ -190,9 +198,9 @@ int gas_order_run(const struct order_job *job, struct gas_total *total)
             return -1;
         const uint64_t done = first + count < blocks ? (first + count) * BLOCK : job->n;
         if (job->told && job->told(job->arg, done) != 0)
-            return clerror_set(ECANCELED, "gas: stopped after %llu of %llu molecules",
-                               (unsigned long long)done, (unsigned long long)job->n);
+            return clerror_set(ECANCELED, "%s: stopped after %llu of %llu %s", job->caller,
+                               (unsigned long long)done, (unsigned long long)job->n, job->elements);
     }
-    *total = gas_order_total(&tree);
+    *total = order_total(&tree);
     return 0;
 }

@@ -5,13 +5,13 @@
  * item loads UNROLL rows before it adds them, so that many loads are in flight; only the block that holds
  * the last element looks where the array ends.
  */
-#ifndef GAS_ORDER_H
+#ifndef ARRAYS_ORDER_H
 #include "order.h"
 #endif
 
 #define SUM 0      /* of x */
 #define DOT 1      /* of x y */
-#define ENERGY 2   /* of x^2 + y^2 + z^2 */
+#define SQUARES 2   /* of x^2 + y^2 + z^2 */
 #define DEVIATE 3  /* of (x - (c + d))^2; c + d is the mean, d the digits that c does not hold */
 #define LEAST 4
 #define GREATEST 5
@@ -30,10 +30,10 @@ typedef VECTOR(ELEMENT) elements;
 /* One row of an item's vector, as loaded. */
 typedef struct {
     elements x;
-#if OP == DOT || OP == ENERGY
+#if OP == DOT || OP == SQUARES
     elements y;
 #endif
-#if OP == ENERGY
+#if OP == SQUARES
     elements z;
 #endif
 } row_t;
@@ -45,10 +45,10 @@ row_t fetch(array x, array y, array z, ulong i)
 {
     row_t r;
     r.x = *(__global const elements *)(x + i);
-#if OP == DOT || OP == ENERGY
+#if OP == DOT || OP == SQUARES
     r.y = *(__global const elements *)(y + i);
 #endif
-#if OP == ENERGY
+#if OP == SQUARES
     r.z = *(__global const elements *)(z + i);
 #endif
     return r;
@@ -71,10 +71,10 @@ row_t fetch_some(array x, array y, array z, ulong i, ulong n)
 {
     row_t r;
     r.x = some(x, i, n);
-#if OP == DOT || OP == ENERGY
+#if OP == DOT || OP == SQUARES
     r.y = some(y, i, n);
 #endif
-#if OP == ENERGY
+#if OP == SQUARES
     r.z = some(z, i, n);
 #endif
     return r;

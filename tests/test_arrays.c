@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "gas/gas_ref.h"
+#include "arrays/arrays_ref.h"
 #include "stdcl/philox.h"
 
 __extension__ typedef __int128 wide;
@@ -31,39 +31,39 @@ static double number(size_t i, uint32_t key)
     return ldexp((double)w - 2147483648.0, (int)(w % 40) - 50);
 }
 
-static void fill(enum gas_type type, void *array, uint32_t key)
+static void fill(enum arrays_type type, void *array, uint32_t key)
 {
     for (size_t i = 0; i < MOST; i++)
         switch (type) {
-        case GAS_FLOAT:
+        case ARRAYS_FLOAT:
             ((float *)array)[i] = (float)number(i, key);
             break;
-        case GAS_DOUBLE:
+        case ARRAYS_DOUBLE:
             ((double *)array)[i] = number(i, key) * (1 + (double)word(i, key + 9) / 3e18);
             break;
-        case GAS_INT:
+        case ARRAYS_INT:
             ((int32_t *)array)[i] = (int32_t)word(i, key);
             break;
-        case GAS_LONG:
+        case ARRAYS_LONG:
             ((int64_t *)array)[i] = (int64_t)word(i, key) << (word(i, key + 1) % 12) ^ -(int64_t)(i % 3);
             break;
         }
 }
 
-static gas_sums *make(enum gas_type type, enum gas_accumulator accumulator, enum gas_method method,
-                      const char *shape)
+static arrays *make(enum arrays_type type, enum arrays_accumulator accumulator, enum arrays_method method,
+                    const char *shape)
 {
-    gas_sums *s = gas_sums_create(&(struct gas_sums_options){
+    arrays *s = arrays_create(&(struct arrays_options){
         .ctx = cp, .type = type, .accumulator = accumulator, .method = method, .shape = shape});
     ready(s);
     return s;
 }
 
 /* Shares depend on n, so that every n needs its own. */
-static void place(gas_sums *s, size_t n)
+static void place(arrays *s, size_t n)
 {
-    works(gas_sums_place(s, x, n));
-    works(gas_sums_place(s, y, n));
+    works(arrays_place(s, x, n));
+    works(arrays_place(s, y, n));
 }
 
 #define same(a, b) check_same((a), (b), n, __LINE__)
@@ -77,49 +77,51 @@ static void check_same(double a, double b, size_t n, int line)
 
 /* ---- The same bits as plain C. ---------------------------------------------------------------- */
 
-static void as_plain_c(enum gas_type type, enum gas_accumulator accumulator, const char *shape)
+static void as_plain_c(enum arrays_type type, enum arrays_accumulator accumulator, const char *shape)
 {
-    gas_sums *s = make(type, accumulator, GAS_TUNED, shape);
+    arrays *s = make(type, accumulator, ARRAYS_TUNED, shape);
     fill(type, x, 1);
     fill(type, y, 2);
     for (size_t k = 0; k < SIZES; k++) {
         const size_t n = sizes[k];
         double r, mean;
         place(s, n);
-        works(gas_sum(s, x, n, &r));
-        same(r, gas_ref_sum(type, accumulator, x, n));
-        if (type <= GAS_DOUBLE) {
-            works(gas_dot(s, x, y, n, &r));
-            same(r, gas_ref_dot(type, accumulator, x, y, n));
+        works(arrays_sum(s, x, n, &r));
+        same(r, arrays_ref_sum(type, accumulator, x, n));
+        if (type <= ARRAYS_DOUBLE) {
+            works(arrays_dot(s, x, y, n, &r));
+            same(r, arrays_ref_dot(type, accumulator, x, y, n));
+            works(arrays_squares(s, x, y, x, n, &r));
+            same(r, arrays_ref_squares(type, accumulator, x, y, x, n));
         }
         if (n > 1) {
-            works(gas_variance(s, x, n, &mean, &r));
-            same(mean, gas_ref_sum(type, accumulator, x, n) / (double)n);
-            same(r, gas_ref_deviations(type, accumulator, x, n, mean) / (double)(n - 1));
+            works(arrays_variance(s, x, n, &mean, &r));
+            same(mean, arrays_ref_sum(type, accumulator, x, n) / (double)n);
+            same(r, arrays_ref_deviations(type, accumulator, x, n, mean) / (double)(n - 1));
         }
     }
-    gas_sums_free(s);
+    arrays_free(s);
 }
 
 static void floats_in_doubles(void **state)
 {
     (void)state;
-    as_plain_c(GAS_FLOAT, GAS_WIDE, NULL);
+    as_plain_c(ARRAYS_FLOAT, ARRAYS_WIDE, NULL);
 }
 static void floats_compensated(void **state)
 {
     (void)state;
-    as_plain_c(GAS_FLOAT, GAS_COMPENSATED, NULL);
+    as_plain_c(ARRAYS_FLOAT, ARRAYS_COMPENSATED, NULL);
 }
 static void doubles(void **state)
 {
     (void)state;
-    as_plain_c(GAS_DOUBLE, GAS_WIDE, NULL);
+    as_plain_c(ARRAYS_DOUBLE, ARRAYS_WIDE, NULL);
 }
 static void doubles_compensated(void **state)
 {
     (void)state;
-    as_plain_c(GAS_DOUBLE, GAS_COMPENSATED, NULL);
+    as_plain_c(ARRAYS_DOUBLE, ARRAYS_COMPENSATED, NULL);
 }
 
 /* Every group size and width gives the same sums, of everything that is rounded. */
@@ -128,10 +130,10 @@ static void every_shape(void **state)
     (void)state;
     const size_t n = MOST;
     static const int widths[] = {1, 2, 4, 8, 16}, groups[] = {1, 2, 8, 32, 64, 256};
-    fill(GAS_FLOAT, x, 1);
-    fill(GAS_FLOAT, y, 2);
-    const double sum = gas_ref_sum(GAS_FLOAT, GAS_WIDE, x, n),
-                 dot = gas_ref_dot(GAS_FLOAT, GAS_WIDE, x, y, n);
+    fill(ARRAYS_FLOAT, x, 1);
+    fill(ARRAYS_FLOAT, y, 2);
+    const double sum = arrays_ref_sum(ARRAYS_FLOAT, ARRAYS_WIDE, x, n),
+                 dot = arrays_ref_dot(ARRAYS_FLOAT, ARRAYS_WIDE, x, y, n);
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
         for (size_t g = w % 2; g < sizeof groups / sizeof *groups; g += 2) {
             if (groups[g] > 1024 / widths[w])
@@ -139,14 +141,14 @@ static void every_shape(void **state)
             char shape[64];
             double r;
             snprintf(shape, sizeof shape, "width=%d group=%d unroll=%d", widths[w], groups[g], 1 << (g % 4));
-            gas_sums *s = make(GAS_FLOAT, GAS_WIDE, GAS_TUNED, shape);
+            arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, shape);
             place(s, n);
-            works(gas_sum(s, x, n, &r));
+            works(arrays_sum(s, x, n, &r));
             same(r, sum);
-            works(gas_dot(s, x, y, n, &r));
+            works(arrays_dot(s, x, y, n, &r));
             same(r, dot);
-            contains(gas_sums_shape(s, 0), shape[6] == '1' ? "width=1" : "width=");
-            gas_sums_free(s);
+            contains(arrays_shape(s, 0), shape[6] == '1' ? "width=1" : "width=");
+            arrays_free(s);
         }
 }
 
@@ -160,11 +162,11 @@ static void many_blocks(void **state)
     ready(f);
     for (size_t i = 0; i < n; i++)
         f[i] = (float)(uint32_t)(i * 2654435761u) * 1.7e-5f;
-    gas_sums *s = make(GAS_FLOAT, GAS_WIDE, GAS_TUNED, NULL);
-    works(gas_sums_place(s, f, n));
-    works(gas_sum(s, f, n, &r));
-    same(r, gas_ref_sum(GAS_FLOAT, GAS_WIDE, f, n));
-    gas_sums_free(s);
+    arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    works(arrays_place(s, f, n));
+    works(arrays_sum(s, f, n, &r));
+    same(r, arrays_ref_sum(ARRAYS_FLOAT, ARRAYS_WIDE, f, n));
+    arrays_free(s);
     works(clfree(f));
 }
 
@@ -173,8 +175,8 @@ static void many_blocks(void **state)
 static void integers_are_exact(void **state)
 {
     (void)state;
-    for (enum gas_type type = GAS_INT; type <= GAS_LONG; type++) {
-        gas_sums *s = make(type, GAS_WIDE, GAS_TUNED, NULL);
+    for (enum arrays_type type = ARRAYS_INT; type <= ARRAYS_LONG; type++) {
+        arrays *s = make(type, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
         fill(type, x, 3);
         for (size_t k = 0; k < SIZES; k++) {
             const size_t n = sizes[k];
@@ -183,41 +185,41 @@ static void integers_are_exact(void **state)
             double least = INFINITY, greatest = -INFINITY, r;
             int64_t got;
             for (size_t i = 0; i < n; i++) {
-                const int64_t v = type == GAS_INT ? ((int32_t *)x)[i] : ((int64_t *)x)[i];
+                const int64_t v = type == ARRAYS_INT ? ((int32_t *)x)[i] : ((int64_t *)x)[i];
                 sum += v;
                 least = fmin(least, (double)v);
                 greatest = fmax(greatest, (double)v);
             }
-            works(gas_sum_integer(s, x, n, &got));
+            works(arrays_sum_integer(s, x, n, &got));
             assert_true(got == (int64_t)sum);
-            works(gas_sum(s, x, n, &r));
+            works(arrays_sum(s, x, n, &r));
             same(r, (double)sum);
-            works(gas_min(s, x, n, &r));
+            works(arrays_min(s, x, n, &r));
             same(r, least);
-            works(gas_max(s, x, n, &r));
+            works(arrays_max(s, x, n, &r));
             same(r, greatest);
         }
-        gas_sums_free(s);
+        arrays_free(s);
     }
 }
 
 static void integers_that_overflow(void **state)
 {
     (void)state;
-    gas_sums *s = make(GAS_LONG, GAS_WIDE, GAS_TUNED, NULL);
+    arrays *s = make(ARRAYS_LONG, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     int64_t *l = x, sum;
     double r;
     for (size_t i = 0; i < 5; i++)
         l[i] = i % 2 ? INT64_MIN : INT64_MAX;
-    works(gas_sums_place(s, x, 5));
-    works(gas_sum_integer(s, x, 5, &sum)); /* three of one and two of the other: fits */
+    works(arrays_place(s, x, 5));
+    works(arrays_sum_integer(s, x, 5, &sum)); /* three of one and two of the other: fits */
     assert_true(sum == INT64_MAX - 2);
     l[1] = l[3] = INT64_MAX;
-    works(gas_sums_place(s, x, 5));
-    fails(ERANGE, gas_sum_integer(s, x, 5, &sum));
-    works(gas_sum(s, x, 5, &r));
+    works(arrays_place(s, x, 5));
+    fails(ERANGE, arrays_sum_integer(s, x, 5, &sum));
+    works(arrays_sum(s, x, 5, &r));
     assert_true(r == 5 * 9223372036854775807.0);
-    gas_sums_free(s);
+    arrays_free(s);
 }
 
 /* The sum and the dot product that lose everything but with compensation, wherever the terms stand. */
@@ -227,7 +229,7 @@ static void adversaries(void **state)
     static const double terms[] = {1, 1e100, 1, -1e100};
     static const size_t apart[] = {1, 7, 64, 2048, 32768, 70000};
     double *d = x, *e = y, r;
-    gas_sums *s = make(GAS_DOUBLE, GAS_COMPENSATED, GAS_TUNED, NULL);
+    arrays *s = make(ARRAYS_DOUBLE, ARRAYS_COMPENSATED, ARRAYS_TUNED, NULL);
     for (size_t a = 0; a < sizeof apart / sizeof *apart; a++)
         for (int turn = 0; turn < 4; turn++) {
             memset(d, 0, MOST * sizeof *d);
@@ -237,29 +239,29 @@ static void adversaries(void **state)
                 e[k * apart[a]] = terms[(k + (size_t)turn) % 4] < 0 ? -1 : 1;
             }
             place(s, 3 * apart[a] + 1);
-            works(gas_sum(s, x, 3 * apart[a] + 1, &r));
+            works(arrays_sum(s, x, 3 * apart[a] + 1, &r));
             assert_true(r == 2);
             for (size_t k = 0; k < 4; k++)
                 d[k * apart[a]] *= e[k * apart[a]];
             place(s, 3 * apart[a] + 1);
-            works(gas_dot(s, x, y, 3 * apart[a] + 1, &r));
+            works(arrays_dot(s, x, y, 3 * apart[a] + 1, &r));
             assert_true(r == 2);
         }
-    gas_sums_free(s);
+    arrays_free(s);
     float *f = x;
     const float single[] = {1, 1e30f, 1, -1e30f};
     memcpy(f, single, sizeof single);
-    s = make(GAS_FLOAT, GAS_COMPENSATED, GAS_TUNED, NULL);
+    s = make(ARRAYS_FLOAT, ARRAYS_COMPENSATED, ARRAYS_TUNED, NULL);
     place(s, 4);
-    works(gas_sum(s, x, 4, &r));
+    works(arrays_sum(s, x, 4, &r));
     assert_true(r == 2);
-    gas_sums_free(s);
+    arrays_free(s);
     memcpy(d, terms, sizeof terms); /* the documented limit of plain doubles */
-    s = make(GAS_DOUBLE, GAS_WIDE, GAS_TUNED, NULL);
+    s = make(ARRAYS_DOUBLE, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     place(s, 4);
-    works(gas_sum(s, x, 4, &r));
+    works(arrays_sum(s, x, 4, &r));
     assert_true(r == 0);
-    gas_sums_free(s);
+    arrays_free(s);
 }
 
 /* Floats in doubles: the truth is known exactly in units of 2^-50. */
@@ -269,17 +271,17 @@ static void near_the_truth(void **state)
     const size_t n = MOST;
     wide exact = 0;
     double absolute = 0, r;
-    fill(GAS_FLOAT, x, 5);
+    fill(ARRAYS_FLOAT, x, 5);
     for (size_t i = 0; i < n; i++) {
         const double v = (double)((float *)x)[i];
         exact += (wide)ldexp(v, 74); /* at least 2^-50 with 24 bits: an integer */
         absolute += fabs(v);
     }
-    gas_sums *s = make(GAS_FLOAT, GAS_WIDE, GAS_TUNED, NULL);
+    arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     place(s, n);
-    works(gas_sum(s, x, n, &r));
+    works(arrays_sum(s, x, n, &r));
     assert_true(fabs(r - ldexp((double)exact, -74)) <= 1e-15 * absolute);
-    gas_sums_free(s);
+    arrays_free(s);
 }
 
 /* ---- Extremes, small sizes, refusals. --------------------------------------------------------- */
@@ -289,7 +291,7 @@ static void least_and_greatest(void **state)
     (void)state;
     float *f = x;
     double r;
-    gas_sums *s = make(GAS_FLOAT, GAS_WIDE, GAS_TUNED, NULL);
+    arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     for (size_t k = 0; k < SIZES; k++) {
         const size_t n = sizes[k];
         for (size_t where = 0; where < n; where += n / 3 + 1) {
@@ -298,20 +300,20 @@ static void least_and_greatest(void **state)
             f[where] = -7.5f;
             f[n - 1 - where] = n - 1 == 2 * where ? -7.5f : 4096.25f;
             place(s, n);
-            works(gas_min(s, x, n, &r));
+            works(arrays_min(s, x, n, &r));
             same(r, -7.5);
-            works(gas_max(s, x, n, &r));
+            works(arrays_max(s, x, n, &r));
             if (n - 1 != 2 * where)
                 same(r, 4096.25);
         }
         f[n / 2] = NAN;
         place(s, n);
-        works(gas_min(s, x, n, &r));
+        works(arrays_min(s, x, n, &r));
         assert_true(isnan(r));
-        works(gas_max(s, x, n, &r));
+        works(arrays_max(s, x, n, &r));
         assert_true(isnan(r));
     }
-    gas_sums_free(s);
+    arrays_free(s);
 }
 
 /* Integers are added without rounding, so that the tree agrees exactly; doubles nearly. */
@@ -323,33 +325,33 @@ static void the_tree(void **state)
     if (!without && clerrno == ENOTSUP)
         skip();
     free(without);
-    gas_sums *s = make(GAS_INT, GAS_WIDE, GAS_TREE, NULL);
-    fill(GAS_INT, x, 3);
+    arrays *s = make(ARRAYS_INT, ARRAYS_WIDE, ARRAYS_TREE, NULL);
+    fill(ARRAYS_INT, x, 3);
     place(s, MOST);
     for (size_t k = 0; k < SIZES; k++) {
         const size_t n = sizes[k];
-        works(gas_sum(s, x, n, &r));
-        same(r, gas_ref_sum(GAS_INT, GAS_WIDE, x, n));
+        works(arrays_sum(s, x, n, &r));
+        same(r, arrays_ref_sum(ARRAYS_INT, ARRAYS_WIDE, x, n));
     }
-    gas_sums_free(s);
-    s = make(GAS_DOUBLE, GAS_WIDE, GAS_TREE, "group=16 groups=5");
-    fill(GAS_DOUBLE, x, 1);
-    fill(GAS_DOUBLE, y, 2);
+    arrays_free(s);
+    s = make(ARRAYS_DOUBLE, ARRAYS_WIDE, ARRAYS_TREE, "group=16 groups=5");
+    fill(ARRAYS_DOUBLE, x, 1);
+    fill(ARRAYS_DOUBLE, y, 2);
     place(s, MOST);
-    const double dot = gas_ref_dot(GAS_DOUBLE, GAS_COMPENSATED, x, y, MOST);
+    const double dot = arrays_ref_dot(ARRAYS_DOUBLE, ARRAYS_COMPENSATED, x, y, MOST);
     double first = NAN, absolute = 0;
     for (size_t i = 0; i < MOST; i++)
         absolute += fabs(((double *)x)[i] * ((double *)y)[i]);
     for (int run = 0; run < 3; run++) {
-        works(gas_dot(s, x, y, MOST, &r));
+        works(arrays_dot(s, x, y, MOST, &r));
         assert_true(fabs(r - dot) <= 1e-14 * absolute);
         assert_true(run == 0 || r == first);
         first = r;
     }
-    gas_sums_free(s);
-    s = make(GAS_LONG, GAS_WIDE, GAS_TREE, NULL);
-    fails(EINVAL, gas_sum(s, x, 1, &r));
-    gas_sums_free(s);
+    arrays_free(s);
+    s = make(ARRAYS_LONG, ARRAYS_WIDE, ARRAYS_TREE, NULL);
+    fails(EINVAL, arrays_sum(s, x, 1, &r));
+    arrays_free(s);
 }
 
 static void refusals(void **state)
@@ -358,24 +360,30 @@ static void refusals(void **state)
     double r;
     int64_t i;
     float on_the_stack[4] = {0};
-    gas_sums *s = make(GAS_DOUBLE, GAS_WIDE, GAS_TUNED, NULL);
-    works(gas_sum(s, x, 0, &r));
+    arrays *s = make(ARRAYS_DOUBLE, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    works(arrays_sum(s, x, 0, &r));
     assert_true(r == 0);
-    fails(EINVAL, gas_min(s, x, 0, &r));
-    fails(EINVAL, gas_mean(s, x, 0, &r));
-    fails(EINVAL, gas_variance(s, x, 1, NULL, &r));
-    fails(EINVAL, gas_sum(s, x, MOST + 1, &r));
-    fails(EINVAL, gas_sum_integer(s, x, 1, &i));
-    fails(EFAULT, gas_sum(s, on_the_stack, 4, &r));
-    gas_sums_free(s);
-    gas_sums_free(NULL);
-    fails_null(EINVAL, gas_sums_create(&(struct gas_sums_options){.ctx = cp, .type = (enum gas_type)9}));
+    fails(EINVAL, arrays_min(s, x, 0, &r));
+    fails(EINVAL, arrays_mean(s, x, 0, &r));
+    fails(EINVAL, arrays_variance(s, x, 1, NULL, &r));
+    fails(EINVAL, arrays_sum(s, x, MOST + 1, &r));
+    fails(EINVAL, arrays_sum_integer(s, x, 1, &i));
+    fails(EINVAL, arrays_squares(s, x, y, x, MOST + 1, &r));
+    fails(EFAULT, arrays_squares(s, x, y, on_the_stack, 4, &r));
+    fails(EFAULT, arrays_sum(s, on_the_stack, 4, &r));
+    arrays_free(s);
+    arrays_free(NULL);
+    s = make(ARRAYS_INT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    fails(EINVAL, arrays_dot(s, x, y, 1, &r));
+    fails(EINVAL, arrays_squares(s, x, y, x, 1, &r));
+    arrays_free(s);
+    fails_null(EINVAL, arrays_create(&(struct arrays_options){.ctx = cp, .type = (enum arrays_type)9}));
     static const char *const wrong[] = {"group=3", "width=32",   "colour=1",
                                         "group",   "group=2048", "unroll=64"};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-        s = make(GAS_FLOAT, GAS_WIDE, GAS_TUNED, wrong[k]);
-        fails(EINVAL, gas_sum(s, x, 1, &r));
-        gas_sums_free(s);
+        s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, wrong[k]);
+        fails(EINVAL, arrays_sum(s, x, 1, &r));
+        arrays_free(s);
     }
 }
 
@@ -411,5 +419,5 @@ int main(void)
         cmocka_unit_test(the_tree),
         cmocka_unit_test(refusals),
     };
-    return cmocka_run_group_tests_name("gas_sums", tests, begin, end);
+    return cmocka_run_group_tests_name("arrays", tests, begin, end);
 }

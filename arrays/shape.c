@@ -1,28 +1,28 @@
 /* shape.c - how kernels are launched on a device: rows of data.
  *
- * A row holds every number that shapes a launch (GAS_SHAPE_KEYS in engine.h). The layer's tuning store has
- * them for kinds of devices (tuning/gas.json) and for devices that were measured; the caller's own words,
- * by which a benchmark sweeps, come on top. No shape changes a result, but for GAS_TREE.
+ * A row holds every number that shapes a launch (ARRAYS_SHAPE_KEYS in blocks.h). The layer's tuning store has
+ * them for kinds of devices (tuning/arrays.json) and for devices that were measured; the caller's own words,
+ * by which a benchmark sweeps, come on top. No shape changes a result, but for ARRAYS_TREE.
  * SPDX-License-Identifier: MIT
  */
-#include "gas/engine.h"
+#include "arrays/blocks.h"
 
 #include <ctype.h>
 
 /* What holds when the store knows nothing of a device: small enough for any. */
-static const struct gas_shape modest = {.group = 1, .width = 4, .unroll = 1, .chunk = 8, .groups = 64};
+static const struct arrays_shape modest = {.group = 1, .width = 4, .unroll = 1, .chunk = 8, .groups = 64};
 
-static int *member(struct gas_shape *shape, const char *key, size_t length)
+static int *member(struct arrays_shape *shape, const char *key, size_t length)
 {
 #define X(name, text)                                                                                        \
     if (length == strlen(#name) && strncmp(key, #name, length) == 0)                                         \
         return &shape->name;
-    GAS_SHAPE_KEYS(X)
+    ARRAYS_SHAPE_KEYS(X)
 #undef X
     return NULL;
 }
 
-static int apply_word(struct gas_shape *shape, const char *word, size_t length)
+static int apply_word(struct arrays_shape *shape, const char *word, size_t length)
 {
     const size_t key = strcspn(word, "= \t");
     int *number = member(shape, word, key);
@@ -32,8 +32,8 @@ static int apply_word(struct gas_shape *shape, const char *word, size_t length)
         value > 1 << 20) {
 #define X(name, text) #name " "
         return clerror_set(EINVAL,
-                           "gas: shape: \"%.*s\" is not KEY=NUMBER with a number of 0 to %d and one of "
-                           "the keys " GAS_SHAPE_KEYS(X),
+                           "arrays: shape: \"%.*s\" is not KEY=NUMBER with a number of 0 to %d and one of "
+                           "the keys " ARRAYS_SHAPE_KEYS(X),
                            (int)length, word, 1 << 20);
 #undef X
     }
@@ -41,7 +41,7 @@ static int apply_word(struct gas_shape *shape, const char *word, size_t length)
     return 0;
 }
 
-static int apply(struct gas_shape *shape, const char *words)
+static int apply(struct arrays_shape *shape, const char *words)
 {
     for (words += strspn(words, " \t"); *words; words += strspn(words, " \t")) {
         const size_t length = strcspn(words, " \t");
@@ -57,27 +57,27 @@ static bool power_of_two(int v)
     return v > 0 && (v & (v - 1)) == 0;
 }
 
-static int check(const struct gas_shape *s, const struct cldev_info *info)
+static int check(const struct arrays_shape *s, const struct cldev_info *info)
 {
     if (!power_of_two(s->group) || !power_of_two(s->width) || !power_of_two(s->unroll))
-        return clerror_set(EINVAL, "gas: shape: group, width and unroll must be powers of two");
+        return clerror_set(EINVAL, "arrays: shape: group, width and unroll must be powers of two");
     if (s->width > 16 || s->unroll > BLOCK_ROWS || s->chunk > 24 || s->groups < 1)
-        return clerror_set(EINVAL, "gas: shape: width is at most 16, unroll %d, chunk 24, groups at least 1",
-                           BLOCK_ROWS);
+        return clerror_set(
+            EINVAL, "arrays: shape: width is at most 16, unroll %d, chunk 24, groups at least 1", BLOCK_ROWS);
     if (s->group > BLOCK_STRIPS * BLOCK_LANES / s->width || (size_t)s->group > info->dev_max_wg_sz)
-        return clerror_set(EINVAL, "gas: shape: group=%d; with width=%d it is at most %d, and %s takes %zu",
-                           s->group, s->width, BLOCK_STRIPS * BLOCK_LANES / s->width, info->dev_name,
-                           info->dev_max_wg_sz);
+        return clerror_set(
+            EINVAL, "arrays: shape: group=%d; with width=%d it is at most %d, and %s takes %zu", s->group,
+            s->width, BLOCK_STRIPS * BLOCK_LANES / s->width, info->dev_name, info->dev_max_wg_sz);
     return 0;
 }
 
-int gas_shape_choose(struct gas_shape *shape, char label[256], char reason[320], CLCONTEXT *ctx, cl_uint dev,
-                     const char *name, size_t n, const char *words)
+int arrays_shape_choose(struct arrays_shape *shape, char label[256], char reason[320], CLCONTEXT *ctx,
+                        cl_uint dev, const char *name, size_t n, const char *words)
 {
     struct cltune_row row;
     struct cldev_info *info = calloc(clgetndev(ctx), sizeof *info);
     if (!info)
-        return clerror_set(ENOMEM, "gas: no memory");
+        return clerror_set(ENOMEM, "arrays: no memory");
     int status = clgetdevinfo(ctx, info) == 0 && cltune_find(ctx, dev, name, n, &row) == 0 ? 0 : -1;
     *shape = modest;
     if (status == 0 && (apply(shape, row.shape) != 0 || check(shape, &info[dev]) != 0)) {

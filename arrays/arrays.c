@@ -1,0 +1,124 @@
+/* arrays.c - kernels for arrays of one type: made, freed; which device has which elements.
+ * SPDX-License-Identifier: MIT
+ */
+#include "arrays/internal.h"
+
+/* ---- Making. ---------------------------------------------------------------------------------- */
+
+arrays *arrays_create(const struct arrays_options *o)
+{
+    CLCONTEXT *ctx = arrays_context(o->ctx);
+    if (!ctx)
+        return NULL;
+    if ((unsigned)o->type > ARRAYS_LONG || (unsigned)o->accumulator > ARRAYS_COMPENSATED ||
+        (unsigned)o->method > ARRAYS_TREE) {
+        clerror_set(EINVAL, "arrays_create: type %d, accumulator %d, method %d: there is no such thing",
+                    (int)o->type, (int)o->accumulator, (int)o->method);
+        return NULL;
+    }
+    const bool doubles = arrays_have_doubles(ctx);
+    if (o->type == ARRAYS_DOUBLE && !doubles) {
+        clerror_set(ENOTSUP, "arrays_create: a device has no double precision; use ARRAYS_FLOAT");
+        return NULL;
+    }
+    arrays *a = calloc(1, sizeof *a);
+    const cl_uint ndev = clgetndev(ctx);
+    if (a) {
+        *a = (arrays){.ctx = ctx,
+                      .ndev = ndev,
+                      .type = o->type,
+                      .accumulator = o->accumulator,
+                      .method = o->method,
+                      .doubles = doubles};
+        a->partial = calloc(ndev, sizeof *a->partial);
+        a->shape = o->shape ? strdup(o->shape) : NULL;
+    }
+    if (!a || !a->partial || (o->shape && !a->shape)) {
+        clerror_set(ENOMEM, "arrays_create: no memory");
+        arrays_free(a);
+        return NULL;
+    }
+    return a;
+}
+
+void arrays_free(arrays *a)
+{
+    if (!a)
+        return;
+    for (int op = 0; op < OPS; op++)
+        arrays_kernels_close(&a->kernels[op]);
+    for (cl_uint dev = 0; a->partial && dev < a->ndev; dev++)
+        if (a->partial[dev])
+            clfree(a->partial[dev]);
+    free(a->partial);
+    free(a->shape);
+    free(a);
+}
+
+/* ---- Shares of devices. ----------------------------------------------------------------------- */
+
+void arrays_share(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count)
+{
+    const uint64_t blocks = blocks_of(n);
+    size_t from = 0, to = n;
+    if (a->method != ARRAYS_TREE && dev < a->ndev) {
+        from = (size_t)share_start(blocks, dev, a->ndev) * BLOCK;
+        to = (size_t)share_start(blocks, dev + 1, a->ndev) * BLOCK;
+    }
+    *first = from < n ? from : n;
+    *count = (to < n ? to : n) - *first;
+}
+
+int arrays_place(arrays *a, const void *x, size_t n)
+{
+    const size_t size = type_bytes(a->type);
+    int status = 0;
+    for (cl_uint dev = 0; dev < a->ndev; dev++) {
+        size_t first, count;
+        arrays_share(a, n, dev, &first, &count);
+        if (count && clmsyncn(a->ctx, dev, (char *)(uintptr_t)x + first * size, count * size,
+                              CL_MEM_DEVICE | CL_EVENT_NOWAIT) == (cl_event)-1)
+            status = -1;
+    }
+    for (cl_uint dev = 0; dev < a->ndev; dev++)
+        if (clwait(a->ctx, dev, CL_MEM_EVENT) == (cl_event)-1)
+            status = -1;
+    return status;
+}
+
+int arrays_check(const arrays *a, const char *call, const void *x, size_t n, size_t least)
+{
+    if (n < least)
+        return clerror_set(EINVAL, "%s: of %zu elements there is none; it takes at least %zu", call, n,
+                           least);
+    void *base = n ? clmemptr(a->ctx, (void *)(uintptr_t)x) : NULL;
+    if (n && !base)
+        return clerror_set(EFAULT, "%s: %p is not in memory from clmalloc of this context", call, x);
+    const size_t room = n ? clsizeofmem(base) - (size_t)((const char *)x - (const char *)base) : 0;
+    if (n > room / type_bytes(a->type) && n)
+        return clerror_set(EINVAL, "%s: %zu elements of %zu bytes, but there are %zu bytes from there on",
+                           call, n, type_bytes(a->type), room);
+    return 0;
+}
+
+/* ---- How it runs. ----------------------------------------------------------------------------- */
+
+static const struct kernels_on *explained(const arrays *a, cl_uint dev)
+{
+    for (int op = 0; op < OPS; op++)
+        if (a->kernels[op].on && dev < a->ndev)
+            return &a->kernels[op].on[dev];
+    return NULL;
+}
+
+const char *arrays_shape(const arrays *a, cl_uint dev)
+{
+    const struct kernels_on *on = explained(a, dev);
+    return on ? on->label : "";
+}
+
+const char *arrays_explain(const arrays *a, cl_uint dev)
+{
+    const struct kernels_on *on = explained(a, dev);
+    return on ? on->reason : "no kernel has been used yet";
+}

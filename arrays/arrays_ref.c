@@ -1,0 +1,166 @@
+/* arrays_ref.c - sums in the fixed order, in plain C.
+ *
+ * Everything is computed in double; where a device would compute in float each result is rounded to float,
+ * which gives the same number, since 53 bits are more than twice 24.
+ * SPDX-License-Identifier: MIT
+ */
+#include "arrays/arrays_ref.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+enum { LANES = 64, ROWS = 32, STRIPS = 16, STRIP = LANES * ROWS, BLOCK = STRIPS * STRIP };
+
+struct pair {
+    double value, error;
+};
+struct problem {
+    enum arrays_type type;
+    bool paired, single; /* compensated; in floats */
+    const void *x, *y, *z;
+    size_t n;
+    double mean;
+    struct pair (*term)(const struct problem *p, struct pair sum, size_t i);
+};
+
+/* ---- Arithmetic. ------------------------------------------------------------------------------ */
+
+static double element(const struct problem *p, const void *array, size_t i)
+{
+    switch (p->type) {
+    case ARRAYS_FLOAT:
+        return (double)((const float *)array)[i];
+    case ARRAYS_DOUBLE:
+        return ((const double *)array)[i];
+    case ARRAYS_INT:
+        return ((const int32_t *)array)[i];
+    default:
+        return (double)((const int64_t *)array)[i];
+    }
+}
+
+static double rounded(const struct problem *p, double v)
+{
+    return p->single ? (double)(float)v : v;
+}
+
+/* The rounding error of s = a + b. */
+static double lost(const struct problem *p, double a, double b, double s)
+{
+    const double t = rounded(p, s - a);
+    return rounded(p, rounded(p, a - rounded(p, s - t)) + rounded(p, b - t));
+}
+
+static struct pair plus(const struct problem *p, struct pair a, double b)
+{
+    const double s = rounded(p, a.value + b);
+    return (struct pair){s, p->paired ? rounded(p, a.error + lost(p, a.value, b, s)) : 0};
+}
+
+static struct pair plus_product(const struct problem *p, struct pair sum, double a, double b)
+{
+    const double product = rounded(p, a * b);
+    sum.error = rounded(p, sum.error + rounded(p, fma(a, b, -product)));
+    return plus(p, sum, product);
+}
+
+static struct pair join(const struct problem *p, struct pair a, struct pair b)
+{
+    const double s = rounded(p, a.value + b.value);
+    if (!p->paired)
+        return (struct pair){s, 0};
+    return (struct pair){s, rounded(p, a.error + rounded(p, b.error + lost(p, a.value, b.value, s)))};
+}
+
+/* Neighbours first; an odd one at the end waits for the next level. Overwrites sums[]. */
+static struct pair join_all(const struct problem *p, struct pair *sums, size_t count)
+{
+    for (; count > 1; count = count / 2 + count % 2)
+        for (size_t i = 0; i < count; i += 2)
+            sums[i / 2] = i + 1 < count ? join(p, sums[i], sums[i + 1]) : sums[i];
+    return sums[0];
+}
+
+/* ---- Terms. ----------------------------------------------------------------------------------- */
+
+static struct pair add_x(const struct problem *p, struct pair sum, size_t i)
+{
+    return plus(p, sum, element(p, p->x, i));
+}
+
+static struct pair add_xy(const struct problem *p, struct pair sum, size_t i)
+{
+    const double x = element(p, p->x, i), y = element(p, p->y, i);
+    return p->paired ? plus_product(p, sum, x, y) : (struct pair){fma(x, y, sum.value), 0};
+}
+
+static struct pair add_squares(const struct problem *p, struct pair sum, size_t i)
+{
+    const double x = element(p, p->x, i), y = element(p, p->y, i), z = element(p, p->z, i);
+    if (p->paired)
+        return plus_product(p, plus_product(p, plus_product(p, sum, x, x), y, y), z, z);
+    return plus(p, sum, fma(x, x, fma(y, y, z * z)));
+}
+
+static struct pair add_deviation(const struct problem *p, struct pair sum, size_t i)
+{
+    const double c = rounded(p, p->mean), d = rounded(p, p->mean - c);
+    const double off = rounded(p, rounded(p, element(p, p->x, i) - c) - d);
+    return plus(p, sum, rounded(p, off * off));
+}
+
+/* ---- The order. ------------------------------------------------------------------------------- */
+
+static struct pair strip_sum(const struct problem *p, size_t first)
+{
+    struct pair lane[LANES] = {{0, 0}};
+    for (size_t row = 0; row < ROWS; row++)
+        for (size_t l = 0; l < LANES && first + row * LANES + l < p->n; l++)
+            lane[l] = p->term(p, lane[l], first + row * LANES + l);
+    return join_all(p, lane, LANES);
+}
+
+static double total(struct problem p, enum arrays_accumulator accumulator)
+{
+    p.paired = accumulator == ARRAYS_COMPENSATED && (p.type == ARRAYS_FLOAT || p.type == ARRAYS_DOUBLE);
+    p.single = p.paired && p.type == ARRAYS_FLOAT;
+    const size_t blocks = p.n / BLOCK + 1;
+    size_t used = 0;
+    struct pair *sums = calloc(blocks, sizeof *sums), all = {0, 0};
+    for (size_t b = 0; sums && b * BLOCK < p.n; b++) {
+        struct pair strip[STRIPS];
+        for (size_t s = 0; s < STRIPS; s++)
+            strip[s] = strip_sum(&p, b * BLOCK + s * STRIP);
+        sums[used++] = join_all(&p, strip, STRIPS);
+    }
+    p.single = false; /* the host joins blocks in double */
+    if (used)
+        all = join_all(&p, sums, used);
+    free(sums);
+    return p.paired && isfinite(all.value) ? all.value + all.error : all.value;
+}
+
+double arrays_ref_sum(enum arrays_type type, enum arrays_accumulator accumulator, const void *x, size_t n)
+{
+    return total((struct problem){.type = type, .x = x, .n = n, .term = add_x}, accumulator);
+}
+
+double arrays_ref_dot(enum arrays_type type, enum arrays_accumulator accumulator, const void *x,
+                      const void *y, size_t n)
+{
+    return total((struct problem){.type = type, .x = x, .y = y, .n = n, .term = add_xy}, accumulator);
+}
+
+double arrays_ref_squares(enum arrays_type type, enum arrays_accumulator accumulator, const void *x,
+                          const void *y, const void *z, size_t n)
+{
+    return total((struct problem){.type = type, .x = x, .y = y, .z = z, .n = n, .term = add_squares},
+                 accumulator);
+}
+
+double arrays_ref_deviations(enum arrays_type type, enum arrays_accumulator accumulator, const void *x,
+                             size_t n, double mean)
+{
+    return total((struct problem){.type = type, .x = x, .n = n, .mean = mean, .term = add_deviation},
+                 accumulator);
+}

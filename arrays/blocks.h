@@ -1,0 +1,143 @@
+/* blocks.h - kernels that visit arrays block by block, and sums in the fixed order. The gas is built on it too.
+ *
+ *   shape.c     how a kernel is launched on a device: rows of data
+ *   kernels.c   a kernel on all devices of a context
+ *   order.c     runs a kernel over all blocks and joins what they leave, in the fixed order
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_ARRAYS_BLOCKS_H
+#define STDCL_ARRAYS_BLOCKS_H
+
+#include <stdbool.h>
+
+#include "core/args.h"
+#include "stdcl/arrays.h"
+
+enum {
+    BLOCK_LANES = 64,
+    BLOCK_ROWS = 32,
+    BLOCK_STRIPS = 16,
+    BLOCK = BLOCK_LANES * BLOCK_ROWS * BLOCK_STRIPS
+};
+
+/* ---- shape.c ---------------------------------------------------------------------------------- */
+
+/* The numbers that shape a launch: -D options of the kernel, in capitals, sizes on the host, and the label
+ * of a benchmark, all at once. */
+#define ARRAYS_SHAPE_KEYS(X)                                                                                 \
+    X(group, "work-items of a group, a power of two; 1 on CPUs")                                             \
+    X(width, "lanes of a vector: 1, 2, 4, 8 or 16")                                                          \
+    X(unroll, "rows of a strip that an item has in flight: 1 to 32, a power of two")                         \
+    X(chunk, "log2 of the blocks of one launch, where there are more than a launch takes")                   \
+    X(groups, "work-groups in all, of ARRAYS_TREE")
+
+struct arrays_shape {
+#define X(key, text) int key;
+    ARRAYS_SHAPE_KEYS(X)
+#undef X
+};
+
+/* Chooses the shape of kernel `name` on device `dev`: the store's row for a problem of n elements, then the
+ * caller's words (may be NULL). EINVAL for an unknown word or for numbers that do not go together. */
+int arrays_shape_choose(struct arrays_shape *shape, char label[256], char reason[320], CLCONTEXT *ctx,
+                        cl_uint dev, const char *name, size_t n, const char *words);
+
+/* ---- kernels.c -------------------------------------------------------------------------------- */
+
+/* The context to use when the caller named none; NULL with ENODEV. */
+CLCONTEXT *arrays_context(CLCONTEXT *ctx);
+
+/* Whether all its devices have double precision. */
+bool arrays_have_doubles(CLCONTEXT *ctx);
+
+struct kernels_on { /* one device */
+    struct arrays_shape shape;
+    char label[256], reason[320];
+    void *program;
+    bool owner; /* of the program; else an earlier device of the same shape is */
+    bool cpu;   /* shares zero-copy memory with the host, so that results need no sync */
+    cl_kernel kernel;
+};
+struct kernels {
+    CLCONTEXT *ctx;
+    cl_uint ndev;
+    struct kernels_on *on; /* ndev of them */
+};
+
+/* A file that is embedded in the library. EMBEDDED_FILE(gas_fused_cl) declares it, KERNEL_TEXT("gas/fused.cl",
+ * gas_fused_cl) is its value. */
+struct kernel_text {
+    const char *name;
+    const unsigned char *text;
+    const unsigned long *size;
+};
+#define EMBEDDED_FILE(symbol)                                                                                \
+    extern const unsigned char stdcl_kernel_##symbol[];                                                      \
+    extern const unsigned long stdcl_kernel_##symbol##_size;
+#define KERNEL_TEXT(file, symbol)                                                                            \
+    {                                                                                                        \
+        file, stdcl_kernel_##symbol, &stdcl_kernel_##symbol##_size                                           \
+    }
+EMBEDDED_FILE(arrays_order_h)
+#define ORDER_TEXT KERNEL_TEXT("arrays/order.h", arrays_order_h) /* in front of all that add up blocks */
+
+/* Chooses shapes of `row` for n elements on all devices; builds nothing yet. */
+int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n, const char *words);
+
+/* Builds kernel `name` from files, one behind the other, of which the last one has it; `options` besides those
+ * of the shape; values are those of a template, which is one file alone. */
+int arrays_kernels_open(struct kernels *k, const char *name, size_t nfiles, const struct kernel_text *file,
+                        const char *options, const clvalue_t *values);
+void arrays_kernels_close(struct kernels *k);
+
+/* ---- order.c ---------------------------------------------------------------------------------- */
+
+__extension__ typedef __int128 arrays_integer;
+
+/* How partial sums look on the device, and are joined. */
+enum arrays_wide { WIDE_FLOAT, WIDE_DOUBLE, WIDE_INT, WIDE_LONG };
+enum arrays_joining { JOIN_ADD, JOIN_PAIRS, JOIN_HALVES, JOIN_LEAST, JOIN_GREATEST };
+struct arrays_partial {
+    enum arrays_wide wide;
+    enum arrays_joining joining;
+};
+
+/* A sum on the host; `integer` holds those of integers, value + error the others. */
+struct arrays_total {
+    double value, error;
+    arrays_integer integer;
+};
+double arrays_total_value(struct arrays_partial kind, const struct arrays_total *total);
+
+/* Which blocks of `blocks` device d of ndev has. */
+static inline uint64_t share_start(uint64_t blocks, cl_uint dev, cl_uint ndev)
+{
+    return blocks / ndev * dev + blocks % ndev * dev / ndev;
+}
+static inline uint64_t blocks_of(uint64_t n)
+{
+    return n / BLOCK + (n % BLOCK != 0);
+}
+static inline size_t type_bytes(enum arrays_type type)
+{
+    return type == ARRAYS_FLOAT || type == ARRAYS_INT ? 4 : 8;
+}
+
+/* Runs kernels over all `blocks` of n elements, a work-group each, and joins what they leave. The first three
+ * arguments of a kernel are partial, first and n; `rest` follows. limit: blocks a device and launch at most,
+ * 0 = all at once, and then each device keeps its share. partial[ndev] are blocks of memory that grow as
+ * needed. told, which may be NULL, hears how many elements are done; non-zero ends it with ECANCELED. */
+struct order_job {
+    const struct kernels *kernels;
+    struct arrays_partial kind;
+    uint64_t n, blocks, limit;
+    void **partial;
+    cl_uint nrest;
+    const struct stdcl_arg *rest; /* at most 8 */
+    int (*told)(void *arg, uint64_t done);
+    void *arg;
+    const char *caller, *elements; /* in the message of ECANCELED: "gas", "molecules" */
+};
+int arrays_order_run(const struct order_job *job, struct arrays_total *total);
+
+#endif

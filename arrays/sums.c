@@ -1,0 +1,236 @@
+/* sums.c - sums of arrays: kernels built at first use, results.
+ *
+ * Each operation is a program of its own, sum.cl with another OP. The tree of the tutorial has groups where
+ * the others have blocks; the rest is the same.
+ * SPDX-License-Identifier: MIT
+ */
+#include "arrays/internal.h"
+
+EMBEDDED_FILE(arrays_sum_cl)
+EMBEDDED_FILE(arrays_tree_clt)
+
+static const char *const type_names[] = {"float", "double", "int", "long"};
+static const char *const wide_names[] = {"float", "double", "int", "long"};
+static const char *const op_names[] = {"sum", "dot", "squares"};
+
+static bool is_integer(const arrays *a)
+{
+    return a->type == ARRAYS_INT || a->type == ARRAYS_LONG;
+}
+
+/* ---- Kernels. --------------------------------------------------------------------------------- */
+
+static bool uses_tree(const arrays *a, enum sums_op op)
+{
+    return a->method == ARRAYS_TREE && op <= OP_SQUARES;
+}
+
+/* What an operation's partial sums are. */
+static struct arrays_partial partial_of(const arrays *a, enum sums_op op)
+{
+    static const enum arrays_wide own[] = {WIDE_FLOAT, WIDE_DOUBLE, WIDE_INT, WIDE_LONG};
+    if (op == OP_LEAST || op == OP_GREATEST)
+        return (struct arrays_partial){own[a->type], op == OP_LEAST ? JOIN_LEAST : JOIN_GREATEST};
+    if (op == OP_SUM && a->type == ARRAYS_INT)
+        return (struct arrays_partial){WIDE_LONG, JOIN_ADD};
+    if (op == OP_SUM && a->type == ARRAYS_LONG)
+        return (struct arrays_partial){WIDE_LONG, JOIN_HALVES};
+    if (!is_integer(a) && a->accumulator == ARRAYS_COMPENSATED)
+        return (struct arrays_partial){own[a->type], JOIN_PAIRS};
+    return a->doubles ? (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}
+                      : (struct arrays_partial){WIDE_FLOAT, JOIN_PAIRS};
+}
+
+/* What stands for the elements that a vector has beyond the last. */
+static const char *filling(const arrays *a, enum sums_op op)
+{
+    static const char *const most[] = {"INFINITY", "INFINITY", "INT_MAX", "LONG_MAX"};
+    static const char *const least[] = {"-INFINITY", "-INFINITY", "INT_MIN", "LONG_MIN"};
+    return op == OP_LEAST ? most[a->type] : op == OP_GREATEST ? least[a->type] : "0";
+}
+
+static int open_tree(arrays *a, enum sums_op op)
+{
+    struct kernels *k = &a->kernels[op];
+    const struct arrays_partial kind = partial_of(a, op);
+    if (kind.joining != JOIN_ADD)
+        return clerror_set(EINVAL, "arrays: ARRAYS_TREE adds up plain %s only; use ARRAYS_TUNED",
+                           a->type == ARRAYS_LONG ? "32-bit integers" : "doubles");
+    if (arrays_kernels_shape(k, a->ctx, "arrays.tree", 0, a->shape) != 0)
+        return -1;
+    for (cl_uint dev = 1; dev < k->ndev; dev++) /* one order for all */
+        if (strcmp(k->on[dev].label, k->on[0].label) != 0) {
+            const bool cpu = k->on[dev].cpu;
+            k->on[dev] = k->on[0];
+            k->on[dev].cpu = cpu;
+        }
+    const clvalue_t values[] = {clvalue("work", k->on[0].shape.group),
+                                clvalue("groups", k->on[0].shape.groups),
+                                clvalue("op", op_names[op]),
+                                clvalue("element", type_names[a->type]),
+                                clvalue("wide", wide_names[kind.wide]),
+                                CLVALUE_END};
+    const struct kernel_text file = KERNEL_TEXT("arrays/tree.clt", arrays_tree_clt);
+    return arrays_kernels_open(k, "tree", 1, &file, "", values);
+}
+
+static int open_op(arrays *a, enum sums_op op)
+{
+    struct kernels *k = &a->kernels[op];
+    if (k->on)
+        return 0;
+    const struct arrays_partial kind = partial_of(a, op);
+    const bool single = type_bytes(a->type) == 4;
+    char row[64], options[256];
+    snprintf(row, sizeof row, "arrays.%s.%s",
+             op == OP_SQUARES ? "squares"
+             : op == OP_DOT   ? "dot"
+                              : "sum",
+             single ? "single" : "double");
+    snprintf(options, sizeof options, "-D OP=%d -D ELEMENT=%s -D WIDE=%s -D PAIRED=%d -D FILL=%s%s", (int)op,
+             type_names[a->type], wide_names[kind.wide],
+             kind.joining == JOIN_PAIRS    ? 1
+             : kind.joining == JOIN_HALVES ? 2
+                                           : 0,
+             filling(a, op),
+             op == OP_LEAST      ? " -D KEEP_LEAST"
+             : op == OP_GREATEST ? " -D KEEP_GREATEST"
+                                 : "");
+    int status = uses_tree(a, op) ? open_tree(a, op) : arrays_kernels_shape(k, a->ctx, row, 0, a->shape);
+    const struct kernel_text files[] = {ORDER_TEXT, KERNEL_TEXT("arrays/sum.cl", arrays_sum_cl)};
+    if (status == 0 && !uses_tree(a, op))
+        status = arrays_kernels_open(k, "reduce", 2, files, options, NULL);
+    if (status != 0)
+        arrays_kernels_close(k);
+    return status;
+}
+
+/* ---- Running. --------------------------------------------------------------------------------- */
+
+/* Runs an operation on arrays x, y, z (those it has) of n elements; mean is for OP_DEVIATE. */
+static int reduce(arrays *a, enum sums_op op, const void *x, const void *y, const void *z, size_t n,
+                  double mean, struct arrays_total *total, struct arrays_partial *kind)
+{
+    *kind = partial_of(a, op);
+    *total = (struct arrays_total){0, 0, 0};
+    if (n == 0)
+        return 0;
+    if (open_op(a, op) != 0)
+        return -1;
+    const float c_single = (float)mean, d_single = (float)(mean - (double)c_single);
+    const double zero = 0;
+    const int c_int = 0;
+    const cl_long c_long = 0;
+    struct stdcl_arg c = VALUE_ARG(mean), d = VALUE_ARG(zero);
+    if (kind->wide == WIDE_FLOAT) {
+        c = (struct stdcl_arg)VALUE_ARG(c_single);
+        d = (struct stdcl_arg)VALUE_ARG(d_single);
+    } else if (kind->wide == WIDE_INT) {
+        c = d = (struct stdcl_arg)VALUE_ARG(c_int);
+    } else if (kind->wide == WIDE_LONG) {
+        c = d = (struct stdcl_arg)VALUE_ARG(c_long);
+    }
+    const struct stdcl_arg rest[] = {BLOCK_ARG(x), BLOCK_ARG(y), BLOCK_ARG(z), c, d};
+    const bool tree = uses_tree(a, op);
+    const struct order_job job = {.kernels = &a->kernels[op],
+                                  .kind = *kind,
+                                  .n = n,
+                                  .partial = a->partial,
+                                  .nrest = tree ? 3 : 5,
+                                  .rest = rest,
+                                  .blocks =
+                                      tree ? (uint64_t)a->kernels[op].on[0].shape.groups : blocks_of(n)};
+    return arrays_order_run(&job, total);
+}
+
+/* ---- What callers call. ----------------------------------------------------------------------- */
+
+static int run(arrays *a, const char *call, enum sums_op op, const void *x, const void *y, size_t n,
+               size_t least, double mean, double *result)
+{
+    struct arrays_total total;
+    struct arrays_partial kind;
+    if (arrays_check(a, call, x, n, least) != 0 || arrays_check(a, call, y, n, least) != 0 ||
+        reduce(a, op, x, y, x, n, mean, &total, &kind) != 0)
+        return -1;
+    *result = arrays_total_value(kind, &total);
+    return 0;
+}
+
+int arrays_sum(arrays *a, const void *x, size_t n, double *sum)
+{
+    return run(a, "arrays_sum", OP_SUM, x, x, n, 0, 0, sum);
+}
+
+int arrays_sum_integer(arrays *a, const void *x, size_t n, int64_t *sum)
+{
+    struct arrays_total total;
+    struct arrays_partial kind;
+    if (!is_integer(a))
+        return clerror_set(EINVAL, "arrays_sum_integer: the elements are %ss; use arrays_sum",
+                           type_names[a->type]);
+    if (arrays_check(a, "arrays_sum_integer", x, n, 0) != 0 ||
+        reduce(a, OP_SUM, x, x, x, n, 0, &total, &kind) != 0)
+        return -1;
+    if (total.integer > INT64_MAX || total.integer < INT64_MIN)
+        return clerror_set(ERANGE, "arrays_sum_integer: the sum, about %g, does not fit 64 bits",
+                           (double)total.integer);
+    *sum = (int64_t)total.integer;
+    return 0;
+}
+
+int arrays_dot(arrays *a, const void *x, const void *y, size_t n, double *dot)
+{
+    if (is_integer(a))
+        return clerror_set(EINVAL, "arrays_dot: takes floats and doubles, the elements are %ss",
+                           type_names[a->type]);
+    return run(a, "arrays_dot", OP_DOT, x, y, n, 0, 0, dot);
+}
+
+int arrays_squares(arrays *a, const void *x, const void *y, const void *z, size_t n, double *squares)
+{
+    struct arrays_total total;
+    struct arrays_partial kind;
+    if (is_integer(a))
+        return clerror_set(EINVAL, "arrays_squares: takes floats and doubles, the elements are %ss",
+                           type_names[a->type]);
+    if (arrays_check(a, "arrays_squares", x, n, 0) != 0 || arrays_check(a, "arrays_squares", y, n, 0) != 0 ||
+        arrays_check(a, "arrays_squares", z, n, 0) != 0 ||
+        reduce(a, OP_SQUARES, x, y, z, n, 0, &total, &kind) != 0)
+        return -1;
+    *squares = arrays_total_value(kind, &total);
+    return 0;
+}
+
+int arrays_min(arrays *a, const void *x, size_t n, double *min)
+{
+    return run(a, "arrays_min", OP_LEAST, x, x, n, 1, 0, min);
+}
+
+int arrays_max(arrays *a, const void *x, size_t n, double *max)
+{
+    return run(a, "arrays_max", OP_GREATEST, x, x, n, 1, 0, max);
+}
+
+int arrays_mean(arrays *a, const void *x, size_t n, double *mean)
+{
+    double sum;
+    if (run(a, "arrays_mean", OP_SUM, x, x, n, 1, 0, &sum) != 0)
+        return -1;
+    *mean = sum / (double)n;
+    return 0;
+}
+
+int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *variance)
+{
+    double middle, squares;
+    if (n < 2)
+        return clerror_set(EINVAL, "arrays_variance: of %zu elements there is none; it takes at least 2", n);
+    if (arrays_mean(a, x, n, &middle) != 0 ||
+        run(a, "arrays_variance", OP_DEVIATE, x, x, n, 2, middle, &squares) != 0)
+        return -1;
+    if (mean)
+        *mean = middle;
+    *variance = squares / (double)(n - 1);
+    return 0;
+}

@@ -1,0 +1,108 @@
+/* stdcl/arrays.h - sums of arrays in the memory of OpenCL devices, of one device or of several.
+ *
+ *   arrays *a = arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_DOUBLE});
+ *   arrays_place(a, x, n);                                            host to devices, each its share
+ *   arrays_sum(a, x, n, &total);                                      also dot, min, max, mean, variance
+ *   arrays_free(a);
+ *
+ * Order: everything is added up in one fixed order, that of arrays/order.h, which depends on the number of
+ * elements and nothing else. The same numbers give the same bits in every run, on every device, on any
+ * number of devices and for every work-group size. (Two exceptions: ARRAYS_TREE has an order of its own,
+ * which depends on its shape; and devices without double precision add in pairs of floats.)
+ * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise. All
+ * block. One object is used by one thread at a time; different ones are independent of each other.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_ARRAYS_H
+#define STDCL_ARRAYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdcl.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Making. --------------------------------------------------------------------------------- */
+
+/* Elements: float, double, int32_t, int64_t. */
+enum arrays_type { ARRAYS_FLOAT, ARRAYS_DOUBLE, ARRAYS_INT, ARRAYS_LONG };
+
+/* What floating-point elements are added up in. Integers are always added exactly.
+ *   ARRAYS_WIDE         double. Of floats the sum is then right to about one unit of double precision; of
+ *                       doubles the error is at most 41 + log2(n / 32768) roundings of the sum of |x|, as
+ *                       nothing is added up in a longer chain than that. On a device without double
+ *                       precision floats are compensated instead.
+ *   ARRAYS_COMPENSATED  pairs of the element's type, value and rounding error (Knuth's TwoSum; products by
+ *                       TwoProduct: Ogita, Rump & Oishi 2005, doi:10.1137/030601818), as if in twice the
+ *                       precision: 1 + 1e100 + 1 - 1e100 is 2. */
+enum arrays_accumulator { ARRAYS_WIDE, ARRAYS_COMPENSATED };
+
+/* How. ARRAYS_TUNED: in the fixed order, by vectors, a work-group to 32768 elements, one launch. ARRAYS_TREE:
+ * the classic tutorial's, kept for comparison: items stride over the input, groups halve their partial sums
+ * in local memory, the host adds up what groups leave. It needs LuaJIT (ENOTSUP otherwise), and every device
+ * the whole array. */
+enum arrays_method { ARRAYS_TUNED, ARRAYS_TREE };
+
+/* Kernels for arrays of one type, on all devices of a context. */
+typedef struct arrays arrays;
+
+/* Zero means the default. */
+struct arrays_options {
+    CLCONTEXT *ctx; /* ALL its devices are used. NULL: stdgpu, else stdcpu. Not owned; must outlive this */
+    enum arrays_type type;
+    enum arrays_accumulator accumulator;
+    enum arrays_method method;
+    const char *shape; /* words KEY=NUMBER that change the device's own row, see arrays/README.md */
+};
+
+/* The caller frees it. Kernels are built at first use. EINVAL; ENODEV; ENOTSUP: doubles on a device that has
+ * none. */
+arrays *arrays_create(const struct arrays_options *options);
+void arrays_free(arrays *a);
+
+/* x is memory from clmalloc for the same context, or a place inside it that is aligned to 128 bytes. Its n
+ * elements are read on the devices: device d reads elements *first ... *first + *count - 1, which must be
+ * current there; shares depend on n. arrays_place copies each device's share from the host, which is all
+ * there is to do for an array the host has written. */
+int arrays_place(arrays *a, const void *x, size_t n);
+void arrays_share(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count);
+
+/* ---- Sums. ----------------------------------------------------------------------------------- */
+
+/* The sum of n elements; of none, 0. Integers: exact, then rounded to double. */
+int arrays_sum(arrays *a, const void *x, size_t n, double *sum);
+
+/* The exact sum of integers; ERANGE when 64 bits do not hold it, EINVAL for types that are no integers. */
+int arrays_sum_integer(arrays *a, const void *x, size_t n, int64_t *sum);
+
+/* The sum of x[i] y[i]. Products are exact for floats in ARRAYS_WIDE, fused for doubles. Integers: EINVAL. */
+int arrays_dot(arrays *a, const void *x, const void *y, size_t n, double *dot);
+
+/* The sum of x[i]^2 + y[i]^2 + z[i]^2 in one pass: of the squared lengths of n vectors that are stored as
+ * three arrays. Integers: EINVAL. */
+int arrays_squares(arrays *a, const void *x, const void *y, const void *z, size_t n, double *squares);
+
+/* The smallest and the largest element; NaN if one is NaN. EINVAL for n = 0. ARRAYS_LONG: rounded to double. */
+int arrays_min(arrays *a, const void *x, size_t n, double *min);
+int arrays_max(arrays *a, const void *x, size_t n, double *max);
+
+/* The mean, and the variance of a sample, sum (x - mean)^2 / (n - 1), in two passes; `mean` may be NULL.
+ * EINVAL for n = 0, and n = 1 for the variance. */
+int arrays_mean(arrays *a, const void *x, size_t n, double *mean);
+int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *variance);
+
+/* ---- How it runs. ---------------------------------------------------------------------------- */
+
+/* The launch shape on a device as words KEY=NUMBER, and why that one. Owned by a. */
+const char *arrays_shape(const arrays *a, cl_uint dev);
+const char *arrays_explain(const arrays *a, cl_uint dev);
+
+/* What `stdcl tune` searches. Static; *count of them. */
+const struct cltune_kernel *arrays_tune_kernels(size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
