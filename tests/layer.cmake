@@ -11,8 +11,9 @@ function(stdcl_test_on_two name)
   stdcl_test(${name}_on_two PROGRAM two_devices ARGS $<TARGET_FILE:${name}> ${ARGN})
 endfunction()
 
+set(held_by_event HELD)
 foreach(subject context memory sync image loader kernel event failure error threads)
-  stdcl_test(test_layer_${subject} test_layer_${subject}.c)
+  stdcl_test(test_layer_${subject} test_layer_${subject}.c ${held_by_${subject}})
   target_compile_definitions(test_layer_${subject} PRIVATE
     LAYER_CHILD="$<TARGET_FILE:layer_child>")
   add_dependencies(test_layer_${subject} layer_child)
