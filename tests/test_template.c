@@ -15,7 +15,7 @@
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { LARGE = 1 << 20, SMALL_STACK = 8 << 20 };
 #else
-enum { LARGE = 10 << 20, SMALL_STACK = 1 << 20 };
+enum { LARGE = 2 << 20, SMALL_STACK = 1 << 20 };
 #endif
 
 #define VALUES "N = 3, name = 'x', t = {a = {b = 7}, 10, 20}, yes = true, no = false"
