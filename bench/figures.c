@@ -38,10 +38,10 @@ void print_figure(const struct figure *f)
             peak.bytes_per_s, f->shape);
     else
         printf("%-22s n=%-11llu seconds=%.3e device_seconds=%.3e gelements_per_s=%-8.4g gbytes_per_s=%-7.4g "
-               "device_gbytes_per_s=%-7.4g of_copy=%.3f %s\n",
+               "device_gbytes_per_s=%-7.4g of_copy=%.3f devices=%u %s\n",
                f->name, (unsigned long long)f->n, f->seconds, f->device_seconds,
                1e-9 * (double)f->n / f->seconds, 1e-9 * f->bytes / f->seconds, 1e-9 * f->bytes / best,
-               f->bytes / best / peak.bytes_per_s, f->shape);
+               f->bytes / best / peak.bytes_per_s / clgetndev(cp), clgetndev(cp), f->shape);
     fflush(stdout);
 }
 
@@ -69,8 +69,9 @@ struct figure time_runs(struct figure f, const char *kernel, int (*run)(void *ar
             die(f.name);
         f.seconds = fmin(f.seconds, seconds_now() - start);
     }
-    /* Again with the device's time stamps, which cost the calls above something. */
-    if (kernel && clprofile(cp, CLPROF_EVERY) == 0 && clprofile_reset(cp) == 0) {
+    /* Again with the device's time stamps, which cost the calls above something. Of several devices, each has a
+     * clock of its own. */
+    if (kernel && clgetndev(cp) == 1 && clprofile(cp, CLPROF_EVERY) == 0 && clprofile_reset(cp) == 0) {
         for (int k = 0; k < option.runs; k++)
             if (run(arg) != 0)
                 die(f.name);
@@ -104,14 +105,20 @@ void bench_begin(const struct bench_option *defaults, int argc, char **argv)
             option.molecules = (uint64_t)bench_number(argv[++i]);
         else if (strcmp(argv[i], "--shape") == 0 && more)
             option.shape = argv[++i];
+        else if (strcmp(argv[i], "--devices") == 0 && more)
+            option.devices = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--runs") == 0 && more)
             option.runs = atoi(argv[++i]);
         else
             die(argv[i]);
     }
-    cp = clcontext_create(option.device, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
-    if (!cp || clgetdevinfo(cp, &info) != 0 || clpeak(cp, 0, &peak) != 0)
-        die("no device");
+    const size_t devices = option.devices ? option.devices : 1;
+    cp = clcontext_create(option.device, (int)CL_DEVICE_TYPE_ALL, devices, NULL, 0);
+    struct cldev_info *all = cp ? calloc(clgetndev(cp), sizeof *all) : NULL;
+    if (!all || clgetndev(cp) < devices || clgetdevinfo(cp, all) != 0 || clpeak(cp, 0, &peak) != 0)
+        die("too few devices");
+    info = all[0];
+    free(all);
     if (!option.json)
         printf("# device \"%s\", driver %s, commit %s, copy %.1f GB/s\n", info.dev_name, info.dev_drv_version,
                STDCL_COMMIT, 1e-9 * peak.bytes_per_s);

@@ -10,6 +10,7 @@
 struct bench_option {
     const char *program, *device, *shape, *bytes;
     uint64_t molecules;
+    unsigned devices; /* at most so many of those that match; 0 = 1 */
     int runs;
     bool json;
 };
