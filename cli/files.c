@@ -1,7 +1,7 @@
 /* files.c - what can be known of an output file before there is anything to write to it. */
 #include "cli.h"
 
-#include "formats/outfile.h"
+#include "core/outfile.h"
 
 #include <strings.h>
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "formats/csv.h"
-#include "formats/outfile.h"
+#include "core/outfile.h"
 
 static const double TOP = 6; /* thermal speeds sqrt(k_B T / m): one molecule in 10^7 is faster */
 

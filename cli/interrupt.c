@@ -6,7 +6,7 @@
  */
 #include "cli.h"
 
-#include "formats/outfile.h"
+#include "core/outfile.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* life_output.c - the files that `stdcl life` makes.
  *
  * A name tells by its suffix what is wanted. Names are sorted and tried before anything is computed;
- * every file appears as a whole or not at all (formats/outfile.h).
+ * every file appears as a whole or not at all (core/outfile.h).
  */
 #include "life_job.h"
 

@@ -4,7 +4,7 @@
  */
 #include "cli.h"
 
-#include "formats/outfile.h"
+#include "core/outfile.h"
 
 #define COMMAND(name) extern const struct cli_command cmd_##name;
 #include "commands.inc"

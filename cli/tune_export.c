@@ -4,7 +4,7 @@
  */
 #include "tune_job.h"
 
-#include "formats/outfile.h"
+#include "core/outfile.h"
 
 #include <jansson.h>
 #include <math.h>

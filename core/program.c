@@ -3,6 +3,7 @@
  * A program is one or more parts (translation units), each built for every device of its context. Sources
  * start with a #line directive, so that a compiler's messages name the file and line that the user wrote.
  */
+#include "core/outfile.h"
 #include "template/template.h"
 
 #include <dlfcn.h>
@@ -516,17 +517,14 @@ static unsigned char *binary_of(const struct part *part, cl_uint dev, size_t *si
 
 static int write_file(const char *file, const unsigned char *data, size_t size)
 {
-    char *temporary = NULL;
-    if (asprintf(&temporary, "%s.tmp%ld", file, (long)getpid()) < 0)
-        return fail(ENOMEM, 0, "clsave: no memory on the host");
-    FILE *fp = fopen(temporary, "wbe");
-    bool ok = fp && fwrite(data, 1, size, fp) == size;
-    ok = fp && fclose(fp) == 0 && ok && rename(temporary, file) == 0;
-    int status = ok ? 0 : fail(errno, 0, "clsave: %s: %s", file, strerror(errno));
-    if (!ok && fp)
-        unlink(temporary);
-    free(temporary);
-    return status;
+    struct outfile out;
+    int status = outfile_open(&out, file);
+    if (status == 0) {
+        out.nosync = true; /* it can be compiled again */
+        fwrite(data, 1, size, out.fp);
+        status = outfile_commit(&out);
+    }
+    return status == 0 ? 0 : fail(clerrno, 0, "clsave: %s", clerror_text());
 }
 
 STDCL_API int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file)

@@ -7,7 +7,7 @@
 #ifndef FORMATS_CSV_H
 #define FORMATS_CSV_H
 
-#include "formats/outfile.h"
+#include "core/outfile.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "formats/outfile.h"
+#include "core/outfile.h"
 #include "formats/picture.h"
 #include "stdcl.h"
 

@@ -8,7 +8,7 @@
 #define FORMATS_LIFE_FORMAT_H
 
 #include "formats/life.h"
-#include "formats/outfile.h"
+#include "core/outfile.h"
 
 #include <stdio.h>
 

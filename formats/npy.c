@@ -10,7 +10,7 @@
  */
 #include "formats/npy.h"
 
-#include "formats/outfile.h"
+#include "core/outfile.h"
 #include "stdcl.h"
 
 #include <errno.h>

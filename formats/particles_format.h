@@ -7,7 +7,7 @@
 #ifndef FORMATS_PARTICLES_FORMAT_H
 #define FORMATS_PARTICLES_FORMAT_H
 
-#include "formats/outfile.h"
+#include "core/outfile.h"
 #include "formats/particles.h"
 #include "formats/source.h"
 

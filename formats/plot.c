@@ -4,7 +4,8 @@
  */
 #include "formats/plot.h"
 
-#include "formats/outfile.h"
+#include "core/outfile.h"
+#include "formats/suffix.h"
 #include "stdcl.h"
 
 #include <errno.h>
@@ -106,112 +107,86 @@ static void draw_line(FILE *fp, const struct plot_line *line, const struct range
     text(fp, WIDTH - RIGHT + 36, y + 4, "start", line->name);
 }
 
-static int write_svg(const char *file, const struct plot *plot, const struct range *r)
+static void draw_svg(FILE *fp, const struct plot *plot, const struct range *r)
 {
-    struct outfile out;
-    if (outfile_open(&out, file) < 0)
-        return -1;
-    fprintf(out.fp, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
+    fprintf(fp, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
             "font-size=\"13\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", WIDTH, HEIGHT);
-    draw_axes(out.fp, plot, r);
+    draw_axes(fp, plot, r);
     for (size_t l = 0; l < plot->lines; l++)
-        draw_line(out.fp, &plot->line[l], r, l);
-    fputs("</svg>\n", out.fp);
-    return outfile_commit(&out);
+        draw_line(fp, &plot->line[l], r, l);
+    fputs("</svg>\n", fp);
 }
 
 /* ---- PNG, by another program. ----------------------------------------------------------------- */
 
-/* The permissions that new files lack. */
-static mode_t mask(void)
-{
-    const mode_t now = umask(022);
-    umask(now);
-    return now;
-}
-
-/* 0 when the program was found and succeeded. What it has to say is not passed on. */
-static int run(const char *const *argv)
+/* Runs a program that reads one descriptor and writes the other; true when it was found and succeeded. What it
+ * has to say is not passed on. */
+static bool run(const char *const *argv, int from, int to)
 {
     pid_t pid;
     int status = -1;
-    char *words[8] = {NULL};
-    posix_spawn_file_actions_t silence;
-    for (int i = 0; argv[i] && i < 7; i++)
-        words[i] = (char *)(uintptr_t)argv[i];
-    if (posix_spawn_file_actions_init(&silence) != 0)
-        return -1;
-    posix_spawn_file_actions_addopen(&silence, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&silence, 2, "/dev/null", O_WRONLY, 0);
-    if (posix_spawnp(&pid, words[0], &silence, NULL, words, environ) != 0 || waitpid(pid, &status, 0) != pid)
+    posix_spawn_file_actions_t actions;
+    lseek(from, 0, SEEK_SET);
+    if (ftruncate(to, 0) != 0 || lseek(to, 0, SEEK_SET) != 0) /* what another program has begun */
+        (void)to;                                             /* a device cannot be cut, and need not be */
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return false;
+    posix_spawn_file_actions_adddup2(&actions, from, 0);
+    posix_spawn_file_actions_adddup2(&actions, to, 1);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    if (posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, environ) != 0 ||
+        waitpid(pid, &status, 0) != pid)
         status = -1;
-    posix_spawn_file_actions_destroy(&silence);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+    posix_spawn_file_actions_destroy(&actions);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static int convert(const char *svg, const char *png)
+static bool convert(int svg, int png)
 {
-    const char *const rsvg[] = {"rsvg-convert", "-o", png, svg, NULL}, *const magick[] = {"magick", svg, png, NULL},
-                      *const old[] = {"convert", svg, png, NULL};
-    struct stat info;
-    if (run(rsvg) != 0 && run(magick) != 0 && run(old) != 0)
-        return -1;
-    return stat(png, &info) == 0 && info.st_size > 0 ? 0 : -1;
+    static const char *const rsvg[] = {"rsvg-convert", NULL}, *const magick[] = {"magick", "svg:-", "png:-", NULL},
+                             *const old[] = {"convert", "svg:-", "png:-", NULL};
+    return run(rsvg, svg, png) || run(magick, svg, png) || run(old, svg, png);
 }
 
-/* An empty file beside `file` under a name of its own, in name[size]. */
-static int make_beside(const char *file, const char *suffix, char *name, size_t size)
+static int write_png(struct outfile *out, const struct plot *plot, const struct range *r)
 {
-    const int n = snprintf(name, size, "%s.XXXXXX%s", file, suffix);
-    if (n < 0 || (size_t)n >= size)
-        return clerror_set(ENAMETOOLONG, "%s: the name is too long", file);
-    const int fd = mkstemps(name, (int)strlen(suffix));
-    const int code = errno;
-    if (fd < 0)
-        return clerror_set(code, "%s: cannot be written: %s", file, strerror(code));
-    close(fd);
-    return 0;
-}
-
-/* Draws beside the file, and gives the result the file's name unless it is only a trial. */
-static int write_png(const char *file, const struct plot *plot, const struct range *r, bool trial)
-{
-    char svg[4200], png[4200];
-    if (make_beside(file, ".svg", svg, sizeof svg) < 0)
-        return -1;
-    int status = make_beside(file, ".png", png, sizeof png);
-    if (status < 0) {
-        unlink(svg);
-        return -1;
-    }
-    status = write_svg(svg, plot, r);
-    if (status == 0 && convert(svg, png) < 0)
+    FILE *svg = tmpfile();
+    if (!svg)
+        return clerror_set(errno, "%s: no temporary file can be made: %s", out->name, strerror(errno));
+    draw_svg(svg, plot, r);
+    int status = 0;
+    if (fflush(svg) != 0)
+        status = clerror_set(errno, "%s: the temporary file cannot be written: %s", out->name, strerror(errno));
+    else if (!convert(fileno(svg), out->fd))
         status = clerror_set(ENOTSUP, "%s: no program here turns SVG into PNG; install rsvg-convert (Debian: librsvg2-bin), "
-                             "or ask for an .svg file", file);
-    if (status == 0 && !trial && (chmod(png, 0666 & ~mask()) != 0 || rename(png, file) != 0))
-        status = clerror_set(errno, "%s: cannot be written: %s", file, strerror(errno));
-    unlink(svg);
-    if (status < 0 || trial)
-        unlink(png);
+                             "or ask for an .svg file", out->name);
+    fclose(svg);
     return status;
 }
 
-static bool has_suffix(const char *file, const char *suffix)
-{
-    const char *found = strrchr(file, '.');
-    return found && strcasecmp(found, suffix) == 0;
-}
-
+/* A trial draws, but leaves nothing. */
 static int draw(const char *file, const struct plot *plot, bool trial)
 {
     struct range r;
+    struct outfile out;
+    const char *suffix = suffix_of(file);
+    const bool png = suffix_is_in(suffix, ".png");
     if (fit(plot, &r) < 0)
         return clerror_set(EINVAL, "%s: there is nothing to plot", file);
-    if (has_suffix(file, ".svg"))
-        return trial ? 0 : write_svg(file, plot, &r);
-    if (has_suffix(file, ".png"))
-        return write_png(file, plot, &r, trial);
-    return clerror_set(EINVAL, "%s: is no name of a plot; it must end in .svg or .png", file);
+    if (!png && !suffix_is_in(suffix, ".svg"))
+        return clerror_set(EINVAL, "%s: unknown suffix '%s'; plots are written as .svg or .png", file, suffix);
+    if (outfile_open(&out, file) < 0)
+        return -1;
+    if (png && write_png(&out, plot, &r) < 0) {
+        outfile_discard(&out);
+        return -1;
+    }
+    if (!png)
+        draw_svg(out.fp, plot, &r);
+    if (!trial)
+        return outfile_commit(&out);
+    outfile_discard(&out);
+    return 0;
 }
 
 int plot_write(const char *file, const struct plot *plot) { return draw(file, plot, false); }

@@ -4,7 +4,7 @@
  */
 #include "formats/picture.h"
 
-#include "formats/outfile.h"
+#include "core/outfile.h"
 #include "stdcl.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
  * track per thread, each device of each context is a process with a track for kernels and one for
  * transfers. It is written as it goes, so that a long timeline needs no further memory.
  */
+#include "core/outfile.h"
 #include "profile/profile.h"
 
 #include <jansson.h>
@@ -230,28 +231,14 @@ static void write_all(FILE *fp, const struct timeline *list, uint64_t zero)
     fprintf(fp, "],\n\"otherData\":{\"spans_not_kept\":%zu}}\n", beyond);
 }
 
-/* Devices and pipes are written to as they are; a file is replaced when the new one is complete. */
-static bool is_replaceable(const char *file)
-{
-    struct stat status;
-    return stat(file, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
-}
-
 int timeline_write(const struct timeline *list, uint64_t zero, const char *file)
 {
-    char *temporary = NULL;
-    bool replace = is_replaceable(file);
-    if (asprintf(&temporary, "%s.tmp%ld", file, (long)getpid()) < 0)
-        return fail(ENOMEM, 0, "clprofile_trace: no memory on the host");
-    errno = 0;
-    FILE *fp = fopen(replace ? temporary : file, "we");
-    if (fp)
-        write_all(fp, list, zero);
-    bool ok = fp && !ferror(fp);
-    ok = fp && fclose(fp) == 0 && ok && (!replace || rename(temporary, file) == 0);
-    int code = errno ? errno : EIO;
-    if (!ok && fp && replace)
-        unlink(temporary);
-    free(temporary);
-    return ok ? 0 : fail(code, 0, "clprofile_trace: %s: %s", file, strerror(code));
+    struct outfile out;
+    int status = outfile_open(&out, file);
+    if (status == 0) {
+        out.nosync = true; /* as any profile */
+        write_all(out.fp, list, zero);
+        status = outfile_commit(&out);
+    }
+    return status == 0 ? 0 : fail(clerrno, 0, "clprofile_trace: %s", clerror_text());
 }

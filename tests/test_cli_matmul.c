@@ -95,7 +95,7 @@ static void compares_and_sweeps(void **unused)
     says_in("s.svg", "</svg>");
 }
 
-/* A file of rsvg-convert's name stands in for it: it copies its input to the file that -o names. */
+/* A file of rsvg-convert's name stands in for it: it copies its input to its output. */
 static void plots_png(void **unused)
 {
     (void)unused;
@@ -106,7 +106,7 @@ static void plots_png(void **unused)
     snprintf(path, sizeof path, "%s", getenv("PATH"));
     setenv("PATH", in_folder("bin"), 1);
     const int alone = run(words);
-    put_text(in_folder("bin/rsvg-convert"), "#!/bin/sh\nwhile read -r line; do echo \"$line\"; done < \"$3\" > \"$2\"\n");
+    put_text(in_folder("bin/rsvg-convert"), "#!/bin/sh\nwhile read -r line; do echo \"$line\"; done\n");
     chmod(in_folder("bin/rsvg-convert"), 0755);
     const int helped = run(words);
     setenv("PATH", path, 1);

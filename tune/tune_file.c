@@ -5,6 +5,7 @@
  * whole or not at all. What is written appears as a whole, and a lock file beside it keeps two processes
  * from losing each other's rows.
  */
+#include "core/outfile.h"
 #include "tune/tune.h"
 
 #include <ctype.h>
@@ -148,25 +149,27 @@ static bool write_rows(FILE *fp, const json_t *rows)
     bool ok = fputs("{\"format\": \"" TUNE_FORMAT "\", \"rows\": [", fp) >= 0;
     json_array_foreach(rows, i, row) ok =
         ok && fputs(i ? ",\n " : "\n ", fp) >= 0 && json_dumpf(row, fp, JSON_REAL_PRECISION(6)) == 0;
-    ok = ok && fputs("\n]}\n", fp) >= 0 && fflush(fp) == 0;
-    return ok && fsync(fileno(fp)) == 0;
+    return fputs("\n]}\n", fp) >= 0 && ok;
 }
 
 /* Fills errno when it fails. */
 static bool replace_file(const char *path, const json_t *rows)
 {
-    char temporary[PATH_ROOM];
-    snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid());
-    FILE *fp = fopen(temporary, "we");
-    if (!fp)
+    struct outfile out;
+    if (access(path, F_OK) != 0)
+        unlink(path); /* a symbolic link that leads nowhere */
+    if (outfile_open(&out, path) < 0) {
+        errno = clerrno;
         return false;
-    bool ok = write_rows(fp, rows);
-    ok = fclose(fp) == 0 && ok && rename(temporary, path) == 0;
-    int code = errno;
-    if (!ok)
-        unlink(temporary);
-    errno = code;
-    return ok;
+    }
+    if (!write_rows(out.fp, rows) && outfile_check(&out) == 0) { /* not the disk: jansson had no memory */
+        outfile_discard(&out);
+        errno = ENOMEM;
+        return false;
+    }
+    const int status = outfile_commit(&out);
+    errno = status == 0 ? 0 : clerrno;
+    return status == 0;
 }
 
 static bool same_place(const json_t *a, const json_t *b)

@@ -1,21 +1,28 @@
 /* outfile.c - output files that appear whole or not at all.
  *
- * The bytes go to .NAME.PID-SERIAL.tmp in the folder of the target, so that the final rename stays within one
- * file system and is atomic. What cannot be renamed over (pipes, devices, the standard output) is written
- * directly. The names of temporary files stand in a fixed table that a signal handler can walk.
+ * The bytes go to .NAME.0.tmp in the folder of the target, so that the final rename stays within one file
+ * system and is atomic. A program that is writing holds a lock (flock) on its temporary file: a file without a
+ * lock is what a killed program has left, and is removed; one with a lock is passed over, and the next number
+ * taken. What cannot be renamed over (pipes, devices, the standard output) is written directly. The names of
+ * temporary files stand in a fixed table that a signal handler can walk.
  * SPDX-License-Identifier: MIT
  */
-#include "formats/outfile.h"
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* fopencookie */
+#endif
+#include "core/outfile.h"
 
 #include "stdcl.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,6 +126,61 @@ static int explain(const char *name, const char *path, int code)
     }
 }
 
+/* ---- The stream. ----------------------------------------------------------------------------- */
+
+/* stdio keeps that a write failed but not why, so its writes are ours. */
+struct sink {
+    int fd;
+    int error; /* errno of the first write that failed */
+};
+
+static int wait_until_writable(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLOUT};
+    return poll(&one, 1, -1) < 0 && errno != EINTR ? -1 : 0;
+}
+
+/* Writes all, or fewer bytes than asked for once a write has failed. */
+static ssize_t sink_write(void *cookie, const char *data, size_t size)
+{
+    struct sink *sink = cookie;
+    size_t done = 0;
+    while (done < size && !sink->error) {
+        const ssize_t n = write(sink->fd, data + done, size - done);
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno == EAGAIN ? wait_until_writable(sink->fd) < 0 : errno != EINTR)
+            sink->error = errno;
+    }
+    errno = sink->error;
+    return (ssize_t)done;
+}
+
+static int sink_close(void *cookie)
+{
+    const struct sink *sink = cookie;
+    return close(sink->fd);
+}
+
+/* Takes the descriptor over, also when it fails. */
+static int open_stream(struct outfile *out, int fd)
+{
+    static const cookie_io_functions_t functions = {.write = sink_write, .close = sink_close};
+    struct sink *sink = malloc(sizeof *sink);
+    FILE *fp = sink ? fopencookie(sink, "w", functions) : NULL;
+    if (!fp) {
+        free(sink);
+        close(fd);
+        return ENOMEM;
+    }
+    *sink = (struct sink){fd, 0};
+    setvbuf(fp, NULL, _IOFBF, 1 << 16);
+    out->fp = fp;
+    out->fd = fd;
+    out->sink = sink;
+    return 0;
+}
+
 /* ---- Opening. -------------------------------------------------------------------------------- */
 
 static void release(struct outfile *out)
@@ -126,6 +188,7 @@ static void release(struct outfile *out)
     free(out->name);
     free(out->target);
     free(out->temporary);
+    free(out->sink);
     memset(out, 0, sizeof *out);
 }
 
@@ -159,36 +222,62 @@ static int open_directly(struct outfile *out, int fd)
         return clerror_set(EBADF, "%s: is not open", out->name);
     if (fd < 0)
         return clerror_set(errno, "%s: cannot be opened for writing: %s", out->name, strerror(errno));
-    out->fp = fdopen(fd, "w");
-    if (!out->fp) {
-        close(fd);
+    if (open_stream(out, fd) != 0)
         return clerror_set(ENOMEM, "%s: no memory to open it", out->name);
-    }
     return 0;
 }
 
-/* Opens a new file at out->temporary, remembered before it exists, so that no signal comes between. */
+/* Removes a temporary file that nobody holds a lock on; false when somebody does, or when it is not ours. */
+static bool remove_stale(const char *path)
+{
+    struct stat opened, named;
+    const int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const bool stale = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &opened) == 0 &&
+                       lstat(path, &named) == 0 && opened.st_ino == named.st_ino && opened.st_uid == geteuid();
+    const bool removed = stale && unlink(path) == 0;
+    if (fd >= 0)
+        close(fd);
+    return removed;
+}
+
+/* A new file at out->temporary with our lock on it. EEXIST: that name is taken. */
+static int create_locked(const struct outfile *out, int *fd)
+{
+    struct stat info;
+    *fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (*fd < 0)
+        return errno;
+    /* Another program may have taken it for stale before we had the lock. */
+    const bool lost = (flock(*fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
+                      (fstat(*fd, &info) == 0 && info.st_nlink == 0);
+    if (lost)
+        close(*fd);
+    return lost ? EEXIST : 0;
+}
+
+/* It is remembered when it is ours: until then, a signal's handler must not remove what may be another's. */
 static int create_remembered(struct outfile *out)
 {
+    int fd, code = create_locked(out, &fd);
+    if (code)
+        return code;
     out->slot = remember(out->temporary);
-    if (out->slot < 0)
-        return EMFILE;
-    int fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), code = errno;
-    if (fd >= 0 && (out->fp = fdopen(fd, "w")))
-        return 0;
-    if (fd >= 0) {
-        code = ENOMEM;
+    if (out->slot < 0) {
         unlink(out->temporary);
         close(fd);
+        return EMFILE;
     }
-    forget(out->slot);
+    code = open_stream(out, fd);
+    if (code) {
+        forget(out->slot);
+        unlink(out->temporary);
+    }
     return code;
 }
 
 /* Makes the temporary file next to the target. */
 static int make_temporary(struct outfile *out)
 {
-    static atomic_uint serial;
     const char *target = out->target;
     int folder = folder_length(target), code;
     size_t size = (size_t)folder + 300;
@@ -197,10 +286,11 @@ static int make_temporary(struct outfile *out)
     out->temporary = malloc(size);
     if (!out->temporary)
         return explain(out->name, target, ENOMEM);
+    unsigned number = 0;
     do {
-        snprintf(out->temporary, size, "%.*s.%.200s.%d-%u.tmp", folder, target, target + folder,
-                 (int)getpid(), atomic_fetch_add(&serial, 1));
+        snprintf(out->temporary, size, "%.*s.%.200s.%u.tmp", folder, target, target + folder, number);
         code = create_remembered(out);
+        number += code == EEXIST && !remove_stale(out->temporary);
     } while (code == EEXIST);
     return code ? explain(out->name, target, code) : 0;
 }
@@ -228,7 +318,7 @@ static int open_for_rename(struct outfile *out, const struct stat *existing)
     if (find_target(out) < 0 || make_temporary(out) < 0)
         return -1;
     if (existing)
-        (void)fchmod(fileno(out->fp), existing->st_mode & 0777);
+        (void)fchmod(out->fd, existing->st_mode & 0777);
     return 0;
 }
 
@@ -256,22 +346,11 @@ int outfile_open(struct outfile *out, const char *name)
 
 /* ---- Closing. -------------------------------------------------------------------------------- */
 
-/* stdio keeps that a write failed but not why, so the system is asked once more: a disk that was full
- * still is. */
-static int write_error(FILE *fp)
-{
-    static const char zeros[4096];
-    for (int i = 0; i < 64; i++)
-        if (write(fileno(fp), zeros, sizeof zeros) < 0)
-            return errno;
-    return EIO;
-}
-
 int outfile_check(struct outfile *out)
 {
     if (!ferror(out->fp))
         return 0;
-    return explain(out->name, out->target ? out->target : out->name, write_error(out->fp));
+    return explain(out->name, out->target ? out->target : out->name, out->sink->error);
 }
 
 /* Not every kind of file can be synced (EINVAL, EROFS, ENOTSUP); those that can must succeed. */
@@ -299,12 +378,10 @@ static void sync_folder(const char *path)
 static int finish(struct outfile *out)
 {
     int code = 0;
-    if (fflush(out->fp) != 0)
-        code = errno;
-    else if (ferror(out->fp))
-        code = write_error(out->fp);
+    if (fflush(out->fp) != 0 || ferror(out->fp))
+        code = out->sink->error ? out->sink->error : EIO;
     else if (out->temporary && !out->nosync)
-        code = sync_file(fileno(out->fp));
+        code = sync_file(out->fd);
     if (fclose(out->fp) != 0 && !code)
         code = errno;
     out->fp = NULL;
@@ -317,14 +394,14 @@ int outfile_commit(struct outfile *out)
     if (!out->fp)
         return 0;
     code = finish(out);
-    if (!code && out->temporary && rename(out->temporary, out->target) < 0)
-        code = errno;
     if (out->temporary) {
+        forget(out->slot); /* first: the next moment the name may be another program's */
+        if (!code && rename(out->temporary, out->target) < 0)
+            code = errno;
         if (code)
             unlink(out->temporary);
         else if (!out->nosync)
             sync_folder(out->target);
-        forget(out->slot);
     }
     if (code)
         status = explain(out->name, out->target ? out->target : out->name, code);
@@ -338,8 +415,8 @@ void outfile_discard(struct outfile *out)
         return;
     fclose(out->fp);
     if (out->temporary) {
-        unlink(out->temporary);
         forget(out->slot);
+        unlink(out->temporary);
     }
     release(out);
 }

@@ -1,8 +1,8 @@
-/* test_formats_outfile.c - output files are whole or absent, whatever happens: errors, full disks,
+/* test_outfile.c - output files are whole or absent, whatever happens: errors, full disks,
  * signals. */
 #include "files.h"
 #include "formats/csv.h"
-#include "formats/outfile.h"
+#include "core/outfile.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -331,6 +331,73 @@ static void leaves_nothing_beyond_the_limit_of_a_file(void **unused)
     assert_int_equal(temporaries(), 0);
 }
 
+/* What arrives at the other end of a pipe: nothing but what was written, whenever its reader goes away. */
+static void adds_nothing_to_a_pipe(void **unused)
+{
+    const char *fifo = in_folder("closing");
+    char got[4096];
+    struct outfile out;
+    (void)unused;
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    int fd = open(fifo, O_RDONLY | O_NONBLOCK);
+    works(outfile_open(&out, fifo));
+    fputs("0123456\n", out.fp);
+    fflush(out.fp);
+    const ssize_t n = read(fd, got, sizeof got);
+    assert_int_equal(n, 8);
+    assert_memory_equal(got, "0123456\n", 8);
+    close(fd);
+    fill(&out);
+    fails(EPIPE, outfile_check(&out));
+    fd = open(fifo, O_RDONLY | O_NONBLOCK); /* a second reader gets what was left over: nothing */
+    fails(EPIPE, outfile_commit(&out));
+    assert_int_equal(read(fd, got, sizeof got), 0);
+    close(fd);
+    signal(SIGPIPE, SIG_DFL);
+}
+
+static void *read_slowly(void *from)
+{
+    static char got[1 << 12];
+    size_t *total = from;
+    const int fd = (int)*total;
+    ssize_t n;
+    for (*total = 0; (n = read(fd, got, sizeof got)) > 0;) {
+        for (ssize_t i = 0; i < n; i++, ++*total)
+            if (got[i] != "0123456\n"[*total % 8])
+                return from;
+        if (*total % 65536 == 0)
+            usleep(1000);
+    }
+    return NULL;
+}
+
+/* A pipe that is full says EAGAIN when it does not block; that is no error. */
+static void waits_for_a_full_pipe(void **unused)
+{
+    struct outfile out;
+    pthread_t reader;
+    char name[32];
+    int ends[2];
+    void *wrong;
+    (void)unused;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+    size_t total = (size_t)ends[0];
+    assert_int_equal(pthread_create(&reader, NULL, read_slowly, &total), 0);
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
+    works(outfile_open(&out, name));
+    fill(&out);
+    works(outfile_check(&out));
+    works(outfile_commit(&out));
+    close(ends[1]);
+    assert_int_equal(pthread_join(reader, &wrong), 0);
+    assert_null(wrong);
+    assert_int_equal(total, (size_t)8 << 18);
+    close(ends[0]);
+}
+
 static void says_when_the_folder_vanishes(void **unused)
 {
     struct outfile out;
@@ -379,6 +446,12 @@ static void be_hung_up(void)
 {
     raise(SIGHUP);
 }
+static void quit(void)
+{
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    raise(SIGQUIT);
+}
 static void leave(void)
 {
     exit(3);
@@ -406,10 +479,41 @@ static void leaves_nothing_when_interrupted(void **unused)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
     status = interrupted(be_hung_up);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP);
+    status = interrupted(quit);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGQUIT);
     status = interrupted(leave);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
     status = interrupted(fork_and_leave);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 4);
+}
+
+/* What a killed program leaves goes when the same file is written again; what a living one is writing stays. */
+static void removes_what_a_killed_program_left(void **unused)
+{
+    struct outfile out, other;
+    int status = 0;
+    (void)unused;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        if (outfile_open(&out, in_folder("killed.txt")) < 0)
+            _exit(99);
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(temporaries(), 1);
+    works(outfile_open(&out, in_folder("killed.txt")));
+    assert_int_equal(temporaries(), 1);
+    works(outfile_open(&other, in_folder("killed.txt")));
+    assert_int_equal(temporaries(), 2);
+    fputs("first\n", out.fp);
+    fputs("second\n", other.fp);
+    works(outfile_commit(&out));
+    holds_text(in_folder("killed.txt"), "first\n");
+    works(outfile_commit(&other));
+    holds_text(in_folder("killed.txt"), "second\n");
+    assert_int_equal(temporaries(), 0);
 }
 
 /* ---- Tables. --------------------------------------------------------------------------------- */
@@ -468,6 +572,9 @@ int main(void)
         cmocka_unit_test(tells_a_full_device),
         cmocka_unit_test(leaves_nothing_on_a_full_disk),
         cmocka_unit_test(leaves_nothing_beyond_the_limit_of_a_file),
+        cmocka_unit_test(adds_nothing_to_a_pipe),
+        cmocka_unit_test(waits_for_a_full_pipe),
+        cmocka_unit_test(removes_what_a_killed_program_left),
         cmocka_unit_test(says_when_the_folder_vanishes),
         cmocka_unit_test(leaves_nothing_when_interrupted),
         cmocka_unit_test(writes_tables),

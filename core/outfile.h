@@ -6,12 +6,13 @@
  *   fprintf(out.fp, "...");                     write as to any FILE
  *   return outfile_commit(&out);                flush, fsync, rename; or remove and say why
  *
- * Until the commit an older file of that name stays as it was. Errors are -1 with a sentence in
- * clerror() that tells a missing folder, missing permission and a full disk apart.
+ * Until the commit an older file of that name stays as it was. Errors are -1 with a sentence in clerror() that
+ * tells a missing folder, missing permission and a full disk apart. It lies in the core because every room
+ * above writes files, and so does the core: clsave, timelines, the tuning store, formats/, the command.
  * SPDX-License-Identifier: MIT
  */
-#ifndef FORMATS_OUTFILE_H
-#define FORMATS_OUTFILE_H
+#ifndef CORE_OUTFILE_H
+#define CORE_OUTFILE_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,15 +23,18 @@ extern "C" {
 
 struct outfile {
     FILE *fp;        /* where to write; closed by commit and discard */
+    int fd;          /* the same, for another program to write to; nothing may be in the buffer of fp then */
     bool nosync;     /* set after open: do not wait for the disk, as for frames of a film */
     char *name;      /* as the caller gave it, for messages */
     char *target;    /* what the temporary file becomes; NULL if written directly */
     char *temporary; /* NULL if written directly */
     int slot;        /* where the temporary name is kept for outfile_unlink_all */
+    struct sink *sink; /* what fp writes to */
 };
 
-/* Opens `name` for writing. A regular file, or none yet, is written under a temporary name; "-",
- * /dev/stdout, pipes and devices are written directly. An existing file keeps its mode, a symbolic
+/* Opens `name` for writing. A regular file, or none yet, is written under a temporary name, .NAME.N.tmp beside
+ * it; what a killed program has left under that name is removed. "-", /dev/stdout, pipes and devices are written
+ * directly, and waited for where they are full (EAGAIN). An existing file keeps its mode, a symbolic
  * link stays one. Errors: ENOENT (no such folder), EACCES, EROFS, EISDIR, ENOSPC, EMFILE. */
 int outfile_open(struct outfile *out, const char *name);
 
