@@ -114,11 +114,11 @@ static const struct kernels_on *explained(const arrays *a, cl_uint dev)
 const char *arrays_shape(const arrays *a, cl_uint dev)
 {
     const struct kernels_on *on = explained(a, dev);
-    return on ? on->label : "";
+    return on ? on->row.shape : "";
 }
 
 const char *arrays_explain(const arrays *a, cl_uint dev)
 {
     const struct kernels_on *on = explained(a, dev);
-    return on ? on->reason : "no kernel has been used yet";
+    return on ? on->row.source : "no kernel has been used yet";
 }

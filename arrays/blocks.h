@@ -22,25 +22,30 @@ enum {
 
 /* ---- shape.c ---------------------------------------------------------------------------------- */
 
-/* The numbers that shape a launch: -D options of the kernel, in capitals, sizes on the host, and the label
- * of a benchmark, all at once. */
+/* The numbers that shape a launch: X(key, least, most, default, what it means). They are -D options of the kernel,
+ * in capitals, sizes on the host, and the label of a benchmark, all at once. The defaults hold when the store knows
+ * nothing of a device: small enough for any. */
 #define ARRAYS_SHAPE_KEYS(X)                                                                                 \
-    X(group, "work-items of a group, a power of two; 1 on CPUs")                                             \
-    X(width, "lanes of a vector: 1, 2, 4, 8 or 16")                                                          \
-    X(unroll, "rows of a strip that an item has in flight: 1 to 32, a power of two")                         \
-    X(chunk, "log2 of the blocks of one launch, where there are more than a launch takes")                   \
-    X(groups, "work-groups in all, of ARRAYS_TREE")
+    X(group, 1, 1 << 20, 1, "work-items of a group, a power of two; 1 on CPUs")                              \
+    X(width, 1, 16, 4, "lanes of a vector, a power of two")                                                  \
+    X(unroll, 1, BLOCK_ROWS, 1, "rows of a strip that an item has in flight, a power of two")                \
+    X(chunk, 0, 24, 8, "log2 of the blocks of one launch, where there are more than a launch takes")         \
+    X(groups, 1, 1 << 20, 64, "work-groups in all, of ARRAYS_TREE")
 
 struct arrays_shape {
-#define X(key, text) int key;
+#define X(key, least, most, value, text) int key;
     ARRAYS_SHAPE_KEYS(X)
 #undef X
 };
 
 /* Chooses the shape of kernel `name` on device `dev`: the store's row for a problem of n elements, then the
- * caller's words (may be NULL). EINVAL for an unknown word or for numbers that do not go together. */
-int arrays_shape_choose(struct arrays_shape *shape, char label[256], char reason[320], CLCONTEXT *ctx,
-                        cl_uint dev, const char *name, size_t n, const char *words);
+ * caller's words (may be NULL). Fills *shape, and *row with the same as a line of words and where it comes from. EINVAL
+ * for an unknown word or for numbers that do not go together. */
+int arrays_shape_choose(struct arrays_shape *shape, struct cltune_row *row, CLCONTEXT *ctx, cl_uint dev,
+                        const char *name, size_t n, const char *words);
+
+/* Whether a search should try a shape: vectors suit CPUs, and groups GPUs. */
+bool arrays_shape_suits(const char *shape, const struct cldev_info *info);
 
 /* ---- kernels.c -------------------------------------------------------------------------------- */
 
@@ -52,7 +57,7 @@ bool arrays_have_doubles(CLCONTEXT *ctx);
 
 struct kernels_on { /* one device */
     struct arrays_shape shape;
-    char label[256], reason[320];
+    struct cltune_row row; /* the shape as a line of words, and where it comes from */
     void *program;
     bool owner; /* of the program; else an earlier device of the same shape is */
     bool cpu;   /* shares zero-copy memory with the host, so that results need no sync */

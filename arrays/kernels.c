@@ -63,8 +63,7 @@ int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, siz
         cl_device_type type = 0;
         clGetDeviceInfo(clgetdevice(ctx, dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
         k->on[dev].cpu = type & CL_DEVICE_TYPE_CPU;
-        if (arrays_shape_choose(&k->on[dev].shape, k->on[dev].label, k->on[dev].reason, ctx, dev, row, n,
-                                words) != 0)
+        if (arrays_shape_choose(&k->on[dev].shape, &k->on[dev].row, ctx, dev, row, n, words) != 0)
             return -1;
     }
     return 0;
@@ -77,7 +76,7 @@ static int open_on(struct kernels *k, cl_uint dev, const char *name, const char 
     const struct arrays_shape *s = &on->shape;
     char all[512];
     for (cl_uint d = 0; d < dev && !on->program; d++)
-        if (strcmp(k->on[d].label, on->label) == 0)
+        if (strcmp(k->on[d].row.shape, on->row.shape) == 0)
             on->program = k->on[d].program;
     if (!on->program) { /* -w: PoCL's compiler warns about calls with wide vectors, which it then makes none of */
         snprintf(all, sizeof all, "-D GROUP=%d -D WIDTH=%d -D UNROLL=%d%s %s", s->group, s->width, s->unroll,

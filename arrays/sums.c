@@ -59,7 +59,7 @@ static int open_tree(arrays *a, enum sums_op op)
     if (arrays_kernels_shape(k, a->ctx, "arrays.tree", 0, a->shape) != 0)
         return -1;
     for (cl_uint dev = 1; dev < k->ndev; dev++) /* one order for all */
-        if (strcmp(k->on[dev].label, k->on[0].label) != 0) {
+        if (strcmp(k->on[dev].row.shape, k->on[0].row.shape) != 0) {
             const bool cpu = k->on[dev].cpu;
             k->on[dev] = k->on[0];
             k->on[dev].cpu = cpu;

@@ -5,22 +5,21 @@
  */
 #include "arrays/internal.h"
 
-#include "core/clock.h"
-
-
-#define VALUES(name, ...) static const int name##_values[] = {__VA_ARGS__};
-VALUES(group, 1, 32, 64, 128, 256, 512)
-VALUES(width, 1, 2, 4, 8, 16)
-VALUES(unroll, 1, 2, 4, 8, 16, 32)
-
-#define KNOB(name)                                                                                           \
-    {                                                                                                        \
-#name, name##_values, sizeof name##_values / sizeof(int)                                             \
-    }
-static const struct cltune_knob knobs[] = {KNOB(group), KNOB(width), KNOB(unroll)};
+/* clang-format off */
+static const struct cltune_knob knobs[] = {
+    CLTUNE_KNOB("group", 1, 32, 64, 128, 256, 512),
+    CLTUNE_KNOB("width", 1, 2, 4, 8, 16),
+    CLTUNE_KNOB("unroll", 1, 2, 4, 8, 16, 32),
+};
+/* clang-format on */
 static const size_t sizes[] = {1 << 26};
 
+/* What the kernels differ by. */
 enum what { SUM, DOT, SQUARES };
+struct variant {
+    enum what what;
+    enum arrays_type type;
+};
 
 struct problem {
     CLCONTEXT *ctx; /* of the one device */
@@ -69,14 +68,15 @@ static int prepare(struct problem *p, CLCONTEXT *cp, cl_uint dev)
     return p->x && clmsync(p->ctx, 0, p->x, CL_MEM_DEVICE) != (cl_event)-1 ? 0 : -1;
 }
 
-static void *problem_open(CLCONTEXT *cp, cl_uint dev, size_t n, enum what what, enum arrays_type type)
+static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t n)
 {
+    const struct variant *v = kernel->arg;
     struct problem *p = calloc(1, sizeof *p);
     if (!p) {
         clerror_set(ENOMEM, "arrays: no memory to tune");
         return NULL;
     }
-    *p = (struct problem){.what = what, .type = type, .n = n};
+    *p = (struct problem){.what = v->what, .type = v->type, .n = n};
     if (prepare(p, cp, dev) == 0)
         return p;
     problem_close(p);
@@ -108,16 +108,9 @@ static int run(struct problem *p, double *result)
 
 /* ---- What the search calls. ------------------------------------------------------------------- */
 
-/* Vectors suit CPUs and groups GPUs. */
 static int allowed(void *problem, const char *shape)
 {
-    const struct problem *p = problem;
-    const long group = cltune_value(shape, "group", 1), width = cltune_value(shape, "width", 1);
-    if (group > BLOCK_STRIPS * BLOCK_LANES / width || (size_t)group > p->info.dev_max_wg_sz)
-        return -1;
-    if (p->info.dev_type & CL_DEVICE_TYPE_CPU)
-        return group == 1 ? 0 : -1;
-    return group >= 32 && width <= 4 ? 0 : -1;
+    return arrays_shape_suits(shape, &((struct problem *)problem)->info) ? 0 : -1;
 }
 
 static int verify(void *problem, const char *shape)
@@ -131,52 +124,37 @@ static int verify(void *problem, const char *shape)
     return 0;
 }
 
-/* A run is one sum; enough of them for 50 ms. */
+static int sums(void *problem, size_t n)
+{
+    double result;
+    for (size_t i = 0; i < n; i++)
+        if (run(problem, &result) != 0)
+            return -1;
+    return 0;
+}
+
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
-    double result, took = 0;
-    if (use(p, shape) != 0 || run(p, &result) != 0)
-        return -1;
-    for (size_t runs = 1; took < 0.05; runs *= 2) {
-        const double start = seconds_now();
-        for (size_t k = 0; k < runs; k++)
-            if (run(p, &result) != 0)
-                return -1;
-        took = seconds_now() - start;
-        *seconds = took / (double)runs;
-    }
     *work = (double)p->n;
-    return 0;
+    return use(p, shape) == 0 ? cltune_time(sums, p, seconds) : -1;
 }
 
 /* ---- The list. -------------------------------------------------------------------------------- */
 
-#define OPEN(name, what, type)                                                                               \
-    static void *name(CLCONTEXT *cp, cl_uint dev, size_t n)                                                  \
-    {                                                                                                        \
-        return problem_open(cp, dev, n, what, type);                                                         \
-    }
-OPEN(open_sum_single, SUM, ARRAYS_FLOAT)
-OPEN(open_sum_double, SUM, ARRAYS_DOUBLE)
-OPEN(open_dot_single, DOT, ARRAYS_FLOAT)
-OPEN(open_dot_double, DOT, ARRAYS_DOUBLE)
-OPEN(open_squares_single, SQUARES, ARRAYS_FLOAT)
-OPEN(open_squares_double, SQUARES, ARRAYS_DOUBLE)
-
-#define KERNEL(name, unit, knobs, opening)                                                                   \
-    {                                                                                                        \
-        name, unit, knobs, sizeof knobs / sizeof *knobs, sizes, 1, opening, problem_close, allowed, verify,  \
-            measure                                                                                          \
-    }
+/* clang-format off */
+#define KERNEL(name, ...) \
+    {name, "elements/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes, \
+     problem_open, problem_close, allowed, verify, measure, &(const struct variant){__VA_ARGS__}}
 static const struct cltune_kernel kernels[] = {
-    KERNEL("arrays.sum.single", "elements/s", knobs, open_sum_single),
-    KERNEL("arrays.sum.double", "elements/s", knobs, open_sum_double),
-    KERNEL("arrays.dot.single", "elements/s", knobs, open_dot_single),
-    KERNEL("arrays.dot.double", "elements/s", knobs, open_dot_double),
-    KERNEL("arrays.squares.single", "elements/s", knobs, open_squares_single),
-    KERNEL("arrays.squares.double", "elements/s", knobs, open_squares_double),
+    KERNEL("arrays.sum.single", SUM, ARRAYS_FLOAT),
+    KERNEL("arrays.sum.double", SUM, ARRAYS_DOUBLE),
+    KERNEL("arrays.dot.single", DOT, ARRAYS_FLOAT),
+    KERNEL("arrays.dot.double", DOT, ARRAYS_DOUBLE),
+    KERNEL("arrays.squares.single", SQUARES, ARRAYS_FLOAT),
+    KERNEL("arrays.squares.double", SQUARES, ARRAYS_DOUBLE),
 };
+/* clang-format on */
 
 const struct cltune_kernel *arrays_tune_kernels(size_t *count)
 {

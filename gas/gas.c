@@ -200,14 +200,14 @@ const char *gas_shape(const gas *g, cl_uint dev)
 {
     if (g->storage == GAS_STORED)
         return arrays_shape(g->arrays, dev);
-    return dev < g->ndev ? g->fused.on[dev].label : "";
+    return dev < g->ndev ? g->fused.on[dev].row.shape : "";
 }
 
 const char *gas_explain(const gas *g, cl_uint dev)
 {
     if (g->storage == GAS_STORED)
         return arrays_explain(g->arrays, dev);
-    return dev < g->ndev ? g->fused.on[dev].reason : "";
+    return dev < g->ndev ? g->fused.on[dev].row.source : "";
 }
 
 /* ---- Gases of the real world. ----------------------------------------------------------------- */

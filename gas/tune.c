@@ -6,20 +6,15 @@
 #include "gas/engine.h"
 #include "gas/gas_ref.h"
 
-#include "core/clock.h"
-
 #include <math.h>
 
-#define VALUES(name, ...) static const int name##_values[] = {__VA_ARGS__};
-VALUES(group, 1, 32, 64, 128, 256, 512)
-VALUES(width, 1, 2, 4, 8, 16)
-VALUES(chunk, 8, 10, 12, 15)
-
-#define KNOB(name)                                                                                           \
-    {                                                                                                        \
-#name, name##_values, sizeof name##_values / sizeof(int)                                             \
-    }
-static const struct cltune_knob knobs[] = {KNOB(group), KNOB(width), KNOB(chunk)};
+/* clang-format off */
+static const struct cltune_knob knobs[] = {
+    CLTUNE_KNOB("group", 1, 32, 64, 128, 256, 512),
+    CLTUNE_KNOB("width", 1, 2, 4, 8, 16),
+    CLTUNE_KNOB("chunk", 8, 10, 12, 15),
+};
+/* clang-format on */
 static const size_t sizes[] = {1 << 26};
 
 enum { VERIFIED = 100003 }; /* molecules whose energy plain C computes */
@@ -40,8 +35,9 @@ static void problem_close(void *problem)
     free(p);
 }
 
-static void *problem_open(CLCONTEXT *cp, cl_uint dev, size_t n)
+static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t n)
 {
+    (void)kernel;
     struct problem *p = calloc(1, sizeof *p);
     const cl_device_id device = clgetdevice(cp, dev);
     if (!p) {
@@ -66,16 +62,9 @@ static int use(struct problem *p, const char *shape, size_t n)
 
 /* ---- What the search calls. ------------------------------------------------------------------- */
 
-/* Vectors suit CPUs and groups GPUs. */
 static int allowed(void *problem, const char *shape)
 {
-    const struct problem *p = problem;
-    const long group = cltune_value(shape, "group", 1), width = cltune_value(shape, "width", 1);
-    if (group > BLOCK_STRIPS * BLOCK_LANES / width || (size_t)group > p->info.dev_max_wg_sz)
-        return -1;
-    if (p->info.dev_type & CL_DEVICE_TYPE_CPU)
-        return group == 1 ? 0 : -1;
-    return group >= 32 && width <= 4 ? 0 : -1;
+    return arrays_shape_suits(shape, &((struct problem *)problem)->info) ? 0 : -1;
 }
 
 static double plain_energy(void)
@@ -107,31 +96,27 @@ static int verify(void *problem, const char *shape)
     return 0;
 }
 
-/* A run is one measurement; enough of them for 50 ms. */
+static int measurements(void *problem, size_t n)
+{
+    struct gas_energy e;
+    for (size_t i = 0; i < n; i++)
+        if (gas_measure(((struct problem *)problem)->gas, &e) != 0)
+            return -1;
+    return 0;
+}
+
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
-    struct gas_energy e;
-    double took = 0;
-    if (use(p, shape, p->n) != 0 || gas_measure(p->gas, &e) != 0)
-        return -1;
-    for (size_t runs = 1; took < 0.05; runs *= 2) {
-        const double start = seconds_now();
-        for (size_t k = 0; k < runs; k++)
-            if (gas_measure(p->gas, &e) != 0)
-                return -1;
-        took = seconds_now() - start;
-        *seconds = took / (double)runs;
-    }
     *work = (double)p->n;
-    return 0;
+    return use(p, shape, p->n) == 0 ? cltune_time(measurements, p, seconds) : -1;
 }
 
 /* ---- The list. -------------------------------------------------------------------------------- */
 
 static const struct cltune_kernel kernels[] = {
     {"gas.fused", "molecules/s", knobs, sizeof knobs / sizeof *knobs, sizes, 1, problem_open, problem_close,
-     allowed, verify, measure},
+     allowed, verify, measure, NULL},
 };
 
 const struct cltune_kernel *gas_tune_kernels(size_t *count)

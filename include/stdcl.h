@@ -589,8 +589,46 @@ struct cltune_row {
  * Never fails but for EINVAL; a user's file that cannot be read counts as empty (see cltune_warning). */
 int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row);
 
-/* The number behind KEY in a shape, or `missing`. */
+/* The number behind KEY in a shape, of several the last; or `missing`. */
 long cltune_value(const char *shape, const char *key, long missing);
+
+/* A number of a kernel's shape: a member, of type int, of the kernel's own struct. A list of keys ends with one
+ * without a name.
+ *
+ *     struct shape { int group, width; };
+ *     static const struct cltune_key keys[] = {{"group", offsetof(struct shape, group), 1, 1024, 64, 0},
+ *                                              {"width", offsetof(struct shape, width), 1, 16, 1, 0},
+ *                                              {0}}; */
+struct cltune_key {
+    const char *name;
+    size_t offset;
+    int least, most; /* what words may say */
+    int value;       /* what holds when they say nothing; may be outside of that */
+    unsigned kinds;  /* bits: the kinds of kernel that it counts for; 0: all */
+};
+
+/* How the shape of a kernel comes about. */
+struct cltune_rules {
+    const char *name; /* of the kernel's library, which begins its messages: "nbody" */
+    const struct cltune_key *keys;
+    unsigned kind; /* of the kernel, a bit: keys of other kinds are left out when a shape is printed; 0: none are */
+    /* Changes defaults for the device; may be NULL. */
+    void (*defaults)(void *shape, void *arg);
+    /* 0 when numbers go together and the device can do them, -1 after clerror_set; may change numbers that the
+     * device does otherwise. `stored`: they are a row's, and what that has too much may be taken back. May be NULL. */
+    int (*fit)(void *shape, int stored, void *arg);
+    void *arg;
+};
+
+/* Chooses the shape of `kernel` on a device for a problem of `size`: the defaults; then the row of cltune_find, unless
+ * `fit` refuses it; then the caller's words (may be NULL). Fills *shape, and *row with the shape as a line of words
+ * and a sentence on where it comes from. EINVAL: a word that is not KEY=NUMBER, a number out of range; else
+ * what `fit` says. */
+int cltune_choose(const struct cltune_rules *rules, CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size,
+                  const char *words, void *shape, struct cltune_row *row);
+
+/* Writes a shape as a line of words. */
+void cltune_print(const struct cltune_rules *rules, const void *shape, char *text, size_t size);
 
 /* Adds a row for this device, driver and power of two of the size to the user's file, in place of an
  * older one; `rate` is what it reached, in `unit`. The file is replaced as a whole, under a lock, so that
@@ -617,8 +655,8 @@ struct cltune_kernel {
     size_t nknobs;
     const size_t *sizes;            /* problem sizes worth a row, ascending */
     size_t nsizes;
-    /* Prepares a problem with its right answer, computed in plain C; NULL after clerror_set. */
-    void *(*open)(CLCONTEXT *cp, cl_uint dev, size_t size);
+    /* Prepares a problem of this kernel with its right answer, computed in plain C; NULL after clerror_set. */
+    void *(*open)(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size);
     void (*close)(void *problem);
     /* 0 when the device can run this shape at all (local memory, divisibility, ...). Quick. */
     int (*allowed)(void *problem, const char *shape);
@@ -626,7 +664,16 @@ struct cltune_kernel {
     int (*verify)(void *problem, const char *shape);
     /* Runs it once or a few times: how long one run takes, and the work of a run in the unit. */
     int (*measure)(void *problem, const char *shape, double *seconds, double *work);
+    const void *arg; /* the author's own: what `open` shall know of this kernel */
 };
+
+/* For `measure`: calls run(problem, n), which shall do n runs and wait for their end; once to warm up, then for twice
+ * as many runs each time until they take 50 ms. *seconds: of one run of the last call. -1 when a call fails. */
+int cltune_time(int (*run)(void *problem, size_t n), void *problem, double *seconds);
+
+/* A row of a list of knobs: CLTUNE_KNOB("group", 32, 64, 128). C only; a static list stands outside of functions. */
+#define CLTUNE_KNOB(key, ...) \
+    {key, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int)}
 
 /* How a search goes on, told after every candidate. A rate is 0 while there is none. */
 struct cltune_progress {

@@ -132,7 +132,7 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
     struct strip *s = &p->strip[i];
     char options[1024], group[64];
     for (size_t j = 0; j < i; j++)
-        if (strcmp(p->strip[j].text, s->text) == 0) {
+        if (strcmp(p->strip[j].row.shape, s->row.shape) == 0) {
             s->step = p->strip[j].step;
             s->count = p->strip[j].count;
             s->copy = p->strip[j].copy;
@@ -248,7 +248,7 @@ static int create(life *lf, struct packed *p, const struct life_options *options
 {
     for (size_t i = 0; i < p->n; i++) {
         struct life_shape *shape = &p->strip[i].shape;
-        if (life_shape_choose(shape, lf, (unsigned)i, &info[i], options->shape, p->strip[i].source) < 0)
+        if (life_shape_choose(shape, lf, (unsigned)i, &info[i], options->shape, &p->strip[i].row) < 0)
             return -1;
         if (!i || shape->generations < p->generations)
             p->generations = shape->generations;
@@ -260,7 +260,7 @@ static int create(life *lf, struct packed *p, const struct life_options *options
     for (size_t i = 0; i < p->n; i++) {
         struct strip *s = &p->strip[i];
         s->shape.generations = p->generations;
-        life_shape_print(&s->shape, s->text);
+        life_shape_print(&s->shape, s->row.shape, sizeof s->row.shape);
         tile_strip(s, lf, &info[i]);
         if (allocate_strip(lf, i, &info[i]) < 0 || open_kernels(lf, p, i) < 0)
             return -1;
@@ -400,13 +400,13 @@ static unsigned packed_devices(const life *lf)
 static const char *packed_shape(const life *lf, unsigned dev)
 {
     const struct packed *p = lf->state;
-    return dev < p->n ? p->strip[dev].text : "";
+    return dev < p->n ? p->strip[dev].row.shape : "";
 }
 
 static const char *packed_explain(const life *lf, unsigned dev)
 {
     const struct packed *p = lf->state;
-    return dev < p->n ? p->strip[dev].source : "";
+    return dev < p->n ? p->strip[dev].row.source : "";
 }
 
 const struct life_backend life_packed_backend = {

@@ -39,7 +39,7 @@ struct strip {
     cl_int *turns;      /* rows.cl: what its work-items share, 0 between launches */
     size_t units;       /* the device's compute units */
     struct life_shape shape;
-    char text[LIFE_SHAPE_TEXT], source[LIFE_SHAPE_TEXT];
+    struct cltune_row row; /* the shape as a line of words, and where it comes from */
     struct tiling tiling;
     void *program, *counter; /* handles; shared between devices with the same options */
     cl_kernel step, count, copy;

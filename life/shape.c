@@ -7,47 +7,19 @@
  */
 #include "life/shape.h"
 
-#include <ctype.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Words KEY=NUMBER. ----------------------------------------------------------------------- */
-
-static int *member(struct life_shape *shape, const char *key, size_t length)
-{
-#define X(name, meaning)                                                                                     \
-    if (length == strlen(#name) && strncmp(key, #name, length) == 0)                                         \
-        return &shape->name;
+static const struct cltune_key keys[] = {
+#define X(key, kinds, least, most, value, meaning) \
+    {#key, offsetof(struct life_shape, key), least, most, value, kinds},
     LIFE_SHAPE_KEYS(X)
 #undef X
-    return NULL;
-}
+    {0}};
 
-static int apply(struct life_shape *shape, const char *words)
-{
-    for (const char *w = words + strspn(words, " \t"); *w; w += strspn(w, " \t")) {
-        const size_t length = strcspn(w, "= \t"), whole = strcspn(w, " \t");
-        int *number = member(shape, w, length);
-        if (!number || w[length] != '=') {
-#define X(name, meaning) " " #name
-            return clerror_set(
-                EINVAL, "life: shape: '%.*s' is not KEY=NUMBER with one of the keys" LIFE_SHAPE_KEYS(X),
-                (int)whole, w);
-#undef X
-        }
-        char *end;
-        long value = strtol(w + length + 1, &end, 10);
-        if (end != w + whole || end == w + length + 1 || value < 0 || value > 1 << 20)
-            return clerror_set(EINVAL, "life: shape: '%.*s': the number must be 0 to %d", (int)whole, w,
-                               1 << 20);
-        *number = (int)value;
-        w = end;
-    }
-    return 0;
-}
-
-/* ---- Defaults, and what the device can do. --------------------------------------------------- */
+/* ---- What the device can do. ----------------------------------------------------------------- */
 
 static bool cpu_has_funnel(void)
 {
@@ -56,24 +28,6 @@ static bool cpu_has_funnel(void)
 #else
     return false;
 #endif
-}
-
-/* What works anywhere. */
-static struct life_shape modest(const struct cldev_info *info)
-{
-    const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
-    return (struct life_shape){.tile = !cpu,
-                               .generations = 8,
-                               .exchange = 4,
-                               .block = 8,
-                               .lanes = 2,
-                               .span = 128,
-                               .bands = 1,
-                               .words = 1,
-                               .rows = 4,
-                               .warps = 8,
-                               .group = cpu ? 1 : 64,
-                               .groups = 4};
 }
 
 /* NVIDIA's instructions on NVIDIA only, and those of AVX-512 on a CPU with them only. */
@@ -96,21 +50,10 @@ static bool power_of_two(int n)
 
 static const char *contradiction(const struct life_shape *s)
 {
-    if (s->generations < 1 || s->exchange < 1)
-        return "generations and exchange must be at least 1";
-    if (!power_of_two(s->group) || s->groups < 1)
-        return "group must be a power of two, and groups at least 1";
-    if (!s->tile) {
-        if (s->lanes != 2 && s->lanes != 4 && s->lanes != 8)
-            return "lanes must be 2, 4 or 8";
-        if (s->block < 3 || s->block > 64)
-            return "block must be 3 to 64";
-        if (s->span < 3 || s->bands < 1)
-            return "span must be at least 3, and bands at least 1";
-        return NULL;
-    }
-    if (s->words < 1 || s->words > 8 || s->rows < 2 || s->rows > 128 || s->warps < 1)
-        return "words must be 1 to 8, rows 2 to 128 and warps at least 1";
+    if (!power_of_two(s->group))
+        return "group must be a power of two";
+    if (!s->tile)
+        return power_of_two(s->lanes) ? NULL : "lanes must be 2, 4 or 8";
     if (s->generations > 32)
         return "generations must be at most 32 with tile=1";
     if (2 * s->generations >= s->rows * s->warps)
@@ -172,57 +115,62 @@ static int fit_tile(const struct life_shape *s, const struct cldev_info *info)
 
 /* ---- What the engine calls. ------------------------------------------------------------------ */
 
-static int check(struct life_shape *s, const life *lf, const struct cldev_info *info)
+/* A shape for a grid on a device. */
+struct place {
+    const life *lf;
+    const struct cldev_info *info;
+    bool tile;
+};
+
+static void defaults(void *shape, void *arg)
 {
-    const char *reason = contradiction(s);
+    struct life_shape *s = shape;
+    const struct place *place = arg;
+    s->tile = place->tile;
+    if (place->info->dev_type & CL_DEVICE_TYPE_CPU)
+        s->group = 1;
+}
+
+static int fit(void *shape, int stored, void *arg)
+{
+    struct life_shape *s = shape;
+    const struct place *place = arg;
+    const struct cldev_info *info = place->info;
+    take_back(s, info);
+    const char *reason = s->tile != place->tile ? "the row is another kernel's" : contradiction(s);
     if (reason)
         return clerror_set(EINVAL, "life: shape: %s", reason);
     if ((size_t)s->group > info->dev_max_wg_sz)
         return clerror_set(EINVAL, "life: shape: group=%d, but %s takes groups of at most %zu", s->group,
                            info->dev_name, info->dev_max_wg_sz);
-    return s->tile ? fit_tile(s, info) : fit_rows(s, lf, info);
+    (void)stored;
+    return s->tile ? fit_tile(s, info) : fit_rows(s, place->lf, info);
+}
+
+static struct cltune_rules rules_of(bool tile, struct place *place)
+{
+    return (struct cltune_rules){.name = "life",
+                                 .keys = keys,
+                                 .kind = tile ? LIFE_TILE : LIFE_ROWS,
+                                 .defaults = defaults,
+                                 .fit = fit,
+                                 .arg = place};
 }
 
 int life_shape_choose(struct life_shape *s, const life *lf, unsigned dev, const struct cldev_info *info,
-                      const char *words, char source[LIFE_SHAPE_TEXT])
+                      const char *words, struct cltune_row *row)
 {
-    struct cltune_row row;
-    struct life_shape asked = modest(info);
-    if (words && apply(&asked, words) < 0) /* which of the kernels is it? */
-        return -1;
-    const char *kernel = asked.tile ? "life.tile" : "life.rows";
-    if (cltune_find(lf->ctx, dev, kernel, lf->width * lf->height, &row) < 0)
-        return -1;
-    *s = modest(info);
-    s->tile = asked.tile;
-    if (apply(s, row.shape) < 0 || s->tile != asked.tile || check(s, lf, info) < 0) {
-        *s = modest(info); /* a row that does not fit is no reason to stop */
-        s->tile = asked.tile;
-        snprintf(row.source, sizeof row.source, "%s: the stored row does not fit the device; a modest one",
-                 kernel);
-    }
-    snprintf(source, LIFE_SHAPE_TEXT, "%.200s%s", row.source,
-             words && *words ? "; then the caller's words" : "");
-    if (words && apply(s, words) < 0)
-        return -1;
-    take_back(s, info);
-    return check(s, lf, info);
+    const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
+    struct place place = {lf, info, cltune_value(words, "tile", !cpu) != 0};
+    const struct cltune_rules rules = rules_of(place.tile, &place);
+    return cltune_choose(&rules, lf->ctx, dev, place.tile ? "life.tile" : "life.rows", lf->width * lf->height,
+                         words, s, row);
 }
 
-void life_shape_print(const struct life_shape *s, char text[LIFE_SHAPE_TEXT])
+void life_shape_print(const struct life_shape *s, char *text, size_t size)
 {
-    if (s->tile)
-        snprintf(text, LIFE_SHAPE_TEXT,
-                 "tile=1 generations=%d exchange=%d words=%d rows=%d warps=%d shuffle=%d ternary=%d multiply=%d "
-                 "group=%d groups=%d",
-                 s->generations, s->exchange, s->words, s->rows, s->warps, s->shuffle, s->ternary, s->multiply, s->group,
-                 s->groups);
-    else
-        snprintf(text, LIFE_SHAPE_TEXT,
-                 "tile=0 generations=%d exchange=%d block=%d lanes=%d ternary=%d funnel=%d span=%d bands=%d group=%d "
-                 "groups=%d",
-                 s->generations, s->exchange, s->block, s->lanes, s->ternary, s->funnel, s->span, s->bands, s->group,
-                 s->groups);
+    const struct cltune_rules rules = rules_of(s->tile, NULL);
+    cltune_print(&rules, s, text, size);
 }
 
 void life_shape_options(const struct life_shape *s, const life *lf, char *text, size_t size)

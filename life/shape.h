@@ -10,40 +10,40 @@
 
 #include "life/internal.h"
 
-/* X(key, meaning) */
-#define LIFE_SHAPE_KEYS(X)                                                                  \
-    X(tile, "1: tile.cl (GPUs); 0: rows.cl (CPUs)")                                         \
-    X(generations, "generations a launch (rows.cl: a pass over the grid), at most")          \
-    X(exchange, "several devices: launches between two exchanges of rows, at most")          \
-    X(ternary, "three-input logic instructions: vpternlog, lop3")                           \
-    X(block, "rows.cl: rows a level of the pipeline takes at a time")                       \
-    X(lanes, "rows.cl: words of 64 cells in a vector")                                      \
-    X(funnel, "rows.cl: vpshld, where the CPU has it")                                      \
-    X(span, "rows.cl: most words of 64 cells in a tile's row")                              \
-    X(bands, "rows.cl: bands of rows per compute unit")                                     \
-    X(words, "tile.cl: words of 32 cells across, per item")                                 \
-    X(rows, "tile.cl: rows per item")                                                       \
-    X(warps, "tile.cl: lines of 32 items in a group")                                       \
-    X(shuffle, "tile.cl: neighbours by shfl.sync")                                          \
-    X(multiply, "tile.cl: shifts by multiply-add, 1 left, 2 both")                          \
-    X(group, "count.cl: items in a group")                                                  \
-    X(groups, "count.cl: groups per compute unit")
+/* X(key, kinds, least, most, default, meaning); kinds: of which of the two kernels it is. The defaults work anywhere. */
+enum { LIFE_ROWS = 1, LIFE_TILE = 2, LIFE_BOTH = LIFE_ROWS | LIFE_TILE };
+#define LIFE_SHAPE_KEYS(X)                                                                                 \
+    X(tile, LIFE_BOTH, 0, 1, 0, "1: tile.cl (GPUs); 0: rows.cl (CPUs)")                                    \
+    X(generations, LIFE_BOTH, 1, 1 << 20, 8, "generations a launch (rows.cl: a pass over the grid), at most") \
+    X(exchange, LIFE_BOTH, 1, 1 << 20, 4, "several devices: launches between two exchanges of rows, at most") \
+    X(block, LIFE_ROWS, 3, 64, 8, "rows a level of the pipeline takes at a time")                          \
+    X(lanes, LIFE_ROWS, 2, 8, 2, "words of 64 cells in a vector: 2, 4 or 8")                               \
+    X(words, LIFE_TILE, 1, 8, 1, "words of 32 cells across, per item")                                     \
+    X(rows, LIFE_TILE, 2, 128, 4, "rows per item")                                                         \
+    X(warps, LIFE_TILE, 1, 1 << 20, 8, "lines of 32 items in a group")                                     \
+    X(shuffle, LIFE_TILE, 0, 1, 0, "neighbours by shfl.sync")                                              \
+    X(ternary, LIFE_BOTH, 0, 1, 0, "three-input logic instructions: vpternlog, lop3")                      \
+    X(multiply, LIFE_TILE, 0, 2, 0, "shifts by multiply-add, 1 left, 2 both")                              \
+    X(funnel, LIFE_ROWS, 0, 1, 0, "vpshld, where the CPU has it")                                          \
+    X(span, LIFE_ROWS, 3, 1 << 20, 128, "most words of 64 cells in a tile's row")                          \
+    X(bands, LIFE_ROWS, 1, 1 << 20, 1, "bands of rows per compute unit")                                   \
+    X(group, LIFE_BOTH, 1, 1 << 20, 64, "count.cl: items in a group; 1 on CPUs")                           \
+    X(groups, LIFE_BOTH, 1, 1 << 20, 4, "count.cl: groups per compute unit")
 
 struct life_shape {
-#define LIFE_SHAPE_MEMBER(key, meaning) int key;
-    LIFE_SHAPE_KEYS(LIFE_SHAPE_MEMBER)
-#undef LIFE_SHAPE_MEMBER
+#define X(key, kinds, least, most, value, meaning) int key;
+    LIFE_SHAPE_KEYS(X)
+#undef X
 };
 
-/* Fills *shape for device `dev`, described by `info`, and a grid; `words` (may be NULL) come from the caller.
- * EINVAL: an unknown key, a number out of range, numbers that do not go together or beyond the device.
- * `source`, where its numbers come from, gets a sentence. */
-enum { LIFE_SHAPE_TEXT = 400 };
+/* Fills *shape for device `dev`, described by `info`, and a grid, and *row with where its numbers come from;
+ * `words` (may be NULL) come from the caller. EINVAL: an unknown key, a number out of range, numbers that do not go
+ * together or beyond the device. */
 int life_shape_choose(struct life_shape *shape, const life *lf, unsigned dev, const struct cldev_info *info,
-                      const char *words, char source[LIFE_SHAPE_TEXT]);
+                      const char *words, struct cltune_row *row);
 
 /* "key=1 key=2 ..." with the keys that its kernel has. */
-void life_shape_print(const struct life_shape *shape, char text[LIFE_SHAPE_TEXT]);
+void life_shape_print(const struct life_shape *shape, char *text, size_t size);
 
 /* The -D options of its kernel, without the rule's. */
 void life_shape_options(const struct life_shape *shape, const life *lf, char *text, size_t size);

@@ -6,8 +6,6 @@
  */
 #include "life/shape.h"
 
-#include "core/clock.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,33 +14,28 @@
 
 /* ---- Knobs: every key of a shape that matters to speed. -------------------------------------- */
 
-#define VALUES(name, ...) static const int name##_values[] = {__VA_ARGS__};
-VALUES(rows_tile, 0)
-VALUES(rows_generations, 8, 16, 32, 48, 64)
-VALUES(ternary, 0, 1)
-VALUES(block, 4, 6, 8, 10, 12, 16)
-VALUES(lanes, 2, 4, 8)
-VALUES(funnel, 0, 1)
-VALUES(span, 32, 64, 128, 256, 512)
-VALUES(bands, 1, 2, 4, 8)
-VALUES(tile_tile, 1)
-VALUES(tile_generations, 4, 6, 8, 12, 16, 24, 32)
-VALUES(words, 1, 2, 4)
-VALUES(rows, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40)
-VALUES(warps, 4, 8, 12, 16, 24, 32)
-VALUES(shuffle, 0, 1)
-VALUES(multiply, 0, 1, 2)
-
-#define KNOB_OF(name, values) {#name, values##_values, sizeof values##_values / sizeof(int)}
-#define KNOB(name) KNOB_OF(name, name)
+/* clang-format off */
 static const struct cltune_knob rows_knobs[] = {
-    KNOB_OF(tile, rows_tile), KNOB_OF(generations, rows_generations), KNOB(ternary), KNOB(block), KNOB(lanes),
-    KNOB(funnel),             KNOB(span),                             KNOB(bands),
+    CLTUNE_KNOB("tile", 0),
+    CLTUNE_KNOB("generations", 8, 16, 32, 48, 64),
+    CLTUNE_KNOB("ternary", 0, 1),
+    CLTUNE_KNOB("block", 4, 6, 8, 10, 12, 16),
+    CLTUNE_KNOB("lanes", 2, 4, 8),
+    CLTUNE_KNOB("funnel", 0, 1),
+    CLTUNE_KNOB("span", 32, 64, 128, 256, 512),
+    CLTUNE_KNOB("bands", 1, 2, 4, 8),
 };
 static const struct cltune_knob tile_knobs[] = {
-    KNOB_OF(tile, tile_tile), KNOB_OF(generations, tile_generations), KNOB(ternary), KNOB(words), KNOB(rows),
-    KNOB(warps),              KNOB(shuffle),                          KNOB(multiply),
+    CLTUNE_KNOB("tile", 1),
+    CLTUNE_KNOB("generations", 4, 6, 8, 12, 16, 24, 32),
+    CLTUNE_KNOB("ternary", 0, 1),
+    CLTUNE_KNOB("words", 1, 2, 4),
+    CLTUNE_KNOB("rows", 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40),
+    CLTUNE_KNOB("warps", 4, 8, 12, 16, 24, 32),
+    CLTUNE_KNOB("shuffle", 0, 1),
+    CLTUNE_KNOB("multiply", 0, 1, 2),
 };
+/* clang-format on */
 
 static const size_t sizes[] = {(size_t)1 << 20, (size_t)1 << 22, (size_t)1 << 24, (size_t)1 << 28};
 
@@ -65,8 +58,9 @@ static void problem_close(void *problem)
     free(p);
 }
 
-static void *problem_open(CLCONTEXT *cp, cl_uint dev, size_t size)
+static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size)
 {
+    (void)kernel;
     const cl_device_id id = clgetdevice(cp, dev);
     struct problem *p = id ? calloc(1, sizeof *p) : NULL;
     if (!p)
@@ -99,8 +93,8 @@ static int allowed(void *problem, const char *shape)
     const struct problem *p = problem;
     struct life grid = {.ctx = p->ctx, .width = p->side, .height = p->side, .words = (p->side + 63) / 64};
     struct life_shape s;
-    char source[LIFE_SHAPE_TEXT];
-    if (life_shape_choose(&s, &grid, 0, &p->info, shape, source) < 0)
+    struct cltune_row row;
+    if (life_shape_choose(&s, &grid, 0, &p->info, shape, &row) < 0)
         return -1;
     if (s.tile == !!(p->info.dev_type & CL_DEVICE_TYPE_CPU))
         return clerror_set(EINVAL, "life: tile.cl is for GPUs, and rows.cl for CPUs");
@@ -117,30 +111,25 @@ static int verify(void *problem, const char *shape)
     return use(p, shape) < 0 ? -1 : life_verify(p->lf);
 }
 
-/* A run is a hundred generations; enough of them for 50 ms. */
+enum { GENERATIONS = 100 }; /* of a run */
+
+static int generations(void *problem, size_t runs)
+{
+    return life_step(((struct problem *)problem)->lf, runs * GENERATIONS);
+}
+
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
-    enum { GENERATIONS = 100 };
-    if (use(p, shape) < 0 || life_step(p->lf, GENERATIONS) < 0)
-        return -1;
-    double took = 0;
-    for (uint64_t runs = 1; took < 0.05; runs *= 2) {
-        const double start = seconds_now();
-        if (life_step(p->lf, runs * GENERATIONS) < 0)
-            return -1;
-        took = seconds_now() - start;
-        *seconds = took / (double)runs;
-    }
     *work = (double)p->side * (double)p->side * GENERATIONS;
-    return 0;
+    return use(p, shape) < 0 ? -1 : cltune_time(generations, p, seconds);
 }
 
 /* ---- The list. ------------------------------------------------------------------------------- */
 
 #define KERNEL(name, knobs)                                                                            \
     {name, "cells/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes, problem_open, \
-     problem_close, allowed, verify, measure}
+     problem_close, allowed, verify, measure, NULL}
 static const struct cltune_kernel kernels[] = {KERNEL("life.rows", rows_knobs), KERNEL("life.tile", tile_knobs)};
 
 const struct cltune_kernel *life_tune_kernels(size_t *count)

@@ -66,36 +66,43 @@ static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- Kernels and shapes. ---------------------------------------------------------------------- */
 
-/* The numbers that shape the launches on a device: key, and what it means. They are -D options of the
- * kernels, launch sizes of the host, and the label of a benchmark, all at once. `path` decides which of the
- * others count. */
-#define MATMUL_SHAPE_KEYS(X)                                                                           \
-    X(path, "1: tiles in local memory (fma.cl, mma.cl); 2: panels and vectors (cpu.cl)")               \
-    /* tiles */                                                                                        \
-    X(bm, "rows of C a work-group computes")                                                           \
-    X(bn, "columns of C a work-group computes")                                                        \
-    X(bk, "depth of a slice in local memory, a multiple of 8")                                         \
-    X(wm, "rows of C that 32 work-items compute")                                                      \
-    X(wn, "columns of C that 32 work-items compute")                                                   \
-    X(stages, "slices in local memory, at least 2")                                                    \
-    X(ahead, "1: registers of the next step are filled during this one")                               \
-    X(lanes, "how 32 work-items lie over their rows and columns: 0, 1 or 2")                           \
-    X(raster, "rows of tiles that are walked together")                                                \
-    X(mma, "1: tensor cores, by PTX; double on NVIDIA from compute capability 9")                      \
-    X(async, "1: cp.async, by PTX; NVIDIA from compute capability 8")                                  \
-    X(pack, "operands without 16-byte alignment are copied when the other one has so many rows; 0: never") \
-    X(fill, "work-groups a compute unit that are wanted: the depth is split so")                       \
-    X(span, "but a split is not made shorter than this; 0: never split")                               \
-    /* panels */                                                                                       \
-    X(width, "elements of a vector")                                                                   \
-    X(rows, "rows of C that a work-item holds in registers, at most")                                  \
-    X(vectors, "vectors a row")                                                                        \
-    X(depth, "depth of a block")                                                                       \
-    X(high, "times `rows`: rows of a block of A, which the second-level cache holds, at most")         \
-    X(unroll, "steps of the inner loop written out")
+/* How a product is computed: the key `path`. */
+enum matmul_path {
+    PATH_TILES = 1, /* by tiles of C, from slices of A and B in local memory: GPUs (fma.cl, mma.cl) */
+    PATH_PANELS = 2 /* by vectors, from panels of B in caches: CPUs (cpu.cl) */
+};
+enum { OF_TILES = 1 << PATH_TILES, OF_PANELS = 1 << PATH_PANELS, OF_BOTH = OF_TILES | OF_PANELS };
+
+/* The numbers that shape the launches on a device: X(key, of which path, least, most, default, what it means). They
+ * are -D options of the kernels, launch sizes of the host, and the label of a benchmark, all at once. The defaults
+ * hold when the store knows nothing of a device: small enough for any. */
+#define MATMUL_SHAPE_KEYS(X)                                                                                    \
+    X(path, OF_BOTH, 1, 2, 0, "1: tiles; 2: panels")                                                            \
+    X(bm, OF_TILES, 1, 256, 32, "rows of C a work-group computes")                                              \
+    X(bn, OF_TILES, 1, 256, 32, "columns of C a work-group computes")                                           \
+    X(bk, OF_TILES, 1, 64, 8, "depth of a slice in local memory, a multiple of 8")                              \
+    X(wm, OF_TILES, 1, 256, 32, "rows of C that 32 work-items compute")                                         \
+    X(wn, OF_TILES, 1, 256, 16, "columns of C that 32 work-items compute")                                      \
+    X(stages, OF_TILES, 2, 8, 2, "slices in local memory")                                                      \
+    X(ahead, OF_TILES, 0, 1, 0, "1: registers of the next step are filled during this one")                     \
+    X(lanes, OF_TILES, 0, 2, 0, "how 32 work-items lie over their rows and columns: 0, 1 or 2")                 \
+    X(raster, OF_TILES, 1, 1 << 20, 8, "rows of tiles that are walked together")                                \
+    X(mma, OF_TILES, 0, 1, 0, "1: tensor cores, by PTX; double on NVIDIA from compute capability 9")            \
+    X(async, OF_TILES, 0, 1, 0, "1: cp.async, by PTX; NVIDIA from compute capability 8")                        \
+    X(pack, OF_TILES, 0, 1 << 20, 256,                                                                          \
+      "operands without 16-byte alignment are copied when the other one has so many rows; 0: never")            \
+    X(fill, OF_TILES, 1, 1 << 20, 8, "work-groups a compute unit that are wanted: the depth is split so")       \
+    X(span, OF_TILES, 0, 1 << 20, 0, "but a split is not made shorter than this; 0: never split")               \
+    X(width, OF_PANELS, 2, 16, 4, "elements of a vector")                                                       \
+    X(rows, OF_PANELS, 1, 32, 6, "rows of C that a work-item holds in registers, at most")                      \
+    X(vectors, OF_PANELS, 1, 8, 2, "vectors a row")                                                             \
+    X(depth, OF_PANELS, 1, 1 << 20, 256, "depth of a block, a multiple of width")                               \
+    X(high, OF_PANELS, 1, 1 << 20, 16,                                                                          \
+      "times `rows`: rows of a block of A, which the second-level cache holds, at most")                        \
+    X(unroll, OF_PANELS, 1, 64, 1, "steps of the inner loop written out")
 
 struct matmul_shape {
-#define X(key, text) int key;
+#define X(key, paths, least, most, value, text) int key;
     MATMUL_SHAPE_KEYS(X)
 #undef X
 };
@@ -134,8 +141,8 @@ struct part {
     struct operand a, b, c;        /* what is loaded; of host arrays that a CPU device uses: buffers */
     size_t bytes;                  /* of device memory that is loaded */
     struct matmul_shape shape;     /* the last one chosen */
-    char label[512], reason[400];
-    size_t label_size;             /* the size of problem it was chosen for */
+    struct cltune_row row;         /* the same as a line of words, and where it comes from */
+    size_t row_size;               /* the size of problem it was chosen for */
 };
 
 struct matmul {

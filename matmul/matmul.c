@@ -152,7 +152,7 @@ int matmul_start(struct matmul *mm, struct part *p, const struct product *x)
         return matmul_ladder_start(mm, p, x);
     if (matmul_shape_choose(mm, p, x->m, x->n, x->k) != 0)
         return -1;
-    return p->shape.path == 2 ? matmul_cpu_start(mm, p, x) : matmul_gpu_start(mm, p, x);
+    return p->shape.path == PATH_PANELS ? matmul_cpu_start(mm, p, x) : matmul_gpu_start(mm, p, x);
 }
 
 int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha, const void *a,
@@ -256,13 +256,13 @@ static const struct part *part_for(matmul *mm, cl_uint dev, size_t m, size_t n, 
 const char *matmul_shape(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)
 {
     const struct part *p = part_for(mm, dev, m, n, k);
-    return p ? p->label : "";
+    return p ? p->row.shape : "";
 }
 
 const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)
 {
     const struct part *p = part_for(mm, dev, m, n, k);
-    return p ? p->reason : "";
+    return p ? p->row.source : "";
 }
 
 double matmul_peak(CLCONTEXT *ctx, cl_uint dev, enum matmul_precision precision)

@@ -6,42 +6,40 @@
  */
 #include "matmul/engine.h"
 
-#include "core/clock.h"
-
 
 /* clang-format off */
-#define VALUES(name, ...) static const int name##_values[] = {__VA_ARGS__};
-VALUES(bm, 32, 64, 128, 256)
-VALUES(bn, 32, 64, 128, 256)
-VALUES(bk, 8, 16, 32)
-VALUES(wm, 32, 64)
-VALUES(wn, 16, 32, 64)
-VALUES(stages, 2, 3, 4, 6)
-VALUES(ahead, 0, 1)
-VALUES(lanes, 0, 1, 2)
-VALUES(raster, 4, 8, 16)
-VALUES(mma, 0, 1)
-VALUES(async, 0, 1)
-VALUES(pack, 256)
-VALUES(fill, 1, 2, 3, 4)
-VALUES(span, 0, 128, 512)
-VALUES(width, 2, 4, 8, 16)
-VALUES(rows, 4, 6, 8, 12, 13, 14)
-VALUES(vectors, 1, 2, 3)
-VALUES(depth, 128, 256, 384, 512)
-VALUES(high, 8, 16, 20, 24, 40)
-VALUES(unroll, 1, 2, 4)
-
-#define KNOB(name) {#name, name##_values, sizeof name##_values / sizeof(int)}
 static const struct cltune_knob tiles[] = {
-    KNOB(bm), KNOB(bn), KNOB(bk), KNOB(wm), KNOB(wn), KNOB(stages), KNOB(ahead), KNOB(lanes), KNOB(raster), KNOB(mma),
-    KNOB(async), KNOB(pack), KNOB(fill), KNOB(span),
+    CLTUNE_KNOB("bm", 32, 64, 128, 256),
+    CLTUNE_KNOB("bn", 32, 64, 128, 256),
+    CLTUNE_KNOB("bk", 8, 16, 32),
+    CLTUNE_KNOB("wm", 32, 64),
+    CLTUNE_KNOB("wn", 16, 32, 64),
+    CLTUNE_KNOB("stages", 2, 3, 4, 6),
+    CLTUNE_KNOB("ahead", 0, 1),
+    CLTUNE_KNOB("lanes", 0, 1, 2),
+    CLTUNE_KNOB("raster", 4, 8, 16),
+    CLTUNE_KNOB("mma", 0, 1),
+    CLTUNE_KNOB("async", 0, 1),
+    CLTUNE_KNOB("pack", 256),
+    CLTUNE_KNOB("fill", 1, 2, 3, 4),
+    CLTUNE_KNOB("span", 0, 128, 512),
 };
 static const struct cltune_knob panels[] = {
-    KNOB(width), KNOB(rows), KNOB(vectors), KNOB(depth), KNOB(high), KNOB(unroll),
+    CLTUNE_KNOB("width", 2, 4, 8, 16),
+    CLTUNE_KNOB("rows", 4, 6, 8, 12, 13, 14),
+    CLTUNE_KNOB("vectors", 1, 2, 3),
+    CLTUNE_KNOB("depth", 128, 256, 384, 512),
+    CLTUNE_KNOB("high", 8, 16, 20, 24, 40),
+    CLTUNE_KNOB("unroll", 1, 2, 4),
 };
 /* clang-format on */
 static const size_t sizes[] = {512, 1024, 4096};
+
+/* What the kernels differ by. */
+struct variant {
+    enum matmul_precision precision;
+    enum matmul_path path;
+};
 
 struct problem {
     CLCONTEXT *ctx; /* of the one device */
@@ -50,7 +48,7 @@ struct problem {
     char *a, *b, *c;
     matmul *mm; /* the engine of the last shape */
     char shape[512];
-    bool tiles;
+    enum matmul_path path;
 };
 
 static void problem_close(void *problem)
@@ -81,23 +79,24 @@ static int fill(struct problem *p)
                : 0;
 }
 
-static void *problem_open(CLCONTEXT *cp, cl_uint dev, size_t n, enum matmul_precision precision, bool of_tiles)
+static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t n)
 {
+    const struct variant *v = kernel->arg;
     const cl_device_id id = clgetdevice(cp, dev);
     cl_device_type type = 0;
     if (!id)
         return NULL;
     clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    if (of_tiles == !!(type & CL_DEVICE_TYPE_CPU))
+    if ((v->path == PATH_TILES) == !!(type & CL_DEVICE_TYPE_CPU))
         return clerror_set(ENOTSUP, "matmul: tiles are for GPUs, panels for CPUs"), NULL;
     struct problem *p = calloc(1, sizeof *p);
     if (!p)
         return clerror_set(ENOMEM, "matmul: no memory on the host"), NULL;
     p->n = n;
-    p->real = precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float);
-    p->tiles = of_tiles;
+    p->real = v->precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float);
+    p->path = v->path;
     p->ctx = clcontext_create_from(&id, 1);
-    p->options = (struct matmul_options){.ctx = p->ctx, .precision = precision, .shape = p->shape};
+    p->options = (struct matmul_options){.ctx = p->ctx, .precision = v->precision, .shape = p->shape};
     if (p->ctx && fill(p) == 0)
         return p;
     problem_close(p);
@@ -108,7 +107,7 @@ static void *problem_open(CLCONTEXT *cp, cl_uint dev, size_t n, enum matmul_prec
 static int use(struct problem *p, const char *shape)
 {
     char words[sizeof p->shape];
-    snprintf(words, sizeof words, "path=%d %s", p->tiles ? 1 : 2, shape);
+    snprintf(words, sizeof words, "path=%d %s", (int)p->path, shape);
     if (p->mm && strcmp(words, p->shape) == 0)
         return 0;
     matmul_free(p->mm);
@@ -142,48 +141,33 @@ static int verify(void *problem, const char *shape)
     return clerror_set(EDOM, "matmul: shape %s: the product is off by %.1e", shape, error);
 }
 
-/* Enough products in a row for 50 ms. */
+static int products(void *problem, size_t n)
+{
+    struct problem *p = problem;
+    for (size_t i = 0; i < n; i++)
+        if (product(p) != 0)
+            return -1;
+    return clwait(p->ctx, 0, CL_KERNEL_EVENT) == (cl_event)-1 ? -1 : 0;
+}
+
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
-    if (use(p, shape) != 0 || product(p) != 0 || clwait(p->ctx, 0, CL_KERNEL_EVENT) == (cl_event)-1)
-        return -1;
-    double took = 0;
-    for (size_t count = 1; took < 0.05; count *= 2) {
-        const double start = seconds_now();
-        for (size_t i = 0; i < count; i++)
-            if (product(p) != 0)
-                return -1;
-        if (clwait(p->ctx, 0, CL_KERNEL_EVENT) == (cl_event)-1)
-            return -1;
-        took = seconds_now() - start;
-        *seconds = took / (double)count;
-    }
     *work = 2 * (double)p->n * (double)p->n * (double)p->n;
-    return 0;
+    return use(p, shape) == 0 ? cltune_time(products, p, seconds) : -1;
 }
 
-#define OPEN(name, precision, of_tiles)                       \
-    static void *name(CLCONTEXT *cp, cl_uint dev, size_t n)   \
-    {                                                         \
-        return problem_open(cp, dev, n, precision, of_tiles); \
-    }
-OPEN(open_tiles_single, MATMUL_SINGLE, true)
-OPEN(open_tiles_double, MATMUL_DOUBLE, true)
-OPEN(open_panels_single, MATMUL_SINGLE, false)
-OPEN(open_panels_double, MATMUL_DOUBLE, false)
-
-#define KERNEL(name, knobs, opening)                                                                                \
-    {                                                                                                               \
-        name, "FLOP/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes, opening,          \
-            problem_close, allowed, verify, measure                                                                 \
-    }
+/* clang-format off */
+#define KERNEL(name, knobs, ...) \
+    {name, "FLOP/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes, \
+     problem_open, problem_close, allowed, verify, measure, &(const struct variant){__VA_ARGS__}}
 static const struct cltune_kernel kernels[] = {
-    KERNEL("matmul.tiles.single", tiles, open_tiles_single),
-    KERNEL("matmul.tiles.double", tiles, open_tiles_double),
-    KERNEL("matmul.panels.single", panels, open_panels_single),
-    KERNEL("matmul.panels.double", panels, open_panels_double),
+    KERNEL("matmul.tiles.single", tiles, MATMUL_SINGLE, PATH_TILES),
+    KERNEL("matmul.tiles.double", tiles, MATMUL_DOUBLE, PATH_TILES),
+    KERNEL("matmul.panels.single", panels, MATMUL_SINGLE, PATH_PANELS),
+    KERNEL("matmul.panels.double", panels, MATMUL_DOUBLE, PATH_PANELS),
 };
+/* clang-format on */
 
 const struct cltune_kernel *matmul_tune_kernels(size_t *count)
 {

@@ -63,7 +63,7 @@ static int open_programs(struct nbody *nb, struct part *p)
 static int build_part(struct nbody *nb, struct part *p)
 {
     for (struct part *q = nb->part; q < p && !p->program[0]; q++)
-        if (q->owner && strcmp(q->label, p->label) == 0)
+        if (q->owner && strcmp(q->row.shape, p->row.shape) == 0)
             memcpy(p->program, q->program, sizeof p->program);
     if (!p->program[0] && open_programs(nb, p) != 0)
         return -1;

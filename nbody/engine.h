@@ -22,30 +22,31 @@
 
 /* ---- shape.c ---------------------------------------------------------------------------------- */
 
-/* The numbers that shape the launches on a device: key, and what it means. They are -D options of
- * the kernels, launch sizes of the host, and the label of a benchmark, all at once. */
+/* The numbers that shape the launches on a device: X(key, least, most, default, what it means). They are -D
+ * options of the kernels, launch sizes of the host, and the label of a benchmark, all at once. The defaults hold
+ * when the store knows nothing of a device: small enough for any. */
 /* clang-format off */
-#define NBODY_SHAPE_KEYS(X)                                                                     \
-    X(group, "work-items of a group in the sums over pairs")                                    \
-    X(width, "bodies of a vector: 1 on GPUs; 4, 8 or 16 where vectors are SIMD registers")      \
-    X(items, "vectors of bodies that a work-item holds")                                        \
-    X(tile, "attracting bodies fetched at once")                                                \
-    X(local, "1: fetched through local memory; tile is then a multiple of group")               \
-    X(unroll, "copies of the loop over a tile")                                                 \
-    X(block, "attracting bodies summed before they join the total; a multiple of tile")         \
-    X(rsqrt, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")    \
-    X(fast, "1: -cl-fast-relaxed-math in the sums over pairs")                                  \
-    X(fill, "work-groups a compute unit that are wanted: the attracting bodies are split so")   \
-    X(span, "but a split is not made shorter than this many bodies")                            \
-    X(split, "exactly so many splits, whatever fill and span say; 0: as they say")              \
-    X(chunk, "log2 of the interactions of one launch, at most")                                 \
-    X(flat, "work-items of a group in the kernels that visit each body once")                   \
-    X(sums, "work-groups that add up energies and momenta")                                     \
-    X(fp64, "0: those sums in pairs of floats, as on devices without doubles")
+#define NBODY_SHAPE_KEYS(X)                                                                              \
+    X(group, 1, 1 << 20, 1, "work-items of a group in the sums over pairs")                                 \
+    X(width, 1, 16, 1, "bodies of a vector: 1 on GPUs; 4, 8 or 16 where vectors are SIMD registers")     \
+    X(items, 1, 64, 4, "vectors of bodies that a work-item holds")                                       \
+    X(tile, 1, 1 << 20, 16, "attracting bodies fetched at once")                                         \
+    X(local, 0, 1, 0, "1: fetched through local memory; tile is then a multiple of group")               \
+    X(unroll, 1, 1 << 20, 1, "copies of the loop over a tile")                                           \
+    X(block, 1, 1 << 20, 256, "attracting bodies summed before they join the total; a multiple of tile") \
+    X(rsqrt, 0, 2, 0, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")    \
+    X(fast, 0, 1, 0, "1: -cl-fast-relaxed-math in the sums over pairs")                                  \
+    X(fill, 1, 1 << 20, 16, "work-groups a compute unit that are wanted: the attracting bodies are split so") \
+    X(span, 1, 1 << 20, 256, "but a split is not made shorter than this many bodies")                    \
+    X(split, 0, 1 << 20, 0, "exactly so many splits, whatever fill and span say; 0: as they say")        \
+    X(chunk, 20, 60, 34, "log2 of the interactions of one launch, at most")                              \
+    X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                \
+    X(sums, 1, 1 << 20, 16, "work-groups that add up energies and momenta")                              \
+    X(fp64, 0, 1, 1, "0: those sums in pairs of floats, as on devices without doubles")
 /* clang-format on */
 
 struct nbody_shape {
-#define X(key, text) int key;
+#define X(key, least, most, value, text) int key;
     NBODY_SHAPE_KEYS(X)
 #undef X
 };
@@ -53,8 +54,8 @@ struct nbody_shape {
 struct part;
 
 /* Chooses the shape of a part whose device is known: the store's row, then the caller's words
- * "KEY=NUMBER ..." (may be NULL); fills shape, label and reason. -1 with EINVAL for an unknown word, or
- * for numbers that do not go together or that the device cannot do. */
+ * "KEY=NUMBER ..." (may be NULL); fills shape and row. -1 with EINVAL for an unknown word, or for numbers that
+ * do not go together or that the device cannot do. */
 int nbody_shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info *info,
                        const char *words);
 
@@ -93,8 +94,7 @@ struct part {
     cl_uint dev;
     cl_uint units; /* compute units of the device */
     struct nbody_shape shape;
-    char label[512];  /* the shape as a line of words */
-    char reason[320]; /* why this one */
+    struct cltune_row row; /* the shape as a line of words, and where it comes from */
     void *program[3];
     bool owner; /* of the programs; else an earlier part of the same shape is */
     cl_kernel kernel[KERNELS];

@@ -297,10 +297,10 @@ size_t nbody_share(const nbody *nb, unsigned dev)
 
 const char *nbody_shape(const nbody *nb, unsigned dev)
 {
-    return dev < nb->ndev ? nb->part[dev].label : "";
+    return dev < nb->ndev ? nb->part[dev].row.shape : "";
 }
 
 const char *nbody_explain(const nbody *nb, unsigned dev)
 {
-    return dev < nb->ndev ? nb->part[dev].reason : "";
+    return dev < nb->ndev ? nb->part[dev].row.source : "";
 }

@@ -6,8 +6,6 @@
  */
 #include "nbody/engine.h"
 
-#include "core/clock.h"
-
 #include <math.h>
 
 enum { SAMPLES = 64 };
@@ -15,29 +13,29 @@ enum { SAMPLES = 64 };
 /* ---- Knobs: the keys of a shape that a search may change; the others stay as the row has them. --- */
 
 /* clang-format off */
-#define VALUES(name, ...) static const int name##_values[] = {__VA_ARGS__};
-VALUES(group, 1, 32, 64, 128, 256)
-VALUES(width, 1, 2, 4, 8, 16)
-VALUES(items, 1, 2, 3, 4, 6, 8)
-VALUES(tile, 16, 32, 64, 128, 256)
-VALUES(local, 0, 1)
-VALUES(unroll, 1, 2, 4, 8, 16, 32)
-VALUES(block, 128, 256, 512, 1024)
-VALUES(rsqrt, 0, 1, 2)
-VALUES(fill, 4, 16, 32, 64, 128)
-VALUES(span, 128, 256, 512, 1024)
-VALUES(flat, 32, 64, 128)
-
-#define KNOB(name) {#name, name##_values, sizeof name##_values / sizeof(int)}
 static const struct cltune_knob knobs[] = {
-    KNOB(group), KNOB(width), KNOB(items), KNOB(tile), KNOB(local), KNOB(unroll), KNOB(block),
-    KNOB(rsqrt), KNOB(fill),  KNOB(span),  KNOB(flat),
+    CLTUNE_KNOB("group", 1, 32, 64, 128, 256),
+    CLTUNE_KNOB("width", 1, 2, 4, 8, 16),
+    CLTUNE_KNOB("items", 1, 2, 3, 4, 6, 8),
+    CLTUNE_KNOB("tile", 16, 32, 64, 128, 256),
+    CLTUNE_KNOB("local", 0, 1),
+    CLTUNE_KNOB("unroll", 1, 2, 4, 8, 16, 32),
+    CLTUNE_KNOB("block", 128, 256, 512, 1024),
+    CLTUNE_KNOB("rsqrt", 0, 1, 2),
+    CLTUNE_KNOB("fill", 4, 16, 32, 64, 128),
+    CLTUNE_KNOB("span", 128, 256, 512, 1024),
+    CLTUNE_KNOB("flat", 32, 64, 128),
 };
-
 /* clang-format on */
 static const size_t sizes[] = {1024, 8192, 65536, 262144};
 
 /* ---- The problem. ----------------------------------------------------------------------------- */
+
+/* What the kernels differ by. */
+struct variant {
+    enum nbody_precision precision;
+    enum nbody_integrator integrator;
+};
 
 struct problem {
     CLCONTEXT *ctx; /* of the one device */
@@ -109,9 +107,9 @@ static int fill(struct problem *p)
     return 0;
 }
 
-static void *problem_open(CLCONTEXT *cp, cl_uint dev, size_t n, enum nbody_precision precision,
-                          enum nbody_integrator integrator)
+static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t n)
 {
+    const struct variant *v = kernel->arg;
     const cl_device_id id = clgetdevice(cp, dev);
     struct problem *p = id ? calloc(1, sizeof *p) : NULL;
     if (!p)
@@ -123,7 +121,7 @@ static void *problem_open(CLCONTEXT *cp, cl_uint dev, size_t n, enum nbody_preci
     p->found = calloc(n, 6 * sizeof *p->found);
     p->ctx = clcontext_create_from(&id, 1);
     p->options = (struct nbody_options){
-        .ctx = p->ctx, .precision = precision, .integrator = integrator, .eps = 0.01, .dt = 1e-5};
+        .ctx = p->ctx, .precision = v->precision, .integrator = v->integrator, .eps = 0.01, .dt = 1e-5};
     if (!p->mass || !p->pos || !p->vel || !p->found)
         clerror_set(ENOMEM, "nbody: no memory on the host for %zu bodies", n);
     else if (p->ctx && clgetdevinfo(p->ctx, &p->info) == 0 && fill(p) == 0)
@@ -205,48 +203,31 @@ static int verify(void *problem, const char *shape)
     return 0;
 }
 
-/* A run is one step; enough of them for 50 ms. */
+static int steps(void *problem, size_t n)
+{
+    return nbody_step(((struct problem *)problem)->engine[0].nb, n);
+}
+
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
-    struct nbody *nb = use(p, shape, false);
-    if (!nb || nbody_step(nb, 1) != 0)
-        return -1;
-    double took = 0;
-    for (size_t steps = 1; took < 0.05; steps *= 2) {
-        const double start = seconds_now();
-        if (nbody_step(nb, steps) != 0)
-            return -1;
-        took = seconds_now() - start;
-        *seconds = took / (double)steps;
-    }
     *work = (double)p->n * (double)p->n;
-    return 0;
+    return use(p, shape, false) ? cltune_time(steps, p, seconds) : -1;
 }
 
 /* ---- The list. -------------------------------------------------------------------------------- */
 
-#define OPEN(name, precision, integrator)                                                                    \
-    static void *name(CLCONTEXT *cp, cl_uint dev, size_t n)                                                  \
-    {                                                                                                        \
-        return problem_open(cp, dev, n, precision, integrator);                                              \
-    }
-OPEN(open_direct_single, NBODY_SINGLE, NBODY_LEAPFROG)
-OPEN(open_direct_double, NBODY_DOUBLE, NBODY_LEAPFROG)
-OPEN(open_hermite_single, NBODY_SINGLE, NBODY_HERMITE4)
-OPEN(open_hermite_double, NBODY_DOUBLE, NBODY_HERMITE4)
-
-#define KERNEL(name, opening)                                                                                \
-    {                                                                                                        \
-        name, "interactions/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes,    \
-            opening, problem_close, allowed, verify, measure                                                 \
-    }
+/* clang-format off */
+#define KERNEL(name, ...) \
+    {name, "interactions/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes, \
+     problem_open, problem_close, allowed, verify, measure, &(const struct variant){__VA_ARGS__}}
 static const struct cltune_kernel kernels[] = {
-    KERNEL("nbody.direct.single", open_direct_single),
-    KERNEL("nbody.direct.double", open_direct_double),
-    KERNEL("nbody.hermite.single", open_hermite_single),
-    KERNEL("nbody.hermite.double", open_hermite_double),
+    KERNEL("nbody.direct.single", NBODY_SINGLE, NBODY_LEAPFROG),
+    KERNEL("nbody.direct.double", NBODY_DOUBLE, NBODY_LEAPFROG),
+    KERNEL("nbody.hermite.single", NBODY_SINGLE, NBODY_HERMITE4),
+    KERNEL("nbody.hermite.double", NBODY_DOUBLE, NBODY_HERMITE4),
 };
+/* clang-format on */
 
 const struct cltune_kernel *nbody_tune_kernels(size_t *count)
 {

@@ -581,7 +581,7 @@ static void tuning_is_declared(void **state)
         double seconds = 0, work = 0;
         works(cltune_find(stddev, 0, kernels[k].name, 300, &row));
         assert_true(strlen(row.shape) > 0);
-        void *problem = kernels[k].open(stddev, 0, 300);
+        void *problem = kernels[k].open(&kernels[k], stddev, 0, 300);
         ready(problem);
         works(kernels[k].allowed(problem, row.shape));
         works(kernels[k].verify(problem, row.shape));

@@ -42,8 +42,9 @@ static size_t calls_of(char what, const char *shape)
     return n;
 }
 
-static void *open_made(CLCONTEXT *context, cl_uint dev, size_t size)
+static void *open_made(const struct cltune_kernel *its, CLCONTEXT *context, cl_uint dev, size_t size)
 {
+    assert_ptr_equal(its->arg, &made);
     assert_ptr_equal(context, cp);
     assert_int_equal(dev, 0);
     assert_int_equal(size, 1000);
@@ -95,6 +96,7 @@ static const struct cltune_kernel kernel = {
     .nknobs = 5,
     .sizes = sizes,
     .nsizes = 1,
+    .arg = &made,
     .open = open_made,
     .close = close_made,
     .allowed = allowed_made,

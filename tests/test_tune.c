@@ -205,6 +205,7 @@ static void reads_values(void **unused)
     assert_int_equal(cltune_value(NULL, "items", 3), 3);
     assert_int_equal(cltune_value(shape, NULL, 3), 3);
     assert_int_equal(cltune_value(shape, "", 3), 3);
+    assert_int_equal(cltune_value("a=1 b=2\ta=3 aa=4", "a", 0), 3); /* the last */
 }
 
 /* ---- Shipped rows. ---- */

@@ -325,6 +325,22 @@ static int check(const struct cltune_kernel *k, double budget, const struct cltu
     return budget >= 0 ? 0 : fail(EINVAL, 0, "cltune_search: a budget of %g s", budget);
 }
 
+STDCL_API int cltune_time(int (*run)(void *, size_t), void *problem, double *seconds)
+{
+    static const double ENOUGH = 0.05;
+    double took = 0;
+    if (run(problem, 1) != 0)
+        return -1;
+    for (size_t n = 1; took < ENOUGH; n *= 2) {
+        const double start = seconds_now();
+        if (run(problem, n) != 0)
+            return -1;
+        took = seconds_now() - start;
+        *seconds = took / (double)n;
+    }
+    return 0;
+}
+
 STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size,
                             double budget, unsigned long seed,
                             int (*told)(void *, const struct cltune_progress *), void *arg,
@@ -343,7 +359,7 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
                              .arg = arg,
                              .progress.budget = budget,
                              .seen = seen};
-        s->problem = kernel->open(cp, dev, size);
+        s->problem = kernel->open(kernel, cp, dev, size);
         status = s->problem ? 0 : -1;
     }
     if (status == 0) {

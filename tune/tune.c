@@ -250,17 +250,6 @@ STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t
     return 0;
 }
 
-STDCL_API long cltune_value(const char *shape, const char *key, long missing)
-{
-    size_t length = key ? strlen(key) : 0;
-    for (const char *word = shape; word && *word && length; word += strcspn(word, " ")) {
-        word += strspn(word, " ");
-        if (strncmp(word, key, length) == 0 && word[length] == '=')
-            return strtol(word + length + 1, NULL, 10);
-    }
-    return missing;
-}
-
 /* ---- Adding a row. ---- */
 
 STDCL_API int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, const char *shape,

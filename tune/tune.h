@@ -2,6 +2,7 @@
  *
  *   tune.c        which row fits a device, lookups, adding a row
  *   tune_file.c   the files of rows: where, read with suspicion, replaced as a whole
+ *   shape.c       words KEY=NUMBER into numbers and back; the choice of a shape
  *   search.c      the best shape by trial
  */
 #ifndef STDCL_TUNE_H

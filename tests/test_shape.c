@@ -1,0 +1,333 @@
+/* test_shape.c - shapes: words into numbers, how a shape is chosen, what the engines do with a row that does
+ * not fit, and the stop watch of measurements.
+ * SPDX-License-Identifier: MIT
+ */
+#include "files.h"
+
+#include <stddef.h>
+#include <stdcl/arrays.h>
+#include <stdcl/gas.h>
+#include <stdcl/life.h>
+#include <stdcl/matmul.h>
+#include <stdcl/nbody.h>
+
+struct shape {
+    int guard, group, width, depth, guard_behind;
+};
+enum { WIDE = 1, DEEP = 2 };
+static const struct cltune_key keys[] = {{"group", offsetof(struct shape, group), 1, 64, 8, 0},
+                                         {"width", offsetof(struct shape, width), -2, 16, 1, WIDE},
+                                         {"depth", offsetof(struct shape, depth), 0, 1 << 20, 3, DEEP},
+                                         {0}};
+
+/* Each test has a cache folder of its own. */
+static int own_cache(void **unused)
+{
+    static int number;
+    char folder[64];
+    (void)unused;
+    snprintf(folder, sizeof folder, "cache%d", number++);
+    clerrno = 0;
+    clerror();
+    return setenv("XDG_CACHE_HOME", in_folder(folder), 1) | mkdir(in_folder(folder), 0755);
+}
+
+static int choose(const struct cltune_rules *rules, const char *words, struct shape *shape, struct cltune_row *row)
+{
+    *shape = (struct shape){.guard = -77, .guard_behind = -77};
+    const int status = cltune_choose(rules, stddev, 0, "made.up", 1000, words, shape, row);
+    assert_int_equal(shape->guard, -77);
+    assert_int_equal(shape->guard_behind, -77);
+    return status;
+}
+
+/* ---- Words. ----------------------------------------------------------------------------------- */
+
+static void words_become_numbers(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *words;
+        int group, width, depth;
+    } rows[] = {{NULL, 8, 1, 3},
+                {"", 8, 1, 3},
+                {" \t ", 8, 1, 3},
+                {"group=64", 64, 1, 3},
+                {"  group=1\twidth=16  depth=1048576 ", 1, 16, 1 << 20},
+                {"width=-2 width=4", 8, 4, 3},
+                {"depth=0 depth=+7 group=007", 7, 1, 7}};
+    const struct cltune_rules rules = {.name = "made", .keys = keys};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct shape s;
+        struct cltune_row row;
+        char line[64];
+        works(choose(&rules, rows[i].words, &s, &row));
+        assert_true(s.group == rows[i].group && s.width == rows[i].width && s.depth == rows[i].depth);
+        snprintf(line, sizeof line, "group=%d width=%d depth=%d", s.group, s.width, s.depth);
+        assert_string_equal(row.shape, line);
+    }
+}
+
+static void wrong_words_are_told(void **unused)
+{
+    (void)unused;
+    static const char *const rows[][2] = {
+        {"grope=3", "made: shape: \"grope=3\" is not KEY=NUMBER with one of the keys group width depth"},
+        {"group", "\"group\" is not KEY=NUMBER"},
+        {"grou=1", "\"grou=1\" is not KEY=NUMBER"},
+        {"groups=1", "\"groups=1\" is not KEY=NUMBER"},
+        {"=1", "\"=1\" is not KEY=NUMBER"},
+        {"width=3 , depth=3", "\",\" is not KEY=NUMBER"},
+        {"group=", "made: shape: \"group=\": the number must be 1 to 64"},
+        {"group= 3", "\"group=\": the number must be 1 to 64"},
+        {"group=0", "\"group=0\": the number must be 1 to 64"},
+        {"depth=1 group=65 width=1", "\"group=65\": the number must be 1 to 64"},
+        {"width=-3", "\"width=-3\": the number must be -2 to 16"},
+        {"group=4x", "\"group=4x\": the number"},
+        {"group=4.0", "\"group=4.0\": the number"},
+        {"group=99999999999999999999", "\"group=99999999999999999999\": the number"},
+    };
+    const struct cltune_rules rules = {.name = "made", .keys = keys};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct shape s;
+        struct cltune_row row;
+        fails(EINVAL, choose(&rules, rows[i][0], &s, &row));
+        assert_int_equal(choose(&rules, rows[i][0], &s, &row), -1);
+        contains(clerror(), rows[i][1]);
+    }
+}
+
+static void keys_of_other_kinds_are_not_printed(void **unused)
+{
+    (void)unused;
+    struct cltune_rules rules = {.name = "made", .keys = keys, .kind = WIDE};
+    const struct shape s = {.group = 1, .width = 2, .depth = 3};
+    char text[64], small[8];
+    cltune_print(&rules, &s, text, sizeof text);
+    assert_string_equal(text, "group=1 width=2");
+    rules.kind = DEEP;
+    cltune_print(&rules, &s, text, sizeof text);
+    assert_string_equal(text, "group=1 depth=3");
+    cltune_print(&rules, &s, small, sizeof small);
+    assert_string_equal(small, "group=1");
+}
+
+/* ---- The choice. ------------------------------------------------------------------------------ */
+
+struct device {
+    int most_group, asked[2]; /* how often `fit` was asked about the caller's, and a row's */
+};
+
+static void defaults(void *shape, void *device)
+{
+    (void)device;
+    ((struct shape *)shape)->depth = 5;
+}
+
+static int fit(void *shape, int stored, void *device)
+{
+    struct shape *s = shape;
+    struct device *d = device;
+    d->asked[stored]++;
+    if (stored && s->width > 8)
+        s->width = 8;
+    return s->group <= d->most_group ? 0 : clerror_set(EDOM, "made: group=%d", s->group);
+}
+
+static void later_wins(void **unused)
+{
+    (void)unused;
+    struct device device = {.most_group = 32};
+    const struct cltune_rules rules = {
+        .name = "made", .keys = keys, .defaults = defaults, .fit = fit, .arg = &device};
+    struct shape s;
+    struct cltune_row row;
+    works(choose(&rules, NULL, &s, &row));
+    assert_string_equal(row.shape, "group=8 width=1 depth=5");
+    contains(row.source, "no row");
+    assert_int_equal(device.asked[1], 0); /* there is none */
+    works(cltune_store(stddev, 0, "made.up", 1000, "group=16 width=9", 1, "items/s"));
+    works(choose(&rules, NULL, &s, &row));
+    assert_string_equal(row.shape, "group=16 width=8 depth=5");
+    contains(row.source, "measured on this device and driver");
+    assert_int_equal(device.asked[1], 1);
+    works(choose(&rules, "width=9 depth=1", &s, &row)); /* which is the caller's to say */
+    assert_string_equal(row.shape, "group=16 width=9 depth=1");
+    contains(row.source, "measured on this device and driver; then the caller's words");
+    fails(EDOM, choose(&rules, "group=33", &s, &row));
+}
+
+/* Rows that words, a range or `fit` refuse; no failure must be left of it, and an older one not be lost. */
+static void bad_rows_leave_no_trace(void **unused)
+{
+    (void)unused;
+    static const char *const rows[] = {"group=16 weight=2", "group=65", "group=33 depth=9", "group=-1"};
+    struct device device = {.most_group = 32};
+    const struct cltune_rules rules = {
+        .name = "made", .keys = keys, .defaults = defaults, .fit = fit, .arg = &device};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct shape s;
+        struct cltune_row row;
+        works(cltune_store(stddev, 0, "made.up", 1000, rows[i], 1, "items/s"));
+        clerrno = 0;
+        works(choose(&rules, "width=2", &s, &row));
+        assert_string_equal(row.shape, "group=8 width=2 depth=5");
+        assert_string_equal(row.source, "made.up: the stored row does not fit the device, a modest one; then the "
+                                        "caller's words");
+        assert_int_equal(clerrno, 0);
+        assert_null(clerror());
+        clerror_set(ERANGE, "an older failure");
+        works(choose(&rules, NULL, &s, &row));
+        assert_int_equal(clerrno, ERANGE);
+        assert_string_equal(clerror(), "an older failure");
+    }
+}
+
+static void wants_proper_arguments(void **unused)
+{
+    (void)unused;
+    const struct cltune_rules rules = {.name = "made", .keys = keys}, nameless = {.keys = keys}, keyless = {.name = "made"};
+    struct shape s;
+    struct cltune_row row;
+    fails(EINVAL, cltune_choose(NULL, stddev, 0, "made.up", 1, NULL, &s, &row));
+    fails(EINVAL, cltune_choose(&nameless, stddev, 0, "made.up", 1, NULL, &s, &row));
+    fails(EINVAL, cltune_choose(&keyless, stddev, 0, "made.up", 1, NULL, &s, &row));
+    fails(EINVAL, cltune_choose(&rules, stddev, 0, "made.up", 1, NULL, NULL, &row));
+    fails(EINVAL, cltune_choose(&rules, stddev, 0, "made.up", 1, NULL, &s, NULL));
+    fails(EINVAL, cltune_choose(&rules, stddev, clgetndev(stddev), "made.up", 1, NULL, &s, &row));
+}
+
+/* ---- The engines. ----------------------------------------------------------------------------- */
+
+static void nbody_explained(char text[512])
+{
+    static const double mass[2] = {1, 1}, rows[2][3] = {{1, 0, 0}, {-1, 0, 0}};
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1}, 2, mass, rows, rows);
+    ready(nb);
+    snprintf(text, 512, "%s", nbody_explain(nb, 0));
+    nbody_free(nb);
+}
+
+static void life_explained(char text[512])
+{
+    life *lf = life_create(&(struct life_options){.ctx = stddev, .width = 256, .height = 256});
+    ready(lf);
+    snprintf(text, 512, "%s", life_explain(lf, 0));
+    life_free(lf);
+}
+
+static void matmul_explained(char text[512])
+{
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = stddev});
+    ready(mm);
+    snprintf(text, 512, "%s", matmul_explain(mm, 0, 32, 32, 32));
+    matmul_free(mm);
+}
+
+static void gas_explained(char text[512])
+{
+    gas *g = gas_create(&(struct gas_options){.ctx = stddev, .n = 1000});
+    ready(g);
+    snprintf(text, 512, "%s", gas_explain(g, 0));
+    gas_free(g);
+}
+
+static void arrays_explained(char text[512])
+{
+    arrays *a = arrays_create(&(struct arrays_options){.ctx = stddev, .type = ARRAYS_FLOAT});
+    float *x = clmalloc(stddev, 400, CL_MEM_ZEROCOPY);
+    double sum;
+    ready(a);
+    ready(x);
+    works(arrays_place(a, x, 100));
+    works(arrays_sum(a, x, 100, &sum));
+    snprintf(text, 512, "%s", arrays_explain(a, 0));
+    clfree(x);
+    arrays_free(a);
+}
+
+/* A row that is another program's, or that the device cannot do. */
+static void engines_pass_over_bad_rows(void **unused)
+{
+    (void)unused;
+    struct cldev_info info[16];
+    works(clgetdevinfo(stddev, info));
+    const bool cpu = info[0].dev_type & CL_DEVICE_TYPE_CPU;
+    const struct {
+        const char *kernel, *shape;
+        void (*explained)(char text[512]);
+    } engine[] = {{"nbody.direct.single", "width=5", nbody_explained},
+                  {cpu ? "life.rows" : "life.tile", "group=3", life_explained},
+                  {cpu ? "matmul.panels.single" : "matmul.tiles.single", cpu ? "width=3" : "wm=33", matmul_explained},
+                  {"gas.fused", "group=3", gas_explained},
+                  {"arrays.sum.single", "lanes=4", arrays_explained}};
+    for (size_t e = 0; e < sizeof engine / sizeof *engine; e++) {
+        char text[512];
+        works(cltune_store(stddev, 0, engine[e].kernel, 1000, engine[e].shape, 1, "items/s"));
+        clerrno = 0;
+        engine[e].explained(text);
+        contains(text, engine[e].kernel);
+        contains(text, ": the stored row does not fit the device, a modest one");
+        assert_int_equal(clerrno, 0);
+        assert_null(clerror());
+    }
+}
+
+/* ---- The stop watch. -------------------------------------------------------------------------- */
+
+struct clocked {
+    size_t calls, n[32];
+    double each; /* seconds of a run */
+    size_t fails_at;
+};
+
+static int run(void *problem, size_t n)
+{
+    struct clocked *c = problem;
+    const double end = seconds_now() + c->each * (double)n;
+    c->n[c->calls++] = n;
+    if (c->calls == c->fails_at)
+        return clerror_set(EIO, "made: call %zu", c->calls);
+    while (seconds_now() < end)
+        ;
+    return 0;
+}
+
+static void times_until_it_is_enough(void **unused)
+{
+    (void)unused;
+    struct clocked c = {.each = 1e-3};
+    double seconds = 0;
+    works(cltune_time(run, &c, &seconds));
+    assert_true(seconds >= 1e-3); /* as long as it says, or longer on a busy machine */
+    assert_true(c.calls >= 2 && c.calls <= 8);
+    assert_int_equal(c.n[0], 1); /* warms up */
+    for (size_t i = 1; i < c.calls; i++)
+        assert_int_equal(c.n[i], (size_t)1 << (i - 1));
+    assert_true(seconds * (double)c.n[c.calls - 1] >= 0.05);
+    for (size_t at = 1; at <= 2; at++) {
+        c = (struct clocked){.each = 1e-3, .fails_at = at};
+        fails(EIO, cltune_time(run, &c, &seconds));
+    }
+}
+
+static int create(void **state)
+{
+    return stddev && clgetndev(stddev) <= 16 ? files_create(state) : -1;
+}
+
+int main(void)
+{
+#define CACHED(test) cmocka_unit_test_setup(test, own_cache)
+    const struct CMUnitTest tests[] = {
+        CACHED(words_become_numbers),
+        CACHED(wrong_words_are_told),
+        CACHED(keys_of_other_kinds_are_not_printed),
+        CACHED(later_wins),
+        CACHED(bad_rows_leave_no_trace),
+        CACHED(wants_proper_arguments),
+        CACHED(engines_pass_over_bad_rows),
+        cmocka_unit_test(times_until_it_is_enough),
+    };
+    return cmocka_run_group_tests(tests, create, files_remove);
+}
