@@ -4,7 +4,8 @@
 #   bench/devices.sh BUILD_FOLDER DEVICE NAME [COUNT...]      bench/devices.sh build H200 nvidia-h200-x4 1 2 4
 #
 # All counts of a case run one after the other, so that their ratios are of the same minutes. It takes about three
-# minutes for 1 2 4 on H200s. Close other programs first.
+# minutes for 1 2 4 on H200s. Close other programs first. COMMIT=... in the environment names what was built, where the
+# folder is not a clone.
 # SPDX-License-Identifier: MIT
 set -eu
 build=$1 device=$2 name=$3
@@ -33,4 +34,4 @@ full=$(sed -n 's/.*device="\([^"]*\)".*/\1/p' "$lines" | head -n 1)
 most=$(for count in $counts; do echo "$count"; done | sort -n | tail -n 1)
 mkdir -p "$here/results"
 awk -f "$here/results.awk" -v device="$most x ${full:-$device}" -v date="$(date -u +%Y-%m-%d)" \
-    -v commit="$(cd "$here" && git describe --always --dirty 2> /dev/null || echo unknown)" "$lines" > "$here/results/$name.json"
+    -v commit="${COMMIT:-$(cd "$here" && git describe --always --dirty 2> /dev/null || echo unknown)}" "$lines" > "$here/results/$name.json"
