@@ -76,7 +76,8 @@ endfunction()
 # ---- The layer. A loader from elsewhere may come without OpenCL.pc; then its path is written out.
 get_property(modules GLOBAL PROPERTY STDCL_MODULES) # such as JANSSON, which pkg-config calls jansson
 list(TRANSFORM modules PREPEND PkgConfig:: OUTPUT_VARIABLE libs)
-stdcl_install_library(stdcl FROM stdcl_objects
+get_property(rooms GLOBAL PROPERTY STDCL_ROOMS)
+stdcl_install_library(stdcl FROM ${rooms}
   EXPORTS "cl[a-z]*" "ocl[a-z]*" "stdcl*" LIBS OpenCL::OpenCL Threads::Threads PRIVATE ${libs} m)
 # Not "Requires.private" for these: only static linking needs their development files.
 set(flags -pthread -lm)

@@ -219,7 +219,6 @@ static void device_close(struct device *d)
         event_lists_free(d);
         clReleaseCommandQueue(d->queue);
     }
-    timing_sample_end(d);
     if (d->context)
         clReleaseContext(d->context);
     pthread_mutex_destroy(&d->lock);
@@ -247,7 +246,7 @@ static cl_int device_open(struct device *d, cl_device_id id)
     return err;
 }
 
-CLCONTEXT *context_open(const cl_device_id *devices, size_t ndev, bool profiled)
+CLCONTEXT *context_unobserved(const cl_device_id *devices, size_t ndev)
 {
     if (!devices || ndev == 0)
         return (void)fail(EINVAL, 0, "clcontext_create_from: the list of devices is empty"), NULL;
@@ -270,16 +269,17 @@ CLCONTEXT *context_open(const cl_device_id *devices, size_t ndev, bool profiled)
             return NULL;
         }
     }
-    if (profiled && clprofile(cp, 1) != 0) {
-        clcontext_destroy(cp);
-        return NULL;
-    }
     return cp;
 }
 
 STDCL_API CLCONTEXT *clcontext_create_from(const cl_device_id *devices, size_t ndev)
 {
-    return context_open(devices, ndev, profile_wanted());
+    CLCONTEXT *cp = context_unobserved(devices, ndev);
+    if (cp && core_observer && core_observer->context_begins(cp) != 0) {
+        clcontext_destroy(cp);
+        return NULL;
+    }
+    return cp;
 }
 
 /* Makes a context of candidates; takes over `claims`. */
@@ -339,7 +339,8 @@ STDCL_API int clcontext_destroy(CLCONTEXT *cp)
         return fail(EINVAL, 0, "clcontext_destroy: the standard contexts belong to the library");
     for (cl_uint i = 0; i < cp->ndev; i++)
         device_drain(&cp->dev[i]);
-    profile_free(cp);
+    if (context_observed(cp))
+        core_observer->context_ends(cp);
     memory_free_attached(cp);
     while (cp->programs)
         clclose(cp, cp->programs);
@@ -446,13 +447,19 @@ struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call)
     return &cp->dev[dev];
 }
 
-STDCL_API cl_uint clgetndev(CLCONTEXT *cp) { return cp ? cp->ndev : 0; }
-
-STDCL_API cl_device_id clgetdevice(CLCONTEXT *cp, cl_uint dev)
+cl_device_id device_id(CLCONTEXT *cp, cl_uint dev, const char *call)
 {
-    struct device *d = device_of(cp, dev, "clgetdevice");
+    const struct device *d = device_of(cp, dev, call);
     return d ? d->id : NULL;
 }
+
+cl_device_type device_type(const CLCONTEXT *cp, cl_uint dev) { return cp->dev[dev].type; }
+
+const char *device_name(const CLCONTEXT *cp, cl_uint dev) { return cp->dev[dev].name; }
+
+STDCL_API cl_uint clgetndev(CLCONTEXT *cp) { return cp ? cp->ndev : 0; }
+
+STDCL_API cl_device_id clgetdevice(CLCONTEXT *cp, cl_uint dev) { return device_id(cp, dev, "clgetdevice"); }
 
 STDCL_API cl_context clgetclcontext(CLCONTEXT *cp, cl_uint dev)
 {

@@ -29,8 +29,7 @@ static cl_int status_of(cl_event ev)
  * the caller was given one at the start. */
 static void give_up(struct event_record *r, bool hand_over)
 {
-    if (r->note.row)
-        profile_add(&r->note, r->event);
+    command_collected(&r->note, r->event);
     if (!hand_over || r->shared)
         clReleaseEvent(r->event);
     r->event = NULL;
@@ -149,8 +148,8 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struc
     }
     cl_int err = clWaitForEvents(1, &ev);
     cl_int status = err == CL_SUCCESS ? CL_COMPLETE : status_of(ev);
-    if (err == CL_SUCCESS && note.row)
-        profile_add(&note, ev);
+    if (err == CL_SUCCESS)
+        command_collected(&note, ev);
     if (err == CL_SUCCESS && (flags & CL_EVENT_NORELEASE))
         return ev;
     clReleaseEvent(ev);
@@ -294,8 +293,8 @@ void device_harvest(struct device *d)
     for (int kind = 0; kind < EVENT_KINDS; kind++)
         for (size_t i = d->events[kind].first; i < d->events[kind].end; i++) {
             struct event_record *r = &d->events[kind].record[i];
-            if (!r->event || !r->note.row || profile_add(&r->note, r->event))
-                r->note.row = NULL; /* else it was started meanwhile, and is told when it is collected */
+            if (r->event) /* one that was started meanwhile is told when it is collected */
+                command_collected(&r->note, r->event);
         }
     pthread_mutex_unlock(&d->lock);
 }

@@ -1,59 +1,17 @@
-/* internal.h - what the files of the layer share.
+/* internal.h - what the files of the core share. Other rooms include core.h or observer.h.
  *
  * Locks, in the order in which they may be taken: a context's, a program's, a kernel's, the kernel table's, the
  * memory table's, an allocation's, a device's. None is held while waiting for a device.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_INTERNAL_H
 #define STDCL_INTERNAL_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* asprintf, memmem, dladdr; this file is included first */
-#endif
-#include "stdcl.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-#define STDCL_API __attribute__((visibility("default")))
-#define CL_FAILED ((cl_event)(intptr_t)-1)
-
-/* ---- error.c ---- */
-
-/* Records a failure of the calling thread: clerrno = code, oclerrno = ocl, the sentence. Returns -1. */
-__attribute__((format(printf, 3, 4))) int fail(int code, cl_int ocl, const char *format, ...);
-
-/* The calling thread's last sentence, "" at first; unlike clerror it may be asked again. */
-const char *clerror_text(void);
-
-/* The errno value that stands for an OpenCL code. */
-int errno_of(cl_int ocl);
-
-/* The calling thread's last failure. */
-struct failure {
-    int code;
-    cl_int ocl;
-    bool unread; /* not yet told by clerror */
-    char *text;
-};
-
-/* Around calls of our own that may fail without that being an error: afterwards the thread's last failure is what
- * it was before. */
-void failure_set_aside(struct failure *before);
-void failure_restore(const struct failure *before);
+#include "core/observer.h"
 
 /* ---- event.c: the commands of a device that have not been collected. ---- */
 
 enum event_kind { KERNEL_EVENT, MEMORY_EVENT, EVENT_KINDS };
-
-/* What the profile is to learn of a command: NULL row = nothing. */
-struct note {
-    struct profile_row *row;
-    double flops, bytes;
-    struct stratum *stratum; /* of the row; NULL where every command is timed */
-    bool timed;
-};
 
 struct event_record {
     cl_event event; /* NULL once clwaitev has taken it out of the middle */
@@ -76,7 +34,6 @@ struct device {
     cl_device_type type;
     cl_context context;
     cl_command_queue queue;
-    cl_command_queue beside; /* while a sample is timed: the queue that takes time stamps; else NULL */
     size_t start_align; /* a buffer may start at multiples of this, bytes */
     cl_ulong memory, local_memory; /* bytes */
     char name[128];
@@ -90,15 +47,12 @@ struct stdcl_context {
     cl_uint ndev;
     struct device *dev;
     bool standard;
-    struct profile *_Atomic profile; /* NULL when it was never on */
+    void *_Atomic observed; /* the observer's place; NULL: this context is not observed */
     int *claims; /* descriptors that hold the locks of claimed devices, ndev of them or NULL */
     pthread_mutex_t lock; /* guards what follows */
     struct program *programs; /* newest first */
     struct program *embedded; /* opened by clexec */
 };
-
-/* clcontext_create_from, with or without a profile whatever the environment says. */
-CLCONTEXT *context_open(const cl_device_id *devices, size_t ndev, bool profiled);
 
 /* The device, or NULL with EINVAL and a message that names `call`. */
 struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
@@ -110,48 +64,23 @@ struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
 cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note, int flags,
                       const char *call);
 
-/* Tells the profile of all commands of a device that are complete. */
+/* Tells the observer of all commands of a device that are complete. */
 void device_harvest(struct device *d);
 
 /* Waits for all commands of a device. */
 void device_drain(struct device *d);
 void event_lists_free(struct device *d);
 
-/* ---- profile.c ---- */
+/* ---- observer.c ---- */
 
-enum transfer_kind { HOST_TO_DEVICE, DEVICE_TO_HOST, COPY_ON_DEVICE, TRANSFER_KINDS };
+/* The queue that a command goes to, and the observer's note about it, which is {0} before. */
+cl_command_queue command_queue(const struct command *c, struct note *note);
 
-/* Whether the environment asks for profiles; whether a context's is on. */
-bool profile_wanted(void);
-bool profile_is_on(const CLCONTEXT *cp);
+/* The command is enqueued. */
+void command_started(const struct command *c, struct note *note, cl_event ev);
 
-/* The line of a kernel or transfer on a device, made if need be; NULL when profiling is off. */
-struct profile_row *profile_row_of(CLCONTEXT *cp, cl_uint dev, int precision, const char *name);
-struct profile_row *profile_transfer_row(CLCONTEXT *cp, cl_uint dev, enum transfer_kind direction);
-
-/* Adds a command to its line; false when it is not complete yet. */
-bool profile_add(const struct note *note, cl_event ev);
-
-/* Adds a command that is not timed. */
-void profile_count(const struct note *note);
-
-/* A kernel's work was told, so that reports will ask for the devices' peaks. */
-void profile_told(CLCONTEXT *cp);
-
-/* Prints what the environment asked for, and forgets all. */
-void profile_free(CLCONTEXT *cp);
-
-/* ---- sample.c ---- */
-
-/* Decides whether a command that is about to be started is timed; `work` says how large it is. */
-void timing_choose(struct note *note, double work);
-
-/* Around the start of every command: the queue that it goes to, and its event, or NULL if it failed. */
-cl_command_queue timing_begin(const struct device *d, struct note *note);
-void timing_end(const struct device *d, struct note *note, cl_event ev);
-
-/* Every command of a device is timed again, or none. */
-void timing_sample_end(struct device *d);
+/* Its event was found complete, or is about to be given up. Told once. */
+void command_collected(struct note *note, cl_event ev);
 
 /* ---- memory.c ---- */
 
@@ -264,9 +193,7 @@ struct kernel {
     struct arg *args;
     struct binding **bound; /* [device][argument] */
     uint64_t versions;
-    double flops, bytes; /* of a launch, as told by clprofile_work */
-    int precision;
-    struct profile_row **row; /* one a device, NULL until profiled */
+    void *place; /* the observer's */
 };
 
 /* ---- argcheck.c ---- */

@@ -7,8 +7,6 @@
  */
 #include "core/internal.h"
 
-#include <math.h>
-
 /* ---- The table from handle to kernel: open addressing, linear probing. ---- */
 
 static struct {
@@ -70,7 +68,7 @@ void kernel_remove(struct kernel *k)
     pthread_rwlock_unlock(&table.lock);
 }
 
-static struct kernel *kernel_of(cl_kernel handle, const char *call)
+struct kernel *kernel_of(cl_kernel handle, const char *call)
 {
     struct kernel *k = NULL;
     pthread_rwlock_rdlock(&table.lock);
@@ -97,7 +95,8 @@ void kernel_free(struct kernel *k)
     pthread_mutex_destroy(&k->lock);
     free(k->on_device);
     free(k->bound);
-    free(k->row);
+    if (k->place)
+        core_observer->kernel_ends(k->place);
     free(k->args);
     free(k->parameters);
     free(k->name);
@@ -382,8 +381,16 @@ static int check_local_memory(const struct kernel *k, const struct device *d)
                 "%s has %llu", k->name, sum, d->name, (unsigned long long)d->local_memory);
 }
 
+static double items_of(const clndrange_t *ndr)
+{
+    double items = 1;
+    for (size_t i = 0; i < ndr->dim; i++)
+        items *= (double)ndr->gtid[i];
+    return items;
+}
+
 /* Binds and enqueues; the kernel's lock is held. Returns the event, or NULL after fail(). */
-static cl_event enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, struct note *note)
+static cl_event enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags, struct note *note)
 {
     struct device *d = &k->program->cp->dev[dev];
     size_t local[3];
@@ -392,13 +399,14 @@ static cl_event enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t 
         return NULL;
     for (size_t i = 0; i < ndr->dim; i++)
         local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;
-    cl_int err = clEnqueueNDRangeKernel(timing_begin(d, note), k->on_device[dev], (cl_uint)ndr->dim,
+    const struct command c = {k->program->cp, dev, KERNEL_LAUNCH, k, items_of(ndr), flags & CL_EVENT_UNCOUNTED};
+    cl_int err = clEnqueueNDRangeKernel(command_queue(&c, note), k->on_device[dev], (cl_uint)ndr->dim,
                                         ndr->gtid_offset, ndr->gtid, ndr->ltid[0] ? local : NULL, 0, NULL, &ev);
-    timing_end(d, note, err == CL_SUCCESS ? ev : NULL);
     if (err != CL_SUCCESS) {
         launch_failed(k, d, k->on_device[dev], ndr, err);
         return NULL;
     }
+    command_started(&c, note, ev);
     for (cl_uint i = 0; i < k->nargs; i++)
         if (k->args[i].kind == ARG_GLOBAL && k->bound[dev][i].memory)
             memory_touched(k->bound[dev][i].memory, dev);
@@ -427,22 +435,6 @@ static int record_args(struct kernel *k, cl_uint nargs, const struct stdcl_arg *
     return status;
 }
 
-/* The kernel's lock is held, so that the row is looked up once. */
-static struct note profile_note(struct kernel *k, cl_uint dev, const clndrange_t *ndr)
-{
-    CLCONTEXT *cp = k->program->cp;
-    double items = 1;
-    if (!profile_is_on(cp))
-        return (struct note){0};
-    if (!k->row[dev])
-        k->row[dev] = profile_row_of(cp, dev, k->precision, k->name);
-    for (size_t i = 0; i < ndr->dim; i++)
-        items *= (double)ndr->gtid[i];
-    struct note note = {.row = k->row[dev], .flops = k->flops, .bytes = k->bytes};
-    timing_choose(&note, k->flops > 0 ? k->flops : k->bytes > 0 ? k->bytes : items);
-    return note;
-}
-
 /* args NULL: start with the arguments as they are. */
 static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags,
                        cl_uint nargs, const struct stdcl_arg *args, const char *call)
@@ -456,11 +448,8 @@ static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrang
     struct note note = {0};
     cl_event ev = NULL;
     pthread_mutex_lock(&k->lock);
-    if (!args || record_args(k, nargs, args) == 0) {
-        if (!(flags & CL_EVENT_UNCOUNTED) && atomic_load_explicit(&cp->profile, memory_order_relaxed))
-            note = profile_note(k, dev, ndr);
-        ev = enqueue_kernel(k, dev, ndr, &note);
-    }
+    if (!args || record_args(k, nargs, args) == 0)
+        ev = enqueue_kernel(k, dev, ndr, flags, &note);
     pthread_mutex_unlock(&k->lock);
     return ev ? event_finish(d, KERNEL_EVENT, ev, note, flags, call) : CL_FAILED;
 }
@@ -474,24 +463,4 @@ STDCL_API cl_event clforkv(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_
                            cl_uint nargs, const struct stdcl_arg *args)
 {
     return launch(cp, dev, krn, ndr, flags, nargs, args, "clforka");
-}
-
-STDCL_API int clprofile_work(cl_kernel krn, double flops, double bytes, int precision)
-{
-    struct kernel *k = kernel_of(krn, "clprofile_work");
-    if (!k)
-        return -1;
-    if (!(flops >= 0 && flops < HUGE_VAL) || !(bytes >= 0 && bytes < HUGE_VAL) ||
-        (precision != CLPROF_SINGLE && precision != CLPROF_DOUBLE))
-        return fail(EINVAL, 0, "clprofile_work: kernel %s: %g operations and %g bytes of precision %d are no work",
-                    k->name, flops, bytes, precision);
-    profile_told(k->program->cp);
-    pthread_mutex_lock(&k->lock);
-    if (precision != k->precision)
-        memset(k->row, 0, k->program->cp->ndev * sizeof(*k->row));
-    k->flops = flops;
-    k->bytes = bytes;
-    k->precision = precision;
-    pthread_mutex_unlock(&k->lock);
-    return 0;
 }

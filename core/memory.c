@@ -290,7 +290,7 @@ static void pin(struct memory *m, struct device *d)
         cl_int err;
         m->pin = clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, m->size, m->base, &err);
         m->pin_queue = d->queue;
-        clRetainCommandQueue(d->queue); /* clprofile may replace it */
+        clRetainCommandQueue(d->queue); /* the observer may replace it */
         if (m->pin && clEnqueueMapBuffer(d->queue, m->pin, CL_TRUE, CL_MAP_READ, 0, m->size, 0, NULL,
                                          NULL, &err) == NULL) {
             clReleaseMemObject(m->pin);
@@ -542,20 +542,21 @@ static cl_event transfer_run(struct transfer *t, int flags, const char *call)
     _Atomic bool *current = t->to_device ? &t->m->device_current[t->dev] : &t->m->host_current;
     bool whole = t->offset == 0 && t->size == t->m->size;
     bool skip = t->size == 0 || host_is_buffer(t->m, t->d) || ((flags & CL_MEM_NOFORCE) && atomic_load(current));
-    struct note note = {
-        .row = profile_transfer_row(t->m->cp, t->dev, t->to_device ? HOST_TO_DEVICE : DEVICE_TO_HOST),
-        .bytes = skip ? 0 : (double)t->size};
+    const struct command c = {.cp = t->m->cp,
+                              .dev = t->dev,
+                              .kind = t->to_device ? HOST_TO_DEVICE : DEVICE_TO_HOST,
+                              .size = skip ? 0 : (double)t->size};
+    struct note note = {0};
     cl_event ev = NULL;
     if (!skip && !(t->m->flags & CL_MEM_IMAGE2D))
         pin(t->m, t->d);
-    timing_choose(&note, note.bytes);
-    cl_int err = enqueue_transfer(timing_begin(t->d, &note), t, skip, &ev);
-    timing_end(t->d, &note, err == CL_SUCCESS ? ev : NULL);
+    cl_int err = enqueue_transfer(command_queue(&c, &note), t, skip, &ev);
     if (err != CL_SUCCESS) {
         fail(errno_of(err), err, "%s: %zu bytes %s %s", call, t->size, t->to_device ? "to" : "from",
              t->d->name);
         return CL_FAILED;
     }
+    command_started(&c, &note, ev);
     if (whole)
         atomic_store(current, true);
     atomic_store_explicit(&t->m->last_device, (int)t->dev, memory_order_relaxed);
@@ -626,13 +627,13 @@ STDCL_API cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int
     cl_mem to = from ? memory_buffer(t, dev, 0, "clmcopy") : NULL;
     if (!to)
         return CL_FAILED;
-    struct note note = {.row = profile_transfer_row(cp, dev, COPY_ON_DEVICE), .bytes = 2 * (double)s->size};
+    const struct command c = {.cp = cp, .dev = dev, .kind = COPY_ON_DEVICE, .size = (double)s->size};
+    struct note note = {0};
     cl_event ev = NULL;
-    timing_choose(&note, note.bytes);
-    cl_int err = enqueue_copy(timing_begin(d, &note), s, from, t, to, &ev);
-    timing_end(d, &note, err == CL_SUCCESS ? ev : NULL);
+    cl_int err = enqueue_copy(command_queue(&c, &note), s, from, t, to, &ev);
     if (err != CL_SUCCESS)
         return (void)fail(errno_of(err), err, "clmcopy: %zu bytes on %s", s->size, d->name), CL_FAILED;
+    command_started(&c, &note, ev);
     memory_touched(t, dev);
     return event_finish(d, MEMORY_EVENT, ev, note, flags, "clmcopy");
 }

@@ -3,8 +3,8 @@
  * A program is one or more parts (translation units), each built for every device of its context. Sources
  * start with a #line directive, so that a compiler's messages name the file and line that the user wrote.
  */
+#include "core/internal.h"
 #include "core/outfile.h"
-#include "template/template.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -325,6 +325,23 @@ void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size,
     return program_open(p, ok, flags, call);
 }
 
+static bool is_generated(const char *name)
+{
+    return core_generator && core_generator->knows(name);
+}
+
+/* As open_bytes, of what may have to be generated first. */
+static void *open_source(CLCONTEXT *cp, const char *name, const char *data, size_t size, const char *options, int flags,
+                         const char *call)
+{
+    if (!is_generated(name))
+        return open_bytes(cp, name, data, size, options, flags, call);
+    char *source = core_generator->generate(name, data, size);
+    void *handle = source ? open_bytes(cp, name, source, strlen(source), options, flags, call) : NULL;
+    free(source);
+    return handle;
+}
+
 char *read_file(const char *file, size_t *size, const char *call)
 {
     struct stat st;
@@ -384,14 +401,14 @@ static void *open_embedded(CLCONTEXT *cp, int flags, const char *call)
     bool ok = true;
     for (struct stdcl_embedded *e = first; p->nparts < n && ok; e = e->next) {
         const char *source = (const char *)e->data;
-        char *expanded = NULL;
-        if (template_name(e->name) && !(expanded = stdcl_template_expand(e->name, source, e->size, NULL))) {
+        char *generated = NULL;
+        if (is_generated(e->name) && !(generated = core_generator->generate(e->name, source, e->size))) {
             program_free(p);
             return NULL;
         }
-        ok = part_of_source(&p->part[p->nparts++], e->name, "", expanded ? expanded : source,
-                            expanded ? strlen(expanded) : e->size, cp->ndev);
-        free(expanded);
+        ok = part_of_source(&p->part[p->nparts++], e->name, "", generated ? generated : source,
+                            generated ? strlen(generated) : e->size, cp->ndev);
+        free(generated);
     }
     return program_open(p, ok, flags, call);
 }
@@ -403,10 +420,8 @@ STDCL_API void *clopen(CLCONTEXT *cp, const char *file, int flags)
     size_t size;
     if (!file)
         return open_embedded(cp, flags, "clopen");
-    if (template_name(file))
-        return clopent(cp, file, flags, NULL);
     char *data = read_file(file, &size, "clopen");
-    void *handle = data ? open_bytes(cp, file, data, size, NULL, flags, "clopen") : NULL;
+    void *handle = data ? open_source(cp, file, data, size, NULL, flags, "clopen") : NULL;
     free(data);
     return handle;
 }
@@ -453,12 +468,10 @@ STDCL_API void *clopen_named(CLCONTEXT *cp, const char *name, const char *source
     char path[4096];
     if (!name || !source)
         return (void)fail(EINVAL, 0, "clopen_named: the name or the source is NULL"), NULL;
-    if (template_name(name))
-        return clopen_template(cp, name, source, size, options, flags, NULL);
     if (!kernel_override(name, path, sizeof path))
-        return open_bytes(cp, name, source, size, options, flags, "clopen_named");
+        return open_source(cp, name, source, size, options, flags, "clopen_named");
     char *data = read_file(path, &size, "clopen_named");
-    void *handle = data ? open_bytes(cp, path, data, size, options, flags, "clopen_named") : NULL;
+    void *handle = data ? open_source(cp, path, data, size, options, flags, "clopen_named") : NULL;
     free(data);
     return handle;
 }
@@ -585,8 +598,7 @@ static bool kernel_allocate(struct kernel *k, const char *name, cl_uint ndev)
     k->name = strdup(name);
     k->on_device = calloc(ndev, sizeof(*k->on_device));
     k->bound = calloc(ndev, sizeof *k->bound);
-    k->row = calloc(ndev, sizeof(*k->row));
-    return k->name && k->on_device && k->bound && k->row;
+    return k->name && k->on_device && k->bound;
 }
 
 static cl_int kernel_create(struct kernel *k, const struct part *part, cl_uint ndev)

@@ -19,6 +19,7 @@ struct bench {
     CLCONTEXT *cp;
     bool gpu;
     cl_uint units;
+    cl_ulong memory; /* bytes */
 };
 
 /* The elements that a device computes at once: one a work-item on a GPU; on a CPU a SIMD register, of
@@ -35,7 +36,7 @@ static struct vector vector_of(const struct bench *b, bool doubles)
     cl_uint width = 1;
     if (b->gpu)
         return v;
-    clGetDeviceInfo(b->cp->dev[0].id,
+    clGetDeviceInfo(clgetdevice(b->cp, 0),
                     doubles ? CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE : CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT,
                     sizeof width, &width, NULL);
     while (2 * v.width <= width && v.width < MAX_WIDTH)
@@ -108,7 +109,7 @@ static double measure_copy(const struct bench *b)
     double t = -1, moved = 0;
     v.width = b->gpu ? 4 : v.width;
     cl_kernel k = open_kernel(b, "copy", &v);
-    while (bytes > b->cp->dev[0].memory / 8)
+    while (bytes > b->memory / 8)
         bytes /= 2;
     void *from = clmalloc(b->cp, bytes, CL_MEM_DEVONLY), *to = clmalloc(b->cp, bytes, CL_MEM_DEVONLY);
     if (k && from && to) {
@@ -126,16 +127,17 @@ static double measure_copy(const struct bench *b)
     return t > 0 ? moved / t : 0;
 }
 
-static int measure(const struct device *d, struct clpeak_info *peak)
+static int measure(cl_device_id id, struct clpeak_info *peak)
 {
     cl_uint doubles = 0;
-    struct bench b = {.gpu = !(d->type & CL_DEVICE_TYPE_CPU), .units = 1};
+    struct bench b = {.cp = context_unobserved(&id, 1), .units = 1};
     memset(peak, 0, sizeof *peak);
-    b.cp = context_open(&d->id, 1, false);
     if (!b.cp)
         return -1;
-    clGetDeviceInfo(d->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof b.units, &b.units, NULL);
-    clGetDeviceInfo(d->id, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, sizeof doubles, &doubles, NULL);
+    b.gpu = !(device_type(b.cp, 0) & CL_DEVICE_TYPE_CPU);
+    clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof b.units, &b.units, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof b.memory, &b.memory, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, sizeof doubles, &doubles, NULL);
     peak->flops_single = measure_flops(&b, false);
     peak->flops_double = doubles ? measure_flops(&b, true) : 0;
     peak->bytes_per_s = measure_copy(&b);
@@ -180,22 +182,22 @@ static void remember(cl_device_id id, const struct clpeak_info *peak)
 
 bool peak_known(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak)
 {
-    return find_known(cp->dev[dev].id, peak);
+    return find_known(clgetdevice(cp, dev), peak);
 }
 
 STDCL_API int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak)
 {
-    struct device *d = device_of(cp, dev, "clpeak");
-    if (!d)
+    cl_device_id id = device_id(cp, dev, "clpeak");
+    if (!id)
         return -1;
     if (!peak)
         return fail(EINVAL, 0, "clpeak: the result is NULL");
     int status = 0;
     pthread_mutex_lock(&measuring);
-    if (!find_known(d->id, peak)) {
-        status = measure(d, peak);
+    if (!find_known(id, peak)) {
+        status = measure(id, peak);
         if (status == 0)
-            remember(d->id, peak);
+            remember(id, peak);
     }
     pthread_mutex_unlock(&measuring);
     return status;

@@ -1,8 +1,8 @@
-/* profile.c - where the time went: a line per kernel and per direction of transfers, and a timeline.
+/* profile.c - a context's profile from its beginning to its end, and phases of the host's work.
  *
- * Each command carries a note of the line it belongs to; when its event is collected, its two time stamps
- * are added there and the event is gone, so that memory stays bounded however long a program runs. Device
+ * It is on and off as the program or the environment says, and printed at the end if the environment asked. Device
  * clocks are set against the host's once, when profiling is turned on.
+ * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 
@@ -18,15 +18,6 @@ static struct profile *all_profiles;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t serials;
 static uint64_t time_zero; /* of timelines: when the first profile was made */
-
-/* Waits for all commands of a context and adds them up. */
-void profile_harvest(CLCONTEXT *cp)
-{
-    for (cl_uint i = 0; i < cp->ndev; i++) {
-        device_drain(&cp->dev[i]);
-        device_harvest(&cp->dev[i]);
-    }
-}
 
 /* ---- What the environment asks for, printed once a context ends, or the program. ---- */
 
@@ -65,7 +56,7 @@ static void print_at_end(struct profile *p, bool measure)
 {
     const char *format = wanted_format();
     p->print_at_end = false;
-    profile_harvest(p->cp);
+    context_settle(p->cp);
     if (format && anything_ran(p))
         profile_report(p->cp, stderr,
                        strcmp(format, "csv") == 0    ? CLPROF_CSV
@@ -119,23 +110,15 @@ static void register_print_all(void)
     atexit(print_all);
 }
 
-/* Measures the peaks of a context's devices while that can still be done, if a report at the end will ask
- * for them. */
 void profile_told(CLCONTEXT *cp)
 {
-    const struct profile *p = atomic_load_explicit(&cp->profile, memory_order_acquire);
+    const struct profile *p = context_observed(cp);
     struct clpeak_info peak;
-    for (cl_uint dev = 0; p && p->print_at_end && wanted_format() && dev < cp->ndev; dev++)
+    for (cl_uint dev = 0; p && p->print_at_end && wanted_format() && dev < clgetndev(cp); dev++)
         clpeak(cp, dev, &peak);
 }
 
 /* ---- On and off. ---- */
-
-bool profile_is_on(const CLCONTEXT *cp)
-{
-    const struct profile *p = atomic_load_explicit(&cp->profile, memory_order_acquire);
-    return p && p->on;
-}
 
 static void row_free(struct profile_row *r)
 {
@@ -156,9 +139,23 @@ static void profile_discard(struct profile *p)
     }
     pthread_mutex_destroy(&p->lock);
     timeline_free(p->timeline);
+    for (cl_uint i = 0; p->timed_queue && i < clgetndev(p->cp); i++)
+        timing_sample_end(p, i);
+    free(p->timed_queue);
     free(p->transfer);
     free(p->offset);
     free(p);
+}
+
+static bool profile_allocate(struct profile *p, cl_uint ndev)
+{
+    p->offset = calloc(ndev, sizeof *p->offset);
+    p->timed_queue = calloc(ndev, sizeof(*p->timed_queue));
+    p->transfer = calloc((size_t)ndev * DIRECTIONS, sizeof(*p->transfer));
+    p->timeline = timeline_new(ndev);
+    for (cl_uint i = 0; p->timeline && i < ndev; i++)
+        snprintf(p->timeline->device[i], sizeof p->timeline->device[i], "%s", device_name(p->cp, i));
+    return p->offset && p->timed_queue && p->transfer && p->timeline;
 }
 
 static struct profile *profile_new(CLCONTEXT *cp)
@@ -168,10 +165,7 @@ static struct profile *profile_new(CLCONTEXT *cp)
         return NULL;
     p->cp = cp;
     pthread_mutex_init(&p->lock, NULL);
-    p->offset = calloc(cp->ndev, sizeof *p->offset);
-    p->transfer = calloc((size_t)cp->ndev * TRANSFER_KINDS, sizeof(*p->transfer));
-    p->timeline = timeline_new(cp);
-    if (!p->offset || !p->transfer || !p->timeline) {
+    if (!profile_allocate(p, clgetndev(cp))) {
         profile_discard(p);
         return NULL;
     }
@@ -187,13 +181,13 @@ static struct profile *profile_new(CLCONTEXT *cp)
 
 /* The device's clock at the end of a marker is the host's clock now, to some microseconds: the least of a
  * few differences is the one with the shortest delay in it. */
-static int64_t clock_offset(const struct device *d)
+static int64_t clock_offset(cl_command_queue queue)
 {
     cl_event ev;
     int64_t best = INT64_MAX;
     for (int i = 0; i < 5; i++) {
         cl_ulong end = 0;
-        if (clEnqueueMarkerWithWaitList(d->queue, 0, NULL, &ev) != CL_SUCCESS)
+        if (clEnqueueMarkerWithWaitList(queue, 0, NULL, &ev) != CL_SUCCESS)
             break;
         clWaitForEvents(1, &ev);
         int64_t now = (int64_t)ns_now();
@@ -205,27 +199,24 @@ static int64_t clock_offset(const struct device *d)
     return best == INT64_MAX ? 0 : best;
 }
 
-static int change_queue(struct device *d, cl_command_queue_properties flags)
+static int change_queue(struct profile *p, cl_uint dev, cl_command_queue_properties flags)
 {
     cl_int err;
-    clFinish(d->queue);
-    device_harvest(d);
-    cl_command_queue queue = clCreateCommandQueue(d->context, d->id, flags, &err);
+    cl_command_queue queue = clCreateCommandQueue(clgetclcontext(p->cp, dev), clgetdevice(p->cp, dev), flags, &err);
     if (!queue)
-        return fail(errno_of(err), err, "clprofile: no other queue on %s", d->name);
-    clReleaseCommandQueue(d->queue);
-    d->queue = queue;
-    timing_sample_end(d);
+        return fail(errno_of(err), err, "clprofile: no other queue on %s", device_name(p->cp, dev));
+    clReleaseCommandQueue(device_replace_queue(p->cp, dev, queue));
+    timing_sample_end(p, dev);
     return 0;
 }
 
 static int turn_on(struct profile *p, int period)
 {
-    for (cl_uint i = 0; i < p->cp->ndev; i++) {
-        if (change_queue(&p->cp->dev[i], CL_QUEUE_PROFILING_ENABLE) != 0)
+    for (cl_uint i = 0; i < clgetndev(p->cp); i++) {
+        if (change_queue(p, i, CL_QUEUE_PROFILING_ENABLE) != 0)
             return -1;
-        p->offset[i] = clock_offset(&p->cp->dev[i]);
-        if (period > 1 && timing_sample(&p->cp->dev[i]) != 0)
+        p->offset[i] = clock_offset(clgetqueue(p->cp, i));
+        if (period > 1 && timing_sample(p, i) != 0)
             return -1;
     }
     p->period = period;
@@ -235,8 +226,8 @@ static int turn_on(struct profile *p, int period)
 
 static int turn_off(struct profile *p)
 {
-    for (cl_uint i = 0; i < p->cp->ndev; i++)
-        if (change_queue(&p->cp->dev[i], 0) != 0)
+    for (cl_uint i = 0; i < clgetndev(p->cp); i++)
+        if (change_queue(p, i, 0) != 0)
             return -1;
     p->on = false;
     return 0;
@@ -246,7 +237,7 @@ STDCL_API int clprofile(CLCONTEXT *cp, int on)
 {
     if (!cp)
         return fail(EINVAL, 0, "clprofile: the context is NULL");
-    struct profile *p = atomic_load(&cp->profile);
+    struct profile *p = context_observed(cp);
     const int period = on ? sample_period(cp, on == CLPROF_EVERY || wanted_trace()) : 0;
     if (period < 0)
         return -1;
@@ -254,7 +245,7 @@ STDCL_API int clprofile(CLCONTEXT *cp, int on)
         return 0;
     if (!p && !(p = profile_new(cp)))
         return fail(ENOMEM, 0, "clprofile: no memory on the host");
-    atomic_store_explicit(&cp->profile, p, memory_order_release);
+    context_observe(cp, p);
     if (p->on == (on != 0) && (!on || p->period == period))
         return 0;
     if ((on ? turn_on(p, period) : turn_off(p)) != 0)
@@ -270,10 +261,10 @@ STDCL_API int clprofile_reset(CLCONTEXT *cp)
 {
     if (!cp)
         return fail(EINVAL, 0, "clprofile_reset: the context is NULL");
-    struct profile *p = atomic_load(&cp->profile);
+    struct profile *p = context_observed(cp);
     if (!p)
         return 0;
-    profile_harvest(cp);
+    context_settle(cp);
     pthread_mutex_lock(&p->lock);
     for (struct profile_row *r = p->rows; r; r = r->next) {
         r->count = r->timed = 0;
@@ -290,10 +281,10 @@ STDCL_API int clprofile_reset(CLCONTEXT *cp)
 
 void profile_free(CLCONTEXT *cp)
 {
-    struct profile *p = atomic_load(&cp->profile);
+    struct profile *p = context_observed(cp);
     if (!p)
         return;
-    profile_harvest(cp); /* afterwards no command knows of a line */
+    context_settle(cp); /* afterwards no command knows of a line */
     bool wanted = p->print_at_end;
     if (wanted)
         print_at_end(p, true);
@@ -306,113 +297,8 @@ void profile_free(CLCONTEXT *cp)
     if (wanted)
         keep_timeline(p);
     pthread_mutex_unlock(&all_lock);
-    atomic_store(&cp->profile, NULL);
+    context_observe(cp, NULL);
     profile_discard(p);
-}
-
-/* ---- Gathering. ---- */
-
-/* p->lock is held. */
-static struct profile_row *row_of(struct profile *p, cl_uint dev, int kind, int precision, const char *name)
-{
-    uint32_t number = timeline_name(p->timeline, name);
-    struct profile_row *r = p->rows;
-    while (r && !(r->dev == dev && r->kind == kind && r->precision == precision && r->name == number))
-        r = r->next;
-    if (r || !(r = calloc(1, sizeof *r)))
-        return r;
-    *r = (struct profile_row){
-        .next = p->rows, .profile = p, .dev = dev, .kind = kind, .precision = precision, .name = number};
-    p->rows = r;
-    return r;
-}
-
-struct profile_row *profile_row_of(CLCONTEXT *cp, cl_uint dev, int precision, const char *name)
-{
-    struct profile *p = atomic_load_explicit(&cp->profile, memory_order_acquire);
-    if (!p)
-        return NULL;
-    pthread_mutex_lock(&p->lock);
-    struct profile_row *r = row_of(p, dev, CL_KERNEL_EVENT, precision, name);
-    pthread_mutex_unlock(&p->lock);
-    return r;
-}
-
-struct profile_row *profile_transfer_row(CLCONTEXT *cp, cl_uint dev, enum transfer_kind direction)
-{
-    static const char *const names[TRANSFER_KINDS] = {"host to device", "device to host", "copy on device"};
-    struct profile *p = atomic_load_explicit(&cp->profile, memory_order_acquire);
-    if (!p || !p->on)
-        return NULL;
-    pthread_mutex_lock(&p->lock);
-    struct profile_row **r = &p->transfer[dev * TRANSFER_KINDS + direction];
-    if (!*r)
-        *r = row_of(p, dev, CL_MEM_EVENT, CLPROF_SINGLE, names[direction]);
-    pthread_mutex_unlock(&p->lock);
-    return *r;
-}
-
-/* The time stamps of a command; an OpenCL error where it has none. */
-static cl_int stamps(cl_event ev, cl_ulong *start, cl_ulong *end)
-{
-    cl_int err = clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_END, sizeof *end, end, NULL);
-    if (err == CL_SUCCESS)
-        err = clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_START, sizeof *start, start, NULL);
-    return err == CL_SUCCESS && *end == 0 ? CL_PROFILING_INFO_NOT_AVAILABLE : err;
-}
-
-/* p->lock is held. */
-static void count_command(struct profile_row *r, const struct note *note)
-{
-    r->count++;
-    r->flops += note->flops;
-    r->bytes += note->bytes;
-}
-
-void profile_count(const struct note *note)
-{
-    struct profile *p = note->row->profile;
-    pthread_mutex_lock(&p->lock);
-    count_command(note->row, note);
-    if (note->stratum)
-        note->stratum->untimed++;
-    pthread_mutex_unlock(&p->lock);
-}
-
-static void add_time(const struct note *note, cl_ulong start, cl_ulong end)
-{
-    struct profile_row *r = note->row;
-    struct profile *p = r->profile;
-    uint64_t t = end > start ? end - start : 0, host_start = start + (uint64_t)p->offset[r->dev];
-    pthread_mutex_lock(&p->lock);
-    r->minimum = r->timed && r->minimum < t ? r->minimum : t;
-    r->maximum = r->maximum > t ? r->maximum : t;
-    r->total += t;
-    r->timed++;
-    count_command(r, note);
-    if (note->stratum)
-        stratum_add(note->stratum, t);
-    timeline_add(&p->timeline->commands, MAX_SPANS,
-                 (struct span){host_start, host_start + t, r->name, 2 * r->dev + (r->kind == CL_MEM_EVENT)});
-    pthread_mutex_unlock(&p->lock);
-}
-
-/* A command that failed is not counted, one without time stamps is. */
-bool profile_add(const struct note *note, cl_event ev)
-{
-    cl_ulong start = 0, end = 0;
-    cl_int err = stamps(ev, &start, &end), status = CL_COMPLETE;
-    if (err == CL_PROFILING_INFO_NOT_AVAILABLE) {
-        clGetEventInfo(ev, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-        if (status > CL_COMPLETE)
-            return false;
-        err = stamps(ev, &start, &end); /* it may have become complete in between */
-    }
-    if (err == CL_SUCCESS)
-        add_time(note, start, end);
-    else if (err == CL_PROFILING_INFO_NOT_AVAILABLE && status == CL_COMPLETE)
-        profile_count(note);
-    return true;
 }
 
 /* ---- Host phases. ---- */
@@ -428,7 +314,7 @@ static _Atomic uint32_t threads;
 
 STDCL_API void clprofile_begin(CLCONTEXT *cp, const char *name)
 {
-    struct profile *p = cp && name ? atomic_load_explicit(&cp->profile, memory_order_acquire) : NULL;
+    struct profile *p = cp && name ? context_observed(cp) : NULL;
     int level = depth++;
     if (level >= MAX_DEPTH)
         return;
@@ -468,12 +354,12 @@ STDCL_API void clprofile_end(CLCONTEXT *cp)
 /* The profile is locked while it is written, so that what is being told cannot move. */
 STDCL_API int clprofile_trace(CLCONTEXT *cp, const char *file)
 {
-    struct profile *p = cp ? atomic_load(&cp->profile) : NULL;
+    struct profile *p = cp ? context_observed(cp) : NULL;
     if (!file)
         return fail(EINVAL, 0, "clprofile_trace: the file name is NULL");
     if (!p)
         return fail(EINVAL, 0, "clprofile_trace: profiling was never on; call clprofile(cp, 1) first");
-    profile_harvest(cp);
+    context_settle(cp);
     pthread_mutex_lock(&p->lock);
     int status = timeline_write(p->timeline, time_zero, file);
     pthread_mutex_unlock(&p->lock);

@@ -1,14 +1,10 @@
 /* profile.h - what the files of the profile share.
- *
- *   profile.c          on and off, gathering, phases of the host's work
- *   sample.c           which commands are timed
- *   profile_report.c   lines as data, as a table, as CSV, as JSON
- *   timeline.c         spans, kept up to a limit, and the trace file made of them
+ * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_PROFILE_H
 #define STDCL_PROFILE_H
 
-#include "core/internal.h"
+#include "core/observer.h"
 
 /* ---- timeline.c ---- */
 
@@ -38,8 +34,9 @@ struct timeline {
     uint32_t names;
 };
 
-/* NULL when there is no memory. The timelines are not locked: their owner is. */
-struct timeline *timeline_new(const CLCONTEXT *cp);
+/* Of devices whose names are still to be filled in. NULL when there is no memory. The timelines are not locked:
+ * their owner is. */
+struct timeline *timeline_new(cl_uint ndev);
 void timeline_free(struct timeline *t);
 
 /* The number of a name, which is copied. */
@@ -81,6 +78,8 @@ struct profile_row {
     struct stratum *strata;
 };
 
+enum { DIRECTIONS = 3 }; /* of transfers: HOST_TO_DEVICE and the kinds of commands behind it */
+
 struct profile {
     struct profile *next; /* of all profiles of the process, oldest first */
     uint64_t serial;      /* no two profiles of a process share it */
@@ -89,23 +88,41 @@ struct profile {
     bool print_at_end;    /* the environment asked */
     int period;           /* of how many commands one is timed */
     int64_t *offset;      /* host clock minus device clock, ns, per device */
+    cl_command_queue *timed_queue; /* per device, the queue that takes time stamps while its own does not; or NULL */
     pthread_mutex_t lock; /* guards what follows */
     uint32_t random;
     struct profile_row *rows;
-    struct profile_row **transfer; /* [device * TRANSFER_KINDS + direction] */
+    struct profile_row **transfer; /* [device * DIRECTIONS + direction] */
     struct timeline *timeline;
 };
 
-/* Waits for all commands of a context and adds them up. */
-void profile_harvest(CLCONTEXT *cp);
+/* Whether the environment asks for profiles. */
+bool profile_wanted(void);
+
+/* Measures the peaks of a context's devices while that can still be done, if a report at the end will ask for
+ * them. */
+void profile_told(CLCONTEXT *cp);
+
+/* Prints what the environment asked for, and forgets all. */
+void profile_free(CLCONTEXT *cp);
+
 
 /* ---- sample.c ---- */
 
 /* 1: every command is timed. -1 after fail(): the environment asks for what makes no sense. */
-int sample_period(const CLCONTEXT *cp, bool every);
+int sample_period(CLCONTEXT *cp, bool every);
 
-/* From here on a device, whose queue is new and takes time stamps, times single commands only. */
-int timing_sample(struct device *d);
+/* From here on a device, whose queue is new and takes time stamps, times single commands only; or, as before, every
+ * one or none. */
+int timing_sample(struct profile *p, cl_uint dev);
+void timing_sample_end(struct profile *p, cl_uint dev);
+
+/* Decides whether a command that is about to be started is timed; `work` says how large it is. */
+void timing_choose(struct note *note, double work);
+
+/* Around the start of a command: the queue that it goes to, and its event. */
+cl_command_queue timing_begin(const struct profile *p, const struct command *c, struct note *note);
+void timing_end(const struct profile *p, const struct command *c, const struct note *note, cl_event ev);
 
 /* ns: a command of this size, on average; all commands of a line. */
 double stratum_mean(const struct stratum *s);

@@ -79,10 +79,10 @@ static bool copy_rows(const struct profile *p, struct report *report, int **prec
 /* The caller frees report->row. */
 static int collect(CLCONTEXT *cp, struct report *report, bool measure)
 {
-    struct profile *p = atomic_load(&cp->profile);
+    struct profile *p = context_observed(cp);
     int *precision = NULL;
     memset(report, 0, sizeof *report);
-    profile_harvest(cp);
+    context_settle(cp);
     pthread_mutex_lock(&p->lock);
     bool ok = copy_rows(p, report, &precision);
     pthread_mutex_unlock(&p->lock);
@@ -100,7 +100,7 @@ static int collect(CLCONTEXT *cp, struct report *report, bool measure)
 STDCL_API size_t clprofile_rows(CLCONTEXT *cp, struct clprofile_row *rows, size_t room)
 {
     struct report report;
-    if (!cp || !atomic_load(&cp->profile) || collect(cp, &report, true) != 0)
+    if (!cp || !context_observed(cp) || collect(cp, &report, true) != 0)
         return 0;
     for (size_t i = 0; i < report.count && i < room && rows; i++)
         rows[i] = report.row[i];
@@ -170,11 +170,11 @@ static void print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
         timed = timed || report->row[i].timed < report->row[i].count;
     for (size_t i = 0; i < report->count; i++)
         width = (int)strlen(report->row[i].name) > width ? (int)strlen(report->row[i].name) : width;
-    for (cl_uint dev = 0; dev < cp->ndev; dev++) {
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         double total = device_total(report, dev);
         if (total <= 0)
             continue;
-        fprintf(fp, "device %u: %s, %.3f ms\n", dev, cp->dev[dev].name, 1e3 * total);
+        fprintf(fp, "device %u: %s, %.3f ms\n", dev, device_name(cp, dev), 1e3 * total);
         fprintf(fp, "  %-*s %9s%s %11s %10s %10s %10s %6s %8s %8s %6s\n", width, "kernel or transfer",
                 "count", timed ? "     timed" : "", "total ms", "mean us", "min us", "max us", "share",
                 "GB/s", "TFLOP/s", "peak");
@@ -186,7 +186,7 @@ static void print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
         fputs("(of many short commands some are timed; the others are taken to be like them)\n", fp);
     if (report->count == 0)
         fputs("nothing ran while profiling was on\n", fp);
-    if (cp->ndev > 1 && report->busy > 0)
+    if (clgetndev(cp) > 1 && report->busy > 0)
         print_overlap(fp, report);
 }
 
@@ -213,7 +213,7 @@ static void print_csv(FILE *fp, CLCONTEXT *cp, const struct report *report)
     for (size_t i = 0; i < report->count; i++) {
         const struct clprofile_row *r = &report->row[i];
         fprintf(fp, "%u,", r->device);
-        print_field(fp, cp->dev[r->device].name);
+        print_field(fp, device_name(cp, r->device));
         fprintf(fp, ",%s,", kind_of(r));
         print_field(fp, r->name);
         fprintf(fp, ",%zu,%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.17g,%.6g,%.17g,%.6g,%.4g\n", r->count, r->timed,
@@ -242,13 +242,13 @@ static json_t *json_device(CLCONTEXT *cp, cl_uint dev, const struct report *repo
     for (size_t i = 0; i < report->count; i++)
         if (report->row[i].device == dev)
             json_array_append_new(rows, json_row(&report->row[i], total));
-    return json_pack("{s:s, s:f, s:o}", "device", cp->dev[dev].name, "total_s", total, "rows", rows);
+    return json_pack("{s:s, s:f, s:o}", "device", device_name(cp, dev), "total_s", total, "rows", rows);
 }
 
 static void print_json(FILE *fp, CLCONTEXT *cp, const struct report *report)
 {
     json_t *devices = json_array();
-    for (cl_uint dev = 0; dev < cp->ndev; dev++)
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++)
         json_array_append_new(devices, json_device(cp, dev, report));
     json_t *root =
         json_pack("{s:o, s:f, s:f, s:I}", "devices", devices, "busy_s", 1e-9 * (double)report->busy,
@@ -293,7 +293,7 @@ STDCL_API int clprofile_report(CLCONTEXT *cp, FILE *fp, int format)
         return fail(EINVAL, 0, "clprofile_report: the context or the file is NULL");
     if (format != CLPROF_TABLE && format != CLPROF_CSV && format != CLPROF_JSON)
         return fail(EINVAL, 0, "clprofile_report: format %d is none of CLPROF_TABLE, _CSV and _JSON", format);
-    if (!atomic_load(&cp->profile))
+    if (!context_observed(cp))
         return fail(EINVAL, 0, "clprofile_report: profiling was never on; call clprofile(cp, 1) first");
     return profile_report(cp, fp, format, true);
 }

@@ -26,15 +26,15 @@ enum { USUAL_PERIOD = 256, MOST_PERIOD = 1000000 };
 
 static int usual_period(const CLCONTEXT *cp)
 {
-    return cp->dev[0].type & CL_DEVICE_TYPE_CPU ? 1 : USUAL_PERIOD;
+    return device_type(cp, 0) & CL_DEVICE_TYPE_CPU ? 1 : USUAL_PERIOD;
 }
 
 /* Of several devices every command is timed: how long they worked at once is not to be had from samples. */
-int sample_period(const CLCONTEXT *cp, bool every)
+int sample_period(CLCONTEXT *cp, bool every)
 {
     const char *text = getenv("STDCL_PROFILE_SAMPLE");
     char *end;
-    if (every || cp->ndev > 1)
+    if (every || clgetndev(cp) > 1)
         return 1;
     if (!text || !*text)
         return usual_period(cp);
@@ -109,72 +109,67 @@ double sample_total(const struct profile_row *r)
 
 /* ---- How. ---- */
 
-int timing_sample(struct device *d)
+int timing_sample(struct profile *p, cl_uint dev)
 {
     cl_int err;
-    cl_command_queue plain = clCreateCommandQueue(d->context, d->id, 0, &err);
+    cl_command_queue plain = clCreateCommandQueue(clgetclcontext(p->cp, dev), clgetdevice(p->cp, dev), 0, &err);
     if (!plain)
-        return fail(errno_of(err), err, "clprofile: no other queue on %s", d->name);
-    d->beside = d->queue;
-    d->queue = plain;
+        return fail(errno_of(err), err, "clprofile: no other queue on %s", device_name(p->cp, dev));
+    p->timed_queue[dev] = device_replace_queue(p->cp, dev, plain);
     return 0;
 }
 
-void timing_sample_end(struct device *d)
+void timing_sample_end(struct profile *p, cl_uint dev)
 {
-    if (d->beside)
-        clReleaseCommandQueue(d->beside);
-    d->beside = NULL;
+    if (p->timed_queue[dev])
+        clReleaseCommandQueue(p->timed_queue[dev]);
+    p->timed_queue[dev] = NULL;
 }
 
 void timing_choose(struct note *note, double work)
 {
-    if (!note->row)
+    struct profile_row *r = note->line;
+    if (!r)
         return;
-    struct profile *p = note->row->profile;
+    struct profile *p = r->profile;
     note->timed = true;
     if (p->period == 1)
         return;
     pthread_mutex_lock(&p->lock);
-    note->stratum = stratum_of(note->row, work);
+    note->stratum = stratum_of(r, work);
     note->timed = !note->stratum || is_timed(p, note->stratum);
     pthread_mutex_unlock(&p->lock);
 }
 
 /* The second queue waits for all that the first was told so far. */
-static bool go_beside(const struct device *d)
+static bool pass_on(cl_command_queue queue, cl_command_queue timed)
 {
     cl_event before;
-    if (clEnqueueMarkerWithWaitList(d->queue, 0, NULL, &before) != CL_SUCCESS)
+    if (clEnqueueMarkerWithWaitList(queue, 0, NULL, &before) != CL_SUCCESS)
         return false;
-    bool ok = clFlush(d->queue) == CL_SUCCESS &&
-              clEnqueueBarrierWithWaitList(d->beside, 1, &before, NULL) == CL_SUCCESS;
+    bool ok = clFlush(queue) == CL_SUCCESS && clEnqueueBarrierWithWaitList(timed, 1, &before, NULL) == CL_SUCCESS;
     clReleaseEvent(before);
     return ok;
 }
 
-cl_command_queue timing_begin(const struct device *d, struct note *note)
+cl_command_queue timing_begin(const struct profile *p, const struct command *c, struct note *note)
 {
-    if (!note->timed || !d->beside)
-        return d->queue;
-    note->timed = go_beside(d);
-    return note->timed ? d->beside : d->queue;
+    cl_command_queue queue = clgetqueue(c->cp, c->dev), timed = p->timed_queue[c->dev];
+    if (!note->timed || !timed)
+        return queue;
+    note->timed = pass_on(queue, timed);
+    return note->timed ? timed : queue;
 }
 
 /* The first queue waits for the command; where it cannot be told to, the host does. */
-static void come_back(const struct device *d, cl_event ev)
+static void come_back(cl_command_queue queue, cl_command_queue timed, cl_event ev)
 {
-    if (clFlush(d->beside) != CL_SUCCESS ||
-        clEnqueueBarrierWithWaitList(d->queue, 1, &ev, NULL) != CL_SUCCESS)
+    if (clFlush(timed) != CL_SUCCESS || clEnqueueBarrierWithWaitList(queue, 1, &ev, NULL) != CL_SUCCESS)
         clWaitForEvents(1, &ev);
 }
 
-void timing_end(const struct device *d, struct note *note, cl_event ev)
+void timing_end(const struct profile *p, const struct command *c, const struct note *note, cl_event ev)
 {
-    if (ev && note->timed && d->beside)
-        come_back(d, ev);
-    if (ev && note->row && !note->timed) {
-        profile_count(note);
-        note->row = NULL; /* nothing is to be learnt of its event */
-    }
+    if (note->timed && p->timed_queue[c->dev])
+        come_back(clgetqueue(c->cp, c->dev), p->timed_queue[c->dev], ev);
 }

@@ -15,13 +15,13 @@ enum { SLOTS = 2 * MAX_NAMES, FIRST_ROOM = 1024 };
 
 /* ---- Keeping. ---- */
 
-struct timeline *timeline_new(const CLCONTEXT *cp)
+struct timeline *timeline_new(cl_uint ndev)
 {
     struct timeline *t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
-    t->ndev = cp->ndev;
-    t->device = calloc(cp->ndev, sizeof *t->device);
+    t->ndev = ndev;
+    t->device = calloc(ndev, sizeof *t->device);
     t->slot = calloc(SLOTS, sizeof *t->slot);
     t->name = calloc(MAX_NAMES, sizeof *t->name);
     if (!t->device || !t->slot || !t->name || !(t->name[0] = strdup("others"))) {
@@ -29,8 +29,6 @@ struct timeline *timeline_new(const CLCONTEXT *cp)
         return NULL;
     }
     t->names = 1;
-    for (cl_uint d = 0; d < cp->ndev; d++)
-        snprintf(t->device[d], sizeof t->device[d], "%s", cp->dev[d].name);
     return t;
 }
 

@@ -12,12 +12,6 @@
 
 enum { DEEPEST_TABLE = 100 };
 
-bool template_name(const char *file)
-{
-    size_t n = strlen(file);
-    return n > 4 && strcmp(file + n - 4, ".clt") == 0;
-}
-
 /* ---- Values. ---- */
 
 static pthread_once_t locale_once = PTHREAD_ONCE_INIT;
@@ -257,3 +251,19 @@ STDCL_API void *clopen_templatev(CLCONTEXT *cp, const char *name, const char *te
     char *lua;
     return list_values(&lua, values) == 0 ? open_template(cp, name, text, size, options, flags, lua) : NULL;
 }
+
+/* ---- What clopen and its kin do with templates. ---- */
+
+static bool is_template(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && strcmp(name + n - 4, ".clt") == 0;
+}
+
+static char *without_values(const char *name, const char *text, size_t size)
+{
+    return stdcl_template_expand(name, text, size, NULL);
+}
+
+static const struct generator generator = {is_template, without_values};
+const struct generator *const core_generator = &generator;

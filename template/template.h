@@ -1,18 +1,14 @@
-/* template.h - what the three files of kernel templates share with each other and with program.c.
+/* template.h - what the three files of kernel templates share.
  *
  *   template.c        the public calls, and values from C as Lua
  *   template_lua.c    runs lua/templet.lua in a Lua state with limits
  *   template_text.c   collects the text and puts in #line directives
+ * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_TEMPLATE_H
 #define STDCL_TEMPLATE_H
 
-#include "core/internal.h"
-
-/* ---- template.c ---- */
-
-/* Whether clopen expands a file of this name: it ends in ".clt". */
-bool template_name(const char *file);
+#include "core/core.h"
 
 /* ---- template_lua.c ---- */
 
@@ -42,17 +38,5 @@ struct text {
 /* Appends n bytes that begin on a line of the template. The lines of a value are all that same line;
  * other text goes through the template's lines. Returns NULL, or what is wrong. */
 const char *text_append(struct text *t, const char *bytes, size_t n, size_t line, bool value);
-
-/* ---- program.c ---- */
-
-/* As clopen_named, without $STDCL_KERNEL_PATH and without templates; `call` is for messages. */
-void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size, const char *options,
-                 int flags, const char *call);
-
-/* All bytes of a file, and their number; the caller frees them. NULL after fail(). */
-char *read_file(const char *file, size_t *size, const char *call);
-
-/* The file in $STDCL_KERNEL_PATH that replaces the embedded kernel `name`: its path, or NULL. */
-const char *kernel_override(const char *name, char *path, size_t size);
 
 #endif

@@ -55,3 +55,20 @@ foreach(cc gcc clang)
 endforeach()
 
 include(legacy/legacy.cmake)
+
+# ---- The core alone: its files, OpenCL and threads are all that programs of the old interface need.
+add_library(core_alone STATIC $<TARGET_OBJECTS:stdcl_core> ${PROJECT_SOURCE_DIR}/core/alone.c)
+target_include_directories(core_alone PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(core_alone PUBLIC OpenCL::OpenCL Threads::Threads PRIVATE stdcl_flags)
+foreach(name hello args nbody1 clcontext_info kick)
+  add_executable(core_alone_${name} legacy/${name}.c)
+  set_target_properties(core_alone_${name} PROPERTIES C_STANDARD 99)
+  target_link_libraries(core_alone_${name} PRIVATE -Wl,--whole-archive core_alone -Wl,--no-whole-archive m)
+  stdcl_test(core_alone_${name} PROGRAM core_alone_${name})
+  set_tests_properties(core_alone_${name} PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/legacy)
+endforeach()
+
+add_test(NAME house_includes COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/rooms.sh includes ${PROJECT_SOURCE_DIR})
+add_test(NAME house_names COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/rooms.sh names ${CMAKE_NM}
+  $<TARGET_OBJECTS:stdcl_core> : $<TARGET_OBJECTS:stdcl_profile> $<TARGET_OBJECTS:stdcl_template>
+  $<TARGET_OBJECTS:stdcl_tune> COMMAND_EXPAND_LISTS)

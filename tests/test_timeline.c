@@ -381,13 +381,11 @@ static void adds_up_overlap(void **unused)
 {
     (void)unused;
     enum { LENGTH = 2000 };
-    struct device device[3] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
-    const struct stdcl_context three = {.ndev = 3, .dev = device};
     uint64_t random = 12345;
     for (int round = 0; round < 200; round++) {
         static bool busy[3][LENGTH];
         uint64_t one, two, right_one = 0, right_two = 0;
-        struct timeline *t = timeline_new(&three);
+        struct timeline *t = timeline_new(3);
         ready(t);
         memset(busy, 0, sizeof busy);
         for (int i = 0; i < round % 40; i++) {
@@ -416,9 +414,7 @@ static void adds_up_overlap(void **unused)
 static void keeps_so_many_and_no_more(void **unused)
 {
     (void)unused;
-    struct device device[1] = {{.name = "a"}};
-    const struct stdcl_context alone = {.ndev = 1, .dev = device};
-    struct timeline *t = timeline_new(&alone);
+    struct timeline *t = timeline_new(1);
     ready(t);
     for (uint64_t i = 0; i < MAX_SPANS + 1000; i++)
         timeline_add(&t->commands, MAX_SPANS, (struct span){i, i + 1, 0, 0});

@@ -367,7 +367,7 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
         kernel->close(s->problem);
         if (s->best.rate <= 0 && s->progress.refused == s->progress.tried)
             status = fail(ENOENT, 0, "cltune_search: %s can run none of the %zu shapes of %s that were tried",
-                          cp->dev[dev].name, s->progress.tried, kernel->name);
+                          device_name(cp, dev), s->progress.tried, kernel->name);
         else if (s->best.rate <= 0)
             status = fail(ENOENT, 0,
                           "cltune_search: of %zu shapes of %s none gives a right answer (%zu cannot "

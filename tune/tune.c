@@ -114,12 +114,12 @@ STDCL_API const char *cltune_file(void)
 
 /* ---- Which rows fit a device. ---- */
 
-static void families_of(const struct device *d, const char *family[TUNE_MAX_FAMILIES + 1])
+static void families_of(cl_device_id id, cl_device_type type, const char *family[TUNE_MAX_FAMILIES + 1])
 {
     char vendor[256] = "";
     size_t n = 0;
-    clGetDeviceInfo(d->id, CL_DEVICE_VENDOR, sizeof vendor, vendor, NULL);
-    if (d->type & CL_DEVICE_TYPE_CPU) {
+    clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof vendor, vendor, NULL);
+    if (type & CL_DEVICE_TYPE_CPU) {
 #if defined(__x86_64__) || defined(__i386__)
         if (__builtin_cpu_supports("avx512f"))
             family[n++] = "family:cpu-avx512";
@@ -232,16 +232,16 @@ static void fill(struct cltune_row *out, const json_t *row, int rank, const stru
 
 STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row)
 {
-    struct device *d = device_of(cp, dev, "cltune_find");
+    cl_device_id id = device_id(cp, dev, "cltune_find");
     char driver[256] = "";
     int rank;
-    if (!d)
+    if (!id)
         return -1;
     if (!kernel || !row)
         return fail(EINVAL, 0, "cltune_find: the kernel's name or the result is NULL");
-    struct tune_device device = {.name = d->name, .driver = driver};
-    families_of(d, device.family);
-    clGetDeviceInfo(d->id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
+    struct tune_device device = {.name = device_name(cp, dev), .driver = driver};
+    families_of(id, device_type(cp, dev), device.family);
+    clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
     pthread_mutex_lock(&store_lock);
     load();
     const json_t *best = tune_choose(store.user, store.shipped, &device, kernel, size, &rank);
@@ -255,9 +255,9 @@ STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t
 STDCL_API int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, const char *shape,
                            double rate, const char *unit)
 {
-    struct device *d = device_of(cp, dev, "cltune_store");
+    cl_device_id id = device_id(cp, dev, "cltune_store");
     char path[sizeof store.path], driver[256] = "";
-    if (!d)
+    if (!id)
         return -1;
     if (!kernel || !*kernel || !shape || !unit)
         return fail(EINVAL, 0, "cltune_store: the kernel's name, the shape or the unit is missing");
@@ -270,9 +270,9 @@ STDCL_API int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_
         return fail(EINVAL, 0, "cltune_store: a rate of %g for a size of %zu", rate, size);
     if (!tune_path(path, sizeof path, ""))
         return fail(ENOENT, 0, "cltune_store: neither XDG_CACHE_HOME nor HOME says where to keep tune.json");
-    clGetDeviceInfo(d->id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
+    clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
     json_t *row =
-        json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:s}", "kernel", kernel, "device", d->name, "driver",
+        json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:s}", "kernel", kernel, "device", device_name(cp, dev), "driver",
                   driver, "size", (json_int_t)size, "shape", shape, "rate", rate, "unit", unit);
     if (!row)
         return fail(EINVAL, 0, "cltune_store: a text is not UTF-8");

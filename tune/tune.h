@@ -8,7 +8,7 @@
 #ifndef STDCL_TUNE_H
 #define STDCL_TUNE_H
 
-#include "core/internal.h"
+#include "core/core.h"
 
 #include <jansson.h>
 

@@ -1,0 +1,76 @@
+/* observer.c - the observer's side of the core: what it may ask and change, and how commands are told to it.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+void context_observe(CLCONTEXT *cp, void *place)
+{
+    atomic_store_explicit(&cp->observed, place, memory_order_release);
+}
+
+void *context_observed(const CLCONTEXT *cp)
+{
+    return atomic_load_explicit(&cp->observed, memory_order_acquire);
+}
+
+void context_settle(CLCONTEXT *cp)
+{
+    for (cl_uint i = 0; i < cp->ndev; i++) {
+        device_drain(&cp->dev[i]);
+        device_harvest(&cp->dev[i]);
+    }
+}
+
+cl_command_queue device_replace_queue(CLCONTEXT *cp, cl_uint dev, cl_command_queue queue)
+{
+    struct device *d = &cp->dev[dev];
+    device_drain(d);
+    device_harvest(d);
+    cl_command_queue before = d->queue;
+    d->queue = queue;
+    return before;
+}
+
+CLCONTEXT *kernel_context(const struct kernel *k)
+{
+    return k->program->cp;
+}
+
+const char *kernel_name(const struct kernel *k)
+{
+    return k->name;
+}
+
+void **kernel_place(struct kernel *k)
+{
+    return &k->place;
+}
+
+void kernel_lock(struct kernel *k)
+{
+    pthread_mutex_lock(&k->lock);
+}
+
+void kernel_unlock(struct kernel *k)
+{
+    pthread_mutex_unlock(&k->lock);
+}
+
+cl_command_queue command_queue(const struct command *c, struct note *note)
+{
+    if (c->uncounted || !context_observed(c->cp))
+        return c->cp->dev[c->dev].queue;
+    return core_observer->command_begins(c, note);
+}
+
+void command_started(const struct command *c, struct note *note, cl_event ev)
+{
+    if (note->line)
+        core_observer->command_started(c, note, ev);
+}
+
+void command_collected(struct note *note, cl_event ev)
+{
+    if (note->line && core_observer->command_collected(note, ev))
+        note->line = NULL;
+}

@@ -1,0 +1,201 @@
+/* gather.c - what each command adds to the profile: the observer that hangs on the core.
+ *
+ * A command's note says which line it belongs to, a kernel's or that of a direction of transfers. When its event is
+ * collected, its two time stamps are added there and the event is gone, so that memory stays bounded however long a
+ * program runs.
+ * SPDX-License-Identifier: MIT
+ */
+#include "profile/profile.h"
+
+#include <math.h>
+
+/* ---- Lines. ---- */
+
+/* p->lock is held. */
+static struct profile_row *row_of(struct profile *p, cl_uint dev, int kind, int precision, const char *name)
+{
+    uint32_t number = timeline_name(p->timeline, name);
+    struct profile_row *r = p->rows;
+    while (r && !(r->dev == dev && r->kind == kind && r->precision == precision && r->name == number))
+        r = r->next;
+    if (r || !(r = calloc(1, sizeof *r)))
+        return r;
+    *r = (struct profile_row){
+        .next = p->rows, .profile = p, .dev = dev, .kind = kind, .precision = precision, .name = number};
+    p->rows = r;
+    return r;
+}
+
+/* ---- Kernels: their place in the core holds how much work a launch is, and their lines. ---- */
+
+struct work {
+    double flops, bytes; /* as told by clprofile_work */
+    int precision;
+    struct profile_row *row[]; /* one a device, NULL until a launch is profiled */
+};
+
+/* The kernel is locked. NULL when there is no memory. */
+static struct work *work_of(struct kernel *k)
+{
+    void **place = kernel_place(k);
+    if (!*place)
+        *place = calloc(1, sizeof(struct work) + clgetndev(kernel_context(k)) * sizeof(struct profile_row *));
+    return *place;
+}
+
+static void note_launch(struct profile *p, const struct command *c, struct note *note)
+{
+    struct work *w = work_of(c->kernel);
+    if (!w)
+        return;
+    if (!w->row[c->dev]) {
+        pthread_mutex_lock(&p->lock);
+        w->row[c->dev] = row_of(p, c->dev, CL_KERNEL_EVENT, w->precision, kernel_name(c->kernel));
+        pthread_mutex_unlock(&p->lock);
+    }
+    *note = (struct note){.line = w->row[c->dev], .flops = w->flops, .bytes = w->bytes};
+    timing_choose(note, w->flops > 0 ? w->flops : w->bytes > 0 ? w->bytes : c->size);
+}
+
+STDCL_API int clprofile_work(cl_kernel krn, double flops, double bytes, int precision)
+{
+    struct kernel *k = kernel_of(krn, "clprofile_work");
+    if (!k)
+        return -1;
+    if (!(flops >= 0 && flops < HUGE_VAL) || !(bytes >= 0 && bytes < HUGE_VAL) ||
+        (precision != CLPROF_SINGLE && precision != CLPROF_DOUBLE))
+        return fail(EINVAL, 0, "clprofile_work: kernel %s: %g operations and %g bytes of precision %d are no work",
+                    kernel_name(k), flops, bytes, precision);
+    profile_told(kernel_context(k));
+    kernel_lock(k);
+    struct work *w = work_of(k);
+    if (w && precision != w->precision)
+        memset(w->row, 0, clgetndev(kernel_context(k)) * sizeof(*w->row));
+    if (w) {
+        w->flops = flops;
+        w->bytes = bytes;
+        w->precision = precision;
+    }
+    kernel_unlock(k);
+    return w ? 0 : fail(ENOMEM, 0, "clprofile_work: no memory on the host");
+}
+
+/* ---- Transfers. ---- */
+
+static void note_transfer(struct profile *p, const struct command *c, struct note *note)
+{
+    static const char *const names[DIRECTIONS] = {"host to device", "device to host", "copy on device"};
+    const int direction = (int)c->kind - HOST_TO_DEVICE;
+    pthread_mutex_lock(&p->lock);
+    struct profile_row **r = &p->transfer[c->dev * DIRECTIONS + (cl_uint)direction];
+    if (!*r)
+        *r = row_of(p, c->dev, CL_MEM_EVENT, CLPROF_SINGLE, names[direction]);
+    pthread_mutex_unlock(&p->lock);
+    /* a copy on the device reads and writes */
+    *note = (struct note){.line = *r, .bytes = c->kind == COPY_ON_DEVICE ? 2 * c->size : c->size};
+    timing_choose(note, note->bytes);
+}
+
+/* ---- Adding. ---- */
+
+/* The time stamps of a command; an OpenCL error where it has none. */
+static cl_int stamps(cl_event ev, cl_ulong *start, cl_ulong *end)
+{
+    cl_int err = clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_END, sizeof *end, end, NULL);
+    if (err == CL_SUCCESS)
+        err = clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_START, sizeof *start, start, NULL);
+    return err == CL_SUCCESS && *end == 0 ? CL_PROFILING_INFO_NOT_AVAILABLE : err;
+}
+
+/* p->lock is held. */
+static void count_command(struct profile_row *r, const struct note *note)
+{
+    r->count++;
+    r->flops += note->flops;
+    r->bytes += note->bytes;
+}
+
+/* Adds a command that is not timed. */
+static void profile_count(const struct note *note)
+{
+    struct profile_row *r = note->line;
+    struct stratum *s = note->stratum;
+    struct profile *p = r->profile;
+    pthread_mutex_lock(&p->lock);
+    count_command(r, note);
+    if (s)
+        s->untimed++;
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void add_time(const struct note *note, cl_ulong start, cl_ulong end)
+{
+    struct profile_row *r = note->line;
+    struct profile *p = r->profile;
+    uint64_t t = end > start ? end - start : 0, host_start = start + (uint64_t)p->offset[r->dev];
+    pthread_mutex_lock(&p->lock);
+    r->minimum = r->timed && r->minimum < t ? r->minimum : t;
+    r->maximum = r->maximum > t ? r->maximum : t;
+    r->total += t;
+    r->timed++;
+    count_command(r, note);
+    if (note->stratum)
+        stratum_add(note->stratum, t);
+    timeline_add(&p->timeline->commands, MAX_SPANS,
+                 (struct span){host_start, host_start + t, r->name, 2 * r->dev + (r->kind == CL_MEM_EVENT)});
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* A command that failed is not counted, one without time stamps is. */
+static bool command_collected(const struct note *note, cl_event ev)
+{
+    cl_ulong start = 0, end = 0;
+    cl_int err = stamps(ev, &start, &end), status = CL_COMPLETE;
+    if (err == CL_PROFILING_INFO_NOT_AVAILABLE) {
+        clGetEventInfo(ev, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        if (status > CL_COMPLETE)
+            return false;
+        err = stamps(ev, &start, &end); /* it may have become complete in between */
+    }
+    if (err == CL_SUCCESS)
+        add_time(note, start, end);
+    else if (err == CL_PROFILING_INFO_NOT_AVAILABLE && status == CL_COMPLETE)
+        profile_count(note);
+    return true;
+}
+
+/* ---- The observer. ---- */
+
+static int context_begins(CLCONTEXT *cp)
+{
+    return profile_wanted() ? clprofile(cp, 1) : 0;
+}
+
+static cl_command_queue command_begins(const struct command *c, struct note *note)
+{
+    struct profile *p = context_observed(c->cp);
+    if (p->on && c->kind == KERNEL_LAUNCH)
+        note_launch(p, c, note);
+    else if (p->on)
+        note_transfer(p, c, note);
+    return timing_begin(p, c, note);
+}
+
+static void command_started(const struct command *c, struct note *note, cl_event ev)
+{
+    timing_end(context_observed(c->cp), c, note, ev);
+    if (!note->timed) {
+        profile_count(note);
+        note->line = NULL; /* nothing is to be learnt of its event */
+    }
+}
+
+static const struct observer observer = {
+    .context_begins = context_begins,
+    .context_ends = profile_free,
+    .kernel_ends = free,
+    .command_begins = command_begins,
+    .command_started = command_started,
+    .command_collected = command_collected,
+};
+const struct observer *const core_observer = &observer;

@@ -1,0 +1,56 @@
+#!/bin/sh
+# rooms.sh - the rooms of libstdcl know each other only as they may: profile, template and tune know the core, and
+# the core knows none of them, neither by a file nor by a name.
+#   usage: rooms.sh includes SOURCE                    what the files of the rooms include
+#          rooms.sh names NM CORE_OBJECT... : OBJECT...   what the core's objects need, of what the others define
+# SPDX-License-Identifier: MIT
+set -eu
+step=$1
+shift
+
+# "FILE PATH" of each #include "PATH" in a room.
+includes_of() {
+    grep -roE '#include "[^"]+"' "$1" --include='*.c' --include='*.h' | sed -E 's/:#include "(.*)"/ \1/'
+}
+
+# Of these, the ones that a room may not have.
+foreign_to() {
+    includes_of "$1" | awk -v room="$1/" '
+        $2 == "stdcl.h" || $2 ~ /^stdcl\// || index($2, room) == 1 { next }
+        index($2, "core/") == 1 && $2 != "core/internal.h" { next }
+        { print $1 " includes " $2 }'
+}
+
+# needed_of_others NM CORE_OBJECT... : OBJECT...
+needed_of_others() {
+    nm=$1 side=core
+    shift
+    for object; do
+        case $object in
+        :) side=others ;;
+        *) if [ $side = core ]; then "$nm" -u "$object"; else "$nm" -g --defined-only "$object"; fi ;;
+        esac
+    done | awk '
+        $1 == "U" { needed[$2] = 1; m++ }
+        NF == 3 { theirs[$3] = 1; n++ }
+        END {
+            if (n < 50 || m < 50) print "only " n " names of the rooms and " m " that the core needs were found"
+            for (name in needed)
+                if (name in theirs && name != "core_observer" && name != "core_generator")
+                    print "the core needs " name
+        }'
+}
+
+case $step in
+includes)
+    cd "$1"
+    found=$(for room in core profile template tune; do
+        [ -n "$(includes_of $room)" ] || echo "no #include in $room/"
+        foreign_to $room
+    done)
+    ;;
+names)
+    found=$(needed_of_others "$@")
+    ;;
+esac
+[ -z "$found" ] || { echo "FAILED: $found" >&2; exit 1; }
