@@ -1,7 +1,7 @@
 /* bench_nbody.c - how many interactions a second the N-body engine computes.
  *
  *   bench_nbody [--device NAME] [--devices K] [--n N,N,...] [--precision single|double]
- *               [--integrator leapfrog|hermite4|taylor] [--shape "KEY=NUMBER ..."]
+ *               [--integrator NAME] [--shape "KEY=NUMBER ..."]
  *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses]
  *
  * For every N and every shape: the forces of some bodies are compared with plain C in double precision,
@@ -271,6 +271,15 @@ static void sweep_from(const struct options *o, struct bodies *b, const struct s
     }
 }
 
+static enum nbody_integrator integrator_called(const char *name)
+{
+    const struct nbody_integrator_info *info;
+    for (int i = 0; (info = nbody_integrator_describe((enum nbody_integrator)i)); i++)
+        if (strcmp(info->name, name) == 0)
+            return (enum nbody_integrator)i;
+    die("--integrator: there is none of that name");
+}
+
 static void parse_options(struct options *o, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -297,7 +306,7 @@ static void parse_options(struct options *o, int argc, char **argv)
         else if (strcmp(name, "--precision") == 0)
             o->engine.precision = *value == 'd' ? NBODY_DOUBLE : NBODY_SINGLE;
         else if (strcmp(name, "--integrator") == 0)
-            o->engine.integrator = *value == 'h' ? NBODY_HERMITE4 : *value == 't' ? NBODY_TAYLOR : NBODY_LEAPFROG;
+            o->engine.integrator = integrator_called(value);
         else
             die(name);
     }

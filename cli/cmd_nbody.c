@@ -75,10 +75,21 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
     if (fixed && job->n && job->n != fixed)
         return cli_wrong("--bodies: '%zu' does not fit --ic %s, which has %zu bodies", job->n,
                          nbody_model_names[job->model], fixed);
-    if (job->kernel != NBODY_TUNED && job->integrator == NBODY_HERMITE4)
-        return cli_wrong("--kernel %s has no derivatives of forces, which --integrator hermite4 needs; take "
-                         "another integrator or --kernel tuned", nbody_kernel_names[job->kernel]);
+    const struct nbody_integrator_info *integrator = nbody_integrator_describe((enum nbody_integrator)job->integrator);
+    if (job->kernel != NBODY_TUNED && integrator->derivatives > 0)
+        return cli_wrong("--kernel %s has no derivatives of forces, which --integrator %s needs; take "
+                         "another integrator or --kernel tuned",
+                         nbody_kernel_names[job->kernel], integrator->name);
     return job->compare ? check_compare(options) : check_pictures(job, options);
+}
+
+/* What --help says of them: all names, then a line on each. */
+static void describe_integrators(char *text, size_t size)
+{
+    const struct nbody_integrator_info *info;
+    size_t used = (size_t)snprintf(text, size, "how a step is made: {}");
+    for (int i = 0; used < size && (info = nbody_integrator_describe((enum nbody_integrator)i)); i++)
+        used += (size_t)snprintf(text + used, size - used, "; %s is %s", info->name, info->about);
 }
 
 static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
@@ -88,6 +99,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
     snprintf(outputs, sizeof outputs,
              "by its suffix: a picture of surface density (.png), a film (.mp4 .gif), the energies over time "
              "(.csv), or the bodies at the end as %s; may be repeated", particles_formats());
+    char integrators[512];
+    describe_integrators(integrators, sizeof integrators);
     struct cli_option options[] = {
         CLI_GROUP("Bodies"),
         CLI_STRING('i', "input", "FILE", &job->input,
@@ -109,8 +122,7 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                  "how many steps (default: the model's --until; 100 for a file)"),
         CLI_REAL(0, "until", "TIME", &job->until, -DBL_MAX, DBL_MAX,
                  "or the time to end at; the last step is shortened to meet it"),
-        CLI_CHOICE(0, "integrator", "NAME", &job->integrator, nbody_integrator_names,
-                   "how a step is made"),
+        CLI_CHOICE(0, "integrator", "NAME", &job->integrator, nbody_integrator_names(), integrators),
         CLI_CHOICE(0, "precision", "NAME", &job->precision, nbody_precision_names,
                    "of the numbers on the device: {} (default single; double for models of "
                    "three bodies)"),

@@ -21,8 +21,8 @@
 
 /* The names of the enumerations in stdcl/nbody.h, in their order, ended by NULL. */
 extern const char *const nbody_model_names[];
-extern const char *const nbody_integrator_names[];
 extern const char *const nbody_precision_names[];
+const char *const *nbody_integrator_names(void);
 extern const char *const nbody_kernel_names[];
 
 enum { NOT_GIVEN = -1 };

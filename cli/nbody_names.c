@@ -3,8 +3,18 @@
  */
 #include "nbody_job.h"
 
-const char *const nbody_model_names[] = {"plummer", "uniform", "cold", "collision", "figure8",
-                                         "pythagorean", NULL};
-const char *const nbody_integrator_names[] = {"leapfrog", "hermite4", "taylor", NULL};
+const char *const nbody_model_names[] = {"plummer", "uniform",     "cold", "collision",
+                                         "figure8", "pythagorean", NULL};
 const char *const nbody_precision_names[] = {"single", "double", NULL};
 const char *const nbody_kernel_names[] = {"tuned", "naive", "branchless", "tiled", NULL};
+
+enum { MOST = 32 };
+
+const char *const *nbody_integrator_names(void)
+{
+    static const char *names[MOST + 1];
+    const struct nbody_integrator_info *info;
+    for (int i = 0; i < MOST && (info = nbody_integrator_describe((enum nbody_integrator)i)); i++)
+        names[i] = info->name;
+    return names;
+}

@@ -24,7 +24,7 @@ static int report_json(const struct nbody_job *job, const char *device)
         "{s:s, s:s, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "program", "nbody", "device", device, "n", (json_int_t)job->n, "steps",
         (json_int_t)nbody_steps(job->engine), "dt", cli_json_real(job->dt), "eps",
-        cli_json_real(job->eps), "integrator", nbody_integrator_names[job->integrator], "precision",
+        cli_json_real(job->eps), "integrator", nbody_integrator_names()[job->integrator], "precision",
         nbody_precision_names[job->precision], "kernel", nbody_kernel_names[job->kernel], "seconds", cli_json_real(job->seconds),
         "interactions_per_s", cli_json_real(interactions_per_s(job)), "energy_start",
         cli_json_real(job->start.total), "energy_end", cli_json_real(job->end.total),
@@ -65,7 +65,7 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
             job->input ? job->input : nbody_model_names[job->model]);
     fprintf(fp, "%-14s%zu of %g to time %g, %s, %s precision, softening %g\n", "steps",
             nbody_steps(job->engine), job->dt, job->time_start + nbody_time(job->engine),
-            nbody_integrator_names[job->integrator], nbody_precision_names[job->precision], job->eps);
+            nbody_integrator_names()[job->integrator], nbody_precision_names[job->precision], job->eps);
     if (job->kernel != NBODY_TUNED)
         fprintf(fp, "%-14s%s\n", "kernel", nbody_kernel_names[job->kernel]);
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));

@@ -2,61 +2,63 @@
  *
  * Devices of the same shape share programs, since a stdcl kernel serves every device of its context.
  * Memory on a device, in numbers of the engine's precision: 4 a body for {x, y, z, G m} of all bodies
- * (Hermite: 4 more for velocities), and for each of its own rows the planes of `state`, plus work space
- * for the sums over pairs: none or 1 a row when a launch has enough work-groups without splitting the
- * attracting bodies, and at most WORKSPACE_BYTES when it has not.
+ * (4 more for velocities, where the integrator's sum needs them), and for each of its own rows the
+ * planes of `state`, plus work space for the sums over pairs: none or 1 a row when a launch has enough
+ * work-groups without splitting the attracting bodies, and at most WORKSPACE_BYTES when it has not.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrate.h"
 
 /* ---- Kernels. --------------------------------------------------------------------------------- */
 
-#define SOURCE(name)                                                                                         \
-    extern const unsigned char stdcl_kernel_nbody_##name##_cl[];                                             \
-    extern const unsigned long stdcl_kernel_nbody_##name##_cl_size;
-SOURCE(direct)
-SOURCE(step)
-SOURCE(diagnose)
+DECLARE_SOURCE(direct_cl);
+DECLARE_SOURCE(step_cl);
+DECLARE_SOURCE(diagnose_cl);
 
-enum { DIRECT_CL, STEP_CL, DIAGNOSE_CL, SOURCES };
+enum { DIRECT, STEP, DIAGNOSES, PROGRAMS };
 
-static const struct {
-    const char *name;
-    const unsigned char *text;
-    const unsigned long *size;
-} source[SOURCES] = {
-#define ENTRY(name)                                                                                          \
-    {                                                                                                        \
-        "nbody/" #name ".cl", stdcl_kernel_nbody_##name##_cl, &stdcl_kernel_nbody_##name##_cl_size           \
-    }
-    ENTRY(direct), ENTRY(step), ENTRY(diagnose)
-#undef ENTRY
-};
+static const struct source direct = SOURCE("nbody/direct.cl", direct_cl),
+                           step = SOURCE("nbody/step.cl", step_cl),
+                           diagnose = SOURCE("nbody/diagnose.cl", diagnose_cl);
 
 static const struct {
-    int source;
+    int program;
     const char *name;
 } kernel_name[KERNELS] = {
-    [FORCES] = {DIRECT_CL, "forces"},         [JERKS] = {DIRECT_CL, "jerks"},
-    [POTENTIALS] = {DIRECT_CL, "potentials"}, [JOIN] = {STEP_CL, "join"},
-    [LEAPFROG] = {STEP_CL, "leapfrog"},       [TAYLOR] = {STEP_CL, "taylor"},
-    [HERMITE] = {STEP_CL, "hermite"},         [SETTLE] = {STEP_CL, "settle"},
-    [DIAGNOSE] = {DIAGNOSE_CL, "diagnose"},
+    [FORCES] = {DIRECT, "forces"},         [JERKS] = {DIRECT, "jerks"},
+    [POTENTIALS] = {DIRECT, "potentials"}, [JOIN] = {STEP, "join"},
+    [DIAGNOSE] = {DIAGNOSES, "diagnose"},
 };
 
+void *nbody_device_open(struct nbody *nb, const struct source *file, const char *options,
+                        const struct source *front)
+{
+    char *before = NULL;
+    size_t size;
+    FILE *fp = open_memstream(&before, &size);
+    bool whole = fp && fprintf(fp, "%s\n", options) > 0;
+    if (whole && front)
+        whole = fprintf(fp, "#line 1 \"%s\"\n", front->file) > 0 &&
+                fwrite(front->text, 1, *front->size, fp) == *front->size && fputc('\n', fp) == '\n';
+    if (!fp || fclose(fp) != 0 || !whole)
+        return free(before), clerror_set(ENOMEM, "nbody_create: no memory on the host"), NULL;
+    void *program =
+        clopen_named(nb->ctx, file->file, (const char *)file->text, *file->size, before, CLLD_NOW);
+    free(before);
+    return program;
+}
+
+/* Fast mathematics is for the sums over pairs alone: with it a compiler may take isfinite() for true. */
 static int open_programs(struct nbody *nb, struct part *p)
 {
-    char options[512];
+    char options[512], sums[sizeof options + 32];
     nbody_shape_options(nb, &p->shape, options, sizeof options);
+    snprintf(sums, sizeof sums, "%s%s", options, p->shape.fast ? " -cl-fast-relaxed-math" : "");
     p->owner = true;
-    for (int s = 0; s < SOURCES; s++) {
-        if (s == DIRECT_CL && p->shape.fast)
-            strcat(options, " -cl-fast-relaxed-math");
-        p->program[s] = clopen_named(nb->ctx, source[s].name, (const char *)source[s].text, *source[s].size,
-                                     options, CLLD_NOW);
-        if (!p->program[s])
-            return -1;
-    }
+    if (!(p->program[DIRECT] = nbody_device_open(nb, &direct, sums, NULL)) ||
+        !(p->program[STEP] = nbody_device_open(nb, &nb->integrator->source, options, &step)) ||
+        !(p->program[DIAGNOSES] = nbody_device_open(nb, &diagnose, options, NULL)))
+        return -1;
     return 0;
 }
 
@@ -68,8 +70,13 @@ static int build_part(struct nbody *nb, struct part *p)
     if (!p->program[0] && open_programs(nb, p) != 0)
         return -1;
     for (int k = 0; k < KERNELS; k++) {
-        p->kernel[k] = clsym(nb->ctx, p->program[kernel_name[k].source], kernel_name[k].name, 0);
+        p->kernel[k] = clsym(nb->ctx, p->program[kernel_name[k].program], kernel_name[k].name, 0);
         if (!p->kernel[k])
+            return -1;
+    }
+    for (int k = 0; k < OWN_KERNELS && nb->integrator->kernels[k]; k++) {
+        p->own[k] = clsym(nb->ctx, p->program[STEP], nb->integrator->kernels[k], 0);
+        if (!p->own[k])
             return -1;
     }
     return 0;
@@ -83,12 +90,12 @@ int nbody_device_build(struct nbody *nb)
     return 0;
 }
 
-int nbody_device_visit(const struct nbody *nb, const struct part *p, enum kernel kernel, size_t rows,
+int nbody_device_visit(const struct nbody *nb, const struct part *p, cl_kernel kernel, size_t rows,
                        size_t components, cl_uint nargs, const struct stdcl_arg *args)
 {
     const size_t flat = (size_t)p->shape.flat;
     clndrange_t ndr = clndrange_init2d(0, (rows + flat - 1) / flat * flat, flat, 0, components, 1);
-    cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[kernel], &ndr, nb->flags, nargs, args);
+    cl_event ev = clforkv(nb->ctx, p->dev, kernel, &ndr, nb->flags, nargs, args);
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
@@ -105,7 +112,7 @@ static cl_uint choose_splits(const struct nbody *nb, const struct part *p)
     size_t wanted = ((size_t)s->fill * p->units + groups - 1) / groups;
     size_t useful = nb->padded / (size_t)s->span;
     size_t splits = s->split ? (size_t)s->split : wanted < useful ? wanted : useful;
-    size_t room = WORKSPACE_BYTES / (p->rows * (uses_jerks(nb) ? 6 : 3) * nb->real);
+    size_t room = WORKSPACE_BYTES / (p->rows * nbody_forces_sum(nb)->planes * nb->real);
     if (splits > room)
         splits = room;
     return splits > 1 ? (cl_uint)splits : 1;
@@ -126,10 +133,10 @@ int nbody_device_place(struct nbody *nb, struct part *p)
     const size_t plane = p->rows * nb->real;
     p->splits = choose_splits(nb, p);
     p->bytes = nb->padded * 4 * nb->real * (nb->velo ? 2 : 1);
-    p->state = place(nb, p, state_planes(nb) * plane, CL_MEM_ZEROCOPY);
+    p->state = place(nb, p, nb->integrator->planes * plane, CL_MEM_ZEROCOPY);
     p->partial = p->state;
-    if (p->state && (uses_jerks(nb) || p->splits > 1))
-        p->partial = place(nb, p, p->splits * (uses_jerks(nb) ? 6 : 3) * plane, CL_MEM_DEVONLY);
+    if (p->state && (nb->integrator->keeps_sums || p->splits > 1))
+        p->partial = place(nb, p, p->splits * nbody_forces_sum(nb)->planes * plane, CL_MEM_DEVONLY);
     p->phi = p->partial;
     if (p->partial && p->partial == p->state)
         p->phi = place(nb, p, plane, CL_MEM_DEVONLY);
@@ -142,7 +149,7 @@ void nbody_device_free(struct nbody *nb)
 {
     for (cl_uint d = 0; nb->part && d < nb->ndev; d++) {
         struct part *p = &nb->part[d];
-        for (int s = 0; p->owner && s < SOURCES; s++)
+        for (int s = 0; p->owner && s < PROGRAMS; s++)
             if (p->program[s])
                 clclose(nb->ctx, p->program[s]);
         if (p->phi != p->partial)

@@ -9,6 +9,9 @@
 #ifndef SUM_GROUP
 #define SUM_GROUP 64 /* work-items of a group, a power of two */
 #endif
+#ifdef __FAST_RELAXED_MATH__
+#error "diagnose.cl: not with -cl-fast-relaxed-math, which undoes sums in pairs of floats"
+#endif
 #ifdef DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double real;

@@ -7,7 +7,7 @@
  *   forces.c     sums over all pairs, on all devices
  *   ladder.c     the same with the kernels of the ladder, on one device
  *   exchange.c   who owns which bodies; handing round the positions
- *   integrate.c  steps
+ *   integrate.c  steps; the integrators are a table, integrate.h
  *   diagnose.c   energies, momenta
  *   tune.c       what a search for better shapes needs
  * SPDX-License-Identifier: MIT
@@ -83,11 +83,29 @@ double nbody_units_factor(const struct units *u, int l, int t);
 
 enum { WORKSPACE_BYTES = 64 << 20, MAX_BURST = 256, SUM_TERMS = 8 };
 
-/* The first of three planes in part->state, as step.cl draws it. */
-enum { STATE_ACC = 0, STATE_VEL = 3, STATE_JERK = 6, STATE_POS = 9 };
+/* The first of three planes in part->state, as step.cl draws it; the last where the integrator predicts. */
+enum { STATE_ACC = 0, STATE_VEL = 3, STATE_POS = 6 };
 
-/* The kernels, in the order of kernel_name in device.c. The first three are the sums over all pairs. */
-enum kernel { FORCES, JERKS, POTENTIALS, JOIN, LEAPFROG, TAYLOR, HERMITE, SETTLE, DIAGNOSE, KERNELS };
+/* The kernels of every engine, in the order of kernel_name in device.c. The first three are the sums over all
+ * pairs, of which `sums` in forces.c tells more. */
+enum kernel { FORCES, JERKS, POTENTIALS, SUMS, JOIN = SUMS, DIAGNOSE, KERNELS };
+
+enum { OWN_KERNELS = 4 }; /* of an integrator, at most */
+
+/* A kernel file that is embedded in the library. DECLARE_SOURCE(direct_cl) declares the bytes of
+ * SOURCE("nbody/direct.cl", direct_cl). */
+struct source {
+    const char *file;
+    const unsigned char *text;
+    const unsigned long *size;
+};
+#define DECLARE_SOURCE(name)                                                                                 \
+    extern const unsigned char stdcl_kernel_nbody_##name[];                                                  \
+    extern const unsigned long stdcl_kernel_nbody_##name##_size
+#define SOURCE(file, name)                                                                                   \
+    {                                                                                                        \
+        file, stdcl_kernel_nbody_##name, &stdcl_kernel_nbody_##name##_size                                   \
+    }
 
 /* One device's part. Idle (rows 0) when there are too few bodies. */
 struct part {
@@ -97,7 +115,7 @@ struct part {
     struct cltune_row row; /* the shape as a line of words, and where it comes from */
     void *program[3];
     bool owner; /* of the programs; else an earlier part of the same shape is */
-    cl_kernel kernel[KERNELS];
+    cl_kernel kernel[KERNELS], own[OWN_KERNELS]; /* own: the integrator's */
     size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows */
     size_t count;       /* bodies among them, the rest is padding */
     cl_uint splits;     /* into which work-groups divide the attracting bodies */
@@ -119,9 +137,11 @@ struct ladder {
     void *bodies; /* the array of structures; NULL for tiled */
 };
 
+struct integrator; /* integrate.h */
+
 struct nbody {
     CLCONTEXT *ctx;
-    enum nbody_integrator integrator;
+    const struct integrator *integrator;
     enum nbody_precision precision;
     enum nbody_kernel kernel;
     size_t real;       /* bytes of a number: 4 or 8 */
@@ -132,27 +152,18 @@ struct nbody {
     int flags; /* that kernels are started with */
     cl_uint ndev;
     struct part *part;
-    void *posm;   /* {x, y, z, G m} of all bodies; Hermite: predicted positions */
-    void *velo;   /* Hermite only: {vx, vy, vz, 0}, predicted */
+    void *posm;   /* {x, y, z, G m} of all bodies, at the places where forces are wanted */
+    void *velo;   /* {vx, vy, vz, 0} likewise; NULL unless the integrator's sum needs velocities */
     bool uniform; /* all bodies have the same mass */
     bool current; /* every device holds everybody's positions */
-    bool primed;  /* state holds the acceleration (and jerk) of the current positions */
-    bool settled; /* Hermite: posm and velo are the corrected ones */
+    bool primed;  /* state holds the sums that the next step begins with */
+    bool settled; /* posm and velo are those of the current time, not predictions */
     size_t steps;
     size_t base_steps; /* time = base_time + (steps - base_steps) dt */
     double base_time;
     double evaluations; /* of all forces */
     struct ladder ladder;
 };
-
-static inline bool uses_jerks(const struct nbody *nb)
-{
-    return nb->integrator == NBODY_HERMITE4;
-}
-static inline cl_uint state_planes(const struct nbody *nb)
-{
-    return uses_jerks(nb) ? 12 : 6;
-}
 
 /* Number k of an array in the engine's precision. */
 static inline double real_at(const struct nbody *nb, const void *array, size_t k)
@@ -179,10 +190,25 @@ int nbody_device_place(struct nbody *nb, struct part *p);
 void nbody_device_free(struct nbody *nb);
 
 /* Starts a kernel that visits `components` numbers of each of `rows` rows. */
-int nbody_device_visit(const struct nbody *nb, const struct part *p, enum kernel kernel, size_t rows,
+int nbody_device_visit(const struct nbody *nb, const struct part *p, cl_kernel kernel, size_t rows,
                        size_t components, cl_uint nargs, const struct stdcl_arg *args);
 
+/* Opens a kernel file, behind another that it stands on (or NULL). */
+void *nbody_device_open(struct nbody *nb, const struct source *file, const char *options,
+                        const struct source *front);
+
 /* ---- forces.c --------------------------------------------------------------------------------- */
+
+/* A sum over all pairs. */
+struct sum {
+    const char *name[2]; /* in the tuning store, by precision */
+    cl_uint planes;      /* numbers a row of its partial sums; the first three are accelerations */
+    bool velocities;     /* it reads velo */
+    double flops;        /* of one pair as the kernel writes it, a fused multiply-add being two */
+};
+
+/* What a step of the engine sums. */
+const struct sum *nbody_forces_sum(const struct nbody *nb);
 
 /* Starts the kernel that a step sums with, over no bodies. */
 int nbody_forces_warm(const struct nbody *nb, const struct part *p);
@@ -195,9 +221,6 @@ int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
  * small that it is lost against the square of any distance, yet big enough for a finite pull on oneself. */
 double nbody_forces_softening(const struct nbody *nb, bool *none);
 
-/* Floating-point operations of one pair as the kernels write it, a fused multiply-add being two. */
-double nbody_forces_flops(enum kernel sum);
-
 /* Joins partial sums of p that stand in `from`, `planes` a split, and copies the first `wanted` planes,
  * times factor, to rows of out, n x wanted numbers for all parts. Blocks. */
 int nbody_forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint splits, cl_uint planes,
@@ -205,7 +228,8 @@ int nbody_forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint s
 
 /* ---- ladder.c --------------------------------------------------------------------------------- */
 
-/* Whether the kernel that was asked for can be had: EINVAL with Hermite, or with several devices. */
+/* Whether the kernel that was asked for can be had: EINVAL with an integrator that needs more than
+ * accelerations, or with several devices. */
 int nbody_ladder_check(const struct nbody *nb);
 
 /* Builds the kernels and places the structures; nothing to do for the tuned kernels. */
@@ -231,14 +255,15 @@ int nbody_exchange_finish(struct nbody *nb);
 
 /* ---- integrate.c ------------------------------------------------------------------------------ */
 
-/* Brings accelerations (and jerks) of the current positions into part->state. Does not block. */
+/* Brings the sums of the current positions into part->state. Does not block. */
 int nbody_integrate_prime(struct nbody *nb);
 
 /* Starts the kernels of a step once, to no effect, and waits: drivers compile at the first launch, which
  * would otherwise be part of the first step. */
 int nbody_integrate_warm(struct nbody *nb);
 
-/* Hermite: puts corrected positions and velocities into posm and velo. Does not block. */
+/* Puts positions and velocities of the current time into posm and velo, where predictions stand. Does
+ * not block. */
 int nbody_integrate_settle(struct nbody *nb);
 
 #endif

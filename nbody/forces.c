@@ -5,7 +5,7 @@
  * a device that also drives a screen stays usable.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrate.h"
 
 #include "core/clock.h"
 
@@ -24,9 +24,18 @@ double nbody_forces_softening(const struct nbody *nb, bool *none)
     return *none ? tiny : eps * eps;
 }
 
-double nbody_forces_flops(enum kernel sum)
+static const struct sum sums[SUMS] = {
+    [FORCES] = {.name = {"nbody.direct.single", "nbody.direct.double"}, .planes = 3, .flops = 19},
+    [JERKS] = {.name = {"nbody.hermite.single", "nbody.hermite.double"},
+               .planes = 6,
+               .velocities = true,
+               .flops = 44},
+    [POTENTIALS] = {.planes = 1, .flops = 12},
+};
+
+const struct sum *nbody_forces_sum(const struct nbody *nb)
 {
-    return sum == FORCES ? 19 : sum == JERKS ? 44 : 12;
+    return &sums[nb->integrator->sum];
 }
 
 /* One launch: the pull of the bodies from .. to on the rows of p. */
@@ -46,7 +55,7 @@ static int launch(const struct nbody *nb, const struct part *p, enum kernel sum,
     cl_uint nargs = 0;
 #define PUT(arg) args[nargs++] = (struct stdcl_arg)arg
     PUT(BLOCK_ARG(nb->posm));
-    if (sum == JERKS)
+    if (sums[sum].velocities)
         PUT(BLOCK_ARG(nb->velo));
     PUT(BLOCK_ARG(out));
     PUT(VALUE_ARG(first));
@@ -59,7 +68,7 @@ static int launch(const struct nbody *nb, const struct part *p, enum kernel sum,
     if (sum != FORCES)
         PUT(REAL_ARG(nb, zero));
 #undef PUT
-    if (clprofile_work(p->kernel[sum], nbody_forces_flops(sum) * (double)p->rows * (double)(to - from), 0,
+    if (clprofile_work(p->kernel[sum], sums[sum].flops * (double)p->rows * (double)(to - from), 0,
                        nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, nb->flags, nargs, args);
@@ -68,7 +77,7 @@ static int launch(const struct nbody *nb, const struct part *p, enum kernel sum,
 
 int nbody_forces_warm(const struct nbody *nb, const struct part *p)
 {
-    return launch(nb, p, uses_jerks(nb) ? JERKS : FORCES, 0, 0);
+    return launch(nb, p, nb->integrator->sum, 0, 0);
 }
 
 /* The same in launches of at most 2^chunk interactions. */
@@ -129,7 +138,8 @@ int nbody_forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint s
     const cl_uint rows = (cl_uint)p->rows;
     void *joined = clmalloc(nb->ctx, planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
     const struct stdcl_arg args[] = {BLOCK_ARG(from), BLOCK_ARG(joined), VALUE_ARG(rows), VALUE_ARG(splits)};
-    int status = joined ? nbody_device_visit(nb, p, JOIN, p->rows, planes, COUNT_OF(args), args) : -1;
+    int status =
+        joined ? nbody_device_visit(nb, p, p->kernel[JOIN], p->rows, planes, COUNT_OF(args), args) : -1;
     if (status == 0 && clmsync(nb->ctx, p->dev, joined, CL_MEM_HOST) == (cl_event)-1)
         status = -1;
     for (size_t i = 0; status == 0 && i < p->count; i++)
@@ -139,11 +149,18 @@ int nbody_forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint s
     return status;
 }
 
+/* Those that an integrator keeps between steps may be those of predicted positions. */
+static int start_accelerations(struct nbody *nb)
+{
+    return predicts(nb) ? nbody_forces_evaluate(nb, nb->integrator->sum) : nbody_integrate_prime(nb);
+}
+
 static int accelerations(struct nbody *nb, struct part *p, double *out)
 {
     const double factor = nbody_units_factor(&nb->units, 1, -2);
-    if (uses_jerks(nb))
-        return nbody_forces_collect(nb, p, p->partial, p->splits, 6, 3, factor, out);
+    if (predicts(nb))
+        return nbody_forces_collect(nb, p, p->partial, p->splits, nbody_forces_sum(nb)->planes, 3, factor,
+                                    out);
     return nbody_forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
 }
 
@@ -151,7 +168,7 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
 {
     if (nbody_integrate_settle(nb) != 0)
         return -1;
-    if (acc && (uses_jerks(nb) ? nbody_forces_evaluate(nb, JERKS) : nbody_integrate_prime(nb)) != 0)
+    if (acc && start_accelerations(nb) != 0)
         return -1;
     for (struct part *p = nb->part; acc && p < nb->part + nb->ndev; p++)
         if (p->rows && accelerations(nb, p, acc[0]) != 0)
@@ -181,7 +198,7 @@ int nbody_measure(nbody *nb, size_t times, double *seconds)
         return -1;
     const double start = seconds_now();
     for (size_t k = 0; k < times; k++)
-        if (nbody_forces_evaluate(nb, uses_jerks(nb) ? JERKS : FORCES) != 0)
+        if (nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
             return -1;
     if (wait_all(nb) != 0)
         return -1;

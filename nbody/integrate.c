@@ -1,71 +1,40 @@
-/* integrate.c - steps.
+/* integrate.c - steps, by any of the integrators in the table (integrate.h).
  *
- * Leapfrog and Hermite keep the acceleration between steps, so that a step is one evaluation of all
+ * Most integrators keep the acceleration between steps, so that a step is one evaluation of all
  * forces and one launch that ends it and begins the next. A burst of steps is handed to the devices
  * without waiting (several devices: but for the exchange of positions); at its end the host looks
  * whether any step went bad.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrate.h"
 
 #include <limits.h>
 
-/* What a launch of leapfrog or hermite does, as in step.cl. */
-enum { SUM = 1, FINISH = 2, BEGIN = 4 };
+/* ---- The table. ------------------------------------------------------------------------------- */
 
-/* ---- The launches that follow a sum over pairs. ----------------------------------------------- */
+#define X(constant, name) [constant] = &nbody_integrate_##name,
+static const struct integrator *const table[] = {INTEGRATORS(X)};
+#undef X
 
-static int visit_leapfrog(const struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step)
+const struct integrator *nbody_integrate_row(enum nbody_integrator integrator)
 {
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),  BLOCK_ARG(p->state), BLOCK_ARG(p->partial),
-                                     VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
-                                     VALUE_ARG(p->splits), VALUE_ARG(phases),   REAL_ARG(nb, dt),
-                                     BLOCK_ARG(p->bad),    VALUE_ARG(step)};
-    return nbody_device_visit(nb, p, LEAPFROG, p->count, 3, COUNT_OF(args), args);
+    return (unsigned)integrator < COUNT_OF(table) ? table[integrator] : NULL;
 }
 
-static int visit_taylor(const struct nbody *nb, struct part *p, cl_uint count, int step)
+const struct nbody_integrator_info *nbody_integrator_describe(enum nbody_integrator integrator)
 {
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(nb->posm), BLOCK_ARG(p->state),  BLOCK_ARG(p->partial), VALUE_ARG(first),  VALUE_ARG(rows),
-        VALUE_ARG(count),    VALUE_ARG(p->splits), REAL_ARG(nb, dt),      BLOCK_ARG(p->bad), VALUE_ARG(step)};
-    return nbody_device_visit(nb, p, TAYLOR, p->count, 3, COUNT_OF(args), args);
+    const struct integrator *row = nbody_integrate_row(integrator);
+    return row ? &row->info : NULL;
 }
 
-static int visit_hermite(const struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step)
-{
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),   BLOCK_ARG(nb->velo),  BLOCK_ARG(p->state),
-                                     BLOCK_ARG(p->partial), VALUE_ARG(first),     VALUE_ARG(rows),
-                                     VALUE_ARG(count),      VALUE_ARG(p->splits), VALUE_ARG(phases),
-                                     REAL_ARG(nb, dt),      BLOCK_ARG(p->bad),    VALUE_ARG(step)};
-    return nbody_device_visit(nb, p, HERMITE, p->count, 3, COUNT_OF(args), args);
-}
-
-/* Starts one of these for the first `count` of a device's bodies. */
-static int visit(struct nbody *nb, struct part *p, size_t count, cl_uint phases, int step)
-{
-    switch (nb->integrator) {
-    case NBODY_LEAPFROG:
-        return visit_leapfrog(nb, p, (cl_uint)count, phases, step);
-    case NBODY_HERMITE4:
-        return visit_hermite(nb, p, (cl_uint)count, phases, step);
-    case NBODY_TAYLOR:
-        break;
-    }
-    return visit_taylor(nb, p, (cl_uint)count, step);
-}
+/* ---- Between sums over pairs. ----------------------------------------------------------------- */
 
 /* On every device that has bodies. */
 static int visit_all(struct nbody *nb, cl_uint phases, int step)
 {
     for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
-        if (p->count && (visit(nb, p, p->count, phases, step) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
+        if (p->count && (nb->integrator->visit(nb, p, (cl_uint)p->count, phases, step) != 0 ||
+                         clflush(nb->ctx, p->dev, 0) != 0))
             return -1;
     return 0;
 }
@@ -77,8 +46,8 @@ int nbody_integrate_warm(struct nbody *nb)
     int status = 0;
     nb->flags = CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED;
     for (struct part *p = nb->part; status == 0 && p < nb->part + nb->ndev; p++)
-        if (p->count && ((nb->kernel == NBODY_TUNED && nbody_forces_warm(nb, p) != 0) || visit(nb, p, 0, 0, 0) != 0 ||
-                         clflush(nb->ctx, p->dev, 0) != 0))
+        if (p->count && ((nb->kernel == NBODY_TUNED && nbody_forces_warm(nb, p) != 0) ||
+                         nb->integrator->visit(nb, p, 0, 0, 0) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
             status = -1;
     nb->flags = CL_EVENT_NOWAIT;
     for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
@@ -89,34 +58,13 @@ int nbody_integrate_warm(struct nbody *nb)
 
 int nbody_integrate_settle(struct nbody *nb)
 {
-    if (!uses_jerks(nb) || nb->settled)
+    if (!predicts(nb) || nb->settled)
         return 0;
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
-        const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-        const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state),
-                                         VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count)};
-        if (p->count && nbody_device_visit(nb, p, SETTLE, p->count, 3, COUNT_OF(args), args) != 0)
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+        if (p->count && nb->integrator->end(nb, p) != 0)
             return -1;
-    }
     nb->settled = true;
     nb->current = false;
-    return 0;
-}
-
-/* Joins the partial sums into `state` and nothing else. */
-static int keep_sums(struct nbody *nb)
-{
-    const cl_uint planes = uses_jerks(nb) ? 6 : 3;
-    if (uses_jerks(nb))
-        return visit_all(nb, SUM, 0);
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
-        const cl_uint rows = (cl_uint)p->rows;
-        const struct stdcl_arg args[] = {BLOCK_ARG(p->partial), BLOCK_ARG(p->state), VALUE_ARG(rows),
-                                         VALUE_ARG(p->splits)};
-        if (p->count && p->partial != p->state &&
-            nbody_device_visit(nb, p, JOIN, p->rows, planes, COUNT_OF(args), args) != 0)
-            return -1;
-    }
     return 0;
 }
 
@@ -124,24 +72,33 @@ int nbody_integrate_prime(struct nbody *nb)
 {
     if (nb->primed)
         return 0;
-    if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, uses_jerks(nb) ? JERKS : FORCES) != 0 ||
-        keep_sums(nb) != 0)
+    if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0 ||
+        visit_all(nb, SUM, 0) != 0)
         return -1;
     nb->primed = true;
     return 0;
 }
 
+int nbody_integrate_begin(struct nbody *nb)
+{
+    if (nbody_integrate_prime(nb) != 0 || visit_all(nb, BEGIN, 0) != 0)
+        return -1;
+    nb->current = false;
+    return 0;
+}
+
 /* ---- Bursts. ---------------------------------------------------------------------------------- */
 
-/* One step from positions where forces are wanted: leapfrog and Hermite have begun it already. */
+/* One step from positions where forces are wanted. An integrator that begins a step before its sum leaves
+ * bodies where they are when no other step follows; the others move them. */
 static int step(struct nbody *nb, int number, bool last)
 {
-    const enum kernel sum = uses_jerks(nb) ? JERKS : FORCES;
-    if (nbody_forces_evaluate(nb, sum) != 0 ||
-        visit_all(nb, last ? SUM | FINISH : SUM | FINISH | BEGIN, number) != 0)
+    const bool begins = nb->integrator->begin != NULL;
+    if (nbody_forces_evaluate(nb, nb->integrator->sum) != 0 ||
+        visit_all(nb, last || !begins ? SUM | FINISH : SUM | FINISH | BEGIN, number) != 0)
         return -1;
     nb->evaluations++;
-    if (nb->integrator == NBODY_TAYLOR || !last)
+    if (!last || !begins)
         nb->current = false;
     return 0;
 }
@@ -168,15 +125,10 @@ static int bad_steps(struct nbody *nb, int direction)
 
 static int burst(struct nbody *nb, size_t steps)
 {
-    const bool begins = nb->integrator != NBODY_TAYLOR;
-    if (bad_steps(nb, CL_MEM_DEVICE) < 0 || (begins && nbody_integrate_prime(nb) != 0))
+    const struct integrator *integrator = nb->integrator;
+    if (bad_steps(nb, CL_MEM_DEVICE) < 0 || (integrator->begin && integrator->begin(nb) != 0))
         return -1;
-    if (begins) {
-        if (visit_all(nb, BEGIN, 0) != 0)
-            return -1;
-        nb->current = false;
-    }
-    nb->primed = begins;
+    nb->primed = integrator->begin != NULL;
     nb->settled = false;
     for (size_t s = 1; s <= steps; s++)
         if (step(nb, (int)s, s == steps) != 0)

@@ -6,7 +6,7 @@
  * before and a launch after; with N pulls a body that is a small part.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrate.h"
 
 #include "nbody/ladder.h"
 
@@ -25,11 +25,11 @@ int nbody_ladder_check(const struct nbody *nb)
 {
     if (nb->kernel == NBODY_TUNED)
         return 0;
-    if (uses_jerks(nb))
+    if (nb->integrator->sum != FORCES)
         return clerror_set(EINVAL,
-                           "nbody_create: the %s kernel has no derivatives of forces, which hermite4 needs; "
+                           "nbody_create: the %s kernel has no derivatives of forces, which %s needs; "
                            "take another integrator or the tuned kernel",
-                           kernel_name[nb->kernel]);
+                           kernel_name[nb->kernel], nb->integrator->info.name);
     if (nb->ndev > 1)
         return clerror_set(EINVAL,
                            "nbody_create: the %s kernel runs on one device, and the context has %u; give it "
@@ -40,36 +40,18 @@ int nbody_ladder_check(const struct nbody *nb)
 
 /* ---- Opening. --------------------------------------------------------------------------------- */
 
-extern const unsigned char stdcl_kernel_nbody_ladder_h[], stdcl_kernel_nbody_ladder_cl[];
-extern const unsigned long stdcl_kernel_nbody_ladder_h_size, stdcl_kernel_nbody_ladder_cl_size;
+DECLARE_SOURCE(ladder_h);
+DECLARE_SOURCE(ladder_cl);
 
-/* The kernels behind the header that they share with this file; the caller frees it. */
-static char *source(size_t *size)
-{
-    char *text = NULL;
-    FILE *fp = open_memstream(&text, size);
-    if (!fp)
-        return NULL;
-    fputs("#line 1 \"nbody/ladder.h\"\n", fp);
-    fwrite(stdcl_kernel_nbody_ladder_h, 1, stdcl_kernel_nbody_ladder_h_size, fp);
-    fputs("\n#line 1 \"nbody/ladder.cl\"\n", fp);
-    fwrite(stdcl_kernel_nbody_ladder_cl, 1, stdcl_kernel_nbody_ladder_cl_size, fp);
-    if (fclose(fp) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
+/* The kernels stand behind the header that they share with this file. */
+static const struct source header = SOURCE("nbody/ladder.h", ladder_h),
+                           kernels = SOURCE("nbody/ladder.cl", ladder_cl);
 
 static int open_kernels(struct nbody *nb)
 {
     struct ladder *l = &nb->ladder;
-    size_t size;
-    char *text = source(&size);
-    if (!text)
-        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
-    l->program = clopen_named(nb->ctx, "nbody/ladder.cl", text, size,
-                              nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : NULL, CLLD_NOW);
-    free(text);
+    l->program =
+        nbody_device_open(nb, &kernels, nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", &header);
     if (!l->program)
         return -1;
     l->pack = clsym(nb->ctx, l->program, "pack", 0);
@@ -136,7 +118,7 @@ static int start_force(const struct nbody *nb, size_t first, size_t count)
         VALUE_ARG(rows),
         REAL_ARG(nb, eps),
     };
-    if (clprofile_work(nb->ladder.force, nbody_forces_flops(FORCES) * (double)nb->n * (double)count, 0,
+    if (clprofile_work(nb->ladder.force, nbody_forces_sum(nb)->flops * (double)nb->n * (double)count, 0,
                        nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     if (nb->kernel == NBODY_TILED)

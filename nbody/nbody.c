@@ -4,7 +4,7 @@
  * diagnose.c). See engine.h for the other files.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrate.h"
 
 #include <float.h>
 #include <math.h>
@@ -26,7 +26,7 @@ static int check_options(const struct nbody_options *o, size_t n)
     if (!isfinite(o->dt) || o->dt == 0)
         return clerror_set(EINVAL, "nbody_create: a time step of %g; it must be a number other than 0",
                            o->dt);
-    if ((unsigned)o->integrator > NBODY_TAYLOR || (unsigned)o->precision > NBODY_DOUBLE)
+    if (!nbody_integrate_row(o->integrator) || (unsigned)o->precision > NBODY_DOUBLE)
         return clerror_set(EINVAL, "nbody_create: integrator %d, precision %d: there is no such thing",
                            (int)o->integrator, (int)o->precision);
     if ((unsigned)o->kernel > NBODY_TILED)
@@ -87,8 +87,9 @@ static void *four_each(struct nbody *nb)
 static int place_all(struct nbody *nb)
 {
     nb->posm = four_each(nb);
-    nb->velo = nb->posm && uses_jerks(nb) ? four_each(nb) : NULL;
-    if (!nb->posm || (uses_jerks(nb) && !nb->velo))
+    if (!nb->posm)
+        return -1;
+    if (nbody_forces_sum(nb)->velocities && !(nb->velo = four_each(nb)))
         return -1;
     for (cl_uint d = 0; d < nb->ndev; d++)
         if (nb->part[d].rows && nbody_device_place(nb, &nb->part[d]) != 0)
@@ -106,10 +107,10 @@ static void write_body(struct nbody *nb, struct part *p, size_t row, double gm, 
         const double v = ldexp(vel[c], nb->units.time - nb->units.length);
         real_put(nb, nb->posm, 4 * i + c, x);
         real_put(nb, p->state, (STATE_VEL + c) * p->rows + row, v);
-        if (uses_jerks(nb)) {
+        if (nb->velo)
             real_put(nb, nb->velo, 4 * i + c, v);
+        if (predicts(nb))
             real_put(nb, p->state, (STATE_POS + c) * p->rows + row, x);
-        }
     }
     real_put(nb, nb->posm, 4 * i + 3, ldexp(gm, 2 * nb->units.time - 3 * nb->units.length));
 }
@@ -182,7 +183,7 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
     if (!nb)
         return clerror_set(ENOMEM, "nbody_create: no memory on the host"), NULL;
     *nb = (struct nbody){.ctx = ctx,
-                         .integrator = o->integrator,
+                         .integrator = nbody_integrate_row(o->integrator),
                          .precision = o->precision,
                          .kernel = o->kernel,
                          .real = o->precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float),
@@ -216,14 +217,14 @@ void nbody_free(nbody *nb)
 
 /* ---- Copying out. ----------------------------------------------------------------------------- */
 
-/* Positions of Hermite stand in `state`, others in posm. */
+/* Positions stand in `state` where posm holds predictions. */
 static int fetch(struct nbody *nb, struct part *p, bool pos, bool vel)
 {
     const size_t plane = p->rows * nb->real;
     char *state = p->state, *own = (char *)nb->posm + p->first * 4 * nb->real;
     if (vel && clmsyncn(nb->ctx, p->dev, state + STATE_VEL * plane, 3 * plane, CL_MEM_HOST) == (cl_event)-1)
         return -1;
-    if (pos && uses_jerks(nb))
+    if (pos && predicts(nb))
         return clmsyncn(nb->ctx, p->dev, state + STATE_POS * plane, 3 * plane, CL_MEM_HOST) == (cl_event)-1
                    ? -1
                    : 0;
@@ -241,7 +242,7 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
         for (size_t row = 0; row < p->count; row++)
             for (size_t c = 0; c < 3; c++) {
                 const size_t i = p->first + row;
-                if (pos && uses_jerks(nb))
+                if (pos && predicts(nb))
                     pos[i][c] = length * real_at(nb, p->state, (STATE_POS + c) * p->rows + row);
                 else if (pos)
                     pos[i][c] = length * real_at(nb, nb->posm, 4 * i + c);

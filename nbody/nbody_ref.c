@@ -1,10 +1,10 @@
 /* nbody_ref.c - the N-body engine in plain C and double precision; see nbody_ref.h.
  *
- * Order: forces, the three integrators of the engine, diagnostics, and last the reference
+ * Order: forces, steps by any integrator of the table, diagnostics, and last the reference
  * integrator of high order, which treats positions and velocities as one array of 6n numbers.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/nbody_ref.h"
+#include "nbody/integrate.h"
 
 #include <float.h>
 #include <math.h>
@@ -67,99 +67,36 @@ void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const do
     }
 }
 
-/* ---- The engine's integrators. Below, x, v, a, j are arrays of 3n numbers. -------------------- */
-
-struct system {
-    size_t n;
-    double G, eps;
-    const double *mass;
-};
+/* ---- Steps. Each integrator's own are in its file, integrate_NAME.c. -------------------------- */
 
 typedef double (*rows)[3];
 typedef const double (*const_rows)[3];
 
-static void accelerations(const struct system *s, const double *x, double *a)
+void nbody_ref_accelerations(const struct nbody_ref_system *s, const double *x, double *a)
 {
     nbody_ref_forces(s->n, s->G, s->eps, s->mass, (const_rows)x, (rows)a, NULL);
 }
 
-static void jerks(const struct system *s, const double *x, const double *v, double *a, double *j)
+void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const double *v, double *a, double *j)
 {
     nbody_ref_jerk(s->n, s->G, s->eps, s->mass, (const_rows)x, (const_rows)v, (rows)a, (rows)j);
 }
 
-/* y += factor * x over m numbers */
-static void add(size_t m, double *y, double factor, const double *x)
+void nbody_ref_add(size_t m, double *y, double factor, const double *x)
 {
     for (size_t i = 0; i < m; i++)
         y[i] += factor * x[i];
 }
 
-static void leapfrog(const struct system *s, double dt, size_t steps, double *x, double *v, double *w)
-{
-    size_t m = 3 * s->n;
-    double *a = w;
-    accelerations(s, x, a);
-    while (steps-- > 0) {
-        add(m, v, dt / 2, a);
-        add(m, x, dt, v);
-        accelerations(s, x, a);
-        add(m, v, dt / 2, a);
-    }
-}
-
-static void taylor(const struct system *s, double dt, size_t steps, double *x, double *v, double *w)
-{
-    size_t m = 3 * s->n;
-    double *a = w;
-    while (steps-- > 0) {
-        accelerations(s, x, a);
-        add(m, x, dt, v);
-        add(m, x, dt * dt / 2, a);
-        add(m, v, dt, a);
-    }
-}
-
-static void hermite4(const struct system *s, double dt, size_t steps, double *x, double *v, double *w)
-{
-    size_t m = 3 * s->n;
-    double *a = w, *j = a + m, *a1 = j + m, *j1 = a1 + m;
-    jerks(s, x, v, a, j);
-    while (steps-- > 0) {
-        for (size_t i = 0; i < m; i++) {
-            x[i] += dt * (v[i] + dt / 2 * (a[i] + dt / 3 * j[i]));
-            v[i] += dt * (a[i] + dt / 2 * j[i]);
-        }
-        jerks(s, x, v, a1, j1);
-        for (size_t i = 0; i < m; i++) {
-            double a2 = (-6 * (a[i] - a1[i]) - dt * (4 * j[i] + 2 * j1[i])) / (dt * dt);
-            double a3 = (12 * (a[i] - a1[i]) + 6 * dt * (j[i] + j1[i])) / (dt * dt * dt);
-            x[i] += dt * dt * dt * dt / 24 * (a2 + dt / 5 * a3);
-            v[i] += dt * dt * dt / 6 * (a2 + dt / 4 * a3);
-            a[i] = a1[i];
-            j[i] = j1[i];
-        }
-    }
-}
-
 int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt, size_t steps,
                   const double *mass, double (*pos)[3], double (*vel)[3])
 {
-    const struct system s = {n, G, eps, mass};
-    double *work = malloc(4 * 3 * n * sizeof *work);
+    const struct nbody_ref_system s = {n, G, eps, mass};
+    const struct integrator *row = nbody_integrate_row(integrator);
+    double *work = row ? malloc(row->planes * n * sizeof *work) : NULL;
     if (!work)
         return -1;
-    switch (integrator) {
-    case NBODY_LEAPFROG:
-        leapfrog(&s, dt, steps, pos[0], vel[0], work);
-        break;
-    case NBODY_HERMITE4:
-        hermite4(&s, dt, steps, pos[0], vel[0], work);
-        break;
-    case NBODY_TAYLOR:
-        taylor(&s, dt, steps, pos[0], vel[0], work);
-        break;
-    }
+    row->twin(&s, dt, steps, pos[0], vel[0], work);
     free(work);
     return 0;
 }
@@ -196,7 +133,7 @@ typedef long double real;
 
 enum { COLUMNS = 9 }; /* orders 2, 4, .. 18 */
 
-static void derivative(const struct system *s, const real *y, real *dy)
+static void derivative(const struct nbody_ref_system *s, const real *y, real *dy)
 {
     size_t n = s->n, m = 3 * n;
     memcpy(dy, y + m, m * sizeof *dy);
@@ -218,8 +155,8 @@ static void derivative(const struct system *s, const real *y, real *dy)
 
 /* Gragg's modified midpoint rule: y after H by `parts` parts, into out. Its error has even powers of
  * H / parts only. f0 = derivative at y; w = 2 arrays of 6n numbers. */
-static void midpoint(const struct system *s, const real *y, const real *f0, real H, int parts, real *out,
-                     real *w)
+static void midpoint(const struct nbody_ref_system *s, const real *y, const real *f0, real H, int parts,
+                     real *out, real *w)
 {
     size_t m = 6 * s->n;
     real h = H / parts, *previous = w, *f = w + m;
@@ -257,7 +194,7 @@ static real largest_difference(size_t m, const real *x, const real *y)
     return r;
 }
 
-static real smallest_distance(const struct system *s, const real *x)
+static real smallest_distance(const struct nbody_ref_system *s, const real *x)
 {
     real least = INFINITY;
     for (size_t i = 0; i < s->n; i++)
@@ -271,7 +208,7 @@ static real smallest_distance(const struct system *s, const real *x)
 /* Whether two estimates of the state agree: positions to a part `tolerance` of the smallest distance
  * (softened), so that close encounters keep their energy, and velocities of the largest speed; but
  * never to less than a few units in the last place. */
-static int agree(const struct system *s, const real *a, const real *b, double tolerance)
+static int agree(const struct nbody_ref_system *s, const real *a, const real *b, double tolerance)
 {
     size_t m = 3 * s->n;
     real size = largest(m, b), speed = largest(m, b + m), least = 8 * LDBL_EPSILON;
@@ -282,8 +219,8 @@ static int agree(const struct system *s, const real *a, const real *b, double to
 
 /* Tries a step H from y, with derivative f0 there. The number of columns it took until two estimates
  * agreed, the better one then in t[0]; or 0 when they never did. */
-static int extrapolated_step(const struct system *s, const real *y, const real *f0, real H, double tolerance,
-                             real *t[COLUMNS], real *w)
+static int extrapolated_step(const struct nbody_ref_system *s, const real *y, const real *f0, real H,
+                             double tolerance, real *t[COLUMNS], real *w)
 {
     size_t m = 6 * s->n;
     for (int k = 0; k < COLUMNS; k++) {
@@ -301,7 +238,7 @@ static int extrapolated_step(const struct system *s, const real *y, const real *
 }
 
 /* Advances y by the time t; memory holds 3 + COLUMNS arrays of 6n numbers. */
-static int extrapolate(const struct system *s, real t, double tolerance, real *y, real *memory)
+static int extrapolate(const struct nbody_ref_system *s, real t, double tolerance, real *y, real *memory)
 {
     size_t m = 6 * s->n;
     real *f0 = memory, *w = f0 + m, *table[COLUMNS], done = 0, H = t / 64;
@@ -328,7 +265,7 @@ static int extrapolate(const struct system *s, real t, double tolerance, real *y
 int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, const double *mass,
                     double (*pos)[3], double (*vel)[3])
 {
-    const struct system s = {n, G, eps, mass};
+    const struct nbody_ref_system s = {n, G, eps, mass};
     size_t m = 3 * n;
     real *y = malloc((4 + COLUMNS) * 2 * m * sizeof *y);
     if (!y)

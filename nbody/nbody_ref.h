@@ -25,7 +25,17 @@ void nbody_ref_force(size_t n, double G, double eps, const double *mass, const d
 void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
                     const double (*vel)[3], double (*acc)[3], double (*jerk)[3]);
 
-/* Advances pos and vel by `steps` steps of dt. -1 when there is no memory, else 0. */
+/* What the integrators' twins (integrate_NAME.c) are made of. x, v, a, j: 3n numbers each. */
+struct nbody_ref_system {
+    size_t n;
+    double G, eps;
+    const double *mass;
+};
+void nbody_ref_accelerations(const struct nbody_ref_system *s, const double *x, double *a);
+void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const double *v, double *a, double *j);
+void nbody_ref_add(size_t m, double *y, double factor, const double *x); /* y += factor x, m numbers */
+
+/* Advances pos and vel by `steps` steps of dt. -1 when there is no memory or no such integrator, else 0. */
 int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt, size_t steps,
                   const double *mass, double (*pos)[3], double (*vel)[3]);
 

@@ -58,19 +58,13 @@ static int fit(void *shape, int stored, void *device)
 
 /* ---- What the rest of the engine calls. ------------------------------------------------------- */
 
-static const char *kernel_name(const struct nbody *nb)
-{
-    if (nb->precision == NBODY_DOUBLE)
-        return uses_jerks(nb) ? "nbody.hermite.double" : "nbody.direct.double";
-    return uses_jerks(nb) ? "nbody.hermite.single" : "nbody.direct.single";
-}
-
 int nbody_shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info *info,
                        const char *words)
 {
-    struct device device = {info, 4 * nb->real * (uses_jerks(nb) ? 2 : 1)};
+    const struct sum *sum = nbody_forces_sum(nb);
+    struct device device = {info, 4 * nb->real * (sum->velocities ? 2 : 1)};
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
-    return cltune_choose(&rules, nb->ctx, p->dev, kernel_name(nb), nb->n, words, &p->shape, &p->row);
+    return cltune_choose(&rules, nb->ctx, p->dev, sum->name[nb->precision], nb->n, words, &p->shape, &p->row);
 }
 
 void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *s, char *text, size_t size)

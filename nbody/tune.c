@@ -4,7 +4,7 @@
  * bodies, in plain C and double precision; a shape is measured by whole steps.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrate.h"
 
 #include <math.h>
 
@@ -161,7 +161,7 @@ static int allowed(void *problem, const char *shape)
     const struct problem *p = problem;
     struct nbody asked = {.ctx = p->ctx,
                           .n = p->n,
-                          .integrator = p->options.integrator,
+                          .integrator = nbody_integrate_row(p->options.integrator),
                           .precision = p->options.precision,
                           .real = p->options.precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float)};
     struct part part = {.dev = 0};
@@ -180,9 +180,8 @@ static int verify(void *problem, const char *shape)
     struct nbody *nb = use(p, shape, true);
     if (!nb)
         return -1;
-    const bool jerk = uses_jerks(nb);
-    const cl_uint planes = jerk ? 6 : 3;
-    if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, jerk ? JERKS : FORCES) != 0)
+    const cl_uint planes = nbody_forces_sum(nb)->planes;
+    if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
         return -1;
     if (nbody_forces_collect(nb, &nb->part[0], nb->part[0].partial, nb->part[0].splits, planes, planes, 1,
                              p->found))

@@ -47,6 +47,12 @@ static void make(size_t n, int floats)
     }
 }
 
+/* Every integrator that there is, as `i`. */
+#define EACH_INTEGRATOR(i)                                                                                   \
+    enum nbody_integrator i = (enum nbody_integrator)0;                                                      \
+    nbody_integrator_describe(i);                                                                                \
+    i = (enum nbody_integrator)(i + 1)
+
 static nbody *engine(struct nbody_options o, size_t n)
 {
     if (!o.ctx)
@@ -119,7 +125,16 @@ static void forces_case(struct nbody_options o, size_t n, double tolerance)
     nbody_free(nb);
 }
 
-/* Accelerations come from the kernel `forces`, or with Hermite from `jerks`. */
+/* Accelerations come from the kernel `forces`, or where a step needs derivatives from `jerks`: one integrator each. */
+static int sums_like_one_before(enum nbody_integrator integrator)
+{
+    for (int i = 0; i < (int)integrator; i++)
+        if (nbody_integrator_describe((enum nbody_integrator)i)->derivatives ==
+            nbody_integrator_describe(integrator)->derivatives)
+            return 1;
+    return 0;
+}
+
 static void forces_all(enum nbody_precision precision, double tolerance)
 {
     for (size_t k = 0; k < COUNT(sizes); k++) {
@@ -128,8 +143,10 @@ static void forces_all(enum nbody_precision precision, double tolerance)
             struct nbody_options o = {.precision = precision, .eps = 0.05 * softened};
             reference(sizes[k], 1, o.eps);
             for (int gpu = 0; gpu < 2; gpu++)
-                for (int i = NBODY_LEAPFROG; i <= NBODY_HERMITE4; i++) {
-                    o.integrator = (enum nbody_integrator)i;
+                for (EACH_INTEGRATOR(i)) {
+                    if (sums_like_one_before(i))
+                        continue;
+                    o.integrator = i;
                     o.shape = gpu ? GPU_SHAPE : NULL;
                     forces_case(o, sizes[k], tolerance);
                 }
@@ -220,6 +237,34 @@ static void jerks_match(void **state)
     }
 }
 
+/* ---- Integrators. ----------------------------------------------------------------------------- */
+
+/* The table names each by what its constant stands for, says enough of it, and the document has all of it. */
+static void integrators_are_listed(void **state)
+{
+    static char page[1 << 16];
+    FILE *fp = fopen("../docs/nbody.md", "r");
+    size_t count = 0;
+    (void)state;
+    assert_non_null(fp);
+    page[fread(page, 1, sizeof page - 1, fp)] = 0;
+    fclose(fp);
+    for (EACH_INTEGRATOR(i), count++) {
+        const struct nbody_integrator_info *info = nbody_integrator_describe(i);
+        char row[128];
+        snprintf(row, sizeof row, "| `%s` | %d |", info->name, info->order);
+        contains(page, row);
+        assert_true(strlen(info->about) > 10 && info->order > 0 && info->derivatives >= 0);
+    }
+    assert_true(count > NBODY_TAYLOR);
+    assert_string_equal(nbody_integrator_describe(NBODY_LEAPFROG)->name, "leapfrog");
+    assert_string_equal(nbody_integrator_describe(NBODY_HERMITE4)->name, "hermite4");
+    assert_string_equal(nbody_integrator_describe(NBODY_TAYLOR)->name, "taylor");
+    assert_null(nbody_integrator_describe((enum nbody_integrator)count));
+    assert_null(nbody_integrator_describe((enum nbody_integrator)-1));
+    assert_int_equal(nbody_ref_run((enum nbody_integrator)count, 1, 1, 0, 1, 1, mass, pos, vel), -1);
+}
+
 /* ---- Steps. ----------------------------------------------------------------------------------- */
 
 static void steps_case(struct nbody_options o, size_t n, double tolerance)
@@ -247,8 +292,7 @@ static void steps_match(void **state)
 {
     (void)state;
     for (size_t k = 0; k + 1 < COUNT(sizes); k++)
-        for (int i = NBODY_LEAPFROG; i <= NBODY_TAYLOR; i++) {
-            const enum nbody_integrator integrator = (enum nbody_integrator)i;
+        for (EACH_INTEGRATOR(integrator)) {
             make(sizes[k], 0);
             steps_case((struct nbody_options){.integrator = integrator, .precision = NBODY_DOUBLE}, sizes[k], 1e-12);
             steps_case((struct nbody_options){.integrator = integrator, .precision = NBODY_DOUBLE,
@@ -265,8 +309,8 @@ static void steps_match(void **state)
 static void bursts_do_not_matter(void **state)
 {
     (void)state;
-    for (int i = NBODY_LEAPFROG; i <= NBODY_TAYLOR; i++) {
-        struct nbody_options o = {.integrator = (enum nbody_integrator)i, .eps = 0.1};
+    for (EACH_INTEGRATOR(i)) {
+        struct nbody_options o = {.integrator = i, .eps = 0.1};
         make(100, 0);
         nbody *whole = engine(o, 100);
         o.burst = 3;
@@ -288,8 +332,8 @@ static void questions_do_not_matter(void **state)
 {
     struct nbody_diagnostics d;
     (void)state;
-    for (int i = NBODY_LEAPFROG; i <= NBODY_TAYLOR; i++) {
-        struct nbody_options o = {.integrator = (enum nbody_integrator)i, .eps = 0.1};
+    for (EACH_INTEGRATOR(i)) {
+        struct nbody_options o = {.integrator = i, .eps = 0.1};
         make(100, 0);
         nbody *left_alone = engine(o, 100), *asked = engine(o, 100);
         works(nbody_step(left_alone, 6));
@@ -363,7 +407,7 @@ static void coincident_and_massless(void **state)
 {
     (void)state;
     for (int precision = NBODY_SINGLE; precision <= NBODY_DOUBLE; precision++)
-        for (int i = NBODY_LEAPFROG; i <= NBODY_HERMITE4; i++) {
+        for (EACH_INTEGRATOR(i)) {
             memset(vel, 0, 4 * sizeof *vel);
             for (int k = 0; k < 4; k++) {
                 mass[k] = k == 3 ? 0 : 2;
@@ -372,7 +416,7 @@ static void coincident_and_massless(void **state)
             }
             vel[1][1] = 0.5;
             nbody *nb = engine((struct nbody_options){.precision = (enum nbody_precision)precision,
-                                                      .integrator = (enum nbody_integrator)i}, 4);
+                                                      .integrator = i}, 4);
             works(nbody_forces(nb, acc, phi));
             assert_true(fabs(acc[0][0] - 4) < 1e-6 && fabs(acc[1][0] + 2) < 1e-6 && fabs(acc[2][0] + 2) < 1e-6);
             assert_true(fabs(acc[3][0] - 3) < 1e-6);
@@ -408,8 +452,9 @@ static void overflow_is_named(void **state)
     vel[0][0] = 1e37;
     for (int i = NBODY_LEAPFROG; i <= NBODY_TAYLOR; i += NBODY_TAYLOR)
         for (size_t burst = 0; burst <= 3; burst += 3) {
+            /* fast=1 is for sums over pairs: steps still look whether numbers are finite */
             const struct nbody_options o = {.dt = 10, .integrator = (enum nbody_integrator)i, .burst = burst,
-                                            .shape = "rsqrt=0"};
+                                            .shape = burst ? "rsqrt=0 fast=1" : "rsqrt=0"};
             nbody *nb = engine(o, 1);
             works(nbody_step(nb, 4));
             fails(EDOM, nbody_step(nb, 10));
@@ -524,8 +569,8 @@ static void bad_input(void **state)
     create_fails((struct nbody_options){.dt = 1, .eps = -1}, 3, "softening length of -1");
     create_fails((struct nbody_options){.dt = 1, .G = INFINITY}, 3, "gravitational constant of inf");
     o = good;
-    o.integrator = (enum nbody_integrator)7;
-    create_fails(o, 3, "integrator 7");
+    o.integrator = (enum nbody_integrator)77;
+    create_fails(o, 3, "integrator 77");
     o = good;
     o.shape = "grope=3";
     create_fails(o, 3, "\"grope=3\"");
@@ -629,8 +674,8 @@ static void several_devices(void **state)
     ready(one);
     assert_int_equal(clgetndev(stddev), 2);
     for (size_t k = 0; k < COUNT(sizes); k++)
-        for (int i = NBODY_LEAPFROG; i <= NBODY_TAYLOR; i++) {
-            struct nbody_options o = {.integrator = (enum nbody_integrator)i, .precision = NBODY_DOUBLE,
+        for (EACH_INTEGRATOR(i)) {
+            struct nbody_options o = {.integrator = i, .precision = NBODY_DOUBLE,
                                       .shares = shares[(k + (size_t)i) % COUNT(shares)]};
             make(sizes[k], 0);
             devices_case(o, sizes[k], one, 1e-13);
@@ -658,7 +703,7 @@ int main(void)
         cmocka_unit_test(forces_double), cmocka_unit_test(forces_widths), cmocka_unit_test(equal_masses),
         cmocka_unit_test(forces_fast_math),
         cmocka_unit_test(jerks_match), cmocka_unit_test(steps_match), cmocka_unit_test(units_do_not_matter),
-        cmocka_unit_test(coincident_softened), cmocka_unit_test(diagnostics_match), cmocka_unit_test(tuning_is_declared),
+        cmocka_unit_test(coincident_softened), cmocka_unit_test(integrators_are_listed), cmocka_unit_test(diagnostics_match), cmocka_unit_test(tuning_is_declared),
     };
     const struct CMUnitTest on_two[] = {cmocka_unit_test(several_devices)};
     int failed = cmocka_run_group_tests(on_any, NULL, NULL);

@@ -40,9 +40,20 @@ enum nbody_integrator {
      * v = vp + a2 dt^3/6 + a3 dt^4/24, a = a1, j = j1. */
     NBODY_HERMITE4,
     /* The classic tutorial's scheme, a at the old positions, first order:
-     * x += v dt + a dt^2/2; v += a dt. Kept as the seed of comparison. */
+     * x += v dt + a dt^2/2; v += a dt. For comparison only. */
     NBODY_TAYLOR
 };
+
+struct nbody_integrator_info {
+    const char *name;  /* "leapfrog", ... */
+    const char *about; /* one line */
+    int order;         /* half the step, 2^order times less error */
+    int derivatives;   /* time derivatives of the forces that a step needs: 0, or 1 (hermite4) */
+};
+
+/* What there is to know of an integrator; static. NULL when there is none of that number, so that a loop from 0 on
+ * lists them all. */
+const struct nbody_integrator_info *nbody_integrator_describe(enum nbody_integrator integrator);
 
 /* The type of state and sums on the device. Diagnostics are reduced in double either way (on a
  * device without doubles, in compensated pairs of floats). */

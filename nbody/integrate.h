@@ -1,0 +1,70 @@
+/* integrate.h - the integrators: a table.
+ *
+ *   a burst:   begin,  sum over pairs, visit,  sum over pairs, visit,  ...           (end, when it is needed)
+ *
+ * To add an integrator: integrate_NAME.c, which defines its row nbody_integrate_NAME, with its kernels in
+ * integrate_NAME.cl; a line of INTEGRATORS; and its constant, with its formulas, in stdcl/nbody.h. The command,
+ * its help, the tests and the benchmark list this table. A row is set by member names, so that a member
+ * which only some integrators need (several sums a step, blocks of bodies) can be added without touching the others.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_NBODY_INTEGRATE_H
+#define STDCL_NBODY_INTEGRATE_H
+
+#include "nbody/engine.h"
+#include "nbody/nbody_ref.h"
+
+/* Constant and name of each, in the order of enum nbody_integrator. */
+#define INTEGRATORS(X)                                                                                       \
+    X(NBODY_LEAPFROG, leapfrog)                                                                              \
+    X(NBODY_HERMITE4, hermite4)                                                                              \
+    X(NBODY_TAYLOR, taylor)
+
+/* What a visit does, in this order; as in step.cl. */
+enum {
+    SUM = 1,    /* joins the partial sums into `state` */
+    FINISH = 2, /* the end of a step */
+    BEGIN = 4   /* the beginning of the next; nothing where `begin` is NULL */
+};
+
+struct integrator {
+    struct nbody_integrator_info info;
+    struct source source;               /* integrate_NAME.cl, which is built behind step.cl */
+    const char *kernels[OWN_KERNELS];   /* those of its kernels that are launched; part->own holds them */
+    enum kernel sum;                    /* over all pairs, what a step needs: FORCES, JERKS */
+    cl_uint planes;                     /* numbers a body in `state`: 6, or more; see STATE_ACC */
+    bool keeps_sums;                    /* visits need the last sums in `state` beside the new ones in `partial` */
+
+    /* Before the first sum of a burst: what a step does before its sum over pairs. NULL: nothing. */
+    int (*begin)(struct nbody *nb);
+
+    /* After a sum over pairs: starts what the phases say for the first `count` bodies of a device, and
+     * has the kernel note `step` in part->bad if a number is no longer finite. Does not block. */
+    int (*visit)(struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step);
+
+    /* For an integrator that predicts, so that posm and velo are not the results, which stand in `state`:
+     * starts copying those to posm and velo. NULL: posm is the result. */
+    int (*end)(struct nbody *nb, struct part *p);
+
+    /* The same in plain C: `steps` steps of dt for positions x and velocities v, 3n numbers each.
+     * `work` has room for as many planes as `state`. */
+    void (*twin)(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v, double *work);
+};
+
+#define X(constant, name) extern const struct integrator nbody_integrate_##name;
+INTEGRATORS(X)
+#undef X
+
+/* The row of an integrator; NULL when there is none. */
+const struct integrator *nbody_integrate_row(enum nbody_integrator integrator);
+
+/* A `begin`: brings the sums of the current positions into `state`, then visits with BEGIN. */
+int nbody_integrate_begin(struct nbody *nb);
+
+/* Whether posm holds predictions, and `state` the positions. */
+static inline bool predicts(const struct nbody *nb)
+{
+    return nb->integrator->end != NULL;
+}
+
+#endif

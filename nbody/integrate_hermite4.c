@@ -1,0 +1,67 @@
+/* integrate_hermite4.c - Hermite's 4th-order scheme, one evaluation a step (Makino & Aarseth 1992).
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrate.h"
+
+DECLARE_SOURCE(integrate_hermite4_cl);
+
+enum { HERMITE4, SETTLE };
+
+static int visit(struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step)
+{
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
+    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),   BLOCK_ARG(nb->velo),  BLOCK_ARG(p->state),
+                                     BLOCK_ARG(p->partial), VALUE_ARG(first),     VALUE_ARG(rows),
+                                     VALUE_ARG(count),      VALUE_ARG(p->splits), VALUE_ARG(phases),
+                                     REAL_ARG(nb, dt),      BLOCK_ARG(p->bad),    VALUE_ARG(step)};
+    return nbody_device_visit(nb, p, p->own[HERMITE4], p->count, 3, COUNT_OF(args), args);
+}
+
+static int end(struct nbody *nb, struct part *p)
+{
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state),
+                                     VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count)};
+    return nbody_device_visit(nb, p, p->own[SETTLE], p->count, 3, COUNT_OF(args), args);
+}
+
+static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,
+                 double *work)
+{
+    const size_t m = 3 * s->n;
+    double *a = work, *j = a + m, *a1 = j + m, *j1 = a1 + m;
+    nbody_ref_jerks(s, x, v, a, j);
+    while (steps-- > 0) {
+        for (size_t i = 0; i < m; i++) {
+            x[i] += dt * (v[i] + dt / 2 * (a[i] + dt / 3 * j[i]));
+            v[i] += dt * (a[i] + dt / 2 * j[i]);
+        }
+        nbody_ref_jerks(s, x, v, a1, j1);
+        for (size_t i = 0; i < m; i++) {
+            double a2 = (-6 * (a[i] - a1[i]) - dt * (4 * j[i] + 2 * j1[i])) / (dt * dt);
+            double a3 = (12 * (a[i] - a1[i]) + 6 * dt * (j[i] + j1[i])) / (dt * dt * dt);
+            x[i] += dt * dt * dt * dt / 24 * (a2 + dt / 5 * a3);
+            v[i] += dt * dt * dt / 6 * (a2 + dt / 4 * a3);
+            a[i] = a1[i];
+            j[i] = j1[i];
+        }
+    }
+}
+
+const struct integrator nbody_integrate_hermite4 = {
+    .info = {.name = "hermite4",
+             .about =
+                 "of 4th order, from forces and their time derivatives: for few bodies and precise orbits",
+             .order = 4,
+             .derivatives = 1},
+    .source = SOURCE("nbody/integrate_hermite4.cl", integrate_hermite4_cl),
+    .kernels = {[HERMITE4] = "hermite4", [SETTLE] = "settle"},
+    .sum = JERKS,
+    .planes = 12,
+    .keeps_sums = true,
+    .begin = nbody_integrate_begin,
+    .visit = visit,
+    .end = end,
+    .twin = twin,
+};

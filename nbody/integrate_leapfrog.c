@@ -1,0 +1,44 @@
+/* integrate_leapfrog.c - kick-drift-kick, the integrator that is used unless another is asked for.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrate.h"
+
+DECLARE_SOURCE(integrate_leapfrog_cl);
+
+static int visit(struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step)
+{
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
+    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),  BLOCK_ARG(p->state), BLOCK_ARG(p->partial),
+                                     VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
+                                     VALUE_ARG(p->splits), VALUE_ARG(phases),   REAL_ARG(nb, dt),
+                                     BLOCK_ARG(p->bad),    VALUE_ARG(step)};
+    return nbody_device_visit(nb, p, p->own[0], p->count, 3, COUNT_OF(args), args);
+}
+
+static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,
+                 double *work)
+{
+    const size_t m = 3 * s->n;
+    double *a = work;
+    nbody_ref_accelerations(s, x, a);
+    while (steps-- > 0) {
+        nbody_ref_add(m, v, dt / 2, a);
+        nbody_ref_add(m, x, dt, v);
+        nbody_ref_accelerations(s, x, a);
+        nbody_ref_add(m, v, dt / 2, a);
+    }
+}
+
+const struct integrator nbody_integrate_leapfrog = {
+    .info = {.name = "leapfrog",
+             .about = "of 2nd order and symplectic: the error of the energy stays bounded",
+             .order = 2},
+    .source = SOURCE("nbody/integrate_leapfrog.cl", integrate_leapfrog_cl),
+    .kernels = {"leapfrog"},
+    .sum = FORCES,
+    .planes = 6,
+    .begin = nbody_integrate_begin,
+    .visit = visit,
+    .twin = twin,
+};

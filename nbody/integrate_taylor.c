@@ -1,0 +1,42 @@
+/* integrate_taylor.c - the scheme of the classic tutorial, to compare others with.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrate.h"
+
+DECLARE_SOURCE(integrate_taylor_cl);
+
+static int visit(struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step)
+{
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
+    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),  BLOCK_ARG(p->state), BLOCK_ARG(p->partial),
+                                     VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
+                                     VALUE_ARG(p->splits), VALUE_ARG(phases),   REAL_ARG(nb, dt),
+                                     BLOCK_ARG(p->bad),    VALUE_ARG(step)};
+    return nbody_device_visit(nb, p, p->own[0], p->count, 3, COUNT_OF(args), args);
+}
+
+static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,
+                 double *work)
+{
+    const size_t m = 3 * s->n;
+    double *a = work;
+    while (steps-- > 0) {
+        nbody_ref_accelerations(s, x, a);
+        nbody_ref_add(m, x, dt, v);
+        nbody_ref_add(m, x, dt * dt / 2, a);
+        nbody_ref_add(m, v, dt, a);
+    }
+}
+
+const struct integrator nbody_integrate_taylor = {
+    .info = {.name = "taylor",
+             .about = "of 1st order, the scheme of the classic OpenCL tutorial: for comparison only",
+             .order = 1},
+    .source = SOURCE("nbody/integrate_taylor.cl", integrate_taylor_cl),
+    .kernels = {"taylor"},
+    .sum = FORCES,
+    .planes = 6,
+    .visit = visit,
+    .twin = twin,
+};
