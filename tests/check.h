@@ -99,6 +99,12 @@ static inline cl_event check_started(cl_event ev, const char *call, const char *
 #define fails_size(code, call) CHECK_FAILS(code, (size_t)-1, "did not return (size_t)-1", call, #call)
 #define fails_0(code, call) CHECK_FAILS(code, 0, "did not return 0", call, #call)
 
+/* How long this process has worked, all its threads together, whatever else the machine did meanwhile. */
+static inline double seconds_worked(void)
+{
+    return 1e-9 * (double)ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 /* Fails unless `text` contains `part`. */
 #define contains(text, part) check_contains((text), (part), __FILE__, __LINE__)
 static inline void check_contains(const char *text, const char *part, const char *file, int line)

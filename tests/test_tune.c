@@ -485,9 +485,9 @@ static void ignores_huge_and_deep_files(void **unused)
     free(text);
     put_user_file("", 0);
     assert_int_equal(truncate(in_cache("tune.json"), (off_t)100 << 30), 0); /* 100 GiB, all of it a hole */
-    double start = seconds_now();
+    const double start = seconds_worked();
     is_ignored("100 GiB");
-    assert_true(seconds_now() - start < 2);
+    assert_true(seconds_worked() - start < 2); /* it is not read */
     put_user_file("", 0);
     assert_int_equal(truncate(in_cache("tune.json"), 1000000), 0);
     is_ignored("a million zeros");
@@ -628,8 +628,7 @@ static void processes_lose_nothing(void **unused)
     }
     for (int i = 0; i < WRITERS; i++)
         close(writer[i].in);
-    double start = seconds_now();
-    while (seen < WRITERS * ROWS_EACH && seconds_now() - start < 30) {
+    while (seen < WRITERS * ROWS_EACH) {
         json_t *rows = tune_read(in_cache("tune.json"), why, sizeof why);
         if (!rows)
             fail_msg("a reader meanwhile: %s", why);
