@@ -10,7 +10,7 @@ GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
 CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
-.PHONY: all command help run test test-sanitize deps deps-bench install clean
+.PHONY: all command help run test test-sanitize layout deps deps-bench install clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
 
@@ -31,6 +31,9 @@ test: deps ## run the tests
 
 test-sanitize: deps ## run the tests built with AddressSanitizer, UBSan and ThreadSanitizer
 	@+BUILD=$(BUILD) CONFIGURE='$(CONFIGURE)' COMPILE='$(COMPILE)' JOBS=$(JOBS) tools/test-sanitize.sh
+
+layout: ## rewrite tests/install/layout.txt after a public struct has changed
+	@tools/layout.sh include $(CC) > tests/install/layout.txt
 
 deps: ## install the packages that are missing, if any
 	@BUILD=$(BUILD) tools/deps.sh

@@ -3,11 +3,13 @@
  */
 #include "arrays/internal.h"
 
+#include "core/reserved.h"
+
 /* ---- Making. ---------------------------------------------------------------------------------- */
 
 arrays *arrays_create(const struct arrays_options *o)
 {
-    CLCONTEXT *ctx = arrays_context(o->ctx);
+    CLCONTEXT *ctx = reserved_check("arrays_create", o->reserved) == 0 ? arrays_context(o->ctx) : NULL;
     if (!ctx)
         return NULL;
     if ((unsigned)o->type > ARRAYS_LONG || (unsigned)o->accumulator > ARRAYS_COMPENSATED ||

@@ -6,6 +6,8 @@
  */
 #include "gas/engine.h"
 
+#include "core/reserved.h"
+
 #include <math.h>
 
 EMBEDDED_FILE(gas_fused_cl)
@@ -38,7 +40,7 @@ static int check(const struct gas_options *o)
     if (o->storage == GAS_STORED && o->n > SIZE_MAX / 32)
         return clerror_set(ENOMEM, "gas_create: %llu molecules are too many to store",
                            (unsigned long long)o->n);
-    return 0;
+    return reserved_check("gas_create", o->reserved);
 }
 
 /* ---- Making. ---------------------------------------------------------------------------------- */

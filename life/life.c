@@ -7,6 +7,8 @@
  */
 #include "life/internal.h"
 
+#include "core/reserved.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -56,7 +58,7 @@ static int check_options(const struct life_options *o)
         return clerror_set(EINVAL, "life: bounds are LIFE_TORUS or LIFE_PLANE, not %d", (int)o->bounds);
     if (o->ctx && !clgetndev(o->ctx))
         return clerror_set(ENODEV, "life: the context has no device");
-    return 0;
+    return reserved_check("life_create", o->reserved);
 }
 
 life *life_create(const struct life_options *options)

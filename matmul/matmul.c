@@ -5,6 +5,8 @@
  */
 #include "matmul/engine.h"
 
+#include "core/reserved.h"
+
 #include <CL/cl_ext.h>
 
 /* ---- Making. ---------------------------------------------------------------------------------- */
@@ -19,7 +21,7 @@ static int check_options(const struct matmul_options *o)
         return clerror_set(ENOTSUP, "matmul_create: no engine \"%s\": %s", matmul_kind_name(o->kind), missing);
     if (o->block > 65536)
         return clerror_set(EINVAL, "matmul_create: a block of %zu; blocks go up to 65536", o->block);
-    return 0;
+    return reserved_check("matmul_create", o->reserved);
 }
 
 /* Devices of one model share alike, others by what they can do at best. */

@@ -6,6 +6,8 @@
  */
 #include "nbody/integrate.h"
 
+#include "core/reserved.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -31,7 +33,7 @@ static int check_options(const struct nbody_options *o, size_t n)
                            (int)o->integrator, (int)o->precision);
     if ((unsigned)o->kernel > NBODY_TILED)
         return clerror_set(EINVAL, "nbody_create: kernel %d: there is no such thing", (int)o->kernel);
-    return 0;
+    return reserved_check("nbody_create", o->reserved);
 }
 
 static int check_bodies(size_t n, const double *mass, const double (*pos)[3], const double (*vel)[3])

@@ -105,6 +105,15 @@ static inline double seconds_worked(void)
     return 1e-9 * (double)ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+/* Fails unless `call` refuses the options `o`, which it takes, with the first or the last reserved word set. */
+#define refuses_reserved(o, call)                                                                            \
+    for (int word_ = 0; word_ < 8; word_ += 7) {                                                             \
+        (o).reserved[word_] = 1;                                                                             \
+        assert_null(call);                                                                                   \
+        contains(clerror(), word_ ? "reserved[7]" : "reserved[0]");                                          \
+        (o).reserved[word_] = 0;                                                                             \
+    }
+
 /* Fails unless `text` contains `part`. */
 #define contains(text, part) check_contains((text), (part), __FILE__, __LINE__)
 static inline void check_contains(const char *text, const char *part, const char *file, int line)

@@ -377,6 +377,8 @@ static void refusals(void **state)
     fails(EINVAL, arrays_dot(s, x, y, 1, &r));
     fails(EINVAL, arrays_squares(s, x, y, x, 1, &r));
     arrays_free(s);
+    struct arrays_options grown = {.ctx = cp};
+    refuses_reserved(grown, arrays_create(&grown));
     fails_null(EINVAL, arrays_create(&(struct arrays_options){.ctx = cp, .type = (enum arrays_type)9}));
     static const char *const wrong[] = {"group=3", "width=32",   "colour=1",
                                         "group",   "group=2048", "unroll=64"};

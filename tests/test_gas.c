@@ -327,6 +327,8 @@ static void refusals(void **state)
     uint64_t count[2], done = 0;
     double v[1][3];
 #define refuses(...) fails_null(EINVAL, gas_create(&(struct gas_options){.ctx = cp, __VA_ARGS__}))
+    struct gas_options grown = {.ctx = cp, .n = 1};
+    refuses_reserved(grown, gas_create(&grown));
     refuses(.n = 0);
     refuses(.n = (1ull << 53) + 1);
     refuses(.n = 1, .temperature = -1);

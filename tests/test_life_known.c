@@ -269,6 +269,8 @@ static void put_and_get_rectangles(void **state)
 static void refuses_bad_options(void **state)
 {
     (void)state;
+    struct life_options grown = {.width = 5, .height = 5};
+    refuses_reserved(grown, life_create(&grown));
     fails_null(EINVAL, life_create(&(struct life_options){.width = 0, .height = 5}));
     fails_null(EINVAL, life_create(&(struct life_options){.width = 5, .height = (size_t)-3}));
     fails_null(EINVAL, life_create(&(struct life_options){.width = 5, .height = 5, .rule = "B9/S"}));

@@ -428,6 +428,8 @@ static void tells_what_is_wrong(void **unused)
     fails(EINVAL, matmul_enqueue(mm, 0, MATMUL_NN, 4, 4, 4, 1, d, 4, d + 16, 4, 0, d + 52, 4));
     fails(EINVAL, matmul_enqueue(mm, 9, MATMUL_NN, 4, 4, 4, 1, d, 4, d + 16, 4, 0, d + 32, 4));
     matmul_free(mm);
+    struct matmul_options grown = {.ctx = one_device()};
+    refuses_reserved(grown, matmul_create(&grown));
     fails_null(EINVAL, matmul_create(&(struct matmul_options){.ctx = one_device(), .shape = "colour=3"}));
     fails_null(EINVAL, matmul_create(&(struct matmul_options){.ctx = one_device(), .shape = "rows=x"}));
     check_forget();

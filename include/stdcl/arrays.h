@@ -11,6 +11,8 @@
  * which depends on its shape; and devices without double precision add in pairs of floats.)
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise. All
  * block. One object is used by one thread at a time; different ones are independent of each other.
+ * A struct of options may grow in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs
+ * stay as they are. Their sizes and offsets: tests/install/layout.txt.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_ARRAYS_H
@@ -55,6 +57,7 @@ struct arrays_options {
     enum arrays_accumulator accumulator;
     enum arrays_method method;
     const char *shape; /* words KEY=NUMBER that change the device's own row, see arrays/README.md */
+    uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* The caller frees it. Kernels are built at first use. EINVAL; ENODEV; ENOTSUP: doubles on a device that has

@@ -10,6 +10,8 @@
  * devices without double precision add in pairs of floats.)
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise. All
  * block. One object is used by one thread at a time; different ones are independent of each other.
+ * A struct of options may grow in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs
+ * stay as they are. Their sizes and offsets: tests/install/layout.txt.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_GAS_H
@@ -58,6 +60,7 @@ struct gas_options {
      * with ECANCELED. May be NULL. */
     int (*told)(void *arg, uint64_t done);
     void *arg;
+    uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* Builds the kernels, takes memory, and draws the velocities of a stored gas unless they are given. EINVAL: a

@@ -10,6 +10,8 @@
  * Cell (x, y) is column x (0 = left) of row y (0 = top). All engines agree bit for bit.
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise.
  * One engine is used by one thread at a time; different engines are independent of each other.
+ * A struct of options may grow in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs
+ * stay as they are. Their sizes and offsets: tests/install/layout.txt.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_LIFE_H
@@ -97,6 +99,7 @@ struct life_options {
     const char *rule;        /* as life_rule_parse; NULL = "B3/S23" */
     const char *shape;       /* packed: how kernels are launched, words KEY=NUMBER that change the
                                 device's own row, see life/README.md; NULL: that row */
+    uintptr_t reserved[8];   /* must be 0 */
 };
 
 /* Makes an engine whose cells are all dead, at generation 0. Builds the kernels, so takes a second

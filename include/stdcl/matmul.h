@@ -15,6 +15,8 @@
  * lies between rows is not touched. C must not share elements with A or B; it may lie between their rows.
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise.
  * One engine is used by one thread at a time; different engines are independent of each other.
+ * A struct of options may grow in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs
+ * stay as they are. Their sizes and offsets: tests/install/layout.txt.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_MATMUL_H
@@ -62,6 +64,7 @@ struct matmul_options {
     int (*progress)(void *arg, double share); /* told by matmul_multiply now and then, in the calling thread;
                                                  not 0: stop. NULL: nobody is */
     void *arg;
+    uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* Makes an engine. Kernels are built at the first product that needs them, which takes a second. EINVAL:

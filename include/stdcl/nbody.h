@@ -12,6 +12,8 @@
  * softening; the potential of i is minus the sum of G m_j / (r^2 + eps^2)^(1/2).
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise.
  * One engine is used by one thread at a time; different engines are independent of each other.
+ * A struct of options may grow in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs
+ * stay as they are. Their sizes and offsets: tests/install/layout.txt.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_H
@@ -86,6 +88,7 @@ struct nbody_options {
                                         which may differ from run to run, and the rounding with it */
     const char *shape;               /* how kernels are launched: words KEY=NUMBER that change the
                                         device's own row, see nbody/README.md; NULL: that row */
+    uintptr_t reserved[8];           /* must be 0 */
 };
 
 /* Makes an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position

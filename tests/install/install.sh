@@ -2,7 +2,7 @@
 # install.sh - tests what `make install` leaves behind, from outside the repository.
 #   usage: install.sh STEP BUILD WORK SOURCE CMAKE CC CXX LIBDIR
 # STEP "install" installs BUILD into WORK/prefix; the others use that: shared, static, package, symbols,
-# headers, command. Status 77: there is no OpenCL device to run on.
+# headers, layout, command. Status 77: there is no OpenCL device to run on, or the table is not for this machine.
 set -eu
 step=$1 build=$2 work=$3 source=$4 cmake=$5 cc=$6 cxx=$7 libdir=$8
 prefix=$work/prefix
@@ -111,6 +111,19 @@ headers)
         echo "#include <$header>" | "$cxx" -std=c++11 $flags -I . -x c++ -
         echo "$header is complete in C and C++"
     done
+    ;;
+
+layout) # structs are as bindings and compiled programs know them, and options can grow
+    if [ "$(uname -m) $(getconf LONG_BIT)" != "x86_64 64" ]; then
+        echo "the table is that of x86-64 with 64-bit longs"
+        exit 77
+    fi
+    sh "$source/tools/layout.sh" "$prefix/include" "$cc" >layout.txt
+    diff "$source/tests/install/layout.txt" layout.txt ||
+        fail "structs are not as tests/install/layout.txt has them; if they may change, 'make layout' rewrites it"
+    awk -F '\t' '$1 ~ /_options$/ { last[$1] = $2 " " $5; end[$1] = $3 + $4 } $1 ~ /_options$/ && $2 == "-" { size[$1] = $4 }
+        END { for (s in last) if (last[s] != "reserved uintptr_t[8]" || end[s] != size[s]) { print s; bad = 1 }
+              exit bad }' layout.txt || fail "these do not end in uintptr_t reserved[8]"
     ;;
 
 command)
