@@ -1,5 +1,6 @@
 /* The engine against physics: published orbits, exact solutions, conservation laws, the almanac.
  *
+ * The bounds are those of the table in docs/nbody.md, two to four times what was measured.
  * Each case states the law or the source of its numbers. Everything runs on whatever device
  * nbody_create picks; double precision where numbers are compared closely.
  * SPDX-License-Identifier: MIT */
@@ -142,9 +143,9 @@ static double error_of(enum nbody_integrator integrator, size_t steps)
 static void orders(void **state)
 {
     (void)state;
-    assert_near(error_of(NBODY_LEAPFROG, 2000) / error_of(NBODY_LEAPFROG, 4000), 4, 0.1);
-    assert_near(error_of(NBODY_HERMITE4, 1000) / error_of(NBODY_HERMITE4, 2000), 16, 1.6);
-    assert_near(error_of(NBODY_TAYLOR, 20000) / error_of(NBODY_TAYLOR, 40000), 2, 0.1);
+    assert_near(error_of(NBODY_LEAPFROG, 2000) / error_of(NBODY_LEAPFROG, 4000), 4, 0.01);
+    assert_near(error_of(NBODY_HERMITE4, 1000) / error_of(NBODY_HERMITE4, 2000), 16, 0.8);
+    assert_near(error_of(NBODY_TAYLOR, 20000) / error_of(NBODY_TAYLOR, 40000), 2, 0.01);
     assert_true(error_of(NBODY_HERMITE4, 2000) < 1e-6);
     assert_true(error_of(NBODY_LEAPFROG, 4000) < 1e-4);
 }
@@ -192,7 +193,7 @@ static void leapfrog_retraces(void **state)
     step(nb, 100);
     assert_int_equal(nbody_state(nb, pos, NULL), 0);
     nbody_free(nb);
-    assert_near(apart(500, pos, pos2), 0, 1e-11);
+    assert_near(apart(500, pos, pos2), 0, 1e-13);
 }
 
 /* ---- Two bodies. ------------------------------------------------------------------------------ */
@@ -221,15 +222,15 @@ static void kepler_orbits(void **state)
 
         step(nb, steps[i] * 37 / 100);
         assert_int_equal(nbody_state(nb, pos, vel), 0);
-        assert_near(pos[0][0] - pos[1][0], cos(E) - e, 1e-6);
-        assert_near(pos[0][1] - pos[1][1], sqrt(1 - e * e) * sin(E), 1e-6);
+        assert_near(pos[0][0] - pos[1][0], cos(E) - e, 3e-9);
+        assert_near(pos[0][1] - pos[1][1], sqrt(1 - e * e) * sin(E), 3e-9);
 
         step(nb, steps[i] - steps[i] * 37 / 100);
         assert_int_equal(nbody_state(nb, pos, vel), 0);
-        assert_near(apart(2, pos, pos2), 0, 1e-6);
+        assert_near(apart(2, pos, pos2), 0, 5e-8);
         d = diagnose(nb);
-        assert_near(d.total, -1, 1e-7);
-        assert_near(d.angular_momentum[2], 2.0 / 3 * sqrt(3 * (1 - e * e)), 1e-8);
+        assert_near(d.total, -1, 1e-10);
+        assert_near(d.angular_momentum[2], 2.0 / 3 * sqrt(3 * (1 - e * e)), 3e-12);
         assert_near(d.time, ellipse_period, 1e-12);
         nbody_free(nb);
     }
@@ -273,7 +274,7 @@ static void figure_eight(void **state)
                                .dt = 6.32591398 / 8000},
         3, 8000, e);
     assert_near(e[0], -1.287141991766, 1e-12);
-    assert_near(e[1], e[0], 1e-10);
+    assert_near(e[1], e[0], 1e-12);
     assert_near(apart(3, pos, pos2), 0, 5e-8); /* published: 2e-8 a coordinate, from 8-digit values */
 }
 
@@ -303,18 +304,20 @@ static void pythagorean(void **state)
         step(nb, steps);
         assert_int_equal(nbody_state(nb, pos, vel), 0);
     }
-    assert_near(pos[0][0], 0.77848041, 3e-5);
-    assert_near(pos[0][1], 0.14139230, 3e-5);
+    assert_near(pos[0][0], 0.77848041, 1e-5);
+    assert_near(pos[0][1], 0.14139230, 1e-5);
     assert_near(diagnose(nb).total, start, 1e-5);
     nbody_free(nb);
 }
 
 /* ---- Clusters. -------------------------------------------------------------------------------- */
 
-/* Total momentum is conserved because forces are pairwise opposite: to rounding of the state. */
+/* Total momentum is conserved because forces are pairwise opposite: to rounding of the state. So is angular
+ * momentum by leapfrog; other integrators keep it as well as they keep orbits. */
 static void momentum_is_conserved(void **state)
 {
-    static const double tolerance[] = {[NBODY_SINGLE] = 2e-6, [NBODY_DOUBLE] = 1e-14};
+    static const double tolerance[] = {[NBODY_SINGLE] = 4e-8, [NBODY_DOUBLE] = 5e-16};
+    static const double angular[] = {[NBODY_HERMITE4] = 1e-9, [NBODY_TAYLOR] = 3e-4};
     (void)state;
     for (enum nbody_precision p = NBODY_SINGLE; p <= NBODY_DOUBLE; p++)
         for (enum nbody_integrator i = (enum nbody_integrator)0; nbody_integrator_describe(i); i++) {
@@ -331,7 +334,7 @@ static void momentum_is_conserved(void **state)
             for (int k = 0; k < 3; k++) {
                 assert_near(b.momentum[k], a.momentum[k], tolerance[p]);
                 assert_near(b.angular_momentum[k], a.angular_momentum[k],
-                            i == NBODY_LEAPFROG ? 5 * tolerance[p] : 1e-3);
+                            tolerance[p] + (i < sizeof angular / sizeof *angular ? angular[i] : 0));
             }
         }
 }
@@ -372,16 +375,16 @@ static void cold_collapse(void **state)
             double b = 0.5;
             for (int k = 0; k < 50; k++)
                 b -= (b + sin(2 * b) / 2 - t * sqrt(2.0)) / (1 + cos(2 * b));
-            assert_near(r, cos(b) * cos(b), 0.02);
+            assert_near(r, cos(b) * cos(b), 0.015);
         }
         if (r < smallest) {
             smallest = r;
             when = t;
         }
     }
-    assert_near(when, 1.1107, 0.05);
+    assert_near(when, 1.1107, 0.03);
     assert_true(smallest < 0.12);
-    assert_near(diagnose(nb).total / start, 1, 2e-3);
+    assert_near(diagnose(nb).total / start, 1, 1e-3);
     nbody_free(nb);
 }
 
@@ -400,11 +403,11 @@ static void plummer_stays(void **state)
         ratio += diagnose(nb).virial_ratio / 16;
     }
     assert_int_equal(nbody_state(nb, pos, NULL), 0);
-    assert_near(lagrange_radius(N, pos, 0.1), 0.309, 0.05);
-    assert_near(lagrange_radius(N, pos, 0.5), 0.769, 0.08);
-    assert_near(lagrange_radius(N, pos, 0.9), 2.184, 0.35);
-    assert_near(ratio, 1, 0.02);
-    assert_near(diagnose(nb).total / start, 1, 1e-4);
+    assert_near(lagrange_radius(N, pos, 0.1), 0.309, 0.03);
+    assert_near(lagrange_radius(N, pos, 0.5), 0.769, 0.04);
+    assert_near(lagrange_radius(N, pos, 0.9), 2.184, 0.08);
+    assert_near(ratio, 1, 0.006);
+    assert_near(diagnose(nb).total / start, 1, 5e-5);
     nbody_free(nb);
 }
 
@@ -436,10 +439,10 @@ static void galaxy_lasts(void **state)
     nbody_free(nb);
     for (int k = 0; k < 3; k++)
         assert_near(lagrange_radius(N, pos, shares[k]) / before[k], 1, 0.1);
-    assert_near(a.virial_ratio, 1, 0.04);
-    assert_near(b.virial_ratio, 1, 0.04);
-    assert_near(b.total / a.total, 1, 1e-3);
-    assert_near(b.angular_momentum[2] / a.angular_momentum[2], 1, 1e-4);
+    assert_near(a.virial_ratio, 1, 0.02);
+    assert_near(b.virial_ratio, 1, 0.02);
+    assert_near(b.total / a.total, 1, 3e-4);
+    assert_near(b.angular_momentum[2] / a.angular_momentum[2], 1, 1e-7);
 }
 
 /* ---- The solar system. ------------------------------------------------------------------------ */
@@ -541,8 +544,8 @@ static void solar_periods(void **state)
     double l = longitude(JUPITER, SUN, &rate);
     assert_near((nbody_time(nb) - remainder(l - start[1], 2 * PI) / rate) / 3, 4332.59, 1.0);
     double slope = (st - t1 * s / count) / (t2 - t1 * t1 / count);
-    assert_near(2 * PI / slope, 27.32166, 0.0005);
-    assert_near(diagnose(nb).total / energy, 1, 1e-9);
+    assert_near(2 * PI / slope, 27.32166, 0.0001);
+    assert_near(diagnose(nb).total / energy, 1, 2e-10);
     nbody_free(nb);
 }
 
