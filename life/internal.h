@@ -21,7 +21,7 @@
  * to a two-bit number, 2 m + s; then the three s were added to 2 k + b and the three m to 2 q + p, so
  * that b + 2 k + 2 p + 4 q cells of the block are alive. */
 enum { LIFE_IN_B, LIFE_IN_K, LIFE_IN_P, LIFE_IN_Q, LIFE_IN_CELL, LIFE_INPUTS };
-enum { LIFE_STEPS_MAX = 14 }; /* as many as the kernels' ladders of STEPs have */
+enum { LIFE_STEPS_MAX = 14 };
 
 struct life_logic {
     int steps;
@@ -46,8 +46,10 @@ void life_logic_target(const struct life_rule *rule, uint32_t *value, uint32_t *
 /* The answer of such a chain for inputs b, k, p, q, cell in bits 0 .. 4, for tests. */
 int life_logic_next(const struct life_logic *logic, unsigned inputs);
 
-/* Writes " -D STEPS=3 -D A0=0 -D B0=1 -D C0=3 -D T0=0x16 ...": inputs and table of step i. */
-void life_logic_options(const struct life_logic *logic, char *text, size_t size);
+/* Writes the chain as the macro that rows.cl and tile.cl want, a LOGIC(out, a, b, c, table) for each step:
+ * "#define RULE(next, b, k, p, q, cell) LOGIC(v5, b, k, q, 0x16); ... LOGIC(next, v6, b, cell, 0xe0)". */
+enum { LIFE_LOGIC_TEXT = 64 + 96 * LIFE_STEPS_MAX };
+void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT]);
 
 /* ---- Engines. -------------------------------------------------------------------------------- */
 

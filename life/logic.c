@@ -13,6 +13,7 @@
 #include "life/internal.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* What a chain must compute: `value`, wherever `care` is 1. */
 struct target {
@@ -218,11 +219,20 @@ int life_logic_next(const struct life_logic *logic, unsigned in)
     return (int)v[LIFE_INPUTS + logic->steps - 1];
 }
 
-void life_logic_options(const struct life_logic *logic, char *text, size_t size)
+void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT])
 {
-    int used = snprintf(text, size, " -D STEPS=%d", logic->steps);
-    for (int i = 0; i < logic->steps && used > 0 && (size_t)used < size; i++)
-        used += snprintf(text + used, size - (size_t)used, " -D A%d=%d -D B%d=%d -D C%d=%d -D T%d=0x%02x", i,
-                         logic->step[i].in[0], i, logic->step[i].in[1], i, logic->step[i].in[2], i,
-                         logic->step[i].table);
+    static const char *const input[LIFE_INPUTS] = {"b", "k", "p", "q", "cell"};
+    char name[LIFE_INPUTS + LIFE_STEPS_MAX][16];
+    for (int v = 0; v < LIFE_INPUTS; v++)
+        strcpy(name[v], input[v]);
+    for (int i = 0; i + 1 < logic->steps; i++)
+        snprintf(name[LIFE_INPUTS + i], sizeof *name, "v%d", LIFE_INPUTS + i);
+    strcpy(name[LIFE_INPUTS + logic->steps - 1], "next");
+    char *end = text + sprintf(text, "#define RULE(next, b, k, p, q, cell)");
+    for (int i = 0; i < logic->steps; i++) {
+        const unsigned char *in = logic->step[i].in;
+        end += sprintf(end, "%s \\\n    LOGIC(%s, %s, %s, %s, 0x%02x)", i ? ";" : "", name[LIFE_INPUTS + i],
+                       name[in[0]], name[in[1]], name[in[2]], logic->step[i].table);
+    }
+    strcpy(end, "\n");
 }

@@ -70,12 +70,11 @@ static void set_halo(const life *lf, struct packed *p)
     }
 }
 
-/* How many passes rows.cl makes in a launch: about as many as compute so many cells, in some tens of milliseconds. */
-enum { MOST_PASSES = 1000 };
+/* How many passes a launch makes: about as many as compute so many cells, in some tens of milliseconds. */
 static void set_passes(const life *lf, struct packed *p)
 {
     const double most_cells = 5e9, pass = (double)lf->width * (double)lf->height * p->generations;
-    p->passes = p->n > 1 || p->strip[0].shape.tile ? 1 : (int)fmin(MOST_PASSES, 1 + most_cells / pass);
+    p->passes = p->n > 1 ? 1 : (int)fmin(p->strip[0].shape.passes, 1 + most_cells / pass);
 }
 
 static int divide(size_t a, size_t b)
@@ -107,30 +106,36 @@ static void tile_strip(struct strip *s, const life *lf, const struct cldev_info 
         bands = bands > useful ? useful : bands;
         t->own_rows = divide(rows, bands ? bands : 1);
     }
-    t->lines = (size_t)divide(rows, (size_t)t->own_rows);
-    t->own_rows = divide(rows, t->lines); /* of equal height */
-    t->lines = (size_t)divide(rows, (size_t)t->own_rows);
+    t->bands = (size_t)divide(rows, (size_t)t->own_rows);
+    t->own_rows = divide(rows, t->bands); /* of equal height */
+    t->bands = (size_t)divide(rows, (size_t)t->own_rows);
 }
 
 /* ---- Kernels. -------------------------------------------------------------------------------- */
 
-static void step_options(const struct strip *s, const life *lf, char *text, size_t size)
+/* Options, and the rule as text that comes before the kernel. */
+static void *open_step(life *lf, const struct strip *s)
 {
     struct life_logic logic;
+    enum { WORDS = 512 };
+    char options[WORDS + LIFE_LOGIC_TEXT];
     if (s->shape.ternary)
         life_logic_find(&lf->rule, &logic);
     else
         life_logic_pairs(&lf->rule, &logic);
-    life_shape_options(&s->shape, lf, text, size);
-    const size_t used = strlen(text);
-    life_logic_options(&logic, text + used, size - used);
+    life_shape_options(&s->shape, lf, options, WORDS);
+    life_logic_text(&logic, options + strlen(options));
+    return s->shape.tile ? clopen_named(lf->ctx, "life/tile.cl", (const char *)stdcl_kernel_life_tile_cl,
+                                        stdcl_kernel_life_tile_cl_size, options, CLLD_NOW)
+                         : clopen_named(lf->ctx, "life/rows.cl", (const char *)stdcl_kernel_life_rows_cl,
+                                        stdcl_kernel_life_rows_cl_size, options, CLLD_NOW);
 }
 
 /* Opens what strip i runs, or takes it from an earlier strip with the same shape. */
 static int open_kernels(life *lf, struct packed *p, size_t i)
 {
     struct strip *s = &p->strip[i];
-    char options[1024], group[64];
+    char group[64];
     for (size_t j = 0; j < i; j++)
         if (strcmp(p->strip[j].row.shape, s->row.shape) == 0) {
             s->step = p->strip[j].step;
@@ -138,19 +143,18 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
             s->copy = p->strip[j].copy;
             return 0;
         }
-    step_options(s, lf, options, sizeof options);
     snprintf(group, sizeof group, "-D GROUP=%d", s->shape.group);
-    s->program = s->shape.tile
-                     ? clopen_named(lf->ctx, "life/tile.cl", (const char *)stdcl_kernel_life_tile_cl,
-                                    stdcl_kernel_life_tile_cl_size, options, CLLD_NOW)
-                     : clopen_named(lf->ctx, "life/rows.cl", (const char *)stdcl_kernel_life_rows_cl,
-                                    stdcl_kernel_life_rows_cl_size, options, CLLD_NOW);
+    s->program = open_step(lf, s);
     if (s->program)
         s->counter = clopen_named(lf->ctx, "life/count.cl", (const char *)stdcl_kernel_life_count_cl,
                                   stdcl_kernel_life_count_cl_size, group, CLLD_NOW);
     if (!s->program || !s->counter)
         return -1;
-    s->step = clsym(lf->ctx, s->program, s->shape.tile ? "life_tile" : "life_rows", 0);
+    s->step = clsym(lf->ctx, s->program,
+                    s->shape.tile     ? "life_tile"
+                    : p->passes > 1 ? "life_rows_passes"
+                                    : "life_rows",
+                    0);
     s->count = clsym(lf->ctx, s->counter, "life_count_packed", 0);
     s->copy = clsym(lf->ctx, s->counter, "life_copy", 0);
     if (!s->step || !s->count || !s->copy)
@@ -187,9 +191,9 @@ static int allocate_strip(life *lf, size_t i, const struct cldev_info *info)
     s->grid[0] = clmalloc(lf->ctx, bytes, CL_MEM_ZEROCOPY);
     s->grid[1] = clmalloc(lf->ctx, bytes, CL_MEM_DEVONLY);
     s->sums = clmalloc(lf->ctx, SLOTS * s->groups * 2 * sizeof(uint64_t), 0);
-    const size_t turns = (32 + 16 * s->tiling.columns * s->tiling.lines) * sizeof *s->turns; /* see rows.cl */
-    s->turns = s->shape.tile ? NULL : clmalloc(lf->ctx, turns, 0);
-    if (!s->grid[0] || !s->grid[1] || !s->sums || (!s->turns && !s->shape.tile))
+    const size_t turns = (32 + 16 * s->tiling.columns * s->tiling.bands) * sizeof *s->turns; /* see rows.cl */
+    s->turns = p->passes > 1 ? clmalloc(lf->ctx, turns, 0) : NULL;
+    if (!s->grid[0] || !s->grid[1] || !s->sums || (!s->turns && p->passes > 1))
         return -1;
     if (s->turns)
         memset(s->turns, 0, turns);
@@ -257,15 +261,16 @@ static int create(life *lf, struct packed *p, const struct life_options *options
     if (p->n == 1)
         p->generations = p->strip[0].shape.generations;
     set_halo(lf, p);
+    set_passes(lf, p);
     for (size_t i = 0; i < p->n; i++) {
         struct strip *s = &p->strip[i];
         s->shape.generations = p->generations;
+        s->shape.passes = p->passes;
         life_shape_print(&s->shape, s->row.shape, sizeof s->row.shape);
         tile_strip(s, lf, &info[i]);
         if (allocate_strip(lf, i, &info[i]) < 0 || open_kernels(lf, p, i) < 0)
             return -1;
     }
-    set_passes(lf, p);
     return allocate_edges(lf, p) < 0 ? -1 : packed_warm(lf);
 }
 
@@ -382,8 +387,10 @@ static int packed_trace(life *lf, size_t n, struct life_sample *sample)
     for (size_t done = 0; done < n;) {
         const size_t slots = n - done < SLOTS ? n - done : SLOTS;
         for (size_t slot = 0; slot < slots; slot++)
-            if (packed_advance(lf, 1) < 0 || count(lf, slot) < 0)
-                return packed_wait(lf) < 0 ? -1 : -1;
+            if (packed_advance(lf, 1) < 0 || count(lf, slot) < 0) {
+                packed_wait(lf);
+                return -1;
+            }
         if (collect(lf, slots, sample + done) < 0)
             return -1;
         done += slots;

@@ -23,8 +23,8 @@
 /* How a strip is cut into tiles: the kernel's arguments. */
 struct tiling {
     int own_words, own_rows; /* stored by a tile; words of 64 cells (rows.cl) or 32 (tile.cl) */
-    size_t columns, lines;   /* of tiles */
-    int whole;               /* tile.cl: its width is a number of periods of the torus */
+    size_t columns, bands;   /* of tiles: so many side by side, so many below one another */
+    int whole;               /* tile.cl: its width is a whole number of the torus's widths */
     int stride;              /* rows.cl: words from row to row in local memory */
     size_t local;            /* rows.cl: bytes of it */
 };
@@ -48,8 +48,8 @@ struct strip {
 struct packed {
     size_t n; /* strips; strip i is on device i of the context */
     struct strip *strip;
-    int generations;      /* a pass over the grid, at most */
-    int passes;           /* a launch, at most: 1 but with rows.cl on one device */
+    int generations;      /* of a pass over the grid, at most */
+    int passes;           /* of a launch, at most; more than 1 with rows.cl on one device only */
     size_t halo;          /* rows between two strips that both have */
     size_t good;          /* of them right at present: so many generations can follow without an exchange */
     uint64_t *(*edge)[2]; /* edge[2 * boundary + parity][0 = down, 1 = up]; NULL with one strip */
@@ -72,8 +72,8 @@ static inline bool packed_has_boundary(const life *lf, const struct packed *p, s
 /* Starts going some generations on, and does not wait for all of it. */
 int packed_advance(life *lf, uint64_t generations);
 
-/* Starts the kernel once on one tile, from rows that mean nothing yet into scratch memory, and waits: drivers
- * compile at the first launch, which would otherwise be part of the first generations. */
+/* Starts the kernel once, on a strip of one dead row, and waits: drivers compile at the first launch, which would
+ * otherwise be part of the first generations. What it writes is scratch memory. */
 int packed_warm(life *lf);
 
 /* Waits for everything on all devices. */

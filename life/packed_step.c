@@ -20,34 +20,68 @@ int packed_wait(life *lf)
 
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
-/* Starts the kernel on some of the tiles of strip i. rows.cl: its items are cores, which take tiles by turns. */
-static int start(life *lf, size_t i, int generations, size_t columns, size_t lines, int flags)
+/* What lies beyond the rows of a strip's buffers: their other end, or dead rows; else rows that do not count. */
+struct beyond {
+    cl_int wrap, dead_above, dead_below;
+};
+
+static struct beyond beyond_strip(const life *lf, size_t i)
+{
+    const struct packed *p = lf->state;
+    const bool plane = lf->bounds == LIFE_PLANE;
+    return (struct beyond){!plane && p->n == 1, plane && i == 0, plane && i == p->n - 1};
+}
+
+/* These start a kernel on columns x bands tiles of the first `rows` rows of strip i's buffers. */
+static cl_event start_tile(life *lf, size_t i, int generations, size_t columns, size_t bands, int rows, int flags)
 {
     struct packed *p = lf->state;
     struct strip *s = &p->strip[i];
     const struct tiling *t = &s->tiling;
-    const uint64_t *from = s->grid[s->now];
-    const int plane = lf->bounds == LIFE_PLANE, wrap = p->n == 1 && !plane, rows = (int)packed_rows(s);
-    const int dead_above = plane && i == 0, dead_below = plane && i == p->n - 1;
-    cl_event event;
-    if (s->shape.tile) {
-        clndrange_t ndr = clndrange_init2d(0, 32 * columns, 32, 0, lines * (size_t)s->shape.warps,
-                                           (size_t)s->shape.warps);
-        event = clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, from, s->grid[!s->now],
-                        (cl_int)(2 * lf->words), (cl_int)lf->width, (cl_int)rows, (cl_int)wrap,
-                        (cl_int)dead_above, (cl_int)dead_below, (cl_int)t->whole, (cl_int)t->own_words,
-                        (cl_int)t->own_rows, (cl_int)generations, (cl_uint)2, (cl_uint)0x80000000u);
-    } else {
-        const size_t tiles = columns * lines, items = tiles < s->units ? tiles : s->units;
-        const int pass = generations < p->generations ? generations : p->generations;
-        clndrange_t ndr = clndrange_init1d(0, items, 1);
-        event = clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, from, s->grid[!s->now], s->turns,
-                        clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width, (cl_int)rows,
-                        (cl_int)wrap, (cl_int)dead_above, (cl_int)dead_below, (cl_int)t->own_words,
-                        (cl_int)t->own_rows, (cl_int)columns, (cl_int)lines, (cl_int)t->stride, (cl_int)pass,
-                        (cl_int)generations);
-    }
-    return packed_status(event);
+    const struct beyond b = beyond_strip(lf, i);
+    const size_t warps = (size_t)s->shape.warps;
+    clndrange_t ndr = clndrange_init2d(0, 32 * columns, 32, 0, bands * warps, warps);
+    return clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, s->grid[s->now], s->grid[!s->now],
+                   (cl_int)(2 * lf->words), (cl_int)lf->width, (cl_int)rows, b.wrap, b.dead_above, b.dead_below,
+                   (cl_int)t->whole, (cl_int)t->own_words, (cl_int)t->own_rows, (cl_int)generations, (cl_uint)2,
+                   (cl_uint)0x80000000u);
+}
+
+static cl_event start_rows(life *lf, size_t i, int generations, size_t columns, size_t bands, int rows, int flags)
+{
+    struct packed *p = lf->state;
+    struct strip *s = &p->strip[i];
+    const struct tiling *t = &s->tiling;
+    const struct beyond b = beyond_strip(lf, i);
+    clndrange_t ndr = clndrange_init2d(0, columns, 1, 0, bands, 1);
+    return clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, s->grid[s->now], s->grid[!s->now],
+                   clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width, (cl_int)rows, b.wrap, b.dead_above,
+                   b.dead_below, (cl_int)t->own_words, (cl_int)t->own_rows, (cl_int)t->stride, (cl_int)generations);
+}
+
+/* The items are cores, which take tiles by turns. */
+static cl_event start_passes(life *lf, size_t i, int generations, size_t columns, size_t bands, int rows, int flags)
+{
+    struct packed *p = lf->state;
+    struct strip *s = &p->strip[i];
+    const struct tiling *t = &s->tiling;
+    const struct beyond b = beyond_strip(lf, i);
+    const size_t tiles = columns * bands, items = tiles < s->units ? tiles : s->units;
+    const int pass = generations < p->generations ? generations : p->generations;
+    clndrange_t ndr = clndrange_init1d(0, items, 1);
+    return clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, s->grid[s->now], s->grid[!s->now],
+                   clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width, (cl_int)rows, b.wrap, b.dead_above,
+                   b.dead_below, (cl_int)t->own_words, (cl_int)t->own_rows, (cl_int)t->stride, (cl_int)pass, s->turns,
+                   (cl_int)columns, (cl_int)bands, (cl_int)generations);
+}
+
+static int start(life *lf, size_t i, int generations, size_t columns, size_t bands, int rows, int flags)
+{
+    const struct packed *p = lf->state;
+    const bool tile = p->strip[i].shape.tile;
+    return packed_status((tile          ? start_tile
+                          : p->passes > 1 ? start_passes
+                                        : start_rows)(lf, i, generations, columns, bands, rows, flags));
 }
 
 /* Takes strip i some generations on. For profiles: a pass reads a strip once and writes it once. */
@@ -57,7 +91,7 @@ static int launch(life *lf, size_t i, int generations)
     struct strip *s = &p->strip[i];
     const int passes = (generations + p->generations - 1) / p->generations;
     clprofile_work(s->step, 0, 16. * (double)packed_rows(s) * (double)lf->words * passes, CLPROF_SINGLE);
-    if (start(lf, i, generations, s->tiling.columns, s->tiling.lines, CL_EVENT_NOWAIT) < 0)
+    if (start(lf, i, generations, s->tiling.columns, s->tiling.bands, (int)packed_rows(s), CL_EVENT_NOWAIT) < 0)
         return -1;
     lf->launches++;
     s->now ^= passes & 1;
@@ -68,7 +102,9 @@ int packed_warm(life *lf)
 {
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++)
-        if (start(lf, i, 1, 1, 1, CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED) < 0 || clflush(lf->ctx, (cl_uint)i, 0) < 0)
+        if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, p->strip[i].grid[0], lf->words * sizeof(uint64_t),
+                                   CL_MEM_DEVICE | CL_EVENT_NOWAIT)) ||
+            start(lf, i, 1, 1, 1, 1, CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED) < 0 || clflush(lf->ctx, (cl_uint)i, 0) < 0)
             return -1;
     return packed_wait(lf);
 }

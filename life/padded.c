@@ -22,7 +22,7 @@ enum { SLOTS = 64, BACKLOG = 256, DEVICE = 0 };
 /* How kernels are launched: rows of data, by kind of device. */
 struct shape {
     int group_x, group_y; /* cells of a work-group */
-    int line;             /* work-items of a group of the ghost kernels */
+    int ghosts;           /* work-items in a group of the kernels that make ghosts */
     int count, counts;    /* items in a group of the counting kernel, groups per compute unit */
 };
 static const struct shape shape_cpu = {64, 16, 64, 1, 4}, shape_gpu = {32, 8, 128, 128, 8};
@@ -120,8 +120,8 @@ static int padded_create(life *lf, const struct life_options *options)
         clerror_set(ENOMEM, "life: no memory for an engine");
     } else if (clgetdevinfo(lf->ctx, info) == 0) {
         p->shape = info[DEVICE].dev_type & CL_DEVICE_TYPE_CPU ? shape_cpu : shape_gpu;
-        snprintf(p->text, sizeof p->text, "group_x=%d group_y=%d line=%d count=%d counts=%d",
-                 p->shape.group_x, p->shape.group_y, p->shape.line, p->shape.count, p->shape.counts);
+        snprintf(p->text, sizeof p->text, "group_x=%d group_y=%d ghosts=%d count=%d counts=%d",
+                 p->shape.group_x, p->shape.group_y, p->shape.ghosts, p->shape.count, p->shape.counts);
         status = allocate(lf, p, &info[DEVICE]);
         if (status == 0)
             status = open_kernels(lf, p);
@@ -182,9 +182,9 @@ static size_t round_up(size_t n, int group)
 static int ghosts(life *lf)
 {
     struct padded *p = lf->state;
-    const size_t line = (size_t)p->shape.line;
-    clndrange_t across = clndrange_init1d(0, round_up(lf->width, p->shape.line), line);
-    clndrange_t down = clndrange_init1d(0, round_up(lf->height + 2, p->shape.line), line);
+    const size_t group = (size_t)p->shape.ghosts;
+    clndrange_t across = clndrange_init1d(0, round_up(lf->width, p->shape.ghosts), group);
+    clndrange_t down = clndrange_init1d(0, round_up(lf->height + 2, p->shape.ghosts), group);
     lf->launches += 2;
     return failed(clforka(lf->ctx, DEVICE, p->rows, &across, CL_EVENT_NOWAIT, p->grid[p->now],
                           (cl_int)lf->width, (cl_int)lf->height)) ||
@@ -235,7 +235,9 @@ static int count(life *lf, size_t slot)
 static int collect(life *lf, size_t slots, struct life_sample *sample)
 {
     struct padded *p = lf->state;
-    if (failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST)))
+    /* A copy that arrives does not tell of kernels that failed before it; clwait does. */
+    if (failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST | CL_EVENT_NOWAIT)) ||
+        failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)))
         return -1;
     for (size_t slot = 0; slot < slots; slot++) {
         const uint64_t *sum = p->sums + 2 * slot * p->groups;
@@ -255,8 +257,10 @@ static int padded_trace(life *lf, size_t n, struct life_sample *sample)
     for (size_t done = 0; done < n;) {
         const size_t slots = n - done < SLOTS ? n - done : SLOTS;
         for (size_t slot = 0; slot < slots; slot++)
-            if (generation(lf) < 0 || count(lf, slot) < 0)
+            if (generation(lf) < 0 || count(lf, slot) < 0) {
+                clwait(lf->ctx, DEVICE, CL_ALL_EVENT);
                 return -1;
+            }
         if (collect(lf, slots, sample + done) < 0)
             return -1;
         done += slots;

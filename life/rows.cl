@@ -1,28 +1,40 @@
 /* rows.cl - packed Life for CPUs: a work-item is a core, a vector is 512 cells of a row.
  *
- * A work-item owns a tile: a band of rows, all columns or a stretch of them. It streams its rows from
- * the top through a pipeline of GENERATIONS levels, B rows at a time, and every level is one
- * generation further. A row of a level depends on three rows of the level before, so level g trails by
- * g rows:
+ * A tile is a band of rows, of the whole width or of a column of it. A work-item streams the tile's rows from top to
+ * bottom through a pipeline of levels; each level is one generation further than the one before. It takes B rows at a
+ * time, a block. A row of a level depends on three rows of the level before, the lowest of which has only just come
+ * when the upper two have, so each level is one row higher than the level before it:
  *
- *      block j of level 0 = from memory      rows  a .. a+B-1        a = first - GENERATIONS + B j
- *      block j of level 1                    rows  a-1 .. a+B-2
- *      ...
- *      block j of level G -> to memory       rows  a-G .. a-G+B-1
+ *      block j of level 0, from memory        rows  y     .. y + B - 1         y = first - G + B j
+ *      block j of level 1                     rows  y - 1 .. y + B - 2         G: generations of this pass
+ *      ...                                                                     first: the band's first row
+ *      block j of level G, to memory          rows  y - G .. y - G + B - 1
  *
- * Between blocks a level must remember its last two rows only. These live in `carry`, twice, since the
- * old ones are still read while the new ones are written; the other B - 2 rows pass through `flow`,
- * which two neighbouring levels share. So a whole pipeline of 32 generations of a row of 1,024 cells
- * fits the first-level cache, and memory is touched once in so many generations.
+ * Example: B = 8, G = 32 and a band that begins at row 100. Block 5 of level 0 is rows 100 - 32 + 40 = 108 .. 115, that
+ * of level 3 rows 105 .. 112, and that of level 32 rows 76 .. 83. The last lie above the band and are not stored: what
+ * is above row 68 was never loaded, so they are wrong. Block 8 of level 32 is the first that is stored, rows 100 .. 107.
  *
- * A row in the tile, in words of 64 cells:
+ * Between two blocks a level has to keep its last two rows only. These live in `carry`, twice, since the old ones are
+ * still read while the new ones are written: block j writes those of parity j & 1. The other B - 2 rows of a block
+ * pass through `flow`, of which there are two: one that a level reads, one that it writes. In local memory:
  *
- *      | pad: 7 words, ghost | word 0 .. 7 | ... | word 8 V - 8 .. 8 V - 1 | pad of the next row ...
+ *      | flow 0    | flow 1    | carry of level 0  | carry of level 1  | ... | carry of level G  |
+ *      | B - 2     | B - 2     | even 2, odd 2     | even 2, odd 2     |     | even 2, odd 2     |    rows
  *
- * A cell's neighbours to the left and right are had by funnel shifts with the vector that starts one
- * word before or after. On a torus whose whole width is in the tile, the ghosts around the row's cells are
- * set to the opposite ends after every generation; a tile that is a stretch of the width has instead
- * a word of real cells more on either side, which decays by one cell a generation from its outer end.
+ * Example, in rows of this memory, with B = 8: block 5 of level 3 has its rows 0 .. 5 in flow 1, which is 6 .. 11, and
+ * its rows 6 and 7 in the odd carry of level 3, which is 12 + 4 * 3 + 2 = 26 and 27.
+ *
+ * So a whole pipeline of 32 generations of rows of 1,024 cells fits the first-level cache, and memory is touched once
+ * in so many generations.
+ *
+ * A row there, in words of 64 cells (V vectors of LANES words):
+ *
+ *      | padding: LANES - 1 words, ghost | word 0 .. LANES - 1 | ... | .. word V LANES - 1 | padding of the next row ...
+ *
+ * A cell's neighbours to the left and right are had by funnel shifts with the vector that starts one word before or
+ * after. Where the tile has the torus's whole width, the ghosts around a row's cells are set to the opposite ends
+ * after every generation. A tile that is a column of the width has one more word of real cells on either side
+ * instead; of these, one cell more is wrong after each generation, from the outer end on.
  * SPDX-License-Identifier: MIT
  */
 
@@ -43,40 +55,15 @@
 #ifndef PLANE
 #define PLANE 0 /* 0: torus; 1: beyond the edge all is dead */
 #endif
-#ifndef STEPS /* the rule as a chain of logic operations, from logic.c: step i makes a bit of bits Ai, Bi
-                 and Ci by the truth table Ti; this is B3/S23 */
-#define STEPS 3
-#define A0 0
-#define B0 1
-#define C0 3
-#define T0 0x16
-#define A1 2
-#define B1 3
-#define C1 5
-#define T1 0x29
-#define A2 6
-#define B2 0
-#define C2 4
-#define T2 0xe0
+#ifndef PASSES
+#define PASSES 0 /* 1: life_rows_passes instead of life_rows; needs OpenCL C with acquire and release */
 #endif
-
-/* The bit that the last step made. */
-#define LAST_1 v5
-#define LAST_2 v6
-#define LAST_3 v7
-#define LAST_4 v8
-#define LAST_5 v9
-#define LAST_6 v10
-#define LAST_7 v11
-#define LAST_8 v12
-#define LAST_9 v13
-#define LAST_10 v14
-#define LAST_11 v15
-#define LAST_12 v16
-#define LAST_13 v17
-#define LAST_14 v18
-#define RESULT_(n) LAST_##n
-#define RESULT(n) RESULT_(n)
+#ifndef RULE /* how a cell goes on, from the sums of its block: logic.c writes it for each rule; this is B3/S23 */
+#define RULE(next, b, k, p, q, cell) \
+    LOGIC(v5, b, k, q, 0x16);        \
+    LOGIC(v6, p, q, v5, 0x29);       \
+    LOGIC(next, v6, b, cell, 0xe0)
+#endif
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -88,22 +75,25 @@ typedef vec __attribute__((aligned(8))) loose; /* at any word: vload would be ta
 
 /* ---- Logic on vectors. ----------------------------------------------------------------------- */
 
-/* Any function of three bits; t is its truth table, index a << 2 | b << 1 | c. */
+/* LOGIC(out, a, b, c, t) declares `out` as any function of three bits; t is its truth table, whose bit
+ * a << 2 | b << 1 | c is the result. */
 #if TERNARY && LANES == 8 && defined(__AVX512F__)
-#define LOGIC(a, b, c, t) \
-    as_ulong8(__builtin_ia32_pternlogq512_mask(as_long8(a), as_long8(b), as_long8(c), t, (uchar)255))
+#define LOGIC(out, a, b, c, t) \
+    const vec out = as_ulong8(__builtin_ia32_pternlogq512_mask(as_long8(a), as_long8(b), as_long8(c), t, (uchar)255))
 #else
-#define BIT(t, i) ((vec)(ulong)(-(long)((t) >> (i)&1)))
 #define OF2(b, c, t) /* a function of two bits; constants fold */ \
     ((t) == 0 ? (vec)0 : (t) == 15 ? ~(vec)0 : (t) == 12 ? (b) : (t) == 10 ? (c) : (t) == 3 ? ~(b) \
      : (t) == 5 ? ~(c) : (t) == 6 ? (b) ^ (c) : (t) == 9 ? ~((b) ^ (c)) : (t) == 8 ? (b) & (c)     \
      : (t) == 14 ? (b) | (c) : (t) == 1 ? ~((b) | (c)) : (t) == 7 ? ~((b) & (c))                   \
      : (t) == 2 ? ~(b) & (c) : (t) == 4 ? (b) & ~(c) : (t) == 11 ? ~(b) | (c) : (b) | ~(c))
-#define LOGIC(a, b, c, t)                                                        \
-    ((t) == 0x96 ? (a) ^ (b) ^ (c) : (t) == 0xe8 ? ((a) & (b)) | ((c) & ((a) ^ (b))) \
-     : (t) >> 4 == ((t)&15) ? OF2(b, c, (t)&15) \
-     : ((a) & OF2(b, c, (t) >> 4 & 15)) | (~(a) & OF2(b, c, (t)&15)))
+#define LOGIC(out, a, b, c, t)                                                                   \
+    const vec out = (t) == 0x96 ? (a) ^ (b) ^ (c)                                                \
+                    : (t) == 0xe8 ? ((a) & (b)) | ((c) & ((a) ^ (b)))                            \
+                    : (t) >> 4 == ((t)&15) ? OF2(b, c, (t)&15)                                   \
+                    : ((a) & OF2(b, c, (t) >> 4 & 15)) | (~(a) & OF2(b, c, (t)&15))
 #endif
+#define PARITY(out, a, b, c) LOGIC(out, a, b, c, 0x96)   /* the low bit of a + b + c */
+#define MAJORITY(out, a, b, c) LOGIC(out, a, b, c, 0xe8) /* the high bit */
 
 /* Each cell's neighbour to the left (a lower bit, or the top bit of the word before) and right. */
 #if FUNNEL && LANES == 8 && defined(__AVX512F__)
@@ -131,85 +121,58 @@ struct sums {
 
 static inline struct sums add_row(__local const ulong *p)
 {
-    struct sums a;
-    a.cell = ALIGNED(p);
-    vec l = left_of(a.cell, LOOSE(p - 1)), r = right_of(a.cell, LOOSE(p + 1));
-    a.s = LOGIC(l, a.cell, r, 0x96);
-    a.m = LOGIC(l, a.cell, r, 0xe8);
+    const vec cell = ALIGNED(p), l = left_of(cell, LOOSE(p - 1)), r = right_of(cell, LOOSE(p + 1));
+    PARITY(s, l, cell, r);
+    MAJORITY(m, l, cell, r);
+    const struct sums a = {cell, s, m};
     return a;
 }
 
-/* The next generation of a row of cells from the sums x, y and z of its three rows, in any order: bits 0 to 4
- * are b, k, p, q of the sums and the cell, as logic.c has them; then come those of the steps. */
-#define STEP_(o, a, b, c, t) const vec v##o = LOGIC(v##a, v##b, v##c, t)
-#define STEP(o, a, b, c, t) STEP_(o, a, b, c, t)
+/* The next generation of a row of cells from the sums x, y and z of its three rows, in any order;
+ * b + 2 k + 2 p + 4 q cells of a block of 3 x 3 are alive. */
 static inline vec next_row(struct sums x, struct sums y, struct sums z, vec cell)
 {
-    const vec v0 = LOGIC(x.s, y.s, z.s, 0x96), v1 = LOGIC(x.s, y.s, z.s, 0xe8);
-    const vec v2 = LOGIC(x.m, y.m, z.m, 0x96), v3 = LOGIC(x.m, y.m, z.m, 0xe8);
-    const vec v4 = cell;
-    STEP(5, A0, B0, C0, T0);
-#if STEPS > 1
-    STEP(6, A1, B1, C1, T1);
-#endif
-#if STEPS > 2
-    STEP(7, A2, B2, C2, T2);
-#endif
-#if STEPS > 3
-    STEP(8, A3, B3, C3, T3);
-#endif
-#if STEPS > 4
-    STEP(9, A4, B4, C4, T4);
-#endif
-#if STEPS > 5
-    STEP(10, A5, B5, C5, T5);
-#endif
-#if STEPS > 6
-    STEP(11, A6, B6, C6, T6);
-#endif
-#if STEPS > 7
-    STEP(12, A7, B7, C7, T7);
-#endif
-#if STEPS > 8
-    STEP(13, A8, B8, C8, T8);
-#endif
-#if STEPS > 9
-    STEP(14, A9, B9, C9, T9);
-#endif
-#if STEPS > 10
-    STEP(15, A10, B10, C10, T10);
-#endif
-#if STEPS > 11
-    STEP(16, A11, B11, C11, T11);
-#endif
-#if STEPS > 12
-    STEP(17, A12, B12, C12, T12);
-#endif
-#if STEPS > 13
-    STEP(18, A13, B13, C13, T13);
-#endif
-    return RESULT(STEPS);
+    PARITY(b, x.s, y.s, z.s);
+    MAJORITY(k, x.s, y.s, z.s);
+    PARITY(p, x.m, y.m, z.m);
+    MAJORITY(q, x.m, y.m, z.m);
+    RULE(next, b, k, p, q, cell);
+    return next;
 }
 
 /* ---- The tile. ------------------------------------------------------------------------------- */
 
-/* Where a work-item works. Rows are counted within the device's strip, words within the grid's rows. */
+/* What a work-item works on. Rows are counted within the device's strip, words within the grid's rows. */
 struct tile {
-    __global const ulong *from;
-    int words, width;      /* of the grid */
-    int rows;              /* of the strip */
-    int wrap;              /* rows beyond the strip are those at its other end */
+    /* Of all tiles. */
+    int words, width;           /* of a row of the grid */
+    int rows;                   /* of the strip */
+    int wrap;                   /* rows beyond the strip are those at its other end */
     int dead_above, dead_below; /* rows beyond it are dead (a plane's edge) */
-    int column, count;     /* first word (may be -1), words */
-    int whole;             /* the tile spans the torus: its ghosts are its own cells */
-    int stride, vectors;   /* of a row in local memory */
+    int own_words, own_rows;    /* that a tile stores, at most */
+    int stride;                 /* words from row to row in local memory */
+    /* Of this one. */
+    int first, end;       /* rows that it stores: first .. end - 1 */
+    int store, stored;    /* words that it stores: the first of them (of the grid's row), and how many */
+    int column, count;    /* words that it loads: the first of them (may be -1), and how many */
+    int whole;            /* these are the whole width */
+    int vectors;          /* that hold them */
 };
 
-/* A row in the tile: row i of a block whose first B - 2 rows are in flow and the last two in carry. */
-static inline __local ulong *block_row(__local ulong *flow, __local ulong *carry, int i, int stride)
+/* Makes t the tile in column x, band y. */
+static inline void place_tile(struct tile *t, int x, int y)
 {
-    return i < BLOCK - 2 ? flow + i * stride : carry + (i - (BLOCK - 2)) * stride;
+    t->whole = t->own_words >= t->words;
+    t->first = y * t->own_rows;
+    t->end = min(t->first + t->own_rows, t->rows);
+    t->store = x * t->own_words;
+    t->stored = min(t->own_words, t->words - t->store);
+    t->column = t->whole ? 0 : t->store - 1;
+    t->count = t->whole ? t->words : t->stored + 2;
+    t->vectors = (t->count + LANES - 1) / LANES;
 }
+
+/* ---- Rows between the grid and local memory. ------------------------------------------------- */
 
 /* 64 cells of a row from any place on, the row repeated without end. */
 static inline ulong cells_from(__global const ulong *row, long x, int width)
@@ -228,13 +191,13 @@ static inline ulong cells_from(__global const ulong *row, long x, int width)
     return out;
 }
 
-static inline __global const ulong *row_in_memory(const struct tile *t, int y)
+static inline __global const ulong *row_in_memory(const struct tile *t, __global const ulong *from, int y)
 {
     if (y >= 0 && y < t->rows)
-        return t->from + (long)y * t->words;
+        return from + (long)y * t->words;
     if (t->wrap)
-        return t->from + (long)((y % t->rows + t->rows) % t->rows) * t->words;
-    return t->from + (y < 0 ? 0 : (long)(t->rows - 1) * t->words); /* dead, or what is next to it does not count */
+        return from + (long)((y % t->rows + t->rows) % t->rows) * t->words;
+    return from + (y < 0 ? 0 : (long)(t->rows - 1) * t->words); /* dead, or what is next to it does not count */
 }
 
 static inline int is_dead(const struct tile *t, int y)
@@ -242,7 +205,7 @@ static inline int is_dead(const struct tile *t, int y)
     return (y < 0 && t->dead_above) || (y >= t->rows && t->dead_below);
 }
 
-/* Makes what lies around a row's cells right for the next generation. */
+/* Sets what lies around a row's cells to what the next generation needs there. */
 static inline void mend_row(const struct tile *t, __local ulong *p, int dead)
 {
     const int rest = t->width % 64, last = t->words - 1 - t->column; /* the word of the last cells */
@@ -266,11 +229,11 @@ static inline void mend_row(const struct tile *t, __local ulong *p, int dead)
 }
 
 /* Reads row y of generation 0. */
-static inline void load_row(const struct tile *t, int y, __local ulong *p)
+static inline void load_row(const struct tile *t, __global const ulong *from, int y, __local ulong *p)
 {
-    __global const ulong *row = row_in_memory(t, y);
+    __global const ulong *row = row_in_memory(t, from, y);
     const int dead = PLANE && is_dead(t, y);
-    /* Words that need no thought: all but those beyond the ends, and the last if it is not full. */
+    /* Whole words of the row: all but those beyond its ends, and the last if it is not full. */
     const int first = max(0, -t->column), full = min(t->count, t->width / 64 - t->column);
     int i = first;
     if (dead)
@@ -287,23 +250,43 @@ static inline void load_row(const struct tile *t, int y, __local ulong *p)
     mend_row(t, p, dead);
 }
 
-/* Writes words first .. first + count - 1 of the tile's row to row y of `to`. */
-static inline void store_row(const struct tile *t, __local const ulong *p, __global ulong *row,
-                             int first, int count)
+/* Writes the words that the tile stores to a row of the grid. */
+static inline void store_row(const struct tile *t, __local const ulong *p, __global ulong *row)
 {
-    const int rest = t->width % 64;
-    int i = first, end = first + count, last = t->words - 1 - t->column;
+    const int rest = t->width % 64, last = t->words - 1 - t->column; /* the word of the last cells */
+    int i = t->store - t->column;
+    const int end = i + t->stored;
+    const int has_last = rest && last >= i && last < end;
     for (; i + LANES <= end; i += LANES)
         JOIN(vstore, LANES)(LOOSE(p + i), 0, row + t->column + i);
     for (; i < end; i++)
         row[t->column + i] = p[i];
-    if (rest && last >= first && last < end)
+    if (has_last)
         row[t->words - 1] = p[last] & (((ulong)1 << rest) - 1);
 }
 
-/* One generation of a block: reads its rows and the two before it, writes as many, one row higher. */
-static inline void advance(const struct tile *t, __local const ulong *old, __local ulong *in,
-                           __local ulong *carry_in, __local ulong *out, __local ulong *carry_out)
+/* ---- The pipeline. --------------------------------------------------------------------------- */
+
+/* The rows of a level's block: the first B - 2 and the last two. */
+struct block {
+    __local ulong *flow, *carry;
+};
+
+/* Where block j of a level is; odd: j & 1. */
+static inline struct block block_of(__local ulong *memory, int level, int odd, int stride)
+{
+    const struct block b = {memory + (level & 1) * (BLOCK - 2) * stride,
+                            memory + (2 * (BLOCK - 2) + 4 * level + 2 * odd) * stride};
+    return b;
+}
+
+static inline __local ulong *row_of(struct block b, int i, int stride)
+{
+    return i < BLOCK - 2 ? b.flow + i * stride : b.carry + (i - (BLOCK - 2)) * stride;
+}
+
+/* One generation: from the block `in` and the last two rows of the block before it, `old`, to the block `out`. */
+static inline void advance(const struct tile *t, __local const ulong *old, struct block in, struct block out)
 {
     const int stride = t->stride;
     for (int v = 0; v < t->vectors; v++) {
@@ -311,118 +294,149 @@ static inline void advance(const struct tile *t, __local const ulong *old, __loc
         struct sums x = add_row(old + at), y = add_row(old + stride + at);
 #pragma unroll
         for (int i = 0; i < BLOCK; i++) {
-            struct sums z = add_row(block_row(in, carry_in, i, stride) + at);
+            struct sums z = add_row(row_of(in, i, stride) + at);
             /* Without three-input instructions, x + y + z is (x + y) + z: rows 2i and 2i + 1 share y + z. */
-            ALIGNED(block_row(out, carry_out, i, stride) + at) =
-                i % 2 ? next_row(x, y, z, y.cell) : next_row(y, z, x, y.cell);
+            ALIGNED(row_of(out, i, stride) + at) = i % 2 ? next_row(x, y, z, y.cell) : next_row(y, z, x, y.cell);
             x = y;
             y = z;
         }
     }
 }
 
-/* Takes one tile `generations` generations on. `memory` as life_rows has it, aligned. */
-static inline void advance_tile(const struct tile *t, __global ulong *to, __local ulong *memory, int first, int end,
-                                int own, int own_words, int generations)
+/* Takes a tile `generations` generations on. `memory` is aligned, and has a vector's padding before it. */
+static inline void advance_tile(const struct tile *t, __global const ulong *from, __global ulong *to,
+                                __local ulong *memory, int generations)
 {
     const int stride = t->stride;
-    __local ulong *flow[2] = {memory, memory + (BLOCK - 2) * stride};
-    __local ulong *carry = memory + 2 * (BLOCK - 2) * stride;
-#define CARRY(g, parity) (carry + (4 * (g) + 2 * (parity)) * stride)
-
-    const int blocks = (end - first + 2 * generations + BLOCK - 1) / BLOCK;
+    const int blocks = (t->end - t->first + 2 * generations + BLOCK - 1) / BLOCK;
     for (int j = 0; j < blocks; j++) {
-        const int top = first - generations + BLOCK * j, odd = j & 1;
+        const int top = t->first - generations + BLOCK * j, odd = j & 1;
+        struct block in = block_of(memory, 0, odd, stride);
         for (int i = 0; i < BLOCK; i++)
-            load_row(t, top + i, block_row(flow[0], CARRY(0, odd), i, stride));
+            load_row(t, from, top + i, row_of(in, i, stride));
         /* While the pipeline fills, the deep levels have nothing to do yet. */
         const int levels = min(generations, (BLOCK * j + BLOCK - 1) / 2 + 1);
         for (int g = 1; g <= levels; g++) {
-            __local ulong *out = flow[g & 1];
-            advance(t, CARRY(g - 1, !odd), flow[~g & 1], CARRY(g - 1, odd), out, CARRY(g, odd));
+            const struct block out = block_of(memory, g, odd, stride);
+            advance(t, block_of(memory, g - 1, !odd, stride).carry, in, out);
             for (int i = 0; i < BLOCK; i++)
-                mend_row(t, block_row(out, CARRY(g, odd), i, stride), PLANE && is_dead(t, top - g + i));
+                mend_row(t, row_of(out, i, stride), PLANE && is_dead(t, top - g + i));
+            in = out;
         }
         for (int i = 0; i < BLOCK; i++) {
             const int y = top - generations + i;
-            if (y >= first && y < end)
-                store_row(t, block_row(flow[generations & 1], CARRY(generations, odd), i, stride),
-                          to + (long)y * t->words, own - t->column, own_words);
+            if (y >= t->first && y < t->end)
+                store_row(t, row_of(block_of(memory, generations, odd, stride), i, stride),
+                          to + (long)y * t->words);
         }
     }
 }
 
-/* ---- Turns. ---------------------------------------------------------------------------------- */
+/* The rows of local memory, all dead. They begin LANES words into it, aligned; the padding before holds the first
+ * row's ghost. What is never loaded, such as padding, is computed with like everything else, and never stored. */
+static inline __local ulong *clear_memory(__local ulong *memory, int stride, int generations)
+{
+    const int words = (2 * (BLOCK - 2) + 4 * (generations + 1)) * stride;
+    memory += (-((size_t)memory / sizeof(ulong)) & (LANES - 1)) + LANES;
+    for (int i = -LANES; i < words; i++)
+        memory[i] = 0;
+    return memory;
+}
 
-/* What work-items share: how many tiles are done, how many items have left, and of each tile the pass that nobody has
- * taken yet; each in a cache line of its own. All are 0 before a launch, and after it. */
+/* ---- The kernels. ---------------------------------------------------------------------------- */
+
+/* A strip is columns x bands tiles; each stores own_words words (own_words >= words: the whole width) of own_rows rows.
+ * `stride` is a multiple of LANES, at least LANES more than the words that a tile loads. `memory` holds
+ * stride * (2 (BLOCK - 2) + 4 (generations + 1)) words and 2 LANES more. generations <= 64 unless the tile has the
+ * whole width. Where rows beyond the strip are neither wrapped nor dead, as many rows at that end of the result are
+ * wrong as it went generations. */
+
+#if !PASSES
+/* One pass: item (x, y) takes the tile in column x, band y some generations on. */
+__attribute__((reqd_work_group_size(1, 1, 1)))
+__kernel void life_rows(__global const ulong *from, __global ulong *to, __local ulong *memory, int words, int width,
+                        int rows, int wrap, int dead_above, int dead_below, int own_words, int own_rows, int stride,
+                        int generations)
+{
+    struct tile t = {words, width, rows, wrap, dead_above, dead_below, own_words, own_rows, stride,
+                     0,     0,     0,    0,    0,          0,          0,         0};
+    place_tile(&t, (int)get_global_id(0), (int)get_global_id(1));
+    advance_tile(&t, from, to, clear_memory(memory, stride, generations), generations);
+}
+
+#else
+/* Many passes in a launch: a launch for each would send cores to sleep and wake them, which takes longer than a pass
+ * over a small grid. A pass begins when the one before it is done. Work-items see what others have written because
+ * whoever has done a tile counts it with release, and whoever begins a pass has read that count with acquire; a GPU
+ * or a compiler without these orders would read old cells.
+ *
+ * `turns` is what work-items share: how many tiles are done, how many items have left, and of each tile the pass that
+ * nobody has taken yet; each in a cache line of its own. All are 0 before a launch, and after it. */
 #define DONE 0
 #define LEFT 16
 #define PASS(tile) (32 + 16 * (tile))
 
 /* Takes a tile in a pass, if nobody else has. */
-static inline int take(__global volatile int *turns, int tile, int pass)
+static inline int take(__global atomic_int *turns, int tile, int pass)
 {
-    return turns[PASS(tile)] == pass && atomic_cmpxchg(turns + PASS(tile), pass, pass + 1) == pass;
+    int expected = pass;
+    return atomic_load_explicit(turns + PASS(tile), memory_order_relaxed, memory_scope_device) == pass &&
+           atomic_compare_exchange_strong_explicit(turns + PASS(tile), &expected, pass + 1, memory_order_relaxed,
+                                                   memory_order_relaxed, memory_scope_device);
 }
 
 /* Waits until so many tiles are done, but not for ever: false after so many looks. */
-static inline int await(__global volatile int *turns, int tiles, long looks)
+static inline int await(__global atomic_int *turns, int tiles, long looks)
 {
-    while (turns[DONE] < tiles)
+    while (atomic_load_explicit(turns + DONE, memory_order_acquire, memory_scope_device) < tiles)
         if (--looks < 0)
             return 0;
-    atomic_or(turns + DONE, 0);
-    mem_fence(CLK_GLOBAL_MEM_FENCE);
     return 1;
 }
 
-/* Takes a strip `total` generations on, in passes of `generations` (the last may be less), from `present` to `next`
- * and back. Each pass is columns x lines tiles, and begins when the one before is done: a launch for each would send
- * cores to sleep and wake them, which takes longer than a pass of a small grid. Of the items, as many as cores, each
- * takes the same tiles in every pass, which are in its core's cache, and then what others have left. It waits only
- * for tiles that are taken, thus for items at work, so that one which starts late holds nobody up; and if that takes
- * as long as dozens of tiles do, it leaves the rest to them: the system may have put both on one core.
- * `tile_rows` rows of the strip belong to a line, `tile_words` words of a row to a column;
- * tile_words >= words: the whole width. `stride` is a multiple of LANES, at least LANES more than the
- * words of a tile. `memory` holds stride * (2 (BLOCK - 2) + 4 (generations + 1)) words and 2 LANES more.
- * generations <= 64 unless the tile spans the width. Rows beyond the strip are those at its other end (wrap) or
- * dead; where they are neither, `total` rows at that end of the result are wrong. */
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void life_rows(__global ulong *present, __global ulong *next, __global volatile int *turns,
-                        __local ulong *memory, int words, int width, int rows, int wrap, int dead_above,
-                        int dead_below, int tile_words, int tile_rows, int columns, int lines, int stride,
-                        int generations, int total)
+/* Leaves; the last item to do so sets everything back to 0. */
+static inline void leave(__global atomic_int *turns, int tiles)
 {
-    const int tiles = columns * lines, passes = (total + generations - 1) / generations;
-    const int whole = tile_words >= words;
-    const long looks = 64L * tile_rows * generations * min(tile_words, words) / LANES; /* of some ns each */
+    if (atomic_fetch_add_explicit(turns + LEFT, 1, memory_order_acq_rel, memory_scope_device) !=
+        (int)get_global_size(0) - 1)
+        return;
+    for (int i = 0; i < tiles; i++)
+        atomic_store_explicit(turns + PASS(i), 0, memory_order_relaxed, memory_scope_device);
+    atomic_store_explicit(turns + DONE, 0, memory_order_relaxed, memory_scope_device);
+    atomic_store_explicit(turns + LEFT, 0, memory_order_relaxed, memory_scope_device);
+}
 
-    /* Rows begin LANES words into the memory, aligned; the pad before holds the first row's ghost. */
-    memory += (-((size_t)memory / sizeof(ulong)) & (LANES - 1)) + LANES;
-    const int items = (int)get_global_size(0), mine = (int)((long)get_global_id(0) * tiles / items);
+/* Takes a strip `total` generations on, in passes of `generations` (the last may be less), from `present` to `next`
+ * and back. There are as many items as cores. Each takes the same tiles in every pass, which are in its core's cache,
+ * and then what others have left. It waits only for tiles that are taken, thus for items at work, so that one which
+ * starts late holds nobody up. If that takes as long as dozens of tiles do, it leaves the rest to them: the system may
+ * have put both on one core. */
+__attribute__((reqd_work_group_size(1, 1, 1)))
+__kernel void life_rows_passes(__global ulong *present, __global ulong *next, __local ulong *memory, int words,
+                               int width, int rows, int wrap, int dead_above, int dead_below, int own_words,
+                               int own_rows, int stride, int generations, __global atomic_int *turns, int columns,
+                               int bands, int total)
+{
+    struct tile t = {words, width, rows, wrap, dead_above, dead_below, own_words, own_rows, stride,
+                     0,     0,     0,    0,    0,          0,          0,         0};
+    const int tiles = columns * bands, passes = (total + generations - 1) / generations;
+    const int mine = (int)((long)get_global_id(0) * tiles / (long)get_global_size(0));
+    const long looks = 64L * own_rows * generations * min(own_words, words) / LANES; /* of some ns each */
+
+    memory = clear_memory(memory, stride, generations);
     for (int pass = 0; pass < passes; pass++) {
         for (int i = 0; i < tiles; i++) {
-            const int tile = (mine + i) % tiles, column = tile % columns, line = tile / columns;
+            const int tile = (mine + i) % tiles;
             if (!take(turns, tile, pass))
                 continue;
-            const int first = line * tile_rows, end = min(first + tile_rows, rows);
-            const int own = column * tile_words; /* first word of its own */
-            const int own_words = min(tile_words, words - own);
-            const struct tile t = {pass % 2 ? next : present, words, width, rows, wrap, dead_above, dead_below,
-                                   whole ? 0 : own - 1, whole ? words : own_words + 2, whole, stride,
-                                   ((whole ? words : own_words + 2) + LANES - 1) / LANES};
-            advance_tile(&t, pass % 2 ? present : next, memory, first, end, own, own_words,
+            place_tile(&t, tile % columns, tile / columns);
+            advance_tile(&t, pass % 2 ? next : present, pass % 2 ? present : next, memory,
                          min(generations, total - pass * generations));
-            mem_fence(CLK_GLOBAL_MEM_FENCE);
-            atomic_inc(turns + DONE);
+            atomic_fetch_add_explicit(turns + DONE, 1, memory_order_release, memory_scope_device);
         }
         if (pass + 1 < passes && !await(turns, (pass + 1) * tiles, looks))
             break;
     }
-    if (atomic_inc(turns + LEFT) == items - 1) {
-        for (int i = 0; i < tiles; i++)
-            turns[PASS(i)] = 0;
-        turns[DONE] = turns[LEFT] = 0;
-    }
+    leave(turns, tiles);
 }
+#endif

@@ -30,6 +30,23 @@ static bool cpu_has_funnel(void)
 #endif
 }
 
+/* Whether work-groups can hand cells to each other in a launch, which rows.cl needs to make many passes: the device
+ * has OpenCL C with acquire and release across work-groups, and runs all of its compute units at once, as CPUs do.
+ * CPUs other than x86 are left out until they have been tested. */
+static bool hands_over(cl_device_id id, const struct cldev_info *info)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    const cl_bitfield needed = CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
+    cl_bitfield orders = 0;
+    return info->dev_type & CL_DEVICE_TYPE_CPU &&
+           clGetDeviceInfo(id, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, sizeof orders, &orders, NULL) == CL_SUCCESS &&
+           (orders & needed) == needed;
+#else
+    (void)id, (void)info;
+    return false;
+#endif
+}
+
 /* NVIDIA's instructions on NVIDIA only, and those of AVX-512 on a CPU with them only. */
 static void take_back(struct life_shape *s, const struct cldev_info *info)
 {
@@ -54,8 +71,8 @@ static const char *contradiction(const struct life_shape *s)
         return "group must be a power of two";
     if (!s->tile)
         return power_of_two(s->lanes) ? NULL : "lanes must be 2, 4 or 8";
-    if (s->generations > 32)
-        return "generations must be at most 32 with tile=1";
+    if (s->generations > 32 || s->passes > 1)
+        return "generations must be at most 32 and passes 1 with tile=1";
     if (2 * s->generations >= s->rows * s->warps)
         return "generations must be less than half of rows * warps, or nothing is left of a tile";
     return NULL;
@@ -119,7 +136,7 @@ static int fit_tile(const struct life_shape *s, const struct cldev_info *info)
 struct place {
     const life *lf;
     const struct cldev_info *info;
-    bool tile;
+    bool tile, many_passes;
 };
 
 static void defaults(void *shape, void *arg)
@@ -129,6 +146,8 @@ static void defaults(void *shape, void *arg)
     s->tile = place->tile;
     if (place->info->dev_type & CL_DEVICE_TYPE_CPU)
         s->group = 1;
+    if (place->many_passes && !place->tile)
+        s->passes = 1000;
 }
 
 static int fit(void *shape, int stored, void *arg)
@@ -140,6 +159,11 @@ static int fit(void *shape, int stored, void *arg)
     const char *reason = s->tile != place->tile ? "the row is another kernel's" : contradiction(s);
     if (reason)
         return clerror_set(EINVAL, "life: shape: %s", reason);
+    if (s->passes > 1 && !place->many_passes)
+        return clerror_set(EINVAL,
+                           "life: shape: passes=%d: %s does not order memory between work-groups, or was never tested "
+                           "with it; take passes=1",
+                           s->passes, info->dev_name);
     if ((size_t)s->group > info->dev_max_wg_sz)
         return clerror_set(EINVAL, "life: shape: group=%d, but %s takes groups of at most %zu", s->group,
                            info->dev_name, info->dev_max_wg_sz);
@@ -161,7 +185,8 @@ int life_shape_choose(struct life_shape *s, const life *lf, unsigned dev, const 
                       const char *words, struct cltune_row *row)
 {
     const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
-    struct place place = {lf, info, cltune_value(words, "tile", !cpu) != 0};
+    struct place place = {lf, info, cltune_value(words, "tile", !cpu) != 0,
+                          hands_over(clgetdevice(lf->ctx, dev), info)};
     const struct cltune_rules rules = rules_of(place.tile, &place);
     return cltune_choose(&rules, lf->ctx, dev, place.tile ? "life.tile" : "life.rows", lf->width * lf->height,
                          words, s, row);
@@ -178,9 +203,10 @@ void life_shape_options(const struct life_shape *s, const life *lf, char *text, 
     if (s->tile)
         snprintf(text, size,
                  "-D WORDS=%d -D ROWS=%d -D WARPS=%d -D SHUFFLE=%d -D TERNARY=%d -D MULTIPLY=%d "
-                 "-D PLANE=%d",
+                 "-D PLANE=%d\n",
                  s->words, s->rows, s->warps, s->shuffle, s->ternary, s->multiply, lf->bounds == LIFE_PLANE);
     else
-        snprintf(text, size, "-D BLOCK=%d -D LANES=%d -D TERNARY=%d -D FUNNEL=%d -D PLANE=%d", s->block,
-                 s->lanes, s->ternary, s->funnel, lf->bounds == LIFE_PLANE);
+        snprintf(text, size, "-D BLOCK=%d -D LANES=%d -D TERNARY=%d -D FUNNEL=%d -D PLANE=%d%s\n", s->block,
+                 s->lanes, s->ternary, s->funnel, lf->bounds == LIFE_PLANE,
+                 s->passes > 1 ? " -D PASSES=1 -cl-std=CL3.0" : "");
 }

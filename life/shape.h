@@ -15,12 +15,13 @@ enum { LIFE_ROWS = 1, LIFE_TILE = 2, LIFE_BOTH = LIFE_ROWS | LIFE_TILE };
 #define LIFE_SHAPE_KEYS(X)                                                                                 \
     X(tile, LIFE_BOTH, 0, 1, 0, "1: tile.cl (GPUs); 0: rows.cl (CPUs)")                                    \
     X(generations, LIFE_BOTH, 1, 1 << 20, 8, "generations a launch (rows.cl: a pass over the grid), at most") \
+    X(passes, LIFE_ROWS, 1, 1000, 1, "passes a launch, at most; more than 1 only on CPUs that order memory")   \
     X(exchange, LIFE_BOTH, 1, 1 << 20, 4, "several devices: launches between two exchanges of rows, at most") \
     X(block, LIFE_ROWS, 3, 64, 8, "rows a level of the pipeline takes at a time")                          \
     X(lanes, LIFE_ROWS, 2, 8, 2, "words of 64 cells in a vector: 2, 4 or 8")                               \
     X(words, LIFE_TILE, 1, 8, 1, "words of 32 cells across, per item")                                     \
     X(rows, LIFE_TILE, 2, 128, 4, "rows per item")                                                         \
-    X(warps, LIFE_TILE, 1, 1 << 20, 8, "lines of 32 items in a group")                                     \
+    X(warps, LIFE_TILE, 1, 1 << 20, 8, "warps of 32 items in a group")                                     \
     X(shuffle, LIFE_TILE, 0, 1, 0, "neighbours by shfl.sync")                                              \
     X(ternary, LIFE_BOTH, 0, 1, 0, "three-input logic instructions: vpternlog, lop3")                      \
     X(multiply, LIFE_TILE, 0, 2, 0, "shifts by multiply-add, 1 left, 2 both")                              \
@@ -45,7 +46,7 @@ int life_shape_choose(struct life_shape *shape, const life *lf, unsigned dev, co
 /* "key=1 key=2 ..." with the keys that its kernel has. */
 void life_shape_print(const struct life_shape *shape, char *text, size_t size);
 
-/* The -D options of its kernel, without the rule's. */
+/* The line of options of its kernel, with the newline that ends it. */
 void life_shape_options(const struct life_shape *shape, const life *lf, char *text, size_t size);
 
 /* Words of 64 cells in a row of rows.cl's local memory for a tile of `words`; bytes of local memory of

@@ -1,26 +1,47 @@
-/* tile.cl - packed Life for GPUs: a work-group is a tile kept in registers for several generations.
+/* tile.cl - packed Life for GPUs: a work-group keeps a tile of the grid in registers for several generations.
  *
- * A work-group is WARPS lines of 32 work-items. A line (on NVIDIA a warp) holds ROWS rows of cells side
- * by side, item i of it words WORDS i .. WORDS i + WORDS - 1 of 32 cells in each; the lines lie below
- * one another:
+ * A work-group is WARPS warps of 32 work-items (warps as on NVIDIA; other devices need not have them). A warp holds
+ * ROWS rows of cells. Each row is divided among its items: item i has words WORDS i .. WORDS i + WORDS - 1, of 32
+ * cells each. The warps lie below one another:
  *
  *            item 0     item 1   ...  item 31
  *          +----------+----------+--+----------+
- *   line 0 | WORDS    |          |  |          |  ROWS rows, all in registers
+ *   warp 0 | WORDS    |          |  |          |  ROWS rows, all in registers
  *          +----------+----------+--+----------+
- *   line 1 |          |          |  |          |
+ *   warp 1 |          |          |  |          |
  *          +----------+----------+--+----------+
  *
- * In each generation an item needs, of its neighbours to the left and right, the words that touch its
- * own: had by warp shuffles, elsewhere through local memory. Of the lines above and below it needs the
- * row sums of the rows that touch its own; these pass through local memory, one barrier a generation,
- * and the inner rows are computed between writing and reading them.
+ * A tile is loaded with its surroundings, and only its inner part is stored. What lies beyond the tile is not known,
+ * so its outermost cells are wrong after the first generation, those next to them after the second, and so on: the
+ * surroundings are as wide as there are generations.
  *
- * The tile is loaded with its surroundings, GENERATIONS rows above and below and a word on either side.
- * What is at the tile's outer edge is wrong after the first generation, and the error moves inwards by
- * a cell a generation, so that after GENERATIONS of them (at most 32) the inner part is right, and only
- * that is stored. Where a number of whole periods of the torus fits the width exactly, item 31 and item 0
- * are neighbours, and there is no surrounding to the left and right.
+ *                 1 word       own_words        1 word
+ *               +--------+---------------------+--------+
+ *               |  in the end wrong                     |  generations rows (at most 32: a word's cells)
+ *               |        +---------------------+        |
+ *               |        |  right, and stored  |        |  own_rows rows
+ *               |        +---------------------+        |
+ *               |                                       |  generations rows
+ *               +--------+---------------------+--------+
+ *
+ * Where the tile's width is a whole number of the torus's widths (`whole`), items 31 and 0 are neighbours, and nothing
+ * surrounds the tile to the left and right.
+ *
+ * Example: WORDS 1, ROWS 4, WARPS 8 and 8 generations make a tile of 32 words and 32 rows that stores 30 words and
+ * 16 rows. Group (2, 3) stores words 60 .. 89 of rows 48 .. 63 (2 * 30 = 60, 3 * 16 = 48). Its tile begins at word
+ * 60 - 1 = 59 and row 48 - 8 = 40. So item 5 of warp 2 holds word 59 + 5 * 1 = 64, which is cells 2048 .. 2079, of
+ * rows 40 + 2 * 4 = 48 .. 51, and stores them all; warp 1 above it holds rows 44 .. 47, and stores none.
+ *
+ * A generation has these stages:
+ *
+ *      publish_sides   the words at an item's sides, for the items next to it (not needed with SHUFFLE)
+ *      inner_rows      the sums of all rows; those of the first and last go to `edges`; rows 1 .. ROWS - 2 advance
+ *      barrier
+ *      outer_rows      the first and last row advance, with the sums from the warps above and below
+ *      kill_outside    on a plane only: cells beyond its edge are dead again
+ *
+ * `edges` is there twice, for even and odd generations. So one barrier a generation is enough: a warp that is ahead
+ * does not overwrite what another still reads.
  *
  * Operations for 32 cells and a generation: 2 funnel shifts, 2 logic operations for the sums of three
  * in a row, 4 to add three rows, 3 for the rule B3/S23; and 2 / WORDS shuffles, which run elsewhere.
@@ -36,7 +57,7 @@
 #define ROWS 16 /* rows per item; 2 or more */
 #endif
 #ifndef WARPS
-#define WARPS 8 /* lines of 32 items in a group */
+#define WARPS 8 /* warps in a group */
 #endif
 #ifndef SHUFFLE
 #define SHUFFLE 0 /* 1: NVIDIA's shfl.sync; 0: through local memory */
@@ -50,47 +71,18 @@
 #ifndef PLANE
 #define PLANE 0 /* 0: torus; 1: beyond the edge all is dead */
 #endif
-#ifndef STEPS /* the rule as a chain of logic operations, from logic.c: step i makes a bit of bits Ai, Bi
-                 and Ci by the truth table Ti; this is B3/S23 */
-#define STEPS 3
-#define A0 0
-#define B0 1
-#define C0 3
-#define T0 0x16
-#define A1 2
-#define B1 3
-#define C1 5
-#define T1 0x29
-#define A2 6
-#define B2 0
-#define C2 4
-#define T2 0xe0
+#ifndef RULE /* how a cell goes on, from the sums of its block: logic.c writes it for each rule; this is B3/S23 */
+#define RULE(next, b, k, p, q, cell) \
+    LOGIC(v5, b, k, q, 0x16);        \
+    LOGIC(v6, p, q, v5, 0x29);       \
+    LOGIC(next, v6, b, cell, 0xe0)
 #endif
 
-/* The bit that the last step made. */
-#define LAST_1 v5
-#define LAST_2 v6
-#define LAST_3 v7
-#define LAST_4 v8
-#define LAST_5 v9
-#define LAST_6 v10
-#define LAST_7 v11
-#define LAST_8 v12
-#define LAST_9 v13
-#define LAST_10 v14
-#define LAST_11 v15
-#define LAST_12 v16
-#define LAST_13 v17
-#define LAST_14 v18
-#define RESULT_(n) LAST_##n
-#define RESULT(n) RESULT_(n)
-
-#define ITEMS 32
-#define TALL (WARPS * ROWS)
+#define ITEMS 32            /* of a warp */
+#define TALL (WARPS * ROWS) /* rows of a tile */
 
 /* ---- Logic. ---------------------------------------------------------------------------------- */
 
-/* Any function of three bits; t is its truth table, index a << 2 | b << 1 | c. */
 #ifdef __CPU__ /* the loader says so; NVIDIA's instructions are for GPUs */
 #undef SHUFFLE
 #undef TERNARY
@@ -98,6 +90,8 @@
 #define TERNARY 0
 #endif
 
+/* LOGIC(out, a, b, c, t) declares `out` as any function of three bits; t is its truth table, whose bit
+ * a << 2 | b << 1 | c is the result. */
 #if TERNARY
 #define LOGIC(out, a, b, c, t) \
     uint out;                  \
@@ -114,6 +108,8 @@
                      : (t) >> 4 == ((t)&15) ? OF2(b, c, (t)&15)                             \
                      : ((a) & OF2(b, c, (t) >> 4 & 15)) | (~(a) & OF2(b, c, (t)&15))
 #endif
+#define PARITY(out, a, b, c) LOGIC(out, a, b, c, 0x96)   /* the low bit of a + b + c */
+#define MAJORITY(out, a, b, c) LOGIC(out, a, b, c, 0xe8) /* the high bit */
 
 /* Each cell's neighbour to the left (a lower bit, or the top bit of the word before) and right. `two` is 2
  * and `high` 2^31, from the host, so that the compiler does not turn products back into shifts. */
@@ -155,101 +151,95 @@ static inline void add_row(struct sums *a, const uint cell[WORDS], uint before, 
     for (int k = 0; k < WORDS; k++) {
         const uint l = left_of(cell[k], k ? cell[k - 1] : before, two);
         const uint r = right_of(cell[k], k + 1 < WORDS ? cell[k + 1] : after, high);
-        LOGIC(s, l, cell[k], r, 0x96);
-        LOGIC(m, l, cell[k], r, 0xe8);
+        PARITY(s, l, cell[k], r);
+        MAJORITY(m, l, cell[k], r);
         a->s[k] = s;
         a->m[k] = m;
     }
 }
 
-/* Replaces `cell`, whose row sums are y, between x and z, by the next generation: bits 0 to 4 are b, k, p, q of
- * the sums and the cell, as logic.c has them; then come those of the steps. */
-#define STEP_(o, a, b, c, t) LOGIC(v##o, v##a, v##b, v##c, t)
-#define STEP(o, a, b, c, t) STEP_(o, a, b, c, t)
-static inline void next_row(uint cell[WORDS], const struct sums *x, const struct sums *y,
-                            const struct sums *z)
+/* Replaces a row of cells by its next generation. above, here, below: the sums of the row above it, of itself and
+ * of the row below; b + 2 k + 2 p + 4 q cells of a block of 3 x 3 are alive. */
+static inline void next_row(uint cell[WORDS], const struct sums *above, const struct sums *here,
+                            const struct sums *below)
 {
 #pragma unroll
-    for (int k = 0; k < WORDS; k++) {
-        LOGIC(v0, x->s[k], y->s[k], z->s[k], 0x96);
-        LOGIC(v1, x->s[k], y->s[k], z->s[k], 0xe8);
-        LOGIC(v2, x->m[k], y->m[k], z->m[k], 0x96);
-        LOGIC(v3, x->m[k], y->m[k], z->m[k], 0xe8);
-        const uint v4 = cell[k];
-        STEP(5, A0, B0, C0, T0);
-#if STEPS > 1
-        STEP(6, A1, B1, C1, T1);
-#endif
-#if STEPS > 2
-        STEP(7, A2, B2, C2, T2);
-#endif
-#if STEPS > 3
-        STEP(8, A3, B3, C3, T3);
-#endif
-#if STEPS > 4
-        STEP(9, A4, B4, C4, T4);
-#endif
-#if STEPS > 5
-        STEP(10, A5, B5, C5, T5);
-#endif
-#if STEPS > 6
-        STEP(11, A6, B6, C6, T6);
-#endif
-#if STEPS > 7
-        STEP(12, A7, B7, C7, T7);
-#endif
-#if STEPS > 8
-        STEP(13, A8, B8, C8, T8);
-#endif
-#if STEPS > 9
-        STEP(14, A9, B9, C9, T9);
-#endif
-#if STEPS > 10
-        STEP(15, A10, B10, C10, T10);
-#endif
-#if STEPS > 11
-        STEP(16, A11, B11, C11, T11);
-#endif
-#if STEPS > 12
-        STEP(17, A12, B12, C12, T12);
-#endif
-#if STEPS > 13
-        STEP(18, A13, B13, C13, T13);
-#endif
-        cell[k] = RESULT(STEPS);
+    for (int i = 0; i < WORDS; i++) {
+        PARITY(b, above->s[i], here->s[i], below->s[i]);
+        MAJORITY(k, above->s[i], here->s[i], below->s[i]);
+        PARITY(p, above->m[i], here->m[i], below->m[i]);
+        MAJORITY(q, above->m[i], here->m[i], below->m[i]);
+        RULE(next, b, k, p, q, cell[i]);
+        cell[i] = next;
     }
 }
 
-/* ---- Neighbours to the left and right. ------------------------------------------------------- */
+/* ---- Where a work-item is, and the items next to it. ----------------------------------------- */
+
+struct place {
+    int item, warp;
+    int before, after; /* the items to the left and right, around the warp */
+    int word, row;     /* of the strip: the first of its cells; may lie beyond the strip's ends */
+#if !SHUFFLE
+    __local uint *sides; /* every item's last word of each row, then every item's first */
+#endif
+};
 
 #if SHUFFLE
-#define SIDES_SIZE 1
-#define PUBLISH_SIDES()
 static inline uint from_item(uint w, int item)
 {
     uint out;
     __asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, -1;" : "=r"(out) : "r"(w), "r"(item));
     return out;
 }
-#define WORD_BEFORE(r) from_item(cell[r][WORDS - 1], item_before)
-#define WORD_AFTER(r) from_item(cell[r][0], item_after)
+
+/* The words that touch row r of an item's cells on the left and right. */
+static inline uint word_before(uint cell[ROWS][WORDS], int r, const struct place *me)
+{
+    return from_item(cell[r][WORDS - 1], me->before);
+}
+
+static inline uint word_after(uint cell[ROWS][WORDS], int r, const struct place *me)
+{
+    return from_item(cell[r][0], me->after);
+}
 #else
-/* sides[0] holds every item's last word of each row, sides[1] its first. */
-#define SIDES_SIZE (2 * TALL * ITEMS)
-#define SIDE(which, r, i) sides[((which)*TALL + line * ROWS + (r)) * ITEMS + (i)]
-#define PUBLISH_SIDES()                          \
-    for (int r = 0; r < ROWS; r++) {             \
-        SIDE(0, r, item) = cell[r][WORDS - 1];   \
-        SIDE(1, r, item) = cell[r][0];           \
-    }                                            \
-    barrier(CLK_LOCAL_MEM_FENCE)
-#define WORD_BEFORE(r) SIDE(0, r, item_before)
-#define WORD_AFTER(r) SIDE(1, r, item_after)
+#define SIDES (TALL * ITEMS) /* words on one side of all items */
+
+static inline __local uint *side(const struct place *me, int r, int item)
+{
+    return me->sides + (me->warp * ROWS + r) * ITEMS + item;
+}
+
+static inline void publish_sides(uint cell[ROWS][WORDS], const struct place *me)
+{
+    for (int r = 0; r < ROWS; r++) {
+        side(me, r, me->item)[0] = cell[r][WORDS - 1];
+        side(me, r, me->item)[SIDES] = cell[r][0];
+    }
+}
+
+/* The words that touch row r of an item's cells on the left and right. */
+static inline uint word_before(uint cell[ROWS][WORDS], int r, const struct place *me)
+{
+    return side(me, r, me->before)[0];
+}
+
+static inline uint word_after(uint cell[ROWS][WORDS], int r, const struct place *me)
+{
+    return side(me, r, me->after)[SIDES];
+}
 #endif
 
-#define ADD_ROW(a, r) add_row(a, cell[r], WORD_BEFORE(r), WORD_AFTER(r), two, high)
+/* ---- Loading. -------------------------------------------------------------------------------- */
 
-/* ---- Memory. --------------------------------------------------------------------------------- */
+/* The rows of this device. wrap: rows beyond the strip are those at its other end; dead_above, dead_below: they
+ * are dead. */
+struct strip {
+    __global const uint *from;
+    int stride, width, rows; /* words from row to row, cells, rows */
+    int wrap, dead_above, dead_below;
+};
 
 /* How to make 32 cells that begin anywhere, the row repeated without end: the same for all rows. From 32
  * cells in width up: bits `shift` and up of word i, the bits of word j above them, as far as `mask` goes, and
@@ -291,7 +281,64 @@ static inline uint cells_from(__global const uint *row, const struct source *s)
     return ((low | high) & s->mask) | (s->seam < 32 ? row[0] << s->seam : 0);
 }
 
-/* Sums of the rows at the top and bottom of every line, for the lines below and above. */
+/* Loads an item's cells. inner: the tile lies inside the rows, so that its words are words of memory, as in most
+ * tiles. */
+static inline void load_cells(uint cell[ROWS][WORDS], const struct strip *s, const struct place *me, int inner)
+{
+    struct source source[WORDS];
+#pragma unroll
+    for (int k = 0; k < WORDS; k++)
+        source[k] = source_of(me->word + k, s->width);
+
+    int at = s->wrap ? (me->row % s->rows + s->rows) % s->rows : me->row; /* where row me->row + r is found */
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const int dead = PLANE && ((at < 0 && s->dead_above) || (at >= s->rows && s->dead_below));
+        /* What is beyond the strip and not dead does not count, but must not be read. */
+        __global const uint *row = s->from + (long)clamp(at, 0, s->rows - 1) * s->stride;
+#pragma unroll
+        for (int k = 0; k < WORDS; k++)
+            cell[r][k] = dead ? 0 : inner ? row[me->word + k] : cells_from(row, &source[k]);
+        at = at + 1 == s->rows && s->wrap ? 0 : at + 1;
+    }
+}
+
+/* ---- A plane's edge. ------------------------------------------------------------------------- */
+
+/* Which of an item's cells lie on the plane: of rows first .. end - 1 those in `mask`. */
+struct inside {
+    uint mask[WORDS];
+    int first, end;
+    int all; /* no cell of this item lies outside */
+};
+
+static inline struct inside cells_inside(const struct strip *s, const struct place *me)
+{
+    struct inside in;
+    in.first = s->dead_above ? -me->row : 0;
+    in.end = s->dead_below ? s->rows - me->row : ROWS;
+    in.all = in.first <= 0 && in.end >= ROWS;
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+        const long cells = (long)s->width - 32L * (me->word + k); /* from this word on */
+        in.mask[k] = me->word + k < 0 || cells <= 0 ? 0 : cells >= 32 ? ~0u : (1u << cells) - 1;
+        in.all &= in.mask[k] == ~0u;
+    }
+    return in;
+}
+
+static inline void kill_outside(uint cell[ROWS][WORDS], const struct inside *in)
+{
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+        for (int k = 0; k < WORDS; k++)
+            cell[r][k] = r >= in->first && r < in->end ? cell[r][k] & in->mask[k] : 0;
+}
+
+/* ---- A generation. --------------------------------------------------------------------------- */
+
+/* What a warp tells the warps above and below: the sums of one of its rows. */
 struct edge {
     uint s[WORDS][ITEMS], m[WORDS][ITEMS];
 };
@@ -314,120 +361,124 @@ static inline void read_edge(struct sums *a, __local const struct edge *e, int i
     }
 }
 
+/* Sums of an item's rows that its first and last row still need after the barrier. Where ROWS is 2, `second` is
+ * `last`, and `last_but_one` is `first`. */
+struct ends {
+    struct sums first, second, last_but_one, last;
+};
+
+/* edge: [0] for the sums of this warp's first row, [1] for those of its last. */
+static inline void inner_rows(uint cell[ROWS][WORDS], struct ends *e, __local struct edge *edge,
+                              const struct place *me, uint two, uint high)
+{
+#define ADD_ROW(a, r) add_row(a, cell[r], word_before(cell, r, me), word_after(cell, r, me), two, high)
+    ADD_ROW(&e->first, 0);
+    ADD_ROW(&e->last, ROWS - 1);
+    write_edge(&edge[0], &e->first, me->item);
+    write_edge(&edge[1], &e->last, me->item);
+    if (ROWS > 2)
+        ADD_ROW(&e->second, 1);
+    else
+        e->second = e->last;
+    struct sums above = e->first, here = e->second;
+#pragma unroll
+    for (int r = 1; r < ROWS - 1; r++) {
+        struct sums below;
+        if (r + 1 < ROWS - 1)
+            ADD_ROW(&below, r + 1);
+        else
+            below = e->last;
+        next_row(cell[r], &above, &here, &below);
+        above = here;
+        here = below;
+    }
+    e->last_but_one = above;
+#undef ADD_ROW
+}
+
+/* above: the sums of the last row of the warp above; below: those of the first row of the warp below. */
+static inline void outer_rows(uint cell[ROWS][WORDS], const struct ends *e, __local const struct edge *above,
+                              __local const struct edge *below, int item)
+{
+    struct sums other;
+    read_edge(&other, above, item);
+    next_row(cell[0], &other, &e->first, &e->second);
+    read_edge(&other, below, item);
+    next_row(cell[ROWS - 1], &e->last_but_one, &e->last, &other);
+}
+
+/* ---- Storing. -------------------------------------------------------------------------------- */
+
+/* Stores those of an item's cells that are the tile's own: words own_word .. own_word + own_words - 1 of own_rows
+ * rows from own_row on. Rows have an even number of words; where the last one has no cells it is 0. */
+static inline void store_cells(uint cell[ROWS][WORDS], const struct strip *s, const struct place *me,
+                               __global uint *to, int own_word, int own_words, int own_row, int own_rows)
+{
+    const int last = (s->width - 1) / 32, rest = s->width % 32;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const int y = me->row + r, own = y - own_row;
+        if (own < 0 || own >= own_rows || y >= s->rows)
+            continue;
+#pragma unroll
+        for (int k = 0; k < WORDS; k++) {
+            const int x = me->word + k;
+            const uint cells = x > last ? 0 : x == last && rest ? ~0u >> (32 - rest) : ~0u;
+            if (x >= own_word && x < own_word + own_words && x < s->stride)
+                to[(long)y * s->stride + x] = cell[r][k] & cells;
+        }
+    }
+}
+
+/* ---- The kernel. ----------------------------------------------------------------------------- */
+
 /* Group (x, y) stores words own_words x .. and rows own_rows y .. of the device's strip. `from` and `to` are rows
- * of `stride` words of 32 cells. whole: the tile's width is a number of periods of the torus. wrap: rows beyond
- * the strip are those at its other end; dead_above, dead_below: they are dead; where they are neither,
- * `generations` rows at that end of `to` are wrong. two = 2, high = 2^31. */
+ * of `stride` words of 32 cells. Where rows beyond the strip are neither wrapped nor dead, `generations` rows at that
+ * end of `to` are wrong. whole: the tile's width is a whole number of the torus's. two = 2, high = 2^31. */
 __attribute__((reqd_work_group_size(ITEMS, WARPS, 1)))
 __kernel void life_tile(__global const uint *from, __global uint *to, int stride, int width, int rows,
                         int wrap, int dead_above, int dead_below, int whole, int own_words, int own_rows,
                         int generations, uint two, uint high)
 {
-    __local struct edge edges[2][WARPS][2]; /* by parity of the generation, line, top or bottom */
+    __local struct edge edges[2][WARPS][2]; /* by parity of the generation, warp, first or last row */
+    const struct strip s = {from, stride, width, rows, wrap, dead_above, dead_below};
+    const int own_word = (int)get_group_id(0) * own_words, own_row = (int)get_group_id(1) * own_rows;
+    const int left = own_word - !whole; /* the tile's first word */
+    struct place me;
+    me.item = (int)get_local_id(0);
+    me.warp = (int)get_local_id(1);
+    me.before = (me.item + ITEMS - 1) % ITEMS;
+    me.after = (me.item + 1) % ITEMS;
+    me.word = left + me.item * WORDS;
+    me.row = own_row - generations + me.warp * ROWS;
 #if !SHUFFLE
-    __local uint sides[SIDES_SIZE];
+    __local uint sides[2 * SIDES];
+    me.sides = sides;
 #endif
-    const int item = (int)get_local_id(0), line = (int)get_local_id(1);
-    const int item_before = (item + ITEMS - 1) % ITEMS, item_after = (item + 1) % ITEMS;
-    const int first_word = (int)get_group_id(0) * own_words;
-    const int first_row = (int)get_group_id(1) * own_rows;
-    const int x = first_word + item * WORDS - !whole; /* this item's first word */
-    const int y = first_row - generations + line * ROWS;
+
     uint cell[ROWS][WORDS];
-
-    /* Most tiles lie inside the rows, where an item's words are words of memory. */
-    const int left = first_word - !whole, inner = left >= 0 && left + ITEMS * WORDS <= width / 32;
-    struct source source[WORDS];
-#pragma unroll
-    for (int k = 0; k < WORDS; k++)
-        source[k] = source_of(x + k, width);
-
-    int at = wrap ? (y % rows + rows) % rows : y; /* row y + r, or where it is found */
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        const int dead = PLANE && ((at < 0 && dead_above) || (at >= rows && dead_below));
-        /* What is beyond the strip and not dead does not count, but must not be read. */
-        __global const uint *row = from + (long)clamp(at, 0, rows - 1) * stride;
-#pragma unroll
-        for (int k = 0; k < WORDS; k++)
-            cell[r][k] = dead ? 0 : inner ? row[x + k] : cells_from(row, &source[k]);
-        at = at + 1 == rows && wrap ? 0 : at + 1;
-    }
-
+    load_cells(cell, &s, &me, left >= 0 && left + ITEMS * WORDS <= width / 32);
 #if PLANE
-    /* Which words of this item, and which of its rows, can hold cells at all. */
-    uint inside[WORDS];
-    const int top = dead_above ? -y : 0, bottom = dead_below ? rows - y : ROWS;
-    int at_edge = top > 0 || bottom < ROWS;
-#pragma unroll
-    for (int k = 0; k < WORDS; k++) {
-        const long cells = (long)width - 32L * (x + k);
-        inside[k] = x + k < 0 || cells <= 0 ? 0 : cells >= 32 ? ~0u : (1u << cells) - 1;
-        at_edge |= inside[k] != ~0u;
-    }
+    const struct inside inside = cells_inside(&s, &me);
 #endif
-
     for (int g = 0; g < generations; g++) {
         __local struct edge(*edge)[2] = edges[g & 1];
-        /* Rows g .. TALL - g - 1 are still right. A line without any has nothing to do. */
-        const int busy = line * ROWS + ROWS > g && line * ROWS < TALL - g;
-        struct sums top0, top1, x0, y0, z0;
-        PUBLISH_SIDES();
-        if (busy) {
-            ADD_ROW(&top0, 0);
-            ADD_ROW(&z0, ROWS - 1);
-            write_edge(&edge[line][0], &top0, item);
-            write_edge(&edge[line][1], &z0, item);
-            /* Inner rows: x, y and z are the sums of the rows above, at and below the row. */
-            x0 = top0;
-            if (ROWS > 2)
-                ADD_ROW(&top1, 1);
-            else
-                top1 = z0;
-            y0 = top1;
-#pragma unroll
-            for (int r = 1; r < ROWS - 1; r++) {
-                struct sums z1;
-                if (r + 1 < ROWS - 1)
-                    ADD_ROW(&z1, r + 1);
-                else
-                    z1 = z0;
-                next_row(cell[r], &x0, &y0, &z1);
-                x0 = y0;
-                y0 = z1;
-            }
-        }
+        /* Rows g .. TALL - g - 1 are still right. A warp without any has nothing to do. */
+        const int busy = me.warp * ROWS + ROWS > g && me.warp * ROWS < TALL - g;
+        struct ends ends;
+#if !SHUFFLE
+        publish_sides(cell, &me);
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (busy) {
-            struct sums other;
-            read_edge(&other, &edge[max(line - 1, 0)][1], item);
-            next_row(cell[0], &other, &top0, &top1);
-            read_edge(&other, &edge[min(line + 1, WARPS - 1)][0], item);
-            next_row(cell[ROWS - 1], &x0, &z0, &other);
-        }
+#endif
+        if (busy)
+            inner_rows(cell, &ends, edge[me.warp], &me, two, high);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (busy)
+            outer_rows(cell, &ends, &edge[max(me.warp - 1, 0)][1], &edge[min(me.warp + 1, WARPS - 1)][0], me.item);
 #if PLANE
-        if (at_edge)
-#pragma unroll
-            for (int r = 0; r < ROWS; r++)
-#pragma unroll
-                for (int k = 0; k < WORDS; k++)
-                    cell[r][k] = r >= top && r < bottom ? cell[r][k] & inside[k] : 0;
+        if (!inside.all)
+            kill_outside(cell, &inside);
 #endif
     }
-
-    /* Rows have an even number of words; where the last one has no cells it is 0. */
-    const int last = (width - 1) / 32, rest = width % 32;
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        const int own = line * ROWS + r - generations; /* of the rows this group stores */
-        if (own < 0 || own >= own_rows || first_row + own >= rows)
-            continue;
-#pragma unroll
-        for (int k = 0; k < WORDS; k++) {
-            const int c = x + k;
-            const uint cells = c > last ? 0 : c == last && rest ? ~0u >> (32 - rest) : ~0u;
-            if (c >= first_word && c < first_word + own_words && c < stride)
-                to[(long)(first_row + own) * stride + c] = cell[r][k] & cells;
-        }
-    }
+    store_cells(cell, &s, &me, to, own_word, own_words, own_row, own_rows);
 }

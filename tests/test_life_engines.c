@@ -157,9 +157,34 @@ static void rows_shapes(void **state)
         "tile=0 lanes=4 block=5 generations=64",
         "tile=0 lanes=2 span=3 block=8 bands=3 generations=16",
         "tile=0 lanes=8 span=4 bands=2 funnel=0 generations=64",
+        "tile=0 passes=1 generations=6 bands=2",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         check_engine(LIFE_PACKED, shapes[i], 10, 1);
+}
+
+/* A shape that a device cannot run correctly is refused, not run. */
+static void impossible_shapes(void **state)
+{
+    (void)state;
+    struct life_options options = {.width = 64, .height = 64, .shape = "tile=1 passes=2"};
+    fails_null(EINVAL, life_create(&options));
+    options.shape = "tile=0 passes=2";
+    life *lf = life_create(&options);
+    if (!lf)
+        contains(clerror(), "passes=1"); /* the way out; rows_shapes has it */
+    life_free(lf);
+}
+
+/* The rule reaches a kernel that $STDCL_KERNEL_PATH replaces, too. */
+static void kernels_from_files(void **state)
+{
+    (void)state;
+    const struct life_rule highlife = {1 << 3 | 1 << 6, 1 << 2 | 1 << 3};
+    setenv("STDCL_KERNEL_PATH", "..", 1);
+    check_grid(&(struct grid){LIFE_PACKED, "tile=0", 70, 50, LIFE_TORUS, highlife, 40});
+    check_grid(&(struct grid){LIFE_PACKED, "tile=1 rows=4 warps=4 generations=4", 70, 50, LIFE_TORUS, highlife, 40});
+    unsetenv("STDCL_KERNEL_PATH");
 }
 
 /* The kernel for GPUs, as far as this device takes its instructions. */
@@ -263,6 +288,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(reference_engine),
         cmocka_unit_test(global_engine), cmocka_unit_test(local_engine),  cmocka_unit_test(rows_shapes),
         cmocka_unit_test(tile_shapes),   cmocka_unit_test(wide_and_tall), cmocka_unit_test(tile_whole),
+        cmocka_unit_test(impossible_shapes), cmocka_unit_test(kernels_from_files),
     };
     const struct CMUnitTest several[] = {cmocka_unit_test(packed_engine), cmocka_unit_test(all_devices),
                                          cmocka_unit_test(all_devices_deep)};
