@@ -39,7 +39,7 @@ esac
     bench bench_nbody --n $some --seconds 0.5 --precision double --no-peer
     bench bench_nbody --n $some --seconds 0.5 --integrator hermite4 --no-peer
     bench bench_life --size $cells --engine packed $golly
-    bench bench_life --size 1024 --engine packed --generations 65536
+    bench bench_life --size 1024 --engine packed --generations 65536 $golly
     bench bench_life --size 1024 --engine global,local
     bench bench_matmul --precision double --size $products
     bench bench_matmul --precision single --size $products

@@ -94,7 +94,7 @@ void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t
                    size_t height, const unsigned char *from, unsigned char *to);
 
 /* Advances some generations and compares windows in the corners, at the edges and inside with plain C
- * (verify.c); -1 with EDOM when they differ. A grid that has no room for windows is compared whole. */
+ * (verify.c); -1 with EDOM when they differ. A small grid is compared whole. */
 int life_verify(life *lf);
 
 /* 64 well mixed bits of 64 (the finalizer of splitmix64, Steele, Lea & Flood 2014); the kernels have

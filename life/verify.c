@@ -1,7 +1,12 @@
 /* verify.c - an engine at work compared with plain C, also on grids far too large for plain C.
  *
- * What a cell becomes after some generations depends on the cells around it, as many away as there were
- * generations. So windows of the grid are read with their surroundings before, and alone after.
+ * After STEPS generations a cell depends on the cells at most STEPS away from it. So windows of the grid are read,
+ * taken on by plain C as if they were a whole grid, and compared, but for the STEPS outermost cells:
+ *
+ *      | STEPS | WINDOW | STEPS |        a stretch of a long axis; two such axes make a window
+ *
+ * An axis that is short is in the window as a whole, and all of it is compared. So is the edge of a plane where a
+ * window ends there: beyond it cells are dead for plain C, too.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -10,82 +15,92 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 48, STEPS = 41, AROUND = WINDOW + 2 * STEPS, PLACES = 9 };
+enum { WINDOW = 48, STEPS = 41, LONG = WINDOW + 2 * STEPS, WHOLE = 2 * LONG, PLACES = 3 };
 
-static int read_cells(life *lf, long long x, long long y, size_t width, size_t height, unsigned char *cells)
+/* Cells of an axis: start .. start + length - 1 are read, and `count` of them from `first` on compared. */
+struct stretch {
+    long long start;
+    size_t length, first, count;
+};
+
+struct window {
+    struct stretch x, y;
+    unsigned char *cells;
+};
+
+/* The stretches of an axis of n cells: on a torus the first lies across the edge. Returns how many. */
+static size_t stretches(enum life_bounds bounds, size_t n, struct stretch s[PLACES])
+{
+    const long long end = (long long)n - LONG;
+    if (n < WHOLE) {
+        s[0] = (struct stretch){0, n, 0, n};
+        return 1;
+    }
+    s[1] = (struct stretch){end / 3, LONG, STEPS, WINDOW};
+    if (bounds == LIFE_TORUS) {
+        s[0] = (struct stretch){-LONG / 2, LONG, STEPS, WINDOW};
+        s[2] = (struct stretch){end, LONG, STEPS, WINDOW};
+    } else {
+        s[0] = (struct stretch){0, LONG, 0, LONG - STEPS};
+        s[2] = (struct stretch){end, LONG, STEPS, LONG - STEPS};
+    }
+    return PLACES;
+}
+
+static int read_cells(life *lf, const struct window *w, unsigned char *cells)
 {
     struct life_cells c;
-    if (life_cells_alloc(&c, width, height) < 0)
+    if (life_cells_alloc(&c, w->x.length, w->y.length) < 0)
         return -1;
-    const int status = life_get(lf, x, y, &c);
-    for (size_t i = 0; i < width * height && status == 0; i++)
-        cells[i] = (unsigned char)life_cells_at(&c, i % width, i / width);
+    const int status = life_get(lf, w->x.start, w->y.start, &c);
+    for (size_t i = 0; i < c.width * c.height && status == 0; i++)
+        cells[i] = (unsigned char)life_cells_at(&c, i % c.width, i / c.width);
     life_cells_free(&c);
     return status;
 }
 
-static void step_plainly(const life *lf, enum life_bounds bounds, size_t width, size_t height,
-                         unsigned char *cells, unsigned char *scratch)
+/* Takes a window on in plain C. `got`: its cells as the engine has them. */
+static int compare(const life *lf, const struct window *w, const unsigned char *got, unsigned char *scratch)
 {
+    const size_t width = w->x.length, height = w->y.length;
     for (int g = 0; g < STEPS; g++) {
-        life_ref_step(&lf->rule, bounds, width, height, cells, scratch);
-        memcpy(cells, scratch, width * height);
+        life_ref_step(&lf->rule, lf->bounds, width, height, w->cells, scratch);
+        memcpy(w->cells, scratch, width * height);
     }
+    for (size_t y = w->y.first; y < w->y.first + w->y.count; y++)
+        for (size_t x = w->x.first; x < w->x.first + w->x.count; x++)
+            if (w->cells[y * width + x] != got[y * width + x])
+                return clerror_set(EDOM, "life: %s differs from plain C in cell %lld,%lld of generation %llu (%s)",
+                                   life_engine_name(lf->engine), w->x.start + (long long)x,
+                                   w->y.start + (long long)y, (unsigned long long)lf->generation, life_shape(lf, 0));
+    return 0;
 }
 
-static int differs(const life *lf, long long x, long long y)
+static int verify(life *lf, struct window *w, size_t n, unsigned char *got, unsigned char *scratch)
 {
-    return clerror_set(EDOM, "life: %s differs from plain C near cell %lld,%lld of generation %llu (%s)",
-                       life_engine_name(lf->engine), x, y, (unsigned long long)lf->generation,
-                       life_shape(lf, 0));
-}
-
-static int verify_whole(life *lf, unsigned char *memory)
-{
-    const size_t n = lf->width * lf->height;
-    if (read_cells(lf, 0, 0, lf->width, lf->height, memory) < 0 || life_step(lf, STEPS) < 0 ||
-        read_cells(lf, 0, 0, lf->width, lf->height, memory + 2 * n) < 0)
-        return -1;
-    step_plainly(lf, lf->bounds, lf->width, lf->height, memory, memory + n);
-    return memcmp(memory, memory + 2 * n, n) == 0 ? 0 : differs(lf, 0, 0);
-}
-
-/* On a torus windows lie across its edges; on a plane they keep away from where the outside begins. */
-static int verify_windows(life *lf, unsigned char (*start)[AROUND * AROUND])
-{
-    const bool torus = lf->bounds == LIFE_TORUS;
-    const long long w = (long long)lf->width, h = (long long)lf->height, first = torus ? -WINDOW / 2 : STEPS;
-    const long long xs[3] = {first, w / 3, torus ? w - WINDOW : w - WINDOW - STEPS};
-    const long long ys[3] = {first, h / 2, torus ? h - WINDOW : h - WINDOW - STEPS};
-    unsigned char *scratch = start[PLACES], *got = start[PLACES + 1];
-    for (int i = 0; i < PLACES; i++)
-        if (read_cells(lf, xs[i % 3] - STEPS, ys[i / 3] - STEPS, AROUND, AROUND, start[i]) < 0)
+    for (size_t i = 0; i < n; i++)
+        if (read_cells(lf, &w[i], w[i].cells) < 0)
             return -1;
     if (life_step(lf, STEPS) < 0)
         return -1;
-    for (int i = 0; i < PLACES; i++) {
-        /* The surroundings' own edges are wrong, and do not reach the window. */
-        step_plainly(lf, LIFE_TORUS, AROUND, AROUND, start[i], scratch);
-        if (read_cells(lf, xs[i % 3], ys[i / 3], WINDOW, WINDOW, got) < 0)
+    for (size_t i = 0; i < n; i++)
+        if (read_cells(lf, &w[i], got) < 0 || compare(lf, &w[i], got, scratch) < 0)
             return -1;
-        for (int y = 0; y < WINDOW; y++)
-            if (memcmp(got + y * WINDOW, start[i] + (y + STEPS) * AROUND + STEPS, WINDOW) != 0)
-                return differs(lf, xs[i % 3], ys[i / 3] + y);
-    }
     return 0;
 }
 
 int life_verify(life *lf)
 {
-    const bool whole = lf->width < 2 * AROUND || lf->height < 2 * AROUND;
-    if (whole && lf->width * lf->height > (size_t)1 << 24)
-        return 0; /* a line of cells; the tests have it */
-    const size_t bytes = whole ? 3 * lf->width * lf->height : (PLACES + 2) * AROUND * AROUND;
-    unsigned char *memory = malloc(bytes);
+    struct stretch x[PLACES], y[PLACES];
+    struct window window[PLACES * PLACES];
+    const size_t columns = stretches(lf->bounds, lf->width, x), rows = stretches(lf->bounds, lf->height, y);
+    const size_t n = columns * rows, most = (size_t)WHOLE * WHOLE;
+    unsigned char *memory = malloc((n + 2) * most);
     if (!memory)
-        return clerror_set(ENOMEM, "life: no memory for a comparison, which needs %zu bytes", bytes);
-    const int status =
-        whole ? verify_whole(lf, memory) : verify_windows(lf, (unsigned char(*)[AROUND * AROUND]) memory);
+        return clerror_set(ENOMEM, "life: no memory for a comparison, which needs %zu bytes", (n + 2) * most);
+    for (size_t i = 0; i < n; i++)
+        window[i] = (struct window){x[i % columns], y[i / columns], memory + i * most};
+    const int status = verify(lf, window, n, memory + n * most, memory + (n + 1) * most);
     free(memory);
     return status;
 }

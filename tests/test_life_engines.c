@@ -187,6 +187,42 @@ static void kernels_from_files(void **state)
     unsetenv("STDCL_KERNEL_PATH");
 }
 
+/* ---- The check that benchmarks and searches for shapes make. ---------------------------------- */
+
+static const struct life_backend *honest;
+
+static int lazy_step(life *lf, uint64_t generations)
+{
+    return honest->step(lf, generations - 1);
+}
+
+/* It passes, and an engine that leaves a generation out does not. */
+static void check_verify(size_t width, size_t height, enum life_bounds bounds)
+{
+    life *lf = life_create(&(struct life_options){.width = width, .height = height, .bounds = bounds});
+    ready(lf);
+    works(life_soup(lf, 0.5, 1));
+    works(life_verify(lf));
+    honest = lf->backend;
+    struct life_backend lazy = *honest;
+    lazy.step = lazy_step;
+    lf->backend = &lazy;
+    fails(EDOM, life_verify(lf));
+    lf->backend = honest;
+    life_free(lf);
+}
+
+/* Grids with windows on both axes, on one of them, and none; the thin ones have 18 million cells. */
+static void verify_finds_errors(void **state)
+{
+    (void)state;
+    check_verify(700, 300, LIFE_TORUS);
+    check_verify(700, 300, LIFE_PLANE);
+    check_verify(3, 6000000, LIFE_TORUS);
+    check_verify(6000000, 3, LIFE_PLANE);
+    check_verify(100, 259, LIFE_PLANE);
+}
+
 /* The kernel for GPUs, as far as this device takes its instructions. */
 static void tile_shapes(void **state)
 {
@@ -289,6 +325,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(global_engine), cmocka_unit_test(local_engine),  cmocka_unit_test(rows_shapes),
         cmocka_unit_test(tile_shapes),   cmocka_unit_test(wide_and_tall), cmocka_unit_test(tile_whole),
         cmocka_unit_test(impossible_shapes), cmocka_unit_test(kernels_from_files),
+        cmocka_unit_test(verify_finds_errors),
     };
     const struct CMUnitTest several[] = {cmocka_unit_test(packed_engine), cmocka_unit_test(all_devices),
                                          cmocka_unit_test(all_devices_deep)};
