@@ -1,8 +1,9 @@
-/* interrupt.c - Ctrl-C, asked politely first.
+/* interrupt.c - the first Ctrl-C lets the program finish what it is doing.
  *
  * The first SIGINT or SIGTERM only sets a flag that commands look at between bursts, so that what was
- * computed so far is saved. The second one ends the program at once, as it would have without us, but
- * not before the files that are half-written are removed.
+ * computed so far is saved. The second one, and the first SIGQUIT, end the program at once, as they would have
+ * without us, but not before the files that are half-written are removed.
+ * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
 
@@ -22,16 +23,30 @@ static void promise(void)
         return;
 }
 
-static void note_signal(int signal_number)
+static void end_at_once(int signal_number)
 {
-    if (!caught) {
-        caught = signal_number;
-        promise();
-        return;
-    }
     outfile_unlink_all();
     signal(signal_number, SIG_DFL);
     raise(signal_number); /* delivered when this handler returns */
+}
+
+static void note_signal(int signal_number)
+{
+    if (caught) {
+        end_at_once(signal_number);
+    } else {
+        caught = signal_number;
+        promise();
+    }
+}
+
+/* LLVM, in drivers that compile with it, takes SIGQUIT for a crash of its own when it first compiles, and
+ * swallows it. */
+static void take_back_quit(void)
+{
+    struct sigaction now;
+    if (sigaction(SIGQUIT, NULL, &now) == 0 && now.sa_handler != SIG_IGN && now.sa_handler != end_at_once)
+        signal(SIGQUIT, end_at_once);
 }
 
 void cli_interrupt_catch(void)
@@ -47,6 +62,7 @@ void cli_interrupt_catch(void)
 
 bool cli_interrupted(void)
 {
+    take_back_quit();
     return caught != 0;
 }
 

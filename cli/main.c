@@ -6,6 +6,8 @@
 
 #include "core/outfile.h"
 
+#include <fcntl.h>
+
 #define COMMAND(name) extern const struct cli_command cmd_##name;
 #include "commands.inc"
 #undef COMMAND
@@ -73,9 +75,19 @@ static int dispatch(int argc, char **argv)
     return run_command(argc - 1, argv + 1);
 }
 
+/* A pipe or terminal that another program has made non-blocking would end a long report with EAGAIN. */
+static void wait_where_full(int fd)
+{
+    const int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0 && flags & O_NONBLOCK)
+        fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
 int main(int argc, char **argv)
 {
     outfile_guard();
+    wait_where_full(1);
+    wait_where_full(2);
     const int status = dispatch(argc, argv);
     errno = 0;
     if (fflush(stdout) || ferror(stdout)) /* a report that is cut short is a failure */
