@@ -2,7 +2,7 @@
 #
 #   include/stdcl.h, include/stdcl/*.h       the headers
 #   lib/libstdcl.{so,a}                      the layer
-#   lib/libstdcl_NAME.{so,a}                 an engine, nbody, life, matmul, gas, or a library: arrays
+#   lib/libstdcl_NAME.{so,a}                 an engine, or a library like one: see engines.cmake
 #   lib/pkgconfig/stdcl.pc, stdcl_NAME.pc    `pkg-config [--static] --cflags --libs stdcl`
 #   lib/cmake/stdcl/                         find_package(stdcl): stdcl::stdcl, stdcl::stdcl_static,
 #                                            stdcl::NAME, stdcl::NAME_static
@@ -13,7 +13,7 @@ include(CMakePackageConfigHelpers)
 # Makes, from the objects of in-tree targets, libNAME.so and libNAME.a in which only the names that
 # match the patterns (shell globs) can be seen: the shared library by a linker script, the static one
 # by linking its objects into one and making every other name local, so that a program may have a
-# function of its own called, say, memory_find. LIBS (CMake targets; stdcl is the layer, stdcl_arrays the arrays) are what a
+# function of its own called, say, memory_find. LIBS (CMake targets; stdcl is libstdcl, stdcl_NAME an engine) are what a
 # program that uses the library links too, PRIVATE what only the library does.
 function(stdcl_install_library name)
   cmake_parse_arguments(L "" "" "FROM;EXPORTS;LIBS;PRIVATE" ${ARGN})
@@ -48,7 +48,7 @@ function(stdcl_install_library name)
       LIBRARY_OUTPUT_DIRECTORY ${dir} ARCHIVE_OUTPUT_DIRECTORY ${dir})
     target_include_directories(${name}_${kind} PUBLIC
       $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    list(TRANSFORM L_LIBS REPLACE "^(stdcl|stdcl_arrays)$" "\\1_${kind}" OUTPUT_VARIABLE libs)
+    list(TRANSFORM L_LIBS REPLACE "^(stdcl(_[a-z0-9]+)?)$" "\\1_${kind}" OUTPUT_VARIABLE libs)
     target_link_libraries(${name}_${kind} PUBLIC ${libs} PRIVATE ${L_PRIVATE})
   endforeach()
   install(TARGETS ${name}_shared ${name}_sealed EXPORT stdclTargets)
@@ -93,22 +93,24 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 
-# ---- The arrays and the engines. Their sources mark nothing for export: the prefix does. The gas is built on
-# the arrays, and on their blocks below the interface (arrays/CMakeLists.txt).
-set(arrays_from stdcl_blocks)
-set(gas_from stdcl_blocks)
-set(gas_libs stdcl_arrays)
-foreach(engine arrays nbody life matmul gas)
-  if(TARGET stdcl_${engine})
-    set_target_properties(stdcl_${engine} ${${engine}_from} PROPERTIES C_VISIBILITY_PRESET default)
-    stdcl_install_library(stdcl_${engine} FROM stdcl_${engine} ${${engine}_from} EXPORTS "${engine}_*"
-      LIBS ${${engine}_libs} stdcl m)
-    stdcl_install_pc(stdcl_${engine} "stdcl: ${engine}" REQUIRES ${${engine}_libs} stdcl LIBS_PRIVATE -lm)
+# ---- The engines. Their sources mark nothing for export: the prefix does. STDCL_OBJECTS of an engine's target are
+# objects that are in its library besides its own, STDCL_KERNELS the files that it has embedded.
+foreach(engine ${STDCL_ENGINES})
+  get_target_property(objects stdcl_${engine} STDCL_OBJECTS)
+  if(NOT objects)
+    set(objects "")
   endif()
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${engine} OPTIONAL
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/kernels
-    FILES_MATCHING PATTERN "*.cl" PATTERN "*.clt" PATTERN "ladder.h"
-    PATTERN "order.h" PATTERN "maxwell.h")
+  list(TRANSFORM STDCL_${engine}_ON PREPEND stdcl_ OUTPUT_VARIABLE below)
+  set_target_properties(stdcl_${engine} ${objects} PROPERTIES C_VISIBILITY_PRESET default)
+  stdcl_install_library(stdcl_${engine} FROM stdcl_${engine} ${objects} EXPORTS "${engine}_*" LIBS ${below} stdcl m)
+  stdcl_install_pc(stdcl_${engine} "${STDCL_${engine}_ABOUT}" REQUIRES ${below} stdcl LIBS_PRIVATE -lm)
+  foreach(target stdcl_${engine} ${objects})
+    get_target_property(kernels ${target} STDCL_KERNELS)
+    foreach(file ${kernels})
+      cmake_path(GET file PARENT_PATH room)
+      install(FILES ${PROJECT_SOURCE_DIR}/${file} DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/kernels/${room})
+    endforeach()
+  endforeach()
 endforeach()
 
 # ---- The CMake package. (The command is installed by its own room.)

@@ -1,6 +1,7 @@
 # stdcl_kernels(TARGET FILE...): embeds kernel sources in a target, as bytes.
 # FILE nbody/direct.cl becomes `extern const unsigned char stdcl_kernel_nbody_direct_cl[]` and
 # `extern const unsigned long stdcl_kernel_nbody_direct_cl_size`; paths are relative to the project.
+# The target's property STDCL_KERNELS lists them.
 function(stdcl_kernels target)
   foreach(file ${ARGN})
     string(MAKE_C_IDENTIFIER ${file} name)
@@ -11,4 +12,5 @@ function(stdcl_kernels target)
       DEPENDS ${PROJECT_SOURCE_DIR}/${file} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
     target_sources(${target} PRIVATE ${out})
   endforeach()
+  set_property(TARGET ${target} APPEND PROPERTY STDCL_KERNELS ${ARGN})
 endfunction()

@@ -1,6 +1,4 @@
-# Arrays and the gas: sums, velocities and their statistics; on the devices there are and on two.
-stdcl_test(test_arrays test_arrays.c LIBS stdcl_arrays)
-stdcl_test_on_two(test_arrays)
+# The gas: velocities and their statistics; on the devices there are and on two.
 stdcl_test(test_gas test_gas.c LIBS stdcl_gas)
 stdcl_test_on_two(test_gas)
 if(TARGET stdcl_command)

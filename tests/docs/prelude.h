@@ -1,11 +1,6 @@
 /* prelude.h - the names that fragments of code in the documents take for granted, with the meanings that
  * the pages give them. */
-#include <stdcl.h>
-#include <stdcl/arrays.h>
-#include <stdcl/gas.h>
-#include <stdcl/life.h>
-#include <stdcl/matmul.h>
-#include <stdcl/nbody.h>
+#include "headers.h" /* all that are installed; samples.sh makes it */
 
 #define FRAGMENT                                                                                  \
     int fragment(CLCONTEXT *cp, float *x, float *y, size_t n, float a, void *h, cl_kernel k,       \

@@ -11,12 +11,16 @@ bad=0 programs=0 fragments=0
 rm -rf "$work" && mkdir -p "$work" && cd "$work"
 awk -v dir="$work" -f "$here/samples.awk" "$source"/*.md "$source"/docs/*.md
 
+for header in stdcl.h $(cd "$source/include" && echo stdcl/*.h); do
+    echo "#include <$header>"
+done >headers.h
+
 # The warnings of our own code, but for what is natural in a fragment.
 warn="-Wall -Wextra -Wpedantic -Wshadow -Werror"
 for fragment in ./*.fragment.c; do
     # shellcheck disable=SC2086 # flags are words
     "$cc" -std=gnu11 $warn -Wno-unused -Wno-unused-parameter -Wno-return-type -fsyntax-only \
-        -I "$here" -I "$source/include" "$fragment" || bad=1
+        -I "$here" -I . -I "$source/include" "$fragment" || bad=1
     fragments=$((fragments + 1))
 done
 

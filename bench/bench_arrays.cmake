@@ -1,0 +1,6 @@
+# Its peer on CPUs: the same sums by OpenMP, in the order that is fastest.
+find_package(OpenMP)
+if(OpenMP_C_FOUND)
+  target_link_libraries(bench_arrays PRIVATE OpenMP::OpenMP_C)
+  target_compile_options(bench_arrays PRIVATE -O3 -march=native -fassociative-math -fno-signed-zeros -fno-trapping-math)
+endif()

@@ -1,0 +1,6 @@
+# What bench/run.sh measures of arrays. shellcheck shell=sh disable=SC2086,SC2154
+case $kind in
+cpu) bytes=2^26,2^28 ;;
+*) bytes=2^28,2^30,2^32 ;;
+esac
+bench bench_arrays --bytes $bytes

@@ -1,0 +1,6 @@
+# What bench/run.sh measures of gas. shellcheck shell=sh disable=SC2086,SC2154
+case $kind in
+cpu) bytes=2^28 molecules=1e8 ;;
+*) bytes=2^32 molecules=1e10 ;;
+esac
+bench bench_gas --bytes $bytes --molecules $molecules

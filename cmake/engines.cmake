@@ -1,0 +1,10 @@
+# The engines, and the libraries like them: a line each, behind those that it stands on. This is the one list; the build,
+# what is installed, tests, benchmarks and the command go by it. CONTRIBUTING.md says which files an engine brings.
+#
+#   stdcl_engine(NAME DESCRIPTION [ON NAME...])
+
+stdcl_engine(arrays "Sums, dot products and extremes of arrays in the memory of OpenCL devices")
+stdcl_engine(nbody "Gravity by direct summation on OpenCL devices")
+stdcl_engine(life "Conway's Life and rules like it on OpenCL devices")
+stdcl_engine(gas "The kinetic energy of a gas on OpenCL devices" ON arrays)
+stdcl_engine(matmul "Products of matrices on OpenCL devices")

@@ -1,0 +1,3 @@
+# Sums of arrays; on the devices there are and on two.
+stdcl_test(test_arrays test_arrays.c LIBS stdcl_arrays)
+stdcl_test_on_two(test_arrays)
