@@ -8,8 +8,8 @@
  * An argument keeps the address of its variable, which must live until the call.
  * SPDX-License-Identifier: MIT
  */
-#ifndef STDCL_ARGS_H
-#define STDCL_ARGS_H
+#ifndef CORE_ARGS_H
+#define CORE_ARGS_H
 
 #include "stdcl.h"
 

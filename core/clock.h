@@ -1,8 +1,8 @@
 /* clock.h - the one clock by which this repository measures: time that passes and never steps back.
  * SPDX-License-Identifier: MIT
  */
-#ifndef STDCL_CLOCK_H
-#define STDCL_CLOCK_H
+#ifndef CORE_CLOCK_H
+#define CORE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>

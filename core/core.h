@@ -1,8 +1,8 @@
 /* core.h - what the core offers the other rooms of libstdcl, besides <stdcl.h> and observer.h.
  * SPDX-License-Identifier: MIT
  */
-#ifndef STDCL_CORE_H
-#define STDCL_CORE_H
+#ifndef CORE_CORE_H
+#define CORE_CORE_H
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* asprintf, memmem, dladdr; this file is included first */

@@ -4,8 +4,8 @@
  * memory table's, an allocation's, a device's. None is held while waiting for a device.
  * SPDX-License-Identifier: MIT
  */
-#ifndef STDCL_INTERNAL_H
-#define STDCL_INTERNAL_H
+#ifndef CORE_INTERNAL_H
+#define CORE_INTERNAL_H
 
 #include "core/observer.h"
 

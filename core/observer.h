@@ -11,8 +11,8 @@
  * A context that is not observed costs one load a command.
  * SPDX-License-Identifier: MIT
  */
-#ifndef STDCL_OBSERVER_H
-#define STDCL_OBSERVER_H
+#ifndef CORE_OBSERVER_H
+#define CORE_OBSERVER_H
 
 #include "core/core.h"
 

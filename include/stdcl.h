@@ -20,6 +20,9 @@
  *   - Nothing here prints or exits, except functions whose purpose is to print; with STDCL_DEBUG=1
  *     in the environment each error is also printed to stderr as it happens.
  *
+ * Profiles, templates and tuning have headers of their own, stdcl/profile.h, stdcl/template.h and stdcl/tune.h, which
+ * this one includes.
+ *
  * The interface follows the standard compute layer (STDCL) of 2009-2015 in both of its revisions.
  * SPDX-License-Identifier: MIT
  */
@@ -61,6 +64,13 @@
 #define STDCL_VERSION_MINOR 0
 #define STDCL_VERSION_PATCH 0
 #define STDCL_VERSION "1.0.0"
+
+/* Calls that take a format as printf does, for compilers that check it. */
+#if defined(__GNUC__)
+#define STDCL_PRINTF(at, first) __attribute__((__format__(__printf__, at, first)))
+#else
+#define STDCL_PRINTF(at, first)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -314,69 +324,6 @@ cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int flags);
 /* Waits for the context's work in flight, then releases the program and its kernels. */
 int clclose(CLCONTEXT *cp, void *handle);
 
-/* ---- Templates: kernels that are generated. -------------------------------------------------- */
-
-/* A template is text with Lua in it (docs/templates.md): `${expression}` stands for its value, and a
- * line whose first non-blank character is `|` is a Lua statement, so that loops unroll and tables
- * become code:
- *
- *     |for i = 0, N - 1 do
- *     sum += x[${i}];
- *     |end
- *
- * Its global names are the values given here, and Lua's base, math, string, table and bit without
- * anything that reaches files, the system or bytecode. Inside ${} a name without a value, or a nil,
- * is an error; so are an endless loop (10^9 instructions), 1 GiB of Lua memory and 256 MiB of text.
- * Every error names the template's own file and line, and #line directives make a compiler's
- * messages do the same. clopen expands a file called *.clt, without values.
- *
- * Values are the inside of a Lua table constructor in printf's formatting (with a decimal point,
- * whatever the locale), "N = %zu, work_size = %d, taps = {1, 2.5, %g}", or a list of clvalue(name, v).
- * NULL: none. The list is the safe way for strings that a user gave, and for 64-bit integers.
- * Failure: ENOEXEC for an error in the template, EINVAL for one in the arguments or values, ENOMEM,
- * and ENOTSUP when the library was built without LuaJIT. */
-
-/* A named value, made by clvalue. The members are the library's. */
-typedef struct clvalue {
-    const char *name; /* NULL: the next element, from 1, of the table that holds it */
-    int kind;         /* 0 ends a list */
-    union {
-        long long integer;
-        unsigned long long natural;
-        double number;
-        const char *string;
-        const struct clvalue *table;
-    } as;
-} clvalue_t;
-
-/* clvalue(name, v): v has any arithmetic type (integers are exact), or is a string, or a list of values
- * for a nested table. Strings and lists are borrowed until the call returns. CLVALUE_END ends a list:
- *   const clvalue_t list[] = {clvalue("N", n), clvalue("type", "float"), CLVALUE_END}; */
-#define clvalue(name, v) STDCL_VALUE_OF(name, v)
-#define CLVALUE_END stdcl_value(NULL, 0)
-
-#if defined(__GNUC__)
-#define STDCL_PRINTF(at, first) __attribute__((__format__(__printf__, at, first)))
-#else
-#define STDCL_PRINTF(at, first)
-#endif
-
-/* Expands `size` bytes of template. `name` is what messages and #line directives call it; NULL leaves
- * the directives out, so that the result is exactly the text. The caller frees the string. */
-char *cltemplate(const char *name, const char *text, size_t size, const char *values, ...)
-    STDCL_PRINTF(4, 5);
-char *cltemplatev(const char *name, const char *text, size_t size, const clvalue_t *values);
-
-/* As clopen, of a template file, whatever its name ends in. */
-void *clopent(CLCONTEXT *cp, const char *file, int flags, const char *values, ...) STDCL_PRINTF(4, 5);
-void *clopentv(CLCONTEXT *cp, const char *file, int flags, const clvalue_t *values);
-
-/* As clopen_named, of a template: a library carries it, and $STDCL_KERNEL_PATH may replace it. */
-void *clopen_template(CLCONTEXT *cp, const char *name, const char *text, size_t size,
-                      const char *options, int flags, const char *values, ...) STDCL_PRINTF(7, 8);
-void *clopen_templatev(CLCONTEXT *cp, const char *name, const char *text, size_t size,
-                       const char *options, int flags, const clvalue_t *values);
-
 /* ---- Arguments. ------------------------------------------------------------------------------ */
 
 /* clarg_set(krn, i, value), or clarg_set(cp, krn, i, value): argument i by value. Any type, literals
@@ -479,6 +426,11 @@ struct stdcl_arg {
     const char *type;  /* its name for messages, or NULL */
 };
 typedef struct { size_t bytes; } stdcl_local_t;
+#ifdef __cplusplus
+#define clarg_local(n) (stdcl_local_t{(size_t)(n)})
+#else
+#define clarg_local(n) ((stdcl_local_t){(size_t)(n)})
+#endif
 
 /* As clforka, from an array; clexecv finds the embedded kernel `symbol` first. */
 cl_event clforkv(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags,
@@ -500,201 +452,6 @@ cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int flags);
 
 /* Hands all commands so far to the device, without waiting. `flags` is historic: 0. */
 int clflush(CLCONTEXT *cp, cl_uint dev, int flags);
-
-/* ---- Profiles: where the time went. ---------------------------------------------------------- */
-
-/* STDCL_PROFILE=1 (or table, csv, json) in the environment profiles every context from its making and
- * prints to stderr when the context is destroyed or the program ends; STDCL_TRACE=FILE writes the
- * timeline of all of them to FILE at the end. For programs that decide themselves: */
-
-/* Turns profiling of a context on or off, after waiting for its work. What was gathered stays until
- * clprofile_reset. Queues change: clgetqueue gives another one afterwards. No other thread may be using
- * the context meanwhile. Off costs nothing. On, all commands are counted. Timed are all of them on a CPU,
- * on several devices, and when the environment asks for a timeline; on one GPU, where a time stamp is dear,
- * the first 64 of a size, all that take longer than 1 ms, and of the others one in 256 on average, which
- * speaks for the rest. STDCL_PROFILE_SAMPLE=N in the environment makes that one in N, 1 being all;
- * CLPROF_EVERY in place of 1 times all of them, as a timeline needs. EINVAL: an N that is none. */
-#define CLPROF_EVERY 2
-int clprofile(CLCONTEXT *cp, int on);
-
-/* Forgets what was gathered. */
-int clprofile_reset(CLCONTEXT *cp);
-
-/* Says how much work one launch of a kernel is, from its next launch on: floating-point operations, and
- * bytes of device memory read and written; 0 = not told. CLPROF_DOUBLE: the operations are double. EINVAL:
- * not a kernel, or a number that is negative or infinite. */
-#define CLPROF_SINGLE 0
-#define CLPROF_DOUBLE 1
-int clprofile_work(cl_kernel krn, double flops, double bytes, int precision);
-
-/* A line of a profile: one kernel, or one direction of transfers, on one device. Times in seconds. */
-struct clprofile_row {
-    cl_uint device;
-    const char *name; /* of the kernel; "host to device", "device to host", "copy on device" */
-    int kind;         /* CL_KERNEL_EVENT or CL_MEM_EVENT */
-    size_t count, timed; /* commands, and how many of them were timed */
-    double total, minimum, maximum; /* total: of all, by the mean of the timed ones of like size */
-    double bytes; /* transferred; of kernels, as told by clprofile_work */
-    double flops; /* as told */
-    double peak_percent; /* of the device's measured peak (clpeak), flops or bytes, the nearer; or 0 */
-};
-
-/* Copies at most `room` lines to rows[], the longest total of each device first, after waiting for the
- * work in flight; returns how many there are. Names stay valid until the context is destroyed. */
-size_t clprofile_rows(CLCONTEXT *cp, struct clprofile_row *rows, size_t room);
-
-/* Prints the profile: CLPROF_TABLE, CLPROF_CSV (a header line, then a line per row) or CLPROF_JSON (one
- * object). Waits for the work in flight. */
-#define CLPROF_TABLE 0
-#define CLPROF_CSV 1
-#define CLPROF_JSON 2
-int clprofile_report(CLCONTEXT *cp, FILE *fp, int format);
-
-/* Marks a phase of the host's work, for the timeline: begin opens one on the calling thread, end closes
- * the innermost; 16 may be open at once, deeper ones are not kept. `name` is copied. Nothing happens
- * while profiling is off. */
-void clprofile_begin(CLCONTEXT *cp, const char *name);
-void clprofile_end(CLCONTEXT *cp);
-
-/* Writes the timeline in the Chrome trace format (chrome://tracing, ui.perfetto.dev): a track per device
- * for kernels and one for transfers, a track per host thread for phases. Of a context the first 262,144
- * timed commands and the first 65,536 phases are kept; the file says how many there were beyond. The file
- * appears whole or not at all. */
-int clprofile_trace(CLCONTEXT *cp, const char *file);
-
-/* What a device can do at best, measured by small kernels at the first call (some 0.2 s, and building
- * them) and remembered for the process: fused multiply-adds count two operations; a copy counts the
- * bytes read and the bytes written. Blocks; -1 when the device runs none of them. */
-struct clpeak_info {
-    double flops_single, flops_double; /* operations per second; double 0 when the device has none */
-    double bytes_per_s;                /* of device memory */
-};
-int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak);
-
-/* ---- Tuning: measured kernel shapes. --------------------------------------------------------- */
-
-/* A shape is a line of words KEY=NUMBER (work-group size, bodies an item, unroll, ...): the same line
- * sets a kernel's -D options, the host's launch sizes and a benchmark's label. Rows of shapes come with
- * the library, for families of devices, and are measured on the user's own by `stdcl tune`, which keeps
- * them in $XDG_CACHE_HOME/stdcl/tune.json (by default ~/.cache/stdcl/tune.json). */
-struct cltune_row {
-    char shape[512];  /* "" when nobody knows the kernel: its own defaults hold */
-    char source[256]; /* which row was taken and why, a sentence for --explain */
-};
-
-/* The row of `kernel` ("nbody.direct.single") for a problem of `size` (a kernel's own measure, such as the
- * number of bodies) on device `dev`. Looks for, in this order: the user's rows of this device and driver;
- * of this device with another driver; shipped rows that name the device; its family (AVX-512 and AVX2
- * CPUs, NVIDIA and AMD GPUs); any GPU, any CPU; and among those takes the size nearest by powers of two.
- * Never fails but for EINVAL; a user's file that cannot be read counts as empty (see cltune_warning). */
-int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row);
-
-/* The number behind KEY in a shape, of several the last; or `missing`. */
-long cltune_value(const char *shape, const char *key, long missing);
-
-/* A number of a kernel's shape: a member, of type int, of the kernel's own struct. A list of keys ends with one
- * without a name.
- *
- *     struct shape { int group, width; };
- *     static const struct cltune_key keys[] = {{"group", offsetof(struct shape, group), 1, 1024, 64, 0},
- *                                              {"width", offsetof(struct shape, width), 1, 16, 1, 0},
- *                                              {0}}; */
-struct cltune_key {
-    const char *name;
-    size_t offset;
-    int least, most; /* what words may say */
-    int value;       /* what holds when they say nothing; may be outside of that */
-    unsigned kinds;  /* bits: the kinds of kernel that it counts for; 0: all */
-};
-
-/* How the shape of a kernel comes about. */
-struct cltune_rules {
-    const char *name; /* of the kernel's library, which begins its messages: "nbody" */
-    const struct cltune_key *keys;
-    unsigned kind; /* of the kernel, a bit: keys of other kinds are left out when a shape is printed; 0: none are */
-    /* Changes defaults for the device; may be NULL. */
-    void (*defaults)(void *shape, void *arg);
-    /* 0 when numbers go together and the device can do them, -1 after clerror_set; may change numbers that the
-     * device does otherwise. `stored`: they are a row's, and what that has too much may be taken back. May be NULL. */
-    int (*fit)(void *shape, int stored, void *arg);
-    void *arg;
-};
-
-/* Chooses the shape of `kernel` on a device for a problem of `size`: the defaults; then the row of cltune_find, unless
- * `fit` refuses it; then the caller's words (may be NULL). Fills *shape, and *row with the shape as a line of words
- * and a sentence on where it comes from. EINVAL: a word that is not KEY=NUMBER, a number out of range; else
- * what `fit` says. */
-int cltune_choose(const struct cltune_rules *rules, CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size,
-                  const char *words, void *shape, struct cltune_row *row);
-
-/* Writes a shape as a line of words. */
-void cltune_print(const struct cltune_rules *rules, const void *shape, char *text, size_t size);
-
-/* Adds a row for this device, driver and power of two of the size to the user's file, in place of an
- * older one; `rate` is what it reached, in `unit`. The file is replaced as a whole, under a lock, so that
- * several processes may write. */
-int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, const char *shape,
-                 double rate, const char *unit);
-
-/* Why the user's file was ignored (one sentence that names it), or NULL; and where that file is, or NULL when
- * the environment names no place for it. Static memory. */
-const char *cltune_warning(void);
-const char *cltune_file(void);
-
-/* What a kernel's author declares, so that its shape can be searched. Callbacks return 0, or -1 after
- * clerror_set. `shape` is a full line of all knobs. */
-struct cltune_knob {
-    const char *key;
-    const int *values; /* to try, ascending */
-    size_t count;
-};
-struct cltune_kernel {
-    const char *name;
-    const char *unit;               /* of rates, "interactions/s" */
-    const struct cltune_knob *knob;
-    size_t nknobs;
-    const size_t *sizes;            /* problem sizes worth a row, ascending */
-    size_t nsizes;
-    /* Prepares a problem of this kernel with its right answer, computed in plain C; NULL after clerror_set. */
-    void *(*open)(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size);
-    void (*close)(void *problem);
-    /* 0 when the device can run this shape at all (local memory, divisibility, ...). Quick. */
-    int (*allowed)(void *problem, const char *shape);
-    /* Builds the shape and compares its answer with the right one. */
-    int (*verify)(void *problem, const char *shape);
-    /* Runs it once or a few times: how long one run takes, and the work of a run in the unit. */
-    int (*measure)(void *problem, const char *shape, double *seconds, double *work);
-    const void *arg; /* the author's own: what `open` shall know of this kernel */
-};
-
-/* For `measure`: calls run(problem, n), which shall do n runs and wait for their end; once to warm up, then for twice
- * as many runs each time until they take 50 ms. *seconds: of one run of the last call. -1 when a call fails. */
-int cltune_time(int (*run)(void *problem, size_t n), void *problem, double *seconds);
-
-/* A row of a list of knobs: CLTUNE_KNOB("group", 32, 64, 128). C only; a static list stands outside of functions. */
-#define CLTUNE_KNOB(key, ...) \
-    {key, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int)}
-
-/* How a search goes on, told after every candidate. A rate is 0 while there is none. */
-struct cltune_progress {
-    size_t tried, refused, wrong; /* so far: all; of them not possible on the device; with a wrong answer */
-    double elapsed, budget;       /* seconds */
-    double first_rate, best_rate; /* of the shape that it began with; of the best */
-    const char *first_shape, *best_shape;
-};
-
-/* Searches the shapes of a kernel on a device for `budget` seconds at most (give or take one candidate),
- * from the row that cltune_find gives, whose words that are no knobs stay: at random first, then around the
- * best, and ends early when nothing around it is better. A candidate that is twice as slow as the best is
- * dropped after one run. None becomes the best before its answer was verified and it was faster twice; at the
- * end the best must beat the row that it began with once more, else that is the result. `told` (may be NULL)
- * is called after each candidate; non-zero ends the search with what it has. The same seed tries the same
- * candidates as long as measurements agree. Fills *row with the best and *rate; stores nothing. EINVAL: a
- * kernel without knobs or callbacks; ENOENT: not one shape gives the right answer. */
-int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size,
-                  double budget, unsigned long seed,
-                  int (*told)(void *arg, const struct cltune_progress *progress), void *arg,
-                  struct cltune_row *row, double *rate);
 
 /* ---- Errors. --------------------------------------------------------------------------------- */
 
@@ -720,10 +477,7 @@ const char *oclerror_str(int code);
 
 /* For libraries on top of this one: sets clerrno to `code` and the sentence of clerror(), and returns
  * -1, so that a function may end with `return clerror_set(EINVAL, "...", ...)`. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-int clerror_set(int code, const char *format, ...);
+int clerror_set(int code, const char *format, ...) STDCL_PRINTF(2, 3);
 
 /* What an object made by `stdcl embed` calls at start-up; keeps the pointer, does nothing else. */
 struct stdcl_embedded {
@@ -738,77 +492,13 @@ void stdcl_embed_register(struct stdcl_embedded *source);
 } /* extern "C" */
 #endif
 
+/* ---- The rest of the layer, a header each. ---------------------------------------------------- */
+
+#include "stdcl/profile.h"  /* clprofile...: where the time went; clpeak: what a device can do */
+#include "stdcl/template.h" /* clopent, cltemplate: kernels that are generated */
+#include "stdcl/tune.h"     /* cltune...: measured kernel shapes */
+
 /* ---- The machinery behind the macros; nothing below is interface. ---------------------------- */
-
-/* Values of templates. */
-enum stdcl_value_kind {
-    STDCL_V_END,
-    STDCL_V_INTEGER,
-    STDCL_V_NATURAL,
-    STDCL_V_NUMBER,
-    STDCL_V_BOOL,
-    STDCL_V_STRING,
-    STDCL_V_TABLE
-};
-
-static inline clvalue_t stdcl_value(const char *name, int kind)
-{
-    clvalue_t v;
-    memset(&v, 0, sizeof v);
-    v.name = name;
-    v.kind = kind;
-    return v;
-}
-
-#define STDCL_VALUE_MAKER(suffix, type, which, member)                                       \
-    static inline clvalue_t stdcl_value_##suffix(const char *name, type x)                   \
-    {                                                                                        \
-        clvalue_t v = stdcl_value(name, which);                                              \
-        v.as.member = x;                                                                     \
-        return v;                                                                            \
-    }
-STDCL_VALUE_MAKER(integer, long long, STDCL_V_INTEGER, integer)
-STDCL_VALUE_MAKER(natural, unsigned long long, STDCL_V_NATURAL, natural)
-STDCL_VALUE_MAKER(number, double, STDCL_V_NUMBER, number)
-STDCL_VALUE_MAKER(truth, long long, STDCL_V_BOOL, integer)
-STDCL_VALUE_MAKER(string, const char *, STDCL_V_STRING, string)
-STDCL_VALUE_MAKER(table, const clvalue_t *, STDCL_V_TABLE, table)
-#undef STDCL_VALUE_MAKER
-
-#ifdef __cplusplus
-#define STDCL_VALUE_OF(name, v) stdcl_cxx::value((name), (v))
-namespace stdcl_cxx {
-#define STDCL_VALUE_CXX(suffix, type) \
-    inline clvalue_t value(const char *name, type v) { return stdcl_value_##suffix(name, v); }
-STDCL_VALUE_CXX(truth, bool)
-STDCL_VALUE_CXX(integer, char)
-STDCL_VALUE_CXX(integer, signed char)
-STDCL_VALUE_CXX(integer, short)
-STDCL_VALUE_CXX(integer, int)
-STDCL_VALUE_CXX(integer, long)
-STDCL_VALUE_CXX(integer, long long)
-STDCL_VALUE_CXX(natural, unsigned char)
-STDCL_VALUE_CXX(natural, unsigned short)
-STDCL_VALUE_CXX(natural, unsigned int)
-STDCL_VALUE_CXX(natural, unsigned long)
-STDCL_VALUE_CXX(natural, unsigned long long)
-STDCL_VALUE_CXX(number, float)
-STDCL_VALUE_CXX(number, double)
-STDCL_VALUE_CXX(string, const char *)
-STDCL_VALUE_CXX(table, const clvalue_t *)
-#undef STDCL_VALUE_CXX
-} // namespace stdcl_cxx
-#else
-#define STDCL_VALUE_OF(name, v)                                                                    \
-    _Generic((v), _Bool: stdcl_value_truth, char: stdcl_value_integer,                             \
-        signed char: stdcl_value_integer, short: stdcl_value_integer, int: stdcl_value_integer,    \
-        long: stdcl_value_integer, long long: stdcl_value_integer,                                 \
-        unsigned char: stdcl_value_natural, unsigned short: stdcl_value_natural,                   \
-        unsigned: stdcl_value_natural, unsigned long: stdcl_value_natural,                         \
-        unsigned long long: stdcl_value_natural, float: stdcl_value_number,                        \
-        double: stdcl_value_number, char *: stdcl_value_string, const char *: stdcl_value_string,  \
-        clvalue_t *: stdcl_value_table, const clvalue_t *: stdcl_value_table)((name), (v))
-#endif
 
 #define STDCL_NDR(d, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3)                     \
     {                                                                                    \
@@ -920,7 +610,6 @@ STDCL_VALUE_CXX(table, const clvalue_t *)
 #define STDCL_EXEC(cp, dev, ndr, flags, ...)                                 \
     stdcl_cxx::exec((cp), (dev), (ndr), (flags), STDCL_FIRST_NAME(__VA_ARGS__) \
                         STDCL_EACH(__VA_ARGS__))
-#define clarg_local(n) (stdcl_local_t{(size_t)(n)})
 
 namespace stdcl_cxx {
 template <class T> struct name { static const char *of() { return 0; } };
@@ -977,7 +666,6 @@ cl_event exec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const cha
 #define STDCL_ADDRESS(v) ((const void *)(STDCL_TYPEOF(v)[1]){v})
 #define STDCL_ARG3(krn, i, v) \
     stdcl_arg_value((krn), (cl_uint)(i), sizeof(STDCL_TYPEOF(v)), STDCL_ADDRESS(v), STDCL_TYPE(v))
-#define clarg_local(n) ((stdcl_local_t){(size_t)(n)})
 
 /* Pointers have class 5 in gcc and clang. */
 #define STDCL_KIND(v)                                                                     \

@@ -1,8 +1,8 @@
 /* profile.h - what the files of the profile share.
  * SPDX-License-Identifier: MIT
  */
-#ifndef STDCL_PROFILE_H
-#define STDCL_PROFILE_H
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
 
 #include "core/observer.h"
 

@@ -5,8 +5,8 @@
  *   template_text.c   collects the text and puts in #line directives
  * SPDX-License-Identifier: MIT
  */
-#ifndef STDCL_TEMPLATE_H
-#define STDCL_TEMPLATE_H
+#ifndef TEMPLATE_TEMPLATE_H
+#define TEMPLATE_TEMPLATE_H
 
 #include "core/core.h"
 

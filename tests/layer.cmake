@@ -30,7 +30,7 @@ stdcl_test_on_two(test_layer_cxx)
 stdcl_test(test_declared test_declared.c)
 stdcl_test(test_layer_kernel_declared PROGRAM test_layer_kernel ENV STDCL_ARG_INFO=source)
 
-# ---- The header alone, as compilers see it.
+# ---- The headers alone, as compilers see them.
 
 # stdcl_compiles(NAME COMPILER FLAGS SOURCE...): the sources compile without a word.
 function(stdcl_compiles name compiler flags)
@@ -40,6 +40,7 @@ function(stdcl_compiles name compiler flags)
 endfunction()
 
 set(strict "-Wall -Wextra -Wpedantic -Wshadow -Wconversion")
+file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/stdcl/*.h)
 foreach(cc gcc clang)
   find_program(compiler_${cc} ${cc})
   set(compiler ${compiler_${cc}})
@@ -52,6 +53,11 @@ foreach(cc gcc clang)
   stdcl_compiles(header_${cc}_gnu99 ${compiler} "-std=gnu99 -Wall -Wextra" header_alone.c)
   stdcl_compiles(header_${cc}_cxx11 ${compiler} "-x c++ -std=c++11 ${strict}" header_alone.c)
   stdcl_compiles(header_${cc}_cxx17 ${compiler} "-x c++ -std=c++17 ${strict}" header_alone.c)
+  foreach(header ${headers}) # each with nothing before it
+    get_filename_component(part ${header} NAME_WE)
+    stdcl_compiles(header_${cc}_${part}_c11 ${compiler} "-std=c11 ${strict} -x c" -include ${header} /dev/null)
+    stdcl_compiles(header_${cc}_${part}_cxx11 ${compiler} "-std=c++11 ${strict} -x c++" -include ${header} /dev/null)
+  endforeach()
 endforeach()
 
 include(legacy/legacy.cmake)

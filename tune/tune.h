@@ -5,8 +5,8 @@
  *   shape.c       words KEY=NUMBER into numbers and back; the choice of a shape
  *   search.c      the best shape by trial
  */
-#ifndef STDCL_TUNE_H
-#define STDCL_TUNE_H
+#ifndef TUNE_TUNE_H
+#define TUNE_TUNE_H
 
 #include "core/core.h"
 

@@ -27,14 +27,16 @@ offered() {
     nm "$@" --defined-only | awk 'NF == 3 && $2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u
 }
 
-# The functions that a header declares under a prefix, but for those that it defines itself.
-declared() { # declared HEADER PATTERN
-    echo "#include <$1>" | "$cc" -I "$prefix/include" -E -x c - |
-        awk -v file="/$1\"" '/^# / { ours = index($3, file) > 0; next } ours && !/static/' |
-        grep -oE "\b$2[a-z0-9_]*\(" | tr -d '(' | sort -u
+# The functions that headers declare under a prefix, but for those that they define themselves.
+declared() { # declared "HEADER..." PATTERN
+    for header in $1; do
+        echo "#include <$header>" | "$cc" -I "$prefix/include" -E -x c - |
+            awk -v file="/$header\"" '/^# / { ours = index($3, file) > 0; next } ours && !/static/' |
+            grep -oE "\b$2[a-z0-9_]*\(" | tr -d '('
+    done | sort -u
 }
 
-check_symbols() { # check_symbols LIBRARY HEADER PATTERN
+check_symbols() { # check_symbols LIBRARY "HEADER..." PATTERN
     declared "$2" "$3" >"$work/declared"
     [ -s "$work/declared" ] || fail "found no function $3... in $2"
     for kind in so a; do
@@ -95,7 +97,7 @@ package)
     ;;
 
 symbols)
-    check_symbols stdcl stdcl.h '(cl[a-z]|ocl[a-z]|stdcl)'
+    check_symbols stdcl "stdcl.h stdcl/profile.h stdcl/template.h stdcl/tune.h" '(cl[a-z]|ocl[a-z]|stdcl)'
     for engine in $(engines); do
         check_symbols "stdcl_$engine" "stdcl/$engine.h" "${engine}_"
     done
