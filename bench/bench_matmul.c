@@ -160,7 +160,8 @@ static void run_engine(void *arg, size_t count)
                 : matmul_enqueue(j->mm, 0, p->o->trans, p->m, p->n, p->k, 1, p->a, p->lda, p->b, p->ldb, 0, p->c,
                                  p->ldc))
             die("product");
-    clwait(p->ctx, 0, CL_KERNEL_EVENT);
+    if (clwait(p->ctx, 0, CL_KERNEL_EVENT) == (cl_event)-1)
+        die("product");
 }
 
 static double flops(const struct problem *p) { return 2.0 * (double)p->m * (double)p->n * (double)p->k; }
@@ -336,7 +337,7 @@ static void bench_case(struct problem *p, const char *shape, struct racer *racer
     char label[512];
     const double error = verify(&j);
     snprintf(label, sizeof label, "%s", matmul_shape(j.mm, 0, p->m, p->n, p->k));
-    const bool right = error <= matmul_tolerance(p->o->engine.precision, p->k);
+    const bool right = error <= matmul_tolerance(p->o->engine.precision, p->k, 1);
     if (right) {
         racers[0] = (struct racer){"ours", run_engine, &j, 0, {0}};
         race(racers, 1 + peers, p->o->seconds);

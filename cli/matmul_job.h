@@ -46,6 +46,7 @@ struct matmul_job {
     size_t real, lda, ldb;
     enum matmul_trans stored; /* trans, seen with the order in which files store */
     void *a, *b, *c, *before; /* C: rows of n; before: a copy of it when beta is not 0 */
+    size_t nan[3];            /* how many elements of the files of A, B and C are NaN */
     CLCONTEXT *context;       /* NULL when only the host computes, and there is no device */
     struct cli_progress progress;
     double started; /* of the run at hand */

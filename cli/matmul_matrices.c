@@ -5,6 +5,7 @@
  */
 #include "matmul_job.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What a file says, or one that is not there. */
@@ -100,6 +101,15 @@ int matmul_job_sizes(struct matmul_job *job)
     return CLI_DONE;
 }
 
+static size_t count_nan(const void *x, size_t count, size_t real)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        if (real == sizeof(double) ? isnan(((const double *)x)[i]) : isnan(((const float *)x)[i]))
+            found++;
+    return found;
+}
+
 /* An array of rows x cols as stored, from a file or random. */
 static int make(struct matmul_job *job, int which, size_t rows, size_t cols, void **x)
 {
@@ -113,6 +123,7 @@ static int make(struct matmul_job *job, int which, size_t rows, size_t cols, voi
     }
     const int status = npy_read(in, *x) < 0 ? cli_failed_call(NULL) : CLI_DONE;
     npy_close(in);
+    job->nan[which] = status == CLI_DONE ? count_nan(*x, rows * cols, job->real) : 0;
     return status;
 }
 

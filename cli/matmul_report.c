@@ -38,16 +38,22 @@ static const char *text_or_dash(struct cli_text *text, const char *format, doubl
     return text->s;
 }
 
+static size_t count_nan(const struct matmul_job *job)
+{
+    return job->nan[0] + job->nan[1] + (job->beta != 0 ? job->nan[2] : 0);
+}
+
 /* ---- JSON. ------------------------------------------------------------------------------------ */
 
 static json_t *json_of(const struct matmul_job *job, const struct matmul_outcome *o)
 {
     char *device = device_of(job, o->kind);
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "program", "matmul", "device", device,
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I}", "program", "matmul", "device", device,
                                "engine", matmul_kind_name(o->kind), "precision", matmul_precision_names[job->precision],
                                "m", (json_int_t)job->m, "n", (json_int_t)job->n, "k", (json_int_t)job->k, "seconds",
                                cli_json_real(*o->why ? NAN : o->seconds), "gflops", cli_json_real(o->gflops),
-                               "peak_percent", cli_json_real(o->peak_percent), "error", cli_json_real(o->error));
+                               "peak_percent", cli_json_real(o->peak_percent), "error", cli_json_real(o->error), "nan",
+                               (json_int_t)count_nan(job));
     if (job->sweep && o->block)
         json_object_set_new(object, "block", json_integer((json_int_t)o->block));
     if (*o->why)
@@ -82,6 +88,17 @@ static void report_product(const struct matmul_job *job, FILE *out)
     putc('\n', out);
 }
 
+/* NaN in the files, which makes NaN of the elements of C that it meets. */
+static void report_nan(const struct matmul_job *job, FILE *out)
+{
+    if (count_nan(job) == 0)
+        return;
+    fprintf(out, "%-14s%zu in A, %zu in B", "NaN", job->nan[0], job->nan[1]);
+    if (job->beta != 0)
+        fprintf(out, ", %zu in C", job->nan[2]);
+    fprintf(out, "; elements of the result that meet one are NaN\n");
+}
+
 static void report_one(const struct matmul_job *job, const struct matmul_outcome *o, FILE *out)
 {
     struct cli_text text, second;
@@ -89,13 +106,14 @@ static void report_one(const struct matmul_job *job, const struct matmul_outcome
     fprintf(out, "%-14s%s\n", "device", device);
     fprintf(out, "%-14s%s, %s\n", "engine", matmul_kind_name(o->kind), matmul_kind_summary(o->kind));
     report_product(job, out);
+    report_nan(job, out);
     fprintf(out, "%-14s%s%s", "duration", text_time(&text, o->seconds), o->streamed ? ", with the way of the operands" : "");
     if (o->device_seconds > 0)
         fprintf(out, ", %s by the device's clock", text_time(&second, o->device_seconds));
     fprintf(out, "\n%-14s%s", "speed", cli_text_rate(&text, 1e9 * o->gflops, "FLOP/s"));
     if (!isnan(o->peak_percent))
         fprintf(out, ", %.1f %% of the peak", o->peak_percent);
-    fprintf(out, "\n%-14s%.2g, relative to the same product in higher precision\n", "error", o->error);
+    fprintf(out, "\n%-14s%.2g of |A| |B|, against the same product in higher precision\n", "error", o->error);
     if (job->output)
         fprintf(out, "%-14s%s\n", "written", job->output);
     free(device);
@@ -106,6 +124,7 @@ static void report_compare(const struct matmul_job *job, FILE *out)
     struct cli_table *table = cli_table_create("engine|device|>time|>GFLOP/s|>% of peak|>error");
     struct cli_text text;
     report_product(job, out);
+    report_nan(job, out);
     for (size_t i = 0; i < job->outcomes; i++) {
         const struct matmul_outcome *o = &job->outcome[i];
         char *device = *o->why ? NULL : device_of(job, o->kind);

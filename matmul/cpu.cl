@@ -77,8 +77,10 @@ static vec multiply_add(vec a, vec b, vec c)
 #endif
 }
 
-/* A hint to bring a line into the cache, to be written; where pointers are not generic, so that clang's takes them. */
-#if defined(__clang__) && !defined(__NV_CL_C_VERSION) && __OPENCL_C_VERSION__ < 200
+/* A hint to bring a line into the cache, to be written. OpenCL's prefetch() is for reading, and PoCL does nothing
+ * for it; so this is clang's, and only where the kernel is compiled for a CPU itself (PoCL): a driver that takes it
+ * through an intermediate form (rusticl, Oclgrind) stops at the word. */
+#if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__) || defined(__powerpc64__) || defined(__riscv))
 #define PREFETCH(p) __builtin_prefetch((const void *)(size_t)(p), 1, 3)
 #else
 #define PREFETCH(p)

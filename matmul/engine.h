@@ -139,6 +139,7 @@ struct part {
     struct scratch scratch[SCRATCHES];
     struct area area;              /* its block of the C that is loaded */
     struct operand a, b, c;        /* what is loaded; of host arrays that a CPU device uses: buffers */
+    cl_event copy[2];              /* copies that are queued, of which it is not known yet whether they fail */
     size_t bytes;                  /* of device memory that is loaded */
     struct matmul_shape shape;     /* the last one chosen */
     struct cltune_row row;         /* the same as a line of words, and where it comes from */

@@ -143,12 +143,25 @@ int matmul_transfer(struct matmul *mm, const struct part *p, cl_command_queue qu
 
 static bool is_busy(const struct part *p) { return p->area.rows && p->area.cols; }
 
-static int finish(struct matmul *mm, const struct part *p)
+static void forget_copies(struct part *p)
 {
-    cl_int err = clFinish(clgetqueue(mm->ctx, p->dev));
+    for (int i = 0; i < 2; i++) {
+        if (p->copy[i])
+            clReleaseEvent(p->copy[i]);
+        p->copy[i] = NULL;
+    }
+}
+
+/* Waits for the copies, and for kernels before them: -1 when any of them failed. */
+static int finish(struct matmul *mm, struct part *p)
+{
+    cl_int err = CL_SUCCESS;
+    for (int i = 0; err == CL_SUCCESS && i < 2; i++)
+        err = p->copy[i] ? clWaitForEvents(1, &p->copy[i]) : CL_SUCCESS;
+    forget_copies(p);
     if (err != CL_SUCCESS)
         return clerror_set(EIO, "matmul: a copy on %s failed (%s)", p->info.dev_name, oclerror_str(err));
-    return 0;
+    return clwait(mm->ctx, p->dev, CL_KERNEL_EVENT) == (cl_event)-1 ? -1 : 0;
 }
 
 static int finish_all(struct matmul *mm)
@@ -165,6 +178,7 @@ static int finish_all(struct matmul *mm)
 static void drop(struct part *p)
 {
     struct operand *const o[] = {&p->a, &p->b, &p->c};
+    forget_copies(p);
     for (int i = 0; i < 3; i++) {
         clfree(o[i]->block);
         release(o[i]);
@@ -216,9 +230,9 @@ static int load_copies(struct matmul *mm, struct part *p, const struct host_prod
     } a = {h->a}, b = {h->b};
     if (place(mm, p, ra, ca, "A", &p->a) != 0 || place(mm, p, rb, cb, "B", &p->b) != 0)
         return -1;
-    if (matmul_transfer(mm, p, queue, TO_DEVICE, &p->a, a.out, h->lda, ra, ca, NULL, NULL, NULL) != 0)
+    if (matmul_transfer(mm, p, queue, TO_DEVICE, &p->a, a.out, h->lda, ra, ca, NULL, NULL, &p->copy[0]) != 0)
         return -1;
-    return matmul_transfer(mm, p, queue, TO_DEVICE, &p->b, b.out, h->ldb, rb, cb, NULL, NULL, NULL);
+    return matmul_transfer(mm, p, queue, TO_DEVICE, &p->b, b.out, h->ldb, rb, cb, NULL, NULL, &p->copy[1]);
 }
 
 static int load_part(struct matmul *mm, struct part *p)
@@ -298,12 +312,13 @@ static int check_result(const struct matmul *mm, const char *call, const void *c
 /* Copies C between the devices and host rows of ldc. */
 static int transfer_result(struct matmul *mm, enum direction direction, char *c, size_t ldc)
 {
-    for (struct part *p = mm->part; p < mm->part + mm->ndev; p++)
-        if (is_busy(p) && matmul_transfer(mm, p, clgetqueue(mm->ctx, p->dev), direction, &p->c,
-                                          c + (p->area.row * ldc + p->area.col) * mm->real, ldc, p->area.rows, p->area.cols, NULL, NULL,
-                                          NULL) != 0)
-            return -1;
-    return finish_all(mm);
+    int status = 0;
+    for (struct part *p = mm->part; status == 0 && p < mm->part + mm->ndev; p++)
+        if (is_busy(p))
+            status = matmul_transfer(mm, p, clgetqueue(mm->ctx, p->dev), direction, &p->c,
+                                     c + (p->area.row * ldc + p->area.col) * mm->real, ldc, p->area.rows, p->area.cols,
+                                     NULL, NULL, &p->copy[0]);
+    return finish_all(mm) == 0 ? status : -1;
 }
 
 int matmul_load_result(matmul *mm, const void *c, size_t ldc)

@@ -107,8 +107,10 @@ struct flow {
     size_t mb, nb, kb;
     cl_command_queue up, down;
     struct operand a[SLOTS], b[SLOTS], c[SLOTS];
-    cl_event used[SLOTS];   /* the panels of a slot were multiplied */
-    cl_event fetched[SLOTS]; /* the block of a slot is on the host */
+    cl_event sent_a[SLOTS], sent_b[SLOTS]; /* the panels of a slot are on the device */
+    cl_event used[SLOTS];   /* and were multiplied */
+    cl_event sent_c[SLOTS]; /* the block of C that is added to is on the device */
+    cl_event fetched[SLOTS]; /* the result is on the host */
     size_t panels, blocks;  /* so far */
 };
 
@@ -193,8 +195,9 @@ static void close_flow(struct flow *f)
             clFinish(queues[i]);
     clwait(f->mm->ctx, f->p->dev, CL_ALL_EVENT);
     for (int i = 0; i < SLOTS; i++) {
-        forget(&f->used[i]);
-        forget(&f->fetched[i]);
+        cl_event *const events[] = {&f->sent_a[i], &f->sent_b[i], &f->used[i], &f->sent_c[i], &f->fetched[i]};
+        for (int e = 0; e < 5; e++)
+            forget(events[e]);
         clfree(f->a[i].block);
         clfree(f->b[i].block);
         clfree(f->c[i].block);
@@ -209,6 +212,23 @@ static int check_cl(const struct flow *f, cl_int err, const char *doing)
     if (err == CL_SUCCESS)
         return 0;
     return clerror_set(EIO, "matmul_multiply: %s failed %s (%s)", f->p->info.dev_name, doing, oclerror_str(err));
+}
+
+/* Waits for a command and lets go of its event: -1 when it failed. Every event ends here, or a failed copy would go
+ * unseen. */
+static int settle(const struct flow *f, cl_event *ev, const char *doing)
+{
+    const cl_int err = *ev ? clWaitForEvents(1, ev) : CL_SUCCESS;
+    forget(ev);
+    return check_cl(f, err, doing);
+}
+
+static int settle_panels(struct flow *f, size_t slot)
+{
+    return settle(f, &f->used[slot], "multiplying") != 0 || settle(f, &f->sent_a[slot], "sending A") != 0 ||
+                   settle(f, &f->sent_b[slot], "sending B") != 0
+               ? -1
+               : 0;
 }
 
 /* Sends rows x cols of a host array as stored, transposed or not, into a slot. */
@@ -228,22 +248,19 @@ static int multiply_panels(struct flow *f, const struct host_product *from, stru
 {
     const size_t slot = f->panels++ % SLOTS;
     cl_command_queue queue = clgetqueue(f->mm->ctx, f->p->dev);
-    cl_event sent = NULL;
-    if (f->used[slot] && check_cl(f, clWaitForEvents(1, &f->used[slot]), "multiplying") != 0)
-        return -1; /* which also keeps the host from running ahead */
-    if (send(f, &f->a[slot], x->trans_a, from->a, from->lda, x->m, x->k, NULL, NULL) != 0 ||
-        send(f, &f->b[slot], x->trans_b, from->b, from->ldb, x->k, x->n, NULL, &sent) != 0)
+    if (settle_panels(f, slot) != 0) /* which also keeps the host from running ahead */
         return -1;
-    const cl_event wait[2] = {sent, before};
+    if (send(f, &f->a[slot], x->trans_a, from->a, from->lda, x->m, x->k, NULL, &f->sent_a[slot]) != 0 ||
+        send(f, &f->b[slot], x->trans_b, from->b, from->ldb, x->k, x->n, NULL, &f->sent_b[slot]) != 0)
+        return -1;
+    const cl_event wait[2] = {f->sent_b[slot], before}; /* the queue is in order: A is there before B */
     int status = check_cl(f, clFlush(f->up), "sending panels");
     if (status == 0)
         status = check_cl(f, clEnqueueBarrierWithWaitList(queue, before ? 2 : 1, wait, NULL), "waiting for panels");
-    forget(&sent);
     x->a = f->a[slot];
     x->b = f->b[slot];
     if (status == 0)
         status = matmul_start(f->mm, f->p, x);
-    forget(&f->used[slot]);
     if (status == 0)
         status = check_cl(f, clEnqueueMarkerWithWaitList(queue, 0, NULL, &f->used[slot]), "multiplying");
     return status == 0 ? clflush(f->mm->ctx, f->p->dev, 0) : status;
@@ -257,7 +274,9 @@ static int run_block(struct flow *f, size_t row, size_t col)
     const struct host_product h = matmul_piece(f->mm, f->h, area);
     const bool ta = trans_a(h.trans), tb = trans_b(h.trans);
     struct product x = {.trans_a = ta, .trans_b = tb, .m = h.m, .n = h.n, .alpha = h.alpha, .c = f->c[slot]};
-    if (h.beta != 0 && send(f, &f->c[slot], false, h.c, h.ldc, h.m, h.n, f->fetched[slot], NULL) != 0)
+    if (settle(f, &f->sent_c[slot], "sending C") != 0)
+        return -1;
+    if (h.beta != 0 && send(f, &f->c[slot], false, h.c, h.ldc, h.m, h.n, f->fetched[slot], &f->sent_c[slot]) != 0)
         return -1; /* earlier in the queue than the panels, for which the first product waits */
     for (size_t k0 = 0; k0 < h.k; k0 += f->kb) {
         struct host_product from = h;
@@ -270,7 +289,8 @@ static int run_block(struct flow *f, size_t row, size_t col)
         if (!go_on(f->w, (double)h.m * (double)h.n * (double)x.k))
             return 0;
     }
-    forget(&f->fetched[slot]);
+    if (settle(f, &f->fetched[slot], "fetching the result") != 0)
+        return -1;
     if (matmul_transfer(f->mm, f->p, f->down, TO_HOST, &f->c[slot], h.c, h.ldc, h.m, h.n,
                         f->used[(f->panels - 1) % SLOTS], NULL, &f->fetched[slot]) != 0)
         return -1;
@@ -284,9 +304,10 @@ static int run_flow(struct worker *w, const struct host_product *h)
     for (size_t row = 0; status == 0 && row < h->m; row += f.mb)
         for (size_t col = 0; status == 0 && col < h->n && !atomic_load(&w->s->stop); col += f.nb)
             status = run_block(&f, row, col);
-    for (int i = 0; status == 0 && i < SLOTS; i++)
-        if (f.fetched[i])
-            status = check_cl(&f, clWaitForEvents(1, &f.fetched[i]), "fetching the result");
+    for (size_t i = 0; status == 0 && i < SLOTS; i++)
+        if (settle_panels(&f, i) != 0 || settle(&f, &f.sent_c[i], "sending C") != 0 ||
+            settle(&f, &f.fetched[i], "fetching the result") != 0)
+            status = -1;
     if (status == 0 && clwait(f.mm->ctx, f.p->dev, CL_KERNEL_EVENT) == (cl_event)-1)
         status = -1;
     close_flow(&f);

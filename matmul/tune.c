@@ -132,11 +132,12 @@ static int product(struct problem *p)
 static int verify(void *problem, const char *shape)
 {
     struct problem *p = problem;
-    if (use(p, shape) != 0 || product(p) != 0 || clmsync(p->ctx, 0, p->c, CL_MEM_HOST) == (cl_event)-1)
+    if (use(p, shape) != 0 || product(p) != 0 || clwait(p->ctx, 0, CL_KERNEL_EVENT) == (cl_event)-1 ||
+        clmsync(p->ctx, 0, p->c, CL_MEM_HOST) == (cl_event)-1)
         return -1;
     const double error = matmul_error(p->options.precision, MATMUL_NN, p->n, p->n, p->n, 1, p->a, p->n, p->b, p->n, 0, NULL,
                                       p->c, p->n, 8);
-    if (error <= matmul_tolerance(p->options.precision, p->n))
+    if (error <= matmul_tolerance(p->options.precision, p->n, 1))
         return 0;
     return clerror_set(EDOM, "matmul: shape %s: the product is off by %.1e", shape, error);
 }

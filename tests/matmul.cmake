@@ -5,6 +5,18 @@ stdcl_test(test_matmul_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_matmul
 stdcl_test(test_cli_matmul test_cli_matmul.c LIBS PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 120)
 add_dependencies(test_cli_matmul stdcl_command)
 
+# Products in which a command fails, by an OpenCL layer.
+find_path(OPENCL_LAYER_H CL/cl_layer.h)
+if(OPENCL_LAYER_H)
+  add_library(failing_layer MODULE failing_layer.c)
+  target_link_libraries(failing_layer PRIVATE stdcl_flags Threads::Threads)
+  stdcl_test(test_matmul_faults test_matmul_faults.c LIBS stdcl_matmul ARGS $<TARGET_FILE:stdcl_command>
+    ENV OPENCL_LAYERS=$<TARGET_FILE:failing_layer>)
+  add_dependencies(test_matmul_faults stdcl_command failing_layer)
+else()
+  stdcl_absent(test_matmul_faults "the OpenCL headers have no CL/cl_layer.h")
+endif()
+
 # The SYCL engine's source on threads of the host, since few machines have a compiler for it.
 add_library(sycl_model STATIC ${PROJECT_SOURCE_DIR}/matmul/sycl.cpp)
 target_include_directories(sycl_model PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/sycl)

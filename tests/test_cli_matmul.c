@@ -2,6 +2,7 @@
 #include "files.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <sys/wait.h>
 
 static const char *program;
@@ -47,7 +48,7 @@ static void json_has_its_keys(void **unused)
 {
     (void)unused;
     static const char *const keys[] = {"program", "device", "engine", "precision", "m", "n", "k", "seconds", "gflops",
-                                       "peak_percent", "error"};
+                                       "peak_percent", "error", "nan"};
     assert_int_equal(run("-n 50 -m 40 -k 30 --precision double --json --repeat 1"), 0);
     json_t *report = json_load_file(in_folder("out"), 0, NULL);
     ready(report);
@@ -78,6 +79,24 @@ static void multiplies_files(void **unused)
     assert_int_equal(size, 128 + sizeof right);
     assert_memory_equal(bytes + 128, right, sizeof right);
     free(bytes);
+}
+
+/* One in A, and two in a C that is not read unless beta says so. */
+static void tells_of_nan(void **unused)
+{
+    (void)unused;
+    const double with_nan[6] = {1, 2, (double)NAN, 4, 5, 6}, before[4] = {(double)NAN, 1, (double)NAN, 1};
+    char words[3000];
+    matrix("a.npy", "False, 'shape': (2, 3)", with_nan, 6);
+    matrix("b.npy", "False, 'shape': (3, 2)", six, 6);
+    matrix("before.npy", "False, 'shape': (2, 2)", before, 4);
+    snprintf(words, sizeof words, "-a %.900s -b %.900s -c %.900s --repeat 1", in_folder("a.npy"), in_folder("b.npy"),
+             in_folder("before.npy"));
+    assert_int_equal(run(words), 0);
+    says_in("out", "1 in A, 0 in B;");
+    strcat(words, " --beta 1 --json");
+    assert_int_equal(run(words), 0);
+    says_in("out", "\"nan\": 3");
 }
 
 static void compares_and_sweeps(void **unused)
@@ -173,6 +192,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_has_its_keys), cmocka_unit_test(multiplies_files), cmocka_unit_test(compares_and_sweeps),
+        cmocka_unit_test(tells_of_nan),
         cmocka_unit_test(plots_png),         cmocka_unit_test(takes_pipes),
         cmocka_unit_test(streams),           cmocka_unit_test(refuses),
     };

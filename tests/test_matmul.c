@@ -479,17 +479,78 @@ static void error_is_found(void **unused)
     matmul_random(MATMUL_DOUBLE, 1, 0, N, N, a, N);
     matmul_random(MATMUL_DOUBLE, 1, 1, N, N, b, N);
     works(matmul_multiply(mm, MATMUL_NT, N, N, N, 1, a, N, b, N, 0, c, N));
-    const double tolerance = matmul_tolerance(MATMUL_DOUBLE, N);
+    const double tolerance = matmul_tolerance(MATMUL_DOUBLE, N, 1);
     assert_true(matmul_error(MATMUL_DOUBLE, MATMUL_NT, N, N, N, 1, a, N, b, N, 0, NULL, c, N, 0) < tolerance);
-    assert_true(matmul_error(MATMUL_DOUBLE, MATMUL_NN, N, N, N, 1, a, N, b, N, 0, NULL, c, N, 0) > 0.5);
-    for (size_t i = 0; i < N * N; i++)
-        norm += c[i] * c[i];
+    assert_true(matmul_error(MATMUL_DOUBLE, MATMUL_NN, N, N, N, 1, a, N, b, N, 0, NULL, c, N, 0) > 0.1);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++) {
+            double size = 0;
+            for (size_t x = 0; x < N; x++)
+                size += fabs(a[i * N + x] * b[j * N + x]);
+            norm += size * size;
+        }
     c[N * N - 1] += 1e-3 * sqrt(norm);
     const double error = matmul_error(MATMUL_DOUBLE, MATMUL_NT, N, N, N, 1, a, N, b, N, 0, NULL, c, N, N);
     assert_true(fabs(error - 1e-3) < 1e-6);
     c[0] = NAN;
     assert_true(isnan(matmul_error(MATMUL_DOUBLE, MATMUL_NT, N, N, N, 1, a, N, b, N, 0, NULL, c, N, 0)));
     matmul_free(mm);
+}
+
+static double error_of_dot(size_t k, const double *a, const double *b, double c)
+{
+    return matmul_error(MATMUL_DOUBLE, MATMUL_NN, 1, 1, k, 1, a, 0, b, 0, 0, NULL, &c, 0, 0);
+}
+
+/* Of numbers whose squares overflow or vanish, of sums that cancel or are too large, of NaN. */
+static void error_of_any_size(void **unused)
+{
+    (void)unused;
+    static const double scales[] = {1, 1e-100, 1e-150, 1e130, 1e153};
+    const double ab[2] = {1.1, -2.3}, tolerance = matmul_tolerance(MATMUL_DOUBLE, 2, 0);
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        const double x[2] = {ab[0] * scales[i], ab[1] * scales[i]}, right = x[0] * x[0] + x[1] * x[1];
+        assert_true(error_of_dot(2, x, x, right) <= tolerance);
+        assert_true(fabs(error_of_dot(2, x, x, right * 1.001) - 1e-3) < 1e-6);
+        assert_true(fabs(error_of_dot(2, x, x, 0) - 1) < 1e-6);
+    }
+    /* All is below the smallest number: 0 is right. Anything else is not. */
+    const double small[2] = {1.1e-200, 1e-200}, large[2] = {1.1e160, 1e160}, signs[2] = {1e160, -1e160};
+    assert_true(error_of_dot(2, small, small, 0) == 0);
+    assert_true(error_of_dot(2, small, small, 1e-200) > 1e100);
+    assert_true(error_of_dot(2, small, small, 1e-300) > 1);
+    /* All is above the largest: an infinity is right, and so is the NaN of a sum of two of them. */
+    assert_true(error_of_dot(2, large, large, INFINITY) == 0);
+    assert_true(error_of_dot(2, large, signs, NAN) == 0);
+    assert_true(fabs(error_of_dot(2, large, large, 1e160) - 1) < 1e-9);
+    assert_true(error_of_dot(2, ab, ab, INFINITY) == INFINITY);
+    /* Terms that cancel: what is left has few right digits, and is right. */
+    const double terms[3] = {1e10, 1.0 / 3, -1e10}, ones[3] = {1, 1, 1};
+    assert_true(error_of_dot(3, terms, ones, (1e10 + 1.0 / 3) - 1e10) <= matmul_tolerance(MATMUL_DOUBLE, 3, 0));
+    assert_true(error_of_dot(3, terms, ones, 1) > matmul_tolerance(MATMUL_DOUBLE, 3, 0));
+    /* NaN where there should be one, where there should be none, and none where there should be one. */
+    const double with_nan[2] = {NAN, 1}, zero[2] = {0, 0};
+    assert_true(error_of_dot(2, with_nan, ab, NAN) == 0);
+    assert_true(isnan(error_of_dot(2, with_nan, ab, 1)));
+    assert_true(isnan(error_of_dot(2, ab, ab, NAN)));
+    assert_true(error_of_dot(2, zero, ab, 0) == 0 && error_of_dot(2, zero, ab, 1e-300) == INFINITY);
+}
+
+/* alpha and beta count as the matrices do, in single precision as it rounds them. */
+static void error_with_beta(void **unused)
+{
+    (void)unused;
+    const float a = 3e-30F, b = 2e20F, before = 7e30F, alpha = 0.1F, beta = 1e-35F;
+    const float right = (float)((double)alpha * (double)a * (double)b + (double)beta * (double)before);
+    const float wrong = right * 1.01F, nan = NAN;
+    const double tolerance = matmul_tolerance(MATMUL_SINGLE, 1, 0);
+#define ERROR(alpha, beta, before, c) \
+    matmul_error(MATMUL_SINGLE, MATMUL_NN, 1, 1, 1, alpha, &a, 0, &b, 0, beta, before, &(c), 0, 0)
+    assert_true(ERROR((double)alpha, (double)beta, &before, right) <= tolerance);
+    assert_true(fabs(ERROR((double)alpha, (double)beta, &before, wrong) - 0.01) < 1e-4);
+    assert_true(ERROR(0, 1, &before, before) == 0 && ERROR(0, 1, &before, right) > 0.9);
+    assert_true(ERROR(0, 1, &nan, nan) == 0);
+#undef ERROR
 }
 
 /* With an argument, only what depends on how many devices there are. */
@@ -508,6 +569,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(stays),          cmocka_unit_test(tells_progress),  cmocka_unit_test(one_call),
         cmocka_unit_test(refuses_overlap), cmocka_unit_test(zero_sizes),     cmocka_unit_test(tells_what_is_wrong),
         cmocka_unit_test(random_is_the_same_everywhere), cmocka_unit_test(error_is_found),
+        cmocka_unit_test(error_of_any_size), cmocka_unit_test(error_with_beta),
     };
     return argc > 1 ? cmocka_run_group_tests(several, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,16 +152,21 @@ const struct cltune_kernel *matmul_tune_kernels(size_t *count);
 void matmul_random(enum matmul_precision precision, uint64_t seed, uint32_t matrix, size_t rows, size_t cols,
                    void *x, size_t ld);
 
-/* The error of C: ||C - R|| / ||R|| (Frobenius), where R is the same product computed on the host in
- * higher precision (single: double; double: long double), over `sample` rows spread over C, 0 = as many as
- * take about a second. `before`: C as it was, with rows of ldc; NULL when beta is 0. NaN when C has a NaN
- * where R has none. When R is 0 the error is ||C||. */
+/* The error of C: || C - R || / || |alpha| |op(A)| |op(B)| + |beta| |before| || (Frobenius), where R is the same
+ * product computed on the host in higher precision (single: double; double: long double) and |X| has the absolute
+ * values of X, so that a right product has a small error even where the terms of its sums cancel.
+ * `sample`: how many rows of C are compared, spread over it; 0 = as many as take about a second. `before`: C as it was,
+ * with rows of ldc; NULL when beta is 0.
+ * Right, and not counted: NaN where R is NaN; an infinity or NaN where a sum of absolute values is too large for the
+ * precision; differences below its least normal number in each term. NaN is the error of a C that is NaN where R is
+ * not, or the other way round, and when there is no memory. Numbers of any size may be compared. */
 double matmul_error(enum matmul_precision precision, enum matmul_trans trans, size_t m, size_t n, size_t k,
                     double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta,
                     const void *before, const void *c, size_t ldc, size_t sample);
 
-/* What error a right product has at most, nearly certainly, for factors without much cancellation. */
-double matmul_tolerance(enum matmul_precision precision, size_t k);
+/* The largest error of a right product. Of any matrices, in any order of the sums: (k / 2 + 4) eps, where eps is
+ * FLT_EPSILON or DBL_EPSILON. `random` not 0: of matrices of matmul_random, nearly certainly: 2 eps. */
+double matmul_tolerance(enum matmul_precision precision, size_t k, int random);
 
 #ifdef __cplusplus
 }

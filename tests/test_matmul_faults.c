@@ -1,0 +1,162 @@
+/* test_matmul_faults.c - products in which a command fails: an error every time, never a wrong result.
+ *
+ * The commands fail in an OpenCL layer, failing_layer.c, which is loaded by OPENCL_LAYERS. argv[1] is the program stdcl.
+ * SPDX-License-Identifier: MIT
+ */
+#include "files.h"
+
+#include <sys/wait.h>
+
+#include "stdcl/matmul.h"
+
+enum { N = 64 };
+static const char *program;
+static double a[N * N], b[N * N];
+
+static const char *const commands[] = {"kernel", "write", "read"}, *const ways[] = {"refused", "failed"};
+
+static void fault(const char *command, int number, const char *how)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s %d %s", command, number, how);
+    setenv("STDCL_TEST_FAULT", text, 1);
+}
+
+static int prepare(void **unused)
+{
+    matmul_random(MATMUL_DOUBLE, 1, 0, N, N, a, N);
+    matmul_random(MATMUL_DOUBLE, 1, 1, N, N, b, N);
+    return clgetndev(stdcpu) > 0 && getenv("STDCL_TEST_LAYER") ? files_create(unused) : -1;
+}
+
+/* C = X Y in some way: 0, or -1. */
+typedef int product(matmul *mm, const double *x, const double *y, double *c);
+
+static int multiply(matmul *mm, const double *x, const double *y, double *c)
+{
+    return matmul_multiply(mm, MATMUL_NN, N, N, N, 1, x, N, y, N, 0, c, N);
+}
+
+static int load_and_compute(matmul *mm, const double *x, const double *y, double *c)
+{
+    return matmul_load(mm, MATMUL_NN, N, N, N, x, N, y, N) == 0 && matmul_compute(mm, 1, 0) == 0 ? matmul_result(mm, c, N)
+                                                                                                  : -1;
+}
+
+/* By way of a C that is loaded. */
+static int load_result(matmul *mm, const double *x, const double *y, double *c)
+{
+    static const double zero[N * N];
+    return matmul_load(mm, MATMUL_NN, N, N, N, x, N, y, N) == 0 && matmul_load_result(mm, zero, N) == 0 &&
+                   matmul_compute(mm, 1, 1) == 0
+               ? matmul_result(mm, c, N)
+               : -1;
+}
+
+static bool is_right(const double *c)
+{
+    return matmul_error(MATMUL_DOUBLE, MATMUL_NN, N, N, N, 1, a, N, b, N, 0, NULL, c, N, 0) <=
+           matmul_tolerance(MATMUL_DOUBLE, N, 1);
+}
+
+/* Fails one command after the other until none is left to fail, and sees that the engine works after each. Another
+ * product goes before, so that what it leaves behind is not what is wanted. */
+static int fail_all(struct matmul_options o, product *run, const char *command, const char *how)
+{
+    static double c[N * N];
+    int failures = 0;
+    o.ctx = stdcpu;
+    o.precision = MATMUL_DOUBLE;
+    matmul *mm = matmul_create(&o);
+    ready(mm);
+    for (int number = 1, failed = 1; failed; number++, failures += failed) {
+        works(run(mm, b, a, c));
+        memset(c, 0xff, sizeof c);
+        check_forget();
+        fault(command, number, how);
+        failed = run(mm, a, b, c) != 0;
+        unsetenv("STDCL_TEST_FAULT");
+        if (failed && !clerror())
+            fail_msg("%s %d %s: no sentence", command, number, how);
+        if (!failed && !is_right(c))
+            fail_msg("%s %d %s: a wrong result, and no error", command, number, how);
+        works(run(mm, a, b, c));
+        assert_true(is_right(c));
+    }
+    matmul_free(mm);
+    return failures;
+}
+
+/* In place, streamed in small panels, kept on the device. */
+static void engines(void **unused)
+{
+    (void)unused;
+    const struct matmul_options in_place = {0}, streamed = {.memory = 40000}, kept = {.memory = 1 << 22};
+    for (int way = 0; way < 2; way++) {
+        assert_true(fail_all(in_place, multiply, "kernel", ways[way]) >= 1);
+        for (int c = 0; c < 3; c++) {
+            assert_true(fail_all(streamed, multiply, commands[c], ways[way]) >= 4);
+            assert_true(fail_all(kept, load_and_compute, commands[c], ways[way]) >= 1);
+        }
+        assert_true(fail_all(kept, load_result, "write", ways[way]) >= 3);
+    }
+}
+
+/* Runs "stdcl matmul -n 64 --repeat 1 -o c.npy WORDS", with its output in the folder. */
+static int run(const char *words)
+{
+    char command[4096];
+    snprintf(command, sizeof command, "'%s' matmul -n 64 --repeat 1 --device cpu -o '%s' %s > '%s' 2> '%s'", program,
+             in_folder("c.npy"), words, in_folder("out"), in_folder("err"));
+    const int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The warm-up, the timed run, and the first one by the device's clock: a kernel each; then the warm-up of a stream. */
+static void command_fails(void **unused)
+{
+    (void)unused;
+    static const char *const words[] = {"", "--memory 250000"};
+    for (int i = 0; i < 8; i++) {
+        unlink(in_folder("c.npy"));
+        fault("kernel", 1 + i / 2 % 3, ways[i % 2]);
+        assert_int_equal(run(words[i / 6]), 1);
+        unsetenv("STDCL_TEST_FAULT");
+        char *sentence = bytes_of(in_folder("err"), NULL);
+        contains(sentence, "stdcl matmul: ");
+        free(sentence);
+        assert_int_equal(access(in_folder("c.npy"), F_OK), -1);
+    }
+    assert_int_equal(run(""), 0);
+    assert_int_equal(access(in_folder("c.npy"), F_OK), 0);
+}
+
+/* Nobody says that the kernels did nothing: C itself shows it, of matrices from files too. */
+static void wrong_result_is_seen(void **unused)
+{
+    (void)unused;
+    char words[2048];
+    unlink(in_folder("c.npy"));
+    assert_int_equal(run(""), 0);
+    assert_int_equal(rename(in_folder("c.npy"), in_folder("a.npy")), 0);
+    snprintf(words, sizeof words, "-a '%.500s' -b '%.500s'", in_folder("a.npy"), in_folder("a.npy"));
+    assert_int_equal(run(words), 0);
+    unlink(in_folder("c.npy"));
+    setenv("STDCL_TEST_FAULT", "kernel 1 lost", 1);
+    assert_int_equal(run(words), 1);
+    unsetenv("STDCL_TEST_FAULT");
+    char *sentence = bytes_of(in_folder("err"), NULL);
+    contains(sentence, "gives a wrong result");
+    free(sentence);
+    assert_int_equal(access(in_folder("c.npy"), F_OK), -1);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(engines), cmocka_unit_test(command_fails),
+                                        cmocka_unit_test(wrong_result_is_seen)};
+    if (argc < 2)
+        return 2;
+    program = argv[1];
+    return cmocka_run_group_tests(tests, prepare, files_remove);
+}
