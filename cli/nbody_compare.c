@@ -2,10 +2,9 @@
  *
  * Every kernel sums the forces on the same bodies. First its sums are compared with plain C in double
  * precision, on at most SAMPLE bodies spread over all; then it is timed, the median of several runs, each of
- * so many sums that a run is not too short for the clock. The limit is what the device could do if it spent
- * its measured multiply-add rate (clpeak) on the instructions of a pull alone, as nbody/README.md counts
- * them: 13, or 12 when all masses are equal, the estimate of a root counting one. It is the same for all
+ * so many sums that a run is not too short for the clock. The limit is nbody_limit's, the same for all
  * kernels, so that their shares compare as their times do.
+ * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
 
@@ -104,30 +103,15 @@ static int time_kernel(struct nbody_job *job, struct rung *rung)
     return CLI_DONE;
 }
 
-static bool equal_masses(const struct particles *b)
-{
-    size_t i = 1;
-    while (i < b->n && b->mass[i] == b->mass[0])
-        i++;
-    return i == b->n;
-}
-
-static double limit_of(const struct nbody_job *job)
-{
-    struct clpeak_info peak;
-    if (clpeak(job->context, 0, &peak) < 0)
-        return 0; /* the share is left out */
-    const double flops = job->precision == NBODY_DOUBLE ? peak.flops_double : peak.flops_single;
-    return flops / 2 / (equal_masses(&job->bodies) ? 12 : 13);
-}
-
 /* ---- Every kernel in turn. ------------------------------------------------------------------- */
 
 static int climb(struct nbody_job *job, struct comparison *c, int k)
 {
     int status = nbody_job_engine(job, kernels[k]);
-    if (status == CLI_DONE && k == 0)
+    if (status == CLI_DONE && k == 0) {
+        c->limit = nbody_limit(job->engine);
         status = compute_right(job, c);
+    }
     if (status == CLI_DONE && nbody_forces(job->engine, c->found, NULL) < 0)
         status = cli_failed_call(NULL);
     if (status == CLI_DONE) {
@@ -162,9 +146,12 @@ static double rate_of(const struct nbody_job *job, const struct rung *r)
     return (double)job->n * (double)job->n / r->seconds;
 }
 
+/* NAN when it is not known: then, too, when the device was busy while its peak was measured, so that a kernel
+ * exceeds what should be the limit. */
 static double share_of(const struct nbody_job *job, const struct comparison *c, const struct rung *r)
 {
-    return c->limit > 0 ? rate_of(job, r) / c->limit : NAN;
+    const double share = rate_of(job, r) / c->limit;
+    return share <= 1 ? share : NAN;
 }
 
 static bool agrees(const struct comparison *c, const struct rung *r)
@@ -215,7 +202,7 @@ static void report_text(const struct nbody_job *job, const struct comparison *c,
         cli_table_add(table, "%.3f ms", 1e3 * r->seconds);
         cli_table_add(table, "%s", cli_text_rate(&text, rate_of(job, r), ""));
         cli_table_add(table, "%.1f", c->rung[0].seconds / r->seconds);
-        if (c->limit > 0)
+        if (isfinite(share_of(job, c, r)))
             cli_table_add(table, "%.2g %%", 100 * share_of(job, c, r));
         else
             cli_table_add(table, "-");
@@ -270,7 +257,6 @@ int nbody_job_compare(struct nbody_job *job)
     c.right = cli_alloc(c.samples, sizeof *c.right);
     c.found = cli_alloc(job->n, sizeof *c.found);
     c.tolerance = tolerance_of(job);
-    c.limit = limit_of(job);
     status = climb_all(job, &c);
     if (status == CLI_DONE)
         status = report(job, &c);

@@ -6,6 +6,7 @@
  *   device.c     an engine's part on one device: programs, memory, the plan of a launch
  *   forces.c     sums over all pairs, on all devices
  *   ladder.c     the same with the kernels of the ladder, on one device
+ *   limit.c      how fast the sums could be at most
  *   exchange.c   who owns which bodies; handing round the positions
  *   integrate.c  steps; the integrators are a table, integrate.h
  *   diagnose.c   energies, momenta
@@ -204,7 +205,9 @@ struct sum {
     const char *name[2]; /* in the tuning store, by precision */
     cl_uint planes;      /* numbers a row of its partial sums; the first three are accelerations */
     bool velocities;     /* it reads velo */
-    double flops;        /* of one pair as the kernel writes it, a fused multiply-add being two */
+    double flops;        /* operations of one pair, a fused multiply-add being two */
+    int instructions[2]; /* the least that a pair takes, by precision: double needs an estimate corrected */
+    int multiplications; /* how many of these multiply, if a root needs none: multiply-adds too */
 };
 
 /* What a step of the engine sums. */

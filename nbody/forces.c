@@ -25,11 +25,17 @@ double nbody_forces_softening(const struct nbody *nb, bool *none)
 }
 
 static const struct sum sums[SUMS] = {
-    [FORCES] = {.name = {"nbody.direct.single", "nbody.direct.double"}, .planes = 3, .flops = 19},
+    [FORCES] = {.name = {"nbody.direct.single", "nbody.direct.double"},
+                .planes = 3,
+                .flops = 19,
+                .instructions = {13, 16},
+                .multiplications = 9},
     [JERKS] = {.name = {"nbody.hermite.single", "nbody.hermite.double"},
                .planes = 6,
                .velocities = true,
-               .flops = 44},
+               .flops = 41,
+               .instructions = {27, 32},
+               .multiplications = 20},
     [POTENTIALS] = {.planes = 1, .flops = 12},
 };
 

@@ -525,6 +525,35 @@ static void float_pairs_hold_double(void **state)
     nbody_free(b);
 }
 
+/* ---- Limits. ---------------------------------------------------------------------------------- */
+
+static double limit(struct nbody_options o)
+{
+    nbody *nb = engine(o, 8);
+    const double found = nbody_limit(nb);
+    nbody_free(nb);
+    return found;
+}
+
+/* Instructions of a pair, counted by hand from nbody/README.md: all on a GPU, those that multiply on a CPU. The
+ * measured rate, which drops out of the ratios, is the same for the whole process. */
+static void limits_count_instructions(void **state)
+{
+    const struct nbody_options leapfrog = {0}, hermite4 = {.integrator = NBODY_HERMITE4};
+    struct cldev_info info[16];
+    (void)state;
+    works(clgetdevinfo(stddev, info));
+    const int cpu = (info[0].dev_type & CL_DEVICE_TYPE_CPU) != 0;
+    make(8, 0);
+    const double general = limit(leapfrog);
+    assert_true(general > 0);
+    below(fabs(general / limit(hermite4) - (cpu ? 20. / 9 : 27. / 13)), 1e-12);
+    for (int i = 0; i < 8; i++)
+        mass[i] = 1;
+    below(fabs(limit(leapfrog) / general - (cpu ? 9. / 8 : 13. / 12)), 1e-12);
+    below(fabs(limit(hermite4) / general - (cpu ? 9. / 20 : 13. / 27)), 1e-12);
+}
+
 /* ---- Memory, errors. -------------------------------------------------------------------------- */
 
 /* At most 64 bytes a body in single precision, plus work space of at most 64 MiB. */
@@ -705,7 +734,8 @@ int main(void)
         cmocka_unit_test(forces_double), cmocka_unit_test(forces_widths), cmocka_unit_test(equal_masses),
         cmocka_unit_test(forces_fast_math),
         cmocka_unit_test(jerks_match), cmocka_unit_test(steps_match), cmocka_unit_test(units_do_not_matter),
-        cmocka_unit_test(coincident_softened), cmocka_unit_test(integrators_are_listed), cmocka_unit_test(diagnostics_match), cmocka_unit_test(tuning_is_declared),
+        cmocka_unit_test(coincident_softened), cmocka_unit_test(integrators_are_listed),
+        cmocka_unit_test(limits_count_instructions), cmocka_unit_test(diagnostics_match), cmocka_unit_test(tuning_is_declared),
     };
     const struct CMUnitTest on_two[] = {cmocka_unit_test(several_devices)};
     int failed = cmocka_run_group_tests(on_any, NULL, NULL);

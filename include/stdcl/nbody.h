@@ -145,6 +145,11 @@ size_t nbody_steps(const nbody *nb);
 size_t nbody_bodies(const nbody *nb);
 double nbody_interactions(const nbody *nb);
 
+/* How many interactions a second the devices in use could do at most: their measured rate of multiply-adds (clpeak,
+ * which takes a moment at first) over the instructions that a pair needs (nbody/README.md, "One pull"); 0
+ * when that rate is not known. A busy device measures too low. */
+double nbody_limit(const nbody *nb);
+
 /* The most memory that any one device holds for the engine, in bytes. */
 size_t nbody_device_bytes(const nbody *nb);
 

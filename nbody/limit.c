@@ -1,0 +1,40 @@
+/* limit.c - how many interactions a second the devices could do at most.
+ *
+ * That is the measured rate of multiply-adds (clpeak) over the instructions that the formula of a pair takes
+ * (README.md, "One pull"). Which of them count depends on the device:
+ *
+ *   GPUs    all of them: an instruction of any kind takes the place of a multiply-add
+ *   CPUs    multiplications and multiply-adds: many CPUs add, compare and estimate roots in units beside the
+ *           multipliers, and a limit must hold on those too
+ *
+ * What a kernel does beyond the formula counts against it: the correction of an estimate on CPUs, leaving
+ * out pairs at one place, fetching bodies.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrate.h"
+
+static double instructions(const struct nbody *nb, cl_device_type type)
+{
+    const struct sum *sum = nbody_forces_sum(nb);
+    const bool saved = nb->uniform && nb->integrator->sum == FORCES; /* the multiplication by the mass */
+    if (type & CL_DEVICE_TYPE_CPU)
+        return sum->multiplications - saved;
+    return sum->instructions[nb->precision] - (saved && nb->precision == NBODY_SINGLE);
+}
+
+double nbody_limit(const nbody *nb)
+{
+    double limit = 0;
+    for (const struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
+        struct clpeak_info peak;
+        cl_device_type type = 0;
+        if (!p->rows)
+            continue;
+        if (clpeak(nb->ctx, p->dev, &peak) != 0)
+            return 0;
+        clGetDeviceInfo(clgetdevice(nb->ctx, p->dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
+        limit += (nb->precision == NBODY_DOUBLE ? peak.flops_double : peak.flops_single) / 2 /
+                 instructions(nb, type);
+    }
+    return limit;
+}
