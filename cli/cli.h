@@ -197,7 +197,7 @@ struct cli_usage {
 };
 
 /* Reads the command line: -x, -xVALUE, -x VALUE, --name VALUE, --name=VALUE, operands anywhere, "--" ends
- * the options; the last of two equal options wins; whole numbers may be written 16384, 1e6 or 2^20.
+ * the options; the last of two equal options wins; whole numbers may be written 16384, 1e6, 2.5e7 or 2^20.
  * True: go on. False: end with *status, after --help (which needs no row) or after a message. */
 bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status);
 
@@ -210,7 +210,8 @@ void cli_help(const struct cli_usage *usage, FILE *fp);
 /* Prints `text` wrapped into the columns [indent, width), which the cursor has reached already. */
 void cli_wrap(FILE *fp, const char *text, size_t indent, size_t width);
 
-/* The number in `text`, also as 1e6 or 2^20. 0; EINVAL: none; ERANGE: more than 64 bits. */
+/* Reads a whole number, also one written as 1e6, 2.5e7 or 2^20. Returns 0; EINVAL when `text` is not a whole
+ * number; ERANGE when it has more than 64 bits. */
 int cli_read_natural(const char *text, uint64_t *value);
 
 /* The nearest of the names offered to what was typed, for "did you mean". Starts as {.word = typed};

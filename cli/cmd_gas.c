@@ -108,13 +108,14 @@ static bool parse(struct gas_job *job, int argc, char **argv, int *status)
 
 /* ---- Work. ----------------------------------------------------------------------------------- */
 
-static int told(void *arg, uint64_t done)
+static int told(void *arg, uint64_t done_of_one)
 {
     struct gas_job *job = arg;
     struct cli_text rate;
+    const double done = (double)job->repeats_done * (double)job->n + (double)done_of_one;
     const double seconds = seconds_now() - job->progress.started;
-    cli_progress_update(&job->progress, (double)done,
-                        seconds > 0 ? cli_text_rate(&rate, (double)done / seconds, "molecules/s") : NULL);
+    cli_progress_update(&job->progress, done,
+                        seconds > 0 ? cli_text_rate(&rate, done / seconds, "molecules/s") : NULL);
     return cli_interrupted();
 }
 
@@ -156,7 +157,7 @@ static int measure(struct gas_job *job)
         return cli_failed_call(NULL);
     cli_progress_start(&job->progress, "molecules", (double)job->n * (double)job->repeat, job->common.quiet);
     job->seconds = INFINITY;
-    for (int i = 0; i < job->repeat && status == CLI_DONE; i++) {
+    for (; job->repeats_done < job->repeat && status == CLI_DONE; job->repeats_done++) {
         const double start = seconds_now();
         if (gas_measure(job->gas, &job->energy) != 0)
             status = cli_interrupted() ? cli_interrupt_status(CLI_DONE) : cli_failed_call(NULL);

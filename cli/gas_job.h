@@ -30,6 +30,7 @@ struct gas_job {
     CLCONTEXT *context;
     gas *gas;
     struct cli_progress progress;
+    int repeats_done;
     struct gas_energy energy;
     double seconds; /* of the sum */
 };

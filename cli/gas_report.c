@@ -6,6 +6,11 @@
 
 static const double UNLIKELY = 5; /* standard errors: one gas in two million, if all is well */
 
+static double pressure(const struct gas_job *job)
+{
+    return gas_pressure(job->n, job->energy.mean_energy, job->volume);
+}
+
 static int report_json(const struct gas_job *job, const char *device)
 {
     const struct gas_energy *e = &job->energy;
@@ -17,6 +22,10 @@ static int report_json(const struct gas_job *job, const char *device)
                   cli_json_real(e->sigmas), "seconds", cli_json_real(job->seconds), "bytes_per_s",
                   cli_json_real(gas_bytes(job->gas) / job->seconds), "molecules_per_s",
                   cli_json_real((double)job->n / job->seconds));
+    if (job->volume > 0) {
+        json_object_set_new(report, "volume", cli_json_real(job->volume));
+        json_object_set_new(report, "pressure", cli_json_real(pressure(job)));
+    }
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -41,8 +50,8 @@ static void report_text(const struct gas_job *job, const char *device, FILE *fp)
     fprintf(fp, "%-16s%+.2f standard errors\n", "deviation", e->sigmas);
     fprintf(fp, "%-16s%.9g%s, of %.9g%s\n", "temperature", e->temperature, kelvin, job->temperature, kelvin);
     if (job->volume > 0)
-        fprintf(fp, "%-16s%.9g%s in a volume of %g%s\n", "pressure",
-                gas_pressure(job->n, e->mean_energy, job->volume), pascal, job->volume, si ? " m^3" : "");
+        fprintf(fp, "%-16s%.9g%s in a volume of %g%s\n", "pressure", pressure(job), pascal, job->volume,
+                si ? " m^3" : "");
     fprintf(fp, "%-16s%s\n", "duration", cli_text_duration(&text, job->seconds));
     fprintf(fp, "%-16s%s", "speed", cli_text_rate(&text, (double)job->n / job->seconds, "molecules/s"));
     if (job->stored)

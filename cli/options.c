@@ -85,17 +85,33 @@ static bool read_digits(const char **p, uint64_t *value, bool *overflow)
     return *p != start;
 }
 
+/* Reads on behind a decimal point: ".5" of "2.5e7" makes 25 of 2, and *places 1. */
+static bool read_fraction(const char **p, uint64_t *value, uint64_t *places, bool *overflow)
+{
+    const char *start = (*p)++;
+    for (; isdigit((unsigned char)**p); ++*p, ++*places)
+        if (__builtin_mul_overflow(*value, 10u, value) ||
+            __builtin_add_overflow(*value, (uint64_t)(**p - '0'), value))
+            *overflow = true;
+    for (; *places && *value % 10 == 0; --*places)
+        *value /= 10;
+    return *p != start + 1 && (**p == 'e' || **p == 'E');
+}
+
 int cli_read_natural(const char *text, uint64_t *value)
 {
     const char *p = text;
     bool overflow = false;
-    uint64_t result, factor = 1, exponent = 0;
+    uint64_t result, factor = 1, exponent = 0, places = 0;
     if (!read_digits(&p, &result, &overflow))
+        return EINVAL;
+    if (*p == '.' && !read_fraction(&p, &result, &places, &overflow))
         return EINVAL;
     if (*p == 'e' || *p == 'E' || *p == '^') {
         const bool power = *p++ == '^';
-        if (!read_digits(&p, &exponent, &overflow))
+        if (!read_digits(&p, &exponent, &overflow) || exponent < places)
             return EINVAL;
+        exponent -= places;
         factor = power ? result : 10;
         result = power ? 1 : result;
     }

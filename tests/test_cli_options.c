@@ -175,7 +175,9 @@ static void numbers(void **state)
         {"2^63", 0, 1ull << 63}, {"2^64", ERANGE, 0}, {"18446744073709551615", 0, UINT64_MAX},
         {"18446744073709551616", ERANGE, 0}, {"99999999999999999999999", ERANGE, 0},
         {"7e99999999999999999999", ERANGE, 0}, {"", EINVAL, 0}, {"-1", EINVAL, 0}, {"+1", EINVAL, 0},
-        {" 1", EINVAL, 0}, {"1 ", EINVAL, 0}, {"1e", EINVAL, 0}, {"e5", EINVAL, 0}, {"1.5", EINVAL, 0},
+        {" 1", EINVAL, 0}, {"1 ", EINVAL, 0}, {"1e", EINVAL, 0}, {"e5", EINVAL, 0}, {"1.5", EINVAL, 0}, {"2.5e7", 0, 25000000},
+        {"1.50e1", 0, 15}, {"1.25e1", EINVAL, 0}, {"0.0e0", 0, 0}, {"1.5e0", EINVAL, 0}, {"1.e3", EINVAL, 0}, {"1.5^3", EINVAL, 0},
+        {"1.2.3e9", EINVAL, 0}, {".5e3", EINVAL, 0}, {"1.8446744073709551616e19", ERANGE, 0},
         {"1e-3", EINVAL, 0}, {"0x10", EINVAL, 0}, {"2^", EINVAL, 0}, {"5k", EINVAL, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

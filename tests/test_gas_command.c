@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <pty.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -103,8 +104,42 @@ static void one_energy(void **state)
     assert_true(fabs(asked("-n 1e5 --gas he", "expected") / (1.5 * 300 * 1.380649e-23) - 1) < 1e-14);
     assert_int_equal(run("-n 1e5 --gas o2 --volume 1e-20"), 0);
     contains(out, " Pa in a volume of 1e-20 m^3");
+    /* Half the pressure in twice the volume: p V = 2/3 of the energy. */
+    const double pressure = asked("-n 1e5 --volume 2", "pressure");
+    assert_true(fabs(pressure / (1e5 * 2 / 3 * energy / 2) - 1) < 1e-14);
+    assert_true(asked("-n 1e5 --volume 2", "volume") == 2);
     assert_int_equal(run("-n 1e5 -q"), 0);
     assert_string_equal(out, "");
+}
+
+/* What a terminal is shown: of all repeats together. */
+static void progress_of_repeats(void **state)
+{
+    (void)state;
+    struct winsize size = {25, 200, 0, 0};
+    char seen[1 << 16];
+    size_t used = 0;
+    ssize_t n;
+    int terminal, status;
+    fflush(NULL);
+    const pid_t child = forkpty(&terminal, NULL, NULL, &size);
+    assert_true(child >= 0);
+    if (child == 0) {
+        setenv("TERM", "xterm", 1);
+        execl(command, command, "gas", "-n", "1e6", "--repeat", "60", (char *)NULL);
+        _exit(127);
+    }
+    while ((n = read(terminal, seen + used, sizeof seen - 1 - used)) > 0)
+        used += (size_t)n;
+    seen[used] = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    double most = 0;
+    for (const char *p = seen; (p = strstr(p, "] ")); p++)
+        most = fmax(most, strtod(p + 2, NULL));
+    contains(seen, "/60000000 molecules");
+    assert_true(most >= 2e6 && most <= 60e6);
+    close(terminal);
 }
 
 /* A .npy file, version 1, of the numbers 0, 1, 2, ... in rows of three, or in columns. */
@@ -267,7 +302,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(explains),
-        cmocka_unit_test(report_keys), cmocka_unit_test(one_energy), cmocka_unit_test(npy), cmocka_unit_test(npy_in_columns),
+        cmocka_unit_test(report_keys), cmocka_unit_test(progress_of_repeats), cmocka_unit_test(one_energy), cmocka_unit_test(npy), cmocka_unit_test(npy_in_columns),
         cmocka_unit_test(hdf5),        cmocka_unit_test(histogram),  cmocka_unit_test(refusals),
     };
     if (argc != 2)
