@@ -9,14 +9,14 @@
 #   bin/stdcl, share/stdcl/kernels/          the command; the kernels, to read and to override
 include(CMakePackageConfigHelpers)
 
-# stdcl_install_library(NAME FROM target... EXPORTS pattern... [LIBS lib...] [PRIVATE lib...])
-# Makes, from the objects of in-tree targets, libNAME.so and libNAME.a in which only the names that
-# match the patterns (shell globs) can be seen: the shared library by a linker script, the static one
-# by linking its objects into one and making every other name local, so that a program may have a
-# function of its own called, say, memory_find. LIBS (CMake targets; stdcl is libstdcl, stdcl_NAME an engine) are what a
-# program that uses the library links too, PRIVATE what only the library does.
+# stdcl_install_library(NAME FROM target... MAP file [LIBS lib...] [PRIVATE lib...])
+# Makes, from the objects of in-tree targets, libNAME.so and libNAME.a in which only the names that the version map
+# lists can be seen: the shared library by the map itself, the static one by linking its objects into one and making
+# every other name local, so that a program may have a function of its own called, say, memory_find. The map has a
+# node a minor release, STDCL_1.0 first; a test compares it with the headers. LIBS (CMake targets; stdcl is libstdcl,
+# stdcl_NAME an engine) are what a program that uses the library links too, PRIVATE what only the library does.
 function(stdcl_install_library name)
-  cmake_parse_arguments(L "" "" "FROM;EXPORTS;LIBS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(L "" "MAP" "FROM;LIBS;PRIVATE" ${ARGN})
   string(REGEX REPLACE "^stdcl_" "" short ${name}) # stdcl, or the engine's bare name
   set(dir ${PROJECT_BINARY_DIR}/install)
   set(objects "")
@@ -24,22 +24,25 @@ function(stdcl_install_library name)
     list(APPEND objects $<TARGET_OBJECTS:${target}>)
   endforeach()
 
-  string(JOIN "; " globals ${L_EXPORTS})
-  file(CONFIGURE OUTPUT ${dir}/${name}.map CONTENT "STDCL_${PROJECT_VERSION_MAJOR} { global: ${globals}; local: *; };\n")
+  set(map ${PROJECT_SOURCE_DIR}/${L_MAP})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${map})
+  file(READ ${map} text)
+  string(REGEX MATCHALL "\n +[a-z][a-z0-9_]*" names "${text}")
+  string(REGEX REPLACE "[ \n;]+" "\n" names "${names}")
+  file(CONFIGURE OUTPUT ${dir}/${name}.names CONTENT "${names}\n")
   add_library(${name}_shared SHARED ${objects})
   set_target_properties(${name}_shared PROPERTIES EXPORT_NAME ${short} LINKER_LANGUAGE C
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${dir}/${name}.map)
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${map})
   if(NOT name STREQUAL "stdcl") # an engine finds the layer beside it
     set_target_properties(${name}_shared PROPERTIES INSTALL_RPATH "\$ORIGIN")
   endif()
   target_link_options(${name}_shared PRIVATE
-    LINKER:--version-script=${dir}/${name}.map LINKER:--no-undefined)
+    LINKER:--version-script=${map} LINKER:--no-undefined)
 
-  list(TRANSFORM L_EXPORTS PREPEND --keep-global-symbol= OUTPUT_VARIABLE keep)
   add_custom_command(OUTPUT ${dir}/${name}.o
     COMMAND ${CMAKE_LINKER} -r -o ${dir}/${name}.o ${objects}
-    COMMAND ${CMAKE_OBJCOPY} --wildcard ${keep} ${dir}/${name}.o
-    DEPENDS ${L_FROM} ${objects} COMMAND_EXPAND_LISTS VERBATIM)
+    COMMAND ${CMAKE_OBJCOPY} --keep-global-symbols=${dir}/${name}.names ${dir}/${name}.o
+    DEPENDS ${L_FROM} ${objects} ${dir}/${name}.names COMMAND_EXPAND_LISTS VERBATIM)
   add_library(${name}_sealed STATIC ${dir}/${name}.o)
   set_target_properties(${name}_sealed PROPERTIES EXPORT_NAME ${short}_static LINKER_LANGUAGE C)
 
@@ -78,7 +81,7 @@ get_property(modules GLOBAL PROPERTY STDCL_MODULES) # such as JANSSON, which pkg
 list(TRANSFORM modules PREPEND PkgConfig:: OUTPUT_VARIABLE libs)
 get_property(rooms GLOBAL PROPERTY STDCL_ROOMS)
 stdcl_install_library(stdcl FROM ${rooms}
-  EXPORTS "cl[a-z]*" "ocl[a-z]*" "stdcl*" LIBS OpenCL::OpenCL Threads::Threads PRIVATE ${libs} m)
+  MAP core/stdcl.map LIBS OpenCL::OpenCL Threads::Threads PRIVATE ${libs} m)
 # Not "Requires.private" for these: only static linking needs their development files.
 set(flags -pthread -lm)
 foreach(module ${modules})
@@ -93,7 +96,7 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 
-# ---- The engines. Their sources mark nothing for export: the prefix does. STDCL_OBJECTS of an engine's target are
+# ---- The engines. Their sources mark nothing for export: the map does. STDCL_OBJECTS of an engine's target are
 # objects that are in its library besides its own, STDCL_KERNELS the files that it has embedded.
 foreach(engine ${STDCL_ENGINES})
   get_target_property(objects stdcl_${engine} STDCL_OBJECTS)
@@ -102,7 +105,7 @@ foreach(engine ${STDCL_ENGINES})
   endif()
   list(TRANSFORM STDCL_${engine}_ON PREPEND stdcl_ OUTPUT_VARIABLE below)
   set_target_properties(stdcl_${engine} ${objects} PROPERTIES C_VISIBILITY_PRESET default)
-  stdcl_install_library(stdcl_${engine} FROM stdcl_${engine} ${objects} EXPORTS "${engine}_*" LIBS ${below} stdcl m)
+  stdcl_install_library(stdcl_${engine} FROM stdcl_${engine} ${objects} MAP ${engine}/${engine}.map LIBS ${below} stdcl m)
   stdcl_install_pc(stdcl_${engine} "${STDCL_${engine}_ABOUT}" REQUIRES ${below} stdcl LIBS_PRIVATE -lm)
   foreach(target stdcl_${engine} ${objects})
     get_target_property(kernels ${target} STDCL_KERNELS)

@@ -28,27 +28,46 @@ offered() {
 }
 
 # The functions that headers declare under a prefix, but for those that they define themselves.
-declared() { # declared "HEADER..." PATTERN
-    for header in $1; do
+declared() { # declared PATTERN HEADER...
+    pattern=$1
+    shift
+    for header; do
         echo "#include <$header>" | "$cc" -I "$prefix/include" -E -x c - |
             awk -v file="/$header\"" '/^# / { ours = index($3, file) > 0; next } ours && !/static/' |
-            grep -oE "\b$2[a-z0-9_]*\(" | tr -d '('
+            grep -oE "\b$pattern[a-z0-9_]*\(" | tr -d '('
     done | sort -u
 }
 
-check_symbols() { # check_symbols LIBRARY "HEADER..." PATTERN
-    declared "$2" "$3" >"$work/declared"
-    [ -s "$work/declared" ] || fail "found no function $3... in $2"
-    for kind in so a; do
-        if [ $kind = so ]; then dynamic=-D; else dynamic=-g; fi
-        offered $dynamic "$lib/lib$1.$kind" >"$work/offered"
-        foreign=$(grep -vE "^$3" "$work/offered" | tr '\n' ' ')
-        [ -z "$foreign" ] || fail "lib$1.$kind offers names that are not its own: $foreign"
-        absent=$(comm -23 "$work/declared" "$work/offered" | tr '\n' ' ')
-        [ -z "$absent" ] || fail "$2 declares, and lib$1.$kind does not offer: $absent"
-        echo "lib$1.$kind offers $(wc -l <"$work/offered") names, all of $(wc -l <"$work/declared") in $2"
+# The headers of libstdcl: those that are no engine's.
+layer_headers() {
+    (cd "$prefix/include" && ls stdcl.h stdcl/*.h) | while read -r header; do
+        [ -e "$lib/pkgconfig/stdcl_$(basename "$header" .h).pc" ] || echo "$header"
     done
-    readelf -d "$lib/lib$1.so" | grep -q "SONAME.*\[lib$1\.so\.[0-9]*\]" || fail "lib$1.so has no soname"
+}
+
+# Fails unless two sorted lists of names are the same.
+same_names() { # same_names LIST WHOSE LIST WHOSE
+    more=$(comm -23 "$1" "$3" | tr '\n' ' ')
+    less=$(comm -13 "$1" "$3" | tr '\n' ' ')
+    [ -z "$more" ] || fail "$2 has names that $4 has not: $more"
+    [ -z "$less" ] || fail "$4 has names that $2 has not: $less"
+}
+
+check_symbols() { # check_symbols LIBRARY MAP PATTERN HEADER...
+    name=$1 map=$2
+    shift 2
+    declared "$@" >"$work/declared"
+    [ -s "$work/declared" ] || fail "found no function of $name"
+    sed -n 's/^ \{1,\}\([a-z][a-z0-9_]*\);$/\1/p' "$source/$map" | sort >"$work/mapped"
+    same_names "$work/declared" "the header of $name" "$work/mapped" "$map"
+    offered -D "$lib/lib$name.so" >"$work/offered"
+    same_names "$work/offered" "lib$name.so" "$work/mapped" "$map"
+    offered -g "$lib/lib$name.a" >"$work/offered"
+    same_names "$work/offered" "lib$name.a" "$work/mapped" "$map"
+    bare=$(nm -D --defined-only "$lib/lib$name.so" | awk '$2 != "A" && $3 !~ /@@STDCL_1\.[0-9]+$/ { print $3 }')
+    [ -z "$bare" ] || fail "lib$name.so offers names without a version STDCL_1.N: $bare"
+    readelf -d "$lib/lib$name.so" | grep -q "SONAME.*\[lib$name\.so\.[0-9]*\]" || fail "lib$name.so has no soname"
+    echo "lib$name offers $(wc -l <"$work/mapped") names, those of its header"
 }
 
 mkdir -p "$work" && cd "$work"
@@ -97,9 +116,10 @@ package)
     ;;
 
 symbols)
-    check_symbols stdcl "stdcl.h stdcl/profile.h stdcl/template.h stdcl/tune.h" '(cl[a-z]|ocl[a-z]|stdcl)'
+    # shellcheck disable=SC2046 # headers are words
+    check_symbols stdcl core/stdcl.map '(cl[a-z]|ocl[a-z]|stdcl)' $(layer_headers)
     for engine in $(engines); do
-        check_symbols "stdcl_$engine" "stdcl/$engine.h" "${engine}_"
+        check_symbols "stdcl_$engine" "$engine/$engine.map" "${engine}_" "stdcl/$engine.h"
     done
     ;;
 
