@@ -29,7 +29,7 @@ static bool read_size(const char *text, void *to, char *why, size_t size)
     const char *second = text[length] ? text + length + 1 : text;
     if (read_side(text, length, &s->width) && read_side(second, strlen(second), &s->height))
         return true;
-    snprintf(why, size, "'%s' is no size; give WIDTHxHEIGHT or one number, each from 1", text);
+    snprintf(why, size, "'%s' is no size; give WIDTHxHEIGHT or one number for both, at least 1", text);
     return false;
 }
 
@@ -60,7 +60,7 @@ static bool read_density(const char *text, void *to, char *why, size_t size)
     job->density = strtod(text, &end);
     if (end != text && !*end && job->density > 0 && job->density <= 1)
         return true;
-    snprintf(why, size, "'%s' is no density; give the share of live cells, above 0 and up to 1", text);
+    snprintf(why, size, "'%s' is no density; give the share of live cells, above 0 and at most 1", text);
     return false;
 }
 
@@ -82,12 +82,11 @@ static bool read_watch(const char *text, void *to, char *why, size_t size)
 static int check(const struct life_job *job, const struct cli_option *options)
 {
     if (job->compare && (job->watch || job->until_stable || job->output_names.n || job->csv || job->frames))
-        return cli_wrong("--compare measures and writes nothing; it goes with none of --watch, --until-stable, "
-                         "-o, --csv and --frames");
+        return cli_wrong("--compare only measures; leave out --watch, --until-stable, -o, --csv and --frames");
     if (job->compare && cli_given(options, "engine"))
         return cli_wrong("--compare runs all engines; leave --engine out");
     if (job->watch && (job->until_stable || job->frames || job->common.json))
-        return cli_wrong("--watch goes with none of --until-stable, --frames and --json");
+        return cli_wrong("--watch cannot be combined with --until-stable, --frames or --json");
     if (job->at.given && !job->input)
         return cli_wrong("--at says where a pattern goes: add --pattern FILE");
     if (job->zoom && job->zoom != 1 && !job->output_names.n)
@@ -114,7 +113,7 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
                    "a plane (default: the pattern's, else B3/S23)"),
         CLI_CHOICE(0, "bounds", "NAME", &job->bounds, life_bounds_names,
                    "what is beyond the edge: {} (default torus)"),
-        CLI_GROUP("Life on it"),
+        CLI_GROUP("The cells at the start"),
         CLI_PARSED_OPTIONAL(0, "soup", "DENSITY", job, read_density,
                             "random cells; without DENSITY half of them, from the C library's rand() % 2 (default "
                             "unless there is a pattern)"),
@@ -171,7 +170,7 @@ static int make_engine(struct life_job *job)
     return life_job_fill(job, job->engine_of_run);
 }
 
-/* Everything that can be wrong is looked for in this order, cheapest first, before computing begins. */
+/* Before computing begins, everything that can be wrong is checked in this order, the cheapest first. */
 static int work(struct life_job *job)
 {
     int status = life_output_plan(job);

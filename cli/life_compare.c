@@ -1,7 +1,7 @@
 /* life_compare.c - `stdcl life --compare`: all engines on the same cells.
  *
- * First every engine goes the same number of generations, and its cells must be those of the first one that
- * did; then it goes on for half a second, which is what its speed is taken from.
+ * Every engine computes the same number of generations, and its cells are compared with those of the first engine.
+ * Then it goes on for half a second, which gives its speed.
  */
 #include "life_job.h"
 

@@ -1,7 +1,7 @@
 /* life_grid.c - the grid of `stdcl life`: size, rule, bounds, and what lives on it at the start.
  *
- * The command line comes first, then the pattern's file, then what suits: a grid of 1,024 x 1,024, or one in
- * which the pattern has room on all sides.
+ * Each is taken from the command line, else from the pattern's file; else the grid has 1,024 x 1,024 cells, or so many
+ * that the pattern has room on all sides.
  */
 #include "life_job.h"
 
@@ -21,7 +21,7 @@ static int take_rule(struct life_job *job, const char *text, const char *where)
     struct life_size size;
     snprintf(copy, sizeof copy, "%s", text);
     if (strlen(text) >= sizeof copy)
-        return cli_wrong("%s: a rule of %zu characters is none", where, strlen(text));
+        return cli_wrong("%s: %zu characters are too many for a rule", where, strlen(text));
     if (life_bounds_split(copy, &bounds, &size.width, &size.height) < 0 || life_rule_parse(copy, &rule) < 0)
         return cli_wrong("%s: %s", where, clerror());
     life_rule_string(&rule, job->rule);
@@ -52,7 +52,7 @@ static int read_pattern(struct life_job *job)
     return take_rule(job, text, job->input);
 }
 
-/* Where the pattern's cell 0,0 goes: as asked; where the file says, if it speaks of a grid; the middle. */
+/* Where the pattern's cell 0,0 goes: as asked; else where the file says, if it names a grid; else to the middle. */
 static void corner_of(const struct life_job *job, long long *x, long long *y)
 {
     const struct life_pattern *p = &job->pattern;

@@ -1,7 +1,7 @@
 /* life_output.c - the files that `stdcl life` makes.
  *
- * A name tells by its suffix what is wanted. Names are sorted and tried before anything is computed;
- * every file appears as a whole or not at all (core/outfile.h).
+ * The suffix of a name says what is to be written. All names are checked before anything is computed; every
+ * file appears as a whole or not at all (core/outfile.h).
  */
 #include "life_job.h"
 
@@ -48,7 +48,7 @@ static int add_output(struct life_job *job, const char *file, enum life_output_k
     return CLI_DONE;
 }
 
-/* What pictures need: libpng when this program was built, which a cell into nothing shows, and for a film
+/* Pictures need libpng when this program is built, so a picture of one cell is written to nowhere to see. Films need
  * ffmpeg. */
 static int try_kind(const struct life_output *o)
 {

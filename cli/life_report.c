@@ -80,7 +80,7 @@ static void report_text(const struct life_job *job, const char *device, uint64_t
         fprintf(fp, "%-14sby Ctrl-C\n", "interrupted");
 }
 
-/* A pattern on the standard output has it for itself. */
+/* When a pattern goes to the standard output, nothing else may. */
 static bool stdout_is_taken(const struct life_job *job)
 {
     for (size_t i = 0; i < job->outputs; i++)

@@ -1,8 +1,8 @@
 /* life_run.c - the loop of `stdcl life`.
  *
- * The device runs in bursts. Between two of them the host looks whether Ctrl-C was pressed, draws the
- * progress, and where the plan has one adds a frame; a burst ends where the next of these is due. With a
- * table of populations, or until the state repeats, every generation is looked at.
+ * The device runs in bursts of generations. Between two bursts the host looks whether Ctrl-C was pressed, shows the
+ * progress, and adds a frame if one is due; a burst ends where the next frame is due. With a table of populations, and
+ * with --until-stable, every generation is looked at.
  */
 #include "life_job.h"
 

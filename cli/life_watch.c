@@ -2,8 +2,8 @@
  *
  * A character shows 1 x 2 cells as half blocks, or 2 x 4 as braille; zoomed out, each of these dots stands
  * for a square of 2^k x 2^k cells and is set when one of them lives. Thirty times a second the engine goes some
- * generations on and the view is drawn over, only what the terminal has room for. The terminal is put back
- * however the program ends, but for SIGKILL.
+ * generations on, and the part of the grid that the terminal has room for is drawn again. However the program ends,
+ * except by SIGKILL, the terminal gets its old settings back.
  */
 #include "life_job.h"
 
@@ -113,7 +113,7 @@ static void put_code(struct view *v, unsigned code)
     put(v, bytes, 3);
 }
 
-/* Whether the square of a dot, clipped to the cells there are, has a live one. */
+/* Whether a dot's square, as far as it lies in the grid, has a live cell. */
 static bool dot(const struct life_cells *c, int zoom, size_t x, size_t y)
 {
     const size_t side = (size_t)1 << zoom;
@@ -168,7 +168,7 @@ static void put_status(struct view *v, uint64_t population)
         put(v, line, (size_t)used < sizeof line ? (size_t)used : sizeof line - 1);
 }
 
-/* The corner that shows as much of the grid as there is, and no more than once. */
+/* Sets the size of what is shown, and on a plane moves the corner so that the view does not reach beyond the edge. */
 static void settle_corner(struct view *v, size_t *width, size_t *height)
 {
     const long long side = 1LL << v->zoom;
@@ -224,7 +224,7 @@ static void move(struct view *v, int dx, int dy)
     v->y += dy * side * (dots_down(v) / 8 + 1);
 }
 
-/* Keeps the middle in the middle. */
+/* The cell in the middle of the view stays there. */
 static void change_zoom(struct view *v, int by)
 {
     if (v->zoom + by < 0 || v->zoom + by > MOST_ZOOM)
@@ -309,7 +309,7 @@ static int go_on(struct view *v, uint64_t n)
         status = cli_failed_call(NULL);
     }
     job->seconds += seconds_now() - start;
-    /* A speed that the device does not reach would leave no time for keys. */
+    /* If the device cannot keep up, frames take long, and keys have to wait: go slower. */
     if (v->speed > 0 && seconds_now() - start > 3 * FRAME_SECONDS)
         v->speed--;
     return status;

@@ -83,9 +83,9 @@ void life_soup_rand(life *lf, unsigned seed)
     }
 }
 
-/* 64 independent bits that are 1 with probability p / 2^32. Bit by bit of p from its lowest set one up:
- * `or` with a random word halves the distance to 1, `and` that to 0. A probability of 1/2 so takes one
- * random word, and 3/8 three. Word i of place (x, y) is half of Philox block (x, y, i / 2). */
+/* 64 independent bits, each 1 with probability p / 2^32. The bits of p are taken one by one, from the lowest that
+ * is 1 up: `or` with a random word halves the probability's distance to 1, `and` its distance to 0. So a probability
+ * of 1/2 takes one random word, and 3/8 takes three. Word i of place (x, y) is half of Philox block (x, y, i / 2). */
 static uint64_t random_word(uint64_t p, size_t x, size_t y, uint64_t seed)
 {
     uint64_t out = 0;

@@ -5,7 +5,7 @@
  *
  *      h | e f g h | e         Before each generation, ghost rows become copies of the opposite rows,
  *      --+---------+--         then ghost columns, corners included, of the opposite columns.
- *      d | a b c d | a         On a dead plane the ghosts stay 0.
+ *      d | a b c d | a         On a plane the ghosts stay 0.
  *      h | e f g h | e
  *      --+---------+--         Cell (x, y), both from 0, is at grid[(y + 1) * pitch + x + 1],
  *      d | a b c d | a         where pitch = width + 2.

@@ -1,7 +1,7 @@
 /* internal.h - what the files of this room share.
  *
- * life.c is the front: it owns the options, the generation counter and everything that is the same for
- * all engines. An engine is a table of functions (struct life_backend) and a state of its own.
+ * life.c has what is the same for all engines: options, the generation counter, copying of rectangles. An engine is a
+ * table of functions (struct life_backend) and a state of its own.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_INTERNAL_H
@@ -30,20 +30,20 @@ struct life_logic {
     } step[LIFE_STEPS_MAX];
 };
 
-/* Finds a short chain for a rule: the shortest when three steps or fewer are enough, at most seven
- * otherwise. Takes about a hundredth of a second. Never fails. */
+/* Finds a short chain for a rule: the shortest one if three steps are enough, else one of at most seven.
+ * Takes about a hundredth of a second. Never fails. */
 void life_logic_find(const struct life_rule *rule, struct life_logic *logic);
 
-/* Finds a chain of few two-input operations, for devices that have no other: steps whose table does not
- * depend on the first input, and selections (a ? b : c), which count as three. Seven for Life,
- * twelve for any other that was tried. Takes some hundredths of a second. Never fails. */
+/* Finds a chain of few two-input operations, for devices that have no others. A step is an operation whose table
+ * does not depend on its first input, or a selection (a ? b : c), which counts as three. Life takes seven; no rule
+ * that was tried takes more than twelve. Takes some hundredths of a second. Never fails. */
 void life_logic_pairs(const struct life_rule *rule, struct life_logic *logic);
 
-/* A rule as a function of the inputs: bit i of *value is the next state of the cell for the inputs whose bits
- * are those of i; bit i of *care is 1 where they are possible at all. */
+/* A rule as a function of the inputs. The bits of i, 0 to 31, are values of the inputs: bit i of *value is the
+ * cell's next state for them, and bit i of *care is 1 if the inputs can have these values at all. */
 void life_logic_target(const struct life_rule *rule, uint32_t *value, uint32_t *care);
 
-/* The answer of such a chain for inputs b, k, p, q, cell in bits 0 .. 4, for tests. */
+/* The result of a chain for the inputs b, k, p, q, cell in bits 0 .. 4; for tests. */
 int life_logic_next(const struct life_logic *logic, unsigned inputs);
 
 /* Writes the chain as the macro that rows.cl and tile.cl want, a LOGIC(out, a, b, c, table) for each step:
@@ -53,9 +53,8 @@ void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT])
 
 /* ---- Engines. -------------------------------------------------------------------------------- */
 
-/* Cells travel between the front and an engine through rows in host memory, packed as in struct
- * life_cells. `row` gives the host's row y; it is current after `download`, and what is written there
- * reaches the engine with `upload`. */
+/* Cells get into an engine and out of it through rows in host memory, packed as in struct life_cells.
+ * `row` gives row y. `download` brings the engine's cells into these rows, `upload` takes them from there. */
 struct life_backend {
     int (*create)(life *lf, const struct life_options *options);
     void (*free)(life *lf);
@@ -63,7 +62,7 @@ struct life_backend {
     int (*upload)(life *lf);
     int (*download)(life *lf);
     int (*step)(life *lf, uint64_t generations);
-    /* n times: a step (unless n is 0: then one look without a step), population and hash. */
+    /* n times a step, and then population and hash; n = 0: population and hash once, without a step. */
     int (*trace)(life *lf, size_t n, struct life_sample *sample);
     unsigned (*devices)(const life *lf);                  /* NULL: none */
     const char *(*shape)(const life *lf, unsigned dev);   /* NULL: "" */

@@ -1,8 +1,8 @@
-/* life.c - the front: what is the same for all engines.
+/* life.c - what is the same for all engines.
  *
- * The front keeps the generation counter and copies rectangles between the caller and the host's rows,
- * which it brings up to date before reading and sends to the device before stepping, each only when
- * needed. The engines are packed.c, padded.c (local, global) and life_ref.c.
+ * It keeps the generation counter, and copies rectangles between the caller and the host's rows. It fetches these rows
+ * from the device before they are read, and sends them there before a step, if they are not the same already.
+ * The engines are packed.c, padded.c (local, global) and life_ref.c.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -46,8 +46,8 @@ static int check_options(const struct life_options *o)
 {
     if (o->width < 1 || o->height < 1)
         return clerror_set(EINVAL,
-                           "life: a grid of %zu x %zu cells has none; give a width and a height "
-                           "from 1 up",
+                           "life: a grid of %zu x %zu cells is empty; width and height must be at "
+                           "least 1",
                            o->width, o->height);
     if (o->width > SIDE_MAX || o->height > SIDE_MAX)
         return clerror_set(EINVAL, "life: %zu x %zu cells: a side has at most %d cells", o->width, o->height,
@@ -249,8 +249,8 @@ int life_population(life *lf, uint64_t *population)
 
 enum { LONGEST_PERIOD = 64 };
 
-/* Whether the state repeats after `period` more generations, cell by cell. Goes back to the generation
- * it came from, which the state equals if it repeats. */
+/* Advances by `period` generations and compares the state before and after, cell by cell. If they are equal, the
+ * generation counter goes back to where it was, since the state is that of then. */
 static int verify_period(life *lf, uint64_t period, bool *repeats)
 {
     struct life_cells before, after;
@@ -280,7 +280,7 @@ static int verify_period(life *lf, uint64_t period, bool *repeats)
     return status;
 }
 
-/* How far back the state of the newest sample is found among the `known` latest; 0: not. `ring` holds
+/* How many generations ago the state was that of the newest sample; 0: not among the `known` latest. `ring` holds
  * generation g at g % (LONGEST_PERIOD + 1). */
 static uint64_t find_period(const struct life_sample *ring, uint64_t newest, uint64_t known)
 {
@@ -318,7 +318,7 @@ int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *gene
             bool repeats;
             if (verify_period(lf, p, &repeats) < 0)
                 return -1;
-            /* The engine is n - 1 - i generations on. Go to the sample's state, by whole periods. */
+            /* The engine is n - 1 - i generations further than the sample. On to where its state comes again. */
             if (life_step(lf, (p - (n - 1 - i) % p) % p) < 0)
                 return -1;
             lf->generation = batch[i].generation;

@@ -1,9 +1,9 @@
 /* life_ref.c - Life in plain C: the definition that every kernel is tested against, and the engine
  * "reference".
  *
- * One byte a cell, counted neighbour by neighbour, nothing clever. On a torus an edge cell's neighbour
- * is on the opposite edge, also when the grid is so narrow that this is the cell itself; on a plane
- * everything outside is dead.
+ * One byte a cell; neighbours are counted one by one, nothing clever. On a torus, a neighbour beyond the edge
+ * is the cell on the opposite edge, which in a very narrow grid is the cell itself. On a plane everything outside is
+ * dead.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -20,7 +20,7 @@ void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t
             unsigned count = 0;
             for (int dy = -1; dy <= 1; dy++)
                 for (int dx = -1; dx <= 1; dx++) {
-                    /* The sum wraps below 0 to a huge number, which is then outside, too. */
+                    /* Unsigned: what would be below 0 is a huge number, which lies outside, too. */
                     size_t nx = x + (size_t)dx, ny = y + (size_t)dy;
                     if (dx == 0 && dy == 0)
                         continue;

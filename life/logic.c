@@ -2,9 +2,9 @@
  *
  * Bit-sliced Life adds the nine cells of a block in 6 such operations (see internal.h); what is left
  * is a function of five bits, the rule. NVIDIA's lop3 and AVX-512's vpternlog compute any function of
- * three bits in one instruction, so we look for a chain of those (pairs.c does it without): first all chains of one, two and
- * three steps, then a split at one variable. Life itself takes three, so a generation costs
- * 2 (row sums) + 4 + 3 = 9 operations for a whole word of cells.
+ * three bits in one instruction, so we look for a chain of those; pairs.c looks for one without them. First all
+ * chains of one, two and three steps are tried, then the function is split at one of its bits. Life itself takes
+ * three, so a generation costs 2 (row sums) + 4 + 3 = 9 operations for a whole word of cells.
  *
  * Functions are truth tables: bit i is the value for b = i & 1, k = i >> 1 & 1, p = i >> 2 & 1,
  * q = i >> 3 & 1, cell = i >> 4 & 1.

@@ -20,15 +20,15 @@ extern const unsigned long stdcl_kernel_life_rows_cl_size, stdcl_kernel_life_til
 
 /* ---- Strips. --------------------------------------------------------------------------------- */
 
-/* Devices of one kind get equal shares; others by their units and clock, GPUs counting for more. */
+/* A device's share of the rows: by its compute units and their clock, and a GPU's unit counts as four of a CPU. */
 static double weight_of(const struct cldev_info *info)
 {
     const double kind = info->dev_type & CL_DEVICE_TYPE_CPU ? 16 : 64;
     return kind * info->dev_max_core * (info->dev_max_freq ? info->dev_max_freq : 1000);
 }
 
-/* Cuts the rows; every strip has at least as many as a launch has generations, so that an edge comes from one
- * neighbour only. Uses fewer devices when there are not enough rows. */
+/* Cuts the grid into strips. Each has at least as many rows as a launch has generations, so that an edge comes from
+ * one neighbour only. When there are too few rows for that, fewer devices are used. */
 static void cut(const life *lf, struct packed *p, const struct cldev_info *info)
 {
     const size_t least_rows = (size_t)p->generations;
@@ -51,8 +51,8 @@ static void cut(const life *lf, struct packed *p, const struct cldev_info *info)
     p->n = n;
 }
 
-/* A deep halo is exchanged seldom, but its rows are computed twice: it has rows for up to `exchange` launches,
- * as long as that is a hundredth of a strip, and for one at least. */
+/* The more rows a halo has, the more seldom they are exchanged; but they are computed twice. It has rows for up to
+ * `exchange` launches, as long as they are at most a hundredth of a strip, and for at least one. */
 static void set_halo(const life *lf, struct packed *p)
 {
     enum { SHARE = 100 };

@@ -1,11 +1,11 @@
 /* packed.h - what the files of the engine "packed" share.
  *
- * The grid is cut into strips of whole rows, one a device. A strip is two buffers, the present and the
- * next; a pass reads one, goes some generations on, and writes the other. On one device the kernel
- * itself finds the rows beyond a torus's edge. Of several, each also has `halo` rows of its neighbours, computes
- * them as if they were its own, and so has a generation's row less of them right after each; when they are
- * used up, they are exchanged: a copy of a strip's last rows ("down") goes to the strip below, one of its first
- * rows ("up") to the strip above, both by way of the host, and once in several launches.
+ * The grid is cut into strips of whole rows, one a device. A strip has two buffers, the present and the
+ * next; a pass reads one, goes some generations on, and writes the other. With one device the kernel
+ * itself finds the rows beyond a torus's edge. With several, each strip also has `halo` rows of its neighbours and
+ * computes them as if they were its own. After each generation one row less of them is right. When they are used up,
+ * which takes several launches, they are exchanged by way of the host: a copy of a strip's last rows ("down") goes to
+ * the strip below, and one of its first rows ("up") to the strip above.
  *
  *      strip b          halo | rows ... last rows | halo
  *                               down --> |     ^ <-- up
@@ -30,10 +30,10 @@ struct tiling {
 };
 
 struct strip {
-    size_t first, rows; /* of the grid: its own */
-    size_t above, below; /* rows of its neighbours in its buffers, before and after its own */
-    uint64_t *grid[2];  /* [0] has the host's rows, [1] is scratch memory of the device */
-    int now;            /* which of them is the present */
+    size_t first, rows;  /* of the grid, without the neighbours' */
+    size_t above, below; /* its neighbours' rows in its buffers, before and after its own */
+    uint64_t *grid[2];   /* [0] has the host's rows, [1] is scratch memory of the device */
+    int now;             /* which of them is the present */
     uint64_t *sums;     /* SLOTS times (population, hash) of each group of the counting kernel */
     size_t groups;
     cl_int *turns;      /* rows.cl: what its work-items share, 0 between launches */
@@ -50,8 +50,8 @@ struct packed {
     struct strip *strip;
     int generations;      /* of a pass over the grid, at most */
     int passes;           /* of a launch, at most; more than 1 with rows.cl on one device only */
-    size_t halo;          /* rows between two strips that both have */
-    size_t good;          /* of them right at present: so many generations can follow without an exchange */
+    size_t halo;          /* rows that a strip has of each neighbour */
+    size_t good;          /* so many of them are right: generations that can follow without an exchange */
     uint64_t *(*edge)[2]; /* edge[2 * boundary + parity][0 = down, 1 = up]; NULL with one strip */
     cl_event (*sent)[2];  /* sent[boundary][down or up], on their way to the host */
     int parity;           /* of the edges that the next exchange takes */
@@ -69,7 +69,7 @@ static inline bool packed_has_boundary(const life *lf, const struct packed *p, s
     return p->n > 1 && (lf->bounds == LIFE_TORUS || b + 1 < p->n);
 }
 
-/* Starts going some generations on, and does not wait for all of it. */
+/* Starts so many generations, and does not wait for all of them. */
 int packed_advance(life *lf, uint64_t generations);
 
 /* Starts the kernel once, on a strip of one dead row, and waits: drivers compile at the first launch, which would
@@ -79,7 +79,7 @@ int packed_warm(life *lf);
 /* Waits for everything on all devices. */
 int packed_wait(life *lf);
 
-/* An event of the layer's as a status. */
+/* 0, or -1 for the event that stands for a failure. */
 static inline int packed_status(cl_event event)
 {
     return event == (cl_event)-1 ? -1 : 0;

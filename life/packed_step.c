@@ -1,12 +1,12 @@
 /* packed_step.c - the engine "packed" at work: launches, and rows on their way between devices.
  *
- * Launches of several devices know nothing of each other until the rows that they share are used up. There
- * are two sets of edges by turns, so that none is written while a device may still read it.
+ * Devices work independently of each other until the rows that they have of their neighbours are used up. There are
+ * two sets of edges, used by turns, so that none is written while a device may still read it.
  * SPDX-License-Identifier: MIT
  */
 #include "life/packed.h"
 
-enum { BACKLOG = 256 }; /* launches in flight, at most */
+enum { BACKLOG = 256 }; /* launches that are started before the first of them is waited for */
 
 int packed_wait(life *lf)
 {
@@ -84,7 +84,7 @@ static int start(life *lf, size_t i, int generations, size_t columns, size_t ban
                                         : start_rows)(lf, i, generations, columns, bands, rows, flags));
 }
 
-/* Takes strip i some generations on. For profiles: a pass reads a strip once and writes it once. */
+/* Starts one launch on strip i. Profiles are told that a pass reads a strip once and writes it once. */
 static int launch(life *lf, size_t i, int generations)
 {
     struct packed *p = lf->state;
@@ -126,7 +126,7 @@ static int copy(life *lf, size_t i, size_t row, uint64_t *edge, bool to_edge)
                                            (cl_ulong)0, words, grid, place));
 }
 
-/* Starts copying the rows at both ends of every strip into the edges, and these to the host. */
+/* Starts copies of the rows at both ends of every strip into the edges, and of the edges to the host. */
 static int send_edges(life *lf)
 {
     struct packed *p = lf->state;
@@ -144,7 +144,7 @@ static int send_edges(life *lf)
     return 0;
 }
 
-/* Waits for the edges on their way and starts handing them to the strips that they are for. */
+/* Waits for the edges to arrive on the host, and starts copies into the strips that they are for. */
 static int receive_edges(life *lf)
 {
     struct packed *p = lf->state;
@@ -165,7 +165,7 @@ static int receive_edges(life *lf)
 
 /* ---- Generations. ---------------------------------------------------------------------------- */
 
-/* One launch on every device, after an exchange if the shared rows do not last for it. */
+/* One launch on every device; before it an exchange, if too few of the neighbours' rows are right for it. */
 static int launch_all(life *lf, int generations)
 {
     struct packed *p = lf->state;

@@ -1,14 +1,15 @@
 /* pairs.c - turns a rule into a short chain of two-input logic operations.
  *
- * For devices without an instruction for any function of three bits (see logic.c): AVX2, NEON, GPUs other than
- * NVIDIA's. A few sums of the inputs help many rules; all sets of up to four of these helpers are tried.
- * With them given, the rest is a tree that is taken apart from its root: where one side of a variable leaves no
- * choice, the root is an `and` or `or` with that variable, and only its other side remains to be found; else it is
- * an exclusive or, or a selection by it. Life takes seven operations (as a chain of tables it took fourteen),
+ * This is for devices without an instruction for any function of three bits (see logic.c): AVX2, NEON, GPUs other
+ * than NVIDIA's. A few functions of two inputs help many rules; all sets of up to four of these helpers are tried.
+ * With the helpers given, the rest is a tree, which is built from its root. If the function is constant wherever a
+ * variable is 0, or wherever it is 1, the root is an `and` or `or` with that variable, and only the function's other
+ * half remains to be found. Else the root is an exclusive or with a variable, or a selection by it. Life takes seven
+ * operations (as a chain of tables it took fourteen),
  *
  *      x = k ^ p    o = k | p    e = b ^ x    w = o ^ q    ~e & w & (b | cell)
  *
- * and other rules up to twelve.
+ * and other rules take up to twelve.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"

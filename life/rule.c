@@ -1,7 +1,7 @@
 /* rule.c - reading and writing rules of the B/S family, and the shapes of bounded grids.
  *
- * Rules come from files and command lines, so everything that is close to a rule but not one gets a
- * sentence that says why it is refused. Names follow the community's rule lists (LifeWiki).
+ * Rules come from files and command lines, so whatever is almost a rule is refused with a sentence that says why.
+ * Names are those of the community's rule lists (LifeWiki).
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"

@@ -1,8 +1,8 @@
 /* shape.c - chooses how the packed kernels are launched on a device.
  *
- * In this order, later wins: numbers that work anywhere; the tuning store's row for the device and the
- * size of the grid; the caller's words; and then what the device cannot do is taken back, so that a row
- * measured on one machine is safe on the next.
+ * Each of these can change the numbers before it: numbers that work anywhere; the tuning store's row for the device
+ * and the size of the grid; the caller's words. Instructions that the device does not have are then switched off, so
+ * that a row measured on one machine works on the next.
  * SPDX-License-Identifier: MIT
  */
 #include "life/shape.h"
@@ -90,7 +90,7 @@ size_t life_rows_local(const struct life_shape *s, int stride, int generations)
     return (rows * (size_t)stride + 2 * (size_t)s->lanes) * sizeof(uint64_t);
 }
 
-/* Fewer generations, then a narrower tile, until the device's local memory holds it. */
+/* Takes fewer generations, and then a narrower tile, until both fit the device's local memory. */
 static int fit_rows(struct life_shape *s, const life *lf, const struct cldev_info *info)
 {
     for (;;) {

@@ -1,7 +1,7 @@
-/* tune.c - what a search for better shapes needs: knobs, a problem with its right answer, a stop watch.
+/* tune.c - what a search for better shapes needs: knobs, a problem, a check and a measurement.
  *
- * The problem is a soup on a square torus on the one device that is tuned; its size is cells. Right is what
- * plain C says of windows of it (verify.c); a shape is measured by generations.
+ * The problem is a soup on a square torus, on the one device that is tuned; its size is the number of cells. The check
+ * compares windows of it with plain C (verify.c), and a measurement is a hundred generations or more.
  * SPDX-License-Identifier: MIT
  */
 #include "life/shape.h"
@@ -87,7 +87,7 @@ static int use(struct problem *p, const char *shape)
 
 /* ---- What the search calls. ------------------------------------------------------------------ */
 
-/* A number that would be taken back on this device is not another shape. */
+/* Refuses a shape with a number that this device changes back: it would be measured as another shape already is. */
 static int allowed(void *problem, const char *shape)
 {
     const struct problem *p = problem;

@@ -7,9 +7,10 @@
  *   life_get(lf, 0, 0, &cells);          copies a rectangle back
  *   life_free(lf);
  *
- * Cell (x, y) is column x (0 = left) of row y (0 = top). All engines agree bit for bit.
- * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise.
- * One engine is used by one thread at a time; different engines are independent of each other.
+ * Cell (x, y) is column x (0 = left) of row y (0 = top). All engines compute the same cells.
+ * int functions return 0, or -1 with clerrno set and a sentence in clerror(). Functions that return a
+ * pointer fail with NULL in the same way. Only one thread at a time may use an engine; different engines
+ * are independent of each other.
  * A struct of options may grow in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs
  * stay as they are. Their sizes and offsets: tests/install/layout.txt.
  * SPDX-License-Identifier: MIT
@@ -27,8 +28,8 @@ extern "C" {
 
 /* ---- Rules. ---------------------------------------------------------------------------------- */
 
-/* A life-like rule on the eight neighbours. Bit n of `birth`: a dead cell with n live neighbours
- * becomes alive; bit n of `survival`: a live one stays so. Only bits 0 to 8 are used. */
+/* A rule that counts live neighbours, out of eight. Bit n of `birth` is 1 if a dead cell with n live
+ * neighbours becomes alive, bit n of `survival` if a live cell with n stays alive; n is 0 to 8. */
 struct life_rule {
     unsigned birth, survival;
 };
@@ -36,13 +37,13 @@ struct life_rule {
 /* What lies beyond the edge of the grid. */
 enum life_bounds {
     LIFE_TORUS, /* the opposite edge */
-    LIFE_PLANE  /* cells that are dead, and stay so even if the rule has B0 */
+    LIFE_PLANE  /* cells that are always dead, even if the rule has B0 */
 };
 
 /* Reads B3/S23, B3S23, 23/3 (survival first, as older programs write it) or a name such as "life",
- * "highlife", "seeds", in any case of letters, ignoring blanks. EINVAL: the sentence says what is
- * wrong, and why rules that are not of this family (hexagonal, non-totalistic, more states) are not
- * taken. B0 rules are fine: on a bounded grid they need no special treatment. */
+ * "highlife", "seeds". Blanks do not count, nor whether letters are large or small. EINVAL: the sentence
+ * says what is wrong, or why a rule of another family (hexagonal, non-totalistic, more states) is
+ * refused. Rules with B0 are accepted; on a bounded grid they need no special care. */
 int life_rule_parse(const char *text, struct life_rule *rule);
 
 /* Writes the rule as "B3/S23" into text[24], which it returns. */
@@ -52,8 +53,8 @@ char *life_rule_string(const struct life_rule *rule, char *text);
 const char *life_rule_name(size_t i, struct life_rule *rule);
 
 /* Splits "B3/S23:T100,50" in place: cuts the text at the colon and gives bounds and size. Without a
- * colon *width is 0. ":T100" is a square; T is a torus, P a dead plane. EINVAL for shapes that are not
- * a bounded torus or plane (Klein bottle, sphere, shifted or infinite sides): the sentence says so. */
+ * colon *width is 0. T is a torus, P a plane, and ":T100" has sides of equal length. EINVAL: the shape is
+ * not a bounded torus or plane (Klein bottle, sphere, shifted or infinite sides); the sentence says so. */
 int life_bounds_split(char *text, enum life_bounds *bounds, size_t *width, size_t *height);
 
 /* ---- Cells in host memory. ------------------------------------------------------------------- */
@@ -65,12 +66,12 @@ struct life_cells {
     uint64_t *word;
 };
 
-/* Makes a rectangle of dead cells, stride as small as possible; the caller frees it with
- * life_cells_free. ENOMEM says how much is needed. */
+/* Makes a rectangle of dead cells with the smallest stride possible; the caller frees it with
+ * life_cells_free. ENOMEM: the sentence says how much memory is needed. */
 int life_cells_alloc(struct life_cells *cells, size_t width, size_t height);
 void life_cells_free(struct life_cells *cells);
 
-/* One cell, 0 or 1. No check of x and y. */
+/* One cell, 0 or 1; x and y must lie in the rectangle, which is not checked. */
 static inline int life_cells_at(const struct life_cells *c, size_t x, size_t y)
 {
     return (int)(c->word[y * c->stride + x / 64] >> (x % 64) & 1);
@@ -102,11 +103,11 @@ struct life_options {
     uintptr_t reserved[8];   /* must be 0 */
 };
 
-/* Makes an engine whose cells are all dead, at generation 0. Builds the kernels, so takes a second
- * at first. Memory on the devices: packed 2 bits a cell (rows are padded to 64 cells), local and
- * global 8 bytes a cell; host: packed 1 bit a cell, the others more.
- * EINVAL: a bad size or rule (named); ENODEV: no device; ENOMEM: says how much is needed; ENOEXEC: a
- * kernel does not build (with the log). The caller frees it with life_free. */
+/* Makes an engine whose cells are all dead, at generation 0. Builds kernels, which takes about a second
+ * the first time. Memory on the devices: packed 2 bits a cell (rows are padded to 64 cells), local and
+ * global 8 bytes a cell. Memory on the host: packed 1 bit a cell, the others more. The caller frees the
+ * engine with life_free. EINVAL: a wrong size, rule or shape (the sentence names it); ENODEV: no device;
+ * ENOMEM: the sentence says how much is needed; ENOEXEC: a kernel does not build (with the log). */
 life *life_create(const struct life_options *options);
 
 /* Frees the engine and what it holds on the devices, after work in flight is done. NULL is fine. */
@@ -118,42 +119,42 @@ int life_step(life *lf, uint64_t generations);
 /* Kills all cells and goes back to generation 0. */
 int life_clear(life *lf);
 
-/* Copies a rectangle in, its top left corner at (x, y); cells outside it stay as they are. On a torus
- * it may lie across the edge, x and y may be any number; on a plane it must fit. EINVAL: it is larger
- * than the grid, or reaches beyond the plane's edge. */
+/* Copies a rectangle into the grid, its top left corner at (x, y); cells outside it stay as they are. On a
+ * torus x and y may be any numbers, and the rectangle may lie across the edge; on a plane it must lie
+ * inside. EINVAL: it is larger than the grid, or reaches beyond the plane's edge. */
 int life_put(life *lf, long long x, long long y, const struct life_cells *cells);
 
-/* Copies a rectangle out into cells->word (width, height and stride given), its top left corner at
- * (x, y); x and y as in life_put. */
+/* Copies a rectangle of the grid into cells->word; the caller has set width, height and stride. x and y as
+ * in life_put. */
 int life_get(life *lf, long long x, long long y, struct life_cells *cells);
 
 /* Fills the grid with a random soup and goes back to generation 0. density 0: row by row, left to
- * right, with the C library's rand() % 2 after srand(seed), as published programs do; 0 < density <=
- * 1: each cell is alive with that probability, from Philox4x32-10 keyed by seed and place, the same on
- * every machine. EINVAL: density out of range; a seed beyond `unsigned int` with density 0. */
+ * right, with the C library's rand() % 2 after srand(seed), as published programs do. 0 < density <= 1:
+ * each cell is alive with that probability, by Philox4x32-10 of seed and place, the same on every
+ * machine. EINVAL: density is out of range, or it is 0 and the seed is larger than an unsigned int. */
 int life_soup(life *lf, double density, uint64_t seed);
 
 /* Counts the live cells, on the device. */
 int life_population(life *lf, uint64_t *population);
 
-/* What life_trace notes of a generation. The hash is of the cells and their places; equal states
- * have equal hashes, and different ones the same with a probability of 2^-64. It differs between
- * engines. */
+/* What life_trace notes of a generation. The hash depends on the cells and their places: equal states
+ * have equal hashes, and two different states have the same hash with a probability of 2^-64. Hashes of
+ * different engines cannot be compared. */
 struct life_sample {
     uint64_t generation, population, hash;
 };
 
-/* Advances by n generations one by one and notes each after its step in sample[0 .. n). */
+/* Advances by n generations, one by one, and notes each of them: sample[0] .. sample[n - 1]. */
 int life_trace(life *lf, size_t n, struct life_sample *sample);
 
 /* Notes the current generation without stepping. */
 int life_look(life *lf, struct life_sample *sample);
 
-/* Advances until the state has repeated within the last 64 generations, at most by `limit`. The answer
- * is checked cell by cell, not only by hash. On success *period is the smallest p in 1 .. 64 with
- * state(g + p) = state(g), and *generation the first such g that was seen; *period is 0 when the limit
- * came first. Either way the engine stands where it stopped (see life_generation). `watch` (may be
- * NULL) is called for each generation in turn, and stops the run when it returns non-zero. */
+/* Advances until the state is one of those of the last 64 generations, but at most by `limit`
+ * generations. *period is then the smallest p in 1 .. 64 with state(g + p) = state(g), compared cell by
+ * cell, and *generation is the first such g; when the limit came first, *period is 0. The engine stays at
+ * the generation where it stopped (see life_generation). `watch` (may be NULL) is called for each
+ * generation in turn, and stops the run when it returns non-zero. */
 int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *generation,
                       int (*watch)(void *arg, const struct life_sample *sample), void *arg);
 
@@ -165,18 +166,19 @@ size_t life_height(const life *lf);
 struct life_rule life_rule_of(const life *lf);
 enum life_bounds life_bounds_of(const life *lf);
 
-/* The engine called "packed", "local", "global", "reference", and back; -1, EINVAL with the list. */
+/* The engine of a name: "packed", "local", "global", "reference"; -1 with EINVAL and the list for others.
+ * And the name of an engine. */
 int life_engine_by_name(const char *name);
 const char *life_engine_name(enum life_engine engine);
 
-/* Kernels started so far, on all devices; the most memory that any one device holds for the engine, in
- * bytes, without the local memory of running kernels. */
+/* The number of kernels started so far, on all devices; and the bytes that the engine holds on the device
+ * where it holds most, without the local memory of running kernels. */
 uint64_t life_launches(const life *lf);
 size_t life_device_bytes(const life *lf);
 
-/* The number of devices in use; of one of them its launch shape as words "KEY=NUMBER ..." and a sentence
- * that says which row of the tuning store that is and why (both owned by the engine; "" if there is
- * none). */
+/* The number of devices in use. For device `dev` of them: how kernels are launched, as words
+ * "KEY=NUMBER ...", and a sentence that says which row of the tuning store this is, and why. Both texts
+ * belong to the engine; they are "" where there is no such device. */
 unsigned life_devices(const life *lf);
 const char *life_shape(const life *lf, unsigned dev);
 const char *life_explain(const life *lf, unsigned dev);
