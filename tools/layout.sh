@@ -2,8 +2,8 @@
 # layout.sh - sizes and offsets of all structs in the public headers, as the compiler lays them out.
 #   usage: layout.sh INCLUDE_FOLDER CC        `make layout` writes tests/install/layout.txt with it
 #
-# A line has five columns with tabs between them: struct, field, offset, size, type. The line of a struct itself comes first, with
-# the field "-"; members of a union inside have names such as as.integer.
+# A line has five columns with tabs between them: struct, field, offset, size, type. Structs are sorted by name, their fields
+# are in order; before them, with the field "-", comes the line of the struct itself; members of a union inside have names such as as.integer.
 #
 # The headers are read by awk, which knows the C that they use: no bit-fields, no structs inside structs.
 set -eu
@@ -122,4 +122,4 @@ AWK
 
 "$cc" -I "$include" -E -x c "$box/all.h" | awk -v include="$include" -f "$box/layout.awk" >"$box/layout.c"
 "$cc" -I "$include" -I "$box" -o "$box/layout" "$box/layout.c"
-"$box/layout"
+"$box/layout" | LC_ALL=C sort -s -t "$(printf '\t')" -k 1,1
