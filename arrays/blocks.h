@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "core/args.h"
+#include "core/embedded.h"
 #include "stdcl/arrays.h"
 
 enum {
@@ -69,30 +70,16 @@ struct kernels {
     struct kernels_on *on; /* ndev of them */
 };
 
-/* A file that is embedded in the library. EMBEDDED_FILE(gas_fused_cl) declares it, KERNEL_TEXT("gas/fused.cl",
- * gas_fused_cl) is its value. */
-struct kernel_text {
-    const char *name;
-    const unsigned char *text;
-    const unsigned long *size;
-};
-#define EMBEDDED_FILE(symbol)                                                                                \
-    extern const unsigned char stdcl_kernel_##symbol[];                                                      \
-    extern const unsigned long stdcl_kernel_##symbol##_size;
-#define KERNEL_TEXT(file, symbol)                                                                            \
-    {                                                                                                        \
-        file, stdcl_kernel_##symbol, &stdcl_kernel_##symbol##_size                                           \
-    }
-EMBEDDED_FILE(arrays_order_h)
-#define ORDER_TEXT KERNEL_TEXT("arrays/order.h", arrays_order_h) /* in front of all that add up blocks */
+/* In front of all kernels that add up blocks. */
+EMBEDDED(order_text, "arrays/order.h", arrays_order_h);
 
 /* Chooses shapes of `row` for n elements on all devices; builds nothing yet. */
 int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n, const char *words);
 
-/* Builds kernel `name` from files, one behind the other, of which the last one has it; `options` besides those
- * of the shape; values are those of a template, which is one file alone. */
-int arrays_kernels_open(struct kernels *k, const char *name, size_t nfiles, const struct kernel_text *file,
-                        const char *options, const clvalue_t *values);
+/* Builds kernel `name` from `file`, behind the files that it is built on, with `options` besides those of the shape.
+ * `values`, else NULL: the file is a template, which has nothing in front. */
+int arrays_kernels_open(struct kernels *k, const char *name, const char *options, const struct embedded *file,
+                        size_t nfront, const struct embedded *const front[], const clvalue_t *values);
 void arrays_kernels_close(struct kernels *k);
 
 /* ---- order.c ---------------------------------------------------------------------------------- */

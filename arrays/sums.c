@@ -6,8 +6,8 @@
  */
 #include "arrays/internal.h"
 
-EMBEDDED_FILE(arrays_sum_cl)
-EMBEDDED_FILE(arrays_tree_clt)
+EMBEDDED(sum_file, "arrays/sum.cl", arrays_sum_cl);
+EMBEDDED(tree_file, "arrays/tree.clt", arrays_tree_clt);
 
 static const char *const type_names[] = {"float", "double", "int", "long"};
 static const char *const wide_names[] = {"float", "double", "int", "long"};
@@ -70,8 +70,7 @@ static int open_tree(arrays *a, enum sums_op op)
                                 clvalue("element", type_names[a->type]),
                                 clvalue("wide", wide_names[kind.wide]),
                                 CLVALUE_END};
-    const struct kernel_text file = KERNEL_TEXT("arrays/tree.clt", arrays_tree_clt);
-    return arrays_kernels_open(k, "tree", 1, &file, "", values);
+    return arrays_kernels_open(k, "tree", "", &tree_file, 0, NULL, values);
 }
 
 static int open_op(arrays *a, enum sums_op op)
@@ -97,9 +96,9 @@ static int open_op(arrays *a, enum sums_op op)
              : op == OP_GREATEST ? " -D KEEP_GREATEST"
                                  : "");
     int status = uses_tree(a, op) ? open_tree(a, op) : arrays_kernels_shape(k, a->ctx, row, 0, a->shape);
-    const struct kernel_text files[] = {ORDER_TEXT, KERNEL_TEXT("arrays/sum.cl", arrays_sum_cl)};
+    const struct embedded *const front = &order_text;
     if (status == 0 && !uses_tree(a, op))
-        status = arrays_kernels_open(k, "reduce", 2, files, options, NULL);
+        status = arrays_kernels_open(k, "reduce", options, &sum_file, 1, &front, NULL);
     if (status != 0)
         arrays_kernels_close(k);
     return status;

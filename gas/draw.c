@@ -7,7 +7,7 @@
 
 #include "gas/maxwell.h"
 
-EMBEDDED_FILE(gas_draw_cl)
+EMBEDDED(draw_file, "gas/draw.cl", gas_draw_cl);
 
 /* ---- Drawing on the host. --------------------------------------------------------------------- */
 
@@ -93,14 +93,14 @@ static int visit(gas *g, const struct kernels *k, bool whole, cl_uint nrest, con
 
 static int open_kernels(gas *g, struct kernels *k, const char *name)
 {
-    const struct kernel_text files[] = {ORDER_TEXT, MAXWELL_TEXT, KERNEL_TEXT("gas/draw.cl", gas_draw_cl)};
+    const struct embedded *const front[] = {&order_text, &maxwell_text};
     char options[128];
     if (k->on)
         return 0;
     snprintf(options, sizeof options, "-D MW_WIDTH=WIDTH -D REAL=%s -D STORED=%d -D WIDE=float",
              g->type == ARRAYS_FLOAT ? "float" : "double", g->storage == GAS_STORED);
     if (arrays_kernels_shape(k, g->ctx, "gas.draw", 0, NULL) == 0 &&
-        arrays_kernels_open(k, name, 3, files, options, NULL) == 0)
+        arrays_kernels_open(k, name, options, &draw_file, 2, front, NULL) == 0)
         return 0;
     arrays_kernels_close(k);
     return -1;

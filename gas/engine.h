@@ -12,8 +12,7 @@
 #include "arrays/blocks.h"
 #include "stdcl/gas.h"
 
-EMBEDDED_FILE(gas_maxwell_h)
-#define MAXWELL_TEXT KERNEL_TEXT("gas/maxwell.h", gas_maxwell_h)
+EMBEDDED(maxwell_text, "gas/maxwell.h", gas_maxwell_h);
 
 struct gas {
     CLCONTEXT *ctx;

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-EMBEDDED_FILE(gas_fused_cl)
+EMBEDDED(fused_file, "gas/fused.cl", gas_fused_cl);
 
 /* ---- Checking what the caller gives. ---------------------------------------------------------- */
 
@@ -68,15 +68,15 @@ static int measure_fused(gas *g, struct arrays_total *total, uint64_t n)
 static int make_fused(gas *g, const char *words)
 {
     struct arrays_total total;
-    const struct kernel_text files[] = {ORDER_TEXT, MAXWELL_TEXT, KERNEL_TEXT("gas/fused.cl", gas_fused_cl)};
+    const struct embedded *const front[] = {&order_text, &maxwell_text};
     const bool doubles = arrays_have_doubles(g->ctx);
     g->kind = doubles ? (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}
                       : (struct arrays_partial){WIDE_FLOAT, JOIN_PAIRS};
     if (arrays_kernels_shape(&g->fused, g->ctx, "gas.fused", 0, words) != 0 ||
-        arrays_kernels_open(&g->fused, "fused", 3, files,
+        arrays_kernels_open(&g->fused, "fused",
                             doubles ? "-D MW_WIDTH=WIDTH -D WIDE=double -D PAIRED=0"
                                     : "-D MW_WIDTH=WIDTH -D WIDE=float -D PAIRED=1",
-                            NULL) != 0)
+                            &fused_file, 2, front, NULL) != 0)
         return -1;
     return measure_fused(g, &total, g->n < (uint64_t)BLOCK * g->ndev ? g->n : (uint64_t)BLOCK * g->ndev);
 }

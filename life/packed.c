@@ -5,6 +5,8 @@
  */
 #include "life/packed.h"
 
+#include "core/embedded.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,10 +15,9 @@
 
 enum { SLOTS = 64 }; /* generations that are noted between looks at a device's sums */
 
-extern const unsigned char stdcl_kernel_life_rows_cl[], stdcl_kernel_life_tile_cl[],
-    stdcl_kernel_life_count_cl[];
-extern const unsigned long stdcl_kernel_life_rows_cl_size, stdcl_kernel_life_tile_cl_size,
-    stdcl_kernel_life_count_cl_size;
+EMBEDDED(rows_file, "life/rows.cl", life_rows_cl);
+EMBEDDED(tile_file, "life/tile.cl", life_tile_cl);
+EMBEDDED(count_file, "life/count.cl", life_count_cl);
 
 /* ---- Strips. --------------------------------------------------------------------------------- */
 
@@ -125,10 +126,7 @@ static void *open_step(life *lf, const struct strip *s)
         life_logic_pairs(&lf->rule, &logic);
     life_shape_options(&s->shape, lf, options, WORDS);
     life_logic_text(&logic, options + strlen(options));
-    return s->shape.tile ? clopen_named(lf->ctx, "life/tile.cl", (const char *)stdcl_kernel_life_tile_cl,
-                                        stdcl_kernel_life_tile_cl_size, options, CLLD_NOW)
-                         : clopen_named(lf->ctx, "life/rows.cl", (const char *)stdcl_kernel_life_rows_cl,
-                                        stdcl_kernel_life_rows_cl_size, options, CLLD_NOW);
+    return embedded_open(lf->ctx, options, s->shape.tile ? &tile_file : &rows_file, 0, NULL);
 }
 
 /* Opens what strip i runs, or takes it from an earlier strip with the same shape. */
@@ -146,8 +144,7 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
     snprintf(group, sizeof group, "-D GROUP=%d", s->shape.group);
     s->program = open_step(lf, s);
     if (s->program)
-        s->counter = clopen_named(lf->ctx, "life/count.cl", (const char *)stdcl_kernel_life_count_cl,
-                                  stdcl_kernel_life_count_cl_size, group, CLLD_NOW);
+        s->counter = embedded_open(lf->ctx, group, &count_file, 0, NULL);
     if (!s->program || !s->counter)
         return -1;
     s->step = clsym(lf->ctx, s->program,

@@ -7,15 +7,16 @@
  */
 #include "life/internal.h"
 
+#include "core/embedded.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern const unsigned char stdcl_kernel_life_global_cl[], stdcl_kernel_life_local_cl[],
-    stdcl_kernel_life_count_cl[];
-extern const unsigned long stdcl_kernel_life_global_cl_size, stdcl_kernel_life_local_cl_size,
-    stdcl_kernel_life_count_cl_size;
+EMBEDDED(global_file, "life/global.cl", life_global_cl);
+EMBEDDED(local_file, "life/local.cl", life_local_cl);
+EMBEDDED(count_file, "life/count.cl", life_count_cl);
 
 enum { SLOTS = 64, BACKLOG = 256, DEVICE = 0 };
 
@@ -74,15 +75,11 @@ static int open_kernels(life *lf, struct padded *p)
     snprintf(options, sizeof options, "-D BIRTH=%u -D SURVIVAL=%u -D GROUP_X=%d -D GROUP_Y=%d",
              lf->rule.birth, lf->rule.survival, p->shape.group_x, p->shape.group_y);
     snprintf(group, sizeof group, "-D GROUP=%d", p->shape.count);
-    p->global = clopen_named(lf->ctx, "life/global.cl", (const char *)stdcl_kernel_life_global_cl,
-                             stdcl_kernel_life_global_cl_size, options, CLLD_NOW);
-    p->counter = clopen_named(lf->ctx, "life/count.cl", (const char *)stdcl_kernel_life_count_cl,
-                              stdcl_kernel_life_count_cl_size, group, CLLD_NOW);
+    p->global = embedded_open(lf->ctx, options, &global_file, 0, NULL);
+    p->counter = embedded_open(lf->ctx, group, &count_file, 0, NULL);
     if (!p->global || !p->counter)
         return -1;
-    if (lf->engine == LIFE_LOCAL &&
-        !(p->local = clopen_named(lf->ctx, "life/local.cl", (const char *)stdcl_kernel_life_local_cl,
-                                  stdcl_kernel_life_local_cl_size, options, CLLD_NOW)))
+    if (lf->engine == LIFE_LOCAL && !(p->local = embedded_open(lf->ctx, options, &local_file, 0, NULL)))
         return -1;
     p->rows = clsym(lf->ctx, p->global, "life_ghost_rows", 0);
     p->columns = clsym(lf->ctx, p->global, "life_ghost_columns", 0);

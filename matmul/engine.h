@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 #include "core/args.h"
+#include "core/embedded.h"
 #include "stdcl/matmul.h"
 
 /* ---- Products. -------------------------------------------------------------------------------- */

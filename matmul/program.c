@@ -8,56 +8,27 @@
 
 #include <sys/mman.h>
 
-#define SOURCE(name)                                               \
-    extern const unsigned char stdcl_kernel_matmul_##name##_cl[]; \
-    extern const unsigned long stdcl_kernel_matmul_##name##_cl_size;
-SOURCE(tile)
-SOURCE(fma)
-SOURCE(mma)
-SOURCE(pack)
-SOURCE(cpu)
-SOURCE(ladder)
-
-static const struct {
-    const char *name;
-    const unsigned char *text;
-    const unsigned long *size;
-    bool tiles; /* tile.cl comes before it */
-} source[SOURCES] = {
-#define ENTRY(name, tiles) \
-    {"matmul/" #name ".cl", stdcl_kernel_matmul_##name##_cl, &stdcl_kernel_matmul_##name##_cl_size, tiles}
-    [SOURCE_FMA] = ENTRY(fma, true),   [SOURCE_MMA] = ENTRY(mma, true),       [SOURCE_PACK] = ENTRY(pack, false),
-    [SOURCE_CPU] = ENTRY(cpu, false), [SOURCE_LADDER] = ENTRY(ladder, false),
-#undef ENTRY
-};
+EMBEDDED(tile, "matmul/tile.cl", matmul_tile_cl);
+EMBEDDED(fma_file, "matmul/fma.cl", matmul_fma_cl);
+EMBEDDED(mma_file, "matmul/mma.cl", matmul_mma_cl);
+EMBEDDED(pack, "matmul/pack.cl", matmul_pack_cl);
+EMBEDDED(cpu, "matmul/cpu.cl", matmul_cpu_cl);
+EMBEDDED(ladder, "matmul/ladder.cl", matmul_ladder_cl);
 
 /* ---- Programs. -------------------------------------------------------------------------------- */
 
-/* tile.cl and the file behind it as one text, in which messages find their lines. A file that defines what
- * tile.cl is to know gets that as an option instead. */
-static char *joined(enum matmul_source s, size_t *size)
-{
-    char *text = NULL;
-    const int n = asprintf(&text, "#line 1 \"matmul/tile.cl\"\n%.*s\n#line 1 \"%s\"\n%.*s",
-                           (int)stdcl_kernel_matmul_tile_cl_size, (const char *)stdcl_kernel_matmul_tile_cl,
-                           source[s].name, (int)*source[s].size, (const char *)source[s].text);
-    if (n < 0)
-        return clerror_set(ENOMEM, "matmul: no memory on the host"), NULL;
-    *size = (size_t)n;
-    return text;
-}
-
+/* The tiles' sources stand behind tile.cl. One that defines what tile.cl is to know gets that as an option instead. */
 static void *build(struct matmul *mm, enum matmul_source s, const char *options)
 {
-    char line[1024], *text = NULL;
-    size_t size = *source[s].size;
+    static const struct embedded *const source[SOURCES] = {[SOURCE_FMA] = &fma_file,
+                                                           [SOURCE_MMA] = &mma_file,
+                                                           [SOURCE_PACK] = &pack,
+                                                           [SOURCE_CPU] = &cpu,
+                                                           [SOURCE_LADDER] = &ladder};
+    const struct embedded *const front = &tile;
+    char line[1024];
     snprintf(line, sizeof line, "%s%s", options, mm->precision == MATMUL_DOUBLE ? " -D DOUBLES" : "");
-    if (source[s].tiles && !(text = joined(s, &size)))
-        return NULL;
-    void *handle = clopen_named(mm->ctx, source[s].name, text ? text : (const char *)source[s].text, size, line,
-                                CLLD_NOW);
-    free(text);
-    return handle;
+    return embedded_open(mm->ctx, line, source[s], s == SOURCE_FMA || s == SOURCE_MMA, &front);
 }
 
 /* mm->lock is held. */

@@ -11,15 +11,11 @@
 
 /* ---- Kernels. --------------------------------------------------------------------------------- */
 
-DECLARE_SOURCE(direct_cl);
-DECLARE_SOURCE(step_cl);
-DECLARE_SOURCE(diagnose_cl);
+EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
+EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
+EMBEDDED(diagnose, "nbody/diagnose.cl", nbody_diagnose_cl);
 
 enum { DIRECT, STEP, DIAGNOSES, PROGRAMS };
-
-static const struct source direct = SOURCE("nbody/direct.cl", direct_cl),
-                           step = SOURCE("nbody/step.cl", step_cl),
-                           diagnose = SOURCE("nbody/diagnose.cl", diagnose_cl);
 
 static const struct {
     int program;
@@ -30,34 +26,17 @@ static const struct {
     [DIAGNOSE] = {DIAGNOSES, "diagnose"},
 };
 
-void *nbody_device_open(struct nbody *nb, const struct source *file, const char *options,
-                        const struct source *front)
-{
-    char *before = NULL;
-    size_t size;
-    FILE *fp = open_memstream(&before, &size);
-    bool whole = fp && fprintf(fp, "%s\n", options) > 0;
-    if (whole && front)
-        whole = fprintf(fp, "#line 1 \"%s\"\n", front->file) > 0 &&
-                fwrite(front->text, 1, *front->size, fp) == *front->size && fputc('\n', fp) == '\n';
-    if (!fp || fclose(fp) != 0 || !whole)
-        return free(before), clerror_set(ENOMEM, "nbody_create: no memory on the host"), NULL;
-    void *program =
-        clopen_named(nb->ctx, file->file, (const char *)file->text, *file->size, before, CLLD_NOW);
-    free(before);
-    return program;
-}
-
 /* Fast mathematics is for the sums over pairs alone: with it a compiler may take isfinite() for true. */
 static int open_programs(struct nbody *nb, struct part *p)
 {
+    const struct embedded *const front = &step;
     char options[512], sums[sizeof options + 32];
     nbody_shape_options(nb, &p->shape, options, sizeof options);
     snprintf(sums, sizeof sums, "%s%s", options, p->shape.fast ? " -cl-fast-relaxed-math" : "");
     p->owner = true;
-    if (!(p->program[DIRECT] = nbody_device_open(nb, &direct, sums, NULL)) ||
-        !(p->program[STEP] = nbody_device_open(nb, &nb->integrator->source, options, &step)) ||
-        !(p->program[DIAGNOSES] = nbody_device_open(nb, &diagnose, options, NULL)))
+    if (!(p->program[DIRECT] = embedded_open(nb->ctx, sums, &direct, 0, NULL)) ||
+        !(p->program[STEP] = embedded_open(nb->ctx, options, nb->integrator->source, 1, &front)) ||
+        !(p->program[DIAGNOSES] = embedded_open(nb->ctx, options, &diagnose, 0, NULL)))
         return -1;
     return 0;
 }

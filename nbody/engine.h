@@ -19,6 +19,7 @@
 #include <stdbool.h>
 
 #include "core/args.h"
+#include "core/embedded.h"
 #include "stdcl/nbody.h"
 
 /* ---- shape.c ---------------------------------------------------------------------------------- */
@@ -92,21 +93,6 @@ enum { STATE_ACC = 0, STATE_VEL = 3, STATE_POS = 6 };
 enum kernel { FORCES, JERKS, POTENTIALS, SUMS, JOIN = SUMS, DIAGNOSE, KERNELS };
 
 enum { OWN_KERNELS = 4 }; /* of an integrator, at most */
-
-/* A kernel file that is embedded in the library. DECLARE_SOURCE(direct_cl) declares the bytes of
- * SOURCE("nbody/direct.cl", direct_cl). */
-struct source {
-    const char *file;
-    const unsigned char *text;
-    const unsigned long *size;
-};
-#define DECLARE_SOURCE(name)                                                                                 \
-    extern const unsigned char stdcl_kernel_nbody_##name[];                                                  \
-    extern const unsigned long stdcl_kernel_nbody_##name##_size
-#define SOURCE(file, name)                                                                                   \
-    {                                                                                                        \
-        file, stdcl_kernel_nbody_##name, &stdcl_kernel_nbody_##name##_size                                   \
-    }
 
 /* One device's part. Idle (rows 0) when there are too few bodies. */
 struct part {
@@ -193,10 +179,6 @@ void nbody_device_free(struct nbody *nb);
 /* Starts a kernel that visits `components` numbers of each of `rows` rows. */
 int nbody_device_visit(const struct nbody *nb, const struct part *p, cl_kernel kernel, size_t rows,
                        size_t components, cl_uint nargs, const struct stdcl_arg *args);
-
-/* Opens a kernel file, behind another that it stands on (or NULL). */
-void *nbody_device_open(struct nbody *nb, const struct source *file, const char *options,
-                        const struct source *front);
 
 /* ---- forces.c --------------------------------------------------------------------------------- */
 

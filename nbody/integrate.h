@@ -29,7 +29,7 @@ enum {
 
 struct integrator {
     struct nbody_integrator_info info;
-    struct source source;               /* integrate_NAME.cl, which is built behind step.cl */
+    const struct embedded *source;      /* integrate_NAME.cl, which is built behind step.cl */
     const char *kernels[OWN_KERNELS];   /* those of its kernels that are launched; part->own holds them */
     enum kernel sum;                    /* over all pairs, what a step needs: FORCES, JERKS */
     cl_uint planes;                     /* numbers a body in `state`: 6, or more; see STATE_ACC */

@@ -3,7 +3,7 @@
  */
 #include "nbody/integrate.h"
 
-DECLARE_SOURCE(integrate_hermite4_cl);
+EMBEDDED(source, "nbody/integrate_hermite4.cl", nbody_integrate_hermite4_cl);
 
 enum { HERMITE4, SETTLE };
 
@@ -55,7 +55,7 @@ const struct integrator nbody_integrate_hermite4 = {
                  "of 4th order, from forces and their time derivatives: for few bodies and precise orbits",
              .order = 4,
              .derivatives = 1},
-    .source = SOURCE("nbody/integrate_hermite4.cl", integrate_hermite4_cl),
+    .source = &source,
     .kernels = {[HERMITE4] = "hermite4", [SETTLE] = "settle"},
     .sum = JERKS,
     .planes = 12,

@@ -3,7 +3,7 @@
  */
 #include "nbody/integrate.h"
 
-DECLARE_SOURCE(integrate_leapfrog_cl);
+EMBEDDED(source, "nbody/integrate_leapfrog.cl", nbody_integrate_leapfrog_cl);
 
 static int visit(struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step)
 {
@@ -34,7 +34,7 @@ const struct integrator nbody_integrate_leapfrog = {
     .info = {.name = "leapfrog",
              .about = "of 2nd order and symplectic: the error of the energy stays bounded",
              .order = 2},
-    .source = SOURCE("nbody/integrate_leapfrog.cl", integrate_leapfrog_cl),
+    .source = &source,
     .kernels = {"leapfrog"},
     .sum = FORCES,
     .planes = 6,

@@ -3,7 +3,7 @@
  */
 #include "nbody/integrate.h"
 
-DECLARE_SOURCE(integrate_taylor_cl);
+EMBEDDED(source, "nbody/integrate_taylor.cl", nbody_integrate_taylor_cl);
 
 static int visit(struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step)
 {
@@ -33,7 +33,7 @@ const struct integrator nbody_integrate_taylor = {
     .info = {.name = "taylor",
              .about = "of 1st order, the scheme of the classic OpenCL tutorial: for comparison only",
              .order = 1},
-    .source = SOURCE("nbody/integrate_taylor.cl", integrate_taylor_cl),
+    .source = &source,
     .kernels = {"taylor"},
     .sum = FORCES,
     .planes = 6,

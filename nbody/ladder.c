@@ -40,18 +40,16 @@ int nbody_ladder_check(const struct nbody *nb)
 
 /* ---- Opening. --------------------------------------------------------------------------------- */
 
-DECLARE_SOURCE(ladder_h);
-DECLARE_SOURCE(ladder_cl);
-
 /* The kernels stand behind the header that they share with this file. */
-static const struct source header = SOURCE("nbody/ladder.h", ladder_h),
-                           kernels = SOURCE("nbody/ladder.cl", ladder_cl);
+EMBEDDED(header, "nbody/ladder.h", nbody_ladder_h);
+EMBEDDED(kernels, "nbody/ladder.cl", nbody_ladder_cl);
 
 static int open_kernels(struct nbody *nb)
 {
     struct ladder *l = &nb->ladder;
+    const struct embedded *const front = &header;
     l->program =
-        nbody_device_open(nb, &kernels, nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", &header);
+        embedded_open(nb->ctx, nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", &kernels, 1, &front);
     if (!l->program)
         return -1;
     l->pack = clsym(nb->ctx, l->program, "pack", 0);

@@ -6,11 +6,11 @@
 #include "profile/profile.h"
 
 #include "core/clock.h"
+#include "core/embedded.h"
 
 #include <math.h>
 
-extern const unsigned char stdcl_kernel_profile_peak_cl[];
-extern const unsigned long stdcl_kernel_profile_peak_cl_size;
+EMBEDDED(kernels, "profile/peak.cl", profile_peak_cl);
 
 enum { RUNS = 5, MAX_WIDTH = 16 };
 
@@ -52,8 +52,7 @@ static cl_kernel open_kernel(const struct bench *b, const char *name, const stru
         snprintf(width, sizeof width, "%zu", v->width);
     snprintf(options, sizeof options, "-D V=%s%s -D CHAINS=%d%s", v->type, width, v->chains,
              v->element == 8 ? " -D DOUBLES" : "");
-    void *h = clopen_named(b->cp, "profile/peak.cl", (const char *)stdcl_kernel_profile_peak_cl,
-                           stdcl_kernel_profile_peak_cl_size, options, CLLD_NOW);
+    void *h = embedded_open(b->cp, options, &kernels, 0, NULL);
     return h ? clsym(b->cp, h, name, 0) : NULL;
 }
 

@@ -1,0 +1,121 @@
+/* test_kernel_files.c - a kernel file below $STDCL_KERNEL_PATH replaces the one that an engine carries, also
+ * where the engine puts other files in front of it.
+ * SPDX-License-Identifier: MIT
+ */
+#include "files.h"
+
+#include <stdcl/arrays.h>
+#include <stdcl/gas.h>
+#include <stdcl/life.h>
+#include <stdcl/matmul.h>
+#include <stdcl/nbody.h>
+
+static int steps(enum nbody_integrator integrator, enum nbody_kernel kernel)
+{
+    static const double mass[2] = {1, 1}, pos[2][3] = {{1, 0, 0}, {-1, 0, 0}};
+    nbody *nb = nbody_create(
+        &(struct nbody_options){.ctx = stddev, .dt = 1e-3, .integrator = integrator, .kernel = kernel}, 2, mass, pos, pos);
+    const int status = nb ? nbody_step(nb, 1) : -1;
+    nbody_free(nb);
+    return status;
+}
+
+static int leapfrog(void) { return steps(NBODY_LEAPFROG, NBODY_TUNED); }
+static int hermite(void) { return steps(NBODY_HERMITE4, NBODY_TUNED); }
+static int naive(void) { return steps(NBODY_LEAPFROG, NBODY_NAIVE); }
+
+static int generations(enum life_engine engine)
+{
+    life *lf = life_create(&(struct life_options){.ctx = stddev, .engine = engine, .width = 256, .height = 256});
+    const int status = lf ? life_step(lf, 1) : -1;
+    life_free(lf);
+    return status;
+}
+
+static int packed(void) { return generations(LIFE_PACKED); }
+static int local(void) { return generations(LIFE_LOCAL); }
+
+static int product(enum matmul_kind kind, const char *shape)
+{
+    static float a[32 * 32], b[32 * 32], c[32 * 32];
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = stddev, .kind = kind, .shape = shape});
+    const int status = mm ? matmul_multiply(mm, MATMUL_NN, 32, 32, 32, 1, a, 32, b, 32, 0, c, 32) : -1;
+    matmul_free(mm);
+    return status;
+}
+
+static int tiles(void) { return product(MATMUL_TUNED, "path=1 bm=32 bn=32 wm=32 wn=16 bk=8 mma=0 async=0"); }
+static int panels(void) { return product(MATMUL_TUNED, "path=2"); }
+
+static int sum(void)
+{
+    arrays *a = arrays_create(&(struct arrays_options){.ctx = stddev, .type = ARRAYS_FLOAT});
+    float *x = clmalloc(stddev, 400, CL_MEM_ZEROCOPY);
+    double result;
+    const int status = a && x && arrays_place(a, x, 100) == 0 ? arrays_sum(a, x, 100, &result) : -1;
+    clfree(x);
+    arrays_free(a);
+    return status;
+}
+
+static int energy(void)
+{
+    gas *g = gas_create(&(struct gas_options){.ctx = stddev, .n = 1000});
+    struct gas_energy e;
+    const int status = g ? gas_measure(g, &e) : -1;
+    gas_free(g);
+    return status;
+}
+
+/* Copies a kernel file below the folder of this test, with a line at its end. */
+static void replace(const char *file, const char *line)
+{
+    size_t size;
+    char from[PATH_MAX], room[PATH_MAX], *whole = NULL;
+    snprintf(from, sizeof from, "../%s", file);
+    char *text = bytes_of(from, &size);
+    ready(text);
+    assert_true(asprintf(&whole, "%s\n%s\n", text, line) > 0);
+    snprintf(room, sizeof room, "%.*s", (int)strcspn(file, "/"), file);
+    mkdir(in_folder(room), 0755);
+    put_text(in_folder(file), whole);
+    free(whole);
+    free(text);
+}
+
+static void files_replace_what_is_carried(void **unused)
+{
+    (void)unused;
+    struct cldev_info info[16];
+    works(clgetdevinfo(stddev, info));
+    const bool cpu = info[0].dev_type & CL_DEVICE_TYPE_CPU;
+    const struct {
+        const char *file;
+        int (*run)(void);
+    } rows[] = {{"nbody/direct.cl", leapfrog},
+                {"nbody/integrate_leapfrog.cl", leapfrog}, /* behind step.cl */
+                {"nbody/integrate_hermite4.cl", hermite},
+                {"nbody/ladder.cl", naive},                /* behind ladder.h */
+                {cpu ? "life/rows.cl" : "life/tile.cl", packed},
+                {"life/count.cl", packed},
+                {"life/local.cl", local},
+                {"matmul/fma.cl", tiles},                  /* behind tile.cl */
+                {"matmul/cpu.cl", panels},
+                {"arrays/sum.cl", sum},                    /* behind order.h */
+                {"gas/fused.cl", energy}};                 /* behind order.h and maxwell.h */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setenv("STDCL_KERNEL_PATH", files_folder, 1);
+        replace(rows[i].file, "#error replaced by a test");
+        assert_int_equal(rows[i].run(), -1);
+        contains(clerror(), "replaced by a test");
+        replace(rows[i].file, "/* as it was */");
+        works(rows[i].run());
+        works(remove(in_folder(rows[i].file)));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(files_replace_what_is_carried)};
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}
