@@ -9,3 +9,23 @@ if(TARGET stdcl_command)
   stdcl_test(test_life_command test_life_command.c LIBS PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 240)
   add_dependencies(test_life_command stdcl_command)
 endif()
+
+# Kernels compile without a word as they are, which editors do; rows.cl also with many passes a launch.
+set(compiler ${compiler_clang})
+if(compiler)
+  set(kernels ${PROJECT_SOURCE_DIR}/life)
+  stdcl_compiles(life_kernels_alone ${compiler} "-x cl -Wall -Wno-unused-function"
+    ${kernels}/rows.cl ${kernels}/tile.cl ${kernels}/count.cl ${kernels}/global.cl ${kernels}/local.cl)
+  stdcl_compiles(life_passes_alone ${compiler} "-x cl -cl-std=CL3.0 -D PASSES=1 -Wall" ${kernels}/rows.cl)
+else()
+  stdcl_absent(life_kernels_alone "clang is not installed")
+endif()
+
+# No races between work-items.
+find_program(oclgrind oclgrind)
+if(NOT oclgrind)
+  stdcl_absent(test_life_races "oclgrind is not installed")
+elseif(TARGET stdcl_command AND NOT STDCL_SANITIZE)
+  add_test(NAME test_life_races COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/life_races.sh ${oclgrind} $<TARGET_FILE:stdcl_command>)
+  set_tests_properties(test_life_races PROPERTIES TIMEOUT 300)
+endif()
