@@ -3,6 +3,7 @@
 #   BUILD=build                    the build folder; one for each compiler you use
 #   CC=clang                       the compiler, when a build folder is first made
 #   CMAKE_FLAGS=-DSTDCL_WERROR=ON  more for CMake
+# SPDX-License-Identifier: MIT
 BUILD = build
 PREFIX = /usr/local
 JOBS = $(shell getconf _NPROCESSORS_ONLN)

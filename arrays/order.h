@@ -13,6 +13,7 @@
  * lanes (float4: 16 items a row, 256 items for all strips), on a CPU one item has all 64 in SIMD registers.
  *
  * Included in front of kernels by the host (kernels.c), which sets the knobs below.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_ORDER_H
 #define ARRAYS_ORDER_H

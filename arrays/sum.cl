@@ -4,6 +4,7 @@
  * partial[g] becomes the sum of block first + g in the order of order.h, which the host puts in front. An
  * item loads UNROLL rows before it adds them, so that many loads are in flight; only the block that holds
  * the last element looks where the array ends.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_ORDER_H
 #include "order.h"

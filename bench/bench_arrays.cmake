@@ -1,4 +1,5 @@
 # Its peer on CPUs: the same sums by OpenMP, in the order that is fastest.
+# SPDX-License-Identifier: MIT
 find_package(OpenMP)
 if(OpenMP_C_FOUND)
   target_link_libraries(bench_arrays PRIVATE OpenMP::OpenMP_C)

@@ -1,4 +1,5 @@
 # What bench/run.sh measures of arrays. shellcheck shell=sh disable=SC2086,SC2154
+# SPDX-License-Identifier: MIT
 case $kind in
 cpu) bytes=2^26,2^28 ;;
 *) bytes=2^28,2^30,2^32 ;;

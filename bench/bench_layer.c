@@ -6,6 +6,7 @@
  * raw and through clfork, in turns, so that what else the machine does falls on both; a launch alone;
  * and the memory of the process over many launches. Copies: clmsync against a raw copy from and to
  * pinned memory, and of a zero-copy block. Each answer is checked before it is timed; figures are medians.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/clock.h"
 

@@ -1,4 +1,5 @@
 # What bench/run.sh measures of life. shellcheck shell=sh disable=SC2086,SC2154
+# SPDX-License-Identifier: MIT
 case $kind in
 cpu) cells=1024,16384 golly=--golly ;;
 *) cells=1024,65536 golly= ;;

@@ -1,4 +1,5 @@
 -- bench_lua.lua - microseconds per call from Lua, one line each, for bench_lua.c, which does the same in C.
+-- SPDX-License-Identifier: MIT
 local cl, ffi, stdcl = require "opencl", require "ffi", require "stdcl"
 ffi.cdef "struct bench_time { long s, ns; }; int clock_gettime(int, struct bench_time *);"
 

@@ -1,4 +1,5 @@
 # What bench/run.sh measures of nbody. shellcheck shell=sh disable=SC2086,SC2154
+# SPDX-License-Identifier: MIT
 case $kind in
 cpu) bodies=8192,16384 equal=16384 some=16384 ;;
 *) bodies=8192,16384,65536,262144 equal=8192,16384,262144 some=16384,65536 ;;

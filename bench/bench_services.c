@@ -7,6 +7,7 @@
  * four take turns within each of N rounds, so that what else the machine does falls on all; figures are
  * medians, of times and of differences within a round. A batch is long enough for a sample of its launches
  * to be timed. Before anything is timed, the profile's counts are compared with the launches made.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 #include "core/clock.h"

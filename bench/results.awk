@@ -5,6 +5,7 @@
 #
 # Lines "@ command" name the command that the lines after it came from; a word in front of the first key names
 # the case; lines without key=value words, and those that begin with #, are left out. Values in double quotes may hold blanks.
+# SPDX-License-Identifier: MIT
 BEGIN {
     printf "{\n \"device\": \"%s\",\n \"date\": \"%s\",\n \"commit\": \"%s\",\n \"rows\": [", device, date, commit
 }

@@ -4,6 +4,7 @@
 #   bench/run.sh BUILD_FOLDER DEVICE NAME        bench/run.sh build H200 nvidia-h200
 #
 # Each benchmark checks its answers before it times anything. Close other programs first.
+# SPDX-License-Identifier: MIT
 set -eu
 build=$1 device=$2 name=$3
 here=$(dirname "$0")

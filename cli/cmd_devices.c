@@ -1,4 +1,5 @@
 /* cmd_devices.c - `stdcl devices`: what this machine can compute on, and under which names. */
+/* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
 #include <jansson.h>

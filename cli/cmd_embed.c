@@ -3,6 +3,7 @@
  * The sources become bytes in a C file, with a constructor that registers them with the library before
  * main; clopen(cp, NULL, flags) then opens them. The system's C compiler makes an object of it. The
  * generated C needs no header: it declares the two names of stdcl.h that it uses.
+ * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
 

@@ -1,4 +1,5 @@
 /* cmd_gas.c - `stdcl gas`: the mean kinetic energy of a gas, against what physics expects. */
+/* SPDX-License-Identifier: MIT */
 #include "gas_job.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* cmd_life.c - `stdcl life`: Conway's Life and other rules of its family. */
+/* SPDX-License-Identifier: MIT */
 #include "life_job.h"
 
 #include <ctype.h>

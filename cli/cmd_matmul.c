@@ -1,4 +1,5 @@
 /* cmd_matmul.c - `stdcl matmul`: matrix products, by any engine, compared and swept. */
+/* SPDX-License-Identifier: MIT */
 #include "matmul_job.h"
 
 #include "formats/plot.h"

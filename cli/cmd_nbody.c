@@ -1,4 +1,5 @@
 /* cmd_nbody.c - `stdcl nbody`: gravity between bodies that are read from a file or made. */
+/* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
  *
  * The modules of lua/ are in the executable as bytes, and `require` finds them without any path. They call
  * OpenCL and the layer through LuaJIT's ffi, by the names that this executable exports.
+ * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
 

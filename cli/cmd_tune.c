@@ -3,6 +3,7 @@
  * Engines declare their kernels (NAME_tune_kernels); the search itself is the layer's. Here it is decided
  * what is searched for how long, and what is found goes to the user's store at once, so that
  * Ctrl-C loses nothing.
+ * SPDX-License-Identifier: MIT
  */
 #include "tune_job.h"
 

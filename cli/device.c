@@ -2,6 +2,7 @@
  *
  * The list comes from OpenCL itself, since making the layer's standard contexts would open every
  * device of the machine to use one of them.
+ * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
 

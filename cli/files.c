@@ -1,4 +1,5 @@
 /* files.c - what can be known of an output file before there is anything to write to it. */
+/* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
 #include "core/outfile.h"

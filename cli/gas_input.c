@@ -1,4 +1,5 @@
 /* gas_input.c - velocities from files: rows of three numbers, in a .npy file or in HDF5. */
+/* SPDX-License-Identifier: MIT */
 #include "gas_job.h"
 
 #include "formats/hdf5.h"

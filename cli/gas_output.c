@@ -1,4 +1,5 @@
 /* gas_output.c - the histogram of speeds, as a table and as a plot. */
+/* SPDX-License-Identifier: MIT */
 #include "gas_job.h"
 
 #include <math.h>

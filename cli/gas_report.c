@@ -1,4 +1,5 @@
 /* gas_report.c - what `stdcl gas` says at the end. */
+/* SPDX-License-Identifier: MIT */
 #include "gas_job.h"
 
 #include <jansson.h>

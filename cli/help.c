@@ -7,6 +7,7 @@
  *   Heading
  *     -n, --bodies N        what it means, wrapped in a column of its own, with the choices there
  *                           are and the default
+ * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
 

@@ -3,6 +3,7 @@
  * jansson builds the object; the writing is ours, because its reals have a fixed number of digits: 15
  * would lose bits and 17 would print 0.1 as 0.10000000000000001. number_print finds the fewest that
  * give the same double back.
+ * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
 

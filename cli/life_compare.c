@@ -2,6 +2,7 @@
  *
  * Every engine computes the same number of generations, and its cells are compared with those of the first engine.
  * Then it goes on for half a second, which gives its speed.
+ * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
 

@@ -2,6 +2,7 @@
  *
  * Each is taken from the command line, else from the pattern's file; else the grid has 1,024 x 1,024 cells, or so many
  * that the pattern has room on all sides.
+ * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
 

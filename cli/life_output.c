@@ -2,6 +2,7 @@
  *
  * The suffix of a name says what is to be written. All names are checked before anything is computed; every
  * file appears as a whole or not at all (core/outfile.h).
+ * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
 

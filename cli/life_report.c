@@ -1,4 +1,5 @@
 /* life_report.c - what `stdcl life` says at the end. */
+/* SPDX-License-Identifier: MIT */
 #include "life_job.h"
 
 #include <jansson.h>

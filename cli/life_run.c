@@ -3,6 +3,7 @@
  * The device runs in bursts of generations. Between two bursts the host looks whether Ctrl-C was pressed, shows the
  * progress, and adds a frame if one is due; a burst ends where the next frame is due. With a table of populations, and
  * with --until-stable, every generation is looked at.
+ * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
 

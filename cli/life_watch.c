@@ -4,6 +4,7 @@
  * for a square of 2^k x 2^k cells and is set when one of them lives. Thirty times a second the engine goes some
  * generations on, and the part of the grid that the terminal has room for is drawn again. However the program ends,
  * except by SIGKILL, the terminal gets its old settings back.
+ * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
 

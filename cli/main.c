@@ -1,6 +1,7 @@
 /* main.c - the `stdcl` command: finds the subcommand in a table and runs it.
  *
  * The table is made by CMake from the subcommands whose engines are built (CMakeLists.txt).
+ * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
 

@@ -2,6 +2,7 @@
  *
  * A file in Fortran order holds the rows of the transposed matrix, so it is not turned: it is multiplied as
  * one that is transposed. That, and what --trans asks, together say how an operand is stored.
+ * SPDX-License-Identifier: MIT
  */
 #include "matmul_job.h"
 

@@ -1,4 +1,5 @@
 /* matmul_report.c - what `stdcl matmul` says: of one engine, of all, of a sweep; tables and plots as files. */
+/* SPDX-License-Identifier: MIT */
 #include "matmul_job.h"
 
 #include "formats/csv.h"

@@ -2,6 +2,7 @@
  *
  * Operands that fit stay on the devices, and what is timed is the product alone; others travel while the
  * product is computed, and are timed with it. Host arrays are used in place by the host and by CPU devices.
+ * SPDX-License-Identifier: MIT
  */
 #include "matmul_job.h"
 

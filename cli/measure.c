@@ -1,4 +1,5 @@
 /* measure.c - --profile, --trace and --explain: where the time goes, and which kernel shapes are used. */
+/* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
 #include <strings.h>

@@ -3,6 +3,7 @@
  * A model comes with a softening length, a step and a time to end at that show what it is known for. For
  * a file they are estimated from the bodies: of many bodies the mean distance and speed are what counts,
  * of few the fastest pair.
+ * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
 

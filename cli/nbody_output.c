@@ -2,6 +2,7 @@
  *
  * A name tells by its suffix what is wanted. Names are sorted and tried before anything is computed;
  * every file appears as a whole or not at all (core/outfile.h).
+ * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
 

@@ -1,4 +1,5 @@
 /* nbody_report.c - what `stdcl nbody` says at the end. */
+/* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
 #include <jansson.h>

@@ -3,6 +3,7 @@
  * The device steps in bursts. Between two bursts the host looks whether Ctrl-C was pressed, draws the
  * progress, and where the plan has one adds a frame or a row of the table; a burst ends where the next
  * of these is due.
+ * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
 

@@ -4,6 +4,7 @@
  *
  * It goes to stderr and only when that is a terminal. The rate is the mean since the start, which is
  * what the time left is made of; the line is cut where the terminal ends.
+ * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
 

@@ -1,6 +1,7 @@
 /* tune_export.c - a file of rows in the format of tuning/, to be shipped or handed on.
  *
  * The file may have rows already: they stay, but for those that are measured anew.
+ * SPDX-License-Identifier: MIT
  */
 #include "tune_job.h"
 

@@ -1,4 +1,5 @@
 /* tune_report.c - what `stdcl tune` says: the list of kernels, each result, and all of them as JSON. */
+/* SPDX-License-Identifier: MIT */
 #include "tune_job.h"
 
 #include <jansson.h>

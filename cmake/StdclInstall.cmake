@@ -7,6 +7,7 @@
 #   lib/cmake/stdcl/                         find_package(stdcl): stdcl::stdcl, stdcl::stdcl_static,
 #                                            stdcl::NAME, stdcl::NAME_static
 #   bin/stdcl, share/stdcl/kernels/          the command; the kernels, to read and to override
+# SPDX-License-Identifier: MIT
 include(CMakePackageConfigHelpers)
 
 # stdcl_install_library(NAME FROM target... MAP file [LIBS lib...] [PRIVATE lib...])

@@ -2,6 +2,7 @@
 # FILE nbody/direct.cl becomes `extern const unsigned char stdcl_kernel_nbody_direct_cl[]` and
 # `extern const unsigned long stdcl_kernel_nbody_direct_cl_size`; paths are relative to the project.
 # The target's property STDCL_KERNELS lists them.
+# SPDX-License-Identifier: MIT
 function(stdcl_kernels target)
   foreach(file ${ARGN})
     string(MAKE_C_IDENTIFIER ${file} name)

@@ -5,6 +5,7 @@
 #
 # cmake/StdclInstall.cmake makes the libraries that are installed from the same objects. LIBS are what pkg-config
 # found (such as JANSSON) that the room uses besides OpenCL, threads and libm.
+# SPDX-License-Identifier: MIT
 define_property(GLOBAL PROPERTY STDCL_ROOMS BRIEF_DOCS "Object libraries of libstdcl")
 define_property(GLOBAL PROPERTY STDCL_MODULES BRIEF_DOCS "What they use that pkg-config found")
 

@@ -1,4 +1,5 @@
 # stdcl_tuning(TARGET): embeds tuning/*.json in a target, with a table that lists them.
+# SPDX-License-Identifier: MIT
 function(stdcl_tuning target)
   file(GLOB files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tuning/*.json)
   stdcl_kernels(${target} ${files})

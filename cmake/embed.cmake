@@ -1,4 +1,5 @@
 # Writes the bytes of IN to OUT as a C array; the terminating zero is not counted in the size.
+# SPDX-License-Identifier: MIT
 file(READ ${IN} hex HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
 string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" bytes "${bytes}")

@@ -2,6 +2,7 @@
 # what is installed, tests, benchmarks and the command go by it. CONTRIBUTING.md says which files an engine brings.
 #
 #   stdcl_engine(NAME DESCRIPTION [ON NAME...])
+# SPDX-License-Identifier: MIT
 
 stdcl_engine(arrays "Sums, dot products and extremes of arrays in the memory of OpenCL devices")
 stdcl_engine(nbody "Gravity by direct summation on OpenCL devices")

@@ -3,6 +3,7 @@
  * OpenCL drivers, and the compilers inside them, are not instrumented. ThreadSanitizer would see some
  * of their accesses and not the locks around them, LeakSanitizer what they keep until the process ends;
  * neither tells anything about our code.
+ * SPDX-License-Identifier: MIT
  */
 /* Found by the sanitizer's library by their names. */
 #define SEEN __attribute__((visibility("default"))) const char *

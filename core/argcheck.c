@@ -3,6 +3,7 @@
  * Programs are built with -cl-kernel-arg-info, and what it gives is learnt once per kernel; where a platform does
  * not tell, the source is read (declared.c), and with STDCL_ARG_INFO=source in the environment always. The check
  * when an argument is set is two comparisons; nothing is left to do when the kernel is started.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 

@@ -2,6 +2,7 @@
  *
  * Sources carry #line directives. NVIDIA's compiler does not follow them: it says "<kernel>:12:5", counting
  * the lines of the text it was given. Such places are translated here as the preprocessor would have.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 

@@ -3,6 +3,7 @@
  * Platforms are asked once, at first use. A context is a list of devices, each with an OpenCL context and
  * an in-order queue of its own: two devices of one OpenCL context were measured to exchange data a
  * thousand times slower than through pinned host memory, and they wait for each other.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 

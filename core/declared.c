@@ -4,6 +4,7 @@
  * This is no compiler: comments, strings and directives are skipped, and what stands between `kernel` and the
  * parenthesis that closes its parameters is looked at word by word. A word that is not OpenCL C's own may be a
  * macro or a typedef, and an argument that hangs on it stays unknown.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 

@@ -2,6 +2,7 @@
  *
  * A failing call records its code, the OpenCL code behind it and one sentence, for the calling thread
  * alone. Nothing is printed unless STDCL_DEBUG=1 asks for it.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 

@@ -7,6 +7,7 @@
  *
  * The list holds one reference of each event. It is given up once, when the record leaves the list: released,
  * or with CL_EVENT_NORELEASE handed over to the caller.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 

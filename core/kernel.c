@@ -4,6 +4,7 @@
  * hands that device's cl_kernel only what changed since it last ran there; a block of memory becomes that
  * device's buffer at this moment. The public handle is the first device's cl_kernel, so that OpenCL's own
  * queries work on it; a table leads from the handle to the rest.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 

@@ -5,6 +5,7 @@
  * address, so that any pointer into one finds it. Where a GPU takes part, the host region is registered
  * with its driver at the first transfer (a USE_HOST_PTR buffer that stays mapped): copies then run at the
  * full rate of the link and asynchronously, to every device.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 

@@ -2,6 +2,7 @@
  *
  * A program is one or more parts (translation units), each built for every device of its context. Sources
  * start with a #line directive, so that a compiler's messages name the file and line that the user wrote.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 #include "core/outfile.h"

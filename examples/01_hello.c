@@ -1,4 +1,5 @@
 /* 01_hello.c - adds two vectors on the first device, and shows where the time went. */
+/* SPDX-License-Identifier: MIT */
 #include <stdcl.h>
 
 int main(void)

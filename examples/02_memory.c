@@ -2,6 +2,7 @@
  *
  * A block from clmalloc has an image on the host and one on each device. They differ until clmsync says
  * otherwise, so a program may fill its array with the next problem while a device works on this one.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 

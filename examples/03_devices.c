@@ -2,6 +2,7 @@
  *
  * Each device of a context has a queue of its own, in order, and queues of different devices run side by
  * side. With one device, `POCL_DEVICES="pthread pthread"` makes PoCL show two.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 

@@ -2,6 +2,7 @@
  *
  * Values are a Lua table's inside with printf's formatting, or a list of clvalue(). When something is
  * wrong, in Lua or in the kernel, the message carries the template's own file and line.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 

@@ -3,6 +3,7 @@
  * The layer never prints or exits by itself. A failing call returns NULL, -1 or (cl_event)-1, sets clerrno
  * to an errno value and oclerrno to OpenCL's code, and clerror() gives the sentence, once, as dlerror does.
  * STDCL_DEBUG=1 in the environment prints each as it happens.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 

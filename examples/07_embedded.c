@@ -2,6 +2,7 @@
  *
  *   stdcl embed 07_embedded.cl -o kernels.o
  *   cc 07_embedded.c kernels.o -lstdcl -lOpenCL
+ * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 

@@ -1,4 +1,5 @@
 /* 07_embedded.cl - the kernels that 07_embedded.c carries inside. */
+/* SPDX-License-Identifier: MIT */
 
 __kernel void ramp(__global float *x, float slope)
 {

@@ -4,6 +4,7 @@
  * of the caller. A group has the 32768 molecules of a block.
  *
  * The host puts order.h and maxwell.h in front (kernels.c).
+ * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_ORDER_H
 #include "../arrays/order.h"

@@ -4,6 +4,7 @@
  * of v^2 of block first + g, with velocities in units of sqrt(k_B T / m).
  *
  * The host puts order.h and maxwell.h in front (kernels.c).
+ * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_ORDER_H
 #include "../arrays/order.h"

@@ -9,6 +9,7 @@
  *
  * Included from C, from OpenCL C for scalars, or for vectors of 2, 4, 8 or 16 with MW_WIDTH set; the names
  * mw_uint, mw_int, mw_float are the types of that width.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef GAS_MAXWELL_H
 #define GAS_MAXWELL_H

@@ -5,6 +5,7 @@
  * Every item strides through the rows, then a group adds its items in local memory, always in the same
  * order. Sums are double; where there is none (or NO_FP64 asks for it) a sum is a pair of floats
  * {value, rounding error}, which holds 48 bits (Knuth's two-sum), and the host adds the two.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef SUM_GROUP
 #define SUM_GROUP 64 /* work-items of a group, a power of two */

@@ -14,6 +14,7 @@
  * item and its vectors are SIMD registers. Sums run over BLOCK bodies before they join the total,
  * so that rounding errors grow with BLOCK + N / BLOCK instead of N.
  * The plain-C twin is nbody_ref_forces in nbody_ref.c.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef GROUP
 #define GROUP 1 /* work-items of a group */

@@ -22,6 +22,7 @@
  * r^2 = d^2 + eps^2; eps is never 0, only so small that it is lost (forces.c), so that bodies that coincide
  * pull each other by 0. There may be more items than bodies: n need not be a multiple of the group.
  * Plain C, for comparison: nbody_ref_forces in nbody_ref.c.
+ * SPDX-License-Identifier: MIT
  */
 #ifdef DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

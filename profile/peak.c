@@ -2,6 +2,7 @@
  *
  * The limits by which a profile judges a kernel are measured, not read from a data sheet. Each figure is
  * the best of a few runs that together take some tens of milliseconds.
+ * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 

@@ -2,6 +2,7 @@
  *
  * V is a vector type (float, float16, double, double8), as wide as the device computes at once. Each item
  * keeps CHAINS independent sums, enough to hide the latency of one multiply-add.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef V
 #define V float

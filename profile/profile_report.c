@@ -3,6 +3,7 @@
  * All four tell the same: per device, a line for each kernel and each direction of transfers, the longest
  * total first. Where the work of a launch was told, a line also says what share of the device's measured
  * peak it reached.
+ * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 

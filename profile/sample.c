@@ -7,6 +7,7 @@
  *
  * The context's queue takes no time stamps then. A command that is timed goes to a second queue, which does,
  * between a marker and a barrier in the first one, so that the order is kept.
+ * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 

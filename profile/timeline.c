@@ -3,6 +3,7 @@
  * The file is in the Chrome trace format (chrome://tracing, ui.perfetto.dev): process 0 is the host with a
  * track per thread, each device of each context is a process with a track for kernels and one for
  * transfers. It is written as it goes, so that a long timeline needs no further memory.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/outfile.h"
 #include "profile/profile.h"

@@ -3,6 +3,7 @@
  * Values arrive as a format or as a list; both become the inside of a Lua table constructor, the one
  * form that template_lua.c takes. Numbers are written in the "C" locale: a decimal comma would be two
  * values.
+ * SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
 

@@ -3,6 +3,7 @@
  * Nothing is shared between expansions, so threads may expand at the same time. The state is made and
  * closed for each; what a template may call is in sandbox.lua. Instructions are counted by a hook, which
  * LuaJIT calls in interpreted code only, so that the compiler is off. Memory is counted by the allocator.
+ * SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
 

@@ -4,6 +4,7 @@
  * would be taken for another than the template's own, blank lines or a directive come before it. That
  * must not be in the middle of a line, in a comment (where a directive would not count) or after a
  * backslash (where it would end a macro): the correction then waits for the next line that may have it.
+ * SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
 

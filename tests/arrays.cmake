@@ -1,3 +1,4 @@
 # Sums of arrays; on the devices there are and on two.
+# SPDX-License-Identifier: MIT
 stdcl_test(test_arrays test_arrays.c LIBS stdcl_arrays)
 stdcl_test_on_two(test_arrays)

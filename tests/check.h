@@ -8,6 +8,7 @@
  *                         kinds of result; clerrno is then E, or any code but 0 if E is ANY_ERROR,
  *                         and clerror() has a sentence
  * They use cmocka, so they belong in the main thread only.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef CHECK_H
 #define CHECK_H

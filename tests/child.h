@@ -1,4 +1,5 @@
 /* child.h - starts tests/layer_child.c in an environment of its own and reads what it says. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHILD_H
 #define CHILD_H
 

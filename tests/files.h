@@ -1,4 +1,5 @@
 /* files.h - a folder of their own for tests that write files, and what is in it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FILES_H
 #define FILES_H
 

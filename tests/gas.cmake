@@ -1,4 +1,5 @@
 # The gas: velocities and their statistics; on the devices there are and on two.
+# SPDX-License-Identifier: MIT
 stdcl_test(test_gas test_gas.c LIBS stdcl_gas)
 stdcl_test_on_two(test_gas)
 if(TARGET stdcl_command)

@@ -1,6 +1,7 @@
 /* header_alone.c - is only compiled, by several compilers as several dialects of C and C++: <stdcl.h>
  * needs no header before it, gives the ones that programs rely on, and every macro expands without a
  * warning.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 

@@ -1,4 +1,5 @@
 # The layer's tests: each program runs twice, on the devices there are and on two PoCL devices.
+# SPDX-License-Identifier: MIT
 add_executable(two_devices two_devices.c)
 target_link_libraries(two_devices PRIVATE stdcl_flags OpenCL::OpenCL)
 

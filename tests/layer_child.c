@@ -8,6 +8,7 @@
  *   standard-claim            devices of stddev (STDDEV_LOCK says which); holds them as well
  *   reclaim KEY MAX           claims, gives back by clcontext_destroy, claims again
  *   fail                      makes one failing call, and one more whose text goes through clperror
+ * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 

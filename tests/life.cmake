@@ -1,4 +1,5 @@
 # Life: rules and logic, known lives, engines against plain C on one device and on two, files.
+# SPDX-License-Identifier: MIT
 stdcl_test(test_life_rule test_life_rule.c LIBS stdcl_life)
 stdcl_test(test_life_formats test_life_formats.c LIBS formats)
 stdcl_test(test_life_known test_life_known.c LIBS stdcl_life formats TIMEOUT 120)

@@ -1,4 +1,5 @@
 # The Lua front end: the command `stdcl run`, its modules inside the command and in plain luajit, the examples.
+# SPDX-License-Identifier: MIT
 
 # AddressSanitizer guesses at the layout of memory of threads, and under LuaJIT it guesses wrong.
 set(sane "")

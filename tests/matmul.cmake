@@ -1,4 +1,5 @@
 # Matrix products: .npy files, engines against the reference on one device and on two, the command.
+# SPDX-License-Identifier: MIT
 stdcl_test(test_npy test_npy.c LIBS formats)
 stdcl_test(test_matmul test_matmul.c LIBS stdcl_matmul TIMEOUT 400)
 stdcl_test(test_matmul_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_matmul> several TIMEOUT 180)

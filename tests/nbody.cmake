@@ -1,4 +1,5 @@
 # Gravity: models, forces on one device and on two, orbits and what they conserve, the ladder of kernels.
+# SPDX-License-Identifier: MIT
 stdcl_test(test_nbody_initial test_nbody_initial.c LIBS stdcl_nbody)
 stdcl_test(test_nbody_physics test_nbody_physics.c LIBS stdcl_nbody TIMEOUT 120)
 stdcl_test(test_nbody test_nbody.c LIBS stdcl_nbody TIMEOUT 300)

@@ -1,4 +1,5 @@
 # Profiles, timelines, peaks, the tuning store and the search: on the devices there are and on two.
+# SPDX-License-Identifier: MIT
 set(held_by_timeline HELD)
 foreach(subject profile timeline peak tune)
   stdcl_test(test_${subject} test_${subject}.c LIBS PkgConfig::JANSSON ${held_by_${subject}})

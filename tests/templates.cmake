@@ -1,4 +1,5 @@
 # Kernel templates. The Lua module is tested by itself, in plain luajit.
+# SPDX-License-Identifier: MIT
 if(LUAJIT_FOUND)
   stdcl_test(test_template test_template.c TIMEOUT 240)
   stdcl_test(test_template_open test_template_open.c)

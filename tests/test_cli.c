@@ -4,6 +4,7 @@
  *
  * Every run happens in an empty folder of its own; whatever goes wrong must be told in one line of
  * stderr and leave the folder as it was.
+ * SPDX-License-Identifier: MIT
  */
 #include <dirent.h>
 #include <fcntl.h>

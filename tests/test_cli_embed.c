@@ -1,5 +1,7 @@
 /* A program that carries kernels which `stdcl embed` made an object of: both files are there, found by
- * clopen(cp, NULL, ...) and, by name, by clexec. The object is linked in by CMakeLists.txt. */
+ * clopen(cp, NULL, ...) and, by name, by clexec. The object is linked in by CMakeLists.txt.
+ * SPDX-License-Identifier: MIT
+ */
 #include "check.h"
 
 enum { N = 1000 };

@@ -1,4 +1,5 @@
 /* test_cli_matmul.c - the command `stdcl matmul`: what it prints, writes and refuses. The program is argv[1]. */
+/* SPDX-License-Identifier: MIT */
 #include "files.h"
 
 #include <jansson.h>

@@ -1,4 +1,5 @@
 /* The option parser, tables and texts of the command, without running the command. */
+/* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
 #include <math.h>

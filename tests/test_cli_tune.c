@@ -3,6 +3,7 @@
  *   test_cli_tune PATH_OF_STDCL
  *
  * Searches are short: what they find matters less than that it is kept, used and told.
+ * SPDX-License-Identifier: MIT
  */
 #include "files.h"
 

@@ -1,5 +1,7 @@
 /* How kernels are declared, as core/declared.c reads it from sources: compared with what the compiler tells,
- * where it tells, and with what must stay unknown. */
+ * where it tells, and with what must stay unknown.
+ * SPDX-License-Identifier: MIT
+ */
 #include "core/internal.h"
 
 #include "check.h"

@@ -1,4 +1,5 @@
 /* test_formats_number.c - decimal conversion against libc's, and in a locale with decimal commas. */
+/* SPDX-License-Identifier: MIT */
 #include "formats/number.h"
 
 #include <setjmp.h>

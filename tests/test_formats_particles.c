@@ -1,5 +1,7 @@
 /* test_formats_particles.c - files of bodies: what is read, what is refused and how, and that nothing is
- * lost. */
+ * lost.
+ * SPDX-License-Identifier: MIT
+ */
 #include "files.h"
 #include "formats/particles_format.h"
 

@@ -1,5 +1,7 @@
 /* test_formats_picture.c - pictures: that what is drawn is where it is and as much as there is; PNG;
- * films. */
+ * films.
+ * SPDX-License-Identifier: MIT
+ */
 #include "files.h"
 #include "formats/density.h"
 #include "formats/picture.h"

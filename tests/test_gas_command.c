@@ -1,6 +1,7 @@
 /* test_gas_command.c - `stdcl gas` as a person runs it: reports, files, exit status.
  *
  *   test_gas_command PATH_OF_STDCL
+ * SPDX-License-Identifier: MIT
  */
 #include "files.h"
 

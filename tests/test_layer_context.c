@@ -2,6 +2,7 @@
  * clcontext_create and clcontext_destroy, what is told about devices, and locks between processes.
  *
  * What depends on the environment is asked of tests/layer_child.c in a process of its own.
+ * SPDX-License-Identifier: MIT
  */
 #include "child.h"
 

@@ -1,4 +1,5 @@
 /* test_layer_cxx.cpp - the layer from C++11: every macro of <stdcl.h> is another one there.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 

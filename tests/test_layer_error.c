@@ -1,5 +1,6 @@
 /* test_layer_error.c - clerrno, oclerrno and clerror(), which belong to a thread each, the texts of
  * codes, and what is printed where.
+ * SPDX-License-Identifier: MIT
  */
 #include "child.h"
 

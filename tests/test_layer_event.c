@@ -1,5 +1,6 @@
 /* test_layer_event.c - what is started and how it is collected: the events of clfork and clmsync, who
  * owns them, clwait, clwaitev and clflush; and that launches by the hundred thousand keep memory flat.
+ * SPDX-License-Identifier: MIT
  */
 #include "gate.h"
 #include "held.h"

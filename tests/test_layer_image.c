@@ -1,5 +1,6 @@
 /* test_layer_image.c - image allocations: the recipe of the historic API (allocate detached, shape with
  * clmctl, attach, sync, give to a kernel), both ways between host and device.
+ * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 

@@ -2,6 +2,7 @@
  * kernels with clfork and clforka.
  *
  * What happens to the events that these return is in test_layer_event.c.
+ * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 

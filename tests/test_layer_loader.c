@@ -1,5 +1,6 @@
 /* test_layer_loader.c - programs and kernels: where sources and binaries come from, when and with what
  * they are built, what a failed build says, and how kernels are found.
+ * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 

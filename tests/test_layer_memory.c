@@ -2,6 +2,7 @@
  * what can be asked about a pointer.
  *
  * Copies between host and devices are in test_layer_sync.c, images in test_layer_image.c.
+ * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 

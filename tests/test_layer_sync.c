@@ -1,5 +1,6 @@
 /* test_layer_sync.c - copies between the host's and the devices' images of a block: clmsync, clmsyncn,
  * clmcopy, and the flags CL_MEM_NOFORCE, CL_MEM_ZEROCOPY and CL_MEM_DEVONLY.
+ * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 

@@ -1,6 +1,7 @@
 /* test_life_command.c - `stdcl life` as a person runs it: files, reports, exit status, the terminal.
  *
  *   test_life_command PATH_OF_STDCL
+ * SPDX-License-Identifier: MIT
  */
 #include "files.h"
 

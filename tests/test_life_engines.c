@@ -2,6 +2,7 @@
  *
  * Sizes are chosen to hurt: 1, a word less one, a whole number of words, a word and one, and random
  * ones; torus and plane; rules with and without B0. The same seed gives the same cases on every run.
+ * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 #include "stdcl/life.h"

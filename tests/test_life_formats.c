@@ -1,4 +1,5 @@
 /* test_life_formats.c - Life patterns: read, refused at the right line and column, written and read again. */
+/* SPDX-License-Identifier: MIT */
 #include "files.h"
 
 #include "formats/life_format.h"

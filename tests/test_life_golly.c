@@ -2,6 +2,7 @@
  *
  * Both programs must reach the same population from the same file. bgolly knows torus and plane, and
  * reads macrocell files with its algorithm HashLife.
+ * SPDX-License-Identifier: MIT
  */
 #include "files.h"
 

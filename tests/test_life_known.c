@@ -2,6 +2,7 @@
  *
  * Published values: the R-pentomino has 116 live cells at generation 1,103, the acorn 633 at 5,206, Gosper's gun
  * 41, 86 and 536 at 30, 300 and 3,000; a glider goes once round a torus of 64 in 256 generations.
+ * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 #include "stdcl/life.h"

@@ -1,4 +1,5 @@
 /* test_life_rule.c - rules read, refused, written, and turned into logic. */
+/* SPDX-License-Identifier: MIT */
 #include "check.h"
 #include "stdcl/life.h"
 

@@ -1,6 +1,7 @@
 /* `stdcl run`: what scripts see, how they fail, and the examples, compared with twins in C.
  *
  *   test_lua PATH_OF_STDCL FOLDER_OF_EXAMPLES
+ * SPDX-License-Identifier: MIT
  */
 #include "files.h"
 

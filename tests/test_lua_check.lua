@@ -1,4 +1,5 @@
 -- test_lua_check.lua - what the tests in Lua share: named tests, comparisons, a count, the exit status.
+-- SPDX-License-Identifier: MIT
 local M = {}
 local passed, failures = 0, 0
 

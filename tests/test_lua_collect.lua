@@ -1,5 +1,6 @@
 -- test_lua_collect.lua - objects of the module opencl go in any order, at any time, and nothing in use goes.
 -- Run by `stdcl run` and by luajit; under PoCL a buffer freed too early is freed memory of this process.
+-- SPDX-License-Identifier: MIT
 package.path = arg[0]:match "^(.-)[^/]*$" .. "?.lua;" .. package.path
 local check = require "test_lua_check"
 local cl, ffi = require "opencl", require "ffi"

@@ -1,4 +1,5 @@
 /* `stdcl run` of a build without LuaJIT says so, in one sentence. */
+/* SPDX-License-Identifier: MIT */
 #include "files.h"
 
 #include <sys/wait.h>

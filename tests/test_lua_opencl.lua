@@ -1,5 +1,6 @@
 -- test_lua_opencl.lua - `require "opencl"`: every call and argument form of the module, on the first device.
 -- Run by `stdcl run` and by luajit with lua/?.lua in LUA_PATH.
+-- SPDX-License-Identifier: MIT
 package.path = arg[0]:match "^(.-)[^/]*$" .. "?.lua;" .. package.path
 local check = require "test_lua_check"
 local cl, ffi = require "opencl", require "ffi"

@@ -1,5 +1,6 @@
 -- test_lua_stdcl.lua - `require "stdcl"`: memory, programs, kernels as functions, profiles, errors.
 -- Run by `stdcl run`, and by luajit with STDCL_LIBRARY.
+-- SPDX-License-Identifier: MIT
 package.path = arg[0]:match "^(.-)[^/]*$" .. "?.lua;" .. package.path
 local check = require "test_lua_check"
 local cl, ffi = require "opencl", require "ffi"

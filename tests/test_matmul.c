@@ -2,6 +2,7 @@
  *
  * The reference is this file's own: three loops in long double. Sizes, transposes, alpha, beta and leading
  * dimensions are drawn at random from a fixed seed. What lies between rows, and C when beta is 0, holds NaN.
+ * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 

@@ -1,5 +1,6 @@
 /* test_matmul_sycl.c - the source of the SYCL engine, compiled against the names in tests/sycl instead of a SYCL
  * compiler's: every transpose, odd sizes, long rows, NaN in C when beta is 0.
+ * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 

@@ -1,6 +1,7 @@
 /* test_npy.c - .npy files: what numpy writes is read, what is written is what numpy writes, nonsense is told.
  *
  * Expected bytes are written out by hand after numpy's description of the format (numpy/lib/format.py).
+ * SPDX-License-Identifier: MIT
  */
 #include "files.h"
 

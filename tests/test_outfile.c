@@ -1,5 +1,7 @@
 /* test_outfile.c - output files are whole or absent, whatever happens: errors, full disks,
- * signals. */
+ * signals.
+ * SPDX-License-Identifier: MIT
+ */
 #include "files.h"
 #include "formats/csv.h"
 #include "core/outfile.h"

@@ -4,6 +4,7 @@
  * twice, or a copy's bytes once, is a factor of two. On a device that is the host's processors both are measured by
  * the time that these worked for this process (the linker's --wrap=clock_gettime), so that it does not matter what
  * else runs; that all of them are put to work is seen by the sizes of launches.
+ * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 

@@ -3,6 +3,7 @@
  * The reference is what the test itself did: how often, how many bytes, how long by the host's clock.
  * Started with words, the program is the child of its own test: it runs a few kernels under whatever the
  * environment says of profiles.
+ * SPDX-License-Identifier: MIT
  */
 #include "child.h"
 #include "files.h"

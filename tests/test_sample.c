@@ -3,6 +3,7 @@
  * The reference is what the test did. How long a kernel takes by the device's clock the test says itself, so that
  * sums are exact and no busy machine makes a short command a long one. The environment makes samples of what would
  * otherwise be timed as a whole; where time stamps are cheap, a second queue takes them.
+ * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 

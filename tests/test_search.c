@@ -2,6 +2,7 @@
  *
  * A made-up kernel has a rate for every shape, shapes that cannot run and shapes that give wrong answers;
  * it notes every call, so that the tests can tell what the search did to get there.
+ * SPDX-License-Identifier: MIT
  */
 #include "files.h"
 

@@ -1,5 +1,6 @@
 /* test_template.c - kernel templates: the grammar, errors and where they point, values from C, the
  * sandbox and its limits, large and broken inputs, threads. test_template_open.c runs the kernels.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */

@@ -1,4 +1,5 @@
 // test_template_cxx.cpp - the values of templates in C++: clvalue chooses by overloading there.
+// SPDX-License-Identifier: MIT
 #include <stdcl.h>
 
 #include <climits>

@@ -1,6 +1,7 @@
 /* test_template_none.c - the library as it is built without LuaJIT: a template answers ENOTSUP and says
  * what to install, and all the rest works. template_lua.c is compiled here, where HAVE_LUAJIT is not
  * defined, in the place of the library's.
+ * SPDX-License-Identifier: MIT
  */
 #undef HAVE_LUAJIT
 #include "template/template_lua.c"

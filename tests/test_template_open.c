@@ -1,5 +1,6 @@
 /* test_template_open.c - kernels from templates, on every device: from files and from memory, with
  * values in both forms; and where the messages of the OpenCL compiler and of Lua point.
+ * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 

@@ -1,5 +1,6 @@
 -- test_templet.lua - `require "templet"` from plain luajit: the promises of the module beyond those that
 -- test_template.c holds the same file to. Run as `luajit test_templet.lua`, with lua/?.lua in LUA_PATH.
+-- SPDX-License-Identifier: MIT
 local templet = require "templet"
 
 local count = 0

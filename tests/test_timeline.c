@@ -2,6 +2,7 @@
  *
  * Trace files are read back with jansson. The overlap of devices is compared with a count over every single
  * nanosecond of made-up timelines.
+ * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h" /* before cmocka, which has a `fail` of its own */
 

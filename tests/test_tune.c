@@ -2,6 +2,7 @@
  * writers at once.
  *
  * Started with words, the program is a child of its own test, which adds rows to the store.
+ * SPDX-License-Identifier: MIT
  */
 #include "tune/tune.h" /* before cmocka, which has a `fail` of its own */
 

@@ -3,6 +3,7 @@
  * PoCL offers the CPU twice when POCL_DEVICES says so, under a name that depends on its version. This
  * program asks a copy of itself how many devices each name gives, sets the first that gives two, and
  * becomes the command. Exit status 77, which CTest counts as skipped, when no name does.
+ * SPDX-License-Identifier: MIT
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -6,6 +6,7 @@
 # fails counts as at least one failure, also when it crashed before its summary. A test that could not
 # be started is a failure, although CTest's file calls it skipped. The first file names the tests that
 # may be skipped, "PROGRAM REASON" or "PROGRAM:TEST REASON"; any other skip is a failure.
+# SPDX-License-Identifier: MIT
 
 FNR == NR { # tests/skips
     if ($1 != "" && $1 !~ /^#/) {

@@ -7,6 +7,7 @@
 # On Debian and Ubuntu it installs missing packages with apt-get, through sudo when not root, and
 # touches nothing when none is missing. Elsewhere it prints the names of the packages for dnf, pacman
 # and brew, and fails when the build could not work without them.
+# SPDX-License-Identifier: MIT
 set -u
 
 # One row a package: what happens without it (must: nothing can be built; may: a feature, a device or a

@@ -6,6 +6,7 @@
 # are in order; before them, with the field "-", comes the line of the struct itself; members of a union inside have names such as as.integer.
 #
 # The headers are read by awk, which knows the C that they use: no bit-fields, no structs inside structs.
+# SPDX-License-Identifier: MIT
 set -eu
 include=$1 cc=$2
 box=$(mktemp -d)

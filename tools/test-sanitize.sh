@@ -1,6 +1,7 @@
 #!/bin/sh
 # test-sanitize.sh - builds our own code with the sanitizers, twice, and runs the tests of each build.
 # `make test-sanitize` calls it, with BUILD, CONFIGURE, COMPILE and JOBS.
+# SPDX-License-Identifier: MIT
 set -u
 tools=$(dirname "$0")
 

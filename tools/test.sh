@@ -1,6 +1,7 @@
 #!/bin/sh
 # test.sh - runs the tests of a build folder; the last line says how many passed, failed, were skipped.
 #   usage: tools/test.sh BUILD [ctest options]
+# SPDX-License-Identifier: MIT
 set -u
 build=$1
 shift

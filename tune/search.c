@@ -7,6 +7,7 @@
  *
  * Machines are noisy and shapes that compute nonsense are fast. So no candidate becomes the best before its
  * answer was verified, and before it was faster than the best once more, both measured in turns.
+ * SPDX-License-Identifier: MIT
  */
 #include "tune/tune.h"
 

@@ -3,6 +3,7 @@
  * The user's rows name a device exactly. Shipped rows name it by a part of its name, or a family by
  * "family:NAME". The shipped files are read once; the user's again whenever it has changed, so that a
  * program that runs for days sees what `stdcl tune` finds meanwhile.
+ * SPDX-License-Identifier: MIT
  */
 #include "tune/tune.h"
 

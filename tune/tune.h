@@ -4,6 +4,7 @@
  *   tune_file.c   the files of rows: where, read with suspicion, replaced as a whole
  *   shape.c       words KEY=NUMBER into numbers and back; the choice of a shape
  *   search.c      the best shape by trial
+ * SPDX-License-Identifier: MIT
  */
 #ifndef TUNE_TUNE_H
 #define TUNE_TUNE_H

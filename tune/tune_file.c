@@ -4,6 +4,7 @@
  * "rate", "unit"}]}, a line a row; see tuning/README.md. What is read may be anything, so it is taken as a
  * whole or not at all. What is written appears as a whole, and a lock file beside it keeps two processes
  * from losing each other's rows.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/outfile.h"
 #include "tune/tune.h"

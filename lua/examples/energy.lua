@@ -4,6 +4,7 @@
 --   stdcl run energy.lua 100000
 --
 -- Every velocity has three normal components, so the mean energy of N molecules is 3/2 within sqrt(3 / (2 N)).
+-- SPDX-License-Identifier: MIT
 
 local cl = require "opencl"
 local ffi = require "ffi"

@@ -2,6 +2,7 @@
 --
 --   stdcl run life.lua                 the R-pentomino after 40 generations on 72 x 24 cells
 --   stdcl run life.lua 200 100 50      generations, width, height
+-- SPDX-License-Identifier: MIT
 
 local stdcl = require "stdcl"
 

@@ -4,6 +4,7 @@
 --   stdcl run mandelbrot.lua seahorses.ppm 1920 1080 -0.7463 0.1102 0.005
 --
 -- Arguments: file, width, height, centre (x, y), and how much of the plane the width shows.
+-- SPDX-License-Identifier: MIT
 
 local ffi = require "ffi"
 local stdcl = require "stdcl"

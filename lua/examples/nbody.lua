@@ -1,5 +1,6 @@
 -- nbody.lua - a sphere of n bodies at rest collapses under its gravity: all pairs, by leapfrog.
 -- `stdcl run nbody.lua 1024 50`: 1024 bodies, 50 steps. Mass, gravity and radius are 1; the energy should be kept.
+-- SPDX-License-Identifier: MIT
 
 local stdcl = require "stdcl"
 local n, steps, dt = tonumber(arg[1] or 4096), tonumber(arg[2] or 200), 1 / 256

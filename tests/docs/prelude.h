@@ -1,5 +1,7 @@
 /* prelude.h - the names that fragments of code in the documents take for granted, with the meanings that
- * the pages give them. */
+ * the pages give them.
+ * SPDX-License-Identifier: MIT
+ */
 #include "headers.h" /* all that are installed; samples.sh makes it */
 
 #define FRAGMENT                                                                                  \

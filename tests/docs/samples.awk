@@ -6,6 +6,7 @@
 # of a block that starts with a comment that names a file, as in "/* twice.cl - ...":  DIR/twice.cl
 # of a "text" block right after a program: DIR/PAGE-LINE.output, what the program prints
 # Messages of the compiler name the page and its line.
+# SPDX-License-Identifier: MIT
 
 FNR == 1 {
     page = FILENAME

@@ -3,6 +3,7 @@
 # what they print with what the page says they print. Also looks whether links within the repository
 # lead anywhere.
 #   usage: samples.sh SOURCE WORK CC LIBSTDCL.SO
+# SPDX-License-Identifier: MIT
 set -eu
 source=$1 work=$2 cc=$3 library=$4
 here=$source/tests/docs

@@ -1,4 +1,5 @@
 /* clerror_alone.c - the error sentence of <stdcl.h> without the layer, so that a fuzzing harness needs no OpenCL. */
+/* SPDX-License-Identifier: MIT */
 #include "stdcl.h"
 
 static char sentence[4096];

@@ -2,6 +2,7 @@
  * every time.
  *   usage: PROGRAM RUNS FILE...
  * An input that breaks a promise is left in ./fuzz-failure; PROGRAM 0 fuzz-failure runs it again.
+ * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"
 

@@ -1,4 +1,5 @@
 /* fuzz.h - what a harness shares with its driver: libFuzzer's, or driver.c. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FUZZ_H
 #define FUZZ_H
 

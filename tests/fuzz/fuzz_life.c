@@ -3,6 +3,7 @@
  * Whatever the bytes: the reader keeps inside its memory, returns, and either fails with a sentence that names
  * the file and leaves nothing behind, or yields a pattern that keeps the promises of formats/life.h, and that
  * comes back the same from each of the formats we write.
+ * SPDX-License-Identifier: MIT
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE

@@ -4,6 +4,7 @@
  * sentence that names the file and leaves nothing open, or has a matrix whose numbers can be read as far as there
  * are any. A header that promises more than memory holds must not make anybody allocate it: the harness only
  * reads matrices that are small.
+ * SPDX-License-Identifier: MIT
  */
 #include "formats/npy.h"
 #include "fuzz.h"

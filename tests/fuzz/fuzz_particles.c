@@ -3,6 +3,7 @@
  * Whatever the bytes: the reader keeps inside its memory (AddressSanitizer), returns, and either fails
  * with a sentence that names the file and leaves nothing behind, or yields bodies that all keep the
  * promises of particles.h. From a file the same bytes must give the same as from memory.
+ * SPDX-License-Identifier: MIT
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* memfd_create */

@@ -3,6 +3,7 @@
  * Whatever the bytes: the expansion returns, and either fails with a sentence for a terminal that begins with
  * the template's name, or gives a text. With and without #line directives that is the same text, and a template
  * without Lua in it is its own text.
+ * SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
 

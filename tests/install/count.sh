@@ -1,6 +1,7 @@
 #!/bin/sh
 # count.sh - tests tools/count-tests.awk on a report that has one of each kind.
 #   usage: count.sh path/to/tools/count-tests.awk
+# SPDX-License-Identifier: MIT
 set -u
 box=$(mktemp -d) || exit 1
 trap 'rm -rf "$box"' EXIT

@@ -2,6 +2,7 @@
 # deps.sh - tests tools/deps.sh on systems that are not there: a PATH with stand-ins for apt-get,
 # dpkg-query and sudo that write down what they are asked for, and with no compiler to be found.
 #   usage: deps.sh path/to/tools/deps.sh
+# SPDX-License-Identifier: MIT
 set -u
 script=$1
 box=$(mktemp -d) || exit 1

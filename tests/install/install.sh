@@ -3,6 +3,7 @@
 #   usage: install.sh STEP BUILD WORK SOURCE CMAKE CC CXX LIBDIR
 # STEP "install" installs BUILD into WORK/prefix; the others use that: shared, static, package, symbols,
 # headers, layout, command. Status 77: there is no OpenCL device to run on, or the table is not for this machine.
+# SPDX-License-Identifier: MIT
 set -eu
 step=$1 build=$2 work=$3 source=$4 cmake=$5 cc=$6 cxx=$7 libdir=$8
 prefix=$work/prefix

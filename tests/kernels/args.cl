@@ -1,4 +1,5 @@
 /* args.cl - kernels that report the arguments they were given. */
+/* SPDX-License-Identifier: MIT */
 
 __kernel void integers(char c, uchar uc, short s, ushort us, int i, uint ui, long l, ulong ul,
                        __global long *out)

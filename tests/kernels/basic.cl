@@ -1,4 +1,5 @@
 /* basic.cl - the kernels that most of the layer's tests launch; one work-item per element of x. */
+/* SPDX-License-Identifier: MIT */
 
 __kernel void nothing(void) {}
 

@@ -6,3 +6,5 @@ __kernel void broken(__global int *x)
 {
     x[0] = undeclared_thing;
 }
+
+/* SPDX-License-Identifier: MIT */

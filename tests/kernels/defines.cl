@@ -1,4 +1,5 @@
 /* defines.cl - tells what the build options defined. */
+/* SPDX-License-Identifier: MIT */
 
 #ifndef VALUE
 #define VALUE -1

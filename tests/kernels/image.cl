@@ -1,4 +1,5 @@
 /* image.cl - kernels that read and write two-dimensional images. */
+/* SPDX-License-Identifier: MIT */
 
 __constant sampler_t nearest =
     CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;

@@ -1,4 +1,5 @@
 /* includes.cl - the header of the library and one of the same folder, as kernels in the wild do. */
+/* SPDX-License-Identifier: MIT */
 #include <stdcl.h>
 #include "neighbour.h"
 

@@ -1,5 +1,6 @@
 /* args.c - the arguments of kernels as programs set them in both revisions of the interface, with the
  * context as the first word and without, and by clforka; the style is that of test programs of 2011.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* args.cl - sums of one to three arrays of each type, so that a misplaced argument shows. */
+/* SPDX-License-Identifier: MIT */
 __kernel void test_int_kern( int k, __global int* a0, __global int* a1, __global int* b0 )
 {
    int i = get_global_id(0);

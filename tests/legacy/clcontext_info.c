@@ -1,4 +1,5 @@
 /* clcontext_info.c - prints what is known of the devices of each standard context. */
+/* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdcl.h>
 

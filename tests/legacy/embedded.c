@@ -1,5 +1,6 @@
 /* embedded.c - no kernel file at run time: the kernels are part of the executable. They are found by
  * clopen without a name, by clsym without a handle, and by clexec.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
 #include <math.h>

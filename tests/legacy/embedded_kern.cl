@@ -1,4 +1,5 @@
 /* embedded_kern.cl - becomes part of the program embedded.c. */
+/* SPDX-License-Identifier: MIT */
 #include <stdcl.h>
 
 __kernel void matvecmult_kern( uint n, __global float* aa, __global float* b, __global float* c )

@@ -1,5 +1,6 @@
 /* hello.c - a first program of the year 2010: kernels from a file, arguments with the context as their
  * first word, and once more with an option for the compiler.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
 #include <stdcl.h>

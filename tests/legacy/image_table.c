@@ -1,5 +1,6 @@
 /* image_table.c - a read-only table in an image: memory allocated detached, shaped as an image, attached,
  * then filled and synced as any other memory.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 /* image_table.cl - a matrix times a vector, each term weighted by a table that is an image. */
+/* SPDX-License-Identifier: MIT */
 const sampler_t sampler =
    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 

@@ -1,6 +1,7 @@
 /* kick.c - a part of a larger program: the kernels stand in a string, the context is a macro of the
  * program's own that happens to have the name of the library's type, and memory comes and goes with each
  * call.
+ * SPDX-License-Identifier: MIT
  */
 #include <math.h>
 #include <stdcl.h>

@@ -1,5 +1,6 @@
 # Programs as they were written for the interface in 2009-2015: no flags but the dialect of those years,
 # and each compares its result with plain C. They too run on what there is and on two PoCL devices.
+# SPDX-License-Identifier: MIT
 
 # stdcl_legacy(NAME): legacy/NAME.c or .cpp becomes the test legacy_NAME.
 function(stdcl_legacy name)

@@ -1,4 +1,5 @@
 /* nbody.h - bodies to begin with, one step in plain C, and the comparison of two results. */
+/* SPDX-License-Identifier: MIT */
 #include <math.h>
 
 /* Positions in the unit cube with the mass as fourth component; small velocities. */

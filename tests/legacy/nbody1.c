@@ -1,5 +1,6 @@
 /* nbody1.c - the N-body tutorial for one device: one kernel object whose arguments change places every
  * step, bursts of steps without a visit to the host.  usage: nbody1 [bodies [steps]]
+ * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 #include "nbody.h"

@@ -1,6 +1,7 @@
 /* nbody2.c - the N-body tutorial for two devices: halves a and b, one kernel object, and the new halves
  * exchanged by way of the host every step. As the original, it waits on a context that it does not use,
  * and closes its kernels there.  usage: nbody2 [bodies [steps]]
+ * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 #include "nbody.h"

@@ -1,4 +1,5 @@
 /* nbody2_kern.cl - one step of half the bodies: those of this device, then those of the other. */
+/* SPDX-License-Identifier: MIT */
 float4 attract(float4 a, float4 p, __global float4* pos, __local float4* tile, float eps)
 {
    int ti = get_local_id(0), nt = get_local_size(0), n = get_global_size(0);

@@ -1,4 +1,5 @@
 /* nbody_kern.cl - one step of all bodies: tiles of positions pass through local memory. */
+/* SPDX-License-Identifier: MIT */
 __kernel void nbody_kern(
    float dt, float eps,
    __global float4* pos_old,

@@ -1,4 +1,5 @@
 /* outerprod.cl - the product of two vectors, element by element, times an optional constant. */
+/* SPDX-License-Identifier: MIT */
 #ifndef COEF
 #define COEF 1
 #endif

@@ -1,5 +1,6 @@
 /* vectors.cpp - a program in the C++ of the time: a template class holds shared memory, and the steps of
  * a small simulation are methods.
+ * SPDX-License-Identifier: MIT
  */
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,7 @@
 /* engine.c - a program outside the repository that uses an installed engine: a year of a planet on a
- * circle, after which it must be where it was. */
+ * circle, after which it must be where it was.
+ * SPDX-License-Identifier: MIT
+ */
 #include <stdcl/nbody.h>
 
 #include <math.h>

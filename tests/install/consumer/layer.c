@@ -2,6 +2,7 @@
  *
  * The test puts a line that defines INSTALLED_COPY into the installed header; only with that line does
  * this compile, and with the argument "same-header" its kernel must have seen it as well.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 
