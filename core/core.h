@@ -37,9 +37,10 @@ struct failure {
 };
 
 /* Around calls of our own that may fail without that being an error: afterwards the thread's last failure is what
- * it was before. */
+ * it was before; or, if it was an error after all, that stays and the one before is forgotten. */
 void failure_set_aside(struct failure *before);
 void failure_restore(const struct failure *before);
+void failure_forget(struct failure *before);
 
 /* ---- context.c ---- */
 

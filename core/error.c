@@ -117,6 +117,11 @@ void failure_restore(const struct failure *before)
     last = *before;
 }
 
+void failure_forget(struct failure *before)
+{
+    free(before->text);
+}
+
 static bool debugging(void)
 {
     const char *v = getenv("STDCL_DEBUG");

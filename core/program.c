@@ -191,15 +191,22 @@ static int try_build(struct part *p, struct device *d, cl_uint dev, bool argumen
 }
 
 /* Argument types are learnt from sources. NVIDIA's compiler makes wrong assembly of that when a kernel has no
- * arguments (driver 580), so a failing source gets a second try without; declared.c then stands in. */
+ * arguments (driver 580), so a failing source gets a second try without; declared.c then stands in. That the first
+ * try failed is nothing to the caller. */
 static int build_part(struct part *p, struct device *d, cl_uint dev, const char *options, const char *call)
 {
+    struct failure before;
+    failure_set_aside(&before);
     int status = try_build(p, d, dev, p->source != NULL, options, call);
-    if (status != 0 && p->source && p->program[dev] && strcasestr(clerror_text(), "ptxas")) {
-        clReleaseProgram(p->program[dev]);
-        status = try_build(p, d, dev, false, options, call);
-    }
-    return status;
+    const bool again = status != 0 && p->source && p->program[dev] && strcasestr(clerror_text(), "ptxas");
+    if (status == 0 || again)
+        failure_restore(&before);
+    else
+        failure_forget(&before);
+    if (!again)
+        return status;
+    clReleaseProgram(p->program[dev]);
+    return try_build(p, d, dev, false, options, call);
 }
 
 static void unbuild(struct program *p)

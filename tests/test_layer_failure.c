@@ -3,7 +3,8 @@
  *
  * The device is healthy, so the failing commands are made here: this program has clEnqueueNDRangeKernel and
  * clEnqueueWriteBuffer of its own, which stand before the driver's. They count down `healthy`, then let one command
- * fail: its event is a user event with an error for its status.
+ * fail: its event is a user event with an error for its status. Its clBuildProgram can fail as NVIDIA's does when a
+ * kernel without arguments is built with -cl-kernel-arg-info.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -47,6 +48,32 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                    cl_event *);
     *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueWriteBuffer");
     return fails_now() ? failed_command(queue, ev) : real(queue, buffer, blocking, offset, size, from, n, list, ev);
+}
+
+static bool no_argument_info; /* the compiler cannot make it */
+
+cl_int clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
+                      void (*notify)(cl_program, void *), void *data)
+{
+    cl_int (*real)(cl_program, cl_uint, const cl_device_id *, const char *, void (*)(cl_program, void *), void *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clBuildProgram");
+    const bool refused = no_argument_info && strstr(options, "-cl-kernel-arg-info");
+    return refused ? CL_BUILD_PROGRAM_FAILURE : real(program, n, devices, options, notify, data);
+}
+
+cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info what, size_t size,
+                             void *value, size_t *got)
+{
+    static const char log[] = "ptxas application ptx input, line 9; fatal";
+    cl_int (*real)(cl_program, cl_device_id, cl_program_build_info, size_t, void *, size_t *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clGetProgramBuildInfo");
+    if (!no_argument_info || what != CL_PROGRAM_BUILD_LOG)
+        return real(program, device, what, size, value, got);
+    if (got)
+        *got = sizeof log;
+    if (value)
+        memcpy(value, log, size < sizeof log ? size : sizeof log);
+    return CL_SUCCESS;
 }
 
 /* ---- What is started. ---- */
@@ -159,6 +186,21 @@ static void test_unread_failure_outlives_standard_contexts(void **state)
     assert_null(clerror());
 }
 
+/* A program that builds at the second try builds. */
+static void test_second_try_of_a_build(void **state)
+{
+    (void)state;
+    assert_null(clmalloc(NULL, 16, 0)); /* a failure that nobody has read */
+    no_argument_info = true;
+    void *program = clsopen(cp, "kernel void f(void) {}", CLLD_NOW);
+    no_argument_info = false;
+    ready(program);
+    assert_int_equal(clerrno, EINVAL);
+    contains(clerror(), "clmalloc");
+    works(clclose(cp, program));
+    fails_null(ENOEXEC, clsopen(cp, "kernel void f(void) { no such type; }", CLLD_NOW));
+}
+
 int main(void)
 {
     setenv("STDACC", "1", 1);
@@ -170,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_failure_of_the_other_kind_stays),
         cmocka_unit_test(test_failure_among_thousands),
         cmocka_unit_test(test_failure_told_by_the_call_itself),
+        cmocka_unit_test(test_second_try_of_a_build),
     };
     int failed = cmocka_run_group_tests(first, NULL, NULL);
     return failed + cmocka_run_group_tests(tests, setup, teardown);
