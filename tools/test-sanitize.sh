@@ -22,6 +22,6 @@ for sanitizer in address,undefined thread; do
     eval "$CONFIGURE -B '$build' -DSTDCL_SANITIZE=$sanitizer" >"$build.log" 2>&1 ||
         { cat "$build.log"; exit 1; }
     eval "$COMPILE '$build'" || exit 1
-    $fixed "$tools/test.sh" "$build" "-j$JOBS" || bad=1
+    $fixed "$tools/test.sh" "$build" "-j$JOBS" -LE deep || bad=1
 done
 exit $bad
