@@ -4,9 +4,9 @@
  *   counts                    the devices of each standard context, and clerrno after making them
  *   calls                     every call without any OpenCL platform or context; how many went wrong
  *   create PATTERN TYPE MAX   devices of clcontext_create, as numbers among all devices of the machine
- *   claim KEY MAX             the same with a lock key; holds them until standard input ends
+ *   claim PATTERN KEY MAX     the same with a lock key; holds them until standard input ends
  *   standard-claim            devices of stddev (STDDEV_LOCK says which); holds them as well
- *   reclaim KEY MAX           claims, gives back by clcontext_destroy, claims again
+ *   reclaim PATTERN KEY MAX   claims, gives back by clcontext_destroy, claims again
  *   fail                      makes one failing call, and one more whose text goes through clperror
  * SPDX-License-Identifier: MIT
  */
@@ -99,7 +99,7 @@ static int calls(void)
     wrong += clsopen(stddev, "", 0) || clload(stddev, &on_stack, 4, 0);
     wrong += clloadb(stddev, 1, NULL, NULL, 0) || clopen_named(stddev, "x", "", 0, NULL, 0);
     wrong += clbuild(stddev, &on_stack, options, 0) != -1 || clclose(stddev, &on_stack) != -1;
-    wrong += clsave(stddev, NULL, 0, "/nonexistent/file") != -1 || clclose(stddev, NULL) != -1;
+    wrong += clsave(stddev, NULL, 0, "/proc/nonexistent/file") != -1 || clclose(stddev, NULL) != -1;
     wrong += clsym(stddev, NULL, "x", 0) != NULL;
     wrong += clarg_set((cl_kernel)NULL, 0, 1) != -1 || clarg_set_local((cl_kernel)NULL, 0, 1) != -1;
     wrong += clarg_set_global((cl_kernel)NULL, 0, &on_stack) != (size_t)-1;
@@ -122,10 +122,10 @@ static int hold(CLCONTEXT *cp)
     return 0;
 }
 
-static int reclaim(int key, size_t max)
+static int reclaim(const char *pattern, int key, size_t max)
 {
     for (int round = 0; round < 3; round++) {
-        CLCONTEXT *cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, max, NULL, key);
+        CLCONTEXT *cp = clcontext_create(pattern, (int)CL_DEVICE_TYPE_ALL, max, NULL, key);
         print_devices(cp);
         if (cp && clcontext_destroy(cp) != 0)
             printf("not destroyed\n");
@@ -165,12 +165,12 @@ int main(int argc, char **argv)
         print_devices(made);
         return 0;
     }
-    if (strcmp(question, "claim") == 0 && argc == 4) {
-        made = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, (size_t)atoi(argv[3]), NULL, atoi(argv[2]));
+    if (strcmp(question, "claim") == 0 && argc == 5) {
+        made = clcontext_create(argv[2], (int)CL_DEVICE_TYPE_ALL, (size_t)atoi(argv[4]), NULL, atoi(argv[3]));
         return hold(made);
     }
-    if (strcmp(question, "reclaim") == 0 && argc == 4)
-        return reclaim(atoi(argv[2]), (size_t)atoi(argv[3]));
+    if (strcmp(question, "reclaim") == 0 && argc == 5)
+        return reclaim(argv[2], atoi(argv[3]), (size_t)atoi(argv[4]));
     fprintf(stderr, "layer_child: no such question: %s\n", question);
     return 2;
 }

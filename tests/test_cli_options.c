@@ -402,7 +402,7 @@ static void install_hints(void **state)
     assert_non_null(strstr(hint("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"), "dnf"));
     assert_non_null(strstr(hint("ID=endeavouros\nID_LIKE=arch\n"), "pacman"));
     assert_non_null(strstr(hint("ID=plan9\n"), "brew"));
-    assert_non_null(strstr(cli_install_hint("/nonexistent"), "pacman"));
+    assert_non_null(strstr(cli_install_hint("/proc/nonexistent"), "pacman"));
 }
 
 int main(void)

@@ -190,7 +190,7 @@ static void lists(void **unused)
 {
     (void)unused;
     expect(0, "tune --list");
-    contains(out, "nbody.direct.single, size 8192: the row of family:");
+    contains(out, "nbody.direct.single, size 8192: the row of ");
     contains(out, "nbody.hermite.double, size ");
     contains(out, "group=");
     assert_int_equal(access(store(), F_OK), -1);

@@ -156,7 +156,7 @@ static void without_a_device(void **state)
 {
     (void)state;
     script("none.lua", "print(#require 'opencl'.get_platforms())\nrequire 'stdcl'.malloc('int', 1)\n");
-    refuses("OCL_ICD_VENDORS=/nonexistent OCL_ICD_FILENAMES= $S run none.lua", 1, "none.lua:2: ");
+    refuses("OCL_ICD_VENDORS=/proc/nonexistent OCL_ICD_FILENAMES= $S run none.lua", 1, "none.lua:2: ");
     assert_string_equal(out, "0\n");
 }
 
@@ -276,7 +276,7 @@ static void mandelbrot(void **state)
     free(bytes);
     assert_true(inside > 500);
     assert_true(wrong <= 2); /* on the border the last bit decides */
-    refuses("$S run $E/mandelbrot.lua /nonexistent/m.ppm 8 8", 1, "");
+    refuses("$S run $E/mandelbrot.lua /proc/nonexistent/m.ppm 8 8", 1, "");
     refuses("$S run $E/mandelbrot.lua m.ppm 0 8", 1, "");
 }
 

@@ -5,7 +5,8 @@
 # program that prints cmocka's summary counts as the tests it names, any other as one. A program that
 # fails counts as at least one failure, also when it crashed before its summary. A test that could not
 # be started is a failure, although CTest's file calls it skipped. The first file names the tests that
-# may be skipped, "PROGRAM REASON" or "PROGRAM:TEST REASON"; any other skip is a failure.
+# may be skipped, "PROGRAM REASON" or "PROGRAM:TEST REASON", or "*END REASON" for every program whose name ends so; any
+# other skip is a failure.
 # SPDX-License-Identifier: MIT
 
 FNR == NR { # tests/skips
@@ -83,12 +84,24 @@ function fail(what) {
     notes = notes "FAILED   " what "\n"
 }
 
-function skip(what,    program) {
-    program = what
-    sub(/:.*/, "", program)
-    if (what in may_skip || program in may_skip) {
+function skip(what,    reason) {
+    reason = why_skipped(what)
+    if (reason != "") {
         skipped++
-        notes = notes "skipped  " what " (" (what in may_skip ? may_skip[what] : may_skip[program]) ")\n"
+        notes = notes "skipped  " what " (" reason ")\n"
     } else
         fail(what ": skipped, but tests/skips does not allow that")
+}
+
+function why_skipped(what,    program, name) {
+    if (what in may_skip)
+        return may_skip[what]
+    program = what
+    sub(/:.*/, "", program)
+    if (program in may_skip)
+        return may_skip[program]
+    for (name in may_skip) # "*END": a whole program, not one of its tests
+        if (name ~ /^\*/ && what == program && substr(what, length(what) - length(name) + 2) == substr(name, 2))
+            return may_skip[name]
+    return ""
 }

@@ -10,6 +10,7 @@ cat >"$box/skips" <<'END'
 # a comment
 cases:two    there is no second device
 absent       the program it compares with is not installed
+*_far        it is too far
 END
 
 cat >"$box/report.xml" <<'END'
@@ -66,6 +67,17 @@ cat >"$box/report.xml" <<'END'
 		<skipped message="SKIP_RETURN_CODE=77"/>
 		<system-out></system-out>
 	</testcase>
+	<testcase name="walks_far" classname="walks_far" time="0.1" status="notrun">
+		<skipped message="SKIP_RETURN_CODE=77"/>
+		<system-out></system-out>
+	</testcase>
+	<testcase name="part_far" classname="part_far" time="0.1" status="run">
+		<system-out>[  PASSED  ] 1 test(s).
+[  SKIPPED ] 1 test(s), listed below:
+[  SKIPPED ] one
+
+</system-out>
+	</testcase>
 	<testcase name="stray" classname="stray" time="0.1" status="notrun">
 		<skipped message="SKIP_RETURN_CODE=77"/>
 		<system-out></system-out>
@@ -81,8 +93,10 @@ FAILED   late: ended badly after its tests
 FAILED   crash
 FAILED   unbuilt: Unable to find executable
 skipped  absent (the program it compares with is not installed)
+skipped  walks_far (it is too far)
+FAILED   part_far:one: skipped, but tests/skips does not allow that
 FAILED   stray: skipped, but tests/skips does not allow that
-6 passed, 6 failed, 2 skipped
+7 passed, 7 failed, 3 skipped
 END
 
 awk -f "$1" "$box/skips" "$box/report.xml" >"$box/counted"

@@ -1,0 +1,45 @@
+/* pocl.h - how PoCL is made to offer the processors as two devices. The names of its devices depend on its version.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef POCL_H
+#define POCL_H
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* PoCL's major version; 0 where it is not installed. `name`, if not NULL, has room for the platform's name. */
+static inline int pocl_version(char name[256])
+{
+    cl_platform_id platform[16];
+    cl_uint n = 0;
+    if (clGetPlatformIDs(16, platform, &n) != CL_SUCCESS)
+        return 0;
+    for (cl_uint i = 0; i < n && i < 16; i++) {
+        char text[256] = ""; /* "OpenCL 3.0 PoCL 5.0+debian ..." */
+        clGetPlatformInfo(platform[i], CL_PLATFORM_VERSION, sizeof text, text, NULL);
+        const char *pocl = strcasestr(text, "pocl ");
+        if (name && pocl)
+            clGetPlatformInfo(platform[i], CL_PLATFORM_NAME, 256, name, NULL);
+        if (pocl)
+            return atoi(pocl + 5);
+    }
+    return 0;
+}
+
+/* For the environment: two equal devices, and two of different kinds. */
+static inline const char *pocl_twice(int version)
+{
+    return version < 4 ? "POCL_DEVICES=pthread pthread" : "POCL_DEVICES=cpu cpu";
+}
+
+static inline const char *pocl_kinds(int version)
+{
+    return version < 4 ? "POCL_DEVICES=basic pthread" : "POCL_DEVICES=cpu-minimal cpu";
+}
+
+#endif /* POCL_H */
