@@ -2,8 +2,8 @@
  *
  * A tile is a band of rows, of the whole width or of a column of it. A work-item streams the tile's rows from top to
  * bottom through a pipeline of levels; each level is one generation further than the one before. It takes B rows at a
- * time, a block. A row of a level depends on three rows of the level before, the lowest of which has only just come
- * when the upper two have, so each level is one row higher than the level before it:
+ * time, a block. A row of a level needs three rows of the level before: the same row, the one above and the one below.
+ * The one below comes last, so each level lags behind the level before it by one row:
  *
  *      block j of level 0, from memory        rows  y     .. y + B - 1         y = first - G + B j
  *      block j of level 1                     rows  y - 1 .. y + B - 2         G: generations of this pass
@@ -11,8 +11,9 @@
  *      block j of level G, to memory          rows  y - G .. y - G + B - 1
  *
  * Example: B = 8, G = 32 and a band that begins at row 100. Block 5 of level 0 is rows 100 - 32 + 40 = 108 .. 115, that
- * of level 3 rows 105 .. 112, and that of level 32 rows 76 .. 83. The last lie above the band and are not stored: what
- * is above row 68 was never loaded, so they are wrong. Block 8 of level 32 is the first that is stored, rows 100 .. 107.
+ * of level 3 rows 105 .. 112, and that of level 32 rows 76 .. 83. These last rows lie above the band and are not
+ * stored; they are wrong, since rows above 68 were never loaded. The first block of level 32 that is stored is block 8,
+ * rows 100 .. 107.
  *
  * Between two blocks a level has to keep its last two rows only. These live in `carry`, twice, since the old ones are
  * still read while the new ones are written: block j writes those of parity j & 1. The other B - 2 rows of a block
@@ -27,14 +28,14 @@
  * So a whole pipeline of 32 generations of rows of 1,024 cells fits the first-level cache, and memory is touched once
  * in so many generations.
  *
- * A row there, in words of 64 cells (V vectors of LANES words):
+ * A row in local memory, in words of 64 cells (V vectors of LANES words):
  *
  *      | padding: LANES - 1 words, ghost | word 0 .. LANES - 1 | ... | .. word V LANES - 1 | padding of the next row ...
  *
  * A cell's neighbours to the left and right are had by funnel shifts with the vector that starts one word before or
  * after. Where the tile has the torus's whole width, the ghosts around a row's cells are set to the opposite ends
  * after every generation. A tile that is a column of the width has one more word of real cells on either side
- * instead; of these, one cell more is wrong after each generation, from the outer end on.
+ * instead; the outermost of their cells is wrong after the first generation, two after the second, and so on.
  * SPDX-License-Identifier: MIT
  */
 
@@ -58,7 +59,7 @@
 #ifndef PASSES
 #define PASSES 0 /* 1: life_rows_passes instead of life_rows; needs OpenCL C with acquire and release */
 #endif
-#ifndef RULE /* how a cell goes on, from the sums of its block: logic.c writes it for each rule; this is B3/S23 */
+#ifndef RULE /* a cell's next state from the sums of its block: logic.c writes this for each rule; here it is B3/S23 */
 #define RULE(next, b, k, p, q, cell) \
     LOGIC(v5, b, k, q, 0x16);        \
     LOGIC(v6, p, q, v5, 0x29);       \
@@ -68,7 +69,7 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 typedef JOIN(ulong, LANES) vec;
-typedef vec __attribute__((aligned(8))) loose; /* at any word: vload would be taken apart by some compilers */
+typedef vec __attribute__((aligned(8))) loose; /* at any word; of vload some compilers make a load for each word */
 #define ALIGNED(p) (*(__local vec *)(p))
 #define LOOSE(p) (*(__local const loose *)(p))
 #define LOOSE_GLOBAL(p) (*(__global const loose *)(p))
@@ -144,19 +145,19 @@ static inline vec next_row(struct sums x, struct sums y, struct sums z, vec cell
 
 /* What a work-item works on. Rows are counted within the device's strip, words within the grid's rows. */
 struct tile {
-    /* Of all tiles. */
-    int words, width;           /* of a row of the grid */
+    /* The same for all tiles: */
+    int words, width;           /* of a row of the grid, in words and in cells */
     int rows;                   /* of the strip */
     int wrap;                   /* rows beyond the strip are those at its other end */
     int dead_above, dead_below; /* rows beyond it are dead (a plane's edge) */
-    int own_words, own_rows;    /* that a tile stores, at most */
+    int own_words, own_rows;    /* what a tile stores, at most */
     int stride;                 /* words from row to row in local memory */
-    /* Of this one. */
-    int first, end;       /* rows that it stores: first .. end - 1 */
-    int store, stored;    /* words that it stores: the first of them (of the grid's row), and how many */
-    int column, count;    /* words that it loads: the first of them (may be -1), and how many */
-    int whole;            /* these are the whole width */
-    int vectors;          /* that hold them */
+    /* Of this tile: */
+    int first, end;    /* it stores rows first .. end - 1, */
+    int store, stored; /* and of each so many words (`stored`) from word `store` on */
+    int column, count; /* it loads `count` words of each row, from word `column` on, which may be -1 */
+    int whole;         /* it loads whole rows */
+    int vectors;       /* so many hold the words of a row */
 };
 
 /* Makes t the tile in column x, band y. */

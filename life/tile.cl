@@ -71,7 +71,7 @@
 #ifndef PLANE
 #define PLANE 0 /* 0: torus; 1: beyond the edge all is dead */
 #endif
-#ifndef RULE /* how a cell goes on, from the sums of its block: logic.c writes it for each rule; this is B3/S23 */
+#ifndef RULE /* a cell's next state from the sums of its block: logic.c writes this for each rule; here it is B3/S23 */
 #define RULE(next, b, k, p, q, cell) \
     LOGIC(v5, b, k, q, 0x16);        \
     LOGIC(v6, p, q, v5, 0x29);       \
