@@ -75,7 +75,8 @@ static void set_halo(const life *lf, struct packed *p)
 static void set_passes(const life *lf, struct packed *p)
 {
     const double most_cells = 5e9, pass = (double)lf->width * (double)lf->height * p->generations;
-    p->passes = p->n > 1 ? 1 : (int)fmin(p->strip[0].shape.passes, 1 + most_cells / pass);
+    const bool alone = clgetndev(lf->ctx) == 1; /* a program is built for all devices, also for those without a strip */
+    p->passes = alone ? (int)fmin(p->strip[0].shape.passes, 1 + most_cells / pass) : 1;
 }
 
 static int divide(size_t a, size_t b)

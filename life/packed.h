@@ -49,7 +49,7 @@ struct packed {
     size_t n; /* strips; strip i is on device i of the context */
     struct strip *strip;
     int generations;      /* of a pass over the grid, at most */
-    int passes;           /* of a launch, at most; more than 1 with rows.cl on one device only */
+    int passes;           /* of a launch, at most; more than 1 with rows.cl and a context of one device only */
     size_t halo;          /* rows that a strip has of each neighbour */
     size_t good;          /* so many of them are right: generations that can follow without an exchange */
     uint64_t *(*edge)[2]; /* edge[2 * boundary + parity][0 = down, 1 = up]; NULL with one strip */
