@@ -143,9 +143,10 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
 /* ---- The list. -------------------------------------------------------------------------------- */
 
 /* clang-format off */
-#define KERNEL(name, ...) \
-    {name, "elements/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes, \
-     problem_open, problem_close, allowed, verify, measure, &(const struct variant){__VA_ARGS__}}
+#define KERNEL(its_name, ...) \
+    {.name = its_name, .unit = "elements/s", .knob = knobs, .nknobs = sizeof knobs / sizeof *knobs, \
+     .sizes = sizes, .nsizes = sizeof sizes / sizeof *sizes, .open = problem_open, .close = problem_close, \
+     .allowed = allowed, .verify = verify, .measure = measure, .arg = &(const struct variant){__VA_ARGS__}}
 static const struct cltune_kernel kernels[] = {
     KERNEL("arrays.sum.single", SUM, ARRAYS_FLOAT),
     KERNEL("arrays.sum.double", SUM, ARRAYS_DOUBLE),

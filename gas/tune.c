@@ -115,8 +115,9 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
 /* ---- The list. -------------------------------------------------------------------------------- */
 
 static const struct cltune_kernel kernels[] = {
-    {"gas.fused", "molecules/s", knobs, sizeof knobs / sizeof *knobs, sizes, 1, problem_open, problem_close,
-     allowed, verify, measure, NULL},
+    {.name = "gas.fused", .unit = "molecules/s", .knob = knobs, .nknobs = sizeof knobs / sizeof *knobs,
+     .sizes = sizes, .nsizes = 1, .open = problem_open, .close = problem_close,
+     .allowed = allowed, .verify = verify, .measure = measure},
 };
 
 const struct cltune_kernel *gas_tune_kernels(size_t *count)

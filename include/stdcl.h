@@ -23,6 +23,9 @@
  * Profiles, templates and tuning have headers of their own, stdcl/profile.h, stdcl/template.h and stdcl/tune.h, which
  * this one includes.
  *
+ * Structs that end in reserved words may grow there in a later version 1; until then the words must be 0, as an
+ * initializer makes them (EINVAL). All other structs stay as they are. tests/install/layout.txt has all sizes and offsets.
+ *
  * The interface follows the standard compute layer (STDCL) of 2009-2015 in both of its revisions.
  * SPDX-License-Identifier: MIT
  */

@@ -127,9 +127,10 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
 
 /* ---- The list. ------------------------------------------------------------------------------- */
 
-#define KERNEL(name, knobs)                                                                            \
-    {name, "cells/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes, problem_open, \
-     problem_close, allowed, verify, measure, NULL}
+#define KERNEL(its_name, knobs)                                                                            \
+    {.name = its_name, .unit = "cells/s", .knob = knobs, .nknobs = sizeof knobs / sizeof *knobs, \
+     .sizes = sizes, .nsizes = sizeof sizes / sizeof *sizes, .open = problem_open, .close = problem_close, \
+     .allowed = allowed, .verify = verify, .measure = measure}
 static const struct cltune_kernel kernels[] = {KERNEL("life.rows", rows_knobs), KERNEL("life.tile", tile_knobs)};
 
 const struct cltune_kernel *life_tune_kernels(size_t *count)

@@ -159,9 +159,10 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
 }
 
 /* clang-format off */
-#define KERNEL(name, knobs, ...) \
-    {name, "FLOP/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes, \
-     problem_open, problem_close, allowed, verify, measure, &(const struct variant){__VA_ARGS__}}
+#define KERNEL(its_name, knobs, ...) \
+    {.name = its_name, .unit = "FLOP/s", .knob = knobs, .nknobs = sizeof knobs / sizeof *knobs, \
+     .sizes = sizes, .nsizes = sizeof sizes / sizeof *sizes, .open = problem_open, .close = problem_close, \
+     .allowed = allowed, .verify = verify, .measure = measure, .arg = &(const struct variant){__VA_ARGS__}}
 static const struct cltune_kernel kernels[] = {
     KERNEL("matmul.tiles.single", tiles, MATMUL_SINGLE, PATH_TILES),
     KERNEL("matmul.tiles.double", tiles, MATMUL_DOUBLE, PATH_TILES),

@@ -217,9 +217,10 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
 /* ---- The list. -------------------------------------------------------------------------------- */
 
 /* clang-format off */
-#define KERNEL(name, ...) \
-    {name, "interactions/s", knobs, sizeof knobs / sizeof *knobs, sizes, sizeof sizes / sizeof *sizes, \
-     problem_open, problem_close, allowed, verify, measure, &(const struct variant){__VA_ARGS__}}
+#define KERNEL(its_name, ...) \
+    {.name = its_name, .unit = "interactions/s", .knob = knobs, .nknobs = sizeof knobs / sizeof *knobs, \
+     .sizes = sizes, .nsizes = sizeof sizes / sizeof *sizes, .open = problem_open, .close = problem_close, \
+     .allowed = allowed, .verify = verify, .measure = measure, .arg = &(const struct variant){__VA_ARGS__}}
 static const struct cltune_kernel kernels[] = {
     KERNEL("nbody.direct.single", NBODY_SINGLE, NBODY_LEAPFROG),
     KERNEL("nbody.direct.double", NBODY_DOUBLE, NBODY_LEAPFROG),

@@ -186,9 +186,11 @@ static void bad_rows_leave_no_trace(void **unused)
 static void wants_proper_arguments(void **unused)
 {
     (void)unused;
-    const struct cltune_rules rules = {.name = "made", .keys = keys}, nameless = {.keys = keys}, keyless = {.name = "made"};
+    const struct cltune_rules rules = {.name = "made", .keys = keys}, nameless = {.keys = keys}, keyless = {.name = "made"},
+                              grown = {.name = "made", .keys = keys, .reserved = {1}};
     struct shape s;
     struct cltune_row row;
+    fails(EINVAL, cltune_choose(&grown, stddev, 0, "made.up", 1, NULL, &s, &row));
     fails(EINVAL, cltune_choose(NULL, stddev, 0, "made.up", 1, NULL, &s, &row));
     fails(EINVAL, cltune_choose(&nameless, stddev, 0, "made.up", 1, NULL, &s, &row));
     fails(EINVAL, cltune_choose(&keyless, stddev, 0, "made.up", 1, NULL, &s, &row));

@@ -12,6 +12,7 @@
 #include "tune/tune.h"
 
 #include "core/clock.h"
+#include "core/reserved.h"
 
 #include <limits.h>
 #include <math.h>
@@ -316,6 +317,8 @@ static int check(const struct cltune_kernel *k, double budget, const struct cltu
         return fail(EINVAL, 0, "cltune_search: the kernel or the result is NULL");
     if (!k->name || !k->open || !k->close || !k->verify || !k->measure)
         return fail(EINVAL, 0, "cltune_search: the kernel lacks its name, open, close, verify or measure");
+    if (reserved_check("cltune_search", k->reserved) != 0)
+        return -1;
     if (k->nknobs == 0 || k->nknobs > MAX_KNOBS)
         return fail(EINVAL, 0, "cltune_search: %s has %zu knobs; there must be 1 to %d", k->name, k->nknobs,
                     MAX_KNOBS);

@@ -6,6 +6,8 @@
  */
 #include "tune/tune.h"
 
+#include "core/reserved.h"
+
 
 static const char blanks[] = " \t";
 
@@ -116,6 +118,8 @@ STDCL_API int cltune_choose(const struct cltune_rules *rules, CLCONTEXT *cp, cl_
 {
     if (!rules || !rules->name || !rules->keys || !shape)
         return fail(EINVAL, 0, "cltune_choose: the rules, their name or keys, or the shape is NULL");
+    if (reserved_check("cltune_choose", rules->reserved) != 0)
+        return -1;
     if (cltune_find(cp, dev, kernel, size, row) != 0)
         return -1;
     take_defaults(rules, shape);

@@ -57,6 +57,7 @@ struct cltune_rules {
      * device does otherwise. `stored`: they are a row's, and what that has too much may be taken back. May be NULL. */
     int (*fit)(void *shape, int stored, void *arg);
     void *arg;
+    uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* Chooses the shape of `kernel` on a device for a problem of `size`: the defaults; then the row of cltune_find, unless
@@ -104,6 +105,7 @@ struct cltune_kernel {
     /* Runs it once or a few times: how long one run takes, and the work of a run in the unit. */
     int (*measure)(void *problem, const char *shape, double *seconds, double *work);
     const void *arg; /* the author's own: what `open` shall know of this kernel */
+    uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* For `measure`: calls run(problem, n), which shall do n runs and wait for their end; once to warm up, then for twice
