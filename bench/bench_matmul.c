@@ -373,15 +373,15 @@ static void sweep(struct problem *p, const char *words, const char *text, struct
     }
 }
 
-/* What the device can do, in all: measured multiply-adds; NVIDIA's tensor cores do twice that in double. */
+/* What the devices can do at best, in all: multiply-adds, by tensor cores where there are some for this precision. */
 static double limit_of(CLCONTEXT *ctx, const struct options *o)
 {
     double sum = 0;
     for (cl_uint d = 0; d < clgetndev(ctx); d++) {
-        struct clpeak_info peak;
-        if (clpeak(ctx, d, &peak) != 0)
+        const double peak = matmul_peak(ctx, d, o->engine.precision);
+        if (peak <= 0)
             die("peak");
-        sum += o->engine.precision == MATMUL_DOUBLE ? peak.flops_double : peak.flops_single;
+        sum += peak;
     }
     return sum;
 }
@@ -451,7 +451,7 @@ int main(int argc, char **argv)
         die("devices");
     o.engine.ctx = ctx;
     const double limit = limit_of(ctx, &o);
-    printf("# device \"%s\" x %u, driver %s, multiply-adds %.1f gflops\n", info[0].dev_name, clgetndev(ctx),
+    printf("# device \"%s\" x %u, driver %s, limit %.1f gflops\n", info[0].dev_name, clgetndev(ctx),
            info[0].dev_drv_version, 1e-9 * limit);
     for (const char *text = o.size; *text; text += strcspn(text, ","), text += *text == ',') {
         struct problem p = {.o = &o, .ctx = ctx, .limit = limit, .real = o.engine.precision == MATMUL_DOUBLE ? 8 : 4};

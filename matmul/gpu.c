@@ -182,7 +182,7 @@ static int launch(struct matmul *mm, struct part *p, const struct product *x, co
     const size_t groups = plan.whole + (plan.tiles - plan.whole) * plan.splits;
     clndrange_t ndr = clndrange_init1d(0, groups * threads, threads);
     clprofile_work(kernel, 2.0 * (double)x->m * (double)x->n * (double)x->k, 0,
-                   mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
+                   s->mma ? CLPROF_TENSOR : mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
     return matmul_fork(mm, p, kernel, &ndr, COUNT_OF(args), args);
 }
 

@@ -33,9 +33,8 @@ static void weigh(struct matmul *mm)
         alike = alike && strcmp(mm->part[d].info.dev_name, mm->part[0].info.dev_name) == 0;
     }
     for (cl_uint d = 0; !alike && d < mm->ndev; d++) {
-        struct clpeak_info peak;
-        if (clpeak(mm->ctx, d, &peak) == 0)
-            mm->part[d].weight = mm->precision == MATMUL_DOUBLE ? peak.flops_double : peak.flops_single;
+        const double peak = matmul_peak(mm->ctx, d, mm->precision);
+        mm->part[d].weight = peak > 0 ? peak : 1;
     }
 }
 
@@ -270,13 +269,9 @@ const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k
 double matmul_peak(CLCONTEXT *ctx, cl_uint dev, enum matmul_precision precision)
 {
     struct clpeak_info peak;
-    struct cldev_info *info = calloc(clgetndev(ctx) + 1, sizeof *info);
-    double tensor = 1;
-    if (info && dev < clgetndev(ctx) && clgetdevinfo(ctx, info) == 0 &&
-        capability_of(clgetdevice(ctx, dev), &info[dev]) == 90)
-        tensor = 2;
-    free(info);
     if (clpeak(ctx, dev, &peak) != 0)
         return 0;
-    return precision == MATMUL_DOUBLE ? tensor * peak.flops_double : peak.flops_single;
+    if (precision == MATMUL_SINGLE)
+        return peak.flops_single;
+    return peak.flops_tensor > 0 ? peak.flops_tensor : peak.flops_double;
 }

@@ -63,7 +63,7 @@ STDCL_API int clprofile_work(cl_kernel krn, double flops, double bytes, int prec
     if (!k)
         return -1;
     if (!(flops >= 0 && flops < HUGE_VAL) || !(bytes >= 0 && bytes < HUGE_VAL) ||
-        (precision != CLPROF_SINGLE && precision != CLPROF_DOUBLE))
+        (unsigned)precision > CLPROF_TENSOR)
         return fail(EINVAL, 0, "clprofile_work: kernel %s: %g operations and %g bytes of precision %d are no work",
                     kernel_name(k), flops, bytes, precision);
     profile_told(kernel_context(k));

@@ -35,6 +35,13 @@ static void fill_row(struct clprofile_row *out, const struct profile_row *r)
                                   .flops = r->flops};
 }
 
+static double limit_of(const struct clpeak_info *peak, int precision)
+{
+    if (precision == CLPROF_TENSOR && peak->flops_tensor > 0)
+        return peak->flops_tensor;
+    return precision == CLPROF_SINGLE ? peak->flops_single : peak->flops_double;
+}
+
 /* Measuring a peak launches kernels: not under the profile's lock. */
 static void fill_percent(CLCONTEXT *cp, struct clprofile_row *row, int precision, bool measure)
 {
@@ -43,7 +50,7 @@ static void fill_percent(CLCONTEXT *cp, struct clprofile_row *row, int precision
         return;
     if (measure ? clpeak(cp, row->device, &peak) != 0 : !peak_known(cp, row->device, &peak))
         return;
-    double limit = precision == CLPROF_DOUBLE ? peak.flops_double : peak.flops_single;
+    double limit = limit_of(&peak, precision);
     double flops = limit > 0 ? row->flops / row->total / limit : 0;
     double bytes = row->bytes / row->total / peak.bytes_per_s;
     row->peak_percent = 100 * (flops > bytes ? flops : bytes);

@@ -188,6 +188,9 @@ static void agrees_with_our_kernels(void **unused)
         agree("single precision", peak.flops_single, own_flops(dev, false));
         if (peak.flops_double > 0)
             agree("double precision", peak.flops_double, own_flops(dev, true));
+        assert_true(peak.flops_tensor == 0 || peak.flops_tensor == 2 * peak.flops_double);
+        if (is_host(dev))
+            assert_true(peak.flops_tensor == 0);
         agree("copy", peak.bytes_per_s, own_copy(dev));
         by_work = false;
     }

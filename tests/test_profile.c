@@ -275,14 +275,17 @@ static void keeps_precisions_apart(void **unused)
     run(0, "fill", x, 2, CL_EVENT_WAIT);
     works(clprofile_work(fill, 1e3, 0, CLPROF_DOUBLE));
     run(0, "fill", x, 3, CL_EVENT_WAIT);
+    works(clprofile_work(fill, 1e3, 0, CLPROF_TENSOR));
+    run(0, "fill", x, 4, CL_EVENT_WAIT);
     read_rows();
-    assert_int_equal(rows, 2);
-    for (size_t i = 0; i < 2; i++) {
-        double limit = row[i].count == 2 ? peak.flops_single : peak.flops_double;
+    assert_int_equal(rows, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const double tensor = peak.flops_tensor > 0 ? peak.flops_tensor : peak.flops_double;
+        double limit = row[i].count == 2 ? peak.flops_single : row[i].count == 3 ? peak.flops_double : tensor;
         assert_true(fabs(row[i].peak_percent - 100 * row[i].flops / row[i].total / limit) <
                     1e-9 * row[i].peak_percent);
     }
-    assert_int_equal(row[0].count + row[1].count, 5);
+    assert_int_equal(row[0].count + row[1].count + row[2].count, 9);
     works(clprofile_work(fill, 0, 0, CLPROF_SINGLE));
     works(clfree(x));
 }

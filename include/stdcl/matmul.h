@@ -138,8 +138,8 @@ size_t matmul_block_limit(CLCONTEXT *ctx, enum matmul_precision precision);
 const char *matmul_shape(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k);
 const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k);
 
-/* What a device can do at best, operations a second: measured multiply-adds (clpeak), and in double precision on
- * NVIDIA GPUs of compute capability 9.0 twice that, by their tensor cores. 0 when it cannot be told. */
+/* What a device can do at best, operations a second (clpeak): multiply-adds, or those of the tensor cores where it has
+ * them for this precision. 0 when it cannot be told. */
 double matmul_peak(CLCONTEXT *ctx, cl_uint dev, enum matmul_precision precision);
 
 /* What `stdcl tune` searches: the tiles of GPUs and the panels of CPUs, a row each for single and double. */

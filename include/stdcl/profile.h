@@ -33,10 +33,11 @@ int clprofile(CLCONTEXT *cp, int on);
 int clprofile_reset(CLCONTEXT *cp);
 
 /* Says how much work one launch of a kernel is, from its next launch on: floating-point operations, and
- * bytes of device memory read and written; 0 = not told. CLPROF_DOUBLE: the operations are double. EINVAL:
- * not a kernel, or a number that is negative or infinite. */
+ * bytes of device memory read and written; 0 = not told. CLPROF_DOUBLE: the operations are double;
+ * CLPROF_TENSOR: and tensor cores do them. EINVAL: not a kernel, or a number that is negative or infinite. */
 #define CLPROF_SINGLE 0
 #define CLPROF_DOUBLE 1
+#define CLPROF_TENSOR 2
 int clprofile_work(cl_kernel krn, double flops, double bytes, int precision);
 
 /* A line of a profile: one kernel, or one direction of transfers, on one device. Times in seconds. */
@@ -80,6 +81,8 @@ int clprofile_trace(CLCONTEXT *cp, const char *file);
 struct clpeak_info {
     double flops_single, flops_double; /* operations per second; double 0 when the device has none */
     double bytes_per_s;                /* of device memory */
+    double flops_tensor; /* double precision by tensor cores: twice flops_double on NVIDIA GPUs of compute capability
+                            9.0, whose data sheets have 67 and 34 TFLOP/s; 0 on other devices */
 };
 int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak);
 
