@@ -82,19 +82,19 @@ static bool read_watch(const char *text, void *to, char *why, size_t size)
 /* Options that contradict each other. */
 static int check(const struct life_job *job, const struct cli_option *options)
 {
-    if (job->compare && (job->watch || job->until_stable || job->output_names.n || job->csv || job->frames))
+    if (job->compare && (job->watch || job->until_stable || job->outputs.names.n || job->csv || job->outputs.frames))
         return cli_wrong("--compare only measures; leave out --watch, --until-stable, -o, --csv and --frames");
     if (job->compare && cli_given(options, "engine"))
         return cli_wrong("--compare runs all engines; leave --engine out");
-    if (job->watch && (job->until_stable || job->frames || job->common.json))
+    if (job->watch && (job->until_stable || job->outputs.frames || job->common.json))
         return cli_wrong("--watch cannot be combined with --until-stable, --frames or --json");
     if (job->at.given && !job->input)
         return cli_wrong("--at says where a pattern goes: add --pattern FILE");
-    if (job->zoom && job->zoom != 1 && !job->output_names.n)
+    if (job->zoom && job->zoom != 1 && !job->outputs.names.n)
         return cli_wrong("--zoom is for pictures: add -o FILE.png");
     if (cli_given(options, "seed") && job->input && !job->soup)
         return cli_wrong("--seed is for soups: add --soup, or leave --pattern out");
-    if (job->until_stable && job->frames)
+    if (job->until_stable && job->outputs.frames)
         return cli_wrong("--frames needs to know the last generation, which --until-stable does not");
     return CLI_DONE;
 }
@@ -133,8 +133,8 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
                    "how packed kernels are launched, KEY=NUMBER ..., instead of the device's own row"),
         CLI_FLAG(0, "compare", &job->compare, "run all engines on the same cells, check that they agree"),
         CLI_GROUP("Output"),
-        CLI_STRINGS('o', "output", "FILE", &job->output_names, outputs),
-        CLI_SIZE(0, "frames", "N", &job->frames, 1, 1000000,
+        CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
+        CLI_SIZE(0, "frames", "N", &job->outputs.frames, 1, 1000000,
                  "N pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
         CLI_SIZE(0, "zoom", "N", &job->zoom, 1, 256, "pixels across a cell in pictures (default 1)"),
         CLI_STRING(0, "csv", "FILE", &job->csv, "generation and population, as -o FILE.csv does"),
@@ -212,8 +212,7 @@ static int run(int argc, char **argv)
     if (job.context)
         clcontext_destroy(job.context);
     life_pattern_free(&job.pattern);
-    free(job.output);
-    cli_strings_free(&job.output_names);
+    cli_outputs_free(&job.outputs);
     cli_common_free(&job.common);
     return status;
 }

@@ -55,7 +55,7 @@ static int check_pictures(const struct nbody_job *job, const struct cli_option *
 {
     static const char *const of_pictures[] = {"plane", "colours", "size", "extent"};
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
-        if (cli_given(options, of_pictures[i]) && !nbody_output_draws(job))
+        if (cli_given(options, of_pictures[i]) && !cli_outputs_will_draw(&job->outputs))
             return cli_wrong("--%s belongs to pictures: add -o FILE.png, FILE.mp4 or FILE.gif", of_pictures[i]);
     return CLI_DONE;
 }
@@ -132,8 +132,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_SIZE(0, "burst", "N", &job->burst, 1, SIZE_MAX,
                  "steps between visits of the host (default: about ten visits a second)"),
         CLI_GROUP("Output"),
-        CLI_STRINGS('o', "output", "FILE", &job->output_names, outputs),
-        CLI_SIZE(0, "frames", "N", &job->frames, 1, 1000000,
+        CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
+        CLI_SIZE(0, "frames", "N", &job->outputs.frames, 1, 1000000,
                  "N pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
         CLI_STRING(0, "csv", "FILE", &job->csv,
                    "time, energies, momentum, angular momentum and virial ratio, as -o FILE.csv does"),
@@ -240,8 +240,7 @@ static int run(int argc, char **argv)
     if (job.context)
         clcontext_destroy(job.context);
     particles_free(&job.bodies);
-    free(job.output);
-    cli_strings_free(&job.output_names);
+    cli_outputs_free(&job.outputs);
     cli_common_free(&job.common);
     return status;
 }

@@ -13,11 +13,10 @@
 #ifndef STDCL_CLI_LIFE_JOB_H
 #define STDCL_CLI_LIFE_JOB_H
 
-#include "cli.h"
+#include "outputs.h"
 
 #include "formats/csv.h"
 #include "formats/life.h"
-#include "formats/picture.h"
 #include "stdcl/life.h"
 
 /* In the order of enum life_engine and enum life_bounds, ended by NULL. */
@@ -37,12 +36,6 @@ struct life_place {
     long long x, y;
 };
 
-enum life_output_kind { LIFE_OUTPUT_PATTERN, LIFE_OUTPUT_PICTURE, LIFE_OUTPUT_FILM, LIFE_OUTPUT_TABLE };
-struct life_output {
-    enum life_output_kind kind;
-    const char *file;
-};
-
 struct life_job {
     /* What was asked; NOT_GIVEN, NULL or 0 where it is still to be chosen. */
     struct cli_common common;
@@ -53,19 +46,16 @@ struct life_job {
     double density; /* 0: the C library's rand() */
     uint64_t seed, generations;
     struct life_place at;
-    size_t frames, zoom;
-    struct cli_strings output_names;
+    size_t zoom;
+    struct cli_outputs outputs;
 
     /* What came of it. */
     char rule[64];        /* B3/S23 */
     struct life_pattern pattern;
-    struct life_output *output;
-    size_t outputs;
     CLCONTEXT *context;
     life *engine_of_run;
     uint64_t started;     /* the generation that the pattern's file had */
     struct csv table;
-    unsigned frames_done;
     double seconds;       /* of stepping */
     uint64_t period, period_generation;
     bool interrupted;
@@ -95,7 +85,6 @@ int life_output_row(struct life_job *job, const struct life_sample *sample);
 int life_output_frame(struct life_job *job);
 int life_output_finish(struct life_job *job);
 void life_output_discard(struct life_job *job);
-bool life_output_has(const struct life_job *job, enum life_output_kind kind);
 
 /* life_report.c */
 int life_job_report(struct life_job *job);

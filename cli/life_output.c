@@ -6,108 +6,45 @@
  */
 #include "life_job.h"
 
-static const size_t FILM_FRAMES = 100;
-
 static const char *const columns[] = {"generation", "population"};
 
 /* ---- Before. --------------------------------------------------------------------------------- */
 
-bool life_output_has(const struct life_job *job, enum life_output_kind kind)
+static int add_output(struct life_job *job, const char *file, enum cli_output_kind kind)
 {
-    for (size_t i = 0; i < job->outputs; i++)
-        if (job->output[i].kind == kind)
-            return true;
-    return false;
-}
-
-static bool is_drawn_in_frames(const struct life_output *o)
-{
-    return o->kind == LIFE_OUTPUT_PICTURE || o->kind == LIFE_OUTPUT_FILM;
-}
-
-static enum life_output_kind kind_of(const char *file)
-{
-    return cli_has_suffix(file, ".png")   ? LIFE_OUTPUT_PICTURE
-           : cli_has_suffix(file, ".csv") ? LIFE_OUTPUT_TABLE
-           : picture_is_film(file)        ? LIFE_OUTPUT_FILM
-                                          : LIFE_OUTPUT_PATTERN;
-}
-
-static int add_output(struct life_job *job, const char *file, enum life_output_kind kind)
-{
-    for (size_t i = 0; i < job->outputs; i++)
-        if (!strcmp(job->output[i].file, file))
-            return cli_wrong("'%s' is given twice as output", file);
-    if (kind == LIFE_OUTPUT_TABLE && life_output_has(job, LIFE_OUTPUT_TABLE))
+    if (cli_outputs_check(&job->outputs, file) != CLI_DONE)
+        return CLI_WRONG;
+    if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return cli_wrong("'%s' would be a second table of populations; one is possible", file);
     if (!strcmp(file, "-") && (job->common.json || job->watch))
         return cli_wrong("-o - and %s would both write to the standard output; name a file",
                          job->watch ? "--watch" : "--json");
-    if (kind == LIFE_OUTPUT_PATTERN && !life_format_of(file))
+    if (kind == CLI_OUTPUT_STATE && !life_format_of(file))
         return cli_wrong("%s, film (.mp4 .gif), table of populations (.csv)", clerror());
-    job->output[job->outputs++] = (struct life_output){kind, file};
+    cli_outputs_add(&job->outputs, file, kind);
     return CLI_DONE;
-}
-
-/* Pictures need libpng when this program is built, so a picture of one cell is written to nowhere to see. Films need
- * ffmpeg. */
-static int try_kind(const struct life_output *o)
-{
-    const struct life_pattern cell = {.width = 1, .height = 1};
-    if (o->kind == LIFE_OUTPUT_FILM && !picture_can_join())
-        return cli_failed("'%s' needs the program ffmpeg, which is not in $PATH: install it, or ask for "
-                          "numbered pictures with -o FILE.png --frames N",
-                          o->file);
-    if (is_drawn_in_frames(o) && life_pattern_write_png("/dev/null", &cell, 1) < 0)
-        return cli_failed_call(NULL);
-    return CLI_DONE;
-}
-
-/* Tries the name, or that of the first frame of a series. */
-static int try_output(const struct life_job *job, const struct life_output *o)
-{
-    int status = try_kind(o);
-    if (status != CLI_DONE)
-        return status;
-    if (o->kind != LIFE_OUTPUT_PICTURE || !job->frames)
-        status = cli_check_output(o->file);
-    if (status == CLI_DONE && job->frames && is_drawn_in_frames(o)) {
-        char *first = picture_frame_name(o->file, 1);
-        status = first ? cli_check_output(first) : cli_failed_call(NULL);
-        free(first);
-    }
-    return status;
 }
 
 int life_output_plan(struct life_job *job)
 {
+    const struct cli_strings *names = &job->outputs.names;
     int status = CLI_DONE;
-    job->output = cli_alloc(job->output_names.n + 1, sizeof *job->output);
-    for (size_t i = 0; i < job->output_names.n && status == CLI_DONE; i++)
-        status = add_output(job, job->output_names.item[i], kind_of(job->output_names.item[i]));
+    for (size_t i = 0; i < names->n && status == CLI_DONE; i++)
+        status = add_output(job, names->item[i], cli_output_kind(names->item[i]));
     if (status == CLI_DONE && job->csv)
-        status = add_output(job, job->csv, LIFE_OUTPUT_TABLE);
-    if (status != CLI_DONE)
-        return status;
-    const bool film = life_output_has(job, LIFE_OUTPUT_FILM);
-    if (film && (job->until_stable || job->watch))
+        status = add_output(job, job->csv, CLI_OUTPUT_TABLE);
+    if (status == CLI_DONE && cli_outputs_have(&job->outputs, CLI_OUTPUT_FILM) && (job->until_stable || job->watch))
         return cli_wrong(
             "a film needs to know the last generation: leave %s out, or say --generations N only",
             job->watch ? "--watch" : "--until-stable");
-    if (job->frames && !film && !life_output_has(job, LIFE_OUTPUT_PICTURE))
-        return cli_wrong("--frames needs to know where to: add -o FILE.png, FILE.mp4 or FILE.gif");
-    if (film && !job->frames)
-        job->frames = FILM_FRAMES;
-    for (size_t i = 0; i < job->outputs && status == CLI_DONE; i++)
-        status = try_output(job, &job->output[i]);
-    return status;
+    return status == CLI_DONE ? cli_outputs_settle(&job->outputs) : status;
 }
 
 int life_output_open(struct life_job *job)
 {
-    for (size_t i = 0; i < job->outputs; i++)
-        if (job->output[i].kind == LIFE_OUTPUT_TABLE &&
-            csv_open(&job->table, job->output[i].file, 2, columns) < 0)
+    for (size_t i = 0; i < job->outputs.n; i++)
+        if (job->outputs.item[i].kind == CLI_OUTPUT_TABLE &&
+            csv_open(&job->table, job->outputs.item[i].file, 2, columns) < 0)
             return cli_failed_call(NULL);
     return CLI_DONE;
 }
@@ -116,7 +53,7 @@ int life_output_open(struct life_job *job)
 
 int life_output_row(struct life_job *job, const struct life_sample *sample)
 {
-    if (!life_output_has(job, LIFE_OUTPUT_TABLE))
+    if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return CLI_DONE;
     const double row[2] = {(double)(job->started + sample->generation), (double)sample->population};
     return csv_row(&job->table, row) < 0 ? cli_failed_call(NULL) : CLI_DONE;
@@ -148,52 +85,45 @@ static int present(const struct life_job *job, struct life_cells *cells, struct 
     return CLI_DONE;
 }
 
-static int write_frame(const struct life_job *job, const struct life_pattern *p, size_t output)
+struct drawn {
+    const struct life_job *job;
+    struct life_pattern pattern;
+};
+
+static int draw(void *drawn, const char *file)
 {
-    char *frame = picture_frame_name(job->output[output].file, job->frames_done + 1);
-    int status = frame ? CLI_DONE : cli_failed_call(NULL);
-    bool drawn = false; /* a picture and a film may share the frames of one series */
-    for (size_t i = 0; i < output && status == CLI_DONE && !drawn; i++) {
-        char *other = picture_frame_name(job->output[i].file, job->frames_done + 1);
-        drawn = other && is_drawn_in_frames(&job->output[i]) && !strcmp(other, frame);
-        free(other);
-    }
-    if (status == CLI_DONE && !drawn && life_pattern_write_png(frame, p, (unsigned)job->zoom) < 0)
-        status = cli_failed_call(NULL);
-    free(frame);
-    return status;
+    const struct drawn *d = drawn;
+    return life_pattern_write_png(file, &d->pattern, (unsigned)d->job->zoom) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
 int life_output_frame(struct life_job *job)
 {
     struct life_cells cells;
-    struct life_pattern p;
-    int status = present(job, &cells, &p);
+    struct drawn drawn = {.job = job};
+    int status = present(job, &cells, &drawn.pattern);
     if (status != CLI_DONE)
         return status;
-    for (size_t i = 0; i < job->outputs && status == CLI_DONE; i++)
-        if (is_drawn_in_frames(&job->output[i]))
-            status = write_frame(job, &p, i);
-    job->frames_done++;
+    status = cli_outputs_frame(&job->outputs, draw, &drawn);
     life_cells_free(&cells);
     return status;
 }
 
 /* ---- After. ---------------------------------------------------------------------------------- */
 
-static int finish_output(struct life_job *job, const struct life_output *o, const struct life_pattern *p)
+static int finish_output(struct life_job *job, const struct cli_output *o, const struct life_pattern *p)
 {
     switch (o->kind) {
-    case LIFE_OUTPUT_PATTERN:
+    case CLI_OUTPUT_STATE:
         return life_pattern_write(o->file, p, NULL) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-    case LIFE_OUTPUT_PICTURE:
-        return !job->frames && life_pattern_write_png(o->file, p, (unsigned)job->zoom) < 0
+    case CLI_OUTPUT_PICTURE:
+        return !job->outputs.frames && life_pattern_write_png(o->file, p, (unsigned)job->zoom) < 0
                    ? cli_failed_call(NULL)
                    : CLI_DONE;
-    case LIFE_OUTPUT_FILM:
-        return picture_join(o->file, job->frames_done, 0) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-    case LIFE_OUTPUT_TABLE:
+    case CLI_OUTPUT_FILM:
+        return cli_outputs_join(&job->outputs, o);
+    case CLI_OUTPUT_TABLE:
         return csv_close(&job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    case CLI_OUTPUT_OTHER: break;
     }
     return CLI_DONE;
 }
@@ -203,12 +133,12 @@ int life_output_finish(struct life_job *job)
     struct life_cells cells = {0};
     struct life_pattern p = {0};
     int status = CLI_DONE;
-    if (job->interrupted && job->frames_done < job->frames)
+    if (job->interrupted && job->outputs.frames_done < job->outputs.frames)
         status = life_output_frame(job); /* where it was stopped */
-    if (status == CLI_DONE && job->outputs)
+    if (status == CLI_DONE && job->outputs.n)
         status = present(job, &cells, &p);
-    for (size_t i = 0; i < job->outputs && status == CLI_DONE; i++)
-        status = finish_output(job, &job->output[i], &p);
+    for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
+        status = finish_output(job, &job->outputs.item[i], &p);
     life_cells_free(&cells);
     return status;
 }

@@ -24,25 +24,6 @@ static int report_json(const struct life_job *job, const char *device, uint64_t 
     return status;
 }
 
-static void report_files(const struct life_job *job, FILE *fp)
-{
-    for (size_t i = 0; i < job->outputs; i++) {
-        const struct life_output *o = &job->output[i];
-        const bool film = o->kind == LIFE_OUTPUT_FILM;
-        fprintf(fp, "%-14s", i ? "" : "written");
-        if (job->frames_done && (film || o->kind == LIFE_OUTPUT_PICTURE)) {
-            char *first = picture_frame_name(o->file, 1),
-                 *last = picture_frame_name(o->file, job->frames_done);
-            fprintf(fp, "%s ... %s%s%s\n", first ? first : "", last ? last : "", film ? ", " : "",
-                    film ? o->file : "");
-            free(first);
-            free(last);
-        } else {
-            fprintf(fp, "%s\n", o->file);
-        }
-    }
-}
-
 static void report_period(const struct life_job *job, FILE *fp)
 {
     const unsigned long long at = (unsigned long long)(job->started + job->period_generation);
@@ -76,18 +57,9 @@ static void report_text(const struct life_job *job, const char *device, uint64_t
     report_period(job, fp);
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
     fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, updates_per_s(job), "cells/s"));
-    report_files(job, fp);
+    cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
         fprintf(fp, "%-14sby Ctrl-C\n", "interrupted");
-}
-
-/* When a pattern goes to the standard output, nothing else may. */
-static bool stdout_is_taken(const struct life_job *job)
-{
-    for (size_t i = 0; i < job->outputs; i++)
-        if (!strcmp(job->output[i].file, "-"))
-            return true;
-    return false;
 }
 
 int life_job_report(struct life_job *job)
@@ -101,7 +73,7 @@ int life_job_report(struct life_job *job)
     if (job->common.json)
         status = report_json(job, name, population);
     else if (!job->common.quiet)
-        report_text(job, name, population, stdout_is_taken(job) ? stderr : stdout);
+        report_text(job, name, population, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
     return status;
 }

@@ -10,12 +10,10 @@
 static const double VISIT_SECONDS = 0.1;
 enum { FIRST_BURST = 64, TRACED = 64 };
 
-/* The generation at which frame i of N is due: the first at the start, the last at the end. */
-static uint64_t frame_generation(const struct life_job *job, size_t i)
+/* The generation at which the next frame is due. */
+static uint64_t next_frame(const struct life_job *job)
 {
-    if (job->frames <= 1)
-        return job->generations;
-    return (uint64_t)((double)i * (double)job->generations / (double)(job->frames - 1) + 0.5);
+    return cli_outputs_due(&job->outputs, job->outputs.frames_done, job->generations);
 }
 
 static double cells_of(const struct life_job *job)
@@ -35,8 +33,8 @@ static void show_progress(const struct life_job *job, struct cli_progress *progr
 static int due_frames(struct life_job *job)
 {
     int status = CLI_DONE;
-    while (status == CLI_DONE && job->frames_done < job->frames &&
-           frame_generation(job, job->frames_done) <= life_generation(job->engine_of_run))
+    while (status == CLI_DONE && job->outputs.frames_done < job->outputs.frames &&
+           next_frame(job) <= life_generation(job->engine_of_run))
         status = life_output_frame(job);
     return status;
 }
@@ -45,7 +43,7 @@ static int due_frames(struct life_job *job)
 static int step(struct life_job *job, uint64_t n)
 {
     struct life_sample sample[TRACED];
-    const bool table = life_output_has(job, LIFE_OUTPUT_TABLE);
+    const bool table = cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE);
     int status = CLI_DONE;
     while (n && status == CLI_DONE) {
         const uint64_t now = table && n > TRACED ? TRACED : n;
@@ -67,8 +65,8 @@ static int run_generations(struct life_job *job, struct cli_progress *progress)
     int status = due_frames(job);
     for (uint64_t at = 0; status == CLI_DONE && at < job->generations && !cli_interrupted();) {
         uint64_t n = job->generations - at < burst ? job->generations - at : burst;
-        if (job->frames_done < job->frames && frame_generation(job, job->frames_done) - at < n)
-            n = frame_generation(job, job->frames_done) - at;
+        if (job->outputs.frames_done < job->outputs.frames && next_frame(job) - at < n)
+            n = next_frame(job) - at;
         const double start = seconds_now();
         status = step(job, n);
         const double took = seconds_now() - start;
@@ -118,7 +116,7 @@ int life_job_run(struct life_job *job)
     struct life_sample first;
     int status = CLI_DONE;
     const bool known = !job->until_stable && job->generations != UINT64_MAX;
-    if (life_output_has(job, LIFE_OUTPUT_TABLE)) {
+    if (cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE)) {
         if (life_look(job->engine_of_run, &first) < 0)
             return cli_failed_call(NULL);
         status = life_output_row(job, &first);

@@ -300,7 +300,7 @@ static int go_on(struct view *v, uint64_t n)
     struct life_job *job = v->job;
     const double start = seconds_now();
     int status = CLI_DONE;
-    if (life_output_has(job, LIFE_OUTPUT_TABLE)) {
+    if (cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE)) {
         for (; n && status == CLI_DONE; n--) {
             struct life_sample sample;
             status = life_trace(job->engine_of_run, 1, &sample) < 0 ? cli_failed_call(NULL)

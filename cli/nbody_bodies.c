@@ -227,8 +227,8 @@ int nbody_job_plan(struct nbody_job *job)
     const int status = plan_steps(job);
     if (status != CLI_DONE)
         return status;
-    if (job->frames > job->total + 1)
+    if (job->outputs.frames > job->total + 1)
         return cli_wrong("--frames: %zu pictures need at least %zu steps, and there are %zu",
-                         job->frames, job->frames - 1, job->total);
+                         job->outputs.frames, job->outputs.frames - 1, job->total);
     return nbody_job_engine(job, (enum nbody_kernel)job->kernel);
 }

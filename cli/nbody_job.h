@@ -12,7 +12,7 @@
 #ifndef STDCL_CLI_NBODY_JOB_H
 #define STDCL_CLI_NBODY_JOB_H
 
-#include "cli.h"
+#include "outputs.h"
 
 #include "formats/csv.h"
 #include "formats/particles.h"
@@ -27,30 +27,21 @@ extern const char *const nbody_kernel_names[];
 
 enum { NOT_GIVEN = -1 };
 
-/* One file asked for with -o, --csv or --forces. */
-enum output_kind { OUTPUT_SNAPSHOT, OUTPUT_PICTURE, OUTPUT_FILM, OUTPUT_TABLE, OUTPUT_FORCES };
-struct output {
-    enum output_kind kind;
-    const char *file;
-};
-
 struct nbody_job {
     /* What was asked; NAN, 0 or NOT_GIVEN where it is still to be chosen. */
     struct cli_common common;
     const char *input; /* NULL: a model */
     int model;
-    size_t n, steps, burst, every, frames;
+    size_t n, steps, burst, every;
     uint64_t seed;
     double G, eps, dt, until;
     int integrator, precision, kernel;
     bool compare;
-    struct cli_strings output_names;
+    struct cli_outputs outputs;
     const char *csv, *forces;
     struct picture_options picture;
 
     /* What came of it. */
-    struct output *output;
-    size_t outputs;
     struct particles bodies; /* positions and velocities are those of the last visit */
     double time_start;
     double last_dt; /* of the last step, when --until asks for a shorter one; else dt */
@@ -58,7 +49,6 @@ struct nbody_job {
     CLCONTEXT *context;
     nbody *engine;
     struct csv table;
-    unsigned frames_done;
     double seconds; /* of stepping */
     bool interrupted;
     struct nbody_diagnostics start, end;
@@ -84,8 +74,6 @@ int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d);
 int nbody_output_frame(struct nbody_job *job);
 int nbody_output_finish(struct nbody_job *job);
 void nbody_output_discard(struct nbody_job *job);
-bool nbody_output_has(const struct nbody_job *job, enum output_kind kind);
-bool nbody_output_draws(const struct nbody_job *job); /* whether -o asks for a picture or film; before the plan */
 
 /* nbody_report.c */
 int nbody_job_report(const struct nbody_job *job);

@@ -6,7 +6,7 @@
  */
 #include "nbody_job.h"
 
-static const size_t FILM_FRAMES = 100, TABLE_ROWS = 100;
+static const size_t TABLE_ROWS = 100;
 
 static const char *const columns[] = {
     "time", "kinetic", "potential", "total", "momentum_x", "momentum_y", "momentum_z",
@@ -25,111 +25,45 @@ enum { FORCE_COLUMNS = sizeof force_columns / sizeof *force_columns };
 
 /* ---- Before. --------------------------------------------------------------------------------- */
 
-bool nbody_output_has(const struct nbody_job *job, enum output_kind kind)
+static int add_output(struct nbody_job *job, const char *file, enum cli_output_kind kind)
 {
-    for (size_t i = 0; i < job->outputs; i++)
-        if (job->output[i].kind == kind)
-            return true;
-    return false;
-}
-
-static enum output_kind kind_of(const char *file)
-{
-    return cli_has_suffix(file, ".png")   ? OUTPUT_PICTURE
-           : cli_has_suffix(file, ".csv") ? OUTPUT_TABLE
-           : picture_is_film(file)        ? OUTPUT_FILM
-                                          : OUTPUT_SNAPSHOT;
-}
-
-bool nbody_output_draws(const struct nbody_job *job)
-{
-    for (size_t i = 0; i < job->output_names.n; i++) {
-        const enum output_kind kind = kind_of(job->output_names.item[i]);
-        if (kind == OUTPUT_PICTURE || kind == OUTPUT_FILM)
-            return true;
-    }
-    return false;
-}
-
-static int add_output(struct nbody_job *job, const char *file, enum output_kind kind)
-{
-    for (size_t i = 0; i < job->outputs; i++)
-        if (!strcmp(job->output[i].file, file))
-            return cli_wrong("'%s' is given twice as output", file);
-    if (kind == OUTPUT_TABLE && nbody_output_has(job, OUTPUT_TABLE))
+    if (cli_outputs_check(&job->outputs, file) != CLI_DONE)
+        return CLI_WRONG;
+    if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return cli_wrong("'%s' would be a second table of energies; one is possible", file);
     if (job->common.json && !strcmp(file, "-"))
         return cli_wrong("-o - or --forces - and --json would both write to the standard output; name a file");
-    if (kind == OUTPUT_SNAPSHOT && !particles_format_of(file))
+    if (kind == CLI_OUTPUT_STATE && !particles_format_of(file))
         return cli_wrong("%s, picture (.png), film (.mp4 .gif), table of energies (.csv)", clerror());
-    job->output[job->outputs++] = (struct output){kind, file};
+    cli_outputs_add(&job->outputs, file, kind);
     return CLI_DONE;
-}
-
-/* What pictures need: libpng when this program was built, which a pixel into nothing shows, and for a
- * film ffmpeg. */
-static int try_kind(const struct output *o)
-{
-    static const uint8_t pixel[3];
-    const bool film = o->kind == OUTPUT_FILM;
-    if (film && !picture_can_join())
-        return cli_failed("'%s' needs the program ffmpeg, which is not in $PATH: install it, or ask for "
-                          "numbered pictures with -o FILE.png --frames N", o->file);
-    if ((film || o->kind == OUTPUT_PICTURE) && picture_write_png("/dev/null", 1, 1, pixel) < 0)
-        return cli_failed_call(NULL);
-    return CLI_DONE;
-}
-
-/* Tries the name, or that of the first frame of a series. */
-static int try_output(const struct nbody_job *job, const struct output *o)
-{
-    int status = try_kind(o);
-    if (status != CLI_DONE)
-        return status;
-    if (o->kind != OUTPUT_PICTURE || !job->frames)
-        status = cli_check_output(o->file);
-    if (status == CLI_DONE && job->frames && (o->kind == OUTPUT_PICTURE || o->kind == OUTPUT_FILM)) {
-        char *first = picture_frame_name(o->file, 1);
-        status = first ? cli_check_output(first) : cli_failed_call(NULL);
-        free(first);
-    }
-    return status;
 }
 
 int nbody_output_plan(struct nbody_job *job)
 {
+    const struct cli_strings *names = &job->outputs.names;
     int status = CLI_DONE;
-    job->output = cli_alloc(job->output_names.n + 2, sizeof *job->output);
-    for (size_t i = 0; i < job->output_names.n && status == CLI_DONE; i++)
-        status = add_output(job, job->output_names.item[i], kind_of(job->output_names.item[i]));
+    for (size_t i = 0; i < names->n && status == CLI_DONE; i++)
+        status = add_output(job, names->item[i], cli_output_kind(names->item[i]));
     if (status == CLI_DONE && job->csv)
-        status = add_output(job, job->csv, OUTPUT_TABLE);
+        status = add_output(job, job->csv, CLI_OUTPUT_TABLE);
     if (status == CLI_DONE && job->forces)
-        status = add_output(job, job->forces, OUTPUT_FORCES);
-    if (status != CLI_DONE)
-        return status;
-    const bool film = nbody_output_has(job, OUTPUT_FILM);
-    if (job->frames && !film && !nbody_output_has(job, OUTPUT_PICTURE))
-        return cli_wrong("--frames needs to know where to: add -o FILE.png, FILE.mp4 or FILE.gif");
-    if (job->every && !nbody_output_has(job, OUTPUT_TABLE))
+        status = add_output(job, job->forces, CLI_OUTPUT_OTHER);
+    if (status == CLI_DONE && job->every && !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return cli_wrong("--every needs a table to add rows to: add --csv FILE");
-    if (film && !job->frames)
-        job->frames = FILM_FRAMES;
-    for (size_t i = 0; i < job->outputs && status == CLI_DONE; i++)
-        status = try_output(job, &job->output[i]);
-    return status;
+    return status == CLI_DONE ? cli_outputs_settle(&job->outputs) : status;
 }
 
 int nbody_output_open(struct nbody_job *job)
 {
-    const bool table = nbody_output_has(job, OUTPUT_TABLE);
+    const bool table = cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE);
     if (!table)
         return CLI_DONE;
     if (!job->every)
         job->every = job->total / TABLE_ROWS + 1;
-    for (size_t i = 0; i < job->outputs; i++)
-        if (job->output[i].kind == OUTPUT_TABLE &&
-            csv_open(&job->table, job->output[i].file, COLUMNS, columns) < 0)
+    for (size_t i = 0; i < job->outputs.n; i++)
+        if (job->outputs.item[i].kind == CLI_OUTPUT_TABLE &&
+            csv_open(&job->table, job->outputs.item[i].file, COLUMNS, columns) < 0)
             return cli_failed_call(NULL);
     return CLI_DONE;
 }
@@ -138,7 +72,7 @@ int nbody_output_open(struct nbody_job *job)
 
 int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 {
-    if (!nbody_output_has(job, OUTPUT_TABLE))
+    if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return CLI_DONE;
     const double row[COLUMNS] = {
         job->time_start + d->time, d->kinetic, d->potential, d->total,
@@ -148,48 +82,24 @@ int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
     return csv_row(&job->table, row) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-static int write_picture(struct nbody_job *job, const char *file)
+static int draw(void *job_, const char *file)
 {
+    struct nbody_job *job = job_;
     const struct particles *b = &job->bodies;
     if (picture_density(&job->picture, b->n, b->mass, (const double(*)[3])b->pos, file) < 0)
         return cli_failed_call(NULL);
     return CLI_DONE;
 }
 
-/* A picture and a film may share the frames of one series; they are drawn once. */
-static bool is_drawn(const struct nbody_job *job, size_t output, const char *frame)
-{
-    bool drawn = false;
-    for (size_t i = 0; i < output && !drawn; i++) {
-        char *other = picture_frame_name(job->output[i].file, job->frames_done + 1);
-        drawn = other && !strcmp(other, frame) &&
-                (job->output[i].kind == OUTPUT_PICTURE || job->output[i].kind == OUTPUT_FILM);
-        free(other);
-    }
-    return drawn;
-}
-
 int nbody_output_frame(struct nbody_job *job)
 {
     struct particles *b = &job->bodies;
-    int status = CLI_DONE;
     if (nbody_state(job->engine, b->pos, NULL) < 0)
         return cli_failed_call(NULL);
-    if (job->frames_done == 0 &&
+    if (job->outputs.frames_done == 0 &&
         picture_fit(&job->picture, b->n, b->mass, (const double(*)[3])b->pos) < 0)
         return cli_failed_call(NULL); /* one scale for the whole series */
-    for (size_t i = 0; i < job->outputs && status == CLI_DONE; i++) {
-        if (job->output[i].kind != OUTPUT_PICTURE && job->output[i].kind != OUTPUT_FILM)
-            continue;
-        char *frame = picture_frame_name(job->output[i].file, job->frames_done + 1);
-        if (!frame)
-            return cli_failed_call(NULL);
-        if (!is_drawn(job, i, frame))
-            status = write_picture(job, frame);
-        free(frame);
-    }
-    job->frames_done++;
-    return status;
+    return cli_outputs_frame(&job->outputs, draw, job);
 }
 
 /* ---- After. ---------------------------------------------------------------------------------- */
@@ -225,25 +135,23 @@ static int write_forces(const struct nbody_job *job, const char *file)
     return status;
 }
 
-static int finish_output(struct nbody_job *job, const struct output *o)
+static int finish_output(struct nbody_job *job, const struct cli_output *o)
 {
     switch (o->kind) {
-    case OUTPUT_SNAPSHOT:
+    case CLI_OUTPUT_STATE:
         job->bodies.time = job->time_start + nbody_time(job->engine);
         if (particles_write(o->file, &job->bodies, NULL) < 0)
             return cli_failed_call(NULL);
         break;
-    case OUTPUT_PICTURE:
-        return job->frames ? CLI_DONE : write_picture(job, o->file);
-    case OUTPUT_FILM:
-        if (picture_join(o->file, job->frames_done, 0) < 0)
-            return cli_failed_call(NULL);
-        break;
-    case OUTPUT_TABLE:
+    case CLI_OUTPUT_PICTURE:
+        return job->outputs.frames ? CLI_DONE : draw(job, o->file);
+    case CLI_OUTPUT_FILM:
+        return cli_outputs_join(&job->outputs, o);
+    case CLI_OUTPUT_TABLE:
         if (csv_close(&job->table) < 0)
             return cli_failed_call(NULL);
         break;
-    case OUTPUT_FORCES:
+    case CLI_OUTPUT_OTHER:
         return write_forces(job, o->file);
     }
     return CLI_DONE;
@@ -252,12 +160,12 @@ static int finish_output(struct nbody_job *job, const struct output *o)
 int nbody_output_finish(struct nbody_job *job)
 {
     int status = CLI_DONE;
-    if (job->outputs && nbody_state(job->engine, job->bodies.pos, job->bodies.vel) < 0)
+    if (job->outputs.n && nbody_state(job->engine, job->bodies.pos, job->bodies.vel) < 0)
         return cli_failed_call(NULL);
-    if (job->interrupted && job->frames_done < job->frames)
+    if (job->interrupted && job->outputs.frames_done < job->outputs.frames)
         status = nbody_output_frame(job); /* where it was stopped */
-    for (size_t i = 0; i < job->outputs && status == CLI_DONE; i++)
-        status = finish_output(job, &job->output[i]);
+    for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
+        status = finish_output(job, &job->outputs.item[i]);
     return status;
 }
 

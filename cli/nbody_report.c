@@ -38,25 +38,6 @@ static int report_json(const struct nbody_job *job, const char *device)
     return status;
 }
 
-static void report_files(const struct nbody_job *job, FILE *fp)
-{
-    for (size_t i = 0; i < job->outputs; i++) {
-        const struct output *o = &job->output[i];
-        fprintf(fp, "%-14s", i ? "" : "written");
-        if (job->frames_done && (o->kind == OUTPUT_PICTURE || o->kind == OUTPUT_FILM)) {
-            char *first = picture_frame_name(o->file, 1);
-            char *last = picture_frame_name(o->file, job->frames_done);
-            fprintf(fp, "%s ... %s", first ? first : "", last ? last : "");
-            fprintf(fp, "%s%s\n", o->kind == OUTPUT_FILM ? ", " : "",
-                    o->kind == OUTPUT_FILM ? o->file : "");
-            free(first);
-            free(last);
-        } else {
-            fprintf(fp, "%s\n", o->file);
-        }
-    }
-}
-
 static void report_text(const struct nbody_job *job, const char *device, FILE *fp)
 {
     struct cli_text text;
@@ -78,18 +59,9 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
     fprintf(fp, "%-14s%.6g %.6g %.6g\n", "momentum", p[0], p[1], p[2]);
     fprintf(fp, "%-14s%.6g %.6g %.6g\n", "ang. momentum", l[0], l[1], l[2]);
     fprintf(fp, "%-14s%.4f\n", "virial ratio", job->end.virial_ratio);
-    report_files(job, fp);
+    cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
         fprintf(fp, "%-14safter %zu of %zu steps\n", "interrupted", nbody_steps(job->engine), job->total);
-}
-
-/* A snapshot on the standard output has it for itself. */
-static bool stdout_is_taken(const struct nbody_job *job)
-{
-    for (size_t i = 0; i < job->outputs; i++)
-        if (!strcmp(job->output[i].file, "-"))
-            return true;
-    return false;
 }
 
 int nbody_job_report(const struct nbody_job *job)
@@ -99,7 +71,7 @@ int nbody_job_report(const struct nbody_job *job)
     if (job->common.json)
         status = report_json(job, device);
     else if (!job->common.quiet)
-        report_text(job, device, stdout_is_taken(job) ? stderr : stdout);
+        report_text(job, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
     if (!job->common.quiet && energy_error(job) > UNPHYSICAL)
         cli_warn("the energy changed by %.2g %%, so the bodies' paths mean little; a smaller --dt or a "

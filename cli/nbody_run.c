@@ -10,19 +10,17 @@
 static const double VISIT_SECONDS = 0.1; /* between looks, unless --burst says otherwise */
 static const size_t FIRST_BURST = 8;
 
-/* The step at which frame i of N is due: the first at the start, the last at the end. */
-static size_t frame_step(const struct nbody_job *job, size_t i)
+/* The step at which the next frame is due. */
+static size_t next_frame(const struct nbody_job *job)
 {
-    if (job->frames <= 1)
-        return job->total;
-    return (size_t)((double)i * (double)job->total / (double)(job->frames - 1) + 0.5);
+    return (size_t)cli_outputs_due(&job->outputs, job->outputs.frames_done, job->total);
 }
 
 static int visit(struct nbody_job *job, size_t step)
 {
     int status = CLI_DONE;
     clprofile_begin(job->context, "output");
-    if (job->frames_done < job->frames && step == frame_step(job, job->frames_done))
+    if (job->outputs.frames_done < job->outputs.frames && step == next_frame(job))
         status = nbody_output_frame(job);
     if (status == CLI_DONE && job->every && step % job->every == 0 && step > 0 && step < job->total) {
         struct nbody_diagnostics d;
@@ -40,8 +38,8 @@ static size_t burst_from(const struct nbody_job *job, size_t step, size_t wanted
     size_t end = job->total - step > wanted ? step + wanted : job->total;
     if (job->last_dt != job->dt && step < job->total - 1 && end == job->total)
         end--;
-    if (job->frames_done < job->frames && frame_step(job, job->frames_done) < end)
-        end = frame_step(job, job->frames_done);
+    if (job->outputs.frames_done < job->outputs.frames && next_frame(job) < end)
+        end = next_frame(job);
     if (job->every && (end - step > job->every - step % job->every))
         end = step + (job->every - step % job->every);
     return end - step;

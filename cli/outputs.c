@@ -1,0 +1,177 @@
+/* outputs.c - the files that a simulation makes: sorted, tried, drawn in frames and listed (see outputs.h).
+ * SPDX-License-Identifier: MIT
+ */
+#include "outputs.h"
+
+#include "formats/picture.h"
+
+static const size_t FILM_FRAMES = 100;
+
+/* ---- What is asked for. ---------------------------------------------------------------------- */
+
+enum cli_output_kind cli_output_kind(const char *file)
+{
+    return cli_has_suffix(file, ".png")   ? CLI_OUTPUT_PICTURE
+           : cli_has_suffix(file, ".csv") ? CLI_OUTPUT_TABLE
+           : picture_is_film(file)        ? CLI_OUTPUT_FILM
+                                          : CLI_OUTPUT_STATE;
+}
+
+bool cli_output_is_drawn(const struct cli_output *o)
+{
+    return o->kind == CLI_OUTPUT_PICTURE || o->kind == CLI_OUTPUT_FILM;
+}
+
+bool cli_outputs_have(const struct cli_outputs *outputs, enum cli_output_kind kind)
+{
+    for (size_t i = 0; i < outputs->n; i++)
+        if (outputs->item[i].kind == kind)
+            return true;
+    return false;
+}
+
+bool cli_outputs_take_stdout(const struct cli_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->n; i++)
+        if (!strcmp(outputs->item[i].file, "-"))
+            return true;
+    return false;
+}
+
+bool cli_outputs_will_draw(const struct cli_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->names.n; i++) {
+        const struct cli_output o = {.kind = cli_output_kind(outputs->names.item[i])};
+        if (cli_output_is_drawn(&o))
+            return true;
+    }
+    return false;
+}
+
+int cli_outputs_check(const struct cli_outputs *outputs, const char *file)
+{
+    for (size_t i = 0; i < outputs->n; i++)
+        if (!strcmp(outputs->item[i].file, file))
+            return cli_wrong("'%s' is given twice as output", file);
+    return CLI_DONE;
+}
+
+void cli_outputs_add(struct cli_outputs *outputs, const char *file, enum cli_output_kind kind)
+{
+    outputs->item = cli_realloc(outputs->item, outputs->n + 1, sizeof *outputs->item);
+    outputs->item[outputs->n++] = (struct cli_output){kind, file};
+}
+
+/* ---- Whether it can be had. ------------------------------------------------------------------ */
+
+/* Pictures need libpng when this program is built, which a pixel into nothing shows; films need ffmpeg. */
+static int try_kind(const struct cli_output *o)
+{
+    static const uint8_t pixel[3];
+    if (o->kind == CLI_OUTPUT_FILM && !picture_can_join())
+        return cli_failed("'%s' needs the program ffmpeg, which is not in $PATH: install it, or ask for "
+                          "numbered pictures with -o FILE.png --frames N",
+                          o->file);
+    if (cli_output_is_drawn(o) && picture_write_png("/dev/null", 1, 1, pixel) < 0)
+        return cli_failed_call(NULL);
+    return CLI_DONE;
+}
+
+/* Tries the name, or that of the first frame of a series. */
+static int try_output(const struct cli_outputs *outputs, const struct cli_output *o)
+{
+    int status = try_kind(o);
+    if (status != CLI_DONE)
+        return status;
+    if (o->kind != CLI_OUTPUT_PICTURE || !outputs->frames)
+        status = cli_check_output(o->file);
+    if (status == CLI_DONE && outputs->frames && cli_output_is_drawn(o)) {
+        char *first = picture_frame_name(o->file, 1);
+        status = first ? cli_check_output(first) : cli_failed_call(NULL);
+        free(first);
+    }
+    return status;
+}
+
+int cli_outputs_settle(struct cli_outputs *outputs)
+{
+    const bool film = cli_outputs_have(outputs, CLI_OUTPUT_FILM);
+    int status = CLI_DONE;
+    if (outputs->frames && !film && !cli_outputs_have(outputs, CLI_OUTPUT_PICTURE))
+        return cli_wrong("--frames needs to know where to: add -o FILE.png, FILE.mp4 or FILE.gif");
+    if (film && !outputs->frames)
+        outputs->frames = FILM_FRAMES;
+    for (size_t i = 0; i < outputs->n && status == CLI_DONE; i++)
+        status = try_output(outputs, &outputs->item[i]);
+    return status;
+}
+
+/* ---- Frames. --------------------------------------------------------------------------------- */
+
+uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t total)
+{
+    if (outputs->frames <= 1)
+        return total;
+    return (uint64_t)((double)i * (double)total / (double)(outputs->frames - 1) + 0.5);
+}
+
+/* Whether one of the first `n` outputs has the same frame. */
+static bool is_drawn_before(const struct cli_outputs *outputs, size_t n, const char *frame)
+{
+    bool drawn = false;
+    for (size_t i = 0; i < n && !drawn; i++) {
+        char *other = picture_frame_name(outputs->item[i].file, outputs->frames_done + 1);
+        drawn = other && cli_output_is_drawn(&outputs->item[i]) && !strcmp(other, frame);
+        free(other);
+    }
+    return drawn;
+}
+
+int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *, const char *), void *job)
+{
+    int status = CLI_DONE;
+    for (size_t i = 0; i < outputs->n && status == CLI_DONE; i++) {
+        if (!cli_output_is_drawn(&outputs->item[i]))
+            continue;
+        char *frame = picture_frame_name(outputs->item[i].file, outputs->frames_done + 1);
+        if (!frame)
+            return cli_failed_call(NULL);
+        if (!is_drawn_before(outputs, i, frame))
+            status = draw(job, frame);
+        free(frame);
+    }
+    outputs->frames_done++;
+    return status;
+}
+
+int cli_outputs_join(const struct cli_outputs *outputs, const struct cli_output *film)
+{
+    return picture_join(film->file, outputs->frames_done, 0) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+/* ---- After. ---------------------------------------------------------------------------------- */
+
+void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp)
+{
+    for (size_t i = 0; i < outputs->n; i++) {
+        const struct cli_output *o = &outputs->item[i];
+        const bool film = o->kind == CLI_OUTPUT_FILM;
+        fprintf(fp, "%-14s", i ? "" : "written");
+        if (outputs->frames_done && cli_output_is_drawn(o)) {
+            char *first = picture_frame_name(o->file, 1),
+                 *last = picture_frame_name(o->file, outputs->frames_done);
+            fprintf(fp, "%s ... %s%s%s\n", first ? first : "", last ? last : "", film ? ", " : "",
+                    film ? o->file : "");
+            free(first);
+            free(last);
+        } else {
+            fprintf(fp, "%s\n", o->file);
+        }
+    }
+}
+
+void cli_outputs_free(struct cli_outputs *outputs)
+{
+    free(outputs->item);
+    cli_strings_free(&outputs->names);
+}
