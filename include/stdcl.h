@@ -238,8 +238,7 @@ int clmdetach(void *ptr);
  * flags hold exactly one of CL_MEM_HOST (device to host) and CL_MEM_DEVICE (host to device), else
  * EINVAL. Blocks unless CL_EVENT_NOWAIT; the return value is as clfork's. CL_MEM_NOFORCE: nothing
  * is copied when that side is already current, as far as the library saw: device buffers become
- * stale when another device's kernel was given the block, the host when a device's kernel was; and
- * a host write is announced by nothing, so sync without NOFORCE after one. */
+ * stale when another device's kernel was given the block, the host when a device's kernel was; and * the library cannot see that the host has written, so sync without CL_MEM_NOFORCE after that. */
 cl_event clmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 
 /* As clmsync, for the `size` bytes from ptr on; EINVAL when they leave the allocation. */

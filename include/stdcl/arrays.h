@@ -41,7 +41,7 @@ enum arrays_type { ARRAYS_FLOAT, ARRAYS_DOUBLE, ARRAYS_INT, ARRAYS_LONG };
  *                       precision: 1 + 1e100 + 1 - 1e100 is 2. */
 enum arrays_accumulator { ARRAYS_WIDE, ARRAYS_COMPENSATED };
 
-/* How. ARRAYS_TUNED: in the fixed order, by vectors, a work-group to 32768 elements, one launch. ARRAYS_TREE:
+/* How sums are computed. ARRAYS_TUNED: in the fixed order, by vectors, a work-group to 32768 elements, one launch. ARRAYS_TREE:
  * the classic tutorial's, kept for comparison: items stride over the input, groups halve their partial sums
  * in local memory, the host adds up what groups leave. It needs LuaJIT (ENOTSUP otherwise), and every device
  * the whole array. */
@@ -67,8 +67,7 @@ void arrays_free(arrays *a);
 
 /* x is memory from clmalloc for the same context, or a place inside it that is aligned to 128 bytes. Its n
  * elements are read on the devices: device d reads elements *first ... *first + *count - 1, which must be
- * current there; shares depend on n. arrays_place copies each device's share from the host, which is all
- * there is to do for an array the host has written. */
+ * current there; shares depend on n. arrays_place copies each device's share from the host, and an array * that the host has written needs nothing else. */
 int arrays_place(arrays *a, const void *x, size_t n);
 void arrays_share(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count);
 

@@ -77,7 +77,7 @@ int gas_set_velocities_single(gas *g, const float (*velocity)[3]);
  * them anew on the host. EINVAL when there are no such molecules. */
 int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3]);
 
-/* What a gas tells. Energies are the kinetic ones of translation. */
+/* The result of a measurement. Energies are the kinetic ones of translation. */
 struct gas_energy {
     double mean_energy;    /* of a molecule: sum m v^2 / 2 over n */
     double expected;       /* 3/2 k_B T */
@@ -106,7 +106,7 @@ double gas_bytes(const gas *g);
 const char *gas_shape(const gas *g, cl_uint dev);
 const char *gas_explain(const gas *g, cl_uint dev);
 
-/* ---- Gases of the real world. ---------------------------------------------------------------- */
+/* ---- Real gases. ------------------------------------------------------------------------------ */
 
 #define GAS_BOLTZMANN 1.380649e-23   /* J/K, exact: the SI of 2019 */
 #define GAS_DALTON 1.66053906660e-27 /* kg: CODATA 2018 */

@@ -46,10 +46,10 @@ struct clprofile_row {
     const char *name; /* of the kernel; "host to device", "device to host", "copy on device" */
     int kind;         /* CL_KERNEL_EVENT or CL_MEM_EVENT */
     size_t count, timed; /* commands, and how many of them were timed */
-    double total, minimum, maximum; /* total: of all, by the mean of the timed ones of like size */
+    double total, minimum, maximum; /* total: of all; one that was not timed counts as the mean of its size */
     double bytes; /* transferred; of kernels, as told by clprofile_work */
     double flops; /* as told */
-    double peak_percent; /* of the device's measured peak (clpeak), flops or bytes, the nearer; or 0 */
+    double peak_percent; /* of the device's measured peak (clpeak): of flops or of bytes, whichever is more; 0: not known */
 };
 
 /* Copies at most `room` lines to rows[], the longest total of each device first, after waiting for the

@@ -17,7 +17,7 @@ extern "C" {
  * the library, for families of devices, and are measured on the user's own by `stdcl tune`, which keeps
  * them in $XDG_CACHE_HOME/stdcl/tune.json (by default ~/.cache/stdcl/tune.json). */
 struct cltune_row {
-    char shape[512];  /* "" when nobody knows the kernel: its own defaults hold */
+    char shape[512];  /* "" when there is no row: the kernel's own defaults are used */
     char source[256]; /* which row was taken and why, a sentence for --explain */
 };
 
@@ -25,10 +25,10 @@ struct cltune_row {
  * number of bodies) on device `dev`. Looks for, in this order: the user's rows of this device and driver;
  * of this device with another driver; shipped rows that name the device; its family (AVX-512 and AVX2
  * CPUs, NVIDIA and AMD GPUs); any GPU, any CPU; and among those takes the size nearest by powers of two.
- * Never fails but for EINVAL; a user's file that cannot be read counts as empty (see cltune_warning). */
+ * Fails only with EINVAL; a user's file that cannot be read counts as empty (see cltune_warning). */
 int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row);
 
-/* The number behind KEY in a shape, of several the last; or `missing`. */
+/* The number after KEY= in a shape, the last one if KEY stands there several times; or `missing`. */
 long cltune_value(const char *shape, const char *key, long missing);
 
 /* A number of a kernel's shape: a member, of type int, of the kernel's own struct. A list of keys ends with one
@@ -41,20 +41,21 @@ long cltune_value(const char *shape, const char *key, long missing);
 struct cltune_key {
     const char *name;
     size_t offset;
-    int least, most; /* what words may say */
-    int value;       /* what holds when they say nothing; may be outside of that */
-    unsigned kinds;  /* bits: the kinds of kernel that it counts for; 0: all */
+    int least, most; /* the range that words may give */
+    int value;       /* the default; may lie outside the range */
+    unsigned kinds;  /* bits: the kinds of kernel that have this key; 0: all */
 };
 
-/* How the shape of a kernel comes about. */
+/* How the shape of a kernel is chosen. */
 struct cltune_rules {
     const char *name; /* of the kernel's library, which begins its messages: "nbody" */
     const struct cltune_key *keys;
     unsigned kind; /* of the kernel, a bit: keys of other kinds are left out when a shape is printed; 0: none are */
     /* Changes defaults for the device; may be NULL. */
     void (*defaults)(void *shape, void *arg);
-    /* 0 when numbers go together and the device can do them, -1 after clerror_set; may change numbers that the
-     * device does otherwise. `stored`: they are a row's, and what that has too much may be taken back. May be NULL. */
+    /* Checks a shape: 0 when its numbers fit together and the device can run it, else -1 after clerror_set. It may
+     * replace numbers. `stored`: they come from a row and not from the user, so that too large ones may be
+     * reduced. May be NULL. */
     int (*fit)(void *shape, int stored, void *arg);
     void *arg;
     uintptr_t reserved[8]; /* must be 0 */
@@ -104,19 +105,19 @@ struct cltune_kernel {
     int (*verify)(void *problem, const char *shape);
     /* Runs it once or a few times: how long one run takes, and the work of a run in the unit. */
     int (*measure)(void *problem, const char *shape, double *seconds, double *work);
-    const void *arg; /* the author's own: what `open` shall know of this kernel */
+    const void *arg; /* the author's own: what `open` needs to know of this kernel */
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* For `measure`: calls run(problem, n), which shall do n runs and wait for their end; once to warm up, then for twice
- * as many runs each time until they take 50 ms. *seconds: of one run of the last call. -1 when a call fails. */
+/* For `measure`: calls run(problem, n), which does n runs and waits for their end: once to warm up, then with n
+ * doubled each time until the runs take 50 ms. *seconds: of one run of the last call. -1 when a call fails. */
 int cltune_time(int (*run)(void *problem, size_t n), void *problem, double *seconds);
 
 /* A row of a list of knobs: CLTUNE_KNOB("group", 32, 64, 128). C only; a static list stands outside of functions. */
 #define CLTUNE_KNOB(key, ...) \
     {key, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int)}
 
-/* How a search goes on, told after every candidate. A rate is 0 while there is none. */
+/* The state of a search, as `told` gets it after every candidate. A rate is 0 while there is none. */
 struct cltune_progress {
     size_t tried, refused, wrong; /* so far: all; of them not possible on the device; with a wrong answer */
     double elapsed, budget;       /* seconds */
@@ -125,10 +126,11 @@ struct cltune_progress {
 };
 
 /* Searches the shapes of a kernel on a device for `budget` seconds at most (give or take one candidate),
- * from the row that cltune_find gives, whose words that are no knobs stay: at random first, then around the
- * best, and ends early when nothing around it is better. A candidate that is twice as slow as the best is
- * dropped after one run. None becomes the best before its answer was verified and it was faster twice; at the
- * end the best must beat the row that it began with once more, else that is the result. `told` (may be NULL)
+ * starting from the row that cltune_find gives; words of that row that are not knobs stay as they are. Candidates
+ * are random at first, then neighbours of the best, and the search ends early when no neighbour is better. A
+ * candidate that is twice as slow as the best is dropped after one run. A candidate becomes the best only when its
+ * answer was verified and it was faster twice. At the end the best must beat the first row once more, else the
+ * first row is the result. `told` (may be NULL)
  * is called after each candidate; non-zero ends the search with what it has. The same seed tries the same
  * candidates as long as measurements agree. Fills *row with the best and *rate; stores nothing. EINVAL: a
  * kernel without knobs or callbacks; ENOENT: not one shape gives the right answer. */
