@@ -14,6 +14,12 @@ static double energy_error(const struct nbody_job *job)
     return start != 0 ? fabs(job->end.total - start) / fabs(start) : NAN;
 }
 
+/* Whether the energy changed by more than there was of either kind, so that nothing of the run is true. */
+static bool is_nonsense(const struct nbody_job *job)
+{
+    return fabs(job->end.total - job->start.total) > fmax(job->start.kinetic, -job->start.potential);
+}
+
 static double interactions_per_s(const struct nbody_job *job)
 {
     return job->seconds > 0 ? nbody_interactions(job->engine) / job->seconds : 0;
@@ -73,6 +79,9 @@ int nbody_job_report(const struct nbody_job *job)
     else if (!job->common.quiet)
         report_text(job, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
+    if (status == CLI_DONE && is_nonsense(job))
+        return cli_failed("the energy went from %.4g to %.4g, so the bodies' paths mean nothing; a smaller --dt or a "
+                          "larger --eps keeps it", job->start.total, job->end.total);
     if (!job->common.quiet && energy_error(job) > UNPHYSICAL)
         cli_warn("the energy changed by %.2g %%, so the bodies' paths mean little; a smaller --dt or a "
                  "larger --eps keeps it", 100 * energy_error(job));

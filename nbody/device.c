@@ -78,6 +78,20 @@ int nbody_device_visit(const struct nbody *nb, const struct part *p, cl_kernel k
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
+int nbody_device_wait(struct nbody *nb, struct part *p)
+{
+    const cl_event ev = clwait(nb->ctx, p->dev, CL_ALL_EVENT);
+    p->incoming = p->outgoing = NULL; /* waited for, and forgotten */
+    return ev == (cl_event)-1 ? -1 : 0;
+}
+
+int nbody_device_fetch(struct nbody *nb, struct part *p, void *from, size_t size)
+{
+    if (clmsyncn(nb->ctx, p->dev, from, size, CL_MEM_HOST) == (cl_event)-1)
+        return -1;
+    return nbody_device_wait(nb, p);
+}
+
 /* ---- Memory. ---------------------------------------------------------------------------------- */
 
 /* Enough splits of the attracting bodies to fill the device with work-groups, but none so short that

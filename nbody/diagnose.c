@@ -1,10 +1,12 @@
 /* diagnose.c - energies, momentum and angular momentum, summed on the devices.
  *
- * Each device sums over its own bodies into a few dozen rows; the host adds those.
+ * Each device sums over its own bodies into a few dozen rows; the host adds those. In single precision a sum that
+ * such numbers cannot hold is an error, whether or not the device happens to add in double.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
 
+#include <float.h>
 #include <math.h>
 
 static int start(const struct nbody *nb, struct part *p)
@@ -24,7 +26,7 @@ static int start(const struct nbody *nb, struct part *p)
 /* Adds a device's rows to sum[]. A sum is a double, or on devices without them a pair of floats. */
 static int add(struct nbody *nb, struct part *p, double *sum)
 {
-    if (clmsync(nb->ctx, p->dev, p->sums, CL_MEM_HOST) == (cl_event)-1)
+    if (nbody_device_fetch(nb, p, p->sums, (size_t)p->shape.sums * SUM_TERMS * sizeof(double)) != 0)
         return -1;
     for (int row = 0; row < p->shape.sums; row++)
         for (int k = 0; k < SUM_TERMS; k++) {
@@ -35,6 +37,22 @@ static int add(struct nbody *nb, struct part *p, double *sum)
             memcpy(&number, at, sizeof number);
             sum[k] += p->shape.fp64 ? number : (double)pair[0] + (double)pair[1];
         }
+    return 0;
+}
+
+static int check_range(const struct nbody *nb, const double *sum)
+{
+    static const char *const name[SUM_TERMS] = {"kinetic energy",   "potential energy", "momentum",
+                                                "momentum",         "momentum",         "angular momentum",
+                                                "angular momentum", "angular momentum"};
+    const bool wide = nb->precision == NBODY_DOUBLE;
+    for (int k = 0; k < SUM_TERMS; k++)
+        if (!(fabs(sum[k]) <= (wide ? DBL_MAX : (double)FLT_MAX)))
+            return clerror_set(
+                EDOM,
+                "nbody_diagnose: at time %g the %s is out of the range of %s precision; a smaller "
+                "time step%s or a larger softening may help",
+                nbody_time(nb), name[k], wide ? "double" : "single", wide ? "" : ", double precision");
     return 0;
 }
 
@@ -49,6 +67,8 @@ int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
     for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
         if (p->count && add(nb, p, sum) != 0)
             return -1;
+    if (check_range(nb, sum) != 0)
+        return -1;
     /* G m is length^3 / time^2; times a velocity, squared or not, and a length. */
     const double energy = nbody_units_factor(&nb->units, 5, -4) / nb->G;
     const double momentum = nbody_units_factor(&nb->units, 4, -3) / nb->G;

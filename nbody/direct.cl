@@ -218,8 +218,8 @@ static inline void store(global real *to, vec v, uint add)
 
 /* ---- Kernels. --------------------------------------------------------------------------------
  * first: the index in posm of row 0; rows: the length of a plane of `partial`; eps2 > 0, also when
- * the softening is zero: so small then that it is lost against any r2, and a body's pull on itself
- * is finite times zero. */
+ * the softening is zero: so small then that it changes only pulls between bodies less than 5e-9 apart, and
+ * a body's pull on itself is finite times zero. */
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     global const real4 *restrict posm, global real *restrict partial, uint first, uint rows,

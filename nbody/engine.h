@@ -180,6 +180,13 @@ void nbody_device_free(struct nbody *nb);
 int nbody_device_visit(const struct nbody *nb, const struct part *p, cl_kernel kernel, size_t rows,
                        size_t components, cl_uint nargs, const struct stdcl_arg *args);
 
+/* Copies from a device to the host, and waits for all that the device was given: a kernel that failed there fails
+ * this call, since its results are what is copied. */
+int nbody_device_fetch(struct nbody *nb, struct part *p, void *from, size_t size);
+
+/* Waits for all that a device was given; -1 when anything failed there. */
+int nbody_device_wait(struct nbody *nb, struct part *p);
+
 /* ---- forces.c --------------------------------------------------------------------------------- */
 
 /* A sum over all pairs. */
@@ -202,8 +209,9 @@ int nbody_forces_warm(const struct nbody *nb, const struct part *p);
  * current; leaves partial sums in part->partial, or part->phi for potentials. Does not block. */
 int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
 
-/* The square of the softening in the engine's units; when that is as good as none (*none), a number so
- * small that it is lost against the square of any distance, yet big enough for a finite pull on oneself. */
+/* The square of the softening in the engine's units. When that is as good as nothing (*none), a number big enough
+ * for a finite pull on oneself, and so small that it changes no pull between bodies that are 5e-9 apart or more (in
+ * the engine's units, where the farthest coordinate is about 1; in double precision 1e-67). */
 double nbody_forces_softening(const struct nbody *nb, bool *none);
 
 /* Joins partial sums of p that stand in `from`, `planes` a split, and copies the first `wanted` planes,

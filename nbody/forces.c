@@ -146,8 +146,8 @@ int nbody_forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint s
     const struct stdcl_arg args[] = {BLOCK_ARG(from), BLOCK_ARG(joined), VALUE_ARG(rows), VALUE_ARG(splits)};
     int status =
         joined ? nbody_device_visit(nb, p, p->kernel[JOIN], p->rows, planes, COUNT_OF(args), args) : -1;
-    if (status == 0 && clmsync(nb->ctx, p->dev, joined, CL_MEM_HOST) == (cl_event)-1)
-        status = -1;
+    if (status == 0)
+        status = nbody_device_fetch(nb, p, joined, planes * p->rows * nb->real);
     for (size_t i = 0; status == 0 && i < p->count; i++)
         for (cl_uint c = 0; c < wanted; c++)
             out[(p->first + i) * wanted + c] = factor * real_at(nb, joined, c * p->rows + i);
@@ -190,11 +190,9 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
 
 static int wait_all(struct nbody *nb)
 {
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
-        if (p->rows && clwait(nb->ctx, p->dev, CL_ALL_EVENT) == (cl_event)-1)
+    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+        if (p->rows && nbody_device_wait(nb, p) != 0)
             return -1;
-        p->incoming = NULL; /* waited for, and forgotten */
-    }
     return 0;
 }
 

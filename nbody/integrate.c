@@ -113,11 +113,9 @@ static int bad_steps(struct nbody *nb, int direction)
             continue;
         if (direction == CL_MEM_DEVICE)
             *p->bad = INT_MAX;
-        if (clmsync(nb->ctx, p->dev, p->bad, direction) == (cl_event)-1 ||
-            (direction == CL_MEM_HOST && clwait(nb->ctx, p->dev, CL_ALL_EVENT) == (cl_event)-1))
+        if (direction == CL_MEM_HOST ? nbody_device_fetch(nb, p, p->bad, sizeof *p->bad) != 0
+                                     : clmsync(nb->ctx, p->dev, p->bad, direction) == (cl_event)-1)
             return -1;
-        if (direction == CL_MEM_HOST)
-            p->incoming = NULL; /* waited for, and forgotten */
         first = *p->bad < first ? *p->bad : first;
     }
     return first;

@@ -224,15 +224,11 @@ static int fetch(struct nbody *nb, struct part *p, bool pos, bool vel)
 {
     const size_t plane = p->rows * nb->real;
     char *state = p->state, *own = (char *)nb->posm + p->first * 4 * nb->real;
-    if (vel && clmsyncn(nb->ctx, p->dev, state + STATE_VEL * plane, 3 * plane, CL_MEM_HOST) == (cl_event)-1)
+    if (vel && nbody_device_fetch(nb, p, state + STATE_VEL * plane, 3 * plane) != 0)
         return -1;
     if (pos && predicts(nb))
-        return clmsyncn(nb->ctx, p->dev, state + STATE_POS * plane, 3 * plane, CL_MEM_HOST) == (cl_event)-1
-                   ? -1
-                   : 0;
-    if (pos)
-        return clmsyncn(nb->ctx, p->dev, own, 4 * plane, CL_MEM_HOST) == (cl_event)-1 ? -1 : 0;
-    return 0;
+        return nbody_device_fetch(nb, p, state + STATE_POS * plane, 3 * plane);
+    return pos ? nbody_device_fetch(nb, p, own, 4 * plane) : 0;
 }
 
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
