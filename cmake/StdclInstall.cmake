@@ -7,6 +7,7 @@
 #   lib/cmake/stdcl/                         find_package(stdcl): stdcl::stdcl, stdcl::stdcl_static,
 #                                            stdcl::NAME, stdcl::NAME_static
 #   bin/stdcl, share/stdcl/kernels/          the command; the kernels, to read and to override
+#   share/stdcl/include/                     the headers that kernels may include: needed at run time
 # SPDX-License-Identifier: MIT
 include(CMakePackageConfigHelpers)
 
@@ -96,6 +97,8 @@ else()
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_SOURCE_DIR}/include/stdcl.h DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/include)
+install(FILES ${PROJECT_SOURCE_DIR}/include/stdcl/philox.h DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/include/stdcl)
 
 # ---- The engines. Their sources mark nothing for export: the map does. STDCL_OBJECTS of an engine's target are
 # objects that are in its library besides its own, STDCL_KERNELS the files that it has embedded.

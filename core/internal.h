@@ -151,6 +151,11 @@ struct program {
     struct kernel *kernels;
 };
 
+/* ---- include.c ---- */
+
+/* The folder of <stdcl.h> for kernels, "" when there is none. */
+const char *include_folder(void);
+
 /* ---- buildlog.c ---- */
 
 /* A build's log with places named by the source's #line directives; the caller frees it. */

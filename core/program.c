@@ -7,44 +7,9 @@
 #include "core/internal.h"
 #include "core/outfile.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* ---- Where stdcl.h is, for kernels that include it. ---- */
-
-static char include_folder[4096];
-static pthread_once_t include_once = PTHREAD_ONCE_INIT;
-
-static bool try_include(const char *folder)
-{
-    char path[4200];
-    snprintf(path, sizeof path, "%s/stdcl.h", folder);
-    if (access(path, R_OK) != 0)
-        return false;
-    snprintf(include_folder, sizeof include_folder, "%s", folder);
-    return true;
-}
-
-/* $STDCL_INCLUDE, then ../include beside the library or program, then where it was installed or built. */
-static void find_include(void)
-{
-    const char *wish = getenv("STDCL_INCLUDE");
-    Dl_info self;
-    char beside[4096];
-    if (wish && try_include(wish))
-        return;
-    if (dladdr((void *)&include_once, &self) && self.dli_fname) {
-        const char *slash = strrchr(self.dli_fname, '/');
-        int length = slash ? (int)(slash - self.dli_fname) : 0;
-        snprintf(beside, sizeof beside, "%.*s/../include", length, self.dli_fname);
-        if (slash && try_include(beside))
-            return;
-    }
-    if (!try_include(STDCL_INSTALL_INCLUDE))
-        (void)try_include(STDCL_SOURCE_INCLUDE);
-}
 
 /* ---- Parts. ---- */
 
@@ -132,14 +97,14 @@ static char *all_options(const struct device *d, const struct part *p, bool argu
     FILE *fp = open_memstream(&text, &size);
     if (!fp)
         return NULL;
-    pthread_once(&include_once, find_include);
+    const char *include = include_folder();
     fputs(argument_info ? "-cl-kernel-arg-info -D __STDCL__ " : "-D __STDCL__ ", fp);
     fputs(d->type & CL_DEVICE_TYPE_CPU ? "-D __CPU__" : d->type & CL_DEVICE_TYPE_GPU ? "-D __GPU__" : "", fp);
     const char *slash = strrchr(p->name, '/');
     if (slash && access(p->name, R_OK) == 0)
         fprintf(fp, strchr(p->name, ' ') ? " -I \"%.*s\"" : " -I %.*s", (int)(slash - p->name + 1), p->name);
-    if (include_folder[0])
-        fprintf(fp, strchr(include_folder, ' ') ? " -I \"%s\"" : " -I %s", include_folder);
+    if (*include)
+        fprintf(fp, strchr(include, ' ') ? " -I \"%s\"" : " -I %s", include);
     fprintf(fp, " -I. %s", options ? options : "");
     fclose(fp);
     return text;

@@ -2,7 +2,7 @@
 # install.sh - tests what `make install` leaves behind, from outside the repository.
 #   usage: install.sh STEP BUILD WORK SOURCE CMAKE CC CXX LIBDIR
 # STEP "install" installs BUILD into WORK/prefix; the others use that: shared, static, package, symbols,
-# headers, layout, command. Status 77: there is no OpenCL device to run on, or the table is not for this machine.
+# headers, layout, runtime, command. Status 77: there is no OpenCL device to run on, or the table is not for this machine.
 # SPDX-License-Identifier: MIT
 set -eu
 step=$1 build=$2 work=$3 source=$4 cmake=$5 cc=$6 cxx=$7 libdir=$8
@@ -77,7 +77,7 @@ install)
     rm -rf "$prefix"
     "$cmake" --install "$build" --prefix "$prefix" >/dev/null
     # So that programs and kernels can tell this copy from the one in the tree.
-    sed -i '1i #define INSTALLED_COPY' "$prefix/include/stdcl.h"
+    sed -i '1i #define INSTALLED_COPY' "$prefix/include/stdcl.h" "$prefix/share/stdcl/include/stdcl.h"
     ;;
 
 shared)
@@ -147,6 +147,21 @@ layout) # structs are as bindings and compiled programs know them, and options c
     awk -F '\t' '$1 ~ /_options$/ { last[$1] = $2 " " $5; end[$1] = $3 + $4 } $1 ~ /_options$/ && $2 == "-" { size[$1] = $4 }
         END { for (s in last) if (last[s] != "reserved uintptr_t[8]" || end[s] != size[s]) { print s; bad = 1 }
               exit bad }' layout.txt || fail "these do not end in uintptr_t reserved[8]"
+    ;;
+
+runtime) # what a package without the development files has, in another place
+    rm -rf runtime && mkdir runtime
+    cp -a "$prefix/bin" "$prefix/share" runtime
+    mkdir -p "runtime/$libdir"
+    cp -a "$lib"/*.so.* "runtime/$libdir"
+    # shellcheck disable=SC2046
+    "$cc" -o layer_runtime "$consumer/layer.c" $(pkg-config --cflags --libs stdcl) -Wl,-rpath,"$work/runtime/$libdir"
+    ./layer_runtime same-header
+    # Kernels that were installed to be read and changed find the headers that they include.
+    STDCL_KERNEL_PATH=$work/runtime/share/stdcl/kernels
+    export STDCL_KERNEL_PATH
+    runtime/bin/stdcl gas -n 1000 --quiet
+    runtime/bin/stdcl nbody -n 100 --steps 1 --kernel tiled --quiet
     ;;
 
 command)

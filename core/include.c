@@ -1,0 +1,60 @@
+/* include.c - where <stdcl.h> is, for kernels that include it.
+ *
+ * The header is installed with the kernels, as share/stdcl/include/stdcl.h, and so it is there without the
+ * development files. It is looked for beside this code, wherever that was moved to: lib/libstdcl.so, bin/stdcl and
+ * lib/x86_64-linux-gnu/libstdcl.so all have share/ in a folder above them. The build folder has such a share/ too.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+enum { LEVELS = 3 }; /* folders above the one of this code that are tried */
+
+static char folder[4096];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static bool try(const char *above, const char *rest)
+{
+    char path[sizeof folder + 16];
+    snprintf(folder, sizeof folder, "%s%s", above, rest);
+    snprintf(path, sizeof path, "%s/stdcl.h", folder);
+    if (access(path, R_OK) != 0)
+        folder[0] = '\0';
+    return folder[0] != '\0';
+}
+
+/* The file that this code is in, a library or a program; the caller frees it. NULL when that cannot be told. */
+static char *own_file(void)
+{
+    Dl_info self;
+    char *path = NULL;
+    if (dladdr((void *)&once, &self) && self.dli_fname && strchr(self.dli_fname, '/'))
+        path = realpath(self.dli_fname, NULL);
+    return path ? path : realpath("/proc/self/exe", NULL); /* a program that $PATH has found */
+}
+
+/* $STDCL_INCLUDE, then beside this code, then where it was installed. */
+static void find(void)
+{
+    const char *wish = getenv("STDCL_INCLUDE");
+    char *path = own_file();
+    bool found = wish && try(wish, "");
+    for (int level = 0; path && !found && level <= LEVELS; level++) {
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            break;
+        *slash = '\0';
+        found = level > 0 && try(path, "/share/stdcl/include");
+    }
+    if (!found)
+        (void)try(STDCL_INSTALL_INCLUDE, "");
+    free(path);
+}
+
+const char *include_folder(void)
+{
+    pthread_once(&once, find);
+    return folder;
+}
