@@ -39,8 +39,6 @@ static void problem_close(void *problem)
     arrays_free(p->arrays);
     if (p->x)
         clfree(p->x);
-    if (p->ctx)
-        clcontext_destroy(p->ctx);
     free(p);
 }
 
@@ -54,11 +52,9 @@ static double put(const struct problem *p, size_t i)
     return p->what == SUM ? v : v * v * (p->what == SQUARES ? 3. : 1.);
 }
 
-static int prepare(struct problem *p, CLCONTEXT *cp, cl_uint dev)
+static int prepare(struct problem *p)
 {
-    const cl_device_id device = clgetdevice(cp, dev);
-    p->ctx = clcontext_create_from(&device, 1);
-    if (!p->ctx || clgetdevinfo(p->ctx, &p->info) != 0)
+    if (clgetdevinfo(p->ctx, &p->info) != 0)
         return -1;
     if (p->type == ARRAYS_DOUBLE && !p->info.dev_pref_vec_double)
         return clerror_set(ENOTSUP, "arrays: %s has no double precision", p->info.dev_name);
@@ -68,7 +64,7 @@ static int prepare(struct problem *p, CLCONTEXT *cp, cl_uint dev)
     return p->x && clmsync(p->ctx, 0, p->x, CL_MEM_DEVICE) != (cl_event)-1 ? 0 : -1;
 }
 
-static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t n)
+static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n)
 {
     const struct variant *v = kernel->arg;
     struct problem *p = calloc(1, sizeof *p);
@@ -76,8 +72,8 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_
         clerror_set(ENOMEM, "arrays: no memory to tune");
         return NULL;
     }
-    *p = (struct problem){.what = v->what, .type = v->type, .n = n};
-    if (prepare(p, cp, dev) == 0)
+    *p = (struct problem){.ctx = cp, .what = v->what, .type = v->type, .n = n};
+    if (prepare(p) == 0)
         return p;
     problem_close(p);
     return NULL;

@@ -30,23 +30,20 @@ static void problem_close(void *problem)
 {
     struct problem *p = problem;
     gas_free(p->gas);
-    if (p->ctx)
-        clcontext_destroy(p->ctx);
     free(p);
 }
 
-static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t n)
+static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n)
 {
     (void)kernel;
     struct problem *p = calloc(1, sizeof *p);
-    const cl_device_id device = clgetdevice(cp, dev);
     if (!p) {
         clerror_set(ENOMEM, "gas: no memory to tune");
         return NULL;
     }
     p->n = n;
-    p->ctx = clcontext_create_from(&device, 1);
-    if (p->ctx && clgetdevinfo(p->ctx, &p->info) == 0)
+    p->ctx = cp;
+    if (clgetdevinfo(p->ctx, &p->info) == 0)
         return p;
     problem_close(p);
     return NULL;

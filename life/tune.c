@@ -53,21 +53,18 @@ static void problem_close(void *problem)
 {
     struct problem *p = problem;
     life_free(p->lf);
-    if (p->ctx)
-        clcontext_destroy(p->ctx);
     free(p);
 }
 
-static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size)
+static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t size)
 {
     (void)kernel;
-    const cl_device_id id = clgetdevice(cp, dev);
-    struct problem *p = id ? calloc(1, sizeof *p) : NULL;
+    struct problem *p = calloc(1, sizeof *p);
     if (!p)
-        return NULL;
+        return clerror_set(ENOMEM, "life: no memory to tune"), NULL;
     p->side = (size_t)(sqrt((double)size) + 0.5);
-    p->ctx = clcontext_create_from(&id, 1);
-    if (p->ctx && clgetdevinfo(p->ctx, &p->info) == 0)
+    p->ctx = cp;
+    if (clgetdevinfo(p->ctx, &p->info) == 0)
         return p;
     problem_close(p);
     return NULL;

@@ -58,8 +58,6 @@ static void problem_close(void *problem)
     clfree(p->a);
     clfree(p->b);
     clfree(p->c);
-    if (p->ctx)
-        clcontext_destroy(p->ctx);
     free(p);
 }
 
@@ -79,14 +77,11 @@ static int fill(struct problem *p)
                : 0;
 }
 
-static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t n)
+static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n)
 {
     const struct variant *v = kernel->arg;
-    const cl_device_id id = clgetdevice(cp, dev);
     cl_device_type type = 0;
-    if (!id)
-        return NULL;
-    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    clGetDeviceInfo(clgetdevice(cp, 0), CL_DEVICE_TYPE, sizeof type, &type, NULL);
     if ((v->path == PATH_TILES) == !!(type & CL_DEVICE_TYPE_CPU))
         return clerror_set(ENOTSUP, "matmul: tiles are for GPUs, panels for CPUs"), NULL;
     struct problem *p = calloc(1, sizeof *p);
@@ -95,9 +90,9 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_
     p->n = n;
     p->real = v->precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float);
     p->path = v->path;
-    p->ctx = clcontext_create_from(&id, 1);
+    p->ctx = cp;
     p->options = (struct matmul_options){.ctx = p->ctx, .precision = v->precision, .shape = p->shape};
-    if (p->ctx && fill(p) == 0)
+    if (fill(p) == 0)
         return p;
     problem_close(p);
     return NULL;

@@ -75,8 +75,6 @@ static void problem_close(void *problem)
     struct problem *p = problem;
     nbody_free(p->engine[0].nb);
     nbody_free(p->engine[1].nb);
-    if (p->ctx)
-        clcontext_destroy(p->ctx);
     free(p->mass);
     free(p->pos);
     free(p->vel);
@@ -107,24 +105,23 @@ static int fill(struct problem *p)
     return 0;
 }
 
-static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t n)
+static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n)
 {
     const struct variant *v = kernel->arg;
-    const cl_device_id id = clgetdevice(cp, dev);
-    struct problem *p = id ? calloc(1, sizeof *p) : NULL;
+    struct problem *p = calloc(1, sizeof *p);
     if (!p)
-        return NULL;
+        return clerror_set(ENOMEM, "nbody: no memory to tune"), NULL;
     p->n = n;
     p->mass = calloc(n, sizeof *p->mass);
     p->pos = calloc(n, sizeof *p->pos);
     p->vel = calloc(n, sizeof *p->vel);
     p->found = calloc(n, 6 * sizeof *p->found);
-    p->ctx = clcontext_create_from(&id, 1);
+    p->ctx = cp;
     p->options = (struct nbody_options){
         .ctx = p->ctx, .precision = v->precision, .integrator = v->integrator, .eps = 0.01, .dt = 1e-5};
     if (!p->mass || !p->pos || !p->vel || !p->found)
         clerror_set(ENOMEM, "nbody: no memory on the host for %zu bodies", n);
-    else if (p->ctx && clgetdevinfo(p->ctx, &p->info) == 0 && fill(p) == 0)
+    else if (clgetdevinfo(p->ctx, &p->info) == 0 && fill(p) == 0)
         return p;
     problem_close(p);
     return NULL;

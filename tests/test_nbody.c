@@ -677,12 +677,15 @@ static void tuning_is_declared(void **state)
     const struct cltune_kernel *kernels = nbody_tune_kernels(&count);
     (void)state;
     assert_int_equal(count, 4);
+    const cl_device_id id = clgetdevice(stddev, 0);
+    CLCONTEXT *one = clcontext_create_from(&id, 1);
+    ready(one);
     for (size_t k = 0; k < count; k++) {
         struct cltune_row row;
         double seconds = 0, work = 0;
         works(cltune_find(stddev, 0, kernels[k].name, 300, &row));
         assert_true(strlen(row.shape) > 0);
-        void *problem = kernels[k].open(&kernels[k], stddev, 0, 300);
+        void *problem = kernels[k].open(&kernels[k], one, 300);
         ready(problem);
         works(kernels[k].allowed(problem, row.shape));
         works(kernels[k].verify(problem, row.shape));
@@ -693,6 +696,7 @@ static void tuning_is_declared(void **state)
         narrow_vectors_are_refused(&kernels[k], problem);
         kernels[k].close(problem);
     }
+    works(clcontext_destroy(one));
 }
 
 /* ---- Several devices. ------------------------------------------------------------------------- */

@@ -345,6 +345,28 @@ STDCL_API int cltune_time(int (*run)(void *, size_t), void *problem, double *sec
     return 0;
 }
 
+/* What a search that has ended says when it found nothing. */
+static int nothing_found(const struct search *s, const char *device)
+{
+    if (s->progress.refused == s->progress.tried)
+        return fail(ENOENT, 0, "cltune_search: %s can run none of the %zu shapes of %s that were tried", device,
+                    s->progress.tried, s->kernel->name);
+    return fail(ENOENT, 0,
+                "cltune_search: of %zu shapes of %s none gives a right answer (%zu cannot run, %zu are wrong)",
+                s->progress.tried, s->kernel->name, s->progress.refused, s->progress.wrong);
+}
+
+/* Searches from a shape, in a context of the one device. */
+static int search_on(struct search *s, CLCONTEXT *one, size_t size, const char *shape)
+{
+    s->problem = s->kernel->open(s->kernel, one, size);
+    if (!s->problem)
+        return -1;
+    search_all(s, shape);
+    s->kernel->close(s->problem);
+    return s->best.rate > 0 ? 0 : nothing_found(s, device_name(one, 0));
+}
+
 STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size,
                             double budget, unsigned long seed,
                             int (*told)(void *, const struct cltune_progress *), void *arg,
@@ -352,9 +374,13 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
 {
     if (check(kernel, budget, row, rate) != 0 || cltune_find(cp, dev, kernel->name, size, row) != 0)
         return -1;
+    const cl_device_id device = clgetdevice(cp, dev);
+    CLCONTEXT *one = clcontext_create_from(&device, 1);
     struct search *s = calloc(1, sizeof *s);
     uint64_t *seen = calloc(SEEN_SLOTS, sizeof *seen);
-    int status = s && seen ? 0 : fail(ENOMEM, 0, "cltune_search: no memory on the host");
+    int status = one ? 0 : -1;
+    if (status == 0 && (!s || !seen))
+        status = fail(ENOMEM, 0, "cltune_search: no memory on the host");
     if (status == 0) {
         *s = (struct search){.kernel = kernel,
                              .start = seconds_now(),
@@ -363,20 +389,7 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
                              .arg = arg,
                              .progress.budget = budget,
                              .seen = seen};
-        s->problem = kernel->open(kernel, cp, dev, size);
-        status = s->problem ? 0 : -1;
-    }
-    if (status == 0) {
-        search_all(s, row->shape);
-        kernel->close(s->problem);
-        if (s->best.rate <= 0 && s->progress.refused == s->progress.tried)
-            status = fail(ENOENT, 0, "cltune_search: %s can run none of the %zu shapes of %s that were tried",
-                          device_name(cp, dev), s->progress.tried, kernel->name);
-        else if (s->best.rate <= 0)
-            status = fail(ENOENT, 0,
-                          "cltune_search: of %zu shapes of %s none gives a right answer (%zu cannot "
-                          "run, %zu are wrong)",
-                          s->progress.tried, kernel->name, s->progress.refused, s->progress.wrong);
+        status = search_on(s, one, size, row->shape);
     }
     if (status == 0) {
         memcpy(row->shape, s->best.shape, sizeof row->shape);
@@ -384,6 +397,8 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
                  size, s->progress.tried - s->progress.refused);
         *rate = s->best.rate;
     }
+    if (one)
+        clcontext_destroy(one);
     free(seen);
     free(s);
     return status;

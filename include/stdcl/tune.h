@@ -96,8 +96,9 @@ struct cltune_kernel {
     size_t nknobs;
     const size_t *sizes;            /* problem sizes worth a row, ascending */
     size_t nsizes;
-    /* Prepares a problem of this kernel with its right answer, computed in plain C; NULL after clerror_set. */
-    void *(*open)(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size);
+    /* Prepares a problem of this kernel with its right answer, computed in plain C; NULL after clerror_set. The
+     * context has the one device that is tuned, as device 0, and stays until `close` has returned. */
+    void *(*open)(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t size);
     void (*close)(void *problem);
     /* 0 when the device can run this shape at all (local memory, divisibility, ...). Quick. */
     int (*allowed)(void *problem, const char *shape);
