@@ -47,7 +47,7 @@ static struct division divide(const struct part *p, size_t high, size_t tiles, s
 
 /* ---- Launches. -------------------------------------------------------------------------------- */
 
-/* The kernels for a micro tile of this height. */
+/* The kernels for a micro tile of this height; `pack` is NULL where B is read where it is. */
 struct variant {
     size_t rows, cols, depth, high;
     cl_kernel pack, multiply;
@@ -58,16 +58,19 @@ static int choose(struct matmul *mm, const struct part *p, const struct product 
 {
     const struct matmul_shape *s = &p->shape;
     char options[256];
+    int n;
     v->rows = rows_of_tile(s, x->m);
     v->cols = (size_t)s->width * (size_t)s->vectors;
     v->depth = (size_t)s->depth;
     const size_t room = p->info.dev_local_mem_sz / (v->rows * v->depth * mm->real);
     v->high = smaller((size_t)s->high, room ? room : 1);
-    snprintf(options, sizeof options,
-             "-D WIDTH=%d -D VECTORS=%d -D ROWS=%zu -D DEPTH=%d -D UNROLL=%d -D TRANS_A=%d -D TRANS_B=%d -D DIRECT=%d",
-             s->width, s->vectors, v->rows, s->depth, s->unroll, x->trans_a, x->trans_b, direct);
-    v->pack = matmul_kernel(mm, SOURCE_CPU, options, "matmul_pack_b");
-    v->multiply = v->pack ? matmul_kernel(mm, SOURCE_CPU, options, "matmul_cpu") : NULL;
+    /* Each kernel is told what it depends on, no more, so that few are compiled. */
+    n = snprintf(options, sizeof options, "-D WIDTH=%d -D VECTORS=%d -D DEPTH=%d ", s->width, s->vectors, s->depth);
+    snprintf(options + n, sizeof options - (size_t)n, "-D TRANS_B=%d", x->trans_b);
+    v->pack = direct ? NULL : matmul_kernel(mm, SOURCE_CPU, options, "matmul_pack_b");
+    snprintf(options + n, sizeof options - (size_t)n, "-D ROWS=%zu -D UNROLL=%d -D TRANS_A=%d -D DIRECT=%d", v->rows,
+             s->unroll, x->trans_a, direct);
+    v->multiply = v->pack || direct ? matmul_kernel(mm, SOURCE_CPU, options, "matmul_cpu") : NULL;
     return v->multiply ? 0 : -1;
 }
 

@@ -5,6 +5,8 @@ stdcl_test(test_matmul test_matmul.c LIBS stdcl_matmul TIMEOUT 400)
 stdcl_test(test_matmul_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_matmul> several TIMEOUT 180)
 stdcl_test(test_cli_matmul test_cli_matmul.c LIBS PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 120)
 add_dependencies(test_cli_matmul stdcl_command)
+# They need the same kernels, which one of them compiles and the next finds in PoCL's cache.
+set_tests_properties(test_matmul test_matmul_on_two test_cli_matmul PROPERTIES RESOURCE_LOCK matmul_kernels)
 
 # Products in which a command fails, by an OpenCL layer.
 find_path(OPENCL_LAYER_H CL/cl_layer.h)
