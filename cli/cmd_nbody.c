@@ -37,7 +37,7 @@ static bool read_pixels(const char *text, void *to, char *why, size_t size)
     return false;
 }
 
-/* What --compare has no use for: it sums forces, with every kernel, and takes no steps. */
+/* Options of a run, which --compare does not make: it sums forces, with every kernel. */
 static int check_compare(const struct cli_option *options)
 {
     static const char *const of_runs[] = {"dt",    "steps",  "until",  "integrator", "burst",
@@ -50,7 +50,7 @@ static int check_compare(const struct cli_option *options)
     return CLI_DONE;
 }
 
-/* How a picture looks is nothing to a run that draws none. */
+/* Options of pictures need a picture. */
 static int check_pictures(const struct nbody_job *job, const struct cli_option *options)
 {
     static const char *const of_pictures[] = {"plane", "colours", "size", "extent"};
@@ -116,9 +116,9 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_REAL('G', "gravity", "G", &job->G, CLI_ABOVE_0, DBL_MAX,
                  "the gravitational constant, in the units of the bodies"),
         CLI_REAL(0, "eps", "LENGTH", &job->eps, 0, DBL_MAX,
-                 "softening length (default: what suits the model, or is estimated from the file)"),
+                 "softening length (default: the model's, or for a file an estimate)"),
         CLI_REAL(0, "dt", "TIME", &job->dt, CLI_ABOVE_0, DBL_MAX,
-                 "time step (default: as for --eps)"),
+                 "time step (default: the model's, or for a file an estimate)"),
         CLI_SIZE(0, "steps", "N", &job->steps, 0, (uint64_t)1 << 53,
                  "how many steps (default: the model's --until; 100 for a file)"),
         CLI_REAL(0, "until", "TIME", &job->until, -DBL_MAX, DBL_MAX,
@@ -128,9 +128,9 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                    "of the numbers on the device: {} (default single; double for models of "
                    "three bodies)"),
         CLI_CHOICE(0, "kernel", "NAME", &job->kernel, nbody_kernel_names,
-                   "what sums the forces; all but tuned are for comparison, and use one device"),
+                   "which kernel sums the forces; all but tuned are for comparison, and run on one device"),
         CLI_SIZE(0, "burst", "N", &job->burst, 1, SIZE_MAX,
-                 "steps between visits of the host (default: about ten visits a second)"),
+                 "steps between two looks of the host, for Ctrl-C and progress (default: about ten looks a second)"),
         CLI_GROUP("Output"),
         CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
         CLI_SIZE(0, "frames", "N", &job->outputs.frames, 1, 1000000,
@@ -142,8 +142,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_STRING(0, "forces", "FILE", &job->forces,
                    "a table of what acts on every body at the end, mass, force, acceleration and potential; "
                    "with --steps 0 on the bodies as given"),
-        CLI_CHOICE(0, "plane", "NAME", &plane, plane_names, "what a picture looks at"),
-        CLI_CHOICE(0, "colours", "NAME", &colours, colour_names, "of pictures"),
+        CLI_CHOICE(0, "plane", "NAME", &plane, plane_names, "the plane that a picture shows"),
+        CLI_CHOICE(0, "colours", "NAME", &colours, colour_names, "of a picture"),
         CLI_PARSED(0, "size", "WxH", &job->picture, read_pixels,
                    "pixels of a picture (default 1024x1024)"),
         CLI_REAL(0, "extent", "LENGTH", &job->picture.extent, CLI_ABOVE_0, DBL_MAX,
@@ -186,7 +186,7 @@ static int compare(struct nbody_job *job)
     return status == CLI_DONE ? reported : status;
 }
 
-/* Everything that can be wrong is looked for in this order, cheapest first, before computing begins. */
+/* What can be wrong is checked before anything is computed, the cheapest first. */
 static int simulate(struct nbody_job *job)
 {
     int status = nbody_output_plan(job);

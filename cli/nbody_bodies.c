@@ -1,4 +1,4 @@
-/* nbody_bodies.c - the bodies of `stdcl nbody`, and what suits them where nothing was asked for.
+/* nbody_bodies.c - the bodies of `stdcl nbody`, and softening, step and precision where none are given.
  *
  * A model comes with a softening length, a step and a time to end at that show what it is known for. For
  * a file they are estimated from the bodies: of many bodies the mean distance and speed are what counts,

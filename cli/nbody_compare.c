@@ -34,7 +34,7 @@ struct comparison {
     struct rung rung[KERNELS];
 };
 
-/* So many bodies that the fastest kernel fills the device, and the slowest ends before one tires of it. */
+/* Enough bodies for the fastest kernel to fill the device, and few enough for the slowest to end soon. */
 static const size_t BODIES_CPU = 4096, BODIES_GPU = 32768;
 
 /* ---- Right or wrong. ------------------------------------------------------------------------- */

@@ -56,29 +56,28 @@ struct nbody_job {
 
 /* All return an exit status, after printing what is wrong. */
 
-/* nbody_bodies.c: fills job->bodies; chooses softening, step and precision where they were left open; makes
- * an engine; does the two latter and counts the steps. */
-int nbody_job_bodies(struct nbody_job *job);
-void nbody_job_choose(struct nbody_job *job);
-int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel);
-int nbody_job_plan(struct nbody_job *job);
+/* nbody_bodies.c */
+int nbody_job_bodies(struct nbody_job *job);                           /* reads or makes job->bodies */
+void nbody_job_choose(struct nbody_job *job);                          /* softening, step, precision, if not given */
+int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* makes job->engine */
+int nbody_job_plan(struct nbody_job *job);                             /* both, and counts the steps */
 
 /* nbody_run.c: from energy_start to energy_end. Interruption is no failure here. */
 int nbody_job_run(struct nbody_job *job);
 
-/* nbody_output.c: sorts and checks the names before anything is computed; opens the table; adds a row
- * to it, or a frame to the series, of the present time; writes what is due at the end; drops it. */
-int nbody_output_plan(struct nbody_job *job);
-int nbody_output_open(struct nbody_job *job);
-int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d);
-int nbody_output_frame(struct nbody_job *job);
-int nbody_output_finish(struct nbody_job *job);
-void nbody_output_discard(struct nbody_job *job);
+/* nbody_output.c */
+int nbody_output_plan(struct nbody_job *job); /* sorts and checks the names, before anything is computed */
+int nbody_output_open(struct nbody_job *job); /* opens the table */
+int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d); /* adds a row to the table */
+int nbody_output_frame(struct nbody_job *job);                                  /* draws the bodies as they are now */
+int nbody_output_finish(struct nbody_job *job);                                 /* writes what is written at the end */
+void nbody_output_discard(struct nbody_job *job);                               /* drops what is not finished */
 
 /* nbody_report.c */
 int nbody_job_report(const struct nbody_job *job);
 
-/* nbody_compare.c: with a context only; gets bodies, sums with every kernel and prints the table. CLI_FAILED when one is wrong. */
+/* nbody_compare.c: gets bodies, sums with every kernel and prints the table; needs job->context. CLI_FAILED when a
+ * kernel is wrong. */
 int nbody_job_compare(struct nbody_job *job);
 
 #endif

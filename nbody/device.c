@@ -1,4 +1,4 @@
-/* device.c - an engine's part on one device: its kernels and its memory.
+/* device.c - a device's share of the bodies: its kernels and its memory.
  *
  * Devices of the same shape share programs, since a stdcl kernel serves every device of its context.
  * Memory on a device, in numbers of the engine's precision: 4 a body for {x, y, z, G m} of all bodies
@@ -27,7 +27,7 @@ static const struct {
 };
 
 /* Fast mathematics is for the sums over pairs alone: with it a compiler may take isfinite() for true. */
-static int open_programs(struct nbody *nb, struct part *p)
+static int open_programs(struct nbody *nb, struct share *p)
 {
     const struct embedded *const front = &step;
     char options[512], sums[sizeof options + 32];
@@ -41,9 +41,9 @@ static int open_programs(struct nbody *nb, struct part *p)
     return 0;
 }
 
-static int build_part(struct nbody *nb, struct part *p)
+static int build_share(struct nbody *nb, struct share *p)
 {
-    for (struct part *q = nb->part; q < p && !p->program[0]; q++)
+    for (struct share *q = nb->share; q < p && !p->program[0]; q++)
         if (q->owner && strcmp(q->row.shape, p->row.shape) == 0)
             memcpy(p->program, q->program, sizeof p->program);
     if (!p->program[0] && open_programs(nb, p) != 0)
@@ -64,12 +64,12 @@ static int build_part(struct nbody *nb, struct part *p)
 int nbody_device_build(struct nbody *nb)
 {
     for (cl_uint d = 0; d < nb->ndev; d++)
-        if (nb->part[d].rows && build_part(nb, &nb->part[d]) != 0)
+        if (nb->share[d].rows && build_share(nb, &nb->share[d]) != 0)
             return -1;
     return 0;
 }
 
-int nbody_device_visit(const struct nbody *nb, const struct part *p, cl_kernel kernel, size_t rows,
+int nbody_device_visit(const struct nbody *nb, const struct share *p, cl_kernel kernel, size_t rows,
                        size_t components, cl_uint nargs, const struct stdcl_arg *args)
 {
     const size_t flat = (size_t)p->shape.flat;
@@ -78,14 +78,14 @@ int nbody_device_visit(const struct nbody *nb, const struct part *p, cl_kernel k
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
-int nbody_device_wait(struct nbody *nb, struct part *p)
+int nbody_device_wait(struct nbody *nb, struct share *p)
 {
     const cl_event ev = clwait(nb->ctx, p->dev, CL_ALL_EVENT);
     p->incoming = p->outgoing = NULL; /* waited for, and forgotten */
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
-int nbody_device_fetch(struct nbody *nb, struct part *p, void *from, size_t size)
+int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t size)
 {
     if (clmsyncn(nb->ctx, p->dev, from, size, CL_MEM_HOST) == (cl_event)-1)
         return -1;
@@ -96,7 +96,7 @@ int nbody_device_fetch(struct nbody *nb, struct part *p, void *from, size_t size
 
 /* Enough splits of the attracting bodies to fill the device with work-groups, but none so short that
  * its start costs more than it does, and no more than the work space holds. */
-static cl_uint choose_splits(const struct nbody *nb, const struct part *p)
+static cl_uint choose_splits(const struct nbody *nb, const struct share *p)
 {
     const struct nbody_shape *s = &p->shape;
     if (nb->kernel != NBODY_TUNED)
@@ -112,7 +112,7 @@ static cl_uint choose_splits(const struct nbody *nb, const struct part *p)
 }
 
 /* clmalloc, counted, and made on the device at once so that a lack of memory shows here. */
-static void *place(struct nbody *nb, struct part *p, size_t size, int flags)
+static void *place(struct nbody *nb, struct share *p, size_t size, int flags)
 {
     void *block = clmalloc(nb->ctx, size, flags);
     if (!block || !clgetbuffer(nb->ctx, p->dev, block))
@@ -121,7 +121,7 @@ static void *place(struct nbody *nb, struct part *p, size_t size, int flags)
     return block;
 }
 
-int nbody_device_place(struct nbody *nb, struct part *p)
+int nbody_device_place(struct nbody *nb, struct share *p)
 {
     const size_t plane = p->rows * nb->real;
     p->splits = choose_splits(nb, p);
@@ -140,8 +140,8 @@ int nbody_device_place(struct nbody *nb, struct part *p)
 
 void nbody_device_free(struct nbody *nb)
 {
-    for (cl_uint d = 0; nb->part && d < nb->ndev; d++) {
-        struct part *p = &nb->part[d];
+    for (cl_uint d = 0; nb->share && d < nb->ndev; d++) {
+        struct share *p = &nb->share[d];
         for (int s = 0; p->owner && s < PROGRAMS; s++)
             if (p->program[s])
                 clclose(nb->ctx, p->program[s]);

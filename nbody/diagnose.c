@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-static int start(const struct nbody *nb, struct part *p)
+static int start(const struct nbody *nb, struct share *p)
 {
     const size_t group = (size_t)p->shape.flat;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
@@ -24,7 +24,7 @@ static int start(const struct nbody *nb, struct part *p)
 }
 
 /* Adds a device's rows to sum[]. A sum is a double, or on devices without them a pair of floats. */
-static int add(struct nbody *nb, struct part *p, double *sum)
+static int add(struct nbody *nb, struct share *p, double *sum)
 {
     if (nbody_device_fetch(nb, p, p->sums, (size_t)p->shape.sums * SUM_TERMS * sizeof(double)) != 0)
         return -1;
@@ -61,10 +61,10 @@ int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
     double sum[SUM_TERMS] = {0};
     if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->count && start(nb, p) != 0)
             return -1;
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->count && add(nb, p, sum) != 0)
             return -1;
     if (check_range(nb, sum) != 0)

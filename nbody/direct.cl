@@ -9,10 +9,9 @@
  *            :               :               :     the splits in order, so sums never depend on timing
  *
  * posm[j] = {x, y, z, G m}; bodies that pad the array have G m = 0 and are so far away that r^-3 is 0
- * (which UNIFORM relies on). On a GPU an item's "vector" is one
- * scalar, and a group passes the j through local memory, TILE at a time; on a CPU a group is one
- * item and its vectors are SIMD registers. Sums run over BLOCK bodies before they join the total,
- * so that rounding errors grow with BLOCK + N / BLOCK instead of N.
+ * (which UNIFORM relies on). On a GPU a "vector" is one number, and a group copies TILE bodies j at a time to
+ * local memory; on a CPU a group is one item, and its vectors are SIMD registers. Sums run over BLOCK bodies
+ * before they are added to the total, so that rounding errors grow with BLOCK + N / BLOCK instead of N.
  * The plain-C twin is nbody_ref_forces in nbody_ref.c.
  * SPDX-License-Identifier: MIT
  */
@@ -204,7 +203,7 @@ static inline void store(global real *to, vec v, uint add)
 #define FETCHED(tile, source, j, t) source[(j) + (t)]
 #endif
 
-/* The part of from .. to that group_id(1) sums; `span` is a multiple of TILE. */
+/* The bodies among from .. to that group_id(1) sums; `span` is a multiple of TILE. */
 #define SPAN_BEGIN(from, span) ((from) + (uint)get_group_id(1) * (span))
 #define SPAN_END(from, to, span) min(SPAN_BEGIN(from, span) + (span), to)
 #define UNROLLED _Pragma("unroll")
@@ -265,8 +264,8 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
 }
 
 /* phi of every row: minus the sum over j != i of G m_j / (r^2 + eps2)^1/2, one plane per split. A pair
- * with r2 equal to `zero` is left out: coincident bodies when there is no softening (zero = eps2);
- * else no pair (zero < 0). */
+ * with r2 equal to `zero` is left out: without softening zero is eps2, and bodies at one place do not
+ * count; with softening zero is negative, and all pairs count. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
     global const real4 *restrict posm, global real *restrict partial, uint first, uint rows,
     uint from, uint to, uint span, uint add, real eps2, real zero)

@@ -3,11 +3,11 @@
  *   nbody.c      making and freeing an engine, questions to it, copying state in and out
  *   units.c      powers of two that bring all quantities near 1
  *   shape.c      how kernels are launched on a device: rows of data
- *   device.c     an engine's part on one device: programs, memory, the plan of a launch
+ *   device.c     a device's share of the bodies: its programs and its memory
  *   forces.c     sums over all pairs, on all devices
  *   ladder.c     the same with the kernels of the ladder, on one device
  *   limit.c      how fast the sums could be at most
- *   exchange.c   who owns which bodies; handing round the positions
+ *   exchange.c   which device owns which bodies; how all devices get all positions
  *   integrate.c  steps; the integrators are a table, integrate.h
  *   diagnose.c   energies, momenta
  *   tune.c       what a search for better shapes needs
@@ -28,23 +28,23 @@
  * options of the kernels, launch sizes of the host, and the label of a benchmark, all at once. The defaults hold
  * when the store knows nothing of a device: small enough for any. */
 /* clang-format off */
-#define NBODY_SHAPE_KEYS(X)                                                                              \
-    X(group, 1, 1 << 20, 1, "work-items of a group in the sums over pairs")                                 \
-    X(width, 1, 16, 1, "bodies of a vector: 1 on GPUs; 4, 8 or 16 where vectors are SIMD registers")     \
-    X(items, 1, 64, 4, "vectors of bodies that a work-item holds")                                       \
-    X(tile, 1, 1 << 20, 16, "attracting bodies fetched at once")                                         \
-    X(local, 0, 1, 0, "1: fetched through local memory; tile is then a multiple of group")               \
-    X(unroll, 1, 1 << 20, 1, "copies of the loop over a tile")                                           \
-    X(block, 1, 1 << 20, 256, "attracting bodies summed before they join the total; a multiple of tile") \
-    X(rsqrt, 0, 2, 0, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")    \
-    X(fast, 0, 1, 0, "1: -cl-fast-relaxed-math in the sums over pairs")                                  \
-    X(fill, 1, 1 << 20, 16, "work-groups a compute unit that are wanted: the attracting bodies are split so") \
-    X(span, 1, 1 << 20, 256, "but a split is not made shorter than this many bodies")                    \
-    X(split, 0, 1 << 20, 0, "exactly so many splits, whatever fill and span say; 0: as they say")        \
-    X(chunk, 20, 60, 34, "log2 of the interactions of one launch, at most")                              \
-    X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                \
-    X(sums, 1, 1 << 20, 16, "work-groups that add up energies and momenta")                              \
-    X(fp64, 0, 1, 1, "0: those sums in pairs of floats, as on devices without doubles")
+#define NBODY_SHAPE_KEYS(X)                                                                                     \
+    X(group, 1, 1 << 20, 1, "work-items of a group in the sums over pairs")                                     \
+    X(width, 1, 16, 1, "bodies of a vector: 1 on GPUs; 4, 8 or 16 where vectors are SIMD registers")            \
+    X(items, 1, 64, 4, "vectors of bodies that a work-item holds")                                              \
+    X(tile, 1, 1 << 20, 16, "attracting bodies fetched at once")                                                \
+    X(local, 0, 1, 0, "1: fetched through local memory; tile is then a multiple of group")                      \
+    X(unroll, 1, 1 << 20, 1, "copies of the loop over a tile")                                                  \
+    X(block, 1, 1 << 20, 256, "attracting bodies summed before they join the total; a multiple of tile")        \
+    X(rsqrt, 0, 2, 0, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")           \
+    X(fast, 0, 1, 0, "1: -cl-fast-relaxed-math in the sums over pairs")                                         \
+    X(fill, 1, 1 << 20, 16, "work-groups wanted for each compute unit; attracting bodies are split to get them")\
+    X(span, 1, 1 << 20, 256, "the fewest attracting bodies of a split")                                         \
+    X(split, 0, 1 << 20, 0, "number of splits; 0: what fill and span lead to")                                  \
+    X(chunk, 20, 60, 34, "log2 of the most interactions of one launch")                                         \
+    X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                    \
+    X(sums, 1, 1 << 20, 16, "work-groups that add up energies and momenta")                                     \
+    X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")
 /* clang-format on */
 
 struct nbody_shape {
@@ -53,15 +53,15 @@ struct nbody_shape {
 #undef X
 };
 
-struct part;
+struct share;
 
-/* Chooses the shape of a part whose device is known: the store's row, then the caller's words
+/* Chooses the shape for a share whose device is known: the store's row, then the caller's words
  * "KEY=NUMBER ..." (may be NULL); fills shape and row. -1 with EINVAL for an unknown word, or for numbers that
  * do not go together or that the device cannot do. */
-int nbody_shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info *info,
+int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
                        const char *words);
 
-/* Writes the build options of a part's kernels into text. */
+/* Writes the build options of a share's kernels into text. */
 void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *shape, char *text, size_t size);
 
 /* Bodies that one work-group moves. */
@@ -85,7 +85,7 @@ double nbody_units_factor(const struct units *u, int l, int t);
 
 enum { WORKSPACE_BYTES = 64 << 20, MAX_BURST = 256, SUM_TERMS = 8 };
 
-/* The first of three planes in part->state, as step.cl draws it; the last where the integrator predicts. */
+/* The first of three planes in share->state, as step.cl draws it; the last where the integrator predicts. */
 enum { STATE_ACC = 0, STATE_VEL = 3, STATE_POS = 6 };
 
 /* The kernels of every engine, in the order of kernel_name in device.c. The first three are the sums over all
@@ -94,14 +94,15 @@ enum kernel { FORCES, JERKS, POTENTIALS, SUMS, JOIN = SUMS, DIAGNOSE, KERNELS };
 
 enum { OWN_KERNELS = 4 }; /* of an integrator, at most */
 
-/* One device's part. Idle (rows 0) when there are too few bodies. */
-struct part {
+/* One device's share of the bodies, and what there is for it on the device. rows is 0, and the device idle, when
+ * there are too few bodies. */
+struct share {
     cl_uint dev;
     cl_uint units; /* compute units of the device */
     struct nbody_shape shape;
     struct cltune_row row; /* the shape as a line of words, and where it comes from */
     void *program[3];
-    bool owner; /* of the programs; else an earlier part of the same shape is */
+    bool owner; /* of the programs; else an earlier share of the same shape is */
     cl_kernel kernel[KERNELS], own[OWN_KERNELS]; /* own: the integrator's */
     size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows */
     size_t count;       /* bodies among them, the rest is padding */
@@ -138,7 +139,7 @@ struct nbody {
     size_t burst;
     int flags; /* that kernels are started with */
     cl_uint ndev;
-    struct part *part;
+    struct share *share; /* ndev of them */
     void *posm;   /* {x, y, z, G m} of all bodies, at the places where forces are wanted */
     void *velo;   /* {vx, vy, vz, 0} likewise; NULL unless the integrator's sum needs velocities */
     bool uniform; /* all bodies have the same mass */
@@ -167,25 +168,25 @@ static inline void real_put(const struct nbody *nb, void *array, size_t k, doubl
 
 /* ---- device.c --------------------------------------------------------------------------------- */
 
-/* Builds the kernels of every part that has rows; their shapes have been chosen. */
+/* Builds the kernels of every share that has rows; their shapes have been chosen. */
 int nbody_device_build(struct nbody *nb);
 
-/* Places the memory of a part that knows its rows, and chooses its splits. */
-int nbody_device_place(struct nbody *nb, struct part *p);
+/* Makes the memory of a share whose rows are known, and chooses its splits. */
+int nbody_device_place(struct nbody *nb, struct share *p);
 
 /* Closes programs and frees memory, after work in flight. */
 void nbody_device_free(struct nbody *nb);
 
 /* Starts a kernel that visits `components` numbers of each of `rows` rows. */
-int nbody_device_visit(const struct nbody *nb, const struct part *p, cl_kernel kernel, size_t rows,
+int nbody_device_visit(const struct nbody *nb, const struct share *p, cl_kernel kernel, size_t rows,
                        size_t components, cl_uint nargs, const struct stdcl_arg *args);
 
 /* Copies from a device to the host, and waits for all that the device was given: a kernel that failed there fails
  * this call, since its results are what is copied. */
-int nbody_device_fetch(struct nbody *nb, struct part *p, void *from, size_t size);
+int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t size);
 
 /* Waits for all that a device was given; -1 when anything failed there. */
-int nbody_device_wait(struct nbody *nb, struct part *p);
+int nbody_device_wait(struct nbody *nb, struct share *p);
 
 /* ---- forces.c --------------------------------------------------------------------------------- */
 
@@ -203,10 +204,10 @@ struct sum {
 const struct sum *nbody_forces_sum(const struct nbody *nb);
 
 /* Starts the kernel that a step sums with, over no bodies. */
-int nbody_forces_warm(const struct nbody *nb, const struct part *p);
+int nbody_forces_warm(const struct nbody *nb, const struct share *p);
 
 /* Starts the sum on all devices over all bodies, after an exchange of positions if they are not
- * current; leaves partial sums in part->partial, or part->phi for potentials. Does not block. */
+ * current; leaves partial sums in share->partial, or share->phi for potentials. Does not block. */
 int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
 
 /* The square of the softening in the engine's units. When that is as good as nothing (*none), a number big enough
@@ -215,8 +216,8 @@ int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
 double nbody_forces_softening(const struct nbody *nb, bool *none);
 
 /* Joins partial sums of p that stand in `from`, `planes` a split, and copies the first `wanted` planes,
- * times factor, to rows of out, n x wanted numbers for all parts. Blocks. */
-int nbody_forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint splits, cl_uint planes,
+ * times factor, to rows of out, n x wanted numbers for all shares. Blocks. */
+int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint splits, cl_uint planes,
                          cl_uint wanted, double factor, double *out);
 
 /* ---- ladder.c --------------------------------------------------------------------------------- */
@@ -228,7 +229,7 @@ int nbody_ladder_check(const struct nbody *nb);
 /* Builds the kernels and places the structures; nothing to do for the tuned kernels. */
 int nbody_ladder_open(struct nbody *nb);
 
-/* Starts the sum over all bodies; leaves it in part->partial as one split. Does not block. */
+/* Starts the sum over all bodies; leaves it in share->partial as one split. Does not block. */
 int nbody_ladder_evaluate(struct nbody *nb);
 
 /* Closes and frees all that after work in flight. */
@@ -236,23 +237,23 @@ void nbody_ladder_free(struct nbody *nb);
 
 /* ---- exchange.c ------------------------------------------------------------------------------- */
 
-/* Decides who owns what: fills first, rows and count of every part, and nb->padded. */
+/* Decides which device owns which bodies: fills first, rows and count of every share, and nb->padded. */
 int nbody_exchange_divide(struct nbody *nb, const struct cldev_info *info,
                           const struct nbody_options *options, const double *mass, const double (*pos)[3],
                           const double (*vel)[3]);
 
-/* Starts copying every device's own positions to the host / waits for that and starts copying them to
- * the others. One device: nothing to do. */
+/* begin: starts copying every device's own positions to the host. finish: waits for that, and starts copying them
+ * to the other devices. With one device there is nothing to do. */
 int nbody_exchange_begin(struct nbody *nb);
 int nbody_exchange_finish(struct nbody *nb);
 
 /* ---- integrate.c ------------------------------------------------------------------------------ */
 
-/* Brings the sums of the current positions into part->state. Does not block. */
+/* Brings the sums of the current positions into share->state. Does not block. */
 int nbody_integrate_prime(struct nbody *nb);
 
 /* Starts the kernels of a step once, to no effect, and waits: drivers compile at the first launch, which
- * would otherwise be part of the first step. */
+ * would otherwise be counted to the first step. */
 int nbody_integrate_warm(struct nbody *nb);
 
 /* Puts positions and velocities of the current time into posm and velo, where predictions stand. Does

@@ -1,10 +1,10 @@
-/* exchange.c - who owns which bodies; handing round the positions.
+/* exchange.c - which device owns which bodies; how all devices get all positions.
  *
- * Every device holds the positions of all bodies and moves those it owns: one piece of the array, cut
- * at multiples of what a work-group takes. After a move the pieces go through the host: each device
- * sends its own (nbody_exchange_begin), computes with it meanwhile, and gets the others' (nbody_exchange_finish).
- * Queues run in order, so on a device nothing more is needed; the host's copy of a piece must not be
- * overwritten before all others have fetched it, which is what waiting for `incoming` is for.
+ * Every device holds the positions of all bodies, and moves those of its own share: a run of rows that begins and ends
+ * where a work-group may. After a step the shares travel by way of the host: each device sends its own
+ * (nbody_exchange_begin), computes with it meanwhile, and gets those of the others (nbody_exchange_finish). The commands of
+ * a device run in order, so nothing else is needed there. But the host's copy of a share must not be overwritten
+ * before all other devices have fetched it: that is why `incoming` is waited for.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
@@ -13,24 +13,24 @@
 
 #include <math.h>
 
-/* ---- Handing round. --------------------------------------------------------------------------- */
+/* ---- Positions to all devices. ---------------------------------------------------------------- */
 
-static size_t piece_bytes(const struct nbody *nb, const struct part *p)
+static size_t share_bytes(const struct nbody *nb, const struct share *p)
 {
     return p->rows * 4 * nb->real;
 }
 
-static void *piece(const struct nbody *nb, void *array, const struct part *p)
+static void *rows_of(const struct nbody *nb, void *array, const struct share *p)
 {
     return (char *)array + p->first * 4 * nb->real;
 }
 
-/* Copies the piece of `owner` between host and device `dev`; the event is that of the last copy. */
-static int copy_piece(struct nbody *nb, const struct part *owner, cl_uint dev, int direction, cl_event *ev)
+/* Copies the rows of `owner` between the host and device `dev`; the event is that of the last copy. */
+static int copy_share(struct nbody *nb, const struct share *owner, cl_uint dev, int direction, cl_event *ev)
 {
     void *const arrays[] = {nb->posm, nb->velo};
     for (int a = 0; a < 2 && arrays[a]; a++) {
-        *ev = clmsyncn(nb->ctx, dev, piece(nb, arrays[a], owner), piece_bytes(nb, owner),
+        *ev = clmsyncn(nb->ctx, dev, rows_of(nb, arrays[a], owner), share_bytes(nb, owner),
                        direction | CL_EVENT_NOWAIT);
         if (*ev == (cl_event)-1)
             return *ev = NULL, -1;
@@ -45,37 +45,37 @@ static int await(struct nbody *nb, cl_uint dev, cl_event *ev)
     return waited && clwaitev(nb->ctx, dev, waited, 0) == (cl_event)-1 ? -1 : 0;
 }
 
-static bool alone(const struct nbody *nb, const struct part *p)
+static bool alone(const struct nbody *nb, const struct share *p)
 {
     return p->rows == nb->padded;
 }
 
 int nbody_exchange_begin(struct nbody *nb)
 {
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (await(nb, p->dev, &p->incoming) != 0)
             return -1;
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->rows && !alone(nb, p) &&
-            (copy_piece(nb, p, p->dev, CL_MEM_HOST, &p->outgoing) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
+            (copy_share(nb, p, p->dev, CL_MEM_HOST, &p->outgoing) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
             return -1;
     return 0;
 }
 
 int nbody_exchange_finish(struct nbody *nb)
 {
-    struct part *const end = nb->part + nb->ndev;
-    for (struct part *p = nb->part; p < end; p++)
+    struct share *const end = nb->share + nb->ndev;
+    for (struct share *p = nb->share; p < end; p++)
         if (await(nb, p->dev, &p->outgoing) != 0)
             return -1;
-    for (struct part *p = nb->part; p < end; p++)
-        for (struct part *q = nb->part; p->rows && q < end; q++)
-            if (q != p && q->rows && copy_piece(nb, q, p->dev, CL_MEM_DEVICE, &p->incoming) != 0)
+    for (struct share *p = nb->share; p < end; p++)
+        for (struct share *q = nb->share; p->rows && q < end; q++)
+            if (q != p && q->rows && copy_share(nb, q, p->dev, CL_MEM_DEVICE, &p->incoming) != 0)
                 return -1;
     return 0;
 }
 
-/* ---- Who owns what. --------------------------------------------------------------------------- */
+/* ---- Which device owns which bodies. ---------------------------------------------------------- */
 
 static size_t common_multiple(size_t a, size_t b)
 {
@@ -88,35 +88,35 @@ static size_t common_multiple(size_t a, size_t b)
     return a / x * b;
 }
 
-/* Pieces start and end where any device's work-groups and tiles may. */
+/* A share is a whole number of these: work-groups and tiles of any device begin and end there. */
 static size_t grain(const struct nbody *nb)
 {
     size_t g = 1;
     for (cl_uint d = 0; d < nb->ndev; d++) {
-        g = common_multiple(g, nbody_shape_rows(&nb->part[d].shape));
-        g = common_multiple(g, (size_t)nb->part[d].shape.tile);
+        g = common_multiple(g, nbody_shape_rows(&nb->share[d].shape));
+        g = common_multiple(g, (size_t)nb->share[d].shape.tile);
     }
     return g;
 }
 
 static void divide(struct nbody *nb, const double *weight)
 {
-    const size_t g = grain(nb), pieces = (nb->n + g - 1) / g;
+    const size_t g = grain(nb), grains = (nb->n + g - 1) / g;
     double all = 0, below = 0;
     size_t first = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
         all += weight[d];
     for (cl_uint d = 0; d < nb->ndev; d++) {
-        struct part *p = &nb->part[d];
+        struct share *p = &nb->share[d];
         below += weight[d];
-        size_t end = d + 1 == nb->ndev ? pieces : (size_t)floor((double)pieces * (below / all) + 0.5);
-        end = end > pieces ? pieces : end;
+        size_t end = d + 1 == nb->ndev ? grains : (size_t)floor((double)grains * (below / all) + 0.5);
+        end = end > grains ? grains : end;
         p->first = first * g;
         p->rows = (end - first) * g;
         p->count = nb->n < p->first ? 0 : nb->n - p->first < p->rows ? nb->n - p->first : p->rows;
         first = end;
     }
-    nb->padded = pieces * g;
+    nb->padded = grains * g;
 }
 
 /* ---- How fast is a device? -------------------------------------------------------------------- */

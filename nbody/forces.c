@@ -1,8 +1,8 @@
 /* forces.c - the sums over all pairs, on all devices.
  *
- * A device starts with the bodies it owns, whose positions it has, while everybody's positions travel;
- * then come the bodies before and behind its own. A sum is cut into launches of bounded length, so that
- * a device that also drives a screen stays usable.
+ * A device first sums over the bodies it owns, whose positions it has, while the others' positions travel; then over
+ * the bodies before and behind its own. A sum is cut into launches of bounded length, so that a device
+ * that also drives a screen stays usable.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -45,7 +45,7 @@ const struct sum *nbody_forces_sum(const struct nbody *nb)
 }
 
 /* One launch: the pull of the bodies from .. to on the rows of p. */
-static int launch(const struct nbody *nb, const struct part *p, enum kernel sum, size_t from, size_t to)
+static int launch(const struct nbody *nb, const struct share *p, enum kernel sum, size_t from, size_t to)
 {
     const struct nbody_shape *s = &p->shape;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, begin = (cl_uint)from,
@@ -81,13 +81,13 @@ static int launch(const struct nbody *nb, const struct part *p, enum kernel sum,
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
-int nbody_forces_warm(const struct nbody *nb, const struct part *p)
+int nbody_forces_warm(const struct nbody *nb, const struct share *p)
 {
     return launch(nb, p, nb->integrator->sum, 0, 0);
 }
 
 /* The same in launches of at most 2^chunk interactions. */
-static int start(const struct nbody *nb, struct part *p, enum kernel sum, size_t from, size_t to)
+static int start(const struct nbody *nb, struct share *p, enum kernel sum, size_t from, size_t to)
 {
     const size_t most = ((size_t)1 << p->shape.chunk) / p->rows;
     const size_t length = round_up(most ? most : 1, (size_t)p->shape.tile * p->splits);
@@ -97,7 +97,7 @@ static int start(const struct nbody *nb, struct part *p, enum kernel sum, size_t
     return 0;
 }
 
-static int start_own(const struct nbody *nb, struct part *p, enum kernel sum)
+static int start_own(const struct nbody *nb, struct share *p, enum kernel sum)
 {
     p->adding = false;
     if (!p->rows)
@@ -107,7 +107,7 @@ static int start_own(const struct nbody *nb, struct part *p, enum kernel sum)
     return clflush(nb->ctx, p->dev, 0);
 }
 
-static int start_others(const struct nbody *nb, struct part *p, enum kernel sum)
+static int start_others(const struct nbody *nb, struct share *p, enum kernel sum)
 {
     if (!p->rows)
         return 0;
@@ -118,18 +118,18 @@ static int start_others(const struct nbody *nb, struct part *p, enum kernel sum)
 
 int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
 {
-    struct part *const end = nb->part + nb->ndev;
+    struct share *const end = nb->share + nb->ndev;
     const bool travel = !nb->current;
     if (nb->kernel != NBODY_TUNED && sum == FORCES)
         return nbody_ladder_evaluate(nb);
     if (travel && nbody_exchange_begin(nb) != 0)
         return -1;
-    for (struct part *p = nb->part; p < end; p++)
+    for (struct share *p = nb->share; p < end; p++)
         if (start_own(nb, p, sum) != 0)
             return -1;
     if (travel && nbody_exchange_finish(nb) != 0)
         return -1;
-    for (struct part *p = nb->part; p < end; p++)
+    for (struct share *p = nb->share; p < end; p++)
         if (start_others(nb, p, sum) != 0)
             return -1;
     nb->current = true;
@@ -138,7 +138,7 @@ int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
 
 /* ---- What the caller may ask. ----------------------------------------------------------------- */
 
-int nbody_forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint splits, cl_uint planes,
+int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint splits, cl_uint planes,
                          cl_uint wanted, double factor, double *out)
 {
     const cl_uint rows = (cl_uint)p->rows;
@@ -155,13 +155,13 @@ int nbody_forces_collect(struct nbody *nb, struct part *p, void *from, cl_uint s
     return status;
 }
 
-/* Those that an integrator keeps between steps may be those of predicted positions. */
+/* What an integrator that predicts has in `state` was summed at predicted positions, so it is summed anew. */
 static int start_accelerations(struct nbody *nb)
 {
     return predicts(nb) ? nbody_forces_evaluate(nb, nb->integrator->sum) : nbody_integrate_prime(nb);
 }
 
-static int accelerations(struct nbody *nb, struct part *p, double *out)
+static int accelerations(struct nbody *nb, struct share *p, double *out)
 {
     const double factor = nbody_units_factor(&nb->units, 1, -2);
     if (predicts(nb))
@@ -176,12 +176,12 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
         return -1;
     if (acc && start_accelerations(nb) != 0)
         return -1;
-    for (struct part *p = nb->part; acc && p < nb->part + nb->ndev; p++)
+    for (struct share *p = nb->share; acc && p < nb->share + nb->ndev; p++)
         if (p->rows && accelerations(nb, p, acc[0]) != 0)
             return -1;
     if (potential && nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
-    for (struct part *p = nb->part; potential && p < nb->part + nb->ndev; p++)
+    for (struct share *p = nb->share; potential && p < nb->share + nb->ndev; p++)
         if (p->rows && nbody_forces_collect(nb, p, p->phi, p->splits, 1, 1,
                                             nbody_units_factor(&nb->units, 2, -2), potential) != 0)
             return -1;
@@ -190,7 +190,7 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
 
 static int wait_all(struct nbody *nb)
 {
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->rows && nbody_device_wait(nb, p) != 0)
             return -1;
     return 0;

@@ -1,9 +1,9 @@
 /* integrate.c - steps, by any of the integrators in the table (integrate.h).
  *
  * Most integrators keep the acceleration between steps, so that a step is one evaluation of all
- * forces and one launch that ends it and begins the next. A burst of steps is handed to the devices
- * without waiting (several devices: but for the exchange of positions); at its end the host looks
- * whether any step went bad.
+ * forces and one launch that ends it and begins the next. A burst is a number of steps that the host starts without
+ * waiting for results (several devices wait for each other's positions); after it the host looks whether
+ * any number stopped being finite.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -32,25 +32,25 @@ const struct nbody_integrator_info *nbody_integrator_describe(enum nbody_integra
 /* On every device that has bodies. */
 static int visit_all(struct nbody *nb, cl_uint phases, int step)
 {
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->count && (nb->integrator->visit(nb, p, (cl_uint)p->count, phases, step) != 0 ||
                          clflush(nb->ctx, p->dev, 0) != 0))
             return -1;
     return 0;
 }
 
-/* The launches do nothing: no bodies attract, and none is moved. They go to all devices before any is waited
- * for, since it is compilers that take the time. */
+/* No bodies attract in these launches, and none is moved. All devices get theirs before any is waited for: it is
+ * their compilers that take the time. */
 int nbody_integrate_warm(struct nbody *nb)
 {
     int status = 0;
     nb->flags = CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED;
-    for (struct part *p = nb->part; status == 0 && p < nb->part + nb->ndev; p++)
+    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
         if (p->count && ((nb->kernel == NBODY_TUNED && nbody_forces_warm(nb, p) != 0) ||
                          nb->integrator->visit(nb, p, 0, 0, 0) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
             status = -1;
     nb->flags = CL_EVENT_NOWAIT;
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->count && clwait(nb->ctx, p->dev, CL_KERNEL_EVENT) == (cl_event)-1)
             status = -1;
     return status;
@@ -60,7 +60,7 @@ int nbody_integrate_settle(struct nbody *nb)
 {
     if (!predicts(nb) || nb->settled)
         return 0;
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->count && nb->integrator->end(nb, p) != 0)
             return -1;
     nb->settled = true;
@@ -89,8 +89,8 @@ int nbody_integrate_begin(struct nbody *nb)
 
 /* ---- Bursts. ---------------------------------------------------------------------------------- */
 
-/* One step from positions where forces are wanted. An integrator that begins a step before its sum leaves
- * bodies where they are when no other step follows; the others move them. */
+/* One step, whose positions are where forces are wanted. An integrator with a `begin` moves bodies there, so not
+ * when no other step follows; one without moves them at the end of every step. */
 static int step(struct nbody *nb, int number, bool last)
 {
     const bool begins = nb->integrator->begin != NULL;
@@ -103,12 +103,12 @@ static int step(struct nbody *nb, int number, bool last)
     return 0;
 }
 
-/* Clears or fetches every device's note of a bad step; returns the first, INT_MAX when there is none, or
- * -1 after an error. Fetching waits for all that was started. */
+/* Clears (CL_MEM_DEVICE) or fetches (CL_MEM_HOST) the number of the first bad step from every device. Returns the
+ * smallest, INT_MAX when there is none, or -1 after an error. Fetching waits for all that was started. */
 static int bad_steps(struct nbody *nb, int direction)
 {
     int first = INT_MAX;
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         if (!p->rows)
             continue;
         if (direction == CL_MEM_DEVICE)

@@ -30,7 +30,7 @@ enum {
 struct integrator {
     struct nbody_integrator_info info;
     const struct embedded *source;      /* integrate_NAME.cl, which is built behind step.cl */
-    const char *kernels[OWN_KERNELS];   /* those of its kernels that are launched; part->own holds them */
+    const char *kernels[OWN_KERNELS];   /* those of its kernels that are launched; share->own holds them */
     enum kernel sum;                    /* over all pairs, what a step needs: FORCES, JERKS */
     cl_uint planes;                     /* numbers a body in `state`: 6, or more; see STATE_ACC */
     bool keeps_sums;                    /* visits need the last sums in `state` beside the new ones in `partial` */
@@ -39,12 +39,12 @@ struct integrator {
     int (*begin)(struct nbody *nb);
 
     /* After a sum over pairs: starts what the phases say for the first `count` bodies of a device, and
-     * has the kernel note `step` in part->bad if a number is no longer finite. Does not block. */
-    int (*visit)(struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step);
+     * has the kernel note `step` in share->bad if a number is no longer finite. Does not block. */
+    int (*visit)(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step);
 
     /* For an integrator that predicts, so that posm and velo are not the results, which stand in `state`:
      * starts copying those to posm and velo. NULL: posm is the result. */
-    int (*end)(struct nbody *nb, struct part *p);
+    int (*end)(struct nbody *nb, struct share *p);
 
     /* The same in plain C: `steps` steps of dt for positions x and velocities v, 3n numbers each.
      * `work` has room for as many planes as `state`. */

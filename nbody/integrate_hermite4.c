@@ -7,7 +7,7 @@ EMBEDDED(source, "nbody/integrate_hermite4.cl", nbody_integrate_hermite4_cl);
 
 enum { HERMITE4, SETTLE };
 
-static int visit(struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step)
+static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
     REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
@@ -18,7 +18,7 @@ static int visit(struct nbody *nb, struct part *p, cl_uint count, cl_uint phases
     return nbody_device_visit(nb, p, p->own[HERMITE4], p->count, 3, COUNT_OF(args), args);
 }
 
-static int end(struct nbody *nb, struct part *p)
+static int end(struct nbody *nb, struct share *p)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
     const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state),

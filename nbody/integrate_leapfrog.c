@@ -5,7 +5,7 @@
 
 EMBEDDED(source, "nbody/integrate_leapfrog.cl", nbody_integrate_leapfrog_cl);
 
-static int visit(struct nbody *nb, struct part *p, cl_uint count, cl_uint phases, int step)
+static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
     REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));

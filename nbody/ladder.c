@@ -1,9 +1,9 @@
 /* ladder.c - the forces by the kernels of ladder.cl, simple ones that show what tuning is worth.
  *
- * They take the place of the tuned sum over pairs and of nothing else: bodies come in posm and sums go to
- * the planes of `partial`, so that steps, energies and output are the same whichever kernel adds. Those that
- * work on an array of structures have it made from posm, and their sums taken out of it, by a launch
- * before and a launch after; with N pulls a body that is a small part.
+ * They replace the tuned sum over pairs and nothing else: they read bodies from posm and write sums to the planes of
+ * `partial`, so that steps, energies and output are the same whichever kernel adds. For those that work on an
+ * array of structures, one launch makes that array from posm, and another takes the sums out of it; with
+ * N pulls a body, these two cost little.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -65,7 +65,7 @@ static size_t body_bytes(const struct nbody *nb)
 
 int nbody_ladder_open(struct nbody *nb)
 {
-    struct part *p = &nb->part[0];
+    struct share *p = &nb->share[0];
     if (nb->kernel == NBODY_TUNED)
         return 0;
     if (open_kernels(nb) != 0)
@@ -94,7 +94,7 @@ void nbody_ladder_free(struct nbody *nb)
 static int start(const struct nbody *nb, cl_kernel kernel, size_t first, size_t count, cl_uint nargs,
                  const struct stdcl_arg *args)
 {
-    const size_t group = (size_t)nb->part[0].shape.flat;
+    const size_t group = (size_t)nb->share[0].shape.flat;
     clndrange_t ndr = clndrange_init1d(first, (count + group - 1) / group * group, group);
     return clforkv(nb->ctx, 0, kernel, &ndr, CL_EVENT_NOWAIT, nargs, args) == (cl_event)-1 ? -1 : 0;
 }
@@ -102,7 +102,7 @@ static int start(const struct nbody *nb, cl_kernel kernel, size_t first, size_t 
 /* The pull of all bodies on those from `first` on, `count` of them. */
 static int start_force(const struct nbody *nb, size_t first, size_t count)
 {
-    const struct part *p = &nb->part[0];
+    const struct share *p = &nb->share[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
     const stdcl_local_t tile = {(size_t)p->shape.flat * 4 * nb->real};
     bool none;
@@ -127,7 +127,7 @@ static int start_force(const struct nbody *nb, size_t first, size_t count)
 /* In launches of at most 2^chunk interactions, as the tuned kernel's are, but at least one group each. */
 static int start_forces(const struct nbody *nb)
 {
-    const struct nbody_shape *s = &nb->part[0].shape;
+    const struct nbody_shape *s = &nb->share[0].shape;
     const size_t group = (size_t)s->flat, groups = ((size_t)1 << s->chunk) / nb->n / group;
     const size_t most = groups ? groups * group : group;
     for (size_t first = 0; first < nb->n; first += most)
@@ -138,7 +138,7 @@ static int start_forces(const struct nbody *nb)
 
 static int start_pack(const struct nbody *nb)
 {
-    const struct part *p = &nb->part[0];
+    const struct share *p = &nb->share[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
     const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(nb->ladder.bodies),
                                      VALUE_ARG(n), VALUE_ARG(rows)};
@@ -147,7 +147,7 @@ static int start_pack(const struct nbody *nb)
 
 static int start_unpack(const struct nbody *nb)
 {
-    const struct part *p = &nb->part[0];
+    const struct share *p = &nb->share[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
     const struct stdcl_arg args[] = {BLOCK_ARG(nb->ladder.bodies), BLOCK_ARG(p->partial), VALUE_ARG(n),
                                      VALUE_ARG(rows)};

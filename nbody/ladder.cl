@@ -1,12 +1,12 @@
-/* ladder.cl - the sum over all pairs in three steps, from the first that comes to mind to the one of the
- * textbooks. The fourth is direct.cl.
+/* ladder.cl - three kernels for the sum over all pairs, each faster than the one before: from the formula taken
+ * literally to the textbooks' kernel. The next in this row is direct.cl.
  *
  *   naive        bodies, an array of structures; an item is a body i and walks along all j
  *
- *                  | pos v f mass | pos v f mass | pos v f mass | ...     64 bytes fetched a body, 16 of
- *                    j = 0 ------>  i: if (j != i) ----------->           use; a question at every j
+ *                  | pos v f mass | pos v f mass | pos v f mass | ...     of 64 bytes fetched a body 16
+ *                    j = 0 ------>  i: if (j != i) ----------->           are used; a branch at every j
  *
- *   branchless   the same array, walked in two pieces: nothing to ask
+ *   branchless   the same array in two loops, without a branch
  *
  *                    j < i ------>| i |--------> j > i
  *
@@ -40,8 +40,8 @@ LADDER_BODY(body, real, real4);
 
 /* ---- 1. As the formula says: m / r^3, and not for oneself. ------------------------------------ */
 
-/* pown() takes any whole exponent, and few compilers see that r r r is meant: on CPUs it costs more than all
- * the rest of the pull. */
+/* pown() takes any whole exponent, and few compilers replace it by r r r: on CPUs it costs more than all the
+ * rest of the pull. */
 kernel void naive(global struct body *bodies, uint n, real eps)
 {
     const uint i = get_global_id(0);
@@ -56,9 +56,9 @@ kernel void naive(global struct body *bodies, uint n, real eps)
     bodies[i].f = f;
 }
 
-/* ---- 2. Without a question in the loop. ------------------------------------------------------ */
+/* ---- 2. Without a branch in the loop. -------------------------------------------------------- */
 
-/* The softening is a step aside, along a fourth axis. (What it adds to the fourth component is not used.) */
+/* The softening is a distance along a fourth axis. (What it adds to the fourth component is not used.) */
 static inline real4 pull(real4 at, real4 other, real mass, real eps)
 {
     other.w = eps;
@@ -79,9 +79,9 @@ kernel void branchless(global struct body *bodies, uint n, real eps)
 
 /* ---- 3. Each body fetched once for a whole group. -------------------------------------------- */
 
-/* acc: planes of x, y and z, `rows` numbers each. `tile` has room for one body an item. No item may leave
- * before the last barrier, so those behind the last body work for nothing; behind the last body a
- * tile is filled with what pulls by 0. The pull on oneself is 0 as well: d is. */
+/* acc: planes of x, y and z, `rows` numbers each. `tile` has room for one body an item. Every item must reach every
+ * barrier, so items behind the last body compute too, and their result is dropped. The rest of the last
+ * tile is filled with bodies of no mass. The pull on oneself is 0, because d is. */
 kernel void tiled(global const real4 *posm, global real *acc, local real4 *tile, uint n, uint rows,
                   real eps)
 {
@@ -97,7 +97,7 @@ kernel void tiled(global const real4 *posm, global real *acc, local real4 *tile,
             const real w = rsqrt(r2);
             f += tile[t].w * w * w * w * d;
         }
-        barrier(CLK_LOCAL_MEM_FENCE); /* and nobody needs it any more */
+        barrier(CLK_LOCAL_MEM_FENCE); /* and all items have read it */
     }
     if (i >= n) return;
     acc[i] = f.x;

@@ -4,9 +4,9 @@
  *                               | pos    | v      | f      | mass| unused |   next body
  *
  * Each member starts at a multiple of four numbers, which are 16 bytes in single precision and 32 in
- * double. A C compiler and an OpenCL compiler would pad a careless structure each in its own way, and
- * every body but the first would be misread; so both compile this file, and neither compiles it if it
- * disagrees. The host puts it in front of ladder.cl.
+ * double. A C compiler and an OpenCL compiler may pad a structure in different ways, and then the device would
+ * misread every body but the first. So both compile this file, whose checks stop a compiler that has other
+ * offsets in mind. The host puts it in front of ladder.cl.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_LADDER_H

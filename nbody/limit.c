@@ -25,7 +25,7 @@ static double instructions(const struct nbody *nb, cl_device_type type)
 double nbody_limit(const nbody *nb)
 {
     double limit = 0;
-    for (const struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
+    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         struct clpeak_info peak;
         cl_device_type type = 0;
         if (!p->rows)

@@ -1,6 +1,6 @@
 /* nbody.c - making and freeing an engine, questions to it, copying state in and out.
  *
- * Numbers cross between the caller's units and the engine's here and nowhere else but in sums (forces.c,
+ * Numbers change from the caller's units to the engine's and back here, and in the results of sums (forces.c,
  * diagnose.c). See engine.h for the other files.
  * SPDX-License-Identifier: MIT
  */
@@ -28,11 +28,12 @@ static int check_options(const struct nbody_options *o, size_t n)
     if (!isfinite(o->dt) || o->dt == 0)
         return clerror_set(EINVAL, "nbody_create: a time step of %g; it must be a number other than 0",
                            o->dt);
-    if (!nbody_integrate_row(o->integrator) || (unsigned)o->precision > NBODY_DOUBLE)
-        return clerror_set(EINVAL, "nbody_create: integrator %d, precision %d: there is no such thing",
-                           (int)o->integrator, (int)o->precision);
+    if (!nbody_integrate_row(o->integrator))
+        return clerror_set(EINVAL, "nbody_create: there is no integrator %d", (int)o->integrator);
+    if ((unsigned)o->precision > NBODY_DOUBLE)
+        return clerror_set(EINVAL, "nbody_create: there is no precision %d", (int)o->precision);
     if ((unsigned)o->kernel > NBODY_TILED)
-        return clerror_set(EINVAL, "nbody_create: kernel %d: there is no such thing", (int)o->kernel);
+        return clerror_set(EINVAL, "nbody_create: there is no kernel %d", (int)o->kernel);
     return reserved_check("nbody_create", o->reserved);
 }
 
@@ -66,7 +67,7 @@ static bool all_equal(size_t n, const double *mass)
 static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const char *words)
 {
     for (cl_uint d = 0; d < nb->ndev; d++) {
-        struct part *p = &nb->part[d];
+        struct share *p = &nb->share[d];
         if (nb->precision == NBODY_DOUBLE && !info[d].dev_pref_vec_double)
             return clerror_set(ENOTSUP, "nbody_create: %s has no double precision", info[d].dev_name);
         p->dev = d;
@@ -77,12 +78,12 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
     return 0;
 }
 
-/* A block of four numbers for every body, padding included. One device on a CPU needs no second image. */
+/* Four numbers for every body, padding included. A CPU that is the only device needs no copy of the host's. */
 static void *four_each(struct nbody *nb)
 {
     cl_uint owners = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        owners += nb->part[d].rows > 0;
+        owners += nb->share[d].rows > 0;
     return clmalloc(nb->ctx, nb->padded * 4 * nb->real, owners == 1 ? CL_MEM_ZEROCOPY : 0);
 }
 
@@ -94,13 +95,13 @@ static int place_all(struct nbody *nb)
     if (nbody_forces_sum(nb)->velocities && !(nb->velo = four_each(nb)))
         return -1;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        if (nb->part[d].rows && nbody_device_place(nb, &nb->part[d]) != 0)
+        if (nb->share[d].rows && nbody_device_place(nb, &nb->share[d]) != 0)
             return -1;
     return 0;
 }
 
 /* Writes one body into the host images, in the engine's units. */
-static void write_body(struct nbody *nb, struct part *p, size_t row, double gm, const double *pos,
+static void write_body(struct nbody *nb, struct share *p, size_t row, double gm, const double *pos,
                        const double *vel)
 {
     const size_t i = p->first + row;
@@ -117,7 +118,7 @@ static void write_body(struct nbody *nb, struct part *p, size_t row, double gm, 
     real_put(nb, nb->posm, 4 * i + 3, ldexp(gm, 2 * nb->units.time - 3 * nb->units.length));
 }
 
-/* Padding: massless, and so far away that r^-3 is 0 but r^2 is finite. */
+/* Padding has no mass, and is so far away that r^-3 is 0, but r^2 is finite. */
 static void write_padding(struct nbody *nb)
 {
     const double far = nb->precision == NBODY_DOUBLE ? 1e150 : 1e18;
@@ -129,7 +130,7 @@ static void write_padding(struct nbody *nb)
 static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
     const double most = nb->precision == NBODY_DOUBLE ? DBL_MAX : (double)FLT_MAX;
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++)
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         for (size_t row = 0; row < p->count; row++) {
             const size_t i = p->first + row;
             for (int c = 0; c < 3; c++)
@@ -146,7 +147,7 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
 
 static int send_all(struct nbody *nb)
 {
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         void *const blocks[] = {nb->posm, p->state, nb->velo};
         for (int b = 0; p->rows && b < 3; b++)
             if (blocks[b] && clmsync(nb->ctx, p->dev, blocks[b], CL_MEM_DEVICE) == (cl_event)-1)
@@ -156,13 +157,13 @@ static int send_all(struct nbody *nb)
     return 0;
 }
 
-/* The engine with its devices, shapes and shares, but without kernels and memory on them. */
+/* Chooses shapes and shares; kernels and memory on the devices come later. */
 static int prepare(struct nbody *nb, const struct nbody_options *o, const double *mass,
                    const double (*pos)[3], const double (*vel)[3])
 {
     struct cldev_info *info = calloc(nb->ndev, sizeof *info);
-    nb->part = calloc(nb->ndev, sizeof *nb->part);
-    int status = info && nb->part ? 0 : clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    nb->share = calloc(nb->ndev, sizeof *nb->share);
+    int status = info && nb->share ? 0 : clerror_set(ENOMEM, "nbody_create: no memory on the host");
     if (status == 0)
         status = clgetdevinfo(nb->ctx, info);
     if (status == 0)
@@ -213,14 +214,14 @@ void nbody_free(nbody *nb)
         return;
     nbody_ladder_free(nb);
     nbody_device_free(nb);
-    free(nb->part);
+    free(nb->share);
     free(nb);
 }
 
 /* ---- Copying out. ----------------------------------------------------------------------------- */
 
 /* Positions stand in `state` where posm holds predictions. */
-static int fetch(struct nbody *nb, struct part *p, bool pos, bool vel)
+static int fetch(struct nbody *nb, struct share *p, bool pos, bool vel)
 {
     const size_t plane = p->rows * nb->real;
     char *state = p->state, *own = (char *)nb->posm + p->first * 4 * nb->real;
@@ -234,7 +235,7 @@ static int fetch(struct nbody *nb, struct part *p, bool pos, bool vel)
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
 {
     const double length = nbody_units_factor(&nb->units, 1, 0), speed = nbody_units_factor(&nb->units, 1, -1);
-    for (struct part *p = nb->part; p < nb->part + nb->ndev; p++) {
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         if (p->count && fetch(nb, p, pos != NULL, vel != NULL) != 0)
             return -1;
         for (size_t row = 0; row < p->count; row++)
@@ -277,7 +278,7 @@ size_t nbody_device_bytes(const nbody *nb)
 {
     size_t most = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        most = nb->part[d].bytes > most ? nb->part[d].bytes : most;
+        most = nb->share[d].bytes > most ? nb->share[d].bytes : most;
     return most;
 }
 
@@ -285,21 +286,21 @@ unsigned nbody_devices(const nbody *nb)
 {
     unsigned owners = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        owners += nb->part[d].rows > 0;
+        owners += nb->share[d].rows > 0;
     return owners;
 }
 
 size_t nbody_share(const nbody *nb, unsigned dev)
 {
-    return dev < nb->ndev ? nb->part[dev].count : 0;
+    return dev < nb->ndev ? nb->share[dev].count : 0;
 }
 
 const char *nbody_shape(const nbody *nb, unsigned dev)
 {
-    return dev < nb->ndev ? nb->part[dev].row.shape : "";
+    return dev < nb->ndev ? nb->share[dev].row.shape : "";
 }
 
 const char *nbody_explain(const nbody *nb, unsigned dev)
 {
-    return dev < nb->ndev ? nb->part[dev].row.source : "";
+    return dev < nb->ndev ? nb->share[dev].row.source : "";
 }

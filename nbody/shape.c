@@ -58,7 +58,7 @@ static int fit(void *shape, int stored, void *device)
 
 /* ---- What the rest of the engine calls. ------------------------------------------------------- */
 
-int nbody_shape_choose(const struct nbody *nb, struct part *p, const struct cldev_info *info,
+int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
                        const char *words)
 {
     const struct sum *sum = nbody_forces_sum(nb);

@@ -1,4 +1,4 @@
-/* tune.c - what a search for better shapes needs: knobs, a problem with its right answer, a stop watch.
+/* tune.c - what a search for better shapes needs: knobs, a problem whose right answer is known, measurements.
  *
  * The problem is a Plummer sphere on the one device that is tuned. Right are the sums of some of its
  * bodies, in plain C and double precision; a shape is measured by whole steps.
@@ -161,14 +161,15 @@ static int allowed(void *problem, const char *shape)
                           .integrator = nbody_integrate_row(p->options.integrator),
                           .precision = p->options.precision,
                           .real = p->options.precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float)};
-    struct part part = {.dev = 0};
-    if (nbody_shape_choose(&asked, &part, &p->info, shape) != 0)
+    struct share share = {.dev = 0};
+    if (nbody_shape_choose(&asked, &share, &p->info, shape) != 0)
         return -1;
     if (p->info.dev_type & CL_DEVICE_TYPE_CPU)
-        return part.shape.group == 1 && part.shape.local == 0 && (size_t)part.shape.width * asked.real >= 16
+        return share.shape.group == 1 && share.shape.local == 0 &&
+                       (size_t)share.shape.width * asked.real >= 16
                    ? 0
                    : -1;
-    return part.shape.group >= 32 && part.shape.width == 1 ? 0 : -1;
+    return share.shape.group >= 32 && share.shape.width == 1 ? 0 : -1;
 }
 
 static int verify(void *problem, const char *shape)
@@ -180,7 +181,7 @@ static int verify(void *problem, const char *shape)
     const cl_uint planes = nbody_forces_sum(nb)->planes;
     if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
         return -1;
-    if (nbody_forces_collect(nb, &nb->part[0], nb->part[0].partial, nb->part[0].splits, planes, planes, 1,
+    if (nbody_forces_collect(nb, &nb->share[0], nb->share[0].partial, nb->share[0].splits, planes, planes, 1,
                              p->found))
         return -1;
     double error[2] = {0, 0}, size[2] = {0, 0};

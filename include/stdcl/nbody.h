@@ -1,7 +1,7 @@
 /* stdcl/nbody.h - gravity by direct summation, on any OpenCL device, or on several at once.
  *
  *   nbody *nb = nbody_create(&(struct nbody_options){.eps = 0.05, .dt = 0.002}, n, mass, pos, vel);
- *   nbody_step(nb, 100);                 100 steps on the device, without visits of the host
+ *   nbody_step(nb, 100);                 100 steps on the device, without the host
  *   nbody_diagnose(nb, &d);              energy, momentum, ... reduced on the device
  *   nbody_state(nb, pos, vel);           copies positions and velocities back
  *   nbody_free(nb);
@@ -66,14 +66,14 @@ const struct nbody_integrator_info *nbody_integrator_describe(enum nbody_integra
  *   - Without softening, pairs nearer than 5e-9 of the largest coordinate feel less than they should. */
 enum nbody_precision { NBODY_SINGLE, NBODY_DOUBLE };
 
-/* What sums the forces. NBODY_TUNED is what to use; the others are the way that led there, kept to be read
- * (nbody/ladder.cl) and measured: all give the same forces to rounding. They know one device, and
- * no derivatives, so not NBODY_HERMITE4. */
+/* Which kernel sums the forces. Use NBODY_TUNED; the others are simpler, to be read (nbody/ladder.cl) and to be
+ * compared with. All give the same forces to rounding. The simpler ones run on one device, and have no
+ * derivatives of the forces, which NBODY_HERMITE4 needs. */
 enum nbody_kernel {
-    NBODY_TUNED,      /* the device's measured shape: registers, splits, the hardware's root */
+    NBODY_TUNED,      /* with the device's measured shape: registers, splits, the hardware's root */
     NBODY_NAIVE,      /* an array of structures, as the formula says, with a branch that skips the body itself */
-    NBODY_BRANCHLESS, /* the same array, j < i and then j > i */
-    NBODY_TILED       /* {x, y, z, m}, which a work-group passes through local memory */
+    NBODY_BRANCHLESS, /* the same array, first j < i, then j > i */
+    NBODY_TILED       /* {x, y, z, m}, which a work-group copies to local memory piece by piece */
 };
 
 /* Zero means the default, everywhere but in dt. */
@@ -86,23 +86,24 @@ struct nbody_options {
     double G;                        /* gravitational constant; 0 = 1 */
     double eps;                      /* softening length (not its square), >= 0 */
     double dt;                       /* time step; not 0; negative runs backwards */
-    size_t burst;                    /* steps between looks at the device (a NaN is noticed then, and
-                                        its step named); 0 = chosen, at most 256 */
-    const double *shares;            /* relative share of the bodies for each device of ctx, >= 0; NULL:
-                                        equal on devices of one model, else by a short measurement,
-                                        which may differ from run to run, and the rounding with it */
+    size_t burst;                    /* steps that are started without waiting; then the host looks whether
+                                        a number became NaN, and in which step. 0 = chosen; at most 256 */
+    const double *shares;            /* of the bodies, relative, one number >= 0 for each device of ctx.
+                                        NULL: equal on devices of one model, else by a short measurement;
+                                        shares, and so the rounding, may then differ from run to run */
     const char *shape;               /* how kernels are launched: words KEY=NUMBER that change the
                                         device's own row, see nbody/README.md; NULL: that row */
     uintptr_t reserved[8];           /* must be 0 */
 };
 
 /* Makes an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position
- * pos[i][0..2], velocity vel[i][0..2]; all finite. Builds the kernels and starts them once to no effect, so takes a second at
- * first, and no step does.
- * On each device, for the bodies it owns: 44 bytes each in single precision, Hermite 104, and for those
- * of other devices 16 and 32, twice that in double; plus at most 64 MiB of work space. Coincident bodies attract each other by nothing, also with eps = 0.
- * The kernels `naive` and `branchless` take 64 bytes a body more, 128 in double.
- * EINVAL: a bad number, or a kernel with what it cannot do (named); ENODEV: no device; ENOTSUP: double without hardware for it; ENOMEM;
+ * pos[i][0..2], velocity vel[i][0..2]; all finite. Builds the kernels and runs them once on no bodies, which takes a
+ * second or so, so that the first step is as fast as any other. Bodies at one place do not attract each
+ * other, also with eps = 0.
+ * Memory on a device in single precision: 44 bytes for each body that it owns (104 with hermite4), 16 for each
+ * other body (32), and at most 64 MiB of work space; the kernels `naive` and `branchless` take 64 bytes a
+ * body more. Twice all that in double precision.
+ * EINVAL: a bad number, or a kernel that cannot do what is asked (the message says which); ENODEV: no device; ENOTSUP: double without hardware for it; ENOMEM;
  * ENOEXEC: a kernel does not build (with the log). The caller frees it with nbody_free. */
 nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass,
                     const double (*pos)[3], const double (*vel)[3]);
@@ -125,8 +126,8 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3]);
  * unit mass, negative) into n rows each. Either may be NULL. */
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
 
-/* Computes the accelerations `times` times over, whether they are known or not, without copying anything to
- * the host, and tells how long all that took by the clock on the wall. Changes nothing else. */
+/* Computes all accelerations `times` times over, without copying anything to the host, and tells how long that took.
+ * Changes nothing else. */
 int nbody_measure(nbody *nb, size_t times, double *seconds);
 
 /* Sums over all bodies at the current time. Energies are those of the softened force. */
@@ -159,9 +160,9 @@ double nbody_limit(const nbody *nb);
 /* The most memory that any one device holds for the engine, in bytes. */
 size_t nbody_device_bytes(const nbody *nb);
 
-/* The number of devices in use; of device `dev` of the context: how many bodies it owns (0: it is
- * idle), its launch shape as words "KEY=NUMBER ...", and a sentence that says which row of the tuning
- * store that is and why (both owned by the engine). */
+/* The number of devices in use. Then, for device `dev` of the context: how many bodies it owns (0: it is idle); its
+ * launch shape as words "KEY=NUMBER ..."; a sentence that says which row of the tuning store that is, and
+ * why. Both texts are owned by the engine. */
 unsigned nbody_devices(const nbody *nb);
 size_t nbody_share(const nbody *nb, unsigned dev);
 const char *nbody_shape(const nbody *nb, unsigned dev);
@@ -173,7 +174,7 @@ const struct cltune_kernel *nbody_tune_kernels(size_t *count);
 
 /* ---- Initial conditions. --------------------------------------------------------------------- */
 
-/* All have G = 1. Those of any n have their centre of mass at rest at the origin, to rounding. */
+/* All have G = 1. Models that take any n have their centre of mass at rest at the origin, to rounding. */
 enum nbody_model {
     /* Plummer's sphere in equilibrium, the field's standard cluster: total mass 1, E = -1/4 and virial
      * radius 1 but for sampling (Henon units); Aarseth, Henon & Wielen 1974, A&A 37, 183. */
@@ -194,7 +195,7 @@ enum nbody_model {
 
 /* Makes n bodies of a model into mass[n], pos[n], vel[n]. The same model, n and seed give the same
  * bits on every machine with IEEE arithmetic (counter-based generator, no libm; see nbody/draw.h).
- * EINVAL for n = 0, or an n other than nbody_model_bodies; ENOMEM. */
+ * EINVAL for n = 0, or when the model has another number of bodies (nbody_model_bodies); ENOMEM. */
 int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass, double (*pos)[3],
                   double (*vel)[3]);
 
