@@ -264,7 +264,7 @@ static void refuses_wrong_usage(void **unused)
     (void)unused;
     refuses("tune nbdy", 2, "did you mean 'nbody'?");
     refuses("tune nbody.direct.singel", 2, "did you mean 'nbody.direct.single'?");
-    refuses("tune zzzzzz", 2, "there are: nbody.direct.single");
+    refuses("tune zzzzzz", 2, ", nbody.direct.single, ");
     refuses("tune nbody --size none", 2, "--size: 'none' is no size");
     refuses("tune nbody --size 0", 2, "--size: '0' is no size");
     refuses("tune nbody --minutes 0", 2, "--minutes");
