@@ -1,0 +1,64 @@
+#!/bin/sh
+# commands.sh - runs every command of `stdcl` that the documents and the examples of --help show, in smaller sizes
+# (smaller.sed); each must succeed.
+#   usage: commands.sh SOURCE WORK STDCL
+# SPDX-License-Identifier: MIT
+set -eu
+source=$1 work=$2 stdcl=$3
+here=$source/tests/docs
+
+rm -rf "$work" && mkdir -p "$work/bin" && cd "$work"
+export XDG_CACHE_HOME="$work/cache" PATH="$work/bin:$PATH"
+export POCL_CACHE_DIR="${POCL_CACHE_DIR:-$HOME/.cache/pocl/kcache}" # compiled kernels may be old
+ln -s "$stdcl" bin/stdcl
+# A film is made by another program; this one leaves a file, as that does.
+printf '#!/bin/sh\nfor last; do :; done\n: >"$last"\n' >bin/ffmpeg
+chmod +x bin/ffmpeg
+
+# Commands stand in blocks, indented or fenced, perhaps behind "$ " and with their arguments on a second line, or
+# between backquotes. What follows three blanks or a # is a remark; what has [ ] describes an option.
+awk '
+    /\\$/ { sub(/\\$/, ""); whole = whole $0; next }
+    { line = whole $0; whole = "" }
+    match(line, /^( *|    \$ )(build\/bin\/)?stdcl [a-z]/) && line !~ /\[--/ && (line ~ /^ / || fenced) {
+        sub(/^[ $]*(build\/bin\/)?/, "", line)
+        print line
+    }
+    /^```/ { fenced = !fenced }
+    !fenced { while (match(line, /`stdcl [a-z]+ [^`]*`/)) {
+        print substr(line, RSTART + 1, RLENGTH - 2)
+        line = substr(line, RSTART + RLENGTH)
+    } }' "$source"/README.md "$source"/docs/*.md >found
+stdcl --help | awk '/^  [a-z]/ { print $1 }' >programs
+while read -r program; do
+    stdcl "$program" --help | sed -n '/^Examples/,$s/^  stdcl /stdcl /p' >>found
+done <programs
+sed -E 's/ +#.*//; s/ {3,}[a-z0-9,].*//; s/  +/ /g' found | sort -u >shown
+sed -E -f "$here/smaller.sed" shown | sort -u >commands
+
+# The files that they name.
+stdcl nbody -n 20 --steps 0 -q -o galaxy.tab
+stdcl matmul -n 8 -q -o a.npy
+stdcl matmul -n 8 --seed 1 -q -o b.npy
+stdcl matmul -m 8 -n 3 -k 8 -q -o velocities.npy
+cp "$source/tests/fuzz/life/gun.rle" "$source"/lua/examples/*.lua .
+cp energy.lua script.lua
+ln -s "$source/data" data
+ln -s "$source/lua" lua
+for kernel in scale sum kernels; do
+    printf 'kernel void %s(global float *x) { x[0] *= 2; }\n' $kernel >$kernel.cl
+done
+
+bad=0 count=0
+while read -r line; do
+    count=$((count + 1))
+    status=0
+    sh -c "$line" >said 2>&1 </dev/null || status=$?
+    if [ $status -ne 0 ]; then
+        echo "'$line' ends with status $status:"
+        sed 's/^/    /' said
+        bad=1
+    fi
+done <commands
+echo "$count commands"
+[ $count -gt 40 ] && exit $bad

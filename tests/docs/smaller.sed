@@ -1,0 +1,23 @@
+# smaller.sed - makes a command of the documents one that ends in a second on any machine, and changes nothing else.
+# Devices that this machine may not have, and terminals.
+s/--device (gpu|H200)/--device 0/
+s/ --watch/ --generations 10/
+# Sizes.
+s/( nbody\.lua)$/\1 256 2/
+s/^(stdcl nbody.*) -n [0-9^e]+/\1/
+s/^stdcl nbody (--ic|--kernel|--compare|--size|--steps)/stdcl nbody -n 200 \1/
+s/(stdcl nbody .*)--until (36525|60)/\1--until 1/
+s/(stdcl nbody .*)--frames 300/\1--frames 3/
+s/(stdcl nbody .*\.(png|mp4).*)/\1 --size 64x64/
+s/(stdcl nbody .*\.mp4 --size 64x64)$/\1 --frames 3/
+s/(stdcl life .*)--size (4096|65536)/\1--size 512/
+s/(stdcl life .*\.mp4.*)/\1 --frames 3/
+s/(stdcl life --compare)/\1 --size 128 --generations 4/
+s/(stdcl gas .*)-n 1e[0-9]/\1-n 1e6/
+s/(stdcl matmul .*)-n [0-9]+/\1-n 32 --repeat 1/
+s/^stdcl tune (--(device|minutes)|$)/stdcl tune nbody.direct.single \1/
+s/^stdcl tune$/stdcl tune nbody.direct.single/
+s/'\*\.double'/nbody.direct.double/
+s/^stdcl tune arrays$/stdcl tune arrays.sum.single/
+/^stdcl tune/s/ --(size|minutes) [0-9]+//g
+s/^stdcl tune [a-z].*/& --size 1024 --minutes 0.01/
