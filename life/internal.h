@@ -69,6 +69,19 @@ struct life_backend {
     const char *(*explain)(const life *lf, unsigned dev); /* NULL: "" */
 };
 
+/* The work of `trace` on devices, LIFE_SLOTS generations between looks at them (trace.c). advance(lf, 1) starts a
+ * step, count(lf, slot) the counting of what is there after it, and `collect` waits for the counts of some slots. */
+enum { LIFE_SLOTS = 64 };
+struct life_counting {
+    int (*advance)(life *lf, uint64_t generations);
+    int (*count)(life *lf, size_t slot);
+    int (*collect)(life *lf, size_t slots, struct life_sample *sample);
+};
+int life_trace_slots(life *lf, const struct life_counting *by, size_t n, struct life_sample *sample);
+
+/* Adds what the groups of a counting kernel left: pairs of population and hash. */
+void life_sample_add(struct life_sample *sample, const uint64_t *sums, size_t groups);
+
 extern const struct life_backend life_packed_backend, life_padded_backend, life_reference_backend;
 
 struct life {

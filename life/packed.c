@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 64 }; /* generations that are noted between looks at a device's sums */
-
 EMBEDDED(rows_file, "life/rows.cl", life_rows_cl);
 EMBEDDED(tile_file, "life/tile.cl", life_tile_cl);
 EMBEDDED(count_file, "life/count.cl", life_count_cl);
@@ -188,7 +186,7 @@ static int allocate_strip(life *lf, size_t i, const struct cldev_info *info)
     s->groups = (size_t)s->shape.groups * s->units;
     s->grid[0] = clmalloc(lf->ctx, bytes, CL_MEM_ZEROCOPY);
     s->grid[1] = clmalloc(lf->ctx, bytes, CL_MEM_DEVONLY);
-    s->sums = clmalloc(lf->ctx, SLOTS * s->groups * 2 * sizeof(uint64_t), 0);
+    s->sums = clmalloc(lf->ctx, LIFE_SLOTS * s->groups * 2 * sizeof(uint64_t), 0);
     const size_t turns = (32 + 16 * s->tiling.columns * s->tiling.bands) * sizeof *s->turns; /* see rows.cl */
     s->turns = p->passes > 1 ? clmalloc(lf->ctx, turns, 0) : NULL;
     if (!s->grid[0] || !s->grid[1] || !s->sums || (!s->turns && p->passes > 1))
@@ -368,11 +366,7 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
         sample[slot].population = sample[slot].hash = 0;
         for (size_t i = 0; i < p->n; i++) {
             const struct strip *s = &p->strip[i];
-            const uint64_t *sum = s->sums + 2 * slot * s->groups;
-            for (size_t g = 0; g < s->groups; g++) {
-                sample[slot].population += sum[2 * g];
-                sample[slot].hash += sum[2 * g + 1];
-            }
+            life_sample_add(&sample[slot], s->sums + 2 * slot * s->groups, s->groups);
         }
     }
     return 0;
@@ -380,20 +374,8 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
 
 static int packed_trace(life *lf, size_t n, struct life_sample *sample)
 {
-    if (!n)
-        return count(lf, 0) < 0 ? -1 : collect(lf, 1, sample);
-    for (size_t done = 0; done < n;) {
-        const size_t slots = n - done < SLOTS ? n - done : SLOTS;
-        for (size_t slot = 0; slot < slots; slot++)
-            if (packed_advance(lf, 1) < 0 || count(lf, slot) < 0) {
-                packed_wait(lf);
-                return -1;
-            }
-        if (collect(lf, slots, sample + done) < 0)
-            return -1;
-        done += slots;
-    }
-    return 0;
+    static const struct life_counting by = {packed_advance, count, collect};
+    return life_trace_slots(lf, &by, n, sample);
 }
 
 static unsigned packed_devices(const life *lf)

@@ -34,7 +34,7 @@ struct strip {
     size_t above, below; /* its neighbours' rows in its buffers, before and after its own */
     uint64_t *grid[2];   /* [0] has the host's rows, [1] is scratch memory of the device */
     int now;             /* which of them is the present */
-    uint64_t *sums;     /* SLOTS times (population, hash) of each group of the counting kernel */
+    uint64_t *sums;     /* LIFE_SLOTS times (population, hash) of each group of the counting kernel */
     size_t groups;
     cl_int *turns;      /* rows.cl: what its work-items share, 0 between launches */
     size_t units;       /* the device's compute units */

@@ -18,7 +18,7 @@ EMBEDDED(global_file, "life/global.cl", life_global_cl);
 EMBEDDED(local_file, "life/local.cl", life_local_cl);
 EMBEDDED(count_file, "life/count.cl", life_count_cl);
 
-enum { SLOTS = 64, BACKLOG = 256, DEVICE = 0 };
+enum { BACKLOG = 256, DEVICE = 0 };
 
 /* How kernels are launched: rows of data, by kind of device. */
 struct shape {
@@ -101,7 +101,7 @@ static int allocate(life *lf, struct padded *p, const struct cldev_info *info)
     p->groups = (size_t)p->shape.counts * (info->dev_max_core ? info->dev_max_core : 1);
     p->grid[0] = clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY);
     p->grid[1] = clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY); /* its ghosts must be 0 on a plane */
-    p->sums = clmalloc(lf->ctx, SLOTS * p->groups * 2 * sizeof(uint64_t), 0);
+    p->sums = clmalloc(lf->ctx, LIFE_SLOTS * p->groups * 2 * sizeof(uint64_t), 0);
     lf->device_bytes = 2 * (size_t)bytes;
     return p->grid[0] && p->grid[1] && p->sums ? life_cells_alloc(&p->image, lf->width, lf->height) : -1;
 }
@@ -207,7 +207,7 @@ static int generation(life *lf)
     return 0;
 }
 
-static int padded_step(life *lf, uint64_t generations)
+static int advance(life *lf, uint64_t generations)
 {
     int status = 0;
     for (uint64_t g = 1; g <= generations && status == 0; g++) {
@@ -215,6 +215,12 @@ static int padded_step(life *lf, uint64_t generations)
         if (status == 0 && g % BACKLOG == 0)
             status = failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT));
     }
+    return status;
+}
+
+static int padded_step(life *lf, uint64_t generations)
+{
+    const int status = advance(lf, generations);
     return failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)) ? -1 : status;
 }
 
@@ -237,32 +243,16 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
         failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)))
         return -1;
     for (size_t slot = 0; slot < slots; slot++) {
-        const uint64_t *sum = p->sums + 2 * slot * p->groups;
         sample[slot].population = sample[slot].hash = 0;
-        for (size_t g = 0; g < p->groups; g++) {
-            sample[slot].population += sum[2 * g];
-            sample[slot].hash += sum[2 * g + 1];
-        }
+        life_sample_add(&sample[slot], p->sums + 2 * slot * p->groups, p->groups);
     }
     return 0;
 }
 
 static int padded_trace(life *lf, size_t n, struct life_sample *sample)
 {
-    if (!n)
-        return count(lf, 0) < 0 ? -1 : collect(lf, 1, sample);
-    for (size_t done = 0; done < n;) {
-        const size_t slots = n - done < SLOTS ? n - done : SLOTS;
-        for (size_t slot = 0; slot < slots; slot++)
-            if (generation(lf) < 0 || count(lf, slot) < 0) {
-                clwait(lf->ctx, DEVICE, CL_ALL_EVENT);
-                return -1;
-            }
-        if (collect(lf, slots, sample + done) < 0)
-            return -1;
-        done += slots;
-    }
-    return 0;
+    static const struct life_counting by = {advance, count, collect};
+    return life_trace_slots(lf, &by, n, sample);
 }
 
 static unsigned padded_devices(const life *lf)

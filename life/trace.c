@@ -1,0 +1,32 @@
+/* trace.c - generations with the population and hash of each, as the engines on devices do it: steps and counts are
+ * started for many generations before anybody waits.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/internal.h"
+
+int life_trace_slots(life *lf, const struct life_counting *by, size_t n, struct life_sample *sample)
+{
+    if (!n)
+        return by->count(lf, 0) < 0 ? -1 : by->collect(lf, 1, sample);
+    for (size_t done = 0; done < n;) {
+        const size_t slots = n - done < LIFE_SLOTS ? n - done : LIFE_SLOTS;
+        for (size_t slot = 0; slot < slots; slot++)
+            if (by->advance(lf, 1) < 0 || by->count(lf, slot) < 0) {
+                for (cl_uint dev = 0; dev < clgetndev(lf->ctx); dev++)
+                    clwait(lf->ctx, dev, CL_ALL_EVENT);
+                return -1;
+            }
+        if (by->collect(lf, slots, sample + done) < 0)
+            return -1;
+        done += slots;
+    }
+    return 0;
+}
+
+void life_sample_add(struct life_sample *sample, const uint64_t *sums, size_t groups)
+{
+    for (size_t g = 0; g < groups; g++) {
+        sample->population += sums[2 * g];
+        sample->hash += sums[2 * g + 1];
+    }
+}
