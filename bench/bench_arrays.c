@@ -1,6 +1,6 @@
 /* bench_arrays.c - how fast arrays are summed.
  *
- *   bench_arrays [--device NAME] [--devices K] [--bytes B,B,...] [--shape "KEY=NUMBER ..."] [--runs K] [--json]
+ *   bench_arrays [--device cpu|gpu|NAME] [--devices K] [--bytes B,B,...] [--shape "KEY=NUMBER ..."] [--runs K] [--json]
  *
  * For arrays of 2^20, 2^24 and 2^28 bytes (--bytes takes others, also as 2^30): the sum of floats and of doubles,
  * plain and compensated, of 32-bit integers, the tutorial's tree, a dot product of floats. Every result is compared

@@ -8,6 +8,7 @@
  * pinned memory, and of a zero-copy block. Each answer is checked before it is timed; figures are medians.
  * SPDX-License-Identifier: MIT
  */
+#include "bench/device.h"
 #include "core/clock.h"
 
 #include <stdcl.h>
@@ -90,12 +91,7 @@ static double resident_mib(void)
 
 static void open_layer(const char *pattern)
 {
-    if (strcmp(pattern, "cpu") == 0)
-        layer.cp = stdcpu;
-    else if (strcmp(pattern, "gpu") == 0)
-        layer.cp = stdgpu;
-    else
-        layer.cp = clcontext_create(pattern, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
+    layer.cp = bench_open(pattern, 1);
     if (!layer.cp)
         die("no such device");
     layer.program = clsopen(layer.cp, source, CLLD_NOW);

@@ -1,6 +1,6 @@
 /* bench_life.c - how many cells a second the Life engines update.
  *
- *   bench_life [--device NAME] [--devices K] [--size W[xH],W[xH],...] [--generations N] [--engine NAME,NAME]
+ *   bench_life [--device cpu|gpu|NAME] [--devices K] [--size W[xH],W[xH],...] [--generations N] [--engine NAME,NAME]
  *              [--rule RULE] [--plane] [--shape "KEY=NUMBER ..."] [--sweep "KEY=V,V,... KEY=V,..."]
  *              [--runs N] [--seconds S] [--no-check] [--golly]
  *
@@ -17,6 +17,7 @@
  * Output: one line a case, "key=value" words, made to be grepped; after a sweep, the best shape once more.
  * SPDX-License-Identifier: MIT
  */
+#include "bench/device.h"
 #include "core/clock.h"
 #include "formats/life.h"
 #include "life/internal.h"
@@ -332,10 +333,7 @@ int main(int argc, char **argv)
 {
     (void)argc;
     const struct options o = parse(argv);
-    const int type = (int)CL_DEVICE_TYPE_ALL, gpu = CL_DEVICE_TYPE_GPU; /* ALL is all 32 bits of an int */
-    CLCONTEXT *cp = o.device || o.devices || stdgpu ? clcontext_create(o.device, o.device ? type : gpu,
-                                                                       o.devices ? o.devices : 1, NULL, 0)
-                                                    : stdcpu;
+    CLCONTEXT *cp = bench_open(o.device ? o.device : stdgpu ? "gpu" : "cpu", o.devices);
     if (!cp)
         die("no device");
     print_device(cp);

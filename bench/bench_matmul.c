@@ -15,6 +15,7 @@
  * Peers, when they are installed: OpenBLAS and CLBlast on CPUs, cuBLAS on NVIDIA GPUs.
  * SPDX-License-Identifier: MIT
  */
+#include "bench/device.h"
 #include "core/clock.h"
 
 #include <stdcl/matmul.h>
@@ -446,7 +447,7 @@ int main(int argc, char **argv)
     parse_options(&o, argc, argv);
     if (o.shapes == 0)
         o.shape[o.shapes++] = "";
-    CLCONTEXT *ctx = clcontext_create(o.device, (int)CL_DEVICE_TYPE_ALL, o.devices, NULL, 0);
+    CLCONTEXT *ctx = bench_open(o.device, o.devices);
     if (!ctx || clgetndev(ctx) > 64 || clgetdevinfo(ctx, info) != 0)
         die("devices");
     o.engine.ctx = ctx;

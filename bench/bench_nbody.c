@@ -1,6 +1,6 @@
 /* bench_nbody.c - how many interactions a second the N-body engine computes.
  *
- *   bench_nbody [--device NAME] [--devices K] [--n N,N,...] [--precision single|double]
+ *   bench_nbody [--device cpu|gpu|NAME] [--devices K] [--n N,N,...] [--precision single|double]
  *               [--integrator NAME] [--shape "KEY=NUMBER ..."]
  *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses]
  *
@@ -12,6 +12,7 @@
  * --sweep tries all combinations. Output: one line a case, "key=value" words, made to be grepped.
  * SPDX-License-Identifier: MIT
  */
+#include "bench/device.h"
 #include "core/clock.h"
 #include "stdcl/nbody.h"
 
@@ -305,7 +306,7 @@ int main(int argc, char **argv)
     struct sweep sweep;
     parse_options(&o, argc, argv);
     parse_sweep(&sweep, o.sweep);
-    o.engine.ctx = clcontext_create(o.device, (int)CL_DEVICE_TYPE_ALL, o.devices, NULL, 0);
+    o.engine.ctx = bench_open(o.device, o.devices);
     if (!o.engine.ctx || clgetndev(o.engine.ctx) > 64 || clgetdevinfo(o.engine.ctx, info) != 0)
         die("devices");
     printf("# device \"%s\" x %u, driver %s\n", info[0].dev_name, clgetndev(o.engine.ctx), info[0].dev_drv_version);

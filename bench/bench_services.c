@@ -9,6 +9,7 @@
  * to be timed. Before anything is timed, the profile's counts are compared with the launches made.
  * SPDX-License-Identifier: MIT
  */
+#include "bench/device.h"
 #include "core/internal.h"
 #include "core/clock.h"
 
@@ -292,10 +293,7 @@ int main(int argc, char **argv)
         else
             return usage();
     }
-    const int type = strcmp(pattern, "cpu") == 0   ? (int)CL_DEVICE_TYPE_CPU
-                     : strcmp(pattern, "gpu") == 0 ? (int)CL_DEVICE_TYPE_GPU
-                                                   : (int)CL_DEVICE_TYPE_ALL;
-    CLCONTEXT *cp = clcontext_create(type == (int)CL_DEVICE_TYPE_ALL ? pattern : "", type, 1, NULL, 0);
+    CLCONTEXT *cp = bench_open(pattern, 1);
     struct cldev_info info;
     if (!cp || clgetdevinfo(cp, &info) != 0)
         die("no device");

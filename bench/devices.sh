@@ -11,16 +11,13 @@ set -eu
 build=$1 device=$2 name=$3
 shift 3
 counts=${*:-1 2}
-here=$(dirname "$0")
-lines=$(mktemp)
-trap 'rm -f "$lines"' EXIT
+. "$(dirname "$0")/common.sh"
 
 on_each_count() { # on_each_count PROGRAM OPTION...
-    program=$1
+    subject=$1
     shift
     for count in $counts; do
-        echo "@ $program --device $device --devices $count $*"
-        "$build/bench/$program" --device "$device" --devices "$count" "$@" || echo "# $program failed" >&2
+        bench "$subject" --devices "$count" "$@"
     done
 }
 
@@ -30,8 +27,4 @@ on_each_count() { # on_each_count PROGRAM OPTION...
     on_each_count bench_matmul --precision double --size 32768 --seconds 0.5 --no-peer
     on_each_count bench_gas --molecules 1e11 --runs 3
 } | tee "$lines" >&2
-full=$(sed -n 's/.*device="\([^"]*\)".*/\1/p' "$lines" | head -n 1)
-most=$(for count in $counts; do echo "$count"; done | sort -n | tail -n 1)
-mkdir -p "$here/results"
-awk -f "$here/results.awk" -v device="$most x ${full:-$device}" -v date="$(date -u +%Y-%m-%d)" \
-    -v commit="${COMMIT:-$(cd "$here" && git describe --always --dirty 2> /dev/null || echo unknown)}" "$lines" > "$here/results/$name.json"
+write_results "$name" "$(for count in $counts; do echo "$count"; done | sort -n | tail -n 1)"

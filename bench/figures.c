@@ -3,6 +3,7 @@
  */
 #include "bench/figures.h"
 
+#include "bench/device.h"
 #include "core/clock.h"
 
 #include <math.h>
@@ -112,11 +113,10 @@ void bench_begin(const struct bench_option *defaults, int argc, char **argv)
         else
             die(argv[i]);
     }
-    const size_t devices = option.devices ? option.devices : 1;
-    cp = clcontext_create(option.device, (int)CL_DEVICE_TYPE_ALL, devices, NULL, 0);
+    cp = bench_open(option.device, option.devices);
     struct cldev_info *all = cp ? calloc(clgetndev(cp), sizeof *all) : NULL;
-    if (!all || clgetndev(cp) < devices || clgetdevinfo(cp, all) != 0 || clpeak(cp, 0, &peak) != 0)
-        die("too few devices");
+    if (!all || clgetdevinfo(cp, all) != 0 || clpeak(cp, 0, &peak) != 0)
+        die("no device");
     info = all[0];
     free(all);
     if (!option.json)

@@ -1,13 +1,16 @@
 # results.awk - makes JSON of the benchmarks' "key=value" lines, for bench/results/DEVICE.json.
 #
-#   { bench_nbody ...; bench_life ...; } | awk -f bench/results.awk -v device="NVIDIA H200" -v date=2026-11-22 \
-#       -v commit=1f642fd > bench/results/nvidia-h200.json
+#   { bench_nbody ...; bench_life ...; } | awk -f bench/results.awk -v device="NVIDIA H200" -v driver=580.159.04 \
+#       -v machine="..." -v settings="POCL_AFFINITY=1" -v date=2026-11-22 -v commit=1f642fd > bench/results/nvidia-h200.json
 #
+# Every row of a file was measured by one run: on this device and machine, with this driver, under these settings of
+# the environment, of this commit. A row's own command line says the rest.
 # Lines "@ command" name the command that the lines after it came from; a word in front of the first key names
 # the case; lines without key=value words, and those that begin with #, are left out. Values in double quotes may hold blanks.
 # SPDX-License-Identifier: MIT
 BEGIN {
-    printf "{\n \"device\": \"%s\",\n \"date\": \"%s\",\n \"commit\": \"%s\",\n \"rows\": [", device, date, commit
+    printf "{\n \"device\": \"%s\",\n \"driver\": \"%s\",\n \"machine\": \"%s\",\n", device, driver, machine
+    printf " \"settings\": \"%s\",\n \"date\": \"%s\",\n \"commit\": \"%s\",\n \"rows\": [", settings, date, commit
 }
 /^@ / {
     command = substr($0, 3)
@@ -25,6 +28,8 @@ BEGIN {
         at = index(word, "=")
         key = substr(word, 1, at - 1)
         value = substr(word, at + 1)
+        if (key ~ /^(commit|driver|device)$/) # the file's own
+            continue
         if (value !~ /^"/ && value !~ /^[-+]?[0-9][0-9]*(\.[0-9]+)?([eE][-+]?[0-9]+)?$/)
             value = "\"" value "\""
         row = row (row == "" ? "" : ", ") "\"" key "\": " value

@@ -1,24 +1,15 @@
 #!/bin/sh
-# run.sh - runs the benchmarks on one device and writes what they say as bench/results/NAME.json.
+# run.sh - runs the benchmarks on one device, with their peers, and writes what they say as bench/results/NAME.json.
 #
 #   bench/run.sh BUILD_FOLDER DEVICE NAME        bench/run.sh build H200 nvidia-h200
 #
-# Each benchmark checks its answers before it times anything. Close other programs first.
+# DEVICE is cpu, gpu or part of a name. The build folder is brought up to date first, so that what is measured is the
+# commit that the file names. Each benchmark checks its answers before it times anything. Close other programs first.
 # SPDX-License-Identifier: MIT
 set -eu
 build=$1 device=$2 name=$3
-here=$(dirname "$0")
-lines=$(mktemp)
-trap 'rm -f "$lines"' EXIT
-
-bench() {
-    program=$1
-    shift
-    if [ -x "$build/bench/$program" ]; then
-        echo "@ $program $*"
-        "$build/bench/$program" --device "$device" "$@" || echo "# $program failed" >&2
-    fi
-}
+. "$(dirname "$0")/common.sh"
+[ ! -f "$build/CMakeCache.txt" ] || cmake --build "$build" > "$lines" 2>&1 || { cat "$lines" >&2; exit 1; }
 
 case $name in # a CPU takes minutes for what a GPU does in a moment
 cpu*) kind=cpu ;;
@@ -34,7 +25,4 @@ esac
         . "$here/bench_$engine.sh"
     done
 } | tee "$lines" >&2
-full=$(sed -n 's/.*device="\([^"]*\)".*/\1/p' "$lines" | head -n 1)
-mkdir -p "$here/results"
-awk -f "$here/results.awk" -v device="${full:-$device}" -v date="$(date -u +%Y-%m-%d)" \
-    -v commit="$(cd "$here" && git describe --always --dirty 2> /dev/null || echo unknown)" "$lines" > "$here/results/$name.json"
+write_results "$name"
