@@ -11,7 +11,7 @@ GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
 CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
-.PHONY: all command help run test test-deep test-sanitize layout deps deps-bench install clean
+.PHONY: all command help run test test-deep test-faults test-sanitize layout deps deps-bench install clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
 
@@ -33,6 +33,10 @@ test: deps ## run the tests
 test-deep: test-sanitize ## the tests with sanitizers, and those that take long (ctest label `deep`)
 	@+$(MAKE) --no-print-directory all
 	@tools/test.sh $(BUILD) -j$(JOBS) -L deep
+
+test-faults: deps ## every call that can fail fails once: thousands of runs, counted in tests/faults/counts.json
+	@+$(MAKE) --no-print-directory all
+	@tests/faults/run.sh $(BUILD)
 
 test-sanitize: deps ## run the tests built with AddressSanitizer, UBSan and ThreadSanitizer
 	@+BUILD=$(BUILD) CONFIGURE='$(CONFIGURE)' COMPILE='$(COMPILE)' JOBS=$(JOBS) tools/test-sanitize.sh

@@ -36,8 +36,10 @@ int main(void)
     }
     int count = 0;
     for (cl_uint dev = 0; dev < ndev; dev++) {
-        if (clwait(cp, dev, CL_ALL_EVENT)) /* kernel and copy of this device */
+        if (clwait(cp, dev, CL_ALL_EVENT)) { /* kernel and copy of this device */
             fprintf(stderr, "03_devices: %s\n", clerror());
+            return 1;
+        }
         for (cl_uint i = 0; i < share && dev * share + i < N; i++)
             count += found[dev][i];
         clfree(found[dev]);

@@ -19,7 +19,8 @@ static int run(CLCONTEXT *cp, void *h, const float *taps)
         x[i] = (float)(i * i);
     clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT);
     clforka(cp, 0, filter, &ndr, CL_EVENT_NOWAIT, x, y);
-    clmsync(cp, 0, y, CL_MEM_HOST);
+    if (clmsync(cp, 0, y, CL_MEM_HOST)) /* blocks, so it tells what failed before it too */
+        return fprintf(stderr, "04_templates: %s\n", clerror()), 1;
     for (int i = 0; i < N; i++) {
         float sum = 0;
         for (int k = 0; k < TAPS; k++)

@@ -29,6 +29,8 @@ int main(void)
 
     cl_kernel fill = clsym(cp, h, "fill", 0);
     float *x = clmalloc(cp, 64 * sizeof *x, 0);
+    if (!fill || !x)
+        return fprintf(stderr, "06_errors: %s\n", clerror()), 1;
     if (clarg_set(fill, 1, 1.0) != 0)
         tell("a double for a float");
     if (clforka(cp, 0, fill, &ndr, CL_EVENT_WAIT, on_the_stack, 1.0f) == (cl_event)-1)

@@ -6,32 +6,37 @@
  */
 #include <stdcl.h>
 
+static int failed(void)
+{
+    fprintf(stderr, "07_embedded: %s\n", clerror());
+    return 1;
+}
+
 int main(void)
 {
     enum { N = 1024 };
     CLCONTEXT *cp = stddev;
     float *x = clmalloc(cp, N * sizeof *x, 0);
     clndrange_t ndr = clndrange_init1d(0, N, 0);
-    if (!x) {
-        fprintf(stderr, "07_embedded: %s\n", clerror());
-        return 1;
-    }
+    if (!x)
+        return failed();
 
     /* clexec takes the kernel's bare name; the program is loaded when first needed. */
-    if (clexec(cp, 0, &ndr, ramp, x, 0.5f) == (cl_event)-1) {
-        fprintf(stderr, "07_embedded: %s\n", clerror());
-        return 1;
-    }
+    clexec(cp, 0, &ndr, ramp, x, 0.5f);
     clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NOWAIT);
-    clwait(cp, 0, CL_ALL_EVENT);
+    if (clwait(cp, 0, CL_ALL_EVENT))
+        return failed();
     printf("%g %g %g\n", x[0], x[1], x[N - 1]);
 
     /* Or as from a file, with a handle: the file name is NULL. */
     void *h = clopen(cp, NULL, CLLD_NOW);
     cl_kernel negate = clsym(cp, h, "negate", 0);
+    if (!negate)
+        return failed();
     clforka(cp, 0, negate, &ndr, CL_EVENT_NOWAIT, x);
     clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NOWAIT);
-    clwait(cp, 0, CL_ALL_EVENT);
+    if (clwait(cp, 0, CL_ALL_EVENT))
+        return failed();
     printf("%g %g %g\n", x[0], x[1], x[N - 1]);
     clfree(x);
     return 0;

@@ -8,14 +8,11 @@ add_dependencies(test_cli_matmul stdcl_command)
 # They need the same kernels, which one of them compiles and the next finds in PoCL's cache.
 set_tests_properties(test_matmul test_matmul_on_two test_cli_matmul PROPERTIES RESOURCE_LOCK matmul_kernels)
 
-# Products in which a command fails, by an OpenCL layer.
-find_path(OPENCL_LAYER_H CL/cl_layer.h)
-if(OPENCL_LAYER_H)
-  add_library(failing_layer MODULE failing_layer.c)
-  target_link_libraries(failing_layer PRIVATE stdcl_flags Threads::Threads)
+# Products in which a command fails, by the OpenCL layer of tests/faults.
+if(TARGET fault_layer)
   stdcl_test(test_matmul_faults test_matmul_faults.c LIBS stdcl_matmul ARGS $<TARGET_FILE:stdcl_command>
-    ENV OPENCL_LAYERS=$<TARGET_FILE:failing_layer>)
-  add_dependencies(test_matmul_faults stdcl_command failing_layer)
+    ENV OPENCL_LAYERS=$<TARGET_FILE:fault_layer>)
+  add_dependencies(test_matmul_faults stdcl_command fault_layer)
 else()
   stdcl_absent(test_matmul_faults "the OpenCL headers have no CL/cl_layer.h")
 endif()

@@ -1,6 +1,6 @@
 /* test_matmul_faults.c - products in which a command fails: an error every time, never a wrong result.
  *
- * The commands fail in an OpenCL layer, failing_layer.c, which is loaded by OPENCL_LAYERS. argv[1] is the program stdcl.
+ * The commands fail in an OpenCL layer, faults/layer.c, which is loaded by OPENCL_LAYERS. argv[1] is the program stdcl.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -13,13 +13,14 @@ enum { N = 64 };
 static const char *program;
 static double a[N * N], b[N * N];
 
-static const char *const commands[] = {"kernel", "write", "read"}, *const ways[] = {"refused", "failed"};
+static const char *const commands[] = {"clEnqueueNDRangeKernel", "clEnqueueWrite*", "clEnqueueRead*"};
+static const char *const ways[] = {"refused", "failed"};
 
 static void fault(const char *command, int number, const char *how)
 {
-    char text[64];
-    snprintf(text, sizeof text, "%s %d %s", command, number, how);
-    setenv("STDCL_TEST_FAULT", text, 1);
+    char text[96];
+    snprintf(text, sizeof text, "%s %d %d %s", command, number, CL_OUT_OF_RESOURCES, how);
+    setenv("STDCL_FAULT", text, 1);
 }
 
 static int prepare(void **unused)
@@ -75,7 +76,7 @@ static int fail_all(struct matmul_options o, product *run, const char *command, 
         check_forget();
         fault(command, number, how);
         failed = run(mm, a, b, c) != 0;
-        unsetenv("STDCL_TEST_FAULT");
+        unsetenv("STDCL_FAULT");
         if (failed && !clerror())
             fail_msg("%s %d %s: no sentence", command, number, how);
         if (!failed && !is_right(c))
@@ -93,12 +94,12 @@ static void engines(void **unused)
     (void)unused;
     const struct matmul_options in_place = {0}, streamed = {.memory = 40000}, kept = {.memory = 1 << 22};
     for (int way = 0; way < 2; way++) {
-        assert_true(fail_all(in_place, multiply, "kernel", ways[way]) >= 1);
+        assert_true(fail_all(in_place, multiply, commands[0], ways[way]) >= 1);
         for (int c = 0; c < 3; c++) {
             assert_true(fail_all(streamed, multiply, commands[c], ways[way]) >= 4);
             assert_true(fail_all(kept, load_and_compute, commands[c], ways[way]) >= 1);
         }
-        assert_true(fail_all(kept, load_result, "write", ways[way]) >= 3);
+        assert_true(fail_all(kept, load_result, commands[1], ways[way]) >= 3);
     }
 }
 
@@ -119,9 +120,9 @@ static void command_fails(void **unused)
     static const char *const words[] = {"", "--memory 250000"};
     for (int i = 0; i < 8; i++) {
         unlink(in_folder("c.npy"));
-        fault("kernel", 1 + i / 2 % 3, ways[i % 2]);
+        fault(commands[0], 1 + i / 2 % 3, ways[i % 2]);
         assert_int_equal(run(words[i / 6]), 1);
-        unsetenv("STDCL_TEST_FAULT");
+        unsetenv("STDCL_FAULT");
         char *sentence = bytes_of(in_folder("err"), NULL);
         contains(sentence, "stdcl matmul: ");
         free(sentence);
@@ -142,9 +143,9 @@ static void wrong_result_is_seen(void **unused)
     snprintf(words, sizeof words, "-a '%.500s' -b '%.500s'", in_folder("a.npy"), in_folder("a.npy"));
     assert_int_equal(run(words), 0);
     unlink(in_folder("c.npy"));
-    setenv("STDCL_TEST_FAULT", "kernel 1 lost", 1);
+    fault(commands[0], 1, "lost");
     assert_int_equal(run(words), 1);
-    unsetenv("STDCL_TEST_FAULT");
+    unsetenv("STDCL_FAULT");
     char *sentence = bytes_of(in_folder("err"), NULL);
     contains(sentence, "gives a wrong result");
     free(sentence);

@@ -1,0 +1,23 @@
+# Programs in which one call fails: an OpenCL layer, a shim before libc, and what runs every case. `make test` takes a
+# sample, another one every day; `make test-faults` runs all.
+# SPDX-License-Identifier: MIT
+find_path(OPENCL_LAYER_H CL/cl_layer.h)
+if(OPENCL_LAYER_H)
+  add_library(fault_layer MODULE faults/layer.c)
+  target_link_libraries(fault_layer PRIVATE stdcl_flags Threads::Threads)
+  add_library(fault_shim MODULE faults/shim.c)
+  target_link_libraries(fault_shim PRIVATE stdcl_flags Threads::Threads ${CMAKE_DL_LIBS})
+  add_executable(faults faults/faults.c faults/programs.c)
+  target_link_libraries(faults PRIVATE stdcl_flags)
+endif()
+if(TARGET faults AND TARGET stdcl_command AND NOT STDCL_SANITIZE)
+  set(run_faults faults ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+  add_test(NAME test_faults_sample COMMAND ${run_faults} sample)
+  add_test(NAME test_faults COMMAND ${run_faults})
+  set_tests_properties(test_faults_sample PROPERTIES TIMEOUT 600)
+  set_tests_properties(test_faults PROPERTIES TIMEOUT 14400)
+  stdcl_label(faults test_faults)
+  stdcl_label(deep test_faults)
+else()
+  stdcl_absent(test_faults_sample "the OpenCL headers have no CL/cl_layer.h, or the build has sanitizers")
+endif()

@@ -1,0 +1,237 @@
+/* layer.c - an OpenCL layer (OPENCL_LAYERS) in which one call, or one command, fails as fault.h says.
+ *
+ * What waits for a command that failed is done nevertheless: PoCL would wait for ever. What is released is released,
+ * also when the call then tells an error. A program knows that the layer is there by the variable STDCL_TEST_LAYER,
+ * which the layer sets.
+ * SPDX-License-Identifier: MIT
+ */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl_layer.h>
+
+#include "fault.h"
+
+static cl_icd_dispatch next, ours;
+
+/* ---- Calls that ask, release, or make something. --------------------------------------------- */
+
+#define ASKS(name, parameters, arguments)             \
+    static cl_int CL_API_CALL name##_ parameters      \
+    {                                                 \
+        const struct fault f = fault_of(#name);       \
+        return f.how ? f.code : next.name arguments;  \
+    }
+
+#define RELEASES(name, type)                          \
+    static cl_int CL_API_CALL name##_(type it)        \
+    {                                                 \
+        const struct fault f = fault_of(#name);       \
+        const cl_int status = next.name(it);          \
+        return f.how ? f.code : status;               \
+    }
+
+#define MAKES(type, name, parameters, arguments)      \
+    static type CL_API_CALL name##_ parameters        \
+    {                                                 \
+        const struct fault f = fault_of(#name);       \
+        if (f.how && err)                             \
+            *err = f.code;                            \
+        return f.how ? NULL : next.name arguments;    \
+    }
+
+#define ASKS_INFO(name, type, info)                                                        \
+    ASKS(name, (type it, info what, size_t size, void *value, size_t *needed), (it, what, size, value, needed))
+
+ASKS(clGetPlatformIDs, (cl_uint n, cl_platform_id *id, cl_uint *found), (n, id, found))
+ASKS_INFO(clGetPlatformInfo, cl_platform_id, cl_platform_info)
+ASKS(clGetDeviceIDs, (cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *id, cl_uint *found),
+     (p, type, n, id, found))
+ASKS_INFO(clGetDeviceInfo, cl_device_id, cl_device_info)
+MAKES(cl_context, clCreateContext,
+      (const cl_context_properties *what, cl_uint n, const cl_device_id *id,
+       void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data, cl_int *err),
+      (what, n, id, notify, data, err))
+RELEASES(clReleaseContext, cl_context)
+MAKES(cl_command_queue, clCreateCommandQueue,
+      (cl_context c, cl_device_id id, cl_command_queue_properties what, cl_int *err), (c, id, what, err))
+ASKS(clRetainCommandQueue, (cl_command_queue q), (q))
+RELEASES(clReleaseCommandQueue, cl_command_queue)
+MAKES(cl_mem, clCreateBuffer, (cl_context c, cl_mem_flags flags, size_t size, void *host, cl_int *err),
+      (c, flags, size, host, err))
+MAKES(cl_mem, clCreateSubBuffer,
+      (cl_mem m, cl_mem_flags flags, cl_buffer_create_type type, const void *what, cl_int *err), (m, flags, type, what, err))
+MAKES(cl_mem, clCreateImage,
+      (cl_context c, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *what, void *host, cl_int *err),
+      (c, flags, format, what, host, err))
+RELEASES(clReleaseMemObject, cl_mem)
+MAKES(cl_program, clCreateProgramWithSource,
+      (cl_context c, cl_uint n, const char **text, const size_t *length, cl_int *err), (c, n, text, length, err))
+MAKES(cl_program, clCreateProgramWithBinary,
+      (cl_context c, cl_uint n, const cl_device_id *id, const size_t *length, const unsigned char **binary, cl_int *status,
+       cl_int *err),
+      (c, n, id, length, binary, status, err))
+RELEASES(clReleaseProgram, cl_program)
+ASKS(clBuildProgram,
+     (cl_program p, cl_uint n, const cl_device_id *id, const char *options,
+      void(CL_CALLBACK *notify)(cl_program, void *), void *data),
+     (p, n, id, options, notify, data))
+ASKS_INFO(clGetProgramInfo, cl_program, cl_program_info)
+ASKS(clGetProgramBuildInfo,
+     (cl_program p, cl_device_id id, cl_program_build_info what, size_t size, void *value, size_t *needed),
+     (p, id, what, size, value, needed))
+MAKES(cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *err), (p, name, err))
+RELEASES(clReleaseKernel, cl_kernel)
+ASKS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t size, const void *value), (k, i, size, value))
+ASKS_INFO(clGetKernelInfo, cl_kernel, cl_kernel_info)
+ASKS(clGetKernelArgInfo, (cl_kernel k, cl_uint i, cl_kernel_arg_info what, size_t size, void *value, size_t *needed),
+     (k, i, what, size, value, needed))
+ASKS(clGetKernelWorkGroupInfo,
+     (cl_kernel k, cl_device_id id, cl_kernel_work_group_info what, size_t size, void *value, size_t *needed),
+     (k, id, what, size, value, needed))
+ASKS(clWaitForEvents, (cl_uint n, const cl_event *event), (n, event))
+ASKS_INFO(clGetEventInfo, cl_event, cl_event_info)
+ASKS(clRetainEvent, (cl_event event), (event))
+RELEASES(clReleaseEvent, cl_event)
+ASKS_INFO(clGetEventProfilingInfo, cl_event, cl_profiling_info)
+ASKS(clFlush, (cl_command_queue q), (q))
+ASKS(clFinish, (cl_command_queue q), (q))
+
+/* ---- Commands. ------------------------------------------------------------------------------- */
+
+/* A command that fails. One that blocks can only be refused. */
+static cl_int fail(struct fault f, cl_bool block, cl_command_queue queue, cl_event *event)
+{
+    cl_context context = NULL;
+    cl_int err = f.code;
+    if (f.how == LOST)
+        return next.clEnqueueMarkerWithWaitList(queue, 0, NULL, event);
+    if (f.how == REFUSED || block)
+        return err;
+    if (!event)
+        return CL_SUCCESS;
+    next.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    *event = next.clCreateUserEvent(context, &err);
+    return *event ? next.clSetUserEventStatus(*event, f.code) : err;
+}
+
+/* The events of a wait list that have not failed. */
+struct waits {
+    cl_uint n;
+    cl_event event[8];
+};
+
+static struct waits waits_of(cl_uint n, const cl_event *wait)
+{
+    struct waits w = {0, {NULL}};
+    for (cl_uint i = 0; i < n && w.n < 8; i++) {
+        cl_int status = CL_COMPLETE;
+        next.clGetEventInfo(wait[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        if (status >= CL_COMPLETE)
+            w.event[w.n++] = wait[i];
+    }
+    return w;
+}
+
+/* `wait` stands for the end of a command's parameters, and for the end of its arguments. */
+#define WAIT_PARAMETERS cl_uint n, const cl_event *wait, cl_event *event
+#define WAIT_ARGUMENTS w.n, w.n ? w.event : NULL, event
+#define QUEUES(name, block, parameters, arguments)                            \
+    static cl_int CL_API_CALL name##_ parameters                              \
+    {                                                                         \
+        const struct fault f = fault_of(#name);                               \
+        const struct waits w = waits_of(n, wait);                             \
+        return f.how ? fail(f, block, q, event) : next.name arguments;        \
+    }
+
+QUEUES(clEnqueueReadBuffer, block,
+       (cl_command_queue q, cl_mem m, cl_bool block, size_t at, size_t size, void *x, WAIT_PARAMETERS),
+       (q, m, block, at, size, x, WAIT_ARGUMENTS))
+QUEUES(clEnqueueWriteBuffer, block,
+       (cl_command_queue q, cl_mem m, cl_bool block, size_t at, size_t size, const void *x, WAIT_PARAMETERS),
+       (q, m, block, at, size, x, WAIT_ARGUMENTS))
+QUEUES(clEnqueueReadBufferRect, block,
+       (cl_command_queue q, cl_mem m, cl_bool block, const size_t *there, const size_t *here, const size_t *region,
+        size_t row, size_t slice, size_t host_row, size_t host_slice, void *x, WAIT_PARAMETERS),
+       (q, m, block, there, here, region, row, slice, host_row, host_slice, x, WAIT_ARGUMENTS))
+QUEUES(clEnqueueWriteBufferRect, block,
+       (cl_command_queue q, cl_mem m, cl_bool block, const size_t *there, const size_t *here, const size_t *region,
+        size_t row, size_t slice, size_t host_row, size_t host_slice, const void *x, WAIT_PARAMETERS),
+       (q, m, block, there, here, region, row, slice, host_row, host_slice, x, WAIT_ARGUMENTS))
+QUEUES(clEnqueueFillBuffer, CL_FALSE,
+       (cl_command_queue q, cl_mem m, const void *pattern, size_t bytes, size_t at, size_t size, WAIT_PARAMETERS),
+       (q, m, pattern, bytes, at, size, WAIT_ARGUMENTS))
+QUEUES(clEnqueueCopyBuffer, CL_FALSE,
+       (cl_command_queue q, cl_mem from, cl_mem to, size_t from_at, size_t to_at, size_t size, WAIT_PARAMETERS),
+       (q, from, to, from_at, to_at, size, WAIT_ARGUMENTS))
+QUEUES(clEnqueueReadImage, block,
+       (cl_command_queue q, cl_mem m, cl_bool block, const size_t *at, const size_t *region, size_t row, size_t slice,
+        void *x, WAIT_PARAMETERS),
+       (q, m, block, at, region, row, slice, x, WAIT_ARGUMENTS))
+QUEUES(clEnqueueWriteImage, block,
+       (cl_command_queue q, cl_mem m, cl_bool block, const size_t *at, const size_t *region, size_t row, size_t slice,
+        const void *x, WAIT_PARAMETERS),
+       (q, m, block, at, region, row, slice, x, WAIT_ARGUMENTS))
+QUEUES(clEnqueueUnmapMemObject, CL_FALSE, (cl_command_queue q, cl_mem m, void *x, WAIT_PARAMETERS),
+       (q, m, x, WAIT_ARGUMENTS))
+QUEUES(clEnqueueNDRangeKernel, CL_FALSE,
+       (cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset, const size_t *global, const size_t *local,
+        WAIT_PARAMETERS),
+       (q, k, dim, offset, global, local, WAIT_ARGUMENTS))
+QUEUES(clEnqueueMarkerWithWaitList, CL_FALSE, (cl_command_queue q, WAIT_PARAMETERS), (q, WAIT_ARGUMENTS))
+QUEUES(clEnqueueBarrierWithWaitList, CL_FALSE, (cl_command_queue q, WAIT_PARAMETERS), (q, WAIT_ARGUMENTS))
+
+/* A map returns a pointer, and ours block. */
+MAKES(void *, clEnqueueMapBuffer,
+      (cl_command_queue q, cl_mem m, cl_bool block, cl_map_flags flags, size_t at, size_t size, WAIT_PARAMETERS, cl_int *err),
+      (q, m, block, flags, at, size, n, wait, event, err))
+
+/* ---- The layer. ------------------------------------------------------------------------------ */
+
+__attribute__((visibility("default"))) cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value,
+                                                                         size_t *needed)
+{
+    const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    const char name[] = "one call that fails";
+    const void *from = what == CL_LAYER_API_VERSION ? (const void *)&version : name;
+    const size_t bytes = what == CL_LAYER_API_VERSION ? sizeof version : sizeof name;
+    if ((what != CL_LAYER_API_VERSION && what != CL_LAYER_NAME) || (value && size < bytes))
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, from, bytes);
+    if (needed)
+        *needed = bytes;
+    return CL_SUCCESS;
+}
+
+#define OURS(name) ours.name = name##_
+
+static void make_ours(void)
+{
+    OURS(clGetPlatformIDs), OURS(clGetPlatformInfo), OURS(clGetDeviceIDs), OURS(clGetDeviceInfo);
+    OURS(clCreateContext), OURS(clReleaseContext);
+    OURS(clCreateCommandQueue), OURS(clRetainCommandQueue), OURS(clReleaseCommandQueue);
+    OURS(clCreateBuffer), OURS(clCreateSubBuffer), OURS(clCreateImage), OURS(clReleaseMemObject);
+    OURS(clCreateProgramWithSource), OURS(clCreateProgramWithBinary), OURS(clReleaseProgram);
+    OURS(clBuildProgram), OURS(clGetProgramInfo), OURS(clGetProgramBuildInfo);
+    OURS(clCreateKernel), OURS(clReleaseKernel), OURS(clSetKernelArg);
+    OURS(clGetKernelInfo), OURS(clGetKernelArgInfo), OURS(clGetKernelWorkGroupInfo);
+    OURS(clWaitForEvents), OURS(clGetEventInfo), OURS(clRetainEvent), OURS(clReleaseEvent), OURS(clGetEventProfilingInfo);
+    OURS(clFlush), OURS(clFinish);
+    OURS(clEnqueueReadBuffer), OURS(clEnqueueWriteBuffer), OURS(clEnqueueReadBufferRect), OURS(clEnqueueWriteBufferRect);
+    OURS(clEnqueueFillBuffer), OURS(clEnqueueCopyBuffer), OURS(clEnqueueReadImage), OURS(clEnqueueWriteImage);
+    OURS(clEnqueueMapBuffer), OURS(clEnqueueUnmapMemObject), OURS(clEnqueueNDRangeKernel);
+    OURS(clEnqueueMarkerWithWaitList), OURS(clEnqueueBarrierWithWaitList);
+}
+
+__attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target,
+                                                                      cl_uint *our_count,
+                                                                      const cl_icd_dispatch **our_table)
+{
+    const size_t entries = sizeof next / sizeof(void *);
+    memcpy(&next, target, (count < entries ? count : entries) * sizeof(void *));
+    ours = next;
+    make_ours();
+    *our_count = (cl_uint)(count < entries ? count : entries);
+    *our_table = &ours;
+    setenv("STDCL_TEST_LAYER", "1", 1);
+    return CL_SUCCESS;
+}

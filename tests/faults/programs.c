@@ -1,0 +1,173 @@
+/* programs.c - the programs that run with a fault, and the errors of codes.txt. More are lines more.
+ * SPDX-License-Identifier: MIT
+ */
+#include "faults.h"
+
+#include <CL/cl.h>
+#include <errno.h>
+#include <regex.h>
+#include <stdlib.h>
+
+#define EXAMPLE(name) "example_" name, "examples/example_" name
+
+/* Cases of programs that end early cost little; sizes are small because every call is a run. */
+struct program programs[] = {
+    {EXAMPLE("01_hello"), "^  add +[0-9]+", {0}, {0}, {0}},
+    {"nbody", "bin/stdcl nbody --ic figure8 --steps 4 --json -o n.tab -o n.csv",
+     "\"(n|steps|energy[a-z_]*|momentum|virial_ratio)\": .*", {"n.tab", "n.csv"}, {0}, {0}},
+    {"life", "bin/stdcl life --size 64 -n 8 -o l.rle -o l.png --csv l.csv", "population .*", {"l.rle", "l.png", "l.csv"},
+     {0}, {0}},
+    {EXAMPLE("02_memory"), ".*", {0}, {0}, {0}},
+    {"gas", "bin/stdcl gas -n 1000", "(mean|temp).*", {0}, {0}, {0}},
+    {"matmul", "bin/stdcl matmul -n 16 --repeat 1 -o c.npy", "", {"c.npy"}, {0}, {0}},
+    {EXAMPLE("03_devices"), ".*", {0}, {0}, {0}},
+    {"nbody_forces", "bin/stdcl nbody -n 64 --steps 0 -q --forces f.csv -o n.png", "", {"f.csv", "n.png"}, {0}, {0}},
+    {"gas_stored", "bin/stdcl gas -n 1000 --stored --sum tree --precision double", "(mean|temp).*", {0}, {0}, {0}},
+    {EXAMPLE("04_templates"), ".*", {0}, {"examples/04_templates.clt"}, {0}},
+    {"gas_histogram", "bin/stdcl gas -n 1000 --stored --source host --histogram h.csv", "(mean|temp).*", {"h.csv"}, {0}, {0}},
+    {EXAMPLE("05_profile"), "^saxpy +[0-9]+ times", {0}, {0}, {0}},
+    {"life_stable", "bin/stdcl life --size 32 --until-stable --engine global -q -o l.mc", "", {"l.mc"}, {0}, {0}},
+    {EXAMPLE("06_errors"), NULL, {0}, {0}, {0}},
+    {"matmul_streamed", "bin/stdcl matmul -n 64 --memory 250000 --precision double --repeat 1 -q -o c.npy", "", {"c.npy"},
+     {0}, {0}},
+    {EXAMPLE("07_embedded"), ".*", {0}, {0}, {0}},
+    {"devices", "bin/stdcl devices", ".*", {0}, {0}, {0}},
+    {0},
+};
+
+/* ---- Results. -------------------------------------------------------------------------------- */
+
+char *result_of(const struct program *p, const char *out)
+{
+    regex_t regex;
+    regmatch_t match;
+    size_t used = 0;
+    char *text = calloc(1, 2 * strlen(out) + 2);
+    if (!text || !p->compares || !*p->compares)
+        return text;
+    if (regcomp(&regex, p->compares, REG_EXTENDED | REG_NEWLINE) != 0)
+        return free(text), NULL;
+    while (*out && regexec(&regex, out, 1, &match, 0) == 0) {
+        const size_t length = (size_t)(match.rm_eo - match.rm_so);
+        memcpy(text + used, out + match.rm_so, length);
+        used += length;
+        text[used++] = '\n';
+        out += match.rm_eo + (out[match.rm_eo] != 0);
+    }
+    regfree(&regex);
+    return text;
+}
+
+char *file_bytes(const char *path, size_t *size)
+{
+    char *bytes = NULL, *more;
+    size_t used = 0, n;
+    FILE *fp = fopen(path, "rb");
+    do {
+        more = fp ? realloc(bytes, used + 65537) : NULL;
+        if (!more)
+            break;
+        bytes = more;
+        n = fread(bytes + used, 1, 65536, fp);
+        used += n;
+        bytes[used] = 0;
+    } while (n > 0);
+    if (fp)
+        fclose(fp);
+    if (size)
+        *size = used;
+    return bytes;
+}
+
+bool file_is(const char *path, const char *bytes, size_t size)
+{
+    size_t found = 0;
+    char *now = file_bytes(path, &found);
+    const bool same = now && found == size && memcmp(now, bytes, size) == 0;
+    free(now);
+    return same;
+}
+
+/* ---- Errors. --------------------------------------------------------------------------------- */
+
+#define CODE(name) {#name, name, WHOLE}
+static const struct code known[] = {
+    CODE(CL_DEVICE_NOT_FOUND), CODE(CL_DEVICE_NOT_AVAILABLE), CODE(CL_COMPILER_NOT_AVAILABLE),
+    CODE(CL_MEM_OBJECT_ALLOCATION_FAILURE), CODE(CL_OUT_OF_RESOURCES), CODE(CL_OUT_OF_HOST_MEMORY),
+    CODE(CL_PROFILING_INFO_NOT_AVAILABLE), CODE(CL_MEM_COPY_OVERLAP), CODE(CL_IMAGE_FORMAT_NOT_SUPPORTED),
+    CODE(CL_BUILD_PROGRAM_FAILURE), CODE(CL_MAP_FAILURE), CODE(CL_MISALIGNED_SUB_BUFFER_OFFSET),
+    CODE(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST), CODE(CL_KERNEL_ARG_INFO_NOT_AVAILABLE),
+    CODE(CL_INVALID_VALUE), CODE(CL_INVALID_DEVICE_TYPE), CODE(CL_INVALID_PLATFORM), CODE(CL_INVALID_DEVICE),
+    CODE(CL_INVALID_CONTEXT), CODE(CL_INVALID_QUEUE_PROPERTIES), CODE(CL_INVALID_COMMAND_QUEUE),
+    CODE(CL_INVALID_HOST_PTR), CODE(CL_INVALID_MEM_OBJECT), CODE(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR),
+    CODE(CL_INVALID_IMAGE_SIZE), CODE(CL_INVALID_SAMPLER), CODE(CL_INVALID_BINARY), CODE(CL_INVALID_BUILD_OPTIONS),
+    CODE(CL_INVALID_PROGRAM), CODE(CL_INVALID_PROGRAM_EXECUTABLE), CODE(CL_INVALID_KERNEL_NAME),
+    CODE(CL_INVALID_KERNEL_DEFINITION), CODE(CL_INVALID_KERNEL), CODE(CL_INVALID_ARG_INDEX), CODE(CL_INVALID_ARG_VALUE),
+    CODE(CL_INVALID_ARG_SIZE), CODE(CL_INVALID_KERNEL_ARGS), CODE(CL_INVALID_WORK_DIMENSION),
+    CODE(CL_INVALID_WORK_GROUP_SIZE), CODE(CL_INVALID_WORK_ITEM_SIZE), CODE(CL_INVALID_GLOBAL_OFFSET),
+    CODE(CL_INVALID_EVENT_WAIT_LIST), CODE(CL_INVALID_EVENT), CODE(CL_INVALID_OPERATION), CODE(CL_INVALID_BUFFER_SIZE),
+    CODE(CL_INVALID_GLOBAL_WORK_SIZE), CODE(CL_INVALID_PROPERTY), CODE(CL_INVALID_IMAGE_DESCRIPTOR),
+    CODE(ENOMEM), CODE(EAGAIN), CODE(ENOSPC), CODE(EIO), CODE(EINTR), CODE(EACCES), {"short", 0, CUT_SHORT},
+};
+
+enum { CALLS_KNOWN = 80, CODES_OF_CALL = 20 };
+static struct {
+    char name[48];
+    const struct code *code[CODES_OF_CALL];
+    int n;
+} call_table[CALLS_KNOWN];
+static int calls;
+
+static int find_call(const char *name)
+{
+    int i = 0;
+    while (i < calls && strcmp(call_table[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static bool read_line(char *line)
+{
+    char *at = line, *word = strtok_r(at, " \n", &at);
+    if (!word || *word == '#')
+        return true;
+    if (calls == CALLS_KNOWN)
+        return false;
+    const int to = calls;
+    snprintf(call_table[to].name, sizeof call_table->name, "%s", word);
+    while ((word = strtok_r(at, " \n", &at))) {
+        size_t k = 0;
+        if (strcmp(word, "=") == 0) { /* the errors of another call */
+            const int from = find_call(strtok_r(at, " \n", &at));
+            memcpy(call_table[to].code, call_table[from].code, sizeof call_table->code);
+            call_table[to].n = call_table[from].n;
+            break;
+        }
+        while (k < sizeof known / sizeof *known && strcmp(known[k].name, word) != 0)
+            k++;
+        if (k == sizeof known / sizeof *known || call_table[to].n == CODES_OF_CALL)
+            return fprintf(stderr, "codes.txt: %s is not known\n", word), false;
+        call_table[to].code[call_table[to].n++] = &known[k];
+    }
+    calls++;
+    return true;
+}
+
+bool codes_read(const char *source)
+{
+    char path[600], line[1024];
+    bool good = true;
+    snprintf(path, sizeof path, "%s/tests/faults/codes.txt", source);
+    FILE *fp = fopen(path, "r");
+    while (fp && good && fgets(line, sizeof line, fp))
+        good = read_line(line);
+    if (fp)
+        fclose(fp);
+    return fp && good;
+}
+
+const struct code *code_of(const char *call, long turn)
+{
+    const int i = find_call(call);
+    return i < calls && call_table[i].n ? call_table[i].code[turn % call_table[i].n] : NULL;
+}
