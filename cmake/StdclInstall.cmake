@@ -120,6 +120,13 @@ foreach(engine ${STDCL_ENGINES})
   endforeach()
 endforeach()
 
+# All that is installed, without tests and benchmarks.
+add_custom_target(installed)
+add_dependencies(installed stdcl_command stdcl_shared stdcl_sealed)
+foreach(engine ${STDCL_ENGINES})
+  add_dependencies(installed stdcl_${engine}_shared stdcl_${engine}_sealed)
+endforeach()
+
 # ---- The CMake package. (The command is installed by its own room.)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/stdcl)
 install(EXPORT stdclTargets NAMESPACE stdcl:: DESTINATION ${package})

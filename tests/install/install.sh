@@ -2,7 +2,7 @@
 # install.sh - tests what `make install` leaves behind, from outside the repository.
 #   usage: install.sh STEP BUILD WORK SOURCE CMAKE CC CXX LIBDIR
 # STEP "install" installs BUILD into WORK/prefix; the others use that: shared, static, package, symbols,
-# headers, layout, runtime, command. Status 77: there is no OpenCL device to run on, or the table is not for this machine.
+# headers, layout, runtime, paths, command. Status 77: there is no OpenCL device to run on, or the table is not for this machine.
 # SPDX-License-Identifier: MIT
 set -eu
 step=$1 build=$2 work=$3 source=$4 cmake=$5 cc=$6 cxx=$7 libdir=$8
@@ -162,6 +162,11 @@ runtime) # what a package without the development files has, in another place
     export STDCL_KERNEL_PATH
     runtime/bin/stdcl gas -n 1000 --quiet
     runtime/bin/stdcl nbody -n 100 --steps 1 --kernel tiled --quiet
+    ;;
+
+paths) # nothing says where it was built
+    told=$(grep -rlaF -e "$source" -e "$build" "$prefix" || true)
+    [ -z "$told" ] || fail "these contain the path of the sources or of the build: $told"
     ;;
 
 command)
