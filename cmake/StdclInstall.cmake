@@ -101,7 +101,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/stdcl.h DESTINATION ${CMAKE_INSTALL_
 install(FILES ${PROJECT_SOURCE_DIR}/include/stdcl/philox.h DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/include/stdcl)
 
 # ---- The engines. Their sources mark nothing for export: the map does. STDCL_OBJECTS of an engine's target are
-# objects that are in its library besides its own, STDCL_KERNELS the files that it has embedded.
+# objects that are in its library besides its own, STDCL_KERNELS the files that it has embedded, STDCL_BESIDE a shared
+# library of its own that it is linked with.
 foreach(engine ${STDCL_ENGINES})
   get_target_property(objects stdcl_${engine} STDCL_OBJECTS)
   if(NOT objects)
@@ -110,7 +111,18 @@ foreach(engine ${STDCL_ENGINES})
   list(TRANSFORM STDCL_${engine}_ON PREPEND stdcl_ OUTPUT_VARIABLE below)
   set_target_properties(stdcl_${engine} ${objects} PROPERTIES C_VISIBILITY_PRESET default)
   stdcl_install_library(stdcl_${engine} FROM stdcl_${engine} ${objects} MAP ${engine}/${engine}.map LIBS ${below} stdcl m)
-  stdcl_install_pc(stdcl_${engine} "${STDCL_${engine}_ABOUT}" REQUIRES ${below} stdcl LIBS_PRIVATE -lm)
+  get_target_property(beside stdcl_${engine} STDCL_BESIDE)
+  set(flags -lm)
+  if(beside)
+    cmake_path(GET beside FILENAME file)
+    list(PREPEND flags -l:${file})
+    foreach(kind shared sealed)
+      target_link_libraries(stdcl_${engine}_${kind} PRIVATE $<BUILD_INTERFACE:${beside}>)
+    endforeach()
+    target_link_libraries(stdcl_${engine}_sealed INTERFACE
+      $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/${file}>)
+  endif()
+  stdcl_install_pc(stdcl_${engine} "${STDCL_${engine}_ABOUT}" REQUIRES ${below} stdcl LIBS_PRIVATE ${flags})
   foreach(target stdcl_${engine} ${objects})
     get_target_property(kernels ${target} STDCL_KERNELS)
     foreach(file ${kernels})
