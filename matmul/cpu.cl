@@ -134,18 +134,21 @@ static void pack_a(__local T *to, __global const T *a, ulong lda, int exist, int
 
 /* ---- The micro tile. --------------------------------------------------------------------------- */
 
-#define STEP(e)                                                                            \
-    do {                                                                                   \
-        vec bv[VECTORS];                                                                   \
-        UNROLLED for (int v = 0; v < VECTORS; v++) bv[v] =                                 \
-            LOAD_B(b + (e) * STEP_B + v * WIDTH);                                          \
-        UNROLLED for (int r = 0; r < ROWS; r++)                                            \
-        {                                                                                  \
-            const vec av = (vec)(a[r * CHUNK + (e)]);                                      \
-            UNROLLED for (int v = 0; v < VECTORS; v++) sum[r][v] =                         \
-                multiply_add(av, bv[v], sum[r][v]);                                        \
-        }                                                                                  \
-    } while (0)
+/* One step along k: `b` holds VECTORS vectors, and row r of A has its number at a[r * CHUNK]. With 6 rows and vectors of
+ * 8, for example, A's numbers of k = 11 are where k / 8 = 1 block of 6 rows of 8 is passed over and 11 % 8 = 3 numbers of
+ * each row: at a[48 + 3], a[48 + 8 + 3], ... (or, transposed, at a[11 * 6], a[11 * 6 + 1], ...). */
+static void step_along_k(vec sum[ROWS][VECTORS], __local const T *a, __global const T *b)
+{
+    vec bv[VECTORS];
+    UNROLLED for (int v = 0; v < VECTORS; v++)
+        bv[v] = LOAD_B(b + v * WIDTH);
+    UNROLLED for (int r = 0; r < ROWS; r++)
+    {
+        const vec av = (vec)(a[r * CHUNK]);
+        UNROLLED for (int v = 0; v < VECTORS; v++)
+            sum[r][v] = multiply_add(av, bv[v], sum[r][v]);
+    }
+}
 
 /* C's tile = alpha A's rows x B's panel + beta C's tile. rows and cols: as much of it as exists. */
 static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, T alpha, T beta, __global T *c,
@@ -161,15 +164,15 @@ static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, 
 #if TRANS_A
 #pragma unroll UNROLL
     for (int x = 0; x < depth; x++, a += ROWS, b += STEP_B)
-        STEP(0);
+        step_along_k(sum, a, b);
 #else
     for (int x = 0; x + CHUNK <= depth; x += CHUNK, a += ROWS * CHUNK, b += CHUNK * STEP_B) {
 #pragma unroll UNROLL
         for (int e = 0; e < CHUNK; e++)
-            STEP(e);
+            step_along_k(sum, a + e, b + e * STEP_B);
     }
     for (int e = 0; e < depth % CHUNK; e++)
-        STEP(e);
+        step_along_k(sum, a + e, b + e * STEP_B);
 #endif
     UNROLLED for (int r = 0; r < ROWS; r++)
     {

@@ -1,12 +1,12 @@
 /* fma.cl - C = alpha op(A) op(B) + beta C by fused multiply-adds: register tiles fed from local memory.
  *
- *   A lane owns WM/8 x WN/4 elements of its warp's WM x WN, in blocks of 4 x 4; lanes stand 8 x 4:
+ *   A lane computes WM/8 x WN/4 elements of its warp's WM x WN, in blocks of 4 x 4; the 32 lanes stand 8 x 4:
  *
  *          n -->     0..3   4..7  8..11  12..15 | 16..19 ...
  *        m  0..3   lane 0      1      2      3       0   ...
- *        |  4..7   lane 4      5      6      7       4   ...      and so on for 32 rows, then again lane 0
+ *        |  4..7   lane 4      5      6      7       4   ...      and so on for 32 rows, then lane 0 again
  *
- *   Slices lie as [k][i] with rows padded by 4, whichever way the operand is stored: an operand whose k is
+ *   Slices lie as [k][i] in local memory, with rows padded by 4, whichever way the operand is stored. An operand whose k is
  *   innermost in memory is transposed on the way, element by element.
  *
  * For the tiles, the pipeline and the knobs see tile.cl, which comes before this file.
@@ -16,7 +16,8 @@
 #include "tile.cl"
 #endif
 
-/* Other orders of the lanes suit other widths of a load: 1 and 2 keep lanes that are served together closer. */
+/* Where a lane stands in the 8 x 4. Lanes whose loads are served together are closer to each other with 1 and 2, which
+ * is faster on some devices. */
 #ifndef LANES
 #define LANES 0
 #endif
@@ -31,7 +32,7 @@
 #define LANE_N(lane) ((lane) >> 3)
 #endif
 
-/* ---- Slices. ----------------------------------------------------------------------------------- */
+/* ---- Slices: from memory to local memory. ------------------------------------------------------ */
 
 #define PAD 4
 #define SLICE_A (BK * (BM + PAD))
@@ -41,8 +42,9 @@
 #define COPIES_A (BK * BM / STEP_A / THREADS) /* of one item */
 #define COPIES_B (BK * BN / STEP_B / THREADS)
 
-/* Which element copy w of a slice starts at. Where k is innermost in memory, 8 lanes take 8 k of one row:
- * whole sectors of memory, and the padding keeps them in different banks. */
+/* Which element copy w of a slice starts at. Where i is innermost in memory, neighbouring copies are neighbours along i.
+ * Where k is, 8 of them take 8 k of one i, which is a whole sector of memory; the padding keeps them in different banks.
+ * Copy 13 of a slice of 128 rows, for example, is k = 5 of i = 1; copy 1024 + 13 is 8 steps deeper. */
 static int copy_k(int w, int along_k, int step, int span)
 {
     return along_k ? w % 8 + w / (8 * span) * 8 : w / (span / step);
@@ -53,8 +55,8 @@ static int copy_i(int w, int along_k, int step, int span)
     return along_k ? w / 8 % span : w % (span / step) * step;
 }
 
-/* Where an item's copies come from and go to. `exist`: how many i exist in this tile; copies beyond repeat
- * the last one, and what comes of them is never stored. */
+/* Where an item's copies come from and go to. `exist`: how many i exist in this tile. Copies of others repeat the last
+ * one, and what is computed from them is never stored. */
 static void plan_copies(int *offset, int *place, int copies, int step, int along_k, int span, int ld, int exist,
                         int thread)
 {
@@ -67,8 +69,8 @@ static void plan_copies(int *offset, int *place, int copies, int step, int along
     }
 }
 
-/* One copy of an item's part of a slice, whose first element exists for `left` more steps along k (all of them
- * do unless `tail`). A copy that has nothing to bring still writes zeros. */
+/* One copy. `left`: of the depth, from its first element on. With `tail` that may be too little, and what does not exist
+ * becomes 0; otherwise nobody looks. */
 static void copy_part(__local T *to, __global const T *from, int offset, int place, int step, int along_k,
                       int tail, int left)
 {
@@ -78,12 +80,14 @@ static void copy_part(__local T *to, __global const T *from, int offset, int pla
     copy(to + place, tail && !exist ? from : from + offset, step, exist);
 }
 
-/* ---- Registers of a step, and its product. ----------------------------------------------------- */
+/* ---- A step: from local memory to registers, and its product. ----------------------------------- */
 
 #define TM (WM / 8)
 #define TN (WN / 4)
 typedef CAT(T, 4) T4;
 
+/* An item's TM numbers of A and TN of B at depth k of a slice, four at a time: blocks of 4 are 32 rows, or 16 columns,
+ * apart (see the drawing above). */
 static void fill(T *av, T *bv, __local const T *at, __local const T *bt, int k, int wm, int wn, int lane)
 {
     __local const T *a0 = at + k * (BM + PAD) + wm + LANE_M(lane) * 4;
@@ -110,6 +114,24 @@ static void multiply(T *sum, const T *av, const T *bv)
             sum[i * TN + j] = fma(av[i], bv[j], sum[i * TN + j]);
         }
 }
+
+/* ---- The pipeline: what is done when. ----------------------------------------------------------- */
+
+/* A slice is BK steps. With AHEAD the registers of the next step are filled before this one is multiplied, from two sets
+ * that take turns:
+ *
+ *     step        0          1          ...   BK - 2        BK - 1
+ *     fill        step 1     step 2           step BK - 1   step 0 of the next slice
+ *     multiply    step 0     step 1           step BK - 2   step BK - 1
+ *     NEXT_SLICE                                            before the fill
+ *     feed                                                  behind the fill, into the slot of this slice
+ *
+ * NEXT_SLICE: all have read the last of this slice, so that its slot may be filled again, and the next slice is there. */
+#define NEXT_SLICE()                  \
+    do {                              \
+        AWAIT(STAGES - 2);            \
+        barrier(CLK_LOCAL_MEM_FENCE); \
+    } while (0)
 
 /* ---- The product. ------------------------------------------------------------------------------ */
 
@@ -141,74 +163,67 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
     for (int r = 0; r < TM * TN; r++)
         sum[r] = 0;
 
-    /* The next slice to ask for, and the slot it goes to. Who asks `late` may find that there is no further
-     * slice, or that the last one is shorter; others do not look. */
-    int asked = 0, slot = 0;
-#define ASK(late)                                                                                            \
+    /* FEED: this item's copies of the next slice, number `fed`, from a and b to a slot; then a, b, `fed` and `slot` move
+     * on. Only with `late` may that slice be short, or not exist at all. */
+    int fed = 0, slot = 0;
+#define FEED(late)                                                                                           \
     do {                                                                                                     \
-        if (!(late) || asked < slices) {                                                                     \
+        if (!(late) || fed < slices) {                                                                       \
             _Pragma("unroll") for (int q = 0; q < COPIES_A; q++)                                             \
                 copy_part(as + slot * SLICE_A, a, offset_a[q], place_a[q], STEP_A, !TRANS_A, TAIL && (late), \
-                          depth - asked * BK - copy_k(thread + q * THREADS, !TRANS_A, STEP_A, BM));          \
+                          depth - fed * BK - copy_k(thread + q * THREADS, !TRANS_A, STEP_A, BM));            \
             _Pragma("unroll") for (int q = 0; q < COPIES_B; q++)                                             \
                 copy_part(bs + slot * SLICE_B, b, offset_b[q], place_b[q], STEP_B, TRANS_B, TAIL && (late),  \
-                          depth - asked * BK - copy_k(thread + q * THREADS, TRANS_B, STEP_B, BN));           \
+                          depth - fed * BK - copy_k(thread + q * THREADS, TRANS_B, STEP_B, BN));             \
         }                                                                                                    \
         COMMIT();                                                                                            \
         a += advance_a;                                                                                      \
         b += advance_b;                                                                                      \
-        asked++;                                                                                             \
+        fed++;                                                                                               \
         slot = slot + 1 < STAGES ? slot + 1 : 0;                                                             \
     } while (0)
 
+    /* The first slices are on their way, and the first one of them has arrived. */
     for (int first = 0; first < STAGES; first++)
-        ASK(1);
+        FEED(1);
     AWAIT(STAGES - 1);
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    /* PASS: everybody has read the last of this slice, so that its slot may be filled again, and the next
-     * one is there. */
-#define PASS()                        \
-    do {                              \
-        AWAIT(STAGES - 2);            \
-        barrier(CLK_LOCAL_MEM_FENCE); \
-    } while (0)
-
-    int here = 0, s = 0; /* the slot that is multiplied; the slice that lies there */
+    int here = 0, s = 0; /* the slot that is multiplied; the number of the slice that lies there */
 #if AHEAD
     T av[2][TM], bv[2][TN];
     fill(av[0], bv[0], as, bs, 0, wm, wn, lane);
-#define SLICE(late)                                                                                          \
-    do {                                                                                                     \
-        const int next = here + 1 < STAGES ? here + 1 : 0;                                                   \
-        _Pragma("unroll") for (int step = 0; step < BK; step++)                                              \
-        {                                                                                                    \
-            const int now = step & 1, last = step == BK - 1, from = last ? next : here;                      \
-            if (last)                                                                                        \
-                PASS();                                                                                      \
-            fill(av[now ^ 1], bv[now ^ 1], as + from * SLICE_A, bs + from * SLICE_B, last ? 0 : step + 1,    \
-                 wm, wn, lane);                                                                              \
-            if (last)                                                                                        \
-                ASK(late);                                                                                   \
-            multiply(sum, av[now], bv[now]);                                                                 \
-        }                                                                                                    \
-        here = next;                                                                                         \
+#define SLICE(late)                                                                                       \
+    do {                                                                                                  \
+        const int next = here + 1 < STAGES ? here + 1 : 0;                                                \
+        _Pragma("unroll") for (int step = 0; step < BK; step++)                                           \
+        {                                                                                                 \
+            const int now = step & 1, last = step == BK - 1, from = last ? next : here;                   \
+            if (last)                                                                                     \
+                NEXT_SLICE();                                                                             \
+            fill(av[now ^ 1], bv[now ^ 1], as + from * SLICE_A, bs + from * SLICE_B, last ? 0 : step + 1, \
+                 wm, wn, lane);                                                                           \
+            if (last)                                                                                     \
+                FEED(late);                                                                               \
+            multiply(sum, av[now], bv[now]);                                                              \
+        }                                                                                                 \
+        here = next;                                                                                      \
     } while (0)
 #else
     T av[TM], bv[TN];
-#define SLICE(late)                                                                                          \
-    do {                                                                                                     \
-        _Pragma("unroll") for (int step = 0; step < BK; step++)                                              \
-        {                                                                                                    \
-            fill(av, bv, as + here * SLICE_A, bs + here * SLICE_B, step, wm, wn, lane);                      \
-            multiply(sum, av, bv);                                                                           \
-        }                                                                                                    \
-        PASS();                                                                                              \
-        ASK(late);                                                                                           \
-        here = here + 1 < STAGES ? here + 1 : 0;                                                             \
+#define SLICE(late)                                                                     \
+    do {                                                                                \
+        _Pragma("unroll") for (int step = 0; step < BK; step++)                         \
+        {                                                                               \
+            fill(av, bv, as + here * SLICE_A, bs + here * SLICE_B, step, wm, wn, lane); \
+            multiply(sum, av, bv);                                                      \
+        }                                                                               \
+        NEXT_SLICE();                                                                   \
+        FEED(late);                                                                     \
+        here = here + 1 < STAGES ? here + 1 : 0;                                        \
     } while (0)
 #endif
-    for (; asked + 1 < slices; s++)
+    for (; fed + 1 < slices; s++)
         SLICE(0);
     for (; s < slices; s++)
         SLICE(1);

@@ -5,13 +5,11 @@
  *       a0 = A[g][t]   a1 = A[g + 8][t]   a2 = A[g][t + 4]   a3 = A[g + 8][t + 4]
  *       b0 = B[t][g]   b1 = B[t + 4][g]
  *       c0 = C[g][2t]  c1 = C[g][2t + 1]  c2 = C[g + 8][2t]  c3 = C[g + 8][2t + 1]
- *   A slice lies in local memory as its operand does in memory, so that 16 bytes can be copied at once, but
- *   permuted, so that the 16 lanes that are served together read 16 different pairs of banks:
- *       k innermost:  [BK / 8][i][8], the 16-byte word w of row i at w ^ (i & 2)
- *       i innermost:  [BK][i], element i of row k at i ^ (k & 3) * 4
- *   Loads of 16 bytes, with rows and depth renumbered for them, were measured to be 15 % slower (H200).
  *
- * For the tiles, the pipeline and the knobs see tile.cl, which comes before this file.
+ *   The file follows a number on its way: slices (from memory to local memory), fragments (from there to registers),
+ *   the pipeline (what is done when), the product.
+ *
+ * For the tiles, the split of the depth and the knobs see tile.cl, which comes before this file.
  * SPDX-License-Identifier: MIT
  */
 #define RUN 2
@@ -20,7 +18,7 @@
 #include "tile.cl"
 #endif
 
-/* ---- Slices. ----------------------------------------------------------------------------------- */
+/* ---- Slices: from memory to local memory. ------------------------------------------------------ */
 
 #define SLICE_A (BK * BM)
 #define SLICE_B (BK * BN)
@@ -30,14 +28,28 @@
 #define COPIES_B (BK * BN / STEP_B / THREADS)
 #define COPIES (COPIES_A + COPIES_B)
 
+/* Where element (k, i) of a slice lies in local memory; i counts rows of A or columns of B, and there are `span` of
+ * them. A slice lies as its operand does in memory, so that 16 bytes can be copied at once, but permuted, so that the
+ * 16 lanes that are served together read 16 different pairs of banks:
+ *
+ *     k innermost    [BK / 8][i][8]    of the four 16-byte words of a row, word w is at w ^ (i & 2)
+ *     i innermost    [BK][i]           element i of row k is at i ^ (k & 3) * 4
+ *
+ * The element k = 5, i = 6 of a slice with 128 rows, for example:
+ *
+ *     k innermost    row 6 begins at 6 * 8 = 48; k = 5 is the second element of word 2, which is at 2 ^ 2 = 0:
+ *                    48 + 0 * 2 + 1 = 49
+ *     i innermost    row 5 begins at 5 * 128 = 640; i = 6 is at 6 ^ 4 = 2:  640 + 2 = 642
+ *
+ * Loads of 16 bytes, with rows and depth renumbered for them, were measured to be 15 % slower (H200). */
 static int place_of(int k, int i, int along_k, int span)
 {
     return along_k ? ((k >> 3) * span + i) * 8 + (((k & 7) >> 1 ^ (i & 2)) << 1 | (k & 1))
                    : k * span + (i ^ (k & 3) << 2);
 }
 
-/* Where copy w of a slice comes from and goes to, and how deep in the slice it starts. `exist`: how many i exist in
- * this tile; copies beyond repeat the last one, and what comes of them is never stored. */
+/* Where copy w of a slice comes from and goes to; returns how deep in the slice it starts. `exist`: how many i exist in
+ * this tile. Copies of others repeat the last one, and what is computed from them is never stored. */
 static int copy_plan(int w, int along_k, int step, int span, int ld, int exist, int *offset, int *place)
 {
     const int k = along_k ? w % (BK / step) * step : w / (span / step);
@@ -48,7 +60,7 @@ static int copy_plan(int w, int along_k, int step, int span, int ld, int exist, 
     return k;
 }
 
-/* All copies of an item. Places a constant apart cost no registers. */
+/* The same for all copies of an item. Places a constant apart cost no registers. */
 static void plan_copies(int *offset, int *place, int copies, int step, int along_k, int span, int ld, int exist,
                         int thread)
 {
@@ -61,7 +73,8 @@ static void plan_copies(int *offset, int *place, int copies, int step, int along
     }
 }
 
-/* An item's copies of a slice that may be short, where `left` is left of the depth: what does not exist becomes 0. */
+/* All copies of an item, of a slice that may be short: `left` is what is left of the depth, and what lies beyond
+ * becomes 0. */
 static void copy_short(__local double *slot, __global const double *slice, int copies, int step, int along_k, int span,
                        int ld, int exist, int left, int thread)
 {
@@ -74,8 +87,8 @@ static void copy_short(__local double *slot, __global const double *slice, int c
     }
 }
 
-/* One copy if its slice is whole, and none otherwise: with a predicate, since a branch would keep the compiler from
- * mixing copies and products. */
+/* One copy if its slice is whole, and none otherwise. A predicate decides: a branch would keep the compiler from mixing
+ * copies and products. */
 static void copy_whole(__local double *to, __global const double *from, int step, int whole)
 {
 #if ASYNC
@@ -89,8 +102,8 @@ static void copy_whole(__local double *to, __global const double *from, int step
 #endif
 }
 
-/* A number that stays in a register: NVIDIA's compiler would fetch what comes from a parameter again in every
- * slice, into a register that a product still reads. */
+/* The same number, in a register from here on. NVIDIA's compiler would load what comes from a parameter of the kernel
+ * anew for every slice, into a register that a product still reads. */
 static int kept(int x)
 {
 #if PTX
@@ -99,20 +112,66 @@ static int kept(int x)
     return x;
 }
 
-/* ---- Fragments. -------------------------------------------------------------------------------- */
+/* An operand, and what an item needs to know of it. */
+struct source {
+    __global const double *first; /* where this tile's first slice begins */
+    int ld, exist, advance;       /* leading dimension; how many i exist in this tile; from one slice to the next */
+};
+
+/* Starts copy q of a slice, if it is whole: the first COPIES_A bring A, the others B. `left`: of the depth, from this
+ * slice on. */
+static void start_copy(int q, int left, __local double *slot_a, const int *place_a, __global const double *const *from_a,
+                       __local double *slot_b, const int *place_b, __global const double *const *from_b)
+{
+    const int whole = left >= (TAIL ? BK : 1);
+    if (q < COPIES_A)
+        copy_whole(slot_a + place_a[q], from_a[q], STEP_A, whole);
+    else
+        copy_whole(slot_b + place_b[q - COPIES_A], from_b[q - COPIES_A], STEP_B, whole);
+}
+
+/* Ends a slice, whose copies have been started: makes them here and now if it is short, closes the batch, and moves the
+ * pointers on to the next slice. Behind the last slice they go on moving, but copies are no longer made. Returns what
+ * is left of the depth then. */
+static int end_copies(struct source a, __local double *slot_a, __global const double **from_a, struct source b,
+                      __local double *slot_b, __global const double **from_b, int depth, int left, int thread)
+{
+    if (!ASYNC || (TAIL && left > 0 && left < BK)) {
+        const size_t at = (size_t)(depth - left);
+        copy_short(slot_a, a.first + (left <= 0 ? 0 : TRANS_A ? at * a.ld : at), COPIES_A, STEP_A, !TRANS_A, BM, a.ld,
+                   a.exist, left, thread);
+        copy_short(slot_b, b.first + (left <= 0 ? 0 : TRANS_B ? at : at * b.ld), COPIES_B, STEP_B, TRANS_B, BN, b.ld,
+                   b.exist, left, thread);
+    }
+    COMMIT();
+#pragma unroll
+    for (int q = 0; q < COPIES_A; q++)
+        from_a[q] += a.advance;
+#pragma unroll
+    for (int q = 0; q < COPIES_B; q++)
+        from_b[q] += b.advance;
+    return left - BK;
+}
+
+/* ---- Fragments: from local memory to registers. ------------------------------------------------ */
 
 #define ROWS (WM / 16) /* fragments down a warp's part of C; an even number */
 #define COLS (WN / 8)  /* and across */
 
-/* A lane reads from two places in a slice and at constant distances from them: with k innermost they differ
- * by 4 in k, otherwise by 8 in i, which is what the permutation turns about. */
+/* Where a lane reads in a slice. From one element of a lane to another it is as far in every lane, and the compiler knows
+ * how far, with one exception: what is permuted. With k innermost, k + 4 lies two words further on in some lanes and two
+ * words back in others; with i innermost, i + 8 lies 8 elements further on or back. So a lane has two bases: `which` = 1
+ * is the one for k + 4, or for i + 8. `from`: the warp's first row or column. */
 static int base_of(int which, int along_k, int span, int from, int lane)
 {
     const int g = lane >> 2, t = lane & 3;
     return along_k ? place_of(which * 4 + t, from + g, 1, span) : place_of(t, from + which * 8 + g, 0, span);
 }
 
-/* What lane (g, t) holds of k = step * 8 + quad * 4 + t and i = eighth * 8 + g, counted from the warp's own. */
+/* The element that lane (g, t) holds of k = step * 8 + quad * 4 + t and i = eighth * 8 + g, counted from the warp's first
+ * row or column. For example, with i innermost, a span of 128 and `from` 0: lane (g = 1, t = 2) wants step 1, quad 1,
+ * eighth 3. Its base1 is the place of k = 2, i = 8 + 1, which is 2 * 128 + (9 ^ 8) = 257. What it wants is 12 rows and 16
+ * elements further on, at 257 + 12 * 128 + 16 = 1809; and so says place_of(14, 25): 14 * 128 + (25 ^ 8) = 1809. */
 static double element(__local const double *base0, __local const double *base1, int step, int quad, int eighth,
                       int along_k, int span)
 {
@@ -120,7 +179,7 @@ static double element(__local const double *base0, __local const double *base1, 
                    : (eighth % 2 ? base1 : base0)[(step * 8 + quad * 4) * span + eighth / 2 * 16];
 }
 
-/* a0, a1, a2, a3 of fragment row r, in a step of a slice. */
+/* a0, a1, a2, a3 of row r of fragments, in a step of a slice. */
 static void fill_a(double *av, __local const double *base0, __local const double *base1, int step, int r)
 {
 #pragma unroll
@@ -162,21 +221,35 @@ static void multiply(double *s, const double *av, const double *bv, __local doub
 }
 #endif
 
-/* ---- The order of things. ---------------------------------------------------------------------- */
+/* ---- The pipeline: what is done when. ----------------------------------------------------------- */
 
-/* A slice is BK / 8 steps of ROWS x COLS products of fragments, of which a tensor core takes one in 32 cycles. What
- * else there is to do stands between them:
+/* A slice is BK / 8 steps of ROWS x COLS products of fragments: product p is that of row p / COLS and column p % COLS. A
+ * tensor core takes one in 32 cycles, and whatever else there is to do stands between them. In the shape for H200 (BK = 8,
+ * WM = 64, WN = 32: one step, four rows, four columns) a slice looks like this:
  *
- *     product  0         COPIES 2 at a time, to the slot of the slice before: the barrier has freed it
- *        :               A, two rows of fragments ahead; B, one step ahead
- *     product  BARRIER   all have read the last of this slice, and the next one is there
- *        :               the first of the next slice
+ *     product           0   1   2   3 | 4   5   6   7 | 8   9  10  11 |12  13  14  15
+ *     row of fragments  0             | 1             | 2             | 3
+ *     copies start      0,1             2,3         end                                    of a later slice
+ *     A is filled       row 2           row 3           row 0           row 1
+ *     B is filled                                       0   1   2   3                      columns
+ *                                                       of the next slice
+ *     barrier                                         ^
  *
- * The body of the loop is as many slices as bring slots and registers back to where they were, so that all
- * places are known to the compiler and nothing but pointers is computed. */
+ * At the barrier all warps have read the last of this slice, and the next slice has arrived. So what follows it reads
+ * from the next slice, and the copies of the next turn may write into this slot:
+ *
+ *     slot 0    multiplied     copied into    -
+ *     slot 1    -              multiplied     copied into      (STAGES = 3)
+ *     slot 2    copied into    -              multiplied
+ *
+ * A has registers for four rows, filled two rows before they are multiplied; B for two steps, filled one step before.
+ * Slots and registers take turns, and are where they were after TURNS slices: the loop is written out so far that every
+ * place is a constant for the compiler, and nothing but pointers is computed. */
 #define STEPS (BK / 8)
-#define BARRIER ((STEPS * ROWS - 2) * COLS)
-#define SPREAD (BARRIER < ROWS * COLS / 2 ? BARRIER : ROWS * COLS / 2) /* copies stand among so many products */
+#define PRODUCTS (STEPS * ROWS * COLS)           /* of a slice */
+#define BARRIER ((STEPS * ROWS - 2) * COLS)      /* the product before which it stands */
+#define SPREAD (BARRIER < ROWS * COLS / 2 ? BARRIER : ROWS * COLS / 2) /* copies start among so many products */
+#define COPY_AT(q) ((q) / 2 * 2 * SPREAD / COPIES) /* and copy q after this one: two at a time */
 #define TURNS (STEPS * STAGES % 2 ? 2 * STAGES : STAGES)
 #if PTX
 #define FOR_SLICES(count) \
@@ -202,6 +275,7 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     __local double exchange[THREADS * 6];
 #endif
 
+    /* This group's tile and part of the depth; this warp's part of the tile. */
     const struct work work = work_of((int)get_group_id(0), k, whole, splits);
     const int2 corner = tile_corner(work.tile, m, n);
     const int row = corner.x, col = corner.y;
@@ -212,6 +286,7 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     b += b0 + (TRANS_B ? (size_t)col * ldb + work.k0 : (size_t)work.k0 * ldb + col);
     const int depth = work.k1 - work.k0, slices = (depth + BK - 1) / BK;
 
+    /* What this item copies. */
     int offset_a[COPIES_A], place_a[COPIES_A], offset_b[COPIES_B], place_b[COPIES_B];
     plan_copies(offset_a, place_a, COPIES_A, STEP_A, !TRANS_A, BM, lda, m - row, thread);
     plan_copies(offset_b, place_b, COPIES_B, STEP_B, TRANS_B, BN, ldb, n - col, thread);
@@ -221,53 +296,37 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     for (int r = 0; r < ROWS * COLS * 4; r++)
         sum[r] = 0;
 
-    /* Where the next copies read. At the last slice the copies stop; the pointers go on, and nobody follows them. */
-    __global const double *from_a[COPIES_A], *from_b[COPIES_B];
+    __global const double *from_a[COPIES_A], *from_b[COPIES_B]; /* where the next copies read */
 #pragma unroll
     for (int q = 0; q < COPIES_A; q++)
         from_a[q] = a + offset_a[q];
 #pragma unroll
     for (int q = 0; q < COPIES_B; q++)
         from_b[q] = b + offset_b[q];
-    const int advance_a = kept(TRANS_A ? BK * lda : BK), advance_b = kept(TRANS_B ? BK : BK * ldb);
+    const struct source source_a = {a, lda, m - row, kept(TRANS_A ? BK * lda : BK)};
+    const struct source source_b = {b, ldb, n - col, kept(TRANS_B ? BK : BK * ldb)};
     int left = kept(depth); /* from the slice on that is copied next */
 
-#define COPY(q, slot)                                                                                        \
-    do {                                                                                                     \
-        const int whole = left >= (TAIL ? BK : 1);                                                           \
-        if ((q) < COPIES_A)                                                                                  \
-            copy_whole(as + (slot) * SLICE_A + place_a[q], from_a[q], STEP_A, whole);                        \
-        else                                                                                                 \
-            copy_whole(bs + (slot) * SLICE_B + place_b[(q) - COPIES_A], from_b[(q) - COPIES_A], STEP_B, whole); \
-    } while (0)
-#define COPIED(slot)                                                                                         \
-    do {                                                                                                     \
-        if (!ASYNC || (TAIL && left > 0 && left < BK)) {                                                     \
-            const size_t at = (size_t)(depth - left);                                                        \
-            copy_short(as + (slot) * SLICE_A, a + (left <= 0 ? 0 : TRANS_A ? at * lda : at), COPIES_A, STEP_A, \
-                       !TRANS_A, BM, lda, m - row, left, thread);                                            \
-            copy_short(bs + (slot) * SLICE_B, b + (left <= 0 ? 0 : TRANS_B ? at : at * ldb), COPIES_B, STEP_B, \
-                       TRANS_B, BN, ldb, n - col, left, thread);                                             \
-        }                                                                                                    \
-        COMMIT();                                                                                            \
-        _Pragma("unroll") for (int q = 0; q < COPIES_A; q++)                                                 \
-            from_a[q] += advance_a;                                                                          \
-        _Pragma("unroll") for (int q = 0; q < COPIES_B; q++)                                                 \
-            from_b[q] += advance_b;                                                                          \
-        left -= BK;                                                                                          \
-    } while (0)
+/* The calls that stand in several places, for a slot. */
+#define START_COPY(q, slot) \
+    start_copy(q, left, as + (slot) * SLICE_A, place_a, from_a, bs + (slot) * SLICE_B, place_b, from_b)
+#define END_COPIES(slot)                                                                             \
+    left = end_copies(source_a, as + (slot) * SLICE_A, from_a, source_b, bs + (slot) * SLICE_B, from_b, \
+                      depth, left, thread)
 
+    /* The first slices are on their way, and the first one of them has arrived. */
 #pragma unroll
     for (int slot = 0; slot < STAGES - 1; slot++) {
 #pragma unroll
         for (int q = 0; q < COPIES; q++)
-            COPY(q, slot);
-        COPIED(slot);
+            START_COPY(q, slot);
+        END_COPIES(slot);
     }
     AWAIT(STAGES - 2);
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    double av[4][4], bv[2][COLS * 2]; /* rows and steps take turns in them */
+    /* Its first fragments are in registers. */
+    double av[4][4], bv[2][COLS * 2]; /* A: four rows; B: two steps */
     __local const double *const a0s = as + base_of(0, !TRANS_A, BM, wm, lane);
     __local const double *const a1s = as + base_of(1, !TRANS_A, BM, wm, lane);
     __local const double *const b0s = bs + base_of(0, TRANS_B, BN, wn, lane);
@@ -280,17 +339,18 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
 
     FOR_SLICES(slices)
     {
-        const int here = turn % STAGES, next = (turn + 1) % STAGES, before = (turn + STAGES - 1) % STAGES;
+        const int here = turn % STAGES, next = (turn + 1) % STAGES, before = (turn + STAGES - 1) % STAGES; /* slots */
         if (SPREAD == 0) {
 #pragma unroll
             for (int q = 0; q < COPIES; q++)
-                COPY(q, before);
-            COPIED(before);
+                START_COPY(q, before);
+            END_COPIES(before);
         }
 #pragma unroll
-        for (int p = 0; p < STEPS * ROWS * COLS; p++) {
+        for (int p = 0; p < PRODUCTS; p++) {
             const int j = p % COLS, i = p / COLS % ROWS, step = p / (COLS * ROWS);
-            const int line = turn * STEPS * ROWS + p / COLS, ahead = p / COLS + 2; /* rows of fragments of A */
+            const int line = turn * STEPS * ROWS + p / COLS; /* rows of fragments so far: their registers take turns */
+            const int ahead = p / COLS + 2;                  /* the row of fragments that is filled during this one */
             const int b_step = (turn * STEPS + step) % 2, b_next = step + 1 < STEPS ? here : next;
             const int a_next = ahead < STEPS * ROWS ? here : next;
             if (p == BARRIER) {
@@ -305,10 +365,10 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
                        ahead % ROWS);
 #pragma unroll
             for (int q = 0; q < COPIES; q++)
-                if (p < SPREAD && p == q / 2 * 2 * SPREAD / COPIES)
-                    COPY(q, before);
+                if (p < SPREAD && p == COPY_AT(q))
+                    START_COPY(q, before);
             if (p == SPREAD - 1)
-                COPIED(before);
+                END_COPIES(before);
         }
     }
 

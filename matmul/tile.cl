@@ -1,16 +1,22 @@
 /* tile.cl - what fma.cl and mma.cl share: C in tiles, operands in slices.
  *
- *   C is cut into tiles of BM x BN, one a work-group, whose warps of 32 items compute WM x WN each.
- *   Along the depth, op(A) and op(B) are cut into slices of BK; local memory holds STAGES of either:
+ *   C is cut into tiles of BM x BN, one for each work-group. A group is warps of 32 items, and a warp computes WM x WN of
+ *   the tile:
  *
- *            slice:   s        s + 1     s + 2            A slot is filled again as soon as everybody has
- *     slot 0     [ multiplied ]                           read its slice for the last time; with cp.async
- *     slot 1                [  on its way  ]              (ASYNC) a warp only asks for the bytes and goes
- *     slot 2                           [ on its way ]     on multiplying.
+ *               BN                           op(A) and op(B) are cut along the depth into slices of BK. Local memory has
+ *         +-----------+                      STAGES slots, each for a slice of both:
+ *         | WN  |     |
+ *         |WM 0 |  1  |                          time -->      s            s + 1        s + 2
+ *     BM  |-----+-----|                          slot 0        multiplied   copied into  copied into
+ *         |  2  |  3  |                          slot 1        arriving     multiplied   copied into
+ *         |     |     |                          slot 2        arriving     arriving     multiplied
+ *         +-----------+
  *
- *   When the tiles do not fill the device evenly, the last ones are shared: `splits` groups multiply a part
- *   of the depth each, leave their sums in `partial`, and the group that comes last adds them up, always
- *   in the same order.
+ *   A slot is filled again as soon as all warps have read its slice for the last time. With cp.async (ASYNC) a warp only
+ *   asks for the bytes and goes on multiplying while they arrive.
+ *
+ *   When the tiles do not fill the device evenly, the last ones are shared: `splits` groups multiply a part of the depth
+ *   each and leave their sums in `partial`. The group that comes last adds them up, always in the same order.
  *
  * Host code puts this file before the other two; read from a folder, they include it.
  * SPDX-License-Identifier: MIT
@@ -114,7 +120,13 @@ static void copy(__local T *to, __global const T *from, int step, int valid)
 
 /* ---- Which tile, and which part of the depth. -------------------------------------------------- */
 
-/* The first row and column of a tile: columns of tiles inside bands of RASTER rows of tiles. */
+/* The first row and column of a tile. Tiles are numbered down the columns of bands that are RASTER tiles high, so that
+ * groups which run at the same time share rows of A and columns of B. With RASTER 2, and 3 x 3 tiles:
+ *
+ *     0  2  4     tile 3 is in band 0, column 3 / 2 = 1, row 3 % 2 = 1
+ *     1  3  5
+ *     6  7  8     the last band is as high as what is left
+ */
 static int2 tile_corner(int tile, int m, int n)
 {
     const int tiles_m = (m + BM - 1) / BM, tiles_n = (n + BN - 1) / BN;
@@ -129,6 +141,8 @@ struct work {
     int part, parts, k0, k1;
 };
 
+/* The first `whole` groups have a tile each, the others a part of one. With k = 4096, BK = 8, whole = 128 and splits = 4, for
+ * example, group 133 has part (133 - 128) % 4 = 1 of tile 128 + 5 / 4 = 129: its depth is 1024 to 2048. */
 static struct work work_of(int group, int k, int whole, int splits)
 {
     struct work w = {group, -1, 0, 1, 0, k};
@@ -150,8 +164,9 @@ static struct work work_of(int group, int k, int whole, int splits)
 #define FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
 #endif
 
-/* Adds up the parts of a shared tile: true in the group that comes last, whose sum[] is then the whole.
- * A part's numbers lie as [register][item], and the counters are 0 before and after. */
+/* Adds up the parts of a shared tile. Returns true in the group that comes last, whose sum[] is then the whole. A part's
+ * sums lie in `partial` as [register][item]. A tile's counter says how many groups have left theirs; it is 0 before and
+ * after. */
 static int join_parts(struct work w, T *sum, int regs, __global volatile T *partial,
                       __global volatile uint *counter, __local uint *arrived, int thread)
 {
@@ -184,13 +199,13 @@ static int join_parts(struct work w, T *sum, int regs, __global volatile T *part
 
 /* ---- From registers to C. ---------------------------------------------------------------------- */
 
-/* Elements that stand side by side in C and in one item: 16 bytes of them, or 4 doubles. */
+/* How many elements of an item stand side by side in C. */
 #ifndef RUN
 #define RUN 4
 #endif
 typedef CAT(T, RUN) run_t;
 
-/* C = alpha v + beta C in `exist` elements of a run; with beta 0 C is not read. */
+/* C = alpha v + beta C in the first `exist` elements of a run; with beta 0 C is not read. */
 static void store_run(__global T *to, run_t v, T alpha, T beta, int exist)
 {
     v *= alpha;
