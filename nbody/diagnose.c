@@ -1,7 +1,7 @@
 /* diagnose.c - energies, momentum and angular momentum, summed on the devices.
  *
- * Each device sums over its own bodies into a few dozen rows; the host adds those. In single precision a sum that
- * such numbers cannot hold is an error, whether or not the device happens to add in double.
+ * Each device sums over its own bodies into a few dozen rows; the host adds those. In single precision, a sum
+ * that such numbers cannot hold is an error, whether or not the device happens to add in double.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"

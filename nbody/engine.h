@@ -25,8 +25,8 @@
 /* ---- shape.c ---------------------------------------------------------------------------------- */
 
 /* The numbers that shape the launches on a device: X(key, least, most, default, what it means). They are -D
- * options of the kernels, launch sizes of the host, and the label of a benchmark, all at once. The defaults hold
- * when the store knows nothing of a device: small enough for any. */
+ * options of the kernels, launch sizes of the host, and the label of a benchmark, all at once. The defaults
+ * hold when the store knows nothing of a device: small enough for any. */
 /* clang-format off */
 #define NBODY_SHAPE_KEYS(X)                                                                                     \
     X(group, 1, 1 << 20, 1, "work-items of a group in the sums over pairs")                                     \
@@ -94,8 +94,8 @@ enum kernel { FORCES, JERKS, POTENTIALS, SUMS, JOIN = SUMS, DIAGNOSE, KERNELS };
 
 enum { OWN_KERNELS = 4 }; /* of an integrator, at most */
 
-/* One device's share of the bodies, and what there is for it on the device. rows is 0, and the device idle, when
- * there are too few bodies. */
+/* One device's share of the bodies, and what there is for it on the device. rows is 0, and the device idle,
+ * when there are too few bodies. */
 struct share {
     cl_uint dev;
     cl_uint units; /* compute units of the device */
@@ -181,8 +181,8 @@ void nbody_device_free(struct nbody *nb);
 int nbody_device_visit(const struct nbody *nb, const struct share *p, cl_kernel kernel, size_t rows,
                        size_t components, cl_uint nargs, const struct stdcl_arg *args);
 
-/* Copies from a device to the host, and waits for all that the device was given: a kernel that failed there fails
- * this call, since its results are what is copied. */
+/* Copies from a device to the host, and waits for all that the device was given: a kernel that failed there
+ * fails this call, since its results are what is copied. */
 int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t size);
 
 /* Waits for all that a device was given; -1 when anything failed there. */
@@ -210,9 +210,9 @@ int nbody_forces_warm(const struct nbody *nb, const struct share *p);
  * current; leaves partial sums in share->partial, or share->phi for potentials. Does not block. */
 int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
 
-/* The square of the softening in the engine's units. When that is as good as nothing (*none), a number big enough
- * for a finite pull on oneself, and so small that it changes no pull between bodies that are 5e-9 apart or more (in
- * the engine's units, where the farthest coordinate is about 1; in double precision 1e-67). */
+/* The square of the softening in the engine's units. When that is as good as nothing (*none), a number big
+ * enough for a finite pull on oneself, and so small that it changes no pull between bodies that are 5e-9
+ * apart or more (in the engine's units, where the farthest coordinate is about 1; in double precision 1e-67). */
 double nbody_forces_softening(const struct nbody *nb, bool *none);
 
 /* Joins partial sums of p that stand in `from`, `planes` a split, and copies the first `wanted` planes,
@@ -242,8 +242,8 @@ int nbody_exchange_divide(struct nbody *nb, const struct cldev_info *info,
                           const struct nbody_options *options, const double *mass, const double (*pos)[3],
                           const double (*vel)[3]);
 
-/* begin: starts copying every device's own positions to the host. finish: waits for that, and starts copying them
- * to the other devices. With one device there is nothing to do. */
+/* begin: starts copying every device's own positions to the host. finish: waits for that, and starts copying
+ * them to the other devices. With one device there is nothing to do. */
 int nbody_exchange_begin(struct nbody *nb);
 int nbody_exchange_finish(struct nbody *nb);
 

@@ -1,10 +1,11 @@
 /* exchange.c - which device owns which bodies; how all devices get all positions.
  *
- * Every device holds the positions of all bodies, and moves those of its own share: a run of rows that begins and ends
- * where a work-group may. After a step the shares travel by way of the host: each device sends its own
- * (nbody_exchange_begin), computes with it meanwhile, and gets those of the others (nbody_exchange_finish). The commands of
- * a device run in order, so nothing else is needed there. But the host's copy of a share must not be overwritten
- * before all other devices have fetched it: that is why `incoming` is waited for.
+ * Every device holds the positions of all bodies, and moves those of its own share: a run of rows that begins
+ * and ends where a work-group may. After a step the shares travel by way of the host: each device sends its
+ * own (nbody_exchange_begin), computes with it meanwhile, and gets those of the others
+ * (nbody_exchange_finish). The commands of a device run in order, so nothing else is needed there. But the
+ * host's copy of a share must not be overwritten before all other devices have fetched it: that is why
+ * `incoming` is waited for.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"

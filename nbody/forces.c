@@ -1,8 +1,8 @@
 /* forces.c - the sums over all pairs, on all devices.
  *
- * A device first sums over the bodies it owns, whose positions it has, while the others' positions travel; then over
- * the bodies before and behind its own. A sum is cut into launches of bounded length, so that a device
- * that also drives a screen stays usable.
+ * A device first sums over the bodies it owns, whose positions it has, while the others' positions travel;
+ * then over the bodies before and behind its own. A sum is cut into launches of bounded length, so that a
+ * device that also drives a screen stays usable.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"

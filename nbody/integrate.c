@@ -1,9 +1,9 @@
 /* integrate.c - steps, by any of the integrators in the table (integrate.h).
  *
- * Most integrators keep the acceleration between steps, so that a step is one evaluation of all
- * forces and one launch that ends it and begins the next. A burst is a number of steps that the host starts without
- * waiting for results (several devices wait for each other's positions); after it the host looks whether
- * any number stopped being finite.
+ * Most integrators keep the acceleration between steps, so that a step is one evaluation of all forces and
+ * one launch that ends it and begins the next. A burst is a number of steps that the host starts without
+ * waiting for results (several devices wait for each other's positions); after it the host looks whether any
+ * number stopped being finite.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -39,8 +39,8 @@ static int visit_all(struct nbody *nb, cl_uint phases, int step)
     return 0;
 }
 
-/* No bodies attract in these launches, and none is moved. All devices get theirs before any is waited for: it is
- * their compilers that take the time. */
+/* No bodies attract in these launches, and none is moved. All devices get theirs before any is waited for: it
+ * is their compilers that take the time. */
 int nbody_integrate_warm(struct nbody *nb)
 {
     int status = 0;
@@ -89,8 +89,8 @@ int nbody_integrate_begin(struct nbody *nb)
 
 /* ---- Bursts. ---------------------------------------------------------------------------------- */
 
-/* One step, whose positions are where forces are wanted. An integrator with a `begin` moves bodies there, so not
- * when no other step follows; one without moves them at the end of every step. */
+/* One step, whose positions are where forces are wanted. An integrator with a `begin` moves bodies there, so
+ * not when no other step follows; one without moves them at the end of every step. */
 static int step(struct nbody *nb, int number, bool last)
 {
     const bool begins = nb->integrator->begin != NULL;
@@ -103,8 +103,8 @@ static int step(struct nbody *nb, int number, bool last)
     return 0;
 }
 
-/* Clears (CL_MEM_DEVICE) or fetches (CL_MEM_HOST) the number of the first bad step from every device. Returns the
- * smallest, INT_MAX when there is none, or -1 after an error. Fetching waits for all that was started. */
+/* Clears (CL_MEM_DEVICE) or fetches (CL_MEM_HOST) the number of the first bad step from every device. Returns
+ * the smallest, INT_MAX when there is none, or -1 after an error. Fetching waits for all that was started. */
 static int bad_steps(struct nbody *nb, int direction)
 {
     int first = INT_MAX;

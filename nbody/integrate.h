@@ -3,9 +3,10 @@
  *   a burst:   begin,  sum over pairs, visit,  sum over pairs, visit,  ...           (end, when it is needed)
  *
  * To add an integrator: integrate_NAME.c, which defines its row nbody_integrate_NAME, with its kernels in
- * integrate_NAME.cl; a line of INTEGRATORS; and its constant, with its formulas, in stdcl/nbody.h. The command,
- * its help, the tests and the benchmark list this table. A row is set by member names, so that a member
- * which only some integrators need (several sums a step, blocks of bodies) can be added without touching the others.
+ * integrate_NAME.cl; a line of INTEGRATORS; and its constant, with its formulas, in stdcl/nbody.h. The
+ * command, its help, the tests and the benchmark list this table. A row is set by member names, so that a
+ * member which only some integrators need (several sums a step, blocks of bodies) can be added without
+ * touching the others.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_INTEGRATE_H
@@ -33,7 +34,7 @@ struct integrator {
     const char *kernels[OWN_KERNELS];   /* those of its kernels that are launched; share->own holds them */
     enum kernel sum;                    /* over all pairs, what a step needs: FORCES, JERKS */
     cl_uint planes;                     /* numbers a body in `state`: 6, or more; see STATE_ACC */
-    bool keeps_sums;                    /* visits need the last sums in `state` beside the new ones in `partial` */
+    bool keeps_sums;                    /* visits need the last sums, in `state`, beside the new ones */
 
     /* Before the first sum of a burst: what a step does before its sum over pairs. NULL: nothing. */
     int (*begin)(struct nbody *nb);

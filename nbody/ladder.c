@@ -1,9 +1,9 @@
 /* ladder.c - the forces by the kernels of ladder.cl, simple ones that show what tuning is worth.
  *
- * They replace the tuned sum over pairs and nothing else: they read bodies from posm and write sums to the planes of
- * `partial`, so that steps, energies and output are the same whichever kernel adds. For those that work on an
- * array of structures, one launch makes that array from posm, and another takes the sums out of it; with
- * N pulls a body, these two cost little.
+ * They replace the tuned sum over pairs and nothing else: they read bodies from posm and write sums to the
+ * planes of `partial`, so that steps, energies and output are the same whichever kernel adds. For those that
+ * work on an array of structures, one launch makes that array from posm, and another takes the sums out of
+ * it; with N pulls a body, these two cost little.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"

@@ -1,8 +1,8 @@
 /* units.c - powers of two that bring all quantities near 1.
  *
  * In single precision the Sun's mass in kilogrammes is near the end of the range, and r^3 of an orbit in
- * metres is beyond it. Scaling by powers of two changes no digit: the results are those of the caller's units, as
- * if the range of exponents had no end.
+ * metres is beyond it. Scaling by powers of two changes no digit: the results are those of the caller's
+ * units, as if the range of exponents had no end.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"

@@ -125,7 +125,8 @@ static void forces_case(struct nbody_options o, size_t n, double tolerance)
     nbody_free(nb);
 }
 
-/* Accelerations come from the kernel `forces`, or where a step needs derivatives from `jerks`: one integrator each. */
+/* Accelerations come from the kernel `forces`, or where a step needs derivatives from `jerks`: one integrator
+ * each. */
 static int sums_like_one_before(enum nbody_integrator integrator)
 {
     for (int i = 0; i < (int)integrator; i++)
@@ -305,7 +306,8 @@ static void steps_match(void **state)
         }
 }
 
-/* Unlike devices would get shares by a measurement, which may differ from engine to engine, and the last bits with it. */
+/* Unlike devices would get shares by a measurement, which may differ from engine to engine, and the last bits
+ * with it. */
 static const double equal_shares[64] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 /* Where bursts and calls end changes no bit. */

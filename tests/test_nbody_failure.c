@@ -1,6 +1,6 @@
-/* Launches that fail on the device: whichever it is, the call that needed its results says so, and the engine can
- * still be freed. A kernel's failure is known only after it was started, so what counts is that every call
- * waits and asks before it hands out numbers.
+/* Launches that fail on the device: whichever it is, the call that needed its results says so, and the engine
+ * can still be freed. A kernel's failure is known only after it was started, so what counts is that every
+ * call waits and asks before it hands out numbers.
  * SPDX-License-Identifier: MIT
  */
 #include "failing.h"

@@ -53,8 +53,8 @@ struct nbody_integrator_info {
     int derivatives;   /* time derivatives of the forces that a step needs: 0, or 1 (hermite4) */
 };
 
-/* What there is to know of an integrator; static. NULL when there is none of that number, so that a loop from 0 on
- * lists them all. */
+/* What there is to know of an integrator; static. NULL when there is none of that number, so that a loop from
+ * 0 on lists them all. */
 const struct nbody_integrator_info *nbody_integrator_describe(enum nbody_integrator integrator);
 
 /* The type of state and of the sums over pairs on the device. Diagnostics are summed in double either way (on a
@@ -96,15 +96,16 @@ struct nbody_options {
     uintptr_t reserved[8];           /* must be 0 */
 };
 
-/* Makes an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position
- * pos[i][0..2], velocity vel[i][0..2]; all finite. Builds the kernels and runs them once on no bodies, which takes a
- * second or so, so that the first step is as fast as any other. Bodies at one place do not attract each
- * other, also with eps = 0.
+/* Makes an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position pos[i][0..2],
+ * velocity vel[i][0..2]; all finite. Builds the kernels and runs them once on no bodies, which takes a second
+ * or so, so that the first step is as fast as any other. Bodies at one place do not attract each other, also
+ * with eps = 0.
  * Memory on a device in single precision: 44 bytes for each body that it owns (104 with hermite4), 16 for each
- * other body (32), and at most 64 MiB of work space; the kernels `naive` and `branchless` take 64 bytes a
- * body more. Twice all that in double precision.
- * EINVAL: a bad number, or a kernel that cannot do what is asked (the message says which); ENODEV: no device; ENOTSUP: double without hardware for it; ENOMEM;
- * ENOEXEC: a kernel does not build (with the log). The caller frees it with nbody_free. */
+ * other body (32), and at most 64 MiB of work space; the kernels `naive` and `branchless` take 64 bytes a body
+ * more. Twice all that in double precision.
+ * EINVAL: a bad number, or a kernel that cannot do what is asked (the message says which); ENODEV: no device;
+ * ENOTSUP: double without hardware for it; ENOMEM; ENOEXEC: a kernel does not build (with the log).
+ * The caller frees it with nbody_free. */
 nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass,
                     const double (*pos)[3], const double (*vel)[3]);
 
@@ -126,8 +127,8 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3]);
  * unit mass, negative) into n rows each. Either may be NULL. */
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
 
-/* Computes all accelerations `times` times over, without copying anything to the host, and tells how long that took.
- * Changes nothing else. */
+/* Computes all accelerations `times` times over, without copying anything to the host, and tells how long
+ * that took. Changes nothing else. */
 int nbody_measure(nbody *nb, size_t times, double *seconds);
 
 /* Sums over all bodies at the current time. Energies are those of the softened force. */
@@ -141,8 +142,8 @@ struct nbody_diagnostics {
     double virial_ratio;        /* 2 kinetic / |potential|; 0 when there is no potential */
 };
 
-/* Fills *d. Costs about one evaluation of all forces. EDOM when a sum is out of the range of the engine's precision
- * (the message names it): the run went wrong, or wants double precision. */
+/* Fills *d. Costs about one evaluation of all forces. EDOM when a sum is out of the range of the engine's
+ * precision (the message names it): the run went wrong, or wants double precision. */
 int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d);
 
 /* The current time (0 at creation); steps done; bodies; and interactions computed by steps so far,
@@ -152,17 +153,17 @@ size_t nbody_steps(const nbody *nb);
 size_t nbody_bodies(const nbody *nb);
 double nbody_interactions(const nbody *nb);
 
-/* How many interactions a second the devices in use could do at most: their measured rate of multiply-adds (clpeak,
- * which takes a moment at first) over the instructions that a pair needs (nbody/README.md, "One pull"); 0
- * when that rate is not known. A busy device measures too low. */
+/* How many interactions a second the devices in use could do at most: their measured rate of multiply-adds
+ * (clpeak, which takes a moment at first) over the instructions that a pair needs (nbody/README.md, "One
+ * pull"); 0 when that rate is not known. A busy device measures too low. */
 double nbody_limit(const nbody *nb);
 
 /* The most memory that any one device holds for the engine, in bytes. */
 size_t nbody_device_bytes(const nbody *nb);
 
-/* The number of devices in use. Then, for device `dev` of the context: how many bodies it owns (0: it is idle); its
- * launch shape as words "KEY=NUMBER ..."; a sentence that says which row of the tuning store that is, and
- * why. Both texts are owned by the engine. */
+/* The number of devices in use. Then, for device `dev` of the context: how many bodies it owns (0: it is
+ * idle); its launch shape as words "KEY=NUMBER ..."; a sentence that says which row of the tuning store that
+ * is, and why. Both texts are owned by the engine. */
 unsigned nbody_devices(const nbody *nb);
 size_t nbody_share(const nbody *nb, unsigned dev);
 const char *nbody_shape(const nbody *nb, unsigned dev);
