@@ -9,6 +9,13 @@
 
 enum { MOST_BLOCK = 1024 };
 
+/* Does a name have a suffix, and another than .npy? */
+static bool names_other_format(const char *file)
+{
+    const char *folder = strrchr(file, '/'), *name = folder ? folder + 1 : file;
+    return strchr(name, '.') && !cli_has_suffix(name, ".npy");
+}
+
 static int check(struct matmul_job *job)
 {
     if (job->compare && job->sweep)
@@ -18,7 +25,9 @@ static int check(struct matmul_job *job)
     if (job->output && (job->compare || job->sweep))
         return cli_wrong("-o belongs to a single engine");
     if (job->plot && !cli_has_suffix(job->plot, ".svg") && !cli_has_suffix(job->plot, ".png"))
-        return cli_wrong("--plot: '%s' is no name of a plot; it must end in .svg or .png", job->plot);
+        return cli_wrong("--plot: a plot's name must end in .svg or .png, and '%s' does not", job->plot);
+    if (job->output && names_other_format(job->output))
+        return cli_wrong("-o: matrices are written as .npy; give a name that ends in .npy instead of '%s'", job->output);
     const char *const taken = job->output && !strcmp(job->output, "-") ? "-o"
                               : job->csv && !strcmp(job->csv, "-")     ? "--csv"
                                                                        : NULL;
@@ -34,7 +43,7 @@ static int check(struct matmul_job *job)
     return job->plot && plot_check(job->plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* Which kinds are to run: those named, or what --compare and --sweep are about. */
+/* Which kinds are to run: those that were named, else all with --compare, two with --sweep, or tuned. */
 static int choose_kinds(struct matmul_job *job)
 {
     static const enum matmul_kind swept[] = {MATMUL_CPU_BLOCKED, MATMUL_BLOCKED};
@@ -62,9 +71,9 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
 {
     struct cli_option options[] = {
         CLI_GROUP("Product: C = alpha op(A) op(B) + beta C, C of M x N, depth K"),
-        CLI_SIZE('n', "columns", "N", &job->n, 1, (uint64_t)1 << 31, "columns of C; alone: a square product (default 1024)"),
-        CLI_SIZE('m', "rows", "M", &job->m, 1, (uint64_t)1 << 31, "rows of C (default: as N)"),
-        CLI_SIZE('k', "depth", "K", &job->k, 1, (uint64_t)1 << 31, "columns of op(A) (default: as N)"),
+        CLI_SIZE('n', "columns", "N", &job->n, 1, (uint64_t)1 << 31, "columns of C; without -m and -k: of a square product (default 1024)"),
+        CLI_SIZE('m', "rows", "M", &job->m, 1, (uint64_t)1 << 31, "rows of C (default: N)"),
+        CLI_SIZE('k', "depth", "K", &job->k, 1, (uint64_t)1 << 31, "columns of op(A) (default: N)"),
         CLI_CHOICE(0, "precision", "NAME", &job->precision, matmul_precision_names,
                    "of all matrices: {} (default: the files', else single)"),
         CLI_CHOICE(0, "trans", "XY", &job->trans, matmul_trans_names, "which of A and B, in this order, are transposed"),
@@ -72,10 +81,10 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
         CLI_REAL(0, "beta", "NUMBER", &job->beta, -DBL_MAX, DBL_MAX, "the factor of C"),
         CLI_GROUP("Matrices"),
         CLI_STRING('a', "a", "FILE", &job->file_a, "A from a .npy file (default: random in [-1, 1))"),
-        CLI_STRING('b', "b", "FILE", &job->file_b, "B likewise"),
-        CLI_STRING('c', "c", "FILE", &job->file_c, "C to add to, likewise"),
+        CLI_STRING('b', "b", "FILE", &job->file_b, "B from a .npy file"),
+        CLI_STRING('c', "c", "FILE", &job->file_c, "the C that is added to, from a .npy file"),
         CLI_STRING('o', "output", "FILE", &job->output, "write C as .npy"),
-        CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT64_MAX, "of random matrices, the same on every machine"),
+        CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT64_MAX, "seed of random matrices, which are the same on every machine"),
         CLI_GROUP("Engines"),
         CLI_STRINGS(0, "engine", "NAME", &job->engines,
                     "tuned (default), naive, blocked, cpu-naive, cpu-blocked, openblas, sycl or clblast; "
@@ -84,11 +93,11 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
         CLI_STRING(0, "shape", "WORDS", &job->shape, "words KEY=NUMBER that change how tuned is launched"),
         CLI_SIZE(0, "memory", "BYTES", &job->memory, 1, SIZE_MAX,
                  "how much of each device's memory may be used; larger matrices travel in panels"),
-        CLI_SIZE(0, "repeat", "N", &job->repeat, 1, 1000000, "timed runs, of which the shortest counts (default: half a second)"),
-        CLI_FLAG(0, "compare", &job->compare, "every engine on the same matrices"),
-        CLI_FLAG(0, "sweep", &job->sweep, "block sizes 1, 2, 4 ... 1024 of cpu-blocked and blocked"),
-        CLI_STRING(0, "csv", "FILE", &job->csv, "the sweep as a table of numbers"),
-        CLI_STRING(0, "plot", "FILE", &job->plot, "the sweep as a picture, .svg or .png"),
+        CLI_SIZE(0, "repeat", "N", &job->repeat, 1, 1000000, "how many runs are timed; the shortest counts (default: as many as take half a second)"),
+        CLI_FLAG(0, "compare", &job->compare, "run every engine on the same matrices"),
+        CLI_FLAG(0, "sweep", &job->sweep, "run cpu-blocked and blocked with blocks of 1, 2, 4 ... 1024"),
+        CLI_STRING(0, "csv", "FILE", &job->csv, "write the sweep as a table of numbers"),
+        CLI_STRING(0, "plot", "FILE", &job->plot, "write the sweep as a picture, .svg or .png"),
         CLI_REAL(0, "limit", "SECONDS", &job->limit, CLI_ABOVE_0, DBL_MAX,
                  "with --compare and --sweep, leave out what would take longer (default 60)"),
         CLI_COMMON_OPTIONS(&job->common),
@@ -160,6 +169,8 @@ static int work(struct matmul_job *job)
         status = matmul_job_report(job);
     if (status == CLI_DONE && job->context)
         status = cli_profile_report(&job->common, job->context);
+    if (status == CLI_DONE && job->failed)
+        return CLI_FAILED;
     return status == CLI_DONE && job->interrupted ? cli_interrupt_status(CLI_DONE) : status;
 }
 

@@ -28,6 +28,7 @@ struct matmul_outcome {
     double gflops, peak_percent, error; /* NAN: not known */
     bool streamed;          /* operands travelled meanwhile */
     char why[256];          /* "": done; else why not */
+    bool failed;            /* not done, though it could have been */
 };
 
 struct matmul_job {
@@ -50,7 +51,7 @@ struct matmul_job {
     CLCONTEXT *context;       /* NULL when only the host computes, and there is no device */
     struct cli_progress progress;
     double started; /* of the run at hand */
-    bool interrupted, timed_out;
+    bool interrupted, timed_out, failed; /* failed: some engine */
     struct matmul_outcome *outcome;
     size_t outcomes;
     enum matmul_kind kinds[MATMUL_KINDS]; /* those to run */
@@ -65,7 +66,8 @@ int matmul_job_matrices(struct matmul_job *job);
 int matmul_job_write(const struct matmul_job *job);
 void matmul_job_free(struct matmul_job *job);
 
-/* matmul_run.c: adds an outcome. A kind that is missing or takes too long is no failure when several run. */
+/* matmul_run.c: adds an outcome. When several kinds run, it is no failure that one is missing, takes too long or cannot do
+ * it; when one fails, it is said, and the others run. */
 int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block);
 
 /* matmul_report.c */

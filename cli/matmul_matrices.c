@@ -1,7 +1,8 @@
 /* matmul_matrices.c - A, B and C of `stdcl matmul`: random, or from .npy files.
  *
- * A file in Fortran order holds the rows of the transposed matrix, so it is not turned: it is multiplied as
- * one that is transposed. That, and what --trans asks, together say how an operand is stored.
+ * A file in Fortran order has the columns of its matrix one after the other, which are the rows of the transposed matrix.
+ * So its numbers are not moved: the product takes them as a transposed operand. How an operand is stored follows from
+ * that and from --trans.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul_job.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What a file says, or one that is not there. */
+/* What the header of a file says. */
 struct shape {
     bool given, fortran;
     size_t rows, cols, size;
@@ -27,7 +28,7 @@ static int look(const char *file, struct npy *in, struct shape *s)
     return CLI_DONE;
 }
 
-/* Takes a precision from a file, or says that it is another than before. */
+/* Takes the precision from a file, or says that another one was wanted. */
 static int agree_precision(struct matmul_job *job, const char *file, const struct shape *s)
 {
     const int precision = s->size == 8 ? MATMUL_DOUBLE : MATMUL_SINGLE;
@@ -40,12 +41,12 @@ static int agree_precision(struct matmul_job *job, const char *file, const struc
     return CLI_DONE;
 }
 
-/* Takes a dimension from a file, or says that it is another than before. */
+/* Takes a dimension from a file, or says that another one was wanted. */
 static int agree_size(size_t *size, size_t from_file, const char *file, const char *name)
 {
     if (*size && *size != from_file)
-        return cli_wrong("%s does not fit: by it %s is %zu, by another file or an option %zu", file, name, from_file,
-                         *size);
+        return cli_wrong("%s does not fit: it makes %s %zu, but another file or an option makes it %zu", file, name,
+                         from_file, *size);
     *size = from_file;
     return CLI_DONE;
 }
@@ -80,7 +81,7 @@ int matmul_job_sizes(struct matmul_job *job)
     for (int i = 0; i < 3; i++)
         pipes += files[i] && strcmp(files[i], "-") == 0;
     if (pipes > 1)
-        return cli_wrong("the standard input can be one matrix; give a file for the other");
+        return cli_wrong("only one matrix can come from the standard input; give a file for the other");
     for (int i = 0; i < 3; i++)
         if (look(files[i], &job->in[i], &s[i]) != CLI_DONE)
             return CLI_FAILED;
@@ -134,7 +135,7 @@ int matmul_job_matrices(struct matmul_job *job)
     const double sum = (double)job->m * (double)job->k + (double)job->k * (double)job->n +
                        (job->beta != 0 ? 2 : 1) * (double)job->m * (double)job->n;
     if (sum >= 9e18 || cli_memory_for((size_t)sum, job->real, "elements of the matrices") != CLI_DONE)
-        return sum >= 9e18 ? cli_failed("matrices of %zu x %zu x %zu fit no memory", job->m, job->n, job->k) : CLI_FAILED;
+        return sum >= 9e18 ? cli_failed("a product of %zu x %zu x %zu is too large for any memory", job->m, job->n, job->k) : CLI_FAILED;
     int status = make(job, 0, ta ? job->k : job->m, ta ? job->m : job->k, &job->a);
     if (status == CLI_DONE)
         status = make(job, 1, tb ? job->n : job->k, tb ? job->k : job->n, &job->b);

@@ -1,7 +1,7 @@
-/* matmul_run.c - one engine of `stdcl matmul`: verified, then timed.
+/* matmul_run.c - one engine of `stdcl matmul`: timed, and its result checked.
  *
- * Operands that fit stay on the devices, and what is timed is the product alone; others travel while the
- * product is computed, and are timed with it. Host arrays are used in place by the host and by CPU devices.
+ * Matrices that fit stay on the devices, and the time is that of the product alone. Others travel while the product is
+ * computed, and the time includes that. The host and CPU devices use the host's arrays in place.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul_job.h"
@@ -19,7 +19,7 @@ struct runner {
     bool resident;
 };
 
-/* Told by the engine: draws, and asks it to stop after Ctrl-C or when it takes too long. */
+/* Called by the engine: draws the progress, and stops the engine after Ctrl-C or when it takes too long. */
 static int tell(void *arg, double share)
 {
     struct matmul_job *job = arg;
@@ -60,7 +60,7 @@ static bool all_gpus(const struct matmul_job *job)
     return all;
 }
 
-/* The shortest of the timed runs; the first, which builds kernels, is only timed when it is long on the host. */
+/* The time of the shortest run. The first run of all, which builds kernels, is not among them. */
 static int measure(struct runner *r, double *seconds)
 {
     struct matmul_job *job = r->job;
@@ -177,12 +177,14 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
     if (status == 0)
         status = run_and_check(&r, o);
     if (status != 0) {
+        const int code = clerrno;
         const char *missing = matmul_kind_missing(o->kind), *why = missing ? missing : clerror();
         if (why && strncmp(why, "matmul_", 7) == 0 && strstr(why, ": "))
             why = strstr(why, ": ") + 2; /* without the name of the call, which says nothing here */
         snprintf(o->why, sizeof o->why, "%s", why ? why : "failed");
         if (job->timed_out)
             snprintf(o->why, sizeof o->why, "would take more than %g s", job->limit);
+        o->failed = !missing && !job->timed_out && code != ENOTSUP && code != EINVAL;
     }
     matmul_free(r.mm);
     return status;
@@ -204,6 +206,10 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
     if (status != 0 && !job->interrupted && !job->compare && !job->sweep)
         return matmul_kind_missing(kind) ? cli_failed("no engine '%s': %s", matmul_kind_name(kind), matmul_kind_missing(kind))
                                          : cli_failed("%s", o.why);
+    if (o.failed && !job->interrupted) {
+        job->failed = true;
+        cli_failed("engine '%s': %s", matmul_kind_name(kind), o.why);
+    }
     if (!(status != 0 && job->interrupted)) {
         job->outcome = cli_realloc(job->outcome, job->outcomes + 1, sizeof *job->outcome);
         job->outcome[job->outcomes++] = o;

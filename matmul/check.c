@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-/* Kernels count rows, columns and depth in ints, and go a tile beyond. */
+/* Kernels count rows, columns and depth in ints, up to one tile beyond the last. */
 #define MOST ((size_t)INT_MAX - 65536)
 
 /* An array of rows x cols as it is stored. */

@@ -1,8 +1,8 @@
 /* cpu.c - TUNED by panels (cpu.cl): how B is packed, and how C is divided among cores.
  *
- * B is packed for a block of columns and depth at a time, which bounds the scratch memory and keeps it in the
- * last-level cache. For a few rows of A it is not packed but read where it is. A work-group is what one core does at a stretch; there are a few for each core, of equal
- * size, so that none waits for another for long.
+ * B is packed for one block of columns and depth at a time, so that the packed block stays in the last-level cache. For a
+ * few rows of A it is not packed but read where it is. A work-group is the work that one core does without a break. Each
+ * core gets a few of them, all of equal size, so that no core waits long for another.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -10,7 +10,7 @@
 static const size_t MOST_PACKED = (size_t)64 << 20; /* bytes */
 enum {
     GROUPS_A_CORE = 2,
-    THIN = 8, /* micro tiles down, at most, for which B is not packed: to copy it costs more than it saves */
+    THIN = 8, /* with at most so many micro tiles down, B is not packed: to copy it would cost more than it saves */
 };
 
 /* ---- Division. -------------------------------------------------------------------------------- */
@@ -27,8 +27,8 @@ static size_t rows_of_tile(const struct matmul_shape *s, size_t m)
     return tiles < 16 ? divide_up(m, tiles) : most;
 }
 
-/* As many rows of groups as the second-level cache wants, or more to give every core the same; then as many
- * columns as it takes to have GROUPS_A_CORE. */
+/* As many rows of groups as the second-level cache needs, or more if that gives every core the same; then as many columns
+ * of groups as make GROUPS_A_CORE for each core. */
 static struct division divide(const struct part *p, size_t high, size_t tiles, size_t panels)
 {
     const size_t cores = p->info.dev_max_core ? p->info.dev_max_core : 1, wanted = cores * GROUPS_A_CORE;
@@ -139,7 +139,8 @@ static int run_direct(struct matmul *mm, struct part *p, const struct product *x
     return choose(mm, p, x, true, &v) == 0 ? multiply(mm, p, x, &v) : -1;
 }
 
-/* The whole panels of few rows where they are; the columns that remain, or everything, packed. */
+/* With few rows, the whole panels of B are read where they are, and only the columns that remain are packed. Otherwise
+ * all of B is packed. */
 int matmul_cpu_start(struct matmul *mm, struct part *p, const struct product *x)
 {
     const size_t cols = (size_t)p->shape.width * (size_t)p->shape.vectors, whole = x->n / cols * cols;

@@ -4,15 +4,23 @@
  *   A work-group is one item, which runs on one core:
  *
  *     micro tile  ROWS x COLS of C (COLS = VECTORS x WIDTH) in registers. A step along k takes VECTORS vectors
- *                 of B and ROWS numbers of A, each spread over a vector: 2 loads for 4 multiply-adds.
- *     panel of B  DEPTH x COLS. Stays in the first-level cache while the tiles down a column of C use it.
- *     block of A  up to HIGH x ROWS rows x DEPTH. Stays in the second-level cache, for all panels of B;
- *                 the group itself copies it there, into local memory, at each new block of the depth.
+ *                 of B and ROWS numbers of A, each spread over a vector.
+ *     panel of B  DEPTH x COLS. Stays in the first-level cache while all micro tiles of a column use it.
+ *     block of A  up to `high` x ROWS rows x DEPTH. Stays in the second-level cache, for all panels of B.
+ *                 The group itself copies it there, into local memory, once for each block of the depth.
  *
- *   B is packed before by matmul_pack_b, for all groups, [panel][k][COLS], with zeros beyond the last column;
- *   or, where few rows of A would not repay that, it is read where it is (DIRECT), whole panels only.
- *   A's block is [tile][k / CHUNK][row][k % CHUNK]; CHUNK is WIDTH where k is innermost in memory, so that
- *   packing copies vectors, and 1 where A is transposed. Rows beyond the last repeat it; they are never stored.
+ *            COLS                          k ->   COLS
+ *        +-----+-----+-----+         +---------+-----+
+ *   ROWS |tile |     |     |    ROWS |         |     |      One group: for every block of the depth, pack a block of A;
+ *        +-----+-----+-----+   =     +---------+  panel     for every panel of B, for every tile down: tile += A B.
+ *        |     |     |     |         | block   |  of B
+ *        +-----+-----+-----+         | of A    |  DEPTH
+ *                                    +---------+  rows
+ *
+ *   matmul_pack_b packs B before, for all groups, as [panel][k][COLS], with zeros beyond the last column. With few rows of
+ *   A that would take longer than it saves; then B is read where it is (DIRECT), whole panels only.
+ *   A's block is [tile][k / CHUNK][row][k % CHUNK]. CHUNK is WIDTH where k is innermost in memory, so that packing copies
+ *   vectors, and 1 where A is transposed. Rows beyond the last repeat the last; they are never stored.
  * SPDX-License-Identifier: MIT
  */
 #ifdef DOUBLES
@@ -112,7 +120,7 @@ __kernel void matmul_pack_b(int n, int k, __global const T *restrict b, ulong b0
 #endif
 }
 
-/* Packs one micro tile's rows of A from k0 on, `depth` of them; `exist` rows are there. */
+/* Packs the rows of A of one micro tile, over a depth that starts at `a`; `exist` of the rows exist. */
 static void pack_a(__local T *to, __global const T *a, ulong lda, int exist, int depth)
 {
 #if TRANS_A
@@ -150,7 +158,7 @@ static void step_along_k(vec sum[ROWS][VECTORS], __local const T *a, __global co
     }
 }
 
-/* C's tile = alpha A's rows x B's panel + beta C's tile. rows and cols: as much of it as exists. */
+/* C = alpha A B + beta C for one micro tile, over `depth` of k. rows and cols: how much of the tile exists. */
 static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, T alpha, T beta, __global T *c,
                  ulong ldc, int rows, int cols)
 {
@@ -194,8 +202,8 @@ static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, 
 
 /* ---- The product. ------------------------------------------------------------------------------ */
 
-/* A group computes `high` micro tiles down and `panels` across, from the tile at its place. `b` is packed, from
- * b0 = 0 on, or with DIRECT it is B. `block` has room for high x ROWS x DEPTH. */
+/* A group computes `high` micro tiles down and `panels` across. `b` is B as matmul_pack_b packed it, with b0 = 0, or with
+ * DIRECT B itself. `block` has room for high x ROWS x DEPTH. */
 __kernel void matmul_cpu(int m, int n, int k, int high, int panels, T alpha, __global const T *restrict a, ulong a0,
                          ulong lda, __global const T *restrict b, ulong b0, ulong ldb, T beta, __global T *restrict c,
                          ulong c0, ulong ldc, __local T *block)

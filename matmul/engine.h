@@ -91,15 +91,15 @@ enum { OF_TILES = 1 << PATH_TILES, OF_PANELS = 1 << PATH_PANELS, OF_BOTH = OF_TI
     X(mma, OF_TILES, 0, 1, 0, "1: tensor cores, by PTX; double on NVIDIA from compute capability 9")            \
     X(async, OF_TILES, 0, 1, 0, "1: cp.async, by PTX; NVIDIA from compute capability 8")                        \
     X(pack, OF_TILES, 0, 1 << 20, 256,                                                                          \
-      "operands without 16-byte alignment are copied when the other one has so many rows; 0: never")            \
-    X(fill, OF_TILES, 1, 1 << 20, 8, "work-groups a compute unit that are wanted: the depth is split so")       \
-    X(span, OF_TILES, 0, 1 << 20, 0, "but a split is not made shorter than this; 0: never split")               \
+      "operands without 16-byte alignment are copied if the other one has at least so many rows; 0: never")     \
+    X(fill, OF_TILES, 1, 1 << 20, 8, "work-groups wanted for each compute unit: the depth is split to get them") \
+    X(span, OF_TILES, 0, 1 << 20, 0, "the shortest part of a depth that is split; 0: never split")              \
     X(width, OF_PANELS, 2, 16, 4, "elements of a vector")                                                       \
     X(rows, OF_PANELS, 1, 32, 6, "rows of C that a work-item holds in registers, at most")                      \
     X(vectors, OF_PANELS, 1, 8, 2, "vectors a row")                                                             \
     X(depth, OF_PANELS, 1, 1 << 20, 256, "depth of a block, a multiple of width")                               \
     X(high, OF_PANELS, 1, 1 << 20, 16,                                                                          \
-      "times `rows`: rows of a block of A, which the second-level cache holds, at most")                        \
+      "a block of A, which the second-level cache holds, has at most `high` times `rows` rows")                 \
     X(unroll, OF_PANELS, 1, 64, 1, "steps of the inner loop written out")
 
 struct matmul_shape {
@@ -229,8 +229,8 @@ struct area matmul_area(const struct matmul *mm, cl_uint d, size_t m, size_t n);
 /* The product of host arrays that computes one block of C. */
 struct host_product matmul_piece(const struct matmul *mm, const struct host_product *p, struct area area);
 
-/* Has a CPU device use host arrays where they are: fills the operands of x, whose buffers the caller releases
- * by matmul_unwrap. */
+/* Lets a CPU device use host arrays where they are: fills in the operands of x, whose buffers the caller releases by
+ * matmul_unwrap. */
 int matmul_wrap(struct matmul *mm, const struct part *p, const struct host_product *h, struct product *x);
 void matmul_unwrap(struct product *x);
 
@@ -240,8 +240,8 @@ void matmul_unload(struct matmul *mm);
 /* Bytes of a part's device that products of host arrays may still use. */
 size_t matmul_room(const struct matmul *mm, const struct part *p);
 
-/* Queues a copy of rows x cols elements between the host and a device's operand; waits for up to two events
- * first (NULL: none), and hands out its own if `done` is not NULL. */
+/* Queues a copy of rows x cols elements between the host and an operand on a device. The copy waits for up to two events
+ * (NULL: none). If `done` is not NULL it receives the copy's event. */
 enum direction { TO_DEVICE, TO_HOST };
 int matmul_transfer(struct matmul *mm, const struct part *p, cl_command_queue queue, enum direction direction,
                     const struct operand *o, void *host, size_t ld, size_t rows, size_t cols, cl_event wait1,

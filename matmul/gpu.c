@@ -1,8 +1,8 @@
 /* gpu.c - TUNED by tiles (fma.cl, mma.cl): which variant of the kernel, and how many groups.
  *
- * The kernels copy 16 bytes at a time where rows start at multiples of 16 bytes. Operands that do not are
- * copied first, when the product is large enough to pay for it. The depth is divided when the tiles alone
- * would leave compute units without work, or with too little of it at the end.
+ * The kernels copy 16 bytes at a time where rows start at multiples of 16 bytes. An operand whose rows do not is first
+ * copied to one whose rows do, when the product is large enough to repay that. The depth is divided where the tiles alone
+ * would leave compute units without work, above all at the end.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -15,7 +15,7 @@ enum {
 };
 static const size_t MOST_PACKED = (size_t)2 << 30; /* bytes of scratch memory for copies */
 
-/* An operand as stored: rows x cols elements, and whether C's rows or columns run along its rows. */
+/* An operand as stored: rows x cols elements, and whether 16 bytes of a row can be copied at once. */
 struct side {
     struct operand x;
     size_t rows, cols;
@@ -24,7 +24,7 @@ struct side {
 
 /* ---- Alignment. ------------------------------------------------------------------------------- */
 
-/* Can 16 bytes be copied at once? Not beyond the end of the allocation, either. */
+/* Can 16 bytes be copied at once, without reading beyond the end of the allocation? */
 static bool is_wide(const struct matmul *mm, const struct side *s)
 {
     const size_t step = 16 / mm->real;
@@ -37,7 +37,7 @@ static bool is_wide(const struct matmul *mm, const struct side *s)
 
 /* ---- Copies. ---------------------------------------------------------------------------------- */
 
-/* The dimensions of a packed copy: k up to a multiple of bk, so that it has no tail. */
+/* The dimensions of a packed copy: k is rounded up to a multiple of bk, so that all slices are whole. */
 static void packed_size(const struct matmul_shape *shape, const struct side *s, bool k_along_rows, size_t *rows,
                         size_t *ld)
 {
@@ -85,8 +85,8 @@ struct plan {
     size_t tiles, whole, splits;
 };
 
-/* Groups run in waves of `slots`. The last wave's tiles are divided so that it ends soon: `s` parts take
- * ceil(rest s / slots) / s waves, and joining them costs something for each part. */
+/* Groups run in waves of `slots`. The tiles of the last wave are divided into `s` parts, so that it ends sooner: the
+ * parts take ceil(rest s / slots) / s of a wave. Joining them costs something for each part. */
 static struct plan plan_groups(const struct matmul_shape *shape, size_t slots, size_t m, size_t n, size_t k)
 {
     struct plan plan = {.tiles = divide_up(m, (size_t)shape->bm) * divide_up(n, (size_t)shape->bn), .splits = 1};

@@ -1,7 +1,7 @@
 /* kinds.c - the kinds of engine: names, and what they need to be here.
  *
- * OpenBLAS and CLBlast are for comparison. They are opened when somebody asks for them, so that nothing
- * depends on their being installed.
+ * OpenBLAS and CLBlast are for comparison. They are opened when somebody asks for them, so everything else works without
+ * them.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -12,8 +12,8 @@ static const struct {
     const char *name, *summary;
     bool host;
 } kind[MATMUL_KINDS] = {
-    [MATMUL_TUNED] = {"tuned", "register tiles, shaped for the device", false},
-    [MATMUL_NAIVE] = {"naive", "a work-item an element, from global memory", false},
+    [MATMUL_TUNED] = {"tuned", "tiles in registers, in a shape that suits the device", false},
+    [MATMUL_NAIVE] = {"naive", "one work-item for each element, from global memory", false},
     [MATMUL_BLOCKED] = {"blocked", "square tiles in local memory", false},
     [MATMUL_CPU_NAIVE] = {"cpu-naive", "three loops on the host", true},
     [MATMUL_CPU_BLOCKED] = {"cpu-blocked", "blocks on the host", true},

@@ -3,7 +3,7 @@
  */
 #include "matmul/engine.h"
 
-/* On GPUs neighbours along a row should be one group; PoCL runs a group's items one after the other. */
+/* On GPUs neighbours along a row should be in one group. PoCL runs the items of a group one after the other. */
 static void naive_range(const struct part *p, const struct product *x, clndrange_t *ndr)
 {
     const size_t across = p->is_cpu ? smaller(64, p->info.dev_max_wg_sz) : smaller(32, p->info.dev_max_wg_sz);

@@ -1,6 +1,6 @@
-/* ladder.cl - the first steps of the ladder: a work-item an element, then tiles in local memory.
+/* ladder.cl - the first steps of the ladder: one work-item for each element, then tiles in local memory.
  *
- *   Both compute C = alpha op(A) op(B) + beta C. Strides say how the operands lie: element (i, x) of op(A) is at
+ *   Both compute C = alpha op(A) op(B) + beta C. Strides say where elements are: element (i, x) of op(A) is at
  *   a0 + i * a_row + x * a_col, element (x, j) of op(B) at b0 + x * b_row + j * b_col, so that a transposed
  *   operand only has its strides exchanged.
  * SPDX-License-Identifier: MIT
@@ -17,7 +17,7 @@ static T result(T sum, T alpha, T beta, __global const T *c)
     return beta == 0 ? alpha * sum : alpha * sum + beta * *c;
 }
 
-/* Every item reads a row of op(A) and a column of op(B) from global memory: 2 k reads for 2 k operations. */
+/* Each item reads a row of op(A) and a column of op(B) from global memory: 2 k reads for 2 k operations. */
 __kernel void matmul_naive(int m, int n, int k, T alpha, __global const T *a, ulong a0, ulong a_row, ulong a_col,
                            __global const T *b, ulong b0, ulong b_row, ulong b_col, T beta, __global T *c,
                            ulong c0, ulong ldc)
@@ -33,12 +33,12 @@ __kernel void matmul_naive(int m, int n, int k, T alpha, __global const T *a, ul
 }
 
 /* A group of block x block items computes a block of C. It fetches one block of each operand into local
- * memory, which its items then read block times each: 2 k / block reads from global memory an item.
+ * memory, and each number there is read by `block` items: an item reads 2 k / block numbers from global memory.
  *
  *        at[y][x] = op(A)[row + y][s + x]          bt[x][y] = op(B)[s + y][col + x]
  *
- * B's block is stored transposed, so that the inner loop runs along rows of both. The local memory is the
- * host's to give, block * block elements each: the block size is no constant of the kernel. */
+ * B's block is stored transposed, so that the inner loop runs along rows of both. The host gives the local memory, block *
+ * block elements for each operand: the kernel does not know the size of a block before it runs. */
 __kernel void matmul_blocked(int m, int n, int k, T alpha, __global const T *a, ulong a0, ulong a_row, ulong a_col,
                              __global const T *b, ulong b0, ulong b_row, ulong b_col, T beta, __global T *c,
                              ulong c0, ulong ldc, __local T *at, __local T *bt)

@@ -1,4 +1,4 @@
-/* pack.cl - copies of operands that lie badly, and products without a product.
+/* pack.cl - copies of operands that are not aligned, and C = beta C.
  *
  *   matmul_pack brings two matrices, in one launch, from rows of any length at any place
  *   to rows of `to_ld` elements, zeros behind the last of a row and in rows beyond the last:
@@ -6,7 +6,7 @@
  *        from:  . . . . . . .           to:  . . . . . . 0 0
  *               . . . . . . .                . . . . . . 0 0       to_rows >= rows, to_ld >= cols
  *                                            0 0 0 0 0 0 0 0
- *   That costs O(n^2) before an O(n^3) product, whose copies of 16 bytes need the alignment.
+ *   That takes O(n^2) time before a product of O(n^3), whose copies of 16 bytes need aligned rows.
  *
  *   matmul_scale computes C = beta C, which is all there is to do when alpha or the depth is 0.
  * SPDX-License-Identifier: MIT
@@ -17,7 +17,7 @@
 #else
 #define T float
 #endif
-#define PACK_ROWS 4 /* of the result an item fills, so that several reads are under way at once */
+#define PACK_ROWS 4 /* rows of the result that an item fills, so that several reads are on their way at once */
 
 static void pack_rows(__global const T *from, ulong at, ulong ld, int rows, int cols, __global T *to, ulong to_at,
                       int to_rows, int to_ld, int group)

@@ -1,9 +1,8 @@
 /* place.c - matrices that stay on the devices; who computes which block of C.
  *
- * With several devices C is cut into a grid of blocks, one a device. A device needs the rows of op(A) and the
- * columns of op(B) that meet in its block, and nothing else; so nothing passes between devices. Copies on a
- * GPU get rows of whole 128 bytes, whatever the leading dimension on the host. A CPU device uses A and B
- * where they are.
+ * With several devices C is cut into a grid of blocks, one for each device. A device needs the rows of op(A) and the
+ * columns of op(B) that meet in its block, and nothing else, so nothing passes between devices. In a GPU's memory a row
+ * begins at a multiple of 128 bytes, whatever the leading dimension on the host. A CPU device uses A and B where they are.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -28,7 +27,7 @@ static size_t cut(size_t length, double share, cl_uint pieces)
     return share >= 1 ? length : length >= (size_t)4 * GRAIN * pieces ? smaller(rounded, length) : smaller(at, length);
 }
 
-/* Rows of the grid: as many as make all devices together hold least of A and B. */
+/* Rows of the grid: so many that all devices together hold as little of A and B as possible. */
 static cl_uint grid_rows(cl_uint ndev, size_t m, size_t n)
 {
     cl_uint best = 1;

@@ -1,7 +1,7 @@
 /* program.c - kernels, built when first asked for and then kept; scratch memory.
  *
- * One source makes many kernels, for shapes, transposes and alignments; a line of options names each. Devices
- * of the same shape share programs, since a stdcl kernel serves every device of its context.
+ * From one source many kernels are built, for shapes, transposes and alignments; the line of options identifies each.
+ * Devices with the same shape share a program, since a stdcl kernel serves every device of its context.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"

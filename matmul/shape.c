@@ -1,8 +1,8 @@
 /* shape.c - how kernels are launched on a device: rows of data.
  *
- * A row holds every number that shapes a launch (see MATMUL_SHAPE_KEYS in engine.h). The layer's tuning
- * store has them, as words "KEY=NUMBER ...", for kinds of devices (tuning/matmul.json) and for devices
- * that were measured; the caller's own words, by which a benchmark sweeps, come on top.
+ * A row has every number that shapes a launch (see MATMUL_SHAPE_KEYS in engine.h). The tuning store has rows, as words
+ * "KEY=NUMBER ...", for kinds of devices (tuning/matmul.json) and for devices that were measured. The caller's own words,
+ * with which a benchmark tries many shapes, change the row.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -21,8 +21,8 @@ static const struct cltune_key keys[] = {
 
 static int threads_of(const struct matmul_shape *s) { return s->bm / s->wm * (s->bn / s->wn) * 32; }
 
-/* A group's items share out the copies of a slice evenly, one element at a time or 16 bytes. */
-static bool copies_come_out(const struct matmul_shape *s, size_t real)
+/* Do all items of a group make equally many copies of a slice, be it of one element or of 16 bytes? */
+static bool copies_are_even(const struct matmul_shape *s, size_t real)
 {
     const int wide = (int)(16 / real), threads = threads_of(s);
     return s->bk * s->bm / wide % threads == 0 && s->bk * s->bn / wide % threads == 0;
@@ -36,7 +36,7 @@ static const char *contradiction_of_tiles(const struct matmul_shape *s, size_t r
         return "bm must be a multiple of wm, and bn of wn";
     if (s->mma && real != sizeof(double))
         return "mma=1 is for double precision";
-    return copies_come_out(s, real) ? NULL : "bk x bm and bk x bn must be multiples of 16 bytes an item";
+    return copies_are_even(s, real) ? NULL : "bk x bm and bk x bn must be multiples of 16 bytes an item";
 }
 
 static const char *contradiction_of_panels(const struct matmul_shape *s)

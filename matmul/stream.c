@@ -7,9 +7,9 @@
  *     multiply                panels 1      panels 2      panels 3      panels 4
  *     down                                                              block 1 ...
  *
- * Every device has a thread of its own, since copies from memory that is not pinned block; the first one's is
- * the caller's, which tells the progress. A CPU device, and the host, work on the arrays where they are, in
- * slabs of rows when somebody wants to know how far they are.
+ * Each device has a thread, since copies from memory that is not pinned block. The first device's thread is the caller's,
+ * which also reports the progress. A CPU device, and the host, work on the arrays where they are: in slabs of rows if
+ * there is somebody to report to.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -46,7 +46,7 @@ struct worker {
     char why[1024];
 };
 
-/* Counts work as done, and tells; false when the work is to stop. */
+/* Counts work as done and reports it; false when the work is to stop. */
 static bool go_on(struct worker *w, double work)
 {
     struct stream *s = w->s;
@@ -76,7 +76,7 @@ static int run_in_place(struct worker *w, const struct host_product *h)
     return status;
 }
 
-/* In slabs of at least 64 rows that take about SLAB_SECONDS, or at once when nobody wants to know. */
+/* In slabs of at least 64 rows that take about SLAB_SECONDS; all at once if there is nobody to report to. */
 static int run_slabs(struct worker *w, const struct host_product *h)
 {
     const double row_work = (double)h->n * (double)h->k;
@@ -98,7 +98,7 @@ static int run_slabs(struct worker *w, const struct host_product *h)
 
 /* ---- Through a device's memory. --------------------------------------------------------------- */
 
-/* A device's buffers, and the events that say when they may be used again. */
+/* A device's buffers, and the events that tell when they may be used again. */
 struct flow {
     struct matmul *mm;
     struct part *p;
@@ -129,7 +129,7 @@ static size_t bytes_of(const struct flow *f, size_t *largest)
 
 static size_t halved(size_t n) { return n > 128 ? round_up(n / 2, 64) : divide_up(n, 2); }
 
-/* The largest blocks and panels that fit; C's block takes the greater part of the memory. */
+/* The largest blocks and panels that fit; a block of C gets the greater part of the memory. */
 static int choose_sizes(struct flow *f)
 {
     const struct host_product *h = f->h;
@@ -340,7 +340,7 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-/* Starts the others, works, and tells how far they are until they are done. */
+/* Starts the others, does its own work, and reports the progress until all are done. */
 static int run_workers(struct stream *s, struct worker *w, cl_uint count)
 {
     for (cl_uint i = 1; i < count; i++) {

@@ -7,7 +7,7 @@
  *   get_local_id, get_global_id     nd_item
  *   barrier                         group_barrier
  *
- * Built when CMake finds a SYCL compiler (acpp, icpx); the rest of the engine is C and does without.
+ * Built when CMake finds a SYCL compiler (acpp, icpx). The rest of the engine is C and does not need it.
  * SPDX-License-Identifier: MIT
  */
 #include "sycl.h"

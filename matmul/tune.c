@@ -1,7 +1,7 @@
-/* tune.c - what a search for better shapes needs: knobs, a problem with its right answer, a stop watch.
+/* tune.c - what a search for better shapes needs: the values to try, a problem, its right answer, its time.
  *
- * The problem is a square product of random matrices in the memory of the one device that is tuned. GPUs search
- * tiles, CPUs panels.
+ * The problem is a square product of random matrices in the memory of the one device that is tuned. On GPUs tiles are
+ * searched, on CPUs panels.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"

@@ -174,6 +174,7 @@ static void refuses(void **unused)
     refused("--sweep --plot x.pdf", 2, ".svg or .png");
     refused("-o /nowhere/c.npy", 1, "nowhere");
     refused("-o - --json", 2, "name a file");
+    refused("-o c.csv", 2, ".npy");
     refused("-a - -b -", 2, "standard input");
     refused("--engine naive --engine blocked", 2, "--compare");
     refused("--shape colour=1 -n 8", 1, "colour=1");

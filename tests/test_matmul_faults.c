@@ -132,6 +132,24 @@ static void command_fails(void **unused)
     assert_int_equal(access(in_folder("c.npy"), F_OK), 0);
 }
 
+/* Of several engines one fails: the others run, and the status tells. */
+static void comparison_fails(void **unused)
+{
+    (void)unused;
+    char command[4096];
+    snprintf(command, sizeof command, "'%s' matmul -n 8 --repeat 1 --device cpu --compare --engine tuned --engine naive "
+             "> '%s' 2> '%s'", program, in_folder("out"), in_folder("err"));
+    fault("kernel", 1, "refused");
+    const int status = system(command);
+    unsetenv("STDCL_TEST_FAULT");
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    char *table = bytes_of(in_folder("out"), NULL), *sentence = bytes_of(in_folder("err"), NULL);
+    contains(table, "naive");
+    contains(sentence, "engine 'tuned': ");
+    free(table);
+    free(sentence);
+}
+
 /* Nobody says that the kernels did nothing: C itself shows it, of matrices from files too. */
 static void wrong_result_is_seen(void **unused)
 {
@@ -154,7 +172,7 @@ static void wrong_result_is_seen(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(engines), cmocka_unit_test(command_fails),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(engines), cmocka_unit_test(command_fails), cmocka_unit_test(comparison_fails),
                                         cmocka_unit_test(wrong_result_is_seen)};
     if (argc < 2)
         return 2;

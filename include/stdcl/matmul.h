@@ -9,10 +9,10 @@
  *
  * All compute C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) is k x n and C is m x n, and op(X)
  * is X or its transpose. Matrices are row-major: element (i, j) of X stands at x[i * ldx + j], and ldx is at
- * least the length of a row as stored (A: k, transposed m; B: n, transposed k; C: n); 0 means just that.
- * Column-major matrices are the transposes of these: exchange A and B, m and n.
- * What the BLAS standard says holds: with beta = 0 C is not read, with alpha = 0 A and B are not, and what
- * lies between rows is not touched. C must not share elements with A or B; it may lie between their rows.
+ * least the length of a row as stored (A: k, transposed m; B: n, transposed k; C: n); 0 means exactly that length.
+ * A column-major matrix is the transpose of a row-major one: for column-major matrices exchange A and B, and m and n.
+ * As in the BLAS standard, C is not read when beta is 0, A and B are not read when alpha is 0, and what lies between
+ * rows is not touched. C must not share elements with A or B, but it may lie between their rows.
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise.
  * One engine is used by one thread at a time; different engines are independent of each other.
  * A struct of options may grow in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs
@@ -37,7 +37,7 @@ typedef struct matmul matmul;
 /* How the product is computed. */
 enum matmul_kind {
     MATMUL_TUNED,       /* on the devices, as fast as they allow; shapes come from the tuning store */
-    MATMUL_NAIVE,       /* on the devices, a work-item an element, from global memory */
+    MATMUL_NAIVE,       /* on the devices, one work-item for each element of C, from global memory */
     MATMUL_BLOCKED,     /* on the devices, square tiles of A and B in local memory */
     MATMUL_CPU_NAIVE,   /* on the host, three loops */
     MATMUL_CPU_BLOCKED, /* on the host, six loops */
@@ -61,39 +61,39 @@ struct matmul_options {
     size_t block;          /* BLOCKED, CPU_BLOCKED, SYCL: the side of a block; 0 = 16, on the host 64 */
     const char *shape;     /* TUNED: words KEY=NUMBER that change a device's row, see matmul/README.md */
     size_t memory;         /* bytes that may be used of each device's memory; 0 = what it has */
-    int (*progress)(void *arg, double share); /* told by matmul_multiply now and then, in the calling thread;
-                                                 not 0: stop. NULL: nobody is */
+    int (*progress)(void *arg, double share); /* called by matmul_multiply now and then, in the calling thread,
+                                                 with the share of the work that is done; it returns 0, or
+                                                 something else to stop the work. May be NULL */
     void *arg;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* Makes an engine. Kernels are built at the first product that needs them, which takes a second. EINVAL:
- * an option is wrong (named; a block that a device cannot take says the limit); ENODEV: no device;
- * ENOTSUP: double without hardware for it, or a kind that is not here (with what to install); ENOMEM;
- * ENOEXEC: a kernel does not build. The caller frees it with matmul_free. */
+ * an option is wrong, and the sentence says which (of a block that is too large: the limit); ENODEV: no device;
+ * ENOTSUP: a device has no double precision, or a library is missing (the sentence says what to install);
+ * ENOMEM; ENOEXEC: a kernel does not build. The caller frees the engine with matmul_free. */
 matmul *matmul_create(const struct matmul_options *options);
 
 /* Frees the engine and what it holds on the devices, after work in flight is done. NULL is fine. */
 void matmul_free(matmul *mm);
 
-/* The product of host arrays (any memory; transfers to a GPU are fastest from clmalloc's). Blocks.
- * Several devices each compute a block of C. Operands travel in panels while others are multiplied, and
- * may be larger than the devices' memory. Elements have the engine's precision.
- * EINVAL: a leading dimension is too small, a pointer NULL, C overlaps an operand; ENOMEM; ECANCELED:
- * `progress` said so, and C is undefined. */
+/* The product of host arrays, in any memory; from memory of clmalloc they travel fastest to a GPU. Blocks. With several
+ * devices, each computes a block of C. A and B are sent to GPUs in panels, one while another is multiplied, so they may
+ * be larger than the devices' memory. Elements have the engine's precision.
+ * EINVAL: a leading dimension is too small, a pointer is NULL, or C overlaps A or B; ENOMEM; EIO: a device failed;
+ * ECANCELED: `progress` stopped the work. After an error C is undefined. */
 int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
                     const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc);
 
-/* The product of what device `dev` of the context holds: pointers into memory from clmalloc on the engine's
- * context, whose images on that device are meant. Returns when the work is queued; clwait(ctx, dev,
- * CL_KERNEL_EVENT) waits for it. Errors as above; EFAULT: not such memory; ENOTSUP: a kind that computes
- * on the host. */
+/* The product of matrices in the memory of device `dev`. The pointers are into memory of clmalloc on the engine's
+ * context, and mean what the device has of it. Returns when the work is queued; clwait(ctx, dev, CL_KERNEL_EVENT) waits
+ * for it. Errors as above; EFAULT: no such memory; ENOTSUP: a kind that computes on the host. */
 int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k,
                    double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c,
                    size_t ldc);
 
-/* One call without an engine of one's own: on the first GPU, else on a CPU. Blocks. Any thread may call;
- * calls of several threads follow one another. */
+/* One call, without making an engine: on the first GPU, or on a CPU if there is none. Blocks. Any thread may call; one
+ * call waits for another. */
 int matmul_single(enum matmul_trans trans, size_t m, size_t n, size_t k, float alpha, const float *a,
                   size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
 int matmul_double(enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha, const double *a,
@@ -102,9 +102,9 @@ int matmul_double(enum matmul_trans trans, size_t m, size_t n, size_t k, double 
 /* ---- Matrices that stay on the devices. ------------------------------------------------------ */
 
 /* Gives each device the rows of op(A) and the columns of op(B) that its block of C needs, and room for that
- * block; whatever was loaded before is dropped. Blocks. On the host and on CPU devices nothing is copied:
- * a and b are used where they are, and must stay as they are until the next load or matmul_free.
- * ENOMEM when it does not fit; matmul_multiply does without. */
+ * block; what was loaded before is dropped. Blocks. On the host and on CPU devices nothing is copied:
+ * a and b are used where they are, and must stay unchanged until the next load or matmul_free.
+ * ENOMEM when they do not fit; matmul_multiply does not need them to fit. */
 int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, const void *a, size_t lda,
                 const void *b, size_t ldb);
 
@@ -112,14 +112,14 @@ int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t 
 int matmul_load_result(matmul *mm, const void *c, size_t ldc);
 int matmul_result(matmul *mm, void *c, size_t ldc);
 
-/* The product of what was loaded, on all devices; the result stays there. Blocks. C is undefined at first:
- * beta must be 0 unless it was loaded or computed. EINVAL: nothing is loaded, or no C. */
+/* The product of what was loaded, on all devices; the result stays there. Blocks. There is no C at first: beta must be
+ * 0 until one was loaded or computed. EINVAL: nothing is loaded, or there is no C. */
 int matmul_compute(matmul *mm, double alpha, double beta);
 
 /* ---- Questions. ------------------------------------------------------------------------------ */
 
-/* "tuned", "naive", "blocked", "cpu-naive", "cpu-blocked", "openblas", "sycl", "clblast"; a phrase that says
- * what it is; the kind of that name, or -1 with EINVAL and the list of names. */
+/* The name of a kind: "tuned", "naive", "blocked", "cpu-naive", "cpu-blocked", "openblas", "sycl" or "clblast". A phrase
+ * that says what it is. The kind of a name, or -1 with EINVAL and the list of names. */
 const char *matmul_kind_name(enum matmul_kind kind);
 const char *matmul_kind_summary(enum matmul_kind kind);
 int matmul_kind_by_name(const char *name);
@@ -142,7 +142,7 @@ const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k
  * them for this precision. 0 when it cannot be told. */
 double matmul_peak(CLCONTEXT *ctx, cl_uint dev, enum matmul_precision precision);
 
-/* What `stdcl tune` searches: the tiles of GPUs and the panels of CPUs, a row each for single and double. */
+/* What `stdcl tune` searches: tiles for GPUs and panels for CPUs, in single and double precision. */
 const struct cltune_kernel *matmul_tune_kernels(size_t *count);
 
 /* ---- Matrices to multiply, and the right answer. --------------------------------------------- */
