@@ -159,7 +159,7 @@ static int launch(const struct order_job *job, cl_uint dev, uint64_t first, uint
         args[3 + i] = job->rest[i];
     const size_t group = (size_t)on->shape.group;
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
-    if (clforkv(ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT, 3 + job->nrest, args) == (cl_event)-1)
+    if (clforkv(ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, 3 + job->nrest, args) == (cl_event)-1)
         return -1;
     const size_t size = (size_t)blocks * partial_bytes(job->kind);
     if (!on->cpu && clmsyncn(ctx, dev, partial, size, CL_MEM_HOST | CL_EVENT_NOWAIT) == (cl_event)-1)

@@ -34,12 +34,23 @@ static pthread_once_t machine_once = PTHREAD_ONCE_INIT;
 #define CL_DEVICE_UUID_KHR 0x106A
 #endif
 
+static bool has_extension(cl_device_id id, const char *name)
+{
+    size_t size = 0;
+    clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size);
+    char *all = calloc(size + 1, 1);
+    const bool has = all && clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, all, NULL) == CL_SUCCESS && strstr(all, name);
+    free(all);
+    return has;
+}
+
 /* key = the device's UUID where it tells one, else platform and device name; then its number among the
  * devices of the same key so far, so that keys are unique. */
 static void make_key(struct candidate *c)
 {
     unsigned char uuid[16];
-    if (clGetDeviceInfo(c->id, CL_DEVICE_UUID_KHR, sizeof uuid, uuid, NULL) == CL_SUCCESS) {
+    if (has_extension(c->id, "cl_khr_device_uuid") &&
+        clGetDeviceInfo(c->id, CL_DEVICE_UUID_KHR, sizeof uuid, uuid, NULL) == CL_SUCCESS) {
         for (int i = 0; i < 16; i++)
             snprintf(c->key + 2 * i, 3, "%02x", uuid[i]);
     } else {

@@ -42,6 +42,10 @@ void failure_set_aside(struct failure *before);
 void failure_restore(const struct failure *before);
 void failure_forget(struct failure *before);
 
+/* A copy of the calling thread's last failure, for failure_restore in any thread; without its text if there is no
+ * memory for that. */
+struct failure failure_copy(void);
+
 /* ---- context.c ---- */
 
 /* A device of a context, or NULL with EINVAL and a message that names `call`. */

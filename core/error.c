@@ -122,6 +122,14 @@ void failure_forget(struct failure *before)
     free(before->text);
 }
 
+struct failure failure_copy(void)
+{
+    struct failure copy = last;
+    copy.text = last.text ? strdup(last.text) : NULL;
+    copy.unread = true;
+    return copy;
+}
+
 static bool debugging(void)
 {
     const char *v = getenv("STDCL_DEBUG");
@@ -198,14 +206,17 @@ STDCL_API int *stdcl_errno_address(void) { return &last.code; }
 
 STDCL_API int *stdcl_oclerrno_address(void) { return &last.ocl; }
 
-const char *clerror_text(void) { return last.text ? last.text : ""; }
+/* What stands for a sentence that there was no memory for. */
+static char no_sentence[] = "there was no memory for the sentence of this failure; clerrno and oclerrno tell its codes";
+
+const char *clerror_text(void) { return last.text ? last.text : last.unread ? no_sentence : ""; }
 
 STDCL_API char *clerror(void)
 {
     if (!last.unread)
         return NULL;
     last.unread = false;
-    return last.text;
+    return last.text ? last.text : no_sentence;
 }
 
 STDCL_API const char *clerror_str(int code)

@@ -2,8 +2,10 @@
  *
  * Each device keeps the events of its uncollected commands in two growable lists, kernels and memory,
  * oldest first. Its queue runs in order, so waiting for the newest event of a list is waiting for all of
- * it. A list that nobody collects is trimmed from its old end as commands complete; that one of them failed
- * is remembered for the next clwait.
+ * it. A list that nobody collects is trimmed from its old end as commands complete.
+ *
+ * That a command failed, or was refused by a call that does not wait, is remembered of each kind until somebody waits:
+ * clwait reports what it waits for, and a call that waits for its own command reports all that failed before it.
  *
  * The list holds one reference of each event. It is given up once, when the record leaves the list: released,
  * or with CL_EVENT_NORELEASE handed over to the caller.
@@ -42,29 +44,89 @@ static void drop_first(struct event_list *list, bool hand_over)
     struct event_record *r = &list->record[list->first++];
     if (r->event)
         give_up(r, hand_over);
+    if (list->seen < list->first)
+        list->seen = list->first;
     if (list->first == list->end)
-        list->first = list->end = 0;
+        list->first = list->seen = list->end = 0;
 }
 
-/* Keeps the first failure for the next clwait; d->lock is held. */
+/* ---- Failures. ---- */
+
+/* Keeps the first failure for the next wait; d->lock is held. */
 static void remember_failure(struct device *d, enum event_kind kind, cl_int status)
 {
-    if (status < 0 && d->failure[kind] == CL_SUCCESS)
-        d->failure[kind] = status;
+    if (status < 0 && d->untold[kind].code == 0)
+        d->untold[kind] = (struct failure){.code = EIO, .ocl = status, .unread = true};
 }
+
+/* Looks whether commands failed, oldest first, as far as they are complete and up to a number. d->lock is held. */
+static void look(struct device *d, enum event_kind kind, uint64_t number)
+{
+    struct event_list *list = &d->events[kind];
+    for (; list->seen < list->end && list->record[list->seen].number <= number; list->seen++) {
+        cl_event ev = list->record[list->seen].event;
+        const cl_int status = ev ? status_of(ev) : CL_COMPLETE;
+        if (status > CL_COMPLETE)
+            break;
+        remember_failure(d, kind, status);
+    }
+}
+
+/* Reports what failed of these kinds (CL_KERNEL_EVENT, CL_MEM_EVENT) and was not reported yet; all of it counts as
+ * reported. True after fail(). */
+static bool tell(struct device *d, int kinds, const char *call)
+{
+    static const struct { int flag; const char *name; } kind_of[] = {
+        [KERNEL_EVENT] = {CL_KERNEL_EVENT, "kernel"}, [MEMORY_EVENT] = {CL_MEM_EVENT, "copy"}};
+    bool told = false;
+    for (int kind = 0; kind < EVENT_KINDS; kind++) {
+        if (!(kinds & kind_of[kind].flag))
+            continue;
+        pthread_mutex_lock(&d->lock);
+        struct failure f = d->untold[kind];
+        d->untold[kind] = (struct failure){0};
+        pthread_mutex_unlock(&d->lock);
+        if (told)
+            failure_forget(&f);
+        else if (f.text)
+            failure_restore(&f);
+        else if (f.code)
+            fail(f.code, f.ocl, "%s: a %s failed on %s", call, kind_of[kind].name, d->name);
+        told |= f.code != 0;
+    }
+    return told;
+}
+
+/* The same of all commands that are complete, for a call that has waited. */
+static bool tell_all(struct device *d, const char *call)
+{
+    pthread_mutex_lock(&d->lock);
+    for (int kind = 0; kind < EVENT_KINDS; kind++)
+        look(d, kind, UINT64_MAX);
+    pthread_mutex_unlock(&d->lock);
+    return tell(d, CL_ALL_EVENT, call);
+}
+
+cl_event event_or_refusal(struct device *d, enum event_kind kind, cl_event ev, int flags)
+{
+    if (ev != CL_FAILED || !(flags & CL_EVENT_NOWAIT) || flags & CL_EVENT_CHECKED)
+        return ev;
+    pthread_mutex_lock(&d->lock);
+    if (d->untold[kind].code == 0)
+        d->untold[kind] = failure_copy();
+    pthread_mutex_unlock(&d->lock);
+    return ev;
+}
+
+/* ---- Lists. ---- */
 
 /* Drops completed events, oldest first, until KEPT_EVENTS are left. d->lock is held. */
 static void trim(struct device *d, enum event_kind kind)
 {
     struct event_list *list = &d->events[kind];
-    while (list->end - list->first > KEPT_EVENTS) {
-        cl_event ev = list->record[list->first].event;
-        const cl_int status = ev ? status_of(ev) : CL_COMPLETE;
-        if (status > CL_COMPLETE)
-            break;
-        remember_failure(d, kind, status);
+    look(d, kind, UINT64_MAX);
+    while (list->end - list->first > KEPT_EVENTS && list->first < list->seen)
         drop_first(list, false);
-    }
 }
 
 /* Makes room for one more record; false when there is no memory. */
@@ -76,6 +138,7 @@ static bool make_room(struct event_list *list)
         memmove(list->record, list->record + list->first,
                 (list->end - list->first) * sizeof *list->record);
         list->end -= list->first;
+        list->seen -= list->first;
         list->first = 0;
         return true;
     }
@@ -88,27 +151,29 @@ static bool make_room(struct event_list *list)
     return true;
 }
 
-/* The event in the middle of a list that is full, retained; else NULL. */
-static cl_event middle_of_full(const struct event_list *list)
+/* Waits for an event of a list, or for the whole queue if it cannot be kept meanwhile. That its command failed is no
+ * error: look() finds that. d->lock is held, and let go of while waiting. */
+static cl_int wait_unlocked(struct device *d, cl_event ev)
 {
-    if (list->end - list->first < MOST_EVENTS)
-        return NULL;
-    cl_event middle = list->record[list->first + MOST_EVENTS / 2].event;
-    if (middle)
-        clRetainEvent(middle);
-    return middle;
+    const bool kept = clRetainEvent(ev) == CL_SUCCESS;
+    pthread_mutex_unlock(&d->lock);
+    cl_int err = kept ? clWaitForEvents(1, &ev) : clFinish(d->queue);
+    if (kept && status_of(ev) < 0)
+        err = CL_SUCCESS;
+    if (kept)
+        clReleaseEvent(ev);
+    pthread_mutex_lock(&d->lock);
+    return err;
 }
 
-/* d->lock is held, and let go of while waiting. */
+/* Of a list that is full, waits for the event in the middle. d->lock is held, and let go of while waiting. */
 static void hold_back(struct device *d, struct event_list *list)
 {
-    cl_event middle = middle_of_full(list);
-    if (!middle)
-        return;
-    pthread_mutex_unlock(&d->lock);
-    clWaitForEvents(1, &middle);
-    clReleaseEvent(middle);
-    pthread_mutex_lock(&d->lock);
+    cl_event middle = NULL;
+    if (list->end - list->first >= MOST_EVENTS)
+        middle = list->record[list->first + MOST_EVENTS / 2].event;
+    if (middle)
+        wait_unlocked(d, middle);
 }
 
 /* False when there is no memory. */
@@ -141,9 +206,8 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struc
 {
     if (flags & CL_EVENT_NOWAIT) {
         const bool shared = flags & CL_EVENT_NORELEASE;
-        if (shared)
-            clRetainEvent(ev);
-        if (!file_event(d, kind, (struct event_record){.event = ev, .note = note, .shared = shared}))
+        const bool kept = !shared || clRetainEvent(ev) == CL_SUCCESS; /* else the caller gets our reference */
+        if (!kept || !file_event(d, kind, (struct event_record){.event = ev, .note = note, .shared = shared}))
             wait_unfiled(d, kind, ev);
         return ev;
     }
@@ -151,68 +215,50 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struc
     cl_int status = err == CL_SUCCESS ? CL_COMPLETE : status_of(ev);
     if (err == CL_SUCCESS)
         command_collected(&note, ev);
-    if (err == CL_SUCCESS && (flags & CL_EVENT_NORELEASE))
+    const bool lost = tell_all(d, call);
+    if (err == CL_SUCCESS && !lost && (flags & CL_EVENT_NORELEASE))
         return ev;
     clReleaseEvent(ev);
-    if (err == CL_SUCCESS)
+    if (err == CL_SUCCESS && !lost)
         return 0;
-    fail(EIO, status < 0 ? status : err, "%s: the command failed on %s", call, d->name);
+    if (!lost)
+        fail(EIO, status < 0 ? status : err, "%s: the command failed on %s", call, d->name);
     return CL_FAILED;
 }
 
-/* Waits for an event of a list. d->lock is held, and let go of while waiting. */
-static void wait_unlocked(struct device *d, cl_event ev)
-{
-    clRetainEvent(ev);
-    pthread_mutex_unlock(&d->lock);
-    clWaitForEvents(1, &ev);
-    clReleaseEvent(ev);
-    pthread_mutex_lock(&d->lock);
-}
-
-/* The newest event of a list, retained, and its number; NULL when there is none. */
-static cl_event newest_event(struct device *d, const struct event_list *list, uint64_t *number)
+/* The newest event of a list and its number; NULL when there is none. d->lock is held. */
+static cl_event newest_event(const struct event_list *list, uint64_t *number)
 {
     cl_event newest = NULL;
-    pthread_mutex_lock(&d->lock);
     for (size_t i = list->end; i > list->first && !newest; i--) {
         newest = list->record[i - 1].event;
         *number = list->record[i - 1].number;
     }
-    if (newest)
-        clRetainEvent(newest);
-    pthread_mutex_unlock(&d->lock);
     return newest;
 }
 
 /* Waits for the newest event of a list and takes all up to it off. A command is started and then filed, so of two
  * threads the one may start first and file last: when the newest is complete, one that was filed before it may
- * not be. Returns the first failure since the last call, or CL_SUCCESS. */
+ * not be. Returns what came of the waiting. */
 static cl_int collect(struct device *d, enum event_kind kind, bool hand_over)
 {
     struct event_list *list = &d->events[kind];
     cl_int waited = CL_SUCCESS;
     uint64_t number = 0;
-    cl_event newest = newest_event(d, list, &number);
-    if (newest) {
-        waited = clWaitForEvents(1, &newest);
-        clReleaseEvent(newest);
-    }
     pthread_mutex_lock(&d->lock);
+    cl_event newest = newest_event(list, &number);
+    if (newest)
+        waited = wait_unlocked(d, newest);
     while (list->first < list->end && list->record[list->first].number <= number) {
-        cl_event oldest = list->record[list->first].event;
-        const cl_int status = oldest ? status_of(oldest) : CL_COMPLETE;
-        if (status > CL_COMPLETE) {
-            wait_unlocked(d, oldest);
-            continue;
-        }
-        remember_failure(d, kind, status);
-        drop_first(list, hand_over);
+        if (list->first == list->seen)
+            look(d, kind, number);
+        if (list->first < list->seen)
+            drop_first(list, hand_over);
+        else
+            wait_unlocked(d, list->record[list->first].event);
     }
-    const cl_int failure = d->failure[kind];
-    d->failure[kind] = CL_SUCCESS;
     pthread_mutex_unlock(&d->lock);
-    return failure ? failure : waited;
+    return waited;
 }
 
 STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
@@ -229,9 +275,11 @@ STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
         cl_int mem_err = collect(d, MEMORY_EVENT, hand_over);
         err = err ? err : mem_err;
     }
+    if (tell(d, kinds, "clwait"))
+        return CL_FAILED;
     if (err == CL_SUCCESS)
         return 0;
-    fail(EIO, err, "clwait: a command failed on %s", d->name);
+    fail(EIO, err, "clwait: the commands of %s cannot be waited for", d->name);
     return CL_FAILED;
 }
 
@@ -263,16 +311,19 @@ STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int f
         return 0;
     struct device *d = &cp->dev[dev];
     if (ev == CL_FAILED) {
-        fail(EINVAL, 0, "clwaitev: the event is the (cl_event)-1 of a call that failed");
+        if (!tell_all(d, "clwaitev"))
+            fail(EINVAL, 0, "clwaitev: the event is the (cl_event)-1 of a call that failed");
         return CL_FAILED;
     }
     const bool keep = flags & CL_EVENT_NORELEASE;
     cl_int err = clWaitForEvents(1, &ev);
     if (forget_event(d, ev, keep) && (flags & CL_EVENT_RELEASE) && !keep)
         clReleaseEvent(ev);
-    if (err == CL_SUCCESS)
+    const bool lost = tell_all(d, "clwaitev");
+    if (err == CL_SUCCESS && !lost)
         return 0;
-    fail(EIO, err, "clwaitev: the command failed on %s", d->name);
+    if (!lost)
+        fail(EIO, err, "clwaitev: the command failed on %s", d->name);
     return CL_FAILED;
 }
 
@@ -307,5 +358,6 @@ void event_lists_free(struct device *d)
         while (list->first < list->end)
             drop_first(list, false);
         free(list->record);
+        failure_forget(&d->untold[kind]);
     }
 }

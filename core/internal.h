@@ -20,10 +20,11 @@ struct event_record {
     bool shared; /* the caller was given a reference too (CL_EVENT_NOWAIT | CL_EVENT_NORELEASE) */
 };
 
-/* Records first .. end - 1 of a growable array, oldest first. */
+/* Records first .. end - 1 of a growable array, oldest first. Those before `seen` are complete, and whether they
+ * failed has been looked at. */
 struct event_list {
     struct event_record *record;
-    size_t first, end, capacity;
+    size_t first, seen, end, capacity;
 };
 
 /* ---- context.c ---- */
@@ -39,7 +40,7 @@ struct device {
     char name[128];
     pthread_mutex_t lock; /* guards what follows */
     struct event_list events[EVENT_KINDS];
-    cl_int failure[EVENT_KINDS]; /* of a command that no list holds any more: what the next clwait reports */
+    struct failure untold[EVENT_KINDS]; /* the first since the last wait, which the next one reports; code 0: none */
     uint64_t commands; /* numbers given so far */
 };
 
@@ -63,6 +64,10 @@ struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
  * call returns. Takes over the reference. */
 cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note, int flags,
                       const char *call);
+
+/* Returns what a call made of its command, `ev`. If that is CL_FAILED and the call does not wait, its sentence is what
+ * the next wait reports. */
+cl_event event_or_refusal(struct device *d, enum event_kind kind, cl_event ev, int flags);
 
 /* Tells the observer of all commands of a device that are complete. */
 void device_harvest(struct device *d);

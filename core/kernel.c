@@ -437,11 +437,10 @@ static int record_args(struct kernel *k, cl_uint nargs, const struct stdcl_arg *
 }
 
 /* args NULL: start with the arguments as they are. */
-static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags,
-                       cl_uint nargs, const struct stdcl_arg *args, const char *call)
+static cl_event launch_on(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags,
+                          cl_uint nargs, const struct stdcl_arg *args, const char *call)
 {
-    struct device *d = device_of(cp, dev, call);
-    struct kernel *k = d ? kernel_of(krn, call) : NULL;
+    struct kernel *k = kernel_of(krn, call);
     if (!k || check_range(k, ndr) != 0)
         return CL_FAILED;
     if (k->program->cp != cp)
@@ -452,7 +451,16 @@ static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrang
     if (!args || record_args(k, nargs, args) == 0)
         ev = enqueue_kernel(k, dev, ndr, flags, &note);
     pthread_mutex_unlock(&k->lock);
-    return ev ? event_finish(d, KERNEL_EVENT, ev, note, flags, call) : CL_FAILED;
+    return ev ? event_finish(&cp->dev[dev], KERNEL_EVENT, ev, note, flags, call) : CL_FAILED;
+}
+
+static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags, cl_uint nargs,
+                       const struct stdcl_arg *args, const char *call)
+{
+    struct device *d = device_of(cp, dev, call);
+    if (!d)
+        return CL_FAILED;
+    return event_or_refusal(d, KERNEL_EVENT, launch_on(cp, dev, krn, ndr, flags, nargs, args, call), flags);
 }
 
 STDCL_API cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags)

@@ -496,9 +496,6 @@ struct transfer {
 static int transfer_check(struct transfer *t, CLCONTEXT *cp, void *ptr, int flags, const char *call)
 {
     int sides = flags & (CL_MEM_HOST | CL_MEM_DEVICE);
-    t->d = device_of(cp, t->dev, call);
-    if (!t->d)
-        return -1;
     t->m = find_or_fail(ptr, call);
     if (!t->m)
         return -1;
@@ -564,32 +561,42 @@ static cl_event transfer_run(struct transfer *t, int flags, const char *call)
     return event_finish(t->d, MEMORY_EVENT, ev, note, flags, call);
 }
 
+static cl_event sync_whole(struct transfer *t, CLCONTEXT *cp, void *ptr, int flags)
+{
+    if (transfer_check(t, cp, ptr, flags, "clmsync") != 0)
+        return CL_FAILED;
+    t->size = t->m->size;
+    return transfer_run(t, flags, "clmsync");
+}
+
 STDCL_API cl_event clmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags)
 {
-    struct transfer t = {.dev = dev};
-    if (transfer_check(&t, cp, ptr, flags, "clmsync") != 0)
+    struct transfer t = {.dev = dev, .d = device_of(cp, dev, "clmsync")};
+    return t.d ? event_or_refusal(t.d, MEMORY_EVENT, sync_whole(&t, cp, ptr, flags), flags) : CL_FAILED;
+}
+
+static cl_event sync_part(struct transfer *t, CLCONTEXT *cp, void *ptr, size_t size, int flags)
+{
+    if (transfer_check(t, cp, ptr, flags, "clmsyncn") != 0)
         return CL_FAILED;
-    t.size = t.m->size;
-    return transfer_run(&t, flags, "clmsync");
+    t->offset = (size_t)((char *)ptr - t->m->base);
+    t->size = size;
+    if (size > t->m->size - t->offset) {
+        fail(EINVAL, 0, "clmsyncn: %zu bytes from offset %zu leave the block's %zu bytes", size, t->offset,
+             t->m->size);
+        return CL_FAILED;
+    }
+    if ((t->m->flags & CL_MEM_IMAGE2D) && size != t->m->size) {
+        fail(EINVAL, 0, "clmsyncn: an image is copied as a whole; use clmsync");
+        return CL_FAILED;
+    }
+    return transfer_run(t, flags, "clmsyncn");
 }
 
 STDCL_API cl_event clmsyncn(CLCONTEXT *cp, cl_uint dev, void *ptr, size_t size, int flags)
 {
-    struct transfer t = {.dev = dev};
-    if (transfer_check(&t, cp, ptr, flags, "clmsyncn") != 0)
-        return CL_FAILED;
-    t.offset = (size_t)((char *)ptr - t.m->base);
-    t.size = size;
-    if (size > t.m->size - t.offset) {
-        fail(EINVAL, 0, "clmsyncn: %zu bytes from offset %zu leave the block's %zu bytes", size, t.offset,
-             t.m->size);
-        return CL_FAILED;
-    }
-    if ((t.m->flags & CL_MEM_IMAGE2D) && size != t.m->size) {
-        fail(EINVAL, 0, "clmsyncn: an image is copied as a whole; use clmsync");
-        return CL_FAILED;
-    }
-    return transfer_run(&t, flags, "clmsyncn");
+    struct transfer t = {.dev = dev, .d = device_of(cp, dev, "clmsyncn")};
+    return t.d ? event_or_refusal(t.d, MEMORY_EVENT, sync_part(&t, cp, ptr, size, flags), flags) : CL_FAILED;
 }
 
 static cl_int enqueue_copy(cl_command_queue queue, const struct memory *src, cl_mem from,
@@ -609,10 +616,9 @@ static cl_int enqueue_copy(cl_command_queue queue, const struct memory *src, cl_
     return clEnqueueCopyBuffer(queue, from, to, 0, 0, src->size, 0, NULL, ev);
 }
 
-STDCL_API cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int flags)
+static cl_event copy_on(struct device *d, CLCONTEXT *cp, cl_uint dev, const void *src, const void *dst, int flags)
 {
-    struct device *d = device_of(cp, dev, "clmcopy");
-    struct memory *s = d ? find_or_fail(src, "clmcopy") : NULL;
+    struct memory *s = find_or_fail(src, "clmcopy");
     struct memory *t = s ? find_or_fail(dst, "clmcopy") : NULL;
     if (!t)
         return CL_FAILED;
@@ -637,6 +643,12 @@ STDCL_API cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int
     command_started(&c, &note, ev);
     memory_touched(t, dev);
     return event_finish(d, MEMORY_EVENT, ev, note, flags, "clmcopy");
+}
+
+STDCL_API cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int flags)
+{
+    struct device *d = device_of(cp, dev, "clmcopy");
+    return d ? event_or_refusal(d, MEMORY_EVENT, copy_on(d, cp, dev, src, dst, flags), flags) : CL_FAILED;
 }
 
 /* ---- clmctl. ---- */

@@ -718,11 +718,12 @@ STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int fla
                            cl_uint nargs, const struct stdcl_arg *args)
 {
     char name[256];
-    if (!device_of(cp, dev, "clexec"))
+    struct device *d = device_of(cp, dev, "clexec");
+    if (!d)
         return CL_FAILED;
     symbol += strspn(symbol, "\" "); /* the macro may have made a string of a string */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(symbol, "\" "), symbol);
     struct program *p = embedded_of(cp);
     cl_kernel krn = p ? clsym(cp, p, name, 0) : NULL;
-    return krn ? clforkv(cp, dev, krn, ndr, flags, nargs, args) : CL_FAILED;
+    return krn ? clforkv(cp, dev, krn, ndr, flags, nargs, args) : event_or_refusal(d, KERNEL_EVENT, CL_FAILED, flags);
 }

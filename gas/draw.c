@@ -79,7 +79,7 @@ static int visit(gas *g, const struct kernels *k, bool whole, cl_uint nrest, con
             struct stdcl_arg args[16] = {VALUE_ARG(from), VALUE_ARG(n)};
             memcpy(args + 2, rest, nrest * sizeof *rest);
             clndrange_t ndr = clndrange_init1d(0, (size_t)some * group, group);
-            if (clforkv(g->ctx, dev, k->on[dev].kernel, &ndr, CL_EVENT_NOWAIT, 2 + nrest, args) ==
+            if (clforkv(g->ctx, dev, k->on[dev].kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, 2 + nrest, args) ==
                 (cl_event)-1)
                 status = -1;
         }
@@ -249,7 +249,7 @@ static int count_on(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float 
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
     memset(g->counts, 0, (MOST_BINS + 1) * sizeof *g->counts);
     if (clmsync(g->ctx, dev, g->counts, CL_MEM_DEVICE) == (cl_event)-1 ||
-        clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT, COUNT_OF(args), args) == (cl_event)-1 ||
+        clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) == (cl_event)-1 ||
         clmsync(g->ctx, dev, g->counts, CL_MEM_HOST | CL_EVENT_NOWAIT) == (cl_event)-1 ||
         clwait(g->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
         return -1;

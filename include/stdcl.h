@@ -395,6 +395,7 @@ typedef struct {
 #define CL_MEM_EVENT 0x20
 #define CL_ALL_EVENT 0x30
 #define CL_EVENT_UNCOUNTED 0x40 /* of a launch: a profile does not tell of it */
+#define CL_EVENT_CHECKED 0x80   /* with NOWAIT: the caller looks at the result, so waits need not tell a refusal */
 
 /* Starts a kernel on device `dev` with the arguments recorded for it.
  *   CL_EVENT_NOWAIT           returns at once, with an event that the library owns; it is valid until
@@ -403,6 +404,7 @@ typedef struct {
  *   CL_EVENT_WAIT, or 0       blocks until done, returns 0
  *   ... | CL_EVENT_NORELEASE  returns an event that the caller owns, and releases with clReleaseEvent
  *   ... | CL_EVENT_UNCOUNTED  is left out of profiles: a launch that only warms up, say
+ *   ... | CL_EVENT_CHECKED    a refusal is told by this call alone (see clwait); for clmsync and clmcopy too
  * Failure: (cl_event)-1. EINVAL: a wrong size, device, dimension or an argument never set (named);
  * EFAULT: a block given as argument was freed since; ENOMEM: no memory for a block on the device. */
 cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags);
@@ -443,8 +445,14 @@ cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const 
 /* Waits until the kernel events (CL_KERNEL_EVENT) and/or memory events (CL_MEM_EVENT) of a device
  * are complete, and forgets them. Without either flag: both. With CL_EVENT_NORELEASE every event that the library
  * owned is the caller's from then on, who releases it with clReleaseEvent. Returns 0, also for a context without
- * that device; (cl_event)-1 with EIO when any command of that kind had failed since the last clwait, however many
- * there were: a failure is reported once. */
+ * that device; (cl_event)-1 when a command of that kind failed since the last clwait:
+ *   - on the device: EIO;
+ *   - or it was refused: a clfork, clforka, clmsync or clmcopy with CL_EVENT_NOWAIT that returned (cl_event)-1 makes the
+ *     next clwait fail with its code and its sentence. So a program may start commands without a look at what each call
+ *     returns, and check clwait alone. (A call that names no device of the context is told by itself only.)
+ * Of several failures the first is told, and all count as told. What else waits for a device, a blocking clfork, clmsync
+ * or clmcopy and clwaitev, fails in the same way when a command of either kind before it failed and nobody was told yet:
+ * lost results are never success. clfree, clclose and clmdetach wait too, and leave the failure for the next clwait. */
 cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags);
 
 /* Waits for one event: of clfork, clmsync or clmcopy with CL_EVENT_NOWAIT, or one the caller owns. The library

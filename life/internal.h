@@ -11,6 +11,9 @@
 
 #include <stdbool.h>
 
+/* Flags of what is started here: the engines look at what each call returns, and wait later. */
+enum { UNWAITED = CL_EVENT_NOWAIT | CL_EVENT_CHECKED };
+
 /* ---- A rule as logic on bit vectors (logic.c, pairs.c). --------------------------------------- */
 
 /* A chain of three-input logic operations. Variables 0 .. 4 are the inputs below; step i sets variable

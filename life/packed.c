@@ -308,7 +308,7 @@ static int packed_upload(life *lf)
     p->good = 0;
     for (size_t i = 0; i < p->n; i++) {
         p->strip[i].now = 0;
-        if (packed_status(clmsync(lf->ctx, (cl_uint)i, p->strip[i].grid[0], CL_MEM_DEVICE | CL_EVENT_NOWAIT)))
+        if (packed_status(clmsync(lf->ctx, (cl_uint)i, p->strip[i].grid[0], CL_MEM_DEVICE | UNWAITED)))
             return -1;
     }
     return packed_wait(lf);
@@ -319,10 +319,10 @@ static int packed_download(life *lf)
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++) {
         struct strip *s = &p->strip[i];
-        if (s->now && packed_status(clmcopy(lf->ctx, (cl_uint)i, s->grid[1], s->grid[0], CL_EVENT_NOWAIT)))
+        if (s->now && packed_status(clmcopy(lf->ctx, (cl_uint)i, s->grid[1], s->grid[0], UNWAITED)))
             return -1;
         s->now = 0;
-        if (packed_status(clmsync(lf->ctx, (cl_uint)i, s->grid[0], CL_MEM_HOST | CL_EVENT_NOWAIT)))
+        if (packed_status(clmsync(lf->ctx, (cl_uint)i, s->grid[0], CL_MEM_HOST | UNWAITED)))
             return -1;
     }
     return packed_wait(lf);
@@ -342,7 +342,7 @@ static int count(life *lf, size_t slot)
     for (size_t i = 0; i < p->n; i++) {
         struct strip *s = &p->strip[i];
         clndrange_t ndr = clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
-        if (packed_status(clforka(lf->ctx, (cl_uint)i, s->count, &ndr, CL_EVENT_NOWAIT, s->grid[s->now],
+        if (packed_status(clforka(lf->ctx, (cl_uint)i, s->count, &ndr, UNWAITED, s->grid[s->now],
                                   (cl_ulong)(s->above * lf->words), (cl_ulong)(s->rows * lf->words),
                                   (cl_ulong)(s->first * lf->words), s->sums, (cl_ulong)(slot * s->groups))))
             return -1;
@@ -357,7 +357,7 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
     for (size_t i = 0; i < p->n; i++) {
         struct strip *s = &p->strip[i];
         if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, s->sums, slots * s->groups * 2 * sizeof(uint64_t),
-                                   CL_MEM_HOST | CL_EVENT_NOWAIT)))
+                                   CL_MEM_HOST | UNWAITED)))
             return -1;
     }
     if (packed_wait(lf) < 0)

@@ -91,7 +91,7 @@ static int launch(life *lf, size_t i, int generations)
     struct strip *s = &p->strip[i];
     const int passes = (generations + p->generations - 1) / p->generations;
     clprofile_work(s->step, 0, 16. * (double)packed_rows(s) * (double)lf->words * passes, CLPROF_SINGLE);
-    if (start(lf, i, generations, s->tiling.columns, s->tiling.bands, (int)packed_rows(s), CL_EVENT_NOWAIT) < 0)
+    if (start(lf, i, generations, s->tiling.columns, s->tiling.bands, (int)packed_rows(s), UNWAITED) < 0)
         return -1;
     lf->launches++;
     s->now ^= passes & 1;
@@ -103,8 +103,8 @@ int packed_warm(life *lf)
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++)
         if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, p->strip[i].grid[0], lf->words * sizeof(uint64_t),
-                                   CL_MEM_DEVICE | CL_EVENT_NOWAIT)) ||
-            start(lf, i, 1, 1, 1, 1, CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED) < 0 || clflush(lf->ctx, (cl_uint)i, 0) < 0)
+                                   CL_MEM_DEVICE | UNWAITED)) ||
+            start(lf, i, 1, 1, 1, 1, UNWAITED | CL_EVENT_UNCOUNTED) < 0 || clflush(lf->ctx, (cl_uint)i, 0) < 0)
             return -1;
     return packed_wait(lf);
 }
@@ -120,9 +120,9 @@ static int copy(life *lf, size_t i, size_t row, uint64_t *edge, bool to_edge)
     uint64_t *grid = s->grid[s->now];
     clndrange_t ndr = clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
     lf->launches++;
-    return packed_status(to_edge ? clforka(lf->ctx, (cl_uint)i, s->copy, &ndr, CL_EVENT_NOWAIT, grid, place,
+    return packed_status(to_edge ? clforka(lf->ctx, (cl_uint)i, s->copy, &ndr, UNWAITED, grid, place,
                                            words, edge, (cl_ulong)0)
-                                 : clforka(lf->ctx, (cl_uint)i, s->copy, &ndr, CL_EVENT_NOWAIT, edge,
+                                 : clforka(lf->ctx, (cl_uint)i, s->copy, &ndr, UNWAITED, edge,
                                            (cl_ulong)0, words, grid, place));
 }
 
@@ -137,7 +137,7 @@ static int send_edges(life *lf)
             uint64_t *edge = p->edge[2 * b + (size_t)p->parity][way];
             if (copy(lf, from, way ? s->above : s->above + s->rows - p->halo, edge, true))
                 return -1;
-            p->sent[b][way] = clmsync(lf->ctx, (cl_uint)from, edge, CL_MEM_HOST | CL_EVENT_NOWAIT);
+            p->sent[b][way] = clmsync(lf->ctx, (cl_uint)from, edge, CL_MEM_HOST | UNWAITED);
             if (packed_status(p->sent[b][way]) || clflush(lf->ctx, (cl_uint)from, 0) < 0)
                 return -1;
         }
@@ -154,7 +154,7 @@ static int receive_edges(life *lf)
             const struct strip *s = &p->strip[to];
             uint64_t *edge = p->edge[2 * b + (size_t)p->parity][way];
             if (packed_status(clwaitev(lf->ctx, (cl_uint)from, p->sent[b][way], 0)) ||
-                packed_status(clmsync(lf->ctx, (cl_uint)to, edge, CL_MEM_DEVICE | CL_EVENT_NOWAIT)) ||
+                packed_status(clmsync(lf->ctx, (cl_uint)to, edge, CL_MEM_DEVICE | UNWAITED)) ||
                 copy(lf, to, way ? s->above + s->rows : 0, edge, false))
                 return -1;
         }

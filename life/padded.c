@@ -183,9 +183,9 @@ static int ghosts(life *lf)
     clndrange_t across = clndrange_init1d(0, round_up(lf->width, p->shape.ghosts), group);
     clndrange_t down = clndrange_init1d(0, round_up(lf->height + 2, p->shape.ghosts), group);
     lf->launches += 2;
-    return failed(clforka(lf->ctx, DEVICE, p->rows, &across, CL_EVENT_NOWAIT, p->grid[p->now],
+    return failed(clforka(lf->ctx, DEVICE, p->rows, &across, UNWAITED, p->grid[p->now],
                           (cl_int)lf->width, (cl_int)lf->height)) ||
-                   failed(clforka(lf->ctx, DEVICE, p->columns, &down, CL_EVENT_NOWAIT, p->grid[p->now],
+                   failed(clforka(lf->ctx, DEVICE, p->columns, &down, UNWAITED, p->grid[p->now],
                                   (cl_int)lf->width, (cl_int)lf->height))
                ? -1
                : 0;
@@ -199,7 +199,7 @@ static int generation(life *lf)
                                        round_up(lf->height, s->group_y), (size_t)s->group_y);
     if (lf->bounds == LIFE_TORUS && ghosts(lf) < 0)
         return -1;
-    if (failed(clforka(lf->ctx, DEVICE, p->cells, &all, CL_EVENT_NOWAIT, p->grid[p->now], p->grid[!p->now],
+    if (failed(clforka(lf->ctx, DEVICE, p->cells, &all, UNWAITED, p->grid[p->now], p->grid[!p->now],
                        (cl_int)lf->width, (cl_int)lf->height)))
         return -1;
     lf->launches++;
@@ -231,7 +231,7 @@ static int count(life *lf, size_t slot)
     struct padded *p = lf->state;
     clndrange_t ndr = clndrange_init1d(0, p->groups * (size_t)p->shape.count, (size_t)p->shape.count);
     lf->launches++;
-    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, CL_EVENT_NOWAIT, p->grid[p->now],
+    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now],
                           (cl_int)lf->width, (cl_int)lf->height, p->sums, (cl_ulong)(slot * p->groups)));
 }
 
@@ -239,7 +239,7 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
 {
     struct padded *p = lf->state;
     /* A copy that arrives does not tell of kernels that failed before it; clwait does. */
-    if (failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST | CL_EVENT_NOWAIT)) ||
+    if (failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST | UNWAITED)) ||
         failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)))
         return -1;
     for (size_t slot = 0; slot < slots; slot++) {

@@ -95,7 +95,7 @@ void *matmul_scratch(struct matmul *mm, struct part *p, int which, size_t size)
 int matmul_fork(struct matmul *mm, const struct part *p, cl_kernel kernel, clndrange_t *ndr, cl_uint nargs,
                 const struct stdcl_arg *args)
 {
-    return clforkv(mm->ctx, p->dev, kernel, ndr, CL_EVENT_NOWAIT, nargs, args) == (cl_event)-1 ? -1 : 0;
+    return clforkv(mm->ctx, p->dev, kernel, ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, nargs, args) == (cl_event)-1 ? -1 : 0;
 }
 
 int matmul_scale(struct matmul *mm, struct part *p, size_t m, size_t n, double beta_, const struct operand *c)

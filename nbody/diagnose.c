@@ -17,7 +17,7 @@ static int start(const struct nbody *nb, struct share *p)
                                      VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
                                      VALUE_ARG(p->splits), BLOCK_ARG(p->sums)};
     clndrange_t ndr = clndrange_init1d(0, group * (size_t)p->shape.sums, group);
-    if (clforkv(nb->ctx, p->dev, p->kernel[DIAGNOSE], &ndr, CL_EVENT_NOWAIT, COUNT_OF(args), args) ==
+    if (clforkv(nb->ctx, p->dev, p->kernel[DIAGNOSE], &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) ==
         (cl_event)-1)
         return -1;
     return clflush(nb->ctx, p->dev, 0);

@@ -32,7 +32,7 @@ static int copy_share(struct nbody *nb, const struct share *owner, cl_uint dev, 
     void *const arrays[] = {nb->posm, nb->velo};
     for (int a = 0; a < 2 && arrays[a]; a++) {
         *ev = clmsyncn(nb->ctx, dev, rows_of(nb, arrays[a], owner), share_bytes(nb, owner),
-                       direction | CL_EVENT_NOWAIT);
+                       direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
         if (*ev == (cl_event)-1)
             return *ev = NULL, -1;
     }

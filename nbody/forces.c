@@ -77,7 +77,7 @@ static int launch(const struct nbody *nb, const struct share *p, enum kernel sum
     if (clprofile_work(p->kernel[sum], sums[sum].flops * (double)p->rows * (double)(to - from), 0,
                        nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
-    cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, nb->flags, nargs, args);
+    cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
     return ev == (cl_event)-1 ? -1 : 0;
 }
 

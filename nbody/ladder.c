@@ -96,7 +96,7 @@ static int start(const struct nbody *nb, cl_kernel kernel, size_t first, size_t 
 {
     const size_t group = (size_t)nb->share[0].shape.flat;
     clndrange_t ndr = clndrange_init1d(first, (count + group - 1) / group * group, group);
-    return clforkv(nb->ctx, 0, kernel, &ndr, CL_EVENT_NOWAIT, nargs, args) == (cl_event)-1 ? -1 : 0;
+    return clforkv(nb->ctx, 0, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, nargs, args) == (cl_event)-1 ? -1 : 0;
 }
 
 /* The pull of all bodies on those from `first` on, `count` of them. */

@@ -65,29 +65,43 @@ void __wrap_free(void *ptr)
 
 /* ---- Events. ---- */
 
-/* References to each event there ever was, by its address: open addressing, and no entry is taken out. */
-enum { SLOTS = 1 << 17 };
-static struct {
+/* References to each event that has any, by its address. Under a sanitizer no address comes twice, so events without
+ * references are taken out. */
+enum { BUCKETS = 1 << 15 };
+struct counted_event {
+    struct counted_event *next;
     cl_event event;
     long references;
-} slot[SLOTS];
+};
+static struct counted_event *bucket[BUCKETS];
 static long events;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static long *references_of(cl_event ev)
+/* The link to an event's entry, or to where it would be. */
+static struct counted_event **link_of(cl_event ev)
 {
-    size_t i = ((uintptr_t)ev >> 4) * 2654435761u % SLOTS;
-    for (size_t tried = 0; slot[i].event && slot[i].event != ev; tried++, i = (i + 1) % SLOTS)
-        assert(tried < SLOTS);
-    slot[i].event = ev;
-    return &slot[i].references;
+    struct counted_event **link = &bucket[((uintptr_t)ev >> 4) * 2654435761u % BUCKETS];
+    while (*link && (*link)->event != ev)
+        link = &(*link)->next;
+    return link;
 }
 
 static void count_event(cl_event ev, long change)
 {
     pthread_mutex_lock(&lock);
-    *references_of(ev) += change;
+    struct counted_event **link = link_of(ev), *entry = *link;
+    if (!entry) {
+        entry = __real_calloc(1, sizeof *entry);
+        assert(entry);
+        entry->event = ev;
+        *link = entry;
+    }
+    entry->references += change;
     events += change;
+    if (entry->references == 0) {
+        *link = entry->next;
+        __real_free(entry);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -102,7 +116,8 @@ long held_events(void)
 long held_references(cl_event ev)
 {
     pthread_mutex_lock(&lock);
-    const long n = *references_of(ev);
+    const struct counted_event *entry = *link_of(ev);
+    const long n = entry ? entry->references : 0;
     pthread_mutex_unlock(&lock);
     return n;
 }

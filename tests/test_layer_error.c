@@ -86,6 +86,17 @@ static void test_libraries_may_set_it(void **state)
     free(long_text);
 }
 
+/* Then there is a sentence all the same. */
+static void test_sentence_that_cannot_be_made(void **state)
+{
+    (void)state;
+    static const wchar_t no_letter[] = {(wchar_t)0x7fffffff, 0};
+    assert_int_equal(clerror_set(EINVAL, "%ls", no_letter), -1);
+    assert_int_equal(clerrno, EINVAL);
+    contains(clerror(), "no memory");
+    assert_null(clerror());
+}
+
 /* ---- Threads. ---- */
 
 struct seen {
@@ -195,6 +206,7 @@ int main(void)
         cmocka_unit_test(test_sentence_behaves_as_dlerror),
         cmocka_unit_test(test_opencl_code),
         cmocka_unit_test(test_libraries_may_set_it),
+        cmocka_unit_test(test_sentence_that_cannot_be_made),
         cmocka_unit_test(test_errors_belong_to_threads),
         cmocka_unit_test(test_texts_of_codes),
         cmocka_unit_test(test_texts_of_opencl_codes),

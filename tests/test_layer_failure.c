@@ -1,8 +1,8 @@
-/* test_layer_failure.c - commands that fail on the device: every failure reaches the next wait, once; and a failure
- * that nobody has read yet survives what the library tries by itself.
+/* test_layer_failure.c - commands that fail on the device, and commands that are refused: every failure reaches the
+ * next wait, once; and a failure that nobody has read yet survives what the library tries by itself.
  *
  * The commands that fail are those of failing.h. Besides, clBuildProgram can fail here as NVIDIA's does when a
- * kernel without arguments is built with -cl-kernel-arg-info.
+ * kernel without arguments is built with -cl-kernel-arg-info, and clRetainEvent can fail.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -40,6 +40,28 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program
     if (value)
         memcpy(value, log, size < sizeof log ? size : sizeof log);
     return CL_SUCCESS;
+}
+
+static bool no_references;
+
+cl_int clRetainEvent(cl_event ev)
+{
+    cl_int (*real)(cl_event);
+    *(void **)&real = dlsym(RTLD_NEXT, "clRetainEvent");
+    return no_references ? CL_OUT_OF_HOST_MEMORY : real(ev);
+}
+
+static bool asked_in_vain; /* for the UUID of a device that does not tell it */
+
+cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t size, void *value, size_t *got)
+{
+    cl_int (*real)(cl_device_id, cl_device_info, size_t, void *, size_t *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clGetDeviceInfo");
+    char extensions[8192] = "";
+    if (what == 0x106A && (real(id, CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL) != CL_SUCCESS ||
+                           !strstr(extensions, "cl_khr_device_uuid")))
+        asked_in_vain = true;
+    return real(id, what, size, value, got);
 }
 
 /* ---- What is started. ---- */
@@ -137,7 +159,162 @@ static void test_failure_told_by_the_call_itself(void **state)
     done(clwait(cp, 0, CL_ALL_EVENT));
 }
 
+/* Whatever waits reports what was lost before it, and then it is told. */
+static void test_blocking_calls_tell_what_failed_before(void **state)
+{
+    (void)state;
+    int *y = clmalloc(cp, N * sizeof *y, 0);
+    ready(y);
+    for (int call = 0; call < 7; call++) {
+        healthy = 0;
+        started(call % 2 ? launch(CL_EVENT_NOWAIT) : copy(CL_EVENT_NOWAIT));
+        cl_event ev = call == 6 ? started(launch(CL_EVENT_NOWAIT)) : NULL;
+        check_forget();
+        assert_ptr_equal(call == 0   ? copy(CL_EVENT_WAIT)
+                         : call == 1 ? clmsync(cp, 0, x, CL_MEM_HOST)
+                         : call == 2 ? clmsyncn(cp, 0, x, 4, CL_MEM_HOST | CL_EVENT_WAIT)
+                         : call == 3 ? clmcopy(cp, 0, x, y, CL_EVENT_WAIT)
+                         : call == 4 ? launch(CL_EVENT_WAIT)
+                         : call == 5 ? clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NORELEASE)
+                                     : clwaitev(cp, 0, ev, 0),
+                         NO_EVENT);
+        assert_int_equal(clerrno, EIO);
+        assert_int_equal(oclerrno, CL_OUT_OF_RESOURCES);
+        contains(clerror(), call % 2 ? ": a kernel failed on " : ": a copy failed on ");
+        done(clmsync(cp, 0, x, CL_MEM_HOST));
+        done(clwait(cp, 0, CL_ALL_EVENT));
+    }
+    works(clfree(y));
+}
+
+/* The events are still listed after a blocking call has looked at them. */
+static void test_events_outlive_blocking_calls(void **state)
+{
+    (void)state;
+    cl_event ev = started(launch(CL_EVENT_NOWAIT));
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    assert_int_equal(event_status(ev), CL_COMPLETE);
+    healthy = 0;
+    started(launch(CL_EVENT_NOWAIT)); /* and the look goes on behind them */
+    reports(clmsync(cp, 0, x, CL_MEM_HOST));
+    done(clwaitev(cp, 0, ev, 0));
+    done(clwait(cp, 0, CL_ALL_EVENT));
+}
+
+static void test_freeing_loses_no_failure(void **state)
+{
+    (void)state;
+    void *program = clsopen(cp, "kernel void f(global int *a) { a[0] = 1; }", CLLD_NOW);
+    int *y = clmalloc(cp, N * sizeof *y, 0);
+    ready(y);
+    done(clforka(cp, 0, clsym(cp, program, "f", 0), &all, CL_EVENT_WAIT, y));
+    healthy = 0;
+    started(launch(CL_EVENT_NOWAIT));
+    works(clfree(y));
+    works(clclose(cp, program));
+    reports(clwait(cp, 0, CL_ALL_EVENT));
+    done(clwait(cp, 0, CL_ALL_EVENT));
+    const cl_device_id id = clgetdevice(cp, 0); /* and a context that ends says nothing */
+    CLCONTEXT *other = clcontext_create_from(&id, 1);
+    ready(other);
+    y = clmalloc(other, N * sizeof *y, 0);
+    healthy = 0;
+    started(clmsync(other, 0, y, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+    assert_int_equal((clmsync(other, 0, y, CL_EVENT_NOWAIT), clerrno), EINVAL); /* refused: has a sentence to free */
+    works(clcontext_destroy(other));
+}
+
+/* ---- Commands that are refused. ---- */
+
+/* The wait fails as the call did. */
+#define retells(code, part, call)                  \
+    do {                                           \
+        check_forget();                            \
+        assert_ptr_equal(call, NO_EVENT);          \
+        assert_int_equal(clerrno, code);           \
+        contains(clerror(), part);                 \
+    } while (0)
+
+static void test_refusals_reach_the_next_wait(void **state)
+{
+    (void)state;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    int on_stack = 0;
+    const char *const sentence = "clforka: argument 1 of kernel fill is int value; a double of 8 bytes was given";
+    retells(EINVAL, sentence, clforka(cp, 0, fill, &all, CL_EVENT_NOWAIT, x, 2.0));
+    started(launch(CL_EVENT_NOWAIT)); /* whatever comes after it */
+    done(clwait(cp, 0, CL_MEM_EVENT));
+    retells(EINVAL, sentence, clwait(cp, 0, CL_ALL_EVENT));
+    done(clwait(cp, 0, CL_ALL_EVENT)); /* told once */
+
+    clforka(cp, 0, fill, &all, CL_EVENT_NOWAIT, x, 2.0);
+    clfork(cp, 0, NULL, &all, CL_EVENT_NOWAIT);
+    retells(EINVAL, sentence, clmsync(cp, 0, x, CL_MEM_HOST)); /* the first; and whatever waits tells it */
+    done(clwait(cp, 0, CL_ALL_EVENT));
+
+    clfork(cp, 0, NULL, &all, CL_EVENT_NOWAIT);
+    retells(EINVAL, "the kernel is NULL", clwait(cp, 0, CL_KERNEL_EVENT));
+    clexec(cp, 0, &all, no_such_kernel, x);
+    retells(ENOENT, "no kernels are embedded", clwait(cp, 0, CL_KERNEL_EVENT));
+    retells(EINVAL, "the index space is NULL",
+            clwaitev(cp, 0, clforka(cp, 0, fill, NULL, CL_EVENT_NOWAIT, x, 1), 0));
+    done(clwait(cp, 0, CL_ALL_EVENT));
+
+    clmsync(cp, 0, &on_stack, CL_MEM_DEVICE | CL_EVENT_NOWAIT);
+    done(clwait(cp, 0, CL_KERNEL_EVENT));
+    retells(EFAULT, "clmsync: ", clwait(cp, 0, CL_MEM_EVENT));
+    clmsyncn(cp, 0, x, (N + 1) * sizeof *x, CL_MEM_DEVICE | CL_EVENT_NOWAIT);
+    retells(EINVAL, "clmsyncn: 260 bytes", clwait(cp, 0, CL_ALL_EVENT));
+    clmcopy(cp, 0, x, x, CL_EVENT_NOWAIT);
+    retells(EINVAL, "clmcopy: ", clwait(cp, 0, CL_MEM_EVENT));
+}
+
+/* A call that waits is its own wait, and one that is looked at needs none. */
+static void test_refusals_told_by_the_call_alone(void **state)
+{
+    (void)state;
+    fails_event(EINVAL, clforka(cp, 0, basic_kernel(cp, "fill"), &all, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, x, 2.0));
+    fails_event(EINVAL, clmcopy(cp, 0, x, x, CL_EVENT_NOWAIT | CL_EVENT_CHECKED));
+    fails_event(EINVAL, clforka(cp, 0, basic_kernel(cp, "fill"), &all, CL_EVENT_WAIT, x, 2.0));
+    fails_event(EINVAL, clmcopy(cp, 0, x, x, CL_EVENT_WAIT));
+    done(clwait(cp, 0, CL_ALL_EVENT));
+}
+
+static void test_refusals_belong_to_their_device(void **state)
+{
+    (void)state;
+    if (clgetndev(cp) < 2)
+        return;
+    clforka(cp, 1, basic_kernel(cp, "fill"), &all, CL_EVENT_NOWAIT, x, 2.0);
+    done(clwait(cp, 0, CL_ALL_EVENT));
+    fails_event(EINVAL, clwait(cp, 1, CL_ALL_EVENT));
+}
+
+/* Events that cannot be kept meanwhile are waited for nevertheless. */
+static void test_waits_without_references(void **state)
+{
+    (void)state;
+    no_references = true;
+    for (int i = 0; i < 20000; i++) /* more than are listed before launches are held back */
+        started(launch(CL_EVENT_NOWAIT));
+    cl_event ours = started(launch(CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    assert_int_equal(event_status(ours), CL_COMPLETE);
+    done(clwait(cp, 0, CL_ALL_EVENT));
+    cl_event last = started(launch(CL_EVENT_NOWAIT));
+    done(clwait(cp, 0, CL_ALL_EVENT | CL_EVENT_NORELEASE));
+    no_references = false;
+    assert_int_equal(event_status(last), CL_COMPLETE);
+    assert_int_equal(clReleaseEvent(ours), CL_SUCCESS);
+    assert_int_equal(clReleaseEvent(last), CL_SUCCESS);
+}
+
 /* ---- What the library tries by itself is no failure of the caller's. ---- */
+
+static void test_uuids_are_asked_for_where_there_are_any(void **state)
+{
+    (void)state;
+    assert_false(asked_in_vain);
+}
 
 static void test_unread_failure_outlives_standard_contexts(void **state)
 {
@@ -178,6 +355,14 @@ int main(void)
         cmocka_unit_test(test_failure_of_the_other_kind_stays),
         cmocka_unit_test(test_failure_among_thousands),
         cmocka_unit_test(test_failure_told_by_the_call_itself),
+        cmocka_unit_test(test_blocking_calls_tell_what_failed_before),
+        cmocka_unit_test(test_events_outlive_blocking_calls),
+        cmocka_unit_test(test_freeing_loses_no_failure),
+        cmocka_unit_test(test_refusals_reach_the_next_wait),
+        cmocka_unit_test(test_refusals_told_by_the_call_alone),
+        cmocka_unit_test(test_refusals_belong_to_their_device),
+        cmocka_unit_test(test_waits_without_references),
+        cmocka_unit_test(test_uuids_are_asked_for_where_there_are_any),
         cmocka_unit_test(test_second_try_of_a_build),
     };
     int failed = cmocka_run_group_tests(first, NULL, NULL);

@@ -174,6 +174,7 @@ static void test_sync_refuses_bad_calls(void **state)
     int *x = new_block(0), on_stack = 0;
     fails_event(EINVAL, clmsync(cp, 0, x, 0));
     fails_event(EINVAL, clmsync(cp, 0, x, CL_EVENT_NOWAIT));
+    fails_event(EINVAL, clwait(cp, 0, CL_MEM_EVENT));
     fails_event(EINVAL, clmsync(cp, 0, x, CL_MEM_HOST | CL_MEM_DEVICE));
     fails_event(EINVAL, clmsync(cp, clgetndev(cp), x, CL_MEM_DEVICE));
     fails_event(EINVAL, clmsync(cp, 0xffffffffu, x, CL_MEM_HOST));
