@@ -26,17 +26,20 @@ static const struct {
     [DIAGNOSE] = {DIAGNOSES, "diagnose"},
 };
 
-/* Fast mathematics is for the sums over pairs alone: with it a compiler may take isfinite() for true. */
+/* Each program is told what it depends on, no more, so that drivers find the others compiled. Fast mathematics is for
+ * the sums over pairs alone: with it a compiler may take isfinite() for true. */
 static int open_programs(struct nbody *nb, struct share *p)
 {
     const struct embedded *const front = &step;
-    char options[512], sums[sizeof options + 32];
-    nbody_shape_options(nb, &p->shape, options, sizeof options);
-    snprintf(sums, sizeof sums, "%s%s", options, p->shape.fast ? " -cl-fast-relaxed-math" : "");
+    const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "";
+    char sums[512], diagnosis[64];
+    nbody_shape_options(nb, &p->shape, sums, sizeof sums);
+    snprintf(diagnosis, sizeof diagnosis, "%s -D SUM_GROUP=%d%s", real, p->shape.flat,
+             p->shape.fp64 ? "" : " -D NO_FP64");
     p->owner = true;
     if (!(p->program[DIRECT] = embedded_open(nb->ctx, sums, &direct, 0, NULL)) ||
-        !(p->program[STEP] = embedded_open(nb->ctx, options, nb->integrator->source, 1, &front)) ||
-        !(p->program[DIAGNOSES] = embedded_open(nb->ctx, options, &diagnose, 0, NULL)))
+        !(p->program[STEP] = embedded_open(nb->ctx, real, nb->integrator->source, 1, &front)) ||
+        !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 0, NULL)))
         return -1;
     return 0;
 }

@@ -61,7 +61,7 @@ struct share;
 int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
                        const char *words);
 
-/* Writes the build options of a share's kernels into text. */
+/* Writes the build options of the kernels that sum over pairs into text. */
 void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *shape, char *text, size_t size);
 
 /* Bodies that one work-group moves. */

@@ -71,9 +71,9 @@ void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *s, ch
 {
     snprintf(text, size,
              "-D GROUP=%d -D WIDTH=%d -D ITEMS=%d -D TILE=%d -D LOCAL=%d -D UNROLL=%d -D BLOCK=%d "
-             "-D RSQRT=%d -D SUM_GROUP=%d -D UNIFORM=%d%s%s",
-             s->group, s->width, s->items, s->tile, s->local, s->unroll, s->block, s->rsqrt, s->flat,
-             nb->uniform, s->fp64 ? "" : " -D NO_FP64", nb->precision == NBODY_DOUBLE ? " -D DOUBLE" : "");
+             "-D RSQRT=%d -D UNIFORM=%d%s",
+             s->group, s->width, s->items, s->tile, s->local, s->unroll, s->block, s->rsqrt, nb->uniform,
+             nb->precision == NBODY_DOUBLE ? " -D DOUBLE" : "");
 }
 
 size_t nbody_shape_rows(const struct nbody_shape *shape)

@@ -7,9 +7,15 @@ target_link_libraries(two_devices PRIVATE stdcl_flags OpenCL::OpenCL)
 add_executable(layer_child layer_child.c)
 target_link_libraries(layer_child PRIVATE stdcl_flags stdcl_static)
 
-# stdcl_test_on_two(NAME [TIMEOUT s]): the program of test NAME again, on two devices.
+# stdcl_test_on_two(NAME [TIMEOUT s]): the program of test NAME again, on two devices. Not beside it: what the one
+# compiles, the other finds in PoCL's cache.
 function(stdcl_test_on_two name)
   stdcl_test(${name}_on_two PROGRAM two_devices ARGS $<TARGET_FILE:${name}> ${ARGN})
+  foreach(run ${name} ${name}_on_two)
+    if(TEST ${run})
+      set_tests_properties(${run} PROPERTIES RESOURCE_LOCK ${name})
+    endif()
+  endforeach()
 endfunction()
 
 set(held_by_event HELD)

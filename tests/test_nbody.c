@@ -17,7 +17,7 @@ static double mass[MOST], pos[MOST][3], vel[MOST][3];
 static double acc[MOST][3], phi[MOST], acc_ref[MOST][3], phi_ref[MOST], pull[MOST];
 static double pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
 
-static const size_t sizes[] = {1, 2, 3, 63, 64, 65, 1000, 4097};
+static const size_t sizes[] = {1, 2, 3, 63, 64, 65, 1000, 2049};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* A GPU's kernels, small enough for PoCL: local tiles, several items a group, splits of unequal length. */
