@@ -238,19 +238,29 @@ static void device_close(struct device *d)
 
 static cl_int device_open(struct device *d, cl_device_id id)
 {
-    cl_int err;
+    cl_int err = CL_SUCCESS;
     cl_uint align_bits = 0;
+    const struct {
+        cl_device_info what;
+        size_t size;
+        void *to;
+    } asked[] = {
+        {CL_DEVICE_PLATFORM, sizeof d->platform, &d->platform},
+        {CL_DEVICE_TYPE, sizeof d->type, &d->type},
+        {CL_DEVICE_GLOBAL_MEM_SIZE, sizeof d->memory, &d->memory},
+        {CL_DEVICE_LOCAL_MEM_SIZE, sizeof d->local_memory, &d->local_memory},
+        {CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits},
+    };
     memset(d, 0, sizeof *d);
     pthread_mutex_init(&d->lock, NULL);
     d->id = id;
-    clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof d->platform, &d->platform, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof d->type, &d->type, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof d->memory, &d->memory, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof d->local_memory, &d->local_memory, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits, NULL);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked && err == CL_SUCCESS; i++)
+        err = clGetDeviceInfo(id, asked[i].what, asked[i].size, asked[i].to, NULL);
     if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof d->name, d->name, NULL) != CL_SUCCESS)
         snprintf(d->name, sizeof d->name, "device");
     d->start_align = align_bits / 8 ? align_bits / 8 : 1;
+    if (err != CL_SUCCESS)
+        return err;
     cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)d->platform, 0};
     d->context = clCreateContext(properties, 1, &id, NULL, NULL, &err);
     if (err == CL_SUCCESS)

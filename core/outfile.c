@@ -356,7 +356,11 @@ int outfile_check(struct outfile *out)
 /* Not every kind of file can be synced (EINVAL, EROFS, ENOTSUP); those that can must succeed. */
 static int sync_file(int fd)
 {
-    if (fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP)
+    int status;
+    do
+        status = fsync(fd);
+    while (status < 0 && errno == EINTR);
+    if (status == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP)
         return 0;
     return errno;
 }

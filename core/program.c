@@ -329,7 +329,9 @@ char *read_file(const char *file, size_t *size, const char *call)
     } else {
         ssize_t n = 1;
         for (*size = 0; n > 0 && *size < (size_t)st.st_size; *size += n > 0 ? (size_t)n : 0)
-            n = read(fd, data + *size, (size_t)st.st_size - *size);
+            do
+                n = read(fd, data + *size, (size_t)st.st_size - *size);
+            while (n < 0 && errno == EINTR);
         if (n < 0) {
             fail(errno, 0, "%s: %s: %s", call, file, strerror(errno));
             free(data);

@@ -25,11 +25,15 @@ int main(void)
     cl_uint share = ndev ? N / ndev + 1 : 1;
     clndrange_t ndr = clndrange_init1d(0, share, 0);
     if (!primes || !found) {
-        fprintf(stderr, "03_devices: %s\n", clerror());
+        fprintf(stderr, "03_devices: %s\n", primes ? "no memory" : clerror());
         return 1;
     }
     for (cl_uint dev = 0; dev < ndev; dev++) { /* nothing here waits */
         found[dev] = clmalloc(cp, share * sizeof *found[dev], 0);
+        if (!found[dev]) {
+            fprintf(stderr, "03_devices: %s\n", clerror());
+            return 1;
+        }
         clforka(cp, dev, primes, &ndr, CL_EVENT_NOWAIT, found[dev], (int)(dev * share));
         clmsync(cp, dev, found[dev], CL_MEM_HOST | CL_EVENT_NOWAIT);
         clflush(cp, dev, 0);

@@ -40,6 +40,8 @@ int main(int argc, char **argv)
 
     struct clprofile_row row[8];
     size_t rows = clprofile_rows(cp, row, 8);
+    if (rows == 0)
+        return fprintf(stderr, "05_profile: the device measured nothing\n"), 1;
     for (size_t i = 0; i < rows && i < 8; i++)
         printf("%-16s %4zu times, mean %.1f us, %.2f GB/s\n", row[i].name, row[i].count,
                1e6 * row[i].total / (double)row[i].count, 1e-9 * row[i].bytes / row[i].total);

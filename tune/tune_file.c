@@ -101,7 +101,9 @@ static char *read_all(int fd, size_t *size, char *why, size_t room)
     else if (!(text = malloc((size_t)status.st_size + 1)))
         snprintf(why, room, "there is no memory for it");
     while (text && n > 0 && *size < (size_t)status.st_size) {
-        n = read(fd, text + *size, (size_t)status.st_size - *size);
+        do
+            n = read(fd, text + *size, (size_t)status.st_size - *size);
+        while (n < 0 && errno == EINTR);
         *size += n > 0 ? (size_t)n : 0;
     }
     if (text && n < 0) {

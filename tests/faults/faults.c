@@ -271,13 +271,16 @@ static bool prepare(struct program *p)
     snprintf(log, sizeof log, "%s.log", folder);
     const int status = run(p, NULL, log);
     char *out = file_bytes(in_folder("stdout"), NULL), *calls = file_bytes(log, NULL);
+    char *said = file_bytes(in_folder("stderr"), NULL);
     bool good = status == 0 && out && calls && (p->good.text = result_of(p, out)) != NULL;
     for (int i = 0; good && p->outputs[i]; i++)
         good = (p->good.file[i] = file_bytes(in_folder(p->outputs[i]), &p->good.size[i])) != NULL;
     if (good)
         add_cases(p, calls);
     else
-        printf("WRONG %s does not run with nothing wrong\n", p->name);
+        printf("WRONG %s does not run with nothing wrong (wait status %#x): %s\n", p->name, (unsigned)status,
+               said ? said : "");
+    free(said);
     free(out);
     free(calls);
     return good;

@@ -10,21 +10,24 @@
 
 #define EXAMPLE(name) "example_" name, "examples/example_" name
 
+/* Without the measured shape of its device a gas differs in the last digits. */
+#define GAS "^mean energy +[0-9]\\.[0-9]{8}"
+
 /* Cases of programs that end early cost little; sizes are small because every call is a run. */
 struct program programs[] = {
-    {EXAMPLE("01_hello"), "^  add +[0-9]+", {0}, {0}, {0}},
+    {EXAMPLE("01_hello"), "", {0}, {0}, {0}},
     {"nbody", "bin/stdcl nbody --ic figure8 --steps 4 --json -o n.tab -o n.csv",
      "\"(n|steps|energy[a-z_]*|momentum|virial_ratio)\": .*", {"n.tab", "n.csv"}, {0}, {0}},
     {"life", "bin/stdcl life --size 64 -n 8 -o l.rle -o l.png --csv l.csv", "population .*", {"l.rle", "l.png", "l.csv"},
      {0}, {0}},
     {EXAMPLE("02_memory"), ".*", {0}, {0}, {0}},
-    {"gas", "bin/stdcl gas -n 1000", "(mean|temp).*", {0}, {0}, {0}},
+    {"gas", "bin/stdcl gas -n 1000", GAS, {0}, {0}, {0}},
     {"matmul", "bin/stdcl matmul -n 16 --repeat 1 -o c.npy", "", {"c.npy"}, {0}, {0}},
     {EXAMPLE("03_devices"), ".*", {0}, {0}, {0}},
     {"nbody_forces", "bin/stdcl nbody -n 64 --steps 0 -q --forces f.csv -o n.png", "", {"f.csv", "n.png"}, {0}, {0}},
-    {"gas_stored", "bin/stdcl gas -n 1000 --stored --sum tree --precision double", "(mean|temp).*", {0}, {0}, {0}},
+    {"gas_stored", "bin/stdcl gas -n 1000 --stored --sum tree --precision double", GAS, {0}, {0}, {0}},
     {EXAMPLE("04_templates"), ".*", {0}, {"examples/04_templates.clt"}, {0}},
-    {"gas_histogram", "bin/stdcl gas -n 1000 --stored --source host --histogram h.csv", "(mean|temp).*", {"h.csv"}, {0}, {0}},
+    {"gas_histogram", "bin/stdcl gas -n 1000 --stored --source host --histogram h.csv", GAS, {"h.csv"}, {0}, {0}},
     {EXAMPLE("05_profile"), "^saxpy +[0-9]+ times", {0}, {0}, {0}},
     {"life_stable", "bin/stdcl life --size 32 --until-stable --engine global -q -o l.mc", "", {"l.mc"}, {0}, {0}},
     {EXAMPLE("06_errors"), NULL, {0}, {0}, {0}},
