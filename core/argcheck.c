@@ -2,7 +2,8 @@
  *
  * Programs are built with -cl-kernel-arg-info, and what it gives is learnt once per kernel; where a platform does
  * not tell, the source is read (declared.c), and with STDCL_ARG_INFO=source in the environment always. The check
- * when an argument is set is two comparisons; nothing is left to do when the kernel is started.
+ * when an argument is set compares kinds, sizes and, by their names, types; nothing is left to do when the kernel is
+ * started.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -79,9 +80,55 @@ void learn_parameters(struct kernel *k, const struct part *part)
         declared_parameters(part->source, k->program->options, k->name, k->nargs, k->parameters);
 }
 
+/* What a type consists of: "float4*" of numbers of 4 bytes, floating. Size 0: no number that C knows. */
+struct number {
+    size_t size;
+    bool floating, vector;
+};
+
+static struct number number_of(const char *type)
+{
+    static const struct { const char *name; size_t letters, size; bool floating; } known[] = {
+        {"float", 5, 4, true}, {"double", 6, 8, true}, {"int", 3, 4, false},
+        {"long", 4, 8, false}, {"short", 5, 2, false}, {"char", 4, 1, false},
+    };
+    const char *name = type[0] == 'u' ? type + 1 : type;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const unsigned char end = strncmp(name, known[i].name, known[i].letters) ? 'x' : (unsigned char)name[known[i].letters];
+        if (end == '\0' || end == '*' || end == ' ' || isdigit(end))
+            return (struct number){known[i].size, known[i].floating, isdigit(end)};
+    }
+    return (struct number){0};
+}
+
+/* Whether one type was given where another is declared, as far as both are numbers or pointers to numbers. Bytes may
+ * stand for anything, and whole numbers for whole numbers of their size, signed or not. */
+static bool differ(const char *declared, const char *given)
+{
+    if (!given || strcmp(declared, given) == 0 || !strchr(declared, '*') != !strchr(given, '*'))
+        return false;
+    const struct number d = number_of(declared), g = number_of(given);
+    if (d.size <= 1 || g.size <= 1)
+        return false;
+    if (d.floating || g.floating)
+        return d.floating != g.floating || d.size != g.size;
+    return !d.vector && d.size != g.size;
+}
+
 static const char *space_of(enum arg_kind kind)
 {
     return kind == ARG_GLOBAL ? "memory " : kind == ARG_LOCAL ? "local memory " : "";
+}
+
+/* What to do about it, where that is clear. */
+static const char *advice(const struct parameter *p, enum arg_kind kind, const char *type)
+{
+    if (p->kind == ARG_GLOBAL)
+        return kind == ARG_GLOBAL ? " (cast it to void * if that is meant)"
+                                  : " (use clarg_set_global with memory from clmalloc)";
+    if (strcmp(p->type, "float") == 0 && kind == ARG_VALUE && type && number_of(type).size)
+        return " (2.0f is a float, 2.0 a double and 2 an int)";
+    return "";
 }
 
 int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size, const char *type,
@@ -90,14 +137,17 @@ int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size
     const struct parameter *p = &k->parameters[i];
     if (p->kind == ARG_UNSET)
         return 0;
-    if (p->kind == kind && (kind != ARG_VALUE || p->size == 0 || p->size == size))
+    if (p->kind == kind && (kind != ARG_VALUE || p->size == 0 || p->size == size) && !differ(p->type, type))
         return 0;
     if (p->kind == ARG_GLOBAL && kind == ARG_VALUE && type && strcmp(type, "cl_mem") == 0)
         return 0;
     if (kind == ARG_LOCAL)
         return fail(EINVAL, 0, "%s: argument %u of kernel %s is %s%s %s; local memory was given", call, i,
                     k->name, space_of(p->kind), p->type, p->name);
-    return fail(EINVAL, 0, "%s: argument %u of kernel %s is %s%s %s; a %s of %zu bytes was given%s", call, i,
-                k->name, space_of(p->kind), p->type, p->name, type ? type : "value", size,
-                p->kind == ARG_GLOBAL ? " (use clarg_set_global with memory from clmalloc)" : "");
+    char bytes[32] = "";
+    if (kind == ARG_VALUE)
+        snprintf(bytes, sizeof bytes, " of %zu bytes", size);
+    return fail(EINVAL, 0, "%s: argument %u of kernel %s is %s%s %s; %s %s%s was given%s", call, i, k->name,
+                space_of(p->kind), p->type, p->name, type && type[0] == 'i' ? "an" : "a", type ? type : "value", bytes,
+                advice(p, kind, type));
 }

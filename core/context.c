@@ -236,6 +236,25 @@ static void device_close(struct device *d)
     pthread_mutex_destroy(&d->lock);
 }
 
+/* PoCL 5 ends the program when two of its devices run the same kernel with different sizes (mended in 6.0). There
+ * programs are built with the device's number, which makes them different ones. STDCL_DEVICE_BUILDS=1 in the
+ * environment does so on every platform, 0 on none. */
+static cl_uint number_of_builds(cl_platform_id platform, cl_device_id id)
+{
+    enum { MOST = 64 };
+    cl_device_id all[MOST];
+    cl_uint n = 0, number = 0;
+    char version[256] = "";
+    const char *wish = getenv("STDCL_DEVICE_BUILDS");
+    clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
+    if (wish ? strcmp(wish, "1") != 0 : !strstr(version, "PoCL 5."))
+        return 0;
+    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST, all, &n);
+    while (number < n && number < MOST && all[number] != id)
+        number++;
+    return number;
+}
+
 static cl_int device_open(struct device *d, cl_device_id id)
 {
     cl_int err = CL_SUCCESS;
@@ -256,6 +275,8 @@ static cl_int device_open(struct device *d, cl_device_id id)
     d->id = id;
     for (size_t i = 0; i < sizeof asked / sizeof *asked && err == CL_SUCCESS; i++)
         err = clGetDeviceInfo(id, asked[i].what, asked[i].size, asked[i].to, NULL);
+    if (err == CL_SUCCESS)
+        d->number = number_of_builds(d->platform, id);
     if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof d->name, d->name, NULL) != CL_SUCCESS)
         snprintf(d->name, sizeof d->name, "device");
     d->start_align = align_bits / 8 ? align_bits / 8 : 1;

@@ -35,6 +35,7 @@ struct device {
     cl_device_type type;
     cl_context context;
     cl_command_queue queue;
+    cl_uint number; /* that its programs are built with; 0: none (see number_of_builds) */
     size_t start_align; /* a buffer may start at multiples of this, bytes */
     cl_ulong memory, local_memory; /* bytes */
     char name[128];
@@ -215,7 +216,7 @@ void learn_parameters(struct kernel *k, const struct part *part);
  * elements take the room of four (OpenCL C specification, 6.1.5). */
 size_t size_of_type(const char *type);
 
-/* 0 when argument i may be set so, else -1 after fail(). `type` names a value's type, or is NULL. */
+/* 0 when argument i may be set so, else -1 after fail(). `type` names the value's or pointer's type, or is NULL. */
 int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size, const char *type,
               const char *call);
 

@@ -150,10 +150,10 @@ static int record_local(struct kernel *k, cl_uint i, size_t size, const char *ca
     return 0;
 }
 
-static int record_global(struct kernel *k, cl_uint i, const void *ptr, const char *call)
+static int record_global(struct kernel *k, cl_uint i, const void *ptr, const char *type, const char *call)
 {
     struct arg *a = arg_of(k, i, call);
-    if (!a || check_arg(k, i, ARG_GLOBAL, sizeof ptr, "pointer", call) != 0)
+    if (!a || check_arg(k, i, ARG_GLOBAL, sizeof ptr, type ? type : "pointer", call) != 0)
         return -1;
     if (a->kind == ARG_GLOBAL && a->ptr == ptr)
         return 0;
@@ -306,7 +306,7 @@ static size_t usable_offset(const struct kernel *k, cl_uint i, const void *ptr)
     return offset;
 }
 
-STDCL_API size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr)
+STDCL_API size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr, const char *type)
 {
     struct kernel *k = kernel_of(krn, "clarg_set_global");
     if (!k)
@@ -315,7 +315,7 @@ STDCL_API size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr)
     if (offset == (size_t)-1)
         return offset;
     pthread_mutex_lock(&k->lock);
-    int status = record_global(k, i, ptr, "clarg_set_global");
+    int status = record_global(k, i, ptr, type, "clarg_set_global");
     pthread_mutex_unlock(&k->lock);
     return status ? (size_t)-1 : offset;
 }
@@ -340,6 +340,27 @@ static void print_sizes(char *text, size_t size, size_t dim, const size_t *v)
         n += (size_t)snprintf(text + n, size - n, "%s%zu", i ? " x " : "", v[i]);
 }
 
+/* Why these sizes cannot be, if it can be told: -1 after fail(), else 0. */
+static int explain_sizes(const struct kernel *k, const struct device *d, const clndrange_t *ndr, size_t limit)
+{
+    size_t items = 1;
+    for (size_t i = 0; i < ndr->dim; i++)
+        items *= ndr->ltid[i] ? ndr->ltid[i] : 1;
+    if (!ndr->ltid[0])
+        return 0;
+    if (items > limit)
+        return fail(EINVAL, 0, "clfork: kernel %s on %s: a work-group of %zu work-items is too large, %zu is the most",
+                    k->name, d->name, items, limit);
+    for (size_t i = 0; i < ndr->dim; i++) {
+        const size_t local = ndr->ltid[i] ? ndr->ltid[i] : 1, beyond = ndr->gtid[i] % local;
+        if (beyond)
+            return fail(EINVAL, 0, "clfork: kernel %s on %s: in dimension %zu the global size %zu is not a multiple of "
+                        "the local size %zu; the next that is: %zu", k->name, d->name, i, ndr->gtid[i], local,
+                        ndr->gtid[i] - beyond + local);
+    }
+    return 0;
+}
+
 static int launch_failed(const struct kernel *k, const struct device *d, cl_kernel on_device,
                          const clndrange_t *ndr, cl_int err)
 {
@@ -349,6 +370,10 @@ static int launch_failed(const struct kernel *k, const struct device *d, cl_kern
         return fail(EINVAL, err, "clfork: kernel %s on %s: not set: argument %s", k->name, d->name,
                     unset_args(k, args, sizeof args));
     clGetKernelWorkGroupInfo(on_device, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof limit, &limit, NULL);
+    if (err == CL_INVALID_WORK_GROUP_SIZE && limit && explain_sizes(k, d, ndr, limit) != 0) {
+        oclerrno = err;
+        return -1;
+    }
     print_sizes(global, sizeof global, ndr->dim, ndr->gtid);
     print_sizes(local, sizeof local, ndr->dim, ndr->ltid);
     return fail(errno_of(err), err, "clfork: kernel %s on %s, global size %s, local size %s (at most %zu "
@@ -424,7 +449,7 @@ static int record_args(struct kernel *k, cl_uint nargs, const struct stdcl_arg *
         switch (args[i].kind) {
         case STDCL_GLOBAL:
             memcpy(&ptr, args[i].value, sizeof ptr);
-            status = record_global(k, i, ptr, "clforka");
+            status = record_global(k, i, ptr, args[i].type, "clforka");
             break;
         case STDCL_LOCAL:
             status = record_local(k, i, ((const stdcl_local_t *)args[i].value)->bytes, "clforka");

@@ -329,7 +329,7 @@ int clclose(CLCONTEXT *cp, void *handle);
 /* ---- Arguments. ------------------------------------------------------------------------------ */
 
 /* clarg_set(krn, i, value), or clarg_set(cp, krn, i, value): argument i by value. Any type, literals
- * too; the size is that of its type, so mind that 1.0 is a double. A compound literal that holds
+ * too; the type is the value's own, so mind that 1.0f is a float, 1.0 a double and 1 an int. A compound literal that holds
  * commas needs parentheses around it. Returns 0 or -1. */
 /* clarg_set_global([cp,] krn, i, ptr): argument i is the block that ptr points into, on whatever
  * device the kernel is started. Returns 0 for the first byte of a block; the offset in bytes for an
@@ -341,8 +341,9 @@ int clclose(CLCONTEXT *cp, void *handle);
 #define clarg_set_local(...) STDCL_PICK4(__VA_ARGS__, STDCL_LOC4, STDCL_LOC3, , )(__VA_ARGS__)
 
 /* Where the types of a kernel's arguments are known (they are for sources, as far as macros and typedefs do not
- * hide them), a wrong size, a host pointer for a buffer and the like give EINVAL and name the kernel, the argument
- * and both types. */
+ * hide them), a wrong size, an int for a float, a double * for a float *, a host pointer for a buffer and the like give
+ * EINVAL and name the kernel, the argument and both types. A void *, bytes (char *), and whole numbers of the same size,
+ * signed or not, may stand for each other; so may structs of the right size. */
 
 /* How a kernel declares an argument: what it takes (enum stdcl_arg_kind, -1 where that is not known), its type
  * without qualifiers, such as "uint" or "float4*", and its name, "" where they are not known. At most 31 letters of
@@ -355,10 +356,10 @@ typedef struct {
 /* Tells of argument i. Returns 0, or -1 with EINVAL when the kernel is none of clsym's or has no argument i. */
 int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info);
 
-/* What these macros call. `value` is the address of `size` bytes, which are copied; `type` names its type
- * for messages, or is NULL. */
+/* What these macros call. `value` is the address of `size` bytes, which are copied; `type` names its type, or a
+ * pointer's, as OpenCL does ("uint", "float*"), or is NULL, which is not compared. */
 int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value, const char *type);
-size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr);
+size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr, const char *type);
 int stdcl_arg_local(cl_kernel krn, cl_uint i, size_t bytes);
 
 /* ---- Running. -------------------------------------------------------------------------------- */
@@ -427,7 +428,7 @@ struct stdcl_arg {
     int kind;          /* enum stdcl_arg_kind */
     const void *value; /* its address; of a pointer, the address of the pointer; of local memory, that
                           of a stdcl_local_t */
-    const char *type;  /* its name for messages, or NULL */
+    const char *type;  /* its name, "uint" or "float*", or NULL: it is not compared with the declaration */
 };
 typedef struct { size_t bytes; } stdcl_local_t;
 #ifdef __cplusplus
@@ -523,7 +524,6 @@ void stdcl_embed_register(struct stdcl_embedded *source);
 #define STDCL_ARG4(cp, krn, i, value) STDCL_ARG3(krn, i, value)
 #define STDCL_GLB4(cp, krn, i, ptr) STDCL_GLB3(krn, i, ptr)
 #define STDCL_LOC4(cp, krn, i, bytes) STDCL_LOC3(krn, i, bytes)
-#define STDCL_GLB3(krn, i, ptr) stdcl_arg_global((krn), (cl_uint)(i), (ptr))
 #define STDCL_LOC3(krn, i, bytes) stdcl_arg_local((krn), (cl_uint)(i), (size_t)(bytes))
 
 /* How many arguments follow the first, 0 to 63; and the first as a string. */
@@ -615,6 +615,7 @@ void stdcl_embed_register(struct stdcl_embedded *source);
 
 #define STDCL_NDR_T clndrange_t
 #define STDCL_ARG3(krn, i, value) stdcl_cxx::set((krn), (cl_uint)(i), (value))
+#define STDCL_GLB3(krn, i, ptr) stdcl_cxx::set_global((krn), (cl_uint)(i), (ptr))
 #define STDCL_FORKA(cp, dev, krn, ndr, ...) stdcl_cxx::fork((cp), (dev), (krn), (ndr), __VA_ARGS__)
 #define STDCL_ONE(v) , (v)
 #define STDCL_EXEC(cp, dev, ndr, flags, ...)                                 \
@@ -624,14 +625,24 @@ void stdcl_embed_register(struct stdcl_embedded *source);
 namespace stdcl_cxx {
 template <class T> struct name { static const char *of() { return 0; } };
 template <class T> struct name<T *> { static const char *of() { return "pointer"; } };
-template <> struct name<char> { static const char *of() { return "char"; } };
-template <> struct name<short> { static const char *of() { return "short"; } };
-template <> struct name<int> { static const char *of() { return "int"; } };
-template <> struct name<unsigned> { static const char *of() { return "uint"; } };
-template <> struct name<long> { static const char *of() { return "long"; } };
-template <> struct name<unsigned long> { static const char *of() { return "ulong"; } };
-template <> struct name<float> { static const char *of() { return "float"; } };
-template <> struct name<double> { static const char *of() { return "double"; } };
+template <class T> struct name<const T *> : name<T *> {};
+#define STDCL_NUMBER(type, text)                                                \
+    template <> struct name<type> { static const char *of() { return text; } }; \
+    template <> struct name<type *> { static const char *of() { return text "*"; } };
+STDCL_NUMBER(char, "char")
+STDCL_NUMBER(signed char, "char")
+STDCL_NUMBER(unsigned char, "uchar")
+STDCL_NUMBER(short, "short")
+STDCL_NUMBER(unsigned short, "ushort")
+STDCL_NUMBER(int, "int")
+STDCL_NUMBER(unsigned, "uint")
+STDCL_NUMBER(long, "long")
+STDCL_NUMBER(unsigned long, "ulong")
+STDCL_NUMBER(long long, "long")
+STDCL_NUMBER(unsigned long long, "ulong")
+STDCL_NUMBER(float, "float")
+STDCL_NUMBER(double, "double")
+#undef STDCL_NUMBER
 template <> struct name<cl_mem> { static const char *of() { return "cl_mem"; } };
 template <> struct name<cl_sampler> { static const char *of() { return "sampler_t"; } };
 
@@ -639,7 +650,7 @@ template <class T> struct arg {
     static stdcl_arg make(const T &v) { return stdcl_arg{sizeof(T), STDCL_VALUE, &v, name<T>::of()}; }
 };
 template <class T> struct arg<T *> {
-    static stdcl_arg make(T *const &v) { return stdcl_arg{sizeof(T *), STDCL_GLOBAL, &v, 0}; }
+    static stdcl_arg make(T *const &v) { return stdcl_arg{sizeof(T *), STDCL_GLOBAL, &v, name<T *>::of()}; }
 };
 template <> struct arg<cl_mem> {
     static stdcl_arg make(const cl_mem &v) { return stdcl_arg{sizeof v, STDCL_VALUE, &v, "cl_mem"}; }
@@ -654,6 +665,11 @@ template <class T> int set(cl_kernel krn, cl_uint i, const T &v)
 {
     return stdcl_arg_value(krn, i, sizeof(T), &v, name<T>::of());
 }
+template <class T> size_t set_global(cl_kernel krn, cl_uint i, T *ptr)
+{
+    return stdcl_arg_global(krn, i, ptr, name<T *>::of());
+}
+inline size_t set_global(cl_kernel krn, cl_uint i, const void *ptr) { return stdcl_arg_global(krn, i, ptr, 0); }
 template <class... T>
 cl_event fork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags, const T &...v)
 {
@@ -676,16 +692,21 @@ cl_event exec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const cha
 #define STDCL_ADDRESS(v) ((const void *)(STDCL_TYPEOF(v)[1]){v})
 #define STDCL_ARG3(krn, i, v) \
     stdcl_arg_value((krn), (cl_uint)(i), sizeof(STDCL_TYPEOF(v)), STDCL_ADDRESS(v), STDCL_TYPE(v))
+#define STDCL_GLB3(krn, i, ptr) stdcl_arg_global((krn), (cl_uint)(i), (ptr), STDCL_TYPE(ptr))
 
 /* Pointers have class 5 in gcc and clang. */
 #define STDCL_KIND(v)                                                                     \
     _Generic((v), cl_mem: STDCL_VALUE, cl_sampler: STDCL_VALUE, stdcl_local_t: STDCL_LOCAL, \
         default: __builtin_classify_type(((void)0, (v))) == 5 ? STDCL_GLOBAL : STDCL_VALUE)
-#define STDCL_TYPE(v)                                                                     \
-    _Generic((v), char: "char", signed char: "char", unsigned char: "uchar", short: "short", \
-        unsigned short: "ushort", int: "int", unsigned: "uint", long: "long",              \
-        unsigned long: "ulong", long long: "long", unsigned long long: "ulong", float: "float", \
-        double: "double", cl_mem: "cl_mem", cl_sampler: "sampler_t",                        \
+#define STDCL_NUMBER(type, name) type: name, type *: name "*", const type *: name "*"
+#define STDCL_TYPE(v)                                                                       \
+    _Generic((v), STDCL_NUMBER(char, "char"), STDCL_NUMBER(signed char, "char"),             \
+        STDCL_NUMBER(unsigned char, "uchar"), STDCL_NUMBER(short, "short"),                  \
+        STDCL_NUMBER(unsigned short, "ushort"), STDCL_NUMBER(int, "int"),                    \
+        STDCL_NUMBER(unsigned, "uint"), STDCL_NUMBER(long, "long"),                          \
+        STDCL_NUMBER(unsigned long, "ulong"), STDCL_NUMBER(long long, "long"),               \
+        STDCL_NUMBER(unsigned long long, "ulong"), STDCL_NUMBER(float, "float"),             \
+        STDCL_NUMBER(double, "double"), cl_mem: "cl_mem", cl_sampler: "sampler_t",           \
         default: __builtin_classify_type(((void)0, (v))) == 5 ? "pointer" : (const char *)0)
 #define STDCL_ONE(v) {sizeof(STDCL_TYPEOF(v)), STDCL_KIND(v), STDCL_ADDRESS(v), STDCL_TYPE(v)},
 

@@ -113,6 +113,25 @@ void local_memory(CLCONTEXT *cp, void *program, cl_uint dev)
     CHECK(clfree(x) == 0);
 }
 
+/* Numbers of another kind, and pointers to them. */
+void types(CLCONTEXT *cp, void *program, cl_uint dev)
+{
+    clndrange_t one = clndrange_init1d(0, 1, 1);
+    float *x = static_cast<float *>(clmalloc(cp, sizeof(float), 0));
+    void *anything = x;
+    cl_kernel scale = clsym(cp, program, "scale", 0);
+    CHECK(clarg_set(scale, 1, 2) == -1);
+    CHECK(strstr(clerror(), "an int of 4 bytes was given") != NULL);
+    CHECK(clarg_set_global(scale, 0, static_cast<const double *>(anything)) == static_cast<size_t>(-1));
+    CHECK(strstr(clerror(), "a double* was given") != NULL);
+    CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, x, 2) == no_event);
+    CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, static_cast<int *>(anything), 2.0f) == no_event);
+    CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, anything, 2.0f) == NULL);
+    CHECK(clarg_set_global(scale, 0, NULL) == 0);
+    CHECK(clarg_set_global(scale, 0, anything) == 0);
+    CHECK(clfree(x) == 0);
+}
+
 void embedded(CLCONTEXT *cp, cl_uint dev)
 {
     static const unsigned char text[] = "__kernel void forty(__global int *x, int y) { x[0] = 40 + y; }";
@@ -157,6 +176,7 @@ int main()
         values_by_every_way(cp, dev, clsym(cp, program, "values", 0), out);
         memory_and_kernels(cp, program, dev);
         local_memory(cp, program, dev);
+        types(cp, program, dev);
         embedded(cp, dev);
     }
     errors(cp);

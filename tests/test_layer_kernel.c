@@ -71,7 +71,7 @@ static void test_integers_by_value(void **state)
     works(clarg_set(cp, krn, 5, ui));
     works(clarg_set(krn, 6, l));
     works(clarg_set(cp, krn, 7, 10000000000000000000u));
-    assert_int_equal(clarg_set_global(krn, 8, out), 0);
+    assert_int_equal(clarg_set_global(krn, 8, (void *)out), 0);
     run_once(krn);
     const cl_long *got = (const cl_long *)out;
     assert_int_equal(got[0], -5);
@@ -94,7 +94,7 @@ static void test_floats_and_vectors_by_value(void **state)
     works(clarg_set(cp, krn, 1, f2));
     works(clarg_set(krn, 2, f4));
     works(clarg_set(krn, 3, ((cl_int4){{7, 8, 9, 10}}))); /* in parentheses because of its commas */
-    assert_int_equal(clarg_set_global(cp, krn, 4, out), 0);
+    assert_int_equal(clarg_set_global(cp, krn, 4, (void *)out), 0);
     run_once(krn);
     assert_true(floats()[0] == 0.25f && floats()[1] == 1.5f && floats()[2] == 2.5f);
     for (int i = 3; i < 11; i++)
@@ -113,7 +113,7 @@ static void test_structures_by_value(void **state)
     cl_kernel krn = kernel("structure");
     struct pair p = {12, 3.5f, {1, 2, 3, 4}};
     works(clarg_set(krn, 0, p));
-    assert_int_equal(clarg_set_global(krn, 1, out), 0);
+    assert_int_equal(clarg_set_global(krn, 1, (void *)out), 0);
     p.i = 99; /* set means copied */
     run_once(krn);
     assert_true(floats()[0] == 12 && floats()[1] == 3.5f && floats()[2] == 1 && floats()[3] == 4);
@@ -132,7 +132,7 @@ static void test_doubles_by_value(void **state)
     cl_kernel krn = kernel("doubles");
     works(clarg_set(krn, 0, 1.0 / 3)); /* a literal of this form is a double */
     works(clarg_set(cp, krn, 1, ((cl_double2){{0.1, 0.2}})));
-    assert_int_equal(clarg_set_global(krn, 2, out), 0);
+    assert_int_equal(clarg_set_global(krn, 2, (void *)out), 0);
     run_once(krn);
     const double *got = (const double *)out;
     assert_true(got[0] == 1.0 / 3 && got[1] == 0.1 && got[2] == 0.2);
@@ -220,6 +220,44 @@ static void test_arguments_are_compared_with_the_declaration(void **state)
     fails_size(EINVAL, clarg_set_global(tile, 0, out));
     fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT, 1, out, 2));
     done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 1, 2));
+}
+
+/* Numbers of the same size, but of another kind. The four that pass: bytes, void *, other signs, vectors. */
+static void test_types_are_compared_with_the_declaration(void **state)
+{
+    (void)state;
+    void *typed = clsopen(cp, "kernel void f(float a, int i, uint u, long l, global float *x, global int *n,"
+                              " global float4 *v, global uint2 *w) { x[0] = a + i + u + l; n[0] = i; }", CLLD_NOW);
+    cl_kernel f = clsym(cp, typed, "f", 0);
+    double *d = clmalloc(cp, 64, 0);
+    ready(f);
+    ready(d);
+    float *x = (float *)d;
+    int *n = (int *)d;
+    cl_ulong *u = (cl_ulong *)d;
+    const unsigned *un = (unsigned *)d;
+    fails(EINVAL, clarg_set(f, 0, 2));
+    assert_int_equal((clarg_set(f, 0, 2), clerrno), EINVAL);
+    contains(clerror(), "argument 0 of kernel f is float a; an int of 4 bytes was given (2.0f is a float");
+    fails(EINVAL, clarg_set(f, 1, 2.0f));
+    fails(EINVAL, clarg_set(f, 2, 2.0f));
+    fails(EINVAL, clarg_set(f, 3, 2.0));
+    fails_size(EINVAL, clarg_set_global(f, 4, d));
+    assert_int_equal((int)clarg_set_global(f, 4, d), -1);
+    contains(clerror(), "is memory float* x; a double* was given (cast it to void * if that is meant)");
+    fails_size(EINVAL, clarg_set_global(cp, f, 4, n));
+    fails_size(EINVAL, clarg_set_global(f, 5, (const float *)x));
+    fails_size(EINVAL, clarg_set_global(f, 5, u));
+    fails_size(EINVAL, clarg_set_global(f, 6, d));
+    fails_size(EINVAL, clarg_set_global(f, 7, x));
+    fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2, 1, 1, 1L, x));
+    fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1, 1, 1L, d));
+    done(clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1u, 1, 1uL, x, un, x, u));
+    done(clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1, 1, (long long)1, (void *)d, (char *)d, (cl_float4 *)d, n));
+    assert_int_equal(clarg_set_global(f, 5, un), 0);
+    assert_int_equal(clarg_set_global(f, 4, NULL), 0);
+    works(clfree(d));
+    works(clclose(cp, typed));
 }
 
 /* ---- clarg_set_global. ---- */
@@ -416,7 +454,7 @@ static void test_local_memory(void **state)
     }
     clndrange_t ndr = clndrange_init1d(0, 64, 32);
     done(clforka(cp, 0, kernel("two_locals"), &ndr, CL_EVENT_WAIT, clarg_local(64 * 32 * sizeof(int)),
-                 clarg_local(64 * 32 * sizeof(float)), out));
+                 clarg_local(64 * 32 * sizeof(float)), (void *)out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     for (int i = 0; i < 64; i++) /* half the sum of 32 k + (31 - i), all exact */
         assert_true(floats()[i] == 0.5f * (float)(32 * (63 * 64 / 2) + 64 * (31 - i % 32)));
@@ -485,7 +523,7 @@ static void test_forka_with_every_kind_of_argument(void **state)
     cl_float4 f4 = {{3, 4, 5, 6}};
     const short s = -3;
     done(clforka(cp, 0, kernel("integers"), &one, CL_EVENT_WAIT, (char)-1, uc, s, (unsigned short)40000, -5,
-                 6u, -7l, (cl_ulong)8, out));
+                 6u, -7l, (cl_ulong)8, (void *)out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     static const cl_long expected[] = {-1, 200, -3, 40000, -5, 6, -7, 8};
     assert_memory_equal(out, expected, sizeof expected);
@@ -497,7 +535,7 @@ static void test_forka_with_every_kind_of_argument(void **state)
     for (int i = 1; i < 11; i++)
         assert_true(floats()[i] == (float)i);
     struct pair p = {1, 2, {3, 4, 5, 6}};
-    done(clforka(cp, 0, kernel("structure"), &one, CL_EVENT_WAIT, p, out));
+    done(clforka(cp, 0, kernel("structure"), &one, CL_EVENT_WAIT, p, (void *)out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     assert_true(floats()[0] == 1 && floats()[1] == 2 && floats()[2] == 3 && floats()[3] == 6);
 }
@@ -715,6 +753,13 @@ static void test_bad_index_spaces(void **state)
     fails_event(EINVAL, clforka(cp, 0, fill, &five, CL_EVENT_WAIT, out, 1));
     fails_event(EINVAL, clforka(cp, 0, fill, &huge, CL_EVENT_WAIT, out, 1));
     fails_event(EINVAL, clforka(cp, 0, fill, &uneven, CL_EVENT_WAIT, out, 1));
+    clndrange_t thousand = clndrange_init1d(0, 1000, 64);
+    clforka(cp, 0, fill, &thousand, CL_EVENT_WAIT, out, 1);
+    assert_int_equal(oclerrno, CL_INVALID_WORK_GROUP_SIZE);
+    contains(clerror(), "the global size 1000 is not a multiple of the local size 64; the next that is: 1024");
+    clndrange_t group = clndrange_init1d(0, 1 << 20, 1 << 20);
+    clforka(cp, 0, fill, &group, CL_EVENT_WAIT, out, 1);
+    contains(clerror(), "1048576");
     fails_event(EINVAL, clforka(cp, 0, fill, NULL, CL_EVENT_WAIT, out, 1));
 }
 
@@ -745,6 +790,7 @@ int main(void)
         cmocka_unit_test(test_set_refuses_bad_calls),
         cmocka_unit_test(test_wrong_sizes_are_refused),
         cmocka_unit_test(test_arguments_are_compared_with_the_declaration),
+        cmocka_unit_test(test_types_are_compared_with_the_declaration),
         cmocka_unit_test(test_constant_memory),
         cmocka_unit_test(test_global_offsets_are_applied),
         cmocka_unit_test(test_many_offsets),

@@ -362,6 +362,33 @@ static void test_default_defines(void **state)
     works(clclose(cp, program));
 }
 
+/* As on PoCL 5, where two devices must not run the same program. */
+static void test_a_build_for_each_device(void **state)
+{
+    (void)state;
+    const char *source = "#ifndef STDCL_DEVICE\n#define STDCL_DEVICE 0\n#endif\n" ANSWER(STDCL_DEVICE);
+    for (int each = 0; each < 2; each++) {
+        setenv("STDCL_DEVICE_BUILDS", each ? "1" : "0", 1);
+        cl_device_id all[64];
+        cl_uint n = 0;
+        cl_platform_id platform;
+        clGetDeviceInfo(clgetdevice(cp, 0), CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+        assert_int_equal(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 64, all, &n), CL_SUCCESS);
+        n = n < 64 ? n : 64;
+        for (cl_uint i = 0; i < n; i++) { /* the number is the platform's: in this context each is device 0 */
+            CLCONTEXT *one_device = clcontext_create_from(&all[i], 1);
+            ready(one_device);
+            int *x = clmalloc(one_device, sizeof *x, 0);
+            void *program = clsopen(one_device, source, CLLD_NOW);
+            done(clforka(one_device, 0, clsym(one_device, program, "answer", 0), &one, CL_EVENT_WAIT, x));
+            done(clmsync(one_device, 0, x, CL_MEM_HOST));
+            assert_int_equal(*x, each ? i : 0);
+            works(clcontext_destroy(one_device));
+        }
+    }
+    unsetenv("STDCL_DEVICE_BUILDS");
+}
+
 static void test_build_with_options(void **state)
 {
     (void)state;
@@ -619,6 +646,7 @@ int main(void)
         cmocka_unit_test(test_includes),
         cmocka_unit_test(test_working_directory_is_searched),
         cmocka_unit_test(test_default_defines),
+        cmocka_unit_test(test_a_build_for_each_device),
         cmocka_unit_test(test_build_with_options),
         cmocka_unit_test(test_build_with_long_options),
         cmocka_unit_test(test_unbuilt_program_has_no_kernels),

@@ -132,7 +132,7 @@ static double own_flops(cl_uint dev, bool doubles)
     ready(steps);
     works(clarg_set(steps, 1, rounds));
     assert_int_equal(clarg_set_global(steps, 0, out), 0);
-    assert_int_equal(clarg_set_global(steps, 2, in), 0);
+    assert_int_equal(clarg_set_global(steps, 2, (void *)in), 0);
     const double seconds = least_time(dev, steps, items, is_host(dev) ? 1 : 256);
     works(clclose(cp, program));
     works(clfree(out));

@@ -7,7 +7,7 @@
 set -eu
 source=$1 work=$2 cc=$3 library=$4
 here=$source/tests/docs
-bad=0 programs=0 fragments=0
+bad=0 programs=0 fragments=0 slips=0
 
 rm -rf "$work" && mkdir -p "$work" && cd "$work"
 awk -v dir="$work" -f "$here/samples.awk" "$source"/*.md "$source"/docs/*.md
@@ -44,6 +44,20 @@ for program in ./*.program.c; do
     fi
 done
 
+# The slip that README names: what its program says then, and that it says nothing else.
+for program in ./README-*.program.c; do
+    sed 's/2\.0f, x, y/2.0, x, y/' "$program" >slip.c
+    cmp -s "$program" slip.c && continue
+    "$cc" -std=gnu11 -I "$source/include" -o slip slip.c "$library" -Wl,-rpath,"${library%/*}" || bad=1
+    slips=$((slips + 1))
+    if ./slip >slip.said 2>&1 || ! grep -q "^saxpy: .*argument 0 of kernel saxpy is float a; a double of" slip.said ||
+        [ "$(wc -l <slip.said)" != 1 ]; then
+        echo "README's program with 2.0 for 2.0f does not fail with a sentence that says so:"
+        cat slip.said
+        bad=1
+    fi
+done
+
 for page in "$source"/*.md "$source"/docs/*.md; do
     for link in $(grep -oE '\]\([^):#]+' "$page" | sed 's/^](//'); do
         [ -e "${page%/*}/$link" ] && continue
@@ -53,4 +67,4 @@ for page in "$source"/*.md "$source"/docs/*.md; do
 done
 
 echo "$programs programs, $fragments fragments"
-[ "$programs" -gt 0 ] && [ "$fragments" -gt 0 ] && exit $bad
+[ "$programs" -gt 0 ] && [ "$fragments" -gt 0 ] && [ "$slips" -eq 1 ] && exit $bad
