@@ -41,10 +41,13 @@ struct cli_command {
 extern const char *cli_program;
 
 /* Print one sentence to stderr, without a final dot or newline, and return CLI_WRONG / CLI_FAILED.
- * cli_failed_call prints clerror(), after "while DOING: " unless doing is NULL. */
+ * cli_failed_call prints cli_reason(), after "while DOING: " unless doing is NULL. */
 int cli_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_failed_call(const char *doing);
+
+/* clerror() without a "NAME: " or "NAME_verb: " in front, which "stdcl NAME: " would repeat. */
+const char *cli_reason(void);
 
 /* As the former two, for something that is not fatal: prints "stdcl NAME: warning: sentence". */
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -84,7 +87,7 @@ enum cli_option_type {
 };
 
 /* A value that no other type reads: writes it to `to` and returns true, or returns false with the
- * reason in why[size], half a sentence such as "'3x' is no size; give WIDTHxHEIGHT". */
+ * reason in why[size], half a sentence such as "'3x' is not a size; give WIDTHxHEIGHT". */
 typedef bool cli_reader(const char *text, void *to, char *why, size_t size);
 
 /* One row of a table of options; made by the macros below, never by hand. */

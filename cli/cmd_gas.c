@@ -15,10 +15,10 @@ static int check(const struct gas_job *job, const struct cli_option *options)
 {
     static const char *const of_drawn[] = {"n", "source", "seed"};
     if (job->stored && job->fused)
-        return cli_wrong("--stored and --fused exclude each other");
+        return cli_wrong("--stored and --fused cannot be combined");
     for (size_t i = 0; job->input && i < sizeof of_drawn / sizeof *of_drawn; i++)
         if (cli_given(options, of_drawn[i]))
-            return cli_wrong("-i and --%s exclude each other: velocities are read from the file, not drawn",
+            return cli_wrong("-i and --%s cannot be combined: velocities are read from the file, not drawn",
                              *of_drawn[i] == 'n' ? "molecules" : of_drawn[i]);
     const char *needs = job->input                        ? "-i"
                         : job->source == GAS_HOST         ? "--source host"
@@ -33,7 +33,7 @@ static int check(const struct gas_job *job, const struct cli_option *options)
             "--sum tree adds up plain doubles, as the tutorial does; --accumulate compensated needs "
             "--sum tuned");
     if (job->species >= 0 && cli_given(options, "mass"))
-        return cli_wrong("--gas and --mass exclude each other: the gas says how heavy its molecules are");
+        return cli_wrong("--gas and --mass cannot be combined: the gas says how heavy its molecules are");
     if (job->dataset && !job->input)
         return cli_wrong("--dataset names what to read of a file; add -i FILE");
     return CLI_DONE;

@@ -30,7 +30,7 @@ static bool read_size(const char *text, void *to, char *why, size_t size)
     const char *second = text[length] ? text + length + 1 : text;
     if (read_side(text, length, &s->width) && read_side(second, strlen(second), &s->height))
         return true;
-    snprintf(why, size, "'%s' is no size; give WIDTHxHEIGHT or one number for both, at least 1", text);
+    snprintf(why, size, "'%s' is not a size; give WIDTHxHEIGHT or one number for both, at least 1", text);
     return false;
 }
 
@@ -45,7 +45,7 @@ static bool read_place(const char *text, void *to, char *why, size_t size)
     const long long most = 1LL << 60; /* sums with it are still numbers */
     if (end != text && *end == ',' && last != end + 1 && !*last && !errno && llabs(p->x) < most && llabs(p->y) < most)
         return true;
-    snprintf(why, size, "'%s' is no place; give X,Y, the column and row of the pattern's top left corner", text);
+    snprintf(why, size, "'%s' is not a place; give X,Y, the column and row of the pattern's top left corner", text);
     return false;
 }
 
@@ -61,7 +61,7 @@ static bool read_density(const char *text, void *to, char *why, size_t size)
     job->density = strtod(text, &end);
     if (end != text && !*end && job->density > 0 && job->density <= 1)
         return true;
-    snprintf(why, size, "'%s' is no density; give the share of live cells, above 0 and at most 1", text);
+    snprintf(why, size, "'%s' is not a density; give the share of live cells, above 0 and at most 1", text);
     return false;
 }
 
@@ -73,7 +73,7 @@ static bool read_watch(const char *text, void *to, char *why, size_t size)
     job->braille = text && strcmp(text, "braille") == 0;
     if (!text || job->braille || strcmp(text, "blocks") == 0)
         return true;
-    snprintf(why, size, "'%s' is no way of drawing; take blocks or braille", text);
+    snprintf(why, size, "'%s' is not a way to draw; give blocks or braille", text);
     return false;
 }
 
@@ -90,12 +90,12 @@ static int check(const struct life_job *job, const struct cli_option *options)
         return cli_wrong("--watch cannot be combined with --until-stable, --frames or --json");
     if (job->at.given && !job->input)
         return cli_wrong("--at says where a pattern goes: add --pattern FILE");
-    if (job->zoom && job->zoom != 1 && !job->outputs.names.n)
-        return cli_wrong("--zoom is for pictures: add -o FILE.png");
+    if (job->zoom && !cli_outputs_will_draw(&job->outputs))
+        return cli_wrong("--zoom is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif");
     if (cli_given(options, "seed") && job->input && !job->soup)
         return cli_wrong("--seed is for soups: add --soup, or leave --pattern out");
     if (job->until_stable && job->outputs.frames)
-        return cli_wrong("--frames needs to know the last generation, which --until-stable does not");
+        return cli_wrong("--frames needs a last generation, which is not known with --until-stable");
     return CLI_DONE;
 }
 

@@ -19,11 +19,11 @@ static bool names_other_format(const char *file)
 static int check(struct matmul_job *job)
 {
     if (job->compare && job->sweep)
-        return cli_wrong("--compare and --sweep exclude each other");
+        return cli_wrong("--compare and --sweep cannot be combined");
     if ((job->csv || job->plot) && !job->sweep)
-        return cli_wrong("--%s belongs to --sweep", job->csv ? "csv" : "plot");
+        return cli_wrong("--%s needs --sweep", job->csv ? "csv" : "plot");
     if (job->output && (job->compare || job->sweep))
-        return cli_wrong("-o belongs to a single engine");
+        return cli_wrong("-o writes the product of one engine; leave --compare and --sweep out");
     if (job->plot && !cli_has_suffix(job->plot, ".svg") && !cli_has_suffix(job->plot, ".png"))
         return cli_wrong("--plot: a plot's name must end in .svg or .png, and '%s' does not", job->plot);
     if (job->output && names_other_format(job->output))
@@ -57,7 +57,7 @@ static int choose_kinds(struct matmul_job *job)
             job->kinds[job->nkinds++] = (enum matmul_kind)kind;
     }
     if (job->nkinds > 1 && !job->compare && !job->sweep)
-        return cli_wrong("several engines are compared with --compare");
+        return cli_wrong("several engines need --compare");
     for (int k = 0; job->engines.n == 0 && job->compare && k < MATMUL_KINDS; k++)
         job->kinds[job->nkinds++] = (enum matmul_kind)k;
     for (int k = 0; job->engines.n == 0 && job->sweep && k < 2; k++)

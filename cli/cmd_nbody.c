@@ -32,7 +32,7 @@ static bool read_pixels(const char *text, void *to, char *why, size_t size)
     if (read_side(text, length, &picture->width) &&
         read_side(second, strlen(second), &picture->height))
         return true;
-    snprintf(why, size, "'%s' is no size; give pixels as WIDTHxHEIGHT or one number, each from %d to %d",
+    snprintf(why, size, "'%s' is not a size; give pixels as WIDTHxHEIGHT or one number, each from %d to %d",
              text, LEAST_PIXELS, MOST_PIXELS);
     return false;
 }
@@ -45,7 +45,7 @@ static int check_compare(const struct cli_option *options)
                                           "plane",  "colours", "size",  "extent"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
-            return cli_wrong("--compare and --%s exclude each other: every kernel sums the forces on the "
+            return cli_wrong("--compare and --%s cannot be combined: every kernel sums the forces on the "
                              "bodies as they are, and no steps are made", of_runs[i]);
     return CLI_DONE;
 }
@@ -56,7 +56,7 @@ static int check_pictures(const struct nbody_job *job, const struct cli_option *
     static const char *const of_pictures[] = {"plane", "colours", "size", "extent"};
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
         if (cli_given(options, of_pictures[i]) && !cli_outputs_will_draw(&job->outputs))
-            return cli_wrong("--%s belongs to pictures: add -o FILE.png, FILE.mp4 or FILE.gif", of_pictures[i]);
+            return cli_wrong("--%s is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif", of_pictures[i]);
     return CLI_DONE;
 }
 
@@ -66,12 +66,12 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
     static const char *const of_models[] = {"n", "seed"};
     for (size_t i = 0; job->input && i < 2; i++)
         if (cli_given(options, of_models[i]))
-            return cli_wrong("-i and --%s exclude each other: the file says which bodies there are",
+            return cli_wrong("-i and --%s cannot be combined: the file says which bodies there are",
                              i ? "seed" : "bodies");
     if (job->input && cli_given(options, "ic"))
-        return cli_wrong("-i and --ic exclude each other: give a file or a model");
+        return cli_wrong("-i and --ic cannot be combined: give a file or a model");
     if (cli_given(options, "steps") && cli_given(options, "until"))
-        return cli_wrong("--steps and --until exclude each other: give the number of steps or the time");
+        return cli_wrong("--steps and --until cannot be combined: give the number of steps or the time");
     const size_t fixed = job->input ? 0 : nbody_model_bodies((enum nbody_model)job->model);
     if (fixed && job->n && job->n != fixed)
         return cli_wrong("--bodies: '%zu' does not fit --ic %s, which has %zu bodies", job->n,

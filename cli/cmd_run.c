@@ -149,7 +149,7 @@ static int run_script(const struct script *script)
 {
     lua_State *L = luaL_newstate();
     if (!L)
-        return cli_failed("there is no memory for Lua");
+        return cli_failed("not enough memory for Lua");
     lua_pushcfunction(L, run_protected);
     lua_pushlightuserdata(L, (void *)(uintptr_t)script);
     int status = lua_pcall(L, 1, 1, 0) ? cli_failed("%s", message(L)) : (int)lua_tointeger(L, -1);

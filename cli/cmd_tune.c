@@ -100,7 +100,7 @@ static int add_sizes(struct tune_job *job, const struct cltune_kernel *kernel, u
     for (size_t i = 0; i < job->size_texts.n && status == CLI_DONE; i++) {
         uint64_t size;
         if (cli_read_natural(job->size_texts.item[i], &size) != 0 || size == 0 || size > INT64_MAX)
-            return cli_wrong("--size: '%s' is no size; give a whole number from 1 on",
+            return cli_wrong("--size: '%s' is not a size; give a whole number from 1 on",
                              job->size_texts.item[i]);
         status = add_search(job, kernel, dev, (size_t)size);
     }
@@ -138,7 +138,7 @@ static int check_store(const struct tune_job *job)
         return CLI_DONE;
     if (!file)
         return cli_failed(
-            "there is no place to keep what is found: set XDG_CACHE_HOME or HOME, or use --dry-run");
+            "the shapes found cannot be kept: set XDG_CACHE_HOME or HOME, or use --dry-run");
     char *folder = cli_alloc(1, strlen(file) + 1);
     strcpy(folder, file);
     for (char *p = strchr(folder + 1, '/'); p; p = strchr(p + 1, '/')) {
@@ -202,12 +202,10 @@ static int search_one(struct tune_job *job, struct tune_search *s, double budget
     cli_progress_end(&progress);
     s->seconds = seconds_now() - start;
     s->outcome = failed ? TUNE_IMPOSSIBLE : TUNE_FOUND;
-    if (failed) {
-        const char *why = clerror();
-        s->why = strdup(why ? why : "of an unknown error");
-    } else {
+    if (failed)
+        s->why = strdup(cli_reason());
+    else
         status = keep(job, s);
-    }
     tune_report_result(job, s);
     return status;
 }
@@ -299,8 +297,10 @@ static bool parse(struct tune_job *job, int argc, char **argv, int *status)
         *status =
             cli_wrong("--profile and --trace measure a run of one shape, such as stdcl nbody's; tune makes "
                       "hundreds");
+    if (job->list && job->export_file)
+        *status = cli_wrong("--list searches nothing that --export could write; leave one of them out");
     if (job->export_as && !job->export_file)
-        *status = cli_wrong("--as names the device in the file of --export, and there is none");
+        *status = cli_wrong("--as names the device in the file of --export: add --export FILE");
     return *status == CLI_DONE;
 }
 

@@ -74,7 +74,7 @@ int gas_input_read(struct gas_job *job)
     const bool hdf5 = hdf5_is(job->input);
     const int asked = job->precision;
     if (!hdf5 && job->dataset)
-        return cli_wrong("--dataset: '%s' is no HDF5 file", job->input);
+        return cli_wrong("--dataset: '%s' is not an HDF5 file", job->input);
     const int status = hdf5 ? read_hdf5(job) : read_npy(job);
     if (status == CLI_DONE && asked == ARRAYS_DOUBLE &&
         job->precision == ARRAYS_FLOAT) { /* floats, summed as doubles */

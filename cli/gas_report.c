@@ -72,6 +72,6 @@ int gas_job_report(const struct gas_job *job)
         report_text(job, device, stdout);
     free(device);
     if (!job->common.quiet && !job->input && fabs(job->energy.sigmas) > UNLIKELY)
-        cli_warn("the mean energy is %.1f standard errors off; that is no accident", job->energy.sigmas);
+        cli_warn("the mean energy is %.1f standard errors from the expected one, more than chance explains", job->energy.sigmas);
     return status;
 }

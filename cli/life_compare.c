@@ -42,8 +42,7 @@ static int run_engine(struct life_job *job, enum life_engine engine, struct life
     struct life_cells cells = {0};
     life *lf = life_job_create(job, engine);
     if (!lf) { /* too large for this engine, most likely */
-        const char *why = clerror();
-        r->reason = strdup(why ? why : "unknown reason");
+        r->reason = strdup(cli_reason());
         return CLI_DONE;
     }
     int status = life_job_fill(job, lf);

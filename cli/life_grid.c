@@ -83,7 +83,7 @@ static int check_place(const struct life_job *job)
     if (x >= 0 && y >= 0 && x <= (long long)(job->size.width - p->columns) &&
         y <= (long long)(job->size.height - p->rows))
         return CLI_DONE;
-    return cli_wrong("%s: its live cells, %zu x %zu from %lld,%lld on, reach beyond the edge of a plane of %zu x "
+    return cli_wrong("%s: its live cells, %zu x %zu from %lld,%lld on, reach beyond the edge of the plane of %zu x "
                      "%zu; choose another --at or a larger --size",
                      job->input, p->columns, p->rows, x, y, job->size.width, job->size.height);
 }

@@ -35,7 +35,7 @@ int life_output_plan(struct life_job *job)
         status = add_output(job, job->csv, CLI_OUTPUT_TABLE);
     if (status == CLI_DONE && cli_outputs_have(&job->outputs, CLI_OUTPUT_FILM) && (job->until_stable || job->watch))
         return cli_wrong(
-            "a film needs to know the last generation: leave %s out, or say --generations N only",
+            "a film needs a last generation: leave %s out, and give --generations N",
             job->watch ? "--watch" : "--until-stable");
     return status == CLI_DONE ? cli_outputs_settle(&job->outputs) : status;
 }
@@ -133,8 +133,10 @@ int life_output_finish(struct life_job *job)
     struct life_cells cells = {0};
     struct life_pattern p = {0};
     int status = CLI_DONE;
-    if (job->interrupted && job->outputs.frames_done < job->outputs.frames)
+    if (job->interrupted && job->outputs.frames_done < job->outputs.frames) {
         status = life_output_frame(job); /* where it was stopped */
+        cli_outputs_cut(&job->outputs);
+    }
     if (status == CLI_DONE && job->outputs.n)
         status = present(job, &cells, &p);
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)

@@ -69,7 +69,7 @@ static int prepare(void)
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         signal(fatal[i], restore_and_die);
     if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) < 0 || write(STDOUT_FILENO, ENTER, sizeof ENTER - 1) < 0)
-        return cli_failed("the terminal does not take settings");
+        return cli_failed("the settings of the terminal cannot be changed");
     return CLI_DONE;
 }
 

@@ -68,7 +68,7 @@ static int agree_sizes(struct matmul_job *job, const struct shape s[3])
             agree_size(of[i].cols, s[i].cols, of[i].file, of[i].col_name) != CLI_DONE)
             return CLI_WRONG;
         if (s[i].rows == 0 || s[i].cols == 0)
-            return cli_wrong("%s is empty, %zu x %zu", of[i].file, s[i].rows, s[i].cols);
+            return cli_wrong("%s is empty: its shape is %zu x %zu", of[i].file, s[i].rows, s[i].cols);
     }
     return CLI_DONE;
 }

@@ -178,10 +178,8 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
         status = run_and_check(&r, o);
     if (status != 0) {
         const int code = clerrno;
-        const char *missing = matmul_kind_missing(o->kind), *why = missing ? missing : clerror();
-        if (why && strncmp(why, "matmul_", 7) == 0 && strstr(why, ": "))
-            why = strstr(why, ": ") + 2; /* without the name of the call, which says nothing here */
-        snprintf(o->why, sizeof o->why, "%s", why ? why : "failed");
+        const char *missing = matmul_kind_missing(o->kind);
+        snprintf(o->why, sizeof o->why, "%s", missing ? missing : cli_reason());
         if (job->timed_out)
             snprintf(o->why, sizeof o->why, "would take more than %g s", job->limit);
         o->failed = !missing && !job->timed_out && code != ENOTSUP && code != EINVAL;
@@ -217,7 +215,7 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
     const int random = !job->file_a && !job->file_b && !job->file_c;
     const double most = matmul_tolerance((enum matmul_precision)job->precision, job->k, random);
     if (status == 0 && !(o.error <= most))
-        return cli_failed("engine '%s' gives a wrong result: its error is %.2g, of which rounding explains %.2g",
+        return cli_failed("engine '%s' gives a wrong result: its error is %.2g, and rounding explains %.2g",
                           matmul_kind_name(kind), o.error, most);
     return CLI_DONE;
 }

@@ -50,11 +50,26 @@ int cli_failed(const char *format, ...)
     return CLI_FAILED;
 }
 
-int cli_failed_call(const char *doing)
+/* "stdcl life: " is in front already; an engine's "life: " or "life_create: " behind it says nothing more. */
+static const char *without_program(const char *text)
+{
+    const char *blank = strrchr(cli_program, ' ');
+    const size_t length = blank ? strlen(blank + 1) : 0;
+    if (!length || strncmp(text, blank + 1, length) != 0)
+        return text;
+    const char *end = text + length + strspn(text + length, "_abcdefghijklmnopqrstuvwxyz");
+    return strncmp(end, ": ", 2) == 0 ? end + 2 : text;
+}
+
+const char *cli_reason(void)
 {
     const char *text = clerror();
-    if (!text)
-        text = clerror_str(clerrno);
+    return without_program(text ? text : clerror_str(clerrno));
+}
+
+int cli_failed_call(const char *doing)
+{
+    const char *text = cli_reason();
     return doing ? cli_failed("while %s: %s", doing, text) : cli_failed("%s", text);
 }
 

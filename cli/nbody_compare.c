@@ -223,7 +223,7 @@ static int report(const struct nbody_job *job, const struct comparison *c)
     free(device);
     for (int k = 0; k < KERNELS; k++)
         if (!agrees(c, &c->rung[k]))
-            status = cli_failed("the kernel '%s' is wrong: its forces differ from plain C by %.2g, where "
+            status = cli_failed("the kernel '%s' is wrong: its forces differ from plain C by %.2g, and "
                                 "rounding explains up to %.2g",
                                 nbody_kernel_names[kernels[k]], c->rung[k].error, c->tolerance);
     return status;

@@ -32,7 +32,8 @@ static int add_output(struct nbody_job *job, const char *file, enum cli_output_k
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return cli_wrong("'%s' would be a second table of energies; one is possible", file);
     if (job->common.json && !strcmp(file, "-"))
-        return cli_wrong("-o - or --forces - and --json would both write to the standard output; name a file");
+        return cli_wrong("%s - and --json would both write to the standard output; name a file",
+                         file == job->forces ? "--forces" : file == job->csv ? "--csv" : "-o");
     if (kind == CLI_OUTPUT_STATE && !particles_format_of(file))
         return cli_wrong("%s, picture (.png), film (.mp4 .gif), table of energies (.csv)", clerror());
     cli_outputs_add(&job->outputs, file, kind);
@@ -162,8 +163,10 @@ int nbody_output_finish(struct nbody_job *job)
     int status = CLI_DONE;
     if (job->outputs.n && nbody_state(job->engine, job->bodies.pos, job->bodies.vel) < 0)
         return cli_failed_call(NULL);
-    if (job->interrupted && job->outputs.frames_done < job->outputs.frames)
+    if (job->interrupted && job->outputs.frames_done < job->outputs.frames) {
         status = nbody_output_frame(job); /* where it was stopped */
+        cli_outputs_cut(&job->outputs);
+    }
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
         status = finish_output(job, &job->outputs.item[i]);
     return status;

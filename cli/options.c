@@ -147,7 +147,7 @@ static int wrong_natural(const char *name, const char *text, int error, uint64_t
         return cli_wrong("%s: '%s' is negative; give a whole number from %" PRIu64 " on", name, text,
                          min);
     if (error == EINVAL)
-        return cli_wrong("%s: '%s' is no whole number", name, text);
+        return cli_wrong("%s: '%s' is not a whole number", name, text);
     if (error == ERANGE)
         return cli_wrong("%s: '%s' is too large; at most %" PRIu64 " is possible", name, text, max);
     return cli_wrong("%s: '%s' is too small; at least %" PRIu64 " is needed", name, text, min);
@@ -177,7 +177,7 @@ static int read_int(const struct cli_option *o, const char *name, const char *te
     uint64_t magnitude = 0;
     const int error = cli_read_natural(text + negative, &magnitude);
     if (error == EINVAL)
-        return cli_wrong("%s: '%s' is no whole number", name, text);
+        return cli_wrong("%s: '%s' is not a whole number", name, text);
     const int64_t value =
         error || magnitude > INT_MAX ? INT64_MAX : (int64_t)magnitude;
     const int64_t with_sign = negative ? -value : value;
@@ -207,9 +207,9 @@ static int read_real(const struct cli_option *o, const char *name, const char *t
     errno = 0;
     const double value = strtod(text, &end);
     if (end == text || *end || isspace((unsigned char)*text))
-        return cli_wrong("%s: '%s' is no number", name, text);
+        return cli_wrong("%s: '%s' is not a number", name, text);
     if (!isfinite(value) || (errno == ERANGE && fabs(value) > 1))
-        return cli_wrong("%s: '%s' is no finite number", name, text);
+        return cli_wrong("%s: '%s' is not a finite number", name, text);
     if (value < o->of.real.min || value > o->of.real.max)
         return wrong_real(o, name, text);
     *o->to.real = value;

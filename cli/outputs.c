@@ -5,6 +5,8 @@
 
 #include "formats/picture.h"
 
+#include <unistd.h>
+
 static const size_t FILM_FRAMES = 100;
 
 /* ---- What is asked for. ---------------------------------------------------------------------- */
@@ -98,7 +100,7 @@ int cli_outputs_settle(struct cli_outputs *outputs)
     const bool film = cli_outputs_have(outputs, CLI_OUTPUT_FILM);
     int status = CLI_DONE;
     if (outputs->frames && !film && !cli_outputs_have(outputs, CLI_OUTPUT_PICTURE))
-        return cli_wrong("--frames needs to know where to: add -o FILE.png, FILE.mp4 or FILE.gif");
+        return cli_wrong("--frames needs pictures to write: add -o FILE.png, FILE.mp4 or FILE.gif");
     if (film && !outputs->frames)
         outputs->frames = FILM_FRAMES;
     for (size_t i = 0; i < outputs->n && status == CLI_DONE; i++)
@@ -142,6 +144,17 @@ int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *, const cha
     }
     outputs->frames_done++;
     return status;
+}
+
+void cli_outputs_cut(const struct cli_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->n; i++)
+        for (unsigned k = outputs->frames_done + 1; cli_output_is_drawn(&outputs->item[i]) && k <= outputs->frames; k++) {
+            char *frame = picture_frame_name(outputs->item[i].file, k);
+            if (frame)
+                unlink(frame);
+            free(frame);
+        }
 }
 
 int cli_outputs_join(const struct cli_outputs *outputs, const struct cli_output *film)

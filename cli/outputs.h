@@ -65,6 +65,10 @@ uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t t
 /* Draws the next frame of all pictures and films: draw(job, file), for each file once. */
 int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *job, const char *file), void *job);
 
+/* After the last frame of a run that was interrupted: removes the pictures that an older run left under the numbers
+ * which this one would have drawn, so that a series is of one run. */
+void cli_outputs_cut(const struct cli_outputs *outputs);
+
 /* Joins the frames to a film. */
 int cli_outputs_join(const struct cli_outputs *outputs, const struct cli_output *film);
 

@@ -25,7 +25,7 @@ int tune_export_open(struct tune_job *job)
     json_t *rows = json_object_get(root, "rows");
     int status = cli_check_output(job->export_file);
     if (!format || strcmp(format, FORMAT) != 0 || !json_is_array(rows))
-        status = cli_wrong("--export: %s is there already, and is no file of format " FORMAT "%s%s",
+        status = cli_wrong("--export: %s exists, and is not a file of format " FORMAT "%s%s",
                            job->export_file, root ? "" : ": ", root ? "" : error.text);
     else
         json_array_extend(job->exported, rows);

@@ -122,7 +122,7 @@ int picture_colours_by_name(const char *name)
     for (int i = 0; i <= PICTURE_GREY; i++)
         if (strcasecmp(name, names[i]) == 0)
             return i;
-    return clerror_set(EINVAL, "'%s' is no colour map; there are inferno, magma, viridis and grey", name);
+    return clerror_set(EINVAL, "'%s' is not a colour map; known are inferno, magma, viridis and grey", name);
 }
 
 /* One channel between two neighbouring colours; rest in [0, 1]. */

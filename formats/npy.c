@@ -97,7 +97,7 @@ static bool take_size(struct text *t, size_t *value)
         *value = *value * 10 + digit;
     }
     if (t->at == start)
-        return complain(t, "its shape is no list of whole numbers");
+        return complain(t, "its shape is not a list of whole numbers");
     take(t, 'L'); /* as Python 2 wrote long ones */
     return true;
 }
@@ -107,7 +107,7 @@ static bool take_shape(struct text *t, size_t dimension[2], size_t *count)
 {
     *count = 0;
     if (!take(t, '('))
-        return complain(t, "its shape is no tuple");
+        return complain(t, "its shape is not a tuple");
     while (!take(t, ')')) {
         size_t value;
         if (!take_size(t, &value))
@@ -117,7 +117,7 @@ static bool take_shape(struct text *t, size_t dimension[2], size_t *count)
         if (++*count > MOST_DIMENSIONS)
             return complain(t, "its shape has too many dimensions");
         if (!take(t, ',') && !(t->at < t->end && *t->at == ')'))
-            return complain(t, "its shape is no list of whole numbers");
+            return complain(t, "its shape is not a list of whole numbers");
     }
     return true;
 }
@@ -161,7 +161,7 @@ static bool read_dictionary(struct text *t, struct header *h)
 {
     memset(h, 0, sizeof *h);
     if (!take(t, '{'))
-        return complain(t, "it is no dictionary");
+        return complain(t, "it is not a dictionary");
     while (!take(t, '}')) {
         if (!take_entry(t, h))
             return false;
@@ -208,7 +208,7 @@ static size_t read_prefix(struct npy *in)
 {
     unsigned char start[MAGIC + 2], length[4] = {0};
     if (fread(start, 1, sizeof start, in->fp) != sizeof start || memcmp(start, magic, MAGIC) != 0) {
-        clerror_set(EINVAL, "%s: is no .npy file (it does not begin with \\x93NUMPY)", in->name);
+        clerror_set(EINVAL, "%s: is not a .npy file (it does not begin with \\x93NUMPY)", in->name);
         return 0;
     }
     const size_t count = start[MAGIC] == 1 ? 2 : 4;

@@ -107,7 +107,7 @@ static int check(const char *file, const struct particles *p)
     if (p->n == 0)
         return clerror_set(EINVAL, "%s: there are no bodies to write", file);
     if (p->gas > p->n || p->star > p->n - p->gas)
-        return clerror_set(EINVAL, "%s: %zu gas and %zu star bodies are more than all %zu", file, p->gas,
+        return clerror_set(EINVAL, "%s: %zu gas and %zu star bodies are more than the %zu bodies in all", file, p->gas,
                            p->star, p->n);
     if (!isfinite(p->time))
         return clerror_set(EINVAL, "%s: the time is %g; nothing was written", file, p->time);

@@ -124,7 +124,7 @@ static int check_header(const char *name, const struct header *h)
             EINVAL, "%s: its header says %ld bodies, but %ld gas + %ld dark + %ld star are %lld", name,
             (long)h->n, (long)h->count[GAS], (long)h->count[DARK], (long)h->count[STAR], (long long)sum);
     if (sum == 0)
-        return clerror_set(EINVAL, "%s: holds no bodies, its header says", name);
+        return clerror_set(EINVAL, "%s: its header says that it holds no bodies", name);
     if (!isfinite(h->time))
         return clerror_set(EINVAL, "%s: the time in its header is %g", name, h->time);
     return 0;

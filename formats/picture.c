@@ -28,7 +28,7 @@ int picture_plane_by_name(const char *name)
     for (int i = 0; i < 3; i++)
         if (strcasecmp(name, names[i]) == 0)
             return i;
-    return clerror_set(EINVAL, "'%s' is no plane; there are xy, xz and yz", name);
+    return clerror_set(EINVAL, "'%s' is not a plane; known are xy, xz and yz", name);
 }
 
 /* ---- The frame. ------------------------------------------------------------------------------ */

@@ -228,7 +228,7 @@ static double number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_number(value))
-        fail_msg("'%s' is no number in: %s", key, out);
+        fail_msg("'%s' is not a number in: %s", key, out);
     return json_number_value(value);
 }
 
@@ -554,7 +554,7 @@ static void nbody_compare(void **state)
     assert_non_null(strstr(out, "interactions/s"));
     works("nbody --compare -n 1 -q");
     assert_string_equal(out, "");
-    refuses("nbody --compare --steps 3", 2, "--compare and --steps exclude each other");
+    refuses("nbody --compare --steps 3", 2, "--compare and --steps cannot be combined");
     refuses("nbody --compare -o a.tab", 2, "--compare and --output");
     refuses("nbody --compare --kernel naive", 2, "--compare and --kernel");
     refuses("nbody --compare -i /proc/nonexistent/a.tab", 1, "/proc/nonexistent/a.tab");
@@ -650,7 +650,7 @@ static void nbody_refuses_options(void **state)
         {"nbody -n -1", "--bodies: '-1' is negative"},
         {"nbody -n 1e30", "--bodies: '1e30' is too large"},
         {"nbody -n 18446744073709551616", "is too large"},
-        {"nbody -n 2.5", "no whole number"},
+        {"nbody -n 2.5", "a whole number"},
         {"nbody --steps -1", "--steps: '-1' is negative"},
         {"nbody --steps", "--steps needs a value"},
         {"nbody --burst 0", "--burst: '0' is too small"},
@@ -661,24 +661,28 @@ static void nbody_refuses_options(void **state)
         {"nbody --stpes 3", "did you mean '--steps'?"},
         {"nbody galaxy.tab", "unexpected argument 'galaxy.tab'"},
         {"nbody --ic figure8 -n 4", "which has 3 bodies"},
-        {"nbody -i ../in --ic plummer", "exclude each other"},
-        {"nbody -i ../in -n 5", "exclude each other"},
-        {"nbody -i ../in --seed 5", "exclude each other"},
-        {"nbody --steps 1 --until 1", "exclude each other"},
+        {"nbody -i ../in --ic plummer", "cannot be combined"},
+        {"nbody -i ../in -n 5", "cannot be combined"},
+        {"nbody -i ../in --seed 5", "cannot be combined"},
+        {"nbody --steps 1 --until 1", "cannot be combined"},
         {"nbody -n 8 --until -1", "--until: '-1' is before"},
         {"nbody -n 8 --until 1e300", "2^53 steps"},
-        {"nbody -n 8 --frames 3", "--frames needs to know where to"},
+        {"nbody -n 8 --frames 3", "--frames needs pictures to write"},
         {"nbody -n 8 --frames 0 -o a.png", "--frames: '0' is too small"},
         {"nbody -n 8 --frames 9 --steps 5 -o a.png", "at least 8 steps"},
         {"nbody -n 8 --every 3", "--every needs a table"},
-        {"nbody -n 8 --extent 3", "--extent belongs to pictures: add -o FILE.png"},
-        {"nbody -n 8 --plane xz -o a.tab", "--plane belongs to pictures"},
-        {"nbody -n 8 --colours grey --csv e", "--colours belongs to pictures"},
-        {"nbody -n 8 --size 64 --frames 3", "--size belongs to pictures"},
-        {"nbody -n 8 --compare --size 64", "--compare and --size exclude each other"},
-        {"nbody -n 8 --size 8 -o a.png", "'8' is no size"},
-        {"nbody -n 8 --size 64x -o a.png", "'64x' is no size"},
-        {"nbody -n 8 --size 64x64x64 -o a.png", "'64x64x64' is no size"},
+        {"nbody -n 8 --json --csv -", "--csv - and --json would both"},
+        {"nbody -n 8 --json --forces -", "--forces - and --json would both"},
+        {"nbody -n 8 -o x.jpg", "x.jpg: unknown suffix '.jpg'; known are text"},
+        {"nbody -n 8 -o x.zip", "known are text"},
+        {"nbody -n 8 --extent 3", "--extent is for pictures: add -o FILE.png"},
+        {"nbody -n 8 --plane xz -o a.tab", "--plane is for pictures"},
+        {"nbody -n 8 --colours grey --csv e", "--colours is for pictures"},
+        {"nbody -n 8 --size 64 --frames 3", "--size is for pictures"},
+        {"nbody -n 8 --compare --size 64", "--compare and --size cannot be combined"},
+        {"nbody -n 8 --size 8 -o a.png", "'8' is not a size"},
+        {"nbody -n 8 --size 64x -o a.png", "'64x' is not a size"},
+        {"nbody -n 8 --size 64x64x64 -o a.png", "'64x64x64' is not a size"},
         {"nbody -n 8 -o a.tab -o a.tab", "given twice"},
         {"nbody -n 8 -o a.csv --csv b.csv", "second table"},
         {"nbody -n 8 -o a.h5", ".h5"},
@@ -804,6 +808,30 @@ static void interrupted_once(void **state)
     }
 }
 
+/* A series of pictures is of one run, however early it ends. */
+static void interrupted_series(void **state)
+{
+    (void)state;
+    char name[32];
+    int pictures = 0;
+    run("nbody -n 20 --steps 20 --size 16 --frames 20 -o f.png -q");
+    if (!exists("f-0020.png"))
+        skip(); /* no libpng */
+    const pid_t child = start("nbody -n 500 --dt 1e-6 --steps 1e12 --size 16 --frames 20 -o f.png --csv e.csv", no_environment, "../out");
+    while (!exists(".e.csv.0.tmp"))
+        sleep_ms(10);
+    sleep_ms(300);
+    kill(child, SIGINT);
+    expect("nbody --frames, interrupted", finish(child), 128 + SIGINT);
+    for (int i = 1; i <= 20; i++) {
+        snprintf(name, sizeof name, "f-%04d.png", i);
+        pictures += exists(name);
+    }
+    assert_int_equal(pictures, 2); /* of the start, and of the moment of the interruption */
+    assert_non_null(strstr(out, "f-0001.png ... f-0002.png"));
+    assert_int_equal(empty_here(NULL), 3);
+}
+
 static void interrupted_twice(void **state)
 {
     (void)state;
@@ -875,7 +903,7 @@ int main(int argc, char **argv)
         TEST(nbody_standard_output), TEST(nbody_table), TEST(nbody_pictures), TEST(nbody_film),
         TEST(nbody_devices), TEST(nbody_kernels), TEST(nbody_compare), TEST(nbody_compare_finds_errors),
         TEST(nbody_forces), TEST(nbody_refuses_options), TEST(nbody_refuses_places), TEST(nbody_refuses_input),
-        TEST(nbody_stops), TEST(interrupted_once), TEST(interrupted_twice), TEST(quit),
+        TEST(nbody_stops), TEST(interrupted_once), TEST(interrupted_series), TEST(interrupted_twice), TEST(quit),
         TEST(a_full_pipe_on_stdout),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -169,8 +169,10 @@ static void refuses(void **unused)
     refused("-n 0", 2, "at least 1");
     refused("--engine fast", 2, "there are tuned");
     refused("--engine blocked --block 5000 -n 8", 1, "at most");
-    refused("--compare --sweep", 2, "exclude");
+    refused("--compare --sweep", 2, "cannot be combined");
     refused("--plot x.svg", 2, "--sweep");
+    refused("-n 4 -o c.csv", 2, "ends in .npy");
+    refused("-n 4 --shape nonsense", 1, "stdcl matmul: shape: ");
     refused("--sweep --plot x.pdf", 2, ".svg or .png");
     refused("-o /nowhere/c.npy", 1, "nowhere");
     refused("-o - --json", 2, "name a file");
@@ -187,7 +189,7 @@ static void refuses(void **unused)
     refused(words, 2, "float64");
     put_text(in_folder("text.npy"), "1 2 3\n");
     snprintf(words, sizeof words, "-a %s", in_folder("text.npy"));
-    refused(words, 1, "no .npy file");
+    refused(words, 1, "not a .npy file");
 }
 
 int main(int argc, char **argv)

@@ -45,7 +45,7 @@ static bool size_reader(const char *text, void *to, char *why, size_t size)
     }
     if (sscanf(text, "%ux%u", &wh[0], &wh[1]) == 2)
         return true;
-    snprintf(why, size, "'%s' is no size; give WxH", text);
+    snprintf(why, size, "'%s' is not a size; give WxH", text);
     return false;
 }
 
@@ -211,24 +211,24 @@ static void wrong_values(void **state)
     (void)state;
     refuses("-n", "0", "--count: '0' is too small; at least 1");
     refuses("-n", "-3", "--count: '-3' is negative");
-    refuses("-n", "many", "--count: 'many' is no whole number");
+    refuses("-n", "many", "--count: 'many' is not a whole number");
     refuses("-n", "1e30", "--count: '1e30' is too large; at most 18446744073709551615");
     refuses("--level", "10", "from -5 to 9");
     refuses("--level", "99999999999999999999", "from -5 to 9");
-    refuses("--level", "--verbose", "'--verbose' is no whole number");
+    refuses("--level", "--verbose", "'--verbose' is not a whole number");
     refuses("--dt", "0", "--dt: '0' is not allowed; give a number above 0");
     refuses("--dt", "-1", "above 0");
-    refuses("--dt", "nan", "no finite number");
-    refuses("--dt", "inf", "no finite number");
-    refuses("--dt", "1e999", "no finite number");
-    refuses("--dt", "0.1s", "'0.1s' is no number");
-    refuses("--dt", " 1", "is no number");
-    refuses("--dt", "", "'' is no number");
+    refuses("--dt", "nan", "a finite number");
+    refuses("--dt", "inf", "a finite number");
+    refuses("--dt", "1e999", "a finite number");
+    refuses("--dt", "0.1s", "'0.1s' is not a number");
+    refuses("--dt", " 1", "is not a number");
+    refuses("--dt", "", "'' is not a number");
     refuses("--eps", "-0.1", "at least 0");
     refuses("--share", "1.5", "from 0 to 1");
     refuses("--colour", "gren", "did you mean 'green'? (one of red, green, blue)");
     refuses("--colour", "mauve", "give one of red, green, blue");
-    refuses("--size", "3", "--size: '3' is no size; give WxH");
+    refuses("--size", "3", "--size: '3' is not a size; give WxH");
     refuses("--output", "", "is empty");
     refuses("--colour", "a\033[2Jb", "a?[2Jb"); /* nothing reaches the terminal */
 }

@@ -246,9 +246,9 @@ static void exports_into_no_other_file(void **unused)
 {
     (void)unused;
     put_text(in_folder("notes.txt"), "not mine");
-    refuses("tune nbody --export notes.txt", 2, "notes.txt is there already");
+    refuses("tune nbody --export notes.txt", 2, "notes.txt exists");
     put_text(in_folder("other.json"), "{\"format\": \"other\", \"rows\": []}");
-    refuses("tune nbody --export other.json", 2, "other.json is there already");
+    refuses("tune nbody --export other.json", 2, "other.json exists");
     size_t size;
     char *text = bytes_of(in_folder("notes.txt"), &size);
     assert_string_equal(text, "not mine");
@@ -265,8 +265,9 @@ static void refuses_wrong_usage(void **unused)
     refuses("tune nbdy", 2, "did you mean 'nbody'?");
     refuses("tune nbody.direct.singel", 2, "did you mean 'nbody.direct.single'?");
     refuses("tune zzzzzz", 2, ", nbody.direct.single, ");
-    refuses("tune nbody --size none", 2, "--size: 'none' is no size");
-    refuses("tune nbody --size 0", 2, "--size: '0' is no size");
+    refuses("tune nbody --size none", 2, "--size: 'none' is not a size");
+    refuses("tune --list --export x", 2, "--list searches nothing");
+    refuses("tune nbody --size 0", 2, "--size: '0' is not a size");
     refuses("tune nbody --minutes 0", 2, "--minutes");
     refuses("tune nbody --minutes -1", 2, "--minutes");
     refuses("tune nbody --device nonesuch", 2, "nonesuch");

@@ -361,7 +361,7 @@ static void refuses_bad_tipsy(void **unused)
     unsigned char none[32] = {0};
     struct particles p;
     none[15] = 3;
-    fails_saying(EINVAL, particles_read_memory("none", none, sizeof none, &p), "none: holds no bodies");
+    fails_saying(EINVAL, particles_read_memory("none", none, sizeof none, &p), "says that it holds no bodies");
 }
 
 static double any_float(void)

@@ -199,10 +199,10 @@ static void npy(void **state)
     put_npy("v.npy", "<f4", "(4611686018427387904, 3)", 5);
     refuses(1, "more than any memory", "-i v.npy");
     put_text(in_folder("v.npy"), "1 2 3\n");
-    refuses(1, "no .npy file", "-i v.npy");
+    refuses(1, "not a .npy file", "-i v.npy");
     refuses(1, "no such file", "-i nowhere.npy");
     refuses(1, "folder", "-i .");
-    refuses(2, "no HDF5 file", "-i v.npy --dataset x");
+    refuses(2, "not an HDF5 file", "-i v.npy --dataset x");
 }
 
 /* Row 0 is (0, 5, 10) when columns are stored, and no speed is below 10. */
@@ -284,11 +284,11 @@ static void refusals(void **state)
     refuses(2, "too small", "-n 0");
     refuses(2, "'-1'", "-T -1");
     refuses(2, "'-2'", "-m -2");
-    refuses(2, "exclude each other", "--fused --stored");
+    refuses(2, "cannot be combined", "--fused --stored");
     refuses(2, "--sum tree needs --stored", "--fused --sum tree");
     refuses(2, "needs --sum tuned", "--sum tree --accumulate compensated");
-    refuses(2, "exclude each other", "-i x.npy -n 5");
-    refuses(2, "exclude each other", "--gas he -m 4");
+    refuses(2, "cannot be combined", "-i x.npy -n 5");
+    refuses(2, "cannot be combined", "--gas he -m 4");
     refuses(2, ".csv", "--histogram speeds.jpg");
     refuses(2, "given twice", "--histogram a.csv --histogram a.csv");
     refuses(2, "add -i FILE", "--dataset x");

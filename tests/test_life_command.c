@@ -183,9 +183,11 @@ static void refuses_nonsense(void **state)
     refuses(1, "line 2, column 6", "-p bad.rle");
     refuses(1, "missing.rle: no such file", "-p missing.rle");
     refuses(2, "larger than the grid of 30 x 30", "-p gun.rle --size 30");
-    refuses(2, "is no size", "--size -5");
-    refuses(2, "is no size", "--size 0");
-    refuses(2, "is no size", "--size 10x");
+    refuses(2, "is not a size", "--size -5");
+    refuses(2, "--zoom is for pictures", "--zoom 2 -o a.rle");
+    refuses(2, "unknown suffix '.jpg'; known are", "-o a.jpg");
+    refuses(2, "is not a size", "--size 0");
+    refuses(2, "is not a size", "--size 10x");
     refuses(2, "0 to 8", "--rule B9/S23");
     refuses(2, "Klein", "--rule B3/S23:K20,20");
     refuses(2, "did you mean", "--engin packed");
@@ -195,9 +197,9 @@ static void refuses_more(void **state)
 {
     (void)state;
     put_text(in_folder("gun.rle"), gun);
-    refuses(2, "is no place", "-p gun.rle --at 3");
+    refuses(2, "is not a place", "-p gun.rle --at 3");
     refuses(2, "add --pattern", "--at 3,4");
-    refuses(2, "is no density", "--soup=1.5");
+    refuses(2, "is not a density", "--soup=1.5");
     refuses(2, "suffix", "-o life.txt");
     refuses(2, "leave --engine out", "--compare --engine local");
     refuses(2, "terminal", "--watch </dev/null");

@@ -181,7 +181,7 @@ static void tells_what_is_wrong(void **unused)
         {"{'descr': '<f8' 'fortran_order': False, 'shape': (2, 3)}", "comma"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)} and more", "follows"},
         {"{'descr': '<f8", "does not end"},
-        {"os.system('true')", "no dictionary"},
+        {"os.system('true')", "not a dictionary"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct npy in;
@@ -195,9 +195,9 @@ static void tells_damaged_files(void **unused)
     (void)unused;
     struct npy in;
     put_bytes(in_folder("d"), "", 0);
-    fails_saying(EINVAL, npy_open(&in, in_folder("d")), "no .npy file");
+    fails_saying(EINVAL, npy_open(&in, in_folder("d")), "not a .npy file");
     put_bytes(in_folder("d"), "PK\x03\x04 an .npz file", 18);
-    fails_saying(EINVAL, npy_open(&in, in_folder("d")), "no .npy file");
+    fails_saying(EINVAL, npy_open(&in, in_folder("d")), "not a .npy file");
     put_bytes(in_folder("d"), "\x93NUMPY\x09\x00\x10\x00", 10);
     fails_saying(EINVAL, npy_open(&in, in_folder("d")), "version 9.0");
     put_bytes(in_folder("d"), "\x93NUMPY\x02\x00\xff\xff\xff\xff", 12);
