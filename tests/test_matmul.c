@@ -183,7 +183,7 @@ static CLCONTEXT *one_device(void)
 static void tuned(void **unused)
 {
     (void)unused;
-    try_random((struct matmul_options){.ctx = one_device()}, one_device(), 130, 16, "tuned");
+    try_random((struct matmul_options){.ctx = one_device()}, one_device(), 130, 8, "tuned");
 }
 
 /* The kernels of GPUs, in shapes small enough for any device; shared tiles, copies of operands, odd sizes. */
