@@ -125,7 +125,7 @@ void types(CLCONTEXT *cp, void *program, cl_uint dev)
     CHECK(clarg_set_global(scale, 0, static_cast<const double *>(anything)) == static_cast<size_t>(-1));
     CHECK(strstr(clerror(), "a double* was given") != NULL);
     CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, x, 2) == no_event);
-    CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, static_cast<int *>(anything), 2.0f) == no_event);
+    CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, static_cast<double *>(anything), 2.0f) == no_event);
     CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, anything, 2.0f) == NULL);
     CHECK(clarg_set_global(scale, 0, NULL) == 0);
     CHECK(clarg_set_global(scale, 0, anything) == 0);
