@@ -238,7 +238,7 @@ static int count(life *lf, size_t slot)
 static int collect(life *lf, size_t slots, struct life_sample *sample)
 {
     struct padded *p = lf->state;
-    /* A copy that arrives does not tell of kernels that failed before it; clwait does. */
+    /* Reports kernels that failed before the copy and were not reported yet. */
     if (failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST | UNWAITED)) ||
         failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)))
         return -1;
