@@ -164,3 +164,63 @@ double arrays_ref_deviations(enum arrays_type type, enum arrays_accumulator accu
     return total((struct problem){.type = type, .x = x, .n = n, .mean = mean, .term = add_deviation},
                  accumulator);
 }
+
+/* ---- Prefix sums and sorting. ------------------------------------------------------------------ */
+
+uint64_t arrays_ref_scan(int bytes, const void *x, void *sums, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t own = bytes == 4 ? ((const uint32_t *)x)[i] : ((const uint64_t *)x)[i];
+        if (bytes == 4)
+            ((uint32_t *)sums)[i] = (uint32_t)sum;
+        else
+            ((uint64_t *)sums)[i] = sum;
+        sum += own;
+    }
+    return bytes == 4 ? (uint32_t)sum : sum;
+}
+
+/* One pass of a radix sort, by a digit of 8 bits, in each width of keys. */
+#define PASS(type, name)                                                                                              \
+    static void name(const type *keys, const uint32_t *values, type *to, uint32_t *to_values, size_t n, int shift,    \
+                     unsigned mask)                                                                                   \
+    {                                                                                                                 \
+        size_t place[257] = {0};                                                                                      \
+        for (size_t i = 0; i < n; i++)                                                                                \
+            place[(keys[i] >> shift & mask) + 1]++;                                                                   \
+        for (size_t digit = 0; digit < 256; digit++)                                                                  \
+            place[digit + 1] += place[digit];                                                                         \
+        for (size_t i = 0; i < n; i++) {                                                                              \
+            const size_t p = place[keys[i] >> shift & mask]++;                                                        \
+            to[p] = keys[i];                                                                                          \
+            if (values)                                                                                               \
+                to_values[p] = values[i];                                                                             \
+        }                                                                                                             \
+    }
+PASS(uint32_t, pass32)
+PASS(uint64_t, pass64)
+
+void arrays_ref_sort(int bytes, int bits, void *keys, uint32_t *values, size_t n, void *work)
+{
+    void *from = keys, *to = work;
+    uint32_t *from_values = values, *to_values = (uint32_t *)(void *)((char *)work + n * (size_t)bytes);
+    for (int shift = 0; shift < bits; shift += 8) {
+        const unsigned mask = bits - shift < 8 ? (1u << (bits - shift)) - 1 : 255;
+        if (bytes == 4)
+            pass32(from, from_values, to, to_values, n, shift, mask);
+        else
+            pass64(from, from_values, to, to_values, n, shift, mask);
+        void *const other = from;
+        uint32_t *const other_values = from_values;
+        from = to;
+        to = other;
+        from_values = values ? to_values : NULL;
+        to_values = other_values;
+    }
+    if (from == keys)
+        return;
+    memcpy(keys, from, n * (size_t)bytes);
+    if (values)
+        memcpy(values, from_values, n * sizeof *values);
+}

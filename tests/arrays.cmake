@@ -1,4 +1,6 @@
-# Sums of arrays; on the devices there are and on two.
+# Sums of arrays, prefix sums and sorting; on the devices there are and on two.
 # SPDX-License-Identifier: MIT
 stdcl_test(test_arrays test_arrays.c LIBS stdcl_arrays)
 stdcl_test_on_two(test_arrays)
+stdcl_test(test_sort test_sort.c LIBS stdcl_arrays)
+stdcl_test_on_two(test_sort)

@@ -1,4 +1,5 @@
-/* stdcl/arrays.h - sums of arrays in the memory of OpenCL devices, of one device or of several.
+/* stdcl/arrays.h - sums of arrays in the memory of OpenCL devices, of one device or of several; and, on one device,
+ * prefix sums and sorting of unsigned integers.
  *
  *   arrays *a = arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_DOUBLE});
  *   arrays_place(a, x, n);                                            host to devices, each its share
@@ -10,7 +11,7 @@
  * number of devices and for every work-group size. (Two exceptions: ARRAYS_TREE has an order of its own,
  * which depends on its shape; and devices without double precision add in pairs of floats.)
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise. All
- * block. One object is used by one thread at a time; different ones are independent of each other.
+ * block, but for arrays_scan_start and arrays_sort_start. One object is used by one thread at a time; different ones are independent of each other.
  * A struct of options may grow in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs
  * stay as they are. Their sizes and offsets: tests/install/layout.txt.
  * SPDX-License-Identifier: MIT
@@ -94,6 +95,79 @@ int arrays_max(arrays *a, const void *x, size_t n, double *max);
  * EINVAL for n = 0, and n = 1 for the variance. */
 int arrays_mean(arrays *a, const void *x, size_t n, double *mean);
 int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *variance);
+
+/* ---- Prefix sums and sorting, on one device. --------------------------------------------------
+ *
+ *   arrays_sorter *s = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = 0});
+ *   arrays_sort(s, &(struct arrays_sort_job){.keys = keys, .values = values, .most = n, .bytes = 8, .bits = 63});
+ *   arrays_sorter_free(s);
+ *
+ * Arrays are memory from clmalloc for the same context, or places inside it that are aligned to 4096 bytes, and are read and
+ * written on that device: they must be current there, and the caller syncs what the host wants to see. Results are
+ * exact: the same on every device and for every shape. */
+
+/* Kernels that scan and sort on one device of a context. */
+typedef struct arrays_sorter arrays_sorter;
+
+struct arrays_sorter_options {
+    CLCONTEXT *ctx;    /* as in arrays_options */
+    cl_uint dev;       /* the device of it that is used */
+    const char *shape; /* words KEY=NUMBER that change the device's own rows, see arrays/README.md */
+    uintptr_t reserved[8]; /* must be 0 */
+};
+
+/* The caller frees it; freeing waits for work in flight. Kernels are built at first use. EINVAL; ENODEV. */
+arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *options);
+void arrays_sorter_free(arrays_sorter *s);
+
+/* What is scanned: sums[i] = x[0] + ... + x[i - 1], so that sums[0] = 0 (the exclusive scan), modulo 2^32 or 2^64. */
+struct arrays_scan_job {
+    const void *x; /* `most` unsigned integers of `bytes` bytes, 4 or 8 */
+    void *sums;    /* the same; may be x */
+    void *total;   /* one more: becomes the sum of all; or NULL */
+    int bytes;
+    size_t most;          /* 0 to 2^31 */
+    const cl_uint *count; /* memory of the device: how many there are, when that is less than `most`; or NULL */
+    void *work;           /* arrays_scan_work(s, job) bytes at least; NULL: memory of the sorter's own */
+    uintptr_t reserved[8]; /* must be 0 */
+};
+
+/* What is sorted, in place, ascending and stable: of equal keys the one that came first stays first. By least
+ * significant digit first, 8 bits a pass (Knuth, The Art of Computer Programming 3, 5.2.5), each pass by counting, a scan
+ * and a scatter (Merrill & Grimshaw 2011, doi:10.1142/S0129626411000187): ceil(bits / 8) passes. */
+struct arrays_sort_job {
+    void *keys;           /* `most` unsigned integers of `bytes` bytes, 4 or 8 */
+    cl_uint *values;      /* what goes along with each key; or NULL */
+    int bytes;
+    int bits;             /* keys are compared by these low bits alone, 1 to 8 * bytes; 0: by all */
+    size_t most;          /* 0 to 2^31 */
+    const cl_uint *count; /* memory of the device: how many there are, when that is less than `most`; or NULL */
+    void *work;           /* arrays_sort_work(s, job) bytes at least; NULL: memory of the sorter's own */
+    uintptr_t reserved[8]; /* must be 0 */
+};
+
+/* Start a job and return; clwait(ctx, dev, CL_KERNEL_EVENT), or whatever else waits for the device, waits for it. Nothing is
+ * read back: with `count` the host need not know how many elements there are. What lies beyond them stays as it
+ * is. Work memory of the sorter's own serves one job after the other; it is allocated when a job needs more than
+ * those before, and then the call blocks. EINVAL, with a sentence: sizes that do not go together, too little memory;
+ * EFAULT: not from clmalloc. */
+int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job);
+int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job);
+
+/* The same, and wait for it. */
+int arrays_scan(arrays_sorter *s, const struct arrays_scan_job *job);
+int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job);
+
+/* Bytes of work memory that a job takes; `most`, `bytes` and whether there are values matter, and nothing else.
+ *   a scan   8 bytes a work-group: some 10 KiB
+ *   a sort   most (bytes + 4) with values, most bytes without; and 1 KiB a work-group: some MiB on large GPUs
+ * each array rounded up to 4096 bytes. 0 with EINVAL for a job that arrays_scan or arrays_sort refuses too. */
+size_t arrays_scan_work(arrays_sorter *s, const struct arrays_scan_job *job);
+size_t arrays_sort_work(arrays_sorter *s, const struct arrays_sort_job *job);
+
+/* The launch shape of the last job, as words KEY=NUMBER, and why that one; "" before the first. Owned by s. */
+const char *arrays_sorter_shape(const arrays_sorter *s);
+const char *arrays_sorter_explain(const arrays_sorter *s);
 
 /* ---- How it runs. ---------------------------------------------------------------------------- */
 

@@ -1,0 +1,84 @@
+/* scan.c - prefix sums of an array on one device.
+ * SPDX-License-Identifier: MIT
+ */
+#include "arrays/sorter.h"
+
+EMBEDDED(scan_file, "arrays/scan.cl", arrays_scan_cl);
+
+static const char *const names[SCAN_KERNELS] = {"scan_sums", "scan_carry", "scan_write"};
+
+/* Checks the job's numbers, and finds its program with its shape chosen; NULL on failure. */
+static struct sorter_program *program_of(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job,
+                                         struct sorter_source *source)
+{
+    if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
+        return NULL;
+    *source = (struct sorter_source){.row = job->bytes == 4 ? "arrays.scan.32" : "arrays.scan.64",
+                                     .file = &scan_file,
+                                     .names = names,
+                                     .nnames = SCAN_KERNELS,
+                                     .bytes = job->bytes};
+    struct sorter_program *p = &s->scan[job->bytes == 4 ? BYTES_4 : BYTES_8];
+    return sorter_choose(s, p, source) == 0 ? p : NULL;
+}
+
+static size_t work_size(const arrays_sorter *s, const struct sorter_program *p, const struct arrays_scan_job *job)
+{
+    return sorter_part((sorter_groups(s, p, job->most) + 1) * (size_t)job->bytes);
+}
+
+size_t arrays_scan_work(arrays_sorter *s, const struct arrays_scan_job *job)
+{
+    struct sorter_source source;
+    const struct sorter_program *p = program_of(s, "arrays_scan_work", job, &source);
+    return p ? work_size(s, p, job) : 0;
+}
+
+static int check_blocks(const arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
+{
+    const size_t size = job->most * (size_t)job->bytes;
+    if (size && (sorter_check_block(s, caller, "x", job->x, size) != 0 ||
+                 sorter_check_block(s, caller, "sums", job->sums, size) != 0))
+        return -1;
+    if (job->total && sorter_check_block(s, caller, "total", job->total, (size_t)job->bytes) != 0)
+        return -1;
+    return job->count ? sorter_check_block(s, caller, "count", job->count, sizeof *job->count) : 0;
+}
+
+static int launch(arrays_sorter *s, const struct sorter_program *p, const struct arrays_scan_job *job, const void *carry)
+{
+    const cl_uint groups = sorter_groups(s, p, job->most), most = (cl_uint)job->most;
+    const int counted = job->count != NULL, wanted = job->total != NULL;
+    const void *count = counted ? job->count : carry, *total = wanted ? job->total : carry;
+    const struct stdcl_arg sums[] = {BLOCK_ARG(carry), BLOCK_ARG(job->x), VALUE_ARG(most), VALUE_ARG(counted),
+                                     BLOCK_ARG(count)};
+    const struct stdcl_arg join[] = {BLOCK_ARG(carry), VALUE_ARG(groups),  BLOCK_ARG(total), VALUE_ARG(wanted),
+                                     VALUE_ARG(most),  VALUE_ARG(counted), BLOCK_ARG(count)};
+    const struct stdcl_arg write[] = {BLOCK_ARG(job->sums), BLOCK_ARG(job->x),  BLOCK_ARG(carry),
+                                      VALUE_ARG(most),      VALUE_ARG(counted), BLOCK_ARG(count)};
+    if (groups && sorter_launch(s, p, SCAN_SUMS, groups, COUNT_OF(sums), sums) != 0)
+        return -1;
+    if ((groups || wanted) && sorter_launch(s, p, SCAN_CARRY, 1, COUNT_OF(join), join) != 0)
+        return -1;
+    return groups ? sorter_launch(s, p, SCAN_WRITE, groups, COUNT_OF(write), write) : 0;
+}
+
+static int start(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
+{
+    struct sorter_source source;
+    struct sorter_program *p = program_of(s, caller, job, &source);
+    if (!p || check_blocks(s, caller, job) != 0 || sorter_open(s, p, &source) != 0)
+        return -1;
+    const void *carry = sorter_work(s, caller, job->work, work_size(s, p, job));
+    return carry ? launch(s, p, job, carry) : -1;
+}
+
+int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job)
+{
+    return start(s, "arrays_scan_start", job);
+}
+
+int arrays_scan(arrays_sorter *s, const struct arrays_scan_job *job)
+{
+    return sorter_finish(s, start(s, "arrays_scan", job));
+}

@@ -1,0 +1,153 @@
+/* sort.c - a stable radix sort on one device: passes of 8 bits, to and fro between the caller's memory and work memory.
+ * SPDX-License-Identifier: MIT
+ */
+#include "arrays/sorter.h"
+
+EMBEDDED(sort_file, "arrays/sort.cl", arrays_sort_cl);
+
+static const char *const names[SORT_KERNELS] = {"sort_count", "sort_scan", "sort_scatter", "sort_copy"};
+
+/* Checks the job's numbers, and finds its program with its shape chosen; NULL on failure. */
+static struct sorter_program *program_of(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job,
+                                         struct sorter_source *source)
+{
+    const bool values = job->values != NULL;
+    if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
+        return NULL;
+    if (job->bits < 0 || job->bits > 8 * job->bytes) {
+        clerror_set(EINVAL, "%s: bits = %d; keys of %d bytes have 1 to %d, and 0 means all", caller, job->bits,
+                    job->bytes, 8 * job->bytes);
+        return NULL;
+    }
+    *source = (struct sorter_source){.row = job->bytes == 4 ? "arrays.sort.32" : "arrays.sort.64",
+                                     .file = &sort_file,
+                                     .names = names,
+                                     .nnames = SORT_KERNELS,
+                                     .bytes = job->bytes,
+                                     .values = values};
+    struct sorter_program *p = &s->sort[job->bytes == 4 ? BYTES_4 : BYTES_8][values];
+    return sorter_choose(s, p, source) == 0 ? p : NULL;
+}
+
+/* ---- Memory. ---------------------------------------------------------------------------------- */
+
+/* Work memory: the table of counts, and as much again as is sorted. */
+struct parts {
+    size_t keys, values, size; /* where they begin; all of it */
+};
+
+static struct parts parts_of(const arrays_sorter *s, const struct sorter_program *p, const struct arrays_sort_job *job)
+{
+    const size_t table = (sorter_groups(s, p, job->most) + (size_t)1) * SORT_DIGITS * sizeof(cl_uint);
+    struct parts parts = {.keys = sorter_part(table)};
+    parts.values = parts.keys + sorter_part(job->most * (size_t)job->bytes);
+    parts.size = parts.values + (job->values ? sorter_part(job->most * sizeof(cl_uint)) : 0);
+    return parts;
+}
+
+size_t arrays_sort_work(arrays_sorter *s, const struct arrays_sort_job *job)
+{
+    struct sorter_source source;
+    const struct sorter_program *p = program_of(s, "arrays_sort_work", job, &source);
+    return p ? parts_of(s, p, job).size : 0;
+}
+
+static int check_blocks(const arrays_sorter *s, const char *caller, const struct arrays_sort_job *job)
+{
+    if (sorter_check_block(s, caller, "keys", job->keys, job->most * (size_t)job->bytes) != 0)
+        return -1;
+    if (job->values && sorter_check_block(s, caller, "values", job->values, job->most * sizeof *job->values) != 0)
+        return -1;
+    return job->count ? sorter_check_block(s, caller, "count", job->count, sizeof *job->count) : 0;
+}
+
+/* ---- Passes. ---------------------------------------------------------------------------------- */
+
+/* Keys and their values in one of the two places. */
+struct pairs {
+    const void *keys, *values;
+};
+
+/* What the launches of one job share. */
+struct sorting {
+    arrays_sorter *s;
+    const struct sorter_program *program;
+    const void *table, *count;
+    cl_uint most, groups;
+    int counted;
+};
+
+static int pass(const struct sorting *j, struct pairs from, struct pairs to, int bit, int bits)
+{
+    const cl_uint shift = (cl_uint)bit, mask = bits - bit < SORT_DIGIT_BITS ? (1u << (bits - bit)) - 1 : SORT_DIGITS - 1;
+    const struct stdcl_arg counting[] = {BLOCK_ARG(j->table), BLOCK_ARG(from.keys),  VALUE_ARG(shift),   VALUE_ARG(mask),
+                                         VALUE_ARG(j->most),  VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
+    const struct stdcl_arg scan[] = {BLOCK_ARG(j->table), VALUE_ARG(j->groups), VALUE_ARG(j->most), VALUE_ARG(j->counted),
+                                     BLOCK_ARG(j->count)};
+    const struct stdcl_arg scatter[] = {BLOCK_ARG(to.keys),     BLOCK_ARG(to.values), BLOCK_ARG(from.keys),
+                                        BLOCK_ARG(from.values), BLOCK_ARG(j->table),  VALUE_ARG(shift),
+                                        VALUE_ARG(mask),        VALUE_ARG(j->most),   VALUE_ARG(j->counted),
+                                        BLOCK_ARG(j->count)};
+    if (sorter_launch(j->s, j->program, SORT_COUNT, j->groups, COUNT_OF(counting), counting) != 0 ||
+        sorter_launch(j->s, j->program, SORT_SCAN, SORT_DIGITS, COUNT_OF(scan), scan) != 0)
+        return -1;
+    return sorter_launch(j->s, j->program, SORT_SCATTER, j->groups, COUNT_OF(scatter), scatter);
+}
+
+static int copy(const struct sorting *j, struct pairs from, struct pairs to)
+{
+    const struct stdcl_arg args[] = {BLOCK_ARG(to.keys),    BLOCK_ARG(to.values), BLOCK_ARG(from.keys),
+                                     BLOCK_ARG(from.values), VALUE_ARG(j->most),   VALUE_ARG(j->counted),
+                                     BLOCK_ARG(j->count)};
+    return sorter_launch(j->s, j->program, SORT_COPY, j->groups, COUNT_OF(args), args);
+}
+
+static int all_passes(const struct sorting *j, struct pairs own, struct pairs other, int bits)
+{
+    struct pairs from = own, to = other;
+    for (int bit = 0; bit < bits; bit += SORT_DIGIT_BITS) {
+        if (pass(j, from, to, bit, bits) != 0)
+            return -1;
+        const struct pairs now = to;
+        to = from;
+        from = now;
+    }
+    return from.keys == own.keys ? 0 : copy(j, from, own);
+}
+
+/* ---- What callers call. ----------------------------------------------------------------------- */
+
+static int start(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job)
+{
+    struct sorter_source source;
+    struct sorter_program *p = program_of(s, caller, job, &source);
+    if (!p || job->most == 0)
+        return p ? 0 : -1;
+    if (check_blocks(s, caller, job) != 0 || sorter_open(s, p, &source) != 0)
+        return -1;
+    const struct parts parts = parts_of(s, p, job);
+    const char *work = sorter_work(s, caller, job->work, parts.size);
+    if (!work)
+        return -1;
+    const struct sorting sorting = {.s = s,
+                                    .program = p,
+                                    .table = work,
+                                    .count = job->count ? (const void *)job->count : work,
+                                    .most = (cl_uint)job->most,
+                                    .groups = sorter_groups(s, p, job->most),
+                                    .counted = job->count != NULL};
+    /* without values the kernels have the table in their place, and leave it alone */
+    const struct pairs own = {job->keys, job->values ? (const void *)job->values : work};
+    const struct pairs other = {work + parts.keys, job->values ? work + parts.values : work};
+    return all_passes(&sorting, own, other, job->bits ? job->bits : 8 * job->bytes);
+}
+
+int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job)
+{
+    return start(s, "arrays_sort_start", job);
+}
+
+int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job)
+{
+    return sorter_finish(s, start(s, "arrays_sort", job));
+}

@@ -1,0 +1,292 @@
+/* sort.cl - one pass of a stable radix sort: by 8 bits of the keys, from `shift` on. Three launches.
+ *
+ *     keys      | share 0 | share 1 | share 2 |                   shares and tiles: tiles.h
+ *     table     digit 0: c00 c01 c02, digit 1: c10 ...            1. sort_count: each group counts its share's digits
+ *               digit 0: 0 c00 c00+c01 ...;  totals t0 t1 ...     2. sort_scan: a group scans a digit's row
+ *     to        | all of digit 0 | all of digit 1 | ...           3. sort_scatter: each group puts its share into place
+ *
+ * Keys of one digit keep their order: shares stand in the order of groups in each row, tiles follow each other
+ * in a group, and within a tile each key's rank among those of its digit is found:
+ *
+ *   a team    32 items; a team has 32 ITEMS consecutive keys, in ITEMS rows of 32
+ *   a row     the items of a team that have the same digit find each other by a word of bits, one an item; the
+ *             bits below one's own tell how many of them come first (match)
+ *   before    count[team][digit] holds how many the team had in its rows before
+ *
+ * The tile is then put in order in local memory, so that what goes to one digit's place is written side by side.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef ARRAYS_TILES_H
+#include "tiles.h"
+#endif
+
+#ifndef VALUES
+#define VALUES 1 /* 1: a 32-bit value goes along with each key */
+#endif
+
+#define DIGITS 256
+#define DIGIT(key) ((uint)((key) >> shift) & mask)
+
+SCAN_GROUP(uint)
+
+#if GROUP == 1
+/* ---- One item: what a processor's core does. --------------------------------------------------- */
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+sort_count(__global uint *table, __global const NUMBER *keys, uint shift, uint mask, uint most, int counted,
+           __global const uint *count)
+{
+    const uint n = number_of(most, counted, count), groups = get_num_groups(0), shares = shares_of(n, groups),
+               g = get_group_id(0);
+    if (g >= shares)
+        return;
+    uint bins[DIGITS];
+    for (uint d = 0; d < DIGITS; d++)
+        bins[d] = 0;
+    const uint end = share_start(n, shares, g + 1);
+    for (uint i = share_start(n, shares, g); i < end; i++)
+        bins[DIGIT(keys[i])]++;
+    for (uint d = 0; d < DIGITS; d++)
+        table[d * groups + g] = bins[d];
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+sort_scatter(__global NUMBER *to, __global uint *to_values, __global const NUMBER *keys, __global const uint *values,
+             __global const uint *table, uint shift, uint mask, uint most, int counted, __global const uint *count)
+{
+    const uint n = number_of(most, counted, count), groups = get_num_groups(0), shares = shares_of(n, groups),
+               g = get_group_id(0);
+    if (g >= shares)
+        return;
+    uint place[DIGITS], before = 0;
+    for (uint d = 0; d < DIGITS; d++) {
+        place[d] = before + table[d * groups + g];
+        before += table[DIGITS * groups + d];
+    }
+    const uint end = share_start(n, shares, g + 1);
+    for (uint i = share_start(n, shares, g); i < end; i++) {
+        const NUMBER key = keys[i];
+        const uint p = place[DIGIT(key)]++;
+        to[p] = key;
+#if VALUES
+        to_values[p] = values[i];
+#endif
+    }
+}
+
+#else
+/* ---- Groups of teams. -------------------------------------------------------------------------- */
+
+#define TEAM 32
+#define TEAMS (GROUP / TEAM)
+#define OWN_DIGITS ((DIGITS + GROUP - 1) / GROUP) /* of an item */
+#define EACH_DIGIT(d) for (uint d = get_local_id(0); d < DIGITS; d += GROUP)
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_count(__global uint *table, __global const NUMBER *keys, uint shift, uint mask, uint most, int counted,
+           __global const uint *count)
+{
+    __local uint bins[DIGITS];
+    const uint n = number_of(most, counted, count), groups = get_num_groups(0), shares = shares_of(n, groups),
+               g = get_group_id(0);
+    if (g >= shares)
+        return;
+    EACH_DIGIT(d)
+        bins[d] = 0;
+    JOIN_GROUP();
+    const uint end = share_start(n, shares, g + 1);
+    for (uint i = share_start(n, shares, g) + get_local_id(0); i < end; i += GROUP)
+        atomic_inc(&bins[DIGIT(keys[i])]);
+    JOIN_GROUP();
+    EACH_DIGIT(d)
+        table[d * groups + g] = bins[d];
+}
+
+/* Exclusive scan of DIGITS numbers, in place; `room` has as many. */
+void scan_digits(__local uint *v, __local uint *room)
+{
+    __local uint *now = v, *next = room;
+    uint own[OWN_DIGITS], k = 0;
+    EACH_DIGIT(d)
+        own[k++] = v[d];
+    for (uint apart = 1; apart < DIGITS; apart *= 4) {
+        EACH_DIGIT(d) {
+            uint sum = now[d];
+            for (uint j = 1; j < 4; j++)
+                sum += d >= j * apart ? now[d - j * apart] : 0;
+            next[d] = sum;
+        }
+        JOIN_GROUP();
+        __local uint *other = now;
+        now = next;
+        next = other;
+    }
+    k = 0; /* four rounds: the sums are in v again */
+    EACH_DIGIT(d)
+        v[d] -= own[k++];
+    JOIN_GROUP();
+}
+
+/* How many keys of each digit a team has had so far, and who has which in the row at hand and the one after. */
+struct teams {
+    uint count[TEAMS][DIGITS];
+    uint with[2][TEAMS][DIGITS];
+};
+
+/* The items of the team that have this digit in row `row`, a bit each. All items of the group call it. */
+uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
+{
+    atomic_or(&t->with[row % 2][team][digit], 1u << lane);
+    JOIN_GROUP();
+    return t->with[row % 2][team][digit];
+}
+
+/* The rank of an item's key among those of its digit that the team had so far, in order. */
+uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
+{
+    const uint with = match(t, team, lane, digit, row), before = t->count[team][digit];
+    const uint first = popcount(with & ((1u << lane) - 1));
+    JOIN_GROUP();
+    if (first == 0) {
+        t->count[team][digit] = before + popcount(with);
+        t->with[row % 2][team][digit] = 0; /* next used two rows from here, behind barriers */
+    }
+    return before + first;
+}
+
+/* Makes count[team][digit] that of the teams before, and leaves each digit's number in the tile in start[]. */
+void sum_teams(__local struct teams *t, __local uint *start)
+{
+    EACH_DIGIT(d) {
+        uint sum = 0;
+        for (uint team = 0; team < TEAMS; team++) {
+            const uint own = t->count[team][d];
+            t->count[team][d] = sum;
+            sum += own;
+        }
+        start[d] = sum;
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_scatter(__global NUMBER *to, __global uint *to_values, __global const NUMBER *keys, __global const uint *values,
+             __global const uint *table, uint shift, uint mask, uint most, int counted, __global const uint *count)
+{
+    __local union {
+        struct teams teams;
+        NUMBER keys[TILE];
+        uint values[TILE];
+    } at;
+    __local uint start[DIGITS]; /* of a digit in the tile */
+    __local uint place[DIGITS]; /* of a digit's next key in the result */
+    __local uint room[DIGITS];  /* afterwards: place - start */
+    const uint n = number_of(most, counted, count), groups = get_num_groups(0), shares = shares_of(n, groups),
+               g = get_group_id(0), item = get_local_id(0), team = item / TEAM, lane = item % TEAM;
+    if (g >= shares)
+        return;
+    EACH_DIGIT(d)
+        place[d] = table[DIGITS * groups + d];
+    JOIN_GROUP();
+    scan_digits(place, room);
+    EACH_DIGIT(d)
+        place[d] += table[d * groups + g];
+    const uint end = share_start(n, shares, g + 1);
+    for (uint tile = share_start(n, shares, g); tile < end; tile += TILE) {
+        const uint first = tile + team * (TEAM * ITEMS) + lane, filled = min(end - tile, (uint)TILE);
+        NUMBER own[ITEMS];
+        uint at_rank[ITEMS];
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++) /* beyond the end the greatest: behind all others of the tile */
+            own[k] = first + k * TEAM < end ? keys[first + k * TEAM] : ~(NUMBER)0;
+        EACH_DIGIT(d)
+            for (uint t = 0; t < TEAMS; t++)
+                at.teams.count[t][d] = at.teams.with[0][t][d] = at.teams.with[1][t][d] = 0;
+        JOIN_GROUP();
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            at_rank[k] = rank(&at.teams, team, lane, DIGIT(own[k]), k);
+        JOIN_GROUP();
+        uint mine[OWN_DIGITS], j = 0;
+        sum_teams(&at.teams, start);
+        EACH_DIGIT(d)
+            mine[j++] = start[d];
+        JOIN_GROUP();
+        scan_digits(start, room);
+        j = 0;
+        EACH_DIGIT(d) {
+            room[d] = place[d] - start[d];
+            place[d] += mine[j++];
+        }
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            at_rank[k] += start[DIGIT(own[k])] + at.teams.count[team][DIGIT(own[k])];
+        JOIN_GROUP();
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            at.keys[at_rank[k]] = own[k];
+        JOIN_GROUP();
+        uint goal[ITEMS];
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++) {
+            const uint p = item + k * GROUP;
+            const NUMBER key = at.keys[p];
+            goal[k] = room[DIGIT(key)] + p;
+            if (p < filled)
+                to[goal[k]] = key;
+        }
+        JOIN_GROUP();
+#if VALUES
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            if (first + k * TEAM < end)
+                at.values[at_rank[k]] = values[first + k * TEAM];
+        JOIN_GROUP();
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++) {
+            const uint p = item + k * GROUP;
+            if (p < filled)
+                to_values[goal[k]] = at.values[p];
+        }
+        JOIN_GROUP();
+#endif
+    }
+}
+#endif
+
+/* ---- Both. ------------------------------------------------------------------------------------- */
+
+/* DIGITS groups, one a digit. `groups` is how many the other two have. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_scan(__global uint *table, uint groups, uint most, int counted, __global const uint *count)
+{
+    __local uint room[2 * GROUP];
+    const uint shares = shares_of(number_of(most, counted, count), groups), digit = get_group_id(0);
+    __global uint *row = table + digit * groups;
+    uint before = 0, all;
+    for (uint first = 0; first < shares; first += GROUP) {
+        const uint g = first + get_local_id(0);
+        const uint sum = scan_uint(room, g < shares ? row[g] : 0, &all);
+        if (g < shares)
+            row[g] = before + sum;
+        before += all;
+    }
+    if (get_local_id(0) == 0)
+        table[DIGITS * groups + digit] = before;
+}
+
+/* Back to where the keys were, after an odd number of passes. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sort_copy(__global NUMBER *to, __global uint *to_values, __global const NUMBER *keys, __global const uint *values,
+          uint most, int counted, __global const uint *count)
+{
+    const uint n = number_of(most, counted, count), shares = shares_of(n, get_num_groups(0)), g = get_group_id(0);
+    if (g >= shares)
+        return;
+    const uint end = share_start(n, shares, g + 1);
+    for (uint i = share_start(n, shares, g) + get_local_id(0); i < end; i += GROUP) {
+        to[i] = keys[i];
+#if VALUES
+        to_values[i] = values[i];
+#endif
+    }
+}

@@ -1,0 +1,224 @@
+/* sorter.c - prefix sums and sorting on one device: the object, its shapes, kernels and work memory.
+ * SPDX-License-Identifier: MIT
+ */
+#include "arrays/sorter.h"
+
+#include "arrays/blocks.h"
+#include "core/reserved.h"
+
+#include <stddef.h>
+
+EMBEDDED(tiles_text, "arrays/tiles.h", arrays_tiles_h);
+
+/* ---- Shapes. ---------------------------------------------------------------------------------- */
+
+static const struct cltune_key keys[] = {
+#define X(key, least, most, value, text) {#key, offsetof(struct sorter_shape, key), least, most, value, 0},
+    SORTER_SHAPE_KEYS(X)
+#undef X
+    {0}};
+
+/* What `fit` looks at. */
+struct place {
+    const struct cldev_info *info;
+    int bytes;
+    bool sorts;
+};
+
+static void defaults(void *shape, void *arg)
+{
+    struct sorter_shape *s = shape;
+    const struct cldev_info *info = ((const struct place *)arg)->info;
+    const size_t most = info->dev_max_wg_sz;
+    if (info->dev_type & CL_DEVICE_TYPE_CPU || most < 32)
+        *s = (struct sorter_shape){.group = 1, .items = 1024, .waves = 4};
+    else
+        s->group = most >= 256 ? 256 : most >= 128 ? 128 : most >= 64 ? 64 : 32;
+}
+
+/* Bytes of local memory that sort_scatter, or a scan, takes. */
+static size_t local_bytes(const struct sorter_shape *s, const struct place *place)
+{
+    const size_t scan = 2 * (size_t)s->group * (size_t)place->bytes;
+    const size_t tile = (size_t)s->group * (size_t)s->items * (size_t)place->bytes;
+    const size_t teams = (size_t)s->group / 32 * 3 * SORT_DIGITS * 4;
+    return place->sorts ? 3 * SORT_DIGITS * 4 + (tile > teams ? tile : teams) : scan;
+}
+
+static int fit(void *shape, int stored, void *arg)
+{
+    (void)stored;
+    const struct sorter_shape *s = shape;
+    const struct place *place = arg;
+    const struct cldev_info *info = place->info;
+    if (s->group != 1 && (s->group < 32 || (s->group & (s->group - 1)) != 0))
+        return clerror_set(EINVAL, "arrays: shape: group=%d; it must be 1, or a power of two from 32 on", s->group);
+    if ((size_t)s->group > info->dev_max_wg_sz)
+        return clerror_set(EINVAL, "arrays: shape: group=%d, but %s takes %zu", s->group, info->dev_name,
+                           info->dev_max_wg_sz);
+    if (s->group > 1 && s->items > 32)
+        return clerror_set(EINVAL, "arrays: shape: items=%d; with group=%d it is at most 32", s->items, s->group);
+    if (s->group > 1 && local_bytes(s, place) > info->dev_local_mem_sz)
+        return clerror_set(EINVAL,
+                           "arrays: shape: group=%d items=%d takes %zu bytes of local memory, but %s has %llu; take less",
+                           s->group, s->items, local_bytes(s, place), info->dev_name,
+                           (unsigned long long)info->dev_local_mem_sz);
+    return 0;
+}
+
+int sorter_choose(arrays_sorter *s, struct sorter_program *p, const struct sorter_source *source)
+{
+    struct place place = {.info = &s->info, .bytes = source->bytes, .sorts = strstr(source->row, "sort") != NULL};
+    const struct cltune_rules rules = {.name = "arrays", .keys = keys, .defaults = defaults, .fit = fit, .arg = &place};
+    if (p->row.shape[0])
+        return 0;
+    return cltune_choose(&rules, s->ctx, s->dev, source->row, 0, s->words, &p->shape, &p->row);
+}
+
+cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most)
+{
+    const size_t tile = (size_t)p->shape.group * (size_t)p->shape.items, tiles = most / tile + (most % tile != 0);
+    const size_t groups = (size_t)p->shape.waves * (s->info.dev_max_core ? s->info.dev_max_core : 1);
+    return (cl_uint)(tiles < groups ? tiles : groups);
+}
+
+/* ---- Kernels. --------------------------------------------------------------------------------- */
+
+int sorter_open(arrays_sorter *s, struct sorter_program *p, const struct sorter_source *source)
+{
+    char options[128];
+    const struct embedded *const front = &tiles_text;
+    if (p->program) {
+        s->last = p;
+        return 0;
+    }
+    if (sorter_choose(s, p, source) != 0)
+        return -1;
+    snprintf(options, sizeof options, "-D GROUP=%d -D ITEMS=%d -D NUMBER=%s -D VALUES=%d", p->shape.group, p->shape.items,
+             source->bytes == 4 ? "uint" : "ulong", source->values);
+    void *program = embedded_open(s->ctx, options, source->file, 1, &front);
+    for (int k = 0; program && k < source->nnames; k++) {
+        p->kernel[k] = clsym(s->ctx, program, source->names[k], 0);
+        if (!p->kernel[k]) {
+            clclose(s->ctx, program);
+            program = NULL;
+        }
+    }
+    p->program = program;
+    s->last = p;
+    return program ? 0 : -1;
+}
+
+int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, cl_uint groups, cl_uint nargs,
+                  const struct stdcl_arg *args)
+{
+    const size_t group = (size_t)p->shape.group;
+    clndrange_t ndr = clndrange_init1d(0, groups * group, group);
+    const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED;
+    return clforkv(s->ctx, s->dev, p->kernel[kernel], &ndr, flags, nargs, args) == (cl_event)-1 ? -1 : 0;
+}
+
+int sorter_finish(arrays_sorter *s, int status)
+{
+    return clwait(s->ctx, s->dev, CL_KERNEL_EVENT) == (cl_event)-1 ? -1 : status;
+}
+
+/* ---- Checks, work memory. --------------------------------------------------------------------- */
+
+int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8])
+{
+    if (reserved_check(caller, reserved) != 0)
+        return -1;
+    if (bytes != 4 && bytes != 8)
+        return clerror_set(EINVAL, "%s: bytes = %d; unsigned integers of 4 or 8 bytes are taken", caller, bytes);
+    if (most > (size_t)1 << 31)
+        return clerror_set(EINVAL, "%s: most = %zu; at most 2^31 elements are taken", caller, most);
+    return 0;
+}
+
+int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what, const void *ptr, size_t size)
+{
+    char *base = clmemptr(s->ctx, (void *)(uintptr_t)ptr);
+    if (!base)
+        return clerror_set(EFAULT, "%s: %s, %p, is not in memory from clmalloc of this context", caller, what, ptr);
+    const size_t room = clsizeofmem(base) - (size_t)((const char *)ptr - base);
+    if (size > room)
+        return clerror_set(EINVAL, "%s: %s: %zu bytes are needed, but there are %zu from there on", caller, what, size,
+                           room);
+    return 0;
+}
+
+char *sorter_work(arrays_sorter *s, const char *caller, void *work, size_t size)
+{
+    if (work)
+        return sorter_check_block(s, caller, "work", work, size) == 0 ? work : NULL;
+    if (s->work && clsizeofmem(s->work) >= size)
+        return s->work;
+    if (s->work)
+        clfree(s->work);
+    s->work = clmalloc(s->ctx, size, CL_MEM_DEVONLY);
+    return s->work;
+}
+
+/* ---- The object. ------------------------------------------------------------------------------ */
+
+static int describe(arrays_sorter *s)
+{
+    struct cldev_info *info = calloc(clgetndev(s->ctx), sizeof *info);
+    const int status = info ? clgetdevinfo(s->ctx, info) : clerror_set(ENOMEM, "arrays_sorter_create: no memory");
+    if (status == 0)
+        s->info = info[s->dev];
+    free(info);
+    return status;
+}
+
+arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *o)
+{
+    CLCONTEXT *ctx = reserved_check("arrays_sorter_create", o->reserved) == 0 ? arrays_context(o->ctx) : NULL;
+    if (!ctx)
+        return NULL;
+    if (o->dev >= clgetndev(ctx)) {
+        clerror_set(EINVAL, "arrays_sorter_create: dev = %u, but the context has %u devices", o->dev, clgetndev(ctx));
+        return NULL;
+    }
+    arrays_sorter *s = calloc(1, sizeof *s);
+    char *words = s && o->shape ? strdup(o->shape) : NULL;
+    if (!s || (o->shape && !words)) {
+        clerror_set(ENOMEM, "arrays_sorter_create: no memory");
+        free(s);
+        return NULL;
+    }
+    s->ctx = ctx;
+    s->dev = o->dev;
+    s->words = words;
+    if (describe(s) == 0)
+        return s;
+    arrays_sorter_free(s);
+    return NULL;
+}
+
+void arrays_sorter_free(arrays_sorter *s)
+{
+    if (!s)
+        return;
+    for (int w = 0; w < WIDTHS; w++) {
+        struct sorter_program *const all[] = {&s->scan[w], &s->sort[w][0], &s->sort[w][1]};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            if (all[i]->program)
+                clclose(s->ctx, all[i]->program);
+    }
+    if (s->work)
+        clfree(s->work);
+    free(s->words);
+    free(s);
+}
+
+const char *arrays_sorter_shape(const arrays_sorter *s)
+{
+    return s->last ? s->last->row.shape : "";
+}
+
+const char *arrays_sorter_explain(const arrays_sorter *s)
+{
+    return s->last ? s->last->row.source : "no kernel has been used yet";
+}

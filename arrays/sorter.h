@@ -1,0 +1,93 @@
+/* sorter.h - what the files of prefix sums and sorting share.
+ *
+ *   sorter.c    the object; shapes, kernels, work memory; what is common to all jobs
+ *   scan.c      prefix sums
+ *   sort.c      sorting
+ *   tiles.h     how the kernels share an array
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_ARRAYS_SORTER_H
+#define STDCL_ARRAYS_SORTER_H
+
+#include "core/args.h"
+#include "core/embedded.h"
+#include "stdcl/arrays.h"
+
+#include <stdbool.h>
+
+/* The numbers that shape a launch, as ARRAYS_SHAPE_KEYS is of sums. */
+#define SORTER_SHAPE_KEYS(X)                                                                        \
+    X(group, 1, 1024, 256, "work-items of a group, a power of two from 32 on; 1 on CPUs")           \
+    X(items, 1, 1 << 16, 8, "elements of a tile that an item has")                                  \
+    X(waves, 1, 64, 8, "work-groups for each compute unit, where there are elements enough")
+
+struct sorter_shape {
+#define X(key, least, most, value, text) int key;
+    SORTER_SHAPE_KEYS(X)
+#undef X
+};
+
+enum { SCAN_SUMS, SCAN_CARRY, SCAN_WRITE, SCAN_KERNELS };
+enum { SORT_COUNT, SORT_SCAN, SORT_SCATTER, SORT_COPY, SORT_KERNELS };
+enum { SORT_DIGITS = 256, SORT_DIGIT_BITS = 8, MOST_KERNELS = 4 };
+
+/* Kernels of one kind: a program in the shape of the device. */
+struct sorter_program {
+    struct sorter_shape shape;
+    struct cltune_row row;
+    void *program; /* NULL until it is needed */
+    cl_kernel kernel[MOST_KERNELS];
+};
+
+enum { BYTES_4, BYTES_8, WIDTHS };
+
+struct arrays_sorter {
+    CLCONTEXT *ctx;
+    cl_uint dev;
+    struct cldev_info info;
+    char *words;                           /* of the caller, or NULL */
+    struct sorter_program scan[WIDTHS];
+    struct sorter_program sort[WIDTHS][2]; /* without and with values */
+    const struct sorter_program *last;     /* that was used */
+    void *work;                            /* of its own, or NULL */
+};
+
+/* What a program is built of: file `file`, kernels `names`. */
+struct sorter_source {
+    const char *row;
+    const struct embedded *file;
+    const char *const *names;
+    int nnames, bytes;
+    bool values;
+};
+
+enum { PART = 4096 }; /* parts of work memory begin at multiples of this */
+static inline size_t sorter_part(size_t bytes)
+{
+    return (bytes + (PART - 1)) / PART * PART;
+}
+
+/* Chooses the shape of a program, if it has none yet; builds it. */
+int sorter_choose(arrays_sorter *s, struct sorter_program *p, const struct sorter_source *source);
+int sorter_open(arrays_sorter *s, struct sorter_program *p, const struct sorter_source *source);
+
+/* Groups for `most` elements. */
+cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most);
+
+/* Checks numbers that all jobs have. */
+int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8]);
+
+/* Checks that a block has `size` bytes from `ptr` on. `what` names it: "keys". */
+int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what, const void *ptr, size_t size);
+
+/* The memory to work in, of `size` bytes: the caller's, if it is large enough, else the sorter's own. NULL on failure. */
+char *sorter_work(arrays_sorter *s, const char *caller, void *work, size_t size);
+
+/* Starts kernel number `kernel` of a program. */
+int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, cl_uint groups, cl_uint nargs,
+                  const struct stdcl_arg *args);
+
+/* Waits for what was started, also after a failure; returns -1 then, too. */
+int sorter_finish(arrays_sorter *s, int status);
+
+#endif

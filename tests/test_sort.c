@@ -1,0 +1,428 @@
+/* Prefix sums and sorting: as plain C has them, for every size about those that matter, every width and number of bits,
+ * keys in all sorts of order; stable; nothing written beyond the end; counts that the device alone knows; and calls that
+ * must be refused.
+ * SPDX-License-Identifier: MIT */
+#include "check.h"
+
+#include <limits.h>
+
+#include "arrays/arrays_ref.h"
+#include "core/args.h"
+#include "stdcl/philox.h"
+
+enum { MOST = (1 << 22) + 77, SMALL = 300, GUARDS = 64 };
+static const size_t sizes[] = {1023,  1024,  1025,  2047,   2048,   2049,   4095,   4097,   8191,
+                               16385, 32767, 65537, 131071, 262145, 524287, 1048577, MOST};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static CLCONTEXT *cp;
+static cl_uint dev; /* the last of the context */
+static const char *shape; /* of sorters that tests make */
+static void *keys, *right, *room, *twin;
+static cl_uint *values, *right_values;
+
+static uint64_t word(size_t i, uint32_t key)
+{
+    const philox4 w = philox4x32_10((philox4){(uint32_t)i, 0, 0, 0}, key, 0);
+    return (uint64_t)w.x << 32 | w.y;
+}
+
+static uint64_t get(int bytes, const void *array, size_t i)
+{
+    return bytes == 4 ? ((const uint32_t *)array)[i] : ((const uint64_t *)array)[i];
+}
+
+static void put(int bytes, void *array, size_t i, uint64_t v)
+{
+    if (bytes == 4)
+        ((uint32_t *)array)[i] = (uint32_t)v;
+    else
+        ((uint64_t *)array)[i] = v;
+}
+
+static arrays_sorter *make(void)
+{
+    arrays_sorter *s = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = dev, .shape = shape});
+    ready(s);
+    return s;
+}
+
+static void sync_all(int direction, void *const *blocks, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        done(clmsync(cp, dev, blocks[i], direction));
+}
+
+/* ---- Sorting. --------------------------------------------------------------------------------- */
+
+struct pair {
+    uint64_t key, whole;
+    uint32_t value;
+    size_t place;
+};
+
+static int by_key_and_place(const void *a, const void *b)
+{
+    const struct pair *p = a, *q = b;
+    if (p->key != q->key)
+        return p->key < q->key ? -1 : 1;
+    return (p->place > q->place) - (p->place < q->place);
+}
+
+/* How keys are laid out before they are sorted. */
+enum order { RANDOM, EQUAL, SORTED, REVERSE, ONE_BIT, GREATEST, FEW, ORDERS };
+
+static uint64_t key_of(enum order order, size_t i, size_t n, int bits)
+{
+    const uint64_t all = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+    switch (order) {
+    case RANDOM:
+        return word(i, 7); /* bits above those that count too */
+    case EQUAL:
+        return 0xA5A5A5A5A5A5A5A5u;
+    case SORTED:
+        return (uint64_t)i * (all / (n + 1) + 1);
+    case REVERSE:
+        return (uint64_t)(n - i) * (all / (n + 1) + 1);
+    case ONE_BIT:
+        return (uint64_t)(i * 2654435761u >> 7 & 1) << (bits - 1);
+    case GREATEST:
+        return i % 3 ? all : all - 1;
+    default:
+        return word(i % 17, 9);
+    }
+}
+
+/* Fills keys and values, and the right answer by qsort, which knows nothing of digits. */
+static void prepare(enum order order, int bytes, int bits, size_t n)
+{
+    const uint64_t all = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+    struct pair *pairs = malloc((n + 1) * sizeof *pairs);
+    ready(pairs);
+    for (size_t i = 0; i < n; i++) {
+        put(bytes, keys, i, key_of(order, i, n, bits));
+        values[i] = (cl_uint)(i * 2654435761u + 12345u);
+        const uint64_t whole = get(bytes, keys, i);
+        pairs[i] = (struct pair){whole & all, whole, values[i], i};
+    }
+    qsort(pairs, n, sizeof *pairs, by_key_and_place);
+    for (size_t i = 0; i < n; i++) {
+        put(bytes, right, i, pairs[i].whole);
+        right_values[i] = pairs[i].value;
+    }
+    free(pairs);
+    for (size_t i = n; i < n + GUARDS; i++) {
+        put(bytes, keys, i, i * 77);
+        put(bytes, right, i, i * 77);
+        values[i] = right_values[i] = (cl_uint)(i * 99);
+    }
+}
+
+#define same(got, wanted, n, bytes) check_same(got, wanted, n, bytes, #got, __LINE__)
+static void check_same(const void *got, const void *wanted, size_t n, int bytes, const char *what, int line)
+{
+    for (size_t i = 0; i < n + GUARDS; i++)
+        if (get(bytes, got, i) != get(bytes, wanted, i)) {
+            print_error("n = %zu, %d bytes: %s[%zu] is %#llx instead of %#llx\n", n, bytes, what, i,
+                        (unsigned long long)get(bytes, got, i), (unsigned long long)get(bytes, wanted, i));
+            _fail(__FILE__, line);
+        }
+}
+
+static void sort_and_check(arrays_sorter *s, int bytes, int bits, size_t n, bool pairs)
+{
+    void *blocks[] = {keys, values};
+    const struct arrays_sort_job job = {
+        .keys = keys, .values = pairs ? values : NULL, .bytes = bytes, .bits = bits, .most = n};
+    sync_all(CL_MEM_DEVICE, blocks, 2);
+    works(arrays_sort(s, &job));
+    sync_all(CL_MEM_HOST, blocks, 2);
+    same(keys, right, n, bytes);
+    if (pairs)
+        same(values, right_values, n, 4);
+}
+
+static void every_small_size(void **state)
+{
+    (void)state;
+    arrays_sorter *s = make();
+    for (int bytes = 4; bytes <= 8; bytes += 4)
+        for (size_t n = 0; n <= SMALL; n++) {
+            const bool pairs = n % 5 != 0;
+            prepare(RANDOM, bytes, 8 * bytes, n);
+            sort_and_check(s, bytes, 0, n, pairs);
+        }
+    arrays_sorter_free(NULL);
+    arrays_sorter_free(s);
+}
+
+static void every_number_of_bits(void **state)
+{
+    (void)state;
+    arrays_sorter *s = make();
+    for (int bytes = 4; bytes <= 8; bytes += 4)
+        for (int bits = 1; bits <= 8 * bytes; bits += bits % 8 < 2 ? 1 : 5) {
+            prepare(RANDOM, bytes, bits, 3001);
+            sort_and_check(s, bytes, bits, 3001, bits % 3 != 0);
+        }
+    arrays_sorter_free(s);
+}
+
+static void every_order(void **state)
+{
+    (void)state;
+    arrays_sorter *s = make();
+    for (enum order order = RANDOM; order < ORDERS; order++)
+        for (int bytes = 4; bytes <= 8; bytes += 4) {
+            const int bits = 8 * bytes - (int)order % 2;
+            prepare(order, bytes, bits, 20011);
+            sort_and_check(s, bytes, bits, 20011, true);
+        }
+    arrays_sorter_free(s);
+}
+
+/* Large ones against the plain C twin, which the first of them holds to qsort. */
+static void large_sizes(void **state)
+{
+    (void)state;
+    arrays_sorter *s = make();
+    void *blocks[] = {keys, values};
+    for (size_t k = 0; k < SIZES; k++) {
+        const size_t n = sizes[k];
+        const int bytes = k % 2 ? 4 : 8, bits = k % 4 < 2 ? 8 * bytes - 1 : 20;
+        for (size_t i = 0; i < n + GUARDS; i++) {
+            put(bytes, keys, i, word(i, 21) >> (i % 7));
+            values[i] = (cl_uint)i;
+        }
+        memcpy(right, keys, (n + GUARDS) * (size_t)bytes);
+        memcpy(right_values, values, (n + GUARDS) * sizeof *values);
+        arrays_ref_sort(bytes, bits, right, right_values, n, room);
+        const struct arrays_sort_job job = {.keys = keys, .values = values, .bytes = bytes, .bits = bits, .most = n};
+        sync_all(CL_MEM_DEVICE, blocks, 2);
+        works(arrays_sort(s, &job));
+        sync_all(CL_MEM_HOST, blocks, 2);
+        same(keys, right, n, bytes);
+        same(values, right_values, n, 4);
+    }
+    arrays_sorter_free(s);
+}
+
+static void twin_sorts(void **state)
+{
+    (void)state;
+    for (enum order order = RANDOM; order < ORDERS; order++)
+        for (int bytes = 4; bytes <= 8; bytes += 4)
+            for (int bits = 1; bits <= 8 * bytes; bits += 7) {
+                prepare(order, bytes, bits, 777);
+                arrays_ref_sort(bytes, bits, keys, values, 777, room);
+                same(keys, right, (size_t)777, bytes);
+                same(values, right_values, (size_t)777, 4);
+            }
+}
+
+/* ---- Prefix sums. ----------------------------------------------------------------------------- */
+
+static void scan_and_check(arrays_sorter *s, int bytes, size_t n, bool in_place)
+{
+    cl_ulong *total = twin;
+    void *blocks[] = {keys, room, twin};
+    for (size_t i = 0; i < n + GUARDS; i++) {
+        put(bytes, keys, i, word(i, 3) >> (i % 40));
+        put(bytes, room, i, i * 55);
+        put(bytes, right, i, in_place ? get(bytes, keys, i) : i * 55);
+    }
+    *total = 0;
+    const uint64_t all = arrays_ref_scan(bytes, keys, right, n);
+    const struct arrays_scan_job job = {
+        .x = keys, .sums = in_place ? keys : room, .total = total, .bytes = bytes, .most = n};
+    sync_all(CL_MEM_DEVICE, blocks, 3);
+    works(arrays_scan(s, &job));
+    sync_all(CL_MEM_HOST, blocks, 3);
+    same(job.sums, right, n, bytes);
+    assert_true(*total == all);
+}
+
+static void scans(void **state)
+{
+    (void)state;
+    arrays_sorter *s = make();
+    for (int bytes = 4; bytes <= 8; bytes += 4) {
+        for (size_t n = 0; n <= SMALL; n++)
+            scan_and_check(s, bytes, n, n % 2);
+        for (size_t k = 0; k < SIZES; k++)
+            scan_and_check(s, bytes, sizes[k], k % 2);
+    }
+    arrays_sorter_free(s);
+}
+
+/* The twin by its definition. */
+static void twin_scans(void **state)
+{
+    (void)state;
+    const uint32_t x[] = {3, 4000000000u, 5, 0, 4000000000u};
+    uint32_t sums[5];
+    uint64_t y[] = {UINT64_MAX, 2, 7};
+    assert_true(arrays_ref_scan(4, x, sums, 5) == (uint32_t)(8000000008u));
+    assert_true(sums[0] == 0 && sums[1] == 3 && sums[2] == 4000000003u && sums[3] == 4000000008u &&
+                sums[4] == 4000000008u);
+    assert_true(arrays_ref_scan(8, y, y, 3) == 8);
+    assert_true(y[0] == 0 && y[1] == UINT64_MAX && y[2] == 1);
+}
+
+/* ---- Counts in memory of the device, work memory of the caller's. ------------------------------ */
+
+static void counts_on_the_device(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {0, 1, 299, 5000, 9999, 10000, 123456};
+    const size_t most = 10000;
+    arrays_sorter *s = make();
+    cl_uint *count = twin;
+    void *blocks[] = {keys, values, twin};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        const size_t n = counts[k] < most ? counts[k] : most;
+        struct arrays_sort_job job = {
+            .keys = keys, .values = values, .bytes = 8, .bits = 20, .most = most, .count = count};
+        prepare(RANDOM, 8, 20, n);
+        *count = (cl_uint)counts[k];
+        sync_all(CL_MEM_DEVICE, blocks, 3);
+        job.work = clmalloc(cp, arrays_sort_work(s, &job), CL_MEM_DEVONLY);
+        ready(job.work);
+        works(arrays_sort_start(s, &job));
+        assert_true(clwait(cp, dev, CL_KERNEL_EVENT) == 0);
+        sync_all(CL_MEM_HOST, blocks, 3);
+        same(keys, right, n, 8);
+        same(values, right_values, n, 4);
+        works(clfree(job.work));
+
+        memcpy(right, keys, (most + GUARDS) * 8);
+        arrays_ref_scan(8, right, right, n);
+        const struct arrays_scan_job scan = {
+            .x = keys, .sums = keys, .bytes = 8, .most = most, .count = count};
+        works(arrays_scan_start(s, &scan));
+        done(clmsync(cp, dev, keys, CL_MEM_HOST));
+        same(keys, right, n, 8);
+    }
+    arrays_sorter_free(s);
+}
+
+/* ---- Shapes. ---------------------------------------------------------------------------------- */
+
+/* No shape changes a result; these are those of GPUs, which CPUs run too, one item after the other. */
+static void every_shape(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"group=1 items=64 waves=3", "group=32 items=3 waves=2",
+                                         "group=256 items=2 waves=1"};
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        shape = shapes[k];
+        arrays_sorter *s = make();
+        const size_t n = 9001 + k;
+        for (enum order order = RANDOM; order < ORDERS; order += 3) {
+            prepare(order, 8, 35, n);
+            sort_and_check(s, 8, 35, n, true);
+        }
+        contains(arrays_sorter_shape(s), "items=");
+        scan_and_check(s, 4, n, true);
+        arrays_sorter_free(s);
+    }
+    shape = NULL;
+}
+
+/* ---- What is refused. ------------------------------------------------------------------------- */
+
+static void refused_shapes(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"group=48", "group=2", "group=1 items=0", "group=256 items=33", "width=2",
+                                      "group=2048"};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        shape = bad[k];
+        arrays_sorter *s = make();
+        const struct arrays_sort_job job = {.keys = keys, .bytes = 8, .most = 10};
+        fails(EINVAL, arrays_sort(s, &job));
+        fails_0(EINVAL, arrays_sort_work(s, &job));
+        arrays_sorter_free(s);
+    }
+    shape = NULL;
+}
+
+static void refused_jobs(void **state)
+{
+    (void)state;
+    arrays_sorter *s = make();
+    uint64_t own[4] = {0};
+    struct arrays_sort_job good = {.keys = keys, .values = values, .bytes = 8, .bits = 63, .most = 1000}, job = good;
+    const size_t size = arrays_sort_work(s, &good);
+    assert_true(size >= 12000 && size < 12000 + (4 << 20));
+    void *work = clmalloc(cp, size - 1, CL_MEM_DEVONLY);
+    ready(work);
+    job.work = work;
+    fails(EINVAL, arrays_sort(s, &job));
+    fails(EINVAL, arrays_sort_start(s, &job));
+    works(clfree(work));
+#define refuse(code, ...)                       \
+    do {                                        \
+        job = good;                             \
+        __VA_ARGS__;                            \
+        fails(code, arrays_sort(s, &job));      \
+    } while (0)
+    refuse(EINVAL, job.bytes = 2);
+    refuse(EINVAL, job.bits = 65);
+    refuse(EINVAL, job.bits = -1);
+    refuse(EINVAL, job.most = ((size_t)1 << 31) + 1);
+    refuse(EINVAL, job.most = (size_t)1 << 31);
+    refuse(EINVAL, job.reserved[3] = 1);
+    refuse(EFAULT, job.keys = own);
+    refuse(EFAULT, job.values = (cl_uint *)(void *)own);
+    refuse(EFAULT, job.count = (cl_uint *)(void *)own);
+    struct arrays_scan_job scan = {.x = keys, .sums = own, .bytes = 4, .most = 5};
+    fails(EFAULT, arrays_scan(s, &scan));
+    scan.bytes = 1;
+    fails(EINVAL, arrays_scan(s, &scan));
+    fails_0(EINVAL, arrays_scan_work(s, &scan));
+    arrays_sorter_free(s);
+    fails_null(EINVAL, arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = clgetndev(cp)}));
+    fails_null(EINVAL, arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .reserved = {0, 1}}));
+}
+
+/* ---- All of them. ----------------------------------------------------------------------------- */
+
+static int set_up(void **state)
+{
+    (void)state;
+    cp = stddev;
+    if (!cp)
+        return -1;
+    dev = clgetndev(cp) - 1;
+    keys = clmalloc(cp, (MOST + GUARDS) * 8, CL_MEM_ZEROCOPY);
+    room = clmalloc(cp, (MOST + GUARDS) * 12, CL_MEM_ZEROCOPY);
+    twin = clmalloc(cp, 4096, CL_MEM_ZEROCOPY);
+    values = clmalloc(cp, (MOST + GUARDS) * sizeof *values, CL_MEM_ZEROCOPY);
+    right = malloc((MOST + GUARDS) * 8);
+    right_values = malloc((MOST + GUARDS) * sizeof *right_values);
+    return keys && room && twin && values && right && right_values ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(right);
+    free(right_values);
+    void *const blocks[] = {keys, room, twin, values};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (clfree(blocks[i]) != 0)
+            return -1;
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(twin_sorts),           cmocka_unit_test(twin_scans),   cmocka_unit_test(every_small_size),
+        cmocka_unit_test(every_number_of_bits), cmocka_unit_test(every_order),  cmocka_unit_test(large_sizes),
+        cmocka_unit_test(scans),                cmocka_unit_test(every_shape),  cmocka_unit_test(counts_on_the_device),
+        cmocka_unit_test(refused_shapes),       cmocka_unit_test(refused_jobs),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
