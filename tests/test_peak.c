@@ -164,8 +164,15 @@ static double own_copy(cl_uint dev)
 
 /* ---- The device. ---- */
 
-static void agree(const char *what, double theirs, double ours)
+static double own_single(cl_uint dev) { return own_flops(dev, false); }
+static double own_double(cl_uint dev) { return own_flops(dev, true); }
+
+/* Other programs can only make a rate smaller, so ours is the largest of up to five. */
+static void agree(const char *what, double theirs, double (*own)(cl_uint dev), cl_uint dev)
 {
+    double ours = 0;
+    for (int run = 0; run < 5 && !(theirs > 0.7 * ours && theirs < 1.5 * ours); run++)
+        ours = fmax(ours, own(dev));
     print_message("%s: %.3g, by our kernel %.3g\n", what, theirs, ours);
     if (!(theirs > 0.7 * ours && theirs < 1.5 * ours))
         fail_msg("%s: %g, but our kernel reaches %g", what, theirs, ours);
@@ -185,13 +192,13 @@ static void agrees_with_our_kernels(void **unused)
         if (dev + 1 < clgetndev(cp)) /* the last one was measured before */
             assert_true(least_items >= units_of(dev));
         assert_true((peak.flops_double > 0) == (info[dev].dev_pref_vec_double > 0));
-        agree("single precision", peak.flops_single, own_flops(dev, false));
+        agree("single precision", peak.flops_single, own_single, dev);
         if (peak.flops_double > 0)
-            agree("double precision", peak.flops_double, own_flops(dev, true));
+            agree("double precision", peak.flops_double, own_double, dev);
         assert_true(peak.flops_tensor == 0 || peak.flops_tensor == 2 * peak.flops_double);
         if (is_host(dev))
             assert_true(peak.flops_tensor == 0);
-        agree("copy", peak.bytes_per_s, own_copy(dev));
+        agree("copy", peak.bytes_per_s, own_copy, dev);
         by_work = false;
     }
 }
