@@ -19,18 +19,6 @@
 
 /* ---- Two in turn. ----------------------------------------------------------------------------- */
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *took)
-{
-    qsort(took, (size_t)option.runs, sizeof *took, by_size);
-    return took[option.runs / 2];
-}
-
 /* Runs two in turn, a few calls each. Their medians become f->seconds and peer->seconds. OpenMP's threads go on
  * looking for work for some milliseconds, on the processors that the other needs: hence the nap. */
 static void take_turns(struct figure *f, int (*run)(void *), void *arg, struct figure *peer, int (*run_it)(void *),
@@ -54,8 +42,8 @@ static void take_turns(struct figure *f, int (*run)(void *), void *arg, struct f
         if (k % CALLS == CALLS - 1)
             nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     }
-    f->seconds = median(took);
-    peer->seconds = median(took + option.runs);
+    f->seconds = median(took, (size_t)option.runs);
+    peer->seconds = median(took + option.runs, (size_t)option.runs);
     free(took);
 }
 

@@ -8,7 +8,7 @@
  * pinned memory, and of a zero-copy block. Each answer is checked before it is timed; figures are medians.
  * SPDX-License-Identifier: MIT
  */
-#include "bench/device.h"
+#include "bench/common.h"
 #include "core/clock.h"
 
 #include <stdcl.h>
@@ -16,10 +16,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
-
-#ifndef STDCL_COMMIT
-#define STDCL_COMMIT "unknown"
-#endif
 
 enum { ROUNDS = 201, BATCH = 50, COPIES = 15 };
 
@@ -49,31 +45,12 @@ static struct raw raw;
 static struct layer layer;
 static clndrange_t one = clndrange_init1d(0, 1, 1);
 
-static void die(const char *what)
-{
-    const char *sentence = clerror();
-    fprintf(stderr, "bench_layer: %s%s%s\n", what, sentence ? ": " : "", sentence ? sentence : "");
-    exit(1);
-}
-
 static void must(cl_int err, const char *what)
 {
     if (err != CL_SUCCESS) {
         fprintf(stderr, "bench_layer: %s: %s\n", what, oclerror_str(err));
         exit(1);
     }
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t n)
-{
-    qsort(values, n, sizeof *values, by_value);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
 static double resident_mib(void)

@@ -17,7 +17,7 @@
  * Output: one line a case, "key=value" words, made to be grepped; after a sweep, the best shape once more.
  * SPDX-License-Identifier: MIT
  */
-#include "bench/device.h"
+#include "bench/common.h"
 #include "core/clock.h"
 #include "formats/life.h"
 #include "life/internal.h"
@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-enum { MAX_KEYS = 16, MAX_VALUES = 24, MAX_RUNS = 25, LINE = 512 };
+enum { MAX_RUNS = 25, LINE = 1024 };
 
 struct options {
     const char *device, *size, *engine, *rule, *shape, *sweep;
@@ -42,20 +42,7 @@ static double worked(void)
     return 1e-9 * (double)ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-static _Noreturn void die(const char *what)
-{
-    const char *why = clerror();
-    fprintf(stderr, "bench_life: %s%s%s\n", what, why ? ": " : "", why ? why : "");
-    exit(1);
-}
-
 /* ---- Timing. ---------------------------------------------------------------------------------- */
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double limit_of(CLCONTEXT *cp, unsigned n)
 {
@@ -80,9 +67,6 @@ static void print_device(CLCONTEXT *cp)
     struct cldev_info info[64];
     if (clgetndev(cp) > 64 || clgetdevinfo(cp, info) < 0)
         die("devices");
-#ifndef STDCL_COMMIT
-#define STDCL_COMMIT "unknown"
-#endif
     printf("device=\"%s\" devices=%u driver=\"%s\" commit=%s\n", info[0].dev_name, clgetndev(cp),
            info[0].dev_drv_version, STDCL_COMMIT);
 }
@@ -140,14 +124,14 @@ static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine 
         if (r == 0 || worked() - before < cpu)
             cpu = worked() - before;
     }
-    qsort(seconds, o->runs, sizeof *seconds, ascending);
-    const double best = cells * (double)n / seconds[0], median = cells * (double)n / seconds[o->runs / 2];
+    sort_up(seconds, o->runs);
+    const double best = cells * (double)n / seconds[0], middle = cells * (double)n / seconds[o->runs / 2];
     const double limit = engine == LIFE_PACKED ? limit_of(cp, life_devices(lf)) : 0;
     printf(
         "engine=%s size=%zux%zu bounds=%s rule=%s generations=%llu best_Gcells_per_s=%.2f median_Gcells_per_s=%.2f "
         "Gcells_per_cpu_s=%.2f us_per_generation=%.3f launches=%llu bytes_per_cell=%.4f limit_percent=%.1f check=%s devices=%u shape=\"%s\"\n",
         life_engine_name(engine), width, height, o->plane ? "plane" : "torus", o->rule, n, best / 1e9,
-        median / 1e9, cells * (double)n / cpu / 1e9, 1e6 * seconds[0] / (double)n,
+        middle / 1e9, cells * (double)n / cpu / 1e9, 1e6 * seconds[0] / (double)n,
         (unsigned long long)((life_launches(lf) - launches) / o->runs),
         (double)life_device_bytes(lf) * life_devices(lf) / cells, limit > 0 ? 100 * best / limit : 0,
         right ? o->check ? "right" : "none" : "WRONG", life_devices(lf), life_shape(lf, 0));
@@ -206,58 +190,35 @@ static void run_golly(const struct options *o, size_t width, size_t height, unsi
 
 /* ---- Sweeps. ---------------------------------------------------------------------------------- */
 
-struct sweep {
-    size_t keys, count[MAX_KEYS];
-    char key[MAX_KEYS][32], value[MAX_KEYS][MAX_VALUES][16];
+/* The shapes of one size, and the best of them. */
+struct trial {
+    const struct options *o;
+    CLCONTEXT *cp;
+    size_t width, height;
+    unsigned long long generations;
+    double best;
+    char best_shape[LINE];
 };
 
-static void parse_sweep(const char *text, struct sweep *s)
+static void try_shape(void *arg, const char *shape)
 {
-    char copy[LINE], *outer, *inner;
-    snprintf(copy, sizeof copy, "%s", text ? text : "");
-    s->keys = 0;
-    for (char *word = strtok_r(copy, " ", &outer); word; word = strtok_r(NULL, " ", &outer)) {
-        char *values = strchr(word, '=');
-        if (!values || s->keys == MAX_KEYS)
-            die("--sweep takes words KEY=V,V,...");
-        *values++ = 0;
-        snprintf(s->key[s->keys], sizeof *s->key, "%s", word);
-        s->count[s->keys] = 0;
-        for (char *v = strtok_r(values, ",", &inner); v; v = strtok_r(NULL, ",", &inner))
-            if (s->count[s->keys] < MAX_VALUES)
-                snprintf(s->value[s->keys][s->count[s->keys]++], sizeof **s->value, "%s", v);
-        s->keys++;
+    struct trial *t = arg;
+    const double rate = run_case(t->o, t->cp, LIFE_PACKED, t->width, t->height, shape, &t->generations);
+    if (rate > t->best) {
+        t->best = rate;
+        snprintf(t->best_shape, sizeof t->best_shape, "%s", shape);
     }
 }
 
-static void run_sweep(const struct options *o, CLCONTEXT *cp, size_t width, size_t height,
-                      unsigned long long *generations)
+/* Returns how many generations were timed. */
+static unsigned long long run_sweep(const struct options *o, CLCONTEXT *cp, size_t width, size_t height)
 {
-    static struct sweep s;
-    size_t at[MAX_KEYS] = {0};
-    double best = 0;
-    char best_shape[LINE] = "";
-    parse_sweep(o->sweep, &s);
-    for (;;) {
-        char shape[LINE];
-        size_t used = (size_t)snprintf(shape, sizeof shape, "%s", o->shape ? o->shape : "");
-        for (size_t k = 0; k < s.keys && used < sizeof shape; k++)
-            used +=
-                (size_t)snprintf(shape + used, sizeof shape - used, " %s=%s", s.key[k], s.value[k][at[k]]);
-        const double rate = run_case(o, cp, LIFE_PACKED, width, height, shape, generations);
-        if (rate > best) {
-            best = rate;
-            memcpy(best_shape, shape, sizeof shape);
-        }
-        size_t k = 0;
-        while (k < s.keys && ++at[k] == s.count[k])
-            at[k++] = 0;
-        if (k == s.keys)
-            break;
-    }
-    if (s.keys)
-        printf("best size=%zux%zu best_Gcells_per_s=%.2f shape=\"%s\"\n", width, height, best / 1e9,
-               best_shape);
+    struct trial t = {o, cp, width, height, o->generations, 0, ""};
+    sweep(o->shape, o->sweep, try_shape, &t);
+    if (o->sweep)
+        printf("best size=%zux%zu best_Gcells_per_s=%.2f shape=\"%s\"\n", width, height, t.best / 1e9,
+               t.best_shape);
+    return t.generations;
 }
 
 /* ---- The command line. ------------------------------------------------------------------------ */
@@ -321,7 +282,7 @@ static void run_size(const struct options *o, CLCONTEXT *cp, size_t width, size_
         if (engine < 0)
             die("--engine");
         if (engine == LIFE_PACKED)
-            run_sweep(o, cp, width, height, &generations);
+            generations = run_sweep(o, cp, width, height);
         else
             run_case(o, cp, (enum life_engine)engine, width, height, NULL, &others);
     }

@@ -7,20 +7,11 @@
  * the difference is what Lua adds. Goal: 2 us at most.
  * SPDX-License-Identifier: MIT
  */
+#include "bench/common.h"
 #include "core/clock.h"
-
-#include <stdcl.h>
-
 
 enum { CALLS = 2000, ROUNDS = 15, KINDS = 4 };
 static const char *const kind_name[KINDS] = {"launch", "map", "fork", "sync"};
-
-static _Noreturn void die(const char *what)
-{
-    const char *why = clerror();
-    fprintf(stderr, "bench_lua: %s: %s\n", what, why ? why : "failed");
-    exit(1);
-}
 
 /* What is called, all on one device. */
 static struct {

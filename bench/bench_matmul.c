@@ -15,7 +15,7 @@
  * Peers, when they are installed: OpenBLAS and CLBlast on CPUs, cuBLAS on NVIDIA GPUs.
  * SPDX-License-Identifier: MIT
  */
-#include "bench/device.h"
+#include "bench/common.h"
 #include "core/clock.h"
 
 #include <stdcl/matmul.h>
@@ -24,7 +24,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { RUNS = 5, MAX_SHAPES = 256, MAX_KEYS = 16, MAX_VALUES = 16 };
+enum { RUNS = 5, MAX_SHAPES = 256, MAX_RACERS = 4 };
 
 struct options {
     const char *device, *size, *sweep;
@@ -53,14 +53,9 @@ struct problem {
     size_t m, n, k, lda, ldb, ldc, real;
     void *a, *b, *c;
     double limit; /* operations a second that the device can do */
+    struct racer racers[MAX_RACERS]; /* ours, and behind it the peers */
+    size_t peers;
 };
-
-static void die(const char *what)
-{
-    const char *why = clerror();
-    fprintf(stderr, "bench_matmul: %s%s%s\n", what, why ? ": " : "", why ? why : "");
-    exit(1);
-}
 
 /* ---- Problems. -------------------------------------------------------------------------------- */
 
@@ -110,12 +105,6 @@ static void free_problem(struct problem *p)
 
 /* ---- Timing. ---------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* How many products take about `seconds`. */
 static size_t calibrate(const struct racer *r, double seconds)
 {
@@ -143,7 +132,7 @@ static void race(struct racer *racers, size_t n, double seconds)
             r->times[turn] = (seconds_now() - start) / (double)r->count;
         }
     for (size_t i = 0; i < n; i++)
-        qsort(racers[i].times, RUNS, sizeof *racers[i].times, ascending);
+        sort_up(racers[i].times, RUNS);
 }
 
 struct job {
@@ -271,11 +260,12 @@ struct peers {
     struct library library[2];
 };
 
-/* Opens those that there are: how many racers that makes. */
-static size_t open_peers(struct peers *peers, struct problem *p, struct racer *racers)
+/* Opens those that there are: p->peers racers. */
+static void open_peers(struct peers *peers, struct problem *p)
 {
     static const enum matmul_kind kinds[] = {MATMUL_OPENBLAS, MATMUL_CLBLAST};
     struct cldev_info info[64];
+    struct racer *racers = p->racers + 1;
     size_t n = 0;
     if (clgetdevinfo(p->ctx, info) != 0)
         die("devices");
@@ -290,7 +280,7 @@ static size_t open_peers(struct peers *peers, struct problem *p, struct racer *r
     }
     if (n == 0)
         printf("# no peer is installed\n");
-    return n;
+    p->peers = n;
 }
 
 static void close_peers(struct peers *peers)
@@ -324,9 +314,10 @@ static double verify(struct job *j)
                         p->ldc, p->m * p->n * p->k > (size_t)1 << 36 ? 3 : 17);
 }
 
-/* One shape, and the peers beside it, whose racers stand behind a free place in `racers`. */
-static void bench_case(struct problem *p, const char *shape, struct racer *racers, size_t peers)
+/* One shape, and the peers beside it. */
+static void bench_case(void *arg, const char *shape)
 {
+    struct problem *p = arg;
     struct matmul_options engine = p->o->engine;
     engine.shape = shape;
     struct job j = {p, matmul_create(&engine)};
@@ -340,38 +331,20 @@ static void bench_case(struct problem *p, const char *shape, struct racer *racer
     snprintf(label, sizeof label, "%s", matmul_shape(j.mm, 0, p->m, p->n, p->k));
     const bool right = error <= matmul_tolerance(p->o->engine.precision, p->k, 1);
     if (right) {
-        racers[0] = (struct racer){"ours", run_engine, &j, 0, {0}};
-        race(racers, 1 + peers, p->o->seconds);
-        for (size_t i = 1; i <= peers; i++)
-            print_peer(p, &racers[i]);
+        p->racers[0] = (struct racer){"ours", run_engine, &j, 0, {0}};
+        race(p->racers, 1 + p->peers, p->o->seconds);
+        for (size_t i = 1; i <= p->peers; i++)
+            print_peer(p, &p->racers[i]);
     }
     printf("m=%zu n=%zu k=%zu trans=%s precision=%s engine=%s ", p->m, p->n, p->k,
            (const char *const[]){"NN", "NT", "TN", "TT"}[p->o->trans], p->real == 8 ? "double" : "single",
            matmul_kind_name(engine.kind));
     if (right)
-        printf("gflops=%.1f best=%.1f limit_percent=%.1f ", 1e-9 * flops(p) / racers->times[RUNS / 2],
-               1e-9 * flops(p) / racers->times[0], 100 * flops(p) / racers->times[RUNS / 2] / p->limit);
+        printf("gflops=%.1f best=%.1f limit_percent=%.1f ", 1e-9 * flops(p) / p->racers->times[RUNS / 2],
+               1e-9 * flops(p) / p->racers->times[0], 100 * flops(p) / p->racers->times[RUNS / 2] / p->limit);
     printf("error=%.2g%s %s\n", error, right ? "" : " WRONG", label);
     fflush(stdout);
     matmul_free(j.mm);
-}
-
-/* Every combination of the values of "KEY=V,V KEY=V", from the words behind `text` on. */
-static void sweep(struct problem *p, const char *words, const char *text, struct racer *racers, size_t peers)
-{
-    text += strspn(text, " ");
-    if (!*text) {
-        bench_case(p, words, racers, peers);
-        return;
-    }
-    const int key = (int)strcspn(text, "="), end = (int)strcspn(text, " ");
-    for (int at = key; at < end;) {
-        char longer[1024];
-        const int value = at + 1, length = (int)strcspn(text + value, ", ");
-        snprintf(longer, sizeof longer, "%s%s%.*s=%.*s", words, *words ? " " : "", key, text, length, text + value);
-        sweep(p, longer, text + end, racers, peers);
-        at = value + length;
-    }
 }
 
 /* What the devices can do at best, in all: multiply-adds, by tensor cores where there are some for this precision. */
@@ -459,10 +432,10 @@ int main(int argc, char **argv)
         parse_size(&p, text);
         make_problem(&p);
         struct peers peers = {0};
-        struct racer racers[4];
-        const size_t count = o.peer ? open_peers(&peers, &p, racers + 1) : 0;
+        if (o.peer)
+            open_peers(&peers, &p);
         for (size_t s = 0; s < o.shapes; s++)
-            sweep(&p, o.shape[s], o.sweep ? o.sweep : "", racers, count);
+            sweep(o.shape[s], o.sweep, bench_case, &p);
         close_peers(&peers);
         free_problem(&p);
     }

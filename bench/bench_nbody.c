@@ -12,14 +12,14 @@
  * --sweep tries all combinations. Output: one line a case, "key=value" words, made to be grepped.
  * SPDX-License-Identifier: MIT
  */
-#include "bench/device.h"
+#include "bench/common.h"
 #include "core/clock.h"
 #include "stdcl/nbody.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-enum { SAMPLES = 64, RUNS = 5, MAX_KEYS = 16, MAX_VALUES = 16 };
+enum { SAMPLES = 64, RUNS = 5 };
 
 struct options {
     const char *device, *n, *shape, *sweep;
@@ -28,13 +28,6 @@ struct options {
     bool peer, equal_masses;
     struct nbody_options engine;
 };
-
-static _Noreturn void die(const char *what)
-{
-    const char *why = clerror();
-    fprintf(stderr, "bench_nbody: %s%s%s\n", what, why ? ": " : "", why ? why : "");
-    exit(1);
-}
 
 /* ---- Bodies, and the right answer for some of them. ------------------------------------------- */
 
@@ -97,12 +90,6 @@ static double force_error(nbody *nb, struct bodies *b, double eps)
 
 /* ---- Timing. ---------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sorted seconds a call of run(arg, count), RUNS of them, each of about `seconds` in all. */
 static void time_runs(void (*run)(void *arg, size_t count), void *arg, double seconds, double out[RUNS])
 {
@@ -123,7 +110,7 @@ static void time_runs(void (*run)(void *arg, size_t count), void *arg, double se
         run(arg, count);
         out[r] = (seconds_now() - start) / (double)count;
     }
-    qsort(out, RUNS, sizeof *out, ascending);
+    sort_up(out, RUNS);
 }
 
 static void run_steps(void *arg, size_t count)
@@ -194,8 +181,17 @@ static double measure_peer(CLCONTEXT *ctx, const struct bodies *b, double second
 
 /* ---- Cases. ----------------------------------------------------------------------------------- */
 
-static void bench_case(const struct options *o, struct bodies *b, const char *shape)
+/* One size of problem. */
+struct problem {
+    const struct options *o;
+    struct bodies b;
+};
+
+static void bench_case(void *arg, const char *shape)
 {
+    struct problem *p = arg;
+    const struct options *o = p->o;
+    struct bodies *b = &p->b;
     struct nbody_options engine = o->engine;
     double times[RUNS];
     engine.shape = shape;
@@ -215,46 +211,6 @@ static void bench_case(const struct options *o, struct bodies *b, const char *sh
            nbody_device_bytes(nb), shape && *shape ? shape : nbody_shape(nb, 0));
     fflush(stdout);
     nbody_free(nb);
-}
-
-struct sweep {
-    size_t keys, count[MAX_KEYS];
-    char text[2048], *key[MAX_KEYS], *value[MAX_KEYS][MAX_VALUES];
-};
-
-static void parse_sweep(struct sweep *s, const char *text)
-{
-    char *save_word, *save_value;
-    memset(s, 0, sizeof *s);
-    snprintf(s->text, sizeof s->text, "%s", text ? text : "");
-    for (char *w = strtok_r(s->text, " ", &save_word); w && s->keys < MAX_KEYS; w = strtok_r(NULL, " ", &save_word)) {
-        char *equals = strchr(w, '=');
-        if (!equals)
-            die("--sweep wants KEY=V,V,... words");
-        *equals = '\0';
-        const size_t k = s->keys++;
-        s->key[k] = w;
-        for (char *v = strtok_r(equals + 1, ",", &save_value); v && s->count[k] < MAX_VALUES;
-             v = strtok_r(NULL, ",", &save_value))
-            s->value[k][s->count[k]++] = v;
-    }
-}
-
-/* Calls bench_case for every combination of the values from key k on. */
-static void sweep_from(const struct options *o, struct bodies *b, const struct sweep *s, size_t k,
-                       const char *words)
-{
-    if (k == s->keys) {
-        bench_case(o, b, words);
-        return;
-    }
-    for (size_t i = 0; i < s->count[k]; i++) {
-        char longer[1024];
-        if (snprintf(longer, sizeof longer, "%s%s%s=%s", words, *words ? " " : "", s->key[k], s->value[k][i]) >=
-            (int)sizeof longer)
-            die("--sweep: too many words");
-        sweep_from(o, b, s, k + 1, longer);
-    }
 }
 
 static enum nbody_integrator integrator_called(const char *name)
@@ -303,20 +259,18 @@ int main(int argc, char **argv)
     struct options o = {.n = "8192,16384,65536", .shape = "", .devices = 1, .seconds = 0.3, .peer = true,
                         .engine = {.eps = 0.01, .dt = 1e-4}};
     struct cldev_info info[64];
-    struct sweep sweep;
     parse_options(&o, argc, argv);
-    parse_sweep(&sweep, o.sweep);
     o.engine.ctx = bench_open(o.device, o.devices);
     if (!o.engine.ctx || clgetndev(o.engine.ctx) > 64 || clgetdevinfo(o.engine.ctx, info) != 0)
         die("devices");
     printf("# device \"%s\" x %u, driver %s\n", info[0].dev_name, clgetndev(o.engine.ctx), info[0].dev_drv_version);
     for (const char *n = o.n; *n; n += strcspn(n, ","), n += *n == ',') {
-        struct bodies b = make_bodies(strtoul(n, NULL, 10), o.equal_masses);
+        struct problem p = {&o, make_bodies(strtoul(n, NULL, 10), o.equal_masses)};
         if (o.peer)
-            printf("n=%zu peer=\"tutorial's tiled kernel, forces only\" ginteractions_per_s=%.2f\n", b.n,
-                   1e-9 * measure_peer(o.engine.ctx, &b, o.seconds));
-        sweep_from(&o, &b, &sweep, 0, o.shape);
-        free_bodies(&b);
+            printf("n=%zu peer=\"tutorial's tiled kernel, forces only\" ginteractions_per_s=%.2f\n", p.b.n,
+                   1e-9 * measure_peer(o.engine.ctx, &p.b, o.seconds));
+        sweep(o.shape, o.sweep, bench_case, &p);
+        free_bodies(&p.b);
     }
     return 0;
 }

@@ -9,15 +9,11 @@
  * to be timed. Before anything is timed, the profile's counts are compared with the launches made.
  * SPDX-License-Identifier: MIT
  */
-#include "bench/device.h"
+#include "bench/common.h"
 #include "core/internal.h"
 #include "core/clock.h"
 
 #include <math.h>
-
-#ifndef STDCL_COMMIT
-#define STDCL_COMMIT "unknown"
-#endif
 
 enum { BATCH = 256, MAX_ROUNDS = 2000, CALLS = 1000000 };
 
@@ -26,30 +22,11 @@ static const char source[] = "__kernel void slow(__global uint *x, int rounds)\n
                              "  for (int r = 0; r < rounds; r++) v = v * 1664525u + 1013904223u;\n"
                              "  x[get_global_id(0)] = v; }\n";
 
-static void die(const char *what)
-{
-    const char *sentence = clerror();
-    fprintf(stderr, "bench_services: %s%s%s\n", what, sentence ? ": " : "", sentence ? sentence : "");
-    exit(1);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *v, int n)
-{
-    qsort(v, (size_t)n, sizeof *v, ascending);
-    return 0.5 * (v[(n - 1) / 2] + v[n / 2]);
-}
-
 /* Of a[i] - b[i]. */
-static double median_difference(const double *a, const double *b, int n)
+static double median_difference(const double *a, const double *b, size_t n)
 {
     static double d[MAX_ROUNDS];
-    for (int i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         d[i] = a[i] - b[i];
     return median(d, n);
 }
@@ -157,11 +134,11 @@ static double time_of(const struct way *w, bool as_raw, bool each)
     return (seconds_now() - start) / BATCH;
 }
 
-static struct launches compare(bool each, int rounds)
+static struct launches compare(bool each, size_t rounds)
 {
     static double raw[MAX_ROUNDS], layer[MAX_ROUNDS], profiled[MAX_ROUNDS], timed[MAX_ROUNDS];
-    for (int i = -3; i < rounds; i++) { /* the first ones warm up */
-        const int at = i < 0 ? 0 : i;
+    for (size_t i = 0; i < 3 + rounds; i++) { /* the first ones warm up */
+        const size_t at = i < 3 ? 0 : i - 3;
         raw[at] = time_of(&off, true, each);
         layer[at] = time_of(&off, false, each);
         profiled[at] = time_of(&on, false, each);
@@ -278,7 +255,7 @@ int main(int argc, char **argv)
 {
     const char *pattern = "";
     double microseconds = 50;
-    int rounds = 61;
+    size_t rounds = 61;
     bool json = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0)
@@ -289,7 +266,7 @@ int main(int argc, char **argv)
             microseconds = atof(argv[++i]);
         else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0 &&
                  atoi(argv[i + 1]) <= MAX_ROUNDS)
-            rounds = atoi(argv[++i]);
+            rounds = strtoul(argv[++i], NULL, 10);
         else
             return usage();
     }

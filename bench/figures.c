@@ -3,26 +3,14 @@
  */
 #include "bench/figures.h"
 
-#include "bench/device.h"
 #include "core/clock.h"
 
 #include <math.h>
-
-#ifndef STDCL_COMMIT
-#define STDCL_COMMIT "unknown"
-#endif
 
 struct bench_option option;
 CLCONTEXT *cp;
 struct cldev_info info;
 struct clpeak_info peak;
-
-_Noreturn void die(const char *what)
-{
-    const char *why = clerror();
-    fprintf(stderr, "%s: %s%s%s\n", option.program, what, why ? ": " : "", why ? why : "");
-    exit(1);
-}
 
 /* ---- Output. ---------------------------------------------------------------------------------- */
 

@@ -4,8 +4,9 @@
 #ifndef STDCL_BENCH_FIGURES_H
 #define STDCL_BENCH_FIGURES_H
 
+#include "bench/common.h"
+
 #include <stdbool.h>
-#include <stdcl.h>
 
 struct bench_option {
     const char *program, *device, *shape, *bytes;
@@ -23,7 +24,6 @@ extern struct clpeak_info peak;
 
 void bench_begin(const struct bench_option *defaults, int argc, char **argv);
 double bench_number(const char *text); /* 1048576, 1e6 or 2^20 */
-_Noreturn void die(const char *what);
 
 struct figure {
     const char *name;
