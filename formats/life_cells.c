@@ -102,9 +102,7 @@ static int write_cells(struct outfile *out, const struct life_pattern *p)
 }
 
 const struct life_format life_cells = {
-    .name = "cells",
-    .title = "plain text",
-    .suffixes = ".cells",
+    .label = {.name = "cells", .title = "plain text", .suffixes = ".cells"},
     .sniff = sniff,
     .read = read_cells,
     .write = write_cells,

@@ -7,8 +7,9 @@
 #ifndef FORMATS_LIFE_FORMAT_H
 #define FORMATS_LIFE_FORMAT_H
 
-#include "formats/life.h"
 #include "core/outfile.h"
+#include "formats/life.h"
+#include "formats/suffix.h"
 
 #include <stdio.h>
 
@@ -24,10 +25,7 @@ struct life_text;
 struct life_sink;
 
 struct life_format {
-    const char *name;     /* as in life_pattern_write */
-    const char *title;    /* as people call it */
-    const char *suffixes; /* such as ".cells"; the usual one comes first */
-    bool bare;            /* also written when a name has no suffix; true of one format */
+    struct format_label label; /* comes first */
 
     /* Does the text look like this format? NULL, as `read` is, for a format that is only written. */
     bool (*sniff)(const struct life_text *t);

@@ -366,9 +366,7 @@ static int write_macrocell(struct outfile *out, const struct life_pattern *p)
 }
 
 const struct life_format life_macrocell = {
-    .name = "macrocell",
-    .title = "macrocell",
-    .suffixes = ".mc",
+    .label = {.name = "macrocell", .title = "macrocell", .suffixes = ".mc"},
     .sniff = sniff,
     .read = read_macrocell,
     .write = write_macrocell,

@@ -16,25 +16,34 @@
 #include <unistd.h>
 
 #define POINTER(name) &life_##name,
+#define LABEL(name) &life_##name.label,
 static const struct life_format *const formats[] = {LIFE_FORMATS(POINTER)};
+static const struct format_label *const labels[] = {LIFE_FORMATS(LABEL)};
 enum { FORMATS = sizeof formats / sizeof *formats };
-
-/* The formats with their suffixes: all, or those that can be read. */
-static void list_formats(char *text, size_t size, bool readable)
-{
-    size_t used = 0;
-    text[0] = 0;
-    for (size_t i = 0; i < FORMATS && used < size; i++)
-        if (!readable || formats[i]->read)
-            used += (size_t)snprintf(text + used, size - used, "%s%s (%s%s)", used ? ", " : "", formats[i]->title,
-                                     formats[i]->suffixes, formats[i]->bare ? " or no suffix" : "");
-}
 
 const char *life_formats(void)
 {
     static _Thread_local char text[256];
-    list_formats(text, sizeof text, false);
+    format_list(labels, FORMATS, text, sizeof text);
     return text;
+}
+
+/* Those that can be read. */
+static void list_readable(char *text, size_t size)
+{
+    const struct format_label *all[FORMATS];
+    size_t n = 0;
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i]->read)
+            all[n++] = labels[i];
+    format_list(all, n, text, size);
+}
+
+/* By name, or by the suffix when the name is NULL; NULL after an error. */
+static const struct life_format *find(const char *file, const char *name)
+{
+    static const struct format_table table = {labels, FORMATS, "patterns", life_formats};
+    return (const struct life_format *)format_find(&table, file, name);
 }
 
 void life_pattern_free(struct life_pattern *p)
@@ -67,7 +76,7 @@ static int refuse_relatives(const struct life_text *t, const char *known)
 static const struct life_format *recognise(const struct life_text *t)
 {
     char list[256], known[300];
-    list_formats(list, sizeof list, true);
+    list_readable(list, sizeof list);
     snprintf(known, sizeof known, "patterns are read as %s", list);
     if (foreign_refuse(t->name, t->begin, (size_t)(t->end - t->begin), known) < 0 || refuse_relatives(t, known) < 0)
         return NULL;
@@ -201,31 +210,16 @@ int life_pattern_read(const char *file, struct life_pattern *p)
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
-/* By name, or by the suffix when the name is NULL; NULL after an error. */
-static const struct life_format *find_format(const char *file, const char *name)
-{
-    const char *suffix = suffix_of(file);
-    for (size_t i = 0; i < FORMATS; i++)
-        if (name ? strcmp(name, formats[i]->name) == 0
-                 : suffix_is_in(suffix, formats[i]->suffixes) || (!*suffix && formats[i]->bare))
-            return formats[i];
-    if (name)
-        clerror_set(EINVAL, "%s: there is no format of patterns called '%s'", file, name);
-    else
-        clerror_set(ENOTSUP, "%s: unknown suffix '%s'; known are %s", file, suffix, life_formats());
-    return NULL;
-}
-
 const char *life_format_of(const char *file)
 {
-    const struct life_format *format = find_format(file, NULL);
-    return format ? format->name : NULL;
+    const struct life_format *format = find(file, NULL);
+    return format ? format->label.name : NULL;
 }
 
 int life_pattern_write(const char *file, const struct life_pattern *p, const char *name)
 {
     struct outfile out;
-    const struct life_format *format = find_format(file, name);
+    const struct life_format *format = find(file, name);
     if (!format || outfile_open(&out, file) < 0)
         return -1;
     if (format->write(&out, p) == 0)

@@ -121,8 +121,6 @@ static int write_png(struct outfile *out, const struct life_pattern *p)
 }
 
 const struct life_format life_png = {
-    .name = "png",
-    .title = "PNG picture",
-    .suffixes = ".png",
+    .label = {.name = "png", .title = "PNG picture", .suffixes = ".png"},
     .write = write_png,
 };

@@ -273,10 +273,7 @@ static int write_rle(struct outfile *out, const struct life_pattern *p)
 }
 
 const struct life_format life_rle = {
-    .name = "rle",
-    .title = "RLE",
-    .suffixes = ".rle",
-    .bare = true,
+    .label = {.name = "rle", .title = "RLE", .suffixes = ".rle", .bare = true},
     .sniff = sniff,
     .read = read_rle,
     .write = write_rle,

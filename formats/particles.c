@@ -14,17 +14,26 @@
 #include <string.h>
 
 #define POINTER(name) &particles_##name,
+#define LABEL(name) &particles_##name.label,
 static const struct particles_format *const formats[] = {PARTICLES_FORMATS(POINTER)};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 const char *particles_formats(void)
 {
     static _Thread_local char text[256];
-    size_t used = 0;
-    for (int i = FORMATS; i-- > 0 && used < sizeof text;) /* the last is the plainest */
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s (%s%s)%s", formats[i]->title,
-                                 formats[i]->suffixes, formats[i]->bare ? " or no suffix" : "", i ? ", " : "");
+    const struct format_label *all[FORMATS];
+    for (int i = 0; i < FORMATS; i++)
+        all[i] = &formats[FORMATS - 1 - i]->label; /* the last is the plainest */
+    format_list(all, FORMATS, text, sizeof text);
     return text;
+}
+
+/* By name, or by the suffix when the name is NULL; NULL after an error. */
+static const struct particles_format *find(const char *file, const char *name)
+{
+    static const struct format_label *const labels[] = {PARTICLES_FORMATS(LABEL)};
+    static const struct format_table table = {labels, FORMATS, "bodies", particles_formats};
+    return (const struct particles_format *)format_find(&table, file, name);
 }
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
@@ -58,7 +67,7 @@ static int read_and_close(struct source *s, struct particles *p)
     if (status < 0)
         particles_free(p);
     else
-        p->format = format->name;
+        p->format = format->label.name;
     source_close(s);
     return status;
 }
@@ -80,25 +89,10 @@ int particles_read_memory(const char *name, const void *data, size_t size, struc
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
-/* By name, or by the suffix when the name is NULL; NULL after an error. */
-static const struct particles_format *find_format(const char *file, const char *name)
-{
-    const char *suffix = suffix_of(file);
-    for (size_t i = 0; i < FORMATS; i++)
-        if (name ? strcmp(name, formats[i]->name) == 0
-                 : suffix_is_in(suffix, formats[i]->suffixes) || (!*suffix && formats[i]->bare))
-            return formats[i];
-    if (name)
-        clerror_set(EINVAL, "%s: there is no format of bodies called '%s'", file, name);
-    else
-        clerror_set(ENOTSUP, "%s: unknown suffix '%s'; known are %s", file, suffix, particles_formats());
-    return NULL;
-}
-
 const char *particles_format_of(const char *file)
 {
-    const struct particles_format *format = find_format(file, NULL);
-    return format ? format->name : NULL;
+    const struct particles_format *format = find(file, NULL);
+    return format ? format->label.name : NULL;
 }
 
 /* What is written can be read again: the same conditions hold for both. */
@@ -126,7 +120,7 @@ static int check(const char *file, const struct particles *p)
 int particles_write(const char *file, const struct particles *p, const char *name)
 {
     struct outfile out;
-    const struct particles_format *format = find_format(file, name);
+    const struct particles_format *format = find(file, name);
     if (!format || check(file, p) < 0 || outfile_open(&out, file) < 0)
         return -1;
     if (format->write(&out, p) == 0)

@@ -10,6 +10,7 @@
 #include "core/outfile.h"
 #include "formats/particles.h"
 #include "formats/source.h"
+#include "formats/suffix.h"
 
 /* In this order a file's first bytes are shown to the formats; text, which takes what is left, is last. */
 #define PARTICLES_FORMATS(FORMAT) \
@@ -18,10 +19,7 @@
     FORMAT(text)
 
 struct particles_format {
-    const char *name;     /* as in struct particles */
-    const char *title;    /* as people call it */
-    const char *suffixes; /* such as ".tipsy .std"; the usual one comes first */
-    bool bare;            /* also written when a name has no suffix; true of one format */
+    struct format_label label; /* comes first */
 
     /* Do the first bytes look like this format? `size` is 32, or less when that is all there is. */
     bool (*sniff)(const char *start, size_t size);

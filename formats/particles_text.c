@@ -195,10 +195,7 @@ static int write_text(struct outfile *out, const struct particles *p)
 }
 
 const struct particles_format particles_text = {
-    .name = "text",
-    .title = "text",
-    .suffixes = ".tab .txt .dat",
-    .bare = true,
+    .label = {.name = "text", .title = "text", .suffixes = ".tab .txt .dat", .bare = true},
     .sniff = sniff_text,
     .read = read_text,
     .write = write_text,

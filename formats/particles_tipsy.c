@@ -304,18 +304,14 @@ static int write_little(struct outfile *out, const struct particles *p)
 }
 
 const struct particles_format particles_tipsy = {
-    .name = "tipsy",
-    .title = "TIPSY",
-    .suffixes = ".tipsy .std .tip",
+    .label = {.name = "tipsy", .title = "TIPSY", .suffixes = ".tipsy .std .tip"},
     .sniff = sniff_big,
     .read = read_big,
     .write = write_big,
 };
 
 const struct particles_format particles_tipsy_le = {
-    .name = "tipsy_le",
-    .title = "little-endian TIPSY",
-    .suffixes = ".bin",
+    .label = {.name = "tipsy_le", .title = "little-endian TIPSY", .suffixes = ".bin"},
     .sniff = sniff_little,
     .read = read_little,
     .write = write_little,

@@ -518,8 +518,8 @@ static void every_format_is_documented(void **unused)
     (void)unused;
     ready(page);
 #define FORMAT(name)                                                              \
-    assert_non_null(strstr(particles_formats(), particles_##name.suffixes));      \
-    assert_non_null(strstr(page, particles_##name.suffixes));
+    assert_non_null(strstr(particles_formats(), particles_##name.label.suffixes));      \
+    assert_non_null(strstr(page, particles_##name.label.suffixes));
     PARTICLES_FORMATS(FORMAT)
 #undef FORMAT
     free(page);

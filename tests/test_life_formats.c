@@ -188,8 +188,8 @@ static void every_format_is_documented(void **state)
     (void)state;
     ready(page);
 #define FORMAT(name)                                                    \
-    assert_non_null(strstr(life_formats(), life_##name.suffixes));      \
-    assert_non_null(strstr(page, life_##name.suffixes));
+    assert_non_null(strstr(life_formats(), life_##name.label.suffixes));      \
+    assert_non_null(strstr(page, life_##name.label.suffixes));
     LIFE_FORMATS(FORMAT)
 #undef FORMAT
     free(page);
