@@ -41,10 +41,12 @@ struct cli_command {
 extern const char *cli_program;
 
 /* Print one sentence to stderr, without a final dot or newline, and return CLI_WRONG / CLI_FAILED.
- * cli_failed_call prints cli_reason(), after "while DOING: " unless doing is NULL. */
+ * cli_failed_call prints cli_reason(), after "while DOING: " unless doing is NULL; so does cli_refused_call, of an
+ * engine that was not made, with CLI_WRONG when the engine found its options wrong (EINVAL). */
 int cli_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_failed_call(const char *doing);
+int cli_refused_call(void);
 
 /* clerror() without a "NAME: " or "NAME_verb: " in front, which "stdcl NAME: " would repeat. */
 const char *cli_reason(void);

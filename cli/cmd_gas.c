@@ -140,7 +140,7 @@ static int create(struct gas_job *job)
     if (job->stored && cli_memory_for((size_t)job->n, (size_t)bytes, "molecules") != CLI_DONE)
         return CLI_FAILED;
     job->gas = gas_create(&options);
-    return job->gas ? CLI_DONE : cli_failed_call(NULL);
+    return job->gas ? CLI_DONE : cli_refused_call();
 }
 
 static void explain(const struct gas_job *job)

@@ -164,7 +164,7 @@ static int make_engine(struct life_job *job)
 {
     job->engine_of_run = life_job_create(job, (enum life_engine)job->engine);
     if (!job->engine_of_run)
-        return cli_failed_call(NULL);
+        return cli_refused_call();
     for (unsigned dev = 0; dev < life_devices(job->engine_of_run); dev++)
         cli_explain(&job->common, job->context, dev, life_explain(job->engine_of_run, dev),
                     life_shape(job->engine_of_run, dev));

@@ -28,6 +28,7 @@ struct matmul_outcome {
     double gflops, peak_percent, error; /* NAN: not known */
     bool streamed;          /* operands travelled meanwhile */
     char why[256];          /* "": done; else why not */
+    bool wrong;             /* not done: an option is wrong */
     bool failed;            /* not done, though it could have been */
 };
 

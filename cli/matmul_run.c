@@ -182,7 +182,8 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
         snprintf(o->why, sizeof o->why, "%s", missing ? missing : cli_reason());
         if (job->timed_out)
             snprintf(o->why, sizeof o->why, "would take more than %g s", job->limit);
-        o->failed = !missing && !job->timed_out && code != ENOTSUP && code != EINVAL;
+        o->wrong = code == EINVAL && !missing && !job->timed_out;
+        o->failed = !missing && !job->timed_out && !o->wrong && code != ENOTSUP;
     }
     matmul_free(r.mm);
     return status;
@@ -203,6 +204,7 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
     job->interrupted |= cli_interrupted();
     if (status != 0 && !job->interrupted && !job->compare && !job->sweep)
         return matmul_kind_missing(kind) ? cli_failed("no engine '%s': %s", matmul_kind_name(kind), matmul_kind_missing(kind))
+               : o.wrong                 ? cli_wrong("%s", o.why)
                                          : cli_failed("%s", o.why);
     if (o.failed && !job->interrupted) {
         job->failed = true;

@@ -7,6 +7,8 @@
  */
 #include "cli.h"
 
+#include <errno.h>
+
 const char *cli_program = "stdcl";
 
 static void say(const char *kind, const char *format, va_list ap)
@@ -71,6 +73,13 @@ int cli_failed_call(const char *doing)
 {
     const char *text = cli_reason();
     return doing ? cli_failed("while %s: %s", doing, text) : cli_failed("%s", text);
+}
+
+int cli_refused_call(void)
+{
+    const int code = clerrno;
+    const int status = cli_failed_call(NULL);
+    return code == EINVAL ? CLI_WRONG : status;
 }
 
 void cli_warn(const char *format, ...)

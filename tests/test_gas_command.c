@@ -294,7 +294,7 @@ static void refusals(void **state)
     refuses(2, ".csv", "--histogram speeds.jpg");
     refuses(2, "given twice", "--histogram a.csv --histogram a.csv");
     refuses(2, "add -i FILE", "--dataset x");
-    refuses(1, "colour", "-n 5 --shape colour=3");
+    refuses(2, "colour", "-n 5 --shape colour=3");
     assert_true(run("-n 1e5 --histogram no/where.csv") != 0);
     contains(err, "does not exist");
     assert_true(run("-n 1e5 --device nosuchdevice") != 0);

@@ -191,6 +191,7 @@ static void refuses_nonsense(void **state)
     refuses(2, "0 to 8", "--rule B9/S23");
     refuses(2, "Klein", "--rule B3/S23:K20,20");
     refuses(2, "did you mean", "--engin packed");
+    refuses(2, "stdcl life: shape: \"colour=3\"", "--size 8 --shape colour=3");
 }
 
 static void refuses_more(void **state)
