@@ -14,29 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    const struct life_backend *backend;
-} engines[LIFE_ENGINES] = {
-    [LIFE_PACKED] = {"packed", &life_packed_backend},
-    [LIFE_LOCAL] = {"local", &life_padded_backend},
-    [LIFE_GLOBAL] = {"global", &life_padded_backend},
-    [LIFE_REFERENCE] = {"reference", &life_reference_backend},
+static const struct life_backend *const backends[LIFE_ENGINES] = {
+    [LIFE_PACKED] = &life_packed_backend,
+    [LIFE_LOCAL] = &life_padded_backend,
+    [LIFE_GLOBAL] = &life_padded_backend,
+    [LIFE_REFERENCE] = &life_reference_backend,
 };
-
-int life_engine_by_name(const char *name)
-{
-    for (int i = 0; i < LIFE_ENGINES; i++)
-        if (strcmp(name, engines[i].name) == 0)
-            return i;
-    return clerror_set(EINVAL, "life: there is no engine '%.40s'; take packed, local, global or reference",
-                       name);
-}
-
-const char *life_engine_name(enum life_engine engine)
-{
-    return engine < LIFE_ENGINES ? engines[engine].name : "unknown";
-}
 
 /* ---- Making and freeing. --------------------------------------------------------------------- */
 
@@ -72,7 +55,7 @@ life *life_create(const struct life_options *options)
         return NULL;
     }
     lf->engine = options->engine;
-    lf->backend = engines[options->engine].backend;
+    lf->backend = backends[options->engine];
     lf->width = options->width;
     lf->height = options->height;
     lf->words = (options->width + 63) / 64;

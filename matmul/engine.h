@@ -3,6 +3,7 @@
  *   matmul.c     making and freeing an engine; products of host arrays and of device memory
  *   kinds.c      the kinds of engine: names, what they need
  *   check.c      what a product may be: leading dimensions, overlap, sizes
+ *   start.c      a product on one device: which kernels compute it
  *   place.c      matrices that stay on the devices; who computes which block of C
  *   stream.c     matrices that do not: panels travel while others are multiplied
  *   shape.c      how kernels are launched on a device: rows of data

@@ -143,19 +143,6 @@ void matmul_free(matmul *mm)
 
 /* ---- Products. -------------------------------------------------------------------------------- */
 
-int matmul_start(struct matmul *mm, struct part *p, const struct product *x)
-{
-    if (x->k == 0 || x->alpha == 0)
-        return x->beta == 1 ? 0 : matmul_scale(mm, p, x->m, x->n, x->beta, &x->c);
-    if (mm->kind == MATMUL_CLBLAST)
-        return matmul_clblast_start(mm, p, x);
-    if (mm->kind != MATMUL_TUNED)
-        return matmul_ladder_start(mm, p, x);
-    if (matmul_shape_choose(mm, p, x->m, x->n, x->k) != 0)
-        return -1;
-    return p->shape.path == PATH_PANELS ? matmul_cpu_start(mm, p, x) : matmul_gpu_start(mm, p, x);
-}
-
 int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha, const void *a,
                     size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc)
 {

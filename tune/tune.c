@@ -160,14 +160,6 @@ static int rank_shipped(const json_t *row, const struct tune_device *d)
     return strncmp(device, "family:", 7) != 0 && strstr(d->name, device) ? TUNE_SHIPPED : TUNE_NONE;
 }
 
-int tune_bucket(size_t size)
-{
-    int power = 0;
-    while (size >> power > 1)
-        power++;
-    return power > 0 && size >> (power - 1) & 1 ? power + 1 : power;
-}
-
 struct choice {
     const json_t *row;
     int rank;

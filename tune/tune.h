@@ -33,10 +33,10 @@ int tune_put(const char *path, json_t *row);
 /* Whether a text is words KEY=NUMBER that fit struct cltune_row; at least one. */
 bool tune_is_shape(const char *text);
 
-/* ---- tune.c ---- */
-
-/* The power of two that a size is nearest to. */
+/* The power of two that a size is nearest to: rows of one power of two are for the same sizes. */
 int tune_bucket(size_t size);
+
+/* ---- tune.c ---- */
 
 /* What a row may match by, best first; families follow each other from TUNE_FAMILY on. */
 enum tune_rank { TUNE_EXACT, TUNE_OTHER_DRIVER, TUNE_SHIPPED, TUNE_FAMILY, TUNE_NONE = 99 };

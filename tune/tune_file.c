@@ -175,6 +175,14 @@ static bool replace_file(const char *path, const json_t *rows)
     return status == 0;
 }
 
+int tune_bucket(size_t size)
+{
+    int power = 0;
+    while (size >> power > 1)
+        power++;
+    return power > 0 && size >> (power - 1) & 1 ? power + 1 : power;
+}
+
 static bool same_place(const json_t *a, const json_t *b)
 {
     static const char *const keys[] = {"kernel", "device", "driver"};

@@ -1,0 +1,28 @@
+/* names.c - the names of the engines.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const names[LIFE_ENGINES] = {
+    [LIFE_PACKED] = "packed",
+    [LIFE_LOCAL] = "local",
+    [LIFE_GLOBAL] = "global",
+    [LIFE_REFERENCE] = "reference",
+};
+
+int life_engine_by_name(const char *name)
+{
+    for (int i = 0; i < LIFE_ENGINES; i++)
+        if (strcmp(name, names[i]) == 0)
+            return i;
+    return clerror_set(EINVAL, "life: there is no engine '%.40s'; take packed, local, global or reference",
+                       name);
+}
+
+const char *life_engine_name(enum life_engine engine)
+{
+    return engine < LIFE_ENGINES ? names[engine] : "unknown";
+}

@@ -1,0 +1,17 @@
+/* start.c - a product on one device: which kernels compute it.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul/engine.h"
+
+int matmul_start(struct matmul *mm, struct part *p, const struct product *x)
+{
+    if (x->k == 0 || x->alpha == 0)
+        return x->beta == 1 ? 0 : matmul_scale(mm, p, x->m, x->n, x->beta, &x->c);
+    if (mm->kind == MATMUL_CLBLAST)
+        return matmul_clblast_start(mm, p, x);
+    if (mm->kind != MATMUL_TUNED)
+        return matmul_ladder_start(mm, p, x);
+    if (matmul_shape_choose(mm, p, x->m, x->n, x->k) != 0)
+        return -1;
+    return p->shape.path == PATH_PANELS ? matmul_cpu_start(mm, p, x) : matmul_gpu_start(mm, p, x);
+}
