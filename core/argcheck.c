@@ -10,27 +10,6 @@
 
 #include <ctype.h>
 
-size_t size_of_type(const char *type)
-{
-    static const struct { const char *name; size_t size; } scalars[] = {
-        {"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"half", 2}, {"int", 4}, {"uint", 4},
-        {"float", 4}, {"long", 8}, {"ulong", 8}, {"double", 8},
-        {"unsigned char", 1}, {"unsigned short", 2}, {"unsigned int", 4}, {"unsigned long", 8},
-        {"sampler_t", sizeof(cl_sampler)},
-    };
-    size_t letters = strlen(type);
-    while (letters && isdigit((unsigned char)type[letters - 1]))
-        letters--;
-    size_t elements = type[letters] ? strtoul(type + letters, NULL, 10) : 1;
-    if (type[letters] && elements != 2 && elements != 3 && elements != 4 && elements != 8 && elements != 16)
-        return 0;
-    elements = elements == 3 ? 4 : elements;
-    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
-        if (strlen(scalars[i].name) == letters && strncmp(type, scalars[i].name, letters) == 0)
-            return scalars[i].size * elements;
-    return 0;
-}
-
 /* A text that OpenCL gives, cut to the room there is; false when it gives none. */
 static bool ask(cl_kernel k, cl_uint i, cl_kernel_arg_info what, char *text, size_t room)
 {

@@ -46,7 +46,7 @@ void failure_forget(struct failure *before);
  * memory for that. */
 struct failure failure_copy(void);
 
-/* ---- context.c ---- */
+/* ---- device.c ---- */
 
 /* A device of a context, or NULL with EINVAL and a message that names `call`. */
 cl_device_id device_id(CLCONTEXT *cp, cl_uint dev, const char *call);
@@ -55,7 +55,7 @@ cl_device_id device_id(CLCONTEXT *cp, cl_uint dev, const char *call);
 cl_device_type device_type(const CLCONTEXT *cp, cl_uint dev);
 const char *device_name(const CLCONTEXT *cp, cl_uint dev);
 
-/* ---- program.c ---- */
+/* ---- program.c, open.c ---- */
 
 /* As clopen_named, of source as it is: without $STDCL_KERNEL_PATH, and not generated. `call` is for messages. */
 void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size, const char *options,

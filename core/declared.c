@@ -1,6 +1,6 @@
 /* declared.c - how a kernel's arguments are declared, read from its source.
  *
- * For platforms that do not tell, and NVIDIA's does not when any kernel of a file has no arguments (program.c).
+ * For platforms that do not tell, and NVIDIA's does not when any kernel of a file has no arguments (build.c).
  * This is no compiler: comments, strings and directives are skipped, and what stands between `kernel` and the
  * parenthesis that closes its parameters is looked at word by word. A word that is not OpenCL C's own may be a
  * macro or a typedef, and an argument that hangs on it stays unknown.
@@ -9,6 +9,27 @@
 #include "core/internal.h"
 
 #include <ctype.h>
+
+size_t size_of_type(const char *type)
+{
+    static const struct { const char *name; size_t size; } scalars[] = {
+        {"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"half", 2}, {"int", 4}, {"uint", 4},
+        {"float", 4}, {"long", 8}, {"ulong", 8}, {"double", 8},
+        {"unsigned char", 1}, {"unsigned short", 2}, {"unsigned int", 4}, {"unsigned long", 8},
+        {"sampler_t", sizeof(cl_sampler)},
+    };
+    size_t letters = strlen(type);
+    while (letters && isdigit((unsigned char)type[letters - 1]))
+        letters--;
+    size_t elements = type[letters] ? strtoul(type + letters, NULL, 10) : 1;
+    if (type[letters] && elements != 2 && elements != 3 && elements != 4 && elements != 8 && elements != 16)
+        return 0;
+    elements = elements == 3 ? 4 : elements;
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
+        if (strlen(scalars[i].name) == letters && strncmp(type, scalars[i].name, letters) == 0)
+            return scalars[i].size * elements;
+    return 0;
+}
 
 /* ---- Words and signs. ---- */
 

@@ -9,6 +9,8 @@
 
 #include "core/observer.h"
 
+struct program;
+
 /* ---- event.c: the commands of a device that have not been collected. ---- */
 
 enum event_kind { KERNEL_EVENT, MEMORY_EVENT, EVENT_KINDS };
@@ -26,6 +28,34 @@ struct event_list {
     struct event_record *record;
     size_t first, seen, end, capacity;
 };
+
+/* ---- machine.c ---- */
+
+/* A device that a context may be made of. */
+struct candidate {
+    cl_platform_id platform;
+    cl_device_id id;
+    cl_device_type type;
+    char words[4][256]; /* platform name and vendor, device name and vendor */
+    char key[80];       /* names the device to every process of the node */
+};
+
+/* How many devices there are. Asked before what follows. */
+size_t machine_size(void);
+
+/* Fills chosen[] (room for machine_size()) with the devices of `type` that match `patterns`, those of the
+ * first pattern first. Returns how many. */
+size_t machine_choose(const char *patterns, cl_device_type type, const struct candidate **chosen);
+
+/* "NAME, NAME" of all devices, for messages; the caller frees it. */
+char *machine_list(void);
+
+/* ---- claims.c ---- */
+
+/* Keeps of chosen[0..n) the first `want` that nobody else has claimed, with their descriptors in
+ * *claims. Returns how many, or 0 after fail(). */
+size_t claims_take(const struct candidate **chosen, size_t n, size_t want, int key, int **claims);
+void claims_release(int *claims, size_t n);
 
 /* ---- context.c ---- */
 
@@ -55,6 +85,11 @@ struct stdcl_context {
     struct program *programs; /* newest first */
     struct program *embedded; /* opened by clexec */
 };
+
+/* Makes a context of candidates; takes over `claims`, which may be NULL. */
+CLCONTEXT *context_of(const struct candidate **chosen, size_t n, int *claims);
+
+/* ---- device.c ---- */
 
 /* The device, or NULL with EINVAL and a message that names `call`. */
 struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
@@ -88,7 +123,7 @@ void command_started(const struct command *c, struct note *note, cl_event ev);
 /* Its event was found complete, or is about to be given up. Told once. */
 void command_collected(struct note *note, cl_event ev);
 
-/* ---- memory.c ---- */
+/* ---- memory_table.c ---- */
 
 struct subbuffer {
     struct subbuffer *next;
@@ -119,9 +154,38 @@ struct memory {
 /* Counts every event after which a pointer may mean another buffer (free, detach, realloc, new image
  * shape): a kernel whose arguments were bound at an older epoch looks them up again. */
 extern _Atomic uint64_t memory_epoch;
+void memory_new_epoch(void);
 
-/* The allocation that holds ptr, or NULL. */
+/* The allocation that holds ptr, or NULL; memory_or_fail says why after fail(). */
 struct memory *memory_find(const void *ptr);
+struct memory *memory_or_fail(const void *ptr, const char *call);
+
+/* Enters an allocation; false when there is no memory for it. */
+bool memory_enter(struct memory *m);
+
+/* Takes the entry whose base is ptr out of the table; NULL when there is none. Of two threads that free
+ * the same block, one gets it. */
+struct memory *memory_take(const void *ptr);
+
+/* An allocation that is attached to a context, or NULL. */
+struct memory *memory_attached_to(const CLCONTEXT *cp);
+
+/* ---- memory_buffers.c ---- */
+
+/* Gives m to a context. 0, or -1 after fail(). */
+int memory_attach(CLCONTEXT *cp, struct memory *m, const char *call);
+
+/* Waits for work in flight on the devices that hold m, then lets go of them. */
+void memory_detach(struct memory *m);
+
+/* Whether the host region is the device's buffer too. */
+bool memory_is_host(const struct memory *m, const struct device *d);
+
+/* Whether a device has a buffer of m. */
+bool memory_held(const struct memory *m);
+
+/* Registers the host region with the driver of a GPU, once. Failure is no error: copies are slower. */
+void memory_pin(struct memory *m, struct device *d);
 
 /* The buffer, or sub-buffer at an offset, that device `dev` of m's context uses; made if need be. NULL
  * after fail(). Owned by m. */
@@ -130,10 +194,12 @@ cl_mem memory_buffer(struct memory *m, cl_uint dev, size_t offset, const char *c
 /* Notes that a kernel on `dev` was given m. */
 void memory_touched(struct memory *m, cl_uint dev);
 
+/* ---- memory.c ---- */
+
 /* Frees all that is attached to a context. */
 void memory_free_attached(CLCONTEXT *cp);
 
-/* ---- program.c ---- */
+/* ---- build.c ---- */
 
 /* One translation unit: source text or one binary a device, and what was built of it. */
 struct part {
@@ -143,6 +209,21 @@ struct part {
     unsigned char **binary;
     cl_program *program; /* one a device */
 };
+
+void part_free(struct part *p, cl_uint ndev);
+
+/* Fill a part; `before` is text that is put before the source. False when there is no memory. */
+bool part_of_source(struct part *p, const char *name, const char *before, const char *source, size_t size,
+                    cl_uint ndev);
+bool part_of_binaries(struct part *p, const char *name, size_t n, char **bin, const size_t *size, cl_uint ndev);
+
+/* A binary holds zero bytes, or is the assembly that NVIDIA's driver gives out. */
+bool is_binary(const char *data, size_t size);
+
+/* Builds all parts for all devices; p->lock is held, or nobody else has p. 0, or -1 after fail(). */
+int program_build(struct program *p, const char *call);
+
+/* ---- program.c ---- */
 
 struct program {
     struct program *next;
@@ -156,6 +237,33 @@ struct program {
     bool built;
     struct kernel *kernels;
 };
+
+/* A program with room for n parts, not yet listed; NULL after fail(). */
+struct program *program_new(CLCONTEXT *cp, size_t nparts, const char *options, const char *call);
+
+/* Builds unless the flags put that off, and lists the program as the newest. Takes p over. */
+void *program_open(struct program *p, bool complete, int flags, const char *call);
+
+/* Frees a program that is not listed. */
+void program_free(struct program *p);
+
+/* The program behind a handle, if it is open in cp; else NULL after fail(). */
+struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call);
+
+/* All open programs, newest first, each held; NULL after fail(). The caller lets go of each and frees the
+ * array. */
+struct program **program_hold_all(CLCONTEXT *cp, size_t *count, const char *call);
+
+/* Gives up one hold; the last one frees the program. */
+void program_let_go(struct program *p);
+
+/* Whether a file of this name is one that kernels are generated from. */
+bool is_generated(const char *name);
+
+/* ---- embed.c ---- */
+
+/* Opens all kernels that the executable holds as one program; NULL after fail(). */
+void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call);
 
 /* ---- include.c ---- */
 
@@ -212,15 +320,15 @@ struct kernel {
 /* Learns how the arguments of a kernel, which is in this part, are declared. */
 void learn_parameters(struct kernel *k, const struct part *part);
 
-/* The size of a type of OpenCL C by its name, such as "float" or "uchar4"; 0 for others. Vectors of three
- * elements take the room of four (OpenCL C specification, 6.1.5). */
-size_t size_of_type(const char *type);
-
 /* 0 when argument i may be set so, else -1 after fail(). `type` names the value's or pointer's type, or is NULL. */
 int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size, const char *type,
               const char *call);
 
 /* ---- declared.c ---- */
+
+/* The size of a type of OpenCL C by its name, such as "float" or "uchar4"; 0 for others. Vectors of three
+ * elements take the room of four (OpenCL C specification, 6.1.5). */
+size_t size_of_type(const char *type);
 
 /* Reads out of a source how kernel `name` declares its n arguments. False, with p as it was, when it has no such
  * declaration of n; kind ARG_UNSET where macros or typedefs leave it open. `options` may be NULL. */
@@ -228,9 +336,17 @@ bool declared_parameters(const char *source, const char *options, const char *na
 
 /* ---- kernel.c, continued ---- */
 
-/* Enters / removes a kernel under its handle, the first device's cl_kernel. */
-int kernel_enter(struct kernel *k);
+/* Makes the kernel of this name and enters it under its handle; p->lock is held. NULL after fail(). */
+struct kernel *kernel_new(struct program *p, const struct part *part, const char *name);
 void kernel_remove(struct kernel *k);
 void kernel_free(struct kernel *k);
+
+/* ---- arguments.c ---- */
+
+/* Records arguments 0 .. nargs - 1; the kernel's lock is held. 0, or -1 after fail(). */
+int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *args);
+
+/* Brings a device's cl_kernel up to date; the kernel's lock is held. 0, or -1 after fail(). */
+int arguments_bind(struct kernel *k, cl_uint dev, const char *call);
 
 #endif

@@ -13,24 +13,6 @@ void *context_observed(const CLCONTEXT *cp)
     return atomic_load_explicit(&cp->observed, memory_order_acquire);
 }
 
-void context_settle(CLCONTEXT *cp)
-{
-    for (cl_uint i = 0; i < cp->ndev; i++) {
-        device_drain(&cp->dev[i]);
-        device_harvest(&cp->dev[i]);
-    }
-}
-
-cl_command_queue device_replace_queue(CLCONTEXT *cp, cl_uint dev, cl_command_queue queue)
-{
-    struct device *d = &cp->dev[dev];
-    device_drain(d);
-    device_harvest(d);
-    cl_command_queue before = d->queue;
-    d->queue = queue;
-    return before;
-}
-
 CLCONTEXT *kernel_context(const struct kernel *k)
 {
     return k->program->cp;

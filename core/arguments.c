@@ -1,0 +1,244 @@
+/* arguments.c - the arguments of kernels: recorded, and handed to a device.
+ *
+ * Starting a kernel on a device hands that device's cl_kernel only what changed since it last ran there; a block of
+ * memory becomes that device's buffer at this moment.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+/* ---- Recording arguments. The kernel's lock is held. ---- */
+
+static struct arg *arg_of(struct kernel *k, cl_uint i, const char *call)
+{
+    if (i < k->nargs)
+        return &k->args[i];
+    fail(EINVAL, CL_INVALID_ARG_INDEX, "%s: kernel %s has %u arguments, there is no argument %u", call,
+         k->name, k->nargs, i);
+    return NULL;
+}
+
+static int record_value(struct kernel *k, cl_uint i, size_t size, const void *value, const char *type,
+                        const char *call)
+{
+    struct arg *a = arg_of(k, i, call);
+    if (!a || check_arg(k, i, ARG_VALUE, size, type, call) != 0)
+        return -1;
+    if (a->kind == ARG_VALUE && a->size == size && memcmp(a->value, value, size) == 0)
+        return 0;
+    if (size > a->capacity) {
+        void *more = realloc(a->value, size);
+        if (!more)
+            return fail(ENOMEM, 0, "%s: no memory on the host", call);
+        a->value = more;
+        a->capacity = size;
+    }
+    memcpy(a->value, value, size);
+    a->kind = ARG_VALUE;
+    a->size = size;
+    a->version = ++k->versions;
+    return 0;
+}
+
+static int record_local(struct kernel *k, cl_uint i, size_t size, const char *call)
+{
+    struct arg *a = arg_of(k, i, call);
+    if (!a || check_arg(k, i, ARG_LOCAL, size, NULL, call) != 0)
+        return -1;
+    if (a->kind == ARG_LOCAL && a->size == size)
+        return 0;
+    a->kind = ARG_LOCAL;
+    a->size = size;
+    a->version = ++k->versions;
+    return 0;
+}
+
+static int record_global(struct kernel *k, cl_uint i, const void *ptr, const char *type, const char *call)
+{
+    struct arg *a = arg_of(k, i, call);
+    if (!a || check_arg(k, i, ARG_GLOBAL, sizeof ptr, type ? type : "pointer", call) != 0)
+        return -1;
+    if (a->kind == ARG_GLOBAL && a->ptr == ptr)
+        return 0;
+    a->kind = ARG_GLOBAL;
+    a->ptr = ptr;
+    a->version = ++k->versions;
+    return 0;
+}
+
+int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *args)
+{
+    int status = 0;
+    if (nargs > k->nargs)
+        return fail(EINVAL, 0, "clforka: kernel %s has %u arguments, %u are given", k->name, k->nargs, nargs);
+    for (cl_uint i = 0; i < nargs && status == 0; i++) {
+        const void *ptr;
+        switch (args[i].kind) {
+        case STDCL_GLOBAL:
+            memcpy(&ptr, args[i].value, sizeof ptr);
+            status = record_global(k, i, ptr, args[i].type, "clforka");
+            break;
+        case STDCL_LOCAL:
+            status = record_local(k, i, ((const stdcl_local_t *)args[i].value)->bytes, "clforka");
+            break;
+        default:
+            status = record_value(k, i, args[i].size, args[i].value, args[i].type, "clforka");
+        }
+    }
+    return status;
+}
+
+/* ---- Binding recorded arguments to a device. The kernel's lock is held. ---- */
+
+static int set_failed(const struct kernel *k, cl_uint i, cl_int err, const char *call)
+{
+    const struct arg *a = &k->args[i];
+    if (err == CL_INVALID_ARG_SIZE)
+        return fail(EINVAL, err, "%s: argument %u of kernel %s: a value of %zu bytes was given", call, i,
+                    k->name, a->size);
+    return fail(errno_of(err), err, "%s: argument %u of kernel %s", call, i, k->name);
+}
+
+/* Where memory is expected, a pointer that is not into any. */
+static int not_ours(const struct kernel *k, cl_uint i, const void *ptr, const char *call)
+{
+    const struct parameter *p = &k->parameters[i];
+    const bool known = p->kind != ARG_UNSET;
+    return fail(EFAULT, 0, "%s: argument %u of kernel %s%s%s%s%s: the host pointer %p is not in memory from "
+                "clmalloc, or that was freed", call, i, k->name, known ? " is memory " : "",
+                known ? p->type : "", known && *p->name ? " " : "", known ? p->name : "", ptr);
+}
+
+static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding *b, const char *call)
+{
+    CLCONTEXT *cp = k->program->cp;
+    struct arg *a = &k->args[i];
+    cl_mem buffer = NULL;
+    b->epoch = atomic_load(&memory_epoch);
+    b->memory = NULL;
+    if (a->ptr) {
+        struct memory *m = memory_find(a->ptr);
+        if (!m)
+            return not_ours(k, i, a->ptr, call);
+        if (m->cp != cp)
+            return fail(EINVAL, 0, "%s: argument %u of kernel %s: the block at %p is not attached to the "
+                        "kernel's context", call, i, k->name, (void *)m->base);
+        buffer = memory_buffer(m, dev, (size_t)((const char *)a->ptr - m->base), call);
+        if (!buffer)
+            return -1;
+        b->memory = m;
+    }
+    cl_int err = clSetKernelArg(k->on_device[dev], i, sizeof buffer, &buffer);
+    return err ? set_failed(k, i, err, call) : 0;
+}
+
+static int bind_arg(struct kernel *k, cl_uint i, cl_uint dev, const char *call)
+{
+    struct arg *a = &k->args[i];
+    struct binding *b = &k->bound[dev][i];
+    cl_int err = CL_SUCCESS;
+    int status = 0;
+    if (a->kind == ARG_GLOBAL)
+        status = bind_global(k, i, dev, b, call);
+    else
+        err = clSetKernelArg(k->on_device[dev], i, a->size, a->kind == ARG_VALUE ? a->value : NULL);
+    if (err != CL_SUCCESS)
+        status = set_failed(k, i, err, call);
+    b->version = status == 0 ? a->version : 0;
+    return status;
+}
+
+int arguments_bind(struct kernel *k, cl_uint dev, const char *call)
+{
+    uint64_t epoch = atomic_load_explicit(&memory_epoch, memory_order_relaxed);
+    for (cl_uint i = 0; i < k->nargs; i++) {
+        const struct arg *a = &k->args[i];
+        const struct binding *b = &k->bound[dev][i];
+        bool current = b->version == a->version && (a->kind != ARG_GLOBAL || b->epoch == epoch);
+        if (a->kind != ARG_UNSET && !current && bind_arg(k, i, dev, call) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- Setting arguments one by one, and asking how they are declared. ---- */
+
+STDCL_API int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info)
+{
+    static const int kinds[] = {[ARG_UNSET] = -1, [ARG_VALUE] = STDCL_VALUE, [ARG_GLOBAL] = STDCL_GLOBAL,
+                                [ARG_LOCAL] = STDCL_LOCAL};
+    struct kernel *k = kernel_of(krn, "clarg_info");
+    if (!k || !arg_of(k, i, "clarg_info"))
+        return -1;
+    if (!info)
+        return fail(EINVAL, 0, "clarg_info: there is no room for the answer");
+    const struct parameter *p = &k->parameters[i];
+    *info = (clarg_info_t){kinds[p->kind], p->type, p->name};
+    return 0;
+}
+
+STDCL_API int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value, const char *type)
+{
+    struct kernel *k = kernel_of(krn, "clarg_set");
+    if (!k)
+        return -1;
+    pthread_mutex_lock(&k->lock);
+    int status = record_value(k, i, size, value, type, "clarg_set");
+    if (status == 0 && k->bound[0][i].version != k->args[i].version) {
+        status = bind_arg(k, i, 0, "clarg_set"); /* so that a wrong size is told here */
+        if (status != 0)
+            k->args[i].kind = ARG_UNSET;
+    }
+    pthread_mutex_unlock(&k->lock);
+    return status;
+}
+
+STDCL_API int stdcl_arg_local(cl_kernel krn, cl_uint i, size_t bytes)
+{
+    struct kernel *k = kernel_of(krn, "clarg_set_local");
+    if (!k)
+        return -1;
+    pthread_mutex_lock(&k->lock);
+    int status = record_local(k, i, bytes, "clarg_set_local");
+    if (status == 0 && k->bound[0][i].version != k->args[i].version) {
+        status = bind_arg(k, i, 0, "clarg_set_local");
+        if (status != 0)
+            k->args[i].kind = ARG_UNSET;
+    }
+    pthread_mutex_unlock(&k->lock);
+    return status;
+}
+
+/* The offset of ptr in its block if every device of the context can start a buffer there, else -1. */
+static size_t usable_offset(const struct kernel *k, cl_uint i, const void *ptr)
+{
+    const CLCONTEXT *cp = k->program->cp;
+    const struct memory *m = memory_find(ptr);
+    if (!m)
+        return (size_t)not_ours(k, i, ptr, "clarg_set_global");
+    size_t offset = (size_t)((const char *)ptr - m->base);
+    if (m->cp != cp)
+        return (size_t)fail(EINVAL, 0, "clarg_set_global: argument %u of kernel %s: the block at %p is %s", i,
+                            k->name, (void *)m->base, m->cp ? "attached to another context"
+                            : "detached; give it to the context with clmattach");
+    for (cl_uint d = 0; d < cp->ndev; d++)
+        if (offset % cp->dev[d].start_align || (offset && (m->flags & CL_MEM_IMAGE2D)))
+            return (size_t)fail(EINVAL, CL_MISALIGNED_SUB_BUFFER_OFFSET, "clarg_set_global: argument %u of "
+                                "kernel %s: offset %zu is no multiple of %zu bytes; pass the block and the "
+                                "offset as two arguments instead", i, k->name, offset,
+                                cp->dev[d].start_align);
+    return offset;
+}
+
+STDCL_API size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr, const char *type)
+{
+    struct kernel *k = kernel_of(krn, "clarg_set_global");
+    if (!k)
+        return (size_t)-1;
+    size_t offset = ptr ? usable_offset(k, i, ptr) : 0;
+    if (offset == (size_t)-1)
+        return offset;
+    pthread_mutex_lock(&k->lock);
+    int status = record_global(k, i, ptr, type, "clarg_set_global");
+    pthread_mutex_unlock(&k->lock);
+    return status ? (size_t)-1 : offset;
+}

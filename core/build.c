@@ -1,0 +1,194 @@
+/* build.c - the parts of a program, and compiling them for each device.
+ *
+ * Sources start with a #line directive, so that a compiler's messages name the file and line that the user wrote.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+#include <unistd.h>
+
+/* ---- Parts. ---- */
+
+void part_free(struct part *p, cl_uint ndev)
+{
+    for (cl_uint i = 0; p->program && i < ndev; i++)
+        if (p->program[i])
+            clReleaseProgram(p->program[i]);
+    for (size_t i = 0; p->binary && i < p->nbinary; i++)
+        free(p->binary[i]);
+    free(p->binary);
+    free(p->binary_size);
+    free(p->program);
+    free(p->source);
+    free(p->name);
+}
+
+bool is_binary(const char *data, size_t size)
+{
+    if (memchr(data, 0, size))
+        return true;
+    const char *version = memmem(data, size, "\n.version ", 10);
+    return version && memmem(version, size - (size_t)(version - data), "\n.target ", 9);
+}
+
+/* The source behind `before` and a line that names it. */
+static char *with_line(const char *name, const char *before, const char *source, size_t size)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *fp = open_memstream(&text, &length);
+    if (!fp)
+        return NULL;
+    fputs(before, fp);
+    fputs("#line 1 \"", fp);
+    for (const char *c = name; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fputc('\\', fp);
+        fputc(*c, fp);
+    }
+    fputs("\"\n", fp);
+    fwrite(source, 1, size, fp);
+    fputc('\n', fp);
+    fclose(fp);
+    return text;
+}
+
+bool part_of_source(struct part *p, const char *name, const char *before, const char *source, size_t size,
+                    cl_uint ndev)
+{
+    p->name = strdup(name);
+    p->source = with_line(name, before, source, size);
+    p->program = calloc(ndev, sizeof(*p->program));
+    return p->name && p->source && p->program;
+}
+
+bool part_of_binaries(struct part *p, const char *name, size_t n, char **bin, const size_t *size,
+                      cl_uint ndev)
+{
+    p->name = strdup(name);
+    p->program = calloc(ndev, sizeof(*p->program));
+    p->binary = calloc(n, sizeof *p->binary);
+    p->binary_size = calloc(n, sizeof *p->binary_size);
+    if (!p->name || !p->program || !p->binary || !p->binary_size)
+        return false;
+    for (p->nbinary = 0; p->nbinary < n; p->nbinary++) {
+        size_t i = p->nbinary;
+        p->binary[i] = malloc(size[i] ? size[i] : 1);
+        if (!p->binary[i])
+            return false;
+        memcpy(p->binary[i], bin[i], size[i]);
+        p->binary_size[i] = size[i];
+    }
+    return true;
+}
+
+/* ---- Building. ---- */
+
+/* The options every program gets, then the caller's; the caller frees them. */
+static char *all_options(const struct device *d, const struct part *p, bool argument_info, const char *options)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *fp = open_memstream(&text, &size);
+    if (!fp)
+        return NULL;
+    const char *include = include_folder();
+    fputs(argument_info ? "-cl-kernel-arg-info -D __STDCL__ " : "-D __STDCL__ ", fp);
+    fputs(d->type & CL_DEVICE_TYPE_CPU ? "-D __CPU__" : d->type & CL_DEVICE_TYPE_GPU ? "-D __GPU__" : "", fp);
+    if (d->number)
+        fprintf(fp, " -D STDCL_DEVICE=%u", d->number);
+    const char *slash = strrchr(p->name, '/');
+    if (slash && access(p->name, R_OK) == 0)
+        fprintf(fp, strchr(p->name, ' ') ? " -I \"%.*s\"" : " -I %.*s", (int)(slash - p->name + 1), p->name);
+    if (*include)
+        fprintf(fp, strchr(include, ' ') ? " -I \"%s\"" : " -I %s", include);
+    fprintf(fp, " -I. %s", options ? options : "");
+    fclose(fp);
+    return text;
+}
+
+static int build_failed(const struct part *p, const struct device *d, cl_program program, cl_int err,
+                        const char *call)
+{
+    size_t size = 0;
+    clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *log = calloc(size + 1, 1);
+    if (log && size)
+        clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    char *translated = log ? translate_log(log, p->source) : NULL;
+    fail(ENOEXEC, 0, "%s: %s does not build for %s (%s)\n%s", call, p->name, d->name, oclerror_str(err),
+         translated ? translated : "");
+    oclerrno = err;
+    free(translated);
+    free(log);
+    return -1;
+}
+
+static cl_program create(const struct part *p, const struct device *d, cl_uint dev, cl_int *err)
+{
+    if (p->source) {
+        const char *source = p->source;
+        return clCreateProgramWithSource(d->context, 1, &source, NULL, err);
+    }
+    size_t which = p->nbinary > 1 ? dev : 0;
+    const unsigned char *binary = p->binary[which];
+    cl_int status;
+    return clCreateProgramWithBinary(d->context, 1, &d->id, &p->binary_size[which], &binary, &status, err);
+}
+
+static int try_build(struct part *p, struct device *d, cl_uint dev, bool argument_info, const char *options,
+                     const char *call)
+{
+    cl_int err;
+    p->program[dev] = create(p, d, dev, &err);
+    if (!p->program[dev])
+        return fail(p->source ? errno_of(err) : ENOEXEC, err, "%s: %s cannot be loaded for %s", call, p->name,
+                    d->name);
+    char *all = all_options(d, p, argument_info, options);
+    if (!all)
+        return fail(ENOMEM, 0, "%s: no memory on the host", call);
+    err = clBuildProgram(p->program[dev], 1, &d->id, all, NULL, NULL);
+    free(all);
+    return err ? build_failed(p, d, p->program[dev], err, call) : 0;
+}
+
+/* Argument types are learnt from sources. NVIDIA's compiler makes wrong assembly of that when a kernel has no
+ * arguments (driver 580), so a failing source gets a second try without; declared.c then stands in. That the first
+ * try failed is nothing to the caller. */
+static int build_part(struct part *p, struct device *d, cl_uint dev, const char *options, const char *call)
+{
+    struct failure before;
+    failure_set_aside(&before);
+    int status = try_build(p, d, dev, p->source != NULL, options, call);
+    const bool again = status != 0 && p->source && p->program[dev] && strcasestr(clerror_text(), "ptxas");
+    if (status == 0 || again)
+        failure_restore(&before);
+    else
+        failure_forget(&before);
+    if (!again)
+        return status;
+    clReleaseProgram(p->program[dev]);
+    return try_build(p, d, dev, false, options, call);
+}
+
+static void unbuild(struct program *p)
+{
+    for (size_t i = 0; i < p->nparts; i++)
+        for (cl_uint dev = 0; dev < p->cp->ndev; dev++)
+            if (p->part[i].program[dev]) {
+                clReleaseProgram(p->part[i].program[dev]);
+                p->part[i].program[dev] = NULL;
+            }
+}
+
+int program_build(struct program *p, const char *call)
+{
+    for (size_t i = 0; i < p->nparts; i++)
+        for (cl_uint dev = 0; dev < p->cp->ndev; dev++)
+            if (build_part(&p->part[i], &p->cp->dev[dev], dev, p->options, call) != 0) {
+                unbuild(p);
+                return -1;
+            }
+    p->built = true;
+    return 0;
+}

@@ -1,0 +1,137 @@
+/* device.c - the devices of a context: found by their number, and what is known of them.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call)
+{
+    if (!cp) {
+        fail(EINVAL, 0, "%s: the context is NULL", call);
+        return NULL;
+    }
+    if (dev >= cp->ndev) {
+        fail(EINVAL, 0, "%s: the context has no device %u, only 0 to %u", call, dev, cp->ndev - 1);
+        return NULL;
+    }
+    return &cp->dev[dev];
+}
+
+cl_device_id device_id(CLCONTEXT *cp, cl_uint dev, const char *call)
+{
+    const struct device *d = device_of(cp, dev, call);
+    return d ? d->id : NULL;
+}
+
+cl_device_type device_type(const CLCONTEXT *cp, cl_uint dev) { return cp->dev[dev].type; }
+
+const char *device_name(const CLCONTEXT *cp, cl_uint dev) { return cp->dev[dev].name; }
+
+STDCL_API cl_uint clgetndev(CLCONTEXT *cp) { return cp ? cp->ndev : 0; }
+
+STDCL_API cl_device_id clgetdevice(CLCONTEXT *cp, cl_uint dev) { return device_id(cp, dev, "clgetdevice"); }
+
+STDCL_API cl_context clgetclcontext(CLCONTEXT *cp, cl_uint dev)
+{
+    struct device *d = device_of(cp, dev, "clgetclcontext");
+    return d ? d->context : NULL;
+}
+
+STDCL_API cl_command_queue clgetqueue(CLCONTEXT *cp, cl_uint dev)
+{
+    struct device *d = device_of(cp, dev, "clgetqueue");
+    return d ? d->queue : NULL;
+}
+
+STDCL_API int clstat(CLCONTEXT *cp, struct clstat_info *info)
+{
+    if (!cp || !info)
+        return fail(EINVAL, 0, "clstat: the context or the result is NULL");
+    memset(info, 0, sizeof *info);
+    info->ndev = cp->ndev;
+    pthread_mutex_lock(&cp->lock);
+    for (struct program *p = cp->programs; p; p = p->next) {
+        info->nprg++;
+        pthread_mutex_lock(&p->lock);
+        for (struct kernel *k = p->kernels; k; k = k->next)
+            info->nkrn++;
+        pthread_mutex_unlock(&p->lock);
+    }
+    pthread_mutex_unlock(&cp->lock);
+    return 0;
+}
+
+/* Each field of struct cldev_info with the query that fills it. */
+#define DEVICE_FIELDS(X)                                                                           \
+    X(dev_type, CL_DEVICE_TYPE)                                                                    \
+    X(dev_vendor_id, CL_DEVICE_VENDOR_ID)                                                          \
+    X(dev_max_core, CL_DEVICE_MAX_COMPUTE_UNITS)                                                   \
+    X(dev_max_wi_dim, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)                                          \
+    X(dev_max_wg_sz, CL_DEVICE_MAX_WORK_GROUP_SIZE)                                                \
+    X(dev_pref_vec_char, CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR)                                    \
+    X(dev_pref_vec_short, CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT)                                  \
+    X(dev_pref_vec_int, CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT)                                      \
+    X(dev_pref_vec_long, CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG)                                    \
+    X(dev_pref_vec_float, CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT)                                  \
+    X(dev_pref_vec_double, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE)                                \
+    X(dev_max_freq, CL_DEVICE_MAX_CLOCK_FREQUENCY)                                                 \
+    X(dev_global_mem_sz, CL_DEVICE_GLOBAL_MEM_SIZE)                                                \
+    X(dev_max_mem_alloc_sz, CL_DEVICE_MAX_MEM_ALLOC_SIZE)                                          \
+    X(dev_img_sup, CL_DEVICE_IMAGE_SUPPORT)                                                        \
+    X(dev_max_img_args_r, CL_DEVICE_MAX_READ_IMAGE_ARGS)                                           \
+    X(dev_max_img_args_w, CL_DEVICE_MAX_WRITE_IMAGE_ARGS)                                          \
+    X(dev_img2d_max_width, CL_DEVICE_IMAGE2D_MAX_WIDTH)                                            \
+    X(dev_img2d_max_height, CL_DEVICE_IMAGE2D_MAX_HEIGHT)                                          \
+    X(dev_img3d_max_width, CL_DEVICE_IMAGE3D_MAX_WIDTH)                                            \
+    X(dev_img3d_max_height, CL_DEVICE_IMAGE3D_MAX_HEIGHT)                                          \
+    X(dev_img3d_max_depth, CL_DEVICE_IMAGE3D_MAX_DEPTH)                                            \
+    X(dev_max_samplers, CL_DEVICE_MAX_SAMPLERS)                                                    \
+    X(dev_max_param_sz, CL_DEVICE_MAX_PARAMETER_SIZE)                                              \
+    X(dev_mem_base_addr_align, CL_DEVICE_MEM_BASE_ADDR_ALIGN)                                      \
+    X(dev_local_mem_sz, CL_DEVICE_LOCAL_MEM_SIZE)
+
+static void fill_devinfo(cl_device_id id, struct cldev_info *info)
+{
+    cl_uint address_bits = 0;
+    memset(info, 0, sizeof *info);
+#define X(field, query) clGetDeviceInfo(id, query, sizeof info->field, &info->field, NULL);
+    DEVICE_FIELDS(X)
+#undef X
+    clGetDeviceInfo(id, CL_DEVICE_ADDRESS_BITS, sizeof address_bits, &address_bits, NULL);
+    info->dev_addr_bits = address_bits;
+    clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof info->dev_max_wi_sz,
+                    info->dev_max_wi_sz, NULL);
+    info->dev_max_wi_sz_is_symmetric = 1;
+    for (cl_uint i = 1; i < info->dev_max_wi_dim && i < 4; i++)
+        if (info->dev_max_wi_sz[i] != info->dev_max_wi_sz[0])
+            info->dev_max_wi_sz_is_symmetric = 0;
+    clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof info->dev_name, info->dev_name, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof info->dev_vendor, info->dev_vendor, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof info->dev_version, info->dev_version, NULL);
+    clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof info->dev_drv_version, info->dev_drv_version, NULL);
+}
+
+STDCL_API int clgetdevinfo(CLCONTEXT *cp, struct cldev_info *info)
+{
+    if (!cp || !info)
+        return fail(EINVAL, 0, "clgetdevinfo: the context or the result is NULL");
+    for (cl_uint i = 0; i < cp->ndev; i++)
+        fill_devinfo(cp->dev[i].id, &info[i]);
+    return 0;
+}
+
+STDCL_API void clfreport_devinfo(FILE *fp, size_t ndev, struct cldev_info *info)
+{
+    for (size_t i = 0; fp && info && i < ndev; i++) {
+        const struct cldev_info *d = &info[i];
+        fprintf(fp, "device %zu\n", i);
+#define X(field, query) fprintf(fp, "%s=%llu\n", #query, (unsigned long long)d->field);
+        DEVICE_FIELDS(X)
+#undef X
+        fprintf(fp, "CL_DEVICE_MAX_WORK_ITEM_SIZES=");
+        for (cl_uint k = 0; k < d->dev_max_wi_dim && k < 4; k++)
+            fprintf(fp, "%s%zu", k ? "," : "", d->dev_max_wi_sz[k]);
+        fprintf(fp, "\nCL_DEVICE_ADDRESS_BITS=%llu\n", (unsigned long long)d->dev_addr_bits);
+        fprintf(fp, "CL_DEVICE_NAME=%s\nCL_DEVICE_VENDOR=%s\n", d->dev_name, d->dev_vendor);
+        fprintf(fp, "CL_DEVICE_VERSION=%s\nCL_DRIVER_VERSION=%s\n", d->dev_version, d->dev_drv_version);
+    }
+}

@@ -1,0 +1,159 @@
+/* launch.c - clfork and clforka: starting kernels.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+static const char *unset_args(const struct kernel *k, char *text, size_t size)
+{
+    size_t n = 0;
+    text[0] = '\0';
+    for (cl_uint i = 0; i < k->nargs && n + 96 < size; i++)
+        if (k->args[i].kind == ARG_UNSET)
+            n += (size_t)snprintf(text + n, size - n, "%s%u (%s %s)", n ? ", " : "", i,
+                                  k->parameters[i].type, k->parameters[i].name);
+    return text;
+}
+
+static void print_sizes(char *text, size_t size, size_t dim, const size_t *v)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < dim && n + 24 < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%zu", i ? " x " : "", v[i]);
+}
+
+/* Why these sizes cannot be, if it can be told: -1 after fail(), else 0. */
+static int explain_sizes(const struct kernel *k, const struct device *d, const clndrange_t *ndr, size_t limit)
+{
+    size_t items = 1;
+    for (size_t i = 0; i < ndr->dim; i++)
+        items *= ndr->ltid[i] ? ndr->ltid[i] : 1;
+    if (!ndr->ltid[0])
+        return 0;
+    if (items > limit)
+        return fail(EINVAL, 0, "clfork: kernel %s on %s: a work-group of %zu work-items is too large, %zu is the most",
+                    k->name, d->name, items, limit);
+    for (size_t i = 0; i < ndr->dim; i++) {
+        const size_t local = ndr->ltid[i] ? ndr->ltid[i] : 1, beyond = ndr->gtid[i] % local;
+        if (beyond)
+            return fail(EINVAL, 0, "clfork: kernel %s on %s: in dimension %zu the global size %zu is not a multiple of "
+                        "the local size %zu; the next that is: %zu", k->name, d->name, i, ndr->gtid[i], local,
+                        ndr->gtid[i] - beyond + local);
+    }
+    return 0;
+}
+
+static int launch_failed(const struct kernel *k, const struct device *d, cl_kernel on_device,
+                         const clndrange_t *ndr, cl_int err)
+{
+    char args[400], global[96], local[96];
+    size_t limit = 0;
+    if (err == CL_INVALID_KERNEL_ARGS)
+        return fail(EINVAL, err, "clfork: kernel %s on %s: not set: argument %s", k->name, d->name,
+                    unset_args(k, args, sizeof args));
+    clGetKernelWorkGroupInfo(on_device, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof limit, &limit, NULL);
+    if (err == CL_INVALID_WORK_GROUP_SIZE && limit && explain_sizes(k, d, ndr, limit) != 0) {
+        oclerrno = err;
+        return -1;
+    }
+    print_sizes(global, sizeof global, ndr->dim, ndr->gtid);
+    print_sizes(local, sizeof local, ndr->dim, ndr->ltid);
+    return fail(errno_of(err), err, "clfork: kernel %s on %s, global size %s, local size %s (at most %zu "
+                "work-items a group)", k->name, d->name, global, local, limit);
+}
+
+static int check_range(const struct kernel *k, const clndrange_t *ndr)
+{
+    if (!ndr)
+        return fail(EINVAL, 0, "clfork: kernel %s: the index space is NULL", k->name);
+    if (ndr->dim < 1 || ndr->dim > 3)
+        return fail(EINVAL, CL_INVALID_WORK_DIMENSION, "clfork: kernel %s: an index space of %zu dimensions",
+                    k->name, ndr->dim);
+    for (size_t i = 0; i < ndr->dim; i++)
+        if (ndr->gtid[i] == 0)
+            return fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE, "clfork: kernel %s: no work-items in dimension "
+                        "%zu", k->name, i);
+    return 0;
+}
+
+/* Not every platform checks this at a launch. */
+static int check_local_memory(const struct kernel *k, const struct device *d)
+{
+    size_t sum = 0;
+    for (cl_uint i = 0; i < k->nargs; i++)
+        if (k->args[i].kind == ARG_LOCAL)
+            sum = sum + k->args[i].size >= sum ? sum + k->args[i].size : SIZE_MAX;
+    if (sum <= d->local_memory)
+        return 0;
+    return fail(EINVAL, CL_OUT_OF_RESOURCES, "clfork: kernel %s: its arguments ask for %zu bytes of local memory, "
+                "%s has %llu", k->name, sum, d->name, (unsigned long long)d->local_memory);
+}
+
+static double items_of(const clndrange_t *ndr)
+{
+    double items = 1;
+    for (size_t i = 0; i < ndr->dim; i++)
+        items *= (double)ndr->gtid[i];
+    return items;
+}
+
+/* Binds and enqueues; the kernel's lock is held. Returns the event, or NULL after fail(). */
+static cl_event enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags, struct note *note)
+{
+    struct device *d = &k->program->cp->dev[dev];
+    size_t local[3];
+    cl_event ev = NULL;
+    if (check_local_memory(k, d) != 0 || arguments_bind(k, dev, "clfork") != 0)
+        return NULL;
+    for (size_t i = 0; i < ndr->dim; i++)
+        local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;
+    const struct command c = {k->program->cp, dev, KERNEL_LAUNCH, k, items_of(ndr), flags & CL_EVENT_UNCOUNTED};
+    cl_int err = clEnqueueNDRangeKernel(command_queue(&c, note), k->on_device[dev], (cl_uint)ndr->dim,
+                                        ndr->gtid_offset, ndr->gtid, ndr->ltid[0] ? local : NULL, 0, NULL, &ev);
+    if (err != CL_SUCCESS) {
+        launch_failed(k, d, k->on_device[dev], ndr, err);
+        return NULL;
+    }
+    command_started(&c, note, ev);
+    for (cl_uint i = 0; i < k->nargs; i++)
+        if (k->args[i].kind == ARG_GLOBAL && k->bound[dev][i].memory)
+            memory_touched(k->bound[dev][i].memory, dev);
+    return ev;
+}
+
+/* args NULL: start with the arguments as they are. */
+static cl_event launch_on(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags,
+                          cl_uint nargs, const struct stdcl_arg *args, const char *call)
+{
+    struct kernel *k = kernel_of(krn, call);
+    if (!k || check_range(k, ndr) != 0)
+        return CL_FAILED;
+    if (k->program->cp != cp)
+        return (void)fail(EINVAL, 0, "%s: kernel %s belongs to another context", call, k->name), CL_FAILED;
+    struct note note = {0};
+    cl_event ev = NULL;
+    pthread_mutex_lock(&k->lock);
+    if (!args || arguments_record(k, nargs, args) == 0)
+        ev = enqueue_kernel(k, dev, ndr, flags, &note);
+    pthread_mutex_unlock(&k->lock);
+    return ev ? event_finish(&cp->dev[dev], KERNEL_EVENT, ev, note, flags, call) : CL_FAILED;
+}
+
+static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags, cl_uint nargs,
+                       const struct stdcl_arg *args, const char *call)
+{
+    struct device *d = device_of(cp, dev, call);
+    if (!d)
+        return CL_FAILED;
+    return event_or_refusal(d, KERNEL_EVENT, launch_on(cp, dev, krn, ndr, flags, nargs, args, call), flags);
+}
+
+STDCL_API cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags)
+{
+    return launch(cp, dev, krn, ndr, flags, 0, NULL, "clfork");
+}
+
+STDCL_API cl_event clforkv(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags,
+                           cl_uint nargs, const struct stdcl_arg *args)
+{
+    return launch(cp, dev, krn, ndr, flags, nargs, args, "clforka");
+}

@@ -1,0 +1,215 @@
+/* memory_buffers.c - what devices hold of an allocation.
+ *
+ * Per device of its context an allocation has a buffer, made at first use. Where a GPU takes part, the host region
+ * is registered with its driver at the first transfer (a USE_HOST_PTR buffer that stays mapped): copies then run at
+ * the full rate of the link and asynchronously, to every device.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+/* Registering costs some 50 us; blocks below this go through the driver's own staging memory. */
+enum { PIN_FROM_BYTES = 16384 };
+
+/* Sub-buffers kept of a block, more than a kernel has arguments. */
+enum { MOST_SUBBUFFERS = 128 };
+
+/* ---- Attachment: the per-device part. ---- */
+
+static bool fits_a_device(const CLCONTEXT *cp, size_t size)
+{
+    for (cl_uint i = 0; i < cp->ndev; i++)
+        if (size <= cp->dev[i].memory)
+            return true;
+    return false;
+}
+
+int memory_attach(CLCONTEXT *cp, struct memory *m, const char *call)
+{
+    if (!fits_a_device(cp, m->size))
+        return fail(ENOMEM, 0, "%s: %zu bytes are more than any device of the context has", call, m->size);
+    m->buffer = calloc(cp->ndev, sizeof *m->buffer);
+    m->device_current = calloc(cp->ndev, sizeof *m->device_current);
+    if (!m->buffer || !m->device_current) {
+        free(m->buffer);
+        free(m->device_current);
+        m->buffer = NULL;
+        m->device_current = NULL;
+        return fail(ENOMEM, 0, "%s: no memory on the host", call);
+    }
+    m->host_current = true;
+    m->cp = cp;
+    return 0;
+}
+
+static void unpin(struct memory *m)
+{
+    if (!m->pin)
+        return;
+    clEnqueueUnmapMemObject(m->pin_queue, m->pin, m->base, 0, NULL, NULL);
+    clFinish(m->pin_queue);
+    clReleaseMemObject(m->pin);
+    clReleaseCommandQueue(m->pin_queue);
+    m->pin = NULL;
+}
+
+void memory_detach(struct memory *m)
+{
+    if (!m->cp)
+        return;
+    for (cl_uint i = 0; i < m->cp->ndev; i++)
+        if (m->buffer[i])
+            device_drain(&m->cp->dev[i]);
+    while (m->subbuffers) {
+        struct subbuffer *s = m->subbuffers;
+        m->subbuffers = s->next;
+        clReleaseMemObject(s->buffer);
+        free(s);
+    }
+    unpin(m);
+    for (cl_uint i = 0; i < m->cp->ndev; i++)
+        if (m->buffer[i])
+            clReleaseMemObject(m->buffer[i]);
+    free(m->buffer);
+    free((void *)m->device_current);
+    m->buffer = NULL;
+    m->device_current = NULL;
+    m->cp = NULL;
+}
+
+/* ---- Buffers on devices. ---- */
+
+/* The flags with which a device's buffer is made: read-write unless the user's flags say otherwise. */
+static cl_mem_flags creation_flags(const struct memory *m)
+{
+    cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+    return m->user_flags & access ? m->user_flags : m->user_flags | CL_MEM_READ_WRITE;
+}
+
+static cl_mem make_image(const struct memory *m, const struct device *d, cl_int *err)
+{
+    cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                          .image_width = m->width,
+                          .image_height = m->height};
+    return clCreateImage(d->context, creation_flags(m), &m->format, &desc, NULL, err);
+}
+
+bool memory_is_host(const struct memory *m, const struct device *d)
+{
+    return (m->flags & CL_MEM_ZEROCOPY) && (d->type & CL_DEVICE_TYPE_CPU);
+}
+
+static cl_mem make_buffer(const struct memory *m, const struct device *d, cl_int *err)
+{
+    size_t size = m->size ? m->size : 1;
+    if (m->flags & CL_MEM_IMAGE2D)
+        return make_image(m, d, err);
+    if (memory_is_host(m, d))
+        return clCreateBuffer(d->context, creation_flags(m) | CL_MEM_USE_HOST_PTR, size, m->base, err);
+    return clCreateBuffer(d->context, creation_flags(m), size, NULL, err);
+}
+
+/* m->lock is held. */
+static cl_mem whole_buffer(struct memory *m, cl_uint dev, const char *call)
+{
+    struct device *d = &m->cp->dev[dev];
+    cl_int err = CL_SUCCESS;
+    if (m->buffer[dev])
+        return m->buffer[dev];
+    if ((m->flags & CL_MEM_IMAGE2D) && m->width == 0) {
+        fail(EINVAL, 0, "%s: the image at %p has no shape; give it one with clmctl(ptr, "
+             "CL_MCTL_SET_IMAGE2D, width, height, format)", call, (void *)m->base);
+        return NULL;
+    }
+    m->buffer[dev] = make_buffer(m, d, &err);
+    if (!m->buffer[dev])
+        fail(errno_of(err), err, "%s: no buffer of %zu bytes on %s", call, m->size, d->name);
+    return m->buffer[dev];
+}
+
+/* Releases the oldest sub-buffer when there are too many. Commands in flight keep theirs; kernels that were
+ * given it look it up again. */
+static void drop_oldest_subbuffer(struct memory *m)
+{
+    size_t count = 0;
+    struct subbuffer **last = &m->subbuffers;
+    for (struct subbuffer *s = m->subbuffers; s; s = s->next)
+        count++;
+    if (count < MOST_SUBBUFFERS)
+        return;
+    while ((*last)->next)
+        last = &(*last)->next;
+    clReleaseMemObject((*last)->buffer);
+    free(*last);
+    *last = NULL;
+    memory_new_epoch();
+}
+
+/* m->lock is held. */
+static cl_mem part_buffer(struct memory *m, cl_uint dev, size_t offset, cl_mem whole, const char *call)
+{
+    for (struct subbuffer *s = m->subbuffers; s; s = s->next)
+        if (s->dev == dev && s->offset == offset)
+            return s->buffer;
+    drop_oldest_subbuffer(m);
+    cl_int err = CL_SUCCESS;
+    cl_buffer_region region = {offset, m->size - offset};
+    struct subbuffer *s = malloc(sizeof *s);
+    cl_mem buffer = s ? clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err) : NULL;
+    if (!buffer) {
+        free(s);
+        fail(err ? errno_of(err) : ENOMEM, err, "%s: no buffer at offset %zu of the %zu bytes at %p",
+             call, offset, m->size, (void *)m->base);
+        return NULL;
+    }
+    *s = (struct subbuffer){m->subbuffers, dev, offset, buffer};
+    m->subbuffers = s;
+    return buffer;
+}
+
+cl_mem memory_buffer(struct memory *m, cl_uint dev, size_t offset, const char *call)
+{
+    pthread_mutex_lock(&m->lock);
+    cl_mem buffer = whole_buffer(m, dev, call);
+    if (buffer && offset)
+        buffer = part_buffer(m, dev, offset, buffer, call);
+    pthread_mutex_unlock(&m->lock);
+    return buffer;
+}
+
+bool memory_held(const struct memory *m)
+{
+    for (cl_uint i = 0; m->cp && i < m->cp->ndev; i++)
+        if (m->buffer[i])
+            return true;
+    return false;
+}
+
+void memory_touched(struct memory *m, cl_uint dev)
+{
+    for (cl_uint i = 0; i < m->cp->ndev; i++)
+        atomic_store_explicit(&m->device_current[i], i == dev, memory_order_relaxed);
+    atomic_store_explicit(&m->host_current, false, memory_order_relaxed);
+    atomic_store_explicit(&m->last_device, (int)dev, memory_order_relaxed);
+}
+
+/* The mapping is for reading only, so that neither mapping nor unmapping changes the region. */
+void memory_pin(struct memory *m, struct device *d)
+{
+    if (!(d->type & CL_DEVICE_TYPE_GPU) || m->size < PIN_FROM_BYTES)
+        return;
+    pthread_mutex_lock(&m->lock);
+    if (!m->pin) {
+        cl_int err;
+        m->pin = clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, m->size, m->base, &err);
+        m->pin_queue = d->queue;
+        clRetainCommandQueue(d->queue); /* the observer may replace it */
+        if (m->pin && clEnqueueMapBuffer(d->queue, m->pin, CL_TRUE, CL_MAP_READ, 0, m->size, 0, NULL,
+                                         NULL, &err) == NULL) {
+            clReleaseMemObject(m->pin);
+            m->pin = NULL;
+        }
+        if (!m->pin)
+            clReleaseCommandQueue(m->pin_queue);
+    }
+    pthread_mutex_unlock(&m->lock);
+}

@@ -1,0 +1,121 @@
+/* memory_control.c - clmctl, and the calls for sharing with OpenGL.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+static size_t pixel_bytes(const cl_image_format *f)
+{
+    size_t channels, bytes;
+    switch (f->image_channel_order) {
+    case CL_R: case CL_A: case CL_INTENSITY: case CL_LUMINANCE: case CL_DEPTH: channels = 1; break;
+    case CL_RG: case CL_RA: channels = 2; break;
+    case CL_RGB: channels = 3; break;
+    default: channels = 4; break;
+    }
+    switch (f->image_channel_data_type) {
+    case CL_SNORM_INT8: case CL_UNORM_INT8: case CL_SIGNED_INT8: case CL_UNSIGNED_INT8: bytes = 1; break;
+    case CL_SNORM_INT16: case CL_UNORM_INT16: case CL_SIGNED_INT16: case CL_UNSIGNED_INT16:
+    case CL_HALF_FLOAT: bytes = 2; break;
+    case CL_UNORM_SHORT_565: case CL_UNORM_SHORT_555: return 2;
+    case CL_UNORM_INT_101010: return 4;
+    default: bytes = 4; break;
+    }
+    return channels * bytes;
+}
+
+static int set_image(struct memory *m, int width, int height, const cl_image_format *format)
+{
+    cl_image_format f = format ? *format : (cl_image_format){CL_RGBA, CL_FLOAT};
+    if (width <= 0 || height <= 0)
+        return fail(EINVAL, 0, "clmctl: an image of %d x %d pixels", width, height);
+    if (memory_held(m))
+        return fail(EBUSY, 0, "clmctl: a device already holds the block at %p", (void *)m->base);
+    if (m->flags & (CL_MEM_ZEROCOPY | CL_MEM_DEVONLY))
+        return fail(EINVAL, 0, "clmctl: a zero-copy or device-only block cannot become an image");
+    size_t need = (size_t)width * (size_t)height * pixel_bytes(&f);
+    if (need > m->size)
+        return fail(EINVAL, 0, "clmctl: %d x %d pixels need %zu bytes, the block has %zu", width, height,
+                    need, m->size);
+    m->flags |= CL_MEM_IMAGE2D;
+    m->width = (size_t)width;
+    m->height = (size_t)height;
+    m->format = f;
+    memory_new_epoch();
+    return 0;
+}
+
+static int set_user_flags(struct memory *m, cl_mem_flags set, cl_mem_flags clear)
+{
+    const cl_mem_flags refused = CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+    if (memory_held(m))
+        return fail(EBUSY, 0, "clmctl: a device already holds the block at %p", (void *)m->base);
+    if (set & refused)
+        return fail(EINVAL, 0, "clmctl: the library places host memory itself (see CL_MEM_ZEROCOPY)");
+    m->user_flags = (m->user_flags | set) & ~clear;
+    return 0;
+}
+
+static int mark_clean(struct memory *m)
+{
+    atomic_store(&m->host_current, true);
+    for (cl_uint i = 0; m->cp && i < m->cp->ndev; i++)
+        if (m->buffer[i])
+            atomic_store(&m->device_current[i], true);
+    return 0;
+}
+
+STDCL_API int clmctl_va(void *ptr, int op, va_list ap)
+{
+    struct memory *m = memory_or_fail(ptr, "clmctl");
+    if (!m)
+        return -1;
+    switch (op) {
+    case CL_MCTL_GET_STATUS:
+        return m->flags | (m->cp ? 0 : CL_MEM_DETACHED);
+    case CL_MCTL_GET_DEVNUM:
+        return atomic_load(&m->last_device);
+    case CL_MCTL_SET_DEVNUM: {
+        int dev = va_arg(ap, int);
+        if (dev < 0 || (m->cp && (cl_uint)dev >= m->cp->ndev))
+            return fail(EINVAL, 0, "clmctl: the context has no device %d", dev);
+        atomic_store(&m->last_device, dev);
+        return 0;
+    }
+    case CL_MCTL_MARK_CLEAN:
+        return mark_clean(m);
+    case CL_MCTL_SET_IMAGE2D: {
+        int width = va_arg(ap, int);
+        int height = va_arg(ap, int);
+        return set_image(m, width, height, va_arg(ap, const cl_image_format *));
+    }
+    case CL_MCTL_SET_USRFLAGS:
+        return set_user_flags(m, (cl_mem_flags)va_arg(ap, unsigned), 0);
+    case CL_MCTL_CLR_USRFLAGS:
+        return set_user_flags(m, 0, (cl_mem_flags)va_arg(ap, unsigned));
+    default:
+        return fail(EINVAL, 0, "clmctl: unknown operation %d", op);
+    }
+}
+
+STDCL_API int clmctl(void *ptr, int op, ...)
+{
+    va_list ap;
+    va_start(ap, op);
+    int status = clmctl_va(ptr, op, ap);
+    va_end(ap);
+    return status;
+}
+
+/* ---- OpenGL sharing. ---- */
+
+STDCL_API void *clglmalloc(CLCONTEXT *cp, cl_uint glbuf, cl_uint target, cl_int level, int flags)
+{
+    (void)cp, (void)glbuf, (void)target, (void)level, (void)flags;
+    return (void)fail(ENOTSUP, 0, "clglmalloc: sharing with OpenGL is not supported"), NULL;
+}
+
+STDCL_API cl_event clglmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags)
+{
+    (void)cp, (void)dev, (void)ptr, (void)flags;
+    return (void)fail(ENOTSUP, 0, "clglmsync: sharing with OpenGL is not supported"), CL_FAILED;
+}

@@ -1,0 +1,102 @@
+/* memory_table.c - which allocations there are.
+ *
+ * They stand in a table sorted by address, so that any pointer into one finds it.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+static struct {
+    pthread_rwlock_t lock;
+    struct memory **entry; /* by base address, ascending */
+    size_t count, capacity;
+} table = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+_Atomic uint64_t memory_epoch = 1;
+
+void memory_new_epoch(void) { atomic_fetch_add(&memory_epoch, 1); }
+
+/* How many entries start at or below ptr. */
+static size_t rank_of(const void *ptr)
+{
+    size_t low = 0, high = table.count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if ((uintptr_t)table.entry[middle]->base <= (uintptr_t)ptr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct memory *memory_find(const void *ptr)
+{
+    struct memory *found = NULL;
+    pthread_rwlock_rdlock(&table.lock);
+    size_t rank = rank_of(ptr);
+    if (rank > 0) {
+        struct memory *m = table.entry[rank - 1];
+        size_t extent = m->size ? m->size : 1;
+        if ((uintptr_t)ptr - (uintptr_t)m->base < extent)
+            found = m;
+    }
+    pthread_rwlock_unlock(&table.lock);
+    return found;
+}
+
+bool memory_enter(struct memory *m)
+{
+    bool ok = true;
+    pthread_rwlock_wrlock(&table.lock);
+    if (table.count == table.capacity) {
+        size_t capacity = table.capacity ? 2 * table.capacity : 64;
+        struct memory **entry = realloc(table.entry, capacity * sizeof *entry);
+        ok = entry != NULL;
+        if (ok) {
+            table.entry = entry;
+            table.capacity = capacity;
+        }
+    }
+    if (ok) {
+        size_t rank = rank_of(m->base);
+        memmove(&table.entry[rank + 1], &table.entry[rank], (table.count - rank) * sizeof *table.entry);
+        table.entry[rank] = m;
+        table.count++;
+    }
+    pthread_rwlock_unlock(&table.lock);
+    return ok;
+}
+
+struct memory *memory_take(const void *ptr)
+{
+    struct memory *m = NULL;
+    pthread_rwlock_wrlock(&table.lock);
+    size_t rank = rank_of(ptr);
+    if (rank > 0 && table.entry[rank - 1]->base == ptr) {
+        m = table.entry[rank - 1];
+        table.count--;
+        memmove(&table.entry[rank - 1], &table.entry[rank],
+                (table.count - (rank - 1)) * sizeof *table.entry);
+    }
+    pthread_rwlock_unlock(&table.lock);
+    return m;
+}
+
+struct memory *memory_or_fail(const void *ptr, const char *call)
+{
+    struct memory *m = memory_find(ptr);
+    if (!m)
+        fail(EFAULT, 0, "%s: %p is not in memory from clmalloc, or was freed", call, ptr);
+    return m;
+}
+
+struct memory *memory_attached_to(const CLCONTEXT *cp)
+{
+    struct memory *m = NULL;
+    pthread_rwlock_rdlock(&table.lock);
+    for (size_t i = 0; i < table.count && !m; i++)
+        if (table.entry[i]->cp == cp)
+            m = table.entry[i];
+    pthread_rwlock_unlock(&table.lock);
+    return m;
+}

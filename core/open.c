@@ -1,0 +1,109 @@
+/* open.c - clopen and its family: kernels from files, strings, memory, and the executable itself.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* As open_bytes, of what may have to be generated first. */
+static void *open_source(CLCONTEXT *cp, const char *name, const char *data, size_t size, const char *options, int flags,
+                         const char *call)
+{
+    if (!is_generated(name))
+        return open_bytes(cp, name, data, size, options, flags, call);
+    char *source = core_generator->generate(name, data, size);
+    void *handle = source ? open_bytes(cp, name, source, strlen(source), options, flags, call) : NULL;
+    free(source);
+    return handle;
+}
+
+char *read_file(const char *file, size_t *size, const char *call)
+{
+    struct stat st;
+    char *data = NULL;
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        fail(errno, 0, "%s: %s: %s", call, file, strerror(errno));
+    } else if (!S_ISREG(st.st_mode)) {
+        fail(EINVAL, 0, "%s: %s is not a regular file", call, file);
+    } else if (!(data = malloc((size_t)st.st_size + 1))) {
+        fail(ENOMEM, 0, "%s: %s: no memory for its %lld bytes", call, file, (long long)st.st_size);
+    } else {
+        ssize_t n = 1;
+        for (*size = 0; n > 0 && *size < (size_t)st.st_size; *size += n > 0 ? (size_t)n : 0)
+            do
+                n = read(fd, data + *size, (size_t)st.st_size - *size);
+            while (n < 0 && errno == EINTR);
+        if (n < 0) {
+            fail(errno, 0, "%s: %s: %s", call, file, strerror(errno));
+            free(data);
+            data = NULL;
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return data;
+}
+
+STDCL_API void *clopen(CLCONTEXT *cp, const char *file, int flags)
+{
+    size_t size;
+    if (!file)
+        return embedded_open_all(cp, flags, "clopen");
+    char *data = read_file(file, &size, "clopen");
+    void *handle = data ? open_source(cp, file, data, size, NULL, flags, "clopen") : NULL;
+    free(data);
+    return handle;
+}
+
+STDCL_API void *clsopen(CLCONTEXT *cp, const char *source, int flags)
+{
+    if (!source)
+        return (void)fail(EINVAL, 0, "clsopen: the source is NULL"), NULL;
+    return open_bytes(cp, "source string", source, strlen(source), NULL, flags, "clsopen");
+}
+
+STDCL_API void *clload(CLCONTEXT *cp, void *ptr, size_t size, int flags)
+{
+    if (!ptr || size == 0)
+        return (void)fail(EINVAL, 0, "clload: there are no bytes to load"), NULL;
+    return open_bytes(cp, "source in memory", ptr, size, NULL, flags, "clload");
+}
+
+STDCL_API void *clloadb(CLCONTEXT *cp, int n, char **bin, size_t *size, int flags)
+{
+    if (!bin || !size || n < 1 || !cp || (n > 1 && (cl_uint)n != cp->ndev))
+        return (void)fail(EINVAL, 0, "clloadb: %d binaries for %u devices; give one, or one a device", n,
+                          clgetndev(cp)), NULL;
+    struct program *p = program_new(cp, 1, NULL, "clloadb");
+    if (!p)
+        return NULL;
+    p->nparts = 1;
+    bool ok = part_of_binaries(p->part, "binary in memory", (size_t)n, bin, size, cp->ndev);
+    return program_open(p, ok, flags, "clloadb");
+}
+
+const char *kernel_override(const char *name, char *path, size_t size)
+{
+    const char *folder = getenv("STDCL_KERNEL_PATH");
+    if (!folder || !*folder)
+        return NULL;
+    snprintf(path, size, "%s/%s", folder, name);
+    return access(path, F_OK) == 0 ? path : NULL;
+}
+
+STDCL_API void *clopen_named(CLCONTEXT *cp, const char *name, const char *source, size_t size,
+                             const char *options, int flags)
+{
+    char path[4096];
+    if (!name || !source)
+        return (void)fail(EINVAL, 0, "clopen_named: the name or the source is NULL"), NULL;
+    if (!kernel_override(name, path, sizeof path))
+        return open_source(cp, name, source, size, options, flags, "clopen_named");
+    char *data = read_file(path, &size, "clopen_named");
+    void *handle = data ? open_source(cp, path, data, size, options, flags, "clopen_named") : NULL;
+    free(data);
+    return handle;
+}

@@ -1,0 +1,130 @@
+/* symbols.c - kernels by their names: clsym and clexec.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+/* The part that has a kernel of this name, or NULL; p is built. */
+static struct part *part_with(const struct program *p, const char *name)
+{
+    for (size_t i = 0; i < p->nparts; i++) {
+        cl_int err;
+        cl_kernel probe = clCreateKernel(p->part[i].program[0], name, &err);
+        if (probe) {
+            clReleaseKernel(probe);
+            return &p->part[i];
+        }
+    }
+    return NULL;
+}
+
+/* The kernel of that name in p: NULL when there is none (*failed false) or after fail(). */
+static struct kernel *find_kernel(struct program *p, const char *name, bool *failed)
+{
+    struct kernel *k = NULL;
+    struct part *part;
+    pthread_mutex_lock(&p->lock);
+    if (!p->built && p->by_clbuild)
+        *failed = fail(EINVAL, 0, "clsym: %s is not built yet; call clbuild first", p->part[0].name) != 0;
+    else
+        *failed = !p->built && program_build(p, "clsym") != 0;
+    if (!*failed) {
+        for (k = p->kernels; k && strcmp(k->name, name) != 0; k = k->next)
+            ;
+        if (!k && (part = part_with(p, name)) != NULL) {
+            k = kernel_new(p, part, name);
+            *failed = k == NULL;
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+    return k;
+}
+
+static void print_names(FILE *fp, struct program *p, const char **separator)
+{
+    pthread_mutex_lock(&p->lock);
+    for (size_t i = 0; p->built && i < p->nparts; i++) {
+        size_t size = 0;
+        clGetProgramInfo(p->part[i].program[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
+        char *names = calloc(size + 1, 1);
+        if (names && size)
+            clGetProgramInfo(p->part[i].program[0], CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
+        for (char *save, *n = names ? strtok_r(names, ";", &save) : NULL; n; n = strtok_r(NULL, ";", &save)) {
+            fprintf(fp, "%s%s", *separator, n);
+            *separator = ", ";
+        }
+        free(names);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void name_unknown(struct program **searched, size_t n, const char *name)
+{
+    char *text = NULL;
+    size_t size = 0;
+    const char *separator = "";
+    FILE *fp = open_memstream(&text, &size);
+    for (size_t i = 0; fp && i < n; i++)
+        print_names(fp, searched[i], &separator);
+    if (fp)
+        fclose(fp);
+    fail(ENOENT, 0, "clsym: there is no kernel \"%s\"; there are: %s", name, text && *text ? text : "none");
+    free(text);
+}
+
+/* Searches programs in this order. */
+static struct kernel *search(struct program **programs, size_t n, const char *name)
+{
+    bool failed = false;
+    struct kernel *k = NULL;
+    for (size_t i = 0; i < n && !k && !failed; i++)
+        k = find_kernel(programs[i], name, &failed);
+    if (!k && !failed)
+        name_unknown(programs, n, name);
+    return k;
+}
+
+STDCL_API cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int flags)
+{
+    (void)flags;
+    if (!cp || !name)
+        return (void)fail(EINVAL, 0, "clsym: the %s is NULL", cp ? "name" : "context"), NULL;
+    struct kernel *k = NULL;
+    if (handle) {
+        struct program *only = program_of(cp, handle, "clsym");
+        k = only ? search(&only, 1, name) : NULL;
+    } else {
+        size_t n;
+        struct program **all = program_hold_all(cp, &n, "clsym");
+        k = all ? search(all, n, name) : NULL;
+        for (size_t i = 0; all && i < n; i++)
+            program_let_go(all[i]);
+        free(all);
+    }
+    return k ? k->on_device[0] : NULL;
+}
+
+/* The program of embedded kernels that clexec uses, opened once per context. */
+static struct program *embedded_of(CLCONTEXT *cp)
+{
+    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&once);
+    if (!cp->embedded)
+        cp->embedded = embedded_open_all(cp, CLLD_NOW, "clexec");
+    struct program *p = cp->embedded;
+    pthread_mutex_unlock(&once);
+    return p;
+}
+
+STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const char *symbol,
+                           cl_uint nargs, const struct stdcl_arg *args)
+{
+    char name[256];
+    struct device *d = device_of(cp, dev, "clexec");
+    if (!d)
+        return CL_FAILED;
+    symbol += strspn(symbol, "\" "); /* the macro may have made a string of a string */
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(symbol, "\" "), symbol);
+    struct program *p = embedded_of(cp);
+    cl_kernel krn = p ? clsym(cp, p, name, 0) : NULL;
+    return krn ? clforkv(cp, dev, krn, ndr, flags, nargs, args) : event_or_refusal(d, KERNEL_EVENT, CL_FAILED, flags);
+}
