@@ -205,7 +205,7 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struc
                       const char *call)
 {
     if (flags & CL_EVENT_NOWAIT) {
-        const bool shared = flags & CL_EVENT_NORELEASE;
+        const bool shared = flags & CL_EVENT_OWN;
         const bool kept = !shared || clRetainEvent(ev) == CL_SUCCESS; /* else the caller gets our reference */
         if (!kept || !file_event(d, kind, (struct event_record){.event = ev, .note = note, .shared = shared}))
             wait_unfiled(d, kind, ev);
@@ -216,7 +216,7 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struc
     if (err == CL_SUCCESS)
         command_collected(&note, ev);
     const bool lost = tell_all(d, call);
-    if (err == CL_SUCCESS && !lost && (flags & CL_EVENT_NORELEASE))
+    if (err == CL_SUCCESS && !lost && (flags & (CL_EVENT_NORELEASE | CL_EVENT_OWN)))
         return ev;
     clReleaseEvent(ev);
     if (err == CL_SUCCESS && !lost)
@@ -321,7 +321,7 @@ STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int f
         clReleaseEvent(ev);
     const bool lost = tell_all(d, "clwaitev");
     if (err == CL_SUCCESS && !lost)
-        return 0;
+        return ev;
     if (!lost)
         fail(EIO, err, "clwaitev: the command failed on %s", d->name);
     return CL_FAILED;

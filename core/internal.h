@@ -19,7 +19,7 @@ struct event_record {
     cl_event event; /* NULL once clwaitev has taken it out of the middle */
     uint64_t number;
     struct note note;
-    bool shared; /* the caller was given a reference too (CL_EVENT_NOWAIT | CL_EVENT_NORELEASE) */
+    bool shared; /* the caller was given a reference too (CL_EVENT_NOWAIT | CL_EVENT_OWN) */
 };
 
 /* Records first .. end - 1 of a growable array, oldest first. Those before `seen` are complete, and whether they

@@ -391,19 +391,23 @@ typedef struct {
 #define CL_EVENT_WAIT 0x1
 #define CL_EVENT_NOWAIT 0x2
 #define CL_EVENT_RELEASE 0x4   /* historic, the default */
-#define CL_EVENT_NORELEASE 0x8 /* the caller gets the event, and releases it with clReleaseEvent */
+#define CL_EVENT_NORELEASE 0x8 /* what has waited hands the event over, to be released with clReleaseEvent */
 #define CL_KERNEL_EVENT 0x10
 #define CL_MEM_EVENT 0x20
 #define CL_ALL_EVENT 0x30
 #define CL_EVENT_UNCOUNTED 0x40 /* of a launch: a profile does not tell of it */
+#define CL_EVENT_OWN 0x800      /* the caller gets a reference of its own, and releases it with clReleaseEvent */
 #define CL_EVENT_CHECKED 0x80   /* with NOWAIT: the caller looks at the result, so waits need not tell a refusal */
 
 /* Starts a kernel on device `dev` with the arguments recorded for it.
  *   CL_EVENT_NOWAIT           returns at once, with an event that the library owns; it is valid until
  *                             clwait on that device collects it (or, never waited for, until some
- *                             thousands of later commands have completed)
+ *                             thousands of later commands have completed). CL_EVENT_NORELEASE has no effect
+ *                             with it: clwait and clwaitev hand events over
  *   CL_EVENT_WAIT, or 0       blocks until done, returns 0
- *   ... | CL_EVENT_NORELEASE  returns an event that the caller owns, and releases with clReleaseEvent
+ *   ... | CL_EVENT_NORELEASE  blocks and returns the event, which the caller releases with clReleaseEvent
+ *   ... | CL_EVENT_OWN        with or without waiting, returns an event of which the caller has a reference
+ *                             of its own, whatever clwait does with the library's
  *   ... | CL_EVENT_UNCOUNTED  is left out of profiles: a launch that only warms up, say
  *   ... | CL_EVENT_CHECKED    a refusal is told by this call alone (see clwait); for clmsync and clmcopy too
  * Failure: (cl_event)-1. EINVAL: a wrong size, device, dimension or an argument never set (named);
@@ -458,7 +462,8 @@ cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags);
 
 /* Waits for one event: of clfork, clmsync or clmcopy with CL_EVENT_NOWAIT, or one the caller owns. The library
  * forgets the event, and releases it if it owned it; with CL_EVENT_NORELEASE that event is the caller's from then
- * on. CL_EVENT_RELEASE releases an event of the caller's too. */
+ * on. CL_EVENT_RELEASE releases an event of the caller's too. Returns `ev`, which is only a number when it was
+ * released; (cl_event)-1 as clwait does. */
 cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int flags);
 
 /* Hands all commands so far to the device, without waiting. `flags` is historic: 0. */

@@ -330,7 +330,7 @@ static void test_destroy_frees_all(void **state)
     clndrange_t ndr = clndrange_init1d(0, 16, 16);
     done(clmsync(made, 0, x, CL_MEM_DEVICE));
     cl_event running =
-        started(clforka(made, 0, slow, &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, 12000000));
+        started(clforka(made, 0, slow, &ndr, CL_EVENT_NOWAIT | CL_EVENT_OWN, x, 12000000));
     works(clcontext_destroy(made));
     assert_int_equal(event_status(running), CL_COMPLETE); /* it has waited */
     clReleaseEvent(running);

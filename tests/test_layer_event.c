@@ -37,11 +37,12 @@ static cl_event slow(cl_uint dev, int flags)
     return clforka(cp, dev, basic_kernel(cp, "slow"), &few, flags, s, (int)ROUNDS);
 }
 
-/* The call returns 0 and gives up `dropped` references to an event. */
+/* The call returns 0, or of clwaitev the event, and gives up `dropped` references to an event. */
 #define changes(ev, dropped, call)                          \
     do {                                                    \
         const long before_ = held_references(ev);           \
-        done(call);                                         \
+        const cl_event result_ = call;                      \
+        check_that(result_ == NULL || result_ == (ev), #call, "returned another thing", __FILE__, __LINE__); \
         assert_int_equal(held_references(ev) + (dropped), before_); \
     } while (0)
 #define releases(ev, call) changes(ev, 1, call)
@@ -111,7 +112,7 @@ static void test_library_owns_nowait_events(void **state)
 static void test_norelease_gives_the_event_away(void **state)
 {
     (void)state;
-    static const int flags[] = {CL_EVENT_WAIT | CL_EVENT_NORELEASE, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE,
+    static const int flags[] = {CL_EVENT_WAIT | CL_EVENT_NORELEASE, CL_EVENT_NOWAIT | CL_EVENT_OWN,
                                 CL_EVENT_NORELEASE};
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
         bool blocking = !(flags[f] & CL_EVENT_NOWAIT);
@@ -191,6 +192,20 @@ static void test_wait_forgets_what_it_waited_for(void **state)
     clReleaseEvent(b);
 }
 
+/* With CL_EVENT_NOWAIT the library owns the event, CL_EVENT_NORELEASE or not: programs of the time gave both flags,
+ * and left the event to clwait. */
+static void test_nowait_leaves_nothing_to_release(void **state)
+{
+    (void)state;
+    done(clwait(cp, 0, CL_ALL_EVENT));
+    const long before = held_events();
+    started(fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    started(clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    assert_int_equal(held_events(), before + 2);
+    done(clwait(cp, 0, CL_ALL_EVENT));
+    assert_int_equal(held_events(), before);
+}
+
 /* With CL_EVENT_NORELEASE the library's reference becomes ours, once; of an event that we had one of, the
  * library's is released. */
 static void test_wait_hands_events_over(void **state)
@@ -200,7 +215,7 @@ static void test_wait_hands_events_over(void **state)
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
         cl_event a = held(fill(0, 1, CL_EVENT_NOWAIT));
         cl_event b = held(clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
-        cl_event both = held(fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+        cl_event both = held(fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_OWN));
         works(clflush(cp, 0, 0));
         const long of_a = held_references(a), of_b = held_references(b);
         releases(both, clwait(cp, 0, flags[f]));
@@ -242,7 +257,7 @@ static void test_wait_for_one_device_only(void **state)
 {
     (void)state;
     cl_event gate = gate_close(cp, 1);
-    cl_event ev = started(fill(1, 1, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    cl_event ev = started(fill(1, 1, CL_EVENT_NOWAIT | CL_EVENT_OWN));
     works(clflush(cp, 1, 0));
     started(fill(0, 1, CL_EVENT_NOWAIT));
     done(clwait(cp, 0, CL_ALL_EVENT));
@@ -260,7 +275,7 @@ static void test_waitev_of_library_events(void **state)
     (void)state;
     cl_event first = held(slow(0, CL_EVENT_NOWAIT)), second = held(slow(0, CL_EVENT_NOWAIT));
     cl_event third = held(clmsync(cp, 0, s, CL_MEM_HOST | CL_EVENT_NOWAIT));
-    done(clwaitev(cp, 0, second, CL_EVENT_NORELEASE));
+    assert_ptr_equal(clwaitev(cp, 0, second, CL_EVENT_NORELEASE), second);
     assert_int_equal(event_status(first), CL_COMPLETE); /* in order */
     assert_int_equal(event_status(second), CL_COMPLETE);
     keeps(second, clwaitev(cp, 0, second, CL_EVENT_NORELEASE)); /* handed over already */
@@ -283,17 +298,17 @@ static void test_waitev_of_our_events(void **state)
     clRetainEvent(ev);
     releases(ev, clwaitev(cp, 0, ev, CL_EVENT_RELEASE));
     clReleaseEvent(ev);
-    ev = held(slow(0, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    ev = held(slow(0, CL_EVENT_NOWAIT | CL_EVENT_OWN));
     works(clflush(cp, 0, 0));
     changes(ev, 2, clwaitev(cp, 0, ev, CL_EVENT_RELEASE)); /* the library's and ours; held() has one */
     clReleaseEvent(ev);
-    ev = started(slow(0, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    ev = started(slow(0, CL_EVENT_NOWAIT | CL_EVENT_OWN));
     works(clflush(cp, 0, 0));
     releases(ev, clwaitev(cp, 0, ev, CL_EVENT_NORELEASE)); /* the library's; it was ours before */
     keeps(ev, clwait(cp, 0, CL_ALL_EVENT));
     assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
-    ev = started(slow(0, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
-    done(clwaitev(cp, 0, ev, 0));
+    ev = started(slow(0, CL_EVENT_NOWAIT | CL_EVENT_OWN));
+    assert_ptr_equal(clwaitev(cp, 0, ev, 0), ev);
     assert_int_equal(event_status(ev), CL_COMPLETE);
     done(clwait(cp, 0, CL_ALL_EVENT));
     assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
@@ -305,7 +320,7 @@ static void test_flush(void **state)
 {
     (void)state;
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-        cl_event ev = started(fill(dev, 1, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+        cl_event ev = started(fill(dev, 1, CL_EVENT_NOWAIT | CL_EVENT_OWN));
         works(clflush(cp, dev, 0));
         while (event_status(ev) != CL_COMPLETE) /* nobody waits for it; the test's time limit ends this */
             usleep(1000);
@@ -397,7 +412,7 @@ static void launch_with_an_event_of_ours(int i)
 static void launch_waiting_for_its_event(int i)
 {
     (void)i;
-    done(clwaitev(cp, 0, started(clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT)), 0));
+    started(clwaitev(cp, 0, started(clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT)), 0));
 }
 
 static void test_launches_keep_memory_flat(void **state)
@@ -433,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_copy_is_an_event_too),
         cmocka_unit_test(test_wait_for_kernels_and_memory),
         cmocka_unit_test(test_wait_forgets_what_it_waited_for),
+        cmocka_unit_test(test_nowait_leaves_nothing_to_release),
         cmocka_unit_test(test_wait_hands_events_over),
         cmocka_unit_test(test_handed_over_events_released_in_a_loop),
         cmocka_unit_test(test_wait_without_work_or_device),

@@ -197,7 +197,7 @@ static void test_events_outlive_blocking_calls(void **state)
     healthy = 0;
     started(launch(CL_EVENT_NOWAIT)); /* and the look goes on behind them */
     reports(clmsync(cp, 0, x, CL_MEM_HOST));
-    done(clwaitev(cp, 0, ev, 0));
+    assert_ptr_equal(clwaitev(cp, 0, ev, 0), ev);
     done(clwait(cp, 0, CL_ALL_EVENT));
 }
 
@@ -297,7 +297,7 @@ static void test_waits_without_references(void **state)
     no_references = true;
     for (int i = 0; i < 20000; i++) /* more than are listed before launches are held back */
         started(launch(CL_EVENT_NOWAIT));
-    cl_event ours = started(launch(CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    cl_event ours = started(launch(CL_EVENT_NOWAIT | CL_EVENT_OWN));
     assert_int_equal(event_status(ours), CL_COMPLETE);
     done(clwait(cp, 0, CL_ALL_EVENT));
     cl_event last = started(launch(CL_EVENT_NOWAIT));

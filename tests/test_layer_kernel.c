@@ -509,7 +509,7 @@ static void test_forka_without_arguments(void **state)
     clndrange_t ndr = clndrange_init1d(0, 64, 0);
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         cl_event ev = started(
-            clforka(cp, dev, basic_kernel(cp, "nothing"), &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+            clforka(cp, dev, basic_kernel(cp, "nothing"), &ndr, CL_EVENT_NOWAIT | CL_EVENT_OWN));
         done(clwait(cp, dev, CL_KERNEL_EVENT));
         assert_int_equal(event_status(ev), CL_COMPLETE);
         clReleaseEvent(ev);

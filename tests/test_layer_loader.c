@@ -611,7 +611,7 @@ static void test_close_waits_for_work_in_flight(void **state)
     clndrange_t ndr = clndrange_init1d(0, 16, 16);
     x[3] = 3;
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
-    cl_event running = started(clforka(cp, 0, slow, &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, 12000000));
+    cl_event running = started(clforka(cp, 0, slow, &ndr, CL_EVENT_NOWAIT | CL_EVENT_OWN, x, 12000000));
     works(clclose(cp, program));
     assert_int_equal(event_status(running), CL_COMPLETE);
     clReleaseEvent(running);

@@ -248,7 +248,7 @@ static cl_event start_slow(void *x)
     clndrange_t ndr = clndrange_init1d(0, 16, 16);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     return started(
-        clforka(cp, 0, basic_kernel(cp, "slow"), &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, (int)ROUNDS));
+        clforka(cp, 0, basic_kernel(cp, "slow"), &ndr, CL_EVENT_NOWAIT | CL_EVENT_OWN, x, (int)ROUNDS));
 }
 
 static void test_free_waits_for_work_in_flight(void **state)
@@ -273,7 +273,7 @@ static void test_free_waits_for_a_copy_in_flight(void **state)
     char *x = clmalloc(cp, size, 0);
     ready(x);
     memset(x, 1, size);
-    cl_event copying = started(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    cl_event copying = started(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT | CL_EVENT_OWN));
     works(clfree(x));
     assert_int_equal(event_status(copying), CL_COMPLETE);
     clReleaseEvent(copying);

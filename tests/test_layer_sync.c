@@ -283,7 +283,7 @@ static void test_noforce_returns_as_clmsync_does(void **state)
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     started(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_MEM_NOFORCE | CL_EVENT_NOWAIT));
     cl_event ev =
-        started(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_MEM_NOFORCE | CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+        started(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_MEM_NOFORCE | CL_EVENT_NOWAIT | CL_EVENT_OWN));
     done(clwait(cp, 0, CL_ALL_EVENT));
     assert_int_equal(event_status(ev), CL_COMPLETE);
     assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);

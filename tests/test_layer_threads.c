@@ -204,10 +204,10 @@ static void *own_events(void *arg)
     expect(clmsync(cp, w->dev, x, CL_MEM_DEVICE) == NULL);
     pthread_barrier_wait(&start_line);
     for (int round = 0; round < 200; round++) {
-        cl_event ev = clforka(cp, w->dev, add, &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, 1);
+        cl_event ev = clforka(cp, w->dev, add, &ndr, CL_EVENT_NOWAIT | CL_EVENT_OWN, x, 1);
         expect_event(ev);
         if (round % 7 == 0)
-            expect(clwaitev(cp, w->dev, ev, 0) == NULL);
+            expect(clwaitev(cp, w->dev, ev, 0) == ev);
         if (round % 11 == 0)
             expect(clwait(cp, w->dev, CL_KERNEL_EVENT) == NULL);
         expect(clReleaseEvent(ev) == CL_SUCCESS);

@@ -132,15 +132,15 @@ static void counts_once_however_collected(void **unused)
     cl_event event[5];
     for (int i = 0; i < 5; i++)
         event[i] = started(clforka(cp, 0, add, &ndr, CL_EVENT_NOWAIT, x, i));
-    done(clwaitev(cp, 0, event[2], 0));
+    started(clwaitev(cp, 0, event[2], 0));
     read_rows();
     same_line(0, "add", CL_KERNEL_EVENT, 5, 0);
-    done(clwaitev(cp, 0, event[4], CL_EVENT_NORELEASE));
+    started(clwaitev(cp, 0, event[4], CL_EVENT_NORELEASE));
     done(clwait(cp, 0, CL_KERNEL_EVENT | CL_EVENT_NORELEASE));
     done(clwait(cp, 0, CL_ALL_EVENT));
     cl_event own = started(clforka(cp, 0, add, &ndr, CL_EVENT_WAIT | CL_EVENT_NORELEASE, x, 1));
-    cl_event later = started(clforka(cp, 0, add, &ndr, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE, x, 1));
-    done(clwaitev(cp, 0, later, 0));
+    cl_event later = started(clforka(cp, 0, add, &ndr, CL_EVENT_NOWAIT | CL_EVENT_OWN, x, 1));
+    started(clwaitev(cp, 0, later, 0));
     clReleaseEvent(own);
     clReleaseEvent(later);
     done(clforka(cp, 0, add, &ndr, CL_EVENT_WAIT, x, 1));
@@ -672,7 +672,7 @@ static void *wait_for_own(void *keep)
     cl_kernel nothing = clsym(cp, basic, "nothing", 0);
     long bad = 0;
     for (int i = 0; i < LAUNCHES; i++) {
-        cl_event ev = clfork(cp, 0, nothing, &one, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE);
+        cl_event ev = clfork(cp, 0, nothing, &one, CL_EVENT_NOWAIT | CL_EVENT_OWN);
         bad += ev == NO_EVENT || clwait(cp, 0, CL_KERNEL_EVENT | (keep ? CL_EVENT_NORELEASE : 0)) == NO_EVENT;
         bad += event_status(ev) != CL_COMPLETE;
         clReleaseEvent(ev);
