@@ -329,13 +329,16 @@ struct cli_progress {
     const char *unit; /* "steps" */
     double total;     /* 0: not known */
     double started, drawn;
-    bool visible;
+    bool visible, quiet;
 };
 void cli_progress_start(struct cli_progress *progress, const char *unit, double total, bool quiet);
 /* `note` is added at the end, such as "10.2 G interactions/s"; may be NULL. Draws ten times a second
  * at most, so that it may be called as often as convenient. */
 void cli_progress_update(struct cli_progress *progress, double done, const char *note);
 void cli_progress_end(struct cli_progress *progress); /* wipes the line */
+/* Of a run that will take over ten seconds a line says how long, as soon as that can be told: `done` is the share of the
+ * whole run that was done since the progress started. Updates with a total call it; it speaks once. */
+void cli_progress_estimate(const struct cli_progress *progress, double done);
 void cli_progress_hide(void);                         /* before anything else is printed */
 
 /* ---- Files. ---------------------------------------------------------------------------------- */
@@ -349,10 +352,14 @@ bool cli_has_suffix(const char *path, const char *suffix);
 
 /* ---- Interruption. --------------------------------------------------------------------------- */
 
-/* From now on, the first SIGINT or SIGTERM is only noted; a second one kills. */
+/* From now on, the first SIGINT, SIGTERM or SIGHUP is only noted; a second one kills, and so does the first when nobody
+ * asks for it within two seconds. `patiently`: however long that takes, for a search whose steps take as long as a
+ * compiler does. */
 void cli_interrupt_catch(void);
+void cli_interrupt_catch_patiently(void);
 
-/* True after the first; to be asked between bursts of work. */
+/* True after the first; to be asked between pieces of work. What follows then must end soon, but for the writing of
+ * files. */
 bool cli_interrupted(void);
 
 /* 128 + the signal, or `otherwise` when there was none. */

@@ -216,7 +216,7 @@ static int search_all(struct tune_job *job)
     const double start = seconds_now(), budget = 60 * job->minutes;
     int status = CLI_DONE;
     bool any = false;
-    cli_interrupt_catch();
+    cli_interrupt_catch_patiently();
     for (size_t i = 0; i < job->searches && !cli_interrupted(); i++) {
         const double left = budget - (seconds_now() - start);
         const int one = search_one(job, &job->search[i], fmax(0, left / (double)(job->searches - i)));

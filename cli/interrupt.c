@@ -1,8 +1,9 @@
-/* interrupt.c - the first Ctrl-C lets the program finish what it is doing.
+/* interrupt.c - the first Ctrl-C lets the program finish what it is doing, if that does not take long.
  *
- * The first SIGINT or SIGTERM only sets a flag that commands look at between bursts, so that what was
- * computed so far is saved. The second one, and the first SIGQUIT, end the program at once, as they would have
- * without us, but not before the files that are half-written are removed.
+ * The first SIGINT, SIGTERM or SIGHUP only sets a flag that commands look at between pieces of work, so that what was
+ * computed so far is saved. A command that does not look within PATIENCE seconds, because a compiler or a large file
+ * keeps it busy, is ended at once; so is one that gets a second signal, or SIGQUIT. Each ends as it would have without
+ * us, but not before the files that are half-written are removed.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -12,8 +13,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t caught;
-static bool on_terminal;
+static const struct itimerspec PATIENCE = {.it_value = {.tv_sec = 1, .tv_nsec = 800000000}}, NONE = {.it_value = {0}};
+
+static volatile sig_atomic_t caught, noticed;
+static bool on_terminal, impatient;
+static timer_t timer;
 
 /* Only calls that POSIX allows in a handler; whether the text arrives does not matter. */
 static void promise(void)
@@ -34,10 +38,19 @@ static void note_signal(int signal_number)
 {
     if (caught) {
         end_at_once(signal_number);
-    } else {
-        caught = signal_number;
-        promise();
+        return;
     }
+    caught = signal_number;
+    if (impatient)
+        timer_settime(timer, 0, &PATIENCE, NULL);
+    promise();
+}
+
+static void lose_patience(int signal_number)
+{
+    (void)signal_number;
+    if (caught && !noticed)
+        end_at_once(caught);
 }
 
 /* LLVM, in drivers that compile with it, takes SIGQUIT for a crash of its own when it first compiles, and
@@ -49,20 +62,46 @@ static void take_back_quit(void)
         signal(SIGQUIT, end_at_once);
 }
 
+/* A handler for a signal, unless it is ignored, as under nohup. */
+static void handle(int signal_number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(signal_number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(signal_number, &action, NULL);
+}
+
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    on_terminal = isatty(STDERR_FILENO);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        handle(signals[i], note_signal);
+}
+
 void cli_interrupt_catch(void)
 {
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, old;
-    static const int signals[] = {SIGINT, SIGTERM};
-    on_terminal = isatty(STDERR_FILENO);
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* as under nohup */
-            sigaction(signals[i], &action, NULL);
+    struct sigevent expiry = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGVTALRM}; /* which nobody else sends */
+    if (!impatient && timer_create(CLOCK_MONOTONIC, &expiry, &timer) == 0) {
+        handle(SIGVTALRM, lose_patience);
+        impatient = true;
+    }
+    catch_signals();
+}
+
+void cli_interrupt_catch_patiently(void)
+{
+    catch_signals();
 }
 
 bool cli_interrupted(void)
 {
     take_back_quit();
+    if (caught && !noticed) {
+        noticed = 1;
+        if (impatient)
+            timer_settime(timer, 0, &NONE, NULL);
+    }
     return caught != 0;
 }
 

@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <math.h>
 
-enum { SAMPLE = 512, RUNS = 5, RUNS_LONG = 3 };
+enum { SAMPLE = 512, RUNS = 5, RUNS_LONG = 3, STAGES = 1 + RUNS };
 static const double RUN_SECONDS = 0.05, LONG_SECONDS = 2;
 
 /* From the simplest to the fastest. */
@@ -84,16 +84,29 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int time_kernel(struct nbody_job *job, struct rung *rung)
+/* Begins one of the stages of kernel k: the sums that are checked, then the runs that are timed. */
+static void begin_stage(struct nbody_job *job, int k, int stage)
+{
+    nbody_job_begin(job, nbody_kernel_names[kernels[k]], k + (double)stage / STAGES, k + (stage + 1.0) / STAGES);
+}
+
+static int failed_or_stopped(void)
+{
+    return nbody_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
+}
+
+static int time_kernel(struct nbody_job *job, int k, struct rung *rung)
 {
     double run[RUNS];
+    begin_stage(job, k, 1);
     if (nbody_measure(job->engine, 1, &run[0]) < 0)
-        return cli_failed_call(NULL);
+        return failed_or_stopped();
     const size_t times = run[0] < RUN_SECONDS ? (size_t)fmin(1000, RUN_SECONDS / fmax(run[0], 1e-6)) : 1;
     const int runs = run[0] > LONG_SECONDS ? RUNS_LONG : RUNS;
     for (int r = times == 1; r < runs && !cli_interrupted(); r++) { /* one sum was a run already */
+        begin_stage(job, k, 1 + r);
         if (nbody_measure(job->engine, times, &run[r]) < 0)
-            return cli_failed_call(NULL);
+            return failed_or_stopped();
         run[r] /= (double)times;
     }
     if (cli_interrupted())
@@ -112,11 +125,12 @@ static int climb(struct nbody_job *job, struct comparison *c, int k)
         c->limit = nbody_limit(job->engine);
         status = compute_right(job, c);
     }
+    begin_stage(job, k, 0);
     if (status == CLI_DONE && nbody_forces(job->engine, c->found, NULL) < 0)
-        status = cli_failed_call(NULL);
+        status = failed_or_stopped();
     if (status == CLI_DONE) {
         c->rung[k].error = error_of(job, c);
-        status = time_kernel(job, &c->rung[k]);
+        status = time_kernel(job, k, &c->rung[k]);
     }
     if (status == CLI_DONE && k == KERNELS - 1)
         cli_explain(&job->common, job->context, 0, nbody_explain(job->engine, 0),
@@ -128,14 +142,13 @@ static int climb(struct nbody_job *job, struct comparison *c, int k)
 
 static int climb_all(struct nbody_job *job, struct comparison *c)
 {
-    struct cli_progress progress;
     int status = CLI_DONE;
-    cli_progress_start(&progress, "kernels", KERNELS, job->common.quiet);
+    cli_progress_start(&job->progress, "kernels", KERNELS, job->common.quiet);
     for (int k = 0; k < KERNELS && status == CLI_DONE; k++) {
-        cli_progress_update(&progress, k, nbody_kernel_names[kernels[k]]);
+        cli_progress_update(&job->progress, k, nbody_kernel_names[kernels[k]]);
         status = climb(job, c, k);
     }
-    cli_progress_end(&progress);
+    cli_progress_end(&job->progress);
     return status;
 }
 

@@ -50,6 +50,13 @@ struct nbody_job {
     nbody *engine;
     struct csv table;
     double seconds; /* of stepping */
+    struct cli_progress progress;
+    struct {
+        const char *name; /* of what the engine does; NULL: steps */
+        double from, to;  /* steps before and after it */
+        double runs;      /* how often what is done now would fit in the whole run */
+        double began;
+    } doing;
     bool interrupted;
     struct nbody_diagnostics start, end;
 };
@@ -62,8 +69,12 @@ void nbody_job_choose(struct nbody_job *job);                          /* soften
 int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* makes job->engine */
 int nbody_job_plan(struct nbody_job *job);                             /* both, and counts the steps */
 
-/* nbody_run.c: from energy_start to energy_end. Interruption is no failure here. */
+/* nbody_run.c: from energy_start to energy_end, which is NAN when it was interrupted. Interruption is no failure here.
+ * tell: what the engine calls meanwhile; begin: what it is about to tell of, for the progress. */
 int nbody_job_run(struct nbody_job *job);
+int nbody_job_tell(void *job, double share);
+bool nbody_job_stopped(void); /* whether a call of the engine failed because nbody_job_tell stopped it */
+void nbody_job_begin(struct nbody_job *job, const char *name, double from, double to);
 
 /* nbody_output.c */
 int nbody_output_plan(struct nbody_job *job); /* sorts and checks the names, before anything is computed */

@@ -6,6 +6,8 @@
  */
 #include "nbody_job.h"
 
+#include <math.h>
+
 static const size_t TABLE_ROWS = 100;
 
 static const char *const columns[] = {
@@ -73,7 +75,7 @@ int nbody_output_open(struct nbody_job *job)
 
 int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 {
-    if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
+    if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || isnan(d->total))
         return CLI_DONE;
     const double row[COLUMNS] = {
         job->time_start + d->time, d->kinetic, d->potential, d->total,
@@ -105,38 +107,42 @@ int nbody_output_frame(struct nbody_job *job)
 
 /* ---- After. ---------------------------------------------------------------------------------- */
 
-static int write_force_rows(struct csv *csv, const struct particles *b, const double (*acc)[3],
+static int write_force_rows(const char *file, const struct particles *b, const double (*acc)[3],
                             const double *potential)
 {
-    for (size_t i = 0; i < b->n; i++) {
+    struct csv csv = {.columns = 0};
+    int failed = csv_open(&csv, file, FORCE_COLUMNS, force_columns);
+    for (size_t i = 0; i < b->n && !failed; i++) {
         const double m = b->mass[i], *a = acc[i];
         const double row[FORCE_COLUMNS] = {m, m * a[0], m * a[1], m * a[2], a[0], a[1], a[2], potential[i]};
-        if (csv_row(csv, row) < 0)
-            return -1;
+        failed = csv_row(&csv, row);
     }
-    return 0;
+    if (!failed)
+        failed = csv_close(&csv);
+    csv_discard(&csv);
+    return failed;
 }
 
-static int write_forces(const struct nbody_job *job, const char *file)
+static int write_forces(struct nbody_job *job, struct cli_output *o)
 {
-    struct csv csv = {.columns = 0};
     int status = cli_memory_for(job->n, 4 * sizeof(double), "forces");
     if (status != CLI_DONE)
         return status;
     double(*acc)[3] = malloc(job->n * sizeof *acc), *potential = malloc(job->n * sizeof *potential);
-    if (!acc || !potential)
+    const bool room = acc && potential;
+    const bool summed = room && nbody_forces(job->engine, acc, potential) == 0;
+    if (!room)
         status = cli_failed("not enough memory for the forces on %zu bodies", job->n);
-    else if (nbody_forces(job->engine, acc, potential) < 0 ||
-             csv_open(&csv, file, FORCE_COLUMNS, force_columns) < 0 ||
-             write_force_rows(&csv, &job->bodies, (const double(*)[3])acc, potential) < 0 || csv_close(&csv) < 0)
+    else if (!summed && nbody_job_stopped())
+        o->left_out = job->interrupted = true;
+    else if (!summed || write_force_rows(o->file, &job->bodies, (const double(*)[3])acc, potential) != 0)
         status = cli_failed_call(NULL);
-    csv_discard(&csv);
     free(acc);
     free(potential);
     return status;
 }
 
-static int finish_output(struct nbody_job *job, const struct cli_output *o)
+static int finish_output(struct nbody_job *job, struct cli_output *o)
 {
     switch (o->kind) {
     case CLI_OUTPUT_STATE:
@@ -153,7 +159,7 @@ static int finish_output(struct nbody_job *job, const struct cli_output *o)
             return cli_failed_call(NULL);
         break;
     case CLI_OUTPUT_OTHER:
-        return write_forces(job, o->file);
+        return write_forces(job, o);
     }
     return CLI_DONE;
 }

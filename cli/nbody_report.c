@@ -58,13 +58,19 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
         fprintf(fp, "%-14s%s\n", "kernel", nbody_kernel_names[job->kernel]);
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
     fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, interactions_per_s(job), "interactions/s"));
-    fprintf(fp, "%-14s%.10g at the start, %.10g at the end", "energy", job->start.total, job->end.total);
+    fprintf(fp, "%-14s", "energy");
+    if (isnan(job->end.total))
+        fputs("not summed at the end: interrupted", fp);
+    else
+        fprintf(fp, "%.10g at the start, %.10g at the end", job->start.total, job->end.total);
     if (isfinite(energy_error(job))) /* not for a system without energy, such as one body at rest */
         fprintf(fp, ", relative error %.2g", energy_error(job));
     fputc('\n', fp);
-    fprintf(fp, "%-14s%.6g %.6g %.6g\n", "momentum", p[0], p[1], p[2]);
-    fprintf(fp, "%-14s%.6g %.6g %.6g\n", "ang. momentum", l[0], l[1], l[2]);
-    fprintf(fp, "%-14s%.4f\n", "virial ratio", job->end.virial_ratio);
+    if (!isnan(job->end.total)) {
+        fprintf(fp, "%-14s%.6g %.6g %.6g\n", "momentum", p[0], p[1], p[2]);
+        fprintf(fp, "%-14s%.6g %.6g %.6g\n", "ang. momentum", l[0], l[1], l[2]);
+        fprintf(fp, "%-14s%.4f\n", "virial ratio", job->end.virial_ratio);
+    }
     cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
         fprintf(fp, "%-14safter %zu of %zu steps\n", "interrupted", nbody_steps(job->engine), job->total);

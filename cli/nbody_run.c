@@ -7,6 +7,9 @@
  */
 #include "nbody_job.h"
 
+#include <errno.h>
+#include <math.h>
+
 static const double VISIT_SECONDS = 0.1; /* between looks, unless --burst says otherwise */
 static const size_t FIRST_BURST = 8;
 
@@ -16,6 +19,67 @@ static size_t next_frame(const struct nbody_job *job)
     return (size_t)cli_outputs_due(&job->outputs, job->outputs.frames_done, job->total);
 }
 
+/* ---- What the engine tells. ------------------------------------------------------------------ */
+
+void nbody_job_begin(struct nbody_job *job, const char *name, double from, double to)
+{
+    job->doing.name = name;
+    job->doing.from = from;
+    job->doing.to = to;
+    job->doing.began = seconds_now();
+}
+
+static const char *note(const struct nbody_job *job, double share, char text[64])
+{
+    const double steps = share * (job->doing.to - job->doing.from), n = (double)job->n;
+    const double seconds = job->seconds + seconds_now() - job->doing.began;
+    struct cli_text rate;
+    if (job->doing.name)
+        snprintf(text, 64, "%s, %.0f %%", job->doing.name, 100 * share);
+    else
+        snprintf(text, 64, "%s", cli_text_rate(&rate, (nbody_interactions(job->engine) + steps * n * n) / seconds,
+                                               "interactions/s"));
+    return text;
+}
+
+int nbody_job_tell(void *arg, double share)
+{
+    struct nbody_job *job = arg;
+    char text[64];
+    if (job->engine && job->progress.unit) {
+        if (job->doing.runs > 0)
+            cli_progress_estimate(&job->progress, share / job->doing.runs);
+        cli_progress_update(&job->progress, job->doing.from + share * (job->doing.to - job->doing.from),
+                            note(job, share, text));
+    }
+    return cli_interrupted();
+}
+
+bool nbody_job_stopped(void)
+{
+    return clerrno == ECANCELED && cli_interrupted();
+}
+
+/* What an engine's call came to: one that was stopped is no failure. */
+static int outcome(int called)
+{
+    return called == 0 || nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
+}
+
+/* The energies and momenta now; NAN when that was stopped. */
+static int diagnose(struct nbody_job *job, const char *name, struct nbody_diagnostics *d)
+{
+    const double at = (double)nbody_steps(job->engine);
+    nbody_job_begin(job, name, at, at);
+    const int called = nbody_diagnose(job->engine, d);
+    job->doing.name = NULL;
+    if (called != 0)
+        *d = (struct nbody_diagnostics){nbody_time(job->engine), NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN};
+    return outcome(called);
+}
+
+/* ---- The loop. ------------------------------------------------------------------------------- */
+
 static int visit(struct nbody_job *job, size_t step)
 {
     int status = CLI_DONE;
@@ -24,8 +88,9 @@ static int visit(struct nbody_job *job, size_t step)
         status = nbody_output_frame(job);
     if (status == CLI_DONE && job->every && step % job->every == 0 && step > 0 && step < job->total) {
         struct nbody_diagnostics d;
-        status = nbody_diagnose(job->engine, &d) < 0 ? cli_failed_call(NULL)
-                                                     : nbody_output_row(job, &d);
+        status = diagnose(job, "energy", &d);
+        if (status == CLI_DONE)
+            status = nbody_output_row(job, &d);
     }
     clprofile_end(job->context);
     return status;
@@ -56,55 +121,50 @@ static size_t next_burst(const struct nbody_job *job, size_t burst, double secon
     return fitting < 1 ? 1 : (size_t)fitting;
 }
 
-static int step_engine(struct nbody_job *job, size_t step, size_t burst, double *seconds)
+static int step_engine(struct nbody_job *job, size_t step, size_t burst)
 {
     if (step + burst == job->total && job->last_dt != job->dt &&
         nbody_set_dt(job->engine, job->last_dt) < 0)
         return cli_failed_call(NULL);
-    const double start = seconds_now();
+    nbody_job_begin(job, NULL, (double)step, (double)(step + burst));
     clprofile_begin(job->context, "steps");
-    const int failed = nbody_step(job->engine, burst);
+    const int called = nbody_step(job->engine, burst);
     clprofile_end(job->context);
-    *seconds = seconds_now() - start;
-    job->seconds += *seconds;
-    return failed < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    job->seconds += seconds_now() - job->doing.began;
+    return outcome(called);
 }
 
-static int loop(struct nbody_job *job, struct cli_progress *progress)
+static int loop(struct nbody_job *job)
 {
     size_t wanted = job->burst ? job->burst : FIRST_BURST;
     int status = visit(job, 0);
-    for (size_t step = 0; status == CLI_DONE && step < job->total && !cli_interrupted();) {
-        double seconds = 0;
-        struct cli_text rate;
-        const size_t burst = burst_from(job, step, wanted);
-        status = step_engine(job, step, burst, &seconds);
-        step += burst;
-        if (status == CLI_DONE)
-            status = visit(job, step);
-        cli_progress_update(progress, (double)step,
-                            cli_text_rate(&rate, nbody_interactions(job->engine) / job->seconds,
-                                          "interactions/s"));
+    while (status == CLI_DONE && nbody_steps(job->engine) < job->total && !cli_interrupted()) {
+        const size_t step = nbody_steps(job->engine), burst = burst_from(job, step, wanted);
+        const double before = job->seconds;
+        status = step_engine(job, step, burst);
+        if (status == CLI_DONE && nbody_steps(job->engine) == step + burst)
+            status = visit(job, step + burst);
         if (burst == wanted)
-            wanted = next_burst(job, burst, seconds);
+            wanted = next_burst(job, burst, job->seconds - before);
     }
     return status;
 }
 
 int nbody_job_run(struct nbody_job *job)
 {
-    struct cli_progress progress;
-    if (nbody_diagnose(job->engine, &job->start) < 0)
-        return cli_failed_call(NULL);
-    int status = nbody_output_row(job, &job->start);
-    cli_progress_start(&progress, "steps", (double)job->total, job->common.quiet);
+    const double sums = (double)job->total + 2 + (job->every ? (double)(job->total / job->every) : 0);
+    cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
+    job->doing.runs = sums;
+    int status = diagnose(job, "energy at the start", &job->start);
+    job->doing.runs = 0;
     if (status == CLI_DONE)
-        status = loop(job, &progress);
-    cli_progress_end(&progress);
-    if (status != CLI_DONE)
-        return status;
-    job->interrupted = cli_interrupted() && nbody_steps(job->engine) < job->total;
-    if (nbody_diagnose(job->engine, &job->end) < 0)
-        return cli_failed_call(NULL);
-    return nbody_steps(job->engine) > 0 ? nbody_output_row(job, &job->end) : CLI_DONE;
+        status = nbody_output_row(job, &job->start);
+    cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
+    if (status == CLI_DONE)
+        status = loop(job);
+    if (status == CLI_DONE)
+        status = diagnose(job, "energy at the end", &job->end);
+    cli_progress_end(&job->progress);
+    job->interrupted = cli_interrupted() && (nbody_steps(job->engine) < job->total || isnan(job->end.total));
+    return status == CLI_DONE && nbody_steps(job->engine) > 0 ? nbody_output_row(job, &job->end) : status;
 }

@@ -61,7 +61,7 @@ int cli_outputs_check(const struct cli_outputs *outputs, const char *file)
 void cli_outputs_add(struct cli_outputs *outputs, const char *file, enum cli_output_kind kind)
 {
     outputs->item = cli_realloc(outputs->item, outputs->n + 1, sizeof *outputs->item);
-    outputs->item[outputs->n++] = (struct cli_output){kind, file};
+    outputs->item[outputs->n++] = (struct cli_output){.kind = kind, .file = file};
 }
 
 /* ---- Whether it can be had. ------------------------------------------------------------------ */
@@ -169,6 +169,8 @@ void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp)
     for (size_t i = 0; i < outputs->n; i++) {
         const struct cli_output *o = &outputs->item[i];
         const bool film = o->kind == CLI_OUTPUT_FILM;
+        if (o->left_out)
+            continue;
         fprintf(fp, "%-14s", i ? "" : "written");
         if (outputs->frames_done && cli_output_is_drawn(o)) {
             char *first = picture_frame_name(o->file, 1),

@@ -21,6 +21,7 @@ enum cli_output_kind {
 struct cli_output {
     enum cli_output_kind kind;
     const char *file;
+    bool left_out; /* an interruption came first */
 };
 
 struct cli_outputs {

@@ -3,7 +3,10 @@
  *    42 % [########            ] 420/1000 steps, 35.1 steps/s, 17 s left, 10.2 G interactions/s
  *
  * It goes to stderr and only when that is a terminal. The rate is the mean since the start, which is
- * what the time left is made of; the line is cut where the terminal ends.
+ * what the time left is made of; the line is cut where the terminal ends. Of a run that will take long a line says so at
+ * its start, on a terminal or not:
+ *
+ *    stdcl nbody: this takes about 3 min
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -12,8 +15,8 @@
 #include <unistd.h>
 
 enum { BAR = 20 };
-static const double REDRAW_SECONDS = 0.1;
-static bool line_is_drawn;
+static const double REDRAW_SECONDS = 0.1, SURE_SECONDS = 1, LONG_SECONDS = 10;
+static bool line_is_drawn, is_estimated;
 
 static size_t terminal_width(void)
 {
@@ -27,7 +30,7 @@ void cli_progress_start(struct cli_progress *p, const char *unit, double total, 
 {
     const char *terminal = getenv("TERM");
     const bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
-    *p = (struct cli_progress){.unit = unit, .total = total, .started = seconds_now()};
+    *p = (struct cli_progress){.unit = unit, .total = total, .quiet = quiet, .started = seconds_now()};
     p->visible = !quiet && !dumb && isatty(STDERR_FILENO);
 }
 
@@ -79,8 +82,36 @@ static void draw(const struct cli_progress *p, double done, double now, const ch
     line_is_drawn = true;
 }
 
+/* With as many digits as an estimate deserves. */
+static const char *rough(struct cli_text *text, double seconds)
+{
+    static const struct { double seconds; const char *name; } unit[] = {
+        {1, "s"}, {60, "min"}, {3600, "h"}, {86400, "days"}, {31557600, "years"}};
+    size_t i = 0;
+    while (i + 1 < sizeof unit / sizeof *unit && seconds >= 1.5 * unit[i + 1].seconds)
+        i++;
+    const double value = seconds / unit[i].seconds;
+    snprintf(text->s, sizeof text->s, "%.*f %s", value < 9.5 && i > 0 ? 1 : 0, value, unit[i].name);
+    return text->s;
+}
+
+void cli_progress_estimate(const struct cli_progress *p, double done)
+{
+    struct cli_text text;
+    const double elapsed = seconds_now() - p->started;
+    if (p->quiet || is_estimated || elapsed < SURE_SECONDS || !(done > 0))
+        return;
+    is_estimated = true;
+    if (elapsed / done < LONG_SECONDS)
+        return;
+    cli_progress_hide();
+    fprintf(stderr, "%s: this takes about %s\n", cli_program, rough(&text, elapsed / done));
+}
+
 void cli_progress_update(struct cli_progress *p, double done, const char *note)
 {
+    if (p->total > 0)
+        cli_progress_estimate(p, done / p->total);
     if (!p->visible)
         return;
     const double now = seconds_now();
@@ -100,5 +131,6 @@ void cli_progress_hide(void)
 void cli_progress_end(struct cli_progress *p)
 {
     p->visible = false;
+    p->quiet = true;
     cli_progress_hide();
 }

@@ -84,8 +84,19 @@ int nbody_device_visit(const struct nbody *nb, const struct share *p, cl_kernel 
 int nbody_device_wait(struct nbody *nb, struct share *p)
 {
     const cl_event ev = clwait(nb->ctx, p->dev, CL_ALL_EVENT);
+    nb->task.done += p->pace.queued;
+    pace_waited(&p->pace);
     p->incoming = p->outgoing = NULL; /* waited for, and forgotten */
     return ev == (cl_event)-1 ? -1 : 0;
+}
+
+int nbody_device_pause(struct nbody *nb)
+{
+    int status = 0;
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        if (p->rows && nbody_device_wait(nb, p) != 0)
+            status = -1;
+    return status == 0 ? nbody_task_tell(nb) : -1;
 }
 
 int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t size)
@@ -153,6 +164,7 @@ void nbody_device_free(struct nbody *nb)
         if (p->partial != p->state)
             clfree(p->partial);
         clfree(p->state);
+        free(p->saved);
         clfree(p->sums);
         clfree(p->bad);
     }

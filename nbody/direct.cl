@@ -158,8 +158,8 @@ static inline vec inverse_cube(vec r2, real m)
 
 /* ---- Which bodies an item holds, and how a group meets the others. --------------------------- */
 
-/* The row of the first body of vector k. */
-#define ROW(k) (((get_group_id(0) * ITEMS + (k)) * GROUP + get_local_id(0)) * WIDTH)
+/* The row of the first body of vector k; a launch begins at row `top`. */
+#define ROW(k) (top + ((get_group_id(0) * ITEMS + (k)) * GROUP + get_local_id(0)) * WIDTH)
 
 /* Component c (0..3) of WIDTH bodies that follow each other. */
 static inline vec load_component(global const real4 *p, int c)
@@ -216,12 +216,12 @@ static inline void store(global real *to, vec v, uint add)
 #endif
 
 /* ---- Kernels. --------------------------------------------------------------------------------
- * first: the index in posm of row 0; rows: the length of a plane of `partial`; eps2 > 0, also when
- * the softening is zero: so small then that it changes only pulls between bodies less than 5e-9 apart, and
- * a body's pull on itself is finite times zero. */
+ * first: the index in posm of row 0; rows: the length of a plane of `partial`; top: the first row of this launch, which
+ * has as many as there are groups for; eps2 > 0, also when the softening is zero: so small then that it changes only
+ * pulls between bodies less than 5e-9 apart, and a body's pull on itself is finite times zero. */
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
-    global const real4 *restrict posm, global real *restrict partial, uint first, uint rows,
+    global const real4 *restrict posm, global real *restrict partial, uint first, uint rows, uint top,
     uint from, uint to, uint span, uint add, real eps2)
 {
     vec x[ITEMS], y[ITEMS], z[ITEMS], sx[ITEMS], sy[ITEMS], sz[ITEMS];
@@ -267,7 +267,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
  * with r2 equal to `zero` is left out: without softening zero is eps2, and bodies at one place do not
  * count; with softening zero is negative, and all pairs count. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
-    global const real4 *restrict posm, global real *restrict partial, uint first, uint rows,
+    global const real4 *restrict posm, global real *restrict partial, uint first, uint rows, uint top,
     uint from, uint to, uint span, uint add, real eps2, real zero)
 {
     vec x[ITEMS], y[ITEMS], z[ITEMS], sum[ITEMS];
@@ -309,8 +309,8 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
  * a += s dr, jerk += s (dv - 3 (dr dv) r^-2 dr). `zero` as above. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void jerks(
     global const real4 *restrict posm, global const real4 *restrict velo,
-    global real *restrict partial, uint first, uint rows, uint from, uint to, uint span, uint add,
-    real eps2, real zero)
+    global real *restrict partial, uint first, uint rows, uint top, uint from, uint to, uint span,
+    uint add, real eps2, real zero)
 {
     vec at[ITEMS][6], total[ITEMS][6]; /* x y z vx vy vz; a and jerk */
     UNROLLED for (int k = 0; k < ITEMS; k++) UNROLLED for (int c = 0; c < 3; c++) {

@@ -9,6 +9,7 @@
  *   limit.c      how fast the sums could be at most
  *   exchange.c   which device owns which bodies; how all devices get all positions
  *   integrate.c  steps; the integrators are a table, integrate.h
+ *   task.c       how far a call is; a step that is stopped in its middle is taken back
  *   diagnose.c   energies, momenta
  *   tune.c       what a search for better shapes needs
  * SPDX-License-Identifier: MIT
@@ -20,6 +21,7 @@
 
 #include "core/args.h"
 #include "core/embedded.h"
+#include "core/pace.h"
 #include "stdcl/nbody.h"
 
 /* ---- shape.c ---------------------------------------------------------------------------------- */
@@ -94,6 +96,12 @@ enum kernel { FORCES, JERKS, POTENTIALS, SUMS, JOIN = SUMS, DIAGNOSE, KERNELS };
 
 enum { OWN_KERNELS = 4 }; /* of an integrator, at most */
 
+/* What a device has still to do of a sum: bodies from[0] .. to[0] - 1 pull on its rows from `top` on, then bodies
+ * from[1] .. to[1] - 1 on all of its rows. */
+struct todo {
+    size_t from[2], to[2], top;
+};
+
 /* One device's share of the bodies, and what there is for it on the device. rows is 0, and the device idle,
  * when there are too few bodies. */
 struct share {
@@ -113,6 +121,9 @@ struct share {
     void *sums;         /* diagnose's rows of 8 */
     int *bad;           /* the first bad step, or INT_MAX */
     bool adding;        /* the sum under way has partial sums already */
+    struct todo todo;   /* of it */
+    struct pace pace;   /* work is counted in operations */
+    void *saved;        /* on the host, see nbody_task_save; NULL until that is needed */
     cl_event outgoing;  /* own positions on their way to the host */
     cl_event incoming;  /* the last of the others' on their way to this device */
     size_t bytes;       /* of device memory */
@@ -126,6 +137,15 @@ struct ladder {
 };
 
 struct integrator; /* integrate.h */
+
+/* The call under way. */
+struct task {
+    const char *call;
+    double work, done; /* operations: of the call, and waited for */
+    bool asked;        /* the caller wants it to stop */
+    bool stoppable;    /* at once: nothing is lost by that */
+    bool stopped;
+};
 
 struct nbody {
     CLCONTEXT *ctx;
@@ -151,6 +171,12 @@ struct nbody {
     double base_time;
     double evaluations; /* of all forces */
     struct ladder ladder;
+    int (*progress)(void *arg, double share);
+    void *arg;
+    struct task task;
+    struct {
+        bool primed, settled;
+    } saved; /* with share->saved */
 };
 
 /* Number k of an array in the engine's precision. */
@@ -188,6 +214,9 @@ int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t siz
 /* Waits for all that a device was given; -1 when anything failed there. */
 int nbody_device_wait(struct nbody *nb, struct share *p);
 
+/* Waits for all devices, and tells the caller how far the call is; as nbody_task_tell. */
+int nbody_device_pause(struct nbody *nb);
+
 /* ---- forces.c --------------------------------------------------------------------------------- */
 
 /* A sum over all pairs. */
@@ -204,11 +233,15 @@ struct sum {
 const struct sum *nbody_forces_sum(const struct nbody *nb);
 
 /* Starts the kernel that a step sums with, over no bodies. */
-int nbody_forces_warm(const struct nbody *nb, const struct share *p);
+int nbody_forces_warm(const struct nbody *nb, struct share *p);
 
 /* Starts the sum on all devices over all bodies, after an exchange of positions if they are not
- * current; leaves partial sums in share->partial, or share->phi for potentials. Does not block. */
+ * current; leaves partial sums in share->partial, or share->phi for potentials. Blocks only until what is left takes
+ * no longer than a launch should (core/pace.h); ECANCELED when the caller stops it meanwhile. */
 int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
+
+/* The operations of that, on all devices. */
+double nbody_forces_work(const struct nbody *nb, enum kernel sum);
 
 /* The square of the softening in the engine's units. When that is as good as nothing (*none), a number big
  * enough for a finite pull on oneself, and so small that it changes no pull between bodies that are 5e-9
@@ -229,7 +262,7 @@ int nbody_ladder_check(const struct nbody *nb);
 /* Builds the kernels and places the structures; nothing to do for the tuned kernels. */
 int nbody_ladder_open(struct nbody *nb);
 
-/* Starts the sum over all bodies; leaves it in share->partial as one split. Does not block. */
+/* Starts the sum over all bodies; leaves it in share->partial as one split. Blocks as nbody_forces_evaluate does. */
 int nbody_ladder_evaluate(struct nbody *nb);
 
 /* Closes and frees all that after work in flight. */
@@ -247,9 +280,21 @@ int nbody_exchange_divide(struct nbody *nb, const struct cldev_info *info,
 int nbody_exchange_begin(struct nbody *nb);
 int nbody_exchange_finish(struct nbody *nb);
 
+/* ---- task.c ----------------------------------------------------------------------------------- */
+
+/* A call begins, which does so many operations and may be stopped at any time. */
+void nbody_task_begin(struct nbody *nb, const char *call, double work);
+
+/* Tells the caller how far it is. -1 with ECANCELED when it is to stop and can. */
+int nbody_task_tell(struct nbody *nb);
+
+/* Keeps what a step changes on the host / brings it back to the devices. 1: no memory for that. */
+int nbody_task_save(struct nbody *nb);
+int nbody_task_restore(struct nbody *nb);
+
 /* ---- integrate.c ------------------------------------------------------------------------------ */
 
-/* Brings the sums of the current positions into share->state. Does not block. */
+/* Brings the sums of the current positions into share->state. Blocks as nbody_forces_evaluate does. */
 int nbody_integrate_prime(struct nbody *nb);
 
 /* Starts the kernels of a step once, to no effect, and waits: drivers compile at the first launch, which

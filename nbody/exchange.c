@@ -140,6 +140,7 @@ static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options 
     struct nbody_options trial = *options;
     double rate = 0;
     trial.shares = NULL;
+    trial.progress = NULL;
     trial.integrator = NBODY_TAYLOR;
     trial.ctx = clcontext_create_from(&id, 1);
     nbody *one = trial.ctx ? nbody_create(&trial, n, mass, pos, vel) : NULL;

@@ -1,8 +1,8 @@
 /* forces.c - the sums over all pairs, on all devices.
  *
  * A device first sums over the bodies it owns, whose positions it has, while the others' positions travel;
- * then over the bodies before and behind its own. A sum is cut into launches of bounded length, so that a
- * device that also drives a screen stays usable.
+ * then over the bodies before and behind its own. A sum is cut into launches that each take a quarter of a second at
+ * most, so that a device that also drives a screen stays usable, and so that the caller hears how far it is.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -44,20 +44,21 @@ const struct sum *nbody_forces_sum(const struct nbody *nb)
     return &sums[nb->integrator->sum];
 }
 
-/* One launch: the pull of the bodies from .. to on the rows of p. */
-static int launch(const struct nbody *nb, const struct share *p, enum kernel sum, size_t from, size_t to)
+/* One launch: the pull of the bodies from .. to on `rows` rows of p from `top` on. */
+static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size_t from, size_t to, size_t top_row,
+                  size_t rows_of_launch)
 {
     const struct nbody_shape *s = &p->shape;
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, begin = (cl_uint)from,
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, top = (cl_uint)top_row, begin = (cl_uint)from,
                   end = (cl_uint)to, adding = p->adding;
     const cl_uint span = (cl_uint)round_up((to - from + p->splits - 1) / p->splits, (size_t)s->tile);
-    const size_t groups = p->rows / nbody_shape_rows(s), group = (size_t)s->group;
+    const size_t groups = rows_of_launch / nbody_shape_rows(s), group = (size_t)s->group;
     clndrange_t ndr = clndrange_init2d(0, groups * group, group, 0, p->splits, 1);
     bool none;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, &none));
     REAL_NUMBER(zero, none ? eps2 : -1);
     void *out = sum == POTENTIALS ? p->phi : p->partial;
-    struct stdcl_arg args[11];
+    struct stdcl_arg args[12];
     cl_uint nargs = 0;
 #define PUT(arg) args[nargs++] = (struct stdcl_arg)arg
     PUT(BLOCK_ARG(nb->posm));
@@ -66,6 +67,7 @@ static int launch(const struct nbody *nb, const struct share *p, enum kernel sum
     PUT(BLOCK_ARG(out));
     PUT(VALUE_ARG(first));
     PUT(VALUE_ARG(rows));
+    PUT(VALUE_ARG(top));
     PUT(VALUE_ARG(begin));
     PUT(VALUE_ARG(end));
     PUT(VALUE_ARG(span));
@@ -74,46 +76,85 @@ static int launch(const struct nbody *nb, const struct share *p, enum kernel sum
     if (sum != FORCES)
         PUT(REAL_ARG(nb, zero));
 #undef PUT
-    if (clprofile_work(p->kernel[sum], sums[sum].flops * (double)p->rows * (double)(to - from), 0,
-                       nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
+    const double work = sums[sum].flops * (double)rows_of_launch * (double)(to - from);
+    if (clprofile_work(p->kernel[sum], work, 0, nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
-    return ev == (cl_event)-1 ? -1 : 0;
-}
-
-int nbody_forces_warm(const struct nbody *nb, const struct share *p)
-{
-    return launch(nb, p, nb->integrator->sum, 0, 0);
-}
-
-/* The same in launches of at most 2^chunk interactions. */
-static int start(const struct nbody *nb, struct share *p, enum kernel sum, size_t from, size_t to)
-{
-    const size_t most = ((size_t)1 << p->shape.chunk) / p->rows;
-    const size_t length = round_up(most ? most : 1, (size_t)p->shape.tile * p->splits);
-    for (; from < to; from += length, p->adding = true)
-        if (launch(nb, p, sum, from, to - from < length ? to : from + length) != 0)
-            return -1;
+    if (ev == (cl_event)-1)
+        return -1;
+    pace_started(&p->pace, work);
     return 0;
 }
 
-static int start_own(const struct nbody *nb, struct share *p, enum kernel sum)
+int nbody_forces_warm(const struct nbody *nb, struct share *p)
 {
-    p->adding = false;
-    if (!p->rows)
-        return 0;
-    if (start(nb, p, sum, p->first, p->first + p->rows) != 0)
-        return -1;
+    return launch(nb, p, nb->integrator->sum, 0, 0, 0, p->rows);
+}
+
+/* ---- In pieces. -------------------------------------------------------------------------------
+ * The order of additions is that of whole chunks, of at most 2^chunk interactions each. Of a chunk that would take long,
+ * a launch does some of the rows, which changes no sum. */
+
+static void plan(struct share *p, size_t from, size_t to, size_t later_from, size_t later_to)
+{
+    p->todo = (struct todo){{from, later_from}, {to, later_to}, 0};
+    if (from >= to)
+        p->todo = (struct todo){{later_from, 0}, {later_to, 0}, 0};
+}
+
+static bool is_left(const struct share *p)
+{
+    return p->rows && p->todo.from[0] < p->todo.to[0];
+}
+
+/* Takes the first rows of what is left as done. */
+static void advance(struct share *p, size_t to, size_t rows)
+{
+    struct todo *t = &p->todo;
+    t->top += rows;
+    if (t->top < p->rows)
+        return;
+    t->top = 0;
+    p->adding = true;
+    plan(p, to, t->to[0], t->from[1], t->to[1]);
+}
+
+/* Starts as much of what is left as a slice holds. */
+static int start_slice(const struct nbody *nb, struct share *p, enum kernel sum)
+{
+    const size_t group = nbody_shape_rows(&p->shape), most = ((size_t)1 << p->shape.chunk) / p->rows;
+    const size_t length = round_up(most ? most : 1, (size_t)p->shape.tile * p->splits);
+    while (is_left(p)) {
+        const struct todo *t = &p->todo;
+        const size_t from = t->from[0], to = t->to[0] - from < length ? t->to[0] : from + length;
+        const double row = sums[sum].flops * (double)(to - from), fit = pace_slice(&p->pace) / row;
+        size_t rows = p->rows - t->top;
+        if (fit < (double)rows)
+            rows = fit < (double)group ? group : (size_t)fit / group * group;
+        if (!pace_has_room(&p->pace, row * (double)rows))
+            break;
+        if (launch(nb, p, sum, from, to, t->top, rows) != 0)
+            return -1;
+        advance(p, to, rows);
+    }
     return clflush(nb->ctx, p->dev, 0);
 }
 
-static int start_others(const struct nbody *nb, struct share *p, enum kernel sum)
+/* Starts what is planned on all devices, each with a slice at a time, if that is not all of it. */
+static int start_planned(struct nbody *nb, enum kernel sum)
 {
-    if (!p->rows)
-        return 0;
-    if (start(nb, p, sum, 0, p->first) != 0)
-        return -1;
-    return start(nb, p, sum, p->first + p->rows, nb->padded);
+    bool left = true;
+    while (left) {
+        left = false;
+        for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+            if (is_left(p) && start_slice(nb, p, sum) != 0)
+                return -1;
+            left |= is_left(p);
+        }
+        if (left && nbody_device_pause(nb) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
@@ -124,16 +165,23 @@ int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
         return nbody_ladder_evaluate(nb);
     if (travel && nbody_exchange_begin(nb) != 0)
         return -1;
-    for (struct share *p = nb->share; p < end; p++)
-        if (start_own(nb, p, sum) != 0)
-            return -1;
-    if (travel && nbody_exchange_finish(nb) != 0)
+    for (struct share *p = nb->share; p < end; p++) {
+        p->adding = false;
+        plan(p, p->first, p->first + p->rows, 0, 0);
+    }
+    if (start_planned(nb, sum) != 0 || (travel && nbody_exchange_finish(nb) != 0))
         return -1;
     for (struct share *p = nb->share; p < end; p++)
-        if (start_others(nb, p, sum) != 0)
-            return -1;
+        plan(p, 0, p->first, p->first + p->rows, nb->padded);
+    if (start_planned(nb, sum) != 0)
+        return -1;
     nb->current = true;
     return 0;
+}
+
+double nbody_forces_work(const struct nbody *nb, enum kernel sum)
+{
+    return sums[sum].flops * (double)nb->padded * (double)nb->padded;
 }
 
 /* ---- What the caller may ask. ----------------------------------------------------------------- */
@@ -172,6 +220,9 @@ static int accelerations(struct nbody *nb, struct share *p, double *out)
 
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
 {
+    nbody_task_begin(nb, "nbody_forces",
+                     (acc ? nbody_forces_work(nb, nb->integrator->sum) : 0) +
+                         (potential ? nbody_forces_work(nb, POTENTIALS) : 0));
     if (nbody_integrate_settle(nb) != 0)
         return -1;
     if (acc && start_accelerations(nb) != 0)
@@ -198,6 +249,7 @@ static int wait_all(struct nbody *nb)
 
 int nbody_measure(nbody *nb, size_t times, double *seconds)
 {
+    nbody_task_begin(nb, "nbody_measure", (double)times * nbody_forces_work(nb, nb->integrator->sum));
     if (nbody_integrate_prime(nb) != 0 || wait_all(nb) != 0)
         return -1;
     const double start = seconds_now();

@@ -3,12 +3,15 @@
  * Most integrators keep the acceleration between steps, so that a step is one evaluation of all forces and
  * one launch that ends it and begins the next. A burst is a number of steps that the host starts without
  * waiting for results (several devices wait for each other's positions); after it the host looks whether any
- * number stopped being finite.
+ * number stopped being finite. A step that takes long is a burst of its own.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
 
 #include <limits.h>
+#include <math.h>
+
+static const double STOP_SECONDS = 1; /* that steps may go on when the caller wants to stop */
 
 /* ---- The table. ------------------------------------------------------------------------------- */
 
@@ -134,11 +137,41 @@ static int burst(struct nbody *nb, size_t steps)
     return 0;
 }
 
+static double step_seconds(const struct nbody *nb)
+{
+    double longest = 0;
+    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+        const double part = (double)p->rows / (double)nb->padded;
+        longest = fmax(longest, pace_time(&p->pace, part * nbody_forces_work(nb, nb->integrator->sum)));
+    }
+    return longest;
+}
+
+/* How many steps to start at once: with somebody who may stop them, so many as end soon. A step that takes long is
+ * alone and may be stopped in its middle, if there is memory to keep what it changes. Negative after an error. */
+static ptrdiff_t prepare(struct nbody *nb, size_t steps)
+{
+    const size_t most = steps < nb->burst ? steps : nb->burst;
+    const double seconds = step_seconds(nb);
+    nb->task.stoppable = false;
+    if (!nb->progress || (double)most * seconds < STOP_SECONDS)
+        return (ptrdiff_t)most;
+    if (seconds < STOP_SECONDS)
+        return (ptrdiff_t)(STOP_SECONDS / seconds);
+    const int saved = nbody_task_save(nb);
+    nb->task.stoppable = saved == 0;
+    return saved < 0 ? -1 : 1;
+}
+
 int nbody_step(nbody *nb, size_t steps)
 {
+    nbody_task_begin(nb, "nbody_step", (double)steps * nbody_forces_work(nb, nb->integrator->sum));
     while (steps > 0) {
-        const size_t now = steps < nb->burst ? steps : nb->burst;
-        const int bad = burst(nb, now) == 0 ? bad_steps(nb, CL_MEM_HOST) : -1;
+        const ptrdiff_t ready = prepare(nb, steps);
+        const size_t now = ready > 0 ? (size_t)ready : 0;
+        const int bad = now && burst(nb, now) == 0 ? bad_steps(nb, CL_MEM_HOST) : -1;
+        if (bad < 0 && nb->task.stopped && nbody_task_restore(nb) == 0)
+            return clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps);
         if (bad < 0)
             return -1;
         nb->steps += now;
@@ -150,6 +183,9 @@ int nbody_step(nbody *nb, size_t steps)
                                nb->base_time +
                                    nb->dt * (double)(nb->steps - now + (size_t)bad - nb->base_steps));
         steps -= now;
+        nb->task.stoppable = steps > 0;
+        if (nbody_task_tell(nb) != 0)
+            return -1;
     }
     return 0;
 }

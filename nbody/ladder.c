@@ -102,7 +102,7 @@ static int start(const struct nbody *nb, cl_kernel kernel, size_t first, size_t 
 /* The pull of all bodies on those from `first` on, `count` of them. */
 static int start_force(const struct nbody *nb, size_t first, size_t count)
 {
-    const struct share *p = &nb->share[0];
+    struct share *p = &nb->share[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
     const stdcl_local_t tile = {(size_t)p->shape.flat * 4 * nb->real};
     bool none;
@@ -116,23 +116,30 @@ static int start_force(const struct nbody *nb, size_t first, size_t count)
         VALUE_ARG(rows),
         REAL_ARG(nb, eps),
     };
-    if (clprofile_work(nb->ladder.force, nbody_forces_sum(nb)->flops * (double)nb->n * (double)count, 0,
-                       nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
+    const double work = nbody_forces_sum(nb)->flops * (double)nb->n * (double)count;
+    if (clprofile_work(nb->ladder.force, work, 0, nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
+    pace_started(&p->pace, work);
     if (nb->kernel == NBODY_TILED)
         return start(nb, nb->ladder.force, first, count, COUNT_OF(on_tiles), on_tiles);
     return start(nb, nb->ladder.force, first, count, COUNT_OF(on_structures), on_structures);
 }
 
-/* In launches of at most 2^chunk interactions, as the tuned kernel's are, but at least one group each. */
-static int start_forces(const struct nbody *nb)
+/* In launches of at most 2^chunk interactions and of a slice, as the tuned kernel's are, but at least one group each. */
+static int start_forces(struct nbody *nb)
 {
-    const struct nbody_shape *s = &nb->share[0].shape;
-    const size_t group = (size_t)s->flat, groups = ((size_t)1 << s->chunk) / nb->n / group;
-    const size_t most = groups ? groups * group : group;
-    for (size_t first = 0; first < nb->n; first += most)
-        if (start_force(nb, first, nb->n - first < most ? nb->n - first : most) != 0)
+    struct share *p = &nb->share[0];
+    const double row = nbody_forces_sum(nb)->flops * (double)nb->n;
+    const size_t group = (size_t)p->shape.flat, chunk = ((size_t)1 << p->shape.chunk) / nb->n;
+    for (size_t first = 0, count; first < nb->n; first += count) {
+        const double fit = pace_slice(&p->pace) / row, most = fit < (double)chunk ? fit : (double)chunk;
+        count = most < (double)group ? group : (size_t)most / group * group;
+        count = count < nb->n - first ? count : nb->n - first;
+        if (!pace_has_room(&p->pace, row * (double)count) && nbody_device_pause(nb) != 0)
             return -1;
+        if (start_force(nb, first, count) != 0)
+            return -1;
+    }
     return 0;
 }
 

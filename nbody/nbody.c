@@ -71,6 +71,7 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
         if (nb->precision == NBODY_DOUBLE && !info[d].dev_pref_vec_double)
             return clerror_set(ENOTSUP, "nbody_create: %s has no double precision", info[d].dev_name);
         p->dev = d;
+        p->pace = pace_of(1e8);
         p->units = info[d].dev_max_core ? info[d].dev_max_core : 1;
         if (nbody_shape_choose(nb, p, &info[d], words) != 0)
             return -1;
@@ -196,6 +197,8 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
                          .n = n,
                          .burst = o->burst ? o->burst : MAX_BURST,
                          .flags = CL_EVENT_NOWAIT,
+                         .progress = o->progress,
+                         .arg = o->arg,
                          .ndev = clgetndev(ctx)};
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
     nb->units = nbody_units_choose(nb->G, n, mass, pos);

@@ -793,9 +793,9 @@ static pid_t start_long(const char *arguments)
 static void interrupted_once(void **state)
 {
     (void)state;
-    static const int signals[] = {SIGINT, SIGTERM};
-    for (size_t i = 0; i < 2; i++) {
-        const pid_t child = start_long("nbody -n 500 --dt 1e-6 --steps 1e12 --csv e.csv -o a.tab --json");
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < 3; i++) {
+        const pid_t child = start_long("nbody -n 500 --dt 1e-6 --steps 1e12 --csv e.csv -o a.tab --json -q");
         kill(child, signals[i]);
         expect("nbody, interrupted", finish(child), 128 + signals[i]);
         assert_string_equal(err, "");

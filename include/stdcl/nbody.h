@@ -91,6 +91,10 @@ struct nbody_options {
     const double *shares;            /* of the bodies, relative, one number >= 0 for each device of ctx.
                                         NULL: equal on devices of one model, else by a short measurement;
                                         shares, and so the rounding, may then differ from run to run */
+    /* Told now and then, in the calling thread, which share of a call of nbody_step, nbody_forces, nbody_measure or
+     * nbody_diagnose is done, 0 to 1. It returns 0, or something else to end the call soon, with ECANCELED. May be NULL. */
+    int (*progress)(void *arg, double share);
+    void *arg;
     const char *shape;               /* how kernels are launched: words KEY=NUMBER that change the
                                         device's own row, see nbody/README.md; NULL: that row */
     uintptr_t reserved[8];           /* must be 0 */
@@ -113,7 +117,8 @@ nbody *nbody_create(const struct nbody_options *options, size_t n, const double 
 void nbody_free(nbody *nb);
 
 /* Advances by `steps` steps of dt and blocks until they are done. EDOM when a position or velocity
- * became NaN or infinite: the message names the first such step, and the state is lost. */
+ * became NaN or infinite: the message names the first such step, and the state is lost. ECANCELED when `progress` ended
+ * it: the state is that after the last whole step, nbody_steps(nb), and the run may go on from there. */
 int nbody_step(nbody *nb, size_t steps);
 
 /* Changes the time step from now on (not 0): to end a run at a given time, for example. */

@@ -1,0 +1,142 @@
+/* SIGINT, SIGTERM and SIGHUP end every command within two seconds, however large the problem: each row below is one
+ * that would take minutes or hours, in launches that would take many seconds if they were not cut.
+ *
+ * What counts is processor time, of which a busy machine gives the command less: two seconds of each processor.
+ *
+ *   test_cli_interrupt PATH_OF_STDCL
+ * SPDX-License-Identifier: MIT
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const double WITHIN = 2; /* seconds of all processors */
+
+struct row {
+    const char *arguments;
+    double worked; /* seconds of processor time after which it is interrupted */
+    int signal;
+    const char *output; /* a file that is there then, else NULL */
+};
+
+static const struct row rows[] = {
+    {"nbody -n 2^18 --csv e.csv -o a.bin", 3, SIGINT, "a.bin"},
+    {"nbody -n 2^18 --compare", 3, SIGHUP, NULL},
+};
+
+static const char *command;
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec t = {0};
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double seconds_of_children(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_CHILDREN, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+static pid_t start(const char *arguments)
+{
+    char line[256], *argv[16] = {(char *)(uintptr_t)command};
+    size_t n = 1;
+    snprintf(line, sizeof line, "%s", arguments);
+    for (char *word = strtok(line, " "); word && n < 15; word = strtok(NULL, " "))
+        argv[n++] = word;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(open("out", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+        dup2(open("err", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+        execv(command, argv);
+        _exit(126);
+    }
+    return child;
+}
+
+static void print_file(const char *name)
+{
+    char text[2048] = "";
+    FILE *fp = fopen(name, "r");
+    if (fp && fread(text, 1, sizeof text - 1, fp) > 0)
+        print_error("%s: %s\n", name, text);
+    if (fp)
+        fclose(fp);
+}
+
+static void interrupted(const struct row *row)
+{
+    clockid_t clock;
+    int status;
+    const double before = seconds_of_children();
+    const pid_t child = start(row->arguments);
+    assert_true(child > 0 && clock_getcpuclockid(child, &clock) == 0);
+    while (seconds_of(clock) < row->worked) /* one that ends by itself lets the test run into its time limit */
+        usleep(10000);
+    const double at_signal = seconds_of(clock);
+    kill(child, row->signal);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    const double after = seconds_of_children() - before - at_signal, most = WITHIN * (double)sysconf(_SC_NPROCESSORS_ONLN);
+    const bool ended = (WIFEXITED(status) && WEXITSTATUS(status) == 128 + row->signal) ||
+                       (WIFSIGNALED(status) && WTERMSIG(status) == row->signal && !row->output);
+    print_message("%-50s %.2f s after the signal\n", row->arguments, after);
+    if (!ended || after > most) {
+        print_error("'%s' ended with wait status %d, %.2f s after signal %d\n", row->arguments, status, after, row->signal);
+        print_file("err");
+        print_file("out");
+    }
+    assert_true(ended && after < most);
+    assert_true(!row->output || access(row->output, F_OK) == 0);
+}
+
+static void every_command_ends(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        interrupted(&rows[i]);
+}
+
+static int enter(void **state)
+{
+    static char folder[] = "/tmp/stdcl-interrupt-XXXXXX";
+    *state = folder;
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+    static const char *const files[] = {"out", "err", "a.bin", "e.csv"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        unlink(files[i]);
+    return chdir("/") == 0 ? rmdir(*state) : -1;
+}
+
+int main(int argc, char **argv)
+{
+    static char path[4096];
+    if (argc != 2 || !realpath(argv[1], path)) {
+        fprintf(stderr, "usage: test_cli_interrupt PATH_OF_STDCL\n");
+        return 1;
+    }
+    command = path;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_command_ends)};
+    return cmocka_run_group_tests(tests, enter, leave);
+}
