@@ -1,8 +1,8 @@
 /* cli.h - what the subcommands of `stdcl` are made of.
  *
  * A subcommand is one file, cmd_NAME.c, that defines `const struct cli_command cmd_NAME` and, from
- * the pieces below, does always the same: describe its options in a table, parse, check what can be
- * checked before computing, open devices, work while showing progress and minding Ctrl-C, report as
+ * the pieces below, always does the same: it describes its options in a table, parses them, checks what can be
+ * checked before computing, opens devices, works while it shows progress and looks for Ctrl-C, and reports as
  * text or as one JSON object. It becomes part of the program by one line in CMakeLists.txt.
  *
  * Everything here prints its own errors, as "stdcl NAME: sentence", and hands back an exit status.
@@ -61,7 +61,7 @@ void *cli_alloc(size_t count, size_t size);
 void *cli_realloc(void *old, size_t count, size_t size);
 
 /* CLI_DONE when count * size bytes fit the machine's memory; else says so (count "what", in all how
- * much) and returns CLI_FAILED. Asked before allocating, for the kernel promises more than it has. */
+ * much) and returns CLI_FAILED. Asked before allocating, since the system may promise more memory than it has. */
 int cli_memory_for(size_t count, size_t size, const char *what);
 
 /* ---- Options. -------------------------------------------------------------------------------- */
@@ -273,7 +273,7 @@ const char *cli_device_type(cl_device_type type);
  * "/etc/os-release"); static memory. */
 const char *cli_install_hint(const char *path);
 
-/* ---- Where the time goes, and why it is not more. --------------------------------------------- */
+/* ---- Profiles, and which shapes are used. ---------------------------------------------------- */
 
 /* With --profile or --trace: check that the file can be written and start measuring a context; at the end,
  * print the profile to stderr and write the timeline. Without: nothing. */

@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 /* The standard contexts a device may belong to. The variables are macros that open their devices at
- * first use, which is the only honest way to know. */
+ * first use, and nothing else tells which devices they have. */
 enum { CONTEXTS = 4 };
 static const char *const context_name[CONTEXTS] = {"stddev", "stdcpu", "stdgpu", "stdacc"};
 

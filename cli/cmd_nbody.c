@@ -88,7 +88,7 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
 static void describe_integrators(char *text, size_t size)
 {
     const struct nbody_integrator_info *info;
-    size_t used = (size_t)snprintf(text, size, "how a step is made: {}");
+    size_t used = (size_t)snprintf(text, size, "how a step is computed: {}");
     for (int i = 0; used < size && (info = nbody_integrator_describe((enum nbody_integrator)i)); i++)
         used += (size_t)snprintf(text + used, size - used, "; %s is %s", info->name, info->about);
 }
@@ -106,12 +106,12 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_GROUP("Bodies"),
         CLI_STRING('i', "input", "FILE", &job->input,
                    "text with seven columns, mass x y z vx vy vz, or TIPSY; '-' reads standard input"),
-        CLI_CHOICE(0, "ic", "MODEL", &job->model, nbody_model_names, "make the bodies"),
+        CLI_CHOICE(0, "ic", "MODEL", &job->model, nbody_model_names, "the model that makes the bodies"),
         CLI_SIZE('n', "bodies", "N", &job->n, 1, SIZE_MAX,
-                 "how many to make (default 16384, with --compare 4096 on CPUs and 32768 on others; figure8 and "
+                 "number of bodies to make (default 16384, with --compare 4096 on CPUs and 32768 on others; figure8 and "
                  "pythagorean have 3)"),
         CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT64_MAX,
-                "another seed makes other bodies, the same one the same on every machine"),
+                "of the random numbers that make the bodies; the same seed makes the same bodies on every machine"),
         CLI_GROUP("Physics"),
         CLI_REAL('G', "gravity", "G", &job->G, CLI_ABOVE_0, DBL_MAX,
                  "the gravitational constant, in the units of the bodies"),
@@ -120,9 +120,9 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_REAL(0, "dt", "TIME", &job->dt, CLI_ABOVE_0, DBL_MAX,
                  "time step (default: the model's, or for a file an estimate)"),
         CLI_SIZE(0, "steps", "N", &job->steps, 0, (uint64_t)1 << 53,
-                 "how many steps (default: the model's --until; 100 for a file)"),
+                 "number of steps (default: the model's --until; 100 for a file)"),
         CLI_REAL(0, "until", "TIME", &job->until, -DBL_MAX, DBL_MAX,
-                 "or the time to end at; the last step is shortened to meet it"),
+                 "the time at which the run ends, instead of --steps; the last step is shortened to meet it"),
         CLI_CHOICE(0, "integrator", "NAME", &job->integrator, nbody_integrator_names(), integrators),
         CLI_CHOICE(0, "precision", "NAME", &job->precision, nbody_precision_names,
                    "of the numbers on the device: {} (default single; double for models of "
@@ -130,35 +130,35 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_CHOICE(0, "kernel", "NAME", &job->kernel, nbody_kernel_names,
                    "which kernel sums the forces; all but tuned are for comparison, and run on one device"),
         CLI_SIZE(0, "burst", "N", &job->burst, 1, SIZE_MAX,
-                 "steps between two looks of the host, for Ctrl-C and progress (default: about ten looks a second)"),
+                 "number of steps after which the host looks for Ctrl-C and shows progress (default: about ten times a second)"),
         CLI_GROUP("Output"),
         CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
         CLI_SIZE(0, "frames", "N", &job->outputs.frames, 1, 1000000,
-                 "N pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
+                 "number of pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
         CLI_STRING(0, "csv", "FILE", &job->csv,
                    "time, energies, momentum, angular momentum and virial ratio, as -o FILE.csv does"),
         CLI_SIZE(0, "every", "N", &job->every, 1, SIZE_MAX,
-                 "steps between rows of that table (default: about 100 rows)"),
+                 "number of steps between rows of that table (default: about 100 rows)"),
         CLI_STRING(0, "forces", "FILE", &job->forces,
-                   "a table of what acts on every body at the end, mass, force, acceleration and potential; "
-                   "with --steps 0 on the bodies as given"),
+                   "a table with mass, force, acceleration and potential of every body at the end of the run, or at its start "
+                   "with --steps 0"),
         CLI_CHOICE(0, "plane", "NAME", &plane, plane_names, "the plane that a picture shows"),
         CLI_CHOICE(0, "colours", "NAME", &colours, colour_names, "of a picture"),
         CLI_PARSED(0, "size", "WxH", &job->picture, read_pixels,
                    "pixels of a picture (default 1024x1024)"),
         CLI_REAL(0, "extent", "LENGTH", &job->picture.extent, CLI_ABOVE_0, DBL_MAX,
-                 "what a picture shows across its shorter side (default: nearly all bodies)"),
+                 "length that the shorter side of a picture shows (default: so that nearly all bodies are seen)"),
         CLI_GROUP("Instead of a simulation"),
         CLI_FLAG(0, "compare", &job->compare,
                  "sum the forces once with every kernel, check them against plain C in double precision, and "
-                 "print how fast each is; fails when one is wrong"),
+                 "print the speed of each; status 1 when one is wrong"),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
     };
     const struct cli_usage usage = {
         .synopsis = "[options]",
-        .about = "Moves bodies under their mutual gravity, every pair of them, and reports the speed "
-                 "and how well energy is kept.",
+        .about = "Moves bodies under their mutual gravity, and reports the speed and the error of the energy. "
+                 "The forces between all pairs of bodies are summed.",
         .examples = "  stdcl nbody --ic collision -o collision.png\n"
                     "  stdcl nbody --ic plummer -n 2^16 --until 10 -o plummer.csv -o plummer.tab\n"
                     "  stdcl nbody -i galaxy.tab --eps 0.05 --dt 0.002 --steps 1000 -o galaxy.mp4\n"

@@ -46,7 +46,7 @@ static const struct module modules[] = {
 };
 enum { MODULES_COUNT = sizeof modules / sizeof *modules };
 
-/* What lua/stdcl.lua finds by name: to mention it here puts it into the executable. */
+/* Functions that lua/stdcl.lua finds by name: naming them here makes the linker put them into the executable. */
 typedef void any_function(void);
 #define NEEDED(function) (any_function *)function
 extern any_function *const cmd_run_needed[];

@@ -261,19 +261,19 @@ static bool parse(struct tune_job *job, int argc, char **argv, int *status)
 {
     struct cli_option options[] = {
         CLI_GROUP("Search"),
-        CLI_REAL(0, "minutes", "M", &job->minutes, CLI_ABOVE_0, 1e6, "for all searches together"),
+        CLI_REAL(0, "minutes", "M", &job->minutes, CLI_ABOVE_0, 1e6, "time for all searches together"),
         CLI_STRINGS(0, "size", "N", &job->size_texts,
                     "problem size, such as the number of bodies; may be repeated (default: those that each "
                     "kernel names)"),
-        CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT32_MAX, "of the random candidates"),
-        CLI_FLAG(0, "list", &job->list, "only list the kernels, and the rows that hold now"),
-        CLI_FLAG(0, "dry-run", &job->dry_run, "keep nothing of what is found"),
+        CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT32_MAX, "of the random numbers that choose candidates"),
+        CLI_FLAG(0, "list", &job->list, "list the kernels and the rows that are used now, and search nothing"),
+        CLI_FLAG(0, "dry-run", &job->dry_run, "search, but do not keep what is found"),
         CLI_GROUP("Output"),
         CLI_STRING(0, "export", "FILE", &job->export_file,
-                   "write what is found to a file of rows too, as the project ships them; rows that the file "
-                   "has for others stay"),
+                   "also write what is found to a file of rows like those that stdcl ships; rows of the file for other "
+                   "kernels and devices stay"),
         CLI_STRING(0, "as", "DEVICE", &job->export_as,
-                   "what the exported rows call the device: part of its name, or family:NAME (default: its "
+                   "the device's name in the exported rows: part of its name, or family:NAME (default: its "
                    "whole name)"),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
@@ -281,8 +281,8 @@ static bool parse(struct tune_job *job, int argc, char **argv, int *status)
     const struct cli_usage usage = {
         .synopsis = "[KERNEL...] [options]",
         .about =
-            "Searches the fastest launch shapes of kernels on a device: by trial, each candidate's answer "
-            "checked before it may win. What is found is kept, and used from then on. A KERNEL is a name "
+            "Searches for the fastest launch shapes of kernels on a device, by trial. The result of a candidate is "
+            "checked before its speed counts. What is found is kept, and used from then on. A KERNEL is a name "
             "of --list, its first words (nbody, nbody.direct) or a pattern ('*.double').",
         .examples = "  stdcl tune --list\n"
                     "  stdcl tune nbody.direct.single --size 8192 --minutes 2\n"
@@ -323,4 +323,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_tune = {"tune", "search the best kernel shapes for this machine", run};
+const struct cli_command cmd_tune = {"tune", "search for the best kernel shapes on this machine", run};

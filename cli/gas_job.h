@@ -14,7 +14,7 @@
 #include "stdcl/gas.h"
 
 struct gas_job {
-    /* What was asked. */
+    /* From the command line. */
     struct cli_common common;
     uint64_t n, seed;
     int species; /* in gas_species_list; -1: reduced units */
@@ -25,7 +25,7 @@ struct gas_job {
     int repeat, bins;
     struct cli_strings histogram;
 
-    /* What came of it. */
+    /* Results, and what is needed meanwhile. */
     void *velocity; /* read: n rows of three floats, or of doubles if precision is ARRAYS_DOUBLE */
     CLCONTEXT *context;
     gas *gas;

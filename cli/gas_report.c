@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <math.h>
 
-static const double UNLIKELY = 5; /* standard errors: one gas in two million, if all is well */
+static const double UNLIKELY = 5; /* standard errors: a correct gas is farther away once in two million runs */
 
 static double pressure(const struct gas_job *job)
 {

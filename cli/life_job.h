@@ -37,7 +37,7 @@ struct life_place {
 };
 
 struct life_job {
-    /* What was asked; NOT_GIVEN, NULL or 0 where it is still to be chosen. */
+    /* From the command line; NOT_GIVEN, NULL or 0 where it is still to be chosen. */
     struct cli_common common;
     struct life_size size;
     const char *rule_text, *input, *csv, *shape;
@@ -49,7 +49,7 @@ struct life_job {
     size_t zoom;
     struct cli_outputs outputs;
 
-    /* What came of it. */
+    /* Results, and what is needed meanwhile. */
     char rule[64];        /* B3/S23 */
     struct life_pattern pattern;
     CLCONTEXT *context;

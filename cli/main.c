@@ -26,7 +26,7 @@ static void print_overview(FILE *fp)
           "Simulations and tools on OpenCL devices: GPUs, or any CPU.\n\n", fp);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(fp, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\n'stdcl COMMAND --help' tells the options of a command; 'stdcl --version' the version.\n"
+    fputs("\n'stdcl COMMAND --help' lists the options of a command, 'stdcl --version' prints the version.\n"
           "Exit status: 0 done, 1 failed, 2 wrong usage, 130 ended by Ctrl-C.\n", fp);
 }
 

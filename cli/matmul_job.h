@@ -19,7 +19,7 @@
 extern const char *const matmul_precision_names[];
 extern const char *const matmul_trans_names[];
 
-/* What came of one engine. */
+/* The result of one engine. */
 struct matmul_outcome {
     enum matmul_kind kind;
     size_t block;           /* of kinds that have one, else 0 */
@@ -33,7 +33,7 @@ struct matmul_outcome {
 };
 
 struct matmul_job {
-    /* What was asked. */
+    /* From the command line. */
     struct cli_common common;
     size_t m, n, k, block, memory, repeat;
     int precision, trans; /* -1: not given */
@@ -43,7 +43,7 @@ struct matmul_job {
     const char *file_a, *file_b, *file_c, *output, *shape, *csv, *plot;
     bool compare, sweep;
 
-    /* What came of it. */
+    /* Results, and what is needed meanwhile. */
     struct npy in[3];         /* the files of A, B and C, open until they are read */
     size_t real, lda, ldb;
     enum matmul_trans stored; /* trans, seen with the order in which files store */

@@ -28,7 +28,7 @@ static int look(const char *file, struct npy *in, struct shape *s)
     return CLI_DONE;
 }
 
-/* Takes the precision from a file, or says that another one was wanted. */
+/* Takes the precision from a file, or says that another one was asked for. */
 static int agree_precision(struct matmul_job *job, const char *file, const struct shape *s)
 {
     const int precision = s->size == 8 ? MATMUL_DOUBLE : MATMUL_SINGLE;
@@ -41,7 +41,7 @@ static int agree_precision(struct matmul_job *job, const char *file, const struc
     return CLI_DONE;
 }
 
-/* Takes a dimension from a file, or says that another one was wanted. */
+/* Takes a dimension from a file, or says that another one was asked for. */
 static int agree_size(size_t *size, size_t from_file, const char *file, const char *name)
 {
     if (*size && *size != from_file)

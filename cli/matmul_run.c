@@ -95,8 +95,8 @@ static double longest_of_devices(CLCONTEXT *cp)
     return longest;
 }
 
-/* The kernels' time of one product, the longest of the devices'; 0 when the user has a profile of his own, which is not
- * to be mixed up. */
+/* The kernels' time of one product, the longest of the devices'; 0 when the user asked for a profile, since
+ * these runs must not be part of it. */
 static int measure_devices(struct runner *r, double *seconds)
 {
     CLCONTEXT *cp = r->job->context;

@@ -153,7 +153,7 @@ static void estimate(struct nbody_job *job)
         job->dt = rounded(b->n <= FEW ? estimate_dt_few(b, job->G, job->eps)
                                       : estimate_dt_many(b, job->G, job->eps));
     if (!(isfinite(job->dt) && job->dt > 0))
-        job->dt = 1; /* nothing ever happens: one body, or all in one place */
+        job->dt = 1; /* nothing moves: one body, or all in one place */
     if (job->precision == NOT_GIVEN)
         job->precision = NBODY_SINGLE;
 }

@@ -28,7 +28,7 @@ extern const char *const nbody_kernel_names[];
 enum { NOT_GIVEN = -1 };
 
 struct nbody_job {
-    /* What was asked; NAN, 0 or NOT_GIVEN where it is still to be chosen. */
+    /* From the command line; NAN, 0 or NOT_GIVEN where it is still to be chosen. */
     struct cli_common common;
     const char *input; /* NULL: a model */
     int model;
@@ -41,7 +41,7 @@ struct nbody_job {
     const char *csv, *forces;
     struct picture_options picture;
 
-    /* What came of it. */
+    /* Results, and what is needed meanwhile. */
     struct particles bodies; /* positions and velocities are those of the last visit */
     double time_start;
     double last_dt; /* of the last step, when --until asks for a shorter one; else dt */

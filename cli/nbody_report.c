@@ -14,7 +14,7 @@ static double energy_error(const struct nbody_job *job)
     return start != 0 ? fabs(job->end.total - start) / fabs(start) : NAN;
 }
 
-/* Whether the energy changed by more than there was of either kind, so that nothing of the run is true. */
+/* True when the energy changed by more than the kinetic and the potential energy were: the results mean nothing then. */
 static bool is_nonsense(const struct nbody_job *job)
 {
     return fabs(job->end.total - job->start.total) > fmax(job->start.kinetic, -job->start.potential);

@@ -2,7 +2,7 @@
  *
  * A row of the table knows the option's names, where its value goes and which values are allowed, so
  * that reading, checking, error messages and --help (help.c) cannot drift apart. Each message names
- * the option and what was typed, and ends in what to do.
+ * the option and what was typed, and ends with what to do.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"

@@ -25,11 +25,11 @@ struct cli_output {
 };
 
 struct cli_outputs {
-    /* What was asked. */
+    /* From the command line. */
     struct cli_strings names; /* of -o */
     size_t frames;            /* of --frames; 0: not given */
 
-    /* What came of it. */
+    /* Results, and what is needed meanwhile. */
     struct cli_output *item;
     size_t n;
     unsigned frames_done;

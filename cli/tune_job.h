@@ -26,7 +26,7 @@ struct tune_search {
 };
 
 struct tune_job {
-    /* What was asked. */
+    /* From the command line. */
     struct cli_common common;
     struct cli_strings names, size_texts;
     double minutes;
@@ -34,7 +34,7 @@ struct tune_job {
     bool list, dry_run;
     const char *export_file, *export_as;
 
-    /* What came of it. */
+    /* Results, and what is needed meanwhile. */
     CLCONTEXT *context;
     struct cldev_info *info; /* of its devices */
     struct tune_search *search;

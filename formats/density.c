@@ -24,8 +24,7 @@ enum { MOST_LEVELS = 12 };
  * overlap a spot, so a pixel of the picture averages over four times as many. */
 static const double enough = 20;
 
-/* How far a single body stands out of its surroundings, as a sharp point: with 0 a galaxy is fog, with 10
- * it is sand. */
+/* How much of a body is drawn as a sharp point: with 0 a galaxy looks like fog, with 10 like sand. */
 static const double sparkle = 4, most_sparkle = 0.3;
 
 /* Cells of the coarsest level take up this part of the picture. */
@@ -36,7 +35,7 @@ struct level {
     double *cell;         /* [height][width], mass or number in each */
 };
 
-/* All levels start at pixel (-margin, -margin), so that bodies just outside shine in. */
+/* All levels start at pixel (-margin, -margin), so that bodies just outside the picture brighten its edge. */
 struct pyramid {
     int levels;
     double margin;

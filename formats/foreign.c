@@ -1,4 +1,4 @@
-/* foreign.c - files that people hand over by mistake, told by their first bytes.
+/* foreign.c - files of kinds that stdcl does not read, recognised by their first bytes.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/foreign.h"

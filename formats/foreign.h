@@ -1,4 +1,4 @@
-/* foreign.h - files that people hand over by mistake, told by their first bytes. Private to formats/.
+/* foreign.h - files of kinds that stdcl does not read, recognised by their first bytes. Private to formats/.
  * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_FOREIGN_H

@@ -89,7 +89,7 @@ static const struct life_format *recognise(const struct life_text *t)
 
 size_t life_pattern_limit;
 
-/* A system promises more memory than it has, and takes the program's life when it is used. */
+/* The machine's memory. A system may promise more, and end the program when it is used. */
 static double memory_there_is(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

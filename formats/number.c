@@ -225,7 +225,7 @@ struct shortest {
 };
 
 /* x * 10^k rounded to an integer, which must be less than 2^63; |k| <= MAX_POWER. False when there is nothing
- * to round, or too much: no loss, since the caller has another way. */
+ * to round, or too much: the caller then uses another way. */
 static bool scale_to_integer(double x, int k, uint64_t *result)
 {
     int e;

@@ -79,7 +79,7 @@ static bool equals(struct word w, const char *text)
     return w.length == strlen(text) && memcmp(w.start, text, w.length) == 0;
 }
 
-/* `# time = 1.5` sets the time; every other comment is nobody's business. */
+/* `# time = 1.5` sets the time; other comments are skipped. */
 static void read_comment(struct text *t, const char *p, const char *end)
 {
     double time;

@@ -187,7 +187,7 @@ static int read_body(struct source *s, struct particles *p, const struct header 
     return check_body(s, p, i, kind);
 }
 
-/* A file has been measured, so all room is made at once; a pipe must deliver before it is believed. */
+/* The size of a file is known, so memory for all bodies is taken at once; with a pipe it grows with what arrives. */
 static int read_bodies(struct source *s, struct particles *p, const struct header *h)
 {
     size_t total = (size_t)h->n, room = s->size >= 0 || total < 1024 ? total : 1024;
