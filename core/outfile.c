@@ -32,17 +32,22 @@ enum { SLOTS = 64 };
 
 static struct slot {
     atomic_int owner; /* the process, 0 = free, -1 = being filled in */
+    ino_t inode;      /* once it is renamed, a file of its old name is another program's */
     char path[PATH_MAX];
 } slots[SLOTS];
 
 /* Returns the slot that holds the path from now on, or -1 when all are taken. */
-static int remember(const char *path)
+static int remember(const char *path, int fd)
 {
+    struct stat info;
+    if (fstat(fd, &info) < 0)
+        return -1;
     for (int i = 0; i < SLOTS; i++) {
         int none = 0;
         if (!atomic_compare_exchange_strong(&slots[i].owner, &none, -1))
             continue;
         strcpy(slots[i].path, path); /* make_temporary checked that it fits */
+        slots[i].inode = info.st_ino;
         atomic_store(&slots[i].owner, (int)getpid());
         return i;
     }
@@ -56,9 +61,11 @@ static void forget(int slot)
 
 void outfile_unlink_all(void)
 {
+    struct stat info;
     int before = errno;
     for (size_t i = 0; i < SLOTS; i++) /* a forked child leaves its parent's files alone */
-        if (atomic_load(&slots[i].owner) == (int)getpid())
+        if (atomic_load(&slots[i].owner) == (int)getpid() && lstat(slots[i].path, &info) == 0 &&
+            info.st_ino == slots[i].inode)
             unlink(slots[i].path);
     errno = before;
 }
@@ -261,7 +268,7 @@ static int create_remembered(struct outfile *out)
     int fd, code = create_locked(out, &fd);
     if (code)
         return code;
-    out->slot = remember(out->temporary);
+    out->slot = remember(out->temporary, fd);
     if (out->slot < 0) {
         unlink(out->temporary);
         close(fd);
@@ -392,21 +399,30 @@ static int finish(struct outfile *out)
     return code;
 }
 
+/* Gives the file its name, or removes it; 0 or the errno of what failed. A signal meanwhile removes it too. */
+static int give_name(struct outfile *out, int code)
+{
+    if (!code && rename(out->temporary, out->target) < 0)
+        code = errno;
+    if (code)
+        unlink(out->temporary);
+    else if (!out->nosync)
+        sync_folder(out->target);
+    forget(out->slot);
+    return code;
+}
+
 int outfile_commit(struct outfile *out)
 {
-    int status = 0, code;
     if (!out->fp)
         return 0;
-    code = finish(out);
-    if (out->temporary) {
-        forget(out->slot); /* first: the next moment the name may be another program's */
-        if (!code && rename(out->temporary, out->target) < 0)
-            code = errno;
-        if (code)
-            unlink(out->temporary);
-        else if (!out->nosync)
-            sync_folder(out->target);
-    }
+    /* Another descriptor holds the lock until the file has its name: one without a lock is another program's to remove. */
+    const int lock = out->temporary ? fcntl(out->fd, F_DUPFD_CLOEXEC, 0) : -1;
+    int status = 0, code = finish(out);
+    if (out->temporary)
+        code = give_name(out, code);
+    if (lock >= 0)
+        close(lock);
     if (code)
         status = explain(out->name, out->target ? out->target : out->name, code);
     release(out);
@@ -417,10 +433,10 @@ void outfile_discard(struct outfile *out)
 {
     if (!out->fp)
         return;
-    fclose(out->fp);
     if (out->temporary) {
+        unlink(out->temporary); /* while it is locked, and so ours */
         forget(out->slot);
-        unlink(out->temporary);
     }
+    fclose(out->fp);
     release(out);
 }

@@ -414,6 +414,15 @@ static void says_when_the_folder_vanishes(void **unused)
 
 /* ---- Interrupted programs. ------------------------------------------------------------------- */
 
+static void (*before_rename)(void); /* what happens at the last moment */
+
+int rename(const char *from, const char *to)
+{
+    if (before_rename)
+        before_rename();
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
 /* Runs `act` in a child that has two files open under the guard; returns its wait status. */
 static int interrupted(void (*act)(void))
 {
@@ -459,6 +468,15 @@ static void leave(void)
     exit(3);
 }
 
+static struct outfile last;
+
+static void commit_and_be_terminated(void)
+{
+    before_rename = be_terminated;
+    if (outfile_open(&last, in_folder("int3.txt")) == 0)
+        outfile_commit(&last);
+}
+
 /* A child of the child that exits must not remove what is its parent's. */
 static void fork_and_leave(void)
 {
@@ -483,6 +501,8 @@ static void leaves_nothing_when_interrupted(void **unused)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP);
     status = interrupted(quit);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGQUIT);
+    status = interrupted(commit_and_be_terminated);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
     status = interrupted(leave);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
     status = interrupted(fork_and_leave);
@@ -515,6 +535,27 @@ static void removes_what_a_killed_program_left(void **unused)
     holds_text(in_folder("killed.txt"), "first\n");
     works(outfile_commit(&other));
     holds_text(in_folder("killed.txt"), "second\n");
+    assert_int_equal(temporaries(), 0);
+}
+
+static void write_the_same(void)
+{
+    struct outfile other;
+    works(outfile_open(&other, in_folder("same.txt")));
+    outfile_discard(&other);
+}
+
+/* Nobody may take for stale what is about to be renamed. */
+static void stays_until_it_has_its_name(void **unused)
+{
+    struct outfile out;
+    (void)unused;
+    works(outfile_open(&out, in_folder("same.txt")));
+    fputs("mine\n", out.fp);
+    before_rename = write_the_same;
+    works(outfile_commit(&out));
+    before_rename = NULL;
+    holds_text(in_folder("same.txt"), "mine\n");
     assert_int_equal(temporaries(), 0);
 }
 
@@ -577,6 +618,7 @@ int main(void)
         cmocka_unit_test(adds_nothing_to_a_pipe),
         cmocka_unit_test(waits_for_a_full_pipe),
         cmocka_unit_test(removes_what_a_killed_program_left),
+        cmocka_unit_test(stays_until_it_has_its_name),
         cmocka_unit_test(says_when_the_folder_vanishes),
         cmocka_unit_test(leaves_nothing_when_interrupted),
         cmocka_unit_test(writes_tables),
