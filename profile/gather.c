@@ -151,7 +151,7 @@ static bool command_collected(const struct note *note, cl_event ev)
 {
     cl_ulong start = 0, end = 0;
     cl_int err = stamps(ev, &start, &end), status = CL_COMPLETE;
-    if (err == CL_PROFILING_INFO_NOT_AVAILABLE) {
+    if (err != CL_SUCCESS) {
         clGetEventInfo(ev, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
         if (status > CL_COMPLETE)
             return false;
@@ -159,7 +159,7 @@ static bool command_collected(const struct note *note, cl_event ev)
     }
     if (err == CL_SUCCESS)
         add_time(note, start, end);
-    else if (err == CL_PROFILING_INFO_NOT_AVAILABLE && status == CL_COMPLETE)
+    else if (status == CL_COMPLETE)
         profile_count(note);
     return true;
 }
