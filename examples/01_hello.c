@@ -6,7 +6,7 @@ int main(void)
 {
     size_t n = 1 << 20;
     CLCONTEXT *cp = stddev;
-    clprofile(cp, 1);
+    int failed = clprofile(cp, 1);
     float *a = clmalloc(cp, n * sizeof *a, 0), *b = clmalloc(cp, n * sizeof *b, 0);
     for (size_t i = 0; a && b && i < n; i++)
         a[i] = (float)i, b[i] = 1.0f;
@@ -20,7 +20,8 @@ int main(void)
     clmsync(cp, 0, b, CL_MEM_DEVICE | CL_EVENT_NOWAIT);
     clforka(cp, 0, add, &ndr, CL_EVENT_NOWAIT, a, b);
     clmsync(cp, 0, a, CL_MEM_HOST | CL_EVENT_NOWAIT);
-    if (!cp || clwait(cp, 0, CL_ALL_EVENT) || a[n - 1] != (float)n)
+    if (!cp || failed || clwait(cp, 0, CL_ALL_EVENT) || a[n - 1] != (float)n ||
+        clprofile_report(cp, stdout, CLPROF_TABLE))
         return fprintf(stderr, "01_hello: %s\n", clerror()), 1;
-    return clprofile_report(cp, stdout, CLPROF_TABLE);
+    return 0;
 }
