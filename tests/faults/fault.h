@@ -9,6 +9,7 @@
  *   failed    of OpenCL commands: queued, as it seems, but its event tells the error
  *   lost      of OpenCL commands: this one and all after it do nothing, and nobody is told
  *   short     of write and read: only half of the bytes
+ *   signal    the call is as ever, but before it the program gets the signal of number CODE
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_TEST_FAULT_H
@@ -17,12 +18,13 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum how { NO_FAULT, REFUSED, FAILED, LOST, SHORT };
+enum how { NO_FAULT, REFUSED, FAILED, LOST, SHORT, SIGNALLED };
 
 struct fault {
     enum how how;
@@ -31,8 +33,8 @@ struct fault {
 
 static enum how how_of(const char *word)
 {
-    static const char *const words[] = {"", "refused", "failed", "lost", "short"};
-    for (int i = 0; i < 5; i++)
+    static const char *const words[] = {"", "refused", "failed", "lost", "short", "signal"};
+    for (int i = 0; i < 6; i++)
         if (strcmp(word, words[i]) == 0)
             return (enum how)i;
     return REFUSED;
@@ -78,6 +80,10 @@ static struct fault fault_of(const char *call)
     pthread_mutex_unlock(&lock);
     if (f.how)
         fault_log("fault ", call);
+    if (f.how == SIGNALLED) {
+        kill(getpid(), f.code);
+        f.how = NO_FAULT;
+    }
     return f;
 }
 

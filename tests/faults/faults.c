@@ -2,20 +2,20 @@
  *
  *   faults BUILD SOURCE                    every call of every program
  *   faults BUILD SOURCE sample [SEED]      some of them, others on another day; SEED stands for the day
+ *   faults BUILD SOURCE every N            every Nth call
  *   faults BUILD SOURCE only PROGRAM       every call of one program
  *   faults BUILD SOURCE only PROGRAM "CALL NUMBER CODE HOW"    one case, whose output is shown
  *
  * Each program of programs.c runs once with nothing wrong, and layer.c and shim.c write down every call that could
  * fail. Then it runs once for each of those, with an error of codes.txt; a command is refused once, and fails on the
  * device once. Which error is taken goes round from call to call and from day to day. Afterwards, one of two holds:
- *   - status 1, a sentence on standard error, and each output is absent or complete
+ *   - status 1, exactly one sentence on standard error, and each output is absent or complete
  *   - status 0, and the output is the one of the run with nothing wrong
  * The second must hold where a call is only interrupted or cut short. STDCL_FAULTS_JSON=FILE keeps the counts.
  * SPDX-License-Identifier: MIT
  */
 #include "faults.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -26,11 +26,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { WORKERS = 2, SAMPLE_PROGRAMS = 4, SAMPLE_CASES = 100, SAMPLE_SECONDS = 12, TIME_LIMIT = 60, MAX_CASES = 20000 };
+enum { WORKERS = 2, SAMPLE_PROGRAMS = 4, SAMPLE_CASES = 100, SAMPLE_SECONDS = 10, MAX_CASES = 20000 };
 
-static const char *build, *source;
-static char base[256];   /* a folder for what the programs write */
-static char folder[300]; /* this process's own one, in which they run */
 static long seed;
 
 /* ---- Cases and counts. ----------------------------------------------------------------------- */
@@ -53,68 +50,12 @@ static struct {
     atomic_int next, ran[FAMILIES], missed[FAMILIES], refused[FAMILIES], right[FAMILIES], wrong[FAMILIES];
 } *count;
 
-/* ---- One run. -------------------------------------------------------------------------------- */
-
-static void remove_files(void)
-{
-    DIR *d = opendir(folder);
-    for (struct dirent *e; d && (e = readdir(d));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            unlinkat(dirfd(d), e->d_name, 0);
-    if (d)
-        closedir(d);
-}
-
-static void become(const struct program *p, const char *fault, const char *log)
-{
-    char *argv[64], line[1024], program[600], text[600];
-    int n = 0;
-    snprintf(line, sizeof line, "%s", p->line);
-    for (char *at = line, *word; (word = strtok_r(at, " ", &at)) && n < 63;)
-        argv[n++] = word;
-    argv[n] = NULL;
-    snprintf(program, sizeof program, "%s/%s", build, argv[0]);
-    snprintf(text, sizeof text, "%s/tests/libfault_shim.so", build);
-    setenv("LD_PRELOAD", text, 1);
-    snprintf(text, sizeof text, "%s/tests/libfault_layer.so", build);
-    setenv("OPENCL_LAYERS", text, 1);
-    setenv("STDCL_FAULT_LOG", log, 1);
-    if (fault)
-        setenv("STDCL_FAULT", fault, 1);
-    if (chdir(folder) != 0 || !freopen("../in", "r", stdin) || !freopen("stdout", "w", stdout) ||
-        !freopen("stderr", "w", stderr))
-        _exit(126);
-    alarm(TIME_LIMIT);
-    execv(program, argv);
-    _exit(127);
-}
+/* ---- What came of it. ------------------------------------------------------------------------ */
 
 static int run(const struct program *p, const char *fault, const char *log)
 {
-    int status = 0;
-    remove_files();
-    for (int i = 0; p->needs[i]; i++) {
-        char from[600], to[600];
-        snprintf(from, sizeof from, "%s/%s", source, p->needs[i]);
-        snprintf(to, sizeof to, "%s/%s", folder, strrchr(from, '/') + 1);
-        if (symlink(from, to) != 0)
-            perror(to);
-    }
-    unlink(log);
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0)
-        become(p, fault, log);
-    return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
-}
-
-/* ---- What came of it. ------------------------------------------------------------------------ */
-
-static char *in_folder(const char *name)
-{
-    static char path[600];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
+    run_tidy(p);
+    return run_wait(run_start(p, fault, log));
 }
 
 /* Says in `why` what is wrong with a run, or returns false. */
@@ -135,29 +76,10 @@ static bool differs(const struct program *p, const struct result *good, char *wh
     return !same;
 }
 
-static bool is_of(const char *name, const char *const *list)
-{
-    for (; *list; list++) {
-        const char *slash = strrchr(*list, '/');
-        if (strcmp(name, slash ? slash + 1 : *list) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Files that nobody asked for, and files that are not whole. */
 static bool leaves_files(const struct program *p, const struct result *good, char *why, size_t size)
 {
-    static const char *const always[] = {".", "..", "stdout", "stderr", NULL};
-    bool bad = false;
-    DIR *d = opendir(folder);
-    for (struct dirent *e; d && !bad && (e = readdir(d));) {
-        bad = !is_of(e->d_name, always) && !is_of(e->d_name, p->outputs) && !is_of(e->d_name, p->needs);
-        if (bad)
-            snprintf(why, size, "leaves %.200s", e->d_name);
-    }
-    if (d)
-        closedir(d);
+    bool bad = leaves_others(p, NULL, why, size);
     for (int i = 0; !bad && p->outputs[i]; i++) {
         bad = access(in_folder(p->outputs[i]), F_OK) == 0 && !file_is(in_folder(p->outputs[i]), good->file[i], good->size[i]);
         if (bad)
@@ -166,23 +88,27 @@ static bool leaves_files(const struct program *p, const struct result *good, cha
     return bad;
 }
 
-/* One sentence: a line that is not empty, and after it perhaps a compiler's messages. */
-static bool says_nothing(char *why, size_t size)
+/* What stands on standard error must be one line, where the program failed, and at most one where it did not; after it
+ * there may be a compiler's messages. */
+static bool says_wrong(const struct one *c, bool failed, char *why, size_t size)
 {
     char *text = file_bytes(in_folder("stderr"), NULL);
-    const size_t first = text ? strcspn(text, "\n") : 0;
-    const bool none = !text || first < 10 || strstr(text, "(null)");
-    if (none)
-        snprintf(why, size, "status 1 without a sentence: \"%.*s\"", (int)(first < 200 ? first : 200), text ? text : "");
+    const char *end = text ? strchr(text, '\n') : NULL;
+    const bool builds = strstr(c->fault, "Build") != NULL;
+    const size_t first = end ? (size_t)(end - text) : 0;
+    const bool wrong = !text || (failed ? first < 10 : *text && first < 10) || strstr(text, "(null)") ||
+                       (end && end[1] && !builds);
+    if (wrong)
+        snprintf(why, size, "status %d, not with one sentence: \"%.300s\"", failed, text ? text : "");
     free(text);
-    return none;
+    return wrong;
 }
 
 /* True, with the reason, when the run broke a promise. */
 static bool is_wrong(const struct one *c, int status, char *why, size_t size)
 {
     const struct result *good = &c->program->good;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGXCPU))
         return snprintf(why, size, "hangs"), true;
     if (!WIFEXITED(status))
         return snprintf(why, size, "crashes: %s", strsignal(WTERMSIG(status))), true;
@@ -190,7 +116,7 @@ static bool is_wrong(const struct one *c, int status, char *why, size_t size)
         return snprintf(why, size, "ends with status %d", WEXITSTATUS(status)), true;
     if (WEXITSTATUS(status) == 0 && differs(c->program, good, why, size))
         return true;
-    if (WEXITSTATUS(status) == 1 && says_nothing(why, size))
+    if (says_wrong(c, WEXITSTATUS(status) == 1, why, size))
         return true;
     return leaves_files(c->program, good, why, size);
 }
@@ -226,7 +152,7 @@ static void try_case(const struct one *c)
 static enum family family_of(const char *call)
 {
     static const char *const files[] = {"write", "read", "fsync", "fflush", "rename", "fclose", NULL};
-    return strncmp(call, "cl", 2) == 0 ? CALLS : is_of(call, files) ? FILES : MEMORY;
+    return strncmp(call, "cl", 2) == 0 ? CALLS : name_in(call, files) ? FILES : MEMORY;
 }
 
 static void add_case(const struct program *p, const char *call, int number, const struct code *code, enum family family)
@@ -270,18 +196,14 @@ static bool prepare(struct program *p)
     char log[400];
     snprintf(log, sizeof log, "%s.log", folder);
     const int status = run(p, NULL, log);
-    char *out = file_bytes(in_folder("stdout"), NULL), *calls = file_bytes(log, NULL);
-    char *said = file_bytes(in_folder("stderr"), NULL);
-    bool good = status == 0 && out && calls && (p->good.text = result_of(p, out)) != NULL;
-    for (int i = 0; good && p->outputs[i]; i++)
-        good = (p->good.file[i] = file_bytes(in_folder(p->outputs[i]), &p->good.size[i])) != NULL;
+    char *calls = file_bytes(log, NULL), *said = file_bytes(in_folder("stderr"), NULL);
+    const bool good = status == 0 && calls && result_keep(p);
     if (good)
         add_cases(p, calls);
     else
         printf("WRONG %s does not run with nothing wrong (wait status %#x): %s\n", p->name, (unsigned)status,
                said ? said : "");
     free(said);
-    free(out);
     free(calls);
     return good;
 }
@@ -299,10 +221,16 @@ static double cpu_seconds(void)
 /* A process of its own, with a folder of its own, that takes the next case until there is none. */
 static void work(int worker, int limit, double seconds)
 {
-    snprintf(folder, sizeof folder, "%s/%d", base, worker);
-    mkdir(folder, 0777);
-    for (int i; (i = atomic_fetch_add(&count->next, 1)) < limit && (seconds <= 0 || cpu_seconds() < seconds);)
+    char name[16];
+    snprintf(name, sizeof name, "%d", worker);
+    if (!runs_in(name))
+        _exit(1);
+    for (int i; (i = atomic_fetch_add(&count->next, 1)) < limit && (seconds <= 0 || cpu_seconds() < seconds);) {
         try_case(&cases[i]);
+        if (i % 250 == 249)
+            printf("%d of %d\n", i + 1, limit);
+        fflush(stdout);
+    }
     fflush(stdout);
     _exit(0);
 }
@@ -374,65 +302,43 @@ static int show(const char *name, const char *fault)
     return 2;
 }
 
-static bool set_up(void)
+/* Leaves every nth case. */
+static void thin(int nth)
 {
-    static const char *const variables[] = {"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"};
-    char empty[300], kernels[300];
-    snprintf(base, sizeof base, "%s/tests/faults.%d", build, (int)getpid());
-    snprintf(folder, sizeof folder, "%s/first", base);
-    snprintf(empty, sizeof empty, "%s/in", base);
-    count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    FILE *in = mkdir(base, 0777) == 0 && mkdir(folder, 0777) == 0 ? fopen(empty, "w") : NULL;
-    if (count == MAP_FAILED || !in || fclose(in) != 0)
-        return false;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        setenv(variables[i], base, 1);
-    snprintf(kernels, sizeof kernels, "%s/tests/faults.kernels", build); /* kept, since compiling is what takes long */
-    mkdir(kernels, 0777);
-    setenv("POCL_CACHE_DIR", kernels, 1);
-    return codes_read(source);
+    int left = 0;
+    for (int i = (int)(seed % nth); i < ncases; i += nth)
+        cases[left++] = cases[i];
+    ncases = left;
 }
 
-static void tidy(void)
+static int campaign(bool sample, int nth, const char *name)
 {
-    char command[400];
-    snprintf(command, sizeof command, "rm -rf '%s'", base);
-    if (system(command) != 0)
-        perror(base);
+    int n = 0, status = 0;
+    while (programs[n].name)
+        n++;
+    for (int i = 0; i < n; i++)
+        if (sample ? (i + seed) % (n / SAMPLE_PROGRAMS) == 0 : !name || strcmp(name, programs[i].name) == 0)
+            status |= !prepare(&programs[i]);
+    thin(nth);
+    shuffle();
+    if (sample)
+        printf("seed %ld: up to %d of %d cases\n", seed, SAMPLE_CASES, ncases);
+    run_cases(sample && ncases > SAMPLE_CASES ? SAMPLE_CASES : ncases, sample ? SAMPLE_SECONDS : 0);
+    return status | report();
 }
 
 int main(int argc, char **argv)
 {
     const bool sample = argc > 3 && strcmp(argv[3], "sample") == 0;
-    int n = 0, status = 0;
-    if (argc < 3)
+    const bool only = argc > 4 && strcmp(argv[3], "only") == 0;
+    const int nth = argc > 4 && strcmp(argv[3], "every") == 0 ? atoi(argv[4]) : 1;
+    int status = 1;
+    if (argc < 3 || nth < 1)
         return 2;
-    build = realpath(argv[1], NULL); /* the programs run elsewhere */
-    source = realpath(argv[2], NULL);
-    if (!build || !source) {
-        perror(argv[build ? 2 : 1]);
-        return 2;
-    }
     seed = sample && argc > 4 ? atol(argv[4]) : (long)(time(NULL) / 86400);
-    if (!set_up()) {
-        perror(base);
-        return 1;
-    }
-    if (argc > 5 && strcmp(argv[3], "only") == 0) {
-        status = show(argv[4], argv[5]);
-        tidy();
-        return status;
-    }
-    while (programs[n].name)
-        n++;
-    for (int i = 0; i < n; i++)
-        if (sample ? (i + seed) % (n / SAMPLE_PROGRAMS) == 0 : argc < 5 || strcmp(argv[4], programs[i].name) == 0)
-            status |= !prepare(&programs[i]);
-    shuffle();
-    if (sample)
-        printf("seed %ld: up to %d of %d cases\n", seed, SAMPLE_CASES, ncases);
-    run_cases(sample && ncases > SAMPLE_CASES ? SAMPLE_CASES : ncases, sample ? SAMPLE_SECONDS : 0);
-    status |= report();
-    tidy();
+    count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (count != MAP_FAILED && runs_begin(argv[1], argv[2]) && codes_read())
+        status = only && argc > 5 ? show(argv[4], argv[5]) : campaign(sample, nth, only ? argv[4] : NULL);
+    runs_end();
     return status;
 }

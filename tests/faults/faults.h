@@ -25,6 +25,7 @@ struct program {
     struct result good;
 };
 
+/* programs.c; the last one has no name. */
 extern struct program programs[];
 
 enum cut { WHOLE, CUT_SHORT };
@@ -35,14 +36,44 @@ struct code {
     enum cut how;
 };
 
-/* Reads codes.txt. */
-bool codes_read(const char *source);
+/* Reads codes.txt, when `source` is known. */
+bool codes_read(void);
 
 /* An error of the call, another one for another `turn`; NULL when codes.txt has none. */
 const struct code *code_of(const char *call, long turn);
 
 /* All that `compares` matches, a line each. The caller frees it. */
 char *result_of(const struct program *p, const char *out);
+
+/* ---- runs.c: a folder in which a program runs, and what it leaves there. ---- */
+
+extern const char *build, *source; /* folders, from the root */
+extern char base[256];             /* a folder for all that is written */
+extern char folder[300];           /* in it this process's own one, in which programs run */
+
+/* Makes them; false after saying why. */
+bool runs_begin(const char *build_folder, const char *source_folder);
+bool runs_in(const char *name);
+void runs_end(void);
+
+/* Leaves in the folder what the program needs, and nothing else. */
+void run_tidy(const struct program *p);
+
+/* With STDCL_FAULT and STDCL_FAULT_LOG, where they are not NULL. A run that hangs ends by SIGXCPU, after 20 seconds of processor time,
+ * or SIGALRM, after two minutes. */
+pid_t run_start(const struct program *p, const char *fault, const char *log);
+int run_wait(pid_t child);
+
+char *in_folder(const char *name);
+
+/* What the program has printed and written is the result that others are compared with. */
+bool result_keep(struct program *p);
+
+/* Whether the list, which NULL ends, has the name, or a path to it. */
+bool name_in(const char *name, const char *const *list);
+
+/* Files that nobody asked for and that are not allowed. */
+bool leaves_others(const struct program *p, bool (*allowed)(const char *name), char *why, size_t size);
 
 /* The caller frees it; ends with a zero byte besides. NULL when it cannot be read. */
 char *file_bytes(const char *path, size_t *size);

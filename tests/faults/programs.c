@@ -3,6 +3,7 @@
  */
 #include "faults.h"
 
+#define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <errno.h>
 #include <regex.h>
@@ -10,27 +11,26 @@
 
 #define EXAMPLE(name) "example_" name, "examples/example_" name
 
-/* Without the measured shape of its device a gas differs in the last digits. */
-#define GAS "^mean energy +[0-9]\\.[0-9]{8}"
+#define GAS "^(mean energy|deviation|temperature) .*"
 
 /* Cases of programs that end early cost little; sizes are small because every call is a run. */
 struct program programs[] = {
-    {EXAMPLE("01_hello"), "", {0}, {0}, {0}},
+    {EXAMPLE("01_hello"), "^  add +[0-9]+", {0}, {0}, {0}},
     {"nbody", "bin/stdcl nbody --ic figure8 --steps 4 --json -o n.tab -o n.csv",
      "\"(n|steps|energy[a-z_]*|momentum|virial_ratio)\": .*", {"n.tab", "n.csv"}, {0}, {0}},
     {"life", "bin/stdcl life --size 64 -n 8 -o l.rle -o l.png --csv l.csv", "population .*", {"l.rle", "l.png", "l.csv"},
      {0}, {0}},
     {EXAMPLE("02_memory"), ".*", {0}, {0}, {0}},
     {"gas", "bin/stdcl gas -n 1000", GAS, {0}, {0}, {0}},
-    {"matmul", "bin/stdcl matmul -n 16 --repeat 1 -o c.npy", "", {"c.npy"}, {0}, {0}},
+    {"matmul", "bin/stdcl matmul -n 16 --repeat 1 -q -o c.npy", "", {"c.npy"}, {0}, {0}},
     {EXAMPLE("03_devices"), ".*", {0}, {0}, {0}},
     {"nbody_forces", "bin/stdcl nbody -n 64 --steps 0 -q --forces f.csv -o n.png", "", {"f.csv", "n.png"}, {0}, {0}},
     {"gas_stored", "bin/stdcl gas -n 1000 --stored --sum tree --precision double", GAS, {0}, {0}, {0}},
-    {EXAMPLE("04_templates"), ".* (as in C|is wrong)", {0}, {"examples/04_templates.clt"}, {0}},
+    {EXAMPLE("04_templates"), ".*", {0}, {"examples/04_templates.clt"}, {0}},
     {"gas_histogram", "bin/stdcl gas -n 1000 --stored --source host --histogram h.csv", GAS, {"h.csv"}, {0}, {0}},
-    {EXAMPLE("05_profile"), "^saxpy", {0}, {0}, {0}},
-    {"life_stable", "bin/stdcl life --size 32 --until-stable --engine global -q -o l.mc", "", {"l.mc"}, {0}, {0}},
-    {EXAMPLE("06_errors"), NULL, {0}, {0}, {0}},
+    {EXAMPLE("05_profile"), "^saxpy +[0-9]+ times", {0}, {0}, {0}},
+    {"life_stable", "bin/stdcl life --size 32 -n 12 --until-stable --engine global -q -o l.mc", "", {"l.mc"}, {0}, {0}},
+    {EXAMPLE("06_errors"), "no error\\?", {0}, {0}, {0}},
     {"matmul_streamed", "bin/stdcl matmul -n 64 --memory 250000 --precision double --repeat 1 -q -o c.npy", "", {"c.npy"},
      {0}, {0}},
     {EXAMPLE("07_embedded"), ".*", {0}, {0}, {0}},
@@ -59,36 +59,6 @@ char *result_of(const struct program *p, const char *out)
     }
     regfree(&regex);
     return text;
-}
-
-char *file_bytes(const char *path, size_t *size)
-{
-    char *bytes = NULL, *more;
-    size_t used = 0, n;
-    FILE *fp = fopen(path, "rb");
-    do {
-        more = fp ? realloc(bytes, used + 65537) : NULL;
-        if (!more)
-            break;
-        bytes = more;
-        n = fread(bytes + used, 1, 65536, fp);
-        used += n;
-        bytes[used] = 0;
-    } while (n > 0);
-    if (fp)
-        fclose(fp);
-    if (size)
-        *size = used;
-    return bytes;
-}
-
-bool file_is(const char *path, const char *bytes, size_t size)
-{
-    size_t found = 0;
-    char *now = file_bytes(path, &found);
-    const bool same = now && found == size && memcmp(now, bytes, size) == 0;
-    free(now);
-    return same;
 }
 
 /* ---- Errors. --------------------------------------------------------------------------------- */
@@ -156,7 +126,7 @@ static bool read_line(char *line)
     return true;
 }
 
-bool codes_read(const char *source)
+bool codes_read(void)
 {
     char path[600], line[1024];
     bool good = true;

@@ -75,13 +75,18 @@ static struct fault fault_from(const char *call, const void *caller)
 /* libc's function of the same name, with the type of ours. */
 #define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
-void *__libc_malloc(size_t size); /* dlsym itself allocates */
+#ifdef __SANITIZE_ADDRESS__
+#define ALLOCATOR(name) NEXT(name)
+#else
+#define ALLOCATOR(name) __libc_##name /* dlsym itself allocates */
+void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *ptr, size_t size);
+#endif
 
-SHIM(void *, malloc, (size_t size), NULL, __libc_malloc(size))
-SHIM(void *, calloc, (size_t n, size_t size), NULL, __libc_calloc(n, size))
-SHIM(void *, realloc, (void *ptr, size_t size), NULL, __libc_realloc(ptr, size))
+SHIM(void *, malloc, (size_t size), NULL, ALLOCATOR(malloc)(size))
+SHIM(void *, calloc, (size_t n, size_t size), NULL, ALLOCATOR(calloc)(n, size))
+SHIM(void *, realloc, (void *ptr, size_t size), NULL, ALLOCATOR(realloc)(ptr, size))
 SHIM(char *, strdup, (const char *text), NULL, NEXT(strdup)(text))
 SHIM(char *, strndup, (const char *text, size_t size), NULL, NEXT(strndup)(text, size))
 SHIM(int, vasprintf, (char **text, const char *format, va_list list), -1, NEXT(vasprintf)(text, format, list))

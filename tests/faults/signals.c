@@ -1,0 +1,277 @@
+/* signals.c - ends commands by signals, in every phase of their runs: no file may be half written.
+ *
+ *   signals BUILD SOURCE [MOMENTS [SEED]]    so many moments, 1000 when nothing is given; SEED stands for the day
+ *
+ * Each command runs once with nothing wrong: that tells how long it takes, which calls it makes, and what it writes.
+ * Then it gets a signal, at a random time, or at a random one of its calls, which layer.c and shim.c count. Afterwards:
+ *   - it has ended by that signal, or after SIGINT and SIGTERM with status 128 + the signal's number; or it was done
+ *   - each output is absent or whole; only SIGKILL may leave temporary files
+ *   - the same command, in the same folder, ends well, with the same result, and leaves nothing else there
+ * SPDX-License-Identifier: MIT
+ */
+#include "faults.h"
+
+#include <fnmatch.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static long seed;
+
+enum { WORKERS = 2, MOMENTS = 1000, MOST_CALLS = 20000 };
+
+static struct program commands[] = {
+    {"nbody", "bin/stdcl nbody -n 256 --steps 60 --burst 4 -q -o n.tab -o n.csv --forces f.csv -o n.png --size 64",
+     "", {"n.tab", "n.csv", "f.csv", "n.png"}, {0}, {0}},
+    {"life", "bin/stdcl life --size 128 -n 400 -q -o l.rle -o l.png --csv l.csv -o l.mc", "",
+     {"l.rle", "l.png", "l.csv", "l.mc"}, {0}, {0}},
+    {"gas", "bin/stdcl gas -n 20000 --stored -q --histogram h.csv --histogram h.svg", "", {"h.csv", "h.svg"}, {0}, {0}},
+    {"nbody_frames", "bin/stdcl nbody -n 128 --steps 40 --burst 2 -q --frames 3 -o f.png --size 64", "",
+     {"f-0001.png", "f-0002.png", "f-0003.png"}, {0}, {0}},
+    {"matmul", "bin/stdcl matmul -n 64 --repeat 3 -q -o c.npy", "", {"c.npy"}, {0}, {0}},
+    {"life_frames", "bin/stdcl life --size 64 -n 60 -q --frames 4 -o p.png", "",
+     {"p-0001.png", "p-0002.png", "p-0003.png", "p-0004.png"}, {0}, {0}},
+    {"embed", "bin/stdcl embed cli_add.cl -o k.o", "", {"k.o"}, {"tests/kernels/cli_add.cl"}, {0}},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static struct known {
+    double seconds;
+    char *log, *call[MOST_CALLS]; /* in their order */
+    int calls;
+} known[COMMANDS];
+
+static const struct {
+    int number;
+    const char *name;
+} signals[] = {{SIGKILL, "SIGKILL"}, {SIGINT, "SIGINT"},   {SIGTERM, "SIGTERM"},
+               {SIGHUP, "SIGHUP"},   {SIGPIPE, "SIGPIPE"}, {SIGQUIT, "SIGQUIT"}};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
+/* Shared by the processes. */
+static struct {
+    atomic_int next, ran, ended[SIGNALS], finished[SIGNALS], wrong;
+} *count;
+
+/* ---- Files. ---------------------------------------------------------------------------------- */
+
+/* How a file of a kind ends. A run that SIGINT ends writes another state than that of the last step. */
+static bool is_whole(const char *name)
+{
+    static const struct { const char *suffix, *end; size_t bytes; } kinds[] = {
+        {".png", "IEND\xae" "B`\x82", 8}, {".svg", "</svg>\n", 7}, {".rle", "!\n", 2}, {".csv", "\n", 1},
+        {".tab", "\n", 1}, {".mc", "\n", 1}};
+    const char *suffix = strrchr(name, '.');
+    size_t size = 0;
+    char *bytes = file_bytes(in_folder(name), &size);
+    bool whole = false;
+    for (size_t i = 0; bytes && i < sizeof kinds / sizeof *kinds; i++)
+        whole = whole || (strcmp(suffix, kinds[i].suffix) == 0 && size > kinds[i].bytes &&
+                          memcmp(bytes + size - kinds[i].bytes, kinds[i].end, kinds[i].bytes) == 0);
+    free(bytes);
+    return whole;
+}
+
+static bool is_temporary(const char *name)
+{
+    return fnmatch(".*.[0-9]*.tmp", name, 0) == 0;
+}
+
+/* `cut`: the run was to save what it had. */
+static bool leaves_half(const struct program *p, bool cut, char *why, size_t size)
+{
+    for (int i = 0; p->outputs[i]; i++) {
+        const char *name = p->outputs[i];
+        if (access(in_folder(name), F_OK) != 0 || file_is(in_folder(name), p->good.file[i], p->good.size[i]) ||
+            (cut && is_whole(name)))
+            continue;
+        snprintf(why, size, "leaves half of %s", name);
+        return true;
+    }
+    return false;
+}
+
+static bool lacks_files(const struct program *p, char *why, size_t size)
+{
+    for (int i = 0; p->outputs[i]; i++) {
+        if (file_is(in_folder(p->outputs[i]), p->good.file[i], p->good.size[i]))
+            continue;
+        snprintf(why, size, "status 0, and %s is not what it should be", p->outputs[i]);
+        return true;
+    }
+    return false;
+}
+
+/* ---- One moment. ----------------------------------------------------------------------------- */
+
+struct moment {
+    const struct program *program;
+    const struct known *known;
+    int signal;      /* of signals[] */
+    double after;    /* seconds, or < 0: */
+    char fault[100]; /* at this call */
+};
+
+/* Half of the moments are times, a quarter calls that write files, a quarter any calls. */
+static struct moment choose(void)
+{
+    static const char *const files[] = {"write", "fsync", "fflush", "rename", "fclose", NULL};
+    const int c = (int)(random() % COMMANDS), how = (int)(random() % 4);
+    struct moment m = {&commands[c], &known[c], (int)(random() % SIGNALS), -1, ""};
+    int at = (int)(random() % m.known->calls), number = 0;
+    if (how < 2) {
+        m.after = m.known->seconds * (double)(random() % 1000) / 900;
+        return m;
+    }
+    for (int tries = 0; how == 2 && tries < m.known->calls && !name_in(m.known->call[at], files); tries++)
+        at = (at + 1) % m.known->calls;
+    for (int i = 0; i <= at; i++)
+        number += strcmp(m.known->call[i], m.known->call[at]) == 0;
+    snprintf(m.fault, sizeof m.fault, "%s %d %d signal", m.known->call[at], number, signals[m.signal].number);
+    return m;
+}
+
+static void wait_for(double seconds)
+{
+    const struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&t, NULL);
+}
+
+static int run_struck(const struct moment *m)
+{
+    run_tidy(m->program);
+    const pid_t child = run_start(m->program, *m->fault ? m->fault : NULL, NULL);
+    if (m->after >= 0) {
+        wait_for(m->after);
+        kill(child, signals[m->signal].number);
+    }
+    return run_wait(child);
+}
+
+/* True, with the reason, when the signal was not obeyed. */
+static bool ends_wrong(const struct moment *m, int status, char *why, size_t size)
+{
+    const int number = signals[m->signal].number;
+    const bool waits = number == SIGINT || number == SIGTERM; /* until what it has is saved */
+    if (WIFSIGNALED(status) && WTERMSIG(status) == number)
+        return false;
+    if (WIFEXITED(status) && waits && WEXITSTATUS(status) == 128 + number)
+        return false;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && (waits || m->after >= 0)) /* it was done */
+        return lacks_files(m->program, why, size);
+    if (WIFSIGNALED(status))
+        snprintf(why, size, "ends by %s", strsignal(WTERMSIG(status)));
+    else
+        snprintf(why, size, "ends with status %d", WEXITSTATUS(status));
+    return true;
+}
+
+static bool runs_again(const struct moment *m, char *why, size_t size)
+{
+    const int status = run_wait(run_start(m->program, NULL, NULL));
+    if (status != 0)
+        snprintf(why, size, "the next run ends with wait status %#x", (unsigned)status);
+    return status == 0 && !lacks_files(m->program, why, size) && !leaves_others(m->program, NULL, why, size);
+}
+
+static void try_moment(const struct moment *m)
+{
+    char why[700] = "";
+    const int status = run_struck(m), number = signals[m->signal].number;
+    const bool finished = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    const bool cut = WIFEXITED(status) && WEXITSTATUS(status) > 128;
+    const bool wrong = ends_wrong(m, status, why, sizeof why) || leaves_half(m->program, cut, why, sizeof why) ||
+                       leaves_others(m->program, number == SIGKILL ? is_temporary : NULL, why, sizeof why) ||
+                       !runs_again(m, why, sizeof why);
+    atomic_fetch_add(finished ? &count->finished[m->signal] : &count->ended[m->signal], 1);
+    atomic_fetch_add(&count->ran, 1);
+    if (!wrong)
+        return;
+    atomic_fetch_add(&count->wrong, 1);
+    printf("WRONG %s, %s ", m->program->name, signals[m->signal].name);
+    if (m->after >= 0)
+        printf("after %.3f s: %s\n", m->after, why);
+    else
+        printf("at \"%s\": %s\n", m->fault, why);
+    fflush(stdout);
+}
+
+/* ---- All of them. ---------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Runs it twice with nothing wrong: first its kernels are compiled. */
+static bool prepare(struct program *p, struct known *k)
+{
+    char log[400];
+    int status = 0;
+    snprintf(log, sizeof log, "%s.log", folder);
+    for (int i = 0; i < 2 && status == 0; i++) {
+        run_tidy(p);
+        const double start = now();
+        status = run_wait(run_start(p, NULL, log));
+        k->seconds = now() - start;
+    }
+    k->log = file_bytes(log, NULL);
+    for (char *at = k->log, *call; at && k->calls < MOST_CALLS && (call = strtok_r(at, "\n", &at));)
+        k->call[k->calls++] = call;
+    if (status == 0 && k->calls > 0 && result_keep(p))
+        return true;
+    printf("WRONG %s does not run with nothing wrong (wait status %#x)\n", p->name, (unsigned)status);
+    return false;
+}
+
+static void work(int worker, int moments)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%d", worker);
+    if (!runs_in(name))
+        _exit(1);
+    for (int i; (i = atomic_fetch_add(&count->next, 1)) < moments;) {
+        srandom((unsigned)(seed * 100000 + i));
+        const struct moment m = choose();
+        try_moment(&m);
+    }
+    fflush(stdout);
+    _exit(0);
+}
+
+static int campaign(int moments)
+{
+    for (int c = 0; c < COMMANDS; c++)
+        if (!prepare(&commands[c], &known[c]))
+            return 1;
+    fflush(stdout);
+    for (int w = 0; w < WORKERS; w++)
+        if (fork() == 0)
+            work(w, moments);
+    while (wait(NULL) > 0)
+        ;
+    for (int s = 0; s < SIGNALS; s++)
+        printf("%-8s %4d moments: ended %4d runs, %3d were done\n", signals[s].name,
+               count->ended[s] + count->finished[s], count->ended[s], count->finished[s]);
+    printf("seed %ld: %d moments, %d wrong\n", seed, count->ran, count->wrong);
+    return count->wrong > 0 || count->ran < moments;
+}
+
+int main(int argc, char **argv)
+{
+    const int moments = argc > 3 ? atoi(argv[3]) : MOMENTS;
+    int status = 1;
+    if (argc < 3 || moments < 1)
+        return 2;
+    seed = argc > 4 ? atol(argv[4]) : (long)(time(NULL) / 86400);
+    count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (count != MAP_FAILED && runs_begin(argv[1], argv[2]))
+        status = campaign(moments);
+    runs_end();
+    return status;
+}
