@@ -336,10 +336,14 @@ void cli_progress_start(struct cli_progress *progress, const char *unit, double 
  * at most, so that it may be called as often as convenient. */
 void cli_progress_update(struct cli_progress *progress, double done, const char *note);
 void cli_progress_end(struct cli_progress *progress); /* wipes the line */
-/* Of a run that will take over ten seconds a line says how long, as soon as that can be told: `done` is the share of the
- * whole run that was done since the progress started. Updates with a total call it; it speaks once. */
+
+/* Says, once, how long a run will take, if that is over ten seconds and as soon as it is known: `done` is the part of the
+ * whole run, 0 to 1, that was done since the progress started. Updates with a total call it. */
 void cli_progress_estimate(const struct cli_progress *progress, double done);
-void cli_progress_hide(void);                         /* before anything else is printed */
+
+/* The line itself, cut where the terminal ends; wiped before anything else is printed. */
+void cli_line_draw(const char *line);
+void cli_line_wipe(void);
 
 /* ---- Files. ---------------------------------------------------------------------------------- */
 

@@ -85,7 +85,7 @@ int cli_json_print(const json_t *object)
 {
     if (!object)
         return cli_failed("not enough memory for the report");
-    cli_progress_hide();
+    cli_line_wipe();
     write_value(object, 0, stdout);
     fputc('\n', stdout);
     return CLI_DONE; /* main sees whether the standard output took it */

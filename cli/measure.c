@@ -35,7 +35,7 @@ int cli_profile_report(const struct cli_common *common, CLCONTEXT *context)
 {
     int status = CLI_DONE;
     if (common->profile.wanted) {
-        cli_progress_hide();
+        cli_line_wipe();
         fflush(stdout);
         if (clprofile_report(context, stderr, common->profile.format) < 0)
             status = cli_failed_call(NULL);
@@ -57,7 +57,7 @@ void cli_explain(const struct cli_common *common, CLCONTEXT *context, unsigned d
         return;
     char name[256] = "";
     clGetDeviceInfo(clgetdevice(context, dev), CL_DEVICE_NAME, sizeof name, name, NULL);
-    cli_progress_hide();
+    cli_line_wipe();
     fprintf(stderr, "device %u: %s\n  %s\n  %s\n", dev, name, sentence,
             shape && *shape ? shape : "(no words)");
 }

@@ -28,7 +28,7 @@ static void say(const char *kind, const char *format, va_list ap)
     for (char *p = text; *p; p++)
         if (((unsigned char)*p < ' ' && *p != '\n' && *p != '\t') || *p == 127)
             *p = '?';
-    cli_progress_hide();
+    cli_line_wipe();
     fprintf(stderr, "%s: %s%s\n", cli_program, kind, text);
     if (text != small)
         free(text);

@@ -1,12 +1,13 @@
 /* nbody_job.h - what the files of `stdcl nbody` share.
  *
- *   cmd_nbody.c     the options, and the order in which things happen
- *   nbody_names.c   names of models, integrators, precisions and kernels
- *   nbody_bodies.c  the bodies: read or made; softening and step where none were asked for
- *   nbody_run.c     the loop: bursts of steps between visits to the outputs
- *   nbody_output.c  snapshots, pictures, films, the table of energies
- *   nbody_report.c  the report as text or JSON
- *   nbody_compare.c the kernels side by side
+ *   cmd_nbody.c      the options, and the order in which things happen
+ *   nbody_names.c    names of models, integrators, precisions and kernels
+ *   nbody_bodies.c   the bodies: read or made; softening and step where none were asked for
+ *   nbody_run.c      the loop: bursts of steps between visits to the outputs
+ *   nbody_progress.c what the engine tells while it works: progress, and whether to stop
+ *   nbody_output.c   snapshots, pictures, films, the table of energies
+ *   nbody_report.c   the report as text or JSON
+ *   nbody_compare.c  the kernels side by side
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_NBODY_JOB_H
@@ -69,9 +70,10 @@ void nbody_job_choose(struct nbody_job *job);                          /* soften
 int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* makes job->engine */
 int nbody_job_plan(struct nbody_job *job);                             /* both, and counts the steps */
 
-/* nbody_run.c: from energy_start to energy_end, which is NAN when it was interrupted. Interruption is no failure here.
- * tell: what the engine calls meanwhile; begin: what it is about to tell of, for the progress. */
+/* nbody_run.c: from energy_start to energy_end, which is NAN when it was interrupted. Interruption is no failure here. */
 int nbody_job_run(struct nbody_job *job);
+
+/* nbody_progress.c: begin: what the engine is about to do, for the progress; tell: what the engine calls meanwhile. */
 int nbody_job_tell(void *job, double share);
 bool nbody_job_stopped(void); /* whether a call of the engine failed because nbody_job_tell stopped it */
 void nbody_job_begin(struct nbody_job *job, const char *name, double from, double to);

@@ -7,7 +7,6 @@
  */
 #include "nbody_job.h"
 
-#include <errno.h>
 #include <math.h>
 
 static const double VISIT_SECONDS = 0.1; /* between looks, unless --burst says otherwise */
@@ -17,47 +16,6 @@ static const size_t FIRST_BURST = 8;
 static size_t next_frame(const struct nbody_job *job)
 {
     return (size_t)cli_outputs_due(&job->outputs, job->outputs.frames_done, job->total);
-}
-
-/* ---- What the engine tells. ------------------------------------------------------------------ */
-
-void nbody_job_begin(struct nbody_job *job, const char *name, double from, double to)
-{
-    job->doing.name = name;
-    job->doing.from = from;
-    job->doing.to = to;
-    job->doing.began = seconds_now();
-}
-
-static const char *note(const struct nbody_job *job, double share, char text[64])
-{
-    const double steps = share * (job->doing.to - job->doing.from), n = (double)job->n;
-    const double seconds = job->seconds + seconds_now() - job->doing.began;
-    struct cli_text rate;
-    if (job->doing.name)
-        snprintf(text, 64, "%s, %.0f %%", job->doing.name, 100 * share);
-    else
-        snprintf(text, 64, "%s", cli_text_rate(&rate, (nbody_interactions(job->engine) + steps * n * n) / seconds,
-                                               "interactions/s"));
-    return text;
-}
-
-int nbody_job_tell(void *arg, double share)
-{
-    struct nbody_job *job = arg;
-    char text[64];
-    if (job->engine && job->progress.unit) {
-        if (job->doing.runs > 0)
-            cli_progress_estimate(&job->progress, share / job->doing.runs);
-        cli_progress_update(&job->progress, job->doing.from + share * (job->doing.to - job->doing.from),
-                            note(job, share, text));
-    }
-    return cli_interrupted();
-}
-
-bool nbody_job_stopped(void)
-{
-    return clerrno == ECANCELED && cli_interrupted();
 }
 
 /* What an engine's call came to: one that was stopped is no failure. */

@@ -11,20 +11,11 @@
  */
 #include "cli.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { BAR = 20 };
 static const double REDRAW_SECONDS = 0.1, SURE_SECONDS = 1, LONG_SECONDS = 10;
-static bool line_is_drawn, is_estimated;
-
-static size_t terminal_width(void)
-{
-    struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col;
-    return 80;
-}
+static bool is_estimated;
 
 void cli_progress_start(struct cli_progress *p, const char *unit, double total, bool quiet)
 {
@@ -75,11 +66,7 @@ static void draw(const struct cli_progress *p, double done, double now, const ch
     }
     if (note)
         append(line, sizeof line, ", %s", note);
-    const size_t width = terminal_width();
-    line[width - 1 < sizeof line ? width - 1 : sizeof line - 1] = 0;
-    fprintf(stderr, "\r\033[K%s", line);
-    fflush(stderr);
-    line_is_drawn = true;
+    cli_line_draw(line);
 }
 
 /* With as many digits as an estimate deserves. */
@@ -104,7 +91,7 @@ void cli_progress_estimate(const struct cli_progress *p, double done)
     is_estimated = true;
     if (elapsed / done < LONG_SECONDS)
         return;
-    cli_progress_hide();
+    cli_line_wipe();
     fprintf(stderr, "%s: this takes about %s\n", cli_program, rough(&text, elapsed / done));
 }
 
@@ -121,16 +108,9 @@ void cli_progress_update(struct cli_progress *p, double done, const char *note)
     draw(p, done, now, note);
 }
 
-void cli_progress_hide(void)
-{
-    if (line_is_drawn)
-        fputs("\r\033[K", stderr);
-    line_is_drawn = false;
-}
-
 void cli_progress_end(struct cli_progress *p)
 {
     p->visible = false;
     p->quiet = true;
-    cli_progress_hide();
+    cli_line_wipe();
 }

@@ -1,0 +1,46 @@
+/* nbody_progress.c - what the engine of `stdcl nbody` tells while it works: drawn as progress, and answered with whether
+ * to stop. Steps, energies and forces all come by here.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody_job.h"
+
+#include <errno.h>
+
+void nbody_job_begin(struct nbody_job *job, const char *name, double from, double to)
+{
+    job->doing.name = name;
+    job->doing.from = from;
+    job->doing.to = to;
+    job->doing.began = seconds_now();
+}
+
+static const char *note(const struct nbody_job *job, double share, char text[64])
+{
+    const double steps = share * (job->doing.to - job->doing.from), n = (double)job->n;
+    const double seconds = job->seconds + seconds_now() - job->doing.began;
+    struct cli_text rate;
+    if (job->doing.name)
+        snprintf(text, 64, "%s, %.0f %%", job->doing.name, 100 * share);
+    else
+        snprintf(text, 64, "%s", cli_text_rate(&rate, (nbody_interactions(job->engine) + steps * n * n) / seconds,
+                                               "interactions/s"));
+    return text;
+}
+
+int nbody_job_tell(void *arg, double share)
+{
+    struct nbody_job *job = arg;
+    char text[64];
+    if (job->engine && job->progress.unit) {
+        if (job->doing.runs > 0)
+            cli_progress_estimate(&job->progress, share / job->doing.runs);
+        cli_progress_update(&job->progress, job->doing.from + share * (job->doing.to - job->doing.from),
+                            note(job, share, text));
+    }
+    return cli_interrupted();
+}
+
+bool nbody_job_stopped(void)
+{
+    return clerrno == ECANCELED && cli_interrupted();
+}
