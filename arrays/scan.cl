@@ -23,7 +23,12 @@ scan_sums(__global NUMBER *carry, __global const NUMBER *x, uint most, int count
         return;
     const uint end = share_start(n, shares, g + 1);
     NUMBER sum = 0, all;
-    for (uint i = share_start(n, shares, g) + get_local_id(0); i < end; i += GROUP)
+    uint i = share_start(n, shares, g) + get_local_id(0);
+    for (; i + (ITEMS - 1) * GROUP < end; i += TILE)
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            sum += x[i + k * GROUP];
+    for (; i < end; i += GROUP)
         sum += x[i];
     scan_NUMBER(room, sum, &all);
     if (get_local_id(0) == 0)
@@ -49,29 +54,66 @@ scan_carry(__global NUMBER *carry, uint groups, __global NUMBER *total, int want
         *total = before;
 }
 
+#if GROUP == 1
+/* Elements first ... end - 1, from the sum of those before them on. */
+void write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER before, uint first, uint end)
+{
+    for (uint i = first; i < end; i++) {
+        const NUMBER own = x[i];
+        sums[i] = before;
+        before += own;
+    }
+}
+#else
+/* The same, tile by tile. Items load and store side by side, and add up ITEMS neighbours each: the tile changes hands in
+ * local memory. An odd ITEMS keeps neighbouring items in different banks. */
+void write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER before, uint first, uint end,
+                 __local NUMBER *tile, __local NUMBER *room)
+{
+    const uint item = get_local_id(0);
+    for (; first < end; first += TILE) {
+        NUMBER own[ITEMS], sum = 0, all;
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++) {
+            const uint p = k * GROUP + item;
+            tile[p] = first + p < end ? x[first + p] : 0;
+        }
+        JOIN_GROUP();
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            sum += own[k] = tile[item * ITEMS + k];
+        sum = before + scan_NUMBER(room, sum, &all);
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++) {
+            tile[item * ITEMS + k] = sum;
+            sum += own[k];
+        }
+        before += all;
+        JOIN_GROUP();
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++) { /* the places that this item fills for the next tile, too */
+            const uint p = k * GROUP + item;
+            if (first + p < end)
+                sums[first + p] = tile[p];
+        }
+    }
+}
+#endif
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 scan_write(__global NUMBER *sums, __global const NUMBER *x, __global const NUMBER *carry, uint most, int counted,
            __global const uint *count)
 {
-    __local NUMBER room[2 * GROUP];
+#if GROUP > 1
+    __local NUMBER tile[TILE], room[2 * GROUP];
+#endif
     const uint n = number_of(most, counted, count), shares = shares_of(n, get_num_groups(0)), g = get_group_id(0);
     if (g >= shares)
         return;
-    const uint end = share_start(n, shares, g + 1);
-    NUMBER before = carry[g], all;
-    for (uint tile = share_start(n, shares, g); tile < end; tile += TILE) {
-        const uint first = tile + get_local_id(0) * ITEMS;
-        NUMBER own[ITEMS], sum = 0;
-        for (uint k = 0; k < ITEMS; k++) {
-            own[k] = first + k < end ? x[first + k] : 0;
-            sum += own[k];
-        }
-        sum = before + scan_NUMBER(room, sum, &all);
-        for (uint k = 0; k < ITEMS; k++) {
-            if (first + k < end)
-                sums[first + k] = sum;
-            sum += own[k];
-        }
-        before += all;
-    }
+    const uint first = share_start(n, shares, g), end = share_start(n, shares, g + 1);
+#if GROUP > 1
+    write_share(sums, x, carry[g], first, end, tile, room);
+#else
+    write_share(sums, x, carry[g], first, end);
+#endif
 }

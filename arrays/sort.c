@@ -11,7 +11,6 @@ static const char *const names[SORT_KERNELS] = {"sort_count", "sort_scan", "sort
 static struct sorter_program *program_of(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job,
                                          struct sorter_source *source)
 {
-    const bool values = job->values != NULL;
     if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
     if (job->bits < 0 || job->bits > 8 * job->bytes) {
@@ -23,9 +22,8 @@ static struct sorter_program *program_of(arrays_sorter *s, const char *caller, c
                                      .file = &sort_file,
                                      .names = names,
                                      .nnames = SORT_KERNELS,
-                                     .bytes = job->bytes,
-                                     .values = values};
-    struct sorter_program *p = &s->sort[job->bytes == 4 ? BYTES_4 : BYTES_8][values];
+                                     .bytes = job->bytes};
+    struct sorter_program *p = &s->sort[job->bytes == 4 ? BYTES_4 : BYTES_8];
     return sorter_choose(s, p, source) == 0 ? p : NULL;
 }
 
@@ -74,7 +72,7 @@ struct sorting {
     const struct sorter_program *program;
     const void *table, *count;
     cl_uint most, groups;
-    int counted;
+    int counted, paired;
 };
 
 static int pass(const struct sorting *j, struct pairs from, struct pairs to, int bit, int bits)
@@ -84,10 +82,10 @@ static int pass(const struct sorting *j, struct pairs from, struct pairs to, int
                                          VALUE_ARG(j->most),  VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
     const struct stdcl_arg scan[] = {BLOCK_ARG(j->table), VALUE_ARG(j->groups), VALUE_ARG(j->most), VALUE_ARG(j->counted),
                                      BLOCK_ARG(j->count)};
-    const struct stdcl_arg scatter[] = {BLOCK_ARG(to.keys),     BLOCK_ARG(to.values), BLOCK_ARG(from.keys),
-                                        BLOCK_ARG(from.values), BLOCK_ARG(j->table),  VALUE_ARG(shift),
-                                        VALUE_ARG(mask),        VALUE_ARG(j->most),   VALUE_ARG(j->counted),
-                                        BLOCK_ARG(j->count)};
+    const struct stdcl_arg scatter[] = {BLOCK_ARG(to.keys),     BLOCK_ARG(from.keys), VALUE_ARG(j->paired),
+                                        BLOCK_ARG(to.values),   BLOCK_ARG(from.values), BLOCK_ARG(j->table),
+                                        VALUE_ARG(shift),       VALUE_ARG(mask),        VALUE_ARG(j->most),
+                                        VALUE_ARG(j->counted),  BLOCK_ARG(j->count)};
     if (sorter_launch(j->s, j->program, SORT_COUNT, j->groups, COUNT_OF(counting), counting) != 0 ||
         sorter_launch(j->s, j->program, SORT_SCAN, SORT_DIGITS, COUNT_OF(scan), scan) != 0)
         return -1;
@@ -96,9 +94,9 @@ static int pass(const struct sorting *j, struct pairs from, struct pairs to, int
 
 static int copy(const struct sorting *j, struct pairs from, struct pairs to)
 {
-    const struct stdcl_arg args[] = {BLOCK_ARG(to.keys),    BLOCK_ARG(to.values), BLOCK_ARG(from.keys),
-                                     BLOCK_ARG(from.values), VALUE_ARG(j->most),   VALUE_ARG(j->counted),
-                                     BLOCK_ARG(j->count)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(to.keys),    BLOCK_ARG(from.keys),   VALUE_ARG(j->paired),
+                                     BLOCK_ARG(to.values),  BLOCK_ARG(from.values), VALUE_ARG(j->most),
+                                     VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
     return sorter_launch(j->s, j->program, SORT_COPY, j->groups, COUNT_OF(args), args);
 }
 
@@ -135,7 +133,8 @@ static int start(arrays_sorter *s, const char *caller, const struct arrays_sort_
                                     .count = job->count ? (const void *)job->count : work,
                                     .most = (cl_uint)job->most,
                                     .groups = sorter_groups(s, p, job->most),
-                                    .counted = job->count != NULL};
+                                    .counted = job->count != NULL,
+                                    .paired = job->values != NULL};
     /* without values the kernels have the table in their place, and leave it alone */
     const struct pairs own = {job->keys, job->values ? (const void *)job->values : work};
     const struct pairs other = {work + parts.keys, job->values ? work + parts.values : work};

@@ -20,9 +20,15 @@
 #include "tiles.h"
 #endif
 
-#ifndef VALUES
-#define VALUES 1 /* 1: a 32-bit value goes along with each key */
+#ifndef MATCH
+#define MATCH 0 /* 1: teams are NVIDIA's warps, and match by ballots, in PTX */
 #endif
+#ifndef STREAM
+#define STREAM 21 /* of one item: log2 of the keys from which on results are written past the caches */
+#endif
+
+#define GLUE_(a, b) a##b
+#define GLUE(a, b) GLUE_(a, b)
 
 #define DIGITS 256
 #define DIGIT(key) ((uint)((key) >> shift) & mask)
@@ -50,9 +56,65 @@ sort_count(__global uint *table, __global const NUMBER *keys, uint shift, uint m
         table[d * groups + g] = bins[d];
 }
 
+/* What goes to one digit's place is held back until it fills whole lines of the cache, which are then written past it. */
+#define LINE 16
+typedef GLUE(NUMBER, LINE) key_line;
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+#define STORE(line, to) __builtin_nontemporal_store(line, to)
+#endif
+#endif
+#ifndef STORE
+#define STORE(line, to) (*(to) = (line))
+#endif
+
+struct held {
+    key_line keys[DIGITS];
+    uint16 values[DIGITS];
+};
+
+/* Writes what is held of a digit: places from ... to - 1, all in one line. */
+void put_held(const struct held *held, uint digit, uint from, uint end, __global NUMBER *to, int paired,
+              __global uint *to_values)
+{
+    for (uint p = from; p < end; p++)
+        to[p] = ((const NUMBER *)&held->keys[digit])[p % LINE];
+    if (paired)
+        for (uint p = from; p < end; p++)
+            to_values[p] = ((const uint *)&held->values[digit])[p % LINE];
+}
+
+/* Puts keys first ... end - 1 into their places; place[] goes on with them. */
+void stream(__global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
+            __global const uint *values, uint *place, uint shift, uint mask, uint first, uint end)
+{
+    struct held held;
+    uint start[DIGITS]; /* the share's first place of each digit: before it in a line are others' keys */
+    for (uint d = 0; d < DIGITS; d++)
+        start[d] = place[d];
+    for (uint i = first; i < end; i++) {
+        const uint digit = DIGIT(keys[i]), p = place[digit]++;
+        ((NUMBER *)&held.keys[digit])[p % LINE] = keys[i];
+        if (paired)
+            ((uint *)&held.values[digit])[p % LINE] = values[i];
+        if (p % LINE != LINE - 1)
+            continue;
+        const uint line = p - (LINE - 1);
+        if (line < start[digit]) {
+            put_held(&held, digit, start[digit], p + 1, to, paired, to_values);
+            continue;
+        }
+        STORE(held.keys[digit], (__global key_line *)(to + line));
+        if (paired)
+            STORE(held.values[digit], (__global uint16 *)(to_values + line));
+    }
+    for (uint d = 0; d < DIGITS; d++)
+        put_held(&held, d, max(start[d], place[d] / LINE * LINE), place[d], to, paired, to_values);
+}
+
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_scatter(__global NUMBER *to, __global uint *to_values, __global const NUMBER *keys, __global const uint *values,
-             __global const uint *table, uint shift, uint mask, uint most, int counted, __global const uint *count)
+sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
+             __global const uint *values, __global const uint *table, uint shift, uint mask, uint most, int counted, __global const uint *count)
 {
     const uint n = number_of(most, counted, count), groups = get_num_groups(0), shares = shares_of(n, groups),
                g = get_group_id(0);
@@ -63,15 +125,16 @@ sort_scatter(__global NUMBER *to, __global uint *to_values, __global const NUMBE
         place[d] = before + table[d * groups + g];
         before += table[DIGITS * groups + d];
     }
-    const uint end = share_start(n, shares, g + 1);
-    for (uint i = share_start(n, shares, g); i < end; i++) {
-        const NUMBER key = keys[i];
-        const uint p = place[DIGIT(key)]++;
-        to[p] = key;
-#if VALUES
-        to_values[p] = values[i];
-#endif
-    }
+    const uint first = share_start(n, shares, g), end = share_start(n, shares, g + 1);
+    if (n >> STREAM)
+        stream(to, keys, paired, to_values, values, place, shift, mask, first, end);
+    else
+        for (uint i = first; i < end; i++) {
+            const uint p = place[DIGIT(keys[i])]++;
+            to[p] = keys[i];
+            if (paired)
+                to_values[p] = values[i];
+        }
 }
 
 #else
@@ -80,6 +143,11 @@ sort_scatter(__global NUMBER *to, __global uint *to_values, __global const NUMBE
 #define TEAM 32
 #define TEAMS (GROUP / TEAM)
 #define OWN_DIGITS ((DIGITS + GROUP - 1) / GROUP) /* of an item */
+#if MATCH == 1 && defined(__NV_CL_C_VERSION)
+#define WARPS 1
+#else
+#define WARPS 0
+#endif
 #define EACH_DIGIT(d) for (uint d = get_local_id(0); d < DIGITS; d += GROUP)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -95,7 +163,17 @@ sort_count(__global uint *table, __global const NUMBER *keys, uint shift, uint m
         bins[d] = 0;
     JOIN_GROUP();
     const uint end = share_start(n, shares, g + 1);
-    for (uint i = share_start(n, shares, g) + get_local_id(0); i < end; i += GROUP)
+    uint i = share_start(n, shares, g) + get_local_id(0);
+    for (; i + (ITEMS - 1) * GROUP < end; i += TILE) {
+        NUMBER own[ITEMS]; /* all on their way before the first is counted */
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            own[k] = keys[i + k * GROUP];
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            atomic_inc(&bins[DIGIT(own[k])]);
+    }
+    for (; i < end; i += GROUP)
         atomic_inc(&bins[DIGIT(keys[i])]);
     JOIN_GROUP();
     EACH_DIGIT(d)
@@ -127,29 +205,55 @@ void scan_digits(__local uint *v, __local uint *room)
     JOIN_GROUP();
 }
 
-/* How many keys of each digit a team has had so far, and who has which in the row at hand and the one after. */
+/* How many keys of each digit a team has had so far; and, where teams match by local memory, who has which, in the row at
+ * hand and the one after. */
 struct teams {
     uint count[TEAMS][DIGITS];
+#if !WARPS
     uint with[2][TEAMS][DIGITS];
+#endif
 };
 
-/* The items of the team that have this digit in row `row`, a bit each. All items of the group call it. */
+/* The items of the team that have this digit in row `row`, a bit each. All items of the group call it, and what
+ * they wrote to local memory before is seen by their team after it. */
+#if WARPS
+#define JOIN_TEAM() __asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
+{
+    uint with = ~0u;
+    JOIN_TEAM();
+#pragma unroll
+    for (uint b = 0; b < 8; b++) {
+        const uint bit = digit >> b & 1;
+        uint vote;
+        __asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+                       : "=r"(vote)
+                       : "r"(bit));
+        with &= vote ^ (bit - 1);
+    }
+    return with;
+}
+#else
+#define JOIN_TEAM() JOIN_GROUP()
 uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 {
     atomic_or(&t->with[row % 2][team][digit], 1u << lane);
-    JOIN_GROUP();
+    JOIN_TEAM();
     return t->with[row % 2][team][digit];
 }
+#endif
 
 /* The rank of an item's key among those of its digit that the team had so far, in order. */
 uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 {
     const uint with = match(t, team, lane, digit, row), before = t->count[team][digit];
     const uint first = popcount(with & ((1u << lane) - 1));
-    JOIN_GROUP();
+    JOIN_TEAM();
     if (first == 0) {
         t->count[team][digit] = before + popcount(with);
+#if !WARPS
         t->with[row % 2][team][digit] = 0; /* next used two rows from here, behind barriers */
+#endif
     }
     return before + first;
 }
@@ -169,8 +273,8 @@ void sum_teams(__local struct teams *t, __local uint *start)
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_scatter(__global NUMBER *to, __global uint *to_values, __global const NUMBER *keys, __global const uint *values,
-             __global const uint *table, uint shift, uint mask, uint most, int counted, __global const uint *count)
+sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
+             __global const uint *values, __global const uint *table, uint shift, uint mask, uint most, int counted, __global const uint *count)
 {
     __local union {
         struct teams teams;
@@ -199,8 +303,8 @@ sort_scatter(__global NUMBER *to, __global uint *to_values, __global const NUMBE
         for (uint k = 0; k < ITEMS; k++) /* beyond the end the greatest: behind all others of the tile */
             own[k] = first + k * TEAM < end ? keys[first + k * TEAM] : ~(NUMBER)0;
         EACH_DIGIT(d)
-            for (uint t = 0; t < TEAMS; t++)
-                at.teams.count[t][d] = at.teams.with[0][t][d] = at.teams.with[1][t][d] = 0;
+            for (uint t = 0; t < sizeof(struct teams) / (DIGITS * sizeof(uint)); t++)
+                ((__local uint *)&at.teams)[t * DIGITS + d] = 0;
         JOIN_GROUP();
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
@@ -235,7 +339,8 @@ sort_scatter(__global NUMBER *to, __global uint *to_values, __global const NUMBE
                 to[goal[k]] = key;
         }
         JOIN_GROUP();
-#if VALUES
+        if (!paired)
+            continue;
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
             if (first + k * TEAM < end)
@@ -248,7 +353,6 @@ sort_scatter(__global NUMBER *to, __global uint *to_values, __global const NUMBE
                 to_values[goal[k]] = at.values[p];
         }
         JOIN_GROUP();
-#endif
     }
 }
 #endif
@@ -276,17 +380,16 @@ sort_scan(__global uint *table, uint groups, uint most, int counted, __global co
 
 /* Back to where the keys were, after an odd number of passes. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_copy(__global NUMBER *to, __global uint *to_values, __global const NUMBER *keys, __global const uint *values,
-          uint most, int counted, __global const uint *count)
+sort_copy(__global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
+          __global const uint *values, uint most, int counted, __global const uint *count)
 {
     const uint n = number_of(most, counted, count), shares = shares_of(n, get_num_groups(0)), g = get_group_id(0);
     if (g >= shares)
         return;
-    const uint end = share_start(n, shares, g + 1);
-    for (uint i = share_start(n, shares, g) + get_local_id(0); i < end; i += GROUP) {
+    const uint first = share_start(n, shares, g) + get_local_id(0), end = share_start(n, shares, g + 1);
+    for (uint i = first; i < end; i += GROUP)
         to[i] = keys[i];
-#if VALUES
-        to_values[i] = values[i];
-#endif
-    }
+    if (paired)
+        for (uint i = first; i < end; i += GROUP)
+            to_values[i] = values[i];
 }

@@ -30,19 +30,22 @@ static void defaults(void *shape, void *arg)
     struct sorter_shape *s = shape;
     const struct cldev_info *info = ((const struct place *)arg)->info;
     const size_t most = info->dev_max_wg_sz;
-    if (info->dev_type & CL_DEVICE_TYPE_CPU || most < 32)
-        *s = (struct sorter_shape){.group = 1, .items = 1024, .waves = 4};
-    else
+    if (info->dev_type & CL_DEVICE_TYPE_CPU || most < 32) {
+        s->group = 1;
+        s->items = ((const struct place *)arg)->sorts ? 1024 : 256;
+        s->waves = 4;
+    } else
         s->group = most >= 256 ? 256 : most >= 128 ? 128 : most >= 64 ? 64 : 32;
 }
 
-/* Bytes of local memory that sort_scatter, or a scan, takes. */
+/* Bytes of local memory that sort_scatter, or scan_write, takes. */
 static size_t local_bytes(const struct sorter_shape *s, const struct place *place)
 {
-    const size_t scan = 2 * (size_t)s->group * (size_t)place->bytes;
+    const size_t room = 2 * (size_t)s->group * (size_t)place->bytes;
     const size_t tile = (size_t)s->group * (size_t)s->items * (size_t)place->bytes;
-    const size_t teams = (size_t)s->group / 32 * 3 * SORT_DIGITS * 4;
-    return place->sorts ? 3 * SORT_DIGITS * 4 + (tile > teams ? tile : teams) : scan;
+    const bool warps = s->match && strstr(place->info->dev_vendor, "NVIDIA");
+    const size_t teams = (size_t)s->group / 32 * (warps ? 1 : 3) * SORT_DIGITS * 4;
+    return place->sorts ? 3 * SORT_DIGITS * 4 + (tile > teams ? tile : teams) : tile + room;
 }
 
 static int fit(void *shape, int stored, void *arg)
@@ -72,7 +75,10 @@ int sorter_choose(arrays_sorter *s, struct sorter_program *p, const struct sorte
     const struct cltune_rules rules = {.name = "arrays", .keys = keys, .defaults = defaults, .fit = fit, .arg = &place};
     if (p->row.shape[0])
         return 0;
-    return cltune_choose(&rules, s->ctx, s->dev, source->row, 0, s->words, &p->shape, &p->row);
+    const int status = cltune_choose(&rules, s->ctx, s->dev, source->row, 0, s->words, &p->shape, &p->row);
+    if (status != 0)
+        p->row.shape[0] = '\0';
+    return status;
 }
 
 cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most)
@@ -94,8 +100,8 @@ int sorter_open(arrays_sorter *s, struct sorter_program *p, const struct sorter_
     }
     if (sorter_choose(s, p, source) != 0)
         return -1;
-    snprintf(options, sizeof options, "-D GROUP=%d -D ITEMS=%d -D NUMBER=%s -D VALUES=%d", p->shape.group, p->shape.items,
-             source->bytes == 4 ? "uint" : "ulong", source->values);
+    snprintf(options, sizeof options, "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D NUMBER=%s", p->shape.group,
+             p->shape.items, p->shape.match, p->shape.stream, source->bytes == 4 ? "uint" : "ulong");
     void *program = embedded_open(s->ctx, options, source->file, 1, &front);
     for (int k = 0; program && k < source->nnames; k++) {
         p->kernel[k] = clsym(s->ctx, program, source->names[k], 0);
@@ -202,10 +208,10 @@ void arrays_sorter_free(arrays_sorter *s)
     if (!s)
         return;
     for (int w = 0; w < WIDTHS; w++) {
-        struct sorter_program *const all[] = {&s->scan[w], &s->sort[w][0], &s->sort[w][1]};
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-            if (all[i]->program)
-                clclose(s->ctx, all[i]->program);
+        if (s->scan[w].program)
+            clclose(s->ctx, s->scan[w].program);
+        if (s->sort[w].program)
+            clclose(s->ctx, s->sort[w].program);
     }
     if (s->work)
         clfree(s->work);

@@ -3,6 +3,7 @@
  *   sorter.c    the object; shapes, kernels, work memory; what is common to all jobs
  *   scan.c      prefix sums
  *   sort.c      sorting
+ *   sorter_tune.c   what a search for better shapes of both needs
  *   tiles.h     how the kernels share an array
  * SPDX-License-Identifier: MIT
  */
@@ -16,10 +17,12 @@
 #include <stdbool.h>
 
 /* The numbers that shape a launch, as ARRAYS_SHAPE_KEYS is of sums. */
-#define SORTER_SHAPE_KEYS(X)                                                                        \
-    X(group, 1, 1024, 256, "work-items of a group, a power of two from 32 on; 1 on CPUs")           \
-    X(items, 1, 1 << 16, 8, "elements of a tile that an item has")                                  \
-    X(waves, 1, 64, 8, "work-groups for each compute unit, where there are elements enough")
+#define SORTER_SHAPE_KEYS(X)                                                                                \
+    X(group, 1, 1024, 256, "work-items of a group, a power of two from 32 on; 1 on CPUs")                   \
+    X(items, 1, 1 << 16, 8, "elements of a tile that an item has")                                          \
+    X(waves, 1, 64, 8, "work-groups for each compute unit, where there are elements enough")                \
+    X(match, 0, 1, 0, "how equal digits of 32 items are found: 0 in local memory, 1 by NVIDIA's ballots")   \
+    X(stream, 0, 31, 21, "on CPUs: log2 of the elements from which on a sort writes past the caches")
 
 struct sorter_shape {
 #define X(key, least, most, value, text) int key;
@@ -46,8 +49,7 @@ struct arrays_sorter {
     cl_uint dev;
     struct cldev_info info;
     char *words;                           /* of the caller, or NULL */
-    struct sorter_program scan[WIDTHS];
-    struct sorter_program sort[WIDTHS][2]; /* without and with values */
+    struct sorter_program scan[WIDTHS], sort[WIDTHS];
     const struct sorter_program *last;     /* that was used */
     void *work;                            /* of its own, or NULL */
 };
@@ -58,7 +60,6 @@ struct sorter_source {
     const struct embedded *file;
     const char *const *names;
     int nnames, bytes;
-    bool values;
 };
 
 enum { PART = 4096 }; /* parts of work memory begin at multiples of this */
@@ -89,5 +90,21 @@ int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, 
 
 /* Waits for what was started, also after a failure; returns -1 then, too. */
 int sorter_finish(arrays_sorter *s, int status);
+
+/* ---- sorter_tune.c ---------------------------------------------------------------------------- */
+
+/* What the kernels differ by; `arg` of each. */
+struct sorter_variant {
+    bool sorts;
+    int bytes;
+};
+enum { SORTER_KNOBS = 4, SORTER_SIZES = 1 };
+extern const struct cltune_knob sorter_knobs[SORTER_KNOBS];
+extern const size_t sorter_sizes[SORTER_SIZES];
+void *sorter_problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n);
+void sorter_problem_close(void *problem);
+int sorter_allowed(void *problem, const char *shape);
+int sorter_verify(void *problem, const char *shape);
+int sorter_measure(void *problem, const char *shape, double *seconds, double *work);
 
 #endif

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/internal.h"
+#include "arrays/sorter.h"
 
 /* clang-format off */
 static const struct cltune_knob knobs[] = {
@@ -143,6 +144,10 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
     {.name = its_name, .unit = "elements/s", .knob = knobs, .nknobs = sizeof knobs / sizeof *knobs, \
      .sizes = sizes, .nsizes = sizeof sizes / sizeof *sizes, .open = problem_open, .close = problem_close, \
      .allowed = allowed, .verify = verify, .measure = measure, .arg = &(const struct variant){__VA_ARGS__}}
+#define SORTER_KERNEL(its_name, ...) \
+    {.name = its_name, .unit = "elements/s", .knob = sorter_knobs, .nknobs = SORTER_KNOBS, .sizes = sorter_sizes, \
+     .nsizes = SORTER_SIZES, .open = sorter_problem_open, .close = sorter_problem_close, .allowed = sorter_allowed, \
+     .verify = sorter_verify, .measure = sorter_measure, .arg = &(const struct sorter_variant){__VA_ARGS__}}
 static const struct cltune_kernel kernels[] = {
     KERNEL("arrays.sum.single", SUM, ARRAYS_FLOAT),
     KERNEL("arrays.sum.double", SUM, ARRAYS_DOUBLE),
@@ -150,6 +155,10 @@ static const struct cltune_kernel kernels[] = {
     KERNEL("arrays.dot.double", DOT, ARRAYS_DOUBLE),
     KERNEL("arrays.squares.single", SQUARES, ARRAYS_FLOAT),
     KERNEL("arrays.squares.double", SQUARES, ARRAYS_DOUBLE),
+    SORTER_KERNEL("arrays.scan.32", false, 4),
+    SORTER_KERNEL("arrays.scan.64", false, 8),
+    SORTER_KERNEL("arrays.sort.32", true, 4),
+    SORTER_KERNEL("arrays.sort.64", true, 8),
 };
 /* clang-format on */
 

@@ -5,3 +5,6 @@ if(OpenMP_C_FOUND)
   target_link_libraries(bench_arrays PRIVATE OpenMP::OpenMP_C)
   target_compile_options(bench_arrays PRIVATE -O3 -march=native -fassociative-math -fno-signed-zeros -fno-trapping-math)
 endif()
+
+# Prefix sums and sorting.
+stdcl_bench(bench_sort bench_sort.c LIBS stdcl_arrays)

@@ -1,4 +1,4 @@
-/* figures.c - options, timing and output of bench_arrays and bench_gas.
+/* figures.c - options, timing and output of bench_arrays, bench_sort and bench_gas.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/figures.h"
@@ -90,6 +90,12 @@ void bench_begin(const struct bench_option *defaults, int argc, char **argv)
             option.device = argv[++i];
         else if (strcmp(argv[i], "--bytes") == 0 && more)
             option.bytes = argv[++i];
+        else if (strcmp(argv[i], "--counts") == 0 && more)
+            option.counts = argv[++i];
+        else if (strcmp(argv[i], "--only") == 0 && more)
+            option.only = argv[++i];
+        else if (strcmp(argv[i], "--sweep") == 0 && more)
+            option.sweep = argv[++i];
         else if (strcmp(argv[i], "--molecules") == 0 && more)
             option.molecules = (uint64_t)bench_number(argv[++i]);
         else if (strcmp(argv[i], "--shape") == 0 && more)

@@ -1,4 +1,4 @@
-/* figures.h - what bench_arrays and bench_gas share: their options, timing, and how figures are printed.
+/* figures.h - what bench_arrays, bench_sort and bench_gas share: their options, timing, and how figures are printed.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_BENCH_FIGURES_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 struct bench_option {
-    const char *program, *device, *shape, *bytes;
+    const char *program, *device, *shape, *bytes, *counts, *only, *sweep;
     uint64_t molecules;
     unsigned devices; /* at most so many of those that match; 0 = 1 */
     int runs;
