@@ -31,7 +31,9 @@ arrays *arrays_create(const struct arrays_options *o)
                       .type = o->type,
                       .accumulator = o->accumulator,
                       .method = o->method,
-                      .doubles = doubles};
+                      .doubles = doubles,
+                      .told = o->told,
+                      .arg = o->arg};
         a->partial = calloc(ndev, sizeof *a->partial);
         a->shape = o->shape ? strdup(o->shape) : NULL;
     }

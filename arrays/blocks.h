@@ -12,6 +12,7 @@
 
 #include "core/args.h"
 #include "core/embedded.h"
+#include "core/pace.h"
 #include "stdcl/arrays.h"
 
 enum {
@@ -68,6 +69,7 @@ struct kernels {
     CLCONTEXT *ctx;
     cl_uint ndev;
     struct kernels_on *on; /* ndev of them */
+    struct pace pace;      /* in blocks of each device */
 };
 
 /* In front of all kernels that add up blocks. */
@@ -117,12 +119,14 @@ static inline size_t type_bytes(enum arrays_type type)
 
 /* Runs kernels over all `blocks` of n elements, a work-group each, and joins what they leave. The first three
  * arguments of a kernel are partial, first and n; `rest` follows. limit: blocks a device and launch at most,
- * 0 = all at once, and then each device keeps its share. partial[ndev] are blocks of memory that grow as
+ * 0 = as many as take no longer than a launch should (core/pace.h), and then each device keeps its share; with
+ * `uncut`, all at once. partial[ndev] are blocks of memory that grow as
  * needed. told, which may be NULL, hears how many elements are done; non-zero ends it with ECANCELED. */
 struct order_job {
-    const struct kernels *kernels;
+    struct kernels *kernels;
     struct arrays_partial kind;
     uint64_t n, blocks, limit;
+    bool uncut;
     void **partial;
     cl_uint nrest;
     const struct stdcl_arg *rest; /* at most 8 */

@@ -34,6 +34,7 @@ int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, siz
 {
     k->ctx = ctx;
     k->ndev = clgetndev(ctx);
+    k->pace = pace_of(2e4);
     k->on = calloc(k->ndev, sizeof *k->on);
     if (!k->on)
         return clerror_set(ENOMEM, "arrays: no memory");

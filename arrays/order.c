@@ -167,40 +167,103 @@ static int launch(const struct order_job *job, cl_uint dev, uint64_t first, uint
     return clflush(ctx, dev, 0);
 }
 
-/* Blocks first ... first + blocks - 1 on all devices, each a consecutive share, and into the tree. */
-static int round_of(const struct order_job *job, uint64_t first, uint64_t blocks, struct order_tree *tree)
+/* Blocks from[dev] ... from[dev] + count[dev] - 1 on all devices, at once. What was started is collected also after a
+ * failure. */
+static int run_on_all(const struct order_job *job, const uint64_t *from, const uint64_t *count)
 {
     const cl_uint ndev = job->kernels->ndev;
+    uint64_t most = 0;
     int status = 0;
     for (cl_uint dev = 0; dev < ndev && status == 0; dev++) {
-        const uint64_t a = share_start(blocks, dev, ndev), b = share_start(blocks, dev + 1, ndev);
-        if (b > a)
-            status = launch(job, dev, first + a, b - a);
+        most = count[dev] > most ? count[dev] : most;
+        if (count[dev] > 0)
+            status = launch(job, dev, from[dev], count[dev]);
     }
-    for (cl_uint dev = 0; dev < ndev; dev++) { /* what was started is collected also after a failure */
-        const uint64_t count = share_start(blocks, dev + 1, ndev) - share_start(blocks, dev, ndev);
+    pace_started(&job->kernels->pace, (double)most);
+    for (cl_uint dev = 0; dev < ndev; dev++)
         if (clwait(job->kernels->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
             status = -1;
-        if (status == 0)
-            order_add(tree, job->partial[dev], count);
+    pace_waited(&job->kernels->pace);
+    return status;
+}
+
+/* How many blocks to give each device now, of so many. */
+static uint64_t blocks_at_once(const struct order_job *job, uint64_t blocks)
+{
+    const double slice = job->uncut ? HUGE_VAL : pace_slice(&job->kernels->pace);
+    const uint64_t most = job->limit && job->limit < blocks ? job->limit : blocks;
+    return slice >= (double)most ? most : slice < 1 ? 1 : (uint64_t)slice;
+}
+
+static int tell(const struct order_job *job, uint64_t blocks)
+{
+    const uint64_t done = blocks < job->blocks ? blocks * BLOCK : job->n;
+    if (!job->told || job->told(job->arg, done) == 0 || blocks == job->blocks)
+        return 0;
+    return clerror_set(ECANCELED, "%s: stopped after %llu of %llu %s", job->caller, (unsigned long long)done,
+                       (unsigned long long)job->n, job->elements);
+}
+
+/* Where any device may have any block, or where there is one round: each has a part of it, and the sums pass through. */
+static int run_in_rounds(const struct order_job *job, struct order_tree *tree, uint64_t *from, uint64_t *count)
+{
+    const cl_uint ndev = job->kernels->ndev;
+    for (uint64_t first = 0, some; first < job->blocks; first += some) {
+        const uint64_t left = job->blocks - first, wanted = blocks_at_once(job, left) * ndev;
+        some = left < wanted ? left : wanted;
+        for (cl_uint dev = 0; dev < ndev; dev++) {
+            from[dev] = first + share_start(some, dev, ndev);
+            count[dev] = first + share_start(some, dev + 1, ndev) - from[dev];
+        }
+        if (run_on_all(job, from, count) != 0)
+            return -1;
+        for (cl_uint dev = 0; dev < ndev; dev++)
+            order_add(tree, job->partial[dev], count[dev]);
+        if (tell(job, first + some) != 0)
+            return -1;
     }
+    return 0;
+}
+
+/* Each device keeps its share, and all sums are kept until they can be joined in order. */
+static int run_shares(const struct order_job *job, struct order_tree *tree, uint64_t *from, uint64_t *count)
+{
+    const cl_uint ndev = job->kernels->ndev;
+    const size_t bytes = partial_bytes(job->kind);
+    const uint64_t share = (job->blocks + ndev - 1) / ndev;
+    char *all = malloc((size_t)job->blocks * bytes);
+    int status = all ? 0 : clerror_set(ENOMEM, "%s: no memory for the sums of %llu blocks", job->caller,
+                                       (unsigned long long)job->blocks);
+    for (uint64_t at = 0, some; status == 0 && at < share; at += some) {
+        some = blocks_at_once(job, share - at);
+        for (cl_uint dev = 0; dev < ndev; dev++) {
+            const uint64_t end = share_start(job->blocks, dev + 1, ndev);
+            from[dev] = share_start(job->blocks, dev, ndev) + at;
+            count[dev] = from[dev] >= end ? 0 : end - from[dev] < some ? end - from[dev] : some;
+        }
+        status = run_on_all(job, from, count);
+        for (cl_uint dev = 0; status == 0 && dev < ndev; dev++)
+            if (count[dev] > 0)
+                memcpy(all + from[dev] * bytes, job->partial[dev], (size_t)count[dev] * bytes);
+        if (status == 0)
+            status = tell(job, at + some < share ? (at + some) * ndev : job->blocks);
+    }
+    if (status == 0)
+        order_add(tree, all, job->blocks);
+    free(all);
     return status;
 }
 
 int arrays_order_run(const struct order_job *job, struct arrays_total *total)
 {
     struct order_tree tree = {.kind = job->kind};
-    const uint64_t blocks = job->blocks;
-    const uint64_t most = job->limit ? job->limit * job->kernels->ndev : blocks;
-    for (uint64_t first = 0; first < blocks; first += most) {
-        const uint64_t count = blocks - first < most ? blocks - first : most;
-        if (round_of(job, first, count, &tree) != 0)
-            return -1;
-        const uint64_t done = first + count < blocks ? (first + count) * BLOCK : job->n;
-        if (job->told && job->told(job->arg, done) != 0)
-            return clerror_set(ECANCELED, "%s: stopped after %llu of %llu %s", job->caller,
-                               (unsigned long long)done, (unsigned long long)job->n, job->elements);
-    }
+    uint64_t *room = calloc(2 * (size_t)job->kernels->ndev, sizeof *room);
+    if (!room)
+        return clerror_set(ENOMEM, "%s: no memory", job->caller);
+    const uint64_t share = (job->blocks + job->kernels->ndev - 1) / job->kernels->ndev;
+    const bool rounds = job->limit || blocks_at_once(job, share) == share;
+    const int status = (rounds ? run_in_rounds : run_shares)(job, &tree, room, room + job->kernels->ndev);
+    free(room);
     *total = order_total(&tree);
-    return 0;
+    return status;
 }

@@ -138,7 +138,12 @@ static int reduce(arrays *a, enum sums_op op, const void *x, const void *y, cons
                                   .nrest = tree ? 3 : 5,
                                   .rest = rest,
                                   .blocks =
-                                      tree ? (uint64_t)a->kernels[op].on[0].shape.groups : blocks_of(n)};
+                                      tree ? (uint64_t)a->kernels[op].on[0].shape.groups : blocks_of(n),
+                                  .uncut = tree,
+                                  .told = a->told,
+                                  .arg = a->arg,
+                                  .caller = "arrays",
+                                  .elements = "elements"};
     return arrays_order_run(&job, total);
 }
 

@@ -337,8 +337,8 @@ void cli_progress_start(struct cli_progress *progress, const char *unit, double 
 void cli_progress_update(struct cli_progress *progress, double done, const char *note);
 void cli_progress_end(struct cli_progress *progress); /* wipes the line */
 
-/* Says, once, how long a run will take, if that is over ten seconds and as soon as it is known: `done` is the part of the
- * whole run, 0 to 1, that was done since the progress started. Updates with a total call it. */
+/* Says, once and on a terminal, how long a run will take, if that is over ten seconds and as soon as it is known: `done`
+ * is the part of the whole run, 0 to 1, that was done since the progress started. Updates with a total call it. */
 void cli_progress_estimate(const struct cli_progress *progress, double done);
 
 /* The line itself, cut where the terminal ends; wiped before anything else is printed. */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gas_job.h"
 
+#include <errno.h>
 #include <math.h>
 
 static const char *const source_names[] = {"device", "host", NULL};
@@ -113,7 +114,7 @@ static int told(void *arg, uint64_t done_of_one)
 {
     struct gas_job *job = arg;
     struct cli_text rate;
-    const double done = (double)job->repeats_done * (double)job->n + (double)done_of_one;
+    const double done = (double)job->passes_done * (double)job->n + (double)done_of_one;
     const double seconds = seconds_now() - job->progress.started;
     cli_progress_update(&job->progress, done,
                         seconds > 0 ? cli_text_rate(&rate, done / seconds, "molecules/s") : NULL);
@@ -140,7 +141,24 @@ static int create(struct gas_job *job)
     if (job->stored && cli_memory_for((size_t)job->n, (size_t)bytes, "molecules") != CLI_DONE)
         return CLI_FAILED;
     job->gas = gas_create(&options);
-    return job->gas ? CLI_DONE : cli_refused_call();
+    if (!job->gas)
+        return gas_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_refused_call();
+    job->passes_done += job->stored && !job->input;
+    return CLI_DONE;
+}
+
+bool gas_job_stopped(void)
+{
+    return clerrno == ECANCELED && cli_interrupted();
+}
+
+/* A pass over all molecules. */
+static int sum_once(struct gas_job *job)
+{
+    if (gas_measure(job->gas, &job->energy) != 0)
+        return gas_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
+    job->passes_done++;
+    return CLI_DONE;
 }
 
 static void explain(const struct gas_job *job)
@@ -153,18 +171,13 @@ static void explain(const struct gas_job *job)
  * first launch would be most of it. */
 static int measure(struct gas_job *job)
 {
-    int status = CLI_DONE;
-    if (job->stored && gas_measure(job->gas, &job->energy) != 0)
-        return cli_failed_call(NULL);
-    cli_progress_start(&job->progress, "molecules", (double)job->n * (double)job->repeat, job->common.quiet);
+    int status = job->stored ? sum_once(job) : CLI_DONE;
     job->seconds = INFINITY;
-    for (; job->repeats_done < job->repeat && status == CLI_DONE; job->repeats_done++) {
+    for (int k = 0; k < job->repeat && status == CLI_DONE; k++) {
         const double start = seconds_now();
-        if (gas_measure(job->gas, &job->energy) != 0)
-            status = cli_interrupted() ? cli_interrupt_status(CLI_DONE) : cli_failed_call(NULL);
+        status = sum_once(job);
         job->seconds = fmin(job->seconds, seconds_now() - start);
     }
-    cli_progress_end(&job->progress);
     return status;
 }
 
@@ -179,6 +192,8 @@ static int work(struct gas_job *job)
     if (status == CLI_DONE)
         status = cli_profile_start(&job->common, job->context);
     cli_interrupt_catch();
+    const int passes = job->repeat + (job->stored ? 1 : 0) + (job->stored && !job->input) + (job->histogram.n > 0);
+    cli_progress_start(&job->progress, "molecules", (double)job->n * passes, job->common.quiet);
     if (status == CLI_DONE)
         status = create(job);
     if (status == CLI_DONE && job->input)
@@ -189,6 +204,7 @@ static int work(struct gas_job *job)
         explain(job);
     if (status == CLI_DONE)
         status = gas_output_finish(job);
+    cli_progress_end(&job->progress);
     if (status == CLI_DONE)
         status = gas_job_report(job);
     if (status == CLI_DONE)

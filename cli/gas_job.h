@@ -30,12 +30,15 @@ struct gas_job {
     CLCONTEXT *context;
     gas *gas;
     struct cli_progress progress;
-    int repeats_done;
+    int passes_done; /* over all molecules: to draw, to add up, to count */
     struct gas_energy energy;
     double seconds; /* of the sum */
 };
 
 /* All return an exit status, after printing what is wrong. */
+
+/* cmd_gas.c: whether a call of the engine failed because Ctrl-C ended it. */
+bool gas_job_stopped(void);
 
 /* gas_input.c: reads job->input, which sets n and precision; hands it to the gas; frees it. */
 int gas_input_read(struct gas_job *job);

@@ -169,7 +169,7 @@ int gas_output_finish(const struct gas_job *job)
     uint64_t *count = cli_alloc((size_t)job->bins + 1, sizeof *count);
     const struct bins bins = {job, job->bins, top / job->bins, count};
     if (gas_histogram(job->gas, top, (unsigned)job->bins, count) != 0)
-        status = cli_failed_call(NULL);
+        status = gas_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
     for (size_t i = 0; i < job->histogram.n && status == CLI_DONE; i++) {
         const char *file = job->histogram.item[i];
         status = cli_has_suffix(file, ".csv") ? write_table(&bins, file) : write_plot(&bins, file);

@@ -4,7 +4,7 @@
  *
  * It goes to stderr and only when that is a terminal. The rate is the mean since the start, which is
  * what the time left is made of; the line is cut where the terminal ends. Of a run that will take long a line says so at
- * its start, on a terminal or not:
+ * its start, on any terminal:
  *
  *    stdcl nbody: this takes about 3 min
  * SPDX-License-Identifier: MIT
@@ -21,8 +21,8 @@ void cli_progress_start(struct cli_progress *p, const char *unit, double total, 
 {
     const char *terminal = getenv("TERM");
     const bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
-    *p = (struct cli_progress){.unit = unit, .total = total, .quiet = quiet, .started = seconds_now()};
-    p->visible = !quiet && !dumb && isatty(STDERR_FILENO);
+    *p = (struct cli_progress){.unit = unit, .total = total, .quiet = quiet || !isatty(STDERR_FILENO), .started = seconds_now()};
+    p->visible = !p->quiet && !dumb;
 }
 
 /* Without the decimals that would only flicker. */

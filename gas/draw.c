@@ -11,7 +11,10 @@ EMBEDDED(draw_file, "gas/draw.cl", gas_draw_cl);
 
 /* ---- Drawing on the host. --------------------------------------------------------------------- */
 
-enum { SLICE = 256 }; /* molecules drawn at once: small enough for the first cache */
+enum {
+    SLICE = 256,         /* molecules drawn at once: small enough for the first cache */
+    TOLD_EVERY = 1 << 20 /* so many the caller is told */
+};
 
 /* The same code for machines with and without fused multiply-add, which is a slow call where it is missing. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&     \
@@ -29,7 +32,16 @@ CLONES static void draw_slice(uint64_t first, size_t count, cl_uint k0, cl_uint 
         mw_velocity((uint32_t)(first + i), (uint32_t)((first + i) >> 32), k0, k1, &x[i], &y[i], &z[i]);
 }
 
-static void draw_on_host(gas *g)
+/* What the caller says when it hears how many molecules are done. */
+static int tell(const gas *g, const char *call, uint64_t done)
+{
+    if (!g->told || g->told(g->arg, done) == 0 || done == g->n)
+        return 0;
+    return clerror_set(ECANCELED, "%s: stopped after %llu of %llu molecules", call, (unsigned long long)done,
+                       (unsigned long long)g->n);
+}
+
+static int draw_on_host(gas *g)
 {
     float v[3][SLICE];
     const size_t n = (size_t)g->n;
@@ -42,7 +54,10 @@ static void draw_on_host(gas *g)
             else
                 for (size_t k = 0; k < count; k++)
                     ((double *)g->plane[c])[i + k] = (double)v[c][k];
+        if (i % TOLD_EVERY == 0 && tell(g, "gas_create", i + count) != 0)
+            return -1;
     }
+    return 0;
 }
 
 /* ---- Memory. ---------------------------------------------------------------------------------- */
@@ -62,32 +77,45 @@ static int send(gas *g)
     return 0;
 }
 
-/* Runs a kernel over the blocks of every device's share, a group each. The first two arguments are the first
- * block and n. ARRAYS_TREE needs all velocities on every device. */
-static int visit(gas *g, const struct kernels *k, bool whole, cl_uint nrest, const struct stdcl_arg *rest)
+/* The blocks of device dev; all of them with ARRAYS_TREE, which needs all velocities on every device. */
+static uint64_t blocks_on(const gas *g, cl_uint dev, uint64_t *first)
 {
     const uint64_t blocks = blocks_of(g->n);
+    const bool whole = g->method == ARRAYS_TREE;
+    *first = whole ? 0 : share_start(blocks, dev, g->ndev);
+    return whole ? blocks : share_start(blocks, dev + 1, g->ndev) - *first;
+}
+
+/* Starts the kernel that draws on device dev, for blocks first ... first + blocks - 1, a group each. */
+static int start_drawing(const gas *g, cl_uint dev, uint64_t first, uint64_t blocks)
+{
+    const struct kernels_on *on = &g->draw.on[dev];
+    const size_t group = (size_t)on->shape.group;
+    const cl_ulong from = first, n = g->n;
+    const struct stdcl_arg args[] = {VALUE_ARG(from),         VALUE_ARG(n),           BLOCK_ARG(g->plane[0]),
+                                     BLOCK_ARG(g->plane[1]),  BLOCK_ARG(g->plane[2]), VALUE_ARG(g->key[0]),
+                                     VALUE_ARG(g->key[1])};
+    clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
+    if (clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) == (cl_event)-1)
+        return -1;
+    return clflush(g->ctx, dev, 0);
+}
+
+/* Some blocks of every device's share, from block `at` of it on. */
+static int draw_some(gas *g, uint64_t at, uint64_t some)
+{
     int status = 0;
     for (cl_uint dev = 0; dev < g->ndev && status == 0; dev++) {
-        const uint64_t first = whole ? 0 : share_start(blocks, dev, g->ndev);
-        const uint64_t count = (whole ? blocks : share_start(blocks, dev + 1, g->ndev)) - first;
-        const size_t group = (size_t)k->on[dev].shape.group;
-        const cl_ulong n = g->n;
-        for (uint64_t at = 0; at < count && status == 0; at += 1 << 16) {
-            const cl_ulong from = first + at;
-            const uint64_t some = count - at < 1 << 16 ? count - at : 1 << 16;
-            struct stdcl_arg args[16] = {VALUE_ARG(from), VALUE_ARG(n)};
-            memcpy(args + 2, rest, nrest * sizeof *rest);
-            clndrange_t ndr = clndrange_init1d(0, (size_t)some * group, group);
-            if (clforkv(g->ctx, dev, k->on[dev].kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, 2 + nrest, args) ==
-                (cl_event)-1)
-                status = -1;
-        }
-        clflush(g->ctx, dev, 0);
+        uint64_t first;
+        const uint64_t blocks = blocks_on(g, dev, &first);
+        if (at < blocks)
+            status = start_drawing(g, dev, first + at, blocks - at < some ? blocks - at : some);
     }
+    pace_started(&g->draw.pace, (double)some);
     for (cl_uint dev = 0; dev < g->ndev; dev++)
         if (clwait(g->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
             status = -1;
+    pace_waited(&g->draw.pace);
     return status;
 }
 
@@ -106,13 +134,24 @@ static int open_kernels(gas *g, struct kernels *k, const char *name)
     return -1;
 }
 
+static uint64_t slice_of(const struct kernels *k, uint64_t most)
+{
+    const double slice = pace_slice(&k->pace);
+    return slice >= (double)most ? most : slice < 1 ? 1 : (uint64_t)slice;
+}
+
 static int draw_on_devices(gas *g)
 {
-    const struct stdcl_arg rest[] = {BLOCK_ARG(g->plane[0]), BLOCK_ARG(g->plane[1]), BLOCK_ARG(g->plane[2]),
-                                     VALUE_ARG(g->key[0]), VALUE_ARG(g->key[1])};
-    if (open_kernels(g, &g->draw, "draw") != 0 ||
-        visit(g, &g->draw, g->method == ARRAYS_TREE, COUNT_OF(rest), rest) != 0)
+    if (open_kernels(g, &g->draw, "draw") != 0)
         return -1;
+    uint64_t none, some;
+    const uint64_t blocks = blocks_on(g, g->ndev - 1, &none); /* no device has more */
+    for (uint64_t at = 0; at < blocks; at += some) {
+        some = slice_of(&g->draw, blocks - at);
+        if (draw_some(g, at, some) != 0 ||
+            tell(g, "gas_create", at + some < blocks ? g->n / blocks * (at + some) : g->n) != 0)
+            return -1;
+    }
     g->ready = true;
     return 0;
 }
@@ -124,10 +163,8 @@ int gas_draw_place(gas *g)
             return -1;
     if (g->source == GAS_DEVICE)
         return draw_on_devices(g);
-    if (g->source == GAS_HOST) {
-        draw_on_host(g);
-        return send(g);
-    }
+    if (g->source == GAS_HOST)
+        return draw_on_host(g) == 0 ? send(g) : -1;
     return 0;
 }
 
@@ -247,12 +284,14 @@ static int count_on(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float 
                                      {.size = sizeof own, .kind = STDCL_LOCAL, .value = &own}};
     const size_t group = (size_t)on->shape.group;
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
+    pace_started(&g->count.pace, (double)blocks);
     memset(g->counts, 0, (MOST_BINS + 1) * sizeof *g->counts);
     if (clmsync(g->ctx, dev, g->counts, CL_MEM_DEVICE) == (cl_event)-1 ||
         clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) == (cl_event)-1 ||
         clmsync(g->ctx, dev, g->counts, CL_MEM_HOST | CL_EVENT_NOWAIT) == (cl_event)-1 ||
         clwait(g->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
         return -1;
+    pace_waited(&g->count.pace);
     return 0;
 }
 
@@ -272,11 +311,15 @@ int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count)
     const float scale = (float)(bins / top * g->unit);
     for (cl_uint dev = 0; dev < g->ndev; dev++) {
         const uint64_t end = share_start(blocks, dev + 1, g->ndev);
-        for (uint64_t at = share_start(blocks, dev, g->ndev); at < end; at += COUNT_BLOCKS) {
-            if (count_on(g, dev, at, end - at < COUNT_BLOCKS ? end - at : COUNT_BLOCKS, scale, bins) != 0)
+        uint64_t some;
+        for (uint64_t at = share_start(blocks, dev, g->ndev); at < end; at += some) {
+            some = slice_of(&g->count, end - at < COUNT_BLOCKS ? end - at : COUNT_BLOCKS);
+            if (count_on(g, dev, at, some, scale, bins) != 0)
                 return -1;
             for (unsigned b = 0; b <= bins; b++)
                 count[b] += g->counts[b];
+            if (tell(g, "gas_histogram", at + some < blocks ? (at + some) * BLOCK : g->n) != 0)
+                return -1;
         }
     }
     return 0;

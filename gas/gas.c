@@ -45,8 +45,8 @@ static int check(const struct gas_options *o)
 
 /* ---- Making. ---------------------------------------------------------------------------------- */
 
-/* Sums of v^2 of a gas that is not stored. */
-static int measure_fused(gas *g, struct arrays_total *total, uint64_t n)
+/* Sums of v^2 of the first n molecules of a gas that is not stored. */
+static int measure_fused(gas *g, struct arrays_total *total, uint64_t n, bool telling)
 {
     const struct stdcl_arg rest[] = {VALUE_ARG(g->key[0]), VALUE_ARG(g->key[1])};
     const struct order_job job = {.kernels = &g->fused,
@@ -57,12 +57,14 @@ static int measure_fused(gas *g, struct arrays_total *total, uint64_t n)
                                   .partial = g->partial,
                                   .nrest = 2,
                                   .rest = rest,
-                                  .told = n == g->n ? g->told : NULL,
+                                  .told = telling ? g->told : NULL,
                                   .arg = g->arg,
                                   .caller = "gas",
                                   .elements = "molecules"};
     return arrays_order_run(&job, total);
 }
+
+enum { WARM = 64 };
 
 /* Some OpenCL devices finish the compilation when a kernel first runs: it runs once on a block. */
 static int make_fused(gas *g, const char *words)
@@ -78,7 +80,11 @@ static int make_fused(gas *g, const char *words)
                                     : "-D MW_WIDTH=WIDTH -D WIDE=float -D PAIRED=1",
                             &fused_file, 2, front, NULL) != 0)
         return -1;
-    return measure_fused(g, &total, g->n < (uint64_t)BLOCK * g->ndev ? g->n : (uint64_t)BLOCK * g->ndev);
+    /* Once more, on so much that the time tells how fast the devices are. */
+    for (uint64_t blocks = g->ndev; blocks <= (uint64_t)WARM * g->ndev; blocks *= WARM)
+        if (measure_fused(g, &total, g->n / BLOCK < blocks ? g->n : blocks * BLOCK, false) != 0)
+            return -1;
+    return 0;
 }
 
 static int make(gas *g, const struct gas_options *o)
@@ -92,7 +98,9 @@ static int make(gas *g, const struct gas_options *o)
                                                        .type = o->type,
                                                        .accumulator = o->accumulator,
                                                        .method = o->method,
-                                                       .shape = o->shape});
+                                                       .shape = o->shape,
+                                                       .told = o->told,
+                                                       .arg = o->arg});
     return g->arrays && gas_draw_place(g) == 0 ? 0 : -1;
 }
 
@@ -147,18 +155,14 @@ static int sum_squares(gas *g, double *squares)
 {
     struct arrays_total total;
     if (g->storage == GAS_FUSED) {
-        const int status = measure_fused(g, &total, g->n);
+        const int status = measure_fused(g, &total, g->n, true);
         *squares = status == 0 ? arrays_total_value(g->kind, &total) : 0;
         return status;
     }
     if (!g->ready)
         return clerror_set(EINVAL,
                            "gas_measure: no velocities were given yet; gas_set_velocities gives them");
-    if (arrays_squares(g->arrays, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, squares) != 0)
-        return -1;
-    if (g->told)
-        g->told(g->arg, g->n);
-    return 0;
+    return arrays_squares(g->arrays, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, squares);
 }
 
 int gas_measure(gas *g, struct gas_energy *e)

@@ -153,6 +153,30 @@ static void every_shape(void **state)
 }
 
 /* So many blocks that the host joins them by bunches. */
+static int stop(void *told, uint64_t done)
+{
+    *(uint64_t *)told = done;
+    return done > 100 * 32768;
+}
+
+/* The same in launches of a block each, as on a device where more would take long; and one that is stopped. */
+static void in_pieces(const float *f, size_t n, double right)
+{
+    uint64_t done = 0;
+    double r;
+    assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
+    arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    arrays *stopped = arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_FLOAT, .told = stop, .arg = &done});
+    ready(stopped);
+    works(arrays_sum(s, f, n, &r));
+    same(r, right);
+    fails(ECANCELED, arrays_sum(stopped, f, n, &r));
+    assert_true(done > 100 * 32768 && done <= 104 * 32768);
+    assert_int_equal(unsetenv("STDCL_SLICE"), 0);
+    arrays_free(stopped);
+    arrays_free(s);
+}
+
 static void many_blocks(void **state)
 {
     (void)state;
@@ -165,8 +189,10 @@ static void many_blocks(void **state)
     arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     works(arrays_place(s, f, n));
     works(arrays_sum(s, f, n, &r));
-    same(r, arrays_ref_sum(ARRAYS_FLOAT, ARRAYS_WIDE, f, n));
+    const double right = arrays_ref_sum(ARRAYS_FLOAT, ARRAYS_WIDE, f, n);
+    same(r, right);
     arrays_free(s);
+    in_pieces(f, n, right);
     works(clfree(f));
 }
 

@@ -97,6 +97,39 @@ static void one_energy(void **state)
     assert_true(energy_of((struct gas_options){.n = 100003, .seed = 8}) != right);
 }
 
+static int count_calls(void *arg, uint64_t done)
+{
+    (void)done;
+    ++*(int *)arg;
+    return 0;
+}
+
+/* So it is when launches are cut as short as they can be, to a block. */
+static void one_energy_in_pieces(void **state)
+{
+    (void)state;
+    enum { N = 300003, BINS = 50 };
+    uint64_t count[BINS + 1], count_cut[BINS + 1];
+    const double right = plain_energy(7, N);
+    gas *g = make((struct gas_options){.n = N, .seed = 7});
+    works(gas_histogram(g, 4, BINS, count));
+    gas_free(g);
+    assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
+    for (int way = 0; way < 3; way++) {
+        int calls = 0;
+        struct gas_energy e;
+        g = make((struct gas_options){.n = N, .seed = 7, .storage = way ? GAS_STORED : GAS_FUSED,
+                                      .source = way == 2 ? GAS_HOST : GAS_DEVICE, .told = count_calls, .arg = &calls});
+        works(gas_measure(g, &e));
+        assert_true(calls >= 5);
+        assert_true(e.mean_energy == right);
+        works(gas_histogram(g, 4, BINS, count_cut));
+        assert_memory_equal(count, count_cut, sizeof count);
+        gas_free(g);
+    }
+    assert_int_equal(unsetenv("STDCL_SLICE"), 0);
+}
+
 /* Counter and key are 64 bits wide: molecules beyond 2^32 differ from those before. */
 static void beyond_32_bits(void **state)
 {
@@ -365,6 +398,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(velocities_as_plain_c),
         cmocka_unit_test(one_energy),
+        cmocka_unit_test(one_energy_in_pieces),
         cmocka_unit_test(beyond_32_bits),
         cmocka_unit_test(moments),
         cmocka_unit_test(kolmogorov_smirnov),

@@ -56,15 +56,15 @@ struct gas_options {
     enum arrays_accumulator accumulator; /* of the sum of a stored gas */
     enum arrays_method method;           /* of the sum of a stored gas */
     const char *shape; /* words KEY=NUMBER that change the device's own row, see gas/README.md */
-    /* Told how many molecules are done, now and then during draws and measurements; non-zero ends the call
-     * with ECANCELED. May be NULL. */
+    /* Told how many molecules are done, now and then during draws, measurements and histograms; non-zero ends the
+     * call with ECANCELED. May be NULL. */
     int (*told)(void *arg, uint64_t done);
     void *arg;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* Builds the kernels, takes memory, and draws the velocities of a stored gas unless they are given. EINVAL: a
- * bad number (named); ENODEV; ENOTSUP; ENOMEM; ENOEXEC. The caller frees it. */
+ * bad number (named); ENODEV; ENOTSUP; ENOMEM; ENOEXEC; ECANCELED: `told` ended it. The caller frees it. */
 gas *gas_create(const struct gas_options *options);
 void gas_free(gas *g);
 
