@@ -331,6 +331,17 @@ static void every_shape(void **state)
     shape = NULL;
 }
 
+/* One shape, small: for Oclgrind, which looks for races (sort_races.sh). */
+static void one_shape(void **state)
+{
+    (void)state;
+    arrays_sorter *s = make();
+    prepare(RANDOM, 8, 20, 500);
+    sort_and_check(s, 8, 20, 500, true);
+    scan_and_check(s, 4, 500, true);
+    arrays_sorter_free(s);
+}
+
 /* ---- What is refused. ------------------------------------------------------------------------- */
 
 static void refused_shapes(void **state)
@@ -420,6 +431,11 @@ static int tear_down(void **state)
 
 int main(int argc, char **argv)
 {
+    const struct CMUnitTest one[] = {cmocka_unit_test(one_shape)};
+    if (argc == 3 && strcmp(argv[1], "shape") == 0) {
+        shape = argv[2];
+        return cmocka_run_group_tests_name("sort", one, set_up, tear_down);
+    }
     deep = argc > 1 && strcmp(argv[1], "shapes") == 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twin_sorts),           cmocka_unit_test(twin_scans),   cmocka_unit_test(every_small_size),
@@ -427,5 +443,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(scans),                cmocka_unit_test(every_shape),  cmocka_unit_test(counts_on_the_device),
         cmocka_unit_test(refused_shapes),       cmocka_unit_test(refused_jobs),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("sort", tests, set_up, tear_down);
 }
