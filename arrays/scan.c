@@ -7,19 +7,17 @@ EMBEDDED(scan_file, "arrays/scan.cl", arrays_scan_cl);
 
 static const char *const names[SCAN_KERNELS] = {"scan_sums", "scan_carry", "scan_write"};
 
+static const struct sorter_source sources[] = {
+    {SCAN_32, "arrays.scan.32", 4, false, &scan_file, names, SCAN_KERNELS},
+    {SCAN_64, "arrays.scan.64", 8, false, &scan_file, names, SCAN_KERNELS},
+};
+
 /* Checks the job's numbers, and finds its program with its shape chosen; NULL on failure. */
-static struct sorter_program *program_of(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job,
-                                         struct sorter_source *source)
+static struct sorter_program *program_of(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
 {
     if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
-    *source = (struct sorter_source){.row = job->bytes == 4 ? "arrays.scan.32" : "arrays.scan.64",
-                                     .file = &scan_file,
-                                     .names = names,
-                                     .nnames = SCAN_KERNELS,
-                                     .bytes = job->bytes};
-    struct sorter_program *p = &s->scan[job->bytes == 4 ? BYTES_4 : BYTES_8];
-    return sorter_choose(s, p, source) == 0 ? p : NULL;
+    return sorter_choose(s, &sources[job->bytes == 8], job->most);
 }
 
 static size_t work_size(const arrays_sorter *s, const struct sorter_program *p, const struct arrays_scan_job *job)
@@ -29,8 +27,7 @@ static size_t work_size(const arrays_sorter *s, const struct sorter_program *p, 
 
 size_t arrays_scan_work(arrays_sorter *s, const struct arrays_scan_job *job)
 {
-    struct sorter_source source;
-    const struct sorter_program *p = program_of(s, "arrays_scan_work", job, &source);
+    const struct sorter_program *p = program_of(s, "arrays_scan_work", job);
     return p ? work_size(s, p, job) : 0;
 }
 
@@ -65,9 +62,8 @@ static int launch(arrays_sorter *s, const struct sorter_program *p, const struct
 
 static int start(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
 {
-    struct sorter_source source;
-    struct sorter_program *p = program_of(s, caller, job, &source);
-    if (!p || check_blocks(s, caller, job) != 0 || sorter_open(s, p, &source) != 0)
+    struct sorter_program *p = program_of(s, caller, job);
+    if (!p || check_blocks(s, caller, job) != 0 || sorter_open(s, p) != 0)
         return -1;
     const void *carry = sorter_work(s, caller, job->work, work_size(s, p, job));
     return carry ? launch(s, p, job, carry) : -1;

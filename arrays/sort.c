@@ -7,9 +7,13 @@ EMBEDDED(sort_file, "arrays/sort.cl", arrays_sort_cl);
 
 static const char *const names[SORT_KERNELS] = {"sort_count", "sort_scan", "sort_scatter", "sort_copy"};
 
+static const struct sorter_source sources[] = {
+    {SORT_32, "arrays.sort.32", 4, true, &sort_file, names, SORT_KERNELS},
+    {SORT_64, "arrays.sort.64", 8, true, &sort_file, names, SORT_KERNELS},
+};
+
 /* Checks the job's numbers, and finds its program with its shape chosen; NULL on failure. */
-static struct sorter_program *program_of(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job,
-                                         struct sorter_source *source)
+static struct sorter_program *program_of(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job)
 {
     if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
@@ -18,13 +22,7 @@ static struct sorter_program *program_of(arrays_sorter *s, const char *caller, c
                     job->bytes, 8 * job->bytes);
         return NULL;
     }
-    *source = (struct sorter_source){.row = job->bytes == 4 ? "arrays.sort.32" : "arrays.sort.64",
-                                     .file = &sort_file,
-                                     .names = names,
-                                     .nnames = SORT_KERNELS,
-                                     .bytes = job->bytes};
-    struct sorter_program *p = &s->sort[job->bytes == 4 ? BYTES_4 : BYTES_8];
-    return sorter_choose(s, p, source) == 0 ? p : NULL;
+    return sorter_choose(s, &sources[job->bytes == 8], job->most);
 }
 
 /* ---- Memory. ---------------------------------------------------------------------------------- */
@@ -45,8 +43,7 @@ static struct parts parts_of(const arrays_sorter *s, const struct sorter_program
 
 size_t arrays_sort_work(arrays_sorter *s, const struct arrays_sort_job *job)
 {
-    struct sorter_source source;
-    const struct sorter_program *p = program_of(s, "arrays_sort_work", job, &source);
+    const struct sorter_program *p = program_of(s, "arrays_sort_work", job);
     return p ? parts_of(s, p, job).size : 0;
 }
 
@@ -117,11 +114,10 @@ static int all_passes(const struct sorting *j, struct pairs own, struct pairs ot
 
 static int start(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job)
 {
-    struct sorter_source source;
-    struct sorter_program *p = program_of(s, caller, job, &source);
+    struct sorter_program *p = program_of(s, caller, job);
     if (!p || job->most == 0)
         return p ? 0 : -1;
-    if (check_blocks(s, caller, job) != 0 || sorter_open(s, p, &source) != 0)
+    if (check_blocks(s, caller, job) != 0 || sorter_open(s, p) != 0)
         return -1;
     const struct parts parts = parts_of(s, p, job);
     const char *work = sorter_work(s, caller, job->work, parts.size);

@@ -59,7 +59,7 @@ sort_count(__global uint *table, __global const NUMBER *keys, uint shift, uint m
 /* What goes to one digit's place is held back until it fills whole lines of the cache, which are then written past it. */
 #define LINE 16
 typedef GLUE(NUMBER, LINE) key_line;
-#if defined(__has_builtin)
+#if defined(__CPU__) && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
 #define STORE(line, to) __builtin_nontemporal_store(line, to)
 #endif

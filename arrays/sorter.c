@@ -21,8 +21,7 @@ static const struct cltune_key keys[] = {
 /* What `fit` looks at. */
 struct place {
     const struct cldev_info *info;
-    int bytes;
-    bool sorts;
+    const struct sorter_source *source;
 };
 
 static void defaults(void *shape, void *arg)
@@ -32,7 +31,7 @@ static void defaults(void *shape, void *arg)
     const size_t most = info->dev_max_wg_sz;
     if (info->dev_type & CL_DEVICE_TYPE_CPU || most < 32) {
         s->group = 1;
-        s->items = ((const struct place *)arg)->sorts ? 1024 : 256;
+        s->items = ((const struct place *)arg)->source->sorts ? 1024 : 256;
         s->waves = 4;
     } else
         s->group = most >= 256 ? 256 : most >= 128 ? 128 : most >= 64 ? 64 : 32;
@@ -41,11 +40,11 @@ static void defaults(void *shape, void *arg)
 /* Bytes of local memory that sort_scatter, or scan_write, takes. */
 static size_t local_bytes(const struct sorter_shape *s, const struct place *place)
 {
-    const size_t room = 2 * (size_t)s->group * (size_t)place->bytes;
-    const size_t tile = (size_t)s->group * (size_t)s->items * (size_t)place->bytes;
+    const size_t room = 2 * (size_t)s->group * (size_t)place->source->bytes;
+    const size_t tile = (size_t)s->group * (size_t)s->items * (size_t)place->source->bytes;
     const bool warps = s->match && strstr(place->info->dev_vendor, "NVIDIA");
     const size_t teams = (size_t)s->group / 32 * (warps ? 1 : 3) * SORT_DIGITS * 4;
-    return place->sorts ? 3 * SORT_DIGITS * 4 + (tile > teams ? tile : teams) : tile + room;
+    return place->source->sorts ? 3 * SORT_DIGITS * 4 + (tile > teams ? tile : teams) : tile + room;
 }
 
 static int fit(void *shape, int stored, void *arg)
@@ -69,16 +68,35 @@ static int fit(void *shape, int stored, void *arg)
     return 0;
 }
 
-int sorter_choose(arrays_sorter *s, struct sorter_program *p, const struct sorter_source *source)
+/* The program of this kind and shape: an earlier one, or a new one. */
+static struct sorter_program *program_of(arrays_sorter *s, const struct sorter_program *wanted)
 {
-    struct place place = {.info = &s->info, .bytes = source->bytes, .sorts = strstr(source->row, "sort") != NULL};
+    for (struct sorter_program *p = s->programs; p; p = p->next)
+        if (p->source == wanted->source && strcmp(p->row.shape, wanted->row.shape) == 0)
+            return p;
+    struct sorter_program *p = malloc(sizeof *p);
+    if (!p) {
+        clerror_set(ENOMEM, "arrays: no memory");
+        return NULL;
+    }
+    *p = *wanted;
+    p->next = s->programs;
+    s->programs = p;
+    return p;
+}
+
+struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source, size_t most)
+{
+    unsigned log = 0;
+    while (log + 1 < SIZES && most >> log > 1)
+        log++;
+    struct sorter_program **chosen = &s->chosen[source->kind][log], wanted = {.source = source};
+    struct place place = {.info = &s->info, .source = source};
     const struct cltune_rules rules = {.name = "arrays", .keys = keys, .defaults = defaults, .fit = fit, .arg = &place};
-    if (p->row.shape[0])
-        return 0;
-    const int status = cltune_choose(&rules, s->ctx, s->dev, source->row, 0, s->words, &p->shape, &p->row);
-    if (status != 0)
-        p->row.shape[0] = '\0';
-    return status;
+    const size_t size = (size_t)1 << log;
+    if (!*chosen && cltune_choose(&rules, s->ctx, s->dev, source->row, size, s->words, &wanted.shape, &wanted.row) == 0)
+        *chosen = program_of(s, &wanted);
+    return *chosen;
 }
 
 cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most)
@@ -90,16 +108,14 @@ cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, si
 
 /* ---- Kernels. --------------------------------------------------------------------------------- */
 
-int sorter_open(arrays_sorter *s, struct sorter_program *p, const struct sorter_source *source)
+int sorter_open(arrays_sorter *s, struct sorter_program *p)
 {
-    char options[128];
+    const struct sorter_source *source = p->source;
     const struct embedded *const front = &tiles_text;
-    if (p->program) {
-        s->last = p;
+    char options[128];
+    s->last = p;
+    if (p->program)
         return 0;
-    }
-    if (sorter_choose(s, p, source) != 0)
-        return -1;
     snprintf(options, sizeof options, "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D NUMBER=%s", p->shape.group,
              p->shape.items, p->shape.match, p->shape.stream, source->bytes == 4 ? "uint" : "ulong");
     void *program = embedded_open(s->ctx, options, source->file, 1, &front);
@@ -111,7 +127,6 @@ int sorter_open(arrays_sorter *s, struct sorter_program *p, const struct sorter_
         }
     }
     p->program = program;
-    s->last = p;
     return program ? 0 : -1;
 }
 
@@ -207,11 +222,12 @@ void arrays_sorter_free(arrays_sorter *s)
 {
     if (!s)
         return;
-    for (int w = 0; w < WIDTHS; w++) {
-        if (s->scan[w].program)
-            clclose(s->ctx, s->scan[w].program);
-        if (s->sort[w].program)
-            clclose(s->ctx, s->sort[w].program);
+    while (s->programs) {
+        struct sorter_program *p = s->programs;
+        s->programs = p->next;
+        if (p->program)
+            clclose(s->ctx, p->program);
+        free(p);
     }
     if (s->work)
         clfree(s->work);

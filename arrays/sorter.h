@@ -34,32 +34,39 @@ enum { SCAN_SUMS, SCAN_CARRY, SCAN_WRITE, SCAN_KERNELS };
 enum { SORT_COUNT, SORT_SCAN, SORT_SCATTER, SORT_COPY, SORT_KERNELS };
 enum { SORT_DIGITS = 256, SORT_DIGIT_BITS = 8, MOST_KERNELS = 4 };
 
-/* Kernels of one kind: a program in the shape of the device. */
+/* A kind of program: its row of shapes, of what it is built. */
+enum sorter_kind { SCAN_32, SCAN_64, SORT_32, SORT_64, SORTER_KINDS };
+struct sorter_source {
+    enum sorter_kind kind;
+    const char *row;
+    int bytes; /* of an element */
+    bool sorts;
+    const struct embedded *file;
+    const char *const *names; /* of kernels */
+    int nnames;
+};
+
+/* A program of one kind in one shape. */
 struct sorter_program {
+    const struct sorter_source *source;
     struct sorter_shape shape;
     struct cltune_row row;
     void *program; /* NULL until it is needed */
     cl_kernel kernel[MOST_KERNELS];
+    struct sorter_program *next;
 };
 
-enum { BYTES_4, BYTES_8, WIDTHS };
+enum { SIZES = 33 }; /* shapes are chosen by the number of elements, rounded down to a power of two */
 
 struct arrays_sorter {
     CLCONTEXT *ctx;
     cl_uint dev;
     struct cldev_info info;
-    char *words;                           /* of the caller, or NULL */
-    struct sorter_program scan[WIDTHS], sort[WIDTHS];
-    const struct sorter_program *last;     /* that was used */
-    void *work;                            /* of its own, or NULL */
-};
-
-/* What a program is built of: file `file`, kernels `names`. */
-struct sorter_source {
-    const char *row;
-    const struct embedded *file;
-    const char *const *names;
-    int nnames, bytes;
+    char *words;                                        /* of the caller, or NULL */
+    struct sorter_program *programs;                    /* a list of all */
+    struct sorter_program *chosen[SORTER_KINDS][SIZES]; /* of them, once they were looked up */
+    const struct sorter_program *last;                  /* that was used */
+    void *work;                                         /* of its own, or NULL */
 };
 
 enum { PART = 4096 }; /* parts of work memory begin at multiples of this */
@@ -68,9 +75,9 @@ static inline size_t sorter_part(size_t bytes)
     return (bytes + (PART - 1)) / PART * PART;
 }
 
-/* Chooses the shape of a program, if it has none yet; builds it. */
-int sorter_choose(arrays_sorter *s, struct sorter_program *p, const struct sorter_source *source);
-int sorter_open(arrays_sorter *s, struct sorter_program *p, const struct sorter_source *source);
+/* The program for `most` elements, with its shape chosen; NULL on failure. And builds it. */
+struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source, size_t most);
+int sorter_open(arrays_sorter *s, struct sorter_program *p);
 
 /* Groups for `most` elements. */
 cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most);
@@ -98,7 +105,7 @@ struct sorter_variant {
     bool sorts;
     int bytes;
 };
-enum { SORTER_KNOBS = 4, SORTER_SIZES = 1 };
+enum { SORTER_KNOBS = 4, SORTER_SIZES = 2 };
 extern const struct cltune_knob sorter_knobs[SORTER_KNOBS];
 extern const size_t sorter_sizes[SORTER_SIZES];
 void *sorter_problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n);

@@ -14,7 +14,7 @@ const struct cltune_knob sorter_knobs[SORTER_KNOBS] = {
     CLTUNE_KNOB("match", 0, 1),
 };
 /* clang-format on */
-const size_t sorter_sizes[SORTER_SIZES] = {1 << 23}; /* more than caches hold */
+const size_t sorter_sizes[SORTER_SIZES] = {1 << 20, 1 << 23}; /* the larger is more than caches hold */
 
 struct problem {
     CLCONTEXT *ctx; /* of the one device */
