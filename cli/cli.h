@@ -245,8 +245,9 @@ struct cli_devices {
     struct cli_device *item;
 };
 
-/* Lists the machine's devices, without opening any. CLI_DONE, or CLI_FAILED after saying what to
- * install when there is none. Free with cli_devices_free. */
+/* Lists the machine's devices, without opening any. Returns how many platforms there are. cli_devices_find:
+ * CLI_DONE, or CLI_FAILED after saying what to install when there is no device. Free with cli_devices_free. */
+cl_uint cli_devices_list(struct cli_devices *devices);
 int cli_devices_find(struct cli_devices *devices);
 void cli_devices_free(struct cli_devices *devices);
 

@@ -57,19 +57,27 @@ static const char *hidden_by(char *text, size_t size)
     return text;
 }
 
-int cli_devices_find(struct cli_devices *devices)
+cl_uint cli_devices_list(struct cli_devices *devices)
 {
     cl_uint n = 0;
-    char hidden[512];
     *devices = (struct cli_devices){0};
     if (clGetPlatformIDs(0, NULL, &n) != CL_SUCCESS || n == 0)
-        return cli_failed("this system has no OpenCL platform%s; to make the CPU a device, type: %s",
-                          hidden_by(hidden, sizeof hidden), cli_install_hint("/etc/os-release"));
+        return 0;
     cl_platform_id *platform = cli_alloc(n, sizeof(cl_platform_id));
     if (clGetPlatformIDs(n, platform, NULL) == CL_SUCCESS)
         for (cl_uint i = 0; i < n; i++)
             add_platform(devices, i, platform[i]);
     free(platform);
+    return n;
+}
+
+int cli_devices_find(struct cli_devices *devices)
+{
+    char hidden[512];
+    const cl_uint n = cli_devices_list(devices);
+    if (n == 0)
+        return cli_failed("this system has no OpenCL platform%s; to make the CPU a device, type: %s",
+                          hidden_by(hidden, sizeof hidden), cli_install_hint("/etc/os-release"));
     if (devices->n == 0)
         return cli_failed("OpenCL is installed, but its %u platform%s no device; to make the CPU "
                           "one, type: %s", n, n == 1 ? " has" : "s have",

@@ -107,20 +107,26 @@ static char *all_options(const struct device *d, const struct part *p, bool argu
     return text;
 }
 
+char *part_log(const struct part *p, cl_device_id id, cl_program program)
+{
+    size_t size = 0;
+    clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *log = calloc(size + 1, 1);
+    if (log && size)
+        clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    char *translated = log ? translate_log(log, p->source) : NULL;
+    free(log);
+    return translated;
+}
+
 static int build_failed(const struct part *p, const struct device *d, cl_program program, cl_int err,
                         const char *call)
 {
-    size_t size = 0;
-    clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-    char *log = calloc(size + 1, 1);
-    if (log && size)
-        clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
-    char *translated = log ? translate_log(log, p->source) : NULL;
+    char *translated = part_log(p, d->id, program);
     fail(ENOEXEC, 0, "%s: %s does not build for %s (%s)\n%s", call, p->name, d->name, oclerror_str(err),
          translated ? translated : "");
     oclerrno = err;
     free(translated);
-    free(log);
     return -1;
 }
 
@@ -152,12 +158,33 @@ static int try_build(struct part *p, struct device *d, cl_uint dev, bool argumen
     return err ? build_failed(p, d, p->program[dev], err, call) : 0;
 }
 
+/* Takes the binary that is embedded beside the source, if there is one for this very device and driver. It was compiled
+ * without options of the caller's and without a device's number, and if it does not serve, the source does. */
+static bool build_embedded_binary(struct part *p, const struct device *d, cl_uint dev, const char *options)
+{
+    if (!p->embedded || options || d->number)
+        return false;
+    const struct stdcl_embedded_binary *b = embedded_binary(p->embedded, d->id);
+    const unsigned char *data = b ? b->data : NULL;
+    cl_int status, err;
+    cl_program program = b ? clCreateProgramWithBinary(d->context, 1, &d->id, &b->size, &data, &status, &err) : NULL;
+    if (program && clBuildProgram(program, 1, &d->id, NULL, NULL, NULL) == CL_SUCCESS) {
+        p->program[dev] = program;
+        return true;
+    }
+    if (program)
+        clReleaseProgram(program);
+    return false;
+}
+
 /* Argument types are learnt from sources. NVIDIA's compiler makes wrong assembly of that when a kernel has no
  * arguments (driver 580), so a failing source gets a second try without; declared.c then stands in. That the first
  * try failed is nothing to the caller. */
 static int build_part(struct part *p, struct device *d, cl_uint dev, const char *options, const char *call)
 {
     struct failure before;
+    if (build_embedded_binary(p, d, dev, options))
+        return 0;
     failure_set_aside(&before);
     int status = try_build(p, d, dev, p->source != NULL, options, call);
     const bool again = status != 0 && p->source && p->program[dev] && strcasestr(clerror_text(), "ptxas");

@@ -36,6 +36,15 @@ static cl_uint number_of_builds(cl_platform_id platform, cl_device_id id)
     return number;
 }
 
+/* CPUs do. Oclgrind says that it is one, but keeps books about what was written, and of what the host writes into a
+ * shared buffer it knows nothing. */
+static bool shares_memory(const struct device *d)
+{
+    char platform[64] = "";
+    clGetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof platform, platform, NULL);
+    return (d->type & CL_DEVICE_TYPE_CPU) && strcmp(platform, "Oclgrind") != 0;
+}
+
 static cl_int device_open(struct device *d, cl_device_id id)
 {
     cl_int err = CL_SUCCESS;
@@ -58,6 +67,7 @@ static cl_int device_open(struct device *d, cl_device_id id)
         err = clGetDeviceInfo(id, asked[i].what, asked[i].size, asked[i].to, NULL);
     if (err == CL_SUCCESS)
         d->number = number_of_builds(d->platform, id);
+    d->shares_memory = err == CL_SUCCESS && shares_memory(d);
     if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof d->name, d->name, NULL) != CL_SUCCESS)
         snprintf(d->name, sizeof d->name, "device");
     d->start_align = align_bits / 8 ? align_bits / 8 : 1;

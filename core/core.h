@@ -67,6 +67,21 @@ char *read_file(const char *file, size_t *size, const char *call);
 /* The file in $STDCL_KERNEL_PATH that replaces the embedded kernel `name`: its path, or NULL. */
 const char *kernel_override(const char *name, char *path, size_t size);
 
+/* ---- symbols.c ---- */
+
+/* Of a built program of one file: the names of its kernels, separated by ';', and what a device's compiler said, often "".
+ * The caller frees them. NULL after fail(). */
+char *program_kernels(CLCONTEXT *cp, void *handle);
+char *program_log(CLCONTEXT *cp, void *handle, cl_uint dev);
+
+/* ---- embed.c ---- */
+
+/* A device with its driver, as embedded binaries name it: where the text is equal a binary may be used. */
+enum { EMBEDDED_IDENTITY = 800 };
+void device_identity(cl_device_id id, char *text, size_t size);
+
+/* ---- What another room generates. ---- */
+
 /* Files that are not OpenCL C themselves, but what it is generated from. */
 struct generator {
     bool (*knows)(const char *name); /* whether a file of this name is one of them */

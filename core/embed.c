@@ -1,9 +1,13 @@
-/* embed.c - kernels that `stdcl embed` linked into the executable.
+/* embed.c - kernels that `stdcl embed` linked into the executable: sources, and binaries of them for certain devices.
+ *
+ * Their objects register them before main; nothing is copied. A binary serves only the device, platform and driver
+ * that it was compiled with; for all others there is the source.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 
 static struct stdcl_embedded *embedded; /* oldest first */
+static struct stdcl_embedded_binary *binaries;
 static pthread_mutex_t embedded_lock = PTHREAD_MUTEX_INITIALIZER;
 
 STDCL_API void stdcl_embed_register(struct stdcl_embedded *source)
@@ -15,6 +19,38 @@ STDCL_API void stdcl_embed_register(struct stdcl_embedded *source)
     source->next = NULL;
     *end = source;
     pthread_mutex_unlock(&embedded_lock);
+}
+
+STDCL_API void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary)
+{
+    pthread_mutex_lock(&embedded_lock);
+    binary->next = binaries;
+    binaries = binary;
+    pthread_mutex_unlock(&embedded_lock);
+}
+
+void device_identity(cl_device_id id, char *text, size_t size)
+{
+    char name[256] = "", driver[256] = "", version[256] = "";
+    cl_platform_id platform = NULL;
+    clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, NULL);
+    clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
+    snprintf(text, size, "%s, driver %s, %s", name, driver, version);
+}
+
+const struct stdcl_embedded_binary *embedded_binary(const struct stdcl_embedded *source, cl_device_id id)
+{
+    char identity[EMBEDDED_IDENTITY] = "";
+    pthread_mutex_lock(&embedded_lock);
+    const struct stdcl_embedded_binary *b = binaries;
+    pthread_mutex_unlock(&embedded_lock);
+    if (b)
+        device_identity(id, identity, sizeof identity);
+    while (b && (b->source != source || strcmp(b->device, identity) != 0))
+        b = b->next;
+    return b;
 }
 
 void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call)
@@ -39,6 +75,7 @@ void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call)
             program_free(p);
             return NULL;
         }
+        p->part[p->nparts].embedded = e;
         ok = part_of_source(&p->part[p->nparts++], e->name, "", generated ? generated : source,
                             generated ? strlen(generated) : e->size, cp->ndev);
         free(generated);

@@ -130,12 +130,6 @@ struct failure failure_copy(void)
     return copy;
 }
 
-static bool debugging(void)
-{
-    const char *v = getenv("STDCL_DEBUG");
-    return v && *v && strcmp(v, "0") != 0;
-}
-
 static void record(int code, cl_int ocl, const char *format, va_list ap)
 {
     char *text = NULL, *whole = NULL;
@@ -148,7 +142,7 @@ static void record(int code, cl_int ocl, const char *format, va_list ap)
     keep_text(text);
     last.code = code;
     last.ocl = ocl;
-    if (debugging())
+    if (debug_prints())
         fprintf(stderr, "stdcl: %s\n", text ? text : clerror_str(code));
 }
 

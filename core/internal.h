@@ -66,6 +66,7 @@ struct device {
     cl_context context;
     cl_command_queue queue;
     cl_uint number; /* that its programs are built with; 0: none (see number_of_builds) */
+    bool shares_memory; /* with the host: there a zero-copy block is its own buffer */
     size_t start_align; /* a buffer may start at multiples of this, bytes */
     cl_ulong memory, local_memory; /* bytes */
     char name[128];
@@ -208,6 +209,7 @@ struct part {
     size_t nbinary, *binary_size;
     unsigned char **binary;
     cl_program *program; /* one a device */
+    const struct stdcl_embedded *embedded; /* that the source is of, or NULL; not owned */
 };
 
 void part_free(struct part *p, cl_uint ndev);
@@ -219,6 +221,9 @@ bool part_of_binaries(struct part *p, const char *name, size_t n, char **bin, co
 
 /* A binary holds zero bytes, or is the assembly that NVIDIA's driver gives out. */
 bool is_binary(const char *data, size_t size);
+
+/* What the compiler said of a part, in places of the user's files; the caller frees it. NULL when there is no memory. */
+char *part_log(const struct part *p, cl_device_id id, cl_program program);
 
 /* Builds all parts for all devices; p->lock is held, or nobody else has p. 0, or -1 after fail(). */
 int program_build(struct program *p, const char *call);
@@ -264,6 +269,14 @@ bool is_generated(const char *name);
 
 /* Opens all kernels that the executable holds as one program; NULL after fail(). */
 void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call);
+
+/* The binary embedded beside a source for a device, or NULL. Not owned. */
+const struct stdcl_embedded_binary *embedded_binary(const struct stdcl_embedded *source, cl_device_id id);
+
+/* ---- debug.c ---- */
+
+/* Whether each error is to be printed as it happens ($STDCL_DEBUG). */
+bool debug_prints(void);
 
 /* ---- include.c ---- */
 

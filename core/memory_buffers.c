@@ -95,7 +95,7 @@ static cl_mem make_image(const struct memory *m, const struct device *d, cl_int 
 
 bool memory_is_host(const struct memory *m, const struct device *d)
 {
-    return (m->flags & CL_MEM_ZEROCOPY) && (d->type & CL_DEVICE_TYPE_CPU);
+    return (m->flags & CL_MEM_ZEROCOPY) && d->shares_memory;
 }
 
 static cl_mem make_buffer(const struct memory *m, const struct device *d, cl_int *err)

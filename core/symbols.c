@@ -3,6 +3,8 @@
  */
 #include "core/internal.h"
 
+#include <assert.h>
+
 /* The part that has a kernel of this name, or NULL; p is built. */
 static struct part *part_with(const struct program *p, const char *name)
 {
@@ -39,15 +41,38 @@ static struct kernel *find_kernel(struct program *p, const char *name, bool *fai
     return k;
 }
 
+/* The names of a part's kernels, separated by ';'; the caller frees it. NULL when there is no memory. */
+static char *kernel_names(const struct part *part)
+{
+    size_t size = 0;
+    clGetProgramInfo(part->program[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
+    char *names = calloc(size + 1, 1);
+    if (names && size)
+        clGetProgramInfo(part->program[0], CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
+    return names;
+}
+
+char *program_kernels(CLCONTEXT *cp, void *handle)
+{
+    struct program *p = program_of(cp, handle, "program_kernels");
+    assert(p && p->built && p->nparts == 1);
+    char *names = kernel_names(&p->part[0]);
+    return names ? names : ((void)fail(ENOMEM, 0, "no memory on the host for the names of kernels"), NULL);
+}
+
+char *program_log(CLCONTEXT *cp, void *handle, cl_uint dev)
+{
+    struct program *p = program_of(cp, handle, "program_log");
+    assert(p && p->built && p->nparts == 1 && dev < cp->ndev);
+    char *log = part_log(&p->part[0], cp->dev[dev].id, p->part[0].program[dev]);
+    return log ? log : ((void)fail(ENOMEM, 0, "no memory on the host for what the compiler says"), NULL);
+}
+
 static void print_names(FILE *fp, struct program *p, const char **separator)
 {
     pthread_mutex_lock(&p->lock);
     for (size_t i = 0; p->built && i < p->nparts; i++) {
-        size_t size = 0;
-        clGetProgramInfo(p->part[i].program[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
-        char *names = calloc(size + 1, 1);
-        if (names && size)
-            clGetProgramInfo(p->part[i].program[0], CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
+        char *names = kernel_names(&p->part[i]);
         for (char *save, *n = names ? strtok_r(names, ";", &save) : NULL; n; n = strtok_r(NULL, ";", &save)) {
             fprintf(fp, "%s%s", *separator, n);
             *separator = ", ";

@@ -18,7 +18,8 @@
  *     contexts. Two threads that use one kernel set its arguments with clforka, which sets and
  *     starts in one step.
  *   - Nothing here prints or exits, except functions whose purpose is to print; with STDCL_DEBUG=1
- *     in the environment each error is also printed to stderr as it happens.
+ *     in the environment each error is also printed to stderr as it happens, and with STDCL_DEBUG=2 the
+ *     program runs under Oclgrind, too, as `stdcl check` runs it (docs/command.md).
  *
  * Profiles, templates and tuning have headers of their own, stdcl/profile.h, stdcl/template.h and stdcl/tune.h, which
  * this one includes.
@@ -503,6 +504,17 @@ struct stdcl_embedded {
     struct stdcl_embedded *next; /* the library's */
 };
 void stdcl_embed_register(struct stdcl_embedded *source);
+
+/* The same for a binary of an embedded source, `stdcl embed --binary`: programs of clopen(cp, NULL, ...) take it on the
+ * device and driver that it names, and the source elsewhere. */
+struct stdcl_embedded_binary {
+    const struct stdcl_embedded *source;
+    const char *device; /* name, driver and platform, in one text */
+    const unsigned char *data;
+    size_t size;
+    struct stdcl_embedded_binary *next; /* the library's */
+};
+void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 
 #ifdef __cplusplus
 } /* extern "C" */

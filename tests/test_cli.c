@@ -305,9 +305,9 @@ static void embed(void **state)
     snprintf(name, sizeof name, "%s", odd);
     *strchr(name, '/') = '!';
     assert_int_equal(rename("../in", name), 0);
-    snprintf(line, sizeof line, "embed '%s' -o k.o", name);
+    snprintf(line, sizeof line, "embed --no-compile '%s' -o k.o", name); /* a compiler may remark on such a name */
     works(line);
-    snprintf(line, sizeof line, "embed '%s' -o k.c", name);
+    snprintf(line, sizeof line, "embed --no-compile '%s' -o k.c", name);
     works(line);
     load("k.c", out, sizeof out);
     assert_non_null(strstr(out, "{\"a \\042b\\134n%s\\077\\077!\\303\\251\\001.cl\", source_0"));
@@ -326,6 +326,8 @@ static void embed_refuses(void **state)
     refuses("embed -o k.o", 2, "the kernel file is missing");
     refuses("embed ../in ../in -o k.o", 2, "given twice");
     refuses("embed ../in -o k.so", 2, "'k.so' ends neither in .o");
+    refuses("embed -c ../in /dev/null -o k.o", 2, "-c makes an object of each file");
+    refuses("embed ../in -o k.o --binary --no-compile", 2, "--binary needs the compiler");
     refuses("embed ../in -o nowhere/k.o", 1, "nowhere");
     refuses("embed ../in -o nowhere/k.c", 1, "nowhere");
     refused("embed", run_with("CC=no-such-compiler -x", "embed ../in -o k.o"), 1,

@@ -1,8 +1,12 @@
-/* A program that carries kernels which `stdcl embed` made an object of: both files are there, found by
- * clopen(cp, NULL, ...) and, by name, by clexec. The object is linked in by CMakeLists.txt.
+/* A program that carries kernels which `stdcl embed` made objects of: both files are there, found by
+ * clopen(cp, NULL, ...) and, by name, by clexec. The objects, joined and in an archive, are linked in by CMakeLists.txt.
+ * Binaries are registered here: one is taken on the device that it names, if it is whole.
  * SPDX-License-Identifier: MIT
  */
+#include "core/core.h"
+
 #include "check.h"
+#include "files.h"
 
 enum { N = 1000 };
 
@@ -38,8 +42,70 @@ static void kernels_are_found_and_run(void **state)
     works(clclose(cp, program));
 }
 
+/* ---- Binaries. -------------------------------------------------------------------------------- */
+
+/* What kernel "which" of the embedded programs writes. */
+static int which(CLCONTEXT *cp)
+{
+    void *program = clopen(cp, NULL, CLLD_NOW);
+    ready(program);
+    cl_kernel krn = clsym(cp, program, "which", 0);
+    ready(krn);
+    int *x = clmalloc(cp, sizeof *x, 0);
+    ready(x);
+    clndrange_t ndr = clndrange_init1d(0, 1, 1);
+    done(clforka(cp, 0, krn, &ndr, CL_EVENT_WAIT, x));
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    const int value = *x;
+    works(clfree(x));
+    works(clclose(cp, program));
+    return value;
+}
+
+static unsigned char *binary_of_two(CLCONTEXT *cp, size_t *size)
+{
+    const char *const file = in_folder("binary");
+    void *program = clsopen(cp, "kernel void which(global int *x) { *x = 2; }", CLLD_NOW);
+    ready(program);
+    works(clsave(cp, program, 0, file));
+    works(clclose(cp, program));
+    return (unsigned char *)read_file(file, size, "test");
+}
+
+/* The source says 1 and the binary 2, so that it shows which of them ran. */
+static void binaries_serve_their_device(void **state)
+{
+    static const char text[] = "kernel void which(global int *x) { *x = 1; }";
+    static char device[EMBEDDED_IDENTITY];
+    static struct stdcl_embedded source = {"which.cl", (const unsigned char *)text, sizeof text - 1, NULL};
+    static struct stdcl_embedded_binary binary = {.source = &source, .device = device};
+    (void)state;
+    if (!stddev) {
+        print_message("no OpenCL device\n");
+        skip();
+    }
+    const cl_device_id id = clgetdevice(stddev, 0);
+    CLCONTEXT *cp = clcontext_create_from(&id, 1);
+    ready(cp);
+    unsigned char *data = binary_of_two(cp, &binary.size);
+    binary.data = data;
+    stdcl_embed_register(&source);
+    assert_int_equal(which(cp), 1);
+    stdcl_embed_register_binary(&binary);
+    assert_int_equal(which(cp), 1);
+    device_identity(clgetdevice(cp, 0), device, sizeof device);
+    assert_int_equal(which(cp), 2);
+    memset(data, 0, binary.size);
+    check_forget();
+    assert_int_equal(which(cp), 1);
+    assert_null(clerror());
+    works(clcontext_destroy(cp));
+    free(data);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_found_and_run)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_found_and_run),
+                                       cmocka_unit_test(binaries_serve_their_device)};
+    return cmocka_run_group_tests(tests, files_create, files_remove);
 }

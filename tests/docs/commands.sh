@@ -15,6 +15,10 @@ ln -s "$stdcl" bin/stdcl
 printf '#!/bin/sh\nfor last; do :; done\n: >"$last"\n' >bin/ffmpeg
 chmod +x bin/ffmpeg
 
+# So is a program to check, where Oclgrind is installed.
+printf '#!/bin/sh\n' >simulation
+chmod +x simulation
+
 # Commands stand in blocks, indented or fenced, perhaps behind "$ " and with their arguments on a second line, or
 # between backquotes. What follows three blanks or a # is a remark; what has [ ] describes an option.
 awk '
@@ -35,6 +39,7 @@ while read -r program; do
 done <programs
 sed -E 's/ +#.*//; s/ {3,}[a-z0-9,].*//; s/  +/ /g' found | sort -u >shown
 sed -E -f "$here/smaller.sed" shown | sort -u >commands
+command -v oclgrind >/dev/null || sed -i '/^stdcl check \.\//d' commands
 
 # The files that they name.
 stdcl nbody -n 20 --steps 0 -q -o galaxy.tab

@@ -1,0 +1,110 @@
+/* check_kernels.c - `stdcl check FILE.cl...`: do kernels compile, what do the compilers say, which kernels are there?
+ * SPDX-License-Identifier: MIT
+ */
+#include "check_job.h"
+#include "compile.h"
+
+/* -D and -I as the compilers take them; the caller frees it. */
+static char *build_options(const struct check_files *job)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *fp = open_memstream(&text, &size);
+    for (size_t i = 0; fp && i < job->defines.n; i++)
+        fprintf(fp, strchr(job->defines.item[i], ' ') ? " -D \"%s\"" : " -D %s", job->defines.item[i]);
+    for (size_t i = 0; fp && i < job->folders.n; i++)
+        fprintf(fp, strchr(job->folders.item[i], ' ') ? " -I \"%s\"" : " -I %s", job->folders.item[i]);
+    if (fp)
+        fclose(fp);
+    return text;
+}
+
+/* ---- One file on one device. ----------------------------------------------------------------- */
+
+static void *compile(CLCONTEXT *context, const char *file, char *options)
+{
+    void *program = clopen(context, file, CLLD_NOBUILD);
+    if (program && clbuild(context, program, options, 0) == 0)
+        return program;
+    if (program)
+        clclose(context, program);
+    return NULL;
+}
+
+static void print_warnings(const struct compile_target *target, void *program, const char *file)
+{
+    char *log = program_log(target->context, program, 0);
+    if (log && log[strspn(log, " \t\r\n")])
+        cli_warn("%s compiles for %s, with remarks:\n%s", file, target->device, log);
+    free(log);
+}
+
+static void print_kernel(CLCONTEXT *context, void *program, const char *name)
+{
+    cl_kernel kernel = clsym(context, program, name, 0);
+    clarg_info_t info;
+    printf("  %s(", name);
+    for (cl_uint i = 0; kernel && clarg_info(kernel, i, &info) == 0; i++)
+        if (info.kind < 0)
+            printf("%s?", i ? ", " : "");
+        else
+            printf("%s%s%s %s", i ? ", " : "", info.kind == STDCL_LOCAL ? "local " : "", info.type, info.name);
+    printf(")\n");
+}
+
+static int print_kernels(const struct compile_target *target, void *program)
+{
+    char *names = program_kernels(target->context, program), *rest = names;
+    if (!names)
+        return cli_failed_call(NULL);
+    for (char *name; (name = strtok_r(rest, ";", &rest));)
+        print_kernel(target->context, program, name);
+    free(names);
+    return CLI_DONE;
+}
+
+/* ---- The command. ---------------------------------------------------------------------------- */
+
+/* Every device's messages, then, if it compiles for all, its kernels as the first device has them. */
+static int check_file(const struct compile_targets *targets, const char *file, char *options, bool quiet)
+{
+    void *first = NULL;
+    int status = CLI_DONE;
+    for (size_t i = 0; i < targets->n; i++) {
+        void *program = compile(targets->item[i].context, file, options);
+        if (program)
+            print_warnings(&targets->item[i], program, file);
+        else
+            status = compile_failed();
+        if (i == 0)
+            first = program;
+        else if (program)
+            clclose(targets->item[i].context, program);
+    }
+    if (status == CLI_DONE && !quiet) {
+        printf("%s compiles for ", file);
+        for (size_t i = 0; i < targets->n; i++)
+            printf("%s%s", i == 0 ? "" : i + 1 < targets->n ? ", " : " and ", targets->item[i].device);
+        printf(":\n");
+        status = print_kernels(&targets->item[0], first);
+    }
+    if (first)
+        clclose(targets->item[0].context, first);
+    return status;
+}
+
+int check_kernels(const struct check_files *job)
+{
+    struct compile_targets targets;
+    struct cli_devices devices;
+    int status = compile_targets_open(&job->device, &targets);
+    if (status == CLI_DONE && targets.n == 0)
+        status = cli_devices_find(&devices); /* says what to install */
+    char *options = build_options(job);
+    for (size_t i = 0; i < job->file.n && targets.n > 0; i++)
+        if (check_file(&targets, job->file.item[i], options, job->quiet) != CLI_DONE)
+            status = CLI_FAILED;
+    free(options);
+    compile_targets_close(&targets);
+    return status;
+}

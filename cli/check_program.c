@@ -1,0 +1,166 @@
+/* check_program.c - `stdcl check PROGRAM`: runs a program with Oclgrind as its OpenCL device.
+ *
+ * Oclgrind interprets kernels, and so it sees each access of each work-item. It ends with the program's status,
+ * whatever it found, and opens its log anew for each context, which would cut a file; so it writes to a pipe with a
+ * name, which is read until the program has ended.
+ * SPDX-License-Identifier: MIT
+ */
+#include "check_job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- What is installed. ---------------------------------------------------------------------- */
+
+static bool is_program(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Whether a shell would find this command. */
+static bool is_command(const char *name)
+{
+    char path[4096];
+    const char *folders = getenv("PATH");
+    if (strchr(name, '/'))
+        return is_program(name);
+    for (const char *p = folders ? folders : ""; *p; p += strcspn(p, ":"), p += *p == ':') {
+        snprintf(path, sizeof path, "%.*s/%s", (int)strcspn(p, ":"), p, name);
+        if (is_program(path))
+            return true;
+    }
+    return false;
+}
+
+/* ---- The log. -------------------------------------------------------------------------------- */
+
+struct pipe_reader {
+    int fd;
+    char line[4096];
+    size_t length;
+    struct check_log *log;
+};
+
+/* Passes on the whole lines that have come; false when none has. */
+static bool read_lines(struct pipe_reader *r)
+{
+    char bytes[4096];
+    const ssize_t n = read(r->fd, bytes, sizeof bytes);
+    for (ssize_t i = 0; i < n; i++) {
+        if (bytes[i] != '\n' && r->length + 1 < sizeof r->line) {
+            r->line[r->length++] = bytes[i];
+        } else if (bytes[i] == '\n') {
+            r->line[r->length] = 0;
+            check_log_line(r->log, r->line);
+            r->length = 0;
+        }
+    }
+    return n > 0;
+}
+
+/* ---- The run. -------------------------------------------------------------------------------- */
+
+/* Without optimisation: LLVM's would make instructions that Oclgrind does not know, and move lines. Four compute
+ * units, so that programs which ask for their number share their work out. */
+static pid_t start(char **argv, const char *log)
+{
+    char memory[32];
+    pid_t child;
+    struct cli_strings words = {0};
+    const char *const front[] = {"oclgrind", "--data-races", "--uninitialized", "--compute-units", "4", "--max-errors",
+                                 "100000", "--global-mem-size", memory, "--build-options", "-cl-opt-disable", "--log", log};
+    snprintf(memory, sizeof memory, "%lld", (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+    for (size_t i = 0; i < sizeof front / sizeof *front; i++)
+        cli_strings_add(&words, front[i]);
+    for (; *argv; argv++)
+        cli_strings_add(&words, *argv);
+    cli_strings_add(&words, NULL);
+    const int error = posix_spawnp(&child, "oclgrind", NULL, NULL, (char *const *)(uintptr_t)words.item, environ);
+    cli_strings_free(&words);
+    errno = error;
+    return error ? -1 : child;
+}
+
+/* Reads the log until the program has ended. Returns its status. */
+static int follow(pid_t child, struct pipe_reader *reader)
+{
+    struct pollfd one = {.fd = reader->fd, .events = POLLIN};
+    int status = 0;
+    pid_t ended = 0;
+    while (ended == 0) {
+        poll(&one, 1, 20);
+        while (read_lines(reader))
+            ;
+        ended = waitpid(child, &status, WNOHANG);
+    }
+    while (read_lines(reader))
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Ctrl-C is the program's: it ends, and what was found until then is told. */
+static int run(char **argv, const char *log, struct pipe_reader *reader)
+{
+    const pid_t child = start(argv, log);
+    if (child < 0)
+        return cli_failed("cannot run Oclgrind: %s", strerror(errno));
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    return follow(child, reader);
+}
+
+static int tell(struct check_log *log, int status, bool quiet)
+{
+    size_t seen;
+    const size_t n = check_log_end(log, &seen);
+    if (n > 0)
+        fprintf(stderr, "%s: %zu place%s with errors, seen %zu time%s\n", cli_program, n, n == 1 ? "" : "s", seen,
+                seen == 1 ? "" : "s");
+    else if (!quiet)
+        fprintf(stderr, "%s: no errors were found in kernels\n", cli_program);
+    if (status > 128)
+        cli_failed("the program was ended by signal %d (%s)", status - 128, strsignal(status - 128));
+    else if (status != 0)
+        cli_failed("the program ended with status %d", status);
+    return n > 0 ? CLI_FAILED : status;
+}
+
+int check_program(char **argv, bool quiet)
+{
+    const char *tmp = getenv("TMPDIR");
+    char folder[3000], name[3072];
+    if (!is_command("oclgrind"))
+        return cli_failed("Oclgrind is not installed, under which programs are checked; on Debian and Ubuntu type: "
+                          "sudo apt-get install oclgrind (elsewhere see github.com/jrprice/Oclgrind)");
+    if (!is_command(argv[0]))
+        return cli_failed("there is no program '%s'; give the path of one, or a kernel file (.cl, .clt)", argv[0]);
+    const int length = snprintf(folder, sizeof folder, "%s/stdcl-check-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (length >= (int)sizeof folder || !mkdtemp(folder))
+        return cli_failed("cannot make a temporary folder '%s': %s", folder, strerror(errno));
+    snprintf(name, sizeof name, "%s/log", folder);
+    struct pipe_reader reader = {.fd = -1, .log = check_log_create()};
+    int status = CLI_FAILED;
+    if (mkfifo(name, 0600) == 0) /* open for both directions: no end of file while nobody writes */
+        reader.fd = open(name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (reader.fd < 0)
+        cli_failed("cannot make the pipe '%s': %s", name, strerror(errno));
+    else
+        status = tell(reader.log, run(argv, name, &reader), quiet);
+    check_log_free(reader.log);
+    if (reader.fd >= 0)
+        close(reader.fd);
+    unlink(name);
+    rmdir(folder);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* cmd_check.c - `stdcl check`: a program's kernels under Oclgrind, or kernel files through every compiler.
+ * SPDX-License-Identifier: MIT
+ */
+#include "check_job.h"
+
+#include <stdlib.h>
+
+static bool is_kernel_file(const char *name)
+{
+    return cli_has_suffix(name, ".cl") || cli_has_suffix(name, ".clt");
+}
+
+/* Where the first word is that is no option, or argc. */
+static int find_operand(int argc, char **argv)
+{
+    static const char *const with_value[] = {"-D", "-I", "--define", "--include", "--device"};
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+        if (!strcmp(argv[i], "--"))
+            return i + 1;
+        for (size_t k = 0; k < sizeof with_value / sizeof *with_value; k++)
+            if (!strcmp(argv[i], with_value[k])) {
+                i++;
+                break;
+            }
+    }
+    return i < argc ? i : argc;
+}
+
+static int check_files(const struct check_files *job)
+{
+    for (size_t i = 0; i < job->file.n; i++)
+        if (!is_kernel_file(job->file.item[i]))
+            return cli_wrong("'%s' ends neither in .cl nor in .clt; check a program in a run of its own",
+                             job->file.item[i]);
+    return check_kernels(job);
+}
+
+static int check_a_program(const struct check_files *job, char **argv)
+{
+    if (job->defines.n || job->folders.n || job->device.n)
+        return cli_wrong("%s is for kernel files (.cl, .clt); '%s' is run as a program",
+                         job->device.n ? "--device" : job->defines.n ? "-D" : "-I", argv[0]);
+    /* what asks libstdcl for this check would ask for it again */
+    if (getenv("STDCL_DEBUG") && !strcmp(getenv("STDCL_DEBUG"), "2"))
+        setenv("STDCL_DEBUG", "1", 1);
+    return check_program(argv, job->quiet);
+}
+
+static int run(int argc, char **argv)
+{
+    struct check_files job = {0};
+    const int at = find_operand(argc, argv);
+    const bool program = at < argc && !is_kernel_file(argv[at]);
+    int status;
+    struct cli_option options[] = {
+        CLI_GROUP("Kernel files"),
+        CLI_STRINGS('D', "define", "NAME[=VALUE]", &job.defines, "define a macro; may be repeated"),
+        CLI_STRINGS('I', "include", "DIR", &job.folders, "a folder of files to include; may be repeated"),
+        CLI_STRINGS(0, "device", "DEVICE", &job.device,
+                    "compile for cpu, gpu, acc, part of a name, or a number of 'stdcl devices' only; may be repeated "
+                    "(default: every device)"),
+        CLI_GROUP("Both"),
+        CLI_FLAG('q', "quiet", &job.quiet, "print nothing when all is well"),
+        CLI_END,
+    };
+    const struct cli_usage usage = {
+        .synopsis = "[-q] PROGRAM [arguments]\n       stdcl check [options] FILE.cl...",
+        .about = "Runs a program under Oclgrind, a device that finds out-of-bounds accesses, data races and uninitialised "
+                 "values in kernels, and prints each with the kernel's file and line; or compiles kernel files (and "
+                 "templates, .clt) for every device, prints what the compilers say, and lists the kernels. Ends with "
+                 "status 1 when something was found.",
+        .examples = "  stdcl check ./simulation 1000\n"
+                    "  stdcl check -D N=64 scale.cl\n",
+        .options = options,
+        .operands = &job.file,
+        .operands_min = program ? 0 : 1,
+        .operand = "the program or kernel file",
+    };
+    if (cli_parse(&usage, program ? at : argc, argv, &status))
+        status = program ? check_a_program(&job, argv + at) : check_files(&job);
+    cli_strings_free(&job.device);
+    cli_strings_free(&job.defines);
+    cli_strings_free(&job.folders);
+    cli_strings_free(&job.file);
+    return status;
+}
+
+const struct cli_command cmd_check = {"check", "find errors in kernels: in a program's run, or in files", run};

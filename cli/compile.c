@@ -1,0 +1,65 @@
+/* compile.c - the devices that kernels are compiled for, and the message when they do not.
+ * SPDX-License-Identifier: MIT
+ */
+#include "compile.h"
+
+static bool is_known(const struct compile_targets *targets, const char *identity)
+{
+    for (size_t i = 0; i < targets->n; i++)
+        if (!strcmp(targets->item[i].identity, identity))
+            return true;
+    return false;
+}
+
+static int add_target(struct compile_targets *targets, const struct cli_device *d)
+{
+    struct compile_target *t = &targets->item[targets->n];
+    device_identity(d->id, t->identity, sizeof t->identity);
+    if (is_known(targets, t->identity))
+        return CLI_DONE;
+    snprintf(t->device, sizeof t->device, "%s", d->name);
+    t->context = clcontext_create_from(&d->id, 1);
+    if (!t->context)
+        return cli_failed_call("opening a device");
+    targets->n++;
+    return CLI_DONE;
+}
+
+int compile_targets_open(const struct cli_strings *patterns, struct compile_targets *targets)
+{
+    struct cli_strings all = {0};
+    struct cli_devices devices;
+    size_t n = 0;
+    *targets = (struct compile_targets){0};
+    int status = patterns->n ? cli_devices_find(&devices) : (cli_devices_list(&devices), CLI_DONE);
+    if (status != CLI_DONE || devices.n == 0)
+        return status;
+    size_t *chosen = cli_alloc(devices.n, sizeof *chosen);
+    targets->item = cli_alloc(devices.n, sizeof *targets->item);
+    cli_strings_add(&all, "all");
+    status = cli_devices_choose(&devices, patterns->n ? patterns : &all, chosen, &n);
+    for (size_t i = 0; i < n && status == CLI_DONE; i++)
+        status = add_target(targets, &devices.item[chosen[i]]);
+    cli_strings_free(&all);
+    free(chosen);
+    cli_devices_free(&devices);
+    return status;
+}
+
+void compile_targets_close(struct compile_targets *targets)
+{
+    for (size_t i = 0; i < targets->n; i++)
+        clcontext_destroy(targets->item[i].context);
+    free(targets->item);
+    *targets = (struct compile_targets){0};
+}
+
+/* The sentence begins with the layer's call, which says nothing to who typed a command. */
+int compile_failed(void)
+{
+    const char *text = cli_reason(), *colon = strstr(text, ": ");
+    if (colon && strncmp(text, "cl", 2) == 0 && colon < text + strcspn(text, " "))
+        text = colon + 2;
+    const size_t length = strlen(text);
+    return cli_failed("%.*s", (int)(length && text[length - 1] == '\n' ? length - 1 : length), text);
+}

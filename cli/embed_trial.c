@@ -1,0 +1,61 @@
+/* embed_trial.c - a kernel file is compiled before it is embedded, and its binaries are kept if they are wanted.
+ *
+ * The trial is made in an empty folder: what is embedded must not need a file that lies here by chance.
+ * SPDX-License-Identifier: MIT
+ */
+#include "embed_job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int embed_make_folder(char *folder, size_t size)
+{
+    const char *tmp = getenv("TMPDIR");
+    const int length = snprintf(folder, size, "%s/stdcl-embed-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (length >= (int)size || !mkdtemp(folder))
+        return cli_failed("cannot make a temporary folder '%s': %s", folder, strerror(errno));
+    return CLI_DONE;
+}
+
+static int keep_binary(const struct compile_target *target, void *program, struct embed_source *source)
+{
+    struct embed_binary *b;
+    if (clsave(target->context, program, 0, "binary") != 0)
+        return cli_failed_call("asking for a binary");
+    source->binary = cli_realloc(source->binary, source->nbinary + 1, sizeof *source->binary);
+    b = &source->binary[source->nbinary];
+    snprintf(b->identity, sizeof b->identity, "%s", target->identity);
+    b->data = (unsigned char *)embed_read_file("binary", &b->size);
+    unlink("binary");
+    source->nbinary += b->data != NULL;
+    return b->data ? CLI_DONE : CLI_FAILED;
+}
+
+static int compile(const struct compile_target *target, struct embed_source *source, bool binary)
+{
+    void *program = clopen_named(target->context, source->name, source->text, source->size, NULL, CLLD_NOW);
+    if (!program)
+        return compile_failed();
+    const int status = binary ? keep_binary(target, program, source) : CLI_DONE;
+    clclose(target->context, program);
+    return status;
+}
+
+int embed_compile(const struct compile_targets *targets, struct embed_source *source, bool binary)
+{
+    char folder[3000];
+    const int here = open(".", O_RDONLY | O_CLOEXEC);
+    int status = embed_make_folder(folder, sizeof folder);
+    if (status != CLI_DONE || here < 0 || chdir(folder) != 0)
+        status = CLI_FAILED;
+    for (size_t i = 0; i < targets->n && status == CLI_DONE; i++)
+        status = compile(&targets->item[i], source, binary);
+    if (here >= 0 && fchdir(here) != 0)
+        status = cli_failed("cannot go back to the working directory: %s", strerror(errno));
+    if (here >= 0)
+        close(here);
+    rmdir(folder);
+    return status;
+}
