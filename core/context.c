@@ -122,6 +122,8 @@ CLCONTEXT *context_of(const struct candidate **chosen, size_t n, int *claims)
     for (size_t i = 0; id && i < n; i++)
         id[i] = chosen[i]->id;
     CLCONTEXT *cp = id ? clcontext_create_from(id, n) : NULL;
+    if (!id)
+        fail(ENOMEM, 0, "clcontext_create: no memory on the host");
     free(id);
     if (cp)
         cp->claims = claims;

@@ -43,6 +43,9 @@ struct candidate {
 /* How many devices there are. Asked before what follows. */
 size_t machine_size(void);
 
+/* OpenCL's error where not all of them, or not all about them, could be asked; 0: none. */
+cl_int machine_error(void);
+
 /* Fills chosen[] (room for machine_size()) with the devices of `type` that match `patterns`, those of the
  * first pattern first. Returns how many. */
 size_t machine_choose(const char *patterns, cl_device_type type, const struct candidate **chosen);

@@ -5,10 +5,20 @@
 
 #include <ctype.h>
 
+enum { PLATFORM_NOT_FOUND = -1001 }; /* of the ICD loader: none is installed */
+
 static struct {
     struct candidate *device;
     size_t count;
+    cl_int error; /* of a question that was not answered; 0: all were */
 } machine;
+
+static bool refused(cl_int status)
+{
+    if (status != CL_SUCCESS && status != CL_DEVICE_NOT_FOUND && status != PLATFORM_NOT_FOUND)
+        machine.error = status;
+    return status != CL_SUCCESS;
+}
 
 #ifndef CL_DEVICE_UUID_KHR
 #define CL_DEVICE_UUID_KHR 0x106A
@@ -49,20 +59,20 @@ static void make_key(struct candidate *c)
 static void add_candidates(cl_platform_id platform)
 {
     cl_uint n = 0;
-    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n) != CL_SUCCESS || n == 0)
+    if (refused(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n)) || n == 0)
         return;
     cl_device_id *id = calloc(n, sizeof *id);
     struct candidate *more = realloc(machine.device, (machine.count + n) * sizeof *more);
     if (more)
         machine.device = more;
-    if (!id || !more || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, id, NULL) != CL_SUCCESS)
+    if (refused(!id || !more ? CL_OUT_OF_HOST_MEMORY : clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, id, NULL)))
         n = 0;
     for (cl_uint i = 0; i < n; i++) {
         struct candidate *c = &machine.device[machine.count];
         memset(c, 0, sizeof *c);
         c->platform = platform;
         c->id = id[i];
-        clGetDeviceInfo(id[i], CL_DEVICE_TYPE, sizeof c->type, &c->type, NULL);
+        refused(clGetDeviceInfo(id[i], CL_DEVICE_TYPE, sizeof c->type, &c->type, NULL));
         clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof c->words[0], c->words[0], NULL);
         clGetPlatformInfo(platform, CL_PLATFORM_VENDOR, sizeof c->words[1], c->words[1], NULL);
         clGetDeviceInfo(id[i], CL_DEVICE_NAME, sizeof c->words[2], c->words[2], NULL);
@@ -76,10 +86,10 @@ static void add_candidates(cl_platform_id platform)
 static void ask_platforms(void)
 {
     cl_uint n = 0;
-    if (clGetPlatformIDs(0, NULL, &n) != CL_SUCCESS || n == 0)
+    if (refused(clGetPlatformIDs(0, NULL, &n)) || n == 0)
         return;
     cl_platform_id *platform = calloc(n, sizeof *platform);
-    if (platform && clGetPlatformIDs(n, platform, NULL) == CL_SUCCESS)
+    if (!refused(platform ? clGetPlatformIDs(n, platform, NULL) : CL_OUT_OF_HOST_MEMORY))
         for (cl_uint i = 0; i < n; i++)
             add_candidates(platform[i]);
     free(platform);
@@ -92,6 +102,8 @@ size_t machine_size(void)
     pthread_once(&once, ask_platforms);
     return machine.count;
 }
+
+cl_int machine_error(void) { return machine.error; }
 
 /* ---- Choosing devices. ---- */
 

@@ -14,6 +14,7 @@ static const struct {
 enum { STANDARDS = sizeof standards / sizeof *standards };
 
 static CLCONTEXT *standard[STANDARDS];
+static struct failure why_not[STANDARDS]; /* code 0: there are no such devices */
 static pthread_once_t standard_once = PTHREAD_ONCE_INIT;
 
 static const char *variable(const char *name, const char *suffix)
@@ -41,7 +42,7 @@ static CLCONTEXT *make_standard(const char *name, cl_device_type type)
         return NULL;
     const struct candidate **chosen = calloc(machine_size() + 1, sizeof *chosen);
     if (!chosen)
-        return NULL;
+        return fail(ENOMEM, 0, "%s: no memory on the host", name), NULL;
 
     int *claims = NULL;
     CLCONTEXT *cp = NULL;
@@ -56,6 +57,8 @@ static CLCONTEXT *make_standard(const char *name, cl_device_type type)
         n = limit;
     if (n)
         cp = context_of(chosen, n, claims);
+    else if (machine_error())
+        fail(ENODEV, machine_error(), "%s: a platform or a device does not answer", name);
     if (cp)
         cp->standard = true;
     free(chosen);
@@ -66,8 +69,12 @@ static void make_standards(void)
 {
     struct failure before;
     failure_set_aside(&before);
-    for (int i = 0; i < STANDARDS; i++)
+    for (int i = 0; i < STANDARDS; i++) {
+        clerrno = 0;
         standard[i] = make_standard(standards[i].name, standards[i].type);
+        if (!standard[i] && clerrno)
+            why_not[i] = failure_copy();
+    }
     failure_restore(&before); /* no device of some kind is no error */
 }
 
@@ -76,5 +83,9 @@ STDCL_API void stdcl_init(void) { pthread_once(&standard_once, make_standards); 
 STDCL_API CLCONTEXT *stdcl_standard_context(int which)
 {
     stdcl_init();
-    return which >= 0 && which < STANDARDS ? standard[which] : NULL;
+    if (which < 0 || which >= STANDARDS)
+        return NULL;
+    if (!standard[which] && why_not[which].code)
+        fail(why_not[which].code, 0, "%s", why_not[which].text ? why_not[which].text : "no memory on the host");
+    return standard[which];
 }
