@@ -42,7 +42,7 @@ extern const char *cli_program;
 
 /* Print one sentence to stderr, without a final dot or newline, and return CLI_WRONG / CLI_FAILED.
  * cli_failed_call prints cli_reason(), after "while DOING: " unless doing is NULL; so does cli_refused_call, of an
- * engine that was not made, with CLI_WRONG when the engine found its options wrong (EINVAL). */
+ * engine that was not made, with CLI_WRONG when the engine found its options wrong: EINVAL, and no call of OpenCL's. */
 int cli_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_failed_call(const char *doing);
@@ -239,6 +239,7 @@ struct cli_device {
     char platform_version[256];
     char name[256];
     char vendor[256];
+    cl_int error; /* of a question that it did not answer; 0: it answered all */
 };
 struct cli_devices {
     size_t n;
@@ -362,6 +363,10 @@ bool cli_has_suffix(const char *path, const char *suffix);
  * compiler does. */
 void cli_interrupt_catch(void);
 void cli_interrupt_catch_patiently(void);
+
+/* To be called after the first question to the driver: LLVM, in drivers that compile with it, then takes SIGQUIT for a
+ * crash of its own, and swallows it. */
+void cli_interrupt_keep_quit(void);
 
 /* True after the first; to be asked between pieces of work. What follows then must end soon, but for the writing of
  * files. */

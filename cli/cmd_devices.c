@@ -27,20 +27,26 @@ struct detail {
     bool in[CONTEXTS];
 };
 
-static void ask(cl_device_id id, CLCONTEXT *const context[CONTEXTS], struct detail *d)
+/* Returns the error of a question that the device did not answer, or 0. */
+static cl_int ask(cl_device_id id, CLCONTEXT *const context[CONTEXTS], struct detail *d)
 {
     *d = (struct detail){0};
-    clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof d->units, &d->units, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof d->clock_mhz, &d->clock_mhz, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof d->memory, &d->memory, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof d->local, &d->local, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof d->allocation, &d->allocation, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof d->group, &d->group, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof d->fp64, &d->fp64, NULL);
-    clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof d->driver, d->driver, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof d->version, d->version, NULL);
+    const cl_int answer[] = {
+        clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof d->units, &d->units, NULL),
+        clGetDeviceInfo(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof d->clock_mhz, &d->clock_mhz, NULL),
+        clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof d->memory, &d->memory, NULL),
+        clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof d->local, &d->local, NULL),
+        clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof d->allocation, &d->allocation, NULL),
+        clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof d->group, &d->group, NULL),
+        clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof d->fp64, &d->fp64, NULL),
+        clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof d->driver, d->driver, NULL),
+        clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof d->version, d->version, NULL)};
+    cl_int error = CL_SUCCESS;
+    for (size_t i = 0; i < sizeof answer / sizeof *answer; i++)
+        error = answer[i] ? answer[i] : error;
     for (int i = 0; i < CONTEXTS; i++)
         d->in[i] = holds(context[i], id);
+    return error;
 }
 
 static json_t *json_device(size_t number, const struct cli_device *device, const struct detail *d)
@@ -114,6 +120,32 @@ static int report_table(const struct cli_devices *devices, const struct detail *
     return CLI_DONE;
 }
 
+/* Why a context could not be made; empty when it was, or when there are no such devices. */
+struct reason {
+    char text[256];
+};
+
+static CLCONTEXT *open_standard(int number, struct reason *why)
+{
+    clerrno = 0;
+    CLCONTEXT *context = number == 0 ? stddev : number == 1 ? stdcpu : number == 2 ? stdgpu : stdacc;
+    snprintf(why->text, sizeof why->text, "%s", context || !clerrno ? "" : cli_reason());
+    return context;
+}
+
+/* What is listed may not be the whole truth. */
+static int judge(const struct cli_devices *devices, const struct reason why[CONTEXTS])
+{
+    for (size_t i = 0; i < devices->n; i++)
+        if (devices->item[i].error)
+            return cli_failed("device %zu does not tell all that is to be listed: %s", i,
+                              oclerror_str(devices->item[i].error));
+    for (int i = 0; i < CONTEXTS; i++)
+        if (*why[i].text)
+            return cli_failed("%s cannot be made: %s", context_name[i], why[i].text);
+    return CLI_DONE;
+}
+
 static int run(int argc, char **argv)
 {
     bool json = false;
@@ -134,11 +166,18 @@ static int run(int argc, char **argv)
         return status;
     if ((status = cli_devices_find(&devices)) != CLI_DONE)
         return status;
-    CLCONTEXT *const context[CONTEXTS] = {stddev, stdcpu, stdgpu, stdacc};
+    struct reason why[CONTEXTS];
+    CLCONTEXT *context[CONTEXTS];
+    for (int i = 0; i < CONTEXTS; i++)
+        context[i] = open_standard(i, &why[i]);
     struct detail *detail = cli_alloc(devices.n, sizeof *detail);
-    for (size_t i = 0; i < devices.n; i++)
-        ask(devices.item[i].id, context, &detail[i]);
+    for (size_t i = 0; i < devices.n; i++) {
+        const cl_int error = ask(devices.item[i].id, context, &detail[i]);
+        devices.item[i].error = error ? error : devices.item[i].error;
+    }
     status = json ? report_json(&devices, detail) : report_table(&devices, detail);
+    if (status == CLI_DONE)
+        status = judge(&devices, why);
     free(detail);
     cli_devices_free(&devices);
     return status;

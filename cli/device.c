@@ -26,12 +26,14 @@ static void add_device(struct cli_devices *devices, size_t number, cl_platform_i
     devices->item = cli_realloc(devices->item, devices->n + 1, sizeof *devices->item);
     struct cli_device *d = &devices->item[devices->n++];
     *d = (struct cli_device){.id = id, .platform = number};
-    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof d->platform_name, d->platform_name, NULL);
-    clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof d->platform_version,
-                      d->platform_version, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof d->type, &d->type, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof d->name, d->name, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof d->vendor, d->vendor, NULL);
+    const cl_int answer[] = {
+        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof d->platform_name, d->platform_name, NULL),
+        clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof d->platform_version, d->platform_version, NULL),
+        clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof d->type, &d->type, NULL),
+        clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof d->name, d->name, NULL),
+        clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof d->vendor, d->vendor, NULL)};
+    for (size_t i = 0; i < sizeof answer / sizeof *answer; i++)
+        d->error = answer[i] ? answer[i] : d->error;
 }
 
 static void add_platform(struct cli_devices *devices, size_t number, cl_platform_id platform)
@@ -68,6 +70,7 @@ cl_uint cli_devices_list(struct cli_devices *devices)
         for (cl_uint i = 0; i < n; i++)
             add_platform(devices, i, platform[i]);
     free(platform);
+    cli_interrupt_keep_quit();
     return n;
 }
 

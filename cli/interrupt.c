@@ -53,9 +53,7 @@ static void lose_patience(int signal_number)
         end_at_once(caught);
 }
 
-/* LLVM, in drivers that compile with it, takes SIGQUIT for a crash of its own when it first compiles, and
- * swallows it. */
-static void take_back_quit(void)
+void cli_interrupt_keep_quit(void)
 {
     struct sigaction now;
     if (sigaction(SIGQUIT, NULL, &now) == 0 && now.sa_handler != SIG_IGN && now.sa_handler != end_at_once)
@@ -96,7 +94,7 @@ void cli_interrupt_catch_patiently(void)
 
 bool cli_interrupted(void)
 {
-    take_back_quit();
+    cli_interrupt_keep_quit();
     if (caught && !noticed) {
         noticed = 1;
         if (impatient)

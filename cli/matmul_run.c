@@ -177,12 +177,12 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
     if (status == 0)
         status = run_and_check(&r, o);
     if (status != 0) {
-        const int code = clerrno;
+        const int code = clerrno, ocl = oclerrno;
         const char *missing = matmul_kind_missing(o->kind);
         snprintf(o->why, sizeof o->why, "%s", missing ? missing : cli_reason());
         if (job->timed_out)
             snprintf(o->why, sizeof o->why, "would take more than %g s", job->limit);
-        o->wrong = code == EINVAL && !missing && !job->timed_out;
+        o->wrong = code == EINVAL && ocl == CL_SUCCESS && !missing && !job->timed_out;
         o->failed = !missing && !job->timed_out && !o->wrong && code != ENOTSUP;
     }
     matmul_free(r.mm);

@@ -77,9 +77,9 @@ int cli_failed_call(const char *doing)
 
 int cli_refused_call(void)
 {
-    const int code = clerrno;
+    const bool wrong = clerrno == EINVAL && oclerrno == CL_SUCCESS;
     const int status = cli_failed_call(NULL);
-    return code == EINVAL ? CLI_WRONG : status;
+    return wrong ? CLI_WRONG : status;
 }
 
 void cli_warn(const char *format, ...)
