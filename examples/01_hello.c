@@ -8,7 +8,9 @@ int main(void)
     CLCONTEXT *cp = stddev;
     int failed = clprofile(cp, 1);
     float *a = clmalloc(cp, n * sizeof *a, 0), *b = clmalloc(cp, n * sizeof *b, 0);
-    for (size_t i = 0; a && b && i < n; i++)
+    if (failed || !a || !b)
+        return fprintf(stderr, "01_hello: %s\n", clerror()), 1;
+    for (size_t i = 0; i < n; i++)
         a[i] = (float)i, b[i] = 1.0f;
 
     void *h = clsopen(cp, "__kernel void add(__global float *a, __global const float *b)"
@@ -20,8 +22,7 @@ int main(void)
     clmsync(cp, 0, b, CL_MEM_DEVICE | CL_EVENT_NOWAIT);
     clforka(cp, 0, add, &ndr, CL_EVENT_NOWAIT, a, b);
     clmsync(cp, 0, a, CL_MEM_HOST | CL_EVENT_NOWAIT);
-    if (!cp || failed || clwait(cp, 0, CL_ALL_EVENT) || a[n - 1] != (float)n ||
-        clprofile_report(cp, stdout, CLPROF_TABLE))
+    if (clwait(cp, 0, CL_ALL_EVENT) || a[n - 1] != (float)n || clprofile_report(cp, stdout, CLPROF_TABLE))
         return fprintf(stderr, "01_hello: %s\n", clerror()), 1;
     return 0;
 }

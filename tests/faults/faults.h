@@ -59,8 +59,8 @@ void runs_end(void);
 /* Leaves in the folder what the program needs, and nothing else. */
 void run_tidy(const struct program *p);
 
-/* With STDCL_FAULT and STDCL_FAULT_LOG, where they are not NULL. A run that hangs ends by SIGXCPU, after 20 seconds of processor time,
- * or SIGALRM, after two minutes. */
+/* With STDCL_FAULT and STDCL_FAULT_LOG, where they are not NULL. A run that hangs ends by SIGXCPU, after 20 seconds of
+ * processor time, or SIGALRM, after two minutes. */
 pid_t run_start(const struct program *p, const char *fault, const char *log);
 int run_wait(pid_t child);
 

@@ -4,7 +4,7 @@
  *
  * Each command runs once with nothing wrong: that tells how long it takes, which calls it makes, and what it writes.
  * Then it gets a signal, at a random time, or at a random one of its calls, which layer.c and shim.c count. Afterwards:
- *   - it has ended by that signal, or after SIGINT and SIGTERM with status 128 + the signal's number; or it was done
+ *   - it has ended by that signal, or after SIGINT, SIGTERM and SIGHUP with status 128 + the signal's number; or it was done
  *   - each output is absent or whole; only SIGKILL may leave temporary files
  *   - the same command, in the same folder, ends well, with the same result, and leaves nothing else there
  * SPDX-License-Identifier: MIT
@@ -155,7 +155,7 @@ static int run_struck(const struct moment *m)
 static bool ends_wrong(const struct moment *m, int status, char *why, size_t size)
 {
     const int number = signals[m->signal].number;
-    const bool waits = number == SIGINT || number == SIGTERM; /* until what it has is saved */
+    const bool waits = number == SIGINT || number == SIGTERM || number == SIGHUP; /* until what it has is saved */
     if (WIFSIGNALED(status) && WTERMSIG(status) == number)
         return false;
     if (WIFEXITED(status) && waits && WEXITSTATUS(status) == 128 + number)
@@ -190,13 +190,16 @@ static void try_moment(const struct moment *m)
     atomic_fetch_add(&count->ran, 1);
     if (!wrong)
         return;
+    char *said = file_bytes(in_folder("stderr"), NULL);
     atomic_fetch_add(&count->wrong, 1);
     printf("WRONG %s, %s ", m->program->name, signals[m->signal].name);
     if (m->after >= 0)
-        printf("after %.3f s: %s\n", m->after, why);
+        printf("after %.3f s", m->after);
     else
-        printf("at \"%s\": %s\n", m->fault, why);
+        printf("at \"%s\"", m->fault);
+    printf(": %s; it says \"%.300s\"\n", why, said ? said : "");
     fflush(stdout);
+    free(said);
 }
 
 /* ---- All of them. ---------------------------------------------------------------------------- */
