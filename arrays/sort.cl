@@ -328,8 +328,12 @@ sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __glo
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
             at.keys[at_rank[k]] = own[k];
+        uint own_value[ITEMS], goal[ITEMS];
+        if (paired)
+#pragma unroll
+            for (uint k = 0; k < ITEMS; k++) /* on their way while the keys are written */
+                own_value[k] = first + k * TEAM < end ? values[first + k * TEAM] : 0;
         JOIN_GROUP();
-        uint goal[ITEMS];
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++) {
             const uint p = item + k * GROUP;
@@ -343,8 +347,7 @@ sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __glo
             continue;
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
-            if (first + k * TEAM < end)
-                at.values[at_rank[k]] = values[first + k * TEAM];
+            at.values[at_rank[k]] = own_value[k];
         JOIN_GROUP();
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++) {
