@@ -13,14 +13,16 @@ static const struct sorter_source sources[] = {
 };
 
 /* Checks the job's numbers, and finds its program with its shape chosen; NULL on failure. */
-static struct sorter_program *program_of(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
+static struct sorter_program *program_of(arrays_sorter *s, const char *caller,
+                                         const struct arrays_scan_job *job)
 {
     if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
     return sorter_choose(s, &sources[job->bytes == 8], job->most);
 }
 
-static size_t work_size(const arrays_sorter *s, const struct sorter_program *p, const struct arrays_scan_job *job)
+static size_t work_size(const arrays_sorter *s, const struct sorter_program *p,
+                        const struct arrays_scan_job *job)
 {
     return sorter_part((sorter_groups(s, p, job->most) + 1) * (size_t)job->bytes);
 }
@@ -42,15 +44,17 @@ static int check_blocks(const arrays_sorter *s, const char *caller, const struct
     return job->count ? sorter_check_block(s, caller, "count", job->count, sizeof *job->count) : 0;
 }
 
-static int launch(arrays_sorter *s, const struct sorter_program *p, const struct arrays_scan_job *job, const void *carry)
+static int launch(arrays_sorter *s, const struct sorter_program *p, const struct arrays_scan_job *job,
+                  const void *carry)
 {
     const cl_uint groups = sorter_groups(s, p, job->most), most = (cl_uint)job->most;
     const int counted = job->count != NULL, wanted = job->total != NULL;
     const void *count = counted ? job->count : carry, *total = wanted ? job->total : carry;
     const struct stdcl_arg sums[] = {BLOCK_ARG(carry), BLOCK_ARG(job->x), VALUE_ARG(most), VALUE_ARG(counted),
                                      BLOCK_ARG(count)};
-    const struct stdcl_arg join[] = {BLOCK_ARG(carry), VALUE_ARG(groups),  BLOCK_ARG(total), VALUE_ARG(wanted),
-                                     VALUE_ARG(most),  VALUE_ARG(counted), BLOCK_ARG(count)};
+    const struct stdcl_arg join[] = {BLOCK_ARG(carry),  VALUE_ARG(groups), BLOCK_ARG(total),
+                                     VALUE_ARG(wanted), VALUE_ARG(most),   VALUE_ARG(counted),
+                                     BLOCK_ARG(count)};
     const struct stdcl_arg write[] = {BLOCK_ARG(job->sums), BLOCK_ARG(job->x),  BLOCK_ARG(carry),
                                       VALUE_ARG(most),      VALUE_ARG(counted), BLOCK_ARG(count)};
     if (groups && sorter_launch(s, p, SCAN_SUMS, groups, COUNT_OF(sums), sums) != 0)

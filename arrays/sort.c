@@ -13,13 +13,14 @@ static const struct sorter_source sources[] = {
 };
 
 /* Checks the job's numbers, and finds its program with its shape chosen; NULL on failure. */
-static struct sorter_program *program_of(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job)
+static struct sorter_program *program_of(arrays_sorter *s, const char *caller,
+                                         const struct arrays_sort_job *job)
 {
     if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
     if (job->bits < 0 || job->bits > 8 * job->bytes) {
-        clerror_set(EINVAL, "%s: bits = %d; keys of %d bytes have 1 to %d, and 0 means all", caller, job->bits,
-                    job->bytes, 8 * job->bytes);
+        clerror_set(EINVAL, "%s: bits = %d; keys of %d bytes have 1 to %d, and 0 means all", caller,
+                    job->bits, job->bytes, 8 * job->bytes);
         return NULL;
     }
     return sorter_choose(s, &sources[job->bytes == 8], job->most);
@@ -32,7 +33,8 @@ struct parts {
     size_t keys, values, size; /* where they begin; all of it */
 };
 
-static struct parts parts_of(const arrays_sorter *s, const struct sorter_program *p, const struct arrays_sort_job *job)
+static struct parts parts_of(const arrays_sorter *s, const struct sorter_program *p,
+                             const struct arrays_sort_job *job)
 {
     const size_t table = (sorter_groups(s, p, job->most) + (size_t)1) * SORT_DIGITS * sizeof(cl_uint);
     struct parts parts = {.keys = sorter_part(table)};
@@ -51,7 +53,8 @@ static int check_blocks(const arrays_sorter *s, const char *caller, const struct
 {
     if (sorter_check_block(s, caller, "keys", job->keys, job->most * (size_t)job->bytes) != 0)
         return -1;
-    if (job->values && sorter_check_block(s, caller, "values", job->values, job->most * sizeof *job->values) != 0)
+    if (job->values &&
+        sorter_check_block(s, caller, "values", job->values, job->most * sizeof *job->values) != 0)
         return -1;
     return job->count ? sorter_check_block(s, caller, "count", job->count, sizeof *job->count) : 0;
 }
@@ -74,15 +77,17 @@ struct sorting {
 
 static int pass(const struct sorting *j, struct pairs from, struct pairs to, int bit, int bits)
 {
-    const cl_uint shift = (cl_uint)bit, mask = bits - bit < SORT_DIGIT_BITS ? (1u << (bits - bit)) - 1 : SORT_DIGITS - 1;
-    const struct stdcl_arg counting[] = {BLOCK_ARG(j->table), BLOCK_ARG(from.keys),  VALUE_ARG(shift),   VALUE_ARG(mask),
-                                         VALUE_ARG(j->most),  VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
-    const struct stdcl_arg scan[] = {BLOCK_ARG(j->table), VALUE_ARG(j->groups), VALUE_ARG(j->most), VALUE_ARG(j->counted),
-                                     BLOCK_ARG(j->count)};
-    const struct stdcl_arg scatter[] = {BLOCK_ARG(to.keys),     BLOCK_ARG(from.keys), VALUE_ARG(j->paired),
-                                        BLOCK_ARG(to.values),   BLOCK_ARG(from.values), BLOCK_ARG(j->table),
-                                        VALUE_ARG(shift),       VALUE_ARG(mask),        VALUE_ARG(j->most),
-                                        VALUE_ARG(j->counted),  BLOCK_ARG(j->count)};
+    const cl_uint shift = (cl_uint)bit,
+                  mask = bits - bit < SORT_DIGIT_BITS ? (1u << (bits - bit)) - 1 : SORT_DIGITS - 1;
+    const struct stdcl_arg counting[] = {BLOCK_ARG(j->table), BLOCK_ARG(from.keys), VALUE_ARG(shift),
+                                         VALUE_ARG(mask),     VALUE_ARG(j->most),   VALUE_ARG(j->counted),
+                                         BLOCK_ARG(j->count)};
+    const struct stdcl_arg scan[] = {BLOCK_ARG(j->table), VALUE_ARG(j->groups), VALUE_ARG(j->most),
+                                     VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
+    const struct stdcl_arg scatter[] = {BLOCK_ARG(to.keys),    BLOCK_ARG(from.keys),   VALUE_ARG(j->paired),
+                                        BLOCK_ARG(to.values),  BLOCK_ARG(from.values), BLOCK_ARG(j->table),
+                                        VALUE_ARG(shift),      VALUE_ARG(mask),        VALUE_ARG(j->most),
+                                        VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
     if (sorter_launch(j->s, j->program, SORT_COUNT, j->groups, COUNT_OF(counting), counting) != 0 ||
         sorter_launch(j->s, j->program, SORT_SCAN, SORT_DIGITS, COUNT_OF(scan), scan) != 0)
         return -1;

@@ -16,7 +16,7 @@ static const struct cltune_key keys[] = {
 #define X(key, least, most, value, text) {#key, offsetof(struct sorter_shape, key), least, most, value, 0},
     SORTER_SHAPE_KEYS(X)
 #undef X
-    {0}};
+        {0}};
 
 /* What `fit` looks at. */
 struct place {
@@ -54,17 +54,20 @@ static int fit(void *shape, int stored, void *arg)
     const struct place *place = arg;
     const struct cldev_info *info = place->info;
     if (s->group != 1 && (s->group < 32 || (s->group & (s->group - 1)) != 0))
-        return clerror_set(EINVAL, "arrays: shape: group=%d; it must be 1, or a power of two from 32 on", s->group);
+        return clerror_set(EINVAL, "arrays: shape: group=%d; it must be 1, or a power of two from 32 on",
+                           s->group);
     if ((size_t)s->group > info->dev_max_wg_sz)
         return clerror_set(EINVAL, "arrays: shape: group=%d, but %s takes %zu", s->group, info->dev_name,
                            info->dev_max_wg_sz);
     if (s->group > 1 && s->items > 32)
-        return clerror_set(EINVAL, "arrays: shape: items=%d; with group=%d it is at most 32", s->items, s->group);
+        return clerror_set(EINVAL, "arrays: shape: items=%d; with group=%d it is at most 32", s->items,
+                           s->group);
     if (s->group > 1 && local_bytes(s, place) > info->dev_local_mem_sz)
-        return clerror_set(EINVAL,
-                           "arrays: shape: group=%d items=%d takes %zu bytes of local memory, but %s has %llu; take less",
-                           s->group, s->items, local_bytes(s, place), info->dev_name,
-                           (unsigned long long)info->dev_local_mem_sz);
+        return clerror_set(
+            EINVAL,
+            "arrays: shape: group=%d items=%d takes %zu bytes of local memory, but %s has %llu; take less",
+            s->group, s->items, local_bytes(s, place), info->dev_name,
+            (unsigned long long)info->dev_local_mem_sz);
     return 0;
 }
 
@@ -92,16 +95,19 @@ struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_sourc
         log++;
     struct sorter_program **chosen = &s->chosen[source->kind][log], wanted = {.source = source};
     struct place place = {.info = &s->info, .source = source};
-    const struct cltune_rules rules = {.name = "arrays", .keys = keys, .defaults = defaults, .fit = fit, .arg = &place};
+    const struct cltune_rules rules = {
+        .name = "arrays", .keys = keys, .defaults = defaults, .fit = fit, .arg = &place};
     const size_t size = (size_t)1 << log;
-    if (!*chosen && cltune_choose(&rules, s->ctx, s->dev, source->row, size, s->words, &wanted.shape, &wanted.row) == 0)
+    if (!*chosen &&
+        cltune_choose(&rules, s->ctx, s->dev, source->row, size, s->words, &wanted.shape, &wanted.row) == 0)
         *chosen = program_of(s, &wanted);
     return *chosen;
 }
 
 cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most)
 {
-    const size_t tile = (size_t)p->shape.group * (size_t)p->shape.items, tiles = most / tile + (most % tile != 0);
+    const size_t tile = (size_t)p->shape.group * (size_t)p->shape.items,
+                 tiles = most / tile + (most % tile != 0);
     const size_t groups = (size_t)p->shape.waves * (s->info.dev_max_core ? s->info.dev_max_core : 1);
     return (cl_uint)(tiles < groups ? tiles : groups);
 }
@@ -116,8 +122,9 @@ int sorter_open(arrays_sorter *s, struct sorter_program *p)
     s->last = p;
     if (p->program)
         return 0;
-    snprintf(options, sizeof options, "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D NUMBER=%s", p->shape.group,
-             p->shape.items, p->shape.match, p->shape.stream, source->bytes == 4 ? "uint" : "ulong");
+    snprintf(options, sizeof options, "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D NUMBER=%s",
+             p->shape.group, p->shape.items, p->shape.match, p->shape.stream,
+             source->bytes == 4 ? "uint" : "ulong");
     void *program = embedded_open(s->ctx, options, source->file, 1, &front);
     for (int k = 0; program && k < source->nnames; k++) {
         p->kernel[k] = clsym(s->ctx, program, source->names[k], 0);
@@ -151,21 +158,24 @@ int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t res
     if (reserved_check(caller, reserved) != 0)
         return -1;
     if (bytes != 4 && bytes != 8)
-        return clerror_set(EINVAL, "%s: bytes = %d; unsigned integers of 4 or 8 bytes are taken", caller, bytes);
+        return clerror_set(EINVAL, "%s: bytes = %d; unsigned integers of 4 or 8 bytes are taken", caller,
+                           bytes);
     if (most > (size_t)1 << 31)
         return clerror_set(EINVAL, "%s: most = %zu; at most 2^31 elements are taken", caller, most);
     return 0;
 }
 
-int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what, const void *ptr, size_t size)
+int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what, const void *ptr,
+                       size_t size)
 {
     char *base = clmemptr(s->ctx, (void *)(uintptr_t)ptr);
     if (!base)
-        return clerror_set(EFAULT, "%s: %s, %p, is not in memory from clmalloc of this context", caller, what, ptr);
+        return clerror_set(EFAULT, "%s: %s, %p, is not in memory from clmalloc of this context", caller, what,
+                           ptr);
     const size_t room = clsizeofmem(base) - (size_t)((const char *)ptr - base);
     if (size > room)
-        return clerror_set(EINVAL, "%s: %s: %zu bytes are needed, but there are %zu from there on", caller, what, size,
-                           room);
+        return clerror_set(EINVAL, "%s: %s: %zu bytes are needed, but there are %zu from there on", caller,
+                           what, size, room);
     return 0;
 }
 
@@ -186,7 +196,8 @@ char *sorter_work(arrays_sorter *s, const char *caller, void *work, size_t size)
 static int describe(arrays_sorter *s)
 {
     struct cldev_info *info = calloc(clgetndev(s->ctx), sizeof *info);
-    const int status = info ? clgetdevinfo(s->ctx, info) : clerror_set(ENOMEM, "arrays_sorter_create: no memory");
+    const int status =
+        info ? clgetdevinfo(s->ctx, info) : clerror_set(ENOMEM, "arrays_sorter_create: no memory");
     if (status == 0)
         s->info = info[s->dev];
     free(info);
@@ -199,7 +210,8 @@ arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *o)
     if (!ctx)
         return NULL;
     if (o->dev >= clgetndev(ctx)) {
-        clerror_set(EINVAL, "arrays_sorter_create: dev = %u, but the context has %u devices", o->dev, clgetndev(ctx));
+        clerror_set(EINVAL, "arrays_sorter_create: dev = %u, but the context has %u devices", o->dev,
+                    clgetndev(ctx));
         return NULL;
     }
     arrays_sorter *s = calloc(1, sizeof *s);

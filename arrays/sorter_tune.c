@@ -99,10 +99,9 @@ static int use(struct problem *p, const char *shape)
 static int start(struct problem *p)
 {
     if (p->what.sorts)
-        return arrays_sort_start(p->sorter, &(struct arrays_sort_job){.keys = p->x,
-                                                                      .values = p->values,
-                                                                      .bytes = p->what.bytes,
-                                                                      .most = p->n});
+        return arrays_sort_start(
+            p->sorter, &(struct arrays_sort_job){
+                           .keys = p->x, .values = p->values, .bytes = p->what.bytes, .most = p->n});
     return arrays_scan_start(
         p->sorter, &(struct arrays_scan_job){.x = p->x, .sums = p->x, .bytes = p->what.bytes, .most = p->n});
 }

@@ -51,7 +51,8 @@ static void fill(int bytes, void *keys, cl_uint *values, size_t n)
  * all there, too, since no value stands twice. */
 static bool sorted(int bytes, int bits, const void *keys, const cl_uint *values, size_t n)
 {
-    const uint64_t all = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1, whole = bytes == 4 ? UINT32_MAX : UINT64_MAX;
+    const uint64_t all = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1,
+                   whole = bytes == 4 ? UINT32_MAX : UINT64_MAX;
     for (size_t i = 0; i < n; i++) {
         const uint64_t key = get(bytes, keys, i) & all, before = i ? get(bytes, keys, i - 1) & all : 0;
         if (key < before || (values && (get(bytes, keys, i) != (random_key(values[i]) & whole) ||
@@ -135,7 +136,8 @@ static double sort_bytes(const struct sort_case *c, size_t n)
 
 static void check_sort(const struct sort_case *c, struct arrays_sort_job *job)
 {
-    if (restore_all(NULL) != 0 || run_sort(job) != 0 || clmsync(cp, 0, on.keys, CL_MEM_HOST) == (cl_event)-1 ||
+    if (restore_all(NULL) != 0 || run_sort(job) != 0 ||
+        clmsync(cp, 0, on.keys, CL_MEM_HOST) == (cl_event)-1 ||
         clmsync(cp, 0, on.values, CL_MEM_HOST) == (cl_event)-1)
         die(c->name);
     if (!sorted(c->bytes, c->bits, on.keys, c->values ? on.values : NULL, job->most))
@@ -152,8 +154,11 @@ static void bench_sort(void *arg, const char *shape)
 {
     const struct sort_case *c = ((const struct sort_run *)arg)->c;
     const size_t n = ((const struct sort_run *)arg)->n;
-    struct arrays_sort_job job = {
-        .keys = on.keys, .values = c->values ? on.values : NULL, .bytes = c->bytes, .bits = c->bits, .most = n};
+    struct arrays_sort_job job = {.keys = on.keys,
+                                  .values = c->values ? on.values : NULL,
+                                  .bytes = c->bytes,
+                                  .bits = c->bits,
+                                  .most = n};
     on.sorter = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .shape = shape});
     if (on.sorter && arrays_sort_work(on.sorter, &job) == 0 && option.sweep) {
         printf("# %s\n", clerror());
@@ -211,7 +216,8 @@ static void bench_scan(void *arg, const char *shape)
         arrays_sorter_free(on.sorter);
         return;
     }
-    if (!on.sorter || arrays_scan(on.sorter, &job) != 0 || clmsync(cp, 0, on.keys, CL_MEM_HOST) == (cl_event)-1)
+    if (!on.sorter || arrays_scan(on.sorter, &job) != 0 ||
+        clmsync(cp, 0, on.keys, CL_MEM_HOST) == (cl_event)-1)
         die("scan");
     if (memcmp(r->right, on.keys, r->n * (size_t)r->bytes) != 0)
         die("a wrong scan");
@@ -286,7 +292,8 @@ static int run_qsort(void *arg)
 
 static void bench_peers(size_t n)
 {
-    struct peer p = {.bytes = 8, .bits = 63, .n = n, .keys = malloc(n * 8), .work = malloc(n * sizeof(struct pair))};
+    struct peer p = {
+        .bytes = 8, .bits = 63, .n = n, .keys = malloc(n * 8), .work = malloc(n * sizeof(struct pair))};
     p.values = malloc(n * sizeof *p.values);
     if (!p.keys || !p.work || !p.values)
         die("memory");
@@ -331,7 +338,8 @@ static bool wanted(const char *name)
 static void to_device(const struct sort_case *c, size_t n)
 {
     fill(c->bytes, on.keys, on.values, n);
-    if (clmsync(cp, 0, on.keys, CL_MEM_DEVICE) == (cl_event)-1 || clmsync(cp, 0, on.values, CL_MEM_DEVICE) == (cl_event)-1 ||
+    if (clmsync(cp, 0, on.keys, CL_MEM_DEVICE) == (cl_event)-1 ||
+        clmsync(cp, 0, on.values, CL_MEM_DEVICE) == (cl_event)-1 ||
         clmcopy(cp, 0, on.keys, on.first_keys, 0) == (cl_event)-1 ||
         clmcopy(cp, 0, on.values, on.first_values, 0) == (cl_event)-1)
         die("to the device");
@@ -368,7 +376,8 @@ int main(int argc, char **argv)
 {
     char program[PATH_MAX];
     snprintf(program, sizeof program, "%s", argv[0]);
-    bench_begin(&(struct bench_option){.program = "bench_sort", .counts = "2^20,2^24,2^28", .runs = 10}, argc, argv);
+    bench_begin(&(struct bench_option){.program = "bench_sort", .counts = "2^20,2^24,2^28", .runs = 10}, argc,
+                argv);
     const char *folder = dirname(program);
     for (const char *n = option.counts; *n; n += strcspn(n, ","), n += *n == ',')
         bench_count((size_t)bench_number(n), folder);

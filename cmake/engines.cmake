@@ -4,7 +4,7 @@
 #   stdcl_engine(NAME DESCRIPTION [ON NAME...])
 # SPDX-License-Identifier: MIT
 
-stdcl_engine(arrays "Sums, dot products and extremes of arrays in the memory of OpenCL devices")
+stdcl_engine(arrays "Sums, prefix sums and sorting of arrays in the memory of OpenCL devices")
 stdcl_engine(nbody "Gravity by direct summation on OpenCL devices")
 stdcl_engine(life "Conway's Life and rules like it on OpenCL devices")
 stdcl_engine(gas "The kinetic energy of a gas on OpenCL devices" ON arrays)

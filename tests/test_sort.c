@@ -7,12 +7,12 @@
 #include "arrays/arrays_ref.h"
 
 enum { MOST = (1 << 22) + 77, SMALL = 300, GUARDS = 64 };
-static const size_t sizes[] = {1023,  1024,  1025,  2047,   2048,   2049,   4095,   4097,   8191,
+static const size_t sizes[] = {1023,  1024,  1025,  2047,   2048,   2049,   4095,    4097, 8191,
                                16385, 32767, 65537, 131071, 262145, 524287, 1048577, MOST};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static CLCONTEXT *cp;
-static cl_uint dev; /* the last of the context */
+static cl_uint dev;       /* the last of the context */
 static const char *shape; /* of sorters that tests make */
 static bool deep;         /* all shapes */
 static void *keys, *right, *room, *twin;
@@ -42,7 +42,8 @@ static void put(int bytes, void *array, size_t i, uint64_t v)
 
 static arrays_sorter *make(void)
 {
-    arrays_sorter *s = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = dev, .shape = shape});
+    arrays_sorter *s =
+        arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = dev, .shape = shape});
     ready(s);
     return s;
 }
@@ -197,7 +198,8 @@ static void large_sizes(void **state)
         memcpy(right, keys, (n + GUARDS) * (size_t)bytes);
         memcpy(right_values, values, (n + GUARDS) * sizeof *values);
         arrays_ref_sort(bytes, bits, right, right_values, n, room);
-        const struct arrays_sort_job job = {.keys = keys, .values = values, .bytes = bytes, .bits = bits, .most = n};
+        const struct arrays_sort_job job = {
+            .keys = keys, .values = values, .bytes = bytes, .bits = bits, .most = n};
         sync_all(CL_MEM_DEVICE, blocks, 2);
         works(arrays_sort(s, &job));
         sync_all(CL_MEM_HOST, blocks, 2);
@@ -306,15 +308,48 @@ static void counts_on_the_device(void **state)
     arrays_sorter_free(s);
 }
 
+/* All devices at once, each in memory of its own. */
+static void all_devices(void **state)
+{
+    (void)state;
+    enum { DEVICES = 2, N = 30000 };
+    const cl_uint ndev = clgetndev(cp) < DEVICES ? clgetndev(cp) : DEVICES;
+    arrays_sorter *s[DEVICES];
+    uint64_t *own[DEVICES];
+    for (cl_uint d = 0; d < ndev; d++) {
+        s[d] = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = d});
+        own[d] = clmalloc(cp, N * sizeof *own[d], CL_MEM_ZEROCOPY);
+        ready(s[d]);
+        ready(own[d]);
+        assert_string_equal(arrays_sorter_shape(s[d]), "");
+        contains(arrays_sorter_explain(s[d]), "no kernel");
+        for (size_t i = 0; i < N; i++)
+            own[d][i] = word(i, d + 1);
+        started(clmsync(cp, d, own[d], CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+        works(arrays_sort_start(s[d], &(struct arrays_sort_job){.keys = own[d], .bytes = 8, .most = N}));
+        started(clmsync(cp, d, own[d], CL_MEM_HOST | CL_EVENT_NOWAIT));
+    }
+    for (cl_uint d = 0; d < ndev; d++) {
+        assert_true(clwait(cp, d, CL_ALL_EVENT) == 0);
+        for (size_t i = 0; i < N; i++)
+            ((uint64_t *)right)[i] = word(i, d + 1);
+        arrays_ref_sort(8, 64, right, NULL, N, room);
+        assert_memory_equal(own[d], right, N * 8);
+        works(clfree(own[d]));
+        arrays_sorter_free(s[d]);
+    }
+}
+
 /* ---- Shapes. ---------------------------------------------------------------------------------- */
 
 /* No shape changes a result; these are those of GPUs, which CPUs run too, one item after the other. */
 static void every_shape(void **state)
 {
     (void)state;
-    static const char *const shapes[] = {"group=1 items=64 waves=3 stream=13", "group=64 items=3 waves=2 match=0",
-                                         "group=64 items=8 waves=8 match=1",   "group=32 items=5 waves=1",
-                                         "group=256 items=4 waves=1 match=0",  "group=256 items=15 waves=1"};
+    static const char *const shapes[] = {
+        "group=1 items=64 waves=3 stream=13", "group=64 items=3 waves=2 match=0",
+        "group=64 items=8 waves=8 match=1",   "group=32 items=5 waves=1",
+        "group=256 items=4 waves=1 match=0",  "group=256 items=15 waves=1"};
     cl_device_type type = 0;
     clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
     /* PoCL builds a shape for a second or two; a GPU's driver for less */
@@ -352,8 +387,8 @@ static void one_shape(void **state)
 static void refused_shapes(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"group=48", "group=2", "group=1 items=0", "group=256 items=33", "width=2",
-                                      "group=2048"};
+    static const char *const bad[] = {"group=48",           "group=2", "group=1 items=0",
+                                      "group=256 items=33", "width=2", "group=2048"};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         shape = bad[k];
         arrays_sorter *s = make();
@@ -370,7 +405,8 @@ static void refused_jobs(void **state)
     (void)state;
     arrays_sorter *s = make();
     uint64_t own[4] = {0};
-    struct arrays_sort_job good = {.keys = keys, .values = values, .bytes = 8, .bits = 63, .most = 1000}, job = good;
+    struct arrays_sort_job good = {.keys = keys, .values = values, .bytes = 8, .bits = 63, .most = 1000},
+                           job = good;
     const size_t size = arrays_sort_work(s, &good);
     assert_true(size >= 12000 && size < 12000 + (4 << 20));
     void *work = clmalloc(cp, size - 1, CL_MEM_DEVONLY);
@@ -379,11 +415,11 @@ static void refused_jobs(void **state)
     fails(EINVAL, arrays_sort(s, &job));
     fails(EINVAL, arrays_sort_start(s, &job));
     works(clfree(work));
-#define refuse(code, ...)                       \
-    do {                                        \
-        job = good;                             \
-        __VA_ARGS__;                            \
-        fails(code, arrays_sort(s, &job));      \
+#define refuse(code, ...)                                                                                    \
+    do {                                                                                                     \
+        job = good;                                                                                          \
+        __VA_ARGS__;                                                                                         \
+        fails(code, arrays_sort(s, &job));                                                                   \
     } while (0)
     refuse(EINVAL, job.bytes = 2);
     refuse(EINVAL, job.bits = 65);
@@ -400,7 +436,8 @@ static void refused_jobs(void **state)
     fails(EINVAL, arrays_scan(s, &scan));
     fails_0(EINVAL, arrays_scan_work(s, &scan));
     arrays_sorter_free(s);
-    fails_null(EINVAL, arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = clgetndev(cp)}));
+    fails_null(EINVAL,
+               arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = clgetndev(cp)}));
     fails_null(EINVAL, arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .reserved = {0, 1}}));
 }
 
@@ -443,10 +480,18 @@ int main(int argc, char **argv)
     }
     deep = argc > 1 && strcmp(argv[1], "shapes") == 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(twin_sorts),           cmocka_unit_test(twin_scans),   cmocka_unit_test(every_small_size),
-        cmocka_unit_test(every_number_of_bits), cmocka_unit_test(every_order),  cmocka_unit_test(large_sizes),
-        cmocka_unit_test(scans),                cmocka_unit_test(every_shape),  cmocka_unit_test(counts_on_the_device),
-        cmocka_unit_test(refused_shapes),       cmocka_unit_test(refused_jobs),
+        cmocka_unit_test(twin_sorts),
+        cmocka_unit_test(twin_scans),
+        cmocka_unit_test(every_small_size),
+        cmocka_unit_test(every_number_of_bits),
+        cmocka_unit_test(every_order),
+        cmocka_unit_test(large_sizes),
+        cmocka_unit_test(scans),
+        cmocka_unit_test(every_shape),
+        cmocka_unit_test(counts_on_the_device),
+        cmocka_unit_test(all_devices),
+        cmocka_unit_test(refused_shapes),
+        cmocka_unit_test(refused_jobs),
     };
     return cmocka_run_group_tests_name("sort", tests, set_up, tear_down);
 }
