@@ -1,7 +1,7 @@
 # Matrix products: .npy files, engines against the reference on one device and on two, the command.
 # SPDX-License-Identifier: MIT
 stdcl_test(test_npy test_npy.c LIBS formats)
-stdcl_test(test_matmul test_matmul.c LIBS stdcl_matmul TIMEOUT 400)
+stdcl_test(test_matmul test_matmul.c BUILDS_ONCE LIBS stdcl_matmul TIMEOUT 400)
 stdcl_test(test_matmul_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_matmul> several TIMEOUT 180)
 stdcl_test(test_cli_matmul test_cli_matmul.c LIBS PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 120)
 add_dependencies(test_cli_matmul stdcl_command)

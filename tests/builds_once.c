@@ -1,0 +1,120 @@
+/* builds_once.c - a program that was built before is not built again.
+ *
+ * PoCL takes 30 to 40 ms to build even what it finds in its cache, since it reads the source with all headers first. Tests
+ * that make hundreds of engines would spend most of their time so. The linker puts this file between the libraries
+ * and these calls (stdcl_test(... BUILDS_ONCE) in CMakeLists.txt): a program with the source, the options and the
+ * context of an earlier one is never built, and the earlier one takes its place from then on. Kernels are new each time,
+ * so that engines share nothing which changes. Not for tests of building itself.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REAL(type, call, ...)     \
+    type __real_##call(__VA_ARGS__); \
+    type __wrap_##call(__VA_ARGS__); \
+    type __wrap_##call(__VA_ARGS__)
+
+struct program {
+    struct program *next;
+    cl_program made;  /* what the caller has */
+    cl_program built; /* what stands for it: itself, or an earlier one with the same source and options */
+    cl_context context;
+    char *source, *options;
+};
+
+static struct program *programs;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct program *find(cl_program made)
+{
+    struct program *p = programs;
+    while (p && p->made != made)
+        p = p->next;
+    return p;
+}
+
+static cl_program built(cl_program made)
+{
+    pthread_mutex_lock(&lock);
+    const struct program *p = find(made);
+    cl_program found = p && p->built ? p->built : made;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+REAL(cl_program, clCreateProgramWithSource, cl_context context, cl_uint n, const char **text, const size_t *size,
+     cl_int *err)
+{
+    cl_program made = __real_clCreateProgramWithSource(context, n, text, size, err);
+    if (!made || n != 1 || size)
+        return made;
+    struct program *p = calloc(1, sizeof *p);
+    pthread_mutex_lock(&lock);
+    *p = (struct program){programs, made, NULL, context, strdup(*text), NULL};
+    programs = p;
+    pthread_mutex_unlock(&lock);
+    return made;
+}
+
+REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *device, const char *options,
+     void (*done)(cl_program, void *), void *arg)
+{
+    pthread_mutex_lock(&lock);
+    struct program *p = find(made), *q = p ? programs : NULL;
+    while (q && !(q->built == q->made && q->context == p->context && strcmp(q->options, options) == 0 &&
+                  strcmp(q->source, p->source) == 0))
+        q = q->next;
+    if (q)
+        p->built = q->made;
+    pthread_mutex_unlock(&lock);
+    if (q)
+        return CL_SUCCESS;
+    const cl_int err = __real_clBuildProgram(made, n, device, options, done, arg);
+    if (err == CL_SUCCESS && p) {
+        clRetainProgram(made); /* for those who come later */
+        pthread_mutex_lock(&lock);
+        p->options = strdup(options);
+        p->built = made;
+        pthread_mutex_unlock(&lock);
+    }
+    return err;
+}
+
+REAL(cl_int, clReleaseProgram, cl_program made)
+{
+    pthread_mutex_lock(&lock);
+    struct program **at = &programs;
+    while (*at && (*at)->made != made)
+        at = &(*at)->next;
+    struct program *p = *at;
+    if (p && p->built != made) { /* a number that the driver may give to another program */
+        *at = p->next;
+        free(p->source);
+        free(p);
+    }
+    pthread_mutex_unlock(&lock);
+    return __real_clReleaseProgram(made);
+}
+
+REAL(cl_kernel, clCreateKernel, cl_program made, const char *name, cl_int *err)
+{
+    return __real_clCreateKernel(built(made), name, err);
+}
+
+REAL(cl_int, clGetProgramInfo, cl_program made, cl_program_info what, size_t room, void *answer, size_t *size)
+{
+    return __real_clGetProgramInfo(built(made), what, room, answer, size);
+}
+
+REAL(cl_int, clGetProgramBuildInfo, cl_program made, cl_device_id device, cl_program_build_info what, size_t room,
+     void *answer, size_t *size)
+{
+    return __real_clGetProgramBuildInfo(built(made), device, what, room, answer, size);
+}
