@@ -161,7 +161,7 @@ static void rows_shapes(void **state)
         "tile=0 passes=1 generations=6 bands=2",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        check_engine(LIFE_PACKED, shapes[i], 10, 1);
+        check_engine(LIFE_PACKED, shapes[i], 6, 1);
 }
 
 /* A shape that a device cannot run correctly is refused, not run. */
@@ -235,7 +235,7 @@ static void tile_shapes(void **state)
         "tile=1 words=4 rows=3 warps=1 generations=1",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        check_engine(LIFE_PACKED, shapes[i], 10, 1);
+        check_engine(LIFE_PACKED, shapes[i], 6, 1);
 }
 
 /* Widths that are periods of a tile wrap inside it: 1024 = 32 items of a word. */

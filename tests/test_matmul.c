@@ -222,8 +222,10 @@ static void panels(void **unused)
         "path=2 width=8 rows=5 vectors=1 depth=16 high=2 unroll=3",
         "path=2 width=2 rows=3 vectors=3 depth=64 high=30 unroll=4",
     };
+    static const enum matmul_precision precisions[] = {MATMUL_SINGLE, MATMUL_DOUBLE, MATMUL_SINGLE};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        try_random((struct matmul_options){.ctx = one_device(), .shape = shapes[i]}, one_device(), 130, 4, shapes[i]);
+        try_precision((struct matmul_options){.ctx = one_device(), .shape = shapes[i], .precision = precisions[i]},
+                      one_device(), 130, 0, 4, shapes[i]);
 }
 
 static void ladder(void **unused)
@@ -252,7 +254,10 @@ static void clblast(void **unused)
     (void)unused;
     if (matmul_kind_missing(MATMUL_CLBLAST))
         skip();
-    try_random((struct matmul_options){.ctx = one_device(), .kind = MATMUL_CLBLAST}, one_device(), 60, 4, "clblast");
+    struct matmul_options o = {.ctx = one_device(), .kind = MATMUL_CLBLAST};
+    try_precision(o, one_device(), 60, 0, 4, "clblast"); /* every transpose, each a kernel that takes 3 s to compile */
+    o.precision = MATMUL_DOUBLE;
+    try_precision(o, one_device(), 60, 1, 1, "clblast");
 }
 
 static void sycl(void **unused)
@@ -265,7 +270,8 @@ static void sycl(void **unused)
     try_random((struct matmul_options){.kind = MATMUL_SYCL, .block = 8}, NULL, 60, 8, "sycl");
 }
 
-/* Sizes at which something changes: one, panels and tiles exactly full, one more, one less, long and thin. */
+/* Sizes at which something changes: one, panels and tiles exactly full, one more, one less, long and thin. In both
+ * precisions, each with another transpose: every height of a micro tile is a kernel to compile. */
 static void odd_sizes(void **unused)
 {
     (void)unused;
@@ -275,10 +281,10 @@ static void odd_sizes(void **unused)
         matmul *mm = matmul_create(
             &(struct matmul_options){.ctx = one_device(), .precision = (enum matmul_precision)precision});
         ready(mm);
-        for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
-            const size_t *s = sizes[i / 2];
-            const struct test_case t = case_of(s[0], s[1], s[2], (enum matmul_trans)(i % 4), 3);
-            try_case(mm, one_device(), (enum matmul_precision)precision, &t, "odd sizes", i % 2);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            const size_t *s = sizes[i];
+            const struct test_case t = case_of(s[0], s[1], s[2], (enum matmul_trans)((i + (size_t)precision) % 4), 3);
+            try_case(mm, one_device(), (enum matmul_precision)precision, &t, "odd sizes", (i / 2) % 2);
         }
         matmul_free(mm);
     }
