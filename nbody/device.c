@@ -11,6 +11,7 @@
 
 /* ---- Kernels. --------------------------------------------------------------------------------- */
 
+EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
 EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
 EMBEDDED(diagnose, "nbody/diagnose.cl", nbody_diagnose_cl);
@@ -30,14 +31,14 @@ static const struct {
  * the sums over pairs alone: with it a compiler may take isfinite() for true. */
 static int open_programs(struct nbody *nb, struct share *p)
 {
-    const struct embedded *const front = &step;
+    const struct embedded *const before_sums = &root, *const front = &step;
     const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "";
     char sums[512], diagnosis[64];
     nbody_shape_options(nb, &p->shape, sums, sizeof sums);
     snprintf(diagnosis, sizeof diagnosis, "%s -D SUM_GROUP=%d%s", real, p->shape.flat,
              p->shape.fp64 ? "" : " -D NO_FP64");
     p->owner = true;
-    if (!(p->program[DIRECT] = embedded_open(nb->ctx, sums, &direct, 0, NULL)) ||
+    if (!(p->program[DIRECT] = embedded_open(nb->ctx, sums, &direct, 1, &before_sums)) ||
         !(p->program[STEP] = embedded_open(nb->ctx, real, nb->integrator->source, 1, &front)) ||
         !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 0, NULL)))
         return -1;

@@ -15,11 +15,11 @@
  * The plain-C twin is nbody_ref_forces in nbody_ref.c.
  * SPDX-License-Identifier: MIT
  */
+#ifndef NBODY_ROOT_CL /* the host puts it in front */
+#include "root.cl"
+#endif
 #ifndef GROUP
 #define GROUP 1 /* work-items of a group */
-#endif
-#ifndef WIDTH
-#define WIDTH 8 /* bodies of a vector: 1, 4, 8 or 16 */
 #endif
 #ifndef ITEMS
 #define ITEMS 4 /* vectors of an item */
@@ -36,126 +36,6 @@
 #ifndef BLOCK
 #define BLOCK 256 /* bodies j summed before they join the total; a multiple of TILE */
 #endif
-#ifndef RSQRT
-#define RSQRT 2 /* 0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be */
-#endif
-
-#ifndef UNIFORM
-#define UNIFORM 0 /* 1: all bodies have the same mass, and `forces` multiplies by it at the end */
-#endif
-
-#define PASTE2(a, b) a##b
-#define PASTE(a, b) PASTE2(a, b)
-#ifdef DOUBLE
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-typedef double real;
-typedef double4 real4;
-typedef long integer;
-#define REAL double
-#define INTEGER long
-#else
-typedef float real;
-typedef float4 real4;
-typedef int integer;
-#define REAL float
-#define INTEGER int
-#endif
-#if WIDTH == 1
-typedef real vec;
-typedef integer ivec;
-#else
-typedef PASTE(REAL, WIDTH) vec;
-typedef PASTE(INTEGER, WIDTH) ivec;
-#endif
-#define C(x) ((real)(x))
-
-/* Fused, where the hardware does it in one step (not every compiler says so in FP_FAST_FMA). */
-#if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__AVX512F__) || defined(__aarch64__) || \
-    defined(__NV_CL_C_VERSION)
-#define FMA(a, b, c) fma(a, b, c)
-#else
-#define FMA(a, b, c) mad(a, b, c)
-#endif
-
-/* ---- r^-1 and m r^-3 -------------------------------------------------------------------------
- * An estimate y of r2^-1/2 is improved with its residue e = 1 - r2 y^2 (exact, by fma) and the
- * series (1 - e)^-1/2 = 1 + e/2 + 3 e^2/8 + ..., (1 - e)^-3/2 = 1 + 3 e/2 + 15 e^2/8 + ...; the
- * number of terms is what the estimate's error asks for. ORDER 0 takes it as it is. */
-#if RSQRT == 2 && defined(__AVX512F__) && !defined(DOUBLE) && WIDTH == 16
-#define ORDER 1 /* |e| < 1.3e-4 */
-#define ESTIMATE(x) __builtin_ia32_rsqrt14ps512_mask(x, x, (ushort)0xffff)
-#elif RSQRT == 2 && defined(__AVX__) && !defined(DOUBLE) && WIDTH == 8
-#define ORDER 2 /* |e| < 7.4e-4 */
-#define ESTIMATE(x) __builtin_ia32_rsqrtps256(x)
-#elif RSQRT == 2 && defined(__SSE__) && !defined(DOUBLE) && WIDTH == 4
-#define ORDER 2
-#define ESTIMATE(x) __builtin_ia32_rsqrtps(x)
-#elif RSQRT == 2 && defined(__AVX512F__) && defined(DOUBLE) && WIDTH == 8
-#define ORDER 3 /* |e| < 2^-13 */
-#define ESTIMATE(x) __builtin_ia32_rsqrt14pd512_mask(x, x, (uchar)0xff)
-#elif RSQRT == 2 && defined(__NV_CL_C_VERSION) && !defined(DOUBLE) && WIDTH == 1
-#define ORDER 0 /* relative error 2^-22.4 */
-static inline float estimate(float x)
-{
-    float y;
-    asm volatile("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-#define ESTIMATE(x) estimate(x)
-#elif RSQRT == 2 && defined(__NV_CL_C_VERSION) && defined(DOUBLE) && WIDTH == 1
-#define ORDER 2 /* |e| < 4e-6: the estimate is made from the upper half of x */
-static inline double estimate(double x)
-{
-    double y;
-    asm volatile("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-    return y;
-}
-#define ESTIMATE(x) estimate(x)
-#elif RSQRT == 1 && !defined(DOUBLE) /* there is none for doubles */
-#define ORDER 0
-#define ESTIMATE(x) native_rsqrt(x)
-#else
-#define ORDER 0
-#define ESTIMATE(x) rsqrt(x)
-#endif
-
-/* m (1 + e (c1 + e (c2 + e c3))), as far as ORDER asks. With ORDER 3 the fourth term counts too: where
- * |e| < d, e^4 is d^2 e^2 to within d^4 / 8 (Lanczos's economisation), so its share goes to the second. */
-#if ORDER == 1
-#define SERIES(e, m, c1, c2, c3, c4) FMA((vec)(C(c1) * (m)), e, (vec)(m))
-#elif ORDER == 2
-#define SERIES(e, m, c1, c2, c3, c4) \
-    FMA(FMA((vec)(C(c2) * (m)), e, (vec)(C(c1) * (m))), e, (vec)(m))
-#elif ORDER == 3
-#define SERIES(e, m, c1, c2, c3, c4)                                                              \
-    FMA(FMA(FMA((vec)(C(c3) * (m)), e, (vec)(C((c2) + (c4) * 0x1p-26) * (m))), e, (vec)(C(c1) * (m))), \
-        e, (vec)(m))
-#endif
-
-static inline vec inverse_root(vec r2)
-{
-    const vec y = ESTIMATE(r2);
-#if ORDER == 0
-    return y;
-#else
-    const vec e = FMA(-r2, y * y, (vec)C(1));
-    return y * SERIES(e, C(1), 1. / 2, 3. / 8, 5. / 16, 35. / 128);
-#endif
-}
-
-static inline vec inverse_cube(vec r2, real m)
-{
-    const vec y = ESTIMATE(r2), yy = y * y;
-#if ORDER == 0 && UNIFORM
-    return y * yy;
-#elif ORDER == 0
-    return m * y * yy;
-#else
-    const vec e = FMA(-r2, yy, (vec)C(1));
-    return y * yy * SERIES(e, m, 3. / 2, 15. / 8, 35. / 16, 315. / 128);
-#endif
-}
-
 /* ---- Which bodies an item holds, and how a group meets the others. --------------------------- */
 
 /* The row of the first body of vector k; a launch begins at row `top`. */

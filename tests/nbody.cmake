@@ -1,4 +1,4 @@
-# Gravity: models, forces on one device and on two, orbits and what they conserve, the ladder of kernels.
+# Gravity: models, forces on one device and on two, orbits and what they conserve, the ladder of kernels, the tree.
 # SPDX-License-Identifier: MIT
 stdcl_test(test_nbody_initial test_nbody_initial.c LIBS stdcl_nbody)
 stdcl_test(test_nbody_physics test_nbody_physics.c BUILDS_ONCE LIBS stdcl_nbody TIMEOUT 120)
@@ -9,3 +9,4 @@ stdcl_test_on_two(test_nbody_pieces)
 stdcl_test(test_nbody_ladder test_nbody_ladder.c BUILDS_ONCE LIBS stdcl_nbody TIMEOUT 120)
 stdcl_test(test_nbody_failure test_nbody_failure.c BUILDS_ONCE LIBS stdcl_nbody ${CMAKE_DL_LIBS})
 stdcl_test_on_two(test_nbody_failure)
+stdcl_test(test_nbody_tree test_nbody_tree.c LIBS stdcl_nbody)

@@ -1,0 +1,349 @@
+/* nbody_ref_tree.c - the tree code in plain C; see nbody_ref_tree.h.
+ *
+ * Decisions are made in single precision, step by step as the kernels make them: this file is compiled without fused
+ * multiply-adds.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/nbody_ref_tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Places on the curve. --------------------------------------------------------------------- */
+
+/* Bits 0, 1, 2 ... of v to bits 0, 3, 6 ... */
+static uint64_t spread(uint64_t v)
+{
+    v = (v | v << 32) & 0x1f00000000ffff;
+    v = (v | v << 16) & 0x1f0000ff0000ff;
+    v = (v | v << 8) & 0x100f00f00f00f00f;
+    v = (v | v << 4) & 0x10c30c30c30c30c3;
+    return (v | v << 2) & 0x1249249249249249;
+}
+
+uint64_t nbody_ref_hilbert(uint32_t x, uint32_t y, uint32_t z)
+{
+    uint32_t X[3] = {x, y, z};
+    for (uint32_t q = 1u << (TREE_LEVELS - 1); q > 1; q >>= 1)
+        for (int i = 0; i < 3; i++) {
+            const uint32_t p = q - 1, t = (X[0] ^ X[i]) & p;
+            if (X[i] & q)
+                X[0] ^= p;
+            else
+                X[0] ^= t, X[i] ^= t;
+        }
+    X[1] ^= X[0];
+    X[2] ^= X[1];
+    uint32_t t = 0;
+    for (uint32_t q = 1u << (TREE_LEVELS - 1); q > 1; q >>= 1)
+        if (X[2] & q)
+            t ^= q - 1;
+    return spread(X[0] ^ t) << 2 | spread(X[1] ^ t) << 1 | spread(X[2] ^ t);
+}
+
+/* ---- Order. ----------------------------------------------------------------------------------- */
+
+/* The smallest cube with a side of a power of two that is above the extent of the bodies. */
+static void frame(struct nbody_ref_tree *t, size_t n, const float (*posm)[4])
+{
+    float extent = 0;
+    for (int c = 0; c < 3; c++) {
+        float lo = posm[0][c], hi = lo;
+        for (size_t i = 1; i < n; i++) {
+            lo = posm[i][c] < lo ? posm[i][c] : lo;
+            hi = posm[i][c] > hi ? posm[i][c] : hi;
+        }
+        t->lo[c] = lo;
+        extent = hi - lo > extent ? hi - lo : extent;
+    }
+    t->side = extent > 0x1p-100f ? ldexpf(1, ilogbf(extent) + 1) : extent > 0 ? 0x1p-99f : 1;
+}
+
+static uint64_t key_of(const struct nbody_ref_tree *t, const float *p)
+{
+    const uint32_t most = (1u << TREE_LEVELS) - 1;
+    uint32_t q[3];
+    for (int c = 0; c < 3; c++) {
+        const float scaled = (p[c] - t->lo[c]) * (0x1p21f / t->side);
+        q[c] = scaled < (float)most ? (uint32_t)scaled : most;
+    }
+    return nbody_ref_hilbert(q[0], q[1], q[2]);
+}
+
+struct pair {
+    uint64_t key;
+    uint32_t from;
+};
+
+static int ascending(const void *a, const void *b)
+{
+    const struct pair *p = a, *q = b;
+    if (p->key != q->key)
+        return p->key < q->key ? -1 : 1;
+    return p->from < q->from ? -1 : p->from > q->from;
+}
+
+static int sort(struct nbody_ref_tree *t, const float (*posm)[4])
+{
+    struct pair *pair = malloc(t->n * sizeof *pair);
+    if (!pair)
+        return -1;
+    for (size_t i = 0; i < t->n; i++)
+        pair[i] = (struct pair){key_of(t, posm[i]), (uint32_t)i};
+    qsort(pair, t->n, sizeof *pair, ascending);
+    for (size_t i = 0; i < t->n; i++) {
+        t->key[i] = pair[i].key;
+        t->order[i] = pair[i].from;
+        memcpy(t->body[i], posm[pair[i].from], sizeof t->body[i]);
+    }
+    free(pair);
+    return 0;
+}
+
+/* ---- Cells. ----------------------------------------------------------------------------------- */
+
+/* Where the child that begins at body i ends: in a cell of `level` that ends at `end`. */
+static size_t child_end(const struct nbody_ref_tree *t, size_t i, size_t end, int level)
+{
+    const int shift = 3 * (TREE_LEVELS - 1 - level);
+    size_t j = i + 1;
+    while (j < end && t->key[j] >> shift == t->key[i] >> shift)
+        j++;
+    return j;
+}
+
+/* Cells are divided in the order in which they were made, so children lie together, and levels one after the other. */
+static int divide(struct nbody_ref_tree *t)
+{
+    size_t room = 2 * t->n + 64 * TREE_LEVELS, level_end = 1;
+    int level = 0;
+    t->start = malloc(room * sizeof *t->start);
+    t->bodies = malloc(room * sizeof *t->bodies);
+    t->link = malloc(room * sizeof *t->link);
+    if (!t->start || !t->bodies || !t->link)
+        return -1;
+    t->start[0] = 0;
+    t->bodies[0] = (uint32_t)t->n;
+    t->cells = 1;
+    for (size_t k = 0; k < t->cells; k++) {
+        const size_t first = t->start[k], count = t->bodies[k];
+        if (k == level_end) {
+            t->level[++level] = (uint32_t)k;
+            level_end = t->cells;
+        }
+        t->link[k] = (struct nbody_ref_link){(int32_t)first, -(int32_t)count};
+        if (count <= t->leaf || level == TREE_LEVELS)
+            continue;
+        t->link[k] = (struct nbody_ref_link){(int32_t)t->cells, 0};
+        for (size_t i = first; i < first + count; t->cells++) {
+            if (t->cells == room)
+                return -1;
+            t->start[t->cells] = (uint32_t)i;
+            i = child_end(t, i, first + count, level);
+            t->bodies[t->cells] = (uint32_t)(i - t->start[t->cells]);
+            t->link[k].count++;
+        }
+    }
+    while (level <= TREE_LEVELS)
+        t->level[++level] = (uint32_t)t->cells;
+    return 0;
+}
+
+static int level_of(const struct nbody_ref_tree *t, size_t cell)
+{
+    int level = 0;
+    while (t->level[level + 1] <= cell)
+        level++;
+    return level;
+}
+
+static void moments(struct nbody_ref_tree *t, size_t k, int geometric)
+{
+    const float(*body)[4] = (const float(*)[4])t->body + t->start[k];
+    double mass = 0, com[3] = {0, 0, 0}, q[6] = {0}, b2 = 0;
+    for (size_t i = 0; i < t->bodies[k]; i++) {
+        mass += body[i][3];
+        for (int c = 0; c < 3; c++)
+            com[c] += body[i][3] * ((double)body[i][c] - body[0][c]);
+    }
+    for (int c = 0; c < 3; c++)
+        com[c] = body[0][c] + (mass > 0 ? com[c] / mass : 0);
+    for (size_t i = 0; i < t->bodies[k]; i++) {
+        const double x = body[i][0] - com[0], y = body[i][1] - com[1], z = body[i][2] - com[2], m = 3.0 * body[i][3];
+        const double term[6] = {x * x, x * y, x * z, y * y, y * z, z * z};
+        for (int c = 0; c < 6; c++)
+            q[c] += m * term[c];
+        b2 = fmax(b2, x * x + y * y + z * z);
+    }
+    const double l = ldexp(t->side, -level_of(t, k));
+    for (int c = 0; c < 3; c++)
+        t->com[k][c] = (float)com[c];
+    t->com[k][3] = (float)mass;
+    for (int c = 0; c < 6; c++)
+        t->quad[k][c] = (float)q[c];
+    t->quad[k][6] = (float)((q[0] + q[3] + q[5]) / 2);
+    t->quad[k][7] = 0;
+    t->size[k][0] = (float)(geometric ? l * l : sqrt(mass) * l);
+    t->size[k][1] = (float)(1.001 * 1.001 * b2);
+}
+
+int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)[4], size_t leaf, int geometric)
+{
+    *t = (struct nbody_ref_tree){.n = n,
+                                 .leaf = leaf,
+                                 .key = malloc(n * sizeof *t->key),
+                                 .order = malloc(n * sizeof *t->order),
+                                 .body = malloc(n * sizeof *t->body)};
+    if (!t->key || !t->order || !t->body)
+        return nbody_ref_tree_free(t), -1;
+    frame(t, n, posm);
+    if (sort(t, posm) != 0 || divide(t) != 0)
+        return nbody_ref_tree_free(t), -1;
+    t->com = malloc(t->cells * sizeof *t->com);
+    t->quad = malloc(t->cells * sizeof *t->quad);
+    t->size = malloc(t->cells * sizeof *t->size);
+    if (!t->com || !t->quad || !t->size)
+        return nbody_ref_tree_free(t), -1;
+    for (size_t k = 0; k < t->cells; k++)
+        moments(t, k, geometric);
+    return 0;
+}
+
+void nbody_ref_tree_free(struct nbody_ref_tree *t)
+{
+    void *const blocks[] = {t->key, t->order, t->body, t->start, t->bodies, t->link, t->com, t->quad, t->size};
+    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
+        free(blocks[b]);
+    *t = (struct nbody_ref_tree){0};
+}
+
+/* ---- Walks. ----------------------------------------------------------------------------------- */
+
+struct box {
+    float lo[3], hi[3];
+};
+
+static struct box box_of(const struct nbody_ref_tree *t, size_t first, size_t count)
+{
+    struct box b;
+    for (int c = 0; c < 3; c++) {
+        b.lo[c] = b.hi[c] = t->body[first][c];
+        for (size_t i = first; i < first + count; i++) {
+            b.lo[c] = t->body[i][c] < b.lo[c] ? t->body[i][c] : b.lo[c];
+            b.hi[c] = t->body[i][c] > b.hi[c] ? t->body[i][c] : b.hi[c];
+        }
+    }
+    return b;
+}
+
+static int far(const struct nbody_ref_tree *t, size_t k, const struct box *b, float g2)
+{
+    float e[3];
+    for (int c = 0; c < 3; c++) {
+        const float below = b->lo[c] - t->com[k][c], above = t->com[k][c] - b->hi[c];
+        e[c] = below > above ? below : above;
+        e[c] = e[c] > 0 ? e[c] : 0;
+    }
+    const float xx = e[0] * e[0], yy = e[1] * e[1], zz = e[2] * e[2], limit = t->size[k][0] * g2;
+    const float d2 = xx + yy + zz;
+    return d2 > limit && d2 > t->size[k][1];
+}
+
+/* How many cells are taken from a stack of `size`: so few that their children have room, and at least one. The margin
+ * holds what one cell after the other leaves: 7 cells a level. */
+static size_t taken(size_t size, size_t lanes, size_t room)
+{
+    const size_t margin = 7 * (TREE_LEVELS + 1), fit = size + margin < room ? (room - margin - size) / 7 : 0;
+    size_t k = lanes < size ? lanes : size;
+    k = fit < k ? fit : k;
+    return k ? k : 1;
+}
+
+void nbody_ref_tree_walk(const struct nbody_ref_tree *t, size_t first, size_t count, float g2, size_t lanes, size_t room,
+                         struct nbody_ref_lists *lists)
+{
+    const struct box box = box_of(t, first, count);
+    uint32_t stack[room], cell[lanes];
+    size_t size = 1;
+    stack[0] = 0;
+    lists->cells = lists->bodies = 0;
+    while (size > 0) {
+        const size_t k = taken(size, lanes, room);
+        size_t children = 0, at;
+        for (size_t lane = 0; lane < k; lane++)
+            cell[lane] = stack[--size];
+        for (size_t lane = 0; lane < k; lane++) {
+            const uint32_t c = cell[lane];
+            const struct nbody_ref_link link = t->link[c];
+            const int some = t->com[c][3] > 0, point = t->size[c][1] == 0 && link.count != -1;
+            const int met = some && !point && far(t, c, &box, g2) && link.count != -1;
+            if (met)
+                lists->cell[lists->cells++] = c;
+            else if (some && point)
+                lists->body[lists->bodies++] = c | NBODY_REF_POINT;
+            else if (some && link.count < 0)
+                for (int32_t i = 0; i < -link.count; i++)
+                    lists->body[lists->bodies++] = (uint32_t)(link.first + i);
+            cell[lane] = some && !met && !point && link.count > 0 ? c : UINT32_MAX;
+            children += cell[lane] != UINT32_MAX ? (size_t)link.count : 0;
+        }
+        /* The first child of the first cell comes to lie on top. */
+        at = size += children;
+        for (size_t lane = 0; lane < k; lane++)
+            for (int32_t i = 0; cell[lane] != UINT32_MAX && i < t->link[cell[lane]].count; i++)
+                stack[--at] = (uint32_t)(t->link[cell[lane]].first + i);
+    }
+}
+
+/* ---- Sums. ------------------------------------------------------------------------------------ */
+
+/* Of a body; none of one at the same place without softening. */
+static void pull_body(const float *at, const float *from, double eps2, double acc[3], double *phi)
+{
+    double d[3], r2 = eps2;
+    for (int c = 0; c < 3; c++) {
+        d[c] = (double)from[c] - at[c];
+        r2 += d[c] * d[c];
+    }
+    if (r2 == 0)
+        return;
+    const double w = from[3] / sqrt(r2);
+    *phi -= w;
+    for (int c = 0; c < 3; c++)
+        acc[c] += w / r2 * d[c];
+}
+
+/* Of a cell, by its mass and second moments: with d from the centre of mass, y = (d^2 + eps^2)^-1/2, v = Q d and s = d v,
+ * the potential is -m y - s y^5 / 2 + trQ y^3 / 6, with the factors of `quad`. */
+static void pull_cell(const float *at, const float *com, const float *q, double eps2, double acc[3], double *phi)
+{
+    const double x = (double)at[0] - com[0], y = (double)at[1] - com[1], z = (double)at[2] - com[2];
+    const double y2 = 1 / (x * x + y * y + z * z + eps2), y1 = sqrt(y2), y3 = y1 * y2, y5 = y3 * y2;
+    const double v[3] = {q[0] * x + q[1] * y + q[2] * z, q[1] * x + q[3] * y + q[4] * z,
+                         q[2] * x + q[4] * y + q[5] * z};
+    const double s = v[0] * x + v[1] * y + v[2] * z, c = y5 * (q[6] - 2.5 * s * y2) - com[3] * y3;
+    *phi -= com[3] * y1 + s * y5 / 2 - q[6] * y3 / 3;
+    acc[0] += c * x + y5 * v[0];
+    acc[1] += c * y + y5 * v[1];
+    acc[2] += c * z + y5 * v[2];
+}
+
+void nbody_ref_tree_pull(const struct nbody_ref_tree *t, const struct nbody_ref_lists *lists, size_t i, double eps,
+                         double acc[3], double *potential)
+{
+    double a[3] = {0, 0, 0}, phi = 0;
+    for (size_t e = 0; e < lists->cells; e++)
+        pull_cell(t->body[i], t->com[lists->cell[e]], t->quad[lists->cell[e]], eps * eps, a, &phi);
+    for (size_t e = 0; e < lists->bodies; e++) {
+        const uint32_t j = lists->body[e];
+        if (j & NBODY_REF_POINT)
+            pull_body(t->body[i], t->com[j & ~NBODY_REF_POINT], eps * eps, a, &phi);
+        else if (j != i)
+            pull_body(t->body[i], t->body[j], eps * eps, a, &phi);
+    }
+    if (acc)
+        memcpy(acc, a, sizeof a);
+    if (potential)
+        *potential = phi;
+}
