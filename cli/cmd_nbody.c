@@ -42,7 +42,8 @@ static int check_compare(const struct cli_option *options)
 {
     static const char *const of_runs[] = {"dt",    "steps",  "until",  "integrator", "burst",
                                           "kernel", "output", "frames", "csv",        "forces",
-                                          "plane",  "colours", "size",  "extent"};
+                                          "plane",  "colours", "size",  "extent",     "method",
+                                          "accuracy", "check-forces"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
             return cli_wrong("--compare and --%s cannot be combined: every kernel sums the forces on the "
@@ -81,6 +82,8 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
         return cli_wrong("--kernel %s has no derivatives of forces, which --integrator %s needs; take "
                          "another integrator or --kernel tuned",
                          nbody_kernel_names[job->kernel], integrator->name);
+    if (cli_given(options, "accuracy") && job->method == NBODY_DIRECT)
+        return cli_wrong("--accuracy is for the tree: add --method tree or --method auto");
     return job->compare ? check_compare(options) : check_pictures(job, options);
 }
 
@@ -129,6 +132,12 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                    "three bodies)"),
         CLI_CHOICE(0, "kernel", "NAME", &job->kernel, nbody_kernel_names,
                    "which kernel sums the forces; all but tuned are for comparison, and run on one device"),
+        CLI_CHOICE(0, "method", "NAME", &job->method, nbody_method_names,
+                   "how forces are found: {}; direct sums over all pairs, tree takes far bodies together, auto is "
+                   "whichever is faster for so many bodies (--explain tells)"),
+        CLI_REAL(0, "accuracy", "ERROR", &job->accuracy, CLI_ABOVE_0, 0.5,
+                 "of the tree: 99 of 100 bodies are to have accelerations with a smaller error, relative to their own "
+                 "(default 0.001)"),
         CLI_SIZE(0, "burst", "N", &job->burst, 1, SIZE_MAX,
                  "number of steps after which the host looks for Ctrl-C and shows progress (default: about ten times a second)"),
         CLI_GROUP("Output"),
@@ -139,6 +148,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                    "time, energies, momentum, angular momentum and virial ratio, as -o FILE.csv does"),
         CLI_SIZE(0, "every", "N", &job->every, 1, SIZE_MAX,
                  "number of steps between rows of that table (default: about 100 rows)"),
+        CLI_SIZE(0, "check-forces", "N", &job->check, 1, SIZE_MAX,
+                 "check the accelerations of N bodies at the end against sums over all pairs in double precision"),
         CLI_STRING(0, "forces", "FILE", &job->forces,
                    "a table with mass, force, acceleration and potential of every body at the end of the run, or at its start "
                    "with --steps 0"),
@@ -158,11 +169,12 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
     const struct cli_usage usage = {
         .synopsis = "[options]",
         .about = "Moves bodies under their mutual gravity, and reports the speed and the error of the energy. "
-                 "The forces between all pairs of bodies are summed.",
+                 "Forces are summed over all pairs of bodies, or found by a tree.",
         .examples = "  stdcl nbody --ic collision -o collision.png\n"
                     "  stdcl nbody --ic plummer -n 2^16 --until 10 -o plummer.csv -o plummer.tab\n"
                     "  stdcl nbody -i galaxy.tab --eps 0.05 --dt 0.002 --steps 1000 -o galaxy.mp4\n"
                     "  stdcl nbody -i galaxy.tab --eps 0.05 --steps 0 --forces forces.csv\n"
+                    "  stdcl nbody --method tree --accuracy 0.001 -n 2^20 --check-forces 1000\n"
                     "  stdcl nbody --compare -n 2^15\n",
         .options = options,
     };
@@ -202,6 +214,8 @@ static int simulate(struct nbody_job *job)
         if (nbody_share(job->engine, dev) > 0)
             cli_explain(&job->common, job->context, dev, nbody_explain(job->engine, dev),
                         nbody_shape(job->engine, dev));
+    if (status == CLI_DONE && job->common.explain)
+        fprintf(stderr, "%s\n", nbody_explain_method(job->engine));
     cli_interrupt_catch(); /* from here on there is something to save */
     if (status == CLI_DONE)
         status = nbody_output_open(job);
@@ -211,6 +225,8 @@ static int simulate(struct nbody_job *job)
     if (status == CLI_DONE)
         status = nbody_output_finish(job);
     clprofile_end(job->context);
+    if (status == CLI_DONE && job->check && nbody_check_forces(job->engine, job->check, job->seed, &job->errors) < 0)
+        status = cli_failed_call(NULL);
     if (status == CLI_DONE)
         status = nbody_job_report(job);
     if (status == CLI_DONE)

@@ -217,6 +217,8 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
         .ctx = job->context, .integrator = (enum nbody_integrator)job->integrator,
         .precision = (enum nbody_precision)job->precision, .kernel = kernel, .G = job->G,
         .eps = job->eps, .dt = job->dt, .burst = job->burst, .progress = nbody_job_tell, .arg = job,
+        .method = (enum nbody_method)job->method,
+        .accuracy = job->accuracy,
     };
     job->engine = nbody_create(&options, job->n, job->bodies.mass, (const double(*)[3])job->bodies.pos,
                                (const double(*)[3])job->bodies.vel);

@@ -1,7 +1,7 @@
 /* nbody_job.h - what the files of `stdcl nbody` share.
  *
  *   cmd_nbody.c      the options, and the order in which things happen
- *   nbody_names.c    names of models, integrators, precisions and kernels
+ *   nbody_names.c    names of models, integrators, precisions, kernels and methods
  *   nbody_bodies.c   the bodies: read or made; softening and step where none were asked for
  *   nbody_run.c      the loop: bursts of steps between visits to the outputs
  *   nbody_progress.c what the engine tells while it works: progress, and whether to stop
@@ -25,6 +25,7 @@ extern const char *const nbody_model_names[];
 extern const char *const nbody_precision_names[];
 const char *const *nbody_integrator_names(void);
 extern const char *const nbody_kernel_names[];
+extern const char *const nbody_method_names[];
 
 enum { NOT_GIVEN = -1 };
 
@@ -36,7 +37,9 @@ struct nbody_job {
     size_t n, steps, burst, every;
     uint64_t seed;
     double G, eps, dt, until;
-    int integrator, precision, kernel;
+    int integrator, precision, kernel, method;
+    double accuracy; /* 0: not given */
+    size_t check;    /* bodies whose forces are checked at the end */
     bool compare;
     struct cli_outputs outputs;
     const char *csv, *forces;
@@ -60,6 +63,7 @@ struct nbody_job {
     } doing;
     bool interrupted;
     struct nbody_diagnostics start, end;
+    struct nbody_force_errors errors;
 };
 
 /* All return an exit status, after printing what is wrong. */

@@ -1,4 +1,4 @@
-/* nbody_names.c - the names that the command line and the reports have for models, integrators, precisions and kernels.
+/* nbody_names.c - the names that the command line and the reports have for models, integrators, precisions, kernels and methods.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
@@ -7,6 +7,7 @@ const char *const nbody_model_names[] = {"plummer", "uniform",     "cold", "coll
                                          "figure8", "pythagorean", NULL};
 const char *const nbody_precision_names[] = {"single", "double", NULL};
 const char *const nbody_kernel_names[] = {"tuned", "naive", "branchless", "tiled", NULL};
+const char *const nbody_method_names[] = {"direct", "tree", "auto", NULL};
 
 enum { MOST = 32 };
 

@@ -21,6 +21,8 @@ static const char *note(const struct nbody_job *job, double share, char text[64]
     struct cli_text rate;
     if (job->doing.name)
         snprintf(text, 64, "%s, %.0f %%", job->doing.name, 100 * share);
+    else if (nbody_method(job->engine) == NBODY_TREE)
+        snprintf(text, 64, "%s", cli_text_rate(&rate, n * (job->doing.from + steps) / seconds, "bodies/s"));
     else
         snprintf(text, 64, "%s", cli_text_rate(&rate, (nbody_interactions(job->engine) + steps * n * n) / seconds,
                                                "interactions/s"));

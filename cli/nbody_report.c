@@ -25,10 +25,55 @@ static double interactions_per_s(const struct nbody_job *job)
     return job->seconds > 0 ? nbody_interactions(job->engine) / job->seconds : 0;
 }
 
+/* The tree computes few of the interactions, so that bodies are what is counted. */
+static double bodies_per_s(const struct nbody_job *job)
+{
+    return job->seconds > 0 ? (double)job->n * (double)nbody_steps(job->engine) / job->seconds : 0;
+}
+
+static bool by_tree(const struct nbody_job *job)
+{
+    return nbody_method(job->engine) == NBODY_TREE;
+}
+
+static const char *speed(struct cli_text *text, const struct nbody_job *job)
+{
+    return by_tree(job) ? cli_text_rate(text, bodies_per_s(job), "bodies/s")
+                        : cli_text_rate(text, interactions_per_s(job), "interactions/s");
+}
+
+/* What was asked of the tree, also where it was not given. */
+static double wish(const struct nbody_job *job)
+{
+    return job->accuracy > 0 ? job->accuracy : 1e-3;
+}
+
+static json_t *errors_json(const struct nbody_job *job)
+{
+    const struct nbody_force_errors *e = &job->errors;
+    if (!job->check)
+        return json_null();
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:I}", "bodies", (json_int_t)e->bodies, "median",
+                     cli_json_real(e->median), "p90", cli_json_real(e->p90), "p99", cli_json_real(e->p99), "p999",
+                     cli_json_real(e->p999), "max", cli_json_real(e->most), "worst_body", (json_int_t)e->worst);
+}
+
+static void errors_text(const struct nbody_job *job, FILE *fp)
+{
+    const struct nbody_force_errors *e = &job->errors;
+    if (!job->check)
+        return;
+    fprintf(fp, "%-14s50 %% below %.2g, 90 %% below %.2g, 99 %% below %.2g, 99.9 %% below %.2g, all below %.2g (body %zu), of "
+                "%zu bodies\n", "force errors", e->median, e->p90, e->p99, e->p999, e->most, e->worst, e->bodies);
+    if (by_tree(job))
+        fprintf(fp, "%-14s99 %% below %g: %s\n", "wished for", wish(job), e->p99 <= wish(job) ? "kept" : "not kept");
+}
+
 static int report_json(const struct nbody_job *job, const char *device)
 {
     json_t *report = json_pack(
-        "{s:s, s:s, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:s, s:s, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:s, s:o, s:o, s:o}",
         "program", "nbody", "device", device, "n", (json_int_t)job->n, "steps",
         (json_int_t)nbody_steps(job->engine), "dt", cli_json_real(job->dt), "eps",
         cli_json_real(job->eps), "integrator", nbody_integrator_names()[job->integrator], "precision",
@@ -38,7 +83,9 @@ static int report_json(const struct nbody_job *job, const char *device)
         "energy_error_rel", cli_json_real(energy_error(job)), "momentum",
         cli_json_reals(job->end.momentum, 3), "angular_momentum",
         cli_json_reals(job->end.angular_momentum, 3), "virial_ratio",
-        cli_json_real(job->end.virial_ratio));
+        cli_json_real(job->end.virial_ratio), "method", nbody_method_names[nbody_method(job->engine)], "accuracy",
+        by_tree(job) ? cli_json_real(wish(job)) : json_null(), "bodies_per_s", cli_json_real(bodies_per_s(job)),
+        "force_errors", errors_json(job));
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -57,7 +104,9 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
     if (job->kernel != NBODY_TUNED)
         fprintf(fp, "%-14s%s\n", "kernel", nbody_kernel_names[job->kernel]);
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
-    fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, interactions_per_s(job), "interactions/s"));
+    if (by_tree(job))
+        fprintf(fp, "%-14stree, accuracy %g\n", "method", wish(job));
+    fprintf(fp, "%-14s%s\n", "speed", speed(&text, job));
     fprintf(fp, "%-14s", "energy");
     if (isnan(job->end.total))
         fputs("not summed at the end: interrupted", fp);
@@ -71,6 +120,7 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
         fprintf(fp, "%-14s%.6g %.6g %.6g\n", "ang. momentum", l[0], l[1], l[2]);
         fprintf(fp, "%-14s%.4f\n", "virial ratio", job->end.virial_ratio);
     }
+    errors_text(job, fp);
     cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
         fprintf(fp, "%-14safter %zu of %zu steps\n", "interrupted", nbody_steps(job->engine), job->total);

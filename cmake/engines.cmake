@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: MIT
 
 stdcl_engine(arrays "Sums, prefix sums and sorting of arrays in the memory of OpenCL devices")
-stdcl_engine(nbody "Gravity by direct summation on OpenCL devices")
+stdcl_engine(nbody "Gravity by direct summation and by a tree on OpenCL devices" ON arrays)
 stdcl_engine(life "Conway's Life and rules like it on OpenCL devices")
 stdcl_engine(gas "The kinetic energy of a gas on OpenCL devices" ON arrays)
 stdcl_engine(matmul "Products of matrices on OpenCL devices")

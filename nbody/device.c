@@ -114,8 +114,8 @@ int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t siz
 static cl_uint choose_splits(const struct nbody *nb, const struct share *p)
 {
     const struct nbody_shape *s = &p->shape;
-    if (nb->kernel != NBODY_TUNED)
-        return 1; /* kernels of the ladder add up all bodies themselves */
+    if (nb->kernel != NBODY_TUNED || nb->method == NBODY_TREE)
+        return 1; /* kernels of the ladder add up all bodies themselves, and the tree's all that they meet */
     size_t groups = p->rows / nbody_shape_rows(s);
     size_t wanted = ((size_t)s->fill * p->units + groups - 1) / groups;
     size_t useful = nb->padded / (size_t)s->span;

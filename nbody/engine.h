@@ -10,6 +10,9 @@
  *   exchange.c   which device owns which bodies; how all devices get all positions
  *   integrate.c  steps; the integrators are a table, integrate.h
  *   task.c       how far a call is; a step that is stopped in its middle is taken back
+ *   method.c     direct sums or the tree
+ *   tree.c       sums by a tree instead, on all devices; tree.h has its types
+ *   judge.c      how good forces are
  *   diagnose.c   energies, momenta
  *   tune.c       what a search for better shapes needs
  * SPDX-License-Identifier: MIT
@@ -124,6 +127,7 @@ struct share {
     struct todo todo;   /* of it */
     struct pace pace;   /* work is counted in operations */
     void *saved;        /* on the host, see nbody_task_save; NULL until that is needed */
+    struct tree *tree;  /* tree.h; NULL without */
     cl_event outgoing;  /* own positions on their way to the host */
     cl_event incoming;  /* the last of the others' on their way to this device */
     size_t bytes;       /* of device memory */
@@ -152,6 +156,9 @@ struct nbody {
     const struct integrator *integrator;
     enum nbody_precision precision;
     enum nbody_kernel kernel;
+    enum nbody_method method; /* NBODY_DIRECT or NBODY_TREE */
+    double accuracy;
+    char method_text[128]; /* a sentence on why that one */
     size_t real;       /* bytes of a number: 4 or 8 */
     double G, eps, dt; /* the caller's units */
     struct units units;
@@ -177,6 +184,9 @@ struct nbody {
     struct {
         bool primed, settled;
     } saved; /* with share->saved */
+    void *pulled; /* sums of all bodies in the tree's order */
+    bool planted; /* trees are those of the current positions */
+    bool known;   /* the tree's devices have everybody's acceleration, of the last sum */
 };
 
 /* Number k of an array in the engine's precision. */
@@ -267,6 +277,34 @@ int nbody_ladder_evaluate(struct nbody *nb);
 
 /* Closes and frees all that after work in flight. */
 void nbody_ladder_free(struct nbody *nb);
+
+/* ---- method.c --------------------------------------------------------------------------------- */
+
+/* Sets the method; EINVAL for a tree that cannot do what else is asked. */
+int nbody_method_choose(struct nbody *nb, enum nbody_method asked);
+
+/* ---- tree.c, tree_room.c ---------------------------------------------------------------------- */
+
+/* Builds the kernels of every share, and places what the tree needs; nothing to do for direct sums. */
+int nbody_tree_open(struct nbody *nb);
+
+/* As nbody_forces_evaluate. */
+int nbody_tree_evaluate(struct nbody *nb, enum kernel sum);
+
+/* Waits, and looks whether the last trees had room: 1 when not, so that sums were wrong. Makes more room in time. */
+int nbody_tree_check(struct nbody *nb);
+
+/* Operations for so many bodies, roughly: what paces are measured by. */
+double nbody_tree_work(const struct nbody *nb, size_t bodies);
+
+/* Work-items of a group in the walks. */
+static inline int nbody_tree_items(const struct nbody_shape *shape)
+{
+    return shape->group > 1 ? 32 : 1;
+}
+
+/* Closes and frees all that after work in flight. */
+void nbody_tree_free(struct nbody *nb);
 
 /* ---- exchange.c ------------------------------------------------------------------------------- */
 

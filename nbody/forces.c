@@ -161,6 +161,8 @@ int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
 {
     struct share *const end = nb->share + nb->ndev;
     const bool travel = !nb->current;
+    if (nb->method == NBODY_TREE)
+        return nbody_tree_evaluate(nb, sum);
     if (nb->kernel != NBODY_TUNED && sum == FORCES)
         return nbody_ladder_evaluate(nb);
     if (travel && nbody_exchange_begin(nb) != 0)
@@ -181,6 +183,8 @@ int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
 
 double nbody_forces_work(const struct nbody *nb, enum kernel sum)
 {
+    if (nb->method == NBODY_TREE)
+        return nbody_tree_work(nb, nb->n);
     return sums[sum].flops * (double)nb->padded * (double)nb->padded;
 }
 

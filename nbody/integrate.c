@@ -49,7 +49,7 @@ int nbody_integrate_warm(struct nbody *nb)
     int status = 0;
     nb->flags = CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED;
     for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
-        if (p->count && ((nb->kernel == NBODY_TUNED && nbody_forces_warm(nb, p) != 0) ||
+        if (p->count && ((nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT && nbody_forces_warm(nb, p) != 0) ||
                          nb->integrator->visit(nb, p, 0, 0, 0) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
             status = -1;
     nb->flags = CL_EVENT_NOWAIT;
@@ -158,9 +158,21 @@ static ptrdiff_t prepare(struct nbody *nb, size_t steps)
         return (ptrdiff_t)most;
     if (seconds < STOP_SECONDS)
         return (ptrdiff_t)(STOP_SECONDS / seconds);
+    if (nb->method == NBODY_TREE) /* which is not stopped in the middle of a sum */
+        return 1;
     const int saved = nbody_task_save(nb);
     nb->task.stoppable = saved == 0;
     return saved < 0 ? -1 : 1;
+}
+
+/* Room is made between bursts, long before there is none. */
+static int check_tree(struct nbody *nb)
+{
+    const int status = nbody_tree_check(nb);
+    if (status == 1)
+        clerror_set(ENOMEM, "nbody_step: after step %zu bodies lie so that their tree suddenly takes twice the memory, and "
+                            "sums went wrong; a smaller burst makes room in time", nb->steps);
+    return status == 0 ? 0 : -1;
 }
 
 int nbody_step(nbody *nb, size_t steps)
@@ -175,6 +187,8 @@ int nbody_step(nbody *nb, size_t steps)
         if (bad < 0)
             return -1;
         nb->steps += now;
+        if (nb->method == NBODY_TREE && check_tree(nb) != 0)
+            return -1;
         if (bad <= (int)now + 1)
             return clerror_set(EDOM,
                                "nbody_step: a position or velocity became NaN or infinite in step %zu "

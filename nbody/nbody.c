@@ -34,7 +34,12 @@ static int check_options(const struct nbody_options *o, size_t n)
         return clerror_set(EINVAL, "nbody_create: there is no precision %d", (int)o->precision);
     if ((unsigned)o->kernel > NBODY_TILED)
         return clerror_set(EINVAL, "nbody_create: there is no kernel %d", (int)o->kernel);
-    return reserved_check("nbody_create", o->reserved);
+    if ((unsigned)o->method > NBODY_AUTO)
+        return clerror_set(EINVAL, "nbody_create: there is no method %d", (int)o->method);
+    if (!(o->accuracy >= 0 && o->accuracy <= 0.5))
+        return clerror_set(EINVAL, "nbody_create: an accuracy of %g; it must be a number above 0 and at most 0.5",
+                           o->accuracy);
+    return reserved_check_words("nbody_create", o->reserved, 6);
 }
 
 static int check_bodies(size_t n, const double *mass, const double (*pos)[3], const double (*vel)[3])
@@ -190,6 +195,7 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
                          .integrator = nbody_integrate_row(o->integrator),
                          .precision = o->precision,
                          .kernel = o->kernel,
+                         .accuracy = o->accuracy > 0 ? o->accuracy : 1e-3,
                          .real = o->precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float),
                          .G = o->G > 0 ? o->G : 1,
                          .eps = o->eps,
@@ -203,8 +209,8 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
     nb->units = nbody_units_choose(nb->G, n, mass, pos);
     nb->uniform = all_equal(n, mass);
-    if (nbody_ladder_check(nb) == 0 && prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 &&
-        place_all(nb) == 0 && nbody_ladder_open(nb) == 0 && write_bodies(nb, mass, pos, vel) == 0 &&
+    if (nbody_ladder_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 && prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 &&
+        place_all(nb) == 0 && nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && write_bodies(nb, mass, pos, vel) == 0 &&
         send_all(nb) == 0 && nbody_integrate_warm(nb) == 0)
         return nb;
     nbody_free(nb);
@@ -216,6 +222,7 @@ void nbody_free(nbody *nb)
     if (!nb)
         return;
     nbody_ladder_free(nb);
+    nbody_tree_free(nb);
     nbody_device_free(nb);
     free(nb->share);
     free(nb);
@@ -274,7 +281,7 @@ size_t nbody_bodies(const nbody *nb)
 
 double nbody_interactions(const nbody *nb)
 {
-    return nb->evaluations * (double)nb->n * (double)nb->n;
+    return nb->method == NBODY_TREE ? 0 : nb->evaluations * (double)nb->n * (double)nb->n;
 }
 
 size_t nbody_device_bytes(const nbody *nb)

@@ -108,10 +108,10 @@ static inline double seconds_worked(void)
 
 /* Fails unless `call` refuses the options `o`, which it takes, with the first or the last reserved word set. */
 #define refuses_reserved(o, call)                                                                            \
-    for (int word_ = 0; word_ < 8; word_ += 7) {                                                             \
+    for (size_t last_ = sizeof (o).reserved / sizeof *(o).reserved - 1, word_ = 0; word_ <= last_; word_ += last_) { \
         (o).reserved[word_] = 1;                                                                             \
         assert_null(call);                                                                                   \
-        contains(clerror(), word_ ? "reserved[7]" : "reserved[0]");                                          \
+        contains(clerror(), word_ == 0 ? "reserved[0]" : last_ == 7 ? "reserved[7]" : "reserved[");                                          \
         (o).reserved[word_] = 0;                                                                             \
     }
 

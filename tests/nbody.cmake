@@ -10,3 +10,4 @@ stdcl_test(test_nbody_ladder test_nbody_ladder.c BUILDS_ONCE LIBS stdcl_nbody TI
 stdcl_test(test_nbody_failure test_nbody_failure.c BUILDS_ONCE LIBS stdcl_nbody ${CMAKE_DL_LIBS})
 stdcl_test_on_two(test_nbody_failure)
 stdcl_test(test_nbody_tree test_nbody_tree.c LIBS stdcl_nbody)
+stdcl_test_on_two(test_nbody_tree)

@@ -1,11 +1,11 @@
-/* The tree code: its plain-C twin against sums over all pairs.
+/* The tree code: its plain-C twin against sums over all pairs, and the kernels against the twin.
  *
  * A tree must hold each body in exactly one leaf, and what a walk meets must hold each body exactly once: with whole
  * numbers for masses, sums of masses show that to the last digit.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/nbody_ref.h"
-#include "nbody/nbody_ref_tree.h"
+#include "nbody/tree.h"
 
 #include "check.h"
 
@@ -219,12 +219,256 @@ static void curve_is_hilberts(void **state)
     }
 }
 
+/* ---- The kernels. ----------------------------------------------------------------------------- */
+
+/* A GPU's walk, with groups that PoCL can do. */
+#define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 span=100 split=3 flat=16"
+static const char *const walks[] = {NULL, GPU_SHAPE};
+
+static nbody *engine(size_t n, struct nbody_options o)
+{
+    o.ctx = o.ctx ? o.ctx : stddev;
+    o.dt = 1.0 / 1024;
+    o.method = NBODY_TREE;
+    nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    return nb;
+}
+
+/* What the first device has of a block; the caller frees it. */
+static void *fetched(const nbody *nb, void *block, size_t bytes)
+{
+    void *copy = malloc(bytes);
+    assert_non_null(copy);
+    const cl_uint dev = nb->share[0].dev;
+    assert_int_equal(clEnqueueReadBuffer(clgetqueue(nb->ctx, dev), clgetbuffer(nb->ctx, dev, block), CL_TRUE, 0, bytes,
+                                         copy, 0, NULL, NULL), CL_SUCCESS);
+    return copy;
+}
+
+static void near(float device, float twin, double scale)
+{
+    below(fabs((double)device - (double)twin), 1e-5 * (scale + fabs((double)twin)));
+}
+
+/* Whole numbers are the same; moments nearly; the bound of distances is at least what the twin finds, and at most what a
+ * cube allows. Then the twin takes the device's moments, so that its walks decide as the device's do. */
+static void same_tree(const nbody *nb, struct nbody_ref_tree *t)
+{
+    const struct tree *d = nb->share[0].tree;
+    cl_ulong *key = fetched(nb, d->key, t->n * sizeof *key);
+    cl_uint *order = fetched(nb, d->order, t->n * sizeof *order), *cells = fetched(nb, d->cells, sizeof *cells);
+    assert_int_equal(*cells, t->cells);
+    struct nbody_ref_link *link = fetched(nb, d->link, t->cells * sizeof *link);
+    float(*com)[4] = fetched(nb, d->com, t->cells * sizeof *com);
+    float(*quad)[8] = fetched(nb, d->quad, t->cells * sizeof *quad);
+    float(*size)[2] = fetched(nb, d->size, t->cells * sizeof *size);
+    for (size_t i = 0; i < t->n; i++)
+        assert_true(key[i] == t->key[i] && order[i] == t->order[i]);
+    for (size_t k = 0; k < t->cells; k++) {
+        assert_true(link[k].first == t->link[k].first && link[k].count == t->link[k].count);
+        const double b = sqrt((double)t->size[k][1]);
+        for (int c = 0; c < 3; c++)
+            near(com[k][c], t->com[k][c], b + 1e-2 * fabs((double)t->com[k][c]));
+        assert_true(com[k][3] == t->com[k][3]);
+        for (int c = 0; c < 7; c++)
+            near(quad[k][c], t->quad[k][c], 10 * b * b * (double)t->com[k][3] + 1e-30);
+        near(size[k][0], t->size[k][0], 0);
+        assert_true((double)size[k][1] >= 0.9999 * b * b && (size[k][1] > 0) == (t->size[k][1] > 0));
+    }
+    memcpy(t->com, com, t->cells * sizeof *com);
+    memcpy(t->size, size, t->cells * sizeof *size);
+    void *const copies[] = {key, order, cells, link, com, quad, size};
+    for (size_t b = 0; b < COUNT(copies); b++)
+        free(copies[b]);
+}
+
+/* Every group's lists, entry by entry. */
+static void same_lists(nbody *nb, const struct nbody_ref_tree *t, size_t lanes)
+{
+    const size_t groups = (t->n + TREE_GROUP - 1) / TREE_GROUP;
+    const cl_uint room = (cl_uint)(2 * (t->n + t->cells));
+    struct nbody_ref_lists l = lists_for(t);
+    cl_uint *lists = clmalloc(nb->ctx, groups * room * sizeof *lists, 0);
+    ready(lists);
+    works(nbody_tree_lists(nb, &nb->share[0], lists, room));
+    works(nbody_device_wait(nb, &nb->share[0]));
+    cl_uint *met = fetched(nb, lists, groups * room * sizeof *met);
+    cl_uint(*info)[4] = fetched(nb, nb->share[0].tree->info, groups * sizeof *info);
+    for (size_t g = 0; g < groups; g++) {
+        const size_t first = g * TREE_GROUP;
+        float g2;
+        memcpy(&g2, &info[g][2], sizeof g2);
+        assert_int_equal(info[g][3], 0);
+        nbody_ref_tree_walk(t, first, t->n - first < TREE_GROUP ? t->n - first : TREE_GROUP, g2, lanes, 512, &l);
+        assert_int_equal(info[g][0], l.cells);
+        assert_int_equal(info[g][1], l.bodies);
+        assert_memory_equal(met + g * room, l.cell, l.cells * sizeof *l.cell);
+        assert_memory_equal(met + g * room + room / 2, l.body, l.bodies * sizeof *l.body);
+    }
+    free(info);
+    free(met);
+    clfree(lists);
+    free_lists(&l);
+}
+
+/* Errors of the kernels' forces are those of the lists: against the twin's, from the same lists. */
+static void kernels_are_the_twins(void **state)
+{
+    static double acc[MOST][3];
+    static const enum shape shapes[] = {PLUMMER, CUBE, BLACK_HOLE, TRACERS};
+    (void)state;
+    for (size_t w = 0; w < COUNT(walks); w++)
+        for (size_t s = 0; s < COUNT(shapes); s++) {
+            const size_t n = s ? 1000 : 4097;
+            struct nbody_ref_tree t;
+            make(shapes[s], n);
+            nbody *nb = engine(n, (struct nbody_options){.eps = 0.01, .shape = walks[w]});
+            if (nbody_devices(nb) > 1)
+                skip(); /* its groups are divided */
+            works(nbody_forces(nb, acc, NULL));
+            float(*bodies)[4] = fetched(nb, nb->posm, n * sizeof *bodies);
+            works(nbody_ref_tree_build(&t, n, (floats)bodies, LEAF, 0));
+            same_tree(nb, &t);
+            same_lists(nb, &t, walks[w] ? 32 : 1);
+            nbody_ref_tree_free(&t);
+            free(bodies);
+            nbody_free(nb);
+        }
+}
+
+static double judged(size_t n, struct nbody_options o)
+{
+    static double acc[MOST][3], phi[MOST], right[MOST][3], phi_right[MOST], error[MOST];
+    double worst = 0;
+    nbody *nb = engine(n, o);
+    works(nbody_forces(nb, acc, phi));
+    nbody_ref_forces(n, 1, o.eps, mass, (rows)pos, right, phi_right);
+    for (size_t i = 0; i < n; i++) {
+        double d = 0, r = 0;
+        for (int c = 0; c < 3; c++) {
+            d += (acc[i][c] - right[i][c]) * (acc[i][c] - right[i][c]);
+            r += right[i][c] * right[i][c];
+        }
+        error[i] = r > 0 ? sqrt(d / r) : sqrt(d);
+        const double p = fabs(phi[i] - phi_right[i]) / (phi_right[i] < 0 ? -phi_right[i] : 1);
+        worst = p <= worst ? worst : p;
+    }
+    const double wish = o.accuracy > 0 ? o.accuracy : 1e-3;
+    if (!(worst <= fmax(wish, 1e-5)))
+        print_error("%zu bodies, eps %g, accuracy %g, %s\n", n, o.eps, wish, nbody_shape(nb, 0));
+    below(worst, fmax(wish, 1e-5));
+    nbody_free(nb);
+    return percentile(error, n, 0.99);
+}
+
+/* Wishes are kept, whatever the bodies; a very small one gives sums over all pairs. */
+static void wishes_are_kept(void **state)
+{
+    (void)state;
+    for (size_t w = 0; w < COUNT(walks); w++) {
+        for (enum shape s = 0; s < SHAPES; s++) {
+            make(s, 2000);
+            below(judged(2000, (struct nbody_options){.eps = 0.01, .shape = walks[w]}), 1e-3);
+        }
+        for (size_t k = 0; k < COUNT(sizes) - 1; k++) {
+            make(PLUMMER, sizes[k]);
+            below(judged(sizes[k], (struct nbody_options){.shape = walks[w]}), 1e-3);
+        }
+        make(PLUMMER, 4097);
+        below(judged(4097, (struct nbody_options){.accuracy = 1e-4, .shape = walks[w]}), 1e-4);
+        below(judged(4097, (struct nbody_options){.accuracy = 1e-10, .shape = walks[w]}), 1e-6);
+    }
+    make(PLUMMER, 4097);
+    below(judged(4097, (struct nbody_options){.accuracy = 1e-4, .precision = NBODY_DOUBLE}), 1e-4);
+}
+
+static uint64_t checksum(struct nbody_options o, size_t n)
+{
+    static double x[MOST][3], v[MOST][3];
+    uint64_t sum = 1469598103934665603u;
+    nbody *nb = engine(n, o);
+    works(nbody_step(nb, 5));
+    works(nbody_state(nb, x, v));
+    for (size_t i = 0; i < 3 * n; i++) {
+        uint64_t bits[2];
+        memcpy(&bits[0], &x[0][i], sizeof *bits);
+        memcpy(&bits[1], &v[0][i], sizeof *bits);
+        sum = ((sum ^ bits[0]) * 1099511628211u ^ bits[1]) * 1099511628211u;
+    }
+    nbody_free(nb);
+    return sum;
+}
+
+/* Any number of devices, any division of bodies, bursts of any length: the same bits. */
+static void bits_are_the_same(void **state)
+{
+    const cl_device_id id = clgetdevice(stddev, 0);
+    CLCONTEXT *one = clcontext_create_from(&id, 1);
+    double shares[64] = {3, 1};
+    (void)state;
+    ready(one);
+    make(PLUMMER, 4097);
+    for (size_t w = 0; w < COUNT(walks); w++) {
+        const struct nbody_options o = {.ctx = one, .eps = 0.01, .shape = walks[w]};
+        struct nbody_options other = o;
+        const uint64_t right = checksum(o, 4097);
+        assert_true(checksum(o, 4097) == right);
+        other.ctx = stddev;
+        other.burst = 2;
+        assert_true(checksum(other, 4097) == right);
+        other.shares = shares;
+        assert_true(clgetndev(stddev) > 64 || checksum(other, 4097) == right);
+    }
+    clcontext_destroy(one);
+}
+
+static void refused(const struct nbody_options *o, const char *part)
+{
+    assert_null(nbody_create(o, 10, mass, (rows)pos, (rows)vel));
+    assert_int_equal(clerrno, EINVAL);
+    contains(clerror(), part);
+}
+
+static void what_does_not_go_together(void **state)
+{
+    struct nbody_options o = {.ctx = stddev, .dt = 1, .method = NBODY_TREE, .integrator = NBODY_HERMITE4};
+    (void)state;
+    make(PLUMMER, 10);
+    refused(&o, "integrator hermite4 needs; integrators without them are leapfrog, taylor");
+    o.integrator = NBODY_LEAPFROG;
+    o.kernel = NBODY_NAIVE;
+    refused(&o, "kernel");
+    o.kernel = NBODY_TUNED;
+    static const double accuracies[] = {-1, 0.51, NAN};
+    for (size_t k = 0; k < COUNT(accuracies); k++) {
+        o.accuracy = accuracies[k];
+        refused(&o, "accuracy");
+    }
+    o.accuracy = 0;
+    o.method = NBODY_AUTO + 1;
+    refused(&o, "no method 3");
+    o.method = NBODY_AUTO;
+    o.integrator = NBODY_HERMITE4;
+    nbody *nb = nbody_create(&o, 10, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    assert_int_equal(nbody_method(nb), NBODY_DIRECT);
+    contains(nbody_explain_method(nb), "derivatives");
+    struct nbody_force_errors e;
+    works(nbody_check_forces(nb, 100, 1, &e));
+    assert_int_equal(e.bodies, 10);
+    below(e.most, 1e-6);
+    fails(EINVAL, nbody_check_forces(nb, 0, 1, &e));
+    nbody_free(nb);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curve_is_hilberts),
-        cmocka_unit_test(twin_is_whole),
-        cmocka_unit_test(twin_is_accurate),
+        cmocka_unit_test(curve_is_hilberts),   cmocka_unit_test(twin_is_whole),
+        cmocka_unit_test(twin_is_accurate),    cmocka_unit_test(kernels_are_the_twins),
+        cmocka_unit_test(wishes_are_kept),     cmocka_unit_test(bits_are_the_same),
+        cmocka_unit_test(what_does_not_go_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

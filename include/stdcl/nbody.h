@@ -1,4 +1,4 @@
-/* stdcl/nbody.h - gravity by direct summation, on any OpenCL device, or on several at once.
+/* stdcl/nbody.h - gravity by direct summation or by a tree, on any OpenCL device, or on several at once.
  *
  *   nbody *nb = nbody_create(&(struct nbody_options){.eps = 0.05, .dt = 0.002}, n, mass, pos, vel);
  *   nbody_step(nb, 100);                 100 steps on the device, without the host
@@ -76,6 +76,14 @@ enum nbody_kernel {
     NBODY_TILED       /* {x, y, z, m}, which a work-group copies to local memory piece by piece */
 };
 
+/* How forces are found. */
+enum nbody_method {
+    NBODY_DIRECT, /* the sum over all pairs, as precise as the numbers are; time grows with n^2 */
+    NBODY_TREE,   /* an octree (Barnes & Hut 1986, Nature 324, 446): what is far pulls as a whole, by its mass and its
+                     quadrupole (second moments); time grows with n log n, and `accuracy` says how well */
+    NBODY_AUTO    /* whichever is faster for n bodies */
+};
+
 /* Zero means the default, everywhere but in dt. */
 struct nbody_options {
     CLCONTEXT *ctx;                  /* the devices; ALL of them are used. NULL: stdgpu, else stdcpu.
@@ -97,7 +105,10 @@ struct nbody_options {
     void *arg;
     const char *shape;               /* how kernels are launched: words KEY=NUMBER that change the
                                         device's own row, see nbody/README.md; NULL: that row */
-    uintptr_t reserved[8];           /* must be 0 */
+    enum nbody_method method;
+    double accuracy;                 /* wanted with the tree: 99 of 100 bodies have accelerations with an error
+                                        below it, as part of their own; at most 0.5. 0 = 1e-3 */
+    uintptr_t reserved[6];           /* must be 0 */
 };
 
 /* Makes an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position pos[i][0..2],
@@ -105,7 +116,7 @@ struct nbody_options {
  * or so, so that the first step is as fast as any other. Bodies at one place do not attract each other, also
  * with eps = 0.
  * Memory on a device in single precision: 44 bytes for each body that it owns (104 with hermite4), 16 for each
- * other body (32), and at most 64 MiB of work space; the kernels `naive` and `branchless` take 64 bytes a body
+ * other body (32), and at most 64 MiB of work space; the tree takes about 100 bytes for every body more; the kernels `naive` and `branchless` take 64 bytes a body
  * more. Twice all that in double precision.
  * EINVAL: a bad number, or a kernel that cannot do what is asked (the message says which); ENODEV: no device;
  * ENOTSUP: double without hardware for it; ENOMEM; ENOEXEC: a kernel does not build (with the log).
@@ -151,8 +162,24 @@ struct nbody_diagnostics {
  * precision (the message names it): the run went wrong, or wants double precision. */
 int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d);
 
+/* How good accelerations are at the current time: errors of some bodies, |a - right| / |right|, where `right` is the sum over
+ * all pairs in double precision. */
+struct nbody_force_errors {
+    size_t bodies;                         /* that were judged */
+    double median, p90, p99, p999, most;   /* below which 50, 90, 99 and 99.9 % of the errors are, and all */
+    size_t worst;                          /* the body with the largest */
+};
+
+/* Judges `samples` bodies, all when that is n or more, and else drawn by a generator with this seed; on the first device that
+ * owns bodies. EINVAL: no samples; ENOTSUP: that device has no double precision; ENOMEM. */
+int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors);
+
+/* The method in use, never NBODY_AUTO; and a sentence that says why that one, owned by the engine. */
+enum nbody_method nbody_method(const nbody *nb);
+const char *nbody_explain_method(const nbody *nb);
+
 /* The current time (0 at creation); steps done; bodies; and interactions computed by steps so far,
- * n^2 for each evaluation of all forces, as the field counts them. */
+ * n^2 for each evaluation of all forces, as the field counts them; 0 with the tree, which computes few of these. */
 double nbody_time(const nbody *nb);
 size_t nbody_steps(const nbody *nb);
 size_t nbody_bodies(const nbody *nb);

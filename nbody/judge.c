@@ -1,0 +1,110 @@
+/* judge.c - how good forces are: some bodies' accelerations against direct sums in double precision.
+ *
+ * The device sums over positions as it holds them, so that the engine's sums are judged and not the rounding of positions.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/engine.h"
+
+#include <math.h>
+
+#include "nbody/draw.h"
+
+EMBEDDED(judge, "nbody/judge.cl", nbody_judge_cl);
+
+enum { SPLITS = 16, GROUP = 16 };
+
+/* Bodies drawn one by one, or all of them. */
+static void choose(const struct nbody *nb, size_t samples, uint64_t seed, cl_uint *which)
+{
+    struct stream s = stream_of(seed, 0x4a554447, 0); /* "JUDG": a purpose of its own */
+    for (size_t k = 0; k < samples; k++)
+        which[k] = samples == nb->n ? (cl_uint)k : (cl_uint)((double)nb->n * draw(&s));
+}
+
+static int sum(struct nbody *nb, struct share *p, cl_kernel kernel, const cl_uint *which, cl_uint samples,
+               const double (*part)[4])
+{
+    const cl_uint n = (cl_uint)nb->n, span = (n + SPLITS - 1) / SPLITS;
+    const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0), eps2 = eps * eps;
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),    BLOCK_ARG(which), VALUE_ARG(samples),
+                                     VALUE_ARG(span),     VALUE_ARG(eps2), BLOCK_ARG(part)};
+    clndrange_t ndr = clndrange_init2d(0, (samples + GROUP - 1) / GROUP * GROUP, GROUP, 0, SPLITS, 1);
+    if (clmsync(nb->ctx, p->dev, (void *)(uintptr_t)which, CL_MEM_DEVICE) == (cl_event)-1 ||
+        clforkv(nb->ctx, p->dev, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) ==
+            (cl_event)-1)
+        return -1;
+    return nbody_device_fetch(nb, p, (void *)(uintptr_t)part, SPLITS * samples * sizeof *part);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* |a - right| / |right| of each sample, and the worst. */
+static void compare(const struct nbody *nb, const double (*acc)[3], const cl_uint *which, size_t samples,
+                    const double (*part)[4], double *error, struct nbody_force_errors *e)
+{
+    const double factor = nbody_units_factor(&nb->units, 1, -2);
+    *e = (struct nbody_force_errors){.bodies = samples, .most = -1};
+    for (size_t s = 0; s < samples; s++) {
+        double off = 0, size = 0;
+        for (int c = 0; c < 3; c++) {
+            double right = 0;
+            for (size_t k = 0; k < SPLITS; k++)
+                right += part[k * samples + s][c];
+            right *= factor;
+            off += (acc[which[s]][c] - right) * (acc[which[s]][c] - right);
+            size += right * right;
+        }
+        error[s] = size > 0 ? sqrt(off / size) : off > 0 ? INFINITY : 0;
+        if (!(error[s] <= e->most)) {
+            e->most = error[s];
+            e->worst = which[s];
+        }
+    }
+    qsort(error, samples, sizeof *error, ascending);
+#define PART(p) error[(size_t)((double)(samples - 1) * (p) + 0.5)]
+    e->median = PART(0.5);
+    e->p90 = PART(0.9);
+    e->p99 = PART(0.99);
+    e->p999 = PART(0.999);
+#undef PART
+}
+
+int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors)
+{
+    struct share *p = nb->share;
+    struct cldev_info *info = calloc(nb->ndev, sizeof *info);
+    while (!p->rows)
+        p++;
+    samples = samples < nb->n ? samples : nb->n;
+    if (samples < 1 || !info || clgetdevinfo(nb->ctx, info) != 0 || !info[p->dev].dev_pref_vec_double) {
+        free(info);
+        return samples < 1 ? clerror_set(EINVAL, "nbody_check_forces: 0 bodies; there must be at least 1")
+                           : clerror_set(ENOTSUP, "nbody_check_forces: the device has no double precision");
+    }
+    free(info);
+    double(*acc)[3] = malloc(nb->n * sizeof *acc), *error = malloc(samples * sizeof *error);
+    cl_uint *which = clmalloc(nb->ctx, samples * sizeof *which, CL_MEM_ZEROCOPY);
+    double(*part)[4] = clmalloc(nb->ctx, SPLITS * samples * sizeof *part, CL_MEM_ZEROCOPY);
+    void *program = embedded_open(nb->ctx, nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", &judge, 0, NULL);
+    cl_kernel kernel = program ? clsym(nb->ctx, program, "judge", 0) : NULL;
+    int status = kernel && acc && error && which && part ? nbody_forces(nb, acc, NULL) : -1;
+    if (!acc || !error)
+        clerror_set(ENOMEM, "nbody_check_forces: no memory on the host");
+    if (status == 0) {
+        choose(nb, samples, seed, which);
+        status = sum(nb, p, kernel, which, (cl_uint)samples, (const double(*)[4])part);
+    }
+    if (status == 0)
+        compare(nb, (const double(*)[3])acc, which, samples, (const double(*)[4])part, error, errors);
+    if (program)
+        clclose(nb->ctx, program);
+    clfree(part);
+    clfree(which);
+    free(error);
+    free(acc);
+    return status;
+}

@@ -1,0 +1,79 @@
+/* method.c - whether forces are summed directly or by the tree, and what goes with which.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrate.h"
+
+/* Where the tree begins to be faster: with the overhead of its launches on GPUs, and about as many sums a body as there are
+ * bodies on CPUs. */
+static const size_t crossover_cpu = 7000, crossover_gpu = 40000;
+
+/* What the tree cannot do: NULL, or a word for it. */
+static const char *obstacle(const struct nbody *nb)
+{
+    if (nb->integrator->sum != FORCES)
+        return "derivatives of forces";
+    return nb->kernel != NBODY_TUNED ? "kernels of the ladder" : NULL;
+}
+
+static size_t crossover(const struct nbody *nb)
+{
+    cl_device_type type = 0;
+    clGetDeviceInfo(clgetdevice(nb->ctx, 0), CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    return type & CL_DEVICE_TYPE_CPU ? crossover_cpu : crossover_gpu;
+}
+
+/* The names of the integrators that need accelerations alone. */
+static const char *integrators_for_trees(char *text, size_t size)
+{
+    size_t used = 0;
+    const struct integrator *row;
+    for (int i = 0; used < size && (row = nbody_integrate_row((enum nbody_integrator)i)); i++)
+        if (row->sum == FORCES)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", row->info.name);
+    return text;
+}
+
+static int refuse(const struct nbody *nb)
+{
+    char names[128] = "";
+    if (nb->integrator->sum == FORCES)
+        return clerror_set(EINVAL, "nbody_create: the tree has kernels of its own; with NBODY_TREE the kernel must be "
+                                   "NBODY_TUNED");
+    return clerror_set(EINVAL, "nbody_create: the tree has no derivatives of forces, which the integrator %s needs; "
+                               "integrators without them are %s",
+                       nb->integrator->info.name, integrators_for_trees(names, sizeof names));
+}
+
+int nbody_method_choose(struct nbody *nb, enum nbody_method asked)
+{
+    const char *why_not = obstacle(nb);
+    const size_t least = crossover(nb);
+    char *text = nb->method_text;
+    const size_t size = sizeof nb->method_text;
+    nb->method = asked;
+    if (asked == NBODY_TREE && why_not)
+        return refuse(nb);
+    if (asked != NBODY_AUTO) {
+        snprintf(text, size, asked == NBODY_TREE ? "method tree, as asked for; accuracy %g" : "method direct",
+                 nb->accuracy);
+        return 0;
+    }
+    nb->method = nb->n >= least && !why_not ? NBODY_TREE : NBODY_DIRECT;
+    if (why_not)
+        snprintf(text, size, "method direct: the tree has no %s", why_not);
+    else if (nb->method == NBODY_TREE)
+        snprintf(text, size, "method tree, accuracy %g: faster from about %zu bodies on", nb->accuracy, least);
+    else
+        snprintf(text, size, "method direct: faster up to about %zu bodies", least);
+    return 0;
+}
+
+const char *nbody_explain_method(const nbody *nb)
+{
+    return nb->method_text;
+}
+
+enum nbody_method nbody_method(const nbody *nb)
+{
+    return nb->method;
+}

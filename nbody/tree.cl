@@ -1,0 +1,319 @@
+/* tree.cl - an octree of all bodies, anew for each sum of forces.
+ *
+ *   posm --box, frame--> the cube --keys--> places on Hilbert's curve --sort (arrays)--> order --gather--> body
+ *
+ *   key      | body 0 | body 1 | ...        ascending: a cell of any level is a run of bodies
+ *            '-- a cell of level l begins where the first l octal digits change, if its parent has > LEAF bodies --'
+ *   count    [level][run]  cells that begin in a run of bodies --scan (arrays)--> the place of the first of them
+ *   cells    | level 0 | level 1 ...        by level, then as their bodies lie: children lie together
+ *
+ *   link[k] = {first child, children}, or of a leaf {first body, -bodies};  down[k]: cells of its level's children's
+ *   level before its own.  com[k] = {centre of mass, G M};  quad[k] = 3 sum m d d about it: xx xy xz yy yz zz, half the
+ *   trace;  size[k]: what squares of distances are compared with (walk.cl).
+ *
+ * Whole numbers, minima and maxima are exact in any order, and all other sums run in the order of bodies or children,
+ * so that a tree depends on the bodies and nothing else. The plain-C twin is nbody_ref_tree_build.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef FLAT
+#define FLAT 64 /* work-items of a group */
+#endif
+#ifndef LEAF
+#define LEAF 16 /* the most bodies of a cell that is not divided */
+#endif
+#define RUN 16 /* bodies that an item looks at, for cells that begin there */
+#define LEVELS 21
+#define LEVEL_COUNT (LEVELS + 1)
+
+#ifdef DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double real;
+typedef double2 real2;
+typedef double4 real4;
+typedef double8 real8;
+#define LEAST_EXPONENT -1000
+#else
+typedef float real;
+typedef float2 real2;
+typedef float4 real4;
+typedef float8 real8;
+#define LEAST_EXPONENT -100
+#endif
+#define C(x) ((real)(x))
+#define GROUP_OF_ITEMS __attribute__((reqd_work_group_size(FLAT, 1, 1)))
+
+/* ---- The cube. -------------------------------------------------------------------------------- */
+
+/* part[group] = {least x, y, z, -; greatest x, y, z, -} of the bodies that the group's items stride over. */
+kernel GROUP_OF_ITEMS void box(global const real4 *posm, uint n, global real8 *part)
+{
+    local real8 found[FLAT];
+    const uint lid = get_local_id(0);
+    real4 lo = posm[0], hi = lo;
+    for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {
+        lo = fmin(lo, posm[i]);
+        hi = fmax(hi, posm[i]);
+    }
+    found[lid] = (real8)(lo, hi);
+    for (uint half_ = FLAT / 2; half_ > 0; half_ /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid < half_)
+            found[lid] = (real8)(fmin(found[lid].lo, found[lid + half_].lo), fmax(found[lid].hi, found[lid + half_].hi));
+    }
+    if (lid == 0) part[get_group_id(0)] = found[0];
+}
+
+/* frame = {least x, y, z of all bodies, side of the cube}: a power of two above their extent. One item. */
+kernel void frame(global const real8 *part, uint parts, global real4 *cube)
+{
+    real4 lo = part[0].lo, hi = part[0].hi;
+    for (uint k = 1; k < parts; k++) lo = fmin(lo, part[k].lo), hi = fmax(hi, part[k].hi);
+    const real extent = fmax(hi.x - lo.x, fmax(hi.y - lo.y, hi.z - lo.z));
+    real side = extent > 0 ? ldexp(C(1), max(ilogb(extent), LEAST_EXPONENT) + 1) : C(1);
+    *cube = (real4)(lo.xyz, side);
+}
+
+/* ---- Keys. ------------------------------------------------------------------------------------ */
+
+static inline ulong spread(ulong v)
+{
+    v = (v | v << 32) & 0x1f00000000ffffUL;
+    v = (v | v << 16) & 0x1f0000ff0000ffUL;
+    v = (v | v << 8) & 0x100f00f00f00f00fUL;
+    v = (v | v << 4) & 0x10c30c30c30c30c3UL;
+    return (v | v << 2) & 0x1249249249249249UL;
+}
+
+/* Skilling 2004, doi:10.1063/1.1751381. */
+static inline ulong hilbert(uint x, uint y, uint z)
+{
+    for (uint q = 1u << (LEVELS - 1); q > 1; q >>= 1) {
+        const uint p = q - 1;
+        uint t;
+        x ^= (x & q) ? p : 0;
+        t = (x ^ y) & p, x ^= (y & q) ? p : t, y ^= (y & q) ? 0 : t;
+        t = (x ^ z) & p, x ^= (z & q) ? p : t, z ^= (z & q) ? 0 : t;
+    }
+    y ^= x;
+    z ^= y;
+    uint t = 0;
+    for (uint q = 1u << (LEVELS - 1); q > 1; q >>= 1) t ^= (z & q) ? q - 1 : 0;
+    return spread(x ^ t) << 2 | spread(y ^ t) << 1 | spread(z ^ t);
+}
+
+static inline uint whole(real x)
+{
+    return x < C((1 << LEVELS) - 1) ? (uint)x : (1u << LEVELS) - 1;
+}
+
+kernel void keys(global const real4 *posm, uint n, global const real4 *cube, global ulong *key, global uint *order)
+{
+    const size_t i = get_global_id(0);
+    if (i >= n) return;
+    const real4 f = *cube, p = posm[i];
+    const real scale = C(1 << LEVELS) / f.w;
+    key[i] = hilbert(whole((p.x - f.x) * scale), whole((p.y - f.y) * scale), whole((p.z - f.z) * scale));
+    order[i] = i;
+}
+
+kernel void gather(global const real4 *posm, uint n, global const uint *order, global real4 *body)
+{
+    const size_t i = get_global_id(0);
+    if (i < n) body[i] = posm[order[i]];
+}
+
+/* ---- Cells. ----------------------------------------------------------------------------------- */
+
+/* How many octal digits of two keys agree, from the first on. */
+static inline int common(ulong a, ulong b)
+{
+    return a == b ? LEVELS : (int)(clz(a ^ b) - 1) / 3;
+}
+
+/* The levels of the cells that begin at body i: first .. last. Those below the first begin elsewhere; there are more
+ * levels as long as more than LEAF bodies from i on agree. The parent of the first began before i, and is divided if any
+ * LEAF + 1 bodies around i agree on its level. */
+static inline int2 levels_at(global const ulong *key, uint n, uint i)
+{
+    const ulong own = key[i];
+    const int before = i > 0 ? common(key[i - 1], own) : -1;
+    const int after = i + LEAF < n ? common(own, key[i + LEAF]) : -1;
+    if (before == LEVELS) return (int2)(1, 0);
+    if (i == 0 || after >= before) return (int2)(before + 1, min(max(after, before) + 1, LEVELS));
+    for (uint w = i + LEAF < n ? 1 : i + LEAF - n + 1; w <= min((uint)LEAF, i); w++)
+        if (common(key[i - w], key[i - w + LEAF]) >= before) return (int2)(before + 1, before + 1);
+    return (int2)(1, 0);
+}
+
+/* count[level * runs + run] = cells of a level that begin in a run. */
+kernel void cell_count(global const ulong *key, uint n, uint runs, global uint *count)
+{
+    const uint run = get_global_id(0);
+    if (run >= runs) return;
+    for (int l = 0; l < LEVEL_COUNT; l++) count[l * (size_t)runs + run] = 0;
+    for (uint i = run * RUN; i < min(n, (run + 1) * RUN); i++) {
+        const int2 levels = levels_at(key, n, i);
+        for (int l = levels.x; l <= levels.y; l++) count[l * (size_t)runs + run]++;
+    }
+}
+
+/* Bodies of the leaf of a level that begins at i. Below the last level there may be any number. */
+static inline uint leaf_bodies(global const ulong *key, uint n, uint i, int level)
+{
+    uint some = 1, many = LEAF + 1; /* some agree, `many` do not */
+    if (level == LEVELS)
+        while (i + many < n && key[i + many] == key[i]) some = many, many *= 2;
+    many = min(many, n - i);
+    while (many - some > 1) {
+        const uint half_ = some + (many - some) / 2;
+        if (common(key[i], key[i + half_ - 1]) >= level) some = half_;
+        else many = half_;
+    }
+    return common(key[i], key[i + many - 1]) >= level ? many : some;
+}
+
+/* at: the scanned counts, which become the next free place of each level and run; base[level]: the first cell of a level,
+ * base[LEVEL_COUNT]: the number of cells, all 0 when there are more than have room. link[k] of a cell with children is
+ * {first child, first body} until its moments are made. */
+kernel void cell_write(global const ulong *key, uint n, uint runs, global uint *at, global const uint *cells, uint room,
+                       global uint *base, global int2 *link, global uint *down)
+{
+    const uint run = get_global_id(0);
+    if (run >= runs) return;
+    const uint all = *cells;
+    if (run == 0) {
+        for (int l = 0; l < LEVEL_COUNT; l++) base[l] = all > room ? 0 : at[l * (size_t)runs];
+        base[LEVEL_COUNT] = all > room ? 0 : all;
+    }
+    if (all > room) return;
+    if (run == 0) down[all] = all;
+    for (uint i = run * RUN; i < min(n, (run + 1) * RUN); i++) {
+        const int2 levels = levels_at(key, n, i);
+        const int after = i + LEAF < n ? common(key[i], key[i + LEAF]) : -1;
+        for (int l = levels.x; l <= levels.y; l++) {
+            const uint k = at[l * (size_t)runs + run]++;
+            const uint child = l < LEVELS ? at[(l + 1) * (size_t)runs + run] : all;
+            down[k] = child;
+            link[k] = l < LEVELS && after >= l ? (int2)(child, i) : (int2)(i, -(int)leaf_bodies(key, n, i, l));
+        }
+    }
+}
+
+/* ---- Moments. --------------------------------------------------------------------------------- */
+
+static inline real length2(real4 d) { return d.x * d.x + d.y * d.y + d.z * d.z; }
+
+/* 3 m d d, and half its trace. */
+static inline real8 second(real4 d, real m)
+{
+    const real4 w = C(3) * m * d;
+    return (real8)(w.x * d.x, w.x * d.y, w.x * d.z, w.y * d.y, w.y * d.z, w.z * d.z, C(1.5) * m * length2(d), 0);
+}
+
+/* No body of the cell with this side around p is farther from c than the farthest corner. */
+static inline real corner2(real4 cube, real4 p, real side, real4 c)
+{
+    const real4 low = cube + floor((p - cube) / side) * side - c;
+    return length2(fmax(fabs(low), fabs(low + side)));
+}
+
+/* size[k]: x as the walks ask for it; y = (1.001 b)^2, where no body is farther from the centre of mass than b. */
+static inline real2 sizes(real mass, real side, real b2, uint geometric)
+{
+    return (real2)(geometric ? side * side : sqrt(mass) * side, C(1.001 * 1.001) * b2);
+}
+
+/* A leaf's, from its bodies. Their centre is found relative to the first, so that bodies at one place have theirs there. */
+static inline real leaf_moments(global const real4 *body, int2 leaf, real4 *centre, real8 *q)
+{
+    const real4 r = body[leaf.x];
+    real4 sum = 0;
+    real mass = 0, b2 = 0;
+    for (int i = leaf.x; i < leaf.x - leaf.y; i++) {
+        mass += body[i].w;
+        sum += body[i].w * (body[i] - r);
+    }
+    *centre = r + (mass > 0 ? sum / mass : C(0));
+    *q = 0;
+    for (int i = leaf.x; i < leaf.x - leaf.y; i++) {
+        const real4 d = body[i] - *centre;
+        *q += second(d, body[i].w);
+        b2 = fmax(b2, length2(d));
+    }
+    centre->w = mass;
+    return b2;
+}
+
+/* A cell's from its children, as bodies with moments of their own. */
+static inline real joined_moments(global const real4 *com, global const real8 *quad, global const real2 *size, uint child,
+                                  uint end, real4 *centre, real8 *q)
+{
+    const real4 r = com[child];
+    real4 sum = 0;
+    real mass = 0, b = 0;
+    for (uint c = child; c < end; c++) {
+        mass += com[c].w;
+        sum += com[c].w * (com[c] - r);
+    }
+    *centre = r + (mass > 0 ? sum / mass : C(0));
+    *q = 0;
+    for (uint c = child; c < end; c++) {
+        const real4 d = com[c] - *centre;
+        *q += quad[c] + second(d, com[c].w);
+        b = fmax(b, sqrt(length2(d)) + sqrt(size[c].y) / C(1.001));
+    }
+    centre->w = mass;
+    return b * b;
+}
+
+/* Of the cells of one level; those of the level below have theirs. */
+kernel void moments(global const real4 *body, global const real4 *cube, uint level, uint geometric,
+                    global const uint *base, global const uint *down, global int2 *link, global real4 *com,
+                    global real8 *quad, global real2 *size)
+{
+    const real side = ldexp(cube->w, -(int)level);
+    for (size_t k = base[level] + get_global_id(0); k < base[level + 1]; k += get_global_size(0)) {
+        const int2 own = link[k];
+        real4 c;
+        real8 q;
+        real b2;
+        if (own.y < 0)
+            b2 = leaf_moments(body, own, &c, &q);
+        else {
+            b2 = joined_moments(com, quad, size, own.x, down[k + 1], &c, &q);
+            b2 = fmin(b2, corner2(*cube, body[own.y], side, c));
+            link[k].y = down[k + 1] - own.x;
+        }
+        com[k] = c;
+        quad[k] = q;
+        size[k] = sizes(c.w, side, b2, geometric);
+    }
+}
+
+/* ---- Out of the tree. ------------------------------------------------------------------------- */
+
+/* pulled[i] = what pulls body i of the tree, and how strong; to the caller's order: planes of `rows` numbers for the bodies
+ * first .. first + count - 1, and strength[] of all. No group is put off any more. */
+kernel void scatter(global const real4 *pulled, uint n, global const uint *order, uint first, uint rows, uint count,
+                    global real *planes, global real *strength, global uint *again)
+{
+    const size_t i = get_global_id(0);
+    if (i == 0) again[0] = 0;
+    if (i >= n) return;
+    const uint to = order[i], row = to - first;
+    const real4 a = pulled[i];
+    strength[to] = a.w;
+    if (to < first || row >= count) return;
+    planes[row] = a.x;
+    planes[rows + row] = a.y;
+    planes[2 * (size_t)rows + row] = a.z;
+}
+
+/* The same for potentials, which are pulled[i].x. */
+kernel void scatter_potentials(global const real4 *pulled, uint n, global const uint *order, uint first, uint count,
+                               global real *plane, global uint *again)
+{
+    const size_t i = get_global_id(0);
+    if (i == 0) again[0] = 0;
+    if (i < n && order[i] >= first && order[i] - first < count) plane[order[i] - first] = pulled[i].x;
+}

@@ -1,0 +1,51 @@
+/* tree.h - forces by a tree: what its files share.
+ *
+ *   tree.c        sums of forces by the tree, on all devices
+ *   tree_room.c   its kernels and its memory on a device
+ *   tree.cl       the tree itself; walk.cl with walk_cpu.cl or walk_gpu.cl: who meets what
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_NBODY_TREE_H
+#define STDCL_NBODY_TREE_H
+
+#include "nbody/engine.h"
+#include "nbody/nbody_ref_tree.h"
+
+#include "stdcl/arrays.h"
+
+enum { TREE_RUN = 16 }; /* as in tree.cl */
+
+enum tree_kernel {
+    TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS, TREE_SCATTER,
+    TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
+    TREE_KERNELS
+};
+
+/* On one device: the tree of all bodies, and the groups whose walks are this device's. Arrays are drawn in tree.cl and
+ * walk.cl. */
+struct tree {
+    void *program[2]; /* build, walk */
+    bool owner;       /* of them */
+    cl_kernel kernel[TREE_KERNELS];
+    arrays_sorter *sorter;
+    cl_uint runs, parts; /* of bodies whose cells an item counts; of the box */
+    cl_uint room;        /* for cells */
+    cl_uint from, groups;
+    void *part, *cube, *key, *order, *work, *body, *count, *base, *link, *down, *com, *quad, *size;
+    void *strength, *info, *again;
+    void *pulled;   /* sums in the tree's order; the same block for all devices, where there are several */
+    cl_uint *cells; /* how many the last tree has */
+};
+
+/* ---- tree_room.c ------------------------------------------------------------------------------ */
+
+/* Makes room for so many cells. */
+int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room);
+
+/* ---- tree.c ----------------------------------------------------------------------------------- */
+
+/* What the groups meet, for tests: lists of TREE_GROUP bodies each as walk.cl leaves them, `room` numbers a group, after a
+ * sum of forces. */
+int nbody_tree_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room);
+
+#endif

@@ -1,0 +1,196 @@
+/* walk.cl - which cells and bodies a group of bodies meets, and what they do to it; the host puts root.cl in front.
+ *
+ *   group g: bodies 64 g .. 64 g + 63 of the tree's order, which are near each other; they share a walk
+ *
+ *   stack <- the cell of all bodies
+ *   take cells from the stack:   far enough for all bodies of the group    meet it as a whole
+ *                                a leaf                                    meet its bodies
+ *                                else                                      its children to the stack
+ *
+ * Far enough: d^2 > size.x g2 and d^2 > size.y, where d is the distance of the cell's centre of mass from the group's
+ * box. g2 is 1 / theta^2 with the geometric criterion, d > l / theta. With the relative one it is (alpha a)^-1/2, where a
+ * is the least acceleration in the group at the last sum: M l^2 / d^4 < alpha a (Springel 2005, MNRAS 364, 1105, eq. 18).
+ *
+ * A group that meets more than `limit` of both is put off: its box holds much of the system, as where the curve crosses a
+ * void. walk_again has its bodies by few, in one group of items or vector each.
+ *
+ *   GROUP == 1   a CPU: an item does all, cell by cell; its 64 bodies lie in vectors
+ *   GROUP > 1    a GPU: an item tests a cell, and holds some bodies of the group; what these meet goes through tiles in
+ *                local memory
+ *
+ * Everything is met in the order in which the stack gives it, so that sums depend on the tree alone. The plain-C twin is
+ * nbody_ref_tree_walk.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef NBODY_ROOT_CL /* the host puts it in front */
+#include "root.cl"
+#endif
+#ifndef GROUP
+#define GROUP 1 /* work-items of a group: 1, or a power of two up to 64 */
+#endif
+#ifndef STACK
+#define STACK 512 /* cells on the stack */
+#endif
+#define BODIES 64                        /* of a group */
+#define ITEMS (BODIES / (GROUP * WIDTH)) /* vectors of an item */
+#define LEVELS 21
+#define POINT 0x80000000u /* a cell whose bodies are all at one place, met as one body */
+#define BLOCK 256         /* entries that are summed before they join the total */
+
+#ifdef DOUBLE
+typedef double2 real2;
+typedef double8 real8;
+#else
+typedef float2 real2;
+typedef float8 real8;
+#endif
+
+/* ---- The tree, and a walk through it. --------------------------------------------------------- */
+
+struct tree {
+    global const real4 *body; /* as in tree.cl */
+    global const int2 *link;
+    global const real4 *com;
+    global const real8 *quad;
+    global const real2 *size;
+    uint n;
+};
+
+struct box {
+    real4 lo, hi;
+    real g2;
+};
+
+/* g2 of a group whose least acceleration was `least`; that of a body without any is taken for a ten thousandth of what
+ * is usual. */
+static inline real criterion(const struct tree *t, real least, real opening, uint geometric)
+{
+    const real mass = t->com[0].w, trace = t->quad[0].s6;
+    const real usual = trace > 0 ? mass * mass / trace : C(1);
+    return geometric ? C(1) / (opening * opening) : C(1) / sqrt(opening * fmax(least, C(1e-4) * usual));
+}
+
+static inline bool far(const struct box *b, real4 com, real2 size)
+{
+#pragma OPENCL FP_CONTRACT OFF
+    const real4 e = fmax(fmax(b->lo - com, com - b->hi), C(0));
+    const real xx = e.x * e.x, yy = e.y * e.y, zz = e.z * e.z, limit = size.x * b->g2;
+    const real d2 = xx + yy + zz;
+    return d2 > limit && d2 > size.y;
+}
+
+/* What becomes of a cell. */
+enum fate { NOTHING, WHOLE, ONE_BODY, BODY_BY_BODY, OPEN };
+
+static inline enum fate fate_of(const struct box *b, real4 com, real2 size, int2 link)
+{
+    if (!(com.w > 0)) return NOTHING;
+    if (link.y == -1) return BODY_BY_BODY;
+    if (size.y == 0) return ONE_BODY;
+    if (far(b, com, size)) return WHOLE;
+    return link.y < 0 ? BODY_BY_BODY : OPEN;
+}
+
+/* How many cells are taken from a stack of `size`: so few that their children have room, and at least one. The margin
+ * holds what one cell after the other leaves: 7 cells a level. */
+static inline uint taken(uint size)
+{
+    const uint margin = 7 * (LEVELS + 1), fit = size + margin < STACK ? (STACK - margin - size) / 7 : 0;
+    return max(1u, min(min(size, (uint)GROUP), fit));
+}
+
+/* ---- What a cell or a body does to the bodies that an item holds. ----------------------------- */
+
+struct held {
+    vec x[ITEMS], y[ITEMS], z[ITEMS], m[ITEMS];
+    ivec self[ITEMS];                    /* which body it is */
+    vec ax[ITEMS], ay[ITEMS], az[ITEMS]; /* of the block; with potentials ax is -phi */
+    vec sx[ITEMS], sy[ITEMS], sz[ITEMS]; /* of the blocks before */
+};
+
+#define EACH(k, items) UNROLLED for (int k = 0; k < (items); k++)
+#ifndef UNROLLED
+#define UNROLLED _Pragma("unroll")
+#endif
+#if WIDTH == 1
+#define IVEC(x) ((ivec)(x))
+#else
+#define IVEC(x) (x)
+#endif
+
+/* Body j of the tree; or POINT, bodies at one place, among which one at this place is itself. Neither a body itself nor a
+ * pair with r2 equal to `zero` counts in potentials. */
+static inline void pull_body(struct held *h, const int items, const bool potentials, real4 b, uint j, real eps2,
+                             real zero)
+{
+    EACH (k, items) {
+        const vec dx = b.x - h->x[k], dy = b.y - h->y[k], dz = b.z - h->z[k];
+        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
+        if (potentials) {
+            const ivec own = j == POINT ? IVEC(r2 == (vec)eps2) : IVEC(h->self[k] == (ivec)(integer)j);
+            const vec m = select((vec)b.w, j == POINT ? b.w - h->m[k] : (vec)C(0), own);
+            h->ax[k] += select(m * inverse_root(r2), (vec)C(0), IVEC(r2 == (vec)zero));
+        } else {
+            const vec s = inverse_cube(r2, b.w);
+            h->ax[k] = FMA(s, dx, h->ax[k]);
+            h->ay[k] = FMA(s, dy, h->ay[k]);
+            h->az[k] = FMA(s, dz, h->az[k]);
+        }
+    }
+}
+
+/* With d from the centre of mass, y = (d^2 + eps^2)^-1/2, v = Q d, s = d v and T half the trace of Q = 3 sum m d d:
+ * -phi = m y + s y^5 / 2 - T y^3 / 3, and a = (y^5 (T - 5 s y^2 / 2) - m y^3) d + y^5 v. */
+static inline void pull_cell(struct held *h, const int items, const bool potentials, real4 c, real8 q, real eps2)
+{
+    EACH (k, items) {
+        const vec x = h->x[k] - c.x, y = h->y[k] - c.y, z = h->z[k] - c.z;
+        const vec r2 = FMA(x, x, FMA(y, y, FMA(z, z, (vec)eps2)));
+        const vec y1 = inverse_root(r2), y2 = y1 * y1, y3 = y1 * y2, y5 = y3 * y2;
+        const vec vx = FMA((vec)q.s0, x, FMA((vec)q.s1, y, q.s2 * z));
+        const vec vy = FMA((vec)q.s1, x, FMA((vec)q.s3, y, q.s4 * z));
+        const vec vz = FMA((vec)q.s2, x, FMA((vec)q.s4, y, q.s5 * z));
+        const vec s = FMA(vx, x, FMA(vy, y, vz * z));
+        if (potentials)
+            h->ax[k] += FMA((vec)c.w, y1, FMA(C(0.5) * s, y5, -(q.s6 / C(3)) * y3));
+        else {
+            const vec f = FMA(y5, FMA(C(-2.5) * s, y2, (vec)q.s6), -c.w * y3);
+            h->ax[k] = FMA(f, x, FMA(y5, vx, h->ax[k]));
+            h->ay[k] = FMA(f, y, FMA(y5, vy, h->ay[k]));
+            h->az[k] = FMA(f, z, FMA(y5, vz, h->az[k]));
+        }
+    }
+}
+
+static inline void end_block(struct held *h, const int items)
+{
+    EACH (k, items) {
+        h->sx[k] += h->ax[k], h->sy[k] += h->ay[k], h->sz[k] += h->az[k];
+        h->ax[k] = h->ay[k] = h->az[k] = (vec)C(0);
+    }
+}
+
+/* What a body felt, as it leaves: {a, |a|}, or {phi}. */
+static inline real4 result(real x, real y, real z, const bool potentials)
+{
+    if (potentials) return (real4)(-x, 0, 0, 0);
+    return (real4)(x, y, z, sqrt(x * x + y * y + z * z));
+}
+
+/* ---- What the kernels have in common. --------------------------------------------------------- */
+
+/* What a walk met. */
+struct met {
+    uint cells, bodies;
+};
+
+/* info[group] = {cells, bodies, g2, put off}. Nothing is done when a number went bad, or when
+ * the tree had no room. */
+#define ARGUMENTS                                                                                                   \
+    global const real4 *body, uint n, global const uint *order, global const int2 *link, global const real4 *com,   \
+        global const real8 *quad, global const real2 *size, global const uint *base, global const real *strength,   \
+        real opening, uint geometric, real eps2, real zero, uint from, uint limit, global uint4 *info, \
+        global uint *again, global real4 *pulled, global const int *bad, global uint *lists, uint lists_room
+#define PASSED                                                                                                      \
+    body, n, order, link, com, quad, size, base, strength, opening, geometric, eps2, zero, from, limit, info, \
+        again, pulled, bad, lists, lists_room

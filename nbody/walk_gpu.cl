@@ -1,0 +1,201 @@
+/* walk_gpu.cl - the walk on a GPU: an item tests cells, and holds bodies; see walk.cl, which the host puts in front.
+ *
+ *   stack   | ... | GROUP cells |   a round: each item takes one; from what becomes of all of them, in their order,
+ *                       |           follows where what becomes of its own goes
+ *      +----------------+-------------+
+ *   children          far ones      bodies of leaves
+ *   to the stack      to cells[]    to bodies[]      of which every item then has each pull its bodies
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BODIES
+#define GROUP 32
+#define WIDTH 1
+#include "walk.cl"
+#endif
+#ifndef LEAF
+#define LEAF 16 /* bodies of a leaf, but for those of the last level */
+#endif
+#define FEW 8                /* bodies of a group in walk_again */
+#define SLICES (GROUP / FEW) /* of the items then hold the same bodies, and share what these meet */
+
+struct shared {
+    uint stack[STACK];
+    ulong fate[GROUP];
+    real4 cells[GROUP]; /* met in this round, with */
+    real8 quads[GROUP]; /* their moments */
+    real4 bodies[GROUP * LEAF];
+    uint crowds[GROUP]; /* leaves of more than LEAF bodies */
+};
+
+/* Numbers below 2^16: cells that are met, children, bodies, crowds. */
+#define PACKED(a, b, c, d) ((ulong)(a) | (ulong)(b) << 16 | (ulong)(c) << 32 | (ulong)(d) << 48)
+#define UNPACKED(p, k) ((uint)((p) >> (16 * (k))) & 0xffff)
+
+/* Bodies first .. first + count - 1: an item has one in GROUP of them; with `few`, one in FEW. The box of all, and the
+ * least of their strengths. */
+static inline real hold(const struct tree *t, uint first, uint count, const bool few, struct held *h, struct box *box,
+                        global const uint *order, global const real *strength, local struct shared *s)
+{
+    const uint lid = get_local_id(0), lane = few ? lid % FEW : lid;
+    real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
+    EACH (k, few ? 1 : ITEMS) {
+        const uint i = first + min(k * GROUP + lane, count - 1);
+        const real4 b = t->body[i];
+        h->x[k] = b.x, h->y[k] = b.y, h->z[k] = b.z, h->m[k] = b.w, h->self[k] = i;
+        h->ax[k] = h->ay[k] = h->az[k] = h->sx[k] = h->sy[k] = h->sz[k] = 0;
+        lo = fmin(lo, (real4)(b.xyz, strength[order[i]]));
+        hi = fmax(hi, b);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    s->cells[lid] = lo, s->bodies[lid] = hi;
+    if (lid == 0) s->stack[0] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = 0; k < GROUP; k++) lo = fmin(lo, s->cells[k]), hi = fmax(hi, s->bodies[k]);
+    box->lo = lo;
+    box->hi = hi;
+    return lo.w;
+}
+
+/* What is in the tile: for all items, or one in SLICES by this one. index: which bodies, for potentials. */
+static inline void meet(const struct tree *t, struct held *h, const bool few, const bool potentials, ulong all, real eps2,
+                        real zero, local const struct shared *s, local const uint *index)
+{
+    const int items = few ? 1 : ITEMS;
+    const uint first = few ? get_local_id(0) / FEW : 0, step = few ? SLICES : 1;
+    for (uint k = first; k < UNPACKED(all, 0); k += step)
+        pull_cell(h, items, potentials, s->cells[k], s->quads[k], eps2);
+    for (uint k = first; k < UNPACKED(all, 2); k += step)
+        pull_body(h, items, potentials, s->bodies[k], potentials ? index[k] : 0, eps2, zero);
+    for (uint c = 0; c < UNPACKED(all, 3); c++) {
+        const int2 leaf = t->link[s->crowds[c]];
+        for (int j = leaf.x + (int)first; j < leaf.x - leaf.y; j += step)
+            pull_body(h, items, potentials, t->body[j], j, eps2, zero);
+    }
+    end_block(h, items);
+}
+
+/* Stops when there was more than `limit` to meet. */
+static inline void walk_bodies(const struct tree *t, const struct box *box, struct held *h, const bool few,
+                               const bool potentials, uint limit, real eps2, real zero, struct met *met,
+                               global uint *lists, uint lists_room, local struct shared *s, local uint *index)
+{
+    const uint lid = get_local_id(0);
+    uint size = 1;
+    *met = (struct met){0, 0};
+    while (size > 0 && met->cells + met->bodies <= limit) {
+        const uint k = taken(size), cell = lid < k ? s->stack[size - 1 - lid] : 0;
+        const int2 link = t->link[cell];
+        const real4 com = t->com[cell];
+        const enum fate fate = lid < k ? fate_of(box, com, t->size[cell], link) : NOTHING;
+        const bool crowd = fate == BODY_BY_BODY && -link.y > LEAF;
+        const uint own = fate == BODY_BY_BODY && !crowd ? -link.y : fate == ONE_BODY;
+        ulong at = 0, all = 0;
+        s->fate[lid] = PACKED(fate == WHOLE, fate == OPEN ? link.y : 0, own, crowd);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = 0; i < GROUP; i++) {
+            at = i == lid ? all : at;
+            all += s->fate[i];
+        }
+        size += UNPACKED(all, 1) - k;
+        if (fate == WHOLE) s->cells[UNPACKED(at, 0)] = com, s->quads[UNPACKED(at, 0)] = t->quad[cell];
+        if (fate == OPEN)
+            for (int c = 0; c < link.y; c++) s->stack[size - 1 - UNPACKED(at, 1) - c] = link.x + c;
+        for (uint j = 0; j < own; j++) {
+            s->bodies[UNPACKED(at, 2) + j] = fate == ONE_BODY ? com : t->body[link.x + j];
+            if (potentials) index[UNPACKED(at, 2) + j] = fate == ONE_BODY ? POINT : link.x + j;
+        }
+        if (crowd) s->crowds[UNPACKED(at, 3)] = cell;
+        if (lists_room) {
+            if (fate == WHOLE) lists[met->cells + UNPACKED(at, 0)] = cell;
+            for (uint j = 0; j < own; j++)
+                lists[lists_room / 2 + met->bodies + UNPACKED(at, 2) + j] = fate == ONE_BODY ? cell | POINT : link.x + j;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        met->cells += UNPACKED(all, 0), met->bodies += UNPACKED(all, 2);
+        for (uint c = 0; c < UNPACKED(all, 3); c++) met->bodies -= t->link[s->crowds[c]].y;
+        meet(t, h, few, potentials, all, eps2, zero, s, index);
+    }
+}
+
+static inline void walk_all(ARGUMENTS, const bool potentials, local struct shared *s,
+                            local uint *index)
+{
+    const uint lid = get_local_id(0);
+    const uint g = from + get_group_id(0), first = g * BODIES, count = min((uint)BODIES, n - first);
+    const struct tree t = {body, link, com, quad, size, n};
+    struct held h;
+    struct box box;
+    struct met met;
+    if (base[LEVELS + 1] == 0 || *bad != INT_MAX) return;
+    box.g2 = criterion(&t, hold(&t, first, count, false, &h, &box, order, strength, s), opening, geometric);
+    lists += (size_t)(g - from) * lists_room;
+    walk_bodies(&t, &box, &h, false, potentials, limit, eps2, zero, &met, lists, lists_room, s, index);
+    const bool done = met.cells + met.bodies <= limit;
+    if (lid == 0) {
+        if (!done) again[1 + atomic_inc(again)] = g; /* in any order: each has its own sums */
+        info[g] = (uint4)(met.cells, met.bodies, as_uint((float)box.g2), !done);
+    }
+    EACH (k, ITEMS)
+        if (done && k * GROUP + lid < count) {
+            const uint i = first + k * GROUP + lid;
+            pulled[i] = result(h.sx[k], h.sy[k], h.sz[k], potentials);
+        }
+}
+
+/* FEW bodies at a time of the groups that were put off. */
+static inline void walk_rest(ARGUMENTS, const bool potentials, local struct shared *s,
+                             local uint *index)
+{
+    const uint lid = get_local_id(0);
+    const struct tree t = {body, link, com, quad, size, n};
+    for (uint k = get_group_id(0); k < again[0] * (BODIES / FEW); k += get_num_groups(0)) {
+        const uint g = again[1 + k / (BODIES / FEW)], first = min(g * BODIES + k % (BODIES / FEW) * FEW, n - 1);
+        const uint count = min((uint)FEW, n - first);
+        struct held h;
+        struct box box;
+        struct met met;
+        box.g2 = criterion(&t, hold(&t, first, count, true, &h, &box, order, strength, s), opening, geometric);
+        walk_bodies(&t, &box, &h, true, potentials, UINT_MAX, eps2, zero, &met, lists, 0, s, index);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        s->cells[lid] = (real4)(h.sx[0], h.sy[0], h.sz[0], 0);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid < count) {
+            real4 sum = 0;
+            for (uint slice = 0; slice < SLICES; slice++) sum += s->cells[slice * FEW + lid];
+            pulled[first + lid] = result(sum.x, sum.y, sum.z, potentials);
+        }
+        if (lid == 0) {
+            atomic_add((global uint *)&info[g] + 0, met.cells);
+            atomic_add((global uint *)&info[g] + 1, met.bodies);
+        }
+    }
+}
+
+#define ITEMS_OF_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+
+kernel ITEMS_OF_GROUP void walk(ARGUMENTS)
+{
+    local struct shared s;
+    walk_all(PASSED, false, &s, 0);
+}
+
+kernel ITEMS_OF_GROUP void walk_again(ARGUMENTS)
+{
+    local struct shared s;
+    walk_rest(PASSED, false, &s, 0);
+}
+
+kernel ITEMS_OF_GROUP void walk_potentials(ARGUMENTS)
+{
+    local struct shared s;
+    local uint index[GROUP * LEAF];
+    walk_all(PASSED, true, &s, index);
+}
+
+kernel ITEMS_OF_GROUP void walk_potentials_again(ARGUMENTS)
+{
+    local struct shared s;
+    local uint index[GROUP * LEAF];
+    walk_rest(PASSED, true, &s, index);
+}
