@@ -148,6 +148,7 @@ sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __glo
 #else
 #define WARPS 0
 #endif
+#define INLINE __attribute__((always_inline)) /* arrays of an item are registers then */
 #define EACH_DIGIT(d) for (uint d = get_local_id(0); d < DIGITS; d += GROUP)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -258,104 +259,114 @@ uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
     return before + first;
 }
 
-/* Makes count[team][digit] that of the teams before, and leaves each digit's number in the tile in start[]. */
-void sum_teams(__local struct teams *t, __local uint *start)
+/* Where the items' keys go in the tile: at[]. Keys of a digit begin at start[digit]; what is to be added there for their
+ * place in the result is in off[digit], and place[digit] goes on behind them. */
+INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, __local uint *start, __local uint *place,
+               __local uint *off, uint shift, uint mask)
 {
+    const uint team = get_local_id(0) / TEAM, lane = get_local_id(0) % TEAM;
+    EACH_DIGIT(d)
+        for (uint w = 0; w < sizeof(struct teams) / (DIGITS * sizeof(uint)); w++)
+            ((__local uint *)t)[w * DIGITS + d] = 0;
+    JOIN_GROUP();
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++)
+        at[k] = rank(t, team, lane, DIGIT(own[k]), k);
+    JOIN_GROUP();
+    uint sums[OWN_DIGITS], j = 0;
     EACH_DIGIT(d) {
         uint sum = 0;
-        for (uint team = 0; team < TEAMS; team++) {
-            const uint own = t->count[team][d];
-            t->count[team][d] = sum;
-            sum += own;
+        for (uint w = 0; w < TEAMS; w++) { /* count[w][d] becomes that of the teams before w */
+            const uint count = t->count[w][d];
+            t->count[w][d] = sum;
+            sum += count;
         }
-        start[d] = sum;
+        start[d] = sums[j++] = sum;
     }
+    JOIN_GROUP();
+    scan_digits(start, off);
+    j = 0;
+    EACH_DIGIT(d) {
+        off[d] = place[d] - start[d];
+        place[d] += sums[j++];
+    }
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++)
+        at[k] += start[DIGIT(own[k])] + t->count[team][DIGIT(own[k])];
+    JOIN_GROUP();
+}
+
+/* Puts the tile's keys in order in local memory, and from there into their places, goal[]. */
+INLINE void put_keys(__local NUMBER *room, const NUMBER *own, const uint *at, uint *goal, __local const uint *off,
+              uint filled, __global NUMBER *to, uint shift, uint mask)
+{
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++)
+        room[at[k]] = own[k];
+    JOIN_GROUP();
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++) {
+        const uint p = get_local_id(0) + k * GROUP;
+        const NUMBER key = room[p];
+        goal[k] = off[DIGIT(key)] + p;
+        if (p < filled)
+            to[goal[k]] = key;
+    }
+    JOIN_GROUP();
+}
+
+INLINE void put_values(__local uint *room, const uint *own, const uint *at, const uint *goal, uint filled, __global uint *to)
+{
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++)
+        room[at[k]] = own[k];
+    JOIN_GROUP();
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++) {
+        const uint p = get_local_id(0) + k * GROUP;
+        if (p < filled)
+            to[goal[k]] = room[p];
+    }
+    JOIN_GROUP();
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-             __global const uint *values, __global const uint *table, uint shift, uint mask, uint most, int counted, __global const uint *count)
+             __global const uint *values, __global const uint *table, uint shift, uint mask, uint most, int counted,
+             __global const uint *count)
 {
     __local union {
         struct teams teams;
         NUMBER keys[TILE];
         uint values[TILE];
-    } at;
-    __local uint start[DIGITS]; /* of a digit in the tile */
-    __local uint place[DIGITS]; /* of a digit's next key in the result */
-    __local uint room[DIGITS];  /* afterwards: place - start */
+    } room;
+    __local uint start[DIGITS], place[DIGITS], off[DIGITS];
     const uint n = number_of(most, counted, count), groups = get_num_groups(0), shares = shares_of(n, groups),
-               g = get_group_id(0), item = get_local_id(0), team = item / TEAM, lane = item % TEAM;
+               g = get_group_id(0);
     if (g >= shares)
         return;
     EACH_DIGIT(d)
         place[d] = table[DIGITS * groups + d];
     JOIN_GROUP();
-    scan_digits(place, room);
+    scan_digits(place, off);
     EACH_DIGIT(d)
         place[d] += table[d * groups + g];
-    const uint end = share_start(n, shares, g + 1);
+    const uint end = share_start(n, shares, g + 1), item = get_local_id(0);
     for (uint tile = share_start(n, shares, g); tile < end; tile += TILE) {
-        const uint first = tile + team * (TEAM * ITEMS) + lane, filled = min(end - tile, (uint)TILE);
+        const uint first = tile + item / TEAM * (TEAM * ITEMS) + item % TEAM, filled = min(end - tile, (uint)TILE);
         NUMBER own[ITEMS];
-        uint at_rank[ITEMS];
+        uint own_values[ITEMS], at[ITEMS], goal[ITEMS];
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++) /* beyond the end the greatest: behind all others of the tile */
             own[k] = first + k * TEAM < end ? keys[first + k * TEAM] : ~(NUMBER)0;
-        EACH_DIGIT(d)
-            for (uint t = 0; t < sizeof(struct teams) / (DIGITS * sizeof(uint)); t++)
-                ((__local uint *)&at.teams)[t * DIGITS + d] = 0;
-        JOIN_GROUP();
-#pragma unroll
-        for (uint k = 0; k < ITEMS; k++)
-            at_rank[k] = rank(&at.teams, team, lane, DIGIT(own[k]), k);
-        JOIN_GROUP();
-        uint mine[OWN_DIGITS], j = 0;
-        sum_teams(&at.teams, start);
-        EACH_DIGIT(d)
-            mine[j++] = start[d];
-        JOIN_GROUP();
-        scan_digits(start, room);
-        j = 0;
-        EACH_DIGIT(d) {
-            room[d] = place[d] - start[d];
-            place[d] += mine[j++];
-        }
-#pragma unroll
-        for (uint k = 0; k < ITEMS; k++)
-            at_rank[k] += start[DIGIT(own[k])] + at.teams.count[team][DIGIT(own[k])];
-        JOIN_GROUP();
-#pragma unroll
-        for (uint k = 0; k < ITEMS; k++)
-            at.keys[at_rank[k]] = own[k];
-        uint own_value[ITEMS], goal[ITEMS];
+        rank_tile(&room.teams, own, at, start, place, off, shift, mask);
         if (paired)
 #pragma unroll
-            for (uint k = 0; k < ITEMS; k++) /* on their way while the keys are written */
-                own_value[k] = first + k * TEAM < end ? values[first + k * TEAM] : 0;
-        JOIN_GROUP();
-#pragma unroll
-        for (uint k = 0; k < ITEMS; k++) {
-            const uint p = item + k * GROUP;
-            const NUMBER key = at.keys[p];
-            goal[k] = room[DIGIT(key)] + p;
-            if (p < filled)
-                to[goal[k]] = key;
-        }
-        JOIN_GROUP();
-        if (!paired)
-            continue;
-#pragma unroll
-        for (uint k = 0; k < ITEMS; k++)
-            at.values[at_rank[k]] = own_value[k];
-        JOIN_GROUP();
-#pragma unroll
-        for (uint k = 0; k < ITEMS; k++) {
-            const uint p = item + k * GROUP;
-            if (p < filled)
-                to_values[goal[k]] = at.values[p];
-        }
-        JOIN_GROUP();
+            for (uint k = 0; k < ITEMS; k++) /* on their way while the keys are put */
+                own_values[k] = first + k * TEAM < end ? values[first + k * TEAM] : 0;
+        put_keys(room.keys, own, at, goal, off, filled, to, shift, mask);
+        if (paired)
+            put_values(room.values, own_values, at, goal, filled, to_values);
     }
 }
 #endif
