@@ -118,6 +118,7 @@ struct cli_option {
     } of;
     bool optional;  /* --name alone is allowed; a value needs --name=VALUE */
     unsigned given; /* set by cli_parse: how often */
+    bool by_letter; /* set by cli_parse: the last time it was -x, not --name */
 };
 
 /* The rows. `to` holds the default when cli_parse is called; a default inside the option's range is
@@ -208,6 +209,9 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status
 
 /* How often --name (or -letter, for "n") was given. Asking for a name not in the table is a bug. */
 unsigned cli_given(const struct cli_option *options, const char *name);
+
+/* The option as it was typed last, "-n" or "--bodies", for messages; valid until the fourth call after. */
+const char *cli_typed(const struct cli_option *options, const char *name);
 
 /* Prints the --help of a command. */
 void cli_help(const struct cli_usage *usage, FILE *fp);

@@ -19,9 +19,9 @@ static int check(const struct gas_job *job, const struct cli_option *options)
         return cli_wrong("--stored and --fused cannot be combined");
     for (size_t i = 0; job->input && i < sizeof of_drawn / sizeof *of_drawn; i++)
         if (cli_given(options, of_drawn[i]))
-            return cli_wrong("-i and --%s cannot be combined: velocities are read from the file, not drawn",
-                             *of_drawn[i] == 'n' ? "molecules" : of_drawn[i]);
-    const char *needs = job->input                        ? "-i"
+            return cli_wrong("%s and %s cannot be combined: velocities are read from the file, not drawn",
+                             cli_typed(options, "i"), cli_typed(options, of_drawn[i]));
+    const char *needs = job->input                        ? cli_typed(options, "i")
                         : job->source == GAS_HOST         ? "--source host"
                         : job->method == ARRAYS_TREE      ? "--sum tree"
                         : job->precision == ARRAYS_DOUBLE ? "--precision double"
@@ -34,7 +34,8 @@ static int check(const struct gas_job *job, const struct cli_option *options)
             "--sum tree adds up plain doubles, as the tutorial does; --accumulate compensated needs "
             "--sum tuned");
     if (job->species >= 0 && cli_given(options, "mass"))
-        return cli_wrong("--gas and --mass cannot be combined: the gas says how heavy its molecules are");
+        return cli_wrong("--gas and %s cannot be combined: the gas says how heavy its molecules are",
+                         cli_typed(options, "mass"));
     if (job->dataset && !job->input)
         return cli_wrong("--dataset names what to read of a file; add -i FILE");
     return CLI_DONE;

@@ -82,12 +82,16 @@ static bool read_watch(const char *text, void *to, char *why, size_t size)
 /* Options that contradict each other. */
 static int check(const struct life_job *job, const struct cli_option *options)
 {
-    if (job->compare && (job->watch || job->until_stable || job->outputs.names.n || job->csv || job->outputs.frames))
-        return cli_wrong("--compare only measures; leave out --watch, --until-stable, -o, --csv and --frames");
+    static const char *const of_runs[] = {"watch", "until-stable", "output", "csv", "frames"};
+    static const char *const not_watched[] = {"until-stable", "frames", "json"};
+    for (size_t i = 0; job->compare && i < sizeof of_runs / sizeof *of_runs; i++)
+        if (cli_given(options, of_runs[i]))
+            return cli_wrong("--compare only measures; leave %s out", cli_typed(options, of_runs[i]));
     if (job->compare && cli_given(options, "engine"))
         return cli_wrong("--compare runs all engines; leave --engine out");
-    if (job->watch && (job->until_stable || job->outputs.frames || job->common.json))
-        return cli_wrong("--watch cannot be combined with --until-stable, --frames or --json");
+    for (size_t i = 0; job->watch && i < sizeof not_watched / sizeof *not_watched; i++)
+        if (cli_given(options, not_watched[i]))
+            return cli_wrong("--watch and --%s cannot be combined", not_watched[i]);
     if (job->at.given && !job->input)
         return cli_wrong("--at says where a pattern goes: add --pattern FILE");
     if (job->zoom && !cli_outputs_will_draw(&job->outputs))

@@ -46,8 +46,8 @@ static int check_compare(const struct cli_option *options)
                                           "accuracy", "check-forces"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
-            return cli_wrong("--compare and --%s cannot be combined: every kernel sums the forces on the "
-                             "bodies as they are, and no steps are made", of_runs[i]);
+            return cli_wrong("--compare and %s cannot be combined: every kernel sums the forces on the "
+                             "bodies as they are, and no steps are made", cli_typed(options, of_runs[i]));
     return CLI_DONE;
 }
 
@@ -67,15 +67,15 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
     static const char *const of_models[] = {"n", "seed"};
     for (size_t i = 0; job->input && i < 2; i++)
         if (cli_given(options, of_models[i]))
-            return cli_wrong("-i and --%s cannot be combined: the file says which bodies there are",
-                             i ? "seed" : "bodies");
+            return cli_wrong("%s and %s cannot be combined: the file says which bodies there are",
+                             cli_typed(options, "input"), cli_typed(options, of_models[i]));
     if (job->input && cli_given(options, "ic"))
-        return cli_wrong("-i and --ic cannot be combined: give a file or a model");
+        return cli_wrong("%s and --ic cannot be combined: give a file or a model", cli_typed(options, "input"));
     if (cli_given(options, "steps") && cli_given(options, "until"))
         return cli_wrong("--steps and --until cannot be combined: give the number of steps or the time");
     const size_t fixed = job->input ? 0 : nbody_model_bodies((enum nbody_model)job->model);
     if (fixed && job->n && job->n != fixed)
-        return cli_wrong("--bodies: '%zu' does not fit --ic %s, which has %zu bodies", job->n,
+        return cli_wrong("%s: '%zu' does not fit --ic %s, which has %zu bodies", cli_typed(options, "n"), job->n,
                          nbody_model_names[job->model], fixed);
     const struct nbody_integrator_info *integrator = nbody_integrator_describe((enum nbody_integrator)job->integrator);
     if (job->kernel != NBODY_TUNED && integrator->derivatives > 0)

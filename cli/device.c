@@ -182,9 +182,14 @@ int cli_devices_choose(const struct cli_devices *devices, const struct cli_strin
 {
     static const char *const preferred[] = {"gpu:0", "cpu:0", "all:0"};
     *n = 0;
-    for (size_t i = 0; i < patterns->n; i++)
-        if (!choose_by_pattern(devices, patterns->item[i], chosen, n))
-            return wrong_pattern(devices, patterns->item[i]);
+    for (size_t i = 0; i < patterns->n; i++) {
+        const char *pattern = patterns->item[i];
+        if (!pattern[strspn(pattern, " \t")])
+            return cli_wrong("--device: '%s' is blank; give part of a device's name, or a number of 'stdcl devices'",
+                             pattern);
+        if (!choose_by_pattern(devices, pattern, chosen, n))
+            return wrong_pattern(devices, pattern);
+    }
     for (size_t i = 0; *n == 0; i++)
         choose_by_pattern(devices, preferred[i], chosen, n);
     return CLI_DONE;

@@ -317,6 +317,7 @@ static int read_long(struct cli_option *options, char **argv, int *i)
     struct cli_option *o = find_name(options, name, length);
     if (!o)
         return wrong_name(options, name, length);
+    o->by_letter = false;
     if (o->type == CLI_TYPE_FLAG && value)
         return cli_wrong("--%s takes no value", o->name);
     if (o->type != CLI_TYPE_FLAG && !o->optional && !value && !(value = argv[++*i]))
@@ -332,6 +333,7 @@ static int read_short(struct cli_option *options, char **argv, int *i)
         if (!o)
             return cli_wrong("unknown option '-%c' in '%s'; '%s --help' lists those there are", *p,
                              argv[*i], cli_program);
+        o->by_letter = true;
         if (o->type != CLI_TYPE_FLAG) {
             const char *value = p[1] ? p + 1 : o->optional ? NULL : argv[++*i];
             return value || o->optional ? read_value(o, value) : missing_value(o);
@@ -376,12 +378,31 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status
     return *status == CLI_DONE;
 }
 
-unsigned cli_given(const struct cli_option *options, const char *name)
+/* The row of an option that must be in the table. */
+static const struct cli_option *row(const struct cli_option *options, const char *name)
 {
     for (const struct cli_option *o = options; o->type != CLI_TYPE_END; o++)
         if ((o->name && strcmp(o->name, name) == 0) ||
             (o->letter && o->letter == name[0] && !name[1]))
-            return o->given;
+            return o;
     fprintf(stderr, "%s: no option '%s' in the table\n", cli_program, name);
     abort();
+}
+
+unsigned cli_given(const struct cli_option *options, const char *name)
+{
+    return row(options, name)->given;
+}
+
+const char *cli_typed(const struct cli_option *options, const char *name)
+{
+    static char typed[4][64];
+    static unsigned next;
+    const struct cli_option *o = row(options, name);
+    char *text = typed[next++ % 4];
+    if (o->letter && (o->by_letter || !o->name))
+        snprintf(text, sizeof *typed, "-%c", o->letter);
+    else
+        snprintf(text, sizeof *typed, "--%s", o->name);
+    return text;
 }

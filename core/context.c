@@ -132,6 +132,25 @@ CLCONTEXT *context_of(const struct candidate **chosen, size_t n, int *claims)
     return cp;
 }
 
+static void nothing_chosen(const char *platforms, int devtype)
+{
+    char *list = machine_list();
+    const char *has = list ? list : "?";
+    const char *kind = (unsigned)devtype == CL_DEVICE_TYPE_ALL ? "device"
+                       : devtype == CL_DEVICE_TYPE_CPU         ? "CPU"
+                       : devtype == CL_DEVICE_TYPE_GPU         ? "GPU"
+                       : devtype == CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
+                                                               : "device of the types asked for";
+    if (!platforms || !*platforms)
+        fail(ENODEV, 0, "clcontext_create: there is no %s; this machine has: %s", kind, has);
+    else if (!platforms[strspn(platforms, ", \t\n")])
+        fail(ENODEV, 0, "clcontext_create: \"%s\" names no device; give part of a name, or NULL for every %s; this machine "
+             "has: %s", platforms, kind, has);
+    else
+        fail(ENODEV, 0, "clcontext_create: no %s matches \"%s\"; this machine has: %s", kind, platforms, has);
+    free(list);
+}
+
 STDCL_API CLCONTEXT *clcontext_create(const char *platforms, int devtype, size_t ndevmax,
                                       cl_context_properties *ext, int lock_key)
 {
@@ -145,15 +164,7 @@ STDCL_API CLCONTEXT *clcontext_create(const char *platforms, int devtype, size_t
     CLCONTEXT *cp = NULL;
     size_t n = machine_choose(platforms, (cl_device_type)(cl_uint)devtype, chosen);
     if (n == 0) {
-        char *list = machine_list();
-        const char *kind = (unsigned)devtype == CL_DEVICE_TYPE_ALL ? "device"
-                           : devtype == CL_DEVICE_TYPE_CPU         ? "CPU"
-                           : devtype == CL_DEVICE_TYPE_GPU         ? "GPU"
-                           : devtype == CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
-                                                                   : "device of the types asked for";
-        fail(ENODEV, 0, "clcontext_create: no %s matches \"%s\"; there are: %s", kind, platforms ? platforms : "",
-             list ? list : "?");
-        free(list);
+        nothing_chosen(platforms, devtype);
     } else if (lock_key) {
         n = claims_take(chosen, n, ndevmax ? ndevmax : 1, lock_key, &claims);
     } else if (ndevmax && n > ndevmax) {

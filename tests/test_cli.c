@@ -557,7 +557,7 @@ static void nbody_compare(void **state)
     works("nbody --compare -n 1 -q");
     assert_string_equal(out, "");
     refuses("nbody --compare --steps 3", 2, "--compare and --steps cannot be combined");
-    refuses("nbody --compare -o a.tab", 2, "--compare and --output");
+    refuses("nbody --compare -o a.tab", 2, "--compare and -o");
     refuses("nbody --compare --kernel naive", 2, "--compare and --kernel");
     refuses("nbody --compare -i /proc/nonexistent/a.tab", 1, "/proc/nonexistent/a.tab");
     need_two_devices();
@@ -664,7 +664,9 @@ static void nbody_refuses_options(void **state)
         {"nbody galaxy.tab", "unexpected argument 'galaxy.tab'"},
         {"nbody --ic figure8 -n 4", "which has 3 bodies"},
         {"nbody -i ../in --ic plummer", "cannot be combined"},
-        {"nbody -i ../in -n 5", "cannot be combined"},
+        {"nbody -i ../in -n 5", "-i and -n cannot be combined"},
+        {"nbody --input=../in --bodies 5", "--input and --bodies cannot be combined"},
+        {"nbody -n 8 --device ' '", "--device: ' ' is blank"},
         {"nbody -i ../in --seed 5", "cannot be combined"},
         {"nbody --steps 1 --until 1", "cannot be combined"},
         {"nbody -n 8 --until -1", "--until: '-1' is before"},

@@ -255,7 +255,13 @@ static void test_create_that_matches_nothing(void **state)
     const char *sentence = clerror();
     contains(sentence, "no-such-thing");
     contains(sentence, name); /* what there is */
-    fails_null(ENODEV, clcontext_create(NULL, CL_DEVICE_TYPE_CUSTOM, 0, NULL, 0));
+    const char *const empty[] = {NULL, "", ", "};
+    for (int i = 0; i < 3; i++) {
+        fails_null(ENODEV, clcontext_create(empty[i], CL_DEVICE_TYPE_CUSTOM, 0, NULL, 0));
+        assert_null(clcontext_create(empty[i], CL_DEVICE_TYPE_CUSTOM, 0, NULL, 0));
+        contains(sentence = clerror(), i < 2 ? "there is no device of the types asked for" : "\", \" names no device");
+        assert_null(strstr(sentence, "\"\""));
+    }
 }
 
 static void test_create_with_properties(void **state)

@@ -203,6 +203,8 @@ static void refuses_more(void **state)
     refuses(2, "is not a density", "--soup=1.5");
     refuses(2, "suffix", "-o life.txt");
     refuses(2, "leave --engine out", "--compare --engine local");
+    refuses(2, "leave --csv out", "--compare --csv x.csv");
+    refuses(2, "--watch and --json cannot be combined", "--watch --json");
     refuses(2, "terminal", "--watch </dev/null");
     refuses(2, "beyond the edge", "-p gun.rle --at 390,0 --bounds plane");
     refuses(2, "--seed", "--seed 4294967296 -n 1 --size 8");
