@@ -172,7 +172,13 @@ static int make_engine(struct life_job *job)
     for (unsigned dev = 0; dev < life_devices(job->engine_of_run); dev++)
         cli_explain(&job->common, job->context, dev, life_explain(job->engine_of_run, dev),
                     life_shape(job->engine_of_run, dev));
-    return life_job_fill(job, job->engine_of_run);
+    if (!job->watch)
+        cli_progress_start(&job->progress, "generations", 0, job->common.quiet);
+    job->doing.filling = true;
+    const int status = life_job_fill(job, job->engine_of_run);
+    job->doing.filling = false;
+    cli_progress_end(&job->progress);
+    return status;
 }
 
 /* Before computing begins, everything that can be wrong is checked in this order, the cheapest first. */

@@ -45,13 +45,16 @@ static int run_engine(struct life_job *job, enum life_engine engine, struct life
         r->reason = strdup(cli_reason());
         return CLI_DONE;
     }
+    bool stopped = false;
     int status = life_job_fill(job, lf);
     if (status == CLI_DONE &&
         (life_step(lf, job->generations) < 0 || life_population(lf, &r->population) < 0 ||
          life_cells_alloc(&cells, job->size.width, job->size.height) < 0 || life_get(lf, 0, 0, &cells) < 0 ||
-         time_engine(lf, r) < 0))
-        status = cli_failed_call(NULL);
-    if (status == CLI_DONE) {
+         time_engine(lf, r) < 0)) {
+        stopped = life_job_stopped();
+        status = stopped ? CLI_DONE : cli_failed_call(NULL);
+    }
+    if (status == CLI_DONE && !stopped) {
         r->run = true;
         r->equal = !first->word || same_cells(first, &cells);
         if (!first->word) {

@@ -133,7 +133,7 @@ int life_job_plan(struct life_job *job)
 
 /* ---- The engine. ----------------------------------------------------------------------------- */
 
-life *life_job_create(const struct life_job *job, enum life_engine engine)
+life *life_job_create(struct life_job *job, enum life_engine engine)
 {
     const struct life_options options = {.ctx = job->context,
                                          .engine = engine,
@@ -141,6 +141,8 @@ life *life_job_create(const struct life_job *job, enum life_engine engine)
                                          .height = job->size.height,
                                          .bounds = (enum life_bounds)job->bounds,
                                          .rule = job->rule,
+                                         .progress = life_job_tell,
+                                         .arg = job,
                                          .shape = job->shape};
     return life_create(&options);
 }

@@ -57,6 +57,12 @@ struct life_job {
     uint64_t started;     /* the generation that the pattern's file had */
     struct csv table;
     double seconds;       /* of stepping */
+    struct cli_progress progress;
+    struct {
+        bool filling;     /* the grid, with cells; else generations: */
+        double from, to;
+        double began;
+    } doing;
     uint64_t period, period_generation;
     bool interrupted;
 };
@@ -65,11 +71,14 @@ struct life_job {
 
 /* life_grid.c: reads the pattern and settles size, rule and bounds; makes the engine; puts cells on it. */
 int life_job_plan(struct life_job *job);
-life *life_job_create(const struct life_job *job, enum life_engine engine);
+life *life_job_create(struct life_job *job, enum life_engine engine);
 int life_job_fill(const struct life_job *job, life *lf);
 
-/* life_run.c. Interruption is no failure here. */
+/* life_run.c. Interruption is no failure here. tell: what an engine calls meanwhile. stopped: whether a call of an engine
+ * failed because that ended it. */
 int life_job_run(struct life_job *job);
+int life_job_tell(void *job, double share);
+bool life_job_stopped(void);
 
 /* life_watch.c: the same in the terminal. */
 int life_job_watch(struct life_job *job);

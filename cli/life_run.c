@@ -7,6 +7,8 @@
  */
 #include "life_job.h"
 
+#include <errno.h>
+
 static const double VISIT_SECONDS = 0.1;
 enum { FIRST_BURST = 64, TRACED = 64 };
 
@@ -21,13 +23,31 @@ static double cells_of(const struct life_job *job)
     return (double)job->size.width * (double)job->size.height;
 }
 
-static void show_progress(const struct life_job *job, struct cli_progress *progress)
+int life_job_tell(void *arg, double share)
 {
+    struct life_job *job = arg;
+    const double done = job->doing.from + share * (job->doing.to - job->doing.from);
+    const double seconds = job->seconds + seconds_now() - job->doing.began;
     struct cli_text rate;
-    const double done = (double)life_generation(job->engine_of_run);
-    cli_progress_update(
-        progress, done,
-        cli_text_rate(&rate, job->seconds > 0 ? done * cells_of(job) / job->seconds : 0, "cells/s"));
+    char filling[32];
+    snprintf(filling, sizeof filling, "filling, %.0f %%", 100 * share);
+    if (job->progress.unit)
+        cli_progress_update(&job->progress, done,
+                            job->doing.filling ? filling
+                                               : cli_text_rate(&rate, done * cells_of(job) / seconds, "cells/s"));
+    return cli_interrupted();
+}
+
+bool life_job_stopped(void)
+{
+    return clerrno == ECANCELED && cli_interrupted();
+}
+
+static void begin(struct life_job *job, uint64_t generations)
+{
+    job->doing.from = (double)life_generation(job->engine_of_run);
+    job->doing.to = job->doing.from + (double)generations;
+    job->doing.began = seconds_now();
 }
 
 static int due_frames(struct life_job *job)
@@ -39,41 +59,43 @@ static int due_frames(struct life_job *job)
     return status;
 }
 
-/* Steps n generations, and writes their populations when there is a table. */
+/* Steps n generations, or fewer when it is stopped, and writes their populations when there is a table. */
 static int step(struct life_job *job, uint64_t n)
 {
     struct life_sample sample[TRACED];
     const bool table = cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE);
     int status = CLI_DONE;
-    while (n && status == CLI_DONE) {
-        const uint64_t now = table && n > TRACED ? TRACED : n;
-        const double start = seconds_now();
+    while (n && status == CLI_DONE && !cli_interrupted()) {
+        const uint64_t now = table && n > TRACED ? TRACED : n, before = life_generation(job->engine_of_run);
+        begin(job, now);
         if ((table ? life_trace(job->engine_of_run, (size_t)now, sample)
-                   : life_step(job->engine_of_run, now)) < 0)
+                   : life_step(job->engine_of_run, now)) < 0 && !life_job_stopped())
             return cli_failed_call(NULL);
-        job->seconds += seconds_now() - start;
-        for (uint64_t i = 0; table && i < now && status == CLI_DONE; i++)
+        job->seconds += seconds_now() - job->doing.began;
+        const uint64_t done = life_generation(job->engine_of_run) - before;
+        for (uint64_t i = 0; table && i < done && status == CLI_DONE; i++)
             status = life_output_row(job, &sample[i]);
         n -= now;
     }
     return status;
 }
 
-static int run_generations(struct life_job *job, struct cli_progress *progress)
+static int run_generations(struct life_job *job)
 {
-    uint64_t burst = FIRST_BURST;
+    uint64_t burst = FIRST_BURST, at = 0;
     int status = due_frames(job);
-    for (uint64_t at = 0; status == CLI_DONE && at < job->generations && !cli_interrupted();) {
+    while (status == CLI_DONE && at < job->generations && !cli_interrupted()) {
         uint64_t n = job->generations - at < burst ? job->generations - at : burst;
         if (job->outputs.frames_done < job->outputs.frames && next_frame(job) - at < n)
             n = next_frame(job) - at;
         const double start = seconds_now();
         status = step(job, n);
         const double took = seconds_now() - start;
-        at += n;
+        at = life_generation(job->engine_of_run);
         if (status == CLI_DONE)
             status = due_frames(job);
-        show_progress(job, progress);
+        begin(job, 0);
+        life_job_tell(job, 0);
         if (n == burst && took < VISIT_SECONDS / 2 && burst < (uint64_t)1 << 40)
             burst *= 2;
         else if (took > 2 * VISIT_SECONDS && burst > 1)
@@ -86,7 +108,6 @@ static int run_generations(struct life_job *job, struct cli_progress *progress)
 
 struct watcher {
     struct life_job *job;
-    struct cli_progress *progress;
     int status;
 };
 
@@ -94,17 +115,19 @@ static int watch(void *arg, const struct life_sample *sample)
 {
     struct watcher *w = arg;
     w->status = life_output_row(w->job, sample);
-    if (sample->generation % 64 == 0)
-        show_progress(w->job, w->progress);
+    if (sample->generation % 64 == 0) {
+        begin(w->job, 0);
+        life_job_tell(w->job, 0);
+    }
     return w->status != CLI_DONE || cli_interrupted();
 }
 
-static int run_until_stable(struct life_job *job, struct cli_progress *progress)
+static int run_until_stable(struct life_job *job)
 {
-    struct watcher w = {job, progress, CLI_DONE};
+    struct watcher w = {job, CLI_DONE};
     const double start = seconds_now();
     if (life_until_stable(job->engine_of_run, job->generations, &job->period, &job->period_generation, watch,
-                          &w) < 0)
+                          &w) < 0 && !life_job_stopped())
         return w.status == CLI_DONE ? cli_failed_call(NULL) : w.status;
     job->seconds = seconds_now() - start;
     return w.status;
@@ -112,7 +135,6 @@ static int run_until_stable(struct life_job *job, struct cli_progress *progress)
 
 int life_job_run(struct life_job *job)
 {
-    struct cli_progress progress;
     struct life_sample first;
     int status = CLI_DONE;
     const bool known = !job->until_stable && job->generations != UINT64_MAX;
@@ -125,10 +147,10 @@ int life_job_run(struct life_job *job)
     uint64_t population;
     if (life_population(job->engine_of_run, &population) < 0)
         return cli_failed_call(NULL);
-    cli_progress_start(&progress, "generations", known ? (double)job->generations : 0, job->common.quiet);
+    cli_progress_start(&job->progress, "generations", known ? (double)job->generations : 0, job->common.quiet);
     if (status == CLI_DONE)
-        status = job->until_stable ? run_until_stable(job, &progress) : run_generations(job, &progress);
-    cli_progress_end(&progress);
+        status = job->until_stable ? run_until_stable(job) : run_generations(job);
+    cli_progress_end(&job->progress);
     job->interrupted = cli_interrupted();
     return status;
 }

@@ -303,10 +303,14 @@ static int go_on(struct view *v, uint64_t n)
     if (cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE)) {
         for (; n && status == CLI_DONE; n--) {
             struct life_sample sample;
-            status = life_trace(job->engine_of_run, 1, &sample) < 0 ? cli_failed_call(NULL)
-                                                                    : life_output_row(job, &sample);
+            if (life_trace(job->engine_of_run, 1, &sample) == 0)
+                status = life_output_row(job, &sample);
+            else if (life_job_stopped())
+                break;
+            else
+                status = cli_failed_call(NULL);
         }
-    } else if (life_step(job->engine_of_run, n) < 0) {
+    } else if (life_step(job->engine_of_run, n) < 0 && !life_job_stopped()) {
         status = cli_failed_call(NULL);
     }
     job->seconds += seconds_now() - start;

@@ -56,9 +56,16 @@ void life_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t start,
 
 /* ---- Soups. ---------------------------------------------------------------------------------- */
 
+/* Tells the caller now and then how many rows are filled. */
+static int row_done(life *lf, size_t y)
+{
+    const size_t often = ((size_t)1 << 24) / lf->width + 1;
+    return y % often == 0 ? life_tell(lf, (double)y) : 0;
+}
+
 /* The C library's rand() % 2, row by row. In glibc, rand() gives the numbers of random_r with a state
  * of 128 bytes, which is four times as fast since it takes no lock. */
-void life_soup_rand(life *lf, unsigned seed)
+int life_soup_rand(life *lf, unsigned seed)
 {
 #ifdef __GLIBC__
     struct random_data data = {0};
@@ -80,7 +87,10 @@ void life_soup_rand(life *lf, unsigned seed)
             row[x / 64] |= (uint64_t)(rand() % 2) << x % 64;
 #endif
         }
+        if (row_done(lf, y) < 0)
+            return -1;
     }
+    return 0;
 }
 
 /* 64 independent bits, each 1 with probability p / 2^32. The bits of p are taken one by one, from the lowest that
@@ -106,7 +116,7 @@ static uint64_t random_word(uint64_t p, size_t x, size_t y, uint64_t seed)
     return out;
 }
 
-void life_soup_density(life *lf, double density, uint64_t seed)
+int life_soup_density(life *lf, double density, uint64_t seed)
 {
     const uint64_t p = (uint64_t)llround(density * 4294967296.0);
     for (size_t y = 0; y < lf->height; y++) {
@@ -114,5 +124,8 @@ void life_soup_density(life *lf, double density, uint64_t seed)
         for (size_t x = 0; x < lf->words; x++)
             row[x] = random_word(p, x, y, seed);
         row[lf->words - 1] &= life_last_mask(lf->width);
+        if (row_done(lf, y) < 0)
+            return -1;
     }
+    return 0;
 }

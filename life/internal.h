@@ -7,6 +7,7 @@
 #ifndef LIFE_INTERNAL_H
 #define LIFE_INTERNAL_H
 
+#include "core/pace.h"
 #include "stdcl/life.h"
 
 #include <stdbool.h>
@@ -99,14 +100,26 @@ struct life {
     bool device_stale; /* the host's rows have been written since the last upload */
     CLCONTEXT *ctx;    /* NULL for the reference */
     uint64_t launches;
+    int (*progress)(void *arg, double share);
+    void *arg;
+    struct {
+        double total, done; /* generations of the call under way */
+    } call;
     size_t device_bytes;
     void *state; /* the backend's */
 };
+
+/* Tells the caller how far the call under way is: call.done generations and `part` of those that are under way. -1 with
+ * ECANCELED when it is to end. */
+int life_tell(life *lf, double part);
 
 /* One generation in plain C (life_ref.c): cells of one byte, 0 or 1, rows one after the other. `to` and
  * `from` do not overlap. This is the definition that everything else is tested against. */
 void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t width,
                    size_t height, const unsigned char *from, unsigned char *to);
+/* The same of rows y .. end - 1 only. */
+void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t width, size_t height, size_t y,
+                   size_t end, const unsigned char *from, unsigned char *to);
 
 /* Advances some generations and compares windows in the corners, at the edges and inside with plain C
  * (verify.c); -1 with EDOM when they differ. A small grid is compared whole. */
@@ -129,8 +142,8 @@ double life_host_memory(void);
 void life_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t start, size_t n);
 
 /* Fill the host's rows (cells.c); see life_soup. */
-void life_soup_rand(life *lf, unsigned seed);
-void life_soup_density(life *lf, double density, uint64_t seed);
+int life_soup_rand(life *lf, unsigned seed);
+int life_soup_density(life *lf, double density, uint64_t seed);
 
 /* All ones in the bits of the last word of a row that are cells. */
 static inline uint64_t life_last_mask(size_t width)

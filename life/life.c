@@ -62,6 +62,8 @@ life *life_create(const struct life_options *options)
     lf->bounds = options->bounds;
     lf->rule = rule;
     lf->device_stale = true;
+    lf->progress = options->progress;
+    lf->arg = options->arg;
     if (options->engine != LIFE_REFERENCE) {
         lf->ctx = options->ctx ? options->ctx : stdgpu ? stdgpu : stdcpu;
         if (!lf->ctx) {
@@ -84,6 +86,22 @@ void life_free(life *lf)
         return;
     lf->backend->free(lf);
     free(lf);
+}
+
+/* ---- How far a call is. ---------------------------------------------------------------------- */
+
+static void begin_call(life *lf, double total)
+{
+    lf->call.total = total;
+    lf->call.done = 0;
+}
+
+int life_tell(life *lf, double part)
+{
+    const double done = lf->call.done + part;
+    if (!lf->progress || lf->progress(lf->arg, lf->call.total > 0 ? done / lf->call.total : 0) == 0)
+        return 0;
+    return clerror_set(ECANCELED, "life: stopped before the end");
 }
 
 /* ---- Cells in and out. ----------------------------------------------------------------------- */
@@ -175,44 +193,53 @@ int life_soup(life *lf, double density, uint64_t seed)
                            "life: srand() takes seeds up to %u, not %llu; give a density for a "
                            "generator with seeds of 64 bits",
                            UINT_MAX, (unsigned long long)seed);
-    if (density > 0)
-        life_soup_density(lf, density, seed);
-    else
-        life_soup_rand(lf, (unsigned)seed);
+    begin_call(lf, (double)lf->height);
     lf->host_stale = false;
     lf->device_stale = true;
     lf->generation = 0;
-    return 0;
+    return density > 0 ? life_soup_density(lf, density, seed) : life_soup_rand(lf, (unsigned)seed);
 }
 
 /* ---- Stepping and looking. ------------------------------------------------------------------- */
+
+/* Whether what failed was ended by the caller, so that the generations that were done count. */
+static bool stopped(void)
+{
+    return clerrno == ECANCELED;
+}
 
 int life_step(life *lf, uint64_t generations)
 {
     if (!generations)
         return 0;
-    if (to_device(lf) < 0 || lf->backend->step(lf, generations) < 0)
+    begin_call(lf, (double)generations);
+    if (to_device(lf) < 0)
         return -1;
-    lf->generation += generations;
     lf->host_stale = true;
-    return 0;
+    const int status = lf->backend->step(lf, generations);
+    lf->generation += status == 0 ? generations : stopped() ? (uint64_t)lf->call.done : 0;
+    return status;
 }
 
 int life_trace(life *lf, size_t n, struct life_sample *sample)
 {
     if (!n)
         return 0;
-    if (to_device(lf) < 0 || lf->backend->trace(lf, n, sample) < 0)
+    begin_call(lf, (double)n);
+    if (to_device(lf) < 0)
         return -1;
-    for (size_t i = 0; i < n; i++)
-        sample[i].generation = lf->generation + i + 1;
-    lf->generation += n;
     lf->host_stale = true;
-    return 0;
+    const int status = lf->backend->trace(lf, n, sample);
+    const size_t done = status == 0 ? n : stopped() ? (size_t)lf->call.done : 0;
+    for (size_t i = 0; i < done; i++)
+        sample[i].generation = lf->generation + i + 1;
+    lf->generation += done;
+    return status;
 }
 
 int life_look(life *lf, struct life_sample *sample)
 {
+    begin_call(lf, 0);
     if (to_device(lf) < 0 || lf->backend->trace(lf, 0, sample) < 0)
         return -1;
     sample->generation = lf->generation;
@@ -287,10 +314,12 @@ int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *gene
     ring[batch[0].generation % (LONGEST_PERIOD + 1)] = batch[0];
     while (limit) {
         const size_t n = limit < LONGEST_PERIOD ? (size_t)limit : LONGEST_PERIOD;
-        if (life_trace(lf, n, batch) < 0)
+        const int status = life_trace(lf, n, batch);
+        if (status < 0 && !stopped())
             return -1;
-        limit -= n;
-        for (size_t i = 0; i < n; i++) {
+        const size_t done = status == 0 ? n : (size_t)lf->call.done;
+        limit -= done;
+        for (size_t i = 0; i < done; i++) {
             ring[batch[i].generation % (LONGEST_PERIOD + 1)] = batch[i];
             known++;
             if (watch && watch(arg, &batch[i]))
@@ -301,14 +330,17 @@ int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *gene
             bool repeats;
             if (verify_period(lf, p, &repeats) < 0)
                 return -1;
-            /* The engine is n - 1 - i generations further than the sample. On to where its state comes again. */
-            if (life_step(lf, (p - (n - 1 - i) % p) % p) < 0)
+            /* The engine is done - 1 - i generations further than the sample. On to where its state comes again. */
+            if (life_step(lf, (p - (done - 1 - i) % p) % p) < 0)
                 return -1;
             lf->generation = batch[i].generation;
             *period = p;
             *generation = batch[i].generation - p;
             return 0;
         }
+        if (status < 0)
+            return clerror_set(ECANCELED, "life_until_stable: stopped after generation %llu",
+                               (unsigned long long)lf->generation);
     }
     return 0;
 }

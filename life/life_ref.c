@@ -15,7 +15,13 @@
 void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t width, size_t height,
                    const unsigned char *from, unsigned char *to)
 {
-    for (size_t y = 0; y < height; y++)
+    life_ref_rows(rule, bounds, width, height, 0, height, from, to);
+}
+
+void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t width, size_t height, size_t y,
+                   size_t end, const unsigned char *from, unsigned char *to)
+{
+    for (; y < end; y++)
         for (size_t x = 0; x < width; x++) {
             unsigned count = 0;
             for (int dy = -1; dy <= 1; dy++)
@@ -37,6 +43,8 @@ void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t
 }
 
 /* ---- The engine. ----------------------------------------------------------------------------- */
+
+enum { TOLD_EVERY = 1 << 22 }; /* so many cells the caller is told */
 
 struct reference {
     unsigned char *now, *next;
@@ -106,15 +114,30 @@ static int reference_download(life *lf)
     return 0;
 }
 
-static int reference_step(life *lf, uint64_t generations)
+/* A generation; the caller is told of it now and then. */
+static int reference_generation(life *lf)
 {
     struct reference *r = lf->state;
-    for (uint64_t g = 0; g < generations; g++) {
-        life_ref_step(&lf->rule, lf->bounds, lf->width, lf->height, r->now, r->next);
-        unsigned char *t = r->now;
-        r->now = r->next;
-        r->next = t;
+    for (size_t y = 0, end; y < lf->height; y = end) {
+        const size_t rows = TOLD_EVERY / lf->width + 1;
+        end = lf->height - y < rows ? lf->height : y + rows;
+        life_ref_rows(&lf->rule, lf->bounds, lf->width, lf->height, y, end, r->now, r->next);
+        if (end < lf->height && life_tell(lf, (double)end / (double)lf->height) < 0)
+            return -1;
     }
+    unsigned char *t = r->now;
+    r->now = r->next;
+    r->next = t;
+    lf->call.done++;
+    return 0;
+}
+
+static int reference_step(life *lf, uint64_t generations)
+{
+    const uint64_t often = TOLD_EVERY / (lf->width * lf->height) + 1;
+    for (uint64_t g = 0; g < generations; g++)
+        if (reference_generation(lf) < 0 || (g % often == 0 && g + 1 < generations && life_tell(lf, 0) < 0))
+            return -1;
     return 0;
 }
 
@@ -122,7 +145,8 @@ static int reference_trace(life *lf, size_t n, struct life_sample *sample)
 {
     struct reference *r = lf->state;
     for (size_t g = 0; g < (n ? n : 1); g++) {
-        reference_step(lf, n ? 1 : 0);
+        if (n && reference_generation(lf) < 0)
+            return -1;
         sample[g].population = sample[g].hash = 0;
         for (size_t i = 0; i < lf->width * lf->height; i++)
             if (r->now[i]) {

@@ -36,7 +36,7 @@ __kernel void life_local(__global const int *from, __global int *to, int width, 
 {
     __local int tile[TILE_Y * TILE_X];
     const int lx = (int)get_local_id(0), ly = (int)get_local_id(1);
-    const long left = (long)get_group_id(0) * GROUP_X, top = (long)get_group_id(1) * GROUP_Y;
+    const long left = (long)get_group_id(0) * GROUP_X, top = (long)get_global_id(1) - ly; /* a launch may begin at any group */
     const long pitch = width + 2;
 
     for (int i = ly * GROUP_X + lx; i < TILE_X * TILE_Y; i += GROUP_X * GROUP_Y) {

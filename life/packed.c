@@ -262,6 +262,7 @@ static int create(life *lf, struct packed *p, const struct life_options *options
         struct strip *s = &p->strip[i];
         s->shape.generations = p->generations;
         s->shape.passes = p->passes;
+        s->pace = pace_of(2e9);
         life_shape_print(&s->shape, s->row.shape, sizeof s->row.shape);
         tile_strip(s, lf, &info[i]);
         if (allocate_strip(lf, i, &info[i]) < 0 || open_kernels(lf, p, i) < 0)

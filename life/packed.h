@@ -41,6 +41,8 @@ struct strip {
     struct life_shape shape;
     struct cltune_row row; /* the shape as a line of words, and where it comes from */
     struct tiling tiling;
+    struct pace pace; /* in cells times generations */
+    size_t band;      /* those of the pass under way that were started */
     void *program, *counter; /* handles; shared between devices with the same options */
     cl_kernel step, count, copy;
 };
@@ -69,7 +71,8 @@ static inline bool packed_has_boundary(const life *lf, const struct packed *p, s
     return p->n > 1 && (lf->bounds == LIFE_TORUS || b + 1 < p->n);
 }
 
-/* Starts so many generations, and does not wait for all of them. */
+/* Starts so many generations, and waits only until what is left takes no longer than a launch should (core/pace.h).
+ * ECANCELED when the caller ends it meanwhile: those that count are in lf->call.done. */
 int packed_advance(life *lf, uint64_t generations);
 
 /* Starts the kernel once, on a strip of one dead row, and waits: drivers compile at the first launch, which would

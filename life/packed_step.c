@@ -15,6 +15,8 @@ int packed_wait(life *lf)
     for (size_t i = 0; i < p->n; i++)
         if (packed_status(clwait(lf->ctx, (cl_uint)i, CL_ALL_EVENT)))
             status = -1;
+        else
+            pace_waited(&p->strip[i].pace);
     return status;
 }
 
@@ -32,69 +34,86 @@ static struct beyond beyond_strip(const life *lf, size_t i)
     return (struct beyond){!plane && p->n == 1, plane && i == 0, plane && i == p->n - 1};
 }
 
-/* These start a kernel on columns x bands tiles of the first `rows` rows of strip i's buffers. */
-static cl_event start_tile(life *lf, size_t i, int generations, size_t columns, size_t bands, int rows, int flags)
+/* A part of a strip that a launch computes: columns x bands tiles from band `top` on, of the first `rows` rows of its
+ * buffers. */
+struct area {
+    size_t columns, top, bands;
+    int rows;
+};
+
+static cl_event start_tile(life *lf, size_t i, int generations, struct area a, int flags)
 {
     struct packed *p = lf->state;
     struct strip *s = &p->strip[i];
     const struct tiling *t = &s->tiling;
     const struct beyond b = beyond_strip(lf, i);
     const size_t warps = (size_t)s->shape.warps;
-    clndrange_t ndr = clndrange_init2d(0, 32 * columns, 32, 0, bands * warps, warps);
+    clndrange_t ndr = clndrange_init2d(0, 32 * a.columns, 32, a.top * warps, a.bands * warps, warps);
     return clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, s->grid[s->now], s->grid[!s->now],
-                   (cl_int)(2 * lf->words), (cl_int)lf->width, (cl_int)rows, b.wrap, b.dead_above, b.dead_below,
+                   (cl_int)(2 * lf->words), (cl_int)lf->width, (cl_int)a.rows, b.wrap, b.dead_above, b.dead_below,
                    (cl_int)t->whole, (cl_int)t->own_words, (cl_int)t->own_rows, (cl_int)generations, (cl_uint)2,
                    (cl_uint)0x80000000u);
 }
 
-static cl_event start_rows(life *lf, size_t i, int generations, size_t columns, size_t bands, int rows, int flags)
+static cl_event start_rows(life *lf, size_t i, int generations, struct area a, int flags)
 {
     struct packed *p = lf->state;
     struct strip *s = &p->strip[i];
     const struct tiling *t = &s->tiling;
     const struct beyond b = beyond_strip(lf, i);
-    clndrange_t ndr = clndrange_init2d(0, columns, 1, 0, bands, 1);
+    clndrange_t ndr = clndrange_init2d(0, a.columns, 1, a.top, a.bands, 1);
     return clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, s->grid[s->now], s->grid[!s->now],
-                   clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width, (cl_int)rows, b.wrap, b.dead_above,
+                   clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width, (cl_int)a.rows, b.wrap, b.dead_above,
                    b.dead_below, (cl_int)t->own_words, (cl_int)t->own_rows, (cl_int)t->stride, (cl_int)generations);
 }
 
 /* The items are cores, which take tiles by turns. */
-static cl_event start_passes(life *lf, size_t i, int generations, size_t columns, size_t bands, int rows, int flags)
+static cl_event start_passes(life *lf, size_t i, int generations, struct area a, int flags)
 {
     struct packed *p = lf->state;
     struct strip *s = &p->strip[i];
     const struct tiling *t = &s->tiling;
     const struct beyond b = beyond_strip(lf, i);
-    const size_t tiles = columns * bands, items = tiles < s->units ? tiles : s->units;
+    const size_t tiles = a.columns * a.bands, items = tiles < s->units ? tiles : s->units;
     const int pass = generations < p->generations ? generations : p->generations;
     clndrange_t ndr = clndrange_init1d(0, items, 1);
     return clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, s->grid[s->now], s->grid[!s->now],
-                   clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width, (cl_int)rows, b.wrap, b.dead_above,
+                   clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width, (cl_int)a.rows, b.wrap, b.dead_above,
                    b.dead_below, (cl_int)t->own_words, (cl_int)t->own_rows, (cl_int)t->stride, (cl_int)pass, s->turns,
-                   (cl_int)columns, (cl_int)bands, (cl_int)generations);
+                   (cl_int)a.columns, (cl_int)a.bands, (cl_int)generations);
 }
 
-static int start(life *lf, size_t i, int generations, size_t columns, size_t bands, int rows, int flags)
+static int start(life *lf, size_t i, int generations, struct area a, int flags)
 {
     const struct packed *p = lf->state;
     const bool tile = p->strip[i].shape.tile;
-    return packed_status((tile          ? start_tile
-                          : p->passes > 1 ? start_passes
-                                        : start_rows)(lf, i, generations, columns, bands, rows, flags));
+    return packed_status(
+        (tile ? start_tile : p->passes > 1 ? start_passes : start_rows)(lf, i, generations, a, flags));
 }
 
-/* Starts one launch on strip i. Profiles are told that a pass reads a strip once and writes it once. */
+static int passes_of(const struct packed *p, int generations)
+{
+    return (generations + p->generations - 1) / p->generations;
+}
+
+/* Starts the next bands of strip i, as many as a slice holds. A launch of many passes is of all bands. Profiles are told
+ * that a pass reads a strip once and writes it once. */
 static int launch(life *lf, size_t i, int generations)
 {
     struct packed *p = lf->state;
     struct strip *s = &p->strip[i];
-    const int passes = (generations + p->generations - 1) / p->generations;
-    clprofile_work(s->step, 0, 16. * (double)packed_rows(s) * (double)lf->words * passes, CLPROF_SINGLE);
-    if (start(lf, i, generations, s->tiling.columns, s->tiling.bands, (int)packed_rows(s), UNWAITED) < 0)
+    const size_t left = s->tiling.bands - s->band;
+    const double part = (double)packed_rows(s) / (double)s->tiling.bands;
+    const double band = part * (double)lf->width * generations, fit = pace_slice(&s->pace) / band;
+    const size_t bands = fit >= (double)left || p->passes > 1 ? left : fit < 1 ? 1 : (size_t)fit;
+    if (!pace_has_room(&s->pace, band * (double)bands))
+        return 0;
+    clprofile_work(s->step, 0, 16. * part * (double)bands * (double)lf->words * passes_of(p, generations), CLPROF_SINGLE);
+    if (start(lf, i, generations, (struct area){s->tiling.columns, s->band, bands, (int)packed_rows(s)}, UNWAITED) < 0)
         return -1;
+    pace_started(&s->pace, band * (double)bands);
+    s->band += bands;
     lf->launches++;
-    s->now ^= passes & 1;
     return 0;
 }
 
@@ -104,7 +123,7 @@ int packed_warm(life *lf)
     for (size_t i = 0; i < p->n; i++)
         if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, p->strip[i].grid[0], lf->words * sizeof(uint64_t),
                                    CL_MEM_DEVICE | UNWAITED)) ||
-            start(lf, i, 1, 1, 1, 1, UNWAITED | CL_EVENT_UNCOUNTED) < 0 || clflush(lf->ctx, (cl_uint)i, 0) < 0)
+            start(lf, i, 1, (struct area){1, 0, 1, 1}, UNWAITED | CL_EVENT_UNCOUNTED) < 0 || clflush(lf->ctx, (cl_uint)i, 0) < 0)
             return -1;
     return packed_wait(lf);
 }
@@ -165,29 +184,74 @@ static int receive_edges(life *lf)
 
 /* ---- Generations. ---------------------------------------------------------------------------- */
 
-/* One launch on every device; before it an exchange, if too few of the neighbours' rows are right for it. */
+/* Which part of the bands that a pass has on all devices were started. */
+static double part_of_pass(const struct packed *p)
+{
+    double started = 0, all = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        started += (double)p->strip[i].band;
+        all += (double)p->strip[i].tiling.bands;
+    }
+    return started / all;
+}
+
+/* One launch on every device, or several that are one: until all are done, their result does not count. */
+static int launch_bands(life *lf, int generations)
+{
+    struct packed *p = lf->state;
+    bool left = true;
+    for (size_t i = 0; i < p->n; i++)
+        p->strip[i].band = 0;
+    while (left) {
+        left = false;
+        for (size_t i = 0; i < p->n; i++) {
+            if (p->strip[i].band < p->strip[i].tiling.bands &&
+                (launch(lf, i, generations) < 0 || (p->n > 1 && clflush(lf->ctx, (cl_uint)i, 0) < 0)))
+                return -1;
+            left = left || p->strip[i].band < p->strip[i].tiling.bands;
+        }
+        if (left && (packed_wait(lf) < 0 || life_tell(lf, generations * part_of_pass(p)) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+/* So many generations on every device; before them an exchange, if too few of the neighbours' rows are right for them. */
 static int launch_all(life *lf, int generations)
 {
     struct packed *p = lf->state;
     if (p->n > 1 && p->good < (size_t)generations && (send_edges(lf) < 0 || receive_edges(lf) < 0))
         return -1;
+    if (launch_bands(lf, generations) < 0)
+        return -1;
     for (size_t i = 0; i < p->n; i++)
-        if (launch(lf, i, generations) < 0 || (p->n > 1 && clflush(lf->ctx, (cl_uint)i, 0) < 0))
-            return -1;
+        p->strip[i].now ^= passes_of(p, generations) & 1;
     p->good -= p->n > 1 ? (size_t)generations : 0;
+    lf->call.done += generations;
     return 0;
+}
+
+/* How many generations a launch is to go on: with many passes, so many as a slice holds; else a pass, whose bands are
+ * divided if need be. */
+static int generations_at_once(const life *lf, const struct packed *p)
+{
+    const double cells = (double)lf->width * (double)lf->height, fit = pace_slice(&p->strip[0].pace) / cells;
+    const int most = p->generations * p->passes;
+    if (p->passes == 1 || fit >= most)
+        return most;
+    return fit < 1 ? 1 : fit < p->generations ? (int)fit : (int)(fit / p->generations) * p->generations;
 }
 
 int packed_advance(life *lf, uint64_t generations)
 {
     struct packed *p = lf->state;
-    const int most = p->generations * p->passes;
     for (uint64_t launches = 1; generations; launches++) {
+        const int most = generations_at_once(lf, p);
         const int now = generations < (uint64_t)most ? (int)generations : most;
         generations -= (uint64_t)now;
         if (launch_all(lf, now) < 0)
             return -1;
-        if (launches % BACKLOG == 0 && packed_wait(lf) < 0)
+        if (launches % BACKLOG == 0 && (packed_wait(lf) < 0 || (generations && life_tell(lf, 0) < 0)))
             return -1;
     }
     return 0;

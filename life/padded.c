@@ -36,6 +36,7 @@ struct padded {
     struct life_cells image; /* the packed rows that the front reads and writes */
     uint64_t *sums;
     size_t groups;
+    struct pace pace; /* in cells */
     void *global, *local, *counter; /* programs */
     cl_kernel rows, columns, cells, count;
 };
@@ -116,6 +117,7 @@ static int padded_create(life *lf, const struct life_options *options)
     if (!p || !info) {
         clerror_set(ENOMEM, "life: no memory for an engine");
     } else if (clgetdevinfo(lf->ctx, info) == 0) {
+        p->pace = pace_of(2e7);
         p->shape = info[DEVICE].dev_type & CL_DEVICE_TYPE_CPU ? shape_cpu : shape_gpu;
         snprintf(p->text, sizeof p->text, "group_x=%d group_y=%d ghosts=%d count=%d counts=%d",
                  p->shape.group_x, p->shape.group_y, p->shape.ghosts, p->shape.count, p->shape.counts);
@@ -191,19 +193,51 @@ static int ghosts(life *lf)
                : 0;
 }
 
-static int generation(life *lf)
+static int wait_all(life *lf)
+{
+    struct padded *p = lf->state;
+    if (failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)))
+        return -1;
+    pace_waited(&p->pace);
+    return 0;
+}
+
+/* Starts the cells of rows y .. y + rows - 1, `y` a multiple of the group's height. */
+static int start_cells(life *lf, size_t y, size_t rows)
 {
     struct padded *p = lf->state;
     const struct shape *s = &p->shape;
-    clndrange_t all = clndrange_init2d(0, round_up(lf->width, s->group_x), (size_t)s->group_x, 0,
-                                       round_up(lf->height, s->group_y), (size_t)s->group_y);
-    if (lf->bounds == LIFE_TORUS && ghosts(lf) < 0)
-        return -1;
-    if (failed(clforka(lf->ctx, DEVICE, p->cells, &all, UNWAITED, p->grid[p->now], p->grid[!p->now],
+    clndrange_t ndr = clndrange_init2d(0, round_up(lf->width, s->group_x), (size_t)s->group_x, y,
+                                       round_up(rows, s->group_y), (size_t)s->group_y);
+    if (failed(clforka(lf->ctx, DEVICE, p->cells, &ndr, UNWAITED, p->grid[p->now], p->grid[!p->now],
                        (cl_int)lf->width, (cl_int)lf->height)))
         return -1;
+    pace_started(&p->pace, (double)rows * (double)lf->width);
     lf->launches++;
+    return 0;
+}
+
+/* A generation, in as many launches as it takes slices. Until all are done, their result does not count. */
+static int generation(life *lf)
+{
+    struct padded *p = lf->state;
+    const size_t group = (size_t)p->shape.group_y;
+    if (lf->bounds == LIFE_TORUS && ghosts(lf) < 0)
+        return -1;
+    for (size_t y = 0; y < lf->height;) {
+        const double fit = pace_slice(&p->pace) / (double)lf->width;
+        const size_t left = lf->height - y;
+        const size_t rows = fit >= (double)left ? left : fit < (double)group ? group : (size_t)fit / group * group;
+        const size_t now = rows < left ? rows : left;
+        if (!pace_has_room(&p->pace, (double)now * (double)lf->width) &&
+            (wait_all(lf) < 0 || life_tell(lf, (double)y / (double)lf->height) < 0))
+            return -1;
+        if (start_cells(lf, y, now) < 0)
+            return -1;
+        y += now;
+    }
     p->now = !p->now;
+    lf->call.done++;
     return 0;
 }
 
@@ -213,7 +247,7 @@ static int advance(life *lf, uint64_t generations)
     for (uint64_t g = 1; g <= generations && status == 0; g++) {
         status = generation(lf);
         if (status == 0 && g % BACKLOG == 0)
-            status = failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT));
+            status = wait_all(lf);
     }
     return status;
 }
@@ -221,7 +255,7 @@ static int advance(life *lf, uint64_t generations)
 static int padded_step(life *lf, uint64_t generations)
 {
     const int status = advance(lf, generations);
-    return failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)) ? -1 : status;
+    return wait_all(lf) < 0 ? -1 : status;
 }
 
 /* ---- Counting. ------------------------------------------------------------------------------- */

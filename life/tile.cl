@@ -432,7 +432,7 @@ static inline void store_cells(uint cell[ROWS][WORDS], const struct strip *s, co
 
 /* ---- The kernel. ----------------------------------------------------------------------------- */
 
-/* Group (x, y) stores words own_words x .. and rows own_rows y .. of the device's strip. `from` and `to` are rows
+/* Group (x, y), y counted from the strip's first band, stores words own_words x .. and rows own_rows y .. of the device's strip. `from` and `to` are rows
  * of `stride` words of 32 cells. Where rows beyond the strip are neither wrapped nor dead, `generations` rows at that
  * end of `to` are wrong. whole: the tile's width is a whole number of the torus's. two = 2, high = 2^31. */
 __attribute__((reqd_work_group_size(ITEMS, WARPS, 1)))
@@ -442,7 +442,8 @@ __kernel void life_tile(__global const uint *from, __global uint *to, int stride
 {
     __local struct edge edges[2][WARPS][2]; /* by parity of the generation, warp, first or last row */
     const struct strip s = {from, stride, width, rows, wrap, dead_above, dead_below};
-    const int own_word = (int)get_group_id(0) * own_words, own_row = (int)get_group_id(1) * own_rows;
+    const int band = (int)get_global_id(1) / WARPS; /* a launch may begin at any */
+    const int own_word = (int)get_group_id(0) * own_words, own_row = band * own_rows;
     const int left = own_word - !whole; /* the tile's first word */
     struct place me;
     me.item = (int)get_local_id(0);

@@ -4,6 +4,8 @@
  */
 #include "life/internal.h"
 
+#include <errno.h>
+
 int life_trace_slots(life *lf, const struct life_counting *by, size_t n, struct life_sample *sample)
 {
     if (!n)
@@ -12,9 +14,12 @@ int life_trace_slots(life *lf, const struct life_counting *by, size_t n, struct 
         const size_t slots = n - done < LIFE_SLOTS ? n - done : LIFE_SLOTS;
         for (size_t slot = 0; slot < slots; slot++)
             if (by->advance(lf, 1) < 0 || by->count(lf, slot) < 0) {
+                const bool stopped = clerrno == ECANCELED;
                 for (cl_uint dev = 0; dev < clgetndev(lf->ctx); dev++)
                     clwait(lf->ctx, dev, CL_ALL_EVENT);
-                return -1;
+                if (!stopped || (slot > 0 && by->collect(lf, slot, sample + done) < 0))
+                    return -1;
+                return clerror_set(ECANCELED, "life_trace: stopped before the end");
             }
         if (by->collect(lf, slots, sample + done) < 0)
             return -1;

@@ -37,6 +37,8 @@ struct row {
 static const struct row rows[] = {
     {"nbody -n 2^18 --csv e.csv -o a.bin", 3, SIGINT, "a.bin"},
     {"nbody -n 2^18 --compare", 3, SIGHUP, NULL},
+    {"life --size 32768 --soup=0.5 -n 1e9", 3, SIGINT, NULL},
+    {"life --size 6000 --soup=0.5 -n 1e9 --engine global --csv e.csv", 3, SIGTERM, "e.csv"},
     {"gas -n 1e12", 1, SIGTERM, NULL},
 };
 

@@ -317,6 +317,81 @@ static void all_devices_deep(void **state)
             check_devices(shapes[s], 60 + draw(200), 2400 + draw(100), plane ? LIFE_PLANE : LIFE_TORUS);
 }
 
+/* ---- Pieces. --------------------------------------------------------------------------------- */
+
+static const char *const pieces_of[] = {"tile=0 generations=4 bands=3", "tile=1 rows=3 warps=4 generations=3"};
+
+/* Launches as short as they can be, as on a device where each would take long, compute the same cells. */
+static void pieces(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
+    for (int s = 0; s < 2; s++)
+        for (int plane = 0; plane < 2; plane++)
+            check_devices(pieces_of[s], 150, 160, plane ? LIFE_PLANE : LIFE_TORUS);
+    check_grid(&(struct grid){LIFE_LOCAL, NULL, 150, 100, LIFE_TORUS, one_of(1), 9});
+    check_grid(&(struct grid){LIFE_GLOBAL, NULL, 150, 100, LIFE_PLANE, one_of(1), 9});
+    check_grid(&(struct grid){LIFE_PACKED, NULL, 700, 700, LIFE_TORUS, one_of(1), 150});
+    assert_int_equal(unsetenv("STDCL_SLICE"), 0);
+}
+
+static int stop(void *calls, double share)
+{
+    assert_true(share >= 0 && share <= 1);
+    return --*(int *)calls == 0;
+}
+
+/* Stopped at the nth call: whole generations were done, as many as the engine says. */
+static void check_stopped(enum life_engine engine, const char *shape, int n)
+{
+    enum { SIDE = 200, MOST = 60 };
+    int calls = n;
+    struct life_cells start, got;
+    struct life_sample sample[MOST];
+    const struct life_rule rule = one_of(1);
+    char text[24];
+    struct life_options options = {.ctx = stddev, .engine = engine, .width = SIDE, .height = SIDE,
+                                   .rule = life_rule_string(&rule, text), .shape = shape, .progress = stop, .arg = &calls};
+    works(life_cells_alloc(&start, SIDE, SIDE));
+    works(life_cells_alloc(&got, SIDE, SIDE));
+    fill(&start);
+    life *lf = life_create(&options);
+    ready(lf);
+    works(life_put(lf, 0, 0, &start));
+    fails(ECANCELED, life_step(lf, 1000000));
+    uint64_t before = life_generation(lf);
+    assert_true(before < 1000);
+    step_plainly(&start, &rule, LIFE_TORUS, (unsigned)before);
+    works(life_get(lf, 0, 0, &got));
+    compare(&got, &start, "stopped");
+    calls = n;
+    fails(ECANCELED, life_trace(lf, MOST, sample));
+    const uint64_t done = life_generation(lf) - before;
+    assert_true(done < MOST);
+    for (uint64_t i = 0; i < done; i++) {
+        step_plainly(&start, &rule, LIFE_TORUS, 1);
+        assert_int_equal(sample[i].generation, ++before);
+        assert_int_equal(sample[i].population, population_of(&start));
+    }
+    works(life_get(lf, 0, 0, &got));
+    compare(&got, &start, "stopped while traced");
+    life_free(lf);
+    life_cells_free(&start);
+    life_cells_free(&got);
+}
+
+static void stopped(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
+    for (int n = 1; n < 30; n += 7) {
+        check_stopped(LIFE_PACKED, pieces_of[0], n);
+        check_stopped(LIFE_PACKED, pieces_of[1], n);
+        check_stopped(LIFE_LOCAL, NULL, n);
+    }
+    assert_int_equal(unsetenv("STDCL_SLICE"), 0);
+}
+
 /* With an argument, only what differs with two devices. */
 int main(int argc, char **argv)
 {
@@ -326,9 +401,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(global_engine), cmocka_unit_test(local_engine),  cmocka_unit_test(rows_shapes),
         cmocka_unit_test(tile_shapes),   cmocka_unit_test(wide_and_tall), cmocka_unit_test(tile_whole),
         cmocka_unit_test(impossible_shapes), cmocka_unit_test(kernels_from_files),
-        cmocka_unit_test(verify_finds_errors),
+        cmocka_unit_test(verify_finds_errors), cmocka_unit_test(pieces), cmocka_unit_test(stopped),
     };
     const struct CMUnitTest several[] = {cmocka_unit_test(packed_engine), cmocka_unit_test(all_devices),
+                                         cmocka_unit_test(pieces), cmocka_unit_test(stopped),
                                          cmocka_unit_test(all_devices_deep)};
     (void)argv;
     return argc > 1 ? cmocka_run_group_tests(several, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);

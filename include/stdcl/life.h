@@ -98,6 +98,10 @@ struct life_options {
     size_t width, height;    /* cells, from 1 up */
     enum life_bounds bounds;
     const char *rule;        /* as life_rule_parse; NULL = "B3/S23" */
+    /* Told now and then, in the calling thread, which share of a call of life_step, life_trace or life_soup is done, 0 to
+     * 1. It returns 0, or something else to end the call soon, with ECANCELED. May be NULL. */
+    int (*progress)(void *arg, double share);
+    void *arg;
     const char *shape;       /* packed: how kernels are launched, words KEY=NUMBER that change the
                                 device's own row, see life/README.md; NULL: that row */
     uintptr_t reserved[8];   /* must be 0 */
@@ -113,7 +117,8 @@ life *life_create(const struct life_options *options);
 /* Frees the engine and what it holds on the devices, after work in flight is done. NULL is fine. */
 void life_free(life *lf);
 
-/* Advances by `generations` and blocks until they are done. */
+/* Advances by `generations` and blocks until they are done. ECANCELED when `progress` ended it: whole generations were
+ * done, life_generation tells how many, and the run may go on from there. */
 int life_step(life *lf, uint64_t generations);
 
 /* Kills all cells and goes back to generation 0. */
@@ -144,7 +149,8 @@ struct life_sample {
     uint64_t generation, population, hash;
 };
 
-/* Advances by n generations, one by one, and notes each of them: sample[0] .. sample[n - 1]. */
+/* Advances by n generations, one by one, and notes each of them: sample[0] .. sample[n - 1]. ECANCELED as life_step;
+ * those that were done are noted. */
 int life_trace(life *lf, size_t n, struct life_sample *sample);
 
 /* Notes the current generation without stepping. */
