@@ -13,8 +13,9 @@ s/(stdcl nbody .*\.mp4 --size 64x64)$/\1 --frames 3/
 s/(stdcl life .*)--size (4096|65536)/\1--size 512/
 s/(stdcl life .*\.mp4.*)/\1 --frames 3/
 s/(stdcl life --compare)/\1 --size 128 --generations 4/
-s/(stdcl gas .*)-n 1e[0-9]/\1-n 1e6/
+s/(stdcl gas .*)-n (1e[0-9]|2.5e7)/\1-n 1e6/
 s/(stdcl matmul .*)-n [0-9]+/\1-n 32 --repeat 1/
+s/^stdcl matmul (-n 32 --repeat 1) --compare$/stdcl matmul --compare \1/
 s/^stdcl tune (--(device|minutes)|$)/stdcl tune nbody.direct.single \1/
 s/^stdcl tune$/stdcl tune nbody.direct.single/
 s/'\*\.double'/nbody.direct.double/
