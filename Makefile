@@ -33,8 +33,9 @@ test: deps ## run the tests
 test-deep: test-sanitize ## the tests with sanitizers, and those that take long (ctest label `deep`)
 	@+$(MAKE) --no-print-directory all
 	@tools/test.sh $(BUILD) -j$(JOBS) -L deep
+	@tools/test.sh $(BUILD)-address -j$(JOBS) -L deep -R test_faults_leaks
 
-test-faults: deps ## every call that can fail fails once: thousands of runs, counted in tests/faults/counts.json
+test-faults: deps ## every call that can fail fails once, and signals end commands: thousands of runs
 	@+$(MAKE) --no-print-directory all
 	@tests/faults/run.sh $(BUILD)
 

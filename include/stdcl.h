@@ -87,8 +87,8 @@ extern "C" {
 typedef struct stdcl_context CLCONTEXT;
 typedef struct stdcl_context CONTEXT;
 
-/* The standard contexts, made at first use; NULL when there is no such device. Owned by the
- * library: do not destroy them.
+/* The standard contexts, made at first use; NULL when there is no such device, or after an error, which clerror()
+ * tells. Owned by the library: do not destroy them.
  *   stddev  every device of every platform        stdcpu  the CPUs (of the first platform with any)
  *   stdgpu  every GPU                             stdacc  every accelerator
  *   stdnpu  every device, as stddev (historic)    stdrpu  always NULL (historic)

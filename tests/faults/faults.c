@@ -3,7 +3,7 @@
  *   faults BUILD SOURCE                    every call of every program
  *   faults BUILD SOURCE sample [SEED]      those of found.txt, and some others, which another day are others; SEED
  *                                          stands for the day
- *   faults BUILD SOURCE every N            every Nth call
+ *   faults BUILD SOURCE every N [SEED]     every Nth call; N seeds in a row make a whole campaign
  *   faults BUILD SOURCE only PROGRAM       every call of one program
  *   faults BUILD SOURCE only PROGRAM "CALL NUMBER CODE HOW"    one case, whose output is shown
  *
@@ -372,7 +372,7 @@ int main(int argc, char **argv)
     int status = 1;
     if (argc < 3 || nth < 1)
         return 2;
-    seed = sample && argc > 4 ? atol(argv[4]) : (long)(time(NULL) / 86400);
+    seed = sample && argc > 4 ? atol(argv[4]) : nth > 1 && argc > 5 ? atol(argv[5]) : (long)(time(NULL) / 86400);
     count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (count != MAP_FAILED && runs_begin(argv[1], argv[2]) && codes_read())
         status = only && argc > 5 ? show(argv[4], argv[5]) : campaign(sample, nth, only ? argv[4] : NULL);
