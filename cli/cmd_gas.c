@@ -148,11 +148,6 @@ static int create(struct gas_job *job)
     return CLI_DONE;
 }
 
-bool gas_job_stopped(void)
-{
-    return clerrno == ECANCELED && cli_interrupted();
-}
-
 /* A pass over all molecules. */
 static int sum_once(struct gas_job *job)
 {

@@ -35,10 +35,13 @@ struct gas_job {
     double seconds; /* of the sum */
 };
 
-/* All return an exit status, after printing what is wrong. */
+/* Whether a call of the engine failed because Ctrl-C ended it. */
+static inline bool gas_job_stopped(void)
+{
+    return clerrno == ECANCELED && cli_interrupted();
+}
 
-/* cmd_gas.c: whether a call of the engine failed because Ctrl-C ended it. */
-bool gas_job_stopped(void);
+/* All return an exit status, after printing what is wrong. */
 
 /* gas_input.c: reads job->input, which sets n and precision; hands it to the gas; frees it. */
 int gas_input_read(struct gas_job *job);
