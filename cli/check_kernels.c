@@ -34,22 +34,27 @@ static void *compile(CLCONTEXT *context, const char *file, char *options)
 static void print_warnings(const struct compile_target *target, void *program, const char *file)
 {
     char *log = program_log(target->context, program, 0);
-    if (log && log[strspn(log, " \t\r\n")])
+    if (!log)
+        cli_warn("%s", cli_reason());
+    else if (log[strspn(log, " \t\r\n")])
         cli_warn("%s compiles for %s, with remarks:\n%s", file, target->device, log);
     free(log);
 }
 
-static void print_kernel(CLCONTEXT *context, void *program, const char *name)
+static int print_kernel(CLCONTEXT *context, void *program, const char *name)
 {
     cl_kernel kernel = clsym(context, program, name, 0);
     clarg_info_t info;
+    if (!kernel)
+        return cli_failed_call(NULL);
     printf("  %s(", name);
-    for (cl_uint i = 0; kernel && clarg_info(kernel, i, &info) == 0; i++)
+    for (cl_uint i = 0; clarg_info(kernel, i, &info) == 0; i++)
         if (info.kind < 0)
             printf("%s?", i ? ", " : "");
         else
             printf("%s%s%s %s", i ? ", " : "", info.kind == STDCL_LOCAL ? "local " : "", info.type, info.name);
     printf(")\n");
+    return CLI_DONE;
 }
 
 static int print_kernels(const struct compile_target *target, void *program)
@@ -57,10 +62,11 @@ static int print_kernels(const struct compile_target *target, void *program)
     char *names = program_kernels(target->context, program), *rest = names;
     if (!names)
         return cli_failed_call(NULL);
-    for (char *name; (name = strtok_r(rest, ";", &rest));)
-        print_kernel(target->context, program, name);
+    int status = CLI_DONE;
+    for (char *name; status == CLI_DONE && (name = strtok_r(rest, ";", &rest));)
+        status = print_kernel(target->context, program, name);
     free(names);
-    return CLI_DONE;
+    return status;
 }
 
 /* ---- The command. ---------------------------------------------------------------------------- */
@@ -96,12 +102,12 @@ static int check_file(const struct compile_targets *targets, const char *file, c
 int check_kernels(const struct check_files *job)
 {
     struct compile_targets targets;
-    struct cli_devices devices;
-    int status = compile_targets_open(&job->device, &targets);
-    if (status == CLI_DONE && targets.n == 0)
-        status = cli_devices_find(&devices); /* says what to install */
+    int status = compile_targets_open(&job->device, true, &targets);
     char *options = build_options(job);
-    for (size_t i = 0; i < job->file.n && targets.n > 0; i++)
+    if (!options)
+        status = cli_failed("not enough memory for the options");
+    const bool ready = status == CLI_DONE;
+    for (size_t i = 0; ready && i < job->file.n; i++)
         if (check_file(&targets, job->file.item[i], options, job->quiet) != CLI_DONE)
             status = CLI_FAILED;
     free(options);

@@ -45,13 +45,9 @@ static int open_targets(const struct embed *job, struct compile_targets *targets
     if (job->no_compile)
         return CLI_DONE;
     unsetenv("STDCL_KERNEL_PATH"); /* what is embedded is compiled, nothing else */
-    const int status = compile_targets_open(&job->device, targets);
-    if (status == CLI_DONE && targets->n == 0) {
-        struct cli_devices devices;
-        if (job->binary)
-            return cli_devices_find(&devices); /* says what to install */
+    const int status = compile_targets_open(&job->device, job->binary, targets);
+    if (status == CLI_DONE && targets->n == 0)
         cli_warn("this machine has no OpenCL device, so the kernels are not compiled");
-    }
     return status;
 }
 

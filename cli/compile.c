@@ -14,10 +14,12 @@ static bool is_known(const struct compile_targets *targets, const char *identity
 static int add_target(struct compile_targets *targets, const struct cli_device *d)
 {
     struct compile_target *t = &targets->item[targets->n];
-    device_identity(d->id, t->identity, sizeof t->identity);
+    const size_t name = device_identity(d->id, t->identity, sizeof t->identity);
+    if (name == 0)
+        return cli_failed("OpenCL does not tell the name, driver and platform of a device");
     if (is_known(targets, t->identity))
         return CLI_DONE;
-    snprintf(t->device, sizeof t->device, "%s", d->name);
+    snprintf(t->device, sizeof t->device, "%.*s", (int)name, t->identity);
     t->context = clcontext_create_from(&d->id, 1);
     if (!t->context)
         return cli_failed_call("opening a device");
@@ -25,13 +27,13 @@ static int add_target(struct compile_targets *targets, const struct cli_device *
     return CLI_DONE;
 }
 
-int compile_targets_open(const struct cli_strings *patterns, struct compile_targets *targets)
+int compile_targets_open(const struct cli_strings *patterns, bool needed, struct compile_targets *targets)
 {
     struct cli_strings all = {0};
     struct cli_devices devices;
     size_t n = 0;
     *targets = (struct compile_targets){0};
-    int status = patterns->n ? cli_devices_find(&devices) : (cli_devices_list(&devices), CLI_DONE);
+    int status = needed || patterns->n ? cli_devices_find(&devices) : (cli_devices_list(&devices), CLI_DONE);
     if (status != CLI_DONE || devices.n == 0)
         return status;
     size_t *chosen = cli_alloc(devices.n, sizeof *chosen);

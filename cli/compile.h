@@ -18,9 +18,9 @@ struct compile_targets {
     } *item;
 };
 
-/* Opens the devices that the patterns pick; without patterns all, and none, n = 0, when there is none. CLI_DONE, or a
- * status after a message. */
-int compile_targets_open(const struct cli_strings *patterns, struct compile_targets *targets);
+/* Opens the devices that the patterns pick; without patterns all. CLI_DONE, or a status after a message; without
+ * patterns n = 0 and CLI_DONE where there is none, unless one is `needed`. */
+int compile_targets_open(const struct cli_strings *patterns, bool needed, struct compile_targets *targets);
 void compile_targets_close(struct compile_targets *targets);
 
 /* Says that the program that was just opened does not compile, with clerror()'s log. Returns CLI_FAILED. */

@@ -76,9 +76,10 @@ char *program_log(CLCONTEXT *cp, void *handle, cl_uint dev);
 
 /* ---- embed.c ---- */
 
-/* A device with its driver, as embedded binaries name it: where the text is equal a binary may be used. */
+/* A device with its driver, as embedded binaries name it: where the text is equal a binary may be used. Returns how many
+ * bytes of it are the device's name; 0 when OpenCL does not tell all. */
 enum { EMBEDDED_IDENTITY = 800 };
-void device_identity(cl_device_id id, char *text, size_t size);
+size_t device_identity(cl_device_id id, char *text, size_t size);
 
 /* ---- What another room generates. ---- */
 

@@ -29,15 +29,16 @@ STDCL_API void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary)
     pthread_mutex_unlock(&embedded_lock);
 }
 
-void device_identity(cl_device_id id, char *text, size_t size)
+size_t device_identity(cl_device_id id, char *text, size_t size)
 {
     char name[256] = "", driver[256] = "", version[256] = "";
     cl_platform_id platform = NULL;
-    clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, NULL);
-    clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
-    clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
+    const bool all = clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
+                     clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL) == CL_SUCCESS &&
+                     clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) == CL_SUCCESS &&
+                     clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL) == CL_SUCCESS;
     snprintf(text, size, "%s, driver %s, %s", name, driver, version);
+    return all ? strlen(name) : 0;
 }
 
 const struct stdcl_embedded_binary *embedded_binary(const struct stdcl_embedded *source, cl_device_id id)
@@ -46,8 +47,8 @@ const struct stdcl_embedded_binary *embedded_binary(const struct stdcl_embedded 
     pthread_mutex_lock(&embedded_lock);
     const struct stdcl_embedded_binary *b = binaries;
     pthread_mutex_unlock(&embedded_lock);
-    if (b)
-        device_identity(id, identity, sizeof identity);
+    if (b && device_identity(id, identity, sizeof identity) == 0)
+        return NULL;
     while (b && (b->source != source || strcmp(b->device, identity) != 0))
         b = b->next;
     return b;

@@ -41,23 +41,31 @@ static struct kernel *find_kernel(struct program *p, const char *name, bool *fai
     return k;
 }
 
-/* The names of a part's kernels, separated by ';'; the caller frees it. NULL when there is no memory. */
-static char *kernel_names(const struct part *part)
+/* The names of a part's kernels, separated by ';'; the caller frees it. NULL and *err when they cannot be had. */
+static char *kernel_names(const struct part *part, cl_int *err)
 {
     size_t size = 0;
-    clGetProgramInfo(part->program[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
-    char *names = calloc(size + 1, 1);
+    *err = clGetProgramInfo(part->program[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
+    char *names = *err == CL_SUCCESS ? calloc(size + 1, 1) : NULL;
+    if (*err == CL_SUCCESS && !names)
+        *err = CL_OUT_OF_HOST_MEMORY;
     if (names && size)
-        clGetProgramInfo(part->program[0], CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
-    return names;
+        *err = clGetProgramInfo(part->program[0], CL_PROGRAM_KERNEL_NAMES, size, names, NULL);
+    if (*err == CL_SUCCESS)
+        return names;
+    free(names);
+    return NULL;
 }
 
 char *program_kernels(CLCONTEXT *cp, void *handle)
 {
     struct program *p = program_of(cp, handle, "program_kernels");
     assert(p && p->built && p->nparts == 1);
-    char *names = kernel_names(&p->part[0]);
-    return names ? names : ((void)fail(ENOMEM, 0, "no memory on the host for the names of kernels"), NULL);
+    cl_int err;
+    char *names = kernel_names(&p->part[0], &err);
+    if (!names)
+        fail(errno_of(err), err, "%s does not tell its kernels", p->part[0].name);
+    return names;
 }
 
 char *program_log(CLCONTEXT *cp, void *handle, cl_uint dev)
@@ -72,7 +80,8 @@ static void print_names(FILE *fp, struct program *p, const char **separator)
 {
     pthread_mutex_lock(&p->lock);
     for (size_t i = 0; p->built && i < p->nparts; i++) {
-        char *names = kernel_names(&p->part[i]);
+        cl_int err;
+        char *names = kernel_names(&p->part[i], &err);
         for (char *save, *n = names ? strtok_r(names, ";", &save) : NULL; n; n = strtok_r(NULL, ";", &save)) {
             fprintf(fp, "%s%s", *separator, n);
             *separator = ", ";

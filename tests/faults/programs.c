@@ -35,6 +35,8 @@ struct program programs[] = {
      {0}, {0}},
     {EXAMPLE("07_embedded"), ".*", {0}, {0}, {0}},
     {"devices", "bin/stdcl devices", ".*", {0}, {0}, {0}},
+    {"check", "bin/stdcl check cli_add.cl", ".* compiles for .+:|^  cli_add\\(", {0}, {"tests/kernels/cli_add.cl"}, {0}},
+    {"embed", "bin/stdcl embed cli_add.cl -o k.c", "", {"k.c"}, {"tests/kernels/cli_add.cl"}, {0}},
     {0},
 };
 
