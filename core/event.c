@@ -192,10 +192,11 @@ static bool file_event(struct device *d, enum event_kind kind, struct event_reco
     return room;
 }
 
-/* A command that there is no memory to remember: it is at least done, and its failure not lost. */
-static void wait_unfiled(struct device *d, enum event_kind kind, cl_event ev)
+/* A command that there is no memory to remember: it is at least done, and neither its failure nor its time is lost. */
+static void wait_unfiled(struct device *d, enum event_kind kind, cl_event ev, struct note *note)
 {
     clWaitForEvents(1, &ev);
+    command_collected(note, ev);
     pthread_mutex_lock(&d->lock);
     remember_failure(d, kind, status_of(ev));
     pthread_mutex_unlock(&d->lock);
@@ -208,7 +209,7 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struc
         const bool shared = flags & CL_EVENT_OWN;
         const bool kept = !shared || clRetainEvent(ev) == CL_SUCCESS; /* else the caller gets our reference */
         if (!kept || !file_event(d, kind, (struct event_record){.event = ev, .note = note, .shared = shared}))
-            wait_unfiled(d, kind, ev);
+            wait_unfiled(d, kind, ev, &note);
         return ev;
     }
     cl_int err = clWaitForEvents(1, &ev);

@@ -42,7 +42,7 @@ struct worker {
     struct part *p;         /* NULL: the host */
     pthread_t thread;
     bool started, telling;
-    int status, code;
+    int status, code, ocl;
     char why[1024];
 };
 
@@ -328,6 +328,7 @@ static void run_worker(struct worker *w)
         return;
     const char *why = clerror(); /* which is this thread's alone */
     w->code = clerrno;
+    w->ocl = oclerrno;
     snprintf(w->why, sizeof w->why, "%s", why ? why : clerror_str(w->code));
     atomic_store(&w->s->stop, true);
 }
@@ -361,8 +362,10 @@ static int run_workers(struct stream *s, struct worker *w, cl_uint count)
     for (cl_uint i = 0; i < count; i++) {
         if (w[i].started)
             pthread_join(w[i].thread, NULL);
-        if (w[i].status != 0 && status == 0)
+        if (w[i].status != 0 && status == 0) {
             status = clerror_set(w[i].code ? w[i].code : EIO, "%s", w[i].why);
+            oclerrno = w[i].ocl;
+        }
     }
     if (status == 0 && s->cancelled)
         status = clerror_set(ECANCELED, "matmul_multiply: stopped before the end");
