@@ -28,6 +28,12 @@ static struct sorter_program *program_of(arrays_sorter *s, const char *caller,
 
 /* ---- Memory. ---------------------------------------------------------------------------------- */
 
+/* Groups of sort_scatter: one a tile on GPUs, where each tile has a row of the table, too; see sort.cl. */
+static cl_uint scatter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most)
+{
+    return p->shape.group > 1 ? sorter_tiles(p, most) : sorter_groups(s, p, most);
+}
+
 /* Work memory: the table of counts, and as much again as is sorted. */
 struct parts {
     size_t keys, values, size; /* where they begin; all of it */
@@ -36,8 +42,9 @@ struct parts {
 static struct parts parts_of(const arrays_sorter *s, const struct sorter_program *p,
                              const struct arrays_sort_job *job)
 {
-    const size_t table = (sorter_groups(s, p, job->most) + (size_t)1) * SORT_DIGITS * sizeof(cl_uint);
-    struct parts parts = {.keys = sorter_part(table)};
+    const size_t tiles = p->shape.group > 1 ? sorter_tiles(p, job->most) : 0;
+    const size_t rows = sorter_groups(s, p, job->most) + 1 + tiles;
+    struct parts parts = {.keys = sorter_part(rows * SORT_DIGITS * sizeof(cl_uint))};
     parts.values = parts.keys + sorter_part(job->most * (size_t)job->bytes);
     parts.size = parts.values + (job->values ? sorter_part(job->most * sizeof(cl_uint)) : 0);
     return parts;
@@ -71,7 +78,7 @@ struct sorting {
     arrays_sorter *s;
     const struct sorter_program *program;
     const void *table, *count;
-    cl_uint most, groups;
+    cl_uint most, groups, scatter_groups;
     int counted, paired;
 };
 
@@ -84,14 +91,14 @@ static int pass(const struct sorting *j, struct pairs from, struct pairs to, int
                                          BLOCK_ARG(j->count)};
     const struct stdcl_arg scan[] = {BLOCK_ARG(j->table), VALUE_ARG(j->groups), VALUE_ARG(j->most),
                                      VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
-    const struct stdcl_arg scatter[] = {BLOCK_ARG(to.keys),    BLOCK_ARG(from.keys),   VALUE_ARG(j->paired),
-                                        BLOCK_ARG(to.values),  BLOCK_ARG(from.values), BLOCK_ARG(j->table),
-                                        VALUE_ARG(shift),      VALUE_ARG(mask),        VALUE_ARG(j->most),
-                                        VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
+    const struct stdcl_arg scatter[] = {BLOCK_ARG(to.keys),   BLOCK_ARG(from.keys),   VALUE_ARG(j->paired),
+                                        BLOCK_ARG(to.values), BLOCK_ARG(from.values), BLOCK_ARG(j->table),
+                                        VALUE_ARG(j->groups), VALUE_ARG(shift),       VALUE_ARG(mask),
+                                        VALUE_ARG(j->most),   VALUE_ARG(j->counted),  BLOCK_ARG(j->count)};
     if (sorter_launch(j->s, j->program, SORT_COUNT, j->groups, COUNT_OF(counting), counting) != 0 ||
         sorter_launch(j->s, j->program, SORT_SCAN, SORT_DIGITS, COUNT_OF(scan), scan) != 0)
         return -1;
-    return sorter_launch(j->s, j->program, SORT_SCATTER, j->groups, COUNT_OF(scatter), scatter);
+    return sorter_launch(j->s, j->program, SORT_SCATTER, j->scatter_groups, COUNT_OF(scatter), scatter);
 }
 
 static int copy(const struct sorting *j, struct pairs from, struct pairs to)
@@ -134,6 +141,7 @@ static int start(arrays_sorter *s, const char *caller, const struct arrays_sort_
                                     .count = job->count ? (const void *)job->count : work,
                                     .most = (cl_uint)job->most,
                                     .groups = sorter_groups(s, p, job->most),
+                                    .scatter_groups = scatter_groups(s, p, job->most),
                                     .counted = job->count != NULL,
                                     .paired = job->values != NULL};
     /* without values the kernels have the table in their place, and leave it alone */

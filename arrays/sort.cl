@@ -1,12 +1,19 @@
 /* sort.cl - one pass of a stable radix sort: by 8 bits of the keys, from `shift` on. Three launches.
  *
  *     keys      | share 0 | share 1 | share 2 |                   shares and tiles: tiles.h
- *     table     digit 0: c00 c01 c02, digit 1: c10 ...            1. sort_count: each group counts its share's digits
- *               digit 0: 0 c00 c00+c01 ...;  totals t0 t1 ...     2. sort_scan: a group scans a digit's row
- *     to        | all of digit 0 | all of digit 1 | ...           3. sort_scatter: each group puts its share into place
+ *     table     share 0: c00 c01 ...; share 1: c10 c11 ...        1. sort_count: each group counts its share's digits
+ *               share 0: 0 0 ...;     share 1: c00 c01 ...;       2. sort_scan: a group scans a digit's counts over the
+ *               totals: t0 t1 ...                                    shares, and leaves its total
+ *     to        | all of digit 0 | all of digit 1 | ...           3. sort_scatter: each tile is put into its places
  *
- * Keys of one digit keep their order: shares stand in the order of groups in each row, tiles follow each other
- * in a group, and within a tile each key's rank among those of its digit is found:
+ * On CPUs a group is one item, and goes through its share. On GPUs each tile has a group of its own in the scatter, and
+ * sort_count has left in the table what the share's tiles before have of each digit. So tiles that are neighbours are
+ * written at about the same time: in each digit's place they are neighbours too, and what two of them leave in one line of
+ * the cache goes to memory once. (A group that goes through a share comes back to such a line late: on an H200 that moved
+ * 1.2 TB/s.)
+ *
+ * Keys of one digit keep their order: shares and tiles stand in order, and within a tile each key's rank among
+ * those of its digit is found:
  *
  *   a team    32 items; a team has 32 ITEMS consecutive keys, in ITEMS rows of 32
  *   a row     the items of a team that have the same digit find each other by a word of bits, one an item; the
@@ -35,6 +42,11 @@
 
 SCAN_GROUP(uint)
 
+/* Rows of the table, DIGITS counts each: of share g, of all, of tile t. `groups` is how many sort_count has. */
+#define SHARE(g) (table + (g) * DIGITS)
+#define TOTALS (table + groups * DIGITS)
+#define OF_TILE(t) (table + (ulong)(groups + 1 + (t)) * DIGITS)
+
 #if GROUP == 1
 /* ---- One item: what a processor's core does. --------------------------------------------------- */
 
@@ -53,7 +65,7 @@ sort_count(__global uint *table, __global const NUMBER *keys, uint shift, uint m
     for (uint i = share_start(n, shares, g); i < end; i++)
         bins[DIGIT(keys[i])]++;
     for (uint d = 0; d < DIGITS; d++)
-        table[d * groups + g] = bins[d];
+        SHARE(g)[d] = bins[d];
 }
 
 /* What goes to one digit's place is held back until it fills whole lines of the cache, which are then written past it. */
@@ -114,16 +126,16 @@ void stream(__global NUMBER *to, __global const NUMBER *keys, int paired, __glob
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-             __global const uint *values, __global const uint *table, uint shift, uint mask, uint most, int counted, __global const uint *count)
+             __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask, uint most,
+             int counted, __global const uint *count)
 {
-    const uint n = number_of(most, counted, count), groups = get_num_groups(0), shares = shares_of(n, groups),
-               g = get_group_id(0);
+    const uint n = number_of(most, counted, count), shares = shares_of(n, groups), g = get_group_id(0);
     if (g >= shares)
         return;
     uint place[DIGITS], before = 0;
     for (uint d = 0; d < DIGITS; d++) {
-        place[d] = before + table[d * groups + g];
-        before += table[DIGITS * groups + d];
+        place[d] = before + SHARE(g)[d];
+        before += TOTALS[d];
     }
     const uint first = share_start(n, shares, g), end = share_start(n, shares, g + 1);
     if (n >> STREAM)
@@ -164,39 +176,42 @@ sort_count(__global uint *table, __global const NUMBER *keys, uint shift, uint m
         bins[d] = 0;
     JOIN_GROUP();
     const uint end = share_start(n, shares, g + 1);
-    uint i = share_start(n, shares, g) + get_local_id(0);
-    for (; i + (ITEMS - 1) * GROUP < end; i += TILE) {
+    for (uint tile = share_start(n, shares, g); tile < end; tile += TILE) {
         NUMBER own[ITEMS]; /* all on their way before the first is counted */
+        const uint first = tile + get_local_id(0);
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
-            own[k] = keys[i + k * GROUP];
+            own[k] = first + k * GROUP < end ? keys[first + k * GROUP] : 0;
+        EACH_DIGIT(d)
+            OF_TILE(tile / TILE)[d] = bins[d];
+        JOIN_GROUP();
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
-            atomic_inc(&bins[DIGIT(own[k])]);
+            if (first + k * GROUP < end)
+                atomic_inc(&bins[DIGIT(own[k])]);
+        JOIN_GROUP();
     }
-    for (; i < end; i += GROUP)
-        atomic_inc(&bins[DIGIT(keys[i])]);
-    JOIN_GROUP();
     EACH_DIGIT(d)
-        table[d * groups + g] = bins[d];
+        SHARE(g)[d] = bins[d];
 }
 
-/* Exclusive scan of DIGITS numbers, in place; `room` has as many. */
-void scan_digits(__local uint *v, __local uint *room)
+/* Exclusive scan of DIGITS pairs of numbers, in place; `room` has as many. */
+void scan_digits(__local uint2 *v, __local uint2 *room)
 {
-    __local uint *now = v, *next = room;
-    uint own[OWN_DIGITS], k = 0;
+    __local uint2 *now = v, *next = room;
+    uint2 own[OWN_DIGITS];
+    uint k = 0;
     EACH_DIGIT(d)
         own[k++] = v[d];
     for (uint apart = 1; apart < DIGITS; apart *= 4) {
         EACH_DIGIT(d) {
-            uint sum = now[d];
+            uint2 sum = now[d];
             for (uint j = 1; j < 4; j++)
-                sum += d >= j * apart ? now[d - j * apart] : 0;
+                sum += d >= j * apart ? now[d - j * apart] : (uint2)(0, 0);
             next[d] = sum;
         }
         JOIN_GROUP();
-        __local uint *other = now;
+        __local uint2 *other = now;
         now = next;
         next = other;
     }
@@ -259,10 +274,10 @@ uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
     return before + first;
 }
 
-/* Where the items' keys go in the tile: at[]. Keys of a digit begin at start[digit]; what is to be added there for their
- * place in the result is in off[digit], and place[digit] goes on behind them. */
-INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, __local uint *start, __local uint *place,
-               __local uint *off, uint shift, uint mask)
+/* Where the items' keys go in the tile: at[]. What is to be added there for their place in the result: off[digit]. Of an
+ * item's own digits, total[] is how many keys have them, before[] how many of those stand before the tile. */
+INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, const uint *total, const uint *before,
+                      __local uint2 *start, __local uint2 *room, __local uint *off, uint shift, uint mask)
 {
     const uint team = get_local_id(0) / TEAM, lane = get_local_id(0) % TEAM;
     EACH_DIGIT(d)
@@ -273,7 +288,7 @@ INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, __lo
     for (uint k = 0; k < ITEMS; k++)
         at[k] = rank(t, team, lane, DIGIT(own[k]), k);
     JOIN_GROUP();
-    uint sums[OWN_DIGITS], j = 0;
+    uint j = 0;
     EACH_DIGIT(d) {
         uint sum = 0;
         for (uint w = 0; w < TEAMS; w++) { /* count[w][d] becomes that of the teams before w */
@@ -281,18 +296,16 @@ INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, __lo
             t->count[w][d] = sum;
             sum += count;
         }
-        start[d] = sums[j++] = sum;
+        start[d] = (uint2)(sum, total[j++]); /* in the tile; in the result */
     }
     JOIN_GROUP();
-    scan_digits(start, off);
+    scan_digits(start, room);
     j = 0;
-    EACH_DIGIT(d) {
-        off[d] = place[d] - start[d];
-        place[d] += sums[j++];
-    }
+    EACH_DIGIT(d)
+        off[d] = start[d].y + before[j++] - start[d].x;
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
-        at[k] += start[DIGIT(own[k])] + t->count[team][DIGIT(own[k])];
+        at[k] += start[DIGIT(own[k])].x + t->count[team][DIGIT(own[k])];
     JOIN_GROUP();
 }
 
@@ -327,69 +340,65 @@ INLINE void put_values(__local uint *room, const uint *own, const uint *at, cons
         if (p < filled)
             to[goal[k]] = room[p];
     }
-    JOIN_GROUP();
+    JOIN_GROUP(); /* no need of ours: PoCL 3.1 writes for all items, where some must not, if the kernel ends here */
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-             __global const uint *values, __global const uint *table, uint shift, uint mask, uint most, int counted,
-             __global const uint *count)
+             __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask, uint most,
+             int counted, __global const uint *count)
 {
     __local union {
         struct teams teams;
         NUMBER keys[TILE];
         uint values[TILE];
     } room;
-    __local uint start[DIGITS], place[DIGITS], off[DIGITS];
-    const uint n = number_of(most, counted, count), groups = get_num_groups(0), shares = shares_of(n, groups),
-               g = get_group_id(0);
-    if (g >= shares)
+    __local uint2 start[DIGITS], scanned[DIGITS];
+    __local uint off[DIGITS];
+    const uint n = number_of(most, counted, count), tiles = (n + (TILE - 1)) / TILE, t = get_group_id(0);
+    if (t >= tiles)
         return;
-    EACH_DIGIT(d)
-        place[d] = table[DIGITS * groups + d];
-    JOIN_GROUP();
-    scan_digits(place, off);
-    EACH_DIGIT(d)
-        place[d] += table[d * groups + g];
-    const uint end = share_start(n, shares, g + 1), item = get_local_id(0);
-    for (uint tile = share_start(n, shares, g); tile < end; tile += TILE) {
-        const uint first = tile + item / TEAM * (TEAM * ITEMS) + item % TEAM, filled = min(end - tile, (uint)TILE);
-        NUMBER own[ITEMS];
-        uint own_values[ITEMS], at[ITEMS], goal[ITEMS];
+    const uint item = get_local_id(0), first = t * TILE + item / TEAM * (TEAM * ITEMS) + item % TEAM;
+    NUMBER own[ITEMS];
+    uint own_values[ITEMS], at[ITEMS], goal[ITEMS], total[OWN_DIGITS], before[OWN_DIGITS], j = 0;
 #pragma unroll
-        for (uint k = 0; k < ITEMS; k++) /* beyond the end the greatest: behind all others of the tile */
-            own[k] = first + k * TEAM < end ? keys[first + k * TEAM] : ~(NUMBER)0;
-        rank_tile(&room.teams, own, at, start, place, off, shift, mask);
-        if (paired)
-#pragma unroll
-            for (uint k = 0; k < ITEMS; k++) /* on their way while the keys are put */
-                own_values[k] = first + k * TEAM < end ? values[first + k * TEAM] : 0;
-        put_keys(room.keys, own, at, goal, off, filled, to, shift, mask);
-        if (paired)
-            put_values(room.values, own_values, at, goal, filled, to_values);
+    for (uint k = 0; k < ITEMS; k++) /* beyond the end the greatest: behind all others of the tile */
+        own[k] = first + k * TEAM < n ? keys[first + k * TEAM] : ~(NUMBER)0;
+    const uint g = share_of(n, shares_of(n, groups), t);
+    EACH_DIGIT(d) {
+        total[j] = TOTALS[d];
+        before[j++] = SHARE(g)[d] + OF_TILE(t)[d];
     }
+    rank_tile(&room.teams, own, at, total, before, start, scanned, off, shift, mask);
+    if (paired)
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++) /* on their way while the keys are put */
+            own_values[k] = first + k * TEAM < n ? values[first + k * TEAM] : 0;
+    const uint filled = min(n - t * TILE, (uint)TILE);
+    put_keys(room.keys, own, at, goal, off, filled, to, shift, mask);
+    if (paired)
+        put_values(room.values, own_values, at, goal, filled, to_values);
 }
 #endif
 
 /* ---- Both. ------------------------------------------------------------------------------------- */
 
-/* DIGITS groups, one a digit. `groups` is how many the other two have. */
+/* DIGITS groups, one a digit. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sort_scan(__global uint *table, uint groups, uint most, int counted, __global const uint *count)
 {
     __local uint room[2 * GROUP];
     const uint shares = shares_of(number_of(most, counted, count), groups), digit = get_group_id(0);
-    __global uint *row = table + digit * groups;
     uint before = 0, all;
     for (uint first = 0; first < shares; first += GROUP) {
         const uint g = first + get_local_id(0);
-        const uint sum = scan_uint(room, g < shares ? row[g] : 0, &all);
+        const uint sum = scan_uint(room, g < shares ? SHARE(g)[digit] : 0, &all);
         if (g < shares)
-            row[g] = before + sum;
+            SHARE(g)[digit] = before + sum;
         before += all;
     }
     if (get_local_id(0) == 0)
-        table[DIGITS * groups + digit] = before;
+        TOTALS[digit] = before;
 }
 
 /* Back to where the keys were, after an odd number of passes. */

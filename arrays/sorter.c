@@ -44,7 +44,7 @@ static size_t local_bytes(const struct sorter_shape *s, const struct place *plac
     const size_t tile = (size_t)s->group * (size_t)s->items * (size_t)place->source->bytes;
     const bool warps = s->match && strstr(place->info->dev_vendor, "NVIDIA");
     const size_t teams = (size_t)s->group / 32 * (warps ? 1 : 3) * SORT_DIGITS * 4;
-    return place->source->sorts ? 3 * SORT_DIGITS * 4 + (tile > teams ? tile : teams) : tile + room;
+    return place->source->sorts ? 5 * SORT_DIGITS * 4 + (tile > teams ? tile : teams) : tile + room;
 }
 
 static int fit(void *shape, int stored, void *arg)
@@ -104,12 +104,17 @@ struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_sourc
     return *chosen;
 }
 
+cl_uint sorter_tiles(const struct sorter_program *p, size_t most)
+{
+    const size_t tile = (size_t)p->shape.group * (size_t)p->shape.items;
+    return (cl_uint)(most / tile + (most % tile != 0));
+}
+
 cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most)
 {
-    const size_t tile = (size_t)p->shape.group * (size_t)p->shape.items,
-                 tiles = most / tile + (most % tile != 0);
-    const size_t groups = (size_t)p->shape.waves * (s->info.dev_max_core ? s->info.dev_max_core : 1);
-    return (cl_uint)(tiles < groups ? tiles : groups);
+    const cl_uint tiles = sorter_tiles(p, most);
+    const cl_uint groups = (cl_uint)p->shape.waves * (s->info.dev_max_core ? s->info.dev_max_core : 1);
+    return tiles < groups ? tiles : groups;
 }
 
 /* ---- Kernels. --------------------------------------------------------------------------------- */

@@ -79,7 +79,8 @@ static inline size_t sorter_part(size_t bytes)
 struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source, size_t most);
 int sorter_open(arrays_sorter *s, struct sorter_program *p);
 
-/* Groups for `most` elements. */
+/* Tiles of `most` elements, and groups for them, at most one a tile. */
+cl_uint sorter_tiles(const struct sorter_program *p, size_t most);
 cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most);
 
 /* Checks numbers that all jobs have. */

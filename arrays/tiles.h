@@ -52,6 +52,13 @@ uint share_start(uint n, uint shares, uint g)
     return (uint)min(tiles * g / shares * TILE, (ulong)n);
 }
 
+/* The share that tile t is in. */
+uint share_of(uint n, uint shares, uint t)
+{
+    const ulong tiles = (n + (TILE - 1)) / TILE;
+    return (uint)(((ulong)(t + 1) * shares - 1) / tiles);
+}
+
 /* The sum of `mine` over the items before this one; *all: over all items of the group. `room` has 2 GROUP numbers. Each
  * round adds up four neighbours of the round before (Hillis & Steele 1986, with fours for twos). */
 #define SCAN_GROUP(type)                                                        \

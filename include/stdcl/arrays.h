@@ -164,7 +164,8 @@ int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job);
 
 /* Bytes of work memory that a job takes; `most`, `bytes` and whether there are values matter, and nothing else.
  *   a scan   8 bytes a work-group: some 10 KiB
- *   a sort   most (bytes + 4) with values, most bytes without; and 1 KiB a work-group: some MiB on large GPUs
+ *   a sort   most (bytes + 4) with values, most bytes without; and counts: 1 KiB a work-group, on GPUs also 1 KiB a
+ *            tile (of 4096 elements in the shipped rows for many: most / 4 bytes)
  * each array rounded up to 4096 bytes. 0 with EINVAL for a job that arrays_scan or arrays_sort refuses too. */
 size_t arrays_scan_work(arrays_sorter *s, const struct arrays_scan_job *job);
 size_t arrays_sort_work(arrays_sorter *s, const struct arrays_sort_job *job);
