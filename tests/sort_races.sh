@@ -11,7 +11,7 @@ oclgrind=$1 test_sort=$2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-for shape in "group=64 items=3 waves=2" "group=32 items=2 waves=1" "group=1 items=50 waves=2 stream=1"; do
+for shape in "group=64 items=3 waves=2" "group=1 items=50 waves=2 stream=1"; do
     "$oclgrind" --data-races --compute-units 2 --build-options -cl-opt-disable --log "$log" "$test_sort" shape "$shape"
     if [ -s "$log" ]; then
         echo "$shape:"
