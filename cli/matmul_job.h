@@ -52,6 +52,7 @@ struct matmul_job {
     CLCONTEXT *context;       /* NULL when only the host computes, and there is no device */
     struct cli_progress progress;
     double started; /* of the run at hand */
+    size_t runs;    /* of the engine at hand, done */
     bool interrupted, timed_out, failed; /* failed: some engine */
     struct matmul_outcome *outcome;
     size_t outcomes;

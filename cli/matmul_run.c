@@ -24,7 +24,8 @@ static int tell(void *arg, double share)
 {
     struct matmul_job *job = arg;
     const double elapsed = seconds_now() - job->started;
-    cli_progress_update(&job->progress, 100 * share, NULL);
+    const double runs = job->repeat ? 1 + (double)job->repeat : 2; /* a long product is timed once */
+    cli_progress_update(&job->progress, 100 * fmin(((double)job->runs + share) / runs, 1), NULL);
     if (job->limit > 0 && elapsed > 0.5 && elapsed / share > job->limit)
         job->timed_out = true;
     return job->timed_out || cli_interrupted();
@@ -34,10 +35,11 @@ static int run_once(struct runner *r)
 {
     struct matmul_job *job = r->job;
     job->started = seconds_now();
-    if (r->resident)
-        return matmul_compute(r->mm, job->alpha, job->beta);
-    return matmul_multiply(r->mm, job->stored, job->m, job->n, job->k, job->alpha, job->a, job->lda, job->b, job->ldb,
-                           job->beta, job->c, job->n);
+    const int status = r->resident ? matmul_compute(r->mm, job->alpha, job->beta)
+                                   : matmul_multiply(r->mm, job->stored, job->m, job->n, job->k, job->alpha, job->a,
+                                                     job->lda, job->b, job->ldb, job->beta, job->c, job->n);
+    job->runs++;
+    return status;
 }
 
 /* C as it was, when the product adds to it. */
@@ -193,6 +195,7 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
 {
     struct matmul_outcome o = {.kind = kind, .block = block, .error = NAN, .gflops = NAN, .peak_percent = NAN};
     job->timed_out = false;
+    job->runs = 0;
     cli_progress_start(&job->progress, "%", 100, job->common.quiet);
     const int status = run_kind(job, &o);
     cli_progress_end(&job->progress);

@@ -81,7 +81,7 @@ static int pack(struct matmul *mm, struct part *p, const struct product *x, cons
     const struct stdcl_arg args[] = {VALUE_ARG(n),  VALUE_ARG(k),   operand_arg(&x->b),
                                      VALUE_ARG(b0), VALUE_ARG(ldb), BLOCK_ARG(to)};
     clndrange_t ndr = clndrange_init2d(0, divide_up(x->n, v->cols), 1, 0, divide_up(x->k, v->depth), 1);
-    return matmul_fork(mm, p, v->pack, &ndr, COUNT_OF(args), args);
+    return matmul_fork(mm, p, v->pack, &ndr, 0, COUNT_OF(args), args);
 }
 
 /* x->b is B packed, or B itself when the variant reads it so. */
@@ -102,7 +102,7 @@ static int multiply(struct matmul *mm, struct part *p, const struct product *x, 
     clndrange_t ndr = clndrange_init2d(0, d.groups_m, 1, 0, d.groups_n, 1);
     clprofile_work(v->multiply, 2.0 * (double)x->m * (double)x->n * (double)x->k, 0,
                    mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
-    return matmul_fork(mm, p, v->multiply, &ndr, COUNT_OF(args), args);
+    return matmul_fork(mm, p, v->multiply, &ndr, (double)x->m * (double)x->n * (double)x->k, COUNT_OF(args), args);
 }
 
 static int run_packed(struct matmul *mm, struct part *p, const struct product *x)

@@ -202,14 +202,14 @@ static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, 
 
 /* ---- The product. ------------------------------------------------------------------------------ */
 
-/* A group computes `high` micro tiles down and `panels` across. `b` is B as matmul_pack_b packed it, with b0 = 0, or with
+/* A group, which is one item, computes `high` micro tiles down and `panels` across. `b` is B as matmul_pack_b packed it, with b0 = 0, or with
  * DIRECT B itself. `block` has room for high x ROWS x DEPTH. */
 __kernel void matmul_cpu(int m, int n, int k, int high, int panels, T alpha, __global const T *restrict a, ulong a0,
                          ulong lda, __global const T *restrict b, ulong b0, ulong ldb, T beta, __global T *restrict c,
                          ulong c0, ulong ldc, __local T *block)
 {
-    const int row0 = (int)get_group_id(0) * high * ROWS, row1 = min(m, row0 + high * ROWS);
-    const int col0 = (int)get_group_id(1) * panels * COLS, col1 = min(n, col0 + panels * COLS);
+    const int row0 = (int)get_global_id(0) * high * ROWS, row1 = min(m, row0 + high * ROWS);
+    const int col0 = (int)get_global_id(1) * panels * COLS, col1 = min(n, col0 + panels * COLS);
     for (int k0 = 0; k0 < k; k0 += DEPTH) {
         const int depth = min(DEPTH, k - k0);
         const size_t tile_size = (size_t)((depth + CHUNK - 1) / CHUNK * CHUNK) * ROWS;

@@ -23,6 +23,7 @@
 
 #include "core/args.h"
 #include "core/embedded.h"
+#include "core/pace.h"
 #include "stdcl/matmul.h"
 
 /* ---- Products. -------------------------------------------------------------------------------- */
@@ -146,6 +147,11 @@ struct part {
     struct matmul_shape shape;     /* the last one chosen */
     struct cltune_row row;         /* the same as a line of words, and where it comes from */
     size_t row_size;               /* the size of problem it was chosen for */
+    /* Called, while the device's kernels take long, with how many multiply-adds more are done; non-zero ends the product.
+     * NULL: nobody is to be told, and kernels are launched whole and without waiting. */
+    int (*pause)(void *arg, double work);
+    void *pause_arg;
+    struct pace pace;              /* of launches, while there is somebody to tell */
 };
 
 struct matmul {
@@ -197,9 +203,13 @@ cl_kernel matmul_kernel(struct matmul *mm, enum matmul_source source, const char
 /* At least `size` bytes of scratch memory of a part, made on its device; the old content is lost. */
 void *matmul_scratch(struct matmul *mm, struct part *p, int which, size_t size);
 
-/* Queues a kernel: 0, or -1. */
-int matmul_fork(struct matmul *mm, const struct part *p, cl_kernel kernel, clndrange_t *ndr, cl_uint nargs,
+/* Queues a kernel that does `work` multiply-adds (0: it ends soon anyway): 0, or -1. With p->pause a launch that would take
+ * long is cut into ranges of its groups, so kernels number groups by their global id; ECANCELED when that ends it. */
+int matmul_fork(struct matmul *mm, struct part *p, cl_kernel kernel, const clndrange_t *ndr, double work, cl_uint nargs,
                 const struct stdcl_arg *args);
+
+/* Tells a part's pause function of a product from now on, if the engine has a progress function; NULL: no more. */
+void matmul_pause_by(struct matmul *mm, struct part *p, int (*pause)(void *arg, double work), void *arg);
 
 /* C = beta C on a device. */
 int matmul_scale(struct matmul *mm, struct part *p, size_t m, size_t n, double beta, const struct operand *c);

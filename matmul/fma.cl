@@ -143,7 +143,7 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
     __local T as[STAGES * SLICE_A] __attribute__((aligned(128)));
     __local T bs[STAGES * SLICE_B] __attribute__((aligned(128)));
 
-    const struct work work = work_of((int)get_group_id(0), k, whole, splits);
+    const struct work work = work_of((int)(get_global_id(0) / THREADS), k, whole, splits);
     const int2 corner = tile_corner(work.tile, m, n);
     const int row = corner.x, col = corner.y;
     const int thread = (int)get_local_id(0), lane = thread & 31, warp = thread >> 5;

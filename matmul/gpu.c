@@ -69,7 +69,7 @@ static int pack(struct matmul *mm, struct part *p, struct side *a, bool pack_a, 
         VALUE_ARG(to_a), VALUE_ARG(tra), VALUE_ARG(tla), operand_arg(&b->x), VALUE_ARG(b0), VALUE_ARG(ldb),
         VALUE_ARG(rb), VALUE_ARG(cb), VALUE_ARG(to_b), VALUE_ARG(trb), VALUE_ARG(tlb), BLOCK_ARG(to)};
     clndrange_t ndr = clndrange_init1d(0, (count_a + count_b) * group, group);
-    if (!kernel || matmul_fork(mm, p, kernel, &ndr, COUNT_OF(args), args) != 0)
+    if (!kernel || matmul_fork(mm, p, kernel, &ndr, 0, COUNT_OF(args), args) != 0)
         return -1;
     if (pack_a)
         a->x = (struct operand){.block = to, .offset = 0, .ld = ld_a}, a->wide = true;
@@ -183,7 +183,7 @@ static int launch(struct matmul *mm, struct part *p, const struct product *x, co
     clndrange_t ndr = clndrange_init1d(0, groups * threads, threads);
     clprofile_work(kernel, 2.0 * (double)x->m * (double)x->n * (double)x->k, 0,
                    s->mma ? CLPROF_TENSOR : mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
-    return matmul_fork(mm, p, kernel, &ndr, COUNT_OF(args), args);
+    return matmul_fork(mm, p, kernel, &ndr, (double)x->m * (double)x->n * (double)x->k, COUNT_OF(args), args);
 }
 
 /* One launch, after copies of operands that lie badly. */

@@ -31,7 +31,8 @@ int matmul_ladder_start(struct matmul *mm, struct part *p, const struct product 
     if (!blocked)
         naive_range(p, x, &ndr);
     cl_kernel kernel = matmul_kernel(mm, SOURCE_LADDER, "", blocked ? "matmul_blocked" : "matmul_naive");
-    return kernel ? matmul_fork(mm, p, kernel, &ndr, COUNT_OF(args) - (blocked ? 0 : 2), args) : -1;
+    const double work = (double)x->m * (double)x->n * (double)x->k;
+    return kernel ? matmul_fork(mm, p, kernel, &ndr, work, COUNT_OF(args) - (blocked ? 0 : 2), args) : -1;
 }
 
 size_t matmul_block_limit(CLCONTEXT *ctx, enum matmul_precision precision)

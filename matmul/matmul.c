@@ -77,6 +77,7 @@ static int open_devices(struct matmul *mm)
         p->dev = d;
         p->info = info[d];
         p->is_cpu = info[d].dev_type & CL_DEVICE_TYPE_CPU;
+        p->pace = pace_of(1e8);
         p->capability = capability_of(clgetdevice(mm->ctx, d), &info[d]);
         p->in_place = p->is_cpu && !mm->memory;
         status = check_device(mm, p);

@@ -276,7 +276,7 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
 #endif
 
     /* This group's tile and part of the depth; this warp's part of the tile. */
-    const struct work work = work_of((int)get_group_id(0), k, whole, splits);
+    const struct work work = work_of((int)(get_global_id(0) / THREADS), k, whole, splits);
     const int2 corner = tile_corner(work.tile, m, n);
     const int row = corner.x, col = corner.y;
     const int thread = (int)get_local_id(0), lane = thread & 31, warp = thread >> 5;

@@ -348,10 +348,26 @@ int matmul_result(matmul *mm, void *c, size_t ldc)
     return 0;
 }
 
+/* Of a product on one device its caller is told. */
+struct telling {
+    struct matmul *mm;
+    double total, done;
+};
+
+static int tell(void *arg, double work)
+{
+    struct telling *t = arg;
+    t->done += work;
+    return t->mm->progress(t->mm->arg, t->done < t->total ? t->done / t->total : 1);
+}
+
 static int compute_devices(struct matmul *mm, double alpha, double beta)
 {
     const struct host_product *h = &mm->held;
+    struct telling telling = {mm, (double)h->m * (double)h->n * (double)h->k, 0};
     int status = 0;
+    if (mm->ndev == 1)
+        matmul_pause_by(mm, &mm->part[0], tell, &telling);
     for (struct part *p = mm->part; status == 0 && p < mm->part + mm->ndev; p++) {
         const struct product x = {trans_a(h->trans), trans_b(h->trans), p->area.rows, p->area.cols, h->k, alpha, beta,
                                   p->a, p->b, p->c};
@@ -363,6 +379,8 @@ static int compute_devices(struct matmul *mm, double alpha, double beta)
     for (cl_uint d = 0; d < mm->ndev; d++)
         if (clwait(mm->ctx, d, CL_KERNEL_EVENT) == (cl_event)-1)
             status = -1;
+    pace_waited(&mm->part[0].pace);
+    matmul_pause_by(mm, &mm->part[0], NULL, NULL);
     return status;
 }
 

@@ -92,10 +92,62 @@ void *matmul_scratch(struct matmul *mm, struct part *p, int which, size_t size)
     return s->block;
 }
 
-int matmul_fork(struct matmul *mm, const struct part *p, cl_kernel kernel, clndrange_t *ndr, cl_uint nargs,
+void matmul_pause_by(struct matmul *mm, struct part *p, int (*pause)(void *arg, double work), void *arg)
+{
+    p->pause = mm->progress ? pause : NULL;
+    p->pause_arg = arg;
+    p->pace.queued = 0;
+}
+
+/* Waits for what was started, and tells of it. */
+static int make_room(struct matmul *mm, struct part *p)
+{
+    const double done = p->pace.queued;
+    const bool failed = clwait(mm->ctx, p->dev, CL_KERNEL_EVENT) == (cl_event)-1;
+    pace_waited(&p->pace);
+    if (failed)
+        return -1;
+    return p->pause(p->pause_arg, done) == 0 ? 0 : clerror_set(ECANCELED, "matmul: stopped before the end");
+}
+
+static int fork_range(struct matmul *mm, struct part *p, cl_kernel kernel, const clndrange_t *ndr, double work,
+                      cl_uint nargs, const struct stdcl_arg *args)
+{
+    clndrange_t range = *ndr;
+    if (p->pause && !pace_has_room(&p->pace, work) && make_room(mm, p) != 0)
+        return -1;
+    if (clforkv(mm->ctx, p->dev, kernel, &range, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, nargs, args) == (cl_event)-1)
+        return -1;
+    if (p->pause)
+        pace_started(&p->pace, work);
+    return 0;
+}
+
+/* Whole rows of groups (dimension 1), or of one row as many groups as a slice holds, but one for each compute unit. */
+int matmul_fork(struct matmul *mm, struct part *p, cl_kernel kernel, const clndrange_t *ndr, double work, cl_uint nargs,
                 const struct stdcl_arg *args)
 {
-    return clforkv(mm->ctx, p->dev, kernel, ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, nargs, args) == (cl_event)-1 ? -1 : 0;
+    const size_t across = ndr->gtid[0] / ndr->ltid[0], down = ndr->dim > 1 ? ndr->gtid[1] / ndr->ltid[1] : 1;
+    const double group = work / ((double)across * (double)down), fit = pace_slice(&p->pace) / group;
+    if (!p->pause || !(fit < (double)across * (double)down))
+        return fork_range(mm, p, kernel, ndr, work, nargs, args);
+    const size_t units = p->info.dev_max_core ? p->info.dev_max_core : 1, most = fit < (double)units ? units : (size_t)fit;
+    for (size_t x = 0, y = 0; y < down;) {
+        const bool rows = x == 0 && most >= across;
+        const size_t wide = rows ? across : smaller(most, across - x), high = rows ? smaller(most / across, down - y) : 1;
+        clndrange_t range = *ndr;
+        range.gtid_offset[0] = x * ndr->ltid[0];
+        range.gtid[0] = wide * ndr->ltid[0];
+        if (ndr->dim > 1) {
+            range.gtid_offset[1] = y * ndr->ltid[1];
+            range.gtid[1] = high * ndr->ltid[1];
+        }
+        if (fork_range(mm, p, kernel, &range, group * (double)wide * (double)high, nargs, args) != 0)
+            return -1;
+        x = (x + wide) % across;
+        y += x == 0 ? high : 0;
+    }
+    return 0;
 }
 
 int matmul_scale(struct matmul *mm, struct part *p, size_t m, size_t n, double beta_, const struct operand *c)
@@ -108,5 +160,5 @@ int matmul_scale(struct matmul *mm, struct part *p, size_t m, size_t n, double b
     REAL_NUMBER(beta, beta_);
     const struct stdcl_arg args[] = {VALUE_ARG(cols), REAL_ARG(mm, beta), operand_arg(c), VALUE_ARG(at),
                                      VALUE_ARG(ld)};
-    return kernel ? matmul_fork(mm, p, kernel, &ndr, COUNT_OF(args), args) : -1;
+    return kernel ? matmul_fork(mm, p, kernel, &ndr, 0, COUNT_OF(args), args) : -1;
 }

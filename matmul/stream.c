@@ -42,6 +42,7 @@ struct worker {
     struct part *p;         /* NULL: the host */
     pthread_t thread;
     bool started, telling;
+    double counted;         /* work of the slab or panel at hand that was told of already */
     int status, code, ocl;
     char why[1024];
 };
@@ -59,6 +60,21 @@ static bool go_on(struct worker *w, double work)
     return !atomic_load(&s->stop);
 }
 
+/* The same while a device is at work on a slab or panel, and at its end. */
+static int count_part(void *arg, double work)
+{
+    struct worker *w = arg;
+    w->counted += work;
+    return go_on(w, work) ? 0 : -1;
+}
+
+static bool finish_work(struct worker *w, double work)
+{
+    const double rest = work > w->counted ? work - w->counted : 0;
+    w->counted = 0;
+    return go_on(w, rest);
+}
+
 /* ---- Where the arrays are. -------------------------------------------------------------------- */
 
 static int run_in_place(struct worker *w, const struct host_product *h)
@@ -72,22 +88,27 @@ static int run_in_place(struct worker *w, const struct host_product *h)
         status = matmul_start(mm, w->p, &x);
     if (clwait(mm->ctx, w->p->dev, CL_KERNEL_EVENT) == (cl_event)-1)
         status = -1;
+    pace_waited(&w->p->pace);
     matmul_unwrap(&x);
     return status;
 }
 
-/* In slabs of at least 64 rows that take about SLAB_SECONDS; all at once if there is nobody to report to. */
+/* In slabs of at least 64 rows that take about SLAB_SECONDS; all at once if there is nobody to report to. The host's
+ * naive loops gain nothing from many rows, and are slow: they begin with one. */
 static int run_slabs(struct worker *w, const struct host_product *h)
 {
+    const struct matmul *mm = w->s->mm;
     const double row_work = (double)h->n * (double)h->k;
-    size_t rows = w->s->mm->progress ? (size_t)(SLAB_WORK / row_work) / 64 * 64 + 64 : h->m;
+    size_t rows = mm->progress ? (size_t)(SLAB_WORK / row_work) / 64 * 64 + 64 : h->m;
+    if (mm->progress && mm->kind == MATMUL_CPU_NAIVE)
+        rows = 1;
     for (size_t i = 0; i < h->m;) {
         const double start = seconds_now();
         const struct host_product slab = 
             matmul_piece(w->s->mm, h, (struct area){i, smaller(rows, h->m - i), 0, h->n});
         if (run_in_place(w, &slab) != 0)
             return -1;
-        if (!go_on(w, (double)slab.m * row_work))
+        if (!finish_work(w, (double)slab.m * row_work))
             return 0;
         i += slab.m;
         if (seconds_now() - start < SLAB_SECONDS / 2)
@@ -286,7 +307,7 @@ static int run_block(struct flow *f, size_t row, size_t col)
         from.b = (const char *)h.b + place_of(tb, h.ldb, k0, 0) * f->mm->real;
         if (multiply_panels(f, &from, &x, k0 ? NULL : f->fetched[slot]) != 0)
             return -1;
-        if (!go_on(f->w, (double)h.m * (double)h.n * (double)x.k))
+        if (!finish_work(f->w, (double)h.m * (double)h.n * (double)x.k))
             return 0;
     }
     if (settle(f, &f->fetched[slot], "fetching the result") != 0)
@@ -322,8 +343,12 @@ static void run_worker(struct worker *w)
     struct host_product h = *s->all;
     if (w->p)
         h = matmul_piece(s->mm, s->all, matmul_area(s->mm, w->p->dev, s->all->m, s->all->n));
+    if (w->p)
+        matmul_pause_by(w->s->mm, w->p, count_part, w);
     if (h.m > 0 && h.n > 0)
         w->status = !w->p || w->p->in_place ? run_slabs(w, &h) : run_flow(w, &h);
+    if (w->p)
+        matmul_pause_by(w->s->mm, w->p, NULL, NULL);
     if (w->status == 0)
         return;
     const char *why = clerror(); /* which is this thread's alone */

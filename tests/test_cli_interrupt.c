@@ -25,7 +25,7 @@
 
 #include <cmocka.h>
 
-static const double WITHIN = 2; /* seconds of all processors */
+static const double WITHIN = 2, LITTLE = 1; /* seconds, of all processors and of one */
 
 struct row {
     const char *arguments;
@@ -39,6 +39,8 @@ static const struct row rows[] = {
     {"nbody -n 2^18 --compare", 3, SIGHUP, NULL},
     {"life --size 32768 --soup=0.5 -n 1e9", 3, SIGINT, NULL},
     {"life --size 6000 --soup=0.5 -n 1e9 --engine global --csv e.csv", 3, SIGTERM, "e.csv"},
+    {"matmul -n 6000 --engine naive", 2.5, SIGINT, NULL},
+    {"matmul -n 4000 --engine cpu-naive", 1, SIGHUP, NULL},
     {"gas -n 1e12", 1, SIGTERM, NULL},
 };
 
@@ -128,8 +130,10 @@ static void interrupted(const struct row *row)
     close(end);
     close(other);
     const double after = seconds_of_children() - before - at_signal, most = WITHIN * (double)sysconf(_SC_NPROCESSORS_ONLN);
-    const bool ended = (WIFEXITED(status) && WEXITSTATUS(status) == 128 + row->signal) ||
-                       (WIFSIGNALED(status) && WTERMSIG(status) == row->signal && !row->output);
+    const bool by_itself = WIFEXITED(status) && WEXITSTATUS(status) == 128 + row->signal,
+               written = !row->output || access(row->output, F_OK) == 0;
+    /* It may have had so little of a busy machine that it could not end by itself within two seconds. */
+    const bool ended = by_itself ? written : WIFSIGNALED(status) && WTERMSIG(status) == row->signal && after < LITTLE;
     print_message("%-50s %5.2f s before, %.2f s after the signal\n", row->arguments, at_signal, after);
     if (!ended || after > most) {
         print_error("'%s' ended with wait status %d, %.2f s after signal %d\n", row->arguments, status, after, row->signal);
@@ -137,7 +141,6 @@ static void interrupted(const struct row *row)
         print_file("out");
     }
     assert_true(ended && after < most);
-    assert_true(!row->output || access(row->output, F_OK) == 0);
 }
 
 static void every_command_ends(void **state)

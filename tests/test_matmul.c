@@ -361,6 +361,66 @@ static int count_calls(void *arg, double share)
     return ++*calls >= 3;
 }
 
+struct watch {
+    double stop_at, last;
+    int calls;
+};
+
+static int watch(void *arg, double share)
+{
+    struct watch *w = arg;
+    w->last = share;
+    w->calls++;
+    return share >= w->stop_at;
+}
+
+/* A product whose launches are as short as they can be, as on a device where each would take long, gives the same bits,
+ * from arrays that stay and from arrays that travel; and it can be stopped in its middle. */
+static void check_pieces(struct matmul_options o, size_t m, size_t n, size_t k)
+{
+    struct watch whole = {2, 0, 0}, stopping = {0.3, 0, 0};
+    float *a = matrix(NULL, MATMUL_SINGLE, m, k, k, 0), *b = matrix(NULL, MATMUL_SINGLE, k, n, n, 0),
+          *c = matrix(NULL, MATMUL_SINGLE, m, n, n, NAN), *d = matrix(NULL, MATMUL_SINGLE, m, n, n, NAN);
+    o.ctx = one_device();
+    matmul *uncut = matmul_create(&o);
+    assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
+    o.progress = watch;
+    o.arg = &whole;
+    matmul *cut = matmul_create(&o);
+    assert_int_equal(unsetenv("STDCL_SLICE"), 0);
+    ready(uncut);
+    ready(cut);
+    works(matmul_multiply(uncut, MATMUL_NN, m, n, k, 1, a, k, b, n, 0, c, n));
+    works(matmul_multiply(cut, MATMUL_NN, m, n, k, 1, a, k, b, n, 0, d, n));
+    assert_true(whole.calls >= 2 && whole.last > 0.9);
+    assert_memory_equal(c, d, m * n * sizeof *c);
+    memset(d, 0, m * n * sizeof *d);
+    works(matmul_load(uncut, MATMUL_NN, m, n, k, a, k, b, n));
+    works(matmul_load(cut, MATMUL_NN, m, n, k, a, k, b, n));
+    works(matmul_compute(uncut, 1, 0));
+    works(matmul_compute(cut, 1, 0));
+    works(matmul_result(uncut, c, n));
+    works(matmul_result(cut, d, n));
+    assert_memory_equal(c, d, m * n * sizeof *c);
+    whole = stopping;
+    fails(ECANCELED, matmul_compute(cut, 1, 0));
+    assert_true(whole.last >= 0.3 && whole.last < 1);
+    whole = stopping;
+    fails(ECANCELED, matmul_multiply(cut, MATMUL_NN, m, n, k, 1, a, k, b, n, 0, d, n));
+    matmul_free(uncut);
+    matmul_free(cut);
+    free(a), free(b), free(c), free(d);
+}
+
+static void pieces(void **unused)
+{
+    (void)unused;
+    check_pieces((struct matmul_options){.kind = MATMUL_TUNED}, 600, 500, 300);
+    check_pieces((struct matmul_options){.kind = MATMUL_TUNED, .shape = "path=1"}, 300, 300, 200);
+    check_pieces((struct matmul_options){.kind = MATMUL_NAIVE}, 200, 300, 200);
+    check_pieces((struct matmul_options){.kind = MATMUL_BLOCKED}, 200, 300, 200);
+}
+
 static void tells_progress(void **unused)
 {
     (void)unused;
@@ -601,6 +661,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sycl),
         cmocka_unit_test(odd_sizes),      cmocka_unit_test(all_devices),     cmocka_unit_test(streams),
         cmocka_unit_test(stays),          cmocka_unit_test(tells_progress),  cmocka_unit_test(one_call),
+        cmocka_unit_test(pieces),
         cmocka_unit_test(refuses_overlap), cmocka_unit_test(zero_sizes),     cmocka_unit_test(tells_what_is_wrong),
         cmocka_unit_test(random_is_the_same_everywhere), cmocka_unit_test(error_is_found),
         cmocka_unit_test(error_of_any_size), cmocka_unit_test(error_with_beta),

@@ -61,9 +61,10 @@ struct matmul_options {
     size_t block;          /* BLOCKED, CPU_BLOCKED, SYCL: the side of a block; 0 = 16, on the host 64 */
     const char *shape;     /* TUNED: words KEY=NUMBER that change a device's row, see matmul/README.md */
     size_t memory;         /* bytes that may be used of each device's memory; 0 = what it has */
-    int (*progress)(void *arg, double share); /* called by matmul_multiply now and then, in the calling thread,
-                                                 with the share of the work that is done; it returns 0, or
-                                                 something else to stop the work. May be NULL */
+    int (*progress)(void *arg, double share); /* called by matmul_multiply, and on one device by matmul_compute,
+                                                 now and then, in the calling thread, with the share of the work
+                                                 that is done; it returns 0, or something else to stop the work
+                                                 soon, with ECANCELED. May be NULL */
     void *arg;
     uintptr_t reserved[8]; /* must be 0 */
 };
@@ -112,7 +113,7 @@ int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t 
 int matmul_load_result(matmul *mm, const void *c, size_t ldc);
 int matmul_result(matmul *mm, void *c, size_t ldc);
 
-/* The product of what was loaded, on all devices; the result stays there. Blocks. There is no C at first: beta must be
+/* The product of what was loaded, on all devices; the result stays there. Blocks. After ECANCELED C is undefined. There is no C at first: beta must be
  * 0 until one was loaded or computed. EINVAL: nothing is loaded, or there is no C. */
 int matmul_compute(matmul *mm, double alpha, double beta);
 
