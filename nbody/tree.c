@@ -50,7 +50,7 @@ static int start_order(struct nbody *nb, struct share *p)
     const struct arrays_sort_job sort = {
         .keys = t->key, .values = t->order, .bytes = 8, .bits = 3 * TREE_LEVELS, .most = nb->n, .work = t->work};
     if (launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat, COUNT_OF(box), box) != 0 ||
-        launch(nb, p, TREE_FRAME, 1, 1, COUNT_OF(frame), frame) != 0 ||
+        launch(nb, p, TREE_FRAME, 1, (size_t)p->shape.flat, COUNT_OF(frame), frame) != 0 ||
         visit(nb, p, TREE_KEYS, nb->n, COUNT_OF(keys), keys) != 0 || arrays_sort_start(t->sorter, &sort) != 0 ||
         visit(nb, p, TREE_GATHER, nb->n, COUNT_OF(gather), gather) != 0)
         return -1;

@@ -63,14 +63,20 @@ kernel GROUP_OF_ITEMS void box(global const real4 *posm, uint n, global real8 *p
     if (lid == 0) part[get_group_id(0)] = found[0];
 }
 
-/* frame = {least x, y, z of all bodies, side of the cube}: a power of two above their extent. One item. */
-kernel void frame(global const real8 *part, uint parts, global real4 *cube)
+/* cube = {least x, y, z of all bodies, side}: a power of two above their extent. One group. */
+kernel GROUP_OF_ITEMS void frame(global const real8 *part, uint parts, global real4 *cube)
 {
-    real4 lo = part[0].lo, hi = part[0].hi;
-    for (uint k = 1; k < parts; k++) lo = fmin(lo, part[k].lo), hi = fmax(hi, part[k].hi);
-    const real extent = fmax(hi.x - lo.x, fmax(hi.y - lo.y, hi.z - lo.z));
-    real side = extent > 0 ? ldexp(C(1), max(ilogb(extent), LEAST_EXPONENT) + 1) : C(1);
-    *cube = (real4)(lo.xyz, side);
+    local real8 found[FLAT];
+    const uint lid = get_local_id(0);
+    real8 own = part[min(lid, parts - 1)];
+    for (uint k = lid; k < parts; k += FLAT) own = (real8)(fmin(own.lo, part[k].lo), fmax(own.hi, part[k].hi));
+    found[lid] = own;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid > 0) return;
+    for (uint k = 1; k < FLAT; k++) own = (real8)(fmin(own.lo, found[k].lo), fmax(own.hi, found[k].hi));
+    const real4 d = own.hi - own.lo;
+    const real extent = fmax(d.x, fmax(d.y, d.z));
+    *cube = (real4)(own.lo.xyz, extent > 0 ? ldexp(C(1), max(ilogb(extent), LEAST_EXPONENT) + 1) : C(1));
 }
 
 /* ---- Keys. ------------------------------------------------------------------------------------ */
@@ -130,9 +136,9 @@ static inline int common(ulong a, ulong b)
     return a == b ? LEVELS : (int)(clz(a ^ b) - 1) / 3;
 }
 
-/* The levels of the cells that begin at body i: first .. last. Those below the first begin elsewhere; there are more
- * levels as long as more than LEAF bodies from i on agree. The parent of the first began before i, and is divided if any
- * LEAF + 1 bodies around i agree on its level. */
+/* The levels of the cells that begin at body i: first .. last. Those above the first began before; there are more levels as
+ * long as more than LEAF bodies from i on agree. The parent of the first has a cell begin at i if it has more than LEAF bodies:
+ * as many around i agree on its level. */
 static inline int2 levels_at(global const ulong *key, uint n, uint i)
 {
     const ulong own = key[i];
@@ -140,8 +146,8 @@ static inline int2 levels_at(global const ulong *key, uint n, uint i)
     const int after = i + LEAF < n ? common(own, key[i + LEAF]) : -1;
     if (before == LEVELS) return (int2)(1, 0);
     if (i == 0 || after >= before) return (int2)(before + 1, min(max(after, before) + 1, LEVELS));
-    for (uint w = i + LEAF < n ? 1 : i + LEAF - n + 1; w <= min((uint)LEAF, i); w++)
-        if (common(key[i - w], key[i - w + LEAF]) >= before) return (int2)(before + 1, before + 1);
+    for (uint w = 1; w <= min((uint)LEAF, i) && common(key[i - w], own) >= before; w++)
+        if (i - w + LEAF < n && common(own, key[i - w + LEAF]) >= before) return (int2)(before + 1, before + 1);
     return (int2)(1, 0);
 }
 

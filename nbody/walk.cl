@@ -118,7 +118,7 @@ struct held {
 #define IVEC(x) (x)
 #endif
 
-/* Body j of the tree; or POINT, bodies at one place, among which one at this place is itself. Neither a body itself nor a
+/* Body j of the tree; or with POINT, bodies at one place, among which one at this place is itself. Neither a body itself nor a
  * pair with r2 equal to `zero` counts in potentials. */
 static inline void pull_body(struct held *h, const int items, const bool potentials, real4 b, uint j, real eps2,
                              real zero)
@@ -127,8 +127,8 @@ static inline void pull_body(struct held *h, const int items, const bool potenti
         const vec dx = b.x - h->x[k], dy = b.y - h->y[k], dz = b.z - h->z[k];
         const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
         if (potentials) {
-            const ivec own = j == POINT ? IVEC(r2 == (vec)eps2) : IVEC(h->self[k] == (ivec)(integer)j);
-            const vec m = select((vec)b.w, j == POINT ? b.w - h->m[k] : (vec)C(0), own);
+            const ivec own = j & POINT ? IVEC(r2 == (vec)eps2) : IVEC(h->self[k] == (ivec)(integer)j);
+            const vec m = select((vec)b.w, j & POINT ? b.w - h->m[k] : (vec)C(0), own);
             h->ax[k] += select(m * inverse_root(r2), (vec)C(0), IVEC(r2 == (vec)zero));
         } else {
             const vec s = inverse_cube(r2, b.w);

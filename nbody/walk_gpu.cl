@@ -16,21 +16,57 @@
 #ifndef LEAF
 #define LEAF 16 /* bodies of a leaf, but for those of the last level */
 #endif
+#define TILE 128             /* bodies fetched at once */
 #define FEW 8                /* bodies of a group in walk_again */
 #define SLICES (GROUP / FEW) /* of the items then hold the same bodies, and share what these meet */
 
 struct shared {
     uint stack[STACK];
-    ulong fate[GROUP];
-    real4 cells[GROUP]; /* met in this round, with */
-    real8 quads[GROUP]; /* their moments */
-    real4 bodies[GROUP * LEAF];
-    uint crowds[GROUP]; /* leaves of more than LEAF bodies */
+    uint found[GROUP];         /* by each item */
+    real4 cells[GROUP];        /* met in this round, with */
+    real8 quads[GROUP];        /* their moments */
+    uint index[GROUP * LEAF];  /* bodies met in this round, of which */
+    real4 bodies[TILE];        /* some are here */
+    uint crowds[GROUP];        /* leaves of more than LEAF bodies */
 };
 
-/* Numbers below 2^16: cells that are met, children, bodies, crowds. */
-#define PACKED(a, b, c, d) ((ulong)(a) | (ulong)(b) << 16 | (ulong)(c) << 32 | (ulong)(d) << 48)
-#define UNPACKED(p, k) ((uint)((p) >> (16 * (k))) & 0xffff)
+/* What items find in a round, and sums of that: cells that are met, children, bodies, crowds; at most 32, 256, 512, 32. */
+#define FOUND(cells, children, bodies, crowds) ((cells) | (children) << 6 | (bodies) << 15 | (uint)(crowds) << 25)
+#define CELLS(f) ((f) & 63)
+#define CHILDREN(f) ((f) >> 6 & 511)
+#define CROWDS(f) ((f) >> 25)
+#define FOUND_BODIES(f) ((f) >> 15 & 1023)
+
+/* Returns what the items before this one found, and in *all what all did. Passed by all when all are done with the round
+ * before. */
+#if defined(__NV_CL_C_VERSION) && GROUP == 32
+static inline uint before(uint own, uint *all, local struct shared *s)
+{
+    uint sum = own;
+    for (uint d = 1; d < GROUP; d *= 2) {
+        uint lower;
+        asm volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;" : "=r"(lower) : "r"(sum), "r"(d));
+        sum += get_local_id(0) >= d ? lower : 0;
+    }
+    asm volatile("shfl.sync.idx.b32 %0, %1, 31, 31, 0xffffffff;" : "=r"(*all) : "r"(sum));
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sum - own;
+}
+#else
+static inline uint before(uint own, uint *all, local struct shared *s)
+{
+    const uint lid = get_local_id(0);
+    uint sum = 0, at = 0;
+    s->found[lid] = own;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = 0; i < GROUP; i++) {
+        at = i == lid ? sum : at;
+        sum += s->found[i];
+    }
+    *all = sum;
+    return at;
+}
+#endif
 
 /* Bodies first .. first + count - 1: an item has one in GROUP of them; with `few`, one in FEW. The box of all, and the
  * least of their strengths. */
@@ -57,17 +93,25 @@ static inline real hold(const struct tree *t, uint first, uint count, const bool
     return lo.w;
 }
 
-/* What is in the tile: for all items, or one in SLICES by this one. index: which bodies, for potentials. */
-static inline void meet(const struct tree *t, struct held *h, const bool few, const bool potentials, ulong all, real eps2,
-                        real zero, local const struct shared *s, local const uint *index)
+/* What this round found, by all items; with `few` each of the SLICES that hold the same bodies has its part. */
+static inline void meet(const struct tree *t, struct held *h, const bool few, const bool potentials, uint all, real eps2,
+                        real zero, local struct shared *s)
 {
     const int items = few ? 1 : ITEMS;
-    const uint first = few ? get_local_id(0) / FEW : 0, step = few ? SLICES : 1;
-    for (uint k = first; k < UNPACKED(all, 0); k += step)
-        pull_cell(h, items, potentials, s->cells[k], s->quads[k], eps2);
-    for (uint k = first; k < UNPACKED(all, 2); k += step)
-        pull_body(h, items, potentials, s->bodies[k], potentials ? index[k] : 0, eps2, zero);
-    for (uint c = 0; c < UNPACKED(all, 3); c++) {
+    const uint lid = get_local_id(0), first = few ? lid / FEW : 0, step = few ? SLICES : 1, bodies = FOUND_BODIES(all);
+    for (uint k = first; k < CELLS(all); k += step) pull_cell(h, items, potentials, s->cells[k], s->quads[k], eps2);
+    for (uint b = 0; b < bodies; b += TILE) {
+        const uint some = min((uint)TILE, bodies - b);
+        for (uint k = lid; k < some; k += GROUP) {
+            const uint j = s->index[b + k];
+            s->bodies[k] = j & POINT ? t->com[j & ~POINT] : t->body[j];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint k = first; k < some; k += step)
+            pull_body(h, items, potentials, s->bodies[k], potentials ? s->index[b + k] : 0, eps2, zero);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    for (uint c = 0; c < CROWDS(all); c++) {
         const int2 leaf = t->link[s->crowds[c]];
         for (int j = leaf.x + (int)first; j < leaf.x - leaf.y; j += step)
             pull_body(h, items, potentials, t->body[j], j, eps2, zero);
@@ -78,7 +122,7 @@ static inline void meet(const struct tree *t, struct held *h, const bool few, co
 /* Stops when there was more than `limit` to meet. */
 static inline void walk_bodies(const struct tree *t, const struct box *box, struct held *h, const bool few,
                                const bool potentials, uint limit, real eps2, real zero, struct met *met,
-                               global uint *lists, uint lists_room, local struct shared *s, local uint *index)
+                               global uint *lists, uint lists_room, local struct shared *s)
 {
     const uint lid = get_local_id(0);
     uint size = 1;
@@ -90,36 +134,28 @@ static inline void walk_bodies(const struct tree *t, const struct box *box, stru
         const enum fate fate = lid < k ? fate_of(box, com, t->size[cell], link) : NOTHING;
         const bool crowd = fate == BODY_BY_BODY && -link.y > LEAF;
         const uint own = fate == BODY_BY_BODY && !crowd ? -link.y : fate == ONE_BODY;
-        ulong at = 0, all = 0;
-        s->fate[lid] = PACKED(fate == WHOLE, fate == OPEN ? link.y : 0, own, crowd);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = 0; i < GROUP; i++) {
-            at = i == lid ? all : at;
-            all += s->fate[i];
-        }
-        size += UNPACKED(all, 1) - k;
-        if (fate == WHOLE) s->cells[UNPACKED(at, 0)] = com, s->quads[UNPACKED(at, 0)] = t->quad[cell];
+        uint all;
+        const uint at = before(FOUND(fate == WHOLE, fate == OPEN ? link.y : 0, own, crowd), &all, s);
+        size += CHILDREN(all) - k;
+        if (fate == WHOLE) s->cells[CELLS(at)] = com, s->quads[CELLS(at)] = t->quad[cell];
         if (fate == OPEN)
-            for (int c = 0; c < link.y; c++) s->stack[size - 1 - UNPACKED(at, 1) - c] = link.x + c;
-        for (uint j = 0; j < own; j++) {
-            s->bodies[UNPACKED(at, 2) + j] = fate == ONE_BODY ? com : t->body[link.x + j];
-            if (potentials) index[UNPACKED(at, 2) + j] = fate == ONE_BODY ? POINT : link.x + j;
-        }
-        if (crowd) s->crowds[UNPACKED(at, 3)] = cell;
+            for (int c = 0; c < link.y; c++) s->stack[size - 1 - CHILDREN(at) - c] = link.x + c;
+        for (uint j = 0; j < own; j++)
+            s->index[FOUND_BODIES(at) + j] = fate == ONE_BODY ? cell | POINT : link.x + j;
+        if (crowd) s->crowds[CROWDS(at)] = cell;
         if (lists_room) {
-            if (fate == WHOLE) lists[met->cells + UNPACKED(at, 0)] = cell;
+            if (fate == WHOLE) lists[met->cells + CELLS(at)] = cell;
             for (uint j = 0; j < own; j++)
-                lists[lists_room / 2 + met->bodies + UNPACKED(at, 2) + j] = fate == ONE_BODY ? cell | POINT : link.x + j;
+                lists[lists_room / 2 + met->bodies + FOUND_BODIES(at) + j] = fate == ONE_BODY ? cell | POINT : link.x + j;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        met->cells += UNPACKED(all, 0), met->bodies += UNPACKED(all, 2);
-        for (uint c = 0; c < UNPACKED(all, 3); c++) met->bodies -= t->link[s->crowds[c]].y;
-        meet(t, h, few, potentials, all, eps2, zero, s, index);
+        met->cells += CELLS(all), met->bodies += FOUND_BODIES(all);
+        for (uint c = 0; c < CROWDS(all); c++) met->bodies -= t->link[s->crowds[c]].y;
+        meet(t, h, few, potentials, all, eps2, zero, s);
     }
 }
 
-static inline void walk_all(ARGUMENTS, const bool potentials, local struct shared *s,
-                            local uint *index)
+static inline void walk_all(ARGUMENTS, const bool potentials, local struct shared *s)
 {
     const uint lid = get_local_id(0);
     const uint g = from + get_group_id(0), first = g * BODIES, count = min((uint)BODIES, n - first);
@@ -130,7 +166,7 @@ static inline void walk_all(ARGUMENTS, const bool potentials, local struct share
     if (base[LEVELS + 1] == 0 || *bad != INT_MAX) return;
     box.g2 = criterion(&t, hold(&t, first, count, false, &h, &box, order, strength, s), opening, geometric);
     lists += (size_t)(g - from) * lists_room;
-    walk_bodies(&t, &box, &h, false, potentials, limit, eps2, zero, &met, lists, lists_room, s, index);
+    walk_bodies(&t, &box, &h, false, potentials, limit, eps2, zero, &met, lists, lists_room, s);
     const bool done = met.cells + met.bodies <= limit;
     if (lid == 0) {
         if (!done) again[1 + atomic_inc(again)] = g; /* in any order: each has its own sums */
@@ -144,8 +180,7 @@ static inline void walk_all(ARGUMENTS, const bool potentials, local struct share
 }
 
 /* FEW bodies at a time of the groups that were put off. */
-static inline void walk_rest(ARGUMENTS, const bool potentials, local struct shared *s,
-                             local uint *index)
+static inline void walk_rest(ARGUMENTS, const bool potentials, local struct shared *s)
 {
     const uint lid = get_local_id(0);
     const struct tree t = {body, link, com, quad, size, n};
@@ -156,7 +191,7 @@ static inline void walk_rest(ARGUMENTS, const bool potentials, local struct shar
         struct box box;
         struct met met;
         box.g2 = criterion(&t, hold(&t, first, count, true, &h, &box, order, strength, s), opening, geometric);
-        walk_bodies(&t, &box, &h, true, potentials, UINT_MAX, eps2, zero, &met, lists, 0, s, index);
+        walk_bodies(&t, &box, &h, true, potentials, UINT_MAX, eps2, zero, &met, lists, 0, s);
         barrier(CLK_LOCAL_MEM_FENCE);
         s->cells[lid] = (real4)(h.sx[0], h.sy[0], h.sz[0], 0);
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -177,25 +212,23 @@ static inline void walk_rest(ARGUMENTS, const bool potentials, local struct shar
 kernel ITEMS_OF_GROUP void walk(ARGUMENTS)
 {
     local struct shared s;
-    walk_all(PASSED, false, &s, 0);
+    walk_all(PASSED, false, &s);
 }
 
 kernel ITEMS_OF_GROUP void walk_again(ARGUMENTS)
 {
     local struct shared s;
-    walk_rest(PASSED, false, &s, 0);
+    walk_rest(PASSED, false, &s);
 }
 
 kernel ITEMS_OF_GROUP void walk_potentials(ARGUMENTS)
 {
     local struct shared s;
-    local uint index[GROUP * LEAF];
-    walk_all(PASSED, true, &s, index);
+    walk_all(PASSED, true, &s);
 }
 
 kernel ITEMS_OF_GROUP void walk_potentials_again(ARGUMENTS)
 {
     local struct shared s;
-    local uint index[GROUP * LEAF];
-    walk_rest(PASSED, true, &s, index);
+    walk_rest(PASSED, true, &s);
 }
