@@ -100,10 +100,10 @@ static double opening(const struct nbody *nb, bool geometric)
     return fmin(pow(nb->accuracy / 0.08, 1 / 0.87), 0.5);
 }
 
-/* A group that meets ten times as much as is usual is put off. */
+/* A group that meets three times as much as is usual is put off. */
 static cl_uint limit(const struct nbody *nb)
 {
-    return (cl_uint)fmin(10 * 250 * pow(opening(nb, false), -0.41), 1e9);
+    return (cl_uint)fmin(3 * 250 * pow(opening(nb, false), -0.41), 1e9);
 }
 
 double nbody_tree_work(const struct nbody *nb, size_t bodies)
@@ -124,11 +124,11 @@ static int walk_some(struct nbody *nb, struct share *p, enum kernel sum, cl_uint
     REAL_NUMBER(open, opening(nb, geometric));
     const struct stdcl_arg args[] = {
         BLOCK_ARG(t->body),     VALUE_ARG(n),         BLOCK_ARG(t->order),   BLOCK_ARG(t->link),     BLOCK_ARG(t->com),
-        BLOCK_ARG(t->quad),     BLOCK_ARG(t->size),   BLOCK_ARG(t->base),    BLOCK_ARG(t->strength), REAL_ARG(nb, open),
+        BLOCK_ARG(t->quad),     BLOCK_ARG(t->size),   BLOCK_ARG(t->base),    BLOCK_ARG(t->felt), REAL_ARG(nb, open),
         VALUE_ARG(geometric),   REAL_ARG(nb, eps2),   REAL_ARG(nb, zero),    VALUE_ARG(from),        VALUE_ARG(most),
         BLOCK_ARG(t->info),     BLOCK_ARG(t->again),  BLOCK_ARG(nb->pulled), BLOCK_ARG(p->bad),      BLOCK_ARG(lists),
         VALUE_ARG(room)};
-    return launch(nb, p, walk + again, again ? 8 * (size_t)p->units : groups, (size_t)nbody_tree_items(&p->shape),
+    return launch(nb, p, walk + again, again ? 32 * (size_t)p->units : groups, (size_t)nbody_tree_items(&p->shape),
                   COUNT_OF(args), args);
 }
 
@@ -162,14 +162,17 @@ static int start_scatter(struct nbody *nb, struct share *p, enum kernel sum)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n, first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    const struct stdcl_arg forces[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n),     BLOCK_ARG(t->order),
-                                       VALUE_ARG(first),      VALUE_ARG(rows),  VALUE_ARG(count),
-                                       BLOCK_ARG(p->partial), BLOCK_ARG(t->strength), BLOCK_ARG(t->again)};
+    const struct stdcl_arg forces[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n), BLOCK_ARG(t->order), BLOCK_ARG(t->felt),
+                                       BLOCK_ARG(t->again)};
+    const struct stdcl_arg planes[] = {BLOCK_ARG(t->felt), VALUE_ARG(first), VALUE_ARG(rows), VALUE_ARG(count),
+                                       BLOCK_ARG(p->partial)};
     const struct stdcl_arg potentials[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n),      BLOCK_ARG(t->order),
                                            VALUE_ARG(first),      VALUE_ARG(count),  BLOCK_ARG(p->phi),
                                            BLOCK_ARG(t->again)};
     if (sum == FORCES)
-        return visit(nb, p, TREE_SCATTER, nb->n, COUNT_OF(forces), forces);
+        return visit(nb, p, TREE_SCATTER, nb->n, COUNT_OF(forces), forces) == 0
+                   ? visit(nb, p, TREE_PLANES, p->count, COUNT_OF(planes), planes)
+                   : -1;
     return visit(nb, p, TREE_SCATTER_POTENTIALS, nb->n, COUNT_OF(potentials), potentials);
 }
 

@@ -298,24 +298,27 @@ kernel void moments(global const real4 *body, global const real4 *cube, uint lev
 
 /* ---- Out of the tree. ------------------------------------------------------------------------- */
 
-/* pulled[i] = what pulls body i of the tree, and how strong; to the caller's order: planes of `rows` numbers for the bodies
- * first .. first + count - 1, and strength[] of all. No group is put off any more. */
-kernel void scatter(global const real4 *pulled, uint n, global const uint *order, uint first, uint rows, uint count,
-                    global real *planes, global real *strength, global uint *again)
+/* pulled[i] = {a, |a|} of body i of the tree; felt[] = these in the caller's order, all at once, since devices fetch and
+ * store whole sectors of memory. No group is put off any more. */
+kernel void scatter(global const real4 *pulled, uint n, global const uint *order, global real4 *felt, global uint *again)
 {
     const size_t i = get_global_id(0);
     if (i == 0) again[0] = 0;
-    if (i >= n) return;
-    const uint to = order[i], row = to - first;
-    const real4 a = pulled[i];
-    strength[to] = a.w;
-    if (to < first || row >= count) return;
-    planes[row] = a.x;
-    planes[rows + row] = a.y;
-    planes[2 * (size_t)rows + row] = a.z;
+    if (i < n) felt[order[i]] = pulled[i];
 }
 
-/* The same for potentials, which are pulled[i].x. */
+/* Planes of `rows` numbers for the bodies first .. first + count - 1. */
+kernel void planes(global const real4 *felt, uint first, uint rows, uint count, global real *plane)
+{
+    const size_t row = get_global_id(0);
+    if (row >= count) return;
+    const real4 a = felt[first + row];
+    plane[row] = a.x;
+    plane[rows + row] = a.y;
+    plane[2 * (size_t)rows + row] = a.z;
+}
+
+/* Potentials are pulled[i].x. */
 kernel void scatter_potentials(global const real4 *pulled, uint n, global const uint *order, uint first, uint count,
                                global real *plane, global uint *again)
 {

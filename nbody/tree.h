@@ -16,7 +16,7 @@
 enum { TREE_RUN = 16 }; /* as in tree.cl */
 
 enum tree_kernel {
-    TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS, TREE_SCATTER,
+    TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS, TREE_SCATTER, TREE_PLANES,
     TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
     TREE_KERNELS
 };
@@ -32,7 +32,7 @@ struct tree {
     cl_uint room;        /* for cells */
     cl_uint from, groups;
     void *part, *cube, *key, *order, *work, *body, *count, *base, *link, *down, *com, *quad, *size;
-    void *strength, *info, *again;
+    void *felt, *info, *again;
     void *pulled;   /* sums in the tree's order; the same block for all devices, where there are several */
     cl_uint *cells; /* how many the last tree has */
 };

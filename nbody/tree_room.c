@@ -1,7 +1,7 @@
 /* tree_room.c - the tree's kernels and memory on a device.
  *
  * In single precision, bytes a body: keys, order and the sort's copies of both 24, bodies in the tree's order 16, sums 16,
- * strengths 4, counts 6, half a cell 34.
+ * what bodies felt 16, counts 6, half a cell 34.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -23,6 +23,7 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_WRITE] = "cell_write",
     [TREE_MOMENTS] = "moments",
     [TREE_SCATTER] = "scatter",
+    [TREE_PLANES] = "planes",
     [TREE_SCATTER_POTENTIALS] = "scatter_potentials",
     [TREE_WALK] = "walk",
     [TREE_WALK_AGAIN] = "walk_again",
@@ -116,7 +117,7 @@ static int place_tree(struct nbody *nb, struct share *p)
         {&t->body, n * 4 * nb->real, CL_MEM_DEVONLY},
         {&t->count, (size_t)t->runs * (TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->base, (TREE_LEVELS + 2) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
-        {&t->strength, n * nb->real, CL_MEM_DEVONLY},
+        {&t->felt, n * 4 * nb->real, CL_MEM_DEVONLY},
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->again, (groups + 1) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {(void **)&t->cells, sizeof(cl_uint), CL_MEM_ZEROCOPY},
@@ -171,7 +172,7 @@ void nbody_tree_free(struct nbody *nb)
         if (!t)
             continue;
         void *const blocks[] = {t->part, t->cube, t->key,  t->order, t->work,     t->body, t->count, t->base, t->link,
-                                t->down, t->com,  t->quad, t->size,  t->strength, t->info, t->again, t->cells};
+                                t->down, t->com,  t->quad, t->size,  t->felt,  t->info, t->again, t->cells};
         for (int k = 0; k < 2 && t->owner; k++)
             if (t->program[k])
                 clclose(nb->ctx, t->program[k]);

@@ -12,7 +12,7 @@
  * is the least acceleration in the group at the last sum: M l^2 / d^4 < alpha a (Springel 2005, MNRAS 364, 1105, eq. 18).
  *
  * A group that meets more than `limit` of both is put off: its box holds much of the system, as where the curve crosses a
- * void. walk_again has its bodies by few, in one group of items or vector each.
+ * void. walk_again has its bodies one by one, on a CPU a vector at a time.
  *
  *   GROUP == 1   a CPU: an item does all, cell by cell; its 64 bodies lie in vectors
  *   GROUP > 1    a GPU: an item tests a cell, and holds some bodies of the group; what these meet goes through tiles in
@@ -188,9 +188,9 @@ struct met {
  * the tree had no room. */
 #define ARGUMENTS                                                                                                   \
     global const real4 *body, uint n, global const uint *order, global const int2 *link, global const real4 *com,   \
-        global const real8 *quad, global const real2 *size, global const uint *base, global const real *strength,   \
+        global const real8 *quad, global const real2 *size, global const uint *base, global const real4 *felt,   \
         real opening, uint geometric, real eps2, real zero, uint from, uint limit, global uint4 *info, \
         global uint *again, global real4 *pulled, global const int *bad, global uint *lists, uint lists_room
 #define PASSED                                                                                                      \
-    body, n, order, link, com, quad, size, base, strength, opening, geometric, eps2, zero, from, limit, info, \
+    body, n, order, link, com, quad, size, base, felt, opening, geometric, eps2, zero, from, limit, info, \
         again, pulled, bad, lists, lists_room

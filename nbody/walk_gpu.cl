@@ -17,7 +17,7 @@
 #define LEAF 16 /* bodies of a leaf, but for those of the last level */
 #endif
 #define TILE 128             /* bodies fetched at once */
-#define FEW 8                /* bodies of a group in walk_again */
+#define FEW 1                /* bodies of a group in walk_again: one alone never meets much */
 #define SLICES (GROUP / FEW) /* of the items then hold the same bodies, and share what these meet */
 
 struct shared {
@@ -69,9 +69,9 @@ static inline uint before(uint own, uint *all, local struct shared *s)
 #endif
 
 /* Bodies first .. first + count - 1: an item has one in GROUP of them; with `few`, one in FEW. The box of all, and the
- * least of their strengths. */
+ * least of their accelerations. */
 static inline real hold(const struct tree *t, uint first, uint count, const bool few, struct held *h, struct box *box,
-                        global const uint *order, global const real *strength, local struct shared *s)
+                        global const uint *order, global const real4 *felt, local struct shared *s)
 {
     const uint lid = get_local_id(0), lane = few ? lid % FEW : lid;
     real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
@@ -80,7 +80,7 @@ static inline real hold(const struct tree *t, uint first, uint count, const bool
         const real4 b = t->body[i];
         h->x[k] = b.x, h->y[k] = b.y, h->z[k] = b.z, h->m[k] = b.w, h->self[k] = i;
         h->ax[k] = h->ay[k] = h->az[k] = h->sx[k] = h->sy[k] = h->sz[k] = 0;
-        lo = fmin(lo, (real4)(b.xyz, strength[order[i]]));
+        lo = fmin(lo, (real4)(b.xyz, felt[order[i]].w));
         hi = fmax(hi, b);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -164,7 +164,7 @@ static inline void walk_all(ARGUMENTS, const bool potentials, local struct share
     struct box box;
     struct met met;
     if (base[LEVELS + 1] == 0 || *bad != INT_MAX) return;
-    box.g2 = criterion(&t, hold(&t, first, count, false, &h, &box, order, strength, s), opening, geometric);
+    box.g2 = criterion(&t, hold(&t, first, count, false, &h, &box, order, felt, s), opening, geometric);
     lists += (size_t)(g - from) * lists_room;
     walk_bodies(&t, &box, &h, false, potentials, limit, eps2, zero, &met, lists, lists_room, s);
     const bool done = met.cells + met.bodies <= limit;
@@ -190,7 +190,7 @@ static inline void walk_rest(ARGUMENTS, const bool potentials, local struct shar
         struct held h;
         struct box box;
         struct met met;
-        box.g2 = criterion(&t, hold(&t, first, count, true, &h, &box, order, strength, s), opening, geometric);
+        box.g2 = criterion(&t, hold(&t, first, count, true, &h, &box, order, felt, s), opening, geometric);
         walk_bodies(&t, &box, &h, true, potentials, UINT_MAX, eps2, zero, &met, lists, 0, s);
         barrier(CLK_LOCAL_MEM_FENCE);
         s->cells[lid] = (real4)(h.sx[0], h.sy[0], h.sz[0], 0);
