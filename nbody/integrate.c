@@ -170,7 +170,7 @@ static int check_tree(struct nbody *nb)
 {
     const int status = nbody_tree_check(nb);
     if (status == 1)
-        clerror_set(ENOMEM, "nbody_step: after step %zu bodies lie so that their tree suddenly takes twice the memory, and "
+        clerror_set(ENOMEM, "nbody_step: after step %zu bodies lie so that their tree suddenly takes more memory, and "
                             "sums went wrong; a smaller burst makes room in time", nb->steps);
     return status == 0 ? 0 : -1;
 }

@@ -44,6 +44,10 @@ int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room);
 
 /* ---- tree.c ----------------------------------------------------------------------------------- */
 
+/* Divides the groups between devices by what the last walks cost and how fast devices are; evenly before there were any.
+ * Blocks. */
+int nbody_tree_divide(struct nbody *nb);
+
 /* What the groups meet, for tests: lists of TREE_GROUP bodies each as walk.cl leaves them, `room` numbers a group, after a
  * sum of forces. */
 int nbody_tree_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room);

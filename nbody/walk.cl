@@ -131,7 +131,8 @@ static inline void pull_body(struct held *h, const int items, const bool potenti
             const vec m = select((vec)b.w, j & POINT ? b.w - h->m[k] : (vec)C(0), own);
             h->ax[k] += select(m * inverse_root(r2), (vec)C(0), IVEC(r2 == (vec)zero));
         } else {
-            const vec s = inverse_cube(r2, b.w);
+            vec s = inverse_cube(r2, b.w);
+            if (j & POINT) s = select(s, (vec)C(0), IVEC(r2 == (vec)eps2)); /* of many bodies, it may be infinite */
             h->ax[k] = FMA(s, dx, h->ax[k]);
             h->ay[k] = FMA(s, dy, h->ay[k]);
             h->az[k] = FMA(s, dz, h->az[k]);

@@ -27,7 +27,7 @@ struct shared {
     real8 quads[GROUP];        /* their moments */
     uint index[GROUP * LEAF];  /* bodies met in this round, of which */
     real4 bodies[TILE];        /* some are here */
-    uint crowds[GROUP];        /* leaves of more than LEAF bodies */
+    uint crowds[GROUP];        /* leaves of more than LEAF bodies, and cells whose bodies are at one place */
 };
 
 /* What items find in a round, and sums of that: cells that are met, children, bodies, crowds; at most 32, 256, 512, 32. */
@@ -103,8 +103,7 @@ static inline void meet(const struct tree *t, struct held *h, const bool few, co
     for (uint b = 0; b < bodies; b += TILE) {
         const uint some = min((uint)TILE, bodies - b);
         for (uint k = lid; k < some; k += GROUP) {
-            const uint j = s->index[b + k];
-            s->bodies[k] = j & POINT ? t->com[j & ~POINT] : t->body[j];
+            s->bodies[k] = t->body[s->index[b + k]];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint k = first; k < some; k += step)
@@ -112,7 +111,12 @@ static inline void meet(const struct tree *t, struct held *h, const bool few, co
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     for (uint c = 0; c < CROWDS(all); c++) {
-        const int2 leaf = t->link[s->crowds[c]];
+        const uint crowd = s->crowds[c];
+        const int2 leaf = t->link[crowd];
+        if (t->size[crowd].y == 0) {
+            if (first == 0) pull_body(h, items, potentials, t->com[crowd], POINT, eps2, zero);
+            continue;
+        }
         for (int j = leaf.x + (int)first; j < leaf.x - leaf.y; j += step)
             pull_body(h, items, potentials, t->body[j], j, eps2, zero);
     }
@@ -132,25 +136,23 @@ static inline void walk_bodies(const struct tree *t, const struct box *box, stru
         const int2 link = t->link[cell];
         const real4 com = t->com[cell];
         const enum fate fate = lid < k ? fate_of(box, com, t->size[cell], link) : NOTHING;
-        const bool crowd = fate == BODY_BY_BODY && -link.y > LEAF;
-        const uint own = fate == BODY_BY_BODY && !crowd ? -link.y : fate == ONE_BODY;
+        const bool crowd = fate == ONE_BODY || (fate == BODY_BY_BODY && -link.y > LEAF);
+        const uint own = fate == BODY_BY_BODY && !crowd ? -link.y : 0;
         uint all;
         const uint at = before(FOUND(fate == WHOLE, fate == OPEN ? link.y : 0, own, crowd), &all, s);
         size += CHILDREN(all) - k;
         if (fate == WHOLE) s->cells[CELLS(at)] = com, s->quads[CELLS(at)] = t->quad[cell];
         if (fate == OPEN)
             for (int c = 0; c < link.y; c++) s->stack[size - 1 - CHILDREN(at) - c] = link.x + c;
-        for (uint j = 0; j < own; j++)
-            s->index[FOUND_BODIES(at) + j] = fate == ONE_BODY ? cell | POINT : link.x + j;
+        for (uint j = 0; j < own; j++) s->index[FOUND_BODIES(at) + j] = link.x + j;
         if (crowd) s->crowds[CROWDS(at)] = cell;
         if (lists_room) {
             if (fate == WHOLE) lists[met->cells + CELLS(at)] = cell;
-            for (uint j = 0; j < own; j++)
-                lists[lists_room / 2 + met->bodies + FOUND_BODIES(at) + j] = fate == ONE_BODY ? cell | POINT : link.x + j;
+            for (uint j = 0; j < own; j++) lists[lists_room / 2 + met->bodies + FOUND_BODIES(at) + j] = link.x + j;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         met->cells += CELLS(all), met->bodies += FOUND_BODIES(all);
-        for (uint c = 0; c < CROWDS(all); c++) met->bodies -= t->link[s->crowds[c]].y;
+        for (uint c = 0; c < CROWDS(all); c++) met->bodies += max(1, -t->link[s->crowds[c]].y);
         meet(t, h, few, potentials, all, eps2, zero, s);
     }
 }
