@@ -130,6 +130,14 @@ struct failure failure_copy(void)
     return copy;
 }
 
+/* A sentence may quote a file or a command line; whatever stands there, it must be fit for a terminal. */
+static void replace_controls(char *text)
+{
+    for (; text && *text; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') || *text == 127)
+            *text = '?';
+}
+
 static void record(int code, cl_int ocl, const char *format, va_list ap)
 {
     char *text = NULL, *whole = NULL;
@@ -139,6 +147,7 @@ static void record(int code, cl_int ocl, const char *format, va_list ap)
         free(text);
         text = whole;
     }
+    replace_controls(text);
     keep_text(text);
     last.code = code;
     last.ocl = ocl;

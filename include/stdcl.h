@@ -481,7 +481,7 @@ int *stdcl_oclerrno_address(void);
 
 /* The sentence of the calling thread's last failure (what was called, on what, what to do; of a
  * build, the compiler's log), valid until that thread's next call here; then, as dlerror, NULL until
- * the next failure. */
+ * the next failure. Control characters of what it quotes are '?', but for newline and tab. */
 char *clerror(void);
 
 /* Prints "prefix: text" of clerrno / oclerrno to stderr, as perror. */

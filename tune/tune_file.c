@@ -82,6 +82,8 @@ json_t *tune_parse(const char *text, size_t size, char *why, size_t room)
     else
         json_array_foreach(rows, i, row) if (!*why && (fault = fault_of(row)))
             snprintf(why, room, "row %zu %s", i + 1, fault);
+    for (char *p = why; *p; p++) /* jansson's sentence quotes the file */
+        *p = (unsigned char)*p < ' ' || *p == 127 ? '?' : *p;
     rows = *why ? NULL : json_incref(rows);
     json_decref(root);
     return rows;
