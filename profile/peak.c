@@ -202,6 +202,14 @@ bool peak_known(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak)
     return find_known(clgetdevice(cp, dev), peak);
 }
 
+/* Oclgrind takes minutes, and gigabytes, for what a device does in milliseconds. */
+static bool is_emulator(cl_device_id id)
+{
+    char name[256] = "";
+    clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
+    return strstr(name, "Oclgrind") != NULL;
+}
+
 STDCL_API int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak)
 {
     cl_device_id id = device_id(cp, dev, "clpeak");
@@ -209,6 +217,8 @@ STDCL_API int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak)
         return -1;
     if (!peak)
         return fail(EINVAL, 0, "clpeak: the result is NULL");
+    if (is_emulator(id))
+        return fail(ENOTSUP, 0, "clpeak: %s runs kernels to check them, and has no speed to measure", device_name(cp, dev));
     int status = 0;
     pthread_mutex_lock(&measuring);
     if (!find_known(id, peak)) {

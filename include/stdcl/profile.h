@@ -77,7 +77,8 @@ int clprofile_trace(CLCONTEXT *cp, const char *file);
 
 /* What a device can do at best, measured by small kernels at the first call (some 0.2 s, and building
  * them) and remembered for the process: fused multiply-adds count two operations; a copy counts the
- * bytes read and the bytes written. Blocks; -1 when the device runs none of them. */
+ * bytes read and the bytes written. Blocks; -1 when the device runs none of them.
+ * ENOTSUP: Oclgrind, which takes minutes for what a device does in milliseconds. */
 struct clpeak_info {
     double flops_single, flops_double; /* operations per second; double 0 when the device has none */
     double bytes_per_s;                /* of device memory */
