@@ -3,15 +3,18 @@
 #   BUILD=build                    the build folder; one for each compiler you use
 #   CC=clang                       the compiler, when a build folder is first made
 #   CMAKE_FLAGS=-DSTDCL_WERROR=ON  more for CMake
+#   MINUTES=30  FUZZ="life npy"    how long `make fuzz` stays with a subject, and which (all)
 # SPDX-License-Identifier: MIT
 BUILD = build
 PREFIX = /usr/local
+MINUTES = 30
 JOBS = $(shell getconf _NPROCESSORS_ONLN)
 GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
 CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
-.PHONY: all command help run test test-deep test-faults test-sanitize layout deps deps-bench install clean
+.PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout deps deps-bench install
+.PHONY: clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
 
@@ -39,6 +42,17 @@ test-faults: deps ## every call that can fail fails once, and signals end comman
 	@+$(MAKE) --no-print-directory all
 	@tests/faults/run.sh $(BUILD)
 
+test-oclgrind: deps ## every kernel and every row of tuning/ under Oclgrind: races, bounds, uninitialised values
+	@+$(MAKE) --no-print-directory all
+	@tests/oclgrind/run.sh oclgrind $(BUILD) all
+
+fuzz: deps ## fuzz readers and parsers for MINUTES=30 each, with clang's libFuzzer
+	@BUILD=$(BUILD) MINUTES=$(MINUTES) tools/fuzz.sh $(FUZZ)
+
+soak: deps ## a million launches, 10,000 contexts, engines for ten minutes: nothing may grow
+	@+$(MAKE) --no-print-directory all
+	@$(BUILD)/tests/soak 1000000 10000 600
+
 test-sanitize: deps ## run the tests built with AddressSanitizer, UBSan and ThreadSanitizer
 	@+BUILD=$(BUILD) CONFIGURE='$(CONFIGURE)' COMPILE='$(COMPILE)' JOBS=$(JOBS) tools/test-sanitize.sh
 
@@ -56,7 +70,7 @@ install: ## install into $(DESTDIR)$(PREFIX)
 	@+$(COMPILE) $(BUILD) install
 
 clean: ## remove all that was built
-	rm -rf $(BUILD) $(BUILD)-address $(BUILD)-thread
+	rm -rf $(BUILD) $(BUILD)-address $(BUILD)-thread $(BUILD)-fuzz
 
 $(BUILD)/Makefile:
 	@$(CONFIGURE) -B $(BUILD) || { echo "make: if a package is missing, 'make deps' installs it" >&2; exit 1; }

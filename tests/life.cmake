@@ -22,12 +22,3 @@ if(compiler)
 else()
   stdcl_absent(life_kernels_alone "clang is not installed")
 endif()
-
-# No races between work-items.
-find_program(oclgrind oclgrind)
-if(NOT oclgrind)
-  stdcl_absent(test_life_races "oclgrind is not installed")
-elseif(TARGET stdcl_command AND NOT STDCL_SANITIZE)
-  add_test(NAME test_life_races COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/life_races.sh ${oclgrind} $<TARGET_FILE:stdcl_command>)
-  set_tests_properties(test_life_races PROPERTIES TIMEOUT 300)
-endif()

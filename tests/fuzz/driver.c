@@ -1,15 +1,16 @@
-/* driver.c - runs a fuzzing harness without libFuzzer: the files given, then their mutations, the same
- * every time.
- *   usage: PROGRAM RUNS FILE...
- * An input that breaks a promise is left in ./fuzz-failure; PROGRAM 0 fuzz-failure runs it again.
+/* driver.c - runs a fuzzing harness without libFuzzer: the files of a folder, then mutations of them, the same every time.
+ *   usage: PROGRAM RUNS FOLDER
+ *          PROGRAM FILE
+ * An input that breaks a promise is left in ./fuzz-failure; PROGRAM fuzz-failure runs it again.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <unistd.h>
 
-enum { MOST_SEEDS = 64, MOST_BYTES = 4096 };
+enum { MOST_SEEDS = 1024, MOST_BYTES = 4096 };
 
 struct input {
     size_t size;
@@ -141,26 +142,50 @@ static void read_seed(const char *file)
     fclose(fp);
 }
 
+static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+
+static void read_folder(const char *folder)
+{
+    struct dirent **entry;
+    const int n = scandir(folder, &entry, is_visible, alphasort);
+    if (n <= 0) {
+        fprintf(stderr, "driver: %s has no inputs\n", folder);
+        exit(2);
+    }
+    for (int i = 0; i < n; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", folder, entry[i]->d_name);
+        read_seed(path);
+        free(entry[i]);
+    }
+    free(entry);
+}
+
+static void run(void) { LLVMFuzzerTestOneInput(current.bytes, current.size); }
+
 int main(int argc, char **argv)
 {
-    if (argc < 3) {
-        fprintf(stderr, "usage: %s RUNS FILE...\n", argv[0]);
+    if (argc == 2) {
+        read_seed(argv[1]);
+    } else if (argc == 3) {
+        read_folder(argv[2]);
+    } else {
+        fprintf(stderr, "usage: %s RUNS FOLDER, or %s FILE\n", argv[0], argv[0]);
         return 2;
     }
-    for (int i = 2; i < argc; i++)
-        read_seed(argv[i]);
     signal(SIGABRT, keep_failure);
     signal(SIGSEGV, keep_failure);
     for (size_t i = 0; i < seed_count; i++) {
         current = seeds[i];
-        LLVMFuzzerTestOneInput(current.bytes, current.size);
+        run();
     }
-    LLVMFuzzerTestOneInput(current.bytes, 0);
-    long runs = atol(argv[1]);
+    current.size = 0;
+    run();
+    const long runs = argc == 3 ? atol(argv[1]) : 0;
     for (long i = 0; i < runs; i++) {
         current = seeds[below(seed_count)];
         mutate(&current);
-        LLVMFuzzerTestOneInput(current.bytes, current.size);
+        run();
     }
     printf("%zu files and %ld mutations of them kept all promises\n", seed_count, runs);
     return 0;

@@ -9,19 +9,6 @@
 
 #include "fuzz.h"
 
-#ifdef FUZZ_ALONE /* linked with clerror_alone.c instead of the layer */
-int fail(int code, cl_int ocl, const char *format, ...)
-{
-    char text[2000];
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(text, sizeof text, format, ap);
-    va_end(ap);
-    (void)ocl;
-    return clerror_set(code, "%s", text);
-}
-#endif
-
 #define VALUES "N = 3, t = {10, 20, {x = 'y'}}, s = 'text', f = false"
 
 static bool holds_lua(const char *data, size_t size)
@@ -36,15 +23,6 @@ static bool holds_lua(const char *data, size_t size)
             return true;
     }
     return false;
-}
-
-static void check_failure(const char *sentence, const char *name)
-{
-    size_t n = strlen(name);
-    promise(sentence && strncmp(sentence, name, n) == 0 && sentence[n] == ':');
-    promise(strlen(sentence) < 600);
-    for (; *sentence; sentence++)
-        promise((unsigned char)*sentence >= 32 && *sentence != 127);
 }
 
 /* Takes directives and line ends out of a text, in place; returns its new length. */
@@ -69,16 +47,13 @@ static size_t squeeze(char *text, const char *directive)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     const char *mark = " \"fuzz.clt\"";
-    char *data = malloc(size ? size : 1); /* so that a byte too far is seen */
-    promise(data);
-    if (size)
-        memcpy(data, bytes, size);
+    char *data = exact_copy(bytes, size);
     char *text = stdcl_template_expand("fuzz.clt", data, size, VALUES);
     if (!text)
-        check_failure(clerror(), "fuzz.clt");
+        promise_sentence(clerror(), "fuzz.clt:");
     char *exact = stdcl_template_expand(NULL, data, size, VALUES);
     if (!exact)
-        check_failure(clerror(), "template");
+        promise_sentence(clerror(), "template:");
     promise(!text == !exact);
     size_t bom = size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     if (!holds_lua(data + bom, size - bom)) {

@@ -1,0 +1,117 @@
+/* fuzz_command.c - any lines at all as the words of a command line, on a machine without devices; for libFuzzer or for
+ * driver.c.
+ *
+ * The command ends with a status that means something; 1 or 2 with one message on stderr that begins with "stdcl", and
+ * 0 only after help or another list. Words have no '/', so that files stay in a folder that is removed; nothing
+ * large is computed, no program is started.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli.h"
+#include "fuzz.h"
+#include "life_job.h"
+#include "matmul_job.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+int stdcl_main(int argc, char **argv); /* cli/main.c's */
+
+/* The linker puts these in front of ours (--wrap): engines of the host would compute for hours. */
+life *__wrap_life_create(const struct life_options *options);
+life *__wrap_life_create(const struct life_options *options)
+{
+    (void)options;
+    clerror_set(ENODEV, "life_create: not here");
+    return NULL;
+}
+
+int __wrap_matmul_job_matrices(struct matmul_job *job);
+int __wrap_matmul_job_matrices(struct matmul_job *job)
+{
+    (void)job;
+    return cli_failed("no matrices here");
+}
+
+static char folder[] = "/tmp/fuzz-command-XXXXXX";
+static int inside, outside; /* that folder, and the one that libFuzzer works in */
+
+static void remove_folder(void)
+{
+    if (rmdir(folder) != 0)
+        fprintf(stderr, "fuzz_command: %s is not empty\n", folder);
+}
+
+static void prepare(void)
+{
+    const int null = open("/dev/null", O_RDONLY);
+    promise(null >= 0 && dup2(null, 0) == 0 && mkdtemp(folder));
+    close(null);
+    inside = open(folder, O_RDONLY | O_DIRECTORY);
+    outside = open(".", O_RDONLY | O_DIRECTORY);
+    promise(inside >= 0 && outside >= 0);
+    atexit(remove_folder);
+    setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
+    setenv("OCL_ICD_FILENAMES", "", 1);
+    setenv("PATH", "/nonexistent", 1);
+    setenv("CC", "/bin/false", 1);
+    unsetenv("HOME");
+    unsetenv("XDG_CACHE_HOME");
+}
+
+/* What a stream of the program has received. */
+struct heard {
+    FILE *before;
+    char *text;
+    size_t size;
+};
+
+static void listen(FILE **stream, struct heard *heard)
+{
+    heard->before = *stream;
+    *stream = open_memstream(&heard->text, &heard->size);
+    promise(*stream);
+}
+
+static void listen_no_more(FILE **stream, struct heard *heard)
+{
+    fclose(*stream);
+    *stream = heard->before;
+}
+
+static void check_message(int status, const struct heard *err)
+{
+    promise(status == CLI_DONE || status == CLI_FAILED || status == CLI_WRONG);
+    for (size_t i = 0; i < err->size; i++)
+        promise((unsigned char)err->text[i] >= 32 || err->text[i] == '\n' || err->text[i] == '\t');
+    if (status != CLI_DONE)
+        promise(err->size && err->text[err->size - 1] == '\n');
+    if (status != CLI_DONE && strncmp(err->text, "usage: ", 7) != 0)
+        promise(strncmp(err->text, "stdcl", 5) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    enum { MOST_WORDS = 30 };
+    char *word[MOST_WORDS + 2] = {(char[]){"stdcl"}}, *text = text_copy(data, size);
+    struct heard out = {0}, err = {0};
+    int n = 1;
+    if (!inside)
+        prepare();
+    promise(fchdir(inside) == 0);
+    for (char *p = text; *p; p++)
+        *p = *p == '/' ? '_' : *p;
+    for (char *p = text; p && n <= MOST_WORDS;)
+        word[n++] = strsep(&p, "\n"); /* words may be empty */
+    listen(&stdout, &out);
+    listen(&stderr, &err);
+    cli_program = "stdcl";
+    const int status = stdcl_main(n, word);
+    listen_no_more(&stdout, &out);
+    listen_no_more(&stderr, &err);
+    promise(fchdir(outside) == 0);
+    check_message(status, &err);
+    free(out.text);
+    free(err.text);
+    free(text);
+    return 0;
+}

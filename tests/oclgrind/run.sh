@@ -1,0 +1,219 @@
+#!/bin/bash
+# run.sh - the kernels under Oclgrind, which reports races between work-items, accesses outside of a buffer, and values
+# that nobody has written.
+#
+#   run.sh OCLGRIND BUILD sample      a few kernels, in seconds: a test
+#   run.sh OCLGRIND BUILD all         every kernel, and every row of tuning/: `make test-oclgrind`, half an hour
+#
+# Every case is a run of the command, or of oclgrind_arrays, on small odd sizes; the cells of Life, products and sums of
+# arrays are checked, too. Oclgrind ends with status 0 whatever it has found, so its log is what counts: a byte in it
+# is a failure. It runs as
+#   cpu   itself: memory is shared with the host, whose writes it does not see; races and bounds are checked
+#   gpu   behind gpu.c, with copies in place of shared memory; uninitialised values are checked too
+# With `all`, a kernel of ours that no case has run is a failure, but for those that are named at the end.
+#
+# Kernels are not optimised: Oclgrind has neither LLVM's `freeze` nor its funnel shifts, which optimisation makes; but not of
+# gravity's kernels, which are much faster with a little of it.
+# SPDX-License-Identifier: MIT
+set -u
+oclgrind=$1 build=$(cd "$2" && pwd) what=$3
+source=$(cd "$(dirname "$0")/../.." && pwd)
+stdcl=$build/bin/stdcl arrays=$build/tests/oclgrind_arrays gpu=$build/tests/liboclgrind_gpu.so
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export XDG_CACHE_HOME=$folder STDCL_PROFILE=csv # which tells the kernels that ran
+cd "$folder" || exit 1
+cases=0 failures=0 row=
+
+# ---- One case.
+
+fail() { # fail WHY: with what the case printed
+    failures=$((failures + 1))
+    echo "FAILED: $1: $description"
+    head -30 log err
+}
+
+# on cpu|gpu COMMAND...: runs it; its standard output is in `out`, its standard error in `err`.
+on() {
+    local as=$1 flags="--data-races --compute-units 4 --build-options ${optimise:--cl-opt-disable}"
+    shift
+    [ "$as" = gpu ] && flags="$flags --uninitialized"
+    description="$as: ${*##*/} ${row:+[$row]}"
+    cases=$((cases + 1))
+    rm -f log
+    # shellcheck disable=SC2086 # one word an option
+    if [ "$as" = gpu ]; then
+        "$oclgrind" $flags --log log sh -c "LD_PRELOAD=$gpu:\$LD_PRELOAD exec \"\$@\"" sh "$@" >out 2>err
+    else
+        "$oclgrind" $flags --log log "$@" >out 2>err
+    fi
+    local status=$?
+    sed -n 's/^[0-9]*,"[^"]*",kernel,"\([^"]*\)".*/\1/p' err >>kernels
+    [ "$status" = 0 ] || fail "status $status"
+    [ ! -s log ] || fail "Oclgrind reports"
+    [ "$status" = 0 ]
+}
+
+# ---- The programs.
+
+nbody() { # nbody cpu|gpu N WORD...: one step
+    local as=$1 n=$2 optimise=-O1
+    shift 2
+    on "$as" "$stdcl" nbody -q -n "$n" --steps 1 -o bodies.tab "$@"
+}
+
+life() { # life cpu|gpu SIZE SHAPE [WORD...]: five generations, on a torus and on a plane, as in plain C
+    local as=$1 size=$2 shape=$3 bounds
+    shift 3
+    for bounds in torus plane; do
+        "$stdcl" life -q --size "$size" --bounds $bounds -n 5 "$@" --engine reference -o right.rle
+        on "$as" "$stdcl" life -q --size "$size" --bounds $bounds -n 5 ${shape:+--shape "$shape"} "$@" -o cells.rle &&
+            { cmp -s cells.rle right.rle || fail "wrong cells"; }
+    done
+}
+
+matmul() { # matmul cpu|gpu M,N,K WORD...: the command checks its answer
+    local as=$1 m n k
+    IFS=, read -r m n k <<<"$2"
+    shift 2
+    on "$as" "$stdcl" matmul -q --repeat 1 -m "$m" -n "$n" -k "$k" --alpha 0.5 --beta 2 "$@"
+}
+
+# ---- A row of the tuning store, as if it had been measured on this device.
+
+use_row() { # use_row KERNEL SHAPE
+    mkdir -p stdcl
+    row="$1 $2"
+    printf '{"format": "stdcl-tuning-1", "rows": [{"kernel": "%s", "device": "Oclgrind Simulator", "size": 0, "shape": "%s"}]}\n' \
+        "$1" "$2" >stdcl/tune.json
+}
+
+no_row() {
+    row=
+    rm -f stdcl/tune.json
+}
+
+# rows: every row that is shipped, as "KERNEL|FAMILY OR DEVICE|SHAPE"; rows of the same shape once.
+rows() {
+    tr -d '\n' <"$1" | sed 's/}, *{/}\n{/g' |
+        sed -n 's/.*"kernel": "\([^"]*\)", "device": "\([^"]*\)".*"shape": "\([^"]*\)".*/\1|\2|\3/p' |
+        awk -F'|' '!had[$1 ~ /^arrays/ ? $3 : $1 $3]++' # all sums of arrays are tried with each shape of one of them
+}
+
+# kinds DEVICE: a row for CPUs is tried as one, and as a GPU for what is uninitialised; others as a GPU.
+kinds() {
+    case $1 in family:cpu*) echo cpu gpu ;; *) echo gpu ;; esac
+}
+
+every_row() {
+    local file kernel device shape as
+    for file in "$source"/tuning/*.json; do
+        while IFS='|' read -r kernel device shape; do
+            use_row "$kernel" "$shape"
+            for as in $(kinds "$device"); do
+                run_row "$kernel" "$shape" "$as"
+            done
+        done < <(rows "$file")
+    done
+    no_row
+}
+
+run_row() { # run_row KERNEL SHAPE cpu|gpu
+    local precision=${1##*.} n
+    case $1 in
+    nbody.direct.*) nbody "$3" 65 --precision "$precision" ;;
+    nbody.hermite.*) nbody "$3" 65 --precision "$precision" --integrator hermite4 ;;
+    life.*)
+        for n in 1x9 65x63 131x7; do life "$3" $n "tile=$([ "$1" = life.tile ]; echo $((! $?)))"; done ;;
+    matmul.*)
+        local path=$([ "${1#matmul.tiles}" = "$1" ] && echo 2 || echo 1)
+        matmul "$3" 1,1,1 --precision "$precision" --shape "path=$path"
+        matmul "$3" 65,131,67 --precision "$precision" --shape "path=$path"
+        matmul "$3" 65,67,63 --precision "$precision" --shape "path=$path" --trans TT ;;
+    gas.fused) on "$3" "$stdcl" gas -q -n 65 ;;
+    gas.draw) on "$3" "$stdcl" gas -q -n 65 --stored --histogram speeds.csv ;;
+    arrays.*) on "$3" "$arrays" "$2" 1 65 129 ;;
+    *) failures=$((failures + 1)); echo "FAILED: $1: a row of no engine that this script knows" ;;
+    esac
+}
+
+# ---- What is run.
+
+sample() {
+    life cpu 200x9 "tile=0 lanes=2 span=3 generations=2 block=3 bands=3"
+    life gpu 70x9 "tile=0 lanes=4 generations=3 block=4"
+    life gpu 70x9 "tile=1 words=1 rows=3 warps=2 generations=2"
+    nbody gpu 65
+    matmul cpu 33,17,9
+    on gpu "$stdcl" gas -q -n 65
+}
+
+every_kernel() {
+    local as n words
+    for as in cpu gpu; do
+        for n in 1 2 63 129 131; do nbody $as $n; done
+        for words in taylor hermite4; do nbody $as 65 --integrator $words; done
+        for words in naive branchless tiled; do
+            nbody $as 65 --kernel $words && nbody $as 65 --kernel $words --precision double
+        done
+        nbody $as 67 --csv energies.csv --every 1 --forces forces.csv
+        for n in 1x1 63x65 130x5; do
+            life $as $n "" --engine local
+            life $as $n "" --engine global
+            life $as $n "" --csv population.csv
+        done
+        life $as 200x9 "tile=0 lanes=2 span=3 generations=2 block=3 bands=3"
+        life $as 70x9 "tile=0 lanes=4 generations=3 block=4" --rule B36/S125
+        life $as 1x9 "tile=1 words=2 rows=2 warps=2 generations=1"
+        on $as "$stdcl" life -q --size 65x63 --until-stable -n 20 -o cells.rle
+        for words in naive "blocked --block 8"; do
+            # shellcheck disable=SC2086
+            matmul $as 65,63,67 --engine $words && matmul $as 2,129,1 --precision double --trans TT --engine $words
+        done
+        for words in NT TN; do matmul $as 63,65,2 --trans $words; done
+        matmul $as 131,65,67 --memory 60000
+        for n in 1 2 63 65 32771; do on $as "$stdcl" gas -q -n $n; done
+        on $as "$stdcl" gas -q -n 32771 --stored --precision double --accumulate compensated
+        on $as "$stdcl" gas -q -n 131 --stored --sum tree
+        on $as "$stdcl" gas -q -n 131 --stored --source host --histogram speeds.csv
+        on $as "$arrays" "" 1 2 63 65 129 32771
+    done
+}
+
+examples() { # the programs that teach, and their templates
+    local example
+    for example in "$build"/examples/example_*; do
+        [ -x "$example" ] && [ -f "$example" ] && on gpu "$example"
+    done
+}
+
+# Kernels that Oclgrind cannot run, each with the reason.
+cannot() {
+    echo "life_rows_passes" # atomics of OpenCL C 3.0, which Oclgrind's compiler does not have
+}
+
+kernels_left_out() {
+    cat "$source"/{arrays,nbody,life,matmul,gas}/*.cl "$source"/{arrays,nbody,life,matmul,gas}/*.clt 2>/dev/null |
+        tr '\n' ' ' | grep -oE '\b(__)?kernel( __attribute__\(\([a-z_]*\([^)]*\)\)\))? +void +[a-z_0-9]+' |
+        sed 's/.* //' | sort -u >ours
+    cannot >>kernels
+    sort -u kernels | comm -23 ours - | while read -r kernel; do echo "FAILED: no case has run $kernel"; done
+}
+
+: >kernels
+no_row
+case $what in
+kernels) every_kernel ;;
+rows) every_row ;;
+sample) sample ;;
+all)
+    every_kernel
+    every_row
+    examples
+    left=$(kernels_left_out)
+    [ -z "$left" ] || { echo "$left"; failures=$((failures + 1)); }
+    ;;
+*) echo "run.sh: $what? give sample or all" >&2; exit 2 ;;
+esac
+echo "$cases runs under Oclgrind, $failures of them with a finding"
+[ "$failures" = 0 ]

@@ -1,0 +1,291 @@
+/* soak.c - the same things over and over: kernels launched, contexts made and freed, engines made and freed; nothing may
+ * grow. `make soak`.
+ *   usage: soak LAUNCHES CONTEXTS SECONDS      SECONDS: of engines
+ *
+ * Twice in each part, after a fifth of the rounds and at the end, it looks at what our code holds (held.h: bytes and
+ * events), how much memory the process has, how many descriptors and how many threads. Our own bytes, events, descriptors
+ * and threads must be the same. Memory may grow by as much as the twin of the part grows: the same OpenCL calls without
+ * the layer, as often, so that it is the driver's; and by a little for the allocator's holes.
+ * SPDX-License-Identifier: MIT
+ */
+#include "held.h"
+
+#include "core/clock.h"
+#include "stdcl/arrays.h"
+#include "stdcl/gas.h"
+#include "stdcl/life.h"
+#include "stdcl/matmul.h"
+#include "stdcl/nbody.h"
+
+#include <dirent.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+enum { BATCH = 100, ITEMS = 64, SLACK_KIB = 2048 };
+
+static const char source[] = "__kernel void add(__global int *x, int a) { x[get_global_id(0)] += a; }\n";
+
+static void need(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "soak: %s: %s\n", what, clerror() ? clerror() : "no reason is known");
+    exit(1);
+}
+
+/* ---- What the process has. ------------------------------------------------------------------- */
+
+struct state {
+    long bytes, events, resident_kib, descriptors, threads;
+};
+
+static long entries(const char *folder)
+{
+    long n = 0;
+    DIR *dir = opendir(folder);
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+static struct state look(void)
+{
+    long pages = 0;
+    malloc_trim(0);
+    FILE *fp = fopen("/proc/self/statm", "r");
+    need(fp && fscanf(fp, "%*d %ld", &pages) == 1, "/proc/self/statm");
+    fclose(fp);
+    return (struct state){held_bytes(), held_events(), pages * (sysconf(_SC_PAGESIZE) / 1024), entries("/proc/self/fd"),
+                          entries("/proc/self/task")};
+}
+
+/* ---- A part: rounds, and how much the process grew. ------------------------------------------ */
+
+struct part {
+    const char *name;
+    void (*round)(void);
+    long rounds;    /* 0: until `seconds` have passed */
+    double seconds;
+    long done;      /* rounds between the two looks */
+    struct state before, after;
+};
+
+/* Part of the rounds, or of the time; at least two rounds. */
+static void run_until(struct part *p, double share, double begun)
+{
+    const long rounds = (long)((double)p->rounds * share);
+    for (p->done = 0; p->done < 2 || (p->rounds ? p->done < rounds : seconds_now() - begun < p->seconds * share); p->done++)
+        p->round();
+}
+
+static void run(struct part *p)
+{
+    const double begun = seconds_now();
+    run_until(p, 0.2, begun);
+    p->before = look();
+    run_until(p, p->rounds ? 0.8 : 1, begun);
+    p->after = look();
+    printf("%-15s %8ld rounds %7.1f s  own bytes %+ld  events %+ld  memory %+ld KiB of %ld  descriptors %+ld  threads %+ld\n",
+           p->name, p->done, seconds_now() - begun, p->after.bytes - p->before.bytes, p->after.events - p->before.events,
+           p->after.resident_kib - p->before.resident_kib, p->after.resident_kib,
+           p->after.descriptors - p->before.descriptors, p->after.threads - p->before.threads);
+    fflush(stdout);
+}
+
+static double growth(const struct part *p)
+{
+    return p->done ? (double)(p->after.resident_kib - p->before.resident_kib) / (double)p->done : 0;
+}
+
+/* Whether a part is flat; `twin` may be NULL. */
+static bool flat(const struct part *p, const struct part *twin)
+{
+    const double allowed = SLACK_KIB + (twin && growth(twin) > 0 ? 1.2 * growth(twin) * (double)p->done : 0);
+    const bool same = p->after.bytes <= p->before.bytes && p->after.events == p->before.events &&
+                      p->after.descriptors == p->before.descriptors && p->after.threads == p->before.threads;
+    const bool fits = (double)(p->after.resident_kib - p->before.resident_kib) <= allowed;
+    if (!same || !fits)
+        fprintf(stderr, "soak: %s: %s grew\n", p->name, same ? "memory" : "what the process holds");
+    return same && fits;
+}
+
+/* ---- Launches. ------------------------------------------------------------------------------- */
+
+static CLCONTEXT *cp;
+static int *x;
+static cl_kernel kernel;
+
+static void launch(void)
+{
+    clndrange_t range = clndrange_init1d(0, ITEMS, 1);
+    for (int i = 0; i < BATCH; i++)
+        need(clforka(cp, 0, kernel, &range, CL_EVENT_NOWAIT, x, 1) != (cl_event)-1, "a launch");
+    need(clwait(cp, 0, CL_ALL_EVENT) != (cl_event)-1, "waiting for launches");
+}
+
+static bool launches(long count)
+{
+    struct part part = {.name = "launches", .round = launch, .rounds = count / BATCH};
+    cp = clcontext_create_from((cl_device_id[]){clgetdevice(stddev, 0)}, 1);
+    need(cp && (x = clmalloc(cp, ITEMS * sizeof *x, 0)), "a context");
+    void *program = clsopen(cp, source, CLLD_NOW);
+    need(program && (kernel = clsym(cp, program, "add", CLLD_NOW)), "a kernel");
+    need(clmsync(cp, 0, x, CL_MEM_DEVICE) != (cl_event)-1, "a copy");
+    run(&part);
+    need(clmsync(cp, 0, x, CL_MEM_HOST) != (cl_event)-1, "a copy back");
+    need(x[ITEMS - 1] == (int)(count / BATCH * BATCH), "the sum of all launches");
+    clclose(cp, program);
+    clfree(x);
+    clcontext_destroy(cp);
+    return flat(&part, NULL);
+}
+
+/* ---- Contexts, and their twin. --------------------------------------------------------------- */
+
+/* A program is built in every tenth of them. */
+enum { CONTEXTS_A_PROGRAM = 10 };
+
+static void context(void)
+{
+    static long number;
+    clndrange_t range = clndrange_init1d(0, ITEMS, 1);
+    CLCONTEXT *c = clcontext_create_from((cl_device_id[]){clgetdevice(stddev, 0)}, 1);
+    int *block = c ? clmalloc(c, ITEMS * sizeof *block, 0) : NULL;
+    need(block && clmsync(c, 0, block, CL_MEM_DEVICE) != (cl_event)-1, "a context's block");
+    if (number++ % CONTEXTS_A_PROGRAM == 0) {
+        void *program = clsopen(c, source, CLLD_NOW);
+        cl_kernel k = program ? clsym(c, program, "add", CLLD_NOW) : NULL;
+        need(k && clforka(c, 0, k, &range, CL_EVENT_WAIT, block, 7) != (cl_event)-1, "a context's launch");
+        need(clmsync(c, 0, block, CL_MEM_HOST) != (cl_event)-1 && block[ITEMS - 1] == 7, "a context's result");
+        clclose(c, program);
+    }
+    clfree(block);
+    clcontext_destroy(c);
+}
+
+static void launch_twin(cl_context c, cl_device_id device, cl_command_queue queue, cl_mem buffer)
+{
+    static const int seven = 7;
+    const size_t items = ITEMS, one = 1;
+    const char *text = source;
+    cl_program program = clCreateProgramWithSource(c, 1, &text, NULL, NULL);
+    clBuildProgram(program, 1, &device, "", NULL, NULL);
+    cl_kernel k = clCreateKernel(program, "add", NULL);
+    clSetKernelArg(k, 0, sizeof buffer, &buffer);
+    clSetKernelArg(k, 1, sizeof seven, &seven);
+    need(clEnqueueNDRangeKernel(queue, k, 1, NULL, &items, &one, 0, NULL, NULL) == CL_SUCCESS, "the twin's launch");
+    clFinish(queue);
+    clReleaseKernel(k);
+    clReleaseProgram(program);
+}
+
+static void context_twin(void)
+{
+    static long number;
+    static int block[ITEMS];
+    cl_device_id device = clgetdevice(stddev, 0);
+    cl_context c = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+    cl_command_queue queue = clCreateCommandQueue(c, device, CL_QUEUE_PROFILING_ENABLE, NULL);
+    cl_mem buffer = clCreateBuffer(c, CL_MEM_READ_WRITE, sizeof block, NULL, NULL);
+    clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, sizeof block, block, 0, NULL, NULL);
+    if (number++ % CONTEXTS_A_PROGRAM == 0)
+        launch_twin(c, device, queue, buffer);
+    need(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof block, block, 0, NULL, NULL) == CL_SUCCESS, "the twin");
+    clReleaseMemObject(buffer);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(c);
+}
+
+static bool contexts(long count)
+{
+    struct part twin = {.name = "contexts, twin", .round = context_twin, .rounds = count};
+    struct part part = {.name = "contexts", .round = context, .rounds = count};
+    run(&twin);
+    run(&part);
+    return flat(&part, &twin);
+}
+
+/* ---- Engines. -------------------------------------------------------------------------------- */
+
+static void one_nbody(void)
+{
+    enum { N = 65 };
+    static double mass[N], pos[N][3], vel[N][3];
+    struct nbody_diagnostics d;
+    need(nbody_initial(NBODY_PLUMMER, N, 1, mass, pos, vel) == 0, "bodies");
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = cp, .eps = 0.05, .dt = 0.001}, N, mass,
+                             (const double(*)[3])pos, (const double(*)[3])vel);
+    need(nb && nbody_step(nb, 3) == 0 && nbody_diagnose(nb, &d) == 0, "nbody");
+    nbody_free(nb);
+}
+
+static void one_life(void)
+{
+    uint64_t alive;
+    life *lf = life_create(&(struct life_options){.ctx = cp, .width = 130, .height = 67});
+    need(lf && life_soup(lf, 0, 1) == 0 && life_step(lf, 5) == 0 && life_population(lf, &alive) == 0, "life");
+    life_free(lf);
+}
+
+static void one_matmul(void)
+{
+    enum { N = 65 };
+    static float a[N * N], b[N * N], c[N * N];
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp});
+    need(mm && matmul_multiply(mm, MATMUL_NT, N, N, N, 1, a, N, b, N, 0, c, N) == 0, "matmul");
+    matmul_free(mm);
+}
+
+static void one_gas(void)
+{
+    struct gas_energy energy;
+    gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = 5000, .storage = GAS_STORED});
+    need(g && gas_measure(g, &energy) == 0, "gas");
+    gas_free(g);
+}
+
+static void one_array(void)
+{
+    double sum;
+    float *v = clmalloc(cp, 5000 * sizeof *v, 0);
+    arrays *a = arrays_create(&(struct arrays_options){.ctx = cp});
+    need(v && a && arrays_place(a, v, 5000) == 0 && arrays_sum(a, v, 5000, &sum) == 0, "arrays");
+    arrays_free(a);
+    clfree(v);
+}
+
+static void engines_of_a_round(void)
+{
+    one_nbody();
+    one_life();
+    one_matmul();
+    one_gas();
+    one_array();
+}
+
+static bool engines(double seconds)
+{
+    struct part part = {.name = "engines", .round = engines_of_a_round, .seconds = seconds};
+    cp = clcontext_create_from((cl_device_id[]){clgetdevice(stddev, 0)}, 1);
+    need(cp, "a context");
+    run(&part);
+    clcontext_destroy(cp);
+    return flat(&part, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4) {
+        fprintf(stderr, "usage: soak LAUNCHES CONTEXTS SECONDS\n");
+        return 2;
+    }
+    if (!stddev) {
+        printf("SKIPPED: there is no OpenCL device\n");
+        return 77;
+    }
+    const bool a = launches(atol(argv[1])), b = contexts(atol(argv[2])), c = engines(atof(argv[3]));
+    return a && b && c ? 0 : 1;
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# fuzz.sh - fuzzes with libFuzzer, one subject after the other; `make fuzz` calls it.
+#   BUILD=build MINUTES=30 tools/fuzz.sh [SUBJECT...]
+#
+# BUILD-fuzz gets a build by clang with AddressSanitizer and UBSan. Each subject (tests/fuzz/fuzz_SUBJECT.c) runs for
+# MINUTES, from the inputs of tests/fuzz/SUBJECT and those that earlier runs found, in BUILD-fuzz/found/SUBJECT. An input
+# that breaks a promise is BUILD-fuzz/found/SUBJECT-crash-...: mend the code, then add it to tests/fuzz/SUBJECT.
+# SPDX-License-Identifier: MIT
+set -u
+source=$(cd "$(dirname "$0")/.." && pwd)
+build=${BUILD:-build}-fuzz
+
+command -v clang >/dev/null || { echo "fuzz.sh: clang is not installed, which libFuzzer comes with" >&2; exit 1; }
+cmake -S "$source" -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
+    -DSTDCL_SANITIZE=address,undefined,fuzzer-no-link >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
+cmake --build "$build" --target fuzzers -j"$(getconf _NPROCESSORS_ONLN)" || exit 1
+
+[ $# -gt 0 ] || set -- $(sed -n 's/^ *stdcl_fuzz(\([a-z]*\) .*/\1/p' "$source/tests/fuzz/CMakeLists.txt")
+bad=
+for subject; do
+    found=$build/found/$subject
+    mkdir -p "$found"
+    echo "== $subject, ${MINUTES:-30} minutes"
+    "$build/tests/fuzz/test_fuzz_$subject" -max_total_time=$((${MINUTES:-30} * 60)) -max_len=4096 -timeout=25 \
+        -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 -artifact_prefix="$found-" "$found" \
+        "$source/tests/fuzz/$subject" || bad="$bad $subject"
+done
+[ -z "$bad" ] || { echo "fuzz.sh: broken promises:$bad"; exit 1; }
