@@ -4,7 +4,7 @@
 #   sort_races.sh OCLGRIND TEST_SORT
 #
 # In small shapes, of groups and of one item. Why kernels are not optimised, and uninitialised values not looked for, is in
-# life_races.sh.
+# oclgrind/run.sh.
 # SPDX-License-Identifier: MIT
 set -eu
 oclgrind=$1 test_sort=$2

@@ -10,13 +10,14 @@
 #include "fuzz.h"
 #include "life_job.h"
 #include "matmul_job.h"
+#include "stdcl/nbody.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 int stdcl_main(int argc, char **argv); /* cli/main.c's */
 
-/* The linker puts these in front of ours (--wrap): engines of the host would compute for hours. */
+/* The linker puts these in front of ours (--wrap): what the host computes may take hours. */
 life *__wrap_life_create(const struct life_options *options);
 life *__wrap_life_create(const struct life_options *options)
 {
@@ -30,6 +31,13 @@ int __wrap_matmul_job_matrices(struct matmul_job *job)
 {
     (void)job;
     return cli_failed("no matrices here");
+}
+
+int __wrap_nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass, double (*pos)[3], double (*vel)[3]);
+int __wrap_nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass, double (*pos)[3], double (*vel)[3])
+{
+    (void)model, (void)n, (void)seed, (void)mass, (void)pos, (void)vel;
+    return clerror_set(ENODEV, "nbody_initial: not here");
 }
 
 static char folder[] = "/tmp/fuzz-command-XXXXXX";

@@ -12,8 +12,8 @@
 #   gpu   behind gpu.c, with copies in place of shared memory; uninitialised values are checked too
 # With `all`, a kernel of ours that no case has run is a failure, but for those that are named at the end.
 #
-# Kernels are not optimised: Oclgrind has neither LLVM's `freeze` nor its funnel shifts, which optimisation makes; but not of
-# gravity's kernels, which are much faster with a little of it.
+# Kernels are not optimised: Oclgrind has neither LLVM's `freeze` nor its funnel shifts, which optimisation makes, and takes
+# the poison that a vector begins with for a value. Gravity's own kernels need none of these at -O1, and are much faster.
 # SPDX-License-Identifier: MIT
 set -u
 oclgrind=$1 build=$(cd "$2" && pwd) what=$3
@@ -132,7 +132,7 @@ run_row() { # run_row KERNEL SHAPE cpu|gpu
         matmul "$3" 65,67,63 --precision "$precision" --shape "path=$path" --trans TT ;;
     gas.fused) on "$3" "$stdcl" gas -q -n 65 ;;
     gas.draw) on "$3" "$stdcl" gas -q -n 65 --stored --histogram speeds.csv ;;
-    arrays.*) on "$3" "$arrays" "$2" 1 65 129 ;;
+    arrays.*) on "$3" "$arrays" "$2" 65 ;;
     *) failures=$((failures + 1)); echo "FAILED: $1: a row of no engine that this script knows" ;;
     esac
 }
@@ -154,7 +154,8 @@ every_kernel() {
         for n in 1 2 63 129 131; do nbody $as $n; done
         for words in taylor hermite4; do nbody $as 65 --integrator $words; done
         for words in naive branchless tiled; do
-            nbody $as 65 --kernel $words && nbody $as 65 --kernel $words --precision double
+            on $as "$stdcl" nbody -q -n 65 --steps 1 --kernel $words -o bodies.tab
+            on $as "$stdcl" nbody -q -n 65 --steps 1 --kernel $words --precision double -o bodies.tab
         done
         nbody $as 67 --csv energies.csv --every 1 --forces forces.csv
         for n in 1x1 63x65 130x5; do
@@ -177,6 +178,9 @@ every_kernel() {
         on $as "$stdcl" gas -q -n 131 --stored --sum tree
         on $as "$stdcl" gas -q -n 131 --stored --source host --histogram speeds.csv
         on $as "$arrays" "" 1 2 63 65 129 32771
+        for words in "group=64 items=3 waves=2" "group=1 items=50 waves=2 stream=1"; do
+            on $as "$build/tests/test_sort" shape "$words"
+        done
     done
 }
 
