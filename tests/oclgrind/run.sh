@@ -9,7 +9,9 @@
 # arrays are checked, too. Oclgrind ends with status 0 whatever it has found, so its log is what counts: a byte in it
 # is a failure. It runs as
 #   cpu   itself: memory is shared with the host, whose writes it does not see; races and bounds are checked
-#   gpu   behind gpu.c, with copies in place of shared memory; uninitialised values are checked too
+#   gpu   behind gpu.c, with copies in place of shared memory; uninitialised values are checked too, except of products:
+#         rows of matrices are padded to 128 bytes, and the kernels copy, multiply and then drop what lies there, which
+#         nobody has written; that it reaches no result is seen in the answers
 # With `all`, a kernel of ours that no case has run is a failure, but for those that are named at the end.
 #
 # Kernels are not optimised: Oclgrind has neither LLVM's `freeze` nor its funnel shifts, which optimisation makes, and takes
@@ -37,7 +39,7 @@ fail() { # fail WHY: with what the case printed
 on() {
     local as=$1 flags="--data-races --compute-units 4 --build-options ${optimise:--cl-opt-disable}"
     shift
-    [ "$as" = gpu ] && flags="$flags --uninitialized"
+    [ "$as" = gpu ] && [ -z "${padded-}" ] && flags="$flags --uninitialized"
     description="$as: ${*##*/} ${row:+[$row]}"
     cases=$((cases + 1))
     rm -f log
@@ -73,7 +75,7 @@ life() { # life cpu|gpu SIZE SHAPE [WORD...]: five generations, on a torus and o
 }
 
 matmul() { # matmul cpu|gpu M,N,K WORD...: the command checks its answer
-    local as=$1 m n k
+    local as=$1 m n k padded=yes
     IFS=, read -r m n k <<<"$2"
     shift 2
     on "$as" "$stdcl" matmul -q --repeat 1 -m "$m" -n "$n" -k "$k" --alpha 0.5 --beta 2 "$@"
