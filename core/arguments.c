@@ -208,37 +208,63 @@ STDCL_API int stdcl_arg_local(cl_kernel krn, cl_uint i, size_t bytes)
     return status;
 }
 
-/* The offset of ptr in its block if every device of the context can start a buffer there, else -1. */
-static size_t usable_offset(const struct kernel *k, cl_uint i, const void *ptr)
+/* The block that ptr points into, which is attached to the kernel's context; NULL after fail(). */
+static const struct memory *block_of(const struct kernel *k, cl_uint i, const void *ptr, const char *call)
 {
     const CLCONTEXT *cp = k->program->cp;
     const struct memory *m = memory_find(ptr);
     if (!m)
-        return (size_t)not_ours(k, i, ptr, "clarg_set_global");
-    size_t offset = (size_t)((const char *)ptr - m->base);
-    if (m->cp != cp)
-        return (size_t)fail(EINVAL, 0, "clarg_set_global: argument %u of kernel %s: the block at %p is %s", i,
-                            k->name, (void *)m->base, m->cp ? "attached to another context"
-                            : "detached; give it to the context with clmattach");
+        not_ours(k, i, ptr, call);
+    else if (m->cp != cp)
+        fail(EINVAL, 0, "%s: argument %u of kernel %s: the block at %p is %s", call, i, k->name, (void *)m->base,
+             m->cp ? "attached to another context" : "detached; give it to the context with clmattach");
+    return m && m->cp == cp ? m : NULL;
+}
+
+/* 0 if every device of the context can start a buffer at this offset of m, else -1 after fail(). */
+static int check_offset(const struct kernel *k, cl_uint i, const struct memory *m, size_t offset, const char *call)
+{
+    const CLCONTEXT *cp = k->program->cp;
     for (cl_uint d = 0; d < cp->ndev; d++)
         if (offset % cp->dev[d].start_align || (offset && (m->flags & CL_MEM_IMAGE2D)))
-            return (size_t)fail(EINVAL, CL_MISALIGNED_SUB_BUFFER_OFFSET, "clarg_set_global: argument %u of "
-                                "kernel %s: offset %zu is no multiple of %zu bytes; pass the block and the "
-                                "offset as two arguments instead", i, k->name, offset,
-                                cp->dev[d].start_align);
-    return offset;
+            return fail(EINVAL, CL_MISALIGNED_SUB_BUFFER_OFFSET, "%s: argument %u of kernel %s: offset %zu is no multiple "
+                        "of %zu bytes; pass the block and the offset as two arguments instead", call, i, k->name,
+                        offset, cp->dev[d].start_align);
+    return 0;
+}
+
+static int record_locked(struct kernel *k, cl_uint i, const void *ptr, const char *type, const char *call)
+{
+    pthread_mutex_lock(&k->lock);
+    int status = record_global(k, i, ptr, type, call);
+    pthread_mutex_unlock(&k->lock);
+    return status;
 }
 
 STDCL_API size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr, const char *type)
 {
     struct kernel *k = kernel_of(krn, "clarg_set_global");
-    if (!k)
+    const struct memory *m = k && ptr ? block_of(k, i, ptr, "clarg_set_global") : NULL;
+    if (!k || (ptr && !m))
         return (size_t)-1;
-    size_t offset = ptr ? usable_offset(k, i, ptr) : 0;
-    if (offset == (size_t)-1)
-        return offset;
-    pthread_mutex_lock(&k->lock);
-    int status = record_global(k, i, ptr, type, "clarg_set_global");
-    pthread_mutex_unlock(&k->lock);
-    return status ? (size_t)-1 : offset;
+    int status = record_locked(k, i, m ? m->base : NULL, type, "clarg_set_global");
+    return status ? (size_t)-1 : m ? (size_t)((const char *)ptr - m->base) : 0;
+}
+
+STDCL_API int stdcl_arg_pointer(cl_kernel krn, cl_uint i, const void *ptr, const char *type)
+{
+    struct kernel *k = kernel_of(krn, "clarg_set_pointer");
+    const struct memory *m = k && ptr ? block_of(k, i, ptr, "clarg_set_pointer") : NULL;
+    if (!k || (ptr && !m) ||
+        (m && check_offset(k, i, m, (size_t)((const char *)ptr - m->base), "clarg_set_pointer") != 0))
+        return -1;
+    return record_locked(k, i, ptr, type, "clarg_set_pointer");
+}
+
+/* What programs that take the address of clarg_set_global, or link to it by name, get. */
+#undef clarg_set_global
+STDCL_API size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr)
+{
+    (void)cp;
+    return stdcl_arg_global(krn, i, ptr, NULL);
 }

@@ -95,6 +95,8 @@ static char *all_options(const struct device *d, const struct part *p, bool argu
     const char *include = include_folder();
     fputs(argument_info ? "-cl-kernel-arg-info -D __STDCL__ " : "-D __STDCL__ ", fp);
     fputs(d->type & CL_DEVICE_TYPE_CPU ? "-D __CPU__" : d->type & CL_DEVICE_TYPE_GPU ? "-D __GPU__" : "", fp);
+    if (d->maker)
+        fprintf(fp, " -D %s", d->maker);
     if (d->number)
         fprintf(fp, " -D STDCL_DEVICE=%u", d->number);
     const char *slash = strrchr(p->name, '/');

@@ -45,6 +45,27 @@ static bool shares_memory(const struct device *d)
     return (d->type & CL_DEVICE_TYPE_CPU) && strcmp(platform, "Oclgrind") != 0;
 }
 
+/* COPRTHR_OPENCL_PROFILING_ENABLE in the environment: events tell their times by clGetEventProfilingInfo. */
+static cl_command_queue_properties queue_properties(void)
+{
+    const char *wish = getenv("COPRTHR_OPENCL_PROFILING_ENABLE");
+    return wish && *wish && strcmp(wish, "0") != 0 ? CL_QUEUE_PROFILING_ENABLE : 0;
+}
+
+/* What kernels call the platform's maker: __NVIDIA__, say. */
+static const char *maker_of(cl_platform_id platform)
+{
+    static const struct { const char *word, *name; } makers[] = {
+        {"NVIDIA", "__NVIDIA__"}, {"Advanced Micro Devices", "__AMD__"}, {"Intel", "__INTEL__"},
+        {"Brown Deer", "__coprthr__"}};
+    char vendor[256] = "";
+    clGetPlatformInfo(platform, CL_PLATFORM_VENDOR, sizeof vendor, vendor, NULL);
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (strcasestr(vendor, makers[i].word))
+            return makers[i].name;
+    return NULL;
+}
+
 static cl_int device_open(struct device *d, cl_device_id id)
 {
     cl_int err = CL_SUCCESS;
@@ -68,6 +89,8 @@ static cl_int device_open(struct device *d, cl_device_id id)
     if (err == CL_SUCCESS)
         d->number = number_of_builds(d->platform, id);
     d->shares_memory = err == CL_SUCCESS && shares_memory(d);
+    if (err == CL_SUCCESS)
+        d->maker = maker_of(d->platform);
     if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof d->name, d->name, NULL) != CL_SUCCESS)
         snprintf(d->name, sizeof d->name, "device");
     d->start_align = align_bits / 8 ? align_bits / 8 : 1;
@@ -76,7 +99,7 @@ static cl_int device_open(struct device *d, cl_device_id id)
     cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)d->platform, 0};
     d->context = clCreateContext(properties, 1, &id, NULL, NULL, &err);
     if (err == CL_SUCCESS)
-        d->queue = clCreateCommandQueue(d->context, id, 0, &err);
+        d->queue = clCreateCommandQueue(d->context, id, queue_properties(), &err);
     return err;
 }
 
@@ -174,6 +197,12 @@ STDCL_API CLCONTEXT *clcontext_create(const char *platforms, int devtype, size_t
         cp = context_of(chosen, n, claims);
     free(chosen);
     return cp;
+}
+
+STDCL_API CLCONTEXT *clcontext_create_stdnpu(const char *platforms, int devtype, size_t ndevmax,
+                                             cl_context_properties *ext, int lock_key)
+{
+    return clcontext_create(platforms, devtype, ndevmax, ext, lock_key);
 }
 
 STDCL_API int clcontext_destroy(CLCONTEXT *cp)

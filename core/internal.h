@@ -1,7 +1,8 @@
 /* internal.h - what the files of the core share. Other rooms include core.h or observer.h.
  *
  * Locks, in the order in which they may be taken: a context's, a program's, a kernel's, the kernel table's, the
- * memory table's, an allocation's, a device's. None is held while waiting for a device.
+ * memory table's, an allocation's (`moving`, then `lock`), a device's. None is held while waiting for a device, but
+ * a kernel's and an allocation's `moving` while the newest image of a block is brought to another device.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_INTERNAL_H
@@ -70,6 +71,7 @@ struct device {
     cl_command_queue queue;
     cl_uint number; /* that its programs are built with; 0: none (see number_of_builds) */
     bool shares_memory; /* with the host: there a zero-copy block is its own buffer */
+    const char *maker; /* the macro that names the platform's maker to kernels, or NULL */
     size_t start_align; /* a buffer may start at multiples of this, bytes */
     cl_ulong memory, local_memory; /* bytes */
     char name[128];
@@ -87,7 +89,7 @@ struct stdcl_context {
     int *claims; /* descriptors that hold the locks of claimed devices, ndev of them or NULL */
     pthread_mutex_t lock; /* guards what follows */
     struct program *programs; /* newest first */
-    struct program *embedded; /* opened by clexec */
+    struct program *embedded; /* opened by embedded_of */
 };
 
 /* Makes a context of candidates; takes over `claims`, which may be NULL. */
@@ -136,6 +138,16 @@ struct subbuffer {
     cl_mem buffer;
 };
 
+/* Host memory that a driver keeps mapped, which makes its copies fast. */
+struct mapping {
+    cl_mem buffer; /* NULL: none */
+    cl_command_queue queue;
+    void *at;
+};
+
+/* How the devices' images of a block hang together (share.c). */
+enum sharing { UNDECIDED, AS_ONE, APART };
+
 struct memory {
     char *base;      /* host region, or for CL_MEM_DEVONLY a reserved range of addresses */
     size_t size;     /* as asked for */
@@ -148,11 +160,14 @@ struct memory {
     pthread_mutex_t lock; /* guards the making of what follows */
     cl_mem *buffer;       /* one a device, NULL until first use */
     struct subbuffer *subbuffers;
-    cl_mem pin; /* registers the host region with the GPU driver, mapped as long as it lives */
-    cl_command_queue pin_queue;
-    _Atomic int last_device;
+    struct mapping pin;   /* of the host region, registered with the GPU driver */
+    _Atomic int last_device; /* -1: the host */
     _Atomic bool host_current;
     _Atomic bool *device_current; /* one a device */
+    _Atomic bool *from_host;      /* one a device: its first use copies the host's image */
+    _Atomic enum sharing sharing;
+    pthread_mutex_t moving; /* guards the moving of images, and what follows */
+    struct mapping stage;   /* through which they are moved */
 };
 
 /* Counts every event after which a pointer may mean another buffer (free, detach, realloc, new image
@@ -176,8 +191,8 @@ struct memory *memory_attached_to(const CLCONTEXT *cp);
 
 /* ---- memory_buffers.c ---- */
 
-/* Gives m to a context. 0, or -1 after fail(). */
-int memory_attach(CLCONTEXT *cp, struct memory *m, const char *call);
+/* Gives m to a context. `filled`: the first use on a device copies the host's image. 0, or -1 after fail(). */
+int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call);
 
 /* Waits for work in flight on the devices that hold m, then lets go of them. */
 void memory_detach(struct memory *m);
@@ -190,6 +205,28 @@ bool memory_held(const struct memory *m);
 
 /* Registers the host region with the driver of a GPU, once. Failure is no error: copies are slower. */
 void memory_pin(struct memory *m, struct device *d);
+
+/* Host memory of m's size that the driver of d keeps, through which images move between devices; NULL when there is
+ * none. m->moving is held. */
+void *memory_stage(struct memory *m, struct device *d);
+
+/* Enqueues a copy between `host` and bytes of a device's buffer of m; of an image always the whole. */
+cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset, size_t size,
+                      char *host, bool to_device, cl_event *ev);
+
+/* ---- share.c ---- */
+
+/* A device is about to use its image of m, which memory_current says is not current: if another device or the host
+ * has a newer one that it should see, that is brought there, and waited for. 0, or -1 after fail(). */
+int memory_bring(struct memory *m, cl_uint dev, const char *call);
+static inline bool memory_current(const struct memory *m, cl_uint dev)
+{
+    return atomic_load_explicit(&m->device_current[dev], memory_order_relaxed);
+}
+
+/* The program itself copies `m`, or a part, to a device: noted before that, and for the whole block after it. */
+int memory_moves(struct memory *m, cl_uint dev, bool whole, const char *call);
+void memory_moved(struct memory *m, cl_uint dev);
 
 /* The buffer, or sub-buffer at an offset, that device `dev` of m's context uses; made if need be. NULL
  * after fail(). Owned by m. */
@@ -270,11 +307,20 @@ bool is_generated(const char *name);
 
 /* ---- embed.c ---- */
 
-/* Opens all kernels that the executable holds as one program; NULL after fail(). */
-void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call);
+/* The sources, oldest first, and their number; NULL when there are none. Not owned. */
+const struct stdcl_embedded *embedded_sources(size_t *n);
 
 /* The binary embedded beside a source for a device, or NULL. Not owned. */
 const struct stdcl_embedded_binary *embedded_binary(const struct stdcl_embedded *source, cl_device_id id);
+
+/* ---- embed_open.c ---- */
+
+/* Opens all kernels that the executable holds as one program; NULL after fail(). */
+void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call);
+
+/* The same, opened once per context, for calls that name no program; and whether there are any for such a call to open. */
+struct program *embedded_of(CLCONTEXT *cp, int flags, const char *call);
+bool embedded_unopened(CLCONTEXT *cp);
 
 /* ---- debug.c ---- */
 

@@ -96,13 +96,24 @@ static double items_of(const clndrange_t *ndr)
     return items;
 }
 
+/* Has the newest images of the blocks that the kernel is given on a device. */
+static int bring_blocks(const struct kernel *k, cl_uint dev)
+{
+    for (cl_uint i = 0; i < k->nargs; i++) {
+        struct memory *m = k->args[i].kind == ARG_GLOBAL ? k->bound[dev][i].memory : NULL;
+        if (m && !memory_current(m, dev) && memory_bring(m, dev, "clfork") != 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Binds and enqueues; the kernel's lock is held. Returns the event, or NULL after fail(). */
 static cl_event enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags, struct note *note)
 {
     struct device *d = &k->program->cp->dev[dev];
     size_t local[3];
     cl_event ev = NULL;
-    if (check_local_memory(k, d) != 0 || arguments_bind(k, dev, "clfork") != 0)
+    if (check_local_memory(k, d) != 0 || arguments_bind(k, dev, "clfork") != 0 || bring_blocks(k, dev) != 0)
         return NULL;
     for (size_t i = 0; i < ndr->dim; i++)
         local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;

@@ -22,6 +22,7 @@ static void memory_destroy(struct memory *m)
     memory_detach(m);
     munmap(m->base, m->mapped);
     pthread_mutex_destroy(&m->lock);
+    pthread_mutex_destroy(&m->moving);
     free(m);
 }
 
@@ -49,11 +50,14 @@ static struct memory *memory_create(size_t size, int flags, const char *call)
     m->mapped = mapped;
     m->flags = flags;
     m->format = (cl_image_format){CL_RGBA, CL_FLOAT};
+    m->last_device = -1;
     pthread_mutex_init(&m->lock, NULL);
+    pthread_mutex_init(&m->moving, NULL);
     return m;
 }
 
-static void *allocate(CLCONTEXT *cp, size_t size, int flags, const char *call)
+/* `filled`: what the host has is also what devices see at their first use. */
+static void *allocate(CLCONTEXT *cp, size_t size, int flags, bool filled, const char *call)
 {
     const int known = CL_MEM_RW | CL_MEM_NOCOPY | CL_MEM_DETACHED | CL_MEM_ZEROCOPY | CL_MEM_DEVONLY |
                       CL_MEM_IMAGE2D | CL_MEM_NOFORCE | CL_MEM_HOST | CL_MEM_DEVICE;
@@ -69,7 +73,7 @@ static void *allocate(CLCONTEXT *cp, size_t size, int flags, const char *call)
     struct memory *m = memory_create(size, special, call);
     if (!m)
         return NULL;
-    if (!(flags & CL_MEM_DETACHED) && memory_attach(cp, m, call) != 0) {
+    if (!(flags & CL_MEM_DETACHED) && memory_attach(cp, m, filled, call) != 0) {
         memory_destroy(m);
         return NULL;
     }
@@ -82,7 +86,7 @@ static void *allocate(CLCONTEXT *cp, size_t size, int flags, const char *call)
 
 STDCL_API void *clmalloc(CLCONTEXT *cp, size_t size, int flags)
 {
-    return allocate(cp, size, flags, "clmalloc");
+    return allocate(cp, size, flags, false, "clmalloc");
 }
 
 STDCL_API int clfree(void *ptr)
@@ -99,14 +103,15 @@ STDCL_API int clfree(void *ptr)
 STDCL_API void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags)
 {
     if (!ptr)
-        return allocate(cp, size, flags, "clmrealloc");
+        return allocate(cp, size, flags, false, "clmrealloc");
     struct memory *old = memory_or_fail(ptr, "clmrealloc");
     if (!old)
         return NULL;
     if (ptr != old->base)
         return (void)fail(EFAULT, 0, "clmrealloc: %p is not the start of its block, %p is", ptr,
                           (void *)old->base), NULL;
-    void *base = allocate(old->cp, size, old->flags | (old->cp ? 0 : CL_MEM_DETACHED), "clmrealloc");
+    CLCONTEXT *to = flags & CL_MEM_DETACHED ? NULL : cp ? cp : old->cp;
+    void *base = allocate(to, size, old->flags | (to ? 0 : CL_MEM_DETACHED), true, "clmrealloc");
     if (!base)
         return NULL;
     struct memory *m = memory_find(base);
@@ -129,7 +134,7 @@ STDCL_API int clmattach(CLCONTEXT *cp, void *ptr)
         return fail(EINVAL, 0, "clmattach: the context is NULL");
     pthread_mutex_lock(&m->lock);
     int status = m->cp ? fail(EINVAL, 0, "clmattach: the block at %p is already attached", ptr)
-                       : memory_attach(cp, m, "clmattach");
+                       : memory_attach(cp, m, true, "clmattach");
     pthread_mutex_unlock(&m->lock);
     return status;
 }

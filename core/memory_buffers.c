@@ -23,33 +23,45 @@ static bool fits_a_device(const CLCONTEXT *cp, size_t size)
     return false;
 }
 
-int memory_attach(CLCONTEXT *cp, struct memory *m, const char *call)
+static void forget_devices(struct memory *m)
+{
+    free(m->buffer);
+    free((void *)m->device_current);
+    free((void *)m->from_host);
+    m->buffer = NULL;
+    m->device_current = NULL;
+    m->from_host = NULL;
+}
+
+int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call)
 {
     if (!fits_a_device(cp, m->size))
         return fail(ENOMEM, 0, "%s: %zu bytes are more than any device of the context has", call, m->size);
     m->buffer = calloc(cp->ndev, sizeof *m->buffer);
     m->device_current = calloc(cp->ndev, sizeof *m->device_current);
-    if (!m->buffer || !m->device_current) {
-        free(m->buffer);
-        free(m->device_current);
-        m->buffer = NULL;
-        m->device_current = NULL;
+    m->from_host = calloc(cp->ndev, sizeof *m->from_host);
+    if (!m->buffer || !m->device_current || !m->from_host) {
+        forget_devices(m);
         return fail(ENOMEM, 0, "%s: no memory on the host", call);
     }
+    for (cl_uint i = 0; i < cp->ndev; i++)
+        m->from_host[i] = filled && !(m->flags & CL_MEM_DEVONLY);
+    m->sharing = m->flags & (CL_MEM_ZEROCOPY | CL_MEM_DEVONLY) ? APART : UNDECIDED;
+    m->last_device = -1;
     m->host_current = true;
     m->cp = cp;
     return 0;
 }
 
-static void unpin(struct memory *m)
+static void unmap(struct mapping *map)
 {
-    if (!m->pin)
+    if (!map->buffer)
         return;
-    clEnqueueUnmapMemObject(m->pin_queue, m->pin, m->base, 0, NULL, NULL);
-    clFinish(m->pin_queue);
-    clReleaseMemObject(m->pin);
-    clReleaseCommandQueue(m->pin_queue);
-    m->pin = NULL;
+    clEnqueueUnmapMemObject(map->queue, map->buffer, map->at, 0, NULL, NULL);
+    clFinish(map->queue);
+    clReleaseMemObject(map->buffer);
+    clReleaseCommandQueue(map->queue);
+    map->buffer = NULL;
 }
 
 void memory_detach(struct memory *m)
@@ -65,14 +77,12 @@ void memory_detach(struct memory *m)
         clReleaseMemObject(s->buffer);
         free(s);
     }
-    unpin(m);
+    unmap(&m->pin);
+    unmap(&m->stage);
     for (cl_uint i = 0; i < m->cp->ndev; i++)
         if (m->buffer[i])
             clReleaseMemObject(m->buffer[i]);
-    free(m->buffer);
-    free((void *)m->device_current);
-    m->buffer = NULL;
-    m->device_current = NULL;
+    forget_devices(m);
     m->cp = NULL;
 }
 
@@ -192,24 +202,48 @@ void memory_touched(struct memory *m, cl_uint dev)
     atomic_store_explicit(&m->last_device, (int)dev, memory_order_relaxed);
 }
 
+/* A buffer that stays mapped. Failure is no error. */
+static void map(struct mapping *map, struct device *d, size_t size, cl_mem_flags flags, void *host, cl_map_flags how)
+{
+    cl_int err;
+    map->buffer = clCreateBuffer(d->context, CL_MEM_READ_WRITE | flags, size, host, &err);
+    if (!map->buffer)
+        return;
+    map->at = clEnqueueMapBuffer(d->queue, map->buffer, CL_TRUE, how, 0, size, 0, NULL, NULL, &err);
+    if (!map->at) {
+        clReleaseMemObject(map->buffer);
+        map->buffer = NULL;
+        return;
+    }
+    map->queue = d->queue;
+    clRetainCommandQueue(d->queue); /* the observer may replace it */
+}
+
 /* The mapping is for reading only, so that neither mapping nor unmapping changes the region. */
 void memory_pin(struct memory *m, struct device *d)
 {
     if (!(d->type & CL_DEVICE_TYPE_GPU) || m->size < PIN_FROM_BYTES)
         return;
     pthread_mutex_lock(&m->lock);
-    if (!m->pin) {
-        cl_int err;
-        m->pin = clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, m->size, m->base, &err);
-        m->pin_queue = d->queue;
-        clRetainCommandQueue(d->queue); /* the observer may replace it */
-        if (m->pin && clEnqueueMapBuffer(d->queue, m->pin, CL_TRUE, CL_MAP_READ, 0, m->size, 0, NULL,
-                                         NULL, &err) == NULL) {
-            clReleaseMemObject(m->pin);
-            m->pin = NULL;
-        }
-        if (!m->pin)
-            clReleaseCommandQueue(m->pin_queue);
-    }
+    if (!m->pin.buffer)
+        map(&m->pin, d, m->size, CL_MEM_USE_HOST_PTR, m->base, CL_MAP_READ);
     pthread_mutex_unlock(&m->lock);
+}
+
+void *memory_stage(struct memory *m, struct device *d)
+{
+    if (!m->stage.buffer)
+        map(&m->stage, d, m->size, CL_MEM_ALLOC_HOST_PTR, NULL, CL_MAP_READ | CL_MAP_WRITE);
+    return m->stage.buffer ? m->stage.at : NULL;
+}
+
+cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset, size_t size,
+                      char *host, bool to_device, cl_event *ev)
+{
+    const size_t origin[3] = {0, 0, 0}, region[3] = {m->width, m->height, 1};
+    if (m->flags & CL_MEM_IMAGE2D)
+        return to_device ? clEnqueueWriteImage(queue, buffer, CL_FALSE, origin, region, 0, 0, host, 0, NULL, ev)
+                         : clEnqueueReadImage(queue, buffer, CL_FALSE, origin, region, 0, 0, host, 0, NULL, ev);
+    return to_device ? clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size, host, 0, NULL, ev)
+                     : clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, size, host, 0, NULL, ev);
 }

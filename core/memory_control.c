@@ -59,8 +59,10 @@ static int mark_clean(struct memory *m)
 {
     atomic_store(&m->host_current, true);
     for (cl_uint i = 0; m->cp && i < m->cp->ndev; i++)
-        if (m->buffer[i])
+        if (m->buffer[i]) {
             atomic_store(&m->device_current[i], true);
+            atomic_store(&m->from_host[i], false);
+        }
     return 0;
 }
 

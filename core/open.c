@@ -1,4 +1,4 @@
-/* open.c - clopen and its family: kernels from files, strings, memory, and the executable itself.
+/* open.c - clopen and its family, and clbuild: kernels from files, strings, memory and the executable itself.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -106,4 +106,25 @@ STDCL_API void *clopen_named(CLCONTEXT *cp, const char *name, const char *source
     void *handle = data ? open_source(cp, path, data, size, options, flags, "clopen_named") : NULL;
     free(data);
     return handle;
+}
+
+STDCL_API int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags)
+{
+    (void)flags;
+    if (!handle && !cp)
+        return fail(EINVAL, 0, "clbuild: the context is NULL");
+    struct program *p = handle ? program_of(cp, handle, "clbuild") : embedded_of(cp, CLLD_NOBUILD, "clbuild");
+    if (!p)
+        return -1;
+    int status;
+    pthread_mutex_lock(&p->lock);
+    if (p->built) {
+        status = fail(EINVAL, 0, "clbuild: %s is already built; open it with CLLD_NOBUILD", p->part[0].name);
+    } else {
+        free(p->options);
+        p->options = options ? strdup(options) : NULL;
+        status = options && !p->options ? fail(ENOMEM, 0, "clbuild: no memory on the host") : program_build(p, "clbuild");
+    }
+    pthread_mutex_unlock(&p->lock);
+    return status;
 }

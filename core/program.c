@@ -1,4 +1,4 @@
-/* program.c - programs: made, listed, built, saved and closed.
+/* program.c - programs: made, listed, saved and closed.
  *
  * A program is one or more parts (translation units), each built for every device of its context (build.c).
  * SPDX-License-Identifier: MIT
@@ -121,25 +121,6 @@ struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call)
     if (!p)
         fail(EINVAL, 0, "%s: the handle %p is not an open program of this context", call, handle);
     return p;
-}
-
-STDCL_API int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags)
-{
-    (void)flags;
-    struct program *p = program_of(cp, handle, "clbuild");
-    if (!p)
-        return -1;
-    int status;
-    pthread_mutex_lock(&p->lock);
-    if (p->built) {
-        status = fail(EINVAL, 0, "clbuild: %s is already built; open it with CLLD_NOBUILD", p->part[0].name);
-    } else {
-        free(p->options);
-        p->options = options ? strdup(options) : NULL;
-        status = options && !p->options ? fail(ENOMEM, 0, "clbuild: no memory on the host") : program_build(p, "clbuild");
-    }
-    pthread_mutex_unlock(&p->lock);
-    return status;
 }
 
 /* The binary of a part for its one device; the caller frees it. NULL after fail(). */

@@ -3,17 +3,27 @@
  */
 #include "core/internal.h"
 
+#undef stddev
+#undef stdcpu
+#undef stdgpu
+#undef stdacc
+#undef stdnpu
+#undef stdrpu
+
+/* Linked to by their names, too, and then set by stdcl_init. */
+STDCL_API CLCONTEXT *stddev, *stdcpu, *stdgpu, *stdacc, *stdnpu, *stdrpu;
+
 static const struct {
     const char *name; /* of the environment variables */
     cl_device_type type;
+    CLCONTEXT **place;
 } standards[] = {
-    {"STDDEV", CL_DEVICE_TYPE_ALL},         {"STDCPU", CL_DEVICE_TYPE_CPU},
-    {"STDGPU", CL_DEVICE_TYPE_GPU},         {"STDACC", CL_DEVICE_TYPE_ACCELERATOR},
-    {"STDNPU", CL_DEVICE_TYPE_ALL},
+    {"STDDEV", CL_DEVICE_TYPE_ALL, &stddev},         {"STDCPU", CL_DEVICE_TYPE_CPU, &stdcpu},
+    {"STDGPU", CL_DEVICE_TYPE_GPU, &stdgpu},         {"STDACC", CL_DEVICE_TYPE_ACCELERATOR, &stdacc},
+    {"STDNPU", CL_DEVICE_TYPE_ALL, &stdnpu},
 };
 enum { STANDARDS = sizeof standards / sizeof *standards };
 
-static CLCONTEXT *standard[STANDARDS];
 static struct failure why_not[STANDARDS]; /* code 0: there are no such devices */
 static pthread_once_t standard_once = PTHREAD_ONCE_INIT;
 
@@ -34,6 +44,21 @@ static size_t keep_first_platform(const struct candidate **chosen, size_t n)
     return kept;
 }
 
+/* A platform that is not there is no reason to have no devices: the environment names it for another machine. This is
+ * the user's mistake, not the program's, and the one thing that the library prints unasked. */
+static size_t choose_devices(const char *name, cl_device_type type, const struct candidate **chosen)
+{
+    const char *wanted = variable(name, "_PLATFORM_NAME");
+    size_t n = machine_choose(wanted, type, chosen);
+    if (n || !wanted)
+        return n;
+    n = machine_choose(NULL, type, chosen);
+    if (n)
+        fprintf(stderr, "stdcl: %s_PLATFORM_NAME=%s matches no platform or device of that kind; taking what there is: %s "
+                "(%s)%s\n", name, wanted, chosen[0]->words[2], chosen[0]->words[0], n > 1 ? " and others" : "");
+    return n;
+}
+
 static CLCONTEXT *make_standard(const char *name, cl_device_type type)
 {
     const char *enabled = variable(name, ""), *max = variable(name, "_MAX_NDEV");
@@ -46,7 +71,7 @@ static CLCONTEXT *make_standard(const char *name, cl_device_type type)
 
     int *claims = NULL;
     CLCONTEXT *cp = NULL;
-    size_t n = machine_choose(variable(name, "_PLATFORM_NAME"), type, chosen);
+    size_t n = choose_devices(name, type, chosen);
     size_t limit = max ? strtoul(max, NULL, 10) : 0;
     int key = lock ? (int)strtol(lock, NULL, 0) : 0;
     if (type == CL_DEVICE_TYPE_CPU)
@@ -71,8 +96,8 @@ static void make_standards(void)
     failure_set_aside(&before);
     for (int i = 0; i < STANDARDS; i++) {
         clerrno = 0;
-        standard[i] = make_standard(standards[i].name, standards[i].type);
-        if (!standard[i] && clerrno)
+        *standards[i].place = make_standard(standards[i].name, standards[i].type);
+        if (!*standards[i].place && clerrno)
             why_not[i] = failure_copy();
     }
     failure_restore(&before); /* no device of some kind is no error */
@@ -80,12 +105,22 @@ static void make_standards(void)
 
 STDCL_API void stdcl_init(void) { pthread_once(&standard_once, make_standards); }
 
-STDCL_API CLCONTEXT *stdcl_standard_context(int which)
+/* Where a context stands, after all are made; that it could not be made is told again. */
+static CLCONTEXT **place_of(int which)
 {
     stdcl_init();
     if (which < 0 || which >= STANDARDS)
-        return NULL;
-    if (!standard[which] && why_not[which].code)
+        return &stdrpu;
+    if (!*standards[which].place && why_not[which].code)
         fail(why_not[which].code, 0, "%s", why_not[which].text ? why_not[which].text : "no memory on the host");
-    return standard[which];
+    return standards[which].place;
 }
+
+STDCL_API CLCONTEXT *stdcl_standard_context(int which) { return *place_of(which); }
+
+STDCL_API CLCONTEXT **stdcl_stddev_address(void) { return place_of(0); }
+STDCL_API CLCONTEXT **stdcl_stdcpu_address(void) { return place_of(1); }
+STDCL_API CLCONTEXT **stdcl_stdgpu_address(void) { return place_of(2); }
+STDCL_API CLCONTEXT **stdcl_stdacc_address(void) { return place_of(3); }
+STDCL_API CLCONTEXT **stdcl_stdnpu_address(void) { return place_of(4); }
+STDCL_API CLCONTEXT **stdcl_stdrpu_address(void) { return place_of(5); }

@@ -105,15 +105,49 @@ static void name_unknown(struct program **searched, size_t n, const char *name)
     free(text);
 }
 
-/* Searches programs in this order. */
-static struct kernel *search(struct program **programs, size_t n, const char *name)
+/* Searches programs in this order. NULL when there is no such kernel (*failed false) or after fail(). */
+static struct kernel *search(struct program **programs, size_t n, const char *name, bool *failed)
 {
-    bool failed = false;
     struct kernel *k = NULL;
-    for (size_t i = 0; i < n && !k && !failed; i++)
-        k = find_kernel(programs[i], name, &failed);
-    if (!k && !failed)
-        name_unknown(programs, n, name);
+    *failed = false;
+    for (size_t i = 0; i < n && !k && !*failed; i++)
+        k = find_kernel(programs[i], name, failed);
+    return k;
+}
+
+/* Searches all open programs, newest first. With `last`, that there is no such kernel is a failure. */
+static struct kernel *search_open(CLCONTEXT *cp, const char *name, bool last, bool *failed)
+{
+    size_t n;
+    struct program **all = program_hold_all(cp, &n, "clsym");
+    *failed = !all;
+    struct kernel *k = all ? search(all, n, name, failed) : NULL;
+    if (!k && !*failed && last)
+        name_unknown(all, n, name);
+    for (size_t i = 0; all && i < n; i++)
+        program_let_go(all[i]);
+    free(all);
+    return k;
+}
+
+/* The same, and then what the executable holds, if that is not open yet. */
+static struct kernel *search_all(CLCONTEXT *cp, const char *name)
+{
+    bool failed;
+    const bool more = embedded_unopened(cp);
+    struct kernel *k = search_open(cp, name, !more, &failed);
+    if (!k && !failed && more && embedded_of(cp, CLLD_NOW, "clsym"))
+        k = search_open(cp, name, true, &failed);
+    return k;
+}
+
+static struct kernel *search_one(CLCONTEXT *cp, void *handle, const char *name)
+{
+    bool failed;
+    struct program *p = program_of(cp, handle, "clsym");
+    struct kernel *k = p ? search(&p, 1, name, &failed) : NULL;
+    if (p && !k && !failed)
+        name_unknown(&p, 1, name);
     return k;
 }
 
@@ -122,31 +156,8 @@ STDCL_API cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int fla
     (void)flags;
     if (!cp || !name)
         return (void)fail(EINVAL, 0, "clsym: the %s is NULL", cp ? "name" : "context"), NULL;
-    struct kernel *k = NULL;
-    if (handle) {
-        struct program *only = program_of(cp, handle, "clsym");
-        k = only ? search(&only, 1, name) : NULL;
-    } else {
-        size_t n;
-        struct program **all = program_hold_all(cp, &n, "clsym");
-        k = all ? search(all, n, name) : NULL;
-        for (size_t i = 0; all && i < n; i++)
-            program_let_go(all[i]);
-        free(all);
-    }
+    struct kernel *k = handle ? search_one(cp, handle, name) : search_all(cp, name);
     return k ? k->on_device[0] : NULL;
-}
-
-/* The program of embedded kernels that clexec uses, opened once per context. */
-static struct program *embedded_of(CLCONTEXT *cp)
-{
-    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&once);
-    if (!cp->embedded)
-        cp->embedded = embedded_open_all(cp, CLLD_NOW, "clexec");
-    struct program *p = cp->embedded;
-    pthread_mutex_unlock(&once);
-    return p;
 }
 
 STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const char *symbol,
@@ -158,7 +169,7 @@ STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int fla
         return CL_FAILED;
     symbol += strspn(symbol, "\" "); /* the macro may have made a string of a string */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(symbol, "\" "), symbol);
-    struct program *p = embedded_of(cp);
+    struct program *p = embedded_of(cp, CLLD_NOW, "clexec");
     cl_kernel krn = p ? clsym(cp, p, name, 0) : NULL;
     return krn ? clforkv(cp, dev, krn, ndr, flags, nargs, args) : event_or_refusal(d, KERNEL_EVENT, CL_FAILED, flags);
 }

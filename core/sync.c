@@ -32,27 +32,29 @@ static int transfer_check(struct transfer *t, CLCONTEXT *cp, void *ptr, int flag
     return t->buffer ? 0 : -1;
 }
 
-static cl_int enqueue_image(cl_command_queue queue, const struct transfer *t, cl_event *ev)
-{
-    const size_t origin[3] = {0, 0, 0}, region[3] = {t->m->width, t->m->height, 1};
-    if (t->to_device)
-        return clEnqueueWriteImage(queue, t->buffer, CL_FALSE, origin, region, 0, 0, t->m->base, 0,
-                                   NULL, ev);
-    return clEnqueueReadImage(queue, t->buffer, CL_FALSE, origin, region, 0, 0, t->m->base, 0, NULL,
-                              ev);
-}
-
 /* Commands of zero length, and copies of a thing to itself, become markers: ordered like the rest. */
 static cl_int enqueue_transfer(cl_command_queue queue, const struct transfer *t, bool skip, cl_event *ev)
 {
-    char *host = t->m->base + t->offset;
     if (skip)
         return clEnqueueMarkerWithWaitList(queue, 0, NULL, ev);
-    if (t->m->flags & CL_MEM_IMAGE2D)
-        return enqueue_image(queue, t, ev);
+    return memory_enqueue(queue, t->m, t->buffer, t->offset, t->size, t->m->base + t->offset, t->to_device, ev);
+}
+
+/* What the images are to each other before and after a transfer. */
+static int before_transfer(const struct transfer *t, bool whole, const char *call)
+{
     if (t->to_device)
-        return clEnqueueWriteBuffer(queue, t->buffer, CL_FALSE, t->offset, t->size, host, 0, NULL, ev);
-    return clEnqueueReadBuffer(queue, t->buffer, CL_FALSE, t->offset, t->size, host, 0, NULL, ev);
+        return memory_moves(t->m, t->dev, whole, call);
+    return memory_current(t->m, t->dev) ? 0 : memory_bring(t->m, t->dev, call);
+}
+
+static void after_transfer(const struct transfer *t, bool whole)
+{
+    if (t->to_device && (whole || memory_current(t->m, t->dev)))
+        memory_moved(t->m, t->dev);
+    else if (!t->to_device && whole)
+        atomic_store(&t->m->host_current, true);
+    atomic_store_explicit(&t->m->last_device, t->to_device ? (int)t->dev : -1, memory_order_relaxed);
 }
 
 static cl_event transfer_run(struct transfer *t, int flags, const char *call)
@@ -66,6 +68,8 @@ static cl_event transfer_run(struct transfer *t, int flags, const char *call)
                               .size = skip ? 0 : (double)t->size};
     struct note note = {0};
     cl_event ev = NULL;
+    if (!skip && before_transfer(t, whole, call) != 0)
+        return CL_FAILED;
     if (!skip && !(t->m->flags & CL_MEM_IMAGE2D))
         memory_pin(t->m, t->d);
     cl_int err = enqueue_transfer(command_queue(&c, &note), t, skip, &ev);
@@ -75,9 +79,7 @@ static cl_event transfer_run(struct transfer *t, int flags, const char *call)
         return CL_FAILED;
     }
     command_started(&c, &note, ev);
-    if (whole)
-        atomic_store(current, true);
-    atomic_store_explicit(&t->m->last_device, (int)t->dev, memory_order_relaxed);
+    after_transfer(t, whole);
     return event_finish(t->d, MEMORY_EVENT, ev, note, flags, call);
 }
 
@@ -152,7 +154,8 @@ static cl_event copy_on(struct device *d, CLCONTEXT *cp, cl_uint dev, const void
                           t->size), CL_FAILED;
     cl_mem from = memory_buffer(s, dev, 0, "clmcopy");
     cl_mem to = from ? memory_buffer(t, dev, 0, "clmcopy") : NULL;
-    if (!to)
+    if (!to || (!memory_current(s, dev) && memory_bring(s, dev, "clmcopy") != 0) ||
+        (t->size > s->size && !memory_current(t, dev) && memory_bring(t, dev, "clmcopy") != 0))
         return CL_FAILED;
     const struct command c = {.cp = cp, .dev = dev, .kind = COPY_ON_DEVICE, .size = (double)s->size};
     struct note note = {0};

@@ -64,6 +64,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef __STDCL__
+#define __STDCL__ /* as kernels have it */
+#endif
+
 #define STDCL_VERSION_MAJOR 1
 #define STDCL_VERSION_MINOR 0
 #define STDCL_VERSION_PATCH 0
@@ -80,6 +84,21 @@
 extern "C" {
 #endif
 
+/* Components of the host's vectors, to be read and assigned; and a historic name of accelerators. */
+#define cl_float2_x(v) ((v).s[0])
+#define cl_float2_y(v) ((v).s[1])
+#define cl_float4_x(v) ((v).s[0])
+#define cl_float4_y(v) ((v).s[1])
+#define cl_float4_z(v) ((v).s[2])
+#define cl_float4_w(v) ((v).s[3])
+#define cl_double2_x(v) ((v).s[0])
+#define cl_double2_y(v) ((v).s[1])
+#define cl_double4_x(v) ((v).s[0])
+#define cl_double4_y(v) ((v).s[1])
+#define cl_double4_z(v) ((v).s[2])
+#define cl_double4_w(v) ((v).s[3])
+#define CL_DEVICE_TYPE_RPU CL_DEVICE_TYPE_ACCELERATOR
+
 /* ---- Contexts: lists of devices. ------------------------------------------------------------ */
 
 /* A list of devices, opaque and always used by pointer. Each device has an OpenCL context and an
@@ -93,14 +112,37 @@ typedef struct stdcl_context CONTEXT;
  *   stdgpu  every GPU                             stdacc  every accelerator
  *   stdnpu  every device, as stddev (historic)    stdrpu  always NULL (historic)
  * For X in DEV CPU GPU ACC NPU the environment may say STDX=0 (no such context),
- * STDX_PLATFORM_NAME=a,b (see clcontext_create), STDX_MAX_NDEV=n (the first n devices only) and
- * STDX_LOCK=key (see clcontext_create; the process then claims MAX_NDEV devices, by default 1). */
-#define stddev stdcl_standard_context(0)
-#define stdcpu stdcl_standard_context(1)
-#define stdgpu stdcl_standard_context(2)
-#define stdacc stdcl_standard_context(3)
-#define stdnpu stdcl_standard_context(4)
-#define stdrpu stdcl_standard_context(5)
+ * STDX_PLATFORM_NAME=a,b (see clcontext_create; when nothing matches, a warning on stderr and what there is),
+ * STDX_MAX_NDEV=n (the first n devices only) and STDX_LOCK=key (see clcontext_create; the process then claims
+ * MAX_NDEV devices, by default 1).
+ * They are variables, whose address is taken when their contexts are made; -Dstdgpu=stdcpu makes one of another.
+ * A program that links to the names without this header calls stdcl_init first. */
+#ifndef stddev
+#define stddev (*stdcl_stddev_address())
+#endif
+#ifndef stdcpu
+#define stdcpu (*stdcl_stdcpu_address())
+#endif
+#ifndef stdgpu
+#define stdgpu (*stdcl_stdgpu_address())
+#endif
+#ifndef stdacc
+#define stdacc (*stdcl_stdacc_address())
+#endif
+#ifndef stdnpu
+#define stdnpu (*stdcl_stdnpu_address())
+#endif
+#ifndef stdrpu
+#define stdrpu (*stdcl_stdrpu_address())
+#endif
+CLCONTEXT **stdcl_stddev_address(void);
+CLCONTEXT **stdcl_stdcpu_address(void);
+CLCONTEXT **stdcl_stdgpu_address(void);
+CLCONTEXT **stdcl_stdacc_address(void);
+CLCONTEXT **stdcl_stdnpu_address(void);
+CLCONTEXT **stdcl_stdrpu_address(void);
+
+/* The same by number, for other languages: 0 stddev, 1 stdcpu, 2 stdgpu, 3 stdacc, 4 stdnpu, else NULL. */
 CLCONTEXT *stdcl_standard_context(int which);
 
 /* Makes the standard contexts now instead of at first use. Never needed; never fails. */
@@ -116,6 +158,10 @@ void stdcl_init(void);
  * The caller destroys it. NULL with ENODEV when nothing matches; the message lists what there is. */
 CLCONTEXT *clcontext_create(const char *platforms, int devtype, size_t ndevmax,
                             cl_context_properties *ext, int lock_key);
+
+/* Historic: the same as clcontext_create. */
+CLCONTEXT *clcontext_create_stdnpu(const char *platforms, int devtype, size_t ndevmax,
+                                   cl_context_properties *ext, int lock_key);
 
 /* Makes a context of exactly these devices, in this order. The caller destroys it. */
 CLCONTEXT *clcontext_create_from(const cl_device_id *devices, size_t ndev);
@@ -209,29 +255,36 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
 #define CL_MEM_GLRBUF 0x8000000
 
 /* Allocates `size` bytes that the host and every device of `cp` share, page aligned and zeroed on
- * the host. The images on host and devices are distinct: only clmsync copies between them, and a
- * device's image is undefined until then. Size 0 gives a unique pointer. Flags, or 0:
+ * the host. The images of host and devices are distinct: only clmsync copies between them, and a
+ * device's image is undefined until then. The devices of `cp` see one block, as long as the program does not copy
+ * it to several of them itself: a device that uses it (clfork, clmcopy, clmsync with CL_MEM_HOST) while another has
+ * the newest image waits, and gets that through memory which the driver keeps mapped. Once the program has copied
+ * the block, or a part of it, to one device while another had an image, each device has its own, and only clmsync,
+ * clmsyncn and clmcopy change it. Size 0 gives a unique pointer. Flags, or 0:
  *   CL_MEM_DETACHED  `cp` is ignored; clmattach gives the block a context later
  *   CL_MEM_IMAGE2D   devices hold a 2-D image; give its shape with clmctl before first use
  *   CL_MEM_ZEROCOPY  on CPU devices the host region is the buffer: syncs copy nothing, and the host
- *                    must not touch it while a kernel runs; elsewhere as without the flag
+ *                    must not touch it while a kernel runs; elsewhere copies as without the flag.
+ *                    Other devices than CPUs have an image each from the start
  *   CL_MEM_DEVONLY   scratch memory on the devices: the pointer is an address to pass to clarg_*
- *                    and clmcopy, and must not be dereferenced; clmsync gives EINVAL
+ *                    and clmcopy, and must not be dereferenced; clmsync gives EINVAL. Each device has its own
  * ENOMEM when host or devices cannot hold it (the message says how much was asked for), EINVAL for
  * a NULL context without CL_MEM_DETACHED or for flags that do not go together. */
 void *clmalloc(CLCONTEXT *cp, size_t size, int flags);
 
 /* Changes the size of a block, which may move. Host bytes are kept up to the smaller size, what only
  * a device holds is lost; waits for work in flight. ptr NULL is clmalloc. On failure NULL, and the
- * old block stays as it was. The flags of the old block stay (an image's shape does not: give it anew);
- * `cp` and `flags` matter for NULL only. */
+ * old block stays as it was. The block is then detached with CL_MEM_DETACHED, else attached to `cp`, or
+ * with `cp` NULL to the context it had; a device's first use copies what the host has then. Other flags of the old
+ * block stay (an image's shape does not: give it anew). */
 void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags);
 
 /* Waits for work in flight on the block, then frees it. NULL is fine. EFAULT: not from clmalloc. */
 int clfree(void *ptr);
 
 /* Gives a detached block to a context / takes it back (waiting for work in flight; the devices'
- * images are lost). Neither copies anything. EFAULT: unknown block; EINVAL: already (not) attached. */
+ * images are lost: nothing is copied to the host). After clmattach a device's first use of the block, unless that is
+ * clmsync, copies what the host has then. EFAULT: unknown block; EINVAL: already (not) attached. */
 int clmattach(CLCONTEXT *cp, void *ptr);
 int clmdetach(void *ptr);
 
@@ -239,7 +292,8 @@ int clmdetach(void *ptr);
  * flags hold exactly one of CL_MEM_HOST (device to host) and CL_MEM_DEVICE (host to device), else
  * EINVAL. Blocks unless CL_EVENT_NOWAIT; the return value is as clfork's. CL_MEM_NOFORCE: nothing
  * is copied when that side is already current, as far as the library saw: device buffers become
- * stale when another device's kernel was given the block, the host when a device's kernel was; and * the library cannot see that the host has written, so sync without CL_MEM_NOFORCE after that. */
+ * stale when another device's kernel was given the block, the host when a device's kernel was; and the
+ * library cannot see that the host has written, so sync without CL_MEM_NOFORCE after that. */
 cl_event clmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 
 /* As clmsync, for the `size` bytes from ptr on; EINVAL when they leave the allocation. */
@@ -258,7 +312,8 @@ void *clmemptr(CLCONTEXT *cp, void *ptr);
 
 /* Asks or tells about an allocation; returns >= 0, or -1 with EFAULT, EINVAL or ENOTSUP.
  *   CL_MCTL_GET_STATUS                      the flags of the block; CL_MEM_DETACHED if it is so now
- *   CL_MCTL_GET_DEVNUM                      the device last synced, forked or set; 0 at first
+ *   CL_MCTL_GET_DEVNUM                      the device last synced, forked or set; -1 at first, and after the host was
+ *                                           synced
  *   CL_MCTL_SET_DEVNUM   int                sets that number
  *   CL_MCTL_MARK_CLEAN                      declares host and all existing device images current
  *   CL_MCTL_SET_IMAGE2D  int w, int h, cl_image_format *   makes the block a w x h image (format NULL
@@ -289,7 +344,7 @@ cl_event clglmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 
 /* Opens kernels: `file` holds OpenCL C, or a program binary such as clsave wrote; NULL opens the
  * sources that `stdcl embed` linked into this executable. Programs are built with -D __STDCL__,
- * -D __CPU__ or -D __GPU__, and -I for this header, the file's folder and the working directory.
+ * -D __CPU__ or -D __GPU__, a macro for the platform's maker (__NVIDIA__, __AMD__, __INTEL__), and -I for this header, the file's folder and the working directory.
  * The caller closes the handle. NULL when the file cannot be read (its errno) or, unless CLLD_LAZY
  * or CLLD_NOBUILD, when it does not build (ENOEXEC): clerror() then holds the compiler's log. */
 void *clopen(CLCONTEXT *cp, const char *file, int flags);
@@ -312,7 +367,8 @@ void *clopen_named(CLCONTEXT *cp, const char *name, const char *source, size_t s
                    const char *options, int flags);
 
 /* Builds a CLLD_NOBUILD or CLLD_LAZY program for every device of cp with further options, of any
- * length; NULL = none. EINVAL when it is already built; ENOEXEC with the log when it fails. */
+ * length; NULL = none. handle NULL: the sources that `stdcl embed` linked into this executable. EINVAL when it is
+ * already built; ENOEXEC with the log when it fails. */
 int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags);
 
 /* Writes the binary that device `dev` runs to `file`, for clopen on the same kind of device. */
@@ -320,7 +376,7 @@ int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file);
 
 /* The kernel called `name`: usable with every device of the context, and owned by the program until
  * clclose. The same name gives the same kernel, arguments included. handle NULL looks in all open
- * programs, newest first. NULL with ENOENT, and a message that lists the names there are. The
+ * programs, newest first, and then in the sources that `stdcl embed` linked into this executable. NULL with ENOENT, and a message that lists the names there are. The
  * returned object is the first device's cl_kernel, so OpenCL's own queries work on it. */
 cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int flags);
 
@@ -332,13 +388,17 @@ int clclose(CLCONTEXT *cp, void *handle);
 /* clarg_set(krn, i, value), or clarg_set(cp, krn, i, value): argument i by value. Any type, literals
  * too; the type is the value's own, so mind that 1.0f is a float, 1.0 a double and 1 an int. A compound literal that holds
  * commas needs parentheses around it. Returns 0 or -1. */
-/* clarg_set_global([cp,] krn, i, ptr): argument i is the block that ptr points into, on whatever
- * device the kernel is started. Returns 0 for the first byte of a block; the offset in bytes for an
- * interior pointer, which the kernel then sees as its buffer's start; (size_t)-1 with EFAULT for an
- * unknown pointer, EINVAL for an offset that a device of the context cannot start a buffer at. */
+/* clarg_set_global([cp,] krn, i, ptr): argument i is the whole block that ptr points into, on whatever device the
+ * kernel is started. Returns how many bytes ptr is behind the block's first byte, for the program to pass on to the
+ * kernel if that needs it: 0 for the block itself. (size_t)-1 with EFAULT for an unknown pointer. It is a function as
+ * well, of which programs may take the address: size_t (CLCONTEXT *, cl_kernel, cl_uint, void *).
+ * clarg_set_pointer(krn, i, ptr): argument i is ptr itself, which the kernel sees as its buffer's start. Returns 0, or
+ * -1: EFAULT for an unknown pointer, EINVAL for an offset at which a device of the context cannot start a buffer. */
 /* clarg_set_local([cp,] krn, i, bytes): argument i is that much local memory. Returns 0 or -1. */
+size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 #define clarg_set(...) STDCL_PICK4(__VA_ARGS__, STDCL_ARG4, STDCL_ARG3, , )(__VA_ARGS__)
 #define clarg_set_global(...) STDCL_PICK4(__VA_ARGS__, STDCL_GLB4, STDCL_GLB3, , )(__VA_ARGS__)
+#define clarg_set_pointer(krn, i, ptr) STDCL_PTR3(krn, i, ptr)
 #define clarg_set_local(...) STDCL_PICK4(__VA_ARGS__, STDCL_LOC4, STDCL_LOC3, , )(__VA_ARGS__)
 
 /* Where the types of a kernel's arguments are known (they are for sources, as far as macros and typedefs do not
@@ -361,13 +421,14 @@ int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info);
  * pointer's, as OpenCL does ("uint", "float*"), or is NULL, which is not compared. */
 int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value, const char *type);
 size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr, const char *type);
+int stdcl_arg_pointer(cl_kernel krn, cl_uint i, const void *ptr, const char *type);
 int stdcl_arg_local(cl_kernel krn, cl_uint i, size_t bytes);
 
 /* ---- Running. -------------------------------------------------------------------------------- */
 
 /* An index space: dim in 1..4 (OpenCL devices take at most 3), offset, global and local sizes in
  * work-items. A local size of 0 in the first dimension lets the runtime choose. */
-typedef struct {
+typedef struct clndrange_struct {
     size_t dim;
     size_t gtid_offset[4];
     size_t gtid[4];
@@ -383,10 +444,13 @@ typedef struct {
     STDCL_NDR(3, o0, g0, l0, o1, g1, l1, o2, g2, l2, 0, 0, 0)
 #define clndrange_init4d(o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3) \
     STDCL_NDR(4, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3)
-#define clndrange_set1d(ndr, ...) ((void)((ndr) = STDCL_NDR_T clndrange_init1d(__VA_ARGS__)))
-#define clndrange_set2d(ndr, ...) ((void)((ndr) = STDCL_NDR_T clndrange_init2d(__VA_ARGS__)))
-#define clndrange_set3d(ndr, ...) ((void)((ndr) = STDCL_NDR_T clndrange_init3d(__VA_ARGS__)))
-#define clndrange_set4d(ndr, ...) ((void)((ndr) = STDCL_NDR_T clndrange_init4d(__VA_ARGS__)))
+#define clndrange_set1d(ndr, o0, g0, l0) STDCL_NDR_SET(ndr, (1, o0, g0, l0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+#define clndrange_set2d(ndr, o0, g0, l0, o1, g1, l1) \
+    STDCL_NDR_SET(ndr, (2, o0, g0, l0, o1, g1, l1, 0, 0, 0, 0, 0, 0))
+#define clndrange_set3d(ndr, o0, g0, l0, o1, g1, l1, o2, g2, l2) \
+    STDCL_NDR_SET(ndr, (3, o0, g0, l0, o1, g1, l1, o2, g2, l2, 0, 0, 0))
+#define clndrange_set4d(ndr, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3) \
+    STDCL_NDR_SET(ndr, (4, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3))
 
 #define CL_FAST 0
 #define CL_EVENT_WAIT 0x1
@@ -416,7 +480,7 @@ typedef struct {
 cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags);
 
 /* clforka(cp, dev, krn, ndr, flags, args...): sets arguments 0, 1, ... and starts the kernel, in one
- * step. Pointers are taken as clarg_set_global takes them, cl_mem and cl_sampler objects as
+ * step. Pointers are taken as clarg_set_pointer takes them, cl_mem and cl_sampler objects as
  * themselves, `clarg_local(bytes)` as that much local memory, everything else by value. 0 to 63
  * arguments; those of the kernel that lie behind the last one given stay as they were set before. */
 #define clforka(cp, dev, krn, ndr, ...) STDCL_FORKA(cp, dev, krn, ndr, __VA_ARGS__)
@@ -437,7 +501,7 @@ struct stdcl_arg {
 };
 typedef struct { size_t bytes; } stdcl_local_t;
 #ifdef __cplusplus
-#define clarg_local(n) (stdcl_local_t{(size_t)(n)})
+#define clarg_local(n) stdcl_cxx::local((size_t)(n))
 #else
 #define clarg_local(n) ((stdcl_local_t){(size_t)(n)})
 #endif
@@ -630,14 +694,15 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 
 #ifdef __cplusplus
 
-#define STDCL_NDR_T clndrange_t
+#define STDCL_NDR_SET(ndr, numbers) ((void)((ndr) = stdcl_cxx::range numbers))
 #define STDCL_ARG3(krn, i, value) stdcl_cxx::set((krn), (cl_uint)(i), (value))
 #define STDCL_GLB3(krn, i, ptr) stdcl_cxx::set_global((krn), (cl_uint)(i), (ptr))
-#define STDCL_FORKA(cp, dev, krn, ndr, ...) stdcl_cxx::fork((cp), (dev), (krn), (ndr), __VA_ARGS__)
-#define STDCL_ONE(v) , (v)
-#define STDCL_EXEC(cp, dev, ndr, flags, ...)                                 \
-    stdcl_cxx::exec((cp), (dev), (ndr), (flags), STDCL_FIRST_NAME(__VA_ARGS__) \
-                        STDCL_EACH(__VA_ARGS__))
+#define STDCL_PTR3(krn, i, ptr) stdcl_cxx::set_pointer((krn), (cl_uint)(i), (ptr))
+#define STDCL_FORKA(cp, dev, krn, ndr, ...) \
+    stdcl_cxx::list() STDCL_EACH(__VA_ARGS__).fork((cp), (dev), (krn), (ndr), STDCL_FIRST(__VA_ARGS__))
+#define STDCL_ONE(v) .add(v)
+#define STDCL_EXEC(cp, dev, ndr, flags, ...) \
+    stdcl_cxx::list() STDCL_EACH(__VA_ARGS__).exec((cp), (dev), (ndr), (flags), STDCL_FIRST_NAME(__VA_ARGS__))
 
 namespace stdcl_cxx {
 template <class T> struct name { static const char *of() { return 0; } };
@@ -663,21 +728,37 @@ STDCL_NUMBER(double, "double")
 template <> struct name<cl_mem> { static const char *of() { return "cl_mem"; } };
 template <> struct name<cl_sampler> { static const char *of() { return "sampler_t"; } };
 
+inline stdcl_arg item(size_t size, int kind, const void *value, const char *type)
+{
+    const stdcl_arg a = {size, kind, value, type};
+    return a;
+}
 template <class T> struct arg {
-    static stdcl_arg make(const T &v) { return stdcl_arg{sizeof(T), STDCL_VALUE, &v, name<T>::of()}; }
+    static stdcl_arg make(const T &v) { return item(sizeof(T), STDCL_VALUE, &v, name<T>::of()); }
 };
 template <class T> struct arg<T *> {
-    static stdcl_arg make(T *const &v) { return stdcl_arg{sizeof(T *), STDCL_GLOBAL, &v, name<T *>::of()}; }
+    static stdcl_arg make(T *const &v) { return item(sizeof(T *), STDCL_GLOBAL, &v, name<T *>::of()); }
 };
 template <> struct arg<cl_mem> {
-    static stdcl_arg make(const cl_mem &v) { return stdcl_arg{sizeof v, STDCL_VALUE, &v, "cl_mem"}; }
+    static stdcl_arg make(const cl_mem &v) { return item(sizeof v, STDCL_VALUE, &v, "cl_mem"); }
 };
 template <> struct arg<cl_sampler> {
-    static stdcl_arg make(const cl_sampler &v) { return stdcl_arg{sizeof v, STDCL_VALUE, &v, "sampler_t"}; }
+    static stdcl_arg make(const cl_sampler &v) { return item(sizeof v, STDCL_VALUE, &v, "sampler_t"); }
 };
 template <> struct arg<stdcl_local_t> {
-    static stdcl_arg make(const stdcl_local_t &v) { return stdcl_arg{sizeof v, STDCL_LOCAL, &v, 0}; }
+    static stdcl_arg make(const stdcl_local_t &v) { return item(sizeof v, STDCL_LOCAL, &v, 0); }
 };
+inline stdcl_local_t local(size_t bytes)
+{
+    const stdcl_local_t l = {bytes};
+    return l;
+}
+inline clndrange_t range(size_t dim, size_t o0, size_t g0, size_t l0, size_t o1, size_t g1, size_t l1, size_t o2,
+                         size_t g2, size_t l2, size_t o3, size_t g3, size_t l3)
+{
+    const clndrange_t r = STDCL_NDR(dim, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3);
+    return r;
+}
 template <class T> int set(cl_kernel krn, cl_uint i, const T &v)
 {
     return stdcl_arg_value(krn, i, sizeof(T), &v, name<T>::of());
@@ -687,29 +768,44 @@ template <class T> size_t set_global(cl_kernel krn, cl_uint i, T *ptr)
     return stdcl_arg_global(krn, i, ptr, name<T *>::of());
 }
 inline size_t set_global(cl_kernel krn, cl_uint i, const void *ptr) { return stdcl_arg_global(krn, i, ptr, 0); }
-template <class... T>
-cl_event fork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags, const T &...v)
+template <class T> int set_pointer(cl_kernel krn, cl_uint i, T *ptr)
 {
-    const stdcl_arg args[sizeof...(T) + 1] = {arg<T>::make(v)..., stdcl_arg{0, 0, 0, 0}};
-    return clforkv(cp, dev, krn, ndr, flags, (cl_uint)sizeof...(T), args);
+    return stdcl_arg_pointer(krn, i, ptr, name<T *>::of());
 }
-template <class... T>
-cl_event exec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const char *symbol,
-              const T &...v)
-{
-    const stdcl_arg args[sizeof...(T) + 1] = {arg<T>::make(v)..., stdcl_arg{0, 0, 0, 0}};
-    return clexecv(cp, dev, ndr, flags, symbol, (cl_uint)sizeof...(T), args);
-}
+inline int set_pointer(cl_kernel krn, cl_uint i, const void *ptr) { return stdcl_arg_pointer(krn, i, ptr, 0); }
+
+/* Arguments, whose values live until the end of the expression that the list is made in. */
+class list {
+    stdcl_arg items[64];
+    cl_uint n;
+
+public:
+    list() : n(0) {}
+    template <class T> list &add(const T &v)
+    {
+        items[n++] = arg<T>::make(v);
+        return *this;
+    }
+    cl_event fork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags)
+    {
+        return clforkv(cp, dev, krn, ndr, flags, n, items);
+    }
+    cl_event exec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const char *symbol)
+    {
+        return clexecv(cp, dev, ndr, flags, symbol, n, items);
+    }
+};
 } // namespace stdcl_cxx
 
-#else /* C11 with __typeof__, as gcc and clang have it */
+#else /* C with __typeof__ and _Generic, which gcc and clang have in every dialect of GNU C */
 
-#define STDCL_NDR_T (clndrange_t)
+#define STDCL_NDR_SET(ndr, numbers) ((void)((ndr) = (clndrange_t)STDCL_NDR numbers))
 #define STDCL_TYPEOF(v) __typeof__(((void)0, (v)))
 #define STDCL_ADDRESS(v) ((const void *)(STDCL_TYPEOF(v)[1]){v})
 #define STDCL_ARG3(krn, i, v) \
     stdcl_arg_value((krn), (cl_uint)(i), sizeof(STDCL_TYPEOF(v)), STDCL_ADDRESS(v), STDCL_TYPE(v))
 #define STDCL_GLB3(krn, i, ptr) stdcl_arg_global((krn), (cl_uint)(i), (ptr), STDCL_TYPE(ptr))
+#define STDCL_PTR3(krn, i, ptr) stdcl_arg_pointer((krn), (cl_uint)(i), (ptr), STDCL_TYPE(ptr))
 
 /* Pointers have class 5 in gcc and clang. */
 #define STDCL_KIND(v)                                                                     \

@@ -88,7 +88,7 @@ static double measure_flops(const struct bench *b, bool doubles)
     if (!out || stdcl_arg_value(k, 2, v.width * v.element, zero, NULL) != 0 ||
         stdcl_arg_value(k, 3, v.width * v.element, zero, NULL) != 0)
         return 0;
-    clarg_set_global(k, 0, out);
+    clarg_set_pointer(k, 0, out);
     /* Until a launch takes some milliseconds, and once more: on a busy machine a short one may seem long. */
     for (cl_int rounds = 1024; rounds < 1 << 28 && long_enough < 2; rounds *= 4) {
         clarg_set(k, 1, rounds);
@@ -118,8 +118,8 @@ static double measure_copy(const struct bench *b)
         const size_t vectors = bytes / (v.width * v.element);
         const size_t items = b->gpu ? vectors : 16 * (size_t)b->units;
         const cl_ulong piece = vectors / items;
-        clarg_set_global(k, 0, from);
-        clarg_set_global(k, 1, to);
+        clarg_set_pointer(k, 0, from);
+        clarg_set_pointer(k, 1, to);
         clarg_set(k, 2, piece);
         t = best_time(b, k, items, b->gpu ? 256 : 1);
         moved = 2.0 * (double)(piece * items * v.width * v.element);

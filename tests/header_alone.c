@@ -5,6 +5,8 @@
  */
 #include <stdcl.h>
 
+struct pair { int a; float b; }; /* C++98 has no templates of types without a name */
+
 int use_all(CLCONTEXT *cp, cl_kernel krn, float *x, FILE *fp);
 
 int use_all(CLCONTEXT *cp, cl_kernel krn, float *x, FILE *fp)
@@ -16,7 +18,7 @@ int use_all(CLCONTEXT *cp, cl_kernel krn, float *x, FILE *fp)
     const float *constant = x;
     short s = 1;
     cl_float4 v;
-    struct { int a; float b; } pair = {1, 2.0f};
+    struct pair pair = {1, 2.0f};
     int n = 0;
     memset(&v, 0, sizeof v); /* <string.h> */
     clndrange_set1d(ndr, 0, 512, 64);

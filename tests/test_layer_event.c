@@ -18,6 +18,10 @@ static int setup(void **state)
     cp = stddev;
     x = clmalloc(cp, N * sizeof *x, 0);
     s = clmalloc(cp, SLOW * sizeof *s, 0);
+    for (cl_uint dev = 0; x && s && dev < clgetndev(cp); dev++) { /* images of their own: devices do not wait for others */
+        clmsync(cp, dev, x, CL_MEM_DEVICE);
+        clmsync(cp, dev, s, CL_MEM_DEVICE);
+    }
     return x && s ? 0 : -1;
 }
 

@@ -260,7 +260,7 @@ static void test_types_are_compared_with_the_declaration(void **state)
     works(clclose(cp, typed));
 }
 
-/* ---- clarg_set_global. ---- */
+/* ---- clarg_set_global and clarg_set_pointer. ---- */
 
 static void test_constant_memory(void **state)
 {
@@ -290,7 +290,7 @@ static size_t start_align(void)
     return align;
 }
 
-static void test_global_offsets_are_applied(void **state)
+static void test_pointers_are_seen_as_they_are(void **state)
 {
     (void)state;
     static const int flags[] = {0, CL_MEM_ZEROCOPY};
@@ -303,10 +303,10 @@ static void test_global_offsets_are_applied(void **state)
             done(clmsync(cp, dev, x, CL_MEM_DEVICE));
             clndrange_t ndr = clndrange_init1d(0, step, 0);
             works(clarg_set(fill, 1, 5));
-            assert_int_equal(clarg_set_global(fill, 0, x + step), step * sizeof *x);
+            works(clarg_set_pointer(fill, 0, x + step));
             done(clfork(cp, dev, fill, &ndr, CL_EVENT_WAIT));
             works(clarg_set(cp, fill, 1, 6));
-            assert_int_equal(clarg_set_global(cp, fill, 0, x + 3 * step), 3 * step * sizeof *x);
+            works(clarg_set_pointer(fill, 0, x + 3 * step));
             done(clfork(cp, dev, fill, &ndr, CL_EVENT_WAIT));
             done(clforka(cp, dev, fill, &ndr, CL_EVENT_WAIT, x + 2 * step, 7));
             done(clmsync(cp, dev, x, CL_MEM_HOST));
@@ -359,14 +359,36 @@ static void test_global_offsets_of_devonly(void **state)
     works(clfree(x));
 }
 
-static void test_global_refuses_offsets_it_cannot_apply(void **state)
+/* As programs of the time have it: the kernel gets the whole block, and the offset as a number. */
+static void test_global_binds_the_whole_block(void **state)
+{
+    (void)state;
+    size_t (*set)(CLCONTEXT *, cl_kernel, cl_uint, void *) = clarg_set_global;
+    struct { size_t (*clarg_set_global)(CLCONTEXT *, cl_kernel, cl_uint, void *); } table = {clarg_set_global};
+    cl_kernel fill = basic_kernel(cp, "fill");
+    int *x = clmalloc(cp, 64 * sizeof *x, 0);
+    ready(x);
+    works(clarg_set(fill, 1, 7));
+    assert_int_equal(clarg_set_global(fill, 0, x), 0);
+    assert_int_equal(clarg_set_global(cp, fill, 0, x + 64 - 1), 63 * sizeof *x);
+    assert_int_equal(clarg_set_global(fill, 0, (char *)x + 1), 1);
+    assert_int_equal((table.clarg_set_global)(cp, fill, 0, x + 5), 5 * sizeof *x);
+    assert_int_equal(set(cp, fill, 0, x + 3), 3 * sizeof *x);
+    done(clfork(cp, 0, fill, &one, CL_EVENT_WAIT));
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    assert_int_equal(x[0], 7);
+    assert_true(set(cp, fill, 0, &one) == (size_t)-1);
+    works(clfree(x));
+}
+
+static void test_pointer_refuses_offsets_it_cannot_apply(void **state)
 {
     (void)state;
     cl_kernel fill = basic_kernel(cp, "fill");
     if (start_align() == 1)
         skip();
-    fails_size(EINVAL, clarg_set_global(fill, 0, (char *)out + 1));
-    fails_size(EINVAL, clarg_set_global(cp, fill, 0, (char *)out + start_align() - 1));
+    fails(EINVAL, clarg_set_pointer(fill, 0, (char *)out + 1));
+    fails(EINVAL, clarg_set_pointer(fill, 0, (char *)out + start_align() - 1));
     fails_event(EINVAL, clforka(cp, 0, fill, &one, CL_EVENT_WAIT, (char *)out + 1, 1));
 }
 
@@ -377,6 +399,8 @@ static void test_global_refuses_unknown_pointers(void **state)
     cl_kernel fill = basic_kernel(cp, "fill");
     fails_size(EFAULT, clarg_set_global(fill, 0, &on_stack));
     fails_size(EFAULT, clarg_set_global(cp, fill, 0, &on_stack));
+    fails(EFAULT, clarg_set_pointer(fill, 0, &on_stack));
+    works(clarg_set_pointer(fill, 0, NULL));
     fails_event(EFAULT, clforka(cp, 0, fill, &one, CL_EVENT_WAIT, &on_stack, 1));
     contains((clarg_set_global(fill, 0, &on_stack), clerror()), "argument 0 of kernel fill is memory int* x: the host pointer");
     void *detached = clmalloc(cp, 100, CL_MEM_DETACHED);
@@ -792,10 +816,11 @@ int main(void)
         cmocka_unit_test(test_arguments_are_compared_with_the_declaration),
         cmocka_unit_test(test_types_are_compared_with_the_declaration),
         cmocka_unit_test(test_constant_memory),
-        cmocka_unit_test(test_global_offsets_are_applied),
+        cmocka_unit_test(test_pointers_are_seen_as_they_are),
+        cmocka_unit_test(test_global_binds_the_whole_block),
         cmocka_unit_test(test_many_offsets),
         cmocka_unit_test(test_global_offsets_of_devonly),
-        cmocka_unit_test(test_global_refuses_offsets_it_cannot_apply),
+        cmocka_unit_test(test_pointer_refuses_offsets_it_cannot_apply),
         cmocka_unit_test(test_global_refuses_unknown_pointers),
         cmocka_unit_test(test_freed_block_as_argument),
         cmocka_unit_test(test_detached_block_as_argument),

@@ -350,7 +350,7 @@ static void test_realloc_keeps_flags(void **state)
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
         char *x = clmalloc(cp, 1000, flags[f]);
         ready(x);
-        x = clmrealloc(cp, x, 50000, 0);
+        x = clmrealloc(flags[f] & CL_MEM_DETACHED ? NULL : cp, x, 50000, 0);
         ready(x);
         assert_int_equal(clmctl(x, CL_MCTL_GET_STATUS) & flags[f], flags[f]);
         assert_int_equal(clsizeofmem(x + 49999), 50000);
@@ -358,7 +358,53 @@ static void test_realloc_keeps_flags(void **state)
     }
 }
 
+static void test_realloc_attaches_and_detaches(void **state)
+{
+    (void)state;
+    int *x = clmalloc(cp, N * sizeof *x, 0);
+    ready(x);
+    for (int i = 0; i < N; i++)
+        x[i] = i;
+    x = clmrealloc(cp, x, 2 * N * sizeof *x, CL_MEM_DETACHED);
+    ready(x);
+    assert_true(clmctl(x, CL_MCTL_GET_STATUS) & CL_MEM_DETACHED);
+    x = clmrealloc(NULL, x, N * sizeof *x, 0); /* stays as it is */
+    ready(x);
+    assert_true(clmctl(x, CL_MCTL_GET_STATUS) & CL_MEM_DETACHED);
+    x = clmrealloc(cp, x, N * sizeof *x, 0);
+    ready(x);
+    assert_false(clmctl(x, CL_MCTL_GET_STATUS) & CL_MEM_DETACHED);
+    add_and_fetch(0, x, 5); /* the device sees what the host had */
+    for (int i = 0; i < N; i++)
+        assert_int_equal(x[i], i + 5);
+    works(clfree(x));
+}
+
 /* ---- Attach and detach. ---- */
+
+/* Each device's first use copies what the host has, and no later use. */
+static void test_attach_copies_to_the_devices(void **state)
+{
+    (void)state;
+    static const int flags[] = {CL_MEM_DETACHED, CL_MEM_DETACHED | CL_MEM_ZEROCOPY};
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++)
+        for (size_t f = 0; f < 2; f++) {
+            int *x = clmalloc(NULL, N * sizeof *x, flags[f]);
+            ready(x);
+            for (int i = 0; i < N; i++)
+                x[i] = i;
+            works(clmattach(cp, x));
+            add_and_fetch(dev, x, 100);
+            for (int i = 0; i < N; i++)
+                assert_int_equal(x[i], i + 100);
+            works(clmdetach(x));
+            x[3] = -1000;
+            works(clmattach(cp, x));
+            add_and_fetch(dev, x, 1);
+            assert_int_equal(x[3], -999);
+            works(clfree(x));
+        }
+}
 
 static void test_attach_and_detach(void **state)
 {
@@ -476,7 +522,7 @@ static void test_ctl_device_number(void **state)
     cl_uint last = clgetndev(cp) - 1;
     int *x = clmalloc(cp, N * sizeof *x, 0);
     ready(x);
-    assert_int_equal(clmctl(x, CL_MCTL_GET_DEVNUM), 0);
+    assert_int_equal(clmctl(x, CL_MCTL_GET_DEVNUM), -1); /* the host has it */
     done(clmsync(cp, last, x, CL_MEM_DEVICE));
     assert_int_equal(clmctl(x, CL_MCTL_GET_DEVNUM), last);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
@@ -484,6 +530,8 @@ static void test_ctl_device_number(void **state)
     clndrange_t ndr = clndrange_init1d(0, N, 64);
     done(clforka(cp, last, basic_kernel(cp, "fill"), &ndr, CL_EVENT_WAIT, x, 1));
     assert_int_equal(clmctl(x, CL_MCTL_GET_DEVNUM), last);
+    done(clmsync(cp, last, x, CL_MEM_HOST));
+    assert_int_equal(clmctl(x, CL_MCTL_GET_DEVNUM), -1);
     assert_true(clmctl(x, CL_MCTL_SET_DEVNUM, 0) >= 0);
     assert_int_equal(clmctl(x, CL_MCTL_GET_DEVNUM), 0);
     assert_true(call_clmctl_va(x, CL_MCTL_SET_DEVNUM, (int)last) >= 0);
@@ -597,6 +645,8 @@ int main(void)
         cmocka_unit_test(test_realloc_failure_leaves_the_block),
         cmocka_unit_test(test_realloc_waits_for_work_in_flight),
         cmocka_unit_test(test_realloc_keeps_flags),
+        cmocka_unit_test(test_realloc_attaches_and_detaches),
+        cmocka_unit_test(test_attach_copies_to_the_devices),
         cmocka_unit_test(test_attach_and_detach),
         cmocka_unit_test(test_attach_refuses_bad_calls),
         cmocka_unit_test(test_attach_to_another_context),

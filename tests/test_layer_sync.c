@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
+#include "gate.h"
 
 static CLCONTEXT *cp;
 
@@ -94,19 +95,84 @@ static void test_host_is_free_while_a_kernel_runs(void **state)
     works(clfree(x));
 }
 
+/* A program that copies a block to several devices has an image on each. */
 static void test_devices_have_images_of_their_own(void **state)
 {
     (void)state;
-    int *x = new_block(0);
-    fill_on(0, x, 100);
-    fill_on(1, x, 200);
-    done(clmsync(cp, 0, x, CL_MEM_HOST));
-    host_is(x, 100);
-    done(clmsync(cp, 1, x, CL_MEM_HOST));
-    host_is(x, 200);
-    done(clmsync(cp, 0, x, CL_MEM_HOST));
-    host_is(x, 100);
+    static const int flags[] = {0, CL_MEM_DEVONLY};
+    int *to = new_block(0), *x = NULL;
+    for (size_t f = 0; f < 2; f++) {
+        x = clmalloc(cp, N * sizeof *x, flags[f]);
+        ready(x);
+        for (cl_uint dev = 0; dev < 2 && f == 0; dev++)
+            done(clmsync(cp, dev, x, CL_MEM_DEVICE));
+        fill_on(0, x, 100);
+        fill_on(1, x, 200);
+        for (cl_uint dev = 0; dev < 2; dev++) {
+            if (f == 0)
+                done(clmsync(cp, dev, x, CL_MEM_HOST));
+            else
+                done(clmcopy(cp, dev, x, to, CL_EVENT_WAIT));
+            if (f == 1)
+                done(clmsync(cp, dev, to, CL_MEM_HOST));
+            host_is(f ? to : x, dev ? 200 : 100);
+        }
+        works(clfree(x));
+    }
+    works(clfree(to));
+}
+
+/* Of a block that the program leaves to the library, each device has what the last one made of it. */
+static void test_devices_see_one_block(void **state)
+{
+    (void)state;
+    int *x = new_block(0), *y = new_block(0);
+    for (int round = 0; round < 3; round++) {
+        set_host(x, 10 * round);
+        done(clmsync(cp, 0, x, CL_MEM_DEVICE));
+        set_host(x, -1); /* the host's image is nobody's business meanwhile */
+        add_on(1, x, 1);
+        add_on(0, x, 2);
+        started(clforka(cp, 0, basic_kernel(cp, "add"), &all, CL_EVENT_NOWAIT, x, 4)); /* is waited for */
+        host_is(x, -1);
+        done(clmcopy(cp, 1, x, y, CL_EVENT_WAIT));
+        done(clmsync(cp, 0, y, CL_MEM_HOST));
+        host_is(y, 10 * round + 7);
+        add_on(1, x, 8);
+        done(clmsync(cp, 0, x, CL_MEM_HOST)); /* from any device */
+        host_is(x, 10 * round + 15);
+        set_host(x, 5);
+        done(clmsyncn(cp, 0, x + 1, (N - 1) * sizeof *x, CL_MEM_DEVICE)); /* a part, of the newest */
+        add_on(1, x, 0);
+        done(clmsync(cp, 1, x, CL_MEM_HOST));
+        assert_int_equal(x[0], 10 * round + 15);
+        assert_int_equal(x[N - 1], 5);
+    }
     works(clfree(x));
+    works(clfree(y));
+}
+
+/* Who copies a block from device to device waits for nothing: one device is held back all the while. */
+static void test_explicit_copies_wait_for_nothing(void **state)
+{
+    (void)state;
+    int *x = new_block(0), *y = new_block(0);
+    fill_on(0, x, 3);
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    done(clmsync(cp, 1, x, CL_MEM_DEVICE)); /* written by a kernel there, moved by the program */
+    done(clmsync(cp, 1, y, CL_MEM_DEVICE));
+    done(clmsync(cp, 0, y, CL_MEM_DEVICE));
+    cl_event gate = gate_close(cp, 0);
+    started(clforka(cp, 0, basic_kernel(cp, "add"), &all, CL_EVENT_NOWAIT, x, 1));
+    started(clforka(cp, 0, basic_kernel(cp, "add"), &all, CL_EVENT_NOWAIT, y, 1));
+    add_on(1, x, 10);
+    add_on(1, y, 10);
+    done(clmsync(cp, 1, x, CL_MEM_HOST));
+    host_is(x, 13);
+    gate_open(gate);
+    done(clwait(cp, 0, CL_ALL_EVENT));
+    works(clfree(x));
+    works(clfree(y));
 }
 
 static void test_exchange_between_devices_through_the_host(void **state)
@@ -546,6 +612,8 @@ int main(void)
     };
     const struct CMUnitTest on_two[] = {
         cmocka_unit_test(test_devices_have_images_of_their_own),
+        cmocka_unit_test(test_devices_see_one_block),
+        cmocka_unit_test(test_explicit_copies_wait_for_nothing),
         cmocka_unit_test(test_exchange_between_devices_through_the_host),
         cmocka_unit_test(test_noforce_knows_the_other_device),
     };
