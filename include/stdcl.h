@@ -115,25 +115,26 @@ typedef struct stdcl_context CONTEXT;
  * STDX_PLATFORM_NAME=a,b (see clcontext_create; when nothing matches, a warning on stderr and what there is),
  * STDX_MAX_NDEV=n (the first n devices only) and STDX_LOCK=key (see clcontext_create; the process then claims
  * MAX_NDEV devices, by default 1).
- * They are variables, whose address is taken when their contexts are made; -Dstdgpu=stdcpu makes one of another.
+ * They are variables, whose address is asked for when they are used (without parentheses, so that a program may
+ * declare them: extern CLCONTEXT *stdgpu;). -Dstdgpu=stdcpu makes one of another.
  * A program that links to the names without this header calls stdcl_init first. */
 #ifndef stddev
-#define stddev (*stdcl_stddev_address())
+#define stddev *stdcl_stddev_address()
 #endif
 #ifndef stdcpu
-#define stdcpu (*stdcl_stdcpu_address())
+#define stdcpu *stdcl_stdcpu_address()
 #endif
 #ifndef stdgpu
-#define stdgpu (*stdcl_stdgpu_address())
+#define stdgpu *stdcl_stdgpu_address()
 #endif
 #ifndef stdacc
-#define stdacc (*stdcl_stdacc_address())
+#define stdacc *stdcl_stdacc_address()
 #endif
 #ifndef stdnpu
-#define stdnpu (*stdcl_stdnpu_address())
+#define stdnpu *stdcl_stdnpu_address()
 #endif
 #ifndef stdrpu
-#define stdrpu (*stdcl_stdrpu_address())
+#define stdrpu *stdcl_stdrpu_address()
 #endif
 CLCONTEXT **stdcl_stddev_address(void);
 CLCONTEXT **stdcl_stdcpu_address(void);

@@ -4,7 +4,7 @@
 
 # stdcl_legacy(NAME): legacy/NAME.c or .cpp becomes the test legacy_NAME.
 function(stdcl_legacy name)
-  file(GLOB source ${CMAKE_CURRENT_SOURCE_DIR}/legacy/${name}.c*)
+  file(GLOB source ${CMAKE_CURRENT_SOURCE_DIR}/legacy/${name}.c* ${CMAKE_CURRENT_SOURCE_DIR}/legacy/${name}.f90)
   list(FILTER source EXCLUDE REGEX "\\.cl$")
   add_executable(legacy_${name} ${source} ${ARGN})
   set_target_properties(legacy_${name} PROPERTIES C_STANDARD 99)
@@ -16,7 +16,7 @@ function(stdcl_legacy name)
   endforeach()
 endfunction()
 
-foreach(name hello args nbody1 image_table clcontext_info kick vectors)
+foreach(name hello args nbody1 image_table clcontext_info kick vectors names attach shared_block)
   stdcl_legacy(${name})
 endforeach()
 
@@ -35,13 +35,44 @@ if(TARGET stdcl_command)
     DEPENDS stdcl_command legacy/embedded_kern.cl
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/legacy VERBATIM)
   stdcl_legacy(embedded ${object})
+  stdcl_legacy(embedded_sym ${object})
 endif()
 
-# With no flags at all, and in the dialects that were the compilers' own then and since.
+# A program for GPUs on the processor.
+stdcl_legacy(redefined)
+target_compile_definitions(legacy_redefined PRIVATE stdgpu=stdcpu)
+
+# Three ranks and two devices, of which each rank claims one. Ranks are processes, and MPI's where there is MPI.
+add_executable(legacy_ranks legacy/ranks.c)
+target_link_libraries(legacy_ranks PRIVATE stdcl_static)
+stdcl_test_on_two(legacy_ranks ENV STDCPU_LOCK=2112)
+find_package(MPI QUIET COMPONENTS C)
+if(MPI_C_FOUND AND NOT STDCL_SANITIZE)
+  add_executable(legacy_ranks_mpi legacy/ranks.c)
+  target_compile_definitions(legacy_ranks_mpi PRIVATE WITH_MPI)
+  target_link_libraries(legacy_ranks_mpi PRIVATE stdcl_static MPI::MPI_C)
+  stdcl_test(legacy_ranks_mpi_on_two PROGRAM two_devices ENV STDCPU_LOCK=2113 ARGS ${MPIEXEC_EXECUTABLE}
+    ${MPIEXEC_NUMPROC_FLAG} 3 $<TARGET_FILE:legacy_ranks_mpi>)
+else()
+  stdcl_absent(legacy_ranks_mpi "mpicc is not installed, or the build has a sanitizer")
+endif()
+
+# Fortran, which links to the library's names as they are.
+include(CheckLanguage)
+check_language(Fortran)
+if(CMAKE_Fortran_COMPILER AND NOT STDCL_SANITIZE)
+  enable_language(Fortran)
+  stdcl_legacy(scale)
+  set_target_properties(legacy_scale PROPERTIES LINKER_LANGUAGE Fortran)
+else()
+  stdcl_absent(legacy_scale "gfortran is not installed, or the build has a sanitizer")
+endif()
+
+# Without a warning, with no flags at all, and in the dialects that were the compilers' own then and since.
 file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/legacy/*.c)
 foreach(compiler ${GCC} ${CLANG})
   get_filename_component(cc ${compiler} NAME)
   foreach(dialect gnu89 gnu99 gnu11 gnu17)
-    stdcl_compiles(legacy_${cc}_${dialect} ${compiler} "-std=${dialect}" ${sources})
+    stdcl_compiles(legacy_${cc}_${dialect} ${compiler} "-std=${dialect} -Wall" ${sources})
   endforeach()
 endforeach()
