@@ -152,7 +152,7 @@ struct memory {
     char *base;      /* host region, or for CL_MEM_DEVONLY a reserved range of addresses */
     size_t size;     /* as asked for */
     size_t mapped;   /* length of the mapping at base */
-    int flags;       /* CL_MEM_DETACHED, _ZEROCOPY, _DEVONLY, _IMAGE2D */
+    int flags;       /* CL_MEM_APART, _ZEROCOPY, _DEVONLY, _IMAGE2D */
     CLCONTEXT *_Atomic cp; /* NULL while detached */
     cl_mem_flags user_flags;
     size_t width, height; /* of an image; 0: not shaped yet */
@@ -165,6 +165,7 @@ struct memory {
     _Atomic bool host_current;
     _Atomic bool *device_current; /* one a device */
     _Atomic bool *from_host;      /* one a device: its first use copies the host's image */
+    _Atomic bool *given;          /* one a device: the program copied the block, or a part, to it */
     _Atomic enum sharing sharing;
     pthread_mutex_t moving; /* guards the moving of images, and what follows */
     struct mapping stage;   /* through which they are moved */

@@ -28,9 +28,11 @@ static void forget_devices(struct memory *m)
     free(m->buffer);
     free((void *)m->device_current);
     free((void *)m->from_host);
+    free((void *)m->given);
     m->buffer = NULL;
     m->device_current = NULL;
     m->from_host = NULL;
+    m->given = NULL;
 }
 
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call)
@@ -40,13 +42,14 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     m->buffer = calloc(cp->ndev, sizeof *m->buffer);
     m->device_current = calloc(cp->ndev, sizeof *m->device_current);
     m->from_host = calloc(cp->ndev, sizeof *m->from_host);
-    if (!m->buffer || !m->device_current || !m->from_host) {
+    m->given = calloc(cp->ndev, sizeof *m->given);
+    if (!m->buffer || !m->device_current || !m->from_host || !m->given) {
         forget_devices(m);
         return fail(ENOMEM, 0, "%s: no memory on the host", call);
     }
     for (cl_uint i = 0; i < cp->ndev; i++)
         m->from_host[i] = filled && !(m->flags & CL_MEM_DEVONLY);
-    m->sharing = m->flags & (CL_MEM_ZEROCOPY | CL_MEM_DEVONLY) ? APART : UNDECIDED;
+    m->sharing = m->flags & (CL_MEM_APART | CL_MEM_ZEROCOPY | CL_MEM_DEVONLY) ? APART : UNDECIDED;
     m->last_device = -1;
     m->host_current = true;
     m->cp = cp;

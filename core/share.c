@@ -7,7 +7,7 @@
  *
  *   UNDECIDED   one device at most has an image
  *   AS_ONE      a device used a block of which another had the newest image
- *   APART       the program copied it to a device while another had an image; CL_MEM_ZEROCOPY and CL_MEM_DEVONLY always
+ *   APART       the program copied it, or a part, to a device while another had an image, or a part; CL_MEM_APART, _ZEROCOPY and _DEVONLY always
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -79,8 +79,10 @@ int memory_bring(struct memory *m, cl_uint dev, const char *call)
 int memory_moves(struct memory *m, cl_uint dev, bool whole, const char *call)
 {
     enum sharing undecided = UNDECIDED;
-    if (holder(m, dev) < m->cp->ndev)
-        atomic_compare_exchange_strong(&m->sharing, &undecided, APART);
+    for (cl_uint i = 0; i < m->cp->ndev; i++)
+        if (i != dev && (memory_current(m, i) || atomic_load(&m->given[i])))
+            atomic_compare_exchange_strong(&m->sharing, &undecided, APART);
+    atomic_store(&m->given[dev], true);
     if (whole || memory_current(m, dev))
         return 0;
     return memory_bring(m, dev, call);

@@ -249,6 +249,7 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
 #define CL_MEM_ZEROCOPY 0x004000 /* clmalloc: one image for the host and its CPU devices */
 #define CL_MEM_DEVONLY 0x008000  /* clmalloc: no host region */
 #define CL_MEM_IMAGE2D 0x010000  /* clmalloc: a 2-D image, shaped by clmctl */
+#define CL_MEM_APART 0x020000    /* clmalloc: each device has an image of its own */
 #define CL_MEM_CLBUF 0x100000
 #define CL_MEM_GLBUF 0x200000
 #define CL_MEM_GLTEX2D 0x2000000
@@ -266,9 +267,11 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
  *   CL_MEM_IMAGE2D   devices hold a 2-D image; give its shape with clmctl before first use
  *   CL_MEM_ZEROCOPY  on CPU devices the host region is the buffer: syncs copy nothing, and the host
  *                    must not touch it while a kernel runs; elsewhere copies as without the flag.
- *                    Other devices than CPUs have an image each from the start
+ *                    Other devices have an image each, as with CL_MEM_APART
  *   CL_MEM_DEVONLY   scratch memory on the devices: the pointer is an address to pass to clarg_*
  *                    and clmcopy, and must not be dereferenced; clmsync gives EINVAL. Each device has its own
+ *   CL_MEM_APART     each device has an image of its own from the start, as when the program had copied the block to
+ *                    several: for what every device writes a part of
  * ENOMEM when host or devices cannot hold it (the message says how much was asked for), EINVAL for
  * a NULL context without CL_MEM_DETACHED or for flags that do not go together. */
 void *clmalloc(CLCONTEXT *cp, size_t size, int flags);

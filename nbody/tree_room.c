@@ -132,7 +132,7 @@ int nbody_tree_open(struct nbody *nb)
 {
     if (nb->method != NBODY_TREE)
         return 0;
-    if (!(nb->pulled = clmalloc(nb->ctx, nb->n * 4 * nb->real, nbody_devices(nb) > 1 ? 0 : CL_MEM_DEVONLY)))
+    if (!(nb->pulled = clmalloc(nb->ctx, nb->n * 4 * nb->real, nbody_devices(nb) > 1 ? CL_MEM_APART : CL_MEM_DEVONLY)))
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         if (!p->rows)

@@ -99,9 +99,9 @@ static void test_host_is_free_while_a_kernel_runs(void **state)
 static void test_devices_have_images_of_their_own(void **state)
 {
     (void)state;
-    static const int flags[] = {0, CL_MEM_DEVONLY};
+    static const int flags[] = {0, CL_MEM_DEVONLY, CL_MEM_APART};
     int *to = new_block(0), *x = NULL;
-    for (size_t f = 0; f < 2; f++) {
+    for (size_t f = 0; f < 3; f++) {
         x = clmalloc(cp, N * sizeof *x, flags[f]);
         ready(x);
         for (cl_uint dev = 0; dev < 2 && f == 0; dev++)
@@ -109,17 +109,35 @@ static void test_devices_have_images_of_their_own(void **state)
         fill_on(0, x, 100);
         fill_on(1, x, 200);
         for (cl_uint dev = 0; dev < 2; dev++) {
-            if (f == 0)
+            if (f != 1)
                 done(clmsync(cp, dev, x, CL_MEM_HOST));
             else
                 done(clmcopy(cp, dev, x, to, CL_EVENT_WAIT));
             if (f == 1)
                 done(clmsync(cp, dev, to, CL_MEM_HOST));
-            host_is(f ? to : x, dev ? 200 : 100);
+            host_is(f == 1 ? to : x, dev ? 200 : 100);
         }
         works(clfree(x));
     }
     works(clfree(to));
+}
+
+/* Who gives each device a part of a block has an image on each, too. */
+static void test_parts_on_devices(void **state)
+{
+    (void)state;
+    int *x = new_block(0);
+    clndrange_t half = clndrange_init1d(0, N / 2, 0), other = clndrange_init1d(N / 2, N / 2, 0);
+    set_host(x, 1);
+    for (int dev = 0; dev < 2; dev++)
+        done(clmsyncn(cp, (cl_uint)dev, x + dev * N / 2, N / 2 * sizeof *x, CL_MEM_DEVICE));
+    done(clforka(cp, 0, basic_kernel(cp, "add"), &half, CL_EVENT_WAIT, x, 2));
+    done(clforka(cp, 1, basic_kernel(cp, "add"), &other, CL_EVENT_WAIT, x, 4));
+    for (int dev = 0; dev < 2; dev++)
+        done(clmsyncn(cp, (cl_uint)dev, x + dev * N / 2, N / 2 * sizeof *x, CL_MEM_HOST));
+    for (int i = 0; i < N; i++)
+        assert_int_equal(x[i], i < N / 2 ? 3 : 5);
+    works(clfree(x));
 }
 
 /* Of a block that the program leaves to the library, each device has what the last one made of it. */
@@ -612,6 +630,7 @@ int main(void)
     };
     const struct CMUnitTest on_two[] = {
         cmocka_unit_test(test_devices_have_images_of_their_own),
+        cmocka_unit_test(test_parts_on_devices),
         cmocka_unit_test(test_devices_see_one_block),
         cmocka_unit_test(test_explicit_copies_wait_for_nothing),
         cmocka_unit_test(test_exchange_between_devices_through_the_host),
