@@ -89,33 +89,44 @@ STDCL_API int clstat(CLCONTEXT *cp, struct clstat_info *info)
     X(dev_mem_base_addr_align, CL_DEVICE_MEM_BASE_ADDR_ALIGN)                                      \
     X(dev_local_mem_sz, CL_DEVICE_LOCAL_MEM_SIZE)
 
-static void fill_devinfo(cl_device_id id, struct cldev_info *info)
+/* A question that the device does not know leaves 0. Returns the error of another kind that came, or of not telling
+ * what every device has. */
+static cl_int fill_devinfo(cl_device_id id, struct cldev_info *info)
 {
     cl_uint address_bits = 0;
+    cl_int error = CL_SUCCESS, status;
     memset(info, 0, sizeof *info);
-#define X(field, query) clGetDeviceInfo(id, query, sizeof info->field, &info->field, NULL);
+#define ASK(query, size, to)                                          \
+    status = clGetDeviceInfo(id, query, size, to, NULL);              \
+    if (status != CL_SUCCESS && status != CL_INVALID_VALUE)           \
+        error = status;
+#define X(field, query) ASK(query, sizeof info->field, &info->field)
     DEVICE_FIELDS(X)
 #undef X
-    clGetDeviceInfo(id, CL_DEVICE_ADDRESS_BITS, sizeof address_bits, &address_bits, NULL);
+    ASK(CL_DEVICE_ADDRESS_BITS, sizeof address_bits, &address_bits)
     info->dev_addr_bits = address_bits;
-    clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof info->dev_max_wi_sz,
-                    info->dev_max_wi_sz, NULL);
+    ASK(CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof info->dev_max_wi_sz, info->dev_max_wi_sz)
     info->dev_max_wi_sz_is_symmetric = 1;
     for (cl_uint i = 1; i < info->dev_max_wi_dim && i < 4; i++)
         if (info->dev_max_wi_sz[i] != info->dev_max_wi_sz[0])
             info->dev_max_wi_sz_is_symmetric = 0;
-    clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof info->dev_name, info->dev_name, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof info->dev_vendor, info->dev_vendor, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof info->dev_version, info->dev_version, NULL);
-    clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof info->dev_drv_version, info->dev_drv_version, NULL);
+    ASK(CL_DEVICE_NAME, sizeof info->dev_name, info->dev_name)
+    ASK(CL_DEVICE_VENDOR, sizeof info->dev_vendor, info->dev_vendor)
+    ASK(CL_DEVICE_VERSION, sizeof info->dev_version, info->dev_version)
+    ASK(CL_DRIVER_VERSION, sizeof info->dev_drv_version, info->dev_drv_version)
+#undef ASK
+    return error == CL_SUCCESS && (info->dev_max_wg_sz == 0 || info->dev_max_core == 0) ? CL_INVALID_VALUE : error;
 }
 
 STDCL_API int clgetdevinfo(CLCONTEXT *cp, struct cldev_info *info)
 {
     if (!cp || !info)
         return fail(EINVAL, 0, "clgetdevinfo: the context or the result is NULL");
-    for (cl_uint i = 0; i < cp->ndev; i++)
-        fill_devinfo(cp->dev[i].id, &info[i]);
+    for (cl_uint i = 0; i < cp->ndev; i++) {
+        const cl_int err = fill_devinfo(cp->dev[i].id, &info[i]);
+        if (err != CL_SUCCESS)
+            return fail(EIO, err, "clgetdevinfo: %s does not tell what it is", cp->dev[i].name);
+    }
     return 0;
 }
 

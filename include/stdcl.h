@@ -219,7 +219,7 @@ struct clstat_info {
     cl_uint nkrn; /* kernels that clsym has given out */
 };
 
-/* Fills info[0 .. clgetndev(cp) - 1], an array of the caller's. */
+/* Fills info[0 .. clgetndev(cp) - 1], an array of the caller's. -1 when a device does not answer. */
 int clgetdevinfo(CLCONTEXT *cp, struct cldev_info *info);
 
 /* Prints `ndev` entries of `info` as lines NAME=value. */
