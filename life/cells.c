@@ -60,7 +60,7 @@ void life_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t start,
 static int row_done(life *lf, size_t y)
 {
     const size_t often = ((size_t)1 << 24) / lf->width + 1;
-    return y % often == 0 ? life_tell(lf, (double)y) : 0;
+    return y % often == 0 ? life_call_tell(lf, (double)y) : 0;
 }
 
 /* The C library's rand() % 2, row by row. In glibc, rand() gives the numbers of random_r with a state

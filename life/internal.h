@@ -109,9 +109,10 @@ struct life {
     void *state; /* the backend's */
 };
 
-/* Tells the caller how far the call under way is: call.done generations and `part` of those that are under way. -1 with
- * ECANCELED when it is to end. */
-int life_tell(life *lf, double part);
+/* A call begins, of so many generations (call.c). Then: tells the caller how far it is, call.done generations and `part` of
+ * those that are under way; -1 with ECANCELED when it is to end. */
+void life_call_begin(life *lf, double total);
+int life_call_tell(life *lf, double part);
 
 /* One generation in plain C (life_ref.c): cells of one byte, 0 or 1, rows one after the other. `to` and
  * `from` do not overlap. This is the definition that everything else is tested against. */

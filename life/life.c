@@ -88,22 +88,6 @@ void life_free(life *lf)
     free(lf);
 }
 
-/* ---- How far a call is. ---------------------------------------------------------------------- */
-
-static void begin_call(life *lf, double total)
-{
-    lf->call.total = total;
-    lf->call.done = 0;
-}
-
-int life_tell(life *lf, double part)
-{
-    const double done = lf->call.done + part;
-    if (!lf->progress || lf->progress(lf->arg, lf->call.total > 0 ? done / lf->call.total : 0) == 0)
-        return 0;
-    return clerror_set(ECANCELED, "life: stopped before the end");
-}
-
 /* ---- Cells in and out. ----------------------------------------------------------------------- */
 
 static int to_host(life *lf)
@@ -193,7 +177,7 @@ int life_soup(life *lf, double density, uint64_t seed)
                            "life: srand() takes seeds up to %u, not %llu; give a density for a "
                            "generator with seeds of 64 bits",
                            UINT_MAX, (unsigned long long)seed);
-    begin_call(lf, (double)lf->height);
+    life_call_begin(lf, (double)lf->height);
     lf->host_stale = false;
     lf->device_stale = true;
     lf->generation = 0;
@@ -212,7 +196,7 @@ int life_step(life *lf, uint64_t generations)
 {
     if (!generations)
         return 0;
-    begin_call(lf, (double)generations);
+    life_call_begin(lf, (double)generations);
     if (to_device(lf) < 0)
         return -1;
     lf->host_stale = true;
@@ -225,7 +209,7 @@ int life_trace(life *lf, size_t n, struct life_sample *sample)
 {
     if (!n)
         return 0;
-    begin_call(lf, (double)n);
+    life_call_begin(lf, (double)n);
     if (to_device(lf) < 0)
         return -1;
     lf->host_stale = true;
@@ -239,7 +223,7 @@ int life_trace(life *lf, size_t n, struct life_sample *sample)
 
 int life_look(life *lf, struct life_sample *sample)
 {
-    begin_call(lf, 0);
+    life_call_begin(lf, 0);
     if (to_device(lf) < 0 || lf->backend->trace(lf, 0, sample) < 0)
         return -1;
     sample->generation = lf->generation;

@@ -122,7 +122,7 @@ static int reference_generation(life *lf)
         const size_t rows = TOLD_EVERY / lf->width + 1;
         end = lf->height - y < rows ? lf->height : y + rows;
         life_ref_rows(&lf->rule, lf->bounds, lf->width, lf->height, y, end, r->now, r->next);
-        if (end < lf->height && life_tell(lf, (double)end / (double)lf->height) < 0)
+        if (end < lf->height && life_call_tell(lf, (double)end / (double)lf->height) < 0)
             return -1;
     }
     unsigned char *t = r->now;
@@ -136,7 +136,7 @@ static int reference_step(life *lf, uint64_t generations)
 {
     const uint64_t often = TOLD_EVERY / (lf->width * lf->height) + 1;
     for (uint64_t g = 0; g < generations; g++)
-        if (reference_generation(lf) < 0 || (g % often == 0 && g + 1 < generations && life_tell(lf, 0) < 0))
+        if (reference_generation(lf) < 0 || (g % often == 0 && g + 1 < generations && life_call_tell(lf, 0) < 0))
             return -1;
     return 0;
 }

@@ -210,7 +210,7 @@ static int launch_bands(life *lf, int generations)
                 return -1;
             left = left || p->strip[i].band < p->strip[i].tiling.bands;
         }
-        if (left && (packed_wait(lf) < 0 || life_tell(lf, generations * part_of_pass(p)) < 0))
+        if (left && (packed_wait(lf) < 0 || life_call_tell(lf, generations * part_of_pass(p)) < 0))
             return -1;
     }
     return 0;
@@ -251,7 +251,7 @@ int packed_advance(life *lf, uint64_t generations)
         generations -= (uint64_t)now;
         if (launch_all(lf, now) < 0)
             return -1;
-        if (launches % BACKLOG == 0 && (packed_wait(lf) < 0 || (generations && life_tell(lf, 0) < 0)))
+        if (launches % BACKLOG == 0 && (packed_wait(lf) < 0 || (generations && life_call_tell(lf, 0) < 0)))
             return -1;
     }
     return 0;

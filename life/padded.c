@@ -230,7 +230,7 @@ static int generation(life *lf)
         const size_t rows = fit >= (double)left ? left : fit < (double)group ? group : (size_t)fit / group * group;
         const size_t now = rows < left ? rows : left;
         if (!pace_has_room(&p->pace, (double)now * (double)lf->width) &&
-            (wait_all(lf) < 0 || life_tell(lf, (double)y / (double)lf->height) < 0))
+            (wait_all(lf) < 0 || life_call_tell(lf, (double)y / (double)lf->height) < 0))
             return -1;
         if (start_cells(lf, y, now) < 0)
             return -1;

@@ -108,7 +108,7 @@ struct nbody_options {
     enum nbody_method method;
     double accuracy;                 /* wanted with the tree: 99 of 100 bodies have accelerations with an error
                                         below it, as part of their own; at most 0.5. 0 = 1e-3 */
-    uintptr_t reserved[6];           /* must be 0 */
+    uintptr_t reserved[8];           /* must be 0 */
 };
 
 /* Makes an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position pos[i][0..2],
