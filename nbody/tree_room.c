@@ -128,10 +128,34 @@ static int place_tree(struct nbody *nb, struct share *p)
     return nbody_tree_grow(nb, p, (cl_uint)(n / 10 * 3 + 2048)); /* there are 0.23 n, as a rule */
 }
 
+/* Whether a device can hold it all, before it is tried: some drivers promise memory that is not there. */
+static int check_room(const struct nbody *nb, const struct share *p)
+{
+    struct cldev_info *info = calloc(nb->ndev, sizeof *info);
+    if (!info || clgetdevinfo(nb->ctx, info) != 0) {
+        free(info);
+        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    }
+    const double each = 8 + 4 + 12 + 4 * (TREE_LEVELS + 1) / (double)TREE_RUN + 12 * (double)nb->real +
+                        0.3 * (double)cell_bytes(nb);
+    const double own = (double)p->bytes / (double)nb->n, has = (double)info[p->dev].dev_global_mem_sz;
+    const int status = (each + own) * (double)nb->n <= has
+                           ? 0
+                           : clerror_set(ENOMEM, "nbody_create: with the tree %zu bodies take %.0f MiB on %s, which has %.0f "
+                                                 "MiB; about %.0f would fit", nb->n,
+                                         (each + own) * (double)nb->n / 0x1p20, info[p->dev].dev_name, has / 0x1p20,
+                                         has / (each + own));
+    free(info);
+    return status;
+}
+
 int nbody_tree_open(struct nbody *nb)
 {
     if (nb->method != NBODY_TREE)
         return 0;
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        if (p->rows && check_room(nb, p) != 0)
+            return -1;
     if (!(nb->pulled = clmalloc(nb->ctx, nb->n * 4 * nb->real, nbody_devices(nb) > 1 ? CL_MEM_APART : CL_MEM_DEVONLY)))
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {

@@ -11,3 +11,5 @@ stdcl_test(test_nbody_failure test_nbody_failure.c BUILDS_ONCE LIBS stdcl_nbody 
 stdcl_test_on_two(test_nbody_failure)
 stdcl_test(test_nbody_tree test_nbody_tree.c LIBS stdcl_nbody)
 stdcl_test_on_two(test_nbody_tree)
+stdcl_test(deep_nbody_tree_matrix test_nbody_tree_matrix.c LIBS stdcl_nbody TIMEOUT 1800)
+stdcl_label(deep deep_nbody_tree_matrix)

@@ -1,0 +1,98 @@
+/* The tree on many kinds of bodies, numbers of them, softenings and wishes: errors of accelerations stay below stored bounds.
+ *
+ * Long: it has the label `deep`. The bounds are data, a line a kind: so many times the wish.
+ * SPDX-License-Identifier: MIT
+ */
+#include "stdcl/nbody.h"
+
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST = 1 << 17, SAMPLES = 500 };
+static double mass[MOST], pos[MOST][3], vel[MOST][3];
+
+typedef const double (*rows)[3];
+
+/* What is made of a model. */
+static void as_it_is(size_t n) { (void)n; }
+
+static void two_clusters(size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        pos[i][0] += i & 1 ? 1e6 : 0;
+}
+
+static void masses_over_a_million(size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        mass[i] *= pow(10, (double)(i % 7));
+}
+
+static void black_hole(size_t n)
+{
+    mass[n / 2] = 0.5 * (double)n * mass[0];
+    for (int c = 0; c < 3; c++)
+        pos[n / 2][c] = 0;
+}
+
+static const struct kind {
+    const char *name;
+    enum nbody_model model;
+    void (*change)(size_t n);
+    double bound; /* of the 99th percentile, in wishes */
+} kinds[] = {
+    {"Plummer's sphere", NBODY_PLUMMER, as_it_is, 1.0},
+    {"a uniform sphere", NBODY_UNIFORM, as_it_is, 1.3},
+    {"two disk galaxies", NBODY_COLLISION, as_it_is, 1.3},
+    {"two clusters 10^6 apart", NBODY_PLUMMER, two_clusters, 1.3},
+    {"masses over 10^6", NBODY_PLUMMER, masses_over_a_million, 1.5},
+    {"a black hole of half the mass", NBODY_PLUMMER, black_hole, 1.3},
+};
+
+static const size_t sizes[] = {1 << 10, 1 << 14, 1 << 17};
+static const double softenings[] = {0, 0.02}, wishes[] = {1e-2, 1e-3, 1e-4, 1e-5};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static int judge(const struct kind *kind, size_t n, double eps, double wish)
+{
+    struct nbody_force_errors e;
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev,
+                                                     .eps = eps,
+                                                     .dt = 1e-3,
+                                                     .method = NBODY_TREE,
+                                                     .accuracy = wish},
+                             n, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    works(nbody_check_forces(nb, SAMPLES, 1, &e));
+    print_message("%s, n %zu, eps %g, wish %g: median %.2g, p99 %.2g, max %.2g\n", kind->name, n, eps, wish, e.median,
+                  e.p99, e.most);
+    nbody_free(nb);
+    return e.p99 <= kind->bound * wish + 2e-6; /* the last is rounding */
+}
+
+static void errors_are_bounded(void **state)
+{
+    int bad = 0;
+    (void)state;
+    for (size_t k = 0; k < COUNT(kinds); k++)
+        for (size_t s = 0; s < COUNT(sizes); s++) {
+            works(nbody_initial(kinds[k].model, sizes[s], 11, mass, pos, vel));
+            kinds[k].change(sizes[s]);
+            for (size_t e = 0; e < COUNT(softenings); e++)
+                for (size_t w = 0; w < COUNT(wishes); w++)
+                    if (!judge(&kinds[k], sizes[s], softenings[e], wishes[w])) {
+                        print_error("  that is more than %g wishes\n", kinds[k].bound);
+                        bad++;
+                    }
+        }
+    assert_int_equal(bad, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(errors_are_bounded)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
