@@ -82,6 +82,12 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
         return cli_wrong("--kernel %s has no derivatives of forces, which --integrator %s needs; take "
                          "another integrator or --kernel tuned",
                          nbody_kernel_names[job->kernel], integrator->name);
+    if (job->method == NBODY_TREE && integrator->derivatives > 0)
+        return cli_wrong("--method tree has no derivatives of forces, which --integrator %s needs; take an integrator that "
+                         "needs none, such as leapfrog", integrator->name);
+    if (job->method == NBODY_TREE && job->kernel != NBODY_TUNED)
+        return cli_wrong("--method tree and --kernel %s cannot be combined: the tree has kernels of its own",
+                         nbody_kernel_names[job->kernel]);
     if (cli_given(options, "accuracy") && job->method == NBODY_DIRECT)
         return cli_wrong("--accuracy is for the tree: add --method tree or --method auto");
     return job->compare ? check_compare(options) : check_pictures(job, options);

@@ -78,7 +78,7 @@ static int report_json(const struct nbody_job *job, const char *device)
         (json_int_t)nbody_steps(job->engine), "dt", cli_json_real(job->dt), "eps",
         cli_json_real(job->eps), "integrator", nbody_integrator_names()[job->integrator], "precision",
         nbody_precision_names[job->precision], "kernel", nbody_kernel_names[job->kernel], "seconds", cli_json_real(job->seconds),
-        "interactions_per_s", cli_json_real(interactions_per_s(job)), "energy_start",
+        "interactions_per_s", cli_json_real(by_tree(job) ? NAN : interactions_per_s(job)), "energy_start",
         cli_json_real(job->start.total), "energy_end", cli_json_real(job->end.total),
         "energy_error_rel", cli_json_real(energy_error(job)), "momentum",
         cli_json_reals(job->end.momentum, 3), "angular_momentum",

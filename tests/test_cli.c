@@ -534,6 +534,28 @@ static void nbody_kernels(void **state)
     refused("nbody --device all --kernel tiled", status, 1, "one device");
 }
 
+/* ---- The tree. -------------------------------------------------------------------------------- */
+
+static void nbody_tree(void **state)
+{
+    (void)state;
+    works("nbody -n 2000 --steps 2 --method tree --accuracy 0.003 --check-forces 100 --json");
+    json_t *r = report(), *errors = json_object_get(r, "force_errors");
+    assert_string_equal(json_string_value(json_object_get(r, "method")), "tree");
+    assert_true(number(r, "accuracy") == 0.003 && number(r, "bodies_per_s") > 0);
+    assert_true(number(r, "energy_error_rel") < 1e-4);
+    assert_true(number(errors, "bodies") == 100 && number(errors, "p99") < 0.003 && number(errors, "p99") > 1e-6);
+    json_decref(r);
+    works("nbody -n 100 --steps 1 --method auto --check-forces 100 --explain");
+    assert_non_null(strstr(err, "method direct: faster up to about"));
+    assert_non_null(strstr(out, "force errors  50 % below"));
+    refuses("nbody --method tree --integrator hermite4", 2, "leapfrog");
+    refuses("nbody --method tree --kernel naive", 2, "kernels of its own");
+    refuses("nbody --method tree --accuracy 0", 2, "above 0 and at most 0.5");
+    refuses("nbody --method tree --accuracy 0.6", 2, "above 0 and at most 0.5");
+    refuses("nbody --accuracy 0.01", 2, "--method tree");
+}
+
 static void nbody_compare(void **state)
 {
     (void)state;
@@ -905,7 +927,7 @@ int main(int argc, char **argv)
         TEST(overview_and_version), TEST(a_full_disk_on_stdout), TEST(devices), TEST(embed),
         TEST(embed_refuses), TEST(nbody_json), TEST(nbody_report), TEST(nbody_snapshots),
         TEST(nbody_standard_output), TEST(nbody_table), TEST(nbody_pictures), TEST(nbody_film),
-        TEST(nbody_devices), TEST(nbody_kernels), TEST(nbody_compare), TEST(nbody_compare_finds_errors),
+        TEST(nbody_devices), TEST(nbody_kernels), TEST(nbody_tree), TEST(nbody_compare), TEST(nbody_compare_finds_errors),
         TEST(nbody_forces), TEST(nbody_refuses_options), TEST(nbody_refuses_places), TEST(nbody_refuses_input),
         TEST(nbody_stops), TEST(interrupted_once), TEST(interrupted_series), TEST(interrupted_twice), TEST(quit),
         TEST(a_full_pipe_on_stdout),
