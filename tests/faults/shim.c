@@ -75,7 +75,7 @@ static struct fault fault_from(const char *call, const void *caller)
 /* libc's function of the same name, with the type of ours. */
 #define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef STDCL_SANITIZED /* the sanitizer's */
 #define ALLOCATOR(name) NEXT(name)
 #else
 #define ALLOCATOR(name) __libc_##name /* dlsym itself allocates */
