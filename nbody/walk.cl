@@ -61,13 +61,13 @@ struct box {
     real g2;
 };
 
-/* g2 of a group whose least acceleration was `least`; one that is below a hundredth of what is usual is taken for
+/* g2 of a group whose least acceleration was `least`; one that is below a twentieth of what is usual is taken for
  * that, as a body where pulls cancel would meet nearly all others. */
 static inline real criterion(const struct tree *t, real least, real opening, uint geometric)
 {
     const real mass = t->com[0].w, trace = t->quad[0].s6;
     const real usual = trace > 0 ? mass * mass / trace : C(1);
-    return geometric ? C(1) / (opening * opening) : C(1) / sqrt(opening * fmax(least, C(1e-2) * usual));
+    return geometric ? C(1) / (opening * opening) : C(1) / sqrt(opening * fmax(least, C(0.05) * usual));
 }
 
 static inline bool far(const struct box *b, real4 com, real2 size)
