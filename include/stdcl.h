@@ -401,7 +401,9 @@ int clclose(CLCONTEXT *cp, void *handle);
 /* clarg_set_local([cp,] krn, i, bytes): argument i is that much local memory. Returns 0 or -1. */
 size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 #define clarg_set(...) STDCL_PICK4(__VA_ARGS__, STDCL_ARG4, STDCL_ARG3, , )(__VA_ARGS__)
+#ifndef __cplusplus /* in C++ functions, at the end, so that classes may have members of that name */
 #define clarg_set_global(...) STDCL_PICK4(__VA_ARGS__, STDCL_GLB4, STDCL_GLB3, , )(__VA_ARGS__)
+#endif
 #define clarg_set_pointer(krn, i, ptr) STDCL_PTR3(krn, i, ptr)
 #define clarg_set_local(...) STDCL_PICK4(__VA_ARGS__, STDCL_LOC4, STDCL_LOC3, , )(__VA_ARGS__)
 
@@ -700,7 +702,6 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 
 #define STDCL_NDR_SET(ndr, numbers) ((void)((ndr) = stdcl_cxx::range numbers))
 #define STDCL_ARG3(krn, i, value) stdcl_cxx::set((krn), (cl_uint)(i), (value))
-#define STDCL_GLB3(krn, i, ptr) stdcl_cxx::set_global((krn), (cl_uint)(i), (ptr))
 #define STDCL_PTR3(krn, i, ptr) stdcl_cxx::set_pointer((krn), (cl_uint)(i), (ptr))
 #define STDCL_FORKA(cp, dev, krn, ndr, ...) \
     stdcl_cxx::list() STDCL_EACH(__VA_ARGS__).fork((cp), (dev), (krn), (ndr), STDCL_FIRST(__VA_ARGS__))
@@ -800,6 +801,16 @@ public:
     }
 };
 } // namespace stdcl_cxx
+
+template <class T> size_t clarg_set_global(cl_kernel krn, cl_uint i, T *ptr)
+{
+    return stdcl_cxx::set_global(krn, i, ptr);
+}
+inline size_t clarg_set_global(cl_kernel krn, cl_uint i, const void *ptr) { return stdcl_cxx::set_global(krn, i, ptr); }
+template <class T> size_t clarg_set_global(CLCONTEXT *, cl_kernel krn, cl_uint i, T *ptr)
+{
+    return stdcl_cxx::set_global(krn, i, ptr);
+}
 
 #else /* C with __typeof__ and _Generic, which gcc and clang have in every dialect of GNU C */
 

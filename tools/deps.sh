@@ -41,6 +41,7 @@ may  clinfo             clinfo               clinfo            clinfo           
 may  hyperfine          hyperfine            hyperfine         hyperfine         command hyperfine
 may  ffmpeg             ffmpeg               ffmpeg            ffmpeg            command ffmpeg
 may  librsvg2-bin       librsvg2-tools       librsvg           librsvg           command rsvg-convert
+may  libboost-dev       boost-devel          boost             boost             header boost/multi_array.hpp
 END
     esac
 }
@@ -49,6 +50,7 @@ seen() { # seen KIND NAME
     case $1 in
     command) command -v "$2" >/dev/null 2>&1 ;;
     library) pkg-config --exists "$2" 2>/dev/null ;;
+    header) [ -e "/usr/include/$2" ] ;;
     driver) grep -qs "$2" "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd ;;
     esac
 }

@@ -20,6 +20,16 @@ foreach(name hello args nbody1 image_table clcontext_info kick vectors names att
   stdcl_legacy(${name})
 endforeach()
 
+# Containers of C++ in the memory of clmalloc.
+stdcl_legacy(clvectors)
+find_path(BOOST_MULTI_ARRAY boost/multi_array.hpp)
+if(BOOST_MULTI_ARRAY)
+  stdcl_legacy(clmulti_arrays)
+else()
+  stdcl_absent(legacy_clmulti_arrays "Boost's headers are not installed")
+  stdcl_absent(legacy_clmulti_arrays_on_two "Boost's headers are not installed")
+endif()
+
 # The tutorial for two devices has nothing to do with one.
 add_executable(legacy_nbody2 legacy/nbody2.c)
 set_target_properties(legacy_nbody2 PROPERTIES C_STANDARD 99)
