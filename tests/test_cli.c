@@ -546,8 +546,8 @@ static void nbody_tree(void **state)
     assert_true(number(r, "energy_error_rel") < 1e-4);
     assert_true(number(errors, "bodies") == 100 && number(errors, "p99") < 0.003 && number(errors, "p99") > 1e-6);
     json_decref(r);
-    works("nbody -n 100 --steps 1 --method auto --check-forces 100 --explain");
-    assert_non_null(strstr(err, "method direct: faster up to about"));
+    works("nbody -n 100 --steps 1 --method auto --check-forces 100");
+    assert_null(strstr(out, "method"));
     assert_non_null(strstr(out, "force errors  50 % below"));
     refuses("nbody --method tree --integrator hermite4", 2, "leapfrog");
     refuses("nbody --method tree --kernel naive", 2, "kernels of its own");
