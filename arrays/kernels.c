@@ -40,8 +40,10 @@ int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, siz
         return clerror_set(ENOMEM, "arrays: no memory");
     for (cl_uint dev = 0; dev < k->ndev; dev++) {
         cl_device_type type = 0;
+        char name[256] = "";
         clGetDeviceInfo(clgetdevice(ctx, dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
-        k->on[dev].cpu = type & CL_DEVICE_TYPE_CPU;
+        clGetDeviceInfo(clgetdevice(ctx, dev), CL_DEVICE_NAME, sizeof name - 1, name, NULL);
+        k->on[dev].cpu = type & CL_DEVICE_TYPE_CPU && !strstr(name, "Oclgrind"); /* which shares no memory: core/context.c */
         if (arrays_shape_choose(&k->on[dev].shape, &k->on[dev].row, ctx, dev, row, n, words) != 0)
             return -1;
     }
