@@ -7,21 +7,15 @@
 
 #include "stdcl.h"
 
-/* `words`: those that are still left. */
-static inline int reserved_check_words(const char *call, const uintptr_t *reserved, int words)
+static inline int reserved_check(const char *call, const uintptr_t reserved[8])
 {
-    for (int i = 0; i < words; i++)
+    for (int i = 0; i < 8; i++)
         if (reserved[i] != 0)
             return clerror_set(EINVAL,
                                "%s: reserved[%d] of the options is not 0; set all members to 0 first, as "
                                "an initializer does, then those that you need",
                                call, i);
     return 0;
-}
-
-static inline int reserved_check(const char *call, const uintptr_t reserved[8])
-{
-    return reserved_check_words(call, reserved, 8);
 }
 
 #endif

@@ -39,7 +39,7 @@ static int check_options(const struct nbody_options *o, size_t n)
     if (!(o->accuracy >= 0 && o->accuracy <= 0.5))
         return clerror_set(EINVAL, "nbody_create: an accuracy of %g; it must be a number above 0 and at most 0.5",
                            o->accuracy);
-    return reserved_check_words("nbody_create", o->reserved, 6);
+    return reserved_check("nbody_create", o->reserved);
 }
 
 static int check_bodies(size_t n, const double *mass, const double (*pos)[3], const double (*vel)[3])
