@@ -7,7 +7,8 @@
  *
  *   UNDECIDED   one device at most has an image
  *   AS_ONE      a device used a block of which another had the newest image
- *   APART       the program copied it, or a part, to a device while another had an image, or a part; CL_MEM_APART, _ZEROCOPY and _DEVONLY always
+ *   APART       the program copied it, or a part, to a device while another had an image, or a part; always with
+ *               CL_MEM_APART, CL_MEM_ZEROCOPY and CL_MEM_DEVONLY
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"

@@ -45,35 +45,41 @@ bool operator!=(const clmalloc_allocator<T> &, const clmalloc_allocator<U> &) no
     return false;
 }
 
-/* What containers in such memory have in common: their block, attached to the context that the program gave. */
-class clmalloc_block {
+/* The calls that containers in such memory have, each as the function of its name in stdcl.h. Container has data(). */
+template <class Container> class clmalloc_block {
 public:
     clmalloc_block() : context_(NULL) {}
 
-protected:
-    /* Gives the block at `p` to a context, and each later one of this container at its first use. */
-    int attach(CLCONTEXT *cp, void *p)
+    /* Gives the block to a context, and each later one of this container at its first use. */
+    int clmattach(CLCONTEXT *cp)
     {
         context_ = cp;
-        return is_detached(p) ? ::clmattach(cp, p) : 0;
+        return is_detached() ? ::clmattach(cp, block()) : 0;
     }
-    int detach(void *p)
+    int clmdetach()
     {
         context_ = NULL;
-        return p && !is_detached(p) ? ::clmdetach(p) : 0;
+        return block() && !is_detached() ? ::clmdetach(block()) : 0;
     }
-    /* The block, attached if the container's former one was. */
-    void *current(void *p) const
+    cl_event clmsync(CLCONTEXT *cp, unsigned int dev, int flags = 0) { return ::clmsync(cp, dev, get_ptr(), flags); }
+    size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, unsigned int argnum)
     {
-        if (context_ && is_detached(p))
-            ::clmattach(context_, p);
-        return p;
+        return ::clarg_set_global(cp, krn, argnum, get_ptr());
+    }
+
+    /* The block's address, for clforka and clmctl, attached if the container's former one was; NULL while there is none. */
+    void *get_ptr()
+    {
+        if (context_ && is_detached())
+            ::clmattach(context_, block());
+        return block();
     }
 
 private:
-    static bool is_detached(void *p)
+    void *block() { return static_cast<Container *>(this)->data(); }
+    bool is_detached()
     {
-        const int status = p ? clmctl(p, CL_MCTL_GET_STATUS) : 0;
+        const int status = block() ? clmctl(block(), CL_MCTL_GET_STATUS) : 0;
         return status > 0 && (status & CL_MEM_DETACHED);
     }
     CLCONTEXT *context_;

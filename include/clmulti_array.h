@@ -18,24 +18,13 @@
 #include <boost/multi_array.hpp>
 
 template <typename T, std::size_t D>
-class clmulti_array : public boost::multi_array<T, D, clmalloc_allocator<T> >, private clmalloc_block {
+class clmulti_array : public boost::multi_array<T, D, clmalloc_allocator<T> >, public clmalloc_block<clmulti_array<T, D> > {
     typedef boost::multi_array<T, D, clmalloc_allocator<T> > base;
 
 public:
     clmulti_array() {}
     template <class Extents> explicit clmulti_array(const Extents &extents) : base(extents) {}
     using base::operator=;
-
-    int clmattach(CLCONTEXT *cp) { return attach(cp, this->data()); }
-    int clmdetach() { return detach(this->data()); }
-    cl_event clmsync(CLCONTEXT *cp, unsigned int dev, int flags = 0) { return ::clmsync(cp, dev, get_ptr(), flags); }
-    size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, unsigned int argnum)
-    {
-        return (::clarg_set_global)(cp, krn, argnum, get_ptr());
-    }
-
-    /* The block's address, for clforka and clmctl. */
-    void *get_ptr() { return current(this->data()); }
 };
 
 #endif

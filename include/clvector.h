@@ -18,23 +18,12 @@
 #include <initializer_list>
 #include <vector>
 
-template <typename T> class clvector : public std::vector<T, clmalloc_allocator<T> >, private clmalloc_block {
+template <typename T> class clvector : public std::vector<T, clmalloc_allocator<T> >, public clmalloc_block<clvector<T> > {
     typedef std::vector<T, clmalloc_allocator<T> > base;
 
 public:
     using base::base;
     clvector() {}
-
-    int clmattach(CLCONTEXT *cp) { return attach(cp, this->data()); }
-    int clmdetach() { return detach(this->data()); }
-    cl_event clmsync(CLCONTEXT *cp, unsigned int dev, int flags = 0) { return ::clmsync(cp, dev, get_ptr(), flags); }
-    size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, unsigned int argnum)
-    {
-        return (::clarg_set_global)(cp, krn, argnum, get_ptr());
-    }
-
-    /* The block's address, for clforka and clmctl; NULL while the vector has none. */
-    void *get_ptr() { return current(this->data()); }
 };
 
 #endif

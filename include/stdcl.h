@@ -25,7 +25,8 @@
  * this one includes.
  *
  * Structs that end in reserved words may grow there in a later version 1; until then the words must be 0, as an
- * initializer makes them (EINVAL). All other structs stay as they are. tests/install/layout.txt has all sizes and offsets.
+ * initializer makes them (EINVAL). All other structs stay as they are. tests/install/layout.txt has all sizes and
+ * offsets.
  *
  * The interface follows the standard compute layer (STDCL) of 2009-2015 in both of its revisions.
  * SPDX-License-Identifier: MIT
@@ -348,9 +349,10 @@ cl_event clglmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 
 /* Opens kernels: `file` holds OpenCL C, or a program binary such as clsave wrote; NULL opens the
  * sources that `stdcl embed` linked into this executable. Programs are built with -D __STDCL__,
- * -D __CPU__ or -D __GPU__, a macro for the platform's maker (__NVIDIA__, __AMD__, __INTEL__), and -I for this header, the file's folder and the working directory.
- * The caller closes the handle. NULL when the file cannot be read (its errno) or, unless CLLD_LAZY
- * or CLLD_NOBUILD, when it does not build (ENOEXEC): clerror() then holds the compiler's log. */
+ * -D __CPU__ or -D __GPU__, a macro for the platform's maker (__NVIDIA__, __AMD__, __INTEL__), and -I for this header,
+ * the file's folder and the working directory. The caller closes the handle. NULL when the file cannot be read (its
+ * errno) or, unless CLLD_LAZY or CLLD_NOBUILD, when it does not build (ENOEXEC): clerror() then holds the compiler's
+ * log. */
 void *clopen(CLCONTEXT *cp, const char *file, int flags);
 
 /* As clopen, from a zero-terminated string; the string is copied. */
@@ -380,8 +382,9 @@ int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file);
 
 /* The kernel called `name`: usable with every device of the context, and owned by the program until
  * clclose. The same name gives the same kernel, arguments included. handle NULL looks in all open
- * programs, newest first, and then in the sources that `stdcl embed` linked into this executable. NULL with ENOENT, and a message that lists the names there are. The
- * returned object is the first device's cl_kernel, so OpenCL's own queries work on it. */
+ * programs, newest first, and then in the sources that `stdcl embed` linked into this executable. NULL with ENOENT,
+ * and a message that lists the names there are. The returned object is the first device's cl_kernel, so OpenCL's own
+ * queries work on it. */
 cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int flags);
 
 /* Waits for the context's work in flight, then releases the program and its kernels. */
@@ -390,8 +393,8 @@ int clclose(CLCONTEXT *cp, void *handle);
 /* ---- Arguments. ------------------------------------------------------------------------------ */
 
 /* clarg_set(krn, i, value), or clarg_set(cp, krn, i, value): argument i by value. Any type, literals
- * too; the type is the value's own, so mind that 1.0f is a float, 1.0 a double and 1 an int. A compound literal that holds
- * commas needs parentheses around it. Returns 0 or -1. */
+ * too; the type is the value's own, so mind that 1.0f is a float, 1.0 a double and 1 an int. A compound literal that
+ * holds commas needs parentheses around it. Returns 0 or -1. */
 /* clarg_set_global([cp,] krn, i, ptr): argument i is the whole block that ptr points into, on whatever device the
  * kernel is started. Returns how many bytes ptr is behind the block's first byte, for the program to pass on to the
  * kernel if that needs it: 0 for the block itself. (size_t)-1 with EFAULT for an unknown pointer. It is a function as

@@ -126,8 +126,7 @@ static cl_uint choose_splits(const struct nbody *nb, const struct share *p)
     return splits > 1 ? (cl_uint)splits : 1;
 }
 
-/* clmalloc, counted, and made on the device at once so that a lack of memory shows here. */
-static void *place(struct nbody *nb, struct share *p, size_t size, int flags)
+void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int flags)
 {
     void *block = clmalloc(nb->ctx, size, flags);
     if (!block || !clgetbuffer(nb->ctx, p->dev, block))
@@ -141,15 +140,15 @@ int nbody_device_place(struct nbody *nb, struct share *p)
     const size_t plane = p->rows * nb->real;
     p->splits = choose_splits(nb, p);
     p->bytes = nb->padded * 4 * nb->real * (nb->velo ? 2 : 1);
-    p->state = place(nb, p, nb->integrator->planes * plane, CL_MEM_ZEROCOPY);
+    p->state = nbody_device_block(nb, p, nb->integrator->planes * plane, CL_MEM_ZEROCOPY);
     p->partial = p->state;
     if (p->state && (nb->integrator->keeps_sums || p->splits > 1))
-        p->partial = place(nb, p, p->splits * nbody_forces_sum(nb)->planes * plane, CL_MEM_DEVONLY);
+        p->partial = nbody_device_block(nb, p, p->splits * nbody_forces_sum(nb)->planes * plane, CL_MEM_DEVONLY);
     p->phi = p->partial;
     if (p->partial && p->partial == p->state)
-        p->phi = place(nb, p, plane, CL_MEM_DEVONLY);
-    p->sums = place(nb, p, (size_t)p->shape.sums * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
-    p->bad = place(nb, p, sizeof *p->bad, CL_MEM_ZEROCOPY);
+        p->phi = nbody_device_block(nb, p, plane, CL_MEM_DEVONLY);
+    p->sums = nbody_device_block(nb, p, (size_t)p->shape.sums * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
+    p->bad = nbody_device_block(nb, p, sizeof *p->bad, CL_MEM_ZEROCOPY);
     return p->state && p->partial && p->phi && p->sums && p->bad ? 0 : -1;
 }
 

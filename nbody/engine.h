@@ -210,6 +210,9 @@ int nbody_device_build(struct nbody *nb);
 /* Makes the memory of a share whose rows are known, and chooses its splits. */
 int nbody_device_place(struct nbody *nb, struct share *p);
 
+/* clmalloc, counted in p->bytes, and made on the device at once so that a lack of memory shows here; NULL then. */
+void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int flags);
+
 /* Closes programs and frees memory, after work in flight. */
 void nbody_device_free(struct nbody *nb);
 

@@ -65,15 +65,6 @@ static int build_share(struct nbody *nb, struct share *p)
 
 /* ---- Memory. ---------------------------------------------------------------------------------- */
 
-static void *place(struct nbody *nb, struct share *p, size_t size, int flags)
-{
-    void *block = clmalloc(nb->ctx, size, flags);
-    if (!block || !clgetbuffer(nb->ctx, p->dev, block))
-        return clfree(block), NULL;
-    p->bytes += size;
-    return block;
-}
-
 static size_t cell_bytes(const struct nbody *nb)
 {
     return 3 * sizeof(cl_uint) + (4 + 8 + 2) * nb->real;
@@ -89,7 +80,7 @@ int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room)
                       {&t->quad, 8 * nb->real},       {&t->size, 2 * nb->real}};
     for (size_t b = 0; b < COUNT_OF(each); b++) {
         clfree(*each[b].block);
-        if (!(*each[b].block = place(nb, p, (size_t)(room + 1) * each[b].size, CL_MEM_DEVONLY)))
+        if (!(*each[b].block = nbody_device_block(nb, p, (size_t)(room + 1) * each[b].size, CL_MEM_DEVONLY)))
             return -1;
     }
     p->bytes -= (size_t)t->room * cell_bytes(nb);
@@ -123,7 +114,7 @@ static int place_tree(struct nbody *nb, struct share *p)
         {(void **)&t->cells, sizeof(cl_uint), CL_MEM_ZEROCOPY},
     };
     for (size_t b = 0; b < COUNT_OF(each); b++)
-        if (!(*each[b].block = place(nb, p, each[b].size, each[b].flags)))
+        if (!(*each[b].block = nbody_device_block(nb, p, each[b].size, each[b].flags)))
             return -1;
     return nbody_tree_grow(nb, p, (cl_uint)(n / 10 * 3 + 2048)); /* there are 0.23 n, as a rule */
 }

@@ -371,7 +371,7 @@ static void every_shape(void **state)
     shape = NULL;
 }
 
-/* One shape, small: for Oclgrind, which looks for races (sort_races.sh). */
+/* One shape, small: for Oclgrind, which looks for races (oclgrind/run.sh). */
 static void one_shape(void **state)
 {
     (void)state;

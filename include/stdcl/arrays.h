@@ -11,9 +11,9 @@
  * number of devices and for every work-group size. (Two exceptions: ARRAYS_TREE has an order of its own,
  * which depends on its shape; and devices without double precision add in pairs of floats.)
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise. All
- * block, but for arrays_scan_start and arrays_sort_start. One object is used by one thread at a time; different ones are independent of each other.
- * A struct of options may grow in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs
- * stay as they are. Their sizes and offsets: tests/install/layout.txt.
+ * block, but for arrays_scan_start and arrays_sort_start. One object is used by one thread at a time; different ones
+ * are independent of each other. A struct of options may grow in a later version 1, by its reserved words: they must
+ * be 0 (EINVAL). All other structs stay as they are. Their sizes and offsets: tests/install/layout.txt.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_ARRAYS_H
@@ -42,10 +42,10 @@ enum arrays_type { ARRAYS_FLOAT, ARRAYS_DOUBLE, ARRAYS_INT, ARRAYS_LONG };
  *                       precision: 1 + 1e100 + 1 - 1e100 is 2. */
 enum arrays_accumulator { ARRAYS_WIDE, ARRAYS_COMPENSATED };
 
-/* How sums are computed. ARRAYS_TUNED: in the fixed order, by vectors, a work-group to 32768 elements, one launch. ARRAYS_TREE:
- * the classic tutorial's, kept for comparison: items stride over the input, groups halve their partial sums
- * in local memory, the host adds up what groups leave. It needs LuaJIT (ENOTSUP otherwise), and every device
- * the whole array. */
+/* How sums are computed. ARRAYS_TUNED: in the fixed order, by vectors, a work-group to 32768 elements, one launch.
+ * ARRAYS_TREE: the classic tutorial's, kept for comparison: items stride over the input, groups halve their partial
+ * sums in local memory, the host adds up what groups leave. It needs LuaJIT (ENOTSUP otherwise), and every device the
+ * whole array. */
 enum arrays_method { ARRAYS_TUNED, ARRAYS_TREE };
 
 /* Kernels for arrays of one type, on all devices of a context. */
@@ -72,7 +72,8 @@ void arrays_free(arrays *a);
 
 /* x is memory from clmalloc for the same context, or a place inside it that is aligned to 128 bytes. Its n
  * elements are read on the devices: device d reads elements *first ... *first + *count - 1, which must be
- * current there; shares depend on n. arrays_place copies each device's share from the host, and an array * that the host has written needs nothing else. */
+ * current there; shares depend on n. arrays_place copies each device's share from the host, and an array that the
+ * host has written needs nothing else. */
 int arrays_place(arrays *a, const void *x, size_t n);
 void arrays_share(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count);
 
@@ -106,9 +107,9 @@ int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *va
  *   arrays_sort(s, &(struct arrays_sort_job){.keys = keys, .values = values, .most = n, .bytes = 8, .bits = 63});
  *   arrays_sorter_free(s);
  *
- * Arrays are memory from clmalloc for the same context, or places inside it that are aligned to 4096 bytes, and are read and
- * written on that device: they must be current there, and the caller syncs what the host wants to see. Results are
- * exact: the same on every device and for every shape. */
+ * Arrays are memory from clmalloc for the same context, or places inside it that are aligned to 4096 bytes, and are
+ * read and written on that device: they must be current there, and the caller syncs what the host wants to see.
+ * Results are exact: the same on every device and for every shape. */
 
 /* Kernels that scan and sort on one device of a context. */
 typedef struct arrays_sorter arrays_sorter;
@@ -150,9 +151,9 @@ struct arrays_sort_job {
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* Start a job and return; clwait(ctx, dev, CL_KERNEL_EVENT), or whatever else waits for the device, waits for it. Nothing is
- * read back: with `count` the host need not know how many elements there are. What lies beyond them stays as it
- * is. Work memory of the sorter's own serves one job after the other; it is allocated when a job needs more than
+/* Start a job and return; clwait(ctx, dev, CL_KERNEL_EVENT), or whatever else waits for the device, waits for it.
+ * Nothing is read back: with `count` the host need not know how many elements there are. What lies beyond them stays
+ * as it is. Work memory of the sorter's own serves one job after the other; it is allocated when a job needs more than
  * those before, and then the call blocks. EINVAL, with a sentence: sizes that do not go together, too little memory;
  * EFAULT: not from clmalloc. */
 int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job);

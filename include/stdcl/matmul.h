@@ -113,8 +113,9 @@ int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t 
 int matmul_load_result(matmul *mm, const void *c, size_t ldc);
 int matmul_result(matmul *mm, void *c, size_t ldc);
 
-/* The product of what was loaded, on all devices; the result stays there. Blocks. After ECANCELED C is undefined. There is no C at first: beta must be
- * 0 until one was loaded or computed. EINVAL: nothing is loaded, or there is no C. */
+/* The product of what was loaded, on all devices; the result stays there. Blocks. After ECANCELED C is undefined.
+ * There is no C at first: beta must be 0 until one was loaded or computed. EINVAL: nothing is loaded, or there is no
+ * C. */
 int matmul_compute(matmul *mm, double alpha, double beta);
 
 /* ---- Questions. ------------------------------------------------------------------------------ */

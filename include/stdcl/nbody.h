@@ -116,11 +116,10 @@ struct nbody_options {
  * or so, so that the first step is as fast as any other. Bodies at one place do not attract each other, also
  * with eps = 0.
  * Memory on a device in single precision: 44 bytes for each body that it owns (104 with hermite4), 16 for each
- * other body (32), and at most 64 MiB of work space; the tree takes about 100 bytes for every body more; the kernels `naive` and `branchless` take 64 bytes a body
- * more. Twice all that in double precision.
- * EINVAL: a bad number, or a kernel that cannot do what is asked (the message says which); ENODEV: no device;
- * ENOTSUP: double without hardware for it; ENOMEM; ENOEXEC: a kernel does not build (with the log).
- * The caller frees it with nbody_free. */
+ * other body (32), and at most 64 MiB of work space; the tree takes about 100 bytes for every body more; the kernels
+ * `naive` and `branchless` take 64 bytes a body more. Twice all that in double precision. EINVAL: a bad number, or a
+ * kernel that cannot do what is asked (the message says which); ENODEV: no device; ENOTSUP: double without hardware
+ * for it; ENOMEM; ENOEXEC: a kernel does not build (with the log). The caller frees it with nbody_free. */
 nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass,
                     const double (*pos)[3], const double (*vel)[3]);
 
@@ -162,16 +161,16 @@ struct nbody_diagnostics {
  * precision (the message names it): the run went wrong, or wants double precision. */
 int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d);
 
-/* How good accelerations are at the current time: errors of some bodies, |a - right| / |right|, where `right` is the sum over
- * all pairs in double precision. */
+/* How good accelerations are at the current time: errors of some bodies, |a - right| / |right|, where `right` is the
+ * sum over all pairs in double precision. */
 struct nbody_force_errors {
     size_t bodies;                         /* that were judged */
     double median, p90, p99, p999, most;   /* below which 50, 90, 99 and 99.9 % of the errors are, and all */
     size_t worst;                          /* the body with the largest */
 };
 
-/* Judges `samples` bodies, all when that is n or more, and else drawn by a generator with this seed; on the first device that
- * owns bodies. EINVAL: no samples; ENOTSUP: that device has no double precision; ENOMEM. */
+/* Judges `samples` bodies, all when that is n or more, and else drawn by a generator with this seed; on the first
+ * device that owns bodies. EINVAL: no samples; ENOTSUP: that device has no double precision; ENOMEM. */
 int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors);
 
 /* The method in use, never NBODY_AUTO; and a sentence that says why that one, owned by the engine. */
