@@ -1,20 +1,26 @@
-/* engine.h - what the files of the N-body engine share.
+/* engine.h - what the files of the N-body engine share. Each calls those below it:
  *
- *   nbody.c      making and freeing an engine, questions to it, copying state in and out
- *   units.c      powers of two that bring all quantities near 1
- *   shape.c      how kernels are launched on a device: rows of data
- *   device.c     a device's share of the bodies: its programs and its memory
- *   forces.c     sums over all pairs, on all devices
- *   ladder.c     the same with the kernels of the ladder, on one device
- *   limit.c      how fast the sums could be at most
- *   exchange.c   which device owns which bodies; how all devices get all positions
- *   integrate.c  steps; the integrators are a table, integrate.h
- *   task.c       how far a call is; a step that is stopped in its middle is taken back
- *   method.c     direct sums or the tree
- *   tree.c       sums by a tree instead, on all devices; tree.h has its types
- *   judge.c      how good forces are
- *   diagnose.c   energies, momenta
- *   tune.c       what a search for better shapes needs
+ *   tune.c         what a search for better shapes needs
+ *   nbody.c        making and freeing an engine, copying state in
+ *   method.c       direct sums or the tree
+ *   limit.c        how fast the sums could be at most
+ *   judge.c        how good forces are
+ *   diagnose.c     energies, momenta
+ *   integrate.c    steps
+ *   integrators.c  the table of integrators, integrate.h
+ *   forces_out.c   forces and potentials for the caller
+ *   visits.c       what integrators do between sums over pairs
+ *   forces.c       sums over all pairs, on all devices
+ *   ladder.c       the same with the kernels of the ladder, on one device
+ *   tree.c         sums by a tree instead, on all devices; tree.h has its types
+ *   exchange.c     which device owns which bodies; how all devices get all positions
+ *   state.c        copying state out, questions to an engine
+ *   task_save.c    a step that is stopped in its middle is taken back
+ *   device.c       a device's share of the bodies: its programs and its memory
+ *   task.c         how far a call is
+ *   shape.c        how kernels are launched on a device: rows of data
+ *   forces_sum.c   what is summed over all pairs
+ *   units.c        powers of two that bring all quantities near 1
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_ENGINE_H
@@ -94,7 +100,7 @@ enum { WORKSPACE_BYTES = 64 << 20, MAX_BURST = 256, SUM_TERMS = 8 };
 enum { STATE_ACC = 0, STATE_VEL = 3, STATE_POS = 6 };
 
 /* The kernels of every engine, in the order of kernel_name in device.c. The first three are the sums over all
- * pairs, of which `sums` in forces.c tells more. */
+ * pairs, of which `sums` in forces_sum.c tells more. */
 enum kernel { FORCES, JERKS, POTENTIALS, SUMS, JOIN = SUMS, DIAGNOSE, KERNELS };
 
 enum { OWN_KERNELS = 4 }; /* of an integrator, at most */
@@ -230,7 +236,7 @@ int nbody_device_wait(struct nbody *nb, struct share *p);
 /* Waits for all devices, and tells the caller how far the call is; as nbody_task_tell. */
 int nbody_device_pause(struct nbody *nb);
 
-/* ---- forces.c --------------------------------------------------------------------------------- */
+/* ---- forces_sum.c ----------------------------------------------------------------------------- */
 
 /* A sum over all pairs. */
 struct sum {
@@ -242,8 +248,16 @@ struct sum {
     int multiplications; /* how many of these multiply, if a root needs none: multiply-adds too */
 };
 
-/* What a step of the engine sums. */
+/* The row of a sum, and of what a step of the engine sums. */
+const struct sum *nbody_forces_sum_of(enum kernel sum);
 const struct sum *nbody_forces_sum(const struct nbody *nb);
+
+/* The square of the softening in the engine's units. When that is as good as nothing (*none), a number big
+ * enough for a finite pull on oneself, and so small that it changes no pull between bodies that are 5e-9
+ * apart or more (in the engine's units, where the farthest coordinate is about 1; in double precision 1e-67). */
+double nbody_forces_softening(const struct nbody *nb, bool *none);
+
+/* ---- forces.c --------------------------------------------------------------------------------- */
 
 /* Starts the kernel that a step sums with, over no bodies. */
 int nbody_forces_warm(const struct nbody *nb, struct share *p);
@@ -256,10 +270,7 @@ int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
 /* The operations of that, on all devices. */
 double nbody_forces_work(const struct nbody *nb, enum kernel sum);
 
-/* The square of the softening in the engine's units. When that is as good as nothing (*none), a number big
- * enough for a finite pull on oneself, and so small that it changes no pull between bodies that are 5e-9
- * apart or more (in the engine's units, where the farthest coordinate is about 1; in double precision 1e-67). */
-double nbody_forces_softening(const struct nbody *nb, bool *none);
+/* ---- forces_out.c ----------------------------------------------------------------------------- */
 
 /* Joins partial sums of p that stand in `from`, `planes` a split, and copies the first `wanted` planes,
  * times factor, to rows of out, n x wanted numbers for all shares. Blocks. */
@@ -311,10 +322,9 @@ void nbody_tree_free(struct nbody *nb);
 
 /* ---- exchange.c ------------------------------------------------------------------------------- */
 
-/* Decides which device owns which bodies: fills first, rows and count of every share, and nb->padded. */
-int nbody_exchange_divide(struct nbody *nb, const struct cldev_info *info,
-                          const struct nbody_options *options, const double *mass, const double (*pos)[3],
-                          const double (*vel)[3]);
+/* Decides which device owns which bodies, by weights of the devices: fills first, rows and count of every share,
+ * and nb->padded. */
+void nbody_exchange_divide(struct nbody *nb, const double *weight);
 
 /* begin: starts copying every device's own positions to the host. finish: waits for that, and starts copying
  * them to the other devices. With one device there is nothing to do. */
@@ -329,11 +339,16 @@ void nbody_task_begin(struct nbody *nb, const char *call, double work);
 /* Tells the caller how far it is. -1 with ECANCELED when it is to stop and can. */
 int nbody_task_tell(struct nbody *nb);
 
+/* ---- task_save.c ------------------------------------------------------------------------------ */
+
 /* Keeps what a step changes on the host / brings it back to the devices. 1: no memory for that. */
 int nbody_task_save(struct nbody *nb);
 int nbody_task_restore(struct nbody *nb);
 
-/* ---- integrate.c ------------------------------------------------------------------------------ */
+/* ---- visits.c --------------------------------------------------------------------------------- */
+
+/* Starts what the phases say (integrate.h) on every device that has bodies, as `visit` of the integrator does. */
+int nbody_visit_all(struct nbody *nb, cl_uint phases, int step);
 
 /* Brings the sums of the current positions into share->state. Blocks as nbody_forces_evaluate does. */
 int nbody_integrate_prime(struct nbody *nb);

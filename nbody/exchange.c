@@ -10,8 +10,6 @@
  */
 #include "nbody/engine.h"
 
-#include "core/clock.h"
-
 #include <math.h>
 
 /* ---- Positions to all devices. ---------------------------------------------------------------- */
@@ -100,7 +98,7 @@ static size_t grain(const struct nbody *nb)
     return g;
 }
 
-static void divide(struct nbody *nb, const double *weight)
+void nbody_exchange_divide(struct nbody *nb, const double *weight)
 {
     const size_t g = grain(nb), grains = (nb->n + g - 1) / g;
     double all = 0, below = 0;
@@ -118,75 +116,4 @@ static void divide(struct nbody *nb, const double *weight)
         first = end;
     }
     nb->padded = grains * g;
-}
-
-/* ---- How fast is a device? -------------------------------------------------------------------- */
-
-static bool one_model(const struct cldev_info *info, cl_uint ndev)
-{
-    for (cl_uint d = 1; d < ndev; d++)
-        if (strcmp(info[d].dev_name, info[0].dev_name) != 0 || info[d].dev_max_core != info[0].dev_max_core)
-            return false;
-    return true;
-}
-
-/* Interactions a second of one device alone, from the second of two evaluations for some of the bodies;
- * 0 after an error. */
-static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options *options, const double *mass,
-                      const double (*pos)[3], const double (*vel)[3])
-{
-    const cl_device_id id = clgetdevice(nb->ctx, dev);
-    const size_t n = nb->n < 16384 ? nb->n : 16384;
-    struct nbody_options trial = *options;
-    double rate = 0;
-    trial.shares = NULL;
-    trial.progress = NULL;
-    trial.integrator = NBODY_TAYLOR;
-    trial.ctx = clcontext_create_from(&id, 1);
-    nbody *one = trial.ctx ? nbody_create(&trial, n, mass, pos, vel) : NULL;
-    if (one && nbody_step(one, 1) == 0) {
-        const double start = seconds_now();
-        if (nbody_step(one, 1) == 0)
-            rate = (double)n * (double)n / (seconds_now() - start);
-    }
-    nbody_free(one);
-    if (trial.ctx)
-        clcontext_destroy(trial.ctx);
-    return rate;
-}
-
-static int check_weights(const double *weight, cl_uint ndev)
-{
-    double all = 0;
-    for (cl_uint d = 0; d < ndev; d++) {
-        if (!(weight[d] >= 0) || isinf(weight[d]))
-            return clerror_set(EINVAL,
-                               "nbody_create: the share of device %u is %g; shares must be numbers "
-                               ">= 0",
-                               d, weight[d]);
-        all += weight[d];
-    }
-    return all > 0 && !isinf(all) ? 0 : clerror_set(EINVAL, "nbody_create: the shares add up to %g", all);
-}
-
-int nbody_exchange_divide(struct nbody *nb, const struct cldev_info *info,
-                          const struct nbody_options *options, const double *mass, const double (*pos)[3],
-                          const double (*vel)[3])
-{
-    const bool given = options->shares != NULL, equal = one_model(info, nb->ndev);
-    double *weight = calloc(nb->ndev, sizeof *weight);
-    if (!weight)
-        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
-    int status = 0;
-    for (cl_uint d = 0; d < nb->ndev && status == 0; d++) {
-        weight[d] = given ? options->shares[d] : equal ? 1 : measure(nb, d, options, mass, pos, vel);
-        if (!given && weight[d] == 0)
-            status = -1;
-    }
-    if (status == 0)
-        status = check_weights(weight, nb->ndev);
-    if (status == 0)
-        divide(nb, weight);
-    free(weight);
-    return status;
 }

@@ -7,41 +7,9 @@
  */
 #include "nbody/integrate.h"
 
-#include "core/clock.h"
-
-#include <math.h>
-
 static size_t round_up(size_t n, size_t to)
 {
     return (n + to - 1) / to * to;
-}
-
-double nbody_forces_softening(const struct nbody *nb, bool *none)
-{
-    const double tiny = ldexp(1.0, nb->precision == NBODY_DOUBLE ? -500 : -80);
-    const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0);
-    *none = eps * eps <= tiny;
-    return *none ? tiny : eps * eps;
-}
-
-static const struct sum sums[SUMS] = {
-    [FORCES] = {.name = {"nbody.direct.single", "nbody.direct.double"},
-                .planes = 3,
-                .flops = 19,
-                .instructions = {13, 16},
-                .multiplications = 9},
-    [JERKS] = {.name = {"nbody.hermite.single", "nbody.hermite.double"},
-               .planes = 6,
-               .velocities = true,
-               .flops = 41,
-               .instructions = {27, 32},
-               .multiplications = 20},
-    [POTENTIALS] = {.planes = 1, .flops = 12},
-};
-
-const struct sum *nbody_forces_sum(const struct nbody *nb)
-{
-    return &sums[nb->integrator->sum];
 }
 
 /* One launch: the pull of the bodies from .. to on `rows` rows of p from `top` on. */
@@ -62,7 +30,7 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     cl_uint nargs = 0;
 #define PUT(arg) args[nargs++] = (struct stdcl_arg)arg
     PUT(BLOCK_ARG(nb->posm));
-    if (sums[sum].velocities)
+    if (nbody_forces_sum_of(sum)->velocities)
         PUT(BLOCK_ARG(nb->velo));
     PUT(BLOCK_ARG(out));
     PUT(VALUE_ARG(first));
@@ -76,7 +44,7 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     if (sum != FORCES)
         PUT(REAL_ARG(nb, zero));
 #undef PUT
-    const double work = sums[sum].flops * (double)rows_of_launch * (double)(to - from);
+    const double work = nbody_forces_sum_of(sum)->flops * (double)rows_of_launch * (double)(to - from);
     if (clprofile_work(p->kernel[sum], work, 0, nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
@@ -127,7 +95,7 @@ static int start_slice(const struct nbody *nb, struct share *p, enum kernel sum)
     while (is_left(p)) {
         const struct todo *t = &p->todo;
         const size_t from = t->from[0], to = t->to[0] - from < length ? t->to[0] : from + length;
-        const double row = sums[sum].flops * (double)(to - from), fit = pace_slice(&p->pace) / row;
+        const double row = nbody_forces_sum_of(sum)->flops * (double)(to - from), fit = pace_slice(&p->pace) / row;
         size_t rows = p->rows - t->top;
         if (fit < (double)rows)
             rows = fit < (double)group ? group : (size_t)fit / group * group;
@@ -185,83 +153,5 @@ double nbody_forces_work(const struct nbody *nb, enum kernel sum)
 {
     if (nb->method == NBODY_TREE)
         return nbody_tree_work(nb, nb->n);
-    return sums[sum].flops * (double)nb->padded * (double)nb->padded;
-}
-
-/* ---- What the caller may ask. ----------------------------------------------------------------- */
-
-int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint splits, cl_uint planes,
-                         cl_uint wanted, double factor, double *out)
-{
-    const cl_uint rows = (cl_uint)p->rows;
-    void *joined = clmalloc(nb->ctx, planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
-    const struct stdcl_arg args[] = {BLOCK_ARG(from), BLOCK_ARG(joined), VALUE_ARG(rows), VALUE_ARG(splits)};
-    int status =
-        joined ? nbody_device_visit(nb, p, p->kernel[JOIN], p->rows, planes, COUNT_OF(args), args) : -1;
-    if (status == 0)
-        status = nbody_device_fetch(nb, p, joined, planes * p->rows * nb->real);
-    for (size_t i = 0; status == 0 && i < p->count; i++)
-        for (cl_uint c = 0; c < wanted; c++)
-            out[(p->first + i) * wanted + c] = factor * real_at(nb, joined, c * p->rows + i);
-    clfree(joined);
-    return status;
-}
-
-/* What an integrator that predicts has in `state` was summed at predicted positions, so it is summed anew. */
-static int start_accelerations(struct nbody *nb)
-{
-    return predicts(nb) ? nbody_forces_evaluate(nb, nb->integrator->sum) : nbody_integrate_prime(nb);
-}
-
-static int accelerations(struct nbody *nb, struct share *p, double *out)
-{
-    const double factor = nbody_units_factor(&nb->units, 1, -2);
-    if (predicts(nb))
-        return nbody_forces_collect(nb, p, p->partial, p->splits, nbody_forces_sum(nb)->planes, 3, factor,
-                                    out);
-    return nbody_forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
-}
-
-int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
-{
-    nbody_task_begin(nb, "nbody_forces",
-                     (acc ? nbody_forces_work(nb, nb->integrator->sum) : 0) +
-                         (potential ? nbody_forces_work(nb, POTENTIALS) : 0));
-    if (nbody_integrate_settle(nb) != 0)
-        return -1;
-    if (acc && start_accelerations(nb) != 0)
-        return -1;
-    for (struct share *p = nb->share; acc && p < nb->share + nb->ndev; p++)
-        if (p->rows && accelerations(nb, p, acc[0]) != 0)
-            return -1;
-    if (potential && nbody_forces_evaluate(nb, POTENTIALS) != 0)
-        return -1;
-    for (struct share *p = nb->share; potential && p < nb->share + nb->ndev; p++)
-        if (p->rows && nbody_forces_collect(nb, p, p->phi, p->splits, 1, 1,
-                                            nbody_units_factor(&nb->units, 2, -2), potential) != 0)
-            return -1;
-    return 0;
-}
-
-static int wait_all(struct nbody *nb)
-{
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        if (p->rows && nbody_device_wait(nb, p) != 0)
-            return -1;
-    return 0;
-}
-
-int nbody_measure(nbody *nb, size_t times, double *seconds)
-{
-    nbody_task_begin(nb, "nbody_measure", (double)times * nbody_forces_work(nb, nb->integrator->sum));
-    if (nbody_integrate_prime(nb) != 0 || wait_all(nb) != 0)
-        return -1;
-    const double start = seconds_now();
-    for (size_t k = 0; k < times; k++)
-        if (nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
-            return -1;
-    if (wait_all(nb) != 0)
-        return -1;
-    *seconds = seconds_now() - start;
-    return 0;
+    return nbody_forces_sum_of(sum)->flops * (double)nb->padded * (double)nb->padded;
 }

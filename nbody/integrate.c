@@ -13,83 +13,6 @@
 
 static const double STOP_SECONDS = 1; /* that steps may go on when the caller wants to stop */
 
-/* ---- The table. ------------------------------------------------------------------------------- */
-
-#define X(constant, name) [constant] = &nbody_integrate_##name,
-static const struct integrator *const table[] = {INTEGRATORS(X)};
-#undef X
-
-const struct integrator *nbody_integrate_row(enum nbody_integrator integrator)
-{
-    return (unsigned)integrator < COUNT_OF(table) ? table[integrator] : NULL;
-}
-
-const struct nbody_integrator_info *nbody_integrator_describe(enum nbody_integrator integrator)
-{
-    const struct integrator *row = nbody_integrate_row(integrator);
-    return row ? &row->info : NULL;
-}
-
-/* ---- Between sums over pairs. ----------------------------------------------------------------- */
-
-/* On every device that has bodies. */
-static int visit_all(struct nbody *nb, cl_uint phases, int step)
-{
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        if (p->count && (nb->integrator->visit(nb, p, (cl_uint)p->count, phases, step) != 0 ||
-                         clflush(nb->ctx, p->dev, 0) != 0))
-            return -1;
-    return 0;
-}
-
-/* No bodies attract in these launches, and none is moved. All devices get theirs before any is waited for: it
- * is their compilers that take the time. */
-int nbody_integrate_warm(struct nbody *nb)
-{
-    int status = 0;
-    nb->flags = CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED;
-    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
-        if (p->count && ((nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT && nbody_forces_warm(nb, p) != 0) ||
-                         nb->integrator->visit(nb, p, 0, 0, 0) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
-            status = -1;
-    nb->flags = CL_EVENT_NOWAIT;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        if (p->count && clwait(nb->ctx, p->dev, CL_KERNEL_EVENT) == (cl_event)-1)
-            status = -1;
-    return status;
-}
-
-int nbody_integrate_settle(struct nbody *nb)
-{
-    if (!predicts(nb) || nb->settled)
-        return 0;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        if (p->count && nb->integrator->end(nb, p) != 0)
-            return -1;
-    nb->settled = true;
-    nb->current = false;
-    return 0;
-}
-
-int nbody_integrate_prime(struct nbody *nb)
-{
-    if (nb->primed)
-        return 0;
-    if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0 ||
-        visit_all(nb, SUM, 0) != 0)
-        return -1;
-    nb->primed = true;
-    return 0;
-}
-
-int nbody_integrate_begin(struct nbody *nb)
-{
-    if (nbody_integrate_prime(nb) != 0 || visit_all(nb, BEGIN, 0) != 0)
-        return -1;
-    nb->current = false;
-    return 0;
-}
-
 /* ---- Bursts. ---------------------------------------------------------------------------------- */
 
 /* One step, whose positions are where forces are wanted. An integrator with a `begin` moves bodies there, so
@@ -98,7 +21,7 @@ static int step(struct nbody *nb, int number, bool last)
 {
     const bool begins = nb->integrator->begin != NULL;
     if (nbody_forces_evaluate(nb, nb->integrator->sum) != 0 ||
-        visit_all(nb, last || !begins ? SUM | FINISH : SUM | FINISH | BEGIN, number) != 0)
+        nbody_visit_all(nb, last || !begins ? SUM | FINISH : SUM | FINISH | BEGIN, number) != 0)
         return -1;
     nb->evaluations++;
     if (!last || !begins)

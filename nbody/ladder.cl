@@ -19,7 +19,7 @@
  *                        +---------------+
  *
  * The force per unit of mass on i is the sum over j != i of G m_j d / r^3 with d = x_j - x_i and
- * r^2 = d^2 + eps^2; eps is never 0, but very small where there is no softening (forces.c), so that bodies at
+ * r^2 = d^2 + eps^2; eps is never 0, but very small where there is no softening (forces_sum.c), so that bodies at
  * one place pull each other by 0. There may be more items than bodies: n need not be a multiple of the group.
  * Plain C, for comparison: nbody_ref_forces in nbody_ref.c.
  * SPDX-License-Identifier: MIT

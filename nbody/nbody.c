@@ -1,11 +1,12 @@
-/* nbody.c - making and freeing an engine, questions to it, copying state in and out.
+/* nbody.c - making and freeing an engine, copying state in.
  *
- * Numbers change from the caller's units to the engine's and back here, and in the results of sums (forces.c,
- * diagnose.c). See engine.h for the other files.
+ * Numbers change from the caller's units to the engine's here, and back in state.c and in the results of sums
+ * (forces_out.c, diagnose.c). See engine.h for the other files.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
 
+#include "core/clock.h"
 #include "core/reserved.h"
 
 #include <float.h>
@@ -163,6 +164,79 @@ static int send_all(struct nbody *nb)
     return 0;
 }
 
+/* ---- How fast is a device? -------------------------------------------------------------------- */
+
+static bool one_model(const struct cldev_info *info, cl_uint ndev)
+{
+    for (cl_uint d = 1; d < ndev; d++)
+        if (strcmp(info[d].dev_name, info[0].dev_name) != 0 || info[d].dev_max_core != info[0].dev_max_core)
+            return false;
+    return true;
+}
+
+/* Interactions a second of one device alone, from the second of two evaluations for some of the bodies;
+ * 0 after an error. */
+static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options *options, const double *mass,
+                      const double (*pos)[3], const double (*vel)[3])
+{
+    const cl_device_id id = clgetdevice(nb->ctx, dev);
+    const size_t n = nb->n < 16384 ? nb->n : 16384;
+    struct nbody_options trial = *options;
+    double rate = 0;
+    trial.shares = NULL;
+    trial.progress = NULL;
+    trial.integrator = NBODY_TAYLOR;
+    trial.ctx = clcontext_create_from(&id, 1);
+    nbody *one = trial.ctx ? nbody_create(&trial, n, mass, pos, vel) : NULL;
+    if (one && nbody_step(one, 1) == 0) {
+        const double start = seconds_now();
+        if (nbody_step(one, 1) == 0)
+            rate = (double)n * (double)n / (seconds_now() - start);
+    }
+    nbody_free(one);
+    if (trial.ctx)
+        clcontext_destroy(trial.ctx);
+    return rate;
+}
+
+static int check_weights(const double *weight, cl_uint ndev)
+{
+    double all = 0;
+    for (cl_uint d = 0; d < ndev; d++) {
+        if (!(weight[d] >= 0) || isinf(weight[d]))
+            return clerror_set(EINVAL,
+                               "nbody_create: the share of device %u is %g; shares must be numbers "
+                               ">= 0",
+                               d, weight[d]);
+        all += weight[d];
+    }
+    return all > 0 && !isinf(all) ? 0 : clerror_set(EINVAL, "nbody_create: the shares add up to %g", all);
+}
+
+/* By the caller's shares, or by how fast devices are. */
+static int divide(struct nbody *nb, const struct cldev_info *info, const struct nbody_options *options,
+                  const double *mass, const double (*pos)[3], const double (*vel)[3])
+{
+    const bool given = options->shares != NULL, equal = one_model(info, nb->ndev);
+    double *weight = calloc(nb->ndev, sizeof *weight);
+    if (!weight)
+        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    int status = 0;
+    for (cl_uint d = 0; d < nb->ndev && status == 0; d++) {
+        weight[d] = given ? options->shares[d] : equal ? 1 : measure(nb, d, options, mass, pos, vel);
+        if (!given && weight[d] == 0)
+            status = -1;
+    }
+    if (status == 0)
+        status = check_weights(weight, nb->ndev);
+    if (status == 0)
+        nbody_exchange_divide(nb, weight);
+    free(weight);
+    return status;
+}
+
+/* ---- Putting it together. -------------------------------------------------------------------- */
+
 /* Chooses shapes and shares; kernels and memory on the devices come later. */
 static int prepare(struct nbody *nb, const struct nbody_options *o, const double *mass,
                    const double (*pos)[3], const double (*vel)[3])
@@ -175,7 +249,7 @@ static int prepare(struct nbody *nb, const struct nbody_options *o, const double
     if (status == 0)
         status = choose_shapes(nb, info, o->shape);
     if (status == 0)
-        status = nbody_exchange_divide(nb, info, o, mass, pos, vel);
+        status = divide(nb, info, o, mass, pos, vel);
     free(info);
     return status;
 }
@@ -227,91 +301,4 @@ void nbody_free(nbody *nb)
     nbody_device_free(nb);
     free(nb->share);
     free(nb);
-}
-
-/* ---- Copying out. ----------------------------------------------------------------------------- */
-
-/* Positions stand in `state` where posm holds predictions. */
-static int fetch(struct nbody *nb, struct share *p, bool pos, bool vel)
-{
-    const size_t plane = p->rows * nb->real;
-    char *state = p->state, *own = (char *)nb->posm + p->first * 4 * nb->real;
-    if (vel && nbody_device_fetch(nb, p, state + STATE_VEL * plane, 3 * plane) != 0)
-        return -1;
-    if (pos && predicts(nb))
-        return nbody_device_fetch(nb, p, state + STATE_POS * plane, 3 * plane);
-    return pos ? nbody_device_fetch(nb, p, own, 4 * plane) : 0;
-}
-
-int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
-{
-    const double length = nbody_units_factor(&nb->units, 1, 0), speed = nbody_units_factor(&nb->units, 1, -1);
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
-        if (p->count && fetch(nb, p, pos != NULL, vel != NULL) != 0)
-            return -1;
-        for (size_t row = 0; row < p->count; row++)
-            for (size_t c = 0; c < 3; c++) {
-                const size_t i = p->first + row;
-                if (pos && predicts(nb))
-                    pos[i][c] = length * real_at(nb, p->state, (STATE_POS + c) * p->rows + row);
-                else if (pos)
-                    pos[i][c] = length * real_at(nb, nb->posm, 4 * i + c);
-                if (vel)
-                    vel[i][c] = speed * real_at(nb, p->state, (STATE_VEL + c) * p->rows + row);
-            }
-    }
-    return 0;
-}
-
-/* ---- Questions. ------------------------------------------------------------------------------- */
-
-double nbody_time(const nbody *nb)
-{
-    return nb->base_time + nb->dt * (double)(nb->steps - nb->base_steps);
-}
-
-size_t nbody_steps(const nbody *nb)
-{
-    return nb->steps;
-}
-
-size_t nbody_bodies(const nbody *nb)
-{
-    return nb->n;
-}
-
-double nbody_interactions(const nbody *nb)
-{
-    return nb->method == NBODY_TREE ? 0 : nb->evaluations * (double)nb->n * (double)nb->n;
-}
-
-size_t nbody_device_bytes(const nbody *nb)
-{
-    size_t most = 0;
-    for (cl_uint d = 0; d < nb->ndev; d++)
-        most = nb->share[d].bytes > most ? nb->share[d].bytes : most;
-    return most;
-}
-
-unsigned nbody_devices(const nbody *nb)
-{
-    unsigned owners = 0;
-    for (cl_uint d = 0; d < nb->ndev; d++)
-        owners += nb->share[d].rows > 0;
-    return owners;
-}
-
-size_t nbody_share(const nbody *nb, unsigned dev)
-{
-    return dev < nb->ndev ? nb->share[dev].count : 0;
-}
-
-const char *nbody_shape(const nbody *nb, unsigned dev)
-{
-    return dev < nb->ndev ? nb->share[dev].row.shape : "";
-}
-
-const char *nbody_explain(const nbody *nb, unsigned dev)
-{
-    return dev < nb->ndev ? nb->share[dev].row.source : "";
 }

@@ -1,10 +1,10 @@
 /* nbody_ref.c - the N-body engine in plain C and double precision; see nbody_ref.h.
  *
- * Order: forces, steps by any integrator of the table, diagnostics, and last the reference
+ * Order: forces, what the twins of integrators are made of, diagnostics, and last the reference
  * integrator of high order, which treats positions and velocities as one array of 6n numbers.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrate.h"
+#include "nbody/nbody_ref.h"
 
 #include <float.h>
 #include <math.h>
@@ -67,7 +67,7 @@ void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const do
     }
 }
 
-/* ---- Steps. Each integrator's own are in its file, integrate_NAME.c. -------------------------- */
+/* ---- What the twins in integrate_NAME.c are made of. ------------------------------------------ */
 
 typedef double (*rows)[3];
 typedef const double (*const_rows)[3];
@@ -86,19 +86,6 @@ void nbody_ref_add(size_t m, double *y, double factor, const double *x)
 {
     for (size_t i = 0; i < m; i++)
         y[i] += factor * x[i];
-}
-
-int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt, size_t steps,
-                  const double *mass, double (*pos)[3], double (*vel)[3])
-{
-    const struct nbody_ref_system s = {n, G, eps, mass};
-    const struct integrator *row = nbody_integrate_row(integrator);
-    double *work = row ? malloc(row->planes * n * sizeof *work) : NULL;
-    if (!work)
-        return -1;
-    row->twin(&s, dt, steps, pos[0], vel[0], work);
-    free(work);
-    return 0;
 }
 
 void nbody_ref_diagnose(size_t n, double G, double eps, const double *mass, const double (*pos)[3],

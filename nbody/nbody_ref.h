@@ -35,7 +35,7 @@ void nbody_ref_accelerations(const struct nbody_ref_system *s, const double *x, 
 void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const double *v, double *a, double *j);
 void nbody_ref_add(size_t m, double *y, double factor, const double *x); /* y += factor x, m numbers */
 
-/* Advances pos and vel by `steps` steps of dt. -1 when there is no memory or no such integrator, else 0. */
+/* Advances pos and vel by `steps` steps of dt (nbody_ref_run.c). -1 when there is no memory or no such integrator, else 0. */
 int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt, size_t steps,
                   const double *mass, double (*pos)[3], double (*vel)[3]);
 

@@ -1,8 +1,4 @@
 /* task.c - how far a call is, and whether it is to stop.
- *
- * A sum over all pairs may be stopped between two launches. In the middle of a step that would lose the state, since
- * bodies have moved already. So before a step that takes long, what it changes is copied to the host, and brought back
- * when the step is stopped. Shorter steps are not stopped.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -23,65 +19,4 @@ int nbody_task_tell(struct nbody *nb)
         return 0;
     t->stopped = true;
     return clerror_set(ECANCELED, "%s: stopped before the end", t->call);
-}
-
-/* ---- Taking a step back. ---------------------------------------------------------------------- */
-
-/* What a step changes on a device: parts of memory that the host has, too. */
-struct changed {
-    void *at[3];
-    size_t bytes[3];
-};
-
-static struct changed changed(const struct nbody *nb, const struct share *p)
-{
-    const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real;
-    void *const velo = nb->velo ? (char *)nb->velo + at : NULL;
-    return (struct changed){{(char *)nb->posm + at, velo, p->state},
-                            {4 * plane, velo ? 4 * plane : 0, nb->integrator->planes * plane}};
-}
-
-static int save(struct nbody *nb, struct share *p)
-{
-    const struct changed c = changed(nb, p);
-    if (!p->saved)
-        p->saved = malloc(c.bytes[0] + c.bytes[1] + c.bytes[2]);
-    char *to = p->saved;
-    for (int i = 0; to && i < 3; to += c.bytes[i++]) {
-        if (c.bytes[i] && nbody_device_fetch(nb, p, c.at[i], c.bytes[i]) != 0)
-            return -1;
-        if (c.bytes[i])
-            memcpy(to, c.at[i], c.bytes[i]);
-    }
-    return to ? 0 : 1;
-}
-
-int nbody_task_save(struct nbody *nb)
-{
-    int status = 0;
-    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
-        if (p->rows)
-            status = save(nb, p);
-    nb->saved.primed = nb->primed;
-    nb->saved.settled = nb->settled;
-    return status;
-}
-
-int nbody_task_restore(struct nbody *nb)
-{
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
-        const struct changed c = changed(nb, p);
-        const char *from = p->saved;
-        for (int i = 0; p->rows && i < 3; from += c.bytes[i++]) {
-            if (!c.bytes[i])
-                continue;
-            memcpy(c.at[i], from, c.bytes[i]);
-            if (clmsyncn(nb->ctx, p->dev, c.at[i], c.bytes[i], CL_MEM_DEVICE) == (cl_event)-1)
-                return -1;
-        }
-    }
-    nb->primed = nb->saved.primed;
-    nb->settled = nb->saved.settled;
-    nb->current = false;
-    return 0;
 }

@@ -2,6 +2,7 @@
  *
  *   tree.c        sums of forces by the tree, on all devices
  *   tree_room.c   its kernels and its memory on a device
+ *   tree_divide.c which device walks which groups
  *   tree.cl       the tree itself; walk.cl with walk_cpu.cl or walk_gpu.cl: who meets what
  * SPDX-License-Identifier: MIT
  */
@@ -42,11 +43,13 @@ struct tree {
 /* Makes room for so many cells. */
 int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room);
 
-/* ---- tree.c ----------------------------------------------------------------------------------- */
+/* ---- tree_divide.c ---------------------------------------------------------------------------- */
 
 /* Divides the groups between devices by what the last walks cost and how fast devices are; evenly before there were any.
  * Blocks. */
 int nbody_tree_divide(struct nbody *nb);
+
+/* ---- tree.c ----------------------------------------------------------------------------------- */
 
 /* What the groups meet, for tests: lists of TREE_GROUP bodies each as walk.cl leaves them, `room` numbers a group, after a
  * sum of forces. */

@@ -1,0 +1,82 @@
+/* forces_out.c - forces and potentials for the caller, in the caller's units, and how long sums take.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrate.h"
+
+#include "core/clock.h"
+
+int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint splits, cl_uint planes,
+                         cl_uint wanted, double factor, double *out)
+{
+    const cl_uint rows = (cl_uint)p->rows;
+    void *joined = clmalloc(nb->ctx, planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
+    const struct stdcl_arg args[] = {BLOCK_ARG(from), BLOCK_ARG(joined), VALUE_ARG(rows), VALUE_ARG(splits)};
+    int status =
+        joined ? nbody_device_visit(nb, p, p->kernel[JOIN], p->rows, planes, COUNT_OF(args), args) : -1;
+    if (status == 0)
+        status = nbody_device_fetch(nb, p, joined, planes * p->rows * nb->real);
+    for (size_t i = 0; status == 0 && i < p->count; i++)
+        for (cl_uint c = 0; c < wanted; c++)
+            out[(p->first + i) * wanted + c] = factor * real_at(nb, joined, c * p->rows + i);
+    clfree(joined);
+    return status;
+}
+
+/* What an integrator that predicts has in `state` was summed at predicted positions, so it is summed anew. */
+static int start_accelerations(struct nbody *nb)
+{
+    return predicts(nb) ? nbody_forces_evaluate(nb, nb->integrator->sum) : nbody_integrate_prime(nb);
+}
+
+static int accelerations(struct nbody *nb, struct share *p, double *out)
+{
+    const double factor = nbody_units_factor(&nb->units, 1, -2);
+    if (predicts(nb))
+        return nbody_forces_collect(nb, p, p->partial, p->splits, nbody_forces_sum(nb)->planes, 3, factor,
+                                    out);
+    return nbody_forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
+}
+
+int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
+{
+    nbody_task_begin(nb, "nbody_forces",
+                     (acc ? nbody_forces_work(nb, nb->integrator->sum) : 0) +
+                         (potential ? nbody_forces_work(nb, POTENTIALS) : 0));
+    if (nbody_integrate_settle(nb) != 0)
+        return -1;
+    if (acc && start_accelerations(nb) != 0)
+        return -1;
+    for (struct share *p = nb->share; acc && p < nb->share + nb->ndev; p++)
+        if (p->rows && accelerations(nb, p, acc[0]) != 0)
+            return -1;
+    if (potential && nbody_forces_evaluate(nb, POTENTIALS) != 0)
+        return -1;
+    for (struct share *p = nb->share; potential && p < nb->share + nb->ndev; p++)
+        if (p->rows && nbody_forces_collect(nb, p, p->phi, p->splits, 1, 1,
+                                            nbody_units_factor(&nb->units, 2, -2), potential) != 0)
+            return -1;
+    return 0;
+}
+
+static int wait_all(struct nbody *nb)
+{
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        if (p->rows && nbody_device_wait(nb, p) != 0)
+            return -1;
+    return 0;
+}
+
+int nbody_measure(nbody *nb, size_t times, double *seconds)
+{
+    nbody_task_begin(nb, "nbody_measure", (double)times * nbody_forces_work(nb, nb->integrator->sum));
+    if (nbody_integrate_prime(nb) != 0 || wait_all(nb) != 0)
+        return -1;
+    const double start = seconds_now();
+    for (size_t k = 0; k < times; k++)
+        if (nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
+            return -1;
+    if (wait_all(nb) != 0)
+        return -1;
+    *seconds = seconds_now() - start;
+    return 0;
+}

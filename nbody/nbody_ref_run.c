@@ -1,0 +1,17 @@
+/* nbody_ref_run.c - steps in plain C, by the twin of any integrator of the table (integrate.h).
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrate.h"
+
+int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt, size_t steps,
+                  const double *mass, double (*pos)[3], double (*vel)[3])
+{
+    const struct nbody_ref_system s = {n, G, eps, mass};
+    const struct integrator *row = nbody_integrate_row(integrator);
+    double *work = row ? malloc(row->planes * n * sizeof *work) : NULL;
+    if (!work)
+        return -1;
+    row->twin(&s, dt, steps, pos[0], vel[0], work);
+    free(work);
+    return 0;
+}

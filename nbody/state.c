@@ -1,0 +1,91 @@
+/* state.c - copying positions and velocities out of an engine; questions to it.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrate.h"
+
+/* ---- Copying out. ----------------------------------------------------------------------------- */
+
+/* Positions stand in `state` where posm holds predictions. */
+static int fetch(struct nbody *nb, struct share *p, bool pos, bool vel)
+{
+    const size_t plane = p->rows * nb->real;
+    char *state = p->state, *own = (char *)nb->posm + p->first * 4 * nb->real;
+    if (vel && nbody_device_fetch(nb, p, state + STATE_VEL * plane, 3 * plane) != 0)
+        return -1;
+    if (pos && predicts(nb))
+        return nbody_device_fetch(nb, p, state + STATE_POS * plane, 3 * plane);
+    return pos ? nbody_device_fetch(nb, p, own, 4 * plane) : 0;
+}
+
+int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
+{
+    const double length = nbody_units_factor(&nb->units, 1, 0), speed = nbody_units_factor(&nb->units, 1, -1);
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+        if (p->count && fetch(nb, p, pos != NULL, vel != NULL) != 0)
+            return -1;
+        for (size_t row = 0; row < p->count; row++)
+            for (size_t c = 0; c < 3; c++) {
+                const size_t i = p->first + row;
+                if (pos && predicts(nb))
+                    pos[i][c] = length * real_at(nb, p->state, (STATE_POS + c) * p->rows + row);
+                else if (pos)
+                    pos[i][c] = length * real_at(nb, nb->posm, 4 * i + c);
+                if (vel)
+                    vel[i][c] = speed * real_at(nb, p->state, (STATE_VEL + c) * p->rows + row);
+            }
+    }
+    return 0;
+}
+
+/* ---- Questions. ------------------------------------------------------------------------------- */
+
+double nbody_time(const nbody *nb)
+{
+    return nb->base_time + nb->dt * (double)(nb->steps - nb->base_steps);
+}
+
+size_t nbody_steps(const nbody *nb)
+{
+    return nb->steps;
+}
+
+size_t nbody_bodies(const nbody *nb)
+{
+    return nb->n;
+}
+
+double nbody_interactions(const nbody *nb)
+{
+    return nb->method == NBODY_TREE ? 0 : nb->evaluations * (double)nb->n * (double)nb->n;
+}
+
+size_t nbody_device_bytes(const nbody *nb)
+{
+    size_t most = 0;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        most = nb->share[d].bytes > most ? nb->share[d].bytes : most;
+    return most;
+}
+
+unsigned nbody_devices(const nbody *nb)
+{
+    unsigned owners = 0;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        owners += nb->share[d].rows > 0;
+    return owners;
+}
+
+size_t nbody_share(const nbody *nb, unsigned dev)
+{
+    return dev < nb->ndev ? nb->share[dev].count : 0;
+}
+
+const char *nbody_shape(const nbody *nb, unsigned dev)
+{
+    return dev < nb->ndev ? nb->share[dev].row.shape : "";
+}
+
+const char *nbody_explain(const nbody *nb, unsigned dev)
+{
+    return dev < nb->ndev ? nb->share[dev].row.source : "";
+}
