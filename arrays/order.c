@@ -204,7 +204,7 @@ static int tell(const struct order_job *job, uint64_t blocks)
                        (unsigned long long)job->n, job->elements);
 }
 
-/* Where any device may have any block, or where there is one round: each has a part of it, and the sums pass through. */
+/* Where any device may have any block, or where there is one round: each has a share of it, and the sums pass through. */
 static int run_in_rounds(const struct order_job *job, struct order_tree *tree, uint64_t *from, uint64_t *count)
 {
     const cl_uint ndev = job->kernels->ndev;

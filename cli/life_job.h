@@ -77,7 +77,7 @@ int life_job_fill(const struct life_job *job, life *lf);
 /* life_run.c. Interruption is no failure here. tell: what an engine calls meanwhile. stopped: whether a call of an engine
  * failed because that ended it. */
 int life_job_run(struct life_job *job);
-int life_job_tell(void *job, double share);
+int life_job_tell(void *job, double fraction);
 bool life_job_stopped(void);
 
 /* life_watch.c: the same in the terminal. */

@@ -23,14 +23,14 @@ static double cells_of(const struct life_job *job)
     return (double)job->size.width * (double)job->size.height;
 }
 
-int life_job_tell(void *arg, double share)
+int life_job_tell(void *arg, double fraction)
 {
     struct life_job *job = arg;
-    const double done = job->doing.from + share * (job->doing.to - job->doing.from);
+    const double done = job->doing.from + fraction * (job->doing.to - job->doing.from);
     const double seconds = job->seconds + seconds_now() - job->doing.began;
     struct cli_text rate;
     char filling[32];
-    snprintf(filling, sizeof filling, "filling, %.0f %%", 100 * share);
+    snprintf(filling, sizeof filling, "filling, %.0f %%", 100 * fraction);
     if (job->progress.unit)
         cli_progress_update(&job->progress, done,
                             job->doing.filling ? filling

@@ -20,13 +20,13 @@ struct runner {
 };
 
 /* Called by the engine: draws the progress, and stops the engine after Ctrl-C or when it takes too long. */
-static int tell(void *arg, double share)
+static int tell(void *arg, double fraction)
 {
     struct matmul_job *job = arg;
     const double elapsed = seconds_now() - job->started;
     const double runs = job->repeat ? 1 + (double)job->repeat : 2; /* a long product is timed once */
-    cli_progress_update(&job->progress, 100 * fmin(((double)job->runs + share) / runs, 1), NULL);
-    if (job->limit > 0 && elapsed > 0.5 && elapsed / share > job->limit)
+    cli_progress_update(&job->progress, 100 * fmin(((double)job->runs + fraction) / runs, 1), NULL);
+    if (job->limit > 0 && elapsed > 0.5 && elapsed / fraction > job->limit)
         job->timed_out = true;
     return job->timed_out || cli_interrupted();
 }

@@ -78,7 +78,7 @@ int nbody_job_plan(struct nbody_job *job);                             /* both, 
 int nbody_job_run(struct nbody_job *job);
 
 /* nbody_progress.c: begin: what the engine is about to do, for the progress; tell: what the engine calls meanwhile. */
-int nbody_job_tell(void *job, double share);
+int nbody_job_tell(void *job, double fraction);
 bool nbody_job_stopped(void); /* whether a call of the engine failed because nbody_job_tell stopped it */
 void nbody_job_begin(struct nbody_job *job, const char *name, double from, double to);
 

@@ -14,13 +14,13 @@ void nbody_job_begin(struct nbody_job *job, const char *name, double from, doubl
     job->doing.began = seconds_now();
 }
 
-static const char *note(const struct nbody_job *job, double share, char text[64])
+static const char *note(const struct nbody_job *job, double fraction, char text[64])
 {
-    const double steps = share * (job->doing.to - job->doing.from), n = (double)job->n;
+    const double steps = fraction * (job->doing.to - job->doing.from), n = (double)job->n;
     const double seconds = job->seconds + seconds_now() - job->doing.began;
     struct cli_text rate;
     if (job->doing.name)
-        snprintf(text, 64, "%s, %.0f %%", job->doing.name, 100 * share);
+        snprintf(text, 64, "%s, %.0f %%", job->doing.name, 100 * fraction);
     else if (nbody_method(job->engine) == NBODY_TREE)
         snprintf(text, 64, "%s", cli_text_rate(&rate, n * (job->doing.from + steps) / seconds, "bodies/s"));
     else
@@ -29,15 +29,15 @@ static const char *note(const struct nbody_job *job, double share, char text[64]
     return text;
 }
 
-int nbody_job_tell(void *arg, double share)
+int nbody_job_tell(void *arg, double fraction)
 {
     struct nbody_job *job = arg;
     char text[64];
     if (job->engine && job->progress.unit) {
         if (job->doing.runs > 0)
-            cli_progress_estimate(&job->progress, share / job->doing.runs);
-        cli_progress_update(&job->progress, job->doing.from + share * (job->doing.to - job->doing.from),
-                            note(job, share, text));
+            cli_progress_estimate(&job->progress, fraction / job->doing.runs);
+        cli_progress_update(&job->progress, job->doing.from + fraction * (job->doing.to - job->doing.from),
+                            note(job, fraction, text));
     }
     return cli_interrupted();
 }

@@ -2,7 +2,7 @@
  *
  * A unit is a packed word or a padded cell. Work-item i takes units i, i + n, i + 2 n and so on, n being the number of
  * items; each group adds up its items' sums in local memory, and the host adds those of the groups. The hash is a sum, so the order of
- * units does not matter. Of several devices each counts its strip, by the places that units have in the whole grid.
+ * units does not matter. Of several devices each counts its share, by the places that units have in the whole grid.
  * SPDX-License-Identifier: MIT
  */
 
@@ -32,7 +32,7 @@ static inline void add_up(ulong2 mine, __local ulong2 *sum, __global ulong2 *res
         result[get_group_id(0)] = sum[0];
 }
 
-/* Counts words start .. start + n - 1 of a strip, the first of which is word `first` of the grid. The group's sums go
+/* Counts words start .. start + n - 1 of a share, the first of which is word `first` of the grid. The group's sums go
  * to result[slot + group]. */
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void life_count_packed(__global const ulong *words, ulong start, ulong n, ulong first,
@@ -66,7 +66,7 @@ __kernel void life_count_padded(__global const int *grid, int width, int height,
     add_up(mine, sum, result + slot);
 }
 
-/* Copies n words from `words` + start to `to` + at: rows at the end of a strip, for the next device or from it. */
+/* Copies n words from `words` + start to `to` + at: rows at the end of a share, for the next device or from it. */
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void life_copy(__global const ulong *words, ulong start, ulong n, __global ulong *to, ulong at)
 {

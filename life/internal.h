@@ -100,7 +100,7 @@ struct life {
     bool device_stale; /* the host's rows have been written since the last upload */
     CLCONTEXT *ctx;    /* NULL for the reference */
     uint64_t launches;
-    int (*progress)(void *arg, double share);
+    int (*progress)(void *arg, double fraction);
     void *arg;
     struct {
         double total, done; /* generations of the call under way */

@@ -17,7 +17,7 @@ EMBEDDED(rows_file, "life/rows.cl", life_rows_cl);
 EMBEDDED(tile_file, "life/tile.cl", life_tile_cl);
 EMBEDDED(count_file, "life/count.cl", life_count_cl);
 
-/* ---- Strips. --------------------------------------------------------------------------------- */
+/* ---- Shares. --------------------------------------------------------------------------------- */
 
 /* A device's share of the rows: by its compute units and their clock, and a GPU's unit counts as four of a CPU. */
 static double weight_of(const struct cldev_info *info)
@@ -26,7 +26,7 @@ static double weight_of(const struct cldev_info *info)
     return kind * info->dev_max_core * (info->dev_max_freq ? info->dev_max_freq : 1000);
 }
 
-/* Cuts the grid into strips. Each has at least as many rows as a launch has generations, so that an edge comes from
+/* Cuts the grid into shares. Each has at least as many rows as a launch has generations, so that an edge comes from
  * one neighbour only. When there are too few rows for that, fewer devices are used. */
 static void cut(const life *lf, struct packed *p, const struct cldev_info *info)
 {
@@ -43,29 +43,29 @@ static void cut(const life *lf, struct packed *p, const struct cldev_info *info)
         sum += weight_of(&info[i]);
         size_t end = (size_t)((double)lf->height * (sum / total) + 0.5);
         end = n == 1 || i == n - 1 ? lf->height : end < least ? least : end > most ? most : end;
-        p->strip[i].first = first;
-        p->strip[i].rows = end - first;
+        p->share[i].first = first;
+        p->share[i].rows = end - first;
         first = end;
     }
     p->n = n;
 }
 
 /* The more rows a halo has, the more seldom they are exchanged; but they are computed twice. It has rows for up to
- * `exchange` launches, as long as they are at most a hundredth of a strip, and for at least one. */
+ * `exchange` launches, as long as they are at most a hundredth of a share, and for at least one. */
 static void set_halo(const life *lf, struct packed *p)
 {
     enum { SHARE = 100 };
     size_t rows = lf->height, launches = 0;
     for (size_t i = 0; i < p->n; i++) {
-        const size_t asked = (size_t)p->strip[i].shape.exchange;
-        rows = p->strip[i].rows < rows ? p->strip[i].rows : rows;
+        const size_t asked = (size_t)p->share[i].shape.exchange;
+        rows = p->share[i].rows < rows ? p->share[i].rows : rows;
         launches = !i || asked < launches ? asked : launches;
     }
     const size_t each = (size_t)p->generations, most = rows / SHARE / each;
     p->halo = p->n > 1 ? each * (launches < most ? launches : most ? most : 1) : 0;
     for (size_t i = 0; i < p->n; i++) {
-        p->strip[i].above = packed_has_boundary(lf, p, (i + p->n - 1) % p->n) ? p->halo : 0;
-        p->strip[i].below = packed_has_boundary(lf, p, i) ? p->halo : 0;
+        p->share[i].above = packed_has_boundary(lf, p, (i + p->n - 1) % p->n) ? p->halo : 0;
+        p->share[i].below = packed_has_boundary(lf, p, i) ? p->halo : 0;
     }
 }
 
@@ -73,8 +73,8 @@ static void set_halo(const life *lf, struct packed *p)
 static void set_passes(const life *lf, struct packed *p)
 {
     const double most_cells = 5e9, pass = (double)lf->width * (double)lf->height * p->generations;
-    const bool alone = clgetndev(lf->ctx) == 1; /* a program is built for all devices, also for those without a strip */
-    p->passes = alone ? (int)fmin(p->strip[0].shape.passes, 1 + most_cells / pass) : 1;
+    const bool alone = clgetndev(lf->ctx) == 1; /* a program is built for all devices, also for those without a share */
+    p->passes = alone ? (int)fmin(p->share[0].shape.passes, 1 + most_cells / pass) : 1;
 }
 
 static int divide(size_t a, size_t b)
@@ -82,7 +82,7 @@ static int divide(size_t a, size_t b)
     return (int)((a + b - 1) / b);
 }
 
-static void tile_strip(struct strip *s, const life *lf, const struct cldev_info *info)
+static void tile_share(struct share *s, const life *lf, const struct cldev_info *info)
 {
     struct tiling *t = &s->tiling;
     const struct life_shape *shape = &s->shape;
@@ -114,7 +114,7 @@ static void tile_strip(struct strip *s, const life *lf, const struct cldev_info 
 /* ---- Kernels. -------------------------------------------------------------------------------- */
 
 /* Options, and the rule as text that comes before the kernel. */
-static void *open_step(life *lf, const struct strip *s)
+static void *open_step(life *lf, const struct share *s)
 {
     struct life_logic logic;
     enum { WORDS = 512 };
@@ -128,16 +128,16 @@ static void *open_step(life *lf, const struct strip *s)
     return embedded_open(lf->ctx, options, s->shape.tile ? &tile_file : &rows_file, 0, NULL);
 }
 
-/* Opens what strip i runs, or takes it from an earlier strip with the same shape. */
+/* Opens what share i runs, or takes it from an earlier share with the same shape. */
 static int open_kernels(life *lf, struct packed *p, size_t i)
 {
-    struct strip *s = &p->strip[i];
+    struct share *s = &p->share[i];
     char group[64];
     for (size_t j = 0; j < i; j++)
-        if (strcmp(p->strip[j].row.shape, s->row.shape) == 0) {
-            s->step = p->strip[j].step;
-            s->count = p->strip[j].count;
-            s->copy = p->strip[j].copy;
+        if (strcmp(p->share[j].row.shape, s->row.shape) == 0) {
+            s->step = p->share[j].step;
+            s->count = p->share[j].count;
+            s->copy = p->share[j].copy;
             return 0;
         }
     snprintf(group, sizeof group, "-D GROUP=%d", s->shape.group);
@@ -160,7 +160,7 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
 
-static int check_memory(const life *lf, const struct strip *s, const struct cldev_info *info)
+static int check_memory(const life *lf, const struct share *s, const struct cldev_info *info)
 {
     const unsigned long long one = (unsigned long long)packed_rows(s) * lf->words * 8;
     const double host = 8. * (double)lf->height * (double)lf->words;
@@ -176,10 +176,10 @@ static int check_memory(const life *lf, const struct strip *s, const struct clde
                        (unsigned long long)info->dev_max_mem_alloc_sz);
 }
 
-static int allocate_strip(life *lf, size_t i, const struct cldev_info *info)
+static int allocate_share(life *lf, size_t i, const struct cldev_info *info)
 {
     struct packed *p = lf->state;
-    struct strip *s = &p->strip[i];
+    struct share *s = &p->share[i];
     const size_t bytes = packed_rows(s) * lf->words * sizeof(uint64_t);
     if (check_memory(lf, s, info) < 0)
         return -1;
@@ -222,8 +222,8 @@ static void packed_free(life *lf)
     struct packed *p = lf->state;
     if (!p)
         return;
-    for (size_t i = 0; i < p->n && p->strip; i++) {
-        struct strip *s = &p->strip[i];
+    for (size_t i = 0; i < p->n && p->share; i++) {
+        struct share *s = &p->share[i];
         clfree(s->grid[0]);
         clfree(s->grid[1]);
         clfree(s->sums);
@@ -238,7 +238,7 @@ static void packed_free(life *lf)
             clfree(p->edge[b][way]);
     free(p->edge);
     free(p->sent);
-    free(p->strip);
+    free(p->share);
     free(p);
     lf->state = NULL;
 }
@@ -247,25 +247,25 @@ static int create(life *lf, struct packed *p, const struct life_options *options
                   const struct cldev_info *info)
 {
     for (size_t i = 0; i < p->n; i++) {
-        struct life_shape *shape = &p->strip[i].shape;
-        if (life_shape_choose(shape, lf, (unsigned)i, &info[i], options->shape, &p->strip[i].row) < 0)
+        struct life_shape *shape = &p->share[i].shape;
+        if (life_shape_choose(shape, lf, (unsigned)i, &info[i], options->shape, &p->share[i].row) < 0)
             return -1;
         if (!i || shape->generations < p->generations)
             p->generations = shape->generations;
     }
     cut(lf, p, info);
     if (p->n == 1)
-        p->generations = p->strip[0].shape.generations;
+        p->generations = p->share[0].shape.generations;
     set_halo(lf, p);
     set_passes(lf, p);
     for (size_t i = 0; i < p->n; i++) {
-        struct strip *s = &p->strip[i];
+        struct share *s = &p->share[i];
         s->shape.generations = p->generations;
         s->shape.passes = p->passes;
         s->pace = pace_of(2e9);
         life_shape_print(&s->shape, s->row.shape, sizeof s->row.shape);
-        tile_strip(s, lf, &info[i]);
-        if (allocate_strip(lf, i, &info[i]) < 0 || open_kernels(lf, p, i) < 0)
+        tile_share(s, lf, &info[i]);
+        if (allocate_share(lf, i, &info[i]) < 0 || open_kernels(lf, p, i) < 0)
             return -1;
     }
     return allocate_edges(lf, p) < 0 ? -1 : packed_warm(lf);
@@ -280,9 +280,9 @@ static int packed_create(life *lf, const struct life_options *options)
     int status = -1;
     if (p) {
         p->n = n;
-        p->strip = calloc(n, sizeof *p->strip);
+        p->share = calloc(n, sizeof *p->share);
     }
-    if (!p || !p->strip || !info)
+    if (!p || !p->share || !info)
         clerror_set(ENOMEM, "life: no memory for the list of devices");
     else if (clgetdevinfo(lf->ctx, info) == 0)
         status = create(lf, p, options, info);
@@ -298,9 +298,9 @@ static uint64_t *packed_row(life *lf, size_t y)
 {
     struct packed *p = lf->state;
     size_t i = 0;
-    while (y >= p->strip[i].first + p->strip[i].rows)
+    while (y >= p->share[i].first + p->share[i].rows)
         i++;
-    return p->strip[i].grid[0] + (p->strip[i].above + y - p->strip[i].first) * lf->words;
+    return p->share[i].grid[0] + (p->share[i].above + y - p->share[i].first) * lf->words;
 }
 
 static int packed_upload(life *lf)
@@ -308,8 +308,8 @@ static int packed_upload(life *lf)
     struct packed *p = lf->state;
     p->good = 0;
     for (size_t i = 0; i < p->n; i++) {
-        p->strip[i].now = 0;
-        if (packed_status(clmsync(lf->ctx, (cl_uint)i, p->strip[i].grid[0], CL_MEM_DEVICE | UNWAITED)))
+        p->share[i].now = 0;
+        if (packed_status(clmsync(lf->ctx, (cl_uint)i, p->share[i].grid[0], CL_MEM_DEVICE | UNWAITED)))
             return -1;
     }
     return packed_wait(lf);
@@ -319,7 +319,7 @@ static int packed_download(life *lf)
 {
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++) {
-        struct strip *s = &p->strip[i];
+        struct share *s = &p->share[i];
         if (s->now && packed_status(clmcopy(lf->ctx, (cl_uint)i, s->grid[1], s->grid[0], UNWAITED)))
             return -1;
         s->now = 0;
@@ -341,7 +341,7 @@ static int count(life *lf, size_t slot)
 {
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++) {
-        struct strip *s = &p->strip[i];
+        struct share *s = &p->share[i];
         clndrange_t ndr = clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
         if (packed_status(clforka(lf->ctx, (cl_uint)i, s->count, &ndr, UNWAITED, s->grid[s->now],
                                   (cl_ulong)(s->above * lf->words), (cl_ulong)(s->rows * lf->words),
@@ -356,7 +356,7 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
 {
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++) {
-        struct strip *s = &p->strip[i];
+        struct share *s = &p->share[i];
         if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, s->sums, slots * s->groups * 2 * sizeof(uint64_t),
                                    CL_MEM_HOST | UNWAITED)))
             return -1;
@@ -366,7 +366,7 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
     for (size_t slot = 0; slot < slots; slot++) {
         sample[slot].population = sample[slot].hash = 0;
         for (size_t i = 0; i < p->n; i++) {
-            const struct strip *s = &p->strip[i];
+            const struct share *s = &p->share[i];
             life_sample_add(&sample[slot], s->sums + 2 * slot * s->groups, s->groups);
         }
     }
@@ -388,13 +388,13 @@ static unsigned packed_devices(const life *lf)
 static const char *packed_shape(const life *lf, unsigned dev)
 {
     const struct packed *p = lf->state;
-    return dev < p->n ? p->strip[dev].row.shape : "";
+    return dev < p->n ? p->share[dev].row.shape : "";
 }
 
 static const char *packed_explain(const life *lf, unsigned dev)
 {
     const struct packed *p = lf->state;
-    return dev < p->n ? p->strip[dev].row.source : "";
+    return dev < p->n ? p->share[dev].row.source : "";
 }
 
 const struct life_backend life_packed_backend = {

@@ -1,17 +1,17 @@
 /* packed.h - what the files of the engine "packed" share.
  *
- * The grid is cut into strips of whole rows, one a device. A strip has two buffers, the present and the
+ * A share of the grid is a run of whole rows, one for each device. A share has two buffers, the present and the
  * next; a pass reads one, goes some generations on, and writes the other. With one device the kernel
- * itself finds the rows beyond a torus's edge. With several, each strip also has `halo` rows of its neighbours and
+ * itself finds the rows beyond a torus's edge. With several, each share also has `halo` rows of its neighbours and
  * computes them as if they were its own. After each generation one row less of them is right. When they are used up,
- * which takes several launches, they are exchanged by way of the host: a copy of a strip's last rows ("down") goes to
- * the strip below, and one of its first rows ("up") to the strip above.
+ * which takes several launches, they are exchanged by way of the host: a copy of a share's last rows ("down") goes to
+ * the share below, and one of its first rows ("up") to the share above.
  *
- *      strip b          halo | rows ... last rows | halo
+ *      share b          halo | rows ... last rows | halo
  *                               down --> |     ^ <-- up
- *      strip b + 1                      halo | first rows ... rows | halo
+ *      share b + 1                      halo | first rows ... rows | halo
  *
- *   packed.c       strips, kernels, memory, the host's rows, counting
+ *   packed.c       shares, kernels, memory, the host's rows, counting
  *   packed_step.c  launches, and rows on their way between devices
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +20,7 @@
 
 #include "life/shape.h"
 
-/* How a strip is cut into tiles: the kernel's arguments. */
+/* How a share is cut into tiles: the kernel's arguments. */
 struct tiling {
     int own_words, own_rows; /* stored by a tile; words of 64 cells (rows.cl) or 32 (tile.cl) */
     size_t columns, bands;   /* of tiles: so many side by side, so many below one another */
@@ -29,7 +29,7 @@ struct tiling {
     size_t local;            /* rows.cl: bytes of it */
 };
 
-struct strip {
+struct share {
     size_t first, rows;  /* of the grid, without the neighbours' */
     size_t above, below; /* its neighbours' rows in its buffers, before and after its own */
     uint64_t *grid[2];   /* [0] has the host's rows, [1] is scratch memory of the device */
@@ -48,24 +48,24 @@ struct strip {
 };
 
 struct packed {
-    size_t n; /* strips; strip i is on device i of the context */
-    struct strip *strip;
+    size_t n; /* shares; share i is on device i of the context */
+    struct share *share;
     int generations;      /* of a pass over the grid, at most */
     int passes;           /* of a launch, at most; more than 1 with rows.cl and a context of one device only */
-    size_t halo;          /* rows that a strip has of each neighbour */
+    size_t halo;          /* rows that a share has of each neighbour */
     size_t good;          /* so many of them are right: generations that can follow without an exchange */
-    uint64_t *(*edge)[2]; /* edge[2 * boundary + parity][0 = down, 1 = up]; NULL with one strip */
+    uint64_t *(*edge)[2]; /* edge[2 * boundary + parity][0 = down, 1 = up]; NULL with one share */
     cl_event (*sent)[2];  /* sent[boundary][down or up], on their way to the host */
     int parity;           /* of the edges that the next exchange takes */
 };
 
-/* Rows of a strip's buffers. */
-static inline size_t packed_rows(const struct strip *s)
+/* Rows of a share's buffers. */
+static inline size_t packed_rows(const struct share *s)
 {
     return s->above + s->rows + s->below;
 }
 
-/* Whether there is anything between strip b and the next one (the last one's next is the first). */
+/* Whether there is anything between share b and the next one (the last one's next is the first). */
 static inline bool packed_has_boundary(const life *lf, const struct packed *p, size_t b)
 {
     return p->n > 1 && (lf->bounds == LIFE_TORUS || b + 1 < p->n);
@@ -75,7 +75,7 @@ static inline bool packed_has_boundary(const life *lf, const struct packed *p, s
  * ECANCELED when the caller ends it meanwhile: those that count are in lf->call.done. */
 int packed_advance(life *lf, uint64_t generations);
 
-/* Starts the kernel once, on a strip of one dead row, and waits: drivers compile at the first launch, which would
+/* Starts the kernel once, on a share of one dead row, and waits: drivers compile at the first launch, which would
  * otherwise be part of the first generations. What it writes is scratch memory. */
 int packed_warm(life *lf);
 

@@ -16,25 +16,25 @@ int packed_wait(life *lf)
         if (packed_status(clwait(lf->ctx, (cl_uint)i, CL_ALL_EVENT)))
             status = -1;
         else
-            pace_waited(&p->strip[i].pace);
+            pace_waited(&p->share[i].pace);
     return status;
 }
 
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
-/* What lies beyond the rows of a strip's buffers: their other end, or dead rows; else rows that do not count. */
+/* What lies beyond the rows of a share's buffers: their other end, or dead rows; else rows that do not count. */
 struct beyond {
     cl_int wrap, dead_above, dead_below;
 };
 
-static struct beyond beyond_strip(const life *lf, size_t i)
+static struct beyond beyond_share(const life *lf, size_t i)
 {
     const struct packed *p = lf->state;
     const bool plane = lf->bounds == LIFE_PLANE;
     return (struct beyond){!plane && p->n == 1, plane && i == 0, plane && i == p->n - 1};
 }
 
-/* A part of a strip that a launch computes: columns x bands tiles from band `top` on, of the first `rows` rows of its
+/* A part of a share that a launch computes: columns x bands tiles from band `top` on, of the first `rows` rows of its
  * buffers. */
 struct area {
     size_t columns, top, bands;
@@ -44,9 +44,9 @@ struct area {
 static cl_event start_tile(life *lf, size_t i, int generations, struct area a, int flags)
 {
     struct packed *p = lf->state;
-    struct strip *s = &p->strip[i];
+    struct share *s = &p->share[i];
     const struct tiling *t = &s->tiling;
-    const struct beyond b = beyond_strip(lf, i);
+    const struct beyond b = beyond_share(lf, i);
     const size_t warps = (size_t)s->shape.warps;
     clndrange_t ndr = clndrange_init2d(0, 32 * a.columns, 32, a.top * warps, a.bands * warps, warps);
     return clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, s->grid[s->now], s->grid[!s->now],
@@ -58,9 +58,9 @@ static cl_event start_tile(life *lf, size_t i, int generations, struct area a, i
 static cl_event start_rows(life *lf, size_t i, int generations, struct area a, int flags)
 {
     struct packed *p = lf->state;
-    struct strip *s = &p->strip[i];
+    struct share *s = &p->share[i];
     const struct tiling *t = &s->tiling;
-    const struct beyond b = beyond_strip(lf, i);
+    const struct beyond b = beyond_share(lf, i);
     clndrange_t ndr = clndrange_init2d(0, a.columns, 1, a.top, a.bands, 1);
     return clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, s->grid[s->now], s->grid[!s->now],
                    clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width, (cl_int)a.rows, b.wrap, b.dead_above,
@@ -71,9 +71,9 @@ static cl_event start_rows(life *lf, size_t i, int generations, struct area a, i
 static cl_event start_passes(life *lf, size_t i, int generations, struct area a, int flags)
 {
     struct packed *p = lf->state;
-    struct strip *s = &p->strip[i];
+    struct share *s = &p->share[i];
     const struct tiling *t = &s->tiling;
-    const struct beyond b = beyond_strip(lf, i);
+    const struct beyond b = beyond_share(lf, i);
     const size_t tiles = a.columns * a.bands, items = tiles < s->units ? tiles : s->units;
     const int pass = generations < p->generations ? generations : p->generations;
     clndrange_t ndr = clndrange_init1d(0, items, 1);
@@ -86,7 +86,7 @@ static cl_event start_passes(life *lf, size_t i, int generations, struct area a,
 static int start(life *lf, size_t i, int generations, struct area a, int flags)
 {
     const struct packed *p = lf->state;
-    const bool tile = p->strip[i].shape.tile;
+    const bool tile = p->share[i].shape.tile;
     return packed_status(
         (tile ? start_tile : p->passes > 1 ? start_passes : start_rows)(lf, i, generations, a, flags));
 }
@@ -96,12 +96,12 @@ static int passes_of(const struct packed *p, int generations)
     return (generations + p->generations - 1) / p->generations;
 }
 
-/* Starts the next bands of strip i, as many as a slice holds. A launch of many passes is of all bands. Profiles are told
- * that a pass reads a strip once and writes it once. */
+/* Starts the next bands of share i, as many as a slice holds. A launch of many passes is of all bands. Profiles are told
+ * that a pass reads a share once and writes it once. */
 static int launch(life *lf, size_t i, int generations)
 {
     struct packed *p = lf->state;
-    struct strip *s = &p->strip[i];
+    struct share *s = &p->share[i];
     const size_t left = s->tiling.bands - s->band;
     const double part = (double)packed_rows(s) / (double)s->tiling.bands;
     const double band = part * (double)lf->width * generations, fit = pace_slice(&s->pace) / band;
@@ -121,7 +121,7 @@ int packed_warm(life *lf)
 {
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++)
-        if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, p->strip[i].grid[0], lf->words * sizeof(uint64_t),
+        if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, p->share[i].grid[0], lf->words * sizeof(uint64_t),
                                    CL_MEM_DEVICE | UNWAITED)) ||
             start(lf, i, 1, (struct area){1, 0, 1, 1}, UNWAITED | CL_EVENT_UNCOUNTED) < 0 || clflush(lf->ctx, (cl_uint)i, 0) < 0)
             return -1;
@@ -130,11 +130,11 @@ int packed_warm(life *lf)
 
 /* ---- Edges. ---------------------------------------------------------------------------------- */
 
-/* Copies rows between strip i and an edge on its device; `row` is of the strip's buffer. */
+/* Copies rows between share i and an edge on its device; `row` is of the share's buffer. */
 static int copy(life *lf, size_t i, size_t row, uint64_t *edge, bool to_edge)
 {
     struct packed *p = lf->state;
-    struct strip *s = &p->strip[i];
+    struct share *s = &p->share[i];
     const cl_ulong place = (cl_ulong)(row * lf->words), words = (cl_ulong)(p->halo * lf->words);
     uint64_t *grid = s->grid[s->now];
     clndrange_t ndr = clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
@@ -145,14 +145,14 @@ static int copy(life *lf, size_t i, size_t row, uint64_t *edge, bool to_edge)
                                            (cl_ulong)0, words, grid, place));
 }
 
-/* Starts copies of the rows at both ends of every strip into the edges, and of the edges to the host. */
+/* Starts copies of the rows at both ends of every share into the edges, and of the edges to the host. */
 static int send_edges(life *lf)
 {
     struct packed *p = lf->state;
     for (size_t b = 0; b < p->n; b++)
         for (int way = 0; way < 2 && packed_has_boundary(lf, p, b); way++) {
             const size_t from = way ? (b + 1) % p->n : b;
-            const struct strip *s = &p->strip[from];
+            const struct share *s = &p->share[from];
             uint64_t *edge = p->edge[2 * b + (size_t)p->parity][way];
             if (copy(lf, from, way ? s->above : s->above + s->rows - p->halo, edge, true))
                 return -1;
@@ -163,14 +163,14 @@ static int send_edges(life *lf)
     return 0;
 }
 
-/* Waits for the edges to arrive on the host, and starts copies into the strips that they are for. */
+/* Waits for the edges to arrive on the host, and starts copies into the shares that they are for. */
 static int receive_edges(life *lf)
 {
     struct packed *p = lf->state;
     for (size_t b = 0; b < p->n; b++)
         for (int way = 0; way < 2 && packed_has_boundary(lf, p, b); way++) {
             const size_t from = way ? (b + 1) % p->n : b, to = way ? b : (b + 1) % p->n;
-            const struct strip *s = &p->strip[to];
+            const struct share *s = &p->share[to];
             uint64_t *edge = p->edge[2 * b + (size_t)p->parity][way];
             if (packed_status(clwaitev(lf->ctx, (cl_uint)from, p->sent[b][way], 0)) ||
                 packed_status(clmsync(lf->ctx, (cl_uint)to, edge, CL_MEM_DEVICE | UNWAITED)) ||
@@ -189,8 +189,8 @@ static double part_of_pass(const struct packed *p)
 {
     double started = 0, all = 0;
     for (size_t i = 0; i < p->n; i++) {
-        started += (double)p->strip[i].band;
-        all += (double)p->strip[i].tiling.bands;
+        started += (double)p->share[i].band;
+        all += (double)p->share[i].tiling.bands;
     }
     return started / all;
 }
@@ -201,14 +201,14 @@ static int launch_bands(life *lf, int generations)
     struct packed *p = lf->state;
     bool left = true;
     for (size_t i = 0; i < p->n; i++)
-        p->strip[i].band = 0;
+        p->share[i].band = 0;
     while (left) {
         left = false;
         for (size_t i = 0; i < p->n; i++) {
-            if (p->strip[i].band < p->strip[i].tiling.bands &&
+            if (p->share[i].band < p->share[i].tiling.bands &&
                 (launch(lf, i, generations) < 0 || (p->n > 1 && clflush(lf->ctx, (cl_uint)i, 0) < 0)))
                 return -1;
-            left = left || p->strip[i].band < p->strip[i].tiling.bands;
+            left = left || p->share[i].band < p->share[i].tiling.bands;
         }
         if (left && (packed_wait(lf) < 0 || life_call_tell(lf, generations * part_of_pass(p)) < 0))
             return -1;
@@ -225,7 +225,7 @@ static int launch_all(life *lf, int generations)
     if (launch_bands(lf, generations) < 0)
         return -1;
     for (size_t i = 0; i < p->n; i++)
-        p->strip[i].now ^= passes_of(p, generations) & 1;
+        p->share[i].now ^= passes_of(p, generations) & 1;
     p->good -= p->n > 1 ? (size_t)generations : 0;
     lf->call.done += generations;
     return 0;
@@ -235,7 +235,7 @@ static int launch_all(life *lf, int generations)
  * divided if need be. */
 static int generations_at_once(const life *lf, const struct packed *p)
 {
-    const double cells = (double)lf->width * (double)lf->height, fit = pace_slice(&p->strip[0].pace) / cells;
+    const double cells = (double)lf->width * (double)lf->height, fit = pace_slice(&p->share[0].pace) / cells;
     const int most = p->generations * p->passes;
     if (p->passes == 1 || fit >= most)
         return most;

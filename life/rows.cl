@@ -143,12 +143,12 @@ static inline vec next_row(struct sums x, struct sums y, struct sums z, vec cell
 
 /* ---- The tile. ------------------------------------------------------------------------------- */
 
-/* What a work-item works on. Rows are counted within the device's strip, words within the grid's rows. */
+/* What a work-item works on. Rows are counted within the device's share, words within the grid's rows. */
 struct tile {
     /* The same for all tiles: */
     int words, width;           /* of a row of the grid, in words and in cells */
-    int rows;                   /* of the strip */
-    int wrap;                   /* rows beyond the strip are those at its other end */
+    int rows;                   /* of the share */
+    int wrap;                   /* rows beyond the share are those at its other end */
     int dead_above, dead_below; /* rows beyond it are dead (a plane's edge) */
     int own_words, own_rows;    /* what a tile stores, at most */
     int stride;                 /* words from row to row in local memory */
@@ -346,10 +346,10 @@ static inline __local ulong *clear_memory(__local ulong *memory, int stride, int
 
 /* ---- The kernels. ---------------------------------------------------------------------------- */
 
-/* A strip is columns x bands tiles; each stores own_words words (own_words >= words: the whole width) of own_rows rows.
+/* A share is columns x bands tiles; each stores own_words words (own_words >= words: the whole width) of own_rows rows.
  * `stride` is a multiple of LANES, at least LANES more than the words that a tile loads. `memory` holds
  * stride * (2 (BLOCK - 2) + 4 (generations + 1)) words and 2 LANES more. generations <= 64 unless the tile has the
- * whole width. Where rows beyond the strip are neither wrapped nor dead, as many rows at that end of the result are
+ * whole width. Where rows beyond the share are neither wrapped nor dead, as many rows at that end of the result are
  * wrong as it went generations. */
 
 #if !PASSES
@@ -407,7 +407,7 @@ static inline void leave(__global atomic_int *turns, int tiles)
     atomic_store_explicit(turns + LEFT, 0, memory_order_relaxed, memory_scope_device);
 }
 
-/* Takes a strip `total` generations on, in passes of `generations` (the last may be less), from `present` to `next`
+/* Takes a share `total` generations on, in passes of `generations` (the last may be less), from `present` to `next`
  * and back. There are as many items as cores. Each takes the same tiles in every pass, which are in its core's cache,
  * and then what others have left. It waits only for tiles that are taken, thus for items at work, so that one which
  * starts late holds nobody up. If that takes as long as dozens of tiles do, it leaves the rest to them: the system may

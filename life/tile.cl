@@ -179,7 +179,7 @@ static inline void next_row(uint cell[WORDS], const struct sums *above, const st
 struct place {
     int item, warp;
     int before, after; /* the items to the left and right, around the warp */
-    int word, row;     /* of the strip: the first of its cells; may lie beyond the strip's ends */
+    int word, row;     /* of the share: the first of its cells; may lie beyond the share's ends */
 #if !SHUFFLE
     __local uint *sides; /* every item's last word of each row, then every item's first */
 #endif
@@ -233,9 +233,9 @@ static inline uint word_after(uint cell[ROWS][WORDS], int r, const struct place 
 
 /* ---- Loading. -------------------------------------------------------------------------------- */
 
-/* The rows of this device. wrap: rows beyond the strip are those at its other end; dead_above, dead_below: they
+/* The rows of this device. wrap: rows beyond the share are those at its other end; dead_above, dead_below: they
  * are dead. */
-struct strip {
+struct share {
     __global const uint *from;
     int stride, width, rows; /* words from row to row, cells, rows */
     int wrap, dead_above, dead_below;
@@ -283,7 +283,7 @@ static inline uint cells_from(__global const uint *row, const struct source *s)
 
 /* Loads an item's cells. inner: the tile lies inside the rows, so that its words are words of memory, as in most
  * tiles. */
-static inline void load_cells(uint cell[ROWS][WORDS], const struct strip *s, const struct place *me, int inner)
+static inline void load_cells(uint cell[ROWS][WORDS], const struct share *s, const struct place *me, int inner)
 {
     struct source source[WORDS];
 #pragma unroll
@@ -294,7 +294,7 @@ static inline void load_cells(uint cell[ROWS][WORDS], const struct strip *s, con
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         const int dead = PLANE && ((at < 0 && s->dead_above) || (at >= s->rows && s->dead_below));
-        /* What is beyond the strip and not dead does not count, but must not be read. */
+        /* What is beyond the share and not dead does not count, but must not be read. */
         __global const uint *row = s->from + (long)clamp(at, 0, s->rows - 1) * s->stride;
 #pragma unroll
         for (int k = 0; k < WORDS; k++)
@@ -312,7 +312,7 @@ struct inside {
     int all; /* no cell of this item lies outside */
 };
 
-static inline struct inside cells_inside(const struct strip *s, const struct place *me)
+static inline struct inside cells_inside(const struct share *s, const struct place *me)
 {
     struct inside in;
     in.first = s->dead_above ? -me->row : 0;
@@ -411,7 +411,7 @@ static inline void outer_rows(uint cell[ROWS][WORDS], const struct ends *e, __lo
 
 /* Stores those of an item's cells that are the tile's own: words own_word .. own_word + own_words - 1 of own_rows
  * rows from own_row on. Rows have an even number of words; where the last one has no cells it is 0. */
-static inline void store_cells(uint cell[ROWS][WORDS], const struct strip *s, const struct place *me,
+static inline void store_cells(uint cell[ROWS][WORDS], const struct share *s, const struct place *me,
                                __global uint *to, int own_word, int own_words, int own_row, int own_rows)
 {
     const int last = (s->width - 1) / 32, rest = s->width % 32;
@@ -432,8 +432,8 @@ static inline void store_cells(uint cell[ROWS][WORDS], const struct strip *s, co
 
 /* ---- The kernel. ----------------------------------------------------------------------------- */
 
-/* Group (x, y), y counted from the strip's first band, stores words own_words x .. and rows own_rows y .. of the device's strip. `from` and `to` are rows
- * of `stride` words of 32 cells. Where rows beyond the strip are neither wrapped nor dead, `generations` rows at that
+/* Group (x, y), y counted from the share's first band, stores words own_words x .. and rows own_rows y .. of the device's share. `from` and `to` are rows
+ * of `stride` words of 32 cells. Where rows beyond the share are neither wrapped nor dead, `generations` rows at that
  * end of `to` are wrong. whole: the tile's width is a whole number of the torus's. two = 2, high = 2^31. */
 __attribute__((reqd_work_group_size(ITEMS, WARPS, 1)))
 __kernel void life_tile(__global const uint *from, __global uint *to, int stride, int width, int rows,
@@ -441,7 +441,7 @@ __kernel void life_tile(__global const uint *from, __global uint *to, int stride
                         int generations, uint two, uint high)
 {
     __local struct edge edges[2][WARPS][2]; /* by parity of the generation, warp, first or last row */
-    const struct strip s = {from, stride, width, rows, wrap, dead_above, dead_below};
+    const struct share s = {from, stride, width, rows, wrap, dead_above, dead_below};
     const int band = (int)get_global_id(1) / WARPS; /* a launch may begin at any */
     const int own_word = (int)get_group_id(0) * own_words, own_row = band * own_rows;
     const int left = own_word - !whole; /* the tile's first word */

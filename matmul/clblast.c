@@ -16,13 +16,13 @@ typedef int gemm_double(int layout, int trans_a, int trans_b, size_t m, size_t n
                         size_t a0, size_t lda, cl_mem b, size_t b0, size_t ldb, double beta, cl_mem c, size_t c0,
                         size_t ldc, cl_command_queue *queue, cl_event *event);
 
-static cl_mem buffer_of(struct matmul *mm, const struct part *p, const struct operand *o)
+static cl_mem buffer_of(struct matmul *mm, const struct share *p, const struct operand *o)
 {
     return o->block ? clgetbuffer(mm->ctx, p->dev, o->block) : o->buffer;
 }
 
 /* Waits for the product: the context knows nothing of what CLBlast queues. */
-int matmul_clblast_start(struct matmul *mm, struct part *p, const struct product *x)
+int matmul_clblast_start(struct matmul *mm, struct share *p, const struct product *x)
 {
     const int ta = x->trans_a ? TRANSPOSED : NOT_TRANSPOSED, tb = x->trans_b ? TRANSPOSED : NOT_TRANSPOSED;
     const bool doubles = mm->precision == MATMUL_DOUBLE;

@@ -29,7 +29,7 @@ static size_t rows_of_tile(const struct matmul_shape *s, size_t m)
 
 /* As many rows of groups as the second-level cache needs, or more if that gives every core the same; then as many columns
  * of groups as make GROUPS_A_CORE for each core. */
-static struct division divide(const struct part *p, size_t high, size_t tiles, size_t panels)
+static struct division divide(const struct share *p, size_t high, size_t tiles, size_t panels)
 {
     const size_t cores = p->info.dev_max_core ? p->info.dev_max_core : 1, wanted = cores * GROUPS_A_CORE;
     struct division d = {.groups_m = divide_up(tiles, high)};
@@ -53,7 +53,7 @@ struct variant {
     cl_kernel pack, multiply;
 };
 
-static int choose(struct matmul *mm, const struct part *p, const struct product *x, bool direct,
+static int choose(struct matmul *mm, const struct share *p, const struct product *x, bool direct,
                   struct variant *v)
 {
     const struct matmul_shape *s = &p->shape;
@@ -74,7 +74,7 @@ static int choose(struct matmul *mm, const struct part *p, const struct product 
     return v->multiply ? 0 : -1;
 }
 
-static int pack(struct matmul *mm, struct part *p, const struct product *x, const struct variant *v, void *to)
+static int pack(struct matmul *mm, struct share *p, const struct product *x, const struct variant *v, void *to)
 {
     const cl_int n = (cl_int)x->n, k = (cl_int)x->k;
     const cl_ulong b0 = x->b.offset, ldb = x->b.ld;
@@ -85,7 +85,7 @@ static int pack(struct matmul *mm, struct part *p, const struct product *x, cons
 }
 
 /* x->b is B packed, or B itself when the variant reads it so. */
-static int multiply(struct matmul *mm, struct part *p, const struct product *x, const struct variant *v)
+static int multiply(struct matmul *mm, struct share *p, const struct product *x, const struct variant *v)
 {
     const struct division d = divide(p, v->high, divide_up(x->m, v->rows), divide_up(x->n, v->cols));
     const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k, high = (cl_int)d.high,
@@ -105,7 +105,7 @@ static int multiply(struct matmul *mm, struct part *p, const struct product *x, 
     return matmul_fork(mm, p, v->multiply, &ndr, (double)x->m * (double)x->n * (double)x->k, COUNT_OF(args), args);
 }
 
-static int run_packed(struct matmul *mm, struct part *p, const struct product *x)
+static int run_packed(struct matmul *mm, struct share *p, const struct product *x)
 {
     struct variant v;
     if (choose(mm, p, x, false, &v) != 0)
@@ -133,7 +133,7 @@ static int run_packed(struct matmul *mm, struct part *p, const struct product *x
     return status;
 }
 
-static int run_direct(struct matmul *mm, struct part *p, const struct product *x)
+static int run_direct(struct matmul *mm, struct share *p, const struct product *x)
 {
     struct variant v;
     return choose(mm, p, x, true, &v) == 0 ? multiply(mm, p, x, &v) : -1;
@@ -141,7 +141,7 @@ static int run_direct(struct matmul *mm, struct part *p, const struct product *x
 
 /* With few rows, the whole panels of B are read where they are, and only the columns that remain are packed. Otherwise
  * all of B is packed. */
-int matmul_cpu_start(struct matmul *mm, struct part *p, const struct product *x)
+int matmul_cpu_start(struct matmul *mm, struct share *p, const struct product *x)
 {
     const size_t cols = (size_t)p->shape.width * (size_t)p->shape.vectors, whole = x->n / cols * cols;
     struct product y = *x;

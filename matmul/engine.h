@@ -131,14 +131,14 @@ struct scratch {
 };
 enum { SCRATCH_PACK, SCRATCH_SPLIT, SCRATCHES };
 
-/* One device's part. */
-struct part {
+/* One device's share of the work. */
+struct share {
     cl_uint dev;
     struct cldev_info info;
     bool is_cpu;
     int capability;                /* of NVIDIA's, 90 for 9.0; 0: another vendor's device */
     bool in_place;                 /* host arrays are used where they are */
-    double weight;                 /* its share of the work */
+    double weight;                 /* in the division of the work */
     struct scratch scratch[SCRATCHES];
     struct area area;              /* its block of the C that is loaded */
     struct operand a, b, c;        /* what is loaded; of host arrays that a CPU device uses: buffers */
@@ -161,10 +161,10 @@ struct matmul {
     size_t real;                   /* bytes of an element */
     size_t block, memory;
     char *words;                   /* the caller's changes to a shape, or NULL */
-    int (*progress)(void *arg, double share);
+    int (*progress)(void *arg, double fraction);
     void *arg;
     cl_uint ndev;
-    struct part *part;
+    struct share *share;
     pthread_mutex_t lock;          /* of programs: devices are served by a thread each */
     struct program *programs;
     bool loaded, has_result;       /* between matmul_load and the next */
@@ -192,41 +192,41 @@ void *matmul_clblast(void);
 
 /* ---- shape.c ---------------------------------------------------------------------------------- */
 
-/* The shape of TUNED on a part's device for a product, left in part->shape, label and reason. */
-int matmul_shape_choose(struct matmul *mm, struct part *p, size_t m, size_t n, size_t k);
+/* The shape of TUNED on a share's device for a product, left in share->shape, label and reason. */
+int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k);
 
 /* ---- program.c -------------------------------------------------------------------------------- */
 
 /* The kernel `name` of a source, built with these options for all devices. */
 cl_kernel matmul_kernel(struct matmul *mm, enum matmul_source source, const char *options, const char *name);
 
-/* At least `size` bytes of scratch memory of a part, made on its device; the old content is lost. */
-void *matmul_scratch(struct matmul *mm, struct part *p, int which, size_t size);
+/* At least `size` bytes of scratch memory of a share, made on its device; the old content is lost. */
+void *matmul_scratch(struct matmul *mm, struct share *p, int which, size_t size);
 
 /* Queues a kernel that does `work` multiply-adds (0: it ends soon anyway): 0, or -1. With p->pause a launch that would take
  * long is cut into ranges of its groups, so kernels number groups by their global id; ECANCELED when that ends it. */
-int matmul_fork(struct matmul *mm, struct part *p, cl_kernel kernel, const clndrange_t *ndr, double work, cl_uint nargs,
+int matmul_fork(struct matmul *mm, struct share *p, cl_kernel kernel, const clndrange_t *ndr, double work, cl_uint nargs,
                 const struct stdcl_arg *args);
 
-/* Tells a part's pause function of a product from now on, if the engine has a progress function; NULL: no more. */
-void matmul_pause_by(struct matmul *mm, struct part *p, int (*pause)(void *arg, double work), void *arg);
+/* Tells a share's pause function of a product from now on, if the engine has a progress function; NULL: no more. */
+void matmul_pause_by(struct matmul *mm, struct share *p, int (*pause)(void *arg, double work), void *arg);
 
 /* C = beta C on a device. */
-int matmul_scale(struct matmul *mm, struct part *p, size_t m, size_t n, double beta, const struct operand *c);
+int matmul_scale(struct matmul *mm, struct share *p, size_t m, size_t n, double beta, const struct operand *c);
 
 void matmul_programs_close(struct matmul *mm);
 
 /* ---- What computes. --------------------------------------------------------------------------- */
 
-/* Queue a product on a part's device. */
-int matmul_gpu_start(struct matmul *mm, struct part *p, const struct product *x);
-int matmul_cpu_start(struct matmul *mm, struct part *p, const struct product *x);
-int matmul_ladder_start(struct matmul *mm, struct part *p, const struct product *x);
-int matmul_clblast_start(struct matmul *mm, struct part *p, const struct product *x);
+/* Queue a product on a share's device. */
+int matmul_gpu_start(struct matmul *mm, struct share *p, const struct product *x);
+int matmul_cpu_start(struct matmul *mm, struct share *p, const struct product *x);
+int matmul_ladder_start(struct matmul *mm, struct share *p, const struct product *x);
+int matmul_clblast_start(struct matmul *mm, struct share *p, const struct product *x);
 void matmul_clblast_forget(void); /* CLBlast keeps programs, which must go before the drivers do */
 
 /* Any of them, by kind and device; takes products with k or alpha 0 as well. */
-int matmul_start(struct matmul *mm, struct part *p, const struct product *x);
+int matmul_start(struct matmul *mm, struct share *p, const struct product *x);
 
 /* Compute a product of host arrays; C = beta C, which is all there is to do when k or alpha is 0. */
 void matmul_host_scale(const struct matmul *mm, const struct host_product *p);
@@ -234,7 +234,7 @@ int matmul_host_run(struct matmul *mm, const struct host_product *p);
 
 /* ---- place.c ---------------------------------------------------------------------------------- */
 
-/* The block of an m x n matrix C that part d computes: C is cut into a grid, by the devices' weights. */
+/* The block of an m x n matrix C that is the share of device d: C is cut into a grid, by the devices' weights. */
 struct area matmul_area(const struct matmul *mm, cl_uint d, size_t m, size_t n);
 
 /* The product of host arrays that computes one block of C. */
@@ -242,19 +242,19 @@ struct host_product matmul_piece(const struct matmul *mm, const struct host_prod
 
 /* Lets a CPU device use host arrays where they are: fills in the operands of x, whose buffers the caller releases by
  * matmul_unwrap. */
-int matmul_wrap(struct matmul *mm, const struct part *p, const struct host_product *h, struct product *x);
+int matmul_wrap(struct matmul *mm, const struct share *p, const struct host_product *h, struct product *x);
 void matmul_unwrap(struct product *x);
 
 /* Lets go of what was loaded. */
 void matmul_unload(struct matmul *mm);
 
-/* Bytes of a part's device that products of host arrays may still use. */
-size_t matmul_room(const struct matmul *mm, const struct part *p);
+/* Bytes of a share's device that products of host arrays may still use. */
+size_t matmul_room(const struct matmul *mm, const struct share *p);
 
 /* Queues a copy of rows x cols elements between the host and an operand on a device. The copy waits for up to two events
  * (NULL: none). If `done` is not NULL it receives the copy's event. */
 enum direction { TO_DEVICE, TO_HOST };
-int matmul_transfer(struct matmul *mm, const struct part *p, cl_command_queue queue, enum direction direction,
+int matmul_transfer(struct matmul *mm, const struct share *p, cl_command_queue queue, enum direction direction,
                     const struct operand *o, void *host, size_t ld, size_t rows, size_t cols, cl_event wait1,
                     cl_event wait2, cl_event *done);
 

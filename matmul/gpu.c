@@ -47,7 +47,7 @@ static void packed_size(const struct matmul_shape *shape, const struct side *s, 
 }
 
 /* Copies A, B or both into scratch memory; what is not copied has rows 0. */
-static int pack(struct matmul *mm, struct part *p, struct side *a, bool pack_a, bool a_along, struct side *b,
+static int pack(struct matmul *mm, struct share *p, struct side *a, bool pack_a, bool a_along, struct side *b,
                 bool pack_b, bool b_along)
 {
     size_t rows_a = 0, ld_a = 16, rows_b = 0, ld_b = 16;
@@ -107,7 +107,7 @@ static struct plan plan_groups(const struct matmul_shape *shape, size_t slots, s
 }
 
 /* Counters that are 0. Waits, which happens once for a size of scratch memory. */
-static int clear_counters(struct matmul *mm, const struct part *p, void *block, size_t bytes)
+static int clear_counters(struct matmul *mm, const struct share *p, void *block, size_t bytes)
 {
     const cl_uint zero = 0;
     cl_event done = NULL;
@@ -125,7 +125,7 @@ static int clear_counters(struct matmul *mm, const struct part *p, void *block, 
 }
 
 /* Scratch memory for partial sums: the counters, which are 0 whenever no kernel runs, then the sums. */
-static void *partials(struct matmul *mm, struct part *p, const struct plan *plan)
+static void *partials(struct matmul *mm, struct share *p, const struct plan *plan)
 {
     const size_t area = (size_t)p->shape.bm * (size_t)p->shape.bn, counters = COUNTERS * sizeof(cl_uint);
     const size_t size = counters + plan->splits * (plan->tiles - plan->whole) * area * mm->real;
@@ -141,7 +141,7 @@ static void *partials(struct matmul *mm, struct part *p, const struct plan *plan
 
 /* ---- The launch. ------------------------------------------------------------------------------ */
 
-static void options_of(const struct part *p, const struct matmul_shape *s, const struct product *x, bool wide_a, bool wide_b, bool wide_c,
+static void options_of(const struct share *p, const struct matmul_shape *s, const struct product *x, bool wide_a, bool wide_b, bool wide_c,
                        bool tail, bool split, char *text, size_t size)
 {
     snprintf(text, size,
@@ -152,7 +152,7 @@ static void options_of(const struct part *p, const struct matmul_shape *s, const
              x->trans_b, wide_a, wide_b, wide_c, tail, split, s->mma ? " -D RUN=2" : "");
 }
 
-static int launch(struct matmul *mm, struct part *p, const struct product *x, const struct side *a,
+static int launch(struct matmul *mm, struct share *p, const struct product *x, const struct side *a,
                   const struct side *b, bool tail)
 {
     const struct matmul_shape *s = &p->shape;
@@ -187,7 +187,7 @@ static int launch(struct matmul *mm, struct part *p, const struct product *x, co
 }
 
 /* One launch, after copies of operands that lie badly. */
-static int start(struct matmul *mm, struct part *p, const struct product *x)
+static int start(struct matmul *mm, struct share *p, const struct product *x)
 {
     const size_t worth = p->shape.pack ? (size_t)p->shape.pack : SIZE_MAX, bk = (size_t)p->shape.bk;
     struct side a = {x->a, x->trans_a ? x->k : x->m, x->trans_a ? x->m : x->k, false};
@@ -202,14 +202,14 @@ static int start(struct matmul *mm, struct part *p, const struct product *x)
 }
 
 /* How deep one launch may be, so that copies of both operands fit their scratch memory. */
-static size_t depth_of_launch(const struct matmul *mm, const struct part *p, size_t m, size_t n)
+static size_t depth_of_launch(const struct matmul *mm, const struct share *p, size_t m, size_t n)
 {
     const size_t depth = smaller(MOST_PACKED / mm->real / (m + n), MOST_SIDE);
     return depth >= (size_t)p->shape.bk ? depth / (size_t)p->shape.bk * (size_t)p->shape.bk : (size_t)p->shape.bk;
 }
 
 /* The whole depth of a block of C. */
-static int start_deep(struct matmul *mm, struct part *p, const struct product *x)
+static int start_deep(struct matmul *mm, struct share *p, const struct product *x)
 {
     const size_t depth = depth_of_launch(mm, p, x->m, x->n);
     struct product y = *x;
@@ -224,7 +224,7 @@ static int start_deep(struct matmul *mm, struct part *p, const struct product *x
     return 0;
 }
 
-int matmul_gpu_start(struct matmul *mm, struct part *p, const struct product *x)
+int matmul_gpu_start(struct matmul *mm, struct share *p, const struct product *x)
 {
     struct product y = *x;
     for (size_t i = 0; i < x->m; i += MOST_SIDE)

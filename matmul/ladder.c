@@ -4,14 +4,14 @@
 #include "matmul/engine.h"
 
 /* On GPUs neighbours along a row should be in one group. PoCL runs the items of a group one after the other. */
-static void naive_range(const struct part *p, const struct product *x, clndrange_t *ndr)
+static void naive_range(const struct share *p, const struct product *x, clndrange_t *ndr)
 {
     const size_t across = p->is_cpu ? smaller(64, p->info.dev_max_wg_sz) : smaller(32, p->info.dev_max_wg_sz);
     const size_t down = p->is_cpu || p->info.dev_max_wg_sz < 256 ? 1 : 8;
     clndrange_set2d(*ndr, 0, round_up(x->n, across), across, 0, round_up(x->m, down), down);
 }
 
-int matmul_ladder_start(struct matmul *mm, struct part *p, const struct product *x)
+int matmul_ladder_start(struct matmul *mm, struct share *p, const struct product *x)
 {
     const bool blocked = mm->kind == MATMUL_BLOCKED;
     const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k;

@@ -29,12 +29,12 @@ static void weigh(struct matmul *mm)
 {
     bool alike = true;
     for (cl_uint d = 0; d < mm->ndev; d++) {
-        mm->part[d].weight = 1;
-        alike = alike && strcmp(mm->part[d].info.dev_name, mm->part[0].info.dev_name) == 0;
+        mm->share[d].weight = 1;
+        alike = alike && strcmp(mm->share[d].info.dev_name, mm->share[0].info.dev_name) == 0;
     }
     for (cl_uint d = 0; !alike && d < mm->ndev; d++) {
         const double peak = matmul_peak(mm->ctx, d, mm->precision);
-        mm->part[d].weight = peak > 0 ? peak : 1;
+        mm->share[d].weight = peak > 0 ? peak : 1;
     }
 }
 
@@ -49,7 +49,7 @@ static int capability_of(cl_device_id device, const struct cldev_info *info)
     return (int)(10 * major + minor);
 }
 
-static int check_device(const struct matmul *mm, const struct part *p)
+static int check_device(const struct matmul *mm, const struct share *p)
 {
     if (mm->precision == MATMUL_DOUBLE && !p->info.dev_pref_vec_double)
         return clerror_set(ENOTSUP, "matmul_create: %s has no double precision", p->info.dev_name);
@@ -68,12 +68,12 @@ static int check_block(const struct matmul *mm)
 static int open_devices(struct matmul *mm)
 {
     struct cldev_info *info = calloc(mm->ndev, sizeof *info);
-    mm->part = calloc(mm->ndev, sizeof *mm->part);
-    int status = info && mm->part ? 0 : clerror_set(ENOMEM, "matmul_create: no memory on the host");
+    mm->share = calloc(mm->ndev, sizeof *mm->share);
+    int status = info && mm->share ? 0 : clerror_set(ENOMEM, "matmul_create: no memory on the host");
     if (status == 0)
         status = clgetdevinfo(mm->ctx, info);
     for (cl_uint d = 0; status == 0 && d < mm->ndev; d++) {
-        struct part *p = &mm->part[d];
+        struct share *p = &mm->share[d];
         p->dev = d;
         p->info = info[d];
         p->is_cpu = info[d].dev_type & CL_DEVICE_TYPE_CPU;
@@ -92,7 +92,7 @@ static int open_devices(struct matmul *mm)
 static int check_words(struct matmul *mm)
 {
     for (cl_uint d = 0; mm->kind == MATMUL_TUNED && mm->words && d < mm->ndev; d++)
-        if (matmul_shape_choose(mm, &mm->part[d], 1024, 1024, 1024) != 0)
+        if (matmul_shape_choose(mm, &mm->share[d], 1024, 1024, 1024) != 0)
             return -1;
     return 0;
 }
@@ -128,17 +128,17 @@ void matmul_free(matmul *mm)
 {
     if (!mm)
         return;
-    if (mm->part || !mm->ndev)
+    if (mm->share || !mm->ndev)
         matmul_unload(mm);
-    for (cl_uint d = 0; mm->part && d < mm->ndev; d++)
+    for (cl_uint d = 0; mm->share && d < mm->ndev; d++)
         for (int i = 0; i < SCRATCHES; i++)
-            clfree(mm->part[d].scratch[i].block);
+            clfree(mm->share[d].scratch[i].block);
     matmul_programs_close(mm);
     if (mm->kind == MATMUL_CLBLAST)
         matmul_clblast_forget();
     pthread_mutex_destroy(&mm->lock);
     free(mm->words);
-    free(mm->part);
+    free(mm->share);
     free(mm);
 }
 
@@ -195,7 +195,7 @@ int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, s
     if (k > 0 && alpha != 0 && (operand_at(mm, "A", a, ta ? k : m, ta ? m : k, h.lda, &x.a) != 0 ||
                                 operand_at(mm, "B", b, tb ? n : k, tb ? k : n, h.ldb, &x.b) != 0))
         return -1;
-    return matmul_start(mm, &mm->part[dev], &x);
+    return matmul_start(mm, &mm->share[dev], &x);
 }
 
 /* ---- One call. -------------------------------------------------------------------------------- */
@@ -235,22 +235,22 @@ int matmul_double(enum matmul_trans trans, size_t m, size_t n, size_t k, double 
 
 /* ---- Questions. ------------------------------------------------------------------------------- */
 
-static const struct part *part_for(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)
+static const struct share *share_for(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)
 {
     if (mm->kind != MATMUL_TUNED || dev >= mm->ndev || m == 0 || n == 0 || k == 0)
         return NULL;
-    return matmul_shape_choose(mm, &mm->part[dev], m, n, k) == 0 ? &mm->part[dev] : NULL;
+    return matmul_shape_choose(mm, &mm->share[dev], m, n, k) == 0 ? &mm->share[dev] : NULL;
 }
 
 const char *matmul_shape(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)
 {
-    const struct part *p = part_for(mm, dev, m, n, k);
+    const struct share *p = share_for(mm, dev, m, n, k);
     return p ? p->row.shape : "";
 }
 
 const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)
 {
-    const struct part *p = part_for(mm, dev, m, n, k);
+    const struct share *p = share_for(mm, dev, m, n, k);
     return p ? p->row.source : "";
 }
 

@@ -1,6 +1,6 @@
 /* place.c - matrices that stay on the devices; who computes which block of C.
  *
- * With several devices C is cut into a grid of blocks, one for each device. A device needs the rows of op(A) and the
+ * With several devices C is cut into a grid of blocks: each device has one as its share. A device needs the rows of op(A) and the
  * columns of op(B) that meet in its block, and nothing else, so nothing passes between devices. In a GPU's memory a row
  * begins at a multiple of 128 bytes, whatever the leading dimension on the host. A CPU device uses A and B where they are.
  * SPDX-License-Identifier: MIT
@@ -15,7 +15,7 @@ static double weight_of(const struct matmul *mm, cl_uint from, cl_uint to)
 {
     double sum = 0;
     for (cl_uint d = from; d < to; d++)
-        sum += mm->part[d].weight;
+        sum += mm->share[d].weight;
     return sum;
 }
 
@@ -67,7 +67,7 @@ struct host_product matmul_piece(const struct matmul *mm, const struct host_prod
 
 /* ---- Host arrays in place. -------------------------------------------------------------------- */
 
-static int wrap(struct matmul *mm, const struct part *p, const void *x, size_t rows, size_t cols, size_t ld,
+static int wrap(struct matmul *mm, const struct share *p, const void *x, size_t rows, size_t cols, size_t ld,
                 cl_mem_flags access, struct operand *o)
 {
     union {
@@ -84,7 +84,7 @@ static int wrap(struct matmul *mm, const struct part *p, const void *x, size_t r
                        ((rows - 1) * ld + cols) * mm->real, oclerror_str(err));
 }
 
-int matmul_wrap(struct matmul *mm, const struct part *p, const struct host_product *h, struct product *x)
+int matmul_wrap(struct matmul *mm, const struct share *p, const struct host_product *h, struct product *x)
 {
     const bool ta = trans_a(h->trans), tb = trans_b(h->trans);
     *x = (struct product){.trans_a = ta, .trans_b = tb, .m = h->m, .n = h->n, .k = h->k, .alpha = h->alpha,
@@ -112,7 +112,7 @@ void matmul_unwrap(struct product *x)
 
 /* ---- Copies. ---------------------------------------------------------------------------------- */
 
-int matmul_transfer(struct matmul *mm, const struct part *p, cl_command_queue queue, enum direction direction,
+int matmul_transfer(struct matmul *mm, const struct share *p, cl_command_queue queue, enum direction direction,
                     const struct operand *o, void *host, size_t ld, size_t rows, size_t cols, cl_event wait1,
                     cl_event wait2, cl_event *done)
 {
@@ -140,9 +140,9 @@ int matmul_transfer(struct matmul *mm, const struct part *p, cl_command_queue qu
                        cols, direction == TO_DEVICE ? "from" : "to", oclerror_str(err));
 }
 
-static bool is_busy(const struct part *p) { return p->area.rows && p->area.cols; }
+static bool is_busy(const struct share *p) { return p->area.rows && p->area.cols; }
 
-static void forget_copies(struct part *p)
+static void forget_copies(struct share *p)
 {
     for (int i = 0; i < 2; i++) {
         if (p->copy[i])
@@ -152,7 +152,7 @@ static void forget_copies(struct part *p)
 }
 
 /* Waits for the copies, and for kernels before them: -1 when any of them failed. */
-static int finish(struct matmul *mm, struct part *p)
+static int finish(struct matmul *mm, struct share *p)
 {
     cl_int err = CL_SUCCESS;
     for (int i = 0; err == CL_SUCCESS && i < 2; i++)
@@ -166,7 +166,7 @@ static int finish(struct matmul *mm, struct part *p)
 static int finish_all(struct matmul *mm)
 {
     int status = 0;
-    for (struct part *p = mm->part; p < mm->part + mm->ndev; p++)
+    for (struct share *p = mm->share; p < mm->share + mm->ndev; p++)
         if (is_busy(p) && finish(mm, p) != 0)
             status = -1;
     return status;
@@ -174,7 +174,7 @@ static int finish_all(struct matmul *mm)
 
 /* ---- Loading. --------------------------------------------------------------------------------- */
 
-static void drop(struct part *p)
+static void drop(struct share *p)
 {
     struct operand *const o[] = {&p->a, &p->b, &p->c};
     forget_copies(p);
@@ -190,21 +190,21 @@ static void drop(struct part *p)
 void matmul_unload(struct matmul *mm)
 {
     for (cl_uint d = 0; d < mm->ndev; d++)
-        drop(&mm->part[d]);
+        drop(&mm->share[d]);
     if (mm->ndev == 0)
         free(mm->held.c);
     mm->held = (struct host_product){0};
     mm->loaded = mm->has_result = false;
 }
 
-size_t matmul_room(const struct matmul *mm, const struct part *p)
+size_t matmul_room(const struct matmul *mm, const struct share *p)
 {
     const size_t all = mm->memory ? mm->memory : (size_t)(0.9 * (double)p->info.dev_global_mem_sz);
     return all > p->bytes ? all - p->bytes : 0;
 }
 
-/* Room for rows x cols elements on a part's device. */
-static int place(struct matmul *mm, struct part *p, size_t rows, size_t cols, const char *name, struct operand *o)
+/* Room for rows x cols elements on a share's device. */
+static int place(struct matmul *mm, struct share *p, size_t rows, size_t cols, const char *name, struct operand *o)
 {
     const size_t ld = round_up(cols, 128 / mm->real), bytes = rows * ld * mm->real;
     *o = (struct operand){.ld = ld};
@@ -218,7 +218,7 @@ static int place(struct matmul *mm, struct part *p, size_t rows, size_t cols, co
     return 0;
 }
 
-static int load_copies(struct matmul *mm, struct part *p, const struct host_product *h)
+static int load_copies(struct matmul *mm, struct share *p, const struct host_product *h)
 {
     const bool ta = trans_a(h->trans), tb = trans_b(h->trans);
     const size_t ra = ta ? h->k : h->m, ca = ta ? h->m : h->k, rb = tb ? h->n : h->k, cb = tb ? h->k : h->n;
@@ -234,7 +234,7 @@ static int load_copies(struct matmul *mm, struct part *p, const struct host_prod
     return matmul_transfer(mm, p, queue, TO_DEVICE, &p->b, b.out, h->ldb, rb, cb, NULL, NULL, &p->copy[1]);
 }
 
-static int load_part(struct matmul *mm, struct part *p)
+static int load_share(struct matmul *mm, struct share *p)
 {
     const struct host_product h = matmul_piece(mm, &mm->held, p->area);
     if (place(mm, p, h.m, h.n, "C", &p->c) != 0)
@@ -252,9 +252,9 @@ static int load_part(struct matmul *mm, struct part *p)
 
 static int load_devices(struct matmul *mm)
 {
-    for (struct part *p = mm->part; p < mm->part + mm->ndev; p++) {
+    for (struct share *p = mm->share; p < mm->share + mm->ndev; p++) {
         p->area = matmul_area(mm, p->dev, mm->held.m, mm->held.n);
-        if (is_busy(p) && load_part(mm, p) != 0)
+        if (is_busy(p) && load_share(mm, p) != 0)
             return -1;
     }
     return finish_all(mm);
@@ -312,7 +312,7 @@ static int check_result(const struct matmul *mm, const char *call, const void *c
 static int transfer_result(struct matmul *mm, enum direction direction, char *c, size_t ldc)
 {
     int status = 0;
-    for (struct part *p = mm->part; status == 0 && p < mm->part + mm->ndev; p++)
+    for (struct share *p = mm->share; status == 0 && p < mm->share + mm->ndev; p++)
         if (is_busy(p))
             status = matmul_transfer(mm, p, clgetqueue(mm->ctx, p->dev), direction, &p->c,
                                      c + (p->area.row * ldc + p->area.col) * mm->real, ldc, p->area.rows, p->area.cols,
@@ -367,8 +367,8 @@ static int compute_devices(struct matmul *mm, double alpha, double beta)
     struct telling telling = {mm, (double)h->m * (double)h->n * (double)h->k, 0};
     int status = 0;
     if (mm->ndev == 1)
-        matmul_pause_by(mm, &mm->part[0], tell, &telling);
-    for (struct part *p = mm->part; status == 0 && p < mm->part + mm->ndev; p++) {
+        matmul_pause_by(mm, &mm->share[0], tell, &telling);
+    for (struct share *p = mm->share; status == 0 && p < mm->share + mm->ndev; p++) {
         const struct product x = {trans_a(h->trans), trans_b(h->trans), p->area.rows, p->area.cols, h->k, alpha, beta,
                                   p->a, p->b, p->c};
         if (is_busy(p))
@@ -379,8 +379,8 @@ static int compute_devices(struct matmul *mm, double alpha, double beta)
     for (cl_uint d = 0; d < mm->ndev; d++)
         if (clwait(mm->ctx, d, CL_KERNEL_EVENT) == (cl_event)-1)
             status = -1;
-    pace_waited(&mm->part[0].pace);
-    matmul_pause_by(mm, &mm->part[0], NULL, NULL);
+    pace_waited(&mm->share[0].pace);
+    matmul_pause_by(mm, &mm->share[0], NULL, NULL);
     return status;
 }
 

@@ -73,7 +73,7 @@ void matmul_programs_close(struct matmul *mm)
 
 /* ---- Scratch memory, launches. ---------------------------------------------------------------- */
 
-void *matmul_scratch(struct matmul *mm, struct part *p, int which, size_t size)
+void *matmul_scratch(struct matmul *mm, struct share *p, int which, size_t size)
 {
     struct scratch *s = &p->scratch[which];
     if (s->block && s->size >= size)
@@ -92,7 +92,7 @@ void *matmul_scratch(struct matmul *mm, struct part *p, int which, size_t size)
     return s->block;
 }
 
-void matmul_pause_by(struct matmul *mm, struct part *p, int (*pause)(void *arg, double work), void *arg)
+void matmul_pause_by(struct matmul *mm, struct share *p, int (*pause)(void *arg, double work), void *arg)
 {
     p->pause = mm->progress ? pause : NULL;
     p->pause_arg = arg;
@@ -100,7 +100,7 @@ void matmul_pause_by(struct matmul *mm, struct part *p, int (*pause)(void *arg, 
 }
 
 /* Waits for what was started, and tells of it. */
-static int make_room(struct matmul *mm, struct part *p)
+static int make_room(struct matmul *mm, struct share *p)
 {
     const double done = p->pace.queued;
     const bool failed = clwait(mm->ctx, p->dev, CL_KERNEL_EVENT) == (cl_event)-1;
@@ -110,7 +110,7 @@ static int make_room(struct matmul *mm, struct part *p)
     return p->pause(p->pause_arg, done) == 0 ? 0 : clerror_set(ECANCELED, "matmul: stopped before the end");
 }
 
-static int fork_range(struct matmul *mm, struct part *p, cl_kernel kernel, const clndrange_t *ndr, double work,
+static int fork_range(struct matmul *mm, struct share *p, cl_kernel kernel, const clndrange_t *ndr, double work,
                       cl_uint nargs, const struct stdcl_arg *args)
 {
     clndrange_t range = *ndr;
@@ -124,7 +124,7 @@ static int fork_range(struct matmul *mm, struct part *p, cl_kernel kernel, const
 }
 
 /* Whole rows of groups (dimension 1), or of one row as many groups as a slice holds, but one for each compute unit. */
-int matmul_fork(struct matmul *mm, struct part *p, cl_kernel kernel, const clndrange_t *ndr, double work, cl_uint nargs,
+int matmul_fork(struct matmul *mm, struct share *p, cl_kernel kernel, const clndrange_t *ndr, double work, cl_uint nargs,
                 const struct stdcl_arg *args)
 {
     const size_t across = ndr->gtid[0] / ndr->ltid[0], down = ndr->dim > 1 ? ndr->gtid[1] / ndr->ltid[1] : 1;
@@ -150,7 +150,7 @@ int matmul_fork(struct matmul *mm, struct part *p, cl_kernel kernel, const clndr
     return 0;
 }
 
-int matmul_scale(struct matmul *mm, struct part *p, size_t m, size_t n, double beta_, const struct operand *c)
+int matmul_scale(struct matmul *mm, struct share *p, size_t m, size_t n, double beta_, const struct operand *c)
 {
     cl_kernel kernel = matmul_kernel(mm, SOURCE_PACK, "", "matmul_scale");
     const size_t group = smaller(64, p->info.dev_max_wg_sz);

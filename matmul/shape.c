@@ -46,7 +46,7 @@ static const char *contradiction_of_panels(const struct matmul_shape *s)
     return s->depth % s->width ? "depth must be a multiple of width" : NULL;
 }
 
-static int fit_tiles(const struct matmul_shape *s, const struct part *p, size_t real)
+static int fit_tiles(const struct matmul_shape *s, const struct share *p, size_t real)
 {
     const struct cldev_info *info = &p->info;
     const int capability = p->capability;
@@ -67,7 +67,7 @@ static int fit_tiles(const struct matmul_shape *s, const struct part *p, size_t 
 
 /* A shape for a device. */
 struct place {
-    const struct part *part;
+    const struct share *share;
     enum matmul_path path;
     size_t real;
 };
@@ -82,14 +82,14 @@ static int fit(void *shape, int stored, void *arg)
     struct matmul_shape *s = shape;
     const struct place *place = arg;
     const bool panels = place->path == PATH_PANELS;
-    if (stored && place->part->capability < 80)
+    if (stored && place->share->capability < 80)
         s->async = 0; /* what the row offers besides holds */
     const char *reason = s->path != (int)place->path ? "the row is of another path"
                          : panels                    ? contradiction_of_panels(s)
                                                      : contradiction_of_tiles(s, place->real);
     if (reason)
         return clerror_set(EINVAL, "matmul: shape: %s", reason);
-    return panels ? 0 : fit_tiles(s, place->part, place->real);
+    return panels ? 0 : fit_tiles(s, place->share, place->real);
 }
 
 /* ---- What the rest of the engine calls. ------------------------------------------------------- */
@@ -107,7 +107,7 @@ static const char *kernel_name(const struct matmul *mm, enum matmul_path path)
     return mm->precision == MATMUL_DOUBLE ? "matmul.panels.double" : "matmul.panels.single";
 }
 
-int matmul_shape_choose(struct matmul *mm, struct part *p, size_t m, size_t n, size_t k)
+int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k)
 {
     const size_t size = size_of(m, n, k);
     if (p->row_size == size)

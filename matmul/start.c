@@ -3,7 +3,7 @@
  */
 #include "matmul/engine.h"
 
-int matmul_start(struct matmul *mm, struct part *p, const struct product *x)
+int matmul_start(struct matmul *mm, struct share *p, const struct product *x)
 {
     if (x->k == 0 || x->alpha == 0)
         return x->beta == 1 ? 0 : matmul_scale(mm, p, x->m, x->n, x->beta, &x->c);

@@ -1,6 +1,6 @@
 /* stream.c - products of host arrays: panels travel while others are multiplied.
  *
- * A GPU computes its part of C in blocks of mb x nb, each as a sum of products of panels, mb x kb of A and
+ * A GPU computes its share of C in blocks of mb x nb, each as a sum of products of panels, mb x kb of A and
  * kb x nb of B, all as large as fits. Three queues work at once, and there are two of every buffer:
  *
  *     up        panels 1      panels 2      panels 3      panels 4
@@ -39,7 +39,7 @@ struct stream {
 /* One device's thread. */
 struct worker {
     struct stream *s;
-    struct part *p;         /* NULL: the host */
+    struct share *p;         /* NULL: the host */
     pthread_t thread;
     bool started, telling;
     double counted;         /* work of the slab or panel at hand that was told of already */
@@ -122,7 +122,7 @@ static int run_slabs(struct worker *w, const struct host_product *h)
 /* A device's buffers, and the events that tell when they may be used again. */
 struct flow {
     struct matmul *mm;
-    struct part *p;
+    struct share *p;
     struct worker *w;
     const struct host_product *h;
     size_t mb, nb, kb;
@@ -405,7 +405,7 @@ int matmul_stream(struct matmul *mm, const struct host_product *h)
     if (!w)
         return clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
     for (cl_uint d = 0; d < count; d++)
-        w[d] = (struct worker){.s = &s, .p = mm->ndev ? &mm->part[d] : NULL};
+        w[d] = (struct worker){.s = &s, .p = mm->ndev ? &mm->share[d] : NULL};
     const int status = run_workers(&s, w, count);
     free(w);
     return status;

@@ -116,7 +116,7 @@ static int allowed(void *problem, const char *shape)
     struct problem *p = problem;
     if (use(p, shape) != 0)
         return -1;
-    return cltune_value(shape, "mma", 0) && p->mm->part[0].capability == 0 ? -1 : 0;
+    return cltune_value(shape, "mma", 0) && p->mm->share[0].capability == 0 ? -1 : 0;
 }
 
 static int product(struct problem *p)

@@ -184,7 +184,7 @@ struct nbody {
     double base_time;
     double evaluations; /* of all forces */
     struct ladder ladder;
-    int (*progress)(void *arg, double share);
+    int (*progress)(void *arg, double fraction);
     void *arg;
     struct task task;
     struct {

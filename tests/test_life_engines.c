@@ -309,7 +309,7 @@ static void all_devices(void **state)
             check_devices(shapes[s], 1 + draw(200), 1 + draw(160), draw(2) ? LIFE_PLANE : LIFE_TORUS);
 }
 
-/* Tall enough that strips share rows for several launches; one device alone shares none. */
+/* Tall enough that shares overlap by rows for several launches; with one device there is no overlap. */
 static void all_devices_deep(void **state)
 {
     (void)state;

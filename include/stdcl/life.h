@@ -91,16 +91,16 @@ enum life_engine {
 
 /* Zero means the default, everywhere but in width and height. */
 struct life_options {
-    CLCONTEXT *ctx;          /* the devices: packed uses ALL of them, the grid cut into strips of rows;
+    CLCONTEXT *ctx;          /* the devices: packed uses ALL of them, a share of the grid's rows each;
                                 local and global use the first. NULL: stdgpu, else stdcpu. Not owned;
                                 must outlive the engine */
     enum life_engine engine;
     size_t width, height;    /* cells, from 1 up */
     enum life_bounds bounds;
     const char *rule;        /* as life_rule_parse; NULL = "B3/S23" */
-    /* Told now and then, in the calling thread, which share of a call of life_step, life_trace or life_soup is done, 0 to
-     * 1. It returns 0, or something else to end the call soon, with ECANCELED. May be NULL. */
-    int (*progress)(void *arg, double share);
+    /* Told now and then, in the calling thread, what fraction of a call of life_step, life_trace or
+     * life_soup is done, 0 to 1. It returns 0, or something else to end the call soon, with ECANCELED. May be NULL. */
+    int (*progress)(void *arg, double fraction);
     void *arg;
     const char *shape;       /* packed: how kernels are launched, words KEY=NUMBER that change the
                                 device's own row, see life/README.md; NULL: that row */

@@ -61,10 +61,11 @@ struct matmul_options {
     size_t block;          /* BLOCKED, CPU_BLOCKED, SYCL: the side of a block; 0 = 16, on the host 64 */
     const char *shape;     /* TUNED: words KEY=NUMBER that change a device's row, see matmul/README.md */
     size_t memory;         /* bytes that may be used of each device's memory; 0 = what it has */
-    int (*progress)(void *arg, double share); /* called by matmul_multiply, and on one device by matmul_compute,
-                                                 now and then, in the calling thread, with the share of the work
-                                                 that is done; it returns 0, or something else to stop the work
-                                                 soon, with ECANCELED. May be NULL */
+    int (*progress)(void *arg, double fraction); /* called by matmul_multiply, and on one device by
+                                                    matmul_compute, now and then, in the calling thread, with
+                                                    the fraction of the work that is done; it returns 0, or
+                                                    something else to stop the work soon, with ECANCELED. May be
+                                                    NULL */
     void *arg;
     uintptr_t reserved[8]; /* must be 0 */
 };

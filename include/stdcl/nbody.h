@@ -99,9 +99,10 @@ struct nbody_options {
     const double *shares;            /* of the bodies, relative, one number >= 0 for each device of ctx.
                                         NULL: equal on devices of one model, else by a short measurement;
                                         shares, and so the rounding, may then differ from run to run */
-    /* Told now and then, in the calling thread, which share of a call of nbody_step, nbody_forces, nbody_measure or
-     * nbody_diagnose is done, 0 to 1. It returns 0, or something else to end the call soon, with ECANCELED. May be NULL. */
-    int (*progress)(void *arg, double share);
+    /* Told now and then, in the calling thread, what fraction of a call of nbody_step, nbody_forces,
+     * nbody_measure or nbody_diagnose is done, 0 to 1. It returns 0, or something else to end the call soon, with
+     * ECANCELED. May be NULL. */
+    int (*progress)(void *arg, double fraction);
     void *arg;
     const char *shape;               /* how kernels are launched: words KEY=NUMBER that change the
                                         device's own row, see nbody/README.md; NULL: that row */
