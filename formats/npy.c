@@ -327,7 +327,7 @@ void npy_close(struct npy *in)
 /* ---- Writing. --------------------------------------------------------------------------------- */
 
 /* Numbers begin at a multiple of 64, as numpy likes it. */
-static void write_header(FILE *fp, size_t size, size_t rows, size_t cols)
+void npy_write_header(FILE *fp, size_t size, size_t rows, size_t cols)
 {
     char line[192];
     const int used = snprintf(line, sizeof line, "{'descr': '%cf%zu', 'fortran_order': False, 'shape': (%zu, %zu), }",
@@ -348,7 +348,7 @@ int npy_write(const char *file, size_t size, size_t rows, size_t cols, const voi
     struct outfile out;
     if (outfile_open(&out, file) < 0)
         return -1;
-    write_header(out.fp, size, rows, cols);
+    npy_write_header(out.fp, size, rows, cols);
     for (size_t i = 0; i < rows && outfile_check(&out) == 0; i++)
         fwrite((const char *)x + i * ld * size, size, cols, out.fp);
     return outfile_commit(&out);

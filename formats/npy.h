@@ -53,6 +53,9 @@ void npy_close(struct npy *in);
  * byte order. The file appears whole or not at all ("-" is the standard output). */
 int npy_write(const char *file, size_t size, size_t rows, size_t cols, const void *x, size_t ld);
 
+/* Only what stands before the numbers of such a file. */
+void npy_write_header(FILE *fp, size_t size, size_t rows, size_t cols);
+
 #ifdef __cplusplus
 }
 #endif

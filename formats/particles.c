@@ -18,13 +18,28 @@
 static const struct particles_format *const formats[] = {PARTICLES_FORMATS(POINTER)};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
+/* The formats that are written; with `all`, the others too. The last of the table is the plainest and comes first. */
+static void list(bool all, char *text, size_t size)
+{
+    const struct format_label *some[FORMATS];
+    size_t n = 0;
+    for (int i = FORMATS - 1; i >= 0; i--)
+        if (all || formats[i]->write)
+            some[n++] = &formats[i]->label;
+    format_list(some, n, text, size);
+}
+
 const char *particles_formats(void)
 {
     static _Thread_local char text[256];
-    const struct format_label *all[FORMATS];
-    for (int i = 0; i < FORMATS; i++)
-        all[i] = &formats[FORMATS - 1 - i]->label; /* the last is the plainest */
-    format_list(all, FORMATS, text, sizeof text);
+    list(false, text, sizeof text);
+    return text;
+}
+
+const char *particles_readable(void)
+{
+    static _Thread_local char text[300];
+    list(true, text, sizeof text);
     return text;
 }
 
@@ -42,7 +57,7 @@ static const struct particles_format *find(const char *file, const char *name)
 static const struct particles_format *recognise(struct source *s)
 {
     enum { LOOK = 32 }; /* a TIPSY header */
-    char known[300];
+    char known[400];
     if (source_need(s, LOOK) < 0)
         return NULL;
     const size_t size = source_ready(s) < LOOK ? source_ready(s) : LOOK;
@@ -50,12 +65,14 @@ static const struct particles_format *recognise(struct source *s)
         clerror_set(EINVAL, "%s: is empty; bodies are lines of %s", s->name, "mass x y z vx vy vz");
         return NULL;
     }
-    snprintf(known, sizeof known, "bodies are read as %s", particles_formats());
-    if (foreign_refuse(s->name, s->begin, size, known) < 0)
-        return NULL;
-    for (size_t i = 0; i < FORMATS; i++)
+    snprintf(known, sizeof known, "bodies are read as %s", particles_readable());
+    for (size_t i = 0; i + 1 < FORMATS; i++)
         if (formats[i]->sniff(s->begin, size))
             return formats[i];
+    if (foreign_refuse(s->name, s->begin, size, known) < 0)
+        return NULL;
+    if (formats[FORMATS - 1]->sniff(s->begin, size)) /* text, which what is foreign may look like */
+        return formats[FORMATS - 1];
     clerror_set(EINVAL, "%s: is not a file of bodies; %s", s->name, known);
     return NULL;
 }
@@ -64,6 +81,8 @@ static int read_and_close(struct source *s, struct particles *p)
 {
     const struct particles_format *format = recognise(s);
     int status = format ? format->read(s, p) : -1;
+    if (status == 0)
+        particles_drop_zeros(p);
     if (status < 0)
         particles_free(p);
     else
@@ -95,6 +114,13 @@ const char *particles_format_of(const char *file)
     return format ? format->label.name : NULL;
 }
 
+size_t particles_bytes(const char *file, const struct particles *p)
+{
+    const struct particles_format *format = find(file, NULL);
+    const int more = (p->softening != NULL) + (p->potential != NULL) + (p->id != NULL);
+    return format ? format->bytes + (size_t)more * format->more : 0;
+}
+
 /* What is written can be read again: the same conditions hold for both. */
 static int check(const char *file, const struct particles *p)
 {
@@ -121,6 +147,9 @@ int particles_write(const char *file, const struct particles *p, const char *nam
 {
     struct outfile out;
     const struct particles_format *format = find(file, name);
+    if (format && !format->write)
+        return clerror_set(ENOTSUP, "%s: %s is only read; bodies are written as %s", file, format->label.title,
+                           particles_formats());
     if (!format || check(file, p) < 0 || outfile_open(&out, file) < 0)
         return -1;
     if (format->write(&out, p) == 0)

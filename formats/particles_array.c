@@ -6,6 +6,7 @@
 #include "stdcl.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,21 +23,76 @@ void particles_free(struct particles *p)
     free(p->mass);
     free(p->pos);
     free(p->vel);
+    free(p->softening);
+    free(p->potential);
+    free(p->id);
+    for (int k = 0; k < PARTICLES_NOTE_COUNT; k++)
+        free(p->note[k]);
+    free(p->missing);
     memset(p, 0, sizeof *p);
+}
+
+/* The array with room for so many; the old one stays when there is no memory. */
+static bool grow(void **array, size_t room, size_t size)
+{
+    void *grown = realloc(*array, room * size);
+    *array = grown ? grown : *array;
+    return grown != NULL;
 }
 
 int particles_reserve(struct particles *p, size_t room, const char *name)
 {
-    if (room <= SIZE_MAX / sizeof *p->pos) {
-        double *mass = realloc(p->mass, room * sizeof *mass);
-        p->mass = mass ? mass : p->mass;
-        double(*pos)[3] = realloc(p->pos, room * sizeof *pos);
-        p->pos = pos ? pos : p->pos;
-        double(*vel)[3] = realloc(p->vel, room * sizeof *vel);
-        p->vel = vel ? vel : p->vel;
-        if (mass && pos && vel)
-            return 0;
+    void *all[] = {p->mass, p->pos, p->vel, p->softening, p->potential, p->id};
+    static const size_t size[] = {8, 24, 24, 8, 8, 8};
+    const bool wanted[] = {true, true, true, p->also & PARTICLES_SOFTENING, p->also & PARTICLES_POTENTIAL,
+                           p->also & PARTICLES_ID};
+    bool fits = room <= SIZE_MAX / sizeof *p->pos;
+    size_t bytes = 0;
+    for (int k = 0; k < 6; k++) {
+        bytes += wanted[k] ? size[k] : 0;
+        fits = fits && (!wanted[k] || grow(&all[k], room, size[k]));
     }
-    return clerror_set(ENOMEM, "%s: no memory for %zu bodies (%.0f MiB)", name, room,
-                       (double)room * 7 * sizeof(double) / 1048576);
+    p->mass = all[0], p->pos = all[1], p->vel = all[2];
+    p->softening = all[3], p->potential = all[4], p->id = all[5];
+    return fits ? 0 : clerror_set(ENOMEM, "%s: no memory for %zu bodies (%.0f MiB)", name, room,
+                                  (double)room * (double)bytes / 1048576);
+}
+
+int particles_check_body(const char *name, const struct particles *p, size_t i, const char *kind)
+{
+    char which[48];
+    snprintf(which, sizeof which, "body %zu%s%s%s", i + 1, kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
+    for (int c = 0; c < 7; c++)
+        if (!isfinite(particles_value(p, i, c)))
+            return clerror_set(EINVAL, "%s: %s of %s is %g", name, particles_columns[c], which, particles_value(p, i, c));
+    if (p->mass[i] < 0)
+        return clerror_set(EINVAL, "%s: the mass %g of %s is negative", name, p->mass[i], which);
+    if (p->softening && !(p->softening[i] >= 0 && isfinite(p->softening[i])))
+        return clerror_set(EINVAL, "%s: the softening of %s is %g", name, which, p->softening[i]);
+    if (p->potential && !isfinite(p->potential[i]))
+        return clerror_set(EINVAL, "%s: the potential of %s is %g", name, which, p->potential[i]);
+    return 0;
+}
+
+static bool all_zero(const double *x, size_t n)
+{
+    size_t i = 0;
+    while (x && i < n && x[i] == 0)
+        i++;
+    return i == n;
+}
+
+static void drop(struct particles *p, double **array, enum particles_also also)
+{
+    if (*array && all_zero(*array, p->n)) {
+        free(*array);
+        *array = NULL;
+        p->also &= ~(int)also;
+    }
+}
+
+void particles_drop_zeros(struct particles *p)
+{
+    drop(p, &p->softening, PARTICLES_SOFTENING);
+    drop(p, &p->potential, PARTICLES_POTENTIAL);
 }

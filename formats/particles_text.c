@@ -79,16 +79,33 @@ static bool equals(struct word w, const char *text)
     return w.length == strlen(text) && memcmp(w.start, text, w.length) == 0;
 }
 
-/* `# time = 1.5` sets the time; other comments are skipped. */
-static void read_comment(struct text *t, const char *p, const char *end)
+/* What stands between blanks. */
+static struct word rest_of(const char *p, const char *end)
+{
+    while (p < end && is_blank(*p))
+        p++;
+    while (end > p && is_blank(end[-1]))
+        end--;
+    return (struct word){p, (size_t)(end - p)};
+}
+
+/* `# time = 1.5` sets the time, `# softening = 0.05` and the like a note; other comments are skipped. */
+static int read_comment(struct text *t, const char *p, const char *end)
 {
     double time;
     p++;
-    if (!equals(next_word(&p, end), "time") || !equals(next_word(&p, end), "="))
-        return;
-    struct word value = next_word(&p, end);
-    if (number_read(value.start, value.length, &time) == NUMBER_OK)
+    const struct word name = next_word(&p, end);
+    if (!equals(next_word(&p, end), "="))
+        return 0;
+    const struct word rest = rest_of(p, end), value = next_word(&p, end);
+    if (equals(name, "time") && number_read(value.start, value.length, &time) == NUMBER_OK)
         t->bodies->time = time;
+    for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT; k++)
+        if (equals(name, particles_note_name(k))) {
+            const struct word said = particles_note_kind(k) == PARTICLES_TEXT ? rest : value;
+            return particles_read_note(t->bodies, k, said.start, said.length);
+        }
+    return 0;
 }
 
 static int add_body(struct text *t, const double value[7])
@@ -113,9 +130,7 @@ static int read_line(struct text *t, const char *p, const char *end)
     double value[7];
     struct word w = next_word(&p, end);
     if (w.length == 0) {
-        if (p < end && t->bodies->n == 0)
-            read_comment(t, p, end);
-        return 0;
+        return p < end && t->bodies->n == 0 ? read_comment(t, p, end) : 0;
     }
     for (size_t c = 0; c < 7; c++, w = next_word(&p, end)) {
         if (w.length == 0)
@@ -181,6 +196,9 @@ static int write_text(struct outfile *out, const struct particles *p)
     char line[7 * (NUMBER_SIZE + 1)];
     size_t length = number_print(line, p->time);
     fprintf(out->fp, "# " COLUMNS "\n# time = %.*s\n", (int)length, line);
+    for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT; k++)
+        if (p->note[k])
+            fprintf(out->fp, "# %s = %s\n", particles_note_name(k), p->note[k]);
     for (size_t i = 0; i < p->n; i++) {
         length = 0;
         for (int c = 0; c < 7; c++) {
@@ -199,4 +217,5 @@ const struct particles_format particles_text = {
     .sniff = sniff_text,
     .read = read_text,
     .write = write_text,
+    .bytes = 140,
 };

@@ -6,8 +6,8 @@
  *   star    mass pos[3] vel[3] metals formation-time softening potential         11 floats
  *
  * The standard is XDR, that is big-endian; files in the order of the machine that wrote them are as
- * common. The dimensions, always 3, tell the order. Of a body only mass, position and velocity are kept;
- * the rest is written as 0.
+ * common. The dimensions, always 3, tell the order. Mass, position, velocity, softening (of gas: the smoothing, which
+ * stands for it there) and potential are kept; the rest is written as 0.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/particles_format.h"
@@ -26,6 +26,7 @@ enum kind { GAS, DARK, STAR, KINDS };
 
 static const char *const kind_names[KINDS] = {"gas", "dark", "star"};
 static const size_t record_size[KINDS] = {12 * 4, 9 * 4, 11 * 4};
+static const size_t softening_at[KINDS] = {9, 7, 9}; /* floats from the record's beginning; the potential is its last */
 
 struct header {
     bool big; /* byte order */
@@ -158,18 +159,6 @@ static size_t header_size(const struct source *s, const struct header *h)
 
 /* ---- Reading the bodies. --------------------------------------------------------------------- */
 
-static int check_body(const struct source *s, const struct particles *p, size_t i, enum kind kind)
-{
-    for (int c = 0; c < USED_FLOATS; c++)
-        if (!isfinite(particles_value(p, i, c)))
-            return clerror_set(EINVAL, "%s: %s of body %zu (%s) is %g", s->name, particles_columns[c], i + 1,
-                               kind_names[kind], particles_value(p, i, c));
-    if (p->mass[i] < 0)
-        return clerror_set(EINVAL, "%s: the mass %g of body %zu (%s) is negative", s->name, p->mass[i], i + 1,
-                           kind_names[kind]);
-    return 0;
-}
-
 static int read_body(struct source *s, struct particles *p, const struct header *h, enum kind kind)
 {
     size_t i = p->n;
@@ -182,15 +171,18 @@ static int read_body(struct source *s, struct particles *p, const struct header 
         p->pos[i][axis] = get_float(s->begin + 4 + 4 * axis, h->big);
         p->vel[i][axis] = get_float(s->begin + 16 + 4 * axis, h->big);
     }
+    p->softening[i] = get_float(s->begin + 4 * softening_at[kind], h->big);
+    p->potential[i] = get_float(s->begin + record_size[kind] - 4, h->big);
     s->begin += record_size[kind];
     p->n++;
-    return check_body(s, p, i, kind);
+    return particles_check_body(s->name, p, i, kind_names[kind]);
 }
 
 /* The size of a file is known, so memory for all bodies is taken at once; with a pipe it grows with what arrives. */
 static int read_bodies(struct source *s, struct particles *p, const struct header *h)
 {
     size_t total = (size_t)h->n, room = s->size >= 0 || total < 1024 ? total : 1024;
+    p->also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL;
     if (particles_reserve(p, room, s->name) < 0)
         return -1;
     for (int kind = 0; kind < KINDS; kind++) {
@@ -238,17 +230,26 @@ static void put_header(char *at, const struct particles *p, bool big)
         put32(at + 8 + 4 * i, (uint32_t)words[i], big);
 }
 
+static int out_of_range(const char *name, const char *what, size_t i, double value)
+{
+    return clerror_set(ERANGE, "%s: %s of body %zu, %g, is beyond single precision; write text instead", name, what, i + 1,
+                       value);
+}
+
 static int check_range(const char *name, const struct particles *p)
 {
     if (p->n > INT32_MAX)
         return clerror_set(ERANGE, "%s: TIPSY holds %ld bodies at most, not %zu; write text instead", name,
                            (long)INT32_MAX, p->n);
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->n; i++) {
         for (int c = 0; c < USED_FLOATS; c++)
             if (fabs(particles_value(p, i, c)) > FLT_MAX)
-                return clerror_set(ERANGE,
-                                   "%s: %s of body %zu, %g, is beyond single precision; write text instead",
-                                   name, particles_columns[c], i + 1, particles_value(p, i, c));
+                return out_of_range(name, particles_columns[c], i, particles_value(p, i, c));
+        if (p->softening && p->softening[i] > FLT_MAX)
+            return out_of_range(name, "the softening", i, p->softening[i]);
+        if (p->potential && fabs(p->potential[i]) > FLT_MAX)
+            return out_of_range(name, "the potential", i, p->potential[i]);
+    }
     return 0;
 }
 
@@ -259,11 +260,13 @@ static int write_tipsy(struct outfile *out, const struct particles *p, bool big)
         return -1;
     put_header(bytes, p, big);
     fwrite(bytes, 1, HEADER, out->fp);
-    memset(bytes, 0, sizeof bytes);
     for (size_t i = 0; i < p->n; i++) {
         enum kind kind = i < p->gas ? GAS : i < p->n - p->star ? DARK : STAR;
         for (int c = 0; c < USED_FLOATS; c++)
             put_float(bytes + 4 * c, (float)particles_value(p, i, c), big);
+        memset(bytes + 4 * USED_FLOATS, 0, sizeof bytes - 4 * USED_FLOATS);
+        put_float(bytes + 4 * softening_at[kind], p->softening ? (float)p->softening[i] : 0, big);
+        put_float(bytes + record_size[kind] - 4, p->potential ? (float)p->potential[i] : 0, big);
         fwrite(bytes, 1, record_size[kind], out->fp);
         if (i % 4096 == 0 && outfile_check(out) < 0)
             return -1;
@@ -308,6 +311,7 @@ const struct particles_format particles_tipsy = {
     .sniff = sniff_big,
     .read = read_big,
     .write = write_big,
+    .bytes = 44,
 };
 
 const struct particles_format particles_tipsy_le = {
@@ -315,4 +319,5 @@ const struct particles_format particles_tipsy_le = {
     .sniff = sniff_little,
     .read = read_little,
     .write = write_little,
+    .bytes = 44,
 };

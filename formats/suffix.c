@@ -47,6 +47,7 @@ void format_list(const struct format_label *const *all, size_t n, char *text, si
     size_t used = 0;
     text[0] = 0;
     for (size_t i = 0; i < n && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s (%s%s)", used ? ", " : "", all[i]->title,
-                                 all[i]->suffixes, all[i]->bare ? " or no suffix" : "");
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s%s%s", used ? ", " : "", all[i]->title,
+                                 *all[i]->suffixes ? " (" : "", all[i]->suffixes, all[i]->bare ? " or no suffix" : "",
+                                 *all[i]->suffixes ? ")" : "");
 }

@@ -17,7 +17,7 @@ bool suffix_is_in(const char *suffix, const char *list);
 struct format_label {
     const char *name;     /* as programs call it */
     const char *title;    /* as people call it */
-    const char *suffixes; /* such as ".tipsy .std"; the usual one comes first */
+    const char *suffixes; /* such as ".tipsy .std"; the usual one comes first. "": only read */
     bool bare;            /* also written when a name has no suffix; true of one format of a table */
 };
 

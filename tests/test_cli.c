@@ -711,7 +711,7 @@ static void nbody_refuses_options(void **state)
         {"nbody -n 8 --size 64x64x64 -o a.png", "'64x64x64' is not a size"},
         {"nbody -n 8 -o a.tab -o a.tab", "given twice"},
         {"nbody -n 8 -o a.csv --csv b.csv", "second table"},
-        {"nbody -n 8 -o a.h5", ".h5"},
+        {"nbody -n 8 -o a.fits", ".fits"},
         {"nbody -n 8 --json -o -", "standard output"},
         {"nbody -n 8 -o ''", "--output: the value is empty"},
     };

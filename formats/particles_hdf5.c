@@ -1,0 +1,612 @@
+/* particles_hdf5.c - bodies as HDF5 files of GADGET-4, SWIFT and their like, by libhdf5 where it was found.
+ *
+ *   /Header       attributes: NumPart_ThisFile[6], MassTable[6], Time, ...
+ *   /PartType1    Coordinates and Velocities (N x 3), Masses, ParticleIDs; where they are known, Potential and Softenings.
+ *                 0 is gas, 4 stars, 1 all other bodies
+ *   /Parameters   attributes: what the file remembers of its run, and its units; /Units and /Header have the units too
+ *
+ * Readers expect different things, of which ours has all: yt the counts in two places, NumFilesPerSnapshot, BoxSize and
+ * units in /Units; pynbody the units in /Parameters, and a file with a HubbleParam it takes for cosmological.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/particles_format.h"
+#include "stdcl.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool sniff(const char *start, size_t size)
+{
+    return size >= 8 && memcmp(start, "\211HDF\r\n\032\n", 8) == 0;
+}
+
+#ifndef STDCL_HAVE_HDF5
+
+static const char without[] = "HDF5 needs libhdf5, which this was built without: install it (Debian: libhdf5-dev) and build again";
+
+static int read_hdf5(struct source *s, struct particles *p)
+{
+    (void)p;
+    return clerror_set(ENOTSUP, "%s: %s", s->name, without);
+}
+
+static int write_hdf5(struct outfile *out, const struct particles *p)
+{
+    (void)p;
+    return clerror_set(ENOTSUP, "%s: %s", out->name, without);
+}
+
+#else
+
+#include <hdf5.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { TYPES = 6, GAS = 0, STAR = 4, LAST = 5 };
+
+static const char *const type_names[TYPES] = {"PartType0", "PartType1", "PartType2",
+                                              "PartType3", "PartType4", "PartType5"};
+
+/* G in cgs units, and the length, mass and velocity that stand in a file of bodies without units: kpc and 10^10 solar
+ * masses, as GADGET has them, and the velocity that agrees with the run's G. */
+static const double G_CGS = 6.67430e-8, KPC = 3.085678e21, MASS_UNIT = 1.989e43, GYR = 3.15576e16;
+
+/* ---- Attributes, read. ----------------------------------------------------------------------- */
+
+static hid_t open_attribute(hid_t file, const char *group, const char *name)
+{
+    if (H5Lexists(file, group, H5P_DEFAULT) <= 0 || H5Aexists_by_name(file, group, name, H5P_DEFAULT) <= 0)
+        return H5I_INVALID_HID;
+    return H5Aopen_by_name(file, group, name, H5P_DEFAULT, H5P_DEFAULT);
+}
+
+/* Up to `most` numbers of an attribute; returns how many there are, 0 without it. */
+static size_t get_numbers(hid_t file, const char *group, const char *name, double *x, size_t most)
+{
+    enum { ROOM = 16 };
+    double all[ROOM];
+    const hid_t attribute = open_attribute(file, group, name);
+    if (attribute < 0)
+        return 0;
+    const hid_t space = H5Aget_space(attribute), type = H5Aget_type(attribute);
+    const H5T_class_t class = H5Tget_class(type);
+    const hssize_t points = H5Sget_simple_extent_npoints(space);
+    size_t n = points > 0 && points <= ROOM ? (size_t)points : 0;
+    if ((class != H5T_FLOAT && class != H5T_INTEGER) || (n && H5Aread(attribute, H5T_NATIVE_DOUBLE, all) < 0))
+        n = 0;
+    H5Tclose(type);
+    H5Sclose(space);
+    H5Aclose(attribute);
+    n = n < most ? n : most;
+    memcpy(x, all, n * sizeof *x);
+    return n;
+}
+
+static bool get_number(hid_t file, const char *group, const char *name, double *x)
+{
+    return get_numbers(file, group, name, x, 1) == 1;
+}
+
+/* A text of fixed length; libraries write these or such of any length. The caller frees it; NULL without it. */
+static char *get_text(hid_t file, const char *group, const char *name)
+{
+    char *text = NULL, *wandering = NULL;
+    const hid_t attribute = open_attribute(file, group, name);
+    if (attribute < 0)
+        return NULL;
+    const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    const bool one = H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1;
+    const hid_t memory = H5Tcopy(H5T_C_S1);
+    const size_t size = H5Tget_size(type);
+    H5Tset_cset(memory, H5Tget_cset(type));
+    if (one && H5Tis_variable_str(type) > 0) {
+        H5Tset_size(memory, H5T_VARIABLE);
+        if (H5Aread(attribute, memory, &wandering) >= 0 && wandering)
+            text = strdup(wandering);
+        H5free_memory(wandering);
+    } else if (one && size < 65536 && (text = calloc(size + 1, 1))) {
+        H5Tset_size(memory, size + 1);
+        if (H5Aread(attribute, memory, text) < 0)
+            *text = 0;
+    }
+    H5Tclose(memory);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(attribute);
+    return text;
+}
+
+/* ---- Reading. -------------------------------------------------------------------------------- */
+
+struct snapshot {
+    hid_t file;
+    const char *name;
+    struct particles *p;
+    long long bytes; /* of the file; -1: not known */
+    double mass[TYPES];
+    size_t n[TYPES], first[TYPES];
+};
+
+/* The notes: as numbers or texts of /Parameters. */
+static int read_notes(const struct snapshot *s)
+{
+    static const char *const places[] = {"Parameters", "Units", "Header"};
+    double value;
+    int status = 0;
+    for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT && status == 0; k++)
+        for (int at = 0; at < 3 && status == 0 && !s->p->note[k]; at++) {
+            char *text = NULL;
+            if (at > 0 && (k < NOTE_UnitLength_in_cm || k > NOTE_UnitVelocity_in_cm_per_s))
+                continue;
+            if (particles_note_kind(k) == PARTICLES_REAL && get_number(s->file, places[at], particles_note_name(k), &value))
+                status = particles_set_number(s->p, k, value);
+            else if (particles_note_kind(k) != PARTICLES_REAL &&
+                     (text = get_text(s->file, places[at], particles_note_name(k))))
+                status = particles_read_note(s->p, k, text, strlen(text));
+            free(text);
+        }
+    return status;
+}
+
+/* SWIFT has the time where others have the velocity. */
+static int read_swift_units(const struct snapshot *s)
+{
+    double length, mass, time;
+    if (s->p->note[NOTE_UnitLength_in_cm] || !get_number(s->file, "Units", "Unit length in cgs (U_L)", &length) ||
+        !get_number(s->file, "Units", "Unit mass in cgs (U_M)", &mass) ||
+        !get_number(s->file, "Units", "Unit time in cgs (U_t)", &time))
+        return 0;
+    return particles_set_number(s->p, NOTE_UnitLength_in_cm, length) < 0 ||
+                   particles_set_number(s->p, NOTE_UnitMass_in_g, mass) < 0 ||
+                   particles_set_number(s->p, NOTE_UnitVelocity_in_cm_per_s, length / time) < 0
+               ? -1
+               : 0;
+}
+
+/* Units say what G is. */
+static int settle_units(const struct snapshot *s)
+{
+    struct particles *p = s->p;
+    const double length = particles_number(p, NOTE_UnitLength_in_cm), mass = particles_number(p, NOTE_UnitMass_in_g);
+    const double speed = particles_number(p, NOTE_UnitVelocity_in_cm_per_s);
+    if (p->note[NOTE_G])
+        return 0;
+    if (length > 0 && mass > 0 && speed > 0)
+        return particles_set_number(p, NOTE_G, G_CGS * mass / (length * speed * speed));
+    return particles_miss(p, "no UnitLength_in_cm, UnitMass_in_g and UnitVelocity_in_cm_per_s in Parameters, Units or Header "
+                             "(G = 1 is taken)");
+}
+
+static int read_header(struct snapshot *s)
+{
+    double value, n[TYPES];
+    if (H5Lexists(s->file, "Header", H5P_DEFAULT) <= 0)
+        return clerror_set(EINVAL, "%s: is HDF5, but no snapshot: it has no group Header", s->name);
+    if (get_number(s->file, "Header", "NumFilesPerSnapshot", &value) && value > 1)
+        return clerror_set(EINVAL, "%s: is one of %.0f files of a snapshot; only whole snapshots are read", s->name, value);
+    if ((get_number(s->file, "Header", "Omega0", &value) || get_number(s->file, "Parameters", "Omega0", &value)) && value > 0)
+        return clerror_set(EINVAL, "%s: is of a cosmological run (Omega0 is %g): its coordinates expand, which is not "
+                                   "simulated here", s->name, value);
+    if (!get_number(s->file, "Header", "Time", &s->p->time) && particles_miss(s->p, "no Header/Time (0 is taken)") < 0)
+        return -1;
+    if (!isfinite(s->p->time))
+        return clerror_set(EINVAL, "%s: Header/Time is %g", s->name, s->p->time);
+    if (!get_numbers(s->file, "Header", "MassTable", s->mass, TYPES) && particles_miss(s->p, "no Header/MassTable") < 0)
+        return -1;
+    if (get_numbers(s->file, "Header", "NumPart_ThisFile", n, TYPES) < 2 &&
+        particles_miss(s->p, "no Header/NumPart_ThisFile (the groups' own sizes are taken)") < 0)
+        return -1;
+    return read_notes(s) < 0 || read_swift_units(s) < 0 ? -1 : settle_units(s);
+}
+
+static hid_t open_set(const struct snapshot *s, int type, const char *name)
+{
+    char path[64];
+    if (H5Lexists(s->file, type_names[type], H5P_DEFAULT) <= 0)
+        return H5I_INVALID_HID;
+    snprintf(path, sizeof path, "%s/%s", type_names[type], name);
+    return H5Lexists(s->file, path, H5P_DEFAULT) > 0 ? H5Dopen2(s->file, path, H5P_DEFAULT) : H5I_INVALID_HID;
+}
+
+/* The rows of a data set of `columns` numbers each; -1 after an error. What it says is not believed when so much does not
+ * fit the file, compressed or not. */
+static long long count_rows(const struct snapshot *s, int type, const char *name, hid_t set, hsize_t columns)
+{
+    hsize_t size[2] = {0, 1};
+    const hid_t space = H5Dget_space(set), kind = H5Dget_type(set);
+    const int dimensions = H5Sget_simple_extent_ndims(space);
+    const H5T_class_t class = H5Tget_class(kind);
+    if (dimensions == 1 || dimensions == 2)
+        H5Sget_simple_extent_dims(space, size, NULL);
+    H5Tclose(kind);
+    H5Sclose(space);
+    if (class != H5T_FLOAT && class != H5T_INTEGER)
+        return clerror_set(EINVAL, "%s: %s/%s does not hold numbers", s->name, type_names[type], name);
+    if (dimensions < 1 || dimensions > 2 || size[1] != columns)
+        return clerror_set(EINVAL, "%s: %s/%s has %d dimensions, %llu x %llu; it must be N x %llu", s->name,
+                           type_names[type], name, dimensions, (unsigned long long)size[0], (unsigned long long)size[1],
+                           (unsigned long long)columns);
+    if (size[0] > INT32_MAX || (s->bytes >= 0 && size[0] / 1100 > (hsize_t)s->bytes))
+        return clerror_set(EINVAL, "%s: %s/%s is said to have %llu rows, more than the file can hold", s->name,
+                           type_names[type], name, (unsigned long long)size[0]);
+    return (long long)size[0];
+}
+
+/* 1: there is no such set. */
+static int read_set(const struct snapshot *s, int type, const char *name, hsize_t columns, hid_t kind, void *to)
+{
+    const hid_t set = open_set(s, type, name);
+    if (set < 0)
+        return 1;
+    const long long rows = count_rows(s, type, name, set, columns);
+    int status = rows < 0 ? -1 : 0;
+    if (rows >= 0 && (size_t)rows != s->n[type])
+        status = clerror_set(EINVAL, "%s: %s/%s has %lld rows, but Coordinates %zu", s->name, type_names[type], name, rows,
+                             s->n[type]);
+    else if (rows > 0 && H5Dread(set, kind, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) < 0)
+        status = clerror_set(EIO, "%s: %s/%s cannot be read; the file is damaged or cut short", s->name, type_names[type],
+                             name);
+    H5Dclose(set);
+    return status;
+}
+
+/* How many bodies of each type there are, and which optional sets all of these have. */
+static int survey(struct snapshot *s)
+{
+    static const struct {
+        const char *name;
+        enum particles_also also;
+    } sets[] = {{"Softenings", PARTICLES_SOFTENING}, {"Potential", PARTICLES_POTENTIAL}, {"ParticleIDs", PARTICLES_ID}};
+    struct particles *p = s->p;
+    p->also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL | PARTICLES_ID;
+    for (int type = 0; type < TYPES; type++) {
+        const hid_t set = open_set(s, type, "Coordinates");
+        const long long rows = set < 0 ? 0 : count_rows(s, type, "Coordinates", set, 3);
+        if (set >= 0)
+            H5Dclose(set);
+        if (rows < 0)
+            return -1;
+        s->n[type] = (size_t)rows;
+        s->first[type] = p->n;
+        p->n += s->n[type];
+        for (int k = 0; rows && k < 3; k++) {
+            const hid_t other = open_set(s, type, sets[k].name);
+            if (other < 0)
+                p->also &= ~(int)sets[k].also;
+            else
+                H5Dclose(other);
+        }
+    }
+    if (p->n == 0)
+        return clerror_set(EINVAL, "%s: has no bodies: no group PartType0 .. PartType5 with Coordinates", s->name);
+    return 0;
+}
+
+static int read_masses(const struct snapshot *s, int type)
+{
+    double *mass = s->p->mass + s->first[type];
+    int status = read_set(s, type, "Masses", 1, H5T_NATIVE_DOUBLE, mass);
+    if (status == 1 && s->mass[type] > 0) {
+        for (size_t i = 0; i < s->n[type]; i++)
+            mass[i] = s->mass[type];
+        status = 0;
+    }
+    return status == 1 ? clerror_set(EINVAL, "%s: %s has no Masses, and Header/MassTable none for it", s->name,
+                                     type_names[type])
+                       : status;
+}
+
+static int read_type(const struct snapshot *s, int type)
+{
+    struct particles *p = s->p;
+    const size_t first = s->first[type];
+    if (s->n[type] == 0)
+        return 0;
+    if (read_set(s, type, "Coordinates", 3, H5T_NATIVE_DOUBLE, p->pos + first) != 0 || read_masses(s, type) != 0)
+        return -1;
+    const int moving = read_set(s, type, "Velocities", 3, H5T_NATIVE_DOUBLE, p->vel + first);
+    if (moving == 1)
+        return clerror_set(EINVAL, "%s: %s has no Velocities", s->name, type_names[type]);
+    if (moving < 0 || (p->softening && read_set(s, type, "Softenings", 1, H5T_NATIVE_DOUBLE, p->softening + first) != 0) ||
+        (p->potential && read_set(s, type, "Potential", 1, H5T_NATIVE_DOUBLE, p->potential + first) != 0) ||
+        (p->id && read_set(s, type, "ParticleIDs", 1, H5T_NATIVE_UINT64, p->id + first) != 0))
+        return -1;
+    for (size_t i = first; i < first + s->n[type]; i++)
+        if (particles_check_body(s->name, p, i, type_names[type]) < 0)
+            return -1;
+    return 0;
+}
+
+/* Stars must be the last to be told apart. */
+static int read_bodies(struct snapshot *s)
+{
+    struct particles *p = s->p;
+    if (read_header(s) < 0 || survey(s) < 0)
+        return -1;
+    const size_t n = p->n;
+    p->n = 0;
+    if (particles_reserve(p, n, s->name) < 0)
+        return -1;
+    p->n = n;
+    for (int type = 0; type < TYPES; type++)
+        if (read_type(s, type) != 0)
+            return -1;
+    p->gas = s->n[GAS];
+    p->star = s->n[LAST] ? 0 : s->n[STAR];
+    return 0;
+}
+
+/* All that is left of a source, from malloc. */
+static char *slurp(struct source *s, size_t *size)
+{
+    char *all = NULL;
+    for (*size = 0; source_need(s, 1) == 0;) {
+        const size_t ready = source_ready(s);
+        char *grown = realloc(all, *size + ready + 1);
+        if (!grown)
+            clerror_set(ENOMEM, "%s: no memory for all of it", s->name);
+        if (!grown)
+            break;
+        all = grown;
+        if (!ready)
+            return all;
+        memcpy(all + *size, s->begin, ready);
+        s->begin += ready;
+        *size += ready;
+    }
+    free(all);
+    return NULL;
+}
+
+static hid_t open_image(const char *bytes, size_t size)
+{
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_fapl_core(access, 1 << 16, 0);
+    H5Pset_file_image(access, (void *)(uintptr_t)bytes, size);
+    const hid_t file = H5Fopen("memory", H5F_ACC_RDONLY, access);
+    H5Pclose(access);
+    return file;
+}
+
+/* A file by its name; a pipe or memory as a whole. */
+static hid_t open_source(struct source *s)
+{
+    hid_t file = H5I_INVALID_HID;
+    size_t size;
+    if (s->fd < 0)
+        return open_image(s->begin, source_ready(s));
+    if (s->size >= 0 && strcmp(s->name, "standard input") != 0) {
+        const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+        H5Pset_file_locking(access, false, true); /* others may be reading it, or be on a disk without locks */
+        file = H5Fopen(s->name, H5F_ACC_RDONLY, access);
+        H5Pclose(access);
+        return file;
+    }
+    char *all = slurp(s, &size);
+    if (all)
+        file = open_image(all, size);
+    free(all);
+    return file;
+}
+
+static int read_hdf5(struct source *source, struct particles *p)
+{
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
+    clerror_set(EINVAL, "%s: is HDF5, but damaged or cut short", source->name);
+    struct snapshot s = {.file = open_source(source), .name = source->name, .p = p, .bytes = source->size};
+    if (s.file < 0)
+        return -1;
+    const int status = read_bodies(&s);
+    H5Fclose(s.file);
+    return status;
+}
+
+/* ---- Writing. -------------------------------------------------------------------------------- */
+
+/* What libhdf5 could not do, once is enough. */
+struct writer {
+    hid_t file;
+    const struct particles *p;
+    bool failed;
+};
+
+static void note_failure(struct writer *w, bool failed)
+{
+    w->failed = w->failed || failed;
+}
+
+/* n numbers, or a scalar for 0. */
+static void put_numbers(struct writer *w, hid_t group, const char *name, hid_t stored, hid_t kind, size_t n, const void *x)
+{
+    const hsize_t size = n;
+    const hid_t space = n ? H5Screate_simple(1, &size, NULL) : H5Screate(H5S_SCALAR);
+    const hid_t attribute = H5Acreate2(group, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
+    note_failure(w, attribute < 0 || H5Awrite(attribute, kind, x) < 0);
+    H5Aclose(attribute);
+    H5Sclose(space);
+}
+
+static void put_real(struct writer *w, hid_t group, const char *name, double x)
+{
+    put_numbers(w, group, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, &x);
+}
+
+static void put_int(struct writer *w, hid_t group, const char *name, int x)
+{
+    put_numbers(w, group, name, H5T_STD_I32LE, H5T_NATIVE_INT, 0, &x);
+}
+
+static void put_text(struct writer *w, hid_t group, const char *name, const char *text)
+{
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, strlen(text) + 1);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    put_numbers(w, group, name, type, type, 0, text);
+    H5Tclose(type);
+}
+
+/* Length, mass and velocity: those of the file read, or such that G is the run's. */
+static void find_units(const struct particles *p, double unit[3])
+{
+    const double G = particles_number(p, NOTE_G);
+    for (int k = 0; k < 3; k++)
+        unit[k] = particles_number(p, (enum particles_note)(NOTE_UnitLength_in_cm + k));
+    if (unit[0] > 0 && unit[1] > 0 && unit[2] > 0)
+        return;
+    unit[0] = KPC;
+    unit[1] = MASS_UNIT;
+    unit[2] = sqrt(G_CGS * MASS_UNIT / (KPC * (G > 0 ? G : 1)));
+}
+
+static void put_units(struct writer *w, hid_t group)
+{
+    double unit[3];
+    find_units(w->p, unit);
+    for (int k = 0; k < 3; k++)
+        put_real(w, group, particles_note_name((enum particles_note)(NOTE_UnitLength_in_cm + k)), unit[k]);
+}
+
+static hid_t make_group(struct writer *w, const char *name)
+{
+    const hid_t group = H5Gcreate2(w->file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    note_failure(w, group < 0);
+    return group;
+}
+
+static void put_header(struct writer *w, const size_t n[TYPES])
+{
+    static const char *const flags[] = {"Flag_Sfr", "Flag_Cooling", "Flag_StellarAge", "Flag_Metals", "Flag_Feedback",
+                                        "Flag_DoublePrecision"};
+    const double none[TYPES] = {0};
+    const unsigned high[TYPES] = {0};
+    unsigned count[TYPES];
+    double unit[3];
+    const hid_t group = make_group(w, "Header");
+    find_units(w->p, unit);
+    for (int type = 0; type < TYPES; type++)
+        count[type] = (unsigned)n[type];
+    put_numbers(w, group, "NumPart_ThisFile", H5T_STD_U32LE, H5T_NATIVE_UINT, TYPES, count);
+    put_numbers(w, group, "NumPart_Total", H5T_STD_U32LE, H5T_NATIVE_UINT, TYPES, count);
+    put_numbers(w, group, "NumPart_Total_HighWord", H5T_STD_U32LE, H5T_NATIVE_UINT, TYPES, high);
+    put_numbers(w, group, "MassTable", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, TYPES, none);
+    put_real(w, group, "Time", w->p->time);
+    put_real(w, group, "Time_GYR", w->p->time * (unit[0] / unit[2]) / GYR);
+    put_real(w, group, "Redshift", 0);
+    put_real(w, group, "BoxSize", 0);
+    put_int(w, group, "NumFilesPerSnapshot", 1);
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+        put_int(w, group, flags[k], k == 5);
+    put_units(w, group);
+    H5Gclose(group);
+}
+
+static void put_notes(struct writer *w)
+{
+    const struct particles *p = w->p;
+    const hid_t group = make_group(w, "Parameters");
+    put_units(w, group);
+    for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT; k++)
+        if (p->note[k] && (k < NOTE_UnitLength_in_cm || k > NOTE_UnitVelocity_in_cm_per_s)) {
+            if (particles_note_kind(k) == PARTICLES_REAL)
+                put_real(w, group, particles_note_name(k), particles_number(p, k));
+            else
+                put_text(w, group, particles_note_name(k), p->note[k]);
+        }
+    H5Gclose(group);
+}
+
+static void put_set(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns, hid_t stored, hid_t kind,
+                    const void *x)
+{
+    const hsize_t size[] = {n, columns};
+    if (w->failed)
+        return;
+    const hid_t space = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL);
+    const hid_t set = H5Dcreate2(group, name, stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    note_failure(w, set < 0 || H5Dwrite(set, kind, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0);
+    H5Dclose(set);
+    H5Sclose(space);
+}
+
+static void put_reals(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns, const double *x)
+{
+    put_set(w, group, name, n, columns, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x);
+}
+
+/* Bodies without numbers of their own are counted from 1, in their order. */
+static void put_ids(struct writer *w, hid_t group, size_t first, size_t n)
+{
+    uint64_t *id = malloc(n * sizeof *id);
+    note_failure(w, !id);
+    for (size_t i = 0; id && i < n; i++)
+        id[i] = w->p->id ? w->p->id[first + i] : first + i + 1;
+    if (id)
+        put_set(w, group, "ParticleIDs", n, 1, H5T_STD_U64LE, H5T_NATIVE_UINT64, id);
+    free(id);
+}
+
+static void put_type(struct writer *w, int type, size_t first, size_t n)
+{
+    const struct particles *p = w->p;
+    if (!n)
+        return;
+    const hid_t group = make_group(w, type_names[type]);
+    put_reals(w, group, "Coordinates", n, 3, p->pos[first]);
+    put_reals(w, group, "Velocities", n, 3, p->vel[first]);
+    put_reals(w, group, "Masses", n, 1, p->mass + first);
+    put_ids(w, group, first, n);
+    if (p->potential)
+        put_reals(w, group, "Potential", n, 1, p->potential + first);
+    if (p->softening)
+        put_reals(w, group, "Softenings", n, 1, p->softening + first);
+    H5Gclose(group);
+}
+
+static void put_all(struct writer *w)
+{
+    const struct particles *p = w->p;
+    const size_t n[TYPES] = {p->gas, p->n - p->gas - p->star, 0, 0, p->star, 0};
+    const hid_t group = make_group(w, "Units");
+    put_units(w, group);
+    H5Gclose(group);
+    put_header(w, n);
+    put_notes(w);
+    put_type(w, GAS, 0, p->gas);
+    put_type(w, 1, p->gas, n[1]);
+    put_type(w, STAR, p->gas + n[1], p->star);
+}
+
+/* libhdf5 writes by name, and anywhere in the file: to the temporary one, which is ours and locked. */
+static int write_hdf5(struct outfile *out, const struct particles *p)
+{
+    if (!out->temporary)
+        return clerror_set(ESPIPE, "%s: HDF5 cannot be written to a pipe or device; name a file", out->name);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_file_locking(access, false, true);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18); /* any reader of the last 15 years */
+    struct writer w = {.file = H5Fcreate(out->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access), .p = p};
+    H5Pclose(access);
+    note_failure(&w, w.file < 0);
+    if (!w.failed)
+        put_all(&w);
+    errno = 0;
+    if (w.file >= 0)
+        note_failure(&w, H5Fclose(w.file) < 0);
+    if (!w.failed)
+        return 0;
+    return clerror_set(EIO, "%s: cannot be written: %s; nothing was written", out->name,
+                       errno ? strerror(errno) : "the disk is full or failed");
+}
+
+#endif
+
+const struct particles_format particles_hdf5 = {
+    .label = {.name = "hdf5", .title = "HDF5 of GADGET", .suffixes = ".hdf5 .h5"},
+    .sniff = sniff,
+    .read = read_hdf5,
+    .write = write_hdf5,
+    .bytes = 64,
+    .more = 8,
+};

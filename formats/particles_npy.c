@@ -1,0 +1,109 @@
+/* particles_npy.c - bodies as a matrix of numpy's: N rows, the columns mass x y z vx vy vz, of float32 or float64.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/npy.h"
+#include "formats/particles_format.h"
+#include "stdcl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool sniff(const char *start, size_t size)
+{
+    return size >= 6 && memcmp(start, "\x93NUMPY", 6) == 0;
+}
+
+/* What npy.c reads from: the source, as a stream. */
+static ssize_t pass_on(void *cookie, char *to, size_t size)
+{
+    struct source *s = cookie;
+    if (source_need(s, 1) < 0)
+        return -1;
+    const size_t n = size < source_ready(s) ? size : source_ready(s);
+    if (n)
+        memcpy(to, s->begin, n);
+    s->begin += n;
+    return (ssize_t)n;
+}
+
+static int check_shape(const struct source *s, const struct npy *in)
+{
+    if (in->cols != 7 || in->rows == 0)
+        return clerror_set(EINVAL, "%s: is an array of %zu x %zu numbers; bodies are N x 7, mass x y z vx vy vz, with N > 0",
+                           s->name, in->rows, in->cols);
+    if (s->size >= 0 && npy_bytes(in) > (size_t)s->size)
+        return clerror_set(EINVAL, "%s: is cut short: %zu x 7 numbers take %zu bytes, and all of it is %lld", s->name,
+                           in->rows, npy_bytes(in), s->size);
+    return 0;
+}
+
+static void put(struct particles *p, size_t i, const double value[7])
+{
+    p->mass[i] = value[0];
+    memcpy(p->pos[i], value + 1, sizeof *p->pos);
+    memcpy(p->vel[i], value + 4, sizeof *p->vel);
+}
+
+static void spread(const struct npy *in, const void *x, struct particles *p)
+{
+    for (size_t i = 0; i < in->rows; i++) {
+        double value[7];
+        for (size_t c = 0; c < 7; c++) {
+            const size_t k = in->fortran ? c * in->rows + i : 7 * i + c;
+            value[c] = in->size == 4 ? (double)((const float *)x)[k] : ((const double *)x)[k];
+        }
+        put(p, i, value);
+    }
+}
+
+static int read_matrix(struct source *s, struct npy *in, struct particles *p)
+{
+    if (check_shape(s, in) < 0)
+        return -1;
+    void *x = malloc(npy_bytes(in));
+    if (!x)
+        return clerror_set(ENOMEM, "%s: no memory for %zu bodies", s->name, in->rows);
+    int status = npy_read(in, x) < 0 || particles_reserve(p, in->rows, s->name) < 0 ? -1 : 0;
+    if (status == 0)
+        spread(in, x, p);
+    free(x);
+    for (p->n = 0; status == 0 && p->n < in->rows; p->n++)
+        status = particles_check_body(s->name, p, p->n, NULL);
+    return status;
+}
+
+static int read_npy(struct source *s, struct particles *p)
+{
+    static const cookie_io_functions_t functions = {.read = pass_on};
+    struct npy in;
+    FILE *fp = fopencookie(s, "r", functions);
+    if (!fp)
+        return clerror_set(ENOMEM, "%s: no memory to read it", s->name);
+    if (npy_open_stream(&in, fp, s->name) < 0)
+        return -1;
+    const int status = read_matrix(s, &in, p);
+    npy_close(&in);
+    return status;
+}
+
+static int write_npy(struct outfile *out, const struct particles *p)
+{
+    npy_write_header(out->fp, sizeof(double), p->n, 7);
+    for (size_t i = 0; i < p->n; i++) {
+        fwrite(&p->mass[i], sizeof *p->mass, 1, out->fp);
+        fwrite(p->pos[i], sizeof *p->pos, 1, out->fp);
+        fwrite(p->vel[i], sizeof *p->vel, 1, out->fp);
+        if (i % 4096 == 0 && outfile_check(out) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+const struct particles_format particles_npy = {
+    .label = {.name = "npy", .title = "numpy", .suffixes = ".npy"},
+    .sniff = sniff,
+    .read = read_npy,
+    .write = write_npy,
+    .bytes = 56,
+};

@@ -1,0 +1,449 @@
+/* test_formats_snapshots.c - bodies with what else a file says of them: notes, names, softenings, potentials; in text, as
+ * matrices, as GADGET's binary snapshots, and as HDF5, which h5py reads by the rules of yt and pynbody, and writes as
+ * other codes do (snapshots.py).
+ * SPDX-License-Identifier: MIT
+ */
+#include "files.h"
+#include "formats/particles_format.h"
+
+#include "formats/npy.h"
+
+#include <math.h>
+#include <sys/wait.h>
+
+static struct particles make(size_t n)
+{
+    struct particles p = {.n = 0, .time = 0.1, .also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL | PARTICLES_ID};
+    works(particles_reserve(&p, n, "test"));
+    p.n = n;
+    for (size_t i = 0; i < n; i++) {
+        p.mass[i] = (double)(i + 1);
+        p.softening[i] = 0.5 + (double)i;
+        p.potential[i] = -1.0 / (double)(i + 1);
+        p.id[i] = 1000 - i;
+        for (int k = 0; k < 3; k++) {
+            p.pos[i][k] = (double)i + 0.1 * k;
+            p.vel[i][k] = 1.0 / 3 - (double)i * k;
+        }
+    }
+    return p;
+}
+
+static void same_values(const struct particles *p, const struct particles *q)
+{
+    assert_int_equal(p->n, q->n);
+    for (size_t i = 0; i < p->n; i++)
+        for (int c = 0; c < 7; c++)
+            assert_true(particles_value(p, i, c) == particles_value(q, i, c));
+}
+
+static void same_notes(const struct particles *p, const struct particles *q)
+{
+    for (int k = 0; k < PARTICLES_NOTE_COUNT; k++) {
+        if (p->note[k])
+            assert_string_equal(q->note[k] ? q->note[k] : "(none)", p->note[k]);
+        else
+            assert_null(q->note[k]);
+    }
+}
+
+static void set_notes(struct particles *p)
+{
+    works(particles_set_number(p, NOTE_G, 43007.1));
+    works(particles_set_number(p, NOTE_softening, 0.1 + 0.2));
+    works(particles_set_number(p, NOTE_step, -0.0078125));
+    works(particles_set_number(p, NOTE_UnitLength_in_cm, 1e20));
+    works(particles_set_number(p, NOTE_UnitMass_in_g, 1e40));
+    works(particles_set_number(p, NOTE_UnitVelocity_in_cm_per_s, 1e5));
+    works(particles_set_note(p, NOTE_integrator, "hermite4"));
+    works(particles_set_note(p, NOTE_seed, "18446744073709551615"));
+    works(particles_set_note(p, NOTE_command, "stdcl nbody -o 'a b.tab' # with \303\251"));
+}
+
+/* ---- Notes. ---------------------------------------------------------------------------------- */
+
+static void text_keeps_notes(void **unused)
+{
+    struct particles p = make(3), q;
+    (void)unused;
+    set_notes(&p);
+    works(particles_write(in_folder("notes.tab"), &p, NULL));
+    works(particles_read(in_folder("notes.tab"), &q));
+    same_values(&p, &q);
+    same_notes(&p, &q);
+    assert_true(particles_number(&q, NOTE_softening) == 0.1 + 0.2);
+    assert_true(isnan(particles_number(&q, NOTE_accuracy)));
+    particles_free(&q);
+    particles_free(&p);
+}
+
+static void notes_are_one_line(void **unused)
+{
+    struct particles p = make(1), q;
+    (void)unused;
+    works(particles_set_note(&p, NOTE_command, "a\n1 2 3 4 5 6 7\n"));
+    works(particles_set_number(&p, NOTE_G, NAN));
+    works(particles_write(in_folder("lines.tab"), &p, NULL));
+    works(particles_read(in_folder("lines.tab"), &q));
+    assert_int_equal(q.n, 1);
+    assert_string_equal(q.note[NOTE_command], "a?1 2 3 4 5 6 7?");
+    assert_null(q.note[NOTE_G]);
+    particles_free(&q);
+    particles_free(&p);
+}
+
+static void text_of_others_is_read_with_care(void **unused)
+{
+    static const char text[] = "# softening = 0.05 kpc\n# seed = -4\n# G = many\n#integrator =   leapfrog  \n# step\n"
+                               "# model = \n1 2 3 4 5 6 7\n# accuracy = 0.5\n";
+    struct particles p;
+    (void)unused;
+    works(particles_read_memory("text", text, sizeof text - 1, &p));
+    assert_true(particles_number(&p, NOTE_softening) == 0.05);
+    assert_string_equal(p.note[NOTE_integrator], "leapfrog");
+    assert_null(p.note[NOTE_seed]);
+    assert_null(p.note[NOTE_G]);
+    assert_null(p.note[NOTE_model]);
+    assert_null(p.note[NOTE_accuracy]);
+    particles_free(&p);
+}
+
+static void tipsy_keeps_softenings_and_potentials(void **unused)
+{
+    static const char *const names[] = {"also.tipsy", "also.bin"};
+    struct particles p = make(5), q;
+    (void)unused;
+    p.gas = p.star = 2;
+    for (int i = 0; i < 2; i++) {
+        works(particles_write(in_folder(names[i]), &p, NULL));
+        works(particles_read(in_folder(names[i]), &q));
+        for (size_t k = 0; k < 5; k++) {
+            assert_true(q.softening[k] == p.softening[k]);
+            assert_true(q.potential[k] == (double)(float)p.potential[k]);
+        }
+        particles_free(&q);
+    }
+    memset(p.softening, 0, 5 * sizeof *p.softening);
+    works(particles_write(in_folder("also.bin"), &p, NULL));
+    works(particles_read(in_folder("also.bin"), &q));
+    assert_null(q.softening); /* all 0: the file says nothing */
+    assert_int_equal(q.also, PARTICLES_POTENTIAL);
+    particles_free(&q);
+    p.potential[3] = 1e39;
+    fails_saying(ERANGE, particles_write(in_folder("also.bin"), &p, NULL), "the potential of body 4, 1e+39");
+    particles_free(&p);
+}
+
+/* ---- GADGET 1 and 2. ------------------------------------------------------------------------- */
+
+struct bytes {
+    size_t n;
+    bool big;
+    unsigned char at[8192];
+};
+
+static void put(struct bytes *b, uint64_t value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        b->at[b->n++] = (unsigned char)(value >> 8 * (b->big ? size - 1 - i : i));
+}
+
+static void put_real(struct bytes *b, double value, size_t size)
+{
+    const float narrow = (float)value;
+    uint64_t bits = 0;
+    uint32_t half;
+    memcpy(&bits, &value, 8);
+    memcpy(&half, &narrow, 4);
+    put(b, size == 8 ? bits : half, size);
+}
+
+static void put_name(struct bytes *b, const char *name, size_t length)
+{
+    put(b, 8, 4);
+    memcpy(b->at + b->n, name, 4);
+    b->n += 4;
+    put(b, length + 8, 4);
+    put(b, 8, 4);
+}
+
+/* Two gas, one halo and two star bodies; halo's mass stands in the header. */
+static struct bytes gadget(bool named, bool big, size_t size)
+{
+    static const unsigned n[6] = {2, 1, 0, 0, 2, 0};
+    struct bytes b = {.big = big};
+    if (named)
+        put_name(&b, "HEAD", 256);
+    put(&b, 256, 4);
+    for (int k = 0; k < 6; k++)
+        put(&b, n[k], 4);
+    for (int k = 0; k < 6; k++)
+        put_real(&b, k == 1 ? 7.5 : 0, 8);
+    put_real(&b, 2.25, 8);
+    put_real(&b, 0, 8);
+    put(&b, 0, 8);
+    for (int k = 0; k < 6; k++)
+        put(&b, n[k], 4);
+    put(&b, 0, 4);
+    put(&b, 1, 4);
+    while (b.n < (named ? 16u : 0u) + 260)
+        put(&b, 0, 4);
+    put(&b, 256, 4);
+    for (int block = 0; block < 5; block++) {
+        static const char *const names[] = {"POS ", "VEL ", "XTRA", "ID  ", "MASS"};
+        const size_t length = block < 2 ? 15 * size : block == 2 ? 12 : block == 3 ? 5 * size : 4 * size;
+        if (block == 2 && !named)
+            continue;
+        if (named)
+            put_name(&b, names[block], length);
+        put(&b, length, 4);
+        for (size_t k = 0; k < length / size && block != 2; k++) {
+            if (block == 3)
+                put(&b, 50 + k, size);
+            else
+                put_real(&b, block == 4 ? 10 + (double)k : (block ? -1 : 1) * (double)k, size);
+        }
+        if (block == 2)
+            put(&b, 0, 8), put(&b, 0, 4);
+        put(&b, length, 4);
+    }
+    return b;
+}
+
+static void reads_gadget(void **unused)
+{
+    static const double mass[] = {10, 11, 7.5, 12, 13};
+    (void)unused;
+    for (int k = 0; k < 8; k++) {
+        const struct bytes b = gadget(k & 1, k & 2, k & 4 ? 8 : 4);
+        struct particles p;
+        works(particles_read_memory("snap", b.at, b.n, &p));
+        assert_string_equal(p.format, "gadget");
+        assert_int_equal(p.n, 5);
+        assert_int_equal(p.gas, 2);
+        assert_int_equal(p.star, 2);
+        assert_true(p.time == 2.25);
+        for (size_t i = 0; i < 5; i++) {
+            assert_true(p.mass[i] == mass[i]);
+            assert_int_equal(p.id[i], 50 + i);
+            for (size_t c = 0; c < 3; c++)
+                assert_true(p.pos[i][c] == (double)(3 * i + c) && p.vel[i][c] == -(double)(3 * i + c));
+        }
+        assert_non_null(strstr(p.missing, "no units (G = 1 is taken"));
+        particles_free(&p);
+    }
+}
+
+static void refuses_every_piece_of_gadget(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < 4; k++) {
+        const struct bytes b = gadget(k & 1, k & 2, 4);
+        for (size_t size = 32; size < b.n; size++) {
+            struct particles p;
+            fails_saying(EINVAL, particles_read_memory("piece", b.at, size, &p), "piece: ");
+            assert_null(p.mass);
+        }
+    }
+}
+
+static void refuses_bad_gadget(void **unused)
+{
+    static const struct {
+        size_t at;
+        unsigned value;
+        const char *part;
+    } cases[] = {
+        {4, 0xffffffff, "says -1 bodies of type 0"},
+        {4, 3, "the positions take 60 bytes; 6 bodies have 72 or 144"},
+        {4, 0x7ffffffe, "too many"},
+        {80, 0x7ff00000, "the time in its header is"},
+        {128, 4, "is one of 4 files"},
+        {144, 0x3fd33333, "is of a cosmological run (Omega0 is 0.3"},
+        {260, 255, "its header is said to have 256 bytes before and 255 after it"},
+        {268, 0x7fc00000, "x of body 1 (type 0) is nan"},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes b = gadget(false, false, 4);
+        struct particles p;
+        const size_t end = b.n;
+        b.n = cases[i].at;
+        put(&b, cases[i].value, 4);
+        fails_saying(EINVAL, particles_read_memory("bad", b.at, end, &p), "bad: ", cases[i].part);
+    }
+}
+
+static void gadget_is_only_read(void **unused)
+{
+    struct particles p = make(1);
+    (void)unused;
+    fails_saying(ENOTSUP, particles_write(in_folder("x.tab"), &p, "gadget"), "GADGET 1 and 2 is only read",
+                 "bodies are written as text");
+    assert_int_equal(count_files(files_folder, "x.tab"), 0);
+    particles_free(&p);
+}
+
+/* ---- numpy. ---------------------------------------------------------------------------------- */
+
+static void refuses_other_matrices(void **unused)
+{
+    struct particles p;
+    const double x[14] = {0, [8] = NAN};
+    (void)unused;
+    works(npy_write(in_folder("six.npy"), 8, 2, 6, x, 6));
+    fails_saying(EINVAL, particles_read(in_folder("six.npy"), &p), "six.npy: is an array of 2 x 6", "N x 7");
+    works(npy_write(in_folder("nan.npy"), 8, 2, 7, x, 7));
+    fails_saying(EINVAL, particles_read(in_folder("nan.npy"), &p), "x of body 2 is nan");
+}
+
+/* ---- HDF5. ----------------------------------------------------------------------------------- */
+
+static bool has_hdf5(void)
+{
+    struct particles p = make(1);
+    const int status = particles_write(in_folder("try.hdf5"), &p, NULL);
+    particles_free(&p);
+    if (status < 0)
+        says("install it (Debian: libhdf5-dev)");
+    return status == 0;
+}
+
+static void hdf5_keeps_all(void **unused)
+{
+    struct particles p = make(50), q;
+    (void)unused;
+    if (!has_hdf5())
+        skip();
+    set_notes(&p);
+    p.gas = 10;
+    p.star = 15;
+    works(particles_write(in_folder("all.hdf5"), &p, NULL));
+    works(particles_read(in_folder("all.hdf5"), &q));
+    same_values(&p, &q);
+    same_notes(&p, &q);
+    assert_memory_equal(p.softening, q.softening, 50 * sizeof *p.softening);
+    assert_memory_equal(p.potential, q.potential, 50 * sizeof *p.potential);
+    assert_memory_equal(p.id, q.id, 50 * sizeof *p.id);
+    assert_true(q.gas == 10 && q.star == 15 && q.time == p.time && !q.missing);
+    particles_free(&q);
+    particles_free(&p);
+}
+
+/* From memory, as from a pipe, and cut at every 64th byte. */
+static void refuses_every_piece_of_hdf5(void **unused)
+{
+    struct particles p = make(40), q;
+    size_t size;
+    (void)unused;
+    if (!has_hdf5())
+        skip();
+    works(particles_write(in_folder("cut.hdf5"), &p, NULL));
+    char *bytes = bytes_of(in_folder("cut.hdf5"), &size);
+    works(particles_read_memory("whole", bytes, size, &q));
+    same_values(&p, &q);
+    particles_free(&q);
+    for (size_t cut = 32; cut < size; cut += 64) {
+        fails_saying(EINVAL, particles_read_memory("cut", bytes, cut, &q), "cut: ");
+        assert_null(q.mass);
+    }
+    free(bytes);
+    particles_free(&p);
+}
+
+static void hdf5_needs_a_file(void **unused)
+{
+    struct particles p = make(1);
+    (void)unused;
+    if (!has_hdf5())
+        skip();
+    fails_saying(ESPIPE, particles_write("/dev/null", &p, "hdf5"), "HDF5 cannot be written to a pipe");
+    fails_saying(ENOENT, particles_write(in_folder("none/x.hdf5"), &p, NULL), "does not exist");
+    particles_free(&p);
+}
+
+static int script(const char *task)
+{
+    char command[PATH_MAX + 128]; /* the system's Python has the system's h5py; another may come first in $PATH */
+    snprintf(command, sizeof command, "python=/usr/bin/python3; [ -x $python ] || python=python3; "
+             "$python snapshots.py %s '%s'", task, files_folder);
+    const int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void h5py_reads_ours(void **unused)
+{
+    struct particles p = make(50);
+    (void)unused;
+    if (!has_hdf5() || script("have") != 0)
+        skip();
+    set_notes(&p);
+    p.gas = 10;
+    p.star = 15;
+    works(particles_write(in_folder("ours.hdf5"), &p, NULL));
+    works(particles_write(in_folder("ours.npy"), &p, NULL));
+    assert_int_equal(script("read"), 0);
+    particles_free(&p);
+}
+
+static void reads_those_of_other_codes(void **unused)
+{
+    static const struct {
+        const char *file, *missing;
+        double G;
+    } good[] = {
+        {"gadget4.hdf5", NULL, 43018.7},
+        {"swift.hdf5", NULL, 43018.7},
+        {"bare.hdf5", "no Header/Time (0 is taken), no Header/MassTable, no Header/NumPart_ThisFile (the groups' own sizes are "
+                      "taken), no UnitLength_in_cm, UnitMass_in_g and UnitVelocity_in_cm_per_s", 0},
+    };
+    static const struct {
+        const char *file, *part;
+    } bad[] = {
+        {"cosmos.hdf5", "is of a cosmological run (Omega0 is 0.3)"}, {"parts.hdf5", "is one of 4 files"},
+        {"light.hdf5", "PartType1 has no Masses, and Header/MassTable none"},
+        {"still.hdf5", "PartType1 has no Velocities"}, {"short.hdf5", "Velocities has 2 rows, but Coordinates 3"},
+        {"flat.hdf5", "Coordinates has 1 dimensions"}, {"words.hdf5", "does not hold numbers"},
+        {"nothing.hdf5", "has no bodies"}, {"other.hdf5", "no snapshot: it has no group Header"},
+        {"nan.hdf5", "y of body 2 (PartType1) is nan"},
+    };
+    struct particles p;
+    (void)unused;
+    if (!has_hdf5() || script("write") != 0)
+        skip();
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        works(particles_read(in_folder(good[i].file), &p));
+        assert_int_equal(p.n, 3);
+        assert_true(p.mass[0] == 2 && p.pos[1][2] == 5 && p.vel[2][0] == -6);
+        if (good[i].missing)
+            assert_non_null(strstr(p.missing, good[i].missing));
+        else
+            assert_null(p.missing);
+        if (good[i].G > 0)
+            assert_true(fabs(particles_number(&p, NOTE_G) / good[i].G - 1) < 1e-4);
+        particles_free(&p);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        fails_saying(EINVAL, particles_read(in_folder(bad[i].file), &p), bad[i].file, bad[i].part);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_keeps_notes),
+        cmocka_unit_test(notes_are_one_line),
+        cmocka_unit_test(text_of_others_is_read_with_care),
+        cmocka_unit_test(tipsy_keeps_softenings_and_potentials),
+        cmocka_unit_test(reads_gadget),
+        cmocka_unit_test(refuses_every_piece_of_gadget),
+        cmocka_unit_test(refuses_bad_gadget),
+        cmocka_unit_test(gadget_is_only_read),
+        cmocka_unit_test(refuses_other_matrices),
+        cmocka_unit_test(hdf5_keeps_all),
+        cmocka_unit_test(refuses_every_piece_of_hdf5),
+        cmocka_unit_test(hdf5_needs_a_file),
+        cmocka_unit_test(h5py_reads_ours),
+        cmocka_unit_test(reads_those_of_other_codes),
+    };
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}
