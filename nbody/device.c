@@ -145,7 +145,7 @@ int nbody_device_place(struct nbody *nb, struct share *p)
     if (p->state && (nb->integrator->keeps_sums || p->splits > 1))
         p->partial = nbody_device_block(nb, p, p->splits * nbody_forces_sum(nb)->planes * plane, CL_MEM_DEVONLY);
     p->phi = p->partial;
-    if (p->partial && p->partial == p->state)
+    if (p->partial && p->partial == p->state && nb->method != NBODY_TREE) /* which has room for them */
         p->phi = nbody_device_block(nb, p, plane, CL_MEM_DEVONLY);
     p->sums = nbody_device_block(nb, p, (size_t)p->shape.sums * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
     p->bad = nbody_device_block(nb, p, sizeof *p->bad, CL_MEM_ZEROCOPY);

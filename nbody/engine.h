@@ -55,7 +55,9 @@
     X(chunk, 20, 60, 34, "log2 of the most interactions of one launch")                                         \
     X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                    \
     X(sums, 1, 1 << 20, 16, "work-groups that add up energies and momenta")                                     \
-    X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")
+    X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                \
+    X(leaf, 0, 32, 0, "of the tree: the most bodies of a cell that is not divided; 0: 16, or 32 to save memory")\
+    X(again, 1, 32, 1, "of the tree on GPUs: bodies that walk together where 64 are too far apart")
 /* clang-format on */
 
 struct nbody_shape {
@@ -190,7 +192,8 @@ struct nbody {
     struct {
         bool primed, settled;
     } saved; /* with share->saved */
-    void *pulled; /* sums of all bodies in the tree's order */
+    void *pulled;     /* sums of all bodies in the tree's order */
+    void *all_pulled; /* the same, where several devices have it */
     bool planted; /* trees are those of the current positions */
     bool known;   /* the tree's devices have everybody's acceleration, of the last sum */
 };

@@ -46,15 +46,23 @@ static int start_order(struct nbody *nb, struct share *p)
     const struct stdcl_arg frame[] = {BLOCK_ARG(t->part), VALUE_ARG(t->parts), BLOCK_ARG(t->cube)};
     const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n), BLOCK_ARG(t->cube), BLOCK_ARG(t->key),
                                      BLOCK_ARG(t->order)};
-    const struct stdcl_arg gather[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n), BLOCK_ARG(t->order), BLOCK_ARG(t->body)};
     const struct arrays_sort_job sort = {
-        .keys = t->key, .values = t->order, .bytes = 8, .bits = 3 * TREE_LEVELS, .most = nb->n, .work = t->work};
+        .keys = t->key, .values = t->order, .bytes = 8, .bits = 3 * TREE_LEVELS, .most = nb->n, .work = t->sort};
     if (launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat, COUNT_OF(box), box) != 0 ||
         launch(nb, p, TREE_FRAME, 1, (size_t)p->shape.flat, COUNT_OF(frame), frame) != 0 ||
-        visit(nb, p, TREE_KEYS, nb->n, COUNT_OF(keys), keys) != 0 || arrays_sort_start(t->sorter, &sort) != 0 ||
-        visit(nb, p, TREE_GATHER, nb->n, COUNT_OF(gather), gather) != 0)
+        visit(nb, p, TREE_KEYS, nb->n, COUNT_OF(keys), keys) != 0 || arrays_sort_start(t->sorter, &sort) != 0)
         return -1;
     return 0;
+}
+
+/* Bodies in the tree's order; sums have taken their place since they were last there. */
+static int start_bodies(struct nbody *nb, struct share *p)
+{
+    struct tree *t = p->tree;
+    const cl_uint n = (cl_uint)nb->n;
+    const struct stdcl_arg gather[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n), BLOCK_ARG(t->order), BLOCK_ARG(t->body)};
+    t->gathered = true;
+    return visit(nb, p, TREE_GATHER, nb->n, COUNT_OF(gather), gather);
 }
 
 static int start_cells(struct nbody *nb, struct share *p)
@@ -156,23 +164,26 @@ static int start_walks(struct nbody *nb, struct share *p, enum kernel sum, cl_ui
 
 int nbody_tree_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room)
 {
-    return walk_some(nb, p, FORCES, false, p->tree->from, p->tree->groups, lists, room, false);
+    return !p->tree->gathered && start_bodies(nb, p) != 0
+               ? -1
+               : walk_some(nb, p, FORCES, false, p->tree->from, p->tree->groups, lists, room, false);
 }
 
 static int start_scatter(struct nbody *nb, struct share *p, enum kernel sum)
 {
-    const struct tree *t = p->tree;
+    struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n, first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    const struct stdcl_arg forces[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n), BLOCK_ARG(t->order), BLOCK_ARG(t->felt),
+    const struct stdcl_arg forces[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n), BLOCK_ARG(t->order), BLOCK_ARG(t->body),
                                        BLOCK_ARG(t->again)};
-    const struct stdcl_arg planes[] = {BLOCK_ARG(t->felt), VALUE_ARG(first), VALUE_ARG(rows), VALUE_ARG(count),
-                                       BLOCK_ARG(p->partial)};
+    const struct stdcl_arg planes[] = {BLOCK_ARG(t->body), VALUE_ARG(n),          VALUE_ARG(first),  VALUE_ARG(rows),
+                                       VALUE_ARG(count),   BLOCK_ARG(p->partial), BLOCK_ARG(t->felt)};
     const struct stdcl_arg potentials[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n),      BLOCK_ARG(t->order),
                                            VALUE_ARG(first),      VALUE_ARG(count),  BLOCK_ARG(p->phi),
                                            BLOCK_ARG(t->again)};
+    t->gathered = false;
     if (sum == FORCES)
         return visit(nb, p, TREE_SCATTER, nb->n, COUNT_OF(forces), forces) == 0
-                   ? visit(nb, p, TREE_PLANES, p->count, COUNT_OF(planes), planes)
+                   ? visit(nb, p, TREE_PLANES, nb->n, COUNT_OF(planes), planes)
                    : -1;
     return visit(nb, p, TREE_SCATTER_POTENTIALS, nb->n, COUNT_OF(potentials), potentials);
 }
@@ -211,13 +222,25 @@ static int exchange(struct nbody *nb)
 
 /* ---- Sums. ------------------------------------------------------------------------------------ */
 
+static int plant(struct nbody *nb, struct share *p, bool geometric)
+{
+    return start_order(nb, p) != 0 || start_cells(nb, p) != 0 || start_bodies(nb, p) != 0 ||
+                   start_moments(nb, p, geometric) != 0
+               ? -1
+               : 0;
+}
+
+int nbody_tree_plant(struct nbody *nb, struct share *p)
+{
+    return plant(nb, p, false);
+}
+
 static int sum_once(struct nbody *nb, enum kernel sum, bool geometric)
 {
     struct share *const end = nb->share + nb->ndev;
     for (struct share *p = nb->share; p < end; p++)
-        if (p->tree && ((!nb->planted && (start_order(nb, p) != 0 || start_cells(nb, p) != 0 ||
-                                          start_moments(nb, p, geometric) != 0)) ||
-                        start_walks(nb, p, sum, geometric) != 0))
+        if (p->tree && ((!nb->planted && plant(nb, p, geometric) != 0) ||
+                        (!p->tree->gathered && start_bodies(nb, p) != 0) || start_walks(nb, p, sum, geometric) != 0))
             return -1;
     nb->planted = !geometric;
     if (exchange(nb) != 0)

@@ -298,21 +298,24 @@ kernel void moments(global const real4 *body, global const real4 *cube, uint lev
 
 /* ---- Out of the tree. ------------------------------------------------------------------------- */
 
-/* pulled[i] = {a, |a|} of body i of the tree; felt[] = these in the caller's order, all at once, since devices fetch and
+/* pulled[i] = {a, |a|} of body i of the tree; sums[] = these in the caller's order, all at once, since devices fetch and
  * store whole sectors of memory. No group is put off any more. */
-kernel void scatter(global const real4 *pulled, uint n, global const uint *order, global real4 *felt, global uint *again)
+kernel void scatter(global const real4 *pulled, uint n, global const uint *order, global real4 *sums, global uint *again)
 {
     const size_t i = get_global_id(0);
     if (i == 0) again[0] = 0;
-    if (i < n) felt[order[i]] = pulled[i];
+    if (i < n) sums[order[i]] = pulled[i];
 }
 
-/* Planes of `rows` numbers for the bodies first .. first + count - 1. */
-kernel void planes(global const real4 *felt, uint first, uint rows, uint count, global real *plane)
+/* Planes of `rows` numbers for the bodies first .. first + count - 1; felt[] = |a| of all bodies. */
+kernel void planes(global const real4 *sums, uint n, uint first, uint rows, uint count, global real *plane,
+                   global real *felt)
 {
-    const size_t row = get_global_id(0);
-    if (row >= count) return;
-    const real4 a = felt[first + row];
+    const size_t i = get_global_id(0), row = i - first;
+    if (i >= n) return;
+    const real4 a = sums[i];
+    felt[i] = a.w;
+    if (i < first || row >= count) return;
     plane[row] = a.x;
     plane[rows + row] = a.y;
     plane[2 * (size_t)rows + row] = a.z;

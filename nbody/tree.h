@@ -16,6 +16,9 @@
 
 enum { TREE_RUN = 16 }; /* as in tree.cl */
 
+/* The most bodies of a cell that is not divided: as a rule, and where memory is short. */
+enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
+
 enum tree_kernel {
     TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS, TREE_SCATTER, TREE_PLANES,
     TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
@@ -32,9 +35,11 @@ struct tree {
     cl_uint runs, parts; /* of bodies whose cells an item counts; of the box */
     cl_uint room;        /* for cells */
     cl_uint from, groups;
-    void *part, *cube, *key, *order, *work, *body, *count, *base, *link, *down, *com, *quad, *size;
-    void *felt, *info, *again;
-    void *pulled;   /* sums in the tree's order; the same block for all devices, where there are several */
+    void *part, *cube, *order, *body, *base, *link, *down, *com, *quad, *size, *felt, *info, *again;
+    void *work;     /* one after the other: key and the sort's own memory; key and count; nb->pulled, of a single device */
+    void *key, *sort, *count; /* parts of it */
+    cl_uint leaf;   /* the most bodies of a cell that is not divided */
+    bool gathered;  /* body holds bodies; else sums on their way to the caller's order */
     cl_uint *cells; /* how many the last tree has */
 };
 
@@ -50,6 +55,9 @@ int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room);
 int nbody_tree_divide(struct nbody *nb);
 
 /* ---- tree.c ----------------------------------------------------------------------------------- */
+
+/* For tests: makes a device's tree, of which a sum keeps no keys. */
+int nbody_tree_plant(struct nbody *nb, struct share *p);
 
 /* What the groups meet, for tests: lists of TREE_GROUP bodies each as walk.cl leaves them, `room` numbers a group, after a
  * sum of forces. */

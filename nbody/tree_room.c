@@ -1,7 +1,7 @@
 /* tree_room.c - the tree's kernels and memory on a device.
  *
- * In single precision, bytes a body: keys, order and the sort's copies of both 24, bodies in the tree's order 16, sums 16,
- * what bodies felt 16, counts 6, room for 0.3 cells 20.
+ * In single precision, bytes a body: keys, order and the sort's copies of both 24, bodies in the tree's order 16, what
+ * bodies felt 4, room for 0.3 cells 20. Sums and counts of cells stand where keys and their copies were.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -31,6 +31,12 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_WALK_POTENTIALS_AGAIN] = "walk_potentials_again",
 };
 
+/* Blocks in t->work begin at multiples of this. */
+static size_t round_up(size_t bytes)
+{
+    return (bytes + 4095) / 4096 * 4096;
+}
+
 /* ---- Kernels. --------------------------------------------------------------------------------- */
 
 static int open_programs(struct nbody *nb, struct share *p)
@@ -40,9 +46,9 @@ static int open_programs(struct nbody *nb, struct share *p)
     const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "";
     char build[128], walks[256];
     const char *quiet = s->group > 1 ? "" : " -w"; /* PoCL's compiler warns of calls with wide vectors, and makes none */
-    snprintf(build, sizeof build, "%s%s -D FLAT=%d", real, quiet, s->flat);
-    snprintf(walks, sizeof walks, "%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d", real, quiet, nbody_tree_items(s),
-             s->group > 1 ? 1 : s->width, s->rsqrt);
+    snprintf(build, sizeof build, "%s%s -D FLAT=%d -D LEAF=%u", real, quiet, s->flat, p->tree->leaf);
+    snprintf(walks, sizeof walks, "%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D FEW=%d", real, quiet,
+             nbody_tree_items(s), s->group > 1 ? 1 : s->width, s->rsqrt, p->tree->leaf, s->again);
     p->tree->owner = true;
     p->tree->program[0] = embedded_open(nb->ctx, build, &tree, 0, NULL);
     p->tree->program[1] = embedded_open(nb->ctx, walks, s->group > 1 ? &walk_gpu : &walk_cpu, 2, front);
@@ -70,6 +76,12 @@ static size_t cell_bytes(const struct nbody *nb)
     return 3 * sizeof(cl_uint) + (4 + 8 + 2) * nb->real;
 }
 
+/* Cells that there are room for at first: as a rule there are 0.23 n with leaves of 16 bodies, and 0.12 n with 32. */
+static size_t first_room(const struct nbody *nb, cl_uint leaf)
+{
+    return nb->n * 24 / 5 / leaf + 2048;
+}
+
 int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room)
 {
     struct tree *t = p->tree;
@@ -88,13 +100,45 @@ int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room)
     return 0;
 }
 
+/* What stands in t->work, one after the other: keys with the sort's own memory, or with counts of cells; sums in the
+ * tree's order, where one device has them alone. */
+struct work {
+    size_t keys, sort, counts, sums;
+};
+
+static struct work work_of(const struct nbody *nb, const struct tree *t)
+{
+    const struct arrays_sort_job job = {
+        .keys = (void *)(uintptr_t)t, .values = (cl_uint *)(uintptr_t)t, .bytes = 8, .bits = 3 * TREE_LEVELS, .most = nb->n};
+    return (struct work){.keys = round_up(nb->n * sizeof(cl_ulong)),
+                         .sort = arrays_sort_work(t->sorter, &job),
+                         .counts = (size_t)t->runs * (TREE_LEVELS + 1) * sizeof(cl_uint),
+                         .sums = nbody_devices(nb) > 1 ? 0 : nb->n * 4 * nb->real};
+}
+
+static size_t work_bytes(const struct work *w)
+{
+    const size_t beside = w->keys + (w->sort > w->counts ? w->sort : w->counts);
+    return beside > w->sums ? beside : w->sums;
+}
+
+static int place_work(struct nbody *nb, struct share *p)
+{
+    struct tree *t = p->tree;
+    const struct work w = work_of(nb, t);
+    if (w.sort == 0 || !(t->work = nbody_device_block(nb, p, work_bytes(&w), CL_MEM_DEVONLY)))
+        return -1;
+    t->key = t->work;
+    t->sort = t->count = (char *)t->work + w.keys;
+    if (!nb->pulled)
+        nb->pulled = t->work;
+    return 0;
+}
+
 static int place_tree(struct nbody *nb, struct share *p)
 {
     struct tree *t = p->tree;
     const size_t n = nb->n, groups = (n + TREE_GROUP - 1) / TREE_GROUP;
-    t->runs = (cl_uint)((n + TREE_RUN - 1) / TREE_RUN);
-    t->parts = 4 * p->units;
-    const struct arrays_sort_job sort = {.keys = t, .values = (cl_uint *)t, .bytes = 8, .bits = 63, .most = n};
     struct {
         void **block;
         size_t size;
@@ -102,13 +146,10 @@ static int place_tree(struct nbody *nb, struct share *p)
     } const each[] = {
         {&t->part, t->parts * 8 * nb->real, CL_MEM_DEVONLY},
         {&t->cube, 4 * nb->real, CL_MEM_ZEROCOPY},
-        {&t->key, n * sizeof(cl_ulong), CL_MEM_ZEROCOPY},
-        {&t->order, n * sizeof(cl_uint), CL_MEM_ZEROCOPY},
-        {&t->work, arrays_sort_work(t->sorter, &sort), CL_MEM_DEVONLY},
-        {&t->body, n * 4 * nb->real, CL_MEM_DEVONLY},
-        {&t->count, (size_t)t->runs * (TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
+        {&t->order, n * sizeof(cl_uint), CL_MEM_DEVONLY},
+        {&t->body, nb->padded * 4 * nb->real, CL_MEM_DEVONLY},
         {&t->base, (TREE_LEVELS + 2) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
-        {&t->felt, n * 4 * nb->real, CL_MEM_DEVONLY},
+        {&t->felt, n * nb->real, CL_MEM_DEVONLY},
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->again, (groups + 1) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {(void **)&t->cells, sizeof(cl_uint), CL_MEM_ZEROCOPY},
@@ -116,28 +157,69 @@ static int place_tree(struct nbody *nb, struct share *p)
     for (size_t b = 0; b < COUNT_OF(each); b++)
         if (!(*each[b].block = nbody_device_block(nb, p, each[b].size, each[b].flags)))
             return -1;
-    return nbody_tree_grow(nb, p, (cl_uint)(n / 10 * 3 + 2048)); /* there are 0.23 n, as a rule */
+    p->phi = t->body; /* potentials leave the tree as sums do */
+    return place_work(nb, p) == 0 ? nbody_tree_grow(nb, p, (cl_uint)first_room(nb, t->leaf)) : -1;
 }
 
-/* Whether a device can hold it all, before it is tried: some drivers promise memory that is not there. */
-static int check_room(const struct nbody *nb, const struct share *p)
+/* ---- How many bodies fit. --------------------------------------------------------------------- */
+
+/* Bytes a body on a device, with leaves of so many bodies. */
+static double bytes_each(const struct nbody *nb, const struct share *p, cl_uint leaf)
+{
+    const struct tree *t = p->tree;
+    const struct work w = work_of(nb, t);
+    const size_t cells = first_room(nb, leaf) * cell_bytes(nb), sums = nbody_devices(nb) > 1 ? nb->n * 4 * nb->real : 0;
+    const size_t groups = nb->n / TREE_GROUP * 5 * sizeof(cl_uint), bodies = nb->n * (5 * nb->real + sizeof(cl_uint));
+    return (double)(p->bytes + work_bytes(&w) + cells + sums + groups + bodies) / (double)nb->n;
+}
+
+/* Leaves of 16 bodies, or of 32 where those would take too much memory; before it is tried, as some drivers promise memory
+ * that is not there. */
+static int choose_leaf(struct nbody *nb)
 {
     struct cldev_info *info = calloc(nb->ndev, sizeof *info);
-    if (!info || clgetdevinfo(nb->ctx, info) != 0) {
-        free(info);
-        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    int status = info ? clgetdevinfo(nb->ctx, info) : clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    cl_uint leaf = TREE_LEAF;
+    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++) {
+        if (!p->tree)
+            continue;
+        const double n = (double)nb->n, has = (double)info[p->dev].dev_global_mem_sz;
+        const double usual = bytes_each(nb, p, TREE_LEAF), least = bytes_each(nb, p, TREE_LARGE_LEAF);
+        if (p->shape.leaf || usual * n > has)
+            leaf = p->shape.leaf ? (cl_uint)p->shape.leaf : TREE_LARGE_LEAF;
+        if (least * n > has)
+            status = clerror_set(ENOMEM, "nbody_create: with the tree %zu bodies take %.0f MiB on %s, which has %.0f MiB; "
+                                         "about %.0f would fit, or %.0f with leaves of %d bodies, not %d",
+                                 nb->n, least * n / 0x1p20, info[p->dev].dev_name, has / 0x1p20, has / least, has / usual,
+                                 TREE_LEAF, TREE_LARGE_LEAF);
     }
-    const double each = 8 + 4 + 12 + 4 * (TREE_LEVELS + 1) / (double)TREE_RUN + 12 * (double)nb->real +
-                        0.3 * (double)cell_bytes(nb);
-    const double own = (double)p->bytes / (double)nb->n, has = (double)info[p->dev].dev_global_mem_sz;
-    const int status = (each + own) * (double)nb->n <= has
-                           ? 0
-                           : clerror_set(ENOMEM, "nbody_create: with the tree %zu bodies take %.0f MiB on %s, which has %.0f "
-                                                 "MiB; about %.0f would fit", nb->n,
-                                         (each + own) * (double)nb->n / 0x1p20, info[p->dev].dev_name, has / 0x1p20,
-                                         has / (each + own));
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        if (p->tree)
+            p->tree->leaf = leaf;
     free(info);
     return status;
+}
+
+static int open_tree(struct nbody *nb, struct share *p)
+{
+    struct tree *t = p->tree = calloc(1, sizeof *t);
+    if (!t)
+        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    t->runs = (cl_uint)((nb->n + TREE_RUN - 1) / TREE_RUN);
+    t->parts = 4 * p->units;
+    t->sorter = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = nb->ctx, .dev = p->dev});
+    return t->sorter ? 0 : -1;
+}
+
+/* Sums that all devices have: each has its own. */
+static int place_sums(struct nbody *nb)
+{
+    if (nbody_devices(nb) < 2)
+        return 0;
+    nb->pulled = nb->all_pulled = clmalloc(nb->ctx, nb->n * 4 * nb->real, CL_MEM_APART);
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        p->bytes += p->tree ? nb->n * 4 * nb->real : 0;
+    return nb->pulled ? 0 : -1;
 }
 
 int nbody_tree_open(struct nbody *nb)
@@ -145,19 +227,15 @@ int nbody_tree_open(struct nbody *nb)
     if (nb->method != NBODY_TREE)
         return 0;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        if (p->rows && check_room(nb, p) != 0)
+        if (p->rows && open_tree(nb, p) != 0)
             return -1;
-    if (!(nb->pulled = clmalloc(nb->ctx, nb->n * 4 * nb->real, nbody_devices(nb) > 1 ? CL_MEM_APART : CL_MEM_DEVONLY)))
+    if (choose_leaf(nb) != 0 || place_sums(nb) != 0)
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
-        if (!p->rows)
+        if (!p->tree)
             continue;
-        if (!(p->tree = calloc(1, sizeof *p->tree)))
-            return clerror_set(ENOMEM, "nbody_create: no memory on the host");
-        p->tree->sorter = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = nb->ctx, .dev = p->dev});
-        if (!p->tree->sorter || build_share(nb, p) != 0 || place_tree(nb, p) != 0)
+        if (build_share(nb, p) != 0 || place_tree(nb, p) != 0)
             return -1;
-        p->bytes += nb->n * 4 * nb->real;
         *p->bad = INT_MAX;
         if (clmsync(nb->ctx, p->dev, p->tree->again, CL_MEM_DEVICE) == (cl_event)-1 ||
             clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1)
@@ -172,15 +250,16 @@ void nbody_tree_free(struct nbody *nb)
         struct tree *t = p->tree;
         if (!t)
             continue;
-        void *const blocks[] = {t->part, t->cube, t->key,  t->order, t->work,     t->body, t->count, t->base, t->link,
-                                t->down, t->com,  t->quad, t->size,  t->felt,  t->info, t->again, t->cells};
+        void *const blocks[] = {t->part, t->cube, t->order, t->work, t->body, t->base, t->link,  t->down,
+                                t->com,  t->quad, t->size,  t->felt, t->info, t->again, t->cells};
         for (int k = 0; k < 2 && t->owner; k++)
             if (t->program[k])
                 clclose(nb->ctx, t->program[k]);
         arrays_sorter_free(t->sorter);
         for (size_t b = 0; b < COUNT_OF(blocks); b++)
             clfree(blocks[b]);
+        p->phi = p->partial;
         free(t);
     }
-    clfree(nb->pulled);
+    clfree(nb->all_pulled);
 }

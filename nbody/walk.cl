@@ -189,7 +189,7 @@ struct met {
  * the tree had no room. */
 #define ARGUMENTS                                                                                                   \
     global const real4 *body, uint n, global const uint *order, global const int2 *link, global const real4 *com,   \
-        global const real8 *quad, global const real2 *size, global const uint *base, global const real4 *felt,   \
+        global const real8 *quad, global const real2 *size, global const uint *base, global const real *felt,   \
         real opening, uint geometric, real eps2, real zero, uint from, uint limit, global uint4 *info, \
         global uint *again, global real4 *pulled, global const int *bad, global uint *lists, uint lists_room
 #define PASSED                                                                                                      \

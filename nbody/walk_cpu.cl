@@ -10,9 +10,9 @@
 
 /* Bodies first .. first + count - 1 into vectors; the last one fills them. Their box, and the least of their accelerations. */
 static inline real hold(const struct tree *t, uint first, uint count, const int items, struct held *h, struct box *box,
-                        global const uint *order, global const real4 *felt)
+                        global const uint *order, global const real *felt)
 {
-    real least = felt[order[first]].w;
+    real least = felt[order[first]];
     box->lo = box->hi = t->body[first];
     for (int k = 0; k < items; k++)
         for (uint lane = 0; lane < WIDTH; lane++) {
@@ -22,7 +22,7 @@ static inline real hold(const struct tree *t, uint first, uint count, const int 
             PART(h->m[k], lane) = b.w, ((integer *)&h->self[k])[lane] = i;
             box->lo = fmin(box->lo, b);
             box->hi = fmax(box->hi, b);
-            least = fmin(least, felt[order[i]].w);
+            least = fmin(least, felt[order[i]]);
         }
     EACH (k, items) h->ax[k] = h->ay[k] = h->az[k] = h->sx[k] = h->sy[k] = h->sz[k] = (vec)C(0);
     return least;

@@ -17,7 +17,9 @@
 #define LEAF 16 /* bodies of a leaf, but for those of the last level */
 #endif
 #define TILE 128             /* bodies fetched at once */
+#ifndef FEW
 #define FEW 1                /* bodies of a group in walk_again: one alone never meets much */
+#endif
 #define SLICES (GROUP / FEW) /* of the items then hold the same bodies, and share what these meet */
 
 struct shared {
@@ -30,12 +32,12 @@ struct shared {
     uint crowds[GROUP];        /* leaves of more than LEAF bodies, and cells whose bodies are at one place */
 };
 
-/* What items find in a round, and sums of that: cells that are met, children, bodies, crowds; at most 32, 256, 512, 32. */
-#define FOUND(cells, children, bodies, crowds) ((cells) | (children) << 6 | (bodies) << 15 | (uint)(crowds) << 25)
+/* What items find in a round, and sums of that: cells that are met, children, bodies, crowds; at most 32, 256, 1024, 32. */
+#define FOUND(cells, children, bodies, crowds) ((cells) | (children) << 6 | (bodies) << 15 | (uint)(crowds) << 26)
 #define CELLS(f) ((f) & 63)
 #define CHILDREN(f) ((f) >> 6 & 511)
-#define CROWDS(f) ((f) >> 25)
-#define FOUND_BODIES(f) ((f) >> 15 & 1023)
+#define CROWDS(f) ((f) >> 26)
+#define FOUND_BODIES(f) ((f) >> 15 & 2047)
 
 /* Returns what the items before this one found, and in *all what all did. Passed by all when all are done with the round
  * before. */
@@ -71,7 +73,7 @@ static inline uint before(uint own, uint *all, local struct shared *s)
 /* Bodies first .. first + count - 1: an item has one in GROUP of them; with `few`, one in FEW. The box of all, and the
  * least of their accelerations. */
 static inline real hold(const struct tree *t, uint first, uint count, const bool few, struct held *h, struct box *box,
-                        global const uint *order, global const real4 *felt, local struct shared *s)
+                        global const uint *order, global const real *felt, local struct shared *s)
 {
     const uint lid = get_local_id(0), lane = few ? lid % FEW : lid;
     real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
@@ -80,7 +82,7 @@ static inline real hold(const struct tree *t, uint first, uint count, const bool
         const real4 b = t->body[i];
         h->x[k] = b.x, h->y[k] = b.y, h->z[k] = b.z, h->m[k] = b.w, h->self[k] = i;
         h->ax[k] = h->ay[k] = h->az[k] = h->sx[k] = h->sy[k] = h->sz[k] = 0;
-        lo = fmin(lo, (real4)(b.xyz, felt[order[i]].w));
+        lo = fmin(lo, (real4)(b.xyz, felt[order[i]]));
         hi = fmax(hi, b);
     }
     barrier(CLK_LOCAL_MEM_FENCE);

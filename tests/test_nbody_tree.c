@@ -221,8 +221,8 @@ static void curve_is_hilberts(void **state)
 
 /* ---- The kernels. ----------------------------------------------------------------------------- */
 
-/* A GPU's walk, with groups that PoCL can do. */
-#define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 span=100 split=3 flat=16"
+/* A GPU's walk, with groups that PoCL can do; and larger leaves. */
+#define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 span=100 split=3 flat=16 leaf=32 again=8"
 static const char *const walks[] = {NULL, GPU_SHAPE};
 
 static CLCONTEXT *one; /* a context of the first device alone */
@@ -270,9 +270,11 @@ static void near(float device, float twin, double scale)
 
 /* Whole numbers are the same; moments nearly; the bound of distances is at least what the twin finds, and at most what a
  * cube allows. Then the twin takes the device's moments, so that its walks decide as the device's do. */
-static void same_tree(const nbody *nb, struct nbody_ref_tree *t)
+static void same_tree(nbody *nb, struct nbody_ref_tree *t)
 {
     const struct tree *d = nb->share[0].tree;
+    works(nbody_tree_plant(nb, &nb->share[0]));
+    works(nbody_device_wait(nb, &nb->share[0]));
     cl_ulong *key = fetched(nb, d->key, t->n * sizeof *key);
     cl_uint *order = fetched(nb, d->order, t->n * sizeof *order), *cells = fetched(nb, d->cells, sizeof *cells);
     assert_int_equal(*cells, t->cells);
@@ -341,7 +343,7 @@ static void kernels_are_the_twins(void **state)
         nbody *nb = engine(n, (struct nbody_options){.eps = 0.01, .shape = walks[w]});
         works(nbody_forces(nb, acc, NULL));
         float(*bodies)[4] = fetched(nb, nb->posm, n * sizeof *bodies);
-        works(nbody_ref_tree_build(&t, n, (floats)bodies, LEAF, 0));
+        works(nbody_ref_tree_build(&t, n, (floats)bodies, w ? 32 : LEAF, 0));
         same_tree(nb, &t);
         same_lists(nb, &t, (size_t)nbody_tree_items(&nb->share[0].shape));
         nbody_ref_tree_free(&t);
