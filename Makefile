@@ -14,7 +14,7 @@ CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
 .PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout deps deps-bench install
-.PHONY: clean
+.PHONY: uninstall clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
 
@@ -68,6 +68,12 @@ deps-bench: ## the same for what comparisons and benchmarks need besides
 install: ## install into $(DESTDIR)$(PREFIX)
 	@$(CONFIGURE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@+$(COMPILE) $(BUILD) install
+
+uninstall: ## remove what the last `make install` installed, from $(DESTDIR)$(PREFIX)
+	@test -e $(BUILD)/install_manifest.txt || { echo "make: nothing was installed from $(BUILD)" >&2; exit 1; }
+	@sed 's|^|$(DESTDIR)|' $(BUILD)/install_manifest.txt | tr '\n' '\0' | xargs -0 rm -f
+	@sed 's|^|$(DESTDIR)|; s|/[^/]*$$||' $(BUILD)/install_manifest.txt | sort -ru | grep stdcl | tr '\n' '\0' | \
+	    xargs -0 rmdir -p --ignore-fail-on-non-empty 2>/dev/null || true
 
 clean: ## remove all that was built
 	rm -rf $(BUILD) $(BUILD)-address $(BUILD)-thread $(BUILD)-fuzz

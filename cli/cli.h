@@ -213,8 +213,12 @@ unsigned cli_given(const struct cli_option *options, const char *name);
 /* The option as it was typed last, "-n" or "--bodies", for messages; valid until the fourth call after. */
 const char *cli_typed(const struct cli_option *options, const char *name);
 
-/* Prints the --help of a command. */
+/* Prints the --help of a command; the same for programs to read, see describe.c. */
 void cli_help(const struct cli_usage *usage, FILE *fp);
+void cli_describe(const struct cli_usage *usage, FILE *fp);
+
+/* Appends to `text` what --help says of an option: its sentence, its choices and its default. */
+void cli_help_text(const struct cli_option *option, char *text, size_t size);
 
 /* Prints `text` wrapped into the columns [indent, width), which the cursor has reached already. */
 void cli_wrap(FILE *fp, const char *text, size_t indent, size_t width);

@@ -91,6 +91,12 @@ static void append_help(char *text, size_t size, const struct cli_option *o)
     append(text, size, "%s", place ? place + 2 : "");
 }
 
+void cli_help_text(const struct cli_option *option, char *text, size_t size)
+{
+    append_help(text, size, option);
+    append_default(text, size, option);
+}
+
 static void help_option(const struct cli_option *o, FILE *fp)
 {
     char left[128] = "", right[1024] = "";
@@ -105,8 +111,7 @@ static void help_option(const struct cli_option *o, FILE *fp)
     else if (o->argument)
         append(left, sizeof left, " %s", o->argument);
 
-    append_help(right, sizeof right, o);
-    append_default(right, sizeof right, o);
+    cli_help_text(o, right, sizeof right);
 
     fprintf(fp, "  %-*s", HELP_COLUMN - 2, left);
     if (strlen(left) + 4 > HELP_COLUMN)

@@ -54,6 +54,18 @@ static int run_command(int argc, char **argv)
     return unknown_command(argv[0]);
 }
 
+/* For tools/man1.awk and tools/completions.awk, see describe.c. */
+static int describe_all(void)
+{
+    int status = CLI_DONE;
+    for (size_t i = 0; i < COMMANDS && status == CLI_DONE; i++) {
+        char *argv[] = {(char *)commands[i]->name, "--help=table", NULL};
+        printf("command\t%s\t%s\n", commands[i]->name, commands[i]->summary);
+        status = run_command(2, argv);
+    }
+    return status;
+}
+
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {
@@ -69,6 +81,8 @@ static int dispatch(int argc, char **argv)
         print_overview(stdout);
         return CLI_DONE;
     }
+    if (!strcmp(argv[1], "--help=table"))
+        return describe_all();
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
         puts("stdcl " STDCL_VERSION);
         return CLI_DONE;

@@ -365,6 +365,9 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status
                                (strcmp(word, "-h") == 0 && !find_letter(usage->options, 'h')))) {
             cli_help(usage, stdout);
             return false;
+        } else if (options && strcmp(word, "--help=table") == 0) {
+            cli_describe(usage, stdout);
+            return false;
         } else if (options && strncmp(word, "--", 2) == 0) {
             *status = read_long(usage->options, argv, &i);
         } else if (options && word[0] == '-' && word[1]) {

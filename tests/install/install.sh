@@ -2,7 +2,7 @@
 # install.sh - tests what `make install` leaves behind, from outside the repository.
 #   usage: install.sh STEP BUILD WORK SOURCE CMAKE CC CXX LIBDIR
 # STEP "install" installs BUILD into WORK/prefix; the others use that: shared, static, package, symbols,
-# headers, layout, runtime, paths, command. Status 77: there is no OpenCL device to run on, or the table is not for this machine.
+# headers, layout, runtime, paths, command, pages, uninstall. Status 77: there is no OpenCL device to run on, or the table is not for this machine.
 # SPDX-License-Identifier: MIT
 set -eu
 step=$1 build=$2 work=$3 source=$4 cmake=$5 cc=$6 cxx=$7 libdir=$8
@@ -168,6 +168,57 @@ runtime) # what a package without the development files has, in another place
 paths) # nothing says where it was built
     told=$(grep -rlaF -e "$source" -e "$build" "$prefix" || true)
     [ -z "$told" ] || fail "these contain the path of the sources or of the build: $told"
+    ;;
+
+pages)
+    man=$prefix/share/man
+    table=$build/pages/options.table
+    for map in "$source"/*/*.map; do
+        sed -n 's/^ \{1,\}\([a-z][a-z0-9_]*\);$/\1/p' "$map"
+    done | while read -r name; do
+        [ -e "$man/man3/$name.3" ] || fail "no manual page of $name"
+    done
+    if command -v mandoc >/dev/null; then
+        for page in "$man"/man?/*; do
+            mandoc -T lint -W warning "$page" || fail "mandoc finds fault with $page"
+        done
+    fi
+    # Every option is in the page of its command and in the three completions.
+    awk -F '\t' '$1 == "command" { name = $2 } $1 == "option" { print name, $3 == "" ? "-" $2 : "--" $3 }' "$table" >options
+    [ "$(wc -l <options)" -gt 50 ] || fail "the table of options has only $(wc -l <options)"
+    while read -r name option; do
+        bare=${option#-} bare=${bare#-}
+        grep -q "Fl .*$(echo "$bare" | sed 's/-/\\\\-/g')\b" "$man/man1/stdcl-$name.1" || fail "stdcl-$name.1 lacks $option"
+        grep -q -- "$name) words='.*$option\b" "$prefix/share/bash-completion/completions/stdcl" || fail "bash: $name $option"
+        grep -q -- "'\*$option" "$prefix/share/zsh/site-functions/_stdcl" || fail "zsh: $name $option"
+        grep -qE -- "from $name'.* (-l|-s) $bare\b" "$prefix/share/fish/vendor_completions.d/stdcl.fish" || fail "fish: $name $option"
+    done <options
+    if command -v bash >/dev/null; then
+        said=$(bash -c '. "$1"; COMP_WORDS=(stdcl nbody --in) COMP_CWORD=2; _stdcl; echo "${COMPREPLY[*]}"
+            COMP_WORDS=(stdcl nbody --integrator her) COMP_CWORD=3; _stdcl; echo "${COMPREPLY[*]}"' \
+            - "$prefix/share/bash-completion/completions/stdcl")
+        echo "$said" | grep -q -- "--input --integrator" || fail "bash completes 'stdcl nbody --in' as: $said"
+        echo "$said" | grep -q hermite4 || fail "bash completes 'stdcl nbody --integrator her' as: $said"
+    fi
+    ! command -v zsh >/dev/null || zsh -n "$prefix/share/zsh/site-functions/_stdcl"
+    ! command -v fish >/dev/null || fish -n "$prefix/share/fish/vendor_completions.d/stdcl.fish"
+    # Every variable that our code asks for is in the page of the environment.
+    grep -rhoE 'getenv\("[A-Z_0-9]+"' "$source" --include=*.c --exclude-dir=tests --exclude-dir=bench --exclude-dir="build*" |
+        sed 's/.*"\([A-Z_0-9]*\)"/\1/' | sort -u | while read -r variable; do
+        case $variable in HOME) continue ;; esac # only where XDG_CACHE_HOME is not set
+        grep -q "\`$variable\`" "$source/docs/environment.md" || fail "docs/environment.md lacks $variable"
+    done
+    ;;
+
+uninstall)
+    rm -rf away
+    mkdir away
+    DESTDIR=$work/away "$cmake" --install "$build" --prefix /usr/local >/dev/null
+    [ -e away/usr/local/bin/stdcl ] || fail "DESTDIR is not heeded"
+    [ -h away/usr/local/share/man/man3/clexecv.3 ] || fail "no link to a page in DESTDIR"
+    make -s -C "$source" uninstall BUILD="$build" DESTDIR="$work/away"
+    left=$(find away -type f -o -type l | head -n 3)
+    [ -z "$left" ] || fail "make uninstall leaves $left"
     ;;
 
 command)

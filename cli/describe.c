@@ -1,0 +1,59 @@
+/* describe.c - the options of a command as a table, from which its man page and the shells' completions are made.
+ *
+ * `stdcl NAME --help=table`, and `stdcl --help=table` for all commands, print a line for each thing there is to say.
+ * Its fields are separated by tabs, and empty where there is nothing to say:
+ *
+ *   command NAME SUMMARY          usage SYNOPSIS        about TEXT        operand NAME
+ *   group HEADING                 example LINE
+ *   option LETTER NAME ARGUMENT KIND CHOICES HELP
+ *
+ * KIND is flag, number, choice, file, device or text, with a ? behind it when the value may be left out; CHOICES are
+ * separated by blanks; HELP is what --help says, with choices and default. tools/man1.awk and tools/completions.awk
+ * read it.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli.h"
+
+static const char *kind(const struct cli_option *o)
+{
+    switch (o->type) {
+    case CLI_TYPE_FLAG: return "flag";
+    case CLI_TYPE_INT:
+    case CLI_TYPE_SIZE:
+    case CLI_TYPE_U64:
+    case CLI_TYPE_REAL: return "number";
+    case CLI_TYPE_CHOICE: return "choice";
+    default: break;
+    }
+    if (strcmp(o->argument, "FILE") == 0)
+        return "file";
+    return strcmp(o->argument, "DEVICE") == 0 ? "device" : "text";
+}
+
+static void option(const struct cli_option *o, FILE *fp)
+{
+    char help[1024] = "";
+    cli_help_text(o, help, sizeof help);
+    fprintf(fp, "option\t%.*s\t%s\t%s\t%s%s\t", o->letter != 0, &o->letter, o->name ? o->name : "",
+            o->argument ? o->argument : "", kind(o), o->optional ? "?" : "");
+    for (int i = 0; o->type == CLI_TYPE_CHOICE && o->of.choices[i]; i++)
+        fprintf(fp, "%s%s", i ? " " : "", o->of.choices[i]);
+    fprintf(fp, "\t%s\n", help);
+}
+
+void cli_describe(const struct cli_usage *usage, FILE *fp)
+{
+    fprintf(fp, "usage\t%s\nabout\t%s\n", usage->synopsis, usage->about);
+    if (usage->operands)
+        fprintf(fp, "operand\t%s\n", usage->operand);
+    for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
+        if (o->type == CLI_TYPE_GROUP)
+            fprintf(fp, "group\t%s\n", o->help);
+        else
+            option(o, fp);
+    for (const char *line = usage->examples; line && *line; line += strspn(line, "\n")) {
+        line += strspn(line, " ");
+        fprintf(fp, "example\t%.*s\n", (int)strcspn(line, "\n"), line);
+        line += strcspn(line, "\n");
+    }
+}

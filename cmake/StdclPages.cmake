@@ -1,0 +1,43 @@
+# The manual pages and the shells' completions, made from the command's tables of options, the public headers and two
+# pages of docs/ (tools/pages/make.sh). The built command prints its tables; of a cross build, -DSTDCL_HOST_COMMAND=
+# names a `stdcl` of the same version that runs here.
+# SPDX-License-Identifier: MIT
+set(STDCL_HOST_COMMAND "" CACHE FILEPATH "A stdcl that runs on the machine that builds; needed when cross compiling")
+set(pages ${PROJECT_BINARY_DIR}/pages)
+set(command $<TARGET_FILE:stdcl_command>)
+if(STDCL_HOST_COMMAND)
+  set(command ${STDCL_HOST_COMMAND})
+endif()
+set(script ${PROJECT_SOURCE_DIR}/tools/pages/make.sh)
+file(GLOB inputs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/pages/* ${PROJECT_SOURCE_DIR}/include/*.h
+  ${PROJECT_SOURCE_DIR}/include/stdcl/*.h)
+add_custom_command(OUTPUT ${pages}/options.table
+  COMMAND sh ${script} ${command} ${pages} ${PROJECT_VERSION} ${STDCL_DATE}
+  DEPENDS stdcl_command ${inputs} ${PROJECT_SOURCE_DIR}/docs/environment.md ${PROJECT_SOURCE_DIR}/docs/files.md VERBATIM)
+add_custom_target(pages ALL DEPENDS ${pages}/options.table)
+add_dependencies(installed pages)
+
+foreach(section 1 3 7)
+  install(DIRECTORY ${pages}/man${section} DESTINATION ${CMAKE_INSTALL_MANDIR} FILES_MATCHING PATTERN "*.${section}")
+endforeach()
+install(CODE "
+  file(STRINGS ${pages}/man3/links lines)
+  foreach(line \${lines})
+    separate_arguments(names UNIX_COMMAND \${line})
+    list(GET names 0 page)
+    list(GET names 1 name)
+    set(link \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man3/\${name}.3\")
+    file(CREATE_LINK \${page}.3 \"\${link}\" SYMBOLIC)
+    list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man3/\${name}.3\")
+  endforeach()")
+install(FILES ${pages}/stdcl.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME stdcl)
+install(FILES ${pages}/_stdcl DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${pages}/stdcl.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+# Licence, documents, examples and data.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING PATTERN "*.c" PATTERN "*.cl" PATTERN "*.clt" PATTERN "*.lua" PATTERN "README.md")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/data)

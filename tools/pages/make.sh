@@ -1,0 +1,28 @@
+#!/bin/sh
+# make.sh - makes the manual pages and the shells' completions.
+#   usage: tools/pages/make.sh COMMAND OUT VERSION DATE
+# COMMAND is the built `stdcl`. In the folder OUT: man1/, man3/ and man7/ with the pages, man3/links (a line "PAGE NAME" for
+# each function whose page has another function's name), stdcl.bash, _stdcl, stdcl.fish, and options.table.
+# SPDX-License-Identifier: MIT
+set -eu
+command=$1 out=$2 version=$3 date=$4
+here=$(cd "$(dirname "$0")" && pwd)
+top=$here/../..
+rm -rf "$out"
+mkdir -p "$out/man1" "$out/man3" "$out/man7"
+
+page() { # page DIR SCRIPT OPTION... FILE
+    folder=$out/$1 script=$2
+    shift 2
+    LC_ALL=C awk -v dir="$folder" -v date="$date" -v version="$version" -f "$here/mdoc.awk" -f "$here/$script" "$@"
+}
+
+"$command" --help=table > "$out/options.table"
+page man1 man1.awk "$out/options.table"
+page . completions.awk "$out/options.table"
+(cd "$top/include" && ls stdcl.h stdcl/*.h) | while read -r header; do
+    page man3 man3.awk -v header="$header" "$top/include/$header"
+done
+for text in environment files; do
+    page man7 man7.awk -v name=stdcl-$text "$top/docs/$text.md"
+done
