@@ -57,7 +57,8 @@
     X(sums, 1, 1 << 20, 16, "work-groups that add up energies and momenta")                                     \
     X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                \
     X(leaf, 0, 32, 0, "of the tree: the most bodies of a cell that is not divided; 0: 16, or 32 to save memory")\
-    X(again, 1, 32, 1, "of the tree on GPUs: bodies that walk together where 64 are too far apart")
+    X(limit, 10, 1000, 30, "of the tree: 64 bodies that meet more than so many tenths of what is usual walk again")\
+    X(again, 1, 32, 1, "of the tree on GPUs: bodies that walk together then")
 /* clang-format on */
 
 struct nbody_shape {

@@ -9,6 +9,7 @@
  */
 #include "nbody/tree.h"
 
+#include <limits.h>
 #include <math.h>
 
 /* ---- Launches. -------------------------------------------------------------------------------- */
@@ -109,10 +110,10 @@ static double opening(const struct nbody *nb, bool geometric)
     return fmin(6.5e-3 * pow(nb->accuracy / 1.1e-3, 1 / 0.79), 0.5);
 }
 
-/* A group that meets three times as much as is usual is put off. */
-static cl_uint limit(const struct nbody *nb)
+/* So many times what a group usually meets. */
+static cl_uint usual(const struct nbody *nb, double times)
 {
-    return (cl_uint)fmin(3 * 250 * pow(opening(nb, false), -0.41), 1e9);
+    return (cl_uint)fmin(times * 250 * pow(opening(nb, false), -0.41), 1e9);
 }
 
 double nbody_tree_work(const struct nbody *nb, size_t bodies)
@@ -126,7 +127,7 @@ static int walk_some(struct nbody *nb, struct share *p, enum kernel sum, cl_uint
 {
     const struct tree *t = p->tree;
     const enum tree_kernel walk = sum == FORCES ? TREE_WALK : TREE_WALK_POTENTIALS;
-    const cl_uint n = (cl_uint)nb->n, most = limit(nb);
+    const cl_uint n = (cl_uint)nb->n, most = usual(nb, 0.1 * p->shape.limit);
     bool none;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, &none));
     REAL_NUMBER(zero, none ? eps2 : -1);
@@ -135,18 +136,43 @@ static int walk_some(struct nbody *nb, struct share *p, enum kernel sum, cl_uint
         BLOCK_ARG(t->body),     VALUE_ARG(n),         BLOCK_ARG(t->order),   BLOCK_ARG(t->link),     BLOCK_ARG(t->com),
         BLOCK_ARG(t->quad),     BLOCK_ARG(t->size),   BLOCK_ARG(t->base),    BLOCK_ARG(t->felt), REAL_ARG(nb, open),
         VALUE_ARG(geometric),   REAL_ARG(nb, eps2),   REAL_ARG(nb, zero),    VALUE_ARG(from),        VALUE_ARG(most),
-        BLOCK_ARG(t->info),     BLOCK_ARG(t->again),  BLOCK_ARG(nb->pulled), BLOCK_ARG(p->bad),      BLOCK_ARG(lists),
-        VALUE_ARG(room)};
+        BLOCK_ARG(t->turn),     BLOCK_ARG(t->info),   BLOCK_ARG(t->again),   BLOCK_ARG(nb->pulled),  BLOCK_ARG(p->bad),
+        BLOCK_ARG(lists),       VALUE_ARG(room)};
     return launch(nb, p, walk + again, again ? 32 * (size_t)p->units : groups, (size_t)nbody_tree_items(&p->shape),
                   COUNT_OF(args), args);
+}
+
+/* Of a sum that was stopped. */
+static int forget_turns(struct nbody *nb, struct share *p)
+{
+    const size_t size = TREE_AGAIN * sizeof(cl_uint);
+    if (nbody_device_wait(nb, p) != 0)
+        return -1;
+    memset(p->tree->again, 0, size);
+    return clmsyncn(nb->ctx, p->dev, p->tree->again, size, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
+}
+
+/* Which group is next: those that met much in the last sum come first. */
+static int start_turns(struct nbody *nb, struct share *p)
+{
+    struct tree *t = p->tree;
+    if (t->walking && forget_turns(nb, p) != 0)
+        return -1;
+    t->walking = true;
+    const cl_uint much = nb->known ? usual(nb, 1.3) : UINT_MAX;
+    const struct stdcl_arg turns[] = {BLOCK_ARG(t->info), VALUE_ARG(t->from),  VALUE_ARG(t->groups),
+                                      VALUE_ARG(much),    BLOCK_ARG(t->again), BLOCK_ARG(t->turn)};
+    return visit(nb, p, TREE_TURNS, t->groups, COUNT_OF(turns), turns);
 }
 
 /* In launches of a slice of time each. */
 static int start_walks(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric)
 {
     const struct tree *t = p->tree;
-    const cl_uint end = t->from + t->groups;
-    for (cl_uint from = t->from, some; from < end; from += some) {
+    const cl_uint end = t->groups;
+    if (start_turns(nb, p) != 0)
+        return -1;
+    for (cl_uint from = 0, some; from < end; from += some) {
         const double fit = pace_slice(&p->pace) / nbody_tree_work(nb, TREE_GROUP);
         some = fit < 64 ? 64 : fit < (double)t->groups ? (cl_uint)fit : t->groups;
         some = some < end - from ? some : end - from;
@@ -164,9 +190,10 @@ static int start_walks(struct nbody *nb, struct share *p, enum kernel sum, cl_ui
 
 int nbody_tree_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room)
 {
+    p->tree->walking = true;
     return !p->tree->gathered && start_bodies(nb, p) != 0
                ? -1
-               : walk_some(nb, p, FORCES, false, p->tree->from, p->tree->groups, lists, room, false);
+               : walk_some(nb, p, FORCES, false, 0, p->tree->groups, lists, room, false);
 }
 
 static int start_scatter(struct nbody *nb, struct share *p, enum kernel sum)
@@ -180,7 +207,7 @@ static int start_scatter(struct nbody *nb, struct share *p, enum kernel sum)
     const struct stdcl_arg potentials[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n),      BLOCK_ARG(t->order),
                                            VALUE_ARG(first),      VALUE_ARG(count),  BLOCK_ARG(p->phi),
                                            BLOCK_ARG(t->again)};
-    t->gathered = false;
+    t->gathered = t->walking = false;
     if (sum == FORCES)
         return visit(nb, p, TREE_SCATTER, nb->n, COUNT_OF(forces), forces) == 0
                    ? visit(nb, p, TREE_PLANES, nb->n, COUNT_OF(planes), planes)

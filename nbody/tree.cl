@@ -296,14 +296,34 @@ kernel void moments(global const real4 *body, global const real4 *cube, uint lev
     }
 }
 
+/* ---- Turns. ----------------------------------------------------------------------------------- */
+
+/* turn[] = the groups from .. from + groups - 1 of bodies, those before the others that met more than `much` in the last
+ * sum, so that none of them is still under way when all the others have ended. Items leave theirs as they come, from the
+ * front or the back: sums do not depend on who is first. again[1], again[2]: how many there are in the front and the back. */
+kernel GROUP_OF_ITEMS void turns(global const uint4 *info, uint from, uint groups, uint much, global uint *again,
+                                 global uint *turn)
+{
+    local uint here[2], start[2];
+    const uint lid = get_local_id(0), k = get_global_id(0);
+    if (lid < 2) here[lid] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint g = from + min(k, groups - 1), back = info[g].x + info[g].y <= much;
+    const uint place = k < groups ? atomic_inc(&here[back]) : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid < 2) start[lid] = atomic_add(&again[1 + lid], here[lid]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (k < groups) turn[back ? groups - 1 - start[1] - place : start[0] + place] = g;
+}
+
 /* ---- Out of the tree. ------------------------------------------------------------------------- */
 
 /* pulled[i] = {a, |a|} of body i of the tree; sums[] = these in the caller's order, all at once, since devices fetch and
- * store whole sectors of memory. No group is put off any more. */
+ * store whole sectors of memory. No group is put off any more, and none has its turn. */
 kernel void scatter(global const real4 *pulled, uint n, global const uint *order, global real4 *sums, global uint *again)
 {
     const size_t i = get_global_id(0);
-    if (i == 0) again[0] = 0;
+    if (i == 0) again[0] = again[1] = again[2] = 0;
     if (i < n) sums[order[i]] = pulled[i];
 }
 
@@ -326,6 +346,6 @@ kernel void scatter_potentials(global const real4 *pulled, uint n, global const 
                                global real *plane, global uint *again)
 {
     const size_t i = get_global_id(0);
-    if (i == 0) again[0] = 0;
+    if (i == 0) again[0] = again[1] = again[2] = 0;
     if (i < n && order[i] >= first && order[i] - first < count) plane[order[i] - first] = pulled[i].x;
 }

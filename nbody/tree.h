@@ -14,13 +14,13 @@
 
 #include "stdcl/arrays.h"
 
-enum { TREE_RUN = 16 }; /* as in tree.cl */
+enum { TREE_RUN = 16, TREE_AGAIN = 3 }; /* as in tree.cl, walk.cl */
 
 /* The most bodies of a cell that is not divided: as a rule, and where memory is short. */
 enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 
 enum tree_kernel {
-    TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS, TREE_SCATTER, TREE_PLANES,
+    TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
     TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
     TREE_KERNELS
 };
@@ -35,10 +35,11 @@ struct tree {
     cl_uint runs, parts; /* of bodies whose cells an item counts; of the box */
     cl_uint room;        /* for cells */
     cl_uint from, groups;
-    void *part, *cube, *order, *body, *base, *link, *down, *com, *quad, *size, *felt, *info, *again;
+    void *part, *cube, *order, *body, *base, *link, *down, *com, *quad, *size, *felt, *info, *again, *turn;
     void *work;     /* one after the other: key and the sort's own memory; key and count; nb->pulled, of a single device */
     void *key, *sort, *count; /* parts of it */
     cl_uint leaf;   /* the most bodies of a cell that is not divided */
+    bool walking;   /* again is in use; after a sum that was stopped, too */
     bool gathered;  /* body holds bodies; else sums on their way to the caller's order */
     cl_uint *cells; /* how many the last tree has */
 };
@@ -60,7 +61,7 @@ int nbody_tree_divide(struct nbody *nb);
 int nbody_tree_plant(struct nbody *nb, struct share *p);
 
 /* What the groups meet, for tests: lists of TREE_GROUP bodies each as walk.cl leaves them, `room` numbers a group, after a
- * sum of forces. */
+ * sum of forces on one device. */
 int nbody_tree_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room);
 
 #endif

@@ -22,6 +22,7 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_COUNT] = "cell_count",
     [TREE_WRITE] = "cell_write",
     [TREE_MOMENTS] = "moments",
+    [TREE_TURNS] = "turns",
     [TREE_SCATTER] = "scatter",
     [TREE_PLANES] = "planes",
     [TREE_SCATTER_POTENTIALS] = "scatter_potentials",
@@ -151,7 +152,8 @@ static int place_tree(struct nbody *nb, struct share *p)
         {&t->base, (TREE_LEVELS + 2) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->felt, n * nb->real, CL_MEM_DEVONLY},
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
-        {&t->again, (groups + 1) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
+        {&t->again, (groups + TREE_AGAIN) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
+        {&t->turn, groups * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->cells, sizeof(cl_uint), CL_MEM_ZEROCOPY},
     };
     for (size_t b = 0; b < COUNT_OF(each); b++)
@@ -169,7 +171,7 @@ static double bytes_each(const struct nbody *nb, const struct share *p, cl_uint 
     const struct tree *t = p->tree;
     const struct work w = work_of(nb, t);
     const size_t cells = first_room(nb, leaf) * cell_bytes(nb), sums = nbody_devices(nb) > 1 ? nb->n * 4 * nb->real : 0;
-    const size_t groups = nb->n / TREE_GROUP * 5 * sizeof(cl_uint), bodies = nb->n * (5 * nb->real + sizeof(cl_uint));
+    const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint), bodies = nb->n * (5 * nb->real + sizeof(cl_uint));
     return (double)(p->bytes + work_bytes(&w) + cells + sums + groups + bodies) / (double)nb->n;
 }
 
@@ -251,7 +253,7 @@ void nbody_tree_free(struct nbody *nb)
         if (!t)
             continue;
         void *const blocks[] = {t->part, t->cube, t->order, t->work, t->body, t->base, t->link,  t->down,
-                                t->com,  t->quad, t->size,  t->felt, t->info, t->again, t->cells};
+                                t->com,  t->quad, t->size,  t->felt, t->info, t->again, t->turn, t->cells};
         for (int k = 0; k < 2 && t->owner; k++)
             if (t->program[k])
                 clclose(nb->ctx, t->program[k]);

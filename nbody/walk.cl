@@ -35,6 +35,7 @@
 #define ITEMS (BODIES / (GROUP * WIDTH)) /* vectors of an item */
 #define LEVELS 21
 #define POINT 0x80000000u /* a cell whose bodies are all at one place, met as one body */
+#define AGAIN 3           /* numbers before the groups that are put off */
 #define BLOCK 256         /* entries that are summed before they join the total */
 
 #ifdef DOUBLE
@@ -185,13 +186,13 @@ struct met {
     uint cells, bodies;
 };
 
-/* info[group] = {cells, bodies, g2, put off}. Nothing is done when a number went bad, or when
- * the tree had no room. */
+/* turn[from + k] is the group that work-group k walks. info[group] = {cells, bodies, g2, put off}; again[0] groups are put off,
+ * from again[AGAIN] on. Nothing is done when a number went bad, or when the tree had no room. */
 #define ARGUMENTS                                                                                                   \
     global const real4 *body, uint n, global const uint *order, global const int2 *link, global const real4 *com,   \
         global const real8 *quad, global const real2 *size, global const uint *base, global const real *felt,   \
-        real opening, uint geometric, real eps2, real zero, uint from, uint limit, global uint4 *info, \
-        global uint *again, global real4 *pulled, global const int *bad, global uint *lists, uint lists_room
+        real opening, uint geometric, real eps2, real zero, uint from, uint limit, global const uint *turn, \
+        global uint4 *info, global uint *again, global real4 *pulled, global const int *bad, global uint *lists, uint lists_room
 #define PASSED                                                                                                      \
-    body, n, order, link, com, quad, size, base, felt, opening, geometric, eps2, zero, from, limit, info, \
+    body, n, order, link, com, quad, size, base, felt, opening, geometric, eps2, zero, from, limit, turn, info, \
         again, pulled, bad, lists, lists_room

@@ -78,17 +78,17 @@ static inline void leave(uint first, uint count, const int items, struct held *h
 
 static inline void walk_all(ARGUMENTS, const bool potentials)
 {
-    const uint g = from + get_group_id(0), first = g * BODIES, count = min((uint)BODIES, n - first);
+    const uint g = turn[from + get_group_id(0)], first = g * BODIES, count = min((uint)BODIES, n - first);
     const struct tree t = {body, link, com, quad, size, n};
     struct held h;
     struct box box;
     struct met met;
     if (base[LEVELS + 1] == 0 || *bad != INT_MAX) return;
     box.g2 = criterion(&t, hold(&t, first, count, ITEMS, &h, &box, order, felt), opening, geometric);
-    lists += (size_t)(g - from) * lists_room;
+    lists += (size_t)g * lists_room;
     const bool done = walk_bodies(&t, &box, &h, ITEMS, potentials, limit, eps2, zero, &met, lists, lists_room);
     if (done) leave(first, count, ITEMS, &h, potentials, pulled);
-    else again[1 + atomic_inc(again)] = g; /* in any order: each has its own sums */
+    else again[AGAIN + atomic_inc(again)] = g; /* in any order: each has its own sums */
     info[g] = (uint4)(met.cells, met.bodies, as_uint((float)box.g2), !done);
 }
 
@@ -97,7 +97,7 @@ static inline void walk_rest(ARGUMENTS, const bool potentials)
 {
     const struct tree t = {body, link, com, quad, size, n};
     for (uint k = get_group_id(0); k < again[0] * ITEMS; k += get_num_groups(0)) {
-        const uint g = again[1 + k / ITEMS], first = g * BODIES + k % ITEMS * WIDTH;
+        const uint g = again[AGAIN + k / ITEMS], first = g * BODIES + k % ITEMS * WIDTH;
         struct held h;
         struct box box;
         struct met met;

@@ -162,18 +162,18 @@ static inline void walk_bodies(const struct tree *t, const struct box *box, stru
 static inline void walk_all(ARGUMENTS, const bool potentials, local struct shared *s)
 {
     const uint lid = get_local_id(0);
-    const uint g = from + get_group_id(0), first = g * BODIES, count = min((uint)BODIES, n - first);
+    const uint g = turn[from + get_group_id(0)], first = g * BODIES, count = min((uint)BODIES, n - first);
     const struct tree t = {body, link, com, quad, size, n};
     struct held h;
     struct box box;
     struct met met;
     if (base[LEVELS + 1] == 0 || *bad != INT_MAX) return;
     box.g2 = criterion(&t, hold(&t, first, count, false, &h, &box, order, felt, s), opening, geometric);
-    lists += (size_t)(g - from) * lists_room;
+    lists += (size_t)g * lists_room;
     walk_bodies(&t, &box, &h, false, potentials, limit, eps2, zero, &met, lists, lists_room, s);
     const bool done = met.cells + met.bodies <= limit;
     if (lid == 0) {
-        if (!done) again[1 + atomic_inc(again)] = g; /* in any order: each has its own sums */
+        if (!done) again[AGAIN + atomic_inc(again)] = g; /* in any order: each has its own sums */
         info[g] = (uint4)(met.cells, met.bodies, as_uint((float)box.g2), !done);
     }
     EACH (k, ITEMS)
@@ -189,7 +189,7 @@ static inline void walk_rest(ARGUMENTS, const bool potentials, local struct shar
     const uint lid = get_local_id(0);
     const struct tree t = {body, link, com, quad, size, n};
     for (uint k = get_group_id(0); k < again[0] * (BODIES / FEW); k += get_num_groups(0)) {
-        const uint g = again[1 + k / (BODIES / FEW)], first = min(g * BODIES + k % (BODIES / FEW) * FEW, n - 1);
+        const uint g = again[AGAIN + k / (BODIES / FEW)], first = min(g * BODIES + k % (BODIES / FEW) * FEW, n - 1);
         const uint count = min((uint)FEW, n - first);
         struct held h;
         struct box box;
