@@ -43,7 +43,7 @@ static int check_compare(const struct cli_option *options)
     static const char *const of_runs[] = {"dt",    "steps",  "until",  "integrator", "burst",
                                           "kernel", "output", "frames", "csv",        "forces",
                                           "plane",  "colours", "size",  "extent",     "method",
-                                          "accuracy", "check-forces"};
+                                          "accuracy", "check-forces", "snapshots"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
             return cli_wrong("--compare and %s cannot be combined: every kernel sums the forces on the "
@@ -71,6 +71,8 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
                              cli_typed(options, "input"), cli_typed(options, of_models[i]));
     if (job->input && cli_given(options, "ic"))
         return cli_wrong("%s and --ic cannot be combined: give a file or a model", cli_typed(options, "input"));
+    if (job->dt == 0)
+        return cli_wrong("--dt: '0' is not allowed; give a number other than 0");
     if (cli_given(options, "steps") && cli_given(options, "until"))
         return cli_wrong("--steps and --until cannot be combined: give the number of steps or the time");
     const size_t fixed = job->input ? 0 : nbody_model_bodies((enum nbody_model)job->model);
@@ -109,12 +111,15 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
     snprintf(outputs, sizeof outputs,
              "by its suffix: a picture of surface density (.png), a film (.mp4 .gif), the energies over time "
              "(.csv), or the bodies at the end as %s; may be repeated", particles_formats());
+    char inputs[640];
+    snprintf(inputs, sizeof inputs, "a file of bodies, whose time, softening, step, G and integrator hold where no option says "
+             "otherwise: %s; '-' reads standard input", particles_readable());
     char integrators[512];
     describe_integrators(integrators, sizeof integrators);
     struct cli_option options[] = {
         CLI_GROUP("Bodies"),
         CLI_STRING('i', "input", "FILE", &job->input,
-                   "text with seven columns, mass x y z vx vy vz, or TIPSY; '-' reads standard input"),
+                   inputs),
         CLI_CHOICE(0, "ic", "MODEL", &job->model, nbody_model_names, "the model that makes the bodies"),
         CLI_SIZE('n', "bodies", "N", &job->n, 1, SIZE_MAX,
                  "number of bodies to make (default 16384, with --compare 4096 on CPUs and 32768 on others; figure8 and "
@@ -125,9 +130,10 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_REAL('G', "gravity", "G", &job->G, CLI_ABOVE_0, DBL_MAX,
                  "the gravitational constant, in the units of the bodies"),
         CLI_REAL(0, "eps", "LENGTH", &job->eps, 0, DBL_MAX,
-                 "softening length (default: the model's, or for a file an estimate)"),
-        CLI_REAL(0, "dt", "TIME", &job->dt, CLI_ABOVE_0, DBL_MAX,
-                 "time step (default: the model's, or for a file an estimate)"),
+                 "softening length (default: the model's, or for a file its own or an estimate)"),
+        CLI_REAL(0, "dt", "TIME", &job->dt, -DBL_MAX, DBL_MAX,
+                 "time step, such as 0.01, 1/256 or 2^-7; a negative one runs back (default: the model's, or for a file its own "
+                 "or an estimate)"),
         CLI_SIZE(0, "steps", "N", &job->steps, 0, (uint64_t)1 << 53,
                  "number of steps (default: the model's --until; 100 for a file)"),
         CLI_REAL(0, "until", "TIME", &job->until, -DBL_MAX, DBL_MAX,
@@ -148,6 +154,9 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                  "number of steps after which the host looks for Ctrl-C and shows progress (default: about ten times a second)"),
         CLI_GROUP("Output"),
         CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
+        CLI_REAL(0, "snapshots", "TIME", &job->snapshots, CLI_ABOVE_0, DBL_MAX,
+                 "write the bodies every so much time, at the nearest step, and at the end: -o snap-%04d.hdf5, or of any format of "
+                 "bodies, with an index, snap-series.csv"),
         CLI_SIZE(0, "frames", "N", &job->outputs.frames, 1, 1000000,
                  "number of pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
         CLI_STRING(0, "csv", "FILE", &job->csv,
@@ -188,6 +197,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         return false;
     job->picture.plane = (enum picture_plane)plane;
     job->picture.colours = (enum picture_colours)colours;
+    job->given = (struct nbody_given){.G = cli_given(options, "gravity"), .integrator = cli_given(options, "integrator"),
+                                      .method = cli_given(options, "method")};
     *status = check(job, options);
     return *status == CLI_DONE;
 }
@@ -253,11 +264,14 @@ static int run(int argc, char **argv)
         .until = NAN,
         .integrator = NBODY_LEAPFROG,
         .precision = NOT_GIVEN,
+        .argc = argc,
+        .argv = argv,
     };
     int status;
     if (parse(&job, argc, argv, &status))
         status = job.compare ? compare(&job) : simulate(&job);
     nbody_output_discard(&job);
+    nbody_series_free(&job);
     nbody_free(job.engine);
     if (job.context)
         clcontext_destroy(job.context);

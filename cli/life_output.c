@@ -123,6 +123,7 @@ static int finish_output(struct life_job *job, const struct cli_output *o, const
         return cli_outputs_join(&job->outputs, o);
     case CLI_OUTPUT_TABLE:
         return csv_close(&job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    case CLI_OUTPUT_SERIES:
     case CLI_OUTPUT_OTHER: break;
     }
     return CLI_DONE;

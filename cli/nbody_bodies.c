@@ -53,6 +53,8 @@ int nbody_job_bodies(struct nbody_job *job)
         status = make_bodies(job);
     else if (particles_read(job->input, &job->bodies) < 0)
         status = cli_failed_call(NULL);
+    else
+        status = nbody_notes_take(job);
     job->n = job->bodies.n;
     job->time_start = job->bodies.time;
     return status;
@@ -152,7 +154,7 @@ static void estimate(struct nbody_job *job)
     if (isnan(job->dt))
         job->dt = rounded(b->n <= FEW ? estimate_dt_few(b, job->G, job->eps)
                                       : estimate_dt_many(b, job->G, job->eps));
-    if (!(isfinite(job->dt) && job->dt > 0))
+    if (!(isfinite(job->dt) && job->dt != 0))
         job->dt = 1; /* nothing moves: one body, or all in one place */
     if (job->precision == NOT_GIVEN)
         job->precision = NBODY_SINGLE;
@@ -179,7 +181,7 @@ static void use_recipe(struct nbody_job *job)
     if (isnan(job->dt))
         job->dt = r->dt[nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives > 0];
     if (isnan(job->until) && job->steps == SIZE_MAX)
-        job->until = r->until;
+        job->until = copysign(r->until, job->dt);
     if (job->precision == NOT_GIVEN)
         job->precision = all_have_doubles(job->context) ? (int)r->precision : NBODY_SINGLE;
 }
@@ -193,8 +195,10 @@ static int plan_steps(struct nbody_job *job)
     if (isnan(job->until))
         return CLI_DONE;
     const double span = job->until - job->time_start, steps = ceil(span / job->dt - 1e-9);
-    if (span < 0)
-        return cli_wrong("--until: '%g' is before the bodies' time, %g", job->until, job->time_start);
+    if (span / job->dt < 0)
+        return cli_wrong(span < 0 ? "--until: '%g' is before the bodies' time, %g; a negative --dt runs back"
+                                  : "--until: '%g' is after the bodies' time, %g, and the step runs back; take a positive --dt",
+                         job->until, job->time_start);
     if (!(steps <= 0x1p53))
         return cli_wrong("--until: '%g' would take more than 2^53 steps of %g", job->until, job->dt);
     job->total = (size_t)steps;
@@ -228,7 +232,9 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
 int nbody_job_plan(struct nbody_job *job)
 {
     nbody_job_choose(job);
-    const int status = plan_steps(job);
+    int status = plan_steps(job);
+    if (status == CLI_DONE)
+        status = nbody_series_plan(job);
     if (status != CLI_DONE)
         return status;
     if (job->outputs.frames > job->total + 1)

@@ -18,6 +18,7 @@
 #include "formats/csv.h"
 #include "formats/particles.h"
 #include "formats/picture.h"
+#include "formats/series.h"
 #include "stdcl/nbody.h"
 
 /* The names of the enumerations in stdcl/nbody.h, in their order, ended by NULL. */
@@ -29,9 +30,17 @@ extern const char *const nbody_method_names[];
 
 enum { NOT_GIVEN = -1 };
 
+/* Whether the command line has an option whose default cannot be told from a value. */
+struct nbody_given {
+    bool G, integrator, method;
+};
+
 struct nbody_job {
     /* From the command line; NAN, 0 or NOT_GIVEN where it is still to be chosen. */
     struct cli_common common;
+    int argc; /* the command line itself */
+    char **argv;
+    struct nbody_given given;
     const char *input; /* NULL: a model */
     int model;
     size_t n, steps, burst, every;
@@ -41,6 +50,7 @@ struct nbody_job {
     double accuracy; /* 0: not given */
     size_t check;    /* bodies whose forces are checked at the end */
     bool compare;
+    double snapshots; /* time between them; 0: none */
     struct cli_outputs outputs;
     const char *csv, *forces;
     struct picture_options picture;
@@ -53,6 +63,8 @@ struct nbody_job {
     CLCONTEXT *context;
     nbody *engine;
     struct csv table;
+    struct series *series; /* of --snapshots; a file of each is written at the same time */
+    size_t series_n;
     double seconds; /* of stepping */
     struct cli_progress progress;
     struct {
@@ -66,6 +78,12 @@ struct nbody_job {
     struct nbody_force_errors errors;
 };
 
+/* What is asked of the tree, also where it was not given. */
+static inline double nbody_job_accuracy(const struct nbody_job *job)
+{
+    return job->accuracy > 0 ? job->accuracy : 1e-3;
+}
+
 /* All return an exit status, after printing what is wrong. */
 
 /* nbody_bodies.c */
@@ -73,6 +91,22 @@ int nbody_job_bodies(struct nbody_job *job);                           /* reads 
 void nbody_job_choose(struct nbody_job *job);                          /* softening, step, precision, if not given */
 int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* makes job->engine */
 int nbody_job_plan(struct nbody_job *job);                             /* both, and counts the steps */
+
+
+/* nbody_notes.c */
+int nbody_notes_take(struct nbody_job *job); /* what the input file says and the command line does not */
+int nbody_notes_set(struct nbody_job *job);  /* what files are to remember */
+
+/* nbody_series.c */
+int nbody_bodies_fetch(struct nbody_job *job); /* brings the bodies as they are now to job->bodies, with notes */
+int nbody_bodies_write(const struct nbody_job *job, const char *file);
+int nbody_series_add(struct nbody_job *job, const char *pattern); /* a name of -o, if it is one of a series */
+int nbody_series_plan(const struct nbody_job *job);               /* checks times and room, when all is chosen */
+size_t nbody_series_next(const struct nbody_job *job);            /* the step of the next snapshot; SIZE_MAX: none */
+int nbody_series_write(struct nbody_job *job);                    /* writes it, and the index */
+int nbody_series_end(struct nbody_job *job);                      /* the last, unless it is written */
+void nbody_series_report(const struct nbody_job *job, FILE *fp);
+void nbody_series_free(struct nbody_job *job);
 
 /* nbody_run.c: from energy_start to energy_end, which is NAN when it was interrupted. Interruption is no failure here. */
 int nbody_job_run(struct nbody_job *job);

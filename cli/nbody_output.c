@@ -27,10 +27,23 @@ enum { FORCE_COLUMNS = sizeof force_columns / sizeof *force_columns };
 
 /* ---- Before. --------------------------------------------------------------------------------- */
 
+/* The first file of a series is tried for all. */
+static int add_series(struct nbody_job *job, const char *pattern)
+{
+    char *first = series_name(pattern, 0);
+    int status = nbody_series_add(job, pattern);
+    if (status == CLI_DONE)
+        status = first ? cli_check_output(first) : cli_failed_call(NULL);
+    free(first);
+    return status;
+}
+
 static int add_output(struct nbody_job *job, const char *file, enum cli_output_kind kind)
 {
     if (cli_outputs_check(&job->outputs, file) != CLI_DONE)
         return CLI_WRONG;
+    if (series_is(file) && kind != CLI_OUTPUT_STATE)
+        return cli_wrong("'%s': only bodies are written as a series of such names; pictures are numbered by --frames", file);
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return cli_wrong("'%s' would be a second table of energies; one is possible", file);
     if (job->common.json && !strcmp(file, "-"))
@@ -38,8 +51,10 @@ static int add_output(struct nbody_job *job, const char *file, enum cli_output_k
                          file == job->forces ? "--forces" : file == job->csv ? "--csv" : "-o");
     if (kind == CLI_OUTPUT_STATE && !particles_format_of(file))
         return cli_wrong("%s, picture (.png), film (.mp4 .gif), table of energies (.csv)", clerror());
+    if (series_is(file))
+        kind = CLI_OUTPUT_SERIES;
     cli_outputs_add(&job->outputs, file, kind);
-    return CLI_DONE;
+    return kind == CLI_OUTPUT_SERIES ? add_series(job, file) : CLI_DONE;
 }
 
 int nbody_output_plan(struct nbody_job *job)
@@ -146,10 +161,9 @@ static int finish_output(struct nbody_job *job, struct cli_output *o)
 {
     switch (o->kind) {
     case CLI_OUTPUT_STATE:
-        job->bodies.time = job->time_start + nbody_time(job->engine);
-        if (particles_write(o->file, &job->bodies, NULL) < 0)
-            return cli_failed_call(NULL);
-        break;
+        return nbody_bodies_write(job, o->file);
+    case CLI_OUTPUT_SERIES:
+        return nbody_series_end(job);
     case CLI_OUTPUT_PICTURE:
         return job->outputs.frames ? CLI_DONE : draw(job, o->file);
     case CLI_OUTPUT_FILM:
@@ -167,9 +181,9 @@ static int finish_output(struct nbody_job *job, struct cli_output *o)
 int nbody_output_finish(struct nbody_job *job)
 {
     int status = CLI_DONE;
-    if (job->outputs.n && nbody_state(job->engine, job->bodies.pos, job->bodies.vel) < 0)
-        return cli_failed_call(NULL);
-    if (job->interrupted && job->outputs.frames_done < job->outputs.frames) {
+    if (job->outputs.n)
+        status = nbody_bodies_fetch(job);
+    if (status == CLI_DONE && job->interrupted && job->outputs.frames_done < job->outputs.frames) {
         status = nbody_output_frame(job); /* where it was stopped */
         cli_outputs_cut(&job->outputs);
     }

@@ -42,12 +42,6 @@ static const char *speed(struct cli_text *text, const struct nbody_job *job)
                         : cli_text_rate(text, interactions_per_s(job), "interactions/s");
 }
 
-/* What was asked of the tree, also where it was not given. */
-static double wish(const struct nbody_job *job)
-{
-    return job->accuracy > 0 ? job->accuracy : 1e-3;
-}
-
 static json_t *errors_json(const struct nbody_job *job)
 {
     const struct nbody_force_errors *e = &job->errors;
@@ -66,14 +60,28 @@ static void errors_text(const struct nbody_job *job, FILE *fp)
     fprintf(fp, "%-14s50 %% below %.2g, 90 %% below %.2g, 99 %% below %.2g, 99.9 %% below %.2g, all below %.2g (body %zu), of "
                 "%zu bodies\n", "force errors", e->median, e->p90, e->p99, e->p999, e->most, e->worst, e->bodies);
     if (by_tree(job))
-        fprintf(fp, "%-14s99 %% below %g: %s\n", "wished for", wish(job), e->p99 <= wish(job) ? "kept" : "not kept");
+        fprintf(fp, "%-14s99 %% below %g: %s\n", "wished for", nbody_job_accuracy(job), e->p99 <= nbody_job_accuracy(job) ? "kept" : "not kept");
+}
+
+/* Of bodies from a file, what that says. */
+static json_t *model_json(const struct nbody_job *job)
+{
+    const char *said = job->bodies.note[NOTE_model];
+    return !job->input ? json_string(nbody_model_names[job->model]) : said ? json_string(said) : json_null();
+}
+
+static json_t *seed_json(const struct nbody_job *job)
+{
+    const char *said = job->bodies.note[NOTE_seed];
+    const uint64_t seed = !job->input ? job->seed : said ? strtoull(said, NULL, 10) : 0;
+    return !job->input || said ? json_integer((json_int_t)seed) : json_null();
 }
 
 static int report_json(const struct nbody_job *job, const char *device)
 {
     json_t *report = json_pack(
         "{s:s, s:s, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:s, s:o, s:o, s:o}",
+        "s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b}",
         "program", "nbody", "device", device, "n", (json_int_t)job->n, "steps",
         (json_int_t)nbody_steps(job->engine), "dt", cli_json_real(job->dt), "eps",
         cli_json_real(job->eps), "integrator", nbody_integrator_names()[job->integrator], "precision",
@@ -84,8 +92,10 @@ static int report_json(const struct nbody_job *job, const char *device)
         cli_json_reals(job->end.momentum, 3), "angular_momentum",
         cli_json_reals(job->end.angular_momentum, 3), "virial_ratio",
         cli_json_real(job->end.virial_ratio), "method", nbody_method_names[nbody_method(job->engine)], "accuracy",
-        by_tree(job) ? cli_json_real(wish(job)) : json_null(), "bodies_per_s", cli_json_real(bodies_per_s(job)),
-        "force_errors", errors_json(job));
+        by_tree(job) ? cli_json_real(nbody_job_accuracy(job)) : json_null(), "bodies_per_s", cli_json_real(bodies_per_s(job)),
+        "force_errors", errors_json(job), "G", cli_json_real(job->G), "time",
+        cli_json_real(job->time_start + nbody_time(job->engine)), "model", model_json(job), "seed", seed_json(job), "version",
+        STDCL_VERSION, "interrupted", job->interrupted);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -105,7 +115,7 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
         fprintf(fp, "%-14s%s\n", "kernel", nbody_kernel_names[job->kernel]);
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
     if (by_tree(job))
-        fprintf(fp, "%-14stree, accuracy %g\n", "method", wish(job));
+        fprintf(fp, "%-14stree, accuracy %g\n", "method", nbody_job_accuracy(job));
     fprintf(fp, "%-14s%s\n", "speed", speed(&text, job));
     fprintf(fp, "%-14s", "energy");
     if (isnan(job->end.total))
@@ -121,6 +131,7 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
         fprintf(fp, "%-14s%.4f\n", "virial ratio", job->end.virial_ratio);
     }
     errors_text(job, fp);
+    nbody_series_report(job, fp);
     cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
         fprintf(fp, "%-14safter %zu of %zu steps\n", "interrupted", nbody_steps(job->engine), job->total);

@@ -50,6 +50,8 @@ static int visit(struct nbody_job *job, size_t step)
         if (status == CLI_DONE)
             status = nbody_output_row(job, &d);
     }
+    if (status == CLI_DONE && step == nbody_series_next(job))
+        status = nbody_series_write(job);
     clprofile_end(job->context);
     return status;
 }
@@ -63,6 +65,8 @@ static size_t burst_from(const struct nbody_job *job, size_t step, size_t wanted
         end--;
     if (job->outputs.frames_done < job->outputs.frames && next_frame(job) < end)
         end = next_frame(job);
+    if (nbody_series_next(job) < end)
+        end = nbody_series_next(job);
     if (job->every && (end - step > job->every - step % job->every))
         end = step + (job->every - step % job->every);
     return end - step;

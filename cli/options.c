@@ -201,14 +201,36 @@ static int wrong_real(const struct cli_option *o, const char *name, const char *
     return cli_wrong("%s: '%s' is not allowed; give a number of at least %g", name, text, min);
 }
 
-static int read_real(const struct cli_option *o, const char *name, const char *text)
+/* The number that a text begins with; NULL when there is none, else where it ends. Infinite beyond the range. */
+static const char *begin_real(const char *text, double *value)
 {
     char *end;
-    errno = 0;
-    const double value = strtod(text, &end);
-    if (end == text || *end || isspace((unsigned char)*text))
+    if (isspace((unsigned char)*text))
+        return NULL;
+    *value = strtod(text, &end);
+    return end == text ? NULL : end;
+}
+
+/* A number, a quotient such as 1/256, or a power such as 2^-7 or -2^-7, whose sign stands for the whole. */
+static bool read_number(const char *text, double *value)
+{
+    double second;
+    const char *end = begin_real(text, value);
+    if (!end || !*end)
+        return end != NULL;
+    const char *last = *end == '/' || *end == '^' ? begin_real(end + 1, &second) : NULL;
+    if (!last || *last)
+        return false;
+    *value = *end == '/' ? *value / second : copysign(pow(fabs(*value), second), *value);
+    return true;
+}
+
+static int read_real(const struct cli_option *o, const char *name, const char *text)
+{
+    double value;
+    if (!read_number(text, &value))
         return cli_wrong("%s: '%s' is not a number", name, text);
-    if (!isfinite(value) || (errno == ERANGE && fabs(value) > 1))
+    if (!isfinite(value))
         return cli_wrong("%s: '%s' is not a finite number", name, text);
     if (value < o->of.real.min || value > o->of.real.max)
         return wrong_real(o, name, text);

@@ -85,7 +85,7 @@ static int try_output(const struct cli_outputs *outputs, const struct cli_output
     int status = try_kind(o);
     if (status != CLI_DONE)
         return status;
-    if (o->kind != CLI_OUTPUT_PICTURE || !outputs->frames)
+    if ((o->kind != CLI_OUTPUT_PICTURE || !outputs->frames) && o->kind != CLI_OUTPUT_SERIES)
         status = cli_check_output(o->file);
     if (status == CLI_DONE && outputs->frames && cli_output_is_drawn(o)) {
         char *first = picture_frame_name(o->file, 1);
@@ -169,7 +169,7 @@ void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp)
     for (size_t i = 0; i < outputs->n; i++) {
         const struct cli_output *o = &outputs->item[i];
         const bool film = o->kind == CLI_OUTPUT_FILM;
-        if (o->left_out)
+        if (o->left_out || o->kind == CLI_OUTPUT_SERIES)
             continue;
         fprintf(fp, "%-14s", i ? "" : "written");
         if (outputs->frames_done && cli_output_is_drawn(o)) {

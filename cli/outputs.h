@@ -15,6 +15,7 @@ enum cli_output_kind {
     CLI_OUTPUT_PICTURE,
     CLI_OUTPUT_FILM,
     CLI_OUTPUT_TABLE,
+    CLI_OUTPUT_SERIES, /* numbered files, whose name is tried, written and listed by those who know of it */
     CLI_OUTPUT_OTHER /* what an option of its own names */
 };
 

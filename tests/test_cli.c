@@ -664,8 +664,8 @@ static void nbody_refuses_options(void **state)
     (void)state;
     input(two_bodies, sizeof two_bodies - 1);
     static const struct { const char *arguments, *part; } wrong[] = {
-        {"nbody --dt 0", "--dt: '0' is not allowed; give a number above 0"},
-        {"nbody --dt -1", "--dt: '-1'"},
+        {"nbody --dt 0", "--dt: '0' is not allowed; give a number other than 0"},
+        {"nbody --dt -1 --until 1", "the step runs back"},
         {"nbody --dt nan", "--dt: 'nan'"},
         {"nbody --eps -0.1", "--eps: '-0.1' is not allowed"},
         {"nbody --eps inf", "--eps: 'inf'"},

@@ -1,0 +1,145 @@
+/* nbody_notes.c - what files remember of a run: taken from the file that is read, written to those that are made. */
+/* SPDX-License-Identifier: MIT */
+#include "nbody_job.h"
+
+#include <math.h>
+
+/* ---- Taken. ---------------------------------------------------------------------------------- */
+
+/* What the file says otherwise than the command line, as a list. */
+struct differences {
+    char text[400];
+    int n;
+};
+
+static void add_difference(struct differences *d, const char *name, const char *value)
+{
+    const size_t used = strlen(d->text);
+    snprintf(d->text + used, sizeof d->text - used, "%s%s %s", d->n++ ? ", " : "", name, value);
+}
+
+/* A number that the file may say: the command line's wins. */
+static void take_number(struct nbody_job *job, enum particles_note note, const char *name, bool given, double *value,
+                        struct differences *d)
+{
+    const double said = particles_number(&job->bodies, note);
+    if (isnan(said))
+        return;
+    if (!given)
+        *value = said;
+    else if (*value != said)
+        add_difference(d, name, job->bodies.note[note]);
+}
+
+/* The same for one of several names. */
+static int take_name(struct nbody_job *job, enum particles_note note, const char *name, const char *const *names, bool given,
+                     int *value, struct differences *d)
+{
+    const char *said = job->bodies.note[note];
+    int i = 0;
+    while (said && names[i] && strcmp(names[i], said) != 0)
+        i++;
+    if (!said)
+        return CLI_DONE;
+    if (!given && !names[i])
+        return cli_failed("%s says %s %s, which there is none of here; give --%s", job->input, name, said, name);
+    if (!given)
+        *value = i;
+    else if (!names[i] || *value != i)
+        add_difference(d, name, said);
+    return CLI_DONE;
+}
+
+/* The softening that all bodies have, or NAN. */
+static double common_softening(const struct particles *b)
+{
+    size_t i = 0;
+    while (b->softening && i < b->n && b->softening[i] == b->softening[0])
+        i++;
+    return b->softening && i == b->n ? b->softening[0] : NAN;
+}
+
+static void take_softenings(struct nbody_job *job)
+{
+    const struct particles *b = &job->bodies;
+    if (b->softening && isnan(job->eps)) {
+        job->eps = common_softening(b);
+        if (isnan(job->eps) && !job->common.quiet)
+            cli_warn("%s has softenings of its bodies that differ; one for all is estimated instead, which --eps sets",
+                     job->input);
+    }
+}
+
+int nbody_notes_take(struct nbody_job *job)
+{
+    struct differences d = {.n = 0};
+    const struct nbody_given *given = &job->given;
+    take_number(job, NOTE_G, "G", given->G, &job->G, &d);
+    if (given->G && particles_number(&job->bodies, NOTE_G) != job->G) /* the file's units are those of its G */
+        for (int k = NOTE_UnitLength_in_cm; k <= NOTE_UnitVelocity_in_cm_per_s; k++)
+            particles_set_note(&job->bodies, (enum particles_note)k, NULL);
+    take_number(job, NOTE_softening, "softening", !isnan(job->eps), &job->eps, &d);
+    take_number(job, NOTE_step, "step", !isnan(job->dt), &job->dt, &d);
+    take_number(job, NOTE_accuracy, "accuracy", job->accuracy > 0, &job->accuracy, &d);
+    take_softenings(job);
+    if (!(job->G > 0) || job->eps < 0 || job->dt == 0 || job->accuracy < 0 || job->accuracy > 0.5)
+        return cli_failed("%s says G %g, softening %g, step %g, accuracy %g, which is no run; give -G, --eps, --dt, --accuracy",
+                          job->input, job->G, job->eps, job->dt, job->accuracy);
+    int status = take_name(job, NOTE_integrator, "integrator", nbody_integrator_names(), given->integrator, &job->integrator, &d);
+    if (status == CLI_DONE)
+        status = take_name(job, NOTE_precision, "precision", nbody_precision_names, job->precision != NOT_GIVEN,
+                           &job->precision, &d);
+    if (status == CLI_DONE)
+        status = take_name(job, NOTE_method, "method", nbody_method_names, given->method, &job->method, &d);
+    if (status == CLI_DONE && d.n && !job->common.quiet)
+        cli_warn("%s says %s; the command line's are taken", job->input, d.text);
+    if (status == CLI_DONE && job->bodies.missing && !job->common.quiet)
+        cli_warn("%s has %s", job->input, job->bodies.missing);
+    return status;
+}
+
+/* ---- Written. -------------------------------------------------------------------------------- */
+
+/* The command line as a shell would read it. */
+static char *command_line(const struct nbody_job *job)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *fp = open_memstream(&text, &size);
+    if (!fp)
+        return NULL;
+    fputs("stdcl", fp);
+    for (int i = 0; i < job->argc; i++) {
+        const char *word = job->argv[i];
+        const bool plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./:,%^@") ==
+                                        strlen(word);
+        fputs(plain ? " " : " '", fp);
+        for (const char *c = word; *c; c++)
+            fputs(*c == '\'' ? "'\\''" : (char[]){*c, 0}, fp);
+        if (!plain)
+            putc('\'', fp);
+    }
+    fclose(fp);
+    return text;
+}
+
+int nbody_notes_set(struct nbody_job *job)
+{
+    struct particles *b = &job->bodies;
+    const bool tree = nbody_method(job->engine) == NBODY_TREE;
+    char seed[24], *command = command_line(job), *device = cli_devices_name(job->context);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)job->seed);
+    int failed = particles_set_number(b, NOTE_G, job->G) | particles_set_number(b, NOTE_softening, job->eps) |
+                 particles_set_number(b, NOTE_step, job->dt) |
+                 particles_set_number(b, NOTE_accuracy, tree ? nbody_job_accuracy(job) : NAN) |
+                 particles_set_note(b, NOTE_integrator, nbody_integrator_names()[job->integrator]) |
+                 particles_set_note(b, NOTE_precision, nbody_precision_names[job->precision]) |
+                 particles_set_note(b, NOTE_method, nbody_method_names[nbody_method(job->engine)]) |
+                 particles_set_note(b, NOTE_version, STDCL_VERSION) | particles_set_note(b, NOTE_device, device) |
+                 particles_set_note(b, NOTE_command, command);
+    if (!job->input)
+        failed |= particles_set_note(b, NOTE_model, nbody_model_names[job->model]) | particles_set_note(b, NOTE_seed, seed);
+    free(device);
+    free(command);
+    return failed ? cli_failed_call(NULL) : CLI_DONE;
+}

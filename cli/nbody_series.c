@@ -1,0 +1,139 @@
+/* nbody_series.c - the bodies in files: at the end, and with --snapshots as a numbered series. */
+/* SPDX-License-Identifier: MIT */
+#include "nbody_job.h"
+
+#include "formats/series.h"
+
+#include <math.h>
+#include <sys/statvfs.h>
+
+/* ---- One file. ------------------------------------------------------------------------------- */
+
+/* Brings the bodies as they are now to the host, with what else their files hold. */
+int nbody_bodies_fetch(struct nbody_job *job)
+{
+    struct particles *b = &job->bodies;
+    if (nbody_state(job->engine, b->pos, b->vel) < 0 ||
+        (b->potential && nbody_steps(job->engine) > 0 && nbody_forces(job->engine, NULL, b->potential) < 0))
+        return cli_failed_call(NULL);
+    b->time = job->time_start + nbody_time(job->engine);
+    return nbody_notes_set(job);
+}
+
+int nbody_bodies_write(const struct nbody_job *job, const char *file)
+{
+    struct series alone = {.pattern = file};
+    if (particles_write(file, &job->bodies, NULL) < 0)
+        return cli_failed_call(NULL);
+    const int failed = series_add(&alone, nbody_steps(job->engine), &job->bodies);
+    series_free(&alone);
+    return failed ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+/* ---- The series. ----------------------------------------------------------------------------- */
+
+static bool shares_index(const char *one, const char *other)
+{
+    char *a = series_companion(one, ".csv"), *b = series_companion(other, ".csv");
+    const bool same = a && b && !strcmp(a, b);
+    free(a);
+    free(b);
+    return same;
+}
+
+int nbody_series_add(struct nbody_job *job, const char *pattern)
+{
+    if (!series_is(pattern))
+        return CLI_DONE;
+    if (!(job->snapshots > 0))
+        return cli_wrong("-o %s is a series of files: add --snapshots TIME", pattern);
+    for (size_t i = 0; i < job->series_n; i++)
+        if (shares_index(job->series[i].pattern, pattern))
+            return cli_wrong("-o %s and %s would have one index; give them different names", job->series[i].pattern, pattern);
+    job->series = cli_realloc(job->series, job->series_n + 1, sizeof *job->series);
+    job->series[job->series_n++] = (struct series){.pattern = pattern};
+    return CLI_DONE;
+}
+
+size_t nbody_series_next(const struct nbody_job *job)
+{
+    if (!job->series_n)
+        return SIZE_MAX;
+    const double step = floor((double)job->series[0].n * job->snapshots / fabs(job->dt) + 0.5);
+    return step <= (double)job->total ? (size_t)step : SIZE_MAX;
+}
+
+/* What the series takes on its disk, against what is free there. */
+static int check_disk(const struct nbody_job *job, const char *pattern)
+{
+    struct statvfs disk;
+    struct cli_text all, one, free_bytes;
+    const char *slash = strrchr(pattern, '/');
+    char *folder = slash ? strndup(pattern, (size_t)(slash - pattern) + 1) : strdup(".");
+    const bool known = folder && statvfs(folder, &disk) == 0;
+    free(folder);
+    if (!known)
+        return CLI_DONE;
+    const double files = floor((double)job->total * fabs(job->dt) / job->snapshots) + 2;
+    const double bytes = (double)particles_bytes(pattern, &job->bodies) * (double)job->n;
+    const double room = (double)disk.f_bavail * (double)disk.f_frsize;
+    if (files * bytes <= room)
+        return CLI_DONE;
+    return cli_failed("--snapshots: about %.0f files of %s, %s in all, would fill the disk of '%s', where %s are free; a longer "
+                      "time between them makes fewer", files, cli_text_bytes(&one, bytes), cli_text_bytes(&all, files * bytes),
+                      pattern, cli_text_bytes(&free_bytes, room));
+}
+
+int nbody_series_plan(const struct nbody_job *job)
+{
+    int status = CLI_DONE;
+    if (job->snapshots > 0 && !job->series_n)
+        return cli_wrong("--snapshots needs a name with a place for numbers: add -o snap-%%04d.hdf5 or the like");
+    if (job->series_n && job->snapshots < fabs(job->dt))
+        return cli_wrong("--snapshots: '%g' is shorter than a step, %g", job->snapshots, fabs(job->dt));
+    for (size_t i = 0; i < job->series_n && status == CLI_DONE; i++)
+        status = check_disk(job, job->series[i].pattern);
+    return status;
+}
+
+int nbody_series_write(struct nbody_job *job)
+{
+    const size_t step = nbody_steps(job->engine);
+    int status = nbody_bodies_fetch(job);
+    for (size_t i = 0; i < job->series_n && status == CLI_DONE; i++) {
+        struct series *s = &job->series[i];
+        char *file = series_name(s->pattern, s->n);
+        if (!file || particles_write(file, &job->bodies, NULL) < 0 || series_add(s, step, &job->bodies) < 0)
+            status = cli_failed_call(NULL);
+        free(file);
+    }
+    return status;
+}
+
+int nbody_series_end(struct nbody_job *job)
+{
+    const struct series *s = job->series;
+    if (job->series_n && (s->n == 0 || s->file[s->n - 1].step != nbody_steps(job->engine)))
+        return nbody_series_write(job);
+    return CLI_DONE;
+}
+
+void nbody_series_report(const struct nbody_job *job, FILE *fp)
+{
+    for (size_t i = 0; i < job->series_n; i++) {
+        const struct series *s = &job->series[i];
+        char *first = series_name(s->pattern, 0), *last = series_name(s->pattern, s->n ? s->n - 1 : 0);
+        char *index = series_companion(s->pattern, ".csv");
+        fprintf(fp, "%-14s%s ... %s, with %s\n", "snapshots", first ? first : "", last ? last : "", index ? index : "");
+        free(first);
+        free(last);
+        free(index);
+    }
+}
+
+void nbody_series_free(struct nbody_job *job)
+{
+    for (size_t i = 0; i < job->series_n; i++)
+        series_free(&job->series[i]);
+    free(job->series);
+}

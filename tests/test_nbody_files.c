@@ -1,0 +1,183 @@
+/* test_nbody_files.c - `stdcl nbody` and its files: what they remember, snapshots in time.
+ *
+ *   test_nbody_files PATH_OF_STDCL
+ * SPDX-License-Identifier: MIT
+ */
+#include "files.h"
+#include "formats/particles.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+static const char *command;
+static char out[1 << 16], err[1 << 16];
+
+static void load(const char *name, char *text, size_t room)
+{
+    char *bytes = bytes_of(in_folder(name), NULL);
+    snprintf(text, room, "%s", bytes ? bytes : "");
+    free(bytes);
+}
+
+/* Runs `stdcl nbody ARGUMENTS` in the test's folder. */
+static int run(const char *arguments)
+{
+    char line[2 * PATH_MAX + 1000];
+    snprintf(line, sizeof line, "cd '%s' && '%s' nbody %s >out 2>err", files_folder, command, arguments);
+    const int status = system(line);
+    load("out", out, sizeof out);
+    load("err", err, sizeof err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
+}
+
+static void good(const char *arguments)
+{
+    const int status = run(arguments);
+    if (status != 0)
+        fail_msg("stdcl nbody %s: status %d\n%s%s", arguments, status, out, err);
+}
+
+/* Fails with one line that has `words`. */
+static void refuses(int status, const char *words, const char *arguments)
+{
+    const int got = run(arguments);
+    const char *newline = strchr(err, '\n');
+    if (got != status || !strstr(err, words) || !newline || newline[1])
+        fail_msg("stdcl nbody %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words, out, err);
+}
+
+/* The files are the same, but for a note of text that tells the command line. */
+static void same_bodies(const char *one, const char *other)
+{
+    struct particles p, q;
+    works(particles_read(in_folder(one), &p));
+    works(particles_read(in_folder(other), &q));
+    assert_int_equal(p.n, q.n);
+    assert_true(p.time == q.time);
+    assert_memory_equal(p.mass, q.mass, p.n * sizeof *p.mass);
+    assert_memory_equal(p.pos, q.pos, p.n * sizeof *p.pos);
+    assert_memory_equal(p.vel, q.vel, p.n * sizeof *p.vel);
+    particles_free(&p);
+    particles_free(&q);
+}
+
+/* ---- What files remember. -------------------------------------------------------------------- */
+
+static void files_remember(void **unused)
+{
+    struct particles p;
+    (void)unused;
+    good("-n 20 --seed 7 --eps 0.25 --dt 2^-6 -G 2 --integrator hermite4 --until 0.125 -q -o first.tab");
+    works(particles_read(in_folder("first.tab"), &p));
+    assert_true(p.time == 0.125 && particles_number(&p, NOTE_step) == 1. / 64 && particles_number(&p, NOTE_G) == 2);
+    assert_string_equal(p.note[NOTE_model], "plummer");
+    assert_string_equal(p.note[NOTE_seed], "7");
+    assert_non_null(strstr(p.note[NOTE_command], "stdcl nbody -n 20 --seed 7"));
+    particles_free(&p);
+    good("-i first.tab --until 0.25 --json -o second.tab");
+    json_t *report = json_loads(out, 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(report, "integrator")), "hermite4");
+    assert_string_equal(json_string_value(json_object_get(report, "model")), "plummer");
+    assert_int_equal(json_integer_value(json_object_get(report, "seed")), 7);
+    assert_true(json_number_value(json_object_get(report, "eps")) == 0.25);
+    assert_true(json_number_value(json_object_get(report, "dt")) == 1. / 64);
+    assert_true(json_number_value(json_object_get(report, "G")) == 2);
+    assert_true(json_number_value(json_object_get(report, "time")) == 0.25);
+    assert_true(json_is_false(json_object_get(report, "interrupted")));
+    json_decref(report);
+    assert_string_equal(err, "");
+    good("-i first.tab --eps 0.5 --dt 1/64 --integrator leapfrog --steps 1");
+    assert_non_null(strstr(err, "first.tab says softening 0.25, integrator hermite4; the command line's are taken"));
+}
+
+static void runs_back(void **unused)
+{
+    struct particles p, q;
+    (void)unused;
+    good("-n 20 --precision double --eps 0.5 --dt 1/64 --until 1 -q -o there.tab");
+    good("-i there.tab --dt -1/64 --until 0 -q -o back.tab");
+    good("-n 20 --steps 0 -q -o origin.tab");
+    works(particles_read(in_folder("back.tab"), &p));
+    works(particles_read(in_folder("origin.tab"), &q));
+    assert_true(p.time == 0);
+    for (size_t i = 0; i < 20; i++)
+        for (int k = 0; k < 3; k++)
+            assert_true(fabs(p.pos[i][k] - q.pos[i][k]) < 1e-6 * (1 + fabs(q.pos[i][k])));
+    particles_free(&p);
+    particles_free(&q);
+    refuses(2, "a negative --dt runs back", "-i there.tab --until 0 -q");
+    refuses(2, "the step runs back", "-i there.tab --dt -1/64 --until 2 -q");
+    refuses(2, "--dt: '0' is not allowed", "-n 8 --dt 0");
+    refuses(2, "--dt: '1/' is not a number", "-n 8 --dt 1/");
+    refuses(2, "--dt: '1/0' is not a finite number", "-n 8 --dt 1/0");
+}
+
+static void names_what_other_files_lack(void **unused)
+{
+    static const char *const unknown = "# integrator = rk77\n1 0 0 0 0 0 0\n1 1 0 0 0 0 0\n";
+    (void)unused;
+    put_text(in_folder("unknown.tab"), unknown);
+    refuses(1, "unknown.tab says integrator rk77, which there is none of here; give --integrator", "-i unknown.tab --steps 1");
+    good("-i unknown.tab --integrator leapfrog --steps 1 -q");
+    put_text(in_folder("odd.tab"), "# G = -1\n1 0 0 0 0 0 0\n1 1 0 0 0 0 0\n");
+    refuses(1, "odd.tab says G -1", "-i odd.tab --steps 1");
+}
+
+/* ---- Snapshots. ------------------------------------------------------------------------------ */
+
+static void writes_snapshots(void **unused)
+{
+    (void)unused;
+    good("-n 20 --dt 1/64 --until 1.01 --snapshots 0.3 -o snap-%03d.npy -o last.npy");
+    assert_non_null(strstr(out, "snapshots     snap-000.npy ... snap-004.npy, with snap-series.csv"));
+    load("snap-series.csv", out, sizeof out);
+    assert_string_equal(out, "number,file,time,step\n0,\"snap-000.npy\",0,0\n1,\"snap-001.npy\",0.296875,19\n"
+                             "2,\"snap-002.npy\",0.59375,38\n3,\"snap-003.npy\",0.90625,58\n4,\"snap-004.npy\",1.01,65\n");
+    same_bodies("snap-004.npy", "last.npy");
+    good("-n 20 --dt 1/64 --steps 38 -q -o middle.npy");
+    same_bodies("snap-002.npy", "middle.npy"); /* looking changes nothing */
+    assert_int_equal(count_files(files_folder, "%"), 0);
+}
+
+static void refuses_series(void **unused)
+{
+    (void)unused;
+    refuses(2, "-o s-%04d.tab is a series of files: add --snapshots TIME", "-n 8 -o s-%04d.tab");
+    refuses(2, "--snapshots needs a name with a place for numbers", "-n 8 --snapshots 1 -o s.tab");
+    refuses(2, "pictures are numbered by --frames", "-n 8 --snapshots 1 -o s-%04d.png");
+    refuses(2, "would have one index", "-n 8 --snapshots 1 -o s-%04d.tab -o s-%d.npy");
+    refuses(2, "'0.001' is shorter than a step, 0.01", "-n 8 --snapshots 1e-3 --dt 0.01 -o s-%04d.tab");
+    refuses(2, "--snapshots: '-1' is not allowed", "-n 8 --snapshots -1 -o s-%04d.tab");
+    refuses(1, "would fill the disk of 's-%d.tab'", "-n 10000 --dt 1e-9 --until 1 --snapshots 1e-9 -o s-%d.tab");
+    refuses(1, "the folder 'none' does not exist", "-n 8 --snapshots 1 -o none/s-%04d.tab");
+    assert_int_equal(count_files(files_folder, "s-"), 0);
+}
+
+static void writes_hdf5_series(void **unused)
+{
+    (void)unused;
+    if (run("-n 20 --steps 1 -q -o try.hdf5") == 1 && strstr(err, "libhdf5"))
+        skip();
+    good("-n 20 --dt 1/64 --until 0.5 --snapshots 0.25 -o 'a&b-%d.hdf5' -q");
+    load("a&b-series.xdmf", out, sizeof out);
+    assert_non_null(strstr(out, "<Time Value=\"0.25\"/>"));
+    assert_non_null(strstr(out, ">a&amp;b-2.hdf5:/PartType1/Velocities</DataItem>"));
+    assert_non_null(strstr(out, "Dimensions=\"20 3\""));
+    good("-i 'a&b-1.hdf5' --until 0.5 -o end.hdf5 -q");
+    same_bodies("a&b-2.hdf5", "end.hdf5");
+    assert_int_equal(count_files(files_folder, "end.xdmf"), 1);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_remember),       cmocka_unit_test(runs_back),      cmocka_unit_test(names_what_other_files_lack),
+        cmocka_unit_test(writes_snapshots),     cmocka_unit_test(refuses_series), cmocka_unit_test(writes_hdf5_series),
+    };
+    if (argc != 2)
+        return fprintf(stderr, "usage: test_nbody_files PATH_OF_STDCL\n"), 2;
+    command = argv[1];
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}
