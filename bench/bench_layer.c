@@ -130,10 +130,10 @@ static void raw_four_arguments(void)
 {
     cl_int a = 1;
     cl_float b = 2;
-    clSetKernelArg(raw.four, 0, sizeof raw.x, &raw.x);
-    clSetKernelArg(raw.four, 1, sizeof raw.y, &raw.y);
-    clSetKernelArg(raw.four, 2, sizeof a, &a);
-    clSetKernelArg(raw.four, 3, sizeof b, &b);
+    (clSetKernelArg)(raw.four, 0, sizeof raw.x, &raw.x);
+    (clSetKernelArg)(raw.four, 1, sizeof raw.y, &raw.y);
+    (clSetKernelArg)(raw.four, 2, sizeof a, &a);
+    (clSetKernelArg)(raw.four, 3, sizeof b, &b);
     raw_wait(raw.four);
 }
 

@@ -41,7 +41,7 @@ static void open_all(void)
         die("cannot build");
     on.kernel = clCreateKernel(program, "touch", NULL);
     on.buffer = clCreateBuffer(on.context, CL_MEM_READ_WRITE, 4096, NULL, NULL);
-    clSetKernelArg(on.kernel, 1, sizeof two, &two);
+    (clSetKernelArg)(on.kernel, 1, sizeof two, &two);
     on.cp = clcontext_create_from(&device, 1);
     on.x = clmalloc(on.cp, 4096, 0);
     on.touch = clsym(on.cp, clsopen(on.cp, source, CLLD_NOW), "touch", 0);
@@ -53,7 +53,7 @@ static void launch(void)
 {
     const size_t one = 1;
     cl_event event;
-    clSetKernelArg(on.kernel, 0, sizeof on.buffer, &on.buffer);
+    (clSetKernelArg)(on.kernel, 0, sizeof on.buffer, &on.buffer);
     if (clEnqueueNDRangeKernel(on.queue, on.kernel, 1, NULL, &one, &one, 0, NULL, &event))
         die("launch");
     clReleaseEvent(event);

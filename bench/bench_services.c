@@ -187,7 +187,7 @@ static struct calls time_calls(void)
     c.check_pointer = TIME_CALLS(
         CALLS, if (check_arg(&declared, 0, ARG_GLOBAL, sizeof(void *), "pointer", "")) die("check_arg"));
     c.arg_set = TIME_CALLS(CALLS / 10, value++; clarg_set(on.kernel, 1, value));
-    c.raw_arg_set = TIME_CALLS(CALLS / 10, value++; clSetKernelArg(off.kernel, 1, sizeof value, &value));
+    c.raw_arg_set = TIME_CALLS(CALLS / 10, value++; (clSetKernelArg)(off.kernel, 1, sizeof value, &value));
     c.phase_on = TIME_CALLS(CALLS / 100, clprofile_begin(on.cp, "phase"); clprofile_end(on.cp));
     c.phase_off = TIME_CALLS(CALLS, clprofile_begin(off.cp, "phase"); clprofile_end(off.cp));
     c.find = TIME_CALLS(1000, cltune_find(off.cp, 0, "nbody.direct.single", 65536, &row));

@@ -131,6 +131,22 @@ static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding 
     return err ? set_failed(k, i, err, call) : 0;
 }
 
+/* A cl_mem of the program's own is one of the devices'. Not every driver looks whose. */
+static int check_object(const struct kernel *k, cl_uint i, cl_uint dev, const char *call)
+{
+    const struct device *d = &k->program->cp->dev[dev];
+    const struct arg *a = &k->args[i];
+    cl_mem object;
+    cl_context context = NULL;
+    if (k->parameters[i].kind != ARG_GLOBAL || a->size != sizeof object)
+        return 0;
+    memcpy(&object, a->value, sizeof object);
+    if (clGetMemObjectInfo(object, CL_MEM_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS || context == d->context)
+        return 0;
+    return fail(EINVAL, CL_INVALID_MEM_OBJECT, "%s: argument %u of kernel %s is a cl_mem of another device's OpenCL "
+                "context than that of %s; memory from clmalloc serves all devices", call, i, k->name, d->name);
+}
+
 static int bind_arg(struct kernel *k, cl_uint i, cl_uint dev, const char *call)
 {
     struct arg *a = &k->args[i];
@@ -139,6 +155,8 @@ static int bind_arg(struct kernel *k, cl_uint i, cl_uint dev, const char *call)
     int status = 0;
     if (a->kind == ARG_GLOBAL)
         status = bind_global(k, i, dev, b, call);
+    else if (a->kind == ARG_VALUE && check_object(k, i, dev, call) != 0)
+        status = -1;
     else
         err = clSetKernelArg(k->on_device[dev], i, a->size, a->kind == ARG_VALUE ? a->value : NULL);
     if (err != CL_SUCCESS)
@@ -176,6 +194,15 @@ STDCL_API int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info)
     return 0;
 }
 
+/* Binds an argument that was set to the first device, so that a wrong size is told at once. */
+static int try_first(struct kernel *k, cl_uint i, const char *call)
+{
+    if (k->bound[0][i].version == k->args[i].version || bind_arg(k, i, 0, call) == 0)
+        return 0;
+    k->args[i].kind = ARG_UNSET;
+    return -1;
+}
+
 STDCL_API int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value, const char *type)
 {
     struct kernel *k = kernel_of(krn, "clarg_set");
@@ -183,11 +210,7 @@ STDCL_API int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void 
         return -1;
     pthread_mutex_lock(&k->lock);
     int status = record_value(k, i, size, value, type, "clarg_set");
-    if (status == 0 && k->bound[0][i].version != k->args[i].version) {
-        status = bind_arg(k, i, 0, "clarg_set"); /* so that a wrong size is told here */
-        if (status != 0)
-            k->args[i].kind = ARG_UNSET;
-    }
+    status = status == 0 ? try_first(k, i, "clarg_set") : status;
     pthread_mutex_unlock(&k->lock);
     return status;
 }
@@ -199,11 +222,7 @@ STDCL_API int stdcl_arg_local(cl_kernel krn, cl_uint i, size_t bytes)
         return -1;
     pthread_mutex_lock(&k->lock);
     int status = record_local(k, i, bytes, "clarg_set_local");
-    if (status == 0 && k->bound[0][i].version != k->args[i].version) {
-        status = bind_arg(k, i, 0, "clarg_set_local");
-        if (status != 0)
-            k->args[i].kind = ARG_UNSET;
-    }
+    status = status == 0 ? try_first(k, i, "clarg_set_local") : status;
     pthread_mutex_unlock(&k->lock);
     return status;
 }
@@ -259,6 +278,42 @@ STDCL_API int stdcl_arg_pointer(cl_kernel krn, cl_uint i, const void *ptr, const
         (m && check_offset(k, i, m, (size_t)((const char *)ptr - m->base), "clarg_set_pointer") != 0))
         return -1;
     return record_locked(k, i, ptr, type, "clarg_set_pointer");
+}
+
+/* ---- OpenCL's own call, on a handle. ---- */
+
+/* Records what clSetKernelArg is given: a device's buffer stands for its block. The kernel's lock is held. */
+static int record_raw(struct kernel *k, cl_uint i, size_t size, const void *value, const char *call)
+{
+    if (!arg_of(k, i, call))
+        return -1;
+    const enum arg_kind declared = k->parameters[i].kind;
+    const bool may_be_object = declared != ARG_VALUE && declared != ARG_LOCAL && size == sizeof(cl_mem);
+    cl_mem object = NULL;
+    if (may_be_object && value)
+        memcpy(&object, value, sizeof object);
+    const struct memory *m = object ? memory_of_buffer(k->program->cp, object) : NULL;
+    if (m || (declared == ARG_GLOBAL && !object && may_be_object))
+        return record_global(k, i, m ? m->base : NULL, NULL, call);
+    if (!value)
+        return record_local(k, i, size, call);
+    return record_value(k, i, size, value, declared == ARG_GLOBAL ? "cl_mem" : NULL, call);
+}
+
+STDCL_API cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *value)
+{
+    struct kernel *k = kernel_find(krn);
+    if (!k)
+        return clSetKernelArg(krn, i, size, value);
+    pthread_mutex_lock(&k->lock);
+    int status = record_raw(k, i, size, value, "clSetKernelArg");
+    status = status == 0 ? try_first(k, i, "clSetKernelArg") : status;
+    pthread_mutex_unlock(&k->lock);
+    if (status == 0)
+        return CL_SUCCESS;
+    if (oclerrno)
+        return oclerrno;
+    return clerrno == ENOMEM ? CL_OUT_OF_HOST_MEMORY : k->parameters[i].size == size ? CL_INVALID_ARG_VALUE : CL_INVALID_ARG_SIZE;
 }
 
 /* What programs that take the address of clarg_set_global, or link to it by name, get. */

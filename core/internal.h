@@ -10,6 +10,8 @@
 
 #include "core/observer.h"
 
+#undef clSetKernelArg /* OpenCL's own */
+
 struct program;
 
 /* ---- event.c: the commands of a device that have not been collected. ---- */
@@ -179,6 +181,9 @@ void memory_new_epoch(void);
 /* The allocation that holds ptr, or NULL; memory_or_fail says why after fail(). */
 struct memory *memory_find(const void *ptr);
 struct memory *memory_or_fail(const void *ptr, const char *call);
+
+/* The allocation attached to cp of which this is a device's buffer, or NULL. */
+struct memory *memory_of_buffer(const CLCONTEXT *cp, cl_mem buffer);
 
 /* Enters an allocation; false when there is no memory for it. */
 bool memory_enter(struct memory *m);
@@ -402,6 +407,9 @@ bool declared_parameters(const char *source, const char *options, const char *na
 /* Makes the kernel of this name and enters it under its handle; p->lock is held. NULL after fail(). */
 struct kernel *kernel_new(struct program *p, const struct part *part, const char *name);
 void kernel_remove(struct kernel *k);
+
+/* The kernel of a handle, or NULL; kernel_of says why after fail(). */
+struct kernel *kernel_find(cl_kernel handle);
 void kernel_free(struct kernel *k);
 
 /* ---- arguments.c ---- */

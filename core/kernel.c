@@ -67,13 +67,19 @@ void kernel_remove(struct kernel *k)
     pthread_rwlock_unlock(&table.lock);
 }
 
-struct kernel *kernel_of(cl_kernel handle, const char *call)
+struct kernel *kernel_find(cl_kernel handle)
 {
     struct kernel *k = NULL;
     pthread_rwlock_rdlock(&table.lock);
     if (table.capacity && handle)
         k = table.slot[slot_of(handle)];
     pthread_rwlock_unlock(&table.lock);
+    return k;
+}
+
+struct kernel *kernel_of(cl_kernel handle, const char *call)
+{
+    struct kernel *k = kernel_find(handle);
     if (!k)
         fail(EINVAL, 0, handle ? "%s: the kernel is not from clsym, or its program was closed"
                                : "%s: the kernel is NULL", call);

@@ -90,6 +90,27 @@ struct memory *memory_or_fail(const void *ptr, const char *call)
     return m;
 }
 
+static bool has_buffer(struct memory *m, cl_mem buffer, cl_uint ndev)
+{
+    bool found = false;
+    pthread_mutex_lock(&m->lock);
+    for (cl_uint dev = 0; m->buffer && dev < ndev; dev++)
+        found = found || m->buffer[dev] == buffer;
+    pthread_mutex_unlock(&m->lock);
+    return found;
+}
+
+struct memory *memory_of_buffer(const CLCONTEXT *cp, cl_mem buffer)
+{
+    struct memory *m = NULL;
+    pthread_rwlock_rdlock(&table.lock);
+    for (size_t i = 0; i < table.count && !m; i++)
+        if (table.entry[i]->cp == cp && has_buffer(table.entry[i], buffer, cp->ndev))
+            m = table.entry[i];
+    pthread_rwlock_unlock(&table.lock);
+    return m;
+}
+
 struct memory *memory_attached_to(const CLCONTEXT *cp)
 {
     struct memory *m = NULL;

@@ -410,6 +410,13 @@ size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 #define clarg_set_pointer(krn, i, ptr) STDCL_PTR3(krn, i, ptr)
 #define clarg_set_local(...) STDCL_PICK4(__VA_ARGS__, STDCL_LOC4, STDCL_LOC3, , )(__VA_ARGS__)
 
+/* clSetKernelArg(krn, i, size, value), OpenCL's own call, on a handle of clsym sets the argument for every device, as
+ * clarg_set does. A device's buffer, of clgetbuffer, stands for its whole block; another cl_mem belongs to one device, and
+ * the others do not start with it (EINVAL, named). Returns OpenCL's code; clerror() has the sentence. Other kernels are
+ * OpenCL's as ever. Without this macro, as (clSetKernelArg)(...), the call reaches the first device alone. */
+#define clSetKernelArg(krn, i, size, value) stdcl_set_kernel_arg(krn, i, size, value)
+cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *value);
+
 /* Where the types of a kernel's arguments are known (they are for sources, as far as macros and typedefs do not
  * hide them), a wrong size, an int for a float, a double * for a float *, a host pointer for a buffer and the like give
  * EINVAL and name the kernel, the argument and both types. A void *, bytes (char *), and whole numbers of the same size,

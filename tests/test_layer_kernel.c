@@ -648,6 +648,118 @@ static void test_arguments_may_change_after_the_start(void **state)
     works(clfree(x));
 }
 
+/* ---- OpenCL's own call, on a handle. ---- */
+
+static void run_everywhere(cl_kernel krn, int *x, int wanted)
+{
+    clndrange_t ndr = clndrange_init1d(0, 16, 0);
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        x[15] = 0;
+        done(clfork(cp, dev, krn, &ndr, CL_EVENT_WAIT));
+        done(clmsync(cp, dev, x, CL_MEM_HOST));
+        assert_int_equal(x[15], wanted);
+    }
+}
+
+/* What clarg_set said before holds on no device. */
+static void test_set_kernel_arg_reaches_all_devices(void **state)
+{
+    (void)state;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    int *x = clmalloc(cp, 16 * sizeof *x, CL_MEM_APART), *y = clmalloc(cp, 16 * sizeof *y, CL_MEM_APART);
+    ready(x);
+    ready(y);
+    assert_int_equal(clarg_set_global(fill, 0, x), 0);
+    works(clarg_set(fill, 1, 3));
+    run_everywhere(fill, x, 3);
+    for (int value = 5; value < 8; value++) {
+        assert_int_equal(clSetKernelArg(fill, 1, sizeof value, &value), CL_SUCCESS);
+        run_everywhere(fill, x, value);
+    }
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) { /* any device's buffer is the block */
+        const int value = 10 + (int)dev;
+        cl_mem buffer = clgetbuffer(cp, dev, y);
+        assert_int_equal(clarg_set_global(fill, 0, x), 0);
+        assert_int_equal(clSetKernelArg(fill, 0, sizeof buffer, &buffer), CL_SUCCESS);
+        assert_int_equal(clSetKernelArg(fill, 1, sizeof value, &value), CL_SUCCESS);
+        run_everywhere(fill, y, value);
+    }
+    works(clarg_set(fill, 1, 20)); /* and the other way round */
+    run_everywhere(fill, y, 20);
+    works(clfree(x));
+    works(clfree(y));
+}
+
+static void test_set_kernel_arg_of_local_memory(void **state)
+{
+    (void)state;
+    cl_kernel krn = kernel("local_sum");
+    clndrange_t ndr = clndrange_init1d(0, 8, 8);
+    assert_int_equal(clSetKernelArg(krn, 0, 8 * sizeof(int), NULL), CL_SUCCESS);
+    assert_int_equal(clarg_set_global(krn, 1, out), 0);
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        out[0] = 0;
+        done(clfork(cp, dev, krn, &ndr, CL_EVENT_WAIT));
+        done(clmsync(cp, dev, out, CL_MEM_HOST));
+        assert_int_equal(out[0], 28);
+    }
+}
+
+static void test_set_kernel_arg_refuses_bad_calls(void **state)
+{
+    (void)state;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    const cl_short narrow = 1;
+    const int value = 1;
+    assert_int_equal(clSetKernelArg(fill, 1, sizeof narrow, &narrow), CL_INVALID_ARG_SIZE);
+    contains(clerror(), "argument 1 of kernel fill");
+    assert_int_equal(clSetKernelArg(fill, 7, sizeof value, &value), CL_INVALID_ARG_INDEX);
+    assert_int_not_equal(clSetKernelArg(NULL, 0, sizeof value, &value), CL_SUCCESS); /* OpenCL's own answer */
+}
+
+/* A buffer of the program's own is that of one device. */
+static void test_set_kernel_arg_with_an_opencl_buffer(void **state)
+{
+    (void)state;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    cl_int err = CL_SUCCESS, got[16], value = 23;
+    cl_mem buffer = clCreateBuffer(clgetclcontext(cp, 0), CL_MEM_READ_WRITE, sizeof got, NULL, &err);
+    clndrange_t ndr = clndrange_init1d(0, 16, 0);
+    assert_int_equal(err, CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(fill, 0, sizeof buffer, &buffer), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(fill, 1, sizeof value, &value), CL_SUCCESS);
+    done(clfork(cp, 0, fill, &ndr, CL_EVENT_WAIT));
+    assert_int_equal(clEnqueueReadBuffer(clgetqueue(cp, 0), buffer, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(got[15], 23);
+    for (cl_uint dev = 1; dev < clgetndev(cp); dev++) {
+        assert_ptr_equal(clfork(cp, dev, fill, &ndr, CL_EVENT_WAIT), NO_EVENT);
+        contains(clerror(), "argument 0 of kernel fill is a cl_mem of another device");
+    }
+    clReleaseMemObject(buffer);
+}
+
+/* Kernels that clsym did not make are OpenCL's. */
+static void test_set_kernel_arg_of_other_kernels(void **state)
+{
+    (void)state;
+    cl_kernel fill = basic_kernel(cp, "fill");
+    cl_program p = NULL;
+    cl_int err = CL_SUCCESS, value = 29, got[16];
+    const size_t items = 16;
+    assert_int_equal(clGetKernelInfo(fill, CL_KERNEL_PROGRAM, sizeof p, &p, NULL), CL_SUCCESS);
+    cl_kernel own = clCreateKernel(p, "fill", &err);
+    assert_int_equal(err, CL_SUCCESS);
+    cl_mem buffer = clgetbuffer(cp, 0, out);
+    assert_int_equal(clSetKernelArg(own, 0, sizeof buffer, &buffer), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(own, 1, sizeof value, &value), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(clgetqueue(cp, 0), own, 1, NULL, &items, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(clgetqueue(cp, 0), buffer, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(got[15], 29);
+    clReleaseKernel(own);
+}
+
 /* ---- One kernel object on two devices. ---- */
 
 static void test_one_kernel_on_two_devices(void **state)
@@ -836,6 +948,11 @@ int main(void)
         cmocka_unit_test(test_forka_with_63_arguments),
         cmocka_unit_test(test_forka_sets_what_clfork_uses),
         cmocka_unit_test(test_arguments_may_change_after_the_start),
+        cmocka_unit_test(test_set_kernel_arg_reaches_all_devices),
+        cmocka_unit_test(test_set_kernel_arg_of_local_memory),
+        cmocka_unit_test(test_set_kernel_arg_refuses_bad_calls),
+        cmocka_unit_test(test_set_kernel_arg_with_an_opencl_buffer),
+        cmocka_unit_test(test_set_kernel_arg_of_other_kernels),
         cmocka_unit_test(test_ndrange_macros),
         cmocka_unit_test(test_dimensions_and_offsets),
         cmocka_unit_test(test_local_sizes_arrive),

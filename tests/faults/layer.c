@@ -92,6 +92,7 @@ ASKS(clGetProgramBuildInfo,
      (p, id, what, size, value, needed))
 MAKES(cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *err), (p, name, err))
 RELEASES(clReleaseKernel, cl_kernel)
+ASKS_INFO(clGetMemObjectInfo, cl_mem, cl_mem_info)
 ASKS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t size, const void *value), (k, i, size, value))
 ASKS_INFO(clGetKernelInfo, cl_kernel, cl_kernel_info)
 ASKS(clGetKernelArgInfo, (cl_kernel k, cl_uint i, cl_kernel_arg_info what, size_t size, void *value, size_t *needed),
@@ -222,6 +223,7 @@ static void make_ours(void)
     OURS(clCreateContext), OURS(clReleaseContext);
     OURS(clCreateCommandQueue), OURS(clRetainCommandQueue), OURS(clReleaseCommandQueue);
     OURS(clCreateBuffer), OURS(clCreateSubBuffer), OURS(clCreateImage), OURS(clReleaseMemObject);
+    OURS(clGetMemObjectInfo);
     OURS(clCreateProgramWithSource), OURS(clCreateProgramWithBinary), OURS(clReleaseProgram);
     OURS(clBuildProgram), OURS(clGetProgramInfo), OURS(clGetProgramBuildInfo);
     OURS(clCreateKernel), OURS(clReleaseKernel), OURS(clSetKernelArg);

@@ -16,7 +16,7 @@ function(stdcl_legacy name)
   endforeach()
 endfunction()
 
-foreach(name hello args nbody1 image_table clcontext_info kick vectors names attach shared_block)
+foreach(name hello args nbody1 image_table clcontext_info kick vectors names attach shared_block kernel_args)
   stdcl_legacy(${name})
 endforeach()
 
