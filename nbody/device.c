@@ -3,8 +3,8 @@
  * Devices of the same shape share programs, since a stdcl kernel serves every device of its context.
  * Memory on a device, in numbers of the engine's precision: 4 a body for {x, y, z, G m} of all bodies
  * (4 more for velocities, where the integrator's sum needs them), and for each of its own rows the
- * planes of `state`, plus work space for the sums over pairs: none or 1 a row when a launch has enough
- * work-groups without splitting the attracting bodies, and at most WORKSPACE_BYTES when it has not.
+ * planes of `state`, plus work space for the sums over pairs: none or 1 a row when rows make enough
+ * work-groups, and when they do not a slot for each stretch, of which forces_sum.c makes 2^22 rows at most.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -109,21 +109,13 @@ int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t siz
 
 /* ---- Memory. ---------------------------------------------------------------------------------- */
 
-/* Enough splits of the attracting bodies to fill the device with work-groups, but none so short that
- * its start costs more than it does, and no more than the work space holds. */
-static cl_uint choose_splits(const struct nbody *nb, const struct share *p)
+/* A slot for each stretch of attracting bodies where rows alone do not make enough work-groups. */
+static cl_uint choose_slots(const struct nbody *nb, const struct share *p)
 {
-    const struct nbody_shape *s = &p->shape;
     if (nb->kernel != NBODY_TUNED || nb->method == NBODY_TREE)
         return 1; /* kernels of the ladder add up all bodies themselves, and the tree's all that they meet */
-    size_t groups = p->rows / nbody_shape_rows(s);
-    size_t wanted = ((size_t)s->fill * p->units + groups - 1) / groups;
-    size_t useful = nb->padded / (size_t)s->span;
-    size_t splits = s->split ? (size_t)s->split : wanted < useful ? wanted : useful;
-    size_t room = WORKSPACE_BYTES / (p->rows * nbody_forces_sum(nb)->planes * nb->real);
-    if (splits > room)
-        splits = room;
-    return splits > 1 ? (cl_uint)splits : 1;
+    const size_t groups = p->rows / nbody_shape_rows(&p->shape);
+    return groups < (size_t)p->shape.fill * p->units ? (cl_uint)nb->stretches : 1;
 }
 
 void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int flags)
@@ -138,16 +130,16 @@ void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int fla
 int nbody_device_place(struct nbody *nb, struct share *p)
 {
     const size_t plane = p->rows * nb->real;
-    p->splits = choose_splits(nb, p);
+    p->slots = choose_slots(nb, p);
     p->bytes = nb->padded * 4 * nb->real * (nb->velo ? 2 : 1);
     p->state = nbody_device_block(nb, p, nb->integrator->planes * plane, CL_MEM_ZEROCOPY);
     p->partial = p->state;
-    if (p->state && (nb->integrator->keeps_sums || p->splits > 1))
-        p->partial = nbody_device_block(nb, p, p->splits * nbody_forces_sum(nb)->planes * plane, CL_MEM_DEVONLY);
+    if (p->state && (nb->integrator->keeps_sums || p->slots > 1))
+        p->partial = nbody_device_block(nb, p, p->slots * nbody_forces_sum(nb)->planes * plane, CL_MEM_DEVONLY);
     p->phi = p->partial;
     if (p->partial && p->partial == p->state && nb->method != NBODY_TREE) /* which has room for them */
         p->phi = nbody_device_block(nb, p, plane, CL_MEM_DEVONLY);
-    p->sums = nbody_device_block(nb, p, (size_t)p->shape.sums * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
+    p->sums = nbody_device_block(nb, p, nbody_sum_blocks(p) * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
     p->bad = nbody_device_block(nb, p, sizeof *p->bad, CL_MEM_ZEROCOPY);
     return p->state && p->partial && p->phi && p->sums && p->bad ? 0 : -1;
 }

@@ -1,6 +1,7 @@
 /* diagnose.c - energies, momentum and angular momentum, summed on the devices.
  *
- * Each device sums over its own bodies into a few dozen rows; the host adds those. In single precision, a sum
+ * Each device sums over blocks of its own bodies; the host adds those in the order of bodies, so that devices change no
+ * bit. In single precision, a sum
  * that such numbers cannot hold is an error, whether or not the device happens to add in double.
  * SPDX-License-Identifier: MIT
  */
@@ -15,22 +16,23 @@ static int start(const struct nbody *nb, struct share *p)
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
     const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),  BLOCK_ARG(p->state), BLOCK_ARG(p->phi),
                                      VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
-                                     VALUE_ARG(p->splits), BLOCK_ARG(p->sums)};
-    clndrange_t ndr = clndrange_init1d(0, group * (size_t)p->shape.sums, group);
+                                     VALUE_ARG(p->slots), BLOCK_ARG(p->sums)};
+    clndrange_t ndr = clndrange_init1d(0, group * nbody_sum_blocks(p), group);
     if (clforkv(nb->ctx, p->dev, p->kernel[DIAGNOSE], &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) ==
         (cl_event)-1)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }
 
-/* Adds a device's rows to sum[]. A sum is a double, or on devices without them a pair of floats. */
+/* Adds a device's blocks to sum[], in their order. A sum is a double, or on devices without them a pair of floats. */
 static int add(struct nbody *nb, struct share *p, double *sum)
 {
-    if (nbody_device_fetch(nb, p, p->sums, (size_t)p->shape.sums * SUM_TERMS * sizeof(double)) != 0)
+    const size_t blocks = nbody_sum_blocks(p);
+    if (nbody_device_fetch(nb, p, p->sums, blocks * SUM_TERMS * sizeof(double)) != 0)
         return -1;
-    for (int row = 0; row < p->shape.sums; row++)
-        for (int k = 0; k < SUM_TERMS; k++) {
-            const char *at = (const char *)p->sums + sizeof(double) * (size_t)(row * SUM_TERMS + k);
+    for (size_t block = 0; block < blocks; block++)
+        for (size_t k = 0; k < SUM_TERMS; k++) {
+            const char *at = (const char *)p->sums + sizeof(double) * (block * SUM_TERMS + k);
             float pair[2];
             double number;
             memcpy(pair, at, sizeof pair);

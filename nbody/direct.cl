@@ -1,12 +1,18 @@
 /* direct.cl - the sums over all pairs: accelerations, their derivatives, potentials.
  *
- *              j = from .. to: bodies that attract, split over group_id(1)
+ *              bodies j that attract, in stretches: group_id(1)
  *            +---------------+---------------+--
  *   bodies i | group (0, 0)  | group (0, 1)  |     an item holds ITEMS vectors of WIDTH bodies i in
- *   that     +---------------+---------------+--   registers, and meets every j of its group's span
+ *   that     +---------------+---------------+--   registers, and meets every j of its group's stretch
  *   are      | group (1, 0)  | group (1, 1)  |
- *   pulled   +---------------+---------------+--   partial[split][component][row]: a later kernel adds
- *            :               :               :     the splits in order, so sums never depend on timing
+ *   pulled   +---------------+---------------+--   partial[stretch][component][row]: a later kernel adds
+ *            :               :               :     the stretches in order
+ *
+ * The order of additions depends on the number of bodies alone: where stretches begin does (forces_sum.c), each is
+ * summed in blocks, in the order of bodies, and the sums of stretches are added in their order, from 0 on. Where rows
+ * alone make enough groups, one group meets all stretches and adds their sums itself (`chain`): partial then has one
+ * slot, and the bits are the same. Launches, devices and group sizes change nothing. For that, products and sums are
+ * fused where fma is written, and nowhere else.
  *
  * posm[j] = {x, y, z, G m}; bodies that pad the array have G m = 0 and are so far away that r^-3 is 0
  * (which UNIFORM relies on). On a GPU a "vector" is one number, and a group copies TILE bodies j at a time to
@@ -83,9 +89,13 @@ static inline void store(global real *to, vec v, uint add)
 #define FETCHED(tile, source, j, t) source[(j) + (t)]
 #endif
 
-/* The bodies among from .. to that group_id(1) sums; `span` is a multiple of TILE. */
-#define SPAN_BEGIN(from, span) ((from) + (uint)get_group_id(1) * (span))
-#define SPAN_END(from, to, span) min(SPAN_BEGIN(from, span) + (span), to)
+/* The stretches that a group sums: one of from .. until - 1, or with `chain` one after another. A stretch has `stretch`
+ * bodies, a multiple of TILE; the last one ends with the bodies, at `end`. */
+#define EACH_STRETCH(s)                                                                           \
+    for (uint s = from + (uint)get_group_id(1), last_ = chain ? until : min(s + 1, until); s < last_; s++)
+#define STRETCH_END(s) min((s) * stretch + stretch, end)
+#define SLOT(s) (chain ? 0 : (size_t)(s))
+#define ADD(s) (chain && (s) > 0)
 #define UNROLLED _Pragma("unroll")
 
 /* A comparison as select() wants it: scalar comparisons give int whatever is compared. */
@@ -97,60 +107,63 @@ static inline void store(global real *to, vec v, uint add)
 
 /* ---- Kernels. --------------------------------------------------------------------------------
  * first: the index in posm of row 0; rows: the length of a plane of `partial`; top: the first row of this launch, which
- * has as many as there are groups for; eps2 > 0, also when the softening is zero: so small then that it changes only
+ * has as many as there are groups for; stretch, from, until, end, chain: above; eps2 > 0, also when the softening is zero: so small then that it changes only
  * pulls between bodies less than 5e-9 apart, and a body's pull on itself is finite times zero. */
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     global const real4 *restrict posm, global real *restrict partial, uint first, uint rows, uint top,
-    uint from, uint to, uint span, uint add, real eps2)
+    uint stretch, uint from, uint until, uint end, uint chain, real eps2)
 {
-    vec x[ITEMS], y[ITEMS], z[ITEMS], sx[ITEMS], sy[ITEMS], sz[ITEMS];
+    vec x[ITEMS], y[ITEMS], z[ITEMS];
     UNROLLED for (int k = 0; k < ITEMS; k++) {
         x[k] = load_component(posm + first + ROW(k), 0);
         y[k] = load_component(posm + first + ROW(k), 1);
         z[k] = load_component(posm + first + ROW(k), 2);
-        sx[k] = sy[k] = sz[k] = (vec)C(0);
     }
     TILE_OF(tile);
-    const uint end = SPAN_END(from, to, span);
-    for (uint block = SPAN_BEGIN(from, span); block < end; block += BLOCK) {
-        vec ax[ITEMS], ay[ITEMS], az[ITEMS];
-        UNROLLED for (int k = 0; k < ITEMS; k++) ax[k] = ay[k] = az[k] = (vec)C(0);
-        for (uint j = block; j < min(block + BLOCK, end); j += TILE) {
-            FETCH(tile, posm, j);
+    EACH_STRETCH(n) {
+        const uint stop = STRETCH_END(n);
+        vec sx[ITEMS], sy[ITEMS], sz[ITEMS];
+        UNROLLED for (int k = 0; k < ITEMS; k++) sx[k] = sy[k] = sz[k] = (vec)C(0);
+        for (uint block = n * stretch; block < stop; block += BLOCK) {
+            vec ax[ITEMS], ay[ITEMS], az[ITEMS];
+            UNROLLED for (int k = 0; k < ITEMS; k++) ax[k] = ay[k] = az[k] = (vec)C(0);
+            for (uint j = block; j < min(block + BLOCK, stop); j += TILE) {
+                FETCH(tile, posm, j);
 #pragma unroll UNROLL
-            for (uint t = 0; t < TILE; t++) {
-                const real4 b = FETCHED(tile, posm, j, t);
-                UNROLLED for (int k = 0; k < ITEMS; k++) {
-                    const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];
-                    const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
-                    const vec s = inverse_cube(r2, UNIFORM ? C(1) : b.w);
-                    ax[k] = FMA(s, dx, ax[k]);
-                    ay[k] = FMA(s, dy, ay[k]);
-                    az[k] = FMA(s, dz, az[k]);
+                for (uint t = 0; t < TILE; t++) {
+                    const real4 b = FETCHED(tile, posm, j, t);
+                    UNROLLED for (int k = 0; k < ITEMS; k++) {
+                        const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];
+                        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
+                        const vec s = inverse_cube(r2, UNIFORM ? C(1) : b.w);
+                        ax[k] = FMA(s, dx, ax[k]);
+                        ay[k] = FMA(s, dy, ay[k]);
+                        az[k] = FMA(s, dz, az[k]);
+                    }
                 }
             }
+            UNROLLED for (int k = 0; k < ITEMS; k++) sx[k] += ax[k], sy[k] += ay[k], sz[k] += az[k];
         }
-        UNROLLED for (int k = 0; k < ITEMS; k++) sx[k] += ax[k], sy[k] += ay[k], sz[k] += az[k];
-    }
-    global real *out = partial + get_group_id(1) * 3 * (size_t)rows;
-    UNROLLED for (int k = 0; k < ITEMS; k++) {
-        const vec m = UNIFORM ? load_component(posm + first + ROW(k), 3) : (vec)C(1);
-        sx[k] *= m, sy[k] *= m, sz[k] *= m;
-        store(out + ROW(k), sx[k], add);
-        store(out + rows + ROW(k), sy[k], add);
-        store(out + 2 * (size_t)rows + ROW(k), sz[k], add);
+        global real *out = partial + SLOT(n) * 3 * rows;
+        UNROLLED for (int k = 0; k < ITEMS; k++) {
+            const vec m = UNIFORM ? load_component(posm + first + ROW(k), 3) : (vec)C(1);
+            sx[k] *= m, sy[k] *= m, sz[k] *= m;
+            store(out + ROW(k), sx[k], ADD(n));
+            store(out + rows + ROW(k), sy[k], ADD(n));
+            store(out + 2 * (size_t)rows + ROW(k), sz[k], ADD(n));
+        }
     }
 }
 
-/* phi of every row: minus the sum over j != i of G m_j / (r^2 + eps2)^1/2, one plane per split. A pair
+/* phi of every row: minus the sum over j != i of G m_j / (r^2 + eps2)^1/2, one plane a slot. A pair
  * with r2 equal to `zero` is left out: without softening zero is eps2, and bodies at one place do not
  * count; with softening zero is negative, and all pairs count. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
     global const real4 *restrict posm, global real *restrict partial, uint first, uint rows, uint top,
-    uint from, uint to, uint span, uint add, real eps2, real zero)
+    uint stretch, uint from, uint until, uint end, uint chain, real eps2, real zero)
 {
-    vec x[ITEMS], y[ITEMS], z[ITEMS], sum[ITEMS];
+    vec x[ITEMS], y[ITEMS], z[ITEMS];
     ivec self[ITEMS];
     UNROLLED for (int k = 0; k < ITEMS; k++) {
         x[k] = load_component(posm + first + ROW(k), 0);
@@ -158,78 +171,85 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
         z[k] = load_component(posm + first + ROW(k), 2);
         for (int lane = 0; lane < WIDTH; lane++)
             ((integer *)&self[k])[lane] = first + ROW(k) + lane;
-        sum[k] = (vec)C(0);
     }
     TILE_OF(tile);
-    const uint end = SPAN_END(from, to, span);
-    for (uint block = SPAN_BEGIN(from, span); block < end; block += BLOCK) {
-        vec phi[ITEMS];
-        UNROLLED for (int k = 0; k < ITEMS; k++) phi[k] = (vec)C(0);
-        for (uint j = block; j < min(block + BLOCK, end); j += TILE) {
-            FETCH(tile, posm, j);
+    EACH_STRETCH(n) {
+        const uint stop = STRETCH_END(n);
+        vec sum[ITEMS];
+        UNROLLED for (int k = 0; k < ITEMS; k++) sum[k] = (vec)C(0);
+        for (uint block = n * stretch; block < stop; block += BLOCK) {
+            vec phi[ITEMS];
+            UNROLLED for (int k = 0; k < ITEMS; k++) phi[k] = (vec)C(0);
+            for (uint j = block; j < min(block + BLOCK, stop); j += TILE) {
+                FETCH(tile, posm, j);
 #pragma unroll UNROLL
-            for (uint t = 0; t < TILE; t++) {
-                const real4 b = FETCHED(tile, posm, j, t);
-                UNROLLED for (int k = 0; k < ITEMS; k++) {
-                    const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];
-                    const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
-                    const ivec none = IVEC(self[k] == (ivec)(integer)(j + t)) | IVEC(r2 == (vec)zero);
-                    phi[k] -= select(b.w * inverse_root(r2), (vec)C(0), none);
+                for (uint t = 0; t < TILE; t++) {
+                    const real4 b = FETCHED(tile, posm, j, t);
+                    UNROLLED for (int k = 0; k < ITEMS; k++) {
+                        const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];
+                        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
+                        const ivec none = IVEC(self[k] == (ivec)(integer)(j + t)) | IVEC(r2 == (vec)zero);
+                        phi[k] -= select(b.w * inverse_root(r2), (vec)C(0), none);
+                    }
                 }
             }
+            UNROLLED for (int k = 0; k < ITEMS; k++) sum[k] += phi[k];
         }
-        UNROLLED for (int k = 0; k < ITEMS; k++) sum[k] += phi[k];
+        UNROLLED for (int k = 0; k < ITEMS; k++)
+            store(partial + SLOT(n) * rows + ROW(k), sum[k], ADD(n));
     }
-    UNROLLED for (int k = 0; k < ITEMS; k++)
-        store(partial + get_group_id(1) * (size_t)rows + ROW(k), sum[k], add);
 }
 
-/* Accelerations and their time derivatives, planes 0-2 and 3-5 of each split; velocities beside the
+/* Accelerations and their time derivatives, planes 0-2 and 3-5 of each slot; velocities beside the
  * positions, velo[j] = {vx, vy, vz, unused}. With dr = x_j - x_i, dv = v_j - v_i, s = G m_j r^-3:
  * a += s dr, jerk += s (dv - 3 (dr dv) r^-2 dr). `zero` as above. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void jerks(
     global const real4 *restrict posm, global const real4 *restrict velo,
-    global real *restrict partial, uint first, uint rows, uint top, uint from, uint to, uint span,
-    uint add, real eps2, real zero)
+    global real *restrict partial, uint first, uint rows, uint top, uint stretch, uint from, uint until,
+    uint end, uint chain, real eps2, real zero)
 {
-    vec at[ITEMS][6], total[ITEMS][6]; /* x y z vx vy vz; a and jerk */
+    vec at[ITEMS][6]; /* x y z vx vy vz */
     UNROLLED for (int k = 0; k < ITEMS; k++) UNROLLED for (int c = 0; c < 3; c++) {
         at[k][c] = load_component(posm + first + ROW(k), c);
         at[k][c + 3] = load_component(velo + first + ROW(k), c);
-        total[k][c] = total[k][c + 3] = (vec)C(0);
     }
     TILE_OF(tile);
     TILE_OF(vtile);
-    const uint end = SPAN_END(from, to, span);
-    for (uint block = SPAN_BEGIN(from, span); block < end; block += BLOCK) {
-        vec sum[ITEMS][6];
+    EACH_STRETCH(n) {
+        const uint stop = STRETCH_END(n);
+        vec total[ITEMS][6]; /* a and jerk */
         UNROLLED for (int k = 0; k < ITEMS; k++)
-            UNROLLED for (int c = 0; c < 6; c++) sum[k][c] = (vec)C(0);
-        for (uint j = block; j < min(block + BLOCK, end); j += TILE) {
-            FETCH2(tile, posm, vtile, velo, j);
+            UNROLLED for (int c = 0; c < 6; c++) total[k][c] = (vec)C(0);
+        for (uint block = n * stretch; block < stop; block += BLOCK) {
+            vec sum[ITEMS][6];
+            UNROLLED for (int k = 0; k < ITEMS; k++)
+                UNROLLED for (int c = 0; c < 6; c++) sum[k][c] = (vec)C(0);
+            for (uint j = block; j < min(block + BLOCK, stop); j += TILE) {
+                FETCH2(tile, posm, vtile, velo, j);
 #pragma unroll UNROLL
-            for (uint t = 0; t < TILE; t++) {
-                const real4 b = FETCHED(tile, posm, j, t), v = FETCHED(vtile, velo, j, t);
-                UNROLLED for (int k = 0; k < ITEMS; k++) {
-                    const vec dx = b.x - at[k][0], dy = b.y - at[k][1], dz = b.z - at[k][2];
-                    const vec dvx = v.x - at[k][3], dvy = v.y - at[k][4], dvz = v.z - at[k][5];
-                    const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
-                    const vec w = inverse_root(r2), ww = w * w;
-                    const vec s = select(b.w * w * ww, (vec)C(0), IVEC(r2 == (vec)zero));
-                    const vec q = C(-3) * ww * FMA(dx, dvx, FMA(dy, dvy, dz * dvz));
-                    sum[k][0] = FMA(s, dx, sum[k][0]);
-                    sum[k][1] = FMA(s, dy, sum[k][1]);
-                    sum[k][2] = FMA(s, dz, sum[k][2]);
-                    sum[k][3] = FMA(s, FMA(q, dx, dvx), sum[k][3]);
-                    sum[k][4] = FMA(s, FMA(q, dy, dvy), sum[k][4]);
-                    sum[k][5] = FMA(s, FMA(q, dz, dvz), sum[k][5]);
+                for (uint t = 0; t < TILE; t++) {
+                    const real4 b = FETCHED(tile, posm, j, t), v = FETCHED(vtile, velo, j, t);
+                    UNROLLED for (int k = 0; k < ITEMS; k++) {
+                        const vec dx = b.x - at[k][0], dy = b.y - at[k][1], dz = b.z - at[k][2];
+                        const vec dvx = v.x - at[k][3], dvy = v.y - at[k][4], dvz = v.z - at[k][5];
+                        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
+                        const vec w = inverse_root(r2), ww = w * w;
+                        const vec s = select(b.w * w * ww, (vec)C(0), IVEC(r2 == (vec)zero));
+                        const vec q = C(-3) * ww * FMA(dx, dvx, FMA(dy, dvy, dz * dvz));
+                        sum[k][0] = FMA(s, dx, sum[k][0]);
+                        sum[k][1] = FMA(s, dy, sum[k][1]);
+                        sum[k][2] = FMA(s, dz, sum[k][2]);
+                        sum[k][3] = FMA(s, FMA(q, dx, dvx), sum[k][3]);
+                        sum[k][4] = FMA(s, FMA(q, dy, dvy), sum[k][4]);
+                        sum[k][5] = FMA(s, FMA(q, dz, dvz), sum[k][5]);
+                    }
                 }
             }
+            UNROLLED for (int k = 0; k < ITEMS; k++)
+                UNROLLED for (int c = 0; c < 6; c++) total[k][c] += sum[k][c];
         }
+        global real *out = partial + SLOT(n) * 6 * rows;
         UNROLLED for (int k = 0; k < ITEMS; k++)
-            UNROLLED for (int c = 0; c < 6; c++) total[k][c] += sum[k][c];
+            UNROLLED for (int c = 0; c < 6; c++) store(out + c * (size_t)rows + ROW(k), total[k][c], ADD(n));
     }
-    global real *out = partial + get_group_id(1) * 6 * (size_t)rows;
-    UNROLLED for (int k = 0; k < ITEMS; k++)
-        UNROLLED for (int c = 0; c < 6; c++) store(out + c * (size_t)rows + ROW(k), total[k][c], add);
 }

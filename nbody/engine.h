@@ -49,12 +49,8 @@
     X(block, 1, 1 << 20, 256, "attracting bodies summed before they join the total; a multiple of tile")        \
     X(rsqrt, 0, 2, 0, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")           \
     X(fast, 0, 1, 0, "1: -cl-fast-relaxed-math in the sums over pairs")                                         \
-    X(fill, 1, 1 << 20, 16, "work-groups wanted for each compute unit; attracting bodies are split to get them")\
-    X(span, 1, 1 << 20, 256, "the fewest attracting bodies of a split")                                         \
-    X(split, 0, 1 << 20, 0, "number of splits; 0: what fill and span lead to")                                  \
-    X(chunk, 20, 60, 34, "log2 of the most interactions of one launch")                                         \
+    X(fill, 1, 1 << 20, 16, "work-groups wanted for each compute unit; with fewer, a group sums a stretch, not all")\
     X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                    \
-    X(sums, 1, 1 << 20, 16, "work-groups that add up energies and momenta")                                     \
     X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                \
     X(leaf, 0, 32, 0, "of the tree: the most bodies of a cell that is not divided; 0: 16, or 32 to save memory")\
     X(limit, 10, 1000, 30, "of the tree: 64 bodies that meet more than so many tenths of what is usual walk again")\
@@ -97,7 +93,7 @@ double nbody_units_factor(const struct units *u, int l, int t);
 
 /* ---- The engine. ------------------------------------------------------------------------------ */
 
-enum { WORKSPACE_BYTES = 64 << 20, MAX_BURST = 256, SUM_TERMS = 8 };
+enum { MAX_BURST = 256, SUM_TERMS = 8, SUM_BLOCK = 64 }; /* bodies of a block of energies, as diagnose.cl has it */
 
 /* The first of three planes in share->state, as step.cl draws it; the last where the integrator predicts. */
 enum { STATE_ACC = 0, STATE_VEL = 3, STATE_POS = 6 };
@@ -108,7 +104,7 @@ enum kernel { FORCES, JERKS, POTENTIALS, SUMS, JOIN = SUMS, DIAGNOSE, KERNELS };
 
 enum { OWN_KERNELS = 4 }; /* of an integrator, at most */
 
-/* What a device has still to do of a sum: bodies from[0] .. to[0] - 1 pull on its rows from `top` on, then bodies
+/* What a device has still to do of a sum: the stretches from[0] .. to[0] - 1 pull on its rows from `top` on, then those of
  * from[1] .. to[1] - 1 on all of its rows. */
 struct todo {
     size_t from[2], to[2], top;
@@ -126,14 +122,13 @@ struct share {
     cl_kernel kernel[KERNELS], own[OWN_KERNELS]; /* own: the integrator's */
     size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows */
     size_t count;       /* bodies among them, the rest is padding */
-    cl_uint splits;     /* into which work-groups divide the attracting bodies */
+    cl_uint slots;      /* sums that are kept: one for each stretch, or 1 where groups chain stretches */
     void *state;        /* planes of `rows` numbers, see STATE_... */
-    void *partial;      /* partial sums of each split; may be `state` itself when splits is 1 */
+    void *partial;      /* sums, slot by slot; may be `state` itself when slots is 1 */
     void *phi;          /* the same for potentials; may be `partial` */
-    void *sums;         /* diagnose's rows of 8 */
+    void *sums;         /* diagnose's rows of 8, one a block */
     int *bad;           /* the first bad step, or INT_MAX */
-    bool adding;        /* the sum under way has partial sums already */
-    struct todo todo;   /* of it */
+    struct todo todo;   /* of the sum under way */
     struct pace pace;   /* work is counted in operations */
     void *saved;        /* on the host, see nbody_task_save; NULL until that is needed */
     struct tree *tree;  /* tree.h; NULL without */
@@ -172,6 +167,7 @@ struct nbody {
     double G, eps, dt; /* the caller's units */
     struct units units;
     size_t n, padded;
+    size_t stretch, stretches; /* bodies of a stretch of attracting ones, how many stretches there are: forces_sum.c */
     size_t burst;
     int flags; /* that kernels are started with */
     cl_uint ndev;
@@ -212,12 +208,30 @@ static inline void real_put(const struct nbody *nb, void *array, size_t k, doubl
         ((double *)array)[k] = value;
 }
 
+/* The least common multiple. */
+static inline size_t common_multiple(size_t a, size_t b)
+{
+    size_t x = a, y = b;
+    while (y) {
+        size_t r = x % y;
+        x = y;
+        y = r;
+    }
+    return a / x * b;
+}
+
+/* Blocks of bodies whose energies a device adds up. */
+static inline size_t nbody_sum_blocks(const struct share *p)
+{
+    return (p->count + SUM_BLOCK - 1) / SUM_BLOCK;
+}
+
 /* ---- device.c --------------------------------------------------------------------------------- */
 
 /* Builds the kernels of every share that has rows; their shapes have been chosen. */
 int nbody_device_build(struct nbody *nb);
 
-/* Makes the memory of a share whose rows are known, and chooses its splits. */
+/* Makes the memory of a share whose rows are known, and chooses its slots. */
 int nbody_device_place(struct nbody *nb, struct share *p);
 
 /* clmalloc, counted in p->bytes, and made on the device at once so that a lack of memory shows here; NULL then. */
@@ -256,6 +270,9 @@ struct sum {
 const struct sum *nbody_forces_sum_of(enum kernel sum);
 const struct sum *nbody_forces_sum(const struct nbody *nb);
 
+/* Cuts the attracting bodies into stretches, by how many there are. */
+void nbody_forces_divide(struct nbody *nb);
+
 /* The square of the softening in the engine's units. When that is as good as nothing (*none), a number big
  * enough for a finite pull on oneself, and so small that it changes no pull between bodies that are 5e-9
  * apart or more (in the engine's units, where the farthest coordinate is about 1; in double precision 1e-67). */
@@ -276,9 +293,9 @@ double nbody_forces_work(const struct nbody *nb, enum kernel sum);
 
 /* ---- forces_out.c ----------------------------------------------------------------------------- */
 
-/* Joins partial sums of p that stand in `from`, `planes` a split, and copies the first `wanted` planes,
+/* Joins partial sums of p that stand in `from`, `planes` a slot, and copies the first `wanted` planes,
  * times factor, to rows of out, n x wanted numbers for all shares. Blocks. */
-int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint splits, cl_uint planes,
+int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint slots, cl_uint planes,
                          cl_uint wanted, double factor, double *out);
 
 /* ---- ladder.c --------------------------------------------------------------------------------- */
@@ -290,7 +307,7 @@ int nbody_ladder_check(const struct nbody *nb);
 /* Builds the kernels and places the structures; nothing to do for the tuned kernels. */
 int nbody_ladder_open(struct nbody *nb);
 
-/* Starts the sum over all bodies; leaves it in share->partial as one split. Blocks as nbody_forces_evaluate does. */
+/* Starts the sum over all bodies; leaves it in share->partial as one slot. Blocks as nbody_forces_evaluate does. */
 int nbody_ladder_evaluate(struct nbody *nb);
 
 /* Closes and frees all that after work in flight. */

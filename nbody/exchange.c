@@ -76,21 +76,10 @@ int nbody_exchange_finish(struct nbody *nb)
 
 /* ---- Which device owns which bodies. ---------------------------------------------------------- */
 
-static size_t common_multiple(size_t a, size_t b)
-{
-    size_t x = a, y = b;
-    while (y) {
-        size_t r = x % y;
-        x = y;
-        y = r;
-    }
-    return a / x * b;
-}
-
-/* A share is a whole number of these: work-groups and tiles of any device begin and end there. */
+/* A share is a whole number of these: work-groups and tiles of any device begin and end there, and blocks of energies. */
 static size_t grain(const struct nbody *nb)
 {
-    size_t g = 1;
+    size_t g = SUM_BLOCK;
     for (cl_uint d = 0; d < nb->ndev; d++) {
         g = common_multiple(g, nbody_shape_rows(&nb->share[d].shape));
         g = common_multiple(g, (size_t)nb->share[d].shape.tile);

@@ -1,32 +1,38 @@
 /* forces.c - the sums over all pairs, on all devices.
  *
- * A device first sums over the bodies it owns, whose positions it has, while the others' positions travel;
- * then over the bodies before and behind its own. A sum is cut into launches that each take a quarter of a second at
+ * Attracting bodies come in stretches that depend on their number alone (forces_sum.c), and the sums of stretches are added in
+ * their order: so bits depend neither on how many devices there are nor on which stretch was summed first. A device first
+ * sums over the stretches of its own bodies, whose positions it has, while the others' positions travel; then over those
+ * before and behind. A sum is cut into launches that each take a quarter of a second at
  * most, so that a device that also drives a screen stays usable, and so that the caller hears how far it is.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
 
-static size_t round_up(size_t n, size_t to)
+/* Bodies of so many stretches. */
+static size_t bodies(const struct nbody *nb, size_t from, size_t until)
 {
-    return (n + to - 1) / to * to;
+    const size_t first = from * nb->stretch, end = until * nb->stretch < nb->n ? until * nb->stretch : nb->n;
+    return first < end ? end - first : 0;
 }
 
-/* One launch: the pull of the bodies from .. to on `rows` rows of p from `top` on. */
-static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size_t from, size_t to, size_t top_row,
-                  size_t rows_of_launch)
+/* One launch: the pull of the stretches from .. until - 1 on `rows` rows of p from `top` on. */
+static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size_t from_stretch, size_t until_stretch,
+                  size_t top_row, size_t rows_of_launch)
 {
     const struct nbody_shape *s = &p->shape;
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, top = (cl_uint)top_row, begin = (cl_uint)from,
-                  end = (cl_uint)to, adding = p->adding;
-    const cl_uint span = (cl_uint)round_up((to - from + p->splits - 1) / p->splits, (size_t)s->tile);
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, top = (cl_uint)top_row,
+                  stretch = (cl_uint)nb->stretch, from = (cl_uint)from_stretch, until = (cl_uint)until_stretch,
+                  end = (cl_uint)((nb->n + (size_t)s->tile - 1) / (size_t)s->tile) * (cl_uint)s->tile,
+                  chain = p->slots < nb->stretches;
     const size_t groups = rows_of_launch / nbody_shape_rows(s), group = (size_t)s->group;
-    clndrange_t ndr = clndrange_init2d(0, groups * group, group, 0, p->splits, 1);
+    const size_t deep = chain || from == until ? 1 : until - from;
+    clndrange_t ndr = clndrange_init2d(0, groups * group, group, 0, deep, 1);
     bool none;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, &none));
     REAL_NUMBER(zero, none ? eps2 : -1);
     void *out = sum == POTENTIALS ? p->phi : p->partial;
-    struct stdcl_arg args[12];
+    struct stdcl_arg args[13];
     cl_uint nargs = 0;
 #define PUT(arg) args[nargs++] = (struct stdcl_arg)arg
     PUT(BLOCK_ARG(nb->posm));
@@ -36,15 +42,16 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     PUT(VALUE_ARG(first));
     PUT(VALUE_ARG(rows));
     PUT(VALUE_ARG(top));
-    PUT(VALUE_ARG(begin));
+    PUT(VALUE_ARG(stretch));
+    PUT(VALUE_ARG(from));
+    PUT(VALUE_ARG(until));
     PUT(VALUE_ARG(end));
-    PUT(VALUE_ARG(span));
-    PUT(VALUE_ARG(adding));
+    PUT(VALUE_ARG(chain));
     PUT(REAL_ARG(nb, eps2));
     if (sum != FORCES)
         PUT(REAL_ARG(nb, zero));
 #undef PUT
-    const double work = nbody_forces_sum_of(sum)->flops * (double)rows_of_launch * (double)(to - from);
+    const double work = nbody_forces_sum_of(sum)->flops * (double)rows_of_launch * (double)bodies(nb, from, until);
     if (clprofile_work(p->kernel[sum], work, 0, nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
@@ -60,8 +67,7 @@ int nbody_forces_warm(const struct nbody *nb, struct share *p)
 }
 
 /* ---- In pieces. -------------------------------------------------------------------------------
- * The order of additions is that of whole chunks, of at most 2^chunk interactions each. Of a chunk that would take long,
- * a launch does some of the rows, which changes no sum. */
+ * Of a sum that would take long a launch does some of the rows, which changes no sum. */
 
 static void plan(struct share *p, size_t from, size_t to, size_t later_from, size_t later_to)
 {
@@ -76,34 +82,30 @@ static bool is_left(const struct share *p)
 }
 
 /* Takes the first rows of what is left as done. */
-static void advance(struct share *p, size_t to, size_t rows)
+static void advance(struct share *p, size_t rows)
 {
     struct todo *t = &p->todo;
     t->top += rows;
-    if (t->top < p->rows)
-        return;
-    t->top = 0;
-    p->adding = true;
-    plan(p, to, t->to[0], t->from[1], t->to[1]);
+    if (t->top == p->rows)
+        plan(p, t->from[1], t->to[1], 0, 0);
 }
 
 /* Starts as much of what is left as a slice holds. */
 static int start_slice(const struct nbody *nb, struct share *p, enum kernel sum)
 {
-    const size_t group = nbody_shape_rows(&p->shape), most = ((size_t)1 << p->shape.chunk) / p->rows;
-    const size_t length = round_up(most ? most : 1, (size_t)p->shape.tile * p->splits);
+    const size_t group = nbody_shape_rows(&p->shape);
     while (is_left(p)) {
         const struct todo *t = &p->todo;
-        const size_t from = t->from[0], to = t->to[0] - from < length ? t->to[0] : from + length;
-        const double row = nbody_forces_sum_of(sum)->flops * (double)(to - from), fit = pace_slice(&p->pace) / row;
+        const double row = nbody_forces_sum_of(sum)->flops * (double)bodies(nb, t->from[0], t->to[0]),
+                     fit = pace_slice(&p->pace) / row;
         size_t rows = p->rows - t->top;
         if (fit < (double)rows)
             rows = fit < (double)group ? group : (size_t)fit / group * group;
         if (!pace_has_room(&p->pace, row * (double)rows))
             break;
-        if (launch(nb, p, sum, from, to, t->top, rows) != 0)
+        if (launch(nb, p, sum, t->from[0], t->to[0], t->top, rows) != 0)
             return -1;
-        advance(p, to, rows);
+        advance(p, rows);
     }
     return clflush(nb->ctx, p->dev, 0);
 }
@@ -125,10 +127,22 @@ static int start_planned(struct nbody *nb, enum kernel sum)
     return 0;
 }
 
+/* The stretches whose bodies are all p's own, before any others arrive; none where sums of stretches are chained, since
+ * these are added in order. */
+static void own_stretches(const struct nbody *nb, const struct share *p, size_t *from, size_t *to)
+{
+    const size_t end = p->first + p->rows;
+    *from = (p->first + nb->stretch - 1) / nb->stretch;
+    *to = end >= nb->n ? nb->stretches : end / nb->stretch;
+    if (*from >= *to || (p->slots < nb->stretches && *to - *from < nb->stretches))
+        *from = *to = 0;
+}
+
 int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
 {
     struct share *const end = nb->share + nb->ndev;
     const bool travel = !nb->current;
+    size_t from, to;
     if (nb->method == NBODY_TREE)
         return nbody_tree_evaluate(nb, sum);
     if (nb->kernel != NBODY_TUNED && sum == FORCES)
@@ -136,13 +150,15 @@ int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
     if (travel && nbody_exchange_begin(nb) != 0)
         return -1;
     for (struct share *p = nb->share; p < end; p++) {
-        p->adding = false;
-        plan(p, p->first, p->first + p->rows, 0, 0);
+        own_stretches(nb, p, &from, &to);
+        plan(p, from, to, 0, 0);
     }
     if (start_planned(nb, sum) != 0 || (travel && nbody_exchange_finish(nb) != 0))
         return -1;
-    for (struct share *p = nb->share; p < end; p++)
-        plan(p, 0, p->first, p->first + p->rows, nb->padded);
+    for (struct share *p = nb->share; p < end; p++) {
+        own_stretches(nb, p, &from, &to);
+        plan(p, 0, from, to, nb->stretches);
+    }
     if (start_planned(nb, sum) != 0)
         return -1;
     nb->current = true;
@@ -153,5 +169,5 @@ double nbody_forces_work(const struct nbody *nb, enum kernel sum)
 {
     if (nb->method == NBODY_TREE)
         return nbody_tree_work(nb, nb->n);
-    return nbody_forces_sum_of(sum)->flops * (double)nb->padded * (double)nb->padded;
+    return nbody_forces_sum_of(sum)->flops * (double)nb->padded * (double)nb->n;
 }

@@ -5,12 +5,12 @@
 
 #include "core/clock.h"
 
-int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint splits, cl_uint planes,
+int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint slots, cl_uint planes,
                          cl_uint wanted, double factor, double *out)
 {
     const cl_uint rows = (cl_uint)p->rows;
     void *joined = clmalloc(nb->ctx, planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
-    const struct stdcl_arg args[] = {BLOCK_ARG(from), BLOCK_ARG(joined), VALUE_ARG(rows), VALUE_ARG(splits)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(from), BLOCK_ARG(joined), VALUE_ARG(rows), VALUE_ARG(slots)};
     int status =
         joined ? nbody_device_visit(nb, p, p->kernel[JOIN], p->rows, planes, COUNT_OF(args), args) : -1;
     if (status == 0)
@@ -32,7 +32,7 @@ static int accelerations(struct nbody *nb, struct share *p, double *out)
 {
     const double factor = nbody_units_factor(&nb->units, 1, -2);
     if (predicts(nb))
-        return nbody_forces_collect(nb, p, p->partial, p->splits, nbody_forces_sum(nb)->planes, 3, factor,
+        return nbody_forces_collect(nb, p, p->partial, p->slots, nbody_forces_sum(nb)->planes, 3, factor,
                                     out);
     return nbody_forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
 }
@@ -52,7 +52,7 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
     if (potential && nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
     for (struct share *p = nb->share; potential && p < nb->share + nb->ndev; p++)
-        if (p->rows && nbody_forces_collect(nb, p, p->phi, p->splits, 1, 1,
+        if (p->rows && nbody_forces_collect(nb, p, p->phi, p->slots, 1, 1,
                                             nbody_units_factor(&nb->units, 2, -2), potential) != 0)
             return -1;
     return 0;

@@ -13,7 +13,7 @@ static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phase
     REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
     const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),   BLOCK_ARG(nb->velo),  BLOCK_ARG(p->state),
                                      BLOCK_ARG(p->partial), VALUE_ARG(first),     VALUE_ARG(rows),
-                                     VALUE_ARG(count),      VALUE_ARG(p->splits), VALUE_ARG(phases),
+                                     VALUE_ARG(count),      VALUE_ARG(p->slots), VALUE_ARG(phases),
                                      REAL_ARG(nb, dt),      BLOCK_ARG(p->bad),    VALUE_ARG(step)};
     return nbody_device_visit(nb, p, p->own[HERMITE4], p->count, 3, COUNT_OF(args), args);
 }

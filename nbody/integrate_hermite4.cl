@@ -9,7 +9,7 @@
 #endif
 
 kernel void hermite4(global real4 *posm, global real4 *velo, global real *state,
-                     global const real *partial, uint first, uint rows, uint count, uint splits,
+                     global const real *partial, uint first, uint rows, uint count, uint slots,
                      uint phases, real dt, global int *bad, int step)
 {
     const size_t i = get_global_id(0), c = get_global_id(1), plane = 3 * (size_t)rows;
@@ -18,8 +18,8 @@ kernel void hermite4(global real4 *posm, global real4 *velo, global real *state,
     real a = *acc, j = *jrk, x = *pos, v = *vel;
     if (phases & SUM) {
         const real a0 = a, j0 = j;
-        a = *acc = joined(partial, i, rows, c, 6, splits);
-        j = *jrk = joined(partial, i, rows, c + 3, 6, splits);
+        a = *acc = joined(partial, i, rows, c, 6, slots);
+        j = *jrk = joined(partial, i, rows, c + 3, 6, slots);
         if (phases & FINISH) { /* s2 = dt^2 a(2), s3 = dt^3 a(3) */
             const real s2 = C(-6) * (a0 - a) - dt * (C(4) * j0 + C(2) * j);
             const real s3 = C(12) * (a0 - a) + C(6) * dt * (j0 + j);

@@ -1,7 +1,7 @@
 /* integrate_leapfrog.cl - kick-drift-kick.
  *
  * The two half kicks between two drifts are rounded one by one, so that a result does not depend on
- * where a burst ends. `partial` may be `state`, with one split.
+ * where a burst ends. `partial` may be `state`, with one slot.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_STEP_CL /* the host puts it in front */
@@ -9,12 +9,12 @@
 #endif
 
 kernel void leapfrog(global real4 *posm, global real *state, global const real *partial, uint first,
-                     uint rows, uint count, uint splits, uint phases, real dt, global int *bad, int step)
+                     uint rows, uint count, uint slots, uint phases, real dt, global int *bad, int step)
 {
     const size_t i = get_global_id(0), c = get_global_id(1);
     if (i >= count) return;
     global real *acc = state + c * rows + i, *vel = acc + 3 * (size_t)rows;
-    if (phases & SUM) *acc = joined(partial, i, rows, c, 3, splits);
+    if (phases & SUM) *acc = joined(partial, i, rows, c, 3, slots);
     const real a = *acc;
     real v = *vel;
     if (phases & FINISH) {

@@ -125,14 +125,14 @@ static int start_force(const struct nbody *nb, size_t first, size_t count)
     return start(nb, nb->ladder.force, first, count, COUNT_OF(on_structures), on_structures);
 }
 
-/* In launches of at most 2^chunk interactions and of a slice, as the tuned kernel's are, but at least one group each. */
+/* In launches of a slice, as the tuned kernel's are, but at least one group each. */
 static int start_forces(struct nbody *nb)
 {
     struct share *p = &nb->share[0];
     const double row = nbody_forces_sum(nb)->flops * (double)nb->n;
-    const size_t group = (size_t)p->shape.flat, chunk = ((size_t)1 << p->shape.chunk) / nb->n;
+    const size_t group = (size_t)p->shape.flat;
     for (size_t first = 0, count; first < nb->n; first += count) {
-        const double fit = pace_slice(&p->pace) / row, most = fit < (double)chunk ? fit : (double)chunk;
+        const double most = fmin(pace_slice(&p->pace) / row, (double)nb->n);
         count = most < (double)group ? group : (size_t)most / group * group;
         count = count < nb->n - first ? count : nb->n - first;
         if (!pace_has_room(&p->pace, row * (double)count) && nbody_device_pause(nb) != 0)

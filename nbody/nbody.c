@@ -229,8 +229,10 @@ static int divide(struct nbody *nb, const struct cldev_info *info, const struct 
     }
     if (status == 0)
         status = check_weights(weight, nb->ndev);
-    if (status == 0)
+    if (status == 0) {
         nbody_exchange_divide(nb, weight);
+        nbody_forces_divide(nb);
+    }
     free(weight);
     return status;
 }

@@ -5,6 +5,9 @@
 #ifndef NBODY_ROOT_CL
 #define NBODY_ROOT_CL
 
+/* Products and sums are fused where FMA says so and nowhere else, whatever the shape of a kernel. */
+#pragma OPENCL FP_CONTRACT OFF
+
 #ifndef WIDTH
 #define WIDTH 8 /* bodies of a vector: 1, 4, 8 or 16 */
 #endif

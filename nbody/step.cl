@@ -1,7 +1,7 @@
 /* step.cl - what all integrators stand on; the host puts it in front of integrate_NAME.cl.
  *
  *   posm[first + i]                 {x, y, z, G m} of this device's row i (all bodies of all devices)
- *   partial[(s * P + c) * rows + i] what split s found: component c of P
+ *   partial[(s * P + c) * rows + i] what slot s has: component c of P
  *   state[c * rows + i]             planes of this device's rows: 0-2 acceleration, 3-5 velocity; where the
  *                                   integrator predicts, 6-8 position; then what else it needs
  *
@@ -12,6 +12,9 @@
  */
 #ifndef NBODY_STEP_CL
 #define NBODY_STEP_CL
+
+/* Products and sums are fused where fma() says so and nowhere else. */
+#pragma OPENCL FP_CONTRACT OFF
 
 #ifdef __FAST_RELAXED_MATH__
 #error "step.cl: not with -cl-fast-relaxed-math, which may take isfinite() for true"
@@ -31,11 +34,11 @@ typedef float4 real4;
 #define FINISH 2 /* the end of a step: closing half kick, corrector */
 #define BEGIN 4  /* the beginning of the next: opening half kick and drift, predictor */
 
-/* Component c of row i, of partial sums with `planes` components. */
-static inline real joined(global const real *partial, size_t i, uint rows, uint c, uint planes, uint splits)
+/* Component c of row i, of partial sums with `planes` components: slots in their order, as direct.cl adds them. */
+static inline real joined(global const real *partial, size_t i, uint rows, uint c, uint planes, uint slots)
 {
-    real sum = 0;
-    for (uint s = 0; s < splits; s++) sum += partial[(s * planes + c) * (size_t)rows + i];
+    real sum = partial[c * (size_t)rows + i];
+    for (uint s = 1; s < slots; s++) sum += partial[(s * planes + c) * (size_t)rows + i];
     return sum;
 }
 
@@ -47,11 +50,11 @@ static inline void check(real value, global int *bad, int step)
 /* Component c of body i in an array of four-component vectors. */
 #define COMPONENT(array, i, c) ((global real *)(array))[4 * (size_t)(i) + (c)]
 
-/* out[c * rows + i] = the sum over splits; global size (rows, planes). */
-kernel void join(global const real *partial, global real *out, uint rows, uint splits)
+/* out[c * rows + i] = the sum over slots; global size (rows, planes). */
+kernel void join(global const real *partial, global real *out, uint rows, uint slots)
 {
     const size_t i = get_global_id(0), c = get_global_id(1);
-    if (i < rows) out[c * rows + i] = joined(partial, i, rows, c, get_global_size(1), splits);
+    if (i < rows) out[c * rows + i] = joined(partial, i, rows, c, get_global_size(1), slots);
 }
 
 #endif

@@ -23,7 +23,6 @@ static const struct cltune_knob knobs[] = {
     CLTUNE_KNOB("block", 128, 256, 512, 1024),
     CLTUNE_KNOB("rsqrt", 0, 1, 2),
     CLTUNE_KNOB("fill", 4, 16, 32, 64, 128),
-    CLTUNE_KNOB("span", 128, 256, 512, 1024),
     CLTUNE_KNOB("flat", 32, 64, 128),
 };
 /* clang-format on */
@@ -181,7 +180,7 @@ static int verify(void *problem, const char *shape)
     const cl_uint planes = nbody_forces_sum(nb)->planes;
     if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
         return -1;
-    if (nbody_forces_collect(nb, &nb->share[0], nb->share[0].partial, nb->share[0].splits, planes, planes, 1,
+    if (nbody_forces_collect(nb, &nb->share[0], nb->share[0].partial, nb->share[0].slots, planes, planes, 1,
                              p->found))
         return -1;
     double error[2] = {0, 0}, size[2] = {0, 0};

@@ -1,4 +1,5 @@
-# Gravity: models, forces on one device and on two, orbits and what they conserve, the ladder of kernels, the tree.
+# Gravity: models, forces on one device and on two, orbits and what they conserve, the same bits
+# everywhere, the ladder of kernels, the tree.
 # SPDX-License-Identifier: MIT
 stdcl_test(test_nbody_initial test_nbody_initial.c LIBS stdcl_nbody)
 stdcl_test(test_nbody_physics test_nbody_physics.c BUILDS_ONCE LIBS stdcl_nbody TIMEOUT 120)
@@ -6,6 +7,8 @@ stdcl_test(test_nbody test_nbody.c BUILDS_ONCE LIBS stdcl_nbody TIMEOUT 300)
 stdcl_test_on_two(test_nbody TIMEOUT 300)
 stdcl_test(test_nbody_pieces test_nbody_pieces.c BUILDS_ONCE LIBS stdcl_nbody)
 stdcl_test_on_two(test_nbody_pieces)
+stdcl_test(test_nbody_bits test_nbody_bits.c BUILDS_ONCE LIBS stdcl_nbody)
+stdcl_test_on_two(test_nbody_bits)
 stdcl_test(test_nbody_ladder test_nbody_ladder.c BUILDS_ONCE LIBS stdcl_nbody TIMEOUT 120)
 stdcl_test(test_nbody_failure test_nbody_failure.c BUILDS_ONCE LIBS stdcl_nbody ${CMAKE_DL_LIBS})
 stdcl_test_on_two(test_nbody_failure)

@@ -21,7 +21,7 @@ static const size_t sizes[] = {1, 2, 3, 63, 64, 65, 1000, 2049};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* A GPU's kernels, small enough for PoCL: local tiles, several items a group, splits of unequal length. */
-#define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 span=100 split=3 flat=16"
+#define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 fill=1000 flat=16"
 
 typedef const double (*rows)[3];
 
@@ -218,15 +218,6 @@ static void forces_fast_math(void **state)
     forces_case((struct nbody_options){.eps = 0.05, .shape = "width=4 rsqrt=0 fast=1"}, 1000, 2e-6);
     reference(1000, 1, 0);
     forces_case((struct nbody_options){.eps = 0, .shape = "width=4 rsqrt=2 fast=1"}, 1000, 2e-6);
-}
-
-/* One launch a few rows long at a time gives the same sums. */
-static void forces_in_chunks(void **state)
-{
-    (void)state;
-    make(4097, 1);
-    reference(4097, 1, 0.05);
-    forces_case((struct nbody_options){.eps = 0.05, .shape = "chunk=20"}, 4097, 1e-6);
 }
 
 /* Jerks are seen through one Hermite step: its prediction uses them. */
@@ -597,7 +588,7 @@ static void energy_out_of_range(void **state)
 /* At most 64 bytes a body in single precision, plus work space of at most 64 MiB. */
 static void memory_is_bounded(void **state)
 {
-    static const char *const shapes[] = {"split=1", "", "fill=1000 span=16", "split=100000"};
+    static const char *const shapes[] = {"fill=1", "", "fill=1000", "fill=1000000"};
     const size_t n = 200000;
     double *m = calloc(n, sizeof *m), (*x)[3] = calloc(n, sizeof *x);
     (void)state;
@@ -607,7 +598,7 @@ static void memory_is_bounded(void **state)
         nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1, .shape = shapes[s]}, n, m, (rows)x,
                                  (rows)x);
         ready(nb);
-        /* Without splits there is no work space. */
+        /* Where rows make enough groups there is no work space. */
         assert_true(nbody_device_bytes(nb) <= 64 * n + (s ? 64 << 20 : 0) + 4096);
         nbody_free(nb);
     }
@@ -767,7 +758,7 @@ static void several_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest on_any[] = {
-        cmocka_unit_test(forces_single), cmocka_unit_test(forces_in_chunks), cmocka_unit_test(bursts_do_not_matter),
+        cmocka_unit_test(forces_single), cmocka_unit_test(bursts_do_not_matter),
         cmocka_unit_test(questions_do_not_matter), cmocka_unit_test(backwards),
         cmocka_unit_test(coincident_and_massless), cmocka_unit_test(overflow_is_named),
         cmocka_unit_test(float_pairs_hold_double), cmocka_unit_test(memory_is_bounded), cmocka_unit_test(bad_input),

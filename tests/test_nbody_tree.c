@@ -222,7 +222,7 @@ static void curve_is_hilberts(void **state)
 /* ---- The kernels. ----------------------------------------------------------------------------- */
 
 /* A GPU's walk, with groups that PoCL can do; and larger leaves. */
-#define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 span=100 split=3 flat=16 leaf=32 again=8"
+#define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 fill=1000 flat=16 leaf=32 again=8"
 static const char *const walks[] = {NULL, GPU_SHAPE};
 
 static CLCONTEXT *one; /* a context of the first device alone */

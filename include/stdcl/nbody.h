@@ -11,6 +11,8 @@
  * The force on body i is the sum over j != i of G m_j (x_j - x_i) / (r^2 + eps^2)^(3/2), Plummer's
  * softening; the potential of i is minus the sum of G m_j / (r^2 + eps^2)^(1/2).
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise.
+ * Results have the same bits in every run and for any number of devices of one model with equal shapes, wherever bursts end and
+ * whatever was asked in between: sums are added in an order that depends on n alone.
  * One engine is used by one thread at a time; different engines are independent of each other.
  * A struct of options may grow in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs
  * stay as they are. Their sizes and offsets: tests/install/layout.txt.
@@ -117,7 +119,7 @@ struct nbody_options {
  * or so, so that the first step is as fast as any other. Bodies at one place do not attract each other, also
  * with eps = 0.
  * Memory on a device in single precision: 44 bytes for each body that it owns (104 with hermite4), 16 for each
- * other body (32), and at most 64 MiB of work space; the tree takes about 100 bytes for every body more; the kernels
+ * other body (32), and at most 48 MiB of work space (96) for up to 4 million bodies; the tree takes about 100 bytes for every body more; the kernels
  * `naive` and `branchless` take 64 bytes a body more. Twice all that in double precision. EINVAL: a bad number, or a
  * kernel that cannot do what is asked (the message says which); ENODEV: no device; ENOTSUP: double without hardware
  * for it; ENOMEM; ENOEXEC: a kernel does not build (with the log). The caller frees it with nbody_free. */

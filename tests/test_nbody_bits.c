@@ -1,0 +1,155 @@
+/* The same bits of direct sums: on one, two and three devices, with any number of work-groups, with bursts of any length, with
+ * questions in between, and again.
+ *
+ * Each run is compared with one run on one device, in which every group meets all bodies. On one device, and again on two
+ * (test_nbody_bits_on_two).
+ * SPDX-License-Identifier: MIT
+ */
+#include "check.h"
+
+#include "stdcl/nbody.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+enum { MOST = 1800, STEPS = 5 };
+static double mass[MOST], pos[MOST][3], vel[MOST][3];
+
+/* All that an engine tells after some steps. */
+struct answers {
+    double pos[MOST][3], vel[MOST][3], acc[MOST][3], phi[MOST];
+    struct nbody_diagnostics d;
+};
+static struct answers right, found;
+
+typedef const double (*rows)[3];
+
+/* How a run is made. */
+struct run {
+    const char *shape;
+    unsigned devices;
+    const double *shares;
+    size_t burst;
+    bool asked;
+};
+
+enum { DEVICES = 3 };
+static CLCONTEXT *devices[DEVICES + 1]; /* [n]: n devices, of which some are the same one again */
+
+static int open_devices(void **state)
+{
+    cl_device_id id[DEVICES];
+    (void)state;
+    for (unsigned d = 0; d < DEVICES; d++)
+        id[d] = clgetdevice(stddev, d % clgetndev(stddev));
+    for (unsigned n = 1; n <= DEVICES; n++)
+        if (!(devices[n] = clcontext_create_from(id, n)))
+            return -1;
+    return 0;
+}
+
+static int close_devices(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n <= DEVICES; n++)
+        clcontext_destroy(devices[n]);
+    return 0;
+}
+
+static void answer(struct nbody_options o, size_t n, const struct run *r, struct answers *a)
+{
+    struct nbody_diagnostics d;
+    o.ctx = devices[r->devices];
+    o.eps = 0.02;
+    o.dt = 1. / 64;
+    o.shape = r->shape;
+    o.shares = r->shares;
+    o.burst = r->burst;
+    nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    for (int s = 0; s < STEPS; s += r->asked ? 1 : STEPS) {
+        if (r->asked)
+            works(nbody_diagnose(nb, &d));
+        works(nbody_step(nb, r->asked ? 1 : STEPS));
+        if (r->asked)
+            works(nbody_forces(nb, a->acc, NULL));
+    }
+    works(nbody_state(nb, a->pos, a->vel));
+    works(nbody_forces(nb, a->acc, a->phi));
+    works(nbody_diagnose(nb, &a->d));
+    nbody_free(nb);
+}
+
+static void make(size_t n, bool equal)
+{
+    works(nbody_initial(NBODY_PLUMMER, n, 3, mass, pos, vel));
+    for (size_t i = 0; i < n && !equal; i++)
+        mass[i] *= 1 + 0.3 * (double)(i % 4);
+}
+
+#define SAME(what, n) assert_memory_equal(right.what, found.what, (n) * sizeof *right.what)
+static void compare(size_t n)
+{
+    SAME(pos, n);
+    SAME(vel, n);
+    SAME(acc, n);
+    SAME(phi, n);
+    assert_memory_equal(&right.d, &found.d, sizeof right.d);
+}
+
+/* What additions are by is `block` and how roots are found; all else may differ. `tile` may, up to 128. */
+#define SUMS " block=128 rsqrt=0 fast=0"
+static const double unequal[] = {3, 1, 2}, mostly[] = {1, 20, 1};
+#define PLAIN "group=1 width=4 items=4 tile=16 local=0"
+static const struct run runs[] = {
+    {PLAIN " fill=1000 flat=8" SUMS, 1, NULL, 0, true}, /* a slot for each stretch; in those with fill=1, one for all */
+    {PLAIN " fill=1" SUMS, 3, mostly, 0, true},
+    {PLAIN " fill=1000" SUMS, 3, unequal, 2, false},
+    {PLAIN " fill=1000" SUMS, 2, NULL, 0, false},
+    {"group=1 width=1 items=3 tile=128 local=0 fill=1" SUMS, 1, NULL, 2, false},
+    {"group=16 width=1 items=2 tile=32 local=1 fill=1000 unroll=4" SUMS, 1, NULL, 1, false},
+};
+
+static void same(struct nbody_options o, size_t n, size_t count)
+{
+    const struct run plain = {PLAIN " fill=1" SUMS, 1, NULL, 0, false};
+    answer(o, n, &plain, &right);
+    answer(o, n, &plain, &found);
+    compare(n);
+    for (size_t r = 0; r < count; r++) {
+        answer(o, n, &runs[r], &found);
+        compare(n);
+    }
+}
+
+static void single(void **state)
+{
+    (void)state;
+    make(MOST, false);
+    same((struct nbody_options){0}, MOST, COUNT(runs));
+    make(1000, true); /* whose mass is multiplied by last */
+    same((struct nbody_options){0}, 1000, 1);
+}
+
+static void hermite(void **state)
+{
+    (void)state;
+    make(MOST, false);
+    same((struct nbody_options){.integrator = NBODY_HERMITE4}, MOST, 2);
+}
+
+static void doubles(void **state)
+{
+    struct cldev_info info[16];
+    (void)state;
+    works(clgetdevinfo(stddev, info));
+    if (!info[0].dev_pref_vec_double)
+        skip();
+    make(1000, false);
+    same((struct nbody_options){.precision = NBODY_DOUBLE}, 1000, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(single), cmocka_unit_test(hermite), cmocka_unit_test(doubles)};
+    return cmocka_run_group_tests(tests, open_devices, close_devices);
+}
