@@ -200,7 +200,7 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
     const int status = run_kind(job, &o);
     cli_progress_end(&job->progress);
     if (status == 0 && o.seconds > 0) {
-        const bool told = job->common.json || !job->common.quiet; /* measuring it takes half a second */
+        const bool told = job->common.json || !job->common.quiet; /* measuring it takes a moment */
         const double peak = told ? peak_of(job, kind) : 0;
         o.gflops = 2e-9 * (double)job->m * (double)job->n * (double)job->k / o.seconds;
         o.peak_percent = peak > 0 ? 1e11 * o.gflops / peak : NAN;

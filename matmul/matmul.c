@@ -256,10 +256,5 @@ const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k
 
 double matmul_peak(CLCONTEXT *ctx, cl_uint dev, enum matmul_precision precision)
 {
-    struct clpeak_info peak;
-    if (clpeak(ctx, dev, &peak) != 0)
-        return 0;
-    if (precision == MATMUL_SINGLE)
-        return peak.flops_single;
-    return peak.flops_tensor > 0 ? peak.flops_tensor : peak.flops_double;
+    return clpeak_flops(ctx, dev, precision == MATMUL_SINGLE ? CLPROF_SINGLE : CLPROF_TENSOR);
 }

@@ -26,15 +26,14 @@ double nbody_limit(const nbody *nb)
 {
     double limit = 0;
     for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
-        struct clpeak_info peak;
         cl_device_type type = 0;
         if (!p->rows)
             continue;
-        if (clpeak(nb->ctx, p->dev, &peak) != 0)
+        const double flops = clpeak_flops(nb->ctx, p->dev, nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
+        if (flops <= 0)
             return 0;
         clGetDeviceInfo(clgetdevice(nb->ctx, p->dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
-        limit += (nb->precision == NBODY_DOUBLE ? peak.flops_double : peak.flops_single) / 2 /
-                 instructions(nb, type);
+        limit += flops / 2 / instructions(nb, type);
     }
     return limit;
 }

@@ -66,7 +66,7 @@ STDCL_API int clprofile_work(cl_kernel krn, double flops, double bytes, int prec
         (unsigned)precision > CLPROF_TENSOR)
         return fail(EINVAL, 0, "clprofile_work: kernel %s: %g operations and %g bytes of precision %d are no work",
                     kernel_name(k), flops, bytes, precision);
-    profile_told(kernel_context(k));
+    profile_told(kernel_context(k), flops, bytes, precision);
     kernel_lock(k);
     struct work *w = work_of(k);
     if (w && precision != w->precision)

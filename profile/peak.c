@@ -1,7 +1,8 @@
 /* peak.c - clpeak: a device's best rates, measured once by the kernels of peak.cl.
  *
  * The limits by which a profile judges a kernel are measured, not read from a data sheet; that of tensor cores alone is
- * twice a measured one. Each figure is the best of a few runs that together take some tens of milliseconds.
+ * twice a measured one. Each figure is the best of a few runs that together take some tens of milliseconds, on a GPU,
+ * whose clock rises with work, some tenths of a second. What nobody asks for is not measured.
  * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
@@ -16,6 +17,14 @@
 EMBEDDED(kernels, "profile/peak.cl", profile_peak_cl);
 
 enum { RUNS = 5, MAX_WIDTH = 16 };
+
+/* What was measured of a device. */
+struct known {
+    struct known *next;
+    cl_device_id id;
+    unsigned parts; /* of enum peak_part */
+    struct clpeak_info peak;
+};
 
 /* A context of its own, so that measuring stays out of the caller's profile and lists. */
 struct bench {
@@ -59,12 +68,12 @@ static cl_kernel open_kernel(const struct bench *b, const char *name, const stru
     return h ? clsym(b->cp, h, name, 0) : NULL;
 }
 
-/* The shortest of RUNS times of one launch; < 0 on failure. */
-static double best_time(const struct bench *b, cl_kernel k, size_t items, size_t group)
+/* The shortest of some times of one launch, after one that warms up; < 0 on failure. */
+static double best_time(const struct bench *b, cl_kernel k, size_t items, size_t group, int runs)
 {
     clndrange_t ndr = clndrange_init1d(0, items, group);
     double best = -1;
-    for (int i = 0; i < RUNS + 1; i++) { /* the first warms up */
+    for (int i = 0; i < runs + 1; i++) {
         double t = seconds_now();
         if (clfork(b->cp, 0, k, &ndr, CL_EVENT_WAIT) == CL_FAILED)
             return -1;
@@ -75,7 +84,26 @@ static double best_time(const struct bench *b, cl_kernel k, size_t items, size_t
     return best;
 }
 
-/* Multiply-adds per second x 2. */
+/* Rounds per second, by launches of more and more rounds until one takes `enough` seconds; then it is measured RUNS
+ * times, since on a busy machine a short launch may seem long. */
+static double rounds_per_second(const struct bench *b, cl_kernel k, size_t items, size_t group, double enough)
+{
+    double best = 0;
+    int runs = 1;
+    for (cl_int rounds = 1024; rounds < 1 << 28; rounds *= runs == 1 ? 4 : 1) {
+        clarg_set(k, 1, rounds);
+        const double t = best_time(b, k, items, group, runs);
+        if (t <= 0)
+            break;
+        best = fmax(best, rounds / t);
+        if (t > enough && runs == RUNS)
+            break;
+        runs = t > enough ? RUNS : 1;
+    }
+    return best;
+}
+
+/* Multiply-adds per second x 2. A GPU's clock rises with work, so that its launches are longer. */
 static double measure_flops(const struct bench *b, bool doubles)
 {
     const struct vector v = vector_of(b, doubles);
@@ -83,23 +111,13 @@ static double measure_flops(const struct bench *b, bool doubles)
     static const unsigned char zero[MAX_WIDTH * 8]; /* of any type: the rate does not depend on the values */
     cl_kernel k = open_kernel(b, "multiply_add", &v);
     void *out = k ? clmalloc(b->cp, items * v.width * v.element, CL_MEM_DEVONLY) : NULL;
-    double best = 0;
-    int long_enough = 0;
     if (!out || stdcl_arg_value(k, 2, v.width * v.element, zero, NULL) != 0 ||
         stdcl_arg_value(k, 3, v.width * v.element, zero, NULL) != 0)
         return 0;
     clarg_set_pointer(k, 0, out);
-    /* Until a launch takes some milliseconds, and once more: on a busy machine a short one may seem long. */
-    for (cl_int rounds = 1024; rounds < 1 << 28 && long_enough < 2; rounds *= 4) {
-        clarg_set(k, 1, rounds);
-        const double t = best_time(b, k, items, group);
-        if (t <= 0)
-            break;
-        best = fmax(best, 2.0 * v.chains * rounds * (double)v.width * (double)items / t);
-        long_enough += t > 4e-3;
-    }
+    const double rounds = rounds_per_second(b, k, items, group, b->gpu ? 16e-3 : 2e-3);
     clfree(out);
-    return best;
+    return 2.0 * v.chains * rounds * (double)v.width * (double)items;
 }
 
 /* Bytes read plus bytes written per second, by copies of 1 GiB (CPU: 256 MiB, beyond any cache), or of what
@@ -121,7 +139,7 @@ static double measure_copy(const struct bench *b)
         clarg_set_pointer(k, 0, from);
         clarg_set_pointer(k, 1, to);
         clarg_set(k, 2, piece);
-        t = best_time(b, k, items, b->gpu ? 256 : 1);
+        t = best_time(b, k, items, b->gpu ? 256 : 1, RUNS);
         moved = 2.0 * (double)(piece * items * v.width * v.element);
     }
     clfree(from);
@@ -143,63 +161,87 @@ static double tensor_flops(cl_device_id id, double flops_double)
     return major == 9 && minor == 0 ? 2 * flops_double : 0;
 }
 
-static int measure(cl_device_id id, struct clpeak_info *peak)
+/* Measures the parts that are asked for and not known yet. */
+static int measure(struct known *known, unsigned parts)
 {
+    struct clpeak_info *peak = &known->peak;
     cl_uint doubles = 0;
-    struct bench b = {.cp = context_unobserved(&id, 1), .units = 1};
-    memset(peak, 0, sizeof *peak);
+    struct bench b = {.cp = context_unobserved(&known->id, 1), .units = 1};
     if (!b.cp)
         return -1;
     b.gpu = !(device_type(b.cp, 0) & CL_DEVICE_TYPE_CPU);
-    clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof b.units, &b.units, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof b.memory, &b.memory, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, sizeof doubles, &doubles, NULL);
-    peak->flops_single = measure_flops(&b, false);
-    peak->flops_double = doubles ? measure_flops(&b, true) : 0;
-    peak->bytes_per_s = measure_copy(&b);
-    peak->flops_tensor = tensor_flops(id, peak->flops_double);
+    clGetDeviceInfo(known->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof b.units, &b.units, NULL);
+    clGetDeviceInfo(known->id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof b.memory, &b.memory, NULL);
+    clGetDeviceInfo(known->id, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, sizeof doubles, &doubles, NULL);
+    parts &= ~known->parts;
+    if (parts & PEAK_SINGLE)
+        peak->flops_single = measure_flops(&b, false);
+    if (parts & PEAK_DOUBLE && doubles) {
+        peak->flops_double = measure_flops(&b, true);
+        peak->flops_tensor = tensor_flops(known->id, peak->flops_double);
+    }
+    if (parts & PEAK_COPY)
+        peak->bytes_per_s = measure_copy(&b);
     clcontext_destroy(b.cp);
-    return peak->flops_single > 0 && peak->bytes_per_s > 0 ? 0 : -1;
+    if ((parts & PEAK_SINGLE && peak->flops_single <= 0) || (parts & PEAK_COPY && peak->bytes_per_s <= 0))
+        return -1;
+    known->parts |= parts;
+    return 0;
 }
 
 /* ---- What was measured, for the rest of the process. ---- */
 
-static struct known {
-    struct known *next;
-    cl_device_id id;
-    struct clpeak_info peak;
-} * all_known;
+static struct known *all_known;
 static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER; /* taken first; held while kernels run */
 
-static bool find_known(cl_device_id id, struct clpeak_info *peak)
+/* What is known of a device; no parts when nothing is. */
+static struct known find_known(cl_device_id id)
+{
+    struct known found = {.id = id};
+    pthread_mutex_lock(&known_lock);
+    for (const struct known *k = all_known; k; k = k->next)
+        if (k->id == id)
+            found = *k;
+    pthread_mutex_unlock(&known_lock);
+    return found;
+}
+
+static void remember(const struct known *now)
 {
     pthread_mutex_lock(&known_lock);
-    const struct known *k = all_known;
-    while (k && k->id != id)
+    struct known *k = all_known;
+    while (k && k->id != now->id)
         k = k->next;
-    if (k)
-        *peak = k->peak;
-    pthread_mutex_unlock(&known_lock);
-    return k != NULL;
-}
-
-static void remember(cl_device_id id, const struct clpeak_info *peak)
-{
-    struct known *k = calloc(1, sizeof *k);
-    if (!k)
-        return;
-    k->id = id;
-    k->peak = *peak;
-    pthread_mutex_lock(&known_lock);
-    k->next = all_known;
-    all_known = k;
+    if (k) {
+        k->parts = now->parts;
+        k->peak = now->peak;
+    } else if ((k = malloc(sizeof *k))) {
+        *k = *now;
+        k->next = all_known;
+        all_known = k;
+    }
     pthread_mutex_unlock(&known_lock);
 }
 
-bool peak_known(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak)
+bool peak_known(CLCONTEXT *cp, cl_uint dev, unsigned parts, struct clpeak_info *peak)
 {
-    return find_known(clgetdevice(cp, dev), peak);
+    const struct known k = find_known(clgetdevice(cp, dev));
+    *peak = k.peak;
+    return (parts & ~k.parts) == 0;
+}
+
+unsigned peak_parts(double flops, double bytes, int precision)
+{
+    const unsigned operations = precision == CLPROF_SINGLE ? PEAK_SINGLE : PEAK_DOUBLE;
+    return (flops > 0 ? operations : 0) | (bytes > 0 ? PEAK_COPY : 0);
+}
+
+double peak_flops(const struct clpeak_info *peak, int precision)
+{
+    if (precision == CLPROF_TENSOR && peak->flops_tensor > 0)
+        return peak->flops_tensor;
+    return precision == CLPROF_SINGLE ? peak->flops_single : peak->flops_double;
 }
 
 /* Oclgrind takes minutes, and gigabytes, for what a device does in milliseconds. */
@@ -210,22 +252,41 @@ static bool is_emulator(cl_device_id id)
     return strstr(name, "Oclgrind") != NULL;
 }
 
-STDCL_API int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak)
+int peak_measure(CLCONTEXT *cp, cl_uint dev, unsigned parts, struct clpeak_info *peak)
 {
     cl_device_id id = device_id(cp, dev, "clpeak");
     if (!id)
         return -1;
-    if (!peak)
-        return fail(EINVAL, 0, "clpeak: the result is NULL");
     if (is_emulator(id))
         return fail(ENOTSUP, 0, "clpeak: %s runs kernels to check them, and has no speed to measure", device_name(cp, dev));
     int status = 0;
     pthread_mutex_lock(&measuring);
-    if (!find_known(id, peak)) {
-        status = measure(id, peak);
+    struct known k = find_known(id);
+    if (parts & ~k.parts) {
+        status = measure(&k, parts);
         if (status == 0)
-            remember(id, peak);
+            remember(&k);
     }
+    *peak = k.peak;
     pthread_mutex_unlock(&measuring);
     return status;
+}
+
+STDCL_API int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak)
+{
+    if (!device_id(cp, dev, "clpeak"))
+        return -1;
+    if (!peak)
+        return fail(EINVAL, 0, "clpeak: the result is NULL");
+    return peak_measure(cp, dev, PEAK_SINGLE | PEAK_DOUBLE | PEAK_COPY, peak);
+}
+
+STDCL_API double clpeak_flops(CLCONTEXT *cp, cl_uint dev, int precision)
+{
+    struct clpeak_info peak;
+    if ((unsigned)precision > CLPROF_TENSOR) {
+        fail(EINVAL, 0, "clpeak_flops: there is no precision %d", precision);
+        return 0;
+    }
+    return peak_measure(cp, dev, peak_parts(1, 0, precision), &peak) == 0 ? peak_flops(&peak, precision) : 0;
 }

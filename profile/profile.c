@@ -110,12 +110,12 @@ static void register_print_all(void)
     atexit(print_all);
 }
 
-void profile_told(CLCONTEXT *cp)
+void profile_told(CLCONTEXT *cp, double flops, double bytes, int precision)
 {
     const struct profile *p = context_observed(cp);
     struct clpeak_info peak;
     for (cl_uint dev = 0; p && p->print_at_end && wanted_format() && dev < clgetndev(cp); dev++)
-        clpeak(cp, dev, &peak);
+        peak_measure(cp, dev, peak_parts(flops, bytes, precision), &peak);
 }
 
 /* ---- On and off. ---- */

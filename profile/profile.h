@@ -99,9 +99,9 @@ struct profile {
 /* Whether the environment asks for profiles. */
 bool profile_wanted(void);
 
-/* Measures the peaks of a context's devices while that can still be done, if a report at the end will ask for
- * them. */
-void profile_told(CLCONTEXT *cp);
+/* Work was told: measures those peaks of a context's devices that a report at the end will ask for, if there will be one,
+ * while that can still be done. */
+void profile_told(CLCONTEXT *cp, double flops, double bytes, int precision);
 
 /* Prints what the environment asked for, and forgets all. */
 void profile_free(CLCONTEXT *cp);
@@ -136,7 +136,19 @@ int profile_report(CLCONTEXT *cp, FILE *fp, int format, bool measure);
 
 /* ---- peak.c ---- */
 
-/* What clpeak has measured of a device before; false when it has not. */
-bool peak_known(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak);
+/* What clpeak measures, each in its turn. */
+enum peak_part { PEAK_SINGLE = 1, PEAK_DOUBLE = 2, PEAK_COPY = 4 };
+
+/* What a share of the peak needs: of so many operations (CLPROF_SINGLE, ...) and bytes. */
+unsigned peak_parts(double flops, double bytes, int precision);
+
+/* The rate of operations; tensor cores that a device does not have are as fast as the rest of it. */
+double peak_flops(const struct clpeak_info *peak, int precision);
+
+/* clpeak of some parts alone: those that were not measured before are; others may be 0. */
+int peak_measure(CLCONTEXT *cp, cl_uint dev, unsigned parts, struct clpeak_info *peak);
+
+/* What was measured of a device before; false when one of the parts was not. */
+bool peak_known(CLCONTEXT *cp, cl_uint dev, unsigned parts, struct clpeak_info *peak);
 
 #endif

@@ -35,24 +35,18 @@ static void fill_row(struct clprofile_row *out, const struct profile_row *r)
                                   .flops = r->flops};
 }
 
-static double limit_of(const struct clpeak_info *peak, int precision)
-{
-    if (precision == CLPROF_TENSOR && peak->flops_tensor > 0)
-        return peak->flops_tensor;
-    return precision == CLPROF_SINGLE ? peak->flops_single : peak->flops_double;
-}
-
 /* Measuring a peak launches kernels: not under the profile's lock. */
 static void fill_percent(CLCONTEXT *cp, struct clprofile_row *row, int precision, bool measure)
 {
+    const unsigned parts = peak_parts(row->flops, row->bytes, precision);
     struct clpeak_info peak;
-    if (row->kind != CL_KERNEL_EVENT || row->total <= 0 || (row->flops <= 0 && row->bytes <= 0))
+    if (row->kind != CL_KERNEL_EVENT || row->total <= 0 || parts == 0)
         return;
-    if (measure ? clpeak(cp, row->device, &peak) != 0 : !peak_known(cp, row->device, &peak))
+    if (measure ? peak_measure(cp, row->device, parts, &peak) != 0 : !peak_known(cp, row->device, parts, &peak))
         return;
-    double limit = limit_of(&peak, precision);
-    double flops = limit > 0 ? row->flops / row->total / limit : 0;
-    double bytes = row->bytes / row->total / peak.bytes_per_s;
+    double limit = peak_flops(&peak, precision);
+    double flops = row->flops > 0 && limit > 0 ? row->flops / row->total / limit : 0;
+    double bytes = row->bytes > 0 ? row->bytes / row->total / peak.bytes_per_s : 0;
     row->peak_percent = 100 * (flops > bytes ? flops : bytes);
 }
 
@@ -108,7 +102,7 @@ static int collect(CLCONTEXT *cp, struct report *report, bool measure)
 STDCL_API size_t clprofile_rows(CLCONTEXT *cp, struct clprofile_row *rows, size_t room)
 {
     struct report report;
-    if (!cp || !context_observed(cp) || collect(cp, &report, true) != 0)
+    if (!cp || !context_observed(cp) || collect(cp, &report, false) != 0)
         return 0;
     for (size_t i = 0; i < report.count && i < room && rows; i++)
         rows[i] = report.row[i];

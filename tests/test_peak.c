@@ -220,6 +220,23 @@ static void remembers(void **unused)
     works(clcontext_destroy(other));
 }
 
+static double alone; /* single precision of the last device, measured before the rest */
+
+/* What nobody asked for is not measured, and what was measured is not measured again. */
+static void measures_what_is_asked_for(void **unused)
+{
+    (void)unused;
+    const cl_uint last = clgetndev(cp) - 1;
+    by_work = is_host(last);
+    alone = clpeak_flops(cp, last, CLPROF_SINGLE);
+    by_work = false;
+    assert_true(alone > 0);
+    const size_t before = launches;
+    assert_true(before > 0 && least_items >= units_of(last));
+    assert_true(clpeak_flops(cp, last, CLPROF_SINGLE) == alone);
+    assert_int_equal(launches, before);
+}
+
 static void *ask(void *peak)
 {
     return (void *)(intptr_t)clpeak(cp, clgetndev(cp) - 1, peak);
@@ -241,8 +258,13 @@ static void is_measured_once_by_many_threads(void **unused)
     }
     by_work = false;
     assert_true(least_items >= units_of(last));
+    assert_true(peak[0].flops_single == alone && peak[0].bytes_per_s > 0);
     for (int i = 1; i < 4; i++)
         assert_memory_equal(&peak[0], &peak[i], sizeof peak[0]);
+    const size_t before = launches;
+    assert_true(clpeak_flops(cp, last, CLPROF_DOUBLE) == peak[0].flops_double);
+    assert_true(clpeak_flops(cp, last, CLPROF_TENSOR) == fmax(peak[0].flops_double, peak[0].flops_tensor));
+    assert_int_equal(launches, before);
 }
 
 static void stays_out_of_the_profile(void **unused)
@@ -267,6 +289,8 @@ static void says_what_is_wrong(void **unused)
     fails(EINVAL, clpeak(NULL, 0, &peak));
     fails(EINVAL, clpeak(cp, clgetndev(cp), &peak));
     fails(EINVAL, clpeak(cp, 0, NULL));
+    fails_0(EINVAL, clpeak_flops(cp, 0, CLPROF_TENSOR + 1));
+    fails_0(EINVAL, clpeak_flops(NULL, 0, CLPROF_SINGLE));
 }
 
 int main(void)
@@ -274,6 +298,7 @@ int main(void)
     unsetenv("STDCL_PROFILE");
     unsetenv("STDCL_TRACE");
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measures_what_is_asked_for),
         cmocka_unit_test(is_measured_once_by_many_threads),
         cmocka_unit_test(agrees_with_our_kernels),
         cmocka_unit_test(stays_out_of_the_profile),

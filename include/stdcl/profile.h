@@ -49,7 +49,7 @@ struct clprofile_row {
     double total, minimum, maximum; /* total: of all; one that was not timed counts as the mean of its size */
     double bytes; /* transferred; of kernels, as told by clprofile_work */
     double flops; /* as told */
-    double peak_percent; /* of the device's measured peak (clpeak): of flops or of bytes, whichever is more; 0: not known */
+    double peak_percent; /* of the device's peak, if clpeak measured it before: of flops or bytes, whichever is more; or 0 */
 };
 
 /* Copies at most `room` lines to rows[], the longest total of each device first, after waiting for the
@@ -57,7 +57,7 @@ struct clprofile_row {
 size_t clprofile_rows(CLCONTEXT *cp, struct clprofile_row *rows, size_t room);
 
 /* Prints the profile: CLPROF_TABLE, CLPROF_CSV (a header line, then a line per row) or CLPROF_JSON (one
- * object). Waits for the work in flight. */
+ * object). Waits for the work in flight, and measures the peaks (clpeak) that the lines are compared with. */
 #define CLPROF_TABLE 0
 #define CLPROF_CSV 1
 #define CLPROF_JSON 2
@@ -75,7 +75,7 @@ void clprofile_end(CLCONTEXT *cp);
  * appears whole or not at all. */
 int clprofile_trace(CLCONTEXT *cp, const char *file);
 
-/* What a device can do at best, measured by small kernels at the first call (some 0.2 s, and building
+/* What a device can do at best, measured by small kernels at the first call (some tenths of a second, and building
  * them) and remembered for the process: fused multiply-adds count two operations; a copy counts the
  * bytes read and the bytes written. Blocks; -1 when the device runs none of them.
  * ENOTSUP: Oclgrind, which takes minutes for what a device does in milliseconds. */
@@ -86,6 +86,10 @@ struct clpeak_info {
                             9.0, whose data sheets have 67 and 34 TFLOP/s; 0 on other devices */
 };
 int clpeak(CLCONTEXT *cp, cl_uint dev, struct clpeak_info *peak);
+
+/* The operations per second of one precision alone (CLPROF_SINGLE, ...), which is measured in less time. CLPROF_TENSOR:
+ * of double precision, by tensor cores where the device has them. 0 on failure, and where it has no such numbers. */
+double clpeak_flops(CLCONTEXT *cp, cl_uint dev, int precision);
 
 #ifdef __cplusplus
 } /* extern "C" */
