@@ -79,11 +79,15 @@ else()
   stdcl_absent(legacy_scale "gfortran is not installed, or the build has a sanitizer")
 endif()
 
-# Without a warning, with no flags at all, and in the dialects that were the compilers' own then and since.
+# Without a warning, in the dialects that were the compilers' own then and since.
 file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/legacy/*.c)
-foreach(compiler ${GCC} ${CLANG})
-  get_filename_component(cc ${compiler} NAME)
+foreach(cc gcc clang)
+  if(NOT compiler_${cc}) # of layer.cmake, which says that it is absent
+    continue()
+  endif()
   foreach(dialect gnu89 gnu99 gnu11 gnu17)
-    stdcl_compiles(legacy_${cc}_${dialect} ${compiler} "-std=${dialect} -Wall" ${sources})
+    stdcl_compiles(legacy_${cc}_${dialect} ${compiler_${cc}} "-std=${dialect} -Wall" ${sources})
   endforeach()
+  stdcl_compiles(legacy_${cc}_cxx98 ${compiler_${cc}} "-std=c++98 -Wall" legacy/vectors.cpp)
+  stdcl_compiles(legacy_${cc}_cxx11 ${compiler_${cc}} "-std=c++11 -Wall" legacy/vectors.cpp legacy/clvectors.cpp)
 endforeach()
