@@ -52,16 +52,21 @@ endif()
 stdcl_legacy(redefined)
 target_compile_definitions(legacy_redefined PRIVATE stdgpu=stdcpu)
 
-# Three ranks and two devices, of which each rank claims one. Ranks are processes, and MPI's where there is MPI.
+# Three ranks and two devices, of which each rank claims one. Ranks are processes, and MPI's where there is MPI. The key
+# is this folder's, so that tests of another build on the machine do not meet these.
+string(SHA1 key ${CMAKE_CURRENT_BINARY_DIR})
+string(SUBSTRING ${key} 0 7 key)
+math(EXPR key "0x${key}")
+math(EXPR mpi_key "${key} + 1")
 add_executable(legacy_ranks legacy/ranks.c)
 target_link_libraries(legacy_ranks PRIVATE stdcl_static)
-stdcl_test_on_two(legacy_ranks ENV STDCPU_LOCK=2112)
+stdcl_test_on_two(legacy_ranks ENV STDCPU_LOCK=${key})
 find_package(MPI QUIET COMPONENTS C)
 if(MPI_C_FOUND AND NOT STDCL_SANITIZE)
   add_executable(legacy_ranks_mpi legacy/ranks.c)
   target_compile_definitions(legacy_ranks_mpi PRIVATE WITH_MPI)
   target_link_libraries(legacy_ranks_mpi PRIVATE stdcl_static MPI::MPI_C)
-  stdcl_test(legacy_ranks_mpi_on_two PROGRAM two_devices ENV STDCPU_LOCK=2113
+  stdcl_test(legacy_ranks_mpi_on_two PROGRAM two_devices ENV STDCPU_LOCK=${mpi_key}
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 ARGS ${MPIEXEC_EXECUTABLE}
     ${MPIEXEC_NUMPROC_FLAG} 3 $<TARGET_FILE:legacy_ranks_mpi>)
 else()
