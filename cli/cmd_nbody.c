@@ -42,8 +42,9 @@ static int check_compare(const struct cli_option *options)
 {
     static const char *const of_runs[] = {"dt",    "steps",  "until",  "integrator", "burst",
                                           "kernel", "output", "frames", "csv",        "forces",
-                                          "plane",  "colours", "size",  "extent",     "heaviest", "method",
-                                          "accuracy", "check-forces", "snapshots"};
+                                          "plane",  "colours", "size",  "extent",     "method",
+                                          "accuracy", "check-forces", "snapshots", "checkpoint", "resume",
+                                          "diag"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
             return cli_wrong("--compare and %s cannot be combined: every kernel sums the forces on the "
@@ -54,7 +55,7 @@ static int check_compare(const struct cli_option *options)
 /* Options of pictures need a picture. */
 static int check_pictures(const struct nbody_job *job, const struct cli_option *options)
 {
-    static const char *const of_pictures[] = {"plane", "colours", "size", "extent", "heaviest"};
+    static const char *const of_pictures[] = {"plane", "colours", "size", "extent"};
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
         if (cli_given(options, of_pictures[i]) && !cli_outputs_will_draw(&job->outputs))
             return cli_wrong("--%s is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif", of_pictures[i]);
@@ -92,6 +93,11 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
                          nbody_kernel_names[job->kernel]);
     if (cli_given(options, "accuracy") && job->method == NBODY_DIRECT)
         return cli_wrong("--accuracy is for the tree: add --method tree or --method auto");
+    if ((cli_given(options, "every") || cli_given(options, "every-minutes")) && !job->checkpoint)
+        return cli_wrong("%s is for checkpoints: add --checkpoint FILE",
+                         cli_typed(options, cli_given(options, "every") ? "every" : "every-minutes"));
+    if (job->resume_anyway && !job->resume && !job->resumed)
+        return cli_wrong("--resume-anyway needs --resume FILE");
     return job->compare ? check_compare(options) : check_pictures(job, options);
 }
 
@@ -161,8 +167,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                  "number of pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
         CLI_STRING(0, "csv", "FILE", &job->csv,
                    "time, energies, momentum, angular momentum and virial ratio, as -o FILE.csv does"),
-        CLI_SIZE(0, "every", "N", &job->every, 1, SIZE_MAX,
-                 "number of steps between rows of that table (default: about 100 rows)"),
+        CLI_REAL(0, "diag", "TIME", &job->diag, CLI_ABOVE_0, DBL_MAX,
+                 "time between rows of that table, to the nearest step (default: about 100 rows)"),
         CLI_SIZE(0, "check-forces", "N", &job->check, 1, SIZE_MAX,
                  "check the accelerations of N bodies at the end against sums over all pairs in double precision"),
         CLI_STRING(0, "forces", "FILE", &job->forces,
@@ -174,9 +180,17 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                    "pixels of a picture (default 1024x1024)"),
         CLI_REAL(0, "extent", "LENGTH", &job->picture.extent, CLI_ABOVE_0, DBL_MAX,
                  "length that the shorter side of a picture shows (default: so that nearly all bodies are seen)"),
-        CLI_REAL(0, "heaviest", "MASS", &job->heaviest, 0, DBL_MAX,
-                 "mass of the heaviest bodies that a picture shows (default: all are shown, but of the models galaxy and collision "
-                 "the stars alone, not their dark halos, whose bodies are heavier)"),
+        CLI_GROUP("Going on later"),
+        CLI_STRING(0, "checkpoint", "FILE", &job->checkpoint,
+                   "write now and then, and at the end, all that the run needs to go on with the same bits; in the background, and "
+                   "under another name until it is whole"),
+        CLI_REAL(0, "every", "TIME", &job->checkpoint_time, CLI_ABOVE_0, DBL_MAX,
+                 "time of the bodies between checkpoints, to the nearest step"),
+        CLI_REAL(0, "every-minutes", "MINUTES", &job->checkpoint_minutes, CLI_ABOVE_0, DBL_MAX,
+                 "minutes between checkpoints (default 10, without --every)"),
+        CLI_STRING(0, "resume", "FILE", &job->resume,
+                   "go on with the run of a checkpoint, with its options; what else is given comes on top, such as a later --until"),
+        CLI_FLAG(0, "resume-anyway", &job->resume_anyway, "also on another device, driver or version, which may give other bits"),
         CLI_GROUP("Instead of a simulation"),
         CLI_FLAG(0, "compare", &job->compare,
                  "sum the forces once with every kernel, check them against plain C in double precision, and "
@@ -193,6 +207,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                     "  stdcl nbody -i galaxy.tab --eps 0.05 --dt 0.002 --steps 1000 -o galaxy.mp4\n"
                     "  stdcl nbody -i galaxy.tab --eps 0.05 --steps 0 --forces forces.csv\n"
                     "  stdcl nbody --method tree --accuracy 0.001 -n 2^20 --check-forces 1000\n"
+                    "  stdcl nbody --until 100 --checkpoint run.ckpt -o end.tab\n"
+                    "  stdcl nbody --resume run.ckpt\n"
                     "  stdcl nbody --compare -n 2^15\n",
         .options = options,
     };
@@ -221,11 +237,17 @@ static int compare(struct nbody_job *job)
 /* What can be wrong is checked before anything is computed, the cheapest first. */
 static int simulate(struct nbody_job *job)
 {
-    int status = nbody_output_plan(job);
+    int status = job->resumed ? nbody_resume_options(job) : CLI_DONE;
+    if (status == CLI_DONE)
+        status = nbody_output_plan(job);
+    if (status == CLI_DONE)
+        status = nbody_checkpoint_plan(job);
     if (status == CLI_DONE)
         status = nbody_job_bodies(job);
     if (status == CLI_DONE)
         status = cli_devices_open(&job->common.device, &job->context);
+    if (status == CLI_DONE && job->resumed)
+        status = nbody_resume_devices(job);
     if (status == CLI_DONE)
         status = nbody_job_plan(job);
     if (status == CLI_DONE)
@@ -256,33 +278,51 @@ static int simulate(struct nbody_job *job)
     return status;
 }
 
-static int run(int argc, char **argv)
+static struct nbody_job fresh(int argc, char **argv)
 {
-    struct nbody_job job = {
+    return (struct nbody_job){
         .model = NBODY_PLUMMER,
         .steps = SIZE_MAX,
         .G = 1,
         .eps = NAN,
         .dt = NAN,
         .until = NAN,
-        .heaviest = NAN,
         .integrator = NBODY_LEAPFROG,
         .precision = NOT_GIVEN,
         .argc = argc,
         .argv = argv,
     };
+}
+
+/* With --resume: the options of the checkpoint's run, then those of this command line. */
+static bool reparse(struct nbody_job *job, int argc, char **argv, int *status)
+{
+    struct nbody_job whole = fresh(argc, argv);
+    whole.resume = job->resume;
+    whole.resume_anyway = job->resume_anyway;
+    cli_outputs_free(&job->outputs);
+    cli_common_free(&job->common);
+    *job = whole;
+    *status = nbody_resume_open(job, argc, argv);
+    return *status == CLI_DONE && parse(job, job->argc, job->argv, status);
+}
+
+static int run(int argc, char **argv)
+{
+    struct nbody_job job = fresh(argc, argv);
     int status;
-    if (parse(&job, argc, argv, &status))
+    if (parse(&job, argc, argv, &status) && (!job.resume || reparse(&job, argc, argv, &status)))
         status = job.compare ? compare(&job) : simulate(&job);
     nbody_output_discard(&job);
     nbody_series_free(&job);
+    nbody_checkpoint_free(&job);
     nbody_free(job.engine);
     if (job.context)
         clcontext_destroy(job.context);
+    nbody_resume_free(&job);
     particles_free(&job.bodies);
     cli_outputs_free(&job.outputs);
     cli_common_free(&job.common);
     return status;
 }
-
 const struct cli_command cmd_nbody = {"nbody", "simulate gravity between bodies", run};

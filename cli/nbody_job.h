@@ -35,6 +35,12 @@ struct nbody_given {
     bool G, integrator, method;
 };
 
+/* A row of the table of energies. */
+enum { NBODY_COLUMNS = 11 };
+struct nbody_row {
+    double value[NBODY_COLUMNS];
+};
+
 struct nbody_job {
     /* From the command line; NAN, 0 or NOT_GIVEN where it is still to be chosen. */
     struct cli_common common;
@@ -43,7 +49,7 @@ struct nbody_job {
     struct nbody_given given;
     const char *input; /* NULL: a model */
     int model;
-    size_t n, steps, burst, every;
+    size_t n, steps, burst;
     uint64_t seed;
     double G, eps, dt, until;
     int integrator, precision, kernel, method;
@@ -51,10 +57,13 @@ struct nbody_job {
     size_t check;    /* bodies whose forces are checked at the end */
     bool compare;
     double snapshots; /* time between them; 0: none */
+    double diag;      /* time between rows of the table; 0: not given */
+    const char *checkpoint, *resume;
+    bool resume_anyway;
+    double checkpoint_time, checkpoint_minutes; /* between checkpoints; 0: not given */
     struct cli_outputs outputs;
     const char *csv, *forces;
     struct picture_options picture;
-    double heaviest; /* of the bodies that pictures show; NAN: not given */
 
     /* Results, and what is needed meanwhile. */
     struct particles bodies; /* positions and velocities are those of the last visit */
@@ -64,6 +73,13 @@ struct nbody_job {
     CLCONTEXT *context;
     nbody *engine;
     struct csv table;
+    size_t every; /* steps between rows; 0: no table */
+    struct {
+        size_t n;
+        struct nbody_row *row;
+    } rows; /* of the table so far, for checkpoints */
+    struct checkpoint *saver; /* nbody_checkpoint.c; NULL without checkpoints */
+    struct resumed *resumed;  /* nbody_resume.c; NULL in a run of its own */
     struct series *series; /* of --snapshots; a file of each is written at the same time */
     size_t series_n;
     double seconds; /* of stepping */
@@ -124,6 +140,27 @@ int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d); 
 int nbody_output_frame(struct nbody_job *job);                                  /* draws the bodies as they are now */
 int nbody_output_finish(struct nbody_job *job);                                 /* writes what is written at the end */
 void nbody_output_discard(struct nbody_job *job);                               /* drops what is not finished */
+
+int nbody_output_again(struct nbody_job *job, const struct nbody_row *row); /* adds a row of the run that is resumed */
+
+/* nbody_checkpoint.c */
+int nbody_checkpoint_plan(struct nbody_job *job);                             /* tries the name */
+size_t nbody_checkpoint_next(const struct nbody_job *job, size_t step);       /* the step of the next; SIZE_MAX: none */
+int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step); /* after a burst: writes one if it is due */
+int nbody_checkpoint_write(struct nbody_job *job);
+int nbody_checkpoint_end(struct nbody_job *job); /* the last, and waits for it */
+void nbody_checkpoint_free(struct nbody_job *job);
+
+/* nbody_resume.c: open: reads job->resume, and makes job->argv the run's command line with the words of this one behind; the
+ * others bring the pieces of the run to where it was. */
+int nbody_resume_open(struct nbody_job *job, int argc, char **argv);
+int nbody_resume_options(struct nbody_job *job);
+int nbody_resume_bodies(struct nbody_job *job);
+int nbody_resume_devices(const struct nbody_job *job);
+void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options);
+int nbody_resume_state(struct nbody_job *job);
+int nbody_resume_outputs(struct nbody_job *job);
+void nbody_resume_free(struct nbody_job *job);
 
 /* nbody_report.c */
 int nbody_job_report(const struct nbody_job *job);

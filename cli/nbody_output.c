@@ -10,11 +10,11 @@
 
 static const size_t TABLE_ROWS = 100;
 
-static const char *const columns[] = {
+static const char *const columns[NBODY_COLUMNS] = {
     "time", "kinetic", "potential", "total", "momentum_x", "momentum_y", "momentum_z",
     "angular_momentum_x", "angular_momentum_y", "angular_momentum_z", "virial_ratio",
 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
+enum { COLUMNS = NBODY_COLUMNS };
 
 /* The units are those of the bodies and of G: whatever its masses, lengths and times are in. */
 static const char *const force_columns[] = {
@@ -67,8 +67,8 @@ int nbody_output_plan(struct nbody_job *job)
         status = add_output(job, job->csv, CLI_OUTPUT_TABLE);
     if (status == CLI_DONE && job->forces)
         status = add_output(job, job->forces, CLI_OUTPUT_OTHER);
-    if (status == CLI_DONE && job->every && !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
-        return cli_wrong("--every needs a table to add rows to: add --csv FILE");
+    if (status == CLI_DONE && job->diag > 0 && !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
+        return cli_wrong("--diag needs a table to add rows to: add --csv FILE");
     return status == CLI_DONE ? cli_outputs_settle(&job->outputs) : status;
 }
 
@@ -77,8 +77,8 @@ int nbody_output_open(struct nbody_job *job)
     const bool table = cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE);
     if (!table)
         return CLI_DONE;
-    if (!job->every)
-        job->every = job->total / TABLE_ROWS + 1;
+    const double steps = floor(job->diag / fabs(job->dt) + 0.5);
+    job->every = !(job->diag > 0) ? job->total / TABLE_ROWS + 1 : steps < 1 ? 1 : steps < 0x1p53 ? (size_t)steps : SIZE_MAX;
     for (size_t i = 0; i < job->outputs.n; i++)
         if (job->outputs.item[i].kind == CLI_OUTPUT_TABLE &&
             csv_open(&job->table, job->outputs.item[i].file, COLUMNS, columns) < 0)
@@ -92,77 +92,41 @@ int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 {
     if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || isnan(d->total))
         return CLI_DONE;
-    const double row[COLUMNS] = {
+    const struct nbody_row row = {{
         job->time_start + d->time, d->kinetic, d->potential, d->total,
         d->momentum[0], d->momentum[1], d->momentum[2],
         d->angular_momentum[0], d->angular_momentum[1], d->angular_momentum[2], d->virial_ratio,
-    };
-    return csv_row(&job->table, row) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    }};
+    return nbody_output_again(job, &row);
 }
 
-/* The bodies that pictures show: all, or those that are not too heavy, in arrays of their own. */
-struct shown {
-    size_t n;
-    double *mass;
-    double (*pos)[3];
-    bool own;
-};
-
-static size_t count_shown(const struct nbody_job *job)
+int nbody_output_again(struct nbody_job *job, const struct nbody_row *row)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < job->n; i++)
-        n += job->bodies.mass[i] <= job->heaviest;
-    return n;
-}
-
-static struct shown show(const struct nbody_job *job)
-{
-    const struct particles *b = &job->bodies;
-    struct shown s = {count_shown(job), b->mass, b->pos, false};
-    if (s.n == b->n)
-        return s;
-    s = (struct shown){0, cli_alloc(s.n, sizeof *s.mass), cli_alloc(s.n, sizeof *s.pos), true};
-    for (size_t i = 0; i < b->n; i++)
-        if (b->mass[i] <= job->heaviest) {
-            s.mass[s.n] = b->mass[i];
-            memcpy(s.pos[s.n++], b->pos[i], sizeof *s.pos);
-        }
-    return s;
-}
-
-static void free_shown(struct shown *s)
-{
-    if (s->own) {
-        free(s->mass);
-        free(s->pos);
+    if (job->checkpoint) {
+        job->rows.row = cli_realloc(job->rows.row, job->rows.n + 1, sizeof *job->rows.row);
+        job->rows.row[job->rows.n++] = *row;
     }
+    return csv_row(&job->table, row->value) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
 static int draw(void *job_, const char *file)
 {
     struct nbody_job *job = job_;
-    struct shown s = show(job);
-    const int drawn = picture_density(&job->picture, s.n, s.mass, (const double(*)[3])s.pos, file);
-    free_shown(&s);
-    return drawn < 0 ? cli_failed_call(NULL) : CLI_DONE;
-}
-
-/* One scale for the whole series. */
-static int fit_picture(struct nbody_job *job)
-{
-    struct shown s = show(job);
-    const int fitted = picture_fit(&job->picture, s.n, s.mass, (const double(*)[3])s.pos);
-    free_shown(&s);
-    return fitted < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    const struct particles *b = &job->bodies;
+    if (picture_density(&job->picture, b->n, b->mass, (const double(*)[3])b->pos, file) < 0)
+        return cli_failed_call(NULL);
+    return CLI_DONE;
 }
 
 int nbody_output_frame(struct nbody_job *job)
 {
-    if (nbody_state(job->engine, job->bodies.pos, NULL) < 0)
+    struct particles *b = &job->bodies;
+    if (nbody_state(job->engine, b->pos, NULL) < 0)
         return cli_failed_call(NULL);
-    const int status = job->outputs.frames_done == 0 ? fit_picture(job) : CLI_DONE;
-    return status == CLI_DONE ? cli_outputs_frame(&job->outputs, draw, job) : status;
+    if (job->outputs.frames_done == 0 &&
+        picture_fit(&job->picture, b->n, b->mass, (const double(*)[3])b->pos) < 0)
+        return cli_failed_call(NULL); /* one scale for the whole series */
+    return cli_outputs_frame(&job->outputs, draw, job);
 }
 
 /* ---- After. ---------------------------------------------------------------------------------- */

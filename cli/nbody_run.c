@@ -67,6 +67,8 @@ static size_t burst_from(const struct nbody_job *job, size_t step, size_t wanted
         end = next_frame(job);
     if (nbody_series_next(job) < end)
         end = nbody_series_next(job);
+    if (nbody_checkpoint_next(job, step) < end)
+        end = nbody_checkpoint_next(job, step);
     if (job->every && (end - step > job->every - step % job->every))
         end = step + (job->every - step % job->every);
     return end - step;
@@ -99,17 +101,25 @@ static int step_engine(struct nbody_job *job, size_t step, size_t burst)
 static int loop(struct nbody_job *job)
 {
     size_t wanted = job->burst ? job->burst : FIRST_BURST;
-    int status = visit(job, 0);
+    int status = job->resumed ? CLI_DONE : visit(job, 0);
     while (status == CLI_DONE && nbody_steps(job->engine) < job->total && !cli_interrupted()) {
         const size_t step = nbody_steps(job->engine), burst = burst_from(job, step, wanted);
         const double before = job->seconds;
         status = step_engine(job, step, burst);
         if (status == CLI_DONE && nbody_steps(job->engine) == step + burst)
             status = visit(job, step + burst);
+        if (status == CLI_DONE)
+            status = nbody_checkpoint_visit(job, step, nbody_steps(job->engine));
         if (burst == wanted)
             wanted = next_burst(job, burst, job->seconds - before);
     }
     return status;
+}
+
+static int start(struct nbody_job *job)
+{
+    const int status = diagnose(job, "energy at the start", &job->start);
+    return status == CLI_DONE ? nbody_output_row(job, &job->start) : status;
 }
 
 int nbody_job_run(struct nbody_job *job)
@@ -117,13 +127,13 @@ int nbody_job_run(struct nbody_job *job)
     const double sums = (double)job->total + 2 + (job->every ? (double)(job->total / job->every) : 0);
     cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
     job->doing.runs = sums;
-    int status = diagnose(job, "energy at the start", &job->start);
+    int status = job->resumed ? nbody_resume_outputs(job) : start(job);
     job->doing.runs = 0;
-    if (status == CLI_DONE)
-        status = nbody_output_row(job, &job->start);
     cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
     if (status == CLI_DONE)
         status = loop(job);
+    if (status == CLI_DONE)
+        status = nbody_checkpoint_end(job);
     if (status == CLI_DONE)
         status = diagnose(job, "energy at the end", &job->end);
     cli_progress_end(&job->progress);

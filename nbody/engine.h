@@ -54,8 +54,7 @@
     X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                \
     X(leaf, 0, 32, 0, "of the tree: the most bodies of a cell that is not divided; 0: 16, or 32 to save memory")\
     X(limit, 10, 1000, 30, "of the tree: 64 bodies that meet more than so many tenths of what is usual walk again")\
-    X(again, 1, 32, 1, "of the tree on GPUs: bodies that walk together then")                                    \
-    X(least, 1, 1 << 30, 40000, "of the tree: bodies from which on --method auto takes it")
+    X(again, 1, 32, 1, "of the tree on GPUs: bodies that walk together then")
 /* clang-format on */
 
 struct nbody_shape {
@@ -71,9 +70,6 @@ struct share;
  * do not go together or that the device cannot do. */
 int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
                        const char *words);
-
-/* Bodies from which on the tree is faster on the first device, as its row of the tree says. */
-size_t nbody_shape_crossover(const struct nbody *nb);
 
 /* Writes the build options of the kernels that sum over pairs into text. */
 void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *shape, char *text, size_t size);
@@ -365,6 +361,14 @@ void nbody_task_begin(struct nbody *nb, const char *call, double work);
 int nbody_task_tell(struct nbody *nb);
 
 /* ---- task_save.c ------------------------------------------------------------------------------ */
+
+/* What a step changes on a device: parts of memory that the host has, too. */
+enum { CHANGES = 3 };
+struct changes {
+    void *at[CHANGES];
+    size_t bytes[CHANGES];
+};
+struct changes nbody_task_changes(const struct nbody *nb, const struct share *p);
 
 /* Keeps what a step changes on the host / brings it back to the devices. 1: no memory for that. */
 int nbody_task_save(struct nbody *nb);

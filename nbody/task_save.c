@@ -7,27 +7,21 @@
  */
 #include "nbody/integrate.h"
 
-/* What a step changes on a device: parts of memory that the host has, too. */
-struct changed {
-    void *at[3];
-    size_t bytes[3];
-};
-
-static struct changed changed(const struct nbody *nb, const struct share *p)
+struct changes nbody_task_changes(const struct nbody *nb, const struct share *p)
 {
     const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real;
     void *const velo = nb->velo ? (char *)nb->velo + at : NULL;
-    return (struct changed){{(char *)nb->posm + at, velo, p->state},
+    return (struct changes){{(char *)nb->posm + at, velo, p->state},
                             {4 * plane, velo ? 4 * plane : 0, nb->integrator->planes * plane}};
 }
 
 static int save(struct nbody *nb, struct share *p)
 {
-    const struct changed c = changed(nb, p);
+    const struct changes c = nbody_task_changes(nb, p);
     if (!p->saved)
         p->saved = malloc(c.bytes[0] + c.bytes[1] + c.bytes[2]);
     char *to = p->saved;
-    for (int i = 0; to && i < 3; to += c.bytes[i++]) {
+    for (int i = 0; to && i < CHANGES; to += c.bytes[i++]) {
         if (c.bytes[i] && nbody_device_fetch(nb, p, c.at[i], c.bytes[i]) != 0)
             return -1;
         if (c.bytes[i])
@@ -50,9 +44,9 @@ int nbody_task_save(struct nbody *nb)
 int nbody_task_restore(struct nbody *nb)
 {
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
-        const struct changed c = changed(nb, p);
+        const struct changes c = nbody_task_changes(nb, p);
         const char *from = p->saved;
-        for (int i = 0; p->rows && i < 3; from += c.bytes[i++]) {
+        for (int i = 0; p->rows && i < CHANGES; from += c.bytes[i++]) {
             if (!c.bytes[i])
                 continue;
             memcpy(c.at[i], from, c.bytes[i]);

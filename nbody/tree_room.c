@@ -150,7 +150,7 @@ static int place_tree(struct nbody *nb, struct share *p)
         {&t->order, n * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->body, nb->padded * 4 * nb->real, CL_MEM_DEVONLY},
         {&t->base, (TREE_LEVELS + 2) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
-        {&t->felt, n * nb->real, CL_MEM_DEVONLY},
+        {&t->felt, n * nb->real, 0}, /* which save.c copies */
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->again, (groups + TREE_AGAIN) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->turn, groups * sizeof(cl_uint), CL_MEM_DEVONLY},

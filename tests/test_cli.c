@@ -435,7 +435,7 @@ static void nbody_table(void **state)
     (void)state;
     double row[11];
     char *p;
-    works("nbody -n 64 --dt 0.01 --steps 20 --every 5 --csv e -q");
+    works("nbody -n 64 --dt 0.01 --steps 20 --diag 0.05 --csv e -q");
     load("e", out, sizeof out);
     assert_int_equal(strncmp(out, "time,kinetic,potential,total,", 29), 0);
     p = strchr(out, '\n') + 1;
@@ -696,7 +696,8 @@ static void nbody_refuses_options(void **state)
         {"nbody -n 8 --frames 3", "--frames needs pictures to write"},
         {"nbody -n 8 --frames 0 -o a.png", "--frames: '0' is too small"},
         {"nbody -n 8 --frames 9 --steps 5 -o a.png", "at least 8 steps"},
-        {"nbody -n 8 --every 3", "--every needs a table"},
+        {"nbody -n 8 --diag 3", "--diag needs a table"},
+        {"nbody -n 8 --every 3", "--every is for checkpoints: add --checkpoint FILE"},
         {"nbody -n 8 --json --csv -", "--csv - and --json would both"},
         {"nbody -n 8 --json --forces -", "--forces - and --json would both"},
         {"nbody -n 8 -o x.jpg", "x.jpg: unknown suffix '.jpg'; known are text"},

@@ -1,0 +1,231 @@
+/* nbody_checkpoint.c - writes checkpoints of a run, in the background: the state is copied between two steps, and a thread
+ * of its own writes it under another name and renames it, while the run goes on. */
+/* SPDX-License-Identifier: MIT */
+#include "nbody_checkpoint.h"
+
+#include "core/outfile.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <pthread.h>
+
+static const double USUAL_MINUTES = 10;
+
+struct checkpoint {
+    pthread_t thread;
+    bool running;
+    char *image; /* of the file */
+    size_t size;
+    const char *name;
+    char problem[512]; /* why the last was not written; "" when it was */
+    double written;    /* when the last was begun */
+};
+
+/* ---- What it says in words. ------------------------------------------------------------------- */
+
+char *checkpoint_device(CLCONTEXT *context, unsigned dev)
+{
+    char name[256] = "", driver[256] = "", *text = NULL;
+    clGetDeviceInfo(clgetdevice(context, dev), CL_DEVICE_NAME, sizeof name, name, NULL);
+    clGetDeviceInfo(clgetdevice(context, dev), CL_DRIVER_VERSION, sizeof driver, driver, NULL);
+    return asprintf(&text, "%s, driver %s", name, driver) < 0 ? NULL : text;
+}
+
+static json_t *devices_json(const struct nbody_job *job)
+{
+    json_t *devices = json_array();
+    for (unsigned dev = 0; dev < clgetndev(job->context); dev++) {
+        char *name = checkpoint_device(job->context, dev);
+        json_array_append_new(devices, json_pack("{s:s, s:I, s:s}", "name", name ? name : "", "share",
+                                                 (json_int_t)nbody_share(job->engine, dev), "shape",
+                                                 nbody_shape(job->engine, dev)));
+        free(name);
+    }
+    return devices;
+}
+
+static json_t *notes_json(const struct nbody_job *job)
+{
+    json_t *notes = json_array();
+    for (int k = 0; k < PARTICLES_NOTE_COUNT; k++)
+        json_array_append_new(notes, job->bodies.note[k] ? json_string(job->bodies.note[k]) : json_null());
+    return notes;
+}
+
+static char *words(const struct nbody_job *job)
+{
+    json_t *command = json_array();
+    for (int i = 0; i < job->argc; i++)
+        json_array_append_new(command, json_string(job->argv[i]));
+    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:I, s:f}", "version", STDCL_VERSION, "devices", devices_json(job),
+                            "command", command, "notes", notes_json(job), "step",
+                            (json_int_t)nbody_steps(job->engine), "time", job->time_start + nbody_time(job->engine));
+    char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
+    json_decref(all);
+    return text;
+}
+
+/* ---- The image of the file. ------------------------------------------------------------------- */
+
+static struct kept kept_of(const struct nbody_job *job)
+{
+    const struct particles *b = &job->bodies;
+    return (struct kept){.size = sizeof(struct kept), .n = job->n, .gas = b->gas, .star = b->star,
+                         .frames_done = job->outputs.frames_done, .series = job->series_n, .rows = job->rows.n,
+                         .engine = nbody_save_bytes(job->engine), .seed = job->seed, .G = job->G, .eps = job->eps,
+                         .dt = job->dt, .accuracy = job->accuracy, .time_start = job->time_start, .seconds = job->seconds,
+                         .integrator = job->integrator, .precision = job->precision, .kernel = job->kernel,
+                         .method = (int)nbody_method(job->engine), .model = job->model,
+                         .also = b->also & (PARTICLES_SOFTENING | PARTICLES_ID), .picture = job->picture,
+                         .start = job->start,
+                         .shortened = nbody_steps(job->engine) == job->total && job->last_dt != job->dt};
+}
+
+/* All but the engine, which is large. */
+static char *make_front(const struct nbody_job *job, size_t *size)
+{
+    const struct particles *b = &job->bodies;
+    const struct kept kept = kept_of(job);
+    struct checkpoint_head head = {.format = CHECKPOINT_FORMAT};
+    char *front = NULL, *text = words(job);
+    FILE *fp = text ? open_memstream(&front, size) : NULL;
+    memcpy(head.magic, checkpoint_magic, sizeof head.magic);
+    head.text = text ? strlen(text) : 0;
+    if (fp) {
+        fwrite(&head, sizeof head, 1, fp);
+        fwrite(text, head.text, 1, fp);
+        fwrite(&kept, sizeof kept, 1, fp);
+        fwrite(b->mass, sizeof *b->mass, job->n, fp);
+        if (b->softening)
+            fwrite(b->softening, sizeof *b->softening, job->n, fp);
+        if (b->id)
+            fwrite(b->id, sizeof *b->id, job->n, fp);
+        if (kept.rows)
+            fwrite(job->rows.row, sizeof *job->rows.row, kept.rows, fp);
+        for (size_t i = 0; i < job->series_n; i++) {
+            fwrite(&job->series[i].n, sizeof job->series[i].n, 1, fp);
+            if (job->series[i].n)
+                fwrite(job->series[i].file, sizeof *job->series[i].file, job->series[i].n, fp);
+        }
+        if (fclose(fp) != 0) {
+            free(front);
+            front = NULL;
+        }
+    }
+    free(text);
+    return front;
+}
+
+static int make_image(struct nbody_job *job, struct checkpoint *c)
+{
+    size_t size = 0;
+    const size_t engine = nbody_save_bytes(job->engine);
+    char *front = make_front(job, &size), *grown = front ? realloc(front, size + engine) : NULL;
+    if (!grown) {
+        free(front);
+        return cli_failed("not enough memory for a checkpoint of %zu bodies", job->n);
+    }
+    c->image = grown;
+    c->size = size + engine;
+    return nbody_save(job->engine, grown + size) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+/* ---- Writing. --------------------------------------------------------------------------------- */
+
+static void *write_image(void *arg)
+{
+    struct checkpoint *c = arg;
+    struct outfile out;
+    struct checkpoint_head head;
+    memcpy(&head, c->image, sizeof head);
+    head.size = c->size;
+    head.sum = checkpoint_sum(c->image + sizeof head, c->size - sizeof head);
+    memcpy(c->image, &head, sizeof head);
+    int status = outfile_open(&out, c->name);
+    if (status == 0) {
+        fwrite(c->image, 1, c->size, out.fp);
+        status = outfile_commit(&out);
+    }
+    snprintf(c->problem, sizeof c->problem, "%s", status < 0 ? clerror() : "");
+    free(c->image);
+    c->image = NULL;
+    return NULL;
+}
+
+/* Waits for the one under way; false, with a warning, when it could not be written. */
+static bool wait_for(struct checkpoint *c)
+{
+    if (!c->running)
+        return true;
+    pthread_join(c->thread, NULL);
+    c->running = false;
+    if (*c->problem)
+        cli_warn("no checkpoint was written: %s", c->problem);
+    return !*c->problem;
+}
+
+int nbody_checkpoint_write(struct nbody_job *job)
+{
+    struct checkpoint *c = job->saver;
+    wait_for(c);
+    const int status = make_image(job, c);
+    if (status != CLI_DONE)
+        return status;
+    c->written = seconds_now();
+    c->running = pthread_create(&c->thread, NULL, write_image, c) == 0;
+    if (!c->running) /* then at once */
+        write_image(c);
+    return CLI_DONE;
+}
+
+/* ---- When. ------------------------------------------------------------------------------------ */
+
+int nbody_checkpoint_plan(struct nbody_job *job)
+{
+    if (!job->checkpoint)
+        return CLI_DONE;
+    int status = cli_outputs_check(&job->outputs, job->checkpoint);
+    if (status == CLI_DONE)
+        status = cli_check_output(job->checkpoint);
+    job->saver = cli_alloc(1, sizeof *job->saver);
+    *job->saver = (struct checkpoint){.name = job->checkpoint, .written = seconds_now()};
+    if (!(job->checkpoint_time > 0) && !(job->checkpoint_minutes > 0))
+        job->checkpoint_minutes = USUAL_MINUTES;
+    return status;
+}
+
+size_t nbody_checkpoint_next(const struct nbody_job *job, size_t step)
+{
+    if (!job->checkpoint || !(job->checkpoint_time > 0))
+        return SIZE_MAX;
+    const double steps = fmax(job->checkpoint_time / fabs(job->dt), 1), done = floor((double)step / steps + 1e-9);
+    double next = floor((done + 1) * steps + 0.5);
+    if (next <= (double)step)
+        next = (double)step + 1;
+    return next < 0x1p53 ? (size_t)next : SIZE_MAX;
+}
+
+int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
+{
+    const bool late = job->checkpoint && job->checkpoint_minutes > 0 &&
+                      seconds_now() - job->saver->written > 60 * job->checkpoint_minutes;
+    return late || nbody_checkpoint_next(job, before) == step ? nbody_checkpoint_write(job) : CLI_DONE;
+}
+
+int nbody_checkpoint_end(struct nbody_job *job)
+{
+    if (!job->checkpoint)
+        return CLI_DONE;
+    const int status = nbody_checkpoint_write(job);
+    return status == CLI_DONE && !wait_for(job->saver) ? CLI_FAILED : status;
+}
+
+void nbody_checkpoint_free(struct nbody_job *job)
+{
+    if (job->saver) {
+        wait_for(job->saver);
+        free(job->saver->image);
+    }
+    free(job->saver);
+    free(job->rows.row);
+}

@@ -1,0 +1,295 @@
+/* nbody_resume.c - reads a checkpoint, and brings a run to where that was written. */
+/* SPDX-License-Identifier: MIT */
+#include "nbody_checkpoint.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <sys/stat.h>
+
+struct resumed {
+    char *image;
+    size_t size;
+    json_t *words;
+    struct kept kept;
+    const char *rest;  /* of the image: what follows struct kept, from the masses on */
+    const char *table; /* rows and series in it */
+    const char *engine;
+    char **argv; /* the command line of the run */
+    double *shares;
+};
+
+/* ---- The file. -------------------------------------------------------------------------------- */
+
+static char *read_all(const char *file, size_t *size)
+{
+    struct stat info;
+    FILE *fp = fopen(file, "rb");
+    if (!fp || fstat(fileno(fp), &info) != 0 || !S_ISREG(info.st_mode)) {
+        cli_failed("--resume: %s: %s", file, fp ? "is no file" : strerror(errno));
+        if (fp)
+            fclose(fp);
+        return NULL;
+    }
+    *size = (size_t)info.st_size;
+    char *bytes = cli_memory_for(*size, 1, "bytes of a checkpoint") == CLI_DONE ? malloc(*size + 1) : NULL;
+    if (bytes && fread(bytes, 1, *size, fp) != *size) {
+        cli_failed("--resume: %s: cannot be read", file);
+        free(bytes);
+        bytes = NULL;
+    }
+    fclose(fp);
+    return bytes;
+}
+
+/* A file that passes was written by a stdcl, and not changed since. */
+static int check_head(const char *file, const struct resumed *r, struct checkpoint_head *h)
+{
+    if (r->size < sizeof *h || memcmp(r->image, checkpoint_magic, sizeof checkpoint_magic) != 0)
+        return cli_failed("--resume: %s is no checkpoint of stdcl", file);
+    memcpy(h, r->image, sizeof *h);
+    if (h->format != CHECKPOINT_FORMAT)
+        return cli_failed("--resume: %s is a checkpoint of format %llu; this version reads %d", file,
+                          (unsigned long long)h->format, CHECKPOINT_FORMAT);
+    if (h->size > r->size)
+        return cli_failed("--resume: %s is cut short: %zu bytes of %llu", file, r->size, (unsigned long long)h->size);
+    if (h->size != r->size || checkpoint_sum(r->image + sizeof *h, r->size - sizeof *h) != h->sum ||
+        h->text > r->size - sizeof *h)
+        return cli_failed("--resume: %s is damaged: its checksum does not agree", file);
+    return CLI_DONE;
+}
+
+static const char *text_of(const struct resumed *r, const char *key)
+{
+    const char *text = json_string_value(json_object_get(r->words, key));
+    return text ? text : "";
+}
+
+/* Where the parts begin. Another version may keep something else. */
+static int find_parts(const char *file, struct resumed *r, size_t at)
+{
+    if (r->words && r->size - at >= sizeof r->kept)
+        memcpy(&r->kept, r->image + at, sizeof r->kept);
+    const struct kept *k = &r->kept;
+    if (k->size != sizeof *k)
+        return cli_failed("--resume: %s is of version %s, which this one, " STDCL_VERSION ", cannot go on with", file,
+                          text_of(r, "version"));
+    const int arrays = 1 + !!(k->also & PARTICLES_SOFTENING) + !!(k->also & PARTICLES_ID);
+    r->rest = r->image + at + sizeof *k;
+    r->table = r->rest + k->n * sizeof(double) * (size_t)arrays;
+    r->engine = r->image + r->size - k->engine;
+    return CLI_DONE;
+}
+
+static char **copy_words(const struct resumed *r, int argc, char **argv, int *count)
+{
+    json_t *command = json_object_get(r->words, "command");
+    const size_t old = json_array_size(command);
+    char **all = cli_alloc(old + (size_t)argc + 1, sizeof *all);
+    *count = 0;
+    for (size_t i = 0; i < old; i++)
+        all[(*count)++] = (char *)(uintptr_t)json_string_value(json_array_get(command, i));
+    for (int i = 1; i < argc; i++) {
+        const bool file = !strcmp(argv[i], "--resume");
+        if (file)
+            i++;
+        else if (strncmp(argv[i], "--resume", 8) != 0)
+            all[(*count)++] = argv[i];
+    }
+    all[*count] = NULL;
+    return all;
+}
+
+int nbody_resume_open(struct nbody_job *job, int argc, char **argv)
+{
+    struct checkpoint_head h = {.text = 0};
+    struct resumed *r = cli_alloc(1, sizeof *r);
+    const char *file = job->resume;
+    *r = (struct resumed){.image = NULL};
+    job->resumed = r;
+    r->image = read_all(file, &r->size);
+    int status = r->image ? check_head(file, r, &h) : CLI_FAILED;
+    if (status == CLI_DONE) {
+        r->words = json_loadb(r->image + sizeof h, (size_t)h.text, 0, NULL);
+        status = find_parts(file, r, sizeof h + (size_t)h.text);
+    }
+    if (status == CLI_DONE && strcmp(text_of(r, "version"), STDCL_VERSION) != 0 && !job->resume_anyway)
+        status = cli_failed("--resume: %s is of version %s and this is " STDCL_VERSION ", which may give other bits; "
+                            "--resume-anyway goes on", file, text_of(r, "version"));
+    if (status == CLI_DONE)
+        r->argv = copy_words(r, argc, argv, &job->argc);
+    job->argv = r->argv;
+    return status;
+}
+
+/* ---- Its options. ----------------------------------------------------------------------------- */
+
+static void differs(char *list, size_t size, bool differ, const char *name)
+{
+    const size_t used = strlen(list);
+    if (differ)
+        snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+/* What the command line says is what the run had, or it is another run. */
+int nbody_resume_options(struct nbody_job *job)
+{
+    const struct kept *k = &job->resumed->kept;
+    char list[200] = "";
+    differs(list, sizeof list, job->n && job->n != k->n, "-n");
+    differs(list, sizeof list, job->model != k->model, "--ic");
+    differs(list, sizeof list, job->seed != k->seed, "--seed");
+    differs(list, sizeof list, job->given.G && job->G != k->G, "-G");
+    differs(list, sizeof list, !isnan(job->eps) && job->eps != k->eps, "--eps");
+    differs(list, sizeof list, !isnan(job->dt) && job->dt != k->dt, "--dt");
+    differs(list, sizeof list, job->given.integrator && job->integrator != k->integrator, "--integrator");
+    differs(list, sizeof list, job->precision != NOT_GIVEN && job->precision != k->precision, "--precision");
+    differs(list, sizeof list, job->kernel != k->kernel, "--kernel");
+    differs(list, sizeof list, job->given.method && job->method != k->method && job->method != NBODY_AUTO, "--method");
+    differs(list, sizeof list, job->accuracy > 0 && job->accuracy != k->accuracy, "--accuracy");
+    if (*list)
+        return cli_wrong("--resume: the run of %s had other values of %s; a run with these is a new one, from a snapshot by -i",
+                         job->resume, list);
+    job->n = k->n;
+    job->G = k->G;
+    job->eps = k->eps;
+    job->dt = k->dt;
+    job->accuracy = k->accuracy;
+    job->integrator = k->integrator;
+    job->precision = k->precision;
+    job->method = k->method;
+    job->picture = k->picture;
+    return CLI_DONE;
+}
+
+/* ---- The run. --------------------------------------------------------------------------------- */
+
+static void *copy_array(const char **from, size_t n)
+{
+    void *array = malloc(n * sizeof(double));
+    if (array)
+        memcpy(array, *from, n * sizeof(double));
+    *from += n * sizeof(double);
+    return array;
+}
+
+int nbody_resume_bodies(struct nbody_job *job)
+{
+    const struct resumed *r = job->resumed;
+    const struct kept *k = &r->kept;
+    struct particles *b = &job->bodies;
+    const char *from = r->rest;
+    *b = (struct particles){.n = k->n, .time = k->time_start, .gas = k->gas, .star = k->star, .also = k->also};
+    b->mass = copy_array(&from, k->n);
+    b->softening = k->also & PARTICLES_SOFTENING ? copy_array(&from, k->n) : NULL;
+    b->id = k->also & PARTICLES_ID ? copy_array(&from, k->n) : NULL;
+    b->pos = calloc(k->n, sizeof *b->pos);
+    b->vel = calloc(k->n, sizeof *b->vel);
+    job->time_start = k->time_start;
+    if (!b->mass || !b->pos || !b->vel || (k->also & PARTICLES_SOFTENING && !b->softening) ||
+        (k->also & PARTICLES_ID && !b->id))
+        return cli_failed("not enough memory for %zu bodies", k->n);
+    for (int i = 0; i < PARTICLES_NOTE_COUNT; i++)
+        if (particles_set_note(b, (enum particles_note)i,
+                               json_string_value(json_array_get(json_object_get(r->words, "notes"), (size_t)i))) < 0)
+            return cli_failed_call(NULL);
+    return CLI_DONE;
+}
+
+/* The devices are those of the checkpoint, driver and all. */
+int nbody_resume_devices(const struct nbody_job *job)
+{
+    json_t *devices = json_object_get(job->resumed->words, "devices");
+    const unsigned had = (unsigned)json_array_size(devices), have = clgetndev(job->context);
+    int status = CLI_DONE;
+    if (job->resume_anyway)
+        return CLI_DONE;
+    if (had != have)
+        return cli_failed("--resume: the run of %s had %u device%s and this has %u, which may give other bits; choose them with "
+                          "--device, or go on with --resume-anyway", job->resume, had, had == 1 ? "" : "s", have);
+    for (unsigned dev = 0; dev < have && status == CLI_DONE; dev++) {
+        const char *was = json_string_value(json_object_get(json_array_get(devices, dev), "name"));
+        char *is = checkpoint_device(job->context, dev);
+        if (!was || !is || strcmp(was, is) != 0)
+            status = cli_failed("--resume: the run of %s was on %s and this is %s, which may give other bits; choose another with "
+                                "--device, or go on with --resume-anyway", job->resume, was ? was : "?", is ? is : "?");
+        free(is);
+    }
+    return status;
+}
+
+/* The same kernels and the same division of the bodies. */
+void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options)
+{
+    json_t *devices = json_object_get(job->resumed->words, "devices");
+    const size_t n = json_array_size(devices);
+    double *shares = cli_alloc(n ? n : 1, sizeof *shares);
+    bool one_shape = true;
+    for (size_t dev = 0; dev < n; dev++) {
+        json_t *device = json_array_get(devices, dev);
+        const char *shape = json_string_value(json_object_get(device, "shape"));
+        shares[dev] = (double)json_integer_value(json_object_get(device, "share"));
+        one_shape = one_shape && shape && (!options->shape || !strcmp(shape, options->shape));
+        options->shape = shape;
+    }
+    if (!one_shape) /* devices that differ take their own, and nbody_load tells when these have changed */
+        options->shape = NULL;
+    if (n == clgetndev(job->context))
+        options->shares = shares;
+    job->resumed->shares = shares;
+}
+
+int nbody_resume_state(struct nbody_job *job)
+{
+    const struct kept *k = &job->resumed->kept;
+    if (nbody_load(job->engine, job->resumed->engine, k->engine) < 0)
+        return cli_failed_call(NULL);
+    if (nbody_steps(job->engine) > job->total)
+        return cli_wrong("--resume: %s stands at step %zu and time %g, and the run would end at step %zu; give a later --until or "
+                         "more --steps", job->resume, nbody_steps(job->engine), job->time_start + nbody_time(job->engine),
+                         job->total);
+    if (k->shortened && nbody_steps(job->engine) < job->total && nbody_set_dt(job->engine, job->dt) < 0)
+        return cli_failed_call(NULL);
+    return CLI_DONE;
+}
+
+int nbody_resume_outputs(struct nbody_job *job)
+{
+    const struct kept *k = &job->resumed->kept;
+    const char *from = job->resumed->table;
+    int status = CLI_DONE;
+    job->start = k->start;
+    job->seconds = k->seconds;
+    job->outputs.frames_done = (unsigned)k->frames_done;
+    for (size_t i = 0; i < k->rows && status == CLI_DONE; i++, from += sizeof(struct nbody_row)) {
+        struct nbody_row row;
+        memcpy(&row, from, sizeof row);
+        status = nbody_output_again(job, &row);
+    }
+    for (size_t i = 0; i < k->series && status == CLI_DONE; i++) {
+        struct series old = {.pattern = NULL};
+        memcpy(&old.n, from, sizeof old.n);
+        from += sizeof old.n;
+        const size_t bytes = old.n * sizeof *old.file;
+        if (i < job->series_n && old.n) {
+            job->series[i].file = cli_alloc(old.n, sizeof *old.file);
+            job->series[i].n = old.n;
+            memcpy(job->series[i].file, from, bytes);
+        }
+        from += bytes;
+    }
+    return status;
+}
+
+void nbody_resume_free(struct nbody_job *job)
+{
+    struct resumed *r = job->resumed;
+    if (!r)
+        return;
+    free(r->image);
+    free(r->shares);
+    free(r->argv);
+    json_decref(r->words);
+    free(r);
+    job->resumed = NULL;
+}

@@ -1,0 +1,314 @@
+/* test_nbody_restart.c - runs of `stdcl nbody` that are killed go on from their checkpoint and end with the same bytes as a run
+ * that was not; engines go on from the bytes they were saved as; what is no checkpoint, or another run's, is refused.
+ *
+ *   test_nbody_restart PATH_OF_STDCL [KILLS]     for each integrator and method; 1 as a rule, 200 deep
+ * SPDX-License-Identifier: MIT
+ */
+#include "files.h"
+
+#include "cli/nbody_checkpoint.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+static const char *command;
+static int kills = 1;
+static char out[1 << 16], err[1 << 16];
+
+static void load(const char *name, char *text, size_t room)
+{
+    char *bytes = bytes_of(in_folder(name), NULL);
+    snprintf(text, room, "%s", bytes ? bytes : "");
+    free(bytes);
+}
+
+static void line_of(char *line, size_t size, const char *arguments)
+{
+    snprintf(line, size, "cd '%s' && exec '%s' nbody %s >out 2>err", files_folder, command, arguments);
+}
+
+/* Runs `stdcl nbody ARGUMENTS` in the test's folder. */
+static int run(const char *arguments)
+{
+    char line[2 * PATH_MAX + 1000];
+    line_of(line, sizeof line, arguments);
+    const int status = system(line);
+    load("out", out, sizeof out);
+    load("err", err, sizeof err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
+}
+
+static void good(const char *arguments)
+{
+    const int status = run(arguments);
+    if (status != 0)
+        fail_msg("stdcl nbody %s: status %d\n%s%s", arguments, status, out, err);
+}
+
+/* Fails with one line that has `words`. */
+static void refuses(int status, const char *words, const char *arguments)
+{
+    const int got = run(arguments);
+    const char *newline = strchr(err, '\n');
+    if (got != status || !strstr(err, words) || !newline || newline[1])
+        fail_msg("stdcl nbody %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words, out, err);
+}
+
+static void same_files(const char *one, const char *other)
+{
+    size_t size1, size2;
+    char *bytes1 = bytes_of(in_folder(one), &size1), *bytes2 = bytes_of(in_folder(other), &size2);
+    ready(bytes1);
+    ready(bytes2);
+    assert_int_equal(size1, size2);
+    assert_memory_equal(bytes1, bytes2, size1);
+    free(bytes1);
+    free(bytes2);
+}
+
+static void forget(const char *name)
+{
+    unlink(in_folder(name));
+}
+
+/* ---- Killed. --------------------------------------------------------------------------------- */
+
+static void sleep_ms(unsigned long ms)
+{
+    const struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+    nanosleep(&time, NULL);
+}
+
+/* Starts a run, waits for its first checkpoint, and kills it so many milliseconds later; it may have ended before. */
+static void kill_one(const char *arguments, unsigned long ms)
+{
+    char line[2 * PATH_MAX + 1000];
+    line_of(line, sizeof line, arguments);
+    forget("c.ckpt");
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(127);
+    }
+    while (access(in_folder("c.ckpt"), R_OK) != 0 && waitpid(child, NULL, WNOHANG) == 0)
+        sleep_ms(2);
+    sleep_ms(ms);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static void goes_on(const char *options, unsigned seed)
+{
+    char whole[400], part[400];
+    snprintf(whole, sizeof whole, "%s -q --csv whole.csv -o whole.npy", options);
+    snprintf(part, sizeof part, "%s -q --csv part.csv -o part.npy --checkpoint c.ckpt --every 1/32", options);
+    good(whole);
+    for (int i = 0; i < kills; i++) {
+        forget("part.npy");
+        forget("part.csv");
+        kill_one(part, (unsigned long)(seed + 7919u * (unsigned)i) % 120);
+        good("--resume c.ckpt -q");
+        same_files("whole.npy", "part.npy");
+        same_files("whole.csv", "part.csv");
+    }
+}
+
+static void leapfrog_goes_on(void **unused)
+{
+    (void)unused;
+    goes_on("-n 300 --dt 1/256 --until 1.001", 20);
+}
+
+static void hermite4_goes_on(void **unused)
+{
+    (void)unused;
+    goes_on("-n 300 --precision double --dt 1/256 --until 1.001 --integrator hermite4", 50);
+}
+
+static void taylor_goes_on(void **unused)
+{
+    (void)unused;
+    goes_on("-n 300 --dt 1/256 --until 1.001 --integrator taylor --kernel naive", 80);
+}
+
+static void tree_goes_on(void **unused)
+{
+    (void)unused;
+    goes_on("-n 2000 --dt 1/64 --until 1.001 --method tree", 35);
+}
+
+/* A series is whole after its run was killed and went on, and another end may be asked for. */
+static void a_series_goes_on(void **unused)
+{
+    (void)unused;
+    good("-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o whole-%d.npy -q");
+    kill_one("-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o part-%d.npy --checkpoint c.ckpt --every 1/16 -q", 5);
+    good("--resume c.ckpt -q");
+    char name[2][32];
+    for (int i = 0; i <= 8; i++) {
+        snprintf(name[0], sizeof *name, "whole-%d.npy", i);
+        snprintf(name[1], sizeof *name, "part-%d.npy", i);
+        same_files(name[0], name[1]);
+    }
+    load("part-series.csv", out, sizeof out);
+    assert_non_null(strstr(out, "\n0,\"part-0.npy\",0,0\n"));
+    assert_non_null(strstr(out, "\n8,\"part-8.npy\",1,64\n"));
+    good("--resume c.ckpt -q --until 1.5");
+    load("part-series.csv", out, sizeof out);
+    assert_non_null(strstr(out, "\n12,\"part-12.npy\",1.5,96\n"));
+}
+
+/* ---- Refused. -------------------------------------------------------------------------------- */
+
+/* The checkpoint with one text of its JSON in place of another of the same length, and the checksum that goes with it. */
+static void change(const char *from, const char *to, const char *file)
+{
+    size_t size;
+    struct checkpoint_head head;
+    char *bytes = bytes_of(in_folder("good.ckpt"), &size);
+    ready(bytes);
+    char *at = memmem(bytes, size, from, strlen(from));
+    ready(at);
+    memcpy(at, to, strlen(to));
+    memcpy(&head, bytes, sizeof head);
+    head.sum = checkpoint_sum(bytes + sizeof head, size - sizeof head);
+    memcpy(bytes, &head, sizeof head);
+    put_bytes(in_folder(file), bytes, size);
+    free(bytes);
+}
+
+static void refuses_others(void **unused)
+{
+    (void)unused;
+    good("-n 20 --dt 1/64 --until 0.5 --checkpoint good.ckpt -q -o end.npy");
+    good("--resume good.ckpt -q");
+    refuses(2, "had other values of --eps, --dt, --integrator; a run with these is a new one",
+            "--resume good.ckpt --eps 1 --dt 1/32 --integrator hermite4");
+    refuses(2, "had other values of -n, --ic, --seed, -G, --precision, --method, --accuracy",
+            "--resume good.ckpt -n 21 --ic cold --seed 3 -G 2 --precision double --method tree --accuracy 0.1");
+    good("--resume good.ckpt -q --eps 0.02 --dt 1/64");
+    refuses(2, "give a later --until", "--resume good.ckpt --until 0.25");
+    change("driver", "wizard", "device.ckpt");
+    refuses(1, "or go on with --resume-anyway", "--resume device.ckpt");
+    good("--resume device.ckpt --resume-anyway -q");
+    change("\"" STDCL_VERSION "\"", "\"0.0.1\"", "version.ckpt");
+    refuses(1, "is of version 0.0.1 and this is " STDCL_VERSION, "--resume version.ckpt");
+    good("--resume version.ckpt --resume-anyway -q");
+    refuses(2, "--resume-anyway needs --resume FILE", "-n 8 --resume-anyway");
+    refuses(2, "--every-minutes is for checkpoints", "-n 8 --every-minutes 3");
+    refuses(1, "the folder 'none' does not exist", "-n 8 --checkpoint none/c");
+    refuses(2, "is given twice as output", "-n 8 --checkpoint a.tab -o a.tab");
+}
+
+static void refuses_damage(void **unused)
+{
+    size_t size;
+    char *bytes = bytes_of(in_folder("good.ckpt"), &size), words[64];
+    (void)unused;
+    ready(bytes);
+    refuses(1, "none.ckpt: No such file", "--resume none.ckpt");
+    refuses(1, "/dev/null: is no file", "--resume /dev/null");
+    put_text(in_folder("foreign.ckpt"), "1 2 3 4 5 6 7\n");
+    refuses(1, "foreign.ckpt is no checkpoint of stdcl", "--resume foreign.ckpt");
+    put_bytes(in_folder("cut.ckpt"), bytes, size - 1);
+    snprintf(words, sizeof words, "cut.ckpt is cut short: %zu bytes of %zu", size - 1, size);
+    refuses(1, words, "--resume cut.ckpt");
+    for (size_t i = 0; i < 4; i++) { /* of the size, the JSON, the masses, the engine */
+        const size_t at = (size_t[]){24, 60, size / 2, size - 3}[i];
+        bytes[at] ^= 4;
+        put_bytes(in_folder("flipped.ckpt"), bytes, size);
+        bytes[at] ^= 4;
+        refuses(1, i ? "flipped.ckpt is damaged: its checksum does not agree" : "flipped.ckpt is", "--resume flipped.ckpt");
+    }
+    free(bytes);
+}
+
+/* ---- Engines. -------------------------------------------------------------------------------- */
+
+enum { N = 700 };
+static double mass[N], pos[N][3], vel[N][3], far[N][3];
+typedef const double (*rows)[3];
+
+static nbody *engine(struct nbody_options o, rows x, rows v)
+{
+    static const double equal[2] = {1, 1};
+    o.ctx = stddev;
+    o.eps = 0.1;
+    o.dt = 1. / 64;
+    o.shares = clgetndev(stddev) <= 2 ? equal : NULL;
+    nbody *nb = nbody_create(&o, N, mass, x, v);
+    ready(nb);
+    return nb;
+}
+
+/* One goes 5 steps and is saved, and then 6; the other begins there with the bytes. */
+static void check_engine(struct nbody_options o)
+{
+    nbody *a = engine(o, (rows)pos, (rows)vel), *b = engine(o, (rows)far, (rows)far);
+    const size_t size = nbody_save_bytes(a);
+    assert_int_equal(nbody_save_bytes(b), size);
+    char *first = malloc(size), *one = malloc(size), *other = malloc(size);
+    works(nbody_step(a, 5));
+    works(nbody_save(a, first));
+    works(nbody_load(b, first, size));
+    assert_true(nbody_time(b) == nbody_time(a) && nbody_steps(b) == 5);
+    works(nbody_step(a, 6));
+    works(nbody_step(b, 6));
+    works(nbody_save(a, one));
+    works(nbody_save(b, other));
+    assert_memory_equal(one, other, size);
+    assert_true(memcmp(one, first, size) != 0);
+    fails(EINVAL, nbody_load(b, first, size - 1));
+    fails(EINVAL, nbody_load(b, first, 7));
+    free(first);
+    free(one);
+    free(other);
+    nbody_free(a);
+    nbody_free(b);
+}
+
+static void engines_go_on(void **unused)
+{
+    (void)unused;
+    works(nbody_initial(NBODY_PLUMMER, N, 7, mass, pos, vel));
+    for (size_t i = 0; i < N; i++)
+        far[i][0] = 100 + (double)i;
+    for (int i = 0; nbody_integrator_describe((enum nbody_integrator)i); i++)
+        check_engine((struct nbody_options){.integrator = (enum nbody_integrator)i});
+    check_engine((struct nbody_options){.method = NBODY_TREE});
+}
+
+static void other_engines_are_refused(void **unused)
+{
+    (void)unused;
+    nbody *a = engine((struct nbody_options){0}, (rows)pos, (rows)vel);
+    nbody *b = engine((struct nbody_options){.integrator = NBODY_HERMITE4}, (rows)pos, (rows)vel);
+    nbody *c = engine((struct nbody_options){.method = NBODY_TREE}, (rows)pos, (rows)vel);
+    const size_t size = nbody_save_bytes(a);
+    char *bytes = malloc(size);
+    works(nbody_save(a, bytes));
+    fails_saying(EINVAL, nbody_load(b, bytes, size), "another integrator");
+    fails_saying(EINVAL, nbody_load(c, bytes, size), "another method");
+    free(bytes);
+    nbody_free(a);
+    nbody_free(b);
+    nbody_free(c);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(engines_go_on),    cmocka_unit_test(other_engines_are_refused),
+        cmocka_unit_test(leapfrog_goes_on), cmocka_unit_test(hermite4_goes_on),
+        cmocka_unit_test(taylor_goes_on),   cmocka_unit_test(tree_goes_on),
+        cmocka_unit_test(a_series_goes_on), cmocka_unit_test(refuses_others),
+        cmocka_unit_test(refuses_damage),
+    };
+    if (argc < 2)
+        return fprintf(stderr, "usage: test_nbody_restart PATH_OF_STDCL [KILLS]\n"), 2;
+    command = argv[1];
+    kills = argc > 2 ? atoi(argv[2]) : 1;
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}
