@@ -121,13 +121,14 @@ double nbody_tree_work(const struct nbody *nb, size_t bodies)
     return 15000 * pow(opening(nb, false), -0.41) * (double)bodies;
 }
 
-/* The walks of some groups; room: that each has for its lists. */
+/* The walks of some groups; room: that each has for its lists. The second and third launches are for those that were put
+ * off. */
 static int walk_some(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric, cl_uint from, cl_uint groups,
-                     void *lists, cl_uint room, bool again)
+                     void *lists, cl_uint room, int which)
 {
     const struct tree *t = p->tree;
     const enum tree_kernel walk = sum == FORCES ? TREE_WALK : TREE_WALK_POTENTIALS;
-    const cl_uint n = (cl_uint)nb->n, most = usual(nb, 0.1 * p->shape.limit);
+    const cl_uint n = (cl_uint)nb->n, shared = (cl_uint)nbody_tree_shared(nb, p), most = usual(nb, 0.1 * p->shape.limit);
     bool none;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, &none));
     REAL_NUMBER(zero, none ? eps2 : -1);
@@ -137,9 +138,10 @@ static int walk_some(struct nbody *nb, struct share *p, enum kernel sum, cl_uint
         BLOCK_ARG(t->quad),     BLOCK_ARG(t->size),   BLOCK_ARG(t->base),    BLOCK_ARG(t->felt), REAL_ARG(nb, open),
         VALUE_ARG(geometric),   REAL_ARG(nb, eps2),   REAL_ARG(nb, zero),    VALUE_ARG(from),        VALUE_ARG(most),
         BLOCK_ARG(t->turn),     BLOCK_ARG(t->info),   BLOCK_ARG(t->again),   BLOCK_ARG(nb->pulled),  BLOCK_ARG(p->bad),
-        BLOCK_ARG(lists),       VALUE_ARG(room)};
-    return launch(nb, p, walk + again, again ? 32 * (size_t)p->units : groups, (size_t)nbody_tree_items(&p->shape),
-                  COUNT_OF(args), args);
+        BLOCK_ARG(lists),       VALUE_ARG(room),      BLOCK_ARG(t->shared),  VALUE_ARG(shared)};
+    const size_t items = (size_t)nbody_tree_items(&p->shape);
+    const size_t launched[] = {groups, 32 * (size_t)p->units, shared * TREE_GROUP / items};
+    return launch(nb, p, (enum tree_kernel)((int)walk + which), launched[which], items, COUNT_OF(args), args);
 }
 
 /* Of a sum that was stopped. */
@@ -179,11 +181,12 @@ static int start_walks(struct nbody *nb, struct share *p, enum kernel sum, cl_ui
         const double work = nbody_tree_work(nb, (size_t)some * TREE_GROUP);
         if (!pace_has_room(&p->pace, work) && nbody_device_pause(nb) != 0)
             return -1;
-        if (walk_some(nb, p, sum, geometric, from, some, t->info, 0, false) != 0)
+        if (walk_some(nb, p, sum, geometric, from, some, t->info, 0, 0) != 0)
             return -1;
         pace_started(&p->pace, work);
     }
-    if (walk_some(nb, p, sum, geometric, 0, 0, t->info, 0, true) != 0)
+    if (walk_some(nb, p, sum, geometric, 0, 0, t->info, 0, 1) != 0 ||
+        walk_some(nb, p, sum, geometric, 0, 0, t->info, 0, 2) != 0)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }
@@ -193,7 +196,7 @@ int nbody_tree_lists(struct nbody *nb, struct share *p, void *lists, cl_uint roo
     p->tree->walking = true;
     return !p->tree->gathered && start_bodies(nb, p) != 0
                ? -1
-               : walk_some(nb, p, FORCES, false, 0, p->tree->groups, lists, room, false);
+               : walk_some(nb, p, FORCES, false, 0, p->tree->groups, lists, room, 0);
 }
 
 static int start_scatter(struct nbody *nb, struct share *p, enum kernel sum)

@@ -14,14 +14,17 @@
 
 #include "stdcl/arrays.h"
 
-enum { TREE_RUN = 16, TREE_AGAIN = 3 }; /* as in tree.cl, walk.cl */
+enum { TREE_RUN = 16, TREE_AGAIN = 3, TREE_PARTS = 16 }; /* as in tree.cl, walk.cl, walk_gpu.cl */
+
+enum { TREE_SHARED = 256 }; /* groups that were put off whose walks work-groups share, on GPUs */
 
 /* The most bodies of a cell that is not divided: as a rule, and where memory is short. */
 enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 
 enum tree_kernel {
     TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
-    TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
+    TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_JOIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
+    TREE_WALK_POTENTIALS_JOIN,
     TREE_KERNELS
 };
 
@@ -35,7 +38,7 @@ struct tree {
     cl_uint runs, parts; /* of bodies whose cells an item counts; of the box */
     cl_uint room;        /* for cells */
     cl_uint from, groups;
-    void *part, *cube, *order, *body, *base, *link, *down, *com, *quad, *size, *felt, *info, *again, *turn;
+    void *part, *cube, *order, *body, *base, *link, *down, *com, *quad, *size, *felt, *info, *again, *turn, *shared;
     void *work;     /* one after the other: key and the sort's own memory; key and count; nb->pulled, of a single device */
     void *key, *sort, *count; /* parts of it */
     cl_uint leaf;   /* the most bodies of a cell that is not divided */
@@ -48,6 +51,9 @@ struct tree {
 
 /* Makes room for so many cells. */
 int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room);
+
+/* Groups whose walks work-groups share at most. */
+size_t nbody_tree_shared(const struct nbody *nb, const struct share *p);
 
 /* ---- tree_divide.c ---------------------------------------------------------------------------- */
 

@@ -28,8 +28,10 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_SCATTER_POTENTIALS] = "scatter_potentials",
     [TREE_WALK] = "walk",
     [TREE_WALK_AGAIN] = "walk_again",
+    [TREE_WALK_JOIN] = "walk_join",
     [TREE_WALK_POTENTIALS] = "walk_potentials",
     [TREE_WALK_POTENTIALS_AGAIN] = "walk_potentials_again",
+    [TREE_WALK_POTENTIALS_JOIN] = "walk_potentials_join",
 };
 
 /* Blocks in t->work begin at multiples of this. */
@@ -136,6 +138,12 @@ static int place_work(struct nbody *nb, struct share *p)
     return 0;
 }
 
+size_t nbody_tree_shared(const struct nbody *nb, const struct share *p)
+{
+    const size_t groups = (nb->n + TREE_GROUP - 1) / TREE_GROUP;
+    return nbody_tree_items(&p->shape) == 1 ? 0 : groups < TREE_SHARED ? groups : TREE_SHARED;
+}
+
 static int place_tree(struct nbody *nb, struct share *p)
 {
     struct tree *t = p->tree;
@@ -153,6 +161,7 @@ static int place_tree(struct nbody *nb, struct share *p)
         {&t->felt, n * nb->real, 0}, /* which save.c copies */
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->again, (groups + TREE_AGAIN) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
+        {&t->shared, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_PARTS * 4 * nb->real + 1, CL_MEM_DEVONLY},
         {&t->turn, groups * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->cells, sizeof(cl_uint), CL_MEM_ZEROCOPY},
     };
@@ -253,7 +262,7 @@ void nbody_tree_free(struct nbody *nb)
         if (!t)
             continue;
         void *const blocks[] = {t->part, t->cube, t->order, t->work, t->body, t->base, t->link,  t->down,
-                                t->com,  t->quad, t->size,  t->felt, t->info, t->again, t->turn, t->cells};
+                                t->com,  t->quad, t->size,  t->felt, t->info, t->again, t->turn, t->shared, t->cells};
         for (int k = 0; k < 2 && t->owner; k++)
             if (t->program[k])
                 clclose(nb->ctx, t->program[k]);

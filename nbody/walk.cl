@@ -12,7 +12,7 @@
  * is the least acceleration in the group at the last sum: M l^2 / d^4 < alpha a (Springel 2005, MNRAS 364, 1105, eq. 18).
  *
  * A group that meets more than `limit` of both is put off: its box holds much of the system, as where the curve crosses a
- * void. walk_again has its bodies one by one, on a CPU a vector at a time.
+ * void. walk_again has its bodies one by one, on a CPU a vector at a time; on a GPU several work-groups share what each meets.
  *
  *   GROUP == 1   a CPU: an item does all, cell by cell; its 64 bodies lie in vectors
  *   GROUP > 1    a GPU: an item tests a cell, and holds some bodies of the group; what these meet goes through tiles in
@@ -62,13 +62,16 @@ struct box {
     real g2;
 };
 
-/* g2 of a group whose least acceleration was `least`; one that is below a twentieth of what is usual is taken for
- * that, as a body where pulls cancel would meet nearly all others. */
-static inline real criterion(const struct tree *t, real least, real opening, uint geometric)
+/* g2 of a group whose least acceleration was `least`. A body where pulls cancel would meet nearly all others: an acceleration
+ * that is less than a part of what all mass would cause, at the root of the sum of the squares of the box's distance from its
+ * centre and of its radius, is taken for that. */
+static inline real criterion(const struct tree *t, real least, const struct box *b, real opening, uint geometric, real eps2)
 {
-    const real mass = t->com[0].w, trace = t->quad[0].s6;
-    const real usual = trace > 0 ? mass * mass / trace : C(1);
-    return geometric ? C(1) / (opening * opening) : C(1) / sqrt(opening * fmax(least, C(0.05) * usual));
+    const real4 all = t->com[0], e = fmax(fmax(b->lo - all, all - b->hi), C(0));
+    const real radius2 = all.w > 0 ? t->quad[0].s6 / (C(1.5) * all.w) : C(0);
+    const real d2 = e.x * e.x + e.y * e.y + e.z * e.z + radius2, r2 = d2 + eps2;
+    const real usual = d2 > 0 ? all.w * sqrt(d2) / (r2 * sqrt(r2)) : C(1);
+    return geometric ? C(1) / (opening * opening) : C(1) / sqrt(opening * fmax(least, C(0.15) * usual));
 }
 
 static inline bool far(const struct box *b, real4 com, real2 size)
@@ -192,7 +195,8 @@ struct met {
     global const real4 *body, uint n, global const uint *order, global const int2 *link, global const real4 *com,   \
         global const real8 *quad, global const real2 *size, global const uint *base, global const real *felt,   \
         real opening, uint geometric, real eps2, real zero, uint from, uint limit, global const uint *turn, \
-        global uint4 *info, global uint *again, global real4 *pulled, global const int *bad, global uint *lists, uint lists_room
+        global uint4 *info, global uint *again, global real4 *pulled, global const int *bad, global uint *lists, \
+        uint lists_room, global real4 *shared_sum, uint shared_groups
 #define PASSED                                                                                                      \
     body, n, order, link, com, quad, size, base, felt, opening, geometric, eps2, zero, from, limit, turn, info, \
-        again, pulled, bad, lists, lists_room
+        again, pulled, bad, lists, lists_room, shared_sum, shared_groups

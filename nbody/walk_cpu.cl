@@ -84,7 +84,7 @@ static inline void walk_all(ARGUMENTS, const bool potentials)
     struct box box;
     struct met met;
     if (base[LEVELS + 1] == 0 || *bad != INT_MAX) return;
-    box.g2 = criterion(&t, hold(&t, first, count, ITEMS, &h, &box, order, felt), opening, geometric);
+    box.g2 = criterion(&t, hold(&t, first, count, ITEMS, &h, &box, order, felt), &box, opening, geometric, eps2);
     lists += (size_t)g * lists_room;
     const bool done = walk_bodies(&t, &box, &h, ITEMS, potentials, limit, eps2, zero, &met, lists, lists_room);
     if (done) leave(first, count, ITEMS, &h, potentials, pulled);
@@ -103,7 +103,7 @@ static inline void walk_rest(ARGUMENTS, const bool potentials)
         struct met met;
         if (first >= n) continue;
         const uint count = min((uint)WIDTH, n - first);
-        box.g2 = criterion(&t, hold(&t, first, count, 1, &h, &box, order, felt), opening, geometric);
+        box.g2 = criterion(&t, hold(&t, first, count, 1, &h, &box, order, felt), &box, opening, geometric, eps2);
         walk_bodies(&t, &box, &h, 1, potentials, UINT_MAX, eps2, zero, &met, lists, 0);
         leave(first, count, 1, &h, potentials, pulled);
         atomic_add((global uint *)&info[g] + 0, met.cells);
@@ -117,3 +117,5 @@ kernel ONE_ITEM void walk(ARGUMENTS) { walk_all(PASSED, false); }
 kernel ONE_ITEM void walk_again(ARGUMENTS) { walk_rest(PASSED, false); }
 kernel ONE_ITEM void walk_potentials(ARGUMENTS) { walk_all(PASSED, true); }
 kernel ONE_ITEM void walk_potentials_again(ARGUMENTS) { walk_rest(PASSED, true); }
+kernel ONE_ITEM void walk_join(ARGUMENTS) {} /* nothing is shared */
+kernel ONE_ITEM void walk_potentials_join(ARGUMENTS) {}

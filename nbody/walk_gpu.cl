@@ -20,6 +20,7 @@
 #ifndef FEW
 #define FEW 1                /* bodies of a group in walk_again: one alone never meets much */
 #endif
+#define PARTS 16             /* of a walk of FEW; TREE_PARTS in tree.h */
 #define SLICES (GROUP / FEW) /* of the items then hold the same bodies, and share what these meet */
 
 struct shared {
@@ -125,12 +126,34 @@ static inline void meet(const struct tree *t, struct held *h, const bool few, co
     end_block(h, items);
 }
 
-/* Stops when there was more than `limit` to meet. */
-static inline void walk_bodies(const struct tree *t, const struct box *box, struct held *h, const bool few,
+/* Every PARTS-th cell of the stack, from number `part` on; returns how many that are. */
+static inline uint keep_part(uint size, uint part, local struct shared *s)
+{
+    const uint kept = size > part ? (size - part + PARTS - 1) / PARTS : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = 0; k < kept; k += GROUP) {
+        const uint at = k + get_local_id(0), cell = at < kept ? s->stack[at * PARTS + part] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (at < kept) s->stack[at] = cell;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    return kept;
+}
+
+static inline void forget(struct held *h, const int items, struct met *met)
+{
+    EACH (k, items) h->sx[k] = h->sy[k] = h->sz[k] = 0;
+    *met = (struct met){0, 0};
+}
+
+/* Stops when there was more than `limit` to meet. With `few` only a part of the walk is made: the stack is dealt out when it
+ * is long for the first time; what was met before is the first part's. */
+static inline void walk_bodies(const struct tree *t, const struct box *box, struct held *h, const bool few, uint part,
                                const bool potentials, uint limit, real eps2, real zero, struct met *met,
                                global uint *lists, uint lists_room, local struct shared *s)
 {
     const uint lid = get_local_id(0);
+    bool dealt = !few;
     uint size = 1;
     *met = (struct met){0, 0};
     while (size > 0 && met->cells + met->bodies <= limit) {
@@ -156,7 +179,13 @@ static inline void walk_bodies(const struct tree *t, const struct box *box, stru
         met->cells += CELLS(all), met->bodies += FOUND_BODIES(all);
         for (uint c = 0; c < CROWDS(all); c++) met->bodies += max(1, -t->link[s->crowds[c]].y);
         meet(t, h, few, potentials, all, eps2, zero, s);
+        if (!dealt && size >= STACK / 2) {
+            size = keep_part(size, part, s);
+            if (part > 0) forget(h, 1, met);
+            dealt = true;
+        }
     }
+    if (!dealt && part > 0) forget(h, 1, met);
 }
 
 static inline void walk_all(ARGUMENTS, const bool potentials, local struct shared *s)
@@ -168,9 +197,9 @@ static inline void walk_all(ARGUMENTS, const bool potentials, local struct share
     struct box box;
     struct met met;
     if (base[LEVELS + 1] == 0 || *bad != INT_MAX) return;
-    box.g2 = criterion(&t, hold(&t, first, count, false, &h, &box, order, felt, s), opening, geometric);
+    box.g2 = criterion(&t, hold(&t, first, count, false, &h, &box, order, felt, s), &box, opening, geometric, eps2);
     lists += (size_t)g * lists_room;
-    walk_bodies(&t, &box, &h, false, potentials, limit, eps2, zero, &met, lists, lists_room, s);
+    walk_bodies(&t, &box, &h, false, 0, potentials, limit, eps2, zero, &met, lists, lists_room, s);
     const bool done = met.cells + met.bodies <= limit;
     if (lid == 0) {
         if (!done) again[AGAIN + atomic_inc(again)] = g; /* in any order: each has its own sums */
@@ -183,32 +212,62 @@ static inline void walk_all(ARGUMENTS, const bool potentials, local struct share
         }
 }
 
-/* FEW bodies at a time of the groups that were put off. */
-static inline void walk_rest(ARGUMENTS, const bool potentials, local struct shared *s)
+/* A part of what FEW bodies meet: item k < count has the sum of body first + k. */
+static inline real4 walk_part(ARGUMENTS, const struct tree *t, uint g, uint first, uint count, uint part,
+                              const bool potentials, local struct shared *s)
 {
     const uint lid = get_local_id(0);
-    const struct tree t = {body, link, com, quad, size, n};
-    for (uint k = get_group_id(0); k < again[0] * (BODIES / FEW); k += get_num_groups(0)) {
-        const uint g = again[AGAIN + k / (BODIES / FEW)], first = min(g * BODIES + k % (BODIES / FEW) * FEW, n - 1);
-        const uint count = min((uint)FEW, n - first);
-        struct held h;
-        struct box box;
-        struct met met;
-        box.g2 = criterion(&t, hold(&t, first, count, true, &h, &box, order, felt, s), opening, geometric);
-        walk_bodies(&t, &box, &h, true, potentials, UINT_MAX, eps2, zero, &met, lists, 0, s);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        s->cells[lid] = (real4)(h.sx[0], h.sy[0], h.sz[0], 0);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lid < count) {
-            real4 sum = 0;
-            for (uint slice = 0; slice < SLICES; slice++) sum += s->cells[slice * FEW + lid];
-            pulled[first + lid] = result(sum.x, sum.y, sum.z, potentials);
-        }
-        if (lid == 0) {
-            atomic_add((global uint *)&info[g] + 0, met.cells);
-            atomic_add((global uint *)&info[g] + 1, met.bodies);
-        }
+    struct held h;
+    struct box box;
+    struct met met;
+    real4 sum = 0;
+    box.g2 = criterion(t, hold(t, first, count, true, &h, &box, order, felt, s), &box, opening, geometric, eps2);
+    walk_bodies(t, &box, &h, true, part, potentials, UINT_MAX, eps2, zero, &met, lists, 0, s);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    s->cells[lid] = (real4)(h.sx[0], h.sy[0], h.sz[0], 0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint slice = 0; slice < SLICES; slice++) sum += s->cells[slice * FEW + lid % FEW];
+    if (lid == 0) {
+        atomic_add((global uint *)&info[g] + 0, met.cells);
+        atomic_add((global uint *)&info[g] + 1, met.bodies);
     }
+    return sum;
+}
+
+/* FEW bodies at a time of the groups that were put off. Of the first shared_groups of these a work-group walks one part, and
+ * leaves it in shared_sum[(64 k + body) * PARTS + part], for group k of them; of the others all parts, and adds them in the
+ * same order. */
+static inline void walk_rest(ARGUMENTS, const bool potentials, local struct shared *s)
+{
+    const uint lid = get_local_id(0), fews = BODIES / FEW;
+    const uint all = again[0], shared = min(all, shared_groups), units = shared * fews * PARTS;
+    const struct tree t = {body, link, com, quad, size, n};
+    for (uint u = get_group_id(0); u < units + (all - shared) * fews; u += get_num_groups(0)) {
+        const bool one = u < units;
+        const uint k = one ? u / PARTS : shared * fews + u - units; /* of all FEWs */
+        const uint g = again[AGAIN + k / fews], own = g * BODIES + k % fews * FEW, first = min(own, n - 1);
+        const uint count = min((uint)FEW, n - first);
+        real4 sum = 0;
+        for (uint part = one ? u % PARTS : 0; part < (one ? u % PARTS + 1 : PARTS); part++) {
+            const real4 some = walk_part(PASSED, &t, g, first, count, part, potentials, s);
+            sum = one ? some : sum + some;
+        }
+        if (own >= n || lid >= count) continue;
+        if (one) shared_sum[(k * FEW + lid) * PARTS + u % PARTS] = sum;
+        else pulled[first + lid] = result(sum.x, sum.y, sum.z, potentials);
+    }
+}
+
+/* Adds up the parts of a body. */
+static inline void join_parts(ARGUMENTS, const bool potentials)
+{
+    const uint k = get_global_id(0), g = k / BODIES;
+    if (g >= min(again[0], shared_groups)) return;
+    const uint i = again[AGAIN + g] * BODIES + k % BODIES;
+    if (i >= n) return;
+    real4 sum = 0;
+    for (uint part = 0; part < PARTS; part++) sum += shared_sum[k * PARTS + part];
+    pulled[i] = result(sum.x, sum.y, sum.z, potentials);
 }
 
 #define ITEMS_OF_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
@@ -236,3 +295,6 @@ kernel ITEMS_OF_GROUP void walk_potentials_again(ARGUMENTS)
     local struct shared s;
     walk_rest(PASSED, true, &s);
 }
+
+kernel ITEMS_OF_GROUP void walk_join(ARGUMENTS) { join_parts(PASSED, false); }
+kernel ITEMS_OF_GROUP void walk_potentials_join(ARGUMENTS) { join_parts(PASSED, true); }
