@@ -13,8 +13,8 @@ GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
 CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
-.PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout deps deps-bench install
-.PHONY: uninstall clean
+.PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings
+.PHONY: deps deps-bench install uninstall clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
 
@@ -58,6 +58,10 @@ test-sanitize: deps ## run the tests built with AddressSanitizer, UBSan and Thre
 
 layout: ## rewrite tests/install/layout.txt after a public struct has changed
 	@tools/layout.sh include $(CC) > tests/install/layout.txt
+
+bindings: ## rewrite the declarations for Python after a public header has changed
+	@/usr/bin/env python3 tools/bindings/generate.py . $(CC) > python/stdcl/_declarations.py.new
+	@mv python/stdcl/_declarations.py.new python/stdcl/_declarations.py
 
 deps: ## install the packages that are missing, if any
 	@BUILD=$(BUILD) tools/deps.sh

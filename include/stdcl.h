@@ -85,6 +85,9 @@
 extern "C" {
 #endif
 
+/* The STDCL_VERSION of the library that the program has found, which may be newer than its header's. Static. */
+const char *stdcl_version(void);
+
 /* Components of the host's vectors, to be read and assigned; and a historic name of accelerators. */
 #define cl_float2_x(v) ((v).s[0])
 #define cl_float2_y(v) ((v).s[1])

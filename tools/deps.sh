@@ -29,6 +29,8 @@ may  libhdf5-dev        hdf5-devel           hdf5              hdf5             
 may  libluajit-5.1-dev  luajit-devel         luajit            luajit            library luajit
 may  luajit             luajit               luajit            luajit            command luajit
 may  python3-h5py       python3-h5py         python-h5py       -                 python h5py
+may  python3-numpy      python3-numpy        python-numpy      numpy             python numpy
+may  python3-pycparser  python3-pycparser    python-pycparser  pycparser         python pycparser
 must libcmocka-dev      libcmocka-devel      cmocka            cmocka            library cmocka
 must libjansson-dev     jansson-devel        jansson           jansson           library jansson
 END
@@ -52,7 +54,7 @@ seen() { # seen KIND NAME
     command) command -v "$2" >/dev/null 2>&1 ;;
     library) pkg-config --exists "$2" 2>/dev/null ;;
     header) [ -e "/usr/include/$2" ] ;;
-    python) /usr/bin/python3 -c "import $2" 2>/dev/null ;;
+    python) "${PYTHON:-/usr/bin/python3}" -c "import $2" 2>/dev/null ;;
     driver) grep -qs "$2" "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd ;;
     esac
 }

@@ -1,0 +1,265 @@
+"""The four programs as classes: Nbody, Life, Gas, and the function matmul. numpy in and out.
+
+SPDX-License-Identifier: MIT
+"""
+import ctypes
+import signal
+import struct
+import threading
+import zlib
+
+import numpy as np
+
+from . import _declarations as c
+from ._library import Error, check, lib
+
+
+def _number(prefix, name):
+    """The constant PREFIX_NAME, of a name in any case of letters."""
+    key = "%s_%s" % (prefix, str(name).upper().replace("-", "_"))
+    if key not in c.CONSTANTS:
+        have = [k[len(prefix) + 1:].lower() for k in c.CONSTANTS if k.startswith(prefix + "_")]
+        raise ValueError("%r is none of %s" % (name, ", ".join(sorted(have))))
+    return c.CONSTANTS[key]
+
+
+def _rows(values, n, name):
+    """n rows of three doubles."""
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.shape != (n, 3):
+        raise ValueError("%s has the shape %s, not (%d, 3)" % (name, array.shape, n))
+    return array
+
+
+class _Engine:
+    """Keeps the C object, its options and the context alive, and lets Ctrl-C end a call between bursts."""
+
+    _free = None
+
+    def _make(self, create, options, context, *args):
+        self._context, self._options, self._interrupt = context, options, None
+        options.ctx = context._use() if context else None
+        self._handle = check(create(ctypes.byref(options), *args))
+
+    def _guarded(self, function):
+        """The function that the library calls now and then: Python looks for signals there."""
+        return function(lambda _arg, _done: 1 if self._interrupt else 0)
+
+    def _note(self, old, number, frame):
+        """Stands in for the handler of SIGINT during a call: what that raises ends the call, and is raised after it."""
+        try:
+            old(number, frame)
+        except BaseException as interrupt:  # noqa: BLE001
+            self._interrupt = interrupt
+
+    def _call(self, function, *args):
+        handle, self._interrupt = self._use(), None
+        old = signal.getsignal(signal.SIGINT)
+        catches = callable(old) and threading.current_thread() is threading.main_thread()
+        if catches:
+            signal.signal(signal.SIGINT, lambda number, frame: self._note(old, number, frame))
+        try:
+            result = function(handle, *args)
+        finally:
+            if catches:
+                signal.signal(signal.SIGINT, old)
+        if self._interrupt:
+            raise self._interrupt
+        return check(result)
+
+    def _use(self):
+        if self._handle is None:
+            raise Error("the engine is closed")
+        return self._handle
+
+    def close(self):
+        """Frees the engine and what it holds on the devices."""
+        if getattr(self, "_handle", None) is not None:
+            getattr(lib, self._free)(self._handle)
+            self._handle = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        if not lib._forked:
+            self.close()
+
+
+class Nbody(_Engine):
+    """Gravity between bodies: masses (n), positions and velocities (n, 3).
+
+    run = stdcl.Nbody(mass, pos, vel, eps=0.05, dt=1/256); run.step(100); run.diagnose().total
+    """
+
+    _free = "nbody_free"
+
+    def __init__(self, mass, pos, vel, *, dt, eps=0.0, G=1.0, integrator="leapfrog", precision="single", method="direct",
+                 accuracy=0.0, context=None):
+        mass = np.ascontiguousarray(mass, dtype=np.float64)
+        if mass.ndim != 1:
+            raise ValueError("mass has %d dimensions, not one" % mass.ndim)
+        self.n = mass.size
+        pos, vel = _rows(pos, self.n, "pos"), _rows(vel, self.n, "vel")
+        options = c.nbody_options(integrator=_number("NBODY", integrator), precision=_number("NBODY", precision),
+                                  method=_number("NBODY", method), G=G, eps=eps, dt=dt, accuracy=accuracy)
+        options.progress = self._guarded(type(options.progress))
+        self._make(lib.nbody_create, options, context, self.n, mass.ctypes.data, pos.ctypes.data, vel.ctypes.data)
+
+    def step(self, steps=1):
+        """Advances by so many steps of dt."""
+        self._call(lib.nbody_step, steps)
+
+    def _planes(self, function, *shapes):
+        arrays = [np.empty(shape) for shape in shapes]
+        self._call(function, *(a.ctypes.data for a in arrays))
+        return arrays
+
+    def state(self):
+        """Positions and velocities, (n, 3) each."""
+        return self._planes(lib.nbody_state, (self.n, 3), (self.n, 3))
+
+    @property
+    def pos(self):
+        return self.state()[0]
+
+    @property
+    def vel(self):
+        return self.state()[1]
+
+    def forces(self):
+        """Accelerations (n, 3) and potentials (n) of the current time."""
+        return self._planes(lib.nbody_forces, (self.n, 3), (self.n,))
+
+    def diagnose(self):
+        """Energies, momenta and the virial ratio, with the names of struct nbody_diagnostics."""
+        d = c.nbody_diagnostics()
+        self._call(lib.nbody_diagnose, d)
+        return d
+
+    @property
+    def time(self):
+        return lib.nbody_time(self._use())
+
+    def _repr_html_(self):
+        d = self.diagnose()
+        rows = [("bodies", self.n), ("time", d.time), ("kinetic", d.kinetic), ("potential", d.potential), ("total", d.total)]
+        return "<table>%s</table>" % "".join("<tr><th>%s</th><td>%.10g</td></tr>" % row for row in rows)
+
+
+class Life(_Engine):
+    """Conway's Life and its relatives. `cells` is a (height, width) array of truths.
+
+    life = stdcl.Life(1024, 1024, rule="B36/S23"); life.soup(seed=1); life.step(1000); life.population
+    """
+
+    _free = "life_free"
+
+    def __init__(self, width, height, *, rule="B3/S23", bounds="torus", engine="packed", context=None):
+        self.width, self.height = width, height
+        self._rule = rule.encode()
+        options = c.life_options(width=width, height=height, rule=self._rule, bounds=_number("LIFE", bounds),
+                                 engine=_number("LIFE", engine))
+        options.progress = self._guarded(type(options.progress))
+        self._make(lib.life_create, options, context)
+
+    def step(self, generations=1):
+        """Advances by so many generations."""
+        self._call(lib.life_step, generations)
+
+    def soup(self, density=0.5, seed=1):
+        """Fills the grid at random, and goes back to generation 0."""
+        self._call(lib.life_soup, density, seed)
+
+    @property
+    def generation(self):
+        return lib.life_generation(self._use())
+
+    @property
+    def population(self):
+        count = ctypes.c_uint64()
+        self._call(lib.life_population, ctypes.byref(count))
+        return count.value
+
+    @property
+    def cells(self):
+        words = np.zeros((self.height, (self.width + 63) // 64), np.uint64)
+        self._call(lib.life_get, 0, 0, self._rectangle(words, self.width, self.height))
+        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
+        return bits[:, :self.width].astype(bool)
+
+    @cells.setter
+    def cells(self, cells):
+        self.put(cells, 0, 0)
+
+    def put(self, cells, x=0, y=0):
+        """Copies a rectangle of truths into the grid, its top left corner at column x of row y."""
+        cells = np.atleast_2d(np.asarray(cells, dtype=bool))
+        height, width = cells.shape
+        padded = np.zeros((height, (width + 63) // 64 * 64), bool)
+        padded[:, :width] = cells
+        words = np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little"))
+        self._call(lib.life_put, x, y, self._rectangle(words.view(np.uint64), width, height))
+
+    @staticmethod
+    def _rectangle(words, width, height):
+        cells = c.life_cells(width=width, height=height, stride=words.shape[1], word=words.ctypes.data)
+        cells.kept = words
+        return cells
+
+    def _repr_png_(self):
+        rows = np.packbits(~self.cells, axis=1)
+        data = b"".join(b"\0" + row.tobytes() for row in rows)
+
+        def chunk(kind, body):
+            return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", self.width, self.height, 1, 0, 0, 0, 0)) +
+                chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b""))
+
+
+class Gas(_Engine):
+    """A gas of n molecules in equilibrium. gas = stdcl.Gas(10**9); gas.measure().mean_energy"""
+
+    _free = "gas_free"
+
+    def __init__(self, n, *, temperature=1.0, mass=1.0, boltzmann=1.0, seed=0, storage="fused", context=None):
+        self.n = int(n)
+        options = c.gas_options(n=self.n, temperature=temperature, mass=mass, boltzmann=boltzmann, seed=seed,
+                                storage=_number("GAS", storage))
+        options.told = self._guarded(type(options.told))
+        self._make(lib.gas_create, options, context)
+
+    def measure(self):
+        """The energy, with the names of struct gas_energy."""
+        energy = c.gas_energy()
+        self._call(lib.gas_measure, energy)
+        return energy
+
+    def velocities(self, first=0, count=None):
+        """Velocities of molecules, (count, 3)."""
+        count = self.n - first if count is None else count
+        velocity = np.empty((count, 3))
+        self._call(lib.gas_velocities, first, count, velocity.ctypes.data)
+        return velocity
+
+
+def matmul(a, b, *, alpha=1.0, beta=0.0, c=None):
+    """alpha a b + beta c of two matrices of float32 or float64, on the first GPU, or the CPU if there is none."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
+        raise ValueError("matrices of the shapes %s and %s cannot be multiplied" % (a.shape, b.shape))
+    if a.dtype != b.dtype or a.dtype not in (np.float32, np.float64):
+        raise TypeError("matrices of %s and %s; both must be float32 or both float64" % (a.dtype, b.dtype))
+    m, k, n = a.shape[0], a.shape[1], b.shape[1]
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    result = np.zeros((m, n), a.dtype) if c is None else np.array(c, dtype=a.dtype, order="C")
+    if result.shape != (m, n):
+        raise ValueError("c has the shape %s, not (%d, %d)" % (result.shape, m, n))
+    if m and n:
+        call = lib.matmul_single if a.dtype == np.float32 else lib.matmul_double
+        check(call(0, m, n, k, alpha, a.ctypes.data, k, b.ctypes.data, n, beta if c is not None else 0.0,
+                   result.ctypes.data, n))
+    return result

@@ -1,0 +1,211 @@
+"""Tests of the Python package, with numpy and pytest or alone (python3 test_stdcl.py).
+
+SPDX-License-Identifier: MIT
+"""
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+
+import stdcl
+from stdcl import _declarations as c
+from stdcl._library import lib
+
+SOURCE = """
+__kernel void twice(__global float *x) { x[get_global_id(0)] *= 2; }
+__kernel void saxpy(float a, __global const float *x, __global float *y)
+{
+    y[get_global_id(0)] = fma(a, x[get_global_id(0)], y[get_global_id(0)]);
+}
+__kernel void reverse(__global int *x, __local int *tile)
+{
+    tile[get_local_id(0)] = x[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    x[get_global_id(0)] = tile[get_local_size(0) - 1 - get_local_id(0)];
+}
+"""
+
+
+def context():
+    return stdcl.gpu() or stdcl.cpu()
+
+
+def refused(kind, words, call):
+    """The call raises an exception of that kind, whose one sentence has the words."""
+    try:
+        call()
+    except kind as failed:
+        assert words in str(failed), str(failed)
+        return failed
+    raise AssertionError("not refused: " + words)
+
+
+def test_kernels_are_functions():
+    ctx = context()
+    x = ctx.array(np.arange(1000, dtype=np.float32))
+    y = ctx.array(np.ones(1000, np.float32))
+    program = ctx.source(SOURCE)
+    program.twice(x.size, x).wait()
+    assert (x == 2 * np.arange(1000)).all()
+    program.saxpy(1000, 0.5, x, y).wait()
+    assert (y == np.arange(1000) + 1).all()
+    z = ctx.array(np.arange(64, dtype=np.int32))
+    program.reverse(64, z, stdcl.local(16 * 4), local=16).wait()
+    assert (z[:16] == np.arange(15, -1, -1)).all()
+
+
+def test_start_does_not_copy():
+    ctx = context()
+    x = ctx.array(np.ones(100, np.float32)).to_device()
+    twice = ctx.source(SOURCE).twice
+    for _ in range(3):
+        event = twice.start(100, x)
+    event.wait()
+    assert (x == 8).all()
+
+
+def test_memory_lives_as_long_as_its_last_view():
+    ctx = stdcl.open()
+    held = ctx.empty((100, 10))
+    address, part = held.ctypes.data, held[50:]
+    assert address % 4096 == 0
+    del held
+    gc.collect()
+    part[:] = 7
+    assert lib.clsizeofmem(address) == 4000
+    refused(stdcl.Error, "1 array alive", ctx.close)
+    del part
+    gc.collect()
+    assert lib.clsizeofmem(address) == 0
+    ctx.close()
+    refused(stdcl.Error, "closed", lambda: ctx.empty(10))
+
+
+def test_wrong_arguments_are_sentences():
+    ctx = context()
+    program = ctx.source(SOURCE)
+    x = ctx.empty(100)
+    refused(TypeError, "outside the memory", lambda: program.twice(100, np.ones(100, np.float32)))
+    refused(TypeError, "array of float64, and the kernel declares float*", lambda: program.twice(100, ctx.empty(100, "f8")))
+    refused(TypeError, "not contiguous", lambda: program.twice(50, x[::2]))
+    refused(TypeError, "the kernel declares float", lambda: program.saxpy(100, "two", x, x))
+    refused(AttributeError, "there are: ", lambda: program.thrice)
+    refused(stdcl.Error, "not a multiple", lambda: program.twice(100, x, local=64))
+    assert refused(stdcl.Error, "error", lambda: ctx.source("__kernel void broken( {")).errno != 0
+    refused(TypeError, "Python objects", lambda: ctx.empty(3, object))
+
+
+def test_engines_check_their_input():
+    refused(ValueError, "(3, 3)", lambda: stdcl.Nbody([1, 1, 1], np.zeros((2, 3)), np.zeros((3, 3)), dt=1))
+    refused(ValueError, "hermite4", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1, integrator="euler"))
+    refused(stdcl.Error, "B9", lambda: stdcl.Life(10, 10, rule="B9"))
+    refused(TypeError, "float32 or both float64", lambda: stdcl.matmul(np.ones((2, 2), int), np.ones((2, 2), int)))
+    refused(ValueError, "cannot be multiplied", lambda: stdcl.matmul(np.ones((2, 3)), np.ones((2, 3))))
+
+
+def test_two_bodies_go_round():
+    pos, vel = [[0.5, 0, 0], [-0.5, 0, 0]], [[0, 0.5, 0], [0, -0.5, 0]]
+    with stdcl.Nbody([0.5, 0.5], pos, vel, dt=2 * np.pi / 4096, precision="double") as run:
+        start = run.diagnose().total
+        run.step(4096)
+        assert abs(run.time - 2 * np.pi) < 1e-9
+        assert np.abs(run.pos - pos).max() < 1e-4
+        assert abs(run.diagnose().total - start) < 1e-6
+        acceleration, potential = run.forces()
+        assert np.allclose(np.linalg.norm(acceleration, axis=1), 0.5, atol=1e-4) and np.allclose(potential, -0.5, atol=1e-4)
+    refused(stdcl.Error, "closed", run.step)
+
+
+def test_glider_flies():
+    life = stdcl.Life(100, 70)
+    glider = np.array([[0, 1, 0], [0, 0, 1], [1, 1, 1]], bool)
+    life.put(glider, 10, 20)
+    life.step(40)
+    expected = np.zeros((70, 100), bool)
+    expected[30:33, 20:23] = glider
+    assert (life.cells == expected).all() and life.population == 5 and life.generation == 40
+    assert life._repr_png_()[:4] == b"\x89PNG"
+
+
+def test_gas_has_its_energy():
+    energy = stdcl.Gas(10**6, seed=3).measure()
+    assert abs(energy.sigmas) < 5 and abs(energy.mean_energy - 1.5) < 0.01
+    assert stdcl.Gas(1000).velocities(10, 5).shape == (5, 3)
+
+
+def test_products_are_numpys():
+    rng = np.random.default_rng(1)
+    for dtype, tolerance in ((np.float32, 1e-4), (np.float64, 1e-12)):
+        a, b = rng.random((70, 33)).astype(dtype), rng.random((33, 50)).astype(dtype)
+        assert np.allclose(stdcl.matmul(a, b), a @ b, rtol=tolerance)
+    assert np.allclose(stdcl.matmul(a.T, a.copy()), a.T @ a)
+    assert np.allclose(stdcl.matmul(a, b, alpha=2, beta=3, c=np.ones((70, 50))), 2 * (a @ b) + 3)
+
+
+def test_templates_and_profiles():
+    ctx = context()
+    x = ctx.empty(8, "i4")
+    program = ctx.template("__kernel void fill(__global int *x) { x[get_global_id(0)] = ${N}; }", N=42)
+    with ctx.profile() as profile:
+        program.fill(8, x).wait()
+    assert (x == 42).all() and "fill" in str(profile) and any(row[0] == "fill" and row[1] == 1 for row in profile)
+
+
+def test_interrupt_ends_between_bursts():
+    rng = np.random.default_rng(1)
+    n = 2000
+    run = stdcl.Nbody(np.ones(n) / n, rng.normal(size=(n, 3)), rng.normal(size=(n, 3)), dt=1e-5, eps=0.05)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    refused(KeyboardInterrupt, "", lambda: run.step(10**7))
+    assert time.monotonic() - began < 30
+
+
+def test_layout_is_that_of_c():
+    path = os.environ.get("STDCL_LAYOUT")
+    import ctypes
+    checked = 0
+    for line in open(path) if path else []:
+        name, field, offset, size, _ = line.rstrip("\n").split("\t")
+        struct = getattr(c, name, None)
+        if struct is None or "." in field:
+            continue
+        found = (0, ctypes.sizeof(struct)) if field == "-" else (getattr(struct, field).offset, getattr(struct, field).size)
+        assert found == (int(offset), int(size)), (name, field, found)
+        checked += 1
+    assert checked > 100 or not path
+
+
+def test_fork_after_use_is_refused():
+    context()
+    child = os.fork()
+    if child == 0:
+        try:
+            refused(stdcl.Error, "forked", lambda: stdcl.open())
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_missing_library_is_a_sentence():
+    said = subprocess.run([sys.executable, "-c", "import stdcl"], stderr=subprocess.PIPE, text=True,
+                          env=dict(os.environ, STDCL_LIBRARY="/nowhere/libstdcl.so.1")).stderr
+    assert "install the package libstdcl1" in said and "ImportError" in said
+
+
+def main():
+    tests = [(n, f) for n, f in sorted(globals().items()) if n.startswith("test_")]
+    for name, function in tests:
+        print("[ RUN      ]", name, flush=True)
+        function()
+        print("[       OK ]", name, flush=True)
+
+
+if __name__ == "__main__":
+    main()
