@@ -20,29 +20,31 @@ static void device_close(struct device *d)
 /* PoCL 5 ends the program when two of its devices run the same kernel with different sizes (mended in 6.0). There
  * programs are built with the device's number, which makes them different ones. STDCL_DEVICE_BUILDS=1 in the
  * environment does so on every platform, 0 on none. */
-static cl_uint number_of_builds(cl_platform_id platform, cl_device_id id)
+static cl_int number_of_builds(cl_platform_id platform, cl_device_id id, cl_uint *number)
 {
     enum { MOST = 64 };
     cl_device_id all[MOST];
-    cl_uint n = 0, number = 0;
+    cl_uint n = 0;
     char version[256] = "";
     const char *wish = getenv("STDCL_DEVICE_BUILDS");
-    clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
-    if (wish ? strcmp(wish, "1") != 0 : !strstr(version, "PoCL 5."))
-        return 0;
-    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST, all, &n);
-    while (number < n && number < MOST && all[number] != id)
-        number++;
-    return number;
+    cl_int err = clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
+    *number = 0;
+    if (err != CL_SUCCESS || (wish ? strcmp(wish, "1") != 0 : !strstr(version, "PoCL 5.")))
+        return err;
+    err = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST, all, &n);
+    while (*number < n && *number < MOST && all[*number] != id)
+        ++*number;
+    return err;
 }
 
 /* CPUs do. Oclgrind says that it is one, but keeps books about what was written, and of what the host writes into a
  * shared buffer it knows nothing. */
-static bool shares_memory(const struct device *d)
+static cl_int shares_memory(struct device *d)
 {
-    char platform[64] = "";
-    clGetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof platform, platform, NULL);
-    return (d->type & CL_DEVICE_TYPE_CPU) && strcmp(platform, "Oclgrind") != 0;
+    char platform[256] = "";
+    const cl_int err = clGetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof platform, platform, NULL);
+    d->shares_memory = (d->type & CL_DEVICE_TYPE_CPU) && strcmp(platform, "Oclgrind") != 0;
+    return err;
 }
 
 /* COPRTHR_OPENCL_PROFILING_ENABLE in the environment: events tell their times by clGetEventProfilingInfo. */
@@ -53,17 +55,17 @@ static cl_command_queue_properties queue_properties(void)
 }
 
 /* What kernels call the platform's maker: __NVIDIA__, say. */
-static const char *maker_of(cl_platform_id platform)
+static cl_int maker_of(cl_platform_id platform, const char **maker)
 {
     static const struct { const char *word, *name; } makers[] = {
         {"NVIDIA", "__NVIDIA__"}, {"Advanced Micro Devices", "__AMD__"}, {"Intel", "__INTEL__"},
         {"Brown Deer", "__coprthr__"}};
     char vendor[256] = "";
-    clGetPlatformInfo(platform, CL_PLATFORM_VENDOR, sizeof vendor, vendor, NULL);
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+    const cl_int err = clGetPlatformInfo(platform, CL_PLATFORM_VENDOR, sizeof vendor, vendor, NULL);
+    for (size_t i = 0; i < sizeof makers / sizeof *makers && !*maker; i++)
         if (strcasestr(vendor, makers[i].word))
-            return makers[i].name;
-    return NULL;
+            *maker = makers[i].name;
+    return err;
 }
 
 static cl_int device_open(struct device *d, cl_device_id id)
@@ -87,12 +89,16 @@ static cl_int device_open(struct device *d, cl_device_id id)
     for (size_t i = 0; i < sizeof asked / sizeof *asked && err == CL_SUCCESS; i++)
         err = clGetDeviceInfo(id, asked[i].what, asked[i].size, asked[i].to, NULL);
     if (err == CL_SUCCESS)
-        d->number = number_of_builds(d->platform, id);
-    d->shares_memory = err == CL_SUCCESS && shares_memory(d);
+        err = number_of_builds(d->platform, id, &d->number);
     if (err == CL_SUCCESS)
-        d->maker = maker_of(d->platform);
-    if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof d->name, d->name, NULL) != CL_SUCCESS)
+        err = shares_memory(d);
+    if (err == CL_SUCCESS)
+        err = maker_of(d->platform, &d->maker);
+    const cl_int named = clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof d->name, d->name, NULL);
+    if (named != CL_SUCCESS)
         snprintf(d->name, sizeof d->name, "device");
+    if (err == CL_SUCCESS && named != CL_INVALID_VALUE) /* which a name longer than ours gets */
+        err = named;
     d->start_align = align_bits / 8 ? align_bits / 8 : 1;
     if (err != CL_SUCCESS)
         return err;

@@ -22,6 +22,12 @@
 /* Records a failure of the calling thread: clerrno = code, oclerrno = ocl, the sentence. Returns -1. */
 __attribute__((format(printf, 3, 4))) int fail(int code, cl_int ocl, const char *format, ...);
 
+/* The same of a call whose context is NULL: with the reason, where a standard context could not be made. */
+int fail_no_context(const char *call);
+
+/* The reason, which stays in memory; the first one counts. */
+void no_context_because(const char *text);
+
 /* The errno value that stands for an OpenCL code. */
 int errno_of(cl_int ocl);
 

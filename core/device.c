@@ -6,7 +6,7 @@
 struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call)
 {
     if (!cp) {
-        fail(EINVAL, 0, "%s: the context is NULL", call);
+        fail_no_context(call);
         return NULL;
     }
     if (dev >= cp->ndev) {

@@ -214,6 +214,22 @@ static char no_sentence[] = "there was no memory for the sentence of this failur
 
 const char *clerror_text(void) { return last.text ? last.text : last.unread ? no_sentence : ""; }
 
+/* ---- Calls without a context. ---- */
+
+static _Atomic(const char *) first_reason;
+
+void no_context_because(const char *text)
+{
+    const char *none = NULL;
+    atomic_compare_exchange_strong(&first_reason, &none, text);
+}
+
+int fail_no_context(const char *call)
+{
+    const char *reason = atomic_load(&first_reason);
+    return fail(EINVAL, 0, "%s: the context is NULL (%s)", call, reason ? reason : "no such device on this machine?");
+}
+
 STDCL_API char *clerror(void)
 {
     if (!last.unread)

@@ -69,7 +69,7 @@ static void *allocate(CLCONTEXT *cp, size_t size, int flags, bool filled, const 
         return (void)fail(EINVAL, 0, "%s: of CL_MEM_ZEROCOPY, CL_MEM_DEVONLY and CL_MEM_IMAGE2D only one "
                           "may be given", call), NULL;
     if (!cp && !(flags & CL_MEM_DETACHED))
-        return (void)fail(EINVAL, 0, "%s: the context is NULL (no such device on this machine?)", call), NULL;
+        return (void)fail_no_context(call), NULL;
     struct memory *m = memory_create(size, special | (flags & CL_MEM_APART), call);
     if (!m)
         return NULL;
@@ -131,7 +131,7 @@ STDCL_API int clmattach(CLCONTEXT *cp, void *ptr)
     if (!m)
         return -1;
     if (!cp)
-        return fail(EINVAL, 0, "clmattach: the context is NULL");
+        return fail_no_context("clmattach");
     pthread_mutex_lock(&m->lock);
     int status = m->cp ? fail(EINVAL, 0, "clmattach: the block at %p is already attached", ptr)
                        : memory_attach(cp, m, true, "clmattach");

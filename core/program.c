@@ -53,7 +53,7 @@ struct program **program_hold_all(CLCONTEXT *cp, size_t *count, const char *call
 struct program *program_new(CLCONTEXT *cp, size_t nparts, const char *options, const char *call)
 {
     if (!cp)
-        return (void)fail(EINVAL, 0, "%s: the context is NULL (no such device on this machine?)", call), NULL;
+        return (void)fail_no_context(call), NULL;
     struct program *p = calloc(1, sizeof *p);
     if (p) {
         p->cp = cp;
@@ -111,7 +111,7 @@ struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call)
 {
     struct program *p = NULL;
     if (!cp) {
-        fail(EINVAL, 0, "%s: the context is NULL", call);
+        fail_no_context(call);
         return NULL;
     }
     pthread_mutex_lock(&cp->lock);

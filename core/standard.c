@@ -97,8 +97,10 @@ static void make_standards(void)
     for (int i = 0; i < STANDARDS; i++) {
         clerrno = 0;
         *standards[i].place = make_standard(standards[i].name, standards[i].type);
-        if (!*standards[i].place && clerrno)
-            why_not[i] = failure_copy();
+        if (*standards[i].place || !clerrno)
+            continue;
+        why_not[i] = failure_copy();
+        no_context_because(why_not[i].text);
     }
     failure_restore(&before); /* no device of some kind is no error */
 }
