@@ -11,11 +11,13 @@
 
 /* ---- Lines. ---- */
 
-/* p->lock is held. */
+/* NULL when there is no memory; p->lock is held. */
 static struct profile_row *row_of(struct profile *p, cl_uint dev, int kind, int precision, const char *name)
 {
-    uint32_t number = timeline_name(p->timeline, name);
+    uint32_t number;
     struct profile_row *r = p->rows;
+    if (!timeline_name(p->timeline, name, &number))
+        return NULL;
     while (r && !(r->dev == dev && r->kind == kind && r->precision == precision && r->name == number))
         r = r->next;
     if (r || !(r = calloc(1, sizeof *r)))
@@ -46,12 +48,14 @@ static struct work *work_of(struct kernel *k)
 static void note_launch(struct profile *p, const struct command *c, struct note *note)
 {
     struct work *w = work_of(c->kernel);
-    if (!w)
-        return;
-    if (!w->row[c->dev]) {
+    if (w && !w->row[c->dev]) {
         pthread_mutex_lock(&p->lock);
         w->row[c->dev] = row_of(p, c->dev, CL_KERNEL_EVENT, w->precision, kernel_name(c->kernel));
         pthread_mutex_unlock(&p->lock);
+    }
+    if (!w || !w->row[c->dev]) {
+        profile_lose(p);
+        return;
     }
     *note = (struct note){.line = w->row[c->dev], .flops = w->flops, .bytes = w->bytes};
     timing_choose(note, w->flops > 0 ? w->flops : w->bytes > 0 ? w->bytes : c->size);
@@ -91,6 +95,8 @@ static void note_transfer(struct profile *p, const struct command *c, struct not
     if (!*r)
         *r = row_of(p, c->dev, CL_MEM_EVENT, CLPROF_SINGLE, names[direction]);
     pthread_mutex_unlock(&p->lock);
+    if (!*r)
+        profile_lose(p);
     /* a copy on the device reads and writes */
     *note = (struct note){.line = *r, .bytes = c->kind == COPY_ON_DEVICE ? 2 * c->size : c->size};
     timing_choose(note, note->bytes);

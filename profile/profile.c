@@ -44,8 +44,8 @@ static size_t finished_spans;
 
 static bool anything_ran(struct profile *p)
 {
-    bool used = false;
     pthread_mutex_lock(&p->lock);
+    bool used = p->lost > 0;
     for (const struct profile_row *r = p->rows; r && !used; r = r->next)
         used = r->count > 0;
     pthread_mutex_unlock(&p->lock);
@@ -57,30 +57,44 @@ static void print_at_end(struct profile *p, bool measure)
     const char *format = wanted_format();
     p->print_at_end = false;
     context_settle(p->cp);
-    if (format && anything_ran(p))
+    if (format && anything_ran(p) &&
         profile_report(p->cp, stderr,
                        strcmp(format, "csv") == 0    ? CLPROF_CSV
                        : strcmp(format, "json") == 0 ? CLPROF_JSON
                                                      : CLPROF_TABLE,
-                       measure);
+                       measure) != 0)
+        fprintf(stderr, "stdcl: STDCL_PROFILE: %s\n", clerror());
 }
 
-/* Keeps the timeline of a profile that ends; all_lock is held. */
+static void profile_unlist(struct profile *p)
+{
+    pthread_mutex_lock(&all_lock);
+    for (struct profile **link = &all_profiles; *link; link = &(*link)->next)
+        if (*link == p) {
+            *link = p->next;
+            break;
+        }
+    pthread_mutex_unlock(&all_lock);
+}
+
+/* Keeps the timeline of a profile that ends. */
 static void keep_timeline(struct profile *p)
 {
     struct timeline *t = p->timeline;
     const size_t spans = t->commands.count + t->phases.count;
     if (!wanted_trace())
         return;
+    pthread_mutex_lock(&all_lock);
     if (finished_spans + spans > MAX_FINISHED_SPANS) { /* so there is at least one */
         finished->commands.beyond += spans;
-        return;
+    } else {
+        finished_spans += spans;
+        timeline_shrink(t);
+        *finished_end = t;
+        finished_end = &t->next;
+        p->timeline = NULL;
     }
-    finished_spans += spans;
-    timeline_shrink(t);
-    *finished_end = t;
-    finished_end = &t->next;
-    p->timeline = NULL;
+    pthread_mutex_unlock(&all_lock);
 }
 
 /* At exit. Peaks are not measured any more: a compiler inside the driver may have been taken down. A child
@@ -188,7 +202,7 @@ static int64_t clock_offset(cl_command_queue queue)
     for (int i = 0; i < 5; i++) {
         cl_ulong end = 0;
         if (clEnqueueMarkerWithWaitList(queue, 0, NULL, &ev) != CL_SUCCESS)
-            break;
+            continue;
         clWaitForEvents(1, &ev);
         int64_t now = (int64_t)ns_now();
         if (clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS &&
@@ -236,20 +250,26 @@ static int turn_off(struct profile *p)
 STDCL_API int clprofile(CLCONTEXT *cp, int on)
 {
     if (!cp)
-        return fail(EINVAL, 0, "clprofile: the context is NULL");
+        return fail_no_context("clprofile");
     struct profile *p = context_observed(cp);
     const int period = on ? sample_period(cp, on == CLPROF_EVERY || wanted_trace()) : 0;
     if (period < 0)
         return -1;
     if (!p && !on)
         return 0;
-    if (!p && !(p = profile_new(cp)))
+    const bool first = !p;
+    if (first && !(p = profile_new(cp)))
         return fail(ENOMEM, 0, "clprofile: no memory on the host");
-    context_observe(cp, p);
     if (p->on == (on != 0) && (!on || p->period == period))
         return 0;
-    if ((on ? turn_on(p, period) : turn_off(p)) != 0)
+    if ((on ? turn_on(p, period) : turn_off(p)) != 0) {
+        if (first) { /* so that a report does not say that nothing ran */
+            profile_unlist(p);
+            profile_discard(p);
+        }
         return -1;
+    }
+    context_observe(cp, p);
     p->print_at_end = p->print_at_end || (on && profile_wanted());
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (p->print_at_end)
@@ -266,6 +286,7 @@ STDCL_API int clprofile_reset(CLCONTEXT *cp)
         return 0;
     context_settle(cp);
     pthread_mutex_lock(&p->lock);
+    p->lost = 0;
     for (struct profile_row *r = p->rows; r; r = r->next) {
         r->count = r->timed = 0;
         r->total = r->minimum = r->maximum = 0;
@@ -288,15 +309,9 @@ void profile_free(CLCONTEXT *cp)
     bool wanted = p->print_at_end;
     if (wanted)
         print_at_end(p, true);
-    pthread_mutex_lock(&all_lock);
-    for (struct profile **link = &all_profiles; *link; link = &(*link)->next)
-        if (*link == p) {
-            *link = p->next;
-            break;
-        }
+    profile_unlist(p);
     if (wanted)
         keep_timeline(p);
-    pthread_mutex_unlock(&all_lock);
     context_observe(cp, NULL);
     profile_discard(p);
 }
@@ -322,8 +337,12 @@ STDCL_API void clprofile_begin(CLCONTEXT *cp, const char *name)
     if (!p || !p->on)
         return;
     pthread_mutex_lock(&p->lock);
-    open_phase[level].name = timeline_name(p->timeline, name);
+    const bool noted = timeline_name(p->timeline, name, &open_phase[level].name);
     pthread_mutex_unlock(&p->lock);
+    if (!noted) {
+        profile_lose(p);
+        return;
+    }
     open_phase[level].serial = p->serial;
     open_phase[level].start = ns_now();
 }
@@ -360,6 +379,8 @@ STDCL_API int clprofile_trace(CLCONTEXT *cp, const char *file)
     if (!p)
         return fail(EINVAL, 0, "clprofile_trace: profiling was never on; call clprofile(cp, 1) first");
     context_settle(cp);
+    if (profile_lacks(p, "clprofile_trace") != 0)
+        return -1;
     pthread_mutex_lock(&p->lock);
     int status = timeline_write(p->timeline, time_zero, file);
     pthread_mutex_unlock(&p->lock);

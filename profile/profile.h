@@ -29,7 +29,7 @@ struct timeline {
     cl_uint ndev;
     char (*device)[128]; /* their names */
     struct spans commands, phases;
-    char **name;    /* names[0] stands for all that found no room */
+    char **name;    /* names[0] stands for all beyond MAX_NAMES */
     uint16_t *slot; /* where a name is, by its hash: 1 + its number */
     uint32_t names;
 };
@@ -39,14 +39,14 @@ struct timeline {
 struct timeline *timeline_new(cl_uint ndev);
 void timeline_free(struct timeline *t);
 
-/* The number of a name, which is copied. */
-uint32_t timeline_name(struct timeline *t, const char *name);
+/* Gives the number of a name, which is copied; false when there is no memory. */
+bool timeline_name(struct timeline *t, const char *name, uint32_t *number);
 
 /* Keeps a span, up to `most` of them. */
 void timeline_add(struct spans *spans, size_t most, struct span span);
 
-/* Nanoseconds during which kernels of at least one device ran, and of two or more. */
-void timeline_busy(const struct timeline *t, uint64_t *one, uint64_t *two);
+/* Nanoseconds during which kernels of at least one device ran, and of two or more; false when there is no memory. */
+bool timeline_busy(const struct timeline *t, uint64_t *one, uint64_t *two);
 
 /* Gives back what was set aside for further names and spans: there will be none. */
 void timeline_shrink(struct timeline *t);
@@ -91,6 +91,7 @@ struct profile {
     cl_command_queue *timed_queue; /* per device, the queue that takes time stamps while its own does not; or NULL */
     pthread_mutex_t lock; /* guards what follows */
     uint32_t random;
+    size_t lost; /* commands and phases that there was no memory to note: a report without them would be wrong */
     struct profile_row *rows;
     struct profile_row **transfer; /* [device * DIRECTIONS + direction] */
     struct timeline *timeline;
@@ -106,6 +107,11 @@ void profile_told(CLCONTEXT *cp, double flops, double bytes, int precision);
 /* Prints what the environment asked for, and forgets all. */
 void profile_free(CLCONTEXT *cp);
 
+/* ---- lost.c ---- */
+
+/* Counts a command or a phase that there is no memory to note; -1 after fail() when there was one, for a report. */
+void profile_lose(struct profile *p);
+int profile_lacks(struct profile *p, const char *call);
 
 /* ---- sample.c ---- */
 

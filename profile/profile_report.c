@@ -73,18 +73,19 @@ static bool copy_rows(const struct profile *p, struct report *report, int **prec
             (*precision)[report->count] = r->precision;
             fill_row(&report->row[report->count++], r);
         }
-    timeline_busy(p->timeline, &report->busy, &report->overlap);
     report->beyond = p->timeline->commands.beyond + p->timeline->phases.beyond;
-    return true;
+    return timeline_busy(p->timeline, &report->busy, &report->overlap);
 }
 
 /* The caller frees report->row. */
-static int collect(CLCONTEXT *cp, struct report *report, bool measure)
+static int collect(CLCONTEXT *cp, struct report *report, bool measure, const char *call)
 {
     struct profile *p = context_observed(cp);
     int *precision = NULL;
     memset(report, 0, sizeof *report);
     context_settle(cp);
+    if (profile_lacks(p, call) != 0)
+        return -1;
     pthread_mutex_lock(&p->lock);
     bool ok = copy_rows(p, report, &precision);
     pthread_mutex_unlock(&p->lock);
@@ -93,7 +94,7 @@ static int collect(CLCONTEXT *cp, struct report *report, bool measure)
     free(precision);
     if (!ok) {
         free(report->row);
-        return fail(ENOMEM, 0, "clprofile: no memory on the host");
+        return fail(ENOMEM, 0, "%s: no memory on the host", call);
     }
     qsort(report->row, report->count, sizeof *report->row, by_device_and_total);
     return 0;
@@ -102,7 +103,7 @@ static int collect(CLCONTEXT *cp, struct report *report, bool measure)
 STDCL_API size_t clprofile_rows(CLCONTEXT *cp, struct clprofile_row *rows, size_t room)
 {
     struct report report;
-    if (!cp || !context_observed(cp) || collect(cp, &report, false) != 0)
+    if (!cp || !context_observed(cp) || collect(cp, &report, false, "clprofile_rows") != 0)
         return 0;
     for (size_t i = 0; i < report.count && i < room && rows; i++)
         rows[i] = report.row[i];
@@ -273,7 +274,7 @@ int profile_report(CLCONTEXT *cp, FILE *fp, int format, bool measure)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct report report;
-    if (collect(cp, &report, measure) != 0)
+    if (collect(cp, &report, measure, "clprofile_report") != 0)
         return -1;
     pthread_once(&once, make_c_locale);
     locale_t before = uselocale(c_locale);
@@ -296,6 +297,6 @@ STDCL_API int clprofile_report(CLCONTEXT *cp, FILE *fp, int format)
     if (format != CLPROF_TABLE && format != CLPROF_CSV && format != CLPROF_JSON)
         return fail(EINVAL, 0, "clprofile_report: format %d is none of CLPROF_TABLE, _CSV and _JSON", format);
     if (!context_observed(cp))
-        return fail(EINVAL, 0, "clprofile_report: profiling was never on; call clprofile(cp, 1) first");
+        return fail(EINVAL, 0, "clprofile_report: profiling was never on; call clprofile(cp, 1) first, and look at what it returns");
     return profile_report(cp, fp, format, true);
 }

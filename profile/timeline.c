@@ -47,7 +47,7 @@ void timeline_free(struct timeline *t)
     free(t);
 }
 
-uint32_t timeline_name(struct timeline *t, const char *name)
+bool timeline_name(struct timeline *t, const char *name, uint32_t *number)
 {
     uint32_t h = 2166136261u; /* FNV-1a */
     for (const char *c = name; *c; c++)
@@ -55,11 +55,13 @@ uint32_t timeline_name(struct timeline *t, const char *name)
     uint32_t i = h % SLOTS;
     for (; t->slot[i]; i = (i + 1) % SLOTS)
         if (strcmp(t->name[t->slot[i] - 1], name) == 0)
-            return t->slot[i] - 1u;
-    if (t->names == MAX_NAMES || !(t->name[t->names] = strdup(name)))
-        return 0;
+            return *number = t->slot[i] - 1u, true;
+    if (t->names == MAX_NAMES)
+        return *number = 0, true;
+    if (!(t->name[t->names] = strdup(name)))
+        return false;
     t->slot[i] = (uint16_t)++t->names;
-    return t->names - 1;
+    return *number = t->names - 1, true;
 }
 
 void timeline_add(struct spans *spans, size_t most, struct span span)
@@ -112,14 +114,15 @@ static int by_time(const void *a, const void *b)
     return x->time < y->time ? -1 : x->time > y->time;
 }
 
-void timeline_busy(const struct timeline *t, uint64_t *one, uint64_t *two)
+bool timeline_busy(const struct timeline *t, uint64_t *one, uint64_t *two)
 {
     size_t n = 0;
     unsigned busy = 0;
     int *running = calloc(t->ndev, sizeof *running);
     struct edge *edge = calloc(2 * t->commands.count + 1, sizeof *edge);
+    const bool room = running && edge;
     *one = *two = 0;
-    for (size_t i = 0; running && edge && i < t->commands.count; i++) {
+    for (size_t i = 0; room && i < t->commands.count; i++) {
         const struct span *s = &t->commands.item[i];
         if (s->track % 2 == 0) {
             edge[n++] = (struct edge){s->start, s->track / 2, 1};
@@ -138,6 +141,7 @@ void timeline_busy(const struct timeline *t, uint64_t *one, uint64_t *two)
     }
     free(edge);
     free(running);
+    return room;
 }
 
 /* ---- The file. ---- */

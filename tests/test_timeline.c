@@ -433,7 +433,8 @@ static void keeps_so_many_and_no_more(void **unused)
     for (int again = 0; again < 2; again++)
         for (int i = 0; i < 10000; i++) {
             snprintf(name, sizeof name, "phase %d", i);
-            uint32_t number_of_name = timeline_name(t, name);
+            uint32_t number_of_name = 0;
+            assert_true(timeline_name(t, name, &number_of_name));
             assert_string_equal(t->name[number_of_name], i < MAX_NAMES - 1 ? name : "others");
         }
     assert_int_equal(t->names, MAX_NAMES);

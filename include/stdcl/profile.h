@@ -53,7 +53,8 @@ struct clprofile_row {
 };
 
 /* Copies at most `room` lines to rows[], the longest total of each device first, after waiting for the
- * work in flight; returns how many there are. Names stay valid until the context is destroyed. */
+ * work in flight; returns how many there are. Names stay valid until the context is destroyed.
+ * This, a report and a trace fail with ENOMEM (0 or -1) once there was no memory on the host to note a command. */
 size_t clprofile_rows(CLCONTEXT *cp, struct clprofile_row *rows, size_t room);
 
 /* Prints the profile: CLPROF_TABLE, CLPROF_CSV (a header line, then a line per row) or CLPROF_JSON (one
