@@ -18,7 +18,9 @@ arrays *arrays_create(const struct arrays_options *o)
                     (int)o->type, (int)o->accumulator, (int)o->method);
         return NULL;
     }
-    const bool doubles = arrays_have_doubles(ctx);
+    bool doubles = false;
+    if (arrays_have_doubles(ctx, &doubles) != 0)
+        return NULL;
     if (o->type == ARRAYS_DOUBLE && !doubles) {
         clerror_set(ENOTSUP, "arrays_create: a device has no double precision; use ARRAYS_FLOAT");
         return NULL;

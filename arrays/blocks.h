@@ -54,8 +54,8 @@ bool arrays_shape_suits(const char *shape, const struct cldev_info *info);
 /* The context to use when the caller named none; NULL with ENODEV. */
 CLCONTEXT *arrays_context(CLCONTEXT *ctx);
 
-/* Whether all its devices have double precision. */
-bool arrays_have_doubles(CLCONTEXT *ctx);
+/* Tells whether all its devices have double precision; -1 when one does not answer. */
+int arrays_have_doubles(CLCONTEXT *ctx, bool *all);
 
 struct kernels_on { /* one device */
     struct arrays_shape shape;

@@ -5,6 +5,8 @@
  */
 #include "arrays/blocks.h"
 
+#include "core/asked.h"
+
 /* ---- Devices. --------------------------------------------------------------------------------- */
 
 CLCONTEXT *arrays_context(CLCONTEXT *ctx)
@@ -18,14 +20,16 @@ CLCONTEXT *arrays_context(CLCONTEXT *ctx)
     return ctx;
 }
 
-bool arrays_have_doubles(CLCONTEXT *ctx)
+int arrays_have_doubles(CLCONTEXT *ctx, bool *all)
 {
-    struct cldev_info *info = calloc(clgetndev(ctx), sizeof *info);
-    bool all = info && clgetdevinfo(ctx, info) == 0;
-    for (cl_uint dev = 0; all && dev < clgetndev(ctx); dev++)
-        all = info[dev].dev_pref_vec_double > 0;
-    free(info);
-    return all;
+    *all = true;
+    for (cl_uint dev = 0; dev < clgetndev(ctx); dev++) {
+        cl_uint width = 0;
+        if (device_ask(ctx, dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width, "arrays") != 0)
+            return -1;
+        *all = *all && width > 0;
+    }
+    return 0;
 }
 
 /* ---- Building. -------------------------------------------------------------------------------- */
@@ -41,8 +45,9 @@ int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, siz
     for (cl_uint dev = 0; dev < k->ndev; dev++) {
         cl_device_type type = 0;
         char name[256] = "";
-        clGetDeviceInfo(clgetdevice(ctx, dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
-        clGetDeviceInfo(clgetdevice(ctx, dev), CL_DEVICE_NAME, sizeof name - 1, name, NULL);
+        if (device_ask(ctx, dev, CL_DEVICE_TYPE, sizeof type, &type, "arrays") != 0 ||
+            device_ask(ctx, dev, CL_DEVICE_NAME, sizeof name, name, "arrays") != 0)
+            return -1;
         k->on[dev].cpu = type & CL_DEVICE_TYPE_CPU && !strstr(name, "Oclgrind"); /* which shares no memory: core/context.c */
         if (arrays_shape_choose(&k->on[dev].shape, &k->on[dev].row, ctx, dev, row, n, words) != 0)
             return -1;

@@ -222,7 +222,9 @@ char *cli_devices_name(CLCONTEXT *context)
     const size_t n = clgetndev(context);
     struct cldev_info *info = cli_alloc(n, sizeof *info);
     char *text = cli_alloc(n + 1, sizeof info->dev_name + 16);
-    clgetdevinfo(context, info);
+    if (clgetdevinfo(context, info) != 0)
+        for (size_t i = 0; i < n; i++)
+            strcpy(info[i].dev_name, "a device that does not tell its name");
     for (size_t i = 0, same; i < n; i += same) {
         for (same = 1; i + same < n && !strcmp(info[i].dev_name, info[i + same].dev_name);)
             same++;

@@ -6,6 +6,8 @@
  */
 #include "matmul_job.h"
 
+#include "core/asked.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -52,14 +54,17 @@ static int reset(struct runner *r)
     return r->resident ? matmul_load_result(r->mm, job->c, job->n) : 0;
 }
 
-static bool all_gpus(const struct matmul_job *job)
+/* -1 after clerror_set. */
+static int all_gpus(const struct matmul_job *job, bool *all)
 {
-    struct cldev_info *info = cli_alloc(clgetndev(job->context) + 1, sizeof *info);
-    bool all = clgetndev(job->context) > 0 && clgetdevinfo(job->context, info) == 0;
-    for (cl_uint d = 0; all && d < clgetndev(job->context); d++)
-        all = !(info[d].dev_type & CL_DEVICE_TYPE_CPU);
-    free(info);
-    return all;
+    *all = clgetndev(job->context) > 0;
+    for (cl_uint d = 0; d < clgetndev(job->context); d++) {
+        cl_device_type type = 0;
+        if (device_ask(job->context, d, CL_DEVICE_TYPE, sizeof type, &type, "matmul") != 0)
+            return -1;
+        *all = *all && !(type & CL_DEVICE_TYPE_CPU);
+    }
+    return 0;
 }
 
 /* The time of the shortest run. The first run of all, which builds kernels, is not among them. */
@@ -165,8 +170,9 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
                                            .precision = (enum matmul_precision)job->precision, .block = o->block,
                                            .shape = job->shape, .memory = job->memory, .progress = tell, .arg = job};
     struct runner r = {job, matmul_create(&options), false};
-    int status = r.mm ? 0 : -1;
-    if (status == 0 && !matmul_kind_is_host(o->kind) && all_gpus(job)) {
+    bool resident = false;
+    int status = !r.mm ? -1 : matmul_kind_is_host(o->kind) ? 0 : all_gpus(job, &resident);
+    if (status == 0 && resident) {
         r.resident = matmul_load(r.mm, job->stored, job->m, job->n, job->k, job->a, job->lda, job->b, job->ldb) == 0;
         o->streamed = !r.resident;
         if (!r.resident && clerrno != ENOMEM)

@@ -55,7 +55,7 @@ void cli_explain(const struct cli_common *common, CLCONTEXT *context, unsigned d
         cli_warn("%s", warning);
     if (!common->explain)
         return;
-    char name[256] = "";
+    char name[256] = "(its name is not told)";
     clGetDeviceInfo(clgetdevice(context, dev), CL_DEVICE_NAME, sizeof name, name, NULL);
     cli_line_wipe();
     fprintf(stderr, "device %u: %s\n  %s\n  %s\n", dev, name, sentence,

@@ -71,7 +71,9 @@ static int make_fused(gas *g, const char *words)
 {
     struct arrays_total total;
     const struct embedded *const front[] = {&order_text, &maxwell_text};
-    const bool doubles = arrays_have_doubles(g->ctx);
+    bool doubles = false;
+    if (arrays_have_doubles(g->ctx, &doubles) != 0)
+        return -1;
     g->kind = doubles ? (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}
                       : (struct arrays_partial){WIDE_FLOAT, JOIN_PAIRS};
     if (arrays_kernels_shape(&g->fused, g->ctx, "gas.fused", 0, words) != 0 ||

@@ -5,6 +5,7 @@
  */
 #include "matmul/engine.h"
 
+#include "core/asked.h"
 #include "core/reserved.h"
 
 #include <CL/cl_ext.h>
@@ -39,14 +40,15 @@ static void weigh(struct matmul *mm)
 }
 
 /* NVIDIA's compute capability, which says what PTX a device takes. */
-static int capability_of(cl_device_id device, const struct cldev_info *info)
+static int find_capability(const struct matmul *mm, struct share *p)
 {
     cl_uint major = 0, minor = 0;
-    if (!strcasestr(info->dev_vendor, "nvidia"))
-        return 0;
-    clGetDeviceInfo(device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof major, &major, NULL);
-    clGetDeviceInfo(device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV, sizeof minor, &minor, NULL);
-    return (int)(10 * major + minor);
+    if (strcasestr(p->info.dev_vendor, "nvidia") &&
+        (device_ask(mm->ctx, p->dev, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof major, &major, "matmul_create") != 0 ||
+         device_ask(mm->ctx, p->dev, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV, sizeof minor, &minor, "matmul_create") != 0))
+        return -1;
+    p->capability = (int)(10 * major + minor);
+    return 0;
 }
 
 static int check_device(const struct matmul *mm, const struct share *p)
@@ -78,9 +80,8 @@ static int open_devices(struct matmul *mm)
         p->info = info[d];
         p->is_cpu = info[d].dev_type & CL_DEVICE_TYPE_CPU;
         p->pace = pace_of(1e8);
-        p->capability = capability_of(clgetdevice(mm->ctx, d), &info[d]);
         p->in_place = p->is_cpu && !mm->memory;
-        status = check_device(mm, p);
+        status = find_capability(mm, p) == 0 ? check_device(mm, p) : -1;
     }
     free(info);
     if (status == 0)

@@ -6,6 +6,8 @@
  */
 #include "matmul/engine.h"
 
+#include "core/asked.h"
+
 
 /* clang-format off */
 static const struct cltune_knob tiles[] = {
@@ -81,7 +83,8 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
 {
     const struct variant *v = kernel->arg;
     cl_device_type type = 0;
-    clGetDeviceInfo(clgetdevice(cp, 0), CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    if (device_ask(cp, 0, CL_DEVICE_TYPE, sizeof type, &type, "matmul") != 0)
+        return NULL;
     if ((v->path == PATH_TILES) == !!(type & CL_DEVICE_TYPE_CPU))
         return clerror_set(ENOTSUP, "matmul: tiles are for GPUs, panels for CPUs"), NULL;
     struct problem *p = calloc(1, sizeof *p);

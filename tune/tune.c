@@ -115,11 +115,11 @@ STDCL_API const char *cltune_file(void)
 
 /* ---- Which rows fit a device. ---- */
 
-static void families_of(cl_device_id id, cl_device_type type, const char *family[TUNE_MAX_FAMILIES + 1])
+static cl_int families_of(cl_device_id id, cl_device_type type, const char *family[TUNE_MAX_FAMILIES + 1])
 {
     char vendor[256] = "";
     size_t n = 0;
-    clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof vendor, vendor, NULL);
+    const cl_int err = clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof vendor, vendor, NULL);
     if (type & CL_DEVICE_TYPE_CPU) {
 #if defined(__x86_64__) || defined(__i386__)
         if (__builtin_cpu_supports("avx512f"))
@@ -136,6 +136,7 @@ static void families_of(cl_device_id id, cl_device_type type, const char *family
         family[n++] = "family:gpu";
     }
     family[n] = NULL;
+    return err;
 }
 
 static const char *text_of(const json_t *row, const char *key)
@@ -233,8 +234,11 @@ STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t
     if (!kernel || !row)
         return fail(EINVAL, 0, "cltune_find: the kernel's name or the result is NULL");
     struct tune_device device = {.name = device_name(cp, dev), .driver = driver};
-    families_of(id, device_type(cp, dev), device.family);
-    clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
+    cl_int err = families_of(id, device_type(cp, dev), device.family);
+    if (err == CL_SUCCESS)
+        err = clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
+    if (err != CL_SUCCESS)
+        return fail(errno_of(err), err, "cltune_find: %s does not tell its maker and driver", device.name);
     pthread_mutex_lock(&store_lock);
     load();
     const json_t *best = tune_choose(store.user, store.shipped, &device, kernel, size, &rank);
@@ -263,7 +267,9 @@ STDCL_API int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_
         return fail(EINVAL, 0, "cltune_store: a rate of %g for a size of %zu", rate, size);
     if (!tune_path(path, sizeof path, ""))
         return fail(ENOENT, 0, "cltune_store: neither XDG_CACHE_HOME nor HOME says where to keep tune.json");
-    clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
+    const cl_int err = clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
+    if (err != CL_SUCCESS)
+        return fail(errno_of(err), err, "cltune_store: %s does not tell its driver", device_name(cp, dev));
     json_t *row =
         json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:s}", "kernel", kernel, "device", device_name(cp, dev), "driver",
                   driver, "size", (json_int_t)size, "shape", shape, "rate", rate, "unit", unit);
