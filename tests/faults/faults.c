@@ -1,9 +1,10 @@
 /* faults.c - runs programs in which one call fails, every call once: nothing may crash, hang or pass for right.
  *
  *   faults BUILD SOURCE                    every call of every program
- *   faults BUILD SOURCE sample [SEED]      those of found.txt, and some others, which another day are others; SEED
- *                                          stands for the day
+ *   faults BUILD SOURCE sample [SEED]      of two or three programs those of found.txt and some others, which another day
+ *                                          are others; SEED stands for the day
  *   faults BUILD SOURCE every N [SEED]     every Nth call; N seeds in a row make a whole campaign
+ *   faults BUILD SOURCE list               the programs' names
  *   faults BUILD SOURCE only PROGRAM       every call of one program
  *   faults BUILD SOURCE only PROGRAM "CALL NUMBER CODE HOW"    one case, whose output is shown
  *
@@ -12,7 +13,8 @@
  * device once. Which error is taken goes round from call to call and from day to day. Afterwards, one of two holds:
  *   - status 1, exactly one sentence on standard error, and each output is absent or complete
  *   - status 0, and the output is the one of the run with nothing wrong
- * The second must hold where a call is only interrupted or cut short. STDCL_FAULTS_JSON=FILE keeps the counts.
+ * The second must hold where a call is only interrupted or cut short. STDCL_FAULTS_JSON=FILE keeps the counts of one
+ * program, as run.sh has it.
  * SPDX-License-Identifier: MIT
  */
 #include "faults.h"
@@ -27,7 +29,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { WORKERS = 2, SAMPLE_PROGRAMS = 3, SAMPLE_CASES = 60, SAMPLE_SECONDS = 6, MAX_CASES = 20000 };
+/* SAMPLE_SECONDS of processor time, all in all. */
+enum { WORKERS = 2, SAMPLE_PROGRAMS = 2, SAMPLE_CASES = 60, SAMPLE_SECONDS = 7, MAX_CASES = 20000 };
 
 static long seed;
 
@@ -260,33 +263,32 @@ static void shuffle(void)
     }
 }
 
-static int report(void)
+/* One line of counts.json, when STDCL_FAULTS_JSON names a file: of one program. */
+static bool keep_counts(const char *program, int ran)
 {
-    const char *file = getenv("STDCL_FAULTS_JSON");
-    FILE *json = file ? fopen(file, "w") : NULL;
-    const char *commit = getenv("COMMIT");
+    const char *file = getenv("STDCL_FAULTS_JSON"), *commit = getenv("COMMIT");
+    FILE *json = file && program ? fopen(file, "w") : NULL;
+    if (!json)
+        return !file || !program;
+    fprintf(json, "{\"program\": \"%s\", \"commit\": \"%s\", \"faults\": %d", program, commit ? commit : "unknown", ran);
+    for (int f = 0; f < FAMILIES; f++)
+        fprintf(json, ", \"%s\": {\"faults\": %d, \"refused\": %d, \"ended_well\": %d, \"not_reached\": %d, \"wrong\": %d}",
+                family_names[f], count->ran[f], count->refused[f], count->right[f], count->missed[f], count->wrong[f]);
+    fprintf(json, "}\n");
+    return fclose(json) == 0;
+}
+
+static int report(const char *program)
+{
     int wrong = 0, ran = 0;
-    char date[32];
-    const time_t now = time(NULL);
-    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
-    if (json)
-        fprintf(json, "{\n \"date\": \"%s\",\n \"commit\": \"%s\",\n \"families\": [", date, commit ? commit : "unknown");
     for (int f = 0; f < FAMILIES; f++) {
         printf("%-24s %5d faults: %5d refused in a sentence, %5d ended well, %4d not reached, %3d wrong\n", family_names[f],
                count->ran[f], count->refused[f], count->right[f], count->missed[f], count->wrong[f]);
-        if (json)
-            fprintf(json, "%s\n  {\"family\": \"%s\", \"faults\": %d, \"refused\": %d, \"ended_well\": %d, "
-                          "\"not_reached\": %d, \"wrong\": %d}", f ? "," : "", family_names[f], count->ran[f],
-                    count->refused[f], count->right[f], count->missed[f], count->wrong[f]);
         wrong += count->wrong[f];
         ran += count->ran[f];
     }
     printf("%d faults, %d wrong; %.0f s of processor time\n", ran, wrong, cpu_seconds());
-    if (json)
-        fprintf(json, "\n ]\n}\n");
-    if (json && fclose(json) != 0)
-        return 1;
-    return wrong > 0 || ran == 0;
+    return !keep_counts(program, ran) || wrong > 0 || ran == 0;
 }
 
 /* Leaves every nth case. */
@@ -319,7 +321,7 @@ static int show(const char *name, const char *fault)
     return system(command);
 }
 
-/* The cases of found.txt, and what their programs do with nothing wrong. */
+/* The cases of found.txt whose programs are prepared. */
 static bool add_found(void)
 {
     char path[600], line[200], name[48], call[48], how[16];
@@ -331,9 +333,9 @@ static bool add_found(void)
         if (*line == '#' || sscanf(line, "%47s %47s %d %d %15s", name, call, &number, &code, how) != 5)
             continue;
         struct program *p = find_program(name);
-        const int before = ncases;
-        good = good && p && (p->good.text || prepare(p));
-        ncases = before; /* not all of that program */
+        good = good && p;
+        if (!p || !p->good.text)
+            continue;
         cases[ncases].program = p;
         cases[ncases].family = strcmp(how, "failed") == 0 ? COMMANDS : family_of(call);
         cases[ncases].harmless = strcmp(how, "short") == 0;
@@ -342,26 +344,41 @@ static bool add_found(void)
     }
     if (fp)
         fclose(fp);
-    nfound = ncases;
     return fp && good;
+}
+
+/* Puts the cases of found.txt before all others. */
+static bool found_first(void)
+{
+    static struct one found[MAX_CASES];
+    const int others = ncases;
+    const bool good = add_found();
+    nfound = ncases - others;
+    memcpy(found, cases + others, (size_t)nfound * sizeof *found);
+    memmove(cases + nfound, cases, (size_t)others * sizeof *cases);
+    memcpy(cases, found, (size_t)nfound * sizeof *found);
+    return good;
 }
 
 static int campaign(bool sample, int nth, const char *name)
 {
-    int n = 0, status = sample ? !add_found() : 0;
+    int n = 0, status = 0;
     while (programs[n].name)
         n++;
     for (int i = 0; i < n; i++)
         if (sample ? (i + seed) % (n / SAMPLE_PROGRAMS) == 0 : !name || strcmp(name, programs[i].name) == 0)
             status |= !prepare(&programs[i]);
     thin(nth);
+    if (sample && !found_first())
+        status = 1;
     shuffle();
     if (sample)
         printf("seed %ld: %d cases found once, up to %d of %d others\n", seed, nfound, SAMPLE_CASES, ncases - nfound);
     if (sample && ncases > nfound + SAMPLE_CASES)
         ncases = nfound + SAMPLE_CASES;
-    run_cases(ncases, sample ? SAMPLE_SECONDS : 0);
-    return status | report();
+    const double left = SAMPLE_SECONDS - cpu_seconds();
+    run_cases(ncases, !sample ? 0 : left > 1 ? left : 1);
+    return status | report(name);
 }
 
 int main(int argc, char **argv)
@@ -372,6 +389,9 @@ int main(int argc, char **argv)
     int status = 1;
     if (argc < 3 || nth < 1)
         return 2;
+    for (int i = 0; argc > 3 && strcmp(argv[3], "list") == 0; i++)
+        if (!programs[i].name || puts(programs[i].name) < 0)
+            return !!programs[i].name;
     seed = sample && argc > 4 ? atol(argv[4]) : nth > 1 && argc > 5 ? atol(argv[5]) : (long)(time(NULL) / 86400);
     count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (count != MAP_FAILED && runs_begin(argv[1], argv[2]) && codes_read())

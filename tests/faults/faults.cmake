@@ -28,7 +28,7 @@ elseif(NOT STDCL_SANITIZE AND TARGET stdcl_command)
   set_tests_properties(test_faults_sample test_signals_sample PROPERTIES TIMEOUT 900)
   set_tests_properties(test_faults test_signals PROPERTIES TIMEOUT 14400)
   stdcl_label(faults test_faults test_faults_sample test_signals test_signals_sample)
-  stdcl_label(deep test_faults test_signals test_faults_sample)
+  stdcl_label(deep test_faults test_signals)
 elseif(STDCL_SANITIZE MATCHES address AND TARGET stdcl_command)
   add_test(NAME test_faults_leaks COMMAND faults ${run_in} every 20) # the shim stands before the sanitizer's malloc
   set_tests_properties(test_faults_leaks PROPERTIES TIMEOUT 14400

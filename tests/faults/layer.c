@@ -47,14 +47,17 @@ ASKS_INFO(clGetPlatformInfo, cl_platform_id, cl_platform_info)
 ASKS(clGetDeviceIDs, (cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *id, cl_uint *found),
      (p, type, n, id, found))
 
-/* The device is a small one, so that little time goes into measuring how fast its memory is. */
+/* The device is a small one, so that little time goes into measuring how fast it is. */
 static cl_int CL_API_CALL clGetDeviceInfo_(cl_device_id it, cl_device_info what, size_t size, void *value, size_t *needed)
 {
     const cl_ulong memory = 64 << 20;
+    const cl_uint units = 1;
     const struct fault f = fault_of("clGetDeviceInfo");
     const cl_int status = f.how ? f.code : next.clGetDeviceInfo(it, what, size, value, needed);
     if (status == CL_SUCCESS && what == CL_DEVICE_GLOBAL_MEM_SIZE && value)
         memcpy(value, &memory, sizeof memory);
+    if (status == CL_SUCCESS && what == CL_DEVICE_MAX_COMPUTE_UNITS && value)
+        memcpy(value, &units, sizeof units);
     return status;
 }
 

@@ -26,7 +26,7 @@ struct program programs[] = {
     {EXAMPLE("03_devices"), ".*", {0}, {0}, {0}},
     {"nbody_forces", "bin/stdcl nbody -n 64 --steps 0 -q --forces f.csv -o n.png", "", {"f.csv", "n.png"}, {0}, {0}},
     {"gas_stored", "bin/stdcl gas -n 1000 --stored --sum tree --precision double", GAS, {0}, {0}, {0}},
-    {EXAMPLE("04_templates"), ".*", {0}, {"examples/04_templates.clt"}, {0}},
+    {EXAMPLE("04_templates"), "^[0-9]+ .*", {0}, {"examples/04_templates.clt"}, {0}},
     {"gas_histogram", "bin/stdcl gas -n 1000 --stored --source host --histogram h.csv", GAS, {"h.csv"}, {0}, {0}},
     {EXAMPLE("05_profile"), "^saxpy +[0-9]+ times", {0}, {0}, {0}},
     {"life_stable", "bin/stdcl life --size 32 -n 12 --until-stable --engine global -q -o l.mc", "", {"l.mc"}, {0}, {0}},
