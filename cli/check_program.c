@@ -7,6 +7,8 @@
  */
 #include "check_job.h"
 
+#include "core/outfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -92,24 +94,48 @@ static pid_t start(char **argv, const char *log)
     return error ? -1 : child;
 }
 
+static volatile sig_atomic_t caught;
+
+static void note_signal(int number)
+{
+    caught = number;
+}
+
+/* Passes a signal on that we were to end by; a program that does not end by it within PATIENCE is killed. */
+static void pass_on(pid_t child, double *since)
+{
+    const double PATIENCE = 1.5;
+    if (!caught)
+        return;
+    if (*since == 0) {
+        *since = seconds_now();
+        kill(child, caught);
+    } else if (seconds_now() > *since + PATIENCE) {
+        kill(child, SIGKILL);
+    }
+}
+
 /* Reads the log until the program has ended. Returns its status. */
 static int follow(pid_t child, struct pipe_reader *reader)
 {
     struct pollfd one = {.fd = reader->fd, .events = POLLIN};
+    double since = 0;
     int status = 0;
     pid_t ended = 0;
     while (ended == 0) {
         poll(&one, 1, 20);
+        pass_on(child, &since);
         while (read_lines(reader))
             ;
         ended = waitpid(child, &status, WNOHANG);
     }
     while (read_lines(reader))
         ;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return caught ? 128 + caught : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Ctrl-C is the program's: it ends, and what was found until then is told. */
+/* Ctrl-C is the program's: it ends, and what was found until then is told. So it is with SIGTERM and SIGHUP, which only
+ * we get. */
 static int run(char **argv, const char *log, struct pipe_reader *reader)
 {
     const pid_t child = start(argv, log);
@@ -117,6 +143,9 @@ static int run(char **argv, const char *log, struct pipe_reader *reader)
         return cli_failed("cannot run Oclgrind: %s", strerror(errno));
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
+    signal(SIGTERM, note_signal);
+    if (signal(SIGHUP, note_signal) == SIG_IGN) /* under nohup */
+        signal(SIGHUP, SIG_IGN);
     return follow(child, reader);
 }
 
@@ -138,16 +167,15 @@ static int tell(struct check_log *log, int status, bool quiet)
 
 int check_program(char **argv, bool quiet)
 {
-    const char *tmp = getenv("TMPDIR");
+    static const char *const within[] = {"log", NULL};
     char folder[3000], name[3072];
     if (!is_command("oclgrind"))
         return cli_failed("Oclgrind is not installed, under which programs are checked; on Debian and Ubuntu type: "
                           "sudo apt-get install oclgrind (elsewhere see github.com/jrprice/Oclgrind)");
     if (!is_command(argv[0]))
         return cli_failed("there is no program '%s'; give the path of one, or a kernel file (.cl, .clt)", argv[0]);
-    const int length = snprintf(folder, sizeof folder, "%s/stdcl-check-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (length >= (int)sizeof folder || !mkdtemp(folder))
-        return cli_failed("cannot make a temporary folder '%s': %s", folder, strerror(errno));
+    if (outfile_folder(folder, sizeof folder, "check", within) != 0)
+        return cli_failed_call(NULL);
     snprintf(name, sizeof name, "%s/log", folder);
     struct pipe_reader reader = {.fd = -1, .log = check_log_create()};
     int status = CLI_FAILED;
@@ -160,7 +188,6 @@ int check_program(char **argv, bool quiet)
     check_log_free(reader.log);
     if (reader.fd >= 0)
         close(reader.fd);
-    unlink(name);
-    rmdir(folder);
+    outfile_folder_remove(folder);
     return status;
 }

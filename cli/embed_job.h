@@ -42,7 +42,7 @@ int embed_write(const char *file, const struct embed_source *source, size_t n);
 /* The name that a linker can be told to keep, by the output file's: "stdcl_embed_kernels" of "lib/kernels.o". */
 void embed_symbol(const char *file, char *symbol, size_t size);
 
-/* Makes a temporary folder and writes its name. CLI_DONE, or CLI_FAILED after a message. */
+/* Makes a temporary folder, for outfile_folder_remove, and writes its name. CLI_DONE, or CLI_FAILED after a message. */
 int embed_make_folder(char *folder, size_t size);
 
 #endif

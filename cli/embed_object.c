@@ -178,9 +178,7 @@ static int write_object_file(const char *file, const struct embed_source *source
             outfile_discard(&out);
         }
     }
-    unlink(c_file);
-    unlink(object);
-    rmdir(folder);
+    outfile_folder_remove(folder);
     free(bytes);
     return status;
 }

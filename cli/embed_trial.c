@@ -5,6 +5,8 @@
  */
 #include "embed_job.h"
 
+#include "core/outfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,11 +14,8 @@
 
 int embed_make_folder(char *folder, size_t size)
 {
-    const char *tmp = getenv("TMPDIR");
-    const int length = snprintf(folder, size, "%s/stdcl-embed-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (length >= (int)size || !mkdtemp(folder))
-        return cli_failed("cannot make a temporary folder '%s': %s", folder, strerror(errno));
-    return CLI_DONE;
+    static const char *const within[] = {"kernels.c", "kernels.o", "binary", NULL};
+    return outfile_folder(folder, size, "embed", within) == 0 ? CLI_DONE : cli_failed_call(NULL);
 }
 
 static int keep_binary(const struct compile_target *target, void *program, struct embed_source *source)
@@ -56,6 +55,6 @@ int embed_compile(const struct compile_targets *targets, struct embed_source *so
         status = cli_failed("cannot go back to the working directory: %s", strerror(errno));
     if (here >= 0)
         close(here);
-    rmdir(folder);
+    outfile_folder_remove(folder);
     return status;
 }

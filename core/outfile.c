@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -33,14 +34,15 @@ enum { SLOTS = 64 };
 static struct slot {
     atomic_int owner; /* the process, 0 = free, -1 = being filled in */
     ino_t inode;      /* once it is renamed, a file of its old name is another program's */
+    const char *const *within; /* of a folder: the names of what it may hold; NULL: a file */
     char path[PATH_MAX];
 } slots[SLOTS];
 
 /* Returns the slot that holds the path from now on, or -1 when all are taken. */
-static int remember(const char *path, int fd)
+static int remember(const char *path, const char *const *within)
 {
     struct stat info;
-    if (fstat(fd, &info) < 0)
+    if (lstat(path, &info) < 0)
         return -1;
     for (int i = 0; i < SLOTS; i++) {
         int none = 0;
@@ -48,6 +50,7 @@ static int remember(const char *path, int fd)
             continue;
         strcpy(slots[i].path, path); /* make_temporary checked that it fits */
         slots[i].inode = info.st_ino;
+        slots[i].within = within;
         atomic_store(&slots[i].owner, (int)getpid());
         return i;
     }
@@ -59,15 +62,60 @@ static void forget(int slot)
     atomic_store(&slots[slot].owner, 0);
 }
 
-void outfile_unlink_all(void)
+/* Ours, and still there; a forked child leaves its parent's files alone. */
+static bool is_there(const struct slot *s)
 {
     struct stat info;
+    return atomic_load(&s->owner) == (int)getpid() && lstat(s->path, &info) == 0 && info.st_ino == s->inode;
+}
+
+static void remove_folder(const char *path, const char *const *within)
+{
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (; fd >= 0 && *within; within++)
+        unlinkat(fd, *within, 0);
+    if (fd >= 0)
+        close(fd);
+    rmdir(path);
+}
+
+void outfile_unlink_all(void)
+{
     int before = errno;
-    for (size_t i = 0; i < SLOTS; i++) /* a forked child leaves its parent's files alone */
-        if (atomic_load(&slots[i].owner) == (int)getpid() && lstat(slots[i].path, &info) == 0 &&
-            info.st_ino == slots[i].inode)
+    for (size_t i = 0; i < SLOTS; i++)
+        if (is_there(&slots[i]) && !slots[i].within)
             unlink(slots[i].path);
+    for (size_t i = 0; i < SLOTS; i++) /* in which such files were */
+        if (is_there(&slots[i]) && slots[i].within)
+            remove_folder(slots[i].path, slots[i].within);
     errno = before;
+}
+
+int outfile_folder(char *path, size_t size, const char *word, const char *const *within)
+{
+    const char *tmp = getenv("TMPDIR");
+    const int length = snprintf(path, size, "%s/stdcl-%s-XXXXXX", tmp && *tmp ? tmp : "/tmp", word);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* no signal finds it made and not remembered */
+    errno = ENAMETOOLONG;
+    const bool made = length < (int)size && length < PATH_MAX && mkdtemp(path);
+    int code = made ? 0 : errno;
+    if (made && remember(path, within) < 0) {
+        code = EMFILE;
+        rmdir(path);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code ? clerror_set(code, "cannot make a temporary folder '%s': %s", path, strerror(code)) : 0;
+}
+
+void outfile_folder_remove(const char *path)
+{
+    for (int i = 0; i < SLOTS; i++)
+        if (is_there(&slots[i]) && slots[i].within && strcmp(slots[i].path, path) == 0) {
+            remove_folder(path, slots[i].within);
+            forget(i);
+        }
 }
 
 static void on_signal(int number)
@@ -268,7 +316,7 @@ static int create_remembered(struct outfile *out)
     int fd, code = create_locked(out, &fd);
     if (code)
         return code;
-    out->slot = remember(out->temporary, fd);
+    out->slot = remember(out->temporary, NULL);
     if (out->slot < 0) {
         unlink(out->temporary);
         close(fd);

@@ -48,7 +48,12 @@ int outfile_commit(struct outfile *out);
 /* Closes and removes the temporary file. Nothing happens to one that was never opened (zeroed). */
 void outfile_discard(struct outfile *out);
 
-/* Removes the temporary files of all that is open, in all threads. Async-signal-safe: for the handler
+/* Makes a folder stdcl-WORD-XXXXXX in $TMPDIR or /tmp and writes its path; a signal that ends the program removes it, as
+ * outfile_folder_remove does, with the files `within`: names, ended by NULL, that stay valid. */
+int outfile_folder(char *path, size_t size, const char *word, const char *const *within);
+void outfile_folder_remove(const char *path);
+
+/* Removes the temporary files of all that is open, in all threads, and such folders. Async-signal-safe: for the handler
  * of a signal that ends the program. */
 void outfile_unlink_all(void);
 
