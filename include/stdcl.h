@@ -119,8 +119,8 @@ typedef struct stdcl_context CONTEXT;
  * STDX_PLATFORM_NAME=a,b (see clcontext_create; when nothing matches, a warning on stderr and what there is),
  * STDX_MAX_NDEV=n (the first n devices only) and STDX_LOCK=key (see clcontext_create; the process then claims
  * MAX_NDEV devices, by default 1).
- * They are variables, whose address is asked for when they are used (without parentheses, so that a program may
- * declare them: extern CLCONTEXT *stdgpu;). -Dstdgpu=stdcpu makes one of another.
+ * They are variables. Each name is a macro that asks for the variable's address; it has no parentheses, so that a
+ * program may also declare the name: extern CLCONTEXT *stdgpu;. -Dstdgpu=stdcpu makes one stand for another.
  * A program that links to the names without this header calls stdcl_init first. */
 #ifndef stddev
 #define stddev *stdcl_stddev_address()
@@ -262,11 +262,11 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
 
 /* Allocates `size` bytes that the host and every device of `cp` share, page aligned and zeroed on
  * the host. The images of host and devices are distinct: only clmsync copies between them, and a
- * device's image is undefined until then. The devices of `cp` see one block, as long as the program does not copy
- * it to several of them itself: a device that uses it (clfork, clmcopy, clmsync with CL_MEM_HOST) while another has
- * the newest image waits, and gets that through memory which the driver keeps mapped. Once the program has copied
- * the block, or a part of it, to one device while another had an image, each device has its own, and only clmsync,
- * clmsyncn and clmcopy change it. Size 0 gives a unique pointer. Flags, or 0:
+ * device's image is undefined until then. The devices of `cp` see one block, unless the program itself copies it to
+ * several of them. When a call uses the block on a device (clfork, clmcopy, clmsync with CL_MEM_HOST) and another
+ * device has the newest image, the call waits and first brings that image over, by way of pinned host memory. But once
+ * the program has copied the block, or a part of it, to one device while another had an image, each device keeps an
+ * image of its own, and only clmsync, clmsyncn and clmcopy move data. Size 0 gives a unique pointer. Flags, or 0:
  *   CL_MEM_DETACHED  `cp` is ignored; clmattach gives the block a context later
  *   CL_MEM_IMAGE2D   devices hold a 2-D image; give its shape with clmctl before first use
  *   CL_MEM_ZEROCOPY  on CPU devices the host region is the buffer: syncs copy nothing, and the host
@@ -274,17 +274,17 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
  *                    Other devices have an image each, as with CL_MEM_APART
  *   CL_MEM_DEVONLY   scratch memory on the devices: the pointer is an address to pass to clarg_*
  *                    and clmcopy, and must not be dereferenced; clmsync gives EINVAL. Each device has its own
- *   CL_MEM_APART     each device has an image of its own from the start, as when the program had copied the block to
- *                    several: for what every device writes a part of
+ *   CL_MEM_APART     each device has an image of its own from the start: for a block of which every device writes
+ *                    its share
  * ENOMEM when host or devices cannot hold it (the message says how much was asked for), EINVAL for
  * a NULL context without CL_MEM_DETACHED or for flags that do not go together. */
 void *clmalloc(CLCONTEXT *cp, size_t size, int flags);
 
 /* Changes the size of a block, which may move. Host bytes are kept up to the smaller size, what only
  * a device holds is lost; waits for work in flight. ptr NULL is clmalloc. On failure NULL, and the
- * old block stays as it was. The block is then detached with CL_MEM_DETACHED, else attached to `cp`, or
- * with `cp` NULL to the context it had; a device's first use copies what the host has then. Other flags of the old
- * block stay (an image's shape does not: give it anew). */
+ * old block stays as it was. With CL_MEM_DETACHED the block is detached afterwards. Else it is attached to `cp`, or
+ * if that is NULL to the context it had, and a device's first use copies what the host has then. Other flags of the old
+ * block stay; an image's shape does not: give it anew. */
 void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags);
 
 /* Waits for work in flight on the block, then frees it. NULL is fine. EFAULT: not from clmalloc. */
@@ -299,9 +299,9 @@ int clmdetach(void *ptr);
 /* Copies a whole allocation, also when ptr points into its middle, between host and device `dev`:
  * flags hold exactly one of CL_MEM_HOST (device to host) and CL_MEM_DEVICE (host to device), else
  * EINVAL. Blocks unless CL_EVENT_NOWAIT; the return value is as clfork's. CL_MEM_NOFORCE: nothing
- * is copied when that side is already current, as far as the library saw: device buffers become
- * stale when another device's kernel was given the block, the host when a device's kernel was; and the
- * library cannot see that the host has written, so sync without CL_MEM_NOFORCE after that. */
+ * is copied when that side is current already. A kernel that was given the block makes the host region and the
+ * other devices' buffers out of date. The library cannot see that the host has written: after that, sync without
+ * CL_MEM_NOFORCE. */
 cl_event clmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 
 /* As clmsync, for the `size` bytes from ptr on; EINVAL when they leave the allocation. */
@@ -369,9 +369,9 @@ void *clload(CLCONTEXT *cp, void *ptr, size_t size, int flags);
 void *clloadb(CLCONTEXT *cp, int n, char **bin, size_t *size, int flags);
 
 /* As clload of source, for a library that carries its kernels: messages call the program `name`,
- * and when $STDCL_KERNEL_PATH holds a file `name` that is read instead. `options` (may be NULL) are
- * added to the defaults. Lines after their first are OpenCL C that is put before the source, whichever
- * is read: "-D N=4\n#define F(x) ((x) * (x))\n". */
+ * and when $STDCL_KERNEL_PATH holds a file `name` that is read instead. The first line of `options` (may be
+ * NULL) is added to the default options. Further lines are OpenCL C, which is put before the source that is
+ * read: "-D N=4\n#define F(x) ((x) * (x))\n". */
 void *clopen_named(CLCONTEXT *cp, const char *name, const char *source, size_t size,
                    const char *options, int flags);
 
@@ -420,10 +420,10 @@ size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 #define clSetKernelArg(krn, i, size, value) stdcl_set_kernel_arg(krn, i, size, value)
 cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *value);
 
-/* Where the types of a kernel's arguments are known (they are for sources, as far as macros and typedefs do not
- * hide them), a wrong size, an int for a float, a double * for a float *, a host pointer for a buffer and the like give
- * EINVAL and name the kernel, the argument and both types. A void *, bytes (char *), and whole numbers of the same size,
- * signed or not, may stand for each other; so may structs of the right size. */
+/* The types of a kernel's arguments are known when it was built from source, unless a macro or a typedef hides them.
+ * Then a wrong size, an int for a float, a double * for a float *, a host pointer for a buffer and the like give
+ * EINVAL, and the sentence names the kernel, the argument and both types. A void * or char * passes for any pointer, a
+ * whole number for one of the same size, signed or not, and a struct for a struct of the same size. */
 
 /* How a kernel declares an argument: what it takes (enum stdcl_arg_kind, -1 where that is not known), its type
  * without qualifiers, such as "uint" or "float4*", and its name, "" where they are not known. At most 31 letters of
@@ -475,7 +475,7 @@ typedef struct clndrange_struct {
 #define CL_EVENT_WAIT 0x1
 #define CL_EVENT_NOWAIT 0x2
 #define CL_EVENT_RELEASE 0x4   /* historic, the default */
-#define CL_EVENT_NORELEASE 0x8 /* what has waited hands the event over, to be released with clReleaseEvent */
+#define CL_EVENT_NORELEASE 0x8 /* a call that waits hands the event to the caller, who releases it */
 #define CL_KERNEL_EVENT 0x10
 #define CL_MEM_EVENT 0x20
 #define CL_ALL_EVENT 0x30
@@ -485,9 +485,9 @@ typedef struct clndrange_struct {
 
 /* Starts a kernel on device `dev` with the arguments recorded for it.
  *   CL_EVENT_NOWAIT           returns at once, with an event that the library owns; it is valid until
- *                             clwait on that device collects it (or, never waited for, until some
+ *                             clwait on that device collects it (or, if nobody waits, until some
  *                             thousands of later commands have completed). CL_EVENT_NORELEASE has no effect
- *                             with it: clwait and clwaitev hand events over
+ *                             with it: give that to clwait or clwaitev
  *   CL_EVENT_WAIT, or 0       blocks until done, returns 0
  *   ... | CL_EVENT_NORELEASE  blocks and returns the event, which the caller releases with clReleaseEvent
  *   ... | CL_EVENT_OWN        with or without waiting, returns an event of which the caller has a reference
@@ -533,20 +533,23 @@ cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const 
 
 /* Waits until the kernel events (CL_KERNEL_EVENT) and/or memory events (CL_MEM_EVENT) of a device
  * are complete, and forgets them. Without either flag: both. With CL_EVENT_NORELEASE every event that the library
- * owned is the caller's from then on, who releases it with clReleaseEvent. Returns 0, also for a context without
- * that device; (cl_event)-1 when a command of that kind failed since the last clwait:
+ * owned is the caller's from then on, who releases it with clReleaseEvent, once (an event of CL_EVENT_OWN is the
+ * caller's already, and stays so). Returns 0, also for a context without that device; (cl_event)-1 when a command of
+ * that kind failed since the last clwait:
  *   - on the device: EIO;
  *   - or it was refused: a clfork, clforka, clmsync or clmcopy with CL_EVENT_NOWAIT that returned (cl_event)-1 makes the
  *     next clwait fail with its code and its sentence. So a program may start commands without a look at what each call
- *     returns, and check clwait alone. (A call that names no device of the context is told by itself only.)
- * Of several failures the first is told, and all count as told. What else waits for a device, a blocking clfork, clmsync
- * or clmcopy and clwaitev, fails in the same way when a command of either kind before it failed and nobody was told yet:
- * lost results are never success. clfree, clclose and clmdetach wait too, and leave the failure for the next clwait. */
+ *     returns, and check clwait alone. (A call with the number of a device that the context does not have fails by
+ *     itself alone.)
+ * Of several failures the first is reported, and all count as reported. Other calls that wait for a device (clwaitev, and
+ * clfork, clmsync or clmcopy that block) fail in the same way when an earlier command of either kind failed and that was
+ * not reported yet: lost results are never success. clfree, clclose and clmdetach wait too, and leave the failure for
+ * the next clwait. */
 cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags);
 
 /* Waits for one event: of clfork, clmsync or clmcopy with CL_EVENT_NOWAIT, or one the caller owns. The library
  * forgets the event, and releases it if it owned it; with CL_EVENT_NORELEASE that event is the caller's from then
- * on. CL_EVENT_RELEASE releases an event of the caller's too. Returns `ev`, which is only a number when it was
+ * on. CL_EVENT_RELEASE releases an event of the caller's too. Returns `ev`, which must not be used any more if it was
  * released; (cl_event)-1 as clwait does. */
 cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int flags);
 
@@ -609,7 +612,7 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 #include "stdcl/template.h" /* clopent, cltemplate: kernels that are generated */
 #include "stdcl/tune.h"     /* cltune...: measured kernel shapes */
 
-/* ---- The machinery behind the macros; nothing below is interface. ---------------------------- */
+/* ---- The machinery behind the macros, and clarg_set_global in C++; nothing below is interface. - */
 
 #define STDCL_NDR(d, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3)                     \
     {                                                                                    \

@@ -33,19 +33,19 @@ extern "C" {
 enum arrays_type { ARRAYS_FLOAT, ARRAYS_DOUBLE, ARRAYS_INT, ARRAYS_LONG };
 
 /* What floating-point elements are added up in. Integers are always added exactly.
- *   ARRAYS_WIDE         double. Of floats the sum is then right to about one unit of double precision; of
- *                       doubles the error is at most 41 + log2(n / 32768) roundings of the sum of |x|, as
- *                       nothing is added up in a longer chain than that. On a device without double
- *                       precision floats are compensated instead.
+ *   ARRAYS_WIDE         double. A sum of floats is then right to about one unit in a double's last place. A sum of
+ *                       doubles is off by at most 41 + log2(n / 32768) roundings of the sum of |x|, since no
+ *                       number passes through more additions. On a device without double precision floats are
+ *                       compensated instead.
  *   ARRAYS_COMPENSATED  pairs of the element's type, value and rounding error (Knuth's TwoSum; products by
  *                       TwoProduct: Ogita, Rump & Oishi 2005, doi:10.1137/030601818), as if in twice the
  *                       precision: 1 + 1e100 + 1 - 1e100 is 2. */
 enum arrays_accumulator { ARRAYS_WIDE, ARRAYS_COMPENSATED };
 
-/* How sums are computed. ARRAYS_TUNED: in the fixed order, by vectors, a work-group to 32768 elements, one launch.
- * ARRAYS_TREE: the classic tutorial's, kept for comparison: items stride over the input, groups halve their partial
- * sums in local memory, the host adds up what groups leave. It needs LuaJIT (ENOTSUP otherwise), and every device the
- * whole array. */
+/* How sums are computed. ARRAYS_TUNED: in the fixed order, with vectors, a work-group for each 32,768 elements, in one
+ * launch. ARRAYS_TREE: as the classic tutorial does, for comparison: work-items stride over the input, work-groups halve
+ * their partial sums in local memory, the host adds up the groups' sums. It needs LuaJIT (ENOTSUP otherwise), and the
+ * whole array on every device. */
 enum arrays_method { ARRAYS_TUNED, ARRAYS_TREE };
 
 /* Kernels for arrays of one type, on all devices of a context. */
@@ -137,7 +137,7 @@ struct arrays_scan_job {
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* What is sorted, in place, ascending and stable: of equal keys the one that came first stays first. By least
+/* What is sorted, in place, ascending and stable: of equal keys the one that came first stays first. A radix sort, least
  * significant digit first, 8 bits a pass (Knuth, The Art of Computer Programming 3, 5.2.5), each pass by counting, a scan
  * and a scatter (Merrill & Grimshaw 2011, doi:10.1142/S0129626411000187): ceil(bits / 8) passes. */
 struct arrays_sort_job {

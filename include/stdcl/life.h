@@ -41,7 +41,7 @@ enum life_bounds {
 };
 
 /* Reads B3/S23, B3S23, 23/3 (survival first, as older programs write it) or a name such as "life",
- * "highlife", "seeds". Blanks do not count, nor whether letters are large or small. EINVAL: the sentence
+ * "highlife", "seeds". Blanks and the case of letters do not matter. EINVAL: the sentence
  * says what is wrong, or why a rule of another family (hexagonal, non-totalistic, more states) is
  * refused. Rules with B0 are accepted; on a bounded grid they need no special care. */
 int life_rule_parse(const char *text, struct life_rule *rule);

@@ -87,9 +87,9 @@ void matmul_free(matmul *mm);
 int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
                     const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc);
 
-/* The product of matrices in the memory of device `dev`. The pointers are into memory of clmalloc on the engine's
- * context, and mean what the device has of it. Returns when the work is queued; clwait(ctx, dev, CL_KERNEL_EVENT) waits
- * for it. Errors as above; EFAULT: no such memory; ENOTSUP: a kind that computes on the host. */
+/* The product of matrices in the memory of device `dev`. The pointers lie in memory from clmalloc of the engine's
+ * context, and the device's image of it is what is multiplied. Returns when the work is queued; clwait(ctx, dev,
+ * CL_KERNEL_EVENT) waits for it. Errors as above; EFAULT: no such memory; ENOTSUP: a kind that computes on the host. */
 int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k,
                    double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c,
                    size_t ldc);
@@ -160,15 +160,16 @@ void matmul_random(enum matmul_precision precision, uint64_t seed, uint32_t matr
  * values of X, so that a right product has a small error even where the terms of its sums cancel.
  * `sample`: how many rows of C are compared, spread over it; 0 = as many as take about a second. `before`: C as it was,
  * with rows of ldc; NULL when beta is 0.
- * Right, and not counted: NaN where R is NaN; an infinity or NaN where a sum of absolute values is too large for the
+ * These count as right: NaN where R is NaN; an infinity or NaN where a sum of absolute values is too large for the
  * precision; differences below its least normal number in each term. NaN is the error of a C that is NaN where R is
  * not, or the other way round, and when there is no memory. Numbers of any size may be compared. */
 double matmul_error(enum matmul_precision precision, enum matmul_trans trans, size_t m, size_t n, size_t k,
                     double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta,
                     const void *before, const void *c, size_t ldc, size_t sample);
 
-/* The largest error of a right product. Of any matrices, in any order of the sums: (k / 2 + 4) eps, where eps is
- * FLT_EPSILON or DBL_EPSILON. `random` not 0: of matrices of matmul_random, nearly certainly: 2 eps. */
+/* The largest error that a right product can have: (k / 2 + 4) eps for any matrices and any order of the sums, where eps
+ * is FLT_EPSILON or DBL_EPSILON. With `random` not 0, for matrices of matmul_random: 2 eps, which rounding hardly ever
+ * exceeds. */
 double matmul_tolerance(enum matmul_precision precision, size_t k, int random);
 
 #ifdef __cplusplus

@@ -62,9 +62,9 @@ const struct nbody_integrator_info *nbody_integrator_describe(enum nbody_integra
 /* The type of state and of the sums over pairs on the device. Diagnostics are summed in double either way (on a
  * device without doubles, in pairs of floats). What single precision costs:
  *   - Forces are off by about 1e-7 for 1,000 bodies, 4e-7 for 100,000 (root mean square, Plummer spheres).
- *   - Positions have 24 bits, counted from the origin. A system moved from there by 100 of its own lengths has
- *     forces that are wrong by 1e-4, by 10,000 of them 1 to 3 %, by 1,000,000 of them 8 to 40 %, and
- *     nothing tells: put its centre at the origin.
+ *   - Positions have 24 bits, counted from the origin. Forces in a system that lies 100 of its own lengths away from
+ *     there are wrong by 1e-4, at 10,000 lengths by 1 to 3 %, at 1,000,000 by 8 to 40 %, and no message says so: put
+ *     a system's centre at the origin.
  *   - Without softening, pairs nearer than 5e-9 of the largest coordinate feel less than they should. */
 enum nbody_precision { NBODY_SINGLE, NBODY_DOUBLE };
 
@@ -109,18 +109,18 @@ struct nbody_options {
     const char *shape;               /* how kernels are launched: words KEY=NUMBER that change the
                                         device's own row, see nbody/README.md; NULL: that row */
     enum nbody_method method;
-    double accuracy;                 /* wanted with the tree: 99 of 100 bodies have accelerations with an error
-                                        below it, as part of their own; at most 0.5. 0 = 1e-3 */
+    double accuracy;                 /* with the tree: the relative error of accelerations, which 99 of 100
+                                        bodies stay below; at most 0.5. 0 = 1e-3 */
     uintptr_t reserved[8];           /* must be 0 */
 };
 
 /* Makes an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position pos[i][0..2],
  * velocity vel[i][0..2]; all finite. Builds the kernels and runs them once on no bodies, which takes a second
- * or so, so that the first step is as fast as any other. Bodies at one place do not attract each other, also
- * with eps = 0.
+ * or so, so that the first step is as fast as any other. Bodies at the same place do not attract each other,
+ * whatever eps is.
  * Memory on a device in single precision: 44 bytes for each body that it owns (104 with hermite4), 16 for each
- * other body (32), and at most 48 MiB of work space (96) for up to 4 million bodies; the tree takes about 100 bytes for every body more; the kernels
- * `naive` and `branchless` take 64 bytes a body more. Twice all that in double precision. EINVAL: a bad number, or a
+ * other body (32), and at most 48 MiB of work space (96) for up to 4 million bodies. The tree adds about 100 bytes for
+ * every body; the kernels `naive` and `branchless` add 64. Double precision takes twice as much of all. EINVAL: a bad number, or a
  * kernel that cannot do what is asked (the message says which); ENODEV: no device; ENOTSUP: double without hardware
  * for it; ENOMEM; ENOEXEC: a kernel does not build (with the log). The caller frees it with nbody_free. */
 nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass,
@@ -177,12 +177,12 @@ int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d);
  * sum over all pairs in double precision. */
 struct nbody_force_errors {
     size_t bodies;                         /* that were judged */
-    double median, p90, p99, p999, most;   /* below which 50, 90, 99 and 99.9 % of the errors are, and all */
-    size_t worst;                          /* the body with the largest */
+    double median, p90, p99, p999, most;   /* 50, 90, 99 and 99.9 % of the errors are below these; the largest */
+    size_t worst;                          /* the body that has it */
 };
 
-/* Judges `samples` bodies, all when that is n or more, and else drawn by a generator with this seed; on the first
- * device that owns bodies. EINVAL: no samples; ENOTSUP: that device has no double precision; ENOMEM. */
+/* Judges `samples` bodies, drawn at random by this seed, or all bodies if that is n or more; on the first device that
+ * owns bodies. EINVAL: no samples; ENOTSUP: that device has no double precision; ENOMEM. */
 int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors);
 
 /* The method in use, never NBODY_AUTO; and a sentence that says why that one, owned by the engine. */
