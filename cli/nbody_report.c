@@ -60,7 +60,7 @@ static void errors_text(const struct nbody_job *job, FILE *fp)
     fprintf(fp, "%-14s50 %% below %.2g, 90 %% below %.2g, 99 %% below %.2g, 99.9 %% below %.2g, all below %.2g (body %zu), of "
                 "%zu bodies\n", "force errors", e->median, e->p90, e->p99, e->p999, e->most, e->worst, e->bodies);
     if (by_tree(job))
-        fprintf(fp, "%-14s99 %% below %g: %s\n", "wished for", nbody_job_accuracy(job), e->p99 <= nbody_job_accuracy(job) ? "kept" : "not kept");
+        fprintf(fp, "%-14s99 %% below %g: %s\n", "asked for", nbody_job_accuracy(job), e->p99 <= nbody_job_accuracy(job) ? "reached" : "not reached");
 }
 
 /* Of bodies from a file, what that says. */

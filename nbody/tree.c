@@ -102,7 +102,7 @@ static int start_moments(struct nbody *nb, struct share *p, cl_uint geometric)
 
 /* Measured for Plummer spheres of 10^4 to 2^17 bodies on a CPU: the 99th percentile of errors is
  * 2.9e-3 (theta / 0.75)^4 with the geometric criterion, and 7.2e-4 (alpha / 6.5e-3)^0.79 with the relative one. Two thirds
- * of the wish are aimed at, for bodies that lie less well. */
+ * of the accuracy that is asked for is aimed at, for bodies that lie less well. */
 static double opening(const struct nbody *nb, bool geometric)
 {
     if (geometric)
