@@ -281,8 +281,12 @@ INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, cons
 {
     const uint team = get_local_id(0) / TEAM, lane = get_local_id(0) % TEAM;
     EACH_DIGIT(d)
-        for (uint w = 0; w < sizeof(struct teams) / (DIGITS * sizeof(uint)); w++)
-            ((__local uint *)t)[w * DIGITS + d] = 0;
+        for (uint w = 0; w < TEAMS; w++) {
+            t->count[w][d] = 0;
+#if !WARPS
+            t->with[0][w][d] = t->with[1][w][d] = 0;
+#endif
+        }
     JOIN_GROUP();
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)

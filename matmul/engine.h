@@ -200,6 +200,13 @@ int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, 
 /* The kernel `name` of a source, built with these options for all devices. */
 cl_kernel matmul_kernel(struct matmul *mm, enum matmul_source source, const char *options, const char *name);
 
+/* Fills a block on a share's device with words. Waits. */
+int matmul_fill(struct matmul *mm, const struct share *p, void *block, cl_uint value, size_t bytes);
+
+/* Memory that is made on a share's device, or NULL. Rows are padded there, and kernels multiply and then drop what lies
+ * behind them. With $STDCL_DEBUG that is NaN: a result that it reached would show it. */
+void *matmul_block(struct matmul *mm, const struct share *p, size_t size, int flags);
+
 /* At least `size` bytes of scratch memory of a share, made on its device; the old content is lost. */
 void *matmul_scratch(struct matmul *mm, struct share *p, int which, size_t size);
 

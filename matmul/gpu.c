@@ -106,24 +106,6 @@ static struct plan plan_groups(const struct matmul_shape *shape, size_t slots, s
     return plan;
 }
 
-/* Counters that are 0. Waits, which happens once for a size of scratch memory. */
-static int clear_counters(struct matmul *mm, const struct share *p, void *block, size_t bytes)
-{
-    const cl_uint zero = 0;
-    cl_event done = NULL;
-    cl_mem buffer = clgetbuffer(mm->ctx, p->dev, block);
-    if (!buffer)
-        return -1;
-    cl_int err = clEnqueueFillBuffer(clgetqueue(mm->ctx, p->dev), buffer, &zero, sizeof zero, 0, bytes, 0, NULL, &done);
-    if (err == CL_SUCCESS)
-        err = clWaitForEvents(1, &done);
-    if (done)
-        clReleaseEvent(done);
-    if (err == CL_SUCCESS)
-        return 0;
-    return clerror_set(EIO, "matmul: %s cannot clear its scratch memory (%s)", p->info.dev_name, oclerror_str(err));
-}
-
 /* Scratch memory for partial sums: the counters, which are 0 whenever no kernel runs, then the sums. */
 static void *partials(struct matmul *mm, struct share *p, const struct plan *plan)
 {
@@ -132,7 +114,7 @@ static void *partials(struct matmul *mm, struct share *p, const struct plan *pla
     struct scratch *s = &p->scratch[SCRATCH_SPLIT];
     const bool fresh = !s->block || s->size < size;
     void *block = matmul_scratch(mm, p, SCRATCH_SPLIT, size);
-    if (!block || !fresh || clear_counters(mm, p, block, counters) == 0)
+    if (!block || !fresh || matmul_fill(mm, p, block, 0, counters) == 0)
         return block;
     clfree(s->block); /* or the next product would take it for cleared */
     s->block = NULL;

@@ -211,8 +211,8 @@ static int place(struct matmul *mm, struct share *p, size_t rows, size_t cols, c
     if (bytes > matmul_room(mm, p) || bytes > p->info.dev_max_mem_alloc_sz)
         return clerror_set(ENOMEM, "matmul_load: %s needs %zu bytes on %s, of which %zu may be used", name, bytes,
                            p->info.dev_name, smaller(matmul_room(mm, p), p->info.dev_max_mem_alloc_sz));
-    o->block = clmalloc(mm->ctx, bytes, p->in_place ? CL_MEM_ZEROCOPY : CL_MEM_DEVONLY);
-    if (!o->block || !clgetbuffer(mm->ctx, p->dev, o->block))
+    o->block = matmul_block(mm, p, bytes, p->in_place ? CL_MEM_ZEROCOPY : CL_MEM_DEVONLY);
+    if (!o->block)
         return -1;
     p->bytes += bytes;
     return 0;

@@ -73,6 +73,39 @@ void matmul_programs_close(struct matmul *mm)
 
 /* ---- Scratch memory, launches. ---------------------------------------------------------------- */
 
+int matmul_fill(struct matmul *mm, const struct share *p, void *block, cl_uint value, size_t bytes)
+{
+    cl_event done = NULL;
+    cl_mem buffer = clgetbuffer(mm->ctx, p->dev, block);
+    if (!buffer)
+        return -1;
+    cl_int err = clEnqueueFillBuffer(clgetqueue(mm->ctx, p->dev), buffer, &value, sizeof value, 0,
+                                     bytes / sizeof value * sizeof value, 0, NULL, &done);
+    if (err == CL_SUCCESS)
+        err = clWaitForEvents(1, &done);
+    if (done)
+        clReleaseEvent(done);
+    if (err == CL_SUCCESS)
+        return 0;
+    return clerror_set(EIO, "matmul: %s cannot fill its scratch memory (%s)", p->info.dev_name, oclerror_str(err));
+}
+
+/* Whether what nobody has written shall be NaN. */
+static bool is_marked(void)
+{
+    const char *level = getenv("STDCL_DEBUG");
+    return level && *level && strcmp(level, "0") != 0;
+}
+
+void *matmul_block(struct matmul *mm, const struct share *p, size_t size, int flags)
+{
+    void *block = clmalloc(mm->ctx, size, flags);
+    if (block && clgetbuffer(mm->ctx, p->dev, block) && (!is_marked() || matmul_fill(mm, p, block, ~0u, size) == 0))
+        return block;
+    clfree(block);
+    return NULL;
+}
+
 void *matmul_scratch(struct matmul *mm, struct share *p, int which, size_t size)
 {
     struct scratch *s = &p->scratch[which];
@@ -80,15 +113,11 @@ void *matmul_scratch(struct matmul *mm, struct share *p, int which, size_t size)
         return s->block;
     clfree(s->block); /* waits for kernels that use it */
     s->size = size + size / 4;
-    s->block = clmalloc(mm->ctx, s->size, p->is_cpu ? CL_MEM_ZEROCOPY : CL_MEM_DEVONLY);
+    s->block = matmul_block(mm, p, s->size, p->is_cpu ? CL_MEM_ZEROCOPY : CL_MEM_DEVONLY);
 #ifdef MADV_HUGEPAGE
     if (s->block && p->is_cpu)
         madvise(s->block, s->size, MADV_HUGEPAGE); /* panels are read by many a page at a time */
 #endif
-    if (s->block && !clgetbuffer(mm->ctx, p->dev, s->block)) {
-        clfree(s->block);
-        s->block = NULL;
-    }
     return s->block;
 }
 

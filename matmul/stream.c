@@ -178,8 +178,8 @@ static int choose_sizes(struct flow *f)
 static int make_buffer(struct flow *f, size_t rows, size_t cols, struct operand *o)
 {
     o->ld = padded(cols, f->mm->real);
-    o->block = clmalloc(f->mm->ctx, rows * o->ld * f->mm->real, CL_MEM_DEVONLY);
-    return o->block && clgetbuffer(f->mm->ctx, f->p->dev, o->block) ? 0 : -1;
+    o->block = matmul_block(f->mm, f->p, rows * o->ld * f->mm->real, CL_MEM_DEVONLY);
+    return o->block ? 0 : -1;
 }
 
 static int open_flow(struct flow *f)

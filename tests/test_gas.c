@@ -347,7 +347,7 @@ static void histograms(void **state)
     assert_true(chi2 < 90 && chi2 > 20); /* 50 degrees of freedom: 0.9995 are below 90 */
 }
 
-static int stop(void *arg, uint64_t done)
+static int end_at(void *arg, uint64_t done)
 {
     *(uint64_t *)arg = done;
     return done > 100000;
@@ -373,7 +373,7 @@ static void refusals(void **state)
     refuses(.n = 1, .shape = "colour=3");
     fails_null(EINVAL, gas_create(&(struct gas_options){
                            .ctx = cp, .n = 1, .storage = GAS_STORED, .type = ARRAYS_INT}));
-    gas *g = make((struct gas_options){.n = 1000000, .shape = "chunk=0", .told = stop, .arg = &done});
+    gas *g = make((struct gas_options){.n = 1000000, .shape = "chunk=0", .told = end_at, .arg = &done});
     fails(ECANCELED, gas_measure(g, &e));
     assert_true(done > 100000 && done < 1000000);
     fails(EINVAL, gas_histogram(g, 0, 1, count));

@@ -340,7 +340,7 @@ static void pieces(void **state)
     assert_int_equal(unsetenv("STDCL_SLICE"), 0);
 }
 
-static int stop(void *calls, double share)
+static int end_at(void *calls, double share)
 {
     assert_true(share >= 0 && share <= 1);
     return --*(int *)calls == 0;
@@ -356,7 +356,7 @@ static void check_stopped(enum life_engine engine, const char *shape, int n)
     const struct life_rule rule = one_of(1);
     char text[24];
     struct life_options options = {.ctx = stddev, .engine = engine, .width = SIDE, .height = SIDE,
-                                   .rule = life_rule_string(&rule, text), .shape = shape, .progress = stop, .arg = &calls};
+                                   .rule = life_rule_string(&rule, text), .shape = shape, .progress = end_at, .arg = &calls};
     works(life_cells_alloc(&start, SIDE, SIDE));
     works(life_cells_alloc(&got, SIDE, SIDE));
     fill(&start);

@@ -179,8 +179,8 @@ static void add_cases(const struct program *p, char *log)
 {
     enum { KINDS = 128 };
     static char names[KINDS][48];
-    int seen[KINDS] = {0}, kinds = 0, line = 0;
-    for (char *at = log, *call; (call = strtok_r(at, "\n", &at)); line++) {
+    int seen[KINDS] = {0}, kinds = 0;
+    for (char *at = log, *call; (call = strtok_r(at, "\n", &at));) {
         int k = 0;
         while (k < kinds && strcmp(names[k], call) != 0)
             k++;
