@@ -18,7 +18,7 @@ endif()
 function(stdcl_lua_test name)
   cmake_parse_arguments(T "" "" "COMMAND;ENV" ${ARGN})
   add_test(NAME ${name} COMMAND ${T_COMMAND} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT "${T_ENV};${sane}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 ENVIRONMENT "${T_ENV};${sane}")
 endfunction()
 
 foreach(subject opencl collect stdcl)

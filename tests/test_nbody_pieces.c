@@ -14,7 +14,7 @@ static double mass[N], pos[N][3], vel[N][3];
 static double pos1[N][3], vel1[N][3], pos2[N][3], vel2[N][3], phi1[N], phi2[N];
 
 typedef const double (*rows)[3];
-static const double equal_shares[2] = {1, 1};
+static const double equal_shares[8] = {1, 1, 1, 1, 1, 1, 1, 1}; /* not what a measurement says of unlike devices */
 
 /* What a progress function is to do, and what it was told. */
 struct watch {
@@ -37,7 +37,7 @@ static nbody *engine(struct nbody_options o, const char *slice)
     o.ctx = stddev;
     o.eps = 0.1;
     o.dt = 1. / 64;
-    o.shares = clgetndev(stddev) <= 2 ? equal_shares : NULL;
+    o.shares = clgetndev(stddev) <= 8 ? equal_shares : NULL;
     if (slice)
         assert_int_equal(setenv("STDCL_SLICE", slice, 1), 0);
     nbody *nb = nbody_create(&o, N, mass, (rows)pos, (rows)vel);

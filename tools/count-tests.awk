@@ -3,8 +3,8 @@
 #
 # CTest knows programs; those written with cmocka hold many tests, each of which may be skipped. So a
 # program that prints cmocka's summary counts as the tests it names, any other as one. A program that
-# fails counts as at least one failure, also when it crashed before its summary. A test that could not
-# be started is a failure, although CTest's file calls it skipped. The first file names the tests that
+# fails counts as at least one failure, also when it crashed before its summary. A test that was not
+# run is a failure, although CTest's file calls it skipped. The first file names the tests that
 # may be skipped, "PROGRAM REASON" or "PROGRAM:TEST REASON", or "*END REASON" for every program whose name ends so; any
 # other skip is a failure.
 # SPDX-License-Identifier: MIT
@@ -46,8 +46,10 @@ FNR == NR { # tests/skips
 
 /<\/testcase>/ {
     cases = counted["PASSED"] + counted["FAILED"] + counted["SKIPPED"]
-    if (status == "disabled" || message ~ /^SKIP_/)
+    if (message ~ /^SKIP_/)
         skip(name)
+    else if (status == "disabled" || status == "notrun")
+        fail(name ": not run" (message == "" ? "" : " (" message ")"))
     else if (status == "run" && cases == 0)
         passed++
     else if (cases == 0)
