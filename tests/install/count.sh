@@ -91,7 +91,7 @@ FAILED   newer:silent: skipped, but tests/skips does not allow that
 FAILED   newer:wrong
 FAILED   late: ended badly after its tests
 FAILED   crash
-FAILED   unbuilt: Unable to find executable
+FAILED   unbuilt: not run (Unable to find executable)
 skipped  absent (the program it compares with is not installed)
 skipped  walks_far (it is too far)
 FAILED   part_far:one: skipped, but tests/skips does not allow that
