@@ -14,7 +14,7 @@ arrays *arrays_create(const struct arrays_options *o)
         return NULL;
     if ((unsigned)o->type > ARRAYS_LONG || (unsigned)o->accumulator > ARRAYS_COMPENSATED ||
         (unsigned)o->method > ARRAYS_TREE) {
-        clerror_set(EINVAL, "arrays_create: type %d, accumulator %d, method %d: there is no such thing",
+        clerror_set(EINVAL, "arrays_create: type %d, accumulator %d, method %d: one of them does not exist",
                     (int)o->type, (int)o->accumulator, (int)o->method);
         return NULL;
     }
@@ -95,8 +95,7 @@ int arrays_place(arrays *a, const void *x, size_t n)
 int arrays_check(const arrays *a, const char *call, const void *x, size_t n, size_t least)
 {
     if (n < least)
-        return clerror_set(EINVAL, "%s: of %zu elements there is none; it takes at least %zu", call, n,
-                           least);
+        return clerror_set(EINVAL, "%s: %zu elements; there must be at least %zu", call, n, least);
     void *base = n ? clmemptr(a->ctx, (void *)(uintptr_t)x) : NULL;
     if (n && !base)
         return clerror_set(EFAULT, "%s: %p is not in memory from clmalloc of this context", call, x);

@@ -229,7 +229,7 @@ int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *va
 {
     double middle, squares;
     if (n < 2)
-        return clerror_set(EINVAL, "arrays_variance: of %zu elements there is none; it takes at least 2", n);
+        return clerror_set(EINVAL, "arrays_variance: %zu elements; there must be at least 2", n);
     if (arrays_mean(a, x, n, &middle) != 0 ||
         run(a, "arrays_variance", OP_DEVIATE, x, x, n, 2, middle, &squares) != 0)
         return -1;

@@ -15,7 +15,7 @@ static int add_output(struct life_job *job, const char *file, enum cli_output_ki
     if (cli_outputs_check(&job->outputs, file) != CLI_DONE)
         return CLI_WRONG;
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
-        return cli_wrong("'%s' would be a second table of populations; one is possible", file);
+        return cli_wrong("'%s' would be a second table of populations; only one can be written", file);
     if (!strcmp(file, "-") && (job->common.json || job->watch))
         return cli_wrong("-o - and %s would both write to the standard output; name a file",
                          job->watch ? "--watch" : "--json");

@@ -45,7 +45,7 @@ static int add_output(struct nbody_job *job, const char *file, enum cli_output_k
     if (series_is(file) && kind != CLI_OUTPUT_STATE)
         return cli_wrong("'%s': only bodies are written as a series of such names; pictures are numbered by --frames", file);
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
-        return cli_wrong("'%s' would be a second table of energies; one is possible", file);
+        return cli_wrong("'%s' would be a second table of energies; only one can be written", file);
     if (job->common.json && !strcmp(file, "-"))
         return cli_wrong("%s - and --json would both write to the standard output; name a file",
                          file == job->forces ? "--forces" : file == job->csv ? "--csv" : "-o");

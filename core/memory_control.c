@@ -27,7 +27,7 @@ static int set_image(struct memory *m, int width, int height, const cl_image_for
 {
     cl_image_format f = format ? *format : (cl_image_format){CL_RGBA, CL_FLOAT};
     if (width <= 0 || height <= 0)
-        return fail(EINVAL, 0, "clmctl: an image of %d x %d pixels", width, height);
+        return fail(EINVAL, 0, "clmctl: an image of %d x %d pixels; both numbers must be > 0", width, height);
     if (memory_held(m))
         return fail(EBUSY, 0, "clmctl: a device already holds the block at %p", (void *)m->base);
     if (m->flags & (CL_MEM_ZEROCOPY | CL_MEM_DEVONLY))

@@ -199,7 +199,7 @@ static int check(const struct picture_options *o, size_t n)
     if ((unsigned)o->plane > PICTURE_YZ || (unsigned)o->colours > PICTURE_GREY)
         return clerror_set(EINVAL, "no such plane or colour map");
     if (!(o->extent >= 0 && isfinite(o->extent)))
-        return clerror_set(EINVAL, "the extent of a picture is a length, not %g", o->extent);
+        return clerror_set(EINVAL, "the extent of a picture is %g; it must be a number >= 0", o->extent);
     if (!(o->low >= 0 && o->high >= 0 && (o->high == 0 || o->low < o->high)))
         return clerror_set(EINVAL, "densities from %g to %g make no picture", o->low, o->high);
     return n ? 0 : clerror_set(EINVAL, "there are no bodies to draw");

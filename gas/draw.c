@@ -238,7 +238,7 @@ static int fetch(gas *g, size_t first, size_t count)
 int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3])
 {
     if (first > g->n || count > g->n - first)
-        return clerror_set(EINVAL, "gas_velocities: %zu molecules from %llu on, of %llu", count,
+        return clerror_set(EINVAL, "gas_velocities: there are no %zu molecules from %llu on; the gas has %llu", count,
                            (unsigned long long)first, (unsigned long long)g->n);
     if (g->storage == GAS_STORED && (!g->ready || fetch(g, (size_t)first, count) != 0))
         return g->ready ? -1 : clerror_set(EINVAL, "gas_velocities: none were given yet");

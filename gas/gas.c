@@ -31,7 +31,7 @@ static int check(const struct gas_options *o)
         return -1;
     if ((unsigned)o->storage > GAS_STORED || (unsigned)o->source > GAS_GIVEN ||
         (unsigned)o->type > ARRAYS_DOUBLE)
-        return clerror_set(EINVAL, "gas_create: storage %d, source %d, type %d: there is no such thing",
+        return clerror_set(EINVAL, "gas_create: storage %d, source %d, type %d: one of them does not exist",
                            (int)o->storage, (int)o->source, (int)o->type);
     if (o->storage == GAS_FUSED && (o->source != GAS_DEVICE || o->method == ARRAYS_TREE))
         return clerror_set(EINVAL,

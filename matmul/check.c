@@ -68,7 +68,7 @@ int matmul_check(const char *call, size_t real, struct host_product *p)
     const struct stored b = {"B", p->b, tb ? p->n : p->k, tb ? p->k : p->n, &p->ldb};
     const struct stored c = {"C", p->c, p->m, p->n, &p->ldc};
     if ((unsigned)p->trans > MATMUL_TT)
-        return clerror_set(EINVAL, "%s: %d is no way to transpose", call, (int)p->trans);
+        return clerror_set(EINVAL, "%s: there is no transposition %d; take MATMUL_NN, _NT, _TN or _TT", call, (int)p->trans);
     if (p->m > MOST || p->n > MOST || p->k > MOST)
         return clerror_set(EINVAL, "%s: a product of %zu x %zu by %zu x %zu; sizes go up to %zu", call, p->m, p->k,
                            p->k, p->n, MOST);

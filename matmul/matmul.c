@@ -15,7 +15,7 @@
 static int check_options(const struct matmul_options *o)
 {
     if ((unsigned)o->kind >= MATMUL_KINDS || (unsigned)o->precision > MATMUL_DOUBLE)
-        return clerror_set(EINVAL, "matmul_create: kind %d, precision %d: there is no such thing", (int)o->kind,
+        return clerror_set(EINVAL, "matmul_create: kind %d, precision %d: one of them does not exist", (int)o->kind,
                            (int)o->precision);
     const char *missing = matmul_kind_missing(o->kind);
     if (missing)
@@ -186,7 +186,7 @@ int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, s
     if (mm->ndev == 0)
         return clerror_set(ENOTSUP, "matmul_enqueue: engine \"%s\" computes on the host", matmul_kind_name(mm->kind));
     if (dev >= mm->ndev)
-        return clerror_set(EINVAL, "matmul_enqueue: device %u of a context of %u", dev, mm->ndev);
+        return clerror_set(EINVAL, "matmul_enqueue: there is no device %u; the context has %u", dev, mm->ndev);
     if (matmul_check("matmul_enqueue", mm->real, &h) != 0)
         return -1;
     if (m == 0 || n == 0)

@@ -130,7 +130,7 @@ int nbody_step(nbody *nb, size_t steps)
 int nbody_set_dt(nbody *nb, double dt)
 {
     if (!(dt < 0 || dt > 0) || dt - dt != 0)
-        return clerror_set(EINVAL, "nbody_set_dt: a time step of %g", dt);
+        return clerror_set(EINVAL, "nbody_set_dt: a time step of %g; it must be a finite number other than 0", dt);
     nb->base_time = nbody_time(nb);
     nb->base_steps = nb->steps;
     nb->dt = dt;

@@ -68,7 +68,8 @@ STDCL_API int clprofile_work(cl_kernel krn, double flops, double bytes, int prec
         return -1;
     if (!(flops >= 0 && flops < HUGE_VAL) || !(bytes >= 0 && bytes < HUGE_VAL) ||
         (unsigned)precision > CLPROF_TENSOR)
-        return fail(EINVAL, 0, "clprofile_work: kernel %s: %g operations and %g bytes of precision %d are no work",
+        return fail(EINVAL, 0, "clprofile_work: kernel %s: %g operations, %g bytes, precision %d; numbers must be finite "
+                    "and >= 0, and the precision CLPROF_SINGLE, _DOUBLE or _TENSOR",
                     kernel_name(k), flops, bytes, precision);
     profile_told(kernel_context(k), flops, bytes, precision);
     kernel_lock(k);

@@ -335,7 +335,7 @@ static void refuses_what_is_no_picture(void **unused)
         struct picture_options o;
         const char *part;
     } cases[] = {{{.width = 20000}, "20000 x 1024 is too large"},
-                 {{.extent = -1}, "not -1"},
+                 {{.extent = -1}, "the extent of a picture is -1"},
                  {{.extent = NAN}, "extent"},
                  {{.low = 2, .high = 1}, "from 2 to 1"},
                  {{.high = -1}, "make no picture"},

@@ -326,7 +326,7 @@ static int check(const struct cltune_kernel *k, double budget, const struct cltu
         if (k->knob[i].count == 0 || k->knob[i].count > MAX_VALUES)
             return fail(EINVAL, 0, "cltune_search: knob %s of %s has %zu values; there must be 1 to %d",
                         k->knob[i].key, k->name, k->knob[i].count, MAX_VALUES);
-    return budget >= 0 ? 0 : fail(EINVAL, 0, "cltune_search: a budget of %g s", budget);
+    return budget >= 0 ? 0 : fail(EINVAL, 0, "cltune_search: a budget of %g s; it must be >= 0", budget);
 }
 
 STDCL_API int cltune_time(int (*run)(void *, size_t), void *problem, double *seconds)

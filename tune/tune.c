@@ -264,7 +264,7 @@ STDCL_API int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_
                     "%zu bytes",
                     shape, sizeof((struct cltune_row *)0)->shape);
     if (!isfinite(rate) || size > INT64_MAX)
-        return fail(EINVAL, 0, "cltune_store: a rate of %g for a size of %zu", rate, size);
+        return fail(EINVAL, 0, "cltune_store: a rate of %g for a size of %zu; the rate must be finite, and the size less than 2^63", rate, size);
     if (!tune_path(path, sizeof path, ""))
         return fail(ENOENT, 0, "cltune_store: neither XDG_CACHE_HOME nor HOME says where to keep tune.json");
     const cl_int err = clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
