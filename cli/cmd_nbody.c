@@ -42,7 +42,7 @@ static int check_compare(const struct cli_option *options)
 {
     static const char *const of_runs[] = {"dt",    "steps",  "until",  "integrator", "burst",
                                           "kernel", "output", "frames", "csv",        "forces",
-                                          "plane",  "colours", "size",  "extent",     "method",
+                                          "plane",  "colours", "size",  "extent",     "heaviest", "method",
                                           "accuracy", "check-forces", "snapshots", "checkpoint", "resume",
                                           "diag"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
@@ -55,7 +55,7 @@ static int check_compare(const struct cli_option *options)
 /* Options of pictures need a picture. */
 static int check_pictures(const struct nbody_job *job, const struct cli_option *options)
 {
-    static const char *const of_pictures[] = {"plane", "colours", "size", "extent"};
+    static const char *const of_pictures[] = {"plane", "colours", "size", "extent", "heaviest"};
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
         if (cli_given(options, of_pictures[i]) && !cli_outputs_will_draw(&job->outputs))
             return cli_wrong("--%s is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif", of_pictures[i]);
@@ -180,6 +180,9 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                    "pixels of a picture (default 1024x1024)"),
         CLI_REAL(0, "extent", "LENGTH", &job->picture.extent, CLI_ABOVE_0, DBL_MAX,
                  "length that the shorter side of a picture shows (default: so that nearly all bodies are seen)"),
+        CLI_REAL(0, "heaviest", "MASS", &job->heaviest, 0, DBL_MAX,
+                 "mass of the heaviest bodies that a picture shows (default: all are shown, but of the models galaxy and collision "
+                 "the stars alone, not their dark halos, whose bodies are heavier)"),
         CLI_GROUP("Going on later"),
         CLI_STRING(0, "checkpoint", "FILE", &job->checkpoint,
                    "write now and then, and at the end, all that the run needs to go on with the same bits; in the background, and "
@@ -287,6 +290,7 @@ static struct nbody_job fresh(int argc, char **argv)
         .eps = NAN,
         .dt = NAN,
         .until = NAN,
+        .heaviest = NAN,
         .integrator = NBODY_LEAPFROG,
         .precision = NOT_GIVEN,
         .argc = argc,

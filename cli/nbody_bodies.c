@@ -17,6 +17,7 @@ struct recipe {
     double dt[2]; /* without and with derivatives of forces: a predictor needs shorter steps in close encounters */
     double until;
     enum nbody_precision precision;
+    bool dark; /* the heaviest bodies are, and pictures leave them out */
 };
 
 /* Units as in stdcl/nbody.h. The galaxies run until bridge and tails are drawn out, in 1,000 steps; the
@@ -25,9 +26,11 @@ static const struct recipe recipes[] = {
     [NBODY_PLUMMER] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_SINGLE},
     [NBODY_UNIFORM] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_SINGLE},
     [NBODY_COLD] = {16384, 0.05, {1. / 256, 1. / 256}, 2, NBODY_SINGLE},
-    [NBODY_COLLISION] = {16384, 0.05, {0.025, 0.025}, 25, NBODY_SINGLE},
+    [NBODY_COLLISION] = {16384, 0.05, {0.025, 0.025}, 20, NBODY_SINGLE, .dark = true},
     [NBODY_FIGURE8] = {3, 0, {1e-3, 1e-3}, 6.32591398, NBODY_DOUBLE},
     [NBODY_PYTHAGOREAN] = {3, 0, {1e-4, 2e-5}, 10, NBODY_DOUBLE},
+    [NBODY_HERNQUIST] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_SINGLE},
+    [NBODY_GALAXY] = {16384, 0.05, {0.025, 0.025}, 10, NBODY_SINGLE, .dark = true},
 };
 
 static int make_bodies(struct nbody_job *job)
@@ -188,6 +191,19 @@ static void use_recipe(struct nbody_job *job)
         job->precision = all_have_doubles(job->context) ? (int)r->precision : NBODY_SINGLE;
 }
 
+/* What pictures show: all, and of galaxies the bodies that are lighter by half than the halo's; but all of very few bodies. */
+static void choose_shown(struct nbody_job *job)
+{
+    const struct particles *b = &job->bodies;
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        least = fmin(least, b->mass[i]);
+        most = fmax(most, b->mass[i]);
+    }
+    if (isnan(job->heaviest))
+        job->heaviest = !job->input && recipes[job->model].dark && least < most / 2 ? most / 2 : INFINITY;
+}
+
 /* Turns --until into a number of steps, the last of which may be shorter; a rest below 10^-9 of a step
  * is rounding. */
 static int plan_steps(struct nbody_job *job)
@@ -238,6 +254,7 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
 int nbody_job_plan(struct nbody_job *job)
 {
     nbody_job_choose(job);
+    choose_shown(job);
     int status = plan_steps(job);
     if (status == CLI_DONE)
         status = nbody_series_plan(job);

@@ -64,6 +64,7 @@ struct nbody_job {
     struct cli_outputs outputs;
     const char *csv, *forces;
     struct picture_options picture;
+    double heaviest; /* of the bodies that pictures show; NAN: not given */
 
     /* Results, and what is needed meanwhile. */
     struct particles bodies; /* positions and velocities are those of the last visit */

@@ -3,8 +3,8 @@
  */
 #include "nbody_job.h"
 
-const char *const nbody_model_names[] = {"plummer", "uniform",     "cold", "collision",
-                                         "figure8", "pythagorean", NULL};
+const char *const nbody_model_names[] = {"plummer", "uniform", "cold", "collision", "figure8", "pythagorean",
+                                         "hernquist", "galaxy", NULL};
 const char *const nbody_precision_names[] = {"single", "double", NULL};
 const char *const nbody_kernel_names[] = {"tuned", "naive", "branchless", "tiled", NULL};
 const char *const nbody_method_names[] = {"direct", "tree", "auto", NULL};

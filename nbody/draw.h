@@ -2,7 +2,7 @@
  *
  * Every body has a stream of its own, keyed by (seed, purpose, body), so that a body does not depend
  * on how many others there are. Only + - * / and sqrt are used, which IEEE 754 defines to the last
- * bit; the C library's log, exp, cbrt, sin and cos differ between systems. For the same reason files
+ * bit, and frexp and ldexp, which are exact; the C library's log, exp, cbrt, sin and cos differ between systems. For the same reason files
  * that include this are compiled without fused multiply-add, see nbody/CMakeLists.txt.
  * SPDX-License-Identifier: MIT
  */
@@ -41,13 +41,32 @@ static inline double draw(struct stream *s)
     return philox_double(s->block.x, s->block.y);
 }
 
-/* Mean 0, variance 1, within 6: the sum of twelve uniforms, short of a Gaussian only in its tails. */
-static inline double draw_normal(struct stream *s)
+/* The natural logarithm of x > 0: x = m 2^e, log m = 2 artanh((m - 1) / (m + 1)) with m near 1. */
+static inline double logarithm(double x)
 {
-    double sum = 0;
-    for (int i = 0; i < 12; i++)
-        sum += draw(s);
-    return sum - 6;
+    int e;
+    double m = frexp(x, &e), sum = 0;
+    if (m < 0.70710678118654752) {
+        m *= 2;
+        e--;
+    }
+    const double t = (m - 1) / (m + 1), t2 = t * t; /* at most 0.172 */
+    for (int k = 21; k > 0; k -= 2)
+        sum = sum * t2 + 1.0 / k;
+    return e * 0.69314718055994531 + 2 * t * sum;
+}
+
+/* e^x for x <= 0: Taylor's series within a half of log 2 about 0. */
+static inline double exponential(double x)
+{
+    if (x < -700)
+        return 0;
+    const int e = (int)(x / 0.69314718055994531 - 0.5);
+    const double t = x - e * 0.69314718055994531;
+    double sum = 1;
+    for (int k = 16; k > 0; k--)
+        sum = 1 + t / k * sum;
+    return ldexp(sum, e);
 }
 
 /* A point in the unit circle, not its centre; q = its squared radius. */
@@ -58,6 +77,14 @@ static inline void draw_disc(struct stream *s, double *a, double *b, double *q)
         *b = 2 * draw(s) - 1;
         *q = *a * *a + *b * *b;
     } while (*q >= 1 || *q == 0);
+}
+
+/* Mean 0, variance 1, Gaussian (Marsaglia & Bray 1964, SIAM Review 6, 260). */
+static inline double draw_normal(struct stream *s)
+{
+    double a, b, q;
+    draw_disc(s, &a, &b, &q);
+    return a * sqrt(-2 * logarithm(q) / q);
 }
 
 /* A direction in the plane: cosine and sine of a uniform angle. */

@@ -1,244 +1,266 @@
-/* galaxy.c - a disk galaxy in approximate equilibrium; see galaxy.h.
+/* galaxy.c - a disk galaxy in equilibrium; see galaxy.h.
  *
- * The recipe is Hernquist's (1993, ApJS 86, 389), on tables of the radius: (1) rotation curve of
- * disk and spheroid, (2) velocity dispersions from moments of the Boltzmann equation, (3) bodies
- * drawn from them. No function but sqrt is called, so that tables and bodies are the same bits on
- * every machine (see draw.h).
+ * Disk, bulge and halo are those of McMillan & Dehnen (2007, MNRAS 378, 541): an exponential disk whose layers are
+ * isothermal, 1 / cosh^2(z / height); Hernquist's sphere as bulge; and the same, cut off by 1 / cosh(r / edge), as halo.
+ * Their masses are as 3 to 1 to 16, those of Barnes (1988, ApJ 331, 699). Bulge and halo are drawn from distribution
+ * functions in the potential of everything, in which the disk counts as a sphere (sphere.c). The disk has Hernquist's
+ * recipe (1993, ApJS 86, 389): (1) rotation curve, (2) velocity dispersions from moments of the Boltzmann equation, with the
+ * same Toomre's Q at all radii, (3) bodies drawn from them.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/galaxy.h"
 
 #include <stdlib.h>
 
-#include "nbody/draw.h"
+#include "nbody/sphere.h"
 
-static const double disk_mass = 0.5;
-static const double disk_height = 0.07; /* rms of z */
-static const double disk_edge = 7;      /* 99.3 % of an infinite disk lies inside */
-static const double toomre_q = 1.1;     /* 1: just stable against rings; 1.2 to 2 in real disks */
-static const double spheroid_mass = 0.5;
-static const double spheroid_scale = 0.5; /* half its mass lies within twice that */
-static const double spheroid_edge = 8;
-static const double disk_share = 0.75; /* of the bodies: spheroid bodies are heavier */
-static const double thickness = 0.2;   /* softens the disk's own force in the rotation curve */
+static const double disk_mass = 1;
+static const double disk_height = 0.2;
+static const double disk_edge = 10; /* 99.95 % of an infinite disk lies inside */
+static const double toomre_q = 1.5; /* 1: just stable against rings */
+static const struct sphere_density bulge = {1.0 / 3, 0.2, 0};
+static const struct sphere_density halo = {16.0 / 3, 2, 10};
+static const double bulge_share = 0.99; /* of its mass: the outermost 1 % would be scattered wide */
+/* Parts of the bodies. Stars weigh all the same; the halo's bodies are six times as heavy. */
+static const double disk_bodies = 0.45, bulge_bodies = 0.15;
 
-/* Tables over r = 0, 1/32, 2/32, ... */
-enum { GRID = 257 };
+static const double PI = 3.14159265358979323846;
+
+/* Tables over R = 0, 1/32, 2/32, ... */
+enum { GRID = 353, HEIGHTS = 4 };
 static const double dr = 1.0 / 32;
-static const double exp_dr = 0.96923323447634409; /* e^(-1/32) */
 
-struct tables {
-    double surface[GRID];    /* of the disk: mass per area */
-    double disk[GRID];       /* mass of the disk inside r */
-    double spheroid[GRID];   /* mass of the spheroid inside r */
-    double potential[GRID];  /* in the plane of the disk */
-    double circular2[GRID];  /* squared circular speed */
+struct nbody_galaxy {
+    struct sphere bulge, halo;
+    double inside[GRID];     /* mass of the disk inside R */
+    double circular2[GRID];  /* squared circular speed, the mean over a column of stars */
     double epicyclic2[GRID]; /* squared epicyclic frequency */
-    double radial2[GRID];    /* of the disk: squared radial dispersion */
-    double mean2[GRID];      /* of the disk: squared mean rotation speed */
-    double spheroid2[GRID];  /* squared dispersion of the spheroid, each axis */
+    double radial2[GRID];    /* squared radial dispersion */
+    double mean2[GRID];      /* squared mean rotation speed */
+    double vertical2[GRID];  /* squared vertical dispersion */
 };
 
 /* Linear interpolation; constant beyond the last entry. */
 static double at(const double *table, double r)
 {
-    double x = r / dr;
-    int i = x < GRID - 2 ? (int)x : GRID - 2;
-    double t = x < GRID - 1 ? x - i : 1;
+    const double x = r / dr;
+    const int i = x < GRID - 2 ? (int)x : GRID - 2;
+    const double t = x < GRID - 1 ? x - i : 1;
     return table[i] + t * (table[i + 1] - table[i]);
 }
 
 static double slope(const double *table, int i)
 {
-    int a = i > 0 ? i - 1 : 0, b = i < GRID - 1 ? i + 1 : i;
+    const int a = i > 0 ? i - 1 : 0, b = i < GRID - 1 ? i + 1 : i;
     return (table[b] - table[a]) / ((b - a) * dr);
 }
+
+/* ---- Masses. ---------------------------------------------------------------------------------- */
+
+/* The part of an exponential disk inside R. */
+static double disk_inside(double r)
+{
+    return 1 - (1 + r) * exponential(-r);
+}
+
+static double surface(double r)
+{
+    return r <= disk_edge ? disk_mass * exponential(-r) / (2 * PI * disk_inside(disk_edge)) : 0;
+}
+
+/* The height that a part u of half the stars does not reach. */
+static double height_of(double u)
+{
+    return disk_height / 2 * logarithm((1 + u) / (1 - u));
+}
+
+static double middle_height(int k)
+{
+    return height_of((k + 0.5) / HEIGHTS);
+}
+
+static void make_spheres(struct nbody_galaxy *g)
+{
+    double total[SPHERE_NODES + 1], other[SPHERE_NODES + 1];
+    sphere_mass(&bulge, total);
+    sphere_mass(&halo, other);
+    for (int i = 0; i <= SPHERE_NODES; i++) {
+        const double r = i < SPHERE_NODES ? sphere_radius((double)i / SPHERE_NODES) : disk_edge;
+        total[i] += other[i] + disk_mass * (r < disk_edge ? disk_inside(r) / disk_inside(disk_edge) : 1);
+    }
+    sphere_make(&g->bulge, &bulge, total);
+    sphere_make(&g->halo, &halo, total);
+}
+
+static double mass_of_spheres(const struct nbody_galaxy *g, double r)
+{
+    return sphere_at(g->bulge.inside, r) + sphere_at(g->halo.inside, r);
+}
+
+static void make_masses(struct nbody_galaxy *g)
+{
+    for (int i = 0; i < GRID; i++) {
+        const double r = i * dr;
+        g->inside[i] = disk_mass * (r < disk_edge ? disk_inside(r) / disk_inside(disk_edge) : 1);
+    }
+}
+
+/* What the spheres do to a column of stars at R: the means of -x . a in the plane, and of -z a_z. */
+static void pull_of_spheres(const struct nbody_galaxy *g, double R, double *plane, double *vertical)
+{
+    *plane = *vertical = 0;
+    for (int k = 0; k < HEIGHTS; k++) {
+        const double z = middle_height(k), r = sqrt(R * R + z * z), a = mass_of_spheres(g, r) / (r * r * r) / HEIGHTS;
+        *plane += R * R * a;
+        *vertical += z * z * a;
+    }
+}
+
+/* ---- The rotation curve. ---------------------------------------------------------------------- */
 
 /* The arithmetic-geometric mean; converges quadratically. */
 static double agm(double a, double b)
 {
     for (int i = 0; i < 8 && a != b; i++) {
-        double mean = (a + b) / 2;
+        const double mean = (a + b) / 2;
         b = sqrt(a * b);
         a = mean;
     }
     return a;
 }
 
-static void masses(struct tables *t)
+/* The disk's potential at R is that of rings. A ring of mass m and radius s, z above, has -m / agm(longest, shortest
+ * distance): Gauss's form of the elliptic integral. Two stars of the disk are apart in z by a 2^1/2 times a star's height. */
+static void disk_potential(const struct nbody_galaxy *g, double potential[GRID])
 {
-    double e = 1, last = 0;
-    for (int i = 0; i < GRID; i++, e *= exp_dr) {
-        double r = i * dr, f = r / (r + spheroid_scale);
-        int in = r <= disk_edge;
-        t->surface[i] = in ? e : 0;
-        t->disk[i] = last = in ? 1 - (1 + r) * e : last;
-        t->spheroid[i] = f * f;
-    }
-    double fs = spheroid_edge / (spheroid_edge + spheroid_scale);
     for (int i = 0; i < GRID; i++) {
-        t->surface[i] *= disk_mass / last / 6.283185307179586;
-        t->disk[i] *= disk_mass / last;
-        t->spheroid[i] *= spheroid_mass / (fs * fs);
+        potential[i] = 0;
+        for (int k = 0; k < HEIGHTS; k++) {
+            const double r = i * dr, z = middle_height(k), z2 = 2 * z * z;
+            for (int j = 0; j < GRID - 1; j++) {
+                const double s = (j + 0.5) * dr, m = (g->inside[j + 1] - g->inside[j]) / HEIGHTS;
+                if (m > 0)
+                    potential[i] -= m / agm(sqrt((r + s) * (r + s) + z2), sqrt((r - s) * (r - s) + z2));
+            }
+        }
     }
 }
 
-/* The potential of a ring of mass m and radius s, softened, at radius r in its plane is
- * -m / agm(longest, shortest distance): Gauss's form of the elliptic integral. */
-static void rotation(struct tables *t)
+static void make_rotation(struct nbody_galaxy *g)
 {
-    double e2 = thickness * thickness;
+    double potential[GRID];
+    disk_potential(g, potential);
     for (int i = 0; i < GRID; i++) {
-        double r = i * dr, sum = 0;
-        for (int k = 0; k < GRID - 1; k++) {
-            double s = (k + 0.5) * dr;
-            sum -= (t->disk[k + 1] - t->disk[k]) /
-                   agm(sqrt((r + s) * (r + s) + e2), sqrt((r - s) * (r - s) + e2));
-        }
-        t->potential[i] = sum;
-    }
-    for (int i = 0; i < GRID; i++) {
-        double r = i * dr;
-        t->circular2[i] = r * slope(t->potential, i) + (i > 0 ? t->spheroid[i] / r : 0);
-    }
-    /* The spheroid's potential, from outside in. */
-    double p = -t->spheroid[GRID - 1] / ((GRID - 1) * dr);
-    for (int i = GRID - 1; i >= 0; i--) {
-        t->potential[i] += p;
-        double r = (i - 0.5) * dr;
-        if (i > 0)
-            p -= dr * (t->spheroid[i] + t->spheroid[i - 1]) / 2 / (r * r);
+        double plane, vertical;
+        pull_of_spheres(g, i * dr, &plane, &vertical);
+        g->circular2[i] = i * dr * slope(potential, i) + plane;
     }
     /* kappa^2 = r d(Omega^2)/dr + 4 Omega^2 = (d(v^2)/dr + 2 v^2 / r) / r */
     for (int i = 1; i < GRID; i++) {
-        double r = i * dr;
-        t->epicyclic2[i] = (slope(t->circular2, i) + 2 * t->circular2[i] / r) / r;
+        const double r = i * dr;
+        g->epicyclic2[i] = (slope(g->circular2, i) + 2 * g->circular2[i] / r) / r;
     }
-    t->epicyclic2[0] = t->epicyclic2[1];
+    g->epicyclic2[0] = g->epicyclic2[1];
 }
+
+/* ---- The disk's velocities. ------------------------------------------------------------------- */
 
 /* Radial dispersion from Toomre's Q = sigma kappa / (3.36 G Sigma); mean rotation from the radial
  * Jeans equation (asymmetric drift), with the azimuthal dispersion of the epicyclic approximation. */
-static void disk_moments(struct tables *t)
+static void make_plane(struct nbody_galaxy *g)
 {
     double pressure[GRID];
     for (int i = 0; i < GRID; i++) {
-        double s2 = toomre_q * 3.36 * t->surface[i];
-        s2 = s2 * s2 / t->epicyclic2[i];
-        t->radial2[i] = s2 < t->circular2[i] / 2 ? s2 : t->circular2[i] / 2;
-        pressure[i] = t->surface[i] * t->radial2[i];
+        double s2 = toomre_q * 3.36 * surface(i * dr);
+        s2 = s2 * s2 / g->epicyclic2[i];
+        g->radial2[i] = s2 < g->circular2[i] / 2 ? s2 : g->circular2[i] / 2;
+        pressure[i] = surface(i * dr) * g->radial2[i];
     }
     for (int i = 0; i < GRID; i++) {
-        double r = i * dr, v2 = t->circular2[i], drift = 0;
-        if (i > 0 && t->surface[i] > 0 && v2 > 0)
-            drift = t->radial2[i] * (1 - t->epicyclic2[i] * r * r / (4 * v2)) +
-                    r * slope(pressure, i) / t->surface[i];
-        t->mean2[i] = v2 + drift > 0 ? v2 + drift : 0;
+        const double r = i * dr, v2 = g->circular2[i];
+        double drift = 0;
+        if (i > 0 && surface(r) > 0 && v2 > 0)
+            drift = g->radial2[i] * (1 - g->epicyclic2[i] * r * r / (4 * v2)) + r * slope(pressure, i) / surface(r);
+        g->mean2[i] = v2 + drift > 0 ? v2 + drift : 0;
     }
 }
 
-/* Isotropic Jeans equation for the Hernquist density 1 / (r (r + a)^3) in the mass of both parts. */
-static void spheroid_moments(struct tables *t)
+/* The virial theorem in z: sigma^2 is the mean of z times the pull towards the plane. An isothermal layer's own is
+ * pi G Sigma height (Spitzer 1942, ApJ 95, 329). */
+static void make_heights(struct nbody_galaxy *g)
 {
-    double sum = 0, last = 0;
-    for (int i = GRID - 1; i > 0; i--) {
-        double r = i * dr, a = r + spheroid_scale, density = 1 / (r * a * a * a);
-        double f = density * (t->disk[i] + t->spheroid[i]) / (r * r);
-        sum += (f + last) / 2 * dr;
-        last = f;
-        t->spheroid2[i] = sum / density;
+    for (int i = 0; i < GRID; i++) {
+        double plane, vertical;
+        pull_of_spheres(g, i * dr, &plane, &vertical);
+        g->vertical2[i] = PI * surface(i * dr) * disk_height + vertical;
     }
-    t->spheroid2[0] = t->spheroid2[1];
 }
 
-static void make_tables(struct tables *t)
+struct nbody_galaxy *nbody_galaxy_create(void)
 {
-    masses(t);
-    rotation(t);
-    disk_moments(t);
-    spheroid_moments(t);
+    struct nbody_galaxy *g = calloc(1, sizeof *g);
+    if (!g)
+        return NULL;
+    make_spheres(g);
+    make_masses(g);
+    make_rotation(g);
+    make_plane(g);
+    make_heights(g);
+    return g;
 }
 
-static void disk_body(const struct tables *t, struct stream *s, double pos[3], double vel[3])
+/* ---- Bodies. ---------------------------------------------------------------------------------- */
+
+/* Newton's method for the radius R that holds a part m of an infinite disk, from above where m grows faster and faster
+ * (there, m = R^2/2 - R^3/3 ...), and from below where it grows slower. */
+static double draw_disk_radius(struct stream *s)
 {
-    double m = draw(s) * disk_mass;
-    int lo = 0, hi = GRID - 1;
-    while (hi - lo > 1) {
-        int mid = (lo + hi) / 2;
-        if (t->disk[mid] < m)
-            lo = mid;
-        else
-            hi = mid;
+    const double m = draw(s) * disk_inside(disk_edge), q = sqrt(2 * m), small = q * (1 + q / 2);
+    double r = small < 0.5 ? small : 1;
+    for (double step = 1; step > 1e-9 || step < -1e-9;) { /* the last step leaves the square of that */
+        const double e = exponential(-r);
+        step = (m - (1 - (1 + r) * e)) / (r * e);
+        r += step;
     }
-    double r = (lo + (m - t->disk[lo]) / (t->disk[hi] - t->disk[lo])) * dr;
+    return r < disk_edge ? r : disk_edge;
+}
+
+static void disk_body(const struct nbody_galaxy *g, struct stream *s, double pos[3], double vel[3])
+{
+    const double r = draw_disk_radius(s), height = height_of(draw(s)), side = draw(s) < 0.5 ? -1 : 1;
     double cosine, sine;
     draw_angle(s, &cosine, &sine);
-
-    double radial2 = at(t->radial2, r), v2 = at(t->circular2, r);
-    double azimuthal2 = v2 > 0 ? radial2 * at(t->epicyclic2, r) * r * r / (4 * v2) : radial2;
-    double vertical2 =
-        disk_height * (3.46 * at(t->surface, r) + disk_height * at(t->spheroid, r) / (r * r * r + 0.001));
-    double vr = sqrt(radial2) * draw_normal(s);
-    double vt = sqrt(at(t->mean2, r)) + sqrt(azimuthal2) * draw_normal(s);
+    const double radial2 = at(g->radial2, r), v2 = at(g->circular2, r);
+    const double azimuthal2 = v2 > 0 ? radial2 * at(g->epicyclic2, r) * r * r / (4 * v2) : radial2;
+    const double vr = sqrt(radial2) * draw_normal(s);
+    const double vt = sqrt(at(g->mean2, r)) + sqrt(azimuthal2) * draw_normal(s);
     pos[0] = r * cosine;
     pos[1] = r * sine;
-    pos[2] = disk_height * draw_normal(s);
+    pos[2] = side * height;
     vel[0] = vr * cosine - vt * sine;
     vel[1] = vr * sine + vt * cosine;
-    vel[2] = sqrt(vertical2) * draw_normal(s);
+    vel[2] = sqrt(at(g->vertical2, r)) * draw_normal(s);
 }
 
-static void spheroid_body(const struct tables *t, struct stream *s, double pos[3], double vel[3])
+double nbody_galaxy_mass(void)
 {
-    double f = spheroid_edge / (spheroid_edge + spheroid_scale) * sqrt(draw(s));
-    double r = spheroid_scale * f / (1 - f), v2;
-    draw_vector(s, r, pos);
-    double sigma = sqrt(at(t->spheroid2, r)), escape2 = -2 * at(t->potential, r);
-    do {
-        v2 = 0;
-        for (int k = 0; k < 3; k++) {
-            vel[k] = sigma * draw_normal(s);
-            v2 += vel[k] * vel[k];
-        }
-    } while (v2 > 0.9 * escape2);
+    return disk_mass + bulge.mass + halo.mass;
 }
 
-void nbody_galaxy_centre(size_t n, const double *mass, double (*pos)[3], double (*vel)[3])
+void nbody_galaxy_body(const struct nbody_galaxy *g, size_t n, uint64_t seed, uint32_t which, size_t i, double *mass,
+                       double pos[3], double vel[3])
 {
-    double total = 0, x[3] = {0, 0, 0}, v[3] = {0, 0, 0};
-    for (size_t i = 0; i < n; i++) {
-        total += mass[i];
-        for (int k = 0; k < 3; k++) {
-            x[k] += mass[i] * pos[i][k];
-            v[k] += mass[i] * vel[i][k];
-        }
+    const size_t disk = (size_t)((double)n * disk_bodies), in_bulge = (size_t)((double)n * bulge_bodies);
+    const double stars = (disk > 0 ? disk_mass : 0) + (in_bulge > 0 ? bulge.mass : 0);
+    struct stream s = stream_of(seed, which, i);
+    if (i < disk) {
+        *mass = disk_mass / (double)disk;
+        disk_body(g, &s, pos, vel);
+    } else if (i < disk + in_bulge) {
+        *mass = bulge.mass / (double)in_bulge;
+        sphere_body(&g->bulge, bulge_share, &s, pos, vel);
+    } else {
+        *mass = (nbody_galaxy_mass() - stars) / (double)(n - disk - in_bulge);
+        sphere_body(&g->halo, 1, &s, pos, vel);
     }
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++) {
-            pos[i][k] -= x[k] / total;
-            vel[i][k] -= v[k] / total;
-        }
-}
-
-int nbody_galaxy_make(size_t n, uint64_t seed, uint32_t which, double *mass, double (*pos)[3],
-                      double (*vel)[3])
-{
-    struct tables *t = calloc(1, sizeof *t);
-    if (!t)
-        return -1;
-    make_tables(t);
-    size_t disk = (size_t)((double)n * disk_share), spheroid = n - disk;
-    for (size_t i = 0; i < n; i++) {
-        struct stream s = stream_of(seed, which, i);
-        if (i < disk) {
-            mass[i] = disk_mass / (double)disk;
-            disk_body(t, &s, pos[i], vel[i]);
-        } else {
-            mass[i] = (disk > 0 ? spheroid_mass : 1) / (double)spheroid;
-            spheroid_body(t, &s, pos[i], vel[i]);
-        }
-    }
-    free(t);
-    nbody_galaxy_centre(n, mass, pos, vel);
-    return 0;
 }

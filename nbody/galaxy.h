@@ -1,7 +1,7 @@
-/* galaxy.h - a disk galaxy in approximate equilibrium, made of bodies.
+/* galaxy.h - a disk galaxy in equilibrium, made of bodies: a disk, a bulge and a dark halo.
  *
- * Units: G = 1, mass of the galaxy 1, scale length of the disk 1. For a galaxy like ours that is
- * 9e10 solar masses, 3.5 kpc, and so 10 million years and 330 km/s.
+ * Units: G = 1, mass and scale length of the disk 1. For a galaxy like ours, with 5e10 solar masses in a disk of 3.5 kpc,
+ * that is 14 million years and 250 km/s.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_GALAXY_H
@@ -10,13 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes n >= 1 bodies: a rotating exponential disk about the z axis, then a Hernquist spheroid that
- * stands for bulge and inner halo, with total mass 1, centred at rest at the origin. `which` tells
- * galaxies of one seed apart. -1 when there is no memory, else 0. */
-int nbody_galaxy_make(size_t n, uint64_t seed, uint32_t which, double *mass, double (*pos)[3],
-                      double (*vel)[3]);
+struct nbody_galaxy;
 
-/* Moves the bodies so that their centre of mass is at rest at the origin. */
-void nbody_galaxy_centre(size_t n, const double *mass, double (*pos)[3], double (*vel)[3]);
+/* Makes the tables that bodies are drawn from, to be freed by free(). NULL: no memory. */
+struct nbody_galaxy *nbody_galaxy_create(void);
+
+/* Body i of n. The first are stars of the disk, which turns about the z axis, then come stars of the bulge, which are as
+ * heavy, then the halo's bodies, which are heavier. `which` tells galaxies of one seed apart. */
+void nbody_galaxy_body(const struct nbody_galaxy *galaxy, size_t n, uint64_t seed, uint32_t which, size_t i, double *mass,
+                       double pos[3], double vel[3]);
+
+/* The mass of a galaxy of any number of bodies. */
+double nbody_galaxy_mass(void);
 
 #endif

@@ -1,69 +1,108 @@
 /* initial.c - initial conditions, the section of that name in stdcl/nbody.h.
  *
- * One small function per model, then the table of models and the public functions. The colliding
- * galaxies are made in galaxy.c; how random numbers stay the same everywhere is told in draw.h.
+ * One small function per model makes one body, then come the table of models and the public functions. Bodies do not
+ * depend on each other (draw.h tells how random numbers stay the same everywhere), so that threads make them (blocks.h).
+ * Galaxies are galaxy.c's.
  * SPDX-License-Identifier: MIT
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "nbody/blocks.h"
 #include "nbody/draw.h"
 #include "nbody/galaxy.h"
+#include "nbody/sphere.h"
 #include "stdcl/nbody.h"
 
 typedef double (*rows)[3];
 
+/* What is made: all bodies of a model, by several threads. */
+struct making {
+    size_t n;
+    uint64_t seed;
+    double *mass;
+    rows pos, vel;
+    const void *tables; /* what the model has prepared */
+};
+
+/* ---- Spheres. --------------------------------------------------------------------------------- */
+
 /* Plummer's sphere in Henon units, by the recipe of Aarseth, Henon & Wielen (1974, A&A 37, 183):
  * radius from the enclosed mass, speed by rejection. Like most codes it leaves out the outermost
  * 0.1 % of the mass, which would scatter bodies over hundreds of radii. */
-static int plummer(size_t n, uint64_t seed, double *mass, rows pos, rows vel)
+static void plummer(const struct making *m, size_t i)
 {
     const double a = 0.58904862254808623;    /* 3 pi / 16 */
     const double speed = 1.3029400317411197; /* 1 / sqrt(a) */
-    for (size_t i = 0; i < n; i++) {
-        struct stream s = stream_of(seed, NBODY_PLUMMER, i);
-        double c = cube_root(0.999 * draw(&s)), r = c / sqrt(1 - c * c), q, g, u;
-        draw_vector(&s, a * r, pos[i]);
-        do { /* q = speed / escape speed, distributed as q^2 (1 - q^2)^(7/2) < 0.1 */
-            q = draw(&s);
-            g = 0.1 * draw(&s);
-            u = 1 - q * q;
-        } while (g > q * q * (u * u * u * sqrt(u)));
-        draw_vector(&s, speed * q * sqrt(2 / sqrt(1 + r * r)), vel[i]);
-        mass[i] = 1 / (double)n;
-    }
-    return 0;
+    struct stream s = stream_of(m->seed, NBODY_PLUMMER, i);
+    double c = cube_root(0.999 * draw(&s)), r = c / sqrt(1 - c * c), q, g, u;
+    draw_vector(&s, a * r, m->pos[i]);
+    do { /* q = speed / escape speed, distributed as q^2 (1 - q^2)^(7/2) < 0.1 */
+        q = draw(&s);
+        g = 0.1 * draw(&s);
+        u = 1 - q * q;
+    } while (g > q * q * (u * u * u * sqrt(u)));
+    draw_vector(&s, speed * q * sqrt(2 / sqrt(1 + r * r)), m->vel[i]);
+    m->mass[i] = 1 / (double)m->n;
 }
 
 /* A uniform sphere of radius 6/5, so that E = -1/4 in virial equilibrium; velocities uniform in a
  * sphere of their own, with 2 K = |U|. It is virialised, not stationary: it will oscillate a little. */
-static int uniform(size_t n, uint64_t seed, double *mass, rows pos, rows vel)
+static void uniform(const struct making *m, size_t i)
 {
     const double speed = 0.91287092917527686; /* sqrt(5/6): mean square 3/5 of that, K = 1/4 */
-    for (size_t i = 0; i < n; i++) {
-        struct stream s = stream_of(seed, NBODY_UNIFORM, i);
-        draw_vector(&s, 1.2 * cube_root(draw(&s)), pos[i]);
-        draw_vector(&s, speed * cube_root(draw(&s)), vel[i]);
-        mass[i] = 1 / (double)n;
-    }
-    return 0;
+    struct stream s = stream_of(m->seed, NBODY_UNIFORM, i);
+    draw_vector(&s, 1.2 * cube_root(draw(&s)), m->pos[i]);
+    draw_vector(&s, speed * cube_root(draw(&s)), m->vel[i]);
+    m->mass[i] = 1 / (double)m->n;
 }
 
 /* A uniform sphere of mass and radius 1 at rest: it falls together at t = 1.1107. */
-static int cold(size_t n, uint64_t seed, double *mass, rows pos, rows vel)
+static void cold(const struct making *m, size_t i)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct stream s = stream_of(seed, NBODY_COLD, i);
-        draw_vector(&s, cube_root(draw(&s)), pos[i]);
-        memset(vel[i], 0, sizeof vel[i]);
-        mass[i] = 1 / (double)n;
-    }
-    return 0;
+    struct stream s = stream_of(m->seed, NBODY_COLD, i);
+    draw_vector(&s, cube_root(draw(&s)), m->pos[i]);
+    memset(m->vel[i], 0, sizeof m->vel[i]);
+    m->mass[i] = 1 / (double)m->n;
 }
 
-/* ---- Two galaxies. ---------------------------------------------------------------------------- */
+/* Hernquist's sphere in Henon units but for what is left out: the bodies are the inner 99 % of a sphere of mass 1 / 0.99,
+ * whose outermost 1 % would be scattered over hundreds of scales. U = -G M^2 / 6a for all of a sphere; of these bodies, by
+ * the integral of M dM / r, it is -0.170034 / a. */
+static const double hernquist_share = 0.99;
+
+static void *hernquist_tables(void)
+{
+    const struct sphere_density density = {1 / hernquist_share, 0.340068, 0};
+    double total[SPHERE_NODES + 1];
+    struct sphere *s = malloc(sizeof *s);
+    sphere_mass(&density, total);
+    if (s)
+        sphere_make(s, &density, total);
+    return s;
+}
+
+static void hernquist(const struct making *m, size_t i)
+{
+    struct stream s = stream_of(m->seed, NBODY_HERNQUIST, i);
+    sphere_body(m->tables, hernquist_share, &s, m->pos[i], m->vel[i]);
+    m->mass[i] = 1 / (double)m->n;
+}
+
+/* ---- Galaxies. -------------------------------------------------------------------------------- */
+
+static void *galaxy_tables(void)
+{
+    return nbody_galaxy_create();
+}
+
+static void galaxy(const struct making *m, size_t i)
+{
+    nbody_galaxy_body(m->tables, m->n, m->seed, NBODY_GALAXY, i, &m->mass[i], m->pos[i], m->vel[i]);
+}
 
 static const double pericentre = 2.5; /* of the orbit of two points, in scale lengths of a disk */
-static const double distance = 10;    /* at the start */
+static const double distance = 20;    /* at the start */
 
 /* Tilts by an angle about the x axis, then turns about the z axis; given as cosines and sines. */
 struct attitude {
@@ -80,84 +119,167 @@ static void orient(const struct attitude *o, double v[3])
     v[2] = z;
 }
 
+/* The first half of the bodies is the first galaxy. */
+static size_t first_half(size_t n)
+{
+    return n - n / 2;
+}
+
+static void one_of_two(const struct making *m, size_t i)
+{
+    const size_t half = first_half(m->n), first = i < half ? 0 : half, count = i < half ? half : m->n - half;
+    const philox_u32 purpose = (philox_u32)(NBODY_COLLISION + (i < half ? 0 : 16));
+    nbody_galaxy_body(m->tables, count, m->seed, purpose, i - first, &m->mass[i], m->pos[i], m->vel[i]);
+}
+
 /* Two equal disk galaxies on a parabola in the x-y plane. With d = tan(half the true anomaly) and
  * pericentre p, the relative position is (p (1 - d^2), 2 p d) and dd/dt = sqrt(GM / 2p^3) / (1 + d^2).
  * Both disks turn nearly with the orbit, which is what draws out long tails (Toomre & Toomre 1972,
  * ApJ 178, 623). */
-static int collision(size_t n, uint64_t seed, double *mass, rows pos, rows vel)
+static void place(void *making, size_t block, size_t first, size_t end)
 {
     static const struct attitude attitude[2] = {
         {{0.96, 0.28}, {1, 0}},    /* 16 degrees */
         {{0.6, 0.8}, {0.6, -0.8}}, /* 53 degrees */
     };
-    const double p = pericentre, M = 2, d = -sqrt(distance / p - 1);
+    const struct making *m = making;
+    const double p = pericentre, M = 2 * nbody_galaxy_mass(), d = -sqrt(distance / p - 1);
     const double rate = sqrt(M / (2 * p * p * p)) / (1 + d * d);
     const double x[3] = {p * (1 - d * d), 2 * p * d, 0}, v[3] = {-2 * p * d * rate, 2 * p * rate, 0};
-
-    for (int g = 0; g < 2; g++) {
-        size_t first = g ? (n + 1) / 2 : 0, count = g ? n / 2 : (n + 1) / 2;
-        if (count == 0)
-            break;
-        philox_u32 purpose = (philox_u32)(NBODY_COLLISION + 16 * g);
-        if (nbody_galaxy_make(count, seed, purpose, mass + first, pos + first, vel + first) == -1)
-            return -1;
-        for (size_t i = first; i < first + count; i++) {
-            orient(&attitude[g], pos[i]);
-            orient(&attitude[g], vel[i]);
-            for (int k = 0; k < 3; k++) {
-                pos[i][k] += (g ? 0.5 : -0.5) * x[k];
-                vel[i][k] += (g ? 0.5 : -0.5) * v[k];
-            }
+    (void)block;
+    for (size_t i = first; i < end; i++) {
+        const int g = i >= first_half(m->n);
+        orient(&attitude[g], m->pos[i]);
+        orient(&attitude[g], m->vel[i]);
+        for (int k = 0; k < 3; k++) {
+            m->pos[i][k] += (g ? 0.5 : -0.5) * x[k];
+            m->vel[i][k] += (g ? 0.5 : -0.5) * v[k];
         }
     }
-    return 0;
 }
 
 /* ---- Three bodies. ---------------------------------------------------------------------------- */
 
 /* Chenciner & Montgomery (2000, Ann. Math. 152, 881), Simo's numbers; period 6.32591398. */
-static int figure8(size_t n, uint64_t seed, double *mass, rows pos, rows vel)
+static void figure8(const struct making *m, size_t i)
 {
     static const double x[3][3] = {{0.97000436, -0.24308753, 0}, {-0.97000436, 0.24308753, 0}, {0, 0, 0}};
     static const double v[3][3] = {
         {0.466203685, 0.43236573, 0}, {0.466203685, 0.43236573, 0}, {-0.93240737, -0.86473146, 0}};
-    (void)seed;
-    memcpy(pos, x, n * sizeof *x);
-    memcpy(vel, v, n * sizeof *v);
-    for (size_t i = 0; i < n; i++)
-        mass[i] = 1;
-    return 0;
+    memcpy(m->pos[i], x[i], sizeof *x);
+    memcpy(m->vel[i], v[i], sizeof *v);
+    m->mass[i] = 1;
 }
 
 /* Burrau (1913, Astron. Nachr. 195, 113): each body opposite the side of its own length. */
-static int pythagorean(size_t n, uint64_t seed, double *mass, rows pos, rows vel)
+static void pythagorean(const struct making *m, size_t i)
 {
-    static const double m[3] = {3, 4, 5}, x[3][3] = {{1, 3, 0}, {-2, -1, 0}, {1, -1, 0}};
-    (void)seed;
-    memcpy(mass, m, n * sizeof *m);
-    memcpy(pos, x, n * sizeof *x);
-    memset(vel, 0, n * sizeof *x);
+    static const double x[3][3] = {{1, 3, 0}, {-2, -1, 0}, {1, -1, 0}};
+    memcpy(m->pos[i], x[i], sizeof *x);
+    memset(m->vel[i], 0, sizeof *x);
+    m->mass[i] = 3 + (double)i;
+}
+
+/* ---- The centre of mass. ---------------------------------------------------------------------- */
+
+/* Sums over blocks, which are added in their order: the same for any number of threads. */
+struct centring {
+    const double *mass;
+    rows pos, vel;
+    double (*sum)[7]; /* of a block: mass, mass times position, mass times velocity */
+    double x[3], v[3];
+};
+
+static void sum_block(void *centring, size_t block, size_t first, size_t end)
+{
+    const struct centring *c = centring;
+    double *sum = c->sum[block];
+    for (size_t i = first; i < end; i++) {
+        sum[0] += c->mass[i];
+        for (int k = 0; k < 3; k++) {
+            sum[1 + k] += c->mass[i] * c->pos[i][k];
+            sum[4 + k] += c->mass[i] * c->vel[i][k];
+        }
+    }
+}
+
+static void shift_block(void *centring, size_t block, size_t first, size_t end)
+{
+    const struct centring *c = centring;
+    (void)block;
+    for (size_t i = first; i < end; i++)
+        for (int k = 0; k < 3; k++) {
+            c->pos[i][k] -= c->x[k];
+            c->vel[i][k] -= c->v[k];
+        }
+}
+
+/* Brings the centre of mass of n bodies to rest at the origin. -1: no memory. */
+static int centre(size_t n, const double *mass, rows pos, rows vel)
+{
+    double total[7] = {0};
+    struct centring c = {mass, pos, vel, calloc(nbody_blocks(n) + 1, sizeof *c.sum), {0}, {0}};
+    if (!c.sum)
+        return -1;
+    nbody_each_block(n, sum_block, &c);
+    for (size_t b = 0; b < nbody_blocks(n); b++)
+        for (int k = 0; k < 7; k++)
+            total[k] += c.sum[b][k];
+    for (int k = 0; k < 3 && n > 0; k++) {
+        c.x[k] = total[1 + k] / total[0];
+        c.v[k] = total[4 + k] / total[0];
+    }
+    nbody_each_block(n, shift_block, &c);
+    free(c.sum);
     return 0;
 }
 
-/* ---- The public functions. -------------------------------------------------------------------- */
+static int centre_all(const struct making *m)
+{
+    return centre(m->n, m->mass, m->pos, m->vel);
+}
 
-static const struct {
+/* Each of the two galaxies first, so that their orbits are as wanted. */
+static int centre_galaxies(const struct making *m)
+{
+    struct making making = *m;
+    const size_t half = first_half(m->n);
+    if (centre(half, m->mass, m->pos, m->vel) < 0 ||
+        centre(m->n - half, m->mass + half, m->pos + half, m->vel + half) < 0)
+        return -1;
+    nbody_each_block(m->n, place, &making);
+    return centre_all(m);
+}
+
+static int leave(const struct making *m)
+{
+    (void)m;
+    return 0;
+}
+
+/* ---- The table of models. --------------------------------------------------------------------- */
+
+static const struct model {
     const char *name;
     size_t bodies; /* 0: any number */
-    int centred;   /* whether to bring the centre of mass to rest at the origin */
-    int (*make)(size_t n, uint64_t seed, double *mass, rows pos, rows vel);
+    void (*body)(const struct making *m, size_t i);
+    int (*finish)(const struct making *m);
+    void *(*tables)(void); /* for all bodies, freed by free(); NULL: none are needed */
 } models[] = {
     /* clang-format off */
-    [NBODY_PLUMMER]     = {"plummer",     0, 1, plummer},
-    [NBODY_UNIFORM]     = {"uniform",     0, 1, uniform},
-    [NBODY_COLD]        = {"cold",        0, 1, cold},
-    [NBODY_COLLISION]   = {"collision",   0, 1, collision},
-    [NBODY_FIGURE8]     = {"figure8",     3, 0, figure8},
-    [NBODY_PYTHAGOREAN] = {"pythagorean", 3, 0, pythagorean},
+    [NBODY_PLUMMER]     = {"plummer",     0, plummer,     centre_all,      NULL},
+    [NBODY_UNIFORM]     = {"uniform",     0, uniform,     centre_all,      NULL},
+    [NBODY_COLD]        = {"cold",        0, cold,        centre_all,      NULL},
+    [NBODY_COLLISION]   = {"collision",   0, one_of_two,  centre_galaxies, galaxy_tables},
+    [NBODY_FIGURE8]     = {"figure8",     3, figure8,     leave,           NULL},
+    [NBODY_PYTHAGOREAN] = {"pythagorean", 3, pythagorean, leave,           NULL},
+    [NBODY_HERNQUIST]   = {"hernquist",   0, hernquist,   centre_all,      hernquist_tables},
+    [NBODY_GALAXY]      = {"galaxy",      0, galaxy,      centre_all,      galaxy_tables},
     /* clang-format on */
 };
 enum { MODELS = sizeof models / sizeof *models };
+
+/* ---- The public functions. -------------------------------------------------------------------- */
 
 int nbody_model_by_name(const char *name)
 {
@@ -165,7 +287,7 @@ int nbody_model_by_name(const char *name)
         if (name && strcmp(name, models[i].name) == 0)
             return i;
     return clerror_set(EINVAL,
-                       "no model is called \"%s\"; there are plummer, uniform, cold, collision, "
+                       "no model is called \"%s\"; there are plummer, hernquist, uniform, cold, galaxy, collision, "
                        "figure8 and pythagorean",
                        name ? name : "(null)");
 }
@@ -175,6 +297,19 @@ size_t nbody_model_bodies(enum nbody_model model)
     return (unsigned)model < MODELS ? models[model].bodies : 0;
 }
 
+struct order {
+    const struct model *model;
+    struct making making;
+};
+
+static void make_block(void *order_, size_t block, size_t first, size_t end)
+{
+    const struct order *order = order_;
+    (void)block;
+    for (size_t i = first; i < end; i++)
+        order->model->body(&order->making, i);
+}
+
 int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass, double (*pos)[3],
                   double (*vel)[3])
 {
@@ -182,14 +317,18 @@ int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass,
         return clerror_set(EINVAL, "nbody_initial: there is no model number %d", (int)model);
     if (n == 0)
         return clerror_set(EINVAL, "nbody_initial: at least one body is needed");
-    if (models[model].bodies && n != models[model].bodies)
-        return clerror_set(EINVAL, "nbody_initial: the model %s has %zu bodies, not %zu", models[model].name,
-                           models[model].bodies, n);
-    if (models[model].make(n, seed, mass, pos, vel) == -1)
-        return clerror_set(ENOMEM, "nbody_initial: no memory for the tables of a galaxy");
-    if (models[model].centred)
-        nbody_galaxy_centre(n, mass, pos, vel);
-    return 0;
+    const struct model *row = &models[model];
+    if (row->bodies && n != row->bodies)
+        return clerror_set(EINVAL, "nbody_initial: the model %s has %zu bodies, not %zu", row->name, row->bodies, n);
+    void *tables = row->tables ? row->tables() : NULL;
+    struct order order = {row, {n, seed, mass, pos, vel, tables}};
+    int failed = row->tables && !tables;
+    if (!failed) {
+        nbody_each_block(n, make_block, &order);
+        failed = row->finish(&order.making) < 0;
+    }
+    free(tables);
+    return failed ? clerror_set(ENOMEM, "nbody_initial: no memory for the tables of the model %s", row->name) : 0;
 }
 
 void nbody_initial_scale(size_t n, double kinetic, double potential, double (*pos)[3], double (*vel)[3])

@@ -146,7 +146,7 @@ static void conserved(const struct run *r, double energy, double momentum)
 /* The same cluster by tree and by direct sums differs no more than noise, which other seeds show. */
 static void plummer_by_both(void **state)
 {
-    struct nbody_options o = {.eps = few() ? 0.1 : 0.02, .dt = few() ? 1. / 32 : 1. / 256};
+    struct nbody_options o = {.eps = few() ? 0.1 : 0.02, .dt = few() ? 1. / 32 : 1. / 128};
     const int looks = few() ? 5 : 10;
     (void)state;
     const struct run direct = simulate("plummer", NBODY_PLUMMER, 1, o, span, looks);
@@ -204,7 +204,7 @@ static void outside(double count[CIRCLES])
 /* Tails and bridges: as many bodies at each distance by both, within what chance allows. */
 static void galaxies_by_both(void **state)
 {
-    struct nbody_options o = {.eps = 0.05, .dt = few() ? 0.1 : 0.05};
+    struct nbody_options o = {.eps = few() ? 0.1 : 0.05, .dt = few() ? 0.05 : 0.025};
     double count[2][CIRCLES];
     (void)state;
     const double until = few() ? 20 : 60;

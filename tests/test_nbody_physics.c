@@ -411,38 +411,54 @@ static void plummer_stays(void **state)
     nbody_free(nb);
 }
 
-/* A galaxy of the collision model, left alone for a turn at its half-mass radius, keeps its shape. */
+static double median(size_t n, int axis)
+{
+    static double x[MOST];
+    for (size_t i = 0; i < n; i++)
+        x[i] = pos[i][axis];
+    qsort(x, n, sizeof *x, ascending);
+    return x[n / 2];
+}
+
+/* Radii about the middle of the first n bodies, which is not the centre of mass: a halo's far bodies decide on that. */
+static void radii_about_middle(size_t n, const double shares[3], double radius[3])
+{
+    const double middle[3] = {median(n, 0), median(n, 1), median(n, 2)};
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            pos[i][k] -= middle[k];
+    for (int k = 0; k < 3; k++)
+        radius[k] = lagrange_radius(n, pos, shares[k]);
+}
+
+/* A galaxy left alone for a turn at twice its disk's scale length keeps its shape: disk and bulge, which are the first bodies,
+ * and all of it. */
 static void galaxy_lasts(void **state)
 {
-    enum { N = 4096 };
-    double x[3] = {0}, v[3] = {0};
+    enum { N = 4096, STARS = N * 6 / 10 };
+    const double shares[3] = {0.2, 0.5, 0.9};
+    double before[2][3], after[2][3];
     (void)state;
-    make(NBODY_COLLISION, 2 * N, 4);
-    for (int i = 0; i < N; i++)
-        for (int k = 0; k < 3; k++) {
-            x[k] += mass[i] * pos[i][k];
-            v[k] += mass[i] * vel[i][k];
-        }
-    for (int i = 0; i < N; i++)
-        for (int k = 0; k < 3; k++) {
-            pos[i][k] -= x[k];
-            vel[i][k] -= v[k];
-        }
-    double before[3], shares[3] = {0.2, 0.5, 0.9};
-    for (int k = 0; k < 3; k++)
-        before[k] = lagrange_radius(N, pos, shares[k]);
-    nbody *nb = engine((struct nbody_options){.eps = 0.05, .dt = 0.05}, N);
+    make(NBODY_GALAXY, N, 4);
+    nbody *nb = engine((struct nbody_options){.eps = 0.05, .dt = 0.04}, N);
     struct nbody_diagnostics a = diagnose(nb);
     step(nb, 300);
     struct nbody_diagnostics b = diagnose(nb);
     assert_int_equal(nbody_state(nb, pos, NULL), 0);
     nbody_free(nb);
-    for (int k = 0; k < 3; k++)
-        assert_near(lagrange_radius(N, pos, shares[k]) / before[k], 1, 0.1);
-    assert_near(a.virial_ratio, 1, 0.02);
-    assert_near(b.virial_ratio, 1, 0.02);
-    assert_near(b.total / a.total, 1, 3e-4);
-    assert_near(b.angular_momentum[2] / a.angular_momentum[2], 1, 1e-7);
+    radii_about_middle(STARS, shares, after[0]);
+    radii_about_middle(N, shares, after[1]);
+    make(NBODY_GALAXY, N, 4);
+    radii_about_middle(STARS, shares, before[0]);
+    radii_about_middle(N, shares, before[1]);
+    for (int k = 0; k < 3; k++) {
+        assert_near(after[0][k] / before[0][k], 1, 0.1);
+        assert_near(after[1][k] / before[1][k], 1, 0.1);
+    }
+    assert_near(a.virial_ratio, 1, 0.05);
+    assert_near(b.virial_ratio, 1, 0.03);
+    assert_near(b.total / a.total, 1, 1e-3);
+    assert_near(b.angular_momentum[2] / a.angular_momentum[2], 1, 1e-6);
 }
 
 /* ---- The solar system. ------------------------------------------------------------------------ */

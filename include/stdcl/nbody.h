@@ -227,18 +227,25 @@ enum nbody_model {
     NBODY_UNIFORM,
     /* A uniform sphere of radius and total mass 1 at rest; collapses at t = 1.1107. */
     NBODY_COLD,
-    /* Two equal disk galaxies on a parabolic encounter, each of mass 1 and disk scale length 1. They
-     * pass at t = 13, stand at the ends of a bridge with long tails at t = 25, and merge by t = 60;
-     * eps = 0.05 and dt = 0.025 suit it. The first half of the bodies is the first galaxy. */
+    /* Two of the galaxies of NBODY_GALAXY on a parabolic encounter. They pass at t = 13, stand at the ends of a bridge
+     * with long tails at t = 25, and merge by t = 60; eps = 0.05 and dt = 0.025 suit it. The first half of the bodies is
+     * the first galaxy. */
     NBODY_COLLISION,
     /* Three bodies on the figure eight of Chenciner & Montgomery; period 6.32591398. */
     NBODY_FIGURE8,
     /* Burrau's three bodies, masses 3, 4 and 5 at rest in a right triangle; chaotic. */
-    NBODY_PYTHAGOREAN
+    NBODY_PYTHAGOREAN,
+    /* Hernquist's sphere in equilibrium, isotropic, with its cusp: total mass 1, E = -1/4 and virial radius 1 but for
+     * sampling (Henon units), without the outermost 1 %; Hernquist 1990, ApJ 356, 359. */
+    NBODY_HERNQUIST,
+    /* A disk galaxy in equilibrium: an exponential disk with mass and scale length 1, Toomre's Q 1.5, about the z axis, a bulge
+     * of mass 1/3 and a dark halo of mass 16/3; McMillan & Dehnen 2007, MNRAS 378, 541, and Hernquist 1993, ApJS 86, 389.
+     * 45 % of the bodies are disk, then 15 % bulge, and the rest halo. */
+    NBODY_GALAXY
 };
 
-/* Makes n bodies of a model into mass[n], pos[n], vel[n]. The same model, n and seed give the same
- * bits on every machine with IEEE arithmetic (counter-based generator, no libm; see nbody/draw.h).
+/* Makes n bodies of a model into mass[n], pos[n], vel[n], by as many threads as there are processors. The same model, n and
+ * seed give the same bits on every machine with IEEE arithmetic (counter-based generator, no libm; see nbody/draw.h).
  * EINVAL for n = 0, or when the model has another number of bodies (nbody_model_bodies); ENOMEM. */
 int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass, double (*pos)[3],
                   double (*vel)[3]);
@@ -249,7 +256,7 @@ int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass,
 void nbody_initial_scale(size_t n, double kinetic, double potential, double (*pos)[3],
                          double (*vel)[3]);
 
-/* The model called "plummer", "uniform", "cold", "collision", "figure8", "pythagorean"; -1, EINVAL. */
+/* The model called "plummer", "hernquist", "uniform", "cold", "galaxy", "collision", "figure8", "pythagorean"; -1, EINVAL. */
 int nbody_model_by_name(const char *name);
 
 /* The number of bodies that a model is made of; 0: any number. */
