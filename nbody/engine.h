@@ -54,7 +54,8 @@
     X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                \
     X(leaf, 0, 32, 0, "of the tree: the most bodies of a cell that is not divided; 0: 16, or 32 to save memory")\
     X(limit, 10, 1000, 30, "of the tree: 64 bodies that meet more than so many tenths of what is usual walk again")\
-    X(again, 1, 32, 1, "of the tree on GPUs: bodies that walk together then")
+    X(again, 1, 32, 1, "of the tree on GPUs: bodies that walk together then")                                    \
+    X(least, 1, 1 << 30, 40000, "of the tree: bodies from which on --method auto takes it")
 /* clang-format on */
 
 struct nbody_shape {
@@ -70,6 +71,9 @@ struct share;
  * do not go together or that the device cannot do. */
 int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
                        const char *words);
+
+/* Bodies from which on the tree is faster on the first device, as its row of the tree says. */
+size_t nbody_shape_crossover(const struct nbody *nb);
 
 /* Writes the build options of the kernels that sum over pairs into text. */
 void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *shape, char *text, size_t size);

@@ -3,23 +3,12 @@
  */
 #include "nbody/integrate.h"
 
-/* Where the tree begins to be faster: with the overhead of its launches on GPUs, and about as many sums a body as there are
- * bodies on CPUs. */
-static const size_t crossover_cpu = 7000, crossover_gpu = 40000;
-
 /* What the tree cannot do: NULL, or a word for it. */
 static const char *obstacle(const struct nbody *nb)
 {
     if (nb->integrator->sum != FORCES)
         return "derivatives of forces";
     return nb->kernel != NBODY_TUNED ? "kernels of the ladder" : NULL;
-}
-
-static size_t crossover(const struct nbody *nb)
-{
-    cl_device_type type = 0;
-    clGetDeviceInfo(clgetdevice(nb->ctx, 0), CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    return type & CL_DEVICE_TYPE_CPU ? crossover_cpu : crossover_gpu;
 }
 
 /* The names of the integrators that need accelerations alone. */
@@ -47,7 +36,7 @@ static int refuse(const struct nbody *nb)
 int nbody_method_choose(struct nbody *nb, enum nbody_method asked)
 {
     const char *why_not = obstacle(nb);
-    const size_t least = crossover(nb);
+    const size_t least = nbody_shape_crossover(nb);
     char *text = nb->method_text;
     const size_t size = sizeof nb->method_text;
     nb->method = asked;

@@ -60,13 +60,26 @@ static int fit(void *shape, int stored, void *device)
 
 /* ---- What the rest of the engine calls. ------------------------------------------------------- */
 
+/* The tree's in the tuning store, by precision. */
+static const char *const walk[2] = {"nbody.walk.single", "nbody.walk.double"};
+
+enum { LEAST = 40000 }; /* without a row */
+
+size_t nbody_shape_crossover(const struct nbody *nb)
+{
+    struct cltune_row row;
+    const char *words = cltune_find(nb->ctx, 0, walk[nb->precision], nb->n, &row) == 0 ? row.shape : "";
+    return (size_t)cltune_value(words, "least", LEAST);
+}
+
 int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
                        const char *words)
 {
     const struct sum *sum = nbody_forces_sum(nb);
     struct device device = {info, 4 * nb->real * (sum->velocities ? 2 : 1)};
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
-    return cltune_choose(&rules, nb->ctx, p->dev, sum->name[nb->precision], nb->n, words, &p->shape, &p->row);
+    const char *name = nb->method == NBODY_TREE ? walk[nb->precision] : sum->name[nb->precision];
+    return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);
 }
 
 void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *s, char *text, size_t size)

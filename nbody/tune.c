@@ -28,12 +28,25 @@ static const struct cltune_knob knobs[] = {
 /* clang-format on */
 static const size_t sizes[] = {1024, 8192, 65536, 262144};
 
+/* clang-format off */
+static const struct cltune_knob walk_knobs[] = {
+    CLTUNE_KNOB("width", 1, 4, 8, 16),
+    CLTUNE_KNOB("rsqrt", 0, 1, 2),
+    CLTUNE_KNOB("flat", 32, 64, 128, 256),
+    CLTUNE_KNOB("leaf", 8, 16, 24, 32),
+    CLTUNE_KNOB("limit", 15, 20, 30, 40),
+    CLTUNE_KNOB("again", 1, 2, 4, 8, 16),
+};
+/* clang-format on */
+static const size_t walk_sizes[] = {1 << 17, 1 << 20};
+
 /* ---- The problem. ----------------------------------------------------------------------------- */
 
 /* What the kernels differ by. */
 struct variant {
     enum nbody_precision precision;
     enum nbody_integrator integrator;
+    enum nbody_method method;
 };
 
 struct problem {
@@ -117,7 +130,7 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
     p->found = calloc(n, 6 * sizeof *p->found);
     p->ctx = cp;
     p->options = (struct nbody_options){
-        .ctx = p->ctx, .precision = v->precision, .integrator = v->integrator, .eps = 0.01, .dt = 1e-5};
+        .ctx = p->ctx, .precision = v->precision, .integrator = v->integrator, .method = v->method, .eps = 0.01, .dt = 1e-5};
     if (!p->mass || !p->pos || !p->vel || !p->found)
         clerror_set(ENOMEM, "nbody: no memory on the host for %zu bodies", n);
     else if (clgetdevinfo(p->ctx, &p->info) == 0 && fill(p) == 0)
@@ -159,6 +172,7 @@ static int allowed(void *problem, const char *shape)
                           .n = p->n,
                           .integrator = nbody_integrate_row(p->options.integrator),
                           .precision = p->options.precision,
+                          .method = p->options.method,
                           .real = p->options.precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float)};
     struct share share = {.dev = 0};
     if (nbody_shape_choose(&asked, &share, &p->info, shape) != 0)
@@ -191,7 +205,7 @@ static int verify(void *problem, const char *shape)
             error[c / 3] += e * e;
             size[c / 3] += right * right;
         }
-    const double limit = nb->precision == NBODY_DOUBLE ? 1e-13 : 2e-6;
+    const double limit = nb->method == NBODY_TREE ? nb->accuracy : nb->precision == NBODY_DOUBLE ? 1e-13 : 2e-6;
     for (cl_uint k = 0; k < planes / 3; k++)
         if (!(sqrt(error[k]) <= limit * sqrt(size[k])))
             return clerror_set(EDOM, "nbody: shape %s: the sums are off by %.1e, more than %.1e", shape,
@@ -207,22 +221,24 @@ static int steps(void *problem, size_t n)
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
-    *work = (double)p->n * (double)p->n;
+    *work = (double)p->n * (p->options.method == NBODY_TREE ? 1 : (double)p->n);
     return use(p, shape, false) ? cltune_time(steps, p, seconds) : -1;
 }
 
 /* ---- The list. -------------------------------------------------------------------------------- */
 
 /* clang-format off */
-#define KERNEL(its_name, ...) \
-    {.name = its_name, .unit = "interactions/s", .knob = knobs, .nknobs = sizeof knobs / sizeof *knobs, \
-     .sizes = sizes, .nsizes = sizeof sizes / sizeof *sizes, .open = problem_open, .close = problem_close, \
+#define KERNEL(its_name, its_unit, its_knobs, its_sizes, ...) \
+    {.name = its_name, .unit = its_unit, .knob = its_knobs, .nknobs = sizeof its_knobs / sizeof *its_knobs, \
+     .sizes = its_sizes, .nsizes = sizeof its_sizes / sizeof *its_sizes, .open = problem_open, .close = problem_close, \
      .allowed = allowed, .verify = verify, .measure = measure, .arg = &(const struct variant){__VA_ARGS__}}
 static const struct cltune_kernel kernels[] = {
-    KERNEL("nbody.direct.single", NBODY_SINGLE, NBODY_LEAPFROG),
-    KERNEL("nbody.direct.double", NBODY_DOUBLE, NBODY_LEAPFROG),
-    KERNEL("nbody.hermite.single", NBODY_SINGLE, NBODY_HERMITE4),
-    KERNEL("nbody.hermite.double", NBODY_DOUBLE, NBODY_HERMITE4),
+    KERNEL("nbody.direct.single", "interactions/s", knobs, sizes, NBODY_SINGLE, NBODY_LEAPFROG, NBODY_DIRECT),
+    KERNEL("nbody.direct.double", "interactions/s", knobs, sizes, NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_DIRECT),
+    KERNEL("nbody.hermite.single", "interactions/s", knobs, sizes, NBODY_SINGLE, NBODY_HERMITE4, NBODY_DIRECT),
+    KERNEL("nbody.hermite.double", "interactions/s", knobs, sizes, NBODY_DOUBLE, NBODY_HERMITE4, NBODY_DIRECT),
+    KERNEL("nbody.walk.single", "bodies/s", walk_knobs, walk_sizes, NBODY_SINGLE, NBODY_LEAPFROG, NBODY_TREE),
+    KERNEL("nbody.walk.double", "bodies/s", walk_knobs, walk_sizes, NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_TREE),
 };
 /* clang-format on */
 
