@@ -192,7 +192,7 @@ static void use_recipe(struct nbody_job *job)
 }
 
 /* What pictures show: all, and of galaxies the bodies that are lighter by half than the halo's; but all of very few bodies. */
-static void choose_shown(struct nbody_job *job)
+static int choose_shown(struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
     double least = INFINITY, most = 0;
@@ -202,6 +202,9 @@ static void choose_shown(struct nbody_job *job)
     }
     if (isnan(job->heaviest))
         job->heaviest = !job->input && recipes[job->model].dark && least < most / 2 ? most / 2 : INFINITY;
+    if (job->heaviest < least)
+        return cli_wrong("--heaviest: '%g' leaves no body to draw; the lightest has a mass of %g", job->heaviest, least);
+    return CLI_DONE;
 }
 
 /* Turns --until into a number of steps, the last of which may be shorter; a rest below 10^-9 of a step
@@ -254,8 +257,9 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
 int nbody_job_plan(struct nbody_job *job)
 {
     nbody_job_choose(job);
-    choose_shown(job);
-    int status = plan_steps(job);
+    int status = choose_shown(job);
+    if (status == CLI_DONE)
+        status = plan_steps(job);
     if (status == CLI_DONE)
         status = nbody_series_plan(job);
     if (status != CLI_DONE)

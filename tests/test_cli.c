@@ -562,7 +562,7 @@ static void nbody_compare(void **state)
     static const char *const kernel[] = {"naive", "branchless", "tiled", "tuned"};
     works("nbody --compare -n 200 --json");
     json_t *r = report(), *kernels = json_object_get(r, "kernels");
-    assert_int_equal(json_array_size(kernels), 4);
+    assert_int_equal(json_array_size(kernels), 5);
     assert_true(number(r, "n") == 200 && number(r, "bodies_checked") == 200);
     for (size_t i = 0; i < 4; i++) {
         const json_t *k = json_array_get(kernels, i);
@@ -572,6 +572,10 @@ static void nbody_compare(void **state)
         assert_true(fabs(number(k, "interactions_per_s") * number(k, "seconds") / 4e4 - 1) < 1e-9);
         assert_true(number(k, "speedup") > 0);
     }
+    const json_t *tree = json_array_get(kernels, 4);
+    assert_string_equal(json_string_value(json_object_get(tree, "kernel")), "tree");
+    assert_true(json_is_true(json_object_get(tree, "agrees")) && json_is_null(json_object_get(tree, "interactions_per_s")));
+    assert_true(number(tree, "seconds") > 0 && number(tree, "error_rms_rel") < 1e-3);
     json_decref(r);
     works("nbody --compare -n 65 --precision double");
     assert_non_null(strstr(out, "\nbranchless "));

@@ -4,7 +4,7 @@
  * radii that hold parts of the bodies, numbers of bodies, and what is conserved; the bounds are a few times the noise of
  * so many bodies, and `alone` finds that noise from other seeds of the same cluster.
  *
- *   test_nbody_dynamics [BODIES [TIME]]     with STDCL_STUDY=FILE all rows go to that file, as JSON
+ *   test_nbody_dynamics [BODIES [TIME [TEST]]]     with STDCL_STUDY=FILE all rows go to that file, as JSON
  *
  * With few bodies it is a test of `make test`, with 8,192 one of `make test-deep`, and with 2^17 a study for a GPU.
  * SPDX-License-Identifier: MIT
@@ -102,7 +102,6 @@ static struct run simulate(const char *what, enum nbody_model model, uint64_t se
     struct run run = {.count = (size_t)looks + 1};
     struct nbody_diagnostics d;
     works(nbody_initial(model, n, seed, mass, pos, vel));
-    o.ctx = stddev;
     nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
     ready(nb);
     works(nbody_diagnose(nb, &d));
@@ -232,6 +231,8 @@ int main(int argc, char **argv)
     };
     n = argc > 1 ? (size_t)strtoull(argv[1], NULL, 10) : n;
     span = argc > 2 ? strtod(argv[2], NULL) : span;
+    if (argc > 3)
+        cmocka_set_test_filter(argv[3]);
     mass = malloc(n * sizeof *mass);
     pos = malloc(n * sizeof *pos);
     vel = malloc(n * sizeof *vel);

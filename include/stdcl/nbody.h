@@ -227,8 +227,8 @@ enum nbody_model {
     NBODY_UNIFORM,
     /* A uniform sphere of radius and total mass 1 at rest; collapses at t = 1.1107. */
     NBODY_COLD,
-    /* Two of the galaxies of NBODY_GALAXY on a parabolic encounter. They pass at t = 13, stand at the ends of a bridge
-     * with long tails at t = 25, and merge by t = 60; eps = 0.05 and dt = 0.025 suit it. The first half of the bodies is
+    /* Two of the galaxies of NBODY_GALAXY on a parabolic encounter. They pass at t = 14, stand at the ends of a bridge
+     * with long tails at t = 20, and merge by t = 45; eps = 0.05 and dt = 0.025 suit it. The first half of the bodies is
      * the first galaxy. */
     NBODY_COLLISION,
     /* Three bodies on the figure eight of Chenciner & Montgomery; period 6.32591398. */
