@@ -14,7 +14,7 @@ CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
 .PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings
-.PHONY: deps deps-bench install uninstall clean
+.PHONY: deps deps-bench install uninstall dist deb clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
 
@@ -72,6 +72,14 @@ deps-bench: ## the same for what comparisons and benchmarks need besides
 install: ## install into $(DESTDIR)$(PREFIX)
 	@$(CONFIGURE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@+$(COMPILE) $(BUILD) install
+
+dist: ## the source of a release, from what is committed
+	@mkdir -p $(BUILD)
+	@tools/dist.sh $(BUILD)
+
+deb: ## the Debian packages of what is committed, in $(BUILD)/deb
+	@tools/deps.sh deb
+	@tools/deb.sh $(BUILD)/deb
 
 uninstall: ## remove what the last `make install` installed, from $(DESTDIR)$(PREFIX)
 	@test -e $(BUILD)/install_manifest.txt || { echo "make: nothing was installed from $(BUILD)" >&2; exit 1; }

@@ -3,6 +3,7 @@
 #
 #   tools/deps.sh          what `make run` and `make test` need
 #   tools/deps.sh bench    what benchmarks and comparisons need besides
+#   tools/deps.sh deb      what the Debian packages are built with
 #
 # On Debian and Ubuntu it installs missing packages with apt-get, through sudo when not root, and
 # touches nothing when none is missing. Elsewhere it prints the names of the packages for dnf, pacman
@@ -33,6 +34,12 @@ may  python3-numpy      python3-numpy        python-numpy      numpy            
 may  python3-pycparser  python3-pycparser    python-pycparser  pycparser         python pycparser
 must libcmocka-dev      libcmocka-devel      cmocka            cmocka            library cmocka
 must libjansson-dev     jansson-devel        jansson           jansson           library jansson
+END
+    deb) cat <<'END' ;;
+must debhelper          -                    -                 -                 command dh
+must dh-python          -                    -                 -                 command dh_python3
+must lintian            -                    -                 -                 command lintian
+must python3-all        -                    -                 -                 command py3versions
 END
     bench) cat <<'END' ;;
 may  clang              clang                clang             llvm              command clang
@@ -110,9 +117,9 @@ install() {
 
 list=${1:-base}
 case $list in
-base | bench) ;;
+base | bench | deb) ;;
 *)
-    echo "deps.sh: unknown list '$list': give base or bench" >&2
+    echo "deps.sh: unknown list '$list': give base, bench or deb" >&2
     exit 2
     ;;
 esac
