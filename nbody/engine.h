@@ -6,6 +6,7 @@
  *   limit.c        how fast the sums could be at most
  *   judge.c        how good forces are
  *   diagnose.c     energies, momenta
+ *   save.c         an engine's state as bytes, and back
  *   integrate.c    steps
  *   integrators.c  the table of integrators, integrate.h
  *   forces_out.c   forces and potentials for the caller

@@ -1,7 +1,7 @@
 /* save.c - all that an engine needs to go on with the same bits, as bytes, and back.
  *
  *   struct head                  what engine it was, and the numbers that steps count by
- *   for each device with bodies: a struct part, then what a step changes on it (task_save.c), as it lies there
+ *   for each device with bodies: a struct saved_share, then what a step changes on it (task_save.c), as it lies there
  *   with the tree:               everybody's acceleration of the last sum, by which cells are opened
  *
  * Positions of other devices' bodies travel before the next sum, and a tree is made anew.
@@ -18,7 +18,7 @@ struct head {
     int32_t method, primed, settled, known;
 };
 
-struct part {
+struct saved_share {
     uint64_t dev, first, rows, room, leaf;
 };
 
@@ -33,7 +33,7 @@ static const struct share *first_with_tree(const struct nbody *nb)
 static size_t part_bytes(const struct nbody *nb, const struct share *p)
 {
     const struct changes c = nbody_task_changes(nb, p);
-    size_t bytes = sizeof(struct part);
+    size_t bytes = sizeof(struct saved_share);
     for (int i = 0; i < CHANGES; i++)
         bytes += c.bytes[i];
     return bytes;
@@ -58,9 +58,9 @@ static struct head head_of(const struct nbody *nb)
     return h;
 }
 
-static struct part part_of(const struct share *p)
+static struct saved_share saved_share_of(const struct share *p)
 {
-    return (struct part){p->dev, p->first, p->rows, p->tree ? p->tree->room : 0, p->tree ? p->tree->leaf : 0};
+    return (struct saved_share){p->dev, p->first, p->rows, p->tree ? p->tree->room : 0, p->tree ? p->tree->leaf : 0};
 }
 
 /* ---- Out. ------------------------------------------------------------------------------------- */
@@ -71,12 +71,12 @@ static char *put(char *to, const void *from, size_t size)
     return to + size;
 }
 
-/* Copies a part out; NULL after an error. */
+/* Copies a share out; NULL after an error. */
 static char *save_part(struct nbody *nb, struct share *p, char *to)
 {
     const struct changes c = nbody_task_changes(nb, p);
-    const struct part part = part_of(p);
-    to = put(to, &part, sizeof part);
+    const struct saved_share saved = saved_share_of(p);
+    to = put(to, &saved, sizeof saved);
     for (int i = 0; i < CHANGES; i++) {
         if (c.bytes[i] && nbody_device_fetch(nb, p, c.at[i], c.bytes[i]) != 0)
             return NULL;
@@ -132,8 +132,8 @@ static int check_head(const struct nbody *nb, const struct head *h, size_t size)
 
 static int check_part(const struct share *p, const char *from)
 {
-    struct part saved;
-    const struct part own = part_of(p);
+    struct saved_share saved;
+    const struct saved_share own = saved_share_of(p);
     memcpy(&saved, from, sizeof saved);
     if (saved.dev != own.dev || saved.first != own.first || saved.rows != own.rows)
         return refuse("division between devices");
@@ -160,7 +160,7 @@ static int send(struct nbody *nb, const struct share *p, void *block, const char
 static int load_part(struct nbody *nb, struct share *p, const char *from)
 {
     const struct changes c = nbody_task_changes(nb, p);
-    struct part saved;
+    struct saved_share saved;
     memcpy(&saved, from, sizeof saved);
     from += sizeof saved;
     for (int i = 0; i < CHANGES; from += c.bytes[i++])
