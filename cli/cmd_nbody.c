@@ -44,7 +44,7 @@ static int check_compare(const struct cli_option *options)
                                           "kernel", "output", "frames", "csv",        "forces",
                                           "plane",  "colours", "size",  "extent",     "heaviest", "method",
                                           "accuracy", "check-forces", "snapshots", "checkpoint", "resume",
-                                          "diag"};
+                                          "diag", "stop-distance", "stop-energy", "time-limit"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
             return cli_wrong("--compare and %s cannot be combined: every kernel sums the forces on the "
@@ -144,6 +144,11 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                  "number of steps (default: the model's --until; 100 for a file)"),
         CLI_REAL(0, "until", "TIME", &job->until, -DBL_MAX, DBL_MAX,
                  "the time at which the run ends, instead of --steps; the last step is shortened to meet it"),
+        CLI_REAL(0, "stop-distance", "LENGTH", &job->stop_distance, CLI_ABOVE_0, DBL_MAX,
+                 "end the run when a body is farther than that from the centre of mass"),
+        CLI_REAL(0, "stop-energy", "ERROR", &job->stop_energy, CLI_ABOVE_0, DBL_MAX,
+                 "end it, with status 1, when the energy's relative error is larger"),
+        CLI_REAL(0, "time-limit", "SECONDS", &job->time_limit, CLI_ABOVE_0, DBL_MAX, "end it after so much time on the clock"),
         CLI_CHOICE(0, "integrator", "NAME", &job->integrator, nbody_integrator_names(), integrators),
         CLI_CHOICE(0, "precision", "NAME", &job->precision, nbody_precision_names,
                    "of the numbers on the device: {} (default single; double for models of "

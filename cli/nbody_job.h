@@ -58,6 +58,7 @@ struct nbody_job {
     bool compare;
     double snapshots; /* time between them; 0: none */
     double diag;      /* time between rows of the table; 0: not given */
+    double stop_distance, stop_energy, time_limit; /* 0: none */
     const char *checkpoint, *resume;
     bool resume_anyway;
     double checkpoint_time, checkpoint_minutes; /* between checkpoints; 0: not given */
@@ -92,6 +93,9 @@ struct nbody_job {
         double began;
     } doing;
     bool interrupted;
+    double began;      /* the first step, by seconds_now */
+    char stopped[200]; /* by which condition; "" by none */
+    bool failed;       /* that was no good end */
     struct nbody_diagnostics start, end;
     struct nbody_force_errors errors;
 };
@@ -143,6 +147,10 @@ int nbody_output_finish(struct nbody_job *job);                                 
 void nbody_output_discard(struct nbody_job *job);                               /* drops what is not finished */
 
 int nbody_output_again(struct nbody_job *job, const struct nbody_row *row); /* adds a row of the run that is resumed */
+
+/* nbody_stop.c */
+size_t nbody_stop_next(const struct nbody_job *job, size_t step);         /* the step of the next look; SIZE_MAX: none */
+int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step); /* after a burst: sets job->stopped */
 
 /* nbody_checkpoint.c */
 int nbody_checkpoint_plan(struct nbody_job *job);                             /* tries the name */

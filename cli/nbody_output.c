@@ -237,7 +237,7 @@ int nbody_output_finish(struct nbody_job *job)
     int status = CLI_DONE;
     if (job->outputs.n)
         status = nbody_bodies_fetch(job);
-    if (status == CLI_DONE && job->interrupted && job->outputs.frames_done < job->outputs.frames) {
+    if (status == CLI_DONE && (job->interrupted || *job->stopped) && job->outputs.frames_done < job->outputs.frames) {
         status = nbody_output_frame(job); /* where it was stopped */
         cli_outputs_cut(&job->outputs);
     }

@@ -81,7 +81,7 @@ static int report_json(const struct nbody_job *job, const char *device)
 {
     json_t *report = json_pack(
         "{s:s, s:s, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b}",
+        "s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o}",
         "program", "nbody", "device", device, "n", (json_int_t)job->n, "steps",
         (json_int_t)nbody_steps(job->engine), "dt", cli_json_real(job->dt), "eps",
         cli_json_real(job->eps), "integrator", nbody_integrator_names()[job->integrator], "precision",
@@ -95,7 +95,8 @@ static int report_json(const struct nbody_job *job, const char *device)
         by_tree(job) ? cli_json_real(nbody_job_accuracy(job)) : json_null(), "bodies_per_s", cli_json_real(bodies_per_s(job)),
         "force_errors", errors_json(job), "G", cli_json_real(job->G), "time",
         cli_json_real(job->time_start + nbody_time(job->engine)), "model", model_json(job), "seed", seed_json(job), "version",
-        STDCL_VERSION, "interrupted", job->interrupted);
+        STDCL_VERSION, "interrupted", job->interrupted, "stopped",
+        *job->stopped ? json_string(job->stopped) : json_null());
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -133,6 +134,8 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
     errors_text(job, fp);
     nbody_series_report(job, fp);
     cli_outputs_report(&job->outputs, fp);
+    if (*job->stopped)
+        fprintf(fp, "%-14safter %zu of %zu steps: %s\n", "stopped", nbody_steps(job->engine), job->total, job->stopped);
     if (job->interrupted)
         fprintf(fp, "%-14safter %zu of %zu steps\n", "interrupted", nbody_steps(job->engine), job->total);
 }
@@ -146,6 +149,8 @@ int nbody_job_report(const struct nbody_job *job)
     else if (!job->common.quiet)
         report_text(job, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
+    if (status == CLI_DONE && job->failed)
+        return cli_failed("stopped after %zu of %zu steps: %s", nbody_steps(job->engine), job->total, job->stopped);
     if (status == CLI_DONE && is_nonsense(job))
         return cli_failed("the energy went from %.4g to %.4g, so the bodies' paths mean nothing; a smaller --dt or a "
                           "larger --eps keeps it", job->start.total, job->end.total);

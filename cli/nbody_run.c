@@ -69,6 +69,8 @@ static size_t burst_from(const struct nbody_job *job, size_t step, size_t wanted
         end = nbody_series_next(job);
     if (nbody_checkpoint_next(job, step) < end)
         end = nbody_checkpoint_next(job, step);
+    if (nbody_stop_next(job, step) < end)
+        end = nbody_stop_next(job, step);
     if (job->every && (end - step > job->every - step % job->every))
         end = step + (job->every - step % job->every);
     return end - step;
@@ -102,12 +104,14 @@ static int loop(struct nbody_job *job)
 {
     size_t wanted = job->burst ? job->burst : FIRST_BURST;
     int status = job->resumed ? CLI_DONE : visit(job, 0);
-    while (status == CLI_DONE && nbody_steps(job->engine) < job->total && !cli_interrupted()) {
+    while (status == CLI_DONE && nbody_steps(job->engine) < job->total && !cli_interrupted() && !*job->stopped) {
         const size_t step = nbody_steps(job->engine), burst = burst_from(job, step, wanted);
         const double before = job->seconds;
         status = step_engine(job, step, burst);
         if (status == CLI_DONE && nbody_steps(job->engine) == step + burst)
             status = visit(job, step + burst);
+        if (status == CLI_DONE)
+            status = nbody_stop_visit(job, step, nbody_steps(job->engine));
         if (status == CLI_DONE)
             status = nbody_checkpoint_visit(job, step, nbody_steps(job->engine));
         if (burst == wanted)
@@ -127,6 +131,7 @@ int nbody_job_run(struct nbody_job *job)
     const double sums = (double)job->total + 2 + (job->every ? (double)(job->total / job->every) : 0);
     cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
     job->doing.runs = sums;
+    job->began = seconds_now();
     int status = job->resumed ? nbody_resume_outputs(job) : start(job);
     job->doing.runs = 0;
     cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);

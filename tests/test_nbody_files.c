@@ -170,11 +170,43 @@ static void writes_hdf5_series(void **unused)
     assert_int_equal(count_files(files_folder, "end.xdmf"), 1);
 }
 
+/* ---- Ends before the last step. -------------------------------------------------------------- */
+
+static void stops_at_a_distance(void **unused)
+{
+    struct particles p;
+    (void)unused;
+    put_text(in_folder("flyby.tab"), "1 0 0 0 0 0 0\n1e-9 1 0 0 3 0 0\n");
+    good("-i flyby.tab --eps 0 --dt 1/64 --until 100 --precision double --stop-distance 10 -o gone.tab");
+    assert_non_null(strstr(out, "stopped"));
+    assert_non_null(strstr(out, "body 2 is 10."));
+    works(particles_read(in_folder("gone.tab"), &p));
+    assert_true(p.pos[1][0] > 10 && p.pos[1][0] < 13 && p.time < 6);
+    particles_free(&p);
+    good("-i flyby.tab --eps 0 --dt 1/64 --until 100 --precision double --stop-distance 10 --json");
+    json_t *report = json_loads(out, 0, NULL);
+    assert_non_null(strstr(json_string_value(json_object_get(report, "stopped")), "--stop-distance 10"));
+    assert_true(json_is_false(json_object_get(report, "interrupted")));
+    json_decref(report);
+}
+
+static void stops_at_an_energy_and_at_a_time(void **unused)
+{
+    (void)unused;
+    assert_int_equal(run("--ic pythagorean --integrator taylor --dt 0.01 --stop-energy 1e-3 -q -o bad.tab"), 1);
+    assert_non_null(strstr(err, "above --stop-energy 0.001"));
+    assert_int_equal(count_files(files_folder, "bad.tab"), 1); /* whole, for a look at what went wrong */
+    good("--ic figure8 --until 1e6 --time-limit 0.3 -o late.tab");
+    assert_non_null(strstr(out, "0.3 s are over, the --time-limit"));
+    assert_int_equal(count_files(files_folder, "late.tab"), 1);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_remember),       cmocka_unit_test(runs_back),      cmocka_unit_test(names_what_other_files_lack),
         cmocka_unit_test(writes_snapshots),     cmocka_unit_test(refuses_series), cmocka_unit_test(writes_hdf5_series),
+        cmocka_unit_test(stops_at_a_distance),  cmocka_unit_test(stops_at_an_energy_and_at_a_time),
     };
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_files PATH_OF_STDCL\n"), 2;

@@ -1,0 +1,75 @@
+/* nbody_stop.c - conditions at which a run ends before its last step; all that is asked of it is written nevertheless.
+ *
+ * Distances and energies are looked at after the same steps in every run, so that it always ends at the same step; how long it
+ * takes, after every burst. */
+/* SPDX-License-Identifier: MIT */
+#include "nbody_job.h"
+
+#include <math.h>
+
+static const size_t LOOKS = 1000; /* at distances and energies in a run without rows of its own */
+
+size_t nbody_stop_next(const struct nbody_job *job, size_t step)
+{
+    const size_t every = job->every ? job->every : job->total / LOOKS + 1;
+    return job->stop_distance > 0 || job->stop_energy > 0 ? step + (every - step % every) : SIZE_MAX;
+}
+
+/* The body that is farthest from the centre of mass, and how far. */
+static size_t farthest(const struct particles *b, double *distance)
+{
+    double mass = 0, centre[3] = {0};
+    size_t body = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        mass += b->mass[i];
+        for (int k = 0; k < 3; k++)
+            centre[k] += b->mass[i] * b->pos[i][k];
+    }
+    *distance = 0;
+    for (size_t i = 0; i < b->n && mass > 0; i++) {
+        const double x = b->pos[i][0] - centre[0] / mass, y = b->pos[i][1] - centre[1] / mass,
+                     z = b->pos[i][2] - centre[2] / mass, r = sqrt(x * x + y * y + z * z);
+        body = r > *distance ? i : body;
+        *distance = fmax(*distance, r);
+    }
+    return body;
+}
+
+static int look_at_distance(struct nbody_job *job)
+{
+    double distance;
+    if (nbody_state(job->engine, job->bodies.pos, NULL) < 0)
+        return cli_failed_call(NULL);
+    const size_t body = farthest(&job->bodies, &distance);
+    if (distance > job->stop_distance)
+        snprintf(job->stopped, sizeof job->stopped, "body %zu is %.6g from the centre of mass, beyond --stop-distance %g", body + 1,
+                 distance, job->stop_distance);
+    return CLI_DONE;
+}
+
+static int look_at_energy(struct nbody_job *job)
+{
+    struct nbody_diagnostics d;
+    if (nbody_diagnose(job->engine, &d) < 0)
+        return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
+    const double error = fabs((d.total - job->start.total) / job->start.total);
+    if (error > job->stop_energy) {
+        snprintf(job->stopped, sizeof job->stopped, "the energy's relative error is %.2g, above --stop-energy %g", error,
+                 job->stop_energy);
+        job->failed = true;
+    }
+    return CLI_DONE;
+}
+
+int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step)
+{
+    const bool due = step < job->total && nbody_stop_next(job, before) == step;
+    int status = CLI_DONE;
+    if (due && job->stop_distance > 0)
+        status = look_at_distance(job);
+    if (status == CLI_DONE && due && job->stop_energy > 0 && !*job->stopped)
+        status = look_at_energy(job);
+    if (job->time_limit > 0 && !*job->stopped && step < job->total && seconds_now() - job->began > job->time_limit)
+        snprintf(job->stopped, sizeof job->stopped, "%.3g s are over, the --time-limit", job->time_limit);
+    return status;
+}
