@@ -44,7 +44,7 @@ static int check_compare(const struct cli_option *options)
                                           "kernel", "output", "frames", "csv",        "forces",
                                           "plane",  "colours", "size",  "extent",     "heaviest", "method",
                                           "accuracy", "check-forces", "snapshots", "checkpoint", "resume",
-                                          "diag", "stop-distance", "stop-energy", "time-limit"};
+                                          "diag", "stop-distance", "stop-energy", "time-limit", "structure", "plot", "elements"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
             return cli_wrong("--compare and %s cannot be combined: every kernel sums the forces on the "
@@ -93,6 +93,8 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
                          nbody_kernel_names[job->kernel]);
     if (cli_given(options, "accuracy") && job->method == NBODY_DIRECT)
         return cli_wrong("--accuracy is for the tree: add --method tree or --method auto");
+    if (cli_given(options, "fractions") && !job->structure && !job->plots.n)
+        return cli_wrong("--fractions is for --structure FILE and --plot lagrange.svg: add one of them");
     if ((cli_given(options, "every") || cli_given(options, "every-minutes")) && !job->checkpoint)
         return cli_wrong("%s is for checkpoints: add --checkpoint FILE",
                          cli_typed(options, cli_given(options, "every") ? "every" : "every-minutes"));
@@ -174,6 +176,15 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                    "time, energies, momentum, angular momentum and virial ratio, as -o FILE.csv does"),
         CLI_REAL(0, "diag", "TIME", &job->diag, CLI_ABOVE_0, DBL_MAX,
                  "time between rows of that table, to the nearest step (default: about 100 rows)"),
+        CLI_STRING(0, "structure", "FILE", &job->structure,
+                   "what a cluster is like at the times of that table, as .csv or .json: energies, density centre, core, Lagrange "
+                   "radii, relaxation time, dispersions and anisotropy by shell, escapers, binaries (with their orbits in .json)"),
+        CLI_PARSED(0, "fractions", "LIST", &job->fractions, nbody_read_fractions,
+                   "of the mass, whose radii that tells (default 0.01,0.05,0.1,0.3,0.5,0.7,0.9)"),
+        CLI_STRINGS(0, "plot", "FILE", &job->plots,
+                    "a figure over time, by gnuplot: energy.svg, or lagrange.svg of these radii; .png likewise; may be repeated"),
+        CLI_STRING(0, "elements", "FILE", &job->elements,
+                   "a table of every body's orbit about the heaviest at the end: for planets"),
         CLI_SIZE(0, "check-forces", "N", &job->check, 1, SIZE_MAX,
                  "check the accelerations of N bodies at the end against sums over all pairs in double precision"),
         CLI_STRING(0, "forces", "FILE", &job->forces,
@@ -311,6 +322,7 @@ static bool reparse(struct nbody_job *job, int argc, char **argv, int *status)
     whole.resume_anyway = job->resume_anyway;
     cli_outputs_free(&job->outputs);
     cli_common_free(&job->common);
+    cli_strings_free(&job->plots);
     *job = whole;
     *status = nbody_resume_open(job, argc, argv);
     return *status == CLI_DONE && parse(job, job->argc, job->argv, status);
@@ -325,6 +337,7 @@ static int run(int argc, char **argv)
     nbody_output_discard(&job);
     nbody_series_free(&job);
     nbody_checkpoint_free(&job);
+    nbody_history_free(&job);
     nbody_free(job.engine);
     if (job.context)
         clcontext_destroy(job.context);

@@ -72,6 +72,7 @@ static struct kept kept_of(const struct nbody_job *job)
     const struct particles *b = &job->bodies;
     return (struct kept){.size = sizeof(struct kept), .n = job->n, .gas = b->gas, .star = b->star,
                          .frames_done = job->outputs.frames_done, .series = job->series_n, .rows = job->rows.n,
+                         .history = job->history.n, .columns = job->history.columns, .text = job->history.bytes,
                          .engine = nbody_save_bytes(job->engine), .seed = job->seed, .G = job->G, .eps = job->eps,
                          .dt = job->dt, .accuracy = job->accuracy, .time_start = job->time_start, .seconds = job->seconds,
                          .integrator = job->integrator, .precision = job->precision, .kernel = job->kernel,
@@ -106,6 +107,10 @@ static char *make_front(const struct nbody_job *job, size_t *size)
             fwrite(&job->series[i].n, sizeof job->series[i].n, 1, fp);
             if (job->series[i].n)
                 fwrite(job->series[i].file, sizeof *job->series[i].file, job->series[i].n, fp);
+        }
+        if (kept.history) {
+            fwrite(job->history.value, sizeof *job->history.value, kept.history * kept.columns, fp);
+            fwrite(job->history.text, 1, kept.text, fp);
         }
         if (fclose(fp) != 0) {
             free(front);

@@ -41,6 +41,21 @@ struct nbody_row {
     double value[NBODY_COLUMNS];
 };
 
+/* The fractions of the mass whose radii --structure tells. */
+enum { NBODY_FRACTIONS = 32 };
+struct nbody_fractions {
+    size_t n;
+    double value[NBODY_FRACTIONS];
+};
+
+/* What the system was like so far, see nbody_history.c. */
+struct nbody_history {
+    size_t columns, n;
+    double *value; /* n rows of `columns` numbers */
+    char *text;    /* a line a row, `bytes` in all */
+    size_t bytes;
+};
+
 struct nbody_job {
     /* From the command line; NAN, 0 or NOT_GIVEN where it is still to be chosen. */
     struct cli_common common;
@@ -63,7 +78,9 @@ struct nbody_job {
     bool resume_anyway;
     double checkpoint_time, checkpoint_minutes; /* between checkpoints; 0: not given */
     struct cli_outputs outputs;
-    const char *csv, *forces;
+    const char *csv, *forces, *structure, *elements;
+    struct cli_strings plots;
+    struct nbody_fractions fractions;
     struct picture_options picture;
     double heaviest; /* of the bodies that pictures show; NAN: not given */
 
@@ -80,6 +97,7 @@ struct nbody_job {
         size_t n;
         struct nbody_row *row;
     } rows; /* of the table so far, for checkpoints */
+    struct nbody_history history;
     struct checkpoint *saver; /* nbody_checkpoint.c; NULL without checkpoints */
     struct resumed *resumed;  /* nbody_resume.c; NULL in a run of its own */
     struct series *series; /* of --snapshots; a file of each is written at the same time */
@@ -151,6 +169,15 @@ int nbody_output_again(struct nbody_job *job, const struct nbody_row *row); /* a
 /* nbody_stop.c */
 size_t nbody_stop_next(const struct nbody_job *job, size_t step);         /* the step of the next look; SIZE_MAX: none */
 int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step); /* after a burst: sets job->stopped */
+
+/* nbody_history.c */
+cli_reader nbody_read_fractions;
+int nbody_history_plan(struct nbody_job *job); /* checks the names */
+bool nbody_history_wanted(const struct nbody_job *job);
+int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d);
+int nbody_history_finish(struct nbody_job *job);
+void nbody_history_report(const struct nbody_job *job, FILE *fp);
+void nbody_history_free(struct nbody_job *job);
 
 /* nbody_checkpoint.c */
 int nbody_checkpoint_plan(struct nbody_job *job);                             /* tries the name */

@@ -57,6 +57,11 @@ static int add_output(struct nbody_job *job, const char *file, enum cli_output_k
     return kind == CLI_OUTPUT_SERIES ? add_series(job, file) : CLI_DONE;
 }
 
+static bool has_rows(const struct nbody_job *job)
+{
+    return cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || nbody_history_wanted(job);
+}
+
 int nbody_output_plan(struct nbody_job *job)
 {
     const struct cli_strings *names = &job->outputs.names;
@@ -67,15 +72,16 @@ int nbody_output_plan(struct nbody_job *job)
         status = add_output(job, job->csv, CLI_OUTPUT_TABLE);
     if (status == CLI_DONE && job->forces)
         status = add_output(job, job->forces, CLI_OUTPUT_OTHER);
-    if (status == CLI_DONE && job->diag > 0 && !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
-        return cli_wrong("--diag needs a table to add rows to: add --csv FILE");
+    if (status == CLI_DONE)
+        status = nbody_history_plan(job);
+    if (status == CLI_DONE && job->diag > 0 && !has_rows(job))
+        return cli_wrong("--diag needs a table to add rows to: add --csv FILE or --structure FILE");
     return status == CLI_DONE ? cli_outputs_settle(&job->outputs) : status;
 }
 
 int nbody_output_open(struct nbody_job *job)
 {
-    const bool table = cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE);
-    if (!table)
+    if (!has_rows(job))
         return CLI_DONE;
     const double steps = floor(job->diag / fabs(job->dt) + 0.5);
     job->every = !(job->diag > 0) ? job->total / TABLE_ROWS + 1 : steps < 1 ? 1 : steps < 0x1p53 ? (size_t)steps : SIZE_MAX;
@@ -90,8 +96,9 @@ int nbody_output_open(struct nbody_job *job)
 
 int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 {
-    if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || isnan(d->total))
-        return CLI_DONE;
+    const int status = nbody_history_row(job, d);
+    if (status != CLI_DONE || !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || isnan(d->total))
+        return status;
     const struct nbody_row row = {{
         job->time_start + d->time, d->kinetic, d->potential, d->total,
         d->momentum[0], d->momentum[1], d->momentum[2],
@@ -243,7 +250,7 @@ int nbody_output_finish(struct nbody_job *job)
     }
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
         status = finish_output(job, &job->outputs.item[i]);
-    return status;
+    return status == CLI_DONE ? nbody_history_finish(job) : status;
 }
 
 void nbody_output_discard(struct nbody_job *job)

@@ -133,6 +133,7 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
     }
     errors_text(job, fp);
     nbody_series_report(job, fp);
+    nbody_history_report(job, fp);
     cli_outputs_report(&job->outputs, fp);
     if (*job->stopped)
         fprintf(fp, "%-14safter %zu of %zu steps: %s\n", "stopped", nbody_steps(job->engine), job->total, job->stopped);

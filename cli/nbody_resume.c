@@ -253,6 +253,19 @@ int nbody_resume_state(struct nbody_job *job)
     return CLI_DONE;
 }
 
+static void take_history(struct nbody_job *job, const char *from)
+{
+    const struct kept *k = &job->resumed->kept;
+    struct nbody_history *h = &job->history;
+    const size_t bytes = k->history * k->columns * sizeof *h->value;
+    h->n = k->history;
+    h->bytes = k->text;
+    h->value = cli_alloc(1, bytes);
+    h->text = cli_alloc(1, h->bytes);
+    memcpy(h->value, from, bytes);
+    memcpy(h->text, from + bytes, h->bytes);
+}
+
 int nbody_resume_outputs(struct nbody_job *job)
 {
     const struct kept *k = &job->resumed->kept;
@@ -278,6 +291,8 @@ int nbody_resume_outputs(struct nbody_job *job)
         }
         from += bytes;
     }
+    if (k->history && k->columns == job->history.columns) /* else other --fractions: the history begins anew */
+        take_history(job, from);
     return status;
 }
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/outfile.h"
+#include "formats/filter.h"
 #include "formats/picture.h"
 #include "stdcl.h"
 
@@ -66,16 +67,7 @@ static char *frame_pattern(const char *file)
 
 int picture_can_join(void)
 {
-    const char *path = getenv("PATH");
-    char program[PATH_MAX];
-    while (path && *path) {
-        size_t length = strcspn(path, ":");
-        snprintf(program, sizeof program, "%.*s/ffmpeg", (int)length, path);
-        if (length && access(program, X_OK) == 0)
-            return 1;
-        path += length + (path[length] == ':');
-    }
-    return 0;
+    return filter_there("ffmpeg");
 }
 
 /* ---- Running ffmpeg. ------------------------------------------------------------------------- */

@@ -5,24 +5,16 @@
 #include "formats/plot.h"
 
 #include "core/outfile.h"
+#include "formats/filter.h"
 #include "formats/suffix.h"
 #include "stdcl.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { WIDTH = 720, HEIGHT = 480, LEFT = 80, RIGHT = 150, TOP = 50, BOTTOM = 60 };
-
-extern char **environ;
 
 /* Paul Tol's colours, told apart by the colour-blind too. */
 static const char *const colours[8] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
@@ -119,33 +111,11 @@ static void draw_svg(FILE *fp, const struct plot *plot, const struct range *r)
 
 /* ---- PNG, by another program. ----------------------------------------------------------------- */
 
-/* Runs a program that reads one descriptor and writes the other; true when it was found and succeeded. What it
- * has to say is not passed on. */
-static bool run(const char *const *argv, int from, int to)
-{
-    pid_t pid;
-    int status = -1;
-    posix_spawn_file_actions_t actions;
-    lseek(from, 0, SEEK_SET);
-    if (ftruncate(to, 0) != 0 || lseek(to, 0, SEEK_SET) != 0) /* what another program has begun */
-        (void)to;                                             /* a device cannot be cut, and need not be */
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return false;
-    posix_spawn_file_actions_adddup2(&actions, from, 0);
-    posix_spawn_file_actions_adddup2(&actions, to, 1);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    if (posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, environ) != 0 ||
-        waitpid(pid, &status, 0) != pid)
-        status = -1;
-    posix_spawn_file_actions_destroy(&actions);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 static bool convert(int svg, int png)
 {
     static const char *const rsvg[] = {"rsvg-convert", NULL}, *const magick[] = {"magick", "svg:-", "png:-", NULL},
                              *const old[] = {"convert", "svg:-", "png:-", NULL};
-    return run(rsvg, svg, png) || run(magick, svg, png) || run(old, svg, png);
+    return filter_run(rsvg, svg, png) || filter_run(magick, svg, png) || filter_run(old, svg, png);
 }
 
 static int write_png(struct outfile *out, const struct plot *plot, const struct range *r)

@@ -201,12 +201,52 @@ static void stops_at_an_energy_and_at_a_time(void **unused)
     assert_int_equal(count_files(files_folder, "late.tab"), 1);
 }
 
+/* ---- What the system is like. ---------------------------------------------------------------- */
+
+static void tells_structure(void **unused)
+{
+    (void)unused;
+    good("-n 100 --dt 1/64 --until 0.5 --diag 0.25 --structure s.csv --fractions 0.1,0.5 -q");
+    load("s.csv", out, sizeof out);
+    assert_int_equal(strncmp(out, "time,kinetic,potential,total,virial_ratio,centre_x,", 51), 0);
+    assert_non_null(strstr(out, ",radius_0.5,mean_mass_0.5,dispersion_radial_0.5,dispersion_tangential_0.5,anisotropy_0.5\n0,"));
+    assert_non_null(strstr(out, "\n0.25,"));
+    assert_non_null(strstr(out, "\n0.5,"));
+    good("--ic figure8 --until 1 --diag 0.5 --structure s.json --elements e.csv -q");
+    load("s.json", out, sizeof out);
+    json_t *rows = json_loads(out, 0, NULL);
+    assert_int_equal(json_array_size(rows), 3);
+    assert_true(json_is_array(json_object_get(json_array_get(rows, 2), "pairs")));
+    json_decref(rows);
+    load("e.csv", out, sizeof out);
+    assert_int_equal(strncmp(out, "body,semi_major,eccentricity,", 29), 0);
+    assert_non_null(strstr(out, "\n3,"));
+    refuses(2, "give up to 32 numbers above 0", "-n 8 --structure s.csv --fractions 0.5,0.1");
+    refuses(2, "ends neither in .csv nor in .json", "-n 8 --structure s.txt");
+    refuses(2, "begins with neither energy nor lagrange", "-n 8 --plot x.svg");
+    refuses(2, "--fractions is for --structure FILE", "-n 8 --fractions 0.5");
+}
+
+static void draws_figures(void **unused)
+{
+    (void)unused;
+    if (run("-n 100 --until 0.5 --plot energy.svg --plot lagrange.svg") == 1 && strstr(err, "gnuplot"))
+        skip();
+    assert_non_null(strstr(out, "figure        energy.svg\n"));
+    load("energy.svg", out, sizeof out);
+    assert_non_null(strstr(out, "<svg"));
+    assert_non_null(strstr(out, "potential"));
+    load("lagrange.svg", out, sizeof out);
+    assert_non_null(strstr(out, "50 % of the mass"));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_remember),       cmocka_unit_test(runs_back),      cmocka_unit_test(names_what_other_files_lack),
         cmocka_unit_test(writes_snapshots),     cmocka_unit_test(refuses_series), cmocka_unit_test(writes_hdf5_series),
         cmocka_unit_test(stops_at_a_distance),  cmocka_unit_test(stops_at_an_energy_and_at_a_time),
+        cmocka_unit_test(tells_structure),      cmocka_unit_test(draws_figures),
     };
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_files PATH_OF_STDCL\n"), 2;

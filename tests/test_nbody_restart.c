@@ -143,8 +143,8 @@ static void tree_goes_on(void **unused)
 static void a_series_goes_on(void **unused)
 {
     (void)unused;
-    good("-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o whole-%d.npy -q");
-    kill_one("-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o part-%d.npy --checkpoint c.ckpt --every 1/16 -q", 5);
+    good("-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o whole-%d.npy --structure whole.json -q");
+    kill_one("-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o part-%d.npy --structure part.json --checkpoint c.ckpt --every 1/16 -q", 5);
     good("--resume c.ckpt -q");
     char name[2][32];
     for (int i = 0; i <= 8; i++) {
@@ -152,6 +152,7 @@ static void a_series_goes_on(void **unused)
         snprintf(name[1], sizeof *name, "part-%d.npy", i);
         same_files(name[0], name[1]);
     }
+    same_files("whole.json", "part.json");
     load("part-series.csv", out, sizeof out);
     assert_non_null(strstr(out, "\n0,\"part-0.npy\",0,0\n"));
     assert_non_null(strstr(out, "\n8,\"part-8.npy\",1,64\n"));

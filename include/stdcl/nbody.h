@@ -216,6 +216,54 @@ const char *nbody_explain(const nbody *nb, unsigned dev);
  * without the derivative that hermite4 needs. Static; *count of them. */
 const struct cltune_kernel *nbody_tune_kernels(size_t *count);
 
+/* ---- What a system is like. ------------------------------------------------------------------- */
+
+/* The orbit of one body about another, of a relative position and velocity; gm: G times the sum of both masses. Angles in
+ * radians, 0 to 2 pi; of an orbit in the plane z = 0 the node, of a circle the pericentre is at angle 0. All are NAN when they
+ * move along a line. Computed on the host, as is all in this part. */
+struct nbody_elements {
+    double semi_major;   /* negative for a hyperbola */
+    double eccentricity;
+    double inclination;  /* to the plane z = 0, 0 to pi */
+    double node;         /* longitude of the ascending node */
+    double pericentre;   /* argument of the pericentre */
+    double mean_anomaly; /* on a hyperbola of either sign */
+    double period;       /* INFINITY for a hyperbola */
+};
+struct nbody_elements nbody_elements(double gm, const double pos[3], const double vel[3]);
+
+/* Two bodies that are bound, each the other's nearest, with no third nearer than they will ever be apart. */
+struct nbody_binary {
+    size_t first, second;
+    struct nbody_elements orbit;
+};
+
+/* The bodies between one Lagrange radius and the next, about the density centre and its velocity. */
+struct nbody_shell {
+    double fraction;    /* of the mass, inside `radius`; the caller's, ascending, above 0 and at most 1 */
+    double radius;
+    double mean_mass;
+    double radial;      /* velocity dispersion along the radius */
+    double tangential;  /* across it, in one of the two directions */
+    double anisotropy;  /* 1 - tangential^2 / radial^2 */
+};
+
+struct nbody_structure {
+    double centre[3], velocity[3]; /* of density, by sixth neighbours (Casertano & Hut 1985, ApJ 298, 80) */
+    double core_radius;            /* root of the mean squared distance from there, weighted by squared density */
+    double half_mass_radius;
+    double relaxation_time;        /* 0.138 N r^1.5 / (sqrt(G M) ln 0.11 N) at the half-mass radius r (Giersz & Heggie 1994) */
+    size_t escapers;               /* bodies of positive energy beyond the half-mass radius */
+    size_t binaries;
+    struct nbody_binary *binary;   /* that many, closest first; free(), NULL when there are none */
+};
+
+/* Fills *s, and the shells whose fractions are given. `potential` is that of nbody_forces; NULL: escapers are 0. Takes
+ * n log n time. With fewer than 7 bodies the centre is that of mass, and the core's radius 0. ENOMEM; EINVAL: no mass,
+ * or fractions that make no sense. */
+int nbody_structure(size_t n, double G, const double *mass, const double (*pos)[3], const double (*vel)[3],
+                    const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s);
+
 /* ---- Initial conditions. --------------------------------------------------------------------- */
 
 /* All have G = 1. Models that take any n have their centre of mass at rest at the origin, to rounding. */

@@ -324,12 +324,52 @@ class nbody_diagnostics(Structure):  # noqa: F405
         ("virial_ratio", c_double),
     ]
 
+class nbody_elements(Structure):  # noqa: F405
+    _fields_ = [
+        ("semi_major", c_double),
+        ("eccentricity", c_double),
+        ("inclination", c_double),
+        ("node", c_double),
+        ("pericentre", c_double),
+        ("mean_anomaly", c_double),
+        ("period", c_double),
+    ]
+
 class nbody_integrator_info(Structure):  # noqa: F405
     _fields_ = [
         ("name", c_char_p),
         ("about", c_char_p),
         ("order", c_int),
         ("derivatives", c_int),
+    ]
+
+class nbody_shell(Structure):  # noqa: F405
+    _fields_ = [
+        ("fraction", c_double),
+        ("radius", c_double),
+        ("mean_mass", c_double),
+        ("radial", c_double),
+        ("tangential", c_double),
+        ("anisotropy", c_double),
+    ]
+
+class nbody_binary(Structure):  # noqa: F405
+    _fields_ = [
+        ("first", c_size_t),
+        ("second", c_size_t),
+        ("orbit", nbody_elements),
+    ]
+
+class nbody_structure(Structure):  # noqa: F405
+    _fields_ = [
+        ("centre", c_double * 3),
+        ("velocity", c_double * 3),
+        ("core_radius", c_double),
+        ("half_mass_radius", c_double),
+        ("relaxation_time", c_double),
+        ("escapers", c_size_t),
+        ("binaries", c_size_t),
+        ("binary", POINTER(nbody_binary)),
     ]
 
 class stdcl_embedded(Structure):  # noqa: F405
@@ -521,6 +561,7 @@ FUNCTIONS = {
     "nbody_device_bytes": ("nbody", c_size_t, [c_void_p]),
     "nbody_devices": ("nbody", c_uint, [c_void_p]),
     "nbody_diagnose": ("nbody", c_int, [c_void_p, POINTER(nbody_diagnostics)]),
+    "nbody_elements": ("nbody", nbody_elements, [c_double, c_double * 3, c_double * 3]),
     "nbody_explain": ("nbody", c_char_p, [c_void_p, c_uint]),
     "nbody_explain_method": ("nbody", c_char_p, [c_void_p]),
     "nbody_forces": ("nbody", c_int, [c_void_p, c_void_p, c_void_p]),
@@ -543,6 +584,7 @@ FUNCTIONS = {
     "nbody_state": ("nbody", c_int, [c_void_p, c_void_p, c_void_p]),
     "nbody_step": ("nbody", c_int, [c_void_p, c_size_t]),
     "nbody_steps": ("nbody", c_size_t, [c_void_p]),
+    "nbody_structure": ("nbody", c_int, [c_size_t, c_double, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(nbody_shell), POINTER(nbody_structure)]),
     "nbody_time": ("nbody", c_double, [c_void_p]),
     "nbody_tune_kernels": ("nbody", POINTER(cltune_kernel), [c_void_p]),
     "oclerror_str": ("stdcl", c_char_p, [c_int]),
@@ -858,6 +900,7 @@ DOCUMENTATION = {
     "nbody_device_bytes": 'The most memory that any one device holds for the engine, in bytes.',
     "nbody_devices": 'The number of devices in use. Then, for device `dev` of the context: how many bodies it owns (0: it is\nidle); its launch shape as words "KEY=NUMBER ..."; a sentence that says which row of the tuning store that\nis, and why. Both texts are owned by the engine.',
     "nbody_diagnose": "Fills *d. Costs about one evaluation of all forces. EDOM when a sum is out of the range of the engine's\nprecision (the message names it): the run went wrong, or wants double precision.",
+    "nbody_elements": 'INFINITY for a hyperbola',
     "nbody_explain": 'The number of devices in use. Then, for device `dev` of the context: how many bodies it owns (0: it is\nidle); its launch shape as words "KEY=NUMBER ..."; a sentence that says which row of the tuning store that\nis, and why. Both texts are owned by the engine.',
     "nbody_explain_method": 'The method in use, never NBODY_AUTO; and a sentence that says why that one, owned by the engine.',
     "nbody_forces": "Computes, at the current time and without stepping, every body's acceleration and potential (per\nunit mass, negative) into n rows each. Either may be NULL.",
@@ -880,6 +923,7 @@ DOCUMENTATION = {
     "nbody_state": "Copies out positions and velocities of the current time, n rows each, in the caller's units and in\nthe order given to nbody_create. Either may be NULL.",
     "nbody_step": 'Advances by `steps` steps of dt and blocks until they are done. EDOM when a position or velocity\nbecame NaN or infinite: the message names the first such step, and the state is lost. ECANCELED when `progress` ended\nit: the state is that after the last whole step, nbody_steps(nb), and the run may go on from there.',
     "nbody_steps": 'The current time (0 at creation); steps done; bodies; and interactions computed by steps so far,\nn^2 for each evaluation of all forces, as the field counts them; 0 with the tree, which computes few of these.',
+    "nbody_structure": "Fills *s, and the shells whose fractions are given. `potential` is that of nbody_forces; NULL: escapers are 0. Takes\nn log n time. With fewer than 7 bodies the centre is that of mass, and the core's radius 0. ENOMEM; EINVAL: no mass,\nor fractions that make no sense.",
     "nbody_time": 'The current time (0 at creation); steps done; bodies; and interactions computed by steps so far,\nn^2 for each evaluation of all forces, as the field counts them; 0 with the tree, which computes few of these.',
     "nbody_tune_kernels": 'What `stdcl tune` searches: the sums over pairs, a row each for single and double precision, with and\nwithout the derivative that hermite4 needs. Static; *count of them.',
     "oclerror_str": 'The text of a clerrno value; the name and text of an OpenCL code. Never NULL; static memory.',

@@ -1,0 +1,298 @@
+/* nbody_history.c - what the system is like over time: --structure, the figures of --plot, and --elements at the end.
+ *
+ * A row has the energies, the centre of density, core, half-mass radius, relaxation time, escapers and binaries, then five
+ * numbers a Lagrange shell. Binaries with their orbits go into JSON only. Rows stay in memory until the end, and travel with
+ * checkpoints. */
+/* SPDX-License-Identifier: MIT */
+#include "nbody_job.h"
+
+#include "formats/gnuplot.h"
+#include "formats/number.h"
+
+#include <jansson.h>
+#include <math.h>
+
+static const char *const names[] = {"time", "kinetic", "potential", "total", "virial_ratio", "centre_x", "centre_y", "centre_z",
+                                    "velocity_x", "velocity_y", "velocity_z", "core_radius", "half_mass_radius",
+                                    "relaxation_time", "escapers", "binaries"};
+enum { BEFORE = sizeof names / sizeof *names, TOTAL = 3, PER_SHELL = 5 };
+static const char *const shell_names[PER_SHELL] = {"radius", "mean_mass", "dispersion_radial", "dispersion_tangential",
+                                                   "anisotropy"};
+static const double usual_fractions[] = {0.01, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9};
+
+/* ---- Options. -------------------------------------------------------------------------------- */
+
+bool nbody_read_fractions(const char *text, void *to, char *why, size_t size)
+{
+    struct nbody_fractions *f = to;
+    for (f->n = 0; f->n < NBODY_FRACTIONS; f->n++) {
+        const size_t length = strcspn(text, ",");
+        double *value = &f->value[f->n];
+        if (number_read(text, length, value) != NUMBER_OK || !(*value > (f->n ? value[-1] : 0) && *value <= 1))
+            break;
+        text += length;
+        if (!*text++)
+            return f->n++, true;
+    }
+    snprintf(why, size, "give up to %d numbers above 0 and up to 1, ascending, such as 0.1,0.5,0.9", NBODY_FRACTIONS);
+    return false;
+}
+
+static bool begins(const char *file, const char *word)
+{
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    return strncmp(name, word, strlen(word)) == 0;
+}
+
+static int check_plot(struct nbody_job *job, const char *file)
+{
+    if (!begins(file, "energy") && !begins(file, "lagrange"))
+        return cli_wrong("--plot: '%s' begins with neither energy nor lagrange, which tells what is drawn: energy.svg, lagrange.svg",
+                         file);
+    if (gnuplot_check(file) < 0)
+        return cli_failed_call(NULL);
+    return cli_outputs_check(&job->outputs, file) == CLI_DONE ? cli_check_output(file) : CLI_WRONG;
+}
+
+int nbody_history_plan(struct nbody_job *job)
+{
+    int status = CLI_DONE;
+    if (!job->fractions.n) {
+        job->fractions.n = sizeof usual_fractions / sizeof *usual_fractions;
+        memcpy(job->fractions.value, usual_fractions, sizeof usual_fractions);
+    }
+    job->history.columns = BEFORE + PER_SHELL * job->fractions.n;
+    if (job->structure && !cli_has_suffix(job->structure, ".csv") && !cli_has_suffix(job->structure, ".json"))
+        return cli_wrong("--structure: '%s' ends neither in .csv nor in .json", job->structure);
+    if (job->structure)
+        status = cli_outputs_check(&job->outputs, job->structure) == CLI_DONE ? cli_check_output(job->structure) : CLI_WRONG;
+    for (size_t i = 0; i < job->plots.n && status == CLI_DONE; i++)
+        status = check_plot(job, job->plots.item[i]);
+    if (status == CLI_DONE && job->elements)
+        status = cli_outputs_check(&job->outputs, job->elements) == CLI_DONE ? cli_check_output(job->elements) : CLI_WRONG;
+    return status;
+}
+
+bool nbody_history_wanted(const struct nbody_job *job)
+{
+    return job->structure || job->plots.n;
+}
+
+/* ---- Rows. ----------------------------------------------------------------------------------- */
+
+static json_t *orbit_json(const struct nbody_elements *o)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "semi_major", cli_json_real(o->semi_major), "eccentricity",
+                     cli_json_real(o->eccentricity), "inclination", cli_json_real(o->inclination), "node",
+                     cli_json_real(o->node), "pericentre", cli_json_real(o->pericentre), "mean_anomaly",
+                     cli_json_real(o->mean_anomaly), "period", cli_json_real(o->period));
+}
+
+/* The binaries of a row as a line of JSON, kept beside the numbers. */
+static void add_binaries(struct nbody_job *job, const struct nbody_structure *s)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < s->binaries; i++) {
+        json_t *one = orbit_json(&s->binary[i].orbit);
+        json_object_set_new(one, "first", json_integer((json_int_t)s->binary[i].first + 1));
+        json_object_set_new(one, "second", json_integer((json_int_t)s->binary[i].second + 1));
+        json_array_append_new(all, one);
+    }
+    char *line = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    const size_t length = line ? strlen(line) : 0;
+    job->history.text = cli_realloc(job->history.text, job->history.bytes + length + 1, 1);
+    if (line)
+        memcpy(job->history.text + job->history.bytes, line, length);
+    job->history.bytes += length;
+    job->history.text[job->history.bytes++] = '\n';
+    free(line);
+    json_decref(all);
+}
+
+static void add_numbers(struct nbody_job *job, const struct nbody_diagnostics *d, const struct nbody_structure *s,
+                        const struct nbody_shell *shell)
+{
+    struct nbody_history *h = &job->history;
+    h->value = cli_realloc(h->value, (h->n + 1) * h->columns, sizeof *h->value);
+    double *row = h->value + h->columns * h->n++;
+    const double before[BEFORE] = {job->time_start + d->time, d->kinetic, d->potential, d->total, d->virial_ratio,
+                                   s->centre[0], s->centre[1], s->centre[2], s->velocity[0], s->velocity[1], s->velocity[2],
+                                   s->core_radius, s->half_mass_radius, s->relaxation_time, (double)s->escapers,
+                                   (double)s->binaries};
+    memcpy(row, before, sizeof before);
+    for (size_t k = 0; k < job->fractions.n; k++) {
+        const double five[PER_SHELL] = {shell[k].radius, shell[k].mean_mass, shell[k].radial, shell[k].tangential,
+                                        shell[k].anisotropy};
+        memcpy(row + BEFORE + PER_SHELL * k, five, sizeof five);
+    }
+}
+
+int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d)
+{
+    struct particles *b = &job->bodies;
+    struct nbody_structure s;
+    struct nbody_shell shell[NBODY_FRACTIONS] = {{0}};
+    if (!nbody_history_wanted(job) || isnan(d->total))
+        return CLI_DONE;
+    for (size_t k = 0; k < job->fractions.n; k++)
+        shell[k].fraction = job->fractions.value[k];
+    double *phi = malloc(b->n * sizeof *phi);
+    if (!phi)
+        return cli_failed("not enough memory for the potentials of %zu bodies", b->n);
+    const int failed = nbody_forces(job->engine, NULL, phi) < 0 || nbody_state(job->engine, b->pos, b->vel) < 0 ||
+                       nbody_structure(b->n, job->G, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel, phi,
+                                       job->fractions.n, shell, &s) < 0;
+    free(phi);
+    if (failed)
+        return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
+    add_numbers(job, d, &s, shell);
+    add_binaries(job, &s);
+    free(s.binary);
+    return CLI_DONE;
+}
+
+/* ---- Written at the end. --------------------------------------------------------------------- */
+
+static void column_name(const struct nbody_job *job, size_t column, char text[64])
+{
+    const size_t shell = column < BEFORE ? 0 : (column - BEFORE) / PER_SHELL;
+    if (column < BEFORE)
+        snprintf(text, 64, "%s", names[column]);
+    else
+        snprintf(text, 64, "%s_%g", shell_names[(column - BEFORE) % PER_SHELL], job->fractions.value[shell]);
+}
+
+static int write_csv(const struct nbody_job *job)
+{
+    const struct nbody_history *h = &job->history;
+    const char *column[BEFORE + PER_SHELL * NBODY_FRACTIONS];
+    char text[BEFORE + PER_SHELL * NBODY_FRACTIONS][64];
+    struct csv csv = {.columns = 0};
+    for (size_t c = 0; c < h->columns; c++) {
+        column_name(job, c, text[c]);
+        column[c] = text[c];
+    }
+    int failed = csv_open(&csv, job->structure, h->columns, column);
+    for (size_t i = 0; i < h->n && !failed; i++)
+        failed = csv_row(&csv, h->value + i * h->columns);
+    if (!failed)
+        failed = csv_close(&csv);
+    csv_discard(&csv);
+    return failed ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+/* One row an object and a line; `line` are its binaries. */
+static void put_json(FILE *fp, const struct nbody_job *job, size_t i, const char *line, size_t length)
+{
+    const struct nbody_history *h = &job->history;
+    char name[64], number[NUMBER_SIZE];
+    fputs(i ? ",\n {" : " {", fp);
+    for (size_t c = 0; c < h->columns; c++) {
+        const double value = h->value[i * h->columns + c];
+        column_name(job, c, name);
+        number_print(number, value);
+        fprintf(fp, "\"%s\": %s, ", name, isfinite(value) ? number : "null");
+    }
+    fprintf(fp, "\"pairs\": %.*s}", (int)length, line);
+}
+
+static int write_json(const struct nbody_job *job)
+{
+    const struct nbody_history *h = &job->history;
+    const char *line = h->text;
+    struct outfile out;
+    if (outfile_open(&out, job->structure) < 0)
+        return cli_failed_call(NULL);
+    fputs("[\n", out.fp);
+    for (size_t i = 0; i < h->n; i++) {
+        const size_t length = (size_t)((const char *)memchr(line, '\n', h->bytes - (size_t)(line - h->text)) - line);
+        put_json(out.fp, job, i, line, length);
+        line += length + 1;
+    }
+    fputs("\n]\n", out.fp);
+    return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+static int draw_energy(const struct nbody_job *job, const char *file)
+{
+    const struct nbody_history *h = &job->history;
+    struct gnuplot_line line[3];
+    for (size_t k = 0; k < 3; k++)
+        line[k] = (struct gnuplot_line){names[k + 1], h->value, h->value + k + 1, h->columns};
+    const struct gnuplot plot = {.title = "energy", .x_label = "time", .y_label = "energy", .n = h->n, .lines = 3, .line = line};
+    return gnuplot_write(file, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+static int draw_radii(const struct nbody_job *job, const char *file)
+{
+    const struct nbody_history *h = &job->history;
+    struct gnuplot_line line[NBODY_FRACTIONS];
+    char text[NBODY_FRACTIONS][64];
+    for (size_t k = 0; k < job->fractions.n; k++) {
+        snprintf(text[k], sizeof text[k], "%g %% of the mass", 100 * job->fractions.value[k]);
+        line[k] = (struct gnuplot_line){text[k], h->value, h->value + BEFORE + PER_SHELL * k, h->columns};
+    }
+    const struct gnuplot plot = {.title = "Lagrange radii", .x_label = "time", .y_label = "radius about the density centre",
+                                 .logarithmic = true, .n = h->n, .lines = job->fractions.n, .line = line};
+    return gnuplot_write(file, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+/* The orbit of each body about the heaviest, as they are now. */
+static int write_elements(const struct nbody_job *job)
+{
+    static const char *const column[] = {"body", "semi_major", "eccentricity", "inclination", "node", "pericentre",
+                                         "mean_anomaly", "period"};
+    const struct particles *b = &job->bodies;
+    struct csv csv = {.columns = 0};
+    size_t heavy = 0;
+    for (size_t i = 1; i < b->n; i++)
+        heavy = b->mass[i] > b->mass[heavy] ? i : heavy;
+    int failed = csv_open(&csv, job->elements, 8, column);
+    for (size_t i = 0; i < b->n && !failed; i++) {
+        double x[3], v[3];
+        for (int k = 0; k < 3; k++) {
+            x[k] = b->pos[i][k] - b->pos[heavy][k];
+            v[k] = b->vel[i][k] - b->vel[heavy][k];
+        }
+        const struct nbody_elements o = nbody_elements(job->G * (b->mass[heavy] + b->mass[i]), x, v);
+        const double row[] = {(double)i + 1, o.semi_major, o.eccentricity, o.inclination, o.node, o.pericentre, o.mean_anomaly,
+                              o.period};
+        failed = i == heavy ? 0 : csv_row(&csv, row);
+    }
+    if (!failed)
+        failed = csv_close(&csv);
+    csv_discard(&csv);
+    return failed ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+int nbody_history_finish(struct nbody_job *job)
+{
+    int status = CLI_DONE;
+    if (job->structure)
+        status = cli_has_suffix(job->structure, ".json") ? write_json(job) : write_csv(job);
+    for (size_t i = 0; i < job->plots.n && status == CLI_DONE; i++)
+        status = begins(job->plots.item[i], "energy") ? draw_energy(job, job->plots.item[i]) : draw_radii(job, job->plots.item[i]);
+    if (status == CLI_DONE && job->elements) {
+        if (nbody_state(job->engine, job->bodies.pos, job->bodies.vel) < 0)
+            return cli_failed_call(NULL);
+        status = write_elements(job);
+    }
+    return status;
+}
+
+void nbody_history_report(const struct nbody_job *job, FILE *fp)
+{
+    const char *const files[] = {job->structure, job->elements};
+    for (int i = 0; i < 2; i++)
+        if (files[i])
+            fprintf(fp, "%-14s%s\n", i ? "elements" : "structure", files[i]);
+    for (size_t i = 0; i < job->plots.n; i++)
+        fprintf(fp, "%-14s%s\n", "figure", job->plots.item[i]);
+}
+
+void nbody_history_free(struct nbody_job *job)
+{
+    free(job->history.value);
+    free(job->history.text);
+    cli_strings_free(&job->plots);
+}

@@ -1,0 +1,190 @@
+/* test_nbody_structure.c - orbits of two bodies against Kepler's equation, neighbours against a search of all, and what is
+ * known of Plummer's sphere.
+ * SPDX-License-Identifier: MIT
+ */
+#include "files.h"
+
+#include "nbody/neighbours.h"
+#include "stdcl/nbody.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { N = 8192 };
+static double mass[N], pos[N][3], vel[N][3], phi[N];
+typedef const double (*rows)[3];
+
+static void near(double value, double expected, double error)
+{
+    if (!(fabs(value - expected) <= error))
+        fail_msg("%.15g is not within %g of %.15g", value, error, expected);
+}
+
+/* Position and velocity of elements, by rotating an orbit in its own plane (Murray & Dermott 1999, section 2.8). */
+static void place(double gm, const struct nbody_elements *o, double x[3], double v[3])
+{
+    const double a = o->semi_major, e = o->eccentricity, n = sqrt(gm / fabs(a * a * a));
+    double E = o->mean_anomaly;
+    for (int i = 0; i < 100; i++)
+        E -= e < 1 ? (E - e * sin(E) - o->mean_anomaly) / (1 - e * cos(E))
+                   : (e * sinh(E) - E - o->mean_anomaly) / (e * cosh(E) - 1);
+    const double c = e < 1 ? cos(E) : cosh(E), s = e < 1 ? sin(E) : sinh(E), b = fabs(a) * sqrt(fabs(1 - e * e));
+    const double rate = n / fabs(1 - e * c), sign = e < 1 ? 1 : -1;
+    const double own[2][2] = {{a * (c - e), b * s}, {-sign * a * s * rate, b * c * rate}};
+    const double cn = cos(o->node), sn = sin(o->node), cp = cos(o->pericentre), sp = sin(o->pericentre),
+                 ci = cos(o->inclination), si = sin(o->inclination);
+    const double turn[3][2] = {{cn * cp - sn * sp * ci, -cn * sp - sn * cp * ci},
+                               {sn * cp + cn * sp * ci, -sn * sp + cn * cp * ci},
+                               {sp * si, cp * si}};
+    for (int k = 0; k < 3; k++) {
+        x[k] = turn[k][0] * own[0][0] + turn[k][1] * own[0][1];
+        v[k] = turn[k][0] * own[1][0] + turn[k][1] * own[1][1];
+    }
+}
+
+static void finds_elements(void **unused)
+{
+    static const struct nbody_elements cases[] = {
+        {1, 0.5, 0.4, 1, 2, 3, 0},      {2.5, 0.01, 3, 6, 5, 0.1, 0},    {0.3, 0.99, 1.5, 0.2, 6, 6, 0},
+        {5, 0, 0.7, 2, 0, 1, 0},        {5, 0.3, 0, 0, 4, 2, 0},         {1, 0, 0, 0, 0, 2.5, 0},
+        {-2, 1.5, 0.4, 1, 2, 3, 0},     {-0.1, 6, 2, 4, 1, -5, 0},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct nbody_elements *o = &cases[i];
+        double x[3], v[3];
+        place(7, o, x, v);
+        const struct nbody_elements found = nbody_elements(7, x, v);
+        near(found.semi_major, o->semi_major, 1e-11 * fabs(o->semi_major));
+        near(found.eccentricity, o->eccentricity, 1e-12 * (1 + o->eccentricity));
+        near(found.inclination, o->inclination, 1e-7);
+        near(found.node, o->node, 1e-11);
+        near(found.pericentre, o->pericentre, 1e-10);
+        near(found.mean_anomaly, o->mean_anomaly, 1e-9);
+        if (o->eccentricity < 1)
+            near(found.period, 2 * acos(-1) * sqrt(pow(o->semi_major, 3) / 7), 1e-10 * found.period);
+        else
+            assert_true(isinf(found.period));
+    }
+    const double line[3] = {1, 2, 3};
+    assert_true(isnan(nbody_elements(1, line, line).semi_major));
+}
+
+static void finds_neighbours(void **unused)
+{
+    enum { SOME = 600 };
+    static struct neighbours found[SOME];
+    (void)unused;
+    works(nbody_initial(NBODY_COLLISION, SOME, 1, mass, pos, vel));
+    for (size_t i = 0; i < 20; i++) /* and some in one place */
+        memcpy(pos[i], pos[30], sizeof *pos);
+    works(neighbours_find(SOME, (rows)pos, found));
+    for (size_t i = 0; i < SOME; i++) {
+        double best[SOME];
+        size_t n = 0;
+        for (size_t k = 0; k < SOME; k++) {
+            const double x = pos[i][0] - pos[k][0], y = pos[i][1] - pos[k][1], z = pos[i][2] - pos[k][2], r2 = x * x + y * y + z * z;
+            size_t at = n;
+            if (k == i)
+                continue;
+            for (; at > 0 && best[at - 1] > r2; at--)
+                best[at] = best[at - 1];
+            best[at] = r2;
+            n++;
+        }
+        assert_int_equal(found[i].n, NEIGHBOURS);
+        for (int k = 0; k < NEIGHBOURS; k++)
+            near(found[i].square[k], best[k], 1e-12 * best[k]);
+    }
+}
+
+/* Radii of Aarseth, Henon & Wielen 1974; isotropic; a density-weighted core of about half the scale length (3 pi / 16);
+ * sampled with n bodies. */
+static void knows_plummers_sphere(void **unused)
+{
+    struct nbody_shell shell[] = {{.fraction = 0.1}, {.fraction = 0.5}, {.fraction = 0.9}, {.fraction = 1}};
+    struct nbody_structure s;
+    (void)unused;
+    works(nbody_initial(NBODY_PLUMMER, N, 3, mass, pos, vel));
+    const double scale = 3 * acos(-1) / 16;
+    for (size_t i = 0; i < N; i++) {
+        phi[i] = -1 / sqrt(scale * scale + pos[i][0] * pos[i][0] + pos[i][1] * pos[i][1] + pos[i][2] * pos[i][2]);
+        pos[i][0] += 10; /* moved, and moving */
+        vel[i][1] += 5;
+    }
+    works(nbody_structure(N, 1, mass, (rows)pos, (rows)vel, phi, 4, shell, &s));
+    near(shell[0].radius, 0.309, 0.02);
+    near(shell[1].radius, 0.769, 0.025);
+    near(shell[2].radius, 2.184, 0.15);
+    near(s.half_mass_radius, shell[1].radius, 0);
+    near(s.centre[0], 10, 0.03);
+    near(s.velocity[1], 5, 0.06);
+    near(s.core_radius, 0.5 * scale, 0.2 * scale);
+    near(s.relaxation_time, 0.138 * N * pow(shell[1].radius, 1.5) / log(0.11 * N), 1e-9);
+    for (int k = 0; k < 4; k++) {
+        near(shell[k].anisotropy, 0, 0.15);
+        near(shell[k].mean_mass, 1. / N, 1e-12);
+    }
+    near(shell[0].radial, sqrt(1 / (6 * sqrt(scale * scale + 0.05))), 0.06); /* sigma^2 = -phi/6 */
+    assert_true(s.escapers <= 1); /* none, but for rounding of phi here */
+    free(s.binary);
+}
+
+static void finds_a_binary_and_an_escaper(void **unused)
+{
+    static const struct nbody_elements tight = {1e-4, 0.3, 0.4, 1, 2, 3, 0};
+    struct nbody_structure s;
+    double x[3], v[3];
+    (void)unused;
+    works(nbody_initial(NBODY_PLUMMER, N, 3, mass, pos, vel));
+    for (size_t i = 0; i < N; i++)
+        phi[i] = -1;
+    place(mass[17] + mass[4000], &tight, x, v);
+    for (int k = 0; k < 3; k++) {
+        pos[4000][k] = pos[17][k] + x[k];
+        vel[4000][k] = vel[17][k] + v[k];
+        pos[99][k] = 30;
+        vel[99][k] = 2;
+    }
+    works(nbody_structure(N, 1, mass, (rows)pos, (rows)vel, phi, 0, NULL, &s));
+    assert_true(s.binaries >= 1);
+    assert_true(s.binary[0].first == 17 && s.binary[0].second == 4000);
+    near(s.binary[0].orbit.semi_major, 1e-4, 1e-9);
+    near(s.binary[0].orbit.eccentricity, 0.3, 1e-5);
+    free(s.binary);
+    phi[99] = -0.01;
+    const size_t before = s.escapers;
+    works(nbody_structure(N, 1, mass, (rows)pos, (rows)vel, phi, 0, NULL, &s));
+    assert_int_equal(s.escapers, before);
+    free(s.binary);
+    works(nbody_structure(N, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s));
+    assert_int_equal(s.escapers, 0);
+    free(s.binary);
+}
+
+static void knows_few_bodies(void **unused)
+{
+    struct nbody_shell shell[] = {{.fraction = 0.5}, {.fraction = 0.4}};
+    struct nbody_structure s;
+    (void)unused;
+    works(nbody_initial(NBODY_FIGURE8, 3, 0, mass, pos, vel));
+    works(nbody_structure(3, 1, mass, (rows)pos, (rows)vel, NULL, 1, shell, &s));
+    near(s.centre[0], 0, 1e-12);
+    assert_true(s.core_radius == 0);
+    free(s.binary);
+    works(nbody_structure(1, 1, mass, (rows)pos, (rows)vel, NULL, 1, shell, &s));
+    assert_true(shell[0].radius == 0 && s.binaries == 0 && isnan(s.relaxation_time));
+    fails_saying(EINVAL, nbody_structure(3, 1, mass, (rows)pos, (rows)vel, NULL, 2, shell, &s), "fraction 1 is 0.4");
+    mass[0] = 0;
+    fails_saying(EINVAL, nbody_structure(1, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s), "there is no mass");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_elements),        cmocka_unit_test(finds_neighbours),
+        cmocka_unit_test(knows_plummers_sphere), cmocka_unit_test(finds_a_binary_and_an_escaper),
+        cmocka_unit_test(knows_few_bodies),
+    };
+    return cmocka_run_group_tests(tests, files_create, files_remove);
+}
