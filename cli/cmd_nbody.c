@@ -44,7 +44,8 @@ static int check_compare(const struct cli_option *options)
                                           "kernel", "output", "frames", "csv",        "forces",
                                           "plane",  "colours", "size",  "extent",     "heaviest", "method",
                                           "accuracy", "check-forces", "snapshots", "checkpoint", "resume",
-                                          "diag", "stop-distance", "stop-energy", "time-limit", "structure", "plot", "elements"};
+                                          "diag", "stop-distance", "stop-energy", "time-limit", "structure", "plot", "elements", "azimuth", "elevation",
+                                          "zoom", "follow", "caption", "trails", "fps"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
             return cli_wrong("--compare and %s cannot be combined: every kernel sums the forces on the "
@@ -55,7 +56,8 @@ static int check_compare(const struct cli_option *options)
 /* Options of pictures need a picture. */
 static int check_pictures(const struct nbody_job *job, const struct cli_option *options)
 {
-    static const char *const of_pictures[] = {"plane", "colours", "size", "extent", "heaviest"};
+    static const char *const of_pictures[] = {"plane", "colours", "size", "extent", "heaviest", "azimuth", "elevation",
+                                              "zoom", "follow", "caption", "trails", "fps"};
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
         if (cli_given(options, of_pictures[i]) && !cli_outputs_will_draw(&job->outputs))
             return cli_wrong("--%s is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif", of_pictures[i]);
@@ -199,6 +201,17 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_REAL(0, "heaviest", "MASS", &job->heaviest, 0, DBL_MAX,
                  "mass of the heaviest bodies that a picture shows (default: all are shown, but of the models galaxy and collision "
                  "the stars alone, not their dark halos, whose bodies are heavier)"),
+        CLI_REAL(0, "azimuth", "DEGREES", &job->camera.azimuth, -DBL_MAX, DBL_MAX,
+                 "turn the camera about the normal of that plane"),
+        CLI_REAL(0, "elevation", "DEGREES", &job->camera.elevation, -90, 90,
+                 "of the camera over that plane"),
+        CLI_REAL(0, "zoom", "FACTOR", &job->camera.zoom, CLI_ABOVE_0, DBL_MAX, "show so much less than would be seen"),
+        CLI_CHOICE(0, "follow", "WHAT", &job->camera.follow, nbody_follow_names,
+                   "what stays in the middle: {}, the centre of mass, that of density, or the heaviest body"),
+        CLI_FLAG(0, "caption", &job->picture.caption, "write the time into pictures, and a bar of a known length"),
+        CLI_SIZE(0, "trails", "N", &job->trails, 0, 1000,
+                 "draw the last N of 1000 points of the paths of up to 64 bodies"),
+        CLI_SIZE(0, "fps", "N", &job->outputs.fps, 1, 1000, "frames a second of a film (default 25)"),
         CLI_GROUP("Going on later"),
         CLI_STRING(0, "checkpoint", "FILE", &job->checkpoint,
                    "write now and then, and at the end, all that the run needs to go on with the same bits; in the background, and "
@@ -309,6 +322,8 @@ static struct nbody_job fresh(int argc, char **argv)
         .heaviest = NAN,
         .integrator = NBODY_LEAPFROG,
         .precision = NOT_GIVEN,
+        .camera = {.elevation = 90, .zoom = 1},
+        .trails = 1000,
         .argc = argc,
         .argv = argv,
     };

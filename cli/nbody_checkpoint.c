@@ -72,7 +72,7 @@ static struct kept kept_of(const struct nbody_job *job)
     const struct particles *b = &job->bodies;
     return (struct kept){.size = sizeof(struct kept), .n = job->n, .gas = b->gas, .star = b->star,
                          .frames_done = job->outputs.frames_done, .series = job->series_n, .rows = job->rows.n,
-                         .history = job->history.n, .columns = job->history.columns, .text = job->history.bytes,
+                         .history = job->history.n, .columns = job->history.columns, .text = job->history.bytes, .path = job->path.n,
                          .engine = nbody_save_bytes(job->engine), .seed = job->seed, .G = job->G, .eps = job->eps,
                          .dt = job->dt, .accuracy = job->accuracy, .time_start = job->time_start, .seconds = job->seconds,
                          .integrator = job->integrator, .precision = job->precision, .kernel = job->kernel,
@@ -112,6 +112,8 @@ static char *make_front(const struct nbody_job *job, size_t *size)
             fwrite(job->history.value, sizeof *job->history.value, kept.history * kept.columns, fp);
             fwrite(job->history.text, 1, kept.text, fp);
         }
+        if (kept.path)
+            fwrite(job->path.pos, sizeof *job->path.pos, kept.path * job->n, fp);
         if (fclose(fp) != 0) {
             free(front);
             front = NULL;
@@ -233,4 +235,5 @@ void nbody_checkpoint_free(struct nbody_job *job)
     }
     free(job->saver);
     free(job->rows.row);
+    free(job->path.pos);
 }

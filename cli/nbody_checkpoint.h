@@ -2,7 +2,7 @@
  *
  *   struct checkpoint_head, a JSON object, struct kept, then arrays as they lie in memory: masses; softenings and names,
  *   where there are any; rows of the table; files of each series; rows of the history and their
- *   binaries; the engine (nbody_save)
+ *   binaries; paths of few bodies; the engine (nbody_save)
  *
  * The JSON object is for what is compared and told: version, devices with shares and shapes, command line, notes.
  * SPDX-License-Identifier: MIT
@@ -25,7 +25,7 @@ struct checkpoint_head {
 /* What the run goes on with, beside its command line. */
 struct kept {
     uint64_t size; /* of this struct */
-    size_t n, gas, star, frames_done, series, rows, history, columns, text, engine;
+    size_t n, gas, star, frames_done, series, rows, history, columns, text, path, engine;
     uint64_t seed;
     double G, eps, dt, accuracy, time_start, seconds;
     int integrator, precision, kernel, method, model, also;

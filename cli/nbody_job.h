@@ -41,6 +41,13 @@ struct nbody_row {
     double value[NBODY_COLUMNS];
 };
 
+/* From where pictures are taken; in degrees. */
+struct nbody_camera {
+    double azimuth, elevation, zoom;
+    int follow;
+};
+extern const char *const nbody_follow_names[];
+
 /* The fractions of the mass whose radii --structure tells. */
 enum { NBODY_FRACTIONS = 32 };
 struct nbody_fractions {
@@ -83,6 +90,8 @@ struct nbody_job {
     struct nbody_fractions fractions;
     struct picture_options picture;
     double heaviest; /* of the bodies that pictures show; NAN: not given */
+    struct nbody_camera camera;
+    size_t trails; /* points of a path that are drawn */
 
     /* Results, and what is needed meanwhile. */
     struct particles bodies; /* positions and velocities are those of the last visit */
@@ -98,6 +107,11 @@ struct nbody_job {
         struct nbody_row *row;
     } rows; /* of the table so far, for checkpoints */
     struct nbody_history history;
+    bool fitted; /* the picture's frame and scale are those of the run */
+    struct {
+        size_t n;
+        double (*pos)[3];
+    } path; /* of few bodies that are drawn: where they were, a point after another */
     struct checkpoint *saver; /* nbody_checkpoint.c; NULL without checkpoints */
     struct resumed *resumed;  /* nbody_resume.c; NULL in a run of its own */
     struct series *series; /* of --snapshots; a file of each is written at the same time */
@@ -169,6 +183,11 @@ int nbody_output_again(struct nbody_job *job, const struct nbody_row *row); /* a
 /* nbody_stop.c */
 size_t nbody_stop_next(const struct nbody_job *job, size_t step);         /* the step of the next look; SIZE_MAX: none */
 int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step); /* after a burst: sets job->stopped */
+
+/* nbody_camera.c */
+int nbody_camera_draw(struct nbody_job *job, const char *file); /* a picture of the bodies as they are */
+size_t nbody_camera_next(const struct nbody_job *job, size_t step); /* the step of the next point of paths; SIZE_MAX: none */
+int nbody_camera_point(struct nbody_job *job);                  /* adds it */
 
 /* nbody_history.c */
 cli_reader nbody_read_fractions;

@@ -116,69 +116,16 @@ int nbody_output_again(struct nbody_job *job, const struct nbody_row *row)
     return csv_row(&job->table, row->value) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* The bodies that pictures show: all, or those that are not too heavy, in arrays of their own. */
-struct shown {
-    size_t n;
-    double *mass;
-    double (*pos)[3];
-    bool own;
-};
-
-static size_t count_shown(const struct nbody_job *job)
+static int draw(void *job, const char *file)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < job->n; i++)
-        n += job->bodies.mass[i] <= job->heaviest;
-    return n;
-}
-
-static struct shown show(const struct nbody_job *job)
-{
-    const struct particles *b = &job->bodies;
-    struct shown s = {count_shown(job), b->mass, b->pos, false};
-    if (s.n == b->n)
-        return s;
-    s = (struct shown){0, cli_alloc(s.n, sizeof *s.mass), cli_alloc(s.n, sizeof *s.pos), true};
-    for (size_t i = 0; i < b->n; i++)
-        if (b->mass[i] <= job->heaviest) {
-            s.mass[s.n] = b->mass[i];
-            memcpy(s.pos[s.n++], b->pos[i], sizeof *s.pos);
-        }
-    return s;
-}
-
-static void free_shown(struct shown *s)
-{
-    if (s->own) {
-        free(s->mass);
-        free(s->pos);
-    }
-}
-
-static int draw(void *job_, const char *file)
-{
-    struct nbody_job *job = job_;
-    struct shown s = show(job);
-    const int drawn = picture_density(&job->picture, s.n, s.mass, (const double(*)[3])s.pos, file);
-    free_shown(&s);
-    return drawn < 0 ? cli_failed_call(NULL) : CLI_DONE;
-}
-
-/* One scale for the whole series. */
-static int fit_picture(struct nbody_job *job)
-{
-    struct shown s = show(job);
-    const int fitted = picture_fit(&job->picture, s.n, s.mass, (const double(*)[3])s.pos);
-    free_shown(&s);
-    return fitted < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return nbody_camera_draw(job, file);
 }
 
 int nbody_output_frame(struct nbody_job *job)
 {
     if (nbody_state(job->engine, job->bodies.pos, NULL) < 0)
         return cli_failed_call(NULL);
-    const int status = job->outputs.frames_done == 0 ? fit_picture(job) : CLI_DONE;
-    return status == CLI_DONE ? cli_outputs_frame(&job->outputs, draw, job) : status;
+    return cli_outputs_frame(&job->outputs, draw, job);
 }
 
 /* ---- After. ---------------------------------------------------------------------------------- */

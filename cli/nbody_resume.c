@@ -159,6 +159,7 @@ int nbody_resume_options(struct nbody_job *job)
     job->precision = k->precision;
     job->method = k->method;
     job->picture = k->picture;
+    job->fitted = k->frames_done > 0;
     return CLI_DONE;
 }
 
@@ -293,6 +294,10 @@ int nbody_resume_outputs(struct nbody_job *job)
     }
     if (k->history && k->columns == job->history.columns) /* else other --fractions: the history begins anew */
         take_history(job, from);
+    from += k->history * k->columns * sizeof(double) + (k->history ? k->text : 0);
+    job->path.n = k->path;
+    job->path.pos = cli_alloc(k->path * k->n + 1, sizeof *job->path.pos);
+    memcpy(job->path.pos, from, k->path * k->n * sizeof *job->path.pos);
     return status;
 }
 

@@ -42,7 +42,9 @@ static int visit(struct nbody_job *job, size_t step)
 {
     int status = CLI_DONE;
     clprofile_begin(job->context, "output");
-    if (job->outputs.frames_done < job->outputs.frames && step == next_frame(job))
+    if (step == 0 ? nbody_camera_next(job, 0) != SIZE_MAX : nbody_camera_next(job, step - 1) == step)
+        status = nbody_camera_point(job);
+    if (status == CLI_DONE && job->outputs.frames_done < job->outputs.frames && step == next_frame(job))
         status = nbody_output_frame(job);
     if (status == CLI_DONE && job->every && step % job->every == 0 && step > 0 && step < job->total) {
         struct nbody_diagnostics d;
@@ -69,6 +71,8 @@ static size_t burst_from(const struct nbody_job *job, size_t step, size_t wanted
         end = nbody_series_next(job);
     if (nbody_checkpoint_next(job, step) < end)
         end = nbody_checkpoint_next(job, step);
+    if (nbody_camera_next(job, step) < end)
+        end = nbody_camera_next(job, step);
     if (nbody_stop_next(job, step) < end)
         end = nbody_stop_next(job, step);
     if (job->every && (end - step > job->every - step % job->every))

@@ -29,6 +29,7 @@ struct cli_outputs {
     /* From the command line. */
     struct cli_strings names; /* of -o */
     size_t frames;            /* of --frames; 0: not given */
+    size_t fps;               /* frames a second of films; 0: not given */
 
     /* Results, and what is needed meanwhile. */
     struct cli_output *item;

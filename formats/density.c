@@ -287,3 +287,24 @@ void density_dots(const struct view *view, double width, size_t n, const double 
         add_dot(view, u, v, width, map);
     }
 }
+
+/* Dots so near to each other that they join. */
+static void add_line(const struct view *view, double width, const double from[3], const double to[3], double *map)
+{
+    double u0, v0, u1, v1;
+    project(view, from, &u0, &v0);
+    project(view, to, &u1, &v1);
+    const double length = hypot(u1 - u0, v1 - v0) / width;
+    if (!(length < 1e6)) /* NaN too */
+        return;
+    for (double done = 0; done < length; done++)
+        add_dot(view, u0 + (u1 - u0) * done / length, v0 + (v1 - v0) * done / length, width, map);
+}
+
+void density_paths(const struct view *view, double width, size_t n, size_t points, const double (*pos)[3], double *map)
+{
+    memset(map, 0, (size_t)view->width * view->height * sizeof *map);
+    for (size_t k = 1; k < points; k++)
+        for (size_t i = 0; i < n; i++)
+            add_line(view, width, pos[(k - 1) * n + i], pos[k * n + i], map);
+}

@@ -25,4 +25,8 @@ int density_map(const struct view *view, size_t n, const double *mass, const dou
  * `width` pixels. */
 void density_dots(const struct view *view, double width, size_t n, const double (*pos)[3], double *map);
 
+/* The same with the paths of n bodies, from pos[i] to pos[n + i], pos[2 n + i] and so on, `points` of each; at least 1
+ * along them. */
+void density_paths(const struct view *view, double width, size_t n, size_t points, const double (*pos)[3], double *map);
+
 #endif

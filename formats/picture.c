@@ -4,6 +4,7 @@
  */
 #include "formats/picture.h"
 
+#include "formats/caption.h"
 #include "formats/density.h"
 #include "stdcl.h"
 
@@ -205,6 +206,22 @@ static int check(const struct picture_options *o, size_t n)
     return n ? 0 : clerror_set(EINVAL, "there are no bodies to draw");
 }
 
+/* Paths so far, a third as bright as bodies and half as wide. */
+static int draw_paths(const struct picture_options *o, const struct view *view, size_t n, double *map)
+{
+    const size_t pixels = (size_t)o->width * o->height;
+    double *paths = o->points > 1 ? malloc(pixels * sizeof *paths) : NULL;
+    if (o->points < 2)
+        return 0;
+    if (!paths)
+        return clerror_set(ENOMEM, "no memory for a picture of %u x %u", o->width, o->height);
+    density_paths(view, fmax(0.7, shorter(o) / 900), n, o->points, o->path, paths);
+    for (size_t i = 0; i < pixels; i++)
+        map[i] = fmax(map[i], 0.12 * fmin(paths[i], 1));
+    free(paths);
+    return 0;
+}
+
 /* A few bodies are dots on black; low and high, in dots, are whatever looks round. */
 static void draw_dots(struct picture_options *o, const struct view *view, size_t n, const double (*pos)[3],
                       double *map)
@@ -230,6 +247,10 @@ static double *fitted_map(struct picture_options *o, size_t n, const double *mas
     }
     if (n <= FEW) {
         draw_dots(o, &view, n, pos, map);
+        if (draw_paths(o, &view, n, map) < 0) {
+            free(map);
+            map = NULL;
+        }
     } else if (density_map(&view, n, mass, pos, map) == 0) {
         fit_scale(o, map);
     } else {
@@ -270,6 +291,8 @@ int picture_density(const struct picture_options *options, size_t n, const doubl
         rgb ? 0 : clerror_set(ENOMEM, "%s: no memory for a picture of %u x %u", file, o.width, o.height);
     if (rgb) {
         colour_map(&o, map, rgb);
+        if (o.caption)
+            caption_draw(o.width, o.height, rgb, o.time, shorter(&o) / o.extent);
         status = picture_write_png(file, o.width, o.height, rgb);
     }
     free(rgb);

@@ -9,6 +9,7 @@
 #ifndef FORMATS_PICTURE_H
 #define FORMATS_PICTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,10 @@ struct picture_options {
     double centre[3]; /* what is shown in the middle, in lengths of the bodies */
     double extent;    /* length across the shorter side; 0 = fit the bodies */
     double low, high; /* mass per area that looks almost black, and white; 0 = fit */
+    bool caption;     /* `time` in the upper left corner, a bar of a round length in the lower left */
+    double time;
+    size_t points;             /* of each body's path so far, which is drawn behind up to 64 bodies; 0: none */
+    const double (*path)[3];   /* all bodies at the first point, then at the second ...; not owned */
 };
 
 /* Fills in every option that is still zero, from these bodies: a frame that holds nearly all of them and

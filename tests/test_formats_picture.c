@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
+#include "formats/caption.h"
 #include "formats/density.h"
 #include "formats/picture.h"
 
@@ -539,9 +540,58 @@ static void makes_films(void **unused)
 }
 #endif
 
+/* ---- Paths and captions. --------------------------------------------------------------------- */
+
+static const uint8_t *pixel(const uint8_t *rgb, unsigned width, unsigned x, unsigned y)
+{
+    return rgb + 3 * ((size_t)y * width + x);
+}
+
+/* A body goes along the x axis from -1 to 1, and stands at 1 now: dim along the way, bright where it is, dark elsewhere. */
+static void draws_paths(void **unused)
+{
+    enum { SIZE = 200 };
+    static uint8_t rgb[3 * SIZE * SIZE];
+    const double path[3][3] = {{-1, 0, 0}, {0.2, 0, 0}, {1, 0, 0}}, now[1][3] = {{1, 0, 0}};
+    struct picture_options o = {.width = SIZE, .height = SIZE, .colours = PICTURE_GREY, .extent = 4, .points = 3, .path = path};
+    (void)unused;
+    works(picture_draw(&o, 1, NULL, now, rgb));
+    for (unsigned x = 52; x < 144; x++)
+        assert_true(pixel(rgb, SIZE, x, 100)[0] > 20 && pixel(rgb, SIZE, x, 100)[0] < 200);
+    assert_true(pixel(rgb, SIZE, 150, 100)[0] > 200);
+    assert_true(pixel(rgb, SIZE, 40, 100)[0] < 10 && pixel(rgb, SIZE, 100, 110)[0] < 10);
+    o.points = 0;
+    works(picture_draw(&o, 1, NULL, now, rgb));
+    assert_true(pixel(rgb, SIZE, 100, 100)[0] < 10);
+}
+
+/* The bar of a picture 4 lengths wide, 400 pixels, is 1 length and 100 pixels long. */
+static void captions_tell_the_length(void **unused)
+{
+    enum { SIZE = 400 };
+    static uint8_t rgb[3 * SIZE * SIZE], other[3 * SIZE * SIZE];
+    unsigned bar = 0, y = 0;
+    (void)unused;
+    caption_draw(SIZE, SIZE, rgb, 1.5, 100);
+    for (unsigned row = SIZE - 1; row > SIZE / 2 && !bar; row--) {
+        for (unsigned x = 0; x < SIZE; x++)
+            bar += pixel(rgb, SIZE, x, row)[0] > 0;
+        y = row;
+    }
+    assert_int_equal(bar, 100);
+    assert_true(y > SIZE - 20);
+    caption_draw(SIZE, SIZE, other, 2.5, 100);
+    assert_true(memcmp(rgb, other, sizeof rgb / 2) != 0);                                 /* the time is above */
+    assert_memory_equal(rgb + sizeof rgb / 2, other + sizeof rgb / 2, sizeof rgb / 2);   /* the bar below */
+    static uint8_t tiny[3 * 4 * 3];
+    caption_draw(4, 3, tiny, 1e300, 1e-300); /* stays inside, which AddressSanitizer sees */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(draws_paths),
+        cmocka_unit_test(captions_tell_the_length),
         cmocka_unit_test(colours_are_the_published_ones),
         cmocka_unit_test(colours_rise_evenly),
         cmocka_unit_test(knows_names),

@@ -63,6 +63,17 @@ static void same_bodies(const char *one, const char *other)
     particles_free(&q);
 }
 
+static void same_bytes(const char *one, const char *other, bool same)
+{
+    size_t size1, size2;
+    char *bytes1 = bytes_of(in_folder(one), &size1), *bytes2 = bytes_of(in_folder(other), &size2);
+    ready(bytes1);
+    ready(bytes2);
+    assert_true((size1 == size2 && memcmp(bytes1, bytes2, size1) == 0) == same);
+    free(bytes1);
+    free(bytes2);
+}
+
 /* ---- What files remember. -------------------------------------------------------------------- */
 
 static void files_remember(void **unused)
@@ -240,6 +251,25 @@ static void draws_figures(void **unused)
     assert_non_null(strstr(out, "50 % of the mass"));
 }
 
+/* ---- Cameras. -------------------------------------------------------------------------------- */
+
+static void takes_pictures(void **unused)
+{
+    (void)unused;
+    refuses(2, "--azimuth is for pictures", "-n 8 --azimuth 10");
+    refuses(2, "give one of nothing, mass, density, heaviest", "-n 8 --follow me -o a.png");
+    refuses(2, "--elevation: '91' is out of range", "-n 8 --elevation 91 -o a.png");
+    if (run("-n 100 --steps 2 --size 64 -o usual.png -q") == 1 && strstr(err, "libpng"))
+        skip();
+    good("-n 100 --steps 2 --size 64 -o same.png -q --azimuth 0 --elevation 90 --zoom 1 --follow nothing");
+    same_bytes("usual.png", "same.png", true);
+    good("-n 100 --steps 2 --size 64 -o side.png -q --azimuth 30 --elevation 10 --zoom 2 --follow density --caption");
+    same_bytes("usual.png", "side.png", false);
+    good("--ic figure8 --size 64 --until 1 -o eight.png -q");
+    good("--ic figure8 --size 64 --until 1 -o dots.png -q --trails 0");
+    same_bytes("eight.png", "dots.png", false);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +277,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(writes_snapshots),     cmocka_unit_test(refuses_series), cmocka_unit_test(writes_hdf5_series),
         cmocka_unit_test(stops_at_a_distance),  cmocka_unit_test(stops_at_an_energy_and_at_a_time),
         cmocka_unit_test(tells_structure),      cmocka_unit_test(draws_figures),
+        cmocka_unit_test(takes_pictures),
     };
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_files PATH_OF_STDCL\n"), 2;

@@ -1,0 +1,69 @@
+/* caption.c - the time and a bar of a known length in the corners of a picture.
+ *
+ * Letters are those that numbers need, of 5 x 7 dots, a row of five bits each from the top.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/caption.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WIDE = 5, HIGH = 7, STEP = 6 };
+
+static const char letters[] = "0123456789.-+et= ";
+static const uint8_t dots[][HIGH] = {
+    {14, 17, 19, 21, 25, 17, 14}, {4, 12, 4, 4, 4, 4, 14},    {14, 17, 1, 2, 4, 8, 31},   {31, 2, 4, 2, 1, 17, 14},
+    {2, 6, 10, 18, 31, 2, 2},     {31, 16, 30, 1, 1, 17, 14}, {6, 8, 16, 30, 17, 17, 14}, {31, 1, 2, 4, 8, 8, 8},
+    {14, 17, 17, 14, 17, 17, 14}, {14, 17, 17, 15, 1, 2, 12}, {0, 0, 0, 0, 0, 12, 12},    {0, 0, 0, 31, 0, 0, 0},
+    {0, 4, 4, 31, 4, 4, 0},       {0, 0, 14, 17, 31, 16, 14}, {8, 8, 28, 8, 8, 9, 6},     {0, 0, 31, 0, 31, 0, 0},
+    {0, 0, 0, 0, 0, 0, 0},
+};
+
+struct page {
+    unsigned width, height, dot; /* pixels; of a letter's dot */
+    uint8_t *rgb;
+};
+
+/* A light grey box, cut at the edges of the picture. */
+static void fill(const struct page *p, unsigned x, unsigned y, unsigned width, unsigned height)
+{
+    for (unsigned v = y; v < y + height && v < p->height; v++)
+        for (unsigned u = x; u < x + width && u < p->width; u++)
+            memset(p->rgb + 3 * ((size_t)v * p->width + u), 200, 3);
+}
+
+static void write_text(const struct page *p, unsigned x, unsigned y, const char *text)
+{
+    for (; *text; text++, x += STEP * p->dot) {
+        const char *letter = strchr(letters, *text);
+        for (unsigned row = 0; letter && row < HIGH; row++)
+            for (unsigned column = 0; column < WIDE; column++)
+                if (dots[letter - letters][row] >> (WIDE - 1 - column) & 1)
+                    fill(p, x + column * p->dot, y + row * p->dot, p->dot, p->dot);
+    }
+}
+
+/* 1, 2 or 5 times a power of ten. */
+static double round_length(double most)
+{
+    const double ten = pow(10, floor(log10(most)));
+    return most >= 5 * ten ? 5 * ten : most >= 2 * ten ? 2 * ten : ten;
+}
+
+void caption_draw(unsigned width, unsigned height, uint8_t *rgb, double time, double pixels)
+{
+    char text[32];
+    const unsigned shorter = width < height ? width : height;
+    const struct page p = {width, height, shorter / 360 + 1, rgb};
+    const unsigned edge = 4 * p.dot;
+    const double length = round_length(width / 4.0 / pixels);
+    snprintf(text, sizeof text, "t = %.4g", time);
+    write_text(&p, edge, edge, text);
+    snprintf(text, sizeof text, "%g", length);
+    if (height > 2 * edge + (HIGH + 4) * p.dot && isfinite(length)) {
+        const unsigned y = height - edge - 2 * p.dot;
+        fill(&p, edge, y, (unsigned)(length * pixels + 0.5), p.dot + 1);
+        write_text(&p, edge, y - (HIGH + 2) * p.dot, text);
+    }
+}
