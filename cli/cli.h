@@ -340,6 +340,7 @@ struct cli_progress {
     double total;     /* 0: not known */
     double started, drawn;
     bool visible, quiet;
+    bool partial; /* set after the start: a part of the work, which does not tell how long all takes */
 };
 void cli_progress_start(struct cli_progress *progress, const char *unit, double total, bool quiet);
 /* `note` is added at the end, such as "10.2 G interactions/s"; may be NULL. Draws ten times a second
@@ -372,9 +373,15 @@ bool cli_has_suffix(const char *path, const char *suffix);
 void cli_interrupt_catch(void);
 void cli_interrupt_catch_patiently(void);
 
-/* To be called after the first question to the driver: LLVM, in drivers that compile with it, then takes SIGQUIT for a
- * crash of its own, and swallows it. */
+/* To be called before and after the first question to the driver: LLVM, in drivers that compile with it, then takes SIGQUIT
+ * for a crash of its own, and swallows it. One that comes in between waits. */
+void cli_interrupt_hold_quit(void);
 void cli_interrupt_keep_quit(void);
+
+/* Whether the call that has just failed is a build that a signal broke: compilers remove their files then. _follows: the
+ * same, of a build whose error is not OpenCL's last. */
+bool cli_interrupt_broke_build(void);
+bool cli_interrupt_follows(void);
 
 /* True after the first; to be asked between pieces of work. What follows then must end soon, but for the writing of
  * files. */

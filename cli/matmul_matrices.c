@@ -112,20 +112,35 @@ static size_t count_nan(const void *x, size_t count, size_t real)
     return found;
 }
 
-/* An array of rows x cols as stored, from a file or random. */
-static int make(struct matmul_job *job, int which, size_t rows, size_t cols, void **x)
+/* Fills an array of rows x cols piece by piece, from a file or at random, and shows how far it is: `*done` of the job's
+ * elements are made, of `all`. */
+static int fill(struct matmul_job *job, int which, size_t rows, size_t cols, char *x, double *done, double all)
 {
+    enum { PIECE = 1 << 20 };
     struct npy *in = &job->in[which];
+    const size_t most = cols < PIECE ? PIECE / cols : 1;
+    for (size_t i = 0, n; i < rows; i += n, *done += (double)n * (double)cols) {
+        void *piece = x + i * cols * job->real;
+        n = rows - i < most ? rows - i : most;
+        cli_progress_update(&job->progress, 100 * *done / all, "making the matrices");
+        if (!in->fp)
+            matmul_random_rows((enum matmul_precision)job->precision, job->seed, (uint32_t)which, i, n, cols, piece, cols);
+        else if (npy_read_part(in, piece, n * cols) < 0)
+            return cli_failed_call(NULL);
+        else
+            job->nan[which] += count_nan(piece, n * cols, job->real);
+    }
+    return CLI_DONE;
+}
+
+/* An array of rows x cols as stored. */
+static int make(struct matmul_job *job, int which, size_t rows, size_t cols, void **x, double *done, double all)
+{
     *x = job->context ? clmalloc(job->context, rows * cols * job->real, CL_MEM_ZEROCOPY) : malloc(rows * cols * job->real);
     if (!*x)
         return job->context ? cli_failed_call("making room for the matrices") : cli_failed("no memory for the matrices");
-    if (!in->fp) {
-        matmul_random((enum matmul_precision)job->precision, job->seed, (uint32_t)which, rows, cols, *x, cols);
-        return CLI_DONE;
-    }
-    const int status = npy_read(in, *x) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-    npy_close(in);
-    job->nan[which] = status == CLI_DONE ? count_nan(*x, rows * cols, job->real) : 0;
+    const int status = fill(job, which, rows, cols, *x, done, all);
+    npy_close(&job->in[which]);
     return status;
 }
 
@@ -136,11 +151,16 @@ int matmul_job_matrices(struct matmul_job *job)
                        (job->beta != 0 ? 2 : 1) * (double)job->m * (double)job->n;
     if (sum >= 9e18 || cli_memory_for((size_t)sum, job->real, "elements of the matrices") != CLI_DONE)
         return sum >= 9e18 ? cli_failed("a product of %zu x %zu x %zu is too large for any memory", job->m, job->n, job->k) : CLI_FAILED;
-    int status = make(job, 0, ta ? job->k : job->m, ta ? job->m : job->k, &job->a);
+    const double all = sum - (job->beta != 0 ? (double)job->m * (double)job->n : 0);
+    double done = 0;
+    cli_progress_start(&job->progress, "%", 100, job->common.quiet);
+    job->progress.partial = true;
+    int status = make(job, 0, ta ? job->k : job->m, ta ? job->m : job->k, &job->a, &done, all);
     if (status == CLI_DONE)
-        status = make(job, 1, tb ? job->n : job->k, tb ? job->k : job->n, &job->b);
+        status = make(job, 1, tb ? job->n : job->k, tb ? job->k : job->n, &job->b, &done, all);
     if (status == CLI_DONE)
-        status = make(job, 2, job->m, job->n, &job->c);
+        status = make(job, 2, job->m, job->n, &job->c, &done, all);
+    cli_progress_end(&job->progress);
     if (status == CLI_DONE && job->beta != 0) {
         job->before = cli_alloc(job->m * job->n, job->real);
         memcpy(job->before, job->c, job->m * job->n * job->real);

@@ -107,12 +107,13 @@ static double longest_of_devices(CLCONTEXT *cp)
 static int measure_devices(struct runner *r, double *seconds)
 {
     CLCONTEXT *cp = r->job->context;
+    const size_t most = r->job->repeat ? r->job->repeat : MOST_RUNS;
     int status = 0;
     *seconds = 0;
     if (!cp || r->job->common.profile.wanted || r->job->common.trace || clprofile(cp, CLPROF_EVERY) != 0)
         return 0;
     const double start = seconds_now();
-    for (int run = 0; run < MOST_RUNS && !cli_interrupted() && (run == 0 || seconds_now() - start < ENOUGH / 2); run++) {
+    for (size_t run = 0; run < most && !cli_interrupted() && (run == 0 || seconds_now() - start < ENOUGH / 2); run++) {
         clprofile_reset(cp);
         status = reset(r) == 0 ? run_once(r) : -1;
         if (status != 0)

@@ -97,7 +97,7 @@ void cli_progress_estimate(const struct cli_progress *p, double done)
 
 void cli_progress_update(struct cli_progress *p, double done, const char *note)
 {
-    if (p->total > 0)
+    if (p->total > 0 && !p->partial)
         cli_progress_estimate(p, done / p->total);
     if (!p->visible)
         return;

@@ -308,10 +308,15 @@ static void swap(unsigned char *x, size_t count, size_t size)
 
 int npy_read(struct npy *in, void *x)
 {
-    const size_t count = in->rows * in->cols;
+    return npy_read_part(in, x, in->rows * in->cols);
+}
+
+int npy_read_part(struct npy *in, void *x, size_t count)
+{
     const size_t got = count ? fread(x, in->size, count, in->fp) : 0;
+    in->done += got;
     if (got != count)
-        return clerror_set(EINVAL, "%s: is cut short: it has %zu of %zu numbers", in->name, got, count);
+        return clerror_set(EINVAL, "%s: is cut short: it has %zu of %zu numbers", in->name, in->done, in->rows * in->cols);
     if (in->swapped)
         swap(x, count, in->size);
     return 0;

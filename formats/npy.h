@@ -28,6 +28,7 @@ struct npy {
     size_t rows, cols;
     size_t size;     /* bytes of a number: 4 or 8 */
     bool fortran;    /* columns are stored, not rows */
+    size_t done;    /* numbers that were read */
     bool swapped;    /* the numbers are in the other byte order; npy_read turns them */
     FILE *fp;        /* stands at the first number */
     const char *name; /* not owned */
@@ -45,6 +46,7 @@ size_t npy_bytes(const struct npy *in);
 
 /* Reads all numbers, once. -1 when the file ends before. */
 int npy_read(struct npy *in, void *x);
+int npy_read_part(struct npy *in, void *x, size_t count); /* the next `count` of them */
 
 /* Closes what open has opened; nothing happens to one that failed to open, or was zeroed. */
 void npy_close(struct npy *in);

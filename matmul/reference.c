@@ -23,10 +23,16 @@ static void random_pair(uint64_t seed, uint32_t matrix, size_t i, size_t pair, d
 void matmul_random(enum matmul_precision precision, uint64_t seed, uint32_t matrix, size_t rows, size_t cols,
                    void *x, size_t ld)
 {
+    matmul_random_rows(precision, seed, matrix, 0, rows, cols, x, ld);
+}
+
+void matmul_random_rows(enum matmul_precision precision, uint64_t seed, uint32_t matrix, size_t first, size_t rows,
+                        size_t cols, void *x, size_t ld)
+{
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j += 2) {
             double v[2];
-            random_pair(seed, matrix, i, j / 2, v);
+            random_pair(seed, matrix, first + i, j / 2, v);
             for (size_t e = 0; e < 2 && j + e < cols; e++)
                 if (precision == MATMUL_DOUBLE)
                     ((double *)x)[i * (ld ? ld : cols) + j + e] = v[e];

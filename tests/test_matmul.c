@@ -543,19 +543,22 @@ static void tells_what_is_wrong(void **unused)
 static void random_is_the_same_everywhere(void **unused)
 {
     (void)unused;
+    enum { SIDE = 200 };
+    static double z[SIDE * SIDE];
     double x[3 * 7], y[5 * 8];
     float f[3 * 7];
     matmul_random(MATMUL_DOUBLE, 1, 0, 3, 5, x, 7);
     matmul_random(MATMUL_DOUBLE, 1, 0, 5, 8, y, 8);
     matmul_random(MATMUL_SINGLE, 1, 0, 3, 5, f, 7);
+    matmul_random_rows(MATMUL_DOUBLE, 1, 0, 1, 2, 5, z, 6);
+    for (size_t j = 0; j < 5; j++)
+        assert_true(z[j] == x[7 + j] && z[6 + j] == x[14 + j]);
     for (size_t i = 0; i < 3; i++)
         for (size_t j = 0; j < 5; j++) {
             assert_true(x[7 * i + j] == y[8 * i + j] && f[7 * i + j] == (float)x[7 * i + j]);
             assert_true(x[7 * i + j] > -1 && x[7 * i + j] < 1);
         }
     double sum = 0, squares = 0;
-    enum { SIDE = 200 };
-    static double z[SIDE * SIDE];
     matmul_random(MATMUL_DOUBLE, 7, 1, SIDE, SIDE, z, 0);
     for (size_t i = 0; i < SIDE * SIDE; i++)
         sum += z[i], squares += z[i] * z[i];

@@ -155,6 +155,10 @@ const struct cltune_kernel *matmul_tune_kernels(size_t *count);
 void matmul_random(enum matmul_precision precision, uint64_t seed, uint32_t matrix, size_t rows, size_t cols,
                    void *x, size_t ld);
 
+/* The same of some rows, from row `first` on, which x begins with: a large array piece by piece. */
+void matmul_random_rows(enum matmul_precision precision, uint64_t seed, uint32_t matrix, size_t first, size_t rows,
+                        size_t cols, void *x, size_t ld);
+
 /* The error of C: || C - R || / || |alpha| |op(A)| |op(B)| + |beta| |before| || (Frobenius), where R is the same
  * product computed on the host in higher precision (single: double; double: long double) and |X| has the absolute
  * values of X, so that a right product has a small error even where the terms of its sums cancel.
