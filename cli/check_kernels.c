@@ -107,10 +107,11 @@ int check_kernels(const struct check_files *job)
     if (!options)
         status = cli_failed("not enough memory for the options");
     const bool ready = status == CLI_DONE;
-    for (size_t i = 0; ready && i < job->file.n; i++)
+    cli_interrupt_catch();
+    for (size_t i = 0; ready && i < job->file.n && !cli_interrupted(); i++)
         if (check_file(&targets, job->file.item[i], options, job->quiet) != CLI_DONE)
             status = CLI_FAILED;
     free(options);
     compile_targets_close(&targets);
-    return status;
+    return cli_interrupt_status(status);
 }

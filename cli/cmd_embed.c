@@ -71,11 +71,14 @@ static int embed(const struct embed *job)
     int status = check_names(job);
     for (size_t i = 0; i < job->file.n && status == CLI_DONE; i++)
         status = embed_read(job->file.item[i], &job->folders, &source[i]);
+    cli_interrupt_catch();
     if (status == CLI_DONE && (status = open_targets(job, &targets)) == CLI_DONE) {
-        for (size_t i = 0; i < job->file.n && status == CLI_DONE; i++)
+        for (size_t i = 0; i < job->file.n && status == CLI_DONE && !cli_interrupted(); i++)
             status = embed_compile(&targets, &source[i], job->binary);
         compile_targets_close(&targets);
     }
+    if (status == CLI_DONE && cli_interrupted())
+        status = cli_interrupt_status(CLI_FAILED);
     if (status == CLI_DONE)
         status = write_all(job, source);
     for (size_t i = 0; i < job->file.n; i++)

@@ -152,7 +152,10 @@ static int run_script(const struct script *script)
         return cli_failed("not enough memory for Lua");
     lua_pushcfunction(L, run_protected);
     lua_pushlightuserdata(L, (void *)(uintptr_t)script);
-    int status = lua_pcall(L, 1, 1, 0) ? cli_failed("%s", message(L)) : (int)lua_tointeger(L, -1);
+    const bool raised = lua_pcall(L, 1, 1, 0);
+    if (raised && strstr(message(L), "CL_BUILD_PROGRAM_FAILURE"))
+        cli_interrupt_follows();
+    int status = raised ? cli_failed("%s", message(L)) : (int)lua_tointeger(L, -1);
     lua_close(L); /* releases what the script made */
     return status;
 }
@@ -184,6 +187,7 @@ static int find_script(int argc, char **argv)
 static int work(struct script *script)
 {
     const struct cli_common *common = &script->common;
+    struct cli_devices devices;
     int status = CLI_DONE;
     if (common->device.n || common->profile.wanted || common->trace)
         status = cli_devices_open(&common->device, &script->context);
@@ -191,6 +195,8 @@ static int work(struct script *script)
         status = cli_profile_start(common, script->context);
     if (status != CLI_DONE)
         return status;
+    cli_devices_list(&devices); /* before the script asks: see cli_interrupt_keep_quit */
+    cli_devices_free(&devices);
     status = run_script(script);
     const int reported = script->context ? cli_profile_report(common, script->context) : CLI_DONE;
     return status == CLI_DONE ? reported : status;

@@ -59,6 +59,8 @@ void compile_targets_close(struct compile_targets *targets)
 /* The sentence begins with the layer's call, which says nothing to who typed a command. */
 int compile_failed(void)
 {
+    if (cli_interrupt_broke_build())
+        return cli_interrupt_status(CLI_FAILED);
     const char *text = cli_reason(), *colon = strstr(text, ": ");
     if (colon && strncmp(text, "cl", 2) == 0 && colon < text + strcspn(text, " "))
         text = colon + 2;

@@ -63,10 +63,11 @@ cl_uint cli_devices_list(struct cli_devices *devices)
 {
     cl_uint n = 0;
     *devices = (struct cli_devices){0};
-    if (clGetPlatformIDs(0, NULL, &n) != CL_SUCCESS || n == 0)
-        return 0;
-    cl_platform_id *platform = cli_alloc(n, sizeof(cl_platform_id));
-    if (clGetPlatformIDs(n, platform, NULL) == CL_SUCCESS)
+    cli_interrupt_hold_quit();
+    if (clGetPlatformIDs(0, NULL, &n) != CL_SUCCESS)
+        n = 0;
+    cl_platform_id *platform = cli_alloc(n + 1, sizeof(cl_platform_id));
+    if (n > 0 && clGetPlatformIDs(n, platform, NULL) == CL_SUCCESS)
         for (cl_uint i = 0; i < n; i++)
             add_platform(devices, i, platform[i]);
     free(platform);

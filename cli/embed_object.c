@@ -146,7 +146,9 @@ static int compile(const char *c_file, const char *object)
         cli_strings_add(&argv, flags[i]);
     const int status = run_program((char *const *)(uintptr_t)argv.item);
     int result = CLI_DONE;
-    if (status == -1 || status == 127)
+    if (cli_interrupted())
+        result = cli_interrupt_status(CLI_FAILED);
+    else if (status == -1 || status == 127)
         result = cli_failed("cannot run the C compiler '%s': %s; install one, or name it in CC",
                             argv.item[0], status == -1 ? strerror(errno) : "not found");
     else if (status != 0)

@@ -11,6 +11,7 @@
 #include "core/outfile.h"
 
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 static const struct itimerspec PATIENCE = {.it_value = {.tv_sec = 1, .tv_nsec = 800000000}}, NONE = {.it_value = {0}};
@@ -53,11 +54,25 @@ static void lose_patience(int signal_number)
         end_at_once(caught);
 }
 
+static void mask_quit(int how)
+{
+    sigset_t quit;
+    sigemptyset(&quit);
+    sigaddset(&quit, SIGQUIT);
+    pthread_sigmask(how, &quit, NULL);
+}
+
+void cli_interrupt_hold_quit(void)
+{
+    mask_quit(SIG_BLOCK);
+}
+
 void cli_interrupt_keep_quit(void)
 {
     struct sigaction now;
     if (sigaction(SIGQUIT, NULL, &now) == 0 && now.sa_handler != SIG_IGN && now.sa_handler != end_at_once)
         signal(SIGQUIT, end_at_once);
+    mask_quit(SIG_UNBLOCK);
 }
 
 /* A handler for a signal, unless it is ignored, as under nohup. */
@@ -101,6 +116,20 @@ bool cli_interrupted(void)
             timer_settime(timer, 0, &NONE, NULL);
     }
     return caught != 0;
+}
+
+/* The thread that got the signal removes LLVM's files first and passes it on to us then: it is waited for a little. */
+bool cli_interrupt_follows(void)
+{
+    const struct timespec a_little = {.tv_nsec = 100000000};
+    if (!caught)
+        nanosleep(&a_little, NULL);
+    return cli_interrupted();
+}
+
+bool cli_interrupt_broke_build(void)
+{
+    return oclerrno == CL_BUILD_PROGRAM_FAILURE && cli_interrupt_follows();
 }
 
 int cli_interrupt_status(int otherwise)

@@ -52,15 +52,22 @@ int cli_failed(const char *format, ...)
     return CLI_FAILED;
 }
 
-/* "stdcl life: " is in front already; an engine's "life: " or "life_create: " behind it says nothing more. */
-static const char *without_program(const char *text)
+/* The text without "NAME: " or "NAME_verb: " in front of it. */
+static const char *without(const char *text, const char *name)
 {
-    const char *blank = strrchr(cli_program, ' ');
-    const size_t length = blank ? strlen(blank + 1) : 0;
-    if (!length || strncmp(text, blank + 1, length) != 0)
+    const size_t length = strlen(name);
+    if (!length || strncmp(text, name, length) != 0)
         return text;
     const char *end = text + length + strspn(text + length, "_abcdefghijklmnopqrstuvwxyz");
     return strncmp(end, ": ", 2) == 0 ? end + 2 : text;
+}
+
+/* "stdcl life: " is in front already; an engine's "life: " or "life_create: " behind it says nothing more, and "arrays: ", by
+ * which an engine sums, nothing to who typed a command. */
+static const char *without_program(const char *text)
+{
+    const char *blank = strrchr(cli_program, ' ');
+    return without(without(text, blank ? blank + 1 : ""), "arrays");
 }
 
 const char *cli_reason(void)
@@ -71,6 +78,8 @@ const char *cli_reason(void)
 
 int cli_failed_call(const char *doing)
 {
+    if (cli_interrupt_broke_build())
+        return cli_interrupt_status(CLI_FAILED);
     const char *text = cli_reason();
     return doing ? cli_failed("while %s: %s", doing, text) : cli_failed("%s", text);
 }
