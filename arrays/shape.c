@@ -32,7 +32,8 @@ static int fit(void *shape, int stored, void *device)
     const struct arrays_shape *s = shape;
     const struct cldev_info *info = device;
     if (!power_of_two(s->group) || !power_of_two(s->width) || !power_of_two(s->unroll))
-        return clerror_set(EINVAL, "arrays: shape: group, width and unroll must be powers of two");
+        return clerror_set(EINVAL, "arrays: shape: group=%d width=%d unroll=%d; each of them must be a power of two", s->group,
+                           s->width, s->unroll);
     if (s->group > most_items(s->width) || (size_t)s->group > info->dev_max_wg_sz)
         return clerror_set(
             EINVAL, "arrays: shape: group=%d; with width=%d it is at most %ld, and %s takes %zu", s->group,
