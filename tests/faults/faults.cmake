@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 find_path(OPENCL_LAYER_H CL/cl_layer.h)
 set(run_in ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+find_program(FAULTS_FFMPEG ffmpeg)
 if(OPENCL_LAYER_H)
   add_library(fault_layer MODULE faults/layer.c)
   target_link_libraries(fault_layer PRIVATE stdcl_flags Threads::Threads)
@@ -15,6 +16,8 @@ if(OPENCL_LAYER_H)
   foreach(program faults signals)
     add_executable(${program} faults/${program}.c faults/runs.c faults/programs.c)
     target_link_libraries(${program} PRIVATE stdcl_flags)
+    target_compile_definitions(${program} PRIVATE $<$<TARGET_EXISTS:stdcl_lua>:STDCL_HAVE_LUA>
+      $<$<BOOL:${FAULTS_FFMPEG}>:STDCL_HAVE_FFMPEG>)
   endforeach()
 endif()
 if(NOT OPENCL_LAYER_H)

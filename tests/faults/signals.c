@@ -6,12 +6,13 @@
  * Each command runs once with nothing wrong: that tells how long it takes, which calls it makes, and what it writes.
  * Then it gets a signal, at a random time, or at a random one of its calls, which layer.c and shim.c count. Afterwards:
  *   - it has ended by that signal, or after SIGINT, SIGTERM and SIGHUP with status 128 + the signal's number; or it was done
- *   - each output is absent or whole; only SIGKILL may leave temporary files
+ *   - each output is absent or whole; only SIGKILL may leave temporary files and folders
  *   - the same command, in the same folder, ends well, with the same result, and leaves nothing else there
  * SPDX-License-Identifier: MIT
  */
 #include "faults.h"
 
+#include <dirent.h>
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -36,6 +37,16 @@ static struct program commands[] = {
     {"life_frames", "bin/stdcl life --size 64 -n 60 -q --frames 4 -o p.png", "",
      {"p-0001.png", "p-0002.png", "p-0003.png", "p-0004.png"}, {0}, {0}},
     {"embed", "bin/stdcl embed cli_add.cl -o k.o", "", {"k.o"}, {"tests/kernels/cli_add.cl"}, {0}},
+    {"check", "bin/stdcl check cli_add.cl", "", {0}, {"tests/kernels/cli_add.cl"}, {0}},
+    {"devices", "bin/stdcl devices", "", {0}, {0}, {0}},
+    {"tune", "bin/stdcl tune gas.fused --size 4096 --minutes 0.01 --dry-run -q --export t.json", "", {"t.json"}, {0}, {0}},
+#ifdef STDCL_HAVE_LUA
+    {"run", "bin/stdcl run energy.lua 2000", "", {0}, {"lua/examples/energy.lua"}, {0}},
+#endif
+#ifdef STDCL_HAVE_FFMPEG
+    {"film", "bin/stdcl life --size 64 -n 60 -q --frames 3 -o film.gif", "",
+     {"film.gif", "film-0001.png", "film-0002.png", "film-0003.png"}, {0}, {0}},
+#endif
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 static int used[COMMANDS], nused; /* in this campaign; the first one always */
@@ -65,7 +76,7 @@ static bool is_whole(const char *name)
 {
     static const struct { const char *suffix, *end; size_t bytes; } kinds[] = {
         {".png", "IEND\xae" "B`\x82", 8}, {".svg", "</svg>\n", 7}, {".rle", "!\n", 2}, {".csv", "\n", 1},
-        {".tab", "\n", 1}, {".mc", "\n", 1}};
+        {".tab", "\n", 1}, {".mc", "\n", 1}, {".gif", ";", 1}, {".json", "]}\n", 3}};
     const char *suffix = strrchr(name, '.');
     size_t size = 0;
     char *bytes = file_bytes(in_folder(name), &size);
@@ -75,6 +86,33 @@ static bool is_whole(const char *name)
                           memcmp(bytes + size - kinds[i].bytes, kinds[i].end, kinds[i].bytes) == 0);
     free(bytes);
     return whole;
+}
+
+/* What tune writes has rates in it, which differ from run to run. */
+static bool is_right(const struct program *p, int i)
+{
+    const char *name = p->outputs[i], *suffix = strrchr(name, '.');
+    return file_is(in_folder(name), p->good.file[i], p->good.size[i]) || (strcmp(suffix, ".json") == 0 && is_whole(name));
+}
+
+/* Temporary folders. */
+static bool leaves_folders(bool allowed, char *why, size_t size)
+{
+    bool bad = false;
+    DIR *d = opendir(getenv("TMPDIR"));
+    for (struct dirent *e; d && !bad && (e = readdir(d));)
+        bad = !allowed && strncmp(e->d_name, "stdcl-", 6) == 0 && snprintf(why, size, "leaves %.200s", e->d_name) > 0;
+    if (d)
+        closedir(d);
+    return bad;
+}
+
+static void empty_temporary(void)
+{
+    char command[800];
+    snprintf(command, sizeof command, "rm -rf '%s' && mkdir '%s'", getenv("TMPDIR"), getenv("TMPDIR"));
+    if (system(command) != 0)
+        perror(getenv("TMPDIR"));
 }
 
 static bool is_temporary(const char *name)
@@ -87,8 +125,7 @@ static bool leaves_half(const struct program *p, bool cut, char *why, size_t siz
 {
     for (int i = 0; p->outputs[i]; i++) {
         const char *name = p->outputs[i];
-        if (access(in_folder(name), F_OK) != 0 || file_is(in_folder(name), p->good.file[i], p->good.size[i]) ||
-            (cut && is_whole(name)))
+        if (access(in_folder(name), F_OK) != 0 || is_right(p, i) || (cut && is_whole(name)))
             continue;
         snprintf(why, size, "leaves half of %s", name);
         return true;
@@ -99,7 +136,7 @@ static bool leaves_half(const struct program *p, bool cut, char *why, size_t siz
 static bool lacks_files(const struct program *p, char *why, size_t size)
 {
     for (int i = 0; p->outputs[i]; i++) {
-        if (file_is(in_folder(p->outputs[i]), p->good.file[i], p->good.size[i]))
+        if (is_right(p, i))
             continue;
         snprintf(why, size, "status 0, and %s is not what it should be", p->outputs[i]);
         return true;
@@ -198,11 +235,13 @@ static bool runs_again(const struct moment *m, char *why, size_t size)
 static void try_moment(const struct moment *m)
 {
     char why[700] = "";
+    empty_temporary();
     const int status = run_struck(m), number = signals[m->signal].number;
     const bool finished = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     const bool cut = WIFEXITED(status) && WEXITSTATUS(status) > 128;
     const bool wrong = ends_wrong(m, status, why, sizeof why) || leaves_half(m->program, cut, why, sizeof why) ||
                        leaves_others(m->program, number == SIGKILL ? is_temporary : NULL, why, sizeof why) ||
+                       leaves_folders(number == SIGKILL, why, sizeof why) ||
                        !runs_again(m, why, sizeof why);
     atomic_fetch_add(finished ? &count->finished[m->signal] : &count->ended[m->signal], 1);
     atomic_fetch_add(&count->ran, 1);
@@ -256,6 +295,9 @@ static void work(int worker, int moments)
     snprintf(name, sizeof name, "%d", worker);
     if (!runs_in(name))
         _exit(1);
+    char temporary[400];
+    snprintf(temporary, sizeof temporary, "%s.tmp", folder);
+    setenv("TMPDIR", temporary, 1);
     for (int i; (i = atomic_fetch_add(&count->next, 1)) < moments;) {
         srandom((unsigned)(seed * 100000 + i));
         const struct moment m = choose(i);
