@@ -285,6 +285,8 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
     nb->units = nbody_units_choose(nb->G, n, mass, pos);
     nb->uniform = all_equal(n, mass);
+    for (size_t i = 0; i < n; i++)
+        nb->mass += ldexp(nb->G * mass[i], 2 * nb->units.time - 3 * nb->units.length);
     if (nbody_ladder_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
         prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
         nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && write_bodies(nb, mass, pos, vel) == 0 &&

@@ -158,7 +158,7 @@ static int level_of(const struct nbody_ref_tree *t, size_t cell)
     return level;
 }
 
-static void moments(struct nbody_ref_tree *t, size_t k, int geometric)
+static void moments(struct nbody_ref_tree *t, size_t k, int geometric, double blur)
 {
     const float(*body)[4] = (const float(*)[4])t->body + t->start[k];
     double mass = 0, com[3] = {0, 0, 0}, q[6] = {0}, b2 = 0;
@@ -184,11 +184,13 @@ static void moments(struct nbody_ref_tree *t, size_t k, int geometric)
         t->quad[k][c] = (float)q[c];
     t->quad[k][6] = (float)((q[0] + q[3] + q[5]) / 2);
     t->quad[k][7] = 0;
-    t->size[k][0] = (float)(geometric ? l * l : sqrt(mass) * l);
+    const double off = cbrt(mass * fmax(fabs(com[0]), fmax(fabs(com[1]), fabs(com[2]))));
+    t->size[k][0] = (float)(geometric ? l * l : fmax(sqrt(mass) * l, blur * off * off * cbrt((double)t->side)));
     t->size[k][1] = (float)(1.001 * 1.001 * b2);
 }
 
-int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)[4], size_t leaf, int geometric)
+int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)[4], size_t leaf, int geometric,
+                         double blur)
 {
     *t = (struct nbody_ref_tree){.n = n,
                                  .leaf = leaf,
@@ -206,7 +208,7 @@ int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)
     if (!t->com || !t->quad || !t->size)
         return nbody_ref_tree_free(t), -1;
     for (size_t k = 0; k < t->cells; k++)
-        moments(t, k, geometric);
+        moments(t, k, geometric, blur);
     return 0;
 }
 

@@ -43,9 +43,10 @@ struct nbody_ref_tree {
 uint64_t nbody_ref_hilbert(uint32_t x, uint32_t y, uint32_t z);
 
 /* Builds the tree of n bodies {x, y, z, G m}: cells with more than `leaf` bodies are divided, down to level
- * TREE_LEVELS. size[0] is l^2 when `geometric`, and else M^1/2 l, with the side l and the mass M of a cell. -1 without
- * memory. The caller frees it. */
-int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)[4], size_t leaf, int geometric);
+ * TREE_LEVELS. size[0] is l^2 when `geometric`, and else M^1/2 l, with the side l and the mass M of a cell, or what `blur`
+ * makes of the centre's rounding if that is more (tree.cl). -1 without memory. The caller frees it. */
+int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)[4], size_t leaf, int geometric,
+                         double blur);
 void nbody_ref_tree_free(struct nbody_ref_tree *t);
 
 /* What a group meets, in this order. Entries of `body` with NBODY_REF_POINT are cells whose bodies are all at one place,

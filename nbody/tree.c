@@ -84,22 +84,6 @@ static int start_cells(struct nbody *nb, struct share *p)
     return visit(nb, p, TREE_WRITE, t->runs, COUNT_OF(write), write);
 }
 
-static int start_moments(struct nbody *nb, struct share *p, cl_uint geometric)
-{
-    const struct tree *t = p->tree;
-    const size_t most = round_up(nb->n, (size_t)p->shape.flat) / (size_t)p->shape.flat, some = 16 * (size_t)p->units;
-    for (cl_uint level = TREE_LEVELS + 1; level-- > 0;) {
-        const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(level), VALUE_ARG(geometric),
-                                         BLOCK_ARG(t->base), BLOCK_ARG(t->down), BLOCK_ARG(t->link), BLOCK_ARG(t->com),
-                                         BLOCK_ARG(t->quad), BLOCK_ARG(t->size)};
-        if (launch(nb, p, TREE_MOMENTS, most < some ? most : some, (size_t)p->shape.flat, COUNT_OF(args), args) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* ---- Walks. ----------------------------------------------------------------------------------- */
-
 /* Measured for Plummer spheres of 10^4 to 2^17 bodies on a CPU: the 99th percentile of errors is
  * 2.9e-3 (theta / 0.75)^4 with the geometric criterion, and 7.2e-4 (alpha / 6.5e-3)^0.79 with the relative one. Two thirds
  * of the accuracy that is asked for is aimed at, for bodies that lie less well. */
@@ -109,6 +93,29 @@ static double opening(const struct nbody *nb, bool geometric)
         return fmin(0.75 * pow(nb->accuracy / 2.9e-3, 0.25), 1);
     return fmin(6.5e-3 * pow(nb->accuracy / 1.1e-3, 1 / 0.79), 0.5);
 }
+
+double nbody_tree_blur(const struct nbody *nb)
+{
+    const double ulp = ldexp(1, nb->precision == NBODY_DOUBLE ? -53 : -24);
+    return nb->mass > 0 ? pow(2 * ulp, 2.0 / 3) * pow(opening(nb, false) * nb->mass, -1.0 / 6) : 0;
+}
+
+static int start_moments(struct nbody *nb, struct share *p, cl_uint geometric)
+{
+    const struct tree *t = p->tree;
+    REAL_NUMBER(blur, nbody_tree_blur(nb));
+    const size_t most = round_up(nb->n, (size_t)p->shape.flat) / (size_t)p->shape.flat, some = 16 * (size_t)p->units;
+    for (cl_uint level = TREE_LEVELS + 1; level-- > 0;) {
+        const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(level), VALUE_ARG(geometric),
+                                         REAL_ARG(nb, blur), BLOCK_ARG(t->base), BLOCK_ARG(t->down), BLOCK_ARG(t->link),
+                                         BLOCK_ARG(t->com),  BLOCK_ARG(t->quad), BLOCK_ARG(t->size)};
+        if (launch(nb, p, TREE_MOMENTS, most < some ? most : some, (size_t)p->shape.flat, COUNT_OF(args), args) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- Walks. ----------------------------------------------------------------------------------- */
 
 /* So many times what a group usually meets. */
 static cl_uint usual(const struct nbody *nb, double times)

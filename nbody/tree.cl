@@ -223,10 +223,15 @@ static inline real corner2(real4 cube, real4 p, real side, real4 c)
     return length2(fmax(fabs(low), fabs(low + side)));
 }
 
-/* size[k]: x as the walks ask for it; y = (1.001 b)^2, where no body is farther from the centre of mass than b. */
-static inline real2 sizes(real mass, real side, real b2, uint geometric)
+/* size[k]: x as the walks ask for it; y = (1.001 b)^2, where no body is farther from the centre of mass than b. The centre is
+ * off by a rounding r, which counts where cells are as small: beside M l^2 / d^4 also 2 M r / d^3 is to be less than the part
+ * alpha of the acceleration a. To compare with d^2 alone that is written with a for which M / L^2 of all bodies is good
+ * enough, as its sixth root is taken: blur = (2 ulp)^2/3 (alpha M)^-1/6, and x is at least blur (m r)^2/3 L^1/3. */
+static inline real2 sizes(real4 c, real side, real b2, uint geometric, real whole_side, real blur)
 {
-    return (real2)(geometric ? side * side : sqrt(mass) * side, C(1.001 * 1.001) * b2);
+    const real off = cbrt(c.w * fmax(fabs(c.x), fmax(fabs(c.y), fabs(c.z))));
+    const real x = geometric ? side * side : fmax(sqrt(c.w) * side, blur * off * off * cbrt(whole_side));
+    return (real2)(x, C(1.001 * 1.001) * b2);
 }
 
 /* A leaf's, from its bodies. Their centre is found relative to the first, so that bodies at one place have theirs there. */
@@ -273,7 +278,7 @@ static inline real joined_moments(global const real4 *com, global const real8 *q
 }
 
 /* Of the cells of one level; those of the level below have theirs. */
-kernel void moments(global const real4 *body, global const real4 *cube, uint level, uint geometric,
+kernel void moments(global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur,
                     global const uint *base, global const uint *down, global int2 *link, global real4 *com,
                     global real8 *quad, global real2 *size)
 {
@@ -292,7 +297,7 @@ kernel void moments(global const real4 *body, global const real4 *cube, uint lev
         }
         com[k] = c;
         quad[k] = q;
-        size[k] = sizes(c.w, side, b2, geometric);
+        size[k] = sizes(c, side, b2, geometric, cube->w, blur);
     }
 }
 

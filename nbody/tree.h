@@ -63,6 +63,9 @@ int nbody_tree_divide(struct nbody *nb);
 
 /* ---- tree.c ----------------------------------------------------------------------------------- */
 
+/* By what cells count as larger, since the centre of mass is rounded (tree.cl). */
+double nbody_tree_blur(const struct nbody *nb);
+
 /* For tests: makes a device's tree, of which a sum keeps no keys. */
 int nbody_tree_plant(struct nbody *nb, struct share *p);
 

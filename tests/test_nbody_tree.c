@@ -133,7 +133,7 @@ static void twin_is_whole(void **state)
         for (size_t k = 0; k < COUNT(sizes); k++) {
             struct nbody_ref_tree t;
             make(s, sizes[k]);
-            works(nbody_ref_tree_build(&t, sizes[k], (floats)posm, LEAF, 1));
+            works(nbody_ref_tree_build(&t, sizes[k], (floats)posm, LEAF, 1, 0));
             check_tree(&t);
             check_walks(&t, 1 / (0.5f * 0.5f), 1, ROOM);
             check_walks(&t, 1 / (0.9f * 0.9f), 32, 256);
@@ -159,7 +159,7 @@ static double twin_error(size_t n, double eps, float opening, int geometric)
 {
     static double acc[MOST][3], error[MOST];
     struct nbody_ref_tree t;
-    works(nbody_ref_tree_build(&t, n, (floats)posm, LEAF, geometric));
+    works(nbody_ref_tree_build(&t, n, (floats)posm, LEAF, geometric, 0));
     struct nbody_ref_lists l = lists_for(&t);
     nbody_ref_forces(n, 1, eps, mass, (rows)pos, acc, NULL);
     for (size_t first = 0; first < n; first += TREE_GROUP) {
@@ -343,7 +343,7 @@ static void kernels_are_the_twins(void **state)
         nbody *nb = engine(n, (struct nbody_options){.eps = 0.01, .shape = walks[w]});
         works(nbody_forces(nb, acc, NULL));
         float(*bodies)[4] = fetched(nb, nb->posm, n * sizeof *bodies);
-        works(nbody_ref_tree_build(&t, n, (floats)bodies, w ? 32 : LEAF, 0));
+        works(nbody_ref_tree_build(&t, n, (floats)bodies, w ? 32 : LEAF, 0, nbody_tree_blur(nb)));
         same_tree(nb, &t);
         same_lists(nb, &t, (size_t)nbody_tree_items(&nb->share[0].shape));
         works(nbody_forces(nb, again, NULL)); /* after walks whose sums were not taken */
