@@ -179,7 +179,7 @@ struct nbody {
     struct share *share; /* ndev of them */
     void *posm;   /* {x, y, z, G m} of all bodies, at the places where forces are wanted */
     void *velo;   /* {vx, vy, vz, 0} likewise; NULL unless the integrator's sum needs velocities */
-    double mass;  /* G times that of all bodies */
+    double mass;  /* the power of two below G times that of all bodies, in the caller's units */
     bool uniform; /* all bodies have the same mass */
     bool current; /* every device holds everybody's positions */
     bool primed;  /* state holds the sums that the next step begins with */

@@ -60,6 +60,15 @@ static int check_bodies(size_t n, const double *mass, const double (*pos)[3], co
     return 0;
 }
 
+/* The power of two below what all masses are together. */
+static double about(size_t n, double G, const double *mass)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += G * mass[i];
+    return sum > 0 ? ldexp(1, ilogb(sum)) : 0;
+}
+
 static bool all_equal(size_t n, const double *mass)
 {
     size_t i = 1;
@@ -285,8 +294,7 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
     nb->units = nbody_units_choose(nb->G, n, mass, pos);
     nb->uniform = all_equal(n, mass);
-    for (size_t i = 0; i < n; i++)
-        nb->mass += ldexp(nb->G * mass[i], 2 * nb->units.time - 3 * nb->units.length);
+    nb->mass = about(n, nb->G, mass);
     if (nbody_ladder_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
         prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
         nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && write_bodies(nb, mass, pos, vel) == 0 &&

@@ -19,7 +19,7 @@ struct head {
 };
 
 struct saved_share {
-    uint64_t dev, first, rows, room, leaf;
+    uint64_t dev, first, rows, room, leaf, words;
 };
 
 static const struct share *first_with_tree(const struct nbody *nb)
@@ -60,7 +60,8 @@ static struct head head_of(const struct nbody *nb)
 
 static struct saved_share saved_share_of(const struct share *p)
 {
-    return (struct saved_share){p->dev, p->first, p->rows, p->tree ? p->tree->room : 0, p->tree ? p->tree->leaf : 0};
+    const struct tree *t = p->tree;
+    return (struct saved_share){p->dev, p->first, p->rows, t ? t->room : 0, t ? t->leaf : 0, t ? t->words : 0};
 }
 
 /* ---- Out. ------------------------------------------------------------------------------------- */
@@ -166,6 +167,8 @@ static int load_part(struct nbody *nb, struct share *p, const char *from)
     for (int i = 0; i < CHANGES; from += c.bytes[i++])
         if (c.bytes[i] && send(nb, p, c.at[i], from, c.bytes[i]) != 0)
             return -1;
+    if (p->tree && saved.words > p->tree->words && nbody_tree_deepen(nb) < 0)
+        return -1;
     return p->tree && saved.room > p->tree->room ? nbody_tree_grow(nb, p, (cl_uint)saved.room) : 0;
 }
 

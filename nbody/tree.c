@@ -39,21 +39,35 @@ static int visit(const struct nbody *nb, const struct share *p, enum tree_kernel
 
 /* ---- The tree. -------------------------------------------------------------------------------- */
 
-static int start_order(struct nbody *nb, struct share *p)
+/* The bodies' keys, a word of them, and the order by this word and what order there was. */
+static int start_word(struct nbody *nb, struct share *p, cl_uint word, cl_uint again)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
-    const struct stdcl_arg box[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n), BLOCK_ARG(t->part)};
-    const struct stdcl_arg frame[] = {BLOCK_ARG(t->part), VALUE_ARG(t->parts), BLOCK_ARG(t->cube)};
-    const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n), BLOCK_ARG(t->cube), BLOCK_ARG(t->key),
-                                     BLOCK_ARG(t->order)};
+    const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),      BLOCK_ARG(t->cube), VALUE_ARG(word),
+                                     VALUE_ARG(again),    BLOCK_ARG(t->key), BLOCK_ARG(t->order)};
     const struct arrays_sort_job sort = {
         .keys = t->key, .values = t->order, .bytes = 8, .bits = 3 * TREE_LEVELS, .most = nb->n, .work = t->sort};
+    return visit(nb, p, TREE_KEYS, nb->n, COUNT_OF(keys), keys) != 0 ? -1 : arrays_sort_start(t->sorter, &sort);
+}
+
+/* By the last word first. */
+static int start_order(struct nbody *nb, struct share *p)
+{
+    const struct tree *t = p->tree;
+    const cl_uint n = (cl_uint)nb->n, last = 1, again = 1;
+    const struct stdcl_arg box[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n), BLOCK_ARG(t->part)};
+    const struct stdcl_arg frame[] = {BLOCK_ARG(t->part), VALUE_ARG(t->parts), BLOCK_ARG(t->cube)};
+    const struct stdcl_arg second[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),         BLOCK_ARG(t->cube), VALUE_ARG(last),
+                                       VALUE_ARG(again),    BLOCK_ARG(t->second), BLOCK_ARG(t->order)};
     if (launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat, COUNT_OF(box), box) != 0 ||
-        launch(nb, p, TREE_FRAME, 1, (size_t)p->shape.flat, COUNT_OF(frame), frame) != 0 ||
-        visit(nb, p, TREE_KEYS, nb->n, COUNT_OF(keys), keys) != 0 || arrays_sort_start(t->sorter, &sort) != 0)
+        launch(nb, p, TREE_FRAME, 1, (size_t)p->shape.flat, COUNT_OF(frame), frame) != 0)
         return -1;
-    return 0;
+    if (t->words == 1)
+        return start_word(nb, p, 0, false);
+    return start_word(nb, p, 1, false) != 0 || start_word(nb, p, 0, true) != 0
+               ? -1
+               : visit(nb, p, TREE_KEYS, nb->n, COUNT_OF(second), second);
 }
 
 /* Bodies in the tree's order; sums have taken their place since they were last there. */
@@ -70,15 +84,16 @@ static int start_cells(struct nbody *nb, struct share *p)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
-    const struct stdcl_arg count[] = {BLOCK_ARG(t->key), VALUE_ARG(n), VALUE_ARG(t->runs), BLOCK_ARG(t->count)};
-    const struct stdcl_arg write[] = {BLOCK_ARG(t->key),   VALUE_ARG(n),       VALUE_ARG(t->runs),
-                                      BLOCK_ARG(t->count), BLOCK_ARG(t->cells), VALUE_ARG(t->room),
-                                      BLOCK_ARG(t->base),  BLOCK_ARG(t->link), BLOCK_ARG(t->down)};
+    const struct stdcl_arg count[] = {BLOCK_ARG(t->key),  BLOCK_ARG(t->second), VALUE_ARG(n), VALUE_ARG(t->runs),
+                                      BLOCK_ARG(t->count), BLOCK_ARG(t->cells)};
+    const struct stdcl_arg write[] = {BLOCK_ARG(t->key),   BLOCK_ARG(t->second), BLOCK_ARG(t->body),  VALUE_ARG(n),
+                                      VALUE_ARG(t->runs),  BLOCK_ARG(t->count),  BLOCK_ARG(t->cells), VALUE_ARG(t->room),
+                                      BLOCK_ARG(t->base),  BLOCK_ARG(t->link),   BLOCK_ARG(t->down)};
     const struct arrays_scan_job scan = {.x = t->count,
                                          .sums = t->count,
                                          .total = t->cells,
                                          .bytes = 4,
-                                         .most = (size_t)t->runs * (TREE_LEVELS + 1)};
+                                         .most = (size_t)t->runs * (t->words * TREE_LEVELS + 1)};
     if (visit(nb, p, TREE_COUNT, t->runs, COUNT_OF(count), count) != 0 || arrays_scan_start(t->sorter, &scan) != 0)
         return -1;
     return visit(nb, p, TREE_WRITE, t->runs, COUNT_OF(write), write);
@@ -97,7 +112,8 @@ static double opening(const struct nbody *nb, bool geometric)
 double nbody_tree_blur(const struct nbody *nb)
 {
     const double ulp = ldexp(1, nb->precision == NBODY_DOUBLE ? -53 : -24);
-    return nb->mass > 0 ? pow(2 * ulp, 2.0 / 3) * pow(opening(nb, false) * nb->mass, -1.0 / 6) : 0;
+    const double mass = ldexp(nb->mass, 2 * nb->units.time - 3 * nb->units.length);
+    return mass > 0 ? pow(2 * ulp, 2.0 / 3) * pow(opening(nb, false) * mass, -1.0 / 6) : 0;
 }
 
 static int start_moments(struct nbody *nb, struct share *p, cl_uint geometric)
@@ -105,7 +121,7 @@ static int start_moments(struct nbody *nb, struct share *p, cl_uint geometric)
     const struct tree *t = p->tree;
     REAL_NUMBER(blur, nbody_tree_blur(nb));
     const size_t most = round_up(nb->n, (size_t)p->shape.flat) / (size_t)p->shape.flat, some = 16 * (size_t)p->units;
-    for (cl_uint level = TREE_LEVELS + 1; level-- > 0;) {
+    for (cl_uint level = t->words * TREE_LEVELS + 1; level-- > 0;) {
         const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(level), VALUE_ARG(geometric),
                                          REAL_ARG(nb, blur), BLOCK_ARG(t->base), BLOCK_ARG(t->down), BLOCK_ARG(t->link),
                                          BLOCK_ARG(t->com),  BLOCK_ARG(t->quad), BLOCK_ARG(t->size)};
@@ -261,7 +277,7 @@ static int exchange(struct nbody *nb)
 
 static int plant(struct nbody *nb, struct share *p, bool geometric)
 {
-    return start_order(nb, p) != 0 || start_cells(nb, p) != 0 || start_bodies(nb, p) != 0 ||
+    return start_order(nb, p) != 0 || start_bodies(nb, p) != 0 || start_cells(nb, p) != 0 ||
                    start_moments(nb, p, geometric) != 0
                ? -1
                : 0;
@@ -291,12 +307,14 @@ static int sum_once(struct nbody *nb, enum kernel sum, bool geometric)
 int nbody_tree_check(struct nbody *nb)
 {
     int status = 0;
+    bool crowded = false;
     for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++) {
         if (!p->tree)
             continue;
-        if (nbody_device_fetch(nb, p, p->tree->cells, sizeof *p->tree->cells) != 0)
+        if (nbody_device_fetch(nb, p, p->tree->cells, 2 * sizeof *p->tree->cells) != 0)
             return -1;
-        const cl_uint cells = *p->tree->cells, room = p->tree->room;
+        const cl_uint cells = p->tree->cells[0], room = p->tree->room;
+        crowded |= p->tree->cells[1] != 0 && p->tree->words == 1 && !p->tree->shallow;
         if (cells > room)
             status = 1;
         if (cells > room - room / 8 && nbody_tree_grow(nb, p, cells + cells / 4) != 0)
@@ -304,16 +322,23 @@ int nbody_tree_check(struct nbody *nb)
         if (cells > room - room / 8)
             nb->planted = false;
     }
+    if (crowded && nbody_tree_deepen(nb) < 0)
+        return -1;
     return status == 0 && nb->known ? nbody_tree_divide(nb) : status;
 }
 
-/* The first sum, whose tree shows how much room it takes. */
+/* A tree that has room, and is deep enough; then the first sum. */
 static int first_sum(struct nbody *nb)
 {
-    int status;
-    do
-        status = sum_once(nb, FORCES, true) != 0 ? -1 : nbody_tree_check(nb);
-    while (status == 1);
+    int status = 0;
+    for (nb->planted = false; status >= 0 && !nb->planted;) {
+        nb->planted = true;
+        for (struct share *p = nb->share; status >= 0 && p < nb->share + nb->ndev; p++)
+            status = p->tree ? plant(nb, p, true) : status;
+        status = status >= 0 ? nbody_tree_check(nb) : -1;
+    }
+    if (status >= 0)
+        status = sum_once(nb, FORCES, true);
     nb->known = status == 0;
     return status;
 }

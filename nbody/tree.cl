@@ -11,6 +11,8 @@
  *   level before its own.  com[k] = {centre of mass, G M};  quad[k] = 3 sum m d d about it: xx xy xz yy yz zz, half the
  *   trace;  size[k]: what squares of distances are compared with (walk.cl).
  *
+ * Below level 21 all bodies of a cell are a leaf, or have a second word of their keys: 42 levels.
+ *
  * Whole numbers, minima and maxima are exact in any order, and all other sums run in the order of bodies or children,
  * so that a tree depends on the bodies and nothing else. The plain-C twin is nbody_ref_tree_build.
  * SPDX-License-Identifier: MIT
@@ -22,8 +24,13 @@
 #define LEAF 16 /* the most bodies of a cell that is not divided */
 #endif
 #define RUN 16 /* bodies that an item looks at, for cells that begin there */
-#define LEVELS 21
+#define DIGITS 21 /* octal, of a word of a key */
+#ifndef WORDS
+#define WORDS 1 /* of a key; 2 where bodies are crowded at a place that one cannot tell apart */
+#endif
+#define LEVELS (WORDS * DIGITS)
 #define LEVEL_COUNT (LEVELS + 1)
+#define CROWD 128 /* bodies of a leaf of the last level that call for a second word, unless they are all at one place */
 
 #ifdef DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -81,6 +88,13 @@ kernel GROUP_OF_ITEMS void frame(global const real8 *part, uint parts, global re
 
 /* ---- Keys. ------------------------------------------------------------------------------------ */
 
+/* A coordinate in steps. */
+#if WORDS == 1
+typedef uint whole;
+#else
+typedef ulong whole;
+#endif
+
 static inline ulong spread(ulong v)
 {
     v = (v | v << 32) & 0x1f00000000ffffUL;
@@ -90,36 +104,52 @@ static inline ulong spread(ulong v)
     return (v | v << 2) & 0x1249249249249249UL;
 }
 
-/* Skilling 2004, doi:10.1063/1.1751381. */
-static inline ulong hilbert(uint x, uint y, uint z)
+/* The octal digits of a place on the curve, WORDS * DIGITS of them, in words of 63 bits: word 0 has the first
+ * (Skilling 2004, doi:10.1063/1.1751381). */
+static inline ulong hilbert(whole x, whole y, whole z, uint word)
 {
-    for (uint q = 1u << (LEVELS - 1); q > 1; q >>= 1) {
-        const uint p = q - 1;
-        uint t;
+    const whole one = 1;
+    for (whole q = one << (LEVELS - 1); q > 1; q >>= 1) {
+        const whole p = q - 1;
+        whole t;
         x ^= (x & q) ? p : 0;
         t = (x ^ y) & p, x ^= (y & q) ? p : t, y ^= (y & q) ? 0 : t;
         t = (x ^ z) & p, x ^= (z & q) ? p : t, z ^= (z & q) ? 0 : t;
     }
     y ^= x;
     z ^= y;
-    uint t = 0;
-    for (uint q = 1u << (LEVELS - 1); q > 1; q >>= 1) t ^= (z & q) ? q - 1 : 0;
-    return spread(x ^ t) << 2 | spread(y ^ t) << 1 | spread(z ^ t);
+    whole t = 0;
+    for (whole q = one << (LEVELS - 1); q > 1; q >>= 1) t ^= (z & q) ? q - 1 : 0;
+    const uint shift = (WORDS - 1 - word) * DIGITS;
+    const ulong mask = (1 << DIGITS) - 1;
+    return spread((x ^ t) >> shift & mask) << 2 | spread((y ^ t) >> shift & mask) << 1 | spread((z ^ t) >> shift & mask);
 }
 
-static inline uint whole(real x)
+/* p - low in steps of side / 2^LEVELS. With two words, what a float loses in the difference (Knuth's TwoSum) counts, too. */
+static inline whole steps(real p, real low, real side)
 {
-    return x < C((1 << LEVELS) - 1) ? (uint)x : (1u << LEVELS) - 1;
+#pragma OPENCL FP_CONTRACT OFF
+#if WORDS == 1
+    const real x = (p - low) * (C(1 << LEVELS) / side);
+    return x < C((1 << LEVELS) - 1) ? (whole)x : (1u << LEVELS) - 1;
+#else
+    const int power = LEVELS - ilogb(side);
+    const real d = p - low, b = d - p, lost = (p - (d - b)) - (low + b);
+    const real first = floor(ldexp(d, power)), rest = floor(ldexp(d, power) - first + ldexp(lost, power));
+    const long x = (long)first + (long)rest;
+    return x < 0 ? 0 : min((whole)x, ((whole)1 << LEVELS) - 1);
+#endif
 }
 
-kernel void keys(global const real4 *posm, uint n, global const real4 *cube, global ulong *key, global uint *order)
+/* A word of each body's key; `again` follows the order that there is. */
+kernel void keys(global const real4 *posm, uint n, global const real4 *cube, uint word, uint again, global ulong *key,
+                 global uint *order)
 {
     const size_t i = get_global_id(0);
     if (i >= n) return;
-    const real4 f = *cube, p = posm[i];
-    const real scale = C(1 << LEVELS) / f.w;
-    key[i] = hilbert(whole((p.x - f.x) * scale), whole((p.y - f.y) * scale), whole((p.z - f.z) * scale));
-    order[i] = i;
+    const real4 f = *cube, p = posm[again ? order[i] : i];
+    key[i] = hilbert(steps(p.x, f.x, f.w), steps(p.y, f.y, f.w), steps(p.z, f.z, f.w), word);
+    if (!again) order[i] = i;
 }
 
 kernel void gather(global const real4 *posm, uint n, global const uint *order, global real4 *body)
@@ -130,32 +160,55 @@ kernel void gather(global const real4 *posm, uint n, global const uint *order, g
 
 /* ---- Cells. ----------------------------------------------------------------------------------- */
 
-/* How many octal digits of two keys agree, from the first on. */
-static inline int common(ulong a, ulong b)
+/* Keys in order; `second` has their second words, if there are any. */
+struct keys {
+    global const ulong *first, *second;
+};
+
+struct key {
+    ulong first, second;
+};
+
+static inline struct key key_at(struct keys k, uint i)
 {
-    return a == b ? LEVELS : (int)(clz(a ^ b) - 1) / 3;
+    return (struct key){k.first[i], WORDS > 1 ? k.second[i] : 0};
+}
+
+static inline int agreeing(ulong a, ulong b)
+{
+    return a == b ? DIGITS : (int)(clz(a ^ b) - 1) / 3;
+}
+
+/* How many octal digits of two keys agree, from the first on. */
+static inline int common(struct key a, struct key b)
+{
+    const int first = agreeing(a.first, b.first);
+    return WORDS > 1 && first == DIGITS ? DIGITS + agreeing(a.second, b.second) : first;
 }
 
 /* The levels of the cells that begin at body i: first .. last. Those above the first began before; there are more levels as
  * long as more than LEAF bodies from i on agree. The parent of the first has a cell begin at i if it has more than LEAF bodies:
  * as many around i agree on its level. */
-static inline int2 levels_at(global const ulong *key, uint n, uint i)
+static inline int2 levels_at(struct keys key, uint n, uint i)
 {
-    const ulong own = key[i];
-    const int before = i > 0 ? common(key[i - 1], own) : -1;
-    const int after = i + LEAF < n ? common(own, key[i + LEAF]) : -1;
+    const struct key own = key_at(key, i);
+    const int before = i > 0 ? common(key_at(key, i - 1), own) : -1;
+    const int after = i + LEAF < n ? common(own, key_at(key, i + LEAF)) : -1;
     if (before == LEVELS) return (int2)(1, 0);
     if (i == 0 || after >= before) return (int2)(before + 1, min(max(after, before) + 1, LEVELS));
-    for (uint w = 1; w <= min((uint)LEAF, i) && common(key[i - w], own) >= before; w++)
-        if (i - w + LEAF < n && common(own, key[i - w + LEAF]) >= before) return (int2)(before + 1, before + 1);
+    for (uint w = 1; w <= min((uint)LEAF, i) && common(key_at(key, i - w), own) >= before; w++)
+        if (i - w + LEAF < n && common(own, key_at(key, i - w + LEAF)) >= before) return (int2)(before + 1, before + 1);
     return (int2)(1, 0);
 }
 
-/* count[level * runs + run] = cells of a level that begin in a run. */
-kernel void cell_count(global const ulong *key, uint n, uint runs, global uint *count)
+/* count[level * runs + run] = cells of a level that begin in a run. cells[1]: not crowded, so far. */
+kernel void cell_count(global const ulong *first, global const ulong *second, uint n, uint runs, global uint *count,
+                       global uint *cells)
 {
     const uint run = get_global_id(0);
+    const struct keys key = {first, second};
     if (run >= runs) return;
+    if (run == 0) cells[1] = 0;
     for (int l = 0; l < LEVEL_COUNT; l++) count[l * (size_t)runs + run] = 0;
     for (uint i = run * RUN; i < min(n, (run + 1) * RUN); i++) {
         const int2 levels = levels_at(key, n, i);
@@ -164,27 +217,41 @@ kernel void cell_count(global const ulong *key, uint n, uint runs, global uint *
 }
 
 /* Bodies of the leaf of a level that begins at i. Below the last level there may be any number. */
-static inline uint leaf_bodies(global const ulong *key, uint n, uint i, int level)
+static inline uint leaf_bodies(struct keys key, uint n, uint i, int level)
 {
+    const struct key own = key_at(key, i);
     uint some = 1, many = LEAF + 1; /* some agree, `many` do not */
     if (level == LEVELS)
-        while (i + many < n && key[i + many] == key[i]) some = many, many *= 2;
+        while (i + many < n && common(own, key_at(key, i + many)) == LEVELS) some = many, many *= 2;
     many = min(many, n - i);
     while (many - some > 1) {
         const uint half_ = some + (many - some) / 2;
-        if (common(key[i], key[i + half_ - 1]) >= level) some = half_;
+        if (common(own, key_at(key, i + half_ - 1)) >= level) some = half_;
         else many = half_;
     }
-    return common(key[i], key[i + many - 1]) >= level ? many : some;
+    return common(own, key_at(key, i + many - 1)) >= level ? many : some;
+}
+
+/* Whether many bodies are in one leaf, but not at one place; 32 of them tell. */
+static inline bool crowded(global const real4 *body, uint first, uint bodies)
+{
+    bool apart = false;
+    for (uint k = 1; k <= 32 && bodies > CROWD; k++) {
+        const real4 d = body[first + (ulong)(bodies - 1) * k / 32] - body[first];
+        apart |= d.x != 0 || d.y != 0 || d.z != 0;
+    }
+    return apart;
 }
 
 /* at: the scanned counts, which become the next free place of each level and run; base[level]: the first cell of a level,
  * base[LEVEL_COUNT]: the number of cells, all 0 when there are more than have room. link[k] of a cell with children is
  * {first child, first body} until its moments are made. */
-kernel void cell_write(global const ulong *key, uint n, uint runs, global uint *at, global const uint *cells, uint room,
-                       global uint *base, global int2 *link, global uint *down)
+kernel void cell_write(global const ulong *first, global const ulong *second, global const real4 *body, uint n, uint runs,
+                       global uint *at, global uint *cells, uint room, global uint *base, global int2 *link,
+                       global uint *down)
 {
     const uint run = get_global_id(0);
+    const struct keys key = {first, second};
     if (run >= runs) return;
     const uint all = *cells;
     if (run == 0) {
@@ -195,12 +262,18 @@ kernel void cell_write(global const ulong *key, uint n, uint runs, global uint *
     if (run == 0) down[all] = all;
     for (uint i = run * RUN; i < min(n, (run + 1) * RUN); i++) {
         const int2 levels = levels_at(key, n, i);
-        const int after = i + LEAF < n ? common(key[i], key[i + LEAF]) : -1;
+        const int after = i + LEAF < n ? common(key_at(key, i), key_at(key, i + LEAF)) : -1;
         for (int l = levels.x; l <= levels.y; l++) {
             const uint k = at[l * (size_t)runs + run]++;
             const uint child = l < LEVELS ? at[(l + 1) * (size_t)runs + run] : all;
             down[k] = child;
-            link[k] = l < LEVELS && after >= l ? (int2)(child, i) : (int2)(i, -(int)leaf_bodies(key, n, i, l));
+            if (l < LEVELS && after >= l) {
+                link[k] = (int2)(child, i);
+                continue;
+            }
+            const uint bodies = leaf_bodies(key, n, i, l);
+            link[k] = (int2)(i, -(int)bodies);
+            if (l == LEVELS && crowded(body, i, bodies)) cells[1] = 1;
         }
     }
 }
@@ -292,7 +365,7 @@ kernel void moments(global const real4 *body, global const real4 *cube, uint lev
             b2 = leaf_moments(body, own, &c, &q);
         else {
             b2 = joined_moments(com, quad, size, own.x, down[k + 1], &c, &q);
-            b2 = fmin(b2, corner2(*cube, body[own.y], side, c));
+            if (level <= DIGITS) b2 = fmin(b2, corner2(*cube, body[own.y], side, c));
             link[k].y = down[k + 1] - own.x;
         }
         com[k] = c;

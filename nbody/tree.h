@@ -41,16 +41,22 @@ struct tree {
     void *part, *cube, *order, *body, *base, *link, *down, *com, *quad, *size, *felt, *info, *again, *turn, *shared;
     void *work;     /* one after the other: key and the sort's own memory; key and count; nb->pulled, of a single device */
     void *key, *sort, *count; /* parts of it */
+    void *second;   /* words of keys, where there are two */
+    cl_uint words;  /* of a key */
+    bool shallow;   /* there is no memory for two */
     cl_uint leaf;   /* the most bodies of a cell that is not divided */
     bool walking;   /* again is in use; after a sum that was stopped, too */
     bool gathered;  /* body holds bodies; else sums on their way to the caller's order */
-    cl_uint *cells; /* how many the last tree has */
+    cl_uint *cells; /* how many the last tree has; and whether it is crowded (tree.cl) */
 };
 
 /* ---- tree_room.c ------------------------------------------------------------------------------ */
 
 /* Makes room for so many cells. */
 int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room);
+
+/* Keys of two words from now on, on all devices; 1 where there is no memory for them, or there are too many bodies. */
+int nbody_tree_deepen(struct nbody *nb);
 
 /* Groups whose walks work-groups share at most. */
 size_t nbody_tree_shared(const struct nbody *nb, const struct share *p);

@@ -46,11 +46,11 @@ static int open_programs(struct nbody *nb, struct share *p)
 {
     const struct embedded *const front[] = {&root, &walk};
     const struct nbody_shape *s = &p->shape;
-    const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "";
+    const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", *deep = p->tree->words > 1 ? " -D WORDS=2" : "";
     char build[128], walks[256];
     const char *quiet = s->group > 1 ? "" : " -w"; /* PoCL's compiler warns of calls with wide vectors, and makes none */
-    snprintf(build, sizeof build, "%s%s -D FLAT=%d -D LEAF=%u", real, quiet, s->flat, p->tree->leaf);
-    snprintf(walks, sizeof walks, "%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D FEW=%d", real, quiet,
+    snprintf(build, sizeof build, "%s%s%s -D FLAT=%d -D LEAF=%u", real, quiet, deep, s->flat, p->tree->leaf);
+    snprintf(walks, sizeof walks, "%s%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D FEW=%d", real, quiet, deep,
              nbody_tree_items(s), s->group > 1 ? 1 : s->width, s->rsqrt, p->tree->leaf, s->again);
     p->tree->owner = true;
     p->tree->program[0] = embedded_open(nb->ctx, build, &tree, 0, NULL);
@@ -115,7 +115,7 @@ static struct work work_of(const struct nbody *nb, const struct tree *t)
         .keys = (void *)(uintptr_t)t, .values = (cl_uint *)(uintptr_t)t, .bytes = 8, .bits = 3 * TREE_LEVELS, .most = nb->n};
     return (struct work){.keys = round_up(nb->n * sizeof(cl_ulong)),
                          .sort = arrays_sort_work(t->sorter, &job),
-                         .counts = (size_t)t->runs * (TREE_LEVELS + 1) * sizeof(cl_uint),
+                         .counts = (size_t)t->runs * (t->words * TREE_LEVELS + 1) * sizeof(cl_uint),
                          .sums = nbody_devices(nb) > 1 ? 0 : nb->n * 4 * nb->real};
 }
 
@@ -131,7 +131,7 @@ static int place_work(struct nbody *nb, struct share *p)
     const struct work w = work_of(nb, t);
     if (w.sort == 0 || !(t->work = nbody_device_block(nb, p, work_bytes(&w), CL_MEM_DEVONLY)))
         return -1;
-    t->key = t->work;
+    t->key = t->second = t->work;
     t->sort = t->count = (char *)t->work + w.keys;
     if (!nb->pulled)
         nb->pulled = t->work;
@@ -157,13 +157,13 @@ static int place_tree(struct nbody *nb, struct share *p)
         {&t->cube, 4 * nb->real, CL_MEM_ZEROCOPY},
         {&t->order, n * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->body, nb->padded * 4 * nb->real, CL_MEM_DEVONLY},
-        {&t->base, (TREE_LEVELS + 2) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
+        {&t->base, (2 * TREE_LEVELS + 2) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->felt, n * nb->real, 0}, /* which save.c copies */
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->again, (groups + TREE_AGAIN) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->shared, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_PARTS * 4 * nb->real + 1, CL_MEM_DEVONLY},
         {&t->turn, groups * sizeof(cl_uint), CL_MEM_DEVONLY},
-        {(void **)&t->cells, sizeof(cl_uint), CL_MEM_ZEROCOPY},
+        {(void **)&t->cells, 2 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
     };
     for (size_t b = 0; b < COUNT_OF(each); b++)
         if (!(*each[b].block = nbody_device_block(nb, p, each[b].size, each[b].flags)))
@@ -216,6 +216,7 @@ static int open_tree(struct nbody *nb, struct share *p)
     struct tree *t = p->tree = calloc(1, sizeof *t);
     if (!t)
         return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    t->words = 1;
     t->runs = (cl_uint)((nb->n + TREE_RUN - 1) / TREE_RUN);
     t->parts = 4 * p->units;
     t->sorter = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = nb->ctx, .dev = p->dev});
@@ -255,6 +256,62 @@ int nbody_tree_open(struct nbody *nb)
     return nbody_tree_divide(nb);
 }
 
+static void close_programs(struct nbody *nb, struct tree *t)
+{
+    for (int k = 0; k < 2; k++) {
+        if (t->owner && t->program[k])
+            clclose(nb->ctx, t->program[k]);
+        t->program[k] = NULL;
+    }
+    t->owner = false;
+}
+
+/* Bodies beyond which counts of cells of all levels are too many for a scan. */
+static bool too_many(const struct tree *t)
+{
+    return (size_t)t->runs * (2 * TREE_LEVELS + 1) > (size_t)1 << 31;
+}
+
+/* Memory for second words. The counts of more levels still fit beside keys. */
+static int place_second(struct nbody *nb, struct share *p)
+{
+    struct tree *t = p->tree;
+    t->words = 2;
+    const struct work w = work_of(nb, t);
+    if (t->second != t->key)
+        return 0;
+    if (w.keys + w.counts > clsizeofmem(t->work) || too_many(t))
+        return 1;
+    void *second = nbody_device_block(nb, p, nb->n * sizeof(cl_ulong), CL_MEM_DEVONLY);
+    t->second = second ? second : t->key;
+    return second ? 0 : 1;
+}
+
+static int build_again(struct nbody *nb)
+{
+    int status = 0;
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        if (p->tree)
+            close_programs(nb, p->tree);
+    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
+        status = p->tree ? build_share(nb, p) : 0;
+    nb->planted = false;
+    return status;
+}
+
+int nbody_tree_deepen(struct nbody *nb)
+{
+    int status = 0;
+    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
+        status = p->tree ? place_second(nb, p) : 0;
+    for (struct share *p = nb->share; status == 1 && p < nb->share + nb->ndev; p++)
+        if (p->tree) {
+            p->tree->words = 1;
+            p->tree->shallow = true;
+        }
+    return status == 0 ? build_again(nb) : status;
+}
+
 void nbody_tree_free(struct nbody *nb)
 {
     for (struct share *p = nb->share; p && p < nb->share + nb->ndev; p++) {
@@ -263,9 +320,9 @@ void nbody_tree_free(struct nbody *nb)
             continue;
         void *const blocks[] = {t->part, t->cube, t->order, t->work, t->body, t->base, t->link,  t->down,
                                 t->com,  t->quad, t->size,  t->felt, t->info, t->again, t->turn, t->shared, t->cells};
-        for (int k = 0; k < 2 && t->owner; k++)
-            if (t->program[k])
-                clclose(nb->ctx, t->program[k]);
+        close_programs(nb, t);
+        if (t->second != t->key)
+            clfree(t->second);
         arrays_sorter_free(t->sorter);
         for (size_t b = 0; b < COUNT_OF(blocks); b++)
             clfree(blocks[b]);

@@ -28,12 +28,15 @@
 #ifndef GROUP
 #define GROUP 1 /* work-items of a group: 1, or a power of two up to 64 */
 #endif
+#ifndef WORDS
+#define WORDS 1 /* of keys, as in tree.cl */
+#endif
 #ifndef STACK
-#define STACK 512 /* cells on the stack */
+#define STACK (512 * WORDS) /* cells on the stack */
 #endif
 #define BODIES 64                        /* of a group */
 #define ITEMS (BODIES / (GROUP * WIDTH)) /* vectors of an item */
-#define LEVELS 21
+#define LEVELS (21 * WORDS)
 #define POINT 0x80000000u /* a cell whose bodies are all at one place, met as one body */
 #define AGAIN 3           /* numbers before the groups that are put off */
 #define BLOCK 256         /* entries that are summed before they join the total */
@@ -145,17 +148,32 @@ static inline void pull_body(struct held *h, const int items, const bool potenti
 }
 
 /* With d from the centre of mass, y = (d^2 + eps^2)^-1/2, v = Q d, s = d v and T half the trace of Q = 3 sum m d d:
- * -phi = m y + s y^5 / 2 - T y^3 / 3, and a = (y^5 (T - 5 s y^2 / 2) - m y^3) d + y^5 v. */
+ * -phi = m y + s y^5 / 2 - T y^3 / 3, and a = (y^5 (T - 5 s y^2 / 2) - m y^3) d + y^5 v.
+ * Where keys have two words distances may be so small that y^5 is too large a number: d is scaled by y then. */
 static inline void pull_cell(struct held *h, const int items, const bool potentials, real4 c, real8 q, real eps2)
 {
     EACH (k, items) {
-        const vec x = h->x[k] - c.x, y = h->y[k] - c.y, z = h->z[k] - c.z;
+        vec x = h->x[k] - c.x, y = h->y[k] - c.y, z = h->z[k] - c.z;
         const vec r2 = FMA(x, x, FMA(y, y, FMA(z, z, (vec)eps2)));
-        const vec y1 = inverse_root(r2), y2 = y1 * y1, y3 = y1 * y2, y5 = y3 * y2;
+        const vec y1 = inverse_root(r2), y2 = y1 * y1;
+#if WORDS > 1
+        x *= y1, y *= y1, z *= y1;
+#endif
         const vec vx = FMA((vec)q.s0, x, FMA((vec)q.s1, y, q.s2 * z));
         const vec vy = FMA((vec)q.s1, x, FMA((vec)q.s3, y, q.s4 * z));
         const vec vz = FMA((vec)q.s2, x, FMA((vec)q.s4, y, q.s5 * z));
         const vec s = FMA(vx, x, FMA(vy, y, vz * z));
+#if WORDS > 1
+        if (potentials)
+            h->ax[k] += y1 * FMA(y2, C(0.5) * s - q.s6 / C(3), (vec)c.w);
+        else {
+            const vec f = FMA(y2, FMA((vec)C(-2.5), s, (vec)q.s6), -c.w);
+            h->ax[k] = FMA(y2, FMA(f, x, y2 * vx), h->ax[k]);
+            h->ay[k] = FMA(y2, FMA(f, y, y2 * vy), h->ay[k]);
+            h->az[k] = FMA(y2, FMA(f, z, y2 * vz), h->az[k]);
+        }
+#else
+        const vec y3 = y1 * y2, y5 = y3 * y2;
         if (potentials)
             h->ax[k] += FMA((vec)c.w, y1, FMA(C(0.5) * s, y5, -(q.s6 / C(3)) * y3));
         else {
@@ -164,6 +182,7 @@ static inline void pull_cell(struct held *h, const int items, const bool potenti
             h->ay[k] = FMA(f, y, FMA(y5, vy, h->ay[k]));
             h->az[k] = FMA(f, z, FMA(y5, vz, h->az[k]));
         }
+#endif
     }
 }
 
@@ -179,7 +198,7 @@ static inline void end_block(struct held *h, const int items)
 static inline real4 result(real x, real y, real z, const bool potentials)
 {
     if (potentials) return (real4)(-x, 0, 0, 0);
-    return (real4)(x, y, z, sqrt(x * x + y * y + z * z));
+    return (real4)(x, y, z, length((real4)(x, y, z, 0)));
 }
 
 /* ---- What the kernels have in common. --------------------------------------------------------- */
