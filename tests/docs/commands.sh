@@ -13,7 +13,8 @@ export POCL_CACHE_DIR="${POCL_CACHE_DIR:-$HOME/.cache/pocl/kcache}" # compiled k
 ln -s "$stdcl" bin/stdcl
 # A film is made by another program; this one leaves a file, as that does.
 printf '#!/bin/sh\nfor last; do :; done\n: >"$last"\n' >bin/ffmpeg
-chmod +x bin/ffmpeg
+printf '#!/bin/sh\ncat >/dev/null; echo "<svg/>"\n' >bin/gnuplot
+chmod +x bin/ffmpeg bin/gnuplot
 
 # So is a program to check, where Oclgrind is installed.
 printf '#!/bin/sh\n' >simulation
@@ -43,6 +44,11 @@ command -v oclgrind >/dev/null || sed -i '/^stdcl check \.\//d' commands
 
 # The files that they name.
 stdcl nbody -n 20 --steps 0 -q -o galaxy.tab
+stdcl nbody -n 20 --steps 1 -q --checkpoint run.ckpt
+stdcl nbody -n 20 --steps 0 -q -o with.hdf5 2>said || { # built without libhdf5
+    grep -q libhdf5 said
+    sed -i 's/\.hdf5/.npy/' commands
+}
 stdcl matmul -n 8 -q -o a.npy
 stdcl matmul -n 8 --seed 1 -q -o b.npy
 stdcl matmul -m 8 -n 3 -k 8 -q -o velocities.npy
