@@ -96,7 +96,7 @@ else()
   stdcl_install_pc(stdcl "${PROJECT_DESCRIPTION}" LIBS_PRIVATE ${OpenCL_LIBRARIES} ${flags})
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES ${PROJECT_SOURCE_DIR}/include/stdcl.h DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/include)
 install(FILES ${PROJECT_SOURCE_DIR}/include/stdcl/philox.h DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/include/stdcl)
 

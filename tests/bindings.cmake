@@ -1,5 +1,18 @@
-# The interface from other languages. Python: the system's own interpreter first, whose numpy is a package.
+# The interface from other languages. C++: once in each of the standards that stdcl.hpp is for.
 # SPDX-License-Identifier: MIT
+foreach(standard 17 20)
+  add_executable(test_stdcl_hpp${standard} test_stdcl_hpp.cpp)
+  target_link_libraries(test_stdcl_hpp${standard} PRIVATE stdcl_static stdcl_nbody stdcl_life stdcl_gas stdcl_matmul m)
+  target_compile_options(test_stdcl_hpp${standard} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Weffc++)
+  set_target_properties(test_stdcl_hpp${standard} PROPERTIES CXX_STANDARD ${standard})
+  if(STDCL_WERROR)
+    target_compile_options(test_stdcl_hpp${standard} PRIVATE -Werror)
+  endif()
+  add_test(NAME test_stdcl_hpp${standard} COMMAND test_stdcl_hpp${standard})
+  set_tests_properties(test_stdcl_hpp${standard} PROPERTIES TIMEOUT 900)
+endforeach()
+
+# Python: the system's own interpreter first, whose numpy is a package.
 find_program(STDCL_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(STDCL_PYTHON NAMES python3)
 foreach(module numpy pycparser)
