@@ -140,7 +140,7 @@ int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d)
     if (!phi)
         return cli_failed("not enough memory for the potentials of %zu bodies", b->n);
     const int failed = nbody_forces(job->engine, NULL, phi) < 0 || nbody_state(job->engine, b->pos, b->vel) < 0 ||
-                       nbody_structure(b->n, job->G, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel, phi,
+                       nbody_find_structure(b->n, job->G, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel, phi,
                                        job->fractions.n, shell, &s) < 0;
     free(phi);
     if (failed)
@@ -254,7 +254,7 @@ static int write_elements(const struct nbody_job *job)
             x[k] = b->pos[i][k] - b->pos[heavy][k];
             v[k] = b->vel[i][k] - b->vel[heavy][k];
         }
-        const struct nbody_elements o = nbody_elements(job->G * (b->mass[heavy] + b->mass[i]), x, v);
+        const struct nbody_elements o = nbody_find_elements(job->G * (b->mass[heavy] + b->mass[i]), x, v);
         const double row[] = {(double)i + 1, o.semi_major, o.eccentricity, o.inclination, o.node, o.pericentre, o.mean_anomaly,
                               o.period};
         failed = i == heavy ? 0 : csv_row(&csv, row);

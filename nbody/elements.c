@@ -37,7 +37,7 @@ static double mean_anomaly(double e, double f)
     return e < 1 && M < 0 ? M + turn : M;
 }
 
-struct nbody_elements nbody_elements(double gm, const double x[3], const double v[3])
+struct nbody_elements nbody_find_elements(double gm, const double x[3], const double v[3])
 {
     struct nbody_elements o = {.semi_major = NAN};
     double h[3], towards[3], node[3], turn[3];

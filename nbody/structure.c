@@ -164,7 +164,7 @@ static bool is_binary(const struct system *y, size_t i, struct nbody_binary *bin
         x[c] = y->pos[k][c] - y->pos[i][c];
         v[c] = y->vel[k][c] - y->vel[i][c];
     }
-    *binary = (struct nbody_binary){i, k, nbody_elements(y->G * (y->mass[i] + y->mass[k]), x, v)};
+    *binary = (struct nbody_binary){i, k, nbody_find_elements(y->G * (y->mass[i] + y->mass[k]), x, v)};
     const double apart = binary->orbit.semi_major * (1 + binary->orbit.eccentricity);
     const double third = fmin(y->near[i].n > 1 ? y->near[i].square[1] : INFINITY,
                               y->near[k].n > 1 ? y->near[k].square[1] : INFINITY);
@@ -185,7 +185,7 @@ static int find_binaries(const struct system *y, struct nbody_structure *s)
             continue;
         struct nbody_binary *grown = realloc(s->binary, (s->binaries + 1) * sizeof one);
         if (!grown)
-            return clerror_set(ENOMEM, "nbody_structure: no memory for %zu binaries", s->binaries + 1);
+            return clerror_set(ENOMEM, "nbody_find_structure: no memory for %zu binaries", s->binaries + 1);
         s->binary = grown;
         s->binary[s->binaries++] = one;
     }
@@ -199,16 +199,16 @@ static int find_binaries(const struct system *y, struct nbody_structure *s)
 static int check(const struct system *y, size_t shells, const struct nbody_shell *shell)
 {
     if (!(y->n > 0 && y->total > 0))
-        return clerror_set(EINVAL, "nbody_structure: there is no mass");
+        return clerror_set(EINVAL, "nbody_find_structure: there is no mass");
     for (size_t k = 0; k < shells; k++)
         if (!(shell[k].fraction > (k ? shell[k - 1].fraction : 0) && shell[k].fraction <= 1))
-            return clerror_set(EINVAL, "nbody_structure: fraction %zu is %g; they must ascend from above 0 to at most 1", k,
+            return clerror_set(EINVAL, "nbody_find_structure: fraction %zu is %g; they must ascend from above 0 to at most 1", k,
                                shell[k].fraction);
     return 0;
 }
 
-int nbody_structure(size_t n, double G, const double *mass, const double (*pos)[3], const double (*vel)[3],
-                    const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s)
+int nbody_find_structure(size_t n, double G, const double *mass, const double (*pos)[3], const double (*vel)[3],
+                         const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s)
 {
     struct system y = {.n = n, .G = G, .mass = mass, .pos = pos, .vel = vel, .potential = potential};
     *s = (struct nbody_structure){.binary = NULL};
@@ -218,7 +218,7 @@ int nbody_structure(size_t n, double G, const double *mass, const double (*pos)[
         return -1;
     y.near = malloc(n * sizeof *y.near);
     y.place = malloc(n * sizeof *y.place);
-    int status = y.near && y.place ? 0 : clerror_set(ENOMEM, "nbody_structure: no memory for %zu bodies", n);
+    int status = y.near && y.place ? 0 : clerror_set(ENOMEM, "nbody_find_structure: no memory for %zu bodies", n);
     if (status == 0)
         status = neighbours_find(n, pos, y.near);
     if (status == 0) {

@@ -54,7 +54,7 @@ static void finds_elements(void **unused)
         const struct nbody_elements *o = &cases[i];
         double x[3], v[3];
         place(7, o, x, v);
-        const struct nbody_elements found = nbody_elements(7, x, v);
+        const struct nbody_elements found = nbody_find_elements(7, x, v);
         near(found.semi_major, o->semi_major, 1e-11 * fabs(o->semi_major));
         near(found.eccentricity, o->eccentricity, 1e-12 * (1 + o->eccentricity));
         near(found.inclination, o->inclination, 1e-7);
@@ -67,7 +67,7 @@ static void finds_elements(void **unused)
             assert_true(isinf(found.period));
     }
     const double line[3] = {1, 2, 3};
-    assert_true(isnan(nbody_elements(1, line, line).semi_major));
+    assert_true(isnan(nbody_find_elements(1, line, line).semi_major));
 }
 
 static void finds_neighbours(void **unused)
@@ -112,7 +112,7 @@ static void knows_plummers_sphere(void **unused)
         pos[i][0] += 10; /* moved, and moving */
         vel[i][1] += 5;
     }
-    works(nbody_structure(N, 1, mass, (rows)pos, (rows)vel, phi, 4, shell, &s));
+    works(nbody_find_structure(N, 1, mass, (rows)pos, (rows)vel, phi, 4, shell, &s));
     near(shell[0].radius, 0.309, 0.02);
     near(shell[1].radius, 0.769, 0.025);
     near(shell[2].radius, 2.184, 0.15);
@@ -146,7 +146,7 @@ static void finds_a_binary_and_an_escaper(void **unused)
         pos[99][k] = 30;
         vel[99][k] = 2;
     }
-    works(nbody_structure(N, 1, mass, (rows)pos, (rows)vel, phi, 0, NULL, &s));
+    works(nbody_find_structure(N, 1, mass, (rows)pos, (rows)vel, phi, 0, NULL, &s));
     assert_true(s.binaries >= 1);
     assert_true(s.binary[0].first == 17 && s.binary[0].second == 4000);
     near(s.binary[0].orbit.semi_major, 1e-4, 1e-9);
@@ -154,10 +154,10 @@ static void finds_a_binary_and_an_escaper(void **unused)
     free(s.binary);
     phi[99] = -0.01;
     const size_t before = s.escapers;
-    works(nbody_structure(N, 1, mass, (rows)pos, (rows)vel, phi, 0, NULL, &s));
+    works(nbody_find_structure(N, 1, mass, (rows)pos, (rows)vel, phi, 0, NULL, &s));
     assert_int_equal(s.escapers, before);
     free(s.binary);
-    works(nbody_structure(N, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s));
+    works(nbody_find_structure(N, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s));
     assert_int_equal(s.escapers, 0);
     free(s.binary);
 }
@@ -168,15 +168,15 @@ static void knows_few_bodies(void **unused)
     struct nbody_structure s;
     (void)unused;
     works(nbody_initial(NBODY_FIGURE8, 3, 0, mass, pos, vel));
-    works(nbody_structure(3, 1, mass, (rows)pos, (rows)vel, NULL, 1, shell, &s));
+    works(nbody_find_structure(3, 1, mass, (rows)pos, (rows)vel, NULL, 1, shell, &s));
     near(s.centre[0], 0, 1e-12);
     assert_true(s.core_radius == 0);
     free(s.binary);
-    works(nbody_structure(1, 1, mass, (rows)pos, (rows)vel, NULL, 1, shell, &s));
+    works(nbody_find_structure(1, 1, mass, (rows)pos, (rows)vel, NULL, 1, shell, &s));
     assert_true(shell[0].radius == 0 && s.binaries == 0 && isnan(s.relaxation_time));
-    fails_saying(EINVAL, nbody_structure(3, 1, mass, (rows)pos, (rows)vel, NULL, 2, shell, &s), "fraction 1 is 0.4");
+    fails_saying(EINVAL, nbody_find_structure(3, 1, mass, (rows)pos, (rows)vel, NULL, 2, shell, &s), "fraction 1 is 0.4");
     mass[0] = 0;
-    fails_saying(EINVAL, nbody_structure(1, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s), "there is no mass");
+    fails_saying(EINVAL, nbody_find_structure(1, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s), "there is no mass");
 }
 
 int main(void)

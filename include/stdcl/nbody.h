@@ -230,7 +230,7 @@ struct nbody_elements {
     double mean_anomaly; /* on a hyperbola of either sign */
     double period;       /* INFINITY for a hyperbola */
 };
-struct nbody_elements nbody_elements(double gm, const double pos[3], const double vel[3]);
+struct nbody_elements nbody_find_elements(double gm, const double pos[3], const double vel[3]);
 
 /* Two bodies that are bound, each the other's nearest, with no third nearer than they will ever be apart. */
 struct nbody_binary {
@@ -261,8 +261,8 @@ struct nbody_structure {
 /* Fills *s, and the shells whose fractions are given. `potential` is that of nbody_forces; NULL: escapers are 0. Takes
  * n log n time. With fewer than 7 bodies the centre is that of mass, and the core's radius 0. ENOMEM; EINVAL: no mass,
  * or fractions that make no sense. */
-int nbody_structure(size_t n, double G, const double *mass, const double (*pos)[3], const double (*vel)[3],
-                    const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s);
+int nbody_find_structure(size_t n, double G, const double *mass, const double (*pos)[3], const double (*vel)[3],
+                         const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s);
 
 /* ---- Initial conditions. --------------------------------------------------------------------- */
 

@@ -335,14 +335,6 @@ class nbody_elements(Structure):  # noqa: F405
         ("period", c_double),
     ]
 
-class nbody_integrator_info(Structure):  # noqa: F405
-    _fields_ = [
-        ("name", c_char_p),
-        ("about", c_char_p),
-        ("order", c_int),
-        ("derivatives", c_int),
-    ]
-
 class nbody_shell(Structure):  # noqa: F405
     _fields_ = [
         ("fraction", c_double),
@@ -370,6 +362,14 @@ class nbody_structure(Structure):  # noqa: F405
         ("escapers", c_size_t),
         ("binaries", c_size_t),
         ("binary", POINTER(nbody_binary)),
+    ]
+
+class nbody_integrator_info(Structure):  # noqa: F405
+    _fields_ = [
+        ("name", c_char_p),
+        ("about", c_char_p),
+        ("order", c_int),
+        ("derivatives", c_int),
     ]
 
 class stdcl_embedded(Structure):  # noqa: F405
@@ -562,9 +562,10 @@ FUNCTIONS = {
     "nbody_device_bytes": ("nbody", c_size_t, [c_void_p]),
     "nbody_devices": ("nbody", c_uint, [c_void_p]),
     "nbody_diagnose": ("nbody", c_int, [c_void_p, POINTER(nbody_diagnostics)]),
-    "nbody_elements": ("nbody", nbody_elements, [c_double, c_double * 3, c_double * 3]),
     "nbody_explain": ("nbody", c_char_p, [c_void_p, c_uint]),
     "nbody_explain_method": ("nbody", c_char_p, [c_void_p]),
+    "nbody_find_elements": ("nbody", nbody_elements, [c_double, c_void_p, c_void_p]),
+    "nbody_find_structure": ("nbody", c_int, [c_size_t, c_double, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(nbody_shell), POINTER(nbody_structure)]),
     "nbody_forces": ("nbody", c_int, [c_void_p, c_void_p, c_void_p]),
     "nbody_free": ("nbody", None, [c_void_p]),
     "nbody_initial": ("nbody", c_int, [c_int, c_size_t, c_uint64, c_void_p, c_void_p, c_void_p]),
@@ -585,7 +586,6 @@ FUNCTIONS = {
     "nbody_state": ("nbody", c_int, [c_void_p, c_void_p, c_void_p]),
     "nbody_step": ("nbody", c_int, [c_void_p, c_size_t]),
     "nbody_steps": ("nbody", c_size_t, [c_void_p]),
-    "nbody_structure": ("nbody", c_int, [c_size_t, c_double, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(nbody_shell), POINTER(nbody_structure)]),
     "nbody_time": ("nbody", c_double, [c_void_p]),
     "nbody_tune_kernels": ("nbody", POINTER(cltune_kernel), [c_void_p]),
     "oclerror_str": ("stdcl", c_char_p, [c_int]),
@@ -741,12 +741,12 @@ DOCUMENTATION = {
     "arrays_place": "x is memory from clmalloc for the same context, or a place inside it that is aligned to 128 bytes. Its n\nelements are read on the devices: device d reads elements *first ... *first + *count - 1, which must be\ncurrent there; shares depend on n. arrays_place copies each device's share from the host, and an array that the\nhost has written needs nothing else.",
     "arrays_scan": 'The same, and wait for it.',
     "arrays_scan_start": "Start a job and return; clwait(ctx, dev, CL_KERNEL_EVENT), or whatever else waits for the device, waits for it.\nNothing is read back: with `count` the host need not know how many elements there are. What lies beyond them stays\nas it is. Work memory of the sorter's own serves one job after the other; it is allocated when a job needs more than\nthose before, and then the call blocks. EINVAL, with a sentence: sizes that do not go together, too little memory;\nEFAULT: not from clmalloc.",
-    "arrays_scan_work": 'Bytes of work memory that a job takes; `most`, `bytes` and whether there are values matter, and nothing else.\n  a scan   8 bytes a work-group: some 10 KiB\n  a sort   most (bytes + 4) with values, most bytes without; and counts: 1 KiB a work-group, on GPUs also 1 KiB a\n           tile (of 4096 elements in the shipped rows for many: most / 4 bytes)\neach array rounded up to 4096 bytes. 0 with EINVAL for a job that arrays_scan or arrays_sort refuses too.',
+    "arrays_scan_work": 'What is scanned: sums[i] = x[0] + ... + x[i - 1], so that sums[0] = 0 (the exclusive scan), modulo 2^32 or 2^64.',
     "arrays_shape": 'The launch shape on a device as words KEY=NUMBER, and why that one. Owned by a.',
     "arrays_share": "x is memory from clmalloc for the same context, or a place inside it that is aligned to 128 bytes. Its n\nelements are read on the devices: device d reads elements *first ... *first + *count - 1, which must be\ncurrent there; shares depend on n. arrays_place copies each device's share from the host, and an array that the\nhost has written needs nothing else.",
     "arrays_sort": 'The same, and wait for it.',
     "arrays_sort_start": "Start a job and return; clwait(ctx, dev, CL_KERNEL_EVENT), or whatever else waits for the device, waits for it.\nNothing is read back: with `count` the host need not know how many elements there are. What lies beyond them stays\nas it is. Work memory of the sorter's own serves one job after the other; it is allocated when a job needs more than\nthose before, and then the call blocks. EINVAL, with a sentence: sizes that do not go together, too little memory;\nEFAULT: not from clmalloc.",
-    "arrays_sort_work": 'Bytes of work memory that a job takes; `most`, `bytes` and whether there are values matter, and nothing else.\n  a scan   8 bytes a work-group: some 10 KiB\n  a sort   most (bytes + 4) with values, most bytes without; and counts: 1 KiB a work-group, on GPUs also 1 KiB a\n           tile (of 4096 elements in the shipped rows for many: most / 4 bytes)\neach array rounded up to 4096 bytes. 0 with EINVAL for a job that arrays_scan or arrays_sort refuses too.',
+    "arrays_sort_work": 'What is sorted, in place, ascending and stable: of equal keys the one that came first stays first. A radix sort, least\nsignificant digit first, 8 bits a pass (Knuth, The Art of Computer Programming 3, 5.2.5), each pass by counting, a scan\nand a scatter (Merrill & Grimshaw 2011, doi:10.1142/S0129626411000187): ceil(bits / 8) passes.',
     "arrays_sorter_create": 'The caller frees it; freeing waits for work in flight. Kernels are built at first use. EINVAL; ENODEV.',
     "arrays_sorter_explain": 'The launch shape of the last job, as words KEY=NUMBER, and why that one; "" before the first. Owned by s.',
     "arrays_sorter_free": 'The caller frees it; freeing waits for work in flight. Kernels are built at first use. EINVAL; ENODEV.',
@@ -798,7 +798,7 @@ DOCUMENTATION = {
     "clopen_templatev": 'As clopen_named, of a template: a library carries it, and $STDCL_KERNEL_PATH may replace it.',
     "clopent": 'As clopen, of a template file, whatever its name ends in.',
     "clopentv": 'As clopen, of a template file, whatever its name ends in.',
-    "clpeak": 'double precision by tensor cores: twice flops_double on NVIDIA GPUs of compute capability\n                            9.0, whose data sheets have 67 and 34 TFLOP/s; 0 on other devices',
+    "clpeak": 'What a device can do at best, measured by small kernels at the first call (some tenths of a second, and building\nthem) and remembered for the process: fused multiply-adds count two operations; a copy counts the\nbytes read and the bytes written. Blocks; -1 when the device runs none of them.\nENOTSUP: Oclgrind, which takes minutes for what a device does in milliseconds.',
     "clpeak_flops": 'The operations per second of one precision alone (CLPROF_SINGLE, ...), which is measured in less time. CLPROF_TENSOR:\nof double precision, by tensor cores where the device has them. 0 on failure, and where it has no such numbers.',
     "clperror": 'Prints "prefix: text" of clerrno / oclerrno to stderr, as perror.',
     "clprofile": 'Turns profiling of a context on or off, after waiting for its work. What was gathered stays until\nclprofile_reset. Queues change: clgetqueue gives another one afterwards. No other thread may be using\nthe context meanwhile. Off costs nothing.\n  1             counts all commands. On a CPU, on several devices, and when the environment asks for a timeline,\n                all are timed too. On one GPU, where a time stamp takes some microseconds, these are timed: of each\n                size the first 64 commands, all that take longer than 1 ms, and of the others one in N, from which\n                the rest is estimated. N is 256, or STDCL_PROFILE_SAMPLE=N in the environment (1 times all; EINVAL\n                for what is not a whole number from 1 to 1,000,000).\n  CLPROF_EVERY  counts and times all, as a timeline needs.\n  0             off',
@@ -902,9 +902,10 @@ DOCUMENTATION = {
     "nbody_device_bytes": 'The most memory that any one device holds for the engine, in bytes.',
     "nbody_devices": 'The number of devices in use. Then, for device `dev` of the context: how many bodies it owns (0: it is\nidle); its launch shape as words "KEY=NUMBER ..."; a sentence that says which row of the tuning store that\nis, and why. Both texts are owned by the engine.',
     "nbody_diagnose": "Fills *d. Costs about one evaluation of all forces. EDOM when a sum is out of the range of the engine's\nprecision (the message names it): the run went wrong, or wants double precision.",
-    "nbody_elements": 'INFINITY for a hyperbola',
     "nbody_explain": 'The number of devices in use. Then, for device `dev` of the context: how many bodies it owns (0: it is\nidle); its launch shape as words "KEY=NUMBER ..."; a sentence that says which row of the tuning store that\nis, and why. Both texts are owned by the engine.',
     "nbody_explain_method": 'The method in use, never NBODY_AUTO; and a sentence that says why that one, owned by the engine.',
+    "nbody_find_elements": 'The orbit of one body about another, of a relative position and velocity; gm: G times the sum of both masses. Angles in\nradians, 0 to 2 pi; of an orbit in the plane z = 0 the node, of a circle the pericentre is at angle 0. All are NAN when they\nmove along a line. Computed on the host, as is all in this part.',
+    "nbody_find_structure": "Fills *s, and the shells whose fractions are given. `potential` is that of nbody_forces; NULL: escapers are 0. Takes\nn log n time. With fewer than 7 bodies the centre is that of mass, and the core's radius 0. ENOMEM; EINVAL: no mass,\nor fractions that make no sense.",
     "nbody_forces": "Computes, at the current time and without stepping, every body's acceleration and potential (per\nunit mass, negative) into n rows each. Either may be NULL.",
     "nbody_free": 'Frees the engine and what it holds on the devices, after work in flight is done. NULL is fine.',
     "nbody_initial": 'Makes n bodies of a model into mass[n], pos[n], vel[n], by as many threads as there are processors. The same model, n and\nseed give the same bits on every machine with IEEE arithmetic (counter-based generator, no libm; see nbody/draw.h).\nEINVAL for n = 0, or when the model has another number of bodies (nbody_model_bodies); ENOMEM.',
@@ -925,7 +926,6 @@ DOCUMENTATION = {
     "nbody_state": "Copies out positions and velocities of the current time, n rows each, in the caller's units and in\nthe order given to nbody_create. Either may be NULL.",
     "nbody_step": 'Advances by `steps` steps of dt and blocks until they are done. EDOM when a position or velocity\nbecame NaN or infinite: the message names the first such step, and the state is lost. ECANCELED when `progress` ended\nit: the state is that after the last whole step, nbody_steps(nb), and the run may go on from there.',
     "nbody_steps": 'The current time (0 at creation); steps done; bodies; and interactions computed by steps so far,\nn^2 for each evaluation of all forces, as the field counts them; 0 with the tree, which computes few of these.',
-    "nbody_structure": "Fills *s, and the shells whose fractions are given. `potential` is that of nbody_forces; NULL: escapers are 0. Takes\nn log n time. With fewer than 7 bodies the centre is that of mass, and the core's radius 0. ENOMEM; EINVAL: no mass,\nor fractions that make no sense.",
     "nbody_time": 'The current time (0 at creation); steps done; bodies; and interactions computed by steps so far,\nn^2 for each evaluation of all forces, as the field counts them; 0 with the tree, which computes few of these.',
     "nbody_tune_kernels": 'What `stdcl tune` searches: the sums over pairs, a row each for single and double precision, with and\nwithout the derivative that hermite4 needs. Static; *count of them.',
     "oclerror_str": 'The text of a clerrno value; the name and text of an OpenCL code. Never NULL; static memory.',
@@ -934,8 +934,8 @@ DOCUMENTATION = {
     "stdcl_arg_local": 'What these macros call. `value` is the address of `size` bytes, which are copied; `type` names its type, or a\npointer\'s, as OpenCL does ("uint", "float*"), or is NULL, which is not compared.',
     "stdcl_arg_pointer": 'What these macros call. `value` is the address of `size` bytes, which are copied; `type` names its type, or a\npointer\'s, as OpenCL does ("uint", "float*"), or is NULL, which is not compared.',
     "stdcl_arg_value": 'What these macros call. `value` is the address of `size` bytes, which are copied; `type` names its type, or a\npointer\'s, as OpenCL does ("uint", "float*"), or is NULL, which is not compared.',
-    "stdcl_embed_register": "the library's",
-    "stdcl_embed_register_binary": "the library's",
+    "stdcl_embed_register": 'What an object made by `stdcl embed` calls at start-up; keeps the pointer, does nothing else.',
+    "stdcl_embed_register_binary": 'The same for a binary of an embedded source, `stdcl embed --binary`: programs of clopen(cp, NULL, ...) take it on the\ndevice and driver that it names, and the source elsewhere.',
     "stdcl_errno_address": "The code of the calling thread's last failing call, an errno value; 0 at first, and never set back\nto 0 by a call that succeeds. oclerrno: the OpenCL code behind it, or 0. Both may be assigned.",
     "stdcl_init": 'Makes the standard contexts now instead of at first use. Never needed; never fails.',
     "stdcl_oclerrno_address": "The code of the calling thread's last failing call, an errno value; 0 at first, and never set back\nto 0 by a call that succeeds. oclerrno: the OpenCL code behind it, or 0. Both may be assigned.",

@@ -132,13 +132,13 @@ class Interface:
 
     def arguments(self, function, callback=False):
         params = function.args.params if function.args else []
-        return [self.ctype(p.type, callback) for p in params
+        return [re.sub(r"^\w+ \* .*", "c_void_p", str(self.ctype(p.type, callback))) for p in params
                 if not isinstance(p, c_ast.EllipsisParam) and self.base(p.type) != "void"]
 
     def documentation(self, name):
         """The comment above a function in its header, without stars."""
         for text in self.texts:
-            found = re.search(r"/\*((?:(?!\*/).)*)\*/\n(?:(?!\n\n)(?!/\*).)*?\b%s\(" % name, text, re.S)
+            found = re.search(r"^/\*((?:(?!\*/).)*)\*/\n(?:(?!\n\n)(?!^/\*).)*?\b%s\(" % name, text, re.S | re.M)
             if found and not found.group(1).startswith(" ----"):
                 return re.sub(r"\n \* ?", "\n", found.group(1)).strip()
         return ""
