@@ -347,7 +347,8 @@ static void nbody_json(void **state)
     static const char *const keys[] = {
         "program", "device", "n", "steps", "dt", "eps", "integrator", "precision", "kernel", "seconds",
         "interactions_per_s", "energy_start", "energy_end", "energy_error_rel", "momentum",
-        "angular_momentum", "virial_ratio", "method", "accuracy", "bodies_per_s", "force_errors"};
+        "angular_momentum", "virial_ratio", "method", "accuracy", "bodies_per_s", "force_errors", "G", "time",
+        "model", "seed", "version", "interrupted", "stopped"};
     works("nbody --ic figure8 --steps 100 --integrator hermite4 --precision double --json");
     assert_non_null(strstr(out, "\"dt\": 0.001,")); /* no more digits than it takes */
     json_t *r = report();
@@ -466,6 +467,27 @@ static void nbody_pictures(void **state)
     assert_int_equal(empty_here(NULL), 3);
     works("nbody -n 100 --steps 10 --size 64 -o p.png --frames 11 -q");
     assert_int_equal(empty_here(NULL), 11);
+}
+
+/* Pictures of galaxies show the stars, of mass 1/90 here, and not the halo, of 1/15. */
+static void nbody_pictures_of_stars(void **state)
+{
+    (void)state;
+    static char stars[1 << 16], same[1 << 16], all[1 << 16];
+    if (run("nbody --ic galaxy -n 200 --steps 0 -q --size 64 -o p.png") == 1 && strstr(err, "libpng"))
+        skip();
+    works("nbody --ic galaxy -n 200 --steps 0 -q --size 64 --heaviest 0.02 -o q.png");
+    works("nbody --ic galaxy -n 200 --steps 0 -q --size 64 --heaviest 1 -o r.png");
+    load("p.png", stars, sizeof stars);
+    load("q.png", same, sizeof same);
+    load("r.png", all, sizeof all);
+    assert_memory_equal(stars, same, sizeof stars);
+    assert_true(memcmp(stars, all, sizeof stars) != 0);
+    empty_here(NULL);
+    refuses("nbody -n 100 --heaviest 0.001 --steps 0 -o p.png", 2,
+            "--heaviest: '0.001' leaves no body to draw; the lightest has a mass of 0.01");
+    refuses("nbody -n 100 --heaviest 1 --steps 0", 2, "--heaviest is for pictures");
+    assert_int_equal(empty_here(NULL), 0);
 }
 
 /* A film, with a stand-in for ffmpeg that writes a word to the last name it is given. */
@@ -931,7 +953,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(overview_and_version), TEST(a_full_disk_on_stdout), TEST(devices), TEST(embed),
         TEST(embed_refuses), TEST(nbody_json), TEST(nbody_report), TEST(nbody_snapshots),
-        TEST(nbody_standard_output), TEST(nbody_table), TEST(nbody_pictures), TEST(nbody_film),
+        TEST(nbody_standard_output), TEST(nbody_table), TEST(nbody_pictures), TEST(nbody_pictures_of_stars), TEST(nbody_film),
         TEST(nbody_devices), TEST(nbody_kernels), TEST(nbody_tree), TEST(nbody_compare), TEST(nbody_compare_finds_errors),
         TEST(nbody_forces), TEST(nbody_refuses_options), TEST(nbody_refuses_places), TEST(nbody_refuses_input),
         TEST(nbody_stops), TEST(interrupted_once), TEST(interrupted_series), TEST(interrupted_twice), TEST(quit),
