@@ -1,6 +1,6 @@
 /* bench_nbody.c - how many interactions a second the N-body engine computes.
  *
- *   bench_nbody [--device cpu|gpu|NAME] [--devices K] [--n N,N,...] [--precision single|double]
+ *   bench_nbody [--device cpu|gpu|NAME] [--devices K] [--n N,N,...] [--precision single|double|mixed]
  *               [--integrator NAME] [--method direct|tree] [--accuracy X] [--shape "KEY=NUMBER ..."]
  *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses]
  *
@@ -267,7 +267,7 @@ static void parse_options(struct options *o, int argc, char **argv)
         else if (strcmp(name, "--seconds") == 0)
             o->seconds = strtod(value, NULL);
         else if (strcmp(name, "--precision") == 0)
-            o->engine.precision = *value == 'd' ? NBODY_DOUBLE : NBODY_SINGLE;
+            o->engine.precision = *value == 'd' ? NBODY_DOUBLE : *value == 'm' ? NBODY_MIXED : NBODY_SINGLE;
         else if (strcmp(name, "--method") == 0)
             o->engine.method = *value == 't' ? NBODY_TREE : NBODY_DIRECT;
         else if (strcmp(name, "--accuracy") == 0)

@@ -87,6 +87,12 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
         return cli_wrong("--kernel %s has no derivatives of forces, which --integrator %s needs; take "
                          "another integrator or --kernel tuned",
                          nbody_kernel_names[job->kernel], integrator->name);
+    if (job->precision == NBODY_MIXED && integrator->derivatives > 0)
+        return cli_wrong("--precision mixed has no derivatives of forces, which --integrator %s needs; take --precision double",
+                         integrator->name);
+    if (job->precision == NBODY_MIXED && (job->method == NBODY_TREE || job->kernel != NBODY_TUNED || job->compare))
+        return cli_wrong("--precision mixed is for sums over all pairs by the tuned kernel; leave out %s",
+                         job->compare ? "--compare" : job->method == NBODY_TREE ? "--method tree" : "--kernel");
     if (job->method == NBODY_TREE && integrator->derivatives > 0)
         return cli_wrong("--method tree has no derivatives of forces, which --integrator %s needs; take an integrator that "
                          "needs none, such as leapfrog", integrator->name);
@@ -156,7 +162,7 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_CHOICE(0, "integrator", "NAME", &job->integrator, nbody_integrator_names(), integrators),
         CLI_CHOICE(0, "precision", "NAME", &job->precision, nbody_precision_names,
                    "of the numbers on the device: {} (default single; double for models of "
-                   "three bodies)"),
+                   "three bodies); mixed has positions, velocities and their differences in double, and pulls in single"),
         CLI_CHOICE(0, "kernel", "NAME", &job->kernel, nbody_kernel_names,
                    "which kernel sums the forces; all but tuned are for comparison, and run on one device"),
         CLI_CHOICE(0, "method", "NAME", &job->method, nbody_method_names,

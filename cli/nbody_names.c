@@ -5,7 +5,7 @@
 
 const char *const nbody_model_names[] = {"plummer", "uniform", "cold", "collision", "figure8", "pythagorean",
                                          "hernquist", "galaxy", NULL};
-const char *const nbody_precision_names[] = {"single", "double", NULL};
+const char *const nbody_precision_names[] = {"single", "double", "mixed", NULL};
 const char *const nbody_kernel_names[] = {"tuned", "naive", "branchless", "tiled", NULL};
 const char *const nbody_method_names[] = {"direct", "tree", "auto", NULL};
 

@@ -12,11 +12,13 @@
 /* ---- Kernels. --------------------------------------------------------------------------------- */
 
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
+EMBEDDED(pairs, "nbody/pairs.cl", nbody_pairs_cl);
 EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
+EMBEDDED(mixed, "nbody/mixed.cl", nbody_mixed_cl);
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
 EMBEDDED(diagnose, "nbody/diagnose.cl", nbody_diagnose_cl);
 
-enum { DIRECT, STEP, DIAGNOSES, PROGRAMS };
+enum { DIRECT, STEP, DIAGNOSES, MIXED, PROGRAMS };
 
 static const struct {
     int program;
@@ -31,16 +33,18 @@ static const struct {
  * the sums over pairs alone: with it a compiler may take isfinite() for true. */
 static int open_programs(struct nbody *nb, struct share *p)
 {
-    const struct embedded *const before_sums = &root, *const front = &step;
-    const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "";
-    char sums[512], diagnosis[64];
-    nbody_shape_options(nb, &p->shape, sums, sizeof sums);
+    const struct embedded *const before_sums[] = {&root, &pairs}, *const front = &step;
+    const char *real = nbody_has_doubles(nb) ? "-D DOUBLE" : "";
+    char sums[512], floats[512], diagnosis[64];
+    nbody_shape_options(nb, &p->shape, nbody_has_doubles(nb), sums, sizeof sums);
+    nbody_shape_options(nb, &p->shape, false, floats, sizeof floats);
     snprintf(diagnosis, sizeof diagnosis, "%s -D SUM_GROUP=%d%s", real, p->shape.flat,
              p->shape.fp64 ? "" : " -D NO_FP64");
     p->owner = true;
-    if (!(p->program[DIRECT] = embedded_open(nb->ctx, sums, &direct, 1, &before_sums)) ||
+    if (!(p->program[DIRECT] = embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
         !(p->program[STEP] = embedded_open(nb->ctx, real, nb->integrator->source, 1, &front)) ||
-        !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 0, NULL)))
+        !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 0, NULL)) ||
+        (nb->precision == NBODY_MIXED && !(p->program[MIXED] = embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
         return -1;
     return 0;
 }
@@ -53,7 +57,8 @@ static int build_share(struct nbody *nb, struct share *p)
     if (!p->program[0] && open_programs(nb, p) != 0)
         return -1;
     for (int k = 0; k < KERNELS; k++) {
-        p->kernel[k] = clsym(nb->ctx, p->program[kernel_name[k].program], kernel_name[k].name, 0);
+        const int program = k == FORCES && nb->precision == NBODY_MIXED ? MIXED : kernel_name[k].program;
+        p->kernel[k] = clsym(nb->ctx, p->program[program], kernel_name[k].name, 0);
         if (!p->kernel[k])
             return -1;
     }

@@ -47,7 +47,7 @@ static int check_range(const struct nbody *nb, const double *sum)
     static const char *const name[SUM_TERMS] = {"kinetic energy",   "potential energy", "momentum",
                                                 "momentum",         "momentum",         "angular momentum",
                                                 "angular momentum", "angular momentum"};
-    const bool wide = nb->precision == NBODY_DOUBLE;
+    const bool wide = nbody_has_doubles(nb);
     for (int k = 0; k < SUM_TERMS; k++)
         if (!(fabs(sum[k]) <= (wide ? DBL_MAX : (double)FLT_MAX)))
             return clerror_set(

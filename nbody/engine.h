@@ -76,8 +76,8 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
 /* Bodies from which on the tree is faster on the first device, as its row of the tree says. */
 size_t nbody_shape_crossover(const struct nbody *nb);
 
-/* Writes the build options of the kernels that sum over pairs into text. */
-void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *shape, char *text, size_t size);
+/* Writes the build options of the kernels that sum over pairs, in doubles or floats, into text. */
+void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *shape, bool doubles, char *text, size_t size);
 
 /* Bodies that one work-group moves. */
 size_t nbody_shape_rows(const struct nbody_shape *shape);
@@ -90,8 +90,9 @@ struct units {
     int length, time;
 };
 
-/* The units that make the largest coordinate and the largest G m about 1. */
-struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3]);
+/* The units that make the largest coordinate, counted from a centre, about 2^bits, and the largest G m about 1. */
+struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3], const double centre[3],
+                                int bits);
 
 /* The power of two to multiply by, to come from the engine's unit length^l time^t to the caller's. */
 double nbody_units_factor(const struct units *u, int l, int t);
@@ -122,7 +123,7 @@ struct share {
     cl_uint units; /* compute units of the device */
     struct nbody_shape shape;
     struct cltune_row row; /* the shape as a line of words, and where it comes from */
-    void *program[3];
+    void *program[4];
     bool owner; /* of the programs; else an earlier share of the same shape is */
     cl_kernel kernel[KERNELS], own[OWN_KERNELS]; /* own: the integrator's */
     size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows */
@@ -168,9 +169,10 @@ struct nbody {
     enum nbody_method method; /* NBODY_DIRECT or NBODY_TREE */
     double accuracy;
     char method_text[128]; /* a sentence on why that one */
-    size_t real;       /* bytes of a number: 4 or 8 */
+    size_t real;       /* bytes of a number of the state: 4 or 8 */
     double G, eps, dt; /* the caller's units */
     struct units units;
+    double centre[3]; /* of the bodies at first, in the engine's units: where NBODY_MIXED counts coordinates from */
     size_t n, padded;
     size_t stretch, stretches; /* bodies of a stretch of attracting ones, how many stretches there are: forces_sum.c */
     size_t burst;
@@ -200,6 +202,12 @@ struct nbody {
     bool planted; /* trees are those of the current positions */
     bool known;   /* the tree's devices have everybody's acceleration, of the last sum */
 };
+
+/* Whether the state is in doubles. */
+static inline bool nbody_has_doubles(const struct nbody *nb)
+{
+    return nb->precision != NBODY_SINGLE;
+}
 
 /* Number k of an array in the engine's precision. */
 static inline double real_at(const struct nbody *nb, const void *array, size_t k)
@@ -264,11 +272,11 @@ int nbody_device_pause(struct nbody *nb);
 
 /* A sum over all pairs. */
 struct sum {
-    const char *name[2]; /* in the tuning store, by precision */
+    const char *name[3]; /* in the tuning store, by precision; NULL where there is no such sum */
     cl_uint planes;      /* numbers a row of its partial sums; the first three are accelerations */
     bool velocities;     /* it reads velo */
     double flops;        /* operations of one pair, a fused multiply-add being two */
-    int instructions[2]; /* the least that a pair takes, by precision: double needs an estimate corrected */
+    int instructions[3]; /* the least that a pair takes, by precision: double needs an estimate corrected */
     int multiplications; /* how many of these multiply, if a root needs none: multiply-adds too */
 };
 
@@ -281,8 +289,11 @@ void nbody_forces_divide(struct nbody *nb);
 
 /* The square of the softening in the engine's units. When that is as good as nothing (*none), a number big
  * enough for a finite pull on oneself, and so small that it changes no pull between bodies that are 5e-9
- * apart or more (in the engine's units, where the farthest coordinate is about 1; in double precision 1e-67). */
-double nbody_forces_softening(const struct nbody *nb, bool *none);
+ * apart or more (in the engine's units, where the farthest coordinate is about 1; in double precision 1e-67, in mixed 3e-16). */
+double nbody_forces_softening(const struct nbody *nb, enum kernel sum, bool *none);
+
+/* Whether a sum is computed in doubles. */
+bool nbody_forces_in_doubles(const struct nbody *nb, enum kernel sum);
 
 /* ---- forces.c --------------------------------------------------------------------------------- */
 
@@ -320,6 +331,9 @@ int nbody_ladder_evaluate(struct nbody *nb);
 void nbody_ladder_free(struct nbody *nb);
 
 /* ---- method.c --------------------------------------------------------------------------------- */
+
+/* EINVAL for mixed precision with what cannot do it. */
+int nbody_mixed_check(const struct nbody *nb);
 
 /* Sets the method; EINVAL for a tree that cannot do what else is asked. */
 int nbody_method_choose(struct nbody *nb, enum nbody_method asked);

@@ -29,10 +29,10 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     const size_t deep = chain || from == until ? 1 : until - from;
     clndrange_t ndr = clndrange_init2d(0, groups * group, group, 0, deep, 1);
     bool none;
-    REAL_NUMBER(eps2, nbody_forces_softening(nb, &none));
+    REAL_NUMBER(eps2, nbody_forces_softening(nb, sum, &none));
     REAL_NUMBER(zero, none ? eps2 : -1);
     void *out = sum == POTENTIALS ? p->phi : p->partial;
-    struct stdcl_arg args[13];
+    struct stdcl_arg args[16];
     cl_uint nargs = 0;
 #define PUT(arg) args[nargs++] = (struct stdcl_arg)arg
     PUT(BLOCK_ARG(nb->posm));
@@ -47,12 +47,18 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     PUT(VALUE_ARG(until));
     PUT(VALUE_ARG(end));
     PUT(VALUE_ARG(chain));
-    PUT(REAL_ARG(nb, eps2));
+    const bool mixed = nb->precision == NBODY_MIXED && sum == FORCES;
+    if (mixed)
+        PUT(VALUE_ARG(eps2_single));
+    else
+        PUT(REAL_ARG(nb, eps2));
     if (sum != FORCES)
         PUT(REAL_ARG(nb, zero));
+    for (int c = 0; mixed && c < 3; c++)
+        PUT(VALUE_ARG(nb->centre[c]));
 #undef PUT
     const double work = nbody_forces_sum_of(sum)->flops * (double)rows_of_launch * (double)bodies(nb, from, until);
-    if (clprofile_work(p->kernel[sum], work, 0, nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
+    if (clprofile_work(p->kernel[sum], work, 0, nbody_forces_in_doubles(nb, sum) ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
     if (ev == (cl_event)-1)

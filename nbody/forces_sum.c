@@ -5,9 +5,14 @@
 
 #include <math.h>
 
-double nbody_forces_softening(const struct nbody *nb, bool *none)
+bool nbody_forces_in_doubles(const struct nbody *nb, enum kernel sum)
 {
-    const double tiny = ldexp(1.0, nb->precision == NBODY_DOUBLE ? -500 : -80);
+    return nb->precision == NBODY_DOUBLE || (nb->precision == NBODY_MIXED && sum != FORCES);
+}
+
+double nbody_forces_softening(const struct nbody *nb, enum kernel sum, bool *none)
+{
+    const double tiny = ldexp(1.0, nbody_forces_in_doubles(nb, sum) ? -500 : -80);
     const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0);
     *none = eps * eps <= tiny;
     return *none ? tiny : eps * eps;
@@ -30,10 +35,10 @@ void nbody_forces_divide(struct nbody *nb)
 }
 
 static const struct sum sums[SUMS] = {
-    [FORCES] = {.name = {"nbody.direct.single", "nbody.direct.double"},
+    [FORCES] = {.name = {"nbody.direct.single", "nbody.direct.double", "nbody.direct.mixed"},
                 .planes = 3,
                 .flops = 19,
-                .instructions = {13, 16},
+                .instructions = {13, 16, 19},
                 .multiplications = 9},
     [JERKS] = {.name = {"nbody.hermite.single", "nbody.hermite.double"},
                .planes = 6,

@@ -89,7 +89,7 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
     double(*acc)[3] = malloc(nb->n * sizeof *acc), *error = malloc(samples * sizeof *error);
     cl_uint *which = clmalloc(nb->ctx, samples * sizeof *which, CL_MEM_ZEROCOPY);
     double(*part)[4] = clmalloc(nb->ctx, SPLITS * samples * sizeof *part, CL_MEM_ZEROCOPY);
-    void *program = embedded_open(nb->ctx, nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", &judge, 0, NULL);
+    void *program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &judge, 0, NULL);
     cl_kernel kernel = program ? clsym(nb->ctx, program, "judge", 0) : NULL;
     int status = kernel && acc && error && which && part ? nbody_forces(nb, acc, NULL) : -1;
     if (!acc || !error)

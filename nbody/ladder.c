@@ -106,7 +106,7 @@ static int start_force(const struct nbody *nb, size_t first, size_t count)
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
     const stdcl_local_t tile = {(size_t)p->shape.flat * 4 * nb->real};
     bool none;
-    REAL_NUMBER(eps, sqrt(nbody_forces_softening(nb, &none)));
+    REAL_NUMBER(eps, sqrt(nbody_forces_softening(nb, FORCES, &none)));
     const struct stdcl_arg on_structures[] = {BLOCK_ARG(nb->ladder.bodies), VALUE_ARG(n), REAL_ARG(nb, eps)};
     const struct stdcl_arg on_tiles[] = {
         BLOCK_ARG(nb->posm),

@@ -19,7 +19,7 @@ static double instructions(const struct nbody *nb, cl_device_type type)
     const bool saved = nb->uniform && nb->integrator->sum == FORCES; /* the multiplication by the mass */
     if (type & CL_DEVICE_TYPE_CPU)
         return sum->multiplications - saved;
-    return sum->instructions[nb->precision] - (saved && nb->precision == NBODY_SINGLE);
+    return sum->instructions[nb->precision] - (saved && nb->precision != NBODY_DOUBLE);
 }
 
 double nbody_limit(const nbody *nb)

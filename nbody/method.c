@@ -8,6 +8,8 @@ static const char *obstacle(const struct nbody *nb)
 {
     if (nb->integrator->sum != FORCES)
         return "derivatives of forces";
+    if (nb->precision == NBODY_MIXED)
+        return "mixed precision";
     return nb->kernel != NBODY_TUNED ? "kernels of the ladder" : NULL;
 }
 
@@ -25,12 +27,25 @@ static const char *integrators_for_trees(char *text, size_t size)
 static int refuse(const struct nbody *nb)
 {
     char names[128] = "";
+    if (nb->precision == NBODY_MIXED)
+        return clerror_set(EINVAL, "nbody_create: the tree has no mixed precision; take NBODY_DOUBLE or NBODY_SINGLE");
     if (nb->integrator->sum == FORCES)
         return clerror_set(EINVAL, "nbody_create: the tree has kernels of its own; with NBODY_TREE the kernel must be "
                                    "NBODY_TUNED");
     return clerror_set(EINVAL, "nbody_create: the tree has no derivatives of forces, which the integrator %s needs; "
                                "integrators without them are %s",
                        nb->integrator->info.name, integrators_for_trees(names, sizeof names));
+}
+
+int nbody_mixed_check(const struct nbody *nb)
+{
+    if (nb->precision != NBODY_MIXED)
+        return 0;
+    if (nb->integrator->sum != FORCES)
+        return clerror_set(EINVAL, "nbody_create: mixed precision has no derivatives of forces, which the integrator %s "
+                                   "needs; take NBODY_DOUBLE", nb->integrator->info.name);
+    return nb->kernel == NBODY_TUNED ? 0 : clerror_set(EINVAL, "nbody_create: the kernels of the ladder have no mixed "
+                                                               "precision; the kernel must be NBODY_TUNED");
 }
 
 int nbody_method_choose(struct nbody *nb, enum nbody_method asked)

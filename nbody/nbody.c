@@ -12,6 +12,9 @@
 #include <float.h>
 #include <math.h>
 
+/* In mixed precision r^-3 is a float, of bodies 1e-12 of the system's size apart too: lengths up to 2^24 leave it room. */
+enum { MIXED_BITS = 24 };
+
 #define MAX_BODIES ((size_t)1 << 30)
 
 /* ---- Checking what the caller gives. ---------------------------------------------------------- */
@@ -31,7 +34,7 @@ static int check_options(const struct nbody_options *o, size_t n)
                            o->dt);
     if (!nbody_integrate_row(o->integrator))
         return clerror_set(EINVAL, "nbody_create: there is no integrator %d", (int)o->integrator);
-    if ((unsigned)o->precision > NBODY_DOUBLE)
+    if ((unsigned)o->precision > NBODY_MIXED)
         return clerror_set(EINVAL, "nbody_create: there is no precision %d", (int)o->precision);
     if ((unsigned)o->kernel > NBODY_TILED)
         return clerror_set(EINVAL, "nbody_create: there is no kernel %d", (int)o->kernel);
@@ -77,13 +80,26 @@ static bool all_equal(size_t n, const double *mass)
     return i == n && mass[0] > 0;
 }
 
+/* The centre of mass; without any mass, the first body. */
+static void find_centre(size_t n, const double *mass, const double (*pos)[3], double centre[3])
+{
+    double all = 0;
+    for (size_t i = 0; i < n; i++)
+        all += mass[i] / (double)n;
+    for (int c = 0; c < 3; c++) {
+        centre[c] = pos[0][c];
+        for (size_t i = 0; i < n && all > 0 && isfinite(all); i++)
+            centre[c] += mass[i] / (double)n / all * (pos[i][c] - pos[0][c]);
+    }
+}
+
 /* ---- Making. ---------------------------------------------------------------------------------- */
 
 static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const char *words)
 {
     for (cl_uint d = 0; d < nb->ndev; d++) {
         struct share *p = &nb->share[d];
-        if (nb->precision == NBODY_DOUBLE && !info[d].dev_pref_vec_double)
+        if (nbody_has_doubles(nb) && !info[d].dev_pref_vec_double)
             return clerror_set(ENOTSUP, "nbody_create: %s has no double precision", info[d].dev_name);
         p->dev = d;
         p->pace = pace_of(1e8);
@@ -145,7 +161,7 @@ static void write_padding(struct nbody *nb)
 
 static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
-    const double most = nb->precision == NBODY_DOUBLE ? DBL_MAX : (double)FLT_MAX;
+    const double most = nbody_has_doubles(nb) ? DBL_MAX : (double)FLT_MAX;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         for (size_t row = 0; row < p->count; row++) {
             const size_t i = p->first + row;
@@ -154,7 +170,7 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
                     return clerror_set(EINVAL,
                                        "nbody_create: the velocity of body %zu, %g, is out of range in "
                                        "%s precision",
-                                       i, vel[i][c], nb->precision == NBODY_DOUBLE ? "double" : "single");
+                                       i, vel[i][c], nbody_has_doubles(nb) ? "double" : "single");
             write_body(nb, p, row, nb->G * mass[i], pos[i], vel[i]);
         }
     write_padding(nb);
@@ -281,7 +297,7 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
                          .precision = o->precision,
                          .kernel = o->kernel,
                          .accuracy = o->accuracy > 0 ? o->accuracy : 1e-3,
-                         .real = o->precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float),
+                         .real = o->precision == NBODY_SINGLE ? sizeof(float) : sizeof(double),
                          .G = o->G > 0 ? o->G : 1,
                          .eps = o->eps,
                          .dt = o->dt,
@@ -292,10 +308,14 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
                          .arg = o->arg,
                          .ndev = clgetndev(ctx)};
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
-    nb->units = nbody_units_choose(nb->G, n, mass, pos);
+    if (nb->precision == NBODY_MIXED)
+        find_centre(n, mass, pos, nb->centre);
+    nb->units = nbody_units_choose(nb->G, n, mass, pos, nb->centre, nb->precision == NBODY_MIXED ? MIXED_BITS : 0);
+    for (int c = 0; c < 3; c++)
+        nb->centre[c] = ldexp(nb->centre[c], -nb->units.length);
     nb->uniform = all_equal(n, mass);
     nb->mass = about(n, nb->G, mass);
-    if (nbody_ladder_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
+    if (nbody_mixed_check(nb) == 0 && nbody_ladder_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
         prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
         nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && write_bodies(nb, mass, pos, vel) == 0 &&
         send_all(nb) == 0 && nbody_integrate_warm(nb) == 0)

@@ -61,7 +61,7 @@ static int fit(void *shape, int stored, void *device)
 /* ---- What the rest of the engine calls. ------------------------------------------------------- */
 
 /* The tree's in the tuning store, by precision. */
-static const char *const walk[2] = {"nbody.walk.single", "nbody.walk.double"};
+static const char *const walk[3] = {"nbody.walk.single", "nbody.walk.double", "nbody.walk.double"}; /* none for mixed */
 
 enum { LEAST = 40000 }; /* without a row */
 
@@ -82,13 +82,13 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);
 }
 
-void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *s, char *text, size_t size)
+void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *s, bool doubles, char *text, size_t size)
 {
     snprintf(text, size,
              "-D GROUP=%d -D WIDTH=%d -D ITEMS=%d -D TILE=%d -D LOCAL=%d -D UNROLL=%d -D BLOCK=%d "
              "-D RSQRT=%d -D UNIFORM=%d%s",
              s->group, s->width, s->items, s->tile, s->local, s->unroll, s->block, s->rsqrt, nb->uniform,
-             nb->precision == NBODY_DOUBLE ? " -D DOUBLE" : "");
+             doubles ? " -D DOUBLE" : "");
 }
 
 size_t nbody_shape_rows(const struct nbody_shape *shape)

@@ -153,7 +153,7 @@ static int walk_some(struct nbody *nb, struct share *p, enum kernel sum, cl_uint
     const enum tree_kernel walk = sum == FORCES ? TREE_WALK : TREE_WALK_POTENTIALS;
     const cl_uint n = (cl_uint)nb->n, shared = (cl_uint)nbody_tree_shared(nb, p), most = usual(nb, 0.1 * p->shape.limit);
     bool none;
-    REAL_NUMBER(eps2, nbody_forces_softening(nb, &none));
+    REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
     REAL_NUMBER(zero, none ? eps2 : -1);
     REAL_NUMBER(open, opening(nb, geometric));
     const struct stdcl_arg args[] = {

@@ -173,13 +173,13 @@ static int allowed(void *problem, const char *shape)
                           .integrator = nbody_integrate_row(p->options.integrator),
                           .precision = p->options.precision,
                           .method = p->options.method,
-                          .real = p->options.precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float)};
+                          .real = p->options.precision == NBODY_SINGLE ? sizeof(float) : sizeof(double)};
     struct share share = {.dev = 0};
     if (nbody_shape_choose(&asked, &share, &p->info, shape) != 0)
         return -1;
     if (p->info.dev_type & CL_DEVICE_TYPE_CPU)
         return share.shape.group == 1 && share.shape.local == 0 &&
-                       (size_t)share.shape.width * asked.real >= 16
+                       (size_t)share.shape.width * (asked.precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float)) >= 16
                    ? 0
                    : -1;
     return share.shape.group >= 32 && share.shape.width == 1 ? 0 : -1;
@@ -235,6 +235,7 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
 static const struct cltune_kernel kernels[] = {
     KERNEL("nbody.direct.single", "interactions/s", knobs, sizes, NBODY_SINGLE, NBODY_LEAPFROG, NBODY_DIRECT),
     KERNEL("nbody.direct.double", "interactions/s", knobs, sizes, NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_DIRECT),
+    KERNEL("nbody.direct.mixed", "interactions/s", knobs, sizes, NBODY_MIXED, NBODY_LEAPFROG, NBODY_DIRECT),
     KERNEL("nbody.hermite.single", "interactions/s", knobs, sizes, NBODY_SINGLE, NBODY_HERMITE4, NBODY_DIRECT),
     KERNEL("nbody.hermite.double", "interactions/s", knobs, sizes, NBODY_DOUBLE, NBODY_HERMITE4, NBODY_DIRECT),
     KERNEL("nbody.walk.single", "bodies/s", walk_knobs, walk_sizes, NBODY_SINGLE, NBODY_LEAPFROG, NBODY_TREE),

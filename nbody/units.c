@@ -18,15 +18,15 @@ static int exponent(double x)
     return e;
 }
 
-struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3])
+struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3], const double centre[3], int bits)
 {
     double length = 0, gm = 0;
     for (size_t i = 0; i < n; i++) {
         gm = fmax(gm, G * mass[i]);
         for (int c = 0; c < 3; c++)
-            length = fmax(length, fabs(pos[i][c]));
+            length = fmax(length, fabs(pos[i][c] - centre[c]));
     }
-    struct units u = {exponent(length), 0};
+    struct units u = {exponent(length) - bits, 0};
     /* G m 2^(2 time - 3 length) is to be in [1/4, 1). */
     int twice = gm > 0 ? 3 * u.length - exponent(gm) : 0;
     u.time = twice >= 0 ? twice / 2 : -((1 - twice) / 2);

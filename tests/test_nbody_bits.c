@@ -146,6 +146,7 @@ static void doubles(void **state)
         skip();
     make(1000, false);
     same((struct nbody_options){.precision = NBODY_DOUBLE}, 1000, 2);
+    same((struct nbody_options){.precision = NBODY_MIXED}, 1000, 2);
 }
 
 int main(void)

@@ -65,8 +65,12 @@ const struct nbody_integrator_info *nbody_integrator_describe(enum nbody_integra
  *   - Positions have 24 bits, counted from the origin. Forces in a system that lies 100 of its own lengths away from
  *     there are wrong by 1e-4, at 10,000 lengths by 1 to 3 %, at 1,000,000 by 8 to 40 %, and no message says so: put
  *     a system's centre at the origin.
- *   - Without softening, pairs nearer than 5e-9 of the largest coordinate feel less than they should. */
-enum nbody_precision { NBODY_SINGLE, NBODY_DOUBLE };
+ *   - Without softening, pairs nearer than 5e-9 of the largest coordinate feel less than they should.
+ * Mixed: state and differences of positions in double (differences as pairs of floats, counted from the centre of mass at
+ * creation: 48 bits), pulls in single, their sums in double. Forces are off by about 1e-7, wherever the system lies, also
+ * between bodies 1e-8 of its size apart; energies are those of double precision. For accelerations by NBODY_TUNED and
+ * NBODY_DIRECT, with integrators that need no derivatives (EINVAL otherwise). Double and mixed need a device that has doubles. */
+enum nbody_precision { NBODY_SINGLE, NBODY_DOUBLE, NBODY_MIXED };
 
 /* Which kernel sums the forces. Use NBODY_TUNED; the others are simpler, to be read (nbody/ladder.cl) and to be
  * compared with. All give the same forces to rounding. The simpler ones run on one device, and have no

@@ -1,0 +1,202 @@
+/* Mixed precision: positions and their differences in double, pulls in single.
+ *
+ * Forces are compared with plain C in double precision, and runs with runs in double.
+ * SPDX-License-Identifier: MIT
+ */
+#include "check.h"
+
+#include "nbody/nbody_ref.h"
+
+#include <math.h>
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+enum { MOST = 2048 };
+static double mass[MOST], pos[MOST][3], vel[MOST][3];
+static double acc[MOST][3], right[MOST][3], phi[MOST], phi_right[MOST], error[MOST];
+static double pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
+
+typedef const double (*rows)[3];
+
+static nbody *engine(struct nbody_options o, size_t n)
+{
+    o.ctx = stddev;
+    o.dt = o.dt != 0 ? o.dt : 1. / 64;
+    nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    return nb;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The error below which a part of the bodies is, relative to their own accelerations. */
+static double errors_below(const struct nbody_options *o, size_t n, double part)
+{
+    nbody *nb = engine(*o, n);
+    works(nbody_forces(nb, acc, phi));
+    nbody_free(nb);
+    nbody_ref_forces(n, 1, o->eps, mass, (rows)pos, right, phi_right);
+    for (size_t i = 0; i < n; i++) {
+        double off = 0, size = 0;
+        for (int c = 0; c < 3; c++) {
+            off += (acc[i][c] - right[i][c]) * (acc[i][c] - right[i][c]);
+            size += right[i][c] * right[i][c];
+        }
+        error[i] = sqrt(off / size);
+        assert_true(fabs(phi[i] - phi_right[i]) <= 1e-12 * fabs(phi_right[i])); /* which are in double */
+    }
+    qsort(error, n, sizeof *error, ascending);
+    return error[(size_t)((double)(n - 1) * part)];
+}
+
+static void make(size_t n, double far)
+{
+    works(nbody_initial(NBODY_PLUMMER, n, 5, mass, pos, vel));
+    for (size_t i = 0; i < n; i++) {
+        mass[i] *= 1 + 0.3 * (double)(i % 4);
+        for (int c = 0; c < 3; c++)
+            pos[i][c] += far * (c + 1);
+    }
+}
+
+/* Shapes of CPUs and GPUs: vectors, and tiles in local memory. */
+static const char *const shapes[] = {NULL, "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16"};
+
+/* Forces of a system far away are as good as at the origin. In single precision they would be wrong by a third. */
+static void far_away(void **state)
+{
+    static const double far[] = {0, 1e3, 1e6};
+    (void)state;
+    for (size_t f = 0; f < COUNT(far); f++)
+        for (size_t s = 0; s < COUNT(shapes); s++) {
+            make(1500, far[f]);
+            const struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.01, .shape = shapes[s]};
+            assert_true(errors_below(&o, 1500, 1) < 1e-6);
+        }
+}
+
+/* A sphere of pairs that are 1e-8 of its size apart, at the origin or away from it: no pull but that of the other one
+ * counts. */
+static void close_pairs(void **state)
+{
+    static const double far[] = {0, 100};
+    (void)state;
+    for (size_t f = 0; f < COUNT(far); f++)
+        for (size_t s = 0; s < COUNT(shapes); s++) {
+            double size = 0;
+            make(1000, 0);
+            for (size_t i = 0; i < 1000; i++)
+                for (int c = 0; c < 3; c++)
+                    size = fmax(size, fabs(pos[i][c]));
+            for (size_t i = 0; i < 1000; i += 2)
+                for (int c = 0; c < 3; c++) {
+                    pos[i][c] += far[f] * (c + 1);
+                    pos[i + 1][c] = pos[i][c] + 1e-8 * size * (c == (int)(i / 2 % 3) ? 1 : 0.3);
+                }
+            const struct nbody_options o = {.precision = NBODY_MIXED, .shape = shapes[s]};
+            assert_true(errors_below(&o, 1000, 0.99) < (far[f] > 0 ? 3e-7 : 1.5e-7)); /* away from it, all pairs round alike */
+        }
+}
+
+/* Equal masses leave the loop; few bodies leave most of a group empty. */
+static void equal_and_few(void **state)
+{
+    static const size_t sizes[] = {2, 3, 65, 300};
+    (void)state;
+    for (size_t k = 0; k < COUNT(sizes); k++)
+        for (size_t s = 0; s < COUNT(shapes); s++) {
+            make(sizes[k], 7);
+            const struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.01, .shape = shapes[s]};
+            assert_true(errors_below(&o, sizes[k], 1) < 3e-6);
+            for (size_t i = 0; i < sizes[k]; i++)
+                mass[i] = 0.25;
+            assert_true(errors_below(&o, sizes[k], 1) < 3e-6);
+        }
+}
+
+static double energy(nbody *nb)
+{
+    struct nbody_diagnostics d;
+    works(nbody_diagnose(nb, &d));
+    return d.total;
+}
+
+/* A crossing time of a Plummer sphere: the error of the energy is the integrator's, that of the same run in double. In
+ * single precision it would be ten times as large. */
+static void energy_is_the_integrators(void **state)
+{
+    enum { N = 512 };
+    struct nbody_options o = {.eps = 0.05, .dt = 1. / 1024};
+    double change[2];
+    (void)state;
+    make(N, 0);
+    for (int mixed = 0; mixed < 2; mixed++) {
+        o.precision = mixed ? NBODY_MIXED : NBODY_DOUBLE;
+        nbody *nb = engine(o, N);
+        const double before = energy(nb);
+        works(nbody_step(nb, 2896)); /* 2 sqrt 2 */
+        change[mixed] = energy(nb) / before - 1;
+        nbody_free(nb);
+    }
+    assert_true(fabs(change[1] - change[0]) < 3e-8);
+}
+
+/* State is what was given, to the last bit of a double, and moves as in double. */
+static void state_is_double(void **state)
+{
+    struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.05};
+    (void)state;
+    make(300, 1e6);
+    nbody *nb = engine(o, 300);
+    works(nbody_state(nb, pos1, vel1));
+    assert_memory_equal(pos1, pos, 300 * sizeof *pos);
+    assert_memory_equal(vel1, vel, 300 * sizeof *vel);
+    works(nbody_step(nb, 8));
+    works(nbody_state(nb, pos1, vel1));
+    nbody_free(nb);
+    memcpy(pos2, pos, sizeof pos2);
+    memcpy(vel2, vel, sizeof vel2);
+    works(nbody_ref_run(NBODY_LEAPFROG, 300, 1, 0.05, 1. / 64, 8, mass, pos2, vel2));
+    for (size_t i = 0; i < 300; i++)
+        for (int c = 0; c < 3; c++)
+            assert_true(fabs(vel1[i][c] - vel2[i][c]) < 1e-7 && fabs(pos1[i][c] - pos2[i][c]) < 2e-8);
+}
+
+static void refused(struct nbody_options o, const char *sentence)
+{
+    o.ctx = stddev;
+    o.precision = NBODY_MIXED;
+    o.dt = 1;
+    assert_null(nbody_create(&o, 100, mass, (rows)pos, (rows)vel));
+    assert_int_equal(clerrno, EINVAL);
+    assert_non_null(strstr(clerror(), sentence));
+}
+
+static void what_it_cannot_do(void **state)
+{
+    (void)state;
+    make(100, 0);
+    refused((struct nbody_options){.integrator = NBODY_HERMITE4}, "which the integrator hermite4 needs");
+    refused((struct nbody_options){.method = NBODY_TREE}, "the tree has no mixed precision");
+    if (clgetndev(stddev) == 1)
+        refused((struct nbody_options){.kernel = NBODY_TILED}, "the kernel must be NBODY_TUNED");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(far_away),        cmocka_unit_test(close_pairs), cmocka_unit_test(equal_and_few),
+        cmocka_unit_test(energy_is_the_integrators), cmocka_unit_test(state_is_double),
+        cmocka_unit_test(what_it_cannot_do),
+    };
+    struct cldev_info info[16];
+    if (!stddev || clgetdevinfo(stddev, info) != 0 || !info[0].dev_pref_vec_double) {
+        printf("SKIPPED: the device has no double precision\n");
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
