@@ -36,8 +36,8 @@ static int open_programs(struct nbody *nb, struct share *p)
     const struct embedded *const before_sums[] = {&root, &pairs}, *const front = &step;
     const char *real = nbody_has_doubles(nb) ? "-D DOUBLE" : "";
     char sums[512], floats[512], diagnosis[64];
-    nbody_shape_options(nb, &p->shape, nbody_has_doubles(nb), sums, sizeof sums);
-    nbody_shape_options(nb, &p->shape, false, floats, sizeof floats);
+    nbody_shape_options(nb, p, nbody_has_doubles(nb), sums, sizeof sums);
+    nbody_shape_options(nb, p, false, floats, sizeof floats);
     snprintf(diagnosis, sizeof diagnosis, "%s -D SUM_GROUP=%d%s", real, p->shape.flat,
              p->shape.fp64 ? "" : " -D NO_FP64");
     p->owner = true;
@@ -52,7 +52,7 @@ static int open_programs(struct nbody *nb, struct share *p)
 static int build_share(struct nbody *nb, struct share *p)
 {
     for (struct share *q = nb->share; q < p && !p->program[0]; q++)
-        if (q->owner && strcmp(q->row.shape, p->row.shape) == 0)
+        if (q->owner && q->chain == p->chain && strcmp(q->row.shape, p->row.shape) == 0)
             memcpy(p->program, q->program, sizeof p->program);
     if (!p->program[0] && open_programs(nb, p) != 0)
         return -1;
@@ -70,8 +70,18 @@ static int build_share(struct nbody *nb, struct share *p)
     return 0;
 }
 
+/* A group meets one stretch of attracting bodies where rows alone do not make enough groups. */
+static void choose_slots(const struct nbody *nb, struct share *p)
+{
+    const size_t groups = p->rows / nbody_shape_rows(&p->shape);
+    p->chain = nb->kernel != NBODY_TUNED || groups >= (size_t)p->shape.fill * p->units;
+    p->slots = p->chain || nb->method == NBODY_TREE ? 1 : (cl_uint)nb->stretches;
+}
+
 int nbody_device_build(struct nbody *nb)
 {
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        choose_slots(nb, &nb->share[d]);
     for (cl_uint d = 0; d < nb->ndev; d++)
         if (nb->share[d].rows && build_share(nb, &nb->share[d]) != 0)
             return -1;
@@ -114,15 +124,6 @@ int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t siz
 
 /* ---- Memory. ---------------------------------------------------------------------------------- */
 
-/* A slot for each stretch of attracting bodies where rows alone do not make enough work-groups. */
-static cl_uint choose_slots(const struct nbody *nb, const struct share *p)
-{
-    if (nb->kernel != NBODY_TUNED || nb->method == NBODY_TREE)
-        return 1; /* kernels of the ladder add up all bodies themselves, and the tree's all that they meet */
-    const size_t groups = p->rows / nbody_shape_rows(&p->shape);
-    return groups < (size_t)p->shape.fill * p->units ? (cl_uint)nb->stretches : 1;
-}
-
 void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int flags)
 {
     void *block = clmalloc(nb->ctx, size, flags);
@@ -135,7 +136,6 @@ void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int fla
 int nbody_device_place(struct nbody *nb, struct share *p)
 {
     const size_t plane = p->rows * nb->real;
-    p->slots = choose_slots(nb, p);
     p->bytes = nb->padded * 4 * nb->real * (nb->velo ? 2 : 1);
     p->state = nbody_device_block(nb, p, nb->integrator->planes * plane, CL_MEM_ZEROCOPY);
     p->partial = p->state;

@@ -12,13 +12,13 @@
 
 /* ---- Kernels. --------------------------------------------------------------------------------
  * first: the index in posm of row 0; rows: the length of a plane of `partial`; top: the first row of this launch, which
- * has as many as there are groups for; stretch, from, until, end, chain: pairs.cl; eps2 > 0, also when the softening is
+ * has as many as there are groups for; stretch, from, until, end: pairs.cl; eps2 > 0, also when the softening is
  * zero: so small then that it changes only pulls between bodies less than 5e-9 apart, and a body's pull on itself is
  * finite times zero. */
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     global const real4 *restrict posm, global real *restrict partial, uint first, uint rows, uint top,
-    uint stretch, uint from, uint until, uint end, uint chain, real eps2)
+    uint stretch, uint from, uint until, uint end, real eps2)
 {
     vec x[ITEMS], y[ITEMS], z[ITEMS];
     UNROLLED for (int k = 0; k < ITEMS; k++) {
@@ -67,7 +67,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
  * count; with softening zero is negative, and all pairs count. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
     global const real4 *restrict posm, global real *restrict partial, uint first, uint rows, uint top,
-    uint stretch, uint from, uint until, uint end, uint chain, real eps2, real zero)
+    uint stretch, uint from, uint until, uint end, real eps2, real zero)
 {
     vec x[ITEMS], y[ITEMS], z[ITEMS];
     ivec self[ITEMS];
@@ -112,7 +112,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void jerks(
     global const real4 *restrict posm, global const real4 *restrict velo,
     global real *restrict partial, uint first, uint rows, uint top, uint stretch, uint from, uint until,
-    uint end, uint chain, real eps2, real zero)
+    uint end, real eps2, real zero)
 {
     vec at[ITEMS][6]; /* x y z vx vy vz */
     UNROLLED for (int k = 0; k < ITEMS; k++) UNROLLED for (int c = 0; c < 3; c++) {

@@ -77,7 +77,7 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
 size_t nbody_shape_crossover(const struct nbody *nb);
 
 /* Writes the build options of the kernels that sum over pairs, in doubles or floats, into text. */
-void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *shape, bool doubles, char *text, size_t size);
+void nbody_shape_options(const struct nbody *nb, const struct share *p, bool doubles, char *text, size_t size);
 
 /* Bodies that one work-group moves. */
 size_t nbody_shape_rows(const struct nbody_shape *shape);
@@ -128,7 +128,8 @@ struct share {
     cl_kernel kernel[KERNELS], own[OWN_KERNELS]; /* own: the integrator's */
     size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows */
     size_t count;       /* bodies among them, the rest is padding */
-    cl_uint slots;      /* sums that are kept: one for each stretch, or 1 where groups chain stretches */
+    bool chain;         /* a work-group meets all stretches of attracting bodies, not one */
+    cl_uint slots;      /* sums that are kept: 1 with chain, else one for each stretch */
     void *state;        /* planes of `rows` numbers, see STATE_... */
     void *partial;      /* sums, slot by slot; may be `state` itself when slots is 1 */
     void *phi;          /* the same for potentials; may be `partial` */
@@ -245,7 +246,7 @@ static inline size_t nbody_sum_blocks(const struct share *p)
 /* Builds the kernels of every share that has rows; their shapes have been chosen. */
 int nbody_device_build(struct nbody *nb);
 
-/* Makes the memory of a share whose rows are known, and chooses its slots. */
+/* Makes the memory of a share whose rows are known. */
 int nbody_device_place(struct nbody *nb, struct share *p);
 
 /* clmalloc, counted in p->bytes, and made on the device at once so that a lack of memory shows here; NULL then. */

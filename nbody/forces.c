@@ -23,16 +23,15 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     const struct nbody_shape *s = &p->shape;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, top = (cl_uint)top_row,
                   stretch = (cl_uint)nb->stretch, from = (cl_uint)from_stretch, until = (cl_uint)until_stretch,
-                  end = (cl_uint)((nb->n + (size_t)s->tile - 1) / (size_t)s->tile) * (cl_uint)s->tile,
-                  chain = p->slots < nb->stretches;
+                  end = (cl_uint)((nb->n + (size_t)s->tile - 1) / (size_t)s->tile) * (cl_uint)s->tile;
     const size_t groups = rows_of_launch / nbody_shape_rows(s), group = (size_t)s->group;
-    const size_t deep = chain || from == until ? 1 : until - from;
+    const size_t deep = p->chain || from == until ? 1 : until - from;
     clndrange_t ndr = clndrange_init2d(0, groups * group, group, 0, deep, 1);
     bool none;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, sum, &none));
     REAL_NUMBER(zero, none ? eps2 : -1);
     void *out = sum == POTENTIALS ? p->phi : p->partial;
-    struct stdcl_arg args[16];
+    struct stdcl_arg args[15];
     cl_uint nargs = 0;
 #define PUT(arg) args[nargs++] = (struct stdcl_arg)arg
     PUT(BLOCK_ARG(nb->posm));
@@ -46,7 +45,6 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     PUT(VALUE_ARG(from));
     PUT(VALUE_ARG(until));
     PUT(VALUE_ARG(end));
-    PUT(VALUE_ARG(chain));
     const bool mixed = nb->precision == NBODY_MIXED && sum == FORCES;
     if (mixed)
         PUT(VALUE_ARG(eps2_single));
@@ -140,7 +138,7 @@ static void own_stretches(const struct nbody *nb, const struct share *p, size_t 
     const size_t end = p->first + p->rows;
     *from = (p->first + nb->stretch - 1) / nb->stretch;
     *to = end >= nb->n ? nb->stretches : end / nb->stretch;
-    if (*from >= *to || (p->slots < nb->stretches && *to - *from < nb->stretches))
+    if (*from >= *to || (p->chain && *to - *from < nb->stretches))
         *from = *to = 0;
 }
 

@@ -57,7 +57,7 @@ static inline void store_wide(global double *to, wide v, uint add)
 /* Arguments as those of `forces` in direct.cl. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     global const double4 *restrict posm, global double *restrict partial, uint first, uint rows, uint top,
-    uint stretch, uint from, uint until, uint end, uint chain, float eps2, double cx, double cy, double cz)
+    uint stretch, uint from, uint until, uint end, float eps2, double cx, double cy, double cz)
 {
     vec x[ITEMS], y[ITEMS], z[ITEMS], xl[ITEMS], yl[ITEMS], zl[ITEMS];
     UNROLLED for (int k = 0; k < ITEMS; k++) {

@@ -11,7 +11,7 @@
  *
  * The order of additions depends on the number of bodies alone: where stretches begin does (forces_sum.c), each is
  * summed in blocks, in the order of bodies, and the sums of stretches are added in their order, from 0 on. Where rows
- * alone make enough groups, one group meets all stretches and adds their sums itself (`chain`): partial then has one
+ * alone make enough groups, one group meets all stretches and adds their sums itself (CHAIN): partial then has one
  * slot, and the bits are the same. Launches, devices and group sizes change nothing. For that, products and sums are
  * fused where fma is written, and nowhere else.
  *
@@ -39,6 +39,9 @@
 #endif
 #ifndef UNROLL
 #define UNROLL 1 /* of the loop over a tile */
+#endif
+#ifndef CHAIN
+#define CHAIN 0 /* 1: a group meets all stretches, and `partial` has one slot */
 #endif
 #ifndef BLOCK
 #define BLOCK 256 /* bodies j summed before they join the total; a multiple of TILE */
@@ -91,13 +94,18 @@ static inline void store(global real *to, vec v, uint add)
 #define FETCHED(tile, source, j, t) source[(j) + (t)]
 #endif
 
-/* The stretches that a group sums: one of from .. until - 1, or with `chain` one after another. A stretch has `stretch`
+/* The stretches that a group sums: one of from .. until - 1, or with CHAIN one after another. A stretch has `stretch`
  * bodies, a multiple of TILE; the last one ends with the bodies, at `end`. */
-#define EACH_STRETCH(s)                                                                           \
-    for (uint s = from + (uint)get_group_id(1), last_ = chain ? until : min(s + 1, until); s < last_; s++)
+#if CHAIN
+#define EACH_STRETCH(s) for (uint s = from; s < until; s++)
+#define SLOT(s) ((size_t)0)
+#define ADD(s) ((s) > 0)
+#else
+#define EACH_STRETCH(s) for (uint s = from + (uint)get_group_id(1), once_ = s < until; once_; once_ = 0)
+#define SLOT(s) ((size_t)(s))
+#define ADD(s) 0
+#endif
 #define STRETCH_END(s) min((s) * stretch + stretch, end)
-#define SLOT(s) (chain ? 0 : (size_t)(s))
-#define ADD(s) (chain && (s) > 0)
 #define UNROLLED _Pragma("unroll")
 
 /* A comparison as select() wants it: scalar comparisons give int whatever is compared. */

@@ -82,12 +82,13 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);
 }
 
-void nbody_shape_options(const struct nbody *nb, const struct nbody_shape *s, bool doubles, char *text, size_t size)
+void nbody_shape_options(const struct nbody *nb, const struct share *p, bool doubles, char *text, size_t size)
 {
+    const struct nbody_shape *s = &p->shape;
     snprintf(text, size,
              "-D GROUP=%d -D WIDTH=%d -D ITEMS=%d -D TILE=%d -D LOCAL=%d -D UNROLL=%d -D BLOCK=%d "
-             "-D RSQRT=%d -D UNIFORM=%d%s",
-             s->group, s->width, s->items, s->tile, s->local, s->unroll, s->block, s->rsqrt, nb->uniform,
+             "-D RSQRT=%d -D CHAIN=%d -D UNIFORM=%d%s",
+             s->group, s->width, s->items, s->tile, s->local, s->unroll, s->block, s->rsqrt, p->chain, nb->uniform,
              doubles ? " -D DOUBLE" : "");
 }
 
