@@ -187,6 +187,7 @@ struct nbody {
     bool current; /* every device holds everybody's positions */
     bool primed;  /* state holds the sums that the next step begins with */
     bool settled; /* posm and velo are those of the current time, not predictions */
+    int stage;    /* the sum over pairs of the step under way: 0, or more where an integrator has stages */
     size_t steps;
     size_t base_steps; /* time = base_time + (steps - base_steps) dt */
     double base_time;

@@ -15,9 +15,9 @@ static const double STOP_SECONDS = 1; /* that steps may go on when the caller wa
 
 /* ---- Bursts. ---------------------------------------------------------------------------------- */
 
-/* One step, whose positions are where forces are wanted. An integrator with a `begin` moves bodies there, so
- * not when no other step follows; one without moves them at the end of every step. */
-static int step(struct nbody *nb, int number, bool last)
+/* One sum of a step, whose positions are where forces are wanted, and what follows it. An integrator with a `begin` moves
+ * bodies there, so not when no other sum follows; one without moves them at the end of every step. */
+static int stage(struct nbody *nb, int number, bool last)
 {
     const bool begins = nb->integrator->begin != NULL;
     if (nbody_forces_evaluate(nb, nb->integrator->sum) != 0 ||
@@ -26,6 +26,14 @@ static int step(struct nbody *nb, int number, bool last)
     nb->evaluations++;
     if (!last || !begins)
         nb->current = false;
+    return 0;
+}
+
+static int step(struct nbody *nb, int number, bool last)
+{
+    for (nb->stage = 0; nb->stage < stages(nb); nb->stage++)
+        if (stage(nb, number, last && nb->stage == stages(nb) - 1) != 0)
+            return -1;
     return 0;
 }
 
@@ -67,7 +75,7 @@ static double step_seconds(const struct nbody *nb)
         const double part = (double)p->rows / (double)nb->padded;
         longest = fmax(longest, pace_time(&p->pace, part * nbody_forces_work(nb, nb->integrator->sum)));
     }
-    return longest;
+    return longest * stages(nb);
 }
 
 /* How many steps to start at once: with somebody who may stop them, so many as end soon. A step that takes long is
@@ -100,7 +108,7 @@ static int check_tree(struct nbody *nb)
 
 int nbody_step(nbody *nb, size_t steps)
 {
-    nbody_task_begin(nb, "nbody_step", (double)steps * nbody_forces_work(nb, nb->integrator->sum));
+    nbody_task_begin(nb, "nbody_step", (double)steps * stages(nb) * nbody_forces_work(nb, nb->integrator->sum));
     while (steps > 0) {
         const ptrdiff_t ready = prepare(nb, steps);
         const size_t now = ready > 0 ? (size_t)ready : 0;

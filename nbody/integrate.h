@@ -19,7 +19,8 @@
 #define INTEGRATORS(X)                                                                                       \
     X(NBODY_LEAPFROG, leapfrog)                                                                              \
     X(NBODY_HERMITE4, hermite4)                                                                              \
-    X(NBODY_TAYLOR, taylor)
+    X(NBODY_TAYLOR, taylor)                                                                                  \
+    X(NBODY_YOSHIDA4, yoshida4)
 
 /* What a visit does, in this order; as in step.cl. */
 enum {
@@ -33,6 +34,7 @@ struct integrator {
     const struct embedded *source;      /* integrate_NAME.cl, which is built behind step.cl */
     const char *kernels[OWN_KERNELS];   /* those of its kernels that are launched; share->own holds them */
     enum kernel sum;                    /* over all pairs, what a step needs: FORCES, JERKS */
+    int stages;                         /* sums a step; 0: one. nb->stage counts them, from 0, in visits */
     cl_uint planes;                     /* numbers a body in `state`: 6, or more; see STATE_ACC */
     bool keeps_sums;                    /* visits need the last sums, in `state`, beside the new ones */
 
@@ -58,6 +60,16 @@ INTEGRATORS(X)
 
 /* The row of an integrator; NULL when there is none. */
 const struct integrator *nbody_integrate_row(enum nbody_integrator integrator);
+
+/* Sums over pairs that a step takes. */
+static inline int stages(const struct nbody *nb)
+{
+    return nb->integrator->stages ? nb->integrator->stages : 1;
+}
+
+/* A visit of leapfrog's kernel, at the end of a step of one length and the beginning of one of another, in the engine's units. */
+int nbody_leapfrog_visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step, double closing_dt,
+                         double opening_dt);
 
 /* A `begin`: brings the sums of the current positions into `state`, then visits with BEGIN. */
 int nbody_integrate_begin(struct nbody *nb);

@@ -5,15 +5,23 @@
 
 EMBEDDED(source, "nbody/integrate_leapfrog.cl", nbody_integrate_leapfrog_cl);
 
-static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)
+int nbody_leapfrog_visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step, double closing_dt,
+                         double opening_dt)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
+    REAL_NUMBER(closing, closing_dt);
+    REAL_NUMBER(opening, opening_dt);
     const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),  BLOCK_ARG(p->state), BLOCK_ARG(p->partial),
                                      VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
-                                     VALUE_ARG(p->slots), VALUE_ARG(phases),   REAL_ARG(nb, dt),
-                                     BLOCK_ARG(p->bad),    VALUE_ARG(step)};
+                                     VALUE_ARG(p->slots), VALUE_ARG(phases),   REAL_ARG(nb, closing),
+                                     REAL_ARG(nb, opening), BLOCK_ARG(p->bad),  VALUE_ARG(step)};
     return nbody_device_visit(nb, p, p->own[0], p->count, 3, COUNT_OF(args), args);
+}
+
+static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)
+{
+    const double dt = nb->dt * nbody_units_factor(&nb->units, 0, -1);
+    return nbody_leapfrog_visit(nb, p, count, phases, step, dt, dt);
 }
 
 static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,

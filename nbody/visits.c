@@ -54,6 +54,7 @@ int nbody_integrate_prime(struct nbody *nb)
 
 int nbody_integrate_begin(struct nbody *nb)
 {
+    nb->stage = stages(nb) - 1; /* after the last of a step comes the first of the next */
     if (nbody_integrate_prime(nb) != 0 || nbody_visit_all(nb, BEGIN, 0) != 0)
         return -1;
     nb->current = false;

@@ -33,7 +33,7 @@ extern "C" {
 
 typedef struct nbody nbody;
 
-/* How a step goes from t to t + dt. Each costs one evaluation of all forces a step. */
+/* How a step goes from t to t + dt, with one evaluation of all forces unless more are said. */
 enum nbody_integrator {
     /* Kick-drift-kick, 2nd order, symplectic: v += a dt/2; x += v dt; a = a(x); v += a dt/2. */
     NBODY_LEAPFROG,
@@ -45,7 +45,10 @@ enum nbody_integrator {
     NBODY_HERMITE4,
     /* The classic tutorial's scheme, a at the old positions, first order:
      * x += v dt + a dt^2/2; v += a dt. For comparison only. */
-    NBODY_TAYLOR
+    NBODY_TAYLOR,
+    /* Three leapfrog steps of w1 dt, w0 dt, w1 dt with w1 = 1 / (2 - 2^(1/3)), w0 = 1 - 2 w1: 4th order, symplectic, three
+     * evaluations (Yoshida 1990, Phys. Lett. A 150, 262). */
+    NBODY_YOSHIDA4
 };
 
 struct nbody_integrator_info {
