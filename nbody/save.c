@@ -13,9 +13,9 @@
 struct head {
     char name[16]; /* of the integrator */
     uint64_t n, padded, real, planes, devices, steps, base_steps, size;
-    double G, dt, base_time, evaluations;
+    double G, dt, base_time, evaluations, centre[3];
     struct units units;
-    int32_t method, primed, settled, known;
+    int32_t method, precision, primed, settled, known, none;
 };
 
 struct saved_share {
@@ -52,7 +52,8 @@ static struct head head_of(const struct nbody *nb)
     struct head h = {.n = nb->n, .padded = nb->padded, .real = nb->real, .planes = nb->integrator->planes,
                      .devices = nbody_devices(nb), .steps = nb->steps, .base_steps = nb->base_steps,
                      .size = nbody_save_bytes(nb), .G = nb->G, .dt = nb->dt, .base_time = nb->base_time,
-                     .evaluations = nb->evaluations, .units = nb->units, .method = (int32_t)nb->method,
+                     .evaluations = nb->evaluations, .centre = {nb->centre[0], nb->centre[1], nb->centre[2]},
+                     .units = nb->units, .method = (int32_t)nb->method, .precision = (int32_t)nb->precision,
                      .primed = nb->primed, .settled = nb->settled, .known = nb->known};
     snprintf(h.name, sizeof h.name, "%s", nb->integrator->info.name);
     return h;
@@ -118,7 +119,7 @@ static int check_head(const struct nbody *nb, const struct head *h, size_t size)
     const struct head own = head_of(nb);
     if (h->n != own.n)
         return refuse("number of bodies");
-    if (h->real != own.real)
+    if (h->real != own.real || h->precision != own.precision)
         return refuse("precision");
     if (memcmp(h->name, own.name, sizeof own.name) != 0 || h->planes != own.planes)
         return refuse("integrator");
@@ -201,6 +202,7 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
     if (nb->method == NBODY_TREE && load_felt(nb, from) != 0)
         return -1;
     nb->units = h.units;
+    memcpy(nb->centre, h.centre, sizeof nb->centre);
     nb->dt = h.dt;
     nb->steps = h.steps;
     nb->base_steps = h.base_steps;

@@ -244,6 +244,12 @@ static nbody *engine(struct nbody_options o, rows x, rows v)
     return nb;
 }
 
+static bool has_doubles(void)
+{
+    struct cldev_info info[64];
+    return clgetndev(stddev) <= 64 && clgetdevinfo(stddev, info) == 0 && info[0].dev_pref_vec_double > 0;
+}
+
 /* One goes 5 steps and is saved, and then 6; the other begins there with the bytes. */
 static void check_engine(struct nbody_options o)
 {
@@ -279,6 +285,8 @@ static void engines_go_on(void **unused)
     for (int i = 0; nbody_integrator_describe((enum nbody_integrator)i); i++)
         check_engine((struct nbody_options){.integrator = (enum nbody_integrator)i});
     check_engine((struct nbody_options){.method = NBODY_TREE});
+    if (has_doubles())
+        check_engine((struct nbody_options){.precision = NBODY_MIXED});
 }
 
 static void other_engines_are_refused(void **unused)
