@@ -87,6 +87,8 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
         return cli_wrong("--kernel %s has no derivatives of forces, which --integrator %s needs; take "
                          "another integrator or --kernel tuned",
                          nbody_kernel_names[job->kernel], integrator->name);
+    if (job->integrator == NBODY_IAS15 && job->method == NBODY_TREE)
+        return cli_wrong("--method tree and --integrator ias15 cannot be combined: it computes on the host");
     if (job->precision == NBODY_MIXED && integrator->derivatives > 0)
         return cli_wrong("--precision mixed has no derivatives of forces, which --integrator %s needs; take --precision double",
                          integrator->name);

@@ -8,6 +8,7 @@
  *   diagnose.c     energies, momenta
  *   save.c         an engine's state as bytes, and back
  *   integrate.c    steps
+ *   host.c         steps on the host
  *   integrators.c  the table of integrators, integrate.h
  *   forces_out.c   forces and potentials for the caller
  *   visits.c       what integrators do between sums over pairs

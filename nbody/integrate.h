@@ -20,7 +20,8 @@
     X(NBODY_LEAPFROG, leapfrog)                                                                              \
     X(NBODY_HERMITE4, hermite4)                                                                              \
     X(NBODY_TAYLOR, taylor)                                                                                  \
-    X(NBODY_YOSHIDA4, yoshida4)
+    X(NBODY_YOSHIDA4, yoshida4)                                                                              \
+    X(NBODY_IAS15, ias15)
 
 /* What a visit does, in this order; as in step.cl. */
 enum {
@@ -28,6 +29,9 @@ enum {
     FINISH = 2, /* the end of a step */
     BEGIN = 4   /* the beginning of the next; nothing where `begin` is NULL */
 };
+
+/* How a step on the host ends. */
+enum host_end { HOST_DONE, HOST_VANISHES, HOST_NOT_FINITE };
 
 struct integrator {
     struct nbody_integrator_info info;
@@ -48,6 +52,13 @@ struct integrator {
     /* For an integrator that predicts, so that posm and velo are not the results, which stand in `state`:
      * starts copying those to posm and velo. NULL: posm is the result. */
     int (*end)(struct nbody *nb, struct share *p);
+
+    /* For an integrator that steps on the host (host.c), without begin and end: one step of dt for positions x and velocities
+     * v, 3n numbers each, in the engine's units; `memory` has room for 3n * host_planes numbers; adds what it evaluated. Visits
+     * then only join sums. NULL: steps are made on devices. */
+    enum host_end (*host)(const struct nbody_ref_system *s, double dt, double *x, double *v, double *memory,
+                          double *evaluations);
+    int host_planes;
 
     /* The same in plain C: `steps` steps of dt for positions x and velocities v, 3n numbers each.
      * `work` has room for as many planes as `state`. */
@@ -70,6 +81,10 @@ static inline int stages(const struct nbody *nb)
 /* A visit of leapfrog's kernel, at the end of a step of one length and the beginning of one of another, in the engine's units. */
 int nbody_leapfrog_visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step, double closing_dt,
                          double opening_dt);
+
+/* nbody_step of such an integrator; EINVAL for more bodies than it takes. */
+int nbody_host_step(struct nbody *nb, size_t steps);
+int nbody_host_check(const struct nbody *nb);
 
 /* A `begin`: brings the sums of the current positions into `state`, then visits with BEGIN. */
 int nbody_integrate_begin(struct nbody *nb);

@@ -8,6 +8,8 @@ static const char *obstacle(const struct nbody *nb)
 {
     if (nb->integrator->sum != FORCES)
         return "derivatives of forces";
+    if (nb->integrator->host)
+        return "steps on the host";
     if (nb->precision == NBODY_MIXED)
         return "mixed precision";
     return nb->kernel != NBODY_TUNED ? "kernels of the ladder" : NULL;
@@ -19,7 +21,7 @@ static const char *integrators_for_trees(char *text, size_t size)
     size_t used = 0;
     const struct integrator *row;
     for (int i = 0; used < size && (row = nbody_integrate_row((enum nbody_integrator)i)); i++)
-        if (row->sum == FORCES)
+        if (row->sum == FORCES && !row->host)
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", row->info.name);
     return text;
 }
@@ -27,6 +29,9 @@ static const char *integrators_for_trees(char *text, size_t size)
 static int refuse(const struct nbody *nb)
 {
     char names[128] = "";
+    if (nb->integrator->host)
+        return clerror_set(EINVAL, "nbody_create: the integrator %s computes on the host, without a tree; take NBODY_DIRECT",
+                           nb->integrator->info.name);
     if (nb->precision == NBODY_MIXED)
         return clerror_set(EINVAL, "nbody_create: the tree has no mixed precision; take NBODY_DOUBLE or NBODY_SINGLE");
     if (nb->integrator->sum == FORCES)

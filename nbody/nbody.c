@@ -315,7 +315,8 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
         nb->centre[c] = ldexp(nb->centre[c], -nb->units.length);
     nb->uniform = all_equal(n, mass);
     nb->mass = about(n, nb->G, mass);
-    if (nbody_mixed_check(nb) == 0 && nbody_ladder_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
+    if (nbody_mixed_check(nb) == 0 && nbody_host_check(nb) == 0 && nbody_ladder_check(nb) == 0 &&
+        nbody_method_choose(nb, o->method) == 0 &&
         prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
         nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && write_bodies(nb, mass, pos, vel) == 0 &&
         send_all(nb) == 0 && nbody_integrate_warm(nb) == 0)

@@ -67,7 +67,7 @@ static void failures_are_told(void **state)
             int k = 0;
             while (fails_at((enum nbody_integrator)i, calls[c], k))
                 k++;
-            assert_true(k >= 2);
+            assert_true(k >= 2 || (i == NBODY_IAS15 && calls[c] == step)); /* whose steps launch nothing */
         }
 }
 

@@ -145,6 +145,7 @@ static void orders(void **state)
     (void)state;
     assert_near(error_of(NBODY_LEAPFROG, 2000) / error_of(NBODY_LEAPFROG, 4000), 4, 0.01);
     assert_near(error_of(NBODY_HERMITE4, 1000) / error_of(NBODY_HERMITE4, 2000), 16, 0.8);
+    assert_near(error_of(NBODY_YOSHIDA4, 2000) / error_of(NBODY_YOSHIDA4, 4000), 16, 0.8);
     assert_near(error_of(NBODY_TAYLOR, 20000) / error_of(NBODY_TAYLOR, 40000), 2, 0.01);
     assert_true(error_of(NBODY_HERMITE4, 2000) < 1e-6);
     assert_true(error_of(NBODY_LEAPFROG, 4000) < 1e-4);
@@ -157,6 +158,8 @@ static void orders_in_a_cluster(void **state)
     (void)state;
     for (enum nbody_integrator integrator = (enum nbody_integrator)0; (info = nbody_integrator_describe(integrator));
          integrator++) {
+        if (info->order > 4) /* ias15 chooses its steps; test_nbody_ias15 */
+            continue;
         const double expected = ldexp(1, info->order);
         double error[2];
         for (size_t half = 0; half < 2; half++) {
@@ -320,7 +323,7 @@ static void momentum_is_conserved(void **state)
     static const double angular[] = {[NBODY_HERMITE4] = 1e-9, [NBODY_TAYLOR] = 3e-4};
     (void)state;
     for (enum nbody_precision p = NBODY_SINGLE; p <= NBODY_DOUBLE; p++)
-        for (enum nbody_integrator i = (enum nbody_integrator)0; nbody_integrator_describe(i); i++) {
+        for (enum nbody_integrator i = (enum nbody_integrator)0; i != NBODY_IAS15 && nbody_integrator_describe(i); i++) {
             make(NBODY_PLUMMER, 1000, 8);
             for (int k = 0; k < 1000; k++)
                 vel[k][0] += 0.3;

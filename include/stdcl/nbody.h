@@ -48,7 +48,12 @@ enum nbody_integrator {
     NBODY_TAYLOR,
     /* Three leapfrog steps of w1 dt, w0 dt, w1 dt with w1 = 1 / (2 - 2^(1/3)), w0 = 1 - 2 w1: 4th order, symplectic, three
      * evaluations (Yoshida 1990, Phys. Lett. A 150, 262). */
-    NBODY_YOSHIDA4
+    NBODY_YOSHIDA4,
+    /* Gauss-Radau, 15th order, with steps of its own choice within each dt, to rounding (Everhart 1985; Rein & Spiegel 2015,
+     * MNRAS 446, 1424): on the host, in double precision, for at most 4096 bodies. Each dt begins anew, so that a long one is
+     * faster; the state is rounded to the engine's precision at its end. EDOM when bodies come so close that steps vanish: the
+     * state is then that before the step. Not with NBODY_TREE. */
+    NBODY_IAS15
 };
 
 struct nbody_integrator_info {
