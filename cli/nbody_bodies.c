@@ -7,6 +7,8 @@
  */
 #include "nbody_job.h"
 
+#include "core/asked.h"
+
 #include <math.h>
 
 /* ---- Made or read. --------------------------------------------------------------------------- */
@@ -167,19 +169,21 @@ static void estimate(struct nbody_job *job)
 
 /* ---- The plan. ------------------------------------------------------------------------------- */
 
-static bool all_have_doubles(CLCONTEXT *context)
+static int all_have_doubles(CLCONTEXT *context, bool *all)
 {
+    *all = true;
     for (cl_uint i = 0; i < clgetndev(context); i++) {
-        cl_device_fp_config config = 0;
-        clGetDeviceInfo(clgetdevice(context, i), CL_DEVICE_DOUBLE_FP_CONFIG, sizeof config, &config, NULL);
-        if (!config)
-            return false;
+        cl_uint width = 0;
+        if (device_ask(context, i, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width, "nbody") != 0)
+            return cli_failed_call(NULL);
+        *all = *all && width > 0;
     }
-    return true;
+    return CLI_DONE;
 }
 
-static void use_recipe(struct nbody_job *job)
+static int use_recipe(struct nbody_job *job)
 {
+    bool doubles = true;
     const struct recipe *r = &recipes[job->model];
     if (isnan(job->eps))
         job->eps = r->eps;
@@ -187,8 +191,11 @@ static void use_recipe(struct nbody_job *job)
         job->dt = r->dt[nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives > 0];
     if (isnan(job->until) && job->steps == SIZE_MAX)
         job->until = copysign(r->until, job->dt);
+    if (job->precision == NOT_GIVEN && r->precision == NBODY_DOUBLE && all_have_doubles(job->context, &doubles) != CLI_DONE)
+        return CLI_FAILED;
     if (job->precision == NOT_GIVEN)
-        job->precision = all_have_doubles(job->context) ? (int)r->precision : NBODY_SINGLE;
+        job->precision = doubles ? (int)r->precision : NBODY_SINGLE;
+    return CLI_DONE;
 }
 
 /* What pictures show: all, and of galaxies the bodies that are lighter by half than the halo's; but all of very few bodies. */
@@ -228,12 +235,12 @@ static int plan_steps(struct nbody_job *job)
     return CLI_DONE;
 }
 
-void nbody_job_choose(struct nbody_job *job)
+int nbody_job_choose(struct nbody_job *job)
 {
-    if (job->input)
-        estimate(job);
-    else
-        use_recipe(job);
+    if (!job->input)
+        return use_recipe(job);
+    estimate(job);
+    return CLI_DONE;
 }
 
 int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
@@ -256,8 +263,9 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
 
 int nbody_job_plan(struct nbody_job *job)
 {
-    nbody_job_choose(job);
-    int status = choose_shown(job);
+    int status = nbody_job_choose(job);
+    if (status == CLI_DONE)
+        status = choose_shown(job);
     if (status == CLI_DONE)
         status = plan_steps(job);
     if (status == CLI_DONE)

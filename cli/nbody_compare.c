@@ -8,6 +8,7 @@
  */
 #include "nbody_job.h"
 
+#include "core/asked.h"
 #include "nbody/nbody_ref.h"
 
 #include <jansson.h>
@@ -252,11 +253,13 @@ static int report(const struct nbody_job *job, const struct comparison *c)
     return status;
 }
 
+/* 0 after clerror_set. */
 static size_t default_bodies(const struct nbody_job *job)
 {
     const size_t fixed = nbody_model_bodies((enum nbody_model)job->model);
     cl_device_type type = 0;
-    clGetDeviceInfo(clgetdevice(job->context, 0), CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    if (device_ask(job->context, 0, CL_DEVICE_TYPE, sizeof type, &type, "nbody") != 0)
+        return 0;
     return fixed ? fixed : type & CL_DEVICE_TYPE_CPU ? BODIES_CPU : BODIES_GPU;
 }
 
@@ -268,14 +271,15 @@ int nbody_job_compare(struct nbody_job *job)
             "--compare: the kernels are compared on one device, and %u are chosen; pick one with "
             "--device",
             clgetndev(job->context));
-    if (!job->n && !job->input)
-        job->n = default_bodies(job);
+    if (!job->n && !job->input && !(job->n = default_bodies(job)))
+        return cli_failed_call(NULL);
     int status = nbody_job_bodies(job);
     if (status == CLI_DONE)
         status = cli_memory_for(job->n, 3 * sizeof(double), "forces");
+    if (status == CLI_DONE)
+        status = nbody_job_choose(job);
     if (status != CLI_DONE)
         return status;
-    nbody_job_choose(job);
     c.samples = job->n < SAMPLE ? job->n : SAMPLE;
     c.right = cli_alloc(c.samples, sizeof *c.right);
     c.found = cli_alloc(job->n, sizeof *c.found);

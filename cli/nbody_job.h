@@ -142,7 +142,7 @@ static inline double nbody_job_accuracy(const struct nbody_job *job)
 
 /* nbody_bodies.c */
 int nbody_job_bodies(struct nbody_job *job);                           /* reads or makes job->bodies */
-void nbody_job_choose(struct nbody_job *job);                          /* softening, step, precision, if not given */
+int nbody_job_choose(struct nbody_job *job);                           /* softening, step, precision, if not given */
 int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* makes job->engine */
 int nbody_job_plan(struct nbody_job *job);                             /* both, and counts the steps */
 

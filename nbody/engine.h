@@ -74,7 +74,7 @@ struct share;
 int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
                        const char *words);
 
-/* Bodies from which on the tree is faster on the first device, as its row of the tree says. */
+/* Bodies from which on the tree is faster on the first device, as its row of the tree says; 0 when that does not answer. */
 size_t nbody_shape_crossover(const struct nbody *nb);
 
 /* Writes the build options of the kernels that sum over pairs, in doubles or floats, into text. */

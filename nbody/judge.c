@@ -5,6 +5,8 @@
  */
 #include "nbody/engine.h"
 
+#include "core/asked.h"
+
 #include <math.h>
 
 #include "nbody/draw.h"
@@ -76,16 +78,16 @@ static void compare(const struct nbody *nb, const double (*acc)[3], const cl_uin
 int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors)
 {
     struct share *p = nb->share;
-    struct cldev_info *info = calloc(nb->ndev, sizeof *info);
+    cl_uint width = 0;
     while (!p->rows)
         p++;
     samples = samples < nb->n ? samples : nb->n;
-    if (samples < 1 || !info || clgetdevinfo(nb->ctx, info) != 0 || !info[p->dev].dev_pref_vec_double) {
-        free(info);
-        return samples < 1 ? clerror_set(EINVAL, "nbody_check_forces: 0 bodies; there must be at least 1")
-                           : clerror_set(ENOTSUP, "nbody_check_forces: the device has no double precision");
-    }
-    free(info);
+    if (samples < 1)
+        return clerror_set(EINVAL, "nbody_check_forces: 0 bodies; there must be at least 1");
+    if (device_ask(nb->ctx, p->dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width, "nbody_check_forces") != 0)
+        return -1;
+    if (width == 0)
+        return clerror_set(ENOTSUP, "nbody_check_forces: the device has no double precision");
     double(*acc)[3] = malloc(nb->n * sizeof *acc), *error = malloc(samples * sizeof *error);
     cl_uint *which = clmalloc(nb->ctx, samples * sizeof *which, CL_MEM_ZEROCOPY);
     double(*part)[4] = clmalloc(nb->ctx, SPLITS * samples * sizeof *part, CL_MEM_ZEROCOPY);

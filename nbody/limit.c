@@ -13,6 +13,8 @@
  */
 #include "nbody/integrate.h"
 
+#include "core/asked.h"
+
 static double instructions(const struct nbody *nb, cl_device_type type)
 {
     const struct sum *sum = nbody_forces_sum(nb);
@@ -30,9 +32,8 @@ double nbody_limit(const nbody *nb)
         if (!p->rows)
             continue;
         const double flops = clpeak_flops(nb->ctx, p->dev, nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
-        if (flops <= 0)
+        if (flops <= 0 || device_ask(nb->ctx, p->dev, CL_DEVICE_TYPE, sizeof type, &type, "nbody_limit") != 0)
             return 0;
-        clGetDeviceInfo(clgetdevice(nb->ctx, p->dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
         limit += flops / 2 / instructions(nb, type);
     }
     return limit;

@@ -60,6 +60,8 @@ int nbody_method_choose(struct nbody *nb, enum nbody_method asked)
     char *text = nb->method_text;
     const size_t size = sizeof nb->method_text;
     nb->method = asked;
+    if (least == 0)
+        return -1;
     if (asked == NBODY_TREE && why_not)
         return refuse(nb);
     if (asked != NBODY_AUTO) {

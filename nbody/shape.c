@@ -68,8 +68,9 @@ enum { LEAST = 40000 }; /* without a row */
 size_t nbody_shape_crossover(const struct nbody *nb)
 {
     struct cltune_row row;
-    const char *words = cltune_find(nb->ctx, 0, walk[nb->precision], nb->n, &row) == 0 ? row.shape : "";
-    return (size_t)cltune_value(words, "least", LEAST);
+    if (cltune_find(nb->ctx, 0, walk[nb->precision], nb->n, &row) != 0)
+        return 0;
+    return (size_t)cltune_value(row.shape, "least", LEAST);
 }
 
 int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
