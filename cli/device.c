@@ -196,14 +196,30 @@ int cli_devices_choose(const struct cli_devices *devices, const struct cli_strin
     return CLI_DONE;
 }
 
+/* A device that does not tell its type or name might be the one that was meant. */
+static int check_answers(const struct cli_devices *devices)
+{
+    for (size_t i = 0; i < devices->n; i++)
+        if (devices->item[i].error)
+            return cli_failed("device %zu of 'stdcl devices' does not tell what it is (OpenCL error %d)", i,
+                              devices->item[i].error);
+    return CLI_DONE;
+}
+
+static struct cli_devices listed; /* when devices were opened: their names need not be asked for again */
+
 int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context)
 {
     struct cli_devices devices;
     size_t n = 0;
     *context = NULL;
     int status = cli_devices_find(&devices);
-    if (status != CLI_DONE)
+    if (status == CLI_DONE)
+        status = check_answers(&devices);
+    if (status != CLI_DONE) {
+        cli_devices_free(&devices);
         return status;
+    }
     size_t *chosen = cli_alloc(devices.n, sizeof *chosen);
     cl_device_id *id = cli_alloc(devices.n, sizeof(cl_device_id));
     status = cli_devices_choose(&devices, patterns, chosen, &n);
@@ -213,29 +229,36 @@ int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context)
         status = cli_failed_call("opening the devices");
     free(id);
     free(chosen);
-    cli_devices_free(&devices);
+    cli_devices_free(&listed);
+    listed = devices;
     return status;
+}
+
+static const char *name_of(cl_device_id id)
+{
+    for (size_t i = 0; i < listed.n; i++)
+        if (listed.item[i].id == id)
+            return listed.item[i].name;
+    return "a device that was not listed";
 }
 
 /* Equal neighbours are counted: "2 x NVIDIA H200 + pthread-skylake". */
 char *cli_devices_name(CLCONTEXT *context)
 {
     const size_t n = clgetndev(context);
-    struct cldev_info *info = cli_alloc(n, sizeof *info);
-    char *text = cli_alloc(n + 1, sizeof info->dev_name + 16);
-    if (clgetdevinfo(context, info) != 0)
-        for (size_t i = 0; i < n; i++)
-            strcpy(info[i].dev_name, "a device that does not tell its name");
+    if (listed.n == 0) /* the context is one of the library's */
+        cli_devices_list(&listed);
+    char *text = cli_alloc(n + 1, sizeof listed.item->name + 16);
     for (size_t i = 0, same; i < n; i += same) {
-        for (same = 1; i + same < n && !strcmp(info[i].dev_name, info[i + same].dev_name);)
+        const char *name = name_of(clgetdevice(context, (cl_uint)i));
+        for (same = 1; i + same < n && !strcmp(name, name_of(clgetdevice(context, (cl_uint)(i + same))));)
             same++;
         char *end = text + strlen(text);
         end += sprintf(end, "%s", i ? " + " : "");
         if (same > 1)
             end += sprintf(end, "%zu x ", same);
-        strcpy(end, info[i].dev_name);
+        strcpy(end, name);
     }
-    free(info);
     return text;
 }
 
