@@ -43,7 +43,7 @@ static int check_compare(const struct cli_option *options)
     static const char *const of_runs[] = {"dt",    "steps",  "until",  "integrator", "burst",
                                           "kernel", "output", "frames", "csv",        "forces",
                                           "plane",  "colours", "size",  "extent",     "heaviest", "method",
-                                          "accuracy", "check-forces", "snapshots", "checkpoint", "resume",
+                                          "accuracy", "check-forces", "check-step", "snapshots", "checkpoint", "resume",
                                           "diag", "stop-distance", "stop-energy", "time-limit", "structure", "plot", "elements", "azimuth", "elevation",
                                           "zoom", "follow", "caption", "trails", "fps"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
@@ -110,6 +110,8 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
                          cli_typed(options, cli_given(options, "every") ? "every" : "every-minutes"));
     if (job->resume_anyway && !job->resume && !job->resumed)
         return cli_wrong("--resume-anyway needs --resume FILE");
+    if (job->check_step && job->resume)
+        return cli_wrong("--check-step and --resume cannot be combined: the start of the run is not there any more");
     return job->compare ? check_compare(options) : check_pictures(job, options);
 }
 
@@ -197,6 +199,9 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                    "a table of every body's orbit about the heaviest at the end: for planets"),
         CLI_SIZE(0, "check-forces", "N", &job->check, 1, SIZE_MAX,
                  "check the accelerations of N bodies at the end against sums over all pairs in double precision"),
+        CLI_FLAG(0, "check-step", &job->check_step,
+                 "make the same run at half the step, too, and tell how far bodies end from where they did: energy does not see "
+                 "light bodies"),
         CLI_STRING(0, "forces", "FILE", &job->forces,
                    "a table with mass, force, acceleration and potential of every body at the end of the run, or at its start "
                    "with --steps 0"),
@@ -291,6 +296,8 @@ static int simulate(struct nbody_job *job)
     if (status == CLI_DONE)
         status = nbody_job_plan(job);
     if (status == CLI_DONE)
+        status = nbody_steps_begin(job);
+    if (status == CLI_DONE)
         status = cli_profile_start(&job->common, job->context);
     for (unsigned dev = 0; status == CLI_DONE && dev < clgetndev(job->context); dev++)
         if (nbody_share(job->engine, dev) > 0)
@@ -309,6 +316,8 @@ static int simulate(struct nbody_job *job)
     clprofile_end(job->context);
     if (status == CLI_DONE && job->check && nbody_check_forces(job->engine, job->check, job->seed, &job->errors) < 0)
         status = cli_failed_call(NULL);
+    if (status == CLI_DONE)
+        status = nbody_steps_check(job);
     if (status == CLI_DONE)
         status = nbody_job_report(job);
     if (status == CLI_DONE)
@@ -361,6 +370,7 @@ static int run(int argc, char **argv)
     nbody_series_free(&job);
     nbody_checkpoint_free(&job);
     nbody_history_free(&job);
+    nbody_steps_free(&job);
     nbody_free(job.engine);
     if (job.context)
         clcontext_destroy(job.context);

@@ -6,6 +6,7 @@
  *   nbody_run.c      the loop: bursts of steps between visits to the outputs
  *   nbody_progress.c what the engine tells while it works: progress, and whether to stop
  *   nbody_output.c   snapshots, pictures, films, the table of energies
+ *   nbody_steps.c    whether the step suits
  *   nbody_report.c   the report as text or JSON
  *   nbody_compare.c  the kernels side by side
  * SPDX-License-Identifier: MIT
@@ -77,7 +78,7 @@ struct nbody_job {
     int integrator, precision, kernel, method;
     double accuracy; /* 0: not given */
     size_t check;    /* bodies whose forces are checked at the end */
-    bool compare;
+    bool compare, check_step;
     double snapshots; /* time between them; 0: none */
     double diag;      /* time between rows of the table; 0: not given */
     double stop_distance, stop_energy, time_limit; /* 0: none */
@@ -130,6 +131,7 @@ struct nbody_job {
     bool failed;       /* that was no good end */
     struct nbody_diagnostics start, end;
     struct nbody_force_errors errors;
+    struct step_check *step_check; /* nbody_steps.c; NULL without --check-step */
 };
 
 /* What is asked of the tree, also where it was not given. */
@@ -161,6 +163,13 @@ int nbody_series_write(struct nbody_job *job);                    /* writes it, 
 int nbody_series_end(struct nbody_job *job);                      /* the last, unless it is written */
 void nbody_series_report(const struct nbody_job *job, FILE *fp);
 void nbody_series_free(struct nbody_job *job);
+
+/* nbody_steps.c */
+int nbody_steps_begin(struct nbody_job *job);                      /* warns of rounding; keeps the bodies for a check */
+int nbody_steps_check(struct nbody_job *job);                      /* runs again at half the step, if that was asked */
+void nbody_steps_text(const struct nbody_job *job, FILE *fp);      /* what was found, as a line */
+struct json_t *nbody_steps_json(const struct nbody_job *job);      /* and as an object; NULL: nothing */
+void nbody_steps_free(struct nbody_job *job);
 
 /* nbody_run.c: from energy_start to energy_end, which is NAN when it was interrupted. Interruption is no failure here. */
 int nbody_job_run(struct nbody_job *job);

@@ -97,6 +97,9 @@ static int report_json(const struct nbody_job *job, const char *device)
         cli_json_real(job->time_start + nbody_time(job->engine)), "model", model_json(job), "seed", seed_json(job), "version",
         STDCL_VERSION, "interrupted", job->interrupted, "stopped",
         *job->stopped ? json_string(job->stopped) : json_null());
+    json_t *step_errors = nbody_steps_json(job);
+    if (step_errors)
+        json_object_set_new(report, "step_errors", step_errors);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -132,6 +135,7 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
         fprintf(fp, "%-14s%.4f\n", "virial ratio", job->end.virial_ratio);
     }
     errors_text(job, fp);
+    nbody_steps_text(job, fp);
     nbody_series_report(job, fp);
     nbody_history_report(job, fp);
     cli_outputs_report(&job->outputs, fp);

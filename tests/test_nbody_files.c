@@ -125,6 +125,33 @@ static void runs_back(void **unused)
     refuses(2, "--dt: '1/0' is not a finite number", "-n 8 --dt 1/0");
 }
 
+/* At half the step bodies end elsewhere: a quarter as far where it is halved again, by leapfrog. */
+static void checks_steps(void **unused)
+{
+    double worst[2];
+    (void)unused;
+    for (int k = 0; k < 2; k++) {
+        char line[200];
+        snprintf(line, sizeof line, "--ic figure8 --dt %s --until 1.01 --check-step --json", k ? "1/128" : "1/64");
+        good(line);
+        json_t *r = json_loads(out, 0, NULL), *errors = json_object_get(r, "step_errors"),
+               *most = json_object_get(errors, "most");
+        assert_int_equal(json_array_size(most), 3);
+        worst[k] = json_number_value(json_object_get(json_array_get(most, 0), "distance"));
+        assert_true(json_number_value(json_object_get(json_array_get(most, 2), "distance")) <= worst[k]);
+        assert_true(json_number_value(json_object_get(errors, "median")) <= worst[k]);
+        json_decref(r);
+    }
+    assert_true(worst[0] > 1e-6 && fabs(worst[0] / worst[1] - 4) < 0.4);
+    good("--ic figure8 --steps 10 --check-step");
+    assert_non_null(strstr(out, "step errors   at half the step"));
+    refuses(2, "--check-step", "--compare --check-step");
+    good("-n 100 --steps 2 --dt 1e-9 --precision single");
+    assert_non_null(strstr(err, "by less than the rounding of their coordinates"));
+    good("-n 100 --steps 2 --dt 1/256 --precision single");
+    assert_null(strstr(err, "rounding"));
+}
+
 static void names_what_other_files_lack(void **unused)
 {
     static const char *const unknown = "# integrator = rk77\n1 0 0 0 0 0 0\n1 1 0 0 0 0 0\n";
@@ -273,7 +300,7 @@ static void takes_pictures(void **unused)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_remember),       cmocka_unit_test(runs_back),      cmocka_unit_test(names_what_other_files_lack),
+        cmocka_unit_test(files_remember),       cmocka_unit_test(runs_back), cmocka_unit_test(checks_steps),      cmocka_unit_test(names_what_other_files_lack),
         cmocka_unit_test(writes_snapshots),     cmocka_unit_test(refuses_series), cmocka_unit_test(writes_hdf5_series),
         cmocka_unit_test(stops_at_a_distance),  cmocka_unit_test(stops_at_an_energy_and_at_a_time),
         cmocka_unit_test(tells_structure),      cmocka_unit_test(draws_figures),

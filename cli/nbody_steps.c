@@ -1,0 +1,169 @@
+/* nbody_steps.c - whether the step suits: single precision must be able to hold what a step changes; and with --check-step, the
+ * same run at half the step, and how far bodies end from where they did. Total energy does not see light bodies.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody_job.h"
+
+#include <jansson.h>
+#include <math.h>
+
+enum { WORST = 5, FEW = 100 };
+
+struct step_check {
+    size_t n;                    /* bodies */
+    double (*pos)[3], (*vel)[3]; /* at the start */
+    double *off;                 /* how far the two runs end from each other */
+    size_t *order;               /* bodies, the worst first */
+    bool done;
+};
+
+/* ---- Single precision. ----------------------------------------------------------------------- */
+
+/* Whether a body moves, but no coordinate changes when it is rounded. */
+static bool is_lost(const double *pos, const double *vel, double dt)
+{
+    bool moves = false;
+    for (int c = 0; c < 3; c++) {
+        volatile const float from = (float)pos[c], to = (float)(pos[c] + vel[c] * dt);
+        moves |= fabs(vel[c]) > 0;
+        if (from < to || from > to)
+            return false;
+    }
+    return moves;
+}
+
+static void warn_of_rounding(const struct nbody_job *job)
+{
+    const struct particles *b = &job->bodies;
+    size_t lost = 0;
+    for (size_t i = 0; i < b->n; i++)
+        lost += is_lost(b->pos[i], b->vel[i], job->dt);
+    if (lost > (b->n > FEW ? b->n / 100 : 0))
+        cli_warn("in single precision a step of %g moves %zu of %zu bodies by less than the rounding of their coordinates; take "
+                 "--precision double or a longer step", job->dt, lost, b->n);
+}
+
+/* ---- Half the step. -------------------------------------------------------------------------- */
+
+int nbody_steps_begin(struct nbody_job *job)
+{
+    const size_t n = job->bodies.n;
+    if (job->precision == NBODY_SINGLE && !job->common.quiet && !job->resume)
+        warn_of_rounding(job);
+    if (!job->check_step)
+        return CLI_DONE;
+    struct step_check *c = job->step_check = calloc(1, sizeof *c);
+    if (c) {
+        *c = (struct step_check){n, calloc(n, sizeof *c->pos), calloc(n, sizeof *c->vel), calloc(n, sizeof *c->off),
+                                 calloc(n, sizeof *c->order), false};
+    }
+    if (!c || !c->pos || !c->vel || !c->off || !c->order)
+        return cli_failed("--check-step: no memory for another %zu bodies", n);
+    memcpy(c->pos, job->bodies.pos, n * sizeof *c->pos);
+    memcpy(c->vel, job->bodies.vel, n * sizeof *c->vel);
+    return CLI_DONE;
+}
+
+void nbody_steps_free(struct nbody_job *job)
+{
+    struct step_check *c = job->step_check;
+    if (!c)
+        return;
+    free(c->pos);
+    free(c->vel);
+    free(c->off);
+    free(c->order);
+    free(c);
+    job->step_check = NULL;
+}
+
+/* The steps that `nb` made, at half their length. */
+static int half_steps(struct nbody_job *job, nbody *nb, size_t steps)
+{
+    const bool shorter = steps == job->total && (job->last_dt < job->dt || job->last_dt > job->dt);
+    const size_t whole = shorter ? steps - 1 : steps;
+    if (nbody_step(nb, 2 * whole) < 0)
+        return -1;
+    return shorter && (nbody_set_dt(nb, job->last_dt / 2) < 0 || nbody_step(nb, 2) < 0) ? -1 : 0;
+}
+
+static const double *compared; /* by `farther` */
+static int farther(const void *a, const void *b)
+{
+    const double x = compared[*(const size_t *)a], y = compared[*(const size_t *)b];
+    return (x < y) - (x > y);
+}
+
+/* c->pos and c->vel become those of the end at half the step, and c->off the distances from those of the run. */
+static void compare(struct step_check *c, const double (*end)[3])
+{
+    for (size_t i = 0; i < c->n; i++) {
+        double sum = 0;
+        for (int k = 0; k < 3; k++)
+            sum += (end[i][k] - c->pos[i][k]) * (end[i][k] - c->pos[i][k]);
+        c->off[i] = sqrt(sum);
+        c->order[i] = i;
+    }
+    compared = c->off;
+    qsort(c->order, c->n, sizeof *c->order, farther);
+    c->done = true;
+}
+
+int nbody_steps_check(struct nbody_job *job)
+{
+    struct step_check *c = job->step_check;
+    if (!c || job->interrupted)
+        return CLI_DONE;
+    double(*end)[3] = calloc(c->n, sizeof *end);
+    const struct nbody_options options = {.ctx = job->context,
+                                          .integrator = (enum nbody_integrator)job->integrator,
+                                          .precision = (enum nbody_precision)job->precision,
+                                          .kernel = (enum nbody_kernel)job->kernel,
+                                          .G = job->G,
+                                          .eps = job->eps,
+                                          .dt = job->dt / 2,
+                                          .progress = nbody_job_tell,
+                                          .arg = job,
+                                          .method = nbody_method(job->engine),
+                                          .accuracy = job->accuracy};
+    if (!end)
+        return cli_failed("--check-step: no memory for another %zu bodies", c->n);
+    nbody_job_begin(job, "the run at half the step", 0, 0);
+    nbody *nb = nbody_state(job->engine, end, NULL) < 0
+                    ? NULL
+                    : nbody_create(&options, c->n, job->bodies.mass, (const double(*)[3])c->pos, (const double(*)[3])c->vel);
+    int status = CLI_DONE;
+    if (!nb || half_steps(job, nb, nbody_steps(job->engine)) < 0 || nbody_state(nb, c->pos, NULL) < 0)
+        status = nbody_job_stopped() ? CLI_DONE : cli_failed_call("--check-step");
+    else
+        compare(c, (const double(*)[3])end);
+    nbody_free(nb);
+    free(end);
+    return status;
+}
+
+/* ---- What is told of it. --------------------------------------------------------------------- */
+
+void nbody_steps_text(const struct nbody_job *job, FILE *fp)
+{
+    const struct step_check *c = job->step_check;
+    if (!c || !c->done)
+        return;
+    fprintf(fp, "%-14sat half the step bodies end elsewhere, 50 %% of them by less than %.2g; most:", "step errors",
+            c->off[c->order[c->n / 2]]);
+    for (size_t k = 0; k < c->n && k < WORST; k++)
+        fprintf(fp, "%s body %zu by %.2g", k ? "," : "", c->order[k], c->off[c->order[k]]);
+    fputc('\n', fp);
+}
+
+json_t *nbody_steps_json(const struct nbody_job *job)
+{
+    const struct step_check *c = job->step_check;
+    if (!c || !c->done)
+        return NULL;
+    json_t *most = json_array();
+    for (size_t k = 0; k < c->n && k < FEW; k++)
+        json_array_append_new(most, json_pack("{s:I, s:o}", "body", (json_int_t)c->order[k], "distance",
+                                              cli_json_real(c->off[c->order[k]])));
+    return json_pack("{s:o, s:o}", "median", cli_json_real(c->off[c->order[c->n / 2]]), "most", most);
+}
