@@ -221,8 +221,8 @@ static void curve_is_hilberts(void **state)
 
 /* ---- The kernels. ----------------------------------------------------------------------------- */
 
-/* A GPU's walk, with groups that PoCL can do; and larger leaves. */
-#define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 fill=1000 flat=16 leaf=32 again=8"
+/* A GPU's walk, with groups that PoCL can do; and smaller leaves. */
+#define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 fill=1000 flat=16 leaf=16 again=8"
 static const char *const walks[] = {NULL, GPU_SHAPE};
 
 static CLCONTEXT *one; /* a context of the first device alone */
@@ -343,7 +343,7 @@ static void kernels_are_the_twins(void **state)
         nbody *nb = engine(n, (struct nbody_options){.eps = 0.01, .shape = walks[w]});
         works(nbody_forces(nb, acc, NULL));
         float(*bodies)[4] = fetched(nb, nb->posm, n * sizeof *bodies);
-        works(nbody_ref_tree_build(&t, n, (floats)bodies, w ? 32 : LEAF, 0, nbody_tree_blur(nb)));
+        works(nbody_ref_tree_build(&t, n, (floats)bodies, nb->share[0].tree->leaf, 0, nbody_tree_blur(nb)));
         same_tree(nb, &t);
         same_lists(nb, &t, (size_t)nbody_tree_items(&nb->share[0].shape));
         works(nbody_forces(nb, again, NULL)); /* after walks whose sums were not taken */
@@ -399,7 +399,7 @@ static void second_words(void **state)
         nbody *nb = engine(n, (struct nbody_options){.eps = 0.01});
         works(nbody_forces(nb, acc, NULL));
         assert_int_equal(nb->share[0].tree->words, 1 + far);
-        assert_true(nb->share[0].tree->cells[0] > n / 8);
+        assert_true(nb->share[0].tree->cells[0] > n / 16);
         meets_all(nb, n);
         nbody_free(nb);
     }
