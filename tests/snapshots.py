@@ -3,6 +3,7 @@
     have            fails when h5py is not installed
     read FOLDER     looks at ours.hdf5 and ours.npy of the test by the readers' rules
     write FOLDER    writes snapshots as GADGET-4 and SWIFT do, and broken ones
+    yt FOLDER       opens ours.hdf5 with yt, without options; 77 when yt is not installed
 
 The rules: yt (frontends/gadget) asks for the group Header with NumPart_ThisFile, NumPart_Total, MassTable, Time, BoxSize,
 NumFilesPerSnapshot and Redshift, takes units from Units, and refuses groups of other programs; pynbody
@@ -102,5 +103,23 @@ def write(folder):
         f["x"] = 1
 
 
+def open_with_yt(folder):
+    try:
+        import yt
+    except ImportError:
+        print("python3-yt is not installed")
+        sys.exit(77)
+    yt.set_log_level(40)
+    ds = yt.load(folder + "/ours.hdf5")
+    assert type(ds).__name__ == "GadgetHDF5Dataset"
+    assert abs(float(ds.current_time.to("code_time")) - 0.1) < 1e-12
+    data = ds.all_data()
+    for kind, n in (("PartType0", 10), ("PartType1", 25), ("PartType4", 15)):
+        assert len(data[kind, "Masses"]) == n and data[kind, "Coordinates"].shape == (n, 3)
+    told = yt.load(folder + "/ours.hdf5", unit_base={u: ds.parameters[u] for u in UNITS})
+    assert abs(float(told.length_unit.to("cm")) / 1e20 - 1) < 1e-6 and abs(float(told.mass_unit.to("g")) / 1e40 - 1) < 1e-6
+    assert abs(float(data["PartType1", "Coordinates"][0, 1].to("code_length")) - 10.1) < 1e-12
+
+
 if sys.argv[1] != "have":
-    {"read": read, "write": write}[sys.argv[1]](sys.argv[2])
+    {"read": read, "write": write, "yt": open_with_yt}[sys.argv[1]](sys.argv[2])

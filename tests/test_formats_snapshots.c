@@ -427,8 +427,29 @@ static void reads_those_of_other_codes(void **unused)
         fails_saying(EINVAL, particles_read(in_folder(bad[i].file), &p), bad[i].file, bad[i].part);
 }
 
-int main(void)
+/* Only when asked for, since yt takes seconds to begin. */
+static void yt_opens_ours(void **unused)
 {
+    struct particles p = make(50);
+    (void)unused;
+    if (!has_hdf5() || script("have") != 0)
+        skip();
+    set_notes(&p);
+    p.gas = 10;
+    p.star = 15;
+    works(particles_write(in_folder("ours.hdf5"), &p, NULL));
+    particles_free(&p);
+    const int status = script("yt");
+    if (status == 77)
+        skip();
+    assert_int_equal(status, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest slow[] = {cmocka_unit_test(yt_opens_ours)};
+    if (argc > 1 && !strcmp(argv[1], "yt"))
+        return cmocka_run_group_tests(slow, files_create, files_remove);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_keeps_notes),
         cmocka_unit_test(notes_are_one_line),
