@@ -1,6 +1,8 @@
 # Life: rules and logic, known lives, engines against plain C on one device and on two, files.
 # SPDX-License-Identifier: MIT
 stdcl_test(test_life_rule test_life_rule.c LIBS stdcl_life)
+stdcl_test(deep_life_rule PROGRAM test_life_rule ARGS 3000)
+stdcl_label(deep deep_life_rule)
 stdcl_test(test_life_formats test_life_formats.c LIBS formats)
 stdcl_test(test_life_known test_life_known.c BUILDS_ONCE LIBS stdcl_life formats TIMEOUT 120)
 stdcl_test(test_life_engines test_life_engines.c BUILDS_ONCE LIBS stdcl_life TIMEOUT 240)

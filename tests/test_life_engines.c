@@ -128,7 +128,14 @@ static struct life_rule one_of(unsigned n)
     return rule;
 }
 
-enum { BOTH = -1 }; /* kinds of bounds, of which each is a program to build */
+/* Kinds of bounds. Each is a program to build for each rule, so that only the first rule, and one with B0, have both. */
+enum { BOTH = -1 };
+
+static enum life_bounds some_bounds(const struct life_rule *rule)
+{
+    const bool both = rule->birth == 1 << 3 || rule->birth == (1 << 0 | 1 << 2 | 1 << 8);
+    return both && draw(2) ? LIFE_PLANE : LIFE_TORUS;
+}
 
 static void check_engine(enum life_engine engine, const char *shape, int cases, unsigned kinds, int bounds)
 {
@@ -137,7 +144,7 @@ static void check_engine(enum life_engine engine, const char *shape, int cases, 
         const size_t n = sizeof sides / sizeof *sides;
         c.width = i % 3 ? sides[draw(n)] : 1 + draw(300);
         c.height = i % 5 ? sides[draw(n)] : 1 + draw(200);
-        c.bounds = bounds == BOTH ? (draw(2) ? LIFE_PLANE : LIFE_TORUS) : (enum life_bounds)bounds;
+        c.bounds = bounds == BOTH ? some_bounds(&c.rule) : (enum life_bounds)bounds;
         c.generations = (unsigned)draw(i % 7 ? 20 : 100);
         check_grid(&c);
     }
@@ -146,8 +153,8 @@ static void check_engine(enum life_engine engine, const char *shape, int cases, 
 /* ---- The tests. ------------------------------------------------------------------------------ */
 
 static void reference_engine(void **state) { (void)state, check_engine(LIFE_REFERENCE, NULL, 12, 4, BOTH); }
-static void global_engine(void **state) { (void)state, check_engine(LIFE_GLOBAL, NULL, 16, 4, BOTH); }
-static void local_engine(void **state) { (void)state, check_engine(LIFE_LOCAL, NULL, 16, 4, BOTH); }
+static void global_engine(void **state) { (void)state, check_engine(LIFE_GLOBAL, NULL, 16, 2, BOTH); }
+static void local_engine(void **state) { (void)state, check_engine(LIFE_LOCAL, NULL, 16, 2, BOTH); }
 static void packed_engine(void **state) { (void)state, check_engine(LIFE_PACKED, NULL, 40, 4, BOTH); }
 
 /* Bands, stretches of the width, vectors of all lengths, the portable logic beside the AVX-512 one. The shapes have a
@@ -187,7 +194,7 @@ static void kernels_from_files(void **state)
     const struct life_rule highlife = {1 << 3 | 1 << 6, 1 << 2 | 1 << 3};
     setenv("STDCL_KERNEL_PATH", "..", 1);
     check_grid(&(struct grid){LIFE_PACKED, "tile=0", 70, 50, LIFE_TORUS, highlife, 40});
-    check_grid(&(struct grid){LIFE_PACKED, "tile=1 rows=4 warps=4 generations=4", 70, 50, LIFE_TORUS, highlife, 40});
+    check_grid(&(struct grid){LIFE_PACKED, "tile=1 words=1 rows=1 warps=2 generations=1", 70, 50, LIFE_TORUS, highlife, 40});
     unsetenv("STDCL_KERNEL_PATH");
 }
 
@@ -216,14 +223,14 @@ static void check_verify(size_t width, size_t height, enum life_bounds bounds)
     life_free(lf);
 }
 
-/* Grids with windows on both axes, on one of them, and none; the thin ones have 18 million cells. */
+/* Grids with windows on both axes, on one of them, and none; the thin ones are far longer than a window. */
 static void verify_finds_errors(void **state)
 {
     (void)state;
     check_verify(700, 300, LIFE_TORUS);
     check_verify(700, 300, LIFE_PLANE);
-    check_verify(3, 6000000, LIFE_TORUS);
-    check_verify(6000000, 3, LIFE_PLANE);
+    check_verify(3, 100000, LIFE_TORUS);
+    check_verify(100000, 3, LIFE_PLANE);
     check_verify(100, 259, LIFE_PLANE);
 }
 
@@ -232,7 +239,6 @@ static void tile_shapes(void **state)
 {
     (void)state;
     static const char *const shapes[] = {
-        "tile=1 words=1 rows=2 warps=3 generations=2",
         "tile=1 words=1 rows=3 warps=5 generations=4",
         "tile=1 words=2 rows=4 warps=4 generations=7",
         "tile=1 words=4 rows=3 warps=1 generations=1",
@@ -258,7 +264,7 @@ static void wide_and_tall(void **state)
     check_grid(&(struct grid){LIFE_PACKED, "tile=0 span=10", 20000, 3, LIFE_TORUS, one_of(1), 70});
     check_grid(&(struct grid){LIFE_PACKED, NULL, 40000, 5, LIFE_PLANE, one_of(1), 40});
     check_grid(&(struct grid){LIFE_PACKED, NULL, 3, 20000, LIFE_TORUS, one_of(1), 70});
-    check_grid(&(struct grid){LIFE_PACKED, NULL, 700, 700, LIFE_TORUS, one_of(1), 150});
+    check_grid(&(struct grid){LIFE_PACKED, NULL, 700, 300, LIFE_TORUS, one_of(1), 150});
 }
 
 /* On all devices there are: some generations, a look, and some more. */
@@ -336,7 +342,7 @@ static void pieces(void **state)
             check_devices(pieces_of[s], 150, 160, plane ? LIFE_PLANE : LIFE_TORUS);
     check_grid(&(struct grid){LIFE_LOCAL, NULL, 150, 100, LIFE_TORUS, one_of(1), 9});
     check_grid(&(struct grid){LIFE_GLOBAL, NULL, 150, 100, LIFE_PLANE, one_of(1), 9});
-    check_grid(&(struct grid){LIFE_PACKED, NULL, 700, 700, LIFE_TORUS, one_of(1), 150});
+    check_grid(&(struct grid){LIFE_PACKED, NULL, 700, 300, LIFE_TORUS, one_of(1), 150});
     assert_int_equal(unsetenv("STDCL_SLICE"), 0);
 }
 

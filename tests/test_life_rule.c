@@ -119,6 +119,8 @@ static void check_both(const struct life_rule *rule, int most_triples, int most_
     assert_in_range(check_logic(rule, true), 1, most_pairs);
 }
 
+static int random_rules = 60; /* or as many as the argument says */
+
 static void logic_is_right_and_short(void **state)
 {
     (void)state;
@@ -134,14 +136,15 @@ static void logic_is_right_and_short(void **state)
     check_both(&(struct life_rule){511, 511}, 1, 1);
     check_both(&(struct life_rule){0x19a, 0x1a5}, 7, 12); /* two selections, one in the other */
     uint64_t seed = 1;
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < random_rules; i++) {
         seed = life_mix(seed + 1);
         check_both(&(struct life_rule){(unsigned)(seed & 511), (unsigned)(seed >> 9 & 511)}, 7, 12);
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    random_rules = argc > 1 ? atoi(argv[1]) : random_rules;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_notations),       cmocka_unit_test(every_name_is_a_rule),
         cmocka_unit_test(refuses_with_a_reason), cmocka_unit_test(splits_bounds),
