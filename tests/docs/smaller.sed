@@ -5,8 +5,10 @@ s/ --watch/ --generations 10/
 # Sizes.
 s/( nbody\.lua)$/\1 256 2/
 s/^(stdcl nbody.*) -n [0-9^e]+/\1/
-s/^stdcl nbody (--ic|--kernel|--compare|--size|--steps|--until|--method tree --until)/stdcl nbody -n 200 \1/
-s/(stdcl nbody .*)--until (36525|100|60|20)/\1--until 1/
+/^stdcl nbody .*--check-forces/s/ --steps 10//
+s/^stdcl nbody (.*--check-forces)/stdcl nbody -n 2000 --steps 10 \1/
+/^stdcl nbody .*(-i |-n |--help|--resume)/!s/^stdcl nbody /stdcl nbody -n 200 /
+s/^(stdcl nbody .*)--until [0-9]{2,}/\1--until 1/
 s/(stdcl nbody .*)--frames 300/\1--frames 3/
 s/(stdcl nbody .*\.(png|mp4).*)/\1 --size 64x64/
 s/(stdcl nbody .*\.mp4 --size 64x64)$/\1 --frames 3/
