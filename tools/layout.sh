@@ -21,7 +21,7 @@ trap 'rm -rf "$box"' EXIT
 
 cat >"$box/layout.awk" <<'AWK'
 # Keeps what stands in our headers; `names` has their paths as the compiler gives them.
-/^# / { ours = index($3, "\"" include "/") == 1; next }
+/^# / { ours = index($3, "\"" folder "/") == 1; next }
 ours { text = text " " $0 }
 
 function trim(s) {
@@ -121,6 +121,6 @@ END {
 }
 AWK
 
-"$cc" -I "$include" -E -x c "$box/all.h" | awk -v include="$include" -f "$box/layout.awk" >"$box/layout.c"
+"$cc" -I "$include" -E -x c "$box/all.h" | awk -v folder="$include" -f "$box/layout.awk" >"$box/layout.c"
 "$cc" -I "$include" -I "$box" -o "$box/layout" "$box/layout.c"
 "$box/layout" | LC_ALL=C sort -s -t "$(printf '\t')" -k 1,1
