@@ -130,13 +130,25 @@ static void hermite4_goes_on(void **unused)
 static void taylor_goes_on(void **unused)
 {
     (void)unused;
-    goes_on("-n 300 --dt 1/256 --until 1.001 --integrator taylor --kernel naive", 80);
+    goes_on("-n 300 --dt 1/256 --until 1.001 --integrator taylor", 80);
 }
 
 static void tree_goes_on(void **unused)
 {
     (void)unused;
     goes_on("-n 2000 --dt 1/64 --until 1.001 --method tree", 35);
+}
+
+/* Deep: all of the table. */
+static void every_integrator_goes_on(void **unused)
+{
+    const struct nbody_integrator_info *info;
+    (void)unused;
+    for (int i = 0; kills > 1 && (info = nbody_integrator_describe((enum nbody_integrator)i)); i++) {
+        char options[200];
+        snprintf(options, sizeof options, "-n 60 --precision double --dt 1/128 --until 1.001 --integrator %s", info->name);
+        goes_on(options, 13 * (unsigned)i);
+    }
 }
 
 /* A series is whole after its run was killed and went on, and another end may be asked for. */
@@ -228,7 +240,7 @@ static void refuses_damage(void **unused)
 
 /* ---- Engines. -------------------------------------------------------------------------------- */
 
-enum { N = 700 };
+enum { N = 150 };
 static double mass[N], pos[N][3], vel[N][3], far[N][3];
 typedef const double (*rows)[3];
 
@@ -312,6 +324,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(engines_go_on),    cmocka_unit_test(other_engines_are_refused),
         cmocka_unit_test(leapfrog_goes_on), cmocka_unit_test(hermite4_goes_on),
         cmocka_unit_test(taylor_goes_on),   cmocka_unit_test(tree_goes_on),
+        cmocka_unit_test(every_integrator_goes_on),
         cmocka_unit_test(a_series_goes_on), cmocka_unit_test(refuses_others),
         cmocka_unit_test(refuses_damage),
     };
