@@ -128,6 +128,10 @@ int nbody_notes_set(struct nbody_job *job)
     struct particles *b = &job->bodies;
     const bool tree = nbody_method(job->engine) == NBODY_TREE;
     char seed[24], *command = command_line(job), *device = cli_devices_name(job->context);
+    if (!command) {
+        free(device);
+        return cli_failed("not enough memory for the notes of files");
+    }
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)job->seed);
     int failed = particles_set_number(b, NOTE_G, job->G) | particles_set_number(b, NOTE_softening, job->eps) |
                  particles_set_number(b, NOTE_step, job->dt) |
