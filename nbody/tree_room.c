@@ -79,10 +79,13 @@ static size_t cell_bytes(const struct nbody *nb)
     return 3 * sizeof(cl_uint) + (4 + 8 + 2) * nb->real;
 }
 
-/* Cells that there are room for at first: as a rule there are 0.23 n with leaves of 16 bodies, and 0.12 n with 32. */
+/* Cells that there are room for at first: as a rule there are 0.23 n with leaves of 16 bodies, and 0.12 n with 32. Where the
+ * density is the same everywhere, all cells divide at once as bodies move together, and have 1/8 of a leaf's bodies: then
+ * there are n / leaf (8 + 1 + 1/8 + ...). That may happen within a burst, where no room is made; a step of very many bodies
+ * is a burst of its own. */
 static size_t first_room(const struct nbody *nb, cl_uint leaf)
 {
-    return nb->n * 24 / 5 / leaf + 2048;
+    return nb->n * (nb->n < (size_t)1 << 23 ? 46 : 24) / 5 / leaf + 2048;
 }
 
 int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room)
