@@ -198,7 +198,7 @@ static void lists(void **unused)
     json_t *report = parsed(out), *row;
     size_t i;
     json_t *kernels = json_object_get(report, "kernels");
-    assert_int_equal(json_array_size(kernels), 2);
+    assert_int_equal(json_array_size(kernels), 3); /* single, double, mixed */
     json_array_foreach(kernels, i, row)
     {
         assert_true(number_of(row, "size") == 77);
