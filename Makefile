@@ -59,9 +59,8 @@ test-sanitize: deps ## run the tests built with AddressSanitizer, UBSan and Thre
 layout: ## rewrite tests/install/layout.txt after a public struct has changed
 	@tools/layout.sh include $(CC) > tests/install/layout.txt
 
-bindings: ## rewrite the declarations for Python after a public header has changed
-	@/usr/bin/env python3 tools/bindings/generate.py . $(CC) > python/stdcl/_declarations.py.new
-	@mv python/stdcl/_declarations.py.new python/stdcl/_declarations.py
+bindings: ## rewrite the declarations for Python, Fortran and Lua after a public header has changed
+	@tools/bindings/make.sh
 
 deps: ## install the packages that are missing, if any
 	@BUILD=$(BUILD) tools/deps.sh

@@ -20,14 +20,16 @@ struct script {
 
 /* ---- The modules. ---------------------------------------------------------------------------- */
 
-#define MODULES(MODULE)                    \
-    MODULE("opencl", opencl)               \
-    MODULE("opencl.C", opencl_C)           \
-    MODULE("opencl.info", opencl_info)     \
-    MODULE("opencl.status", opencl_status) \
-    MODULE("random", random)               \
-    MODULE("stdcl", stdcl)                 \
-    MODULE("stdcl.C", stdcl_C)             \
+#define MODULES(MODULE)                                \
+    MODULE("opencl", opencl)                           \
+    MODULE("opencl.C", opencl_C)                       \
+    MODULE("opencl.info", opencl_info)                 \
+    MODULE("opencl.status", opencl_status)             \
+    MODULE("random", random)                           \
+    MODULE("stdcl", stdcl)                             \
+    MODULE("stdcl.C", stdcl_C)                         \
+    MODULE("stdcl.declarations", stdcl_declarations)   \
+    MODULE("stdcl.library", stdcl_library)             \
     MODULE("templet", templet)
 
 #define DECLARE(name, file)                                     \
@@ -46,7 +48,8 @@ static const struct module modules[] = {
 };
 enum { MODULES_COUNT = sizeof modules / sizeof *modules };
 
-/* Functions that lua/stdcl.lua finds by name: naming them here makes the linker put them into the executable. */
+/* Functions that scripts find by name: naming one of a file here makes the linker put it into the executable, whatever else
+ * the command calls. */
 typedef void any_function(void);
 #define NEEDED(function) (any_function *)function
 extern any_function *const cmd_run_needed[];
@@ -54,8 +57,8 @@ any_function *const cmd_run_needed[] = {
     NEEDED(clcontext_create), NEEDED(clcontext_destroy), NEEDED(clgetndev), NEEDED(clgetdevice),
     NEEDED(clmalloc), NEEDED(clfree), NEEDED(clmsync), NEEDED(clopen), NEEDED(clsopen), NEEDED(clopentv),
     NEEDED(clopen_templatev), NEEDED(clbuild), NEEDED(clclose), NEEDED(clsym), NEEDED(clarg_info),
-    NEEDED(clforkv),
-    NEEDED(clwait), NEEDED(clprofile), NEEDED(clprofile_rows), NEEDED(clerror),
+    NEEDED(clforkv), NEEDED(clwait), NEEDED(clprofile), NEEDED(clprofile_rows), NEEDED(clerror),
+    NEEDED(clmctl), NEEDED(clglmalloc), NEEDED(stdcl_version),
 };
 
 /* What `require` calls; the upvalue is the module. */

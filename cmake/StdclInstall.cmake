@@ -1,6 +1,6 @@
 # What `make install` puts where, and how other projects find it again.
 #
-#   include/stdcl.h, include/stdcl/*.h       the headers
+#   include/stdcl.h, include/stdcl/*.h       the headers; stdcl.hpp and stdcl.f90 for C++ and Fortran
 #   lib/libstdcl.{so,a}                      the layer
 #   lib/libstdcl_NAME.{so,a}                 an engine, or a library like one: see engines.cmake
 #   lib/pkgconfig/stdcl.pc, stdcl_NAME.pc    `pkg-config [--static] --cflags --libs stdcl`
@@ -96,7 +96,7 @@ else()
   stdcl_install_pc(stdcl "${PROJECT_DESCRIPTION}" LIBS_PRIVATE ${OpenCL_LIBRARIES} ${flags})
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.f90")
 install(FILES ${PROJECT_SOURCE_DIR}/include/stdcl.h DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/include)
 install(FILES ${PROJECT_SOURCE_DIR}/include/stdcl/philox.h DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/include/stdcl)
 

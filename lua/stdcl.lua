@@ -23,9 +23,7 @@ status.register()
 
 local stdcl = {}
 
-local TO_HOST, TO_DEVICE, ZEROCOPY, DEVICE_ONLY = 0x100, 0x200, 0x4000, 0x8000 -- CL_MEM_...
-local WAIT, NOWAIT = 1, 0x82                                                   -- CL_EVENT_..., with _CHECKED
-local BUILD, NO_BUILD = 2, 4                                                   -- CLLD_...
+local WAIT, NOWAIT = C.CL_EVENT_WAIT, C.CL_EVENT_NOWAIT + C.CL_EVENT_CHECKED
 
 -- Raises the layer's sentence.
 local function failed()
@@ -93,6 +91,20 @@ function stdcl.devices()
   return list
 end
 
+-- The same as the layer's CLCONTEXT *, for functions of engines.
+stdcl.context = context
+
+-- What C returned, or the error that it means: -1 or NULL.
+function stdcl.check(result)
+  if result == nil or result == -1 then
+    failed()
+  end
+  return result
+end
+
+-- The functions and constants of stdcl/NAME.h, as the ffi has them: stdcl.engine("nbody").nbody_create(...).
+stdcl.engine = require "stdcl.library"
+
 -- The layer's number of a device of ours.
 local function number(cp, device)
   if device == nil then
@@ -105,7 +117,7 @@ end
 
 -- ---- Memory. ----
 
-local flag_bits = {zerocopy = ZEROCOPY, device_only = DEVICE_ONLY}
+local flag_bits = {zerocopy = C.CL_MEM_ZEROCOPY, device_only = C.CL_MEM_DEVONLY}
 local allocated, COLLECT_AFTER = 0, 2^28 -- the collector does not see how large the blocks are
 
 local function allocate(size, flags)
@@ -148,7 +160,7 @@ end
 -- Copies an array to the "device" or to the "host", and waits for that unless "nowait" is given.
 function stdcl.sync(array, where, device, nowait)
   local cp = context()
-  local flag = where == "device" and TO_DEVICE or where == "host" and TO_HOST
+  local flag = where == "device" and C.CL_MEM_DEVICE or where == "host" and C.CL_MEM_HOST
     or wrong("stdcl.sync: \"device\" or \"host\" is wanted, not '%s'", tostring(where))
   if is_failure(C.clmsync(cp, number(cp, device), array, flag + (nowait == "nowait" and NOWAIT or WAIT))) then
     failed()
@@ -258,12 +270,12 @@ function stdcl.open(text, values, options)
     wrong("stdcl.open: OpenCL C or the name of a file is wanted, not a %s", status.kind(text))
   end
   local cp = context()
-  local handle = open(cp, text, values, options and NO_BUILD or BUILD)
+  local handle = open(cp, text, values, options and C.CLLD_NOBUILD or C.CLLD_NOW)
   if handle == nil then
     failed()
   end
   handle = gc(handle, function(h) C.clclose(cp, h) end)
-  if options and C.clbuild(cp, handle, options, 0) ~= 0 then
+  if options and C.clbuild(cp, handle, cast("char *", options), 0) ~= 0 then
     failed()
   end
   return setmetatable({handle, cp}, Program)

@@ -253,4 +253,20 @@ test("devices", function()
   raises("not attached to the kernel's context", function() k.scale(1, nil, stdcl.malloc "float", 2) end)
 end)
 
+test("engines, and every function that the headers declare", function()
+  for room, text in pairs(require "stdcl.declarations") do
+    local C = stdcl.engine(room)
+    for name in text:gmatch "\n[^\n(]-([%w_]+)%([^*]" do
+      assert(C[name] ~= nil, name)
+    end
+  end
+  equal(stdcl.engine("nbody").NBODY_TREE, 1)
+  raises({"time step", "nbody_create"}, function()
+    local C = stdcl.engine "nbody"
+    stdcl.check(C.nbody_create(ffi.new "struct nbody_options", 1, ffi.new "double[1]", ffi.new "double[1][3]", ffi.new "double[1][3]"))
+  end)
+  raises("no engine 'astrology'", stdcl.engine, "astrology")
+  equal(stdcl.check(0), 0)
+end)
+
 check.finish()

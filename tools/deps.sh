@@ -33,6 +33,7 @@ may  gnuplot-nox        gnuplot              gnuplot           gnuplot          
 may  python3-h5py       python3-h5py         python-h5py       -                 python h5py
 may  python3-numpy      python3-numpy        python-numpy      numpy             python numpy
 may  python3-pycparser  python3-pycparser    python-pycparser  pycparser         python pycparser
+may  gfortran           gcc-gfortran         gcc-fortran       gcc               command gfortran
 must libcmocka-dev      libcmocka-devel      cmocka            cmocka            library cmocka
 must libjansson-dev     jansson-devel        jansson           jansson           library jansson
 END

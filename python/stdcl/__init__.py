@@ -18,7 +18,7 @@ from ._library import Error, check, error, lib
 
 __version__ = c.VERSION
 __all__ = ["Array", "Context", "Error", "Event", "Gas", "Kernel", "Life", "Nbody", "Program", "cpu", "devices", "gpu",
-           "local", "matmul", "open"]
+           "initial", "local", "matmul", "open"]
 
 _HOST, _DEVICE, _NOWAIT, _ALL = (c.CONSTANTS[k] for k in ("CL_MEM_HOST", "CL_MEM_DEVICE", "CL_EVENT_NOWAIT", "CL_ALL_EVENT"))
 
@@ -268,7 +268,7 @@ def _array_class():
 def __getattr__(name):
     if name == "Array":
         return _array_class()
-    if name in ("Nbody", "Life", "Gas", "matmul"):
+    if name in ("Nbody", "Life", "Gas", "initial", "matmul"):
         from . import engines
         return getattr(engines, name)
     raise AttributeError("module 'stdcl' has no attribute %r" % name)

@@ -1,4 +1,4 @@
-"""The four programs as classes: Nbody, Life, Gas, and the function matmul. numpy in and out.
+"""The four programs as classes: Nbody, Life, Gas, and the functions initial and matmul. numpy in and out.
 
 SPDX-License-Identifier: MIT
 """
@@ -148,6 +148,14 @@ class Nbody(_Engine):
         d = self.diagnose()
         rows = [("bodies", self.n), ("time", d.time), ("kinetic", d.kinetic), ("potential", d.potential), ("total", d.total)]
         return "<table>%s</table>" % "".join("<tr><th>%s</th><td>%.10g</td></tr>" % row for row in rows)
+
+
+def initial(model, n, seed=0):
+    """Masses (n), positions and velocities (n, 3) of a model that nbody.h describes, such as "plummer" or "galaxy"."""
+    mass, pos, vel = np.empty(n), np.empty((n, 3)), np.empty((n, 3))
+    check(lib.nbody_initial(check(lib.nbody_model_by_name(model.encode())), n, seed, mass.ctypes.data, pos.ctypes.data,
+                            vel.ctypes.data))
+    return mass, pos, vel
 
 
 class Life(_Engine):

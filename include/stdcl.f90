@@ -1,0 +1,2024 @@
+! stdcl.f90 - OpenCL in the style of UNIX, for Fortran: the functions, types and constants of stdcl.h and stdcl/*.h.
+!
+!   use stdcl
+!   cp = stdcpu()                                             a list of devices
+!   p = clmalloc(cp, n * c_sizeof(1.0), 0)                    memory that host and devices share ...
+!   call c_f_pointer(p, x, [n])                               ... as an array
+!   krn = clsym(cp, clsopen(cp, text // c_null_char, 0), "scale" // c_null_char, 0)
+!   event = clmsync(cp, 0, p, CL_MEM_DEVICE + CL_EVENT_NOWAIT)
+!   event = clforka(cp, 0, krn, clndrange(n), CL_EVENT_NOWAIT, [clarg(p), clarg(2.0)])
+!   event = clmsync(cp, 0, p, CL_MEM_HOST + CL_EVENT_NOWAIT)
+!   if (clwait(cp, 0, CL_ALL_EVENT) /= 0) error stop stdcl_string(clerror())
+!
+! Compilers' .mod files differ, so this source is what is installed: compile it with your program. Made by
+! tools/bindings/generate.py from the headers: do not edit. Each function has a manual page, `man 3 clmalloc`. Strings for C end
+! in c_null_char, and unsigned numbers of C are integers of the same size.
+! SPDX-License-Identifier: MIT
+module stdcl
+  use, intrinsic :: iso_c_binding
+  implicit none
+  public
+
+  integer(c_int), parameter :: STDCL_VALUE = 0
+  integer(c_int), parameter :: STDCL_GLOBAL = 1
+  integer(c_int), parameter :: STDCL_LOCAL = 2
+  integer(c_int), parameter :: STDCL_V_END = 0
+  integer(c_int), parameter :: STDCL_V_INTEGER = 1
+  integer(c_int), parameter :: STDCL_V_NATURAL = 2
+  integer(c_int), parameter :: STDCL_V_NUMBER = 3
+  integer(c_int), parameter :: STDCL_V_BOOL = 4
+  integer(c_int), parameter :: STDCL_V_STRING = 5
+  integer(c_int), parameter :: STDCL_V_TABLE = 6
+  integer(c_int), parameter :: ARRAYS_FLOAT = 0
+  integer(c_int), parameter :: ARRAYS_DOUBLE = 1
+  integer(c_int), parameter :: ARRAYS_INT = 2
+  integer(c_int), parameter :: ARRAYS_LONG = 3
+  integer(c_int), parameter :: ARRAYS_WIDE = 0
+  integer(c_int), parameter :: ARRAYS_COMPENSATED = 1
+  integer(c_int), parameter :: ARRAYS_TUNED = 0
+  integer(c_int), parameter :: ARRAYS_TREE = 1
+  integer(c_int), parameter :: GAS_FUSED = 0
+  integer(c_int), parameter :: GAS_STORED = 1
+  integer(c_int), parameter :: GAS_DEVICE = 0
+  integer(c_int), parameter :: GAS_HOST = 1
+  integer(c_int), parameter :: GAS_GIVEN = 2
+  integer(c_int), parameter :: LIFE_TORUS = 0
+  integer(c_int), parameter :: LIFE_PLANE = 1
+  integer(c_int), parameter :: LIFE_PACKED = 0
+  integer(c_int), parameter :: LIFE_LOCAL = 1
+  integer(c_int), parameter :: LIFE_GLOBAL = 2
+  integer(c_int), parameter :: LIFE_REFERENCE = 3
+  integer(c_int), parameter :: LIFE_ENGINES = 4
+  integer(c_int), parameter :: MATMUL_TUNED = 0
+  integer(c_int), parameter :: MATMUL_NAIVE = 1
+  integer(c_int), parameter :: MATMUL_BLOCKED = 2
+  integer(c_int), parameter :: MATMUL_CPU_NAIVE = 3
+  integer(c_int), parameter :: MATMUL_CPU_BLOCKED = 4
+  integer(c_int), parameter :: MATMUL_OPENBLAS = 5
+  integer(c_int), parameter :: MATMUL_SYCL = 6
+  integer(c_int), parameter :: MATMUL_CLBLAST = 7
+  integer(c_int), parameter :: MATMUL_KINDS = 8
+  integer(c_int), parameter :: MATMUL_SINGLE_TYPE = 0
+  integer(c_int), parameter :: MATMUL_DOUBLE_TYPE = 1
+  integer(c_int), parameter :: MATMUL_NN = 0
+  integer(c_int), parameter :: MATMUL_NT = 1
+  integer(c_int), parameter :: MATMUL_TN = 2
+  integer(c_int), parameter :: MATMUL_TT = 3
+  integer(c_int), parameter :: NBODY_LEAPFROG = 0
+  integer(c_int), parameter :: NBODY_HERMITE4 = 1
+  integer(c_int), parameter :: NBODY_TAYLOR = 2
+  integer(c_int), parameter :: NBODY_YOSHIDA4 = 3
+  integer(c_int), parameter :: NBODY_IAS15 = 4
+  integer(c_int), parameter :: NBODY_SINGLE = 0
+  integer(c_int), parameter :: NBODY_DOUBLE = 1
+  integer(c_int), parameter :: NBODY_MIXED = 2
+  integer(c_int), parameter :: NBODY_TUNED = 0
+  integer(c_int), parameter :: NBODY_NAIVE = 1
+  integer(c_int), parameter :: NBODY_BRANCHLESS = 2
+  integer(c_int), parameter :: NBODY_TILED = 3
+  integer(c_int), parameter :: NBODY_DIRECT = 0
+  integer(c_int), parameter :: NBODY_TREE = 1
+  integer(c_int), parameter :: NBODY_AUTO = 2
+  integer(c_int), parameter :: NBODY_PLUMMER = 0
+  integer(c_int), parameter :: NBODY_UNIFORM = 1
+  integer(c_int), parameter :: NBODY_COLD = 2
+  integer(c_int), parameter :: NBODY_COLLISION = 3
+  integer(c_int), parameter :: NBODY_FIGURE8 = 4
+  integer(c_int), parameter :: NBODY_PYTHAGOREAN = 5
+  integer(c_int), parameter :: NBODY_HERNQUIST = 6
+  integer(c_int), parameter :: NBODY_GALAXY = 7
+  integer(c_int), parameter :: STDCL_VERSION_MAJOR = 1
+  integer(c_int), parameter :: STDCL_VERSION_MINOR = 0
+  integer(c_int), parameter :: STDCL_VERSION_PATCH = 0
+  integer(c_int), parameter :: CL_MEM_RO = int(z'000001', c_int)
+  integer(c_int), parameter :: CL_MEM_WO = int(z'000002', c_int)
+  integer(c_int), parameter :: CL_MEM_RW = int(z'000003', c_int)
+  integer(c_int), parameter :: CL_MEM_HOST = int(z'000100', c_int)
+  integer(c_int), parameter :: CL_MEM_DEVICE = int(z'000200', c_int)
+  integer(c_int), parameter :: CL_MEM_NOCOPY = int(z'000400', c_int)
+  integer(c_int), parameter :: CL_MEM_DETACHED = int(z'001000', c_int)
+  integer(c_int), parameter :: CL_MEM_NOFORCE = int(z'002000', c_int)
+  integer(c_int), parameter :: CL_MEM_ZEROCOPY = int(z'004000', c_int)
+  integer(c_int), parameter :: CL_MEM_DEVONLY = int(z'008000', c_int)
+  integer(c_int), parameter :: CL_MEM_IMAGE2D = int(z'010000', c_int)
+  integer(c_int), parameter :: CL_MEM_APART = int(z'020000', c_int)
+  integer(c_int), parameter :: CL_MEM_CLBUF = int(z'100000', c_int)
+  integer(c_int), parameter :: CL_MEM_GLBUF = int(z'200000', c_int)
+  integer(c_int), parameter :: CL_MEM_GLTEX2D = int(z'2000000', c_int)
+  integer(c_int), parameter :: CL_MEM_GLTEX3D = int(z'4000000', c_int)
+  integer(c_int), parameter :: CL_MEM_GLRBUF = int(z'8000000', c_int)
+  integer(c_int), parameter :: CL_MCTL_GET_STATUS = 1
+  integer(c_int), parameter :: CL_MCTL_GET_DEVNUM = 2
+  integer(c_int), parameter :: CL_MCTL_SET_DEVNUM = 3
+  integer(c_int), parameter :: CL_MCTL_MARK_CLEAN = 4
+  integer(c_int), parameter :: CL_MCTL_SET_IMAGE2D = 5
+  integer(c_int), parameter :: CL_MCTL_SET_USRFLAGS = 6
+  integer(c_int), parameter :: CL_MCTL_CLR_USRFLAGS = 7
+  integer(c_int), parameter :: CLLD_DEFAULT = 0
+  integer(c_int), parameter :: CLLD_LAZY = 1
+  integer(c_int), parameter :: CLLD_NOW = 2
+  integer(c_int), parameter :: CLLD_NOBUILD = 4
+  integer(c_int), parameter :: CLLD_GLOBAL = 8
+  integer(c_int), parameter :: CL_FAST = 0
+  integer(c_int), parameter :: CL_EVENT_WAIT = int(z'1', c_int)
+  integer(c_int), parameter :: CL_EVENT_NOWAIT = int(z'2', c_int)
+  integer(c_int), parameter :: CL_EVENT_RELEASE = int(z'4', c_int)
+  integer(c_int), parameter :: CL_EVENT_NORELEASE = int(z'8', c_int)
+  integer(c_int), parameter :: CL_KERNEL_EVENT = int(z'10', c_int)
+  integer(c_int), parameter :: CL_MEM_EVENT = int(z'20', c_int)
+  integer(c_int), parameter :: CL_ALL_EVENT = int(z'30', c_int)
+  integer(c_int), parameter :: CL_EVENT_UNCOUNTED = int(z'40', c_int)
+  integer(c_int), parameter :: CL_EVENT_OWN = int(z'800', c_int)
+  integer(c_int), parameter :: CL_EVENT_CHECKED = int(z'80', c_int)
+  integer(c_int), parameter :: CLPROF_EVERY = 2
+  integer(c_int), parameter :: CLPROF_SINGLE = 0
+  integer(c_int), parameter :: CLPROF_DOUBLE = 1
+  integer(c_int), parameter :: CLPROF_TENSOR = 2
+  integer(c_int), parameter :: CLPROF_TABLE = 0
+  integer(c_int), parameter :: CLPROF_CSV = 1
+  integer(c_int), parameter :: CLPROF_JSON = 2
+
+  type, bind(C) :: arrays_options
+    type(c_ptr) :: ctx = c_null_ptr
+    integer(c_int) :: type = 0
+    integer(c_int) :: accumulator = 0
+    integer(c_int) :: method = 0
+    type(c_ptr) :: shape = c_null_ptr
+    type(c_funptr) :: told = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: arrays_scan_job
+    type(c_ptr) :: x = c_null_ptr
+    type(c_ptr) :: sums = c_null_ptr
+    type(c_ptr) :: total = c_null_ptr
+    integer(c_int) :: bytes = 0
+    integer(c_size_t) :: most = 0
+    type(c_ptr) :: count = c_null_ptr
+    type(c_ptr) :: work = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: arrays_sort_job
+    type(c_ptr) :: keys = c_null_ptr
+    type(c_ptr) :: values = c_null_ptr
+    integer(c_int) :: bytes = 0
+    integer(c_int) :: bits = 0
+    integer(c_size_t) :: most = 0
+    type(c_ptr) :: count = c_null_ptr
+    type(c_ptr) :: work = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: arrays_sorter_options
+    type(c_ptr) :: ctx = c_null_ptr
+    integer(c_int32_t) :: dev = 0
+    type(c_ptr) :: shape = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: clarg_info_t
+    integer(c_int) :: kind = 0
+    type(c_ptr) :: type = c_null_ptr
+    type(c_ptr) :: name = c_null_ptr
+  end type
+
+  type, bind(C) :: clndrange_t
+    integer(c_size_t) :: dim = 0
+    integer(c_size_t) :: gtid_offset(4) = 0
+    integer(c_size_t) :: gtid(4) = 0
+    integer(c_size_t) :: ltid(4) = 0
+  end type
+
+  type, bind(C) :: stdcl_arg
+    integer(c_size_t) :: size = 0
+    integer(c_int) :: kind = 0
+    type(c_ptr) :: value = c_null_ptr
+    type(c_ptr) :: type = c_null_ptr
+  end type
+
+  type, bind(C) :: cldev_info
+    integer(c_int64_t) :: dev_type = 0
+    integer(c_int32_t) :: dev_vendor_id = 0
+    integer(c_int32_t) :: dev_max_core = 0
+    integer(c_int32_t) :: dev_max_wi_dim = 0
+    integer(c_size_t) :: dev_max_wi_sz(4) = 0
+    integer(c_int32_t) :: dev_max_wi_sz_is_symmetric = 0
+    integer(c_size_t) :: dev_max_wg_sz = 0
+    integer(c_int32_t) :: dev_pref_vec_char = 0
+    integer(c_int32_t) :: dev_pref_vec_short = 0
+    integer(c_int32_t) :: dev_pref_vec_int = 0
+    integer(c_int32_t) :: dev_pref_vec_long = 0
+    integer(c_int32_t) :: dev_pref_vec_float = 0
+    integer(c_int32_t) :: dev_pref_vec_double = 0
+    integer(c_int32_t) :: dev_max_freq = 0
+    integer(c_int64_t) :: dev_addr_bits = 0
+    integer(c_int64_t) :: dev_global_mem_sz = 0
+    integer(c_int64_t) :: dev_max_mem_alloc_sz = 0
+    integer(c_int32_t) :: dev_img_sup = 0
+    integer(c_int32_t) :: dev_max_img_args_r = 0
+    integer(c_int32_t) :: dev_max_img_args_w = 0
+    integer(c_size_t) :: dev_img2d_max_width = 0
+    integer(c_size_t) :: dev_img2d_max_height = 0
+    integer(c_size_t) :: dev_img3d_max_width = 0
+    integer(c_size_t) :: dev_img3d_max_height = 0
+    integer(c_size_t) :: dev_img3d_max_depth = 0
+    integer(c_int32_t) :: dev_max_samplers = 0
+    integer(c_size_t) :: dev_max_param_sz = 0
+    integer(c_int32_t) :: dev_mem_base_addr_align = 0
+    character(kind=c_char) :: dev_name(256) = c_null_char
+    character(kind=c_char) :: dev_vendor(256) = c_null_char
+    character(kind=c_char) :: dev_version(256) = c_null_char
+    character(kind=c_char) :: dev_drv_version(256) = c_null_char
+    integer(c_int64_t) :: dev_local_mem_sz = 0
+  end type
+
+  type, bind(C) :: clvalue_t
+    type(c_ptr) :: name = c_null_ptr
+    integer(c_int) :: kind = 0
+    integer(c_int64_t) :: as = 0
+  end type
+
+  type, bind(C) :: clpeak_info
+    real(c_double) :: flops_single = 0
+    real(c_double) :: flops_double = 0
+    real(c_double) :: bytes_per_s = 0
+    real(c_double) :: flops_tensor = 0
+  end type
+
+  type, bind(C) :: clprofile_row
+    integer(c_int32_t) :: device = 0
+    type(c_ptr) :: name = c_null_ptr
+    integer(c_int) :: kind = 0
+    integer(c_size_t) :: count = 0
+    integer(c_size_t) :: timed = 0
+    real(c_double) :: total = 0
+    real(c_double) :: minimum = 0
+    real(c_double) :: maximum = 0
+    real(c_double) :: bytes = 0
+    real(c_double) :: flops = 0
+    real(c_double) :: peak_percent = 0
+  end type
+
+  type, bind(C) :: clstat_info
+    integer(c_int32_t) :: impid = 0
+    integer(c_int32_t) :: ndev = 0
+    integer(c_int32_t) :: nprg = 0
+    integer(c_int32_t) :: nkrn = 0
+  end type
+
+  type, bind(C) :: cltune_rules
+    type(c_ptr) :: name = c_null_ptr
+    type(c_ptr) :: keys = c_null_ptr
+    integer(c_int) :: kind = 0
+    type(c_funptr) :: defaults = c_null_funptr
+    type(c_funptr) :: fit = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: cltune_row
+    character(kind=c_char) :: shape(512) = c_null_char
+    character(kind=c_char) :: source(256) = c_null_char
+  end type
+
+  type, bind(C) :: cltune_kernel
+    type(c_ptr) :: name = c_null_ptr
+    type(c_ptr) :: unit = c_null_ptr
+    type(c_ptr) :: knob = c_null_ptr
+    integer(c_size_t) :: nknobs = 0
+    type(c_ptr) :: sizes = c_null_ptr
+    integer(c_size_t) :: nsizes = 0
+    type(c_funptr) :: open = c_null_funptr
+    type(c_funptr) :: close = c_null_funptr
+    type(c_funptr) :: allowed = c_null_funptr
+    type(c_funptr) :: verify = c_null_funptr
+    type(c_funptr) :: measure = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: gas_options
+    type(c_ptr) :: ctx = c_null_ptr
+    integer(c_int64_t) :: n = 0
+    real(c_double) :: temperature = 0
+    real(c_double) :: mass = 0
+    real(c_double) :: boltzmann = 0
+    integer(c_int64_t) :: seed = 0
+    integer(c_int) :: storage = 0
+    integer(c_int) :: source = 0
+    integer(c_int) :: type = 0
+    integer(c_int) :: accumulator = 0
+    integer(c_int) :: method = 0
+    type(c_ptr) :: shape = c_null_ptr
+    type(c_funptr) :: told = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: gas_energy
+    real(c_double) :: mean_energy = 0
+    real(c_double) :: expected = 0
+    real(c_double) :: standard_error = 0
+    real(c_double) :: sigmas = 0
+    real(c_double) :: temperature = 0
+  end type
+
+  type, bind(C) :: life_cells
+    integer(c_size_t) :: width = 0
+    integer(c_size_t) :: height = 0
+    integer(c_size_t) :: stride = 0
+    type(c_ptr) :: word = c_null_ptr
+  end type
+
+  type, bind(C) :: life_options
+    type(c_ptr) :: ctx = c_null_ptr
+    integer(c_int) :: engine = 0
+    integer(c_size_t) :: width = 0
+    integer(c_size_t) :: height = 0
+    integer(c_int) :: bounds = 0
+    type(c_ptr) :: rule = c_null_ptr
+    type(c_funptr) :: progress = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    type(c_ptr) :: shape = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: life_sample
+    integer(c_int64_t) :: generation = 0
+    integer(c_int64_t) :: population = 0
+    integer(c_int64_t) :: hash = 0
+  end type
+
+  type, bind(C) :: life_rule
+    integer(c_int) :: birth = 0
+    integer(c_int) :: survival = 0
+  end type
+
+  type, bind(C) :: matmul_options
+    type(c_ptr) :: ctx = c_null_ptr
+    integer(c_int) :: kind = 0
+    integer(c_int) :: precision = 0
+    integer(c_size_t) :: block = 0
+    type(c_ptr) :: shape = c_null_ptr
+    integer(c_size_t) :: memory = 0
+    type(c_funptr) :: progress = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: nbody_force_errors
+    integer(c_size_t) :: bodies = 0
+    real(c_double) :: median = 0
+    real(c_double) :: p90 = 0
+    real(c_double) :: p99 = 0
+    real(c_double) :: p999 = 0
+    real(c_double) :: most = 0
+    integer(c_size_t) :: worst = 0
+  end type
+
+  type, bind(C) :: nbody_options
+    type(c_ptr) :: ctx = c_null_ptr
+    integer(c_int) :: integrator = 0
+    integer(c_int) :: precision = 0
+    integer(c_int) :: kernel = 0
+    real(c_double) :: G = 0
+    real(c_double) :: eps = 0
+    real(c_double) :: dt = 0
+    integer(c_size_t) :: burst = 0
+    type(c_ptr) :: shares = c_null_ptr
+    type(c_funptr) :: progress = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    type(c_ptr) :: shape = c_null_ptr
+    integer(c_int) :: method = 0
+    real(c_double) :: accuracy = 0
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: nbody_diagnostics
+    real(c_double) :: time = 0
+    real(c_double) :: kinetic = 0
+    real(c_double) :: potential = 0
+    real(c_double) :: total = 0
+    real(c_double) :: momentum(3) = 0
+    real(c_double) :: angular_momentum(3) = 0
+    real(c_double) :: virial_ratio = 0
+  end type
+
+  type, bind(C) :: nbody_elements
+    real(c_double) :: semi_major = 0
+    real(c_double) :: eccentricity = 0
+    real(c_double) :: inclination = 0
+    real(c_double) :: node = 0
+    real(c_double) :: pericentre = 0
+    real(c_double) :: mean_anomaly = 0
+    real(c_double) :: period = 0
+  end type
+
+  type, bind(C) :: nbody_shell
+    real(c_double) :: fraction = 0
+    real(c_double) :: radius = 0
+    real(c_double) :: mean_mass = 0
+    real(c_double) :: radial = 0
+    real(c_double) :: tangential = 0
+    real(c_double) :: anisotropy = 0
+  end type
+
+  type, bind(C) :: nbody_structure
+    real(c_double) :: centre(3) = 0
+    real(c_double) :: velocity(3) = 0
+    real(c_double) :: core_radius = 0
+    real(c_double) :: half_mass_radius = 0
+    real(c_double) :: relaxation_time = 0
+    integer(c_size_t) :: escapers = 0
+    integer(c_size_t) :: binaries = 0
+    type(c_ptr) :: binary = c_null_ptr
+  end type
+
+  type, bind(C) :: stdcl_embedded
+    type(c_ptr) :: name = c_null_ptr
+    type(c_ptr) :: data = c_null_ptr
+    integer(c_size_t) :: size = 0
+    type(c_ptr) :: next = c_null_ptr
+  end type
+
+  type, bind(C) :: stdcl_embedded_binary
+    type(c_ptr) :: source = c_null_ptr
+    type(c_ptr) :: device = c_null_ptr
+    type(c_ptr) :: data = c_null_ptr
+    integer(c_size_t) :: size = 0
+    type(c_ptr) :: next = c_null_ptr
+  end type
+
+  interface
+    function arrays_create(options) bind(C)
+      import
+      type(c_ptr) :: arrays_create
+      type(arrays_options), intent(in), optional :: options
+    end function
+    function arrays_dot(a, x, y, n, dot) bind(C)
+      import
+      integer(c_int) :: arrays_dot
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      type(c_ptr), value :: y
+      integer(c_size_t), value :: n
+      real(c_double), optional :: dot
+    end function
+    function arrays_explain(a, dev) bind(C)
+      import
+      type(c_ptr) :: arrays_explain
+      type(c_ptr), value :: a
+      integer(c_int32_t), value :: dev
+    end function
+    subroutine arrays_free(a) bind(C)
+      import
+      type(c_ptr), value :: a
+    end subroutine
+    function arrays_max(a, x, n, max) bind(C)
+      import
+      integer(c_int) :: arrays_max
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
+      real(c_double), optional :: max
+    end function
+    function arrays_mean(a, x, n, mean) bind(C)
+      import
+      integer(c_int) :: arrays_mean
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
+      real(c_double), optional :: mean
+    end function
+    function arrays_min(a, x, n, min) bind(C)
+      import
+      integer(c_int) :: arrays_min
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
+      real(c_double), optional :: min
+    end function
+    function arrays_place(a, x, n) bind(C)
+      import
+      integer(c_int) :: arrays_place
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
+    end function
+    function arrays_scan(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_scan
+      type(c_ptr), value :: s
+      type(arrays_scan_job), intent(in), optional :: job
+    end function
+    function arrays_scan_start(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_scan_start
+      type(c_ptr), value :: s
+      type(arrays_scan_job), intent(in), optional :: job
+    end function
+    function arrays_scan_work(s, job) bind(C)
+      import
+      integer(c_size_t) :: arrays_scan_work
+      type(c_ptr), value :: s
+      type(arrays_scan_job), intent(in), optional :: job
+    end function
+    function arrays_shape(a, dev) bind(C)
+      import
+      type(c_ptr) :: arrays_shape
+      type(c_ptr), value :: a
+      integer(c_int32_t), value :: dev
+    end function
+    subroutine arrays_share(a, n, dev, first, count) bind(C)
+      import
+      type(c_ptr), value :: a
+      integer(c_size_t), value :: n
+      integer(c_int32_t), value :: dev
+      integer(c_size_t), optional :: first
+      integer(c_size_t), optional :: count
+    end subroutine
+    function arrays_sort(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_sort
+      type(c_ptr), value :: s
+      type(arrays_sort_job), intent(in), optional :: job
+    end function
+    function arrays_sort_start(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_sort_start
+      type(c_ptr), value :: s
+      type(arrays_sort_job), intent(in), optional :: job
+    end function
+    function arrays_sort_work(s, job) bind(C)
+      import
+      integer(c_size_t) :: arrays_sort_work
+      type(c_ptr), value :: s
+      type(arrays_sort_job), intent(in), optional :: job
+    end function
+    function arrays_sorter_create(options) bind(C)
+      import
+      type(c_ptr) :: arrays_sorter_create
+      type(arrays_sorter_options), intent(in), optional :: options
+    end function
+    function arrays_sorter_explain(s) bind(C)
+      import
+      type(c_ptr) :: arrays_sorter_explain
+      type(c_ptr), value :: s
+    end function
+    subroutine arrays_sorter_free(s) bind(C)
+      import
+      type(c_ptr), value :: s
+    end subroutine
+    function arrays_sorter_shape(s) bind(C)
+      import
+      type(c_ptr) :: arrays_sorter_shape
+      type(c_ptr), value :: s
+    end function
+    function arrays_squares(a, x, y, z, n, squares) bind(C)
+      import
+      integer(c_int) :: arrays_squares
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      type(c_ptr), value :: y
+      type(c_ptr), value :: z
+      integer(c_size_t), value :: n
+      real(c_double), optional :: squares
+    end function
+    function arrays_sum(a, x, n, sum) bind(C)
+      import
+      integer(c_int) :: arrays_sum
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
+      real(c_double), optional :: sum
+    end function
+    function arrays_sum_integer(a, x, n, sum) bind(C)
+      import
+      integer(c_int) :: arrays_sum_integer
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
+      integer(c_int64_t), optional :: sum
+    end function
+    function arrays_tune_kernels(count) bind(C)
+      import
+      type(c_ptr) :: arrays_tune_kernels
+      integer(c_size_t), optional :: count
+    end function
+    function arrays_variance(a, x, n, mean, variance) bind(C)
+      import
+      integer(c_int) :: arrays_variance
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
+      real(c_double), optional :: mean
+      real(c_double), optional :: variance
+    end function
+    function clarg_info(krn, i, info) bind(C)
+      import
+      integer(c_int) :: clarg_info
+      type(c_ptr), value :: krn
+      integer(c_int32_t), value :: i
+      type(clarg_info_t), optional :: info
+    end function
+    function clarg_set_global(cp, krn, i, ptr) bind(C)
+      import
+      integer(c_size_t) :: clarg_set_global
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: krn
+      integer(c_int32_t), value :: i
+      type(c_ptr), value :: ptr
+    end function
+    function clbuild(cp, handle, options, flags) bind(C)
+      import
+      integer(c_int) :: clbuild
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: handle
+      character(kind=c_char), optional :: options(*)
+      integer(c_int), value :: flags
+    end function
+    function clclose(cp, handle) bind(C)
+      import
+      integer(c_int) :: clclose
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: handle
+    end function
+    function clcontext_create(platforms, devtype, ndevmax, ext, lock_key) bind(C)
+      import
+      type(c_ptr) :: clcontext_create
+      character(kind=c_char), intent(in), optional :: platforms(*)
+      integer(c_int), value :: devtype
+      integer(c_size_t), value :: ndevmax
+      integer(c_intptr_t), optional :: ext(*)
+      integer(c_int), value :: lock_key
+    end function
+    function clcontext_create_from(devices, ndev) bind(C)
+      import
+      type(c_ptr) :: clcontext_create_from
+      type(c_ptr), intent(in), optional :: devices(*)
+      integer(c_size_t), value :: ndev
+    end function
+    function clcontext_create_stdnpu(platforms, devtype, ndevmax, ext, lock_key) bind(C)
+      import
+      type(c_ptr) :: clcontext_create_stdnpu
+      character(kind=c_char), intent(in), optional :: platforms(*)
+      integer(c_int), value :: devtype
+      integer(c_size_t), value :: ndevmax
+      integer(c_intptr_t), optional :: ext(*)
+      integer(c_int), value :: lock_key
+    end function
+    function clcontext_destroy(cp) bind(C)
+      import
+      integer(c_int) :: clcontext_destroy
+      type(c_ptr), value :: cp
+    end function
+    function clerror() bind(C)
+      import
+      type(c_ptr) :: clerror
+    end function
+    function clerror_str(code) bind(C)
+      import
+      type(c_ptr) :: clerror_str
+      integer(c_int), value :: code
+    end function
+    function clexecv(cp, dev, ndr, flags, symbol, nargs, args) bind(C)
+      import
+      integer(c_intptr_t) :: clexecv
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(clndrange_t), optional :: ndr
+      integer(c_int), value :: flags
+      character(kind=c_char), intent(in), optional :: symbol(*)
+      integer(c_int32_t), value :: nargs
+      type(stdcl_arg), intent(in), optional :: args(*)
+    end function
+    function clflush(cp, dev, flags) bind(C)
+      import
+      integer(c_int) :: clflush
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      integer(c_int), value :: flags
+    end function
+    function clfork(cp, dev, krn, ndr, flags) bind(C)
+      import
+      integer(c_intptr_t) :: clfork
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(c_ptr), value :: krn
+      type(clndrange_t), optional :: ndr
+      integer(c_int), value :: flags
+    end function
+    function clforkv(cp, dev, krn, ndr, flags, nargs, args) bind(C)
+      import
+      integer(c_intptr_t) :: clforkv
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(c_ptr), value :: krn
+      type(clndrange_t), optional :: ndr
+      integer(c_int), value :: flags
+      integer(c_int32_t), value :: nargs
+      type(stdcl_arg), intent(in), optional :: args(*)
+    end function
+    function clfree(ptr) bind(C)
+      import
+      integer(c_int) :: clfree
+      type(c_ptr), value :: ptr
+    end function
+    subroutine clfreport_devinfo(fp, ndev, info) bind(C)
+      import
+      type(c_ptr), value :: fp
+      integer(c_size_t), value :: ndev
+      type(cldev_info), optional :: info(*)
+    end subroutine
+    function clgetbuffer(cp, dev, ptr) bind(C)
+      import
+      type(c_ptr) :: clgetbuffer
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(c_ptr), value :: ptr
+    end function
+    function clgetclcontext(cp, dev) bind(C)
+      import
+      type(c_ptr) :: clgetclcontext
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+    end function
+    function clgetdevice(cp, dev) bind(C)
+      import
+      type(c_ptr) :: clgetdevice
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+    end function
+    function clgetdevinfo(cp, info) bind(C)
+      import
+      integer(c_int) :: clgetdevinfo
+      type(c_ptr), value :: cp
+      type(cldev_info), optional :: info(*)
+    end function
+    function clgetndev(cp) bind(C)
+      import
+      integer(c_int32_t) :: clgetndev
+      type(c_ptr), value :: cp
+    end function
+    function clgetqueue(cp, dev) bind(C)
+      import
+      type(c_ptr) :: clgetqueue
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+    end function
+    function clglmalloc(cp, glbuf, target, level, flags) bind(C)
+      import
+      type(c_ptr) :: clglmalloc
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: glbuf
+      integer(c_int32_t), value :: target
+      integer(c_int32_t), value :: level
+      integer(c_int), value :: flags
+    end function
+    function clglmsync(cp, dev, ptr, flags) bind(C)
+      import
+      integer(c_intptr_t) :: clglmsync
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(c_ptr), value :: ptr
+      integer(c_int), value :: flags
+    end function
+    function clload(cp, ptr, size, flags) bind(C)
+      import
+      type(c_ptr) :: clload
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: ptr
+      integer(c_size_t), value :: size
+      integer(c_int), value :: flags
+    end function
+    function clloadb(cp, n, bin, size, flags) bind(C)
+      import
+      type(c_ptr) :: clloadb
+      type(c_ptr), value :: cp
+      integer(c_int), value :: n
+      type(c_ptr), optional :: bin(*)
+      integer(c_size_t), optional :: size(*)
+      integer(c_int), value :: flags
+    end function
+    function clmalloc(cp, size, flags) bind(C)
+      import
+      type(c_ptr) :: clmalloc
+      type(c_ptr), value :: cp
+      integer(c_size_t), value :: size
+      integer(c_int), value :: flags
+    end function
+    function clmattach(cp, ptr) bind(C)
+      import
+      integer(c_int) :: clmattach
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: ptr
+    end function
+    function clmcopy(cp, dev, src, dst, flags) bind(C)
+      import
+      integer(c_intptr_t) :: clmcopy
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(c_ptr), value :: src
+      type(c_ptr), value :: dst
+      integer(c_int), value :: flags
+    end function
+    function clmdetach(ptr) bind(C)
+      import
+      integer(c_int) :: clmdetach
+      type(c_ptr), value :: ptr
+    end function
+    function clmemptr(cp, ptr) bind(C)
+      import
+      type(c_ptr) :: clmemptr
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: ptr
+    end function
+    function clmrealloc(cp, ptr, size, flags) bind(C)
+      import
+      type(c_ptr) :: clmrealloc
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: ptr
+      integer(c_size_t), value :: size
+      integer(c_int), value :: flags
+    end function
+    function clmsync(cp, dev, ptr, flags) bind(C)
+      import
+      integer(c_intptr_t) :: clmsync
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(c_ptr), value :: ptr
+      integer(c_int), value :: flags
+    end function
+    function clmsyncn(cp, dev, ptr, size, flags) bind(C)
+      import
+      integer(c_intptr_t) :: clmsyncn
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(c_ptr), value :: ptr
+      integer(c_size_t), value :: size
+      integer(c_int), value :: flags
+    end function
+    function clopen(cp, file, flags) bind(C)
+      import
+      type(c_ptr) :: clopen
+      type(c_ptr), value :: cp
+      character(kind=c_char), intent(in), optional :: file(*)
+      integer(c_int), value :: flags
+    end function
+    function clopen_named(cp, name, source, size, options, flags) bind(C)
+      import
+      type(c_ptr) :: clopen_named
+      type(c_ptr), value :: cp
+      character(kind=c_char), intent(in), optional :: name(*)
+      character(kind=c_char), intent(in), optional :: source(*)
+      integer(c_size_t), value :: size
+      character(kind=c_char), intent(in), optional :: options(*)
+      integer(c_int), value :: flags
+    end function
+    function clopen_templatev(cp, name, text, size, options, flags, values) bind(C)
+      import
+      type(c_ptr) :: clopen_templatev
+      type(c_ptr), value :: cp
+      character(kind=c_char), intent(in), optional :: name(*)
+      character(kind=c_char), intent(in), optional :: text(*)
+      integer(c_size_t), value :: size
+      character(kind=c_char), intent(in), optional :: options(*)
+      integer(c_int), value :: flags
+      type(clvalue_t), intent(in), optional :: values(*)
+    end function
+    function clopentv(cp, file, flags, values) bind(C)
+      import
+      type(c_ptr) :: clopentv
+      type(c_ptr), value :: cp
+      character(kind=c_char), intent(in), optional :: file(*)
+      integer(c_int), value :: flags
+      type(clvalue_t), intent(in), optional :: values(*)
+    end function
+    function clpeak(cp, dev, peak) bind(C)
+      import
+      integer(c_int) :: clpeak
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(clpeak_info), optional :: peak
+    end function
+    function clpeak_flops(cp, dev, precision) bind(C)
+      import
+      real(c_double) :: clpeak_flops
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      integer(c_int), value :: precision
+    end function
+    subroutine clperror(prefix) bind(C)
+      import
+      character(kind=c_char), intent(in), optional :: prefix(*)
+    end subroutine
+    function clprofile(cp, on) bind(C)
+      import
+      integer(c_int) :: clprofile
+      type(c_ptr), value :: cp
+      integer(c_int), value :: on
+    end function
+    subroutine clprofile_begin(cp, name) bind(C)
+      import
+      type(c_ptr), value :: cp
+      character(kind=c_char), intent(in), optional :: name(*)
+    end subroutine
+    subroutine clprofile_end(cp) bind(C)
+      import
+      type(c_ptr), value :: cp
+    end subroutine
+    function clprofile_report(cp, fp, format) bind(C)
+      import
+      integer(c_int) :: clprofile_report
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: fp
+      integer(c_int), value :: format
+    end function
+    function clprofile_reset(cp) bind(C)
+      import
+      integer(c_int) :: clprofile_reset
+      type(c_ptr), value :: cp
+    end function
+    function clprofile_rows(cp, rows, room) bind(C)
+      import
+      integer(c_size_t) :: clprofile_rows
+      type(c_ptr), value :: cp
+      type(clprofile_row), optional :: rows(*)
+      integer(c_size_t), value :: room
+    end function
+    function clprofile_trace(cp, file) bind(C)
+      import
+      integer(c_int) :: clprofile_trace
+      type(c_ptr), value :: cp
+      character(kind=c_char), intent(in), optional :: file(*)
+    end function
+    function clprofile_work(krn, flops, bytes, precision) bind(C)
+      import
+      integer(c_int) :: clprofile_work
+      type(c_ptr), value :: krn
+      real(c_double), value :: flops
+      real(c_double), value :: bytes
+      integer(c_int), value :: precision
+    end function
+    function clsave(cp, handle, dev, file) bind(C)
+      import
+      integer(c_int) :: clsave
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: handle
+      integer(c_int32_t), value :: dev
+      character(kind=c_char), intent(in), optional :: file(*)
+    end function
+    function clsizeofmem(ptr) bind(C)
+      import
+      integer(c_size_t) :: clsizeofmem
+      type(c_ptr), value :: ptr
+    end function
+    function clsopen(cp, source, flags) bind(C)
+      import
+      type(c_ptr) :: clsopen
+      type(c_ptr), value :: cp
+      character(kind=c_char), intent(in), optional :: source(*)
+      integer(c_int), value :: flags
+    end function
+    function clstat(cp, info) bind(C)
+      import
+      integer(c_int) :: clstat
+      type(c_ptr), value :: cp
+      type(clstat_info), optional :: info
+    end function
+    function clsym(cp, handle, name, flags) bind(C)
+      import
+      type(c_ptr) :: clsym
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in), optional :: name(*)
+      integer(c_int), value :: flags
+    end function
+    function cltemplatev(name, text, size, values) bind(C)
+      import
+      type(c_ptr) :: cltemplatev
+      character(kind=c_char), intent(in), optional :: name(*)
+      character(kind=c_char), intent(in), optional :: text(*)
+      integer(c_size_t), value :: size
+      type(clvalue_t), intent(in), optional :: values(*)
+    end function
+    function cltune_choose(rules, cp, dev, kernel, size, words, shape, row) bind(C)
+      import
+      integer(c_int) :: cltune_choose
+      type(cltune_rules), intent(in), optional :: rules
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      character(kind=c_char), intent(in), optional :: kernel(*)
+      integer(c_size_t), value :: size
+      character(kind=c_char), intent(in), optional :: words(*)
+      type(c_ptr), value :: shape
+      type(cltune_row), optional :: row
+    end function
+    function cltune_file() bind(C)
+      import
+      type(c_ptr) :: cltune_file
+    end function
+    function cltune_find(cp, dev, kernel, size, row) bind(C)
+      import
+      integer(c_int) :: cltune_find
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      character(kind=c_char), intent(in), optional :: kernel(*)
+      integer(c_size_t), value :: size
+      type(cltune_row), optional :: row
+    end function
+    subroutine cltune_print(rules, shape, text, size) bind(C)
+      import
+      type(cltune_rules), intent(in), optional :: rules
+      type(c_ptr), value :: shape
+      character(kind=c_char), optional :: text(*)
+      integer(c_size_t), value :: size
+    end subroutine
+    function cltune_search(kernel, cp, dev, size, budget, seed, told, arg, row, rate) bind(C)
+      import
+      integer(c_int) :: cltune_search
+      type(cltune_kernel), intent(in), optional :: kernel
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      integer(c_size_t), value :: size
+      real(c_double), value :: budget
+      integer(c_long), value :: seed
+      type(c_funptr), value :: told
+      type(c_ptr), value :: arg
+      type(cltune_row), optional :: row
+      real(c_double), optional :: rate
+    end function
+    function cltune_store(cp, dev, kernel, size, shape, rate, unit) bind(C)
+      import
+      integer(c_int) :: cltune_store
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      character(kind=c_char), intent(in), optional :: kernel(*)
+      integer(c_size_t), value :: size
+      character(kind=c_char), intent(in), optional :: shape(*)
+      real(c_double), value :: rate
+      character(kind=c_char), intent(in), optional :: unit(*)
+    end function
+    function cltune_time(run, problem, seconds) bind(C)
+      import
+      integer(c_int) :: cltune_time
+      type(c_funptr), value :: run
+      type(c_ptr), value :: problem
+      real(c_double), optional :: seconds
+    end function
+    function cltune_value(shape, key, missing) bind(C)
+      import
+      integer(c_long) :: cltune_value
+      character(kind=c_char), intent(in), optional :: shape(*)
+      character(kind=c_char), intent(in), optional :: key(*)
+      integer(c_long), value :: missing
+    end function
+    function cltune_warning() bind(C)
+      import
+      type(c_ptr) :: cltune_warning
+    end function
+    function clwait(cp, dev, flags) bind(C)
+      import
+      integer(c_intptr_t) :: clwait
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      integer(c_int), value :: flags
+    end function
+    function clwaitev(cp, dev, ev, flags) bind(C)
+      import
+      integer(c_intptr_t) :: clwaitev
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      integer(c_intptr_t), value :: ev
+      integer(c_int), value :: flags
+    end function
+    function gas_bytes(g) bind(C)
+      import
+      real(c_double) :: gas_bytes
+      type(c_ptr), value :: g
+    end function
+    function gas_create(options) bind(C)
+      import
+      type(c_ptr) :: gas_create
+      type(gas_options), intent(in), optional :: options
+    end function
+    function gas_explain(g, dev) bind(C)
+      import
+      type(c_ptr) :: gas_explain
+      type(c_ptr), value :: g
+      integer(c_int32_t), value :: dev
+    end function
+    subroutine gas_free(g) bind(C)
+      import
+      type(c_ptr), value :: g
+    end subroutine
+    function gas_histogram(g, top, bins, count) bind(C)
+      import
+      integer(c_int) :: gas_histogram
+      type(c_ptr), value :: g
+      real(c_double), value :: top
+      integer(c_int), value :: bins
+      integer(c_int64_t), optional :: count(*)
+    end function
+    function gas_measure(g, energy) bind(C)
+      import
+      integer(c_int) :: gas_measure
+      type(c_ptr), value :: g
+      type(gas_energy), optional :: energy
+    end function
+    function gas_molecules(g) bind(C)
+      import
+      integer(c_int64_t) :: gas_molecules
+      type(c_ptr), value :: g
+    end function
+    function gas_pressure(n, mean_energy, volume) bind(C)
+      import
+      real(c_double) :: gas_pressure
+      integer(c_int64_t), value :: n
+      real(c_double), value :: mean_energy
+      real(c_double), value :: volume
+    end function
+    function gas_set_velocities(g, velocity) bind(C)
+      import
+      integer(c_int) :: gas_set_velocities
+      type(c_ptr), value :: g
+      real(c_double), intent(in), optional :: velocity(3, *)
+    end function
+    function gas_set_velocities_single(g, velocity) bind(C)
+      import
+      integer(c_int) :: gas_set_velocities_single
+      type(c_ptr), value :: g
+      real(c_float), intent(in), optional :: velocity(3, *)
+    end function
+    function gas_shape(g, dev) bind(C)
+      import
+      type(c_ptr) :: gas_shape
+      type(c_ptr), value :: g
+      integer(c_int32_t), value :: dev
+    end function
+    function gas_slower(speed, temperature, mass, boltzmann) bind(C)
+      import
+      real(c_double) :: gas_slower
+      real(c_double), value :: speed
+      real(c_double), value :: temperature
+      real(c_double), value :: mass
+      real(c_double), value :: boltzmann
+    end function
+    function gas_species_list() bind(C)
+      import
+      type(c_ptr) :: gas_species_list
+    end function
+    function gas_tune_kernels(count) bind(C)
+      import
+      type(c_ptr) :: gas_tune_kernels
+      integer(c_size_t), optional :: count
+    end function
+    function gas_velocities(g, first, count, velocity) bind(C)
+      import
+      integer(c_int) :: gas_velocities
+      type(c_ptr), value :: g
+      integer(c_int64_t), value :: first
+      integer(c_size_t), value :: count
+      real(c_double), optional :: velocity(3, *)
+    end function
+    function life_bounds_of(lf) bind(C)
+      import
+      integer(c_int) :: life_bounds_of
+      type(c_ptr), value :: lf
+    end function
+    function life_bounds_split(text, bounds, width, height) bind(C)
+      import
+      integer(c_int) :: life_bounds_split
+      character(kind=c_char), optional :: text(*)
+      integer(c_int), optional :: bounds
+      integer(c_size_t), optional :: width
+      integer(c_size_t), optional :: height
+    end function
+    function life_cells_alloc(cells, width, height) bind(C)
+      import
+      integer(c_int) :: life_cells_alloc
+      type(life_cells), optional :: cells
+      integer(c_size_t), value :: width
+      integer(c_size_t), value :: height
+    end function
+    subroutine life_cells_free(cells) bind(C)
+      import
+      type(life_cells), optional :: cells
+    end subroutine
+    function life_clear(lf) bind(C)
+      import
+      integer(c_int) :: life_clear
+      type(c_ptr), value :: lf
+    end function
+    function life_create(options) bind(C)
+      import
+      type(c_ptr) :: life_create
+      type(life_options), intent(in), optional :: options
+    end function
+    function life_device_bytes(lf) bind(C)
+      import
+      integer(c_size_t) :: life_device_bytes
+      type(c_ptr), value :: lf
+    end function
+    function life_devices(lf) bind(C)
+      import
+      integer(c_int) :: life_devices
+      type(c_ptr), value :: lf
+    end function
+    function life_engine_by_name(name) bind(C)
+      import
+      integer(c_int) :: life_engine_by_name
+      character(kind=c_char), intent(in), optional :: name(*)
+    end function
+    function life_engine_name(engine) bind(C)
+      import
+      type(c_ptr) :: life_engine_name
+      integer(c_int), value :: engine
+    end function
+    function life_explain(lf, dev) bind(C)
+      import
+      type(c_ptr) :: life_explain
+      type(c_ptr), value :: lf
+      integer(c_int), value :: dev
+    end function
+    subroutine life_free(lf) bind(C)
+      import
+      type(c_ptr), value :: lf
+    end subroutine
+    function life_generation(lf) bind(C)
+      import
+      integer(c_int64_t) :: life_generation
+      type(c_ptr), value :: lf
+    end function
+    function life_get(lf, x, y, cells) bind(C)
+      import
+      integer(c_int) :: life_get
+      type(c_ptr), value :: lf
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      type(life_cells), optional :: cells
+    end function
+    function life_height(lf) bind(C)
+      import
+      integer(c_size_t) :: life_height
+      type(c_ptr), value :: lf
+    end function
+    function life_launches(lf) bind(C)
+      import
+      integer(c_int64_t) :: life_launches
+      type(c_ptr), value :: lf
+    end function
+    function life_look(lf, sample) bind(C)
+      import
+      integer(c_int) :: life_look
+      type(c_ptr), value :: lf
+      type(life_sample), optional :: sample
+    end function
+    function life_population(lf, population) bind(C)
+      import
+      integer(c_int) :: life_population
+      type(c_ptr), value :: lf
+      integer(c_int64_t), optional :: population
+    end function
+    function life_put(lf, x, y, cells) bind(C)
+      import
+      integer(c_int) :: life_put
+      type(c_ptr), value :: lf
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      type(life_cells), intent(in), optional :: cells
+    end function
+    function life_rule_name(i, rule) bind(C)
+      import
+      type(c_ptr) :: life_rule_name
+      integer(c_size_t), value :: i
+      type(life_rule), optional :: rule
+    end function
+    function life_rule_of(lf) bind(C)
+      import
+      type(life_rule) :: life_rule_of
+      type(c_ptr), value :: lf
+    end function
+    function life_rule_parse(text, rule) bind(C)
+      import
+      integer(c_int) :: life_rule_parse
+      character(kind=c_char), intent(in), optional :: text(*)
+      type(life_rule), optional :: rule
+    end function
+    function life_rule_string(rule, text) bind(C)
+      import
+      type(c_ptr) :: life_rule_string
+      type(life_rule), intent(in), optional :: rule
+      character(kind=c_char), optional :: text(*)
+    end function
+    function life_shape(lf, dev) bind(C)
+      import
+      type(c_ptr) :: life_shape
+      type(c_ptr), value :: lf
+      integer(c_int), value :: dev
+    end function
+    function life_soup(lf, density, seed) bind(C)
+      import
+      integer(c_int) :: life_soup
+      type(c_ptr), value :: lf
+      real(c_double), value :: density
+      integer(c_int64_t), value :: seed
+    end function
+    function life_step(lf, generations) bind(C)
+      import
+      integer(c_int) :: life_step
+      type(c_ptr), value :: lf
+      integer(c_int64_t), value :: generations
+    end function
+    function life_trace(lf, n, sample) bind(C)
+      import
+      integer(c_int) :: life_trace
+      type(c_ptr), value :: lf
+      integer(c_size_t), value :: n
+      type(life_sample), optional :: sample(*)
+    end function
+    function life_tune_kernels(count) bind(C)
+      import
+      type(c_ptr) :: life_tune_kernels
+      integer(c_size_t), optional :: count
+    end function
+    function life_until_stable(lf, limit, period, generation, watch, arg) bind(C)
+      import
+      integer(c_int) :: life_until_stable
+      type(c_ptr), value :: lf
+      integer(c_int64_t), value :: limit
+      integer(c_int64_t), optional :: period
+      integer(c_int64_t), optional :: generation
+      type(c_funptr), value :: watch
+      type(c_ptr), value :: arg
+    end function
+    function life_width(lf) bind(C)
+      import
+      integer(c_size_t) :: life_width
+      type(c_ptr), value :: lf
+    end function
+    function matmul_block_limit(ctx, precision) bind(C)
+      import
+      integer(c_size_t) :: matmul_block_limit
+      type(c_ptr), value :: ctx
+      integer(c_int), value :: precision
+    end function
+    function matmul_compute(mm, alpha, beta) bind(C)
+      import
+      integer(c_int) :: matmul_compute
+      type(c_ptr), value :: mm
+      real(c_double), value :: alpha
+      real(c_double), value :: beta
+    end function
+    function matmul_create(options) bind(C)
+      import
+      type(c_ptr) :: matmul_create
+      type(matmul_options), intent(in), optional :: options
+    end function
+    function matmul_double(trans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) bind(C)
+      import
+      integer(c_int) :: matmul_double
+      integer(c_int), value :: trans
+      integer(c_size_t), value :: m
+      integer(c_size_t), value :: n
+      integer(c_size_t), value :: k
+      real(c_double), value :: alpha
+      real(c_double), intent(in), optional :: a(*)
+      integer(c_size_t), value :: lda
+      real(c_double), intent(in), optional :: b(*)
+      integer(c_size_t), value :: ldb
+      real(c_double), value :: beta
+      real(c_double), optional :: c(*)
+      integer(c_size_t), value :: ldc
+    end function
+    function matmul_enqueue(mm, dev, trans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) bind(C)
+      import
+      integer(c_int) :: matmul_enqueue
+      type(c_ptr), value :: mm
+      integer(c_int32_t), value :: dev
+      integer(c_int), value :: trans
+      integer(c_size_t), value :: m
+      integer(c_size_t), value :: n
+      integer(c_size_t), value :: k
+      real(c_double), value :: alpha
+      type(c_ptr), value :: a
+      integer(c_size_t), value :: lda
+      type(c_ptr), value :: b
+      integer(c_size_t), value :: ldb
+      real(c_double), value :: beta
+      type(c_ptr), value :: c
+      integer(c_size_t), value :: ldc
+    end function
+    function matmul_error(precision, trans, m, n, k, alpha, a, lda, b, ldb, beta, before, c, ldc, sample) bind(C)
+      import
+      real(c_double) :: matmul_error
+      integer(c_int), value :: precision
+      integer(c_int), value :: trans
+      integer(c_size_t), value :: m
+      integer(c_size_t), value :: n
+      integer(c_size_t), value :: k
+      real(c_double), value :: alpha
+      type(c_ptr), value :: a
+      integer(c_size_t), value :: lda
+      type(c_ptr), value :: b
+      integer(c_size_t), value :: ldb
+      real(c_double), value :: beta
+      type(c_ptr), value :: before
+      type(c_ptr), value :: c
+      integer(c_size_t), value :: ldc
+      integer(c_size_t), value :: sample
+    end function
+    function matmul_explain(mm, dev, m, n, k) bind(C)
+      import
+      type(c_ptr) :: matmul_explain
+      type(c_ptr), value :: mm
+      integer(c_int32_t), value :: dev
+      integer(c_size_t), value :: m
+      integer(c_size_t), value :: n
+      integer(c_size_t), value :: k
+    end function
+    subroutine matmul_free(mm) bind(C)
+      import
+      type(c_ptr), value :: mm
+    end subroutine
+    function matmul_kind_by_name(name) bind(C)
+      import
+      integer(c_int) :: matmul_kind_by_name
+      character(kind=c_char), intent(in), optional :: name(*)
+    end function
+    function matmul_kind_is_host(kind) bind(C)
+      import
+      integer(c_int) :: matmul_kind_is_host
+      integer(c_int), value :: kind
+    end function
+    function matmul_kind_missing(kind) bind(C)
+      import
+      type(c_ptr) :: matmul_kind_missing
+      integer(c_int), value :: kind
+    end function
+    function matmul_kind_name(kind) bind(C)
+      import
+      type(c_ptr) :: matmul_kind_name
+      integer(c_int), value :: kind
+    end function
+    function matmul_kind_summary(kind) bind(C)
+      import
+      type(c_ptr) :: matmul_kind_summary
+      integer(c_int), value :: kind
+    end function
+    function matmul_load(mm, trans, m, n, k, a, lda, b, ldb) bind(C)
+      import
+      integer(c_int) :: matmul_load
+      type(c_ptr), value :: mm
+      integer(c_int), value :: trans
+      integer(c_size_t), value :: m
+      integer(c_size_t), value :: n
+      integer(c_size_t), value :: k
+      type(c_ptr), value :: a
+      integer(c_size_t), value :: lda
+      type(c_ptr), value :: b
+      integer(c_size_t), value :: ldb
+    end function
+    function matmul_load_result(mm, c, ldc) bind(C)
+      import
+      integer(c_int) :: matmul_load_result
+      type(c_ptr), value :: mm
+      type(c_ptr), value :: c
+      integer(c_size_t), value :: ldc
+    end function
+    function matmul_multiply(mm, trans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) bind(C)
+      import
+      integer(c_int) :: matmul_multiply
+      type(c_ptr), value :: mm
+      integer(c_int), value :: trans
+      integer(c_size_t), value :: m
+      integer(c_size_t), value :: n
+      integer(c_size_t), value :: k
+      real(c_double), value :: alpha
+      type(c_ptr), value :: a
+      integer(c_size_t), value :: lda
+      type(c_ptr), value :: b
+      integer(c_size_t), value :: ldb
+      real(c_double), value :: beta
+      type(c_ptr), value :: c
+      integer(c_size_t), value :: ldc
+    end function
+    function matmul_peak(ctx, dev, precision) bind(C)
+      import
+      real(c_double) :: matmul_peak
+      type(c_ptr), value :: ctx
+      integer(c_int32_t), value :: dev
+      integer(c_int), value :: precision
+    end function
+    subroutine matmul_random(precision, seed, matrix, rows, cols, x, ld) bind(C)
+      import
+      integer(c_int), value :: precision
+      integer(c_int64_t), value :: seed
+      integer(c_int32_t), value :: matrix
+      integer(c_size_t), value :: rows
+      integer(c_size_t), value :: cols
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: ld
+    end subroutine
+    subroutine matmul_random_rows(precision, seed, matrix, first, rows, cols, x, ld) bind(C)
+      import
+      integer(c_int), value :: precision
+      integer(c_int64_t), value :: seed
+      integer(c_int32_t), value :: matrix
+      integer(c_size_t), value :: first
+      integer(c_size_t), value :: rows
+      integer(c_size_t), value :: cols
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: ld
+    end subroutine
+    function matmul_result(mm, c, ldc) bind(C)
+      import
+      integer(c_int) :: matmul_result
+      type(c_ptr), value :: mm
+      type(c_ptr), value :: c
+      integer(c_size_t), value :: ldc
+    end function
+    function matmul_shape(mm, dev, m, n, k) bind(C)
+      import
+      type(c_ptr) :: matmul_shape
+      type(c_ptr), value :: mm
+      integer(c_int32_t), value :: dev
+      integer(c_size_t), value :: m
+      integer(c_size_t), value :: n
+      integer(c_size_t), value :: k
+    end function
+    function matmul_single(trans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) bind(C)
+      import
+      integer(c_int) :: matmul_single
+      integer(c_int), value :: trans
+      integer(c_size_t), value :: m
+      integer(c_size_t), value :: n
+      integer(c_size_t), value :: k
+      real(c_float), value :: alpha
+      real(c_float), intent(in), optional :: a(*)
+      integer(c_size_t), value :: lda
+      real(c_float), intent(in), optional :: b(*)
+      integer(c_size_t), value :: ldb
+      real(c_float), value :: beta
+      real(c_float), optional :: c(*)
+      integer(c_size_t), value :: ldc
+    end function
+    function matmul_tolerance(precision, k, random) bind(C)
+      import
+      real(c_double) :: matmul_tolerance
+      integer(c_int), value :: precision
+      integer(c_size_t), value :: k
+      integer(c_int), value :: random
+    end function
+    function matmul_tune_kernels(count) bind(C)
+      import
+      type(c_ptr) :: matmul_tune_kernels
+      integer(c_size_t), optional :: count
+    end function
+    function nbody_bodies(nb) bind(C)
+      import
+      integer(c_size_t) :: nbody_bodies
+      type(c_ptr), value :: nb
+    end function
+    function nbody_check_forces(nb, samples, seed, errors) bind(C)
+      import
+      integer(c_int) :: nbody_check_forces
+      type(c_ptr), value :: nb
+      integer(c_size_t), value :: samples
+      integer(c_int64_t), value :: seed
+      type(nbody_force_errors), optional :: errors
+    end function
+    function nbody_create(options, n, mass, pos, vel) bind(C)
+      import
+      type(c_ptr) :: nbody_create
+      type(nbody_options), intent(in), optional :: options
+      integer(c_size_t), value :: n
+      real(c_double), intent(in), optional :: mass(*)
+      real(c_double), intent(in), optional :: pos(3, *)
+      real(c_double), intent(in), optional :: vel(3, *)
+    end function
+    function nbody_device_bytes(nb) bind(C)
+      import
+      integer(c_size_t) :: nbody_device_bytes
+      type(c_ptr), value :: nb
+    end function
+    function nbody_devices(nb) bind(C)
+      import
+      integer(c_int) :: nbody_devices
+      type(c_ptr), value :: nb
+    end function
+    function nbody_diagnose(nb, d) bind(C)
+      import
+      integer(c_int) :: nbody_diagnose
+      type(c_ptr), value :: nb
+      type(nbody_diagnostics), optional :: d
+    end function
+    function nbody_explain(nb, dev) bind(C)
+      import
+      type(c_ptr) :: nbody_explain
+      type(c_ptr), value :: nb
+      integer(c_int), value :: dev
+    end function
+    function nbody_explain_method(nb) bind(C)
+      import
+      type(c_ptr) :: nbody_explain_method
+      type(c_ptr), value :: nb
+    end function
+    function nbody_find_elements(gm, pos, vel) bind(C)
+      import
+      type(nbody_elements) :: nbody_find_elements
+      real(c_double), value :: gm
+      real(c_double), intent(in), optional :: pos(*)
+      real(c_double), intent(in), optional :: vel(*)
+    end function
+    function nbody_find_structure(n, G, mass, pos, vel, potential, shells, shell, s) bind(C)
+      import
+      integer(c_int) :: nbody_find_structure
+      integer(c_size_t), value :: n
+      real(c_double), value :: G
+      real(c_double), intent(in), optional :: mass(*)
+      real(c_double), intent(in), optional :: pos(3, *)
+      real(c_double), intent(in), optional :: vel(3, *)
+      real(c_double), intent(in), optional :: potential(*)
+      integer(c_size_t), value :: shells
+      type(nbody_shell), optional :: shell(*)
+      type(nbody_structure), optional :: s
+    end function
+    function nbody_forces(nb, acc, potential) bind(C)
+      import
+      integer(c_int) :: nbody_forces
+      type(c_ptr), value :: nb
+      real(c_double), optional :: acc(3, *)
+      real(c_double), optional :: potential(*)
+    end function
+    subroutine nbody_free(nb) bind(C)
+      import
+      type(c_ptr), value :: nb
+    end subroutine
+    function nbody_initial(model, n, seed, mass, pos, vel) bind(C)
+      import
+      integer(c_int) :: nbody_initial
+      integer(c_int), value :: model
+      integer(c_size_t), value :: n
+      integer(c_int64_t), value :: seed
+      real(c_double), optional :: mass(*)
+      real(c_double), optional :: pos(3, *)
+      real(c_double), optional :: vel(3, *)
+    end function
+    subroutine nbody_initial_scale(n, kinetic, potential, pos, vel) bind(C)
+      import
+      integer(c_size_t), value :: n
+      real(c_double), value :: kinetic
+      real(c_double), value :: potential
+      real(c_double), optional :: pos(3, *)
+      real(c_double), optional :: vel(3, *)
+    end subroutine
+    function nbody_integrator_describe(integrator) bind(C)
+      import
+      type(c_ptr) :: nbody_integrator_describe
+      integer(c_int), value :: integrator
+    end function
+    function nbody_interactions(nb) bind(C)
+      import
+      real(c_double) :: nbody_interactions
+      type(c_ptr), value :: nb
+    end function
+    function nbody_limit(nb) bind(C)
+      import
+      real(c_double) :: nbody_limit
+      type(c_ptr), value :: nb
+    end function
+    function nbody_load(nb, from, size) bind(C)
+      import
+      integer(c_int) :: nbody_load
+      type(c_ptr), value :: nb
+      type(c_ptr), value :: from
+      integer(c_size_t), value :: size
+    end function
+    function nbody_measure(nb, times, seconds) bind(C)
+      import
+      integer(c_int) :: nbody_measure
+      type(c_ptr), value :: nb
+      integer(c_size_t), value :: times
+      real(c_double), optional :: seconds
+    end function
+    function nbody_method(nb) bind(C)
+      import
+      integer(c_int) :: nbody_method
+      type(c_ptr), value :: nb
+    end function
+    function nbody_model_bodies(model) bind(C)
+      import
+      integer(c_size_t) :: nbody_model_bodies
+      integer(c_int), value :: model
+    end function
+    function nbody_model_by_name(name) bind(C)
+      import
+      integer(c_int) :: nbody_model_by_name
+      character(kind=c_char), intent(in), optional :: name(*)
+    end function
+    function nbody_save(nb, to) bind(C)
+      import
+      integer(c_int) :: nbody_save
+      type(c_ptr), value :: nb
+      type(c_ptr), value :: to
+    end function
+    function nbody_save_bytes(nb) bind(C)
+      import
+      integer(c_size_t) :: nbody_save_bytes
+      type(c_ptr), value :: nb
+    end function
+    function nbody_set_dt(nb, dt) bind(C)
+      import
+      integer(c_int) :: nbody_set_dt
+      type(c_ptr), value :: nb
+      real(c_double), value :: dt
+    end function
+    function nbody_shape(nb, dev) bind(C)
+      import
+      type(c_ptr) :: nbody_shape
+      type(c_ptr), value :: nb
+      integer(c_int), value :: dev
+    end function
+    function nbody_share(nb, dev) bind(C)
+      import
+      integer(c_size_t) :: nbody_share
+      type(c_ptr), value :: nb
+      integer(c_int), value :: dev
+    end function
+    function nbody_state(nb, pos, vel) bind(C)
+      import
+      integer(c_int) :: nbody_state
+      type(c_ptr), value :: nb
+      real(c_double), optional :: pos(3, *)
+      real(c_double), optional :: vel(3, *)
+    end function
+    function nbody_step(nb, steps) bind(C)
+      import
+      integer(c_int) :: nbody_step
+      type(c_ptr), value :: nb
+      integer(c_size_t), value :: steps
+    end function
+    function nbody_steps(nb) bind(C)
+      import
+      integer(c_size_t) :: nbody_steps
+      type(c_ptr), value :: nb
+    end function
+    function nbody_time(nb) bind(C)
+      import
+      real(c_double) :: nbody_time
+      type(c_ptr), value :: nb
+    end function
+    function nbody_tune_kernels(count) bind(C)
+      import
+      type(c_ptr) :: nbody_tune_kernels
+      integer(c_size_t), optional :: count
+    end function
+    function oclerror_str(code) bind(C)
+      import
+      type(c_ptr) :: oclerror_str
+      integer(c_int), value :: code
+    end function
+    subroutine oclperror(prefix) bind(C)
+      import
+      character(kind=c_char), intent(in), optional :: prefix(*)
+    end subroutine
+    function stdcl_arg_global(krn, i, ptr, type) bind(C)
+      import
+      integer(c_size_t) :: stdcl_arg_global
+      type(c_ptr), value :: krn
+      integer(c_int32_t), value :: i
+      type(c_ptr), value :: ptr
+      character(kind=c_char), intent(in), optional :: type(*)
+    end function
+    function stdcl_arg_local(krn, i, bytes) bind(C)
+      import
+      integer(c_int) :: stdcl_arg_local
+      type(c_ptr), value :: krn
+      integer(c_int32_t), value :: i
+      integer(c_size_t), value :: bytes
+    end function
+    function stdcl_arg_pointer(krn, i, ptr, type) bind(C)
+      import
+      integer(c_int) :: stdcl_arg_pointer
+      type(c_ptr), value :: krn
+      integer(c_int32_t), value :: i
+      type(c_ptr), value :: ptr
+      character(kind=c_char), intent(in), optional :: type(*)
+    end function
+    function stdcl_arg_value(krn, i, size, value, type) bind(C)
+      import
+      integer(c_int) :: stdcl_arg_value
+      type(c_ptr), value :: krn
+      integer(c_int32_t), value :: i
+      integer(c_size_t), value :: size
+      type(c_ptr), value :: value
+      character(kind=c_char), intent(in), optional :: type(*)
+    end function
+    subroutine stdcl_embed_register(source) bind(C)
+      import
+      type(stdcl_embedded), optional :: source
+    end subroutine
+    subroutine stdcl_embed_register_binary(binary) bind(C)
+      import
+      type(stdcl_embedded_binary), optional :: binary
+    end subroutine
+    function stdcl_errno_address() bind(C)
+      import
+      type(c_ptr) :: stdcl_errno_address
+    end function
+    subroutine stdcl_init() bind(C)
+      import
+    end subroutine
+    function stdcl_oclerrno_address() bind(C)
+      import
+      type(c_ptr) :: stdcl_oclerrno_address
+    end function
+    function stdcl_set_kernel_arg(krn, i, size, value) bind(C)
+      import
+      integer(c_int32_t) :: stdcl_set_kernel_arg
+      type(c_ptr), value :: krn
+      integer(c_int32_t), value :: i
+      integer(c_size_t), value :: size
+      type(c_ptr), value :: value
+    end function
+    function stdcl_standard_context(which) bind(C)
+      import
+      type(c_ptr) :: stdcl_standard_context
+      integer(c_int), value :: which
+    end function
+    function stdcl_stdacc_address() bind(C)
+      import
+      type(c_ptr) :: stdcl_stdacc_address
+    end function
+    function stdcl_stdcpu_address() bind(C)
+      import
+      type(c_ptr) :: stdcl_stdcpu_address
+    end function
+    function stdcl_stddev_address() bind(C)
+      import
+      type(c_ptr) :: stdcl_stddev_address
+    end function
+    function stdcl_stdgpu_address() bind(C)
+      import
+      type(c_ptr) :: stdcl_stdgpu_address
+    end function
+    function stdcl_stdnpu_address() bind(C)
+      import
+      type(c_ptr) :: stdcl_stdnpu_address
+    end function
+    function stdcl_stdrpu_address() bind(C)
+      import
+      type(c_ptr) :: stdcl_stdrpu_address
+    end function
+    function stdcl_version() bind(C)
+      import
+      type(c_ptr) :: stdcl_version
+    end function
+  end interface
+  ! ---- By hand: what C has as macros, and what Fortran has another way. ----
+
+  ! An argument of a kernel, made by clarg(): a number, memory of clmalloc (its c_ptr), or local memory, clarg_local(bytes).
+  type :: clarg_t
+    private
+    integer(c_size_t) :: bytes = 0
+    integer(c_int) :: kind = STDCL_VALUE
+    integer(c_int64_t) :: value = 0
+    character(len=8) :: type = c_null_char
+  end type
+
+  interface clarg
+    procedure clarg_integer, clarg_long, clarg_float, clarg_double, clarg_memory
+  end interface
+
+  ! An index space: clndrange(global [, local]), of one number or of an array of up to three.
+  interface clndrange
+    procedure clndrange_integer, clndrange_size, clndrange_sizes
+  end interface
+
+  private :: clarg_integer, clarg_long, clarg_float, clarg_double, clarg_memory, clndrange_integer, clndrange_size, &
+    clndrange_sizes
+
+contains
+
+  ! The standard contexts; c_null_ptr when there is no such device.
+  function stddev() result(cp)
+    type(c_ptr) :: cp
+    cp = stdcl_standard_context(0)
+  end function
+
+  function stdcpu() result(cp)
+    type(c_ptr) :: cp
+    cp = stdcl_standard_context(1)
+  end function
+
+  function stdgpu() result(cp)
+    type(c_ptr) :: cp
+    cp = stdcl_standard_context(2)
+  end function
+
+  ! The code of this thread's last failing call.
+  integer(c_int) function clerrno()
+    integer(c_int), pointer :: code
+    call c_f_pointer(stdcl_errno_address(), code)
+    clerrno = code
+  end function
+
+  ! A string of C, such as clerror(); '' for c_null_ptr.
+  function stdcl_string(text) result(string)
+    type(c_ptr), intent(in) :: text
+    character(len=:), allocatable :: string
+    character(kind=c_char), pointer :: letters(:)
+    integer :: i
+    interface
+      pure function strlen(text) bind(C)
+        import
+        type(c_ptr), intent(in), value :: text
+        integer(c_size_t) :: strlen
+      end function
+    end interface
+    string = ''
+    if (.not. c_associated(text)) return
+    call c_f_pointer(text, letters, [strlen(text)])
+    string = repeat(' ', size(letters))
+    do i = 1, size(letters)
+      string(i:i) = letters(i)
+    end do
+  end function
+
+  type(clarg_t) function clarg_integer(value) result(arg)
+    integer(c_int), intent(in) :: value
+    arg = clarg_t(c_sizeof(value), STDCL_VALUE, transfer([value, 0], 0_c_int64_t), 'int' // c_null_char)
+  end function
+
+  type(clarg_t) function clarg_long(value) result(arg)
+    integer(c_int64_t), intent(in) :: value
+    arg = clarg_t(c_sizeof(value), STDCL_VALUE, value, 'long' // c_null_char)
+  end function
+
+  type(clarg_t) function clarg_float(value) result(arg)
+    real(c_float), intent(in) :: value
+    arg = clarg_t(c_sizeof(value), STDCL_VALUE, transfer([value, 0.0_c_float], 0_c_int64_t), 'float' // c_null_char)
+  end function
+
+  type(clarg_t) function clarg_double(value) result(arg)
+    real(c_double), intent(in) :: value
+    arg = clarg_t(c_sizeof(value), STDCL_VALUE, transfer(value, 0_c_int64_t), 'double' // c_null_char)
+  end function
+
+  type(clarg_t) function clarg_memory(value) result(arg)
+    type(c_ptr), intent(in) :: value
+    arg = clarg_t(c_sizeof(value), STDCL_GLOBAL, transfer(value, 0_c_int64_t), 'pointer' // c_null_char)
+  end function
+
+  type(clarg_t) function clarg_local(bytes) result(arg)
+    integer, intent(in) :: bytes
+    arg = clarg_t(c_sizeof(0_c_size_t), STDCL_LOCAL, int(bytes, c_int64_t), c_null_char)
+  end function
+
+  type(clndrange_t) function clndrange_sizes(global, local) result(ndr)
+    integer(c_size_t), intent(in) :: global(:)
+    integer(c_size_t), intent(in), optional :: local(:)
+    ndr%dim = size(global)
+    ndr%gtid(:size(global)) = global
+    if (present(local)) ndr%ltid(:size(local)) = local
+  end function
+
+  type(clndrange_t) function clndrange_size(global, local) result(ndr)
+    integer(c_size_t), intent(in) :: global
+    integer(c_size_t), intent(in), optional :: local
+    ndr = clndrange_sizes([global])
+    if (present(local)) ndr%ltid(1) = local
+  end function
+
+  type(clndrange_t) function clndrange_integer(global, local) result(ndr)
+    integer(c_int), intent(in) :: global
+    integer(c_int), intent(in), optional :: local
+    ndr = clndrange_sizes([int(global, c_size_t)])
+    if (present(local)) ndr%ltid(1) = local
+  end function
+
+  ! Sets arguments 0, 1, ... of a kernel and starts it, in one step; the result is clfork's.
+  integer(c_intptr_t) function clforka(cp, dev, krn, ndr, flags, args) result(event)
+    type(c_ptr), intent(in) :: cp, krn
+    integer(c_int), intent(in) :: dev, flags
+    type(clndrange_t), intent(in) :: ndr
+    type(clarg_t), intent(in) :: args(:)
+    type(stdcl_arg) :: list(size(args) + 1)
+    type(clndrange_t) :: range
+    integer(c_int64_t), target :: values(size(args))
+    character(kind=c_char), target :: types(8, size(args))
+    integer :: i, j
+    do i = 1, size(args)
+      values(i) = args(i)%value
+      list(i) = stdcl_arg(args(i)%bytes, args(i)%kind, c_loc(values(i)), c_null_ptr)
+      if (args(i)%kind == STDCL_LOCAL) cycle
+      types(:, i) = [(args(i)%type(j:j), j = 1, 8)]
+      list(i)%type = c_loc(types(1, i))
+    end do
+    range = ndr
+    event = clforkv(cp, dev, krn, range, flags, size(args), list)
+  end function
+end module

@@ -1,0 +1,123 @@
+"""headers.py - the C interface as data, read from the public headers.
+
+The preprocessor expands them, pycparser (package python3-pycparser) reads them, and the version maps say which functions
+there are. What makes declarations of it is to_LANGUAGE.py beside this file.
+SPDX-License-Identifier: MIT
+"""
+import glob
+import os
+import re
+import subprocess
+
+from pycparser import c_ast, c_generator, c_parser
+
+# Types that languages have names for, so that nobody looks behind them.
+PLAIN = {
+    "char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned", "unsigned int", "long",
+    "unsigned long", "long int", "long unsigned int", "long long", "unsigned long long", "float", "double", "_Bool", "size_t",
+    "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "uintptr_t", "intptr_t",
+}
+
+
+def expanded(source, cc):
+    """The headers as one text without preprocessor or GNU extensions."""
+    headers = "".join(f"#include <stdcl/{os.path.basename(h)}>\n" for h in sorted(glob.glob(source + "/include/stdcl/*.h")))
+    plain = ["-D__attribute__(x)=", "-D__extension__=", "-D__restrict=", "-D__inline=", "-D__asm__(x)=",
+             "-D__builtin_va_list=int", "-D__signed__=signed", "-U__SSE__", "-U__SSE2__", "-U__MMX__", "-U__AVX__"]
+    plain += [f"-D_Float{bits}=double" for bits in ("32", "64", "128", "32x", "64x")]
+    return subprocess.run([cc, "-E", "-P", "-std=c11", "-I" + source + "/include", *plain, "-"], check=True, text=True,
+                          input="#include <stdcl.h>\n" + headers, stdout=subprocess.PIPE).stdout
+
+
+class Interface:
+    """Types, structs, constants and functions of the headers."""
+
+    def __init__(self, source, cc):
+        self.types, self.structs, self.enums, self.functions, self.used = {}, {}, {}, {}, []
+        for node in c_parser.CParser().parse(expanded(source, cc)).ext:
+            if isinstance(node, c_ast.FuncDef):
+                continue  # inline: behind the macros
+            if isinstance(node, c_ast.Typedef):
+                self.types[node.name] = node.type
+            self.note(node.type)
+            if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
+                self.functions[node.name] = node.type
+        self.rooms = {}
+        for path in sorted(glob.glob(source + "/*/*.map")):
+            room = os.path.basename(path)[:-4]
+            with open(path, encoding="utf-8") as text:
+                for name in re.findall(r"^ +([a-z][a-z0-9_]*);", text.read(), re.M):
+                    self.rooms[name] = room
+        self.texts = [open(h, encoding="utf-8").read() for h in
+                      [source + "/include/stdcl.h"] + sorted(glob.glob(source + "/include/stdcl/*.h"))]
+
+    def exported(self):
+        """(name, library, function) of all functions that the maps list, but for those with a va_list."""
+        for name in sorted(self.rooms):
+            function = self.functions.get(name)  # stdgpu and its like are variables
+            if function and not any(self.written(p).startswith("va_list") for p in self.parameters(function)):
+                yield name, self.rooms[name], function
+
+    def parameters(self, function):
+        """Those with names and types: not (void), and not what `...` stands for."""
+        return [p for p in (function.args.params if function.args else [])
+                if not isinstance(p, c_ast.EllipsisParam) and self.base(p.type) != "void"]
+
+    @staticmethod
+    def variadic(function):
+        return bool(function.args) and isinstance(function.args.params[-1], c_ast.EllipsisParam)
+
+    @staticmethod
+    def written(node):
+        """The type as C writes it."""
+        return c_generator.CGenerator().visit(node.type)
+
+    def constants(self):
+        """The enumerators and the #defines that are whole numbers, of our libraries."""
+        ours = re.compile("|".join(sorted({r.upper() for r in self.rooms.values()})) + "|STDCL")
+        found = {name: str(value) for name, value in self.enums.items() if ours.match(name)}
+        for text in self.texts:
+            for name, value in re.findall(r"^#define ((?:CL|STDCL)[A-Z0-9_]+) (0x[0-9A-Fa-f]+|[0-9]+)\b *(?:/\*.*)?$", text, re.M):
+                if not name.startswith("CL_TARGET"):
+                    found[name] = value
+        return found
+
+    def note(self, node):
+        """Keeps the structs and enums that a declaration defines."""
+        while isinstance(node, (c_ast.TypeDecl, c_ast.PtrDecl, c_ast.ArrayDecl)):
+            name = getattr(node, "declname", None)
+            node = node.type
+            if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls and not node.name:
+                node.name = name
+        if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls:
+            self.structs[node.name] = node
+        if isinstance(node, c_ast.Enum) and node.values:
+            value = -1
+            for item in node.values.enumerators:
+                value = value + 1 if item.value is None else int(eval(c_generator.CGenerator().visit(item.value), {}, self.enums))
+                self.enums[item.name] = value
+
+    def base(self, node):
+        """The type behind typedefs."""
+        while isinstance(node, c_ast.TypeDecl):
+            inner = node.type
+            if isinstance(inner, c_ast.IdentifierType):
+                name = " ".join(inner.names)
+                if name in PLAIN or name not in self.types:
+                    return name
+                node = self.types[name]
+            else:
+                return inner
+        return node
+
+    def points_to(self, node, name):
+        inner = self.base(node.type) if isinstance(node, c_ast.PtrDecl) else None
+        return isinstance(inner, c_ast.Struct) and inner.name == name
+
+    def documentation(self, name):
+        """The comment above a function in its header, without stars."""
+        for text in self.texts:
+            found = re.search(r"^/\*((?:(?!\*/).)*)\*/\n(?:(?!\n\n)(?!^/\*).)*?\b%s\(" % name, text, re.S | re.M)
+            if found and not found.group(1).startswith(" ----"):
+                return re.sub(r"\n \* ?", "\n", found.group(1)).strip()
+        return ""
