@@ -45,7 +45,7 @@ static int check_compare(const struct cli_option *options)
                                           "plane",  "colours", "size",  "extent",     "heaviest", "method",
                                           "accuracy", "check-forces", "check-step", "snapshots", "checkpoint", "resume",
                                           "diag", "stop-distance", "stop-energy", "time-limit", "structure", "plot", "elements", "azimuth", "elevation",
-                                          "zoom", "follow", "caption", "trails", "fps"};
+                                          "zoom", "follow", "caption", "trails", "fps", "external"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
             return cli_wrong("--compare and %s cannot be combined: every kernel sums the forces on the "
@@ -65,7 +65,7 @@ static int check_pictures(const struct nbody_job *job, const struct cli_option *
 }
 
 /* Options that contradict each other. */
-static int check(const struct nbody_job *job, const struct cli_option *options)
+static int check(struct nbody_job *job, const struct cli_option *options)
 {
     static const char *const of_models[] = {"n", "seed"};
     for (size_t i = 0; job->input && i < 2; i++)
@@ -112,6 +112,9 @@ static int check(const struct nbody_job *job, const struct cli_option *options)
         return cli_wrong("--resume-anyway needs --resume FILE");
     if (job->check_step && job->resume)
         return cli_wrong("--check-step and --resume cannot be combined: the start of the run is not there any more");
+    const int fields = nbody_fields_read(job);
+    if (fields != CLI_DONE)
+        return fields;
     return job->compare ? check_compare(options) : check_pictures(job, options);
 }
 
@@ -149,6 +152,9 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_GROUP("Physics"),
         CLI_REAL('G', "gravity", "G", &job->G, CLI_ABOVE_0, DBL_MAX,
                  "the gravitational constant, in the units of the bodies"),
+        CLI_STRINGS(0, "external", "FIELD", &job->external,
+                    "a fixed field of force about the origin, besides the bodies' own: plummer:M,a, point:M, or logarithmic:v,r, in "
+                    "which far bodies circle with speed v; or none, where a file has some; may be repeated"),
         CLI_REAL(0, "eps", "LENGTH", &job->eps, 0, DBL_MAX,
                  "softening length (default: the model's, or for a file its own or an estimate)"),
         CLI_REAL(0, "dt", "TIME", &job->dt, -DBL_MAX, DBL_MAX,
@@ -355,6 +361,7 @@ static bool reparse(struct nbody_job *job, int argc, char **argv, int *status)
     cli_outputs_free(&job->outputs);
     cli_common_free(&job->common);
     cli_strings_free(&job->plots);
+    cli_strings_free(&job->external);
     *job = whole;
     *status = nbody_resume_open(job, argc, argv);
     return *status == CLI_DONE && parse(job, job->argc, job->argv, status);
@@ -371,6 +378,7 @@ static int run(int argc, char **argv)
     nbody_checkpoint_free(&job);
     nbody_history_free(&job);
     nbody_steps_free(&job);
+    cli_strings_free(&job.external);
     nbody_free(job.engine);
     if (job.context)
         clcontext_destroy(job.context);

@@ -239,6 +239,8 @@ int nbody_job_choose(struct nbody_job *job)
 {
     if (!job->input)
         return use_recipe(job);
+    if (job->fields.n && isnan(job->dt))
+        return cli_wrong("--external: the step that suits the field is not estimated; give --dt");
     estimate(job);
     return CLI_DONE;
 }
@@ -251,6 +253,7 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
         .eps = job->eps, .dt = job->dt, .burst = job->burst, .progress = nbody_job_tell, .arg = job,
         .method = (enum nbody_method)job->method,
         .accuracy = job->accuracy,
+        .fields = job->fields.field, .nfields = job->fields.n,
     };
     if (job->resumed)
         nbody_resume_engine(job, &options);

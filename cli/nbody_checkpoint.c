@@ -57,10 +57,12 @@ static char *words(const struct nbody_job *job)
     json_t *command = json_array();
     for (int i = 0; i < job->argc; i++)
         json_array_append_new(command, json_string(job->argv[i]));
-    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:I, s:f}", "version", STDCL_VERSION, "devices", devices_json(job),
-                            "command", command, "notes", notes_json(job), "step",
+    char *fields = nbody_fields_text(&job->fields);
+    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:f}", "version", STDCL_VERSION, "devices", devices_json(job),
+                            "command", command, "notes", notes_json(job), "external", fields, "step",
                             (json_int_t)nbody_steps(job->engine), "time", job->time_start + nbody_time(job->engine));
     char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
+    free(fields);
     json_decref(all);
     return text;
 }

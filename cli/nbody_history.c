@@ -140,7 +140,8 @@ int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d)
     if (!phi)
         return cli_failed("not enough memory for the potentials of %zu bodies", b->n);
     const int failed = nbody_forces(job->engine, NULL, phi) < 0 || nbody_state(job->engine, b->pos, b->vel) < 0 ||
-                       nbody_find_structure(b->n, job->G, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel, phi,
+                       nbody_find_structure(b->n, job->G, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel,
+                                            nbody_fields_bind(&job->fields) ? NULL : phi,
                                        job->fractions.n, shell, &s) < 0;
     free(phi);
     if (failed)

@@ -3,6 +3,7 @@
  *   cmd_nbody.c      the options, and the order in which things happen
  *   nbody_names.c    names of models, integrators, precisions, kernels and methods
  *   nbody_bodies.c   the bodies: read or made; softening and step where none were asked for
+ *   nbody_fields.c   the fields of --external
  *   nbody_run.c      the loop: bursts of steps between visits to the outputs
  *   nbody_progress.c what the engine tells while it works: progress, and whether to stop
  *   nbody_output.c   snapshots, pictures, films, the table of energies
@@ -56,6 +57,13 @@ struct nbody_fractions {
     double value[NBODY_FRACTIONS];
 };
 
+/* The fields of force that bodies move in. */
+enum { NBODY_MOST_FIELDS = 64 };
+struct nbody_fields {
+    size_t n;
+    struct nbody_field field[NBODY_MOST_FIELDS];
+};
+
 /* What the system was like so far, see nbody_history.c. */
 struct nbody_history {
     size_t columns, n;
@@ -76,6 +84,8 @@ struct nbody_job {
     uint64_t seed;
     double G, eps, dt, until;
     int integrator, precision, kernel, method;
+    struct cli_strings external;
+    struct nbody_fields fields;
     double accuracy; /* 0: not given */
     size_t check;    /* bodies whose forces are checked at the end */
     bool compare, check_step;
@@ -152,6 +162,13 @@ int nbody_job_plan(struct nbody_job *job);                             /* both, 
 /* nbody_notes.c */
 int nbody_notes_take(struct nbody_job *job); /* what the input file says and the command line does not */
 int nbody_notes_set(struct nbody_job *job);  /* what files are to remember */
+
+/* nbody_fields.c: read: the words of --external; take: what a file says; text: both as a file says it, from malloc; bind: whether
+ * no body escapes. */
+int nbody_fields_read(struct nbody_job *job);
+int nbody_fields_take(struct nbody_job *job, const char *text);
+char *nbody_fields_text(const struct nbody_fields *fields);
+bool nbody_fields_bind(const struct nbody_fields *fields);
 
 /* nbody_series.c */
 int nbody_bodies_fetch(struct nbody_job *job); /* brings the bodies as they are now to job->bodies, with notes */

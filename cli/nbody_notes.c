@@ -50,6 +50,20 @@ static int take_name(struct nbody_job *job, enum particles_note note, const char
     return CLI_DONE;
 }
 
+/* The fields that the file's run was in. */
+static int take_fields(struct nbody_job *job, struct differences *d)
+{
+    const char *said = job->bodies.note[NOTE_external];
+    char *given = nbody_fields_text(&job->fields);
+    int status = CLI_DONE;
+    if (said && !job->external.n)
+        status = nbody_fields_take(job, said);
+    else if (said && strcmp(said, given) != 0)
+        add_difference(d, "external", said);
+    free(given);
+    return status;
+}
+
 /* The softening that all bodies have, or NAN. */
 static double common_softening(const struct particles *b)
 {
@@ -91,6 +105,8 @@ int nbody_notes_take(struct nbody_job *job)
                            &job->precision, &d);
     if (status == CLI_DONE)
         status = take_name(job, NOTE_method, "method", nbody_method_names, given->method, &job->method, &d);
+    if (status == CLI_DONE)
+        status = take_fields(job, &d);
     if (status == CLI_DONE && d.n && !job->common.quiet)
         cli_warn("%s says %s; the command line's are taken", job->input, d.text);
     if (status == CLI_DONE && job->bodies.missing && !job->common.quiet)
@@ -127,8 +143,9 @@ int nbody_notes_set(struct nbody_job *job)
 {
     struct particles *b = &job->bodies;
     const bool tree = nbody_method(job->engine) == NBODY_TREE;
-    char seed[24], *command = command_line(job), *device = cli_devices_name(job->context);
+    char seed[24], *command = command_line(job), *device = cli_devices_name(job->context), *fields = nbody_fields_text(&job->fields);
     if (!command) {
+        free(fields);
         free(device);
         return cli_failed("not enough memory for the notes of files");
     }
@@ -139,10 +156,12 @@ int nbody_notes_set(struct nbody_job *job)
                  particles_set_note(b, NOTE_integrator, nbody_integrator_names()[job->integrator]) |
                  particles_set_note(b, NOTE_precision, nbody_precision_names[job->precision]) |
                  particles_set_note(b, NOTE_method, nbody_method_names[nbody_method(job->engine)]) |
+                 particles_set_note(b, NOTE_external, *fields ? fields : NULL) |
                  particles_set_note(b, NOTE_version, STDCL_VERSION) | particles_set_note(b, NOTE_device, device) |
                  particles_set_note(b, NOTE_command, command);
     if (!job->input)
         failed |= particles_set_note(b, NOTE_model, nbody_model_names[job->model]) | particles_set_note(b, NOTE_seed, seed);
+    free(fields);
     free(device);
     free(command);
     return failed ? cli_failed_call(NULL) : CLI_DONE;

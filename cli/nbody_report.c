@@ -17,7 +17,7 @@ static double energy_error(const struct nbody_job *job)
 /* True when the energy changed by more than the kinetic and the potential energy were: the results mean nothing then. */
 static bool is_nonsense(const struct nbody_job *job)
 {
-    return fabs(job->end.total - job->start.total) > fmax(job->start.kinetic, -job->start.potential);
+    return fabs(job->end.total - job->start.total) > fmax(job->start.kinetic, fabs(job->start.potential));
 }
 
 static double interactions_per_s(const struct nbody_job *job)
@@ -77,11 +77,19 @@ static json_t *seed_json(const struct nbody_job *job)
     return !job->input || said ? json_integer((json_int_t)seed) : json_null();
 }
 
+static json_t *fields_json(const struct nbody_job *job)
+{
+    char *text = nbody_fields_text(&job->fields);
+    json_t *fields = *text ? json_string(text) : json_null();
+    free(text);
+    return fields;
+}
+
 static int report_json(const struct nbody_job *job, const char *device)
 {
     json_t *report = json_pack(
         "{s:s, s:s, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o}",
+        "s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o}",
         "program", "nbody", "device", device, "n", (json_int_t)job->n, "steps",
         (json_int_t)nbody_steps(job->engine), "dt", cli_json_real(job->dt), "eps",
         cli_json_real(job->eps), "integrator", nbody_integrator_names()[job->integrator], "precision",
@@ -96,7 +104,7 @@ static int report_json(const struct nbody_job *job, const char *device)
         "force_errors", errors_json(job), "G", cli_json_real(job->G), "time",
         cli_json_real(job->time_start + nbody_time(job->engine)), "model", model_json(job), "seed", seed_json(job), "version",
         STDCL_VERSION, "interrupted", job->interrupted, "stopped",
-        *job->stopped ? json_string(job->stopped) : json_null());
+        *job->stopped ? json_string(job->stopped) : json_null(), "external", fields_json(job));
     json_t *step_errors = nbody_steps_json(job);
     if (step_errors)
         json_object_set_new(report, "step_errors", step_errors);
@@ -112,6 +120,10 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
     fprintf(fp, "%-14s%s\n", "device", device);
     fprintf(fp, "%-14s%zu, from %s\n", "bodies", job->n,
             job->input ? job->input : nbody_model_names[job->model]);
+    char *fields = nbody_fields_text(&job->fields);
+    if (*fields)
+        fprintf(fp, "%-14s%s\n", "external", fields);
+    free(fields);
     fprintf(fp, "%-14s%zu of %g to time %g, %s, %s precision, softening %g\n", "steps",
             nbody_steps(job->engine), job->dt, job->time_start + nbody_time(job->engine),
             nbody_integrator_names()[job->integrator], nbody_precision_names[job->precision], job->eps);

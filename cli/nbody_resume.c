@@ -147,6 +147,9 @@ int nbody_resume_options(struct nbody_job *job)
     differs(list, sizeof list, job->kernel != k->kernel, "--kernel");
     differs(list, sizeof list, job->given.method && job->method != k->method && job->method != NBODY_AUTO, "--method");
     differs(list, sizeof list, job->accuracy > 0 && job->accuracy != k->accuracy, "--accuracy");
+    char *fields = nbody_fields_text(&job->fields);
+    differs(list, sizeof list, job->external.n && strcmp(fields, text_of(job->resumed, "external")) != 0, "--external");
+    free(fields);
     if (*list)
         return cli_wrong("--resume: the run of %s had other values of %s; a run with these is a new one, from a snapshot by -i",
                          job->resume, list);
@@ -160,7 +163,7 @@ int nbody_resume_options(struct nbody_job *job)
     job->method = k->method;
     job->picture = k->picture;
     job->fitted = k->frames_done > 0;
-    return CLI_DONE;
+    return nbody_fields_take(job, text_of(job->resumed, "external"));
 }
 
 /* ---- The run. --------------------------------------------------------------------------------- */

@@ -33,6 +33,7 @@ extern "C" {
     NOTE(precision, TEXT)                   \
     NOTE(method, TEXT)                      \
     NOTE(accuracy, REAL)                    \
+    NOTE(external, TEXT)                    \
     NOTE(model, TEXT)                       \
     NOTE(seed, WHOLE)                       \
     NOTE(UnitLength_in_cm, REAL)            \

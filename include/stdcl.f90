@@ -79,6 +79,9 @@ module stdcl
   integer(c_int), parameter :: NBODY_DIRECT = 0
   integer(c_int), parameter :: NBODY_TREE = 1
   integer(c_int), parameter :: NBODY_AUTO = 2
+  integer(c_int), parameter :: NBODY_FIELD_POINT = 0
+  integer(c_int), parameter :: NBODY_FIELD_PLUMMER = 1
+  integer(c_int), parameter :: NBODY_FIELD_LOGARITHMIC = 2
   integer(c_int), parameter :: NBODY_PLUMMER = 0
   integer(c_int), parameter :: NBODY_UNIFORM = 1
   integer(c_int), parameter :: NBODY_COLD = 2
@@ -393,6 +396,8 @@ module stdcl
     type(c_ptr) :: shape = c_null_ptr
     integer(c_int) :: method = 0
     real(c_double) :: accuracy = 0
+    type(c_ptr) :: fields = c_null_ptr
+    integer(c_size_t) :: nfields = 0
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 

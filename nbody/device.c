@@ -16,6 +16,7 @@ EMBEDDED(pairs, "nbody/pairs.cl", nbody_pairs_cl);
 EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
 EMBEDDED(mixed, "nbody/mixed.cl", nbody_mixed_cl);
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
+EMBEDDED(field, "nbody/field.cl", nbody_field_cl);
 EMBEDDED(diagnose, "nbody/diagnose.cl", nbody_diagnose_cl);
 
 enum { DIRECT, STEP, DIAGNOSES, MIXED, PROGRAMS };
@@ -26,14 +27,14 @@ static const struct {
 } kernel_name[KERNELS] = {
     [FORCES] = {DIRECT, "forces"},         [JERKS] = {DIRECT, "jerks"},
     [POTENTIALS] = {DIRECT, "potentials"}, [JOIN] = {STEP, "join"},
-    [DIAGNOSE] = {DIAGNOSES, "diagnose"},
+    [DIAGNOSE] = {DIAGNOSES, "diagnose"},  [FIELD] = {DIAGNOSES, "field"},
 };
 
 /* Each program is told what it depends on, no more, so that drivers find the others compiled. Fast mathematics is for
  * the sums over pairs alone: with it a compiler may take isfinite() for true. */
 static int open_programs(struct nbody *nb, struct share *p)
 {
-    const struct embedded *const before_sums[] = {&root, &pairs}, *const front = &step;
+    const struct embedded *const before_sums[] = {&root, &pairs}, *const before_diagnose[] = {&step, &field};
     const char *real = nbody_has_doubles(nb) ? "-D DOUBLE" : "";
     char sums[512], floats[512], diagnosis[64];
     nbody_shape_options(nb, p, nbody_has_doubles(nb), sums, sizeof sums);
@@ -42,8 +43,8 @@ static int open_programs(struct nbody *nb, struct share *p)
              p->shape.fp64 ? "" : " -D NO_FP64");
     p->owner = true;
     if (!(p->program[DIRECT] = embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
-        !(p->program[STEP] = embedded_open(nb->ctx, real, nb->integrator->source, 1, &front)) ||
-        !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 0, NULL)) ||
+        !(p->program[STEP] = embedded_open(nb->ctx, real, nb->integrator->source, 1, before_diagnose)) ||
+        !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 2, before_diagnose)) ||
         (nb->precision == NBODY_MIXED && !(p->program[MIXED] = embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
         return -1;
     return 0;
@@ -75,7 +76,7 @@ static void choose_slots(const struct nbody *nb, struct share *p)
 {
     const size_t groups = p->rows / nbody_shape_rows(&p->shape);
     p->chain = nb->kernel != NBODY_TUNED || groups >= (size_t)p->shape.fill * p->units;
-    p->slots = p->chain || nb->method == NBODY_TREE ? 1 : (cl_uint)nb->stretches;
+    p->slots = (p->chain || nb->method == NBODY_TREE ? 1 : (cl_uint)nb->stretches) + (nb->nfields > 0);
 }
 
 int nbody_device_build(struct nbody *nb)

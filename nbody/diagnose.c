@@ -13,10 +13,13 @@
 static int start(const struct nbody *nb, struct share *p)
 {
     const size_t group = (size_t)p->shape.flat;
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
+                  slots = p->slots - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
+    void *const fields = nb->nfields ? nb->field_table : nb->posm;
     const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),  BLOCK_ARG(p->state), BLOCK_ARG(p->phi),
                                      VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
-                                     VALUE_ARG(p->slots), BLOCK_ARG(p->sums)};
+                                     VALUE_ARG(slots),     BLOCK_ARG(fields),   VALUE_ARG(nfields),
+                                     BLOCK_ARG(p->sums)};
     clndrange_t ndr = clndrange_init1d(0, group * nbody_sum_blocks(p), group);
     if (clforkv(nb->ctx, p->dev, p->kernel[DIAGNOSE], &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) ==
         (cl_event)-1)
@@ -46,7 +49,7 @@ static int check_range(const struct nbody *nb, const double *sum)
 {
     static const char *const name[SUM_TERMS] = {"kinetic energy",   "potential energy", "momentum",
                                                 "momentum",         "momentum",         "angular momentum",
-                                                "angular momentum", "angular momentum"};
+                                                "angular momentum", "angular momentum", "virial"};
     const bool wide = nbody_has_doubles(nb);
     for (int k = 0; k < SUM_TERMS; k++)
         if (!(fabs(sum[k]) <= (wide ? DBL_MAX : (double)FLT_MAX)))
@@ -83,6 +86,6 @@ int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
         d->angular_momentum[c] = angular * sum[5 + c];
     }
     d->total = d->kinetic + d->potential;
-    d->virial_ratio = d->potential < 0 ? 2 * d->kinetic / -d->potential : 0;
+    d->virial_ratio = sum[8] < 0 ? 2 * sum[0] / -sum[8] : 0;
     return 0;
 }

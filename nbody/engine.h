@@ -13,6 +13,7 @@
  *   forces_out.c   forces and potentials for the caller
  *   visits.c       what integrators do between sums over pairs
  *   forces.c       sums over all pairs, on all devices
+ *   field.c        what fixed fields of force add to them
  *   ladder.c       the same with the kernels of the ladder, on one device
  *   tree.c         sums by a tree instead, on all devices; tree.h has its types
  *   exchange.c     which device owns which bodies; how all devices get all positions
@@ -91,23 +92,24 @@ struct units {
     int length, time;
 };
 
-/* The units that make the largest coordinate, counted from a centre, about 2^bits, and the largest G m about 1. */
+/* The units that make the largest coordinate, counted from a centre, about 2^bits, and the largest G m, of a body or a field,
+ * about 1. */
 struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3], const double centre[3],
-                                int bits);
+                                int bits, const struct nbody_field *fields, size_t nfields);
 
 /* The power of two to multiply by, to come from the engine's unit length^l time^t to the caller's. */
 double nbody_units_factor(const struct units *u, int l, int t);
 
 /* ---- The engine. ------------------------------------------------------------------------------ */
 
-enum { MAX_BURST = 256, SUM_TERMS = 8, SUM_BLOCK = 64 }; /* bodies of a block of energies, as diagnose.cl has it */
+enum { MAX_BURST = 256, SUM_TERMS = 9, SUM_BLOCK = 64 }; /* bodies of a block of energies, as diagnose.cl has it */
 
 /* The first of three planes in share->state, as step.cl draws it; the last where the integrator predicts. */
 enum { STATE_ACC = 0, STATE_VEL = 3, STATE_POS = 6 };
 
 /* The kernels of every engine, in the order of kernel_name in device.c. The first three are the sums over all
  * pairs, of which `sums` in forces_sum.c tells more. */
-enum kernel { FORCES, JERKS, POTENTIALS, SUMS, JOIN = SUMS, DIAGNOSE, KERNELS };
+enum kernel { FORCES, JERKS, POTENTIALS, SUMS, JOIN = SUMS, DIAGNOSE, FIELD, KERNELS };
 
 enum { OWN_KERNELS = 4 }; /* of an integrator, at most */
 
@@ -130,11 +132,11 @@ struct share {
     size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows */
     size_t count;       /* bodies among them, the rest is padding */
     bool chain;         /* a work-group meets all stretches of attracting bodies, not one */
-    cl_uint slots;      /* sums that are kept: 1 with chain, else one for each stretch */
+    cl_uint slots;      /* sums that are kept: 1 with chain, else one for each stretch; and one more for fields */
     void *state;        /* planes of `rows` numbers, see STATE_... */
     void *partial;      /* sums, slot by slot; may be `state` itself when slots is 1 */
     void *phi;          /* the same for potentials; may be `partial` */
-    void *sums;         /* diagnose's rows of 8, one a block */
+    void *sums;         /* diagnose's rows of SUM_TERMS, one a block */
     int *bad;           /* the first bad step, or INT_MAX */
     struct todo todo;   /* of the sum under way */
     struct pace pace;   /* work is counted in operations */
@@ -183,6 +185,9 @@ struct nbody {
     struct share *share; /* ndev of them */
     void *posm;   /* {x, y, z, G m} of all bodies, at the places where forces are wanted */
     void *velo;   /* {vx, vy, vz, 0} likewise; NULL unless the integrator's sum needs velocities */
+    struct nbody_field *fields, *given_fields; /* in the engine's units, where G is 1; in the caller's */
+    size_t nfields;
+    void *field_table; /* the same for kernels, four numbers each */
     double mass;  /* the power of two below G times that of all bodies, in the caller's units */
     bool uniform; /* all bodies have the same mass */
     bool current; /* every device holds everybody's positions */
@@ -310,6 +315,20 @@ int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
 
 /* The operations of that, on all devices. */
 double nbody_forces_work(const struct nbody *nb, enum kernel sum);
+
+/* ---- field.c ---------------------------------------------------------------------------------- */
+
+/* EINVAL for fields that are none. */
+int nbody_field_check(const struct nbody_options *o);
+
+/* Copies the fields; then brings them to the devices, in units that have been chosen. Nothing to do without. */
+int nbody_field_copy(struct nbody *nb, const struct nbody_options *o);
+int nbody_field_place(struct nbody *nb);
+
+/* Starts what fields add to a sum, on all devices: into its last slot. */
+int nbody_field_start(struct nbody *nb, enum kernel sum);
+
+void nbody_field_free(struct nbody *nb);
 
 /* ---- forces_out.c ----------------------------------------------------------------------------- */
 

@@ -142,7 +142,7 @@ static void own_stretches(const struct nbody *nb, const struct share *p, size_t 
         *from = *to = 0;
 }
 
-int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
+static int sum_pairs(struct nbody *nb, enum kernel sum)
 {
     struct share *const end = nb->share + nb->ndev;
     const bool travel = !nb->current;
@@ -167,6 +167,11 @@ int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
         return -1;
     nb->current = true;
     return 0;
+}
+
+int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
+{
+    return sum_pairs(nb, sum) == 0 ? nbody_field_start(nb, sum) : -1;
 }
 
 double nbody_forces_work(const struct nbody *nb, enum kernel sum)

@@ -127,7 +127,8 @@ static int failed(const struct nbody *nb, const struct host_state *h, enum host_
 /* One step; where it fails, the state is that before it. */
 static int one_step(struct nbody *nb, struct host_state *h)
 {
-    const struct nbody_ref_system s = {nb->n, 1, nb->eps * nbody_units_factor(&nb->units, -1, 0), h->mass};
+    const struct nbody_ref_system s = {nb->n, 1, nb->eps * nbody_units_factor(&nb->units, -1, 0), h->mass, nb->fields,
+                                       nb->nfields};
     const size_t m = 3 * nb->n;
     copy(h->old_x, h->x, m);
     copy(h->old_v, h->v, m);

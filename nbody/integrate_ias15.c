@@ -234,7 +234,7 @@ static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phase
 static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v, double *work)
 {
     (void)work;
-    (void)nbody_ref_exact(s->n, s->G, s->eps, dt * (double)steps, 1e-15, s->mass, (double(*)[3])x, (double(*)[3])v);
+    (void)nbody_ref_exact_in(s, dt * (double)steps, 1e-15, (double(*)[3])x, (double(*)[3])v);
 }
 
 const struct integrator nbody_integrate_ias15 = {

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "nbody/draw.h"
+#include "nbody/nbody_ref.h"
 
 EMBEDDED(judge, "nbody/judge.cl", nbody_judge_cl);
 
@@ -44,21 +45,32 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* |a - right| / |right| of each sample, and the worst. */
-static void compare(const struct nbody *nb, const double (*acc)[3], const cl_uint *which, size_t samples,
+/* What fields add to a body's acceleration, in the engine's units. */
+static void add_fields(const struct nbody *nb, const double pos[3], double right[3])
+{
+    const struct nbody_ref_system s = {.G = 1, .fields = nb->fields, .nfields = nb->nfields};
+    const double length = nbody_units_factor(&nb->units, -1, 0);
+    const double x[3] = {length * pos[0], length * pos[1], length * pos[2]};
+    (void)nbody_ref_field(&s, x, NULL, right, NULL);
+}
+
+/* |a - right| / |right| of each sample, and the worst. pos is NULL where there are no fields. */
+static void compare(const struct nbody *nb, const double (*acc)[3], const double (*pos)[3], const cl_uint *which, size_t samples,
                     const double (*part)[4], double *error, struct nbody_force_errors *e)
 {
     const double factor = nbody_units_factor(&nb->units, 1, -2);
     *e = (struct nbody_force_errors){.bodies = samples, .most = -1};
     for (size_t s = 0; s < samples; s++) {
-        double off = 0, size = 0;
+        double off = 0, size = 0, right[3] = {0};
+        for (size_t k = 0; k < SPLITS; k++)
+            for (int c = 0; c < 3; c++)
+                right[c] += part[k * samples + s][c];
+        if (pos)
+            add_fields(nb, pos[which[s]], right);
         for (int c = 0; c < 3; c++) {
-            double right = 0;
-            for (size_t k = 0; k < SPLITS; k++)
-                right += part[k * samples + s][c];
-            right *= factor;
-            off += (acc[which[s]][c] - right) * (acc[which[s]][c] - right);
-            size += right * right;
+            const double d = acc[which[s]][c] - factor * right[c];
+            off += d * d;
+            size += factor * right[c] * (factor * right[c]);
         }
         error[s] = size > 0 ? sqrt(off / size) : off > 0 ? INFINITY : 0;
         if (!(error[s] <= e->most)) {
@@ -88,25 +100,28 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
         return -1;
     if (width == 0)
         return clerror_set(ENOTSUP, "nbody_check_forces: the device has no double precision");
-    double(*acc)[3] = malloc(nb->n * sizeof *acc), *error = malloc(samples * sizeof *error);
+    double(*acc)[3] = malloc(nb->n * sizeof *acc), (*pos)[3] = nb->nfields ? malloc(nb->n * sizeof *pos) : NULL, *error = malloc(samples * sizeof *error);
     cl_uint *which = clmalloc(nb->ctx, samples * sizeof *which, CL_MEM_ZEROCOPY);
     double(*part)[4] = clmalloc(nb->ctx, SPLITS * samples * sizeof *part, CL_MEM_ZEROCOPY);
     void *program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &judge, 0, NULL);
     cl_kernel kernel = program ? clsym(nb->ctx, program, "judge", 0) : NULL;
-    int status = kernel && acc && error && which && part ? nbody_forces(nb, acc, NULL) : -1;
-    if (!acc || !error)
+    int status = kernel && acc && error && which && part && (pos || !nb->nfields) ? nbody_forces(nb, acc, NULL) : -1;
+    if (status == 0 && pos)
+        status = nbody_state(nb, pos, NULL);
+    if (!acc || !error || (!pos && nb->nfields))
         clerror_set(ENOMEM, "nbody_check_forces: no memory on the host");
     if (status == 0) {
         choose(nb, samples, seed, which);
         status = sum(nb, p, kernel, which, (cl_uint)samples, (const double(*)[4])part);
     }
     if (status == 0)
-        compare(nb, (const double(*)[3])acc, which, samples, (const double(*)[4])part, error, errors);
+        compare(nb, (const double(*)[3])acc, (const double(*)[3])pos, which, samples, (const double(*)[4])part, error, errors);
     if (program)
         clclose(nb->ctx, program);
     clfree(part);
     clfree(which);
     free(error);
+    free(pos);
     free(acc);
     return status;
 }

@@ -43,6 +43,8 @@ static int check_options(const struct nbody_options *o, size_t n)
     if (!(o->accuracy >= 0 && o->accuracy <= 0.5))
         return clerror_set(EINVAL, "nbody_create: an accuracy of %g; it must be a number above 0 and at most 0.5",
                            o->accuracy);
+    if (nbody_field_check(o) != 0)
+        return -1;
     return reserved_check("nbody_create", o->reserved);
 }
 
@@ -310,14 +312,16 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
     if (nb->precision == NBODY_MIXED)
         find_centre(n, mass, pos, nb->centre);
-    nb->units = nbody_units_choose(nb->G, n, mass, pos, nb->centre, nb->precision == NBODY_MIXED ? MIXED_BITS : 0);
+    nb->units = nbody_units_choose(nb->G, n, mass, pos, nb->centre, nb->precision == NBODY_MIXED ? MIXED_BITS : 0,
+                                   o->fields, o->nfields);
     for (int c = 0; c < 3; c++)
         nb->centre[c] = ldexp(nb->centre[c], -nb->units.length);
     nb->uniform = all_equal(n, mass);
     nb->mass = about(n, nb->G, mass);
-    if (nbody_mixed_check(nb) == 0 && nbody_host_check(nb) == 0 && nbody_ladder_check(nb) == 0 &&
+    if (nbody_field_copy(nb, o) == 0 && nbody_mixed_check(nb) == 0 && nbody_host_check(nb) == 0 && nbody_ladder_check(nb) == 0 &&
         nbody_method_choose(nb, o->method) == 0 &&
         prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
+        nbody_field_place(nb) == 0 &&
         nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && write_bodies(nb, mass, pos, vel) == 0 &&
         send_all(nb) == 0 && nbody_integrate_warm(nb) == 0)
         return nb;
@@ -332,6 +336,7 @@ void nbody_free(nbody *nb)
     nbody_ladder_free(nb);
     nbody_tree_free(nb);
     nbody_device_free(nb);
+    nbody_field_free(nb);
     free(nb->share);
     free(nb);
 }

@@ -67,6 +67,50 @@ void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const do
     }
 }
 
+/* ---- Fields. ---------------------------------------------------------------------------------- */
+
+/* In a close encounter an error in the last place of a position is a large one of the energy, hence
+ * long double: 64 bits of mantissa on x86, 113 on ARM and POWER. */
+typedef long double real;
+
+/* The factor of x in the acceleration at the distance whose square is r2, and of (x v) x beside v in its derivative. */
+static real field_factor(const struct nbody_field *f, double G, real r2, real *q, real *phi)
+{
+    const real d2 = f->kind == NBODY_FIELD_POINT ? r2 : r2 + (real)f->scale * f->scale, d = sqrtl(d2);
+    *q = *phi = 0;
+    if (d2 == 0)
+        return 0;
+    if (f->kind == NBODY_FIELD_LOGARITHMIC) {
+        const real v2 = (real)f->strength * f->strength;
+        *q = -2 / d2;
+        *phi = v2 / 2 * log1pl(r2 / ((real)f->scale * f->scale));
+        return -v2 / d2;
+    }
+    *q = -3 / d2;
+    *phi = -G * (real)f->strength / d;
+    return -G * (real)f->strength / (d2 * d);
+}
+
+double nbody_ref_field(const struct nbody_ref_system *s, const double x[3], const double v[3], double acc[3], double jerk[3])
+{
+    real r2 = 0, xv = 0, potential = 0, q, phi;
+    for (int k = 0; k < 3; k++) {
+        r2 += (real)x[k] * x[k];
+        xv += v ? (real)x[k] * v[k] : 0;
+    }
+    for (size_t f = 0; f < s->nfields; f++) {
+        const real factor = field_factor(&s->fields[f], s->G, r2, &q, &phi);
+        potential += phi;
+        for (int k = 0; k < 3; k++) {
+            if (acc)
+                acc[k] += (double)(factor * x[k]);
+            if (jerk)
+                jerk[k] += (double)(factor * (v[k] + q * xv * x[k]));
+        }
+    }
+    return (double)potential;
+}
+
 /* ---- What the twins in integrate_NAME.c are made of. ------------------------------------------ */
 
 typedef double (*rows)[3];
@@ -75,11 +119,15 @@ typedef const double (*const_rows)[3];
 void nbody_ref_accelerations(const struct nbody_ref_system *s, const double *x, double *a)
 {
     nbody_ref_forces(s->n, s->G, s->eps, s->mass, (const_rows)x, (rows)a, NULL);
+    for (size_t i = 0; s->nfields && i < s->n; i++)
+        (void)nbody_ref_field(s, x + 3 * i, NULL, a + 3 * i, NULL);
 }
 
 void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const double *v, double *a, double *j)
 {
     nbody_ref_jerk(s->n, s->G, s->eps, s->mass, (const_rows)x, (const_rows)v, (rows)a, (rows)j);
+    for (size_t i = 0; s->nfields && i < s->n; i++)
+        (void)nbody_ref_field(s, x + 3 * i, v + 3 * i, a + 3 * i, j + 3 * i);
 }
 
 void nbody_ref_add(size_t m, double *y, double factor, const double *x)
@@ -114,10 +162,6 @@ void nbody_ref_diagnose(size_t n, double G, double eps, const double *mass, cons
 
 /* ---- The reference integrator: one array y of 6n numbers, positions, then velocities. --------- */
 
-/* In a close encounter an error in the last place of a position is a large one of the energy, hence
- * long double: 64 bits of mantissa on x86, 113 on ARM and POWER. */
-typedef long double real;
-
 enum { COLUMNS = 9 }; /* orders 2, 4, .. 18 */
 
 static void derivative(const struct nbody_ref_system *s, const real *y, real *dy)
@@ -138,6 +182,14 @@ static void derivative(const struct nbody_ref_system *s, const real *y, real *dy
                 dy[m + 3 * j + k] -= w * s->mass[i] * d[k];
             }
         }
+    for (size_t i = 0; s->nfields && i < n; i++) {
+        const real *x = y + 3 * i, r2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+        for (size_t f = 0; f < s->nfields; f++) {
+            real q, phi, factor = field_factor(&s->fields[f], s->G, r2, &q, &phi);
+            for (size_t k = 0; k < 3; k++)
+                dy[m + 3 * i + k] += factor * x[k];
+        }
+    }
 }
 
 /* Gragg's modified midpoint rule: y after H by `parts` parts, into out. Its error has even powers of
@@ -249,11 +301,9 @@ static int extrapolate(const struct nbody_ref_system *s, real t, double toleranc
     return 0;
 }
 
-int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, const double *mass,
-                    double (*pos)[3], double (*vel)[3])
+int nbody_ref_exact_in(const struct nbody_ref_system *s, double t, double tolerance, double (*pos)[3], double (*vel)[3])
 {
-    const struct nbody_ref_system s = {n, G, eps, mass};
-    size_t m = 3 * n;
+    size_t m = 3 * s->n;
     real *y = malloc((4 + COLUMNS) * 2 * m * sizeof *y);
     if (!y)
         return -1;
@@ -261,11 +311,17 @@ int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, 
         y[i] = pos[i / 3][i % 3];
         y[m + i] = vel[i / 3][i % 3];
     }
-    int rc = extrapolate(&s, t, tolerance, y, y + 2 * m);
+    int rc = extrapolate(s, t, tolerance, y, y + 2 * m);
     for (size_t i = 0; i < m; i++) {
         pos[i / 3][i % 3] = (double)y[i];
         vel[i / 3][i % 3] = (double)y[m + i];
     }
     free(y);
     return rc;
+}
+
+int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, const double *mass,
+                    double (*pos)[3], double (*vel)[3])
+{
+    return nbody_ref_exact_in(&(struct nbody_ref_system){n, G, eps, mass, NULL, 0}, t, tolerance, pos, vel);
 }

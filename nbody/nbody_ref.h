@@ -30,14 +30,22 @@ struct nbody_ref_system {
     size_t n;
     double G, eps;
     const double *mass;
+    const struct nbody_field *fields;
+    size_t nfields;
 };
 void nbody_ref_accelerations(const struct nbody_ref_system *s, const double *x, double *a);
 void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const double *v, double *a, double *j);
 void nbody_ref_add(size_t m, double *y, double factor, const double *x); /* y += factor x, m numbers */
 
+/* Adds what fields do to a body at x with velocity v to acc and jerk, and returns their potential. v and jerk, and acc, may be
+ * NULL. */
+double nbody_ref_field(const struct nbody_ref_system *s, const double x[3], const double v[3], double acc[3], double jerk[3]);
+
 /* Advances pos and vel by `steps` steps of dt (nbody_ref_run.c). -1 when there is no memory or no such integrator, else 0. */
 int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt, size_t steps,
                   const double *mass, double (*pos)[3], double (*vel)[3]);
+int nbody_ref_run_in(const struct nbody_ref_system *s, enum nbody_integrator integrator, double dt, size_t steps,
+                     double (*pos)[3], double (*vel)[3]);
 
 /* Advances pos and vel by the time t (which may be negative), with an error per step of `tolerance`,
  * relative to the smallest distance and the largest speed; computed in long double, so that on most
@@ -46,6 +54,7 @@ int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double e
  * I", II.9). -1 without memory, or when the step vanishes, as it does when points collide; else 0. */
 int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, const double *mass,
                     double (*pos)[3], double (*vel)[3]);
+int nbody_ref_exact_in(const struct nbody_ref_system *s, double t, double tolerance, double (*pos)[3], double (*vel)[3]);
 
 /* Fills *d, with time 0. */
 void nbody_ref_diagnose(size_t n, double G, double eps, const double *mass, const double (*pos)[3],

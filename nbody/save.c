@@ -212,5 +212,5 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
     nb->settled = h.settled;
     nb->known = h.known;
     nb->current = nb->planted = false;
-    return 0;
+    return nbody_field_place(nb); /* in these units */
 }

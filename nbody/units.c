@@ -18,13 +18,18 @@ static int exponent(double x)
     return e;
 }
 
-struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3], const double centre[3], int bits)
+struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3], const double centre[3], int bits,
+                                const struct nbody_field *fields, size_t nfields)
 {
     double length = 0, gm = 0;
     for (size_t i = 0; i < n; i++) {
         gm = fmax(gm, G * mass[i]);
         for (int c = 0; c < 3; c++)
             length = fmax(length, fabs(pos[i][c] - centre[c]));
+    }
+    for (size_t i = 0; i < nfields; i++) {
+        const double s = fields[i].strength;
+        gm = fmax(gm, fields[i].kind == NBODY_FIELD_LOGARITHMIC ? s * s * length : G * s);
     }
     struct units u = {exponent(length) - bits, 0};
     /* G m 2^(2 time - 3 length) is to be in [1/4, 1). */

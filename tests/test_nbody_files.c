@@ -3,50 +3,11 @@
  *   test_nbody_files PATH_OF_STDCL
  * SPDX-License-Identifier: MIT
  */
-#include "files.h"
+#include "nbody_command.h"
+
 #include "formats/particles.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-
-static const char *command;
-static char out[1 << 16], err[1 << 16];
-
-static void load(const char *name, char *text, size_t room)
-{
-    char *bytes = bytes_of(in_folder(name), NULL);
-    snprintf(text, room, "%s", bytes ? bytes : "");
-    free(bytes);
-}
-
-/* Runs `stdcl nbody ARGUMENTS` in the test's folder. */
-static int run(const char *arguments)
-{
-    char line[2 * PATH_MAX + 1000];
-    snprintf(line, sizeof line, "cd '%s' && '%s' nbody %s >out 2>err", files_folder, command, arguments);
-    const int status = system(line);
-    load("out", out, sizeof out);
-    load("err", err, sizeof err);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
-}
-
-static void good(const char *arguments)
-{
-    const int status = run(arguments);
-    if (status != 0)
-        fail_msg("stdcl nbody %s: status %d\n%s%s", arguments, status, out, err);
-}
-
-/* Fails with one line that has `words`. */
-static void refuses(int status, const char *words, const char *arguments)
-{
-    const int got = run(arguments);
-    const char *newline = strchr(err, '\n');
-    if (got != status || !strstr(err, words) || !newline || newline[1])
-        fail_msg("stdcl nbody %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words, out, err);
-}
 
 /* The files are the same, but for a note of text that tells the command line. */
 static void same_bodies(const char *one, const char *other)
@@ -88,16 +49,16 @@ static void files_remember(void **unused)
     assert_non_null(strstr(p.note[NOTE_command], "stdcl nbody -n 20 --seed 7"));
     particles_free(&p);
     good("-i first.tab --until 0.25 --json -o second.tab");
-    json_t *report = json_loads(out, 0, NULL);
-    assert_string_equal(json_string_value(json_object_get(report, "integrator")), "hermite4");
-    assert_string_equal(json_string_value(json_object_get(report, "model")), "plummer");
-    assert_int_equal(json_integer_value(json_object_get(report, "seed")), 7);
-    assert_true(json_number_value(json_object_get(report, "eps")) == 0.25);
-    assert_true(json_number_value(json_object_get(report, "dt")) == 1. / 64);
-    assert_true(json_number_value(json_object_get(report, "G")) == 2);
-    assert_true(json_number_value(json_object_get(report, "time")) == 0.25);
-    assert_true(json_is_false(json_object_get(report, "interrupted")));
-    json_decref(report);
+    json_t *r = report();
+    assert_string_equal(json_string_value(json_object_get(r, "integrator")), "hermite4");
+    assert_string_equal(json_string_value(json_object_get(r, "model")), "plummer");
+    assert_int_equal(json_integer_value(json_object_get(r, "seed")), 7);
+    assert_true(json_number_value(json_object_get(r, "eps")) == 0.25);
+    assert_true(json_number_value(json_object_get(r, "dt")) == 1. / 64);
+    assert_true(json_number_value(json_object_get(r, "G")) == 2);
+    assert_true(json_number_value(json_object_get(r, "time")) == 0.25);
+    assert_true(json_is_false(json_object_get(r, "interrupted")));
+    json_decref(r);
     assert_string_equal(err, "");
     good("-i first.tab --eps 0.5 --dt 1/64 --integrator leapfrog --steps 1");
     assert_non_null(strstr(err, "first.tab says softening 0.25, integrator hermite4; the command line's are taken"));
@@ -134,7 +95,7 @@ static void checks_steps(void **unused)
         char line[200];
         snprintf(line, sizeof line, "--ic figure8 --dt %s --until 1.01 --check-step --json", k ? "1/128" : "1/64");
         good(line);
-        json_t *r = json_loads(out, 0, NULL), *errors = json_object_get(r, "step_errors"),
+        json_t *r = report(), *errors = json_object_get(r, "step_errors"),
                *most = json_object_get(errors, "most");
         assert_int_equal(json_array_size(most), 3);
         worst[k] = json_number_value(json_object_get(json_array_get(most, 0), "distance"));
@@ -222,10 +183,10 @@ static void stops_at_a_distance(void **unused)
     assert_true(p.pos[1][0] > 10 && p.pos[1][0] < 13 && p.time < 6);
     particles_free(&p);
     good("-i flyby.tab --eps 0 --dt 1/64 --until 100 --precision double --stop-distance 10 --json");
-    json_t *report = json_loads(out, 0, NULL);
-    assert_non_null(strstr(json_string_value(json_object_get(report, "stopped")), "--stop-distance 10"));
-    assert_true(json_is_false(json_object_get(report, "interrupted")));
-    json_decref(report);
+    json_t *r = report();
+    assert_non_null(strstr(json_string_value(json_object_get(r, "stopped")), "--stop-distance 10"));
+    assert_true(json_is_false(json_object_get(r, "interrupted")));
+    json_decref(r);
 }
 
 static void stops_at_an_energy_and_at_a_time(void **unused)
@@ -252,7 +213,7 @@ static void tells_structure(void **unused)
     assert_non_null(strstr(out, "\n0.5,"));
     good("--ic figure8 --until 1 --diag 0.5 --structure s.json --elements e.csv -q");
     load("s.json", out, sizeof out);
-    json_t *rows = json_loads(out, 0, NULL);
+    json_t *rows = report();
     assert_int_equal(json_array_size(rows), 3);
     assert_true(json_is_array(json_object_get(json_array_get(rows, 2), "pairs")));
     json_decref(rows);

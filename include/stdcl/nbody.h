@@ -98,6 +98,18 @@ enum nbody_method {
     NBODY_AUTO    /* whichever is faster for n bodies */
 };
 
+/* Fixed fields of force about the origin, in which bodies move. Phi: potential of a unit of mass at the distance r. */
+enum nbody_field_kind {
+    NBODY_FIELD_POINT,      /* Phi = -G strength / r; at the origin itself there is no force */
+    NBODY_FIELD_PLUMMER,    /* Phi = -G strength / (r^2 + scale^2)^(1/2) */
+    NBODY_FIELD_LOGARITHMIC /* Phi = strength^2 / 2 ln(1 + r^2 / scale^2): bodies circle with the speed `strength` far outside */
+};
+struct nbody_field {
+    enum nbody_field_kind kind;
+    double strength; /* a mass > 0, or a speed > 0 */
+    double scale;    /* a length > 0; not looked at for NBODY_FIELD_POINT */
+};
+
 /* Zero means the default, everywhere but in dt. */
 struct nbody_options {
     CLCONTEXT *ctx;                  /* the devices; ALL of them are used. NULL: stdgpu, else stdcpu.
@@ -123,6 +135,9 @@ struct nbody_options {
     enum nbody_method method;
     double accuracy;                 /* with the tree: the relative error of accelerations, which 99 of 100
                                         bodies stay below; at most 0.5. 0 = 1e-3 */
+    const struct nbody_field *fields; /* in which bodies move; copied. Their forces, and their potentials and energies, are in
+                                        all that the engine tells; total momentum is then not conserved */
+    size_t nfields;
     uintptr_t reserved[8];           /* must be 0 */
 };
 
@@ -154,7 +169,7 @@ int nbody_set_dt(nbody *nb, double dt);
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3]);
 
 /* Computes, at the current time and without stepping, every body's acceleration and potential (per
- * unit mass, negative) into n rows each. Either may be NULL. */
+ * unit mass, negative but for logarithmic fields) into n rows each. Either may be NULL. */
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
 
 /* Computes all accelerations `times` times over, without copying anything to the host, and tells how long
@@ -174,11 +189,11 @@ int nbody_load(nbody *nb, const void *from, size_t size);
 struct nbody_diagnostics {
     double time;
     double kinetic;             /* sum m v^2 / 2 */
-    double potential;           /* sum over pairs, negative */
+    double potential;           /* sum over pairs, negative; and over bodies in fields */
     double total;               /* kinetic + potential */
     double momentum[3];         /* sum m v */
     double angular_momentum[3]; /* sum m x cross v, about the origin */
-    double virial_ratio;        /* 2 kinetic / |potential|; 0 when there is no potential */
+    double virial_ratio;        /* 2 kinetic / |potential|, where fields count with sum m x a; 0 when there is no potential */
 };
 
 /* Fills *d. Costs about one evaluation of all forces. EDOM when a sum is out of the range of the engine's

@@ -576,6 +576,11 @@ struct nbody_force_errors {
   double most;
   size_t worst;
 };
+struct nbody_field {
+  int kind;
+  double strength;
+  double scale;
+};
 struct nbody_options {
   CLCONTEXT *ctx;
   int integrator;
@@ -591,6 +596,8 @@ struct nbody_options {
   const char *shape;
   int method;
   double accuracy;
+  const struct nbody_field *fields;
+  size_t nfields;
   uintptr_t reserved[8];
 };
 struct nbody_diagnostics {
@@ -655,6 +662,9 @@ static const int NBODY_TILED = 3;
 static const int NBODY_DIRECT = 0;
 static const int NBODY_TREE = 1;
 static const int NBODY_AUTO = 2;
+static const int NBODY_FIELD_POINT = 0;
+static const int NBODY_FIELD_PLUMMER = 1;
+static const int NBODY_FIELD_LOGARITHMIC = 2;
 static const int NBODY_PLUMMER = 0;
 static const int NBODY_UNIFORM = 1;
 static const int NBODY_COLD = 2;

@@ -294,6 +294,13 @@ class nbody_force_errors(Structure):  # noqa: F405
         ("worst", c_size_t),
     ]
 
+class nbody_field(Structure):  # noqa: F405
+    _fields_ = [
+        ("kind", c_int),
+        ("strength", c_double),
+        ("scale", c_double),
+    ]
+
 class nbody_options(Structure):  # noqa: F405
     _fields_ = [
         ("ctx", c_void_p),
@@ -310,6 +317,8 @@ class nbody_options(Structure):  # noqa: F405
         ("shape", c_char_p),
         ("method", c_int),
         ("accuracy", c_double),
+        ("fields", POINTER(nbody_field)),
+        ("nfields", c_size_t),
         ("reserved", c_size_t * 8),
     ]
 
@@ -671,6 +680,9 @@ CONSTANTS = {
     "NBODY_DIRECT": 0,
     "NBODY_TREE": 1,
     "NBODY_AUTO": 2,
+    "NBODY_FIELD_POINT": 0,
+    "NBODY_FIELD_PLUMMER": 1,
+    "NBODY_FIELD_LOGARITHMIC": 2,
     "NBODY_PLUMMER": 0,
     "NBODY_UNIFORM": 1,
     "NBODY_COLD": 2,
@@ -907,7 +919,7 @@ DOCUMENTATION = {
     "nbody_explain_method": 'The method in use, never NBODY_AUTO; and a sentence that says why that one, owned by the engine.',
     "nbody_find_elements": 'The orbit of one body about another, of a relative position and velocity; gm: G times the sum of both masses. Angles in\nradians, 0 to 2 pi; of an orbit in the plane z = 0 the node, of a circle the pericentre is at angle 0. All are NAN when they\nmove along a line. Computed on the host, as is all in this part.',
     "nbody_find_structure": "Fills *s, and the shells whose fractions are given. `potential` is that of nbody_forces; NULL: escapers are 0. Takes\nn log n time. With fewer than 7 bodies the centre is that of mass, and the core's radius 0. ENOMEM; EINVAL: no mass,\nor fractions that make no sense.",
-    "nbody_forces": "Computes, at the current time and without stepping, every body's acceleration and potential (per\nunit mass, negative) into n rows each. Either may be NULL.",
+    "nbody_forces": "Computes, at the current time and without stepping, every body's acceleration and potential (per\nunit mass, negative but for logarithmic fields) into n rows each. Either may be NULL.",
     "nbody_free": 'Frees the engine and what it holds on the devices, after work in flight is done. NULL is fine.',
     "nbody_initial": 'Makes n bodies of a model into mass[n], pos[n], vel[n], by as many threads as there are processors. The same model, n and\nseed give the same bits on every machine with IEEE arithmetic (counter-based generator, no libm; see nbody/draw.h).\nEINVAL for n = 0, or when the model has another number of bodies (nbody_model_bodies); ENOMEM.',
     "nbody_initial_scale": 'Scales bodies of kinetic energy `kinetic` and potential energy `potential` (as nbody_diagnose finds\nwith G = 1) to K = 1/4 and U = -1/2: Henon units exactly, without the sampling noise of n bodies.\nBodies at rest stay at rest. potential must be negative.',

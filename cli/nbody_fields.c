@@ -1,0 +1,104 @@
+/* nbody_fields.c - the fields of force of --external: read, written as text, remembered by files. */
+/* SPDX-License-Identifier: MIT */
+#include "nbody_job.h"
+
+#include "formats/number.h"
+
+/* The words of --external, and how many numbers follow. */
+static const struct {
+    const char *name, *numbers;
+    int n;
+} kinds[] = {
+    [NBODY_FIELD_POINT] = {"point", "M", 1},
+    [NBODY_FIELD_PLUMMER] = {"plummer", "M,a", 2},
+    [NBODY_FIELD_LOGARITHMIC] = {"logarithmic", "v,r", 2},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* The numbers behind the colon, all above 0. */
+static bool read_numbers(const char *text, size_t length, int n, double value[2])
+{
+    for (int i = 0; i < n; i++) {
+        const char *comma = memchr(text, ',', length);
+        const size_t one = comma ? (size_t)(comma - text) : length;
+        if ((comma != NULL) != (i < n - 1) || number_read(text, one, &value[i]) != NUMBER_OK || !(value[i] > 0))
+            return false;
+        text += one + 1;
+        length -= one + (comma != NULL);
+    }
+    return true;
+}
+
+static bool read_field(const char *text, size_t length, struct nbody_field *field)
+{
+    for (int k = 0; k < KINDS; k++) {
+        const size_t name = strlen(kinds[k].name);
+        double value[2] = {0};
+        if (length > name && memcmp(text, kinds[k].name, name) == 0 && text[name] == ':' &&
+            read_numbers(text + name + 1, length - name - 1, kinds[k].n, value)) {
+            *field = (struct nbody_field){(enum nbody_field_kind)k, value[0], value[1]};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Words with blanks between them. */
+static bool read_fields(const char *text, struct nbody_fields *fields)
+{
+    fields->n = 0;
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        const size_t length = strcspn(text, " ");
+        if (fields->n == NBODY_MOST_FIELDS || !read_field(text, length, &fields->field[fields->n]))
+            return false;
+        fields->n++;
+        text += length;
+    }
+    return true;
+}
+
+int nbody_fields_read(struct nbody_job *job)
+{
+    struct nbody_fields *f = &job->fields;
+    const bool none = job->external.n == 1 && strcmp(job->external.item[0], "none") == 0;
+    f->n = 0;
+    if (job->external.n > NBODY_MOST_FIELDS)
+        return cli_wrong("--external: %zu fields are more than %d", job->external.n, NBODY_MOST_FIELDS);
+    for (size_t i = 0; i < job->external.n && !none; i++)
+        if (!read_field(job->external.item[i], strlen(job->external.item[i]), &f->field[f->n++]))
+            return cli_wrong("--external: '%s' is no field; give plummer:M,a, logarithmic:v,r or point:M with numbers above 0, or none",
+                             job->external.item[i]);
+    return CLI_DONE;
+}
+
+int nbody_fields_take(struct nbody_job *job, const char *text)
+{
+    return read_fields(text, &job->fields) ? CLI_DONE
+                                          : cli_failed("%s says external %s, which are no fields; give --external", job->input, text);
+}
+
+char *nbody_fields_text(const struct nbody_fields *fields)
+{
+    char *text = NULL, number[2][NUMBER_SIZE];
+    size_t size = 0;
+    FILE *fp = open_memstream(&text, &size);
+    for (size_t i = 0; fp && i < fields->n; i++) {
+        const struct nbody_field *f = &fields->field[i];
+        number_print(number[0], f->strength);
+        number_print(number[1], f->scale);
+        fprintf(fp, "%s%s:%s", i ? " " : "", kinds[f->kind].name, number[0]);
+        if (kinds[f->kind].n > 1)
+            fprintf(fp, ",%s", number[1]);
+    }
+    if (!fp || fclose(fp) != 0)
+        cli_alloc(SIZE_MAX, 1); /* which ends the program */
+    return text;
+}
+
+bool nbody_fields_bind(const struct nbody_fields *fields)
+{
+    for (size_t i = 0; i < fields->n; i++)
+        if (fields->field[i].kind == NBODY_FIELD_LOGARITHMIC)
+            return true;
+    return false;
+}

@@ -1,0 +1,63 @@
+/* field.cl - what fixed fields of force about the origin do to bodies; the host puts step.cl in front.
+ *
+ *   fields[f] = {0, G M, a^2, 0}     Plummer's sphere, or with a = 0 a point: Phi = -G M / (r^2 + a^2)^1/2
+ *               {1, v^2, c^2, 0}     logarithmic: Phi = v^2 / 2 ln(1 + r^2 / c^2)
+ *
+ * With d^2 = r^2 + a^2 the acceleration is s x, where s is -G M / d^3 or -v^2 / d^2, and its derivative s (v - k (x v) / d^2 x)
+ * with k = 3 or 2. The plain-C twin is nbody_ref_field.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef NBODY_STEP_CL /* the host puts it in front */
+#include "step.cl"
+#endif
+
+/* The factor s of a field at the distance r; *d2 = d^2, *phi = its potential. */
+static inline real field_factor(global const real *f, real r2, real *d2, real *phi)
+{
+    *d2 = r2 + f[2];
+    *phi = 0;
+    if (!(*d2 > 0)) return 0; /* at the very point */
+    if (f[0] != 0) {
+        *phi = f[1] / 2 * log1p(r2 / f[2]);
+        return -f[1] / *d2;
+    }
+    const real d = sqrt(*d2);
+    *phi = -f[1] / d;
+    return -f[1] / (*d2 * d);
+}
+
+/* Potential of a body, and x times the acceleration of all fields. */
+static inline real field_potential(global const real *fields, uint nfields, real4 x, real *virial)
+{
+    const real r2 = fma(x.x, x.x, fma(x.y, x.y, x.z * x.z));
+    real all = 0, d2, phi;
+    *virial = 0;
+    for (uint f = 0; f < nfields; f++) {
+        *virial += r2 * field_factor(fields + 4 * f, r2, &d2, &phi);
+        all += phi;
+    }
+    return all;
+}
+
+/* Fills slot `slot` of a sum with `planes` components: 1 is the potential, 3 the acceleration, 6 its derivative, too, which
+ * alone needs velo. */
+kernel void field(global const real4 *posm, global const real4 *velo, global real *out, uint first, uint rows, uint count,
+                  uint slot, uint planes, global const real *fields, uint nfields)
+{
+    const size_t i = get_global_id(0);
+    if (i >= count) return;
+    global real *at = out + (size_t)slot * planes * rows + i;
+    const real4 x = posm[first + i], v = velo[first + i];
+    const real r2 = fma(x.x, x.x, fma(x.y, x.y, x.z * x.z)), xv = fma(x.x, v.x, fma(x.y, v.y, x.z * v.z));
+    real4 a = 0, j = 0;
+    real potential = 0, d2, phi;
+    for (uint f = 0; f < nfields; f++) {
+        const real s = field_factor(fields + 4 * f, r2, &d2, &phi);
+        const real q = d2 > 0 ? (fields[4 * f] != 0 ? C(-2) : C(-3)) * xv / d2 : C(0);
+        potential += phi;
+        a += s * x;
+        j += s * (v + q * x);
+    }
+    const real six[6] = {planes == 1 ? potential : a.x, a.y, a.z, j.x, j.y, j.z};
+    for (uint c = 0; c < planes; c++) at[c * (size_t)rows] = six[c];
+}

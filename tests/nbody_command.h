@@ -1,0 +1,64 @@
+/* nbody_command.h - runs `stdcl nbody` in the test's folder, for tests of the command.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef NBODY_COMMAND_H
+#define NBODY_COMMAND_H
+
+#include "files.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+static const char *command;
+static char out[1 << 16], err[1 << 16];
+
+static inline void load(const char *name, char *text, size_t room)
+{
+    char *bytes = bytes_of(in_folder(name), NULL);
+    snprintf(text, room, "%s", bytes ? bytes : "");
+    free(bytes);
+}
+
+/* Runs `stdcl nbody ARGUMENTS` in the test's folder. */
+static inline int run(const char *arguments)
+{
+    char line[2 * PATH_MAX + 1000];
+    snprintf(line, sizeof line, "cd '%s' && '%s' nbody %s >out 2>err", files_folder, command, arguments);
+    const int status = system(line);
+    load("out", out, sizeof out);
+    load("err", err, sizeof err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
+}
+
+static inline void good(const char *arguments)
+{
+    const int status = run(arguments);
+    if (status != 0)
+        fail_msg("stdcl nbody %s: status %d\n%s%s", arguments, status, out, err);
+}
+
+/* Fails with one line that has `words`. */
+static inline void refuses(int status, const char *words, const char *arguments)
+{
+    const int got = run(arguments);
+    const char *newline = strchr(err, '\n');
+    if (got != status || !strstr(err, words) || !newline || newline[1])
+        fail_msg("stdcl nbody %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words, out, err);
+}
+
+/* What the last run reported with --json; the caller frees it. */
+static inline json_t *report(void)
+{
+    json_t *r = json_loads(out, 0, NULL);
+    if (!r)
+        fail_msg("no JSON: %s%s", out, err);
+    return r;
+}
+
+static inline double number(const json_t *r, const char *key)
+{
+    return json_number_value(json_object_get(r, key));
+}
+
+#endif

@@ -1,0 +1,246 @@
+/* Fixed fields of force: orbits whose shape and period are known, energies, the twin in plain C, every integrator, both
+ * methods, and what is refused.
+ * SPDX-License-Identifier: MIT */
+#include "check.h"
+
+#include "nbody/nbody_ref.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+enum { MOST = 2048 };
+static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], acc[MOST][3], phi[MOST];
+
+static const struct nbody_field three[] = {{NBODY_FIELD_PLUMMER, 2, 0.5},
+                                           {NBODY_FIELD_LOGARITHMIC, 0.75, 1.5},
+                                           {NBODY_FIELD_POINT, 0.25, 0}};
+
+static nbody *engine(struct nbody_options o, size_t n)
+{
+    nbody *nb = nbody_create(&o, n, mass, (const double(*)[3])pos, (const double(*)[3])vel);
+    ready(nb);
+    return nb;
+}
+
+static double apart(size_t n, double (*a)[3], double (*b)[3])
+{
+    double worst = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            worst = fmax(worst, fabs(a[i][k] - b[i][k]));
+    return worst;
+}
+
+/* One body of no mass at x = 1, across with this speed. */
+static void one(double speed)
+{
+    memset(pos, 0, sizeof *pos);
+    memset(vel, 0, sizeof *vel);
+    mass[0] = 0;
+    pos[0][0] = 1;
+    vel[0][1] = speed;
+}
+
+/* Where a body of no mass is after a time. */
+static void go(struct nbody_field field, double G, enum nbody_integrator integrator, double t, size_t steps)
+{
+    nbody *nb = engine((struct nbody_options){.integrator = integrator, .precision = NBODY_DOUBLE, .dt = t / (double)steps,
+                                              .G = G, .fields = &field, .nfields = 1}, 1);
+    works(nbody_step(nb, steps));
+    works(nbody_state(nb, pos1, vel1));
+    nbody_free(nb);
+}
+
+/* ---- What is known. --------------------------------------------------------------------------- */
+
+/* Kepler: an ellipse of eccentricity 0.5, G M = 3; after half a period the body is at its other end, after one back. */
+static void point_is_kepler(void **state)
+{
+    (void)state;
+    const double period = 2 * PI / sqrt(3) * pow(2, 1.5);
+    one(sqrt(3 * 1.5));
+    go((struct nbody_field){.kind = NBODY_FIELD_POINT, .strength = 1.5}, 2, NBODY_IAS15, period / 2, 4);
+    assert_true(fabs(pos1[0][0] + 3) < 1e-12 && fabs(pos1[0][1]) < 1e-12);
+    go((struct nbody_field){.kind = NBODY_FIELD_POINT, .strength = 1.5}, 2, NBODY_IAS15, period, 4);
+    assert_true(apart(1, pos, pos1) < 1e-12);
+}
+
+/* Circles: v^2 = G M r^2 / (r^2 + a^2)^3/2, and v^2 = v0^2 r^2 / (r^2 + c^2). */
+static void circles(void **state)
+{
+    (void)state;
+    const double plummer = sqrt(2 / pow(1.25, 1.5)), logarithmic = 0.75 / sqrt(1 + 2.25);
+    one(plummer);
+    go(three[0], 1, NBODY_HERMITE4, 2 * PI / plummer, 2000);
+    assert_true(apart(1, pos, pos1) < 1e-9);
+    one(logarithmic);
+    go(three[1], 1, NBODY_HERMITE4, 2 * PI / logarithmic, 2000);
+    assert_true(apart(1, pos, pos1) < 1e-9);
+}
+
+/* The acceleration is minus the gradient of the potential, whose formulas are those of the header. */
+static void gradients(void **state)
+{
+    (void)state;
+    const double h = 1e-4;
+    enum { PLACES = 20 };
+    for (size_t i = 0; i < PLACES; i++)
+        for (int at = 0; at < 7; at++) {
+            const size_t b = 7 * i + (size_t)at;
+            mass[b] = 0;
+            for (int k = 0; k < 3; k++)
+                pos[b][k] = sin(1.3 * (double)i + 2.1 * k + 0.2) * (0.2 + 0.2 * (double)i);
+            if (at)
+                pos[b][(at - 1) / 2] += at % 2 ? h : -h;
+        }
+    for (size_t f = 0; f < 3; f++) {
+        nbody *nb = engine((struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1, .fields = three + f, .nfields = 1},
+                           7 * PLACES);
+        works(nbody_forces(nb, acc, phi));
+        nbody_free(nb);
+        for (size_t i = 0; i < PLACES; i++) {
+            const double *x = pos[7 * i], r2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+            const double right[] = {-2 / sqrt(r2 + 0.25), 0.5 * 0.75 * 0.75 * log(1 + r2 / 2.25), -0.25 / sqrt(r2)};
+            assert_true(fabs(phi[7 * i] - right[f]) < 1e-14 * (1 + fabs(right[f])));
+            for (int k = 0; k < 3; k++) {
+                const double slope = (phi[7 * i + 1 + 2 * (size_t)k] - phi[7 * i + 2 + 2 * (size_t)k]) / (2 * h);
+                assert_true(fabs(acc[7 * i][k] + slope) < 1e-4 * (1 + fabs(slope)));
+            }
+        }
+    }
+}
+
+/* ---- The twin. -------------------------------------------------------------------------------- */
+
+static void cluster(size_t n)
+{
+    works(nbody_initial(NBODY_PLUMMER, n, 5, mass, pos, vel));
+    for (size_t i = 0; i < n; i++)
+        mass[i] *= i % 4 ? 1 : 0; /* some are test particles */
+}
+
+/* Every integrator, in double precision, as its twin in plain C. */
+static void as_the_twin(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    const struct nbody_integrator_info *info;
+    cluster(N);
+    for (int i = 0; (info = nbody_integrator_describe((enum nbody_integrator)i)); i++) {
+        const struct nbody_ref_system s = {N, 2, 0.125, mass, three, 3};
+        nbody *nb = engine((struct nbody_options){.integrator = (enum nbody_integrator)i, .precision = NBODY_DOUBLE, .G = 2,
+                                                  .eps = 0.125, .dt = 1. / 128, .fields = three, .nfields = 3}, N);
+        memcpy(pos1, pos, N * sizeof *pos);
+        memcpy(vel1, vel, N * sizeof *vel);
+        works(nbody_ref_run_in(&s, (enum nbody_integrator)i, 1. / 128, 8, pos1, vel1));
+        works(nbody_step(nb, 8));
+        works(nbody_state(nb, acc, NULL));
+        if (!(apart(N, acc, pos1) < 1e-12))
+            fail_msg("%s is %g off", info->name, apart(N, acc, pos1));
+        nbody_free(nb);
+    }
+}
+
+/* Single precision, several stretches of bodies, both methods: accelerations as the twin has them; the judge agrees; energies. */
+static void methods(void **state)
+{
+    (void)state;
+    const struct nbody_ref_system s = {MOST, 1, 0.05, mass, three, 3};
+    cluster(MOST);
+    nbody_ref_accelerations(&s, pos[0], acc[0]);
+    struct nbody_diagnostics right, d;
+    nbody_ref_diagnose(MOST, 1, 0.05, mass, (const double(*)[3])pos, (const double(*)[3])vel, &right);
+    double virial = right.potential;
+    for (size_t i = 0; i < MOST; i++) {
+        double a[3] = {0};
+        right.potential += mass[i] * nbody_ref_field(&s, pos[i], NULL, a, NULL);
+        virial += mass[i] * (a[0] * pos[i][0] + a[1] * pos[i][1] + a[2] * pos[i][2]);
+    }
+    for (int tree = 0; tree < 2; tree++) {
+        struct nbody_force_errors errors;
+        nbody *nb = engine((struct nbody_options){.eps = 0.05, .dt = 1. / 256, .fields = three, .nfields = 3,
+                                                  .method = tree ? NBODY_TREE : NBODY_DIRECT}, MOST);
+        works(nbody_diagnose(nb, &d));
+        assert_true(fabs(d.potential - right.potential) < (tree ? 1e-3 : 1e-6) * fabs(right.potential));
+        assert_true(fabs(d.virial_ratio + 2 * right.kinetic / virial) < (tree ? 1e-3 : 2e-6));
+        works(nbody_forces(nb, pos1, phi));
+        assert_true(apart(MOST, pos1, acc) < (tree ? 0.02 : 2e-5));
+        works(nbody_check_forces(nb, MOST, 1, &errors));
+        if (!(errors.p99 < (tree ? 1e-3 : 5e-6)))
+            fail_msg("method %d: p99 %g", tree, errors.p99);
+        nbody_free(nb);
+    }
+}
+
+/* Energy is conserved, by both methods; without the point, near which steps would have to be short. */
+static void energies(void **state)
+{
+    (void)state;
+    struct nbody_diagnostics start, end;
+    cluster(MOST);
+    for (int tree = 0; tree < 2; tree++) {
+        nbody *nb = engine((struct nbody_options){.eps = 0.05, .dt = 1. / 256, .fields = three, .nfields = 2,
+                                                  .method = tree ? NBODY_TREE : NBODY_DIRECT}, MOST);
+        works(nbody_diagnose(nb, &start));
+        works(nbody_step(nb, 64));
+        works(nbody_diagnose(nb, &end));
+        if (!(fabs(end.total - start.total) < 2e-5 * fabs(start.total)))
+            fail_msg("method %d: energy %g off", tree, end.total / start.total - 1);
+        nbody_free(nb);
+    }
+}
+
+/* Other units, the same digits: lengths of metres and masses of kilogrammes fit single precision. */
+static void units(void **state)
+{
+    (void)state;
+    const double length = ldexp(1, 60), m = ldexp(1, 150);
+    const struct nbody_field big = {NBODY_FIELD_PLUMMER, 2 * m, 0.5 * length};
+    cluster(64);
+    for (int scaled = 0; scaled < 2; scaled++) {
+        for (size_t i = 0; scaled && i < 64; i++) {
+            mass[i] *= m;
+            for (int k = 0; k < 3; k++) {
+                pos[i][k] *= length;
+                vel[i][k] *= ldexp(1, 45);
+            }
+        }
+        nbody *nb = engine((struct nbody_options){.dt = scaled ? 1. / 64 * ldexp(1, 15) : 1. / 64, .eps = scaled ? 0.125 * length : 0.125,
+                                                  .fields = scaled ? &big : three, .nfields = 1}, 64);
+        works(nbody_step(nb, 16));
+        works(nbody_state(nb, scaled ? pos1 : acc, NULL));
+        nbody_free(nb);
+    }
+    for (size_t i = 0; i < 64; i++)
+        for (int k = 0; k < 3; k++)
+            assert_true(pos1[i][k] == acc[i][k] * length);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    const struct nbody_field bad[] = {{(enum nbody_field_kind)9, 1, 1}, {NBODY_FIELD_POINT, 0, 0}, {NBODY_FIELD_POINT, NAN, 0},
+                                      {NBODY_FIELD_PLUMMER, 1, 0}, {NBODY_FIELD_LOGARITHMIC, -1, 1},
+                                      {NBODY_FIELD_LOGARITHMIC, 1, INFINITY}};
+    one(1);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        fails_null(EINVAL, nbody_create(&(struct nbody_options){.dt = 1, .fields = bad + i, .nfields = 1}, 1, mass,
+                                        (const double(*)[3])pos, (const double(*)[3])vel));
+    fails_null(EINVAL, nbody_create(&(struct nbody_options){.dt = 1, .nfields = 1}, 1, mass, (const double(*)[3])pos,
+                                    (const double(*)[3])vel));
+    fails_null(EINVAL, nbody_create(&(struct nbody_options){.dt = 1, .fields = three, .nfields = 65}, 1, mass,
+                                    (const double(*)[3])pos, (const double(*)[3])vel));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(point_is_kepler), cmocka_unit_test(circles), cmocka_unit_test(gradients),
+        cmocka_unit_test(as_the_twin),     cmocka_unit_test(methods), cmocka_unit_test(energies),
+        cmocka_unit_test(units),           cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
