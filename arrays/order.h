@@ -69,7 +69,8 @@
 
 typedef VECTOR(WIDE) wides;
 
-/* WIDTH sums side by side, and one sum. `error` is there when PAIRED. */
+/* WIDTH sums side by side, and one sum. `error` is there when PAIRED. Functions change sums by pointer: Mesa 25.0 loses
+ * structs that a loop assigns as a whole to elements of an array (tests/drivers/struct_copies.cl). */
 typedef struct {
     wides value;
 #if PAIRED
@@ -105,21 +106,32 @@ sum join(sum a, sum b) { return (sum){a.value + b.value, a.error + b.error}; }
 sum join(sum a, sum b) { return (sum){a.value + b.value}; }
 #endif
 
-/* Adds a vector to sums. */
+/* Adds to sums: a vector, the product a b, x^2 + y^2 + z^2. */
 #if PAIRED == 1
-sums add(sums a, wides b)
+void add(sums *a, wides b)
 {
-    const wides s = a.value + b, t = s - a.value;
-    a.error += (a.value - (s - t)) + (b - t);
-    a.value = s;
-    return a;
+    const wides s = a->value + b, t = s - a->value;
+    a->error += (a->value - (s - t)) + (b - t);
+    a->value = s;
+}
+
+/* TwoProduct gives the product exactly, as p + e. */
+void add_product(sums *s, wides a, wides b)
+{
+    const wides p = a * b;
+    s->error += fma(a, b, -p);
+    add(s, p);
+}
+
+void add_squares(sums *s, wides x, wides y, wides z)
+{
+    add_product(s, x, x);
+    add_product(s, y, y);
+    add_product(s, z, z);
 }
 #elif PAIRED == 0 && !defined(JOIN)
-sums add(sums a, wides b)
-{
-    a.value += b;
-    return a;
-}
+void add(sums *a, wides b) { a->value += b; }
+#define add_squares(s, x, y, z) add(s, fma(x, x, fma(y, y, (z) * (z)))) /* a macro: integers have no fma */
 #endif
 
 /* Joins the lanes of an item, neighbours first. */

@@ -42,17 +42,15 @@ typedef struct {
 typedef __global const ELEMENT *array;
 
 /* The vectors from element i on. */
-row_t fetch(array x, array y, array z, ulong i)
+void fetch(row_t *r, array x, array y, array z, ulong i)
 {
-    row_t r;
-    r.x = *(__global const elements *)(x + i);
+    r->x = *(__global const elements *)(x + i);
 #if OP == DOT || OP == SQUARES
-    r.y = *(__global const elements *)(y + i);
+    r->y = *(__global const elements *)(y + i);
 #endif
 #if OP == SQUARES
-    r.z = *(__global const elements *)(z + i);
+    r->z = *(__global const elements *)(z + i);
 #endif
-    return r;
 }
 
 /* The same where there may be fewer than n elements left; the others are FILL. */
@@ -68,17 +66,15 @@ elements some(array x, ulong i, ulong n)
 #endif
 }
 
-row_t fetch_some(array x, array y, array z, ulong i, ulong n)
+void fetch_some(row_t *r, array x, array y, array z, ulong i, ulong n)
 {
-    row_t r;
-    r.x = some(x, i, n);
+    r->x = some(x, i, n);
 #if OP == DOT || OP == SQUARES
-    r.y = some(y, i, n);
+    r->y = some(y, i, n);
 #endif
 #if OP == SQUARES
-    r.z = some(z, i, n);
+    r->z = some(z, i, n);
 #endif
-    return r;
 }
 
 /* c in the lanes that exist, 0 in the others: the deviation of a FILL of 0 is then 0. */
@@ -94,42 +90,25 @@ wides where(WIDE c, ulong i, ulong n)
 #endif
 }
 
-#if PAIRED == 1
-/* Adds the product a b: TwoProduct gives it exactly, as p + e. */
-sums add_product(sums s, wides a, wides b)
-{
-    const wides p = a * b;
-    s.error += fma(a, b, -p);
-    return add(s, p);
-}
-#endif
-
 /* What a row adds to its lanes. */
-sums add_row(sums s, row_t r, wides c, wides d)
+void add_row(sums *s, const row_t *r, wides c, wides d)
 {
 #if OP == LEAST || OP == GREATEST
-    s.value = JOIN(s.value, r.x);
-    return s;
+    s->value = JOIN(s->value, r->x);
 #elif PAIRED == 2
-    s.value += r.x & 0xFFFFFFFFL;
-    s.error += r.x >> 32;
-    return s;
+    s->value += r->x & 0xFFFFFFFFL;
+    s->error += r->x >> 32;
 #elif OP == SUM
-    return add(s, CONVERT(WIDE, r.x));
+    add(s, CONVERT(WIDE, r->x));
 #elif OP == DEVIATE
-    const wides off = (CONVERT(WIDE, r.x) - c) - d;
-    return add(s, off * off);
+    const wides off = (CONVERT(WIDE, r->x) - c) - d;
+    add(s, off * off);
 #elif OP == DOT && PAIRED
-    return add_product(s, CONVERT(WIDE, r.x), CONVERT(WIDE, r.y));
+    add_product(s, CONVERT(WIDE, r->x), CONVERT(WIDE, r->y));
 #elif OP == DOT
-    s.value = fma(CONVERT(WIDE, r.x), CONVERT(WIDE, r.y), s.value);
-    return s;
-#elif PAIRED
-    const wides x = CONVERT(WIDE, r.x), y = CONVERT(WIDE, r.y), z = CONVERT(WIDE, r.z);
-    return add_product(add_product(add_product(s, x, x), y, y), z, z);
+    s->value = fma(CONVERT(WIDE, r->x), CONVERT(WIDE, r->y), s->value);
 #else
-    const wides x = CONVERT(WIDE, r.x), y = CONVERT(WIDE, r.y), z = CONVERT(WIDE, r.z);
-    return add(s, fma(x, x, fma(y, y, z * z)));
+    add_squares(s, CONVERT(WIDE, r->x), CONVERT(WIDE, r->y), CONVERT(WIDE, r->z));
 #endif
 }
 
@@ -140,10 +119,10 @@ void add_strip(sums *s, array x, array y, array z, ulong base, WIDE c, WIDE d)
         row_t r[UNROLL * VECTORS];
 #pragma unroll
         for (int k = 0; k < UNROLL * VECTORS; k++)
-            r[k] = fetch(x, y, z, base + (ulong)((row + k / VECTORS) * LANES + k % VECTORS * WIDTH));
+            fetch(&r[k], x, y, z, base + (ulong)((row + k / VECTORS) * LANES + k % VECTORS * WIDTH));
 #pragma unroll
         for (int k = 0; k < UNROLL * VECTORS; k++)
-            s[k % VECTORS] = add_row(s[k % VECTORS], r[k], c, d);
+            add_row(&s[k % VECTORS], &r[k], c, d);
     }
 }
 
@@ -152,8 +131,11 @@ void add_last_strip(sums *s, array x, array y, array z, ulong base, ulong n, WID
     for (int row = 0; row < ROWS; row++)
         for (int v = 0; v < VECTORS; v++) {
             const ulong i = base + (ulong)(row * LANES + v * WIDTH);
-            if (i < n)
-                s[v] = add_row(s[v], fetch_some(x, y, z, i, n), where(c, i, n), where(d, i, n));
+            if (i < n) {
+                row_t r;
+                fetch_some(&r, x, y, z, i, n);
+                add_row(&s[v], &r, where(c, i, n), where(d, i, n));
+            }
         }
 }
 

@@ -26,9 +26,9 @@
 #define LANE_NUMBERS (uint16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #endif
 
-/* Adds v^2 of molecules here ... here + WIDTH - 1, as far as there are such. `here` is a multiple of WIDTH,
+/* Adds v^2 to s, of molecules here ... here + WIDTH - 1, as far as there are such. `here` is a multiple of WIDTH,
  * so that the high word is the same in a vector. */
-sums add_squares(sums s, ulong here, ulong n, uint k0, uint k1)
+void add_molecules(sums *s, ulong here, ulong n, uint k0, uint k1)
 {
     const mw_uint low = (mw_uint)((uint)here) + LANE_NUMBERS, high = (mw_uint)((uint)(here >> 32));
     mw_float x, y, z;
@@ -39,8 +39,7 @@ sums add_squares(sums s, ulong here, ulong n, uint k0, uint k1)
         x = MW_REAL(MW_BITS(x) & exist), y = MW_REAL(MW_BITS(y) & exist), z = MW_REAL(MW_BITS(z) & exist);
     }
 #endif
-    const wides dx = CONVERT(WIDE, x), dy = CONVERT(WIDE, y), dz = CONVERT(WIDE, z);
-    return add(s, fma(dx, dx, fma(dy, dy, dz * dz)));
+    add_squares(s, CONVERT(WIDE, x), CONVERT(WIDE, y), CONVERT(WIDE, z));
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -61,7 +60,7 @@ fused(__global sum *partial, ulong first, ulong n, uint k0, uint k1)
             for (int v = 0; v < VECTORS; v++) {
                 const ulong here = base + (ulong)(row * LANES + v * WIDTH);
                 if (here < n)
-                    s[v] = add_squares(s[v], here, n, k0, k1);
+                    add_molecules(&s[v], here, n, k0, k1);
             }
         part[PLACE_OF(round)] = fold(s);
     }

@@ -133,6 +133,19 @@ static inline cl_int event_status(cl_event ev)
     return err == CL_SUCCESS ? status : err;
 }
 
+/* Whether all devices of a context have doubles. */
+static inline bool have_doubles(CLCONTEXT *cp)
+{
+    struct cldev_info info[64];
+    const cl_uint n = clgetndev(cp);
+    if (n > 64 || clgetdevinfo(cp, info) != 0)
+        return false;
+    for (cl_uint i = 0; i < n; i++)
+        if (!info[i].dev_pref_vec_double)
+            return false;
+    return true;
+}
+
 /* A kernel of kernels/basic.cl, whose program is opened once per context and stays open. */
 static inline cl_kernel basic_kernel(CLCONTEXT *cp, const char *name)
 {

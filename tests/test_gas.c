@@ -9,6 +9,7 @@
 #include "stdcl/gas.h"
 
 static CLCONTEXT *cp;
+static bool doubles_here; /* every device has them; else sums of floats are pairs of floats */
 
 static gas *make(struct gas_options o)
 {
@@ -39,7 +40,8 @@ static double plain_energy(uint64_t seed, size_t n)
         for (int c = 0; c < 3; c++)
             plane[c][i] = v[c];
     }
-    const double sum = arrays_ref_squares(ARRAYS_FLOAT, ARRAYS_WIDE, plane[0], plane[1], plane[2], n);
+    const double sum = arrays_ref_squares(ARRAYS_FLOAT, doubles_here ? ARRAYS_WIDE : ARRAYS_COMPENSATED, plane[0],
+                                          plane[1], plane[2], n);
     for (int c = 0; c < 3; c++)
         free(plane[c]);
     return 0.5 * (sum / (double)n);
@@ -54,6 +56,8 @@ static void velocities_as_plain_c(void **state)
     const size_t n = 100003;
     double(*v)[3] = malloc(n * sizeof *v);
     for (int way = 0; way < 4; way++) {
+        if (way == 2 && !doubles_here)
+            continue;
         gas *g = make((struct gas_options){.n = n,
                                            .seed = 0x123456789abcdefull,
                                            .storage = way < 3 ? GAS_STORED : GAS_FUSED,
@@ -85,8 +89,9 @@ static void one_energy(void **state)
         assert_true(energy_of((struct gas_options){.n = n, .seed = 7, .storage = GAS_STORED}) == right);
         assert_true(energy_of((struct gas_options){
                         .n = n, .seed = 7, .storage = GAS_STORED, .source = GAS_HOST}) == right);
-        assert_true(energy_of((struct gas_options){
-                        .n = n, .seed = 7, .storage = GAS_STORED, .type = ARRAYS_DOUBLE}) == right);
+        if (doubles_here)
+            assert_true(energy_of((struct gas_options){
+                            .n = n, .seed = 7, .storage = GAS_STORED, .type = ARRAYS_DOUBLE}) == right);
     }
     static const char *const shapes[] = {"width=1 group=64",        "width=1 group=256",
                                          "width=2 group=8",         "width=4 group=1",
@@ -277,7 +282,7 @@ static void other_sums(void **state)
                          right -
                      1) < 1e-12);
     char *without = cltemplate(NULL, "", 0, NULL);
-    if (without || clerrno != ENOTSUP)
+    if (doubles_here && (without || clerrno != ENOTSUP))
         assert_true(fabs(energy_of((struct gas_options){
                              .n = 50001, .seed = 5, .storage = GAS_STORED, .method = ARRAYS_TREE}) /
                              right -
@@ -293,7 +298,7 @@ static void given(void **state)
     struct gas_energy e;
     uint64_t count[12];
     gas *g = make((struct gas_options){
-        .n = N, .mass = 2, .storage = GAS_STORED, .source = GAS_GIVEN, .type = ARRAYS_DOUBLE});
+        .n = N, .mass = 2, .storage = GAS_STORED, .source = GAS_GIVEN, .type = doubles_here ? ARRAYS_DOUBLE : ARRAYS_FLOAT});
     fails(EINVAL, gas_measure(g, &e));
     works(gas_set_velocities(g, v));
     works(gas_measure(g, &e));
@@ -391,6 +396,7 @@ static int begin(void **state)
 {
     (void)state;
     cp = stddev;
+    doubles_here = have_doubles(cp);
     return cp ? 0 : -1;
 }
 
