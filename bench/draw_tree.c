@@ -176,7 +176,7 @@ int main(int argc, char **argv)
     struct nbody_ref_tree t;
     static uint32_t cell[4 * N], body[4 * N];
     struct nbody_ref_lists lists = {.cell = cell, .body = body};
-    if (argc != 2 || make_bodies() < 0 || nbody_ref_tree_build(&t, N, (const float(*)[4])posm, LEAF, 1, 0) < 0)
+    if (argc != 2 || make_bodies() < 0 || nbody_ref_tree_build(&t, N, (const float(*)[4])posm, LEAF, 2, 1, 0) < 0)
         return 1;
     draw_cells(&t);
     int failed = save(argv[1], "tree-cells.png");

@@ -56,6 +56,7 @@
     X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                    \
     X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                \
     X(leaf, 0, 32, 0, "of the tree: the most bodies of a cell that is not divided; 0: 16, or 32 to save memory")\
+    X(moments, 0, 4, 0, "of the tree: the highest order of moments of cells, 2 or 4; 0: by the accuracy")\
     X(limit, 10, 1000, 30, "of the tree: 64 bodies that meet more than so many tenths of what is usual walk again")\
     X(again, 1, 32, 1, "of the tree on GPUs: bodies that walk together then")                                    \
     X(least, 1, 1 << 30, 40000, "of the tree: bodies from which on --method auto takes it")
@@ -172,6 +173,7 @@ struct nbody {
     enum nbody_kernel kernel;
     enum nbody_method method; /* NBODY_DIRECT or NBODY_TREE */
     double accuracy;
+    int moments;              /* of the tree's cells: their highest order, 2 or 4 */
     char method_text[128]; /* a sentence on why that one */
     size_t real;       /* bytes of a number of the state: 4 or 8 */
     double G, eps, dt; /* the caller's units */

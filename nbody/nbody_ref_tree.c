@@ -158,10 +158,78 @@ static int level_of(const struct nbody_ref_tree *t, size_t cell)
     return level;
 }
 
+/* A symmetric tensor's part with b indices y or z, c of them z. */
+static int at(int b, int c) { return b * (b + 1) / 2 + c; }
+
+/* The number of the part of a tensor with the indices of `order` base-3 digits. */
+static int part(int indices, int order)
+{
+    int b = 0, c = 0;
+    for (; order > 0; order--, indices /= 3) {
+        b += indices % 3 > 0;
+        c += indices % 3 > 1;
+    }
+    return at(b, c);
+}
+
+/* Products of an offset's coordinates of second to fourth order. */
+static void add_products(double raw[31], double m, const double d[3])
+{
+    double power[3][5];
+    for (int c = 0; c < 3; c++)
+        for (int p = 0; p < 5; p++)
+            power[c][p] = p ? power[c][p - 1] * d[c] : 1;
+    for (int order = 2, first = 0; order <= 4; first += (order + 1) * (order + 2) / 2, order++)
+        for (int b = 0; b <= order; b++)
+            for (int c = 0; c <= b; c++)
+                raw[first + at(b, c)] += m * power[0][order - b] * power[1][b - c] * power[2][c];
+}
+
+/* What a cell keeps: 3 sum m d d and half its trace; or tensors without traces (multipole.cl). */
+static void keep(const double raw[31], double side, int moments, float kept[32])
+{
+    const double *q = raw, *o = raw + 6, *h = raw + 16, square = q[0] + q[3] + q[5];
+    double v[3], t[6], all = 0;
+    if (moments == 2) {
+        for (int c = 0; c < 6; c++)
+            kept[c] = (float)(3 * side * side * q[c]);
+        kept[6] = (float)(1.5 * side * side * square);
+        return;
+    }
+    for (int i = 0; i < 3; i++)
+        v[i] = o[part(i, 3)] + o[part(i + 3 + 9, 3)] + o[part(i + 6 + 18, 3)];
+    for (int i = 0; i < 9; i++)
+        t[part(i, 2)] = h[part(i, 4)] + h[part(i + 36, 4)] + h[part(i + 72, 4)];
+    all = t[0] + t[3] + t[5];
+    kept[0] = (float)side;
+    kept[1] = (float)square;
+    for (int i = 0; i < 3; i++)
+        kept[2 + i] = (float)(3 * v[i]);
+    for (int i = 0; i < 9; i++)
+        kept[5 + part(i, 2)] = (float)(3 * (q[part(i, 2)] - (i % 4 == 0 ? square / 3 : 0)));
+    for (int n = 0; n < 26; n++) { /* all but zzz */
+        const int i = n % 3, j = n / 3 % 3, k = n / 9;
+        const double traces = (i == j ? v[k] : 0) + (i == k ? v[j] : 0) + (j == k ? v[i] : 0);
+        kept[11 + part(n, 3)] = (float)(7.5 * (o[part(n, 3)] - traces / 5));
+    }
+    for (int n = 0; n < 81; n++) {
+        const int x[4] = {n % 3, n / 3 % 3, n / 9 % 3, n / 27}, to = part(n, 4);
+        double one = 0;
+        for (int a = 0; a < 4; a++)
+            for (int b = a + 1; b < 4; b++) {
+                const int c = a > 0 ? 0 : b > 1 ? 1 : 2, d = 6 - a - b - c;
+                one += x[a] == x[b] ? t[part(x[c] + 3 * x[d], 2)] / 7 - (x[c] == x[d] ? all / 70 : 0) : 0;
+            }
+        if (to < 9 || (to > 9 && to < 13)) /* all but xzzz, yzzz, zzzz */
+            kept[20 + to - (to > 9)] = (float)(17.5 * (h[to] - one));
+    }
+}
+
 static void moments(struct nbody_ref_tree *t, size_t k, int geometric, double blur)
 {
     const float(*body)[4] = (const float(*)[4])t->body + t->start[k];
-    double mass = 0, com[3] = {0, 0, 0}, q[6] = {0}, b2 = 0;
+    const double l = ldexp(t->side, -level_of(t, k));
+    double mass = 0, com[3] = {0, 0, 0}, b2 = 0;
     for (size_t i = 0; i < t->bodies[k]; i++) {
         mass += body[i][3];
         for (int c = 0; c < 3; c++)
@@ -170,30 +238,27 @@ static void moments(struct nbody_ref_tree *t, size_t k, int geometric, double bl
     for (int c = 0; c < 3; c++)
         com[c] = body[0][c] + (mass > 0 ? com[c] / mass : 0);
     for (size_t i = 0; i < t->bodies[k]; i++) {
-        const double x = body[i][0] - com[0], y = body[i][1] - com[1], z = body[i][2] - com[2], m = 3.0 * body[i][3];
-        const double term[6] = {x * x, x * y, x * z, y * y, y * z, z * z};
-        for (int c = 0; c < 6; c++)
-            q[c] += m * term[c];
-        b2 = fmax(b2, x * x + y * y + z * z);
+        const double d[3] = {(body[i][0] - com[0]) / l, (body[i][1] - com[1]) / l, (body[i][2] - com[2]) / l};
+        add_products(t->raw[k], body[i][3], d);
+        b2 = fmax(b2, l * l * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
     }
-    const double l = ldexp(t->side, -level_of(t, k));
     for (int c = 0; c < 3; c++)
         t->com[k][c] = (float)com[c];
     t->com[k][3] = (float)mass;
-    for (int c = 0; c < 6; c++)
-        t->quad[k][c] = (float)q[c];
-    t->quad[k][6] = (float)((q[0] + q[3] + q[5]) / 2);
-    t->quad[k][7] = 0;
-    const double off = cbrt(mass * fmax(fabs(com[0]), fmax(fabs(com[1]), fabs(com[2]))));
-    t->size[k][0] = (float)(geometric ? l * l : fmax(sqrt(mass) * l, blur * off * off * cbrt((double)t->side)));
+    keep(t->raw[k], l, t->moments, t->poles[k]);
+    const double off = cbrt(mass * fmax(fabs(com[0]), fmax(fabs(com[1]), fabs(com[2])))), wide = cbrt((double)t->side);
+    const double x = t->moments == 2 ? fmax(sqrt(mass) * l, blur * off * off * wide)
+                                     : fmax(cbrt(mass * l) * l, blur * off * off * wide * wide);
+    t->size[k][0] = (float)(geometric ? l * l : x);
     t->size[k][1] = (float)(1.001 * 1.001 * b2);
 }
 
-int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)[4], size_t leaf, int geometric,
+int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)[4], size_t leaf, int moments_, int geometric,
                          double blur)
 {
     *t = (struct nbody_ref_tree){.n = n,
                                  .leaf = leaf,
+                                 .moments = moments_,
                                  .key = malloc(n * sizeof *t->key),
                                  .order = malloc(n * sizeof *t->order),
                                  .body = malloc(n * sizeof *t->body)};
@@ -203,9 +268,10 @@ int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)
     if (sort(t, posm) != 0 || divide(t) != 0)
         return nbody_ref_tree_free(t), -1;
     t->com = malloc(t->cells * sizeof *t->com);
-    t->quad = malloc(t->cells * sizeof *t->quad);
+    t->poles = calloc(t->cells, sizeof *t->poles);
+    t->raw = calloc(t->cells, sizeof *t->raw);
     t->size = malloc(t->cells * sizeof *t->size);
-    if (!t->com || !t->quad || !t->size)
+    if (!t->com || !t->poles || !t->raw || !t->size)
         return nbody_ref_tree_free(t), -1;
     for (size_t k = 0; k < t->cells; k++)
         moments(t, k, geometric, blur);
@@ -214,7 +280,8 @@ int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)
 
 void nbody_ref_tree_free(struct nbody_ref_tree *t)
 {
-    void *const blocks[] = {t->key, t->order, t->body, t->start, t->bodies, t->link, t->com, t->quad, t->size};
+    void *const blocks[] = {t->key, t->order, t->body, t->start, t->bodies, t->link, t->com, t->poles,
+                            t->raw, t->size};
     for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
         free(blocks[b]);
     *t = (struct nbody_ref_tree){0};
@@ -316,19 +383,53 @@ static void pull_body(const float *at, const float *from, double eps2, double ac
         acc[c] += w / r2 * d[c];
 }
 
-/* Of a cell, by its mass and second moments: with d from the centre of mass, y = (d^2 + eps^2)^-1/2, v = Q d and s = d v,
- * the potential is -m y - s y^5 / 2 + trQ y^3 / 6, with the factors of `quad`. */
-static void pull_cell(const float *at, const float *com, const float *q, double eps2, double acc[3], double *phi)
+/* Adds to phi and its gradient g a term x .. x (order times) of a tensor, times factor u^power, with u = (x^2 + eps^2)^-1/2:
+ * where the tensor is symmetric, its gradient is order times what one x less leaves. */
+static void add_term(const double *tensor, int order, double factor, int power, double u, const double x[3], double *phi,
+                     double g[3])
 {
-    const double x = (double)at[0] - com[0], y = (double)at[1] - com[1], z = (double)at[2] - com[2];
-    const double y2 = 1 / (x * x + y * y + z * z + eps2), y1 = sqrt(y2), y3 = y1 * y2, y5 = y3 * y2;
-    const double v[3] = {q[0] * x + q[1] * y + q[2] * z, q[1] * x + q[3] * y + q[4] * z,
-                         q[2] * x + q[4] * y + q[5] * z};
-    const double s = v[0] * x + v[1] * y + v[2] * z, c = y5 * (q[6] - 2.5 * s * y2) - com[3] * y3;
-    *phi -= com[3] * y1 + s * y5 / 2 - q[6] * y3 / 3;
-    acc[0] += c * x + y5 * v[0];
-    acc[1] += c * y + y5 * v[1];
-    acc[2] += c * z + y5 * v[2];
+    const int parts = order == 1 ? 3 : order == 2 ? 9 : order == 3 ? 27 : 81;
+    const double scale = factor * pow(u, power);
+    double left[3] = {0, 0, 0}, all = order > 0 ? 0 : *tensor;
+    for (int n = 0; n < parts && order > 0; n++) {
+        double product = tensor[part(n, order)];
+        for (int k = 1, rest = n / 3; k < order; k++, rest /= 3)
+            product *= x[rest % 3];
+        left[n % 3] += product;
+        all += product * x[n % 3];
+    }
+    *phi += scale * all;
+    for (int c = 0; c < 3; c++)
+        g[c] += scale * (order * left[c] - power * u * u * all * x[c]);
+}
+
+/* Of a cell: sum over n of (-1)^n / n! sum m d^n (d/dx)^n u, all traces kept, as softened potentials need them. */
+static void pull_cell(const struct nbody_ref_tree *t, size_t k, const float *at_, double eps2, double acc[3], double *phi)
+{
+    const double mass = t->com[k][3], l = ldexp(t->side, -level_of(t, k));
+    const double x[3] = {((double)at_[0] - t->com[k][0]) / l, ((double)at_[1] - t->com[k][1]) / l,
+                         ((double)at_[2] - t->com[k][2]) / l};
+    const double u = 1 / sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + eps2 / (l * l));
+    const double *q = t->raw[k], *o = q + 6, *h = q + 16, square = q[0] + q[3] + q[5];
+    double v[3], trace[6], p = 0, g[3] = {0, 0, 0};
+    for (int i = 0; i < 3; i++)
+        v[i] = o[part(i, 3)] + o[part(i + 12, 3)] + o[part(i + 24, 3)];
+    for (int i = 0; i < 9; i++)
+        trace[part(i, 2)] = h[part(i, 4)] + h[part(i + 36, 4)] + h[part(i + 72, 4)];
+    const double all = trace[0] + trace[3] + trace[5];
+    add_term(&mass, 0, 1, 1, u, x, &p, g);
+    add_term(&square, 0, -1. / 2, 3, u, x, &p, g);
+    add_term(q, 2, 3. / 2, 5, u, x, &p, g);
+    if (t->moments == 4) {
+        add_term(v, 1, -3. / 2, 5, u, x, &p, g);
+        add_term(o, 3, 5. / 2, 7, u, x, &p, g);
+        add_term(&all, 0, 3. / 8, 5, u, x, &p, g);
+        add_term(trace, 2, -15. / 4, 7, u, x, &p, g);
+        add_term(h, 4, 35. / 8, 9, u, x, &p, g);
+    }
+    *phi -= p / l;
+    for (int c = 0; c < 3; c++)
+        acc[c] += g[c] / (l * l);
 }
 
 void nbody_ref_tree_pull(const struct nbody_ref_tree *t, const struct nbody_ref_lists *lists, size_t i, double eps,
@@ -336,7 +437,7 @@ void nbody_ref_tree_pull(const struct nbody_ref_tree *t, const struct nbody_ref_
 {
     double a[3] = {0, 0, 0}, phi = 0;
     for (size_t e = 0; e < lists->cells; e++)
-        pull_cell(t->body[i], t->com[lists->cell[e]], t->quad[lists->cell[e]], eps * eps, a, &phi);
+        pull_cell(t, lists->cell[e], t->body[i], eps * eps, a, &phi);
     for (size_t e = 0; e < lists->bodies; e++) {
         const uint32_t j = lists->body[e];
         if (j & NBODY_REF_POINT)

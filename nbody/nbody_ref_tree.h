@@ -24,6 +24,7 @@ struct nbody_ref_link {
 
 struct nbody_ref_tree {
     size_t n, leaf;
+    int moments;          /* of cells: their highest order, 2 or 4 */
     float lo[3], side;    /* the cube of cell 0; side is a power of two */
     uint64_t *key;        /* ascending */
     uint32_t *order;      /* body i of the tree is the caller's order[i]; equal keys keep the caller's order */
@@ -33,7 +34,8 @@ struct nbody_ref_tree {
     uint32_t *start, *bodies;        /* of each cell: its first body, and how many */
     struct nbody_ref_link *link;
     float (*com)[4];  /* centre of mass, and mass */
-    float (*quad)[8]; /* 3 sum m d d about it: xx xy xz yy yz zz; half the trace of these; 0 */
+    float (*poles)[32]; /* as in multipole.cl: the first 8 for second order, all for fourth */
+    double (*raw)[31];  /* sums of m d d, m d d d, m d d d d in units of the cell's side: xx xy .. zzz xxxx .. zzzz */
     float (*size)[2]; /* what a distance is compared with, see nbody_ref_tree_build; (1.001 b)^2, where b is the largest
                          distance of a body from the centre of mass */
 };
@@ -43,9 +45,10 @@ struct nbody_ref_tree {
 uint64_t nbody_ref_hilbert(uint32_t x, uint32_t y, uint32_t z);
 
 /* Builds the tree of n bodies {x, y, z, G m}: cells with more than `leaf` bodies are divided, down to level
- * TREE_LEVELS. size[0] is l^2 when `geometric`, and else M^1/2 l, with the side l and the mass M of a cell, or what `blur`
- * makes of the centre's rounding if that is more (tree.cl). -1 without memory. The caller frees it. */
-int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)[4], size_t leaf, int geometric,
+ * TREE_LEVELS. size[0] is l^2 when `geometric`, and else (M l^p)^2/(p + 2), with the side l and the mass M of a cell and moments
+ * up to order p, or what `blur` makes of the centre's rounding if that is more (moments.cl). -1 without memory. The caller frees
+ * it. */
+int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)[4], size_t leaf, int moments, int geometric,
                          double blur);
 void nbody_ref_tree_free(struct nbody_ref_tree *t);
 

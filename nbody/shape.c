@@ -27,6 +27,8 @@ static const char *contradiction(const struct nbody_shape *s)
         return "with local=1 tile must be a multiple of group";
     if (s->block % s->tile)
         return "block must be a multiple of tile";
+    if (s->moments != 0 && s->moments != 2 && s->moments != 4)
+        return "moments must be 0, 2 or 4";
     if (!power_of_two(s->again))
         return "again must be a power of two up to 32";
     return power_of_two(s->flat) ? NULL : "flat must be a power of two from 8 up";

@@ -8,8 +8,8 @@
  *   cells    | level 0 | level 1 ...        by level, then as their bodies lie: children lie together
  *
  *   link[k] = {first child, children}, or of a leaf {first body, -bodies};  down[k]: cells of its level's children's
- *   level before its own.  com[k] = {centre of mass, G M};  quad[k] = 3 sum m d d about it: xx xy xz yy yz zz, half the
- *   trace;  size[k]: what squares of distances are compared with (walk.cl).
+ *   level before its own.  com[k] = {centre of mass, G M};  poles[k]: how mass lies about it (multipole.cl);
+ *   size[k]: what squares of distances are compared with (walk.cl). moments.cl finds these three.
  *
  * Below level 21 all bodies of a cell are a leaf, or have a second word of their keys: 42 levels.
  *
@@ -17,6 +17,10 @@
  * so that a tree depends on the bodies and nothing else. The plain-C twin is nbody_ref_tree_build.
  * SPDX-License-Identifier: MIT
  */
+#ifndef NBODY_MULTIPOLE_CL /* the host puts both in front */
+#include "multipole.cl"
+#include "moments.cl"
+#endif
 #ifndef FLAT
 #define FLAT 64 /* work-items of a group */
 #endif
@@ -24,7 +28,6 @@
 #define LEAF 16 /* the most bodies of a cell that is not divided */
 #endif
 #define RUN 16 /* bodies that an item looks at, for cells that begin there */
-#define DIGITS 21 /* octal, of a word of a key */
 #ifndef WORDS
 #define WORDS 1 /* of a key; 2 where bodies are crowded at a place that one cannot tell apart */
 #endif
@@ -33,20 +36,10 @@
 #define CROWD 128 /* bodies of a leaf of the last level that call for a second word, unless they are all at one place */
 
 #ifdef DOUBLE
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-typedef double real;
-typedef double2 real2;
-typedef double4 real4;
-typedef double8 real8;
 #define LEAST_EXPONENT -1000
 #else
-typedef float real;
-typedef float2 real2;
-typedef float4 real4;
-typedef float8 real8;
 #define LEAST_EXPONENT -100
 #endif
-#define C(x) ((real)(x))
 #define GROUP_OF_ITEMS __attribute__((reqd_work_group_size(FLAT, 1, 1)))
 
 /* ---- The cube. -------------------------------------------------------------------------------- */
@@ -275,102 +268,6 @@ kernel void cell_write(global const ulong *first, global const ulong *second, gl
             link[k] = (int2)(i, -(int)bodies);
             if (l == LEVELS && crowded(body, i, bodies)) cells[1] = 1;
         }
-    }
-}
-
-/* ---- Moments. --------------------------------------------------------------------------------- */
-
-static inline real length2(real4 d) { return d.x * d.x + d.y * d.y + d.z * d.z; }
-
-/* 3 m d d, and half its trace. */
-static inline real8 second(real4 d, real m)
-{
-    const real4 w = C(3) * m * d;
-    return (real8)(w.x * d.x, w.x * d.y, w.x * d.z, w.y * d.y, w.y * d.z, w.z * d.z, C(1.5) * m * length2(d), 0);
-}
-
-/* No body of the cell with this side around p is farther from c than the farthest corner. */
-static inline real corner2(real4 cube, real4 p, real side, real4 c)
-{
-    const real4 low = cube + floor((p - cube) / side) * side - c;
-    return length2(fmax(fabs(low), fabs(low + side)));
-}
-
-/* size[k]: x as the walks ask for it; y = (1.001 b)^2, where no body is farther from the centre of mass than b. The centre is
- * off by a rounding r, which counts where cells are as small: beside M l^2 / d^4 also 2 M r / d^3 is to be less than the part
- * alpha of the acceleration a. To compare with d^2 alone that is written with a for which M / L^2 of all bodies is good
- * enough, as its sixth root is taken: blur = (2 ulp)^2/3 (alpha M)^-1/6, and x is at least blur (m r)^2/3 L^1/3. */
-static inline real2 sizes(real4 c, real side, real b2, uint geometric, real whole_side, real blur)
-{
-    const real off = cbrt(c.w * fmax(fabs(c.x), fmax(fabs(c.y), fabs(c.z))));
-    const real x = geometric ? side * side : fmax(sqrt(c.w) * side, blur * off * off * cbrt(whole_side));
-    return (real2)(x, C(1.001 * 1.001) * b2);
-}
-
-/* A leaf's, from its bodies. Their centre is found relative to the first, so that bodies at one place have theirs there. */
-static inline real leaf_moments(global const real4 *body, int2 leaf, real4 *centre, real8 *q)
-{
-    const real4 r = body[leaf.x];
-    real4 sum = 0;
-    real mass = 0, b2 = 0;
-    for (int i = leaf.x; i < leaf.x - leaf.y; i++) {
-        mass += body[i].w;
-        sum += body[i].w * (body[i] - r);
-    }
-    *centre = r + (mass > 0 ? sum / mass : C(0));
-    *q = 0;
-    for (int i = leaf.x; i < leaf.x - leaf.y; i++) {
-        const real4 d = body[i] - *centre;
-        *q += second(d, body[i].w);
-        b2 = fmax(b2, length2(d));
-    }
-    centre->w = mass;
-    return b2;
-}
-
-/* A cell's from its children, as bodies with moments of their own. */
-static inline real joined_moments(global const real4 *com, global const real8 *quad, global const real2 *size, uint child,
-                                  uint end, real4 *centre, real8 *q)
-{
-    const real4 r = com[child];
-    real4 sum = 0;
-    real mass = 0, b = 0;
-    for (uint c = child; c < end; c++) {
-        mass += com[c].w;
-        sum += com[c].w * (com[c] - r);
-    }
-    *centre = r + (mass > 0 ? sum / mass : C(0));
-    *q = 0;
-    for (uint c = child; c < end; c++) {
-        const real4 d = com[c] - *centre;
-        *q += quad[c] + second(d, com[c].w);
-        b = fmax(b, sqrt(length2(d)) + sqrt(size[c].y) / C(1.001));
-    }
-    centre->w = mass;
-    return b * b;
-}
-
-/* Of the cells of one level; those of the level below have theirs. */
-kernel void moments(global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur,
-                    global const uint *base, global const uint *down, global int2 *link, global real4 *com,
-                    global real8 *quad, global real2 *size)
-{
-    const real side = ldexp(cube->w, -(int)level);
-    for (size_t k = base[level] + get_global_id(0); k < base[level + 1]; k += get_global_size(0)) {
-        const int2 own = link[k];
-        real4 c;
-        real8 q;
-        real b2;
-        if (own.y < 0)
-            b2 = leaf_moments(body, own, &c, &q);
-        else {
-            b2 = joined_moments(com, quad, size, own.x, down[k + 1], &c, &q);
-            if (level <= DIGITS) b2 = fmin(b2, corner2(*cube, body[own.y], side, c));
-            link[k].y = down[k + 1] - own.x;
-        }
-        com[k] = c;
-        quad[k] = q;
-        size[k] = sizes(c, side, b2, geometric, cube->w, blur);
     }
 }
 

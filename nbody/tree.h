@@ -21,6 +21,9 @@ enum { TREE_SHARED = 256 }; /* groups that were put off whose walks work-groups 
 /* The most bodies of a cell that is not divided: as a rule, and where memory is short. */
 enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 
+/* Accuracies below this take moments up to fourth order. */
+#define TREE_FOURTH 2e-4
+
 enum tree_kernel {
     TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
     TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_JOIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
@@ -38,7 +41,7 @@ struct tree {
     cl_uint runs, parts; /* of bodies whose cells an item counts; of the box */
     cl_uint room;        /* for cells */
     cl_uint from, groups;
-    void *part, *cube, *order, *body, *base, *link, *down, *com, *quad, *size, *felt, *info, *again, *turn, *shared;
+    void *part, *cube, *order, *body, *base, *link, *down, *com, *poles, *size, *felt, *info, *again, *turn, *shared;
     void *work;     /* one after the other: key and the sort's own memory; key and count; nb->pulled, of a single device */
     void *key, *sort, *count; /* parts of it */
     void *second;   /* words of keys, where there are two */

@@ -9,6 +9,8 @@
 #include <limits.h>
 
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
+EMBEDDED(multipole, "nbody/multipole.cl", nbody_multipole_cl);
+EMBEDDED(moments, "nbody/moments.cl", nbody_moments_cl);
 EMBEDDED(tree, "nbody/tree.cl", nbody_tree_cl);
 EMBEDDED(walk, "nbody/walk.cl", nbody_walk_cl);
 EMBEDDED(walk_cpu, "nbody/walk_cpu.cl", nbody_walk_cpu_cl);
@@ -44,17 +46,19 @@ static size_t round_up(size_t bytes)
 
 static int open_programs(struct nbody *nb, struct share *p)
 {
-    const struct embedded *const front[] = {&root, &walk};
+    const struct embedded *const in_tree[] = {&multipole, &moments}, *const in_walk[] = {&root, &multipole, &walk};
     const struct nbody_shape *s = &p->shape;
     const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", *deep = p->tree->words > 1 ? " -D WORDS=2" : "";
     char build[128], walks[256];
     const char *quiet = s->group > 1 ? "" : " -w"; /* PoCL's compiler warns of calls with wide vectors, and makes none */
-    snprintf(build, sizeof build, "%s%s%s -D FLAT=%d -D LEAF=%u", real, quiet, deep, s->flat, p->tree->leaf);
-    snprintf(walks, sizeof walks, "%s%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D FEW=%d", real, quiet, deep,
-             nbody_tree_items(s), s->group > 1 ? 1 : s->width, s->rsqrt, p->tree->leaf, s->again);
+    snprintf(build, sizeof build, "%s%s%s -D FLAT=%d -D LEAF=%u -D MOMENTS=%d", real, quiet, deep, s->flat, p->tree->leaf,
+             nb->moments);
+    snprintf(walks, sizeof walks, "%s%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D MOMENTS=%d -D FEW=%d", real, quiet,
+             deep, nbody_tree_items(s), s->group > 1 ? 1 : s->width, s->rsqrt, p->tree->leaf, nb->moments, s->again);
     p->tree->owner = true;
-    p->tree->program[0] = embedded_open(nb->ctx, build, &tree, 0, NULL);
-    p->tree->program[1] = embedded_open(nb->ctx, walks, s->group > 1 ? &walk_gpu : &walk_cpu, 2, front);
+    p->tree->program[0] = embedded_open(nb->ctx, build, &tree, COUNT_OF(in_tree), in_tree);
+    p->tree->program[1] =
+        embedded_open(nb->ctx, walks, s->group > 1 ? &walk_gpu : &walk_cpu, COUNT_OF(in_walk), in_walk);
     return p->tree->program[0] && p->tree->program[1] ? 0 : -1;
 }
 
@@ -74,9 +78,15 @@ static int build_share(struct nbody *nb, struct share *p)
 
 /* ---- Memory. ---------------------------------------------------------------------------------- */
 
+/* multipole.cl */
+static size_t multipole_bytes(const struct nbody *nb)
+{
+    return (nb->moments == 2 ? 8 : 32) * nb->real;
+}
+
 static size_t cell_bytes(const struct nbody *nb)
 {
-    return 3 * sizeof(cl_uint) + (4 + 8 + 2) * nb->real;
+    return 3 * sizeof(cl_uint) + (4 + 2) * nb->real + multipole_bytes(nb);
 }
 
 /* Cells that there are room for at first: as a rule there are 0.23 n with leaves of 16 bodies, and 0.12 n with 32. Where the
@@ -95,7 +105,7 @@ int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room)
         void **block;
         size_t size;
     } const each[] = {{&t->link, 2 * sizeof(cl_int)}, {&t->down, sizeof(cl_uint)}, {&t->com, 4 * nb->real},
-                      {&t->quad, 8 * nb->real},       {&t->size, 2 * nb->real}};
+                      {&t->poles, multipole_bytes(nb)}, {&t->size, 2 * nb->real}};
     for (size_t b = 0; b < COUNT_OF(each); b++) {
         clfree(*each[b].block);
         if (!(*each[b].block = nbody_device_block(nb, p, (size_t)(room + 1) * each[b].size, CL_MEM_DEVONLY)))
@@ -187,6 +197,14 @@ static double bytes_each(const struct nbody *nb, const struct share *p, cl_uint 
     return (double)(p->bytes + work_bytes(&w) + cells + sums + groups + bodies) / (double)nb->n;
 }
 
+static void choose_moments(struct nbody *nb)
+{
+    nb->moments = nb->accuracy < TREE_FOURTH ? 4 : 2;
+    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        if (p->tree && p->shape.moments)
+            nb->moments = p->shape.moments;
+}
+
 /* Leaves of 16 bodies, or of 32 where those would take too much memory; before it is tried, as some drivers promise memory
  * that is not there. */
 static int choose_leaf(struct nbody *nb)
@@ -244,6 +262,7 @@ int nbody_tree_open(struct nbody *nb)
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->rows && open_tree(nb, p) != 0)
             return -1;
+    choose_moments(nb);
     if (choose_leaf(nb) != 0 || place_sums(nb) != 0)
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
@@ -322,7 +341,7 @@ void nbody_tree_free(struct nbody *nb)
         if (!t)
             continue;
         void *const blocks[] = {t->part, t->cube, t->order, t->work, t->body, t->base, t->link,  t->down,
-                                t->com,  t->quad, t->size,  t->felt, t->info, t->again, t->turn, t->shared, t->cells};
+                                t->com,  t->poles, t->size,  t->felt, t->info, t->again, t->turn, t->shared, t->cells};
         close_programs(nb, t);
         if (t->second != t->key)
             clfree(t->second);

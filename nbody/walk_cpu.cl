@@ -42,7 +42,7 @@ static inline bool walk_bodies(const struct tree *t, const struct box *box, stru
         const real4 com = t->com[k];
         const enum fate fate = fate_of(box, com, t->size[k], link);
         if (fate == WHOLE) {
-            pull_cell(h, items, potentials, com, t->quad[k], eps2);
+            pull_cell(h, items, potentials, com, t->poles[k], eps2);
             if (lists_room) lists[met->cells] = k;
             met->cells++, since++;
         } else if (fate == ONE_BODY) {
@@ -79,7 +79,7 @@ static inline void leave(uint first, uint count, const int items, struct held *h
 static inline void walk_all(ARGUMENTS, const bool potentials)
 {
     const uint g = turn[from + get_group_id(0)], first = g * BODIES, count = min((uint)BODIES, n - first);
-    const struct tree t = {body, link, com, quad, size, n};
+    const struct tree t = {body, link, com, poles, size, n};
     struct held h;
     struct box box;
     struct met met;
@@ -95,7 +95,7 @@ static inline void walk_all(ARGUMENTS, const bool potentials)
 /* One vector at a time of the groups that were put off. */
 static inline void walk_rest(ARGUMENTS, const bool potentials)
 {
-    const struct tree t = {body, link, com, quad, size, n};
+    const struct tree t = {body, link, com, poles, size, n};
     for (uint k = get_group_id(0); k < again[0] * ITEMS; k += get_num_groups(0)) {
         const uint g = again[AGAIN + k / ITEMS], first = g * BODIES + k % ITEMS * WIDTH;
         struct held h;

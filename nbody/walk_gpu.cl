@@ -27,7 +27,7 @@ struct shared {
     uint stack[STACK];
     uint found[GROUP];         /* by each item */
     real4 cells[GROUP];        /* met in this round, with */
-    real8 quads[GROUP];        /* their moments */
+    multipole poles[GROUP];       /* their moments */
     uint index[GROUP * LEAF];  /* bodies met in this round, of which */
     real4 bodies[TILE];        /* some are here */
     uint crowds[GROUP];        /* leaves of more than LEAF bodies, and cells whose bodies are at one place */
@@ -102,7 +102,7 @@ static inline void meet(const struct tree *t, struct held *h, const bool few, co
 {
     const int items = few ? 1 : ITEMS;
     const uint lid = get_local_id(0), first = few ? lid / FEW : 0, step = few ? SLICES : 1, bodies = FOUND_BODIES(all);
-    for (uint k = first; k < CELLS(all); k += step) pull_cell(h, items, potentials, s->cells[k], s->quads[k], eps2);
+    for (uint k = first; k < CELLS(all); k += step) pull_cell(h, items, potentials, s->cells[k], s->poles[k], eps2);
     for (uint b = 0; b < bodies; b += TILE) {
         const uint some = min((uint)TILE, bodies - b);
         for (uint k = lid; k < some; k += GROUP) {
@@ -166,7 +166,7 @@ static inline void walk_bodies(const struct tree *t, const struct box *box, stru
         uint all;
         const uint at = before(FOUND(fate == WHOLE, fate == OPEN ? link.y : 0, own, crowd), &all, s);
         size += CHILDREN(all) - k;
-        if (fate == WHOLE) s->cells[CELLS(at)] = com, s->quads[CELLS(at)] = t->quad[cell];
+        if (fate == WHOLE) s->cells[CELLS(at)] = com, s->poles[CELLS(at)] = t->poles[cell];
         if (fate == OPEN)
             for (int c = 0; c < link.y; c++) s->stack[size - 1 - CHILDREN(at) - c] = link.x + c;
         for (uint j = 0; j < own; j++) s->index[FOUND_BODIES(at) + j] = link.x + j;
@@ -192,7 +192,7 @@ static inline void walk_all(ARGUMENTS, const bool potentials, local struct share
 {
     const uint lid = get_local_id(0);
     const uint g = turn[from + get_group_id(0)], first = g * BODIES, count = min((uint)BODIES, n - first);
-    const struct tree t = {body, link, com, quad, size, n};
+    const struct tree t = {body, link, com, poles, size, n};
     struct held h;
     struct box box;
     struct met met;
@@ -241,7 +241,7 @@ static inline void walk_rest(ARGUMENTS, const bool potentials, local struct shar
 {
     const uint lid = get_local_id(0), fews = BODIES / FEW;
     const uint all = again[0], shared = min(all, shared_groups), units = shared * fews * PARTS;
-    const struct tree t = {body, link, com, quad, size, n};
+    const struct tree t = {body, link, com, poles, size, n};
     for (uint u = get_group_id(0); u < units + (all - shared) * fews; u += get_num_groups(0)) {
         const bool one = u < units;
         const uint k = one ? u / PARTS : shared * fews + u - units; /* of all FEWs */

@@ -94,7 +94,8 @@ enum nbody_kernel {
 enum nbody_method {
     NBODY_DIRECT, /* the sum over all pairs, as precise as the numbers are; time grows with n^2 */
     NBODY_TREE,   /* an octree (Barnes & Hut 1986, Nature 324, 446): what is far pulls as a whole, by its mass and its
-                     quadrupole (second moments); time grows with n log n, and `accuracy` says how well */
+                     quadrupole, for high accuracy up to its hexadecapole (second to fourth moments); time grows with
+                     n log n, and `accuracy` says how well */
     NBODY_AUTO    /* whichever is faster for n bodies */
 };
 
