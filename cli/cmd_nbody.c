@@ -40,7 +40,7 @@ static bool read_pixels(const char *text, void *to, char *why, size_t size)
 /* Options of a run, which --compare does not make: it sums forces, with every kernel. */
 static int check_compare(const struct cli_option *options)
 {
-    static const char *const of_runs[] = {"dt",    "steps",  "until",  "integrator", "burst",
+    static const char *const of_runs[] = {"dt",    "stepping", "eta", "steps",  "until",  "integrator", "burst",
                                           "kernel", "output", "frames", "csv",        "forces",
                                           "plane",  "colours", "size",  "extent",     "heaviest", "method",
                                           "accuracy", "check-forces", "check-step", "snapshots", "checkpoint", "resume",
@@ -83,6 +83,11 @@ static int check(struct nbody_job *job, const struct cli_option *options)
         return cli_wrong("%s: '%zu' does not fit --ic %s, which has %zu bodies", cli_typed(options, "n"), job->n,
                          nbody_model_names[job->model], fixed);
     const struct nbody_integrator_info *integrator = nbody_integrator_describe((enum nbody_integrator)job->integrator);
+    if (job->stepping != NBODY_FIXED && job->integrator != NBODY_HERMITE4)
+        return cli_wrong("--stepping %s and --integrator %s cannot be combined: only hermite4 has other steps than fixed ones",
+                         nbody_stepping_names[job->stepping], integrator->name);
+    if (cli_given(options, "eta") && job->stepping == NBODY_FIXED)
+        return cli_wrong("--eta is for steps that bodies choose: add --stepping adaptive or --stepping block");
     if (job->kernel != NBODY_TUNED && integrator->derivatives > 0)
         return cli_wrong("--kernel %s has no derivatives of forces, which --integrator %s needs; take "
                          "another integrator or --kernel tuned",
@@ -160,6 +165,11 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_REAL(0, "dt", "TIME", &job->dt, -DBL_MAX, DBL_MAX,
                  "time step, such as 0.01, 1/256 or 2^-7; a negative one runs back (default: the model's, or for a file its own "
                  "or an estimate)"),
+        CLI_CHOICE(0, "stepping", "NAME", &job->stepping, nbody_stepping_names,
+                   "how long steps are: {}; fixed is --dt for all; adaptive is, for all bodies, what the one that needs the shortest "
+                   "allows, and block what each body needs, by --integrator hermite4, the default then; --dt is the longest"),
+        CLI_REAL(0, "eta", "ETA", &job->eta, CLI_ABOVE_0, 1,
+                 "of --stepping adaptive and block: a fourth of it halves steps (default 0.01)"),
         CLI_SIZE(0, "steps", "N", &job->steps, 0, (uint64_t)1 << 53,
                  "number of steps (default: the model's --until; 100 for a file)"),
         CLI_REAL(0, "until", "TIME", &job->until, -DBL_MAX, DBL_MAX,
@@ -268,7 +278,11 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
     job->picture.plane = (enum picture_plane)plane;
     job->picture.colours = (enum picture_colours)colours;
     job->given = (struct nbody_given){.G = cli_given(options, "gravity"), .integrator = cli_given(options, "integrator"),
-                                      .method = cli_given(options, "method")};
+                                      .method = cli_given(options, "method"), .stepping = cli_given(options, "stepping")};
+    if (job->stepping != NBODY_FIXED && !job->given.integrator) {
+        job->integrator = NBODY_HERMITE4;
+        job->given.integrator = true;
+    }
     *status = check(job, options);
     return *status == CLI_DONE;
 }

@@ -145,6 +145,12 @@ static double estimate_dt_many(const struct particles *b, double G, double eps)
     return eps > 0 ? fmin(own, eps / e.speed / 10) : own;
 }
 
+/* A step of which those that bodies choose are parts, where a fixed one would be dt. */
+static double longest(const struct nbody_job *job, double dt)
+{
+    return job->stepping == NBODY_FIXED ? dt : 32 * dt;
+}
+
 /* Two leading digits are as good, and easier to repeat. */
 static double rounded(double value)
 {
@@ -159,8 +165,8 @@ static void estimate(struct nbody_job *job)
     if (isnan(job->eps))
         job->eps = rounded(estimate_eps(b));
     if (isnan(job->dt))
-        job->dt = rounded(b->n <= FEW ? estimate_dt_few(b, job->G, job->eps)
-                                      : estimate_dt_many(b, job->G, job->eps));
+        job->dt = rounded(longest(job, b->n <= FEW ? estimate_dt_few(b, job->G, job->eps)
+                                                   : estimate_dt_many(b, job->G, job->eps)));
     if (!(isfinite(job->dt) && job->dt != 0))
         job->dt = 1; /* nothing moves: one body, or all in one place */
     if (job->precision == NOT_GIVEN)
@@ -188,7 +194,7 @@ static int use_recipe(struct nbody_job *job)
     if (isnan(job->eps))
         job->eps = r->eps;
     if (isnan(job->dt))
-        job->dt = r->dt[nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives > 0];
+        job->dt = longest(job, r->dt[nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives > 0]);
     if (isnan(job->until) && job->steps == SIZE_MAX)
         job->until = copysign(r->until, job->dt);
     if (job->precision == NOT_GIVEN && r->precision == NBODY_DOUBLE && all_have_doubles(job->context, &doubles) != CLI_DONE)
@@ -254,6 +260,8 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
         .method = (enum nbody_method)job->method,
         .accuracy = job->accuracy,
         .fields = job->fields.field, .nfields = job->fields.n,
+        .stepping = (enum nbody_stepping)job->stepping,
+        .eta = job->eta,
     };
     if (job->resumed)
         nbody_resume_engine(job, &options);

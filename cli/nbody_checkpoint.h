@@ -27,8 +27,8 @@ struct kept {
     uint64_t size; /* of this struct */
     size_t n, gas, star, frames_done, series, rows, history, columns, text, path, engine;
     uint64_t seed;
-    double G, eps, dt, accuracy, time_start, seconds;
-    int integrator, precision, kernel, method, model, also;
+    double G, eps, dt, accuracy, eta, time_start, seconds;
+    int stepping, integrator, precision, kernel, method, model, also;
     int shortened; /* the last step was, to meet --until */
     struct picture_options picture;
     struct nbody_diagnostics start;

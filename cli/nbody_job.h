@@ -29,12 +29,13 @@ extern const char *const nbody_precision_names[];
 const char *const *nbody_integrator_names(void);
 extern const char *const nbody_kernel_names[];
 extern const char *const nbody_method_names[];
+extern const char *const nbody_stepping_names[];
 
 enum { NOT_GIVEN = -1 };
 
 /* Whether the command line has an option whose default cannot be told from a value. */
 struct nbody_given {
-    bool G, integrator, method;
+    bool G, integrator, method, stepping;
 };
 
 /* A row of the table of energies. */
@@ -87,6 +88,8 @@ struct nbody_job {
     struct cli_strings external;
     struct nbody_fields fields;
     double accuracy; /* 0: not given */
+    int stepping;
+    double eta; /* 0: not given */
     size_t check;    /* bodies whose forces are checked at the end */
     bool compare, check_step;
     double snapshots; /* time between them; 0: none */
@@ -148,6 +151,12 @@ struct nbody_job {
 static inline double nbody_job_accuracy(const struct nbody_job *job)
 {
     return job->accuracy > 0 ? job->accuracy : 1e-3;
+}
+
+/* And of steps that bodies choose. */
+static inline double nbody_job_eta(const struct nbody_job *job)
+{
+    return job->eta > 0 ? job->eta : 0.01;
 }
 
 /* All return an exit status, after printing what is wrong. */

@@ -1,4 +1,5 @@
-/* nbody_names.c - the names that the command line and the reports have for models, integrators, precisions, kernels and methods.
+/* nbody_names.c - the names that the command line and the reports have for models, integrators, precisions, kernels, methods and
+ * how steps are chosen.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
@@ -8,6 +9,7 @@ const char *const nbody_model_names[] = {"plummer", "uniform", "cold", "collisio
 const char *const nbody_precision_names[] = {"single", "double", "mixed", NULL};
 const char *const nbody_kernel_names[] = {"tuned", "naive", "branchless", "tiled", NULL};
 const char *const nbody_method_names[] = {"direct", "tree", "auto", NULL};
+const char *const nbody_stepping_names[] = {"fixed", "adaptive", "block", NULL};
 
 enum { MOST = 32 };
 

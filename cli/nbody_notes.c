@@ -95,10 +95,11 @@ int nbody_notes_take(struct nbody_job *job)
     take_number(job, NOTE_softening, "softening", !isnan(job->eps), &job->eps, &d);
     take_number(job, NOTE_step, "step", !isnan(job->dt), &job->dt, &d);
     take_number(job, NOTE_accuracy, "accuracy", job->accuracy > 0, &job->accuracy, &d);
+    take_number(job, NOTE_eta, "eta", job->eta > 0, &job->eta, &d);
     take_softenings(job);
-    if (!(job->G > 0) || job->eps < 0 || job->dt == 0 || job->accuracy < 0 || job->accuracy > 0.5)
-        return cli_failed("%s says G %g, softening %g, step %g, accuracy %g, which is no run; give -G, --eps, --dt, --accuracy",
-                          job->input, job->G, job->eps, job->dt, job->accuracy);
+    if (!(job->G > 0) || job->eps < 0 || job->dt == 0 || job->accuracy < 0 || job->accuracy > 0.5 || job->eta < 0 || job->eta > 1)
+        return cli_failed("%s says G %g, softening %g, step %g, accuracy %g, eta %g, which is no run; give -G, --eps, --dt, --accuracy, --eta",
+                          job->input, job->G, job->eps, job->dt, job->accuracy, job->eta);
     int status = take_name(job, NOTE_integrator, "integrator", nbody_integrator_names(), given->integrator, &job->integrator, &d);
     if (status == CLI_DONE)
         status = take_name(job, NOTE_precision, "precision", nbody_precision_names, job->precision != NOT_GIVEN,
@@ -107,6 +108,8 @@ int nbody_notes_take(struct nbody_job *job)
         status = take_name(job, NOTE_method, "method", nbody_method_names, given->method, &job->method, &d);
     if (status == CLI_DONE)
         status = take_fields(job, &d);
+    if (status == CLI_DONE && (given->stepping || !given->integrator)) /* which fits the file's integrator */
+        status = take_name(job, NOTE_stepping, "stepping", nbody_stepping_names, given->stepping, &job->stepping, &d);
     if (status == CLI_DONE && d.n && !job->common.quiet)
         cli_warn("%s says %s; the command line's are taken", job->input, d.text);
     if (status == CLI_DONE && job->bodies.missing && !job->common.quiet)
@@ -153,6 +156,8 @@ int nbody_notes_set(struct nbody_job *job)
     int failed = particles_set_number(b, NOTE_G, job->G) | particles_set_number(b, NOTE_softening, job->eps) |
                  particles_set_number(b, NOTE_step, job->dt) |
                  particles_set_number(b, NOTE_accuracy, tree ? nbody_job_accuracy(job) : NAN) |
+                 particles_set_number(b, NOTE_eta, job->stepping == NBODY_FIXED ? NAN : nbody_job_eta(job)) |
+                 particles_set_note(b, NOTE_stepping, job->stepping == NBODY_FIXED ? NULL : nbody_stepping_names[job->stepping]) |
                  particles_set_note(b, NOTE_integrator, nbody_integrator_names()[job->integrator]) |
                  particles_set_note(b, NOTE_precision, nbody_precision_names[job->precision]) |
                  particles_set_note(b, NOTE_method, nbody_method_names[nbody_method(job->engine)]) |

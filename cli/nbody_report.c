@@ -52,6 +52,28 @@ static json_t *errors_json(const struct nbody_job *job)
                      cli_json_real(e->p999), "max", cli_json_real(e->most), "worst_body", (json_int_t)e->worst);
 }
 
+/* Of steps that bodies choose: how many there were. */
+static void blocks_json(const struct nbody_job *job, json_t *report)
+{
+    double blocks, steps;
+    nbody_block_counts(job->engine, &blocks, &steps);
+    if (job->stepping == NBODY_FIXED)
+        return;
+    json_object_set_new(report, "stepping", json_string(nbody_stepping_names[job->stepping]));
+    json_object_set_new(report, "eta", cli_json_real(nbody_job_eta(job)));
+    json_object_set_new(report, "blocks", cli_json_real(blocks));
+    json_object_set_new(report, "body_steps", cli_json_real(steps));
+}
+
+static void blocks_text(const struct nbody_job *job, FILE *fp)
+{
+    double blocks, steps;
+    nbody_block_counts(job->engine, &blocks, &steps);
+    if (job->stepping != NBODY_FIXED)
+        fprintf(fp, "%-14s%s, eta %g: %.0f times at which steps end, of %.1f bodies on average\n", "stepping",
+                nbody_stepping_names[job->stepping], nbody_job_eta(job), blocks, blocks > 0 ? steps / blocks : 0);
+}
+
 static void errors_text(const struct nbody_job *job, FILE *fp)
 {
     const struct nbody_force_errors *e = &job->errors;
@@ -106,6 +128,7 @@ static int report_json(const struct nbody_job *job, const char *device)
         STDCL_VERSION, "interrupted", job->interrupted, "stopped",
         *job->stopped ? json_string(job->stopped) : json_null(), "external", fields_json(job));
     json_t *step_errors = nbody_steps_json(job);
+    blocks_json(job, report);
     if (step_errors)
         json_object_set_new(report, "step_errors", step_errors);
     const int status = cli_json_print(report);
@@ -127,6 +150,7 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
     fprintf(fp, "%-14s%zu of %g to time %g, %s, %s precision, softening %g\n", "steps",
             nbody_steps(job->engine), job->dt, job->time_start + nbody_time(job->engine),
             nbody_integrator_names()[job->integrator], nbody_precision_names[job->precision], job->eps);
+    blocks_text(job, fp);
     if (job->kernel != NBODY_TUNED)
         fprintf(fp, "%-14s%s\n", "kernel", nbody_kernel_names[job->kernel]);
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));

@@ -150,6 +150,8 @@ int nbody_resume_options(struct nbody_job *job)
     char *fields = nbody_fields_text(&job->fields);
     differs(list, sizeof list, job->external.n && strcmp(fields, text_of(job->resumed, "external")) != 0, "--external");
     free(fields);
+    differs(list, sizeof list, job->given.stepping && job->stepping != k->stepping, "--stepping");
+    differs(list, sizeof list, job->eta > 0 && job->eta != k->eta, "--eta");
     if (*list)
         return cli_wrong("--resume: the run of %s had other values of %s; a run with these is a new one, from a snapshot by -i",
                          job->resume, list);
@@ -158,6 +160,8 @@ int nbody_resume_options(struct nbody_job *job)
     job->eps = k->eps;
     job->dt = k->dt;
     job->accuracy = k->accuracy;
+    job->stepping = k->stepping;
+    job->eta = k->eta;
     job->integrator = k->integrator;
     job->precision = k->precision;
     job->method = k->method;

@@ -48,7 +48,7 @@ static void warn_of_rounding(const struct nbody_job *job)
 int nbody_steps_begin(struct nbody_job *job)
 {
     const size_t n = job->bodies.n;
-    if (job->precision == NBODY_SINGLE && !job->common.quiet && !job->resume)
+    if (job->precision == NBODY_SINGLE && job->stepping == NBODY_FIXED && !job->common.quiet && !job->resume)
         warn_of_rounding(job);
     if (!job->check_step)
         return CLI_DONE;
@@ -77,14 +77,15 @@ void nbody_steps_free(struct nbody_job *job)
     job->step_check = NULL;
 }
 
-/* The steps that `nb` made, at half their length. */
+/* The steps that `nb` made, at half their length; steps that bodies choose are halved by a fourth of eta. */
 static int half_steps(struct nbody_job *job, nbody *nb, size_t steps)
 {
+    const size_t times = job->stepping == NBODY_FIXED ? 2 : 1;
     const bool shorter = steps == job->total && (job->last_dt < job->dt || job->last_dt > job->dt);
     const size_t whole = shorter ? steps - 1 : steps;
-    if (nbody_step(nb, 2 * whole) < 0)
+    if (nbody_step(nb, times * whole) < 0)
         return -1;
-    return shorter && (nbody_set_dt(nb, job->last_dt / 2) < 0 || nbody_step(nb, 2) < 0) ? -1 : 0;
+    return shorter && (nbody_set_dt(nb, job->last_dt / (double)times) < 0 || nbody_step(nb, times) < 0) ? -1 : 0;
 }
 
 static const double *compared; /* by `farther` */
@@ -121,7 +122,9 @@ int nbody_steps_check(struct nbody_job *job)
                                           .kernel = (enum nbody_kernel)job->kernel,
                                           .G = job->G,
                                           .eps = job->eps,
-                                          .dt = job->dt / 2,
+                                          .dt = job->stepping == NBODY_FIXED ? job->dt / 2 : job->dt,
+                                          .stepping = (enum nbody_stepping)job->stepping,
+                                          .eta = job->stepping == NBODY_FIXED ? 0 : nbody_job_eta(job) / 4,
                                           .progress = nbody_job_tell,
                                           .arg = job,
                                           .method = nbody_method(job->engine),

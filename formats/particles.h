@@ -34,6 +34,8 @@ extern "C" {
     NOTE(method, TEXT)                      \
     NOTE(accuracy, REAL)                    \
     NOTE(external, TEXT)                    \
+    NOTE(stepping, TEXT)                    \
+    NOTE(eta, REAL)                         \
     NOTE(model, TEXT)                       \
     NOTE(seed, WHOLE)                       \
     NOTE(UnitLength_in_cm, REAL)            \

@@ -69,6 +69,9 @@ module stdcl
   integer(c_int), parameter :: NBODY_TAYLOR = 2
   integer(c_int), parameter :: NBODY_YOSHIDA4 = 3
   integer(c_int), parameter :: NBODY_IAS15 = 4
+  integer(c_int), parameter :: NBODY_FIXED = 0
+  integer(c_int), parameter :: NBODY_ADAPTIVE = 1
+  integer(c_int), parameter :: NBODY_BLOCK = 2
   integer(c_int), parameter :: NBODY_SINGLE = 0
   integer(c_int), parameter :: NBODY_DOUBLE = 1
   integer(c_int), parameter :: NBODY_MIXED = 2
@@ -398,6 +401,8 @@ module stdcl
     real(c_double) :: accuracy = 0
     type(c_ptr) :: fields = c_null_ptr
     integer(c_size_t) :: nfields = 0
+    integer(c_int) :: stepping = 0
+    real(c_double) :: eta = 0
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -1582,6 +1587,12 @@ module stdcl
       type(c_ptr) :: matmul_tune_kernels
       integer(c_size_t), optional :: count
     end function
+    subroutine nbody_block_counts(nb, blocks, steps) bind(C)
+      import
+      type(c_ptr), value :: nb
+      real(c_double), optional :: blocks(*)
+      real(c_double), optional :: steps(*)
+    end subroutine
     function nbody_bodies(nb) bind(C)
       import
       integer(c_size_t) :: nbody_bodies

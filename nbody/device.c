@@ -138,7 +138,7 @@ int nbody_device_place(struct nbody *nb, struct share *p)
 {
     const size_t plane = p->rows * nb->real;
     p->bytes = nb->padded * 4 * nb->real * (nb->velo ? 2 : 1);
-    p->state = nbody_device_block(nb, p, nb->integrator->planes * plane, CL_MEM_ZEROCOPY);
+    p->state = nbody_device_block(nb, p, nb->planes * plane, CL_MEM_ZEROCOPY);
     p->partial = p->state;
     if (p->state && (nb->integrator->keeps_sums || p->slots > 1))
         p->partial = nbody_device_block(nb, p, p->slots * nbody_forces_sum(nb)->planes * plane, CL_MEM_DEVONLY);

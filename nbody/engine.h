@@ -9,6 +9,7 @@
  *   save.c         an engine's state as bytes, and back
  *   integrate.c    steps
  *   host.c         steps on the host
+ *   block_steps.c  steps that bodies choose
  *   integrators.c  the table of integrators, integrate.h
  *   forces_out.c   forces and potentials for the caller
  *   visits.c       what integrators do between sums over pairs
@@ -172,6 +173,9 @@ struct nbody {
     enum nbody_precision precision;
     enum nbody_kernel kernel;
     enum nbody_method method; /* NBODY_DIRECT or NBODY_TREE */
+    enum nbody_stepping stepping;
+    double eta;
+    cl_uint planes; /* numbers a body in `state` */
     double accuracy;
     int moments;              /* of the tree's cells: their highest order, 2 or 4 */
     char method_text[128]; /* a sentence on why that one */
@@ -201,6 +205,10 @@ struct nbody {
     double base_time;
     double evaluations; /* of all forces */
     struct ladder ladder;
+    struct blocks *blocks; /* block_steps.h; NULL with fixed steps */
+    struct {
+        double blocks, steps;
+    } counts; /* of steps that bodies choose */
     int (*progress)(void *arg, double fraction);
     void *arg;
     struct task task;

@@ -39,6 +39,22 @@ static inline real field_potential(global const real *fields, uint nfields, real
     return all;
 }
 
+/* Potential, acceleration and its derivative of all fields for a body. */
+static inline real field_pull(global const real *fields, uint nfields, real4 x, real4 v, real4 *a, real4 *j)
+{
+    const real r2 = fma(x.x, x.x, fma(x.y, x.y, x.z * x.z)), xv = fma(x.x, v.x, fma(x.y, v.y, x.z * v.z));
+    real potential = 0, d2, phi;
+    *a = *j = 0;
+    for (uint f = 0; f < nfields; f++) {
+        const real s = field_factor(fields + 4 * f, r2, &d2, &phi);
+        const real q = d2 > 0 ? (fields[4 * f] != 0 ? C(-2) : C(-3)) * xv / d2 : C(0);
+        potential += phi;
+        *a += s * x;
+        *j += s * (v + q * x);
+    }
+    return potential;
+}
+
 /* Fills slot `slot` of a sum with `planes` components: 1 is the potential, 3 the acceleration, 6 its derivative, too, which
  * alone needs velo. */
 kernel void field(global const real4 *posm, global const real4 *velo, global real *out, uint first, uint rows, uint count,
@@ -47,17 +63,8 @@ kernel void field(global const real4 *posm, global const real4 *velo, global rea
     const size_t i = get_global_id(0);
     if (i >= count) return;
     global real *at = out + (size_t)slot * planes * rows + i;
-    const real4 x = posm[first + i], v = velo[first + i];
-    const real r2 = fma(x.x, x.x, fma(x.y, x.y, x.z * x.z)), xv = fma(x.x, v.x, fma(x.y, v.y, x.z * v.z));
-    real4 a = 0, j = 0;
-    real potential = 0, d2, phi;
-    for (uint f = 0; f < nfields; f++) {
-        const real s = field_factor(fields + 4 * f, r2, &d2, &phi);
-        const real q = d2 > 0 ? (fields[4 * f] != 0 ? C(-2) : C(-3)) * xv / d2 : C(0);
-        potential += phi;
-        a += s * x;
-        j += s * (v + q * x);
-    }
+    real4 a, j;
+    const real potential = field_pull(fields, nfields, posm[first + i], velo[first + i], &a, &j);
     const real six[6] = {planes == 1 ? potential : a.x, a.y, a.z, j.x, j.y, j.z};
     for (uint c = 0; c < planes; c++) at[c * (size_t)rows] = six[c];
 }

@@ -110,6 +110,8 @@ int nbody_step(nbody *nb, size_t steps)
 {
     if (nb->integrator->host)
         return nbody_host_step(nb, steps);
+    if (nb->blocks)
+        return nbody_blocks_step(nb, steps);
     nbody_task_begin(nb, "nbody_step", (double)steps * stages(nb) * nbody_forces_work(nb, nb->integrator->sum));
     while (steps > 0) {
         const ptrdiff_t ready = prepare(nb, steps);

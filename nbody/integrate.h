@@ -41,6 +41,7 @@ struct integrator {
     int stages;                         /* sums a step; 0: one. nb->stage counts them, from 0, in visits */
     cl_uint planes;                     /* numbers a body in `state`: 6, or more; see STATE_ACC */
     bool keeps_sums;                    /* visits need the last sums, in `state`, beside the new ones */
+    bool block_steps;                   /* bodies may choose steps (block_steps.c), of which plane 12 of `state` has the next */
 
     /* Before the first sum of a burst: what a step does before its sum over pairs. NULL: nothing. */
     int (*begin)(struct nbody *nb);
@@ -85,6 +86,13 @@ int nbody_leapfrog_visit(struct nbody *nb, struct share *p, cl_uint count, cl_ui
 /* nbody_step of such an integrator; EINVAL for more bodies than it takes. */
 int nbody_host_step(struct nbody *nb, size_t steps);
 int nbody_host_check(const struct nbody *nb);
+
+/* Steps that bodies choose. check: EINVAL with an integrator that has none; open, free: what there is for them on a device, or
+ * nothing; step: as nbody_step. */
+int nbody_blocks_check(const struct nbody *nb);
+int nbody_blocks_open(struct nbody *nb);
+int nbody_blocks_step(struct nbody *nb, size_t steps);
+void nbody_blocks_free(struct nbody *nb);
 
 /* A `begin`: brings the sums of the current positions into `state`, then visits with BEGIN. */
 int nbody_integrate_begin(struct nbody *nb);

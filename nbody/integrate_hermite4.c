@@ -60,6 +60,7 @@ const struct integrator nbody_integrate_hermite4 = {
     .sum = JERKS,
     .planes = 12,
     .keeps_sums = true,
+    .block_steps = true,
     .begin = nbody_integrate_begin,
     .visit = visit,
     .end = end,

@@ -45,6 +45,10 @@ static int check_options(const struct nbody_options *o, size_t n)
                            o->accuracy);
     if (nbody_field_check(o) != 0)
         return -1;
+    if ((unsigned)o->stepping > NBODY_BLOCK)
+        return clerror_set(EINVAL, "nbody_create: there is no stepping %d", (int)o->stepping);
+    if (!(o->eta >= 0 && o->eta <= 1))
+        return clerror_set(EINVAL, "nbody_create: an eta of %g; it must be a number above 0 and at most 1", o->eta);
     return reserved_check("nbody_create", o->reserved);
 }
 
@@ -213,6 +217,7 @@ static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options 
     trial.shares = NULL;
     trial.progress = NULL;
     trial.integrator = NBODY_TAYLOR;
+    trial.stepping = NBODY_FIXED;
     trial.ctx = clcontext_create_from(&id, 1);
     nbody *one = trial.ctx ? nbody_create(&trial, n, mass, pos, vel) : NULL;
     if (one && nbody_step(one, 1) == 0) {
@@ -244,15 +249,17 @@ static int check_weights(const double *weight, cl_uint ndev)
 static int divide(struct nbody *nb, const struct cldev_info *info, const struct nbody_options *options,
                   const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
-    const bool given = options->shares != NULL, equal = one_model(info, nb->ndev);
+    const bool given = options->shares != NULL, equal = one_model(info, nb->ndev) || nb->stepping != NBODY_FIXED;
     double *weight = calloc(nb->ndev, sizeof *weight);
     if (!weight)
         return clerror_set(ENOMEM, "nbody_create: no memory on the host");
     int status = 0;
+    bool taken = false; /* by a device that does it all */
     for (cl_uint d = 0; d < nb->ndev && status == 0; d++) {
-        weight[d] = given ? options->shares[d] : equal ? 1 : measure(nb, d, options, mass, pos, vel);
-        if (!given && weight[d] == 0)
+        weight[d] = taken ? 0 : given ? options->shares[d] : equal ? 1 : measure(nb, d, options, mass, pos, vel);
+        if (!given && weight[d] == 0 && !taken)
             status = -1;
+        taken |= nb->stepping != NBODY_FIXED && weight[d] > 0;
     }
     if (status == 0)
         status = check_weights(weight, nb->ndev);
@@ -299,6 +306,8 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
                          .precision = o->precision,
                          .kernel = o->kernel,
                          .accuracy = o->accuracy > 0 ? o->accuracy : 1e-3,
+                         .stepping = o->stepping,
+                         .eta = o->stepping == NBODY_FIXED ? 0 : o->eta > 0 ? o->eta : 0.01,
                          .real = o->precision == NBODY_SINGLE ? sizeof(float) : sizeof(double),
                          .G = o->G > 0 ? o->G : 1,
                          .eps = o->eps,
@@ -309,6 +318,7 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
                          .progress = o->progress,
                          .arg = o->arg,
                          .ndev = clgetndev(ctx)};
+    nb->planes = nb->integrator->planes + (nb->stepping != NBODY_FIXED);
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
     if (nb->precision == NBODY_MIXED)
         find_centre(n, mass, pos, nb->centre);
@@ -318,11 +328,13 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
         nb->centre[c] = ldexp(nb->centre[c], -nb->units.length);
     nb->uniform = all_equal(n, mass);
     nb->mass = about(n, nb->G, mass);
-    if (nbody_field_copy(nb, o) == 0 && nbody_mixed_check(nb) == 0 && nbody_host_check(nb) == 0 && nbody_ladder_check(nb) == 0 &&
+    if (nbody_field_copy(nb, o) == 0 && nbody_mixed_check(nb) == 0 && nbody_host_check(nb) == 0 && nbody_blocks_check(nb) == 0 &&
+        nbody_ladder_check(nb) == 0 &&
         nbody_method_choose(nb, o->method) == 0 &&
         prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
         nbody_field_place(nb) == 0 &&
-        nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && write_bodies(nb, mass, pos, vel) == 0 &&
+        nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && nbody_blocks_open(nb) == 0 &&
+        write_bodies(nb, mass, pos, vel) == 0 &&
         send_all(nb) == 0 && nbody_integrate_warm(nb) == 0)
         return nb;
     nbody_free(nb);
@@ -334,6 +346,7 @@ void nbody_free(nbody *nb)
     if (!nb)
         return;
     nbody_ladder_free(nb);
+    nbody_blocks_free(nb);
     nbody_tree_free(nb);
     nbody_device_free(nb);
     nbody_field_free(nb);

@@ -13,9 +13,9 @@
 struct head {
     char name[16]; /* of the integrator */
     uint64_t n, padded, real, planes, devices, steps, base_steps, size;
-    double G, dt, base_time, evaluations, centre[3];
+    double G, dt, base_time, evaluations, centre[3], eta, blocks, body_steps;
     struct units units;
-    int32_t method, precision, primed, settled, known, none;
+    int32_t method, precision, stepping, primed, settled, known;
 };
 
 struct saved_share {
@@ -49,12 +49,13 @@ size_t nbody_save_bytes(const nbody *nb)
 
 static struct head head_of(const struct nbody *nb)
 {
-    struct head h = {.n = nb->n, .padded = nb->padded, .real = nb->real, .planes = nb->integrator->planes,
+    struct head h = {.n = nb->n, .padded = nb->padded, .real = nb->real, .planes = nb->planes,
                      .devices = nbody_devices(nb), .steps = nb->steps, .base_steps = nb->base_steps,
                      .size = nbody_save_bytes(nb), .G = nb->G, .dt = nb->dt, .base_time = nb->base_time,
-                     .evaluations = nb->evaluations, .centre = {nb->centre[0], nb->centre[1], nb->centre[2]},
+                     .evaluations = nb->evaluations, .eta = nb->eta, .blocks = nb->counts.blocks,
+                     .body_steps = nb->counts.steps, .centre = {nb->centre[0], nb->centre[1], nb->centre[2]},
                      .units = nb->units, .method = (int32_t)nb->method, .precision = (int32_t)nb->precision,
-                     .primed = nb->primed, .settled = nb->settled, .known = nb->known};
+                     .stepping = (int32_t)nb->stepping, .primed = nb->primed, .settled = nb->settled, .known = nb->known};
     snprintf(h.name, sizeof h.name, "%s", nb->integrator->info.name);
     return h;
 }
@@ -123,6 +124,8 @@ static int check_head(const struct nbody *nb, const struct head *h, size_t size)
         return refuse("precision");
     if (memcmp(h->name, own.name, sizeof own.name) != 0 || h->planes != own.planes)
         return refuse("integrator");
+    if (h->stepping != own.stepping || h->eta < own.eta || h->eta > own.eta)
+        return refuse("choice of steps");
     if (h->method != own.method)
         return refuse("method");
     if (h->G < own.G || h->G > own.G)
@@ -208,6 +211,8 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
     nb->base_steps = h.base_steps;
     nb->base_time = h.base_time;
     nb->evaluations = h.evaluations;
+    nb->counts.blocks = h.blocks;
+    nb->counts.steps = h.body_steps;
     nb->primed = h.primed;
     nb->settled = h.settled;
     nb->known = h.known;

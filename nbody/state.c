@@ -59,6 +59,14 @@ double nbody_interactions(const nbody *nb)
     return nb->method == NBODY_TREE ? 0 : nb->evaluations * (double)nb->n * (double)nb->n;
 }
 
+void nbody_block_counts(const nbody *nb, double *blocks, double *steps)
+{
+    if (blocks)
+        *blocks = nb->counts.blocks;
+    if (steps)
+        *steps = nb->counts.steps;
+}
+
 size_t nbody_device_bytes(const nbody *nb)
 {
     size_t most = 0;

@@ -12,7 +12,7 @@ struct changes nbody_task_changes(const struct nbody *nb, const struct share *p)
     const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real;
     void *const velo = nb->velo ? (char *)nb->velo + at : NULL;
     return (struct changes){{(char *)nb->posm + at, velo, p->state},
-                            {4 * plane, velo ? 4 * plane : 0, nb->integrator->planes * plane}};
+                            {4 * plane, velo ? 4 * plane : 0, nb->planes * plane}};
 }
 
 static int save(struct nbody *nb, struct share *p)

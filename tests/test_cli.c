@@ -578,6 +578,26 @@ static void nbody_tree(void **state)
     refuses("nbody --accuracy 0.01", 2, "--method tree");
 }
 
+static void nbody_stepping(void **state)
+{
+    (void)state;
+    works("nbody -n 100 --stepping block --eta 0.02 --dt 1/8 --steps 1 --eps 0.01 --json");
+    json_t *r = report();
+    assert_string_equal(json_string_value(json_object_get(r, "stepping")), "block");
+    assert_string_equal(json_string_value(json_object_get(r, "integrator")), "hermite4");
+    assert_true(number(r, "eta") == 0.02 && number(r, "blocks") > 8 && number(r, "body_steps") > 100 &&
+                number(r, "body_steps") < 100 * number(r, "blocks"));
+    assert_true(number(r, "energy_error_rel") < 1e-5);
+    json_decref(r);
+    works("nbody --ic figure8 --stepping adaptive --check-step");
+    assert_non_null(strstr(out, "stepping      adaptive, eta 0.01: "));
+    assert_non_null(strstr(out, "step errors   at half the step"));
+    refuses("nbody --stepping block --integrator leapfrog", 2, "only hermite4");
+    refuses("nbody --eta 0.1", 2, "add --stepping adaptive");
+    refuses("nbody --stepping block --eta 2", 2, "above 0 and at most 1");
+    refuses("nbody --compare --stepping block", 2, "no steps are made");
+}
+
 static void nbody_compare(void **state)
 {
     (void)state;
@@ -954,7 +974,7 @@ int main(int argc, char **argv)
         TEST(overview_and_version), TEST(a_full_disk_on_stdout), TEST(devices), TEST(embed),
         TEST(embed_refuses), TEST(nbody_json), TEST(nbody_report), TEST(nbody_snapshots),
         TEST(nbody_standard_output), TEST(nbody_table), TEST(nbody_pictures), TEST(nbody_pictures_of_stars), TEST(nbody_film),
-        TEST(nbody_devices), TEST(nbody_kernels), TEST(nbody_tree), TEST(nbody_compare), TEST(nbody_compare_finds_errors),
+        TEST(nbody_devices), TEST(nbody_kernels), TEST(nbody_tree), TEST(nbody_stepping), TEST(nbody_compare), TEST(nbody_compare_finds_errors),
         TEST(nbody_forces), TEST(nbody_refuses_options), TEST(nbody_refuses_places), TEST(nbody_refuses_input),
         TEST(nbody_stops), TEST(interrupted_once), TEST(interrupted_series), TEST(interrupted_twice), TEST(quit),
         TEST(a_full_pipe_on_stdout),

@@ -125,6 +125,7 @@ static void hermite4_goes_on(void **unused)
 {
     (void)unused;
     goes_on("-n 300 --precision double --dt 1/256 --until 1.001 --integrator hermite4", 50);
+    goes_on("-n 200 --precision double --dt 1/32 --until 1.001 --stepping block --eps 0.01", 50);
 }
 
 static void taylor_goes_on(void **unused)
@@ -296,6 +297,8 @@ static void engines_go_on(void **unused)
         far[i][0] = 100 + (double)i;
     for (int i = 0; nbody_integrator_describe((enum nbody_integrator)i); i++)
         check_engine((struct nbody_options){.integrator = (enum nbody_integrator)i});
+    check_engine((struct nbody_options){.integrator = NBODY_HERMITE4, .stepping = NBODY_BLOCK});
+    check_engine((struct nbody_options){.integrator = NBODY_HERMITE4, .stepping = NBODY_ADAPTIVE});
     check_engine((struct nbody_options){.method = NBODY_TREE});
     if (has_doubles())
         check_engine((struct nbody_options){.precision = NBODY_MIXED});

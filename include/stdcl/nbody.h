@@ -56,6 +56,14 @@ enum nbody_integrator {
     NBODY_IAS15
 };
 
+/* How long steps are. */
+enum nbody_stepping {
+    NBODY_FIXED,    /* dt, all of them */
+    NBODY_ADAPTIVE, /* all bodies make the same steps, dt / 2^k, as long as the body that needs the shortest allows */
+    NBODY_BLOCK     /* each body makes steps of its own, dt / 2^k, and only bodies whose steps end are summed for (block steps:
+                       McMillan 1986, in LNP 267, 156; Makino 1991, PASJ 43, 859). All end together with every dt */
+};
+
 struct nbody_integrator_info {
     const char *name;  /* "leapfrog", ... */
     const char *about; /* one line */
@@ -139,6 +147,11 @@ struct nbody_options {
     const struct nbody_field *fields; /* in which bodies move; copied. Their forces, and their potentials and energies, are in
                                         all that the engine tells; total momentum is then not conserved */
     size_t nfields;
+    enum nbody_stepping stepping;    /* other than NBODY_FIXED: with NBODY_HERMITE4. dt is then the longest step, and what
+                                        nbody_step counts by; questions are answered, and states saved, at its ends.
+                                        NBODY_BLOCK runs on the first device of ctx that has a share, alone */
+    double eta;                      /* how long such steps are: Aarseth's (eta (|a| |a2| + |j|^2) / (|j| |a3| + |a2|^2))^1/2, with
+                                        a2 and a3 the jerk's derivatives; at most twice the last. 0 = 0.01 */
     uintptr_t reserved[8];           /* must be 0 */
 };
 
@@ -158,7 +171,8 @@ nbody *nbody_create(const struct nbody_options *options, size_t n, const double 
 void nbody_free(nbody *nb);
 
 /* Advances by `steps` steps of dt and blocks until they are done. EDOM when a position or velocity
- * became NaN or infinite: the message names the first such step, and the state is lost. ECANCELED when `progress` ended
+ * became NaN or infinite: the message names the first such step, and the state is lost. EDOM, too, when steps that bodies choose
+ * become shorter than 2^-40 dt: the message names two bodies, and the state is that before the step of dt. ECANCELED when `progress` ended
  * it: the state is that after the last whole step, nbody_steps(nb), and the run may go on from there. */
 int nbody_step(nbody *nb, size_t steps);
 
@@ -223,6 +237,10 @@ double nbody_time(const nbody *nb);
 size_t nbody_steps(const nbody *nb);
 size_t nbody_bodies(const nbody *nb);
 double nbody_interactions(const nbody *nb);
+
+/* Of steps that bodies choose: how many times there were at which any ended, and how many ended, those of all bodies together.
+ * 0 with NBODY_FIXED. Either may be NULL. */
+void nbody_block_counts(const nbody *nb, double *blocks, double *steps);
 
 /* How many interactions a second the devices in use could do at most: their measured rate of multiply-adds
  * (clpeak, which takes a moment at first) over the instructions that a pair needs (nbody/README.md, "One

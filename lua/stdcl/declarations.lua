@@ -598,6 +598,8 @@ struct nbody_options {
   double accuracy;
   const struct nbody_field *fields;
   size_t nfields;
+  int stepping;
+  double eta;
   uintptr_t reserved[8];
 };
 struct nbody_diagnostics {
@@ -652,6 +654,9 @@ static const int NBODY_HERMITE4 = 1;
 static const int NBODY_TAYLOR = 2;
 static const int NBODY_YOSHIDA4 = 3;
 static const int NBODY_IAS15 = 4;
+static const int NBODY_FIXED = 0;
+static const int NBODY_ADAPTIVE = 1;
+static const int NBODY_BLOCK = 2;
 static const int NBODY_SINGLE = 0;
 static const int NBODY_DOUBLE = 1;
 static const int NBODY_MIXED = 2;
@@ -673,6 +678,7 @@ static const int NBODY_FIGURE8 = 4;
 static const int NBODY_PYTHAGOREAN = 5;
 static const int NBODY_HERNQUIST = 6;
 static const int NBODY_GALAXY = 7;
+void nbody_block_counts(const nbody *nb, double *blocks, double *steps);
 size_t nbody_bodies(const nbody *nb);
 int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors);
 nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass, double (*pos)[3], double (*vel)[3]);

@@ -98,14 +98,15 @@ class Nbody(_Engine):
     _free = "nbody_free"
 
     def __init__(self, mass, pos, vel, *, dt, eps=0.0, G=1.0, integrator="leapfrog", precision="single", method="direct",
-                 accuracy=0.0, context=None):
+                 accuracy=0.0, stepping="fixed", eta=0.0, context=None):
         mass = np.ascontiguousarray(mass, dtype=np.float64)
         if mass.ndim != 1:
             raise ValueError("mass has %d dimensions, not one" % mass.ndim)
         self.n = mass.size
         pos, vel = _rows(pos, self.n, "pos"), _rows(vel, self.n, "vel")
         options = c.nbody_options(integrator=_number("NBODY", integrator), precision=_number("NBODY", precision),
-                                  method=_number("NBODY", method), G=G, eps=eps, dt=dt, accuracy=accuracy)
+                                  method=_number("NBODY", method), G=G, eps=eps, dt=dt, accuracy=accuracy,
+                                  stepping=_number("NBODY", stepping), eta=eta)
         options.progress = self._guarded(type(options.progress))
         self._make(lib.nbody_create, options, context, self.n, mass.ctypes.data, pos.ctypes.data, vel.ctypes.data)
 

@@ -1,0 +1,422 @@
+/* Block steps: a twin in plain C that keeps times as numbers, Kepler's equation, the energy of a cluster beside shared steps, the
+ * same bits however it is launched, saving and going on, and bodies whose steps vanish.
+ * SPDX-License-Identifier: MIT
+ */
+#include "check.h"
+
+#include "nbody/nbody_ref.h"
+
+#include <math.h>
+
+#define PI 3.14159265358979323846
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+enum { MOST = 2000 };
+static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
+typedef const double (*rows)[3];
+
+static enum nbody_precision precision; /* the best that the device has */
+
+static nbody *engine(struct nbody_options o, size_t n)
+{
+    o.ctx = o.ctx ? o.ctx : stddev;
+    o.integrator = NBODY_HERMITE4;
+    o.stepping = o.stepping ? o.stepping : NBODY_BLOCK;
+    nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    return nb;
+}
+
+static double energy(nbody *nb)
+{
+    struct nbody_diagnostics d;
+    works(nbody_diagnose(nb, &d));
+    return d.total;
+}
+
+static double apart(size_t n, double (*a)[3], double (*b)[3])
+{
+    double worst = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int c = 0; c < 3; c++)
+            worst = fmax(worst, fabs(a[i][c] - b[i][c]));
+    return worst;
+}
+
+/* ---- The twin: the same scheme, told as it is in the books. ------------------------------------ */
+
+enum { SMALL = 100 };
+struct twin {
+    double x[SMALL][3], v[SMALL][3], a[SMALL][3], j[SMALL][3]; /* at the body's own time */
+    double time[SMALL], step[SMALL], want[SMALL];
+    double blocks, steps;
+};
+
+static double size(const double *x)
+{
+    return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+
+static double longest(double want, double dt)
+{
+    double step = dt;
+    while (step > want)
+        step /= 2;
+    return step;
+}
+
+static void correct(struct twin *w, size_t i, double eta, const double *xp, const double *vp, const double *a1, const double *j1)
+{
+    const double h = w->step[i];
+    double a2[3], a3[3];
+    for (int c = 0; c < 3; c++) {
+        a2[c] = (-6 * (w->a[i][c] - a1[c]) - h * (4 * w->j[i][c] + 2 * j1[c])) / (h * h);
+        a3[c] = (12 * (w->a[i][c] - a1[c]) + 6 * h * (w->j[i][c] + j1[c])) / (h * h * h);
+        w->x[i][c] = xp[c] + a2[c] * h * h * h * h / 24 + a3[c] * h * h * h * h * h / 120;
+        w->v[i][c] = vp[c] + a2[c] * h * h * h / 6 + a3[c] * h * h * h * h / 24;
+        w->a[i][c] = a1[c];
+        w->j[i][c] = j1[c];
+        a2[c] += h * a3[c];
+    }
+    w->want[i] = fmin(2 * h, sqrt(eta * (size(a1) * size(a2) + size(j1) * size(j1)) / (size(j1) * size(a3) + size(a2) * size(a2))));
+}
+
+/* One step of dt. */
+static void twin_step(struct twin *w, size_t n, double eps, double dt, double eta)
+{
+    static double xp[SMALL][3], vp[SMALL][3], a[SMALL][3], j[SMALL][3];
+    if (!(w->want[0] > 0)) {
+        nbody_ref_jerk(n, 1, eps, mass, (rows)w->x, (rows)w->v, w->a, w->j);
+        for (size_t i = 0; i < n; i++)
+            w->want[i] = fmin(sqrt(eta) / 10 * size(w->a[i]) / size(w->j[i]), dt / 1024);
+    }
+    for (size_t i = 0; i < n; i++) {
+        w->time[i] = 0;
+        w->step[i] = longest(w->want[i], dt);
+    }
+    for (double now = 0; now < dt; w->blocks++) {
+        now = dt;
+        for (size_t i = 0; i < n; i++)
+            now = fmin(now, w->time[i] + w->step[i]);
+        for (size_t i = 0; i < n; i++)
+            for (int c = 0; c < 3; c++) {
+                const double t = now - w->time[i];
+                xp[i][c] = w->x[i][c] + t * w->v[i][c] + t * t / 2 * w->a[i][c] + t * t * t / 6 * w->j[i][c];
+                vp[i][c] = w->v[i][c] + t * w->a[i][c] + t * t / 2 * w->j[i][c];
+            }
+        nbody_ref_jerk(n, 1, eps, mass, (rows)xp, (rows)vp, a, j);
+        for (size_t i = 0; i < n; i++) {
+            if (w->time[i] + w->step[i] > now)
+                continue;
+            const double h = w->step[i];
+            correct(w, i, eta, xp[i], vp[i], a[i], j[i]);
+            w->time[i] = now;
+            w->steps++;
+            if (w->want[i] < h)
+                w->step[i] = longest(w->want[i], h);
+            else if (w->want[i] >= 2 * h && fmod(now, 2 * h) == 0)
+                w->step[i] = 2 * h;
+        }
+    }
+}
+
+static void as_the_twin(void **state)
+{
+    static struct twin w;
+    const double dt = 1. / 8, eps = 1e-3, eta = 0.01;
+    double blocks, steps;
+    (void)state;
+    if (precision != NBODY_DOUBLE)
+        skip();
+    works(nbody_initial(NBODY_PLUMMER, SMALL, 5, mass, pos, vel));
+    memcpy(w.x, pos, sizeof w.x);
+    memcpy(w.v, vel, sizeof w.v);
+    nbody *nb = engine((struct nbody_options){.precision = precision, .eps = eps, .dt = dt, .eta = eta}, SMALL);
+    for (int k = 0; k < 4; k++)
+        twin_step(&w, SMALL, eps, dt, eta);
+    works(nbody_step(nb, 4));
+    works(nbody_state(nb, pos1, vel1));
+    nbody_block_counts(nb, &blocks, &steps);
+    print_message("%g blocks, %g steps; off by %.2g and %.2g\n", blocks, steps, apart(SMALL, pos1, w.x), apart(SMALL, vel1, w.v));
+    assert_true(blocks == w.blocks && steps == w.steps); /* every decision was the same */
+    assert_true(apart(SMALL, pos1, w.x) < 1e-11 && apart(SMALL, vel1, w.v) < 1e-10);
+    assert_true(fabs(nbody_interactions(nb) / SMALL - steps) < 1e-6 * steps);
+    nbody_free(nb);
+}
+
+/* ---- Physics. --------------------------------------------------------------------------------- */
+
+/* Masses 1 and 2 on an ellipse of semi-major axis 1, at the pericentre; its period. */
+static double ellipse(double e)
+{
+    const double v = sqrt(3 * (1 + e) / (1 - e));
+    memset(pos, 0, sizeof pos);
+    memset(vel, 0, sizeof vel);
+    mass[0] = 1, mass[1] = 2;
+    pos[0][0] = 2 * (1 - e) / 3, pos[1][0] = -(1 - e) / 3;
+    vel[0][1] = 2 * v / 3, vel[1][1] = -v / 3;
+    return 2 * PI / sqrt(3);
+}
+
+/* The distance from where Kepler's equation has it, 3/8 of a period on. */
+static double kepler_error(double e, double eta, enum nbody_stepping stepping)
+{
+    const double period = ellipse(e), anomaly = 2 * PI * 3 / 8;
+    double E = PI;
+    for (int i = 0; i < 60; i++)
+        E -= (E - e * sin(E) - anomaly) / (1 - e * cos(E));
+    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = period / 8, .eta = eta, .stepping = stepping}, 2);
+    works(nbody_step(nb, 3));
+    works(nbody_state(nb, pos1, NULL));
+    nbody_free(nb);
+    return hypot(pos1[0][0] - pos1[1][0] - (cos(E) - e), pos1[0][1] - pos1[1][1] - sqrt(1 - e * e) * sin(E));
+}
+
+/* Steps are proportional to eta^1/2, so that a sixteenth of eta makes a 4th-order error 256 times smaller, on average: steps are
+ * powers of two. Eccentricity makes no difference to that. */
+static void kepler(void **state)
+{
+    static const double eccentricity[] = {0.5, 0.9, 0.99};
+    (void)state;
+    if (precision != NBODY_DOUBLE)
+        skip();
+    for (int s = NBODY_ADAPTIVE; s <= NBODY_BLOCK; s++)
+        for (size_t k = 0; k < COUNT(eccentricity); k++) {
+            const double e = eccentricity[k], coarse = kepler_error(e, 1e-3, (enum nbody_stepping)s),
+                         fine = kepler_error(e, 1e-3 / 16, (enum nbody_stepping)s), order = log2(coarse / fine) / 2;
+            print_message("e = %g: %.2g, %.2g, order %.2f\n", e, coarse, fine, order);
+            assert_true(coarse < 1e-4 && order > 3.3 && order < 4.9);
+        }
+}
+
+/* A cluster whose bodies meet closely: block steps keep its energy as steps do that all share, with a part of their pulls. */
+static void cluster(void **state)
+{
+    enum { N = 256 };
+    double error[3], pulls[3], blocks[3];
+    (void)state;
+    for (int s = NBODY_ADAPTIVE; s <= NBODY_BLOCK; s++) {
+        works(nbody_initial(NBODY_PLUMMER, N, 2, mass, pos, vel));
+        nbody *nb = engine((struct nbody_options){.precision = precision, .eps = 1. / 512, .dt = 1. / 8,
+                                                  .stepping = (enum nbody_stepping)s}, N);
+        const double before = energy(nb);
+        works(nbody_step(nb, 4));
+        error[s] = fabs(energy(nb) / before - 1);
+        pulls[s] = nbody_interactions(nb);
+        nbody_block_counts(nb, &blocks[s], NULL);
+        nbody_free(nb);
+        print_message("%s: energy %.2g, %.3g pulls, %g blocks\n", s == NBODY_BLOCK ? "block" : "adaptive", error[s], pulls[s], blocks[s]);
+        assert_true(error[s] < (precision == NBODY_DOUBLE ? 1e-6 : 1e-5));
+    }
+    assert_true(pulls[NBODY_BLOCK] < pulls[NBODY_ADAPTIVE] / 4);
+}
+
+/* With steps that are all dt, as they are when dt is short, the scheme is that of fixed steps. */
+static void as_fixed_steps(void **state)
+{
+    enum { N = 600, STEPS = 30 };
+    double steps;
+    (void)state;
+    works(nbody_initial(NBODY_PLUMMER, N, 2, mass, pos, vel));
+    nbody *nb = engine((struct nbody_options){.precision = precision, .eps = 0.1, .dt = 1. / 4096, .eta = 1, .stepping = NBODY_BLOCK}, N);
+    const struct nbody_options o = {.ctx = stddev, .integrator = NBODY_HERMITE4, .precision = precision, .eps = 0.1, .dt = 1. / 4096};
+    nbody *fixed = nbody_create(&o, N, mass, (rows)pos, (rows)vel);
+    ready(fixed);
+    works(nbody_step(nb, STEPS));
+    works(nbody_step(fixed, STEPS));
+    works(nbody_state(nb, pos1, vel1));
+    works(nbody_state(fixed, pos2, vel2));
+    nbody_block_counts(nb, NULL, &steps);
+    assert_true(steps < 1.1 * N * STEPS + 1024 * N * 2); /* the first step of dt begins with short ones */
+    assert_true(apart(N, pos1, pos2) < (precision == NBODY_DOUBLE ? 1e-11 : 2e-6));
+    nbody_free(nb);
+    nbody_free(fixed);
+}
+
+/* A field pulls, too, and its derivative is that of its pull: else the energy would change. */
+static void in_a_field(void **state)
+{
+    const struct nbody_field fields[] = {{NBODY_FIELD_LOGARITHMIC, 2, 0.1}, {NBODY_FIELD_PLUMMER, 3, 0.5}};
+    (void)state;
+    works(nbody_initial(NBODY_PLUMMER, 50, 2, mass, pos, vel));
+    nbody *nb = engine((struct nbody_options){.precision = precision, .eps = 0.05, .dt = 1. / 8, .fields = fields, .nfields = 2}, 50);
+    const double before = energy(nb);
+    works(nbody_step(nb, 8));
+    assert_true(fabs(energy(nb) / before - 1) < (precision == NBODY_DOUBLE ? 3e-7 : 1e-5));
+    nbody_free(nb);
+}
+
+static void and_back(void **state)
+{
+    const double period = ellipse(0.6);
+    (void)state;
+    memcpy(pos2, pos, sizeof pos2);
+    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = period / 8, .eta = 1e-3}, 2);
+    works(nbody_step(nb, 3));
+    works(nbody_set_dt(nb, -period / 8));
+    works(nbody_step(nb, 3));
+    works(nbody_state(nb, pos1, NULL));
+    assert_true(fabs(nbody_time(nb)) < 1e-12);
+    assert_true(apart(2, pos1, pos2) < 1e-4);
+    nbody_free(nb);
+}
+
+/* ---- The same bits. --------------------------------------------------------------------------- */
+
+struct run {
+    const char *shape;
+    unsigned devices;
+    bool asked;
+    const char *slice; /* $STDCL_SLICE: how short launches are */
+};
+
+#define SUMS " block=128 rsqrt=0 fast=0"
+#define PLAIN "group=1 width=4 items=4 tile=16 local=0"
+static const struct run runs[] = {
+    {PLAIN " fill=1 flat=8" SUMS, 1, true, NULL},
+    {PLAIN " fill=1000" SUMS, 1, false, "1e-9"},
+    {PLAIN " fill=1000" SUMS, 3, false, NULL},
+    {"group=1 width=1 items=3 tile=128 local=0 fill=1 flat=16" SUMS, 1, false, NULL},
+    {"group=16 width=1 items=2 tile=32 local=1 fill=1000 unroll=4" SUMS, 1, false, NULL},
+    {"group=48 width=1 items=1 tile=16 local=0 fill=1" SUMS, 1, true, NULL},
+};
+
+enum { BITS = 1100, BIT_STEPS = 2 };
+
+/* The state after some steps, from the start or from what another engine saved half-way. */
+static void answer(const struct run *r, enum nbody_stepping stepping, bool saved, double (*x)[3], double (*v)[3])
+{
+    cl_device_id id[3];
+    struct nbody_options o = {.eps = 0.001, .dt = 1. / 1024, .shape = r->shape, .stepping = stepping, .precision = precision};
+    for (unsigned d = 0; d < 3; d++)
+        id[d] = clgetdevice(stddev, 0);
+    o.ctx = clcontext_create_from(id, r->devices);
+    ready(o.ctx);
+    if (r->slice)
+        setenv("STDCL_SLICE", r->slice, 1);
+    nbody *nb = engine(o, BITS);
+    for (int s = 0; s < BIT_STEPS; s++) {
+        if (r->asked)
+            (void)energy(nb);
+        works(nbody_step(nb, 1));
+        if (r->asked)
+            works(nbody_forces(nb, pos2, NULL));
+        if (saved && s == 0) {
+            const size_t bytes = nbody_save_bytes(nb);
+            void *kept = malloc(bytes);
+            ready(kept);
+            works(nbody_save(nb, kept));
+            nbody_free(nb);
+            nb = engine(o, BITS);
+            works(nbody_load(nb, kept, bytes));
+            free(kept);
+        }
+    }
+    works(nbody_state(nb, x, v));
+    nbody_free(nb);
+    clcontext_destroy(o.ctx);
+    unsetenv("STDCL_SLICE");
+}
+
+static void same_bits(void **state)
+{
+    (void)state;
+    works(nbody_initial(NBODY_PLUMMER, BITS, 3, mass, pos, vel));
+    for (size_t i = 0; i < BITS; i++)
+        mass[i] *= 1 + 0.3 * (double)(i % 4);
+    answer(&(struct run){PLAIN " fill=1000" SUMS, 1, false, NULL}, NBODY_BLOCK, false, pos1, vel1);
+    for (size_t r = 0; r < COUNT(runs); r++) {
+        static double x[MOST][3], v[MOST][3];
+        answer(&runs[r], NBODY_BLOCK, r % 2, x, v);
+        if (memcmp(x, pos1, BITS * sizeof *x) != 0 || memcmp(v, vel1, BITS * sizeof *v) != 0)
+            fail_msg("other bits: %u devices, %s", runs[r].devices, runs[r].shape);
+    }
+}
+
+/* ---- What goes wrong. ------------------------------------------------------------------------- */
+
+/* Two bodies that fall upon each other, and a third. */
+static void vanishing_steps(void **state)
+{
+    (void)state;
+    memset(pos, 0, sizeof pos);
+    memset(vel, 0, sizeof vel);
+    mass[0] = mass[1] = mass[2] = 1;
+    pos[0][0] = 5, pos[1][0] = 0.5, pos[2][0] = -0.5;
+    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = 0.125}, 3);
+    int status = 0;
+    size_t steps = 0;
+    while (status == 0 && steps < 16) {
+        works(nbody_state(nb, pos1, vel1));
+        status = nbody_step(nb, 1);
+        steps += status == 0;
+    }
+    assert_int_equal(status, -1);
+    assert_int_equal(clerrno, EDOM);
+    const char *sentence = clerror();
+    assert_true(sentence && (strstr(sentence, "bodies 1 and 2") || strstr(sentence, "bodies 2 and 1")) && strstr(sentence, "vanish"));
+    assert_int_equal(nbody_steps(nb), steps);
+    works(nbody_state(nb, pos2, vel2)); /* as it was before that step */
+    assert_memory_equal(pos1, pos2, 3 * sizeof *pos1);
+    assert_memory_equal(vel1, vel2, 3 * sizeof *vel1);
+    nbody_free(nb);
+}
+
+static int stop(void *arg, double fraction)
+{
+    (void)arg;
+    return fraction > 0.3;
+}
+
+/* A step that is stopped in its middle is none. */
+static void stopped(void **state)
+{
+    (void)state;
+    works(nbody_initial(NBODY_PLUMMER, 64, 3, mass, pos, vel));
+    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = 1, .progress = stop}, 64);
+    fails(ECANCELED, nbody_step(nb, 1));
+    assert_int_equal(nbody_steps(nb), 0);
+    works(nbody_state(nb, pos1, NULL));
+    assert_true(apart(64, pos, pos1) < (precision == NBODY_DOUBLE ? 1e-15 : 1e-6));
+    nbody_free(nb);
+}
+
+static void refuses(const struct nbody_options *o, const char *why)
+{
+    assert_null(nbody_create(o, 4, mass, (rows)pos, (rows)vel));
+    assert_int_equal(clerrno, EINVAL);
+    contains(clerror(), why);
+}
+
+static void refused(void **state)
+{
+    struct nbody_options o = {.ctx = stddev, .dt = 1, .stepping = NBODY_BLOCK};
+    (void)state;
+    works(nbody_initial(NBODY_PLUMMER, 4, 3, mass, pos, vel));
+    refuses(&o, "leapfrog");
+    o.integrator = NBODY_HERMITE4;
+    o.eta = -1;
+    refuses(&o, "eta");
+    o.eta = 0;
+    o.stepping = (enum nbody_stepping)9;
+    refuses(&o, "stepping");
+}
+
+static int find_precision(void **state)
+{
+    cl_uint width = 0;
+    (void)state;
+    precision = clGetDeviceInfo(clgetdevice(stddev, 0), CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width, NULL) ==
+                        CL_SUCCESS && width > 0 ? NBODY_DOUBLE : NBODY_SINGLE;
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_the_twin),     cmocka_unit_test(kepler),  cmocka_unit_test(cluster), cmocka_unit_test(as_fixed_steps),
+        cmocka_unit_test(in_a_field), cmocka_unit_test(and_back),       cmocka_unit_test(same_bits), cmocka_unit_test(vanishing_steps),
+        cmocka_unit_test(stopped),         cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests(tests, find_precision, NULL);
+}
