@@ -81,7 +81,7 @@ void write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER before,
         JOIN_GROUP();
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
-            sum += own[k] = tile[item * ITEMS + k];
+            sum += own[k] = READ(NUMBER, tile[item * ITEMS + k]);
         sum = before + scan_NUMBER(room, sum, &all);
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++) {

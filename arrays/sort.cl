@@ -255,14 +255,14 @@ uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 {
     atomic_or(&t->with[row % 2][team][digit], 1u << lane);
     JOIN_TEAM();
-    return t->with[row % 2][team][digit];
+    return READ(uint, t->with[row % 2][team][digit]);
 }
 #endif
 
 /* The rank of an item's key among those of its digit that the team had so far, in order. */
 uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 {
-    const uint with = match(t, team, lane, digit, row), before = t->count[team][digit];
+    const uint with = match(t, team, lane, digit, row), before = READ(uint, t->count[team][digit]);
     const uint first = popcount(with & ((1u << lane) - 1));
     JOIN_TEAM();
     if (first == 0) {

@@ -33,6 +33,14 @@
 #define JOIN_GROUP() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
+/* What stands at a place of local memory, for use behind a barrier after which others write there. PoCL 7.0 and 7.1 read such a
+ * place again behind the barrier (tests/drivers/reread.cl), unless it is volatile. */
+#ifdef __CPU__
+#define READ(type, place) (*(volatile __local type *)&(place))
+#else
+#define READ(type, place) (place)
+#endif
+
 /* How many elements there are: *count where the device alone knows. */
 uint number_of(uint most, int counted, __global const uint *count)
 {
@@ -75,8 +83,8 @@ uint share_of(uint n, uint shares, uint t)
             room[(now ^ GROUP) + item] = sum;                                   \
             JOIN_GROUP();                                                       \
         }                                                                       \
-        *all = room[now + GROUP - 1];                                           \
-        const type before = room[now + item] - mine;                            \
+        *all = READ(type, room[now + GROUP - 1]);                               \
+        const type before = READ(type, room[now + item]) - mine;                \
         JOIN_GROUP();                                                           \
         return before;                                                          \
     }
