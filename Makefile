@@ -3,18 +3,20 @@
 #   BUILD=build                    the build folder; one for each compiler you use
 #   CC=clang                       the compiler, when a build folder is first made
 #   CMAKE_FLAGS=-DSTDCL_WERROR=ON  more for CMake
+#   MPICC=mpicc                    the compiler of the MPI that `make mpi` builds the plugin for
 #   MINUTES=30  FUZZ="life npy"    how long `make fuzz` stays with a subject, and which (all)
 # SPDX-License-Identifier: MIT
 BUILD = build
 PREFIX = /usr/local
 MINUTES = 30
+MPICC = mpicc
 JOBS = $(shell getconf _NPROCESSORS_ONLN)
 GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
 CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
 .PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings
-.PHONY: deps deps-bench install uninstall dist deb clean
+.PHONY: mpi deps deps-bench install uninstall dist deb clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
 
@@ -55,6 +57,9 @@ soak: deps ## a million launches, 10,000 contexts, engines for ten minutes: noth
 
 test-sanitize: deps ## run the tests built with AddressSanitizer, UBSan and ThreadSanitizer
 	@+BUILD=$(BUILD) CONFIGURE='$(CONFIGURE)' COMPILE='$(COMPILE)' JOBS=$(JOBS) tools/test-sanitize.sh
+
+mpi: $(BUILD)/Makefile ## the plugin for another MPI: make mpi MPICC=/opt/site/bin/mpicc
+	@world/mpi.sh "$(MPICC)" $(BUILD)
 
 layout: ## rewrite tests/install/layout.txt after a public struct has changed
 	@tools/layout.sh include $(CC) > tests/install/layout.txt

@@ -29,6 +29,8 @@ may  libpng-dev         libpng-devel         libpng            libpng           
 may  libhdf5-dev        hdf5-devel           hdf5              hdf5              library hdf5
 may  libluajit-5.1-dev  luajit-devel         luajit            luajit            library luajit
 may  luajit             luajit               luajit            luajit            command luajit
+may  openmpi-bin        openmpi              openmpi           open-mpi          command mpirun
+may  libopenmpi-dev     openmpi-devel        openmpi           open-mpi          command mpicc
 may  gnuplot-nox        gnuplot              gnuplot           gnuplot           command gnuplot
 may  python3-h5py       python3-h5py         python-h5py       -                 python h5py
 may  python3-numpy      python3-numpy        python-numpy      numpy             python numpy

@@ -216,6 +216,7 @@ class gas_options(Structure):  # noqa: F405
         ("shape", c_char_p),
         ("told", CFUNCTYPE(c_int, c_void_p, c_uint64)),
         ("arg", c_void_p),
+        ("world", c_void_p),
         ("reserved", c_size_t * 8),
     ]
 
@@ -398,6 +399,13 @@ class stdcl_embedded_binary(Structure):  # noqa: F405
         ("data", c_void_p),
         ("size", c_size_t),
         ("next", c_void_p),
+    ]
+
+class world_options(Structure):  # noqa: F405
+    _fields_ = [
+        ("ended", CFUNCTYPE(None, c_void_p, c_char_p)),
+        ("arg", c_void_p),
+        ("reserved", c_size_t * 8),
     ]
 
 # name: (library, result, arguments)
@@ -620,6 +628,28 @@ FUNCTIONS = {
     "stdcl_stdnpu_address": ("stdcl", c_void_p, []),
     "stdcl_stdrpu_address": ("stdcl", c_void_p, []),
     "stdcl_version": ("stdcl", c_char_p, []),
+    "world_add": ("world", c_int, [c_void_p, c_void_p, c_size_t]),
+    "world_agree": ("world", c_int, [c_void_p, c_int]),
+    "world_arrived": ("world", c_int, [c_void_p, c_void_p]),
+    "world_barrier": ("world", c_int, [c_void_p]),
+    "world_broadcast": ("world", c_int, [c_void_p, c_int, c_void_p, c_size_t]),
+    "world_carrier": ("world", c_char_p, [c_void_p]),
+    "world_devices": ("world", c_int, [c_void_p, c_void_p, c_size_t, c_int, c_void_p]),
+    "world_end": ("world", None, [c_void_p, c_int, c_char_p]),
+    "world_from_plugin": ("world", c_void_p, [c_char_p, c_int, POINTER(world_options)]),
+    "world_gather": ("world", c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
+    "world_host": ("world", c_char_p, [c_void_p, c_int]),
+    "world_hosts": ("world", c_int, [c_void_p]),
+    "world_join": ("world", c_void_p, [POINTER(world_options)]),
+    "world_launched": ("world", c_int, [c_void_p]),
+    "world_leave": ("world", c_int, [c_void_p]),
+    "world_rank": ("world", c_int, [c_void_p]),
+    "world_receive": ("world", c_void_p, [c_void_p, c_int, c_int, c_void_p, c_size_t]),
+    "world_reduce": ("world", c_int, [c_void_p, c_void_p, c_size_t, CFUNCTYPE(None, c_void_p, c_void_p, c_void_p), c_void_p]),
+    "world_same": ("world", c_int, [c_void_p, c_char_p, c_char_p]),
+    "world_send": ("world", c_void_p, [c_void_p, c_int, c_int, c_void_p, c_size_t]),
+    "world_size": ("world", c_int, [c_void_p]),
+    "world_wait": ("world", c_int, [c_void_p, c_void_p, c_size_t]),
 }
 
 CONSTANTS = {
@@ -968,4 +998,26 @@ DOCUMENTATION = {
     "stdcl_stdnpu_address": "The standard contexts, made at first use; NULL when there is no such device, or after an error, which clerror()\ntells. Owned by the library: do not destroy them.\n  stddev  every device of every platform        stdcpu  the CPUs (of the first platform with any)\n  stdgpu  every GPU                             stdacc  every accelerator\n  stdnpu  every device, as stddev (historic)    stdrpu  always NULL (historic)\nFor X in DEV CPU GPU ACC NPU the environment may say STDX=0 (no such context),\nSTDX_PLATFORM_NAME=a,b (see clcontext_create; when nothing matches, a warning on stderr and what there is),\nSTDX_MAX_NDEV=n (the first n devices only) and STDX_LOCK=key (see clcontext_create; the process then claims\nMAX_NDEV devices, by default 1).\nThey are variables. Each name is a macro that asks for the variable's address; it has no parentheses, so that a\nprogram may also declare the name: extern CLCONTEXT *stdgpu;. -Dstdgpu=stdcpu makes one stand for another.\nA program that links to the names without this header calls stdcl_init first.",
     "stdcl_stdrpu_address": "The standard contexts, made at first use; NULL when there is no such device, or after an error, which clerror()\ntells. Owned by the library: do not destroy them.\n  stddev  every device of every platform        stdcpu  the CPUs (of the first platform with any)\n  stdgpu  every GPU                             stdacc  every accelerator\n  stdnpu  every device, as stddev (historic)    stdrpu  always NULL (historic)\nFor X in DEV CPU GPU ACC NPU the environment may say STDX=0 (no such context),\nSTDX_PLATFORM_NAME=a,b (see clcontext_create; when nothing matches, a warning on stderr and what there is),\nSTDX_MAX_NDEV=n (the first n devices only) and STDX_LOCK=key (see clcontext_create; the process then claims\nMAX_NDEV devices, by default 1).\nThey are variables. Each name is a macro that asks for the variable's address; it has no parentheses, so that a\nprogram may also declare the name: extern CLCONTEXT *stdgpu;. -Dstdgpu=stdcpu makes one stand for another.\nA program that links to the names without this header calls stdcl_init first.",
     "stdcl_version": "The STDCL_VERSION of the library that the program has found, which may be newer than its header's. Static.",
+    "world_add": 'Adds up integers of 64 bits.',
+    "world_agree": 'Tells all whether one failed: 0 where `status` is 0 on all ranks, else -1, with the sentence of the lowest rank that failed,\n"rank 3 on node17: ..." unless all failed alike. `status` -1 goes with the sentence that clerror() has here.',
+    "world_arrived": '1 when a mail is done, else 0; world_wait still is to be called.',
+    "world_barrier": 'Returns when all have called it.',
+    "world_broadcast": 'Copies bytes of rank `root` to all.',
+    "world_carrier": 'How many hosts there are, and what carries the messages: "Open MPI 4.1.4"; "" alone. Owned by the world.',
+    "world_devices": 'Which of n devices that this rank sees are its own: mine[i] becomes 1 or 0. Ranks on one host divide what they see\nwithout overlap, by UUID, PCI address or name; those that see different ones keep them. ENODEV: a host has more ranks than\ndevices, and `share` is 0; with `share` ranks then take turns on a device.',
+    "world_end": 'Not collective: this rank has failed, and all ranks end with `status`, within seconds. Rank 0 tells the sentence. When all\nranks end in this way, with one status, the call returns and the world is freed as by world_leave; else it does not\nreturn.',
+    "world_from_plugin": 'The same among the ranks of a communicator of a program that has started MPI itself: see world_from_mpi below. `plugin`:\n"openmpi", "mpich" or the path of one; `communicator`: its handle in Fortran.',
+    "world_gather": 'all[rank][size]: what each rank had in mine[size], on every rank.',
+    "world_host": 'The name of a rank\'s host, "node17"; owned by the world.',
+    "world_hosts": 'How many hosts there are, and what carries the messages: "Open MPI 4.1.4"; "" alone. Owned by the world.',
+    "world_join": "Collective. Starts MPI if a launcher started several processes, else makes a world of one. `options` may be NULL.\nENOENT: there is no plugin for the launcher's MPI; EPROTO: the launcher is another MPI's, or MPI fails; EINVAL.",
+    "world_launched": 'How many processes the launcher started, and which of them this is, by its environment variables (Open MPI, MPICH, Slurm, Flux);\n1: none did. `rank` may be NULL.',
+    "world_leave": 'Collective: waits for all ranks, then ends MPI if world_join started it, and frees the world. NULL is fine.',
+    "world_rank": '',
+    "world_receive": 'Start to send or to receive `size` bytes, of any size, and return at once; the bytes must stay until the mail is waited\nfor. Mail between two ranks with one tag (0 to 9999) arrives in the order in which it was sent, and both sides give the same\nsize. Mail moves in the background while the program does other things. NULL: ENOMEM, EINVAL, or EPROTO from MPI.',
+    "world_reduce": 'Joins what ranks have into one, the same on all: join(a, b, arg) puts the join of a and b into a, and b stands for higher\nranks. The order is fixed: neighbours are joined first, then pairs of them, and so on.',
+    "world_same": 'EINVAL where a text is not rank 0\'s: "rank 5 on node3 has WHAT \'x\', rank 0 on node1 has \'y\'".',
+    "world_send": 'Start to send or to receive `size` bytes, of any size, and return at once; the bytes must stay until the mail is waited\nfor. Mail between two ranks with one tag (0 to 9999) arrives in the order in which it was sent, and both sides give the same\nsize. Mail moves in the background while the program does other things. NULL: ENOMEM, EINVAL, or EPROTO from MPI.',
+    "world_size": '',
+    "world_wait": 'Waits for n mails and frees them; NULL among them is an error that was told. ETIMEDOUT: see above; EPROTO.',
 }

@@ -1,0 +1,77 @@
+/* ranks.h - tests of ranks that are threads of one process: a function runs in each, and what it says is asked for when all
+ * have come back, since cmocka's checks belong in the main thread.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef RANKS_H
+#define RANKS_H
+
+#include "check.h"
+
+#include "world/internal.h"
+
+#include <stdio.h>
+
+enum { MOST_RANKS = 8 };
+
+struct rank_run { /* of one rank */
+    stdcl_world *world;
+    struct threads *threads;
+    const char *host;
+    const struct world_options *options;
+    bool polled;
+    int rank, size;
+    /* Returns 0, or -1 with clerror(); leaves the world by itself if `leaves`. */
+    int (*run)(struct rank_run *r);
+    bool leaves;
+    void *arg;
+    int status;
+    char sentence[2000];
+};
+
+static inline void *rank_thread(void *run)
+{
+    struct rank_run *r = run;
+    r->world = world_of_threads(r->threads, r->rank, r->host, r->polled, r->options);
+    r->status = r->world ? r->run(r) : -1;
+    const char *sentence = r->status != 0 ? clerror() : NULL;
+    snprintf(r->sentence, sizeof r->sentence, "%s", sentence ? sentence : "");
+    if (r->world && !r->leaves)
+        world_leave(r->world);
+    return NULL;
+}
+
+/* How ranks run: set what is not 0. */
+struct ranks_how {
+    unsigned delay, seed;
+    bool polled, leaves;
+    const char *const *hosts; /* NULL: one host */
+    const struct world_options *options;
+    void *arg;
+};
+
+/* Runs it in `size` ranks; what each said is in runs[]. */
+static inline void ranks_run(int size, int (*run)(struct rank_run *r), struct ranks_how how, struct rank_run *runs)
+{
+    pthread_t thread[MOST_RANKS];
+    struct threads *threads = threads_create(size, how.delay, how.seed);
+    for (int r = 0; r < size; r++) {
+        runs[r] = (struct rank_run){.threads = threads, .host = how.hosts ? how.hosts[r] : "host", .options = how.options, .polled = how.polled,
+                                    .rank = r, .size = size, .run = run, .leaves = how.leaves, .arg = how.arg};
+        assert_int_equal(pthread_create(&thread[r], NULL, rank_thread, &runs[r]), 0);
+    }
+    for (int r = 0; r < size; r++)
+        pthread_join(thread[r], NULL);
+    threads_free(threads);
+}
+
+/* The same, and all must have worked. */
+static inline void ranks_work(int size, int (*run)(struct rank_run *r), struct ranks_how how)
+{
+    struct rank_run runs[MOST_RANKS];
+    ranks_run(size, run, how, runs);
+    for (int r = 0; r < size; r++)
+        if (runs[r].status != 0)
+            fail_msg("rank %d of %d: %s", r, size, runs[r].sentence);
+}
+
+#endif

@@ -1,0 +1,443 @@
+/* Ranks as threads of one process: what arrives, in which order, from whom devices are kept apart, and how a job ends.
+ * Messages are late by chance, and half of them are not copied before the other side wants them.
+ * SPDX-License-Identifier: MIT */
+#include "ranks.h"
+
+#include "stdcl/philox.h"
+
+static uint32_t word(size_t i, uint32_t key)
+{
+    return philox4x32_10((philox4){(uint32_t)i, 0, 0, 0}, key, 0).x;
+}
+
+#define WRONG(...) clerror_set(EPROTO, __VA_ARGS__)
+
+/* ---- Mail. ------------------------------------------------------------------------------------ */
+
+enum { MAILS = 12, WORDS = 3000 };
+
+/* Every rank sends every other, and itself, mail of several sizes with two tags; all are under way at once. Receives are posted in
+ * another order than sends, but the same for each tag. */
+static int everybody_to_everybody(struct rank_run *r)
+{
+    const size_t pairs = (size_t)r->size * MAILS;
+    uint32_t *out = malloc(pairs * WORDS * 4), *in = calloc(pairs * WORDS, 4);
+    world_mail **mail = calloc(2 * pairs, sizeof *mail);
+    size_t n = 0;
+    int status = 0;
+    for (int peer = 0; peer < r->size; peer++)
+        for (size_t k = 0; k < MAILS; k++) {
+            uint32_t *p = out + ((size_t)peer * MAILS + k) * WORDS;
+            for (size_t i = 0; i < WORDS; i++)
+                p[i] = word(i, (uint32_t)(r->rank * 10000 + peer * 100) + (uint32_t)k);
+            mail[n++] = world_send(r->world, peer, k % 3 == 0, p, k * WORDS * 4 / MAILS);
+        }
+    for (int peer = r->size - 1; peer >= 0; peer--)
+        for (size_t tag = 0; tag < 2; tag++)
+            for (size_t k = 0; k < MAILS; k++)
+                if ((k % 3 == 0) == (tag == 1))
+                    mail[n++] = world_receive(r->world, peer, (int)tag, in + ((size_t)peer * MAILS + k) * WORDS, k * WORDS * 4 / MAILS);
+    if (world_wait(r->world, mail, n) != 0)
+        status = -1;
+    for (int peer = 0; peer < r->size && status == 0; peer++)
+        for (size_t k = 0; k < MAILS && status == 0; k++)
+            for (size_t i = 0; i < WORDS && status == 0; i++) {
+                const uint32_t got = in[((size_t)peer * MAILS + k) * WORDS + i];
+                const uint32_t right = i < k * WORDS / MAILS ? word(i, (uint32_t)(peer * 10000 + r->rank * 100) + (uint32_t)k) : 0;
+                if (got != right)
+                    status = WRONG("word %zu of mail %zu from rank %d is %u, not %u", i, k, peer, got, right);
+            }
+    free(out), free(in), free(mail);
+    return status;
+}
+
+static void mail_arrives(void **state)
+{
+    (void)state;
+    for (int size = 1; size <= 8; size += size == 3 ? 2 : size == 5 ? 3 : 1)
+        for (unsigned way = 0; way < 4; way++)
+            ranks_work(size, everybody_to_everybody,
+                       (struct ranks_how){.delay = way % 2 ? 3000 : 0, .seed = 7 * (unsigned)size + way, .polled = way >= 2});
+}
+
+/* A long message moves while nobody waits for it. */
+static int moves_by_itself(struct rank_run *r)
+{
+    int sent = 42, got = 0;
+    world_mail *mail = r->rank == 0 ? world_send(r->world, 1, 5, &sent, sizeof sent) : world_receive(r->world, 0, 5, &got, sizeof got);
+    for (bool done = false; !done; sched_yield()) { /* it would stay so for ever */
+        pthread_mutex_lock(&r->world->lock);
+        done = mail->done == mail->pieces;
+        pthread_mutex_unlock(&r->world->lock);
+    }
+    if (!world_arrived(r->world, mail) || world_wait(r->world, &mail, 1) != 0)
+        return -1;
+    return r->rank == 0 || got == 42 ? 0 : WRONG("%d", got);
+}
+
+static void mail_moves_in_the_background(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 4; seed++)
+        ranks_work(2, moves_by_itself, (struct ranks_how){.delay = 2000, .seed = seed});
+}
+
+static int wrong_calls(struct rank_run *r)
+{
+    char byte = 0;
+    if (world_send(r->world, 2, 0, &byte, 1) || clerrno != EINVAL)
+        return WRONG("rank 2 of 2 was sent to");
+    if (world_receive(r->world, -1, 0, &byte, 1) || clerrno != EINVAL)
+        return WRONG("rank -1 was received from");
+    if (world_receive(r->world, 0, 10000, &byte, 1) || clerrno != EINVAL)
+        return WRONG("tag 10000 was taken");
+    if (world_broadcast(r->world, 2, &byte, 1) != -1 || clerrno != EINVAL)
+        return WRONG("rank 2 of 2 was a root");
+    return 0;
+}
+
+static void refuses_wrong_calls(void **state)
+{
+    (void)state;
+    ranks_work(2, wrong_calls, (struct ranks_how){0});
+}
+
+/* ---- Together. -------------------------------------------------------------------------------- */
+
+struct span { /* of ranks, joined in order */
+    int32_t first, last;
+    char text[64]; /* "((01)(23))" */
+};
+
+static void join_spans(void *a, const void *b, void *arg)
+{
+    struct span *one = a;
+    const struct span *two = b;
+    char text[64];
+    if (one->last + 1 != two->first)
+        ++*(int *)arg;
+    snprintf(text, sizeof text, "(%.30s%.30s)", one->text, two->text);
+    memcpy(one->text, text, sizeof text);
+    one->last = two->last;
+}
+
+static int together(struct rank_run *r)
+{
+    static const char *const order[] = {"", "0", "(01)", "((01)2)", "((01)(23))", "(((01)(23))4)", "", "", "(((01)(23))((45)(67)))"};
+    for (int root = 0; root < r->size; root++) {
+        uint32_t bytes[100];
+        for (size_t i = 0; i < 100; i++)
+            bytes[i] = r->rank == root ? word(i, (uint32_t)root) : 0;
+        if (world_broadcast(r->world, root, bytes, sizeof bytes) != 0)
+            return -1;
+        for (size_t i = 0; i < 100; i++)
+            if (bytes[i] != word(i, (uint32_t)root))
+                return WRONG("word %zu of root %d is %u", i, root, bytes[i]);
+    }
+    uint32_t mine[3] = {word(0, (uint32_t)r->rank), word(1, (uint32_t)r->rank), word(2, (uint32_t)r->rank)}, all[3 * MOST_RANKS];
+    if (world_gather(r->world, mine, sizeof mine, all) != 0)
+        return -1;
+    for (int k = 0; k < 3 * r->size; k++)
+        if (all[k] != word((size_t)k % 3, (uint32_t)k / 3))
+            return WRONG("gathered word %d is %u", k, all[k]);
+    struct span span = {.first = r->rank, .last = r->rank};
+    int gaps = 0;
+    snprintf(span.text, sizeof span.text, "%d", r->rank);
+    if (world_reduce(r->world, &span, sizeof span, join_spans, &gaps) != 0)
+        return -1;
+    if (gaps || strcmp(span.text, order[r->size]) != 0)
+        return WRONG("joined as %s, with %d gaps", span.text, gaps);
+    uint64_t numbers[2] = {(uint64_t)r->rank, 1};
+    if (world_add(r->world, numbers, 2) != 0 || world_barrier(r->world) != 0)
+        return -1;
+    if (numbers[0] != (uint64_t)(r->size * (r->size - 1) / 2) || numbers[1] != (uint64_t)r->size)
+        return WRONG("added up %llu", (unsigned long long)numbers[0]);
+    return 0;
+}
+
+static void all_do_the_same(void **state)
+{
+    (void)state;
+    for (int size = 1; size <= 8; size += size == 3 ? 2 : size == 5 ? 3 : 1)
+        for (unsigned way = 0; way < 3; way++)
+            ranks_work(size, together, (struct ranks_how){.delay = way ? 500 : 0, .seed = way, .polled = way == 2});
+}
+
+/* Nobody leaves a barrier before all have come. */
+static int in_order(struct rank_run *r)
+{
+    static int come;
+    for (int round = 1; round <= 5; round++) {
+        __atomic_add_fetch(&come, 1, __ATOMIC_SEQ_CST);
+        if (world_barrier(r->world) != 0)
+            return -1;
+        if (__atomic_load_n(&come, __ATOMIC_SEQ_CST) < round * r->size)
+            return WRONG("round %d: only %d had come", round, come);
+        if (world_barrier(r->world) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void a_barrier_holds(void **state)
+{
+    (void)state;
+    ranks_work(5, in_order, (struct ranks_how){.delay = 500, .seed = 3});
+}
+
+/* Whoever fails, all hear of it, from the lowest rank that does. */
+static int one_fails(struct rank_run *r)
+{
+    const int which = *(const int *)r->arg;
+    const int status = r->rank >= which && r->rank < which + 2 ? clerror_set(ENOSPC, "the disk of %d is full", r->rank) : 0;
+    if (world_agree(r->world, 0) != 0)
+        return WRONG("nobody failed, but one was told: %s", clerror());
+    char right[100];
+    snprintf(right, sizeof right, "rank %d on host: the disk of %d is full", which, which);
+    if (world_agree(r->world, status) != -1 || clerrno != ENOSPC || strcmp(clerror(), right) != 0)
+        return WRONG("clerrno %d, %s", clerrno, clerror());
+    if (world_agree(r->world, clerror_set(EINVAL, "all are wrong")) != -1 || strcmp(clerror(), "all are wrong") != 0)
+        return WRONG("alike: %s", clerror());
+    return 0;
+}
+
+static void all_agree(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 5; which++)
+        ranks_work(5, one_fails, (struct ranks_how){.arg = &which});
+}
+
+static int different(struct rank_run *r)
+{
+    char text[20];
+    snprintf(text, sizeof text, "--dt 0.0%d", r->rank == 3 ? 2 : 1);
+    if (world_same(r->world, "the words", "same") != 0)
+        return -1;
+    if (world_same(r->world, "the words", text) != -1 || clerrno != EINVAL)
+        return WRONG("clerrno %d", clerrno);
+    const char *right = "rank 3 on host: it has the words '--dt 0.02', rank 0 on host has '--dt 0.01'";
+    return strcmp(clerror(), right) == 0 ? 0 : WRONG("%s", clerror());
+}
+
+static void differences_are_told(void **state)
+{
+    (void)state;
+    ranks_work(5, different, (struct ranks_how){0});
+}
+
+/* ---- Hosts and devices. ----------------------------------------------------------------------- */
+
+static cl_device_id device[2];
+
+struct seen_by { /* the devices of each rank, and those it gets: "ab" are the first and the second */
+    int size, share;
+    const char *host[4], *sees[4], *gets[4];
+};
+
+static int divide(struct rank_run *r)
+{
+    const struct seen_by *s = r->arg;
+    cl_device_id ids[2];
+    unsigned char mine[2] = {9, 9};
+    char got[3] = "", *end = got;
+    const size_t n = strlen(s->sees[r->rank]);
+    for (size_t i = 0; i < n; i++)
+        ids[i] = device[s->sees[r->rank][i] - 'a'];
+    if (world_devices(r->world, ids, n, s->share, mine) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (mine[i])
+            *end++ = s->sees[r->rank][i];
+    return strcmp(got, s->gets[r->rank]) == 0 ? 0 : WRONG("it got '%s', not '%s'", got, s->gets[r->rank]);
+}
+
+/* Of two devices of different names: PoCL's own are alike, and known by their number in the list only. */
+static void devices_are_divided(void **state)
+{
+    (void)state;
+    static const struct seen_by cases[] = {
+        {2, 0, {"x", "x"}, {"ab", "ab"}, {"a", "b"}},
+        {1, 0, {"x"}, {"ab"}, {"ab"}},
+        {2, 0, {"x", "y"}, {"ab", "ab"}, {"ab", "ab"}},
+        {4, 0, {"x", "y", "x", "y"}, {"ab", "ab", "ab", "ab"}, {"a", "a", "b", "b"}},
+        {3, 1, {"x", "x", "x"}, {"ab", "ab", "ab"}, {"a", "b", "a"}},
+        {2, 1, {"x", "x"}, {"a", "a"}, {"a", "a"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ranks_work(cases[i].size, divide, (struct ranks_how){.hosts = cases[i].host, .arg = (void *)(uintptr_t)&cases[i]});
+    static const struct seen_by few = {3, 0, {"y", "x", "x"}, {"a", "a", "a"}, {"a", "a", "a"}};
+    struct rank_run runs[MOST_RANKS];
+    ranks_run(3, divide, (struct ranks_how){.hosts = few.host, .arg = (void *)(uintptr_t)&few}, runs);
+    for (int r = 0; r < 3; r++)
+        if (runs[r].status == 0 || !strstr(runs[r].sentence, "rank 1 on x: 2 ranks on this host, and 1 device: ") ||
+            !strstr(runs[r].sentence, "start fewer ranks") || !strstr(runs[r].sentence, "--share"))
+            fail_msg("rank %d: %s", r, runs[r].sentence);
+}
+
+static int count_hosts(struct rank_run *r)
+{
+    const bool right = world_hosts(r->world) == 2 && strcmp(world_host(r->world, 0), "x") == 0 &&
+                       strcmp(world_host(r->world, 2), "y") == 0 && world_rank(r->world) == r->rank && world_size(r->world) == 3;
+    return right ? 0 : WRONG("%d hosts", world_hosts(r->world));
+}
+
+static void hosts_are_counted(void **state)
+{
+    (void)state;
+    static const char *const hosts[] = {"x", "x", "y"};
+    ranks_work(3, count_hosts, (struct ranks_how){.hosts = hosts});
+    assert_int_equal(world_rank(NULL), 0);
+    assert_int_equal(world_size(NULL), 1);
+    assert_int_equal(world_hosts(NULL), 1);
+    ready(world_host(NULL, 0));
+}
+
+/* ---- The end. --------------------------------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    int times;
+    char sentence[2000];
+} told = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void tell(void *arg, const char *sentence)
+{
+    (void)arg;
+    pthread_mutex_lock(&told.lock);
+    told.times++;
+    snprintf(told.sentence, sizeof told.sentence, "%s", sentence);
+    pthread_mutex_unlock(&told.lock);
+}
+
+static const struct world_options telling = {.ended = tell};
+
+static void end(int size, int (*run)(struct rank_run *), bool polled, const char *sentence)
+{
+    struct rank_run runs[MOST_RANKS];
+    told.times = 0;
+    ranks_run(size, run, (struct ranks_how){.leaves = true, .options = &telling, .polled = polled, .delay = 300}, runs);
+    if (told.times != 1 || strcmp(told.sentence, sentence) != 0)
+        fail_msg("told %d times, '%s', not '%s'", told.times, told.sentence, sentence);
+}
+
+/* Rank 1 fails while the others wait for it: their calls fail too, in time. */
+static int fails_alone(struct rank_run *r)
+{
+    if (r->rank == 1) {
+        world_end(r->world, 3, "a device is lost");
+        return 0;
+    }
+    const bool heard = world_barrier(r->world) != 0;
+    world_end(r->world, 1, clerror());
+    return heard ? 0 : WRONG("the barrier held");
+}
+
+static int fail_alike(struct rank_run *r)
+{
+    world_end(r->world, 2, "no such option");
+    return 0;
+}
+
+static int fail_differently(struct rank_run *r)
+{
+    world_end(r->world, 1, r->rank == 0 ? "one" : "two");
+    return 0;
+}
+
+/* Rank 3 says nothing until all is over: rank 2 waits for it, and rank 0 for rank 2. */
+static int one_is_silent(struct rank_run *r)
+{
+    for (bool over = r->rank != 3; !over; sched_yield()) {
+        pthread_mutex_lock(&told.lock);
+        over = told.times > 0;
+        pthread_mutex_unlock(&told.lock);
+    }
+    const int status = r->rank == 3 ? -1 : world_barrier(r->world);
+    world_end(r->world, 1, clerror());
+    return status != 0 ? 0 : WRONG("the barrier held");
+}
+
+static void a_job_ends(void **state)
+{
+    (void)state;
+    for (int polled = 0; polled < 2; polled++) {
+        end(3, fails_alone, polled, "rank 1 on host: a device is lost");
+        end(3, fail_alike, polled, "no such option");
+        end(3, fail_differently, polled, "rank 0 on host: one");
+    }
+}
+
+static void silence_is_told(void **state)
+{
+    (void)state;
+    setenv("STDCL_PATIENCE", "0.3", 1);
+    end(4, one_is_silent, false, "rank 2 on host has waited 0.3 s for rank 3 on host; $STDCL_PATIENCE is how long it may wait");
+    unsetenv("STDCL_PATIENCE");
+}
+
+/* ---- Alone. ----------------------------------------------------------------------------------- */
+
+static void alone(void **state)
+{
+    (void)state;
+    int rank = 9;
+    assert_int_equal(world_launched(&rank), 1);
+    assert_int_equal(rank, 0);
+    stdcl_world *w = world_join(NULL);
+    ready(w);
+    assert_int_equal(world_size(w), 1);
+    int sent = 7, got = 0;
+    world_mail *mail[2] = {world_receive(w, 0, 3, &got, sizeof got), world_send(w, 0, 3, &sent, sizeof sent)};
+    works(world_wait(w, mail, 2));
+    assert_int_equal(got, 7);
+    works(world_barrier(w));
+    works(world_agree(w, 0));
+    works(world_leave(w));
+    works(world_leave(NULL));
+    struct world_options wrong = {.reserved = {1}};
+    assert_null(world_join(&wrong));
+    assert_int_equal(clerrno, EINVAL);
+}
+
+/* A launcher's words in the environment. */
+static void launchers(void **state)
+{
+    (void)state;
+    static const char *const variables[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"},
+                                               {"MPI_LOCALNRANKS", "MPI_LOCALRANKID"}, {"FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
+                                               {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        int rank = 0;
+        setenv(variables[i][0], "5", 1);
+        setenv(variables[i][1], "3", 1);
+        assert_int_equal(world_launched(&rank), 5);
+        assert_int_equal(rank, 3);
+        setenv("STDCL_MPI", "/nowhere/world-x.so", 1);
+        assert_null(world_join(NULL));
+        assert_int_equal(clerrno, ENOENT);
+        const char *sentence = clerror();
+        assert_true(sentence && strstr(sentence, "/nowhere/world-x.so"));
+        setenv(variables[i][0], "1", 1); /* srun -n 1 */
+        assert_int_equal(world_launched(&rank), 1);
+        unsetenv(variables[i][0]);
+        unsetenv(variables[i][1]);
+        unsetenv("STDCL_MPI");
+    }
+}
+
+int main(void)
+{
+    for (cl_uint i = 0; i < 2; i++)
+        device[i] = stddev ? clgetdevice(stddev, i < clgetndev(stddev) ? i : 0) : NULL;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mail_arrives),        cmocka_unit_test(mail_moves_in_the_background),
+        cmocka_unit_test(refuses_wrong_calls), cmocka_unit_test(all_do_the_same),
+        cmocka_unit_test(a_barrier_holds),     cmocka_unit_test(all_agree),
+        cmocka_unit_test(differences_are_told), cmocka_unit_test(devices_are_divided),
+        cmocka_unit_test(hosts_are_counted),   cmocka_unit_test(a_job_ends),
+        cmocka_unit_test(silence_is_told),     cmocka_unit_test(alone),
+        cmocka_unit_test(launchers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,48 @@
+# Ranks: threads of one process, with messages that are late; and MPI, for each that there is.
+# SPDX-License-Identifier: MIT
+stdcl_test(test_world test_world.c LIBS stdcl_world)
+
+# By MPI, for each that there is; the program that starts MPI itself is compiled as that MPI's compiler says.
+function(stdcl_world_by mpi other)
+  set(wants "the plugin for ${mpi} is not built, or the build has a sanitizer")
+  if(NOT TARGET world_${mpi} OR NOT TARGET stdcl_command OR STDCL_SANITIZE)
+    stdcl_absent(world_${mpi} ${wants})
+    return()
+  endif()
+  set(ask -compile-info -link-info)
+  if(mpi STREQUAL openmpi)
+    set(ask --showme:compile --showme:link)
+  endif()
+  set(flags "")
+  foreach(what ${ask})
+    execute_process(COMMAND ${STDCL_MPICC_${mpi}} ${what} OUTPUT_VARIABLE said OUTPUT_STRIP_TRAILING_WHITESPACE)
+    separate_arguments(said UNIX_COMMAND "${said}")
+    list(APPEND flags ${said})
+  endforeach()
+  set(folders ${flags})
+  list(FILTER folders INCLUDE REGEX "^-I")
+  list(TRANSFORM folders REPLACE "^-I" "")
+  list(FILTER flags INCLUDE REGEX "^-[lL]")
+  add_executable(world_from_${mpi} world_child.c)
+  target_compile_definitions(world_from_${mpi} PRIVATE WITH_MPI)
+  target_include_directories(world_from_${mpi} SYSTEM PRIVATE ${folders})
+  target_link_libraries(world_from_${mpi} PRIVATE stdcl_flags stdcl_world ${flags})
+  set(plugin "")
+  if(TARGET world_${other})
+    set(plugin ${other})
+  endif()
+  add_test(NAME world_${mpi} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/world.sh ${mpi} "${plugin}"
+    ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/stdcl $<TARGET_FILE:world_child> $<TARGET_FILE:world_from_${mpi}>
+    $<TARGET_FILE:stdcl_command> $<TARGET_FILE:two_devices>)
+  set_tests_properties(world_${mpi} PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 COST 15)
+endfunction()
+add_executable(world_child world_child.c)
+target_link_libraries(world_child PRIVATE stdcl_flags stdcl_world)
+stdcl_world_by(openmpi mpich)
+stdcl_world_by(mpich openmpi)
+
+# Engines, on the devices there are and on two.
+if(TARGET stdcl_gas)
+  stdcl_test(test_ranks test_ranks.c BUILDS_ONCE OPENS_ONCE LIBS stdcl_gas)
+  stdcl_test_on_two(test_ranks)
+endif()

@@ -1,0 +1,100 @@
+#!/bin/sh
+# world.sh - jobs of several ranks by MPI: what they compute, and how they end when something is wrong.
+#   usage: world.sh MPI OTHER FOLDER CHILD FROM_MPI STDCL TWO_DEVICES
+# MPI: openmpi or mpich. OTHER: the plugin of another, or "". FOLDER: where the plugins are. FROM_MPI: world_child built with
+# that MPI. SPDX-License-Identifier: MIT
+set -u
+mpi=$1 other=$2 folder=$3 child=$4 from_mpi=$5 stdcl=$6 two_devices=$7
+box=$(mktemp -d) || exit 1
+trap 'rm -rf "$box"' EXIT
+cd "$box" || exit 1
+bad=0
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_rmaps_base_oversubscribe=1
+case $mpi in
+openmpi) launch="mpirun.openmpi -q --bind-to none" ;;
+mpich) launch=mpiexec.mpich ;;
+esac
+
+# job STATUS WORDS RANKS COMMAND...: ends with that status (any but 0: "bad"), and says so in one line of its own.
+job() {
+    status=$1 words=$2 ranks=$3
+    shift 3
+    # shellcheck disable=SC2086 # words
+    $launch -n "$ranks" "$@" >out 2>err </dev/null
+    got=$?
+    case $status in bad) [ "$got" -ne 0 ] && status=$got ;; esac
+    if [ "$got" = "$status" ] && { [ -z "$words" ] || [ "$(cat out err | grep -cF -- "$words")" = 1 ]; }; then
+        echo "ok      $ranks ranks: ${*##*/}"
+    else
+        echo "FAILED  $ranks ranks: $*: status $got, not $status with one '$words'"
+        cat out err
+        bad=1
+    fi
+}
+
+# ---- Mail, and the ends of jobs.
+job 0 "2 ranks, sum 3" 2 "$child" work
+job 0 "4 ranks, sum 10" 4 "$child" work
+job 0 "3 ranks, sum 6" 3 "$from_mpi" work
+job 4 "world_child: rank 1 on $(uname -n): device 3 is lost" 3 "$child" fails
+job 4 "world_child: there is no such file" 3 "$child" alike
+job bad "" 2 "$child" killed
+job bad "" 2 "$child" exits
+export STDCL_PATIENCE=1
+job 4 "has waited 1 s for rank 1 on $(uname -n); " 3 "$child" hangs
+unset STDCL_PATIENCE
+
+# ---- Plugins that are not there, or another MPI's.
+export STDCL_MPI=/nowhere/world-x.so
+job 1 "/nowhere/world-x.so is no plugin that can be opened" 2 "$stdcl" gas -n 1000
+unset STDCL_MPI
+if [ -n "$other" ]; then
+    export STDCL_MPI="$folder/world-$other.so"
+    job 1 "sees 1: it is another MPI's launcher" 2 "$stdcl" gas -n 1000
+    unset STDCL_MPI
+fi
+mkdir -p copy/bin && cp "$stdcl" copy/bin
+job 1 "was installed without world-$mpi.so" 2 copy/bin/stdcl gas -n 1000
+job 0 "" 2 copy/bin/stdcl gas -n 1000 --alone --quiet
+
+# ---- The command: one report, the same bits, one sentence.
+energy() { sed -n 's/.*"mean_energy": \([^,]*\).*/\1/p' "$1"; }
+"$stdcl" gas -n 3e6 --histogram one.csv --json >one.json || bad=1
+for ranks in 2 3; do
+    job 0 '"program": "gas"' $ranks "$stdcl" gas -n 3e6 --share --histogram many.csv --json
+    [ "$(energy out)" = "$(energy one.json)" ] || { echo "FAILED  $ranks ranks: another energy, $(energy out)"; bad=1; }
+    cmp one.csv many.csv || bad=1
+done
+job 0 " on 1 host, 2 ranks" 2 "$two_devices" "$stdcl" gas -n 1e6
+job 2 "unknown option '--nonsense'" 2 "$stdcl" gas --nonsense
+job 1 "rank 1 on $(uname -n): it has the options 'gas -n 2e6', rank 0 on $(uname -n) has 'gas -n 1e6'" 1 "$stdcl" gas -n 1e6 : -n 1 "$stdcl" gas -n 2e6
+devices=$("$stdcl" devices --json | grep -c '"number"')
+job 1 "start fewer ranks" $((devices + 1)) "$stdcl" gas -n 1e6 --device all
+job 0 '"host": "' 2 "$stdcl" devices --json
+
+# ---- A signal for all ranks ends the job after the work at hand.
+catches() { # PID: it has a handler for SIGUSR2
+    mask=$(sed -n 's/^SigCgt:[^0-9a-f]*\([0-9a-f]*\)/\1/p' "/proc/$1/status" 2>/dev/null)
+    [ $((0x0${mask:-0} >> 11 & 1)) = 1 ]
+}
+# shellcheck disable=SC2086
+$launch -n 2 sh -c 'echo >pid.$$; exec "$@"' - "$stdcl" gas -n 1e15 --share -q >out 2>err </dev/null &
+launcher=$!
+ready=0
+while [ $ready -lt 2 ] && kill -0 $launcher 2>/dev/null; do
+    sleep 0.1
+    ready=0
+    for file in pid.*; do
+        ! catches "${file#pid.}" || ready=$((ready + 1))
+    done
+done
+case $mpi in
+openmpi) kill -USR2 $launcher ;; # which passes it on
+*) for file in pid.*; do kill -USR2 "${file#pid.}"; done ;;
+esac
+wait $launcher
+got=$?
+[ $got = 140 ] && [ ! -s out ] || { echo "FAILED  a job with a signal ended with status $got"; cat out err; bad=1; }
+exit $bad

@@ -1,0 +1,29 @@
+/* about.c - what is asked about a world.
+ * SPDX-License-Identifier: MIT
+ */
+#include "world/internal.h"
+
+int world_rank(const stdcl_world *w)
+{
+    return w ? w->rank : 0;
+}
+
+int world_size(const stdcl_world *w)
+{
+    return w ? w->size : 1;
+}
+
+const char *world_host(const stdcl_world *w, int rank)
+{
+    return w && rank >= 0 && rank < w->size && w->host[rank][0] ? w->host[rank] : "this host";
+}
+
+int world_hosts(const stdcl_world *w)
+{
+    return w ? w->hosts : 1;
+}
+
+const char *world_carrier(const stdcl_world *w)
+{
+    return w ? w->carrier : "";
+}

@@ -1,0 +1,211 @@
+/* devices.c - which devices of a host are whose.
+ *
+ * Every rank tells the others the names of the devices that it sees: a UUID, else a PCI address, else platform and name with
+ * a number. Ranks on one host that see the same devices get runs of them of equal length, in order. Those that see different ones, since
+ * a launcher has dealt them out, choose in turn, who sees fewest first. All ranks compute all of it, and so agree.
+ * SPDX-License-Identifier: MIT
+ */
+#include "world/internal.h"
+
+#include <stdio.h>
+
+enum { MOST = 64, NAME = 48 };
+
+struct seen { /* by a rank */
+    uint32_t n;
+    char name[MOST][NAME];
+};
+
+/* ---- Names. ----------------------------------------------------------------------------------- */
+
+#ifndef CL_DEVICE_UUID_KHR
+#define CL_DEVICE_UUID_KHR 0x106A
+#endif
+#ifndef CL_DEVICE_PCI_BUS_INFO_KHR
+#define CL_DEVICE_PCI_BUS_INFO_KHR 0x410F
+#endif
+
+static bool has_extension(cl_device_id id, const char *name)
+{
+    char all[8192] = "";
+    return clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof all, all, NULL) == CL_SUCCESS && strstr(all, name);
+}
+
+static bool name_by_uuid(cl_device_id id, char *name)
+{
+    unsigned char uuid[16];
+    if (!has_extension(id, "cl_khr_device_uuid") || clGetDeviceInfo(id, CL_DEVICE_UUID_KHR, sizeof uuid, uuid, NULL) != CL_SUCCESS)
+        return false;
+    for (int i = 0; i < 16; i++)
+        snprintf(name + 2 * i, NAME - 2 * (size_t)i, "%02x", uuid[i]);
+    return true;
+}
+
+static bool name_by_address(cl_device_id id, char *name)
+{
+    cl_uint at[4]; /* domain, bus, device, function */
+    if (!has_extension(id, "cl_khr_pci_bus_info") ||
+        clGetDeviceInfo(id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof at, at, NULL) != CL_SUCCESS)
+        return false;
+    snprintf(name, NAME, "%04x:%02x:%02x.%x", at[0], at[1], at[2], at[3]);
+    return true;
+}
+
+static void name_by_name(cl_device_id id, char *name)
+{
+    cl_platform_id platform = NULL;
+    char of_platform[256] = "", own[256] = "";
+    clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof of_platform, of_platform, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof own, own, NULL);
+    snprintf(name, NAME, "%.12s %.24s", of_platform, own);
+}
+
+/* PoCL gives all its devices one UUID: equal ones get numbers. */
+static void number_twins(struct seen *seen, uint32_t last)
+{
+    unsigned before = 0;
+    const size_t length = strlen(seen->name[last]);
+    for (uint32_t i = 0; i < last; i++)
+        before += strncmp(seen->name[i], seen->name[last], length) == 0;
+    snprintf(seen->name[last] + length, NAME - length, " %u", before);
+}
+
+static void look(struct seen *seen, const cl_device_id *ids, size_t n)
+{
+    memset(seen, 0, sizeof *seen);
+    seen->n = n < MOST ? (uint32_t)n : MOST;
+    for (uint32_t i = 0; i < seen->n; i++) {
+        if (!name_by_uuid(ids[i], seen->name[i]) && !name_by_address(ids[i], seen->name[i]))
+            name_by_name(ids[i], seen->name[i]);
+        number_twins(seen, i);
+    }
+}
+
+/* ---- Division, on one host. ------------------------------------------------------------------- */
+
+struct host {
+    const struct seen *seen; /* of all ranks */
+    int *rank, n;            /* those on this host, in order */
+    int share;
+};
+
+static bool sees(const struct seen *seen, const char *name)
+{
+    for (uint32_t i = 0; i < seen->n; i++)
+        if (strcmp(seen->name[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool all_see_the_same(const struct host *h)
+{
+    const struct seen *first = &h->seen[h->rank[0]];
+    for (int k = 1; k < h->n; k++) {
+        const struct seen *other = &h->seen[h->rank[k]];
+        for (uint32_t i = 0; i < first->n; i++)
+            if (other->n != first->n || !sees(other, first->name[i]))
+                return false;
+    }
+    return true;
+}
+
+/* Runs of them; with fewer devices than ranks, each in turn. In the order of the lowest rank. */
+static void divide_equally(const struct host *h, int me, unsigned char *mine)
+{
+    const struct seen *first = &h->seen[h->rank[0]], *own = &h->seen[h->rank[me]];
+    const uint32_t n = first->n, ranks = (uint32_t)h->n, k = (uint32_t)me;
+    const uint32_t from = n < ranks ? k % n : k * n / ranks, to = n < ranks ? from + 1 : (k + 1) * n / ranks;
+    for (uint32_t i = 0; i < own->n; i++)
+        for (uint32_t j = from; j < to; j++)
+            mine[i] |= strcmp(own->name[i], first->name[j]) == 0;
+}
+
+struct taken {
+    const char **name;
+    size_t n;
+};
+
+/* The first device that rank k sees and nobody has taken; -1 when there is none. */
+static int first_free(const struct host *h, int k, const struct taken *taken)
+{
+    const struct seen *own = &h->seen[h->rank[k]];
+    for (uint32_t i = 0; i < own->n; i++) {
+        size_t t = 0;
+        while (t < taken->n && strcmp(taken->name[t], own->name[i]) != 0)
+            t++;
+        if (t == taken->n)
+            return (int)i;
+    }
+    return -1;
+}
+
+/* A device each, who sees fewest first, until there are no more. */
+static void divide_in_turn(const struct host *h, int me, struct taken *taken, unsigned char *mine)
+{
+    for (bool some = true; some;) {
+        some = false;
+        for (uint32_t sight = 1; sight <= MOST; sight++)
+            for (int k = 0; k < h->n; k++) {
+                const int i = h->seen[h->rank[k]].n == sight ? first_free(h, k, taken) : -1;
+                if (i < 0)
+                    continue;
+                taken->name[taken->n++] = h->seen[h->rank[k]].name[i];
+                if (k == me)
+                    mine[i] = 1;
+                some = true;
+            }
+    }
+}
+
+static int divide(const struct host *h, int me, size_t n, unsigned char *mine)
+{
+    const bool same = all_see_the_same(h);
+    if (n == 0)
+        return clerror_set(ENODEV, "it sees no device");
+    if (same && (h->share || h->n <= (int)n)) {
+        divide_equally(h, me, mine);
+    } else if (!same) {
+        struct taken taken = {.name = calloc((size_t)h->n * MOST, sizeof *taken.name)};
+        if (!taken.name)
+            return clerror_set(ENOMEM, "world_devices: no memory");
+        divide_in_turn(h, me, &taken, mine);
+        free(taken.name);
+        if (h->share && !memchr(mine, 1, n))
+            mine[0] = 1;
+    }
+    if (memchr(mine, 1, n))
+        return 0;
+    return clerror_set(ENODEV, "%d ranks on this host, and %zu device%s: there must be a device for each rank; start fewer ranks, best one "
+                               "a host, which then has all its devices, or let ranks take turns on a device (--share)",
+                       h->n, n, n == 1 ? "" : "s");
+}
+
+int world_devices(stdcl_world *w, const cl_device_id *ids, size_t n, int share, unsigned char *mine)
+{
+    if (world_size(w) == 1) {
+        memset(mine, 1, n);
+        return n ? 0 : clerror_set(ENODEV, "world_devices: there is no device");
+    }
+    struct seen *own = malloc(sizeof *own), *all = malloc((size_t)w->size * sizeof *all);
+    struct host h = {.seen = all, .rank = calloc((size_t)w->size, sizeof *h.rank), .share = share};
+    int me = 0, status = own && all && h.rank ? 0 : clerror_set(ENOMEM, "world_devices: no memory");
+    memset(mine, 0, n);
+    if (world_agree(w, status) == 0) {
+        look(own, ids, n);
+        status = world_gather(w, own, sizeof *own, all);
+        for (int r = 0; r < w->size; r++)
+            if (strcmp(w->host[r], w->host[w->rank]) == 0) {
+                me = r == w->rank ? h.n : me;
+                h.rank[h.n++] = r;
+            }
+        if (status == 0)
+            status = world_agree(w, divide(&h, me, own->n, mine));
+    } else {
+        status = -1;
+    }
+    free(own);
+    free(all);
+    free(h.rank);
+    return status;
+}

@@ -1,0 +1,118 @@
+/* internal.h - what the files of the world share.
+ *
+ *   mail.c      transfers: started, moved in the background, waited for
+ *   collect.c   what all ranks do together, made of mail
+ *   notes.c     how a job ends: each rank's last word to rank 0
+ *   about.c     what is asked about a world
+ *   world.c     a world is made of a transport, and left
+ *   threads.c   ranks that are threads of one process; one of them is a world alone
+ *   launch.c    which launcher started us, and the plugin of its MPI; world_mpi.c is that plugin
+ *   devices.c   which devices of a host are whose
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_WORLD_INTERNAL_H
+#define STDCL_WORLD_INTERNAL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stdcl/world.h"
+#include "world/transport.h"
+
+/* Tags above those of callers. */
+enum { TAG_CALLERS = 10000, TAG_COLLECTIVE = TAG_CALLERS, TAG_NOTE, TAG_GO };
+
+enum { HOST_BYTES = 64, SENTENCE_BYTES = 1000 };
+
+struct world_mail {
+    struct world_mail *next;
+    int rank, tag;
+    bool sends, standing; /* standing: nobody waits for it, so there is no hurry */
+    char *bytes;
+    size_t size, pieces, done; /* done: pieces that have arrived */
+    struct transport_request request[];
+};
+
+/* A rank's last word, or what it knows of a failure. */
+struct note {
+    int32_t status, rank;
+    int32_t awaited; /* the rank whose silence this one reports, or -1 */
+    int32_t alike;   /* of a join of notes: all ranks failed with these words */
+    char sentence[SENTENCE_BYTES];
+};
+
+struct stdcl_world {
+    const struct transport *by;
+    void *state;
+    int rank, size, hosts;
+    bool background; /* a thread moves mail */
+    char carrier[TRANSPORT_WHY];
+    char (*host)[HOST_BYTES];
+    double patience; /* seconds */
+    struct world_options options;
+
+    pthread_mutex_t lock;   /* of all below, and of calls of the transport */
+    pthread_cond_t changed; /* mail was posted, or the world is left */
+    pthread_t mover;
+    bool moving, leaving;
+    struct world_mail *flight; /* under way */
+    unsigned hurried;          /* of them not standing */
+    char broken[TRANSPORT_WHY]; /* why the transport works no more */
+    int awaited;               /* the rank that patience was lost with, or -1 */
+
+    struct world_mail **notes_mail; /* rank 0: receives of the others' notes */
+    struct note *notes;
+    bool ending; /* rank 0 is in world_leave or world_end */
+    void (*watch)(stdcl_world *world); /* called without the lock after mail has moved; may be NULL */
+};
+
+/* ---- mail.c ----------------------------------------------------------------------------------- */
+
+/* As world_send and world_receive, with any tag. */
+struct world_mail *mail_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes, size_t size, bool standing);
+/* Waits up to `seconds`: 0 done, 1 not yet, -1 the transport is broken. Frees nothing. */
+int mail_wait_until(stdcl_world *w, const struct world_mail *mail, double seconds);
+/* Takes mail out of flight, cancelled unless done, and frees it. */
+void mail_drop(stdcl_world *w, struct world_mail *mail);
+bool mail_done(stdcl_world *w, const struct world_mail *mail);
+/* Posts one and waits for it; -1 as world_wait. */
+int mail_send_now(stdcl_world *w, int rank, int tag, const void *bytes, size_t size);
+int mail_receive_now(stdcl_world *w, int rank, int tag, void *bytes, size_t size);
+/* Ends all ranks at once. */
+void mail_end(stdcl_world *w, int status);
+/* Starts and ends the thread that moves mail in the background. */
+int mail_start(stdcl_world *w);
+void mail_stop(stdcl_world *w);
+
+/* ---- collect.c -------------------------------------------------------------------------------- */
+
+/* The sentence of a note, with rank and host unless all failed alike. */
+void note_tell(const stdcl_world *w, const struct note *note, char *text, size_t size);
+
+/* ---- notes.c ---------------------------------------------------------------------------------- */
+
+int notes_start(stdcl_world *w);
+/* The end of a rank, which waits for the others. True: all ended alike, so that the transport may be left; false: it was broken
+ * off, or `end` was called. */
+bool notes_finish(stdcl_world *w, int status, const char *sentence);
+void notes_free(stdcl_world *w);
+
+/* ---- world.c ---------------------------------------------------------------------------------- */
+
+/* Collective: a world of what by->join has filled in. `host` NULL: this machine's name. Takes the state over, also when it
+ * fails. */
+stdcl_world *world_make(const struct transport *by, void *state, int rank, int size, bool background, const char *carrier,
+                        const char *host, const struct world_options *options);
+
+/* ---- threads.c -------------------------------------------------------------------------------- */
+
+/* Ranks in threads of one process: each calls world_of_threads with the same `threads`, which threads_create made for `size` of
+ * them. delay: mail takes a random time of up to so many microseconds, by `seed`. polled: nothing moves mail in the background. */
+struct threads;
+struct threads *threads_create(int size, unsigned delay, unsigned seed);
+void threads_free(struct threads *threads);
+stdcl_world *world_of_threads(struct threads *threads, int rank, const char *host, bool polled, const struct world_options *options);
+
+#endif

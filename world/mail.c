@@ -1,0 +1,279 @@
+/* mail.c - transfers between two ranks: started, moved in the background, waited for.
+ *
+ * MPI moves long messages only while somebody calls it. So whoever posts or waits moves all mail that is under way, and a
+ * thread does so every 100 microseconds while nobody else does. One lock is held over every call of the transport.
+ * Mail longer than a transport takes at once goes in pieces, all started when it is posted, so that they stay in order.
+ * SPDX-License-Identifier: MIT
+ */
+#include "world/internal.h"
+
+#include "core/clock.h"
+
+#include <sched.h>
+
+static const double SPIN_SECONDS = 0.0002; /* a wait that is over soon does not sleep */
+enum { NAP_US = 50, MOVE_NS = 100000, IDLE_NS = 20000000 };
+
+/* ---- Moving; with the lock. ------------------------------------------------------------------- */
+
+static bool is_done(const struct world_mail *m)
+{
+    return m->done == m->pieces;
+}
+
+static void move_one(stdcl_world *w, struct world_mail *m)
+{
+    while (!is_done(m) && !*w->broken) {
+        const int now = w->by->test(w->state, &m->request[m->done], w->broken);
+        if (now == 0)
+            return;
+        m->done += now > 0;
+        if (now < 0 && !*w->broken)
+            strcpy(w->broken, "the transport failed");
+    }
+}
+
+static void unlink_mail(stdcl_world *w, const struct world_mail *mail)
+{
+    struct world_mail **at = &w->flight;
+    while (*at && *at != mail)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = mail->next;
+    w->hurried -= !mail->standing;
+}
+
+/* What is done leaves the list; whoever waits for it still has it. */
+static void move_all(stdcl_world *w)
+{
+    for (struct world_mail *m = w->flight, *next; m && !*w->broken; m = next) {
+        next = m->next;
+        move_one(w, m);
+        if (is_done(m))
+            unlink_mail(w, m);
+    }
+}
+
+/* ---- In the background. ----------------------------------------------------------------------- */
+
+static struct timespec after_ns(long ns)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_nsec += ns;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
+static void *move_on(void *world)
+{
+    stdcl_world *w = world;
+    pthread_mutex_lock(&w->lock);
+    while (!w->leaving) {
+        if (!w->flight || *w->broken) {
+            pthread_cond_wait(&w->changed, &w->lock);
+            continue;
+        }
+        move_all(w);
+        pthread_mutex_unlock(&w->lock);
+        if (w->watch)
+            w->watch(w);
+        pthread_mutex_lock(&w->lock);
+        const struct timespec until = after_ns(w->hurried ? MOVE_NS : IDLE_NS);
+        if (!w->leaving)
+            pthread_cond_timedwait(&w->changed, &w->lock, &until);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+int mail_start(stdcl_world *w)
+{
+    if (!w->background)
+        return 0;
+    if (pthread_create(&w->mover, NULL, move_on, w) != 0)
+        return clerror_set(EAGAIN, "world_join: no thread could be made");
+    w->moving = true;
+    return 0;
+}
+
+void mail_stop(stdcl_world *w)
+{
+    if (!w->moving)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->leaving = true;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->mover, NULL);
+    w->moving = false;
+}
+
+/* ---- Posting. --------------------------------------------------------------------------------- */
+
+static int broken(const stdcl_world *w)
+{
+    return clerror_set(EPROTO, "rank %d on %s cannot talk to the others any more: %s", w->rank, world_host(w, w->rank), w->broken);
+}
+
+/* Starts all pieces; with the lock. */
+static int start(stdcl_world *w, struct world_mail *m)
+{
+    for (size_t i = 0; i < m->pieces && !*w->broken; i++) {
+        const size_t at = i * TRANSPORT_PIECE, left = m->size - at, now = left < TRANSPORT_PIECE ? left : TRANSPORT_PIECE;
+        const int status = m->sends ? w->by->send(w->state, m->rank, m->tag, m->bytes + at, now, &m->request[i], w->broken)
+                                    : w->by->receive(w->state, m->rank, m->tag, m->bytes + at, now, &m->request[i], w->broken);
+        if (status != 0 && !*w->broken)
+            strcpy(w->broken, "the transport failed");
+    }
+    return *w->broken ? broken(w) : 0;
+}
+
+struct world_mail *mail_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes, size_t size, bool standing)
+{
+    const size_t pieces = size ? (size + TRANSPORT_PIECE - 1) / TRANSPORT_PIECE : 1;
+    struct world_mail *m = calloc(1, sizeof *m + pieces * sizeof *m->request);
+    if (!m) {
+        clerror_set(ENOMEM, "no memory for a message to or from rank %d", rank);
+        return NULL;
+    }
+    *m = (struct world_mail){.rank = rank, .tag = tag, .sends = sends, .standing = standing, .bytes = bytes, .size = size, .pieces = pieces};
+    pthread_mutex_lock(&w->lock);
+    if (start(w, m) != 0) {
+        pthread_mutex_unlock(&w->lock);
+        free(m);
+        return NULL;
+    }
+    m->next = w->flight;
+    w->flight = m;
+    w->hurried += !standing;
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    return m;
+}
+
+static struct world_mail *post(stdcl_world *w, bool sends, int rank, int tag, void *bytes, size_t size)
+{
+    if (w && rank >= 0 && rank < w->size && tag >= 0 && tag < TAG_CALLERS)
+        return mail_post(w, sends, rank, tag, bytes, size, false);
+    clerror_set(EINVAL, "%s: rank %d of %d, tag %d; tags are 0 to %d", sends ? "world_send" : "world_receive", rank, world_size(w), tag,
+                TAG_CALLERS - 1);
+    return NULL;
+}
+
+world_mail *world_send(stdcl_world *w, int rank, int tag, const void *bytes, size_t size)
+{
+    return post(w, true, rank, tag, (void *)(uintptr_t)bytes, size);
+}
+
+world_mail *world_receive(stdcl_world *w, int rank, int tag, void *bytes, size_t size)
+{
+    return post(w, false, rank, tag, bytes, size);
+}
+
+/* ---- Waiting. --------------------------------------------------------------------------------- */
+
+/* Moves mail; 0 when this one is done, 1 when not yet, -1 when the transport is broken. */
+static int look(stdcl_world *w, const struct world_mail *mail)
+{
+    pthread_mutex_lock(&w->lock);
+    move_all(w);
+    const int status = is_done(mail) ? 0 : *w->broken ? -1 : 1;
+    pthread_mutex_unlock(&w->lock);
+    if (w->watch && !w->background)
+        w->watch(w);
+    return status;
+}
+
+bool mail_done(stdcl_world *w, const struct world_mail *mail)
+{
+    return look(w, mail) == 0;
+}
+
+int world_arrived(stdcl_world *w, const world_mail *mail)
+{
+    return look(w, mail) == 0;
+}
+
+int mail_wait_until(stdcl_world *w, const struct world_mail *mail, double seconds)
+{
+    const double since = seconds_now();
+    int status;
+    while ((status = look(w, mail)) > 0) {
+        const double waited = seconds_now() - since;
+        if (waited > seconds)
+            return 1;
+        if (waited < SPIN_SECONDS)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){.tv_nsec = NAP_US * 1000}, NULL);
+    }
+    return status;
+}
+
+void mail_drop(stdcl_world *w, struct world_mail *mail)
+{
+    if (!mail)
+        return;
+    pthread_mutex_lock(&w->lock);
+    unlink_mail(w, mail);
+    for (size_t i = mail->done; i < mail->pieces && !mail->sends && !*w->broken; i++)
+        w->by->cancel(w->state, &mail->request[i]);
+    pthread_mutex_unlock(&w->lock);
+    free(mail);
+}
+
+/* Mail that is not done is freed with the world: bytes may still come or go until then. */
+static int wait_one(stdcl_world *w, struct world_mail *mail)
+{
+    const int status = mail_wait_until(w, mail, w->patience);
+    if (status == 0)
+        free(mail);
+    if (status < 0)
+        return broken(w);
+    if (status == 0)
+        return 0;
+    w->awaited = mail->rank;
+    return clerror_set(ETIMEDOUT, "rank %d on %s has waited %g s for rank %d on %s; $STDCL_PATIENCE is how long it may wait", w->rank,
+                       world_host(w, w->rank), w->patience, mail->rank, world_host(w, mail->rank));
+}
+
+/* After a failure the rest is not waited for. */
+static void abandon(stdcl_world *w, struct world_mail *mail)
+{
+    if (mail && mail_done(w, mail))
+        free(mail);
+}
+
+int world_wait(stdcl_world *w, world_mail *const *mails, size_t n)
+{
+    int status = 0;
+    for (size_t i = 0; i < n; i++)
+        if (status != 0)
+            abandon(w, mails[i]);
+        else if (!mails[i] || wait_one(w, mails[i]) != 0)
+            status = -1;
+    return status;
+}
+
+/* Nobody moves mail meanwhile. MPI does not come back. */
+void mail_end(stdcl_world *w, int status)
+{
+    pthread_mutex_lock(&w->lock);
+    w->by->end(w->state, status);
+    pthread_mutex_unlock(&w->lock);
+}
+
+int mail_send_now(stdcl_world *w, int rank, int tag, const void *bytes, size_t size)
+{
+    struct world_mail *m = mail_post(w, true, rank, tag, (void *)(uintptr_t)bytes, size, false);
+    return m ? wait_one(w, m) : -1;
+}
+
+int mail_receive_now(stdcl_world *w, int rank, int tag, void *bytes, size_t size)
+{
+    struct world_mail *m = mail_post(w, false, rank, tag, bytes, size, false);
+    return m ? wait_one(w, m) : -1;
+}

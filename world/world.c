@@ -1,0 +1,117 @@
+/* world.c - a world is made of a transport, and left.
+ * SPDX-License-Identifier: MIT
+ */
+#include "world/internal.h"
+
+#include "core/reserved.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static const double PATIENCE_SECONDS = 600;
+
+/* ---- Made. ------------------------------------------------------------------------------------ */
+
+static double patience(void)
+{
+    const char *text = getenv("STDCL_PATIENCE");
+    const double seconds = text ? strtod(text, NULL) : 0;
+    return seconds > 0 ? seconds : PATIENCE_SECONDS;
+}
+
+static int count_hosts(const stdcl_world *w)
+{
+    int n = 0;
+    for (int r = 0; r < w->size; r++) {
+        int first = 0;
+        while (strcmp(w->host[first], w->host[r]) != 0)
+            first++;
+        n += first == r;
+    }
+    return n;
+}
+
+static int find_hosts(stdcl_world *w, const char *name)
+{
+    char mine[HOST_BYTES] = "";
+    w->host = calloc((size_t)w->size, sizeof *w->host);
+    if (!w->host)
+        return clerror_set(ENOMEM, "world_join: no memory for %d ranks", w->size);
+    if (name)
+        snprintf(mine, sizeof mine, "%s", name);
+    else
+        gethostname(mine, sizeof mine - 1);
+    if (world_gather(w, mine, sizeof mine, w->host) != 0)
+        return -1;
+    w->hosts = count_hosts(w);
+    return 0;
+}
+
+/* Locks, and a condition that waits by a clock that never steps back. */
+static void make_locks(stdcl_world *w)
+{
+    pthread_condattr_t by_clock;
+    pthread_condattr_init(&by_clock);
+    pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->changed, &by_clock);
+    pthread_condattr_destroy(&by_clock);
+    pthread_mutex_init(&w->lock, NULL);
+}
+
+static void destroy(stdcl_world *w)
+{
+    mail_stop(w);
+    notes_free(w);
+    for (struct world_mail *m = w->flight, *next; m; m = next) {
+        next = m->next;
+        free(m);
+    }
+    w->by->leave(w->state);
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+    free(w->host);
+    free(w);
+}
+
+stdcl_world *world_make(const struct transport *by, void *state, int rank, int size, bool background, const char *carrier,
+                        const char *host, const struct world_options *options)
+{
+    stdcl_world *w = calloc(1, sizeof *w);
+    if (!w) {
+        by->leave(state);
+        clerror_set(ENOMEM, "world_join: no memory");
+        return NULL;
+    }
+    *w = (stdcl_world){.by = by, .state = state, .rank = rank, .size = size, .background = background && size > 1,
+                       .patience = patience(), .awaited = -1};
+    if (options)
+        w->options = *options;
+    snprintf(w->carrier, sizeof w->carrier, "%s", carrier);
+    make_locks(w);
+    if (find_hosts(w, host) != 0 || notes_start(w) != 0 || mail_start(w) != 0) {
+        destroy(w);
+        return NULL;
+    }
+    return w;
+}
+
+/* ---- Left. ------------------------------------------------------------------------------------ */
+
+int world_leave(stdcl_world *w)
+{
+    if (!w)
+        return 0;
+    const bool together = notes_finish(w, 0, NULL);
+    destroy(w);
+    return together ? 0 : clerror_set(EPROTO, "world_leave: the job was broken off");
+}
+
+void world_end(stdcl_world *w, int status, const char *sentence)
+{
+    if (!w)
+        return;
+    if (w->size == 1 && w->options.ended && sentence)
+        w->options.ended(w->options.arg, sentence);
+    notes_finish(w, status ? status : 1, sentence);
+    destroy(w);
+}

@@ -1,0 +1,164 @@
+/* world_mpi.c - ranks by MPI: the only file that includes mpi.h. It becomes a plugin, world-openmpi.so or world-mpich.so, one
+ * for each MPI there is, since two MPIs share neither headers nor numbers; `make mpi MPICC=...` builds it for another.
+ *
+ * It needs nothing of stdcl but a table of functions. One thread at a time calls them (MPI_THREAD_SERIALIZED); a lock of the caller's
+ * sees to that. Only bytes in host memory are handed to MPI, at most 1 GiB at a time: counts are int in MPI 3.
+ * SPDX-License-Identifier: MIT
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+
+#include "transport.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct state {
+    MPI_Comm comm;
+    int ours; /* we started MPI, and end it */
+};
+
+_Static_assert(sizeof(MPI_Request) <= sizeof(uint64_t), "a request of MPI does not fit the handle");
+
+static int wrong(int error, char *why)
+{
+    int length = 0;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    if (error == MPI_SUCCESS)
+        return 0;
+    MPI_Error_string(error, text, &length);
+    snprintf(why, TRANSPORT_WHY, "%s", text);
+    return -1;
+}
+
+/* "Open MPI v4.1.4", "MPICH Version: 4.0.2": the first line's first words. */
+static void describe(char *carrier)
+{
+    int length = 0;
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    MPI_Get_library_version(text, &length);
+    text[strcspn(text, ",\n")] = 0;
+    for (char *p = text; *p; p++)
+        if (*p == '\t')
+            *p = ' ';
+    snprintf(carrier, TRANSPORT_WHY, "%s", text);
+}
+
+/* Mail moves in the background if another thread may call MPI while this one does not, and, where a program has calls of its
+ * own, while it does. */
+static int start(struct state *s, int communicator, int *background, char *why)
+{
+    int have = 0, level = MPI_THREAD_SINGLE;
+    MPI_Initialized(&have);
+    if (communicator != -1 && !have)
+        return snprintf(why, TRANSPORT_WHY, "MPI was not started"), -1;
+    s->ours = !have;
+    if (wrong(have ? MPI_Query_thread(&level) : MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level), why) != 0)
+        return -1;
+    *background = level >= (s->ours ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE);
+    const MPI_Comm from = communicator == -1 ? MPI_COMM_WORLD : MPI_Comm_f2c((MPI_Fint)communicator);
+    return wrong(MPI_Comm_dup(from, &s->comm), why);
+}
+
+static int mpi_join(int communicator, void **state, int *rank, int *size, int *background, char *carrier, char *why)
+{
+    struct state *s = calloc(1, sizeof *s);
+    if (!s)
+        return snprintf(why, TRANSPORT_WHY, "no memory"), -1;
+    if (start(s, communicator, background, why) != 0)
+        return free(s), -1;
+    MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(s->comm, rank);
+    MPI_Comm_size(s->comm, size);
+    describe(carrier);
+    *state = s;
+    return 0;
+}
+
+static void keep(struct transport_request *r, MPI_Request request)
+{
+    memcpy(&r->handle[0], &request, sizeof request);
+}
+
+static MPI_Request kept(const struct transport_request *r)
+{
+    MPI_Request request;
+    memcpy(&request, &r->handle[0], sizeof request);
+    return request;
+}
+
+static int mpi_send(void *state, int rank, int tag, const void *bytes, size_t size, struct transport_request *r, char *why)
+{
+    struct state *s = state;
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int error = MPI_Isend(bytes, (int)size, MPI_BYTE, rank, tag, s->comm, &request);
+    keep(r, request);
+    return wrong(error, why);
+}
+
+static int mpi_receive(void *state, int rank, int tag, void *bytes, size_t size, struct transport_request *r, char *why)
+{
+    struct state *s = state;
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int error = MPI_Irecv(bytes, (int)size, MPI_BYTE, rank, tag, s->comm, &request);
+    keep(r, request);
+    return wrong(error, why);
+}
+
+static int mpi_test(void *state, struct transport_request *r, char *why)
+{
+    int done = 0;
+    MPI_Request request = kept(r);
+    (void)state;
+    const int error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    keep(r, request);
+    return wrong(error, why) != 0 ? -1 : done;
+}
+
+static void mpi_cancel(void *state, struct transport_request *r)
+{
+    MPI_Request request = kept(r);
+    (void)state;
+    if (request == MPI_REQUEST_NULL)
+        return;
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void mpi_leave(void *state)
+{
+    struct state *s = state;
+    MPI_Comm_free(&s->comm);
+    if (s->ours)
+        MPI_Finalize();
+    free(s);
+}
+
+/* MPICH's launcher drops what was printed just before: it gets time to read it. */
+static void mpi_end(void *state, int status)
+{
+    struct state *s = state;
+    fflush(NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    MPI_Abort(s->ours ? MPI_COMM_WORLD : s->comm, status);
+}
+
+const struct transport stdcl_world_transport = {
+    .abi = TRANSPORT_ABI,
+#if defined(OPEN_MPI)
+    .names = "Open MPI",
+#elif defined(MPICH_VERSION)
+    .names = "MPICH",
+#else
+    .names = "MPI",
+#endif
+    .join = mpi_join,
+    .send = mpi_send,
+    .receive = mpi_receive,
+    .test = mpi_test,
+    .cancel = mpi_cancel,
+    .leave = mpi_leave,
+    .end = mpi_end,
+};
