@@ -103,6 +103,18 @@ struct arrays_total {
 };
 double arrays_total_value(struct arrays_partial kind, const struct arrays_total *total);
 
+/* Sums of consecutive blocks, first ... next - 1, as far as they are complete subtrees of the fixed order: those of neighbouring
+ * parts are joined to those of the whole, with the same bits as if all had been summed in one go. */
+enum { ORDER_SUBTREES = 128 };
+struct order_subtree {
+    uint64_t first, level; /* of the blocks first ... first + 2^level - 1 */
+    struct arrays_total total;
+};
+struct order_forest {
+    uint64_t next, n;
+    struct order_subtree tree[ORDER_SUBTREES];
+};
+
 /* Which blocks of `blocks` device d of ndev has. */
 static inline uint64_t share_start(uint64_t blocks, cl_uint dev, cl_uint ndev)
 {
@@ -117,7 +129,7 @@ static inline size_t type_bytes(enum arrays_type type)
     return type == ARRAYS_FLOAT || type == ARRAYS_INT ? 4 : 8;
 }
 
-/* Runs kernels over all `blocks` of n elements, a work-group each, and joins what they leave. The first three
+/* Runs kernels over `blocks` of n elements from `first` on, a work-group each, and joins what they leave. The first three
  * arguments of a kernel are partial, first and n; `rest` follows. limit: blocks a device and launch at most,
  * 0 = as many as take no longer than a launch should (core/pace.h), and then each device keeps its share; with
  * `uncut`, all at once. partial[ndev] are blocks of memory that grow as
@@ -125,7 +137,7 @@ static inline size_t type_bytes(enum arrays_type type)
 struct order_job {
     struct kernels *kernels;
     struct arrays_partial kind;
-    uint64_t n, blocks, limit;
+    uint64_t n, first, blocks, limit; /* first: of the blocks, which are first ... first + blocks - 1 */
     bool uncut;
     void **partial;
     cl_uint nrest;
@@ -135,5 +147,10 @@ struct order_job {
     const char *caller, *elements; /* in the message of ECANCELED: "gas", "molecules" */
 };
 int arrays_order_run(const struct order_job *job, struct arrays_total *total);
+
+/* The same for a part of the blocks. _join adds a part to those before it, and _total is the sum of all. */
+int arrays_order_part(const struct order_job *job, struct order_forest *part);
+void arrays_order_join(struct arrays_partial kind, struct order_forest *whole, const struct order_forest *part);
+struct arrays_total arrays_order_total(struct arrays_partial kind, const struct order_forest *whole);
 
 #endif

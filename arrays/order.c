@@ -3,19 +3,13 @@
  * A kernel leaves one partial sum a block (order.h). They come back in the order of blocks, whichever device
  * made them, and are joined as the leaves of a binary tree, neighbours first. The tree is built as binary
  * numbers are counted: leaf 2k + 1 joins leaf 2k, then that pair its neighbour, and so on; so only one sum
- * a level is kept, and a gas of any size passes through.
+ * a level is kept, and a gas of any size passes through. Where the blocks do not begin at 0, their first subtrees have no left
+ * neighbour yet: they are kept too, at most two a level, until arrays_order_join brings it.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/blocks.h"
 
 #include <math.h>
-
-/* A tree of sums, neighbours joined first, that takes one leaf after the other. */
-struct order_tree {
-    struct arrays_partial kind;
-    uint64_t leaves;
-    struct arrays_total stack[64];
-};
 
 static size_t partial_bytes(struct arrays_partial p)
 {
@@ -66,14 +60,16 @@ static struct arrays_total join(struct arrays_partial kind, struct arrays_total 
     }
 }
 
-/* Adds a sum that stands for 2^level leaves; so many more may not have begun. */
-static void push(struct order_tree *tree, unsigned level, struct arrays_total sum)
+/* Adds the sum of the next 2^level leaves. */
+static void push(struct arrays_partial kind, struct order_forest *f, uint64_t level, struct arrays_total sum)
 {
-    const uint64_t added = (uint64_t)1 << level;
-    for (; tree->leaves >> level & 1; level++)
-        sum = join(tree->kind, tree->stack[level], sum);
-    tree->stack[level] = sum;
-    tree->leaves += added;
+    uint64_t first = f->next;
+    f->next += (uint64_t)1 << level;
+    for (; f->n > 0 && f->tree[f->n - 1].level == level && first >> level & 1; level++) {
+        first = f->tree[--f->n].first;
+        sum = join(kind, f->tree[f->n].total, sum);
+    }
+    f->tree[f->n++] = (struct order_subtree){first, level, sum};
 }
 
 enum { BUNCH_LEVEL = 8, BUNCH = 1 << BUNCH_LEVEL };
@@ -91,33 +87,35 @@ static double bunch_sum(const double *leaf)
     return t[0];
 }
 
-static void order_add(struct order_tree *tree, const void *partial, uint64_t count)
+static void order_add(struct arrays_partial kind, struct order_forest *f, const void *partial, uint64_t count)
 {
-    const size_t bytes = partial_bytes(tree->kind);
-    const bool plain = tree->kind.wide == WIDE_DOUBLE && tree->kind.joining == JOIN_ADD;
+    const size_t bytes = partial_bytes(kind);
+    const bool plain = kind.wide == WIDE_DOUBLE && kind.joining == JOIN_ADD;
     const char *leaf = partial;
     while (count > 0) {
-        const bool bunch = plain && count >= BUNCH && tree->leaves % BUNCH == 0;
+        const bool bunch = plain && count >= BUNCH && f->next % BUNCH == 0;
         const uint64_t taken = bunch ? BUNCH : 1;
         if (bunch)
-            push(tree, BUNCH_LEVEL,
-                 (struct arrays_total){bunch_sum((const double *)(const void *)leaf), 0, 0});
+            push(kind, f, BUNCH_LEVEL, (struct arrays_total){bunch_sum((const double *)(const void *)leaf), 0, 0});
         else
-            push(tree, 0, read_partial(tree->kind, leaf));
+            push(kind, f, 0, read_partial(kind, leaf));
         leaf += taken * bytes;
         count -= taken;
     }
 }
 
-static struct arrays_total order_total(struct order_tree *tree)
+void arrays_order_join(struct arrays_partial kind, struct order_forest *whole, const struct order_forest *part)
+{
+    for (uint64_t i = 0; i < part->n; i++)
+        push(kind, whole, part->tree[i].level, part->tree[i].total);
+}
+
+/* From the last subtree, the smallest, to the first. */
+struct arrays_total arrays_order_total(struct arrays_partial kind, const struct order_forest *whole)
 {
     struct arrays_total sum = {0, 0, 0};
-    bool any = false;
-    for (unsigned level = 0; level < 64; level++)
-        if (tree->leaves >> level & 1) {
-            sum = any ? join(tree->kind, tree->stack[level], sum) : tree->stack[level];
-            any = true;
-        }
+    for (uint64_t i = whole->n; i > 0; i--)
+        sum = i == whole->n ? whole->tree[i - 1].total : join(kind, whole->tree[i - 1].total, sum);
     return sum;
 }
 
@@ -197,7 +195,8 @@ static uint64_t blocks_at_once(const struct order_job *job, uint64_t blocks)
 
 static int tell(const struct order_job *job, uint64_t blocks)
 {
-    const uint64_t done = blocks < job->blocks ? blocks * BLOCK : job->n;
+    const uint64_t all = job->n - job->first * BLOCK; /* to the end of the elements */
+    const uint64_t done = blocks * BLOCK < all ? blocks * BLOCK : all;
     if (!job->told || job->told(job->arg, done) == 0 || blocks == job->blocks)
         return 0;
     return clerror_set(ECANCELED, "%s: stopped after %llu of %llu %s", job->caller, (unsigned long long)done,
@@ -205,20 +204,20 @@ static int tell(const struct order_job *job, uint64_t blocks)
 }
 
 /* Where any device may have any block, or where there is one round: each has a share of it, and the sums pass through. */
-static int run_in_rounds(const struct order_job *job, struct order_tree *tree, uint64_t *from, uint64_t *count)
+static int run_in_rounds(const struct order_job *job, struct order_forest *f, uint64_t *from, uint64_t *count)
 {
     const cl_uint ndev = job->kernels->ndev;
     for (uint64_t first = 0, some; first < job->blocks; first += some) {
         const uint64_t left = job->blocks - first, wanted = blocks_at_once(job, left) * ndev;
         some = left < wanted ? left : wanted;
         for (cl_uint dev = 0; dev < ndev; dev++) {
-            from[dev] = first + share_start(some, dev, ndev);
-            count[dev] = first + share_start(some, dev + 1, ndev) - from[dev];
+            from[dev] = job->first + first + share_start(some, dev, ndev);
+            count[dev] = job->first + first + share_start(some, dev + 1, ndev) - from[dev];
         }
         if (run_on_all(job, from, count) != 0)
             return -1;
         for (cl_uint dev = 0; dev < ndev; dev++)
-            order_add(tree, job->partial[dev], count[dev]);
+            order_add(job->kind, f, job->partial[dev], count[dev]);
         if (tell(job, first + some) != 0)
             return -1;
     }
@@ -226,7 +225,7 @@ static int run_in_rounds(const struct order_job *job, struct order_tree *tree, u
 }
 
 /* Each device keeps its share, and all sums are kept until they can be joined in order. */
-static int run_shares(const struct order_job *job, struct order_tree *tree, uint64_t *from, uint64_t *count)
+static int run_shares(const struct order_job *job, struct order_forest *f, uint64_t *from, uint64_t *count)
 {
     const cl_uint ndev = job->kernels->ndev;
     const size_t bytes = partial_bytes(job->kind);
@@ -237,33 +236,41 @@ static int run_shares(const struct order_job *job, struct order_tree *tree, uint
     for (uint64_t at = 0, some; status == 0 && at < share; at += some) {
         some = blocks_at_once(job, share - at);
         for (cl_uint dev = 0; dev < ndev; dev++) {
-            const uint64_t end = share_start(job->blocks, dev + 1, ndev);
-            from[dev] = share_start(job->blocks, dev, ndev) + at;
+            const uint64_t end = job->first + share_start(job->blocks, dev + 1, ndev);
+            from[dev] = job->first + share_start(job->blocks, dev, ndev) + at;
             count[dev] = from[dev] >= end ? 0 : end - from[dev] < some ? end - from[dev] : some;
         }
         status = run_on_all(job, from, count);
         for (cl_uint dev = 0; status == 0 && dev < ndev; dev++)
             if (count[dev] > 0)
-                memcpy(all + from[dev] * bytes, job->partial[dev], (size_t)count[dev] * bytes);
+                memcpy(all + (from[dev] - job->first) * bytes, job->partial[dev], (size_t)count[dev] * bytes);
         if (status == 0)
             status = tell(job, at + some < share ? (at + some) * ndev : job->blocks);
     }
     if (status == 0)
-        order_add(tree, all, job->blocks);
+        order_add(job->kind, f, all, job->blocks);
     free(all);
     return status;
 }
 
-int arrays_order_run(const struct order_job *job, struct arrays_total *total)
+int arrays_order_part(const struct order_job *job, struct order_forest *part)
 {
-    struct order_tree tree = {.kind = job->kind};
     uint64_t *room = calloc(2 * (size_t)job->kernels->ndev, sizeof *room);
     if (!room)
         return clerror_set(ENOMEM, "%s: no memory", job->caller);
     const uint64_t share = (job->blocks + job->kernels->ndev - 1) / job->kernels->ndev;
     const bool rounds = job->limit || blocks_at_once(job, share) == share;
-    const int status = (rounds ? run_in_rounds : run_shares)(job, &tree, room, room + job->kernels->ndev);
+    part->next = job->first;
+    part->n = 0;
+    const int status = (rounds ? run_in_rounds : run_shares)(job, part, room, room + job->kernels->ndev);
     free(room);
-    *total = order_total(&tree);
+    return status;
+}
+
+int arrays_order_run(const struct order_job *job, struct arrays_total *total)
+{
+    struct order_forest whole;
+    const int status = arrays_order_part(job, &whole);
+    *total = arrays_order_total(job->kind, &whole);
     return status;
 }

@@ -295,6 +295,29 @@ static int count_on(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float 
     return 0;
 }
 
+/* The molecules of this rank, device by device. */
+static int count_all(gas *g, float scale, unsigned bins, uint64_t *count)
+{
+    if (!g->counts && !(g->counts = clmalloc(g->ctx, (MOST_BINS + 1) * sizeof *g->counts, 0)))
+        return -1;
+    if (open_kernels(g, &g->count, "histogram") != 0)
+        return -1;
+    for (cl_uint dev = 0; dev < g->ndev; dev++) {
+        const uint64_t end = share_start(g->blocks, dev + 1, g->ndev);
+        uint64_t some;
+        for (uint64_t at = share_start(g->blocks, dev, g->ndev); at < end; at += some) {
+            some = slice_of(&g->count, end - at < COUNT_BLOCKS ? end - at : COUNT_BLOCKS);
+            if (count_on(g, dev, g->first + at, some, scale, bins) != 0)
+                return -1;
+            for (unsigned b = 0; b <= bins; b++)
+                count[b] += g->counts[b];
+            if (tell(g, "gas_histogram", at + some < g->blocks ? (at + some) * BLOCK : g->n) != 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
 int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count)
 {
     if (!isfinite(top) || top <= 0 || bins < 1 || bins > MOST_BINS)
@@ -302,25 +325,8 @@ int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count)
                            bins, top, MOST_BINS);
     if (g->storage == GAS_STORED && !g->ready)
         return clerror_set(EINVAL, "gas_histogram: no velocities were given yet");
-    if (!g->counts && !(g->counts = clmalloc(g->ctx, (MOST_BINS + 1) * sizeof *g->counts, 0)))
-        return -1;
-    if (open_kernels(g, &g->count, "histogram") != 0)
-        return -1;
     memset(count, 0, (bins + 1) * sizeof *count);
-    const uint64_t blocks = blocks_of(g->n);
-    const float scale = (float)(bins / top * g->unit);
-    for (cl_uint dev = 0; dev < g->ndev; dev++) {
-        const uint64_t end = share_start(blocks, dev + 1, g->ndev);
-        uint64_t some;
-        for (uint64_t at = share_start(blocks, dev, g->ndev); at < end; at += some) {
-            some = slice_of(&g->count, end - at < COUNT_BLOCKS ? end - at : COUNT_BLOCKS);
-            if (count_on(g, dev, at, some, scale, bins) != 0)
-                return -1;
-            for (unsigned b = 0; b <= bins; b++)
-                count[b] += g->counts[b];
-            if (tell(g, "gas_histogram", at + some < blocks ? (at + some) * BLOCK : g->n) != 0)
-                return -1;
-        }
-    }
-    return 0;
+    if (world_agree(g->world, count_all(g, (float)(bins / top * g->unit), bins, count)) != 0)
+        return -1;
+    return world_add(g->world, count, bins + 1);
 }

@@ -27,6 +27,8 @@ struct gas {
     enum arrays_method method;
     int (*told)(void *arg, uint64_t done);
     void *arg;
+    stdcl_world *world;
+    uint64_t first, blocks; /* of this rank; all of them alone */
 
     struct kernels fused, draw, count; /* those that were needed */
     struct arrays_partial kind;        /* of fused */

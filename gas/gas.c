@@ -40,19 +40,23 @@ static int check(const struct gas_options *o)
     if (o->storage == GAS_STORED && o->n > SIZE_MAX / 32)
         return clerror_set(ENOMEM, "gas_create: %llu molecules are too many to store",
                            (unsigned long long)o->n);
+    if (o->storage == GAS_STORED && world_size(o->world) > 1)
+        return clerror_set(ENOTSUP, "gas_create: stored velocities cannot be divided among ranks; drawn and summed in one kernel "
+                                    "(GAS_FUSED) a gas of any size needs no memory");
     return reserved_check("gas_create", o->reserved);
 }
 
 /* ---- Making. ---------------------------------------------------------------------------------- */
 
-/* Sums of v^2 of the first n molecules of a gas that is not stored. */
-static int measure_fused(gas *g, struct arrays_total *total, uint64_t n, bool telling)
+/* Sums of v^2 of some blocks of n molecules of a gas that is not stored. */
+static int sum_blocks(gas *g, struct order_forest *part, uint64_t n, uint64_t first, uint64_t blocks, bool telling)
 {
     const struct stdcl_arg rest[] = {VALUE_ARG(g->key[0]), VALUE_ARG(g->key[1])};
     const struct order_job job = {.kernels = &g->fused,
                                   .kind = g->kind,
                                   .n = n,
-                                  .blocks = blocks_of(n),
+                                  .first = first,
+                                  .blocks = blocks,
                                   .limit = (uint64_t)1 << g->fused.on[0].shape.chunk,
                                   .partial = g->partial,
                                   .nrest = 2,
@@ -61,7 +65,24 @@ static int measure_fused(gas *g, struct arrays_total *total, uint64_t n, bool te
                                   .arg = g->arg,
                                   .caller = "gas",
                                   .elements = "molecules"};
-    return arrays_order_run(&job, total);
+    return arrays_order_part(&job, part);
+}
+
+static void join_parts(void *whole, const void *part, void *kind)
+{
+    arrays_order_join(*(const struct arrays_partial *)kind, whole, part);
+}
+
+/* Each rank sums its blocks, and parts are joined in the order of ranks, which is that of blocks. */
+static int measure_fused(gas *g, double *sum)
+{
+    struct order_forest whole;
+    if (world_agree(g->world, sum_blocks(g, &whole, g->n, g->first, g->blocks, true)) != 0 ||
+        world_reduce(g->world, &whole, sizeof whole, join_parts, &g->kind) != 0)
+        return -1;
+    const struct arrays_total total = arrays_order_total(g->kind, &whole);
+    *sum = arrays_total_value(g->kind, &total);
+    return 0;
 }
 
 enum { WARM = 64 };
@@ -69,7 +90,7 @@ enum { WARM = 64 };
 /* Some OpenCL devices finish the compilation when a kernel first runs: it runs once on a block. */
 static int make_fused(gas *g, const char *words)
 {
-    struct arrays_total total;
+    struct order_forest part;
     const struct embedded *const front[] = {&order_text, &maxwell_text};
     bool doubles = false;
     if (arrays_have_doubles(g->ctx, &doubles) != 0)
@@ -84,7 +105,7 @@ static int make_fused(gas *g, const char *words)
         return -1;
     /* Once more, on so much that the time tells how fast the devices are. */
     for (uint64_t blocks = g->ndev; blocks <= (uint64_t)WARM * g->ndev; blocks *= WARM)
-        if (measure_fused(g, &total, g->n / BLOCK < blocks ? g->n : blocks * BLOCK, false) != 0)
+        if (sum_blocks(g, &part, g->n, 0, blocks < blocks_of(g->n) ? blocks : blocks_of(g->n), false) != 0)
             return -1;
     return 0;
 }
@@ -106,7 +127,17 @@ static int make(gas *g, const struct gas_options *o)
     return g->arrays && gas_draw_place(g) == 0 ? 0 : -1;
 }
 
-gas *gas_create(const struct gas_options *o)
+/* Whole bunches of blocks for each rank, where there are so many, are summed fastest (arrays/order.c). */
+static void take_share(gas *g)
+{
+    const uint64_t blocks = blocks_of(g->n), rank = (uint64_t)world_rank(g->world), ranks = (uint64_t)world_size(g->world);
+    const uint64_t bunch = blocks / ranks < 256 ? 1 : 256, bunches = (blocks + bunch - 1) / bunch;
+    const uint64_t end = (bunches / ranks * (rank + 1) + bunches % ranks * (rank + 1) / ranks) * bunch;
+    g->first = (bunches / ranks * rank + bunches % ranks * rank / ranks) * bunch;
+    g->blocks = (end < blocks ? end : blocks) - g->first;
+}
+
+static gas *create(const struct gas_options *o)
 {
     CLCONTEXT *ctx = check(o) == 0 ? arrays_context(o->ctx) : NULL;
     gas *g = ctx ? calloc(1, sizeof *g) : NULL;
@@ -124,16 +155,23 @@ gas *gas_create(const struct gas_options *o)
                .method = o->method,
                .key = {(cl_uint)o->seed, (cl_uint)(o->seed >> 32)},
                .told = o->told,
-               .arg = o->arg};
+               .arg = o->arg,
+               .world = o->world};
+    take_share(g);
     g->temperature = o->temperature > 0 ? o->temperature : 1;
     g->mass = o->mass > 0 ? o->mass : 1;
     g->boltzmann = o->boltzmann > 0 ? o->boltzmann : 1;
     g->unit = o->source == GAS_GIVEN ? 1 : sqrt(g->boltzmann * g->temperature / g->mass);
-    if (make(g, o) != 0) {
-        gas_free(g);
-        return NULL;
-    }
     return g;
+}
+
+gas *gas_create(const struct gas_options *o)
+{
+    gas *g = create(o);
+    if (world_agree(o->world, g && make(g, o) == 0 ? 0 : -1) == 0)
+        return g;
+    gas_free(g);
+    return NULL;
 }
 
 void gas_free(gas *g)
@@ -155,12 +193,8 @@ void gas_free(gas *g)
 /* The sum of (v / unit)^2. */
 static int sum_squares(gas *g, double *squares)
 {
-    struct arrays_total total;
-    if (g->storage == GAS_FUSED) {
-        const int status = measure_fused(g, &total, g->n, true);
-        *squares = status == 0 ? arrays_total_value(g->kind, &total) : 0;
-        return status;
-    }
+    if (g->storage == GAS_FUSED)
+        return measure_fused(g, squares);
     if (!g->ready)
         return clerror_set(EINVAL,
                            "gas_measure: no velocities were given yet; gas_set_velocities gives them");

@@ -6,7 +6,7 @@
  *
  * Order: energies are added up in the fixed order of arrays/order.h, which depends on the number of molecules and
  * nothing else. The same seed gives the same bits in every run, on every device, on any number of devices and
- * for every work-group size. (Two exceptions: ARRAYS_TREE has an order of its own, which depends on its shape; and
+ * for every work-group size, and on any number of ranks. (Two exceptions: ARRAYS_TREE has an order of its own, which depends on its shape; and
  * devices without double precision add in pairs of floats.)
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise. All
  * block. One object is used by one thread at a time; different ones are independent of each other.
@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <stdcl.h>
 #include <stdcl/arrays.h>
+#include <stdcl/world.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,6 +61,8 @@ struct gas_options {
      * call with ECANCELED. May be NULL. */
     int (*told)(void *arg, uint64_t done);
     void *arg;
+    stdcl_world *world; /* the ranks that divide the molecules among themselves, NULL: alone; not owned. gas_create, gas_measure and
+                         * gas_histogram are collective then, `told` hears of this rank's own molecules, and GAS_STORED is ENOTSUP */
     uintptr_t reserved[8]; /* must be 0 */
 };
 
