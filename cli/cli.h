@@ -14,6 +14,7 @@
 #include "core/clock.h"
 
 #include <stdcl.h>
+#include <stdcl/world.h>
 
 #include <float.h>
 #include <stdbool.h>
@@ -30,11 +31,15 @@ enum cli_status {
                     /* 128 + signal: interrupted, see cli_interrupt_status */
 };
 
+/* What a launcher's processes do: the same, each for itself; one job together; or nothing, since they would do the same. */
+enum cli_ranks { CLI_RANKS_APART, CLI_RANKS_TOGETHER, CLI_RANKS_REFUSED };
+
 /* A subcommand. run gets argv[0] = its name and returns the exit status. */
 struct cli_command {
     const char *name;
     const char *summary; /* half a line for `stdcl --help` */
     int (*run)(int argc, char **argv);
+    enum cli_ranks ranks;
 };
 
 /* What messages begin with, "stdcl NAME"; main sets it. */
@@ -53,6 +58,12 @@ const char *cli_reason(void);
 
 /* As the former two, for something that is not fatal: prints "stdcl NAME: warning: sentence". */
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Of a rank: from now on failures are kept, for its last word, and warnings are printed by the first only. What was kept, or "". Prints
+ * a sentence as failures are. */
+void cli_message_keep(bool first);
+const char *cli_message_kept(void);
+void cli_message_print(const char *sentence);
 
 /* malloc and realloc of count * size bytes that end the program with a sentence (which says how much
  * was asked for) instead of failing: for the small things; data of the user's size goes through
@@ -172,13 +183,15 @@ struct cli_common {
     bool explain;
     struct cli_profile profile;
     const char *trace; /* a file, or NULL */
+    bool alone, share; /* of ranks, see below: read before all others */
 };
 #define CLI_COMMON_OPTIONS(common)                                                              \
     CLI_GROUP("Common options"),                                                                \
     CLI_STRINGS(0, "device", "DEVICE", &(common)->device,                                       \
                 "cpu, gpu, acc, all, part of a device's, vendor's or platform's name, or a "    \
                 "number of 'stdcl devices'; with ':K' only the K-th such device, from 0; may "  \
-                "be repeated (default: the first GPU, else the first CPU)"),                    \
+                "be repeated (default: the first GPU, else the first CPU; of several ranks: "   \
+                "all GPUs of a host, else all CPUs)"),                                          \
     CLI_FLAG(0, "json", &(common)->json, "report as one JSON object on standard output"),       \
     CLI_PARSED_OPTIONAL(0, "profile", "FORMAT", &(common)->profile, cli_read_profile,           \
                         "print on standard error where the devices' time went, as a table, "    \
@@ -187,7 +200,11 @@ struct cli_common {
                "write a timeline of all that ran, for ui.perfetto.dev"),                        \
     CLI_FLAG(0, "explain", &(common)->explain,                                                  \
              "say on standard error which measured kernel shapes are used, and why"),           \
-    CLI_FLAG('q', "quiet", &(common)->quiet, "no progress and no report")
+    CLI_FLAG('q', "quiet", &(common)->quiet, "no progress and no report"),                      \
+    CLI_FLAG(0, "alone", &(common)->alone,                                                      \
+             "under mpirun or srun: each process is a run of its own, not a rank of one job"),  \
+    CLI_FLAG(0, "share", &(common)->share,                                                      \
+             "ranks take turns on a device where a host has fewer devices than ranks")
 void cli_common_free(struct cli_common *common);
 cli_reader cli_read_profile; /* for the table above */
 
@@ -270,10 +287,12 @@ bool cli_device_matches(const struct cli_devices *devices, size_t device, const 
 int cli_devices_choose(const struct cli_devices *devices, const struct cli_strings *patterns,
                        size_t *chosen, size_t *n);
 
-/* Opens the devices that the patterns pick. The caller destroys *context. CLI_DONE or as above. */
+/* Opens the devices that the patterns pick, of several ranks on a host each its part. The caller destroys *context. CLI_DONE or
+ * as above. */
 int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context);
 
-/* The devices of a context in words, "NVIDIA H200" or "2 x NVIDIA H200". The caller frees it. */
+/* The devices of a context in words, "NVIDIA H200" or "2 x NVIDIA H200"; of ranks those of all, "16 x NVIDIA H200 on 2 hosts, 2 ranks", on
+ * rank 0. The caller frees it. */
 char *cli_devices_name(CLCONTEXT *context);
 
 /* "CPU", "GPU", "accelerator", ... */
@@ -282,6 +301,30 @@ const char *cli_device_type(cl_device_type type);
 /* What to type on this system to get an OpenCL device, by the os-release file at `path` (normally
  * "/etc/os-release"); static memory. */
 const char *cli_install_hint(const char *path);
+
+/* ---- Ranks. ---------------------------------------------------------------------------------- */
+
+/* The ranks of this run; NULL: alone. */
+extern stdcl_world *cli_world;
+
+/* When a launcher started several processes: joins them, compares their command lines and STDCL_ variables, and leaves standard output to
+ * rank 0. `argv` as of run. CLI_DONE, also when there is no launcher; else after saying why. */
+int cli_ranks_join(int argc, char **argv);
+/* Refuses a launcher's processes for a command that would do the same in each. */
+int cli_ranks_refuse(int argc, char **argv);
+
+/* The end of this rank, with its status; returns that of the job. */
+int cli_ranks_end(int status);
+
+/* Whether this is the rank that prints and writes what there is one of; whether ranks may take turns on a device (--share). */
+bool cli_ranks_first(void);
+bool cli_ranks_share(void);
+
+/* Collective. As cli_interrupted, of any rank. */
+bool cli_ranks_interrupted(void);
+
+/* Collective. The texts of all ranks, each with its 0, one behind the other; the caller frees it. NULL: one of them has failed. */
+char *cli_ranks_gather(const char *text);
 
 /* ---- Profiles, and which shapes are used. ---------------------------------------------------- */
 
@@ -367,7 +410,7 @@ bool cli_has_suffix(const char *path, const char *suffix);
 
 /* ---- Interruption. --------------------------------------------------------------------------- */
 
-/* From now on, the first SIGINT, SIGTERM or SIGHUP is only noted; a second one kills, and so does the first when nobody
+/* From now on, the first SIGINT, SIGTERM, SIGHUP or SIGUSR2 is only noted; a second one kills, and so does the first when nobody
  * asks for it within two seconds. `patiently`: however long that takes, for a search whose steps take as long as a
  * compiler does. */
 void cli_interrupt_catch(void);
@@ -389,5 +432,8 @@ bool cli_interrupted(void);
 
 /* 128 + the signal, or `otherwise` when there was none. */
 int cli_interrupt_status(int otherwise);
+
+/* As if this signal had come: another rank got it. */
+void cli_interrupt_take(int signal_number);
 
 #endif

@@ -86,4 +86,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_check = {"check", "find errors in kernels: in a program's run, or in files", run};
+const struct cli_command cmd_check = {"check", "find errors in kernels: in a program's run, or in files", run, CLI_RANKS_APART};

@@ -66,11 +66,41 @@ static json_t *json_device(size_t number, const struct cli_device *device, const
                      d->version, "contexts", in);
 }
 
+/* The first rank of a host tells of its devices. */
+static bool first_on_host(void)
+{
+    const int rank = world_rank(cli_world);
+    int first = 0;
+    while (strcmp(world_host(cli_world, first), world_host(cli_world, rank)) != 0)
+        first++;
+    return first == rank;
+}
+
+/* Adds the devices of other hosts to the list, whose own devices have "host" then. */
+static void add_hosts(json_t *list)
+{
+    json_t *device;
+    size_t i;
+    json_array_foreach(list, i, device)
+        json_object_set_new(device, "host", json_string(world_host(cli_world, world_rank(cli_world))));
+    char *own = first_on_host() ? json_dumps(list, 0) : strdup(""), *all = own ? cli_ranks_gather(own) : NULL, *text = all;
+    json_array_clear(list);
+    for (int r = 0; all && r < world_size(cli_world); r++, text += strlen(text) + 1) {
+        json_t *of_host = *text ? json_loads(text, 0, NULL) : NULL;
+        json_array_extend(list, of_host);
+        json_decref(of_host);
+    }
+    free(all);
+    free(own);
+}
+
 static int report_json(const struct cli_devices *devices, const struct detail *detail)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < devices->n; i++)
         json_array_append_new(list, json_device(i, &devices->item[i], &detail[i]));
+    if (world_size(cli_world) > 1)
+        add_hosts(list);
     json_t *report = json_pack("{s:s, s:o}", "program", "devices", "devices", list);
     const int status = cli_json_print(report);
     json_decref(report);
@@ -94,7 +124,7 @@ static int version_length(const char *version)
     return (int)(end ? end - version : (ptrdiff_t)strlen(version));
 }
 
-static int report_table(const struct cli_devices *devices, const struct detail *detail)
+static void print_table(const struct cli_devices *devices, const struct detail *detail, FILE *fp)
 {
     struct cli_text clock, memory, local;
     struct cli_table *table = cli_table_create(
@@ -115,9 +145,34 @@ static int report_table(const struct cli_devices *devices, const struct detail *
         cli_table_add(table, "%s", detail[i].driver);
         add_contexts(table, &detail[i]);
     }
-    cli_table_print(table, stdout);
+    cli_table_print(table, fp);
     cli_table_free(table);
-    return CLI_DONE;
+}
+
+/* A table for each host. */
+static int report_table(const struct cli_devices *devices, const struct detail *detail)
+{
+    char *own = NULL;
+    size_t size = 0;
+    if (world_size(cli_world) == 1) {
+        print_table(devices, detail, stdout);
+        return CLI_DONE;
+    }
+    FILE *fp = open_memstream(&own, &size);
+    if (!fp)
+        return cli_failed("no memory");
+    if (first_on_host()) {
+        fprintf(fp, "%s\n", world_host(cli_world, world_rank(cli_world)));
+        print_table(devices, detail, fp);
+    }
+    fclose(fp);
+    char *all = cli_ranks_gather(own), *text = all;
+    for (int r = 0; all && r < world_size(cli_world); r++, text += strlen(text) + 1)
+        printf("%s%s", r > 0 && *text ? "\n" : "", text);
+    free(own);
+    const int status = all ? CLI_DONE : cli_failed_call(NULL);
+    free(all);
+    return status;
 }
 
 /* Why a context could not be made; empty when it was, or when there are no such devices. */
@@ -158,7 +213,7 @@ static int run(int argc, char **argv)
         .synopsis = "[--json]",
         .about = "Lists the OpenCL devices of this machine by platform: the number and the name that "
                  "--device takes, what they have, and to which of the library's standard contexts "
-                 "each belongs.",
+                 "each belongs. Under mpirun or srun: those of all hosts.",
         .options = options,
     };
     struct cli_devices devices;
@@ -183,4 +238,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_devices = {"devices", "list the OpenCL devices of this machine", run};
+const struct cli_command cmd_devices = {"devices", "list the OpenCL devices of this machine", run, CLI_RANKS_TOGETHER};

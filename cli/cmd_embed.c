@@ -126,4 +126,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_embed = {"embed", "put kernel sources into an object file", run};
+const struct cli_command cmd_embed = {"embed", "put kernel sources into an object file", run, CLI_RANKS_APART};

@@ -115,7 +115,7 @@ static int told(void *arg, uint64_t done_of_one)
 {
     struct gas_job *job = arg;
     struct cli_text rate;
-    const double done = (double)job->passes_done * (double)job->n + (double)done_of_one;
+    const double done = (double)job->passes_done * (double)job->n + (double)done_of_one * world_size(cli_world);
     const double seconds = seconds_now() - job->progress.started;
     cli_progress_update(&job->progress, done,
                         seconds > 0 ? cli_text_rate(&rate, done / seconds, "molecules/s") : NULL);
@@ -137,9 +137,10 @@ static int create(struct gas_job *job)
                                         .method = (enum arrays_method)job->method,
                                         .shape = job->shape,
                                         .told = told,
-                                        .arg = job};
+                                        .arg = job,
+                                        .world = cli_world};
     const double bytes = job->precision == ARRAYS_DOUBLE ? 24 : 12;
-    if (job->stored && cli_memory_for((size_t)job->n, (size_t)bytes, "molecules") != CLI_DONE)
+    if (job->stored && world_size(cli_world) == 1 && cli_memory_for((size_t)job->n, (size_t)bytes, "molecules") != CLI_DONE)
         return CLI_FAILED;
     job->gas = gas_create(&options);
     if (!job->gas)
@@ -151,7 +152,7 @@ static int create(struct gas_job *job)
 /* A pass over all molecules. What was told when all were drawn, or summed, could not be stopped any more. */
 static int sum_once(struct gas_job *job)
 {
-    if (cli_interrupted())
+    if (cli_ranks_interrupted())
         return cli_interrupt_status(CLI_FAILED);
     if (gas_measure(job->gas, &job->energy) != 0)
         return gas_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
@@ -231,4 +232,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_gas = {"gas", "add up the kinetic energy of a gas", run};
+const struct cli_command cmd_gas = {"gas", "add up the kinetic energy of a gas", run, CLI_RANKS_TOGETHER};

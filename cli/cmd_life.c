@@ -227,4 +227,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_life = {"life", "run Conway's Life and its relatives", run};
+const struct cli_command cmd_life = {"life", "run Conway's Life and its relatives", run, CLI_RANKS_REFUSED};

@@ -189,4 +189,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_matmul = {"matmul", "multiply matrices, compare engines", run};
+const struct cli_command cmd_matmul = {"matmul", "multiply matrices, compare engines", run, CLI_RANKS_REFUSED};

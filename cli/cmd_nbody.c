@@ -402,4 +402,4 @@ static int run(int argc, char **argv)
     cli_common_free(&job.common);
     return status;
 }
-const struct cli_command cmd_nbody = {"nbody", "simulate gravity between bodies", run};
+const struct cli_command cmd_nbody = {"nbody", "simulate gravity between bodies", run, CLI_RANKS_REFUSED};

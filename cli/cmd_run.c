@@ -240,4 +240,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_run = {"run", "run a Lua script", run};
+const struct cli_command cmd_run = {"run", "run a Lua script", run, CLI_RANKS_APART};

@@ -323,4 +323,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_tune = {"tune", "search for the best kernel shapes on this machine", run};
+const struct cli_command cmd_tune = {"tune", "search for the best kernel shapes on this machine", run, CLI_RANKS_APART};

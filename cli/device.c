@@ -181,7 +181,8 @@ static int choose_by_pattern(const struct cli_devices *devices, const char *patt
 int cli_devices_choose(const struct cli_devices *devices, const struct cli_strings *patterns,
                        size_t *chosen, size_t *n)
 {
-    static const char *const preferred[] = {"gpu:0", "cpu:0", "all:0"};
+    static const char *const first[] = {"gpu:0", "cpu:0", "all:0"}, *const all[] = {"gpu", "cpu", "all"};
+    const char *const *const preferred = world_size(cli_world) > 1 ? all : first;
     *n = 0;
     for (size_t i = 0; i < patterns->n; i++) {
         const char *pattern = patterns->item[i];
@@ -206,6 +207,20 @@ static int check_answers(const struct cli_devices *devices)
     return CLI_DONE;
 }
 
+/* Of the chosen devices those that are this rank's; all of them alone. */
+static int divide(cl_device_id *id, size_t *n)
+{
+    unsigned char *mine = cli_alloc(*n, 1);
+    const int status = world_devices(cli_world, id, *n, cli_ranks_share(), mine);
+    size_t own = 0;
+    for (size_t i = 0; i < *n && status == 0; i++)
+        if (mine[i])
+            id[own++] = id[i];
+    *n = own;
+    free(mine);
+    return status == 0 ? CLI_DONE : cli_failed_call(NULL);
+}
+
 static struct cli_devices listed; /* when devices were opened: their names need not be asked for again */
 
 int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context)
@@ -225,6 +240,8 @@ int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context)
     status = cli_devices_choose(&devices, patterns, chosen, &n);
     for (size_t i = 0; i < n; i++)
         id[i] = devices.item[chosen[i]].id;
+    if (status == CLI_DONE && cli_world)
+        status = divide(id, &n);
     if (status == CLI_DONE && !(*context = clcontext_create_from(id, n)))
         status = cli_failed_call("opening the devices");
     free(id);
@@ -242,23 +259,66 @@ static const char *name_of(cl_device_id id)
     return "a device that was not listed";
 }
 
+/* The device names of this rank, a line each, and of all ranks. */
+static char *own_lines(CLCONTEXT *context)
+{
+    const cl_uint n = clgetndev(context);
+    char *lines = cli_alloc(n + 1, sizeof listed.item->name + 1), *end = lines;
+    *lines = 0;
+    for (cl_uint i = 0; i < n; i++)
+        end += sprintf(end, "%s\n", name_of(clgetdevice(context, i)));
+    return lines;
+}
+
+static char *all_lines(char *own)
+{
+    char *all = world_size(cli_world) > 1 ? cli_ranks_gather(own) : NULL, *end = all, *text = all;
+    if (!all)
+        return own;
+    free(own);
+    for (int r = 0; r < world_size(cli_world); r++) { /* without the 0 between ranks */
+        const size_t length = strlen(text);
+        memmove(end, text, length);
+        end += length;
+        text += length + 1;
+    }
+    *end = 0;
+    return all;
+}
+
 /* Equal neighbours are counted: "2 x NVIDIA H200 + pthread-skylake". */
+static void count_lines(const char *lines, FILE *fp)
+{
+    for (const char *line = lines; *line;) {
+        const size_t length = strcspn(line, "\n") + 1;
+        const char *next = line;
+        size_t same = 0;
+        for (; strncmp(next, line, length) == 0; next += length)
+            same++;
+        fprintf(fp, "%s", line == lines ? "" : " + ");
+        if (same > 1)
+            fprintf(fp, "%zu x ", same);
+        fprintf(fp, "%.*s", (int)length - 1, line);
+        line = next;
+    }
+}
+
 char *cli_devices_name(CLCONTEXT *context)
 {
-    const size_t n = clgetndev(context);
+    char *text = NULL;
+    size_t size = 0;
     if (listed.n == 0) /* the context is one of the library's */
         cli_devices_list(&listed);
-    char *text = cli_alloc(n + 1, sizeof listed.item->name + 16);
-    for (size_t i = 0, same; i < n; i += same) {
-        const char *name = name_of(clgetdevice(context, (cl_uint)i));
-        for (same = 1; i + same < n && !strcmp(name, name_of(clgetdevice(context, (cl_uint)(i + same))));)
-            same++;
-        char *end = text + strlen(text);
-        end += sprintf(end, "%s", i ? " + " : "");
-        if (same > 1)
-            end += sprintf(end, "%zu x ", same);
-        strcpy(end, name);
-    }
+    char *lines = all_lines(own_lines(context));
+    FILE *fp = open_memstream(&text, &size);
+    if (!fp)
+        return lines;
+    count_lines(lines, fp);
+    const int hosts = world_hosts(cli_world), ranks = world_size(cli_world);
+    if (ranks > 1)
+        fprintf(fp, " on %d host%s, %d ranks%s", hosts, hosts == 1 ? "" : "s", ranks, cli_ranks_share() ? ", which may share" : "");
+    fclose(fp);
+    free(lines);
     return text;
 }
 

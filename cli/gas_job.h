@@ -35,10 +35,10 @@ struct gas_job {
     double seconds; /* of the sum */
 };
 
-/* Whether a call of the engine failed because Ctrl-C ended it. */
+/* Whether a call of the engine failed because Ctrl-C ended it, on any rank; all ranks ask. */
 static inline bool gas_job_stopped(void)
 {
-    return clerrno == ECANCELED && cli_interrupted();
+    return clerrno == ECANCELED && cli_ranks_interrupted();
 }
 
 /* All return an exit status, after printing what is wrong. */

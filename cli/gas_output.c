@@ -170,7 +170,7 @@ int gas_output_finish(const struct gas_job *job)
     const struct bins bins = {job, job->bins, top / job->bins, count};
     if (gas_histogram(job->gas, top, (unsigned)job->bins, count) != 0)
         status = gas_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
-    for (size_t i = 0; i < job->histogram.n && status == CLI_DONE; i++) {
+    for (size_t i = 0; i < job->histogram.n && status == CLI_DONE && cli_ranks_first(); i++) {
         const char *file = job->histogram.item[i];
         status = cli_has_suffix(file, ".csv") ? write_table(&bins, file) : write_plot(&bins, file);
     }

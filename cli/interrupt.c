@@ -1,6 +1,6 @@
 /* interrupt.c - the first Ctrl-C lets the program finish what it is doing, if that does not take long.
  *
- * The first SIGINT, SIGTERM or SIGHUP only sets a flag that commands look at between pieces of work, so that what was
+ * The first SIGINT, SIGTERM, SIGHUP or SIGUSR2, which mpirun passes on, only sets a flag that commands look at between pieces of work, so that what was
  * computed so far is saved. A command that does not look within PATIENCE seconds, because a compiler or a large file
  * keeps it busy, is ended at once; so is one that gets a second signal, or SIGQUIT. Each ends as it would have without
  * us, but not before the files that are half-written are removed.
@@ -86,7 +86,7 @@ static void handle(int signal_number, void (*handler)(int))
 
 static void catch_signals(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR2};
     on_terminal = isatty(STDERR_FILENO);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         handle(signals[i], note_signal);
@@ -130,6 +130,11 @@ bool cli_interrupt_follows(void)
 bool cli_interrupt_broke_build(void)
 {
     return oclerrno == CL_BUILD_PROGRAM_FAILURE && cli_interrupt_follows();
+}
+
+void cli_interrupt_take(int signal_number)
+{
+    caught = signal_number;
 }
 
 int cli_interrupt_status(int otherwise)

@@ -49,7 +49,10 @@ static int run_command(int argc, char **argv)
             continue;
         snprintf(program, sizeof program, "stdcl %s", argv[0]);
         cli_program = program;
-        return commands[i]->run(argc, argv);
+        int status = CLI_DONE;
+        if (commands[i]->ranks != CLI_RANKS_APART)
+            status = (commands[i]->ranks == CLI_RANKS_TOGETHER ? cli_ranks_join : cli_ranks_refuse)(argc, argv);
+        return status == CLI_DONE ? commands[i]->run(argc, argv) : status;
     }
     return unknown_command(argv[0]);
 }
@@ -103,10 +106,10 @@ int main(int argc, char **argv)
     outfile_guard();
     wait_where_full(1);
     wait_where_full(2);
-    const int status = dispatch(argc, argv);
+    int status = dispatch(argc, argv);
     errno = 0;
     if (fflush(stdout) || ferror(stdout)) /* a report that is cut short is a failure */
-        return cli_failed("cannot write the standard output%s%s", errno ? ": " : "",
-                          errno ? strerror(errno) : "");
-    return status;
+        status = cli_failed("cannot write the standard output%s%s", errno ? ": " : "",
+                            errno ? strerror(errno) : "");
+    return cli_ranks_end(status);
 }

@@ -20,7 +20,7 @@ bool cli_read_profile(const char *text, void *to, char *why, size_t size)
 int cli_profile_start(const struct cli_common *common, CLCONTEXT *context)
 {
     int status = CLI_DONE;
-    if (!common->profile.wanted && !common->trace)
+    if ((!common->profile.wanted && !common->trace) || !cli_ranks_first())
         return CLI_DONE;
     if (common->trace && strcmp(common->trace, "-") == 0)
         return cli_wrong("--trace: the standard output is for the report; give the name of a file");
@@ -34,6 +34,8 @@ int cli_profile_start(const struct cli_common *common, CLCONTEXT *context)
 int cli_profile_report(const struct cli_common *common, CLCONTEXT *context)
 {
     int status = CLI_DONE;
+    if (!cli_ranks_first())
+        return CLI_DONE;
     if (common->profile.wanted) {
         cli_line_wipe();
         fflush(stdout);
@@ -53,7 +55,7 @@ void cli_explain(const struct cli_common *common, CLCONTEXT *context, unsigned d
     warned = true;
     if (warning)
         cli_warn("%s", warning);
-    if (!common->explain)
+    if (!common->explain || !cli_ranks_first())
         return;
     char name[256] = "(its name is not told)";
     clGetDeviceInfo(clgetdevice(context, dev), CL_DEVICE_NAME, sizeof name, name, NULL);

@@ -11,6 +11,37 @@
 
 const char *cli_program = "stdcl";
 
+/* Of a rank: failures are kept for its last word, and warnings are rank 0's. */
+static bool keeping, silent;
+static char kept[900];
+
+void cli_message_keep(bool first)
+{
+    keeping = true;
+    silent = !first;
+}
+
+const char *cli_message_kept(void)
+{
+    return kept;
+}
+
+static void print(const char *kind, char *text)
+{
+    for (char *p = text; *p; p++)
+        if (((unsigned char)*p < ' ' && *p != '\n' && *p != '\t') || *p == 127)
+            *p = '?';
+    cli_line_wipe();
+    fprintf(stderr, "%s: %s%s\n", cli_program, kind, text);
+}
+
+void cli_message_print(const char *sentence)
+{
+    char text[2048];
+    snprintf(text, sizeof text, "%s", sentence);
+    print("", text);
+}
+
 static void say(const char *kind, const char *format, va_list ap)
 {
     char small[1024], *text = small;
@@ -25,11 +56,12 @@ static void say(const char *kind, const char *format, va_list ap)
             text = small;
     }
     va_end(again);
-    for (char *p = text; *p; p++)
-        if (((unsigned char)*p < ' ' && *p != '\n' && *p != '\t') || *p == 127)
-            *p = '?';
-    cli_line_wipe();
-    fprintf(stderr, "%s: %s%s\n", cli_program, kind, text);
+    if (keeping && !*kind && !*kept) /* the first, of which others follow */
+        snprintf(kept, sizeof kept, "%.*s", (int)sizeof kept - 1, text);
+    else if (keeping && !*kind)
+        ;
+    else if (!silent)
+        print(kind, text);
     if (text != small)
         free(text);
 }
@@ -67,7 +99,7 @@ static const char *without(const char *text, const char *name)
 static const char *without_program(const char *text)
 {
     const char *blank = strrchr(cli_program, ' ');
-    return without(without(text, blank ? blank + 1 : ""), "arrays");
+    return without(without(without(text, blank ? blank + 1 : ""), "arrays"), "world");
 }
 
 const char *cli_reason(void)

@@ -21,7 +21,8 @@ void cli_progress_start(struct cli_progress *p, const char *unit, double total, 
 {
     const char *terminal = getenv("TERM");
     const bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
-    *p = (struct cli_progress){.unit = unit, .total = total, .quiet = quiet || !isatty(STDERR_FILENO), .started = seconds_now()};
+    quiet = quiet || !cli_ranks_first() || !isatty(STDERR_FILENO);
+    *p = (struct cli_progress){.unit = unit, .total = total, .quiet = quiet, .started = seconds_now()};
     p->visible = !p->quiet && !dumb;
 }
 

@@ -1,0 +1,167 @@
+/* ranks.c - a command under mpirun or srun: one report, one sentence, one exit status of all its ranks.
+ *
+ * main joins the world before a command reads its options, and ends it after. In between rank 0 alone prints; what others have to
+ * say against a job goes to rank 0 with their last word. Without a launcher nothing of this happens.
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli.h"
+
+#include "core/outfile.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <unistd.h>
+
+stdcl_world *cli_world;
+static bool shares;
+
+bool cli_ranks_first(void)
+{
+    return world_rank(cli_world) == 0;
+}
+
+bool cli_ranks_share(void)
+{
+    return shares;
+}
+
+/* Said where no other rank is known: by the process that the launcher counts first. */
+static int refused(void)
+{
+    int rank;
+    const int launched = world_launched(&rank);
+    const char *why = cli_reason();
+    return rank > 0 ? CLI_FAILED : cli_failed("%s; for %d separate runs, add --alone", why, launched);
+}
+
+/* In any thread: stdio has locks of its own, and the line of progress is rank 0's. */
+static void ended(void *arg, const char *sentence)
+{
+    (void)arg;
+    outfile_unlink_all();
+    cli_message_print(sentence);
+}
+
+static void add(char *text, size_t size, const char *word)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used ? " " : "", word);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Our variables in the environment, but for those that may differ. */
+static void own_variables(char *text, size_t size)
+{
+    extern char **environ;
+    char *found[64];
+    size_t n = 0;
+    for (char **v = environ; *v && n < 64; v++)
+        if (strncmp(*v, "STDCL_", 6) == 0 && strncmp(*v, "STDCL_MPI=", 10) != 0)
+            found[n++] = *v;
+    qsort(found, n, sizeof *found, by_text);
+    for (size_t i = 0; i < n; i++)
+        add(text, size, found[i]);
+}
+
+static int compare(int argc, char **argv)
+{
+    char words[8192] = "", variables[8192] = "";
+    for (int i = 0; i < argc; i++)
+        add(words, sizeof words, argv[i]);
+    own_variables(variables, sizeof variables);
+    if (world_same(cli_world, "the options", words) != 0 || world_same(cli_world, "in its environment", variables) != 0)
+        return cli_failed_call(NULL);
+    return CLI_DONE;
+}
+
+static bool among(int argc, char **argv, const char *word)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], word) == 0)
+            return true;
+    return false;
+}
+
+int cli_ranks_join(int argc, char **argv)
+{
+    if (world_launched(NULL) == 1 || among(argc, argv, "--alone"))
+        return CLI_DONE;
+    stdcl_world *w = world_join(&(struct world_options){.ended = ended});
+    if (!w)
+        return refused();
+    shares = among(argc, argv, "--share");
+    cli_world = w;
+    cli_message_keep(world_rank(w) == 0);
+    if (world_rank(w) > 0 && !freopen("/dev/null", "w", stdout))
+        return cli_failed("/dev/null cannot be opened");
+    return compare(argc, argv);
+}
+
+int cli_ranks_refuse(int argc, char **argv)
+{
+    int rank;
+    const int launched = world_launched(&rank);
+    if (launched == 1 || among(argc, argv, "--alone"))
+        return CLI_DONE;
+    return rank > 0 ? CLI_FAILED : cli_failed("it does not run on several ranks yet; for %d separate runs, add --alone", launched);
+}
+
+int cli_ranks_end(int status)
+{
+    stdcl_world *w = cli_world;
+    if (!w)
+        return status;
+    cli_world = NULL;
+    if (status != CLI_DONE)
+        world_end(w, status, cli_message_kept());
+    else if (world_leave(w) != 0)
+        status = CLI_FAILED;
+    return status;
+}
+
+static void join_greatest(void *a, const void *b, void *arg)
+{
+    (void)arg;
+    *(int *)a = *(const int *)b > *(int *)a ? *(const int *)b : *(int *)a;
+}
+
+bool cli_ranks_interrupted(void)
+{
+    int caught = cli_interrupted() ? cli_interrupt_status(128) - 128 : 0;
+    if (world_reduce(cli_world, &caught, sizeof caught, join_greatest, NULL) == 0 && caught)
+        cli_interrupt_take(caught);
+    return cli_interrupted();
+}
+
+char *cli_ranks_gather(const char *text)
+{
+    uint64_t longest = strlen(text) + 1;
+    const size_t ranks = (size_t)world_size(cli_world);
+    uint64_t *length = cli_alloc(ranks, sizeof *length);
+    char *all = NULL;
+    if (world_gather(cli_world, &longest, sizeof longest, length) == 0) {
+        for (size_t r = 0; r < ranks; r++)
+            longest = length[r] > longest ? length[r] : longest;
+        char *mine = cli_alloc((size_t)longest, 1);
+        all = cli_alloc(ranks * (size_t)longest + 1, 1);
+        memset(mine, 0, (size_t)longest);
+        memcpy(mine, text, strlen(text));
+        if (world_gather(cli_world, mine, (size_t)longest, all) != 0) {
+            free(all);
+            all = NULL;
+        }
+        char *end = all;
+        for (size_t r = 0; all && r < ranks; r++) { /* one behind the other */
+            const size_t size = strlen(all + r * (size_t)longest) + 1;
+            memmove(end, all + r * (size_t)longest, size);
+            end += size;
+        }
+        free(mine);
+    }
+    free(length);
+    return all;
+}
