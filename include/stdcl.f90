@@ -320,6 +320,7 @@ module stdcl
     type(c_ptr) :: shape = c_null_ptr
     type(c_funptr) :: told = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
+    type(c_ptr) :: world = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -459,6 +460,12 @@ module stdcl
     type(c_ptr) :: data = c_null_ptr
     integer(c_size_t) :: size = 0
     type(c_ptr) :: next = c_null_ptr
+  end type
+
+  type, bind(C) :: world_options
+    type(c_funptr) :: ended = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
   end type
 
   interface
@@ -1892,6 +1899,150 @@ module stdcl
     function stdcl_version() bind(C)
       import
       type(c_ptr) :: stdcl_version
+    end function
+    function world_add(world, numbers, count) bind(C)
+      import
+      integer(c_int) :: world_add
+      type(c_ptr), value :: world
+      integer(c_int64_t), optional :: numbers(*)
+      integer(c_size_t), value :: count
+    end function
+    function world_agree(world, status) bind(C)
+      import
+      integer(c_int) :: world_agree
+      type(c_ptr), value :: world
+      integer(c_int), value :: status
+    end function
+    function world_arrived(world, mail) bind(C)
+      import
+      integer(c_int) :: world_arrived
+      type(c_ptr), value :: world
+      type(c_ptr), value :: mail
+    end function
+    function world_barrier(world) bind(C)
+      import
+      integer(c_int) :: world_barrier
+      type(c_ptr), value :: world
+    end function
+    function world_broadcast(world, root, bytes, size) bind(C)
+      import
+      integer(c_int) :: world_broadcast
+      type(c_ptr), value :: world
+      integer(c_int), value :: root
+      type(c_ptr), value :: bytes
+      integer(c_size_t), value :: size
+    end function
+    function world_carrier(world) bind(C)
+      import
+      type(c_ptr) :: world_carrier
+      type(c_ptr), value :: world
+    end function
+    function world_devices(world, ids, n, share, mine) bind(C)
+      import
+      integer(c_int) :: world_devices
+      type(c_ptr), value :: world
+      type(c_ptr), intent(in), optional :: ids(*)
+      integer(c_size_t), value :: n
+      integer(c_int), value :: share
+      integer(c_signed_char), optional :: mine(*)
+    end function
+    subroutine world_end(world, status, sentence) bind(C)
+      import
+      type(c_ptr), value :: world
+      integer(c_int), value :: status
+      character(kind=c_char), intent(in), optional :: sentence(*)
+    end subroutine
+    function world_from_plugin(plugin, communicator, options) bind(C)
+      import
+      type(c_ptr) :: world_from_plugin
+      character(kind=c_char), intent(in), optional :: plugin(*)
+      integer(c_int), value :: communicator
+      type(world_options), intent(in), optional :: options
+    end function
+    function world_gather(world, mine, size, all) bind(C)
+      import
+      integer(c_int) :: world_gather
+      type(c_ptr), value :: world
+      type(c_ptr), value :: mine
+      integer(c_size_t), value :: size
+      type(c_ptr), value :: all
+    end function
+    function world_host(world, rank) bind(C)
+      import
+      type(c_ptr) :: world_host
+      type(c_ptr), value :: world
+      integer(c_int), value :: rank
+    end function
+    function world_hosts(world) bind(C)
+      import
+      integer(c_int) :: world_hosts
+      type(c_ptr), value :: world
+    end function
+    function world_join(options) bind(C)
+      import
+      type(c_ptr) :: world_join
+      type(world_options), intent(in), optional :: options
+    end function
+    function world_launched(rank) bind(C)
+      import
+      integer(c_int) :: world_launched
+      integer(c_int), optional :: rank(*)
+    end function
+    function world_leave(world) bind(C)
+      import
+      integer(c_int) :: world_leave
+      type(c_ptr), value :: world
+    end function
+    function world_rank(world) bind(C)
+      import
+      integer(c_int) :: world_rank
+      type(c_ptr), value :: world
+    end function
+    function world_receive(world, rank, tag, bytes, size) bind(C)
+      import
+      type(c_ptr) :: world_receive
+      type(c_ptr), value :: world
+      integer(c_int), value :: rank
+      integer(c_int), value :: tag
+      type(c_ptr), value :: bytes
+      integer(c_size_t), value :: size
+    end function
+    function world_reduce(world, bytes, size, join, arg) bind(C)
+      import
+      integer(c_int) :: world_reduce
+      type(c_ptr), value :: world
+      type(c_ptr), value :: bytes
+      integer(c_size_t), value :: size
+      type(c_funptr), value :: join
+      type(c_ptr), value :: arg
+    end function
+    function world_same(world, what, text) bind(C)
+      import
+      integer(c_int) :: world_same
+      type(c_ptr), value :: world
+      character(kind=c_char), intent(in), optional :: what(*)
+      character(kind=c_char), intent(in), optional :: text(*)
+    end function
+    function world_send(world, rank, tag, bytes, size) bind(C)
+      import
+      type(c_ptr) :: world_send
+      type(c_ptr), value :: world
+      integer(c_int), value :: rank
+      integer(c_int), value :: tag
+      type(c_ptr), value :: bytes
+      integer(c_size_t), value :: size
+    end function
+    function world_size(world) bind(C)
+      import
+      integer(c_int) :: world_size
+      type(c_ptr), value :: world
+    end function
+    function world_wait(world, mails, n) bind(C)
+      import
+      integer(c_int) :: world_wait
+      type(c_ptr), value :: world
+      type(c_ptr), intent(in), optional :: mails(*)
+      integer(c_size_t), value :: n
     end function
   end interface
   ! ---- By hand: what C has as macros, and what Fortran has another way. ----

@@ -163,6 +163,7 @@ struct stdcl_embedded_binary {
   size_t size;
   struct stdcl_embedded_binary *next;
 };
+typedef struct stdcl_world stdcl_world;
 static const int STDCL_VALUE = 0;
 static const int STDCL_GLOBAL = 1;
 static const int STDCL_LOCAL = 2;
@@ -407,6 +408,7 @@ struct gas_options {
   const char *shape;
   int (*told)(void *arg, uint64_t done);
   void *arg;
+  stdcl_world *world;
   uintptr_t reserved[8];
 };
 struct gas_energy {
@@ -711,5 +713,36 @@ int nbody_step(nbody *nb, size_t steps);
 size_t nbody_steps(const nbody *nb);
 double nbody_time(const nbody *nb);
 const struct cltune_kernel *nbody_tune_kernels(size_t *count);
+]],
+
+world = [[
+typedef struct world_mail world_mail;
+struct world_options {
+  void (*ended)(void *arg, const char *sentence);
+  void *arg;
+  uintptr_t reserved[8];
+};
+int world_add(stdcl_world *world, uint64_t *numbers, size_t count);
+int world_agree(stdcl_world *world, int status);
+int world_arrived(stdcl_world *world, const world_mail *mail);
+int world_barrier(stdcl_world *world);
+int world_broadcast(stdcl_world *world, int root, void *bytes, size_t size);
+const char *world_carrier(const stdcl_world *world);
+int world_devices(stdcl_world *world, const cl_device_id *ids, size_t n, int share, unsigned char *mine);
+void world_end(stdcl_world *world, int status, const char *sentence);
+stdcl_world *world_from_plugin(const char *plugin, int communicator, const struct world_options *options);
+int world_gather(stdcl_world *world, const void *mine, size_t size, void *all);
+const char *world_host(const stdcl_world *world, int rank);
+int world_hosts(const stdcl_world *world);
+stdcl_world *world_join(const struct world_options *options);
+int world_launched(int *rank);
+int world_leave(stdcl_world *world);
+int world_rank(const stdcl_world *world);
+world_mail *world_receive(stdcl_world *world, int rank, int tag, void *bytes, size_t size);
+int world_reduce(stdcl_world *world, void *bytes, size_t size, void (*join)(void *a, const void *b, void *arg), void *arg);
+int world_same(stdcl_world *world, const char *what, const char *text);
+world_mail *world_send(stdcl_world *world, int rank, int tag, const void *bytes, size_t size);
+int world_size(const stdcl_world *world);
+int world_wait(stdcl_world *world, world_mail * const *mails, size_t n);
 ]],
 }
