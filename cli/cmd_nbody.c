@@ -53,6 +53,21 @@ static int check_compare(const struct cli_option *options)
     return CLI_DONE;
 }
 
+/* Options that an ensemble has no use for: all but these. */
+static int check_ensemble(const struct cli_option *options)
+{
+    static const char *const its[] = {"input", "seed",  "gravity", "dt",      "steps",   "until", "output", "elements", "ensemble",
+                                      "spread", "device", "json",  "profile", "trace", "explain", "quiet"};
+    for (const struct cli_option *o = options; o->type != CLI_TYPE_END; o++) {
+        bool known = !o->name || !o->given;
+        for (size_t i = 0; i < sizeof its / sizeof *its && !known; i++)
+            known = strcmp(o->name, its[i]) == 0;
+        if (!known)
+            return cli_wrong("--ensemble and --%s cannot be combined", o->name);
+    }
+    return CLI_DONE;
+}
+
 /* Options of pictures need a picture. */
 static int check_pictures(const struct nbody_job *job, const struct cli_option *options)
 {
@@ -68,7 +83,7 @@ static int check_pictures(const struct nbody_job *job, const struct cli_option *
 static int check(struct nbody_job *job, const struct cli_option *options)
 {
     static const char *const of_models[] = {"n", "seed"};
-    for (size_t i = 0; job->input && i < 2; i++)
+    for (size_t i = 0; job->input && !job->ensemble && i < 2; i++)
         if (cli_given(options, of_models[i]))
             return cli_wrong("%s and %s cannot be combined: the file says which bodies there are",
                              cli_typed(options, "input"), cli_typed(options, of_models[i]));
@@ -117,6 +132,10 @@ static int check(struct nbody_job *job, const struct cli_option *options)
         return cli_wrong("--resume-anyway needs --resume FILE");
     if (job->check_step && job->resume)
         return cli_wrong("--check-step and --resume cannot be combined: the start of the run is not there any more");
+    if (job->ensemble)
+        return check_ensemble(options);
+    if (cli_given(options, "spread"))
+        return cli_wrong("--spread is for --ensemble N: add it");
     const int fields = nbody_fields_read(job);
     if (fields != CLI_DONE)
         return fields;
@@ -253,6 +272,12 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                    "go on with the run of a checkpoint, with its options; what else is given comes on top, such as a later --until"),
         CLI_FLAG(0, "resume-anyway", &job->resume_anyway, "also on another device, driver or version, which may give other bits"),
         CLI_GROUP("Instead of a simulation"),
+        CLI_STRING(0, "ensemble", "N|FILE", &job->ensemble,
+                   "move many planetary systems at once, each by itself: N copies of that of -i, a star and its planets, with small "
+                   "changes; or those of the files that FILE lists, a line each. With --dt (default: a 20th of the shortest period), "
+                   "--steps or --until, -o FILE of all bodies, and --elements"),
+        CLI_REAL(0, "spread", "X", &job->spread, 0, 1,
+                 "of these copies: planets' coordinates and velocities are changed by up to so large a part of themselves"),
         CLI_FLAG(0, "compare", &job->compare,
                  "sum the forces once with every kernel, check them against plain C in double precision, and "
                  "print the speed of each; status 1 when one is wrong"),
@@ -270,6 +295,7 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                     "  stdcl nbody --method tree --accuracy 0.001 -n 2^20 --check-forces 1000\n"
                     "  stdcl nbody --until 100 --checkpoint run.ckpt -o end.tab\n"
                     "  stdcl nbody --resume run.ckpt\n"
+                    "  stdcl nbody -i planets.tab --ensemble 2^16 --steps 1000 --elements end.csv\n"
                     "  stdcl nbody --compare -n 2^15\n",
         .options = options,
     };
@@ -295,6 +321,18 @@ static int compare(struct nbody_job *job)
     cli_interrupt_catch();
     if (status == CLI_DONE)
         status = nbody_job_compare(job);
+    const int reported = cli_profile_report(&job->common, job->context);
+    return status == CLI_DONE ? reported : status;
+}
+
+static int ensemble(struct nbody_job *job)
+{
+    int status = cli_devices_open(&job->common.device, &job->context);
+    if (status == CLI_DONE)
+        status = cli_profile_start(&job->common, job->context);
+    cli_interrupt_catch();
+    if (status == CLI_DONE)
+        status = nbody_job_ensemble(job);
     const int reported = cli_profile_report(&job->common, job->context);
     return status == CLI_DONE ? reported : status;
 }
@@ -361,6 +399,7 @@ static struct nbody_job fresh(int argc, char **argv)
         .precision = NOT_GIVEN,
         .camera = {.elevation = 90, .zoom = 1},
         .trails = 1000,
+        .spread = 1e-6,
         .argc = argc,
         .argv = argv,
     };
@@ -386,7 +425,7 @@ static int run(int argc, char **argv)
     struct nbody_job job = fresh(argc, argv);
     int status;
     if (parse(&job, argc, argv, &status) && (!job.resume || reparse(&job, argc, argv, &status)))
-        status = job.compare ? compare(&job) : simulate(&job);
+        status = job.compare ? compare(&job) : job.ensemble ? ensemble(&job) : simulate(&job);
     nbody_output_discard(&job);
     nbody_series_free(&job);
     nbody_checkpoint_free(&job);

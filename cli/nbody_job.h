@@ -9,6 +9,7 @@
  *   nbody_output.c   snapshots, pictures, films, the table of energies
  *   nbody_steps.c    whether the step suits
  *   nbody_report.c   the report as text or JSON
+ *   nbody_ensemble.c many planetary systems at once
  *   nbody_compare.c  the kernels side by side
  * SPDX-License-Identifier: MIT
  */
@@ -92,6 +93,8 @@ struct nbody_job {
     double eta; /* 0: not given */
     size_t check;    /* bodies whose forces are checked at the end */
     bool compare, check_step;
+    const char *ensemble; /* NULL: one system */
+    double spread;
     double snapshots; /* time between them; 0: none */
     double diag;      /* time between rows of the table; 0: not given */
     double stop_distance, stop_energy, time_limit; /* 0: none */
@@ -254,6 +257,9 @@ void nbody_resume_free(struct nbody_job *job);
 
 /* nbody_report.c */
 int nbody_job_report(const struct nbody_job *job);
+
+/* nbody_ensemble.c: all of --ensemble; needs job->context. */
+int nbody_job_ensemble(struct nbody_job *job);
 
 /* nbody_compare.c: gets bodies, sums with every kernel and prints the table; needs job->context. CLI_FAILED when a
  * kernel is wrong. */

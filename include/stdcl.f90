@@ -417,6 +417,15 @@ module stdcl
     real(c_double) :: virial_ratio = 0
   end type
 
+  type, bind(C) :: nbody_ensemble_options
+    type(c_ptr) :: ctx = c_null_ptr
+    real(c_double) :: G = 0
+    real(c_double) :: dt = 0
+    type(c_funptr) :: progress = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
   type, bind(C) :: nbody_elements
     real(c_double) :: semi_major = 0
     real(c_double) :: eccentricity = 0
@@ -1637,6 +1646,49 @@ module stdcl
       integer(c_int) :: nbody_diagnose
       type(c_ptr), value :: nb
       type(nbody_diagnostics), optional :: d
+    end function
+    function nbody_ensemble_create(options, systems, bodies, mass, pos, vel) bind(C)
+      import
+      type(c_ptr) :: nbody_ensemble_create
+      type(nbody_ensemble_options), intent(in), optional :: options
+      integer(c_size_t), value :: systems
+      integer(c_size_t), value :: bodies
+      real(c_double), intent(in), optional :: mass(*)
+      real(c_double), intent(in), optional :: pos(3, *)
+      real(c_double), intent(in), optional :: vel(3, *)
+    end function
+    function nbody_ensemble_energies(e, energy) bind(C)
+      import
+      integer(c_int) :: nbody_ensemble_energies
+      type(c_ptr), value :: e
+      real(c_double), optional :: energy(*)
+    end function
+    subroutine nbody_ensemble_free(e) bind(C)
+      import
+      type(c_ptr), value :: e
+    end subroutine
+    function nbody_ensemble_state(e, pos, vel) bind(C)
+      import
+      integer(c_int) :: nbody_ensemble_state
+      type(c_ptr), value :: e
+      real(c_double), optional :: pos(3, *)
+      real(c_double), optional :: vel(3, *)
+    end function
+    function nbody_ensemble_step(e, steps) bind(C)
+      import
+      integer(c_int) :: nbody_ensemble_step
+      type(c_ptr), value :: e
+      integer(c_size_t), value :: steps
+    end function
+    function nbody_ensemble_steps(e) bind(C)
+      import
+      integer(c_size_t) :: nbody_ensemble_steps
+      type(c_ptr), value :: e
+    end function
+    function nbody_ensemble_time(e) bind(C)
+      import
+      real(c_double) :: nbody_ensemble_time
+      type(c_ptr), value :: e
     end function
     function nbody_explain(nb, dev) bind(C)
       import

@@ -56,6 +56,14 @@ int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, 
                     double (*pos)[3], double (*vel)[3]);
 int nbody_ref_exact_in(const struct nbody_ref_system *s, double t, double tolerance, double (*pos)[3], double (*vel)[3]);
 
+/* The steps of an ensemble (ensemble.cl) for one system of a star and planets, in long double but for the state after each step
+ * (nbody_ref_ensemble.c); planets move along conics by Kepler's equation with eccentric anomalies. -1 without memory. */
+int nbody_ref_ensemble(size_t bodies, double G, double dt, size_t steps, const double *mass, double (*pos)[3],
+                       double (*vel)[3]);
+
+/* Moves along a conic about a mass for the time t. */
+void nbody_ref_kepler(double gm, double t, double pos[3], double vel[3]);
+
 /* Fills *d, with time 0. */
 void nbody_ref_diagnose(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
                         const double (*vel)[3], struct nbody_diagnostics *d);

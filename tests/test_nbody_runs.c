@@ -1,4 +1,5 @@
-/* test_nbody_runs.c - what runs of `stdcl nbody` may have besides bodies that pull each other: fields of force.
+/* test_nbody_runs.c - what runs of `stdcl nbody` may have besides bodies that pull each other: fields of force; and
+ * ensembles of planetary systems.
  *
  *   test_nbody_runs PATH_OF_STDCL
  * SPDX-License-Identifier: MIT
@@ -54,9 +55,71 @@ static void fields_go_on(void **unused)
     refuses(2, "other values of --external", "--resume c.ckpt --external plummer:1,0.25");
 }
 
+/* ---- Ensembles. ------------------------------------------------------------------------------- */
+
+static const char star_and_two[] = "1 0 0 0 0 0 0\n1e-6 1 0 0 0 1 0\n1e-6 0 2 0 -0.70710678118654752 0 0\n";
+
+/* Copies that are changed nowhere, or a little; the first always as it is. */
+static void ensembles_of_copies(void **unused)
+{
+    struct particles p, q;
+    (void)unused;
+    put_text(in_folder("star.tab"), star_and_two);
+    good("-i star.tab --ensemble 20 --spread 0 --until 10 -o same.tab --elements same.csv --json");
+    json_t *r = report();
+    assert_true(number(r, "systems") == 20 && number(r, "bodies") == 3 && number(r, "wrong_systems") == 0);
+    assert_true(fabs(number(r, "time") - 10) < 1e-12 && number(r, "energy_error_max") < 1e-9);
+    assert_true(number(r, "dt") <= 6.2831854 / 20 && number(r, "dt") > 6.28 / 22);
+    json_decref(r);
+    works(particles_read(in_folder("same.tab"), &p));
+    assert_true(p.n == 60 && fabs(p.time - 10) < 1e-12 && particles_number(&p, NOTE_G) == 1);
+    for (size_t s = 1; s < 20; s++)
+        assert_memory_equal(p.pos[3 * s], p.pos[0], 3 * sizeof *p.pos);
+    good("-i star.tab --ensemble 20 --spread 0.01 --seed 4 --until 10 -o other.tab -q");
+    works(particles_read(in_folder("other.tab"), &q));
+    assert_memory_equal(q.pos[0], p.pos[0], 3 * sizeof *p.pos);
+    for (size_t s = 1; s < 20; s++) {
+        assert_true(fabs(q.pos[3 * s + 1][0] - p.pos[1][0]) > 1e-6);
+        assert_true(hypot(q.pos[3 * s + 1][0], q.pos[3 * s + 1][1]) < 1.1);
+    }
+    particles_free(&p);
+    particles_free(&q);
+    load("same.csv", out, sizeof out);
+    assert_true(strncmp(out, "system,body,semi_major,", 23) == 0 && strstr(out, "\n20,3,") != NULL);
+}
+
+static void ensembles_of_files(void **unused)
+{
+    struct particles p;
+    (void)unused;
+    put_text(in_folder("star.tab"), star_and_two);
+    put_text(in_folder("moved.tab"), "1 0 0 0 0 0 0\n1e-6 2 0 0 0 0.7 0\n1e-6 0 3 0 -0.6 0 0\n");
+    put_text(in_folder("list"), "# two systems\n\n  star.tab\nmoved.tab\n");
+    put_text(in_folder("empty"), "\n# none\n");
+    put_text(in_folder("uneven"), "star.tab\none.tab\n");
+    put_text(in_folder("one.tab"), "1 0 0 0 0 0 0\n0 1 0 0 0 1 0\n");
+    put_text(in_folder("light.tab"), "1 0 0 0 0 0 0\n2 1 0 0 0 1 0\n");
+    good("--ensemble list --dt 0.1 --steps 0 -o both.tab");
+    assert_non_null(strstr(out, "\nsystems       2 of 3 bodies, from list\n"));
+    works(particles_read(in_folder("both.tab"), &p));
+    assert_true(p.n == 6 && p.pos[4][0] == 2);
+    particles_free(&p);
+    refuses(1, "lists no files", "--ensemble empty");
+    refuses(1, "none: No such file", "--ensemble none");
+    refuses(1, "one.tab has 2 bodies, and the systems before it have 3", "--ensemble uneven");
+    refuses(1, "light.tab: the first body must be the star, and body 2 is heavier", "-i light.tab --ensemble 4");
+    refuses(2, "add -i FILE", "--ensemble 4");
+    refuses(2, "cannot be combined: its files are the systems", "-i star.tab --ensemble list");
+    refuses(2, "--ensemble and --eps cannot be combined", "-i star.tab --ensemble 4 --eps 1");
+    refuses(2, "--spread is for --ensemble N", "-i star.tab --spread 0.1");
+    refuses(2, "writes the bodies of all systems at the end", "-i star.tab --ensemble 4 -o a.png");
+    refuses(2, "'-1' cannot be reached", "-i star.tab --ensemble 4 --until -1");
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(fields_go_on)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(fields_go_on),
+                                       cmocka_unit_test(ensembles_of_copies), cmocka_unit_test(ensembles_of_files)};
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_runs PATH_OF_STDCL\n"), 2;
     command = argv[1];

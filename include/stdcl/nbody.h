@@ -310,6 +310,41 @@ struct nbody_structure {
 int nbody_find_structure(size_t n, double G, const double *mass, const double (*pos)[3], const double (*vel)[3],
                          const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s);
 
+/* ---- Many planetary systems at once. ----------------------------------------------------------- */
+
+/* Systems of a star and 1 to 15 planets, all with as many, each of them one work-item's: for how chaos, masses or beginnings spread.
+ * Steps are symplectic, of 2nd order: Kepler's motion about the star between kicks by the other planets (Wisdom & Holman 1991,
+ * AJ 102, 1528), in democratic heliocentric coordinates (Duncan, Levison & Lee 1998, AJ 116, 2067), in double precision.
+ * Planets may have any orbit but close encounters with each other, which such steps do not resolve. */
+typedef struct nbody_ensemble nbody_ensemble;
+
+struct nbody_ensemble_options {
+    CLCONTEXT *ctx; /* the devices, which take a part of the systems each. NULL: stdgpu, else stdcpu. Not owned */
+    double G;       /* gravitational constant; 0 = 1 */
+    double dt;      /* time step; not 0; a twentieth of the shortest period, or less */
+    int (*progress)(void *arg, double fraction); /* as in nbody_options; a call that it ends is as if it had not been made ... */
+    void *arg;                                   /* ... but for whole launches: nbody_ensemble_steps tells where it stands */
+    uintptr_t reserved[8];
+};
+
+/* Body b of system s is number s * bodies + b of the arrays; body 0 is the star, whose mass must be above 0, as planets' may be 0.
+ * EINVAL: a bad number; ENOTSUP: a device has no double precision; ENOMEM; ENOEXEC. */
+nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *options, size_t systems, size_t bodies,
+                                      const double *mass, const double (*pos)[3], const double (*vel)[3]);
+void nbody_ensemble_free(nbody_ensemble *e);
+
+/* Advances all systems by so many steps, and blocks until that is done. ECANCELED when `progress` ended it. */
+int nbody_ensemble_step(nbody_ensemble *e, size_t steps);
+
+/* Copies out positions and velocities, systems x bodies rows each; either may be NULL. A planet that went wrong is NAN. */
+int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3]);
+
+/* Fills energy[systems] with the total energies, summed on the host. */
+int nbody_ensemble_energies(nbody_ensemble *e, double *energy);
+
+double nbody_ensemble_time(const nbody_ensemble *e); /* 0 at creation */
+size_t nbody_ensemble_steps(const nbody_ensemble *e);
+
 /* ---- Initial conditions. --------------------------------------------------------------------- */
 
 /* All have G = 1. Models that take any n have their centre of mass at rest at the origin, to rounding. */

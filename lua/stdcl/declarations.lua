@@ -613,6 +613,15 @@ struct nbody_diagnostics {
   double angular_momentum[3];
   double virial_ratio;
 };
+struct nbody_ensemble_options {
+  CLCONTEXT *ctx;
+  double G;
+  double dt;
+  int (*progress)(void *arg, double fraction);
+  void *arg;
+  uintptr_t reserved[8];
+};
+typedef struct nbody_ensemble nbody_ensemble;
 struct nbody_elements {
   double semi_major;
   double eccentricity;
@@ -687,6 +696,13 @@ nbody *nbody_create(const struct nbody_options *options, size_t n, const double 
 size_t nbody_device_bytes(const nbody *nb);
 unsigned nbody_devices(const nbody *nb);
 int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d);
+nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *options, size_t systems, size_t bodies, const double *mass, double (*pos)[3], double (*vel)[3]);
+int nbody_ensemble_energies(nbody_ensemble *e, double *energy);
+void nbody_ensemble_free(nbody_ensemble *e);
+int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3]);
+int nbody_ensemble_step(nbody_ensemble *e, size_t steps);
+size_t nbody_ensemble_steps(const nbody_ensemble *e);
+double nbody_ensemble_time(const nbody_ensemble *e);
 const char *nbody_explain(const nbody *nb, unsigned dev);
 const char *nbody_explain_method(const nbody *nb);
 struct nbody_elements nbody_find_elements(double gm, const double pos[3], const double vel[3]);

@@ -336,6 +336,16 @@ class nbody_diagnostics(Structure):  # noqa: F405
         ("virial_ratio", c_double),
     ]
 
+class nbody_ensemble_options(Structure):  # noqa: F405
+    _fields_ = [
+        ("ctx", c_void_p),
+        ("G", c_double),
+        ("dt", c_double),
+        ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
+        ("arg", c_void_p),
+        ("reserved", c_size_t * 8),
+    ]
+
 class nbody_elements(Structure):  # noqa: F405
     _fields_ = [
         ("semi_major", c_double),
@@ -582,6 +592,13 @@ FUNCTIONS = {
     "nbody_device_bytes": ("nbody", c_size_t, [c_void_p]),
     "nbody_devices": ("nbody", c_uint, [c_void_p]),
     "nbody_diagnose": ("nbody", c_int, [c_void_p, POINTER(nbody_diagnostics)]),
+    "nbody_ensemble_create": ("nbody", c_void_p, [POINTER(nbody_ensemble_options), c_size_t, c_size_t, c_void_p, c_void_p, c_void_p]),
+    "nbody_ensemble_energies": ("nbody", c_int, [c_void_p, c_void_p]),
+    "nbody_ensemble_free": ("nbody", None, [c_void_p]),
+    "nbody_ensemble_state": ("nbody", c_int, [c_void_p, c_void_p, c_void_p]),
+    "nbody_ensemble_step": ("nbody", c_int, [c_void_p, c_size_t]),
+    "nbody_ensemble_steps": ("nbody", c_size_t, [c_void_p]),
+    "nbody_ensemble_time": ("nbody", c_double, [c_void_p]),
     "nbody_explain": ("nbody", c_char_p, [c_void_p, c_uint]),
     "nbody_explain_method": ("nbody", c_char_p, [c_void_p]),
     "nbody_find_elements": ("nbody", nbody_elements, [c_double, c_void_p, c_void_p]),
@@ -952,6 +969,13 @@ DOCUMENTATION = {
     "nbody_device_bytes": 'The most memory that any one device holds for the engine, in bytes.',
     "nbody_devices": 'The number of devices in use. Then, for device `dev` of the context: how many bodies it owns (0: it is\nidle); its launch shape as words "KEY=NUMBER ..."; a sentence that says which row of the tuning store that\nis, and why. Both texts are owned by the engine.',
     "nbody_diagnose": "Fills *d. Costs about one evaluation of all forces. EDOM when a sum is out of the range of the engine's\nprecision (the message names it): the run went wrong, or wants double precision.",
+    "nbody_ensemble_create": "Body b of system s is number s * bodies + b of the arrays; body 0 is the star, whose mass must be above 0, as planets' may be 0.\nEINVAL: a bad number; ENOTSUP: a device has no double precision; ENOMEM; ENOEXEC.",
+    "nbody_ensemble_energies": 'Fills energy[systems] with the total energies, summed on the host.',
+    "nbody_ensemble_free": "Body b of system s is number s * bodies + b of the arrays; body 0 is the star, whose mass must be above 0, as planets' may be 0.\nEINVAL: a bad number; ENOTSUP: a device has no double precision; ENOMEM; ENOEXEC.",
+    "nbody_ensemble_state": 'Copies out positions and velocities, systems x bodies rows each; either may be NULL. A planet that went wrong is NAN.',
+    "nbody_ensemble_step": 'Advances all systems by so many steps, and blocks until that is done. ECANCELED when `progress` ended it.',
+    "nbody_ensemble_steps": '',
+    "nbody_ensemble_time": '',
     "nbody_explain": 'The number of devices in use. Then, for device `dev` of the context: how many bodies it owns (0: it is\nidle); its launch shape as words "KEY=NUMBER ..."; a sentence that says which row of the tuning store that\nis, and why. Both texts are owned by the engine.',
     "nbody_explain_method": 'The method in use, never NBODY_AUTO; and a sentence that says why that one, owned by the engine.',
     "nbody_find_elements": 'The orbit of one body about another, of a relative position and velocity; gm: G times the sum of both masses. Angles in\nradians, 0 to 2 pi; of an orbit in the plane z = 0 the node, of a circle the pericentre is at angle 0. All are NAN when they\nmove along a line. Computed on the host, as is all in this part.',

@@ -1,0 +1,356 @@
+/* nbody_ensemble.c - `stdcl nbody --ensemble`: many planetary systems at once, made from one by small changes or read from a
+ * list of files. */
+/* SPDX-License-Identifier: MIT */
+#include "nbody_job.h"
+
+#include "formats/number.h"
+#include "stdcl/philox.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+
+static const double STEPS_OF_A_PERIOD = 20; /* of the shortest, where no step is given */
+
+struct ensemble {
+    nbody_ensemble *engine;
+    size_t systems, bodies; /* of each */
+    struct particles all;   /* of one system after another */
+    double *before, *after; /* energies; after: the relative error */
+    size_t wrong;           /* systems that have no energy any more */
+    size_t worst;
+    double median;
+};
+
+/* ---- The systems. ----------------------------------------------------------------------------- */
+
+static int reserve(struct ensemble *e, size_t systems, size_t bodies)
+{
+    const int status = cli_memory_for(systems, bodies * 16 * sizeof(double), "planetary systems");
+    if (status != CLI_DONE)
+        return status;
+    const size_t n = systems * bodies;
+    e->systems = systems;
+    e->bodies = bodies;
+    e->all.n = n;
+    e->all.mass = malloc(n * sizeof *e->all.mass);
+    e->all.pos = malloc(n * sizeof *e->all.pos);
+    e->all.vel = malloc(n * sizeof *e->all.vel);
+    e->before = malloc(systems * sizeof *e->before);
+    e->after = malloc(systems * sizeof *e->after);
+    return e->all.mass && e->all.pos && e->all.vel && e->before && e->after
+               ? CLI_DONE : cli_failed("not enough memory for %zu systems of %zu bodies", systems, bodies);
+}
+
+static void put(struct ensemble *e, size_t system, const struct particles *b)
+{
+    const size_t star = system * e->bodies;
+    memcpy(e->all.mass + star, b->mass, e->bodies * sizeof *b->mass);
+    memcpy(e->all.pos + star, b->pos, e->bodies * sizeof *b->pos);
+    memcpy(e->all.vel + star, b->vel, e->bodies * sizeof *b->vel);
+}
+
+static int check_star(const char *file, const struct particles *b)
+{
+    size_t heavy = 0;
+    for (size_t i = 1; i < b->n; i++)
+        heavy = b->mass[i] > b->mass[heavy] ? i : heavy;
+    if (heavy > 0)
+        return cli_failed("%s: the first body must be the star, and body %zu is heavier", file, heavy + 1);
+    return b->n > 1 ? CLI_DONE : cli_failed("%s: one body is no planetary system", file);
+}
+
+/* Copies whose planets' coordinates and velocities are changed by up to the part `spread` of themselves; not the first's. */
+static int make_copies(struct nbody_job *job, struct ensemble *e, size_t systems)
+{
+    int status = nbody_job_bodies(job);
+    if (status == CLI_DONE)
+        status = check_star(job->input, &job->bodies);
+    if (status == CLI_DONE)
+        status = reserve(e, systems, job->bodies.n);
+    for (size_t s = 0; s < systems && status == CLI_DONE; s++) {
+        put(e, s, &job->bodies);
+        for (size_t k = 3; s && k < 3 * e->bodies; k++) {
+            const philox4 at = {(uint32_t)k, 0x454e5345, (uint32_t)s, (uint32_t)(s >> 32)};
+            const philox4 bits = philox4x32_10(at, (uint32_t)job->seed, (uint32_t)(job->seed >> 32));
+            e->all.pos[s * e->bodies][k] *= 1 + job->spread * (2 * philox_double(bits.x, bits.y) - 1);
+            e->all.vel[s * e->bodies][k] *= 1 + job->spread * (2 * philox_double(bits.z, bits.w) - 1);
+        }
+    }
+    return status;
+}
+
+/* The names of files in a list, a line each; from malloc, with 0 at their ends. */
+static char *read_names(const char *list, size_t *n)
+{
+    FILE *fp = fopen(list, "r");
+    char *names = NULL, *line = NULL;
+    size_t size = 0, room = 0, bytes = 0;
+    *n = 0;
+    if (!fp) {
+        cli_failed("%s: %s; --ensemble wants a number, or a file that lists files", list, strerror(errno));
+        return NULL;
+    }
+    while (getline(&line, &room, fp) > 0) {
+        char *name = line + strspn(line, " \t");
+        name[strcspn(name, "\r\n")] = 0;
+        if (!*name || *name == '#')
+            continue;
+        size = strlen(name) + 1;
+        names = cli_realloc(names, bytes + size, 1);
+        memcpy(names + bytes, name, size);
+        bytes += size;
+        ++*n;
+    }
+    free(line);
+    fclose(fp);
+    if (!*n)
+        cli_failed("%s lists no files; --ensemble wants a number, or a file that lists files of bodies, a line each", list);
+    return names;
+}
+
+static int read_systems(struct nbody_job *job, struct ensemble *e)
+{
+    size_t n = 0;
+    char *names = read_names(job->ensemble, &n), *name = names;
+    int status = names ? CLI_DONE : CLI_FAILED;
+    for (size_t s = 0; s < n && status == CLI_DONE; s++, name += strlen(name) + 1) {
+        struct particles b = {.n = 0};
+        job->input = name;
+        if (s == 0)
+            status = nbody_job_bodies(job); /* with its notes */
+        else if (particles_read(name, &b) < 0)
+            status = cli_failed_call(NULL);
+        const struct particles *system = s ? &b : &job->bodies;
+        if (status == CLI_DONE)
+            status = check_star(name, system);
+        if (status == CLI_DONE && s == 0)
+            status = reserve(e, n, system->n);
+        if (status == CLI_DONE && system->n != e->bodies)
+            status = cli_failed("%s has %zu bodies, and the systems before it have %zu; all need as many", name, system->n, e->bodies);
+        if (status == CLI_DONE)
+            put(e, s, system);
+        particles_free(&b);
+    }
+    job->input = job->ensemble;
+    free(names);
+    return status;
+}
+
+/* ---- The plan. -------------------------------------------------------------------------------- */
+
+static int choose_step(struct nbody_job *job, const struct ensemble *e)
+{
+    double shortest = INFINITY;
+    for (size_t b = 1; b < e->bodies; b++) {
+        double x[3], v[3];
+        for (int k = 0; k < 3; k++) {
+            x[k] = e->all.pos[b][k] - e->all.pos[0][k];
+            v[k] = e->all.vel[b][k] - e->all.vel[0][k];
+        }
+        shortest = fmin(shortest, nbody_find_elements(job->G * (e->all.mass[0] + e->all.mass[b]), x, v).period);
+    }
+    if (isnan(job->dt))
+        job->dt = shortest / STEPS_OF_A_PERIOD;
+    return isfinite(job->dt) && job->dt != 0 ? CLI_DONE : cli_failed("no planet has a period by which a step could be chosen; give --dt");
+}
+
+/* With --until steps are as long as --dt or a bit shorter, so that a whole number of them meets it. */
+static int plan_steps(struct nbody_job *job)
+{
+    job->total = job->steps == SIZE_MAX ? 1000 : job->steps;
+    if (isnan(job->until))
+        return CLI_DONE;
+    const double span = job->until - job->time_start, steps = ceil(span / job->dt - 1e-9);
+    if (!(steps >= 0 && steps <= 0x1p53))
+        return cli_wrong("--until: '%g' cannot be reached from %g with steps of %g", job->until, job->time_start, job->dt);
+    job->total = (size_t)steps;
+    if (job->total)
+        job->dt = span / steps;
+    return CLI_DONE;
+}
+
+static int check_outputs(struct nbody_job *job)
+{
+    int status = CLI_DONE;
+    for (size_t i = 0; i < job->outputs.names.n && status == CLI_DONE; i++) {
+        const char *file = job->outputs.names.item[i];
+        if (cli_output_kind(file) != CLI_OUTPUT_STATE || strchr(file, '%'))
+            return cli_wrong("-o %s: --ensemble writes the bodies of all systems at the end, as %s", file, particles_formats());
+        if (!particles_format_of(file))
+            return cli_failed_call(NULL);
+        status = cli_check_output(file);
+    }
+    return status == CLI_DONE && job->elements ? cli_check_output(job->elements) : status;
+}
+
+/* ---- The run. --------------------------------------------------------------------------------- */
+
+static int tell(void *arg, double fraction)
+{
+    struct nbody_job *job = arg;
+    cli_progress_update(&job->progress, fraction * (double)job->total, "");
+    return cli_interrupted();
+}
+
+static int run(struct nbody_job *job, struct ensemble *e)
+{
+    const struct nbody_ensemble_options options = {.ctx = job->context, .G = job->G, .dt = job->dt, .progress = tell, .arg = job};
+    e->engine = nbody_ensemble_create(&options, e->systems, e->bodies, e->all.mass, (const double(*)[3])e->all.pos,
+                                      (const double(*)[3])e->all.vel);
+    if (!e->engine || nbody_ensemble_energies(e->engine, e->before) < 0)
+        return cli_failed_call(NULL);
+    cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
+    const double start = seconds_now();
+    const int called = nbody_ensemble_step(e->engine, job->total);
+    job->seconds = seconds_now() - start;
+    cli_progress_end(&job->progress);
+    job->interrupted = called < 0 && clerrno == ECANCELED;
+    if ((called < 0 && !job->interrupted) || nbody_ensemble_energies(e->engine, e->after) < 0 ||
+        nbody_ensemble_state(e->engine, e->all.pos, e->all.vel) < 0)
+        return cli_failed_call(NULL);
+    e->all.time = job->time_start + nbody_ensemble_time(e->engine);
+    return CLI_DONE;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The relative errors of the systems' energies; those that have none count as wrong. */
+static int judge(struct ensemble *e)
+{
+    double *sorted = malloc(e->systems * sizeof *sorted);
+    size_t n = 0;
+    if (!sorted)
+        return cli_failed("not enough memory for the energies of %zu systems", e->systems);
+    for (size_t s = 0; s < e->systems; s++) {
+        e->after[s] = fabs(e->after[s] / e->before[s] - 1);
+        if (isfinite(e->after[s]))
+            sorted[n++] = e->after[s];
+        e->worst = !(e->after[s] <= e->after[e->worst]) && isfinite(e->after[e->worst]) ? s : e->worst;
+    }
+    e->wrong = e->systems - n;
+    qsort(sorted, n, sizeof *sorted, ascending);
+    e->median = n ? sorted[n / 2] : NAN;
+    free(sorted);
+    return CLI_DONE;
+}
+
+/* ---- Out. ------------------------------------------------------------------------------------- */
+
+static int write_elements(const struct nbody_job *job, const struct ensemble *e)
+{
+    static const char *const column[] = {"system", "body", "semi_major", "eccentricity", "inclination", "node", "pericentre",
+                                         "mean_anomaly", "period", "energy_error"};
+    struct csv csv = {.columns = 0};
+    int failed = csv_open(&csv, job->elements, 10, column);
+    for (size_t i = 0; i < e->all.n && !failed; i++) {
+        const size_t star = i / e->bodies * e->bodies;
+        double x[3], v[3];
+        for (int k = 0; k < 3; k++) {
+            x[k] = e->all.pos[i][k] - e->all.pos[star][k];
+            v[k] = e->all.vel[i][k] - e->all.vel[star][k];
+        }
+        const struct nbody_elements o = nbody_find_elements(job->G * (e->all.mass[star] + e->all.mass[i]), x, v);
+        const double row[] = {(double)(i / e->bodies) + 1, (double)(i - star) + 1, o.semi_major, o.eccentricity, o.inclination,
+                              o.node, o.pericentre, o.mean_anomaly, o.period, e->after[i / e->bodies]};
+        failed = i == star ? 0 : csv_row(&csv, row);
+    }
+    if (!failed)
+        failed = csv_close(&csv);
+    csv_discard(&csv);
+    return failed ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+static int write_all(struct nbody_job *job, struct ensemble *e)
+{
+    int failed = particles_set_number(&e->all, NOTE_G, job->G) | particles_set_number(&e->all, NOTE_step, job->dt);
+    for (size_t i = 0; i < job->outputs.names.n && !failed; i++)
+        failed = particles_write(job->outputs.names.item[i], &e->all, NULL);
+    if (failed)
+        return cli_failed_call(NULL);
+    return job->elements ? write_elements(job, e) : CLI_DONE;
+}
+
+static double rate_of(const struct nbody_job *job, const struct ensemble *e)
+{
+    return job->seconds > 0 ? (double)e->systems * (double)nbody_ensemble_steps(e->engine) / job->seconds : 0;
+}
+
+static int report_json(const struct nbody_job *job, const struct ensemble *e, const char *device)
+{
+    json_t *report = json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:s, s:b}", "program", "nbody", "device",
+        device, "systems", (json_int_t)e->systems, "bodies", (json_int_t)e->bodies, "steps",
+        (json_int_t)nbody_ensemble_steps(e->engine), "dt", cli_json_real(job->dt), "seconds", cli_json_real(job->seconds),
+        "system_steps_per_s", cli_json_real(rate_of(job, e)), "energy_error_median", cli_json_real(e->median), "energy_error_max",
+        cli_json_real(e->after[e->worst]), "worst_system", (json_int_t)e->worst, "wrong_systems", (json_int_t)e->wrong, "G",
+        cli_json_real(job->G), "time", cli_json_real(e->all.time), "spread", cli_json_real(job->spread), "seed",
+        (json_int_t)job->seed, "version", STDCL_VERSION, "interrupted", job->interrupted);
+    const int status = cli_json_print(report);
+    json_decref(report);
+    return status;
+}
+
+static void report_text(const struct nbody_job *job, const struct ensemble *e, const char *device, FILE *fp)
+{
+    struct cli_text text;
+    fprintf(fp, "%-14s%s\n", "device", device);
+    fprintf(fp, "%-14s%zu of %zu bodies, from %s\n", "systems", e->systems, e->bodies, job->input);
+    fprintf(fp, "%-14s%zu of %g to time %g\n", "steps", nbody_ensemble_steps(e->engine), job->dt, e->all.time);
+    fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
+    fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, rate_of(job, e), "system steps/s"));
+    fprintf(fp, "%-14srelative errors: half below %.2g, the largest %.2g (system %zu)\n", "energy", e->median, e->after[e->worst],
+            e->worst + 1);
+    if (e->wrong)
+        fprintf(fp, "%-14s%zu systems, which have no energy\n", "went wrong", e->wrong);
+    if (job->interrupted)
+        fprintf(fp, "%-14safter %zu of %zu steps\n", "interrupted", nbody_ensemble_steps(e->engine), job->total);
+}
+
+static int report(const struct nbody_job *job, const struct ensemble *e)
+{
+    char *device = cli_devices_name(job->context);
+    int status = CLI_DONE;
+    if (job->common.json)
+        status = report_json(job, e, device);
+    else if (!job->common.quiet)
+        report_text(job, e, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+    free(device);
+    return status;
+}
+
+int nbody_job_ensemble(struct nbody_job *job)
+{
+    struct ensemble e = {.engine = NULL};
+    uint64_t copies = 0;
+    const bool number = cli_read_natural(job->ensemble, &copies) == 0;
+    int status = check_outputs(job);
+    if (status == CLI_DONE && number && (copies < 1 || !job->input))
+        status = cli_wrong(copies < 1 ? "--ensemble: '%s' systems are none" : "--ensemble %s makes copies of a system: add -i FILE, a "
+                                        "star and its planets", job->ensemble);
+    if (status == CLI_DONE && !number && job->input)
+        status = cli_wrong("-i and --ensemble %s cannot be combined: its files are the systems", job->ensemble);
+    if (status == CLI_DONE)
+        status = number ? make_copies(job, &e, (size_t)copies) : read_systems(job, &e);
+    if (status == CLI_DONE)
+        status = choose_step(job, &e);
+    if (status == CLI_DONE)
+        status = plan_steps(job);
+    if (status == CLI_DONE)
+        status = run(job, &e);
+    if (status == CLI_DONE)
+        status = judge(&e);
+    if (status == CLI_DONE)
+        status = write_all(job, &e);
+    if (status == CLI_DONE)
+        status = report(job, &e);
+    nbody_ensemble_free(e.engine);
+    particles_free(&e.all);
+    free(e.before);
+    free(e.after);
+    return status == CLI_DONE && job->interrupted ? cli_interrupt_status(CLI_DONE) : status;
+}

@@ -1,0 +1,256 @@
+/* Ensembles of planetary systems: Kepler's motion against Kepler's equation, steps against a twin in plain C and against an
+ * integrator of high order, order 2, energies, the same bits however calls are cut, and what is refused.
+ * SPDX-License-Identifier: MIT */
+#include "check.h"
+
+#include "nbody/nbody_ref.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+enum { MOST = 64, BODIES = 9 };
+static double mass[MOST * BODIES], pos[MOST * BODIES][3], vel[MOST * BODIES][3], pos1[MOST * BODIES][3], vel1[MOST * BODIES][3],
+    pos2[MOST * BODIES][3], vel2[MOST * BODIES][3];
+
+static nbody_ensemble *ensemble(double dt, double G, size_t systems, size_t bodies)
+{
+    nbody_ensemble *e = nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = dt, .G = G}, systems, bodies, mass,
+                                              (const double(*)[3])pos, (const double(*)[3])vel);
+    ready(e);
+    return e;
+}
+
+static double apart(size_t n, double (*a)[3], double (*b)[3])
+{
+    double worst = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            worst = fmax(worst, fabs(a[i][k] - b[i][k]));
+    return worst;
+}
+
+/* A star with planets in the order and with about the masses of the Sun's; each system has other phases. G = 1, au, a year is
+ * 2 pi. */
+static void planets(size_t systems, double heavier)
+{
+    static const double a[] = {0.387, 0.723, 1, 1.524, 5.203, 9.537, 19.19, 30.07},
+                        m[] = {1.66e-7, 2.45e-6, 3.0e-6, 3.2e-7, 9.55e-4, 2.86e-4, 4.37e-5, 5.15e-5},
+                        e[] = {0.206, 0.007, 0.017, 0.093, 0.048, 0.054, 0.047, 0.009};
+    for (size_t s = 0; s < systems; s++) {
+        const size_t star = s * BODIES;
+        mass[star] = 1;
+        memset(pos[star], 0, sizeof *pos);
+        memset(vel[star], 0, sizeof *vel);
+        pos[star][2] = 1e-3;
+        vel[star][0] = 1e-3;
+        for (size_t p = 0; p < 8; p++) {
+            const size_t b = star + 1 + p;
+            const double tilt = 0.03 * (double)(p + 1), turn = 2.4 * (double)p + 0.7 * (double)s, r = a[p] * (1 - e[p]),
+                         v = sqrt((1 + e[p]) / r);
+            const double x[3] = {r * cos(turn), r * sin(turn), 0}, u[3] = {-v * sin(turn), v * cos(turn), 0};
+            mass[b] = heavier * m[p];
+            pos[b][0] = x[0], pos[b][1] = x[1] * cos(tilt), pos[b][2] = x[1] * sin(tilt) + 1e-3;
+            vel[b][0] = u[0] + 1e-3, vel[b][1] = u[1] * cos(tilt), vel[b][2] = u[1] * sin(tilt);
+        }
+    }
+}
+
+/* ---- Kepler. ---------------------------------------------------------------------------------- */
+
+/* One planet of no mass: a step is exact, however long; ellipses up to e = 0.99, a hyperbola, and the parabola between. */
+static void one_planet_is_keplers(void **state)
+{
+    (void)state;
+    static const double speed[] = {1, 1.1, 0.9, 1.3, 0.5, 1.40, 1.4142135623730951, 1.6, 3, 0.15};
+    enum { ORBITS = sizeof speed / sizeof *speed };
+    memset(mass, 0, sizeof mass);
+    memset(pos, 0, sizeof pos);
+    memset(vel, 0, sizeof vel);
+    for (size_t s = 0; s < ORBITS; s++) {
+        mass[2 * s] = 1;
+        pos[2 * s + 1][0] = 0.8, pos[2 * s + 1][1] = 0.6;
+        vel[2 * s + 1][1] = -0.6 * speed[s], vel[2 * s + 1][0] = 0.48 * speed[s], vel[2 * s + 1][2] = 0.64 * speed[s];
+    }
+    for (int k = 0; k < 4; k++) {
+        const double dt = (const double[]){0.01, 0.3, 2.5, -1}[k];
+        nbody_ensemble *e = ensemble(dt, 1, ORBITS, 2);
+        works(nbody_ensemble_step(e, 4));
+        works(nbody_ensemble_state(e, pos1, vel1));
+        for (size_t s = 0; s < ORBITS; s++) {
+            memcpy(pos2, pos[2 * s + 1], sizeof *pos);
+            memcpy(vel2, vel[2 * s + 1], sizeof *vel);
+            if (s != 6) /* the parabola, which the other formulas do not have */
+                nbody_ref_kepler(1, 4 * dt, pos2[0], vel2[0]);
+            const double off = apart(1, pos2, pos1 + 2 * s + 1);
+            if (s != 6 && !(off < 2e-13 * (1 + fabs(dt)) * (s == 9 ? 1e4 : 1)))
+                fail_msg("speed %g, step %g: %g off", speed[s], dt, off);
+        }
+        double x[3], v[3]; /* of the parabola, energy and angular momentum */
+        memcpy(x, pos1[13], sizeof x);
+        memcpy(v, vel1[13], sizeof v);
+        const double r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]), vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+        assert_true(fabs(vv / 2 - 1 / r) < 1e-14);
+        nbody_ensemble_free(e);
+    }
+}
+
+/* Halfway around an ellipse of eccentricity 0.6 a body is at its other end: known without any solver. */
+static void apocentre(void **state)
+{
+    (void)state;
+    mass[0] = 2, mass[1] = 0;
+    memset(pos, 0, 2 * sizeof *pos);
+    memset(vel, 0, 2 * sizeof *vel);
+    pos[1][0] = 1, vel[1][1] = sqrt(2 * 3 * 1.6);
+    const double half = PI * sqrt(pow(2.5, 3) / 6);
+    nbody_ensemble *e = ensemble(half / 16, 3, 1, 2);
+    works(nbody_ensemble_step(e, 16));
+    works(nbody_ensemble_state(e, pos1, vel1));
+    assert_true(fabs(pos1[1][0] + 4) < 1e-13 && fabs(pos1[1][1]) < 1e-13);
+    nbody_ensemble_free(e);
+}
+
+/* ---- Planets. --------------------------------------------------------------------------------- */
+
+static void as_the_twin(void **state)
+{
+    (void)state;
+    planets(MOST, 10);
+    nbody_ensemble *e = ensemble(0.05, 1, MOST, BODIES);
+    works(nbody_ensemble_step(e, 200));
+    works(nbody_ensemble_state(e, pos1, vel1));
+    assert_true(nbody_ensemble_steps(e) == 200 && fabs(nbody_ensemble_time(e) - 10) < 1e-12);
+    nbody_ensemble_free(e);
+    for (size_t s = 0; s < MOST; s += 9) {
+        works(nbody_ref_ensemble(BODIES, 1, 0.05, 200, mass + s * BODIES, pos + s * BODIES, vel + s * BODIES));
+        const double off = apart(BODIES, pos + s * BODIES, pos1 + s * BODIES), moved = apart(BODIES, vel + s * BODIES, vel1 + s * BODIES);
+        if (!(off < 2e-12 && moved < 2e-12))
+            fail_msg("system %zu: positions %g, velocities %g off", s, off, moved);
+    }
+}
+
+/* How far planets are from where an integrator of high order has them. */
+static double error_of(double dt, double t)
+{
+    planets(1, 1);
+    memcpy(pos2, pos, BODIES * sizeof *pos);
+    memcpy(vel2, vel, BODIES * sizeof *vel);
+    works(nbody_ref_exact(BODIES, 1, 0, t, 1e-13, mass, pos2, vel2));
+    nbody_ensemble *e = ensemble(dt, 1, 1, BODIES);
+    works(nbody_ensemble_step(e, (size_t)(t / dt + 0.5)));
+    works(nbody_ensemble_state(e, pos1, NULL));
+    nbody_ensemble_free(e);
+    return apart(BODIES, pos1, pos2);
+}
+
+static void order(void **state)
+{
+    (void)state;
+    const double long_steps = error_of(0.02, 6.4), half = error_of(0.01, 6.4);
+    if (!(fabs(long_steps / half - 4) < 0.3 && half < 4e-6))
+        fail_msg("errors %g and %g", long_steps, half);
+}
+
+/* After a year as ias15 has it, which is another method on the host; and 200 years keep the energy. */
+static void energy_and_ias15(void **state)
+{
+    (void)state;
+    double before[MOST], after[MOST];
+    planets(4, 1);
+    nbody *nb = nbody_create(&(struct nbody_options){.integrator = NBODY_IAS15, .precision = NBODY_DOUBLE, .dt = 6.25}, BODIES, mass,
+                             (const double(*)[3])pos, (const double(*)[3])vel);
+    ready(nb);
+    works(nbody_step(nb, 1));
+    works(nbody_state(nb, pos2, NULL));
+    nbody_free(nb);
+    nbody_ensemble *e = ensemble(6.25 / 1024, 1, 4, BODIES);
+    works(nbody_ensemble_energies(e, before));
+    works(nbody_ensemble_step(e, 1024));
+    works(nbody_ensemble_state(e, pos1, NULL));
+    assert_true(apart(BODIES, pos1, pos2) < 2e-6);
+    nbody_ensemble_free(e);
+    struct nbody_diagnostics d;
+    nbody_ref_diagnose(BODIES, 1, 0, mass, (const double(*)[3])pos, (const double(*)[3])vel, &d);
+    assert_true(fabs(before[0] / d.total - 1) < 1e-13);
+    e = ensemble(0.07, 1, 4, BODIES); /* a 22nd of Mercury's period */
+    works(nbody_ensemble_step(e, 20000));
+    works(nbody_ensemble_energies(e, after));
+    for (size_t s = 0; s < 4; s++)
+        if (!(fabs(after[s] / before[s] - 1) < 1e-8))
+            fail_msg("system %zu: energy %g off", s, after[s] / before[s] - 1);
+    nbody_ensemble_free(e);
+}
+
+/* A system has the same bits alone and among others, in one call and in several. */
+static void bits(void **state)
+{
+    (void)state;
+    planets(MOST, 3);
+    nbody_ensemble *all = ensemble(0.05, 1, MOST, BODIES);
+    works(nbody_ensemble_step(all, 100));
+    works(nbody_ensemble_state(all, pos1, vel1));
+    nbody_ensemble_free(all);
+    memmove(mass, mass + 41 * BODIES, BODIES * sizeof *mass);
+    memmove(pos, pos + 41 * BODIES, BODIES * sizeof *pos);
+    memmove(vel, vel + 41 * BODIES, BODIES * sizeof *vel);
+    nbody_ensemble *one = ensemble(0.05, 1, 1, BODIES);
+    for (size_t k = 1; k <= 4; k++)
+        works(nbody_ensemble_step(one, 10 * k));
+    works(nbody_ensemble_state(one, pos2, vel2));
+    nbody_ensemble_free(one);
+    assert_memory_equal(pos2, pos1 + 41 * BODIES, BODIES * sizeof *pos);
+    assert_memory_equal(vel2, vel1 + 41 * BODIES, BODIES * sizeof *vel);
+}
+
+/* ---- Refused, and stopped. -------------------------------------------------------------------- */
+
+static nbody_ensemble *make(double dt, size_t systems, size_t bodies)
+{
+    return nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = dt}, systems, bodies, mass, (const double(*)[3])pos,
+                                 (const double(*)[3])vel);
+}
+
+static int stop(void *arg, double fraction)
+{
+    (void)fraction;
+    return ++*(int *)arg == 2;
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    planets(2, 1);
+    fails_null(EINVAL, make(0, 2, BODIES));
+    fails_null(EINVAL, make(NAN, 2, BODIES));
+    fails_null(EINVAL, make(1, 0, BODIES));
+    fails_null(EINVAL, make(1, 2, 1));
+    fails_null(EINVAL, make(1, 2, 17));
+    mass[BODIES] = 0; /* a star without mass */
+    fails_null(EINVAL, make(1, 2, BODIES));
+    mass[BODIES] = 1;
+    vel[4][1] = INFINITY;
+    fails_null(EINVAL, make(1, 2, BODIES));
+    planets(2, 1);
+    int calls = 0;
+    nbody_ensemble *e = nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = 0.05, .progress = stop, .arg = &calls}, 2,
+                                              BODIES, mass, (const double(*)[3])pos, (const double(*)[3])vel);
+    ready(e);
+    fails(ECANCELED, nbody_ensemble_step(e, (size_t)1 << 40));
+    assert_true(calls == 2 && nbody_ensemble_steps(e) > 0);
+    nbody_ensemble_free(e);
+    nbody_ensemble_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_planet_is_keplers), cmocka_unit_test(apocentre),        cmocka_unit_test(as_the_twin),
+        cmocka_unit_test(order),                 cmocka_unit_test(energy_and_ias15), cmocka_unit_test(bits),
+        cmocka_unit_test(refused),
+    };
+    setenv("STDCL_SLICE", "0.05", 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
