@@ -4,6 +4,24 @@
 #include "nbody/integrate.h"
 
 #include "core/clock.h"
+#include "nbody/blocks.h"
+
+struct collecting {
+    const struct nbody *nb;
+    const struct share *p;
+    const void *joined;
+    cl_uint wanted;
+    double factor, *out;
+};
+
+static void collect_block(void *collecting, size_t block, size_t first, size_t end)
+{
+    const struct collecting *k = collecting;
+    (void)block;
+    for (size_t i = first; i < end; i++)
+        for (cl_uint c = 0; c < k->wanted; c++)
+            k->out[(k->p->first + i) * k->wanted + c] = k->factor * real_at(k->nb, k->joined, c * k->p->rows + i);
+}
 
 int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint slots, cl_uint planes,
                          cl_uint wanted, double factor, double *out)
@@ -15,9 +33,8 @@ int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint 
         joined ? nbody_device_visit(nb, p, p->kernel[JOIN], p->rows, planes, COUNT_OF(args), args) : -1;
     if (status == 0)
         status = nbody_device_fetch(nb, p, joined, planes * p->rows * nb->real);
-    for (size_t i = 0; status == 0 && i < p->count; i++)
-        for (cl_uint c = 0; c < wanted; c++)
-            out[(p->first + i) * wanted + c] = factor * real_at(nb, joined, c * p->rows + i);
+    if (status == 0)
+        nbody_each_block(p->count, collect_block, &(struct collecting){nb, p, joined, wanted, factor, out});
     clfree(joined);
     return status;
 }

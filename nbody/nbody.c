@@ -9,8 +9,11 @@
 #include "core/clock.h"
 #include "core/reserved.h"
 
+#include "nbody/blocks.h"
+
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 
 /* In mixed precision r^-3 is a float, of bodies 1e-12 of the system's size apart too: lengths up to 2^24 leave it room. */
 enum { MIXED_BITS = 24 };
@@ -52,21 +55,50 @@ static int check_options(const struct nbody_options *o, size_t n)
     return reserved_check("nbody_create", o->reserved);
 }
 
+/* What the caller gives, and whether a thread found that something is wrong with it. */
+struct given {
+    const double *mass, (*pos)[3], (*vel)[3];
+    struct nbody *nb;
+    atomic_bool wrong;
+};
+
+static bool fine(double mass, const double pos[3], const double vel[3])
+{
+    bool all = isfinite(mass) && mass >= 0;
+    for (int c = 0; c < 3; c++)
+        all &= isfinite(pos[c]) && isfinite(vel[c]);
+    return all;
+}
+
+static void look_at_block(void *given, size_t block, size_t first, size_t end)
+{
+    struct given *g = given;
+    bool all = true;
+    (void)block;
+    for (size_t i = first; i < end; i++)
+        all &= fine(g->mass[i], g->pos[i], g->vel[i]);
+    if (!all)
+        g->wrong = true;
+}
+
 static int check_bodies(size_t n, const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
     if (!mass || !pos || !vel)
         return clerror_set(EINVAL, "nbody_create: mass, pos or vel is NULL");
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(mass[i]) || mass[i] < 0)
-            return clerror_set(EINVAL, "nbody_create: body %zu has the mass %g; it must be a number >= 0", i,
-                               mass[i]);
-        for (int c = 0; c < 3; c++)
-            if (!isfinite(pos[i][c]) || !isfinite(vel[i][c]))
-                return clerror_set(EINVAL, "nbody_create: body %zu: %s %c is %g; it must be a finite number",
-                                   i, isfinite(pos[i][c]) ? "velocity" : "position", "xyz"[c],
-                                   isfinite(pos[i][c]) ? vel[i][c] : pos[i][c]);
-    }
-    return 0;
+    struct given g = {mass, pos, vel, NULL, false};
+    nbody_each_block(n, look_at_block, &g);
+    if (!g.wrong)
+        return 0;
+    size_t i = 0;
+    int c = 0;
+    while (fine(mass[i], pos[i], vel[i]))
+        i++;
+    if (!isfinite(mass[i]) || mass[i] < 0)
+        return clerror_set(EINVAL, "nbody_create: body %zu has the mass %g; it must be a number >= 0", i, mass[i]);
+    while (isfinite(pos[i][c]) && isfinite(vel[i][c]))
+        c++;
+    return clerror_set(EINVAL, "nbody_create: body %zu: %s %c is %g; it must be a finite number", i,
+                       isfinite(pos[i][c]) ? "velocity" : "position", "xyz"[c], isfinite(pos[i][c]) ? vel[i][c] : pos[i][c]);
 }
 
 /* The power of two below what all masses are together. */
@@ -165,22 +197,45 @@ static void write_padding(struct nbody *nb)
             real_put(nb, nb->posm, 4 * i + c, far);
 }
 
-static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3], const double (*vel)[3])
+/* Whether a velocity is a number of the engine's, in its units. */
+static bool too_fast(const struct nbody *nb, const double vel[3])
 {
     const double most = nbody_has_doubles(nb) ? DBL_MAX : (double)FLT_MAX;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        for (size_t row = 0; row < p->count; row++) {
-            const size_t i = p->first + row;
-            for (int c = 0; c < 3; c++)
-                if (fabs(ldexp(vel[i][c], nb->units.time - nb->units.length)) > most)
-                    return clerror_set(EINVAL,
-                                       "nbody_create: the velocity of body %zu, %g, is out of range in "
-                                       "%s precision",
-                                       i, vel[i][c], nbody_has_doubles(nb) ? "double" : "single");
-            write_body(nb, p, row, nb->G * mass[i], pos[i], vel[i]);
-        }
+    bool any = false;
+    for (int c = 0; c < 3; c++)
+        any |= fabs(ldexp(vel[c], nb->units.time - nb->units.length)) > most;
+    return any;
+}
+
+static void write_block(void *given, size_t block, size_t first, size_t end)
+{
+    struct given *g = given;
+    (void)block;
+    for (size_t i = first; i < end; i++) {
+        struct share *p = g->nb->share;
+        while (i < p->first || i - p->first >= p->count)
+            p++;
+        if (too_fast(g->nb, g->vel[i]))
+            g->wrong = true;
+        write_body(g->nb, p, i - p->first, g->nb->G * g->mass[i], g->pos[i], g->vel[i]);
+    }
+}
+
+static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3], const double (*vel)[3])
+{
+    struct given g = {mass, pos, vel, nb, false};
+    nbody_each_block(nb->n, write_block, &g);
     write_padding(nb);
-    return 0;
+    if (!g.wrong)
+        return 0;
+    size_t i = 0;
+    int c = 0;
+    while (!too_fast(nb, vel[i]))
+        i++;
+    while (fabs(vel[i][c]) < fmax(fabs(vel[i][0]), fmax(fabs(vel[i][1]), fabs(vel[i][2]))))
+        c++;
+    return clerror_set(EINVAL, "nbody_create: the velocity of body %zu, %g, is out of range in %s precision", i, vel[i][c],
+                       nbody_has_doubles(nb) ? "double" : "single");
 }
 
 static int send_all(struct nbody *nb)

@@ -3,6 +3,8 @@
  */
 #include "nbody/integrate.h"
 
+#include "nbody/blocks.h"
+
 /* ---- Copying out. ----------------------------------------------------------------------------- */
 
 /* Positions stand in `state` where posm holds predictions. */
@@ -17,22 +19,39 @@ static int fetch(struct nbody *nb, struct share *p, bool pos, bool vel)
     return pos ? nbody_device_fetch(nb, p, own, 4 * plane) : 0;
 }
 
+struct copying {
+    const struct nbody *nb;
+    const struct share *p;
+    double (*pos)[3], (*vel)[3];
+};
+
+/* Of the share's bodies, by whichever thread. */
+static void copy_block(void *copying, size_t block, size_t first, size_t end)
+{
+    const struct copying *c = copying;
+    const struct nbody *nb = c->nb;
+    const struct share *p = c->p;
+    const double length = nbody_units_factor(&nb->units, 1, 0), speed = nbody_units_factor(&nb->units, 1, -1);
+    (void)block;
+    for (size_t row = first; row < end; row++)
+        for (size_t k = 0; k < 3; k++) {
+            const size_t i = p->first + row;
+            if (c->pos && predicts(nb))
+                c->pos[i][k] = length * real_at(nb, p->state, (STATE_POS + k) * p->rows + row);
+            else if (c->pos)
+                c->pos[i][k] = length * real_at(nb, nb->posm, 4 * i + k);
+            if (c->vel)
+                c->vel[i][k] = speed * real_at(nb, p->state, (STATE_VEL + k) * p->rows + row);
+        }
+}
+
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
 {
-    const double length = nbody_units_factor(&nb->units, 1, 0), speed = nbody_units_factor(&nb->units, 1, -1);
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+        struct copying copying = {nb, p, pos, vel};
         if (p->count && fetch(nb, p, pos != NULL, vel != NULL) != 0)
             return -1;
-        for (size_t row = 0; row < p->count; row++)
-            for (size_t c = 0; c < 3; c++) {
-                const size_t i = p->first + row;
-                if (pos && predicts(nb))
-                    pos[i][c] = length * real_at(nb, p->state, (STATE_POS + c) * p->rows + row);
-                else if (pos)
-                    pos[i][c] = length * real_at(nb, nb->posm, 4 * i + c);
-                if (vel)
-                    vel[i][c] = speed * real_at(nb, p->state, (STATE_VEL + c) * p->rows + row);
-            }
+        nbody_each_block(p->count, copy_block, &copying);
     }
     return 0;
 }
