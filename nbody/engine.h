@@ -94,8 +94,8 @@ struct units {
     int length, time;
 };
 
-/* The units that make the largest coordinate, counted from a centre, about 2^bits, and the largest G m, of a body or a field,
- * about 1. */
+/* The units that make the largest coordinate, counted from a centre, about 2^bits (where few bodies are 2^10 times as far as
+ * most, up to 2^20), and the largest G m, of a body or a field, about 1. */
 struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3], const double centre[3],
                                 int bits, const struct nbody_field *fields, size_t nfields);
 

@@ -7,7 +7,10 @@
  */
 #include "nbody/engine.h"
 
+#include "nbody/blocks.h"
+
 #include <math.h>
+#include <pthread.h>
 
 /* The power of two above a number; 0 for 0. */
 static int exponent(double x)
@@ -18,20 +21,60 @@ static int exponent(double x)
     return e;
 }
 
+/* The largest of all blocks so far, and the sum of the exponents of coordinates other than 0. */
+struct largest {
+    double G;
+    const double *mass, (*pos)[3], *centre;
+    double length, gm;
+    long long exponents, coordinates;
+    pthread_mutex_t mutex;
+};
+
+static void look_at_block(void *largest, size_t block, size_t first, size_t end)
+{
+    struct largest *all = largest;
+    double length = 0, gm = 0;
+    long long exponents = 0, coordinates = 0;
+    (void)block;
+    for (size_t i = first; i < end; i++) {
+        gm = fmax(gm, all->G * all->mass[i]);
+        for (int c = 0; c < 3; c++) {
+            const double x = fabs(all->pos[i][c] - all->centre[c]);
+            length = fmax(length, x);
+            exponents += x > 0 ? exponent(x) : 0;
+            coordinates += x > 0;
+        }
+    }
+    pthread_mutex_lock(&all->mutex);
+    all->length = fmax(all->length, length);
+    all->gm = fmax(all->gm, gm);
+    all->exponents += exponents;
+    all->coordinates += coordinates;
+    pthread_mutex_unlock(&all->mutex);
+}
+
+/* Where few bodies are very far from all others the others' coordinates should not become tiny, or pulls between them would be
+ * too large for a float, and softened (nbody_forces_softening): by how much the power of two of the length is to be less. */
+static int outliers(const struct largest *all)
+{
+    enum { USUAL = 10, MOST = 20 };
+    if (all->coordinates == 0)
+        return 0;
+    const int beyond = exponent(all->length) - (int)floor((double)all->exponents / (double)all->coordinates) - USUAL;
+    return beyond < 0 ? 0 : beyond < MOST ? beyond : MOST;
+}
+
 struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3], const double centre[3], int bits,
                                 const struct nbody_field *fields, size_t nfields)
 {
-    double length = 0, gm = 0;
-    for (size_t i = 0; i < n; i++) {
-        gm = fmax(gm, G * mass[i]);
-        for (int c = 0; c < 3; c++)
-            length = fmax(length, fabs(pos[i][c] - centre[c]));
-    }
+    struct largest all = {G, mass, pos, centre, 0, 0, 0, 0, PTHREAD_MUTEX_INITIALIZER};
+    nbody_each_block(n, look_at_block, &all);
+    double length = all.length, gm = all.gm;
     for (size_t i = 0; i < nfields; i++) {
         const double s = fields[i].strength;
         gm = fmax(gm, fields[i].kind == NBODY_FIELD_LOGARITHMIC ? s * s * length : G * s);
     }
-    struct units u = {exponent(length) - bits, 0};
+    struct units u = {exponent(length) - (bits ? bits : outliers(&all)), 0};
     /* G m 2^(2 time - 3 length) is to be in [1/4, 1). */
     int twice = gm > 0 ? 3 * u.length - exponent(gm) : 0;
     u.time = twice >= 0 ? twice / 2 : -((1 - twice) / 2);
