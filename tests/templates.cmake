@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 if(LUAJIT_FOUND)
   stdcl_test(test_template test_template.c TIMEOUT 240)
+  stdcl_test(deep_template PROGRAM test_template ARGS deep)
+  stdcl_label(deep deep_template)
   stdcl_test(test_template_open test_template_open.c)
   stdcl_test_on_two(test_template_open)
   stdcl_test(test_template_cxx test_template_cxx.cpp)
