@@ -16,7 +16,7 @@ CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
 .PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings
-.PHONY: mpi deps deps-bench install uninstall dist deb clean
+.PHONY: mpi deps deps-bench install uninstall dist deb abi sbom clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
 
@@ -64,7 +64,7 @@ mpi: $(BUILD)/Makefile ## the plugin for another MPI: make mpi MPICC=/opt/site/b
 layout: ## rewrite tests/install/layout.txt after a public struct has changed
 	@tools/layout.sh include $(CC) > tests/install/layout.txt
 
-bindings: ## rewrite the declarations for Python, Fortran and Lua after a public header has changed
+bindings: ## rewrite the declarations for Python, Fortran and Lua, and Debian's symbols, after a public header has changed
 	@tools/bindings/make.sh
 
 deps: ## install the packages that are missing, if any
@@ -84,6 +84,13 @@ dist: ## the source of a release, from what is committed
 deb: ## the Debian packages of what is committed, in $(BUILD)/deb
 	@tools/deps.sh deb
 	@tools/deb.sh $(BUILD)/deb
+
+abi: ## rewrite the baselines in abi/, when a release is made
+	@+$(MAKE) --no-print-directory all
+	@tools/abi.sh write $(BUILD)/install
+
+sbom: ## the software bill of materials of what is committed, in $(BUILD)/stdcl-VERSION.spdx
+	@tools/sbom.sh $(BUILD)
 
 uninstall: ## remove what the last `make install` installed, from $(DESTDIR)$(PREFIX)
 	@test -e $(BUILD)/install_manifest.txt || { echo "make: nothing was installed from $(BUILD)" >&2; exit 1; }

@@ -34,6 +34,27 @@ else()
     "${python_environment};STDCL_LAYOUT=${CMAKE_CURRENT_SOURCE_DIR}/install/layout.txt")
 endif()
 
+if(have_numpy AND NOT STDCL_SANITIZE)
+  add_test(NAME test_python_notebook COMMAND ${STDCL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/notebook.py
+    ${PROJECT_SOURCE_DIR}/docs/notebook.ipynb)
+  set_tests_properties(test_python_notebook PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 ENVIRONMENT "${python_environment}")
+  add_test(NAME test_python_wheel COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/python/wheel.sh ${PROJECT_SOURCE_DIR}
+    ${CMAKE_CURRENT_BINARY_DIR}/install/prefix ${PROJECT_BINARY_DIR}/install/libstdcl.so.1 ${STDCL_PYTHON})
+  set_tests_properties(test_python_wheel PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED installed)
+  find_program(STDCL_MYPY mypy)
+  if(STDCL_MYPY)
+    add_test(NAME test_python_types COMMAND ${STDCL_MYPY} --strict --cache-dir=${CMAKE_CURRENT_BINARY_DIR}/mypy stdcl
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/python)
+    set_tests_properties(test_python_types PROPERTIES TIMEOUT 600)
+  else()
+    stdcl_absent(test_python_types "mypy is not installed")
+  endif()
+  add_test(NAME deep_python_asan COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/python/asan.sh ${PROJECT_SOURCE_DIR}
+    ${CMAKE_CURRENT_BINARY_DIR}/python_asan ${CMAKE_COMMAND} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${STDCL_PYTHON})
+  set_tests_properties(deep_python_asan PROPERTIES TIMEOUT 3600 SKIP_RETURN_CODE 77)
+  stdcl_label(deep deep_python_asan)
+endif()
+
 # Fortran: the module compiles without a warning, and has what C has where C has it.
 include(CheckLanguage)
 check_language(Fortran)

@@ -2,8 +2,11 @@
 
 SPDX-License-Identifier: MIT
 """
+from __future__ import annotations
+
 import ctypes
 import os
+from typing import Any, Iterator
 
 from . import _declarations as c
 
@@ -13,12 +16,12 @@ _CL_EVENT_FAILED = ctypes.c_size_t(-1).value
 class Error(RuntimeError):
     """A call failed. str() is the library's sentence; errno and opencl are its codes (0: none)."""
 
-    def __init__(self, sentence, errno=0, opencl=0):
+    def __init__(self, sentence: str, errno: int = 0, opencl: int = 0) -> None:
         super().__init__(sentence)
         self.errno, self.opencl = errno, opencl
 
 
-def _folders():
+def _folders() -> Iterator[str]:
     """Where the libraries may be: what the user says, beside this package, the system's places."""
     if "STDCL_LIBRARY" in os.environ:
         yield os.path.dirname(os.path.abspath(os.environ["STDCL_LIBRARY"]))
@@ -30,10 +33,12 @@ def _folders():
 class Library:
     """The functions of the C libraries by name, each with its types; loaded when first used."""
 
-    def __init__(self):
-        self._loaded, self._folder, self._forked = {}, None, False
+    def __init__(self) -> None:
+        self._loaded: dict[str, ctypes.CDLL] = {}
+        self._folder: str | None = None
+        self._forked = False
 
-    def _load(self, room):
+    def _load(self, room: str) -> ctypes.CDLL:
         if room not in self._loaded:
             name = "libstdcl.so.1" if room == "stdcl" else "libstdcl_%s.so.1" % room
             folders = [self._folder] if self._folder is not None else list(_folders())
@@ -53,17 +58,17 @@ class Library:
                                   % (name, locals().get("reason", "it is not in " + folders[0])))
         return self._loaded[room]
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if self._forked:
             raise Error("this process was forked after stdcl had been used; OpenCL works only in the process that began "
                         "with it: fork first, or use the spawn method of multiprocessing")
-        room, result, arguments = c.FUNCTIONS[name]
+        room, types = c.FUNCTIONS[name]
         function = getattr(self._load(room), name)
-        function.restype, function.argtypes = result, arguments
+        function.restype, function.argtypes = eval(types, vars(c))  # of our own file
         setattr(self, name, function)
         return function
 
-    def _forget(self):
+    def _forget(self) -> None:
         """In a child process: every further call is refused."""
         if self._loaded:
             for name in [n for n in self.__dict__ if not n.startswith("_")]:
@@ -75,7 +80,7 @@ lib = Library()
 os.register_at_fork(after_in_child=lib._forget)
 
 
-def error():
+def error() -> Error:
     """The library's last error, as an exception."""
     sentence = lib.clerror()
     code = lib.stdcl_errno_address
@@ -85,14 +90,14 @@ def error():
     return Error((sentence or b"an error without a sentence").decode(errors="replace"), code()[0], opencl()[0])
 
 
-def check(result):
+def check(result: Any) -> Any:
     """The result of a C call, or the exception that it means: -1, NULL, or an event of -1."""
     if result is None or result == -1 or result == _CL_EVENT_FAILED:
         raise error()
     return result
 
 
-def check_version():
+def check_version() -> None:
     """Refuses a library of another version than these declarations."""
     found = lib.stdcl_version().decode()
     if found.split(".")[0] != c.VERSION.split(".")[0] or found.split(".")[1] < c.VERSION.split(".")[1]:

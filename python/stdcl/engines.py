@@ -2,19 +2,28 @@
 
 SPDX-License-Identifier: MIT
 """
+from __future__ import annotations
+
 import ctypes
 import signal
 import struct
 import threading
 import zlib
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _declarations as c
 from ._library import Error, check, lib
 
+if TYPE_CHECKING:
+    from . import Context
 
-def _number(prefix, name):
+Floats = npt.NDArray[np.float64]
+
+
+def _number(prefix: str, name: str) -> int:
     """The constant PREFIX_NAME, of a name in any case of letters."""
     key = "%s_%s" % (prefix, str(name).upper().replace("-", "_"))
     if key not in c.CONSTANTS:
@@ -23,7 +32,7 @@ def _number(prefix, name):
     return c.CONSTANTS[key]
 
 
-def _rows(values, n, name):
+def _rows(values: npt.ArrayLike, n: int, name: str) -> Floats:
     """n rows of three doubles."""
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.shape != (n, 3):
@@ -34,27 +43,30 @@ def _rows(values, n, name):
 class _Engine:
     """Keeps the C object, its options and the context alive, and lets Ctrl-C end a call between bursts."""
 
-    _free = None
+    _free = ""
 
-    def _make(self, create, options, context, *args):
-        self._context, self._options, self._interrupt = context, options, None
+    def _make(self, create: Any, options: Any, context: Context | None, *args: Any) -> None:
+        self._context, self._options = context, options
+        self._interrupt: BaseException | None = None
         options.ctx = context._use() if context else None
-        self._handle = check(create(ctypes.byref(options), *args))
+        self._handle: int | None = check(create(ctypes.byref(options), *args))
+        if context:
+            context._held += 1
 
-    def _guarded(self, function):
+    def _guarded(self, function: Callable[..., Any]) -> Any:
         """The function that the library calls now and then: Python looks for signals there."""
         return function(lambda _arg, _done: 1 if self._interrupt else 0)
 
-    def _note(self, old, number, frame):
+    def _note(self, old: Callable[..., Any], number: int, frame: Any) -> None:
         """Stands in for the handler of SIGINT during a call: what that raises ends the call, and is raised after it."""
         try:
             old(number, frame)
         except BaseException as interrupt:  # noqa: BLE001
             self._interrupt = interrupt
 
-    def _call(self, function, *args):
+    def _call(self, function: Callable[..., Any], *args: Any) -> Any:
         handle, self._interrupt = self._use(), None
-        old = signal.getsignal(signal.SIGINT)
+        old: Any = signal.getsignal(signal.SIGINT)
         catches = callable(old) and threading.current_thread() is threading.main_thread()
         if catches:
             signal.signal(signal.SIGINT, lambda number, frame: self._note(old, number, frame))
@@ -67,24 +79,26 @@ class _Engine:
             raise self._interrupt
         return check(result)
 
-    def _use(self):
+    def _use(self) -> int:
         if self._handle is None:
             raise Error("the engine is closed")
         return self._handle
 
-    def close(self):
+    def close(self) -> None:
         """Frees the engine and what it holds on the devices."""
         if getattr(self, "_handle", None) is not None:
             getattr(lib, self._free)(self._handle)
             self._handle = None
+            if self._context:
+                self._context._held -= 1
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __del__(self):
+    def __del__(self) -> None:
         if not lib._forked:
             self.close()
 
@@ -97,8 +111,9 @@ class Nbody(_Engine):
 
     _free = "nbody_free"
 
-    def __init__(self, mass, pos, vel, *, dt, eps=0.0, G=1.0, integrator="leapfrog", precision="single", method="direct",
-                 accuracy=0.0, stepping="fixed", eta=0.0, context=None):
+    def __init__(self, mass: npt.ArrayLike, pos: npt.ArrayLike, vel: npt.ArrayLike, *, dt: float, eps: float = 0.0,
+                 G: float = 1.0, integrator: str = "leapfrog", precision: str = "single", method: str = "direct",
+                 accuracy: float = 0.0, stepping: str = "fixed", eta: float = 0.0, context: Context | None = None) -> None:
         mass = np.ascontiguousarray(mass, dtype=np.float64)
         if mass.ndim != 1:
             raise ValueError("mass has %d dimensions, not one" % mass.ndim)
@@ -110,48 +125,48 @@ class Nbody(_Engine):
         options.progress = self._guarded(type(options.progress))
         self._make(lib.nbody_create, options, context, self.n, mass.ctypes.data, pos.ctypes.data, vel.ctypes.data)
 
-    def step(self, steps=1):
+    def step(self, steps: int = 1) -> None:
         """Advances by so many steps of dt."""
         self._call(lib.nbody_step, steps)
 
-    def _planes(self, function, *shapes):
+    def _planes(self, function: Any, *shapes: tuple[int, ...]) -> list[Floats]:
         arrays = [np.empty(shape) for shape in shapes]
         self._call(function, *(a.ctypes.data for a in arrays))
         return arrays
 
-    def state(self):
+    def state(self) -> list[Floats]:
         """Positions and velocities, (n, 3) each."""
         return self._planes(lib.nbody_state, (self.n, 3), (self.n, 3))
 
     @property
-    def pos(self):
+    def pos(self) -> Floats:
         return self.state()[0]
 
     @property
-    def vel(self):
+    def vel(self) -> Floats:
         return self.state()[1]
 
-    def forces(self):
+    def forces(self) -> list[Floats]:
         """Accelerations (n, 3) and potentials (n) of the current time."""
         return self._planes(lib.nbody_forces, (self.n, 3), (self.n,))
 
-    def diagnose(self):
+    def diagnose(self) -> Any:
         """Energies, momenta and the virial ratio, with the names of struct nbody_diagnostics."""
         d = c.nbody_diagnostics()
         self._call(lib.nbody_diagnose, d)
         return d
 
     @property
-    def time(self):
-        return lib.nbody_time(self._use())
+    def time(self) -> float:
+        return float(lib.nbody_time(self._use()))
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         d = self.diagnose()
         rows = [("bodies", self.n), ("time", d.time), ("kinetic", d.kinetic), ("potential", d.potential), ("total", d.total)]
         return "<table>%s</table>" % "".join("<tr><th>%s</th><td>%.10g</td></tr>" % row for row in rows)
 
 
-def initial(model, n, seed=0):
+def initial(model: str, n: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
     """Masses (n), positions and velocities (n, 3) of a model that nbody.h describes, such as "plummer" or "galaxy"."""
     mass, pos, vel = np.empty(n), np.empty((n, 3)), np.empty((n, 3))
     check(lib.nbody_initial(check(lib.nbody_model_by_name(model.encode())), n, seed, mass.ctypes.data, pos.ctypes.data,
@@ -167,7 +182,8 @@ class Life(_Engine):
 
     _free = "life_free"
 
-    def __init__(self, width, height, *, rule="B3/S23", bounds="torus", engine="packed", context=None):
+    def __init__(self, width: int, height: int, *, rule: str = "B3/S23", bounds: str = "torus", engine: str = "packed",
+                 context: Context | None = None) -> None:
         self.width, self.height = width, height
         self._rule = rule.encode()
         options = c.life_options(width=width, height=height, rule=self._rule, bounds=_number("LIFE", bounds),
@@ -175,55 +191,57 @@ class Life(_Engine):
         options.progress = self._guarded(type(options.progress))
         self._make(lib.life_create, options, context)
 
-    def step(self, generations=1):
+    def step(self, generations: int = 1) -> None:
         """Advances by so many generations."""
         self._call(lib.life_step, generations)
 
-    def soup(self, density=0.5, seed=1):
+    def soup(self, density: float = 0.5, seed: int = 1) -> None:
         """Fills the grid at random, and goes back to generation 0."""
         self._call(lib.life_soup, density, seed)
 
     @property
-    def generation(self):
-        return lib.life_generation(self._use())
+    def generation(self) -> int:
+        return int(lib.life_generation(self._use()))
 
     @property
-    def population(self):
+    def population(self) -> int:
         count = ctypes.c_uint64()
         self._call(lib.life_population, ctypes.byref(count))
         return count.value
 
     @property
-    def cells(self):
+    def cells(self) -> npt.NDArray[np.bool_]:
         words = np.zeros((self.height, (self.width + 63) // 64), np.uint64)
         self._call(lib.life_get, 0, 0, self._rectangle(words, self.width, self.height))
         bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
         return bits[:, :self.width].astype(bool)
 
     @cells.setter
-    def cells(self, cells):
+    def cells(self, cells: npt.ArrayLike) -> None:
         self.put(cells, 0, 0)
 
-    def put(self, cells, x=0, y=0):
+    def put(self, cells: npt.ArrayLike, x: int = 0, y: int = 0) -> None:
         """Copies a rectangle of truths into the grid, its top left corner at column x of row y."""
-        cells = np.atleast_2d(np.asarray(cells, dtype=bool))
-        height, width = cells.shape
+        given = np.atleast_2d(np.asarray(cells, dtype=bool))
+        if given.ndim != 2:
+            raise ValueError("cells have %d dimensions, not two" % given.ndim)
+        height, width = given.shape
         padded = np.zeros((height, (width + 63) // 64 * 64), bool)
-        padded[:, :width] = cells
+        padded[:, :width] = given
         words = np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little"))
         self._call(lib.life_put, x, y, self._rectangle(words.view(np.uint64), width, height))
 
     @staticmethod
-    def _rectangle(words, width, height):
+    def _rectangle(words: npt.NDArray[np.uint64], width: int, height: int) -> Any:
         cells = c.life_cells(width=width, height=height, stride=words.shape[1], word=words.ctypes.data)
         cells.kept = words
         return cells
 
-    def _repr_png_(self):
+    def _repr_png_(self) -> bytes:
         rows = np.packbits(~self.cells, axis=1)
         data = b"".join(b"\0" + row.tobytes() for row in rows)
 
-        def chunk(kind, body):
+        def chunk(kind: bytes, body: bytes) -> bytes:
             return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
         return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", self.width, self.height, 1, 0, 0, 0, 0)) +
                 chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b""))
@@ -234,20 +252,21 @@ class Gas(_Engine):
 
     _free = "gas_free"
 
-    def __init__(self, n, *, temperature=1.0, mass=1.0, boltzmann=1.0, seed=0, storage="fused", context=None):
+    def __init__(self, n: int, *, temperature: float = 1.0, mass: float = 1.0, boltzmann: float = 1.0, seed: int = 0,
+                 storage: str = "fused", context: Context | None = None) -> None:
         self.n = int(n)
         options = c.gas_options(n=self.n, temperature=temperature, mass=mass, boltzmann=boltzmann, seed=seed,
                                 storage=_number("GAS", storage))
         options.told = self._guarded(type(options.told))
         self._make(lib.gas_create, options, context)
 
-    def measure(self):
+    def measure(self) -> Any:
         """The energy, with the names of struct gas_energy."""
         energy = c.gas_energy()
         self._call(lib.gas_measure, energy)
         return energy
 
-    def velocities(self, first=0, count=None):
+    def velocities(self, first: int = 0, count: int | None = None) -> Floats:
         """Velocities of molecules, (count, 3)."""
         count = self.n - first if count is None else count
         velocity = np.empty((count, 3))
@@ -255,7 +274,8 @@ class Gas(_Engine):
         return velocity
 
 
-def matmul(a, b, *, alpha=1.0, beta=0.0, c=None):
+def matmul(a: npt.ArrayLike, b: npt.ArrayLike, *, alpha: float = 1.0, beta: float = 0.0,
+           c: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
     """alpha a b + beta c of two matrices of float32 or float64, on the first GPU, or the CPU if there is none."""
     a, b = np.asarray(a), np.asarray(b)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:

@@ -11,10 +11,15 @@ else
 fi
 bad=$(files '*.c' '*.h' '*.cpp' '*.hpp' '*.cl' '*.clt' '*.lua' '*.py' '*.sh' '*.awk' '*.cmake' '*CMakeLists.txt' Makefile |
     grep -v '^tests/fuzz/[a-z]*/' | while read -r file; do
-    [ ! -s "$file" ] || grep -q 'SPDX-License-Identifier: MIT' "$file" || echo "$file"
+    [ ! -s "$file" ] || grep -q 'SPDX[-]License-Identifier: MIT' "$file" || echo "$file"
 done)
 [ -z "$bad" ] || {
-    echo "without a line 'SPDX-License-Identifier: MIT':"
+    echo 'without a line of the licence, as the other files have it:'
     echo "$bad"
     exit 1
 }
+if command -v reuse >/dev/null; then # every file has a licence and a copyright holder, by the REUSE specification
+    said=$(reuse lint 2>&1) || bad=1
+    case $said in *ERROR*) bad=1 ;; esac # such as a line that it takes for a licence
+    [ -z "$bad" ] || { echo "$said"; exit 1; }
+fi

@@ -4,9 +4,11 @@ SPDX-License-Identifier: MIT
 """
 import gc
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -78,7 +80,7 @@ def test_memory_lives_as_long_as_its_last_view():
     gc.collect()
     part[:] = 7
     assert lib.clsizeofmem(address) == 4000
-    refused(stdcl.Error, "1 array alive", ctx.close)
+    refused(stdcl.Error, "1 array or engine alive", ctx.close)
     del part
     gc.collect()
     assert lib.clsizeofmem(address) == 0
@@ -166,6 +168,121 @@ def test_interrupt_ends_between_bursts():
     assert time.monotonic() - began < 30
 
 
+def test_sizes_and_counts_are_sentences():
+    ctx = context()
+    x = ctx.empty(np.int64(64))
+    twice = ctx.source(SOURCE).twice
+    twice(np.int64(64), x).wait()
+    for wrong in (1.5, -1, "many", (8, -8)):
+        refused(TypeError, "index space", lambda: twice(wrong, x))
+    refused(TypeError, "three dimensions", lambda: twice((1, 1, 1, 1), x))
+    refused(TypeError, "a shape", lambda: ctx.empty((2, -1)))
+    refused(TypeError, "takes 1 argument, not 2", lambda: twice(64, x, x))
+    refused(TypeError, "takes 1 argument, not 0", lambda: twice(64))
+    refused(stdcl.Error, "no device 7", lambda: twice(64, x, device=7))
+    twice(64, x).wait()  # what failed before is told once
+    refused(TypeError, "another context", lambda: stdcl.open().source(SOURCE).twice(64, x))
+    refused(stdcl.Error, "numpy made this array", lambda: (x + 1).to_device())
+    refused(stdcl.Error, "bytes", lambda: ctx.empty(2**58))
+    refused(stdcl.Error, "nonesuch", lambda: stdcl.open("nonesuch"))
+    refused(stdcl.Error, "plummer", lambda: stdcl.initial("venus", 3))
+    refused(stdcl.Error, "finite", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, np.nan]], dt=1))
+
+
+def test_order_of_rows_is_numpys():
+    pos = np.asfortranarray(np.random.default_rng(1).random((10, 3)))
+    run = stdcl.Nbody(np.ones(10), pos, np.zeros((10, 3), "f4"), dt=1, eps=0.1)
+    assert np.allclose(run.pos, pos)
+    a = np.asfortranarray(np.random.default_rng(2).random((4, 5)))
+    assert np.allclose(stdcl.matmul(a, a.T), a @ a.T)
+    refused(TypeError, "not contiguous", lambda: context().source(SOURCE).twice(10, context().empty((4, 5)).T))
+
+
+def test_use_after_close_is_an_error():
+    ctx = stdcl.open()
+    x = ctx.empty(64)
+    program = ctx.source(SOURCE)
+    twice, event = program.twice, program.twice(64, x)
+    program.close()
+    program.close()
+    refused(stdcl.Error, "program of the kernel twice is closed", lambda: twice(64, x))
+    refused(AttributeError, "closed", lambda: program.saxpy)
+    event.wait()
+    run = stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1, context=ctx)
+    refused(stdcl.Error, "2 arrays or engines alive", ctx.close)
+    event = x = None
+    gc.collect()
+    refused(stdcl.Error, "1 array or engine alive", ctx.close)
+    run.close()
+    refused(stdcl.Error, "the engine is closed", run.diagnose)
+    ctx.close()
+    ctx.close()
+    assert repr(ctx) == "<stdcl.Context closed>"
+    for call in (lambda: ctx.empty(1), lambda: ctx.source(SOURCE), ctx.wait, lambda: len(ctx), lambda: twice(64, None)):
+        refused((stdcl.Error, TypeError), "", call)
+
+
+def test_programs_go_with_their_last_kernel():
+    ctx = stdcl.open()
+    stat = c.clstat_info()
+    kernel = ctx.source(SOURCE).twice
+    lib.clstat(ctx._use(), stat)
+    assert stat.nprg == 1
+    del kernel
+    gc.collect()
+    lib.clstat(ctx._use(), stat)
+    assert stat.nprg == 0
+
+
+def test_names_and_notebooks():
+    ctx = context()
+    assert len(ctx.names) == len(ctx) >= 1 and ctx.names[0] in repr(ctx) and "<td>" in ctx._repr_html_()
+    run = stdcl.Nbody(*stdcl.initial("plummer", 100, seed=3), dt=1 / 64, eps=0.05)
+    assert "<th>total</th>" in run._repr_html_()
+    png = stdcl.Life(30, 20)._repr_png_()
+    assert png[:8] == b"\x89PNG\r\n\x1a\n" and png[16:24] == (30).to_bytes(4, "big") + (20).to_bytes(4, "big")
+
+
+def test_headers_are_the_documentation():
+    assert stdcl.documentation("clmalloc").startswith("Allocates")
+    assert all(name in c.FUNCTIONS for name in ("nbody_create", "life_step")) and "n >= 1" in stdcl.documentation("nbody_create")
+
+
+def test_others_see_the_memory():
+    x = context().array(np.arange(8, dtype=np.float32))
+    if hasattr(np, "from_dlpack"):
+        y = np.from_dlpack(x)
+        assert y.ctypes.data == x.ctypes.data and x.__dlpack_device__() == (1, 0)
+    assert memoryview(x).nbytes == 32 and np.asarray(x).ctypes.data == x.ctypes.data
+    try:
+        import pyopencl
+    except ImportError:
+        return
+    buffer = pyopencl.Buffer.from_int_ptr(x.to_device().cl_mem)
+    assert buffer.size == 32
+    queue = pyopencl.CommandQueue.from_int_ptr(lib.clgetqueue(x.context._use(), 0))
+    back = np.empty(8, np.float32)
+    pyopencl.enqueue_copy(queue, back, buffer)
+    assert (back == np.arange(8)).all()
+
+
+def test_library_of_another_version_is_refused():
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if not compiler:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for version in ("0.9.9", "2.0.0"):
+            library = folder + "/libstdcl.so.1"
+            subprocess.run([compiler, "-shared", "-x", "c", "-o", library, "-"], check=True, text=True,
+                           env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"},
+                           input='const char *stdcl_version(void) { return "%s"; }' % version)
+            said = imported(library)
+            assert version in said and stdcl.__version__ in said and "install the same version of both" in said, said
+        with open(library, "w") as text:
+            text.write("no library")
+        assert "cannot be loaded" in imported(library)
+
+
 def test_layout_is_that_of_c():
     path = os.environ.get("STDCL_LAYOUT")
     import ctypes
@@ -193,9 +310,16 @@ def test_fork_after_use_is_refused():
     assert os.waitpid(child, 0)[1] == 0
 
 
+def imported(library):
+    """What an import with this library says, in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", "import stdcl"], stderr=subprocess.PIPE, text=True,
+                          env=dict(os.environ, STDCL_LIBRARY=library))
+    assert done.returncode == 1
+    return done.stderr
+
+
 def test_missing_library_is_a_sentence():
-    said = subprocess.run([sys.executable, "-c", "import stdcl"], stderr=subprocess.PIPE, text=True,
-                          env=dict(os.environ, STDCL_LIBRARY="/nowhere/libstdcl.so.1")).stderr
+    said = imported("/nowhere/libstdcl.so.1")
     assert "install the package libstdcl1" in said and "ImportError" in said
 
 

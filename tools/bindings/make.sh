@@ -1,5 +1,6 @@
 #!/bin/sh
-# make.sh - rewrites the declarations for other languages, or tells whether they are what the headers say.
+# make.sh - rewrites the declarations for other languages, and the symbols of the Debian package, or tells whether they are what
+# the headers and the version maps say.
 #   usage: tools/bindings/make.sh [check]          CC=cc PYTHON=python3
 # SPDX-License-Identifier: MIT
 set -eu
@@ -7,8 +8,25 @@ cd "$(dirname "$0")/../.."
 made=$(mktemp)
 trap 'rm -f "$made"' EXIT
 
+symbols() { # a symbol is of the release that its node in the map names
+    for map in core/stdcl.map [!c]*/*.map; do
+        name=$(basename "$map" .map)
+        case $map in
+        core/stdcl.map) library=libstdcl ;;
+        "$name/$name.map") library=libstdcl_$name ;;
+        *) continue ;;
+        esac
+        printf '%s.so.1 libstdcl1 #MINVER#\n* Build-Depends-Package: libstdcl-dev\n' "$library"
+        awk '/^STDCL_/ { node = $1; version = substr(node, 7) ".0"; print " " node "@" node " " version }
+             /^ +[a-z][a-z0-9_]*;$/ { print " " substr($1, 1, length($1) - 1) "@" node " " version }' "$map" | LC_ALL=C sort
+    done
+}
+
 make_one() { # make_one LANGUAGE FILE CHECK
-    "${PYTHON:-python3}" -B tools/bindings/generate.py "$1" . "${CC:-cc}" >"$made"
+    case $1 in
+    debian) symbols >"$made" ;;
+    *) "${PYTHON:-python3}" -B tools/bindings/generate.py "$1" . "${CC:-cc}" >"$made" ;;
+    esac
     if [ "$3" != check ]; then
         cmp -s "$made" "$2" || cat "$made" >"$2"
     elif ! cmp "$made" "$2"; then
@@ -18,5 +36,7 @@ make_one() { # make_one LANGUAGE FILE CHECK
 }
 
 make_one python python/stdcl/_declarations.py "${1-}"
+make_one python-documentation python/stdcl/_documentation.py "${1-}"
 make_one fortran include/stdcl.f90 "${1-}"
+[ ! -d debian ] || make_one debian debian/libstdcl1.symbols "${1-}" # archives of a release have no debian/
 make_one lua lua/stdcl/declarations.lua "${1-}"

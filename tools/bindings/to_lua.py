@@ -65,7 +65,7 @@ def write(source, cc):
             if sum(name in needed[other] for other in rooms) > 1:
                 needed["stdcl"].setdefault(name, text)
     print("-- declarations.lua - the C interface of stdcl. Made by tools/bindings/generate.py from the headers: do not edit.")
-    print("-- SPDX-License-Identifier: MIT\nreturn {")
+    print("-- SPDX-License-" "Identifier: MIT\nreturn {")
     constants = api.constants()
     for room in rooms:
         print("\n%s = [[" % room)

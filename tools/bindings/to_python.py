@@ -69,7 +69,7 @@ def write(source, cc):
     api = Python(source, cc)
     version = re.search(r'#define STDCL_VERSION "([^"]+)"', api.texts[0]).group(1)
     print('"""The C interface of stdcl. Made by tools/bindings/generate.py from the headers: do not edit."""')
-    print("# SPDX-License-Identifier: MIT")
+    print("# SPDX-License-" "Identifier: MIT")
     print("from ctypes import *  # noqa: F403\n\nVERSION = %r\n" % version)
     rows = [(name, room, api.ctype(function.type), api.arguments(function)) for name, room, function in api.exported()]
     for name in list(api.used):
@@ -81,13 +81,19 @@ def write(source, cc):
                                 else api.ctype(f.type)) for f in union.type.type.decls))
         print("class %s(Structure):  # noqa: F405" % name)
         print("    _fields_ = [\n%s    ]\n" % "".join('        ("%s", %s),\n' % f for f in api.fields(name)))
-    print("# name: (library, result, arguments)\nFUNCTIONS = {")
+    print("# name: (library, its result's type and the list of its arguments' types), which are looked at on first use\nFUNCTIONS = {")
     for name, room, result, args in rows:
-        print('    "%s": ("%s", %s, [%s]),' % (name, room, result, ", ".join(args)))
+        print('    "%s": ("%s", "%s, [%s]"),' % (name, room, result, ", ".join(args)))
     print("}\n\nCONSTANTS = {")
     for name, value in api.constants().items():
         print('    "%s": %s,' % (name, value))
-    print("}\n\nDOCUMENTATION = {")
-    for name, *_ in rows:
+    print("}")
+
+
+def write_documentation(source, cc):
+    api = Python(source, cc)
+    print('"""What the headers say of each function. Made by tools/bindings/generate.py from the headers: do not edit."""')
+    print("# SPDX-License-" "Identifier: MIT\nDOCUMENTATION = {")
+    for name, *_ in api.exported():
         print('    "%s": %r,' % (name, api.documentation(name)))
     print("}")

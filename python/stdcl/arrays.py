@@ -1,0 +1,48 @@
+"""Arrays that devices share.
+
+SPDX-License-Identifier: MIT
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _declarations as c
+from ._library import Error, check, lib
+
+if TYPE_CHECKING:
+    from . import Context
+
+
+class Array(np.ndarray[Any, Any]):
+    """A numpy array in memory that devices share. Views share it too, and keep it alive."""
+
+    @property
+    def context(self) -> Context | None:
+        """The context whose devices share the memory, or None of an array that numpy made itself."""
+        base: Any = self
+        while isinstance(base, np.ndarray):
+            base = base.base
+        return getattr(base.obj if isinstance(base, memoryview) else base, "context", None)
+
+    def _shared(self) -> int:
+        """The context's handle."""
+        if self.context is None:
+            raise Error("numpy made this array itself, outside the memory that devices share; make it with context.array()")
+        return self.context._use()
+
+    def to_device(self, device: int = 0) -> Array:
+        """Copies the whole allocation to a device; returns the array."""
+        check(lib.clmsync(self._shared(), device, self.ctypes.data, c.CONSTANTS["CL_MEM_DEVICE"]))
+        return self
+
+    def to_host(self, device: int = 0) -> Array:
+        """Copies the whole allocation back; returns the array."""
+        check(lib.clmsync(self._shared(), device, self.ctypes.data, c.CONSTANTS["CL_MEM_HOST"]))
+        return self
+
+    @property
+    def cl_mem(self) -> int:
+        """The first device's cl_mem, as a number: pyopencl.Buffer.from_int_ptr(x.cl_mem)."""
+        return int(check(lib.clgetbuffer(self._shared(), 0, self.ctypes.data)))

@@ -1,0 +1,29 @@
+"""notebook.py NOTEBOOK - runs a notebook with nbclient, and looks at what its cells show.
+
+SPDX-License-Identifier: MIT
+"""
+import os
+import sys
+import tempfile
+
+try:
+    import ipykernel  # noqa: F401
+    import nbclient
+    import nbformat
+except ImportError as missing:
+    print("%s is not installed" % missing.name)
+    sys.exit(77)
+
+home = tempfile.TemporaryDirectory()
+os.environ.update(JUPYTER_CONFIG_DIR=home.name, JUPYTER_DATA_DIR=home.name, IPYTHONDIR=home.name, JUPYTER_RUNTIME_DIR=home.name)
+with open(os.path.join(home.name, "kernel.json"), "w") as spec:
+    spec.write('{"argv": ["%s", "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": "Python 3"}' % sys.executable)
+os.makedirs(os.path.join(home.name, "kernels", "python3"))
+os.rename(os.path.join(home.name, "kernel.json"), os.path.join(home.name, "kernels", "python3", "kernel.json"))
+
+notebook = nbformat.read(sys.argv[1], 4)
+nbformat.validate(notebook)
+assert not any(cell.get("outputs") for cell in notebook.cells), "clear the outputs before you commit the notebook"
+nbclient.NotebookClient(notebook, timeout=1500, kernel_name="python3").execute()
+shown = {kind for cell in notebook.cells for output in cell.get("outputs", ()) for kind in output.get("data", ())}
+assert {"text/html", "image/png", "text/plain"} <= shown, shown
