@@ -52,7 +52,6 @@
     X(unroll, 1, 1 << 20, 1, "copies of the loop over a tile")                                                  \
     X(block, 1, 1 << 20, 256, "attracting bodies summed before they join the total; a multiple of tile")        \
     X(rsqrt, 0, 2, 0, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")           \
-    X(fast, 0, 1, 0, "1: -cl-fast-relaxed-math in the sums over pairs")                                         \
     X(fill, 1, 1 << 20, 16, "work-groups wanted for each compute unit; with fewer, a group sums a stretch, not all")\
     X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                    \
     X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                \

@@ -44,12 +44,13 @@ typedef PASTE(INTEGER, WIDTH) ivec;
 #endif
 #define C(x) ((real)(x))
 
-/* Fused, where the hardware does it in one step (not every compiler says so in FP_FAST_FMA). */
+/* Fused, where the hardware does it in one step (not every compiler says so in FP_FAST_FMA); elsewhere a product and a sum, each
+ * rounded. Not mad(), which a compiler may fuse in one place and not in the next, so that bits would depend on the shape. */
 #if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__AVX512F__) || defined(__aarch64__) || \
     defined(__NV_CL_C_VERSION)
 #define FMA(a, b, c) fma(a, b, c)
 #else
-#define FMA(a, b, c) mad(a, b, c)
+#define FMA(a, b, c) ((a) * (b) + (c))
 #endif
 
 /* ---- r^-1 and m r^-3 -------------------------------------------------------------------------

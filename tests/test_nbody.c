@@ -216,14 +216,14 @@ static void equal_masses(void **state)
     }
 }
 
-static void forces_fast_math(void **state)
+static void vectors_of_four(void **state)
 {
     (void)state;
     make(1000, 1);
     reference(1000, 1, 0.05);
-    forces_case((struct nbody_options){.eps = 0.05, .shape = "width=4 rsqrt=0 fast=1"}, 1000, 2e-6);
+    forces_case((struct nbody_options){.eps = 0.05, .shape = "width=4 rsqrt=0"}, 1000, 2e-6);
     reference(1000, 1, 0);
-    forces_case((struct nbody_options){.eps = 0, .shape = "width=4 rsqrt=2 fast=1"}, 1000, 2e-6);
+    forces_case((struct nbody_options){.eps = 0, .shape = "width=4 rsqrt=2"}, 1000, 2e-6);
 }
 
 /* Jerks are seen through one Hermite step: its prediction uses them. */
@@ -469,9 +469,7 @@ static void overflow_is_named(void **state)
     vel[0][0] = 1e37;
     for (int i = NBODY_LEAPFROG; i <= NBODY_TAYLOR; i += NBODY_TAYLOR)
         for (size_t burst = 0; burst <= 3; burst += 3) {
-            /* fast=1 is for sums over pairs: steps still look whether numbers are finite */
-            const struct nbody_options o = {.dt = 10, .integrator = (enum nbody_integrator)i, .burst = burst,
-                                            .shape = burst ? "rsqrt=0 fast=1" : "rsqrt=0"};
+            const struct nbody_options o = {.dt = 10, .integrator = (enum nbody_integrator)i, .burst = burst, .shape = "rsqrt=0"};
             nbody *nb = engine(o, 1);
             works(nbody_step(nb, 4));
             fails(EDOM, nbody_step(nb, 10));
@@ -777,7 +775,7 @@ int main(void)
     };
     const struct CMUnitTest on_one[] = {
         cmocka_unit_test(forces_double), cmocka_unit_test(forces_widths), cmocka_unit_test(equal_masses),
-        cmocka_unit_test(forces_fast_math),
+        cmocka_unit_test(vectors_of_four),
         cmocka_unit_test(jerks_match), cmocka_unit_test(steps_match), cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(coincident_softened), cmocka_unit_test(integrators_are_listed), cmocka_unit_test(energy_out_of_range),
         cmocka_unit_test(limits_count_instructions), cmocka_unit_test(diagnostics_match), cmocka_unit_test(tuning_is_declared),

@@ -115,7 +115,7 @@ static void compare(size_t n, const struct nbody_options *o, const struct run *r
 }
 
 /* What additions are by is `block` and how roots are found; all else may differ. `tile` may, up to 128. */
-#define SUMS " block=128 rsqrt=0 fast=0"
+#define SUMS " block=128 rsqrt=0"
 static const double unequal[] = {3, 1, 2}, mostly[] = {1, 20, 1};
 #define PLAIN "group=1 width=4 items=4 tile=16 local=0"
 static const struct run runs[] = {

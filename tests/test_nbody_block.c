@@ -270,7 +270,7 @@ struct run {
     const char *slice; /* $STDCL_SLICE: how short launches are */
 };
 
-#define SUMS " block=128 rsqrt=0 fast=0"
+#define SUMS " block=128 rsqrt=0"
 #define PLAIN "group=1 width=4 items=4 tile=16 local=0"
 static const struct run runs[] = {
     {PLAIN " fill=1 flat=8" SUMS, 1, true, NULL},

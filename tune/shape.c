@@ -54,10 +54,11 @@ static int apply_word(const struct cltune_rules *rules, const char *word, void *
     return 0;
 }
 
-static int apply(const struct cltune_rules *rules, const char *words, void *shape)
+/* Of a stored row, words whose key is no longer there are passed over: the others are still worth having. */
+static int apply(const struct cltune_rules *rules, const char *words, int stored, void *shape)
 {
     for (words += strspn(words, blanks); *words; words += strspn(words, blanks)) {
-        if (apply_word(rules, words, shape) != 0)
+        if (!(stored && !key_of(rules->keys, words)) && apply_word(rules, words, shape) != 0)
             return -1;
         words += strcspn(words, blanks);
     }
@@ -105,7 +106,7 @@ static void take_row(const struct cltune_rules *rules, const char *kernel, struc
     if (!*row->shape) /* there is none */
         return;
     failure_set_aside(&before);
-    if (apply(rules, row->shape, shape) != 0 || (rules->fit && rules->fit(shape, 1, rules->arg) != 0)) {
+    if (apply(rules, row->shape, 1, shape) != 0 || (rules->fit && rules->fit(shape, 1, rules->arg) != 0)) {
         take_defaults(rules, shape);
         snprintf(row->source, sizeof row->source, "%.60s: the stored row does not fit the device, a modest one",
                  kernel);
@@ -127,7 +128,7 @@ STDCL_API int cltune_choose(const struct cltune_rules *rules, CLCONTEXT *cp, cl_
     if (words && *words) {
         const size_t n = strlen(row->source);
         snprintf(row->source + n, sizeof row->source - n, "; then the caller's words");
-        if (apply(rules, words, shape) != 0)
+        if (apply(rules, words, 0, shape) != 0)
             return -1;
     }
     if (rules->fit && rules->fit(shape, 0, rules->arg) != 0)
