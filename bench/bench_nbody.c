@@ -6,7 +6,9 @@
  *
  * For every N and every shape: the forces of some bodies are compared with plain C in double precision,
  * then whole steps are timed in five runs of S seconds (0.3), of which best and median are printed. The
- * peer, measured in the same run, is the tiled kernel of the classic GPU tutorial. The limit is nbody_limit's; a
+ * peer, measured in the same run, is the tiled kernel of the classic GPU tutorial; of double precision on CPUs also the same
+ * sums in intrinsics, in turns with steps. Of these two, of_intrinsics compares the time that passes, and of_intrinsics_cpu
+ * the time that processors work, which other programs on the machine leave alone. The limit is nbody_limit's; a
  * share of more than 100 % is left out, since the device was busy then while its peak was measured. Masses
  * differ unless --equal-masses, which saves an instruction.
  * With the tree, bodies a second are what is counted; the errors beside them are of 1,000 bodies' accelerations.
@@ -14,6 +16,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
+#include "bench/nbody_intrinsics.h"
 #include "core/clock.h"
 #include "stdcl/nbody.h"
 
@@ -180,12 +183,64 @@ static double measure_peer(CLCONTEXT *ctx, const struct bodies *b, double second
     return (double)b->n * (double)b->n / times[0];
 }
 
+/* ---- The peer on CPUs: intrinsics, in turns with the engine. ----------------------------------- */
+
+struct turns {
+    size_t n;
+    double eps, (*posm)[4], (*acc)[3];
+    unsigned threads;
+};
+
+static void run_intrinsics(void *arg, size_t count)
+{
+    struct turns *t = arg;
+    while (count-- > 0)
+        if (intrinsics_forces(t->n, t->eps, (const double(*)[4])t->posm, t->acc, t->threads) != 0)
+            die("intrinsics");
+}
+
+/* Seconds that pass, and that this process works, in one call of run(arg, 1). */
+static void time_both(void (*run)(void *arg, size_t count), void *arg, double *passed, double *worked)
+{
+    const double start = seconds_now(), work = 1e-9 * (double)ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
+    run(arg, 1);
+    *passed = seconds_now() - start;
+    *worked = 1e-9 * (double)ns_of_clock(CLOCK_PROCESS_CPUTIME_ID) - work;
+}
+
+/* Prints what part of the intrinsics' speed the engine has. */
+static void compare_intrinsics(nbody *nb, const struct bodies *b, double eps, unsigned threads)
+{
+    enum { TURNS = 9 };
+    double time[4][TURNS]; /* passed and worked, of the engine and the peer */
+    struct turns t = {b->n, eps, malloc(b->n * sizeof *t.posm), malloc(b->n * sizeof *t.acc), threads};
+    if (!t.posm || !t.acc)
+        die("no memory");
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t c = 0; c < 4; c++)
+            t.posm[i][c] = c < 3 ? b->pos[i][c] : b->mass[i];
+    for (int r = 0; r < TURNS; r++) {
+        time_both(run_steps, nb, &time[0][r], &time[1][r]);
+        time_both(run_intrinsics, &t, &time[2][r], &time[3][r]);
+    }
+    double right[3];
+    plain_force(b, eps, b->n / 2, right);
+    if (!(fabs(t.acc[b->n / 2][0] - right[0]) <= 1e-11 * fabs(right[0])))
+        die("the intrinsics are wrong");
+    const double pairs = (double)b->n * (double)b->n, passed = median(time[2], TURNS), worked = median(time[3], TURNS);
+    printf(" intrinsics=\"%s, %u threads, forces only\" intrinsics_ginteractions_per_s=%.2f of_intrinsics=%.3f "
+           "of_intrinsics_cpu=%.3f", intrinsics_called(), threads, 1e-9 * pairs / passed, passed / median(time[0], TURNS), worked / median(time[1], TURNS));
+    free(t.posm);
+    free(t.acc);
+}
+
 /* ---- Cases. ----------------------------------------------------------------------------------- */
 
 /* One size of problem. */
 struct problem {
     const struct options *o;
     struct bodies b;
+    unsigned cpus; /* of the device, if it is one of CPUs */
 };
 
 /* Of the tree: bodies a second, beside the errors that go with it. */
@@ -228,6 +283,8 @@ static void bench_case(void *arg, const char *shape)
            1e6 * times[RUNS / 2], 1e-9 * pairs / times[0], 1e-9 * pairs / times[RUNS / 2]);
     if (share <= 1) /* else the device was busy while its peak was measured, or the peak is not known */
         printf(" limit_percent=%.1f", 100 * share);
+    if (o->peer && p->cpus && engine.precision == NBODY_DOUBLE && engine.integrator == NBODY_LEAPFROG && intrinsics_called())
+        compare_intrinsics(nb, b, engine.eps, p->cpus);
     printf(" force_error=%.1e devices=%u device_bytes=%zu shape=\"%s\"\n", error, nbody_devices(nb),
            nbody_device_bytes(nb), shape && *shape ? shape : nbody_shape(nb, 0));
     fflush(stdout);
@@ -290,7 +347,8 @@ int main(int argc, char **argv)
         die("devices");
     printf("# device \"%s\" x %u, driver %s\n", info[0].dev_name, clgetndev(o.engine.ctx), info[0].dev_drv_version);
     for (const char *n = o.n; *n; n += strcspn(n, ","), n += *n == ',') {
-        struct problem p = {&o, make_bodies(strtoul(n, NULL, 10), o.equal_masses)};
+        struct problem p = {&o, make_bodies(strtoul(n, NULL, 10), o.equal_masses),
+                            info[0].dev_type & CL_DEVICE_TYPE_CPU ? info[0].dev_max_core : 0};
         if (o.peer)
             printf("n=%zu peer=\"tutorial's tiled kernel, forces only\" ginteractions_per_s=%.2f\n", p.b.n,
                    1e-9 * measure_peer(o.engine.ctx, &p.b, o.seconds));

@@ -6,6 +6,6 @@ cpu) bodies=8192,16384 equal=16384 some=16384 trees=131072 ;;
 esac
 bench bench_nbody --n $bodies --seconds 0.5
 bench bench_nbody --n $equal --seconds 0.5 --equal-masses --no-peer
-bench bench_nbody --n $some --seconds 0.5 --precision double --no-peer
+bench bench_nbody --n $some --seconds 0.5 --precision double
 bench bench_nbody --n $some --seconds 0.5 --integrator hermite4 --no-peer
 bench bench_nbody --n $trees --seconds 0.5 --method tree --no-peer
