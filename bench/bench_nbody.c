@@ -2,7 +2,7 @@
  *
  *   bench_nbody [--device cpu|gpu|NAME] [--devices K] [--n N,N,...] [--precision single|double|mixed]
  *               [--integrator NAME] [--method direct|tree] [--accuracy X] [--shape "KEY=NUMBER ..."]
- *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses]
+ *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses] [--checksum]
  *
  * For every N and every shape: the forces of some bodies are compared with plain C in double precision,
  * then whole steps are timed in five runs of S seconds (0.3), of which best and median are printed. The
@@ -11,7 +11,8 @@
  * the time that processors work, which other programs on the machine leave alone. The limit is nbody_limit's; a
  * share of more than 100 % is left out, since the device was busy then while its peak was measured. Masses
  * differ unless --equal-masses, which saves an instruction.
- * With the tree, bodies a second are what is counted; the errors beside them are of 1,000 bodies' accelerations.
+ * With the tree, bodies a second are what is counted; the errors beside them are of 1,000 bodies' accelerations, and
+ * --checksum is that of all positions after two steps. Standard error has the seconds that it took to make bodies and engine.
  * --sweep tries all combinations. Output: one line a case, "key=value" words, made to be grepped.
  * SPDX-License-Identifier: MIT
  */
@@ -29,7 +30,7 @@ struct options {
     const char *device, *n, *shape, *sweep;
     unsigned devices;
     double seconds;
-    bool peer, equal_masses;
+    bool peer, equal_masses, checksum;
     struct nbody_options engine;
 };
 
@@ -243,6 +244,19 @@ struct problem {
     unsigned cpus; /* of the device, if it is one of CPUs */
 };
 
+/* Of all positions, two steps later. */
+static unsigned long long checksum(nbody *nb, const struct bodies *b)
+{
+    unsigned long long sum = 1469598103934665603u, bits;
+    if (nbody_step(nb, 2) != 0 || nbody_state(nb, b->acc, NULL) != 0)
+        die("steps");
+    for (size_t i = 0; i < 3 * b->n; i++) {
+        memcpy(&bits, &b->acc[0][i], sizeof bits);
+        sum = (sum ^ bits) * 1099511628211u;
+    }
+    return sum;
+}
+
 /* Of the tree: bodies a second, beside the errors that go with it. */
 static void bench_tree(nbody *nb, const struct options *o, const struct bodies *b)
 {
@@ -250,6 +264,8 @@ static void bench_tree(nbody *nb, const struct options *o, const struct bodies *
     struct nbody_force_errors e = {0};
     if (nbody_check_forces(nb, TREE_SAMPLES, 1, &e) != 0)
         die("the check of forces");
+    if (o->checksum)
+        printf("checksum=%016llx ", checksum(nb, b));
     time_runs(run_steps, nb, o->seconds, times);
     printf("n=%zu method=tree accuracy=%g step_us=%.1f median_us=%.1f mbodies_per_s=%.2f error_median=%.2g error_p99=%.2g "
            "error_max=%.2g devices=%u bytes_per_body=%.1f shape=\"%s\"\n", b->n, o->engine.accuracy, 1e6 * times[0],
@@ -267,12 +283,14 @@ static void bench_case(void *arg, const char *shape)
     struct nbody_options engine = o->engine;
     double times[RUNS];
     engine.shape = shape;
+    const double start = seconds_now();
     nbody *nb = nbody_create(&engine, b->n, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel);
     if (!nb) {
         printf("n=%zu shape=\"%s\" failed: %s\n", b->n, shape ? shape : "", clerror());
         return;
     }
     if (nbody_method(nb) == NBODY_TREE) {
+        fprintf(stderr, "# n=%zu: an engine in %.1f s\n", b->n, seconds_now() - start);
         bench_tree(nb, o, b);
         return;
     }
@@ -304,6 +322,10 @@ static void parse_options(struct options *o, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(name, "--checksum") == 0) {
+            o->checksum = true;
+            continue;
+        }
         if (strcmp(name, "--no-peer") == 0 || strcmp(name, "--equal-masses") == 0) {
             *(name[2] == 'n' ? &o->peer : &o->equal_masses) = name[2] != 'n';
             continue;
@@ -347,8 +369,10 @@ int main(int argc, char **argv)
         die("devices");
     printf("# device \"%s\" x %u, driver %s\n", info[0].dev_name, clgetndev(o.engine.ctx), info[0].dev_drv_version);
     for (const char *n = o.n; *n; n += strcspn(n, ","), n += *n == ',') {
+        const double start = seconds_now();
         struct problem p = {&o, make_bodies(strtoul(n, NULL, 10), o.equal_masses),
                             info[0].dev_type & CL_DEVICE_TYPE_CPU ? info[0].dev_max_core : 0};
+        fprintf(stderr, "# n=%zu: bodies in %.1f s\n", p.b.n, seconds_now() - start);
         if (o.peer)
             printf("n=%zu peer=\"tutorial's tiled kernel, forces only\" ginteractions_per_s=%.2f\n", p.b.n,
                    1e-9 * measure_peer(o.engine.ctx, &p.b, o.seconds));

@@ -14,7 +14,14 @@
 
 EMBEDDED(judge, "nbody/judge.cl", nbody_judge_cl);
 
-enum { SPLITS = 16, GROUP = 16 };
+enum { GROUP = 16 };
+
+/* Into how many parts the attracting bodies are cut, each of them an item's: enough items for a GPU, none of them long. */
+static cl_uint splits_of(size_t n)
+{
+    const size_t splits = n >> 16;
+    return splits < 16 ? 16 : splits > 1024 ? 1024 : (cl_uint)splits;
+}
 
 /* Bodies drawn one by one, or all of them. */
 static void choose(const struct nbody *nb, size_t samples, uint64_t seed, cl_uint *which)
@@ -27,16 +34,16 @@ static void choose(const struct nbody *nb, size_t samples, uint64_t seed, cl_uin
 static int sum(struct nbody *nb, struct share *p, cl_kernel kernel, const cl_uint *which, cl_uint samples,
                const double (*part)[4])
 {
-    const cl_uint n = (cl_uint)nb->n, span = (n + SPLITS - 1) / SPLITS;
+    const cl_uint n = (cl_uint)nb->n, splits = splits_of(nb->n), span = (n + splits - 1) / splits;
     const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0), eps2 = eps * eps;
     const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),    BLOCK_ARG(which), VALUE_ARG(samples),
                                      VALUE_ARG(span),     VALUE_ARG(eps2), BLOCK_ARG(part)};
-    clndrange_t ndr = clndrange_init2d(0, (samples + GROUP - 1) / GROUP * GROUP, GROUP, 0, SPLITS, 1);
+    clndrange_t ndr = clndrange_init2d(0, (samples + GROUP - 1) / GROUP * GROUP, GROUP, 0, splits, 1);
     if (clmsync(nb->ctx, p->dev, (void *)(uintptr_t)which, CL_MEM_DEVICE) == (cl_event)-1 ||
         clforkv(nb->ctx, p->dev, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) ==
             (cl_event)-1)
         return -1;
-    return nbody_device_fetch(nb, p, (void *)(uintptr_t)part, SPLITS * samples * sizeof *part);
+    return nbody_device_fetch(nb, p, (void *)(uintptr_t)part, splits * samples * sizeof *part);
 }
 
 static int ascending(const void *a, const void *b)
@@ -59,10 +66,11 @@ static void compare(const struct nbody *nb, const double (*acc)[3], const double
                     const double (*part)[4], double *error, struct nbody_force_errors *e)
 {
     const double factor = nbody_units_factor(&nb->units, 1, -2);
+    const cl_uint splits = splits_of(nb->n);
     *e = (struct nbody_force_errors){.bodies = samples, .most = -1};
     for (size_t s = 0; s < samples; s++) {
         double off = 0, size = 0, right[3] = {0};
-        for (size_t k = 0; k < SPLITS; k++)
+        for (size_t k = 0; k < splits; k++)
             for (int c = 0; c < 3; c++)
                 right[c] += part[k * samples + s][c];
         if (pos)
@@ -102,7 +110,7 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
         return clerror_set(ENOTSUP, "nbody_check_forces: the device has no double precision");
     double(*acc)[3] = malloc(nb->n * sizeof *acc), (*pos)[3] = nb->nfields ? malloc(nb->n * sizeof *pos) : NULL, *error = malloc(samples * sizeof *error);
     cl_uint *which = clmalloc(nb->ctx, samples * sizeof *which, CL_MEM_ZEROCOPY);
-    double(*part)[4] = clmalloc(nb->ctx, SPLITS * samples * sizeof *part, CL_MEM_ZEROCOPY);
+    double(*part)[4] = clmalloc(nb->ctx, splits_of(nb->n) * samples * sizeof *part, CL_MEM_ZEROCOPY);
     void *program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &judge, 0, NULL);
     cl_kernel kernel = program ? clsym(nb->ctx, program, "judge", 0) : NULL;
     int status = kernel && acc && error && which && part && (pos || !nb->nfields) ? nbody_forces(nb, acc, NULL) : -1;
