@@ -320,6 +320,9 @@ int cli_ranks_end(int status);
 bool cli_ranks_first(void);
 bool cli_ranks_share(void);
 
+/* Collective. Of a file that all ranks read: whether it is the same on all hosts, by its size and where it begins. */
+int cli_ranks_same_file(const char *file);
+
 /* Collective. As cli_interrupted, of any rank. */
 bool cli_ranks_interrupted(void);
 

@@ -184,7 +184,11 @@ static int make_engine(struct life_job *job)
 /* Before computing begins, everything that can be wrong is checked in this order, the cheapest first. */
 static int work(struct life_job *job)
 {
-    int status = life_output_plan(job);
+    if (world_size(cli_world) > 1 && (job->watch || job->compare))
+        return cli_wrong("--watch and --compare are for one rank");
+    int status = job->input ? cli_ranks_same_file(job->input) : CLI_DONE;
+    if (status == CLI_DONE)
+        status = life_output_plan(job);
     if (status == CLI_DONE)
         status = life_job_plan(job);
     if (status == CLI_DONE && (job->engine != LIFE_REFERENCE || job->compare))
@@ -227,4 +231,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_life = {"life", "run Conway's Life and its relatives", run, CLI_RANKS_REFUSED};
+const struct cli_command cmd_life = {"life", "run Conway's Life and its relatives", run, CLI_RANKS_TOGETHER};

@@ -99,8 +99,8 @@ static int check_size(const struct life_job *job)
         return CLI_WRONG;
     if (job->size.width > SIZE_MAX / job->size.height)
         return cli_wrong("--size: %zu x %zu cells are too many", job->size.width, job->size.height);
-    /* A bit a cell on the host; the engine asks the devices. */
-    return cli_memory_for((job->size.width + 63) / 64 * job->size.height, 8, "words of 64 cells");
+    /* A bit a cell on the hosts; the engine asks the devices. */
+    return cli_memory_for((job->size.width + 63) / 64 * (job->size.height / (size_t)world_size(cli_world)), 8, "words of 64 cells");
 }
 
 int life_job_plan(struct life_job *job)
@@ -143,7 +143,8 @@ life *life_job_create(struct life_job *job, enum life_engine engine)
                                          .rule = job->rule,
                                          .progress = life_job_tell,
                                          .arg = job,
-                                         .shape = job->shape};
+                                         .shape = job->shape,
+                                         .world = cli_world};
     return life_create(&options);
 }
 

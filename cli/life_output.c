@@ -42,7 +42,7 @@ int life_output_plan(struct life_job *job)
 
 int life_output_open(struct life_job *job)
 {
-    for (size_t i = 0; i < job->outputs.n; i++)
+    for (size_t i = 0; i < job->outputs.n && cli_ranks_first(); i++)
         if (job->outputs.item[i].kind == CLI_OUTPUT_TABLE &&
             csv_open(&job->table, job->outputs.item[i].file, 2, columns) < 0)
             return cli_failed_call(NULL);
@@ -53,17 +53,18 @@ int life_output_open(struct life_job *job)
 
 int life_output_row(struct life_job *job, const struct life_sample *sample)
 {
-    if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
+    if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || !cli_ranks_first())
         return CLI_DONE;
     const double row[2] = {(double)(job->started + sample->generation), (double)sample->population};
     return csv_row(&job->table, row) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* The whole grid as a pattern, for a writer; its cells are the caller's to free. */
+/* The whole grid as a pattern, for a writer, on the first rank; its cells are the caller's to free. */
 static int present(const struct life_job *job, struct life_cells *cells, struct life_pattern *p)
 {
     life *lf = job->engine_of_run;
-    if (life_cells_alloc(cells, life_width(lf), life_height(lf)) < 0)
+    *cells = (struct life_cells){.width = life_width(lf), .height = life_height(lf), .stride = (life_width(lf) + 63) / 64};
+    if (cli_ranks_first() && life_cells_alloc(cells, life_width(lf), life_height(lf)) < 0)
         return cli_failed_call(NULL);
     if (life_get(lf, 0, 0, cells) < 0) {
         life_cells_free(cells);
@@ -93,6 +94,8 @@ struct drawn {
 static int draw(void *drawn, const char *file)
 {
     const struct drawn *d = drawn;
+    if (!cli_ranks_first())
+        return CLI_DONE;
     return life_pattern_write_png(file, &d->pattern, (unsigned)d->job->zoom) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
@@ -140,7 +143,7 @@ int life_output_finish(struct life_job *job)
     }
     if (status == CLI_DONE && job->outputs.n)
         status = present(job, &cells, &p);
-    for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
+    for (size_t i = 0; i < job->outputs.n && status == CLI_DONE && cli_ranks_first(); i++)
         status = finish_output(job, &job->outputs.item[i], &p);
     life_cells_free(&cells);
     return status;

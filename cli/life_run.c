@@ -40,7 +40,7 @@ int life_job_tell(void *arg, double fraction)
 
 bool life_job_stopped(void)
 {
-    return clerrno == ECANCELED && cli_interrupted();
+    return clerrno == ECANCELED && cli_ranks_interrupted();
 }
 
 static void begin(struct life_job *job, uint64_t generations)
@@ -65,7 +65,7 @@ static int step(struct life_job *job, uint64_t n)
     struct life_sample sample[TRACED];
     const bool table = cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE);
     int status = CLI_DONE;
-    while (n && status == CLI_DONE && !cli_interrupted()) {
+    while (n && status == CLI_DONE && !cli_ranks_interrupted()) {
         const uint64_t now = table && n > TRACED ? TRACED : n, before = life_generation(job->engine_of_run);
         begin(job, now);
         if ((table ? life_trace(job->engine_of_run, (size_t)now, sample)
@@ -84,7 +84,7 @@ static int run_generations(struct life_job *job)
 {
     uint64_t burst = FIRST_BURST, at = 0;
     int status = due_frames(job);
-    while (status == CLI_DONE && at < job->generations && !cli_interrupted()) {
+    while (status == CLI_DONE && at < job->generations && !cli_ranks_interrupted()) {
         uint64_t n = job->generations - at < burst ? job->generations - at : burst;
         if (job->outputs.frames_done < job->outputs.frames && next_frame(job) - at < n)
             n = next_frame(job) - at;
@@ -100,6 +100,8 @@ static int run_generations(struct life_job *job)
             burst *= 2;
         else if (took > 2 * VISIT_SECONDS && burst > 1)
             burst /= 2;
+        if (status == CLI_DONE && world_broadcast(cli_world, 0, &burst, sizeof burst) != 0) /* by one clock */
+            status = cli_failed_call(NULL);
     }
     return status;
 }
@@ -119,7 +121,7 @@ static int watch(void *arg, const struct life_sample *sample)
         begin(w->job, 0);
         life_job_tell(w->job, 0);
     }
-    return w->status != CLI_DONE || cli_interrupted();
+    return w->status != CLI_DONE || (sample->generation % 64 == 0 && cli_ranks_interrupted());
 }
 
 static int run_until_stable(struct life_job *job)
@@ -151,6 +153,6 @@ int life_job_run(struct life_job *job)
     if (status == CLI_DONE)
         status = job->until_stable ? run_until_stable(job) : run_generations(job);
     cli_progress_end(&job->progress);
-    job->interrupted = cli_interrupted();
+    job->interrupted = cli_ranks_interrupted();
     return status;
 }

@@ -123,6 +123,26 @@ int cli_ranks_end(int status)
     return status;
 }
 
+int cli_ranks_same_file(const char *file)
+{
+    char what[600], print[64] = "no such file";
+    if (world_size(cli_world) == 1)
+        return CLI_DONE;
+    if (strcmp(file, "-") == 0)
+        return cli_wrong("the standard input is there for one rank; name a file that all of them can read");
+    FILE *fp = fopen(file, "rb");
+    if (fp) {
+        uint64_t hash = 14695981039346656037u; /* FNV-1a */
+        for (int c, n = 0; n < 65536 && (c = getc(fp)) != EOF; n++)
+            hash = (hash ^ (uint64_t)c) * 1099511628211u;
+        fseek(fp, 0, SEEK_END);
+        snprintf(print, sizeof print, "%ld bytes, hash %016llx", ftell(fp), (unsigned long long)hash);
+        fclose(fp);
+    }
+    snprintf(what, sizeof what, "as %.500s", file);
+    return world_same(cli_world, what, print) == 0 ? CLI_DONE : cli_failed_call(NULL);
+}
+
 static void join_greatest(void *a, const void *b, void *arg)
 {
     (void)arg;

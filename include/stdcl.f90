@@ -349,6 +349,7 @@ module stdcl
     type(c_funptr) :: progress = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
     type(c_ptr) :: shape = c_null_ptr
+    type(c_ptr) :: world = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 

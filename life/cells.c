@@ -75,8 +75,10 @@ int life_soup_rand(life *lf, unsigned seed)
 #else
     srand(seed);
 #endif
-    for (size_t y = 0; y < lf->height; y++) {
-        uint64_t *row = lf->backend->row(lf, y);
+    uint64_t *others = malloc(lf->words * sizeof *others); /* rows of other ranks, whose numbers come too */
+    int status = others ? 0 : clerror_set(ENOMEM, "life: no memory for a row");
+    for (size_t y = 0; y < lf->height && status == 0; y++) {
+        uint64_t *row = life_has_row(lf, y) ? lf->backend->row(lf, y) : others;
         for (size_t x = 0; x < lf->words; x++)
             row[x] = 0;
         for (size_t x = 0; x < lf->width; x++) {
@@ -87,10 +89,10 @@ int life_soup_rand(life *lf, unsigned seed)
             row[x / 64] |= (uint64_t)(rand() % 2) << x % 64;
 #endif
         }
-        if (row_done(lf, y) < 0)
-            return -1;
+        status = row_done(lf, y);
     }
-    return 0;
+    free(others);
+    return status;
 }
 
 /* 64 independent bits, each 1 with probability p / 2^32. The bits of p are taken one by one, from the lowest that
@@ -119,7 +121,7 @@ static uint64_t random_word(uint64_t p, size_t x, size_t y, uint64_t seed)
 int life_soup_density(life *lf, double density, uint64_t seed)
 {
     const uint64_t p = (uint64_t)llround(density * 4294967296.0);
-    for (size_t y = 0; y < lf->height; y++) {
+    for (size_t y = lf->first; y < lf->first + lf->rows; y++) {
         uint64_t *row = lf->backend->row(lf, y);
         for (size_t x = 0; x < lf->words; x++)
             row[x] = random_word(p, x, y, seed);

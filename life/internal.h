@@ -58,7 +58,7 @@ void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT])
 /* ---- Engines. -------------------------------------------------------------------------------- */
 
 /* Cells get into an engine and out of it through rows in host memory, packed as in struct life_cells.
- * `row` gives row y. `download` brings the engine's cells into these rows, `upload` takes them from there. */
+ * `row` gives row y of the grid, which is one of this rank's. `download` brings the engine's cells into these rows, `upload` takes them from there. */
 struct life_backend {
     int (*create)(life *lf, const struct life_options *options);
     void (*free)(life *lf);
@@ -93,6 +93,8 @@ struct life {
     enum life_engine engine;
     size_t width, height;
     size_t words; /* of a packed row: width in units of 64 cells, rounded up */
+    stdcl_world *world;
+    size_t first, rows; /* of the grid, that this rank has: all of them alone */
     enum life_bounds bounds;
     struct life_rule rule;
     uint64_t generation;
@@ -134,6 +136,12 @@ static inline uint64_t life_mix(uint64_t z)
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
+}
+
+/* Whether row y of the grid is one of this rank's. */
+static inline bool life_has_row(const life *lf, size_t y)
+{
+    return y >= lf->first && y - lf->first < lf->rows;
 }
 
 /* The bytes of memory this machine has. A system promises more, and ends the program when it is used. */

@@ -39,12 +39,14 @@ static int check_options(const struct life_options *o)
         return clerror_set(EINVAL, "life: there is no engine number %d", (int)o->engine);
     if (o->bounds != LIFE_TORUS && o->bounds != LIFE_PLANE)
         return clerror_set(EINVAL, "life: bounds are LIFE_TORUS or LIFE_PLANE, not %d", (int)o->bounds);
+    if (world_size(o->world) > 1 && o->engine != LIFE_PACKED)
+        return clerror_set(ENOTSUP, "life: ranks divide the grid of the engine packed only");
     if (o->ctx && !clgetndev(o->ctx))
         return clerror_set(ENODEV, "life: the context has no device");
     return reserved_check("life_create", o->reserved);
 }
 
-life *life_create(const struct life_options *options)
+static life *create(const struct life_options *options)
 {
     struct life_rule rule;
     if (check_options(options) < 0 || life_rule_parse(options->rule ? options->rule : "B3/S23", &rule) < 0)
@@ -59,6 +61,8 @@ life *life_create(const struct life_options *options)
     lf->width = options->width;
     lf->height = options->height;
     lf->words = (options->width + 63) / 64;
+    lf->world = options->world;
+    lf->rows = options->height;
     lf->bounds = options->bounds;
     lf->rule = rule;
     lf->device_stale = true;
@@ -78,6 +82,15 @@ life *life_create(const struct life_options *options)
         return NULL;
     }
     return lf;
+}
+
+life *life_create(const struct life_options *options)
+{
+    life *lf = create(options);
+    if (world_agree(options->world, lf ? 0 : -1) == 0)
+        return lf;
+    life_free(lf);
+    return NULL;
 }
 
 void life_free(life *lf)
@@ -133,7 +146,10 @@ int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
     const size_t left = (size_t)x, before = lf->width - left; /* cells up to the right edge */
     const size_t first = before < cells->width ? before : cells->width;
     for (size_t i = 0; i < cells->height; i++) {
-        uint64_t *row = lf->backend->row(lf, ((size_t)y + i) % lf->height);
+        const size_t at = ((size_t)y + i) % lf->height;
+        if (!life_has_row(lf, at))
+            continue;
+        uint64_t *row = lf->backend->row(lf, at);
         const uint64_t *from = cells->word + i * cells->stride;
         life_bits_copy(row, left, from, 0, first);
         life_bits_copy(row, 0, from, first, cells->width - first);
@@ -142,25 +158,79 @@ int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
     return 0;
 }
 
+/* Copies rows i ... i + n - 1 of a rectangle with its corner at (x, y), which this rank has, to `to`. */
+static void get_rows(life *lf, size_t x, size_t y, const struct life_cells *cells, size_t i, size_t n, uint64_t *to)
+{
+    const size_t before = lf->width - x, first = before < cells->width ? before : cells->width;
+    for (size_t k = i; k < i + n; k++, to += cells->stride) {
+        const uint64_t *row = lf->backend->row(lf, (y + k) % lf->height);
+        memset(to, 0, (cells->width + 63) / 64 * sizeof *to);
+        life_bits_copy(to, 0, row, x, first);
+        life_bits_copy(to, first, row, 0, cells->width - first);
+    }
+}
+
+/* A rank's rows, of so many bytes, to rank 0. */
+static int send_rows(life *lf, size_t x, size_t y, const struct life_cells *cells, size_t i, size_t n, size_t bytes)
+{
+    uint64_t *rows = calloc(1, bytes);
+    if (!rows)
+        return clerror_set(ENOMEM, "life: no memory for %zu rows on their way", n);
+    get_rows(lf, x, y, cells, i, n, rows);
+    world_mail *mail = world_send(lf->world, 0, 0, rows, bytes);
+    const int status = world_wait(lf->world, &mail, 1);
+    free(rows);
+    return status;
+}
+
+/* The rank that has row y, and how many follow there. */
+static int owner_of(const uint64_t (*part)[2], size_t y, size_t *left)
+{
+    int rank = 0;
+    while (y < part[rank][0] || y >= part[rank][0] + part[rank][1])
+        rank++;
+    *left = (size_t)(part[rank][0] + part[rank][1]) - y;
+    return rank;
+}
+
+/* Runs of rows that one rank has come to rank 0, one after the other. `part`: first row and rows of each rank. */
+static int collect_rows(life *lf, size_t x, size_t y, struct life_cells *cells, const uint64_t (*part)[2])
+{
+    const int own = world_rank(lf->world);
+    int status = 0;
+    for (size_t i = 0, n; i < cells->height && status == 0; i += n) {
+        const int rank = owner_of(part, (y + i) % lf->height, &n);
+        n = n < cells->height - i ? n : cells->height - i;
+        const size_t bytes = n * cells->stride * sizeof(uint64_t);
+        if (rank == 0 && own == 0)
+            get_rows(lf, x, y, cells, i, n, cells->word + i * cells->stride);
+        else if (own == 0) {
+            world_mail *mail = world_receive(lf->world, rank, 0, cells->word + i * cells->stride, bytes);
+            status = world_wait(lf->world, &mail, 1);
+        } else if (rank == own)
+            status = send_rows(lf, x, y, cells, i, n, bytes);
+    }
+    return status;
+}
+
 int life_get(life *lf, long long x, long long y, struct life_cells *cells)
 {
     if (place(lf, &x, &y, cells) < 0 || to_host(lf) < 0)
         return -1;
-    const size_t left = (size_t)x, before = lf->width - left;
-    const size_t first = before < cells->width ? before : cells->width;
-    for (size_t i = 0; i < cells->height; i++) {
-        const uint64_t *row = lf->backend->row(lf, ((size_t)y + i) % lf->height);
-        uint64_t *to = cells->word + i * cells->stride;
-        memset(to, 0, (cells->width + 63) / 64 * sizeof *to);
-        life_bits_copy(to, 0, row, left, first);
-        life_bits_copy(to, first, row, 0, cells->width - first);
-    }
-    return 0;
+    const uint64_t own[2] = {lf->first, lf->rows};
+    uint64_t(*part)[2] = calloc((size_t)world_size(lf->world), sizeof *part);
+    if (!part)
+        return clerror_set(ENOMEM, "life: no memory for a list of ranks");
+    int status = world_gather(lf->world, own, sizeof own, part);
+    if (status == 0)
+        status = collect_rows(lf, (size_t)x, (size_t)y, cells, (const uint64_t(*)[2])part);
+    free(part);
+    return status;
 }
 
 int life_clear(life *lf)
 {
-    for (size_t y = 0; y < lf->height; y++)
+    for (size_t y = lf->first; y < lf->first + lf->rows; y++)
         memset(lf->backend->row(lf, y), 0, lf->words * sizeof(uint64_t));
     lf->host_stale = false;
     lf->device_stale = true;
@@ -181,7 +251,7 @@ int life_soup(life *lf, double density, uint64_t seed)
     lf->host_stale = false;
     lf->device_stale = true;
     lf->generation = 0;
-    return density > 0 ? life_soup_density(lf, density, seed) : life_soup_rand(lf, (unsigned)seed);
+    return world_agree(lf->world, density > 0 ? life_soup_density(lf, density, seed) : life_soup_rand(lf, (unsigned)seed));
 }
 
 /* ---- Stepping and looking. ------------------------------------------------------------------- */
@@ -243,35 +313,50 @@ int life_population(life *lf, uint64_t *population)
 
 enum { LONGEST_PERIOD = 64 };
 
+/* This rank's rows as they are. */
+static int take_rows(life *lf, uint64_t *to)
+{
+    if (to_host(lf) < 0)
+        return -1;
+    for (size_t y = 0; y < lf->rows; y++)
+        memcpy(to + y * lf->words, lf->backend->row(lf, lf->first + y), lf->words * sizeof *to);
+    return 0;
+}
+
+/* The words of this rank's rows that are not as they were. */
+static uint64_t count_changes(life *lf, const uint64_t *before)
+{
+    uint64_t changes = 0;
+    for (size_t y = 0; y < lf->rows; y++)
+        changes += memcmp(before + y * lf->words, lf->backend->row(lf, lf->first + y), lf->words * sizeof *before) != 0;
+    return changes;
+}
+
 /* Advances by `period` generations and compares the state before and after, cell by cell. If they are equal, the
  * generation counter goes back to where it was, since the state is that of then. */
 static int verify_period(life *lf, uint64_t period, bool *repeats)
 {
-    struct life_cells before, after;
+    struct life_cells before;
+    uint64_t changes = 0;
     *repeats = false;
-    if (life_cells_alloc(&before, lf->width, lf->height) < 0)
-        return -1;
-    int status = life_cells_alloc(&after, lf->width, lf->height);
+    int status = life_cells_alloc(&before, lf->words * 64, lf->rows);
     if (status == 0)
-        status = life_get(lf, 0, 0, &before);
+        status = take_rows(lf, before.word);
     if (status == 0)
         status = life_step(lf, period);
     if (status == 0)
-        status = life_get(lf, 0, 0, &after);
-    if (status == 0) {
-        *repeats = memcmp(before.word, after.word, before.stride * before.height * sizeof(uint64_t)) == 0;
-        if (*repeats)
-            lf->generation -= period;
-        else
-            status = clerror_set(EIO,
-                                 "life: two states of generation %llu and %llu have the same hash and "
-                                 "differ",
-                                 (unsigned long long)(lf->generation - period),
-                                 (unsigned long long)lf->generation);
-    }
+        status = to_host(lf);
+    if (status == 0)
+        changes = count_changes(lf, before.word);
     life_cells_free(&before);
-    life_cells_free(&after);
-    return status;
+    if (status != 0 || world_add(lf->world, &changes, 1) != 0)
+        return -1;
+    if (changes)
+        return clerror_set(EIO, "life: two states of generation %llu and %llu have the same hash and differ",
+                           (unsigned long long)(lf->generation - period), (unsigned long long)lf->generation);
+    *repeats = true;
+    lf->generation -= period;
+    return 0;
 }
 
 /* How many generations ago the state was that of the newest sample; 0: not among the `known` latest. `ring` holds

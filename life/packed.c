@@ -26,23 +26,61 @@ static double weight_of(const struct cldev_info *info)
     return kind * info->dev_max_core * (info->dev_max_freq ? info->dev_max_freq : 1000);
 }
 
-/* Cuts the grid into shares. Each has at least as many rows as a launch has generations, so that an edge comes from
+/* The rows of this rank: by the devices of all. The least of what launches of each rank may be holds for all. */
+static int divide_among_ranks(life *lf, struct packed *p, const struct cldev_info *info)
+{
+    struct part {
+        double weight;
+        int32_t generations, devices;
+    } own = {0, p->generations, (int32_t)p->n};
+    const size_t ranks = (size_t)world_size(lf->world), rank = (size_t)world_rank(lf->world);
+    struct part *part = calloc(ranks, sizeof *part);
+    if (!part)
+        return clerror_set(ENOMEM, "life: no memory for a list of ranks");
+    for (size_t i = 0; i < p->n; i++)
+        own.weight += weight_of(&info[i]);
+    int status = world_gather(lf->world, &own, sizeof own, part);
+    double total = 0, sum = 0;
+    for (size_t r = 0; r < ranks; r++) {
+        total += part[r].weight;
+        p->generations = part[r].generations < p->generations ? part[r].generations : p->generations;
+    }
+    const size_t least = (size_t)p->generations;
+    if (status == 0 && lf->height < ranks * least)
+        status = clerror_set(EINVAL, "life: %zu rows are too few for %zu ranks, which need %zu each; start fewer", lf->height, ranks, least);
+    for (size_t r = 0, first = 0; r < ranks && status == 0; r++) {
+        const size_t from = first + least, to = lf->height - (ranks - 1 - r) * least;
+        sum += part[r].weight;
+        size_t end = r == ranks - 1 ? lf->height : (size_t)((double)lf->height * (sum / total) + 0.5);
+        end = end < from ? from : end > to ? to : end;
+        if (r == rank) {
+            lf->first = first;
+            lf->rows = end - first;
+        }
+        first = end;
+    }
+    free(part);
+    return status;
+}
+
+/* Cuts the rows into shares. Each has at least as many rows as a launch has generations, so that an edge comes from
  * one neighbour only. When there are too few rows for that, fewer devices are used. */
 static void cut(const life *lf, struct packed *p, const struct cldev_info *info)
 {
     const size_t least_rows = (size_t)p->generations;
     size_t n = p->n;
-    while (n > 1 && lf->height / n < least_rows)
+    while (n > 1 && lf->rows / n < least_rows)
         n--;
     double total = 0, sum = 0;
     for (size_t i = 0; i < n; i++)
         total += weight_of(&info[i]);
-    size_t first = 0;
+    const size_t last = lf->first + lf->rows;
+    size_t first = lf->first;
     for (size_t i = 0; i < n; i++) {
-        const size_t least = first + least_rows, most = lf->height - (n - 1 - i) * least_rows;
+        const size_t least = first + least_rows, most = last - (n - 1 - i) * least_rows;
         sum += weight_of(&info[i]);
-        size_t end = (size_t)((double)lf->height * (sum / total) + 0.5);
-        end = n == 1 || i == n - 1 ? lf->height : end < least ? least : end > most ? most : end;
+        size_t end = lf->first + (size_t)((double)lf->rows * (sum / total) + 0.5);
+        end = n == 1 || i == n - 1 ? last : end < least ? least : end > most ? most : end;
         p->share[i].first = first;
         p->share[i].rows = end - first;
         first = end;
@@ -50,30 +88,40 @@ static void cut(const life *lf, struct packed *p, const struct cldev_info *info)
     p->n = n;
 }
 
+static void join_least(void *a, const void *b, void *arg)
+{
+    (void)arg;
+    *(uint64_t *)a = *(const uint64_t *)b < *(uint64_t *)a ? *(const uint64_t *)b : *(uint64_t *)a;
+}
+
 /* The more rows a halo has, the more seldom they are exchanged; but they are computed twice. It has rows for up to
  * `exchange` launches, as long as they are at most a hundredth of a share, and for at least one. */
-static void set_halo(const life *lf, struct packed *p)
+static int set_halo(const life *lf, struct packed *p)
 {
     enum { SHARE = 100 };
-    size_t rows = lf->height, launches = 0;
+    size_t rows = lf->rows, launches = 0;
     for (size_t i = 0; i < p->n; i++) {
         const size_t asked = (size_t)p->share[i].shape.exchange;
         rows = p->share[i].rows < rows ? p->share[i].rows : rows;
         launches = !i || asked < launches ? asked : launches;
     }
     const size_t each = (size_t)p->generations, most = rows / SHARE / each;
-    p->halo = p->n > 1 ? each * (launches < most ? launches : most ? most : 1) : 0;
+    uint64_t halo = packed_is_divided(lf, p) ? each * (launches < most ? launches : most ? most : 1) : 0;
+    if (world_reduce(lf->world, &halo, sizeof halo, join_least, NULL) != 0)
+        return -1;
+    p->halo = (size_t)halo;
     for (size_t i = 0; i < p->n; i++) {
-        p->share[i].above = packed_has_boundary(lf, p, (i + p->n - 1) % p->n) ? p->halo : 0;
-        p->share[i].below = packed_has_boundary(lf, p, i) ? p->halo : 0;
+        p->share[i].above = packed_has_above(lf, p, i) ? p->halo : 0;
+        p->share[i].below = packed_has_below(lf, p, i) ? p->halo : 0;
     }
+    return 0;
 }
 
 /* How many passes a launch makes: about as many as compute so many cells, in some tens of milliseconds. */
 static void set_passes(const life *lf, struct packed *p)
 {
     const double most_cells = 5e9, pass = (double)lf->width * (double)lf->height * p->generations;
-    const bool alone = clgetndev(lf->ctx) == 1; /* a program is built for all devices, also for those without a share */
+    const bool alone = clgetndev(lf->ctx) == 1 && world_size(lf->world) == 1; /* a program is built for all devices, also for those without a share */
     p->passes = alone ? (int)fmin(p->share[0].shape.passes, 1 + most_cells / pass) : 1;
 }
 
@@ -163,7 +211,7 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
 static int check_memory(const life *lf, const struct share *s, const struct cldev_info *info)
 {
     const unsigned long long one = (unsigned long long)packed_rows(s) * lf->words * 8;
-    const double host = 8. * (double)lf->height * (double)lf->words;
+    const double host = 8. * (double)lf->rows * (double)lf->words;
     if (host > life_host_memory())
         return clerror_set(ENOMEM, "life: %zu x %zu cells need %.4g MB on the host, which has %.4g MB",
                            lf->width, lf->height, host / 1e6, life_host_memory() / 1e6);
@@ -200,20 +248,43 @@ static int allocate_share(life *lf, size_t i, const struct cldev_info *info)
     return 0;
 }
 
+/* Adds a hop; tags tell apart what goes up and down between two ranks that are neighbours twice, on a torus. */
+static int add_hop(life *lf, struct packed *p, int from, int to, int rank, bool up)
+{
+    const size_t bytes = p->halo * lf->words * sizeof(uint64_t);
+    struct hop *h = &p->hop[p->hops++];
+    *h = (struct hop){.from = from, .to = to, .rank = rank, .tag = up, .up = up};
+    for (int parity = 0; parity < 2; parity++)
+        if (!(h->edge[parity] = clmalloc(lf->ctx, bytes, 0)))
+            return -1;
+    return 0;
+}
+
+/* Both ways between a share and the next one, or between this rank and another, which has the shares above or below. */
+static int add_hops(life *lf, struct packed *p)
+{
+    const int ranks = world_size(lf->world), rank = world_rank(lf->world), last = (int)p->n - 1;
+    const int before = (rank + ranks - 1) % ranks, after = (rank + 1) % ranks;
+    for (int i = 0; i <= last; i++) {
+        const int next = i < last ? i + 1 : ranks > 1 ? OTHER_RANK : 0;
+        if (packed_has_below(lf, p, (size_t)i) && (add_hop(lf, p, i, next, after, false) || add_hop(lf, p, next, i, after, true)))
+            return -1;
+    }
+    if (ranks > 1 && packed_has_above(lf, p, 0))
+        return add_hop(lf, p, 0, OTHER_RANK, before, true) || add_hop(lf, p, OTHER_RANK, 0, before, false) ? -1 : 0;
+    return 0;
+}
+
 static int allocate_edges(life *lf, struct packed *p)
 {
-    if (p->n == 1)
+    if (!packed_is_divided(lf, p))
         return 0;
-    const size_t bytes = p->halo * lf->words * sizeof(uint64_t);
-    p->edge = calloc(2 * p->n, sizeof *p->edge);
-    p->sent = calloc(p->n, sizeof *p->sent);
-    if (!p->edge || !p->sent)
+    p->hop = calloc(2 * (p->n + 1), sizeof *p->hop);
+    if (!p->hop)
         return clerror_set(ENOMEM, "life: no memory for the list of edges");
-    for (size_t b = 0; b < 2 * p->n; b++)
-        for (int way = 0; way < 2 && packed_has_boundary(lf, p, b / 2); way++)
-            if (!(p->edge[b][way] = clmalloc(lf->ctx, bytes, 0)))
-                return -1;
-    lf->device_bytes += 8 * bytes; /* two boundaries, both parities, both ways */
+    if (add_hops(lf, p) != 0)
+        return -1;
+    lf->device_bytes += 8 * p->halo * lf->words * sizeof(uint64_t); /* two boundaries, both parities, both ways */
     return 0;
 }
 
@@ -233,11 +304,12 @@ static void packed_free(life *lf)
         if (s->counter)
             clclose(lf->ctx, s->counter);
     }
-    for (size_t b = 0; b < 2 * p->n && p->edge; b++)
-        for (int way = 0; way < 2; way++)
-            clfree(p->edge[b][way]);
-    free(p->edge);
-    free(p->sent);
+    for (size_t h = 0; h < p->hops; h++)
+        for (int parity = 0; parity < 2; parity++) {
+            world_wait(lf->world, &p->hop[h].mail[parity], p->hop[h].mail[parity] != NULL);
+            clfree(p->hop[h].edge[parity]);
+        }
+    free(p->hop);
     free(p->share);
     free(p);
     lf->state = NULL;
@@ -253,10 +325,13 @@ static int create(life *lf, struct packed *p, const struct life_options *options
         if (!i || shape->generations < p->generations)
             p->generations = shape->generations;
     }
+    if (world_size(lf->world) > 1 && divide_among_ranks(lf, p, info) < 0)
+        return -1;
     cut(lf, p, info);
-    if (p->n == 1)
+    if (!packed_is_divided(lf, p))
         p->generations = p->share[0].shape.generations;
-    set_halo(lf, p);
+    if (set_halo(lf, p) < 0)
+        return -1;
     set_passes(lf, p);
     for (size_t i = 0; i < p->n; i++) {
         struct share *s = &p->share[i];
@@ -280,6 +355,7 @@ static int packed_create(life *lf, const struct life_options *options)
     int status = -1;
     if (p) {
         p->n = n;
+        p->talk = 1;
         p->share = calloc(n, sizeof *p->share);
     }
     if (!p || !p->share || !info)
@@ -298,7 +374,7 @@ static uint64_t *packed_row(life *lf, size_t y)
 {
     struct packed *p = lf->state;
     size_t i = 0;
-    while (y >= p->share[i].first + p->share[i].rows)
+    while (y >= p->share[i].first + p->share[i].rows) /* it is one of this rank's */
         i++;
     return p->share[i].grid[0] + (p->share[i].above + y - p->share[i].first) * lf->words;
 }
@@ -363,12 +439,21 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
     }
     if (packed_wait(lf) < 0)
         return -1;
+    uint64_t sums[LIFE_SLOTS][2];
     for (size_t slot = 0; slot < slots; slot++) {
-        sample[slot].population = sample[slot].hash = 0;
+        struct life_sample here = {0, 0, 0};
         for (size_t i = 0; i < p->n; i++) {
             const struct share *s = &p->share[i];
-            life_sample_add(&sample[slot], s->sums + 2 * slot * s->groups, s->groups);
+            life_sample_add(&here, s->sums + 2 * slot * s->groups, s->groups);
         }
+        sums[slot][0] = here.population;
+        sums[slot][1] = here.hash;
+    }
+    if (world_add(lf->world, sums[0], 2 * slots) != 0)
+        return -1;
+    for (size_t slot = 0; slot < slots; slot++) {
+        sample[slot].population = sums[slot][0];
+        sample[slot].hash = sums[slot][1];
     }
     return 0;
 }

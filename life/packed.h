@@ -11,6 +11,8 @@
  *                               down --> |     ^ <-- up
  *      share b + 1                      halo | first rows ... rows | halo
  *
+ * Ranks divide the grid in the same way, and each cuts its rows into shares. The edges between two ranks go by mail.
+ *
  *   packed.c       shares, kernels, memory, the host's rows, counting
  *   packed_step.c  launches, and rows on their way between devices
  * SPDX-License-Identifier: MIT
@@ -47,6 +49,17 @@ struct share {
     cl_kernel step, count, copy;
 };
 
+/* Rows on their way from a share to its neighbour, by way of the host and, between ranks, by mail. */
+struct hop {
+    int from, to;        /* shares, or OTHER_RANK */
+    int rank, tag;       /* the other rank, and of the mail */
+    bool up;             /* the first rows of a share go up, the last go down */
+    uint64_t *edge[2];   /* by turns */
+    world_mail *mail[2]; /* of each edge, under way */
+    cl_event sent;       /* on their way to the host */
+};
+enum { OTHER_RANK = -1 };
+
 struct packed {
     size_t n; /* shares; share i is on device i of the context */
     struct share *share;
@@ -54,10 +67,18 @@ struct packed {
     int passes;           /* of a launch, at most; more than 1 with rows.cl and a context of one device only */
     size_t halo;          /* rows that a share has of each neighbour */
     size_t good;          /* so many of them are right: generations that can follow without an exchange */
-    uint64_t *(*edge)[2]; /* edge[2 * boundary + parity][0 = down, 1 = up]; NULL with one share */
-    cl_event (*sent)[2];  /* sent[boundary][down or up], on their way to the host */
+    struct hop *hop;      /* NULL where one share has all rows */
+    size_t hops;
     int parity;           /* of the edges that the next exchange takes */
+    uint64_t talk;        /* ranks ask each other after so many launches whether one of them is to end; */
+    double talked;        /* they did at that time */
 };
+
+/* Whether a share has neighbours. */
+static inline bool packed_is_divided(const life *lf, const struct packed *p)
+{
+    return p->n > 1 || lf->rows < lf->height;
+}
 
 /* Rows of a share's buffers. */
 static inline size_t packed_rows(const struct share *s)
@@ -65,10 +86,14 @@ static inline size_t packed_rows(const struct share *s)
     return s->above + s->rows + s->below;
 }
 
-/* Whether there is anything between share b and the next one (the last one's next is the first). */
-static inline bool packed_has_boundary(const life *lf, const struct packed *p, size_t b)
+/* Whether there are rows above share i, or below it, that are another's. */
+static inline bool packed_has_above(const life *lf, const struct packed *p, size_t i)
 {
-    return p->n > 1 && (lf->bounds == LIFE_TORUS || b + 1 < p->n);
+    return packed_is_divided(lf, p) && (lf->bounds == LIFE_TORUS || p->share[i].first > 0);
+}
+static inline bool packed_has_below(const life *lf, const struct packed *p, size_t i)
+{
+    return packed_is_divided(lf, p) && (lf->bounds == LIFE_TORUS || p->share[i].first + p->share[i].rows < lf->height);
 }
 
 /* Starts so many generations, and waits only until what is left takes no longer than a launch should (core/pace.h).

@@ -6,6 +6,8 @@
  */
 #include "life/packed.h"
 
+#include <errno.h>
+
 enum { BACKLOG = 256 }; /* launches that are started before the first of them is waited for */
 
 int packed_wait(life *lf)
@@ -30,8 +32,9 @@ struct beyond {
 static struct beyond beyond_share(const life *lf, size_t i)
 {
     const struct packed *p = lf->state;
+    const struct share *s = &p->share[i];
     const bool plane = lf->bounds == LIFE_PLANE;
-    return (struct beyond){!plane && p->n == 1, plane && i == 0, plane && i == p->n - 1};
+    return (struct beyond){!plane && !packed_is_divided(lf, p), plane && s->first == 0, plane && s->first + s->rows == lf->height};
 }
 
 /* A part of a share that a launch computes: columns x bands tiles from band `top` on, of the first `rows` rows of its
@@ -145,36 +148,76 @@ static int copy(life *lf, size_t i, size_t row, uint64_t *edge, bool to_edge)
                                            (cl_ulong)0, words, grid, place));
 }
 
-/* Starts copies of the rows at both ends of every share into the edges, and of the edges to the host. */
+/* Mail of the exchange before the last, which had this edge, is done before that is used again. */
+static int wait_mail(life *lf, struct hop *h, int parity)
+{
+    world_mail *mail = h->mail[parity];
+    h->mail[parity] = NULL;
+    return mail ? world_wait(lf->world, &mail, 1) : 0;
+}
+
+static int receive_mail(life *lf, struct hop *h, int parity, size_t bytes)
+{
+    if (wait_mail(lf, h, parity) != 0)
+        return -1;
+    h->mail[parity] = world_receive(lf->world, h->rank, h->tag, h->edge[parity], bytes);
+    return h->mail[parity] ? 0 : -1;
+}
+
+/* Starts copies of the rows at both ends of every share into the edges, and of the edges to the host; and to receive the others'. */
 static int send_edges(life *lf)
 {
     struct packed *p = lf->state;
-    for (size_t b = 0; b < p->n; b++)
-        for (int way = 0; way < 2 && packed_has_boundary(lf, p, b); way++) {
-            const size_t from = way ? (b + 1) % p->n : b;
-            const struct share *s = &p->share[from];
-            uint64_t *edge = p->edge[2 * b + (size_t)p->parity][way];
-            if (copy(lf, from, way ? s->above : s->above + s->rows - p->halo, edge, true))
+    for (size_t k = 0; k < p->hops; k++) {
+        struct hop *h = &p->hop[k];
+        uint64_t *edge = h->edge[p->parity];
+        if (h->from == OTHER_RANK) {
+            if (receive_mail(lf, h, p->parity, p->halo * lf->words * sizeof *edge) != 0)
                 return -1;
-            p->sent[b][way] = clmsync(lf->ctx, (cl_uint)from, edge, CL_MEM_HOST | UNWAITED);
-            if (packed_status(p->sent[b][way]) || clflush(lf->ctx, (cl_uint)from, 0) < 0)
-                return -1;
+            continue;
         }
+        const struct share *s = &p->share[h->from];
+        if (wait_mail(lf, h, p->parity) != 0 || copy(lf, (size_t)h->from, h->up ? s->above : s->above + s->rows - p->halo, edge, true))
+            return -1;
+        h->sent = clmsync(lf->ctx, (cl_uint)h->from, edge, CL_MEM_HOST | UNWAITED);
+        if (packed_status(h->sent) || clflush(lf->ctx, (cl_uint)h->from, 0) < 0)
+            return -1;
+    }
     return 0;
 }
 
-/* Waits for the edges to arrive on the host, and starts copies into the shares that they are for. */
+/* As soon as an edge for another rank is on the host, it goes by mail. */
+static int mail_edges(life *lf)
+{
+    struct packed *p = lf->state;
+    for (size_t k = 0; k < p->hops; k++) {
+        struct hop *h = &p->hop[k];
+        if (h->to != OTHER_RANK)
+            continue;
+        if (packed_status(clwaitev(lf->ctx, (cl_uint)h->from, h->sent, 0)))
+            return -1;
+        h->mail[p->parity] = world_send(lf->world, h->rank, h->tag, h->edge[p->parity], p->halo * lf->words * sizeof(uint64_t));
+        if (!h->mail[p->parity])
+            return -1;
+    }
+    return 0;
+}
+
+/* Waits for the edges to arrive on the host, and starts copies into the shares that they are for; last for those that come by
+ * mail. */
 static int receive_edges(life *lf)
 {
     struct packed *p = lf->state;
-    for (size_t b = 0; b < p->n; b++)
-        for (int way = 0; way < 2 && packed_has_boundary(lf, p, b); way++) {
-            const size_t from = way ? (b + 1) % p->n : b, to = way ? b : (b + 1) % p->n;
-            const struct share *s = &p->share[to];
-            uint64_t *edge = p->edge[2 * b + (size_t)p->parity][way];
-            if (packed_status(clwaitev(lf->ctx, (cl_uint)from, p->sent[b][way], 0)) ||
-                packed_status(clmsync(lf->ctx, (cl_uint)to, edge, CL_MEM_DEVICE | UNWAITED)) ||
-                copy(lf, to, way ? s->above + s->rows : 0, edge, false))
+    for (int by_mail = 0; by_mail < 2; by_mail++)
+        for (size_t k = 0; k < p->hops; k++) {
+            struct hop *h = &p->hop[k];
+            uint64_t *edge = h->edge[p->parity];
+            if (h->to == OTHER_RANK || (h->from == OTHER_RANK) != by_mail)
+                continue;
+            const struct share *s = &p->share[h->to];
+            if ((by_mail ? wait_mail(lf, h, p->parity) : packed_status(clwaitev(lf->ctx, (cl_uint)h->from, h->sent, 0))) ||
+                packed_status(clmsync(lf->ctx, (cl_uint)h->to, edge, CL_MEM_DEVICE | UNWAITED)) ||
+                copy(lf, (size_t)h->to, h->up ? s->above + s->rows : 0, edge, false))
                 return -1;
         }
     p->parity = !p->parity;
@@ -195,6 +238,12 @@ static double part_of_pass(const struct packed *p)
     return started / all;
 }
 
+/* A rank alone may end within a launch; ranks together end between two (talk). */
+static int tell_within(life *lf, double part)
+{
+    return life_call_tell(lf, part) < 0 && world_size(lf->world) == 1 ? -1 : 0;
+}
+
 /* One launch on every device, or several that are one: until all are done, their result does not count. */
 static int launch_bands(life *lf, int generations)
 {
@@ -210,7 +259,7 @@ static int launch_bands(life *lf, int generations)
                 return -1;
             left = left || p->share[i].band < p->share[i].tiling.bands;
         }
-        if (left && (packed_wait(lf) < 0 || life_call_tell(lf, generations * part_of_pass(p)) < 0))
+        if (left && (packed_wait(lf) < 0 || tell_within(lf, generations * part_of_pass(p)) < 0))
             return -1;
     }
     return 0;
@@ -220,13 +269,14 @@ static int launch_bands(life *lf, int generations)
 static int launch_all(life *lf, int generations)
 {
     struct packed *p = lf->state;
-    if (p->n > 1 && p->good < (size_t)generations && (send_edges(lf) < 0 || receive_edges(lf) < 0))
+    const bool divided = packed_is_divided(lf, p);
+    if (divided && p->good < (size_t)generations && (send_edges(lf) < 0 || mail_edges(lf) < 0 || receive_edges(lf) < 0))
         return -1;
     if (launch_bands(lf, generations) < 0)
         return -1;
     for (size_t i = 0; i < p->n; i++)
         p->share[i].now ^= passes_of(p, generations) & 1;
-    p->good -= p->n > 1 ? (size_t)generations : 0;
+    p->good -= divided ? (size_t)generations : 0;
     lf->call.done += generations;
     return 0;
 }
@@ -242,16 +292,46 @@ static int generations_at_once(const life *lf, const struct packed *p)
     return fit < 1 ? 1 : fit < p->generations ? (int)fit : (int)(fit / p->generations) * p->generations;
 }
 
+struct talk {
+    uint64_t next; /* so many launches on ranks talk again: the least of all */
+    int32_t end;   /* one of them was told to end */
+};
+
+static void join_talk(void *a, const void *b, void *arg)
+{
+    struct talk *one = a;
+    const struct talk *two = b;
+    (void)arg;
+    one->next = two->next < one->next ? two->next : one->next;
+    one->end |= two->end;
+}
+
+/* Ranks end together, and so often that a caller is heard in time: some times a second. */
+static int talk(life *lf)
+{
+    struct packed *p = lf->state;
+    const double now = seconds_now(), took = now - p->talked, wanted = 0.3;
+    const double next = took > 0 ? (double)p->talk * wanted / took : BACKLOG;
+    struct talk all = {next > BACKLOG ? BACKLOG : next < 1 ? 1 : (uint64_t)next, life_call_tell(lf, 0) < 0};
+    if (world_reduce(lf->world, &all, sizeof all, join_talk, NULL) != 0)
+        return -1;
+    p->talk = all.next;
+    p->talked = now;
+    return all.end ? clerror_set(ECANCELED, "life: stopped before the end") : 0;
+}
+
 int packed_advance(life *lf, uint64_t generations)
 {
     struct packed *p = lf->state;
+    p->talked = seconds_now();
     for (uint64_t launches = 1; generations; launches++) {
         const int most = generations_at_once(lf, p);
         const int now = generations < (uint64_t)most ? (int)generations : most;
         generations -= (uint64_t)now;
         if (launch_all(lf, now) < 0)
             return -1;
-        if (launches % BACKLOG == 0 && (packed_wait(lf) < 0 || (generations && life_call_tell(lf, 0) < 0)))
+        if (launches % (world_size(lf->world) > 1 ? p->talk : BACKLOG) == 0 &&
+            (packed_wait(lf) < 0 || (generations && (world_size(lf->world) > 1 ? talk(lf) : life_call_tell(lf, 0)) < 0)))
             return -1;
     }
     return 0;

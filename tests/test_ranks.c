@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #include "ranks.h"
 
+#include "life/internal.h"
 #include "stdcl/gas.h"
+#include "stdcl/life.h"
 
 enum { MOST_DEVICES = 2 };
 static cl_device_id device[MOST_DEVICES];
@@ -107,6 +109,137 @@ static void gas_ends_together(void **state)
     ranks_work(2, gas_is_refused, (struct ranks_how){0});
 }
 
+/* ---- Life. ------------------------------------------------------------------------------------ */
+
+struct life_case {
+    size_t width, height;
+    enum life_bounds bounds;
+    double density;
+    const char *shape;
+    struct life_cells cells; /* in plain C, after all generations */
+    uint64_t population;
+};
+static const uint64_t steps[] = {1, 7, 70}; /* with halos of several launches, and a rest */
+enum { STEPS = sizeof steps / sizeof *steps, TRACED = 5 };
+
+/* A soup; a glider across the seam of rows in the middle; steps. The last are looked at one by one. */
+static int life_run(struct life_case *c, life *lf, struct life_sample *last)
+{
+    uint64_t glider[3] = {2, 4, 7};
+    const struct life_cells cells = {3, 3, 1, glider};
+    if (!lf || life_soup(lf, c->density, 3) != 0 || life_put(lf, (long long)c->width / 2, (long long)c->height / 2 - 1, &cells) != 0)
+        return -1;
+    for (size_t k = 0; k < STEPS; k++)
+        if (life_step(lf, steps[k]) != 0)
+            return -1;
+    return life_trace(lf, TRACED, last) != 0 || life_get(lf, 0, 0, &c->cells) != 0 ? -1 : life_population(lf, &c->population);
+}
+
+static struct life_options options_of(const struct life_case *c, CLCONTEXT *cp, stdcl_world *w)
+{
+    return (struct life_options){.ctx = cp, .width = c->width, .height = c->height, .bounds = c->bounds, .shape = c->shape, .world = w};
+}
+
+static int compare_life(const struct life_case *own, const struct life_case *right, bool first)
+{
+    const size_t bytes = own->cells.stride * own->height * 8;
+    if (first && memcmp(own->cells.word, right->cells.word, bytes) != 0)
+        return WRONG("other cells, %zu x %zu", own->width, own->height);
+    return own->population == right->population ? 0 : WRONG("population %llu", (unsigned long long)own->population);
+}
+
+static int life_ranks(struct rank_run *r)
+{
+    const struct life_case *right = r->arg;
+    struct life_case own = *right;
+    struct life_sample last[TRACED];
+    CLCONTEXT *cp = open_devices();
+    const struct life_options options = options_of(&own, cp, r->world);
+    life *lf = life_create(&options);
+    int status = life_cells_alloc(&own.cells, own.width, own.height);
+    if (status == 0)
+        status = life_run(&own, lf, last);
+    if (status == 0)
+        status = compare_life(&own, right, r->rank == 0);
+    if (status == 0 && (last[TRACED - 1].population != right->population || last[0].generation != 79))
+        status = WRONG("generation %llu was traced, with population %llu", (unsigned long long)last[0].generation,
+                       (unsigned long long)last[TRACED - 1].population);
+    life_free(lf);
+    life_cells_free(&own.cells);
+    clcontext_destroy(cp);
+    return status;
+}
+
+static void life_is_the_same(void **state)
+{
+    (void)state;
+    struct life_case cases[] = {
+        {100, 400, LIFE_TORUS, 0.3, NULL, {0}, 0},
+        {130, 401, LIFE_PLANE, 0, NULL, {0}, 0}, /* rand(): one sequence for all ranks */
+        {64, 700, LIFE_TORUS, 0.5, "generations=4 exchange=4", {0}, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct life_case *c = &cases[i];
+        struct life_options options = options_of(c, NULL, NULL);
+        struct life_sample last[TRACED];
+        options.engine = LIFE_REFERENCE;
+        options.shape = NULL;
+        life *lf = life_create(&options);
+        works(life_cells_alloc(&c->cells, c->width, c->height));
+        works(life_run(c, lf, last));
+        life_free(lf);
+        on_all(life_ranks, c);
+        life_cells_free(&c->cells);
+    }
+}
+
+/* Waits for a repetition together, and ends together when one rank's caller wants to. */
+static int tell_life(void *arg, double fraction)
+{
+    (void)fraction;
+    return *(const int *)arg == 2;
+}
+
+static int life_ends(struct rank_run *r)
+{
+    uint64_t period, from, blinker[1] = {7};
+    CLCONTEXT *cp = open_devices();
+    const struct life_cells cells = {3, 1, 1, blinker};
+    life *lf = life_create(&(struct life_options){.ctx = cp, .width = 64, .height = 200, .world = r->world});
+    if (!lf || life_put(lf, 20, 66, &cells) != 0 || life_until_stable(lf, 100, &period, &from, NULL, NULL) != 0)
+        return -1;
+    life_free(lf);
+    if (period != 2 || from != 0)
+        return WRONG("period %llu from %llu on", (unsigned long long)period, (unsigned long long)from);
+    lf = life_create(&(struct life_options){.ctx = cp, .width = 64, .height = 200, .world = r->world, .progress = tell_life, .arg = &r->rank});
+    const int status = lf ? life_step(lf, (uint64_t)1 << 40) : 0, code = clerrno;
+    const uint64_t done = lf ? life_generation(lf) : 0;
+    life_free(lf);
+    clcontext_destroy(cp);
+    uint64_t sum = done;
+    if (world_add(r->world, &sum, 1) != 0)
+        return -1;
+    return status == -1 && code == ECANCELED && done > 0 && sum == done * (uint64_t)r->size ? 0 : WRONG("ended with %d", code);
+}
+
+static int life_refuses(struct rank_run *r)
+{
+    CLCONTEXT *cp = open_devices();
+    life *other = life_create(&(struct life_options){.ctx = cp, .engine = LIFE_GLOBAL, .width = 64, .height = 64, .world = r->world});
+    const int code = clerrno;
+    life *small = life_create(&(struct life_options){.ctx = cp, .width = 64, .height = 2, .world = r->world});
+    const int rows = clerrno;
+    clcontext_destroy(cp);
+    return !other && code == ENOTSUP && !small && rows == EINVAL ? 0 : WRONG("clerrno %d and %d", code, rows);
+}
+
+static void life_ends_together(void **state)
+{
+    (void)state;
+    ranks_work(3, life_ends, (struct ranks_how){0});
+    ranks_work(3, life_refuses, (struct ranks_how){0});
+}
+
 int main(void)
 {
     for (; stddev && devices < MOST_DEVICES && devices < clgetndev(stddev); devices++)
@@ -118,6 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gas_has_the_same_bits),
         cmocka_unit_test(gas_ends_together),
+        cmocka_unit_test(life_is_the_same),
+        cmocka_unit_test(life_ends_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

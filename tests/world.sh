@@ -67,6 +67,18 @@ for ranks in 2 3; do
     [ "$(energy out)" = "$(energy one.json)" ] || { echo "FAILED  $ranks ranks: another energy, $(energy out)"; bad=1; }
     cmp one.csv many.csv || bad=1
 done
+printf '#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n' >glider.rle
+run="--generations 200"
+# shellcheck disable=SC2086 # words
+for what in "--soup=0.3 --size 300x500" "--pattern glider.rle --size 256x256 --bounds plane" "--until-stable --size 64x96"; do
+    "$stdcl" life $what $run -q -o one.rle -o one.csv || bad=1
+    for ranks in 2 3; do
+        job 0 "" $ranks "$stdcl" life $what $run -q --share -o many.rle -o many.csv
+        cmp one.rle many.rle && cmp one.csv many.csv || bad=1
+    done
+done
+job 1 "rank 1 on $(uname -n): it has as glider.rle '" 2 sh -c 'cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||
+    cp ../glider.rle .; } && exec "$@"' - "$stdcl" life --pattern glider.rle --share
 job 0 " on 1 host, 2 ranks" 2 "$two_devices" "$stdcl" gas -n 1e6
 job 2 "unknown option '--nonsense'" 2 "$stdcl" gas --nonsense
 job 1 "rank 1 on $(uname -n): it has the options 'gas -n 2e6', rank 0 on $(uname -n) has 'gas -n 1e6'" 1 "$stdcl" gas -n 1e6 : -n 1 "$stdcl" gas -n 2e6

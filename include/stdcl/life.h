@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdcl.h>
+#include <stdcl/world.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -104,6 +105,9 @@ struct life_options {
     void *arg;
     const char *shape;       /* packed: how kernels are launched, words KEY=NUMBER that change the
                                 device's own row, see life/README.md; NULL: that row */
+    stdcl_world *world;      /* packed: the ranks that divide the grid's rows among themselves, by their devices; NULL:
+                                alone; not owned. All functions but those of questions are collective then, with the same
+                                arguments on all ranks, and fill and tell the same; but see life_get */
     uintptr_t reserved[8];   /* must be 0 */
 };
 
@@ -130,7 +134,7 @@ int life_clear(life *lf);
 int life_put(life *lf, long long x, long long y, const struct life_cells *cells);
 
 /* Copies a rectangle of the grid into cells->word; the caller has set width, height and stride. x and y as
- * in life_put. */
+ * in life_put. With a world rank 0 gets it, and the others' cells->word is not used. */
 int life_get(life *lf, long long x, long long y, struct life_cells *cells);
 
 /* Fills the grid with a random soup and goes back to generation 0. density 0: row by row, left to

@@ -463,6 +463,7 @@ struct life_options {
   int (*progress)(void *arg, double fraction);
   void *arg;
   const char *shape;
+  stdcl_world *world;
   uintptr_t reserved[8];
 };
 struct life_sample {

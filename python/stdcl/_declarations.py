@@ -255,6 +255,7 @@ class life_options(Structure):  # noqa: F405
         ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
         ("arg", c_void_p),
         ("shape", c_char_p),
+        ("world", c_void_p),
         ("reserved", c_size_t * 8),
     ]
 

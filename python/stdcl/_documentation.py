@@ -125,7 +125,7 @@ DOCUMENTATION = {
     "life_explain": 'The number of devices in use. For device `dev` of them: how kernels are launched, as words\n"KEY=NUMBER ...", and a sentence that says which row of the tuning store this is, and why. Both texts\nbelong to the engine; they are "" where there is no such device.',
     "life_free": 'Frees the engine and what it holds on the devices, after work in flight is done. NULL is fine.',
     "life_generation": '',
-    "life_get": 'Copies a rectangle of the grid into cells->word; the caller has set width, height and stride. x and y as\nin life_put.',
+    "life_get": "Copies a rectangle of the grid into cells->word; the caller has set width, height and stride. x and y as\nin life_put. With a world rank 0 gets it, and the others' cells->word is not used.",
     "life_height": '',
     "life_launches": 'The number of kernels started so far, on all devices; and the bytes that the engine holds on the device\nwhere it holds most, without the local memory of running kernels.',
     "life_look": 'Notes the current generation without stepping.',
