@@ -151,6 +151,15 @@ static double longest(const struct nbody_job *job, double dt)
     return job->stepping == NBODY_FIXED ? dt : 32 * dt;
 }
 
+/* The least softening above 0 that a body has. */
+static double least_softening(const struct particles *b)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < b->n; i++)
+        least = b->softening[i] > 0 ? fmin(least, b->softening[i]) : least;
+    return least;
+}
+
 /* Two leading digits are as good, and easier to repeat. */
 static double rounded(double value)
 {
@@ -164,9 +173,10 @@ static void estimate(struct nbody_job *job)
     const struct particles *b = &job->bodies;
     if (isnan(job->eps))
         job->eps = rounded(estimate_eps(b));
+    const double eps = job->own_eps ? least_softening(b) : job->eps;
     if (isnan(job->dt))
-        job->dt = rounded(longest(job, b->n <= FEW ? estimate_dt_few(b, job->G, job->eps)
-                                                   : estimate_dt_many(b, job->G, job->eps)));
+        job->dt = rounded(longest(job, b->n <= FEW ? estimate_dt_few(b, job->G, eps)
+                                                   : estimate_dt_many(b, job->G, eps)));
     if (!(isfinite(job->dt) && job->dt != 0))
         job->dt = 1; /* nothing moves: one body, or all in one place */
     if (job->precision == NOT_GIVEN)
@@ -241,8 +251,24 @@ static int plan_steps(struct nbody_job *job)
     return CLI_DONE;
 }
 
+/* Softenings of single bodies are for sums over all pairs by the usual kernel. */
+static int check_softenings(const struct nbody_job *job)
+{
+    const char *what = job->method == NBODY_TREE          ? "--method tree"
+                       : job->precision == NBODY_MIXED    ? "--precision mixed"
+                       : job->kernel != NBODY_TUNED       ? "--kernel"
+                       : job->compare                     ? "--compare"
+                       : job->stepping != NBODY_FIXED     ? "--stepping"
+                                                          : NULL;
+    if (!job->own_eps || !what)
+        return CLI_DONE;
+    return cli_failed("%s has softenings of its bodies that differ, and %s takes one for all; give --eps", job->input, what);
+}
+
 int nbody_job_choose(struct nbody_job *job)
 {
+    if (check_softenings(job) != CLI_DONE)
+        return CLI_FAILED;
     if (!job->input)
         return use_recipe(job);
     if (job->fields.n && isnan(job->dt))
@@ -251,18 +277,25 @@ int nbody_job_choose(struct nbody_job *job)
     return CLI_DONE;
 }
 
-int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
+struct nbody_options nbody_job_options(struct nbody_job *job)
 {
-    struct nbody_options options = {
+    return (struct nbody_options){
         .ctx = job->context, .integrator = (enum nbody_integrator)job->integrator,
-        .precision = (enum nbody_precision)job->precision, .kernel = kernel, .G = job->G,
+        .precision = (enum nbody_precision)job->precision, .kernel = (enum nbody_kernel)job->kernel, .G = job->G,
         .eps = job->eps, .dt = job->dt, .burst = job->burst, .progress = nbody_job_tell, .arg = job,
         .method = (enum nbody_method)job->method,
         .accuracy = job->accuracy,
+        .softening = job->own_eps ? job->bodies.softening : NULL,
         .fields = job->fields.field, .nfields = job->fields.n,
         .stepping = (enum nbody_stepping)job->stepping,
         .eta = job->eta,
     };
+}
+
+int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
+{
+    struct nbody_options options = nbody_job_options(job);
+    options.kernel = kernel;
     if (job->resumed)
         nbody_resume_engine(job, &options);
     job->engine = nbody_create(&options, job->n, job->bodies.mass, (const double(*)[3])job->bodies.pos,

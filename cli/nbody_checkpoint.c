@@ -75,7 +75,7 @@ static struct kept kept_of(const struct nbody_job *job)
     return (struct kept){.size = sizeof(struct kept), .n = job->n, .gas = b->gas, .star = b->star,
                          .frames_done = job->outputs.frames_done, .series = job->series_n, .rows = job->rows.n,
                          .history = job->history.n, .columns = job->history.columns, .text = job->history.bytes, .path = job->path.n,
-                         .engine = nbody_save_bytes(job->engine), .seed = job->seed, .G = job->G, .eps = job->eps,
+                         .engine = nbody_save_bytes(job->engine), .seed = job->seed, .G = job->G, .eps = job->eps, .own_eps = job->own_eps,
                          .dt = job->dt, .accuracy = job->accuracy, .eta = job->eta, .stepping = job->stepping, .time_start = job->time_start, .seconds = job->seconds,
                          .integrator = job->integrator, .precision = job->precision, .kernel = job->kernel,
                          .method = (int)nbody_method(job->engine), .model = job->model,

@@ -29,6 +29,7 @@ struct kept {
     uint64_t seed;
     double G, eps, dt, accuracy, eta, time_start, seconds;
     int stepping, integrator, precision, kernel, method, model, also;
+    int own_eps;   /* softenings are those of single bodies */
     int shortened; /* the last step was, to meet --until */
     struct picture_options picture;
     struct nbody_diagnostics start;

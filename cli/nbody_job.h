@@ -85,6 +85,7 @@ struct nbody_job {
     size_t n, steps, burst;
     uint64_t seed;
     double G, eps, dt, until;
+    bool own_eps; /* bodies have softenings of their own, of the file, and eps is 0 */
     int integrator, precision, kernel, method;
     struct cli_strings external;
     struct nbody_fields fields;
@@ -167,6 +168,7 @@ static inline double nbody_job_eta(const struct nbody_job *job)
 /* nbody_bodies.c */
 int nbody_job_bodies(struct nbody_job *job);                           /* reads or makes job->bodies */
 int nbody_job_choose(struct nbody_job *job);                           /* softening, step, precision, if not given */
+struct nbody_options nbody_job_options(struct nbody_job *job);          /* of the engine */
 int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* makes job->engine */
 int nbody_job_plan(struct nbody_job *job);                             /* both, and counts the steps */
 

@@ -78,9 +78,8 @@ static void take_softenings(struct nbody_job *job)
     const struct particles *b = &job->bodies;
     if (b->softening && isnan(job->eps)) {
         job->eps = common_softening(b);
-        if (isnan(job->eps) && !job->common.quiet)
-            cli_warn("%s has softenings of its bodies that differ; one for all is estimated instead, which --eps sets",
-                     job->input);
+        job->own_eps = isnan(job->eps);
+        job->eps = job->own_eps ? 0 : job->eps;
     }
 }
 
@@ -153,7 +152,7 @@ int nbody_notes_set(struct nbody_job *job)
         return cli_failed("not enough memory for the notes of files");
     }
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)job->seed);
-    int failed = particles_set_number(b, NOTE_G, job->G) | particles_set_number(b, NOTE_softening, job->eps) |
+    int failed = particles_set_number(b, NOTE_G, job->G) | particles_set_number(b, NOTE_softening, job->own_eps ? NAN : job->eps) |
                  particles_set_number(b, NOTE_step, job->dt) |
                  particles_set_number(b, NOTE_accuracy, tree ? nbody_job_accuracy(job) : NAN) |
                  particles_set_number(b, NOTE_eta, job->stepping == NBODY_FIXED ? NAN : nbody_job_eta(job)) |

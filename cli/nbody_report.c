@@ -114,7 +114,7 @@ static int report_json(const struct nbody_job *job, const char *device)
         "s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o}",
         "program", "nbody", "device", device, "n", (json_int_t)job->n, "steps",
         (json_int_t)nbody_steps(job->engine), "dt", cli_json_real(job->dt), "eps",
-        cli_json_real(job->eps), "integrator", nbody_integrator_names()[job->integrator], "precision",
+        cli_json_real(job->own_eps ? NAN : job->eps), "integrator", nbody_integrator_names()[job->integrator], "precision",
         nbody_precision_names[job->precision], "kernel", nbody_kernel_names[job->kernel], "seconds", cli_json_real(job->seconds),
         "interactions_per_s", cli_json_real(by_tree(job) ? NAN : interactions_per_s(job)), "energy_start",
         cli_json_real(job->start.total), "energy_end", cli_json_real(job->end.total),
@@ -147,9 +147,13 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
     if (*fields)
         fprintf(fp, "%-14s%s\n", "external", fields);
     free(fields);
-    fprintf(fp, "%-14s%zu of %g to time %g, %s, %s precision, softening %g\n", "steps",
+    fprintf(fp, "%-14s%zu of %g to time %g, %s, %s precision, softening ", "steps",
             nbody_steps(job->engine), job->dt, job->time_start + nbody_time(job->engine),
-            nbody_integrator_names()[job->integrator], nbody_precision_names[job->precision], job->eps);
+            nbody_integrator_names()[job->integrator], nbody_precision_names[job->precision]);
+    if (job->own_eps)
+        fputs("of each body\n", fp);
+    else
+        fprintf(fp, "%g\n", job->eps);
     blocks_text(job, fp);
     if (job->kernel != NBODY_TUNED)
         fprintf(fp, "%-14s%s\n", "kernel", nbody_kernel_names[job->kernel]);

@@ -140,7 +140,7 @@ int nbody_resume_options(struct nbody_job *job)
     differs(list, sizeof list, job->model != k->model, "--ic");
     differs(list, sizeof list, job->seed != k->seed, "--seed");
     differs(list, sizeof list, job->given.G && job->G != k->G, "-G");
-    differs(list, sizeof list, !isnan(job->eps) && job->eps != k->eps, "--eps");
+    differs(list, sizeof list, !isnan(job->eps) && (k->own_eps || job->eps != k->eps), "--eps");
     differs(list, sizeof list, !isnan(job->dt) && job->dt != k->dt, "--dt");
     differs(list, sizeof list, job->given.integrator && job->integrator != k->integrator, "--integrator");
     differs(list, sizeof list, job->precision != NOT_GIVEN && job->precision != k->precision, "--precision");
@@ -158,6 +158,7 @@ int nbody_resume_options(struct nbody_job *job)
     job->n = k->n;
     job->G = k->G;
     job->eps = k->eps;
+    job->own_eps = k->own_eps;
     job->dt = k->dt;
     job->accuracy = k->accuracy;
     job->stepping = k->stepping;

@@ -116,19 +116,13 @@ int nbody_steps_check(struct nbody_job *job)
     if (!c || job->interrupted)
         return CLI_DONE;
     double(*end)[3] = calloc(c->n, sizeof *end);
-    const struct nbody_options options = {.ctx = job->context,
-                                          .integrator = (enum nbody_integrator)job->integrator,
-                                          .precision = (enum nbody_precision)job->precision,
-                                          .kernel = (enum nbody_kernel)job->kernel,
-                                          .G = job->G,
-                                          .eps = job->eps,
-                                          .dt = job->stepping == NBODY_FIXED ? job->dt / 2 : job->dt,
-                                          .stepping = (enum nbody_stepping)job->stepping,
-                                          .eta = job->stepping == NBODY_FIXED ? 0 : nbody_job_eta(job) / 4,
-                                          .progress = nbody_job_tell,
-                                          .arg = job,
-                                          .method = nbody_method(job->engine),
-                                          .accuracy = job->accuracy};
+    struct nbody_options options = nbody_job_options(job);
+    options.method = nbody_method(job->engine);
+    options.burst = 0;
+    if (job->stepping == NBODY_FIXED)
+        options.dt /= 2;
+    else
+        options.eta = nbody_job_eta(job) / 4;
     if (!end)
         return cli_failed("--check-step: no memory for another %zu bodies", c->n);
     nbody_job_begin(job, "the run at half the step", 0, 0);

@@ -403,6 +403,7 @@ module stdcl
     real(c_double) :: accuracy = 0
     type(c_ptr) :: fields = c_null_ptr
     integer(c_size_t) :: nfields = 0
+    type(c_ptr) :: softening = c_null_ptr
     integer(c_int) :: stepping = 0
     real(c_double) :: eta = 0
     integer(c_intptr_t) :: reserved(8) = 0

@@ -38,6 +38,8 @@ static int open_programs(struct nbody *nb, struct share *p)
     const char *real = nbody_has_doubles(nb) ? "-D DOUBLE" : "";
     char sums[512], floats[512], diagnosis[64];
     nbody_shape_options(nb, p, nbody_has_doubles(nb), sums, sizeof sums);
+    if (nb->own_eps)
+        strncat(sums, " -D SOFTENED", sizeof sums - strlen(sums) - 1);
     nbody_shape_options(nb, p, false, floats, sizeof floats);
     snprintf(diagnosis, sizeof diagnosis, "%s -D SUM_GROUP=%d%s", real, p->shape.flat,
              p->shape.fp64 ? "" : " -D NO_FP64");

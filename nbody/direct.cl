@@ -10,6 +10,28 @@
 #include "pairs.cl"
 #endif
 
+/* ---- Softening. ------------------------------------------------------------------------------
+ * With SOFTENED bodies have softenings of their own, half their squares in soft[j]; eps2 is then not looked at. */
+
+#ifdef SOFTENED
+#define SOFTENINGS , global const real *restrict soft
+#define LOAD_SOFTENINGS                              \
+    vec own_soft[ITEMS];                             \
+    UNROLLED for (int k = 0; k < ITEMS; k++)         \
+        own_soft[k] = load_numbers(soft + first + ROW(k));
+#define EPS2(k, j) (own_soft[k] + soft[j])
+static inline vec load_numbers(global const real *p)
+{
+    vec v;
+    for (int lane = 0; lane < WIDTH; lane++) ((real *)&v)[lane] = p[lane];
+    return v;
+}
+#else
+#define SOFTENINGS
+#define LOAD_SOFTENINGS
+#define EPS2(k, j) ((vec)eps2)
+#endif
+
 /* ---- Kernels. --------------------------------------------------------------------------------
  * first: the index in posm of row 0; rows: the length of a plane of `partial`; top: the first row of this launch, which
  * has as many as there are groups for; stretch, from, until, end: pairs.cl; eps2 > 0, also when the softening is
@@ -18,7 +40,7 @@
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     global const real4 *restrict posm, global real *restrict partial, uint first, uint rows, uint top,
-    uint stretch, uint from, uint until, uint end, real eps2)
+    uint stretch, uint from, uint until, uint end, real eps2 SOFTENINGS)
 {
     vec x[ITEMS], y[ITEMS], z[ITEMS];
     UNROLLED for (int k = 0; k < ITEMS; k++) {
@@ -26,6 +48,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
         y[k] = load_component(posm + first + ROW(k), 1);
         z[k] = load_component(posm + first + ROW(k), 2);
     }
+    LOAD_SOFTENINGS
     TILE_OF(tile);
     EACH_STRETCH(n) {
         const uint stop = STRETCH_END(n);
@@ -41,7 +64,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
                     const real4 b = FETCHED(tile, posm, j, t);
                     UNROLLED for (int k = 0; k < ITEMS; k++) {
                         const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];
-                        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
+                        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, EPS2(k, j + t))));
                         const vec s = inverse_cube(r2, UNIFORM ? C(1) : b.w);
                         ax[k] = FMA(s, dx, ax[k]);
                         ay[k] = FMA(s, dy, ay[k]);
@@ -67,7 +90,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
  * count; with softening zero is negative, and all pairs count. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
     global const real4 *restrict posm, global real *restrict partial, uint first, uint rows, uint top,
-    uint stretch, uint from, uint until, uint end, real eps2, real zero)
+    uint stretch, uint from, uint until, uint end, real eps2, real zero SOFTENINGS)
 {
     vec x[ITEMS], y[ITEMS], z[ITEMS];
     ivec self[ITEMS];
@@ -78,6 +101,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
         for (int lane = 0; lane < WIDTH; lane++)
             ((integer *)&self[k])[lane] = first + ROW(k) + lane;
     }
+    LOAD_SOFTENINGS
     TILE_OF(tile);
     EACH_STRETCH(n) {
         const uint stop = STRETCH_END(n);
@@ -93,7 +117,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
                     const real4 b = FETCHED(tile, posm, j, t);
                     UNROLLED for (int k = 0; k < ITEMS; k++) {
                         const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];
-                        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
+                        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, EPS2(k, j + t))));
                         const ivec none = IVEC(self[k] == (ivec)(integer)(j + t)) | IVEC(r2 == (vec)zero);
                         phi[k] -= select(b.w * inverse_root(r2), (vec)C(0), none);
                     }
@@ -112,13 +136,14 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void jerks(
     global const real4 *restrict posm, global const real4 *restrict velo,
     global real *restrict partial, uint first, uint rows, uint top, uint stretch, uint from, uint until,
-    uint end, real eps2, real zero)
+    uint end, real eps2, real zero SOFTENINGS)
 {
     vec at[ITEMS][6]; /* x y z vx vy vz */
     UNROLLED for (int k = 0; k < ITEMS; k++) UNROLLED for (int c = 0; c < 3; c++) {
         at[k][c] = load_component(posm + first + ROW(k), c);
         at[k][c + 3] = load_component(velo + first + ROW(k), c);
     }
+    LOAD_SOFTENINGS
     TILE_OF(tile);
     TILE_OF(vtile);
     EACH_STRETCH(n) {
@@ -138,7 +163,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void jerks(
                     UNROLLED for (int k = 0; k < ITEMS; k++) {
                         const vec dx = b.x - at[k][0], dy = b.y - at[k][1], dz = b.z - at[k][2];
                         const vec dvx = v.x - at[k][3], dvy = v.y - at[k][4], dvz = v.z - at[k][5];
-                        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
+                        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, EPS2(k, j + t))));
                         const vec w = inverse_root(r2), ww = w * w;
                         const vec s = select(b.w * w * ww, (vec)C(0), IVEC(r2 == (vec)zero));
                         const vec q = C(-3) * ww * FMA(dx, dvx, FMA(dy, dvy, dz * dvz));

@@ -14,6 +14,7 @@
  *   forces_out.c   forces and potentials for the caller
  *   visits.c       what integrators do between sums over pairs
  *   forces.c       sums over all pairs, on all devices
+ *   soften.c       softening lengths of single bodies
  *   field.c        what fixed fields of force add to them
  *   ladder.c       the same with the kernels of the ladder, on one device
  *   tree.c         sums by a tree instead, on all devices; tree.h has its types
@@ -192,6 +193,8 @@ struct nbody {
     void *velo;   /* {vx, vy, vz, 0} likewise; NULL unless the integrator's sum needs velocities */
     struct nbody_field *fields, *given_fields; /* in the engine's units, where G is 1; in the caller's */
     size_t nfields;
+    double *own_eps;   /* softening of each body, in the caller's units; NULL: eps for all */
+    void *soft;        /* half its square in the engine's units, of all bodies, for kernels; padded */
     void *field_table; /* the same for kernels, four numbers each */
     double mass;  /* the power of two below G times that of all bodies, in the caller's units */
     bool uniform; /* all bodies have the same mass */
@@ -338,6 +341,15 @@ int nbody_field_place(struct nbody *nb);
 int nbody_field_start(struct nbody *nb, enum kernel sum);
 
 void nbody_field_free(struct nbody *nb);
+
+/* ---- soften.c --------------------------------------------------------------------------------- */
+
+/* Copies softenings (NULL: one for all), and brings them to the devices, in units that have been chosen. check: EINVAL where they
+ * cannot be. */
+int nbody_soften_copy(struct nbody *nb, const double *softening);
+int nbody_soften_check(const struct nbody *nb);
+int nbody_soften_place(struct nbody *nb);
+void nbody_soften_free(struct nbody *nb);
 
 /* ---- forces_out.c ----------------------------------------------------------------------------- */
 

@@ -29,9 +29,9 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     clndrange_t ndr = clndrange_init2d(0, groups * group, group, 0, deep, 1);
     bool none;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, sum, &none));
-    REAL_NUMBER(zero, none ? eps2 : -1);
+    REAL_NUMBER(zero, none ? eps2 : -1); /* with softenings of single bodies, which have no other eps, too */
     void *out = sum == POTENTIALS ? p->phi : p->partial;
-    struct stdcl_arg args[15];
+    struct stdcl_arg args[16];
     cl_uint nargs = 0;
 #define PUT(arg) args[nargs++] = (struct stdcl_arg)arg
     PUT(BLOCK_ARG(nb->posm));
@@ -54,6 +54,8 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
         PUT(REAL_ARG(nb, zero));
     for (int c = 0; mixed && c < 3; c++)
         PUT(VALUE_ARG(nb->centre[c]));
+    if (nb->soft)
+        PUT(BLOCK_ARG(nb->soft));
 #undef PUT
     const double work = nbody_forces_sum_of(sum)->flops * (double)rows_of_launch * (double)bodies(nb, from, until);
     if (clprofile_work(p->kernel[sum], work, 0, nbody_forces_in_doubles(nb, sum) ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)

@@ -22,12 +22,13 @@ int nbody_host_check(const struct nbody *nb)
  * units. */
 struct host_state {
     double *x, *v, *mass, *old_x, *old_v, *memory;
+    double *eps; /* of each body; NULL: one for all */
 };
 
 static int make(const struct nbody *nb, struct host_state *h)
 {
     const size_t m = 3 * nb->n;
-    *h = (struct host_state){.x = calloc((5 + (size_t)nb->integrator->host_planes) * m, sizeof(double))};
+    *h = (struct host_state){.x = calloc((6 + (size_t)nb->integrator->host_planes) * m, sizeof(double))};
     if (!h->x)
         return clerror_set(ENOMEM, "nbody_step: no memory on the host for %zu bodies", nb->n);
     h->v = h->x + m;
@@ -35,6 +36,9 @@ static int make(const struct nbody *nb, struct host_state *h)
     h->old_x = h->mass + m;
     h->old_v = h->old_x + m;
     h->memory = h->old_v + m;
+    h->eps = nb->own_eps ? h->memory + (size_t)nb->integrator->host_planes * m : NULL;
+    for (size_t i = 0; h->eps && i < nb->n; i++)
+        h->eps[i] = nb->own_eps[i] * nbody_units_factor(&nb->units, -1, 0);
     return 0;
 }
 
@@ -128,7 +132,7 @@ static int failed(const struct nbody *nb, const struct host_state *h, enum host_
 static int one_step(struct nbody *nb, struct host_state *h)
 {
     const struct nbody_ref_system s = {nb->n, 1, nb->eps * nbody_units_factor(&nb->units, -1, 0), h->mass, nb->fields,
-                                       nb->nfields};
+                                       nb->nfields, h->eps};
     const size_t m = 3 * nb->n;
     copy(h->old_x, h->x, m);
     copy(h->old_v, h->v, m);

@@ -12,6 +12,8 @@ static const char *obstacle(const struct nbody *nb)
         return "steps on the host";
     if (nb->precision == NBODY_MIXED)
         return "mixed precision";
+    if (nb->own_eps)
+        return "softenings of single bodies";
     return nb->kernel != NBODY_TUNED ? "kernels of the ladder" : NULL;
 }
 
@@ -34,6 +36,9 @@ static int refuse(const struct nbody *nb)
                            nb->integrator->info.name);
     if (nb->precision == NBODY_MIXED)
         return clerror_set(EINVAL, "nbody_create: the tree has no mixed precision; take NBODY_DOUBLE or NBODY_SINGLE");
+    if (nb->own_eps)
+        return clerror_set(EINVAL, "nbody_create: the tree has one softening for all bodies; take NBODY_DIRECT, or no softenings of "
+                                   "single bodies");
     if (nb->integrator->sum == FORCES)
         return clerror_set(EINVAL, "nbody_create: the tree has kernels of its own; with NBODY_TREE the kernel must be "
                                    "NBODY_TUNED");

@@ -383,11 +383,11 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
         nb->centre[c] = ldexp(nb->centre[c], -nb->units.length);
     nb->uniform = all_equal(n, mass);
     nb->mass = about(n, nb->G, mass);
-    if (nbody_field_copy(nb, o) == 0 && nbody_mixed_check(nb) == 0 && nbody_host_check(nb) == 0 && nbody_blocks_check(nb) == 0 &&
+    if (nbody_field_copy(nb, o) == 0 && nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 && nbody_host_check(nb) == 0 && nbody_blocks_check(nb) == 0 &&
         nbody_ladder_check(nb) == 0 &&
-        nbody_method_choose(nb, o->method) == 0 &&
+        nbody_method_choose(nb, o->method) == 0 && nbody_soften_check(nb) == 0 &&
         prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
-        nbody_field_place(nb) == 0 &&
+        nbody_field_place(nb) == 0 && nbody_soften_place(nb) == 0 &&
         nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && nbody_blocks_open(nb) == 0 &&
         write_bodies(nb, mass, pos, vel) == 0 &&
         send_all(nb) == 0 && nbody_integrate_warm(nb) == 0)
@@ -405,6 +405,7 @@ void nbody_free(nbody *nb)
     nbody_tree_free(nb);
     nbody_device_free(nb);
     nbody_field_free(nb);
+    nbody_soften_free(nb);
     free(nb->share);
     free(nb);
 }

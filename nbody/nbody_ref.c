@@ -11,19 +11,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-void nbody_ref_force(size_t n, double G, double eps, const double *mass, const double (*pos)[3], size_t i,
-                     double acc[3], double *potential)
+/* The square of what softens a pair. */
+static double softening(const struct nbody_ref_system *s, size_t i, size_t j)
+{
+    return s->softening ? (s->softening[i] * s->softening[i] + s->softening[j] * s->softening[j]) / 2 : s->eps * s->eps;
+}
+
+static void force(const struct nbody_ref_system *s, const double (*pos)[3], size_t i, double acc[3], double *potential)
 {
     double a[3] = {0, 0, 0}, p = 0;
-    for (size_t j = 0; j < n; j++) {
-        double d[3], r2 = eps * eps;
+    for (size_t j = 0; j < s->n; j++) {
+        double d[3], r2 = softening(s, i, j);
         for (int k = 0; k < 3; k++) {
             d[k] = pos[j][k] - pos[i][k];
             r2 += d[k] * d[k];
         }
         if (j == i || r2 == 0)
             continue;
-        double w = G * mass[j] / sqrt(r2);
+        double w = s->G * s->mass[j] / sqrt(r2);
         p -= w;
         for (int k = 0; k < 3; k++)
             a[k] += w / r2 * d[k];
@@ -34,22 +39,30 @@ void nbody_ref_force(size_t n, double G, double eps, const double *mass, const d
         *potential = p;
 }
 
+void nbody_ref_force(size_t n, double G, double eps, const double *mass, const double (*pos)[3], size_t i,
+                     double acc[3], double *potential)
+{
+    const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL};
+    force(&s, pos, i, acc, potential);
+}
+
 void nbody_ref_forces(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
                       double (*acc)[3], double *potential)
 {
+    const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL};
     for (size_t i = 0; i < n; i++)
-        nbody_ref_force(n, G, eps, mass, pos, i, acc ? acc[i] : NULL, potential ? potential + i : NULL);
+        force(&s, pos, i, acc ? acc[i] : NULL, potential ? potential + i : NULL);
 }
 
 /* The derivative of d / r^3 is v / r^3 - 3 d (d.v) / r^5, with softening in r. */
-void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
-                    const double (*vel)[3], double (*acc)[3], double (*jerk)[3])
+static void jerks(const struct nbody_ref_system *s, const double (*pos)[3], const double (*vel)[3], double (*acc)[3],
+                  double (*jerk)[3])
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         memset(acc[i], 0, sizeof acc[i]);
         memset(jerk[i], 0, sizeof jerk[i]);
-        for (size_t j = 0; j < n; j++) {
-            double d[3], v[3], r2 = eps * eps, dv = 0;
+        for (size_t j = 0; j < s->n; j++) {
+            double d[3], v[3], r2 = softening(s, i, j), dv = 0;
             for (int k = 0; k < 3; k++) {
                 d[k] = pos[j][k] - pos[i][k];
                 v[k] = vel[j][k] - vel[i][k];
@@ -58,13 +71,20 @@ void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const do
             }
             if (j == i || r2 == 0)
                 continue;
-            double w = G * mass[j] / (r2 * sqrt(r2));
+            double w = s->G * s->mass[j] / (r2 * sqrt(r2));
             for (int k = 0; k < 3; k++) {
                 acc[i][k] += w * d[k];
                 jerk[i][k] += w * (v[k] - 3 * dv / r2 * d[k]);
             }
         }
     }
+}
+
+void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
+                    const double (*vel)[3], double (*acc)[3], double (*jerk)[3])
+{
+    const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL};
+    jerks(&s, pos, vel, acc, jerk);
 }
 
 /* ---- Fields. ---------------------------------------------------------------------------------- */
@@ -118,14 +138,15 @@ typedef const double (*const_rows)[3];
 
 void nbody_ref_accelerations(const struct nbody_ref_system *s, const double *x, double *a)
 {
-    nbody_ref_forces(s->n, s->G, s->eps, s->mass, (const_rows)x, (rows)a, NULL);
+    for (size_t i = 0; i < s->n; i++)
+        force(s, (const_rows)x, i, a + 3 * i, NULL);
     for (size_t i = 0; s->nfields && i < s->n; i++)
         (void)nbody_ref_field(s, x + 3 * i, NULL, a + 3 * i, NULL);
 }
 
 void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const double *v, double *a, double *j)
 {
-    nbody_ref_jerk(s->n, s->G, s->eps, s->mass, (const_rows)x, (const_rows)v, (rows)a, (rows)j);
+    jerks(s, (const_rows)x, (const_rows)v, (rows)a, (rows)j);
     for (size_t i = 0; s->nfields && i < s->n; i++)
         (void)nbody_ref_field(s, x + 3 * i, v + 3 * i, a + 3 * i, j + 3 * i);
 }
@@ -171,7 +192,7 @@ static void derivative(const struct nbody_ref_system *s, const real *y, real *dy
     memset(dy + m, 0, m * sizeof *dy);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++) {
-            real d[3], r2 = (real)s->eps * s->eps;
+            real d[3], r2 = softening(s, i, j);
             for (size_t k = 0; k < 3; k++) {
                 d[k] = y[3 * j + k] - y[3 * i + k];
                 r2 += d[k] * d[k];
@@ -323,5 +344,5 @@ int nbody_ref_exact_in(const struct nbody_ref_system *s, double t, double tolera
 int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, const double *mass,
                     double (*pos)[3], double (*vel)[3])
 {
-    return nbody_ref_exact_in(&(struct nbody_ref_system){n, G, eps, mass, NULL, 0}, t, tolerance, pos, vel);
+    return nbody_ref_exact_in(&(struct nbody_ref_system){n, G, eps, mass, NULL, 0, NULL}, t, tolerance, pos, vel);
 }

@@ -32,6 +32,7 @@ struct nbody_ref_system {
     const double *mass;
     const struct nbody_field *fields;
     size_t nfields;
+    const double *softening; /* of each body, in place of eps; may be NULL */
 };
 void nbody_ref_accelerations(const struct nbody_ref_system *s, const double *x, double *a);
 void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const double *v, double *a, double *j);

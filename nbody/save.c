@@ -217,5 +217,5 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
     nb->settled = h.settled;
     nb->known = h.known;
     nb->current = nb->planted = false;
-    return nbody_field_place(nb); /* in these units */
+    return nbody_field_place(nb) == 0 ? nbody_soften_place(nb) : -1; /* in these units */
 }

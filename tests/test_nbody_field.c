@@ -130,7 +130,7 @@ static void as_the_twin(void **state)
     const struct nbody_integrator_info *info;
     cluster(N);
     for (int i = 0; (info = nbody_integrator_describe((enum nbody_integrator)i)); i++) {
-        const struct nbody_ref_system s = {N, 2, 0.125, mass, three, 3};
+        const struct nbody_ref_system s = {N, 2, 0.125, mass, three, 3, NULL};
         nbody *nb = engine((struct nbody_options){.integrator = (enum nbody_integrator)i, .precision = NBODY_DOUBLE, .G = 2,
                                                   .eps = 0.125, .dt = 1. / 128, .fields = three, .nfields = 3}, N);
         memcpy(pos1, pos, N * sizeof *pos);
@@ -148,7 +148,7 @@ static void as_the_twin(void **state)
 static void methods(void **state)
 {
     (void)state;
-    const struct nbody_ref_system s = {MOST, 1, 0.05, mass, three, 3};
+    const struct nbody_ref_system s = {MOST, 1, 0.05, mass, three, 3, NULL};
     cluster(MOST);
     nbody_ref_accelerations(&s, pos[0], acc[0]);
     struct nbody_diagnostics right, d;

@@ -55,6 +55,43 @@ static void fields_go_on(void **unused)
     refuses(2, "other values of --external", "--resume c.ckpt --external plummer:1,0.25");
 }
 
+/* ---- Softenings. ------------------------------------------------------------------------------ */
+
+/* Bodies with softenings of their own, in TIPSY: at a distance of 1, with 0.5 and 1, they circle as the formula says. */
+static void softenings_of_bodies(void **unused)
+{
+    double mass[2] = {1, 1}, pos[2][3] = {{-0.5, 0, 0}, {0.5, 0, 0}}, vel[2][3] = {{0}}, own[2] = {0.5, 1};
+    const double r2 = 1 + (0.25 + 1) / 2, v = sqrt(1 / (r2 * sqrt(r2)) / 2), period = 2 * 3.14159265358979323846 * 0.5 / v;
+    struct particles p = {.n = 2, .mass = mass, .pos = pos, .vel = vel, .softening = own, .also = PARTICLES_SOFTENING};
+    char line[200];
+    (void)unused;
+    vel[0][1] = -(vel[1][1] = v);
+    works(particles_write(in_folder("own.tipsy"), &p, NULL));
+    snprintf(line, sizeof line, "-i own.tipsy --integrator hermite4 --precision double --dt 1/128 --until %.17g -o end.tipsy", period);
+    good(line);
+    assert_non_null(strstr(out, "softening of each body\n"));
+    works(particles_read(in_folder("end.tipsy"), &p));
+    assert_true(fabs(p.pos[0][0] + 0.5) < 1e-5 && fabs(p.pos[0][1]) < 1e-5 && p.softening[0] == 0.5 && p.softening[1] == 1);
+    particles_free(&p);
+    good("-i own.tipsy --dt 1/64 --until 1 -q -o whole.npy --json");
+    json_t *r = report();
+    assert_true(json_is_null(json_object_get(r, "eps")));
+    json_decref(r);
+    good("-i own.tipsy --dt 1/64 --until 0.5 -q -o part.npy --checkpoint c.ckpt");
+    refuses(2, "other values of --eps", "--resume c.ckpt --until 1 --eps 0");
+    good("--resume c.ckpt --until 1 -q --check-forces 2");
+    size_t size;
+    char *one = bytes_of(in_folder("whole.npy"), &size), *other = bytes_of(in_folder("part.npy"), NULL);
+    assert_memory_equal(one, other, size);
+    free(one);
+    free(other);
+    good("-i own.tipsy --eps 0.25 --method tree --steps 1");
+    assert_non_null(strstr(out, "softening 0.25\n"));
+    refuses(1, "own.tipsy has softenings of its bodies that differ, and --method tree takes one", "-i own.tipsy --method tree");
+    refuses(1, "and --stepping takes one", "-i own.tipsy --integrator hermite4 --stepping block");
+    refuses(1, "and --compare takes one", "-i own.tipsy --compare");
+}
+
 /* ---- Ensembles. ------------------------------------------------------------------------------- */
 
 static const char star_and_two[] = "1 0 0 0 0 0 0\n1e-6 1 0 0 0 1 0\n1e-6 0 2 0 -0.70710678118654752 0 0\n";
@@ -118,7 +155,7 @@ static void ensembles_of_files(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(fields_go_on),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(fields_go_on), cmocka_unit_test(softenings_of_bodies),
                                        cmocka_unit_test(ensembles_of_copies), cmocka_unit_test(ensembles_of_files)};
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_runs PATH_OF_STDCL\n"), 2;

@@ -147,6 +147,9 @@ struct nbody_options {
     const struct nbody_field *fields; /* in which bodies move; copied. Their forces, and their potentials and energies, are in
                                         all that the engine tells; total momentum is then not conserved */
     size_t nfields;
+    const double *softening;         /* of each body, n lengths >= 0; copied. A pair has the mean of both squares in place of
+                                        eps^2, which is not looked at then. NULL: eps for all. With NBODY_DIRECT, NBODY_TUNED,
+                                        NBODY_FIXED, in single or double precision */
     enum nbody_stepping stepping;    /* other than NBODY_FIXED: with NBODY_HERMITE4. dt is then the longest step, and what
                                         nbody_step counts by; questions are answered, and states saved, at its ends.
                                         NBODY_BLOCK runs on the first device of ctx that has a share, alone */

@@ -601,6 +601,7 @@ struct nbody_options {
   double accuracy;
   const struct nbody_field *fields;
   size_t nfields;
+  const double *softening;
   int stepping;
   double eta;
   uintptr_t reserved[8];

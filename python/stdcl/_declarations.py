@@ -321,6 +321,7 @@ class nbody_options(Structure):  # noqa: F405
         ("accuracy", c_double),
         ("fields", POINTER(nbody_field)),
         ("nfields", c_size_t),
+        ("softening", c_void_p),
         ("stepping", c_int),
         ("eta", c_double),
         ("reserved", c_size_t * 8),
