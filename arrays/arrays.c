@@ -34,7 +34,7 @@ arrays *arrays_create(const struct arrays_options *o)
                       .accumulator = o->accumulator,
                       .method = o->method,
                       .doubles = doubles,
-                      .told = o->told,
+                      .progress = o->progress,
                       .arg = o->arg};
         a->partial = calloc(ndev, sizeof *a->partial);
         a->shape = o->shape ? strdup(o->shape) : NULL;

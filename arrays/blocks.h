@@ -133,7 +133,7 @@ static inline size_t type_bytes(enum arrays_type type)
  * arguments of a kernel are partial, first and n; `rest` follows. limit: blocks a device and launch at most,
  * 0 = as many as take no longer than a launch should (core/pace.h), and then each device keeps its share; with
  * `uncut`, all at once. partial[ndev] are blocks of memory that grow as
- * needed. told, which may be NULL, hears how many elements are done; non-zero ends it with ECANCELED. */
+ * needed. progress, which may be NULL, hears how many elements are done; non-zero ends it with ECANCELED. */
 struct order_job {
     struct kernels *kernels;
     struct arrays_partial kind;
@@ -142,7 +142,7 @@ struct order_job {
     void **partial;
     cl_uint nrest;
     const struct stdcl_arg *rest; /* at most 8 */
-    int (*told)(void *arg, uint64_t done);
+    int (*progress)(void *arg, uint64_t done);
     void *arg;
     const char *caller, *elements; /* in the message of ECANCELED: "gas", "molecules" */
 };

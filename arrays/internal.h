@@ -21,7 +21,7 @@ struct arrays {
     enum arrays_method method;
     bool doubles;                /* all devices have double precision */
     char *shape;                 /* the caller's words, or NULL */
-    int (*told)(void *arg, uint64_t done);
+    int (*progress)(void *arg, uint64_t done);
     void *arg;
     struct kernels kernels[OPS]; /* those that were needed */
     void **partial;              /* ndev of them */

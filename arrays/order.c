@@ -197,7 +197,7 @@ static int tell(const struct order_job *job, uint64_t blocks)
 {
     const uint64_t all = job->n - job->first * BLOCK; /* to the end of the elements */
     const uint64_t done = blocks * BLOCK < all ? blocks * BLOCK : all;
-    if (!job->told || job->told(job->arg, done) == 0 || blocks == job->blocks)
+    if (!job->progress || job->progress(job->arg, done) == 0 || blocks == job->blocks)
         return 0;
     return clerror_set(ECANCELED, "%s: stopped after %llu of %llu %s", job->caller, (unsigned long long)done,
                        (unsigned long long)job->n, job->elements);

@@ -140,7 +140,7 @@ static int reduce(arrays *a, enum sums_op op, const void *x, const void *y, cons
                                   .blocks =
                                       tree ? (uint64_t)a->kernels[op].on[0].shape.groups : blocks_of(n),
                                   .uncut = tree,
-                                  .told = a->told,
+                                  .progress = a->progress,
                                   .arg = a->arg,
                                   .caller = "arrays",
                                   .elements = "elements"};

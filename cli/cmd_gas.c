@@ -136,7 +136,7 @@ static int create(struct gas_job *job)
                                         .accumulator = (enum arrays_accumulator)job->accumulator,
                                         .method = (enum arrays_method)job->method,
                                         .shape = job->shape,
-                                        .told = told,
+                                        .progress = told,
                                         .arg = job,
                                         .world = cli_world};
     const double bytes = job->precision == ARRAYS_DOUBLE ? 24 : 12;

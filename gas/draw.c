@@ -35,7 +35,7 @@ CLONES static void draw_slice(uint64_t first, size_t count, cl_uint k0, cl_uint 
 /* What the caller says when it hears how many molecules are done. */
 static int tell(const gas *g, const char *call, uint64_t done)
 {
-    if (!g->told || g->told(g->arg, done) == 0 || done == g->n)
+    if (!g->progress || g->progress(g->arg, done) == 0 || done == g->n)
         return 0;
     return clerror_set(ECANCELED, "%s: stopped after %llu of %llu molecules", call, (unsigned long long)done,
                        (unsigned long long)g->n);

@@ -25,7 +25,7 @@ struct gas {
     enum gas_source source;
     enum arrays_type type;
     enum arrays_method method;
-    int (*told)(void *arg, uint64_t done);
+    int (*progress)(void *arg, uint64_t done);
     void *arg;
     stdcl_world *world;
     uint64_t first, blocks; /* of this rank; all of them alone */

@@ -61,7 +61,7 @@ static int sum_blocks(gas *g, struct order_forest *part, uint64_t n, uint64_t fi
                                   .partial = g->partial,
                                   .nrest = 2,
                                   .rest = rest,
-                                  .told = telling ? g->told : NULL,
+                                  .progress = telling ? g->progress : NULL,
                                   .arg = g->arg,
                                   .caller = "gas",
                                   .elements = "molecules"};
@@ -122,7 +122,7 @@ static int make(gas *g, const struct gas_options *o)
                                                        .accumulator = o->accumulator,
                                                        .method = o->method,
                                                        .shape = o->shape,
-                                                       .told = o->told,
+                                                       .progress = o->progress,
                                                        .arg = o->arg});
     return g->arrays && gas_draw_place(g) == 0 ? 0 : -1;
 }
@@ -154,7 +154,7 @@ static gas *create(const struct gas_options *o)
                .type = o->type,
                .method = o->method,
                .key = {(cl_uint)o->seed, (cl_uint)(o->seed >> 32)},
-               .told = o->told,
+               .progress = o->progress,
                .arg = o->arg,
                .world = o->world};
     take_share(g);

@@ -150,7 +150,7 @@ module stdcl
     integer(c_int) :: accumulator = 0
     integer(c_int) :: method = 0
     type(c_ptr) :: shape = c_null_ptr
-    type(c_funptr) :: told = c_null_funptr
+    type(c_funptr) :: progress = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
@@ -318,7 +318,7 @@ module stdcl
     integer(c_int) :: accumulator = 0
     integer(c_int) :: method = 0
     type(c_ptr) :: shape = c_null_ptr
-    type(c_funptr) :: told = c_null_funptr
+    type(c_funptr) :: progress = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
     type(c_ptr) :: world = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
@@ -1064,7 +1064,7 @@ module stdcl
       character(kind=c_char), optional :: text(*)
       integer(c_size_t), value :: size
     end subroutine
-    function cltune_search(kernel, cp, dev, size, budget, seed, told, arg, row, rate) bind(C)
+    function cltune_search(kernel, cp, dev, size, budget, seed, progress, arg, row, rate) bind(C)
       import
       integer(c_int) :: cltune_search
       type(cltune_kernel), intent(in), optional :: kernel
@@ -1073,7 +1073,7 @@ module stdcl
       integer(c_size_t), value :: size
       real(c_double), value :: budget
       integer(c_long), value :: seed
-      type(c_funptr), value :: told
+      type(c_funptr), value :: progress
       type(c_ptr), value :: arg
       type(cltune_row), optional :: row
       real(c_double), optional :: rate

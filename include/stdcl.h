@@ -318,7 +318,7 @@ size_t clsizeofmem(void *ptr);
  * with cp NULL, in any context or none). */
 void *clmemptr(CLCONTEXT *cp, void *ptr);
 
-/* Asks or tells about an allocation; returns >= 0, or -1 with EFAULT, EINVAL or ENOTSUP.
+/* Asks about an allocation, or changes it; returns >= 0, or -1 with EFAULT, EINVAL or ENOTSUP.
  *   CL_MCTL_GET_STATUS                      the flags of the block; CL_MEM_DETACHED if it is so now
  *   CL_MCTL_GET_DEVNUM                      the device last synced, forked or set; -1 at first, and after the host was
  *                                           synced
@@ -433,7 +433,7 @@ typedef struct {
     const char *type, *name;
 } clarg_info_t;
 
-/* Tells of argument i. Returns 0, or -1 with EINVAL when the kernel is none of clsym's or has no argument i. */
+/* Fills *info for argument i. Returns 0, or -1 with EINVAL when the kernel is none of clsym's or has no argument i. */
 int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info);
 
 /* What these macros call. `value` is the address of `size` bytes, which are copied; `type` names its type, or a
@@ -479,7 +479,7 @@ typedef struct clndrange_struct {
 #define CL_KERNEL_EVENT 0x10
 #define CL_MEM_EVENT 0x20
 #define CL_ALL_EVENT 0x30
-#define CL_EVENT_UNCOUNTED 0x40 /* of a launch: a profile does not tell of it */
+#define CL_EVENT_UNCOUNTED 0x40 /* of a launch: profiles leave it out */
 #define CL_EVENT_OWN 0x800      /* the caller gets a reference of its own, and releases it with clReleaseEvent */
 #define CL_EVENT_CHECKED 0x80   /* with NOWAIT: the caller looks at the result, so waits need not tell a refusal */
 
@@ -538,7 +538,7 @@ cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const 
  * that kind failed since the last clwait:
  *   - on the device: EIO;
  *   - or it was refused: a clfork, clforka, clmsync or clmcopy with CL_EVENT_NOWAIT that returned (cl_event)-1 makes the
- *     next clwait fail with its code and its sentence. So a program may start commands without a look at what each call
+ *     next clwait fail with its code and its sentence. So a program may start commands without looking at what each call
  *     returns, and check clwait alone. (A call with the number of a device that the context does not have fails by
  *     itself alone.)
  * Of several failures the first is reported, and all count as reported. Other calls that wait for a device (clwaitev, and

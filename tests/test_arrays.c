@@ -182,7 +182,7 @@ static void in_pieces(const float *f, size_t n, double right)
     double r;
     assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
     arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
-    arrays *stopped = arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_FLOAT, .told = end_at, .arg = &done});
+    arrays *stopped = arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_FLOAT, .progress = end_at, .arg = &done});
     ready(stopped);
     works(arrays_sum(s, f, n, &r));
     same(r, right);

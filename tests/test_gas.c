@@ -125,7 +125,7 @@ static void one_energy_in_pieces(void **state)
         int calls = 0;
         struct gas_energy e;
         g = make((struct gas_options){.n = N, .seed = 7, .storage = way ? GAS_STORED : GAS_FUSED,
-                                      .source = way == 2 ? GAS_HOST : GAS_DEVICE, .told = count_calls, .arg = &calls});
+                                      .source = way == 2 ? GAS_HOST : GAS_DEVICE, .progress = count_calls, .arg = &calls});
         works(gas_measure(g, &e));
         assert_true(calls >= least);
         assert_true(e.mean_energy == right);
@@ -379,7 +379,7 @@ static void refusals(void **state)
     refuses(.n = 1, .shape = "colour=3");
     fails_null(EINVAL, gas_create(&(struct gas_options){
                            .ctx = cp, .n = 1, .storage = GAS_STORED, .type = ARRAYS_INT}));
-    gas *g = make((struct gas_options){.n = 1000000, .shape = "chunk=0", .told = end_at, .arg = &done});
+    gas *g = make((struct gas_options){.n = 1000000, .shape = "chunk=0", .progress = end_at, .arg = &done});
     fails(ECANCELED, gas_measure(g, &e));
     assert_true(done > 100000 && done < 1000000);
     fails(EINVAL, gas_histogram(g, 0, 1, count));

@@ -58,9 +58,10 @@ struct arrays_options {
     enum arrays_accumulator accumulator;
     enum arrays_method method;
     const char *shape; /* words KEY=NUMBER that change the device's own row, see arrays/README.md */
-    /* Told how many elements are done, now and then during sums that take long; non-zero ends the call with ECANCELED.
-     * (Not during those of ARRAYS_TREE, which are one launch.) May be NULL. */
-    int (*told)(void *arg, uint64_t done);
+    /* Called with the number of elements that are done, now and then during sums that take long. It returns 0, or
+     * something else to end the call soon, with ECANCELED. (Not during sums of ARRAYS_TREE, which are one launch.) May be
+     * NULL. */
+    int (*progress)(void *arg, uint64_t done);
     void *arg;
     uintptr_t reserved[8]; /* must be 0 */
 };

@@ -57,17 +57,17 @@ struct gas_options {
     enum arrays_accumulator accumulator; /* of the sum of a stored gas */
     enum arrays_method method;           /* of the sum of a stored gas */
     const char *shape; /* words KEY=NUMBER that change the device's own row, see gas/README.md */
-    /* Told how many molecules are done, now and then during draws, measurements and histograms; non-zero ends the
-     * call with ECANCELED. May be NULL. */
-    int (*told)(void *arg, uint64_t done);
+    /* Called with the number of molecules that are done, now and then while velocities are drawn, measured or counted. It
+     * returns 0, or something else to end the call soon, with ECANCELED. May be NULL. */
+    int (*progress)(void *arg, uint64_t done);
     void *arg;
     stdcl_world *world; /* the ranks that divide the molecules among themselves, NULL: alone; not owned. gas_create, gas_measure and
-                         * gas_histogram are collective then, `told` hears of this rank's own molecules, and GAS_STORED is ENOTSUP */
+                         * gas_histogram are collective then, `progress` counts this rank's own molecules, and GAS_STORED is ENOTSUP */
     uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* Builds the kernels, takes memory, and draws the velocities of a stored gas unless they are given. EINVAL: a
- * bad number (named); ENODEV; ENOTSUP; ENOMEM; ENOEXEC; ECANCELED: `told` ended it. The caller frees it. */
+ * bad number (named); ENODEV; ENOTSUP; ENOMEM; ENOEXEC; ECANCELED: `progress` ended it. The caller frees it. */
 gas *gas_create(const struct gas_options *options);
 void gas_free(gas *g);
 

@@ -99,8 +99,8 @@ struct life_options {
     size_t width, height;    /* cells, from 1 up */
     enum life_bounds bounds;
     const char *rule;        /* as life_rule_parse; NULL = "B3/S23" */
-    /* Told now and then, in the calling thread, what fraction of a call of life_step, life_trace or
-     * life_soup is done, 0 to 1. It returns 0, or something else to end the call soon, with ECANCELED. May be NULL. */
+    /* Called now and then, in the calling thread, with the fraction of a call of life_step, life_trace or
+     * life_soup that is done, 0 to 1. It returns 0, or something else to end the call soon, with ECANCELED. May be NULL. */
     int (*progress)(void *arg, double fraction);
     void *arg;
     const char *shape;       /* packed: how kernels are launched, words KEY=NUMBER that change the

@@ -134,8 +134,8 @@ struct nbody_options {
     const double *shares;            /* of the bodies, relative, one number >= 0 for each device of ctx.
                                         NULL: equal on devices of one model, else by a short measurement;
                                         shares, and so the rounding, may then differ from run to run */
-    /* Told now and then, in the calling thread, what fraction of a call of nbody_step, nbody_forces,
-     * nbody_measure or nbody_diagnose is done, 0 to 1. It returns 0, or something else to end the call soon, with
+    /* Called now and then, in the calling thread, with the fraction of a call of nbody_step, nbody_forces,
+     * nbody_measure or nbody_diagnose that is done, 0 to 1. It returns 0, or something else to end the call soon, with
      * ECANCELED. May be NULL. */
     int (*progress)(void *arg, double fraction);
     void *arg;
@@ -221,12 +221,12 @@ int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d);
 /* How good accelerations are at the current time: errors of some bodies, |a - right| / |right|, where `right` is the
  * sum over all pairs in double precision. */
 struct nbody_force_errors {
-    size_t bodies;                         /* that were judged */
+    size_t bodies;                         /* that were checked */
     double median, p90, p99, p999, most;   /* 50, 90, 99 and 99.9 % of the errors are below these; the largest */
     size_t worst;                          /* the body that has it */
 };
 
-/* Judges `samples` bodies, drawn at random by this seed, or all bodies if that is n or more; on the first device that
+/* Checks `samples` bodies, drawn at random by this seed, or all bodies if that is n or more; on the first device that
  * owns bodies. EINVAL: no samples; ENOTSUP: that device has no double precision; ENOMEM. */
 int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors);
 
@@ -268,8 +268,8 @@ const struct cltune_kernel *nbody_tune_kernels(size_t *count);
 /* ---- What a system is like. ------------------------------------------------------------------- */
 
 /* The orbit of one body about another, of a relative position and velocity; gm: G times the sum of both masses. Angles in
- * radians, 0 to 2 pi; of an orbit in the plane z = 0 the node, of a circle the pericentre is at angle 0. All are NAN when they
- * move along a line. Computed on the host, as is all in this part. */
+ * radians, 0 to 2 pi; of an orbit in the plane z = 0 the node, of a circle the pericentre is at angle 0. Motion along
+ * a line has none of these: all are NAN. Computed on the host, as is all in this part. */
 struct nbody_elements {
     double semi_major;   /* negative for a hyperbola */
     double eccentricity;
@@ -281,7 +281,8 @@ struct nbody_elements {
 };
 struct nbody_elements nbody_find_elements(double gm, const double pos[3], const double vel[3]);
 
-/* Two bodies that are bound, each the other's nearest, with no third nearer than they will ever be apart. */
+/* Two bound bodies, each the nearest neighbour of the other; every other body is farther from them than their largest
+ * distance on this orbit. */
 struct nbody_binary {
     size_t first, second;
     struct nbody_elements orbit;

@@ -33,7 +33,7 @@ int clprofile(CLCONTEXT *cp, int on);
 int clprofile_reset(CLCONTEXT *cp);
 
 /* Says how much work one launch of a kernel is, from its next launch on: floating-point operations, and
- * bytes of device memory read and written; 0 = not told. CLPROF_DOUBLE: the operations are double;
+ * bytes of device memory read and written; 0 = not known. CLPROF_DOUBLE: the operations are double;
  * CLPROF_TENSOR: and tensor cores do them. EINVAL: not a kernel, or a number that is negative or infinite. */
 #define CLPROF_SINGLE 0
 #define CLPROF_DOUBLE 1
@@ -47,8 +47,8 @@ struct clprofile_row {
     int kind;         /* CL_KERNEL_EVENT or CL_MEM_EVENT */
     size_t count, timed; /* commands, and how many of them were timed */
     double total, minimum, maximum; /* total: of all; one that was not timed counts as the mean of its size */
-    double bytes; /* transferred; of kernels, as told by clprofile_work */
-    double flops; /* as told */
+    double bytes; /* transferred; of kernels, as clprofile_work was given them */
+    double flops; /* likewise */
     double peak_percent; /* of the device's peak, if clpeak measured it before: of flops or bytes, whichever is more; or 0 */
 };
 

@@ -118,7 +118,7 @@ int cltune_time(int (*run)(void *problem, size_t n), void *problem, double *seco
 #define CLTUNE_KNOB(key, ...) \
     {key, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int)}
 
-/* The state of a search, as `told` gets it after every candidate. A rate is 0 while there is none. */
+/* The state of a search, as `progress` gets it after every candidate. A rate is 0 while there is none. */
 struct cltune_progress {
     size_t tried, refused, wrong; /* so far: all; of them not possible on the device; with a wrong answer */
     double elapsed, budget;       /* seconds */
@@ -131,13 +131,13 @@ struct cltune_progress {
  * are random at first, then neighbours of the best, and the search ends early when no neighbour is better. A
  * candidate that is twice as slow as the best is dropped after one run. A candidate becomes the best only when its
  * answer was verified and it was faster twice. At the end the best must beat the first row once more, else the
- * first row is the result. `told` (may be NULL)
- * is called after each candidate; non-zero ends the search with what it has. The same seed tries the same
- * candidates as long as measurements agree. Fills *row with the best and *rate; stores nothing. EINVAL: a
- * kernel without knobs or callbacks; ENOENT: not one shape gives the right answer. */
+ * first row is the result. `progress` (may be NULL) is called after each candidate; if it returns something other
+ * than 0, the search ends with what it has. The same seed tries the same candidates as long as measurements agree.
+ * Fills *row with the best and *rate; stores nothing. EINVAL: a kernel without knobs or callbacks; ENOENT: not one
+ * shape gives the right answer. */
 int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size,
                   double budget, unsigned long seed,
-                  int (*told)(void *arg, const struct cltune_progress *progress), void *arg,
+                  int (*progress)(void *arg, const struct cltune_progress *now), void *arg,
                   struct cltune_row *row, double *rate);
 
 #ifdef __cplusplus

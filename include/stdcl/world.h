@@ -110,7 +110,7 @@ world_mail *world_receive(stdcl_world *world, int rank, int tag, void *bytes, si
 /* 1 when a mail is done, else 0; world_wait still is to be called. */
 int world_arrived(stdcl_world *world, const world_mail *mail);
 
-/* Waits for n mails and frees them; NULL among them is an error that was told. ETIMEDOUT: see above; EPROTO. */
+/* Waits for n mails and frees them; NULL among them is an error that was reported before. ETIMEDOUT: see above; EPROTO. */
 int world_wait(stdcl_world *world, world_mail *const *mails, size_t n);
 
 #ifdef __cplusplus

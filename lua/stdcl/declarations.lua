@@ -288,7 +288,7 @@ int cltune_choose(const struct cltune_rules *rules, CLCONTEXT *cp, cl_uint dev, 
 const char *cltune_file(void);
 int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row);
 void cltune_print(const struct cltune_rules *rules, const void *shape, char *text, size_t size);
-int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size, double budget, unsigned long seed, int (*told)(void *arg, const struct cltune_progress *progress), void *arg, struct cltune_row *row, double *rate);
+int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size, double budget, unsigned long seed, int (*progress)(void *arg, const struct cltune_progress *now), void *arg, struct cltune_row *row, double *rate);
 int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, const char *shape, double rate, const char *unit);
 int cltune_time(int (*run)(void *problem, size_t n), void *problem, double *seconds);
 long cltune_value(const char *shape, const char *key, long missing);
@@ -324,7 +324,7 @@ struct arrays_options {
   int accumulator;
   int method;
   const char *shape;
-  int (*told)(void *arg, uint64_t done);
+  int (*progress)(void *arg, uint64_t done);
   void *arg;
   uintptr_t reserved[8];
 };
@@ -406,7 +406,7 @@ struct gas_options {
   int accumulator;
   int method;
   const char *shape;
-  int (*told)(void *arg, uint64_t done);
+  int (*progress)(void *arg, uint64_t done);
   void *arg;
   stdcl_world *world;
   uintptr_t reserved[8];

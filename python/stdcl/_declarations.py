@@ -11,7 +11,7 @@ class arrays_options(Structure):  # noqa: F405
         ("accumulator", c_int),
         ("method", c_int),
         ("shape", c_char_p),
-        ("told", CFUNCTYPE(c_int, c_void_p, c_uint64)),
+        ("progress", CFUNCTYPE(c_int, c_void_p, c_uint64)),
         ("arg", c_void_p),
         ("reserved", c_size_t * 8),
     ]
@@ -214,7 +214,7 @@ class gas_options(Structure):  # noqa: F405
         ("accumulator", c_int),
         ("method", c_int),
         ("shape", c_char_p),
-        ("told", CFUNCTYPE(c_int, c_void_p, c_uint64)),
+        ("progress", CFUNCTYPE(c_int, c_void_p, c_uint64)),
         ("arg", c_void_p),
         ("world", c_void_p),
         ("reserved", c_size_t * 8),

@@ -257,7 +257,7 @@ class Gas(_Engine):
         self.n = int(n)
         options = c.gas_options(n=self.n, temperature=temperature, mass=mass, boltzmann=boltzmann, seed=seed,
                                 storage=_number("GAS", storage))
-        options.told = self._guarded(type(options.told))
+        options.progress = self._guarded(type(options.progress))
         self._make(lib.gas_create, options, context)
 
     def measure(self) -> Any:
