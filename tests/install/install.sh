@@ -183,6 +183,11 @@ pages)
             mandoc -T lint -W warning "$page" || fail "mandoc finds fault with $page"
         done
     fi
+    awk -f "$source/tools/pages/options.awk" "$table" | cmp - "$source/docs/options.md" ||
+        fail "docs/options.md has other options than the command: run 'make options'"
+    awk -F '\t' '$1 == "command" { print $2 }' "$table" | while read -r name; do
+        grep -qx "## \`stdcl $name\`" "$source/docs/command.md" || fail "docs/command.md does not go through stdcl $name"
+    done
     # Every option is in the page of its command and in the three completions.
     awk -F '\t' '$1 == "command" { name = $2 } $1 == "option" { print name, $3 == "" ? "-" $2 : "--" $3 }' "$table" >options
     [ "$(wc -l <options)" -gt 50 ] || fail "the table of options has only $(wc -l <options)"

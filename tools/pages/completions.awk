@@ -15,8 +15,8 @@ function value(kind, choices) {
     return kind == "choice" ? "choice " choices : kind
 }
 function zsh_text(text) {
-    gsub(/'/, "'\\''", text)
     gsub(/[][\\:]/, "\\\\&", text)
+    gsub(/'/, "'\\''", text) # last: its backslash is the shell's
     return text
 }
 function fish_text(text) {
