@@ -1,7 +1,7 @@
 #!/bin/sh
 # abi.sh - what the shared libraries offer to programs that were compiled before: symbols, and the types behind them.
 #   usage: tools/abi.sh check|write FOLDER [BASELINES]       FOLDER has the built libraries, BASELINES is abi/
-# `write` makes the baselines, abi/LIBRARY.abi.gz; `check` fails when something vanished or changed since; what is added passes. It takes libabigail (package abigail-tools), and libraries with debug information of gcc
+# `write` makes the baselines, LIBRARY.abi.gz, when a version is released; `check` fails when something vanished or changed since; what is added passes. It takes libabigail (package abigail-tools), and libraries with debug information of gcc
 # on x86-64. Status 77: they are not.
 # SPDX-License-Identifier: MIT
 set -eu
@@ -23,7 +23,7 @@ case $what in
 write)
     for library in "$built"/libstdcl*.so.1; do
         abidw --headers-dir include --drop-private-types --no-corpus-path --no-comp-dir-path "$library" |
-            gzip -9n >"abi/$(basename "$library" .so.1).abi.gz"
+            gzip -9n >"$baselines/$(basename "$library" .so.1).abi.gz"
     done
     ;;
 check)
@@ -31,7 +31,7 @@ check)
         name=$(basename "$baseline" .abi.gz)
         gzip -dc "$baseline" >"$work/$name.abi"
         abidiff --no-added-syms --drop-private-types --headers-dir2 include "$work/$name.abi" "$built/$name.so.1" || {
-            echo "$name has changed for programs that were compiled before; if that is meant, run 'make abi'"
+            echo "$name has changed for programs that were compiled before; 'make abi' takes that as it is, before a release"
             exit 1
         }
     done
