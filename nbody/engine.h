@@ -201,6 +201,8 @@ struct nbody {
     bool current; /* every device holds everybody's positions */
     bool primed;  /* state holds the sums that the next step begins with */
     bool settled; /* posm and velo are those of the current time, not predictions */
+    bool in_burst; /* steps are started without looking at what they do */
+    size_t sum;    /* number of a sum in the burst */
     int stage;    /* the sum over pairs of the step under way: 0, or more where an integrator has stages */
     size_t steps;
     size_t base_steps; /* time = base_time + (steps - base_steps) dt */
@@ -389,7 +391,7 @@ int nbody_tree_open(struct nbody *nb);
 /* As nbody_forces_evaluate. */
 int nbody_tree_evaluate(struct nbody *nb, enum kernel sum);
 
-/* Waits, and looks whether the last trees had room: 1 when not, so that sums were wrong. Makes more room in time. */
+/* Waits, and looks whether the last trees had room: 1 when not, and no sum was made. Makes more room, in time or for that. */
 int nbody_tree_check(struct nbody *nb);
 
 /* Operations for so many bodies, roughly: what paces are measured by. */

@@ -29,16 +29,22 @@ static int stage(struct nbody *nb, int number, bool last)
     return 0;
 }
 
-static int step(struct nbody *nb, int number, bool last)
+/* The sums of a burst from number `from` on, and what follows each. */
+static int stages_from(struct nbody *nb, size_t from, size_t steps)
 {
-    for (nb->stage = 0; nb->stage < stages(nb); nb->stage++)
-        if (stage(nb, number, last && nb->stage == stages(nb) - 1) != 0)
-            return -1;
-    return 0;
+    const size_t each = (size_t)stages(nb), all = steps * each;
+    int status = 0;
+    nb->in_burst = true;
+    for (nb->sum = from; status == 0 && nb->sum < all; nb->sum++) {
+        nb->stage = (int)(nb->sum % each);
+        status = stage(nb, (int)(nb->sum / each) + 1, nb->sum + 1 == all);
+    }
+    nb->in_burst = false;
+    return status;
 }
 
 /* Clears (CL_MEM_DEVICE) or fetches (CL_MEM_HOST) the number of the first bad step from every device. Returns
- * the smallest, INT_MAX when there is none, or -1 after an error. Fetching waits for all that was started. */
+ * the smallest, INT_MAX when there is none, -1 after an error, or below that where a tree had no room (tree.cl). Fetching waits for all that was started. */
 static int bad_steps(struct nbody *nb, int direction)
 {
     int first = INT_MAX;
@@ -55,6 +61,16 @@ static int bad_steps(struct nbody *nb, int direction)
     return first;
 }
 
+/* A tree had no room, and nothing was done since then: more room, and on from there. */
+static int burst_on(struct nbody *nb, size_t steps, size_t from)
+{
+    nb->evaluations -= (double)(steps * (size_t)stages(nb) - from);
+    if (nbody_tree_check(nb) < 0 || bad_steps(nb, CL_MEM_DEVICE) < 0 || stages_from(nb, from, steps) != 0)
+        return -1;
+    return bad_steps(nb, CL_MEM_HOST);
+}
+
+/* Returns the first bad step, INT_MAX, or -1. */
 static int burst(struct nbody *nb, size_t steps)
 {
     const struct integrator *integrator = nb->integrator;
@@ -62,10 +78,10 @@ static int burst(struct nbody *nb, size_t steps)
         return -1;
     nb->primed = integrator->begin != NULL;
     nb->settled = false;
-    for (size_t s = 1; s <= steps; s++)
-        if (step(nb, (int)s, s == steps) != 0)
-            return -1;
-    return 0;
+    int bad = stages_from(nb, 0, steps) == 0 ? bad_steps(nb, CL_MEM_HOST) : -1;
+    while (bad < -1)
+        bad = burst_on(nb, steps, (size_t)(bad - INT_MIN));
+    return bad;
 }
 
 static double step_seconds(const struct nbody *nb)
@@ -96,16 +112,6 @@ static ptrdiff_t prepare(struct nbody *nb, size_t steps)
     return saved < 0 ? -1 : 1;
 }
 
-/* Room is made between bursts, long before there is none. */
-static int check_tree(struct nbody *nb)
-{
-    const int status = nbody_tree_check(nb);
-    if (status == 1)
-        clerror_set(ENOMEM, "nbody_step: after step %zu bodies lie so that their tree suddenly takes more memory, and "
-                            "sums went wrong; a smaller burst makes room in time", nb->steps);
-    return status == 0 ? 0 : -1;
-}
-
 int nbody_step(nbody *nb, size_t steps)
 {
     if (nb->integrator->host)
@@ -116,13 +122,13 @@ int nbody_step(nbody *nb, size_t steps)
     while (steps > 0) {
         const ptrdiff_t ready = prepare(nb, steps);
         const size_t now = ready > 0 ? (size_t)ready : 0;
-        const int bad = now && burst(nb, now) == 0 ? bad_steps(nb, CL_MEM_HOST) : -1;
+        const int bad = now ? burst(nb, now) : -1;
         if (bad < 0 && nb->task.stopped && nbody_task_restore(nb) == 0)
             return clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps);
         if (bad < 0)
             return -1;
         nb->steps += now;
-        if (nb->method == NBODY_TREE && check_tree(nb) != 0)
+        if (nb->method == NBODY_TREE && nbody_tree_check(nb) < 0) /* more room for the next, in time */
             return -1;
         if (bad <= (int)now + 1)
             return clerror_set(EDOM,

@@ -13,7 +13,7 @@ kernel void leapfrog(global real4 *posm, global real *state, global const real *
                      global int *bad, int step)
 {
     const size_t i = get_global_id(0), c = get_global_id(1);
-    if (i >= count) return;
+    if (i >= count || *bad < 0) return;
     global real *acc = state + c * rows + i, *vel = acc + 3 * (size_t)rows;
     if (phases & SUM) *acc = joined(partial, i, rows, c, 3, slots);
     const real a = *acc;

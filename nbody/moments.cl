@@ -11,6 +11,7 @@
 #include "multipole.cl"
 #endif
 #define DIGITS 21 /* octal, of a word of a key */
+#define CROWD_PARTS 64 /* TREE_CROWD_PARTS in tree.h */
 
 static inline real length2(real4 d) { return d.x * d.x + d.y * d.y + d.z * d.z; }
 
@@ -26,6 +27,7 @@ static inline real8 second(real4 d, real m)
 }
 
 static inline void clear(sums *s) { *s = 0; }
+static inline void add_sums(sums *s, const sums other) { *s += other; }
 static inline void add_body(sums *s, real4 d, real m, real side) { *s += second(d, m); }
 static inline void add_child(sums *s, const multipole child, real4 d, real m, real side) { *s += child + second(d, m); }
 static inline multipole kept(const sums *s, real side) { return *s; }
@@ -48,6 +50,13 @@ static inline void clear(sums *s)
     UNROLL for (int i = 0; i < 6; i++) s->q[i] = 0;
     UNROLL for (int i = 0; i < 10; i++) s->o[i] = 0;
     UNROLL for (int i = 0; i < 15; i++) s->h[i] = 0;
+}
+
+static inline void add_sums(sums *s, const sums other)
+{
+    UNROLL for (int i = 0; i < 6; i++) s->q[i] += other.q[i];
+    UNROLL for (int i = 0; i < 10; i++) s->o[i] += other.o[i];
+    UNROLL for (int i = 0; i < 15; i++) s->h[i] += other.h[i];
 }
 
 static inline void add_body(sums *s, real4 offset, real m, real side)
@@ -230,5 +239,44 @@ kernel void moments(global const real4 *body, global const real4 *cube, uint lev
         com[k] = c;
         poles[k] = kept(&s, side);
         size[k] = sizes(c, side, b2, geometric, cube->w, blur);
+    }
+}
+
+/* Of the cells of the last level, which may have any number of bodies: CROWD_PARTS items take a part of them each, whose sums
+ * are added in their order. */
+kernel __attribute__((reqd_work_group_size(CROWD_PARTS, 1, 1))) void moments_last(
+    global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur, global const uint *base,
+    global const uint *down, global int2 *link, global real4 *com, global multipole *poles, global real2 *size)
+{
+    local real4 mean[CROWD_PARTS];
+    local sums part[CROWD_PARTS];
+    local real reach[CROWD_PARTS];
+    const real side = ldexp(cube->w, -(int)level);
+    const uint lid = get_local_id(0);
+    for (size_t k = base[level] + get_group_id(0); k < base[level + 1]; k += get_num_groups(0)) {
+        const int2 leaf = link[k];
+        const uint bodies = -leaf.y, each = (bodies + CROWD_PARTS - 1) / CROWD_PARTS;
+        const uint first = leaf.x + min(lid * each, bodies), end = leaf.x + min((lid + 1) * each, bodies);
+        const real4 r = body[leaf.x];
+        real4 all = 0;
+        for (uint i = first; i < end; i++) all += (real4)(body[i].w * (body[i].xyz - r.xyz), body[i].w);
+        mean[lid] = all;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        all = 0;
+        for (uint p = 0; p < CROWD_PARTS; p++) all += mean[p];
+        const real4 centre = (real4)(r.xyz + (all.w > 0 ? all.xyz / all.w : C(0)), all.w);
+        sums s;
+        real b2 = 0;
+        clear(&s);
+        for (uint i = first; i < end; i++) {
+            const real4 d = body[i] - centre;
+            add_body(&s, d, body[i].w, side);
+            b2 = fmax(b2, length2(d));
+        }
+        part[lid] = s, reach[lid] = b2;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint p = 1; p < CROWD_PARTS && lid == 0; p++) add_sums(&s, part[p]), b2 = fmax(b2, reach[p]);
+        if (lid == 0) com[k] = centre, poles[k] = kept(&s, side), size[k] = sizes(centre, side, b2, geometric, cube->w, blur);
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

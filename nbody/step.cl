@@ -7,7 +7,7 @@
  *
  * A work-item is one component (global id 1) of one body (global id 0). Rows from `count` on are
  * padding and never move. `bad` holds the number of the first step after which a position or
- * velocity was NaN or infinite.
+ * velocity was NaN or infinite; below 0 a tree had no room, and integrators that trees go with leave bodies where they are.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_STEP_CL

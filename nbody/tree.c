@@ -84,11 +84,13 @@ static int start_cells(struct nbody *nb, struct share *p)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
+    const cl_int sum = nb->in_burst ? (cl_int)nb->sum : -1;
     const struct stdcl_arg count[] = {BLOCK_ARG(t->key),  BLOCK_ARG(t->second), VALUE_ARG(n), VALUE_ARG(t->runs),
                                       BLOCK_ARG(t->count), BLOCK_ARG(t->cells)};
     const struct stdcl_arg write[] = {BLOCK_ARG(t->key),   BLOCK_ARG(t->second), BLOCK_ARG(t->body),  VALUE_ARG(n),
                                       VALUE_ARG(t->runs),  BLOCK_ARG(t->count),  BLOCK_ARG(t->cells), VALUE_ARG(t->room),
-                                      BLOCK_ARG(t->base),  BLOCK_ARG(t->link),   BLOCK_ARG(t->down)};
+                                      BLOCK_ARG(t->base),  BLOCK_ARG(t->link),   BLOCK_ARG(t->down),
+                                      VALUE_ARG(sum),      BLOCK_ARG(p->bad)};
     const struct arrays_scan_job scan = {.x = t->count,
                                          .sums = t->count,
                                          .total = t->cells,
@@ -126,12 +128,14 @@ static int start_moments(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     const struct tree *t = p->tree;
     REAL_NUMBER(blur, nbody_tree_blur(nb));
-    const size_t most = round_up(nb->n, (size_t)p->shape.flat) / (size_t)p->shape.flat, some = 16 * (size_t)p->units;
-    for (cl_uint level = t->words * TREE_LEVELS + 1; level-- > 0;) {
+    const size_t flat = (size_t)p->shape.flat, most = round_up(nb->n, flat) / flat, some = 16 * (size_t)p->units;
+    const cl_uint last = t->words * TREE_LEVELS;
+    for (cl_uint level = last + 1; level-- > 0;) {
         const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(level), VALUE_ARG(geometric),
                                          REAL_ARG(nb, blur), BLOCK_ARG(t->base), BLOCK_ARG(t->down), BLOCK_ARG(t->link),
                                          BLOCK_ARG(t->com),  BLOCK_ARG(t->poles), BLOCK_ARG(t->size)};
-        if (launch(nb, p, TREE_MOMENTS, most < some ? most : some, (size_t)p->shape.flat, COUNT_OF(args), args) != 0)
+        if (launch(nb, p, level == last ? TREE_MOMENTS_LAST : TREE_MOMENTS, most < some ? most : some,
+                   level == last ? TREE_CROWD_PARTS : flat, COUNT_OF(args), args) != 0)
             return -1;
     }
     return 0;
@@ -237,7 +241,7 @@ static int start_scatter(struct nbody *nb, struct share *p, enum kernel sum)
     const struct stdcl_arg forces[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n), BLOCK_ARG(t->order), BLOCK_ARG(t->body),
                                        BLOCK_ARG(t->again)};
     const struct stdcl_arg planes[] = {BLOCK_ARG(t->body), VALUE_ARG(n),          VALUE_ARG(first),  VALUE_ARG(rows),
-                                       VALUE_ARG(count),   BLOCK_ARG(p->partial), BLOCK_ARG(t->felt)};
+                                       VALUE_ARG(count),   BLOCK_ARG(p->partial), BLOCK_ARG(t->felt),  BLOCK_ARG(p->bad)};
     const struct stdcl_arg potentials[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n),      BLOCK_ARG(t->order),
                                            VALUE_ARG(first),      VALUE_ARG(count),  BLOCK_ARG(p->phi),
                                            BLOCK_ARG(t->again)};
@@ -335,22 +339,27 @@ int nbody_tree_check(struct nbody *nb)
     return status == 0 && nb->known ? nbody_tree_divide(nb) : status;
 }
 
-/* A tree that has room, and is deep enough; then the first sum. */
-static int first_sum(struct nbody *nb)
+/* Trees that have room, and are deep enough. Blocks. */
+static int plant_with_room(struct nbody *nb, bool geometric)
 {
     int status = 0;
     for (nb->planted = false; status >= 0 && !nb->planted;) {
         nb->planted = true;
         for (struct share *p = nb->share; status >= 0 && p < nb->share + nb->ndev; p++)
-            status = p->tree ? plant(nb, p, true) : status;
+            status = p->tree ? plant(nb, p, geometric) : status;
         status = status >= 0 ? nbody_tree_check(nb) : -1;
     }
-    if (status >= 0)
-        status = sum_once(nb, FORCES, true);
+    return status;
+}
+
+static int first_sum(struct nbody *nb)
+{
+    const int status = plant_with_room(nb, true) == 0 ? sum_once(nb, FORCES, true) : -1;
     nb->known = status == 0;
     return status;
 }
 
+/* Within a burst nobody waits to see whether there is room (nbody_step does, at its end). */
 int nbody_tree_evaluate(struct nbody *nb, enum kernel sum)
 {
     if (!nb->current) {
@@ -359,7 +368,7 @@ int nbody_tree_evaluate(struct nbody *nb, enum kernel sum)
         nb->planted = false;
     }
     nb->current = true;
-    if (!nb->known && first_sum(nb) != 0)
+    if ((!nb->known && first_sum(nb) != 0) || (!nb->planted && !nb->in_burst && plant_with_room(nb, false) != 0))
         return -1;
     return sum_once(nb, sum, false);
 }

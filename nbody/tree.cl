@@ -237,11 +237,12 @@ static inline bool crowded(global const real4 *body, uint first, uint bodies)
 }
 
 /* at: the scanned counts, which become the next free place of each level and run; base[level]: the first cell of a level,
- * base[LEVEL_COUNT]: the number of cells, all 0 when there are more than have room. link[k] of a cell with children is
+ * base[LEVEL_COUNT]: the number of cells, all 0 when there are more than have room. The burst then ends before `sum`, the
+ * number of a sum in it, or -1 outside of bursts: bad is INT_MIN + sum, and nothing is done any more. link[k] of a cell with children is
  * {first child, first body} until its moments are made. */
 kernel void cell_write(global const ulong *first, global const ulong *second, global const real4 *body, uint n, uint runs,
                        global uint *at, global uint *cells, uint room, global uint *base, global int2 *link,
-                       global uint *down)
+                       global uint *down, int sum, global int *bad)
 {
     const uint run = get_global_id(0);
     const struct keys key = {first, second};
@@ -251,6 +252,7 @@ kernel void cell_write(global const ulong *first, global const ulong *second, gl
         for (int l = 0; l < LEVEL_COUNT; l++) base[l] = all > room ? 0 : at[l * (size_t)runs];
         base[LEVEL_COUNT] = all > room ? 0 : all;
     }
+    if (run == 0 && all > room && sum >= 0 && *bad == INT_MAX) *bad = INT_MIN + sum;
     if (all > room) return;
     if (run == 0) down[all] = all;
     for (uint i = run * RUN; i < min(n, (run + 1) * RUN); i++) {
@@ -302,12 +304,13 @@ kernel void scatter(global const real4 *pulled, uint n, global const uint *order
     if (i < n) sums[order[i]] = pulled[i];
 }
 
-/* Planes of `rows` numbers for the bodies first .. first + count - 1; felt[] = |a| of all bodies. */
+/* Planes of `rows` numbers for the bodies first .. first + count - 1; felt[] = |a| of all bodies. Not of a tree that had no
+ * room. */
 kernel void planes(global const real4 *sums, uint n, uint first, uint rows, uint count, global real *plane,
-                   global real *felt)
+                   global real *felt, global const int *bad)
 {
     const size_t i = get_global_id(0), row = i - first;
-    if (i >= n) return;
+    if (i >= n || *bad < 0) return;
     const real4 a = sums[i];
     felt[i] = a.w;
     if (i < first || row >= count) return;

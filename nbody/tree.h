@@ -16,6 +16,8 @@
 
 enum { TREE_RUN = 16, TREE_AGAIN = 3, TREE_PARTS = 16 }; /* as in tree.cl, walk.cl, walk_gpu.cl */
 
+enum { TREE_CROWD_PARTS = 64 }; /* work-items of a group that finds moments of the last level, as in moments.cl */
+
 enum { TREE_SHARED = 256 }; /* groups that were put off whose walks work-groups share, on GPUs */
 
 /* The most bodies of a cell that is not divided: as a rule, and where memory is short. */
@@ -25,7 +27,7 @@ enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 #define TREE_FOURTH 2e-4
 
 enum tree_kernel {
-    TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
+    TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS, TREE_MOMENTS_LAST, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
     TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_JOIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
     TREE_WALK_POTENTIALS_JOIN,
     TREE_KERNELS

@@ -24,6 +24,7 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_COUNT] = "cell_count",
     [TREE_WRITE] = "cell_write",
     [TREE_MOMENTS] = "moments",
+    [TREE_MOMENTS_LAST] = "moments_last",
     [TREE_TURNS] = "turns",
     [TREE_SCATTER] = "scatter",
     [TREE_PLANES] = "planes",
@@ -90,12 +91,10 @@ static size_t cell_bytes(const struct nbody *nb)
 }
 
 /* Cells that there are room for at first: as a rule there are 0.23 n with leaves of 16 bodies, and 0.12 n with 32. Where the
- * density is the same everywhere, all cells divide at once as bodies move together, and have 1/8 of a leaf's bodies: then
- * there are n / leaf (8 + 1 + 1/8 + ...). That may happen within a burst, where no room is made; a step of very many bodies
- * is a burst of its own. */
+ * density is the same everywhere there may be twice as many; then more room is made (nbody_tree_check). */
 static size_t first_room(const struct nbody *nb, cl_uint leaf)
 {
-    return nb->n * (nb->n < (size_t)1 << 23 ? 46 : 24) / 5 / leaf + 2048;
+    return nb->n * 24 / 5 / leaf + 2048;
 }
 
 int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room)

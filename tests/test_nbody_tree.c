@@ -530,6 +530,36 @@ static void bits_are_the_same(void **state)
     assert_true(clgetndev(stddev) == 1 || !all_alike() || checksum(o, 4097, false) == right);
 }
 
+/* Bodies fall together, and their tree needs more cells than there is room for in the middle of a burst: the same bits. */
+static void room_is_made(void **state)
+{
+    static double right[MOST][3], x[MOST][3];
+    const size_t n = 2000, steps = 12;
+    cl_uint first = 0, most = 0;
+    (void)state;
+    make(CUBE, n);
+    memset(vel, 0, n * sizeof *vel);
+    for (size_t run = 0; run < 2; run++) {
+        nbody *nb = engine(n, (struct nbody_options){.eps = 0.01, .accuracy = 0.01});
+        struct tree *t = nb->share[0].tree;
+        works(nbody_forces(nb, x, NULL));
+        if (run > 0)
+            works(nbody_tree_grow(nb, &nb->share[0], first));
+        nb->planted = false;
+        first = t->cells[0];
+        for (size_t s = 0; run == 0 && s < steps; s++) {
+            works(nbody_step(nb, 1));
+            most = t->cells[0] > most ? t->cells[0] : most;
+        }
+        if (run > 0)
+            works(nbody_step(nb, steps));
+        works(nbody_state(nb, run ? x : right, NULL));
+        nbody_free(nb);
+    }
+    assert_true(most > first + first / 20);
+    assert_memory_equal(x, right, n * sizeof *x);
+}
+
 static void refused(const struct nbody_options *o, const char *part)
 {
     assert_null(nbody_create(o, 10, mass, (rows)pos, (rows)vel));
@@ -576,7 +606,7 @@ int main(void)
         cmocka_unit_test(twin_is_accurate),    cmocka_unit_test(kernels_are_the_twins),
         cmocka_unit_test(second_words),
         cmocka_unit_test(wishes_are_kept),     cmocka_unit_test(bits_are_the_same),
-        cmocka_unit_test(what_does_not_go_together),
+        cmocka_unit_test(room_is_made),        cmocka_unit_test(what_does_not_go_together),
     };
     return cmocka_run_group_tests(tests, open_one, close_one);
 }
