@@ -273,6 +273,7 @@ static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options 
     trial.progress = NULL;
     trial.integrator = NBODY_TAYLOR;
     trial.stepping = NBODY_FIXED;
+    trial.dt = DBL_MIN; /* nothing moves: the caller's step may be one that overflows */
     trial.ctx = clcontext_create_from(&id, 1);
     nbody *one = trial.ctx ? nbody_create(&trial, n, mass, pos, vel) : NULL;
     if (one && nbody_step(one, 1) == 0) {

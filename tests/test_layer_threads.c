@@ -38,9 +38,14 @@ static bool event_given(cl_event ev)
     return ev != NULL && ev != NO_EVENT;
 }
 
-/* Runs `work` in all threads at once and fails with the first report of each. */
+/* Runs `work` in all threads at once and fails with the first report of each. The first that is run makes what the
+ * others use. */
 static void run_threads(void *(*work)(void *))
 {
+    static bool begun;
+    if (begun && !shared)
+        fail_msg("the first test has not opened what this one works with");
+    begun = true;
     pthread_t thread[THREADS];
     struct worker w[THREADS];
     int failures = 0;
