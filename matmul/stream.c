@@ -163,7 +163,7 @@ static int choose_sizes(struct flow *f)
         if (f->mb == 1 && f->nb == 1 && f->kb == 1)
             return clerror_set(ENOMEM, "matmul_multiply: %zu bytes of %s's memory are too few for any product", room,
                                f->p->info.dev_name);
-        if (f->kb > 2 * f->mb && f->kb > 2 * f->nb)
+        if ((f->kb > 2 * f->mb && f->kb > 2 * f->nb) || (f->mb == 1 && f->nb == 1))
             f->kb = halved(f->kb);
         else if (f->mb >= f->nb)
             f->mb = halved(f->mb);

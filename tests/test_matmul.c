@@ -302,10 +302,11 @@ static void streams(void **unused)
         try_random((struct matmul_options){.ctx = stddev, .memory = limits[i], .kind = i < 2 ? MATMUL_NAIVE : MATMUL_TUNED},
                    NULL, 130, i < 2 ? 8 : 4, "streamed");
     matmul *mm = matmul_create(&(struct matmul_options){.ctx = one_device(), .memory = 100});
-    const float one = 1;
-    float c;
+    const float ones[4] = {1, 1, 1, 1};
+    float c[4];
     ready(mm);
-    fails(ENOMEM, matmul_multiply(mm, MATMUL_NN, 1, 1, 1, 1, &one, 1, &one, 1, 0, &c, 1));
+    for (size_t n = 1; n <= 2; n++)
+        fails(ENOMEM, matmul_multiply(mm, MATMUL_NN, n, n, 2, 1, ones, 2, ones, 2, 0, c, 2));
     matmul_free(mm);
 }
 
