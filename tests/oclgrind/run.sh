@@ -25,6 +25,8 @@ trap 'rm -rf "$folder"' EXIT
 export XDG_CACHE_HOME=$folder STDCL_PROFILE=csv # which tells the kernels that ran
 cd "$folder" || exit 1
 cases=0 failures=0 row=
+limit=600 # seconds of the processor that a case may take
+TIMEFORMAT=%U
 
 # ---- One case.
 
@@ -42,15 +44,18 @@ on() {
     description="$as: ${*##*/} ${row:+[$row]}"
     cases=$((cases + 1))
     rm -f log
+    [ "$as" = gpu ] && set -- sh -c "LD_PRELOAD=$gpu:\$LD_PRELOAD exec \"\$@\"" sh "$@"
+    local status
     # shellcheck disable=SC2086 # one word an option
-    if [ "$as" = gpu ]; then
-        "$oclgrind" $flags --log log sh -c "LD_PRELOAD=$gpu:\$LD_PRELOAD exec \"\$@\"" sh "$@" >out 2>err
-    else
-        "$oclgrind" $flags --log log "$@" >out 2>err
-    fi
-    local status=$?
+    { time ( ulimit -t $limit && exec "$oclgrind" $flags --log log "$@" >out 2>err ); } 2>took
+    status=$?
+    [ "$what" = sample ] || printf '%8s s  %s\n' "$(tail -n 1 took)" "$description"
     sed -n 's/^[0-9]*,"[^"]*",kernel,"\([^"]*\)".*/\1/p' err >>kernels
-    [ "$status" = 0 ] || fail "status $status"
+    if [ "$status" -ge 128 ]; then
+        fail "ended by signal $((status - 128)) after $(tail -n 1 took) s of the processor, of $limit"
+    elif [ "$status" != 0 ]; then
+        fail "status $status"
+    fi
     [ ! -s log ] || fail "Oclgrind reports"
     [ "$status" = 0 ]
 }
