@@ -179,8 +179,6 @@ static void estimate(struct nbody_job *job)
                                                    : estimate_dt_many(b, job->G, eps)));
     if (!(isfinite(job->dt) && job->dt != 0))
         job->dt = 1; /* nothing moves: one body, or all in one place */
-    if (job->precision == NOT_GIVEN)
-        job->precision = NBODY_SINGLE;
 }
 
 /* ---- The plan. ------------------------------------------------------------------------------- */
@@ -197,9 +195,22 @@ static int all_have_doubles(CLCONTEXT *context, bool *all)
     return CLI_DONE;
 }
 
-static int use_recipe(struct nbody_job *job)
+/* Steps that follow the motion need double precision, if there is any: roundings of places, divided by powers of a short step, look
+ * like changes of forces. */
+static int choose_precision(struct nbody_job *job, enum nbody_precision wanted)
 {
     bool doubles = true;
+    if (job->stepping != NBODY_FIXED)
+        wanted = NBODY_DOUBLE;
+    if (job->precision == NOT_GIVEN && wanted == NBODY_DOUBLE && all_have_doubles(job->context, &doubles) != CLI_DONE)
+        return CLI_FAILED;
+    if (job->precision == NOT_GIVEN)
+        job->precision = doubles ? (int)wanted : NBODY_SINGLE;
+    return CLI_DONE;
+}
+
+static int use_recipe(struct nbody_job *job)
+{
     const struct recipe *r = &recipes[job->model];
     if (isnan(job->eps))
         job->eps = r->eps;
@@ -207,11 +218,7 @@ static int use_recipe(struct nbody_job *job)
         job->dt = longest(job, r->dt[nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives > 0]);
     if (isnan(job->until) && job->steps == SIZE_MAX)
         job->until = copysign(r->until, job->dt);
-    if (job->precision == NOT_GIVEN && r->precision == NBODY_DOUBLE && all_have_doubles(job->context, &doubles) != CLI_DONE)
-        return CLI_FAILED;
-    if (job->precision == NOT_GIVEN)
-        job->precision = doubles ? (int)r->precision : NBODY_SINGLE;
-    return CLI_DONE;
+    return choose_precision(job, r->precision);
 }
 
 /* What pictures show: all, and of galaxies the bodies that are lighter by half than the halo's; but all of very few bodies. */
@@ -274,7 +281,7 @@ int nbody_job_choose(struct nbody_job *job)
     if (job->fields.n && isnan(job->dt))
         return cli_wrong("--external: the step that suits the field is not estimated; give --dt");
     estimate(job);
-    return CLI_DONE;
+    return choose_precision(job, NBODY_SINGLE);
 }
 
 struct nbody_options nbody_job_options(struct nbody_job *job)

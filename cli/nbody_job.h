@@ -157,12 +157,6 @@ static inline double nbody_job_accuracy(const struct nbody_job *job)
     return job->accuracy > 0 ? job->accuracy : 1e-3;
 }
 
-/* And of steps that bodies choose. */
-static inline double nbody_job_eta(const struct nbody_job *job)
-{
-    return job->eta > 0 ? job->eta : 0.01;
-}
-
 /* All return an exit status, after printing what is wrong. */
 
 /* nbody_bodies.c */

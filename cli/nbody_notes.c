@@ -155,7 +155,7 @@ int nbody_notes_set(struct nbody_job *job)
     int failed = particles_set_number(b, NOTE_G, job->G) | particles_set_number(b, NOTE_softening, job->own_eps ? NAN : job->eps) |
                  particles_set_number(b, NOTE_step, job->dt) |
                  particles_set_number(b, NOTE_accuracy, tree ? nbody_job_accuracy(job) : NAN) |
-                 particles_set_number(b, NOTE_eta, job->stepping == NBODY_FIXED ? NAN : nbody_job_eta(job)) |
+                 particles_set_number(b, NOTE_eta, job->stepping == NBODY_FIXED ? NAN : nbody_eta(job->engine)) |
                  particles_set_note(b, NOTE_stepping, job->stepping == NBODY_FIXED ? NULL : nbody_stepping_names[job->stepping]) |
                  particles_set_note(b, NOTE_integrator, nbody_integrator_names()[job->integrator]) |
                  particles_set_note(b, NOTE_precision, nbody_precision_names[job->precision]) |

@@ -60,7 +60,7 @@ static void blocks_json(const struct nbody_job *job, json_t *report)
     if (job->stepping == NBODY_FIXED)
         return;
     json_object_set_new(report, "stepping", json_string(nbody_stepping_names[job->stepping]));
-    json_object_set_new(report, "eta", cli_json_real(nbody_job_eta(job)));
+    json_object_set_new(report, "eta", cli_json_real(nbody_eta(job->engine)));
     json_object_set_new(report, "blocks", cli_json_real(blocks));
     json_object_set_new(report, "body_steps", cli_json_real(steps));
 }
@@ -71,7 +71,7 @@ static void blocks_text(const struct nbody_job *job, FILE *fp)
     nbody_block_counts(job->engine, &blocks, &steps);
     if (job->stepping != NBODY_FIXED)
         fprintf(fp, "%-14s%s, eta %g: %.0f times at which steps end, of %.1f bodies on average\n", "stepping",
-                nbody_stepping_names[job->stepping], nbody_job_eta(job), blocks, blocks > 0 ? steps / blocks : 0);
+                nbody_stepping_names[job->stepping], nbody_eta(job->engine), blocks, blocks > 0 ? steps / blocks : 0);
 }
 
 static void errors_text(const struct nbody_job *job, FILE *fp)

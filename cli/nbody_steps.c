@@ -122,7 +122,7 @@ int nbody_steps_check(struct nbody_job *job)
     if (job->stepping == NBODY_FIXED)
         options.dt /= 2;
     else
-        options.eta = nbody_job_eta(job) / 4;
+        options.eta = nbody_eta(job->engine) / 4;
     if (!end)
         return cli_failed("--check-step: no memory for another %zu bodies", c->n);
     nbody_job_begin(job, "the run at half the step", 0, 0);

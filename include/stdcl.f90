@@ -1692,6 +1692,11 @@ module stdcl
       real(c_double) :: nbody_ensemble_time
       type(c_ptr), value :: e
     end function
+    function nbody_eta(nb) bind(C)
+      import
+      real(c_double) :: nbody_eta
+      type(c_ptr), value :: nb
+    end function
     function nbody_explain(nb, dev) bind(C)
       import
       type(c_ptr) :: nbody_explain

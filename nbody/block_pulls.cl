@@ -22,6 +22,10 @@
 #define LANES 1 /* the most items of a row; a power of two that divides GROUP */
 #endif
 
+#ifndef UNROLL
+#define UNROLL 1 /* of the loop over a piece */
+#endif
+
 #define PIECE 32 /* bodies that are summed before they join the total of a stretch */
 #define ROWS 32  /* groups of listed bodies from which on a row has fewer items */
 
@@ -45,11 +49,12 @@ struct target {
 #define IVEC(x) (x)
 #endif
 
-/* The sum over bodies from .. until - 1. */
-static inline void add_piece(const struct target *t, global const real4 *restrict posm, global const real4 *restrict velo, uint from,
-                             uint until, real eps2, real zero, vec sum[6])
+/* The sum over a piece. Behind the last body there are some without mass, far away. */
+static inline void add_piece(const struct target *t, global const real4 *restrict posm, global const real4 *restrict velo, real eps2,
+                             real zero, vec sum[6])
 {
-    for (uint j = from; j < until; j++) {
+#pragma unroll UNROLL
+    for (uint j = 0; j < PIECE; j++) {
         const real4 b = posm[j], v = velo[j];
         const vec dx = b.x - t->at[0], dy = b.y - t->at[1], dz = b.z - t->at[2];
         const vec dvx = v.x - t->at[3], dvy = v.y - t->at[4], dvz = v.z - t->at[5];
@@ -72,7 +77,7 @@ static inline void put(global real *to, vec sum, uint place, uint active)
     for (uint lane = 0; lane < WIDTH && place + lane < active; lane++) to[place + lane] = ((real *)&sum)[lane];
 }
 
-/* from, until: the stretches; they end at body `end`. One item a row: the sums of stretches are added here. */
+/* from, until: the stretches; they end at body `end`, a whole piece. One item a row: the sums of stretches are added here. */
 static inline void sum_alone(const struct target *t, global const real4 *restrict posm, global const real4 *restrict velo,
                              global real *restrict out, uint stride, uint from, uint until, uint stretch, uint end, real eps2, real zero,
                              uint place, uint active)
@@ -86,7 +91,7 @@ static inline void sum_alone(const struct target *t, global const real4 *restric
         for (uint piece = s * stretch; piece < stop; piece += PIECE) {
             vec sum[6];
             UNROLLED for (int c = 0; c < 6; c++) sum[c] = (vec)C(0);
-            add_piece(t, posm, velo, piece, min(piece + PIECE, stop), eps2, zero, sum);
+            add_piece(t, posm + piece, velo + piece, eps2, zero, sum);
             UNROLLED for (int c = 0; c < 6; c++) total[c] += sum[c];
         }
         UNROLLED for (int c = 0; c < 6; c++) all[c] = s == from ? total[c] : all[c] + total[c];
@@ -105,8 +110,8 @@ static inline void sum_together(const struct target *t, global const real4 *rest
     for (uint round = s * stretch; round < stop; round += lanes * PIECE) {
         vec sum[6];
         UNROLLED for (int c = 0; c < 6; c++) sum[c] = (vec)C(0);
-        const uint from = min(round + item / rows * PIECE, stop);
-        add_piece(t, posm, velo, from, min(from + PIECE, stop), eps2, zero, sum);
+        const uint from = round + item / rows * PIECE;
+        if (from < stop) add_piece(t, posm + from, velo + from, eps2, zero, sum);
         UNROLLED for (int c = 0; c < 6; c++) piece[c][item] = sum[c];
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint k = item; k < 6 * rows; k += GROUP)

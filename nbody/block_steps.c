@@ -32,14 +32,6 @@ static const cl_ulong TICKS = (cl_ulong)1 << DEEPEST;
 
 /* ---- Making. ---------------------------------------------------------------------------------- */
 
-int nbody_blocks_check(const struct nbody *nb)
-{
-    if (nb->stepping == NBODY_FIXED || nb->integrator->block_steps)
-        return 0;
-    return clerror_set(EINVAL, "nbody_create: the integrator %s has fixed steps alone; NBODY_HERMITE4 has others",
-                       nb->integrator->info.name);
-}
-
 /* Stretches are whole pieces, and there are enough of them that ten bodies are work for a large device. */
 static void divide(const struct nbody *nb, struct blocks *b)
 {
@@ -91,7 +83,7 @@ static int place(struct nbody *nb, struct blocks *b)
 
 int nbody_blocks_open(struct nbody *nb)
 {
-    if (nb->stepping == NBODY_FIXED)
+    if (nb->stepping == NBODY_FIXED || !nb->integrator->block_steps)
         return 0;
     struct blocks *b = nb->blocks = calloc(1, sizeof *b);
     if (!b)
@@ -149,7 +141,7 @@ static int start_pulls(struct nbody *nb, struct blocks *b, cl_uint turn, cl_uint
 {
     struct share *p = b->share;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, room = (cl_uint)b->room, stretch = (cl_uint)b->stretch,
-                  stretches = (cl_uint)b->stretches, end = (cl_uint)nb->n;
+                  stretches = (cl_uint)b->stretches, end = (cl_uint)((nb->n + PIECE - 1) / PIECE * PIECE);
     const size_t group = (size_t)p->shape.group, groups = GROUPS_OF_UNIT * (size_t)p->units,
                  most = (p->count + b->width - 1) / b->width * b->stretches * MOST_LANES;
     clndrange_t ndr = clndrange_init1d(0, group * (groups < most ? groups : most), group);
@@ -305,23 +297,9 @@ static int run_blocks(struct nbody *nb, struct blocks *b, double done)
     return 0;
 }
 
-/* Where it fails or is stopped, the state is that before it, if there was memory to keep that. */
 static int one_step(struct nbody *nb, double done)
 {
-    struct blocks *b = nb->blocks;
-    const int saved = nbody_task_save(nb);
-    if (saved < 0)
-        return -1;
-    nb->task.stoppable = saved == 0;
-    if (begin(nb, b) == 0 && run_blocks(nb, b, done) == 0)
-        return 0;
-    const bool whole = nb->task.stopped || clerrno == EDOM;
-    char *sentence = whole && saved == 0 ? strdup(clerror()) : NULL;
-    const int code = clerrno;
-    if (sentence && nbody_task_restore(nb) == 0)
-        clerror_set(code, "%s", sentence);
-    free(sentence);
-    return -1;
+    return begin(nb, nb->blocks) == 0 ? run_blocks(nb, nb->blocks, done) : -1;
 }
 
 int nbody_blocks_step(struct nbody *nb, size_t steps)
@@ -329,7 +307,7 @@ int nbody_blocks_step(struct nbody *nb, size_t steps)
     nbody_task_begin(nb, "nbody_step", (double)steps);
     for (size_t k = 0; k < steps; k++) {
         nb->task.stoppable = k > 0;
-        if (nbody_task_tell(nb) != 0 || one_step(nb, (double)k) != 0)
+        if (nbody_task_tell(nb) != 0 || nbody_task_whole(nb, one_step, (double)k) != 0)
             return nb->task.stopped ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps) : -1;
         nb->steps++;
     }

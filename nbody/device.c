@@ -17,9 +17,10 @@ EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
 EMBEDDED(mixed, "nbody/mixed.cl", nbody_mixed_cl);
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
 EMBEDDED(field, "nbody/field.cl", nbody_field_cl);
+EMBEDDED(tides, "nbody/tides.cl", nbody_tides_cl);
 EMBEDDED(diagnose, "nbody/diagnose.cl", nbody_diagnose_cl);
 
-enum { DIRECT, STEP, DIAGNOSES, MIXED, PROGRAMS };
+enum { DIRECT, STEP, DIAGNOSES, MIXED, TIDAL, PROGRAMS };
 
 static const struct {
     int program;
@@ -28,7 +29,14 @@ static const struct {
     [FORCES] = {DIRECT, "forces"},         [JERKS] = {DIRECT, "jerks"},
     [POTENTIALS] = {DIRECT, "potentials"}, [JOIN] = {STEP, "join"},
     [DIAGNOSE] = {DIAGNOSES, "diagnose"},  [FIELD] = {DIAGNOSES, "field"},
+    [TIDES] = {TIDAL, "tides"},            [LARGEST] = {DIAGNOSES, "largest"},
 };
+
+/* Whether steps are chosen by them. */
+static bool by_tides(const struct nbody *nb)
+{
+    return nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
+}
 
 /* Each program is told what it depends on, no more, so that drivers find the others compiled. Fast mathematics is for
  * the sums over pairs alone: with it a compiler may take isfinite() for true. */
@@ -47,6 +55,7 @@ static int open_programs(struct nbody *nb, struct share *p)
     if (!(p->program[DIRECT] = embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
         !(p->program[STEP] = embedded_open(nb->ctx, real, nb->integrator->source, 1, before_diagnose)) ||
         !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 2, before_diagnose)) ||
+        (by_tides(nb) && !(p->program[TIDAL] = embedded_open(nb->ctx, sums, &tides, 2, before_sums))) ||
         (nb->precision == NBODY_MIXED && !(p->program[MIXED] = embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
         return -1;
     return 0;
@@ -60,6 +69,8 @@ static int build_share(struct nbody *nb, struct share *p)
     if (!p->program[0] && open_programs(nb, p) != 0)
         return -1;
     for (int k = 0; k < KERNELS; k++) {
+        if (k == TIDES && !by_tides(nb))
+            continue;
         const int program = k == FORCES && nb->precision == NBODY_MIXED ? MIXED : kernel_name[k].program;
         p->kernel[k] = clsym(nb->ctx, p->program[program], kernel_name[k].name, 0);
         if (!p->kernel[k])

@@ -74,3 +74,16 @@ kernel __attribute__((reqd_work_group_size(SUM_GROUP, 1, 1))) void diagnose(
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = lid; k < TERMS; k += SUM_GROUP) sums[block * TERMS + k] = part[k][0];
 }
+
+/* The greatest of the sums of tides.cl, with what fields add, as the bits of a float, which are in order as integers are. */
+kernel void largest(global const real4 *posm, global const real *partial, uint first, uint rows, uint count, uint slots,
+                    global const real *fields, uint nfields, global int *most)
+{
+    const size_t i = get_global_id(0);
+    if (i >= count) return;
+    const real4 x = posm[first + i];
+    const real r2 = fma(x.x, x.x, fma(x.y, x.y, x.z * x.z));
+    real sum = joined(partial, i, rows, 0, 1, slots), d2, phi;
+    for (uint f = 0; f < nfields; f++) sum -= field_factor(fields + 4 * f, r2, &d2, &phi);
+    atomic_max(most, as_int((float)sum));
+}

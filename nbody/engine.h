@@ -9,6 +9,7 @@
  *   save.c         an engine's state as bytes, and back
  *   integrate.c    steps
  *   host.c         steps on the host
+ *   adaptive.c     steps that all share and that follow the motion
  *   block_steps.c  steps that bodies choose
  *   integrators.c  the table of integrators, integrate.h
  *   forces_out.c   forces and potentials for the caller
@@ -109,9 +110,9 @@ enum { MAX_BURST = 256, SUM_TERMS = 9, SUM_BLOCK = 64 }; /* bodies of a block of
 /* The first of three planes in share->state, as step.cl draws it; the last where the integrator predicts. */
 enum { STATE_ACC = 0, STATE_VEL = 3, STATE_POS = 6 };
 
-/* The kernels of every engine, in the order of kernel_name in device.c. The first three are the sums over all
+/* The kernels of every engine, in the order of kernel_name in device.c. The first four are the sums over all
  * pairs, of which `sums` in forces_sum.c tells more. */
-enum kernel { FORCES, JERKS, POTENTIALS, SUMS, JOIN = SUMS, DIAGNOSE, FIELD, KERNELS };
+enum kernel { FORCES, JERKS, POTENTIALS, TIDES, SUMS, JOIN = SUMS, DIAGNOSE, FIELD, LARGEST, KERNELS };
 
 enum { OWN_KERNELS = 4 }; /* of an integrator, at most */
 
@@ -128,7 +129,7 @@ struct share {
     cl_uint units; /* compute units of the device */
     struct nbody_shape shape;
     struct cltune_row row; /* the shape as a line of words, and where it comes from */
-    void *program[4];
+    void *program[5];
     bool owner; /* of the programs; else an earlier share of the same shape is */
     cl_kernel kernel[KERNELS], own[OWN_KERNELS]; /* own: the integrator's */
     size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows */
@@ -438,6 +439,10 @@ struct changes nbody_task_changes(const struct nbody *nb, const struct share *p)
 /* Keeps what a step changes on the host / brings it back to the devices. 1: no memory for that. */
 int nbody_task_save(struct nbody *nb);
 int nbody_task_restore(struct nbody *nb);
+
+/* Runs a step of the engine, `done` steps after the call's begin. Where that fails by EDOM or is stopped, the state is that before it, if
+ * there was memory to keep that. */
+int nbody_task_whole(struct nbody *nb, int (*step)(struct nbody *nb, double done), double done);
 
 /* ---- visits.c --------------------------------------------------------------------------------- */
 

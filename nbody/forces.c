@@ -30,7 +30,7 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     bool none;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, sum, &none));
     REAL_NUMBER(zero, none ? eps2 : -1); /* with softenings of single bodies, which have no other eps, too */
-    void *out = sum == POTENTIALS ? p->phi : p->partial;
+    void *out = nbody_forces_sum_of(sum)->planes == 1 ? p->phi : p->partial;
     struct stdcl_arg args[16];
     cl_uint nargs = 0;
 #define PUT(arg) args[nargs++] = (struct stdcl_arg)arg
@@ -173,7 +173,9 @@ static int sum_pairs(struct nbody *nb, enum kernel sum)
 
 int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
 {
-    return sum_pairs(nb, sum) == 0 ? nbody_field_start(nb, sum) : -1;
+    if (sum_pairs(nb, sum) != 0)
+        return -1;
+    return sum == TIDES ? 0 : nbody_field_start(nb, sum); /* `largest` adds fields' */
 }
 
 double nbody_forces_work(const struct nbody *nb, enum kernel sum)

@@ -47,6 +47,7 @@ static const struct sum sums[SUMS] = {
                .instructions = {27, 32},
                .multiplications = 20},
     [POTENTIALS] = {.planes = 1, .flops = 12},
+    [TIDES] = {.planes = 1, .flops = 15},
 };
 
 const struct sum *nbody_forces_sum_of(enum kernel sum)

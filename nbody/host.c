@@ -102,8 +102,7 @@ static int round_state(const struct nbody *nb, double *x, size_t m)
     return 0;
 }
 
-/* The two bodies that are nearest to each other. */
-static void closest(size_t n, const double *x, size_t *a, size_t *b)
+void nbody_host_closest(size_t n, const double *x, size_t *a, size_t *b)
 {
     double least = INFINITY;
     for (size_t i = 0; i < n; i++)
@@ -123,7 +122,7 @@ static int failed(const struct nbody *nb, const struct host_state *h, enum host_
     if (end == HOST_NOT_FINITE)
         return clerror_set(EDOM, "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller time "
                                  "step or a larger softening may help", nb->steps + 1, nbody_time(nb) + nb->dt);
-    closest(nb->n, h->x, &a, &b);
+    nbody_host_closest(nb->n, h->x, &a, &b);
     return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, bodies %zu and %zu come so close that steps vanish; "
                              "a softening helps", nb->steps + 1, nbody_time(nb), a, b);
 }

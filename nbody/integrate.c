@@ -70,8 +70,7 @@ static int burst_on(struct nbody *nb, size_t steps, size_t from)
     return bad_steps(nb, CL_MEM_HOST);
 }
 
-/* Returns the first bad step, INT_MAX, or -1. */
-static int burst(struct nbody *nb, size_t steps)
+int nbody_integrate_burst(struct nbody *nb, size_t steps)
 {
     const struct integrator *integrator = nb->integrator;
     if (bad_steps(nb, CL_MEM_DEVICE) < 0 || (integrator->begin && integrator->begin(nb) != 0))
@@ -118,11 +117,13 @@ int nbody_step(nbody *nb, size_t steps)
         return nbody_host_step(nb, steps);
     if (nb->blocks)
         return nbody_blocks_step(nb, steps);
+    if (nb->stepping == NBODY_ADAPTIVE)
+        return nbody_adaptive_step(nb, steps);
     nbody_task_begin(nb, "nbody_step", (double)steps * stages(nb) * nbody_forces_work(nb, nb->integrator->sum));
     while (steps > 0) {
         const ptrdiff_t ready = prepare(nb, steps);
         const size_t now = ready > 0 ? (size_t)ready : 0;
-        const int bad = now ? burst(nb, now) : -1;
+        const int bad = now ? nbody_integrate_burst(nb, now) : -1;
         if (bad < 0 && nb->task.stopped && nbody_task_restore(nb) == 0)
             return clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps);
         if (bad < 0)

@@ -87,9 +87,20 @@ int nbody_leapfrog_visit(struct nbody *nb, struct share *p, cl_uint count, cl_ui
 int nbody_host_step(struct nbody *nb, size_t steps);
 int nbody_host_check(const struct nbody *nb);
 
-/* Steps that bodies choose. check: EINVAL with an integrator that has none; open, free: what there is for them on a device, or
- * nothing; step: as nbody_step. */
-int nbody_blocks_check(const struct nbody *nb);
+/* The two bodies that are nearest to each other. */
+void nbody_host_closest(size_t n, const double *x, size_t *a, size_t *b);
+
+/* A burst of steps: the first bad one of them, beyond `steps` + 1 when all are good; -1 after an error. */
+int nbody_integrate_burst(struct nbody *nb, size_t steps);
+
+/* EINVAL for steps other than fixed ones with what has none. */
+int nbody_stepping_check(const struct nbody *nb);
+
+/* nbody_step with steps that all bodies share, of an integrator that needs forces alone. */
+int nbody_adaptive_step(struct nbody *nb, size_t steps);
+
+/* Steps that bodies choose, with an integrator that has them. open, free: what there is for them on a device, or nothing; step: as
+ * nbody_step. */
 int nbody_blocks_open(struct nbody *nb);
 int nbody_blocks_step(struct nbody *nb, size_t steps);
 void nbody_blocks_free(struct nbody *nb);

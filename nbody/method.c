@@ -14,6 +14,8 @@ static const char *obstacle(const struct nbody *nb)
         return "mixed precision";
     if (nb->own_eps)
         return "softenings of single bodies";
+    if (nb->stepping != NBODY_FIXED)
+        return "steps other than fixed ones";
     return nb->kernel != NBODY_TUNED ? "kernels of the ladder" : NULL;
 }
 
@@ -39,12 +41,25 @@ static int refuse(const struct nbody *nb)
     if (nb->own_eps)
         return clerror_set(EINVAL, "nbody_create: the tree has one softening for all bodies; take NBODY_DIRECT, or no softenings of "
                                    "single bodies");
+    if (nb->stepping != NBODY_FIXED)
+        return clerror_set(EINVAL, "nbody_create: with the tree steps are fixed; take NBODY_FIXED or NBODY_DIRECT");
     if (nb->integrator->sum == FORCES)
         return clerror_set(EINVAL, "nbody_create: the tree has kernels of its own; with NBODY_TREE the kernel must be "
                                    "NBODY_TUNED");
     return clerror_set(EINVAL, "nbody_create: the tree has no derivatives of forces, which the integrator %s needs; "
                                "integrators without them are %s",
                        nb->integrator->info.name, integrators_for_trees(names, sizeof names));
+}
+
+int nbody_stepping_check(const struct nbody *nb)
+{
+    if (nb->stepping == NBODY_FIXED || nb->integrator->block_steps ||
+        (nb->stepping == NBODY_ADAPTIVE && nb->integrator->sum == FORCES && !nb->integrator->host))
+        return 0;
+    if (nb->integrator->host)
+        return clerror_set(EINVAL, "nbody_create: the integrator %s chooses its steps by itself; take NBODY_FIXED",
+                           nb->integrator->info.name);
+    return clerror_set(EINVAL, "nbody_create: the integrator %s has no block steps; NBODY_HERMITE4 has", nb->integrator->info.name);
 }
 
 int nbody_mixed_check(const struct nbody *nb)

@@ -305,7 +305,8 @@ static int check_weights(const double *weight, cl_uint ndev)
 static int divide(struct nbody *nb, const struct cldev_info *info, const struct nbody_options *options,
                   const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
-    const bool given = options->shares != NULL, equal = one_model(info, nb->ndev) || nb->stepping != NBODY_FIXED;
+    const bool given = options->shares != NULL, by_one = nb->planes > nb->integrator->planes,
+               equal = one_model(info, nb->ndev) || by_one;
     double *weight = calloc(nb->ndev, sizeof *weight);
     if (!weight)
         return clerror_set(ENOMEM, "nbody_create: no memory on the host");
@@ -315,7 +316,7 @@ static int divide(struct nbody *nb, const struct cldev_info *info, const struct 
         weight[d] = taken ? 0 : given ? options->shares[d] : equal ? 1 : measure(nb, d, options, mass, pos, vel);
         if (!given && weight[d] == 0 && !taken)
             status = -1;
-        taken |= nb->stepping != NBODY_FIXED && weight[d] > 0;
+        taken |= by_one && weight[d] > 0;
     }
     if (status == 0)
         status = check_weights(weight, nb->ndev);
@@ -363,7 +364,7 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
                          .kernel = o->kernel,
                          .accuracy = o->accuracy > 0 ? o->accuracy : 1e-3,
                          .stepping = o->stepping,
-                         .eta = o->stepping == NBODY_FIXED ? 0 : o->eta > 0 ? o->eta : 0.01,
+                         .eta = o->stepping == NBODY_FIXED ? 0 : o->eta > 0 ? o->eta : nbody_integrate_row(o->integrator)->block_steps ? 0.01 : 0.001,
                          .real = o->precision == NBODY_SINGLE ? sizeof(float) : sizeof(double),
                          .G = o->G > 0 ? o->G : 1,
                          .eps = o->eps,
@@ -374,7 +375,8 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
                          .progress = o->progress,
                          .arg = o->arg,
                          .ndev = clgetndev(ctx)};
-    nb->planes = nb->integrator->planes + (nb->stepping != NBODY_FIXED);
+    const bool by_body = nb->stepping != NBODY_FIXED && nb->integrator->block_steps;
+    nb->planes = nb->integrator->planes + by_body;
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
     if (nb->precision == NBODY_MIXED)
         find_centre(n, mass, pos, nb->centre);
@@ -384,7 +386,8 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
         nb->centre[c] = ldexp(nb->centre[c], -nb->units.length);
     nb->uniform = all_equal(n, mass);
     nb->mass = about(n, nb->G, mass);
-    if (nbody_field_copy(nb, o) == 0 && nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 && nbody_host_check(nb) == 0 && nbody_blocks_check(nb) == 0 &&
+    if (nbody_field_copy(nb, o) == 0 && nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
+        nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
         nbody_ladder_check(nb) == 0 &&
         nbody_method_choose(nb, o->method) == 0 && nbody_soften_check(nb) == 0 &&
         prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&

@@ -86,6 +86,11 @@ void nbody_block_counts(const nbody *nb, double *blocks, double *steps)
         *steps = nb->counts.steps;
 }
 
+double nbody_eta(const nbody *nb)
+{
+    return nb->eta;
+}
+
 size_t nbody_device_bytes(const nbody *nb)
 {
     size_t most = 0;

@@ -59,3 +59,19 @@ int nbody_task_restore(struct nbody *nb)
     nb->current = false;
     return 0;
 }
+
+int nbody_task_whole(struct nbody *nb, int (*step)(struct nbody *nb, double done), double done)
+{
+    const int saved = nbody_task_save(nb);
+    if (saved < 0)
+        return -1;
+    nb->task.stoppable = saved == 0;
+    if (step(nb, done) == 0)
+        return 0;
+    const int code = clerrno;
+    char *sentence = saved == 0 && (nb->task.stopped || code == EDOM) ? strdup(clerror()) : NULL;
+    if (sentence && nbody_task_restore(nb) == 0)
+        clerror_set(code, "%s", sentence);
+    free(sentence);
+    return -1;
+}

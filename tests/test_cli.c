@@ -593,6 +593,12 @@ static void nbody_stepping(void **state)
     assert_non_null(strstr(out, "stepping      adaptive, eta 0.01: "));
     assert_non_null(strstr(out, "step errors   at half the step"));
     refuses("nbody --stepping block --integrator leapfrog", 2, "only hermite4");
+    works("nbody --ic figure8 --stepping adaptive --integrator leapfrog --steps 3 --json");
+    r = report();
+    assert_true(number(r, "eta") == 0.001 && number(r, "blocks") > 30 && number(r, "energy_error_rel") < 1e-5);
+    json_decref(r);
+    refuses("nbody --stepping adaptive --method tree --integrator leapfrog", 2, "steps are fixed there");
+    refuses("nbody --stepping adaptive --integrator ias15", 2, "by itself");
     refuses("nbody --eta 0.1", 2, "add --stepping adaptive");
     refuses("nbody --stepping block --eta 2", 2, "above 0 and at most 1");
     refuses("nbody --compare --stepping block", 2, "no steps are made");

@@ -1,4 +1,4 @@
-/* Block steps: a twin in plain C that keeps times as numbers, Kepler's equation, the energy of a cluster beside shared steps, the
+/* Steps that follow the motion, each body's own (block steps) or shared: a twin in plain C that keeps times as numbers, Kepler's equation, the energy of a cluster beside shared steps, the
  * same bits however it is launched, saving and going on, and bodies whose steps vanish.
  * SPDX-License-Identifier: MIT
  */
@@ -16,11 +16,12 @@ static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][
 typedef const double (*rows)[3];
 
 static enum nbody_precision precision; /* the best that the device has */
+static enum nbody_integrator integrator = NBODY_HERMITE4;
 
 static nbody *engine(struct nbody_options o, size_t n)
 {
     o.ctx = o.ctx ? o.ctx : stddev;
-    o.integrator = NBODY_HERMITE4;
+    o.integrator = integrator;
     o.stepping = o.stepping ? o.stepping : NBODY_BLOCK;
     nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
     ready(nb);
@@ -189,6 +190,51 @@ static void kepler(void **state)
         }
 }
 
+/* The same of integrators that need forces alone, whose steps follow positions: eta / 16 is a fourth of the step. */
+static void kepler_by_forces(void **state)
+{
+    static const struct {
+        enum nbody_integrator integrator;
+        double eta, least, most;
+    } each[] = {{NBODY_LEAPFROG, 4e-3, 1.8, 2.2}, {NBODY_YOSHIDA4, 4e-3, 3.6, 4.4}, {NBODY_TAYLOR, 2e-4, 0.8, 1.2}};
+    (void)state;
+    if (precision != NBODY_DOUBLE)
+        skip();
+    for (size_t k = 0; k < COUNT(each); k++) {
+        integrator = each[k].integrator;
+        const double coarse = kepler_error(0.8, each[k].eta, NBODY_ADAPTIVE), fine = kepler_error(0.8, each[k].eta / 16, NBODY_ADAPTIVE),
+                     order = log2(coarse / fine) / 2;
+        print_message("%s: %.2g, %.2g, order %.2f\n", nbody_integrator_describe(integrator)->name, coarse, fine, order);
+        assert_true(order > each[k].least && order < each[k].most);
+    }
+    integrator = NBODY_HERMITE4;
+}
+
+/* On a circle there are 2 pi / eta^1/2 steps, or up to twice as many, since they are parts of dt; with another mass far away, in a field
+ * that turns faster, and after a change of dt, as many. */
+static void steps_of_a_circle(void **state)
+{
+    const struct nbody_field point = {NBODY_FIELD_POINT, 300, 0};
+    (void)state;
+    for (int fields = 0; fields < 2; fields++) {
+        double blocks, steps, period = ellipse(0);
+        integrator = NBODY_LEAPFROG;
+        nbody *nb = engine((struct nbody_options){.precision = precision, .dt = period / 4, .stepping = NBODY_ADAPTIVE,
+                                                  .fields = &point, .nfields = (size_t)fields}, 2);
+        works(nbody_set_dt(nb, period / 8));
+        works(nbody_step(nb, fields ? 1 : 8));
+        nbody_block_counts(nb, &blocks, &steps);
+        assert_true(steps == 2 * blocks);
+        if (fields)
+            assert_true(blocks > 200); /* the body 1/3 from the point has w^2 = 300 * 27 */
+        else
+            assert_true(blocks >= 198 && blocks <= 400);
+        assert_true(nbody_eta(nb) == 0.001);
+        nbody_free(nb);
+    }
+    integrator = NBODY_HERMITE4;
+}
+
 /* A cluster whose bodies meet closely: block steps keep its energy as steps do that all share, with a part of their pulls. */
 static void cluster(void **state)
 {
@@ -281,7 +327,7 @@ static const struct run runs[] = {
     {"group=48 width=1 items=1 tile=16 local=0 fill=1" SUMS, 1, true, NULL},
 };
 
-enum { BITS = 1100, BIT_STEPS = 2 };
+enum { BITS = 1056, BIT_STEPS = 2 };
 
 /* The state after some steps, from the start or from what another engine saved half-way. */
 static void answer(const struct run *r, enum nbody_stepping stepping, bool saved, double (*x)[3], double (*v)[3])
@@ -324,26 +370,29 @@ static void same_bits(void **state)
     works(nbody_initial(NBODY_PLUMMER, BITS, 3, mass, pos, vel));
     for (size_t i = 0; i < BITS; i++)
         mass[i] *= 1 + 0.3 * (double)(i % 4);
-    answer(&(struct run){PLAIN " fill=1000" SUMS, 1, false, NULL}, NBODY_BLOCK, false, pos1, vel1);
-    for (size_t r = 0; r < COUNT(runs); r++) {
+    for (size_t r = 0; r < COUNT(runs) + 3; r++) { /* the first three again, with steps that are shared */
         static double x[MOST][3], v[MOST][3];
-        answer(&runs[r], NBODY_BLOCK, r % 2, x, v);
+        const bool block = r < COUNT(runs);
+        integrator = block ? NBODY_HERMITE4 : NBODY_LEAPFROG;
+        if (r % COUNT(runs) == 0)
+            answer(&(struct run){PLAIN " fill=1000" SUMS, 1, false, NULL}, block ? NBODY_BLOCK : NBODY_ADAPTIVE, false, pos1, vel1);
+        answer(&runs[r % COUNT(runs)], block ? NBODY_BLOCK : NBODY_ADAPTIVE, r % 2, x, v);
         if (memcmp(x, pos1, BITS * sizeof *x) != 0 || memcmp(v, vel1, BITS * sizeof *v) != 0)
-            fail_msg("other bits: %u devices, %s", runs[r].devices, runs[r].shape);
+            fail_msg("other bits: %u devices, %s", runs[r % COUNT(runs)].devices, runs[r % COUNT(runs)].shape);
     }
+    integrator = NBODY_HERMITE4;
 }
 
 /* ---- What goes wrong. ------------------------------------------------------------------------- */
 
 /* Two bodies that fall upon each other, and a third. */
-static void vanishing_steps(void **state)
+static void vanish_by(enum nbody_stepping stepping)
 {
-    (void)state;
     memset(pos, 0, sizeof pos);
     memset(vel, 0, sizeof vel);
     mass[0] = mass[1] = mass[2] = 1;
     pos[0][0] = 5, pos[1][0] = 0.5, pos[2][0] = -0.5;
-    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = 0.125}, 3);
+    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = 0.125, .stepping = stepping}, 3);
     int status = 0;
     size_t steps = 0;
     while (status == 0 && steps < 16) {
@@ -360,6 +409,15 @@ static void vanishing_steps(void **state)
     assert_memory_equal(pos1, pos2, 3 * sizeof *pos1);
     assert_memory_equal(vel1, vel2, 3 * sizeof *vel1);
     nbody_free(nb);
+}
+
+static void vanishing_steps(void **state)
+{
+    (void)state;
+    vanish_by(NBODY_BLOCK);
+    integrator = NBODY_LEAPFROG;
+    vanish_by(NBODY_ADAPTIVE);
+    integrator = NBODY_HERMITE4;
 }
 
 static int stop(void *arg, double fraction)
@@ -394,6 +452,12 @@ static void refused(void **state)
     (void)state;
     works(nbody_initial(NBODY_PLUMMER, 4, 3, mass, pos, vel));
     refuses(&o, "leapfrog");
+    o.stepping = NBODY_ADAPTIVE;
+    o.method = NBODY_TREE;
+    refuses(&o, "with the tree steps are fixed");
+    o.method = NBODY_DIRECT;
+    o.integrator = NBODY_IAS15;
+    refuses(&o, "chooses its steps by itself");
     o.integrator = NBODY_HERMITE4;
     o.eta = -1;
     refuses(&o, "eta");
@@ -414,7 +478,8 @@ static int find_precision(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_the_twin),     cmocka_unit_test(kepler),  cmocka_unit_test(cluster), cmocka_unit_test(as_fixed_steps),
+        cmocka_unit_test(as_the_twin),     cmocka_unit_test(kepler),  cmocka_unit_test(kepler_by_forces),
+        cmocka_unit_test(steps_of_a_circle), cmocka_unit_test(cluster), cmocka_unit_test(as_fixed_steps),
         cmocka_unit_test(in_a_field), cmocka_unit_test(and_back),       cmocka_unit_test(same_bits), cmocka_unit_test(vanishing_steps),
         cmocka_unit_test(stopped),         cmocka_unit_test(refused),
     };

@@ -59,7 +59,8 @@ enum nbody_integrator {
 /* How long steps are. */
 enum nbody_stepping {
     NBODY_FIXED,    /* dt, all of them */
-    NBODY_ADAPTIVE, /* all bodies make the same steps, dt / 2^k, as long as the body that needs the shortest allows */
+    NBODY_ADAPTIVE, /* all bodies make the same steps, dt / 2^k, as long as the body that needs the shortest allows. Not with NBODY_IAS15,
+                       which does that anyway */
     NBODY_BLOCK     /* each body makes steps of its own, dt / 2^k, and only bodies whose steps end are summed for (block steps:
                        McMillan 1986, in LNP 267, 156; Makino 1991, PASJ 43, 859). All end together with every dt */
 };
@@ -150,11 +151,13 @@ struct nbody_options {
     const double *softening;         /* of each body, n lengths >= 0; copied. A pair has the mean of both squares in place of
                                         eps^2, which is not looked at then. NULL: eps for all. With NBODY_DIRECT, NBODY_TUNED,
                                         NBODY_FIXED, in single or double precision */
-    enum nbody_stepping stepping;    /* other than NBODY_FIXED: with NBODY_HERMITE4. dt is then the longest step, and what
-                                        nbody_step counts by; questions are answered, and states saved, at its ends.
-                                        NBODY_BLOCK runs on the first device of ctx that has a share, alone */
-    double eta;                      /* how long such steps are: Aarseth's (eta (|a| |a2| + |j|^2) / (|j| |a3| + |a2|^2))^1/2, with
-                                        a2 and a3 the jerk's derivatives; at most twice the last. 0 = 0.01 */
+    enum nbody_stepping stepping;    /* other than NBODY_FIXED: with NBODY_DIRECT, NBODY_BLOCK with NBODY_HERMITE4. dt is then the longest
+                                        step, and what nbody_step counts by; questions are answered, and states saved, at its ends.
+                                        Steps that hermite4's bodies choose are made by the first device of ctx that has a share, alone */
+    double eta;                      /* how long such steps are. With hermite4 Aarseth's (eta (|a| |a2| + |j|^2) / (|j| |a3| + |a2|^2))^1/2,
+                                        with a2 and a3 the jerk's derivatives, at most twice the last; 0 = 0.01. With others (eta / w^2)^1/2,
+                                        with w^2 the greatest sum over j of G (m_i + m_j) / (r^2 + eps^2)^3/2; 0 = 0.001. So on a circular
+                                        orbit there are 2 pi / eta^1/2 steps */
     uintptr_t reserved[8];           /* must be 0 */
 };
 
@@ -244,6 +247,9 @@ double nbody_interactions(const nbody *nb);
 /* Of steps that bodies choose: how many times there were at which any ended, and how many ended, those of all bodies together.
  * 0 with NBODY_FIXED. Either may be NULL. */
 void nbody_block_counts(const nbody *nb, double *blocks, double *steps);
+
+/* The eta in use, 0 with NBODY_FIXED. */
+double nbody_eta(const nbody *nb);
 
 /* How many interactions a second the devices in use could do at most: their measured rate of multiply-adds
  * (clpeak, which takes a moment at first) over the instructions that a pair needs (nbody/README.md, "One

@@ -705,6 +705,7 @@ int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3]);
 int nbody_ensemble_step(nbody_ensemble *e, size_t steps);
 size_t nbody_ensemble_steps(const nbody_ensemble *e);
 double nbody_ensemble_time(const nbody_ensemble *e);
+double nbody_eta(const nbody *nb);
 const char *nbody_explain(const nbody *nb, unsigned dev);
 const char *nbody_explain_method(const nbody *nb);
 struct nbody_elements nbody_find_elements(double gm, const double pos[3], const double vel[3]);

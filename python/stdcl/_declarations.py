@@ -601,6 +601,7 @@ FUNCTIONS = {
     "nbody_ensemble_step": ("nbody", "c_int, [c_void_p, c_size_t]"),
     "nbody_ensemble_steps": ("nbody", "c_size_t, [c_void_p]"),
     "nbody_ensemble_time": ("nbody", "c_double, [c_void_p]"),
+    "nbody_eta": ("nbody", "c_double, [c_void_p]"),
     "nbody_explain": ("nbody", "c_char_p, [c_void_p, c_uint]"),
     "nbody_explain_method": ("nbody", "c_char_p, [c_void_p]"),
     "nbody_find_elements": ("nbody", "nbody_elements, [c_double, c_void_p, c_void_p]"),

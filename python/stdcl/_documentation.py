@@ -180,6 +180,7 @@ DOCUMENTATION = {
     "nbody_ensemble_step": 'Advances all systems by so many steps, and blocks until that is done. ECANCELED when `progress` ended it.',
     "nbody_ensemble_steps": '',
     "nbody_ensemble_time": '',
+    "nbody_eta": 'The eta in use, 0 with NBODY_FIXED.',
     "nbody_explain": 'The number of devices in use. Then, for device `dev` of the context: how many bodies it owns (0: it is\nidle); its launch shape as words "KEY=NUMBER ..."; a sentence that says which row of the tuning store that\nis, and why. Both texts are owned by the engine.',
     "nbody_explain_method": 'The method in use, never NBODY_AUTO; and a sentence that says why that one, owned by the engine.',
     "nbody_find_elements": 'The orbit of one body about another, of a relative position and velocity; gm: G times the sum of both masses. Angles in\nradians, 0 to 2 pi; of an orbit in the plane z = 0 the node, of a circle the pericentre is at angle 0. Motion along\na line has none of these: all are NAN. Computed on the host, as is all in this part.',
