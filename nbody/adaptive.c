@@ -30,9 +30,11 @@ static double greatest(struct nbody *nb)
     if (nbody_forces_evaluate(nb, TIDES) != 0)
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+        if (!p->count)
+            continue;
         *p->bad = 0;
-        if (p->count && (clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 || start_largest(nb, p) != 0 ||
-                         clflush(nb->ctx, p->dev, 0) != 0))
+        if (clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 || start_largest(nb, p) != 0 ||
+            clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
     }
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {

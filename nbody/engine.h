@@ -11,6 +11,7 @@
  *   host.c         steps on the host
  *   adaptive.c     steps that all share and that follow the motion
  *   block_steps.c  steps that bodies choose
+ *   burst.c        steps of one length
  *   integrators.c  the table of integrators, integrate.h
  *   forces_out.c   forces and potentials for the caller
  *   visits.c       what integrators do between sums over pairs
