@@ -15,7 +15,7 @@ GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
 CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
-.PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings options
+.PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings options site
 .PHONY: mpi deps deps-bench install uninstall dist deb abi sbom clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
@@ -70,6 +70,10 @@ bindings: ## rewrite the declarations for Python, Fortran and Lua, and Debian's 
 options: $(BUILD)/Makefile ## rewrite docs/options.md after an option has changed
 	@+$(COMPILE) $(BUILD) pages >/dev/null
 	@awk -f tools/pages/options.awk $(BUILD)/pages/options.table > docs/options.md
+
+site: $(BUILD)/Makefile ## the documentation as a web site in $(BUILD)/site, without a network (mkdocs, mandoc)
+	@+$(COMPILE) $(BUILD) pages >/dev/null
+	@/usr/bin/env python3 -B tools/site/make.py . $(BUILD) $(BUILD)/site
 
 deps: ## install the packages that are missing, if any
 	@BUILD=$(BUILD) tools/deps.sh

@@ -3,7 +3,7 @@
 #
 #   tools/deps.sh          what `make run` and `make test` need
 #   tools/deps.sh bench    what benchmarks and comparisons need besides
-#   tools/deps.sh deb      what the Debian packages are built with, and what looks at packages
+#   tools/deps.sh deb      what the Debian packages are built with, and what looks at packages; what makes the site
 #
 # On Debian and Ubuntu it installs missing packages with apt-get, through sudo when not root, and
 # touches nothing when none is missing. Elsewhere it prints the names of the packages for dnf, pacman
@@ -46,6 +46,7 @@ must lintian            -                    -                 -                
 may  reuse              reuse                reuse             reuse             command reuse
 may  abigail-tools      libabigail           libabigail        -                 command abidiff
 may  mandoc             mandoc               mandoc            mandoc            command mandoc
+may  mkdocs             mkdocs               mkdocs            -                 command mkdocs
 may  rpm                rpm-build            rpm-tools         rpm               command rpmspec
 may  rpmlint            rpmlint              -                 -                 command rpmlint
 must python3-all        -                    -                 -                 command py3versions

@@ -1,0 +1,14 @@
+#!/bin/sh
+# site.sh - makes the site, and looks for broken links; the check itself must see one.
+#   usage: site.sh SOURCE BUILD OUT PYTHON
+# SPDX-License-Identifier: MIT
+set -eu
+source=$1 build=$2 out=$3 python=$4
+for tool in mkdocs mandoc; do
+    command -v $tool >/dev/null || { echo "$tool is not installed"; exit 77; }
+done
+"$python" -B "$source/tools/site/make.py" "$source" "$build" "$out"
+"$python" -B "$source/tools/site/check.py" "$out"
+mv "$out/man/clmalloc.3.html" "$out/man/elsewhere.html"
+! "$python" -B "$source/tools/site/check.py" "$out" >"$out/said" 2>&1 || { echo "the check does not see a broken link"; exit 1; }
+grep -q 'clmalloc.3.html is not there' "$out/said"
