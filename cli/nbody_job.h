@@ -144,7 +144,7 @@ struct nbody_job {
     } doing;
     bool interrupted;
     double began;      /* the first step, by seconds_now */
-    char stopped[200]; /* by which condition; "" by none */
+    char stopped[300]; /* by which condition; "" by none */
     bool failed;       /* that was no good end */
     struct nbody_diagnostics start, end;
     struct nbody_force_errors errors;

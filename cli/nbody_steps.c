@@ -43,13 +43,30 @@ static void warn_of_rounding(const struct nbody_job *job)
                  "--precision double or a longer step", job->dt, lost, b->n);
 }
 
+/* Steps that follow the motion take what rounding does to forces of close pairs for changes of them. */
+static void warn_of_noise(const struct nbody_job *job)
+{
+    const struct particles *b = &job->bodies;
+    double extent = 0;
+    for (size_t i = 0; i < b->n; i++)
+        for (int c = 0; c < 3; c++)
+            extent = fmax(extent, fabs(b->pos[i][c]));
+    if (job->eps < 1e-4 * extent)
+        cli_warn("in single precision places are rounded to %.1g, and with a softening of %g steps of close bodies become far too short; "
+                 "take --precision double", ldexp(extent, -24), job->eps);
+}
+
 /* ---- Half the step. -------------------------------------------------------------------------- */
 
 int nbody_steps_begin(struct nbody_job *job)
 {
     const size_t n = job->bodies.n;
-    if (job->precision == NBODY_SINGLE && job->stepping == NBODY_FIXED && !job->common.quiet && !job->resume)
-        warn_of_rounding(job);
+    if (job->precision == NBODY_SINGLE && !job->common.quiet && !job->resume) {
+        if (job->stepping == NBODY_FIXED)
+            warn_of_rounding(job);
+        else
+            warn_of_noise(job);
+    }
     if (!job->check_step)
         return CLI_DONE;
     struct step_check *c = job->step_check = calloc(1, sizeof *c);

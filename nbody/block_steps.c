@@ -276,8 +276,9 @@ static int check(struct nbody *nb, const struct blocks *b)
     const size_t i = (size_t)b->clock->first_bad, plane = p->rows * nb->real;
     if (nbody_device_fetch(nb, p, (char *)p->state + STATE_POS * plane, 3 * plane) != 0)
         return -1;
+    const size_t j = nearest(nb, p, i);
     return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, bodies %zu and %zu come so close that steps vanish; a softening "
-                             "helps", nb->steps + 1, nbody_time(nb), p->first + i, p->first + nearest(nb, p, i));
+                             "helps", nb->steps + 1, nbody_time(nb), i < j ? i : j, i < j ? j : i);
 }
 
 /* Blocks until the step's end. */

@@ -55,6 +55,28 @@ static void fields_go_on(void **unused)
     refuses(2, "other values of --external", "--resume c.ckpt --external plummer:1,0.25");
 }
 
+/* ---- Steps that vanish. ----------------------------------------------------------------------- */
+
+/* Two bodies fall upon each other: what the run came to is written, and the sentence says who they are. */
+static void vanishing_steps(void **unused)
+{
+    static const char *const how[] = {"--stepping block --precision double", "--stepping adaptive --integrator leapfrog --precision double",
+                                      "--integrator ias15"};
+    (void)unused;
+    put_text(in_folder("fall.tab"), "1 5 0 0 0 0 0\n1 0.5 0 0 0 0 0\n1 -0.5 0 0 0 0 0\n");
+    for (size_t k = 0; k < sizeof how / sizeof *how; k++) {
+        struct particles p;
+        char line[200];
+        unlink(in_folder("end.tab"));
+        snprintf(line, sizeof line, "-i fall.tab --eps 0 --dt 1/8 --until 2 -q -o end.tab %s", how[k]);
+        refuses(1, "come so close that steps vanish", line);
+        assert_non_null(strstr(err, "bodies 1 and 2"));
+        works(particles_read(in_folder("end.tab"), &p));
+        assert_true(p.n == 3 && p.time > 0.25 && p.time < 0.78 && p.pos[1][0] < 0.5 && p.pos[1][0] > 0);
+        particles_free(&p);
+    }
+}
+
 /* ---- Softenings. ------------------------------------------------------------------------------ */
 
 /* Bodies with softenings of their own, in TIPSY: at a distance of 1, with 0.5 and 1, they circle as the formula says. */
@@ -155,7 +177,7 @@ static void ensembles_of_files(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(fields_go_on), cmocka_unit_test(softenings_of_bodies),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(vanishing_steps), cmocka_unit_test(fields_go_on), cmocka_unit_test(softenings_of_bodies),
                                        cmocka_unit_test(ensembles_of_copies), cmocka_unit_test(ensembles_of_files)};
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_runs PATH_OF_STDCL\n"), 2;
