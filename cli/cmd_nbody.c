@@ -45,7 +45,8 @@ static int check_compare(const struct cli_option *options)
                                           "plane",  "colours", "size",  "extent",     "heaviest", "method",
                                           "accuracy", "check-forces", "check-step", "snapshots", "checkpoint", "resume",
                                           "diag", "stop-distance", "stop-energy", "time-limit", "structure", "plot", "elements", "azimuth", "elevation",
-                                          "zoom", "follow", "caption", "trails", "fps", "external"};
+                                          "zoom", "follow", "caption", "trails", "fps", "external",
+                                          "collide", "radius"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
             return cli_wrong("--compare and %s cannot be combined: every kernel sums the forces on the "
@@ -137,6 +138,10 @@ static int check(struct nbody_job *job, const struct cli_option *options)
         return cli_wrong("--resume-anyway needs --resume FILE");
     if (job->check_step && job->resume)
         return cli_wrong("--check-step and --resume cannot be combined: the start of the run is not there any more");
+    if (cli_given(options, "radius") && !job->collide)
+        return cli_wrong("--radius is for --collide merge and --collide stop: add one of them");
+    if (job->collide && job->check_step)
+        return cli_wrong("--check-step and --collide cannot be combined: the two runs may not keep the same bodies");
     if (job->ensemble)
         return check_ensemble(options);
     if (cli_given(options, "spread"))
@@ -200,6 +205,10 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                  "the time at which the run ends, instead of --steps; the last step is shortened to meet it"),
         CLI_REAL(0, "stop-distance", "LENGTH", &job->stop_distance, CLI_ABOVE_0, DBL_MAX,
                  "end the run when a body is farther than that from the centre of mass"),
+        CLI_CHOICE(0, "collide", "WHAT", &job->collide, nbody_collide_names,
+                   "what becomes of bodies that touch in a step: {}; merge makes one of two, with the mass, momentum and volume of "
+                   "both, stop ends the run"),
+        CLI_REAL(0, "radius", "LENGTH", &job->radius, 0, DBL_MAX, "of all bodies, for --collide (default: those of the file)"),
         CLI_REAL(0, "stop-energy", "ERROR", &job->stop_energy, CLI_ABOVE_0, DBL_MAX,
                  "end it, with status 1, when the energy's relative error is larger"),
         CLI_REAL(0, "time-limit", "SECONDS", &job->time_limit, CLI_ABOVE_0, DBL_MAX, "end it after so much time on the clock"),
@@ -353,6 +362,8 @@ static int simulate(struct nbody_job *job)
     if (status == CLI_DONE)
         status = nbody_job_bodies(job);
     if (status == CLI_DONE)
+        status = nbody_collide_plan(job);
+    if (status == CLI_DONE)
         status = cli_devices_open(&job->common.device, &job->context);
     if (status == CLI_DONE && job->resumed)
         status = nbody_resume_devices(job);
@@ -405,6 +416,7 @@ static struct nbody_job fresh(int argc, char **argv)
         .camera = {.elevation = 90, .zoom = 1},
         .trails = 1000,
         .spread = 1e-6,
+        .radius = NAN,
         .argc = argc,
         .argv = argv,
     };
@@ -436,6 +448,7 @@ static int run(int argc, char **argv)
     nbody_checkpoint_free(&job);
     nbody_history_free(&job);
     nbody_steps_free(&job);
+    free(job.events.event);
     cli_strings_free(&job.external);
     nbody_free(job.engine);
     if (job.context)

@@ -63,6 +63,7 @@ int nbody_job_bodies(struct nbody_job *job)
     else
         status = nbody_notes_take(job);
     job->n = job->bodies.n;
+    job->n_start = job->resumed ? job->n_start : job->n;
     job->time_start = job->bodies.time;
     return status;
 }

@@ -75,11 +75,13 @@ static struct kept kept_of(const struct nbody_job *job)
     return (struct kept){.size = sizeof(struct kept), .n = job->n, .gas = b->gas, .star = b->star,
                          .frames_done = job->outputs.frames_done, .series = job->series_n, .rows = job->rows.n,
                          .history = job->history.n, .columns = job->history.columns, .text = job->history.bytes, .path = job->path.n,
-                         .engine = nbody_save_bytes(job->engine), .seed = job->seed, .G = job->G, .eps = job->eps, .own_eps = job->own_eps,
+                         .engine = nbody_save_bytes(job->engine), .seed = job->seed, .G = job->G, .eps = job->eps, .own_eps = job->own_eps, .n_start = job->n_start,
+                         .events = job->events.n, .radius = job->radius, .energy_lost = job->energy_lost,
+                         .interactions = job->interactions, .collide = job->collide,
                          .dt = job->dt, .accuracy = job->accuracy, .eta = job->eta, .stepping = job->stepping, .time_start = job->time_start, .seconds = job->seconds,
                          .integrator = job->integrator, .precision = job->precision, .kernel = job->kernel,
                          .method = (int)nbody_method(job->engine), .model = job->model,
-                         .also = b->also & (PARTICLES_SOFTENING | PARTICLES_ID), .picture = job->picture,
+                         .also = b->also & (PARTICLES_SOFTENING | PARTICLES_ID | PARTICLES_RADIUS), .picture = job->picture,
                          .start = job->start,
                          .shortened = nbody_steps(job->engine) == job->total && job->last_dt != job->dt};
 }
@@ -103,6 +105,8 @@ static char *make_front(const struct nbody_job *job, size_t *size)
             fwrite(b->softening, sizeof *b->softening, job->n, fp);
         if (b->id)
             fwrite(b->id, sizeof *b->id, job->n, fp);
+        if (b->radius)
+            fwrite(b->radius, sizeof *b->radius, job->n, fp);
         if (kept.rows)
             fwrite(job->rows.row, sizeof *job->rows.row, kept.rows, fp);
         for (size_t i = 0; i < job->series_n; i++) {
@@ -116,6 +120,8 @@ static char *make_front(const struct nbody_job *job, size_t *size)
         }
         if (kept.path)
             fwrite(job->path.pos, sizeof *job->path.pos, kept.path * job->n, fp);
+        if (kept.events)
+            fwrite(job->events.event, sizeof *job->events.event, kept.events, fp);
         if (fclose(fp) != 0) {
             free(front);
             front = NULL;

@@ -1,8 +1,8 @@
 /* nbody_checkpoint.h - what a checkpoint of `stdcl nbody` holds: a file that a killed run goes on from, bit for bit.
  *
- *   struct checkpoint_head, a JSON object, struct kept, then arrays as they lie in memory: masses; softenings and names,
+ *   struct checkpoint_head, a JSON object, struct kept, then arrays as they lie in memory: masses; softenings, names and radii,
  *   where there are any; rows of the table; files of each series; rows of the history and their
- *   binaries; paths of few bodies; the engine (nbody_save)
+ *   binaries; paths of few bodies; collisions; the engine (nbody_save)
  *
  * The JSON object is for what is compared and told: version, devices with shares and shapes, command line, notes.
  * SPDX-License-Identifier: MIT
@@ -29,6 +29,9 @@ struct kept {
     uint64_t seed;
     double G, eps, dt, accuracy, eta, time_start, seconds;
     int stepping, integrator, precision, kernel, method, model, also;
+    size_t n_start, events;
+    double radius, energy_lost, interactions;
+    int collide;
     int own_eps;   /* softenings are those of single bodies */
     int shortened; /* the last step was, to meet --until */
     struct picture_options picture;

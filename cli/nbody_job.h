@@ -4,6 +4,7 @@
  *   nbody_names.c    names of models, integrators, precisions, kernels and methods
  *   nbody_bodies.c   the bodies: read or made; softening and step where none were asked for
  *   nbody_fields.c   the fields of --external
+ *   nbody_collide.c  what becomes of bodies that touch
  *   nbody_run.c      the loop: bursts of steps between visits to the outputs
  *   nbody_progress.c what the engine tells while it works: progress, and whether to stop
  *   nbody_output.c   snapshots, pictures, films, the table of energies
@@ -66,6 +67,13 @@ struct nbody_fields {
     struct nbody_field field[NBODY_MOST_FIELDS];
 };
 
+/* Two bodies that touched, by their names in files. */
+struct nbody_event {
+    double time;
+    uint64_t first, second;
+};
+extern const char *const nbody_collide_names[];
+
 /* What the system was like so far, see nbody_history.c. */
 struct nbody_history {
     size_t columns, n;
@@ -89,6 +97,8 @@ struct nbody_job {
     int integrator, precision, kernel, method;
     struct cli_strings external;
     struct nbody_fields fields;
+    int collide;
+    double radius;   /* of all bodies; NAN: not given */
     double accuracy; /* 0: not given */
     int stepping;
     double eta; /* 0: not given */
@@ -125,6 +135,13 @@ struct nbody_job {
         struct nbody_row *row;
     } rows; /* of the table so far, for checkpoints */
     struct nbody_history history;
+    struct {
+        size_t n;
+        struct nbody_event *event;
+    } events;
+    double energy_lost;  /* by them */
+    double interactions; /* of engines before this one */
+    size_t n_start;      /* bodies at the start */
     bool fitted; /* the picture's frame and scale are those of the run */
     struct {
         size_t n;
@@ -177,6 +194,12 @@ int nbody_fields_read(struct nbody_job *job);
 int nbody_fields_take(struct nbody_job *job, const char *text);
 char *nbody_fields_text(const struct nbody_fields *fields);
 bool nbody_fields_bind(const struct nbody_fields *fields);
+
+/* nbody_collide.c */
+int nbody_collide_plan(struct nbody_job *job);
+int nbody_collide_visit(struct nbody_job *job); /* after a step */
+void nbody_collide_text(const struct nbody_job *job, FILE *fp);
+struct json_t *nbody_collide_json(const struct nbody_job *job);
 
 /* nbody_series.c */
 int nbody_bodies_fetch(struct nbody_job *job); /* brings the bodies as they are now to job->bodies, with notes */

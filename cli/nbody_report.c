@@ -11,18 +11,18 @@ static const double UNPHYSICAL = 0.01; /* relative change of energy that is wort
 static double energy_error(const struct nbody_job *job)
 {
     const double start = job->start.total;
-    return start != 0 ? fabs(job->end.total - start) / fabs(start) : NAN;
+    return start != 0 ? fabs(job->end.total + job->energy_lost - start) / fabs(start) : NAN;
 }
 
 /* True when the energy changed by more than the kinetic and the potential energy were: the results mean nothing then. */
 static bool is_nonsense(const struct nbody_job *job)
 {
-    return fabs(job->end.total - job->start.total) > fmax(job->start.kinetic, fabs(job->start.potential));
+    return fabs(job->end.total + job->energy_lost - job->start.total) > fmax(job->start.kinetic, fabs(job->start.potential));
 }
 
 static double interactions_per_s(const struct nbody_job *job)
 {
-    return job->seconds > 0 ? nbody_interactions(job->engine) / job->seconds : 0;
+    return job->seconds > 0 ? (job->interactions + nbody_interactions(job->engine)) / job->seconds : 0;
 }
 
 /* The tree computes few of the interactions, so that bodies are what is counted. */
@@ -111,7 +111,7 @@ static int report_json(const struct nbody_job *job, const char *device)
 {
     json_t *report = json_pack(
         "{s:s, s:s, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o}",
+        "s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o}",
         "program", "nbody", "device", device, "n", (json_int_t)job->n, "steps",
         (json_int_t)nbody_steps(job->engine), "dt", cli_json_real(job->dt), "eps",
         cli_json_real(job->own_eps ? NAN : job->eps), "integrator", nbody_integrator_names()[job->integrator], "precision",
@@ -126,7 +126,7 @@ static int report_json(const struct nbody_job *job, const char *device)
         "force_errors", errors_json(job), "G", cli_json_real(job->G), "time",
         cli_json_real(job->time_start + nbody_time(job->engine)), "model", model_json(job), "seed", seed_json(job), "version",
         STDCL_VERSION, "interrupted", job->interrupted, "stopped",
-        *job->stopped ? json_string(job->stopped) : json_null(), "external", fields_json(job));
+        *job->stopped ? json_string(job->stopped) : json_null(), "external", fields_json(job), "collisions", nbody_collide_json(job));
     json_t *step_errors = nbody_steps_json(job);
     blocks_json(job, report);
     if (step_errors)
@@ -141,7 +141,7 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
     struct cli_text text;
     const double *p = job->end.momentum, *l = job->end.angular_momentum;
     fprintf(fp, "%-14s%s\n", "device", device);
-    fprintf(fp, "%-14s%zu, from %s\n", "bodies", job->n,
+    fprintf(fp, "%-14s%zu, from %s\n", "bodies", job->n_start,
             job->input ? job->input : nbody_model_names[job->model]);
     char *fields = nbody_fields_text(&job->fields);
     if (*fields)
@@ -174,6 +174,7 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
         fprintf(fp, "%-14s%.6g %.6g %.6g\n", "ang. momentum", l[0], l[1], l[2]);
         fprintf(fp, "%-14s%.4f\n", "virial ratio", job->end.virial_ratio);
     }
+    nbody_collide_text(job, fp);
     errors_text(job, fp);
     nbody_steps_text(job, fp);
     nbody_series_report(job, fp);

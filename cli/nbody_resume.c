@@ -74,7 +74,8 @@ static int find_parts(const char *file, struct resumed *r, size_t at)
     if (k->size != sizeof *k)
         return cli_failed("--resume: %s is of version %s, which this one, " STDCL_VERSION ", cannot go on with", file,
                           text_of(r, "version"));
-    const int arrays = 1 + !!(k->also & PARTICLES_SOFTENING) + !!(k->also & PARTICLES_ID);
+    const int arrays = 1 + !!(k->also & PARTICLES_SOFTENING) + !!(k->also & PARTICLES_ID) +
+                       !!(k->also & PARTICLES_RADIUS);
     r->rest = r->image + at + sizeof *k;
     r->table = r->rest + k->n * sizeof(double) * (size_t)arrays;
     r->engine = r->image + r->size - k->engine;
@@ -136,7 +137,7 @@ int nbody_resume_options(struct nbody_job *job)
 {
     const struct kept *k = &job->resumed->kept;
     char list[200] = "";
-    differs(list, sizeof list, job->n && job->n != k->n, "-n");
+    differs(list, sizeof list, job->n && job->n != k->n_start, "-n");
     differs(list, sizeof list, job->model != k->model, "--ic");
     differs(list, sizeof list, job->seed != k->seed, "--seed");
     differs(list, sizeof list, job->given.G && job->G != k->G, "-G");
@@ -147,6 +148,8 @@ int nbody_resume_options(struct nbody_job *job)
     differs(list, sizeof list, job->kernel != k->kernel, "--kernel");
     differs(list, sizeof list, job->given.method && job->method != k->method && job->method != NBODY_AUTO, "--method");
     differs(list, sizeof list, job->accuracy > 0 && job->accuracy != k->accuracy, "--accuracy");
+    differs(list, sizeof list, job->collide != k->collide, "--collide");
+    differs(list, sizeof list, !isnan(job->radius) && job->radius != k->radius, "--radius");
     char *fields = nbody_fields_text(&job->fields);
     differs(list, sizeof list, job->external.n && strcmp(fields, text_of(job->resumed, "external")) != 0, "--external");
     free(fields);
@@ -156,6 +159,10 @@ int nbody_resume_options(struct nbody_job *job)
         return cli_wrong("--resume: the run of %s had other values of %s; a run with these is a new one, from a snapshot by -i",
                          job->resume, list);
     job->n = k->n;
+    job->n_start = k->n_start;
+    job->radius = k->radius;
+    job->energy_lost = k->energy_lost;
+    job->interactions = k->interactions;
     job->G = k->G;
     job->eps = k->eps;
     job->own_eps = k->own_eps;
@@ -192,11 +199,12 @@ int nbody_resume_bodies(struct nbody_job *job)
     b->mass = copy_array(&from, k->n);
     b->softening = k->also & PARTICLES_SOFTENING ? copy_array(&from, k->n) : NULL;
     b->id = k->also & PARTICLES_ID ? copy_array(&from, k->n) : NULL;
+    b->radius = k->also & PARTICLES_RADIUS ? copy_array(&from, k->n) : NULL;
     b->pos = calloc(k->n, sizeof *b->pos);
     b->vel = calloc(k->n, sizeof *b->vel);
     job->time_start = k->time_start;
     if (!b->mass || !b->pos || !b->vel || (k->also & PARTICLES_SOFTENING && !b->softening) ||
-        (k->also & PARTICLES_ID && !b->id))
+        (k->also & PARTICLES_ID && !b->id) || (k->also & PARTICLES_RADIUS && !b->radius))
         return cli_failed("not enough memory for %zu bodies", k->n);
     for (int i = 0; i < PARTICLES_NOTE_COUNT; i++)
         if (particles_set_note(b, (enum particles_note)i,
@@ -306,6 +314,10 @@ int nbody_resume_outputs(struct nbody_job *job)
     job->path.n = k->path;
     job->path.pos = cli_alloc(k->path * k->n + 1, sizeof *job->path.pos);
     memcpy(job->path.pos, from, k->path * k->n * sizeof *job->path.pos);
+    from += k->path * k->n * sizeof *job->path.pos;
+    job->events.n = k->events;
+    job->events.event = cli_alloc(k->events + 1, sizeof *job->events.event);
+    memcpy(job->events.event, from, k->events * sizeof *job->events.event);
     return status;
 }
 

@@ -64,6 +64,8 @@ static int visit(struct nbody_job *job, size_t step)
 static size_t burst_from(const struct nbody_job *job, size_t step, size_t wanted)
 {
     size_t end = job->total - step > wanted ? step + wanted : job->total;
+    if (job->collide)
+        end = step + 1;
     if (job->last_dt != job->dt && step < job->total - 1 && end == job->total)
         end--;
     if (job->outputs.frames_done < job->outputs.frames && next_frame(job) < end)
@@ -129,6 +131,8 @@ static int loop(struct nbody_job *job)
         const size_t step = nbody_steps(job->engine), burst = burst_from(job, step, wanted);
         const double before = job->seconds;
         status = step_engine(job, step, burst);
+        if (status == CLI_DONE && nbody_steps(job->engine) == step + burst)
+            status = nbody_collide_visit(job);
         if (status == CLI_DONE && nbody_steps(job->engine) == step + burst)
             status = visit(job, step + burst);
         if (status == CLI_DONE)

@@ -52,7 +52,7 @@ static int look_at_energy(struct nbody_job *job)
     struct nbody_diagnostics d;
     if (nbody_diagnose(job->engine, &d) < 0)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
-    const double error = fabs((d.total - job->start.total) / job->start.total);
+    const double error = fabs((d.total + job->energy_lost - job->start.total) / job->start.total);
     if (error > job->stop_energy) {
         snprintf(job->stopped, sizeof job->stopped, "the energy's relative error is %.2g, above --stop-energy %g", error,
                  job->stop_energy);

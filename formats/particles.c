@@ -117,7 +117,7 @@ const char *particles_format_of(const char *file)
 size_t particles_bytes(const char *file, const struct particles *p)
 {
     const struct particles_format *format = find(file, NULL);
-    const int more = (p->softening != NULL) + (p->potential != NULL) + (p->id != NULL);
+    const int more = (p->softening != NULL) + (p->potential != NULL) + (p->id != NULL) + (p->radius != NULL);
     return format ? format->bytes + (size_t)more * format->more : 0;
 }
 

@@ -2,7 +2,7 @@
  *
  *   text     one body a line, `mass x y z vx vy vz`, separated by blanks or tabs; # starts a comment,
  *           blank lines and CRLF are fine; numbers as C or Fortran (1.5d-3) writes them, in any
- *           locale. Comments above the bodies give the time and the notes, `# time = 1.5`. Doubles survive exactly.
+ *           locale; an eighth is the radius, where a comment above the bodies is `# mass x y z vx vy vz radius`. Comments above the bodies give the time and the notes, `# time = 1.5`. Doubles survive exactly.
  *   tipsy   32-byte header (or 28, without the pad), then gas, dark and star records of 12, 9 and
  *           11 floats: big-endian, as the standard has it, or little-endian (tipsy_le).
  *   npy     numpy's: a matrix of N x 7 numbers, the columns of the text.
@@ -50,7 +50,7 @@ enum particles_note { PARTICLES_NOTES(PARTICLES_NOTE) PARTICLES_NOTE_COUNT };
 #undef PARTICLES_NOTE
 
 /* What bodies may have besides mass, position and velocity. */
-enum particles_also { PARTICLES_SOFTENING = 1, PARTICLES_POTENTIAL = 2, PARTICLES_ID = 4 };
+enum particles_also { PARTICLES_SOFTENING = 1, PARTICLES_POTENTIAL = 2, PARTICLES_ID = 4, PARTICLES_RADIUS = 8 };
 
 /* Bodies in the order of their file. In TIPSY the first `gas` bodies are gas, the last `star` are
  * stars and those between are dark matter; both counts are 0 for bodies from elsewhere. */
@@ -61,10 +61,11 @@ struct particles {
     double (*pos)[3];
     double (*vel)[3];
     size_t gas, star;
-    int also;             /* which of these three there are; the others are NULL */
+    int also;             /* which of these four there are; the others are NULL */
     double *softening;    /* length */
     double *potential;    /* per unit of mass */
     uint64_t *id;
+    double *radius;       /* length; only in text and HDF5 */
     char *note[PARTICLES_NOTE_COUNT]; /* NULL: the file does not say */
     char *missing;        /* a sentence on what a file of another program should have said; NULL: nothing */
     const char *format;   /* of the file read: "text", "tipsy", ...; not owned */

@@ -26,6 +26,7 @@ void particles_free(struct particles *p)
     free(p->softening);
     free(p->potential);
     free(p->id);
+    free(p->radius);
     for (int k = 0; k < PARTICLES_NOTE_COUNT; k++)
         free(p->note[k]);
     free(p->missing);
@@ -42,18 +43,18 @@ static bool grow(void **array, size_t room, size_t size)
 
 int particles_reserve(struct particles *p, size_t room, const char *name)
 {
-    void *all[] = {p->mass, p->pos, p->vel, p->softening, p->potential, p->id};
-    static const size_t size[] = {8, 24, 24, 8, 8, 8};
+    void *all[] = {p->mass, p->pos, p->vel, p->softening, p->potential, p->id, p->radius};
+    static const size_t size[] = {8, 24, 24, 8, 8, 8, 8};
     const bool wanted[] = {true, true, true, p->also & PARTICLES_SOFTENING, p->also & PARTICLES_POTENTIAL,
-                           p->also & PARTICLES_ID};
+                           p->also & PARTICLES_ID, p->also & PARTICLES_RADIUS};
     bool fits = room <= SIZE_MAX / sizeof *p->pos;
     size_t bytes = 0;
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 7; k++) {
         bytes += wanted[k] ? size[k] : 0;
         fits = fits && (!wanted[k] || grow(&all[k], room, size[k]));
     }
     p->mass = all[0], p->pos = all[1], p->vel = all[2];
-    p->softening = all[3], p->potential = all[4], p->id = all[5];
+    p->softening = all[3], p->potential = all[4], p->id = all[5], p->radius = all[6];
     return fits ? 0 : clerror_set(ENOMEM, "%s: no memory for %zu bodies (%.0f MiB)", name, room,
                                   (double)room * (double)bytes / 1048576);
 }
@@ -71,6 +72,8 @@ int particles_check_body(const char *name, const struct particles *p, size_t i, 
         return clerror_set(EINVAL, "%s: the softening of %s is %g", name, which, p->softening[i]);
     if (p->potential && !isfinite(p->potential[i]))
         return clerror_set(EINVAL, "%s: the potential of %s is %g", name, which, p->potential[i]);
+    if (p->radius && !(p->radius[i] >= 0 && isfinite(p->radius[i])))
+        return clerror_set(EINVAL, "%s: the radius of %s is %g", name, which, p->radius[i]);
     return 0;
 }
 
@@ -95,4 +98,5 @@ void particles_drop_zeros(struct particles *p)
 {
     drop(p, &p->softening, PARTICLES_SOFTENING);
     drop(p, &p->potential, PARTICLES_POTENTIAL);
+    drop(p, &p->radius, PARTICLES_RADIUS);
 }

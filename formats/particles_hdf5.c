@@ -257,9 +257,10 @@ static int survey(struct snapshot *s)
     static const struct {
         const char *name;
         enum particles_also also;
-    } sets[] = {{"Softenings", PARTICLES_SOFTENING}, {"Potential", PARTICLES_POTENTIAL}, {"ParticleIDs", PARTICLES_ID}};
+    } sets[] = {{"Softenings", PARTICLES_SOFTENING}, {"Potential", PARTICLES_POTENTIAL}, {"ParticleIDs", PARTICLES_ID},
+                {"Radii", PARTICLES_RADIUS}};
     struct particles *p = s->p;
-    p->also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL | PARTICLES_ID;
+    p->also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL | PARTICLES_ID | PARTICLES_RADIUS;
     for (int type = 0; type < TYPES; type++) {
         const hid_t set = open_set(s, type, "Coordinates");
         const long long rows = set < 0 ? 0 : count_rows(s, type, "Coordinates", set, 3);
@@ -270,7 +271,7 @@ static int survey(struct snapshot *s)
         s->n[type] = (size_t)rows;
         s->first[type] = p->n;
         p->n += s->n[type];
-        for (int k = 0; rows && k < 3; k++) {
+        for (int k = 0; rows && k < 4; k++) {
             const hid_t other = open_set(s, type, sets[k].name);
             if (other < 0)
                 p->also &= ~(int)sets[k].also;
@@ -310,6 +311,7 @@ static int read_type(const struct snapshot *s, int type)
         return clerror_set(EINVAL, "%s: %s has no Velocities", s->name, type_names[type]);
     if (moving < 0 || (p->softening && read_set(s, type, "Softenings", 1, H5T_NATIVE_DOUBLE, p->softening + first) != 0) ||
         (p->potential && read_set(s, type, "Potential", 1, H5T_NATIVE_DOUBLE, p->potential + first) != 0) ||
+        (p->radius && read_set(s, type, "Radii", 1, H5T_NATIVE_DOUBLE, p->radius + first) != 0) ||
         (p->id && read_set(s, type, "ParticleIDs", 1, H5T_NATIVE_UINT64, p->id + first) != 0))
         return -1;
     for (size_t i = first; i < first + s->n[type]; i++)
@@ -560,6 +562,8 @@ static void put_type(struct writer *w, int type, size_t first, size_t n)
         put_reals(w, group, "Potential", n, 1, p->potential + first);
     if (p->softening)
         put_reals(w, group, "Softenings", n, 1, p->softening + first);
+    if (p->radius)
+        put_reals(w, group, "Radii", n, 1, p->radius + first);
     H5Gclose(group);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define COLUMNS "mass x y z vx vy vz"
+#define RADIUS " radius"
 
 struct text {
     struct source *source;
@@ -49,7 +50,7 @@ static int explain_value(const struct text *t, struct word w, size_t column, enu
     else if (kind == NUMBER_BAD && t->bodies->n == 0)
         hint = "; a line is seven numbers, " COLUMNS;
     return clerror_set(EINVAL, "%s:%zu: '%s' in column %zu (%s) is not a %snumber%s", t->source->name,
-                       t->line, quoted(w).text, column + 1, particles_columns[column],
+                       t->line, quoted(w).text, column + 1, column < 7 ? particles_columns[column] : "radius",
                        kind == NUMBER_INFINITE ? "finite " : "", hint);
 }
 
@@ -94,6 +95,8 @@ static int read_comment(struct text *t, const char *p, const char *end)
 {
     double time;
     p++;
+    if (equals(rest_of(p, end), COLUMNS RADIUS))
+        t->bodies->also |= PARTICLES_RADIUS;
     const struct word name = next_word(&p, end);
     if (!equals(next_word(&p, end), "="))
         return 0;
@@ -108,9 +111,11 @@ static int read_comment(struct text *t, const char *p, const char *end)
     return 0;
 }
 
-static int add_body(struct text *t, const double value[7])
+static int add_body(struct text *t, const double value[8])
 {
     struct particles *b = t->bodies;
+    if (b->also & PARTICLES_RADIUS && value[7] < 0)
+        return clerror_set(EINVAL, "%s:%zu: the radius %g is negative", t->source->name, t->line, value[7]);
     if (value[0] < 0)
         return clerror_set(EINVAL, "%s:%zu: the mass %g is negative", t->source->name, t->line, value[0]);
     if (b->n == t->room) {
@@ -121,28 +126,32 @@ static int add_body(struct text *t, const double value[7])
     b->mass[b->n] = value[0];
     memcpy(b->pos[b->n], value + 1, sizeof *b->pos);
     memcpy(b->vel[b->n], value + 4, sizeof *b->vel);
+    if (b->radius)
+        b->radius[b->n] = value[7];
     b->n++;
     return 0;
 }
 
 static int read_line(struct text *t, const char *p, const char *end)
 {
-    double value[7];
+    double value[8];
+    const size_t columns = t->bodies->also & PARTICLES_RADIUS ? 8 : 7;
     struct word w = next_word(&p, end);
     if (w.length == 0) {
         return p < end && t->bodies->n == 0 ? read_comment(t, p, end) : 0;
     }
-    for (size_t c = 0; c < 7; c++, w = next_word(&p, end)) {
+    for (size_t c = 0; c < columns; c++, w = next_word(&p, end)) {
         if (w.length == 0)
-            return clerror_set(EINVAL, "%s:%zu: %zu column%s instead of 7 (" COLUMNS ")", t->source->name,
-                               t->line, c, c == 1 ? "" : "s");
+            return clerror_set(EINVAL, "%s:%zu: %zu column%s instead of %zu (" COLUMNS "%s)", t->source->name,
+                               t->line, c, c == 1 ? "" : "s", columns, columns == 8 ? RADIUS : "");
         enum number_kind kind = number_read(w.start, w.length, &value[c]);
         if (kind != NUMBER_OK)
             return explain_value(t, w, c, kind);
     }
     if (w.length)
-        return clerror_set(EINVAL, "%s:%zu: more than 7 columns (" COLUMNS "); the eighth is '%s'",
-                           t->source->name, t->line, quoted(w).text);
+        return clerror_set(EINVAL, "%s:%zu: more than %zu columns (" COLUMNS "%s); the %s is '%s'",
+                           t->source->name, t->line, columns, columns == 8 ? RADIUS : "", columns == 8 ? "ninth" : "eighth",
+                           quoted(w).text);
     return add_body(t, value);
 }
 
@@ -193,9 +202,9 @@ static int read_text(struct source *s, struct particles *p)
 
 static int write_text(struct outfile *out, const struct particles *p)
 {
-    char line[7 * (NUMBER_SIZE + 1)];
+    char line[8 * (NUMBER_SIZE + 1)];
     size_t length = number_print(line, p->time);
-    fprintf(out->fp, "# " COLUMNS "\n# time = %.*s\n", (int)length, line);
+    fprintf(out->fp, "# " COLUMNS "%s\n# time = %.*s\n", p->radius ? RADIUS : "", (int)length, line);
     for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT; k++)
         if (p->note[k])
             fprintf(out->fp, "# %s = %s\n", particles_note_name(k), p->note[k]);
@@ -203,7 +212,11 @@ static int write_text(struct outfile *out, const struct particles *p)
         length = 0;
         for (int c = 0; c < 7; c++) {
             length += number_print(line + length, particles_value(p, i, c));
-            line[length++] = c < 6 ? ' ' : '\n';
+            line[length++] = c < 6 || p->radius ? ' ' : '\n';
+        }
+        if (p->radius) {
+            length += number_print(line + length, p->radius[i]);
+            line[length++] = '\n';
         }
         fwrite(line, 1, length, out->fp);
         if (i % 4096 == 0 && outfile_check(out) < 0)

@@ -1708,6 +1708,17 @@ module stdcl
       type(c_ptr) :: nbody_explain_method
       type(c_ptr), value :: nb
     end function
+    function nbody_find_contacts(n, radius, pos, vel, dt, contact, contacts) bind(C)
+      import
+      integer(c_int) :: nbody_find_contacts
+      integer(c_size_t), value :: n
+      real(c_double), intent(in), optional :: radius(*)
+      real(c_double), intent(in), optional :: pos(3, *)
+      real(c_double), intent(in), optional :: vel(3, *)
+      real(c_double), value :: dt
+      type(c_ptr), optional :: contact(*)
+      integer(c_size_t), optional :: contacts(*)
+    end function
     function nbody_find_elements(gm, pos, vel) bind(C)
       import
       type(nbody_elements) :: nbody_find_elements
@@ -1812,6 +1823,12 @@ module stdcl
       integer(c_size_t) :: nbody_save_bytes
       type(c_ptr), value :: nb
     end function
+    subroutine nbody_set_clock(nb, time, steps) bind(C)
+      import
+      type(c_ptr), value :: nb
+      real(c_double), value :: time
+      integer(c_size_t), value :: steps
+    end subroutine
     function nbody_set_dt(nb, dt) bind(C)
       import
       integer(c_int) :: nbody_set_dt

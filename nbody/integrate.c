@@ -75,6 +75,12 @@ int nbody_step(nbody *nb, size_t steps)
     return 0;
 }
 
+void nbody_set_clock(nbody *nb, double time, size_t steps)
+{
+    nb->base_time = time;
+    nb->base_steps = nb->steps = steps;
+}
+
 int nbody_set_dt(nbody *nb, double dt)
 {
     if (!(dt < 0 || dt > 0) || dt - dt != 0)

@@ -114,6 +114,65 @@ static void softenings_of_bodies(void **unused)
     refuses(1, "and --compare takes one", "-i own.tipsy --compare");
 }
 
+/* ---- Collisions. ------------------------------------------------------------------------------ */
+
+/* Two free bodies meet head on: mass, momentum and centre stay, the radius is that of both volumes; then one is alone. */
+static void bodies_merge(void **unused)
+{
+    struct particles p;
+    (void)unused;
+    put_text(in_folder("meet.tab"), "# mass x y z vx vy vz radius\n3 -1 0 0 1 0 0 0.3\n1 2 0 0 -2 0 0.5 0.2\n1 9 9 0 0 0 0 0.1\n");
+    good("-i meet.tab -G 1e-12 --eps 0 --dt 1/64 --until 2 --precision double --collide merge --json -o one.tab");
+    json_t *r = report(), *c = json_object_get(r, "collisions"), *e = json_array_get(json_object_get(c, "events"), 0);
+    assert_true(number(c, "count") == 1 && number(e, "first") == 1 && number(e, "second") == 2);
+    /* (3 - 3 t)^2 + (t / 2)^2 = (1/2)^2: the line of the step in which they touch */
+    const double t = (18 - sqrt(18 * 18 - 4 * 9.25 * 8.75)) / (2 * 9.25);
+    assert_true(fabs(number(e, "time") - t) < 1e-9);
+    assert_true(fabs(number(c, "energy_lost") - 0.5 * 0.75 * 9.25) < 1e-9 && number(r, "energy_error_rel") < 1e-9);
+    assert_true(number(r, "time") == 2 && number(r, "n") == 2);
+    json_decref(r);
+    works(particles_read(in_folder("one.tab"), &p));
+    assert_true(p.n == 2 && p.mass[0] == 4 && fabs(p.radius[0] - cbrt(0.035)) < 1e-15 && p.radius[1] == 0.1);
+    assert_true(fabs(p.vel[0][0] - 0.25) < 1e-9 && fabs(p.vel[0][2] - 0.125) < 1e-9);
+    assert_true(fabs(p.pos[0][0] - (-0.25 + 0.5)) < 1e-9 && fabs(p.pos[0][2] - 0.25) < 1e-9);
+    particles_free(&p);
+    good("-i meet.tab -G 1e-12 --eps 0 --dt 1/64 --until 2 --precision double --collide stop -o stop.tab");
+    assert_non_null(strstr(out, "bodies 1 and 2 touch at time 0.94594"));
+    works(particles_read(in_folder("stop.tab"), &p));
+    assert_true(p.n == 3 && p.time < 0.97 && p.time > 0.93);
+    particles_free(&p);
+    refuses(2, "--collide needs radii", "-n 8 --collide merge");
+    refuses(2, "--radius is for --collide", "-n 8 --radius 1");
+    refuses(2, "--check-step and --collide", "-n 8 --radius 1 --collide merge --check-step");
+}
+
+/* A cluster in which bodies merge goes on after them with the same bits, and is known to HDF5 by its names. */
+static void merging_goes_on(void **unused)
+{
+    size_t size;
+    (void)unused;
+    good("-n 200 --eps 0 --dt 1/256 --radius 0.03 --collide merge --until 0.5 -q -o whole.npy --csv whole.csv --json");
+    json_t *r = report();
+    assert_true(number(json_object_get(r, "collisions"), "count") > 5 && number(r, "energy_error_rel") < 1e-3);
+    json_decref(r);
+    good("-n 200 --eps 0 --dt 1/256 --radius 0.03 --collide merge --until 0.25 -q -o part.npy --csv part.csv --diag 1/256 --checkpoint c.ckpt");
+    refuses(2, "other values of --collide, --radius", "--resume c.ckpt --collide stop --radius 0.5");
+    good("--resume c.ckpt --until 0.5 -q --json");
+    json_t *again = report();
+    assert_true(number(json_object_get(again, "collisions"), "count") > 5 && number(again, "energy_error_rel") < 1e-3);
+    json_decref(again);
+    char *one = bytes_of(in_folder("whole.npy"), &size), *other = bytes_of(in_folder("part.npy"), NULL);
+    assert_memory_equal(one, other, size);
+    free(one);
+    free(other);
+    if (run("-n 50 --eps 0 --radius 0.05 --dt 1/256 --until 0.25 --collide merge -q -o names.hdf5") == 0) {
+        struct particles p;
+        works(particles_read(in_folder("names.hdf5"), &p));
+        assert_true(p.n < 50 && p.radius && p.id && p.id[p.n - 1] >= p.n);
+        particles_free(&p);
+    }
+}
+
 /* ---- Ensembles. ------------------------------------------------------------------------------- */
 
 static const char star_and_two[] = "1 0 0 0 0 0 0\n1e-6 1 0 0 0 1 0\n1e-6 0 2 0 -0.70710678118654752 0 0\n";
@@ -177,7 +236,9 @@ static void ensembles_of_files(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(vanishing_steps), cmocka_unit_test(fields_go_on), cmocka_unit_test(softenings_of_bodies),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(vanishing_steps),
+                                       cmocka_unit_test(fields_go_on), cmocka_unit_test(softenings_of_bodies),
+                                       cmocka_unit_test(bodies_merge), cmocka_unit_test(merging_goes_on),
                                        cmocka_unit_test(ensembles_of_copies), cmocka_unit_test(ensembles_of_files)};
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_runs PATH_OF_STDCL\n"), 2;

@@ -185,6 +185,9 @@ int nbody_step(nbody *nb, size_t steps);
 /* Changes the time step from now on (not 0): to end a run at a given time, for example. */
 int nbody_set_dt(nbody *nb, double dt);
 
+/* Makes these the current time and the steps done, for an engine that goes on with what another one did. */
+void nbody_set_clock(nbody *nb, double time, size_t steps);
+
 /* Copies out positions and velocities of the current time, n rows each, in the caller's units and in
  * the order given to nbody_create. Either may be NULL. */
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3]);
@@ -319,6 +322,17 @@ struct nbody_structure {
  * or fractions that make no sense. */
 int nbody_find_structure(size_t n, double G, const double *mass, const double (*pos)[3], const double (*vel)[3],
                          const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s);
+
+/* Two bodies that came as close as their radii: how long ago in the last step, at first. */
+struct nbody_contact {
+    size_t first, second; /* first < second */
+    double before;        /* now, 0 to |dt| */
+};
+
+/* Finds the pairs that touched in the last step of dt, as if bodies moved along lines in it: *contacts of them, the earliest
+ * first; free(*contact), NULL when there are none. ENOMEM. */
+int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3], const double (*vel)[3], double dt,
+                        struct nbody_contact **contact, size_t *contacts);
 
 /* ---- Many planetary systems at once. ----------------------------------------------------------- */
 

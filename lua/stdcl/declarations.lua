@@ -624,6 +624,11 @@ struct nbody_ensemble_options {
   uintptr_t reserved[8];
 };
 typedef struct nbody_ensemble nbody_ensemble;
+struct nbody_contact {
+  size_t first;
+  size_t second;
+  double before;
+};
 struct nbody_elements {
   double semi_major;
   double eccentricity;
@@ -708,6 +713,7 @@ double nbody_ensemble_time(const nbody_ensemble *e);
 double nbody_eta(const nbody *nb);
 const char *nbody_explain(const nbody *nb, unsigned dev);
 const char *nbody_explain_method(const nbody *nb);
+int nbody_find_contacts(size_t n, const double *radius, double (*pos)[3], double (*vel)[3], double dt, struct nbody_contact **contact, size_t *contacts);
 struct nbody_elements nbody_find_elements(double gm, const double pos[3], const double vel[3]);
 int nbody_find_structure(size_t n, double G, const double *mass, double (*pos)[3], double (*vel)[3], const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s);
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
@@ -724,6 +730,7 @@ size_t nbody_model_bodies(int model);
 int nbody_model_by_name(const char *name);
 int nbody_save(nbody *nb, void *to);
 size_t nbody_save_bytes(const nbody *nb);
+void nbody_set_clock(nbody *nb, double time, size_t steps);
 int nbody_set_dt(nbody *nb, double dt);
 const char *nbody_shape(const nbody *nb, unsigned dev);
 size_t nbody_share(const nbody *nb, unsigned dev);

@@ -1,0 +1,196 @@
+/* nbody_collide.c - --collide: what becomes of bodies that touch. After every step the host looks for those; the run ends, or
+ * they become one body, with their mass, their momentum, their centre of mass and the volume of both, and the run goes on in an
+ * engine of fewer bodies. */
+/* SPDX-License-Identifier: MIT */
+#include "nbody_job.h"
+
+#include <jansson.h>
+#include <math.h>
+
+const char *const nbody_collide_names[] = {"nothing", "merge", "stop", NULL};
+enum { NOTHING, MERGE, STOP };
+enum { TOLD = 10 }; /* in the report */
+
+/* ---- Before the run. -------------------------------------------------------------------------- */
+
+int nbody_collide_plan(struct nbody_job *job)
+{
+    struct particles *b = &job->bodies;
+    if (!job->collide || job->resumed) /* which brings them along */
+        return CLI_DONE;
+    if (isnan(job->radius) && !b->radius)
+        return cli_wrong("--collide needs radii: add --radius LENGTH, or give a file that has them");
+    if (!isnan(job->radius)) {
+        b->radius = cli_realloc(b->radius, b->n, sizeof *b->radius);
+        for (size_t i = 0; i < b->n; i++)
+            b->radius[i] = job->radius;
+        b->also |= PARTICLES_RADIUS;
+    }
+    if (job->collide == MERGE && !b->id) { /* by which bodies are known when there are fewer */
+        b->id = cli_alloc(b->n, sizeof *b->id);
+        for (size_t i = 0; i < b->n; i++)
+            b->id[i] = i + 1;
+        b->also |= PARTICLES_ID;
+    }
+    return CLI_DONE;
+}
+
+/* ---- Two become one. -------------------------------------------------------------------------- */
+
+static uint64_t name_of(const struct particles *b, size_t i)
+{
+    return b->id ? b->id[i] : i + 1;
+}
+
+static void add_event(struct nbody_job *job, const struct nbody_contact *c, size_t i, size_t j)
+{
+    job->events.event = cli_realloc(job->events.event, job->events.n + 1, sizeof *job->events.event);
+    job->events.event[job->events.n++] = (struct nbody_event){job->time_start + nbody_time(job->engine) - copysign(c->before, job->dt),
+                                                              name_of(&job->bodies, i), name_of(&job->bodies, j)};
+}
+
+/* Body i takes in body j. Without any mass they meet in the middle. */
+static void merge(struct particles *b, size_t i, size_t j)
+{
+    const double mass = b->mass[i] + b->mass[j], part = mass > 0 ? b->mass[j] / mass : 0.5;
+    for (int k = 0; k < 3; k++) {
+        b->pos[i][k] += part * (b->pos[j][k] - b->pos[i][k]);
+        b->vel[i][k] += part * (b->vel[j][k] - b->vel[i][k]);
+    }
+    b->mass[i] = mass;
+    b->radius[i] = cbrt(b->radius[i] * b->radius[i] * b->radius[i] + b->radius[j] * b->radius[j] * b->radius[j]);
+}
+
+/* Takes body `gone` out of all that is kept of bodies. */
+static void drop(struct nbody_job *job, size_t gone)
+{
+    struct particles *b = &job->bodies;
+    const size_t after = b->n - gone - 1;
+    void *const arrays[] = {b->mass, b->softening, b->potential, b->id, b->radius};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        if (arrays[k])
+            memmove((double *)arrays[k] + gone, (double *)arrays[k] + gone + 1, after * sizeof(double));
+    memmove(b->pos + gone, b->pos + gone + 1, after * sizeof *b->pos);
+    memmove(b->vel + gone, b->vel + gone + 1, after * sizeof *b->vel);
+    for (size_t k = 0, to = 0; k < job->path.n * b->n; k++)
+        if (k % b->n != gone)
+            memmove(job->path.pos[to++], job->path.pos[k], sizeof *job->path.pos);
+    b->gas -= gone < b->gas;
+    b->star -= gone >= b->n - b->star;
+    job->n = --b->n;
+}
+
+/* Merges all that touched, in the order of time; the heavier of two stays, or the first. */
+static void merge_all(struct nbody_job *job, const struct nbody_contact *contact, size_t n)
+{
+    struct particles *b = &job->bodies;
+    size_t *is = cli_alloc(b->n, sizeof *is); /* which body each has become a part of */
+    for (size_t i = 0; i < b->n; i++)
+        is[i] = i;
+    for (size_t k = 0; k < n; k++) {
+        size_t i = contact[k].first, j = contact[k].second;
+        while (is[i] != i)
+            i = is[i];
+        while (is[j] != j)
+            j = is[j];
+        if (i == j)
+            continue;
+        const bool first = b->mass[i] > b->mass[j] || (b->mass[i] == b->mass[j] && i < j);
+        const size_t stays = first ? i : j, goes = first ? j : i;
+        add_event(job, &contact[k], stays, goes);
+        merge(b, stays, goes);
+        is[goes] = stays;
+    }
+    for (size_t i = b->n; i-- > 0;)
+        if (is[i] != i)
+            drop(job, i);
+    free(is);
+}
+
+/* ---- In the run. ------------------------------------------------------------------------------ */
+
+/* An engine for the bodies as they are now, at the same time and step. */
+static int go_on(struct nbody_job *job)
+{
+    const struct nbody_options options = nbody_job_options(job);
+    const double time = nbody_time(job->engine);
+    const size_t steps = nbody_steps(job->engine);
+    job->interactions += nbody_interactions(job->engine);
+    nbody_free(job->engine);
+    job->engine = nbody_create(&options, job->n, job->bodies.mass, (const double(*)[3])job->bodies.pos,
+                               (const double(*)[3])job->bodies.vel);
+    if (!job->engine)
+        return cli_failed_call("bodies merge");
+    nbody_set_clock(job->engine, time, steps);
+    return CLI_DONE;
+}
+
+/* Energy goes with what merges: it is counted, so that the run's error is that of its steps. */
+static int merge_bodies(struct nbody_job *job, const struct nbody_contact *contact, size_t n)
+{
+    struct nbody_diagnostics before, after;
+    if (nbody_diagnose(job->engine, &before) < 0)
+        return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
+    merge_all(job, contact, n);
+    const int status = go_on(job);
+    if (status != CLI_DONE || nbody_diagnose(job->engine, &after) < 0)
+        return status != CLI_DONE || nbody_job_stopped() ? status : cli_failed_call(NULL);
+    job->energy_lost += before.total - after.total;
+    return CLI_DONE;
+}
+
+int nbody_collide_visit(struct nbody_job *job)
+{
+    struct particles *b = &job->bodies;
+    struct nbody_contact *contact;
+    size_t n;
+    const double dt = nbody_steps(job->engine) == job->total ? job->last_dt : job->dt;
+    if (!job->collide)
+        return CLI_DONE;
+    if (nbody_state(job->engine, b->pos, b->vel) < 0 ||
+        nbody_find_contacts(b->n, b->radius, (const double(*)[3])b->pos, (const double(*)[3])b->vel, dt, &contact, &n) < 0)
+        return cli_failed_call(NULL);
+    int status = CLI_DONE;
+    if (n && job->collide == MERGE)
+        status = merge_bodies(job, contact, n);
+    if (n && job->collide == STOP) {
+        add_event(job, contact, contact->first, contact->second);
+        snprintf(job->stopped, sizeof job->stopped, "bodies %llu and %llu touch at time %g (--collide stop)",
+                 (unsigned long long)job->events.event[0].first, (unsigned long long)job->events.event[0].second,
+                 job->events.event[0].time);
+    }
+    free(contact);
+    return status;
+}
+
+/* ---- At the end. ------------------------------------------------------------------------------ */
+
+void nbody_collide_text(const struct nbody_job *job, FILE *fp)
+{
+    if (job->collide != MERGE)
+        return;
+    fprintf(fp, "%-14s%zu", "collisions", job->events.n);
+    for (size_t k = 0; k < job->events.n && k < TOLD; k++) {
+        const struct nbody_event *e = &job->events.event[k];
+        fprintf(fp, "%s body %llu takes in %llu at time %g", k ? "," : ":", (unsigned long long)e->first,
+                (unsigned long long)e->second, e->time);
+    }
+    fputs(job->events.n > TOLD ? ", ...\n" : "\n", fp);
+    if (job->events.n)
+        fprintf(fp, "%-14s%zu at the end; energy %.6g went with the others, which the error leaves out\n", "", job->n, job->energy_lost);
+}
+
+json_t *nbody_collide_json(const struct nbody_job *job)
+{
+    json_t *events = json_array();
+    for (size_t k = 0; k < job->events.n; k++) {
+        const struct nbody_event *e = &job->events.event[k];
+        json_array_append_new(events, json_pack("{s:o, s:I, s:I}", "time", cli_json_real(e->time), "first", (json_int_t)e->first,
+                                                "second", (json_int_t)e->second));
+    }
+    if (job->collide)
+        return json_pack("{s:I, s:o, s:o}", "count", (json_int_t)job->events.n, "energy_lost", cli_json_real(job->energy_lost),
+                         "events", events);
+    json_decref(events);
+    return json_null();
+}
