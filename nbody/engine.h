@@ -405,6 +405,12 @@ static inline int nbody_tree_items(const struct nbody_shape *shape)
     return shape->group > 1 ? 32 : 1;
 }
 
+/* Whether the accuracy calls for moments up to fourth order. */
+static inline bool nbody_tree_fine(const struct nbody *nb)
+{
+    return nb->accuracy < 4e-4;
+}
+
 /* Closes and frees all that after work in flight. */
 void nbody_tree_free(struct nbody *nb);
 

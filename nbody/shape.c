@@ -62,15 +62,21 @@ static int fit(void *shape, int stored, void *device)
 
 /* ---- What the rest of the engine calls. ------------------------------------------------------- */
 
-/* The tree's in the tuning store, by precision. */
-static const char *const walk[3] = {"nbody.walk.single", "nbody.walk.double", "nbody.walk.double"}; /* none for mixed */
+/* The tree's in the tuning store: where moments of cells go up to fourth order cells are most of the work. */
+static const char *tree_name(const struct nbody *nb)
+{
+    const bool single = nb->precision == NBODY_SINGLE; /* there is none for mixed */
+    if (nbody_tree_fine(nb))
+        return single ? "nbody.cells.single" : "nbody.cells.double";
+    return single ? "nbody.walk.single" : "nbody.walk.double";
+}
 
 enum { LEAST = 40000 }; /* without a row */
 
 size_t nbody_shape_crossover(const struct nbody *nb)
 {
     struct cltune_row row;
-    if (cltune_find(nb->ctx, 0, walk[nb->precision], nb->n, &row) != 0)
+    if (cltune_find(nb->ctx, 0, tree_name(nb), nb->n, &row) != 0)
         return 0;
     return (size_t)cltune_value(row.shape, "least", LEAST);
 }
@@ -81,7 +87,7 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
     const struct sum *sum = nbody_forces_sum(nb);
     struct device device = {info, 4 * nb->real * (sum->velocities ? 2 : 1)};
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
-    const char *name = nb->method == NBODY_TREE ? walk[nb->precision] : sum->name[nb->precision];
+    const char *name = nb->method == NBODY_TREE ? tree_name(nb) : sum->name[nb->precision];
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);
 }
 

@@ -111,9 +111,10 @@ static double relative(const struct nbody *nb, int moments)
     return fmin(moments == 2 ? second : fourth, 0.5);
 }
 
+/* The first sum, by angle, need not be better than to a thousandth, as it only tells how large accelerations are. */
 static double opening(const struct nbody *nb, bool geometric)
 {
-    return geometric ? fmin(0.75 * pow(nb->accuracy / 2.9e-3, 0.25), 1) : relative(nb, nb->moments);
+    return geometric ? fmax(fmin(0.75 * pow(nb->accuracy / 2.9e-3, 0.25), 1), 0.6) : relative(nb, nb->moments);
 }
 
 double nbody_tree_blur(const struct nbody *nb)

@@ -23,9 +23,6 @@ enum { TREE_SHARED = 256 }; /* groups that were put off whose walks work-groups 
 /* The most bodies of a cell that is not divided: as a rule, and where memory is short. */
 enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 
-/* Accuracies below this take moments up to fourth order. */
-#define TREE_FOURTH 2e-4
-
 enum tree_kernel {
     TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS, TREE_MOMENTS_LAST, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
     TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_JOIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,

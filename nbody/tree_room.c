@@ -198,7 +198,7 @@ static double bytes_each(const struct nbody *nb, const struct share *p, cl_uint 
 
 static void choose_moments(struct nbody *nb)
 {
-    nb->moments = nb->accuracy < TREE_FOURTH ? 4 : 2;
+    nb->moments = nbody_tree_fine(nb) ? 4 : 2;
     for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->tree && p->shape.moments)
             nb->moments = p->shape.moments;

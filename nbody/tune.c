@@ -47,6 +47,7 @@ struct variant {
     enum nbody_precision precision;
     enum nbody_integrator integrator;
     enum nbody_method method;
+    double accuracy;
 };
 
 struct problem {
@@ -130,7 +131,8 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
     p->found = calloc(n, 6 * sizeof *p->found);
     p->ctx = cp;
     p->options = (struct nbody_options){
-        .ctx = p->ctx, .precision = v->precision, .integrator = v->integrator, .method = v->method, .eps = 0.01, .dt = 1e-5};
+        .ctx = p->ctx, .precision = v->precision, .integrator = v->integrator, .method = v->method, .accuracy = v->accuracy,
+        .eps = 0.01, .dt = 1e-5};
     if (!p->mass || !p->pos || !p->vel || !p->found)
         clerror_set(ENOMEM, "nbody: no memory on the host for %zu bodies", n);
     else if (clgetdevinfo(p->ctx, &p->info) == 0 && fill(p) == 0)
@@ -173,6 +175,7 @@ static int allowed(void *problem, const char *shape)
                           .integrator = nbody_integrate_row(p->options.integrator),
                           .precision = p->options.precision,
                           .method = p->options.method,
+                          .accuracy = p->options.accuracy,
                           .real = p->options.precision == NBODY_SINGLE ? sizeof(float) : sizeof(double)};
     struct share share = {.dev = 0};
     if (nbody_shape_choose(&asked, &share, &p->info, shape) != 0)
@@ -233,13 +236,15 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
      .sizes = its_sizes, .nsizes = sizeof its_sizes / sizeof *its_sizes, .open = problem_open, .close = problem_close, \
      .allowed = allowed, .verify = verify, .measure = measure, .arg = &(const struct variant){__VA_ARGS__}}
 static const struct cltune_kernel kernels[] = {
-    KERNEL("nbody.direct.single", "interactions/s", knobs, sizes, NBODY_SINGLE, NBODY_LEAPFROG, NBODY_DIRECT),
-    KERNEL("nbody.direct.double", "interactions/s", knobs, sizes, NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_DIRECT),
-    KERNEL("nbody.direct.mixed", "interactions/s", knobs, sizes, NBODY_MIXED, NBODY_LEAPFROG, NBODY_DIRECT),
-    KERNEL("nbody.hermite.single", "interactions/s", knobs, sizes, NBODY_SINGLE, NBODY_HERMITE4, NBODY_DIRECT),
-    KERNEL("nbody.hermite.double", "interactions/s", knobs, sizes, NBODY_DOUBLE, NBODY_HERMITE4, NBODY_DIRECT),
-    KERNEL("nbody.walk.single", "bodies/s", walk_knobs, walk_sizes, NBODY_SINGLE, NBODY_LEAPFROG, NBODY_TREE),
-    KERNEL("nbody.walk.double", "bodies/s", walk_knobs, walk_sizes, NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_TREE),
+    KERNEL("nbody.direct.single", "interactions/s", knobs, sizes, NBODY_SINGLE, NBODY_LEAPFROG, NBODY_DIRECT, 1e-3),
+    KERNEL("nbody.direct.double", "interactions/s", knobs, sizes, NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_DIRECT, 1e-3),
+    KERNEL("nbody.direct.mixed", "interactions/s", knobs, sizes, NBODY_MIXED, NBODY_LEAPFROG, NBODY_DIRECT, 1e-3),
+    KERNEL("nbody.hermite.single", "interactions/s", knobs, sizes, NBODY_SINGLE, NBODY_HERMITE4, NBODY_DIRECT, 1e-3),
+    KERNEL("nbody.hermite.double", "interactions/s", knobs, sizes, NBODY_DOUBLE, NBODY_HERMITE4, NBODY_DIRECT, 1e-3),
+    KERNEL("nbody.walk.single", "bodies/s", walk_knobs, walk_sizes, NBODY_SINGLE, NBODY_LEAPFROG, NBODY_TREE, 1e-3),
+    KERNEL("nbody.walk.double", "bodies/s", walk_knobs, walk_sizes, NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_TREE, 1e-3),
+    KERNEL("nbody.cells.single", "bodies/s", walk_knobs, walk_sizes, NBODY_SINGLE, NBODY_LEAPFROG, NBODY_TREE, 5e-5),
+    KERNEL("nbody.cells.double", "bodies/s", walk_knobs, walk_sizes, NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_TREE, 5e-5),
 };
 /* clang-format on */
 

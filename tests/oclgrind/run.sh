@@ -156,6 +156,7 @@ run_row() { # run_row KERNEL SHAPE cpu|gpu
     case $1 in
     nbody.direct.*) nbody "$3" 65 --precision "$precision" ;;
     nbody.walk.*) nbody "$3" 65 --precision "$precision" --method tree ;;
+    nbody.cells.*) nbody "$3" 65 --precision "$precision" --method tree --accuracy 5e-5 ;;
     nbody.hermite.*) nbody "$3" 65 --precision "$precision" --integrator hermite4 ;;
     life.*)
         for n in 1x9 65x63 131x7; do life "$3" $n "tile=$([ "$1" = life.tile ]; echo $((! $?)))"; done ;;
