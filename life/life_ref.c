@@ -18,28 +18,32 @@ void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t
     life_ref_rows(rule, bounds, width, height, 0, height, from, to);
 }
 
+/* The place before i, i itself and the place behind it, on an axis of n; a place that does not exist is n. */
+static void places_about(size_t i, size_t n, enum life_bounds bounds, size_t place[3])
+{
+    const bool torus = bounds == LIFE_TORUS;
+    place[0] = i > 0 ? i - 1 : torus ? n - 1 : n;
+    place[1] = i;
+    place[2] = i + 1 < n ? i + 1 : torus ? 0 : n;
+}
+
 void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t width, size_t height, size_t y,
                    size_t end, const unsigned char *from, unsigned char *to)
 {
-    for (; y < end; y++)
+    for (; y < end; y++) {
+        size_t row[3], column[3];
+        places_about(y, height, bounds, row);
         for (size_t x = 0; x < width; x++) {
             unsigned count = 0;
-            for (int dy = -1; dy <= 1; dy++)
-                for (int dx = -1; dx <= 1; dx++) {
-                    /* Unsigned: what would be below 0 is a huge number, which lies outside, too. */
-                    size_t nx = x + (size_t)dx, ny = y + (size_t)dy;
-                    if (dx == 0 && dy == 0)
-                        continue;
-                    if (bounds == LIFE_TORUS) {
-                        nx = (x + width + (size_t)dx) % width;
-                        ny = (y + height + (size_t)dy) % height;
-                    }
-                    if (nx < width && ny < height)
-                        count += from[ny * width + nx];
-                }
-            unsigned set = from[y * width + x] ? rule->survival : rule->birth;
+            places_about(x, width, bounds, column);
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++)
+                    if (!(i == 1 && j == 1) && row[i] < height && column[j] < width)
+                        count += from[row[i] * width + column[j]];
+            const unsigned set = from[y * width + x] ? rule->survival : rule->birth;
             to[y * width + x] = set >> count & 1;
         }
+    }
 }
 
 /* ---- The engine. ----------------------------------------------------------------------------- */

@@ -137,7 +137,9 @@ static void doubles_compensated(void **state)
 }
 
 /* Every group size and width gives the same sums, of everything that is rounded: of one array and of two in turn, since
- * each is a kernel to compile. */
+ * each is a kernel to compile; if not deep, with one or two group sizes for each width. */
+static bool is_deep;
+
 static void every_shape(void **state)
 {
     (void)state;
@@ -149,7 +151,7 @@ static void every_shape(void **state)
     const double sum = arrays_ref_sum(ARRAYS_FLOAT, how, x, n), dot = arrays_ref_dot(ARRAYS_FLOAT, how, x, y, n);
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
         for (size_t g = w % 2; g < sizeof groups / sizeof *groups; g += 2) {
-            if (groups[g] > 1024 / widths[w])
+            if (groups[g] > 1024 / widths[w] || (!is_deep && g != w && g != (w + 3) % 5))
                 continue;
             char shape[64];
             double r;
@@ -449,8 +451,13 @@ static int end(void **state)
     return clfree(x) || clfree(y);
 }
 
-int main(void)
+/* test_arrays [shapes] */
+int main(int argc, char **argv)
 {
+    const struct CMUnitTest deep[] = {cmocka_unit_test(every_shape)};
+    is_deep = argc > 1 && strcmp(argv[1], "shapes") == 0;
+    if (is_deep)
+        return cmocka_run_group_tests_name("shapes", deep, begin, end);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(floats_in_doubles),
         cmocka_unit_test(floats_compensated),

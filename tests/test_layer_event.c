@@ -438,8 +438,8 @@ static void test_launches_never_waited_for_keep_memory_flat(void **state)
     collect_all();
     const long lists = clgetndev(cp);
     stays_flat("fork NOWAIT, waitev", 50000, launch_waiting_for_its_event, 0, 2 * ENDED * RECORD);
-    stays_flat("fork NOWAIT, no wait at all", 50000, launch_never_waiting, lists * MOST, lists * 2 * MOST * RECORD);
-    stays_flat("sync NOWAIT, no wait at all", 50000, sync_never_waiting, MOST, 2 * MOST * RECORD);
+    stays_flat("fork NOWAIT, no wait at all", (int)lists * 20000, launch_never_waiting, lists * MOST, lists * 2 * MOST * RECORD);
+    stays_flat("sync NOWAIT, no wait at all", 20000, sync_never_waiting, MOST, 2 * MOST * RECORD);
 }
 
 int main(void)

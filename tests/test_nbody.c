@@ -182,15 +182,18 @@ static bool is_of_its_own(int width, int rsqrt, int precision)
     return rsqrt == 0 || (rsqrt == 1 && (width == 1 || width == 16)) || (rsqrt == 2 && width != 2);
 }
 
-/* The hardware's estimates of r^-1 and the portable ones, at every width of vectors. */
+/* The hardware's estimates of r^-1 and the portable ones, at every width of vectors; if not deep, of one number and of the
+ * most, between which vectors_of_four and other tests have more. */
+static bool is_deep;
+
 static void forces_widths(void **state)
 {
-    static const int widths[] = {1, 2, 4, 8, 16};
+    static const int widths[] = {1, 16, 2, 4, 8};
     char shape[128];
     (void)state;
     make(300, 1);
     reference(300, 1, 0.01);
-    for (size_t w = 0; w < COUNT(widths); w++)
+    for (size_t w = 0; w < (is_deep ? COUNT(widths) : 2); w++)
         for (int rsqrt = 0; rsqrt <= 2; rsqrt++)
             for (int precision = NBODY_SINGLE; precision <= NBODY_DOUBLE; precision++) {
                 if (!is_of_its_own(widths[w], rsqrt, precision))
@@ -766,8 +769,13 @@ static void several_devices(void **state)
     clcontext_destroy(one);
 }
 
-int main(void)
+/* test_nbody [widths] */
+int main(int argc, char **argv)
 {
+    const struct CMUnitTest deep[] = {cmocka_unit_test(forces_widths)};
+    is_deep = argc > 1 && strcmp(argv[1], "widths") == 0;
+    if (is_deep)
+        return cmocka_run_group_tests(deep, NULL, NULL);
     const struct CMUnitTest on_any[] = {
         cmocka_unit_test(forces_single), cmocka_unit_test(bursts_do_not_matter),
         cmocka_unit_test(questions_do_not_matter), cmocka_unit_test(backwards),

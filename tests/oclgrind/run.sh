@@ -177,7 +177,6 @@ run_row() { # run_row KERNEL SHAPE cpu|gpu
 
 sample() {
     life cpu 200x9 "tile=0 lanes=2 span=3 generations=2 block=3 bands=3"
-    life gpu 70x9 "tile=0 lanes=4 generations=3 block=4"
     life gpu 70x9 "tile=1 words=1 rows=3 warps=2 generations=2"
     matmul cpu 33,17,9
     on gpu "$stdcl" gas -q -n 65
