@@ -11,7 +11,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 awk '/^    / { block = block substr($0, 5) "\n"; next } /^$/ && block != "" { block = block "\n"; next }
      block != "" { exit } END { printf "%s", block }' "$page" >"$work/first.$suffix"
-[ "$(wc -l <"$work/first.$suffix")" -ge 8 ] || { echo "$page has no program"; exit 1; }
+lines=$(grep -c . "$work/first.$suffix")
+[ "$lines" -ge 8 ] || { echo "$page has no program"; exit 1; }
+[ $suffix != py ] || [ "$lines" -le 15 ] || { echo "the first program of $page has $lines lines, more than 15"; exit 1; }
 for word; do
     shift
     set -- "$@" "$(printf '%s' "$word" | sed "s|{}|$work/first.$suffix|")"
