@@ -26,3 +26,7 @@ done
 for text in environment files; do
     page man7 man7.awk -v name=stdcl-$text "$top/docs/$text.md"
 done
+for file in "$out"/man?/*.?; do
+    LC_ALL=C awk -f "$here/fold.awk" "$file" >"$out/folded"
+    mv "$out/folded" "$file"
+done

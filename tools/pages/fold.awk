@@ -1,0 +1,17 @@
+# fold.awk - lines of text of at most 80 bytes, as mandoc wishes them; requests and literal blocks stay as they are.
+# SPDX-License-Identifier: MIT
+/^\.Bd/ { literal = 1 }
+/^\.Ed/ { literal = 0 }
+/^\./ || literal { print; next }
+{
+    gsub(/\(\)/, "\\\\\\&()") # so that name() is no function that wants markup
+    while (length($0) > 80) {
+        for (at = 81; at > 1 && (substr($0, at, 1) != " " || substr($0, at + 1, 1) ~ /[.\047 ]/); at--)
+            ;
+        if (at == 1)
+            break
+        print substr($0, 1, at - 1)
+        $0 = substr($0, at + 1)
+    }
+    print
+}
