@@ -351,6 +351,16 @@ static int ensemble(struct nbody_job *job)
     return status == CLI_DONE ? reported : status;
 }
 
+/* What ranks cannot do together yet. */
+static int check_ranks(const struct nbody_job *job)
+{
+    if (world_size(cli_world) == 1)
+        return CLI_DONE;
+    if (job->checkpoint || job->resume || job->ensemble || job->compare)
+        return cli_wrong("--checkpoint, --resume, --ensemble and --compare are for one rank");
+    return job->input ? cli_ranks_same_file(job->input) : CLI_DONE;
+}
+
 /* What can be wrong is checked before anything is computed, the cheapest first. */
 static int simulate(struct nbody_job *job)
 {
@@ -377,7 +387,7 @@ static int simulate(struct nbody_job *job)
         if (nbody_share(job->engine, dev) > 0)
             cli_explain(&job->common, job->context, dev, nbody_explain(job->engine, dev),
                         nbody_shape(job->engine, dev));
-    if (status == CLI_DONE && job->common.explain)
+    if (status == CLI_DONE && job->common.explain && cli_ranks_first())
         fprintf(stderr, "%s\n", nbody_explain_method(job->engine));
     cli_interrupt_catch(); /* from here on there is something to save */
     if (status == CLI_DONE)
@@ -441,7 +451,8 @@ static int run(int argc, char **argv)
 {
     struct nbody_job job = fresh(argc, argv);
     int status;
-    if (parse(&job, argc, argv, &status) && (!job.resume || reparse(&job, argc, argv, &status)))
+    if (parse(&job, argc, argv, &status) && (!job.resume || reparse(&job, argc, argv, &status)) &&
+        (status = check_ranks(&job)) == CLI_DONE)
         status = job.compare ? compare(&job) : job.ensemble ? ensemble(&job) : simulate(&job);
     nbody_output_discard(&job);
     nbody_series_free(&job);
@@ -459,4 +470,4 @@ static int run(int argc, char **argv)
     cli_common_free(&job.common);
     return status;
 }
-const struct cli_command cmd_nbody = {"nbody", "simulate gravity between bodies", run, CLI_RANKS_REFUSED};
+const struct cli_command cmd_nbody = {"nbody", "simulate gravity between bodies", run, CLI_RANKS_TOGETHER};

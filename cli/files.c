@@ -11,8 +11,6 @@ int cli_check_output(const char *path)
 {
     struct stat status;
     struct outfile out;
-    if (!cli_ranks_first()) /* who writes all files */
-        return CLI_DONE;
     if (strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
                                    !S_ISDIR(status.st_mode)))
         return CLI_DONE; /* opening a pipe would wait for its reader */

@@ -297,6 +297,7 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
         .fields = job->fields.field, .nfields = job->fields.n,
         .stepping = (enum nbody_stepping)job->stepping,
         .eta = job->eta,
+        .world = cli_world,
     };
 }
 

@@ -44,5 +44,5 @@ int nbody_job_tell(void *arg, double fraction)
 
 bool nbody_job_stopped(void)
 {
-    return clerrno == ECANCELED && cli_interrupted();
+    return clerrno == ECANCELED && cli_ranks_interrupted();
 }

@@ -127,7 +127,7 @@ static int loop(struct nbody_job *job)
 {
     size_t wanted = job->burst ? job->burst : FIRST_BURST;
     int status = job->resumed ? CLI_DONE : visit(job, 0);
-    while (status == CLI_DONE && nbody_steps(job->engine) < job->total && !cli_interrupted() && !*job->stopped) {
+    while (status == CLI_DONE && nbody_steps(job->engine) < job->total && !cli_ranks_interrupted() && !*job->stopped) {
         const size_t step = nbody_steps(job->engine), burst = burst_from(job, step, wanted);
         const double before = job->seconds;
         status = step_engine(job, step, burst);
@@ -141,6 +141,8 @@ static int loop(struct nbody_job *job)
             status = nbody_checkpoint_visit(job, step, nbody_steps(job->engine));
         if (burst == wanted)
             wanted = next_burst(job, burst, job->seconds - before);
+        if (status == CLI_DONE && world_broadcast(cli_world, 0, &wanted, sizeof wanted) != 0) /* by one clock */
+            status = cli_failed_call(NULL);
     }
     return status;
 }
@@ -167,6 +169,6 @@ int nbody_job_run(struct nbody_job *job)
     if (status == CLI_DONE)
         status = diagnose(job, "energy at the end", &job->end);
     cli_progress_end(&job->progress);
-    job->interrupted = cli_interrupted() && (nbody_steps(job->engine) < job->total || isnan(job->end.total));
+    job->interrupted = cli_ranks_interrupted() && (nbody_steps(job->engine) < job->total || isnan(job->end.total));
     return status == CLI_DONE && nbody_steps(job->engine) > 0 ? nbody_output_row(job, &job->end) : status;
 }

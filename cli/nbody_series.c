@@ -20,10 +20,16 @@ int nbody_bodies_fetch(struct nbody_job *job)
     return nbody_notes_set(job);
 }
 
+/* One rank writes. */
+static int write_file(const struct nbody_job *job, const char *file)
+{
+    return cli_ranks_first() ? particles_write(file, &job->bodies, NULL) : 0;
+}
+
 int nbody_bodies_write(const struct nbody_job *job, const char *file)
 {
     struct series alone = {.pattern = file};
-    if (particles_write(file, &job->bodies, NULL) < 0)
+    if (write_file(job, file) < 0)
         return cli_failed_call(NULL);
     const int failed = series_add(&alone, nbody_steps(job->engine), &job->bodies);
     series_free(&alone);
@@ -103,7 +109,7 @@ int nbody_series_write(struct nbody_job *job)
     for (size_t i = 0; i < job->series_n && status == CLI_DONE; i++) {
         struct series *s = &job->series[i];
         char *file = series_name(s->pattern, s->n);
-        if (!file || particles_write(file, &job->bodies, NULL) < 0 || series_add(s, step, &job->bodies) < 0)
+        if (!file || write_file(job, file) < 0 || series_add(s, step, &job->bodies) < 0)
             status = cli_failed_call(NULL);
         free(file);
     }

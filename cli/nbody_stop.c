@@ -69,7 +69,11 @@ int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step)
         status = look_at_distance(job);
     if (status == CLI_DONE && due && job->stop_energy > 0 && !*job->stopped)
         status = look_at_energy(job);
-    if (job->time_limit > 0 && !*job->stopped && step < job->total && seconds_now() - job->began > job->time_limit)
+    char late = seconds_now() - job->began > job->time_limit;
+    const bool asks = job->time_limit > 0 && !*job->stopped && step < job->total;
+    if (status == CLI_DONE && asks && world_broadcast(cli_world, 0, &late, sizeof late) != 0)
+        status = cli_failed_call(NULL);
+    if (asks && late)
         snprintf(job->stopped, sizeof job->stopped, "%.3g s are over, the --time-limit", job->time_limit);
     return status;
 }

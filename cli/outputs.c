@@ -159,7 +159,7 @@ void cli_outputs_cut(const struct cli_outputs *outputs)
 
 int cli_outputs_join(const struct cli_outputs *outputs, const struct cli_output *film)
 {
-    return picture_join(film->file, outputs->frames_done, (unsigned)outputs->fps) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return cli_ranks_first() && picture_join(film->file, outputs->frames_done, (unsigned)outputs->fps) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
 /* ---- After. ---------------------------------------------------------------------------------- */

@@ -96,8 +96,11 @@ int cli_ranks_join(int argc, char **argv)
     shares = among(argc, argv, "--share");
     cli_world = w;
     cli_message_keep(world_rank(w) == 0);
-    if (world_rank(w) > 0 && !freopen("/dev/null", "w", stdout))
-        return cli_failed("/dev/null cannot be opened");
+    if (world_rank(w) > 0) {
+        outfile_nowhere();
+        if (!freopen("/dev/null", "w", stdout))
+            return cli_failed("/dev/null cannot be opened");
+    }
     return compare(argc, argv);
 }
 

@@ -38,6 +38,9 @@ struct outfile {
  * link stays one. Errors: ENOENT (no such folder), EACCES, EROFS, EISDIR, ENOSPC, EMFILE. */
 int outfile_open(struct outfile *out, const char *name);
 
+/* From now on files of any name go nowhere: of several processes that compute the same, one writes it. */
+void outfile_nowhere(void);
+
 /* -1 with the reason when an earlier write has failed; for long outputs, to stop early. */
 int outfile_check(struct outfile *out);
 

@@ -406,6 +406,7 @@ module stdcl
     type(c_ptr) :: softening = c_null_ptr
     integer(c_int) :: stepping = 0
     real(c_double) :: eta = 0
+    type(c_ptr) :: world = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 

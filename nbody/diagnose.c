@@ -5,7 +5,7 @@
  * that such numbers cannot hold is an error, whether or not the device happens to add in double.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/ranks.h"
 
 #include <float.h>
 #include <math.h>
@@ -27,8 +27,8 @@ static int start(const struct nbody *nb, struct share *p)
     return clflush(nb->ctx, p->dev, 0);
 }
 
-/* Adds a device's blocks to sum[], in their order. A sum is a double, or on devices without them a pair of floats. */
-static int add(struct nbody *nb, struct share *p, double *sum)
+/* Puts a device's blocks among those of all bodies. A sum is a double, or on devices without them a pair of floats. */
+static int fetch(struct nbody *nb, struct share *p, double (*all)[SUM_TERMS])
 {
     const size_t blocks = nbody_sum_blocks(p);
     if (nbody_device_fetch(nb, p, p->sums, blocks * SUM_TERMS * sizeof(double)) != 0)
@@ -40,9 +40,27 @@ static int add(struct nbody *nb, struct share *p, double *sum)
             double number;
             memcpy(pair, at, sizeof pair);
             memcpy(&number, at, sizeof number);
-            sum[k] += p->shape.fp64 ? number : (double)pair[0] + (double)pair[1];
+            all[p->first / SUM_BLOCK + block][k] = p->shape.fp64 ? number : (double)pair[0] + (double)pair[1];
         }
     return 0;
+}
+
+/* Adds up all blocks in the order of bodies. */
+static int add(struct nbody *nb, double *sum)
+{
+    const size_t blocks = (nb->n + SUM_BLOCK - 1) / SUM_BLOCK;
+    double(*all)[SUM_TERMS] = calloc(blocks, sizeof *all);
+    int status = all ? 0 : clerror_set(ENOMEM, "nbody_diagnose: no memory for the sums of %zu bodies", nb->n);
+    for (struct share *p = nb->share; p < nb->share + nb->ndev && status == 0; p++)
+        if (p->count)
+            status = fetch(nb, p, all);
+    if (status == 0)
+        status = nbody_ranks_spread(nb, all, sizeof *all, SUM_BLOCK);
+    for (size_t block = 0; block < blocks && status == 0; block++)
+        for (size_t k = 0; k < SUM_TERMS; k++)
+            sum[k] += all[block][k];
+    free(all);
+    return status;
 }
 
 static int check_range(const struct nbody *nb, const double *sum)
@@ -70,10 +88,7 @@ int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->count && start(nb, p) != 0)
             return -1;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        if (p->count && add(nb, p, sum) != 0)
-            return -1;
-    if (check_range(nb, sum) != 0)
+    if (add(nb, sum) != 0 || check_range(nb, sum) != 0)
         return -1;
     /* G m is length^3 / time^2; times a velocity, squared or not, and a length. */
     const double energy = nbody_units_factor(&nb->units, 5, -4) / nb->G;

@@ -20,7 +20,8 @@
  *   field.c        what fixed fields of force add to them
  *   ladder.c       the same with the kernels of the ladder, on one device
  *   tree.c         sums by a tree instead, on all devices; tree.h has its types
- *   exchange.c     which device owns which bodies; how all devices get all positions
+ *   exchange.c     how all devices get all positions
+ *   ranks.c        which device of which rank moves which bodies; how all ranks have all positions
  *   state.c        copying state out, questions to an engine
  *   task_save.c    a step that is stopped in its middle is taken back
  *   device.c       a device's share of the bodies: its programs and its memory
@@ -191,6 +192,8 @@ struct nbody {
     int flags; /* that kernels are started with */
     cl_uint ndev;
     struct share *share; /* ndev of them */
+    stdcl_world *world;
+    struct ranks *ranks; /* ranks.h; NULL with one rank */
     void *posm;   /* {x, y, z, G m} of all bodies, at the places where forces are wanted */
     void *velo;   /* {vx, vy, vz, 0} likewise; NULL unless the integrator's sum needs velocities */
     struct nbody_field *fields, *given_fields; /* in the engine's units, where G is 1; in the caller's */
@@ -308,8 +311,8 @@ struct sum {
 const struct sum *nbody_forces_sum_of(enum kernel sum);
 const struct sum *nbody_forces_sum(const struct nbody *nb);
 
-/* Cuts the attracting bodies into stretches, by how many there are. */
-void nbody_forces_divide(struct nbody *nb);
+/* Cuts the attracting bodies into stretches, by how many there are; `tiles` is a multiple of the tiles of all devices. */
+void nbody_forces_divide(struct nbody *nb, size_t tiles);
 
 /* The square of the softening in the engine's units. When that is as good as nothing (*none), a number big
  * enough for a finite pull on oneself, and so small that it changes no pull between bodies that are 5e-9
@@ -415,10 +418,6 @@ static inline bool nbody_tree_fine(const struct nbody *nb)
 void nbody_tree_free(struct nbody *nb);
 
 /* ---- exchange.c ------------------------------------------------------------------------------- */
-
-/* Decides which device owns which bodies, by weights of the devices: fills first, rows and count of every share,
- * and nb->padded. */
-void nbody_exchange_divide(struct nbody *nb, const double *weight);
 
 /* begin: starts copying every device's own positions to the host. finish: waits for that, and starts copying
  * them to the other devices. With one device there is nothing to do. */

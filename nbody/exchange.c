@@ -1,4 +1,4 @@
-/* exchange.c - which device owns which bodies; how all devices get all positions.
+/* exchange.c - how all devices get all positions.
  *
  * Every device holds the positions of all bodies, and moves those of its own share: a run of rows that begins
  * and ends where a work-group may. After a step the shares travel by way of the host: each device sends its
@@ -8,9 +8,7 @@
  * `incoming` is waited for.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
-
-#include <math.h>
+#include "nbody/ranks.h"
 
 /* ---- Positions to all devices. ---------------------------------------------------------------- */
 
@@ -54,10 +52,26 @@ int nbody_exchange_begin(struct nbody *nb)
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (await(nb, p->dev, &p->incoming) != 0)
             return -1;
+    if (nbody_ranks_receive(nb) != 0)
+        return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->rows && !alone(nb, p) &&
             (copy_share(nb, p, p->dev, CL_MEM_HOST, &p->outgoing) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
             return -1;
+    return 0;
+}
+
+/* What other ranks have sent. */
+static int bring_others(struct nbody *nb)
+{
+    struct share others[2];
+    const size_t n = nbody_ranks_others(nb, others);
+    if (n && nbody_ranks_finish(nb) != 0)
+        return -1;
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        for (size_t k = 0; p->rows && k < n; k++)
+            if (others[k].rows && copy_share(nb, &others[k], p->dev, CL_MEM_DEVICE, &p->incoming) != 0)
+                return -1;
     return 0;
 }
 
@@ -67,42 +81,11 @@ int nbody_exchange_finish(struct nbody *nb)
     for (struct share *p = nb->share; p < end; p++)
         if (await(nb, p->dev, &p->outgoing) != 0)
             return -1;
+    if (nbody_ranks_send(nb) != 0)
+        return -1;
     for (struct share *p = nb->share; p < end; p++)
         for (struct share *q = nb->share; p->rows && q < end; q++)
             if (q != p && q->rows && copy_share(nb, q, p->dev, CL_MEM_DEVICE, &p->incoming) != 0)
                 return -1;
-    return 0;
-}
-
-/* ---- Which device owns which bodies. ---------------------------------------------------------- */
-
-/* A share is a whole number of these: work-groups and tiles of any device begin and end there, and blocks of energies. */
-static size_t grain(const struct nbody *nb)
-{
-    size_t g = SUM_BLOCK;
-    for (cl_uint d = 0; d < nb->ndev; d++) {
-        g = common_multiple(g, nbody_shape_rows(&nb->share[d].shape));
-        g = common_multiple(g, (size_t)nb->share[d].shape.tile);
-    }
-    return g;
-}
-
-void nbody_exchange_divide(struct nbody *nb, const double *weight)
-{
-    const size_t g = grain(nb), grains = (nb->n + g - 1) / g;
-    double all = 0, below = 0;
-    size_t first = 0;
-    for (cl_uint d = 0; d < nb->ndev; d++)
-        all += weight[d];
-    for (cl_uint d = 0; d < nb->ndev; d++) {
-        struct share *p = &nb->share[d];
-        below += weight[d];
-        size_t end = d + 1 == nb->ndev ? grains : (size_t)floor((double)grains * (below / all) + 0.5);
-        end = end > grains ? grains : end;
-        p->first = first * g;
-        p->rows = (end - first) * g;
-        p->count = nb->n < p->first ? 0 : nb->n - p->first < p->rows ? nb->n - p->first : p->rows;
-        first = end;
-    }
-    nb->padded = grains * g;
+    return bring_others(nb);
 }

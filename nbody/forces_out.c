@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
+#include "nbody/ranks.h"
 
 #include "core/clock.h"
 #include "nbody/blocks.h"
@@ -66,13 +67,15 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
     for (struct share *p = nb->share; acc && p < nb->share + nb->ndev; p++)
         if (p->rows && accelerations(nb, p, acc[0]) != 0)
             return -1;
+    if (acc && nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0)
+        return -1;
     if (potential && nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
     for (struct share *p = nb->share; potential && p < nb->share + nb->ndev; p++)
         if (p->rows && nbody_forces_collect(nb, p, p->phi, p->slots, 1, 1,
                                             nbody_units_factor(&nb->units, 2, -2), potential) != 0)
             return -1;
-    return 0;
+    return potential ? nbody_ranks_spread(nb, potential, sizeof *potential, 1) : 0;
 }
 
 static int wait_all(struct nbody *nb)

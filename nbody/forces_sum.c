@@ -21,15 +21,13 @@ double nbody_forces_softening(const struct nbody *nb, enum kernel sum, bool *non
 /* Enough stretches to keep a large device busy with few bodies, and no more than their sums have room for with many: at
  * most 64, of at least 256 bodies, and 2^22 rows of sums; but none of much over 2^20 bodies, so that rounding errors stay
  * small. 128: the largest tile in use; a larger one changes where stretches begin. */
-void nbody_forces_divide(struct nbody *nb)
+void nbody_forces_divide(struct nbody *nb, size_t tiles)
 {
     const size_t n = nb->n, room = ((size_t)1 << 22) / n, long_ones = n >> 20;
-    size_t wanted = n / 256 < 64 ? n / 256 : 64, grain = 128;
+    size_t wanted = n / 256 < 64 ? n / 256 : 64, grain = common_multiple(128, tiles);
     wanted = wanted < room ? wanted : room;
     wanted = wanted > long_ones ? wanted : long_ones;
     wanted = wanted > 0 ? wanted : 1;
-    for (cl_uint d = 0; d < nb->ndev; d++)
-        grain = common_multiple(grain, (size_t)nb->share[d].shape.tile);
     nb->stretch = ((n + wanted - 1) / wanted + grain - 1) / grain * grain;
     nb->stretches = (n + nb->stretch - 1) / nb->stretch;
 }

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
+#include "nbody/ranks.h"
 
 #include <math.h>
 
@@ -33,11 +34,31 @@ static ptrdiff_t prepare(struct nbody *nb, size_t steps)
         return (ptrdiff_t)most;
     if (seconds < STOP_SECONDS)
         return (ptrdiff_t)(STOP_SECONDS / seconds);
-    if (nb->method == NBODY_TREE) /* which is not stopped in the middle of a sum */
+    if (nb->method == NBODY_TREE || nb->ranks) /* which are not stopped in the middle of a sum */
         return 1;
     const int saved = nbody_task_save(nb);
     nb->task.stoppable = saved == 0;
     return saved < 0 ? -1 : 1;
+}
+
+/* With ranks all make as many steps as the slowest would. */
+static ptrdiff_t prepare_all(struct nbody *nb, size_t steps)
+{
+    struct nbody_asked asked = {.steps = prepare(nb, steps)};
+    return nbody_ranks_ask(nb, &asked) == 0 ? (ptrdiff_t)asked.steps : -1;
+}
+
+/* The first bad step of any rank; and whether one of them is to stop, after which all are. */
+static int ask_all(struct nbody *nb, int bad)
+{
+    if (!nb->ranks)
+        return bad;
+    nbody_task_tell(nb);
+    struct nbody_asked asked = {.bad = bad, .stop = nb->task.asked};
+    if (nbody_ranks_ask(nb, &asked) != 0)
+        return -1;
+    nb->task.asked = asked.stop;
+    return (int)asked.bad;
 }
 
 int nbody_step(nbody *nb, size_t steps)
@@ -50,9 +71,11 @@ int nbody_step(nbody *nb, size_t steps)
         return nbody_adaptive_step(nb, steps);
     nbody_task_begin(nb, "nbody_step", (double)steps * stages(nb) * nbody_forces_work(nb, nb->integrator->sum));
     while (steps > 0) {
-        const ptrdiff_t ready = prepare(nb, steps);
+        const ptrdiff_t ready = prepare_all(nb, steps);
         const size_t now = ready > 0 ? (size_t)ready : 0;
-        const int bad = now ? nbody_integrate_burst(nb, now) : -1;
+        int bad = now ? nbody_integrate_burst(nb, now) : -1;
+        if (bad >= 0)
+            bad = ask_all(nb, bad);
         if (bad < 0 && nb->task.stopped && nbody_task_restore(nb) == 0)
             return clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps);
         if (bad < 0)
@@ -68,7 +91,7 @@ int nbody_step(nbody *nb, size_t steps)
                                nb->base_time +
                                    nb->dt * (double)(nb->steps - now + (size_t)bad - nb->base_steps));
         steps -= now;
-        nb->task.stoppable = steps > 0;
+        nb->task.stoppable = steps > 0 && (!nb->ranks || nb->task.asked);
         if (nbody_task_tell(nb) != 0)
             return -1;
     }

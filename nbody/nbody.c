@@ -10,6 +10,7 @@
 #include "core/reserved.h"
 
 #include "nbody/blocks.h"
+#include "nbody/ranks.h"
 
 #include <float.h>
 #include <math.h>
@@ -154,7 +155,7 @@ static void *four_each(struct nbody *nb)
     cl_uint owners = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
         owners += nb->share[d].rows > 0;
-    return clmalloc(nb->ctx, nb->padded * 4 * nb->real, owners == 1 ? CL_MEM_ZEROCOPY : 0);
+    return clmalloc(nb->ctx, nb->padded * 4 * nb->real, owners == 1 && !nb->ranks ? CL_MEM_ZEROCOPY : 0);
 }
 
 static int place_all(struct nbody *nb)
@@ -170,20 +171,19 @@ static int place_all(struct nbody *nb)
     return 0;
 }
 
-/* Writes one body into the host images, in the engine's units. */
-static void write_body(struct nbody *nb, struct share *p, size_t row, double gm, const double *pos,
-                       const double *vel)
+/* Writes body i into the host images, in the engine's units. p is its share, or another rank has it. */
+static void write_body(struct nbody *nb, struct share *p, size_t i, double gm, const double *pos, const double *vel)
 {
-    const size_t i = p->first + row;
     for (size_t c = 0; c < 3; c++) {
         const double x = ldexp(pos[c], -nb->units.length);
         const double v = ldexp(vel[c], nb->units.time - nb->units.length);
         real_put(nb, nb->posm, 4 * i + c, x);
-        real_put(nb, p->state, (STATE_VEL + c) * p->rows + row, v);
+        if (p)
+            real_put(nb, p->state, (STATE_VEL + c) * p->rows + i - p->first, v);
         if (nb->velo)
             real_put(nb, nb->velo, 4 * i + c, v);
-        if (predicts(nb))
-            real_put(nb, p->state, (STATE_POS + c) * p->rows + row, x);
+        if (p && predicts(nb))
+            real_put(nb, p->state, (STATE_POS + c) * p->rows + i - p->first, x);
     }
     real_put(nb, nb->posm, 4 * i + 3, ldexp(gm, 2 * nb->units.time - 3 * nb->units.length));
 }
@@ -212,12 +212,12 @@ static void write_block(void *given, size_t block, size_t first, size_t end)
     struct given *g = given;
     (void)block;
     for (size_t i = first; i < end; i++) {
-        struct share *p = g->nb->share;
-        while (i < p->first || i - p->first >= p->count)
+        struct share *p = g->nb->share, *const last = p + g->nb->ndev;
+        while (p < last && (i < p->first || i - p->first >= p->count))
             p++;
         if (too_fast(g->nb, g->vel[i]))
             g->wrong = true;
-        write_body(g->nb, p, i - p->first, g->nb->G * g->mass[i], g->pos[i], g->vel[i]);
+        write_body(g->nb, p < last ? p : NULL, i, g->nb->G * g->mass[i], g->pos[i], g->vel[i]);
     }
 }
 
@@ -270,6 +270,7 @@ static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options 
     struct nbody_options trial = *options;
     double rate = 0;
     trial.shares = NULL;
+    trial.world = NULL;
     trial.progress = NULL;
     trial.integrator = NBODY_TAYLOR;
     trial.stepping = NBODY_FIXED;
@@ -305,8 +306,10 @@ static int check_weights(const double *weight, cl_uint ndev)
 static int divide(struct nbody *nb, const struct cldev_info *info, const struct nbody_options *options,
                   const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
-    const bool given = options->shares != NULL, by_one = nb->planes > nb->integrator->planes,
-               equal = one_model(info, nb->ndev) || by_one;
+    const bool given = options->shares != NULL, by_one = nb->planes > nb->integrator->planes;
+    bool equal = one_model(info, nb->ndev) || by_one;
+    if (nbody_ranks_alike(nb, info, &equal) != 0)
+        return -1;
     double *weight = calloc(nb->ndev, sizeof *weight);
     if (!weight)
         return clerror_set(ENOMEM, "nbody_create: no memory on the host");
@@ -320,10 +323,13 @@ static int divide(struct nbody *nb, const struct cldev_info *info, const struct 
     }
     if (status == 0)
         status = check_weights(weight, nb->ndev);
-    if (status == 0) {
-        nbody_exchange_divide(nb, weight);
-        nbody_forces_divide(nb);
-    }
+    size_t tiles = 1;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        tiles = common_multiple(tiles, (size_t)nb->share[d].shape.tile);
+    if (world_agree(nb->world, status) != 0 || nbody_ranks_divide(nb, weight) != 0 || nbody_ranks_multiple(nb, &tiles) != 0)
+        status = -1;
+    if (status == 0)
+        nbody_forces_divide(nb, tiles);
     free(weight);
     return status;
 }
@@ -341,16 +347,28 @@ static int prepare(struct nbody *nb, const struct nbody_options *o, const double
         status = clgetdevinfo(nb->ctx, info);
     if (status == 0)
         status = choose_shapes(nb, info, o->shape);
+    status = world_agree(nb->world, status);
     if (status == 0)
         status = divide(nb, info, o, mass, pos, vel);
     free(info);
     return status;
 }
 
-nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass, const double (*pos)[3],
-                    const double (*vel)[3])
+/* What ranks divide among themselves. */
+static int check_ranks(const struct nbody_options *o)
 {
-    if (check_options(o, n) != 0 || check_bodies(n, mass, pos, vel) != 0)
+    if (world_size(o->world) == 1)
+        return 0;
+    if (o->method == NBODY_TREE)
+        return clerror_set(ENOTSUP, "nbody_create: the tree is not divided among ranks; direct sums are");
+    if (o->stepping != NBODY_FIXED || nbody_integrate_row(o->integrator)->host || o->kernel != NBODY_TUNED)
+        return clerror_set(ENOTSUP, "nbody_create: ranks divide sums of fixed steps on devices, by the tuned kernel, and no others");
+    return 0;
+}
+
+static nbody *create(const struct nbody_options *o, size_t n, const double *mass, const double (*pos)[3], const double (*vel)[3])
+{
+    if (world_agree(o->world, check_options(o, n) != 0 || check_ranks(o) != 0 || check_bodies(n, mass, pos, vel) != 0 ? -1 : 0) != 0)
         return NULL;
     CLCONTEXT *ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
     if (clgetndev(ctx) == 0)
@@ -374,6 +392,7 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
                          .flags = CL_EVENT_NOWAIT,
                          .progress = o->progress,
                          .arg = o->arg,
+                         .world = o->world,
                          .ndev = clgetndev(ctx)};
     const bool by_body = nb->stepping != NBODY_FIXED && nb->integrator->block_steps;
     nb->planes = nb->integrator->planes + by_body;
@@ -389,12 +408,22 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
     if (nbody_field_copy(nb, o) == 0 && nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
         nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
         nbody_ladder_check(nb) == 0 &&
-        nbody_method_choose(nb, o->method) == 0 && nbody_soften_check(nb) == 0 &&
+        nbody_method_choose(nb, world_size(o->world) > 1 ? NBODY_DIRECT : o->method) == 0 && nbody_soften_check(nb) == 0 &&
         prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
         nbody_field_place(nb) == 0 && nbody_soften_place(nb) == 0 &&
         nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && nbody_blocks_open(nb) == 0 &&
         write_bodies(nb, mass, pos, vel) == 0 &&
         send_all(nb) == 0 && nbody_integrate_warm(nb) == 0)
+        return nb;
+    nbody_free(nb);
+    return NULL;
+}
+
+nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass, const double (*pos)[3],
+                    const double (*vel)[3])
+{
+    nbody *nb = create(o, n, mass, pos, vel);
+    if (world_agree(o->world, nb ? 0 : -1) == 0)
         return nb;
     nbody_free(nb);
     return NULL;
@@ -407,6 +436,7 @@ void nbody_free(nbody *nb)
     nbody_ladder_free(nb);
     nbody_blocks_free(nb);
     nbody_tree_free(nb);
+    nbody_ranks_free(nb);
     nbody_device_free(nb);
     nbody_field_free(nb);
     nbody_soften_free(nb);

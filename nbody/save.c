@@ -91,6 +91,8 @@ static char *save_part(struct nbody *nb, struct share *p, char *to)
 
 int nbody_save(nbody *nb, void *to_)
 {
+    if (nb->ranks)
+        return clerror_set(ENOTSUP, "nbody_save: the state of bodies on several ranks is not saved");
     const struct head head = head_of(nb);
     char *to = put(to_, &head, sizeof head);
     for (struct share *p = nb->share; p < nb->share + nb->ndev && to; p++)
@@ -189,6 +191,8 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
 {
     const char *from = from_;
     struct head h;
+    if (nb->ranks)
+        return clerror_set(ENOTSUP, "nbody_load: a state is not loaded into bodies on several ranks");
     if (size < sizeof h)
         return clerror_set(EINVAL, "nbody_load: %zu bytes are no saved engine", size);
     memcpy(&h, from, sizeof h);

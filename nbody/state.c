@@ -4,6 +4,7 @@
 #include "nbody/integrate.h"
 
 #include "nbody/blocks.h"
+#include "nbody/ranks.h"
 
 /* ---- Copying out. ----------------------------------------------------------------------------- */
 
@@ -53,7 +54,9 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
             return -1;
         nbody_each_block(p->count, copy_block, &copying);
     }
-    return 0;
+    if (pos && nbody_ranks_spread(nb, pos, sizeof *pos, 1) != 0)
+        return -1;
+    return vel ? nbody_ranks_spread(nb, vel, sizeof *vel, 1) : 0;
 }
 
 /* ---- Questions. ------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "life/internal.h"
 #include "stdcl/gas.h"
 #include "stdcl/life.h"
+#include "stdcl/nbody.h"
 
 enum { MOST_DEVICES = 2 };
 static cl_device_id device[MOST_DEVICES];
@@ -20,6 +21,13 @@ static void on_all(int (*run)(struct rank_run *r), void *arg)
 {
     for (size_t k = 0; k < SIZES; k++)
         ranks_work(sizes[k], run, (struct ranks_how){.delay = 300, .seed = (unsigned)k, .polled = k % 2 == 0, .arg = arg});
+}
+
+/* The same on every second number. */
+static void on_some(int (*run)(struct rank_run *r), void *arg, size_t first)
+{
+    for (size_t k = first % 2; k < SIZES; k += 2)
+        ranks_work(sizes[k], run, (struct ranks_how){.delay = 300, .seed = (unsigned)k, .polled = k % 4 < 2, .arg = arg});
 }
 
 static CLCONTEXT *open_devices(void)
@@ -188,7 +196,7 @@ static void life_is_the_same(void **state)
         works(life_cells_alloc(&c->cells, c->width, c->height));
         works(life_run(c, lf, last));
         life_free(lf);
-        on_all(life_ranks, c);
+        on_some(life_ranks, c, i);
         life_cells_free(&c->cells);
     }
 }
@@ -240,6 +248,129 @@ static void life_ends_together(void **state)
     ranks_work(3, life_refuses, (struct ranks_how){0});
 }
 
+/* ---- Gravity. --------------------------------------------------------------------------------- */
+
+enum { BODIES = 2900 };
+struct nbody_case {
+    size_t n;
+    enum nbody_integrator integrator;
+    enum nbody_precision precision;
+    double mass[BODIES], pos[BODIES][3], vel[BODIES][3]; /* at the start */
+    double end[BODIES][3], speed[BODIES][3], acc[BODIES][3], potential[BODIES];
+    struct nbody_diagnostics energy;
+};
+
+static int nbody_run(struct nbody_case *c, nbody *nb)
+{
+    if (!nb)
+        return -1;
+    int status = nbody_step(nb, 3);
+    if (status == 0)
+        status = nbody_diagnose(nb, &c->energy);
+    if (status == 0)
+        status = nbody_step(nb, 2);
+    if (status == 0)
+        status = nbody_forces(nb, c->acc, c->potential);
+    return status == 0 ? nbody_state(nb, c->end, c->speed) : -1;
+}
+
+static struct nbody_options gravity_of(const struct nbody_case *c, CLCONTEXT *cp, stdcl_world *w)
+{
+    return (struct nbody_options){.ctx = cp, .eps = 0.05, .dt = 0.01, .integrator = c->integrator, .precision = c->precision, .burst = 2,
+                                  .method = NBODY_AUTO, .world = w};
+}
+
+static int nbody_ranks(struct rank_run *r)
+{
+    const struct nbody_case *right = r->arg;
+    struct nbody_case *own = malloc(sizeof *own);
+    CLCONTEXT *cp = open_devices();
+    *own = *right;
+    const struct nbody_options options = gravity_of(own, cp, r->world);
+    nbody *nb = nbody_create(&options, own->n, own->mass, (const double(*)[3])own->pos, (const double(*)[3])own->vel);
+    memset(own->end, 0, sizeof own->end);
+    memset(own->speed, 0, sizeof own->speed);
+    memset(own->acc, 0, sizeof own->acc);
+    memset(own->potential, 0, sizeof own->potential);
+    int status = nbody_run(own, nb);
+    if (status == 0 && memcmp(&own->energy, &right->energy, sizeof own->energy) != 0)
+        status = WRONG("energy %.17g, not %.17g", own->energy.total, right->energy.total);
+    if (status == 0 && (memcmp(own->end, right->end, sizeof own->end) != 0 || memcmp(own->speed, right->speed, sizeof own->speed) != 0))
+        status = WRONG("%zu bodies end elsewhere, integrator %d", own->n, (int)own->integrator);
+    if (status == 0 && (memcmp(own->acc, right->acc, sizeof own->acc) != 0 || memcmp(own->potential, right->potential, sizeof own->potential) != 0))
+        status = WRONG("other forces");
+    nbody_free(nb);
+    clcontext_destroy(cp);
+    free(own);
+    return status;
+}
+
+static void bodies_end_in_the_same_place(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n;
+        enum nbody_integrator integrator;
+        enum nbody_precision precision;
+    } cases[] = {{BODIES, NBODY_LEAPFROG, NBODY_SINGLE}, {1001, NBODY_HERMITE4, NBODY_DOUBLE}, {1500, NBODY_YOSHIDA4, NBODY_MIXED},
+                 {3, NBODY_TAYLOR, NBODY_SINGLE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct nbody_case *c = calloc(1, sizeof *c);
+        struct cldev_info info[64];
+        CLCONTEXT *cp = open_devices();
+        works(clgetdevinfo(cp, info));
+        c->n = cases[i].n;
+        c->integrator = cases[i].integrator;
+        c->precision = info[0].dev_pref_vec_double ? cases[i].precision : NBODY_SINGLE;
+        works(nbody_initial(NBODY_PLUMMER, c->n, 4, c->mass, c->pos, c->vel));
+        const struct nbody_options options = gravity_of(c, cp, NULL);
+        nbody *nb = nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos, (const double(*)[3])c->vel);
+        works(nbody_run(c, nb));
+        nbody_free(nb);
+        works(clcontext_destroy(cp));
+        on_some(nbody_ranks, c, i / 2 + i);
+        free(c);
+    }
+}
+
+/* One rank's caller ends a run for all; what ranks do not divide is refused. */
+static int tell_nbody(void *arg, double fraction)
+{
+    (void)fraction;
+    return *(const int *)arg == 1;
+}
+
+static int nbody_ends(struct rank_run *r)
+{
+    const struct nbody_case *c = r->arg;
+    CLCONTEXT *cp = open_devices();
+    struct nbody_options options = {.ctx = cp, .dt = 1e-3, .world = r->world, .progress = tell_nbody, .arg = &r->rank};
+    nbody *nb = nbody_create(&options, 100, c->mass, (const double(*)[3])c->pos, (const double(*)[3])c->vel);
+    const int status = nb ? nbody_step(nb, (size_t)1 << 40) : 0, code = clerrno;
+    uint64_t done = nb ? nbody_steps(nb) : 0, all = done;
+    char none[8];
+    const bool saved = nb && nbody_save(nb, none) == 0;
+    nbody_free(nb);
+    options.method = NBODY_TREE;
+    nb = nbody_create(&options, 100, c->mass, (const double(*)[3])c->pos, (const double(*)[3])c->vel);
+    const int refused = clerrno;
+    clcontext_destroy(cp);
+    if (world_add(r->world, &all, 1) != 0)
+        return -1;
+    return status == -1 && code == ECANCELED && done > 0 && all == done * (uint64_t)r->size && !nb && refused == ENOTSUP && !saved
+               ? 0
+               : WRONG("status %d, clerrno %d and %d after %llu steps", status, code, refused, (unsigned long long)done);
+}
+
+static void nbody_ends_together(void **state)
+{
+    (void)state;
+    struct nbody_case *c = calloc(1, sizeof *c);
+    works(nbody_initial(NBODY_PLUMMER, 100, 4, c->mass, c->pos, c->vel));
+    ranks_work(3, nbody_ends, (struct ranks_how){.arg = c});
+    free(c);
+}
+
 int main(void)
 {
     for (; stddev && devices < MOST_DEVICES && devices < clgetndev(stddev); devices++)
@@ -253,6 +384,8 @@ int main(void)
         cmocka_unit_test(gas_ends_together),
         cmocka_unit_test(life_is_the_same),
         cmocka_unit_test(life_ends_together),
+        cmocka_unit_test(bodies_end_in_the_same_place),
+        cmocka_unit_test(nbody_ends_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ stdcl_world_by(openmpi mpich)
 stdcl_world_by(mpich openmpi)
 
 # Engines, on the devices there are and on two.
-if(TARGET stdcl_gas AND TARGET stdcl_life)
-  stdcl_test(test_ranks test_ranks.c BUILDS_ONCE OPENS_ONCE LIBS stdcl_gas stdcl_life)
+if(TARGET stdcl_gas AND TARGET stdcl_life AND TARGET stdcl_nbody)
+  stdcl_test(test_ranks test_ranks.c BUILDS_ONCE OPENS_ONCE LIBS stdcl_gas stdcl_life stdcl_nbody)
   stdcl_test_on_two(test_ranks)
 endif()

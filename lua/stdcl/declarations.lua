@@ -604,6 +604,7 @@ struct nbody_options {
   const double *softening;
   int stepping;
   double eta;
+  stdcl_world *world;
   uintptr_t reserved[8];
 };
 struct nbody_diagnostics {

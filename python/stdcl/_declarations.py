@@ -324,6 +324,7 @@ class nbody_options(Structure):  # noqa: F405
         ("softening", c_void_p),
         ("stepping", c_int),
         ("eta", c_double),
+        ("world", c_void_p),
         ("reserved", c_size_t * 8),
     ]
 
