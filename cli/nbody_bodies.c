@@ -318,6 +318,8 @@ int nbody_job_plan(struct nbody_job *job)
 {
     int status = nbody_job_choose(job);
     if (status == CLI_DONE)
+        status = nbody_places_check(job);
+    if (status == CLI_DONE)
         status = choose_shown(job);
     if (status == CLI_DONE)
         status = plan_steps(job);

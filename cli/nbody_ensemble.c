@@ -73,8 +73,9 @@ static int make_copies(struct nbody_job *job, struct ensemble *e, size_t systems
         for (size_t k = 3; s && k < 3 * e->bodies; k++) {
             const philox4 at = {(uint32_t)k, 0x454e5345, (uint32_t)s, (uint32_t)(s >> 32)};
             const philox4 bits = philox4x32_10(at, (uint32_t)job->seed, (uint32_t)(job->seed >> 32));
-            e->all.pos[s * e->bodies][k] *= 1 + job->spread * (2 * philox_double(bits.x, bits.y) - 1);
-            e->all.vel[s * e->bodies][k] *= 1 + job->spread * (2 * philox_double(bits.z, bits.w) - 1);
+            const size_t body = s * e->bodies + k / 3, axis = k % 3;
+            e->all.pos[body][axis] *= 1 + job->spread * (2 * philox_double(bits.x, bits.y) - 1);
+            e->all.vel[body][axis] *= 1 + job->spread * (2 * philox_double(bits.z, bits.w) - 1);
         }
     }
     return status;

@@ -4,6 +4,7 @@
  *   nbody_names.c    names of models, integrators, precisions, kernels and methods
  *   nbody_bodies.c   the bodies: read or made; softening and step where none were asked for
  *   nbody_fields.c   the fields of --external
+ *   nbody_places.c   whether bodies lie at one place
  *   nbody_collide.c  what becomes of bodies that touch
  *   nbody_run.c      the loop: bursts of steps between visits to the outputs
  *   nbody_progress.c what the engine tells while it works: progress, and whether to stop
@@ -194,6 +195,9 @@ int nbody_fields_read(struct nbody_job *job);
 int nbody_fields_take(struct nbody_job *job, const char *text);
 char *nbody_fields_text(const struct nbody_fields *fields);
 bool nbody_fields_bind(const struct nbody_fields *fields);
+
+/* nbody_places.c: CLI_FAILED for bodies at one place without softening */
+int nbody_places_check(const struct nbody_job *job);
 
 /* nbody_collide.c */
 int nbody_collide_plan(struct nbody_job *job);

@@ -40,7 +40,7 @@ struct nbody_ensemble {
     void *arg;
 };
 
-/* ---- Making. ---------------------------------------------------------------------------------- */
+/* ---- Checked and placed. ----------------------------------------------------------------------- */
 
 static int check(const struct nbody_ensemble_options *o, size_t systems, size_t bodies, const double *mass,
                  const double (*pos)[3], const double (*vel)[3])
@@ -137,6 +137,65 @@ static int open_kernel(nbody_ensemble *e)
     return e->kernel ? 0 : -1;
 }
 
+/* ---- Steps. ----------------------------------------------------------------------------------- */
+
+/* Operations of a step of a device's systems. */
+static double work(const nbody_ensemble *e, const struct part *p)
+{
+    const double planets = (double)e->bodies - 1;
+    return (double)p->n * planets * (OPERATIONS + 20 * planets);
+}
+
+static int start(nbody_ensemble *e, cl_uint dev, cl_uint n, cl_uint steps)
+{
+    struct part *p = &e->part[dev];
+    const struct stdcl_arg args[] = {BLOCK_ARG(p->state), BLOCK_ARG(p->gm), VALUE_ARG(n), VALUE_ARG(e->dt), VALUE_ARG(steps)};
+    clndrange_t ndr = clndrange_init1d(0, (p->n + GROUP - 1) / GROUP * GROUP, GROUP);
+    return clforkv(e->ctx, dev, e->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) == (cl_event)-1
+               ? -1 : clflush(e->ctx, dev, 0);
+}
+
+static int launch(nbody_ensemble *e, cl_uint dev, cl_uint steps)
+{
+    struct part *p = &e->part[dev];
+    pace_started(&p->pace, work(e, p) * steps);
+    return start(e, dev, (cl_uint)p->n, steps);
+}
+
+/* So many steps as all devices make in a slice of time. */
+static size_t slice(const nbody_ensemble *e, size_t steps)
+{
+    for (cl_uint d = 0; d < e->ndev; d++) {
+        const struct part *p = &e->part[d];
+        const double fit = p->n ? pace_slice(&p->pace) / work(e, p) : (double)steps;
+        steps = fit < 1 ? 1 : fit < (double)steps ? (size_t)fit : steps;
+    }
+    return steps < (size_t)1 << 30 ? steps : (size_t)1 << 30;
+}
+
+static int wait_all(nbody_ensemble *e)
+{
+    int status = 0;
+    for (cl_uint d = 0; d < e->ndev; d++)
+        if (e->part[d].n) {
+            if (clwait(e->ctx, d, CL_ALL_EVENT) == (cl_event)-1)
+                status = -1;
+            pace_waited(&e->part[d].pace);
+        }
+    return status;
+}
+
+/* Once on no systems, since drivers compile at the first launch. */
+static int warm(nbody_ensemble *e)
+{
+    for (cl_uint d = 0; d < e->ndev; d++)
+        if (e->part[d].n && start(e, d, 0, 0) != 0)
+            return -1;
+    return wait_all(e);
+}
+
+/* ---- Made and freed. -------------------------------------------------------------------------- */
+
 nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, size_t systems, size_t bodies,
                                       const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
@@ -161,7 +220,7 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
         write_systems(e, &e->part[d], mass, pos, vel);
         status = send(e, d);
     }
-    if (status == 0)
+    if (status == 0 && warm(e) == 0)
         return e;
     nbody_ensemble_free(e);
     return NULL;
@@ -180,49 +239,6 @@ void nbody_ensemble_free(nbody_ensemble *e)
     free(e->part);
     free(e->centre);
     free(e);
-}
-
-/* ---- Steps. ----------------------------------------------------------------------------------- */
-
-/* Operations of a step of a device's systems. */
-static double work(const nbody_ensemble *e, const struct part *p)
-{
-    const double planets = (double)e->bodies - 1;
-    return (double)p->n * planets * (OPERATIONS + 20 * planets);
-}
-
-static int launch(nbody_ensemble *e, cl_uint dev, cl_uint steps)
-{
-    struct part *p = &e->part[dev];
-    const cl_uint n = (cl_uint)p->n;
-    const struct stdcl_arg args[] = {BLOCK_ARG(p->state), BLOCK_ARG(p->gm), VALUE_ARG(n), VALUE_ARG(e->dt), VALUE_ARG(steps)};
-    clndrange_t ndr = clndrange_init1d(0, (p->n + GROUP - 1) / GROUP * GROUP, GROUP);
-    pace_started(&p->pace, work(e, p) * steps);
-    return clforkv(e->ctx, dev, e->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) == (cl_event)-1
-               ? -1 : clflush(e->ctx, dev, 0);
-}
-
-/* So many steps as all devices make in a slice of time. */
-static size_t slice(const nbody_ensemble *e, size_t steps)
-{
-    for (cl_uint d = 0; d < e->ndev; d++) {
-        const struct part *p = &e->part[d];
-        const double fit = p->n ? pace_slice(&p->pace) / work(e, p) : (double)steps;
-        steps = fit < 1 ? 1 : fit < (double)steps ? (size_t)fit : steps;
-    }
-    return steps < (size_t)1 << 30 ? steps : (size_t)1 << 30;
-}
-
-static int wait_all(nbody_ensemble *e)
-{
-    int status = 0;
-    for (cl_uint d = 0; d < e->ndev; d++)
-        if (e->part[d].n) {
-            if (clwait(e->ctx, d, CL_ALL_EVENT) == (cl_event)-1)
-                status = -1;
-            pace_waited(&e->part[d].pace);
-        }
-    return status;
 }
 
 int nbody_ensemble_step(nbody_ensemble *e, size_t steps)

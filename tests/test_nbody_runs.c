@@ -114,6 +114,30 @@ static void softenings_of_bodies(void **unused)
     refuses(1, "and --compare takes one", "-i own.tipsy --compare");
 }
 
+/* ---- Bad input. ------------------------------------------------------------------------------- */
+
+static void bodies_at_one_place(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("same.tab"), "1 0 0 1 0 0 0\n1 2 0 0 0 0 0\n1 0 0 1 1 0 0\n");
+    refuses(1, "bodies 1 and 3 lie at one place, 0 0 1, where without softening their pull is infinite; move one, or give --eps",
+            "-i same.tab --eps 0 --steps 1 --dt 0.1 -o none.tab");
+    assert_int_equal(access(in_folder("none.tab"), F_OK), -1);
+    good("-i same.tab --eps 0.1 --steps 1 --dt 0.1 -q");
+    put_text(in_folder("light.tab"), "0 0 0 1 0 0 0\n1 2 0 0 0 0 0\n0 0 0 1 1 0 0\n");
+    good("-i light.tab --eps 0 --steps 1 --dt 0.1 -q"); /* test particles do not pull */
+}
+
+/* What single precision cannot hold is an error on every device, not a result. */
+static void energies_beyond_floats(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("fast.tab"), "1 1 0 0 1e20 0 0\n1 0 0 0 0 0 0\n");
+    refuses(1, "kinetic energy is out of the range of single precision", "-i fast.tab --eps 0.1 --steps 0 --dt 1e-30 -q -o none.tab");
+    assert_int_equal(access(in_folder("none.tab"), F_OK), -1);
+    good("-i fast.tab --eps 0.1 --steps 0 --dt 1e-30 --precision double -q");
+}
+
 /* ---- Collisions. ------------------------------------------------------------------------------ */
 
 /* Two free bodies meet head on: mass, momentum and centre stay, the radius is that of both volumes; then one is alone. */
@@ -238,6 +262,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(vanishing_steps),
                                        cmocka_unit_test(fields_go_on), cmocka_unit_test(softenings_of_bodies),
+                                       cmocka_unit_test(bodies_at_one_place), cmocka_unit_test(energies_beyond_floats),
                                        cmocka_unit_test(bodies_merge), cmocka_unit_test(merging_goes_on),
                                        cmocka_unit_test(ensembles_of_copies), cmocka_unit_test(ensembles_of_files)};
     if (argc != 2)
