@@ -117,21 +117,91 @@ static void multiply(T *sum, const T *av, const T *bv)
 
 /* ---- The pipeline: what is done when. ----------------------------------------------------------- */
 
+#define INLINE __attribute__((always_inline)) /* what their pointers point to are registers then */
+
+/* What an item brings of every slice, and which slice is next. */
+struct feed {
+    __global const T *a, *b;                  /* where the next slice begins in memory */
+    size_t advance_a, advance_b;              /* from one slice to the next */
+    int offset_a[COPIES_A], place_a[COPIES_A]; /* plan_copies */
+    int offset_b[COPIES_B], place_b[COPIES_B];
+    int thread, depth, slices;
+    int fed, slot; /* the next slice's number, and the slot that it goes to */
+};
+
+/* Begins this item's copies of the next slice and moves on to the one after it. Only with `late` may that slice be short,
+ * or not exist at all. */
+static INLINE void feed(struct feed *f, __local T *as, __local T *bs, int late)
+{
+    if (!late || f->fed < f->slices) {
+#pragma unroll
+        for (int q = 0; q < COPIES_A; q++)
+            copy_part(as + f->slot * SLICE_A, f->a, f->offset_a[q], f->place_a[q], STEP_A, !TRANS_A, TAIL && late,
+                      f->depth - f->fed * BK - copy_k(f->thread + q * THREADS, !TRANS_A, STEP_A, BM));
+#pragma unroll
+        for (int q = 0; q < COPIES_B; q++)
+            copy_part(bs + f->slot * SLICE_B, f->b, f->offset_b[q], f->place_b[q], STEP_B, TRANS_B, TAIL && late,
+                      f->depth - f->fed * BK - copy_k(f->thread + q * THREADS, TRANS_B, STEP_B, BN));
+    }
+    COMMIT();
+    f->a += f->advance_a;
+    f->b += f->advance_b;
+    f->fed++;
+    f->slot = f->slot + 1 < STAGES ? f->slot + 1 : 0;
+}
+
+/* All have read the last of this slice, so that its slot may be filled again, and the next slice is there. */
+static INLINE void next_slice(void)
+{
+    AWAIT(STAGES - 2);
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* What an item multiplies: its place in the tile, and registers for two steps. */
+struct step {
+    int wm, wn, lane;
+    T a[2][TM], b[2][TN];
+};
+
+static INLINE void fill_step(struct step *r, int set, __local const T *as, __local const T *bs, int slot, int k)
+{
+    fill(r->a[set], r->b[set], as + slot * SLICE_A, bs + slot * SLICE_B, k, r->wm, r->wn, r->lane);
+}
+
 /* A slice is BK steps. With AHEAD the registers of the next step are filled before this one is multiplied, from two sets
  * that take turns:
  *
  *     step        0          1          ...   BK - 2        BK - 1
+ *     next_slice                                            before the fill
  *     fill        step 1     step 2           step BK - 1   step 0 of the next slice
- *     multiply    step 0     step 1           step BK - 2   step BK - 1
- *     NEXT_SLICE                                            before the fill
  *     feed                                                  behind the fill, into the slot of this slice
+ *     multiply    step 0     step 1           step BK - 2   step BK - 1
  *
- * NEXT_SLICE: all have read the last of this slice, so that its slot may be filled again, and the next slice is there. */
-#define NEXT_SLICE()                  \
-    do {                              \
-        AWAIT(STAGES - 2);            \
-        barrier(CLK_LOCAL_MEM_FENCE); \
-    } while (0)
+ * `here`: the slot of this slice. Returns that of the next. */
+static INLINE int multiply_slice(T *sum, struct step *r, struct feed *f, __local T *as, __local T *bs, int here, int late)
+{
+    const int next = here + 1 < STAGES ? here + 1 : 0;
+#if AHEAD
+#pragma unroll
+    for (int step = 0; step < BK - 1; step++) {
+        fill_step(r, (step + 1) & 1, as, bs, here, step + 1);
+        multiply(sum, r->a[step & 1], r->b[step & 1]);
+    }
+    next_slice();
+    fill_step(r, 0, as, bs, next, 0);
+    feed(f, as, bs, late);
+    multiply(sum, r->a[1], r->b[1]); /* BK is even */
+#else
+#pragma unroll
+    for (int step = 0; step < BK; step++) {
+        fill_step(r, 0, as, bs, here, step);
+        multiply(sum, r->a[0], r->b[0]);
+    }
+    next_slice();
+    feed(f, as, bs, late);
+#endif
+    return next;
+}
 
 /* ---- The product. ------------------------------------------------------------------------------ */
 
@@ -149,84 +219,38 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
     const int thread = (int)get_local_id(0), lane = thread & 31, warp = thread >> 5;
     const int wm = warp / (BN / WN) * WM, wn = warp % (BN / WN) * WN;
 
-    a += a0 + (TRANS_A ? (size_t)work.k0 * lda + row : (size_t)row * lda + work.k0);
-    b += b0 + (TRANS_B ? (size_t)col * ldb + work.k0 : (size_t)work.k0 * ldb + col);
-    const size_t advance_a = TRANS_A ? (size_t)BK * lda : BK, advance_b = TRANS_B ? BK : (size_t)BK * ldb;
-    const int depth = work.k1 - work.k0, slices = (depth + BK - 1) / BK;
-
-    int offset_a[COPIES_A], place_a[COPIES_A], offset_b[COPIES_B], place_b[COPIES_B];
-    plan_copies(offset_a, place_a, COPIES_A, STEP_A, !TRANS_A, BM, lda, m - row, thread);
-    plan_copies(offset_b, place_b, COPIES_B, STEP_B, TRANS_B, BN, ldb, n - col, thread);
+    struct feed f;
+    f.a = a + a0 + (TRANS_A ? (size_t)work.k0 * lda + row : (size_t)row * lda + work.k0);
+    f.b = b + b0 + (TRANS_B ? (size_t)col * ldb + work.k0 : (size_t)work.k0 * ldb + col);
+    f.advance_a = TRANS_A ? (size_t)BK * lda : BK;
+    f.advance_b = TRANS_B ? BK : (size_t)BK * ldb;
+    f.thread = thread;
+    f.depth = work.k1 - work.k0;
+    f.slices = (f.depth + BK - 1) / BK;
+    f.fed = f.slot = 0;
+    plan_copies(f.offset_a, f.place_a, COPIES_A, STEP_A, !TRANS_A, BM, lda, m - row, thread);
+    plan_copies(f.offset_b, f.place_b, COPIES_B, STEP_B, TRANS_B, BN, ldb, n - col, thread);
 
     T sum[TM * TN];
 #pragma unroll
     for (int r = 0; r < TM * TN; r++)
         sum[r] = 0;
 
-    /* FEED: this item's copies of the next slice, number `fed`, from a and b to a slot; then a, b, `fed` and `slot` move
-     * on. Only with `late` may that slice be short, or not exist at all. */
-    int fed = 0, slot = 0;
-#define FEED(late)                                                                                           \
-    do {                                                                                                     \
-        if (!(late) || fed < slices) {                                                                       \
-            _Pragma("unroll") for (int q = 0; q < COPIES_A; q++)                                             \
-                copy_part(as + slot * SLICE_A, a, offset_a[q], place_a[q], STEP_A, !TRANS_A, TAIL && (late), \
-                          depth - fed * BK - copy_k(thread + q * THREADS, !TRANS_A, STEP_A, BM));            \
-            _Pragma("unroll") for (int q = 0; q < COPIES_B; q++)                                             \
-                copy_part(bs + slot * SLICE_B, b, offset_b[q], place_b[q], STEP_B, TRANS_B, TAIL && (late),  \
-                          depth - fed * BK - copy_k(thread + q * THREADS, TRANS_B, STEP_B, BN));             \
-        }                                                                                                    \
-        COMMIT();                                                                                            \
-        a += advance_a;                                                                                      \
-        b += advance_b;                                                                                      \
-        fed++;                                                                                               \
-        slot = slot + 1 < STAGES ? slot + 1 : 0;                                                             \
-    } while (0)
-
     /* The first slices are on their way, and the first one of them has arrived. */
     for (int first = 0; first < STAGES; first++)
-        FEED(1);
+        feed(&f, as, bs, 1);
     AWAIT(STAGES - 1);
     barrier(CLK_LOCAL_MEM_FENCE);
 
+    struct step r;
+    r.wm = wm, r.wn = wn, r.lane = lane;
+    if (AHEAD)
+        fill_step(&r, 0, as, bs, 0, 0);
     int here = 0, s = 0; /* the slot that is multiplied; the number of the slice that lies there */
-#if AHEAD
-    T av[2][TM], bv[2][TN];
-    fill(av[0], bv[0], as, bs, 0, wm, wn, lane);
-#define SLICE(late)                                                                                       \
-    do {                                                                                                  \
-        const int next = here + 1 < STAGES ? here + 1 : 0;                                                \
-        _Pragma("unroll") for (int step = 0; step < BK; step++)                                           \
-        {                                                                                                 \
-            const int now = step & 1, last = step == BK - 1, from = last ? next : here;                   \
-            if (last)                                                                                     \
-                NEXT_SLICE();                                                                             \
-            fill(av[now ^ 1], bv[now ^ 1], as + from * SLICE_A, bs + from * SLICE_B, last ? 0 : step + 1, \
-                 wm, wn, lane);                                                                           \
-            if (last)                                                                                     \
-                FEED(late);                                                                               \
-            multiply(sum, av[now], bv[now]);                                                              \
-        }                                                                                                 \
-        here = next;                                                                                      \
-    } while (0)
-#else
-    T av[TM], bv[TN];
-#define SLICE(late)                                                                     \
-    do {                                                                                \
-        _Pragma("unroll") for (int step = 0; step < BK; step++)                         \
-        {                                                                               \
-            fill(av, bv, as + here * SLICE_A, bs + here * SLICE_B, step, wm, wn, lane); \
-            multiply(sum, av, bv);                                                      \
-        }                                                                               \
-        NEXT_SLICE();                                                                   \
-        FEED(late);                                                                     \
-        here = here + 1 < STAGES ? here + 1 : 0;                                        \
-    } while (0)
-#endif
-    for (; fed + 1 < slices; s++)
-        SLICE(0);
-    for (; s < slices; s++)
-        SLICE(1);
+    for (; f.fed + 1 < f.slices; s++)
+        here = multiply_slice(sum, &r, &f, as, bs, here, 0);
+    for (; s < f.slices; s++)
+        here = multiply_slice(sum, &r, &f, as, bs, here, 1);
 
     if (SPLIT && work.parts > 1 && !join_parts(work, sum, TM * TN, partial + partial0, counter, (__local uint *)as, thread))
         return;
