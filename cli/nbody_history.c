@@ -1,7 +1,7 @@
 /* nbody_history.c - what the system is like over time: --structure, the figures of --plot, and --elements at the end.
  *
  * A row has the energies, the centre of density, core, half-mass radius, relaxation time, escapers and binaries, then five
- * numbers a Lagrange shell. Binaries with their orbits go into JSON only. Rows stay in memory until the end, and travel with
+ * numbers a Lagrange shell. Orbits of binaries go into JSON only ("orbits"). Rows stay in memory until the end, and travel with
  * checkpoints. */
 /* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
@@ -194,7 +194,7 @@ static void put_json(FILE *fp, const struct nbody_job *job, size_t i, const char
         number_print(number, value);
         fprintf(fp, "\"%s\": %s, ", name, isfinite(value) ? number : "null");
     }
-    fprintf(fp, "\"pairs\": %.*s}", (int)length, line);
+    fprintf(fp, "\"orbits\": %.*s}", (int)length, line);
 }
 
 static int write_json(const struct nbody_job *job)

@@ -12,7 +12,7 @@ target_link_options(test_peak PRIVATE -Wl,--wrap=clock_gettime -Wl,--wrap=clEnqu
 target_link_options(test_sample PRIVATE -Wl,--wrap=clEnqueueNDRangeKernel -Wl,--wrap=clGetEventProfilingInfo)
 stdcl_test(test_search test_search.c)
 target_link_options(test_search PRIVATE -Wl,--wrap=clock_gettime)
-stdcl_test(test_kernel_files test_kernel_files.c LIBS stdcl_nbody stdcl_life stdcl_matmul stdcl_gas stdcl_arrays)
+stdcl_test(test_kernel_files test_kernel_files.c UNOPTIMISED LIBS stdcl_nbody stdcl_life stdcl_matmul stdcl_gas stdcl_arrays)
 stdcl_test(test_shape test_shape.c LIBS stdcl_nbody stdcl_life stdcl_matmul stdcl_gas stdcl_arrays)
 stdcl_label(measured test_profile test_profile_on_two test_timeline test_timeline_on_two test_peak test_peak_on_two)
 if(TARGET stdcl_nbody)

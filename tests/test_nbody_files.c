@@ -215,7 +215,7 @@ static void tells_structure(void **unused)
     load("s.json", out, sizeof out);
     json_t *rows = report();
     assert_int_equal(json_array_size(rows), 3);
-    assert_true(json_is_array(json_object_get(json_array_get(rows, 2), "pairs")));
+    assert_true(json_is_array(json_object_get(json_array_get(rows, 2), "orbits")));
     json_decref(rows);
     load("e.csv", out, sizeof out);
     assert_int_equal(strncmp(out, "body,semi_major,eccentricity,", 29), 0);

@@ -352,7 +352,7 @@ struct nbody_ensemble_options {
     double dt;      /* time step; not 0; a twentieth of the shortest period, or less */
     int (*progress)(void *arg, double fraction); /* as in nbody_options; a call that it ends is as if it had not been made ... */
     void *arg;                                   /* ... but for whole launches: nbody_ensemble_steps tells where it stands */
-    uintptr_t reserved[8];
+    uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* Body b of system s is number s * bodies + b of the arrays; body 0 is the star, whose mass must be above 0, as planets' may be 0.
