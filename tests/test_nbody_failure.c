@@ -5,9 +5,11 @@
  */
 #include "failing.h"
 
-#include "stdcl/nbody.h"
+#include "nbody/tree.h"
 
-enum { N = 100 };
+#include <string.h>
+
+enum { N = 100, MANY = 20000 };
 static double mass[N], pos[N][3], vel[N][3], acc[N][3], phi[N];
 
 static nbody *engine(enum nbody_integrator integrator)
@@ -71,8 +73,58 @@ static void failures_are_told(void **state)
         }
 }
 
+/* ---- A device with little memory. ------------------------------------------------------------- */
+
+static cl_ulong memory; /* that devices say they have; 0: what is true */
+
+cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void *value, size_t *wrote)
+{
+    cl_int (*real)(cl_device_id, cl_device_info, size_t, void *, size_t *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clGetDeviceInfo");
+    const cl_int err = real(device, name, size, value, wrote);
+    if (memory && name == CL_DEVICE_GLOBAL_MEM_SIZE && err == CL_SUCCESS && value)
+        memcpy(value, &memory, sizeof memory);
+    return err;
+}
+
+/* With the tree, on a device with so many bytes a body; leaves as memory allows. */
+static nbody *tree_with(size_t bytes)
+{
+    static double many_mass[MANY], many_pos[MANY][3], many_vel[MANY][3];
+    works(nbody_initial(NBODY_PLUMMER, MANY, 1, many_mass, many_pos, many_vel));
+    memory = bytes * MANY;
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1. / 256, .method = NBODY_TREE, .shape = "leaf=0"},
+                             MANY, many_mass, (const double(*)[3])many_pos, (const double(*)[3])many_vel);
+    memory = 0;
+    return nb;
+}
+
+/* Leaves are larger where memory is short; where it is too short a sentence says how many bodies would fit. */
+static void memory_is_short(void **state)
+{
+    size_t fit, with_small, percent = 0;
+    (void)state;
+    nbody *nb = tree_with(10000);
+    ready(nb);
+    assert_int_equal(nb->share[0].tree->leaf, TREE_LEAF);
+    const size_t usual = nbody_device_bytes(nb) / MANY;
+    nbody_free(nb);
+    do /* drivers round blocks up */
+        nb = tree_with(usual * (99 - percent++) / 100);
+    while (nb && nb->share[0].tree->leaf == TREE_LEAF && (nbody_free(nb), percent < 50));
+    ready(nb);
+    assert_int_equal(nb->share[0].tree->leaf, TREE_LARGE_LEAF);
+    nbody_free(nb);
+    assert_null(tree_with(20));
+    assert_int_equal(clerrno, ENOMEM);
+    const char *part = strstr(clerror(), "about ");
+    assert_non_null(part);
+    assert_int_equal(sscanf(part, "about %zu would fit, or %zu with leaves of 16 bodies, not 32", &fit, &with_small), 2);
+    assert_true(with_small < fit && fit < MANY && fit > MANY / 20);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(failures_are_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(failures_are_told), cmocka_unit_test(memory_is_short)};
     return cmocka_run_group_tests_name("nbody failure", tests, NULL, NULL);
 }
