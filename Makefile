@@ -15,7 +15,7 @@ GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
 CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
-.PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings options site
+.PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings options interface site
 .PHONY: mpi deps deps-bench install uninstall dist deb abi sbom clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
@@ -66,6 +66,12 @@ layout: ## rewrite tests/install/layout.txt after a public struct has changed
 
 bindings: ## rewrite the declarations for Python, Fortran and Lua, and Debian's symbols, after a public header has changed
 	@tools/bindings/make.sh
+
+interface: $(BUILD)/Makefile ## all of the four: run it after what is public has changed
+	@$(MAKE) --no-print-directory layout bindings
+	@+$(COMPILE) $(BUILD) >/dev/null
+	@$(MAKE) --no-print-directory options
+	@tools/abi.sh write $(BUILD)/install || test $$? = 77
 
 options: $(BUILD)/Makefile ## rewrite docs/options.md after an option has changed
 	@+$(COMPILE) $(BUILD) pages >/dev/null

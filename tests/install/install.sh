@@ -39,10 +39,21 @@ declared() { # declared PATTERN HEADER...
     done | sort -u
 }
 
-# The headers of libstdcl: those that are no engine's.
-layer_headers() {
+# The engine whose header this is: that of its name, or the one whose map has names that begin with it (life's has hashlife_);
+# nothing for the headers of libstdcl.
+engine_of() { # engine_of HEADER
+    bare=$(basename "$1" .h)
+    if [ -e "$lib/pkgconfig/stdcl_$bare.pc" ]; then
+        echo "$bare"
+    else
+        grep -l "^ *${bare}_[a-z0-9_]*;" "$source"/[!c]*/*.map | sed 's|.*/||; s|\.map$||'
+    fi
+}
+
+# The headers of an engine, or of libstdcl if none is named.
+headers_of() { # headers_of [ENGINE]
     (cd "$prefix/include" && ls stdcl.h stdcl/*.h) | while read -r header; do
-        [ -e "$lib/pkgconfig/stdcl_$(basename "$header" .h).pc" ] || echo "$header"
+        [ "$(engine_of "$header")" != "${1-}" ] || echo "$header"
     done
 }
 
@@ -119,9 +130,12 @@ package)
 
 symbols)
     # shellcheck disable=SC2046 # headers are words
-    check_symbols stdcl core/stdcl.map '(cl[a-z]|ocl[a-z]|stdcl)' $(layer_headers)
+    check_symbols stdcl core/stdcl.map '(cl[a-z]|ocl[a-z]|stdcl)' $(headers_of)
     for engine in $(engines); do
-        check_symbols "stdcl_$engine" "$engine/$engine.map" "${engine}_" "stdcl/$engine.h"
+        headers=$(headers_of "$engine")
+        prefixes=$(for header in $headers; do basename "$header" .h; done | paste -sd '|')
+        # shellcheck disable=SC2086
+        check_symbols "stdcl_$engine" "$engine/$engine.map" "($prefixes)_" $headers
     done
     ;;
 

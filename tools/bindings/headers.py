@@ -74,13 +74,19 @@ class Interface:
 
     def constants(self):
         """The enumerators and the #defines that are whole numbers, of our libraries."""
-        ours = re.compile("|".join(sorted({r.upper() for r in self.rooms.values()})) + "|STDCL")
-        found = {name: str(value) for name, value in self.enums.items() if ours.match(name)}
+        ours = {"stdcl"} | set(self.rooms.values()) | {name.split("_")[0] for name in self.rooms}
+        found = {name: str(value) for name, value in self.enums.items() if name.split("_")[0].lower() in ours}
         for text in self.texts:
             for name, value in re.findall(r"^#define ((?:CL|STDCL)[A-Z0-9_]+) (0x[0-9A-Fa-f]+|[0-9]+)\b *(?:/\*.*)?$", text, re.M):
                 if not name.startswith("CL_TARGET"):
                     found[name] = value
         return found
+
+    def room_of(self, constant):
+        """The library that a constant belongs to: that of its first word, or of the functions that begin with it."""
+        word = constant.split("_")[0].lower()
+        of_functions = [room for name, room in self.rooms.items() if name.split("_")[0] == word]
+        return word if word in self.rooms.values() else of_functions[0] if of_functions else "stdcl"
 
     def note(self, node):
         """Keeps the structs and enums that a declaration defines."""

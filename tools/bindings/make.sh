@@ -5,6 +5,9 @@
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$(dirname "$0")/../.."
+for python in "${PYTHON:-python3}" /usr/bin/python3; do # the system's has the packages
+    "$python" -c 'import pycparser' 2>/dev/null && break
+done
 made=$(mktemp)
 trap 'rm -f "$made"' EXIT
 
@@ -25,7 +28,7 @@ symbols() { # a symbol is of the release that its node in the map names
 make_one() { # make_one LANGUAGE FILE CHECK
     case $1 in
     debian) symbols >"$made" ;;
-    *) "${PYTHON:-python3}" -B tools/bindings/generate.py "$1" . "${CC:-cc}" >"$made" ;;
+    *) "$python" -B tools/bindings/generate.py "$1" . "${CC:-cc}" >"$made" ;;
     esac
     if [ "$3" != check ]; then
         cmp -s "$made" "$2" || cat "$made" >"$2"

@@ -73,7 +73,7 @@ def write(source, cc):
             if room == "stdcl" or name not in needed["stdcl"]:
                 print(text)
         for name, value in constants.items():
-            if name.startswith(room.upper() + "_") or (room == "stdcl" and name.startswith("CL")):
+            if api.room_of(name) == room:
                 print("static const int %s = %s;" % (name, value))
         print("\n".join(functions[room]) + "\n]],")
     print("}")
