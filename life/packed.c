@@ -383,6 +383,8 @@ static int packed_upload(life *lf)
 {
     struct packed *p = lf->state;
     p->good = 0;
+    if (packed_forget_edges(lf) < 0)
+        return -1;
     for (size_t i = 0; i < p->n; i++) {
         p->share[i].now = 0;
         if (packed_status(clmsync(lf->ctx, (cl_uint)i, p->share[i].grid[0], CL_MEM_DEVICE | UNWAITED)))

@@ -44,7 +44,8 @@ struct share {
     struct cltune_row row; /* the shape as a line of words, and where it comes from */
     struct tiling tiling;
     struct pace pace; /* in cells times generations */
-    size_t band;      /* those of the pass under way that were started */
+    size_t band;      /* those of the pass under way that were started, of `tiling.bands`: the first is number `turn` */
+    size_t turn, edges; /* the first `edges` of them make the rows that the neighbours get */
     void *program, *counter; /* handles; shared between devices with the same options */
     cl_kernel step, count, copy;
 };
@@ -70,6 +71,8 @@ struct packed {
     struct hop *hop;      /* NULL where one share has all rows */
     size_t hops;
     int parity;           /* of the edges that the next exchange takes */
+    bool ahead;           /* edges are taken from the image that is computed */
+    bool early;           /* these are on their way, of the present generation */
     uint64_t talk;        /* ranks ask each other after so many launches whether one of them is to end; */
     double talked;        /* they did at that time */
 };
@@ -103,6 +106,9 @@ int packed_advance(life *lf, uint64_t generations);
 /* Starts the kernel once, on a share of one dead row, and waits: drivers compile at the first launch, which would
  * otherwise be part of the first generations. What it writes is scratch memory. */
 int packed_warm(life *lf);
+
+/* Edges that were sent early are of cells that are no more. */
+int packed_forget_edges(life *lf);
 
 /* Waits for everything on all devices. */
 int packed_wait(life *lf);

@@ -2,6 +2,9 @@
  *
  * Devices work independently of each other until the rows that they have of their neighbours are used up. There are
  * two sets of edges, used by turns, so that none is written while a device may still read it.
+ *
+ * A launch that uses them up computes the rows at both ends of a share first. These set out while it computes those between, and
+ * so have mostly arrived before the next launch wants them.
  * SPDX-License-Identifier: MIT
  */
 #include "life/packed.h"
@@ -105,14 +108,15 @@ static int launch(life *lf, size_t i, int generations)
 {
     struct packed *p = lf->state;
     struct share *s = &p->share[i];
-    const size_t left = s->tiling.bands - s->band;
+    const size_t all = s->tiling.bands, wrap = all - s->turn, stop = s->band < s->edges ? s->edges : all;
+    const size_t left = (s->band < wrap && wrap < stop ? wrap : stop) - s->band;
     const double part = (double)packed_rows(s) / (double)s->tiling.bands;
     const double band = part * (double)lf->width * generations, fit = pace_slice(&s->pace) / band;
     const size_t bands = fit >= (double)left || p->passes > 1 ? left : fit < 1 ? 1 : (size_t)fit;
     if (!pace_has_room(&s->pace, band * (double)bands))
         return 0;
     clprofile_work(s->step, 0, 16. * part * (double)bands * (double)lf->words * passes_of(p, generations), CLPROF_SINGLE);
-    if (start(lf, i, generations, (struct area){s->tiling.columns, s->band, bands, (int)packed_rows(s)}, UNWAITED) < 0)
+    if (start(lf, i, generations, (struct area){s->tiling.columns, (s->turn + s->band) % all, bands, (int)packed_rows(s)}, UNWAITED) < 0)
         return -1;
     pace_started(&s->pace, band * (double)bands);
     s->band += bands;
@@ -133,13 +137,14 @@ int packed_warm(life *lf)
 
 /* ---- Edges. ---------------------------------------------------------------------------------- */
 
-/* Copies rows between share i and an edge on its device; `row` is of the share's buffer. */
+/* Copies rows between share i and an edge on its device, which get them from the image that is computed; `row` is of the share's
+ * buffer. */
 static int copy(life *lf, size_t i, size_t row, uint64_t *edge, bool to_edge)
 {
     struct packed *p = lf->state;
     struct share *s = &p->share[i];
     const cl_ulong place = (cl_ulong)(row * lf->words), words = (cl_ulong)(p->halo * lf->words);
-    uint64_t *grid = s->grid[s->now];
+    uint64_t *grid = s->grid[p->ahead && to_edge ? !s->now : s->now];
     clndrange_t ndr = clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
     lf->launches++;
     return packed_status(to_edge ? clforka(lf->ctx, (cl_uint)i, s->copy, &ndr, UNWAITED, grid, place,
@@ -222,6 +227,18 @@ static int receive_edges(life *lf)
         }
     p->parity = !p->parity;
     p->good = p->halo;
+    p->early = false;
+    return 0;
+}
+
+int packed_forget_edges(life *lf)
+{
+    struct packed *p = lf->state;
+    for (size_t k = 0; k < p->hops && p->early; k++)
+        if (p->hop[k].from == OTHER_RANK && wait_mail(lf, &p->hop[k], p->parity) != 0)
+            return -1;
+    p->parity = p->early ? !p->parity : p->parity;
+    p->early = false;
     return 0;
 }
 
@@ -244,39 +261,65 @@ static int tell_within(life *lf, double part)
     return life_call_tell(lf, part) < 0 && world_size(lf->world) == 1 ? -1 : 0;
 }
 
-/* One launch on every device, or several that are one: until all are done, their result does not count. */
-static int launch_bands(life *lf, int generations)
+/* Bands are computed from the one on that has the last rows which go down, around to those with the first that go up. */
+static void order_bands(const struct packed *p, struct share *s, bool early)
+{
+    const size_t height = (size_t)s->tiling.own_rows, bands = s->tiling.bands;
+    const size_t top = (s->above + p->halo + height - 1) / height, bottom = (s->above + s->rows - p->halo) / height;
+    s->band = 0;
+    s->turn = early && top < bottom ? bottom : 0;
+    s->edges = early && top < bottom ? bands - bottom + top : bands;
+}
+
+/* Starts the bands that are left, up to the edges or all of them. Until all are done, their result does not count. */
+static int launch_bands(life *lf, int generations, bool edges)
 {
     struct packed *p = lf->state;
     bool left = true;
-    for (size_t i = 0; i < p->n; i++)
-        p->share[i].band = 0;
     while (left) {
+        bool started = false;
         left = false;
         for (size_t i = 0; i < p->n; i++) {
-            if (p->share[i].band < p->share[i].tiling.bands &&
-                (launch(lf, i, generations) < 0 || (p->n > 1 && clflush(lf->ctx, (cl_uint)i, 0) < 0)))
+            const struct share *s = &p->share[i];
+            const size_t end = edges ? s->edges : s->tiling.bands, before = s->band;
+            if (s->band < end && (launch(lf, i, generations) < 0 || (packed_is_divided(lf, p) && clflush(lf->ctx, (cl_uint)i, 0) < 0)))
                 return -1;
-            left = left || p->share[i].band < p->share[i].tiling.bands;
+            started = started || s->band > before;
+            left = left || s->band < end;
         }
-        if (left && (packed_wait(lf) < 0 || tell_within(lf, generations * part_of_pass(p)) < 0))
+        if (left && !started && (packed_wait(lf) < 0 || tell_within(lf, generations * part_of_pass(p)) < 0))
             return -1;
     }
     return 0;
 }
 
-/* So many generations on every device; before them an exchange, if too few of the neighbours' rows are right for them. */
+static int send_early(life *lf)
+{
+    struct packed *p = lf->state;
+    p->ahead = true;
+    const int status = send_edges(lf);
+    p->ahead = false;
+    return status;
+}
+
+/* So many generations on every device; before them the edges arrive, if these were sent, or too few of the neighbours' rows are
+ * right. */
 static int launch_all(life *lf, int generations)
 {
     struct packed *p = lf->state;
-    const bool divided = packed_is_divided(lf, p);
-    if (divided && p->good < (size_t)generations && (send_edges(lf) < 0 || mail_edges(lf) < 0 || receive_edges(lf) < 0))
+    const bool divided = packed_is_divided(lf, p), exchange = divided && (p->early || p->good < (size_t)generations);
+    if (exchange && ((!p->early && (send_edges(lf) < 0 || mail_edges(lf) < 0)) || receive_edges(lf) < 0))
         return -1;
-    if (launch_bands(lf, generations) < 0)
+    const bool early = divided && p->good - (size_t)generations < (size_t)p->generations;
+    for (size_t i = 0; i < p->n; i++)
+        order_bands(p, &p->share[i], early);
+    if (launch_bands(lf, generations, true) < 0 || (early && send_early(lf) < 0) || launch_bands(lf, generations, false) < 0 ||
+        (early && mail_edges(lf) < 0))
         return -1;
     for (size_t i = 0; i < p->n; i++)
         p->share[i].now ^= passes_of(p, generations) & 1;
     p->good -= divided ? (size_t)generations : 0;
+    p->early = early;
     lf->call.done += generations;
     return 0;
 }

@@ -184,7 +184,7 @@ static void life_is_the_same(void **state)
     struct life_case cases[] = {
         {100, 400, LIFE_TORUS, 0.3, NULL, {0}, 0},
         {130, 401, LIFE_PLANE, 0, NULL, {0}, 0}, /* rand(): one sequence for all ranks */
-        {64, 700, LIFE_TORUS, 0.5, "generations=4 exchange=4", {0}, 0},
+        {64, 2500, LIFE_TORUS, 0.5, "generations=4 exchange=4", {0}, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct life_case *c = &cases[i];

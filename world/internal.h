@@ -59,6 +59,7 @@ struct stdcl_world {
     bool moving, leaving;
     struct world_mail *flight; /* under way */
     unsigned hurried;          /* of them not standing */
+    double posted;             /* when the last long one was */
     char broken[TRANSPORT_WHY]; /* why the transport works no more */
     int awaited;               /* the rank that patience was lost with, or -1 */
 

@@ -1,7 +1,8 @@
 /* mail.c - transfers between two ranks: started, moved in the background, waited for.
  *
  * MPI moves long messages only while somebody calls it. So whoever posts or waits moves all mail that is under way, and a
- * thread does so every 100 microseconds while nobody else does. One lock is held over every call of the transport.
+ * thread does so while nobody else does: without a pause as long as a long message is young, which goes in many small parts where
+ * processes cannot read each other's memory; else every 100 microseconds. One lock is held over every call of the transport.
  * Mail longer than a transport takes at once goes in pieces, all started when it is posted, so that they stay in order.
  * SPDX-License-Identifier: MIT
  */
@@ -11,8 +12,8 @@
 
 #include <sched.h>
 
-static const double SPIN_SECONDS = 0.0002; /* a wait that is over soon does not sleep */
-enum { NAP_US = 50, MOVE_NS = 100000, IDLE_NS = 20000000 };
+static const double SPIN_SECONDS = 0.01; /* a wait that is over soon does not sleep; nor does the mover of long mail */
+enum { LONG_BYTES = 16384, NAP_US = 50, MOVE_NS = 100000, IDLE_NS = 20000000 };
 
 /* ---- Moving; with the lock. ------------------------------------------------------------------- */
 
@@ -81,6 +82,12 @@ static void *move_on(void *world)
         if (w->watch)
             w->watch(w);
         pthread_mutex_lock(&w->lock);
+        if (w->hurried && seconds_now() - w->posted < SPIN_SECONDS) {
+            pthread_mutex_unlock(&w->lock);
+            sched_yield();
+            pthread_mutex_lock(&w->lock);
+            continue;
+        }
         const struct timespec until = after_ns(w->hurried ? MOVE_NS : IDLE_NS);
         if (!w->leaving)
             pthread_cond_timedwait(&w->changed, &w->lock, &until);
@@ -149,6 +156,8 @@ struct world_mail *mail_post(stdcl_world *w, bool sends, int rank, int tag, void
     m->next = w->flight;
     w->flight = m;
     w->hurried += !standing;
+    if (size > LONG_BYTES)
+        w->posted = seconds_now();
     pthread_cond_signal(&w->changed);
     pthread_mutex_unlock(&w->lock);
     return m;
