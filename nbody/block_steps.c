@@ -91,7 +91,7 @@ int nbody_blocks_open(struct nbody *nb)
     b->share = nb->share;
     while (!b->share->rows)
         b->share++;
-    b->width = nbody_shape_rows(&b->share->shape) / (size_t)b->share->shape.items;
+    b->width = (size_t)(b->share->shape.group * b->share->shape.width);
     b->batch = b->last = 8;
     divide(nb, b);
     return open_kernels(nb, b) != 0 || place(nb, b) != 0 ? -1 : 0;

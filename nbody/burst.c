@@ -5,14 +5,24 @@
 
 #include <limits.h>
 
+static void swap(void **a, void **b)
+{
+    void *const was = *a;
+    *a = *b;
+    *b = was;
+}
+
 /* One sum of a step, whose positions are where forces are wanted, and what follows it. An integrator with a `begin` moves
  * bodies there, so not when no other sum follows; one without moves them at the end of every step. */
 static int stage(struct nbody *nb, int number, bool last)
 {
-    const bool begins = nb->integrator->begin != NULL;
-    if (nbody_forces_evaluate(nb, nb->integrator->sum) != 0 ||
-        nbody_visit_all(nb, last || !begins ? SUM | FINISH : SUM | FINISH | BEGIN, number) != 0)
+    const bool begins = nb->integrator->begin != NULL, together = nbody_forces_step_fits(nb);
+    const cl_uint phases = last || !begins ? SUM | FINISH : SUM | FINISH | BEGIN;
+    if ((!together && nbody_forces_evaluate(nb, nb->integrator->sum) != 0) ||
+        nbody_visit_all(nb, together ? PULL | phases : phases, number) != 0)
         return -1;
+    if (together && (phases & BEGIN))
+        swap(&nb->posm, &nb->moved);
     nb->evaluations++;
     if (!last || !begins)
         nb->current = false;

@@ -38,11 +38,20 @@ static bool by_tides(const struct nbody *nb)
     return nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
 }
 
+/* Whether a launch sums and makes a step, too: where one device has all bodies, and its groups all sums of their rows. */
+static bool makes_steps(const struct nbody *nb, const struct share *p)
+{
+    return nb->integrator->pulls && p->chain && p->rows == nb->padded && nb->kernel == NBODY_TUNED &&
+           nb->method == NBODY_DIRECT && nb->nfields == 0 && !nb->own_eps;
+}
+
 /* Each program is told what it depends on, no more, so that drivers find the others compiled. Fast mathematics is for
  * the sums over pairs alone: with it a compiler may take isfinite() for true. */
 static int open_programs(struct nbody *nb, struct share *p)
 {
-    const struct embedded *const before_sums[] = {&root, &pairs}, *const before_diagnose[] = {&step, &field};
+    const struct embedded *const before[] = {&step, nb->integrator->source, &root, &pairs},
+                          *const before_diagnose[] = {&step, &field}, *const *const before_sums = before + 2;
+    const bool mixed_too = nb->precision == NBODY_MIXED, steps = makes_steps(nb, p);
     const char *real = nbody_has_doubles(nb) ? "-D DOUBLE" : "";
     char sums[512], floats[512], diagnosis[64];
     nbody_shape_options(nb, p, nbody_has_doubles(nb), sums, sizeof sums);
@@ -52,13 +61,21 @@ static int open_programs(struct nbody *nb, struct share *p)
     snprintf(diagnosis, sizeof diagnosis, "%s -D SUM_GROUP=%d%s", real, p->shape.flat,
              p->shape.fp64 ? "" : " -D NO_FP64");
     p->owner = true;
-    if (!(p->program[DIRECT] = embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
+    if (!(p->program[DIRECT] = steps && !mixed_too ? embedded_open(nb->ctx, sums, &direct, 4, before)
+                                                   : embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
         !(p->program[STEP] = embedded_open(nb->ctx, real, nb->integrator->source, 1, before_diagnose)) ||
         !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 2, before_diagnose)) ||
         (by_tides(nb) && !(p->program[TIDAL] = embedded_open(nb->ctx, sums, &tides, 2, before_sums))) ||
-        (nb->precision == NBODY_MIXED && !(p->program[MIXED] = embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
+        (mixed_too && !(p->program[MIXED] = steps ? embedded_open(nb->ctx, floats, &mixed, 4, before)
+                                                  : embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
         return -1;
     return 0;
+}
+
+/* Kernels that no step and no question of this engine needs are not built. */
+static bool is_needed(const struct nbody *nb, int kernel)
+{
+    return kernel == JERKS ? nb->integrator->sum == JERKS : kernel != TIDES || by_tides(nb);
 }
 
 static int build_share(struct nbody *nb, struct share *p)
@@ -69,11 +86,9 @@ static int build_share(struct nbody *nb, struct share *p)
     if (!p->program[0] && open_programs(nb, p) != 0)
         return -1;
     for (int k = 0; k < KERNELS; k++) {
-        if (k == TIDES && !by_tides(nb))
-            continue;
         const int program = k == FORCES && nb->precision == NBODY_MIXED ? MIXED : kernel_name[k].program;
-        p->kernel[k] = clsym(nb->ctx, p->program[program], kernel_name[k].name, 0);
-        if (!p->kernel[k])
+        p->kernel[k] = is_needed(nb, k) ? clsym(nb->ctx, p->program[program], kernel_name[k].name, 0) : NULL;
+        if (is_needed(nb, k) && !p->kernel[k])
             return -1;
     }
     for (int k = 0; k < OWN_KERNELS && nb->integrator->kernels[k]; k++) {
@@ -81,14 +96,17 @@ static int build_share(struct nbody *nb, struct share *p)
         if (!p->own[k])
             return -1;
     }
-    return 0;
+    if (makes_steps(nb, p))
+        p->step = clsym(nb->ctx, p->program[nb->precision == NBODY_MIXED ? MIXED : DIRECT], "forces_step", 0);
+    return makes_steps(nb, p) && !p->step ? -1 : 0;
 }
 
-/* A group meets one stretch of attracting bodies where rows alone do not make enough groups. */
+/* A group meets one stretch of attracting bodies where rows alone do not make enough groups, and its items do not divide
+ * stretches. */
 static void choose_slots(const struct nbody *nb, struct share *p)
 {
     const size_t groups = p->rows / nbody_shape_rows(&p->shape);
-    p->chain = nb->kernel != NBODY_TUNED || groups >= (size_t)p->shape.fill * p->units;
+    p->chain = nb->kernel != NBODY_TUNED || p->shape.deep > 1 || groups >= (size_t)p->shape.fill * p->units;
     p->slots = (p->chain || nb->method == NBODY_TREE ? 1 : (cl_uint)nb->stretches) + (nb->nfields > 0);
 }
 
@@ -150,7 +168,7 @@ void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int fla
 int nbody_device_place(struct nbody *nb, struct share *p)
 {
     const size_t plane = p->rows * nb->real;
-    p->bytes = nb->padded * 4 * nb->real * (nb->velo ? 2 : 1);
+    p->bytes = nb->padded * 4 * nb->real * (1u + (nb->velo != NULL) + (nb->moved != NULL));
     p->state = nbody_device_block(nb, p, nb->planes * plane, CL_MEM_ZEROCOPY);
     p->partial = p->state;
     if (p->state && (nb->integrator->keeps_sums || p->slots > 1))
@@ -181,4 +199,5 @@ void nbody_device_free(struct nbody *nb)
     }
     clfree(nb->posm);
     clfree(nb->velo);
+    clfree(nb->moved);
 }

@@ -53,6 +53,8 @@
     X(items, 1, 64, 4, "vectors of bodies that a work-item holds")                                              \
     X(tile, 1, 1 << 20, 16, "attracting bodies fetched at once")                                                \
     X(local, 0, 1, 0, "1: fetched through local memory; tile is then a multiple of group")                      \
+    X(ahead, 0, 1, 0, "1: with local=1 the next tile travels while one is summed")                              \
+    X(deep, 1, 1024, 1, "work-items that share rows, a stretch each; over 1, a step is one launch")              \
     X(unroll, 1, 1 << 20, 1, "copies of the loop over a tile")                                                  \
     X(block, 1, 1 << 20, 256, "attracting bodies summed before they join the total; a multiple of tile")        \
     X(rsqrt, 0, 2, 0, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")           \
@@ -134,6 +136,7 @@ struct share {
     void *program[5];
     bool owner; /* of the programs; else an earlier share of the same shape is */
     cl_kernel kernel[KERNELS], own[OWN_KERNELS]; /* own: the integrator's */
+    cl_kernel step;     /* sums over pairs and the integrator's visit in one launch; NULL where that takes two */
     size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows */
     size_t count;       /* bodies among them, the rest is padding */
     bool chain;         /* a work-group meets all stretches of attracting bodies, not one */
@@ -196,6 +199,7 @@ struct nbody {
     struct ranks *ranks; /* ranks.h; NULL with one rank */
     void *posm;   /* {x, y, z, G m} of all bodies, at the places where forces are wanted */
     void *velo;   /* {vx, vy, vz, 0} likewise; NULL unless the integrator's sum needs velocities */
+    void *moved;  /* where the launches that also move bodies put posm's: both then change places. NULL without such */
     struct nbody_field *fields, *given_fields; /* in the engine's units, where G is 1; in the caller's */
     size_t nfields;
     double *own_eps;   /* softening of each body, in the caller's units; NULL: eps for all */
@@ -326,6 +330,13 @@ bool nbody_forces_in_doubles(const struct nbody *nb, enum kernel sum);
 
 /* Starts the kernel that a step sums with, over no bodies. */
 int nbody_forces_warm(const struct nbody *nb, struct share *p);
+
+/* Whether the next step's sum and visit can be one launch: where one device has all bodies, its groups all sums of their
+ * rows, and such a launch would not take too long. */
+bool nbody_forces_step_fits(const struct nbody *nb);
+
+/* Starts that launch, over all bodies or none; `args` are those of the integrator's STEP_PARAMETERS. */
+int nbody_forces_step(const struct nbody *nb, struct share *p, bool all, cl_uint nargs, const struct stdcl_arg *args);
 
 /* Starts the sum on all devices over all bodies, after an exchange of positions if they are not
  * current; leaves partial sums in share->partial, or share->phi for potentials. Blocks only until what is left takes

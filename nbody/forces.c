@@ -16,9 +16,10 @@ static size_t bodies(const struct nbody *nb, size_t from, size_t until)
     return first < end ? end - first : 0;
 }
 
-/* One launch: the pull of the stretches from .. until - 1 on `rows` rows of p from `top` on. */
+/* One launch: the pull of the stretches from .. until - 1 on `rows` rows of p from `top` on. With arguments of a step,
+ * it is also made. */
 static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size_t from_stretch, size_t until_stretch,
-                  size_t top_row, size_t rows_of_launch)
+                  size_t top_row, size_t rows_of_launch, cl_uint nstep, const struct stdcl_arg *step)
 {
     const struct nbody_shape *s = &p->shape;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, top = (cl_uint)top_row,
@@ -31,7 +32,8 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     REAL_NUMBER(eps2, nbody_forces_softening(nb, sum, &none));
     REAL_NUMBER(zero, none ? eps2 : -1); /* with softenings of single bodies, which have no other eps, too */
     void *out = nbody_forces_sum_of(sum)->planes == 1 ? p->phi : p->partial;
-    struct stdcl_arg args[16];
+    const cl_kernel kernel = nstep ? p->step : p->kernel[sum];
+    struct stdcl_arg args[24];
     cl_uint nargs = 0;
 #define PUT(arg) args[nargs++] = (struct stdcl_arg)arg
     PUT(BLOCK_ARG(nb->posm));
@@ -57,10 +59,12 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     if (nb->soft)
         PUT(BLOCK_ARG(nb->soft));
 #undef PUT
+    for (cl_uint a = 0; a < nstep; a++)
+        args[nargs++] = step[a];
     const double work = nbody_forces_sum_of(sum)->flops * (double)rows_of_launch * (double)bodies(nb, from, until);
-    if (clprofile_work(p->kernel[sum], work, 0, nbody_forces_in_doubles(nb, sum) ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
+    if (clprofile_work(kernel, work, 0, nbody_forces_in_doubles(nb, sum) ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
-    cl_event ev = clforkv(nb->ctx, p->dev, p->kernel[sum], &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
+    cl_event ev = clforkv(nb->ctx, p->dev, kernel, &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
     if (ev == (cl_event)-1)
         return -1;
     pace_started(&p->pace, work);
@@ -69,7 +73,21 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
 
 int nbody_forces_warm(const struct nbody *nb, struct share *p)
 {
-    return launch(nb, p, nb->integrator->sum, 0, 0, 0, p->rows);
+    return launch(nb, p, nb->integrator->sum, 0, 0, 0, p->rows, 0, NULL);
+}
+
+bool nbody_forces_step_fits(const struct nbody *nb)
+{
+    const struct share *p = nb->share;
+    const double work = nbody_forces_work(nb, nb->integrator->sum);
+    while (p < nb->share + nb->ndev && !p->step)
+        p++;
+    return p < nb->share + nb->ndev && work <= pace_slice(&p->pace) && pace_has_room(&p->pace, work);
+}
+
+int nbody_forces_step(const struct nbody *nb, struct share *p, bool all, cl_uint nargs, const struct stdcl_arg *args)
+{
+    return launch(nb, p, nb->integrator->sum, 0, all ? nb->stretches : 0, 0, p->rows, nargs, args);
 }
 
 /* ---- In pieces. -------------------------------------------------------------------------------
@@ -109,7 +127,7 @@ static int start_slice(const struct nbody *nb, struct share *p, enum kernel sum)
             rows = fit < (double)group ? group : (size_t)fit / group * group;
         if (!pace_has_room(&p->pace, row * (double)rows))
             break;
-        if (launch(nb, p, sum, t->from[0], t->to[0], t->top, rows) != 0)
+        if (launch(nb, p, sum, t->from[0], t->to[0], t->top, rows, 0, NULL) != 0)
             return -1;
         advance(p, rows);
     }

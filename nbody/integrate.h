@@ -27,7 +27,8 @@
 enum {
     SUM = 1,    /* joins the partial sums into `state` */
     FINISH = 2, /* the end of a step */
-    BEGIN = 4   /* the beginning of the next; nothing where `begin` is NULL */
+    BEGIN = 4,  /* the beginning of the next; nothing where `begin` is NULL */
+    PULL = 8    /* first of all, the sum over pairs: all in one launch, from posm to moved (nbody_forces_step) */
 };
 
 /* How a step on the host ends. */
@@ -40,6 +41,7 @@ struct integrator {
     enum kernel sum;                    /* over all pairs, what a step needs: FORCES, JERKS */
     int stages;                         /* sums a step; 0: one. nb->stage counts them, from 0, in visits */
     cl_uint planes;                     /* numbers a body in `state`: 6, or more; see STATE_ACC */
+    bool pulls;                         /* visits can do all in one launch, PULL: its file has STEP, see direct.cl */
     bool keeps_sums;                    /* visits need the last sums, in `state`, beside the new ones */
     bool block_steps;                   /* bodies may choose steps (block_steps.c), of which plane 12 of `state` has the next */
 

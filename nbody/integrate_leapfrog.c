@@ -11,6 +11,11 @@ int nbody_leapfrog_visit(struct nbody *nb, struct share *p, cl_uint count, cl_ui
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
     REAL_NUMBER(closing, closing_dt);
     REAL_NUMBER(opening, opening_dt);
+    const struct stdcl_arg with_sums[] = {BLOCK_ARG(nb->moved),   BLOCK_ARG(p->state),   VALUE_ARG(count),
+                                          VALUE_ARG(phases),      REAL_ARG(nb, closing), REAL_ARG(nb, opening),
+                                          BLOCK_ARG(p->bad),      VALUE_ARG(step)};
+    if (phases & PULL)
+        return nbody_forces_step(nb, p, count > 0, COUNT_OF(with_sums), with_sums);
     const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),  BLOCK_ARG(p->state), BLOCK_ARG(p->partial),
                                      VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
                                      VALUE_ARG(p->slots), VALUE_ARG(phases),   REAL_ARG(nb, closing),
@@ -45,6 +50,7 @@ const struct integrator nbody_integrate_leapfrog = {
     .source = &source,
     .kernels = {"leapfrog"},
     .sum = FORCES,
+    .pulls = true,
     .planes = 6,
     .begin = nbody_integrate_begin,
     .visit = visit,

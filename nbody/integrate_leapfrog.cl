@@ -1,32 +1,52 @@
 /* integrate_leapfrog.cl - kick-drift-kick.
  *
- * closing and opening: the length of the step that ends here, and of the one that begins. The two half kicks between two drifts are rounded one by one, so that a result does not depend on
- * where a burst ends. `partial` may be `state`, with one slot.
+ * closing and opening: the length of the step that ends here, and of the one that begins. The two half kicks between two
+ * drifts are rounded one by one, so that a result does not depend on where a burst ends. `partial` may be `state`, with one
+ * slot. Bodies go from `posm` to `moved`, which may be the same array.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_STEP_CL /* the host puts it in front */
 #include "step.cl"
 #endif
 
-kernel void leapfrog(global real4 *posm, global real *state, global const real *partial, uint first,
-                     uint rows, uint count, uint slots, uint phases, real closing, real opening,
-                     global int *bad, int step)
+/* Component c of row i. */
+static inline void leapfrog_row(global const number4 *posm, global number4 *moved, global number *state,
+                                global const number *partial, uint first, uint rows, uint count, uint slots, uint phases,
+                                number closing, number opening, global int *bad, int step, size_t i, size_t c)
 {
-    const size_t i = get_global_id(0), c = get_global_id(1);
     if (i >= count || *bad < 0) return;
-    global real *acc = state + c * rows + i, *vel = acc + 3 * (size_t)rows;
+    global number *acc = state + c * rows + i, *vel = acc + 3 * (size_t)rows;
     if (phases & SUM) *acc = joined(partial, i, rows, c, 3, slots);
-    const real a = *acc;
-    real v = *vel;
+    const number a = *acc;
+    number v = *vel;
     if (phases & FINISH) {
         v = fma(closing / 2, a, v);
         check(v, bad, step);
     }
     if (phases & BEGIN) {
         v = fma(opening / 2, a, v);
-        const real x = fma(opening, v, COMPONENT(posm, first + i, c));
-        COMPONENT(posm, first + i, c) = x;
+        const number x = fma(opening, v, COMPONENT(posm, first + i, c));
+        COMPONENT(moved, first + i, c) = x;
         check(x, bad, step + 1);
     }
     *vel = v;
 }
+
+kernel void leapfrog(global number4 *posm, global number *state, global const number *partial, uint first,
+                     uint rows, uint count, uint slots, uint phases, number closing, number opening,
+                     global int *bad, int step)
+{
+    leapfrog_row(posm, posm, state, partial, first, rows, count, slots, phases, closing, opening, bad, step,
+                 get_global_id(0), get_global_id(1));
+}
+
+/* For a kernel that sums over pairs: the same at its end. Others still read `posm` then, so bodies go to another array, masses
+ * too. */
+#define STEP_PARAMETERS                                                                              \
+    global number4 *moved, global number *state, uint count, uint phases, number closing, number opening, \
+        global int *bad, int step
+#define STEP(i, c)                                                                                   \
+    do {                                                                                             \
+        leapfrog_row(posm, moved, state, partial, first, rows, count, 1, phases, closing, opening, bad, step, i, c); \
+        if ((c) == 0 && (i) < count) moved[first + (i)].w = posm[first + (i)].w;                     \
+    } while (0)

@@ -39,6 +39,7 @@ const struct integrator nbody_integrate_yoshida4 = {
     .kernels = {"leapfrog"},
     .sum = FORCES,
     .stages = STAGES,
+    .pulls = true,
     .planes = 6,
     .begin = nbody_integrate_begin,
     .visit = visit,

@@ -48,74 +48,79 @@ static inline void load_split(global const double4 *p, int c, double centre, vec
     }
 }
 
-static inline void store_wide(global double *to, wide v, uint add)
+#define LOOK_POSM(n, off) LOOK(next, posm, n, off)
+#define TAKE_SPLIT EACH_NEXT(u_, t_) { float4 h_, l_; split(next[u_], centre, &h_, &l_); highs[t_] = h_, lows[t_] = l_; }
+
+static inline void add_pulls(global const double4 *restrict posm, global double *partial, uint first, uint rows,
+                             uint top, uint stretch, uint from, uint until, uint end, float eps2, double4 centre,
+                             local float4 *highs, local float4 *lows, local double *joint)
 {
-    for (int lane = 0; lane < WIDTH; lane++)
-        to[lane] = ((double *)&v)[lane] + (add ? to[lane] : 0);
+    vec x[ITEMS], y[ITEMS], z[ITEMS], xl[ITEMS], yl[ITEMS], zl[ITEMS];
+    UNROLLED for (int k = 0; k < ITEMS; k++) {
+        load_split(posm + first + ROW(k), 0, centre.x, &x[k], &xl[k]);
+        load_split(posm + first + ROW(k), 1, centre.y, &y[k], &yl[k]);
+        load_split(posm + first + ROW(k), 2, centre.z, &z[k], &zl[k]);
+    }
+    double4 next[NEXT];
+    EACH_STRETCH(n) {
+        wide sum[3][ITEMS];
+        UNROLLED for (int k = 0; k < ITEMS; k++) sum[0][k] = sum[1][k] = sum[2][k] = (wide)(0);
+        FETCH_FIRST(n, LOOK_POSM);
+        EACH_BLOCK(block, n) {
+            vec ax[ITEMS], ay[ITEMS], az[ITEMS];
+            UNROLLED for (int k = 0; k < ITEMS; k++) ax[k] = ay[k] = az[k] = (vec)C(0);
+            EACH_TILE(off, block, n) {
+                const uint j = START(n) + off;
+                FETCH(n, off, LOOK_POSM, TAKE_SPLIT);
+                if (HAS(n, j)) {
+#pragma unroll UNROLL
+                    for (uint t = 0; t < TILE; t++) {
+#if LOCAL
+                        const float4 b = FETCHED(highs, posm, j, t), l = FETCHED(lows, posm, j, t);
+#else
+                        float4 b, l;
+                        split(posm[j + t], centre, &b, &l);
+#endif
+                        UNROLLED for (int k = 0; k < ITEMS; k++) {
+                            const vec dx = (b.x - x[k]) + (l.x - xl[k]), dy = (b.y - y[k]) + (l.y - yl[k]),
+                                      dz = (b.z - z[k]) + (l.z - zl[k]);
+                            const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
+                            const vec s = inverse_cube(r2, UNIFORM ? C(1) : b.w);
+                            ax[k] = FMA(s, dx, ax[k]);
+                            ay[k] = FMA(s, dy, ay[k]);
+                            az[k] = FMA(s, dz, az[k]);
+                        }
+                    }
+                }
+            }
+            UNROLLED for (int k = 0; k < ITEMS; k++) sum[0][k] += WIDEN(ax[k]), sum[1][k] += WIDEN(ay[k]), sum[2][k] += WIDEN(az[k]);
+        }
+        const double m = UNIFORM ? posm[first].w : 1;
+        UNROLLED for (int k = 0; UNIFORM && k < ITEMS; k++) sum[0][k] *= m, sum[1][k] *= m, sum[2][k] *= m;
+        STORE(double, partial + SLOT(n) * 3 * rows, sum, 3, n, joint)
+    }
 }
 
-/* Arguments as those of `forces` in direct.cl. */
+/* Arguments as those of `forces` and `forces_step` in direct.cl. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     global const double4 *restrict posm, global double *restrict partial, uint first, uint rows, uint top,
     uint stretch, uint from, uint until, uint end, float eps2, double cx, double cy, double cz)
 {
-    vec x[ITEMS], y[ITEMS], z[ITEMS], xl[ITEMS], yl[ITEMS], zl[ITEMS];
-    UNROLLED for (int k = 0; k < ITEMS; k++) {
-        load_split(posm + first + ROW(k), 0, cx, &x[k], &xl[k]);
-        load_split(posm + first + ROW(k), 1, cy, &y[k], &yl[k]);
-        load_split(posm + first + ROW(k), 2, cz, &z[k], &zl[k]);
-    }
-    const double4 centre = (double4)(cx, cy, cz, 0);
-#if LOCAL
-    local float4 highs[TILE], lows[TILE];
-#endif
-    EACH_STRETCH(n) {
-        const uint stop = STRETCH_END(n);
-        wide sx[ITEMS], sy[ITEMS], sz[ITEMS];
-        UNROLLED for (int k = 0; k < ITEMS; k++) sx[k] = sy[k] = sz[k] = (wide)(0);
-        for (uint block = n * stretch; block < stop; block += BLOCK) {
-            vec ax[ITEMS], ay[ITEMS], az[ITEMS];
-            UNROLLED for (int k = 0; k < ITEMS; k++) ax[k] = ay[k] = az[k] = (vec)C(0);
-            for (uint j = block; j < min(block + BLOCK, stop); j += TILE) {
-#if LOCAL
-                barrier(CLK_LOCAL_MEM_FENCE);
-                for (uint t = get_local_id(0); t < TILE; t += GROUP) {
-                    float4 h, l;
-                    split(posm[j + t], centre, &h, &l);
-                    highs[t] = h, lows[t] = l;
-                }
-                barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-#pragma unroll UNROLL
-                for (uint t = 0; t < TILE; t++) {
-#if LOCAL
-                    const float4 b = highs[t], l = lows[t];
-#else
-                    float4 b, l;
-                    split(posm[j + t], centre, &b, &l);
-#endif
-                    UNROLLED for (int k = 0; k < ITEMS; k++) {
-                        const vec dx = (b.x - x[k]) + (l.x - xl[k]), dy = (b.y - y[k]) + (l.y - yl[k]),
-                                  dz = (b.z - z[k]) + (l.z - zl[k]);
-                        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
-                        const vec s = inverse_cube(r2, UNIFORM ? C(1) : b.w);
-                        ax[k] = FMA(s, dx, ax[k]);
-                        ay[k] = FMA(s, dy, ay[k]);
-                        az[k] = FMA(s, dz, az[k]);
-                    }
-                }
-            }
-            UNROLLED for (int k = 0; k < ITEMS; k++) sx[k] += WIDEN(ax[k]), sy[k] += WIDEN(ay[k]), sz[k] += WIDEN(az[k]);
-        }
-        global double *out = partial + SLOT(n) * 3 * rows;
-        UNROLLED for (int k = 0; k < ITEMS; k++) {
-            if (UNIFORM) {
-                const double m = posm[first].w;
-                sx[k] *= m, sy[k] *= m, sz[k] *= m;
-            }
-            store_wide(out + ROW(k), sx[k], ADD(n));
-            store_wide(out + rows + ROW(k), sy[k], ADD(n));
-            store_wide(out + 2 * (size_t)rows + ROW(k), sz[k], ADD(n));
-        }
-    }
+    TILE_OF(float4, highs);
+    TILE_OF(float4, lows);
+    JOINT_OF(double, joint);
+    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, (double4)(cx, cy, cz, 0), highs, lows, joint);
 }
+
+#ifdef STEP
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_step(
+    global const double4 *restrict posm, global double *partial, uint first, uint rows, uint top,
+    uint stretch, uint from, uint until, uint end, float eps2, double cx, double cy, double cz, STEP_PARAMETERS)
+{
+    TILE_OF(float4, highs);
+    TILE_OF(float4, lows);
+    JOINT_OF(double, joint);
+    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, (double4)(cx, cy, cz, 0), highs, lows, joint);
+    EACH_OF_GROUP(i, c, 3) STEP(i, c);
+}
+#endif

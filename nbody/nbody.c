@@ -166,6 +166,9 @@ static int place_all(struct nbody *nb)
     if (nbody_forces_sum(nb)->velocities && !(nb->velo = four_each(nb)))
         return -1;
     for (cl_uint d = 0; d < nb->ndev; d++)
+        if (nb->share[d].step && !(nb->moved = four_each(nb)))
+            return -1;
+    for (cl_uint d = 0; d < nb->ndev; d++)
         if (nb->share[d].rows && nbody_device_place(nb, &nb->share[d]) != 0)
             return -1;
     return 0;
@@ -226,6 +229,8 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
     struct given g = {mass, pos, vel, nb, false};
     nbody_each_block(nb->n, write_block, &g);
     write_padding(nb);
+    if (nb->moved)
+        memcpy(nb->moved, nb->posm, nb->padded * 4 * nb->real);
     if (!g.wrong)
         return 0;
     size_t i = 0;
@@ -241,8 +246,8 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
 static int send_all(struct nbody *nb)
 {
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
-        void *const blocks[] = {nb->posm, p->state, nb->velo};
-        for (int b = 0; p->rows && b < 3; b++)
+        void *const blocks[] = {nb->posm, p->state, nb->velo, nb->moved};
+        for (int b = 0; p->rows && b < 4; b++)
             if (blocks[b] && clmsync(nb->ctx, p->dev, blocks[b], CL_MEM_DEVICE) == (cl_event)-1)
                 return -1;
     }

@@ -15,6 +15,9 @@
  * slot, and the bits are the same. Launches, devices and group sizes change nothing. For that, products and sums are
  * fused where fma is written, and nowhere else.
  *
+ * Where rows do not make enough groups, but sums should not leave their group, DEEP items each have the same rows and a
+ * stretch of their own, and the group adds what they found by way of local memory, in the same order again.
+ *
  * On a GPU a "vector" is one number, and a group copies TILE bodies j at a time to local memory; on a CPU a group is one
  * item, and its vectors are SIMD registers.
  * SPDX-License-Identifier: MIT
@@ -37,6 +40,12 @@
 #ifndef LOCAL
 #define LOCAL 0 /* 1: fetched into local memory by the whole group */
 #endif
+#ifndef AHEAD
+#define AHEAD 0 /* 1: with LOCAL, the next tile is on its way to registers while one is summed */
+#endif
+#ifndef DEEP
+#define DEEP 1 /* stretches that a group sums at a time; more than 1 only with CHAIN */
+#endif
 #ifndef UNROLL
 #define UNROLL 1 /* of the loop over a tile */
 #endif
@@ -49,8 +58,20 @@
 
 /* ---- Which bodies an item holds, and how a group meets the others. --------------------------- */
 
-/* The row of the first body of vector k; a launch begins at row `top`. */
-#define ROW(k) (top + ((get_group_id(0) * ITEMS + (k)) * GROUP + get_local_id(0)) * WIDTH)
+/* Items that differ in their rows, rows of a group, and the place of vector k among these. */
+#define LANES (GROUP / DEEP)
+#define ROWS (LANES * ITEMS * WIDTH)
+#if DEEP == 1
+#define DEPTH 0u
+#define PLACE(k) (((k) * LANES + get_local_id(0)) * WIDTH)
+#else
+#define DEPTH ((uint)get_local_id(0) / LANES)
+#define PLACE(k) (((k) * LANES + get_local_id(0) % LANES) * WIDTH)
+#endif
+
+/* The group's first row, and that of the first body of vector k; a launch begins at row `top`. */
+#define FIRST_ROW (top + get_group_id(0) * ROWS)
+#define ROW(k) (FIRST_ROW + PLACE(k))
 
 /* Component c (0..3) of WIDTH bodies that follow each other. */
 static inline vec load_component(global const real4 *p, int c)
@@ -61,52 +82,110 @@ static inline vec load_component(global const real4 *p, int c)
     return v;
 }
 
-/* Stores a vector of one component, or with `add` adds it to what an earlier launch found. */
-static inline void store(global real *to, vec v, uint add)
-{
-    for (int lane = 0; lane < WIDTH; lane++)
-        to[lane] = ((real *)&v)[lane] + (add ? to[lane] : C(0));
-}
-
-#if LOCAL
-#define TILE_OF(name) local real4 name[TILE]
-#define COPY_TILE(tile, source, j)                              \
-    for (uint t_ = get_local_id(0); t_ < TILE; t_ += GROUP)     \
-        tile[t_] = source[(j) + t_];
-#define FETCH2(tile1, source1, tile2, source2, j)               \
-    do {                                                        \
-        barrier(CLK_LOCAL_MEM_FENCE);                           \
-        COPY_TILE(tile1, source1, j)                            \
-        COPY_TILE(tile2, source2, j)                            \
-        barrier(CLK_LOCAL_MEM_FENCE);                           \
-    } while (0)
-#define FETCH(tile, source, j)                                  \
-    do {                                                        \
-        barrier(CLK_LOCAL_MEM_FENCE);                           \
-        COPY_TILE(tile, source, j)                              \
-        barrier(CLK_LOCAL_MEM_FENCE);                           \
-    } while (0)
-#define FETCHED(tile, source, j, t) tile[t]
+/* The stretches that a group sums, n its number: one of from .. until - 1, or with CHAIN one after another, DEEP at a
+ * time. A stretch has `stretch` bodies, a multiple of TILE; the last one ends with the bodies, at `end`. All items of a group
+ * go through as many bodies, so that they meet at barriers; HAS(n, j) says whether body j is one of stretch n. */
+#define START(n) ((n) * stretch)
+#if DEEP > 1
+#define EACH_STRETCH(n) for (uint n = from + DEPTH; n - DEPTH < until; n += DEEP)
+#define LENGTH(n) stretch
+#define HAS(n, j) ((n) < until && (j) < end)
+#elif CHAIN
+#define EACH_STRETCH(n) for (uint n = from; n < until; n++)
 #else
-#define TILE_OF(name)
-#define FETCH(tile, source, j) ((void)0)
-#define FETCH2(tile1, source1, tile2, source2, j) ((void)0)
+#define EACH_STRETCH(n) for (uint n = from + (uint)get_group_id(1), once_ = n < until; once_; once_ = 0)
+#endif
+#if DEEP == 1
+#define LENGTH(n) (min(START(n) + stretch, end) - START(n))
+#define HAS(n, j) 1
+#endif
+#define SLOT(n) (CHAIN ? (size_t)0 : (size_t)(n))
+#define EACH_BLOCK(block, n) for (uint block = 0; block < LENGTH(n); block += BLOCK)
+#define EACH_TILE(off, block, n) \
+    for (uint off = block; off < min(block + BLOCK, LENGTH(n)); off += TILE)
+
+/* Tiles: TILE bodies of each of DEEP stretches in local memory. */
+#if LOCAL
+#define TILE_OF(type, name) local type name[DEEP * TILE]
+#define FETCHED(tile, source, j, t) tile[DEPTH * TILE + (t)]
+#else
+#define TILE_OF(type, name) local type *const name = 0
 #define FETCHED(tile, source, j, t) source[(j) + (t)]
 #endif
 
-/* The stretches that a group sums: one of from .. until - 1, or with CHAIN one after another. A stretch has `stretch`
- * bodies, a multiple of TILE; the last one ends with the bodies, at `end`. */
-#if CHAIN
-#define EACH_STRETCH(s) for (uint s = from; s < until; s++)
-#define SLOT(s) ((size_t)0)
-#define ADD(s) ((s) > 0)
+#if LOCAL
+#if DEEP == 1
+#define BODY_OF(n, off, t) (START(n) + (off) + (t))
 #else
-#define EACH_STRETCH(s) for (uint s = from + (uint)get_group_id(1), once_ = s < until; once_; once_ = 0)
-#define SLOT(s) ((size_t)(s))
-#define ADD(s) 0
+#define BODY_OF(n, off, t) min(START((n) - DEPTH + (t) / TILE) + (off) + (t) % TILE, end - 1)
 #endif
-#define STRETCH_END(s) min((s) * stretch + stretch, end)
+/* An item's part of a tile, which it takes from memory to registers, and from there to local memory. */
+#define NEXT ((DEEP * TILE + GROUP - 1) / GROUP)
+#define EACH_NEXT(u, t)                                                                   \
+    UNROLLED for (uint u = 0, t = get_local_id(0); u < NEXT; u++, t += GROUP)             \
+        if (NEXT * GROUP == DEEP * TILE || t < DEEP * TILE)
+#define LOOK(next, source, n, off) EACH_NEXT(u_, t_) next[u_] = source[BODY_OF(n, off, t_)]
+#define TAKE(tile, next) EACH_NEXT(u_, t_) tile[t_] = next[u_]
+/* Before the first tile of a stretch, and for each: look(n, off) and take are the two halves. */
+#define FETCH_FIRST(n, look) if (AHEAD) look(n, 0)
+#define FETCH(n, off, look, take)                                     \
+    do {                                                              \
+        barrier(CLK_LOCAL_MEM_FENCE);                                 \
+        if (!AHEAD) look(n, off);                                     \
+        take;                                                         \
+        barrier(CLK_LOCAL_MEM_FENCE);                                 \
+        if (AHEAD && (off) + TILE < LENGTH(n)) look(n, (off) + TILE); \
+    } while (0)
+#else
+#define NEXT 1
+#define FETCH_FIRST(n, look) ((void)0)
+#define FETCH(n, off, look, take) ((void)0)
+#endif
+
+/* ---- What becomes of sums. ------------------------------------------------------------------- */
+
+/* STORE takes the sums over stretch n, value[c][k] of component c and vector k, to planes of `rows` numbers at `to`: there they
+ * are added to those of earlier stretches, where there are any in this slot. */
+#if DEEP == 1
+#define JOINT_OF(type, name) local type *const name = 0
+#define STORE(type, to, value, planes, n, joint)                                          \
+    UNROLLED for (int c_ = 0; c_ < (planes); c_++)                                        \
+        UNROLLED for (int k = 0; k < ITEMS; k++)                                          \
+            for (int lane = 0; lane < WIDTH; lane++) {                                    \
+                global type *const to_ = (to) + c_ * (size_t)rows + ROW(k) + lane;        \
+                *to_ = ((type *)&(value)[c_][k])[lane] + (CHAIN && (n) > 0 ? *to_ : (type)0); \
+            }
+#else
+/* Planes that local memory has room for at a time. */
+#define JOINED(type) (3 * DEEP * ROWS * (int)sizeof(type) <= 24576 ? 3 : 1)
+#define JOINT_OF(type, name) local type name[JOINED(type) * DEEP * ROWS]
+#define STORE(type, to, value, planes, n, joint)                                          \
+    UNROLLED for (int c_ = 0; c_ < (planes); c_ += JOINED(type)) {                        \
+        const uint n_ = (n) - DEPTH, deep_ = min((uint)DEEP, until - n_);                 \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                     \
+        UNROLLED for (int d_ = 0; d_ < JOINED(type) && c_ + d_ < (planes); d_++)          \
+            UNROLLED for (int k = 0; k < ITEMS; k++)                                      \
+                for (int lane = 0; lane < WIDTH; lane++)                                  \
+                    joint[(d_ * DEEP + DEPTH) * ROWS + PLACE(k) + lane] = ((type *)&(value)[c_ + d_][k])[lane]; \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                     \
+        for (uint r = get_local_id(0); r < min(JOINED(type), (planes) - c_) * ROWS; r += GROUP) { \
+            global type *const to_ = (to) + (c_ + r / ROWS) * (size_t)rows + FIRST_ROW + r % ROWS; \
+            local const type *const part_ = joint + (r / ROWS * DEEP) * ROWS + r % ROWS;  \
+            type sum_ = part_[0] + (n_ > 0 ? *to_ : (type)0);                             \
+            if (deep_ == DEEP) {                                                          \
+                UNROLLED for (int d_ = 1; d_ < DEEP; d_++) sum_ += part_[d_ * ROWS];      \
+            } else                                                                        \
+                for (uint d_ = 1; d_ < deep_; d_++) sum_ += part_[d_ * ROWS];             \
+            *to_ = sum_;                                                                  \
+        }                                                                                 \
+    }
+#endif
 #define UNROLLED _Pragma("unroll")
+
+/* After that: each component c of each row i of the group once, when the group has stored all of its sums. */
+#define EACH_OF_GROUP(i, c, components)                                                                    \
+    if (GROUP > 1) barrier(CLK_GLOBAL_MEM_FENCE);                                                          \
+    for (uint t_ = get_local_id(0), i, c; i = FIRST_ROW + t_ % ROWS, c = t_ / ROWS, c < (components); t_ += GROUP)
 
 /* A comparison as select() wants it: scalar comparisons give int whatever is compared. */
 #if WIDTH == 1

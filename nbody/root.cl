@@ -23,17 +23,20 @@
 #define PASTE(a, b) PASTE2(a, b)
 #ifdef DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-typedef double real;
-typedef double4 real4;
 typedef long integer;
 #define REAL double
 #define INTEGER long
 #else
-typedef float real;
-typedef float4 real4;
 typedef int integer;
 #define REAL float
 #define INTEGER int
+#endif
+#ifdef NBODY_STEP_CL /* in front, with a `real` of its own: that of the state */
+#define real REAL
+#define real4 PASTE(REAL, 4)
+#else
+typedef REAL real;
+typedef PASTE(REAL, 4) real4;
 #endif
 #if WIDTH == 1
 typedef real vec;

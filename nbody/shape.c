@@ -23,8 +23,10 @@ static const char *contradiction(const struct nbody_shape *s)
 {
     if (!power_of_two(s->width))
         return "width must be 1, 2, 4, 8 or 16";
-    if (s->local && s->tile % s->group)
-        return "with local=1 tile must be a multiple of group";
+    if (s->group % s->deep)
+        return "group must be a multiple of deep";
+    if (s->local && s->deep * s->tile % s->group)
+        return "with local=1 deep times tile must be a multiple of group";
     if (s->block % s->tile)
         return "block must be a multiple of tile";
     if (s->moments != 0 && s->moments != 2 && s->moments != 4)
@@ -37,6 +39,7 @@ static const char *contradiction(const struct nbody_shape *s)
 struct device {
     const struct cldev_info *info;
     size_t body_bytes; /* of an attracting body */
+    size_t real;       /* of a number that is summed */
 };
 
 static int fit(void *shape, int stored, void *device)
@@ -45,7 +48,9 @@ static int fit(void *shape, int stored, void *device)
     struct nbody_shape *s = shape;
     const struct device *d = device;
     const struct cldev_info *info = d->info;
-    const size_t tile_bytes = (size_t)s->tile * d->body_bytes;
+    const size_t plane = s->deep > 1 ? (size_t)s->deep * nbody_shape_rows(s) * d->real : 0,
+                 joint = 3 * plane <= 24576 ? 3 * plane : plane; /* JOINT_OF in pairs.cl */
+    const size_t bytes = joint + (s->local ? (size_t)s->deep * (size_t)s->tile * d->body_bytes : 0);
     const char *reason = contradiction(s);
     if (!info->dev_pref_vec_double)
         s->fp64 = 0;
@@ -54,9 +59,9 @@ static int fit(void *shape, int stored, void *device)
     if ((size_t)s->group > info->dev_max_wg_sz || (size_t)s->flat > info->dev_max_wg_sz)
         return clerror_set(EINVAL, "nbody: shape: group=%d and flat=%d, but %s takes groups of at most %zu",
                            s->group, s->flat, info->dev_name, info->dev_max_wg_sz);
-    if (s->local && tile_bytes > info->dev_local_mem_sz)
-        return clerror_set(EINVAL, "nbody: shape: tile=%d needs %zu bytes of local memory, %s has %llu",
-                           s->tile, tile_bytes, info->dev_name, (unsigned long long)info->dev_local_mem_sz);
+    if (bytes > info->dev_local_mem_sz)
+        return clerror_set(EINVAL, "nbody: shape: tile=%d and deep=%d need %zu bytes of local memory, %s has %llu", s->tile,
+                           s->deep, bytes, info->dev_name, (unsigned long long)info->dev_local_mem_sz);
     return 0;
 }
 
@@ -85,7 +90,7 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
                        const char *words)
 {
     const struct sum *sum = nbody_forces_sum(nb);
-    struct device device = {info, 4 * nb->real * (sum->velocities ? 2 : 1)};
+    struct device device = {info, 4 * nb->real * (sum->velocities ? 2 : 1), nb->real};
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
     const char *name = nb->method == NBODY_TREE ? tree_name(nb) : sum->name[nb->precision];
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);
@@ -95,13 +100,15 @@ void nbody_shape_options(const struct nbody *nb, const struct share *p, bool dou
 {
     const struct nbody_shape *s = &p->shape;
     snprintf(text, size,
-             "-D GROUP=%d -D WIDTH=%d -D ITEMS=%d -D TILE=%d -D LOCAL=%d -D UNROLL=%d -D BLOCK=%d "
+             "-D GROUP=%d -D WIDTH=%d -D ITEMS=%d -D TILE=%d -D LOCAL=%d -D AHEAD=%d -D DEEP=%d -D UNROLL=%d -D BLOCK=%d "
              "-D RSQRT=%d -D CHAIN=%d -D UNIFORM=%d%s",
-             s->group, s->width, s->items, s->tile, s->local, s->unroll, s->block, s->rsqrt, p->chain, nb->uniform,
-             doubles ? " -D DOUBLE" : "");
+             s->group, s->width, s->items, s->tile, s->local, s->ahead, s->deep, s->unroll, s->block, s->rsqrt, p->chain,
+             nb->uniform, doubles ? " -D DOUBLE" : nbody_has_doubles(nb) ? " -D MIXED" : "");
+    if (nbody_forces_sum(nb)->velocities)
+        strncat(text, " -D VELOCITIES", size - strlen(text) - 1);
 }
 
 size_t nbody_shape_rows(const struct nbody_shape *shape)
 {
-    return (size_t)shape->group * (size_t)shape->width * (size_t)shape->items;
+    return (size_t)(shape->group / shape->deep) * (size_t)shape->width * (size_t)shape->items;
 }

@@ -19,7 +19,7 @@
 #ifdef __FAST_RELAXED_MATH__
 #error "step.cl: not with -cl-fast-relaxed-math, which may take isfinite() for true"
 #endif
-#ifdef DOUBLE
+#if defined(DOUBLE) || defined(MIXED) /* MIXED: in front of kernels whose `real` is a float, behind it */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double real;
 typedef double4 real4;
@@ -27,6 +27,8 @@ typedef double4 real4;
 typedef float real;
 typedef float4 real4;
 #endif
+typedef real number; /* of the state, also there */
+typedef real4 number4;
 #define C(x) ((real)(x))
 
 /* What a launch does, in this order; any of them may be left out. */

@@ -14,11 +14,13 @@ enum { SAMPLES = 64 };
 
 /* clang-format off */
 static const struct cltune_knob knobs[] = {
-    CLTUNE_KNOB("group", 1, 32, 64, 128, 256),
+    CLTUNE_KNOB("group", 1, 32, 64, 128, 256, 512, 1024),
     CLTUNE_KNOB("width", 1, 2, 4, 8, 16),
     CLTUNE_KNOB("items", 1, 2, 3, 4, 6, 8),
     CLTUNE_KNOB("tile", 16, 32, 64, 128, 256),
     CLTUNE_KNOB("local", 0, 1),
+    CLTUNE_KNOB("ahead", 0, 1),
+    CLTUNE_KNOB("deep", 1, 8, 16, 32, 64),
     CLTUNE_KNOB("unroll", 1, 2, 4, 8, 16, 32),
     CLTUNE_KNOB("block", 128, 256, 512, 1024),
     CLTUNE_KNOB("rsqrt", 0, 1, 2),

@@ -20,6 +20,7 @@ int nbody_integrate_warm(struct nbody *nb)
     nb->flags = CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED;
     for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
         if (p->count && ((nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT && nbody_forces_warm(nb, p) != 0) ||
+                         (p->step && nb->integrator->visit(nb, p, 0, PULL, 0) != 0) ||
                          nb->integrator->visit(nb, p, 0, 0, 0) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
             status = -1;
     nb->flags = CL_EVENT_NOWAIT;
