@@ -309,7 +309,7 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                     "  stdcl nbody --method tree --accuracy 0.001 -n 2^20 --check-forces 1000\n"
                     "  stdcl nbody --until 100 --checkpoint run.ckpt -o end.tab\n"
                     "  stdcl nbody --resume run.ckpt\n"
-                    "  stdcl nbody -i planets.tab --ensemble 2^16 --steps 1000 --elements end.csv\n"
+                    "  stdcl nbody -i planets.tab --ensemble 1000 --until 10000 --elements end.csv\n"
                     "  stdcl nbody --compare -n 2^15\n",
         .options = options,
     };

@@ -14,7 +14,8 @@
 
 static const char *const names[] = {"time", "kinetic", "potential", "total", "virial_ratio", "centre_x", "centre_y", "centre_z",
                                     "velocity_x", "velocity_y", "velocity_z", "core_radius", "half_mass_radius",
-                                    "relaxation_time", "escapers", "binaries"};
+                                    "relaxation_time", "escapers", "binaries", "momentum_x", "momentum_y", "momentum_z",
+                                    "angular_momentum_x", "angular_momentum_y", "angular_momentum_z"};
 enum { BEFORE = sizeof names / sizeof *names, TOTAL = 3, PER_SHELL = 5 };
 static const char *const shell_names[PER_SHELL] = {"radius", "mean_mass", "dispersion_radial", "dispersion_tangential",
                                                    "anisotropy"};
@@ -118,7 +119,8 @@ static void add_numbers(struct nbody_job *job, const struct nbody_diagnostics *d
     const double before[BEFORE] = {job->time_start + d->time, d->kinetic, d->potential, d->total, d->virial_ratio,
                                    s->centre[0], s->centre[1], s->centre[2], s->velocity[0], s->velocity[1], s->velocity[2],
                                    s->core_radius, s->half_mass_radius, s->relaxation_time, (double)s->escapers,
-                                   (double)s->binaries};
+                                   (double)s->binaries, d->momentum[0], d->momentum[1], d->momentum[2],
+                                   d->angular_momentum[0], d->angular_momentum[1], d->angular_momentum[2]};
     memcpy(row, before, sizeof before);
     for (size_t k = 0; k < job->fractions.n; k++) {
         const double five[PER_SHELL] = {shell[k].radius, shell[k].mean_mass, shell[k].radial, shell[k].tangential,

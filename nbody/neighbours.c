@@ -2,6 +2,7 @@
  * halves' middle ones divide them along y, and so on.
  * SPDX-License-Identifier: MIT
  */
+#include "nbody/blocks.h"
 #include "nbody/neighbours.h"
 
 #include <stdcl.h>
@@ -12,8 +13,10 @@
 enum { FEW = 8 }; /* bodies that are not divided */
 
 struct tree {
+    size_t n;
     const double (*pos)[3];
     size_t *order;
+    struct neighbours *to;
 };
 
 static void swap(size_t *a, size_t *b)
@@ -94,18 +97,27 @@ static void search(const struct tree *t, size_t from, size_t end, int axis, size
         search(t, far[0], far[1], (axis + 1) % 3, self, best);
 }
 
+/* For some of the bodies, in the tree's order, so that those after each other look at the same places. */
+static void search_block(void *tree, size_t block, size_t first, size_t end)
+{
+    const struct tree *t = tree;
+    (void)block;
+    for (size_t i = first; i < end; i++) {
+        const size_t self = t->order[i];
+        t->to[self].n = 0;
+        search(t, 0, t->n, 0, self, &t->to[self]);
+    }
+}
+
 int neighbours_find(size_t n, const double (*pos)[3], struct neighbours *to)
 {
-    const struct tree t = {pos, malloc(n * sizeof *t.order)};
+    struct tree t = {n, pos, malloc(n * sizeof *t.order), to};
     if (!t.order)
         return clerror_set(ENOMEM, "no memory to find neighbours of %zu bodies", n);
     for (size_t i = 0; i < n; i++)
         t.order[i] = i;
     build(&t, 0, n, 0);
-    for (size_t i = 0; i < n; i++) {
-        to[i].n = 0;
-        search(&t, 0, n, 0, i, &to[i]);
-    }
+    nbody_each_block(n, search_block, &t);
     free(t.order);
     return 0;
 }

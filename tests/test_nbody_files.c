@@ -209,6 +209,7 @@ static void tells_structure(void **unused)
     load("s.csv", out, sizeof out);
     assert_int_equal(strncmp(out, "time,kinetic,potential,total,virial_ratio,centre_x,", 51), 0);
     assert_non_null(strstr(out, ",radius_0.5,mean_mass_0.5,dispersion_radial_0.5,dispersion_tangential_0.5,anisotropy_0.5\n0,"));
+    assert_non_null(strstr(out, ",binaries,momentum_x,momentum_y,momentum_z,angular_momentum_x,"));
     assert_non_null(strstr(out, "\n0.25,"));
     assert_non_null(strstr(out, "\n0.5,"));
     good("--ic figure8 --until 1 --diag 0.5 --structure s.json --elements e.csv -q");
@@ -216,6 +217,7 @@ static void tells_structure(void **unused)
     json_t *rows = report();
     assert_int_equal(json_array_size(rows), 3);
     assert_true(json_is_array(json_object_get(json_array_get(rows, 2), "orbits")));
+    assert_true(fabs(number(json_array_get(rows, 2), "momentum_x")) < 1e-7);
     json_decref(rows);
     load("e.csv", out, sizeof out);
     assert_int_equal(strncmp(out, "body,semi_major,eccentricity,", 29), 0);

@@ -322,7 +322,7 @@ struct nbody_structure {
 };
 
 /* Fills *s, and the shells whose fractions are given. `potential` is that of nbody_forces; NULL: escapers are 0. Takes
- * n log n time. With fewer than 7 bodies the centre is that of mass, and the core's radius 0. ENOMEM; EINVAL: no mass,
+ * n log n time, on several processors. With fewer than 7 bodies the centre is that of mass, and the core's radius 0. ENOMEM; EINVAL: no mass,
  * or fractions that make no sense. */
 int nbody_find_structure(size_t n, double G, const double *mass, const double (*pos)[3], const double (*vel)[3],
                          const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s);

@@ -44,6 +44,7 @@ command -v oclgrind >/dev/null || sed -i '/^stdcl check \.\//d' commands
 
 # The files that they name.
 stdcl nbody -n 20 --steps 0 -q -o galaxy.tab
+printf '1 0 0 0 0 0 0\n1e-6 1 0 0 0 1 0\n' >planets.tab
 stdcl nbody -n 20 --steps 1 -q --checkpoint run.ckpt
 stdcl nbody -n 20 --steps 0 -q -o with.hdf5 2>said || { # built without libhdf5
     grep -q libhdf5 said
