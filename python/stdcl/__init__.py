@@ -343,7 +343,7 @@ class Kernel:
         if isinstance(value, local):
             holder = ctypes.c_size_t(value.nbytes)
             arg.kind, arg.size = c.CONSTANTS["STDCL_LOCAL"], ctypes.sizeof(holder)
-        elif hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0:
+        elif hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0 and not _scalar(declared):
             if getattr(value, "context", None) is None:
                 raise TypeError("%s is an array outside the memory that devices share; make it with context.array()" % what)
             if value.context is not self._context:
@@ -361,6 +361,8 @@ class Kernel:
                 numbers = list(value) if wanted[1] > 1 else [value]
                 width = 4 if wanted[1] == 3 else wanted[1]
                 holder = (_SCALARS[wanted[0]][0] * width)(*numbers)
+                if _SCALARS[wanted[0]][1][0] != "f" and holder[:len(numbers)] != numbers:
+                    raise ValueError  # it does not fit
             except (TypeError, ValueError, IndexError):
                 raise TypeError("%s is %r, and the kernel declares %s" % (what, value, declared or "a number")) from None
             arg.kind, arg.size = c.CONSTANTS["STDCL_VALUE"], ctypes.sizeof(holder)

@@ -189,6 +189,22 @@ def test_sizes_and_counts_are_sentences():
     refused(stdcl.Error, "finite", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, np.nan]], dt=1))
 
 
+def test_numbers_fit_what_the_kernel_declares():
+    ctx = context()
+    x = ctx.empty(4)
+    kernel = ctx.source("__kernel void f(__global float *x, int i, float f, uchar c, float4 v)"
+                        "{ x[get_global_id(0)] = i + f + c + v.y; }").f
+    kernel(4, x, np.int32(3), np.float32(0.5), np.uint8(200), np.array([1, 2, 3, 4])).wait()
+    assert (x == 205.5).all()
+    kernel(4, x, True, 1, 2, [1, 2, 3, 4]).wait()
+    assert (x == 6).all()
+    refused(TypeError, "argument 3 (c) of f is 300, and the kernel declares uchar", lambda: kernel(4, x, 3, 1, 300, (1, 2, 3, 4)))
+    refused(TypeError, "declares int", lambda: kernel(4, x, 2**40, 1, 2, (1, 2, 3, 4)))
+    refused(TypeError, "declares int", lambda: kernel(4, x, 3.5, 1, 2, (1, 2, 3, 4)))
+    refused(TypeError, "declares uchar", lambda: kernel(4, x, 3, 1, -1, (1, 2, 3, 4)))
+    refused(TypeError, "declares float4", lambda: kernel(4, x, 3, 1, 2, (1, 2, 3, 4, 5)))
+
+
 def test_order_of_rows_is_numpys():
     pos = np.asfortranarray(np.random.default_rng(1).random((10, 3)))
     run = stdcl.Nbody(np.ones(10), pos, np.zeros((10, 3), "f4"), dt=1, eps=0.1)
