@@ -23,8 +23,6 @@ static const char *contradiction(const struct nbody_shape *s)
 {
     if (!power_of_two(s->width))
         return "width must be 1, 2, 4, 8 or 16";
-    if (s->group % s->deep)
-        return "group must be a multiple of deep";
     if (s->local && s->deep * s->tile % s->group)
         return "with local=1 deep times tile must be a multiple of group";
     if (s->block % s->tile)
@@ -48,6 +46,8 @@ static int fit(void *shape, int stored, void *device)
     struct nbody_shape *s = shape;
     const struct device *d = device;
     const struct cldev_info *info = d->info;
+    if (s->group % s->deep) /* of a row, and the group the caller's */
+        s->deep = 1;
     const size_t plane = s->deep > 1 ? (size_t)s->deep * nbody_shape_rows(s) * d->real : 0,
                  joint = 3 * plane <= 24576 ? 3 * plane : plane; /* JOINT_OF in pairs.cl */
     const size_t bytes = joint + (s->local ? (size_t)s->deep * (size_t)s->tile * d->body_bytes : 0);

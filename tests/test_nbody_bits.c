@@ -156,7 +156,7 @@ static void launches(void **state)
 {
     static const struct {
         const char *shape, *kernel;
-    } each[] = {{PLAIN " fill=1" SUMS, "forces_step"},
+    } each[] = {{PLAIN " fill=1 deep=3" SUMS, "forces_step"}, /* deep does not divide the group, and is 1 */
                 {"group=16 deep=4 width=1 items=4 tile=16 local=1 ahead=1" SUMS, "forces_step"},
                 {PLAIN " fill=1000" SUMS, "leapfrog"}};
     (void)state;
