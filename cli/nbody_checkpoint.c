@@ -26,17 +26,31 @@ struct checkpoint {
 char *checkpoint_device(CLCONTEXT *context, unsigned dev)
 {
     char name[256] = "", driver[256] = "", *text = NULL;
-    clGetDeviceInfo(clgetdevice(context, dev), CL_DEVICE_NAME, sizeof name, name, NULL);
-    clGetDeviceInfo(clgetdevice(context, dev), CL_DRIVER_VERSION, sizeof driver, driver, NULL);
-    return asprintf(&text, "%s, driver %s", name, driver) < 0 ? NULL : text;
+    const cl_device_id id = clgetdevice(context, dev);
+    if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, NULL) != CL_SUCCESS ||
+        clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL) != CL_SUCCESS)
+        return clerror_set(EIO, "device %u does not tell its name and its driver's version, which a checkpoint needs", dev), NULL;
+    if (asprintf(&text, "%s, driver %s", name, driver) < 0)
+        return clerror_set(ENOMEM, "not enough memory for the name of device %u", dev), NULL;
+    return text;
 }
 
+static void no_memory(const struct nbody_job *job)
+{
+    clerror_set(ENOMEM, "not enough memory for a checkpoint of %zu bodies", job->n);
+}
+
+/* NULL with an error when a device does not tell. */
 static json_t *devices_json(const struct nbody_job *job)
 {
     json_t *devices = json_array();
     for (unsigned dev = 0; dev < clgetndev(job->context); dev++) {
         char *name = checkpoint_device(job->context, dev);
-        json_array_append_new(devices, json_pack("{s:s, s:I, s:s}", "name", name ? name : "", "share",
+        if (!name) {
+            json_decref(devices);
+            return NULL;
+        }
+        json_array_append_new(devices, json_pack("{s:s, s:I, s:s}", "name", name, "share",
                                                  (json_int_t)nbody_share(job->engine, dev), "shape",
                                                  nbody_shape(job->engine, dev)));
         free(name);
@@ -54,16 +68,22 @@ static json_t *notes_json(const struct nbody_job *job)
 
 static char *words(const struct nbody_job *job)
 {
-    json_t *command = json_array();
+    json_t *devices = devices_json(job), *command = json_array();
+    if (!devices) {
+        json_decref(command);
+        return NULL;
+    }
     for (int i = 0; i < job->argc; i++)
         json_array_append_new(command, json_string(job->argv[i]));
     char *fields = nbody_fields_text(&job->fields);
-    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:f}", "version", STDCL_VERSION, "devices", devices_json(job),
+    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:f}", "version", STDCL_VERSION, "devices", devices,
                             "command", command, "notes", notes_json(job), "external", fields, "step",
                             (json_int_t)nbody_steps(job->engine), "time", job->time_start + nbody_time(job->engine));
     char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
     free(fields);
     json_decref(all);
+    if (!text)
+        no_memory(job);
     return text;
 }
 
@@ -86,7 +106,7 @@ static struct kept kept_of(const struct nbody_job *job)
                          .shortened = nbody_steps(job->engine) == job->total && job->last_dt != job->dt};
 }
 
-/* All but the engine, which is large. */
+/* All but the engine, which is large. NULL with an error. */
 static char *make_front(const struct nbody_job *job, size_t *size)
 {
     const struct particles *b = &job->bodies;
@@ -94,6 +114,7 @@ static char *make_front(const struct nbody_job *job, size_t *size)
     struct checkpoint_head head = {.format = CHECKPOINT_FORMAT};
     char *front = NULL, *text = words(job);
     FILE *fp = text ? open_memstream(&front, size) : NULL;
+    bool whole = fp;
     memcpy(head.magic, checkpoint_magic, sizeof head.magic);
     head.text = text ? strlen(text) : 0;
     if (fp) {
@@ -122,10 +143,12 @@ static char *make_front(const struct nbody_job *job, size_t *size)
             fwrite(job->path.pos, sizeof *job->path.pos, kept.path * job->n, fp);
         if (kept.events)
             fwrite(job->events.event, sizeof *job->events.event, kept.events, fp);
-        if (fclose(fp) != 0) {
-            free(front);
-            front = NULL;
-        }
+        whole = fclose(fp) == 0;
+    }
+    if (text && !whole) {
+        no_memory(job);
+        free(front);
+        front = NULL;
     }
     free(text);
     return front;
@@ -137,8 +160,10 @@ static int make_image(struct nbody_job *job, struct checkpoint *c)
     const size_t engine = nbody_save_bytes(job->engine);
     char *front = make_front(job, &size), *grown = front ? realloc(front, size + engine) : NULL;
     if (!grown) {
+        if (front)
+            no_memory(job);
         free(front);
-        return cli_failed("not enough memory for a checkpoint of %zu bodies", job->n);
+        return cli_failed_call(NULL);
     }
     c->image = grown;
     c->size = size + engine;

@@ -51,7 +51,7 @@ static inline uint64_t checkpoint_sum(const char *at, size_t size)
     return sum;
 }
 
-/* Name and driver of a device, as checkpoints tell them. From malloc. */
+/* Name and driver of a device, as checkpoints tell them. From malloc; NULL with an error. */
 char *checkpoint_device(CLCONTEXT *context, unsigned dev);
 
 #endif

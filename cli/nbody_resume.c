@@ -227,9 +227,11 @@ int nbody_resume_devices(const struct nbody_job *job)
     for (unsigned dev = 0; dev < have && status == CLI_DONE; dev++) {
         const char *was = json_string_value(json_object_get(json_array_get(devices, dev), "name"));
         char *is = checkpoint_device(job->context, dev);
-        if (!was || !is || strcmp(was, is) != 0)
+        if (!is)
+            status = cli_failed_call(NULL);
+        else if (!was || strcmp(was, is) != 0)
             status = cli_failed("--resume: the run of %s was on %s and this is %s, which may give other bits; choose another with "
-                                "--device, or go on with --resume-anyway", job->resume, was ? was : "?", is ? is : "?");
+                                "--device, or go on with --resume-anyway", job->resume, was ? was : "?", is);
         free(is);
     }
     return status;

@@ -1,5 +1,6 @@
 /* arrays.c - sums of arrays of a few elements, for run.sh; the answers are compared with plain C.
- *   usage: oclgrind_arrays SHAPE N...     SHAPE may be ""
+ *   usage: oclgrind_arrays "" N...        every operation, type and accumulator
+ *          oclgrind_arrays SHAPE N...     in a shape: sums of floats and long integers, and the pairs of a dot product
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/arrays_ref.h"
@@ -42,9 +43,9 @@ static double extreme(enum arrays_type type, const void *x, size_t n, int sign)
     return sign * best;
 }
 
-static void sums_of(enum arrays_type type, enum arrays_accumulator how, const char *shape, size_t n)
+static void sums_of(enum arrays_type type, enum arrays_accumulator how, size_t n)
 {
-    arrays *a = arrays_create(&(struct arrays_options){.ctx = cp, .type = type, .accumulator = how, .shape = shape});
+    arrays *a = arrays_create(&(struct arrays_options){.ctx = cp, .type = type, .accumulator = how});
     void *x = clmalloc(cp, n * 8, 0);
     double r = 0, mean = 0;
     if (!a || !x || (fill(type, x, n), arrays_place(a, x, n)) != 0) {
@@ -64,6 +65,26 @@ static void sums_of(enum arrays_type type, enum arrays_accumulator how, const ch
     }
     clfree(x);
     arrays_free(a);
+}
+
+static void of_a_shape(const char *shape, size_t n)
+{
+    static const enum arrays_type types[] = {ARRAYS_FLOAT, ARRAYS_LONG, ARRAYS_DOUBLE};
+    for (int i = 0; i < 3; i++) {
+        const enum arrays_type type = types[i];
+        const enum arrays_accumulator how = type == ARRAYS_DOUBLE ? ARRAYS_COMPENSATED : ARRAYS_WIDE;
+        arrays *a = arrays_create(&(struct arrays_options){.ctx = cp, .type = type, .accumulator = how, .shape = shape});
+        void *x = clmalloc(cp, n * 8, 0);
+        double r = 0;
+        if (!a || !x || (fill(type, x, n), arrays_place(a, x, n)) != 0)
+            check("making", type, n, -1, &r, 0);
+        else if (type == ARRAYS_DOUBLE)
+            check("dot", type, n, arrays_dot(a, x, x, n, &r), &r, arrays_ref_dot(type, how, x, x, n));
+        else
+            check("sum", type, n, arrays_sum(a, x, n, &r), &r, arrays_ref_sum(type, how, x, n));
+        clfree(x);
+        arrays_free(a);
+    }
 }
 
 /* Its order is its own; of integers in doubles every order gives the same. */
@@ -90,10 +111,14 @@ int main(int argc, char **argv)
     const char *shape = *argv[1] ? argv[1] : NULL;
     for (int i = 2; i < argc; i++) {
         const size_t n = strtoul(argv[i], NULL, 10);
+        if (shape) {
+            of_a_shape(shape, n);
+            continue;
+        }
         for (int type = ARRAYS_FLOAT; type <= ARRAYS_LONG; type++)
-            sums_of((enum arrays_type)type, ARRAYS_WIDE, shape, n);
-        sums_of(ARRAYS_FLOAT, ARRAYS_COMPENSATED, shape, n);
-        sums_of(ARRAYS_DOUBLE, ARRAYS_COMPENSATED, shape, n);
+            sums_of((enum arrays_type)type, ARRAYS_WIDE, n);
+        sums_of(ARRAYS_FLOAT, ARRAYS_COMPENSATED, n);
+        sums_of(ARRAYS_DOUBLE, ARRAYS_COMPENSATED, n);
         tree_of(n);
     }
     return bad;

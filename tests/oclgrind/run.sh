@@ -47,7 +47,7 @@ on() {
     [ "$as" = gpu ] && set -- sh -c "LD_PRELOAD=$gpu:\$LD_PRELOAD exec \"\$@\"" sh "$@"
     local status
     # shellcheck disable=SC2086 # one word an option
-    { time ( ulimit -t $limit && exec "$oclgrind" $flags --log log "$@" >out 2>err ); } 2>took
+    { time sh -c "ulimit -t $limit; exec \"\$@\"" sh "$oclgrind" $flags --log log "$@" >out 2>err; } 2>took
     status=$?
     [ "$what" = sample ] || printf '%8s s  %s\n' "$(tail -n 1 took)" "$description"
     sed -n 's/^[0-9]*,"[^"]*",kernel,"\([^"]*\)".*/\1/p' err >>kernels
@@ -79,7 +79,7 @@ kernels_of() {
 }
 
 nbody() { # nbody cpu|gpu N WORD...: one step
-    local as=$1 n=$2 optimise=-O1
+    local as=$1 n=$2 optimise=${optimise--O1}
     shift 2
     on "$as" "$stdcl" nbody -q -n "$n" --steps 1 -o bodies.tab "$@"
 }
@@ -159,12 +159,11 @@ run_row() { # run_row KERNEL SHAPE cpu|gpu
     nbody.cells.*) nbody "$3" 65 --precision "$precision" --method tree --accuracy 5e-5 ;;
     nbody.hermite.*) nbody "$3" 65 --precision "$precision" --integrator hermite4 ;;
     life.*)
-        for n in 1x9 65x63 131x7; do life "$3" $n "tile=$([ "$1" = life.tile ]; echo $((! $?)))"; done ;;
+        life "$3" 67x9 "tile=$([ "$1" = life.tile ]; echo $((! $?)))" ;;
     matmul.*)
         local path=$([ "${1#matmul.tiles}" = "$1" ] && echo 2 || echo 1)
-        matmul "$3" 1,1,1 --precision "$precision" --shape "path=$path"
-        matmul "$3" 65,131,67 --precision "$precision" --shape "path=$path"
-        matmul "$3" 65,67,63 --precision "$precision" --shape "path=$path" --trans TT ;;
+        matmul "$3" 35,67,17 --precision "$precision" --shape "path=$path"
+        matmul "$3" 65,17,33 --precision "$precision" --shape "path=$path" --trans TT ;;
     gas.fused) on "$3" "$stdcl" gas -q -n 65 ;;
     gas.draw) on "$3" "$stdcl" gas -q -n 65 --stored --histogram speeds.csv ;;
     arrays.scan.* | arrays.sort.*) sort_shape "$3" "$2" ;;
@@ -187,12 +186,12 @@ every_kernel() {
     for as in cpu gpu; do
         for n in 1 2 63 129 131; do nbody $as $n; done
         for words in taylor hermite4; do nbody $as 65 --integrator $words; done
-        for n in 3 65 1100; do nbody $as $n --stepping block; done
+        for n in 3 65 1100; do optimise=-cl-opt-disable nbody $as $n --stepping block; done
         for words in naive branchless tiled; do
             on $as "$stdcl" nbody -q -n 65 --steps 1 --kernel $words -o bodies.tab
             on $as "$stdcl" nbody -q -n 65 --steps 1 --kernel $words --precision double -o bodies.tab
         done
-        nbody $as 67 --csv energies.csv --every 1 --forces forces.csv
+        nbody $as 67 --csv energies.csv --forces forces.csv
         tree $as 67
         for n in 1x1 63x65 130x5; do
             life $as $n "" --engine local
