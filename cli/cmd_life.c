@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 
 /* ---- Values that only this command has. ------------------------------------------------------ */
 
@@ -77,6 +78,23 @@ static bool read_watch(const char *text, void *to, char *why, size_t size)
     return false;
 }
 
+/* --memory: 500M, 2G, 64MiB. */
+static bool read_memory(const char *text, void *to, char *why, size_t size)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    const double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    const double bytes = unit ? ldexp(value, 10 * (int)(unit - units + 1)) : value;
+    end += unit != NULL;
+    if (end != text && (!*end || (unit && (!strcmp(end, "iB") || !strcmp(end, "B")))) && bytes >= 1 && bytes < 0x1p62) {
+        *(uint64_t *)to = (uint64_t)bytes;
+        return true;
+    }
+    snprintf(why, size, "'%s' is not a size of memory; give a number and K, M, G or T, such as 2G", text);
+    return false;
+}
+
 /* ---- The command line. ----------------------------------------------------------------------- */
 
 /* Options that contradict each other. */
@@ -92,6 +110,12 @@ static int check(const struct life_job *job, const struct cli_option *options)
     for (size_t i = 0; job->watch && i < sizeof not_watched / sizeof *not_watched; i++)
         if (cli_given(options, not_watched[i]))
             return cli_wrong("--watch and --%s cannot be combined", not_watched[i]);
+    if (job->engine == LIFE_HASHLIFE)
+        return life_plane_check(job, options);
+    static const char *const of_planes[] = {"memory", "threads", "step"};
+    for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes; i++)
+        if (cli_given(options, of_planes[i]))
+            return cli_wrong("%s is for --engine hashlife", cli_typed(options, of_planes[i]));
     if (job->at.given && !job->input)
         return cli_wrong("--at says where a pattern goes: add --pattern FILE");
     if (job->zoom && !cli_outputs_will_draw(&job->outputs))
@@ -132,9 +156,14 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
                 "number of generations (default 1024; with --watch until q; with --compare 64)"),
         CLI_FLAG(0, "until-stable", &job->until_stable,
                  "stop when the cells repeat one of the last 64 generations, and report the period"),
-        CLI_CHOICE(0, "engine", "NAME", &job->engine, life_engine_names, "what computes the generations: {}"),
+        CLI_CHOICE(0, "engine", "NAME", &job->engine, life_engine_names, "what computes the generations: {}; hashlife has a plane without edges"),
         CLI_STRING(0, "shape", "WORDS", &job->shape,
                    "words KEY=NUMBER that change how packed kernels are launched (default: the device's row of 'stdcl tune')"),
+        CLI_PARSED(0, "memory", "SIZE", &job->memory, read_memory,
+                   "hashlife: memory for its tree, such as 500M or 2G (default: half of the machine's)"),
+        CLI_U64(0, "threads", "N", &job->threads, 1, 64, "hashlife: threads that compute (default: one a processor)"),
+        CLI_U64(0, "step", "N", &job->step, 1, UINT64_MAX,
+                "hashlife: generations from one row of the table to the next (default: such that there are 100)"),
         CLI_FLAG(0, "compare", &job->compare, "run all engines on the same cells, and check that they agree"),
         CLI_GROUP("Output"),
         CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
@@ -155,6 +184,7 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
         .examples = "  stdcl life --size 65536 --generations 1024\n"
                     "  stdcl life --pattern gun.rle --watch\n"
                     "  stdcl life --size 512 --seed 7 --until-stable --csv population.csv -o ash.rle\n"
+                    "  stdcl life --pattern gun.rle --engine hashlife --generations 2^40 -o later.mc\n"
                     "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n",
         .options = options,
     };
@@ -184,11 +214,13 @@ static int make_engine(struct life_job *job)
 /* Before computing begins, everything that can be wrong is checked in this order, the cheapest first. */
 static int work(struct life_job *job)
 {
-    if (world_size(cli_world) > 1 && (job->watch || job->compare))
-        return cli_wrong("--watch and --compare are for one rank");
+    if (world_size(cli_world) > 1 && (job->watch || job->compare || job->engine == LIFE_HASHLIFE))
+        return cli_wrong("--watch, --compare and --engine hashlife are for one rank");
     int status = job->input ? cli_ranks_same_file(job->input) : CLI_DONE;
     if (status == CLI_DONE)
         status = life_output_plan(job);
+    if (status == CLI_DONE && job->engine == LIFE_HASHLIFE)
+        return life_plane_run(job);
     if (status == CLI_DONE)
         status = life_job_plan(job);
     if (status == CLI_DONE && (job->engine != LIFE_REFERENCE || job->compare))

@@ -5,6 +5,7 @@
  *   life_grid.c     the grid: its size, its rule, and what lives on it at the start
  *   life_run.c      the loop: bursts of generations between visits to the outputs
  *   life_output.c   patterns, pictures, films, the table of populations
+ *   life_plane.c    --engine hashlife: all of it, on a plane without edges
  *   life_watch.c    --watch: the grid in the terminal
  *   life_compare.c  --compare: all engines on the same soup
  *   life_report.c   the report as text or JSON
@@ -19,11 +20,11 @@
 #include "formats/life.h"
 #include "stdcl/life.h"
 
-/* In the order of enum life_engine and enum life_bounds, ended by NULL. */
+/* In the order of enum life_engine, and then those that have no grid; and of enum life_bounds; ended by NULL. */
 extern const char *const life_engine_names[];
 extern const char *const life_bounds_names[];
 
-enum { LIFE_NOT_GIVEN = -1 };
+enum { LIFE_NOT_GIVEN = -1, LIFE_HASHLIFE = LIFE_ENGINES };
 
 /* WIDTHxHEIGHT; 0 when it was not given. */
 struct life_size {
@@ -45,6 +46,7 @@ struct life_job {
     bool soup, watch, compare, until_stable, braille;
     double density; /* 0: the C library's rand() */
     uint64_t seed, generations;
+    uint64_t step, memory, threads; /* of HashLife; 0: its own choice */
     struct life_place at;
     size_t zoom;
     struct cli_outputs outputs;
@@ -79,6 +81,10 @@ int life_job_fill(const struct life_job *job, life *lf);
 int life_job_run(struct life_job *job);
 int life_job_tell(void *job, double fraction);
 bool life_job_stopped(void);
+
+/* life_plane.c: whether the options are for a plane without edges, and the whole of a run on it, its report included. */
+int life_plane_check(const struct life_job *job, const struct cli_option *options);
+int life_plane_run(struct life_job *job);
 
 /* life_watch.c: the same in the terminal. */
 int life_job_watch(struct life_job *job);

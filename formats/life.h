@@ -61,6 +61,33 @@ int life_pattern_write_png(const char *file, const struct life_pattern *p, unsig
 /* Frees the cells and empties *p; an empty one may be freed again. */
 void life_pattern_free(struct life_pattern *p);
 
+/* ---- Macrocell files as they are: squares made of squares. ------------------------------------- */
+
+/* A square of 2^level cells a side: of level 3, row y, column x is bit 8 y + x of `cells`; of a level above, north-west, north-east,
+ * south-west and south-east by number. Square number i is square[i - 1], 0 is empty, and the last one is the universe. */
+struct life_square {
+    int level;
+    uint64_t cells;
+    uint32_t part[4];
+};
+
+struct life_squares {
+    size_t n;
+    struct life_square *square;
+    char rule[64], bounds[64]; /* as in struct life_pattern */
+    uint64_t generation;
+};
+
+/* As life_pattern_read; but a macrocell file becomes squares, with *p empty, and may be as large as 2^120 cells across. Any other file has
+ * none: squares->n is 0. */
+int life_squares_read(const char *file, struct life_squares *squares, struct life_pattern *p);
+void life_squares_free(struct life_squares *squares);
+
+/* Writes a macrocell file square by square; outfile_commit ends it. */
+struct outfile;
+int life_squares_open(struct outfile *out, const char *file, const char *rule, uint64_t generation);
+void life_squares_write(struct outfile *out, const struct life_square *square);
+
 #ifdef __cplusplus
 }
 #endif

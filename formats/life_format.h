@@ -41,6 +41,9 @@ struct life_format {
 #define LIFE_DECLARE(name_) extern const struct life_format life_##name_;
 LIFE_FORMATS(LIFE_DECLARE)
 
+/* life_macrocell.c: the squares of a text that is a macrocell file. */
+int life_macrocell_squares(const struct life_text *t, struct life_squares *out);
+
 /* ---- life_text.c: what is read, and where it goes. ---- */
 
 /* Coordinates stay below, so that sums cannot overflow. */

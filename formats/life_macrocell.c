@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF = 3, LEVEL_MAX = 40 };
+enum { LEAF = 3, LEVEL_MAX = 40, SQUARE_LEVEL_MAX = 120 };
 
 /* A square of side 2^level. The box of its live cells is relative to its corner; empty: right = 0. */
 struct node {
@@ -35,6 +35,7 @@ struct node {
 struct tree {
     struct node *node; /* [0] is the empty one */
     size_t n, room;
+    int level_max;     /* above LEVEL_MAX boxes are not known */
 };
 
 static struct node *add_node(struct tree *tree, const struct life_text *t)
@@ -116,14 +117,14 @@ static int read_node(const struct life_text *t, const char *p, const char *end, 
                                "a node of level %llu belongs to a rule with more than two states, which is "
                                "not supported",
                                field[0]);
-    if (field[0] > LEVEL_MAX)
+    if (field[0] > (unsigned)tree->level_max)
         return life_text_error(t, p, "level %llu: the universe is larger than 2^%d cells across", field[0],
-                               LEVEL_MAX);
+                               tree->level_max);
     n->level = (int)field[0];
     for (int i = 0; i < 4; i++) {
         const size_t child = (size_t)field[i + 1];
         const struct node *c = &tree->node[child < self ? child : 0];
-        const int64_t half = (int64_t)1 << (n->level - 1), x = i & 1 ? half : 0, y = i & 2 ? half : 0;
+        const int64_t half = n->level <= LEVEL_MAX ? (int64_t)1 << (n->level - 1) : 0, x = i & 1 ? half : 0, y = i & 2 ? half : 0;
         if (child >= self)
             return life_text_error(t, p, "node %zu is made of node %zu, which has not been given yet", self,
                                    child);
@@ -131,7 +132,7 @@ static int read_node(const struct life_text *t, const char *p, const char *end, 
             return life_text_error(t, p, "node %zu has level %d, but a part of a node of level %d has %d",
                                    child, c->level, n->level, n->level - 1);
         n->child[i] = (uint32_t)child;
-        if (c->right)
+        if (c->right && n->level <= LEVEL_MAX)
             grow_box(n, x + c->left, y + c->top, x + c->right, y + c->bottom);
     }
     return 0;
@@ -196,7 +197,7 @@ static bool sniff(const struct life_text *t)
 
 static int read_macrocell(const struct life_text *t, struct life_sink *sink)
 {
-    struct tree tree = {NULL, 0, 0};
+    struct tree tree = {.level_max = LEVEL_MAX};
     sink->boundless = true;
     int status = read_tree(t, &tree, sink->p);
     if (status == 0) {
@@ -214,6 +215,78 @@ static int read_macrocell(const struct life_text *t, struct life_sink *sink)
     }
     free(tree.node);
     return status;
+}
+
+/* ---- Lines. ---------------------------------------------------------------------------------- */
+
+static void write_head(FILE *fp, const char *rule, const char *bounds, uint64_t generation)
+{
+    fprintf(fp, "[M2] (stdcl)\n#R %s%s%s\n", rule[0] ? rule : "B3/S23", bounds[0] ? ":" : "", bounds);
+    if (generation)
+        fprintf(fp, "#G %llu\n", (unsigned long long)generation);
+}
+
+static void print_leaf(FILE *fp, uint64_t cells)
+{
+    for (int y = 0; y < 8 && cells >> 8 * y; y++) { /* empty rows at the end are left out */
+        for (unsigned row = (unsigned)(cells >> 8 * y & 255); row; row >>= 1)
+            putc(row & 1 ? '*' : '.', fp);
+        putc('$', fp);
+    }
+    putc('\n', fp);
+}
+
+static void print_parts(FILE *fp, int level, const uint32_t part[4])
+{
+    fprintf(fp, "%d %u %u %u %u\n", level, part[0], part[1], part[2], part[3]);
+}
+
+/* ---- As squares. ----------------------------------------------------------------------------- */
+
+int life_macrocell_squares(const struct life_text *t, struct life_squares *out)
+{
+    struct tree tree = {.level_max = SQUARE_LEVEL_MAX};
+    struct life_pattern head = {.width = 0};
+    int status = read_tree(t, &tree, &head);
+    if (status == 0) {
+        out->square = calloc(tree.n, sizeof *out->square);
+        status = out->square ? 0 : clerror_set(ENOMEM, "%s: no memory for %zu squares", t->name, tree.n);
+    }
+    for (size_t i = 1; i < tree.n && status == 0; i++) {
+        struct life_square *s = &out->square[out->n++];
+        s->level = tree.node[i].level;
+        if (s->level == LEAF)
+            s->cells = tree.node[i].cells;
+        else
+            memcpy(s->part, tree.node[i].child, sizeof s->part);
+    }
+    memcpy(out->rule, head.rule, sizeof out->rule);
+    memcpy(out->bounds, head.bounds, sizeof out->bounds);
+    out->generation = head.generation;
+    free(tree.node);
+    return status;
+}
+
+void life_squares_free(struct life_squares *s)
+{
+    free(s->square);
+    *s = (struct life_squares){.n = 0};
+}
+
+int life_squares_open(struct outfile *out, const char *file, const char *rule, uint64_t generation)
+{
+    if (outfile_open(out, file) < 0)
+        return -1;
+    write_head(out->fp, rule, "", generation);
+    return 0;
+}
+
+void life_squares_write(struct outfile *out, const struct life_square *s)
+{
+    if (s->level == LEAF)
+        print_leaf(out->fp, s->cells);
+    else
+        print_parts(out->fp, s->level, s->part);
 }
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
@@ -270,16 +343,10 @@ static int grow_table(struct writer *w)
 
 static void print_node(FILE *fp, const struct entry *e)
 {
-    if (e->level > LEAF) {
-        fprintf(fp, "%d %u %u %u %u\n", e->level, e->child[0], e->child[1], e->child[2], e->child[3]);
-        return;
-    }
-    for (int y = 0; y < 8 && e->cells >> 8 * y; y++) { /* empty rows at the end are left out */
-        for (unsigned row = (unsigned)(e->cells >> 8 * y & 255); row; row >>= 1)
-            putc(row & 1 ? '*' : '.', fp);
-        putc('$', fp);
-    }
-    putc('\n', fp);
+    if (e->level > LEAF)
+        print_parts(fp, e->level, e->child);
+    else
+        print_leaf(fp, e->cells);
 }
 
 /* The number of a node, written now if it is new; -1 after an error. */
@@ -354,10 +421,7 @@ static int write_macrocell(struct outfile *out, const struct life_pattern *p)
     if (level > LEVEL_MAX)
         return clerror_set(ERANGE, "%s: the pattern is larger than a macrocell file of 2^%d cells across",
                            out->name, LEVEL_MAX);
-    fprintf(out->fp, "[M2] (stdcl)\n#R %s%s%s\n", p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "",
-            p->bounds);
-    if (p->generation)
-        fprintf(out->fp, "#G %llu\n", (unsigned long long)p->generation);
+    write_head(out->fp, p->rule, p->bounds, p->generation);
     const long long root = write_square(&w, level, -(1LL << (level - 1)), -(1LL << (level - 1)));
     if (root == 0)
         fprintf(out->fp, "4 0 0 0 0\n"); /* an empty universe */

@@ -191,19 +191,46 @@ static char *slurp(FILE *fp, const char *name, size_t *size)
     return data;
 }
 
-int life_pattern_read(const char *file, struct life_pattern *p)
+/* The text of a file, its data for the caller to free. */
+static int open_text(const char *file, struct life_text *t, char **data)
 {
     const bool standard = strcmp(file, "-") == 0;
-    const char *name = standard ? "standard input" : file;
-    memset(p, 0, sizeof *p);
+    size_t size;
+    t->name = standard ? "standard input" : file;
     FILE *fp = standard ? stdin : fopen(file, "rb");
     if (!fp)
-        return explain(name, errno);
-    size_t size;
-    char *data = slurp(fp, name, &size);
+        return explain(t->name, errno);
+    *data = slurp(fp, t->name, &size);
     if (!standard)
         fclose(fp);
-    int status = data ? life_pattern_read_memory(name, data, size, p) : -1;
+    if (!*data)
+        return -1;
+    t->begin = *data;
+    t->end = *data + size;
+    return 0;
+}
+
+int life_pattern_read(const char *file, struct life_pattern *p)
+{
+    struct life_text t;
+    char *data;
+    memset(p, 0, sizeof *p);
+    if (open_text(file, &t, &data) < 0)
+        return -1;
+    const int status = read_text(&t, p);
+    free(data);
+    return status;
+}
+
+int life_squares_read(const char *file, struct life_squares *squares, struct life_pattern *p)
+{
+    struct life_text t;
+    char *data;
+    memset(p, 0, sizeof *p);
+    memset(squares, 0, sizeof *squares);
+    if (open_text(file, &t, &data) < 0)
+        return -1;
+    const int status = life_macrocell.sniff(&t) ? life_macrocell_squares(&t, squares) : read_text(&t, p);
     free(data);
     return status;
 }

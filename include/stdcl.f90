@@ -332,11 +332,37 @@ module stdcl
     real(c_double) :: temperature = 0
   end type
 
+  type, bind(C) :: hashlife_number
+    integer(c_int64_t) :: low = 0
+    integer(c_int64_t) :: high = 0
+  end type
+
+  type, bind(C) :: hashlife_box
+    type(hashlife_number) :: left
+    type(hashlife_number) :: top
+    type(hashlife_number) :: right
+    type(hashlife_number) :: bottom
+  end type
+
+  type, bind(C) :: hashlife_options
+    type(c_ptr) :: rule = c_null_ptr
+    integer(c_size_t) :: memory = 0
+    integer(c_int) :: threads = 0
+    type(c_funptr) :: progress = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
   type, bind(C) :: life_cells
     integer(c_size_t) :: width = 0
     integer(c_size_t) :: height = 0
     integer(c_size_t) :: stride = 0
     type(c_ptr) :: word = c_null_ptr
+  end type
+
+  type, bind(C) :: life_rule
+    integer(c_int) :: birth = 0
+    integer(c_int) :: survival = 0
   end type
 
   type, bind(C) :: life_options
@@ -357,11 +383,6 @@ module stdcl
     integer(c_int64_t) :: generation = 0
     integer(c_int64_t) :: population = 0
     integer(c_int64_t) :: hash = 0
-  end type
-
-  type, bind(C) :: life_rule
-    integer(c_int) :: birth = 0
-    integer(c_int) :: survival = 0
   end type
 
   type, bind(C) :: matmul_options
@@ -1211,6 +1232,111 @@ module stdcl
       integer(c_int64_t), value :: first
       integer(c_size_t), value :: count
       real(c_double), optional :: velocity(3, *)
+    end function
+    function hashlife_add_leaf(h, cells, square) bind(C)
+      import
+      integer(c_int) :: hashlife_add_leaf
+      type(c_ptr), value :: h
+      integer(c_int64_t), value :: cells
+      integer(c_int32_t), optional :: square(*)
+    end function
+    function hashlife_add_square(h, level, part, square) bind(C)
+      import
+      integer(c_int) :: hashlife_add_square
+      type(c_ptr), value :: h
+      integer(c_int), value :: level
+      integer(c_int32_t), intent(in), optional :: part(*)
+      integer(c_int32_t), optional :: square(*)
+    end function
+    function hashlife_bounding_box(h, box) bind(C)
+      import
+      integer(c_int) :: hashlife_bounding_box
+      type(c_ptr), value :: h
+      type(hashlife_box), optional :: box
+    end function
+    function hashlife_bytes(h) bind(C)
+      import
+      integer(c_size_t) :: hashlife_bytes
+      type(c_ptr), value :: h
+    end function
+    function hashlife_collections(h) bind(C)
+      import
+      integer(c_int64_t) :: hashlife_collections
+      type(c_ptr), value :: h
+    end function
+    function hashlife_create(options) bind(C)
+      import
+      type(c_ptr) :: hashlife_create
+      type(hashlife_options), intent(in), optional :: options
+    end function
+    subroutine hashlife_free(h) bind(C)
+      import
+      type(c_ptr), value :: h
+    end subroutine
+    function hashlife_generation(h) bind(C)
+      import
+      integer(c_int64_t) :: hashlife_generation
+      type(c_ptr), value :: h
+    end function
+    function hashlife_get(h, x, y, cells) bind(C)
+      import
+      integer(c_int) :: hashlife_get
+      type(c_ptr), value :: h
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      type(life_cells), optional :: cells
+    end function
+    function hashlife_number_double(number) bind(C)
+      import
+      real(c_double) :: hashlife_number_double
+      type(hashlife_number), value :: number
+    end function
+    function hashlife_number_string(number, text) bind(C)
+      import
+      type(c_ptr) :: hashlife_number_string
+      type(hashlife_number), value :: number
+      character(kind=c_char), optional :: text(*)
+    end function
+    function hashlife_population(h, population) bind(C)
+      import
+      integer(c_int) :: hashlife_population
+      type(c_ptr), value :: h
+      type(hashlife_number), optional :: population
+    end function
+    function hashlife_put(h, x, y, cells) bind(C)
+      import
+      integer(c_int) :: hashlife_put
+      type(c_ptr), value :: h
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      type(life_cells), intent(in), optional :: cells
+    end function
+    function hashlife_rule(h) bind(C)
+      import
+      type(life_rule) :: hashlife_rule
+      type(c_ptr), value :: h
+    end function
+    function hashlife_set_square(h, square, generation) bind(C)
+      import
+      integer(c_int) :: hashlife_set_square
+      type(c_ptr), value :: h
+      integer(c_int32_t), value :: square
+      integer(c_int64_t), value :: generation
+    end function
+    function hashlife_step(h, generations) bind(C)
+      import
+      integer(c_int) :: hashlife_step
+      type(c_ptr), value :: h
+      integer(c_int64_t), value :: generations
+    end function
+    function hashlife_walk(h, level, leaf, square, arg) bind(C)
+      import
+      integer(c_int) :: hashlife_walk
+      type(c_ptr), value :: h
+      integer(c_int), optional :: level(*)
+      type(c_funptr), value :: leaf
+      type(c_funptr), value :: square
+      type(c_ptr), value :: arg
     end function
     function life_bounds_of(lf) bind(C)
       import

@@ -8,6 +8,7 @@ stdcl_test(test_life_known test_life_known.c BUILDS_ONCE LIBS stdcl_life formats
 stdcl_test(test_life_engines test_life_engines.c BUILDS_ONCE UNOPTIMISED LIBS stdcl_life TIMEOUT 240)
 stdcl_test(test_life_engines_on_two PROGRAM two_devices UNOPTIMISED ARGS $<TARGET_FILE:test_life_engines> several TIMEOUT 240)
 set_tests_properties(test_life_engines test_life_engines_on_two PROPERTIES RESOURCE_LOCK life_kernels)
+stdcl_test(test_hashlife test_hashlife.c LIBS stdcl_life formats)
 stdcl_test(test_life_golly test_life_golly.c BUILDS_ONCE LIBS stdcl_life formats)
 if(TARGET stdcl_command)
   stdcl_test(test_life_command test_life_command.c LIBS PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 240)

@@ -175,6 +175,42 @@ static void compares(void **state)
     json_decref(r);
 }
 
+/* A gun of 36 cells that has fired 2^40 / 30 times, in full periods; and the files that come of a plane without edges. */
+static void runs_without_edges(void **state)
+{
+    (void)state;
+    put_text(in_folder("plane.rle"), "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
+                                     "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
+    json_t *at = report("-p plane.rle --engine hashlife -n 3e13 -o far.mc");
+    assert_true(number(at, "population") == 36 + 5 * (json_int_t)1000000000000);
+    json_decref(at);
+    at = report("-p far.mc --engine hashlife -n 2^61 --memory 64M --threads 2 -o far.mc");
+    assert_true(number(at, "generation") == 30000000000000 + ((json_int_t)1 << 61));
+    json_decref(at);
+    at = report("-p plane.rle --engine hashlife -n 300 --step 30 --csv plane.csv -o near.rle -o near.png -o near.mc");
+    assert_int_equal(number(at, "population"), 86);
+    json_decref(at);
+    char text[500];
+    load("plane.csv", text, sizeof text);
+    assert_string_equal(text, "generation,population\n0,36\n30,41\n60,46\n90,51\n120,56\n150,61\n180,66\n210,71\n240,76\n270,81\n300,86\n");
+    json_t *rle = report("-p near.rle --engine hashlife -n 1000"), *mc = report("-p near.mc --engine hashlife -n 1000");
+    assert_true(json_equal(json_object_get(rle, "box"), json_object_get(mc, "box")));
+    assert_int_equal(number(rle, "population"), number(mc, "population"));
+    assert_int_equal(number(rle, "generation"), 1300);
+    json_decref(rle);
+    json_decref(mc);
+    refuses(1, "write a macrocell file, .mc", "-p far.mc --engine hashlife -n 0 -o far.rle");
+    refuses(2, "leave --size out", "-p plane.rle --engine hashlife --size 100");
+    refuses(2, "add --pattern FILE", "--engine hashlife");
+    refuses(2, "is for --engine hashlife", "-p plane.rle --memory 1G");
+    refuses(2, "not a size of memory", "-p plane.rle --engine hashlife --memory much");
+    refuses(2, "bytes of memory are too few", "-p plane.rle --engine hashlife --memory 1K");
+    refuses(2, "with B0", "-p plane.rle --engine hashlife --rule B03/S23");
+    put_text(in_folder("torus.rle"), gun);
+    refuses(2, "is a grid with edges", "-p torus.rle --engine hashlife");
+    refuses(2, "--threads", "-p plane.rle --engine hashlife --threads 65");
+}
+
 static void refuses_nonsense(void **state)
 {
     (void)state;
@@ -291,7 +327,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
-        cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
+        cmocka_unit_test(runs_without_edges), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
     };
     if (argc != 2)
         return 2;

@@ -1,13 +1,14 @@
 /* test_life_golly.c - our files in Golly's command line program bgolly, and its files here.
  *
- * Both programs must reach the same population from the same file. bgolly knows torus and plane, and
+ * Both programs must reach the same population from the same file, HashLife also on a plane without edges. bgolly knows torus and plane, and
  * reads macrocell files with its algorithm HashLife.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
 
+#include "core/outfile.h"
 #include "formats/life.h"
-#include "stdcl/life.h"
+#include "stdcl/hashlife.h"
 
 #include <stdlib.h>
 
@@ -133,8 +134,60 @@ static void macrocell_both_ways(void **state)
         check_world(&worlds[i], ".mc", "-h");
 }
 
+/* ---- HashLife. ------------------------------------------------------------------------------- */
+
+static hashlife *plane(const char *rule)
+{
+    struct life_cells c;
+    uint64_t bits = 1;
+    hashlife *h = hashlife_create(&(struct hashlife_options){.rule = rule});
+    ready(h);
+    works(life_cells_alloc(&c, 130, 90));
+    for (size_t i = 0; i < c.stride * c.height; i++) {
+        bits = bits * 6364136223846793005u + 1442695040888963407u;
+        c.word[i] = (bits >> 11 & bits >> 7) & (i % c.stride == 2 ? 3 : UINT64_MAX);
+    }
+    works(hashlife_put(h, -40, -50, &c));
+    life_cells_free(&c);
+    return h;
+}
+
+static int write_leaf(void *out, uint64_t cells)
+{
+    life_squares_write(out, &(struct life_square){.level = 3, .cells = cells});
+    return 0;
+}
+
+static int write_square(void *out, int level, const uint32_t part[4])
+{
+    life_squares_write(out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
+    return 0;
+}
+
+static void planes_without_edges(void **state)
+{
+    (void)state;
+    static const char *const rules[] = {"B3/S23", "B36/S23", "B3678/S34678", "B368/S245", "B35678/S5678"};
+    if (!there_is_bgolly())
+        skip();
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct outfile out;
+        struct hashlife_number n;
+        int level;
+        hashlife *h = plane(rules[i]);
+        works(life_squares_open(&out, in_folder("plane.mc"), rules[i], 0));
+        works(hashlife_walk(h, &level, write_leaf, write_square, &out));
+        works(outfile_commit(&out));
+        works(hashlife_step(h, 10007));
+        works(hashlife_population(h, &n));
+        assert_int_equal(n.high, 0);
+        assert_true(by_golly("-h -i 10007", 10007, in_folder("plane.mc")) == n.low);
+        hashlife_free(h);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rle_both_ways), cmocka_unit_test(macrocell_both_ways)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rle_both_ways), cmocka_unit_test(macrocell_both_ways), cmocka_unit_test(planes_without_edges)};
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

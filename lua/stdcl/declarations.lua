@@ -446,13 +446,36 @@ int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3]);
 ]],
 
 life = [[
-typedef struct life life;
+typedef struct hashlife hashlife;
+struct hashlife_number {
+  uint64_t low;
+  int64_t high;
+};
+struct hashlife_box {
+  struct hashlife_number left;
+  struct hashlife_number top;
+  struct hashlife_number right;
+  struct hashlife_number bottom;
+};
+struct hashlife_options {
+  const char *rule;
+  size_t memory;
+  unsigned threads;
+  int (*progress)(void *arg, double fraction);
+  void *arg;
+  uintptr_t reserved[8];
+};
 struct life_cells {
   size_t width;
   size_t height;
   size_t stride;
   uint64_t *word;
 };
+struct life_rule {
+  unsigned birth;
+  unsigned survival;
+};
+typedef struct life life;
 struct life_options {
   CLCONTEXT *ctx;
   int engine;
@@ -471,10 +494,6 @@ struct life_sample {
   uint64_t population;
   uint64_t hash;
 };
-struct life_rule {
-  unsigned birth;
-  unsigned survival;
-};
 static const int LIFE_TORUS = 0;
 static const int LIFE_PLANE = 1;
 static const int LIFE_PACKED = 0;
@@ -482,6 +501,23 @@ static const int LIFE_LOCAL = 1;
 static const int LIFE_GLOBAL = 2;
 static const int LIFE_REFERENCE = 3;
 static const int LIFE_ENGINES = 4;
+int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square);
+int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t *square);
+int hashlife_bounding_box(hashlife *h, struct hashlife_box *box);
+size_t hashlife_bytes(const hashlife *h);
+uint64_t hashlife_collections(const hashlife *h);
+hashlife *hashlife_create(const struct hashlife_options *options);
+void hashlife_free(hashlife *h);
+uint64_t hashlife_generation(const hashlife *h);
+int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells);
+double hashlife_number_double(struct hashlife_number number);
+char *hashlife_number_string(struct hashlife_number number, char *text);
+int hashlife_population(hashlife *h, struct hashlife_number *population);
+int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells *cells);
+struct life_rule hashlife_rule(const hashlife *h);
+int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation);
+int hashlife_step(hashlife *h, uint64_t generations);
+int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells), int (*square)(void *arg, int level, const uint32_t part[4]), void *arg);
 int life_bounds_of(const life *lf);
 int life_bounds_split(char *text, int *bounds, size_t *width, size_t *height);
 int life_cells_alloc(struct life_cells *cells, size_t width, size_t height);

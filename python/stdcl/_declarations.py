@@ -236,12 +236,42 @@ class gas_species(Structure):  # noqa: F405
         ("mass", c_double),
     ]
 
+class hashlife_number(Structure):  # noqa: F405
+    _fields_ = [
+        ("low", c_uint64),
+        ("high", c_int64),
+    ]
+
+class hashlife_box(Structure):  # noqa: F405
+    _fields_ = [
+        ("left", hashlife_number),
+        ("top", hashlife_number),
+        ("right", hashlife_number),
+        ("bottom", hashlife_number),
+    ]
+
+class hashlife_options(Structure):  # noqa: F405
+    _fields_ = [
+        ("rule", c_char_p),
+        ("memory", c_size_t),
+        ("threads", c_uint),
+        ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
+        ("arg", c_void_p),
+        ("reserved", c_size_t * 8),
+    ]
+
 class life_cells(Structure):  # noqa: F405
     _fields_ = [
         ("width", c_size_t),
         ("height", c_size_t),
         ("stride", c_size_t),
         ("word", c_void_p),
+    ]
+
+class life_rule(Structure):  # noqa: F405
+    _fields_ = [
+        ("birth", c_uint),
+        ("survival", c_uint),
     ]
 
 class life_options(Structure):  # noqa: F405
@@ -264,12 +294,6 @@ class life_sample(Structure):  # noqa: F405
         ("generation", c_uint64),
         ("population", c_uint64),
         ("hash", c_uint64),
-    ]
-
-class life_rule(Structure):  # noqa: F405
-    _fields_ = [
-        ("birth", c_uint),
-        ("survival", c_uint),
     ]
 
 class matmul_options(Structure):  # noqa: F405
@@ -534,6 +558,23 @@ FUNCTIONS = {
     "gas_species_list": ("gas", "POINTER(gas_species), []"),
     "gas_tune_kernels": ("gas", "POINTER(cltune_kernel), [c_void_p]"),
     "gas_velocities": ("gas", "c_int, [c_void_p, c_uint64, c_size_t, c_void_p]"),
+    "hashlife_add_leaf": ("life", "c_int, [c_void_p, c_uint64, c_void_p]"),
+    "hashlife_add_square": ("life", "c_int, [c_void_p, c_int, c_void_p, c_void_p]"),
+    "hashlife_bounding_box": ("life", "c_int, [c_void_p, POINTER(hashlife_box)]"),
+    "hashlife_bytes": ("life", "c_size_t, [c_void_p]"),
+    "hashlife_collections": ("life", "c_uint64, [c_void_p]"),
+    "hashlife_create": ("life", "c_void_p, [POINTER(hashlife_options)]"),
+    "hashlife_free": ("life", "None, [c_void_p]"),
+    "hashlife_generation": ("life", "c_uint64, [c_void_p]"),
+    "hashlife_get": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
+    "hashlife_number_double": ("life", "c_double, [hashlife_number]"),
+    "hashlife_number_string": ("life", "c_char_p, [hashlife_number, c_char_p]"),
+    "hashlife_population": ("life", "c_int, [c_void_p, POINTER(hashlife_number)]"),
+    "hashlife_put": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
+    "hashlife_rule": ("life", "life_rule, [c_void_p]"),
+    "hashlife_set_square": ("life", "c_int, [c_void_p, c_uint32, c_uint64]"),
+    "hashlife_step": ("life", "c_int, [c_void_p, c_uint64]"),
+    "hashlife_walk": ("life", "c_int, [c_void_p, c_void_p, CFUNCTYPE(c_int, c_void_p, c_uint64), CFUNCTYPE(c_int, c_void_p, c_int, c_void_p), c_void_p]"),
     "life_bounds_of": ("life", "c_int, [c_void_p]"),
     "life_bounds_split": ("life", "c_int, [c_char_p, c_void_p, c_void_p, c_void_p]"),
     "life_cells_alloc": ("life", "c_int, [POINTER(life_cells), c_size_t, c_size_t]"),

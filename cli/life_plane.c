@@ -1,0 +1,332 @@
+/* life_plane.c - `stdcl life --engine hashlife`: a pattern on a plane without edges, from its file to the report.
+ *
+ * There is no grid here: a macrocell file goes square by square into HashLife's tree and comes out of it so, and a universe
+ * may be larger than any memory. Other formats, and pictures, have the rectangle that holds all live cells.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life_job.h"
+
+#include "core/outfile.h"
+#include "stdcl/hashlife.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+
+enum { ROWS = 100 }; /* of the table, if --step does not say */
+static const size_t WIDEST_PICTURE = 1 << 14;
+
+struct plane {
+    struct life_job *job;
+    hashlife *h;
+    struct life_squares squares;
+    uint64_t end;
+    double total;
+};
+
+static const char *decimal(struct hashlife_number n)
+{
+    static _Thread_local char text[4][48];
+    static _Thread_local unsigned next;
+    return hashlife_number_string(n, text[next++ % 4]);
+}
+
+/* ---- Before. --------------------------------------------------------------------------------- */
+
+int life_plane_check(const struct life_job *job, const struct cli_option *options)
+{
+    static const char *const of_grids[] = {"size", "bounds", "soup", "seed", "shape", "until-stable", "watch", "frames"};
+    for (size_t i = 0; i < sizeof of_grids / sizeof *of_grids; i++)
+        if (cli_given(options, of_grids[i]))
+            return cli_wrong("--engine hashlife has a plane without edges, and looks at it only at the end of a step; leave %s out",
+                             cli_typed(options, of_grids[i]));
+    if (!job->input)
+        return cli_wrong("--engine hashlife is for patterns; add --pattern FILE");
+    return CLI_DONE;
+}
+
+/* A rule without a grid. */
+static int take_rule(struct life_job *job, const char *rule, const char *bounds, const char *where)
+{
+    struct life_rule known;
+    const char *colon = strchr(rule, ':');
+    if (colon || bounds[0])
+        return cli_wrong("%s: ':%s' is a grid with edges, and HashLife has none; leave --engine out, or give --rule without a grid",
+                         where, colon ? colon + 1 : bounds);
+    if (life_rule_parse(rule[0] ? rule : "B3/S23", &known) < 0)
+        return cli_wrong("%s: %s", where, clerror());
+    life_rule_string(&known, job->rule);
+    return CLI_DONE;
+}
+
+static int read_pattern(struct plane *p)
+{
+    struct life_job *job = p->job;
+    if (life_squares_read(job->input, &p->squares, &job->pattern) < 0)
+        return cli_failed_call(NULL);
+    const bool squares = p->squares.n > 0;
+    job->started = squares ? p->squares.generation : job->pattern.generation;
+    if (job->rule_text)
+        return take_rule(job, job->rule_text, "", "--rule");
+    return squares ? take_rule(job, p->squares.rule, p->squares.bounds, job->input)
+                   : take_rule(job, job->pattern.rule, job->pattern.bounds, job->input);
+}
+
+static int tell(void *arg, double fraction)
+{
+    struct plane *p = arg;
+    const double done = (double)(hashlife_generation(p->h) - p->job->started);
+    (void)fraction; /* of a call; the plane's generation tells as much of the run */
+    cli_progress_update(&p->job->progress, done, NULL);
+    return cli_interrupted();
+}
+
+static int fill(struct plane *p)
+{
+    const struct life_pattern *pattern = &p->job->pattern;
+    uint32_t square = 0;
+    for (size_t i = 0; i < p->squares.n; i++) {
+        const struct life_square *s = &p->squares.square[i];
+        if ((s->level == 3 ? hashlife_add_leaf(p->h, s->cells, &square)
+                           : hashlife_add_square(p->h, s->level, s->part, &square)) < 0)
+            return cli_failed_call(p->job->input);
+    }
+    if (hashlife_set_square(p->h, square, p->job->started) < 0)
+        return cli_failed_call(p->job->input);
+    if (!pattern->word)
+        return CLI_DONE;
+    const struct life_place at = p->job->at;
+    const long long x = at.given ? at.x : pattern->placed ? pattern->x : -(long long)(pattern->width / 2),
+                    y = at.given ? at.y : pattern->placed ? pattern->y - 1 : -(long long)(pattern->height / 2) - 1;
+    const struct life_cells cells = {pattern->columns, pattern->rows, pattern->stride, pattern->word};
+    return hashlife_put(p->h, x + (long long)pattern->left, y + (long long)pattern->top, &cells) < 0 ? cli_failed_call(p->job->input)
+                                                                                                      : CLI_DONE;
+}
+
+static int open_plane(struct plane *p)
+{
+    struct life_job *job = p->job;
+    p->h = hashlife_create(&(struct hashlife_options){.rule = job->rule,
+                                                      .memory = (size_t)job->memory,
+                                                      .threads = (unsigned)job->threads,
+                                                      .progress = tell,
+                                                      .arg = p});
+    if (!p->h)
+        return cli_refused_call();
+    const int status = fill(p);
+    life_squares_free(&p->squares);
+    if (status == CLI_DONE && job->generations > UINT64_MAX - job->started)
+        return cli_wrong("--generations: from generation %" PRIu64 " on there are %" PRIu64 " at most", job->started,
+                         UINT64_MAX - job->started);
+    p->end = job->started + job->generations;
+    return status;
+}
+
+/* ---- The run. -------------------------------------------------------------------------------- */
+
+static int row(struct plane *p)
+{
+    struct hashlife_number n;
+    if (!cli_outputs_have(&p->job->outputs, CLI_OUTPUT_TABLE))
+        return CLI_DONE;
+    if (hashlife_population(p->h, &n) < 0)
+        return cli_failed_call(NULL);
+    const double values[2] = {(double)hashlife_generation(p->h), hashlife_number_double(n)};
+    return csv_row(&p->job->table, values) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+static uint64_t step_of(const struct life_job *job)
+{
+    if (job->step)
+        return job->step;
+    return cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) && job->generations > ROWS ? job->generations / ROWS : job->generations;
+}
+
+static int run(struct plane *p)
+{
+    struct life_job *job = p->job;
+    const uint64_t step = step_of(job);
+    int status = row(p);
+    cli_progress_start(&job->progress, "generations", (double)job->generations, job->common.quiet);
+    while (status == CLI_DONE && hashlife_generation(p->h) < p->end && !cli_interrupted()) {
+        const uint64_t left = p->end - hashlife_generation(p->h);
+        const double start = seconds_now();
+        if (hashlife_step(p->h, step < left ? step : left) < 0 && clerrno != ECANCELED)
+            status = cli_failed_call(NULL);
+        job->seconds += seconds_now() - start;
+        if (status == CLI_DONE)
+            status = row(p);
+    }
+    cli_progress_end(&job->progress);
+    job->interrupted = cli_interrupted();
+    return status;
+}
+
+/* ---- After. ---------------------------------------------------------------------------------- */
+
+static int write_leaf(void *out, uint64_t cells)
+{
+    life_squares_write(out, &(struct life_square){.level = 3, .cells = cells});
+    return outfile_check(out);
+}
+
+static int write_square(void *out, int level, const uint32_t part[4])
+{
+    life_squares_write(out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
+    return outfile_check(out);
+}
+
+static int write_squares(const struct plane *p, const char *file)
+{
+    struct outfile out;
+    struct hashlife_box box;
+    int level;
+    if (life_squares_open(&out, file, p->job->rule, hashlife_generation(p->h)) < 0)
+        return cli_failed_call(NULL);
+    int status = hashlife_walk(p->h, &level, write_leaf, write_square, &out);
+    if (status == 0 && hashlife_bounding_box(p->h, &box) == 0) /* an empty universe has no squares, and a file must have one */
+        status = write_square(&out, 4, (const uint32_t[4]){0, 0, 0, 0});
+    if (status == 0)
+        return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    outfile_discard(&out);
+    return cli_failed_call(NULL);
+}
+
+/* The rectangle of live cells as a pattern, its cells for the caller to free. */
+static int present(const struct plane *p, const char *file, size_t most, struct life_cells *cells, struct life_pattern *pattern)
+{
+    struct hashlife_box box = {.left = {0, 0}};
+    const int any = hashlife_bounding_box(p->h, &box);
+    if (any < 0)
+        return cli_failed_call(NULL);
+    const double width = hashlife_number_double(box.right) - hashlife_number_double(box.left),
+                 height = hashlife_number_double(box.bottom) - hashlife_number_double(box.top);
+    if (width > (double)most || height > (double)most)
+        return cli_failed("%s: the live cells span %.4g x %.4g, more than %zu, which is the most here; write a macrocell file, .mc", file,
+                          width, height, most);
+    const size_t columns = any ? (size_t)width : 1, rows = any ? (size_t)height : 1;
+    if (cli_memory_for((columns + 63) / 64 * rows, 8, "words of 64 cells") != CLI_DONE)
+        return CLI_FAILED;
+    if (life_cells_alloc(cells, columns, rows) < 0)
+        return cli_failed_call(NULL);
+    const long long x = (long long)box.left.low, y = (long long)box.top.low;
+    if (hashlife_get(p->h, x, y, cells) < 0)
+        return cli_failed_call(NULL);
+    *pattern = (struct life_pattern){.width = columns,
+                                     .height = rows,
+                                     .columns = columns,
+                                     .rows = rows,
+                                     .stride = cells->stride,
+                                     .word = cells->word,
+                                     .placed = true,
+                                     .x = x,
+                                     .y = y + 1, /* in files the middle of the plane is 0,1 */
+                                     .generation = hashlife_generation(p->h)};
+    snprintf(pattern->rule, sizeof pattern->rule, "%s", p->job->rule);
+    return CLI_DONE;
+}
+
+static int finish_output(const struct plane *p, const struct cli_output *o)
+{
+    struct life_cells cells = {0};
+    struct life_pattern pattern;
+    const bool picture = o->kind == CLI_OUTPUT_PICTURE;
+    if (o->kind == CLI_OUTPUT_TABLE)
+        return csv_close(&p->job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    if (!picture && strcmp(life_format_of(o->file), "macrocell") == 0)
+        return write_squares(p, o->file);
+    const size_t most = picture ? WIDEST_PICTURE / p->job->zoom : (size_t)1 << 40;
+    int status = present(p, o->file, most, &cells, &pattern);
+    if (status == CLI_DONE && (picture ? life_pattern_write_png(o->file, &pattern, (unsigned)p->job->zoom)
+                                       : life_pattern_write(o->file, &pattern, NULL)) < 0)
+        status = cli_failed_call(NULL);
+    life_cells_free(&cells);
+    return status;
+}
+
+static json_t *json_number(struct hashlife_number n)
+{
+    return (n.high == 0 && n.low <= INT64_MAX) || (n.high == -1 && n.low > INT64_MAX) ? json_integer((json_int_t)n.low)
+                                                                                      : json_string(decimal(n));
+}
+
+static int report_json(const struct plane *p, struct hashlife_number population, const struct hashlife_box *box)
+{
+    const struct life_job *job = p->job;
+    json_t *report = json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:b}", "program", "life", "engine", "hashlife",
+                               "rule", job->rule, "generations", (json_int_t)(hashlife_generation(p->h) - job->started), "generation",
+                               (json_int_t)hashlife_generation(p->h), "population", json_number(population), "box",
+                               box ? json_pack("[o, o, o, o]", json_number(box->left), json_number(box->top), json_number(box->right),
+                                               json_number(box->bottom)) : json_null(),
+                               "seconds", cli_json_real(job->seconds), "tree_bytes", (json_int_t)hashlife_bytes(p->h), "collections",
+                               (json_int_t)hashlife_collections(p->h), "interrupted", job->interrupted);
+    const int status = cli_json_print(report);
+    json_decref(report);
+    return status;
+}
+
+static void report_text(const struct plane *p, struct hashlife_number population, const struct hashlife_box *box, FILE *fp)
+{
+    const struct life_job *job = p->job;
+    struct cli_text text;
+    fprintf(fp, "%-14s%s\n", "device", "none: plain C");
+    fprintf(fp, "%-14swithout edges, %s, from %s\n", "plane", job->rule, job->input);
+    fprintf(fp, "%-14s%" PRIu64 ", from %" PRIu64 " to %" PRIu64 ", engine hashlife\n", "generations",
+            hashlife_generation(p->h) - job->started, job->started, hashlife_generation(p->h));
+    fprintf(fp, "%-14s%s\n", "population", decimal(population));
+    if (box)
+        fprintf(fp, "%-14scolumns %s to %s, rows %s to %s\n", "live cells", decimal(box->left), decimal(box->right), decimal(box->top),
+                decimal(box->bottom));
+    fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
+    fprintf(fp, "%-14s%s", "tree", cli_text_bytes(&text, (double)hashlife_bytes(p->h)));
+    if (hashlife_collections(p->h))
+        fprintf(fp, ", thrown away and made anew %" PRIu64 " times", hashlife_collections(p->h));
+    fprintf(fp, "\n");
+    cli_outputs_report(&job->outputs, fp);
+    if (job->interrupted)
+        fprintf(fp, "%-14sby Ctrl-C\n", "interrupted");
+}
+
+static int finish(struct plane *p)
+{
+    const struct life_job *job = p->job;
+    struct hashlife_number population;
+    struct hashlife_box box;
+    for (size_t i = 0; i < job->outputs.n; i++) {
+        const int status = finish_output(p, &job->outputs.item[i]);
+        if (status != CLI_DONE)
+            return status;
+    }
+    const int any = hashlife_bounding_box(p->h, &box);
+    if (any < 0 || hashlife_population(p->h, &population) < 0)
+        return cli_failed_call(NULL);
+    if (job->common.json)
+        return report_json(p, population, any ? &box : NULL);
+    if (!job->common.quiet)
+        report_text(p, population, any ? &box : NULL, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+    return CLI_DONE;
+}
+
+int life_plane_run(struct life_job *job)
+{
+    struct plane p = {.job = job};
+    if (job->generations == UINT64_MAX)
+        job->generations = 1024;
+    if (!job->zoom)
+        job->zoom = 1;
+    int status = read_pattern(&p);
+    if (status == CLI_DONE)
+        status = open_plane(&p);
+    cli_interrupt_catch(); /* from here on there is something to save */
+    if (status == CLI_DONE)
+        status = life_output_open(job);
+    if (status == CLI_DONE)
+        status = run(&p);
+    if (status == CLI_DONE)
+        status = finish(&p);
+    if (status == CLI_DONE && job->interrupted)
+        status = cli_interrupt_status(CLI_DONE);
+    life_squares_free(&p.squares);
+    hashlife_free(p.h);
+    return status;
+}

@@ -1,0 +1,167 @@
+/* hash.h - what the files of HashLife share.
+ *
+ *   hash_leaf.c    squares of 32 x 32 cells: some generations of them, 32 cells at a time
+ *   hash_nodes.c   where nodes live: found by their parts, made, thrown away
+ *   hash_step.c    what the middle of a node becomes, by one thread or several
+ *   hash_tree.c    the tree as a plane of cells: put, get, count, walk
+ *   hashlife.c     the functions of stdcl/hashlife.h
+ *
+ * The tree ends in leaves, squares of 16 x 16 cells, level 4. Nodes begin at level 5. Equal squares are one leaf or one
+ * node, so a square is known by a number: `square_t`, of a leaf at level 4 and of a node above. Leaf 0 is the empty one.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIFE_HASH_H
+#define LIFE_HASH_H
+
+#include "life/internal.h"
+#include "stdcl/hashlife.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef uint32_t square_t;
+#define NO_SQUARE UINT32_MAX
+
+enum { LEAF_LEVEL = 4, LEVEL_MAX = 120, NODE_LEVELS = LEVEL_MAX + 1 };
+
+/* Row y's bit x is cell (x, y). */
+struct leaf {
+    uint16_t row[16];
+};
+
+/* Parts are in the order north-west, north-east, south-west, south-east. `result` is the middle of the node, one level lower,
+ * after 2^min(level - 2, k) generations, NO_SQUARE while nobody knows it. Half a cache line. */
+enum { NW, NE, SW, SE };
+struct node {
+    square_t part[4];
+    _Atomic(square_t) result;
+    square_t next;        /* of the same place in the table */
+    uint8_t level;
+    _Atomic(uint8_t) busy; /* a thread is at work on the result: others take something else first */
+};
+
+/* Leaves or nodes: found by content, kept in one block of memory that is used from the front. */
+struct pool {
+    size_t used, most;       /* entries that were ever in use, and for which there are addresses */
+    square_t free;           /* first of a list of entries that were thrown away */
+    size_t n_free;
+    _Atomic(square_t) *head; /* the table: first of a list of entries for each place; places are a power of two */
+    size_t places;
+    void *next;              /* where entry 0 keeps the next of its list; that of others is `stride` bytes further each */
+    size_t stride;
+};
+
+/* A thread that computes. Squares on its stack are not thrown away. */
+enum { STACK = 32 * NODE_LEVELS };
+struct worker {
+    struct hashlife *h;
+    unsigned number;
+    pthread_t thread;
+    struct spare {
+        square_t first; /* of a list of entries taken from a pool for this thread alone */
+        unsigned n;
+    } nodes, leaves;
+    unsigned calls;
+    size_t depth;
+    struct held {
+        square_t square;
+        int level;
+    } stack[STACK];
+};
+
+struct hashlife {
+    struct life_rule rule;
+    struct life_logic logic;
+    bool conway;
+    size_t memory;
+    unsigned threads;
+    int (*progress)(void *arg, double fraction);
+    void *arg;
+
+    struct pool nodes, leaves;
+    struct node *node;
+    struct leaf *leaf;
+    square_t *leaf_next;
+    square_t empty[NODE_LEVELS]; /* by level */
+    uint64_t collections;
+
+    square_t root;
+    int level;
+    uint64_t generation;
+    int k;                     /* results are of 2^min(level - 2, k) generations */
+
+    /* Squares that were added and not yet made the plane; entry 0 is empty. */
+    struct added {
+        int level;
+        square_t square;       /* from level 4 up */
+        uint64_t cells;        /* of level 3 */
+    } *added;
+    size_t n_added, room_added;
+
+    /* Threads at work. Those that change the tables, or throw away, let all others wait. */
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    atomic_int stop;           /* somebody wants all others to wait, or to leave */
+    int working, waiting;
+    unsigned helpers;          /* threads beside the calling one */
+    bool leave, holding;       /* give up what you do; somebody holds all others */
+    int error;                 /* why, 0 when the work is done */
+    double done, total;        /* generations of the call */
+    double told;               /* when progress was told last */
+    struct worker *worker;     /* threads of them */
+};
+
+/* ---- hash_leaf.c ---- */
+
+/* The middle 16 x 16 cells of four leaves after 2^k generations, k from 0 to 3. */
+void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k, struct leaf *out);
+
+/* The middle of four leaves, as it is. */
+void hash_leaf_middle(const struct leaf *part[4], struct leaf *out);
+
+/* ---- hash_nodes.c ---- */
+
+int hash_nodes_open(struct hashlife *h);
+void hash_nodes_close(struct hashlife *h);
+
+/* The square of this content, found or made; it is put on the worker's stack. Parts must be on some stack. NO_SQUARE: there is no
+ * memory left, or the work was given up (h->error). */
+square_t hash_leaf_find(struct worker *w, const struct leaf *leaf);
+square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, square_t sw, square_t se);
+square_t hash_empty(struct worker *w, int level);
+
+/* n nodes of a level, which the caller's `part` describes, into out. The memory of all is asked for before the first is looked
+ * at: most of the time of HashLife is waiting for it. */
+bool hash_nodes_find(struct worker *w, int n, int level, const square_t (*part)[4], square_t *out);
+
+void hash_keep(struct worker *w, square_t square, int level);
+
+/* Where a thread lets others do what they cannot do beside it; false: it is to leave. */
+bool hash_pause(struct worker *w);
+
+/* Gives the work up, for a reason that clerror will tell. */
+void hash_give_up(struct hashlife *h, int error);
+
+/* Results of levels that another k changes are forgotten. */
+void hash_set_k(struct hashlife *h, int k);
+
+size_t hash_bytes(const struct hashlife *h);
+
+/* ---- hash_step.c ---- */
+
+/* The plane 2^k generations on. */
+int hash_step(struct hashlife *h, int k);
+
+/* ---- hash_tree.c ---- */
+
+/* A twice as large plane around the same middle; -1 with h->error set. */
+int hash_grow(struct hashlife *h);
+
+/* Are all live cells within the inner quarter of the plane's width and height, so that nothing leaves its middle in 2^(level - 3)
+ * generations? */
+bool hash_has_room(const struct hashlife *h);
+
+/* Begins with an empty plane. */
+int hash_clear(struct hashlife *h);
+
+#endif

@@ -1,0 +1,103 @@
+/* hash_leaf.c - the lowest level of HashLife: 32 x 32 cells, up to eight generations on.
+ *
+ * A row is a word. Sums of neighbours are bit by bit, as README.md of this room says ("32 cells at a time"), and compilers
+ * make vectors of the loops over rows. Every generation spoils one cell more from the edges inward; eight generations leave the middle
+ * 16 x 16 right.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/hash.h"
+
+#include <string.h>
+
+enum { ROWS = 32 };
+
+/* Where the compiler can: a second version for CPUs with vectors of 256 bits, chosen when the library is loaded. */
+#if defined __x86_64__ && defined __GNUC__ && defined __gnu_linux__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ && \
+    !defined __SANITIZE_THREAD__
+#define VECTORS __attribute__((target_clones("avx2", "default"), optimize("O3")))
+#else
+#define VECTORS
+#endif
+
+static inline uint32_t majority(uint32_t a, uint32_t b, uint32_t c)
+{
+    return (a & b) | (c & (a ^ b));
+}
+
+/* The sums over columns: of the 3 x 3 block around each cell b + 2 k + 2 p + 4 q are alive. */
+static inline void add(const uint32_t *restrict cell, uint32_t *restrict b, uint32_t *restrict k, uint32_t *restrict p,
+                       uint32_t *restrict q)
+{
+    uint32_t s[ROWS], m[ROWS];
+    for (int y = 0; y < ROWS; y++) {
+        const uint32_t c = cell[y], l = c << 1, r = c >> 1;
+        s[y] = l ^ c ^ r;
+        m[y] = majority(l, c, r);
+    }
+    for (int y = 1; y < ROWS - 1; y++) {
+        b[y] = s[y - 1] ^ s[y] ^ s[y + 1];
+        k[y] = majority(s[y - 1], s[y], s[y + 1]);
+        p[y] = m[y - 1] ^ m[y] ^ m[y + 1];
+        q[y] = majority(m[y - 1], m[y], m[y + 1]);
+    }
+}
+
+/* B3/S23: alive with three in the block, or with four and the cell among them. */
+VECTORS static void step_conway(uint32_t *restrict cell, int generations)
+{
+    uint32_t b[ROWS], k[ROWS], p[ROWS], q[ROWS];
+    for (int g = 0; g < generations; g++) {
+        add(cell, b, k, p, q);
+        for (int y = 1; y < ROWS - 1; y++) {
+            const uint32_t one = k[y] ^ p[y], two = k[y] | p[y];
+            cell[y] = ~(b[y] ^ one) & (two ^ q[y]) & (b[y] | cell[y]);
+        }
+    }
+}
+
+/* Any rule, by its chain of operations on two or three inputs (logic.c): bit a << 2 | b << 1 | c of a table is its value. */
+VECTORS static void step_chain(const struct life_logic *logic, uint32_t *restrict cell, int generations)
+{
+    uint32_t value[LIFE_INPUTS + LIFE_STEPS_MAX][ROWS];
+    for (int g = 0; g < generations; g++) {
+        add(cell, value[LIFE_IN_B], value[LIFE_IN_K], value[LIFE_IN_P], value[LIFE_IN_Q]);
+        memcpy(value[LIFE_IN_CELL], cell, sizeof value[LIFE_IN_CELL]);
+        for (int i = 0; i < logic->steps; i++) {
+            const uint32_t *a = value[logic->step[i].in[0]], *b = value[logic->step[i].in[1]], *c = value[logic->step[i].in[2]];
+            const unsigned table = logic->step[i].table;
+            uint32_t on[8], *to = value[LIFE_INPUTS + i];
+            for (int t = 0; t < 8; t++)
+                on[t] = 0 - (table >> t & 1);
+            for (int y = 1; y < ROWS - 1; y++) {
+                const uint32_t c0 = (on[0] & ~c[y]) | (on[1] & c[y]), c1 = (on[2] & ~c[y]) | (on[3] & c[y]),
+                               c2 = (on[4] & ~c[y]) | (on[5] & c[y]), c3 = (on[6] & ~c[y]) | (on[7] & c[y]),
+                               b0 = (c0 & ~b[y]) | (c1 & b[y]), b1 = (c2 & ~b[y]) | (c3 & b[y]);
+                to[y] = (b0 & ~a[y]) | (b1 & a[y]);
+            }
+        }
+        memcpy(cell + 1, value[LIFE_INPUTS + logic->steps - 1] + 1, (ROWS - 2) * sizeof *cell);
+    }
+}
+
+void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k, struct leaf *out)
+{
+    uint32_t cell[ROWS];
+    for (int y = 0; y < 16; y++) {
+        cell[y] = part[NW]->row[y] | (uint32_t)part[NE]->row[y] << 16;
+        cell[y + 16] = part[SW]->row[y] | (uint32_t)part[SE]->row[y] << 16;
+    }
+    if (h->conway)
+        step_conway(cell, 1 << k);
+    else
+        step_chain(&h->logic, cell, 1 << k);
+    for (int y = 0; y < 16; y++)
+        out->row[y] = (uint16_t)(cell[y + 8] >> 8);
+}
+
+void hash_leaf_middle(const struct leaf *part[4], struct leaf *out)
+{
+    for (int y = 0; y < 8; y++) {
+        out->row[y] = (uint16_t)(part[NW]->row[y + 8] >> 8 | part[NE]->row[y + 8] << 8);
+        out->row[y + 8] = (uint16_t)(part[SW]->row[y] >> 8 | part[SE]->row[y] << 8);
+    }
+}

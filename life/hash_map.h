@@ -1,0 +1,65 @@
+/* hash_map.h - a table of numbers by key, for walks over HashLife's tree.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LIFE_HASH_MAP_H
+#define LIFE_HASH_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define MAP_NONE UINT32_MAX
+
+/* All zero: empty. */
+struct map {
+    struct map_entry {
+        uint64_t key;
+        uint32_t value, used;
+    } *entry;
+    size_t n, places; /* a power of two */
+};
+
+static inline struct map_entry *map_place(const struct map *m, uint64_t key)
+{
+    uint64_t x = (key ^ key >> 31) * 0x9e3779b97f4a7c15u;
+    size_t at = (size_t)(x ^ x >> 32) & (m->places - 1);
+    while (m->entry[at].used && m->entry[at].key != key)
+        at = (at + 1) & (m->places - 1);
+    return &m->entry[at];
+}
+
+/* The number of a key, MAP_NONE where there is none. */
+static inline uint32_t map_get(const struct map *m, uint64_t key)
+{
+    if (!m->places)
+        return MAP_NONE;
+    const struct map_entry *e = map_place(m, key);
+    return e->used ? e->value : MAP_NONE;
+}
+
+/* Adds a key that is not there; false: no memory. */
+static inline bool map_put(struct map *m, uint64_t key, uint32_t value)
+{
+    if (2 * m->n >= m->places) {
+        struct map more = {.n = m->n, .places = m->places ? 2 * m->places : 1024};
+        more.entry = calloc(more.places, sizeof *more.entry);
+        if (!more.entry)
+            return false;
+        for (size_t i = 0; i < m->places; i++)
+            if (m->entry[i].used)
+                *map_place(&more, m->entry[i].key) = m->entry[i];
+        free(m->entry);
+        *m = more;
+    }
+    *map_place(m, key) = (struct map_entry){key, value, 1};
+    m->n++;
+    return true;
+}
+
+static inline void map_free(struct map *m)
+{
+    free(m->entry);
+    *m = (struct map){.entry = NULL};
+}
+
+#endif

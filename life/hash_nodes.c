@@ -1,0 +1,492 @@
+/* hash_nodes.c - where the squares of HashLife live.
+ *
+ * Leaves and nodes have a block of addresses each, as large as the memory allowed might need; the system gives memory
+ * to what is touched. A table of lists finds a square by its content. Several threads add squares at once: a new one is put before
+ * the head of its list by compare-and-swap, and if another thread came first the list is searched again.
+ *
+ * When the memory is used up, all threads wait where they hold nothing but what is on their stacks, and one of them marks
+ * what the plane, the stacks and the results still need; the rest is used again. If that is too much, results are forgotten, which
+ * costs time and changes nothing.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Squares that a thread takes from the pool at a time. */
+enum { BLOCK = 256, FIRST_PLACES = 1 << 12 };
+
+static const size_t NODE_BYTES = sizeof(struct node), LEAF_BYTES = sizeof(struct leaf) + sizeof(square_t);
+
+/* ---- Memory. --------------------------------------------------------------------------------- */
+
+static void *addresses(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    madvise(p, bytes, MADV_HUGEPAGE); /* squares are met in no order: fewer, larger pages */
+#endif
+    return p;
+}
+
+static void close_table(_Atomic(square_t) *head, size_t places)
+{
+    if (head)
+        munmap(head, places * sizeof *head);
+}
+
+static int open_table(struct pool *pool, size_t places)
+{
+    _Atomic(square_t) *head = addresses(places * sizeof *head);
+    if (!head)
+        return -1;
+    memset(head, 0xff, places * sizeof *head); /* NO_SQUARE */
+    pool->head = head;
+    pool->places = places;
+    return 0;
+}
+
+int hash_nodes_open(struct hashlife *h)
+{
+    const size_t most = UINT32_MAX - 1;
+    h->nodes.most = h->memory / NODE_BYTES < most ? h->memory / NODE_BYTES : most;
+    h->leaves.most = h->memory / LEAF_BYTES < most ? h->memory / LEAF_BYTES : most;
+    h->nodes.free = h->leaves.free = NO_SQUARE;
+    h->node = addresses(h->nodes.most * sizeof *h->node);
+    h->leaf = addresses(h->leaves.most * sizeof *h->leaf);
+    h->leaf_next = addresses(h->leaves.most * sizeof *h->leaf_next);
+    h->nodes.stride = sizeof *h->node;
+    h->nodes.next = h->node ? &h->node->next : NULL;
+    h->leaves.stride = sizeof *h->leaf_next;
+    h->leaves.next = h->leaf_next;
+    if (!h->node || !h->leaf || !h->leaf_next || open_table(&h->nodes, FIRST_PLACES) < 0 || open_table(&h->leaves, FIRST_PLACES) < 0)
+        return clerror_set(ENOMEM, "hashlife_create: the system has no addresses for a tree of %zu MiB", h->memory >> 20);
+    return 0;
+}
+
+void hash_nodes_close(struct hashlife *h)
+{
+    if (h->node)
+        munmap(h->node, h->nodes.most * sizeof *h->node);
+    if (h->leaf)
+        munmap(h->leaf, h->leaves.most * sizeof *h->leaf);
+    if (h->leaf_next)
+        munmap(h->leaf_next, h->leaves.most * sizeof *h->leaf_next);
+    close_table(h->nodes.head, h->nodes.places);
+    close_table(h->leaves.head, h->leaves.places);
+}
+
+size_t hash_bytes(const struct hashlife *h)
+{
+    return (h->nodes.used - h->nodes.n_free) * NODE_BYTES + (h->leaves.used - h->leaves.n_free) * LEAF_BYTES +
+           (h->nodes.places + h->leaves.places) * sizeof(square_t);
+}
+
+static square_t *next_of(const struct pool *pool, square_t i)
+{
+    return (square_t *)((char *)pool->next + i * pool->stride);
+}
+
+/* ---- Content. -------------------------------------------------------------------------------- */
+
+static size_t place_of_node(const struct hashlife *h, const square_t part[4])
+{
+    uint64_t x = ((uint64_t)part[NW] << 32 | part[NE]) * 0x9e3779b97f4a7c15u;
+    x ^= ((uint64_t)part[SW] << 32 | part[SE]) * 0xc2b2ae3d27d4eb4fu;
+    x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9u;
+    return (size_t)(x ^ x >> 32) & (h->nodes.places - 1);
+}
+
+static size_t place_of_leaf(const struct hashlife *h, const struct leaf *leaf)
+{
+    uint64_t word[4], x = 0;
+    memcpy(word, leaf, sizeof word);
+    for (int i = 0; i < 4; i++)
+        x = ((x << 23 | x >> 41) ^ word[i]) * 0x9e3779b97f4a7c15u;
+    x ^= x >> 29;
+    return (size_t)(x ^ x >> 32) & (h->leaves.places - 1);
+}
+
+static bool same_node(const struct node *n, int level, const square_t part[4])
+{
+    return n->level == level && memcmp(n->part, part, sizeof n->part) == 0;
+}
+
+/* ---- Marking, and using again. --------------------------------------------------------------- */
+
+struct marks {
+    struct hashlife *h;
+    uint64_t *node, *leaf;
+    size_t nodes, leaves; /* marked */
+    bool results;
+};
+
+static bool mark_once(uint64_t *marks, square_t i)
+{
+    const uint64_t bit = (uint64_t)1 << (i & 63);
+    const bool was = marks[i >> 6] & bit;
+    marks[i >> 6] |= bit;
+    return !was;
+}
+
+/* As deep as there are levels: a result is one level lower than its node, as parts are. */
+static void mark(struct marks *m, square_t square, int level)
+{
+    if (square == NO_SQUARE)
+        return;
+    if (level == LEAF_LEVEL) {
+        m->leaves += mark_once(m->leaf, square);
+        return;
+    }
+    if (!mark_once(m->node, square))
+        return;
+    m->nodes++;
+    const struct node *n = &m->h->node[square];
+    for (int i = 0; i < 4; i++)
+        mark(m, n->part[i], level - 1);
+    if (m->results)
+        mark(m, atomic_load_explicit(&n->result, memory_order_relaxed), level - 1);
+}
+
+static void mark_needed(struct marks *m)
+{
+    struct hashlife *h = m->h;
+    m->nodes = m->leaves = 0;
+    memset(m->node, 0, (h->nodes.used / 64 + 1) * sizeof *m->node);
+    memset(m->leaf, 0, (h->leaves.used / 64 + 1) * sizeof *m->leaf);
+    for (int level = LEAF_LEVEL; level < NODE_LEVELS; level++)
+        mark(m, h->empty[level], level);
+    mark(m, h->root, h->level);
+    for (size_t i = 1; i < h->n_added; i++)
+        if (h->added[i].level >= LEAF_LEVEL)
+            mark(m, h->added[i].square, h->added[i].level);
+    for (unsigned t = 0; t < h->threads; t++)
+        for (size_t i = 0; i < h->worker[t].depth; i++)
+            mark(m, h->worker[t].stack[i].square, h->worker[t].stack[i].level);
+}
+
+static size_t marked_bytes(const struct marks *m)
+{
+    return m->nodes * NODE_BYTES + m->leaves * LEAF_BYTES;
+}
+
+static bool is_marked(const uint64_t *marks, size_t i)
+{
+    return marks[i >> 6] >> (i & 63) & 1;
+}
+
+/* Puts entry i into the table, while no other thread looks. */
+static void put(const struct hashlife *h, struct pool *pool, square_t i)
+{
+    const size_t place = pool == &h->nodes ? place_of_node(h, h->node[i].part) : place_of_leaf(h, &h->leaf[i]);
+    *next_of(pool, i) = atomic_load_explicit(&pool->head[place], memory_order_relaxed);
+    atomic_store_explicit(&pool->head[place], i, memory_order_relaxed);
+}
+
+/* What is marked goes into the table anew, all else into the list of what is free. */
+static void sweep(struct hashlife *h, struct pool *pool, const uint64_t *marks, size_t marked)
+{
+    memset(pool->head, 0xff, pool->places * sizeof *pool->head);
+    pool->free = NO_SQUARE;
+    pool->n_free = pool->used - marked;
+    for (size_t i = pool->used; i-- > 0;)
+        if (is_marked(marks, i)) {
+            put(h, pool, (square_t)i);
+        } else {
+            *next_of(pool, (square_t)i) = pool->free;
+            pool->free = (square_t)i;
+        }
+}
+
+/* A result that is thrown away is not known any more. */
+static void forget_results(struct hashlife *h, const struct marks *m)
+{
+    for (size_t i = 0; i < h->nodes.used; i++) {
+        struct node *n = &h->node[i];
+        const square_t result = atomic_load_explicit(&n->result, memory_order_relaxed);
+        if (!is_marked(m->node, i))
+            n->level = 0;
+        else if (result != NO_SQUARE && !(m->results && is_marked(n->level == LEAF_LEVEL + 1 ? m->leaf : m->node, result)))
+            atomic_store_explicit(&n->result, NO_SQUARE, memory_order_relaxed);
+    }
+}
+
+/* Throws away what nobody needs; ENOMEM where that makes no room. Results are kept if three eighths of the memory become free all the same; without them half of it must, or the work would be done again and again. */
+static int collect(struct hashlife *h)
+{
+    struct marks m = {.h = h};
+    m.node = malloc((h->nodes.used / 64 + 1) * sizeof *m.node);
+    m.leaf = malloc((h->leaves.used / 64 + 1) * sizeof *m.leaf);
+    int error = m.node && m.leaf ? 0 : ENOMEM;
+    const size_t tables = (h->nodes.places + h->leaves.places) * sizeof(square_t);
+    if (!error) {
+        m.results = true;
+        mark_needed(&m);
+        if (marked_bytes(&m) + tables > h->memory / 8 * 5) {
+            m.results = false;
+            mark_needed(&m);
+        }
+        forget_results(h, &m);
+        sweep(h, &h->nodes, m.node, m.nodes);
+        sweep(h, &h->leaves, m.leaf, m.leaves);
+        for (unsigned t = 0; t < h->threads; t++)
+            h->worker[t].nodes.n = h->worker[t].leaves.n = 0;
+        h->collections++;
+        if (marked_bytes(&m) + tables > h->memory / 2)
+            error = ENOMEM;
+    }
+    free(m.node);
+    free(m.leaf);
+    return error;
+}
+
+/* A table for twice as many squares; where there is no memory for it the lists become longer. */
+static void grow(struct hashlife *h, struct pool *pool)
+{
+    _Atomic(square_t) *old = pool->head;
+    const size_t places = pool->places;
+    if (open_table(pool, 2 * places) < 0)
+        return;
+    for (size_t at = 0; at < places; at++)
+        for (square_t i = atomic_load_explicit(&old[at], memory_order_relaxed), next; i != NO_SQUARE; i = next) {
+            next = *next_of(pool, i);
+            put(h, pool, i);
+        }
+    close_table(old, places);
+}
+
+/* ---- What needs all threads to wait. --------------------------------------------------------- */
+
+/* With the lock. */
+static void wait_for_others(struct hashlife *h)
+{
+    h->waiting++;
+    pthread_cond_broadcast(&h->change);
+    while (h->holding)
+        pthread_cond_wait(&h->change, &h->lock);
+    h->waiting--;
+}
+
+bool hash_pause(struct worker *w)
+{
+    struct hashlife *h = w->h;
+    pthread_mutex_lock(&h->lock);
+    if (h->holding)
+        wait_for_others(h);
+    const bool stay = !h->leave;
+    pthread_mutex_unlock(&h->lock);
+    return stay;
+}
+
+/* With the lock: runs `change` while all others wait. */
+static void alone(struct hashlife *h, void (*change)(struct hashlife *h))
+{
+    if (h->holding) { /* somebody else is at it; what was wanted may be done then */
+        wait_for_others(h);
+        return;
+    }
+    h->holding = true;
+    atomic_store(&h->stop, 1);
+    while (h->waiting + 1 < h->working)
+        pthread_cond_wait(&h->change, &h->lock);
+    change(h);
+    h->holding = false;
+    atomic_store(&h->stop, h->leave);
+    pthread_cond_broadcast(&h->change);
+}
+
+static bool is_full(const struct hashlife *h)
+{
+    const size_t block = BLOCK * (NODE_BYTES + LEAF_BYTES);
+    return hash_bytes(h) + block > h->memory || h->nodes.used + BLOCK > h->nodes.most || h->leaves.used + BLOCK > h->leaves.most;
+}
+
+static bool is_crowded(const struct pool *pool)
+{
+    return pool->used - pool->n_free > pool->places;
+}
+
+static void make_room(struct hashlife *h)
+{
+    if (is_crowded(&h->nodes))
+        grow(h, &h->nodes);
+    if (is_crowded(&h->leaves))
+        grow(h, &h->leaves);
+    if (is_full(h)) {
+        const int error = collect(h);
+        if (error) {
+            h->error = error;
+            h->leave = true;
+        }
+    }
+}
+
+void hash_give_up(struct hashlife *h, int error)
+{
+    pthread_mutex_lock(&h->lock);
+    if (!h->leave)
+        h->error = error;
+    h->leave = true;
+    atomic_store(&h->stop, 1);
+    pthread_mutex_unlock(&h->lock);
+}
+
+/* ---- Finding and making. --------------------------------------------------------------------- */
+
+void hash_keep(struct worker *w, square_t square, int level)
+{
+    w->stack[w->depth++] = (struct held){square, level};
+}
+
+/* With the lock: gives a thread entries of its own, those that were thrown away first. */
+static void take(struct pool *pool, struct spare *spare)
+{
+    for (spare->first = NO_SQUARE, spare->n = 0; spare->n < BLOCK; spare->n++) {
+        square_t i = pool->free;
+        if (i != NO_SQUARE) {
+            pool->free = *next_of(pool, i);
+            pool->n_free--;
+        } else if (pool->used < pool->most) {
+            i = (square_t)pool->used++;
+        } else {
+            return;
+        }
+        *next_of(pool, i) = spare->first;
+        spare->first = i;
+    }
+}
+
+/* False: there is none, or this thread is to leave. */
+static bool refill(struct worker *w, struct pool *pool, struct spare *spare)
+{
+    struct hashlife *h = w->h;
+    pthread_mutex_lock(&h->lock);
+    while (!h->leave && (is_crowded(pool) || is_full(h)))
+        alone(h, make_room);
+    if (!h->leave)
+        take(pool, spare);
+    const bool done = !h->leave && spare->n > 0;
+    pthread_mutex_unlock(&h->lock);
+    return done;
+}
+
+/* Puts the thread's spare entry, whose content is written, before the list that began with `first`; false: another thread has changed
+ * the list. */
+static bool publish(struct pool *pool, struct spare *spare, _Atomic(square_t) *head, square_t first)
+{
+    const square_t i = spare->first, after = *next_of(pool, i);
+    *next_of(pool, i) = first;
+    if (atomic_compare_exchange_strong_explicit(head, &first, i, memory_order_release, memory_order_relaxed)) {
+        spare->first = after;
+        spare->n--;
+        return true;
+    }
+    *next_of(pool, i) = after;
+    return false;
+}
+
+square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, square_t sw, square_t se)
+{
+    struct hashlife *h = w->h;
+    const square_t part[4] = {nw, ne, sw, se};
+    for (;;) {
+        _Atomic(square_t) *head = &h->nodes.head[place_of_node(h, part)];
+        const square_t first = atomic_load_explicit(head, memory_order_acquire);
+        square_t i = first;
+        while (i != NO_SQUARE && !same_node(&h->node[i], level, part))
+            i = h->node[i].next;
+        if (i != NO_SQUARE) {
+            hash_keep(w, i, level);
+            return i;
+        }
+        if (!w->nodes.n) { /* tables may be others after this */
+            if (!refill(w, &h->nodes, &w->nodes))
+                return NO_SQUARE;
+            continue;
+        }
+        i = w->nodes.first;
+        struct node *n = &h->node[i];
+        memcpy(n->part, part, sizeof part);
+        atomic_store_explicit(&n->result, NO_SQUARE, memory_order_relaxed);
+        atomic_store_explicit(&n->busy, 0, memory_order_relaxed);
+        n->level = (uint8_t)level;
+        if (publish(&h->nodes, &w->nodes, head, first)) {
+            hash_keep(w, i, level);
+            return i;
+        }
+    }
+}
+
+bool hash_nodes_find(struct worker *w, int n, int level, const square_t (*part)[4], square_t *out)
+{
+    const struct hashlife *h = w->h;
+    size_t place[8];
+    for (int i = 0; i < n; i++) {
+        place[i] = place_of_node(h, part[i]);
+        __builtin_prefetch(&h->nodes.head[place[i]]);
+    }
+    for (int i = 0; i < n; i++) {
+        const square_t first = atomic_load_explicit(&h->nodes.head[place[i]], memory_order_acquire);
+        if (first != NO_SQUARE)
+            __builtin_prefetch(&h->node[first]);
+    }
+    for (int i = 0; i < n; i++)
+        if ((out[i] = hash_node_find(w, level, part[i][NW], part[i][NE], part[i][SW], part[i][SE])) == NO_SQUARE)
+            return false;
+    return true;
+}
+
+square_t hash_leaf_find(struct worker *w, const struct leaf *leaf)
+{
+    struct hashlife *h = w->h;
+    for (;;) {
+        _Atomic(square_t) *head = &h->leaves.head[place_of_leaf(h, leaf)];
+        const square_t first = atomic_load_explicit(head, memory_order_acquire);
+        square_t i = first;
+        while (i != NO_SQUARE && memcmp(&h->leaf[i], leaf, sizeof *leaf) != 0)
+            i = h->leaf_next[i];
+        if (i != NO_SQUARE) {
+            hash_keep(w, i, LEAF_LEVEL);
+            return i;
+        }
+        if (!w->leaves.n) {
+            if (!refill(w, &h->leaves, &w->leaves))
+                return NO_SQUARE;
+            continue;
+        }
+        i = w->leaves.first;
+        h->leaf[i] = *leaf;
+        if (publish(&h->leaves, &w->leaves, head, first)) {
+            hash_keep(w, i, LEAF_LEVEL);
+            return i;
+        }
+    }
+}
+
+square_t hash_empty(struct worker *w, int level)
+{
+    static const struct leaf none;
+    square_t *empty = w->h->empty;
+    if (empty[level] == NO_SQUARE && level == LEAF_LEVEL) {
+        empty[level] = hash_leaf_find(w, &none);
+    } else if (empty[level] == NO_SQUARE) {
+        const square_t part = hash_empty(w, level - 1);
+        if (part != NO_SQUARE)
+            empty[level] = hash_node_find(w, level, part, part, part, part);
+    }
+    return empty[level];
+}
+
+void hash_set_k(struct hashlife *h, int k)
+{
+    const int same = (k < h->k ? k : h->k) + 2; /* levels up to here have other results only if the square is another */
+    for (size_t i = 0; k != h->k && i < h->nodes.used; i++)
+        if (h->node[i].level > same)
+            atomic_store_explicit(&h->node[i].result, NO_SQUARE, memory_order_relaxed);
+    h->k = k;
+}

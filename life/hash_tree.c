@@ -1,0 +1,559 @@
+/* hash_tree.c - the tree as a plane of cells.
+ *
+ * The middle of the plane is cell (0, 0), the first of its south-eastern quarter; coordinates here have 128 bits, so that no square
+ * is too far away.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/hash.h"
+
+#include "life/hash_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 uwide;
+
+static wide side_of(int level)
+{
+    return (wide)1 << level;
+}
+
+static struct worker *worker_of(struct hashlife *h)
+{
+    h->worker[0].depth = 0;
+    h->error = 0;
+    return &h->worker[0];
+}
+
+static int failed(const struct hashlife *h, const char *call)
+{
+    if (h->error == ERANGE)
+        return clerror_set(ERANGE, "%s: the plane would be more than 2^%d cells across", call, LEVEL_MAX);
+    return clerror_set(ENOMEM, "%s: the tree needs more than the %zu MiB it was given; give it more, or fewer cells", call, h->memory >> 20);
+}
+
+static int give_up(struct hashlife *h, int error)
+{
+    h->error = error;
+    return -1;
+}
+
+/* ---- The root. ------------------------------------------------------------------------------- */
+
+int hash_clear(struct hashlife *h)
+{
+    struct worker *w = worker_of(h);
+    h->level = LEAF_LEVEL + 3;
+    h->root = hash_empty(w, h->level);
+    h->generation = 0;
+    return h->root == NO_SQUARE ? -1 : 0;
+}
+
+int hash_grow(struct hashlife *h)
+{
+    struct worker *w = worker_of(h);
+    if (h->level == LEVEL_MAX)
+        return give_up(h, ERANGE);
+    const square_t *part = h->node[h->root].part, e = hash_empty(w, h->level - 1);
+    if (e == NO_SQUARE)
+        return give_up(h, ENOMEM);
+    const square_t nw = hash_node_find(w, h->level, e, e, e, part[NW]), ne = hash_node_find(w, h->level, e, e, part[NE], e),
+                   sw = hash_node_find(w, h->level, e, part[SW], e, e), se = hash_node_find(w, h->level, part[SE], e, e, e);
+    if (nw == NO_SQUARE || ne == NO_SQUARE || sw == NO_SQUARE || se == NO_SQUARE)
+        return give_up(h, ENOMEM);
+    const square_t root = hash_node_find(w, h->level + 1, nw, ne, sw, se);
+    if (root == NO_SQUARE || hash_empty(w, h->level + 1) == NO_SQUARE)
+        return give_up(h, ENOMEM);
+    h->root = root;
+    h->level++;
+    return 0;
+}
+
+/* Is all of a node empty but one part? */
+static bool only(const struct hashlife *h, square_t node, int level, int part)
+{
+    for (int i = 0; i < 4; i++)
+        if (i != part && h->node[node].part[i] != h->empty[level - 1])
+            return false;
+    return true;
+}
+
+bool hash_has_room(const struct hashlife *h)
+{
+    for (int i = 0; i < 4; i++) {
+        const square_t quarter = h->node[h->root].part[i];
+        if (!only(h, quarter, h->level - 1, 3 - i) || !only(h, h->node[quarter].part[3 - i], h->level - 2, 3 - i))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Rectangles. ----------------------------------------------------------------------------- */
+
+/* A rectangle of host memory and where its corner lies in the plane. */
+struct window {
+    const struct life_cells *cells;
+    wide x, y;
+};
+
+/* Does a square with that corner have cells in the window? */
+static bool meets(const struct window *v, int level, wide x, wide y)
+{
+    return x < v->x + (wide)v->cells->width && y < v->y + (wide)v->cells->height && x + side_of(level) > v->x &&
+           y + side_of(level) > v->y;
+}
+
+/* The 16 cells of a row of the window from column x on, x from -15 up; what lies outside is dead. */
+static unsigned sixteen(const struct life_cells *c, long long x, size_t y)
+{
+    const uint64_t *row = c->word + y * c->stride;
+    unsigned bits = 0;
+    for (int i = x < 0 ? (int)-x : 0; i < 16 && x + i < (long long)c->width; i++) {
+        const size_t at = (size_t)(x + i);
+        bits |= (unsigned)(row[at / 64] >> at % 64 & 1) << i;
+    }
+    return bits;
+}
+
+static square_t add_to_leaf(struct worker *w, const struct window *v, square_t square, wide x, wide y)
+{
+    struct leaf leaf = w->h->leaf[square];
+    for (int i = 0; i < 16; i++) {
+        const wide row = y + i - v->y;
+        if (row >= 0 && row < (wide)v->cells->height)
+            leaf.row[i] = (uint16_t)(leaf.row[i] | sixteen(v->cells, (long long)(x - v->x), (size_t)row));
+    }
+    return hash_leaf_find(w, &leaf);
+}
+
+/* A square with the window's live cells added; put on the stack. */
+static square_t add_window(struct worker *w, const struct window *v, square_t square, int level, wide x, wide y)
+{
+    if (!meets(v, level, x, y))
+        return square;
+    if (level == LEAF_LEVEL)
+        return add_to_leaf(w, v, square, x, y);
+    const size_t depth = w->depth;
+    const wide half = side_of(level - 1);
+    square_t part[4];
+    for (int i = 0; i < 4; i++) {
+        part[i] = add_window(w, v, w->h->node[square].part[i], level - 1, i & 1 ? x + half : x, i & 2 ? y + half : y);
+        if (part[i] == NO_SQUARE)
+            return NO_SQUARE;
+    }
+    const square_t out = hash_node_find(w, level, part[NW], part[NE], part[SW], part[SE]);
+    w->depth = depth;
+    if (out != NO_SQUARE)
+        hash_keep(w, out, level);
+    return out;
+}
+
+static bool is_far(long long x, size_t length)
+{
+    const long long most = 1LL << 62;
+    return x < -most || x > most || length > (size_t)most || (wide)x + (wide)length > most;
+}
+
+int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells *cells)
+{
+    const struct window v = {cells, x, y};
+    if (!cells || !cells->word)
+        return clerror_set(EINVAL, "hashlife_put: the cells are NULL");
+    if (is_far(x, cells->width) || is_far(y, cells->height))
+        return clerror_set(ERANGE, "hashlife_put: cells more than 2^62 from the middle cannot be put there");
+    const wide right = v.x + (wide)cells->width, bottom = v.y + (wide)cells->height;
+    for (wide half = side_of(h->level - 1); v.x < -half || v.y < -half || right > half || bottom > half; half *= 2)
+        if (hash_grow(h) < 0)
+            return failed(h, "hashlife_put");
+    const wide corner = -side_of(h->level - 1);
+    const square_t root = add_window(worker_of(h), &v, h->root, h->level, corner, corner);
+    if (root == NO_SQUARE)
+        return failed(h, "hashlife_put");
+    h->root = root;
+    return 0;
+}
+
+static void copy_leaf(const struct leaf *leaf, const struct window *v, wide x, wide y)
+{
+    for (int i = 0; i < 16; i++) {
+        const wide row = y + i - v->y;
+        if (row < 0 || row >= (wide)v->cells->height)
+            continue;
+        uint64_t *to = v->cells->word + (size_t)row * v->cells->stride;
+        for (unsigned bits = leaf->row[i]; bits; bits &= bits - 1) {
+            const wide column = x + __builtin_ctz(bits) - v->x;
+            if (column >= 0 && column < (wide)v->cells->width)
+                to[(size_t)column / 64] |= (uint64_t)1 << (size_t)column % 64;
+        }
+    }
+}
+
+static void copy(const struct hashlife *h, const struct window *v, square_t square, int level, wide x, wide y)
+{
+    if (square == h->empty[level] || !meets(v, level, x, y))
+        return;
+    if (level == LEAF_LEVEL) {
+        copy_leaf(&h->leaf[square], v, x, y);
+        return;
+    }
+    const wide half = side_of(level - 1);
+    for (int i = 0; i < 4; i++)
+        copy(h, v, h->node[square].part[i], level - 1, i & 1 ? x + half : x, i & 2 ? y + half : y);
+}
+
+int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells)
+{
+    const struct window v = {cells, x, y};
+    if (!cells || !cells->word || cells->stride < (cells->width + 63) / 64)
+        return clerror_set(EINVAL, "hashlife_get: the cells are NULL, or their stride is less than their width");
+    for (size_t row = 0; row < cells->height; row++)
+        memset(cells->word + row * cells->stride, 0, (cells->width + 63) / 64 * sizeof *cells->word);
+    const wide corner = -side_of(h->level - 1);
+    copy(h, &v, h->root, h->level, corner, corner);
+    return 0;
+}
+
+/* ---- Counting. ------------------------------------------------------------------------------- */
+
+static struct hashlife_number number_of(uwide value)
+{
+    return (struct hashlife_number){(uint64_t)value, (int64_t)(value >> 64)};
+}
+
+/* Squares of this level and below are counted without being remembered. */
+enum { SMALL = 8 };
+
+struct counted {
+    struct map seen;  /* node: place in `of` */
+    uwide *of;
+    size_t n, room;
+};
+
+static uint64_t count_small(const struct hashlife *h, square_t square, int level)
+{
+    uint64_t n = 0;
+    if (square == h->empty[level])
+        return 0;
+    if (level == LEAF_LEVEL) {
+        uint64_t word[4];
+        memcpy(word, &h->leaf[square], sizeof word);
+        for (int i = 0; i < 4; i++)
+            n += (uint64_t)__builtin_popcountll(word[i]);
+        return n;
+    }
+    for (int i = 0; i < 4; i++)
+        n += count_small(h, h->node[square].part[i], level - 1);
+    return n;
+}
+
+/* false: no memory. */
+static bool count(const struct hashlife *h, struct counted *c, square_t square, int level, uwide *sum)
+{
+    uwide n = 0;
+    if (level <= SMALL || square == h->empty[level]) {
+        *sum += count_small(h, square, level);
+        return true;
+    }
+    uint32_t at = map_get(&c->seen, square);
+    if (at == MAP_NONE) {
+        for (int i = 0; i < 4; i++)
+            if (!count(h, c, h->node[square].part[i], level - 1, &n))
+                return false;
+        if (c->n == c->room) {
+            const size_t room = c->room ? 2 * c->room : 256;
+            uwide *more = realloc(c->of, room * sizeof *more);
+            if (!more)
+                return false;
+            c->of = more;
+            c->room = room;
+        }
+        at = (uint32_t)c->n;
+        if (!map_put(&c->seen, square, at))
+            return false;
+        c->of[c->n++] = n;
+    }
+    *sum += c->of[at];
+    return true;
+}
+
+int hashlife_population(hashlife *h, struct hashlife_number *population)
+{
+    struct counted c = {.of = NULL};
+    uwide n = 0;
+    const bool done = count(h, &c, h->root, h->level, &n);
+    *population = number_of(n);
+    map_free(&c.seen);
+    free(c.of);
+    return done ? 0 : clerror_set(ENOMEM, "hashlife_population: no memory to remember %zu squares", c.n);
+}
+
+/* ---- The box of the live cells. -------------------------------------------------------------- */
+
+/* The squares along one side of the box at some level, each once. */
+struct front {
+    square_t *square;
+    size_t n;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const square_t x = *(const square_t *)a, y = *(const square_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void once(struct front *f)
+{
+    size_t n = 0;
+    qsort(f->square, f->n, sizeof *f->square, by_number);
+    for (size_t i = 0; i < f->n; i++)
+        if (n == 0 || f->square[n - 1] != f->square[i])
+            f->square[n++] = f->square[i];
+    f->n = n;
+}
+
+/* The parts a and b of the squares of `from` that have live cells, into `to`. */
+static void parts_of(const struct hashlife *h, const struct front *from, int level, int a, int b, struct front *to)
+{
+    to->n = 0;
+    for (size_t i = 0; i < from->n; i++)
+        for (int j = 0; j < 2; j++) {
+            const square_t part = h->node[from->square[i]].part[j ? b : a];
+            if (part != h->empty[level - 1])
+                to->square[to->n++] = part;
+        }
+    once(to);
+}
+
+/* How far the live cells of a leaf are from its side. */
+static int margin_of_leaf(const struct leaf *leaf, int side)
+{
+    unsigned all = 0;
+    int top = 0, bottom = 15;
+    for (int y = 0; y < 16; y++)
+        all |= leaf->row[y];
+    while (!leaf->row[top])
+        top++;
+    while (!leaf->row[bottom])
+        bottom--;
+    switch (side) {
+    case 0: return __builtin_ctz(all);
+    case 1: return top;
+    case 2: return __builtin_clz(all) - 16;
+    default: return 15 - bottom;
+    }
+}
+
+/* How far the live cells are from a side of the plane: 0 left, 1 top, 2 right, 3 bottom; false: no memory. */
+static bool margin(const struct hashlife *h, int side, wide *out)
+{
+    static const int near[4][2] = {{NW, SW}, {NW, NE}, {NE, SE}, {SW, SE}}, far[4][2] = {{NE, SE}, {SW, SE}, {NW, SW}, {NW, NE}};
+    struct front f = {malloc(sizeof *f.square), 1};
+    bool done = f.square != NULL;
+    *out = 0;
+    if (done)
+        f.square[0] = h->root;
+    for (int level = h->level; level > LEAF_LEVEL && done; level--) {
+        struct front next = {malloc(2 * f.n * sizeof *next.square), 0};
+        done = next.square != NULL;
+        if (done)
+            parts_of(h, &f, level, near[side][0], near[side][1], &next);
+        if (done && next.n == 0) {
+            *out += side_of(level - 1);
+            parts_of(h, &f, level, far[side][0], far[side][1], &next);
+        }
+        free(f.square);
+        f = next;
+    }
+    int least = 16;
+    for (size_t i = 0; i < f.n && done; i++) {
+        const int m = margin_of_leaf(&h->leaf[f.square[i]], side);
+        least = m < least ? m : least;
+    }
+    *out += least;
+    free(f.square);
+    return done;
+}
+
+int hashlife_bounding_box(hashlife *h, struct hashlife_box *box)
+{
+    wide m[4];
+    const wide half = side_of(h->level - 1);
+    if (h->root == h->empty[h->level])
+        return 0;
+    for (int side = 0; side < 4; side++)
+        if (!margin(h, side, &m[side]))
+            return clerror_set(ENOMEM, "hashlife_bounding_box: no memory for the squares along an edge");
+    *box = (struct hashlife_box){number_of((uwide)(m[0] - half)), number_of((uwide)(m[1] - half)),
+                                 number_of((uwide)(half - m[2])), number_of((uwide)(half - m[3]))};
+    return 1;
+}
+
+/* ---- Squares by number. ---------------------------------------------------------------------- */
+
+static struct added *new_square(struct hashlife *h, int level, uint32_t *square)
+{
+    if (h->n_added == h->room_added) {
+        const size_t room = h->room_added ? 2 * h->room_added : 1024;
+        struct added *more = room < UINT32_MAX ? realloc(h->added, room * sizeof *more) : NULL;
+        if (!more) {
+            clerror_set(ENOMEM, "hashlife_add_square: no memory for more than %zu squares", h->n_added);
+            return NULL;
+        }
+        h->added = more;
+        h->room_added = room;
+        if (!h->n_added)
+            h->added[h->n_added++] = (struct added){.level = 0};
+    }
+    *square = (uint32_t)h->n_added;
+    h->added[h->n_added] = (struct added){.level = level, .square = NO_SQUARE};
+    return &h->added[h->n_added++];
+}
+
+int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square)
+{
+    struct added *a = new_square(h, 3, square);
+    if (!a)
+        return -1;
+    a->cells = cells;
+    return 0;
+}
+
+/* The four parts, squares of 8 x 8 cells, as a leaf. */
+static square_t leaf_of_parts(struct hashlife *h, const uint32_t part[4])
+{
+    struct leaf leaf;
+    for (int y = 0; y < 16; y++) {
+        const int i = y / 8 * 2, shift = 8 * (y % 8);
+        const unsigned west = part[i] ? h->added[part[i]].cells >> shift & 255 : 0,
+                       east = part[i + 1] ? h->added[part[i + 1]].cells >> shift & 255 : 0;
+        leaf.row[y] = (uint16_t)(west | east << 8);
+    }
+    return hash_leaf_find(worker_of(h), &leaf);
+}
+
+static square_t node_of_parts(struct hashlife *h, int level, const uint32_t part[4])
+{
+    square_t p[4];
+    struct worker *w = worker_of(h);
+    for (int i = 0; i < 4; i++)
+        if ((p[i] = part[i] ? h->added[part[i]].square : hash_empty(w, level - 1)) == NO_SQUARE)
+            return NO_SQUARE;
+    return hash_node_find(w, level, p[NW], p[NE], p[SW], p[SE]);
+}
+
+int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t *square)
+{
+    if (level < LEAF_LEVEL || level > LEVEL_MAX)
+        return clerror_set(EINVAL, "hashlife_add_square: level %d; squares of four parts have levels %d to %d", level, LEAF_LEVEL, LEVEL_MAX);
+    for (int i = 0; i < 4; i++)
+        if (part[i] && (part[i] >= h->n_added || h->added[part[i]].level != level - 1))
+            return clerror_set(EINVAL, "hashlife_add_square: %u is not a square of level %d", part[i], level - 1);
+    struct added *a = new_square(h, level, square);
+    if (!a)
+        return -1;
+    const square_t made = level == LEAF_LEVEL ? leaf_of_parts(h, part) : node_of_parts(h, level, part);
+    if (made == NO_SQUARE)
+        return failed(h, "hashlife_add_square");
+    a->square = made;
+    return 0;
+}
+
+/* A square too small to be cut into nodes, as cells. */
+static int put_small(struct hashlife *h, const struct added *a)
+{
+    uint64_t word[16];
+    const size_t side = (size_t)1 << a->level;
+    const struct life_cells cells = {.width = side, .height = side, .stride = 1, .word = word};
+    for (size_t y = 0; y < side; y++)
+        word[y] = a->level == 3 ? a->cells >> 8 * y & 255 : h->leaf[a->square].row[y];
+    return hashlife_put(h, -(long long)side / 2, -(long long)side / 2, &cells);
+}
+
+int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation)
+{
+    if (square && square >= h->n_added)
+        return clerror_set(EINVAL, "hashlife_set_square: %u is not a square that was added", square);
+    int status = hash_clear(h);
+    if (status == 0 && square && h->added[square].level <= LEAF_LEVEL) {
+        status = put_small(h, &h->added[square]);
+    } else if (status == 0 && square) {
+        h->root = h->added[square].square;
+        h->level = h->added[square].level;
+        if (hash_empty(worker_of(h), h->level) == NO_SQUARE)
+            status = give_up(h, ENOMEM);
+        while (status == 0 && h->level < LEAF_LEVEL + 3)
+            status = hash_grow(h);
+    }
+    h->generation = generation;
+    free(h->added);
+    h->added = NULL;
+    h->n_added = h->room_added = 0;
+    return status == 0 ? 0 : failed(h, "hashlife_set_square");
+}
+
+/* ---- The walk. ------------------------------------------------------------------------------- */
+
+struct walker {
+    const struct hashlife *h;
+    struct map leaves, squares; /* the numbers of 8 x 8 cells; of leaves and nodes, by level and square */
+    uint32_t last;
+    int (*leaf)(void *arg, uint64_t cells);
+    int (*square)(void *arg, int level, const uint32_t part[4]);
+    void *arg;
+};
+
+static int no_memory(void)
+{
+    return clerror_set(ENOMEM, "hashlife_walk: no memory for the numbers of the squares");
+}
+
+static int walk_leaf(struct walker *w, uint64_t cells, uint32_t *number)
+{
+    *number = 0;
+    if (!cells || (*number = map_get(&w->leaves, cells)) != MAP_NONE)
+        return 0;
+    if (w->leaf(w->arg, cells) != 0)
+        return -1;
+    *number = ++w->last;
+    return map_put(&w->leaves, cells, *number) ? 0 : no_memory();
+}
+
+/* One of the four parts of a leaf, row y, column x at bit 8 y + x. */
+static uint64_t part_of_leaf(const struct leaf *leaf, int i)
+{
+    uint64_t cells = 0;
+    for (int y = 0; y < 8; y++)
+        cells |= (uint64_t)(leaf->row[y + 8 * (i / 2)] >> 8 * (i % 2) & 255) << 8 * y;
+    return cells;
+}
+
+static int walk(struct walker *w, square_t square, int level, uint32_t *number)
+{
+    const uint64_t key = (uint64_t)(level == LEAF_LEVEL) << 32 | square;
+    uint32_t part[4];
+    *number = 0;
+    if (square == w->h->empty[level] || (*number = map_get(&w->squares, key)) != MAP_NONE)
+        return 0;
+    for (int i = 0; i < 4; i++)
+        if ((level == LEAF_LEVEL ? walk_leaf(w, part_of_leaf(&w->h->leaf[square], i), &part[i])
+                                 : walk(w, w->h->node[square].part[i], level - 1, &part[i])) < 0)
+            return -1;
+    if (w->square(w->arg, level, part) != 0)
+        return -1;
+    *number = ++w->last;
+    return map_put(&w->squares, key, *number) ? 0 : no_memory();
+}
+
+int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells),
+                  int (*square)(void *arg, int level, const uint32_t part[4]), void *arg)
+{
+    struct walker w = {.h = h, .leaf = leaf, .square = square, .arg = arg};
+    uint32_t number;
+    const int status = walk(&w, h->root, h->level, &number);
+    *level = h->level;
+    map_free(&w.leaves);
+    map_free(&w.squares);
+    return status;
+}

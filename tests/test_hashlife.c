@@ -1,0 +1,369 @@
+/* test_hashlife.c - HashLife against plain C, against published values, and against itself with little memory and with
+ * several threads.
+ *
+ * The glider moves one cell in four generations for ever. Gosper's gun has 36 cells and sends a glider of 5 every 30 generations. The
+ * R-pentomino has 116 cells at generation 1,103, six of its gliders fly away; the acorn 633 at 5,206.
+ * SPDX-License-Identifier: MIT
+ */
+#include "check.h"
+#include "stdcl/hashlife.h"
+
+#include "formats/life.h"
+#include "life/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char glider[] = "x = 3, y = 3\nbo$2bo$3o!";
+static const char r_pentomino[] = "x = 3, y = 3\nb2o$2o$bo!";
+static const char acorn[] = "x = 7, y = 3\nbo$3bo$2o2b3o!";
+static const char gun[] = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$"
+                          "10bo5bo7bo$11bo3bo$12b2o!";
+
+static hashlife *create(const char *rule, size_t memory, unsigned threads)
+{
+    hashlife *h = hashlife_create(&(struct hashlife_options){.rule = rule, .memory = memory, .threads = threads});
+    ready(h);
+    return h;
+}
+
+static hashlife *holding(const char *rle)
+{
+    struct life_pattern p;
+    hashlife *h = create(NULL, 0, 1);
+    works(life_pattern_read_memory("pattern", rle, strlen(rle), &p));
+    works(hashlife_put(h, (long long)p.left, (long long)p.top, &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
+    life_pattern_free(&p);
+    return h;
+}
+
+static const char *population(hashlife *h)
+{
+    static char text[48];
+    struct hashlife_number n;
+    works(hashlife_population(h, &n));
+    return hashlife_number_string(n, text);
+}
+
+/* ---- Against plain C. ------------------------------------------------------------------------ */
+
+static uint64_t state = 1;
+
+static uint64_t drawn(void)
+{
+    return life_mix(state += 0x9e3779b97f4a7c15u);
+}
+
+/* Random cells in the middle of a grid so large that nothing reaches its edge. */
+enum { SIDE = 80, MOST = 70, GRID = SIDE + 2 * MOST };
+
+static void as_plain_c(const char *text, size_t width, size_t height, unsigned generations, long long x, long long y)
+{
+    struct life_rule rule;
+    struct life_cells cells, back;
+    unsigned char *now = calloc(GRID * GRID, 1), *next = calloc(GRID * GRID, 1);
+    assert_true(now && next && width <= SIDE && height <= SIDE && generations <= MOST);
+    works(life_rule_parse(text, &rule));
+    works(life_cells_alloc(&cells, width, height));
+    works(life_cells_alloc(&back, GRID, GRID));
+    for (size_t i = 0; i < height; i++)
+        for (size_t j = 0; j < width; j++)
+            if (drawn() % 3 == 0) {
+                cells.word[i * cells.stride + j / 64] |= (uint64_t)1 << j % 64;
+                now[(i + MOST) * GRID + j + MOST] = 1;
+            }
+    hashlife *h = create(text, 0, 1);
+    works(hashlife_put(h, x, y, &cells));
+    works(hashlife_step(h, generations));
+    assert_true(hashlife_generation(h) == generations);
+    for (unsigned g = 0; g < generations; g++) {
+        life_ref_step(&rule, LIFE_PLANE, GRID, GRID, now, next);
+        unsigned char *old = now;
+        now = next;
+        next = old;
+    }
+    works(hashlife_get(h, x - MOST, y - MOST, &back));
+    uint64_t alive = 0;
+    for (size_t i = 0; i < GRID; i++)
+        for (size_t j = 0; j < GRID; j++) {
+            alive += now[i * GRID + j];
+            if (life_cells_at(&back, j, i) != now[i * GRID + j])
+                fail_msg("%s, %zu x %zu cells at (%lld, %lld): cell (%zu, %zu) is wrong after %u generations", text, width, height, x, y,
+                         j, i, generations);
+        }
+    char want[24];
+    snprintf(want, sizeof want, "%llu", (unsigned long long)alive);
+    assert_string_equal(population(h), want);
+    hashlife_free(h);
+    life_cells_free(&cells);
+    life_cells_free(&back);
+    free(now);
+    free(next);
+}
+
+static void plain_c(void **unused)
+{
+    (void)unused;
+    static const char *const rules[] = {"B3/S23", "B36/S23", "B2/S", "B3678/S34678", "B1357/S1357", "B3/S012345678"};
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
+        for (unsigned g = 0; g < 9; g++)
+            as_plain_c(rules[r], 1 + drawn() % SIDE, 1 + drawn() % SIDE, g < 5 ? g : (unsigned)(drawn() % MOST),
+                       (long long)(drawn() % 1000) - 500, (long long)(drawn() % 1000) - 500);
+    as_plain_c("B3/S23", SIDE, SIDE, MOST, (1LL << 61) - 7, -(1LL << 61) + 3);
+    as_plain_c("B3/S23", 1, 1, 1, -1, -1);
+}
+
+/* ---- Known lives. ---------------------------------------------------------------------------- */
+
+static void methuselahs(void **unused)
+{
+    (void)unused;
+    hashlife *h = holding(r_pentomino);
+    works(hashlife_step(h, 1103));
+    assert_string_equal(population(h), "116");
+    works(hashlife_step(h, (uint64_t)1 << 40)); /* nothing is lost: it is an endless plane */
+    assert_string_equal(population(h), "116");
+    hashlife_free(h);
+    h = holding(acorn);
+    works(hashlife_step(h, 5206));
+    assert_string_equal(population(h), "633");
+    hashlife_free(h);
+}
+
+static void gliders_fly(void **unused)
+{
+    (void)unused;
+    char text[48];
+    struct hashlife_box box;
+    hashlife *h = holding(glider);
+    works(hashlife_step(h, (uint64_t)1 << 63));
+    works(hashlife_step(h, (uint64_t)1 << 62));
+    assert_string_equal(population(h), "5");
+    assert_int_equal(hashlife_bounding_box(h, &box), 1);
+    assert_string_equal(hashlife_number_string(box.left, text), "3458764513820540928"); /* 3 * 2^60 */
+    assert_string_equal(hashlife_number_string(box.bottom, text), "3458764513820540931");
+    fails(ERANGE, hashlife_step(h, (uint64_t)1 << 62));
+    assert_true(hashlife_generation(h) == (uint64_t)3 << 62);
+    hashlife_free(h);
+}
+
+/* 36 + 5 * 2^58 cells of a gun that fired 2^58 times; the same of 2^70 would not fit in 64 bits, which numbers() looks at. */
+static void guns_fire(void **unused)
+{
+    (void)unused;
+    hashlife *h = holding(gun);
+    works(hashlife_step(h, 30));
+    assert_string_equal(population(h), "41");
+    works(hashlife_step(h, 30 * (((uint64_t)1 << 58) - 1)));
+    assert_string_equal(population(h), "1441151880758558756");
+    hashlife_free(h);
+}
+
+static void empty(void **unused)
+{
+    (void)unused;
+    struct hashlife_box box;
+    int level = -1;
+    hashlife *h = create(NULL, 0, 2);
+    works(hashlife_step(h, 12345));
+    assert_string_equal(population(h), "0");
+    assert_int_equal(hashlife_bounding_box(h, &box), 0);
+    works(hashlife_walk(h, &level, NULL, NULL, NULL));
+    hashlife_free(h);
+    hashlife_free(NULL);
+}
+
+/* ---- Memory, threads. ------------------------------------------------------------------------ */
+
+static hashlife *soup(size_t memory, unsigned threads, size_t side)
+{
+    struct life_cells cells;
+    hashlife *h = create(NULL, memory, threads);
+    works(life_cells_alloc(&cells, side, side));
+    state = 7;
+    for (size_t i = 0; i < cells.stride * side; i++)
+        cells.word[i] = drawn() & drawn();
+    works(hashlife_put(h, 0, 0, &cells));
+    life_cells_free(&cells);
+    return h;
+}
+
+static void little_memory(void **unused)
+{
+    (void)unused;
+    char plenty[48];
+    hashlife *h = soup((size_t)1 << 30, 1, 1024);
+    works(hashlife_step(h, 1500));
+    strcpy(plenty, population(h));
+    assert_true(hashlife_bytes(h) > (size_t)16 << 20 && hashlife_collections(h) == 0);
+    hashlife_free(h);
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        h = soup((size_t)16 << 20, threads, 1024);
+        for (int i = 0; i < 30; i++)
+            works(hashlife_step(h, 50));
+        assert_string_equal(population(h), plenty);
+        assert_true(hashlife_collections(h) > 0 && hashlife_bytes(h) <= (size_t)16 << 20);
+        hashlife_free(h);
+    }
+}
+
+static void too_little_memory(void **unused)
+{
+    (void)unused;
+    hashlife *h = soup((size_t)16 << 20, 2, 4096);
+    char before[48];
+    strcpy(before, population(h));
+    fails(ENOMEM, hashlife_step(h, 256));
+    assert_true(hashlife_generation(h) == 0);
+    assert_string_equal(population(h), before);
+    hashlife_free(h);
+}
+
+static void threads_agree(void **unused)
+{
+    (void)unused;
+    char one[48];
+    struct hashlife_box box, again;
+    hashlife *h = soup((size_t)1 << 30, 1, 512);
+    works(hashlife_step(h, 2048));
+    strcpy(one, population(h));
+    assert_int_equal(hashlife_bounding_box(h, &box), 1);
+    hashlife_free(h);
+    for (unsigned threads = 2; threads <= 4; threads += 2) {
+        h = soup((size_t)1 << 30, threads, 512);
+        works(hashlife_step(h, 2048));
+        assert_string_equal(population(h), one);
+        assert_int_equal(hashlife_bounding_box(h, &again), 1);
+        assert_memory_equal(&box, &again, sizeof box);
+        hashlife_free(h);
+    }
+}
+
+static int after(void *left, double fraction)
+{
+    assert_true(fraction >= 0 && fraction <= 1);
+    return --*(int *)left < 0;
+}
+
+static void can_be_ended(void **unused)
+{
+    (void)unused;
+    int left = 1;
+    struct life_cells cells;
+    hashlife *h = hashlife_create(&(struct hashlife_options){.threads = 2, .progress = after, .arg = &left});
+    ready(h);
+    works(life_cells_alloc(&cells, 4096, 4096));
+    for (size_t i = 0; i < cells.stride * cells.height; i++)
+        cells.word[i] = drawn();
+    works(hashlife_put(h, 0, 0, &cells));
+    life_cells_free(&cells);
+    fails(ECANCELED, hashlife_step(h, (uint64_t)1 << 62));
+    hashlife_free(h);
+}
+
+/* ---- Squares. -------------------------------------------------------------------------------- */
+
+static int copy_leaf(void *to, uint64_t cells)
+{
+    uint32_t square;
+    return hashlife_add_leaf(to, cells, &square);
+}
+
+static int copy_square(void *to, int level, const uint32_t part[4])
+{
+    uint32_t square;
+    return hashlife_add_square(to, level, part, &square);
+}
+
+/* A plane copied square by square is the same plane, and goes on as the first does. */
+static void squares(void **unused)
+{
+    (void)unused;
+    struct hashlife_box box, again;
+    int level;
+    uint32_t last;
+    hashlife *a = holding(gun), *b = create(NULL, 0, 1);
+    works(hashlife_step(a, 1000));
+    works(hashlife_walk(a, &level, copy_leaf, copy_square, b));
+    works(hashlife_add_leaf(b, 0, &last));
+    works(hashlife_set_square(b, last - 1, hashlife_generation(a)));
+    assert_true(hashlife_generation(b) == 1000);
+    works(hashlife_step(a, 777));
+    works(hashlife_step(b, 777));
+    char want[48];
+    strcpy(want, population(a));
+    assert_string_equal(population(b), want);
+    assert_int_equal(hashlife_bounding_box(a, &box), 1);
+    assert_int_equal(hashlife_bounding_box(b, &again), 1);
+    assert_memory_equal(&box, &again, sizeof box);
+    hashlife_free(a);
+
+    for (int small = 3; small <= 6; small++) { /* a cell at the corner of the south-eastern quarter, in squares of small levels */
+        uint32_t square, part[4] = {0, 0, 0, 0};
+        works(hashlife_add_leaf(b, small == 3 ? (uint64_t)1 << 36 : 1, &square));
+        for (int l = 4; l <= small; l++) {
+            part[l == small ? 3 : 0] = square;
+            works(hashlife_add_square(b, l, part, &square));
+            part[0] = 0;
+        }
+        works(hashlife_set_square(b, square, 0));
+        assert_int_equal(hashlife_bounding_box(b, &box), 1);
+        assert_true(box.left.low == 0 && box.top.low == 0 && box.right.low == 1 && box.bottom.low == 1);
+    }
+    works(hashlife_set_square(b, 0, 0));
+    assert_string_equal(population(b), "0");
+    hashlife_free(b);
+}
+
+/* ---- Refusals, numbers. ---------------------------------------------------------------------- */
+
+static void refusals(void **unused)
+{
+    (void)unused;
+    struct life_cells none = {.width = 1, .height = 1};
+    uint32_t square, part[4] = {9, 0, 0, 0};
+    fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.rule = "B0/S23"}));
+    fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.rule = "B9"}));
+    fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.memory = 1000}));
+    fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.threads = 1000}));
+    fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.reserved = {0, 1}}));
+    hashlife *h = create("B36/S23", 0, 0);
+    assert_int_equal(hashlife_rule(h).birth, 1 << 3 | 1 << 6);
+    fails(EINVAL, hashlife_put(h, 0, 0, &none));
+    fails(EINVAL, hashlife_get(h, 0, 0, &none));
+    uint64_t word = 1;
+    none = (struct life_cells){.width = 1, .height = 1, .stride = 1, .word = &word};
+    fails(ERANGE, hashlife_put(h, INT64_MAX, 0, &none));
+    fails(EINVAL, hashlife_add_square(h, 3, part, &square));
+    fails(EINVAL, hashlife_add_square(h, 5, part, &square));
+    fails(EINVAL, hashlife_set_square(h, 4, 0));
+    hashlife_free(h);
+}
+
+static void numbers(void **unused)
+{
+    (void)unused;
+    char text[48];
+    assert_string_equal(hashlife_number_string((struct hashlife_number){0, 0}, text), "0");
+    assert_string_equal(hashlife_number_string((struct hashlife_number){UINT64_MAX, -1}, text), "-1");
+    assert_string_equal(hashlife_number_string((struct hashlife_number){0, 1}, text), "18446744073709551616");
+    assert_string_equal(hashlife_number_string((struct hashlife_number){UINT64_MAX, INT64_MAX}, text),
+                        "170141183460469231731687303715884105727");
+    assert_string_equal(hashlife_number_string((struct hashlife_number){0, INT64_MIN}, text),
+                        "-170141183460469231731687303715884105728");
+    assert_true(hashlife_number_double((struct hashlife_number){0, 1}) == 0x1p64);
+    assert_true(hashlife_number_double((struct hashlife_number){UINT64_MAX, -1}) == -1);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_c),       cmocka_unit_test(methuselahs),       cmocka_unit_test(gliders_fly),
+        cmocka_unit_test(guns_fire),     cmocka_unit_test(empty),             cmocka_unit_test(little_memory),
+        cmocka_unit_test(threads_agree), cmocka_unit_test(too_little_memory), cmocka_unit_test(can_be_ended),
+        cmocka_unit_test(squares),       cmocka_unit_test(refusals),          cmocka_unit_test(numbers),
+    };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
