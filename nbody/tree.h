@@ -39,6 +39,7 @@ struct tree {
     arrays_sorter *sorter;
     cl_uint runs, parts; /* of bodies whose cells an item counts; of the box */
     cl_uint room;        /* for cells */
+    size_t cell_bytes;   /* of it */
     cl_uint from, groups;
     void *part, *cube, *order, *body, *base, *link, *down, *com, *poles, *size, *felt, *info, *again, *turn, *shared;
     void *work;     /* one after the other: key and the sort's own memory; key and count; nb->pulled, of a single device */

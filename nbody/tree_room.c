@@ -105,12 +105,14 @@ int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room)
         size_t size;
     } const each[] = {{&t->link, 2 * sizeof(cl_int)}, {&t->down, sizeof(cl_uint)}, {&t->com, 4 * nb->real},
                       {&t->poles, multipole_bytes(nb)}, {&t->size, 2 * nb->real}};
+    p->bytes -= t->cell_bytes;
+    t->cell_bytes = 0;
     for (size_t b = 0; b < COUNT_OF(each); b++) {
         clfree(*each[b].block);
         if (!(*each[b].block = nbody_device_block(nb, p, (size_t)(room + 1) * each[b].size, CL_MEM_DEVONLY)))
             return -1;
+        t->cell_bytes += (size_t)(room + 1) * each[b].size;
     }
-    p->bytes -= (size_t)t->room * cell_bytes(nb);
     t->room = room;
     return 0;
 }
@@ -308,9 +310,14 @@ static int place_second(struct nbody *nb, struct share *p)
     return second ? 0 : 1;
 }
 
+/* With moments of second order: where bodies lie as close beside the whole that their cells' centres are rounded away, those of
+ * fourth order, which let cells be nearer, are of no use. */
 static int build_again(struct nbody *nb)
 {
     int status = 0;
+    nb->moments = 2;
+    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
+        status = p->tree ? nbody_tree_grow(nb, p, p->tree->room) : 0;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->tree)
             close_programs(nb, p->tree);
