@@ -137,7 +137,10 @@ static char *command_line(const struct nbody_job *job)
         if (!plain)
             putc('\'', fp);
     }
-    fclose(fp);
+    if (fclose(fp) != 0) {
+        free(text);
+        text = NULL;
+    }
     return text;
 }
 
