@@ -238,8 +238,8 @@ static inline bool crowded(global const real4 *body, uint first, uint bodies)
 
 /* at: the scanned counts, which become the next free place of each level and run; base[level]: the first cell of a level,
  * base[LEVEL_COUNT]: the number of cells, all 0 when there are more than have room. The burst then ends before `sum`, the
- * number of a sum in it, or -1 outside of bursts: bad is INT_MIN + sum, and nothing is done any more. link[k] of a cell with children is
- * {first child, first body} until its moments are made. */
+ * number of a sum in it, or -1 outside of bursts: bad is INT_MIN + sum, and nothing is done any more. link[k] of a cell with
+ * children is {first child, first body} until its moments are made. */
 kernel void cell_write(global const ulong *first, global const ulong *second, global const real4 *body, uint n, uint runs,
                        global uint *at, global uint *cells, uint room, global uint *base, global int2 *link,
                        global uint *down, int sum, global int *bad)

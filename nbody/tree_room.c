@@ -1,7 +1,7 @@
 /* tree_room.c - the tree's kernels and memory on a device.
  *
  * In single precision, bytes a body: keys, order and the sort's copies of both 24, bodies in the tree's order 16, what
- * bodies felt 4, room for 0.3 cells 20. Sums and counts of cells stand where keys and their copies were.
+ * bodies felt 4, room for 0.15 cells 9, or 24 with moments of fourth order. Sums and counts of cells stand where keys and their copies were.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
