@@ -69,6 +69,7 @@ module stdcl
   integer(c_int), parameter :: NBODY_TAYLOR = 2
   integer(c_int), parameter :: NBODY_YOSHIDA4 = 3
   integer(c_int), parameter :: NBODY_IAS15 = 4
+  integer(c_int), parameter :: NBODY_HERMITE6 = 5
   integer(c_int), parameter :: NBODY_FIXED = 0
   integer(c_int), parameter :: NBODY_ADAPTIVE = 1
   integer(c_int), parameter :: NBODY_BLOCK = 2

@@ -17,10 +17,11 @@ EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
 EMBEDDED(mixed, "nbody/mixed.cl", nbody_mixed_cl);
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
 EMBEDDED(field, "nbody/field.cl", nbody_field_cl);
+EMBEDDED(snaps, "nbody/snaps.cl", nbody_snaps_cl);
 EMBEDDED(tides, "nbody/tides.cl", nbody_tides_cl);
 EMBEDDED(diagnose, "nbody/diagnose.cl", nbody_diagnose_cl);
 
-enum { DIRECT, STEP, DIAGNOSES, MIXED, TIDAL, PROGRAMS };
+enum { DIRECT, STEP, DIAGNOSES, MIXED, OTHER, PROGRAMS };
 
 static const struct {
     int program;
@@ -29,13 +30,15 @@ static const struct {
     [FORCES] = {DIRECT, "forces"},         [JERKS] = {DIRECT, "jerks"},
     [POTENTIALS] = {DIRECT, "potentials"}, [JOIN] = {STEP, "join"},
     [DIAGNOSE] = {DIAGNOSES, "diagnose"},  [FIELD] = {DIAGNOSES, "field"},
-    [TIDES] = {TIDAL, "tides"},            [LARGEST] = {DIAGNOSES, "largest"},
+    [SNAPS] = {OTHER, "snaps"},
+    [TIDES] = {OTHER, "tides"},            [LARGEST] = {DIAGNOSES, "largest"},
 };
 
-/* Whether steps are chosen by them. */
-static bool by_tides(const struct nbody *nb)
+/* The sum over pairs that only this engine needs; NULL: none. */
+static const struct embedded *other(const struct nbody *nb)
 {
-    return nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
+    const bool by_tides = nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
+    return nb->integrator->sum == SNAPS ? &snaps : by_tides ? &tides : NULL;
 }
 
 /* Whether a launch sums and makes a step, too: where one device has all bodies, and its groups all sums of their rows. */
@@ -65,7 +68,7 @@ static int open_programs(struct nbody *nb, struct share *p)
                                                    : embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
         !(p->program[STEP] = embedded_open(nb->ctx, real, nb->integrator->source, 1, before_diagnose)) ||
         !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 2, before_diagnose)) ||
-        (by_tides(nb) && !(p->program[TIDAL] = embedded_open(nb->ctx, sums, &tides, 2, before_sums))) ||
+        (other(nb) && !(p->program[OTHER] = embedded_open(nb->ctx, sums, other(nb), 2, before_sums))) ||
         (mixed_too && !(p->program[MIXED] = steps ? embedded_open(nb->ctx, floats, &mixed, 4, before)
                                                   : embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
         return -1;
@@ -75,7 +78,9 @@ static int open_programs(struct nbody *nb, struct share *p)
 /* Kernels that no step and no question of this engine needs are not built. */
 static bool is_needed(const struct nbody *nb, int kernel)
 {
-    return kernel == JERKS ? nb->integrator->sum == JERKS : kernel != TIDES || by_tides(nb);
+    if (kernel == TIDES)
+        return other(nb) == &tides;
+    return (kernel != JERKS && kernel != SNAPS) || nb->integrator->sum == (enum kernel)kernel;
 }
 
 static int build_share(struct nbody *nb, struct share *p)
@@ -168,7 +173,7 @@ void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int fla
 int nbody_device_place(struct nbody *nb, struct share *p)
 {
     const size_t plane = p->rows * nb->real;
-    p->bytes = nb->padded * 4 * nb->real * (1u + (nb->velo != NULL) + (nb->moved != NULL));
+    p->bytes = nb->padded * 4 * nb->real * (1u + (nb->velo != NULL) + (nb->acce != NULL) + (nb->moved != NULL));
     p->state = nbody_device_block(nb, p, nb->planes * plane, CL_MEM_ZEROCOPY);
     p->partial = p->state;
     if (p->state && (nb->integrator->keeps_sums || p->slots > 1))
@@ -200,4 +205,5 @@ void nbody_device_free(struct nbody *nb)
     clfree(nb->posm);
     clfree(nb->velo);
     clfree(nb->moved);
+    clfree(nb->acce);
 }

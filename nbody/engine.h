@@ -114,9 +114,9 @@ enum { MAX_BURST = 256, SUM_TERMS = 9, SUM_BLOCK = 64 }; /* bodies of a block of
 /* The first of three planes in share->state, as step.cl draws it; the last where the integrator predicts. */
 enum { STATE_ACC = 0, STATE_VEL = 3, STATE_POS = 6 };
 
-/* The kernels of every engine, in the order of kernel_name in device.c. The first four are the sums over all
+/* The kernels of every engine, in the order of kernel_name in device.c. The first five are the sums over all
  * pairs, of which `sums` in forces_sum.c tells more. */
-enum kernel { FORCES, JERKS, POTENTIALS, TIDES, SUMS, JOIN = SUMS, DIAGNOSE, FIELD, LARGEST, KERNELS };
+enum kernel { FORCES, JERKS, SNAPS, POTENTIALS, TIDES, SUMS, JOIN = SUMS, DIAGNOSE, FIELD, LARGEST, KERNELS };
 
 enum { OWN_KERNELS = 4 }; /* of an integrator, at most */
 
@@ -200,6 +200,7 @@ struct nbody {
     void *posm;   /* {x, y, z, G m} of all bodies, at the places where forces are wanted */
     void *velo;   /* {vx, vy, vz, 0} likewise; NULL unless the integrator's sum needs velocities */
     void *moved;  /* where the launches that also move bodies put posm's: both then change places. NULL without such */
+    void *acce;   /* {ax, ay, az, 0} likewise; NULL unless it needs accelerations */
     struct nbody_field *fields, *given_fields; /* in the engine's units, where G is 1; in the caller's */
     size_t nfields;
     double *own_eps;   /* softening of each body, in the caller's units; NULL: eps for all */
@@ -306,6 +307,7 @@ struct sum {
     const char *name[3]; /* in the tuning store, by precision; NULL where there is no such sum */
     cl_uint planes;      /* numbers a row of its partial sums; the first three are accelerations */
     bool velocities;     /* it reads velo */
+    bool accelerations;  /* and acce */
     double flops;        /* operations of one pair, a fused multiply-add being two */
     int instructions[3]; /* the least that a pair takes, by precision: double needs an estimate corrected */
     int multiplications; /* how many of these multiply, if a root needs none: multiply-adds too */
@@ -446,7 +448,7 @@ int nbody_task_tell(struct nbody *nb);
 /* ---- task_save.c ------------------------------------------------------------------------------ */
 
 /* What a step changes on a device: parts of memory that the host has, too. */
-enum { CHANGES = 3 };
+enum { CHANGES = 4 };
 struct changes {
     void *at[CHANGES];
     size_t bytes[CHANGES];

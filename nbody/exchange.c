@@ -25,8 +25,8 @@ static void *rows_of(const struct nbody *nb, void *array, const struct share *p)
 /* Copies the rows of `owner` between the host and device `dev`; the event is that of the last copy. */
 static int copy_share(struct nbody *nb, const struct share *owner, cl_uint dev, int direction, cl_event *ev)
 {
-    void *const arrays[] = {nb->posm, nb->velo};
-    for (int a = 0; a < 2 && arrays[a]; a++) {
+    void *const arrays[] = {nb->posm, nb->velo, nb->acce};
+    for (int a = 0; a < 3 && arrays[a]; a++) {
         *ev = clmsyncn(nb->ctx, dev, rows_of(nb, arrays[a], owner), share_bytes(nb, owner),
                        direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
         if (*ev == (cl_event)-1)

@@ -55,9 +55,25 @@ static inline real field_pull(global const real *fields, uint nfields, real4 x, 
     return potential;
 }
 
+/* The second derivative of a, for a body whose acceleration is w: s (w + 2 q' v + (k (v v + x w) - 2 q' (x v) / d^2 + q'^2) x) with
+ * k = -3 / d^2 or -2 / d^2 and q' = k (x v). */
+static inline real4 field_snap(global const real *fields, uint nfields, real4 x, real4 v, real4 w)
+{
+    const real r2 = fma(x.x, x.x, fma(x.y, x.y, x.z * x.z)), xv = fma(x.x, v.x, fma(x.y, v.y, x.z * v.z));
+    const real y = fma(v.x, v.x, fma(v.y, v.y, v.z * v.z)) + fma(x.x, w.x, fma(x.y, w.y, x.z * w.z));
+    real4 snap = 0;
+    real d2, phi;
+    for (uint f = 0; f < nfields; f++) {
+        const real s = field_factor(fields + 4 * f, r2, &d2, &phi), k = d2 > 0 ? (fields[4 * f] != 0 ? C(-2) : C(-3)) / d2 : C(0);
+        const real q = k * xv;
+        if (d2 > 0) snap += s * (w + 2 * q * v + (k * y - 2 * q * xv / d2 + q * q) * x);
+    }
+    return snap;
+}
+
 /* Fills slot `slot` of a sum with `planes` components: 1 is the potential, 3 the acceleration, 6 its derivative, too, which
- * alone needs velo. */
-kernel void field(global const real4 *posm, global const real4 *velo, global real *out, uint first, uint rows, uint count,
+ * needs velo, and 9 the second, which needs acce. */
+kernel void field(global const real4 *posm, global const real4 *velo, global const real4 *acce, global real *out, uint first, uint rows, uint count,
                   uint slot, uint planes, global const real *fields, uint nfields)
 {
     const size_t i = get_global_id(0);
@@ -65,6 +81,8 @@ kernel void field(global const real4 *posm, global const real4 *velo, global rea
     global real *at = out + (size_t)slot * planes * rows + i;
     real4 a, j;
     const real potential = field_pull(fields, nfields, posm[first + i], velo[first + i], &a, &j);
-    const real six[6] = {planes == 1 ? potential : a.x, a.y, a.z, j.x, j.y, j.z};
-    for (uint c = 0; c < planes; c++) at[c * (size_t)rows] = six[c];
+    real4 s = 0;
+    if (planes == 9) s = field_snap(fields, nfields, posm[first + i], velo[first + i], acce[first + i]);
+    const real nine[9] = {planes == 1 ? potential : a.x, a.y, a.z, j.x, j.y, j.z, s.x, s.y, s.z};
+    for (uint c = 0; c < planes; c++) at[c * (size_t)rows] = nine[c];
 }

@@ -39,6 +39,8 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     PUT(BLOCK_ARG(nb->posm));
     if (nbody_forces_sum_of(sum)->velocities)
         PUT(BLOCK_ARG(nb->velo));
+    if (nbody_forces_sum_of(sum)->accelerations)
+        PUT(BLOCK_ARG(nb->acce));
     PUT(BLOCK_ARG(out));
     PUT(VALUE_ARG(first));
     PUT(VALUE_ARG(rows));

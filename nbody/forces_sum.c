@@ -44,6 +44,13 @@ static const struct sum sums[SUMS] = {
                .flops = 41,
                .instructions = {27, 32},
                .multiplications = 20},
+    [SNAPS] = {.name = {"nbody.hermite.single", "nbody.hermite.double"},
+               .planes = 9,
+               .velocities = true,
+               .accelerations = true,
+               .flops = 81,
+               .instructions = {53, 58},
+               .multiplications = 42},
     [POTENTIALS] = {.planes = 1, .flops = 12},
     [TIDES] = {.planes = 1, .flops = 15},
 };

@@ -21,7 +21,8 @@
     X(NBODY_HERMITE4, hermite4)                                                                              \
     X(NBODY_TAYLOR, taylor)                                                                                  \
     X(NBODY_YOSHIDA4, yoshida4)                                                                              \
-    X(NBODY_IAS15, ias15)
+    X(NBODY_IAS15, ias15)                                                                                    \
+    X(NBODY_HERMITE6, hermite6)
 
 /* What a visit does, in this order; as in step.cl. */
 enum {
@@ -38,7 +39,7 @@ struct integrator {
     struct nbody_integrator_info info;
     const struct embedded *source;      /* integrate_NAME.cl, which is built behind step.cl */
     const char *kernels[OWN_KERNELS];   /* those of its kernels that are launched; share->own holds them */
-    enum kernel sum;                    /* over all pairs, what a step needs: FORCES, JERKS */
+    enum kernel sum;                    /* over all pairs, what a step needs: FORCES, JERKS, SNAPS */
     int stages;                         /* sums a step; 0: one. nb->stage counts them, from 0, in visits */
     cl_uint planes;                     /* numbers a body in `state`: 6, or more; see STATE_ACC */
     bool pulls;                         /* visits can do all in one launch, PULL: its file has STEP, see direct.cl */

@@ -165,6 +165,8 @@ static int place_all(struct nbody *nb)
         return -1;
     if (nbody_forces_sum(nb)->velocities && !(nb->velo = four_each(nb)))
         return -1;
+    if (nbody_forces_sum(nb)->accelerations && !(nb->acce = four_each(nb)))
+        return -1;
     for (cl_uint d = 0; d < nb->ndev; d++)
         if (nb->share[d].step && !(nb->moved = four_each(nb)))
             return -1;
@@ -246,8 +248,8 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
 static int send_all(struct nbody *nb)
 {
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
-        void *const blocks[] = {nb->posm, p->state, nb->velo, nb->moved};
-        for (int b = 0; p->rows && b < 4; b++)
+        void *const blocks[] = {nb->posm, p->state, nb->velo, nb->acce, nb->moved};
+        for (int b = 0; p->rows && b < 5; b++)
             if (blocks[b] && clmsync(nb->ctx, p->dev, blocks[b], CL_MEM_DEVICE) == (cl_event)-1)
                 return -1;
     }

@@ -151,6 +151,48 @@ void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const do
         (void)nbody_ref_field(s, x + 3 * i, v + 3 * i, a + 3 * i, j + 3 * i);
 }
 
+/* The second derivative of what fields do to a body whose acceleration is w. */
+static void add_field_snap(const struct nbody_ref_system *s, const double *x, const double *v, const double *w, double *snap)
+{
+    real r2 = 0, xv = 0, y = 0, q, phi;
+    for (int k = 0; k < 3; k++) {
+        r2 += (real)x[k] * x[k];
+        xv += (real)x[k] * v[k];
+        y += (real)v[k] * v[k] + (real)x[k] * w[k];
+    }
+    for (size_t f = 0; f < s->nfields; f++) {
+        const real factor = field_factor(&s->fields[f], s->G, r2, &q, &phi), power = s->fields[f].kind == NBODY_FIELD_LOGARITHMIC ? 2 : 3;
+        for (int k = 0; k < 3; k++)
+            snap[k] += (double)(factor * (w[k] + 2 * q * xv * v[k] + (q * y + (1 + 2 / power) * q * q * xv * xv) * x[k]));
+    }
+}
+
+void nbody_ref_snaps(const struct nbody_ref_system *s, const double *x, const double *v, const double *w, double *a, double *j, double *snap)
+{
+    nbody_ref_jerks(s, x, v, a, j);
+    for (size_t i = 0; i < s->n; i++) {
+        double *const own = snap + 3 * i;
+        memset(own, 0, 3 * sizeof *own);
+        for (size_t o = 0; o < s->n; o++) {
+            double d[3], u[3], b[3], r2 = softening(s, i, o), du = 0, y = 0;
+            for (int k = 0; k < 3; k++) {
+                d[k] = x[3 * o + (size_t)k] - x[3 * i + (size_t)k];
+                u[k] = v[3 * o + (size_t)k] - v[3 * i + (size_t)k];
+                b[k] = w[3 * o + (size_t)k] - w[3 * i + (size_t)k];
+                r2 += d[k] * d[k];
+                du += d[k] * u[k];
+                y += u[k] * u[k] + d[k] * b[k];
+            }
+            if (o == i || r2 == 0)
+                continue;
+            const double m = s->G * s->mass[o] / (r2 * sqrt(r2)), alpha = du / r2, beta = y / r2 + alpha * alpha;
+            for (int k = 0; k < 3; k++)
+                own[k] += m * (b[k] - 6 * alpha * (u[k] - 3 * alpha * d[k]) - 3 * beta * d[k]);
+        }
+        add_field_snap(s, x + 3 * i, v + 3 * i, w + 3 * i, own);
+    }
+}
+
 void nbody_ref_add(size_t m, double *y, double factor, const double *x)
 {
     for (size_t i = 0; i < m; i++)

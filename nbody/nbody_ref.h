@@ -36,6 +36,8 @@ struct nbody_ref_system {
 };
 void nbody_ref_accelerations(const struct nbody_ref_system *s, const double *x, double *a);
 void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const double *v, double *a, double *j);
+void nbody_ref_snaps(const struct nbody_ref_system *s, const double *x, const double *v, const double *w, double *a, double *j,
+                     double *snap); /* and second derivatives, of bodies whose accelerations are w */
 void nbody_ref_add(size_t m, double *y, double factor, const double *x); /* y += factor x, m numbers */
 
 /* Adds what fields do to a body at x with velocity v to acc and jerk, and returns their potential. v and jerk, and acc, may be

@@ -22,7 +22,7 @@ struct ranks {
     size_t nsent, ncome, of_row; /* of_row: those that come from one's row, which are first */
 };
 
-enum { MOST_DEVICES = 64, ARRAYS = 2, ROUND = 2 }; /* tags: an array's number, plus ROUND in the second round */
+enum { MOST_DEVICES = 64, ARRAYS = 3, ROUND = 3 }; /* tags: an array's number, plus ROUND in the second round */
 
 /* ---- Who moves which. ------------------------------------------------------------------------- */
 
@@ -199,11 +199,11 @@ static struct part row_of(const struct nbody *nb, int row)
     return p;
 }
 
-/* Posts mail of some rows of posm, and of velo if there is one. */
+/* Posts mail of some rows of posm, and of velo and acce if there are any. */
 static int post(struct nbody *nb, bool send, int rank, int tag, struct part p)
 {
     struct ranks *r = nb->ranks;
-    void *const arrays[ARRAYS] = {nb->posm, nb->velo};
+    void *const arrays[ARRAYS] = {nb->posm, nb->velo, nb->acce};
     const size_t row = 4 * nb->real;
     for (int a = 0; a < ARRAYS && arrays[a] && p.rows; a++) {
         char *at = (char *)arrays[a] + p.first * row;

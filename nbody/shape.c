@@ -90,7 +90,7 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
                        const char *words)
 {
     const struct sum *sum = nbody_forces_sum(nb);
-    struct device device = {info, 4 * nb->real * (sum->velocities ? 2 : 1), nb->real};
+    struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations), nb->real};
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
     const char *name = nb->method == NBODY_TREE ? tree_name(nb) : sum->name[nb->precision];
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);

@@ -42,12 +42,21 @@ int nbody_integrate_settle(struct nbody *nb)
     return 0;
 }
 
+/* Second derivatives need everybody's accelerations, which the first sum found. */
+static int sum_again(struct nbody *nb)
+{
+    nb->settled = false;
+    return nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0 ? -1 : nbody_visit_all(nb, SUM, 0);
+}
+
 int nbody_integrate_prime(struct nbody *nb)
 {
     if (nb->primed)
         return 0;
     if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0 ||
         nbody_visit_all(nb, SUM, 0) != 0)
+        return -1;
+    if (nbody_forces_sum(nb)->accelerations && sum_again(nb) != 0)
         return -1;
     nb->primed = true;
     return 0;

@@ -186,6 +186,7 @@ static void hermite(void **state)
     (void)state;
     make(MOST, false);
     same((struct nbody_options){.integrator = NBODY_HERMITE4}, MOST, 2);
+    same((struct nbody_options){.integrator = NBODY_HERMITE6}, MOST, 3);
 }
 
 static void doubles(void **state)

@@ -54,7 +54,12 @@ enum nbody_integrator {
      * MNRAS 446, 1424): on the host, in double precision, for at most 4096 bodies. Each dt begins anew, so that a long one is
      * faster; the state is rounded to the engine's precision at its end. EDOM when bodies come so close that steps vanish: the
      * state is then that before the step. Not with NBODY_TREE. */
-    NBODY_IAS15
+    NBODY_IAS15,
+    /* 6th order, from forces and two time derivatives of them (Nitadori & Makino 2008, New Astronomy 13, 498), one evaluation (PEC).
+     * Predict x to the 5th power of dt, v to the 4th and a to the 3rd, with s and k the jerk's derivatives; evaluate a1, j1, s1 there;
+     * then v1 = v + dt/2 (a + a1) - dt^2/10 (j1 - j) + dt^3/120 (s + s1) and x1 = x + dt/2 (v + v1) - dt^2/10 (a1 - a) + dt^3/120 (j + j1),
+     * and k from the polynomial of 5th degree through both ends. The first step has k = 0. */
+    NBODY_HERMITE6
 };
 
 /* How long steps are. */
@@ -70,7 +75,7 @@ struct nbody_integrator_info {
     const char *name;  /* "leapfrog", ... */
     const char *about; /* one line */
     int order;         /* half the step, 2^order times less error */
-    int derivatives;   /* time derivatives of the forces that a step needs: 0, or 1 (hermite4) */
+    int derivatives;   /* time derivatives of the forces that a step needs: 0, 1 (hermite4) or 2 */
 };
 
 /* What there is to know of an integrator; static. NULL when there is none of that number, so that a loop from

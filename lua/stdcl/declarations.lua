@@ -709,6 +709,7 @@ static const int NBODY_HERMITE4 = 1;
 static const int NBODY_TAYLOR = 2;
 static const int NBODY_YOSHIDA4 = 3;
 static const int NBODY_IAS15 = 4;
+static const int NBODY_HERMITE6 = 5;
 static const int NBODY_FIXED = 0;
 static const int NBODY_ADAPTIVE = 1;
 static const int NBODY_BLOCK = 2;

@@ -185,7 +185,7 @@ every_kernel() {
     local as n words
     for as in cpu gpu; do
         for n in 1 2 63 129 131; do nbody $as $n; done
-        for words in taylor hermite4; do nbody $as 65 --integrator $words; done
+        for words in taylor hermite4 hermite6; do nbody $as 65 --integrator $words; done
         for n in 3 65 1100; do optimise=-cl-opt-disable nbody $as $n --stepping block; done
         for words in naive branchless tiled; do
             on $as "$stdcl" nbody -q -n 65 --steps 1 --kernel $words -o bodies.tab
