@@ -348,7 +348,7 @@ static void nbody_json(void **state)
         "program", "device", "n", "steps", "dt", "eps", "integrator", "precision", "kernel", "seconds",
         "interactions_per_s", "energy_start", "energy_end", "energy_error_rel", "momentum",
         "angular_momentum", "virial_ratio", "method", "accuracy", "bodies_per_s", "force_errors", "G", "time",
-        "model", "seed", "version", "interrupted", "stopped", "external"};
+        "model", "seed", "version", "interrupted", "stopped", "external", "collisions"};
     works("nbody --ic figure8 --steps 100 --integrator hermite4 --precision double --json");
     assert_non_null(strstr(out, "\"dt\": 0.001,")); /* no more digits than it takes */
     json_t *r = report();
