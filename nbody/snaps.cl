@@ -10,18 +10,12 @@
 #include "pairs.cl"
 #endif
 
-#if LOCAL
-#define FETCH_ALL(j)                      \
-    do {                                  \
-        barrier(CLK_LOCAL_MEM_FENCE);     \
-        COPY_TILE(tile, posm, j)          \
-        COPY_TILE(vtile, velo, j)         \
-        COPY_TILE(atile, acce, j)         \
-        barrier(CLK_LOCAL_MEM_FENCE);     \
+#define LOOK_ALL(n, off)            \
+    do {                            \
+        LOOK(next, posm, n, off);   \
+        LOOK(vnext, velo, n, off);  \
+        LOOK(anext, acce, n, off);  \
     } while (0)
-#else
-#define FETCH_ALL(j) ((void)0)
-#endif
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void snaps(
     global const real4 *restrict posm, global const real4 *restrict velo, global const real4 *restrict acce,
@@ -34,51 +28,54 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void snaps(
         at[k][c + 3] = load_component(velo + first + ROW(k), c);
         at[k][c + 6] = load_component(acce + first + ROW(k), c);
     }
-    TILE_OF(tile);
-    TILE_OF(vtile);
-    TILE_OF(atile);
+    TILE_OF(real4, tile);
+    TILE_OF(real4, vtile);
+    TILE_OF(real4, atile);
+    JOINT_OF(real, joint);
+    real4 next[NEXT], vnext[NEXT], anext[NEXT];
     EACH_STRETCH(n) {
-        const uint stop = STRETCH_END(n);
-        vec total[ITEMS][9];
+        vec total[9][ITEMS];
         UNROLLED for (int k = 0; k < ITEMS; k++)
-            UNROLLED for (int c = 0; c < 9; c++) total[k][c] = (vec)C(0);
-        for (uint block = n * stretch; block < stop; block += BLOCK) {
+            UNROLLED for (int c = 0; c < 9; c++) total[c][k] = (vec)C(0);
+        FETCH_FIRST(n, LOOK_ALL);
+        EACH_BLOCK(block, n) {
             vec sum[ITEMS][9];
             UNROLLED for (int k = 0; k < ITEMS; k++)
                 UNROLLED for (int c = 0; c < 9; c++) sum[k][c] = (vec)C(0);
-            for (uint j = block; j < min(block + BLOCK, stop); j += TILE) {
-                FETCH_ALL(j);
+            EACH_TILE(off, block, n) {
+                const uint j = START(n) + off;
+                FETCH(n, off, LOOK_ALL, { TAKE(tile, next); TAKE(vtile, vnext); TAKE(atile, anext); });
+                if (HAS(n, j)) {
 #pragma unroll UNROLL
-                for (uint t = 0; t < TILE; t++) {
-                    const real4 b = FETCHED(tile, posm, j, t), v = FETCHED(vtile, velo, j, t), a = FETCHED(atile, acce, j, t);
-                    UNROLLED for (int k = 0; k < ITEMS; k++) {
-                        const vec dx = b.x - at[k][0], dy = b.y - at[k][1], dz = b.z - at[k][2];
-                        const vec vx = v.x - at[k][3], vy = v.y - at[k][4], vz = v.z - at[k][5];
-                        const vec wx = a.x - at[k][6], wy = a.y - at[k][7], wz = a.z - at[k][8];
-                        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
-                        const vec w = inverse_root(r2), ww = w * w;
-                        const vec s = select(b.w * w * ww, (vec)C(0), IVEC(r2 == (vec)zero));
-                        const vec alpha = ww * FMA(dx, vx, FMA(dy, vy, dz * vz));
-                        const vec beta = FMA(alpha, alpha, ww * (FMA(vx, vx, FMA(vy, vy, vz * vz)) + FMA(dx, wx, FMA(dy, wy, dz * wz))));
-                        const vec p = C(-3) * alpha, q = C(-6) * alpha, u = C(-3) * beta;
-                        const vec jx = FMA(p, dx, vx), jy = FMA(p, dy, vy), jz = FMA(p, dz, vz);
-                        sum[k][0] = FMA(s, dx, sum[k][0]);
-                        sum[k][1] = FMA(s, dy, sum[k][1]);
-                        sum[k][2] = FMA(s, dz, sum[k][2]);
-                        sum[k][3] = FMA(s, jx, sum[k][3]);
-                        sum[k][4] = FMA(s, jy, sum[k][4]);
-                        sum[k][5] = FMA(s, jz, sum[k][5]);
-                        sum[k][6] = FMA(s, FMA(q, jx, FMA(u, dx, wx)), sum[k][6]);
-                        sum[k][7] = FMA(s, FMA(q, jy, FMA(u, dy, wy)), sum[k][7]);
-                        sum[k][8] = FMA(s, FMA(q, jz, FMA(u, dz, wz)), sum[k][8]);
+                    for (uint t = 0; t < TILE; t++) {
+                        const real4 b = FETCHED(tile, posm, j, t), v = FETCHED(vtile, velo, j, t), a = FETCHED(atile, acce, j, t);
+                        UNROLLED for (int k = 0; k < ITEMS; k++) {
+                            const vec dx = b.x - at[k][0], dy = b.y - at[k][1], dz = b.z - at[k][2];
+                            const vec vx = v.x - at[k][3], vy = v.y - at[k][4], vz = v.z - at[k][5];
+                            const vec wx = a.x - at[k][6], wy = a.y - at[k][7], wz = a.z - at[k][8];
+                            const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
+                            const vec w = inverse_root(r2), ww = w * w;
+                            const vec s = select(b.w * w * ww, (vec)C(0), IVEC(r2 == (vec)zero));
+                            const vec alpha = ww * FMA(dx, vx, FMA(dy, vy, dz * vz));
+                            const vec beta = FMA(alpha, alpha, ww * (FMA(vx, vx, FMA(vy, vy, vz * vz)) + FMA(dx, wx, FMA(dy, wy, dz * wz))));
+                            const vec p = C(-3) * alpha, q = C(-6) * alpha, u = C(-3) * beta;
+                            const vec jx = FMA(p, dx, vx), jy = FMA(p, dy, vy), jz = FMA(p, dz, vz);
+                            sum[k][0] = FMA(s, dx, sum[k][0]);
+                            sum[k][1] = FMA(s, dy, sum[k][1]);
+                            sum[k][2] = FMA(s, dz, sum[k][2]);
+                            sum[k][3] = FMA(s, jx, sum[k][3]);
+                            sum[k][4] = FMA(s, jy, sum[k][4]);
+                            sum[k][5] = FMA(s, jz, sum[k][5]);
+                            sum[k][6] = FMA(s, FMA(q, jx, FMA(u, dx, wx)), sum[k][6]);
+                            sum[k][7] = FMA(s, FMA(q, jy, FMA(u, dy, wy)), sum[k][7]);
+                            sum[k][8] = FMA(s, FMA(q, jz, FMA(u, dz, wz)), sum[k][8]);
+                        }
                     }
                 }
             }
             UNROLLED for (int k = 0; k < ITEMS; k++)
-                UNROLLED for (int c = 0; c < 9; c++) total[k][c] += sum[k][c];
+                UNROLLED for (int c = 0; c < 9; c++) total[c][k] += sum[k][c];
         }
-        global real *out = partial + SLOT(n) * 9 * rows;
-        UNROLLED for (int k = 0; k < ITEMS; k++)
-            UNROLLED for (int c = 0; c < 9; c++) store(out + c * (size_t)rows + ROW(k), total[k][c], ADD(n));
+        STORE(real, partial + SLOT(n) * 9 * rows, total, 9, n, joint)
     }
 }
