@@ -53,7 +53,7 @@ stdcl nbody -n 20 --steps 0 -q -o with.hdf5 2>said || { # built without libhdf5
 stdcl matmul -n 8 -q -o a.npy
 stdcl matmul -n 8 --seed 1 -q -o b.npy
 stdcl matmul -m 8 -n 3 -k 8 -q -o velocities.npy
-cp "$source/tests/fuzz/life/gun.rle" "$source"/lua/examples/*.lua .
+cp "$source/data/gun.rle" "$source"/lua/examples/*.lua .
 cp energy.lua script.lua
 ln -s "$source/data" data
 ln -s "$source/lua" lua
