@@ -48,9 +48,9 @@ static const struct sum sums[SUMS] = {
                .planes = 9,
                .velocities = true,
                .accelerations = true,
-               .flops = 81,
-               .instructions = {53, 58},
-               .multiplications = 42},
+               .flops = 71,
+               .instructions = {47, 52},
+               .multiplications = 36},
     [POTENTIALS] = {.planes = 1, .flops = 12},
     [TIDES] = {.planes = 1, .flops = 15},
 };
