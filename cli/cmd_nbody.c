@@ -171,7 +171,7 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
     char inputs[640];
     snprintf(inputs, sizeof inputs, "a file of bodies, whose time, softening, step, G and integrator hold where no option says "
              "otherwise: %s; '-' reads standard input", particles_readable());
-    char integrators[640];
+    char integrators[2048];
     describe_integrators(integrators, sizeof integrators);
     struct cli_option options[] = {
         CLI_GROUP("Bodies"),
