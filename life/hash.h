@@ -130,8 +130,7 @@ square_t hash_leaf_find(struct worker *w, const struct leaf *leaf);
 square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, square_t sw, square_t se);
 square_t hash_empty(struct worker *w, int level);
 
-/* n nodes of a level, which the caller's `part` describes, into out. The memory of all is asked for before the first is looked
- * at: most of the time of HashLife is waiting for it. */
+/* n nodes of a level by their parts; false: as NO_SQUARE. */
 bool hash_nodes_find(struct worker *w, int n, int level, const square_t (*part)[4], square_t *out);
 
 void hash_keep(struct worker *w, square_t square, int level);
