@@ -41,11 +41,13 @@ if(have_numpy AND NOT STDCL_SANITIZE)
   add_test(NAME test_python_wheel COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/python/wheel.sh ${PROJECT_SOURCE_DIR}
     ${CMAKE_CURRENT_BINARY_DIR}/install/prefix ${PROJECT_BINARY_DIR}/install/libstdcl.so.1 ${STDCL_PYTHON})
   set_tests_properties(test_python_wheel PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED installed)
+  stdcl_label(deep test_python_notebook test_python_wheel)
   find_program(STDCL_MYPY mypy)
   if(STDCL_MYPY)
     add_test(NAME test_python_types COMMAND ${STDCL_MYPY} --strict --cache-dir=${CMAKE_CURRENT_BINARY_DIR}/mypy stdcl
       WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/python)
     set_tests_properties(test_python_types PROPERTIES TIMEOUT 600)
+    stdcl_label(deep test_python_types)
   else()
     stdcl_absent(test_python_types "mypy is not installed")
   endif()
