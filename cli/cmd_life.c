@@ -110,6 +110,8 @@ static int check(const struct life_job *job, const struct cli_option *options)
     for (size_t i = 0; job->watch && i < sizeof not_watched / sizeof *not_watched; i++)
         if (cli_given(options, not_watched[i]))
             return cli_wrong("--watch and --%s cannot be combined", not_watched[i]);
+    if (job->zoom && !cli_outputs_will_draw(&job->outputs))
+        return cli_wrong("--zoom is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif");
     if (job->engine == LIFE_HASHLIFE)
         return life_plane_check(job, options);
     static const char *const of_planes[] = {"memory", "threads", "step"};
@@ -118,8 +120,6 @@ static int check(const struct life_job *job, const struct cli_option *options)
             return cli_wrong("%s is for --engine hashlife", cli_typed(options, of_planes[i]));
     if (job->at.given && !job->input)
         return cli_wrong("--at says where a pattern goes: add --pattern FILE");
-    if (job->zoom && !cli_outputs_will_draw(&job->outputs))
-        return cli_wrong("--zoom is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif");
     if (cli_given(options, "seed") && job->input && !job->soup)
         return cli_wrong("--seed is for soups: add --soup, or leave --pattern out");
     if (job->until_stable && job->outputs.frames)

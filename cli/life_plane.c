@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 
 enum { ROWS = 100 }; /* of the table, if --step does not say */
 static const size_t WIDEST_PICTURE = 1 << 14;
@@ -42,6 +43,10 @@ int life_plane_check(const struct life_job *job, const struct cli_option *option
                              cli_typed(options, of_grids[i]));
     if (!job->input)
         return cli_wrong("--engine hashlife is for patterns; add --pattern FILE");
+    for (size_t i = 0; i < job->outputs.names.n; i++)
+        if (cli_output_kind(job->outputs.names.item[i]) == CLI_OUTPUT_FILM)
+            return cli_wrong("'%s' would be a film, which --engine hashlife does not make; a picture is FILE.png",
+                             job->outputs.names.item[i]);
     return CLI_DONE;
 }
 
@@ -65,6 +70,8 @@ static int read_pattern(struct plane *p)
     if (life_squares_read(job->input, &p->squares, &job->pattern) < 0)
         return cli_failed_call(NULL);
     const bool squares = p->squares.n > 0;
+    if (squares && job->at.given)
+        return cli_wrong("%s: is a macrocell file, whose middle is that of the plane; leave --at out", job->input);
     job->started = squares ? p->squares.generation : job->pattern.generation;
     if (job->rule_text)
         return take_rule(job, job->rule_text, "", "--rule");
@@ -192,6 +199,11 @@ static int write_squares(const struct plane *p, const char *file)
     return cli_failed_call(NULL);
 }
 
+static bool is_far(struct hashlife_number n)
+{
+    return fabs(hashlife_number_double(n)) > 0x1p62;
+}
+
 /* The rectangle of live cells as a pattern, its cells for the caller to free. */
 static int present(const struct plane *p, const char *file, size_t most, struct life_cells *cells, struct life_pattern *pattern)
 {
@@ -204,6 +216,8 @@ static int present(const struct plane *p, const char *file, size_t most, struct 
     if (width > (double)most || height > (double)most)
         return cli_failed("%s: the live cells span %.4g x %.4g, more than %zu, which is the most here; write a macrocell file, .mc", file,
                           width, height, most);
+    if (any && (is_far(box.left) || is_far(box.top)))
+        return cli_failed("%s: the live cells are more than 2^62 from the middle of the plane, which only a macrocell file, .mc, can say", file);
     const size_t columns = any ? (size_t)width : 1, rows = any ? (size_t)height : 1;
     if (cli_memory_for((columns + 63) / 64 * rows, 8, "words of 64 cells") != CLI_DONE)
         return CLI_FAILED;
@@ -253,9 +267,10 @@ static json_t *json_number(struct hashlife_number n)
 static int report_json(const struct plane *p, struct hashlife_number population, const struct hashlife_box *box)
 {
     const struct life_job *job = p->job;
-    json_t *report = json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:b}", "program", "life", "engine", "hashlife",
-                               "rule", job->rule, "generations", (json_int_t)(hashlife_generation(p->h) - job->started), "generation",
-                               (json_int_t)hashlife_generation(p->h), "population", json_number(population), "box",
+    const struct hashlife_number generation = {hashlife_generation(p->h), 0};
+    json_t *report = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b}", "program", "life", "engine", "hashlife",
+                               "rule", job->rule, "generations", json_integer((json_int_t)(generation.low - job->started)), "generation",
+                               json_number(generation), "population", json_number(population), "box",
                                box ? json_pack("[o, o, o, o]", json_number(box->left), json_number(box->top), json_number(box->right),
                                                json_number(box->bottom)) : json_null(),
                                "seconds", cli_json_real(job->seconds), "tree_bytes", (json_int_t)hashlife_bytes(p->h), "collections",

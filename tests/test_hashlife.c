@@ -147,7 +147,7 @@ static void gliders_fly(void **unused)
     hashlife_free(h);
 }
 
-/* 36 + 5 * 2^58 cells of a gun that fired 2^58 times; the same of 2^70 would not fit in 64 bits, which numbers() looks at. */
+/* 36 + 5 * 2^58 cells of a gun that fired 2^58 times. */
 static void guns_fire(void **unused)
 {
     (void)unused;

@@ -206,6 +206,9 @@ static void runs_without_edges(void **state)
     refuses(2, "not a size of memory", "-p plane.rle --engine hashlife --memory much");
     refuses(2, "bytes of memory are too few", "-p plane.rle --engine hashlife --memory 1K");
     refuses(2, "with B0", "-p plane.rle --engine hashlife --rule B03/S23");
+    refuses(2, "would be a film", "-p plane.rle --engine hashlife -o film.mp4");
+    refuses(2, "--zoom is for pictures", "-p plane.rle --engine hashlife --zoom 2");
+    refuses(2, "leave --at out", "-p far.mc --engine hashlife --at 3,4");
     put_text(in_folder("torus.rle"), gun);
     refuses(2, "is a grid with edges", "-p torus.rle --engine hashlife");
     refuses(2, "--threads", "-p plane.rle --engine hashlife --threads 65");
