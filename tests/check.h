@@ -48,6 +48,15 @@ static inline void check_fail(const char *call, const char *problem, const char 
     _fail(file, line);
 }
 
+/* What a group's setup returns: cmocka tells that it failed, and this why. */
+static inline int setup_done(bool holds)
+{
+    const char *sentence = clerror();
+    if (!holds)
+        print_error("the tests could not begin: %s\n", sentence ? sentence : "clerror() is NULL");
+    return holds ? 0 : -1;
+}
+
 static inline void check_that(int holds, const char *call, const char *problem, const char *file,
                               int line)
 {

@@ -78,7 +78,7 @@ foreach(name hello args nbody1 clcontext_info kick)
   add_executable(core_alone_${name} legacy/${name}.c)
   set_target_properties(core_alone_${name} PROPERTIES C_STANDARD 99)
   target_link_libraries(core_alone_${name} PRIVATE -Wl,--whole-archive core_alone -Wl,--no-whole-archive m)
-  stdcl_test(core_alone_${name} PROGRAM core_alone_${name})
+  stdcl_test(core_alone_${name} PROGRAM core_alone_${name} ENV STDCL_DEBUG=1) # they end with a number alone
   set_tests_properties(core_alone_${name} PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/legacy)
 endforeach()
 

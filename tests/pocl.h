@@ -1,4 +1,5 @@
-/* pocl.h - how PoCL is made to offer the processors as two devices. The names of its devices depend on its version.
+/* pocl.h - how PoCL is made to offer the processors as two devices, and the loader to offer none. The names of PoCL's
+ * devices depend on its version.
  * SPDX-License-Identifier: MIT
  */
 #ifndef POCL_H
@@ -30,6 +31,10 @@ static inline int pocl_version(char name[256])
     }
     return 0;
 }
+
+/* For the environment: no drivers at all. The folder is there on every Linux, and nothing in it is a driver; one that is
+ * not there some loaders take for their usual one. */
+#define NO_DRIVERS "OCL_ICD_VENDORS=/proc/self/task"
 
 /* For the environment: two equal devices, and two of different kinds. */
 static inline const char *pocl_twice(int version)

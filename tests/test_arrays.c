@@ -442,7 +442,7 @@ static int begin(void **state)
     doubles_here = have_doubles(cp);
     x = clmalloc(cp, MOST * 8, 0);
     y = clmalloc(cp, MOST * 8, 0);
-    return x && y ? 0 : -1;
+    return setup_done(x && y);
 }
 
 static int end(void **state)

@@ -230,7 +230,7 @@ static int open_context(void **state)
 {
     (void)state;
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
-    return cp == NULL;
+    return setup_done(cp);
 }
 
 static int close_context(void **state)

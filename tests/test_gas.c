@@ -397,7 +397,7 @@ static int begin(void **state)
     (void)state;
     cp = stddev;
     doubles_here = have_doubles(cp);
-    return cp ? 0 : -1;
+    return setup_done(cp);
 }
 
 int main(void)

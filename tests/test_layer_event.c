@@ -22,7 +22,7 @@ static int setup(void **state)
         clmsync(cp, dev, x, CL_MEM_DEVICE);
         clmsync(cp, dev, s, CL_MEM_DEVICE);
     }
-    return x && s ? 0 : -1;
+    return setup_done(x && s);
 }
 
 static int teardown(void **state)

@@ -72,7 +72,7 @@ static int setup(void **state)
     (void)state;
     cp = stddev;
     x = clmalloc(cp, N * sizeof *x, 0);
-    return x ? 0 : -1;
+    return setup_done(x);
 }
 
 static int teardown(void **state)

@@ -16,9 +16,9 @@ static int setup(void **state)
     (void)state;
     cp = stddev;
     if (!cp)
-        return -1;
+        return setup_done(false);
     program = clopen(cp, "kernels/image.cl", CLLD_NOW);
-    return program ? 0 : -1;
+    return setup_done(program);
 }
 
 static cl_kernel kernel(const char *name)

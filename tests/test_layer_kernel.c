@@ -18,10 +18,10 @@ static int setup(void **state)
     (void)state;
     cp = stddev;
     if (!cp)
-        return -1;
+        return setup_done(false);
     program = clopen(cp, "kernels/args.cl", CLLD_NOW);
     out = clmalloc(cp, OUT * sizeof *out, 0);
-    return program && out ? 0 : -1;
+    return setup_done(program && out);
 }
 
 static int teardown(void **state)

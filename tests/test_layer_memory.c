@@ -16,7 +16,7 @@ static int setup(void **state)
 {
     (void)state;
     cp = stddev;
-    return cp ? 0 : -1;
+    return setup_done(cp);
 }
 
 /* Runs add(x, value) over N ints on a device and brings the result home. */

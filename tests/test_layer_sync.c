@@ -14,7 +14,7 @@ static int setup(void **state)
 {
     (void)state;
     cp = stddev;
-    return cp ? 0 : -1;
+    return setup_done(cp);
 }
 
 static int *new_block(int flags)

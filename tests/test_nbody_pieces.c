@@ -8,8 +8,9 @@
 
 #include "stdcl/nbody.h"
 
-/* So many that an engine, before it has measured its speed, expects a step to take long: that it may be stopped. */
-enum { N = 4096, STEPS = 3 };
+/* N: so many that an engine, before it has measured its speed, expects a step to take long: that it may be stopped. FEW:
+ * so few that a step is short on any device, however busy. */
+enum { N = 4096, FEW = 256, STEPS = 3 };
 static double mass[N], pos[N][3], vel[N][3];
 static double pos1[N][3], vel1[N][3], pos2[N][3], vel2[N][3], phi1[N], phi2[N];
 
@@ -32,7 +33,7 @@ static int watch(void *arg, double share)
 }
 
 /* `slice`: how long a launch may take; NULL: as usual. */
-static nbody *engine(struct nbody_options o, const char *slice)
+static nbody *engine_of(size_t n, struct nbody_options o, const char *slice)
 {
     o.ctx = stddev;
     o.eps = 0.1;
@@ -40,10 +41,15 @@ static nbody *engine(struct nbody_options o, const char *slice)
     o.shares = clgetndev(stddev) <= 8 ? equal_shares : NULL;
     if (slice)
         assert_int_equal(setenv("STDCL_SLICE", slice, 1), 0);
-    nbody *nb = nbody_create(&o, N, mass, (rows)pos, (rows)vel);
+    nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
     assert_int_equal(unsetenv("STDCL_SLICE"), 0);
     ready(nb);
     return nb;
+}
+
+static nbody *engine(struct nbody_options o, const char *slice)
+{
+    return engine_of(N, o, slice);
 }
 
 static int make(void **state)
@@ -132,10 +138,10 @@ static void stopped_between_steps(void **state)
 {
     (void)state;
     struct watch at_once = {.stop_at = 0};
-    nbody *fresh = engine((struct nbody_options){0}, NULL);
-    nbody *nb = engine((struct nbody_options){.progress = watch, .arg = &at_once, .burst = 8}, NULL);
+    nbody *fresh = engine_of(FEW, (struct nbody_options){0}, NULL);
+    nbody *nb = engine_of(FEW, (struct nbody_options){.progress = watch, .arg = &at_once, .burst = 8}, NULL);
     at_once.stop_at = 2;
-    works(nbody_step(nb, STEPS)); /* from now on the speed is known */
+    works(nbody_step(nb, STEPS));
     at_once = (struct watch){0};
     assert_int_equal(nbody_step(nb, 1000000), -1);
     assert_int_equal(clerrno, ECANCELED);

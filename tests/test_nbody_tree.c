@@ -236,7 +236,7 @@ static int open_one(void **state)
     const cl_device_id id = clgetdevice(stddev, 0);
     (void)state;
     one = clcontext_create_from(&id, 1);
-    return one ? 0 : -1;
+    return setup_done(one);
 }
 
 static int close_one(void **state)

@@ -43,7 +43,7 @@ static int open_all(void **unused)
 {
     (void)unused;
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
-    return cp ? 0 : -1;
+    return setup_done(cp);
 }
 
 static int close_all(void **unused)

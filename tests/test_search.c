@@ -544,7 +544,7 @@ static void wants_proper_arguments(void **unused)
 static int create(void **state)
 {
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
-    return cp ? files_create(state) : -1;
+    return setup_done(cp) == 0 ? files_create(state) : -1;
 }
 
 static int destroy(void **state)

@@ -319,7 +319,7 @@ static void times_until_it_is_enough(void **unused)
 
 static int create(void **state)
 {
-    return stddev && clgetndev(stddev) <= 16 ? files_create(state) : -1;
+    return setup_done(stddev && clgetndev(stddev) <= 16) == 0 ? files_create(state) : -1;
 }
 
 int main(void)

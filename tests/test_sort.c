@@ -448,7 +448,7 @@ static int set_up(void **state)
     (void)state;
     cp = stddev;
     if (!cp)
-        return -1;
+        return setup_done(false);
     dev = clgetndev(cp) - 1;
     keys = clmalloc(cp, (MOST + GUARDS) * 8, CL_MEM_ZEROCOPY);
     room = clmalloc(cp, (MOST + GUARDS) * 12, CL_MEM_ZEROCOPY);
@@ -456,7 +456,7 @@ static int set_up(void **state)
     values = clmalloc(cp, (MOST + GUARDS) * sizeof *values, CL_MEM_ZEROCOPY);
     right = malloc((MOST + GUARDS) * 8);
     right_values = malloc((MOST + GUARDS) * sizeof *right_values);
-    return keys && room && twin && values && right && right_values ? 0 : -1;
+    return setup_done(keys && room && twin && values && right && right_values);
 }
 
 static int tear_down(void **state)

@@ -18,7 +18,7 @@ static int setup(void **state)
     (void)state;
     cp = stddev;
     out = clmalloc(cp, OUT * sizeof *out, 0);
-    return out && mkdtemp(folder) ? 0 : -1;
+    return setup_done(out && mkdtemp(folder));
 }
 
 static int teardown(void **state)

@@ -25,7 +25,7 @@ static int open_profiled(void **unused)
     (void)unused;
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
     basic = clopen(cp, BASIC_CL, CLLD_NOW);
-    return basic && clprofile(cp, CLPROF_EVERY) == 0 ? 0 : -1;
+    return setup_done(basic && clprofile(cp, CLPROF_EVERY) == 0);
 }
 
 static int close_profiled(void **unused)

@@ -686,7 +686,7 @@ static void threads_lose_nothing(void **unused)
 static int create(void **state)
 {
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
-    return cp && clgetndev(cp) <= 16 && clgetdevinfo(cp, info) == 0 ? files_create(state) : -1;
+    return setup_done(cp && clgetndev(cp) <= 16 && clgetdevinfo(cp, info) == 0) == 0 ? files_create(state) : -1;
 }
 
 static int destroy(void **state)

@@ -1,5 +1,6 @@
 # Programs as they were written for the interface in 2009-2015: no flags but the dialect of those years,
-# and each compares its result with plain C. They too run on what there is and on two PoCL devices.
+# and each compares its result with plain C. They too run on what there is and on two PoCL devices. They end with a number
+# alone, so the layer tells what went wrong.
 # SPDX-License-Identifier: MIT
 
 # stdcl_legacy(NAME): legacy/NAME.c or .cpp becomes the test legacy_NAME.
@@ -9,8 +10,8 @@ function(stdcl_legacy name)
   add_executable(legacy_${name} ${source} ${ARGN})
   set_target_properties(legacy_${name} PROPERTIES C_STANDARD 99)
   target_link_libraries(legacy_${name} PRIVATE stdcl_static m)
-  stdcl_test(legacy_${name} PROGRAM legacy_${name})
-  stdcl_test_on_two(legacy_${name})
+  stdcl_test(legacy_${name} PROGRAM legacy_${name} ENV STDCL_DEBUG=1)
+  stdcl_test_on_two(legacy_${name} ENV STDCL_DEBUG=1)
   foreach(run legacy_${name} legacy_${name}_on_two)
     set_tests_properties(${run} PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/legacy)
   endforeach()
@@ -34,7 +35,7 @@ endif()
 add_executable(legacy_nbody2 legacy/nbody2.c)
 set_target_properties(legacy_nbody2 PROPERTIES C_STANDARD 99)
 target_link_libraries(legacy_nbody2 PRIVATE stdcl_static m)
-stdcl_test_on_two(legacy_nbody2)
+stdcl_test_on_two(legacy_nbody2 ENV STDCL_DEBUG=1)
 set_tests_properties(legacy_nbody2_on_two PROPERTIES
   WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/legacy)
 
@@ -60,13 +61,13 @@ math(EXPR key "0x${key}")
 math(EXPR mpi_key "${key} + 1")
 add_executable(legacy_ranks legacy/ranks.c)
 target_link_libraries(legacy_ranks PRIVATE stdcl_static)
-stdcl_test_on_two(legacy_ranks ENV STDCPU_LOCK=${key})
+stdcl_test_on_two(legacy_ranks ENV STDCL_DEBUG=1 STDCPU_LOCK=${key})
 find_package(MPI QUIET COMPONENTS C)
 if(MPI_C_FOUND AND NOT STDCL_SANITIZE)
   add_executable(legacy_ranks_mpi legacy/ranks.c)
   target_compile_definitions(legacy_ranks_mpi PRIVATE WITH_MPI)
   target_link_libraries(legacy_ranks_mpi PRIVATE stdcl_static MPI::MPI_C)
-  stdcl_test(legacy_ranks_mpi_on_two PROGRAM two_devices ENV STDCPU_LOCK=${mpi_key}
+  stdcl_test(legacy_ranks_mpi_on_two PROGRAM two_devices ENV STDCL_DEBUG=1 STDCPU_LOCK=${mpi_key}
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 ARGS ${MPIEXEC_EXECUTABLE}
     ${MPIEXEC_NUMPROC_FLAG} 3 $<TARGET_FILE:legacy_ranks_mpi>)
 else()
