@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 stdcl_world *cli_world;
-static bool shares;
+static bool shares, explains;
 
 bool cli_ranks_first(void)
 {
@@ -94,6 +94,7 @@ int cli_ranks_join(int argc, char **argv)
     if (!w)
         return refused();
     shares = among(argc, argv, "--share");
+    explains = among(argc, argv, "--explain");
     cli_world = w;
     cli_message_keep(world_rank(w) == 0);
     if (world_rank(w) > 0) {
@@ -113,11 +114,49 @@ int cli_ranks_refuse(int argc, char **argv)
     return rank > 0 ? CLI_FAILED : cli_failed("it does not run on several ranks yet; for %d separate runs, add --alone", launched);
 }
 
+/* How long a rank has waited for others, and for which of them most. */
+struct waits {
+    double all, most;
+    int32_t rank, whom;
+};
+
+static int by_all(const void *a, const void *b)
+{
+    const double x = ((const struct waits *)a)->all, y = ((const struct waits *)b)->all;
+    return x < y ? -1 : x > y;
+}
+
+/* Collective. Who waits for whom: a rank that waits little is one that others wait for. */
+static void explain_waits(stdcl_world *w)
+{
+    const int ranks = world_size(w);
+    struct waits own = {.rank = world_rank(w)}, *each = cli_alloc((size_t)ranks, sizeof *each);
+    for (int r = 0; r < ranks; r++) {
+        const double seconds = world_waited(w, r);
+        own.all += seconds;
+        if (seconds > own.most) {
+            own.most = seconds;
+            own.whom = r;
+        }
+    }
+    if (world_gather(w, &own, sizeof own, each) == 0 && own.rank == 0) {
+        qsort(each, (size_t)ranks, sizeof *each, by_all);
+        const struct waits *least = each, *most = each + ranks - 1;
+        cli_line_wipe();
+        fprintf(stderr, "ranks waited %.3g s (rank %d on %s) to %.3g s (rank %d on %s), half of them at most %.3g s; rank %d most for rank %d on %s, %.3g s\n",
+                least->all, (int)least->rank, world_host(w, least->rank), most->all, (int)most->rank, world_host(w, most->rank),
+                each[(ranks - 1) / 2].all, (int)most->rank, (int)most->whom, world_host(w, most->whom), most->most);
+    }
+    free(each);
+}
+
 int cli_ranks_end(int status)
 {
     stdcl_world *w = cli_world;
     if (!w)
         return status;
+    if (status == CLI_DONE && explains && world_size(w) > 1)
+        explain_waits(w);
     cli_world = NULL;
     if (status != CLI_DONE)
         world_end(w, status, cli_message_kept());

@@ -2248,6 +2248,12 @@ module stdcl
       type(c_ptr), intent(in), optional :: mails(*)
       integer(c_size_t), value :: n
     end function
+    function world_waited(world, rank) bind(C)
+      import
+      real(c_double) :: world_waited
+      type(c_ptr), value :: world
+      integer(c_int), value :: rank
+    end function
   end interface
   ! ---- By hand: what C has as macros, and what Fortran has another way. ----
 

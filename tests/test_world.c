@@ -82,6 +82,43 @@ static void mail_moves_in_the_background(void **state)
         ranks_work(2, moves_by_itself, (struct ranks_how){.delay = 2000, .seed = seed});
 }
 
+/* Rank 1 sends when rank 0 waits for it: time that is counted for that rank alone. */
+static _Atomic(stdcl_world *) who_waits;
+
+static int one_waits(struct rank_run *r)
+{
+    int word = 0;
+    if (r->rank == 0) {
+        const double before = world_waited(r->world, 1), other = world_waited(r->world, 2);
+        world_mail *mail = world_receive(r->world, 1, 5, &word, sizeof word);
+        atomic_store(&who_waits, r->world);
+        if (world_wait(r->world, &mail, 1) != 0)
+            return -1;
+        return world_waited(r->world, 1) > before && world_waited(r->world, 2) == other && world_waited(r->world, 3) == 0
+                   ? 0
+                   : WRONG("waited %g s for rank 1 after %g s, %g s for rank 2", world_waited(r->world, 1), before, world_waited(r->world, 2));
+    }
+    for (bool waits = r->rank > 1; !waits; sched_yield()) {
+        stdcl_world *first = atomic_load(&who_waits);
+        if (!first)
+            continue;
+        pthread_mutex_lock(&first->lock);
+        waits = first->waiting > 0;
+        pthread_mutex_unlock(&first->lock);
+    }
+    world_mail *mail = r->rank == 1 ? world_send(r->world, 0, 5, &word, sizeof word) : NULL;
+    return r->rank == 1 ? world_wait(r->world, &mail, 1) : 0;
+}
+
+static void waits_are_counted(void **state)
+{
+    (void)state;
+    for (int polled = 0; polled < 2; polled++) {
+        atomic_store(&who_waits, NULL);
+        ranks_work(3, one_waits, (struct ranks_how){.polled = polled});
+    }
+}
+
 static int wrong_calls(struct rank_run *r)
 {
     char byte = 0;
@@ -437,7 +474,7 @@ int main(void)
         cmocka_unit_test(differences_are_told), cmocka_unit_test(devices_are_divided),
         cmocka_unit_test(hosts_are_counted),   cmocka_unit_test(a_job_ends),
         cmocka_unit_test(silence_is_told),     cmocka_unit_test(alone),
-        cmocka_unit_test(launchers),
+        cmocka_unit_test(launchers),           cmocka_unit_test(waits_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

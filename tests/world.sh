@@ -85,7 +85,8 @@ job 1 "the tree is not divided among ranks" 2 "$stdcl" nbody $pick -n 100 --step
 job 2 "are for one rank" 2 "$stdcl" nbody $pick -n 100 --steps 1 --checkpoint x.ckpt --share
 job 1 "rank 1 on $(uname -n): it has as glider.rle '" 2 sh -c 'cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||
     cp ../glider.rle .; } && exec "$@"' - "$stdcl" life $pick --pattern glider.rle --share
-job 0 " on 1 host, 2 ranks" 2 "$two_devices" "$stdcl" gas -n 1e6 $pick
+job 0 "ranks waited " 2 "$two_devices" "$stdcl" gas -n 1e6 $pick --explain
+grep -q " on 1 host, 2 ranks" out || { echo "FAILED  the report tells its ranks"; cat out; bad=1; }
 job 2 "unknown option '--nonsense'" 2 "$stdcl" gas --nonsense
 job 1 "rank 1 on $(uname -n): it has the options 'gas -n 2e6', rank 0 on $(uname -n) has 'gas -n 1e6'" 1 "$stdcl" gas -n 1e6 : -n 1 "$stdcl" gas -n 2e6
 devices=$("$stdcl" devices --json | grep -c '"number"')

@@ -14,6 +14,7 @@
 #define STDCL_WORLD_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,11 @@ struct stdcl_world {
     bool moving, leaving;
     struct world_mail *flight; /* under way */
     unsigned hurried;          /* of them not standing */
+    size_t load;               /* bytes of the long ones of these */
     double posted;             /* when the last long one was */
+    int waiting;               /* threads that wait for mail, and move it */
+    atomic_int callers;        /* threads that want the lock, but for the mover */
+    double *waited;            /* seconds, for each rank; of the thread that waits */
     char broken[TRANSPORT_WHY]; /* why the transport works no more */
     int awaited;               /* the rank that patience was lost with, or -1 */
 

@@ -1,8 +1,9 @@
 /* mail.c - transfers between two ranks: started, moved in the background, waited for.
  *
  * MPI moves long messages only while somebody calls it. So whoever posts or waits moves all mail that is under way, and a
- * thread does so while nobody else does: without a pause as long as a long message is young, which goes in many small parts where
- * processes cannot read each other's memory; else every 100 microseconds. One lock is held over every call of the transport.
+ * thread does so while nobody waits: without a pause as long as a long message is young, which goes in many small parts where
+ * processes cannot read each other's memory; else every 100 microseconds. One lock is held over every call of the transport. The
+ * thread lets all others have it first: it would else take it again before they wake up.
  * Mail longer than a transport takes at once goes in pieces, all started when it is posted, so that they stay in order.
  * SPDX-License-Identifier: MIT
  */
@@ -12,10 +13,31 @@
 
 #include <sched.h>
 
-static const double SPIN_SECONDS = 0.01; /* a wait that is over soon does not sleep; nor does the mover of long mail */
-enum { LONG_BYTES = 16384, NAP_US = 50, MOVE_NS = 100000, IDLE_NS = 20000000 };
+static const double SPIN_SECONDS = 0.01, /* a wait that is over soon does not sleep; nor does the mover of long mail */
+    LEAST_RATE = 1e9,                    /* bytes a second that long mail should reach */
+    STIR_SECONDS = 1e-4;                 /* between two naps in the presence of long mail, which moves on at each look */
+enum { LONG_BYTES = 16384, NAP_US = 50, MOVE_NS = 100000, WATCH_NS = 1000000, IDLE_NS = 20000000 };
+
+/* The lock, before the mover. */
+static void lock(stdcl_world *w)
+{
+    atomic_fetch_add(&w->callers, 1);
+    pthread_mutex_lock(&w->lock);
+    atomic_fetch_sub(&w->callers, 1);
+}
 
 /* ---- Moving; with the lock. ------------------------------------------------------------------- */
+
+static size_t load_of(const struct world_mail *mail)
+{
+    return mail->size > LONG_BYTES && !mail->standing ? mail->size : 0;
+}
+
+/* Long mail is under way, and was posted so short a time ago that it should not be there yet. */
+static bool is_young(const stdcl_world *w)
+{
+    return w->load && seconds_now() - w->posted < SPIN_SECONDS + (double)w->load / LEAST_RATE;
+}
 
 static bool is_done(const struct world_mail *m)
 {
@@ -43,6 +65,7 @@ static void unlink_mail(stdcl_world *w, const struct world_mail *mail)
         return;
     *at = mail->next;
     w->hurried -= !mail->standing;
+    w->load -= load_of(mail);
 }
 
 /* What is done leaves the list; whoever waits for it still has it. */
@@ -68,6 +91,27 @@ static struct timespec after_ns(long ns)
     return t;
 }
 
+/* Lets others have the lock, and looks how they are. */
+static void step_back(stdcl_world *w)
+{
+    pthread_mutex_unlock(&w->lock);
+    if (w->watch)
+        w->watch(w);
+    do
+        sched_yield();
+    while (atomic_load(&w->callers) > 0);
+    pthread_mutex_lock(&w->lock);
+}
+
+/* Long mail that is old is moved for a while at a time, since a look moves little of it. */
+static void stir(stdcl_world *w)
+{
+    const double since = seconds_now();
+    do
+        move_all(w);
+    while (w->load && !*w->broken && atomic_load(&w->callers) == 0 && seconds_now() - since < STIR_SECONDS);
+}
+
 static void *move_on(void *world)
 {
     stdcl_world *w = world;
@@ -77,20 +121,13 @@ static void *move_on(void *world)
             pthread_cond_wait(&w->changed, &w->lock);
             continue;
         }
-        move_all(w);
-        pthread_mutex_unlock(&w->lock);
-        if (w->watch)
-            w->watch(w);
-        pthread_mutex_lock(&w->lock);
-        if (w->hurried && seconds_now() - w->posted < SPIN_SECONDS) {
-            pthread_mutex_unlock(&w->lock);
-            sched_yield();
-            pthread_mutex_lock(&w->lock);
+        if (w->waiting == 0) /* else they move it */
+            stir(w);
+        step_back(w);
+        if (w->leaving || (w->waiting == 0 && is_young(w)))
             continue;
-        }
-        const struct timespec until = after_ns(w->hurried ? MOVE_NS : IDLE_NS);
-        if (!w->leaving)
-            pthread_cond_timedwait(&w->changed, &w->lock, &until);
+        const struct timespec until = after_ns(w->waiting ? WATCH_NS : w->hurried ? MOVE_NS : IDLE_NS);
+        pthread_cond_timedwait(&w->changed, &w->lock, &until);
     }
     pthread_mutex_unlock(&w->lock);
     return NULL;
@@ -110,7 +147,7 @@ void mail_stop(stdcl_world *w)
 {
     if (!w->moving)
         return;
-    pthread_mutex_lock(&w->lock);
+    lock(w);
     w->leaving = true;
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
@@ -147,7 +184,7 @@ struct world_mail *mail_post(stdcl_world *w, bool sends, int rank, int tag, void
         return NULL;
     }
     *m = (struct world_mail){.rank = rank, .tag = tag, .sends = sends, .standing = standing, .bytes = bytes, .size = size, .pieces = pieces};
-    pthread_mutex_lock(&w->lock);
+    lock(w);
     if (start(w, m) != 0) {
         pthread_mutex_unlock(&w->lock);
         free(m);
@@ -156,9 +193,11 @@ struct world_mail *mail_post(stdcl_world *w, bool sends, int rank, int tag, void
     m->next = w->flight;
     w->flight = m;
     w->hurried += !standing;
-    if (size > LONG_BYTES)
+    w->load += load_of(m);
+    if (load_of(m))
         w->posted = seconds_now();
-    pthread_cond_signal(&w->changed);
+    if (w->waiting == 0)
+        pthread_cond_signal(&w->changed);
     pthread_mutex_unlock(&w->lock);
     return m;
 }
@@ -187,7 +226,7 @@ world_mail *world_receive(stdcl_world *w, int rank, int tag, void *bytes, size_t
 /* Moves mail; 0 when this one is done, 1 when not yet, -1 when the transport is broken. */
 static int look(stdcl_world *w, const struct world_mail *mail)
 {
-    pthread_mutex_lock(&w->lock);
+    lock(w);
     move_all(w);
     const int status = is_done(mail) ? 0 : *w->broken ? -1 : 1;
     pthread_mutex_unlock(&w->lock);
@@ -206,19 +245,63 @@ int world_arrived(stdcl_world *w, const world_mail *mail)
     return look(w, mail) == 0;
 }
 
+/* While somebody waits, the mover does not move. */
+static void begin_wait(stdcl_world *w)
+{
+    lock(w);
+    w->waiting++;
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void end_wait(stdcl_world *w, int rank, double seconds)
+{
+    lock(w);
+    w->waited[rank] += seconds;
+    if (--w->waiting == 0 && w->hurried)
+        pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+double world_waited(stdcl_world *w, int rank)
+{
+    if (!w || rank < 0 || rank >= w->size)
+        return 0;
+    lock(w);
+    const double seconds = w->waited[rank];
+    pthread_mutex_unlock(&w->lock);
+    return seconds;
+}
+
+static bool has_load(stdcl_world *w)
+{
+    lock(w);
+    const bool load = w->load > 0;
+    pthread_mutex_unlock(&w->lock);
+    return load;
+}
+
+/* Between two looks at mail: `waited` seconds since the first, the last nap at `*napped` of these. */
+static void rest(stdcl_world *w, double waited, double young, double *napped)
+{
+    if (waited < young || (waited - *napped < STIR_SECONDS && has_load(w))) {
+        sched_yield();
+        return;
+    }
+    nanosleep(&(struct timespec){.tv_nsec = NAP_US * 1000}, NULL);
+    *napped = waited;
+}
+
 int mail_wait_until(stdcl_world *w, const struct world_mail *mail, double seconds)
 {
-    const double since = seconds_now();
-    int status;
-    while ((status = look(w, mail)) > 0) {
-        const double waited = seconds_now() - since;
-        if (waited > seconds)
-            return 1;
-        if (waited < SPIN_SECONDS)
-            sched_yield();
-        else
-            nanosleep(&(struct timespec){.tv_nsec = NAP_US * 1000}, NULL);
-    }
+    const double since = seconds_now(), young = SPIN_SECONDS + (double)load_of(mail) / LEAST_RATE;
+    double napped = 0, waited = 0;
+    int status = look(w, mail);
+    if (status <= 0)
+        return status;
+    begin_wait(w);
+    while ((status = look(w, mail)) > 0 && (waited = seconds_now() - since) <= seconds)
+        rest(w, waited, young, &napped);
+    end_wait(w, mail->rank, seconds_now() - since);
     return status;
 }
 
@@ -226,7 +309,7 @@ void mail_drop(stdcl_world *w, struct world_mail *mail)
 {
     if (!mail)
         return;
-    pthread_mutex_lock(&w->lock);
+    lock(w);
     unlink_mail(w, mail);
     for (size_t i = mail->done; i < mail->pieces && !mail->sends && !*w->broken; i++)
         w->by->cancel(w->state, &mail->request[i]);
@@ -270,19 +353,27 @@ int world_wait(stdcl_world *w, world_mail *const *mails, size_t n)
 /* Nobody moves mail meanwhile. MPI does not come back. */
 void mail_end(stdcl_world *w, int status)
 {
-    pthread_mutex_lock(&w->lock);
+    lock(w);
     w->by->end(w->state, status);
     pthread_mutex_unlock(&w->lock);
 }
 
+/* Who waits at once need not wake the mover. */
+static int now(stdcl_world *w, bool sends, int rank, int tag, void *bytes, size_t size)
+{
+    begin_wait(w);
+    struct world_mail *m = mail_post(w, sends, rank, tag, bytes, size, false);
+    const int status = m ? wait_one(w, m) : -1;
+    end_wait(w, rank, 0);
+    return status;
+}
+
 int mail_send_now(stdcl_world *w, int rank, int tag, const void *bytes, size_t size)
 {
-    struct world_mail *m = mail_post(w, true, rank, tag, (void *)(uintptr_t)bytes, size, false);
-    return m ? wait_one(w, m) : -1;
+    return now(w, true, rank, tag, (void *)(uintptr_t)bytes, size);
 }
 
 int mail_receive_now(stdcl_world *w, int rank, int tag, void *bytes, size_t size)
 {
-    struct world_mail *m = mail_post(w, false, rank, tag, bytes, size, false);
-    return m ? wait_one(w, m) : -1;
+    return now(w, false, rank, tag, bytes, size);
 }

@@ -35,7 +35,8 @@ static int find_hosts(stdcl_world *w, const char *name)
 {
     char mine[HOST_BYTES] = "";
     w->host = calloc((size_t)w->size, sizeof *w->host);
-    if (!w->host)
+    w->waited = calloc((size_t)w->size, sizeof *w->waited);
+    if (!w->host || !w->waited)
         return clerror_set(ENOMEM, "world_join: no memory for %d ranks", w->size);
     if (name)
         snprintf(mine, sizeof mine, "%s", name);
@@ -70,6 +71,7 @@ static void destroy(stdcl_world *w)
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
     free(w->host);
+    free(w->waited);
     free(w);
 }
 

@@ -113,6 +113,9 @@ int world_arrived(stdcl_world *world, const world_mail *mail);
 /* Waits for n mails and frees them; NULL among them is an error that was reported before. ETIMEDOUT: see above; EPROTO. */
 int world_wait(stdcl_world *world, world_mail *const *mails, size_t n);
 
+/* Seconds that this rank has waited for mail of or to another, by world_wait and in collective functions. */
+double world_waited(stdcl_world *world, int rank);
+
 #ifdef __cplusplus
 }
 #endif

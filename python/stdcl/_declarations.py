@@ -714,6 +714,7 @@ FUNCTIONS = {
     "world_send": ("world", "c_void_p, [c_void_p, c_int, c_int, c_void_p, c_size_t]"),
     "world_size": ("world", "c_int, [c_void_p]"),
     "world_wait": ("world", "c_int, [c_void_p, c_void_p, c_size_t]"),
+    "world_waited": ("world", "c_double, [c_void_p, c_int]"),
 }
 
 CONSTANTS = {

@@ -268,4 +268,5 @@ DOCUMENTATION = {
     "world_send": 'Start to send or to receive `size` bytes, of any size, and return at once; the bytes must stay until the mail is waited\nfor. Mail between two ranks with one tag (0 to 9999) arrives in the order in which it was sent, and both sides give the same\nsize. Mail moves in the background while the program does other things. NULL: ENOMEM, EINVAL, or EPROTO from MPI.',
     "world_size": '',
     "world_wait": 'Waits for n mails and frees them; NULL among them is an error that was reported before. ETIMEDOUT: see above; EPROTO.',
+    "world_waited": 'Seconds that this rank has waited for mail of or to another, by world_wait and in collective functions.',
 }
