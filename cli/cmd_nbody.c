@@ -45,7 +45,7 @@ static int check_compare(const struct cli_option *options)
                                           "plane",  "colours", "size",  "extent",     "heaviest", "method",
                                           "accuracy", "check-forces", "check-step", "snapshots", "checkpoint", "resume",
                                           "diag", "stop-distance", "stop-energy", "time-limit", "structure", "plot", "elements", "azimuth", "elevation",
-                                          "zoom", "follow", "caption", "trails", "fps", "external",
+                                          "zoom", "follow", "caption", "trails", "fps", "external", "view", "record",
                                           "collide", "radius"};
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
@@ -285,6 +285,7 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_STRING(0, "resume", "FILE", &job->resume,
                    "go on with the run of a checkpoint, with its options; what else is given comes on top, such as a later --until"),
         CLI_FLAG(0, "resume-anyway", &job->resume_anyway, "also on another device, driver or version, which may give other bits"),
+        CLI_WINDOW_OPTIONS(&job->window),
         CLI_GROUP("Instead of a simulation"),
         CLI_STRING(0, "ensemble", "N|FILE", &job->ensemble,
                    "move many planetary systems at once, each by itself: N copies of that of -i, a star and its planets, with small "
@@ -324,6 +325,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         job->given.integrator = true;
     }
     *status = check(job, options);
+    if (*status == CLI_DONE)
+        *status = cli_window_check(&job->window, options);
     return *status == CLI_DONE;
 }
 
@@ -393,7 +396,11 @@ static int simulate(struct nbody_job *job)
     if (status == CLI_DONE)
         status = nbody_output_open(job);
     if (status == CLI_DONE)
+        status = nbody_view_open(job);
+    if (status == CLI_DONE)
         status = nbody_job_run(job);
+    if (status == CLI_DONE)
+        status = nbody_view_end(job);
     clprofile_begin(job->context, "output at the end");
     if (status == CLI_DONE)
         status = nbody_output_finish(job);
@@ -454,6 +461,8 @@ static int run(int argc, char **argv)
     if (parse(&job, argc, argv, &status) && (!job.resume || reparse(&job, argc, argv, &status)) &&
         (status = check_ranks(&job)) == CLI_DONE)
         status = job.compare ? compare(&job) : job.ensemble ? ensemble(&job) : simulate(&job);
+    const int closed = cli_window_close(&job.window);
+    status = status == CLI_DONE ? closed : status;
     nbody_output_discard(&job);
     nbody_series_free(&job);
     nbody_checkpoint_free(&job);

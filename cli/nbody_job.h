@@ -9,6 +9,7 @@
  *   nbody_run.c      the loop: bursts of steps between visits to the outputs
  *   nbody_progress.c what the engine tells while it works: progress, and whether to stop
  *   nbody_output.c   snapshots, pictures, films, the table of energies
+ *   nbody_view.c     what the window shows
  *   nbody_steps.c    whether the step suits
  *   nbody_report.c   the report as text or JSON
  *   nbody_ensemble.c many planetary systems at once
@@ -19,6 +20,7 @@
 #define STDCL_CLI_NBODY_JOB_H
 
 #include "outputs.h"
+#include "window.h"
 
 #include "formats/csv.h"
 #include "formats/particles.h"
@@ -114,6 +116,7 @@ struct nbody_job {
     bool resume_anyway;
     double checkpoint_time, checkpoint_minutes; /* between checkpoints; 0: not given */
     struct cli_outputs outputs;
+    struct cli_window window;
     const char *csv, *forces, *structure, *elements;
     struct cli_strings plots;
     struct nbody_fractions fractions;
@@ -161,6 +164,7 @@ struct nbody_job {
         double began;
     } doing;
     bool interrupted;
+    double looked, looking; /* when energies were last summed for the window, and how long that took */
     double began;      /* the first step, by seconds_now */
     char stopped[300]; /* by which condition; "" by none */
     bool failed;       /* that was no good end */
@@ -240,6 +244,12 @@ int nbody_output_finish(struct nbody_job *job);                                 
 void nbody_output_discard(struct nbody_job *job);                               /* drops what is not finished */
 
 int nbody_output_again(struct nbody_job *job, const struct nbody_row *row); /* adds a row of the run that is resumed */
+
+/* nbody_view.c: opens the window, if one is wanted; between bursts; the last picture. row: energies as they are known anyway. */
+int nbody_view_open(struct nbody_job *job);
+int nbody_view_visit(struct nbody_job *job);
+void nbody_view_row(struct nbody_job *job, const struct nbody_diagnostics *d);
+int nbody_view_end(struct nbody_job *job);
 
 /* nbody_stop.c */
 size_t nbody_stop_next(const struct nbody_job *job, size_t step);         /* the step of the next look; SIZE_MAX: none */

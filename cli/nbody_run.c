@@ -34,6 +34,8 @@ static int diagnose(struct nbody_job *job, const char *name, struct nbody_diagno
     job->doing.name = NULL;
     if (called != 0)
         *d = (struct nbody_diagnostics){nbody_time(job->engine), NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN};
+    else
+        nbody_view_row(job, d);
     return outcome(called);
 }
 
@@ -88,7 +90,7 @@ static size_t next_burst(const struct nbody_job *job, size_t burst, double secon
 {
     if (job->burst)
         return job->burst;
-    const double fitting = seconds > 0 ? (double)burst * VISIT_SECONDS / seconds : 1e9;
+    const double visit = cli_window_seconds(&job->window, VISIT_SECONDS), fitting = seconds > 0 ? (double)burst * visit / seconds : 1e9;
     if (fitting > 2. * (double)burst)
         return burst < (size_t)1 << 40 ? 2 * burst : burst;
     return fitting < 1 ? 1 : (size_t)fitting;
@@ -127,8 +129,10 @@ static int loop(struct nbody_job *job)
 {
     size_t wanted = job->burst ? job->burst : FIRST_BURST;
     int status = job->resumed ? CLI_DONE : visit(job, 0);
+    if (status == CLI_DONE)
+        status = nbody_view_visit(job);
     while (status == CLI_DONE && nbody_steps(job->engine) < job->total && !cli_ranks_interrupted() && !*job->stopped) {
-        const size_t step = nbody_steps(job->engine), burst = burst_from(job, step, wanted);
+        const size_t step = nbody_steps(job->engine), burst = burst_from(job, step, cli_window_burst(&job->window, step, wanted));
         const double before = job->seconds;
         status = step_engine(job, step, burst);
         if (status == CLI_DONE && nbody_steps(job->engine) == step + burst)
@@ -139,6 +143,8 @@ static int loop(struct nbody_job *job)
             status = nbody_stop_visit(job, step, nbody_steps(job->engine));
         if (status == CLI_DONE)
             status = nbody_checkpoint_visit(job, step, nbody_steps(job->engine));
+        if (status == CLI_DONE)
+            status = nbody_view_visit(job);
         if (burst == wanted)
             wanted = next_burst(job, burst, job->seconds - before);
         if (status == CLI_DONE && world_broadcast(cli_world, 0, &wanted, sizeof wanted) != 0) /* by one clock */

@@ -101,8 +101,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/stdcl.h DESTINATION ${CMAKE_INSTALL_
 install(FILES ${PROJECT_SOURCE_DIR}/include/stdcl/philox.h DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/include/stdcl)
 
 # ---- The engines. Their sources mark nothing for export: the map does. STDCL_OBJECTS of an engine's target are
-# objects that are in its library besides its own, STDCL_KERNELS the files that it has embedded, STDCL_BESIDE a shared
-# library of its own that it is linked with.
+# objects that are in its library besides its own, STDCL_KERNELS the files that it has embedded, STDCL_USES what pkg-config
+# found and it uses, STDCL_BESIDE a shared library of its own that it is linked with.
 foreach(engine ${STDCL_ENGINES})
   get_target_property(objects stdcl_${engine} STDCL_OBJECTS)
   if(NOT objects)
@@ -110,9 +110,18 @@ foreach(engine ${STDCL_ENGINES})
   endif()
   list(TRANSFORM STDCL_${engine}_ON PREPEND stdcl_ OUTPUT_VARIABLE below)
   set_target_properties(stdcl_${engine} ${objects} PROPERTIES C_VISIBILITY_PRESET default)
-  stdcl_install_library(stdcl_${engine} FROM stdcl_${engine} ${objects} MAP ${engine}/${engine}.map LIBS ${below} stdcl m)
+  get_target_property(uses stdcl_${engine} STDCL_USES)
+  if(NOT uses)
+    set(uses "")
+  endif()
+  list(TRANSFORM uses PREPEND PkgConfig:: OUTPUT_VARIABLE libs)
+  list(APPEND modules ${uses})
+  stdcl_install_library(stdcl_${engine} FROM stdcl_${engine} ${objects} MAP ${engine}/${engine}.map LIBS ${below} stdcl m PRIVATE ${libs})
   get_target_property(beside stdcl_${engine} STDCL_BESIDE)
   set(flags -lm)
+  foreach(module ${uses})
+    list(APPEND flags ${${module}_LDFLAGS})
+  endforeach()
   if(beside)
     cmake_path(GET beside FILENAME file)
     list(PREPEND flags -l:${file})
@@ -150,6 +159,7 @@ endforeach()
 # ---- The CMake package. (The command is installed by its own room.)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/stdcl)
 install(EXPORT stdclTargets NAMESPACE stdcl:: DESTINATION ${package})
+list(REMOVE_DUPLICATES modules)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/stdclConfig.cmake.in
   ${PROJECT_BINARY_DIR}/install/stdclConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/install/stdclConfigVersion.cmake

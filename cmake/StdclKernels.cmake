@@ -2,8 +2,9 @@
 # FILE nbody/direct.cl becomes `extern const unsigned char stdcl_kernel_nbody_direct_cl[]` and
 # `extern const unsigned long stdcl_kernel_nbody_direct_cl_size`; paths are relative to the project.
 # The target's property STDCL_KERNELS lists them.
+# stdcl_embed(TARGET FILE...): the same for files that are no kernels.
 # SPDX-License-Identifier: MIT
-function(stdcl_kernels target)
+function(stdcl_embed target)
   foreach(file ${ARGN})
     string(MAKE_C_IDENTIFIER ${file} name)
     set(out ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
@@ -13,5 +14,9 @@ function(stdcl_kernels target)
       DEPENDS ${PROJECT_SOURCE_DIR}/${file} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
     target_sources(${target} PRIVATE ${out})
   endforeach()
+endfunction()
+
+function(stdcl_kernels target)
+  stdcl_embed(${target} ${ARGN})
   set_property(TARGET ${target} APPEND PROPERTY STDCL_KERNELS ${ARGN})
 endfunction()

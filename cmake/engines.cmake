@@ -10,3 +10,4 @@ stdcl_engine(nbody "Gravity by direct summation and by a tree on OpenCL devices"
 stdcl_engine(life "Conway's Life and rules like it on OpenCL devices" ON world)
 stdcl_engine(gas "The kinetic energy of a gas on OpenCL devices" ON arrays world)
 stdcl_engine(matmul "Products of matrices on OpenCL devices")
+stdcl_engine(view "A window in the browser onto any run")

@@ -94,6 +94,18 @@ module stdcl
   integer(c_int), parameter :: NBODY_PYTHAGOREAN = 5
   integer(c_int), parameter :: NBODY_HERNQUIST = 6
   integer(c_int), parameter :: NBODY_GALAXY = 7
+  integer(c_int), parameter :: VIEW_CAN_PAUSE = 1
+  integer(c_int), parameter :: VIEW_CAN_STEP = 2
+  integer(c_int), parameter :: VIEW_CAN_SPEED = 4
+  integer(c_int), parameter :: VIEW_CAN_QUIT = 8
+  integer(c_int), parameter :: VIEW_CAN_SEEK = 16
+  integer(c_int), parameter :: VIEW_REGIONS = 9
+  integer(c_int), parameter :: VIEW_PAUSE = 0
+  integer(c_int), parameter :: VIEW_RUN = 1
+  integer(c_int), parameter :: VIEW_STEP = 2
+  integer(c_int), parameter :: VIEW_SPEED = 3
+  integer(c_int), parameter :: VIEW_SEEK = 4
+  integer(c_int), parameter :: VIEW_QUIT = 5
   integer(c_int), parameter :: STDCL_VERSION_MAJOR = 1
   integer(c_int), parameter :: STDCL_VERSION_MINOR = 0
   integer(c_int), parameter :: STDCL_VERSION_PATCH = 0
@@ -494,6 +506,101 @@ module stdcl
     type(c_ptr) :: data = c_null_ptr
     integer(c_size_t) :: size = 0
     type(c_ptr) :: next = c_null_ptr
+  end type
+
+  type, bind(C) :: view_region
+    integer(c_int64_t) :: x = 0
+    integer(c_int64_t) :: y = 0
+    integer(c_int32_t) :: width = 0
+    integer(c_int32_t) :: height = 0
+    integer(c_int32_t) :: zoom = 0
+  end type
+
+  type, bind(C) :: view_command
+    integer(c_int) :: ask = 0
+    real(c_double) :: value = 0
+  end type
+
+  type, bind(C) :: view_bodies
+    integer(c_size_t) :: total = 0
+    type(c_ptr) :: mass = c_null_ptr
+    type(c_ptr) :: group = c_null_ptr
+    integer(c_int) :: moving = 0
+    type(c_ptr) :: length = c_null_ptr
+    type(c_ptr) :: speed = c_null_ptr
+    type(c_ptr) :: weight = c_null_ptr
+  end type
+
+  type, bind(C) :: view_field
+    integer(c_int64_t) :: width = 0
+    integer(c_int64_t) :: height = 0
+    type(c_ptr) :: bounds = c_null_ptr
+    type(c_ptr) :: rule = c_null_ptr
+  end type
+
+  type, bind(C) :: view_histogram
+    type(c_ptr) :: quantity = c_null_ptr
+    type(c_ptr) :: unit = c_null_ptr
+    type(c_ptr) :: counted = c_null_ptr
+    type(c_ptr) :: model = c_null_ptr
+  end type
+
+  type, bind(C) :: view_table
+    type(c_ptr) :: row = c_null_ptr
+    type(c_ptr) :: column = c_null_ptr
+    type(c_ptr) :: quantity = c_null_ptr
+    type(c_ptr) :: unit = c_null_ptr
+    type(c_ptr) :: rows = c_null_ptr
+    type(c_ptr) :: columns = c_null_ptr
+  end type
+
+  type, bind(C) :: view_options
+    type(c_ptr) :: program = c_null_ptr
+    type(c_ptr) :: title = c_null_ptr
+    type(c_ptr) :: address = c_null_ptr
+    type(c_ptr) :: record = c_null_ptr
+    real(c_double) :: rate = 0
+    real(c_double) :: budget = 0
+    integer(c_int) :: can = 0
+    integer(c_int64_t) :: frames = 0
+    real(c_double) :: from = 0
+    real(c_double) :: to = 0
+    type(c_ptr) :: step = c_null_ptr
+    type(c_ptr) :: time = c_null_ptr
+    type(c_ptr) :: time_unit = c_null_ptr
+    type(c_ptr) :: facts = c_null_ptr
+    type(view_bodies) :: points
+    type(view_field) :: cells
+    type(view_histogram) :: bars
+    type(view_table) :: grid
+    type(c_ptr) :: rows = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: view_moment
+    real(c_double) :: time = 0
+    integer(c_int64_t) :: step = 0
+    integer(c_int) :: last = 0
+  end type
+
+  type, bind(C) :: view_cells
+    type(view_region) :: region
+    type(c_ptr) :: body = c_null_ptr
+  end type
+
+  type, bind(C) :: view_points
+    type(view_moment) :: at
+    integer(c_size_t) :: count = 0
+    type(c_ptr) :: pos = c_null_ptr
+    type(c_ptr) :: vel = c_null_ptr
+  end type
+
+  type, bind(C) :: view_state
+    integer(c_int) :: paused = 0
+    real(c_double) :: speed = 0
+    real(c_double) :: steps = 0
+    real(c_double) :: fraction = 0
+    integer(c_int64_t) :: frame = 0
   end type
 
   type, bind(C) :: world_options
@@ -1940,6 +2047,15 @@ module stdcl
       integer(c_int) :: nbody_model_by_name
       character(kind=c_char), intent(in), optional :: name(*)
     end function
+    function nbody_positions(nb, count, which, pos, vel) bind(C)
+      import
+      integer(c_int) :: nbody_positions
+      type(c_ptr), value :: nb
+      integer(c_size_t), value :: count
+      integer(c_int32_t), intent(in), optional :: which(*)
+      real(c_float), optional :: pos(3, *)
+      real(c_float), optional :: vel(3, *)
+    end function
     function nbody_save(nb, to) bind(C)
       import
       integer(c_int) :: nbody_save
@@ -2103,6 +2219,123 @@ module stdcl
     function stdcl_version() bind(C)
       import
       type(c_ptr) :: stdcl_version
+    end function
+    function view_add_row(v, value) bind(C)
+      import
+      integer(c_int) :: view_add_row
+      type(c_ptr), value :: v
+      real(c_double), intent(in), optional :: value(*)
+    end function
+    function view_bodies_wanted(v) bind(C)
+      import
+      integer(c_size_t) :: view_bodies_wanted
+      type(c_ptr), value :: v
+    end function
+    function view_cells_bytes(region) bind(C)
+      import
+      integer(c_size_t) :: view_cells_bytes
+      type(view_region), intent(in), optional :: region
+    end function
+    function view_cells_shade(live, zoom) bind(C)
+      import
+      integer(c_int8_t) :: view_cells_shade
+      integer(c_int64_t), value :: live
+      integer(c_int32_t), value :: zoom
+    end function
+    function view_close(v) bind(C)
+      import
+      integer(c_int) :: view_close
+      type(c_ptr), value :: v
+    end function
+    function view_due(v) bind(C)
+      import
+      integer(c_int) :: view_due
+      type(c_ptr), value :: v
+    end function
+    subroutine view_end(v, sentence) bind(C)
+      import
+      type(c_ptr), value :: v
+      character(kind=c_char), intent(in), optional :: sentence(*)
+    end subroutine
+    function view_next_command(v, command) bind(C)
+      import
+      integer(c_int) :: view_next_command
+      type(c_ptr), value :: v
+      type(view_command), optional :: command
+    end function
+    function view_open(options) bind(C)
+      import
+      type(c_ptr) :: view_open
+      type(view_options), intent(in), optional :: options
+    end function
+    function view_order(v) bind(C)
+      import
+      type(c_ptr) :: view_order
+      type(c_ptr), value :: v
+    end function
+    function view_regions_wanted(v, region) bind(C)
+      import
+      integer(c_int) :: view_regions_wanted
+      type(c_ptr), value :: v
+      type(view_region), optional :: region
+    end function
+    function view_show_bars(v, at, bins, top, count, expected) bind(C)
+      import
+      integer(c_int) :: view_show_bars
+      type(c_ptr), value :: v
+      type(view_moment), value :: at
+      integer(c_int32_t), value :: bins
+      real(c_double), value :: top
+      integer(c_int64_t), intent(in), optional :: count(*)
+      real(c_double), intent(in), optional :: expected(*)
+    end function
+    function view_show_cells(v, at, population, n, cells) bind(C)
+      import
+      integer(c_int) :: view_show_cells
+      type(c_ptr), value :: v
+      type(view_moment), value :: at
+      integer(c_int64_t), value :: population
+      integer(c_int), value :: n
+      type(view_cells), intent(in), optional :: cells
+    end function
+    function view_show_grid(v, at, value) bind(C)
+      import
+      integer(c_int) :: view_show_grid
+      type(c_ptr), value :: v
+      type(view_moment), value :: at
+      real(c_float), intent(in), optional :: value(*)
+    end function
+    function view_show_points(v, points) bind(C)
+      import
+      integer(c_int) :: view_show_points
+      type(c_ptr), value :: v
+      type(view_points), intent(in), optional :: points
+    end function
+    subroutine view_tell(v, state) bind(C)
+      import
+      type(c_ptr), value :: v
+      type(view_state), intent(in), optional :: state
+    end subroutine
+    function view_tunnel(v) bind(C)
+      import
+      type(c_ptr) :: view_tunnel
+      type(c_ptr), value :: v
+    end function
+    function view_url(v, guest) bind(C)
+      import
+      type(c_ptr) :: view_url
+      type(c_ptr), value :: v
+      integer(c_int), value :: guest
+    end function
+    subroutine view_wait(v, seconds) bind(C)
+      import
+      type(c_ptr), value :: v
+      real(c_double), value :: seconds
+    end subroutine
+    function view_watched(v) bind(C)
+      import
+      integer(c_int) :: view_watched
+      type(c_ptr), value :: v
     end function
     function world_add(world, numbers, count) bind(C)
       import

@@ -23,6 +23,7 @@
  *   exchange.c     how all devices get all positions
  *   ranks.c        which device of which rank moves which bodies; how all ranks have all positions
  *   state.c        copying state out, questions to an engine
+ *   sample.c       copying some bodies out, for pictures
  *   task_save.c    a step that is stopped in its middle is taken back
  *   device.c       a device's share of the bodies: its programs and its memory
  *   task.c         how far a call is
@@ -231,6 +232,7 @@ struct nbody {
     } saved; /* with share->saved */
     void *pulled;     /* sums of all bodies in the tree's order */
     void *all_pulled; /* the same, where several devices have it */
+    struct sampler *sampler; /* sample.c; NULL until it is asked for */
     bool planted; /* trees are those of the current positions */
     bool known;   /* the tree's devices have everybody's acceleration, of the last sum */
 };
@@ -299,6 +301,10 @@ int nbody_device_wait(struct nbody *nb, struct share *p);
 
 /* Waits for all devices, and tells the caller how far the call is; as nbody_task_tell. */
 int nbody_device_pause(struct nbody *nb);
+
+/* ---- sample.c --------------------------------------------------------------------------------- */
+
+void nbody_sample_free(struct nbody *nb);
 
 /* ---- forces_sum.c ----------------------------------------------------------------------------- */
 

@@ -441,6 +441,7 @@ void nbody_free(nbody *nb)
 {
     if (!nb)
         return;
+    nbody_sample_free(nb);
     nbody_ladder_free(nb);
     nbody_blocks_free(nb);
     nbody_tree_free(nb);

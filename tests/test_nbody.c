@@ -371,6 +371,35 @@ static void questions_do_not_matter(void **state)
     }
 }
 
+/* Some bodies in any order, as pictures want them, are those of the whole state, rounded. */
+static void samples(void **state)
+{
+    static const enum nbody_integrator of[] = {NBODY_LEAPFROG, NBODY_HERMITE4, NBODY_IAS15};
+    static const uint32_t which[] = {64, 0, 63, 7, 7, 32};
+    enum { N = 65, SOME = sizeof which / sizeof *which };
+    float some[SOME][3], speeds[SOME][3], all[N][3];
+    (void)state;
+    make(N, 0);
+    for (int k = 0; k < 6; k++) {
+        nbody *nb = engine((struct nbody_options){.integrator = of[k / 2], .eps = 0.1, .dt = 0.01,
+                                               .precision = k % 2 ? NBODY_DOUBLE : NBODY_SINGLE}, N);
+        works(nbody_step(nb, 3));
+        works(nbody_state(nb, pos1, vel1));
+        works(nbody_positions(nb, SOME, which, some, speeds));
+        works(nbody_positions(nb, N, NULL, all, NULL));
+        for (int c = 0; c < 3; c++) {
+            for (size_t i = 0; i < SOME; i++)
+                assert_true(some[i][c] == (float)pos1[which[i]][c] && speeds[i][c] == (float)vel1[which[i]][c]);
+            for (size_t i = 0; i < N; i++)
+                assert_true(all[i][c] == (float)pos1[i][c]);
+        }
+        works(nbody_positions(nb, 0, NULL, NULL, NULL));
+        fails(EINVAL, nbody_positions(nb, 1, (const uint32_t[]){N}, some, NULL));
+        fails(EINVAL, nbody_positions(nb, N + 1, NULL, all, NULL));
+        nbody_free(nb);
+    }
+}
+
 /* Leapfrog is time reversible: back again with -dt, up to rounding. */
 static void backwards(void **state)
 {
@@ -778,7 +807,7 @@ int main(int argc, char **argv)
         return cmocka_run_group_tests(deep, NULL, NULL);
     const struct CMUnitTest on_any[] = {
         cmocka_unit_test(forces_single), cmocka_unit_test(bursts_do_not_matter),
-        cmocka_unit_test(questions_do_not_matter), cmocka_unit_test(backwards),
+        cmocka_unit_test(questions_do_not_matter), cmocka_unit_test(backwards), cmocka_unit_test(samples),
         cmocka_unit_test(coincident_and_massless), cmocka_unit_test(overflow_is_named),
         cmocka_unit_test(float_pairs_hold_double), cmocka_unit_test(memory_is_bounded), cmocka_unit_test(bad_input),
     };

@@ -27,6 +27,8 @@ must ocl-icd-opencl-dev pkgconfig(OpenCL)    ocl-icd           opencl-icd-loader
 may  pocl-opencl-icd    pocl                 pocl              pocl              driver pocl
 may  libpng-dev         libpng-devel         libpng            libpng            library libpng
 may  libhdf5-dev        hdf5-devel           hdf5              hdf5              library hdf5
+may  libwebsockets-dev  libwebsockets-devel  libwebsockets     libwebsockets     library libwebsockets
+may  zlib1g-dev         zlib-devel           zlib              zlib              library zlib
 may  libluajit-5.1-dev  luajit-devel         luajit            luajit            library luajit
 may  luajit             luajit               luajit            luajit            command luajit
 may  openmpi-bin        openmpi              openmpi           open-mpi          command mpirun

@@ -19,7 +19,7 @@ date=$(TZ=UTC git show -s --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd "$
 reuse --root "$tree/stdcl-$version" spdx 2>"$tree/said" |
     sed -e "s|^DocumentNamespace: .*|DocumentNamespace: urn:stdcl:$commit|" -e "s|^Created: .*|Created: $date|" >"$file" ||
     { cat "$tree/said" >&2; exit 1; }
-for module in OpenCL jansson libpng hdf5 luajit; do
+for module in OpenCL jansson libpng hdf5 libwebsockets zlib luajit; do
     found=$(pkg-config --modversion "$module" 2>/dev/null) || continue
     printf '\nPackageName: %s\nSPDXID: SPDXRef-linked-%s\nPackageVersion: %s\nPackageDownloadLocation: NOASSERTION\n' \
         "$module" "$module" "$found"

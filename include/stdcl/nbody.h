@@ -201,6 +201,10 @@ void nbody_set_clock(nbody *nb, double time, size_t steps);
  * the order given to nbody_create. Either may be NULL. */
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3]);
 
+/* The same of `count` bodies, in single precision, for pictures: row k is of body which[k], of body k when `which` is NULL. Only these are
+ * copied from the devices. pos or vel may be NULL. EINVAL: there is no such body; ENOTSUP: several ranks. */
+int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3], float (*vel)[3]);
+
 /* Computes, at the current time and without stepping, every body's acceleration and potential (per
  * unit mass, negative but for logarithmic fields) into n rows each. Either may be NULL. */
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential);

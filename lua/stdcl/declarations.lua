@@ -766,6 +766,7 @@ int nbody_measure(nbody *nb, size_t times, double *seconds);
 int nbody_method(const nbody *nb);
 size_t nbody_model_bodies(int model);
 int nbody_model_by_name(const char *name);
+int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3], float (*vel)[3]);
 int nbody_save(nbody *nb, void *to);
 size_t nbody_save_bytes(const nbody *nb);
 void nbody_set_clock(nbody *nb, double time, size_t steps);
@@ -777,6 +778,126 @@ int nbody_step(nbody *nb, size_t steps);
 size_t nbody_steps(const nbody *nb);
 double nbody_time(const nbody *nb);
 const struct cltune_kernel *nbody_tune_kernels(size_t *count);
+]],
+
+view = [[
+typedef struct view view;
+struct view_region {
+  int64_t x;
+  int64_t y;
+  uint32_t width;
+  uint32_t height;
+  uint32_t zoom;
+};
+struct view_command {
+  int ask;
+  double value;
+};
+struct view_bodies {
+  size_t total;
+  const double *mass;
+  const uint8_t *group;
+  int moving;
+  const char *length;
+  const char *speed;
+  const char *weight;
+};
+struct view_field {
+  uint64_t width;
+  uint64_t height;
+  const char *bounds;
+  const char *rule;
+};
+struct view_histogram {
+  const char *quantity;
+  const char *unit;
+  const char *counted;
+  const char *model;
+};
+struct view_table {
+  const char *row;
+  const char *column;
+  const char *quantity;
+  const char *unit;
+  const char * const *rows;
+  const char * const *columns;
+};
+struct view_options {
+  const char *program;
+  const char *title;
+  const char *address;
+  const char *record;
+  double rate;
+  double budget;
+  unsigned can;
+  uint64_t frames;
+  double from;
+  double to;
+  const char *step;
+  const char *time;
+  const char *time_unit;
+  const char * const *facts;
+  struct view_bodies points;
+  struct view_field cells;
+  struct view_histogram bars;
+  struct view_table grid;
+  const char * const *rows;
+  uintptr_t reserved[8];
+};
+struct view_moment {
+  double time;
+  uint64_t step;
+  int last;
+};
+struct view_cells {
+  struct view_region region;
+  const uint8_t *body;
+};
+struct view_points {
+  struct view_moment at;
+  size_t count;
+  const float (*pos)[3];
+  const float (*vel)[3];
+};
+struct view_state {
+  int paused;
+  double speed;
+  double steps;
+  double fraction;
+  uint64_t frame;
+};
+static const int VIEW_CAN_PAUSE = 1;
+static const int VIEW_CAN_STEP = 2;
+static const int VIEW_CAN_SPEED = 4;
+static const int VIEW_CAN_QUIT = 8;
+static const int VIEW_CAN_SEEK = 16;
+static const int VIEW_REGIONS = 9;
+static const int VIEW_PAUSE = 0;
+static const int VIEW_RUN = 1;
+static const int VIEW_STEP = 2;
+static const int VIEW_SPEED = 3;
+static const int VIEW_SEEK = 4;
+static const int VIEW_QUIT = 5;
+int view_add_row(view *v, const double *value);
+size_t view_bodies_wanted(const view *v);
+size_t view_cells_bytes(const struct view_region *region);
+uint8_t view_cells_shade(uint64_t live, uint32_t zoom);
+int view_close(view *v);
+int view_due(view *v);
+void view_end(view *v, const char *sentence);
+int view_next_command(view *v, struct view_command *command);
+view *view_open(const struct view_options *options);
+const uint32_t *view_order(view *v);
+int view_regions_wanted(view *v, struct view_region *region);
+int view_show_bars(view *v, struct view_moment at, uint32_t bins, double top, const uint64_t *count, const double *expected);
+int view_show_cells(view *v, struct view_moment at, uint64_t population, int n, const struct view_cells *cells);
+int view_show_grid(view *v, struct view_moment at, const float *value);
+int view_show_points(view *v, const struct view_points *points);
+void view_tell(view *v, const struct view_state *state);
+const char *view_tunnel(const view *v);
+const char *view_url(const view *v, int guest);
+void view_wait(view *v, double seconds);
+int view_watched(const view *v);
 ]],
 
 world = [[

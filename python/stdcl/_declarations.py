@@ -438,6 +438,112 @@ class stdcl_embedded_binary(Structure):  # noqa: F405
         ("next", c_void_p),
     ]
 
+class view_region(Structure):  # noqa: F405
+    _fields_ = [
+        ("x", c_int64),
+        ("y", c_int64),
+        ("width", c_uint32),
+        ("height", c_uint32),
+        ("zoom", c_uint32),
+    ]
+
+class view_command(Structure):  # noqa: F405
+    _fields_ = [
+        ("ask", c_int),
+        ("value", c_double),
+    ]
+
+class view_bodies(Structure):  # noqa: F405
+    _fields_ = [
+        ("total", c_size_t),
+        ("mass", c_void_p),
+        ("group", c_void_p),
+        ("moving", c_int),
+        ("length", c_char_p),
+        ("speed", c_char_p),
+        ("weight", c_char_p),
+    ]
+
+class view_field(Structure):  # noqa: F405
+    _fields_ = [
+        ("width", c_uint64),
+        ("height", c_uint64),
+        ("bounds", c_char_p),
+        ("rule", c_char_p),
+    ]
+
+class view_histogram(Structure):  # noqa: F405
+    _fields_ = [
+        ("quantity", c_char_p),
+        ("unit", c_char_p),
+        ("counted", c_char_p),
+        ("model", c_char_p),
+    ]
+
+class view_table(Structure):  # noqa: F405
+    _fields_ = [
+        ("row", c_char_p),
+        ("column", c_char_p),
+        ("quantity", c_char_p),
+        ("unit", c_char_p),
+        ("rows", c_void_p),
+        ("columns", c_void_p),
+    ]
+
+class view_options(Structure):  # noqa: F405
+    _fields_ = [
+        ("program", c_char_p),
+        ("title", c_char_p),
+        ("address", c_char_p),
+        ("record", c_char_p),
+        ("rate", c_double),
+        ("budget", c_double),
+        ("can", c_uint),
+        ("frames", c_uint64),
+        ("from", c_double),
+        ("to", c_double),
+        ("step", c_char_p),
+        ("time", c_char_p),
+        ("time_unit", c_char_p),
+        ("facts", c_void_p),
+        ("points", view_bodies),
+        ("cells", view_field),
+        ("bars", view_histogram),
+        ("grid", view_table),
+        ("rows", c_void_p),
+        ("reserved", c_size_t * 8),
+    ]
+
+class view_moment(Structure):  # noqa: F405
+    _fields_ = [
+        ("time", c_double),
+        ("step", c_uint64),
+        ("last", c_int),
+    ]
+
+class view_cells(Structure):  # noqa: F405
+    _fields_ = [
+        ("region", view_region),
+        ("body", c_void_p),
+    ]
+
+class view_points(Structure):  # noqa: F405
+    _fields_ = [
+        ("at", view_moment),
+        ("count", c_size_t),
+        ("pos", c_void_p),
+        ("vel", c_void_p),
+    ]
+
+class view_state(Structure):  # noqa: F405
+    _fields_ = [
+        ("paused", c_int),
+        ("speed", c_double),
+        ("steps", c_double),
+        ("fraction", c_double),
+        ("frame", c_uint64),
+    ]
+
 class world_options(Structure):  # noqa: F405
     _fields_ = [
         ("ended", CFUNCTYPE(None, c_void_p, c_char_p)),
@@ -661,6 +767,7 @@ FUNCTIONS = {
     "nbody_method": ("nbody", "c_int, [c_void_p]"),
     "nbody_model_bodies": ("nbody", "c_size_t, [c_int]"),
     "nbody_model_by_name": ("nbody", "c_int, [c_char_p]"),
+    "nbody_positions": ("nbody", "c_int, [c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]"),
     "nbody_save": ("nbody", "c_int, [c_void_p, c_void_p]"),
     "nbody_save_bytes": ("nbody", "c_size_t, [c_void_p]"),
     "nbody_set_clock": ("nbody", "None, [c_void_p, c_double, c_size_t]"),
@@ -692,6 +799,26 @@ FUNCTIONS = {
     "stdcl_stdnpu_address": ("stdcl", "c_void_p, []"),
     "stdcl_stdrpu_address": ("stdcl", "c_void_p, []"),
     "stdcl_version": ("stdcl", "c_char_p, []"),
+    "view_add_row": ("view", "c_int, [c_void_p, c_void_p]"),
+    "view_bodies_wanted": ("view", "c_size_t, [c_void_p]"),
+    "view_cells_bytes": ("view", "c_size_t, [POINTER(view_region)]"),
+    "view_cells_shade": ("view", "c_uint8, [c_uint64, c_uint32]"),
+    "view_close": ("view", "c_int, [c_void_p]"),
+    "view_due": ("view", "c_int, [c_void_p]"),
+    "view_end": ("view", "None, [c_void_p, c_char_p]"),
+    "view_next_command": ("view", "c_int, [c_void_p, POINTER(view_command)]"),
+    "view_open": ("view", "c_void_p, [POINTER(view_options)]"),
+    "view_order": ("view", "c_void_p, [c_void_p]"),
+    "view_regions_wanted": ("view", "c_int, [c_void_p, POINTER(view_region)]"),
+    "view_show_bars": ("view", "c_int, [c_void_p, view_moment, c_uint32, c_double, c_void_p, c_void_p]"),
+    "view_show_cells": ("view", "c_int, [c_void_p, view_moment, c_uint64, c_int, POINTER(view_cells)]"),
+    "view_show_grid": ("view", "c_int, [c_void_p, view_moment, c_void_p]"),
+    "view_show_points": ("view", "c_int, [c_void_p, POINTER(view_points)]"),
+    "view_tell": ("view", "None, [c_void_p, POINTER(view_state)]"),
+    "view_tunnel": ("view", "c_char_p, [c_void_p]"),
+    "view_url": ("view", "c_char_p, [c_void_p, c_int]"),
+    "view_wait": ("view", "None, [c_void_p, c_double]"),
+    "view_watched": ("view", "c_int, [c_void_p]"),
     "world_add": ("world", "c_int, [c_void_p, c_void_p, c_size_t]"),
     "world_agree": ("world", "c_int, [c_void_p, c_int]"),
     "world_arrived": ("world", "c_int, [c_void_p, c_void_p]"),
@@ -793,6 +920,18 @@ CONSTANTS = {
     "NBODY_PYTHAGOREAN": 5,
     "NBODY_HERNQUIST": 6,
     "NBODY_GALAXY": 7,
+    "VIEW_CAN_PAUSE": 1,
+    "VIEW_CAN_STEP": 2,
+    "VIEW_CAN_SPEED": 4,
+    "VIEW_CAN_QUIT": 8,
+    "VIEW_CAN_SEEK": 16,
+    "VIEW_REGIONS": 9,
+    "VIEW_PAUSE": 0,
+    "VIEW_RUN": 1,
+    "VIEW_STEP": 2,
+    "VIEW_SPEED": 3,
+    "VIEW_SEEK": 4,
+    "VIEW_QUIT": 5,
     "STDCL_VERSION_MAJOR": 1,
     "STDCL_VERSION_MINOR": 0,
     "STDCL_VERSION_PATCH": 0,

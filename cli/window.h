@@ -1,0 +1,69 @@
+/* window.h - what commands that run something share about the window onto it: --view, --record.
+ *
+ *   CLI_WINDOW_OPTIONS(&job->window),                          rows of the table of options
+ *   cli_window_check(&job->window, options)                    right after parsing
+ *   cli_window_open(&job->window, &about)                      prints the link; waits if that was asked
+ *   cli_window_visit(&job->window, step, fraction, show, job)  between two bursts: shows what is due, obeys, waits while paused
+ *   cli_window_end(&job->window, sentence)                     the last picture stays while somebody looks
+ *   cli_window_close(&job->window)
+ *
+ * Without these options nothing is opened, and a visit costs one comparison.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_WINDOW_H
+#define STDCL_CLI_WINDOW_H
+
+#include "cli.h"
+
+#include <stdcl/view.h>
+
+struct cli_window {
+    /* From the command line. */
+    bool wanted, wait, guest;
+    const char *address; /* NULL: a free port */
+    double rate, budget; /* 0: not given */
+    const char *record;
+
+    view *view; /* NULL: none */
+    bool paused;
+    double stop;       /* where it stands while it is paused: at this step or behind it */
+    double speed;      /* steps a second; 0: as fast as it can */
+    size_t bodies;     /* when it was opened */
+    uint64_t frame;    /* of a replay */
+    double seek;       /* the frame that a viewer wants; below 0: none */
+    struct {
+        double time, step;
+    } from, since; /* of the pace; of the rate that is told */
+    double steps; /* a second, lately */
+};
+
+cli_reader cli_read_window; /* for the table */
+#define CLI_WINDOW_OPTIONS(window)                                                                                             \
+    CLI_GROUP("Looking at it"),                                                                                                \
+    CLI_PARSED_OPTIONAL(0, "view", "PORT|unix:PATH", (window), cli_read_window,                                                \
+                        "show the run in a browser: prints a link for this machine, and how to reach it from another "         \
+                        "(default: a free port)"),                                                                             \
+    CLI_FLAG(0, "view-wait", &(window)->wait, "begin when somebody looks"),                                                    \
+    CLI_FLAG(0, "view-guest", &(window)->guest, "print a second link, with which one may only look"),                          \
+    CLI_REAL(0, "view-rate", "N", &(window)->rate, 0.1, 240, "pictures a second at most (default 30)"),                        \
+    CLI_REAL(0, "view-budget", "PERCENT", &(window)->budget, 0.01, 100, "of the run's time for showing it, at most (default 1)"), \
+    CLI_STRING(0, "record", "FILE.view", &(window)->record, "keep what is shown, for 'stdcl view FILE.view'")
+
+/* All return an exit status, after printing what is wrong. */
+
+int cli_window_check(const struct cli_window *window, const struct cli_option *options);
+
+/* Opens what was asked for, if anything. `about` is what there is to see; the rest of it is filled in. */
+int cli_window_open(struct cli_window *window, struct view_options *about);
+
+/* `show` hands the picture of now to the view; `last` of the run. */
+int cli_window_visit(struct cli_window *window, uint64_t step, double fraction, int (*show)(void *job, int last), void *job);
+
+/* How many steps there may be from `step` until the next visit, and how many seconds they should take; `wanted` and `seconds` without viewers. */
+uint64_t cli_window_burst(const struct cli_window *window, uint64_t step, uint64_t wanted);
+double cli_window_seconds(const struct cli_window *window, double seconds);
+
+void cli_window_end(struct cli_window *window, const char *sentence);
+int cli_window_close(struct cli_window *window);
+
+#endif

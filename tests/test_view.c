@@ -1,0 +1,281 @@
+/* test_view.c - the pieces of the window: who may ask, what may be asked, and what frames hold.
+ * SPDX-License-Identifier: MIT
+ */
+#include "check.h"
+
+#include "view/internal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- Who may ask. ------------------------------------------------------------------------------ */
+
+static void hosts(void **state)
+{
+    static const char *const own[] = {"127.0.0.1", "127.0.0.1:8080", "localhost:1", "LocalHost:65535", "[::1]", "[::1]:8080"};
+    static const char *const foreign[] = {"", "example.org", "example.org:8080", "127.0.0.1.example.org", "127.0.0.1:", "127.0.0.1:123456",
+                                          "127.0.0.1:80a", "127.0.0.2", "0.0.0.0:80", "localhost.example.org:80", "::1", "[::1", "[::2]",
+                                          "localhost:80:80", " localhost", "2130706433", "0x7f000001", "127.1", "user@localhost"};
+    (void)state;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        assert_true(http_host_ok(own[i]));
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        assert_false(http_host_ok(foreign[i]));
+    assert_false(http_host_ok(NULL));
+}
+
+/* Comparing both with each other would not do: a rebound name is its own Host and Origin. */
+static void origins(void **state)
+{
+    static const char *const bad[][2] = {{"http://example.org", "example.org"}, {"http://example.org", "127.0.0.1:80"},
+                                         {"https://127.0.0.1:80", "127.0.0.1:80"}, {"null", "127.0.0.1:80"}, {"", "127.0.0.1:80"},
+                                         {"http://127.0.0.1:81", "127.0.0.1:80"}, {"http://localhost:80", "127.0.0.1:80"},
+                                         {"http://127.0.0.1:80/", "127.0.0.1:80"}, {"http://127.0.0.1:80.example.org", "127.0.0.1:80"}};
+    (void)state;
+    assert_true(http_origin_ok("http://127.0.0.1:80", "127.0.0.1:80"));
+    assert_true(http_origin_ok("http://localhost:9", "localhost:9"));
+    assert_true(http_origin_ok("http://[::1]:8080", "[::1]:8080"));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(http_origin_ok(bad[i][0], bad[i][1]));
+    assert_false(http_origin_ok(NULL, "127.0.0.1:80"));
+}
+
+static void tokens(void **state)
+{
+    char token[TOKEN], other[TOKEN], offered[128];
+    (void)state;
+    assert_true(http_token_make(token) && http_token_make(other));
+    assert_string_not_equal(token, other);
+    assert_int_equal(strspn(token, "0123456789abcdef"), TOKEN - 1);
+    snprintf(offered, sizeof offered, "stdcl-view.1, token.%s", token);
+    assert_true(http_token_ok(offered, token));
+    assert_false(http_token_ok(offered, other));
+    snprintf(offered, sizeof offered, "token.%s,stdcl-view.1", token);
+    assert_true(http_token_ok(offered, token));
+    offered[sizeof "token." - 1 + 31] ^= 1; /* the last digit */
+    assert_false(http_token_ok(offered, token));
+    snprintf(offered, sizeof offered, "token.%.31s", token);
+    assert_false(http_token_ok(offered, token));
+    snprintf(offered, sizeof offered, "token.%s0", token);
+    assert_false(http_token_ok(offered, token));
+    assert_false(http_token_ok("", token));
+    assert_false(http_token_ok("token.", token));
+    assert_false(http_token_ok(token, token));
+}
+
+/* ---- What may be asked. ------------------------------------------------------------------------ */
+
+static bool asks(const char *text, struct ask *ask)
+{
+    return ask_read(text, strlen(text), ask);
+}
+
+static void messages(void **state)
+{
+    struct ask a;
+    (void)state;
+    assert_true(asks("{\"type\":\"credit\",\"n\":2}", &a) && a.type == ASK_CREDIT && a.number == 2);
+    assert_true(asks("{\"type\":\"ping\",\"id\":17}", &a) && a.type == ASK_PING && a.number == 17);
+    assert_true(asks("{\"type\":\"do\",\"what\":\"step\",\"n\":3}", &a) && a.command.ask == VIEW_STEP && a.command.value == 3);
+    assert_true(asks("{\"type\":\"do\",\"what\":\"speed\",\"value\":0.5}", &a) && a.command.ask == VIEW_SPEED && a.command.value == 0.5);
+    assert_true(asks("{\"type\":\"do\",\"what\":\"quit\"}", &a) && a.command.ask == VIEW_QUIT && !a.confirmed);
+    assert_true(asks("{\"type\":\"do\",\"what\":\"quit\",\"confirm\":true}", &a) && a.confirmed);
+    assert_true(asks("{\"type\":\"want\",\"points\":{\"count\":9,\"colour\":\"mass\",\"coding\":2,\"region\":[0,1,2,3,4,5]}}", &a));
+    assert_true(a.want.count == 9 && a.want.colour == BY_MASS && a.want.coding == 2 && a.want.inside && a.want.box[5] == 5 && !a.want.cells);
+    assert_true(asks("{\"type\":\"want\",\"points\":{}}", &a) && a.want.count == 200000 && !a.want.inside);
+    assert_true(asks("{\"type\":\"want\",\"cells\":{\"x\":-5,\"y\":7,\"width\":64,\"height\":32,\"zoom\":3}}", &a));
+    assert_true(a.want.cells && a.want.region.x == -5 && a.want.region.y == 7 && a.want.region.width == 64 && a.want.region.zoom == 3);
+}
+
+static void refused(void **state)
+{
+    static const char *const bad[] = {
+        "", "x", "[]", "17", "null", "{}", "{\"type\":1}", "{\"type\":\"x\"}", "{\"type\":\"credit\"}", "{\"type\":\"credit\",\"n\":0}",
+        "{\"type\":\"credit\",\"n\":9}", "{\"type\":\"credit\",\"n\":1.5}", "{\"type\":\"credit\",\"n\":\"1\"}", "{\"type\":\"credit\",\"n\":-1}",
+        "{\"type\":\"credit\",\"n\":1}x", "{\"type\":\"credit\",\"n\":1,\"n\":2}", "{\"type\":\"ping\",\"id\":1e300}", "{\"type\":\"do\"}",
+        "{\"type\":\"do\",\"what\":\"format\"}", "{\"type\":\"do\",\"what\":\"step\",\"n\":1e9}", "{\"type\":\"do\",\"what\":\"seek\"}",
+        "{\"type\":\"do\",\"what\":\"seek\",\"frame\":-1}", "{\"type\":\"do\",\"what\":\"speed\"}", "{\"type\":\"do\",\"what\":\"speed\",\"value\":-1}",
+        "{\"type\":\"want\"}", "{\"type\":\"want\",\"points\":1}", "{\"type\":\"want\",\"points\":{},\"cells\":{}}",
+        "{\"type\":\"want\",\"points\":{\"count\":5e9}}", "{\"type\":\"want\",\"points\":{\"coding\":3}}",
+        "{\"type\":\"want\",\"points\":{\"colour\":\"red\"}}", "{\"type\":\"want\",\"points\":{\"colour\":3}}",
+        "{\"type\":\"want\",\"points\":{\"region\":[0,0,0,1,1]}}", "{\"type\":\"want\",\"points\":{\"region\":[0,0,0,1,1,0]}}",
+        "{\"type\":\"want\",\"points\":{\"region\":[0,0,0,1,1,1,1]}}", "{\"type\":\"want\",\"points\":{\"region\":{}}}",
+        "{\"type\":\"want\",\"cells\":{\"width\":0}}", "{\"type\":\"want\",\"cells\":{\"width\":4194304,\"height\":2}}",
+        "{\"type\":\"want\",\"cells\":{\"zoom\":25}}", "{\"type\":\"want\",\"cells\":{\"x\":0.5}}", "{\"type\":\"want\",\"cells\":{\"x\":1e16}}",
+        "{\"type\":\"credit\",\"n\":1", "\xff\xfe", "{\"type\":\"do\",\"what\":\"quit\",\"confirm\":tru}"};
+    struct ask a;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (asks(bad[i], &a))
+            fail_msg("taken: %s", bad[i]);
+}
+
+/* A thousand brackets are one error, not a thousand calls of a function. */
+static void deep_nesting(void **state)
+{
+    char text[MOST_MESSAGE];
+    struct ask a;
+    (void)state;
+    memset(text, '[', sizeof text);
+    assert_false(ask_read(text, sizeof text, &a));
+}
+
+/* ---- Frames. ----------------------------------------------------------------------------------- */
+
+/* Some bodies, and the box that holds them. */
+static struct shown some(size_t n, float shift)
+{
+    struct shown s = {.sequence = 1, .n = n};
+    for (size_t i = 0; i < n; i++) {
+        const float x = (float)(i * 7919 % n) / (float)n, at[3] = {x + shift, 1 - x * x, 0.01F * x}, v[3] = {x, 1, 0};
+        bytes_put(&s.first, at, sizeof at);
+        bytes_put(&s.second, v, sizeof v);
+    }
+    return s;
+}
+
+static void raw_bodies(void **state)
+{
+    enum { N = 1000 };
+    struct about about = {.options.points.total = N};
+    struct want want = {.count = N, .colour = BY_SPEED};
+    struct frame_box box = {.set = false};
+    struct quantised *was[2] = {NULL, NULL};
+    struct bytes b = {0};
+    struct shown s = some(N, 0);
+    (void)state;
+    assert_true(frame_points(&b, &s, &about, &want, &box, was));
+    assert_int_equal(b.used, POINTS_HEAD + 7 * N);
+    assert_int_equal(b.at[0], POINTS);
+    assert_int_equal(b.at[1], RAW);
+    assert_int_equal(bytes_read(b.at + 76, 4), N);
+    assert_int_equal(bytes_read(b.at + 104, 8), 7 * N);
+    for (size_t c = 0; c < 3; c++) {
+        const double lo = bytes_read_f64(b.at + 24 + 8 * c), hi = bytes_read_f64(b.at + 48 + 8 * c);
+        for (size_t i = 0; i < N; i++) {
+            const double q = (double)bytes_read(b.at + POINTS_HEAD + 2 * (c * N + i), 2), x = lo + (q + 0.5) / 65536 * (hi - lo);
+            const double right = (double)((const float *)(const void *)s.first.at)[3 * i + c];
+            assert_true(fabs(x - right) <= (hi - lo) / 131072 * 1.01 + 1e-7);
+        }
+    }
+    const double least = (double)bytes_read_f32(b.at + 84), most = (double)bytes_read_f32(b.at + 88);
+    for (size_t i = 0; i < N; i++) {
+        const float *v = (const float *)(const void *)s.second.at + 3 * i;
+        const double shade = b.at[POINTS_HEAD + 6 * N + i], speed = least * pow(most / least, shade / 255);
+        assert_true(fabs(log(speed / sqrt((double)(v[0] * v[0] + v[1] * v[1])))) <= log(most / least) / 255);
+    }
+    bytes_free(&b);
+    shown_free(&s);
+}
+
+/* What is no number must not become an index, nor stop the others. */
+static void not_finite(void **state)
+{
+    struct about about = {.options.points.total = 3};
+    struct want want = {.count = 3, .colour = BY_SPEED};
+    struct frame_box box = {.set = false};
+    struct quantised *was[2] = {NULL, NULL};
+    struct bytes b = {0};
+    const float at[3][3] = {{NAN, 0, 0}, {INFINITY, 1, -INFINITY}, {1, 2, 3}}, v[3][3] = {{NAN, 0, 0}, {INFINITY, 0, 0}, {0, 0, 0}};
+    struct shown s = {.sequence = 1, .n = 3};
+    (void)state;
+    bytes_put(&s.first, at, sizeof at);
+    bytes_put(&s.second, v, sizeof v);
+    assert_true(frame_points(&b, &s, &about, &want, &box, was));
+    assert_int_equal(b.used, POINTS_HEAD + 21);
+    bytes_free(&b);
+    shown_free(&s);
+}
+
+static void only_a_region(void **state)
+{
+    enum { N = 1000 };
+    struct about about = {.options.points.total = N};
+    struct want want = {.count = N, .inside = true, .box = {0.25, -1, -1, 0.5, 2, 2}};
+    struct frame_box box = {.set = false};
+    struct quantised *was[2] = {NULL, NULL};
+    struct bytes b = {0};
+    struct shown s = some(N, 0);
+    (void)state;
+    assert_true(frame_points(&b, &s, &about, &want, &box, was));
+    size_t right = 0;
+    for (size_t i = 0; i < N; i++) {
+        const float x = ((const float *)(const void *)s.first.at)[3 * i];
+        right += x >= 0.25F && x <= 0.5F;
+    }
+    assert_int_equal(bytes_read(b.at + 76, 4), right);
+    assert_int_equal(b.used, POINTS_HEAD + 6 * right);
+    assert_int_equal(bytes_read(b.at + 2, 2) & REGION, REGION);
+    bytes_free(&b);
+    shown_free(&s);
+}
+
+/* A permutation; and its beginnings are fair: of the first tenth about half lie in the first half. */
+static void order(void **state)
+{
+    enum { N = 10000 };
+    static unsigned char seen[N];
+    uint32_t *which = about_order(N);
+    size_t low = 0;
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        assert_true(which[i] < N && !seen[which[i]]);
+        seen[which[i]] = 1;
+        low += i < N / 10 && which[i] < N / 2;
+    }
+    assert_true(low > 420 && low < 580); /* five standard deviations */
+    free(which);
+}
+
+static void rows_are_thinned(void **state)
+{
+    struct rows r = {.columns = 2};
+    struct bytes b = {0};
+    (void)state;
+    for (int i = 0; i < 3 * MOST_ROWS; i++)
+        rows_add(&r, (const double[]){i, -i});
+    assert_true(r.n <= MOST_ROWS && r.thinned == 2);
+    for (size_t i = 1; i < r.n; i++)
+        assert_true(r.value[2 * i] - r.value[2 * i - 2] == 4);
+    assert_true(frame_rows(&b, &r, r.n - 3, false));
+    assert_int_equal(b.used, 40 + 3 * 16);
+    assert_int_equal(bytes_read(b.at + 24, 4), r.n - 3);
+    assert_true(bytes_read_f64(b.at + 40) == r.value[2 * (r.n - 3)]);
+    bytes_free(&b);
+    free(r.value);
+}
+
+/* ---- Rectangles of cells. ---------------------------------------------------------------------- */
+
+static void regions(void **state)
+{
+    const struct view_field torus = {100, 50, "torus", "B3/S23"}, plane = {100, 50, "plane", "B3/S23"};
+    struct view_region r = {-3, 60, 20, 20, 0};
+    (void)state;
+    assert_true(region_clip(&torus, &r) && r.x == 97 && r.y == 10 && r.width == 20 && r.height == 20);
+    r = (struct view_region){0, 0, 1000, 1000, 2};
+    assert_true(region_clip(&torus, &r) && r.width == 25 && r.height == 13);
+    r = (struct view_region){-3, 40, 20, 20, 0};
+    assert_true(region_clip(&plane, &r) && r.x == 0 && r.y == 40 && r.width == 17 && r.height == 10);
+    r = (struct view_region){100, 0, 20, 20, 0};
+    assert_false(region_clip(&plane, &r));
+    r = (struct view_region){-(1LL << 53), -(1LL << 53), 4194304, 1, 24};
+    assert_true(region_clip(&torus, &r) && r.x >= 0 && r.x < 100);
+    assert_int_equal(view_cells_bytes(&(struct view_region){0, 0, 9, 3, 0}), 6);
+    assert_int_equal(view_cells_bytes(&(struct view_region){0, 0, 9, 3, 1}), 27);
+    assert_int_equal(view_cells_shade(0, 3), 0);
+    assert_int_equal(view_cells_shade(1, 3), 1);
+    assert_int_equal(view_cells_shade(64, 3), 255);
+    assert_int_equal(view_cells_shade((uint64_t)1 << 48, 24), 255);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hosts),         cmocka_unit_test(origins),       cmocka_unit_test(tokens),
+        cmocka_unit_test(messages),      cmocka_unit_test(refused),       cmocka_unit_test(deep_nesting),
+        cmocka_unit_test(raw_bodies),    cmocka_unit_test(not_finite),    cmocka_unit_test(only_a_region),
+        cmocka_unit_test(order),         cmocka_unit_test(rows_are_thinned), cmocka_unit_test(regions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+/* record.c - the recording: what goes over the wire, in a file, with an index at its end. WIRE.md draws it.
+ *
+ * It is written in the server's thread, as FILE.part until it is whole: what a killed run leaves under that name can be played, too.
+ * When writing fails (a full disk) the recording ends with a sentence, and the run goes on.
+ * SPDX-License-Identifier: MIT
+ */
+#include "view/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum { KEY_EVERY = 64, RECORDED_BODIES = 200000 };
+
+struct recording {
+    FILE *fp;
+    char *part; /* its name until it is whole */
+    const struct about *about;
+    uint64_t at;      /* bytes so far */
+    uint32_t pictures;
+    uint64_t rows_thinned;
+    size_t rows;
+    struct bytes index, frame;
+    struct quantised *was[2];
+    struct sent_cells cells;
+    bool failed;
+    int error; /* why */
+};
+
+static void put(struct recording *r, const void *bytes, size_t n)
+{
+    if (!r->failed && fwrite(bytes, 1, n, r->fp) != n) {
+        r->failed = true;
+        r->error = errno;
+    }
+    r->at += n;
+}
+
+static void put_record(struct recording *r, const void *bytes, size_t n)
+{
+    unsigned char length[4];
+    bytes_at(length, n, 4);
+    put(r, length, sizeof length);
+    put(r, bytes, n);
+}
+
+static void recording_free(struct recording *r)
+{
+    for (int i = 0; i < 2; i++)
+        quantised_drop(r->was[i]);
+    bytes_free(&r->cells.body);
+    bytes_free(&r->index);
+    bytes_free(&r->frame);
+    free(r->part);
+    free(r);
+}
+
+static int begin(struct recording *r)
+{
+    char *hello = hello_text(r->about, false, false);
+    const bool named = asprintf(&r->part, "%s.part", r->about->options.record) > 0;
+    r->fp = hello && named ? fopen(r->part, "wbe") : NULL;
+    if (!hello || !named)
+        clerror_set(ENOMEM, "view_open: no memory for the recording");
+    else if (!r->fp)
+        clerror_set(errno, "%s: cannot be written: %s", r->part, strerror(errno));
+    if (r->fp) {
+        put(r, "STDCLVW1", 8);
+        put_record(r, hello, strlen(hello));
+    }
+    free(hello);
+    return r->fp ? 0 : -1;
+}
+
+struct recording *recording_open(const struct about *about)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    if (!r) {
+        clerror_set(ENOMEM, "view_open: no memory for the recording");
+        return NULL;
+    }
+    r->about = about;
+    if (begin(r) == 0)
+        return r;
+    recording_free(r);
+    return NULL;
+}
+
+void recording_text(struct recording *r, const char *text)
+{
+    if (text)
+        put_record(r, text, strlen(text));
+}
+
+/* A picture that builds on none before it, now and then, so that a player may start there. */
+static void forget(struct recording *r)
+{
+    for (int i = 0; i < 2; i++) {
+        quantised_drop(r->was[i]);
+        r->was[i] = NULL;
+    }
+    r->cells.body.used = 0;
+}
+
+static bool make(struct recording *r, const struct shown *shown, enum kind kind, struct frame_box *box)
+{
+    const struct view_bodies *b = &r->about->options.points;
+    const struct want want = {.count = RECORDED_BODIES, .coding = DIFFERENCES_PACKED,
+                              .colour = b->moving ? BY_SPEED : b->group ? BY_GROUP : b->mass ? BY_MASS : NO_COLOUR};
+    if (kind == POINTS)
+        return frame_points(&r->frame, shown, r->about, &want, box, r->was);
+    if (kind == CELLS)
+        return frame_cells(&r->frame, shown, 0, DIFFERENCES_PACKED, &r->cells);
+    return kind == BARS ? frame_bars(&r->frame, shown) : frame_grid(&r->frame, shown, r->about);
+}
+
+void recording_frame(struct recording *r, const struct shown *shown, enum kind kind, struct frame_box *box)
+{
+    if (r->failed)
+        return;
+    if (r->pictures++ % KEY_EVERY == 0)
+        forget(r);
+    r->frame.used = 0;
+    bytes_u(&r->index, r->at, 8);
+    bytes_f64(&r->index, shown->at.time);
+    if (!make(r, shown, kind, box) || r->index.failed)
+        r->failed = true;
+    else
+        put_record(r, r->frame.at, r->frame.used);
+}
+
+void recording_rows(struct recording *r, const struct rows *rows)
+{
+    const bool again = rows->thinned != r->rows_thinned;
+    if (r->failed || (!again && rows->n == r->rows))
+        return;
+    r->frame.used = 0;
+    if (frame_rows(&r->frame, rows, again ? 0 : r->rows, again))
+        put_record(r, r->frame.at, r->frame.used);
+    r->rows = rows->n;
+    r->rows_thinned = rows->thinned;
+}
+
+bool recording_failed(const struct recording *r)
+{
+    return r->failed;
+}
+
+static void put_index(struct recording *r)
+{
+    struct bytes b = {0};
+    const uint64_t at = r->at;
+    bytes_u(&b, 0, 4);
+    bytes_u(&b, r->pictures, 4);
+    bytes_put(&b, r->index.at, r->index.used);
+    put_record(r, b.at, b.used);
+    b.used = 0;
+    bytes_u(&b, at, 8);
+    bytes_put(&b, "STDCLEND", 8);
+    put(r, b.at, b.used);
+    r->failed |= b.failed;
+    bytes_free(&b);
+}
+
+int recording_close(struct recording *r)
+{
+    const char *file = r->about->options.record;
+    int status = 0;
+    if (!r->failed)
+        put_index(r);
+    if (fclose(r->fp) != 0 && !r->failed) {
+        r->failed = true;
+        r->error = errno;
+    }
+    if (rename(r->part, file) != 0)
+        status = clerror_set(errno, "%s cannot be renamed to %s: %s", r->part, file, strerror(errno));
+    else if (r->failed)
+        status = clerror_set(EIO, "%s ends early: %s", file, strerror(r->error ? r->error : ENOMEM));
+    recording_free(r);
+    return status;
+}

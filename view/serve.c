@@ -1,0 +1,402 @@
+/* serve.c - the server, by libwebsockets: hands out the page's files, and moves messages between viewers and viewer.c.
+ *
+ * We listen ourselves (listen.c) and hand the library connections that it may have. All here runs in the server's thread;
+ * other threads call server_wake alone, by lws_cancel_service, the one function that is for them.
+ * A message goes out in pieces, each when the socket can take it, so that the library never keeps more than one.
+ * SPDX-License-Identifier: MIT
+ */
+#include "view/internal.h"
+
+#include "core/clock.h"
+
+#include <errno.h>
+#include <libwebsockets.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { PIECE = 64 << 10, HEADERS = 8192, REQUEST_SECONDS = 5, PING_SECONDS = 20, HANGUP_SECONDS = 40, FILE_PIECE = 4096 };
+enum { CLOSE_TOKEN = 4401, CLOSE_FULL = 4429 };
+_Static_assert((int)HEADROOM >= LWS_PRE, "no room for the library's head of a message");
+
+/* What the library keeps for us with each connection. */
+struct connection {
+    struct viewer *viewer;       /* of a WebSocket */
+    struct lws *wsi;
+    int closing;                 /* close with this code */
+    size_t sent;                 /* bytes of viewer->out */
+    size_t heard;
+    char *message;               /* MOST_MESSAGE bytes, what came of it so far */
+    const struct web_file *file; /* on its way out */
+    size_t file_at;
+    bool counted;
+};
+
+struct server {
+    struct view *v;
+    struct stage *stage;
+    struct lws_context *context;
+    struct lws_vhost *vhost;
+    struct web_file *file;
+    size_t files;
+    int connections, n;
+    struct connection *viewing[MOST_VIEWERS];
+};
+
+/* ---- Headers. ---------------------------------------------------------------------------------- */
+
+static bool header(struct lws *wsi, enum lws_token_indexes which, char *text, int size)
+{
+    const int length = lws_hdr_total_length(wsi, which);
+    return length > 0 && length < size && lws_hdr_copy(wsi, text, size, which) == length;
+}
+
+/* The status that refuses a request; 0: it is allowed. A page that a browser opened itself has no Origin. */
+static unsigned refusal(struct lws *wsi, bool socket)
+{
+    char host[256], origin[256];
+    if (!header(wsi, WSI_TOKEN_HOST, host, sizeof host) || !http_host_ok(host))
+        return 421;
+    const bool has_origin = lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0;
+    if ((has_origin || socket) && !(header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) && http_origin_ok(origin, host)))
+        return 403;
+    return 0;
+}
+
+/* ---- The page's files. ------------------------------------------------------------------------- */
+
+static const struct web_file *find(const struct server *s, const char *path)
+{
+    const char *name = strcmp(path, "/") == 0 ? "index.html" : path + (*path == '/');
+    for (size_t i = 0; i < s->files; i++)
+        if (s->file[i].type && strcmp(s->file[i].name, name) == 0)
+            return &s->file[i];
+    return NULL;
+}
+
+static const char *const guards[][2] = {
+    {"content-security-policy:", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
+                                 "media-src blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
+    {"x-content-type-options:", "nosniff"}, {"referrer-policy:", "no-referrer"}, {"cache-control:", "no-store"},
+    {"cross-origin-resource-policy:", "same-origin"}, {"cross-origin-opener-policy:", "same-origin"}};
+
+/* The head of an answer, and of a refusal (a status that is not 200) all of it. */
+static int answer(struct lws *wsi, unsigned status, const struct web_file *file)
+{
+    unsigned char buffer[LWS_PRE + 2048], *const start = buffer + LWS_PRE, *p = start, *const end = buffer + sizeof buffer - 1;
+    if (lws_add_http_common_headers(wsi, status, file ? file->type : "text/plain", file ? file->size : 0, &p, end))
+        return -1;
+    for (size_t i = 0; i < sizeof guards / sizeof *guards; i++)
+        if (lws_add_http_header_by_name(wsi, (const unsigned char *)guards[i][0], (const unsigned char *)guards[i][1],
+                                        (int)strlen(guards[i][1]), &p, end))
+            return -1;
+    if (lws_finalize_write_http_header(wsi, start, &p, end))
+        return -1;
+    return 0;
+}
+
+static int refuse(struct lws *wsi, unsigned status)
+{
+    return answer(wsi, status, NULL) || lws_http_transaction_completed(wsi) ? -1 : 0;
+}
+
+static int on_request(struct server *s, struct connection *c, struct lws *wsi, const char *path)
+{
+    const unsigned status = refusal(wsi, false);
+    if (status)
+        return refuse(wsi, status);
+    if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) == 0)
+        return refuse(wsi, 405);
+    c->file = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS) > 0 ? NULL : find(s, path);
+    c->file_at = 0;
+    if (!c->file)
+        return refuse(wsi, 404);
+    if (answer(wsi, 200, c->file) < 0)
+        return -1;
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+static int send_file(struct connection *c, struct lws *wsi)
+{
+    unsigned char buffer[LWS_PRE + FILE_PIECE];
+    if (!c->file)
+        return 0;
+    const size_t left = c->file->size - c->file_at, n = left < FILE_PIECE ? left : FILE_PIECE;
+    memcpy(buffer + LWS_PRE, c->file->text + c->file_at, n);
+    c->file_at += n;
+    if (lws_write(wsi, buffer + LWS_PRE, n, n == left ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < (int)n)
+        return -1;
+    if (n < left) {
+        lws_callback_on_writable(wsi);
+        return 0;
+    }
+    c->file = NULL;
+    return lws_http_transaction_completed(wsi) ? -1 : 0;
+}
+
+/* ---- Viewers. ---------------------------------------------------------------------------------- */
+
+static void want(struct server *s)
+{
+    struct viewer *viewers[MOST_VIEWERS];
+    for (int i = 0; i < s->n; i++)
+        viewers[i] = s->viewing[i]->viewer;
+    viewers_want(s->v, s->stage, viewers, s->n);
+}
+
+static void wake_all(const struct server *s)
+{
+    for (int i = 0; i < s->n; i++)
+        lws_callback_on_writable(s->viewing[i]->wsi);
+}
+
+static void count(struct server *s)
+{
+    struct view *v = s->v;
+    atomic_store(&v->watched, s->n);
+    atomic_store(&v->wanted, s->n + (v->recording != NULL));
+    pthread_mutex_lock(&v->lock);
+    v->states++;
+    pthread_mutex_unlock(&v->lock);
+    want(s);
+    stage_take(s->stage, v);
+    wake_all(s);
+}
+
+/* A handshake: -1 refuses it. Tokens are looked at behind it, where a closing code can say what is wrong. */
+static int on_handshake(struct lws *wsi)
+{
+    char path[16];
+    unsigned status = refusal(wsi, true);
+    if (!status && !(header(wsi, WSI_TOKEN_GET_URI, path, sizeof path) && strcmp(path, "/live") == 0))
+        status = 404;
+    if (!status)
+        return 0;
+    answer(wsi, status, NULL);
+    return -1;
+}
+
+static int which_token(const struct server *s, struct lws *wsi)
+{
+    char offered[256];
+    const bool has = header(wsi, WSI_TOKEN_PROTOCOL, offered, sizeof offered);
+    const bool all = has && http_token_ok(offered, s->v->token[0]), guest = has && http_token_ok(offered, s->v->token[1]);
+    return all ? 0 : guest ? 1 : -1;
+}
+
+static int on_opened(struct server *s, struct connection *c, struct lws *wsi)
+{
+    const int token = which_token(s, wsi);
+    c->wsi = wsi;
+    c->closing = token < 0 ? CLOSE_TOKEN : s->n == MOST_VIEWERS ? CLOSE_FULL : 0;
+    lws_callback_on_writable(wsi);
+    if (c->closing)
+        return 0;
+    c->viewer = malloc(sizeof *c->viewer);
+    c->message = malloc(MOST_MESSAGE);
+    if (!c->viewer || !c->message)
+        return -1;
+    viewer_init(c->viewer, s->v, s->stage, token == 1);
+    s->viewing[s->n++] = c;
+    count(s);
+    return 0;
+}
+
+static void on_closed(struct server *s, struct connection *c)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->viewing[i] == c) {
+            s->viewing[i] = s->viewing[--s->n];
+            count(s);
+        }
+    if (c->viewer)
+        viewer_free(c->viewer);
+    free(c->viewer);
+    free(c->message);
+    *c = (struct connection){.counted = c->counted};
+}
+
+static int close_with(struct lws *wsi, int code)
+{
+    lws_close_reason(wsi, (enum lws_close_status)code, NULL, 0);
+    return -1;
+}
+
+static int on_message(struct server *s, struct connection *c, struct lws *wsi, const char *part, size_t size)
+{
+    if (!c->viewer)
+        return 0; /* about to be closed */
+    if (lws_frame_is_binary(wsi))
+        return close_with(wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE);
+    if (size > MOST_MESSAGE - c->heard)
+        return close_with(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE);
+    memcpy(c->message + c->heard, part, size);
+    c->heard += size;
+    if (!lws_is_final_fragment(wsi) || lws_remaining_packet_payload(wsi))
+        return 0;
+    const int code = viewer_hear(c->viewer, c->message, c->heard);
+    c->heard = 0;
+    if (code)
+        return close_with(wsi, code);
+    want(s);
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+/* A piece of the message on its way, or of the next. */
+static int send_piece(struct connection *c, struct lws *wsi)
+{
+    struct viewer *w = c->viewer;
+    if (c->closing)
+        return close_with(wsi, c->closing);
+    if (c->sent == 0 && !viewer_next(w))
+        return 0;
+    const size_t left = w->out.used - HEADROOM - c->sent, n = left < PIECE ? left : PIECE;
+    const int how = (c->sent ? LWS_WRITE_CONTINUATION : w->binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT) | (n < left ? LWS_WRITE_NO_FIN : 0);
+    if (lws_write(wsi, w->out.at + HEADROOM + c->sent, n, (enum lws_write_protocol)how) < (int)n)
+        return -1;
+    c->sent = n < left ? c->sent + n : 0;
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+/* ---- Connections. ------------------------------------------------------------------------------ */
+
+static int on_listening(struct server *s, int fd)
+{
+    const int got = listen_accept(&s->v->listening, fd);
+    if (got < 0)
+        return 0;
+    if (s->connections >= MOST_CONNECTIONS)
+        close(got);
+    else if (lws_adopt_socket_vhost(s->vhost, got)) /* closes it when that fails */
+        return 0;
+    return 0;
+}
+
+static void on_wake(struct server *s)
+{
+    if (!s->stage)
+        return;
+    stage_take(s->stage, s->v);
+    wake_all(s);
+}
+
+static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
+{
+    struct connection *c = user;
+    struct server *s = lws_context_user(lws_get_context(wsi));
+    switch ((int)reason) {
+    case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
+        return on_wake(s), 0;
+    case LWS_CALLBACK_RAW_RX_FILE:
+        return on_listening(s, (int)lws_get_socket_fd(wsi));
+    case LWS_CALLBACK_HTTP_BIND_PROTOCOL:
+    case LWS_CALLBACK_WS_SERVER_BIND_PROTOCOL:
+        return 0;
+    case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
+        return 0;
+    case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
+        s->connections++;
+        return 0;
+    case LWS_CALLBACK_WSI_DESTROY:
+        return 0;
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+        return in && strcmp(in, "websocket") == 0 ? 0 : -1; /* no HTTP/2 */
+    case LWS_CALLBACK_HTTP:
+        return on_request(s, c, wsi, in ? in : "");
+    case LWS_CALLBACK_HTTP_WRITEABLE:
+        return send_file(c, wsi);
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        return on_handshake(wsi);
+    case LWS_CALLBACK_ESTABLISHED:
+        return on_opened(s, c, wsi);
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+        return send_piece(c, wsi);
+    case LWS_CALLBACK_RECEIVE:
+        return on_message(s, c, wsi, in, size);
+    case LWS_CALLBACK_CLOSED:
+        return on_closed(s, c), 0;
+    default:
+        return 0;
+    }
+}
+
+/* ---- The server. ------------------------------------------------------------------------------- */
+
+static const struct lws_protocols protocols[] = {
+    {"http", callback, sizeof(struct connection), MOST_MESSAGE, 0, NULL, 0},
+    {"stdcl-view.1", callback, sizeof(struct connection), MOST_MESSAGE, 0, NULL, 0},
+    {0}};
+static const lws_retry_bo_t patience = {.secs_since_valid_ping = PING_SECONDS, .secs_since_valid_hangup = HANGUP_SECONDS};
+
+/* The library ignores SIGPIPE for the whole program when a context is made; that is not its to choose. */
+static struct lws_context *make_context(const struct lws_context_creation_info *info)
+{
+    struct sigaction before;
+    sigaction(SIGPIPE, NULL, &before);
+    struct lws_context *context = lws_create_context(info);
+    sigaction(SIGPIPE, &before, NULL);
+    return context;
+}
+
+static bool adopt(struct server *s, int fd)
+{
+    const int own = fd < 0 ? -1 : dup(fd);
+    return fd < 0 || lws_adopt_descriptor_vhost(s->vhost, LWS_ADOPT_RAW_FILE_DESC, (lws_sock_file_fd_type){.filefd = own}, "http", NULL);
+}
+
+struct server *server_make(struct view *v)
+{
+    struct server *s = calloc(1, sizeof *s);
+    const struct lws_context_creation_info info = {
+        .port = CONTEXT_PORT_NO_LISTEN_SERVER, .protocols = protocols, .user = s, .gid = -1, .uid = -1,
+        .options = LWS_SERVER_OPTION_DISABLE_IPV6, .timeout_secs = REQUEST_SECONDS, .keepalive_timeout = REQUEST_SECONDS,
+        .max_http_header_data = HEADERS, .max_http_header_pool = MOST_CONNECTIONS, .retry_and_idle_policy = &patience,
+        .server_string = "stdcl"};
+    lws_set_log_level(0, NULL);
+    if (s) {
+        s->v = v;
+        s->file = web_open(&s->files);
+        s->context = s->file ? make_context(&info) : NULL;
+        s->vhost = s->context ? lws_get_vhost_by_name(s->context, "default") : NULL;
+        if (s->vhost && adopt(s, v->listening.fd[0]) && adopt(s, v->listening.fd[1]))
+            return s;
+    }
+    if (!s || s->file)
+        clerror_set(ENOMEM, "view_open: the server cannot be made");
+    server_free(s);
+    return NULL;
+}
+
+void server_run(struct server *s, struct stage *stage)
+{
+    s->stage = stage;
+    count(s);
+    while (!stage->closing) {
+        lws_service(s->context, 0);
+        atomic_store_explicit(&s->v->worked, ns_of_clock(CLOCK_THREAD_CPUTIME_ID), memory_order_relaxed);
+    }
+    for (int i = 0; i < s->n; i++) {
+        s->viewing[i]->closing = LWS_CLOSE_STATUS_NORMAL;
+        lws_callback_on_writable(s->viewing[i]->wsi);
+    }
+    const double patient = seconds_now() + 0.25;
+    while (s->n && seconds_now() < patient)
+        lws_service(s->context, 20);
+}
+
+void server_wake(struct server *s)
+{
+    lws_cancel_service(s->context);
+}
+
+void server_free(struct server *s)
+{
+    if (!s)
+        return;
+    if (s->context)
+        lws_context_destroy(s->context);
+    web_close(s->file, s->files);
+    free(s);
+}

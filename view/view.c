@@ -1,0 +1,335 @@
+/* view.c - opening and closing a window; the run's side of it: what is due, what it shows, what was asked.
+ *
+ * How often pictures are due: at most `rate` times a second, and never so often that showing them takes more than `budget`
+ * of the run's time. What the last one cost is measured: from view_due's yes until it was handed over, and the server's thread's
+ * share of the processors.
+ * SPDX-License-Identifier: MIT
+ */
+#include "view/internal.h"
+
+#include "core/clock.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* ---- Opening. ---------------------------------------------------------------------------------- */
+
+static void name_links(struct view *v)
+{
+    const int port = v->listening.port;
+    char host[128];
+    if (gethostname(host, sizeof host) != 0)
+        strcpy(host, "HOST");
+    host[sizeof host - 1] = 0;
+    for (int i = 0; i < 2; i++)
+        snprintf(v->url[i], sizeof v->url[i], "http://127.0.0.1:%d/#t=%s", port ? port : 8080, v->token[i]);
+    if (port)
+        snprintf(v->tunnel, sizeof v->tunnel, "ssh -N -L %d:127.0.0.1:%d %s", port, port, host);
+    else
+        snprintf(v->tunnel, sizeof v->tunnel, "ssh -N -L 8080:%s %s", v->listening.path, host);
+}
+
+static int open_server(struct view *v)
+{
+    if (!http_token_make(v->token[0]) || !http_token_make(v->token[1]))
+        return clerror_set(errno, "view_open: no random numbers: %s", strerror(errno));
+    if (listen_open(&v->listening, v->about.options.address) < 0)
+        return -1;
+    name_links(v);
+    v->server = server_make(v);
+    return v->server ? 0 : -1;
+}
+
+static int prepare(struct view *v, const struct view_options *options)
+{
+    pthread_condattr_t attributes;
+    pthread_mutex_init(&v->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&v->asked, &attributes);
+    pthread_condattr_destroy(&attributes);
+    sem_init(&v->waked, 0, 0);
+    v->listening = (struct listening){.fd = {-1, -1}};
+    v->state.fraction = v->state.steps = NAN;
+    v->cores = fmax(1, (double)sysconf(_SC_NPROCESSORS_ONLN));
+    if (about_copy(&v->about, options) < 0)
+        return -1;
+    v->row = calloc(ROWS_ON_THE_WAY, (v->about.columns + 1) * sizeof *v->row);
+    return v->row ? 0 : clerror_set(ENOMEM, "view_open: no memory");
+}
+
+/* In reverse; a view that is half open, too. */
+static int finish(struct view *v)
+{
+    thread_join(v);
+    const int status = v->recording ? recording_close(v->recording) : 0;
+    server_free(v->server);
+    listen_close(&v->listening);
+    for (int kind = 0; kind < KINDS; kind++)
+        shown_free(&v->box[kind].shown);
+    about_free(&v->about);
+    pthread_cond_destroy(&v->asked);
+    pthread_mutex_destroy(&v->lock);
+    sem_destroy(&v->waked);
+    free(v->order);
+    free(v->row);
+    free(v->ending);
+    free(v);
+    return status;
+}
+
+view *view_open(const struct view_options *options)
+{
+    struct view *v = calloc(1, sizeof *v);
+    if (!v) {
+        clerror_set(ENOMEM, "view_open: no memory");
+        return NULL;
+    }
+    const struct view_options *o = &v->about.options;
+    if (prepare(v, options) == 0 && ((o->address && strcmp(o->address, "-") == 0) || open_server(v) == 0) &&
+        (!o->record || (v->recording = recording_open(&v->about)))) {
+        atomic_store(&v->wanted, v->recording != NULL);
+        if (thread_start(v) == 0)
+            return v;
+    }
+    finish(v);
+    return NULL;
+}
+
+int view_close(view *v)
+{
+    return v ? finish(v) : 0;
+}
+
+const char *view_url(const view *v, int guest)
+{
+    return v ? v->url[guest != 0] : "";
+}
+
+const char *view_tunnel(const view *v)
+{
+    return v ? v->tunnel : "";
+}
+
+/* ---- When a picture is due. -------------------------------------------------------------------- */
+
+int view_watched(const view *v)
+{
+    return v ? atomic_load_explicit(&v->watched, memory_order_relaxed) : 0;
+}
+
+static bool waits_for_server(view *v)
+{
+    for (int kind = POINTS; kind < ROWS; kind++)
+        if (!mailbox_open(&v->box[kind]))
+            return true;
+    return false;
+}
+
+int view_due(view *v)
+{
+    if (!v || !atomic_load_explicit(&v->wanted, memory_order_relaxed))
+        return 0;
+    if (waits_for_server(v))
+        return 0;
+    const double now = seconds_now();
+    const bool changed = v->said.paused && (!v->shown || atomic_load_explicit(&v->changed, memory_order_relaxed));
+    if (v->said.paused ? !changed : now < v->due)
+        return 0;
+    v->began = now;
+    return 1;
+}
+
+/* What showing cost, and so when the next may come. */
+static void settle(struct view *v)
+{
+    const double now = seconds_now(), budget = v->about.options.budget / 100, copied = v->began > 0 ? now - v->began : 0;
+    const unsigned long long worked = atomic_load_explicit(&v->worked, memory_order_relaxed);
+    const double served = 1e-9 * (double)(worked - v->worked_before) / v->cores;
+    const double cost = v->worked_before ? copied + served : 0; /* the first picture makes what all need, such as kernels */
+    v->worked_before = worked;
+    v->due = now + fmax(1 / v->about.options.rate - copied, cost / budget - copied);
+    v->shown = true;
+    v->began = 0;
+    atomic_store_explicit(&v->changed, false, memory_order_relaxed);
+}
+
+/* ---- Showing. ---------------------------------------------------------------------------------- */
+
+/* The box of a kind, emptied and with the moment in it; NULL: it is still full, so this picture is left out. */
+static struct shown *show(view *v, enum kind kind, const struct view_moment *at)
+{
+    const double patient = seconds_now() + 1;
+    struct shown *s;
+    while (!(s = mailbox_open(&v->box[kind])) && at->last && seconds_now() < patient)
+        usleep(1000);
+    if (!s)
+        return NULL;
+    s->at = *at;
+    s->first.used = s->second.used = 0;
+    s->first.failed = s->second.failed = false;
+    return s;
+}
+
+static int hand_over(view *v, enum kind kind, struct shown *s)
+{
+    if (s->first.failed || s->second.failed)
+        return clerror_set(ENOMEM, "view: no memory for a picture");
+    mailbox_post(&v->box[kind]);
+    thread_wake(v);
+    settle(v);
+    return 0;
+}
+
+size_t view_bodies_wanted(const view *v)
+{
+    return v ? atomic_load_explicit(&v->bodies, memory_order_relaxed) : 0;
+}
+
+const uint32_t *view_order(view *v)
+{
+    if (!v->order && !(v->order = about_order(v->about.options.points.total)))
+        clerror_set(ENOMEM, "view_order: no memory for %zu bodies", v->about.options.points.total);
+    return v->order;
+}
+
+int view_show_points(view *v, const struct view_points *p)
+{
+    struct shown *s = v ? show(v, POINTS, &p->at) : NULL;
+    if (!s)
+        return 0;
+    if (p->count > v->about.options.points.total)
+        return clerror_set(EINVAL, "view_show_points: %zu bodies of %zu", p->count, v->about.options.points.total);
+    s->n = p->count;
+    bytes_put(&s->first, p->pos, p->count * sizeof *p->pos);
+    if (p->vel)
+        bytes_put(&s->second, p->vel, p->count * sizeof *p->vel);
+    return hand_over(v, POINTS, s);
+}
+
+int view_regions_wanted(view *v, struct view_region *region)
+{
+    if (!v || pthread_mutex_trylock(&v->lock) != 0)
+        return 0;
+    const int n = v->regions;
+    memcpy(region, v->region, sizeof *region * (size_t)n);
+    pthread_mutex_unlock(&v->lock);
+    return n;
+}
+
+int view_show_cells(view *v, struct view_moment at, uint64_t population, int n, const struct view_cells *cells)
+{
+    struct shown *s = v && n <= VIEW_REGIONS ? show(v, CELLS, &at) : NULL;
+    if (!s)
+        return 0;
+    s->n = (size_t)n;
+    s->population = population;
+    for (int i = 0; i < n; i++) {
+        s->region[i] = cells[i].region;
+        bytes_put(&s->first, cells[i].body, view_cells_bytes(&cells[i].region));
+    }
+    return hand_over(v, CELLS, s);
+}
+
+int view_show_bars(view *v, struct view_moment at, uint32_t bins, double top, const uint64_t *number, const double *expected)
+{
+    struct shown *s = v ? show(v, BARS, &at) : NULL;
+    if (!s)
+        return 0;
+    s->n = bins;
+    s->top = top;
+    for (size_t i = 0; i <= bins; i++) {
+        bytes_u(&s->first, number[i], 8);
+        bytes_f64(&s->second, expected[i]);
+    }
+    return hand_over(v, BARS, s);
+}
+
+int view_show_grid(view *v, struct view_moment at, const float *value)
+{
+    struct shown *s = v ? show(v, GRID, &at) : NULL;
+    if (!s)
+        return 0;
+    s->n = v->about.grid_rows * v->about.grid_columns;
+    for (size_t i = 0; i < s->n; i++)
+        bytes_f32(&s->first, value[i]);
+    return hand_over(v, GRID, s);
+}
+
+int view_add_row(view *v, const double *value)
+{
+    if (!v || !v->about.columns)
+        return 0;
+    const size_t in = atomic_load_explicit(&v->rows_in, memory_order_relaxed), columns = v->about.columns;
+    if (in - atomic_load_explicit(&v->rows_out, memory_order_acquire) >= ROWS_ON_THE_WAY)
+        return 0;
+    memcpy(v->row + in % ROWS_ON_THE_WAY * columns, value, columns * sizeof *value);
+    atomic_store_explicit(&v->rows_in, in + 1, memory_order_release);
+    thread_wake(v);
+    return 0;
+}
+
+/* ---- What is asked, and told. ------------------------------------------------------------------ */
+
+int view_next_command(view *v, struct view_command *command)
+{
+    if (!v || pthread_mutex_trylock(&v->lock) != 0)
+        return 0;
+    const bool any = v->commands > 0;
+    if (any) {
+        *command = v->command[0];
+        memmove(v->command, v->command + 1, --v->commands * sizeof *v->command);
+    }
+    pthread_mutex_unlock(&v->lock);
+    return any;
+}
+
+void view_wait(view *v, double seconds)
+{
+    struct timespec until;
+    if (!v)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const double end = (double)until.tv_sec + 1e-9 * (double)until.tv_nsec + seconds;
+    until.tv_sec = (time_t)end;
+    until.tv_nsec = (long)(1e9 * (end - floor(end)));
+    pthread_mutex_lock(&v->lock);
+    int waited = 0;
+    while (v->commands == 0 && !atomic_load_explicit(&v->changed, memory_order_relaxed) && waited == 0)
+        waited = pthread_cond_timedwait(&v->asked, &v->lock, &until);
+    pthread_mutex_unlock(&v->lock);
+}
+
+/* Rates and fractions change all the time: once a second is enough. */
+void view_tell(view *v, const struct view_state *state)
+{
+    if (!v)
+        return;
+    const bool news = state->paused != v->said.paused || state->speed < v->said.speed || state->speed > v->said.speed ||
+                      state->frame != v->said.frame;
+    const double now = seconds_now();
+    if ((!news && now < v->told + 1) || pthread_mutex_trylock(&v->lock) != 0)
+        return;
+    v->state = *state;
+    v->states++;
+    pthread_mutex_unlock(&v->lock);
+    if (state->paused && !v->said.paused)
+        v->shown = false; /* the state at which it stopped */
+    v->said = *state;
+    v->told = now;
+    thread_wake(v);
+}
+
+void view_end(view *v, const char *sentence)
+{
+    if (!v)
+        return;
+    pthread_mutex_lock(&v->lock);
+    if (!v->ending)
+        v->ending = strdup(sentence);
+    v->states++;
+    pthread_mutex_unlock(&v->lock);
+    thread_wake(v);
+}

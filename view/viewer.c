@@ -1,0 +1,234 @@
+/* viewer.c - one viewer: what it asked for, and what it gets next.
+ *
+ * A frame is made when the viewer has granted a credit and its last message is gone, from the newest there is: so a viewer, however
+ * slow, costs one frame of memory, and is never behind by more than one.
+ * SPDX-License-Identifier: MIT
+ */
+#include "view/internal.h"
+
+enum { BAD_MESSAGE = 4400, DEFAULT_BODIES = 200000 };
+
+void viewer_init(struct viewer *w, struct view *v, struct stage *stage, bool guest)
+{
+    *w = (struct viewer){.v = v, .stage = stage, .guest = guest, .hello_due = true, .end_due = true, .says = stage->says,
+                         .states = stage->states + 1, .want.count = DEFAULT_BODIES, .thinned = stage->rows.thinned};
+}
+
+void viewer_free(struct viewer *w)
+{
+    bytes_free(&w->out);
+    quantised_drop(w->was[0]);
+    quantised_drop(w->was[1]);
+    bytes_free(&w->cells.body);
+}
+
+/* ---- What it says. ----------------------------------------------------------------------------- */
+
+/* Why not; NULL: it may. */
+static const char *denial(const struct viewer *w, const struct ask *ask)
+{
+    static const unsigned needs[] = {VIEW_CAN_PAUSE, VIEW_CAN_PAUSE, VIEW_CAN_STEP, VIEW_CAN_SPEED, VIEW_CAN_SEEK, VIEW_CAN_QUIT};
+    const struct view_options *o = &w->v->about.options;
+    const enum view_ask what = ask->command.ask;
+    if (w->guest)
+        return "this link may only look";
+    if (!(o->can & needs[what]) || (what == VIEW_STEP && ask->command.value < 1 && !o->frames))
+        return "this run cannot do that";
+    return what == VIEW_QUIT && !ask->confirmed ? "ending the run must be confirmed" : NULL;
+}
+
+static bool pass_on(struct view *v, const struct view_command *command)
+{
+    pthread_mutex_lock(&v->lock);
+    const bool room = v->commands < MOST_COMMANDS;
+    if (room)
+        v->command[v->commands++] = *command;
+    pthread_cond_signal(&v->asked);
+    pthread_mutex_unlock(&v->lock);
+    return room;
+}
+
+static void command(struct viewer *w, const struct ask *ask)
+{
+    w->why = denial(w, ask);
+    if (!w->why && !pass_on(w->v, &ask->command))
+        w->why = "too much was asked for at once";
+    w->refused = w->why ? ask_names[ask->command.ask] : NULL;
+}
+
+static void wish(struct viewer *w, const struct want *want)
+{
+    w->want = *want;
+    w->again = true;
+    if (want->cells && !region_clip(&w->v->about.options.cells, &w->want.region))
+        w->want.cells = false;
+}
+
+int viewer_hear(struct viewer *w, const char *text, size_t size)
+{
+    struct ask ask;
+    if (!ask_read(text, size, &ask))
+        return BAD_MESSAGE;
+    if (ask.type == ASK_CREDIT)
+        w->credits = w->credits + ask.number < MOST_CREDITS ? w->credits + (unsigned)ask.number : MOST_CREDITS;
+    else if (ask.type == ASK_WANT)
+        wish(w, &ask.want);
+    else if (ask.type == ASK_DO)
+        command(w, &ask);
+    else {
+        w->pong_due = true;
+        w->pong = ask.number;
+    }
+    return 0;
+}
+
+/* ---- What it gets. ----------------------------------------------------------------------------- */
+
+static void fresh(struct viewer *w, bool binary)
+{
+    w->out.used = 0;
+    w->out.failed = false;
+    w->binary = binary;
+    bytes_more(&w->out, HEADROOM);
+}
+
+static bool text(struct viewer *w, char *t)
+{
+    fresh(w, false);
+    if (t)
+        bytes_put(&w->out, t, strlen(t));
+    free(t);
+    return t && !w->out.failed;
+}
+
+static bool next_text(struct viewer *w)
+{
+    const struct stage *s = w->stage;
+    const struct view *v = w->v;
+    if (w->hello_due)
+        return w->hello_due = false, text(w, hello_text(&v->about, w->guest, v->about.options.frames == 0));
+    if (w->refused) {
+        const char *what = w->refused;
+        w->refused = NULL;
+        return text(w, refused_text(what, w->why));
+    }
+    if (w->pong_due)
+        return w->pong_due = false, text(w, pong_text(w->pong));
+    if (w->says != s->says)
+        return w->says = s->says, text(w, say_text(s->level, s->say));
+    if (w->end_due && s->ending)
+        return w->end_due = false, text(w, end_text(s->ending));
+    if (w->states == s->states)
+        return false;
+    w->states = s->states;
+    return text(w, state_text(&v->about, &s->state, atomic_load(&v->watched), s->ending, v->recording && !recording_failed(v->recording)));
+}
+
+static bool rows_due(const struct viewer *w)
+{
+    const struct rows *r = &w->stage->rows;
+    return r->thinned != w->thinned || w->rows_sent < r->n;
+}
+
+static bool next_rows(struct viewer *w)
+{
+    const struct rows *r = &w->stage->rows;
+    const bool forget = r->thinned != w->thinned;
+    fresh(w, true);
+    const bool made = frame_rows(&w->out, r, forget ? 0 : w->rows_sent, forget);
+    w->rows_sent = r->n;
+    w->thinned = r->thinned;
+    return made;
+}
+
+/* The kind of picture that is newer than what the viewer has; 0: none. */
+static int picture_due(const struct viewer *w)
+{
+    for (int kind = POINTS; kind < ROWS; kind++) {
+        const struct shown *s = &w->stage->shown[kind];
+        const bool newer = s->sequence && (w->again || s->sequence != w->sent[kind]);
+        if (newer && (kind != CELLS || (w->want.cells && cells_find(s, &w->want.region) >= 0)))
+            return kind;
+    }
+    return 0;
+}
+
+static bool next_picture(struct viewer *w, int kind)
+{
+    const struct shown *s = &w->stage->shown[kind];
+    const struct about *about = &w->v->about;
+    fresh(w, true);
+    w->again = false;
+    w->sent[kind] = s->sequence;
+    if (kind == POINTS)
+        return frame_points(&w->out, s, about, &w->want, &w->stage->box, w->was);
+    if (kind == CELLS)
+        return frame_cells(&w->out, s, cells_find(s, &w->want.region), w->want.coding, &w->cells);
+    return kind == BARS ? frame_bars(&w->out, s) : frame_grid(&w->out, s, about);
+}
+
+bool viewer_next(struct viewer *w)
+{
+    if (next_text(w))
+        return true;
+    if (w->credits == 0)
+        return false;
+    const int kind = picture_due(w);
+    const bool rows = rows_due(w) && (!kind || !w->rows_last);
+    if (!kind && !rows)
+        return false;
+    w->credits--;
+    w->rows_last = rows;
+    return rows ? next_rows(w) : next_picture(w, kind);
+}
+
+/* ---- What all of them want. -------------------------------------------------------------------- */
+
+static bool has_region(const struct view_region *all, int n, const struct view_region *r)
+{
+    for (int i = 0; i < n; i++)
+        if (region_same(&all[i], r))
+            return true;
+    return false;
+}
+
+/* Of recordings: all of a small grid, or all of it from afar. */
+static struct view_region whole(const struct view_field *field)
+{
+    enum { SIDE = 1024 };
+    struct view_region r = {0, 0, SIDE, SIDE, 0};
+    while (r.zoom < MOST_ZOOM && (field->width >> r.zoom > SIDE || field->height >> r.zoom > SIDE))
+        r.zoom++;
+    region_clip(field, &r);
+    return r;
+}
+
+void viewers_want(struct view *v, const struct stage *stage, struct viewer *const *viewers, int n)
+{
+    const size_t total = v->about.options.points.total;
+    struct view_region region[VIEW_REGIONS];
+    int regions = 0;
+    size_t bodies = v->recording ? DEFAULT_BODIES : 0;
+    bool missing = false;
+    if (v->recording && v->about.options.cells.rule)
+        region[regions++] = whole(&v->about.options.cells);
+    for (int i = 0; i < n; i++) {
+        const struct want *w = &viewers[i]->want;
+        bodies = w->count > bodies ? w->count : bodies;
+        missing |= w->cells && cells_find(&stage->shown[CELLS], &w->region) < 0;
+        if (w->cells && !has_region(region, regions, &w->region))
+            region[regions++] = w->region;
+    }
+    bodies = bodies < total ? bodies : total;
+    missing |= n > 0 && total && stage->shown[POINTS].n < bodies;
+    missing |= n > 0 && !stage->shown[POINTS].sequence && !stage->shown[CELLS].sequence && !stage->shown[BARS].sequence &&
+               !stage->shown[GRID].sequence;
+    atomic_store(&v->bodies, bodies);
+    pthread_mutex_lock(&v->lock);
+    memcpy(v->region, region, sizeof *region * (size_t)regions);
+    v->regions = regions;
+    if (missing)
+        atomic_store(&v->changed, true);
+    pthread_cond_signal(&v->asked);
+    pthread_mutex_unlock(&v->lock);
+}
