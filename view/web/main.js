@@ -1,26 +1,411 @@
-// main.js - bodies as dots, seen from above. SPDX-License-Identifier: MIT
-const token = location.hash.slice(3);
-history.replaceState(null, "", location.pathname);
-const link = new WebSocket("ws://" + location.host + "/live", ["stdcl-view.1", "token." + token]);
-link.binaryType = "arraybuffer";
-const context = document.getElementById("picture").getContext("2d");
-function draw(view) {
-  const count = view.getUint32(76, true);
-  context.fillStyle = "#000";
-  context.fillRect(0, 0, 640, 640);
-  context.fillStyle = "#fc8";
-  for (let i = 0; i < count; i++)
-    context.fillRect(view.getUint16(112 + 2 * i, true) / 102.4, 640 - view.getUint16(112 + 2 * (count + i), true) / 102.4, 1, 1);
+// main.js - the page: a run or a recording on one side, people on the other.
+// SPDX-License-Identifier: MIT
+import { KEYS, helpRows, listenKeys, listenPointers } from "./keys.js";
+import { Film, saveBlob } from "./film.js";
+import { Link, fairShare, takeToken } from "./link.js";
+import { MAPS } from "./maps.js";
+import { formatNumber, formatQuantity } from "./numbers.js";
+import { Player } from "./player.js";
+import { Plots } from "./plots.js";
+import { Scene } from "./scene.js";
+import { Past, Table } from "./store.js";
+
+const system = matchMedia("(prefers-color-scheme: dark)");
+const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 0];
+const get = (id) => document.getElementById(id);
+const page = { past: new Past(), hello: { can: [], time: null }, state: {}, at: -1, owed: 0, notes: 0 };
+const scene = new Scene(get("picture"), get("marks"), note, redraw);
+
+// ---- drawing, when something changed
+
+let asked = false;
+
+function redraw() {
+  if (!asked) requestAnimationFrame(drawAll);
+  asked = true;
 }
-link.onopen = () => link.send('{"type":"credit","n":2}');
-link.onmessage = (event) => {
-  if (typeof event.data === "string") {
-    const message = JSON.parse(event.data);
-    if (message.type === "hello") document.getElementById("title").textContent = message.title;
+
+function drawAll(now) {
+  asked = false;
+  const moving = scene.draw(now);
+  if (page.plots && !get("plots").hidden) page.plots.draw(scene.frame ? scene.frame.time : NaN, scene.look.dark);
+  drawWords();
+  if (page.film) filmFrame();
+  const owed = page.owed;
+  page.owed = 0;
+  if (owed) source.drawn();
+  if (moving) redraw();
+}
+
+// ---- words
+
+function note(text, stay = false) {
+  get("notice").textContent = text;
+  get("notice").hidden = !text;
+  say(text);
+  const mine = ++page.notes;
+  if (text && !stay) setTimeout(() => mine === page.notes && (get("notice").hidden = true), 6000);
+}
+
+function say(text) {
+  page.said = performance.now();
+  if (text) get("said").textContent = text;
+}
+
+function timeWords() {
+  const { name: what, unit } = page.hello.time || {};
+  return scene.frame ? `${what} ${formatQuantity(scene.frame.time, unit, 5)}` : "no picture yet";
+}
+
+function drawWords() {
+  const { hello, state } = page, { frame } = scene;
+  if (!hello.time) return;
+  const doing = page.trouble || (state.ended || page.end ? "ended" : state.paused ? "paused" : hello.live ? "running" : "playing");
+  const going = /ing$/.test(doing), words = [page.at >= 0 ? "looking back" : doing];
+  get("dot").hidden = false;
+  get("dot").classList.toggle("live", going);
+  if (frame) {
+    if (hello.time.name !== hello.step) words.push(timeWords());
+    if (frame.kind !== "grid") words.push(`${hello.step} ${formatNumber(frame.step)}`);
+    if (state.steps > 0 && going) words.push(`${formatNumber(state.steps, 3)} a second`);
+    if (frame.kind === "points" && frame.flags & 2) words.push(`${formatNumber(frame.count)} of ${formatNumber(frame.total)} bodies`);
+    if (frame.kind === "cells" && frame.population >= 0) words.push(`${formatNumber(frame.population)} alive`);
+    if (scene.words && !scene.picture) words.push(scene.words);
+    get("clock").textContent = formatQuantity(frame.time, hello.time.unit, 5);
+  }
+  const text = words.join(" · ");
+  if (get("words").textContent !== text) get("words").textContent = text;
+  if (performance.now() - page.said > 10000) say(text);
+}
+
+// ---- what comes from the run
+
+const on = {
+  hello(hello) {
+    const again = hello.run && page.hello.run === hello.run;
+    page.hello = { rate: 30, step: "step", time: { name: "time" }, facts: [], ...hello, can: hello.rights === "guest" ? [] : hello.can || [] };
+    page.end = "";
+    document.title = hello.title + " – stdcl view";
+    get("title").textContent = hello.title;
+    if (!again) {
+      page.past.clear();
+      page.at = -1;
+      scene.look.colour = "none";
+      scene.begin(hello);
+      makePlots();
+    }
+    makePanel();
+    wish();
+  },
+  text(message) {
+    if (message.type === "state") setState(message);
+    if (message.type === "say") note(message.text, message.level === "error");
+    if (message.type === "refused") note(message.text);
+    if (message.type === "end") {
+      page.end = message.text;
+      note(message.text, true);
+    }
+    redraw();
+  },
+  frame(frame) {
+    if (frame.kind === "rows") {
+      if (page.table) page.table.add(frame);
+    } else {
+      const live = page.hello.live, late = live && page.at >= 0;
+      const alone = !live && (page.film || frame.time < page.lastTime || page.state.paused);
+      page.lastTime = frame.time;
+      if (live) page.past.add(frame);
+      if (!late) {
+        scene.show(frame, alone);
+        if (scene.look.trails) scene.setTrails(live ? page.past.frames.slice(-256) : (page.recent = [...(page.recent || []), frame].slice(-256)));
+      }
+      setHistory();
+      wish();
+      if (late) return; // whoever looks back asks for no more
+    }
+    page.owed++;
+    redraw();
+  },
+  trouble(text, final = false) {
+    page.trouble = text ? final ? "ended" : "not connected" : "";
+    if (text || !get("notice").hidden) note(text, true);
+    redraw();
+  },
+};
+
+// A recording in this page, or the run that this page came from.
+let source = Player.here(on) || new Link(takeToken(), on);
+
+function setState(state) {
+  page.state = state;
+  const { can } = page.hello;
+  document.querySelector("#pause use").setAttribute("href", state.paused ? "#i-run" : "#i-pause");
+  name(get("pause"), state.paused ? "Go on" : "Pause", "Space");
+  for (const what of ["pause", "step"]) get(what).disabled = !can.includes(what);
+  if (SPEEDS.includes(state.speed)) get("speed").value = state.speed;
+  setHistory();
+}
+
+function setHistory() {
+  const slider = get("history"), { live, frames = 1 } = page.hello;
+  slider.max = Math.max(0, (live ? page.past.length : frames) - 1);
+  slider.value = live ? page.at < 0 ? slider.max : page.at : page.state.frame || 0;
+  slider.disabled = slider.max === "0";
+  get("now").hidden = page.at < 0;
+  slider.setAttribute("aria-valuetext", timeWords());
+}
+
+// What the run should send: asked for anew when camera or colours changed, at most ten times a second.
+function wish() {
+  page.wishing ||= setTimeout(() => {
+    page.wishing = 0;
+    const share = fairShare(source.speed || 3e6, page.hello.points ? page.hello.points.total : 0);
+    if (page.share && share.count < page.share.count * 1.5 && share.count > page.share.count * 0.66) Object.assign(share, page.share);
+    page.share = share;
+    const what = scene.wish(share);
+    if (what) source.want(what);
+  }, page.share ? 100 : 0);
+}
+
+// ---- controls
+
+function make(tag, text) {
+  return Object.assign(document.createElement(tag), { textContent: text });
+}
+
+function name(element, text, key) {
+  element.setAttribute("aria-label", text);
+  element.title = key ? `${text} (${key})` : text;
+}
+
+function makePlots() {
+  const { rows } = page.hello;
+  page.table = rows ? new Table(rows.columns, rows.x || 0) : null;
+  page.plots = rows && rows.columns.length > 1 ? new Plots(get("plots"), page.table, redraw) : null;
+  get("plots").hidden = !page.plots || innerHeight < 520;
+  get("charts").hidden = !page.plots;
+}
+
+function fill(id, entries, value) {
+  get(id).replaceChildren(...entries.map(([v, text]) => new Option(text, v, false, v === value)));
+}
+
+function colours() {
+  const { points, cells } = page.hello;
+  return points ? points.colours || ["none"] : cells ? ["none", "age"] : [];
+}
+
+function makePanel() {
+  const { hello } = page, { can } = hello, list = colours();
+  if (hello.cells && scene.look.colour === "none" && !page.chosen) scene.setLook({ colour: "age" });
+  fill("by", list.map((c) => [c, c === "none" ? hello.points ? "density" : "alive or dead" : c]), scene.look.colour);
+  fill("map", MAPS.map((m) => [m, m]), scene.look.map);
+  const what = hello.live ? "a second" : "pictures a second";
+  fill("speed", SPEEDS.map((s) => [String(s), s ? `${formatNumber(s)} ${what}` : hello.live ? "as fast as it can" : "as recorded"]), "0");
+  get("by-row").hidden = list.length < 2;
+  get("bright-row").hidden = get("trails-row").hidden = get("follow-row").hidden = !hello.points;
+  get("speed-row").hidden = !can.includes("speed");
+  get("quit").hidden = !can.includes("quit");
+  get("fit").hidden = !hello.points && !hello.cells;
+  get("facts").replaceChildren(...[...hello.facts, ["stdcl", hello.stdcl || "–"]].flatMap(([term, text]) => [make("dt", term), make("dd", text)]));
+  setState(page.state);
+}
+
+function setColour(value) {
+  page.chosen = true;
+  scene.setLook({ colour: value });
+  get("by").value = value;
+  say("Colour by " + value);
+  wish();
+}
+
+function setTheme(value) {
+  document.documentElement.dataset.theme = value;
+  scene.setLook({ dark: value ? value === "dark" : system.matches });
+}
+
+function openPanel(open) {
+  get("panel").hidden = !open;
+  get("looks").setAttribute("aria-expanded", String(open));
+  if (open) get("panel").querySelector("label:not([hidden]) select").focus();
+}
+
+function goTo(i) {
+  if (!page.hello.live) {
+    source.act("seek", { frame: i });
     return;
   }
-  const view = new DataView(event.data);
-  if (view.getUint8(0) === 1) draw(view);
-  document.getElementById("state").textContent = "step " + view.getBigUint64(16, true);
-  requestAnimationFrame(() => link.send('{"type":"credit","n":1}'));
+  const { past, at: was } = page, last = past.length - 1;
+  page.at = i >= last || i < 0 ? -1 : i;
+  if (past.length) scene.show(past.frames[page.at < 0 ? last : i], true);
+  if (was >= 0 && page.at < 0) source.drawn();
+  setHistory();
+  redraw();
+}
+
+function turnSpeed(by) {
+  const last = SPEEDS.length - 1, i = SPEEDS.indexOf(page.state.speed || 0);
+  const speed = SPEEDS[Math.max(0, Math.min(last, (i < 0 ? last : i) + by))];
+  source.act("speed", { value: speed });
+  say("Speed: " + (speed || "as fast as it can"));
+}
+
+const ACTS = {
+  pause: () => source.act(page.state.paused ? "run" : "pause"),
+  step: () => source.act("step", { n: 1 }),
+  speed: (key) => turnSpeed(key === "-" ? -1 : 1),
+  back: (key) => goTo(Math.max(0, +get("history").value + (key === "[" ? -1 : 1))),
+  now: () => page.hello.live && goTo(-1),
+  arrows: ([x, y], shift) => move("drag", ...[x, y].map((v) => v * (shift || scene.kind === "cells" ? -40 : 40)), shift),
+  zoom: (key) => move("zoom", key === "PageUp" ? 1.25 : 0.8),
+  fit: () => move("fit"),
+  axis: (key) => scene.kind === "points" && (scene.orbit.along(key), scene.touched()),
+  follow: () => scene.kind === "points" && (get("follow").checked = scene.setFollow(scene.follow < 0)),
+  colour: () => colours().length > 1 && setColour(colours()[(colours().indexOf(scene.look.colour) + 1) % colours().length]),
+  map: () => setMap(MAPS[(MAPS.indexOf(scene.look.map) + 1) % MAPS.length]),
+  trails: () => scene.kind === "points" && setTrails(!scene.look.trails),
+  looks: () => openPanel(get("panel").hidden),
+  charts: () => page.plots && (get("plots").hidden = !get("plots").hidden, redraw()),
+  png: savePng,
+  film: () => page.film ? endFilm() : beginFilm(),
+  hide: () => document.body.classList.toggle("bare"),
+  help: showHelp,
 };
+
+function move(how, ...by) {
+  if (!scene.picture) return;
+  scene[how](...by);
+  wish();
+}
+
+function setMap(map) {
+  get("map").value = map;
+  scene.setLook({ map });
+  say("Colours: " + map);
+}
+
+function setTrails(trails) {
+  get("trails").checked = trails;
+  scene.setLook({ trails });
+  scene.setTrails(page.past.frames.slice(-256));
+}
+
+function showHelp() {
+  get("keys").replaceChildren(...helpRows(scene.kind).map(([keys, text]) => {
+    const row = make("tr", ""), left = row.insertCell();
+    keys.forEach((key) => left.append(make("kbd", key), " "));
+    row.append(make("td", text));
+    return row;
+  }));
+  get("help").showModal();
+}
+
+// ---- pictures and films
+
+function fileName(kind) {
+  return `${page.hello.program || "stdcl"}${scene.frame ? "-" + scene.frame.step : ""}.${kind}`;
+}
+
+function layers() {
+  return [get("picture"), ...scene.picture ? [get("marks")] : []];
+}
+
+function savePng() {
+  scene.draw(performance.now()); // so that the picture is there to copy
+  new Film(layers()).compose().toBlob((blob) => saveBlob(blob, fileName("png")));
+}
+
+async function beginFilm() {
+  const film = new Film(layers());
+  try {
+    await film.begin();
+  } catch (error) {
+    note(error.message);
+    return;
+  }
+  film.begun = performance.now();
+  film.frames = 0;
+  page.film = film;
+  get("film").setAttribute("aria-pressed", "true");
+  if (page.hello.live) note("Filming. The same button ends and saves the film.");
+  else {
+    note("Filming every picture of the recording. The same button ends it sooner.", true);
+    if (!page.state.paused) source.act("pause");
+    film.wanted = 0;
+    source.act("seek", { frame: 0 });
+  }
+}
+
+async function filmFrame() {
+  const { film } = page;
+  if (page.hello.live) film.add(performance.now() - film.begun);
+  else if (page.state.frame === film.wanted) {
+    film.wanted = -1;
+    await film.add(film.frames++ * 1000 / (page.state.speed || 30), true);
+    if (page.film !== film) return;
+    if (film.frames >= page.hello.frames) endFilm();
+    else source.act("seek", { frame: film.wanted = film.frames });
+  }
+}
+
+async function endFilm() {
+  const { film } = page;
+  page.film = null;
+  get("film").setAttribute("aria-pressed", "false");
+  try {
+    saveBlob(await film.end(), fileName("webm"));
+    note("The film is saved.");
+  } catch (error) {
+    note("The film could not be made: " + error.message);
+  }
+}
+
+// ---- hands
+
+for (const [keys, text, act] of KEYS) {
+  const button = document.querySelector(`footer [data-key="${keys[0]}"]`);
+  if (!button) continue;
+  name(button, text, keys[0] === " " ? "Space" : keys[0]);
+  button.onclick = () => ACTS[act](keys[0]);
+}
+get("now").onclick = () => goTo(-1);
+const CHANGES = {
+  history: (value) => goTo(+value),
+  by: setColour,
+  map: setMap,
+  bright: (value) => scene.setLook({ bright: 2 ** value }),
+  speed: (value) => source.act("speed", { value: +value }),
+  trails: (value, on) => setTrails(on),
+  follow: (value, on) => { get("follow").checked = scene.setFollow(on); },
+  theme: (value) => {
+    setTheme(value);
+    try { localStorage.setItem("theme", value); } catch { /* a page from a file may keep nothing */ }
+  },
+};
+for (const id in CHANGES) get(id).oninput = ({ target }) => CHANGES[id](target.value, target.checked);
+get("quit").onclick = () => get("sure").showModal();
+get("sure").onclose = () => get("sure").returnValue === "quit" && source.act("quit", { confirm: true });
+listenKeys((act, ...rest) => ACTS[act](...rest), () => get("single").checked);
+listenPointers(get("picture"), {
+  drag: (...d) => move("drag", ...d),
+  zoom: (...z) => move("zoom", ...z),
+  centre: (...c) => move("centre", ...c),
+  over: (x, y) => {
+    const tip = get("tip"), text = scene.kind === "grid" && scene.under ? scene.under(x, y) : "";
+    tip.hidden = !text;
+    tip.textContent = text;
+    [tip.style.left, tip.style.top] = [Math.min(x, innerWidth - 260) + 14 + "px", y + 14 + "px"];
+  },
+});
+addEventListener("keydown", (e) => {
+  if (e.key === "Escape" && !get("panel").hidden) {
+    openPanel(false);
+    get("looks").focus();
+  }
+});
+addEventListener("pointerdown", (e) => {
+  if (!get("panel").hidden && !e.target.closest("#panel, #looks")) openPanel(false);
+});
+system.addEventListener("change", () => setTheme(get("theme").value));
+try { get("theme").value = localStorage.getItem("theme") || ""; } catch { /* as above */ }
+setTheme(get("theme").value);

@@ -1,0 +1,7 @@
+#!/bin/sh
+# node.sh NODE FILE... - runs tests of the page in Node: 18 or later, which has streams that unpack and node --test.
+# SPDX-License-Identifier: MIT
+node=$1
+shift
+"$node" -e 'process.exit(process.versions.node.split(".")[0] < 18)' || { echo "Node is older than 18"; exit 77; }
+exec "$node" --test "$@"

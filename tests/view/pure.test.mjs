@@ -1,0 +1,271 @@
+// pure.test.mjs - the parts of the page that need no browser: frames, recordings, motion, numbers, colours, what is remembered.
+// SPDX-License-Identifier: MIT
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import test from "node:test";
+import { WEB, barsFrame, cellsFrame, gridFrame, pointsFrame, rowsFrame, viewFile } from "./mock.mjs";
+
+const web = (name) => import(path.join(WEB, name));
+const { FrameReader, readHead } = await web("wire.js");
+const { Recording, fromBase64 } = await web("recording.js");
+const { Pace, frameWeights } = await web("motion.js");
+const { formatNumber, niceTicks, tickTexts } = await web("numbers.js");
+const { MAPS, colourAt } = await web("maps.js");
+const { Past, Table } = await web("store.js");
+const { Above, Orbit, ballAround } = await web("camera.js");
+const { regionFor } = await web("cells.js");
+const { creditsFor, fairShare } = await web("link.js");
+const { makeWebm } = await web("webm.js");
+const BOX = [-1, -2, -3, 1, 2, 3];
+
+// A walk of bodies: x grows evenly, y jumps too far for a byte now and then, z wraps around 2^16.
+function walk(count, at) {
+  const planes = new Uint16Array(3 * count), shades = new Uint8Array(count);
+  for (let k = 0; k < count; k++) {
+    planes[k] = 1000 + 7 * k + 30 * at;
+    planes[count + k] = k % 5 === 0 ? (k * 7919 + at * at * 4001) & 0xffff : 500 * k + 3 * at * at;
+    planes[2 * count + k] = 65530 + k + 5 * at;
+    shades[k] = (k + 40 * at) & 255;
+  }
+  return { planes, shades };
+}
+
+function points(coding, sequence, base, older, count = 101) {
+  const { planes, shades } = walk(count, sequence);
+  return pointsFrame({ coding, sequence, time: sequence / 4, step: 10 * sequence, box: BOX, total: 200, count, colour: 1, lo: 0.5, hi: 2, planes, shades,
+    base: base && { sequence: base, ...walk(count, base) }, older: older && { sequence: older, ...walk(count, older) } });
+}
+
+test("points of every coding come out as they went in", async () => {
+  for (const coding of [0, 1, 2, 3]) {
+    const reader = new FrameReader();
+    await reader.read(points(0, 1));
+    await reader.read(points(3, 2));
+    const bytes = coding === 1 || coding === 2 ? points(coding, 3, 2, 1) : points(coding, 3);
+    const frame = await reader.read(bytes);
+    assert.deepEqual([...frame.planes], [...walk(101, 3).planes], `places in coding ${coding}`);
+    assert.deepEqual([...frame.shades], [...walk(101, 3).shades], `colours in coding ${coding}`);
+    assert.deepEqual([frame.kind, frame.time, frame.step, frame.total, frame.count, frame.colour, frame.lo, frame.box[3]], ["points", 0.75, 30, 200, 101, "speed", 0.5, 1]);
+    assert.ok(readHead(bytes).coding === coding);
+  }
+});
+
+test("points at an odd place in memory are read", async () => {
+  const bytes = points(0, 1), odd = new Uint8Array(bytes.length + 1).subarray(1);
+  odd.set(bytes);
+  assert.deepEqual([...(await new FrameReader().read(odd)).planes], [...walk(101, 1).planes]);
+});
+
+test("frames that are wrong are refused in a sentence", async () => {
+  const good = points(0, 1), reader = new FrameReader();
+  const broken = (change) => {
+    const bytes = Buffer.from(good);
+    change(bytes);
+    return bytes;
+  };
+  const cases = [[good.subarray(0, 10), /shorter/], [good.subarray(0, 100), /shorter/], [good.subarray(0, good.length - 1), /bytes where/], [broken((b) => b.writeUInt8(9, 0)), /kind/],
+    [broken((b) => b.writeUInt8(77, 80)), /colour/], [broken((b) => b.writeUInt32LE(4e9, 76)), /bytes where/], [points(1, 3, 2, 1), /builds on one/],
+    [broken((b) => b.writeUInt8(3, 1)), /./]];
+  for (const [bytes, reason] of cases) await assert.rejects(reader.read(bytes), reason);
+  const packed = points(3, 1);
+  packed.writeBigUInt64LE(20n, 104);
+  await assert.rejects(reader.read(packed), /unpacks to more/);
+});
+
+test("cells: bits, squares, differences, unknown populations", async () => {
+  const reader = new FrameReader(), body = new Uint8Array(3 * 5).map((_, i) => i * 37);
+  const one = await reader.read(cellsFrame({ sequence: 1, step: 5, x: -8, y: 2 ** 40, width: 20, height: 5, zoom: 0, population: 77, body }));
+  assert.deepEqual([one.x, one.y, one.population, [...one.body]], [-8, 2 ** 40, 77, [...body]]);
+  const next = body.map((b) => b ^ 9);
+  const two = await reader.read(cellsFrame({ coding: 2, sequence: 2, step: 6, x: -8, y: 2 ** 40, width: 20, height: 5, zoom: 0, population: null, body: next, base: { sequence: 1, body } }));
+  assert.deepEqual([...two.body], [...next]);
+  assert.ok(Number.isNaN(two.population));
+  const three = await reader.read(cellsFrame({ coding: 3, sequence: 3, step: 7, x: 0, y: 0, width: 4, height: 4, zoom: 3, population: 1, body: new Uint8Array(16).fill(200) }));
+  assert.equal(three.body.length, 16);
+  await assert.rejects(reader.read(cellsFrame({ coding: 2, sequence: 9, step: 6, x: 0, y: 0, width: 20, height: 5, zoom: 0, population: 1, body, base: { sequence: 7, body } })), /builds on/);
+});
+
+test("bars, grids and rows", async () => {
+  const reader = new FrameReader();
+  const bars = await reader.read(barsFrame({ sequence: 1, time: 1, step: 1, top: 10, counts: [1, 2, 2 ** 40], expected: [1.5, 2.5, 3.5] }));
+  assert.deepEqual([bars.bins, bars.counts, bars.expected], [2, [1, 2, 2 ** 40], [1.5, 2.5, 3.5]]);
+  const grid = await reader.read(gridFrame({ sequence: 2, time: 1, step: 1, rows: 1, columns: 2, values: [NaN, 4] }));
+  assert.deepEqual([...grid.values], [NaN, 4]);
+  const rows = await reader.read(rowsFrame({ first: 0, columns: 2, values: [1, 2, 3, 4] }));
+  assert.deepEqual([rows.count, [...rows.values]], [2, [1, 2, 3, 4]]);
+});
+
+test("a recording: any picture, in any order, and up to wherever it was cut", async () => {
+  const hello = { type: "hello", version: 1, program: "nbody", title: "t", points: { total: 200 } };
+  const frames = [points(0, 1), rowsFrame({ first: 0, columns: 1, values: [5] }), points(2, 2, 1, 1), points(1, 3, 2, 1), points(3, 4), points(2, 5, 4, 3)];
+  const file = viewFile(hello, frames), recording = new Recording(file);
+  assert.equal(recording.pictures.length, 5);
+  assert.equal((await recording.allRows())[0].values[0], 5);
+  for (const i of [4, 0, 2, 1, 3, 3, 4]) assert.deepEqual([...(await recording.picture(i)).planes], [...walk(101, i + 1).planes], `picture ${i}`);
+  for (let cut = 0; cut < file.length; cut += 13) {
+    let pictures = 0;
+    try {
+      const part = new Recording(file.subarray(0, cut));
+      pictures = part.pictures.length;
+      if (pictures) assert.deepEqual([...(await part.picture(pictures - 1)).planes], [...walk(101, pictures).planes]);
+    } catch (error) {
+      assert.match(error.message, /not a recording|no description/);
+    }
+    assert.ok(pictures <= 5);
+  }
+  assert.deepEqual([...fromBase64([file.toString("base64", 0, 300), file.toString("base64", 300)])], [...file]);
+  assert.throws(() => new Recording(Buffer.from("something else")), /not a recording/);
+});
+
+test("motion follows a cubic through frames, and is smooth where one comes", () => {
+  const path3 = (t) => 1 + 2 * t - 0.5 * t * t, times = [0, 1, 1.7, 3]; // a parabola is followed exactly
+  for (let t = 1.7; t <= 3; t += 0.1) {
+    const place = frameWeights(times, t).reduce((n, w, i) => n + w * path3(times[i]), 0);
+    assert.ok(Math.abs(place - path3(t)) < 1e-12);
+  }
+  for (const n of [1, 2, 3, 4]) for (const t of [-1, 0.3, 2.5, 9]) {
+    const sum = frameWeights(times.slice(0, n), t).reduce((a, b) => a + b, 0);
+    assert.ok(Math.abs(sum - 1) < 1e-12, "weights are parts of a whole");
+  }
+  const places = [0, 3, -1, 2, 5, 4], at = (from, t) => frameWeights([0, 1, 2, 3].map((i) => from + i), t).reduce((n, w, i) => n + w * places[from + i], 0);
+  assert.ok(Math.abs(at(0, 3 - 1e-9) - at(1, 3 + 1e-9)) < 1e-6, "place");
+  const slope = (from, t) => (at(from, t + 1e-6) - at(from, t - 1e-6)) / 2e-6;
+  assert.ok(Math.abs(slope(0, 3 - 1e-5) - slope(1, 3 + 1e-5)) < 1e-3, "velocity");
+});
+
+test("the time that is shown never goes back, and rests at the newest frame", () => {
+  const pace = new Pace();
+  let shown = -1;
+  for (let ms = 0; ms < 2000; ms += 10) {
+    if (ms % 100 === 0) pace.frame(ms / 1000, ms);
+    const at = pace.at(ms);
+    assert.ok(at >= shown && at <= Math.floor(ms / 100) / 10 + 1e-12);
+    shown = at;
+  }
+  assert.equal(pace.at(9000), 1.9);
+  assert.equal(pace.moving, false);
+});
+
+test("numbers as people read them", () => {
+  for (const [value, text] of [[0, "0"], [1048576, "1,048,576"], [-3.14159265, "−3.142"], [1.5e-9, "1.5×10⁻⁹"], [6.02214e23, "6.022×10²³"], [NaN, "–"], [99999.51, "100,000"]])
+    assert.equal(formatNumber(value), text);
+  assert.deepEqual(niceTicks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
+  assert.deepEqual(tickTexts([0, 2e6, 4e6]), { texts: ["0", "2", "4"], power: "×10⁶" });
+  assert.deepEqual(tickTexts([-0.05, 0, 0.05]), { texts: ["−0.05", "0.00", "0.05"], power: "" });
+  assert.deepEqual(tickTexts([6.2128e-21, 6.213e-21]).texts, ["6.2128", "6.2130"]);
+  for (let i = 0; i < 200; i++) {
+    const from = Math.sin(i * 77) * 10 ** (i % 20 - 10), to = from + Math.abs(Math.cos(i)) * 10 ** (i % 17 - 8);
+    const ticks = niceTicks(from, to, 5);
+    assert.ok(ticks.length <= 12 && ticks.every((t) => t >= from - (to - from) * 1e-6 && t <= to + (to - from) * 1e-6));
+  }
+});
+
+test("maps begin and end with their published colours; inferno, magma and viridis are formats/colours.c's", () => {
+  const source = fs.readFileSync(path.join(WEB, "../../formats/colours.c"), "utf8");
+  const ENDS = { inferno: ["000004", "fcffa4"], magma: ["000004", "fcfdbf"], viridis: ["440154", "fde725"], cividis: ["00224e", "fee838"], grey: ["000000", "ffffff"] };
+  const hex = (rgb) => rgb.map((v) => v.toString(16).padStart(2, "0")).join("");
+  assert.deepEqual(MAPS, Object.keys(ENDS));
+  for (const map of MAPS) {
+    assert.deepEqual([hex(colourAt(map, 0)), hex(colourAt(map, 1))], ENDS[map]);
+    const table = source.match(new RegExp(`\\[PICTURE_${map.toUpperCase()}\\] = \\{([^}]*)\\}`));
+    const colours = table ? table[1].match(/0x[0-9a-f]{6}/g).map(Number) : [];
+    colours.forEach((c, i) => colourAt(map, i / 255).forEach((v, k) => assert.ok(Math.abs(v - (c >> 16 - 8 * k & 255)) <= 3, `${map} ${i}`)));
+    if (map !== "cividis" && map !== "grey") assert.equal(colours.length, 256);
+    let before = -1; // brightness grows
+    for (let i = 0; i <= 32; i++) {
+      const [r, g, b] = colourAt(map, i / 32), light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      assert.ok(light > before - 0.5);
+      before = light;
+    }
+  }
+});
+
+test("the past has a bound, and reaches back to the beginning", () => {
+  const past = new Past(100000);
+  for (let i = 0; i < 1000; i++) past.add({ sequence: i, time: i, planes: new Uint16Array(500) });
+  assert.ok(past.bytes <= 100000 && past.length > 20);
+  assert.equal(past.frames[0].time, 0);
+  assert.equal(past.frames.at(-1).time, 999);
+  past.add({ sequence: 999, time: 999, planes: new Uint16Array(1) });
+  assert.equal(past.frames.filter((f) => f.sequence === 999).length, 1);
+  const large = new Past(1000);
+  for (let i = 0; i < 9; i++) large.add({ sequence: i, planes: new Uint16Array(5000) });
+  assert.ok(large.length <= 2);
+});
+
+test("tables: plots by unit and subject; rows that are forgotten", () => {
+  const table = new Table(["time", "kinetic energy", "potential energy", "total energy", "virial ratio"].map((name) => ({ name, unit: "" })));
+  assert.deepEqual(table.plots().map((p) => [p.title, p.columns]), [["Energy", [1, 2, 3]], ["Energy error", [3]], ["Virial ratio", [4]]]);
+  table.add({ flags: 0, first: 0, count: 2, columns: 5, values: [0, 1, -3, -2, 1, 1, 1, -3, -2.02, 1] });
+  assert.deepEqual(table.line(3, true).map((v) => +v.toFixed(9)), [0, -0.01]);
+  table.add({ flags: 8, first: 0, count: 1, columns: 5, values: [5, 1, 1, 1, 1] });
+  assert.equal(table.length, 1);
+  assert.deepEqual(new Table([{ name: "block", unit: "" }, { name: "a", unit: "Gflop/s" }, { name: "b", unit: "Gflop/s" }]).plots().map((p) => p.columns), [[1, 2]]);
+});
+
+test("cameras: what is under the pointer stays there", () => {
+  const above = Object.assign(new Above(), { width: 800, height: 600 });
+  above.fit(65536, 65536);
+  const before = above.cell(200, 100);
+  above.zoom(7, 200, 100);
+  above.cell(200, 100).forEach((v, c) => assert.ok(Math.abs(v - before[c]) < 1e-6));
+  const orbit = Object.assign(new Orbit(), { width: 800, height: 600 });
+  orbit.fit([1, 2, 3], 5);
+  assert.deepEqual(orbit.project([1, 2, 3]).map(Math.round), [400, 300]);
+  const [right, up] = orbit.axes(), place = [0, 1, 2].map((c) => orbit.target[c] + right[c] - 0.5 * up[c]);
+  const [px, py] = orbit.project(place);
+  orbit.zoom(3, px, py);
+  orbit.project(place).forEach((v, c) => assert.ok(Math.abs(v - [px, py][c]) < 1e-6));
+  orbit.along("z");
+  const [x, y] = orbit.project([orbit.target[0] + 1, orbit.target[1], orbit.target[2]]);
+  assert.ok(x > 400 && Math.abs(y - 300) < 1e-9);
+  const m = orbit.matrix(), at = (p) => [0, 1, 2, 3].map((r) => m[r] * p[0] + m[4 + r] * p[1] + m[8 + r] * p[2] + m[12 + r]);
+  for (const p of [[1, 0, 0], [0.3, -2, 0.4]]) {
+    const clip = at(p), pixel = orbit.project(p.map((v, c) => v + orbit.target[c]));
+    assert.ok(Math.abs((clip[0] / clip[3] + 1) * 400 - pixel[0]) < 0.01 && Math.abs((1 - clip[1] / clip[3]) * 300 - pixel[1]) < 0.01);
+  }
+  const far = ballAround([...Array(200)].map((_, k) => [Math.sin(k), Math.cos(k), 0]).concat([[1e6, 0, 0]]));
+  assert.ok(far.radius < 2);
+});
+
+test("regions of cells: what one sees, never more than the server sends", () => {
+  const above = Object.assign(new Above(), { width: 1280, height: 800 }), torus = { width: 65536, height: 65536, bounds: "torus" };
+  for (let scale = 64; scale > 1e-4; scale /= 1.7) {
+    Object.assign(above, { scale, x: 70000, y: -5 });
+    const region = regionFor(above, torus), side = 2 ** region.zoom;
+    assert.ok(region.width * region.height <= 4194304 && side * scale >= 0.999 && Number.isInteger(region.x));
+    if (region.width < 65536 / side) assert.ok(region.x <= above.cell(0, 0)[0] && region.x + region.width * side >= above.cell(1280, 0)[0]);
+    const plane = regionFor(Object.assign(above, { x: 10, y: 10 }), { width: 100, height: 50, bounds: "plane" });
+    assert.ok(plane.x >= 0 && plane.y >= 0);
+  }
+});
+
+test("a slow way gets fewer bodies and better packing, a fast one all", () => {
+  assert.deepEqual(fairShare(1e9, 1000000), { count: 1000000, coding: 0 });
+  const slow = fairShare(1.25e6, 1000000); // 10 Mbit/s
+  assert.ok(slow.coding === 2 && slow.count >= 20000 && slow.count <= 50000);
+  assert.equal(fairShare(1e3, 500).count, 500);
+  assert.equal(creditsFor(30, 0), 2);
+  assert.equal(creditsFor(30, 5000), 8);
+});
+
+test("WebM files have the sizes they say", () => {
+  const chunks = [0, 33, 66, 40000].map((time, i) => ({ time, key: i === 0, data: new Uint8Array(10 + i) }));
+  const bytes = makeWebm(chunks, 64, 48, "vp8"), ids = [];
+  const walkElements = (from, to, depth) => {
+    while (from < to) {
+      const length = Math.clz32(bytes[from]) - 23, id = Buffer.from(bytes.subarray(from, from + length)).toString("hex");
+      let size = 0;
+      for (let i = 1; i < 8; i++) size = size * 256 + bytes[from + length + i];
+      const body = from + length + 8;
+      assert.ok(bytes[from + length] === 1 && body + size <= to);
+      ids.push(id);
+      if (["18538067", "1f43b675", "1654ae6b", "ae", "e0"].includes(id)) walkElements(body, body + size, depth + 1);
+      from = body + size;
+    }
+  };
+  walkElements(0, bytes.length, 0);
+  assert.equal(ids.filter((id) => id === "a3").length, 4);
+  assert.equal(ids.filter((id) => id === "1f43b675").length, 2);
+});

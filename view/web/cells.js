@@ -1,0 +1,121 @@
+// cells.js - Life: cells as bits with their age, or how many live in squares of 2^zoom cells.
+// The last region that came is drawn wherever the camera is by now; what is missing is asked for.
+// SPDX-License-Identifier: MIT
+import { WHOLE, drawInto, drawWhole, fillTable, freeTarget, makeProgram, makeTarget, makeTexture } from "./gl.js";
+import { colourAt, colourTable } from "./maps.js";
+
+// Brightness of cells: just born 255, down to 160 with age; just died 96, down to 0.
+const AGE = `uniform usampler2D bits; uniform sampler2D old; uniform vec2 shift, extent; uniform float steps;
+out vec4 bright;
+void main() {
+  ivec2 p = ivec2(gl_FragCoord.xy), q = p + ivec2(shift);
+  bool lives = (texelFetch(bits, ivec2(p.x >> 3, p.y), 0).r >> uint(p.x & 7) & 1u) == 1u;
+  bool known = all(greaterThanEqual(q, ivec2(0))) && all(lessThan(q, ivec2(extent)));
+  float before = known ? floor(texelFetch(old, q, 0).r * 255.0 + 0.5) : lives ? 160.0 : 0.0;
+  float now = lives ? (before >= 159.5 ? 160.0 + (before - 160.0) * pow(0.88, steps) : 255.0) : (before >= 159.5 ? 96.0 : before * pow(0.88, steps));
+  bright = vec4(floor(now) / 255.0);
+}`;
+
+const PLANE = `uniform usampler2D body; uniform sampler2D ages, table;
+uniform vec2 origin, extent, edgeLow, edgeHigh; uniform float perPixel, height, gap; uniform bool squares, aged;
+uniform vec3 paper, beyond;
+out vec4 pixel;
+void main() {
+  vec2 at = origin + vec2(gl_FragCoord.x, height - gl_FragCoord.y) * perPixel;
+  if (any(lessThan(at, edgeLow)) || any(greaterThanEqual(at, edgeHigh))) { pixel = vec4(beyond, 1.0); return; }
+  pixel = vec4(paper, 1.0);
+  if (any(lessThan(at, vec2(0.0))) || any(greaterThanEqual(at, extent))) return;
+  ivec2 p = ivec2(at);
+  float v;
+  if (squares) v = pow(float(texelFetch(body, p, 0).r) / 255.0, 0.4);
+  else if (aged) v = texelFetch(ages, p, 0).r;
+  else v = float(texelFetch(body, ivec2(p.x >> 3, p.y), 0).r >> uint(p.x & 7) & 1u) * 0.85;
+  vec2 inside = abs(fract(at) - 0.5);
+  if (gap > 0.0 && max(inside.x, inside.y) > 0.5 - gap) v *= 0.12;
+  pixel.rgb = mix(paper, texture(table, vec2(v, 0.5)).rgb, smoothstep(0.0, 0.3, v));
+}`;
+
+export class CellsPicture {
+  constructor(gl) {
+    this.gl = gl;
+    this.age = makeProgram(gl, WHOLE, AGE);
+    this.plane = makeProgram(gl, WHOLE, PLANE);
+    this.table = makeTexture(gl, gl.LINEAR);
+    this.body = makeTexture(gl);
+    this.frame = null;
+    this.ages = null;
+  }
+
+  setLook(look) {
+    this.look = look;
+    fillTable(this.gl, this.table, colourTable((t) => colourAt(look.map, look.dark ? t : 1 - t)));
+  }
+
+  push(frame) {
+    const { gl } = this;
+    const before = this.frame;
+    this.frame = frame;
+    const row = frame.zoom ? frame.width : Math.ceil(frame.width / 8);
+    gl.bindTexture(gl.TEXTURE_2D, this.body);
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8UI, row, frame.height, 0, gl.RED_INTEGER, gl.UNSIGNED_BYTE, frame.body);
+    const old = this.ages, known = old && !frame.zoom && frame.step >= before.step;
+    const moved = !known || ["x", "y", "width", "height"].some((name) => frame[name] !== before[name]);
+    if (!moved && frame.step === before.step) return;
+    this.ages = frame.zoom ? null : makeTarget(gl, gl.R8, frame.width, frame.height);
+    if (this.ages) this.drawAges(frame, old, known ? before : { x: 0, y: 0, width: 0, height: 0, step: frame.step });
+    freeTarget(gl, old);
+  }
+
+  // How long cells have lived or been dead, from how long they had before.
+  drawAges(frame, old, before) {
+    drawInto(this.gl, this.ages);
+    drawWhole(this.gl, this.age, { bits: this.body, old: old ? old.texture : this.table, shift: [frame.x - before.x, frame.y - before.y],
+      extent: [before.width, before.height], steps: Math.min(64, frame.step - before.step) });
+  }
+
+  draw(camera, world) {
+    const { gl, frame, look } = this;
+    if (!frame || !look) return;
+    const side = 2 ** frame.zoom, perPixel = 1 / camera.scale / side;
+    const corner = camera.cell(0, 0);
+    const torus = world.width && world.bounds === "torus";
+    // On a torus the region may lie a whole world away from where the camera looks.
+    const turn = [world.width, world.height].map((size, c) => {
+      const middle = (c ? frame.y + frame.height * side / 2 : frame.x + frame.width * side / 2);
+      return torus ? Math.round(((c ? camera.y : camera.x) - middle) / size) * size : 0;
+    });
+    const origin = [corner[0] - frame.x - turn[0], corner[1] - frame.y - turn[1]].map((v) => v / side);
+    const edge = [-1e30, -1e30, 1e30, 1e30]; // of the world, where it has one or all of it is here
+    for (const [c, size, whole] of world.width ? [[0, world.width, frame.width], [1, world.height, frame.height]] : [])
+      if (!torus || whole * side >= size) [edge[c], edge[c + 2]] = [-(c ? frame.y : frame.x) / side, (size - (c ? frame.y : frame.x)) / side];
+    drawInto(gl, null);
+    drawWhole(gl, this.plane, { body: this.body, ages: this.ages ? this.ages.texture : this.table, table: this.table, origin, perPixel,
+      extent: [frame.width, frame.height], edgeLow: edge.slice(0, 2), edgeHigh: edge.slice(2), height: gl.drawingBufferHeight,
+      gap: perPixel < 1 / 7 ? 0.07 : 0, squares: frame.zoom > 0, aged: Boolean(this.ages && look.age), paper: look.paper, beyond: look.beyond });
+  }
+}
+
+// The region that a camera needs: the squares that it sees and a margin. Pure.
+export function regionFor(camera, world) {
+  let zoom = Math.max(0, Math.min(24, Math.ceil(-Math.log2(camera.scale) - 1e-9)));
+  for (; ; zoom++) {
+    const side = 2 ** zoom, block = side * 8, margin = 0.1;
+    const [left, top] = camera.cell(-camera.width * margin, -camera.height * margin);
+    const [right, bottom] = camera.cell(camera.width * (1 + margin), camera.height * (1 + margin));
+    let x = Math.floor(left / block) * block, y = Math.floor(top / block) * block;
+    let width = Math.ceil((right - x) / side), height = Math.ceil((bottom - y) / side);
+    if (world.width) {
+      const columns = Math.ceil(world.width / side), rows = Math.ceil(world.height / side);
+      if (world.bounds !== "torus") {
+        [x, y] = [Math.max(0, x), Math.max(0, y)];
+        [width, height] = [Math.ceil((Math.min(world.width, right) - x) / side), Math.ceil((Math.min(world.height, bottom) - y) / side)];
+      } else {
+        if (width >= columns) [x, width] = [0, columns];
+        if (height >= rows) [y, height] = [0, rows];
+      }
+    }
+    [width, height] = [Math.max(8, width), Math.max(8, height)];
+    if (width * height <= 4194304 || zoom >= 24) return { x, y, width, height, zoom };
+  }
+}

@@ -1,0 +1,77 @@
+// film.js - the picture as PNG and as film: by WebCodecs into WebM with exact times, by MediaRecorder where that is missing.
+// SPDX-License-Identifier: MIT
+import { makeWebm } from "./webm.js";
+
+// Offers a file to the user.
+export function saveBlob(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+export class Film {
+  // layers: canvases, from below; even sides, as the codecs want them
+  constructor(layers) {
+    this.layers = layers;
+    this.canvas = document.createElement("canvas");
+    this.canvas.width = layers[0].width & ~1;
+    this.canvas.height = layers[0].height & ~1;
+    this.chunks = [];
+    this.count = 0;
+  }
+
+  compose() {
+    const { canvas } = this, pen = canvas.getContext("2d");
+    for (const layer of this.layers) if (layer.width) pen.drawImage(layer, 0, 0, canvas.width, canvas.height);
+    return canvas;
+  }
+
+  // Resolves to the way it films, or throws a sentence.
+  async begin() {
+    const { width, height } = this.canvas;
+    if (window.VideoEncoder) for (const codec of ["vp09.00.40.08", "vp8"]) {
+      const config = { codec, width, height, bitrate: Math.min(4e7, Math.max(2e6, width * height * 8)), framerate: 30 };
+      if (!(await VideoEncoder.isConfigSupported(config)).supported) continue;
+      this.codec = codec;
+      this.encoder = new VideoEncoder({ error: (e) => { this.error = e; }, output: (chunk) => {
+        const data = new Uint8Array(chunk.byteLength);
+        chunk.copyTo(data);
+        this.chunks.push({ data, time: Math.round(chunk.timestamp / 1000), key: chunk.type === "key" });
+      } });
+      this.encoder.configure(config);
+      return;
+    }
+    if (!window.MediaRecorder) throw new Error("This browser cannot make films.");
+    this.compose();
+    this.recorder = new MediaRecorder(this.canvas.captureStream(30));
+    this.recorder.ondataavailable = ({ data }) => this.chunks.push(data);
+    this.recorder.start(1000);
+  }
+
+  // Takes the picture as it is now; ms since the film's beginning. A busy encoder may leave one out, unless every one counts.
+  async add(ms, every = false) {
+    if (this.encoder && this.encoder.encodeQueueSize > 8 && !every) return;
+    const canvas = this.compose();
+    if (!this.encoder) return;
+    const frame = new VideoFrame(canvas, { timestamp: Math.round(ms * 1000) });
+    this.encoder.encode(frame, { keyFrame: this.count++ % 120 === 0 });
+    frame.close();
+    while (every && this.encoder.encodeQueueSize > 8) await new Promise((done) => setTimeout(done, 5));
+  }
+
+  async end() {
+    if (this.encoder) {
+      await this.encoder.flush();
+      this.encoder.close();
+      if (this.error) throw this.error;
+      return new Blob([makeWebm(this.chunks, this.canvas.width, this.canvas.height, this.codec)], { type: "video/webm" });
+    }
+    await new Promise((done) => {
+      this.recorder.onstop = done;
+      this.recorder.stop();
+    });
+    return new Blob(this.chunks, { type: "video/webm" });
+  }
+}

@@ -1,0 +1,92 @@
+// keys.js - what keys, mouse, pen and fingers do. The table is also what the help shows.
+// SPDX-License-Identifier: MIT
+
+// [keys, name for the help, what it calls, for which pictures (all if left out)]
+export const KEYS = [
+  [[" "], "Pause, and go on", "pause"],
+  [["."], "One step", "step"],
+  [["+", "-"], "Faster, slower", "speed"],
+  [["[", "]"], "One picture back, one on", "back"],
+  [["End"], "Back to the present", "now"],
+  [["Arrows"], "Turn (bodies), move (cells)", "arrows", "points cells"],
+  [["Shift"], "with arrows or mouse: move", "", "points"],
+  [["PageUp", "PageDown"], "Nearer, farther", "zoom", "points cells"],
+  [["f"], "Fit all in", "fit", "points cells"],
+  [["x", "y", "z"], "Look along an axis", "axis", "points"],
+  [["g"], "Follow the body in the middle", "follow", "points"],
+  [["c"], "Colour by speed, mass, group, age …", "colour", "points cells"],
+  [["m"], "Next colours", "map"],
+  [["t"], "Trails", "trails", "points"],
+  [["d"], "Display: colours, speed, theme", "looks"],
+  [["p"], "Plots", "charts"],
+  [["s"], "Save as PNG", "png"],
+  [["r"], "Film: begin, end and save", "film"],
+  [["h"], "Hide and show all but the picture", "hide"],
+  [["?"], "Help", "help"],
+];
+
+// Rows for the help: what people press, and what it does.
+export function helpRows(kind) {
+  const rows = KEYS.filter(([, , , kinds]) => !kinds || kinds.includes(kind)).map(([keys, name]) => [keys.map((k) => k === " " ? "Space" : k), name]);
+  const drag = kind === "points" ? [[["Drag"], "Turn"], [["Shift + drag", "Right drag", "Two fingers"], "Move"]] : [[["Drag"], "Move"]];
+  return /points|cells/.test(kind) ? [...rows, ...drag, [["Wheel", "Pinch"], "Nearer, farther"], [["Double click"], "To the place there"]] : rows;
+}
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+// Keys of the whole page, except where they are typed or move a control. single(): may keys without Ctrl act?
+export function listenKeys(act, single) {
+  addEventListener("keydown", (e) => {
+    const at = e.target;
+    if (e.altKey || e.metaKey || document.querySelector("dialog[open]")) return;
+    if (e.ctrlKey ? single() : !single() && !ARROWS[e.key]) return;
+    if (at.matches("select, input:not([type=checkbox])") && (e.key.length > 1 || at.tagName === "SELECT")) return;
+    if (at.matches("button, input, [tabindex]:not(#picture)") && (e.key === " " || e.key === "Enter" || ARROWS[e.key])) return;
+    if (ARROWS[e.key]) {
+      act("arrows", ARROWS[e.key], e.shiftKey);
+      e.preventDefault();
+      return;
+    }
+    const key = e.key === "=" ? "+" : e.key === "_" ? "-" : e.key.length === 1 ? e.key.toLowerCase() : e.key;
+    const found = KEYS.find(([keys]) => keys.includes(key));
+    if (!found || !found[2] || key === "Arrows" || e.repeat && !"back step zoom speed".includes(found[2])) return;
+    act(found[2], key);
+    e.preventDefault();
+  });
+}
+
+// Mouse, pen and fingers on the picture; all distances in pixels of the canvas.
+export function listenPointers(canvas, on) {
+  const down = new Map();
+  const ratio = () => canvas.width / canvas.clientWidth;
+  const place = (e) => [e.offsetX * ratio(), e.offsetY * ratio()];
+  canvas.addEventListener("pointerdown", (e) => {
+    canvas.setPointerCapture(e.pointerId);
+    down.set(e.pointerId, place(e));
+  });
+  const up = (e) => down.delete(e.pointerId);
+  canvas.addEventListener("pointerup", up);
+  canvas.addEventListener("pointercancel", up);
+  canvas.addEventListener("pointermove", (e) => {
+    const before = down.get(e.pointerId), here = place(e);
+    if (!before) {
+      on.over(...here);
+      return;
+    }
+    down.set(e.pointerId, here);
+    const d = [here[0] - before[0], here[1] - before[1]];
+    if (down.size === 1) on.drag(...d, e.shiftKey || e.buttons & 6);
+    if (down.size !== 2) return;
+    const other = [...down].find(([id]) => id !== e.pointerId)[1];
+    const far = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]);
+    on.drag(d[0] / 2, d[1] / 2, true);
+    if (far(before) > 0) on.zoom(far(here) / far(before), (here[0] + other[0]) / 2, (here[1] + other[1]) / 2);
+  });
+  canvas.addEventListener("pointerleave", () => on.over(-1, -1));
+  canvas.addEventListener("contextmenu", (e) => e.preventDefault());
+  canvas.addEventListener("wheel", (e) => {
+    e.preventDefault();
+    on.zoom(Math.exp(-e.deltaY * (e.deltaMode ? 0.05 : e.ctrlKey ? 0.01 : 0.0015)), ...place(e));
+  }, { passive: false });
+  canvas.addEventListener("dblclick", (e) => on.centre(...place(e)));
+}

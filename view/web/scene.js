@@ -1,0 +1,262 @@
+// scene.js - the picture: which one, seen from where, in which colours; drawn only when something changed.
+// SPDX-License-Identifier: MIT
+import { Above, Orbit, ballAround } from "./camera.js";
+import { CellsPicture, regionFor } from "./cells.js";
+import { drawBars, drawGrid, drawScale, flatContext, inkOf, label, stroke } from "./chart.js";
+import { FlatPicture } from "./flat.js";
+import { cssColour, groupColour, shadeAt } from "./maps.js";
+import { Pace } from "./motion.js";
+import { formatNumber, formatQuantity, niceStep } from "./numbers.js";
+import { PointsPicture, bodyPlace } from "./points.js";
+
+const AXES = [["x", [1, 0, 0]], ["y", [0, 1, 0]], ["z", [0, 0, 1]]];
+
+// "rgb(r, g, b)" as three numbers of 0 to 1
+function toUnit(colour) {
+  return colour.match(/[\d.]+/g).slice(0, 3).map((v) => v / 255);
+}
+
+export class Scene {
+  // said: called with a sentence for people; changed: called when a picture must be drawn
+  constructor(canvas, marks, said, changed) {
+    Object.assign(this, { canvas, marks, said, changed });
+    this.look = { map: "inferno", colour: "none", bright: 1, trails: false };
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
+    this.orbit = new Orbit();
+    this.above = new Above();
+    this.pace = new Pace();
+    this.most = Infinity; // bodies drawn while they move, on slow GPUs
+    this.follow = -1;
+    canvas.addEventListener("webglcontextlost", (e) => e.preventDefault());
+    canvas.addEventListener("webglcontextrestored", () => this.rebuild());
+    new ResizeObserver(() => this.resize()).observe(canvas);
+  }
+
+  // What the run shows: points, cells, bars or grid.
+  begin(hello) {
+    this.hello = hello;
+    this.kind = ["points", "cells", "bars", "grid"].find((kind) => hello[kind]);
+    this.frame = this.picture = null;
+    this.fitted = false;
+    this.canvas.classList.toggle("chart", this.kind === "bars" || this.kind === "grid");
+    if (this.kind === "points" || this.kind === "cells") this.makePicture();
+    this.setLook({});
+    this.resize();
+  }
+
+  makePicture() {
+    this.gl ||= this.canvas.getContext("webgl2", { antialias: false, alpha: false, powerPreference: "high-performance" });
+    if (this.gl) this.picture = this.kind === "points" ? new PointsPicture(this.gl) : new CellsPicture(this.gl);
+    else {
+      this.picture = new FlatPicture(this.canvas);
+      this.said("This browser has no WebGL2, so the picture is a simpler one" + (this.kind === "points" ? ", of 20,000 bodies at most." : "."), true);
+    }
+  }
+
+  // After the graphics device was lost and is back.
+  rebuild() {
+    this.makePicture();
+    this.setLook({});
+    if (this.frame) this.picture.push(this.frame);
+  }
+
+  resize() {
+    const { canvas } = this, ratio = Math.min(2, devicePixelRatio || 1);
+    if (!this.picture) {
+      this.changed();
+      return;
+    }
+    const [w, h] = [Math.max(1, Math.round(canvas.clientWidth * ratio)), Math.max(1, Math.round(canvas.clientHeight * ratio))];
+    if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
+    for (const camera of [this.orbit, this.above]) Object.assign(camera, { width: w, height: h, ratio });
+    this.changed();
+  }
+
+  setLook(part) {
+    Object.assign(this.look, part);
+    const ink = inkOf(this.canvas);
+    const paper = toUnit(ink.paper), line = toUnit(ink.line);
+    Object.assign(this.look, { paper, beyond: paper.map((v, c) => 0.6 * v + 0.4 * line[c]), age: this.look.colour !== "none" });
+    if (this.picture) this.picture.setLook(this.look);
+    this.changed();
+  }
+
+  // A picture came; alone: it does not follow from the one before.
+  show(frame, alone = false) {
+    const now = performance.now();
+    this.frame = frame;
+    if (!this.picture) {
+      this.changed();
+      return;
+    }
+    if (frame.kind === "points") {
+      this.picture.push(frame, alone);
+      this.pace.frame(frame.time, now);
+      if (alone || this.calm.matches || frame.flags & 4) this.pace.shown = frame.time;
+    } else this.picture.push(frame);
+    if (!this.fitted) this.fit();
+    this.changed();
+  }
+
+  // Lines behind few bodies.
+  setTrails(frames) {
+    if (this.kind === "points" && this.frame) this.picture.setTrails(this.look.trails && this.frame.count <= 512 ? frames : []);
+  }
+
+  fit() {
+    this.follow = -1;
+    const { frame, hello } = this;
+    if (this.kind === "points" && frame) {
+      const places = [];
+      for (let k = 0; k < Math.min(3000, frame.count); k++) places.push(bodyPlace(frame, k));
+      const { centre, radius } = ballAround(places);
+      this.orbit.fit(centre, radius);
+      this.fitted = true;
+    }
+    if (this.kind === "cells") {
+      if (hello.cells.width) this.above.fit(hello.cells.width, hello.cells.height);
+      else Object.assign(this.above, { x: 0, y: 0, scale: 1 });
+      this.above.scale = Math.max(this.above.scale, 1e-7);
+      this.fitted = true;
+    }
+    this.touched();
+  }
+
+  touched() {
+    this.smear = false;
+    this.changed();
+  }
+
+  // Hands on the picture; pixels of the canvas.
+  drag(dx, dy, move) {
+    if (this.kind === "cells") this.above.pan(dx, dy);
+    else if (move) this.orbit.pan(dx, dy);
+    else this.orbit.orbit(dx, dy);
+    if (move) this.follow = -1;
+    this.touched();
+  }
+
+  zoom(factor, x, y) {
+    (this.kind === "cells" ? this.above : this.orbit).zoom(factor, x, y);
+    this.touched();
+  }
+
+  centre(x, y) {
+    if (this.kind === "cells") [this.above.x, this.above.y] = this.above.cell(x, y);
+    else if (this.kind === "points") {
+      const k = this.nearest(x, y);
+      if (k >= 0) this.orbit.target = bodyPlace(this.frame, k);
+    }
+    this.touched();
+  }
+
+  // The body that lies nearest to a pixel.
+  nearest(x, y) {
+    let best = -1, least = Infinity;
+    const count = this.frame ? Math.min(this.frame.count, 200000) : 0;
+    for (let k = 0; k < count; k++) {
+      const at = this.orbit.project(bodyPlace(this.frame, k));
+      const far = at ? (at[0] - x) ** 2 + (at[1] - y) ** 2 : Infinity;
+      if (far < least) [best, least] = [k, far];
+    }
+    return best;
+  }
+
+  setFollow(on) {
+    this.follow = on ? this.nearest(this.canvas.width / 2, this.canvas.height / 2) : -1;
+    this.touched();
+    return this.follow >= 0;
+  }
+
+  // What to ask the run for: the part that one sees, in a form that the way can carry.
+  wish(share) {
+    if (this.kind === "cells") return { cells: { ...regionFor(this.above, this.hello.cells), coding: share.coding ? 2 : 0 } };
+    if (this.kind !== "points") return null;
+    const colour = this.look.colour, points = { count: share.count, colour, coding: share.coding };
+    const { frame, orbit } = this, reach = orbit.perPixel * Math.max(orbit.width, orbit.height);
+    const box = frame && !(frame.flags & 4) ? frame.box : this.wholeBox;
+    if (!box) return { points };
+    this.wholeBox = box;
+    if ((box[3] - box[0]) / 65536 < orbit.perPixel) return { points };
+    const grain = 2 ** Math.round(Math.log2(reach)); // so that small moves ask for the same
+    const middle = orbit.target.map((t) => Math.round(t / grain * 2) * grain / 2);
+    return { points: { ...points, coding: 0, region: [...middle.map((m) => m - 3 * grain), ...middle.map((m) => m + 3 * grain)] } };
+  }
+
+  // Draws; returns whether the picture goes on moving.
+  draw(now) {
+    const { frame, kind } = this;
+    if (kind === "bars" || kind === "grid") {
+      const look = { ...this.look, top: this.canvas.parentElement.querySelector("header").offsetHeight + 24 };
+      if (!frame || frame.kind !== kind) return false;
+      const drawn = (kind === "bars" ? drawBars : drawGrid)(this.canvas, frame, this.hello[kind], look);
+      [this.words, this.under] = [drawn.text, drawn.at];
+      return false;
+    }
+    if (!frame || !this.picture || this.gl && this.gl.isContextLost()) return false;
+    if (kind === "cells") {
+      this.picture.draw(this.above, this.hello.cells);
+      return this.drawMarks();
+    }
+    const time = this.pace.at(now), moving = this.pace.moving;
+    this.mind(now, moving);
+    const place = this.follow >= 0 && this.picture.placeAt(this.follow, time);
+    if (place) this.orbit.target = place;
+    const keep = this.look.trails && frame.count > 512 && this.smear && moving ? 0.92 : 0;
+    this.smear = true;
+    this.picture.draw(this.orbit, time, keep, moving ? this.most : Infinity);
+    this.drawMarks();
+    return moving;
+  }
+
+  // While bodies move, fewer are drawn on a GPU that cannot keep up; a picture at rest has all.
+  mind(now, moving) {
+    const took = now - this.drawn;
+    this.drawn = now;
+    if (!moving || !(took < 1000)) return;
+    this.took = (this.took || took) * 0.8 + took * 0.2;
+    const count = Math.min(this.most, this.frame.count);
+    if (this.took > 45 && count > 20000) [this.most, this.took] = [Math.max(20000, count / 1.5), 30];
+    else if (this.took < 20 && this.most < this.frame.count) [this.most, this.took] = [count * 1.3, 30];
+  }
+
+  // Scale, axes and the meaning of colours, over the picture.
+  drawMarks() {
+    const { pen, width, height } = flatContext(this.marks), ink = inkOf(this.marks), { frame, look, kind } = this;
+    const perPixel = kind === "points" ? this.orbit.perPixel * this.orbit.ratio : this.above.ratio / this.above.scale;
+    const length = niceStep(perPixel * 56), wide = length / perPixel;
+    const unit = kind === "points" ? (this.hello.points.units || {}).length || "" : "cells";
+    pen.font = ink.font(12);
+    const text = (words, x, y, align) => {
+      Object.assign(pen, { lineWidth: 3, strokeStyle: ink.paper, textAlign: align, textBaseline: "middle" });
+      pen.strokeText(words, x, y);
+      label(pen, words, x, y, ink.ink, align);
+    };
+    text(formatQuantity(length, unit, 3), 16, height - 28, "left");
+    const scale = [[16, height - 19], [16, height - 14], [16 + wide, height - 14], [16 + wide, height - 19]];
+    stroke(pen, scale, ink.paper, 4);
+    stroke(pen, scale, ink.ink, 1.5);
+    if (kind !== "points") return false;
+    this.drawTriad(pen, text, 42, height - 76, ink);
+    if (frame.colour === "group") (this.hello.points.groups || []).slice(0, 8).forEach((name, i, all) => {
+      const y = height - 18 - 20 * (all.length - 1 - i);
+      pen.fillStyle = cssColour(groupColour(i));
+      pen.fillRect(width - 110, y - 8, 10, 10);
+      text("group " + name, width - 94, y - 3, "left");
+    });
+    else if (frame.shades) {
+      const title = (this.hello.points.units || {})[frame.colour];
+      drawScale(pen, { x: width - 196, y: height - 40, w: 180, h: 8 }, (t) => shadeAt(look, t), frame.lo, frame.hi,
+        frame.colour + (title ? ` (${title})` : "") + ", log", ink, 12);
+    }
+  }
+
+  drawTriad(pen, text, x, y, ink) {
+    const [right, up] = this.orbit.axes();
+    for (const [name, axis] of AXES) {
+      const dx = axis.reduce((n, v, c) => n + v * right[c], 0), dy = -axis.reduce((n, v, c) => n + v * up[c], 0);
+      stroke(pen, [[x, y], [x + 20 * dx, y + 20 * dy]], ink.soft, 1.5);
+      if (Math.hypot(dx, dy) > 0.2) text(name, x + 28 * dx, y + 28 * dy, "center");
+    }
+  }
+}
