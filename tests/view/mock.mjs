@@ -1,4 +1,4 @@
-// mock.mjs - a stand-in for the server of view/: the same wire (docs/view-format.md), made-up runs. For tests of the page, and to
+// mock.mjs - a stand-in for the server of view/: the same wire (view/WIRE.md), made-up runs. For tests of the page, and to
 // work on it: node tests/view/mock.mjs nbody 8080. Needs npm's ws in $STDCL_NPM.
 // SPDX-License-Identifier: MIT
 import http from "node:http";

@@ -1,5 +1,5 @@
 // wire.js - frames as they come over the wire and lie in recordings, made into arrays. Pure: runs in Node too.
-// The format is described in docs/view-format.md.
+// The format is described in view/WIRE.md.
 // SPDX-License-Identifier: MIT
 
 const HEADER = 24;
