@@ -31,8 +31,8 @@ enum cli_status {
                     /* 128 + signal: interrupted, see cli_interrupt_status */
 };
 
-/* What a launcher's processes do: the same, each for itself; one job together; or nothing, since they would do the same. */
-enum cli_ranks { CLI_RANKS_APART, CLI_RANKS_TOGETHER, CLI_RANKS_REFUSED };
+/* What a launcher's processes do: the same, each for itself; or one job together. */
+enum cli_ranks { CLI_RANKS_APART, CLI_RANKS_TOGETHER };
 
 /* A subcommand. run gets argv[0] = its name and returns the exit status. */
 struct cli_command {
@@ -310,8 +310,6 @@ extern stdcl_world *cli_world;
 /* When a launcher started several processes: joins them, compares their command lines and STDCL_ variables, and leaves standard output to
  * rank 0. `argv` as of run. CLI_DONE, also when there is no launcher; else after saying why. */
 int cli_ranks_join(int argc, char **argv);
-/* Refuses a launcher's processes for a command that would do the same in each. */
-int cli_ranks_refuse(int argc, char **argv);
 
 /* The end of this rank, with its status; returns that of the job. */
 int cli_ranks_end(int status);
@@ -328,6 +326,10 @@ bool cli_ranks_interrupted(void);
 
 /* Collective. The texts of all ranks, each with its 0, one behind the other; the caller frees it. NULL: one of them has failed. */
 char *cli_ranks_gather(const char *text);
+
+/* Collective. A file of bytes that all ranks have: rank 0 makes it, under another name until it is whole, and writes what stands before; then
+ * each writes its bytes, from `at` behind that on. -1 after clerror_set. */
+int cli_ranks_write(const char *name, void (*before)(FILE *fp, void *arg), void *arg, const void *bytes, size_t at, size_t size);
 
 /* ---- Profiles, and which shapes are used. ---------------------------------------------------- */
 

@@ -151,9 +151,29 @@ static int run_all(struct matmul_job *job)
     return status;
 }
 
+/* What ranks cannot do together. */
+static int check_ranks(const struct matmul_job *job)
+{
+    const char *const files[3] = {job->file_a, job->file_b, job->file_c};
+    if (world_size(cli_world) == 1)
+        return CLI_DONE;
+    if (job->compare || job->sweep)
+        return cli_wrong("--compare and --sweep are for one rank");
+    if (job->output && strcmp(job->output, "-") == 0)
+        return cli_wrong("-o - is for one rank; name a file that all ranks can write");
+    for (int i = 0; i < 3; i++) {
+        const int status = files[i] ? cli_ranks_same_file(files[i]) : CLI_DONE;
+        if (status != CLI_DONE)
+            return status;
+    }
+    return CLI_DONE;
+}
+
 static int work(struct matmul_job *job)
 {
-    int status = matmul_job_sizes(job);
+    int status = check_ranks(job);
+    if (status == CLI_DONE)
+        status = matmul_job_sizes(job);
     if (status == CLI_DONE)
         status = open_devices(job);
     if (status == CLI_DONE)
@@ -189,4 +209,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_matmul = {"matmul", "multiply matrices, compare engines", run, CLI_RANKS_REFUSED};
+const struct cli_command cmd_matmul = {"matmul", "multiply matrices, compare engines", run, CLI_RANKS_TOGETHER};

@@ -51,7 +51,7 @@ static int run_command(int argc, char **argv)
         cli_program = program;
         int status = CLI_DONE;
         if (commands[i]->ranks != CLI_RANKS_APART)
-            status = (commands[i]->ranks == CLI_RANKS_TOGETHER ? cli_ranks_join : cli_ranks_refuse)(argc, argv);
+            status = cli_ranks_join(argc, argv);
         return status == CLI_DONE ? commands[i]->run(argc, argv) : status;
     }
     return unknown_command(argv[0]);

@@ -4,6 +4,7 @@
  *   matmul_names.c     names of precisions, and of what is transposed
  *   matmul_matrices.c  A, B and C: random or from .npy files
  *   matmul_run.c       one engine on them: verified, timed
+ *   matmul_ranks.c     the error of a product that ranks have computed together
  *   matmul_report.c    the report of one, of all, of a sweep; tables and plots as files
  * SPDX-License-Identifier: MIT
  */
@@ -46,6 +47,9 @@ struct matmul_job {
     /* Results, and what is needed meanwhile. */
     struct npy in[3];         /* the files of A, B and C, open until they are read */
     size_t real, lda, ldb;
+    struct matmul_slab {
+        size_t first, rows;
+    } slab[3];                /* of A, B and C as they are stored: the rows that this rank has; alone all */
     enum matmul_trans stored; /* trans, seen with the order in which files store */
     void *a, *b, *c, *before; /* C: rows of n; before: a copy of it when beta is not 0 */
     size_t nan[3];            /* how many elements of the files of A, B and C are NaN */
@@ -65,12 +69,19 @@ struct matmul_job {
 /* matmul_matrices.c: sizes and precision from files and options; then the arrays. */
 int matmul_job_sizes(struct matmul_job *job);
 int matmul_job_matrices(struct matmul_job *job);
-int matmul_job_write(const struct matmul_job *job);
+int matmul_job_write(struct matmul_job *job);
 void matmul_job_free(struct matmul_job *job);
 
 /* matmul_run.c: adds an outcome. When several kinds run, it is no failure that one is missing, takes too long or cannot do
  * it; when one fails, it is said, and the others run. */
 int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block);
+
+/* matmul_matrices.c: fills rows from `first` on of A (0), B (1) or C (2) as it is stored: at random, or from its file. */
+int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows, void *x);
+size_t matmul_job_cols(const struct matmul_job *job, int which);
+
+/* matmul_ranks.c: collective; -1 after clerror_set. Of some rows of C on every rank. */
+int matmul_job_error(struct matmul_job *job, double *error);
 
 /* matmul_report.c */
 int matmul_job_report(const struct matmul_job *job);

@@ -112,67 +112,104 @@ static size_t count_nan(const void *x, size_t count, size_t real)
     return found;
 }
 
-/* Fills an array of rows x cols piece by piece, from a file or at random, and shows how far it is: `*done` of the job's
- * elements are made, of `all`. */
-static int fill(struct matmul_job *job, int which, size_t rows, size_t cols, char *x, double *done, double all)
+size_t matmul_job_cols(const struct matmul_job *job, int which)
+{
+    return which == 0 ? job->lda : which == 1 ? job->ldb : job->n;
+}
+
+int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows, void *x)
+{
+    const size_t cols = matmul_job_cols(job, which);
+    struct npy *in = &job->in[which];
+    if (in->fp)
+        return npy_read_rows(in, first, rows, x);
+    matmul_random_rows((enum matmul_precision)job->precision, job->seed, (uint32_t)which, first, rows, cols, x, cols);
+    return 0;
+}
+
+/* Fills this rank's rows piece by piece, from a file or at random, and shows how far it is: `*done` of the job's elements are
+ * made, of `all`. */
+static int fill(struct matmul_job *job, int which, char *x, double *done, double all)
 {
     enum { PIECE = 1 << 20 };
-    struct npy *in = &job->in[which];
-    const size_t most = cols < PIECE ? PIECE / cols : 1;
-    for (size_t i = 0, n; i < rows; i += n, *done += (double)n * (double)cols) {
+    const size_t cols = matmul_job_cols(job, which), most = cols < PIECE ? PIECE / cols : 1;
+    const struct matmul_slab slab = job->slab[which];
+    for (size_t i = 0, n; i < slab.rows; i += n, *done += (double)n * (double)cols) {
         void *piece = x + i * cols * job->real;
-        n = rows - i < most ? rows - i : most;
+        n = slab.rows - i < most ? slab.rows - i : most;
         cli_progress_update(&job->progress, 100 * *done / all, "making the matrices");
-        if (!in->fp)
-            matmul_random_rows((enum matmul_precision)job->precision, job->seed, (uint32_t)which, i, n, cols, piece, cols);
-        else if (npy_read_part(in, piece, n * cols) < 0)
+        if (matmul_job_rows(job, which, slab.first + i, n, piece) < 0)
             return cli_failed_call(NULL);
-        else
+        if (job->in[which].fp)
             job->nan[which] += count_nan(piece, n * cols, job->real);
     }
     return CLI_DONE;
 }
 
-/* An array of rows x cols as stored. */
-static int make(struct matmul_job *job, int which, size_t rows, size_t cols, void **x, double *done, double all)
+static double elements(const struct matmul_job *job, int which)
 {
-    *x = job->context ? clmalloc(job->context, rows * cols * job->real, CL_MEM_ZEROCOPY) : malloc(rows * cols * job->real);
+    return (double)job->slab[which].rows * (double)matmul_job_cols(job, which);
+}
+
+/* This rank's rows of a matrix of so many as it is stored. Files of several ranks stay open: some of their rows are read again. */
+static int make(struct matmul_job *job, int which, void **x, double *done, double all)
+{
+    const size_t bytes = job->slab[which].rows * matmul_job_cols(job, which) * job->real;
+    *x = job->context ? clmalloc(job->context, bytes ? bytes : 1, CL_MEM_ZEROCOPY) : malloc(bytes ? bytes : 1);
     if (!*x)
         return job->context ? cli_failed_call("making room for the matrices") : cli_failed("no memory for the matrices");
-    const int status = fill(job, which, rows, cols, *x, done, all);
-    npy_close(&job->in[which]);
+    const int status = fill(job, which, *x, done, all);
+    if (world_size(cli_world) == 1)
+        npy_close(&job->in[which]);
     return status;
+}
+
+static void divide(struct matmul_job *job)
+{
+    const bool ta = job->stored >= MATMUL_TN, tb = job->stored == MATMUL_NT || job->stored == MATMUL_TT;
+    const size_t rows[3] = {ta ? job->k : job->m, tb ? job->n : job->k, job->m};
+    for (int i = 0; i < 3; i++)
+        matmul_slab(cli_world, world_rank(cli_world), rows[i], &job->slab[i].first, &job->slab[i].rows);
 }
 
 int matmul_job_matrices(struct matmul_job *job)
 {
-    const bool ta = job->stored >= MATMUL_TN, tb = job->stored == MATMUL_NT || job->stored == MATMUL_TT;
-    const double sum = (double)job->m * (double)job->k + (double)job->k * (double)job->n +
-                       (job->beta != 0 ? 2 : 1) * (double)job->m * (double)job->n;
+    divide(job);
+    const double all = elements(job, 0) + elements(job, 1) + elements(job, 2), sum = all + (job->beta != 0 ? elements(job, 2) : 0);
     if (sum >= 9e18 || cli_memory_for((size_t)sum, job->real, "elements of the matrices") != CLI_DONE)
         return sum >= 9e18 ? cli_failed("a product of %zu x %zu x %zu is too large for any memory", job->m, job->n, job->k) : CLI_FAILED;
-    const double all = sum - (job->beta != 0 ? (double)job->m * (double)job->n : 0);
+    void **const matrix[3] = {&job->a, &job->b, &job->c};
     double done = 0;
+    int status = CLI_DONE;
     cli_progress_start(&job->progress, "%", 100, job->common.quiet);
     job->progress.partial = true;
-    int status = make(job, 0, ta ? job->k : job->m, ta ? job->m : job->k, &job->a, &done, all);
-    if (status == CLI_DONE)
-        status = make(job, 1, tb ? job->n : job->k, tb ? job->k : job->n, &job->b, &done, all);
-    if (status == CLI_DONE)
-        status = make(job, 2, job->m, job->n, &job->c, &done, all);
+    for (int i = 0; i < 3 && status == CLI_DONE; i++)
+        status = make(job, i, matrix[i], &done, all);
     cli_progress_end(&job->progress);
     if (status == CLI_DONE && job->beta != 0) {
-        job->before = cli_alloc(job->m * job->n, job->real);
-        memcpy(job->before, job->c, job->m * job->n * job->real);
+        const size_t count = job->slab[2].rows * job->n;
+        job->before = cli_alloc(count + 1, job->real);
+        memcpy(job->before, job->c, count * job->real);
     }
     return status;
 }
 
-int matmul_job_write(const struct matmul_job *job)
+static void write_header(FILE *fp, void *arg)
 {
-    if (job->output && npy_write(job->output, job->real, job->m, job->n, job->c, job->n) < 0)
-        return cli_failed_call(NULL);
-    return CLI_DONE;
+    const struct matmul_job *job = arg;
+    npy_write_header(fp, job->real, job->m, job->n);
+}
+
+int matmul_job_write(struct matmul_job *job)
+{
+    int status = 0;
+    if (job->output && world_size(cli_world) > 1) {
+        const size_t row = job->n * job->real;
+        status = cli_ranks_write(job->output, write_header, job, job->c, job->slab[2].first * row, job->slab[2].rows * row);
+    } else if (job->output) {
+        status = npy_write(job->output, job->real, job->m, job->n, job->c, job->n);
+    }
+    return status < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
 void matmul_job_free(struct matmul_job *job)

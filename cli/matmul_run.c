@@ -50,7 +50,7 @@ static int reset(struct runner *r)
     struct matmul_job *job = r->job;
     if (job->beta == 0)
         return 0;
-    memcpy(job->c, job->before, job->m * job->n * job->real);
+    memcpy(job->c, job->before, job->slab[2].rows * job->n * job->real);
     return r->resident ? matmul_load_result(r->mm, job->c, job->n) : 0;
 }
 
@@ -67,6 +67,13 @@ static int all_gpus(const struct matmul_job *job, bool *all)
     return 0;
 }
 
+/* Ranks go on or end by one clock, that of rank 0, and when any of them was interrupted. */
+static int by_one_clock(double *seconds, bool *interrupted)
+{
+    *interrupted = cli_ranks_interrupted();
+    return world_broadcast(cli_world, 0, seconds, sizeof *seconds);
+}
+
 /* The time of the shortest run. The first run of all, which builds kernels, is not among them. */
 static int measure(struct runner *r, double *seconds)
 {
@@ -79,10 +86,13 @@ static int measure(struct runner *r, double *seconds)
         const double start = seconds_now();
         if (run_once(r) != 0)
             return -1;
-        const double took = seconds_now() - start;
+        double took = seconds_now() - start;
+        bool interrupted;
+        if (by_one_clock(&took, &interrupted) != 0)
+            return -1;
         *seconds = took < *seconds ? took : *seconds;
         spent += took;
-        if (cli_interrupted() || (!job->repeat && spent >= ENOUGH))
+        if (interrupted || (!job->repeat && spent >= ENOUGH))
             break;
     }
     return 0;
@@ -132,6 +142,13 @@ static double peak_of(const struct matmul_job *job, enum matmul_kind kind)
     CLCONTEXT *cp = matmul_kind_is_host(kind) ? stdcpu : job->context;
     for (cl_uint d = 0; d < clgetndev(cp) && (d == 0 || !matmul_kind_is_host(kind)); d++)
         sum += matmul_peak(cp, d, (enum matmul_precision)job->precision);
+    double *all = cli_alloc((size_t)world_size(cli_world), sizeof *all);
+    if (world_gather(cli_world, &sum, sizeof sum, all) != 0)
+        all[0] = 0;
+    sum = 0;
+    for (int r = 0; r < world_size(cli_world); r++)
+        sum += all[r];
+    free(all);
     return sum;
 }
 
@@ -141,15 +158,18 @@ static int run_and_measure(struct runner *r, struct matmul_outcome *o)
     struct matmul_job *job = r->job;
     const double start = seconds_now();
     if (job->beta == 0)
-        memset(job->c, 0xff, job->m * job->n * job->real); /* NaN, which stays where an engine writes nothing */
+        memset(job->c, 0xff, job->slab[2].rows * job->n * job->real); /* NaN, which stays where an engine writes nothing */
     if (reset(r) != 0 || run_once(r) != 0)
         return -1;
     o->seconds = seconds_now() - start;
-    if (cli_interrupted() || (matmul_kind_is_host(o->kind) && o->seconds > ENOUGH && !job->repeat))
+    bool interrupted;
+    if (by_one_clock(&o->seconds, &interrupted) != 0)
+        return -1;
+    if (interrupted || (matmul_kind_is_host(o->kind) && o->seconds > ENOUGH && !job->repeat))
         return 0;
     if (measure(r, &o->seconds) != 0)
         return -1;
-    if (!matmul_kind_is_host(o->kind) && o->kind != MATMUL_CLBLAST && o->seconds < 5)
+    if (world_size(cli_world) == 1 && !matmul_kind_is_host(o->kind) && o->kind != MATMUL_CLBLAST && o->seconds < 5)
         return measure_devices(r, &o->device_seconds);
     return 0;
 }
@@ -160,6 +180,8 @@ static int run_and_check(struct runner *r, struct matmul_outcome *o)
     struct matmul_job *job = r->job;
     if (run_and_measure(r, o) != 0 || (r->resident && matmul_result(r->mm, job->c, job->n) != 0))
         return -1;
+    if (world_size(cli_world) > 1)
+        return matmul_job_error(job, &o->error);
     o->error = matmul_error((enum matmul_precision)job->precision, job->stored, job->m, job->n, job->k, job->alpha, job->a,
                             job->lda, job->b, job->ldb, job->beta, job->before, job->c, job->n, 0);
     return 0;
@@ -169,11 +191,14 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
 {
     const struct matmul_options options = {.ctx = job->context, .kind = o->kind,
                                            .precision = (enum matmul_precision)job->precision, .block = o->block,
-                                           .shape = job->shape, .memory = job->memory, .progress = tell, .arg = job};
+                                           .shape = job->shape, .memory = job->memory, .progress = tell, .arg = job,
+                                           .world = cli_world};
     struct runner r = {job, matmul_create(&options), false};
     bool resident = false;
     int status = !r.mm ? -1 : matmul_kind_is_host(o->kind) ? 0 : all_gpus(job, &resident);
-    if (status == 0 && resident) {
+    status = world_agree(cli_world, status);
+    o->streamed = world_size(cli_world) > 1;
+    if (status == 0 && resident && !o->streamed) {
         r.resident = matmul_load(r.mm, job->stored, job->m, job->n, job->k, job->a, job->lda, job->b, job->ldb) == 0;
         o->streamed = !r.resident;
         if (!r.resident && clerrno != ENOMEM)
@@ -212,7 +237,7 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
         o.gflops = 2e-9 * (double)job->m * (double)job->n * (double)job->k / o.seconds;
         o.peak_percent = peak > 0 ? 1e11 * o.gflops / peak : NAN;
     }
-    job->interrupted |= cli_interrupted();
+    job->interrupted |= cli_ranks_interrupted();
     if (status != 0 && !job->interrupted && !job->compare && !job->sweep)
         return matmul_kind_missing(kind) ? cli_failed("no engine '%s': %s", matmul_kind_name(kind), matmul_kind_missing(kind))
                : o.wrong                 ? cli_wrong("%s", o.why)

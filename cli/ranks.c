@@ -105,15 +105,6 @@ int cli_ranks_join(int argc, char **argv)
     return compare(argc, argv);
 }
 
-int cli_ranks_refuse(int argc, char **argv)
-{
-    int rank;
-    const int launched = world_launched(&rank);
-    if (launched == 1 || among(argc, argv, "--alone"))
-        return CLI_DONE;
-    return rank > 0 ? CLI_FAILED : cli_failed("it does not run on several ranks yet; for %d separate runs, add --alone", launched);
-}
-
 /* How long a rank has waited for others, and for which of them most. */
 struct waits {
     double all, most;

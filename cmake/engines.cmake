@@ -9,5 +9,5 @@ stdcl_engine(arrays "Sums, prefix sums and sorting of arrays in the memory of Op
 stdcl_engine(nbody "Gravity by direct summation and by a tree on OpenCL devices" ON arrays world)
 stdcl_engine(life "Conway's Life and rules like it on OpenCL devices" ON world)
 stdcl_engine(gas "The kinetic energy of a gas on OpenCL devices" ON arrays world)
-stdcl_engine(matmul "Products of matrices on OpenCL devices")
+stdcl_engine(matmul "Products of matrices on OpenCL devices" ON world)
 stdcl_engine(view "A window in the browser onto any run")

@@ -266,8 +266,10 @@ static int check_length(const struct npy *in)
 int npy_open_stream(struct npy *in, FILE *fp, const char *name)
 {
     *in = (struct npy){.fp = fp, .name = name};
-    if (read_header(in) == 0 && check_length(in) == 0)
+    if (read_header(in) == 0 && check_length(in) == 0) {
+        in->begin = ftell(fp);
         return 0;
+    }
     npy_close(in);
     return -1;
 }
@@ -320,6 +322,15 @@ int npy_read_part(struct npy *in, void *x, size_t count)
     if (in->swapped)
         swap(x, count, in->size);
     return 0;
+}
+
+int npy_read_rows(struct npy *in, size_t first, size_t rows, void *x)
+{
+    const size_t cols = in->fortran ? in->rows : in->cols, at = first * cols;
+    if (at != in->done && (in->begin < 0 || fseek(in->fp, in->begin + (long)(at * in->size), SEEK_SET) != 0))
+        return clerror_set(ESPIPE, "%s: is a pipe, which cannot be read in another order", in->name);
+    in->done = at;
+    return npy_read_part(in, x, rows * cols);
 }
 
 void npy_close(struct npy *in)

@@ -31,6 +31,7 @@ struct npy {
     size_t done;    /* numbers that were read */
     bool swapped;    /* the numbers are in the other byte order; npy_read turns them */
     FILE *fp;        /* stands at the first number */
+    long begin;      /* where that is; -1 in a pipe */
     const char *name; /* not owned */
 };
 
@@ -47,6 +48,9 @@ size_t npy_bytes(const struct npy *in);
 /* Reads all numbers, once. -1 when the file ends before. */
 int npy_read(struct npy *in, void *x);
 int npy_read_part(struct npy *in, void *x, size_t count); /* the next `count` of them */
+
+/* Rows as they are stored (of Fortran order: columns) from row `first` on. What is not next needs a file that is no pipe. */
+int npy_read_rows(struct npy *in, size_t first, size_t rows, void *x);
 
 /* Closes what open has opened; nothing happens to one that failed to open, or was zeroed. */
 void npy_close(struct npy *in);

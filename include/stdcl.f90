@@ -407,6 +407,7 @@ module stdcl
     integer(c_size_t) :: memory = 0
     type(c_funptr) :: progress = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
+    type(c_ptr) :: world = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -1828,6 +1829,14 @@ module stdcl
       real(c_float), optional :: c(*)
       integer(c_size_t), value :: ldc
     end function
+    subroutine matmul_slab(world, rank, rows, first, count) bind(C)
+      import
+      type(c_ptr), value :: world
+      integer(c_int), value :: rank
+      integer(c_size_t), value :: rows
+      integer(c_size_t), optional :: first(*)
+      integer(c_size_t), optional :: count(*)
+    end subroutine
     function matmul_tolerance(precision, k, random) bind(C)
       import
       real(c_double) :: matmul_tolerance

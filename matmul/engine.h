@@ -6,6 +6,7 @@
  *   start.c      a product on one device: which kernels compute it
  *   place.c      matrices that stay on the devices; who computes which block of C
  *   stream.c     matrices that do not: panels travel while others are multiplied
+ *   ranks.c      many ranks: panels travel between them; grid.c tells which rank computes what
  *   shape.c      how kernels are launched on a device: rows of data
  *   program.c    kernels, built when first asked for and then kept
  *   gpu.c        TUNED on GPUs: tiles          cpu.c      TUNED on CPUs: panels
@@ -163,6 +164,7 @@ struct matmul {
     char *words;                   /* the caller's changes to a shape, or NULL */
     int (*progress)(void *arg, double fraction);
     void *arg;
+    stdcl_world *world;            /* the ranks, or NULL */
     cl_uint ndev;
     struct share *share;
     pthread_mutex_t lock;          /* of programs: devices are served by a thread each */
@@ -267,7 +269,27 @@ int matmul_transfer(struct matmul *mm, const struct share *p, cl_command_queue q
 
 /* ---- stream.c --------------------------------------------------------------------------------- */
 
-/* Computes a product of host arrays on all devices, or on the host. Blocks. */
-int matmul_stream(struct matmul *mm, const struct host_product *p);
+/* Where panels of the depth come from, if they are not all in the caller's arrays (ranks.c). Called by devices' threads. */
+struct matmul_feed {
+    void *arg;
+    size_t panels, deep;  /* of the product at hand; the depth of a panel, at most */
+    double total, before; /* work of all products of the call, and of those before this */
+    /* Waits until a panel is there: fills in k, a, lda, b and ldb, of all of C. 1: the product is to end. */
+    int (*take)(void *arg, size_t panel, struct host_product *from);
+    void (*done)(void *arg, size_t panel); /* the device does not read it any more */
+    void (*give_up)(void *arg);            /* a device ends before the product does */
+};
+
+/* Computes a product of host arrays on all devices, or on the host. Blocks. `feed` may be NULL; else k is that of panels, and all of
+ * C is added up at once, for which there must be room. */
+int matmul_stream(struct matmul *mm, const struct host_product *p, const struct matmul_feed *feed);
+
+/* Makes a block of C and the depth of panels so small that all devices have room for it. */
+int matmul_stream_fit(struct matmul *mm, size_t *high, size_t *wide, size_t *deep);
+
+/* ---- ranks.c ---------------------------------------------------------------------------------- */
+
+/* Collective: the product of matrices whose slabs of rows ranks have. */
+int matmul_ranks_multiply(struct matmul *mm, const struct host_product *p);
 
 #endif

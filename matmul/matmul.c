@@ -112,7 +112,8 @@ matmul *matmul_create(const struct matmul_options *o)
     *mm = (struct matmul){.ctx = ctx, .kind = o->kind, .precision = o->precision,
                           .real = o->precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float),
                           .block = o->block ? o->block : o->kind == MATMUL_CPU_BLOCKED ? 64 : 16,
-                          .memory = o->memory, .progress = o->progress, .arg = o->arg, .ndev = clgetndev(ctx)};
+                          .memory = o->memory, .progress = o->progress, .arg = o->arg,
+                          .world = world_size(o->world) > 1 ? o->world : NULL, .ndev = clgetndev(ctx)};
     pthread_mutex_init(&mm->lock, NULL);
     if (!o->block && o->kind == MATMUL_BLOCKED)
         mm->block = smaller(mm->block, matmul_block_limit(ctx, mm->precision));
@@ -149,13 +150,15 @@ int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, siz
                     size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc)
 {
     struct host_product p = {trans, m, n, k, alpha, beta, a, b, c, lda, ldb, ldc};
+    if (mm->world)
+        return matmul_ranks_multiply(mm, &p);
     if (matmul_check("matmul_multiply", mm->real, &p) != 0)
         return -1;
     if (m == 0 || n == 0)
         return 0;
     if (k == 0 || alpha == 0)
         return matmul_host_scale(mm, &p), 0;
-    return matmul_stream(mm, &p);
+    return matmul_stream(mm, &p, NULL);
 }
 
 /* The operand at a pointer into memory from clmalloc; rows of cols elements. */

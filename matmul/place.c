@@ -279,6 +279,8 @@ int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t 
     if (k == 0)
         h.alpha = 0;
     matmul_unload(mm);
+    if (mm->world)
+        return clerror_set(ENOTSUP, "matmul_load: ranks multiply matrices that travel: matmul_multiply");
     if (matmul_check("matmul_load", mm->real, &h) != 0)
         return -1;
     h.c = NULL;

@@ -29,6 +29,7 @@ static const double SLAB_WORK = 3e8, SLAB_SECONDS = 0.1;
 struct stream {
     struct matmul *mm;
     const struct host_product *all;
+    const struct matmul_feed *feed; /* or NULL */
     double total;           /* work, in multiply-adds */
     atomic_ullong done;
     atomic_bool stop;
@@ -117,6 +118,23 @@ static int run_slabs(struct worker *w, const struct host_product *h)
     return 0;
 }
 
+/* The same with panels that come one after the other. */
+static int run_panels(struct worker *w, struct area area)
+{
+    const struct matmul_feed *feed = w->s->feed;
+    for (size_t q = 0; q < feed->panels && !atomic_load(&w->s->stop); q++) {
+        struct host_product from = *w->s->all;
+        if (feed->take(feed->arg, q, &from) != 0)
+            return 0;
+        from.beta = q ? 1 : from.beta;
+        const struct host_product part = matmul_piece(w->s->mm, &from, area);
+        if (run_slabs(w, &part) != 0)
+            return -1;
+        feed->done(feed->arg, q);
+    }
+    return 0;
+}
+
 /* ---- Through a device's memory. --------------------------------------------------------------- */
 
 /* A device's buffers, and the events that tell when they may be used again. */
@@ -125,6 +143,7 @@ struct flow {
     struct share *p;
     struct worker *w;
     const struct host_product *h;
+    struct area area;       /* which is this of the whole */
     size_t mb, nb, kb;
     cl_command_queue up, down;
     struct operand a[SLOTS], b[SLOTS], c[SLOTS];
@@ -150,16 +169,27 @@ static size_t bytes_of(const struct flow *f, size_t *largest)
 
 static size_t halved(size_t n) { return n > 128 ? round_up(n / 2, 64) : divide_up(n, 2); }
 
+static bool fits(const struct flow *f)
+{
+    size_t largest;
+    return bytes_of(f, &largest) <= matmul_room(f->mm, f->p) && largest <= f->p->info.dev_max_mem_alloc_sz;
+}
+
 /* The largest blocks and panels that fit; a block of C gets the greater part of the memory. */
 static int choose_sizes(struct flow *f)
 {
     const struct host_product *h = f->h;
     const size_t room = matmul_room(f->mm, f->p);
-    size_t largest;
     f->mb = smaller(h->m, MOST_BLOCK);
     f->nb = smaller(h->n, MOST_BLOCK);
     f->kb = (h->m + h->n) * h->k * f->mm->real <= SMALL ? h->k : smaller(h->k, DEEP);
-    while (bytes_of(f, &largest) > room || largest > f->p->info.dev_max_mem_alloc_sz) {
+    if (f->w->s->feed) {
+        f->mb = h->m;
+        f->nb = h->n;
+        f->kb = f->w->s->feed->deep;
+        return 0;
+    }
+    while (!fits(f)) {
         if (f->mb == 1 && f->nb == 1 && f->kb == 1)
             return clerror_set(ENOMEM, "matmul_multiply: %zu bytes of %s's memory are too few for any product", room,
                                f->p->info.dev_name);
@@ -171,6 +201,29 @@ static int choose_sizes(struct flow *f)
             f->nb = halved(f->nb);
         if (f->kb > 256 && f->kb > f->mb && f->kb > f->nb)
             f->kb = halved(f->kb);
+    }
+    return 0;
+}
+
+static bool all_fit(struct matmul *mm, size_t high, size_t wide, size_t deep)
+{
+    for (cl_uint d = 0; d < mm->ndev; d++) {
+        const struct area a = matmul_area(mm, d, high, wide);
+        const struct flow f = {.mm = mm, .p = &mm->share[d], .mb = a.rows, .nb = a.cols, .kb = deep};
+        if (!f.p->in_place && !fits(&f))
+            return false;
+    }
+    return true;
+}
+
+int matmul_stream_fit(struct matmul *mm, size_t *high, size_t *wide, size_t *deep)
+{
+    while (!all_fit(mm, *high, *wide, *deep)) {
+        size_t *most = *high >= *wide ? high : wide;
+        most = *deep > 2 * *most ? deep : most;
+        if (*most == 1)
+            return clerror_set(ENOMEM, "matmul_multiply: the memory of devices is too small for any product");
+        *most = halved(*most);
     }
     return 0;
 }
@@ -264,13 +317,41 @@ static int send(struct flow *f, const struct operand *to, bool trans, const void
                            after, NULL, done);
 }
 
+/* Makes a slot free for the next panels, which also keeps the host from running ahead. */
+static int free_slot(struct flow *f)
+{
+    const struct matmul_feed *feed = f->w->s->feed;
+    if (settle_panels(f, f->panels % SLOTS) != 0)
+        return -1;
+    if (feed && f->panels >= SLOTS)
+        feed->done(feed->arg, f->panels - SLOTS);
+    return 0;
+}
+
+/* Where panels q of a block of C are on the host, and how deep they are; 1: there will be none. */
+static int find_panels(const struct flow *f, const struct host_product *h, size_t q, struct host_product *from)
+{
+    const struct matmul_feed *feed = f->w->s->feed;
+    const size_t k0 = q * f->kb;
+    if (feed) {
+        struct host_product whole = *f->w->s->all;
+        if (feed->take(feed->arg, q, &whole) != 0)
+            return 1;
+        *from = matmul_piece(f->mm, &whole, f->area);
+        return 0;
+    }
+    *from = *h;
+    from->k = smaller(f->kb, h->k - k0);
+    from->a = (const char *)h->a + place_of(trans_a(h->trans), h->lda, 0, k0) * f->mm->real;
+    from->b = (const char *)h->b + place_of(trans_b(h->trans), h->ldb, k0, 0) * f->mm->real;
+    return 0;
+}
+
 /* Queues the product of one pair of panels; x tells the sizes, `from` where on the host they start. */
 static int multiply_panels(struct flow *f, const struct host_product *from, struct product *x, cl_event before)
 {
     const size_t slot = f->panels++ % SLOTS;
     cl_command_queue queue = clgetqueue(f->mm->ctx, f->p->dev);
-    if (settle_panels(f, slot) != 0) /* which also keeps the host from running ahead */
-        return -1;
     if (send(f, &f->a[slot], x->trans_a, from->a, from->lda, x->m, x->k, NULL, &f->sent_a[slot]) != 0 ||
         send(f, &f->b[slot], x->trans_b, from->b, from->ldb, x->k, x->n, NULL, &f->sent_b[slot]) != 0)
         return -1;
@@ -299,13 +380,16 @@ static int run_block(struct flow *f, size_t row, size_t col)
         return -1;
     if (h.beta != 0 && send(f, &f->c[slot], false, h.c, h.ldc, h.m, h.n, f->fetched[slot], &f->sent_c[slot]) != 0)
         return -1; /* earlier in the queue than the panels, for which the first product waits */
-    for (size_t k0 = 0; k0 < h.k; k0 += f->kb) {
-        struct host_product from = h;
-        x.k = smaller(f->kb, h.k - k0);
-        x.beta = k0 ? 1 : h.beta;
-        from.a = (const char *)h.a + place_of(ta, h.lda, 0, k0) * f->mm->real;
-        from.b = (const char *)h.b + place_of(tb, h.ldb, k0, 0) * f->mm->real;
-        if (multiply_panels(f, &from, &x, k0 ? NULL : f->fetched[slot]) != 0)
+    const size_t panels = f->w->s->feed ? f->w->s->feed->panels : divide_up(h.k, f->kb);
+    for (size_t q = 0; q < panels; q++) {
+        struct host_product from;
+        if (free_slot(f) != 0)
+            return -1;
+        if (find_panels(f, &h, q, &from) != 0)
+            return 0;
+        x.k = from.k;
+        x.beta = q ? 1 : h.beta;
+        if (multiply_panels(f, &from, &x, q ? NULL : f->fetched[slot]) != 0)
             return -1;
         if (!finish_work(f->w, (double)h.m * (double)h.n * (double)x.k))
             return 0;
@@ -318,9 +402,10 @@ static int run_block(struct flow *f, size_t row, size_t col)
     return check_cl(f, clFlush(f->down), "fetching the result");
 }
 
-static int run_flow(struct worker *w, const struct host_product *h)
+static int run_flow(struct worker *w, const struct host_product *h, struct area area)
 {
-    struct flow f = {.mm = w->s->mm, .p = w->p, .w = w, .h = h};
+    struct flow f = {.mm = w->s->mm, .p = w->p, .w = w, .h = h, .area = area};
+    const struct matmul_feed *feed = w->s->feed;
     int status = open_flow(&f);
     for (size_t row = 0; status == 0 && row < h->m; row += f.mb)
         for (size_t col = 0; status == 0 && col < h->n && !atomic_load(&w->s->stop); col += f.nb)
@@ -329,6 +414,8 @@ static int run_flow(struct worker *w, const struct host_product *h)
         if (settle_panels(&f, i) != 0 || settle(&f, &f.sent_c[i], "sending C") != 0 ||
             settle(&f, &f.fetched[i], "fetching the result") != 0)
             status = -1;
+    for (size_t q = f.panels < SLOTS ? 0 : f.panels - SLOTS; status == 0 && feed && q < f.panels; q++)
+        feed->done(feed->arg, q);
     if (status == 0 && clwait(f.mm->ctx, f.p->dev, CL_KERNEL_EVENT) == (cl_event)-1)
         status = -1;
     close_flow(&f);
@@ -339,16 +426,18 @@ static int run_flow(struct worker *w, const struct host_product *h)
 
 static void run_worker(struct worker *w)
 {
-    const struct stream *s = w->s;
-    struct host_product h = *s->all;
+    struct stream *s = w->s;
+    const struct area all = {0, s->all->m, 0, s->all->n}, area = w->p ? matmul_area(s->mm, w->p->dev, all.rows, all.cols) : all;
+    const bool in_place = !w->p || w->p->in_place;
+    const struct host_product h = matmul_piece(s->mm, s->all, area);
     if (w->p)
-        h = matmul_piece(s->mm, s->all, matmul_area(s->mm, w->p->dev, s->all->m, s->all->n));
+        matmul_pause_by(s->mm, w->p, count_part, w);
+    if (area.rows > 0 && area.cols > 0)
+        w->status = !in_place ? run_flow(w, &h, area) : s->feed ? run_panels(w, area) : run_slabs(w, &h);
     if (w->p)
-        matmul_pause_by(w->s->mm, w->p, count_part, w);
-    if (h.m > 0 && h.n > 0)
-        w->status = !w->p || w->p->in_place ? run_slabs(w, &h) : run_flow(w, &h);
-    if (w->p)
-        matmul_pause_by(w->s->mm, w->p, NULL, NULL);
+        matmul_pause_by(s->mm, w->p, NULL, NULL);
+    if (s->feed && (w->status != 0 || atomic_load(&s->stop)))
+        s->feed->give_up(s->feed->arg);
     if (w->status == 0)
         return;
     const char *why = clerror(); /* which is this thread's alone */
@@ -397,10 +486,11 @@ static int run_workers(struct stream *s, struct worker *w, cl_uint count)
     return status;
 }
 
-int matmul_stream(struct matmul *mm, const struct host_product *h)
+int matmul_stream(struct matmul *mm, const struct host_product *h, const struct matmul_feed *feed)
 {
     const cl_uint count = mm->ndev ? mm->ndev : 1;
-    struct stream s = {.mm = mm, .all = h, .total = (double)h->m * (double)h->n * (double)h->k};
+    struct stream s = {.mm = mm, .all = h, .feed = feed, .total = feed ? feed->total : (double)h->m * (double)h->n * (double)h->k};
+    atomic_init(&s.done, feed ? (unsigned long long)feed->before : 0);
     struct worker *w = calloc(count, sizeof *w);
     if (!w)
         return clerror_set(ENOMEM, "matmul_multiply: no memory on the host");

@@ -6,6 +6,7 @@
 #include "life/internal.h"
 #include "stdcl/gas.h"
 #include "stdcl/life.h"
+#include "stdcl/matmul.h"
 #include "stdcl/nbody.h"
 
 enum { MOST_DEVICES = 2 };
@@ -371,6 +372,127 @@ static void nbody_ends_together(void **state)
     free(c);
 }
 
+/* ---- Products of matrices. -------------------------------------------------------------------- */
+
+struct matmul_case {
+    enum matmul_kind kind;
+    enum matmul_precision precision;
+    enum matmul_trans trans;
+    size_t m, n, k;
+    double alpha, beta;
+    void *a, *b, *c, *product[MOST_RANKS + 1]; /* product: what so many ranks made of c */
+};
+
+static size_t bytes_of(const struct matmul_case *c, size_t rows, size_t cols)
+{
+    return rows * cols * (c->precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float));
+}
+
+static size_t rows_of_a(const struct matmul_case *c) { return c->trans == MATMUL_TN || c->trans == MATMUL_TT ? c->k : c->m; }
+static size_t rows_of_b(const struct matmul_case *c) { return c->trans == MATMUL_NT || c->trans == MATMUL_TT ? c->n : c->k; }
+
+/* Its slab of a matrix, in memory of its own, so that a sanitizer sees what is touched beyond it. */
+static void *slab_of(const struct rank_run *r, const struct matmul_case *c, const void *x, size_t rows, size_t cols)
+{
+    size_t first, count;
+    matmul_slab(r->world, r->rank, rows, &first, &count);
+    void *slab = malloc(bytes_of(c, count, cols) + 1);
+    memcpy(slab, (const char *)x + bytes_of(c, first, cols), bytes_of(c, count, cols));
+    return slab;
+}
+
+static int matmul_ranks(struct rank_run *r)
+{
+    struct matmul_case *right = r->arg, c = *right;
+    CLCONTEXT *cp = open_devices();
+    const size_t ra = rows_of_a(&c), rb = rows_of_b(&c), ca = c.m + c.k - ra, cb = c.k + c.n - rb;
+    void *a = slab_of(r, &c, c.a, ra, ca), *b = slab_of(r, &c, c.b, rb, cb), *own = slab_of(r, &c, c.c, c.m, c.n);
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .kind = c.kind, .precision = c.precision, .world = r->world});
+    size_t first, count;
+    int status = mm ? matmul_multiply(mm, c.trans, c.m, c.n, c.k, c.alpha, a, 0, b, 0, c.beta, own, 0) : -1;
+    matmul_slab(r->world, r->rank, c.m, &first, &count);
+    if (status == 0)
+        memcpy((char *)right->product[r->size] + bytes_of(&c, first, c.n), own, bytes_of(&c, count, c.n));
+    matmul_free(mm);
+    free(a), free(b), free(own);
+    clcontext_destroy(cp);
+    return status;
+}
+
+static void *random_matrix(const struct matmul_case *c, uint32_t which, size_t rows, size_t cols)
+{
+    void *x = malloc(bytes_of(c, rows, cols));
+    matmul_random(c->precision, 7, which, rows, cols, x, cols);
+    return x;
+}
+
+/* On every number of ranks it is right, and the same bits again whatever mail is late. */
+static void products_are_right(void **state)
+{
+    (void)state;
+    struct matmul_case cases[] = {
+        {.kind = MATMUL_TUNED, .precision = MATMUL_SINGLE, .trans = MATMUL_NN, .m = 300, .n = 200, .k = 400, .alpha = 1},
+        {.kind = MATMUL_TUNED, .precision = MATMUL_SINGLE, .trans = MATMUL_TT, .m = 70, .n = 90, .k = 50, .alpha = -2, .beta = 0.5},
+        {.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_SINGLE, .trans = MATMUL_NN, .m = 200, .n = 150, .k = 100, .alpha = 1},
+        {.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_DOUBLE, .trans = MATMUL_TN, .m = 9, .n = 12, .k = 9000, .alpha = 1, .beta = 1}, /* the depth is cut */
+        {.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_DOUBLE, .trans = MATMUL_NT, .m = 5, .n = 6, .k = 3, .alpha = 1}, /* less than ranks */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct matmul_case *c = &cases[i];
+        const size_t ra = rows_of_a(c), rb = rows_of_b(c), ca = c->m + c->k - ra, cb = c->k + c->n - rb;
+        c->a = random_matrix(c, 0, ra, ca);
+        c->b = random_matrix(c, 1, rb, cb);
+        c->c = random_matrix(c, 2, c->m, c->n);
+        for (size_t s = i % 2; s < SIZES; s += matmul_kind_is_host(c->kind) ? 1 : 2) {
+            const int size = sizes[s];
+            void *first = calloc(1, bytes_of(c, c->m, c->n)), *again = calloc(1, bytes_of(c, c->m, c->n));
+            c->product[size] = first;
+            ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .polled = true});
+            c->product[size] = again;
+            ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
+            const double error = matmul_error(c->precision, c->trans, c->m, c->n, c->k, c->alpha, c->a, ca, c->b, cb, c->beta, c->c, again,
+                                              c->n, c->m);
+            assert_true(error <= matmul_tolerance(c->precision, c->k, 1));
+            assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
+            free(first), free(again);
+        }
+        free(c->a), free(c->b), free(c->c);
+    }
+}
+
+/* A rank whose device fails, or whose caller ends it, ends the product of all. */
+static int tell_matmul(void *arg, double fraction)
+{
+    (void)fraction;
+    return *(const int *)arg == 1;
+}
+
+static int matmul_ends(struct rank_run *r)
+{
+    enum { SIDE = 600 };
+    double *x = calloc(2 * SIDE * SIDE, sizeof *x), *c = calloc(SIDE * SIDE, sizeof *c);
+    matmul *mm = matmul_create(&(struct matmul_options){.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_DOUBLE, .world = r->world,
+                                                        .progress = tell_matmul, .arg = &r->rank});
+    int status = mm ? matmul_multiply(mm, MATMUL_NN, SIDE, SIDE, SIDE, 1, x, 0, x, 0, 0, c, 0) : 0, code = clerrno;
+    if (status == -1 && code == ECANCELED)
+        status = 0;
+    else
+        status = WRONG("ended with %d", code);
+    if (status != 0)
+        return status;
+    const bool wrong = mm && matmul_multiply(mm, MATMUL_NN, SIDE, SIDE, SIDE, 1, x, r->rank ? 1 : 0, x, 0, 0, c, 0) == -1 && clerrno == EINVAL;
+    const bool loads = mm && matmul_load(mm, MATMUL_NN, 1, 1, 1, x, 0, x, 0) == 0;
+    matmul_free(mm);
+    free(x), free(c);
+    return wrong && !loads ? 0 : WRONG("wrong calls were taken");
+}
+
+static void products_end_together(void **state)
+{
+    (void)state;
+    ranks_work(3, matmul_ends, (struct ranks_how){0});
+}
+
 /* Of one model, since gravity promises bits for such. */
 static void find_devices(void)
 {
@@ -399,6 +521,8 @@ int main(void)
         cmocka_unit_test(life_ends_together),
         cmocka_unit_test(bodies_end_in_the_same_place),
         cmocka_unit_test(nbody_ends_together),
+        cmocka_unit_test(products_are_right),
+        cmocka_unit_test(products_end_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

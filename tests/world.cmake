@@ -43,7 +43,7 @@ stdcl_world_by(mpich openmpi)
 stdcl_label(deep world_mpich) # the same once more: a third of a minute
 
 # Engines, on the devices there are and on two.
-if(TARGET stdcl_gas AND TARGET stdcl_life AND TARGET stdcl_nbody)
-  stdcl_test(test_ranks test_ranks.c BUILDS_ONCE OPENS_ONCE LIBS stdcl_gas stdcl_life stdcl_nbody)
+if(TARGET stdcl_gas AND TARGET stdcl_life AND TARGET stdcl_matmul AND TARGET stdcl_nbody)
+  stdcl_test(test_ranks test_ranks.c BUILDS_ONCE OPENS_ONCE LIBS stdcl_gas stdcl_life stdcl_matmul stdcl_nbody)
   stdcl_test_on_two(test_ranks)
 endif()

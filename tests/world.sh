@@ -81,6 +81,9 @@ for what in "-n 2000 --ic plummer --steps 30" "--integrator hermite4 -n 300 --un
     job 0 "" $many "$stdcl" nbody $pick $what --method direct -q --share -o many.npy --csv many.csv --forces force2.csv
     cmp one.npy many.npy && cmp one.csv many.csv && cmp force1.csv force2.csv || bad=1
 done
+"$stdcl" matmul -n 70 -m 50 -k 60 --engine cpu-blocked -q -o a.npy && "$stdcl" matmul -a a.npy -b a.npy --trans NT --engine cpu-blocked -q -o one.npy || bad=1
+job 0 '"error": ' $many "$stdcl" matmul -a a.npy -b a.npy --trans NT --engine cpu-blocked -o many.npy --json
+cmp one.npy many.npy || bad=1
 job 1 "the tree is not divided among ranks" 2 "$stdcl" nbody $pick -n 100 --steps 1 --method tree --share
 job 2 "are for one rank" 2 "$stdcl" nbody $pick -n 100 --steps 1 --checkpoint x.ckpt --share
 job 1 "rank 1 on $(uname -n): it has as glider.rle '" 2 sh -c 'cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||

@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdcl.h>
+#include <stdcl/world.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,6 +68,7 @@ struct matmul_options {
                                                     something else to stop the work soon, with ECANCELED. May be
                                                     NULL */
     void *arg;
+    stdcl_world *world;    /* ranks that compute a product together, by matmul_multiply; NULL: alone. Not owned */
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -86,6 +88,13 @@ void matmul_free(matmul *mm);
  * ECANCELED: `progress` stopped the work. After an error C is undefined. */
 int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
                     const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc);
+
+/* With a world of several ranks matmul_multiply is collective, and m, n and k are of the whole product. A rank has a slab of rows of A, of B
+ * and of C, as these are stored, and gives the first row that it has of each (NULL: none). Ranks form a grid, in which each computes a block
+ * of C, or some of the depth of one; panels of A and B travel between them meanwhile. The same number of ranks gives the same bits, whatever
+ * devices of one model they have.
+ * The slab of rank `rank` in a matrix that is stored with `rows` rows: */
+void matmul_slab(const stdcl_world *world, int rank, size_t rows, size_t *first, size_t *count);
 
 /* The product of matrices in the memory of device `dev`. The pointers lie in memory from clmalloc of the engine's
  * context, and the device's image of it is what is multiplied. Returns when the work is queued; clwait(ctx, dev,

@@ -561,6 +561,7 @@ struct matmul_options {
   size_t memory;
   int (*progress)(void *arg, double fraction);
   void *arg;
+  stdcl_world *world;
   uintptr_t reserved[8];
 };
 static const int MATMUL_TUNED = 0;
@@ -600,6 +601,7 @@ void matmul_random_rows(int precision, uint64_t seed, uint32_t matrix, size_t fi
 int matmul_result(matmul *mm, void *c, size_t ldc);
 const char *matmul_shape(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k);
 int matmul_single(int trans, size_t m, size_t n, size_t k, float alpha, const float *a, size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
+void matmul_slab(const stdcl_world *world, int rank, size_t rows, size_t *first, size_t *count);
 double matmul_tolerance(int precision, size_t k, int random);
 const struct cltune_kernel *matmul_tune_kernels(size_t *count);
 ]],

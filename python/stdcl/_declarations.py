@@ -306,6 +306,7 @@ class matmul_options(Structure):  # noqa: F405
         ("memory", c_size_t),
         ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
         ("arg", c_void_p),
+        ("world", c_void_p),
         ("reserved", c_size_t * 8),
     ]
 
@@ -733,6 +734,7 @@ FUNCTIONS = {
     "matmul_result": ("matmul", "c_int, [c_void_p, c_void_p, c_size_t]"),
     "matmul_shape": ("matmul", "c_char_p, [c_void_p, c_uint32, c_size_t, c_size_t, c_size_t]"),
     "matmul_single": ("matmul", "c_int, [c_int, c_size_t, c_size_t, c_size_t, c_float, c_void_p, c_size_t, c_void_p, c_size_t, c_float, c_void_p, c_size_t]"),
+    "matmul_slab": ("matmul", "None, [c_void_p, c_int, c_size_t, c_void_p, c_void_p]"),
     "matmul_tolerance": ("matmul", "c_double, [c_int, c_size_t, c_int]"),
     "matmul_tune_kernels": ("matmul", "POINTER(cltune_kernel), [c_void_p]"),
     "nbody_block_counts": ("nbody", "None, [c_void_p, c_void_p, c_void_p]"),

@@ -1,0 +1,137 @@
+/* matmul_ranks.c - the error of a product that ranks have computed together.
+ *
+ * No rank has all of A and B. So each takes some rows of its slab of C, and makes or reads again what they depend on: those rows of op(A), and B
+ * piece by piece. What is summed up is as in matmul_error, in higher precision.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul_job.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SAMPLE = 4, PIECE = 1 << 20 };
+
+/* The rows that are checked. */
+struct check {
+    struct matmul_job *job;
+    size_t row[SAMPLE], n;
+    double *a;             /* of op(A), n x k */
+    long double *sum, *size; /* n x columns of C: the product, and that of absolute values */
+    void *piece;
+};
+
+static double number(const struct matmul_job *job, const void *x, size_t i)
+{
+    return job->real == sizeof(double) ? ((const double *)x)[i] : (double)((const float *)x)[i];
+}
+
+static size_t piece_rows(size_t cols)
+{
+    return cols < PIECE ? PIECE / cols : 1;
+}
+
+/* Reads A: its rows are those of op(A), or of the depth. */
+static int read_a(struct check *c)
+{
+    struct matmul_job *job = c->job;
+    const bool ta = job->stored >= MATMUL_TN;
+    const size_t most = piece_rows(job->lda);
+    for (size_t r = 0; r < c->n && !ta; r++) {
+        if (matmul_job_rows(job, 0, c->row[r], 1, c->piece) < 0)
+            return -1;
+        for (size_t l = 0; l < job->k; l++)
+            c->a[r * job->k + l] = number(job, c->piece, l);
+    }
+    for (size_t l0 = 0, n; l0 < job->k && ta; l0 += n) {
+        n = job->k - l0 < most ? job->k - l0 : most;
+        if (matmul_job_rows(job, 0, l0, n, c->piece) < 0)
+            return -1;
+        for (size_t l = 0; l < n; l++)
+            for (size_t r = 0; r < c->n; r++)
+                c->a[r * job->k + l0 + l] = number(job, c->piece, l * job->lda + c->row[r]);
+    }
+    return 0;
+}
+
+/* Element (l, j) of op(B), for all rows. */
+static void add(struct check *c, size_t l, size_t j, double b)
+{
+    const struct matmul_job *job = c->job;
+    for (size_t r = 0; r < c->n; r++) {
+        const long double x = (long double)c->a[r * job->k + l] * b;
+        c->sum[r * job->n + j] += x;
+        c->size[r * job->n + j] += fabsl(x);
+    }
+}
+
+static int add_b(struct check *c)
+{
+    struct matmul_job *job = c->job;
+    const bool tb = job->stored == MATMUL_NT || job->stored == MATMUL_TT;
+    const size_t rows = tb ? job->n : job->k, cols = job->ldb, most = piece_rows(cols);
+    for (size_t i0 = 0, n; i0 < rows; i0 += n) {
+        n = rows - i0 < most ? rows - i0 : most;
+        if (matmul_job_rows(job, 1, i0, n, c->piece) < 0)
+            return -1;
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < cols; j++)
+                add(c, tb ? j : i0 + i, tb ? i0 + i : j, number(job, c->piece, i * cols + j));
+    }
+    return 0;
+}
+
+/* Sums of squares: of differences from C, and of sizes. A number that is NaN where the right one is makes no difference. */
+static void compare(const struct check *c, double error[2])
+{
+    const struct matmul_job *job = c->job;
+    for (size_t r = 0; r < c->n; r++)
+        for (size_t j = 0; j < job->n; j++) {
+            const size_t at = (c->row[r] - job->slab[2].first) * job->n + j, here = r * job->n + j;
+            const long double before = job->beta != 0 ? (long double)number(job, job->before, at) * job->beta : 0;
+            const long double right = job->alpha * c->sum[here] + before, size = fabsl((long double)job->alpha) * c->size[here] + fabsl(before);
+            const long double difference = number(job, job->c, at) - right;
+            if (isnan(right) && isnan(number(job, job->c, at)))
+                continue;
+            error[0] += (double)(difference * difference);
+            error[1] += (double)(size * size);
+        }
+}
+
+static int check_rows(struct check *c, double error[2])
+{
+    const struct matmul_job *job = c->job;
+    const size_t longest = job->lda > job->ldb ? job->lda : job->ldb, piece = longest < PIECE ? PIECE : longest;
+    c->a = malloc(c->n * job->k * sizeof *c->a + 1);
+    c->sum = calloc(c->n * job->n + 1, sizeof *c->sum);
+    c->size = calloc(c->n * job->n + 1, sizeof *c->size);
+    c->piece = malloc(piece * job->real);
+    int status = c->a && c->sum && c->size && c->piece ? 0 : clerror_set(ENOMEM, "no memory to check the result");
+    if (status == 0 && c->n)
+        status = read_a(c) == 0 && add_b(c) == 0 ? 0 : -1;
+    if (status == 0)
+        compare(c, error);
+    free(c->a);
+    free(c->sum);
+    free(c->size);
+    free(c->piece);
+    return status;
+}
+
+int matmul_job_error(struct matmul_job *job, double *error)
+{
+    struct check c = {.job = job};
+    double own[2] = {0}, sum[2] = {0}, *all = cli_alloc((size_t)world_size(cli_world), sizeof own);
+    const size_t rows = job->slab[2].rows;
+    c.n = rows < SAMPLE ? rows : SAMPLE;
+    for (size_t r = 0; r < c.n; r++)
+        c.row[r] = job->slab[2].first + (c.n == 1 ? 0 : r * (rows - 1) / (c.n - 1));
+    int status = world_agree(cli_world, check_rows(&c, own));
+    if (status == 0)
+        status = world_gather(cli_world, own, sizeof own, all);
+    for (int r = 0; r < world_size(cli_world) && status == 0; r++)
+        for (int i = 0; i < 2; i++)
+            sum[i] += all[2 * r + i];
+    free(all);
+    *error = sum[1] > 0 ? sqrt(sum[0] / sum[1]) : sqrt(sum[0]);
+    return status;
+}

@@ -1,0 +1,191 @@
+/* grid.c - which rank computes what of a product (see grid.h).
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul/grid.h"
+
+#include <math.h>
+
+enum { GRAIN = 128, DIRECT_ROWS = 1024 }; /* a slab of fewer rows is not worth panels that end where it does */
+
+/* ---- Parts. ----------------------------------------------------------------------------------- */
+
+static size_t cut(size_t length, size_t k, size_t parts)
+{
+    const size_t grain = length >= 4 * GRAIN * parts ? GRAIN : 1, grains = divide_up(length, grain);
+    return smaller(grains / parts * k + grains % parts * k / parts, grains) * grain;
+}
+
+struct part matmul_part(size_t length, int k, int parts)
+{
+    const size_t first = smaller(cut(length, (size_t)k, (size_t)parts), length);
+    const size_t end = smaller(cut(length, (size_t)k + 1, (size_t)parts), length);
+    return (struct part){first, end - first};
+}
+
+struct part matmul_meet(struct part a, struct part b)
+{
+    const size_t first = a.first > b.first ? a.first : b.first, end = smaller(end_of(a), end_of(b));
+    return (struct part){first, first < end ? end - first : 0};
+}
+
+void matmul_slab(const stdcl_world *world, int rank, size_t rows, size_t *first, size_t *count)
+{
+    const struct part p = matmul_part(rows, rank, world_size(world));
+    *first = p.first;
+    *count = p.count;
+}
+
+size_t matmul_grid_rows(const struct matmul_grid *g, int operand)
+{
+    const bool trans = operand == OF_A ? trans_a(g->h.trans) : trans_b(g->h.trans);
+    return operand == OF_A ? (trans ? g->h.k : g->h.m) : trans ? g->h.n : g->h.k;
+}
+
+struct part matmul_grid_slab(const struct matmul_grid *g, int operand, int rank)
+{
+    return matmul_part(matmul_grid_rows(g, operand), rank, g->ranks);
+}
+
+/* ---- The grid. -------------------------------------------------------------------------------- */
+
+/* Seconds of a product, of ranks that compute 2.5e13 multiply-adds a second and receive 45e9 bytes: what counts is their ratio. What is
+ * received counts a little also where it is hidden. */
+static double seconds_of(int ranks, double m, double n, double k, double real, int pm, int pn, int pk)
+{
+    const double rate = 2.5e13, net = 45e9;
+    const double rows = ceil(m / pm), cols = ceil(n / pn), depth = ceil(k / pk);
+    const double work = rows * cols * depth / rate;
+    const double mail = real * (depth * (rows + cols) - k * (m + n) / ranks) / net;
+    return fmax(work, mail) + 0.01 * mail + (pk - 1) * real * rows * cols / net;
+}
+
+void matmul_grid_choose(int ranks, size_t m, size_t n, size_t k, size_t real, int *pm, int *pn, int *pk)
+{
+    double least = INFINITY;
+    for (int i = ranks; i >= 1; i--)
+        for (int j = ranks / i; j >= 1; j--)
+            for (int l = 1; i * j * l <= ranks; l++) {
+                if ((size_t)i > m || (size_t)j > n || (size_t)l > k)
+                    continue;
+                const double seconds = seconds_of(ranks, (double)m, (double)n, (double)k, (double)real, i, j, l);
+                if (seconds >= least)
+                    continue;
+                least = seconds;
+                *pm = i;
+                *pn = j;
+                *pk = l;
+            }
+}
+
+struct plan matmul_grid_place(const struct matmul_grid *g, int rank)
+{
+    struct plan p = {.i = rank / g->pn % g->pm, .j = rank % g->pn, .l = rank / g->pn / g->pm};
+    if (p.l >= g->pk)
+        return (struct plan){.i = -1};
+    p.rows = matmul_part(g->h.m, p.i, g->pm);
+    p.cols = matmul_part(g->h.n, p.j, g->pn);
+    return p;
+}
+
+/* Panels end where slabs do, if these have many rows: then a panel comes from one rank, and one's own need not be copied. */
+static size_t panels_of(const struct matmul_grid *g, size_t deep, struct part depth, struct part *panel)
+{
+    const struct part slab = matmul_part(g->h.k, 0, g->ranks);
+    size_t n = 0;
+    int owner = 0;
+    for (size_t at = depth.first; at < end_of(depth); n++) {
+        size_t end = smaller(at + deep, end_of(depth));
+        while (end_of(matmul_part(g->h.k, owner, g->ranks)) <= at)
+            owner++;
+        if (slab.count >= DIRECT_ROWS)
+            end = smaller(end, end_of(matmul_part(g->h.k, owner, g->ranks)));
+        if (panel)
+            panel[n] = (struct part){at, end - at};
+        at = end;
+    }
+    return n;
+}
+
+static int make_panels(struct matmul_grid *g, size_t deep)
+{
+    g->panels = calloc((size_t)g->pk + 1, sizeof *g->panels);
+    if (!g->panels)
+        return clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
+    for (int l = 0; l < g->pk; l++)
+        g->panels[l + 1] = g->panels[l] + panels_of(g, deep, matmul_part(g->h.k, l, g->pk), NULL);
+    g->panel = calloc(g->panels[g->pk] + 1, sizeof *g->panel);
+    if (!g->panel)
+        return clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
+    for (int l = 0; l < g->pk; l++)
+        panels_of(g, deep, matmul_part(g->h.k, l, g->pk), g->panel + g->panels[l]);
+    return 0;
+}
+
+static void join_least(void *a, const void *b, void *arg)
+{
+    (void)arg;
+    *(uint64_t *)a = *(const uint64_t *)b < *(uint64_t *)a ? *(const uint64_t *)b : *(uint64_t *)a;
+}
+
+int matmul_grid_make(struct matmul_grid *g, size_t high, size_t wide, size_t deep)
+{
+    const size_t ranks = (size_t)g->ranks;
+    uint64_t least = deep, own[2] = {high, wide}, *all = calloc(ranks, sizeof own);
+    g->plan = calloc(ranks, sizeof *g->plan);
+    int status = all && g->plan ? 0 : clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
+    if (world_agree(g->mm->world, status) != 0 || world_reduce(g->mm->world, &least, sizeof least, join_least, NULL) != 0 ||
+        world_gather(g->mm->world, own, sizeof own, all) != 0 || world_agree(g->mm->world, make_panels(g, (size_t)least)) != 0) {
+        free(all);
+        return -1;
+    }
+    for (size_t r = 0; r < ranks; r++) {
+        struct plan *p = &g->plan[r];
+        *p = matmul_grid_place(g, (int)r);
+        p->high = (size_t)all[2 * r];
+        p->wide = (size_t)all[2 * r + 1];
+        if (p->i < 0 || !p->rows.count || !p->cols.count)
+            continue;
+        p->areas = divide_up(p->rows.count, p->high) * divide_up(p->cols.count, p->wide);
+        p->steps = p->areas * (g->panels[p->l + 1] - g->panels[p->l]);
+        g->steps = p->steps > g->steps ? p->steps : g->steps;
+    }
+    free(all);
+    return 0;
+}
+
+void matmul_grid_free(struct matmul_grid *g)
+{
+    free(g->panel);
+    free(g->panels);
+    free(g->plan);
+}
+
+/* ---- Steps. ----------------------------------------------------------------------------------- */
+
+static size_t panels_in(const struct matmul_grid *g, const struct plan *p)
+{
+    return g->panels[p->l + 1] - g->panels[p->l];
+}
+
+struct area matmul_grid_area(const struct matmul_grid *g, const struct plan *p, size_t area)
+{
+    const size_t across = divide_up(p->cols.count, p->wide), row = area / across * p->high, col = area % across * p->wide;
+    (void)g;
+    return (struct area){row, smaller(p->high, p->rows.count - row), col, smaller(p->wide, p->cols.count - col)};
+}
+
+/* Ranks begin with different panels, so that not all want the same from one at the same time. */
+struct part matmul_grid_panel(const struct matmul_grid *g, const struct plan *p, size_t step)
+{
+    const size_t panels = panels_in(g, p), begin = panels * (size_t)(p->i + p->j) / (size_t)(g->pm + g->pn);
+    return g->panel[g->panels[p->l] + (step + begin) % panels];
+}
+
+struct region matmul_grid_region(const struct matmul_grid *g, const struct plan *p, size_t step, int operand)
+{
+    const struct area a = matmul_grid_area(g, p, step / panels_in(g, p));
+    const struct part panel = matmul_grid_panel(g, p, step), rows = {p->rows.first + a.row, a.rows}, cols = {p->cols.first + a.col, a.cols};
+    if (operand == OF_A)
+        return trans_a(g->h.trans) ? (struct region){panel, rows} : (struct region){rows, panel};
+    return trans_b(g->h.trans) ? (struct region){cols, panel} : (struct region){panel, cols};
+}

@@ -1,0 +1,69 @@
+/* grid.h - which rank computes what of a product (grid.c).
+ *
+ * C is cut into pm x pn blocks, and the depth into pk parts: rank (i, j, l) computes the part l of block (i, j), and adds the other parts if
+ * l is 0. It does so in areas that its devices have room for, one after the other, and each in panels of the depth. Panels come from the
+ * ranks that have them: each has a slab of rows of A, of B and of C, as these are stored. All of this follows from the sizes, so every rank
+ * knows it of every other.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_MATMUL_GRID_H
+#define STDCL_MATMUL_GRID_H
+
+#include "matmul/engine.h"
+
+#include "stdcl/world.h"
+
+/* A run of rows, columns or depth. */
+struct part {
+    size_t first, count;
+};
+
+/* One of so many equal parts of a length: cut at multiples of 128 where they are long. */
+struct part matmul_part(size_t length, int k, int parts);
+static inline size_t end_of(struct part p) { return p.first + p.count; }
+struct part matmul_meet(struct part a, struct part b);
+
+/* What a rank computes. */
+struct plan {
+    int i, j, l;              /* its place in the grid; i is -1: it computes nothing */
+    struct part rows, cols;   /* of its block */
+    size_t high, wide;        /* of an area, at most */
+    size_t areas;
+    size_t steps;             /* panels of all areas */
+};
+
+struct matmul_grid {
+    struct matmul *mm;
+    struct host_product h;    /* the whole; pointers are of this rank's slabs */
+    int ranks, rank, pm, pn, pk;
+    struct part *panel;       /* of all parts of the depth, one part after the other */
+    size_t *panels;           /* panels[l] is where those of part l begin; pk + 1 of them */
+    struct plan *plan;        /* of each rank */
+    size_t steps;             /* the most that a rank has */
+};
+
+/* The rows and columns of an operand as it is stored. */
+struct region {
+    struct part rows, cols;
+};
+enum { OF_A, OF_B, OPERANDS };
+
+/* The grid of least time for so many ranks. */
+void matmul_grid_choose(int ranks, size_t m, size_t n, size_t k, size_t real, int *pm, int *pn, int *pk);
+
+/* Collective. What every rank does; `high`, `wide` and `deep` are what this one has room for. */
+int matmul_grid_make(struct matmul_grid *g, size_t high, size_t wide, size_t deep);
+void matmul_grid_free(struct matmul_grid *g);
+struct plan matmul_grid_place(const struct matmul_grid *g, int rank);
+
+/* Of step `step` of a rank: its area, relative to its block, and the panel of the depth. */
+struct area matmul_grid_area(const struct matmul_grid *g, const struct plan *p, size_t area);
+struct part matmul_grid_panel(const struct matmul_grid *g, const struct plan *p, size_t step);
+/* What it needs for that of A or B. */
+struct region matmul_grid_region(const struct matmul_grid *g, const struct plan *p, size_t step, int operand);
+
+/* Rows of A or B as they are stored; the slab of them that a rank has. */
+size_t matmul_grid_rows(const struct matmul_grid *g, int operand);
+struct part matmul_grid_slab(const struct matmul_grid *g, int operand, int rank);
+
+#endif

@@ -1,0 +1,589 @@
+/* ranks.c - a product on many ranks: panels travel from those that have them to those that multiply them.
+ *
+ * A thread beside the devices' is the post: for each step of this rank it receives the panels that the step needs, and for the same step
+ * of every other rank sends what this one has of them. There are three sets of panels: one is multiplied, and two are under way. So no
+ * rank is more than a few steps before another, and none waits for one that waits for it.
+ *
+ * A panel that is all in one's own slab is multiplied where it is. When a rank wants to end, all hear of it at one of the steps in which
+ * they talk, and end after the same step: then no mail is left over.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul/grid.h"
+
+enum { SLOTS = 3, AHEAD = 2, TALK = 4 };
+enum { TAG_PANEL, TAG_C = OPERANDS, TAG_PART };
+static const size_t MOST_SIDE = 65536, DEEP = 4096;
+
+/* What a step needs, and what others do. */
+struct slot {
+    void *memory[OPERANDS];
+    const char *at[OPERANDS]; /* in that memory, or in this rank's slab */
+    size_t ld[OPERANDS];
+    world_mail **mail;        /* received, and then sent */
+    char **packed;            /* what is sent, if it does not lie in one piece */
+    size_t come, sent, npacked;
+    unsigned users, done;     /* devices that read it, and that have done so */
+};
+
+struct travel {
+    struct matmul *mm;
+    const struct matmul_grid *g;
+    const struct plan *own;
+    struct slot slot[SLOTS];
+    size_t deep;              /* of a panel, at most */
+    pthread_t post;
+    pthread_mutex_t lock;     /* of all below, and of slots' users and done */
+    pthread_cond_t changed;
+    size_t ready;             /* steps whose panels are there */
+    size_t first;             /* step of the area at hand */
+    bool wanted, ended;       /* this rank wants to end; all do */
+    int status, code;
+    char why[1024];
+};
+
+/* ---- Memory that devices reach. --------------------------------------------------------------- */
+
+static void *room(const struct matmul *mm, size_t size)
+{
+    void *p = mm->ctx ? clmalloc(mm->ctx, size ? size : 1, CL_MEM_ZEROCOPY) : malloc(size ? size : 1);
+    if (!p)
+        clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", size);
+    return p;
+}
+
+static void leave_room(const struct matmul *mm, void *p)
+{
+    if (mm->ctx)
+        clfree(p);
+    else
+        free(p);
+}
+
+static void copy_rows(char *to, size_t to_ld, const char *from, size_t from_ld, size_t rows, size_t bytes)
+{
+    for (size_t i = 0; i < rows; i++)
+        memcpy(to + i * to_ld, from + i * from_ld, bytes);
+}
+
+/* ---- Panels. ---------------------------------------------------------------------------------- */
+
+/* Where rows and columns of an operand are in this rank's slab. */
+static const char *in_slab(const struct matmul_grid *g, int operand, struct part rows, struct part cols, size_t *ld)
+{
+    const struct part slab = matmul_grid_slab(g, operand, g->rank);
+    *ld = operand == OF_A ? g->h.lda : g->h.ldb;
+    return (const char *)(operand == OF_A ? g->h.a : g->h.b) + ((rows.first - slab.first) * *ld + cols.first) * g->mm->real;
+}
+
+static size_t panel_bytes(const struct travel *t, int operand)
+{
+    return (operand == OF_A ? t->own->high : t->own->wide) * t->deep * t->mm->real;
+}
+
+static int receive(struct travel *t, struct slot *s, size_t step, int operand)
+{
+    const struct matmul_grid *g = t->g;
+    const struct region r = matmul_grid_region(g, t->own, step, operand);
+    const size_t real = t->mm->real, row = r.cols.count * real;
+    size_t ld;
+    if (matmul_meet(matmul_grid_slab(g, operand, g->rank), r.rows).count == r.rows.count) {
+        s->at[operand] = in_slab(g, operand, r.rows, r.cols, &s->ld[operand]);
+        return 0;
+    }
+    if (!s->memory[operand] && !(s->memory[operand] = room(t->mm, panel_bytes(t, operand))))
+        return -1;
+    s->at[operand] = s->memory[operand];
+    s->ld[operand] = r.cols.count;
+    for (int k = 0; k < g->ranks; k++) {
+        const struct part rows = matmul_meet(matmul_grid_slab(g, operand, k), r.rows);
+        char *place = (char *)s->memory[operand] + (rows.first - r.rows.first) * row;
+        if (rows.count && k == g->rank) {
+            const char *from = in_slab(g, operand, rows, r.cols, &ld);
+            copy_rows(place, row, from, ld * real, rows.count, row);
+        } else if (rows.count && !(s->mail[s->come++] = world_receive(t->mm->world, k, TAG_PANEL + operand, place, rows.count * row))) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* What rank `to` needs of this one's slab for a step of its. */
+static int send(struct travel *t, struct slot *s, int to, size_t step, int operand)
+{
+    const struct matmul_grid *g = t->g;
+    const struct region r = matmul_grid_region(g, &g->plan[to], step, operand);
+    const struct part rows = matmul_meet(matmul_grid_slab(g, operand, g->rank), r.rows);
+    const size_t row = r.cols.count * t->mm->real;
+    size_t ld;
+    if (rows.count == 0)
+        return 0;
+    const char *from = in_slab(g, operand, rows, r.cols, &ld);
+    if (ld != r.cols.count && rows.count > 1) {
+        char *packed = malloc(rows.count * row);
+        if (!packed)
+            return clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", rows.count * row);
+        s->packed[s->npacked++] = packed;
+        copy_rows(packed, row, from, ld * t->mm->real, rows.count, row);
+        from = packed;
+    }
+    world_mail *mail = world_send(t->mm->world, to, TAG_PANEL + operand, from, rows.count * row);
+    if (mail)
+        s->mail[s->come + s->sent++] = mail;
+    return mail ? 0 : -1;
+}
+
+static int settle_come(const struct travel *t, struct slot *s)
+{
+    const size_t come = s->come;
+    const int status = world_wait(t->mm->world, s->mail, come);
+    memmove(s->mail, s->mail + come, s->sent * sizeof *s->mail);
+    s->come = 0;
+    return status;
+}
+
+static int settle_sent(const struct travel *t, struct slot *s)
+{
+    const int status = world_wait(t->mm->world, s->mail, s->sent);
+    s->sent = 0;
+    for (size_t i = 0; i < s->npacked; i++)
+        free(s->packed[i]);
+    s->npacked = 0;
+    return status;
+}
+
+/* Devices that have a part of the area of a step; the host counts as one. */
+static unsigned count_users(const struct travel *t, size_t step)
+{
+    const struct area a = matmul_grid_area(t->g, t->own, step / (t->own->steps / t->own->areas));
+    unsigned n = 0;
+    for (cl_uint d = 0; d < t->mm->ndev; d++) {
+        const struct area of_device = matmul_area(t->mm, d, a.rows, a.cols);
+        n += of_device.rows && of_device.cols;
+    }
+    return t->mm->ndev ? n : 1;
+}
+
+/* Starts all that belongs to a step. Its slot was settled. */
+static int begin(struct travel *t, size_t step)
+{
+    const struct matmul_grid *g = t->g;
+    struct slot *s = &t->slot[step % SLOTS];
+    pthread_mutex_lock(&t->lock);
+    s->users = step < t->own->steps ? count_users(t, step) : 0;
+    s->done = 0;
+    pthread_mutex_unlock(&t->lock);
+    for (int operand = 0; operand < OPERANDS && step < t->own->steps; operand++)
+        if (receive(t, s, step, operand) != 0)
+            return -1;
+    for (int k = 0; k < g->ranks; k++)
+        for (int operand = 0; operand < OPERANDS && k != g->rank && step < g->plan[k].steps; operand++)
+            if (send(t, s, k, step, operand) != 0)
+                return -1;
+    return 0;
+}
+
+/* ---- The post. -------------------------------------------------------------------------------- */
+
+/* Returns when the panels of a slot are read, or nobody reads them any more; and when they have arrived where they were sent. */
+static int clear(struct travel *t, struct slot *s)
+{
+    pthread_mutex_lock(&t->lock);
+    while (s->done < s->users && !t->wanted)
+        pthread_cond_wait(&t->changed, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+    return settle_sent(t, s);
+}
+
+static int tell_ready(struct travel *t, size_t steps, bool ended)
+{
+    pthread_mutex_lock(&t->lock);
+    t->ready = steps;
+    t->ended |= ended;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+    return 0;
+}
+
+/* Whether one of all ranks wants to end. */
+static int ask_all(struct travel *t, bool *end)
+{
+    pthread_mutex_lock(&t->lock);
+    uint64_t wanted = t->wanted;
+    pthread_mutex_unlock(&t->lock);
+    if (world_add(t->mm->world, &wanted, 1) != 0)
+        return -1;
+    *end = wanted > 0;
+    return 0;
+}
+
+static int go_round(struct travel *t)
+{
+    const size_t steps = t->g->steps;
+    bool end = false;
+    for (size_t step = 0; step < AHEAD && step < steps; step++)
+        if (begin(t, step) != 0)
+            return -1;
+    for (size_t step = 0; step < steps; step++) {
+        struct slot *s = &t->slot[(step + AHEAD) % SLOTS];
+        if (step % TALK == 0 && (ask_all(t, &end) != 0 || end))
+            break;
+        if (settle_come(t, &t->slot[step % SLOTS]) != 0 || tell_ready(t, step + 1, false) != 0)
+            return -1;
+        if (step + AHEAD < steps && (clear(t, s) != 0 || begin(t, step + AHEAD) != 0))
+            return -1;
+    }
+    int status = 0;
+    for (int i = 0; i < SLOTS; i++)
+        if (settle_come(t, &t->slot[i]) != 0 || settle_sent(t, &t->slot[i]) != 0)
+            status = -1;
+    return status == 0 && end ? tell_ready(t, t->ready, true) : status;
+}
+
+static void *post_main(void *travel)
+{
+    struct travel *t = travel;
+    if (go_round(t) == 0)
+        return NULL;
+    t->status = -1; /* read when this thread is joined; clerror() is this thread's */
+    t->code = clerrno;
+    const char *why = clerror();
+    snprintf(t->why, sizeof t->why, "%s", why ? why : "the panels do not arrive");
+    tell_ready(t, t->ready, true);
+    return NULL;
+}
+
+/* ---- What devices' threads ask for. ----------------------------------------------------------- */
+
+static int take(void *travel, size_t panel, struct host_product *from)
+{
+    struct travel *t = travel;
+    const size_t step = t->first + panel;
+    const struct slot *s = &t->slot[step % SLOTS];
+    pthread_mutex_lock(&t->lock);
+    while (t->ready <= step && !t->wanted && !t->ended)
+        pthread_cond_wait(&t->changed, &t->lock);
+    const bool stop = t->wanted || t->ended;
+    pthread_mutex_unlock(&t->lock);
+    if (stop)
+        return 1;
+    from->a = s->at[OF_A];
+    from->b = s->at[OF_B];
+    from->lda = s->ld[OF_A];
+    from->ldb = s->ld[OF_B];
+    from->k = matmul_grid_panel(t->g, t->own, step).count;
+    return 0;
+}
+
+static void done(void *travel, size_t panel)
+{
+    struct travel *t = travel;
+    pthread_mutex_lock(&t->lock);
+    t->slot[(t->first + panel) % SLOTS].done++;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void give_up(void *travel)
+{
+    struct travel *t = travel;
+    pthread_mutex_lock(&t->lock);
+    t->wanted = true;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- The block of C. -------------------------------------------------------------------------- */
+
+struct block {
+    char *c;
+    size_t ld;
+    bool own; /* memory of its own, else in the slab of C */
+};
+
+static struct part slab_of_c(const struct matmul_grid *g, int rank)
+{
+    return matmul_part(g->h.m, rank, g->ranks);
+}
+
+static char *row_of_slab(const struct matmul_grid *g, size_t row, size_t col)
+{
+    return (char *)g->h.c + ((row - slab_of_c(g, g->rank).first) * g->h.ldc + col) * g->mm->real;
+}
+
+static int make_block(const struct matmul_grid *g, const struct plan *p, struct block *b)
+{
+    *b = (struct block){.ld = p->cols.count};
+    if (p->i < 0)
+        return 0;
+    b->own = p->l > 0 || matmul_meet(p->rows, slab_of_c(g, g->rank)).count < p->rows.count;
+    b->c = b->own ? room(g->mm, p->rows.count * b->ld * g->mm->real) : row_of_slab(g, p->rows.first, p->cols.first);
+    b->ld = b->own ? b->ld : g->h.ldc;
+    return b->c ? 0 : -1;
+}
+
+/* Rows of C on their way between a slab and a block, of which one is this rank's: `place` is in that. */
+struct leg {
+    world_mail *mail;
+    char *place, *packed; /* packed: rows that do not lie in one piece */
+    size_t ld, rows, row; /* row: its bytes; ld, too */
+    bool sends;
+};
+
+static int post_leg(const struct matmul_grid *g, struct leg *leg, int rank, struct leg like)
+{
+    *leg = like;
+    if (leg->ld != leg->row && !(leg->packed = malloc(leg->rows * leg->row)))
+        return clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", leg->rows * leg->row);
+    if (leg->packed && leg->sends)
+        copy_rows(leg->packed, leg->row, leg->place, leg->ld, leg->rows, leg->row);
+    char *bytes = leg->packed ? leg->packed : leg->place;
+    leg->mail = leg->sends ? world_send(g->mm->world, rank, TAG_C, bytes, leg->rows * leg->row)
+                           : world_receive(g->mm->world, rank, TAG_C, bytes, leg->rows * leg->row);
+    return leg->mail ? 0 : -1;
+}
+
+static int settle_leg(const struct matmul_grid *g, struct leg *leg)
+{
+    const int status = leg->mail ? world_wait(g->mm->world, &leg->mail, 1) : -1;
+    if (status == 0 && leg->packed && !leg->sends)
+        copy_rows(leg->place, leg->ld, leg->packed, leg->row, leg->rows, leg->row);
+    free(leg->packed);
+    return status;
+}
+
+/* The rows of C that rank `slab` has and rank `block` adds up. */
+static struct part shared_rows(const struct matmul_grid *g, int slab, int block)
+{
+    const struct plan *p = &g->plan[block];
+    const bool has = p->i >= 0 && p->l == 0 && p->cols.count;
+    return has ? matmul_meet(p->rows, slab_of_c(g, slab)) : (struct part){0};
+}
+
+static struct leg leg_of_block(const struct matmul_grid *g, const struct block *b, struct part rows)
+{
+    const struct plan *own = &g->plan[g->rank];
+    const size_t ld = b->ld * g->mm->real;
+    return (struct leg){.place = b->c + (rows.first - own->rows.first) * ld, .ld = ld, .rows = rows.count, .row = own->cols.count * g->mm->real};
+}
+
+static struct leg leg_of_slab(const struct matmul_grid *g, const struct plan *p, struct part rows)
+{
+    return (struct leg){.place = row_of_slab(g, rows.first, p->cols.first), .ld = g->h.ldc * g->mm->real, .rows = rows.count,
+                        .row = p->cols.count * g->mm->real};
+}
+
+static void move_own(const struct matmul_grid *g, const struct block *b, bool to_blocks)
+{
+    const struct part rows = shared_rows(g, g->rank, g->rank);
+    if (!rows.count || !b->own)
+        return;
+    const struct leg block = leg_of_block(g, b, rows), slab = leg_of_slab(g, &g->plan[g->rank], rows);
+    if (to_blocks)
+        copy_rows(block.place, block.ld, slab.place, slab.ld, rows.count, slab.row);
+    else
+        copy_rows(slab.place, slab.ld, block.place, block.ld, rows.count, slab.row);
+}
+
+/* Between slabs and blocks: to blocks the C that is added to, or from them the result. */
+static int move_c(const struct matmul_grid *g, const struct block *b, bool to_blocks)
+{
+    struct leg *leg = calloc(2 * (size_t)g->ranks, sizeof *leg);
+    size_t n = 0;
+    int status = leg ? 0 : clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
+    if (world_agree(g->mm->world, status) != 0)
+        return free(leg), -1;
+    move_own(g, b, to_blocks);
+    for (int k = 0; k < g->ranks && status == 0; k++) {
+        const struct part to_own = shared_rows(g, k, g->rank), to_other = shared_rows(g, g->rank, k);
+        if (k == g->rank)
+            continue;
+        if (to_own.count) {
+            struct leg like = leg_of_block(g, b, to_own);
+            like.sends = !to_blocks;
+            status = post_leg(g, &leg[n++], k, like);
+        }
+        if (to_other.count && status == 0) {
+            struct leg like = leg_of_slab(g, &g->plan[k], to_other);
+            like.sends = to_blocks;
+            status = post_leg(g, &leg[n++], k, like);
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        if (settle_leg(g, &leg[i]) != 0)
+            status = -1;
+    free(leg);
+    return status;
+}
+
+static void add_rows(const struct matmul *mm, char *to, size_t ld, const char *from, size_t rows, size_t cols)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            if (mm->precision == MATMUL_DOUBLE)
+                ((double *)to)[i * ld + j] += ((const double *)from)[i * cols + j];
+            else
+                ((float *)to)[i * ld + j] += ((const float *)from)[i * cols + j];
+}
+
+/* Blocks of the parts l > 0 of the depth are added to that of part 0, in their order. */
+static int add_parts(const struct matmul_grid *g, const struct block *b)
+{
+    const struct plan *p = &g->plan[g->rank];
+    const size_t size = p->rows.count * p->cols.count * g->mm->real;
+    const int layer = g->pm * g->pn;
+    world_mail *mail;
+    if (p->i < 0 || g->pk == 1)
+        return 0;
+    if (p->l > 0) {
+        mail = world_send(g->mm->world, g->rank - p->l * layer, TAG_PART, b->c, size);
+        return world_wait(g->mm->world, &mail, 1);
+    }
+    char *part = malloc(size ? size : 1);
+    int status = part ? 0 : clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", size);
+    for (int l = 1; l < g->pk && status == 0; l++) {
+        mail = world_receive(g->mm->world, g->rank + l * layer, TAG_PART, part, size);
+        status = world_wait(g->mm->world, &mail, 1);
+        if (status == 0)
+            add_rows(g->mm, b->c, b->ld, part, p->rows.count, p->cols.count);
+    }
+    free(part);
+    return status;
+}
+
+/* ---- The product. ----------------------------------------------------------------------------- */
+
+/* Area for area, on all devices. What ended for another rank's sake is no failure of this one's. */
+static int run_areas(struct travel *t, const struct block *b)
+{
+    const struct host_product *h = &t->g->h;
+    const struct plan *p = t->own;
+    const size_t panels = p->areas ? p->steps / p->areas : 0;
+    const double total = (double)p->rows.count * (double)p->cols.count * (double)matmul_part(h->k, p->l < 0 ? 0 : p->l, t->g->pk).count;
+    struct matmul_feed feed = {.arg = t, .take = take, .done = done, .give_up = give_up, .panels = panels, .deep = t->deep, .total = total};
+    for (size_t i = 0; i < p->areas; i++) {
+        const struct area a = matmul_grid_area(t->g, p, i);
+        struct host_product x = *h;
+        x.m = a.rows;
+        x.n = a.cols;
+        x.beta = p->l == 0 ? h->beta : 0;
+        x.c = b->c + (a.row * b->ld + a.col) * t->mm->real;
+        x.ldc = b->ld;
+        x.a = x.b = x.c; /* until panels are there */
+        t->first = i * panels; /* no device is at work */
+        if (matmul_stream(t->mm, &x, &feed) != 0)
+            return -1;
+        feed.before += (double)a.rows * (double)a.cols * (double)matmul_part(h->k, p->l, t->g->pk).count;
+    }
+    return 0;
+}
+
+static int make_slots(struct travel *t)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        t->slot[i].mail = calloc(4 * (size_t)t->g->ranks, sizeof *t->slot[i].mail);
+        t->slot[i].packed = calloc(2 * (size_t)t->g->ranks, sizeof *t->slot[i].packed);
+        if (!t->slot[i].mail || !t->slot[i].packed)
+            return clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
+    }
+    return 0;
+}
+
+static void free_slots(struct travel *t)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        for (int operand = 0; operand < OPERANDS; operand++)
+            leave_room(t->mm, t->slot[i].memory[operand]);
+        free(t->slot[i].mail);
+        free(t->slot[i].packed);
+    }
+}
+
+/* The post runs until all ranks are done, or end. */
+static int travel(struct travel *t, const struct block *b)
+{
+    int status = make_slots(t);
+    if (world_agree(t->mm->world, status) != 0)
+        return -1;
+    if (pthread_create(&t->post, NULL, post_main, t) != 0)
+        return clerror_set(EAGAIN, "matmul_multiply: no thread could be made");
+    status = run_areas(t, b);
+    const int code = clerrno;
+    const char *sentence = status != 0 ? clerror() : NULL;
+    char *why = sentence ? strdup(sentence) : NULL;
+    if (status != 0)
+        give_up(t);
+    pthread_join(t->post, NULL);
+    if (t->status != 0)
+        clerror_set(t->code ? t->code : EPROTO, "%s", t->why);
+    else if (status != 0)
+        clerror_set(code, "%s", why ? why : "matmul_multiply: a device failed");
+    free(why);
+    return status != 0 || t->status != 0 ? -1 : 0;
+}
+
+static int multiply(struct matmul_grid *g, size_t deep)
+{
+    struct block b = {0};
+    struct travel t = {.mm = g->mm, .g = g, .own = &g->plan[g->rank], .deep = deep};
+    pthread_mutex_init(&t.lock, NULL);
+    pthread_cond_init(&t.changed, NULL);
+    int status = world_agree(g->mm->world, make_block(g, t.own, &b));
+    if (status == 0 && g->h.beta != 0)
+        status = move_c(g, &b, true);
+    if (status == 0)
+        status = travel(&t, &b);
+    status = world_agree(g->mm->world, status);
+    if (status == 0)
+        status = add_parts(g, &b);
+    if (status == 0)
+        status = move_c(g, &b, false);
+    free_slots(&t);
+    if (b.own)
+        leave_room(g->mm, b.c);
+    pthread_cond_destroy(&t.changed);
+    pthread_mutex_destroy(&t.lock);
+    return status;
+}
+
+/* Slabs of A, B and C that a product may have. */
+static int check_slabs(struct matmul_grid *g)
+{
+    struct host_product *h = &g->h;
+    const size_t cols[3] = {trans_a(h->trans) ? h->m : h->k, trans_b(h->trans) ? h->k : h->n, h->n};
+    const struct part slab[3] = {matmul_grid_slab(g, OF_A, g->rank), matmul_grid_slab(g, OF_B, g->rank), slab_of_c(g, g->rank)};
+    const void *const x[3] = {h->a, h->b, h->c};
+    size_t *const ld[3] = {&h->lda, &h->ldb, &h->ldc};
+    for (int i = 0; i < 3; i++) {
+        *ld[i] = *ld[i] ? *ld[i] : cols[i];
+        if (*ld[i] < cols[i])
+            return clerror_set(EINVAL, "matmul_multiply: the leading dimension of %c is %zu, but its rows have %zu elements", "ABC"[i], *ld[i],
+                               cols[i]);
+        if (!x[i] && slab[i].count)
+            return clerror_set(EINVAL, "matmul_multiply: %c is NULL", "ABC"[i]);
+    }
+    return 0;
+}
+
+int matmul_ranks_multiply(struct matmul *mm, const struct host_product *h)
+{
+    struct matmul_grid g = {.mm = mm, .h = *h, .ranks = world_size(mm->world), .rank = world_rank(mm->world)};
+    if (world_agree(mm->world, check_slabs(&g)) != 0)
+        return -1;
+    if (h->m == 0 || h->n == 0)
+        return 0;
+    if (h->k == 0 || h->alpha == 0) {
+        g.h.m = slab_of_c(&g, g.rank).count;
+        return matmul_host_scale(mm, &g.h), 0;
+    }
+    matmul_grid_choose(g.ranks, h->m, h->n, h->k, mm->real, &g.pm, &g.pn, &g.pk);
+    const struct plan p = matmul_grid_place(&g, g.rank);
+    size_t high = smaller(p.i < 0 ? 1 : p.rows.count, MOST_SIDE), wide = smaller(p.i < 0 ? 1 : p.cols.count, MOST_SIDE);
+    size_t deep = smaller(h->k, DEEP);
+    int status = world_agree(mm->world, matmul_stream_fit(mm, &high, &wide, &deep));
+    if (status == 0)
+        status = matmul_grid_make(&g, high, wide, deep);
+    if (status == 0)
+        status = multiply(&g, deep);
+    matmul_grid_free(&g);
+    return status;
+}
