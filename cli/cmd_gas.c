@@ -89,6 +89,7 @@ static bool parse(struct gas_job *job, int argc, char **argv, int *status)
         CLI_STRINGS(0, "histogram", "FILE", &job->histogram,
                     "speeds against Maxwell's distribution: .csv a table, .svg a plot; may be repeated"),
         CLI_INT(0, "bins", "N", &job->bins, 1, 4096, "number of bins of the histogram, which goes up to six times the thermal speed"),
+        CLI_WINDOW_OPTIONS(&job->window),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
     };
@@ -105,6 +106,8 @@ static bool parse(struct gas_job *job, int argc, char **argv, int *status)
     if (!cli_parse(&usage, argc, argv, status))
         return false;
     *status = check(job, options);
+    if (*status == CLI_DONE)
+        *status = cli_window_check(&job->window, options);
     settle(job);
     return *status == CLI_DONE;
 }
@@ -119,6 +122,7 @@ static int told(void *arg, uint64_t done_of_one)
     const double seconds = seconds_now() - job->progress.started;
     cli_progress_update(&job->progress, done,
                         seconds > 0 ? cli_text_rate(&rate, done / seconds, "molecules/s") : NULL);
+    cli_window_listen(&job->window);
     return cli_interrupted();
 }
 
@@ -176,6 +180,8 @@ static int measure(struct gas_job *job)
         const double start = seconds_now();
         status = sum_once(job);
         job->seconds = fmin(job->seconds, seconds_now() - start);
+        if (status == CLI_DONE)
+            status = gas_view_visit(job);
     }
     return status;
 }
@@ -198,7 +204,11 @@ static int work(struct gas_job *job)
     if (status == CLI_DONE && job->input)
         status = gas_input_give(job);
     if (status == CLI_DONE)
+        status = gas_view_open(job);
+    if (status == CLI_DONE)
         status = measure(job);
+    if (status == CLI_DONE)
+        status = gas_view_end(job);
     if (status == CLI_DONE)
         explain(job);
     if (status == CLI_DONE)
@@ -223,6 +233,9 @@ static int run(int argc, char **argv)
     int status;
     if (parse(&job, argc, argv, &status))
         status = work(&job);
+    const int closed = cli_window_close(&job.window);
+    status = status == CLI_DONE ? closed : status;
+    free(job.count);
     gas_free(job.gas);
     if (job.context)
         clcontext_destroy(job.context);

@@ -100,7 +100,7 @@ static bool read_memory(const char *text, void *to, char *why, size_t size)
 /* Options that contradict each other. */
 static int check(const struct life_job *job, const struct cli_option *options)
 {
-    static const char *const of_runs[] = {"watch", "until-stable", "output", "csv", "frames"};
+    static const char *const of_runs[] = {"watch", "until-stable", "output", "csv", "frames", "view", "record"};
     static const char *const not_watched[] = {"until-stable", "frames", "json"};
     for (size_t i = 0; job->compare && i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
@@ -110,6 +110,8 @@ static int check(const struct life_job *job, const struct cli_option *options)
     for (size_t i = 0; job->watch && i < sizeof not_watched / sizeof *not_watched; i++)
         if (cli_given(options, not_watched[i]))
             return cli_wrong("--watch and --%s cannot be combined", not_watched[i]);
+    if ((job->watch || job->until_stable || job->engine == LIFE_HASHLIFE) && (job->window.wanted || job->window.record))
+        return cli_wrong("--%s cannot be combined with --watch, --until-stable and --engine hashlife", job->window.wanted ? "view" : "record");
     if (job->zoom && !cli_outputs_will_draw(&job->outputs))
         return cli_wrong("--zoom is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif");
     if (job->engine == LIFE_HASHLIFE)
@@ -174,6 +176,7 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
         CLI_PARSED_OPTIONAL(0, "watch", "blocks|braille", job, read_watch,
                             "draw in the terminal: space pauses, s steps, + and - change the speed, arrows move, "
                             "z and Z zoom, q ends"),
+        CLI_WINDOW_OPTIONS(&job->window),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
     };
@@ -191,6 +194,8 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
     if (!cli_parse(&usage, argc, argv, status))
         return false;
     *status = check(job, options);
+    if (*status == CLI_DONE)
+        *status = cli_window_check(&job->window, options);
     return *status == CLI_DONE;
 }
 
@@ -235,7 +240,11 @@ static int work(struct life_job *job)
     if (status == CLI_DONE)
         status = life_output_open(job);
     if (status == CLI_DONE)
+        status = life_view_open(job);
+    if (status == CLI_DONE)
         status = job->watch ? life_job_watch(job) : life_job_run(job);
+    if (status == CLI_DONE)
+        status = life_view_end(job);
     if (status == CLI_DONE)
         status = life_output_finish(job);
     if (status == CLI_DONE)
@@ -253,6 +262,8 @@ static int run(int argc, char **argv)
     int status;
     if (parse(&job, argc, argv, &status))
         status = work(&job);
+    const int closed = cli_window_close(&job.window);
+    status = status == CLI_DONE ? closed : status;
     life_output_discard(&job);
     life_free(job.engine_of_run);
     if (job.context)

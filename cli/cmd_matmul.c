@@ -100,6 +100,7 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
         CLI_STRING(0, "plot", "FILE", &job->plot, "write the sweep as a picture, .svg or .png"),
         CLI_REAL(0, "limit", "SECONDS", &job->limit, CLI_ABOVE_0, DBL_MAX,
                  "with --compare and --sweep, leave out what would take longer (default 60)"),
+        CLI_WINDOW_OPTIONS(&job->window),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
     };
@@ -116,6 +117,8 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
     if (!cli_parse(&usage, argc, argv, status))
         return false;
     *status = check(job);
+    if (*status == CLI_DONE)
+        *status = cli_window_check(&job->window, options);
     if (*status == CLI_DONE)
         *status = choose_kinds(job);
     return *status == CLI_DONE;
@@ -145,6 +148,8 @@ static int run_all(struct matmul_job *job)
                 block > matmul_block_limit(job->context, (enum matmul_precision)job->precision))
                 break;
             status = matmul_job_run(job, job->kinds[i], block);
+            if (status == CLI_DONE)
+                status = matmul_view_visit(job);
             block *= 2;
         } while (status == CLI_DONE && job->sweep && blocks && block <= MOST_BLOCK && !job->interrupted);
     }
@@ -180,7 +185,11 @@ static int work(struct matmul_job *job)
         status = matmul_job_matrices(job);
     cli_interrupt_catch();
     if (status == CLI_DONE)
+        status = matmul_view_open(job);
+    if (status == CLI_DONE)
         status = run_all(job);
+    if (status == CLI_DONE)
+        matmul_view_end(job);
     if (status == CLI_DONE && !job->interrupted)
         status = matmul_job_write(job);
     if (status == CLI_DONE)
@@ -205,6 +214,8 @@ static int run(int argc, char **argv)
             job.limit = 0;
         status = work(&job);
     }
+    const int closed = cli_window_close(&job.window);
+    status = status == CLI_DONE ? closed : status;
     matmul_job_free(&job);
     return status;
 }

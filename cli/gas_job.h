@@ -9,7 +9,7 @@
 #ifndef STDCL_CLI_GAS_JOB_H
 #define STDCL_CLI_GAS_JOB_H
 
-#include "cli.h"
+#include "window.h"
 
 #include "stdcl/gas.h"
 
@@ -24,6 +24,7 @@ struct gas_job {
     int source, method, precision, accumulator; /* as in stdcl/gas.h */
     int repeat, bins;
     struct cli_strings histogram;
+    struct cli_window window;
 
     /* Results, and what is needed meanwhile. */
     void *velocity; /* read: n rows of three floats, or of doubles if precision is ARRAYS_DOUBLE */
@@ -31,6 +32,8 @@ struct gas_job {
     gas *gas;
     struct cli_progress progress;
     int passes_done; /* over all molecules: to draw, to add up, to count */
+    int sums;        /* that the window was told of */
+    uint64_t *count; /* of its bins; NULL: not counted yet */
     struct gas_energy energy;
     double seconds; /* of the sum */
 };
@@ -51,6 +54,11 @@ void gas_input_free(struct gas_job *job);
 /* gas_output.c: checks names before anything is computed; writes the files. */
 int gas_output_plan(const struct gas_job *job);
 int gas_output_finish(const struct gas_job *job);
+
+/* gas_view.c: opens the window, if one is wanted; after a sum; the last picture. */
+int gas_view_open(struct gas_job *job);
+int gas_view_visit(struct gas_job *job);
+int gas_view_end(struct gas_job *job);
 
 /* gas_report.c */
 int gas_job_report(const struct gas_job *job);

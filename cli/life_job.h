@@ -6,6 +6,7 @@
  *   life_run.c      the loop: bursts of generations between visits to the outputs
  *   life_output.c   patterns, pictures, films, the table of populations
  *   life_plane.c    --engine hashlife: all of it, on a plane without edges
+ *   life_view.c     --view: the grid in a browser
  *   life_watch.c    --watch: the grid in the terminal
  *   life_compare.c  --compare: all engines on the same soup
  *   life_report.c   the report as text or JSON
@@ -15,10 +16,13 @@
 #define STDCL_CLI_LIFE_JOB_H
 
 #include "outputs.h"
+#include "window.h"
 
 #include "formats/csv.h"
 #include "formats/life.h"
 #include "stdcl/life.h"
+
+#include <errno.h>
 
 /* In the order of enum life_engine, and then those that have no grid; and of enum life_bounds; ended by NULL. */
 extern const char *const life_engine_names[];
@@ -50,6 +54,7 @@ struct life_job {
     struct life_place at;
     size_t zoom;
     struct cli_outputs outputs;
+    struct cli_window window;
 
     /* Results, and what is needed meanwhile. */
     char rule[64];        /* B3/S23 */
@@ -80,11 +85,19 @@ int life_job_fill(const struct life_job *job, life *lf);
  * failed because that ended it. */
 int life_job_run(struct life_job *job);
 int life_job_tell(void *job, double fraction);
-bool life_job_stopped(void);
+static inline bool life_job_stopped(void)
+{
+    return clerrno == ECANCELED && cli_ranks_interrupted();
+}
 
 /* life_plane.c: whether the options are for a plane without edges, and the whole of a run on it, its report included. */
 int life_plane_check(const struct life_job *job, const struct cli_option *options);
 int life_plane_run(struct life_job *job);
+
+/* life_view.c: opens the window, if one is wanted; between bursts; the last picture. */
+int life_view_open(struct life_job *job);
+int life_view_visit(struct life_job *job);
+int life_view_end(struct life_job *job);
 
 /* life_watch.c: the same in the terminal. */
 int life_job_watch(struct life_job *job);

@@ -7,7 +7,6 @@
  */
 #include "life_job.h"
 
-#include <errno.h>
 
 static const double VISIT_SECONDS = 0.1;
 enum { FIRST_BURST = 64, TRACED = 64 };
@@ -35,12 +34,8 @@ int life_job_tell(void *arg, double fraction)
         cli_progress_update(&job->progress, done,
                             job->doing.filling ? filling
                                                : cli_text_rate(&rate, done * cells_of(job) / seconds, "cells/s"));
+    cli_window_listen(&job->window);
     return cli_interrupted();
-}
-
-bool life_job_stopped(void)
-{
-    return clerrno == ECANCELED && cli_ranks_interrupted();
 }
 
 static void begin(struct life_job *job, uint64_t generations)
@@ -84,8 +79,11 @@ static int run_generations(struct life_job *job)
 {
     uint64_t burst = FIRST_BURST, at = 0;
     int status = due_frames(job);
+    if (status == CLI_DONE)
+        status = life_view_visit(job);
     while (status == CLI_DONE && at < job->generations && !cli_ranks_interrupted()) {
-        uint64_t n = job->generations - at < burst ? job->generations - at : burst;
+        const double visit = cli_window_seconds(&job->window, VISIT_SECONDS);
+        uint64_t n = cli_window_burst(&job->window, at, job->generations - at < burst ? job->generations - at : burst);
         if (job->outputs.frames_done < job->outputs.frames && next_frame(job) - at < n)
             n = next_frame(job) - at;
         const double start = seconds_now();
@@ -94,11 +92,13 @@ static int run_generations(struct life_job *job)
         at = life_generation(job->engine_of_run);
         if (status == CLI_DONE)
             status = due_frames(job);
+        if (status == CLI_DONE)
+            status = life_view_visit(job);
         begin(job, 0);
         life_job_tell(job, 0);
-        if (n == burst && took < VISIT_SECONDS / 2 && burst < (uint64_t)1 << 40)
+        if (n == burst && took < visit / 2 && burst < (uint64_t)1 << 40)
             burst *= 2;
-        else if (took > 2 * VISIT_SECONDS && burst > 1)
+        else if (took > 2 * visit && burst > 1)
             burst /= 2;
         if (status == CLI_DONE && world_broadcast(cli_world, 0, &burst, sizeof burst) != 0) /* by one clock */
             status = cli_failed_call(NULL);

@@ -11,7 +11,7 @@
 #ifndef STDCL_CLI_MATMUL_JOB_H
 #define STDCL_CLI_MATMUL_JOB_H
 
-#include "cli.h"
+#include "window.h"
 
 #include "formats/npy.h"
 #include "stdcl/matmul.h"
@@ -43,6 +43,7 @@ struct matmul_job {
     uint64_t seed;
     const char *file_a, *file_b, *file_c, *output, *shape, *csv, *plot;
     bool compare, sweep;
+    struct cli_window window;
 
     /* Results, and what is needed meanwhile. */
     struct npy in[3];         /* the files of A, B and C, open until they are read */
@@ -82,6 +83,11 @@ size_t matmul_job_cols(const struct matmul_job *job, int which);
 
 /* matmul_ranks.c: collective; -1 after clerror_set. Of some rows of C on every rank. */
 int matmul_job_error(struct matmul_job *job, double *error);
+
+/* matmul_view.c: opens the window, if one is wanted; after an outcome; the last picture. */
+int matmul_view_open(struct matmul_job *job);
+int matmul_view_visit(struct matmul_job *job);
+void matmul_view_end(struct matmul_job *job);
 
 /* matmul_report.c */
 int matmul_job_report(const struct matmul_job *job);

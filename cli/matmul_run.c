@@ -30,6 +30,7 @@ static int tell(void *arg, double fraction)
     cli_progress_update(&job->progress, 100 * fmin(((double)job->runs + fraction) / runs, 1), NULL);
     if (job->limit > 0 && elapsed > 0.5 && elapsed / fraction > job->limit)
         job->timed_out = true;
+    cli_window_listen(&job->window);
     return job->timed_out || cli_interrupted();
 }
 

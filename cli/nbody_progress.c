@@ -39,6 +39,7 @@ int nbody_job_tell(void *arg, double fraction)
         cli_progress_update(&job->progress, job->doing.from + fraction * (job->doing.to - job->doing.from),
                             note(job, fraction, text));
     }
+    cli_window_listen(&job->window);
     return cli_interrupted();
 }
 

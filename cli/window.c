@@ -109,6 +109,12 @@ static void obey_all(struct cli_window *w, double step)
         obey(w, &command, step);
 }
 
+void cli_window_listen(struct cli_window *w)
+{
+    if (view_watched(w->view))
+        obey_all(w, w->step);
+}
+
 static bool stands(const struct cli_window *w, double step)
 {
     return w->paused && step >= w->stop;
@@ -140,7 +146,7 @@ static double to_wait(const struct cli_window *w, double step)
 
 int cli_window_visit(struct cli_window *w, uint64_t at, double fraction, int (*show)(void *job, int last), void *job)
 {
-    const double step = (double)at;
+    const double step = w->step = (double)at;
     int status = CLI_DONE;
     if (!w->view)
         return CLI_DONE;

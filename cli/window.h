@@ -27,6 +27,7 @@ struct cli_window {
     view *view; /* NULL: none */
     bool paused;
     double stop;       /* where it stands while it is paused: at this step or behind it */
+    double step;       /* of the last visit */
     double speed;      /* steps a second; 0: as fast as it can */
     size_t bodies;     /* when it was opened */
     uint64_t frame;    /* of a replay */
@@ -58,6 +59,9 @@ int cli_window_open(struct cli_window *window, struct view_options *about);
 
 /* `show` hands the picture of now to the view; `last` of the run. */
 int cli_window_visit(struct cli_window *window, uint64_t step, double fraction, int (*show)(void *job, int last), void *job);
+
+/* While a burst lasts: so that who wants to end the run need not wait for it. */
+void cli_window_listen(struct cli_window *window);
 
 /* How many steps there may be from `step` until the next visit, and how many seconds they should take; `wanted` and `seconds` without viewers. */
 uint64_t cli_window_burst(const struct cli_window *window, uint64_t step, uint64_t wanted);

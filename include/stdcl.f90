@@ -1481,6 +1481,17 @@ module stdcl
       type(c_ptr) :: life_create
       type(life_options), intent(in), optional :: options
     end function
+    function life_density(lf, x, y, width, height, zoom, count) bind(C)
+      import
+      integer(c_int) :: life_density
+      type(c_ptr), value :: lf
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      integer(c_size_t), value :: width
+      integer(c_size_t), value :: height
+      integer(c_int), value :: zoom
+      integer(c_int32_t), optional :: count(*)
+    end function
     function life_device_bytes(lf) bind(C)
       import
       integer(c_size_t) :: life_device_bytes

@@ -59,6 +59,7 @@ void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT])
 
 /* Cells get into an engine and out of it through rows in host memory, packed as in struct life_cells.
  * `row` gives row y of the grid, which is one of this rank's. `download` brings the engine's cells into these rows, `upload` takes them from there. */
+struct life_raster;
 struct life_backend {
     int (*create)(life *lf, const struct life_options *options);
     void (*free)(life *lf);
@@ -68,10 +69,23 @@ struct life_backend {
     int (*step)(life *lf, uint64_t generations);
     /* n times a step, and then population and hash; n = 0: population and hash once, without a step. */
     int (*trace)(life *lf, size_t n, struct life_sample *sample);
+    /* As life_get and life_density, of places in the grid, straight from the devices; NULL: by way of the host's rows. */
+    int (*window)(life *lf, size_t x, size_t y, struct life_cells *cells);
+    int (*squares)(life *lf, const struct life_raster *q, uint32_t *count);
     unsigned (*devices)(const life *lf);                  /* NULL: none */
     const char *(*shape)(const life *lf, unsigned dev);   /* NULL: "" */
     const char *(*explain)(const life *lf, unsigned dev); /* NULL: "" */
 };
+
+/* width x height squares of 2^zoom cells a side, which lie in a rectangle of across x down cells. */
+struct life_raster {
+    size_t x, y, width, height, across, down;
+    unsigned zoom;
+};
+
+/* Bring the cells to the host's rows, or to the devices, if they are not there (life.c). */
+int life_to_host(life *lf);
+int life_to_device(life *lf);
 
 /* The work of `trace` on devices, LIFE_SLOTS generations between looks at them (trace.c). advance(lf, 1) starts a
  * step, count(lf, slot) the counting of what is there after it, and `collect` waits for the counts of some slots. */

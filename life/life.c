@@ -103,7 +103,7 @@ void life_free(life *lf)
 
 /* ---- Cells in and out. ----------------------------------------------------------------------- */
 
-static int to_host(life *lf)
+int life_to_host(life *lf)
 {
     if (lf->host_stale && lf->backend->download(lf) < 0)
         return -1;
@@ -111,7 +111,7 @@ static int to_host(life *lf)
     return 0;
 }
 
-static int to_device(life *lf)
+int life_to_device(life *lf)
 {
     if (lf->device_stale && lf->backend->upload(lf) < 0)
         return -1;
@@ -141,7 +141,7 @@ static int place(const life *lf, long long *x, long long *y, const struct life_c
 
 int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
 {
-    if (place(lf, &x, &y, cells) < 0 || to_host(lf) < 0)
+    if (place(lf, &x, &y, cells) < 0 || life_to_host(lf) < 0)
         return -1;
     const size_t left = (size_t)x, before = lf->width - left; /* cells up to the right edge */
     const size_t first = before < cells->width ? before : cells->width;
@@ -215,7 +215,11 @@ static int collect_rows(life *lf, size_t x, size_t y, struct life_cells *cells, 
 
 int life_get(life *lf, long long x, long long y, struct life_cells *cells)
 {
-    if (place(lf, &x, &y, cells) < 0 || to_host(lf) < 0)
+    if (place(lf, &x, &y, cells) < 0)
+        return -1;
+    if (lf->host_stale && lf->backend->window && world_size(lf->world) == 1 && cells->width * cells->height < lf->width * lf->height / 4)
+        return lf->backend->window(lf, (size_t)x, (size_t)y, cells);
+    if (life_to_host(lf) < 0)
         return -1;
     const uint64_t own[2] = {lf->first, lf->rows};
     uint64_t(*part)[2] = calloc((size_t)world_size(lf->world), sizeof *part);
@@ -267,7 +271,7 @@ int life_step(life *lf, uint64_t generations)
     if (!generations)
         return 0;
     life_call_begin(lf, (double)generations);
-    if (to_device(lf) < 0)
+    if (life_to_device(lf) < 0)
         return -1;
     lf->host_stale = true;
     const int status = lf->backend->step(lf, generations);
@@ -280,7 +284,7 @@ int life_trace(life *lf, size_t n, struct life_sample *sample)
     if (!n)
         return 0;
     life_call_begin(lf, (double)n);
-    if (to_device(lf) < 0)
+    if (life_to_device(lf) < 0)
         return -1;
     lf->host_stale = true;
     const int status = lf->backend->trace(lf, n, sample);
@@ -294,7 +298,7 @@ int life_trace(life *lf, size_t n, struct life_sample *sample)
 int life_look(life *lf, struct life_sample *sample)
 {
     life_call_begin(lf, 0);
-    if (to_device(lf) < 0 || lf->backend->trace(lf, 0, sample) < 0)
+    if (life_to_device(lf) < 0 || lf->backend->trace(lf, 0, sample) < 0)
         return -1;
     sample->generation = lf->generation;
     return 0;
@@ -316,7 +320,7 @@ enum { LONGEST_PERIOD = 64 };
 /* This rank's rows as they are. */
 static int take_rows(life *lf, uint64_t *to)
 {
-    if (to_host(lf) < 0)
+    if (life_to_host(lf) < 0)
         return -1;
     for (size_t y = 0; y < lf->rows; y++)
         memcpy(to + y * lf->words, lf->backend->row(lf, lf->first + y), lf->words * sizeof *to);
@@ -345,7 +349,7 @@ static int verify_period(life *lf, uint64_t period, bool *repeats)
     if (status == 0)
         status = life_step(lf, period);
     if (status == 0)
-        status = to_host(lf);
+        status = life_to_host(lf);
     if (status == 0)
         changes = count_changes(lf, before.word);
     life_cells_free(&before);

@@ -309,6 +309,7 @@ static void packed_free(life *lf)
             world_wait(lf->world, &p->hop[h].mail[parity], p->hop[h].mail[parity] != NULL);
             clfree(p->hop[h].edge[parity]);
         }
+    packed_look_free(lf);
     free(p->hop);
     free(p->share);
     free(p);
@@ -492,6 +493,8 @@ const struct life_backend life_packed_backend = {
     .download = packed_download,
     .step = packed_step,
     .trace = packed_trace,
+    .window = packed_window,
+    .squares = packed_squares,
     .devices = packed_devices,
     .shape = packed_shape,
     .explain = packed_explain,

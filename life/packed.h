@@ -15,6 +15,7 @@
  *
  *   packed.c       shares, kernels, memory, the host's rows, counting
  *   packed_step.c  launches, and rows on their way between devices
+ *   packed_look.c  rectangles for pictures
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_PACKED_H
@@ -70,6 +71,7 @@ struct packed {
     size_t good;          /* so many of them are right: generations that can follow without an exchange */
     struct hop *hop;      /* NULL where one share has all rows */
     size_t hops;
+    struct packed_look *look; /* packed_look.c; NULL until it is asked for */
     int parity;           /* of the edges that the next exchange takes */
     bool ahead;           /* edges are taken from the image that is computed */
     bool early;           /* these are on their way, of the present generation */
@@ -112,6 +114,11 @@ int packed_forget_edges(life *lf);
 
 /* Waits for everything on all devices. */
 int packed_wait(life *lf);
+
+/* packed_look.c: see struct life_backend. */
+int packed_window(life *lf, size_t x, size_t y, struct life_cells *cells);
+int packed_squares(life *lf, const struct life_raster *q, uint32_t *count);
+void packed_look_free(life *lf);
 
 /* 0, or -1 for the event that stands for a failure. */
 static inline int packed_status(cl_event event)

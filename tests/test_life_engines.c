@@ -353,6 +353,64 @@ static int end_at(void *calls, double share)
 }
 
 /* Stopped at the nth call: whole generations were done, as many as the engine says. */
+/* Parts of the grid, and counts of squares, straight from the devices: those of the whole grid. */
+static void check_looks(enum life_engine engine, size_t width, size_t height, enum life_bounds bounds)
+{
+    life *lf = life_create(&(struct life_options){.engine = engine, .width = width, .height = height, .bounds = bounds});
+    struct life_cells all, part;
+    uint32_t count[4096];
+    static const struct { long long x, y; unsigned zoom; size_t w, h; } of[] = {{0, 0, 0, 7, 5}, {3, 2, 1, 9, 4}, {5, 1, 3, 3, 2}, {-70, -9, 2, 11, 6}};
+    assert_non_null(lf);
+    assert_int_equal(life_soup(lf, 0.4, 3), 0);
+    assert_int_equal(life_cells_alloc(&all, width, height), 0);
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        const size_t side = (size_t)1 << of[k].zoom;
+        const bool inside = of[k].x >= 0;
+        if (bounds == LIFE_PLANE && !inside)
+            continue;
+        assert_int_equal(life_step(lf, 1), 0);
+        assert_int_equal(life_cells_alloc(&part, of[k].w * side, of[k].h * side), 0);
+        assert_int_equal(life_get(lf, of[k].x, of[k].y, &part), 0); /* first, while the host has old cells */
+        assert_int_equal(life_density(lf, of[k].x, of[k].y, of[k].w, of[k].h, of[k].zoom, count), 0);
+        assert_int_equal(life_get(lf, 0, 0, &all), 0);
+        for (size_t j = 0; j < of[k].h; j++)
+            for (size_t i = 0; i < of[k].w; i++) {
+                uint32_t live = 0;
+                for (size_t c = 0; c < side * side; c++) {
+                    const size_t dx = i * side + c % side, dy = j * side + c / side;
+                    const int cell = life_cells_at(&all, (size_t)(((long long)width * 8 + of[k].x + (long long)dx) % (long long)width),
+                                                   (size_t)(((long long)height * 8 + of[k].y + (long long)dy) % (long long)height));
+                    assert_int_equal(life_cells_at(&part, dx, dy), cell);
+                    live += (uint32_t)cell;
+                }
+                assert_int_equal(count[j * of[k].w + i], live);
+            }
+        life_cells_free(&part);
+    }
+    uint64_t population, sum = 0; /* all squares of all of it, also those that are cut */
+    const size_t w = (width + 15) / 16, h = (height + 15) / 16;
+    assert_int_equal(life_density(lf, 0, 0, w, h, 4, count), 0);
+    for (size_t i = 0; i < w * h; i++)
+        sum += count[i];
+    assert_int_equal(life_population(lf, &population), 0);
+    assert_int_equal(sum, population);
+    assert_int_equal(life_density(lf, 0, 0, w + 1, h, 4, count), -1);
+    assert_int_equal(life_density(lf, 0, 0, 1, 1, 16, count), -1);
+    life_cells_free(&all);
+    life_free(lf);
+}
+
+static void looks(void **state)
+{
+    (void)state;
+    for (enum life_bounds b = LIFE_TORUS; b <= LIFE_PLANE; b++) {
+        check_looks(LIFE_PACKED, 200, 90, b);
+        check_looks(LIFE_REFERENCE, 130, 70, b);
+    }
+    check_looks(LIFE_PACKED, 128, 64, LIFE_TORUS);
+    check_looks(LIFE_GLOBAL, 96, 64, LIFE_TORUS);
+}
+
 static void check_stopped(enum life_engine engine, const char *shape, int n)
 {
     enum { SIDE = 200, MOST = 60 };
@@ -412,10 +470,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(global_engine), cmocka_unit_test(local_engine),  cmocka_unit_test(rows_shapes),
         cmocka_unit_test(tile_shapes),   cmocka_unit_test(wide_and_tall), cmocka_unit_test(tile_whole),
         cmocka_unit_test(impossible_shapes), cmocka_unit_test(kernels_from_files),
-        cmocka_unit_test(verify_finds_errors), cmocka_unit_test(pieces), cmocka_unit_test(stopped),
+        cmocka_unit_test(verify_finds_errors), cmocka_unit_test(pieces), cmocka_unit_test(stopped), cmocka_unit_test(looks),
     };
     const struct CMUnitTest several[] = {cmocka_unit_test(packed_engine), cmocka_unit_test(all_devices),
-                                         cmocka_unit_test(pieces), cmocka_unit_test(stopped),
+                                         cmocka_unit_test(pieces), cmocka_unit_test(stopped), cmocka_unit_test(looks),
                                          cmocka_unit_test(all_devices_deep)};
     (void)argv;
     return argc > 1 ? cmocka_run_group_tests(several, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);

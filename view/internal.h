@@ -218,7 +218,7 @@ struct web_file {
     const char *name, *type;
     const unsigned char *text;
     unsigned long size;
-    unsigned char *own; /* read from $STDCL_VIEW_PATH; NULL: embedded */
+    unsigned char *own; /* text of malloc; NULL: as it is embedded */
 };
 struct web_file *web_open(size_t *n); /* NULL: no memory, or a file cannot be read (the sentence says which) */
 void web_close(struct web_file *files, size_t n);
@@ -335,6 +335,7 @@ struct view {
 
     /* The run's alone. */
     uint32_t *order;
+    double cost[3]; /* of the last pictures, in seconds */
     double due, began, told; /* by seconds_now: when the next picture may come; when this was asked for; the state, last */
     struct view_state said;
     bool shown; /* the state of a run that is paused */

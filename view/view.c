@@ -142,15 +142,24 @@ int view_due(view *v)
     return 1;
 }
 
+/* The median of the last three, so that what happens once, such as compiling a kernel, does not put off all that follow. */
+static double usual_cost(struct view *v, double cost)
+{
+    double *c = v->cost;
+    c[0] = c[1];
+    c[1] = c[2];
+    c[2] = cost;
+    return fmax(fmin(c[0], c[1]), fmin(fmax(c[0], c[1]), c[2]));
+}
+
 /* What showing cost, and so when the next may come. */
 static void settle(struct view *v)
 {
     const double now = seconds_now(), budget = v->about.options.budget / 100, copied = v->began > 0 ? now - v->began : 0;
     const unsigned long long worked = atomic_load_explicit(&v->worked, memory_order_relaxed);
     const double served = 1e-9 * (double)(worked - v->worked_before) / v->cores;
-    const double cost = v->worked_before ? copied + served : 0; /* the first picture makes what all need, such as kernels */
     v->worked_before = worked;
-    v->due = now + fmax(1 / v->about.options.rate - copied, cost / budget - copied);
+    v->due = now + fmax(1 / v->about.options.rate, usual_cost(v, copied + served) / budget) - copied;
     v->shown = true;
     v->began = 0;
     atomic_store_explicit(&v->changed, false, memory_order_relaxed);

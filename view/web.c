@@ -42,6 +42,28 @@ static int read_own(struct web_file *file, const char *folder)
     return 0;
 }
 
+/* Modules go out without what only their readers want: indentation, and lines that are a comment. Lines keep their numbers. */
+static int shorten(struct web_file *file)
+{
+    const unsigned char *from = file->text, *const end = from + file->size;
+    unsigned char *to = file->own = malloc(file->size + 1);
+    if (!to)
+        return clerror_set(ENOMEM, "view: no memory for the page");
+    while (from < end) {
+        const unsigned char *line = memchr(from, '\n', (size_t)(end - from)), *next = line ? line + 1 : end;
+        while (from < next && *from == ' ')
+            from++;
+        if (next - from > 2 && from[0] == '/' && from[1] == '/')
+            from = line ? line : end;
+        memcpy(to, from, (size_t)(next - from));
+        to += next - from;
+        from = next;
+    }
+    file->size = (unsigned long)(to - file->own);
+    file->text = file->own;
+    return 0;
+}
+
 struct web_file *web_open(size_t *n)
 {
     const struct web_file all[] = {
@@ -59,7 +81,8 @@ struct web_file *web_open(size_t *n)
     memcpy(files, all, sizeof all);
     for (size_t i = 0; i < *n; i++) {
         files[i].type = type_of(files[i].name);
-        if (folder && *folder && read_own(&files[i], folder) < 0) {
+        const bool module = files[i].type && strstr(files[i].type, "javascript");
+        if (folder && *folder ? read_own(&files[i], folder) < 0 : module && shorten(&files[i]) < 0) {
             web_close(files, *n);
             return NULL;
         }

@@ -524,6 +524,7 @@ int life_cells_alloc(struct life_cells *cells, size_t width, size_t height);
 void life_cells_free(struct life_cells *cells);
 int life_clear(life *lf);
 life *life_create(const struct life_options *options);
+int life_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom, uint32_t *count);
 size_t life_device_bytes(const life *lf);
 unsigned life_devices(const life *lf);
 int life_engine_by_name(const char *name);

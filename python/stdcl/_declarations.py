@@ -688,6 +688,7 @@ FUNCTIONS = {
     "life_cells_free": ("life", "None, [POINTER(life_cells)]"),
     "life_clear": ("life", "c_int, [c_void_p]"),
     "life_create": ("life", "c_void_p, [POINTER(life_options)]"),
+    "life_density": ("life", "c_int, [c_void_p, c_longlong, c_longlong, c_size_t, c_size_t, c_uint, c_void_p]"),
     "life_device_bytes": ("life", "c_size_t, [c_void_p]"),
     "life_devices": ("life", "c_uint, [c_void_p]"),
     "life_engine_by_name": ("life", "c_int, [c_char_p]"),

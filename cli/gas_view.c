@@ -1,0 +1,76 @@
+/* gas_view.c - what the window shows of `stdcl gas`: speeds in bins against Maxwell's distribution, and energies as a plot.
+ * SPDX-License-Identifier: MIT
+ */
+#include "gas_job.h"
+
+#include <math.h>
+
+static const char *const columns[] = {"sum", "", "mean energy", "", "expected energy", "", "off by", "standard errors", NULL};
+static const double TOP = 6; /* as the histogram in files */
+
+int gas_view_open(struct gas_job *job)
+{
+    char title[160], n[32];
+    if (!job->window.wanted && !job->window.record)
+        return CLI_DONE;
+    char *device = cli_devices_name(job->context);
+    const bool si = job->species >= 0;
+    snprintf(n, sizeof n, "%llu", (unsigned long long)job->n);
+    snprintf(title, sizeof title, "%s molecules%s%s at T = %g%s", n, si ? " of " : "", si ? gas_species_list()[job->species].formula : "",
+             job->temperature, si ? " K" : "");
+    const char *const facts[] = {"molecules", n, "device", device, "velocities", job->stored ? "stored" : "drawn and summed", NULL};
+    struct view_options about = {.program = "gas", .title = title, .step = "sum", .time = "sum", .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_QUIT,
+                                 .facts = facts, .rows = columns,
+                                 .bars = {.quantity = "speed", .unit = si ? "m/s" : "", .counted = "molecules", .model = "Maxwell"}};
+    const int status = cli_window_open(&job->window, &about);
+    free(device);
+    return status;
+}
+
+/* Counted once: the molecules are the same in every sum. */
+static int count(struct gas_job *job, double top)
+{
+    if (job->count)
+        return CLI_DONE;
+    job->count = cli_alloc((size_t)job->bins + 1, sizeof *job->count);
+    if (gas_histogram(job->gas, top, (unsigned)job->bins, job->count) == 0)
+        return CLI_DONE;
+    return gas_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
+}
+
+static int show(void *arg, int last)
+{
+    struct gas_job *job = arg;
+    const double top = TOP * sqrt(job->boltzmann * job->temperature / job->mass), width = top / job->bins;
+    const int status = count(job, top);
+    double *expected = cli_alloc((size_t)job->bins + 1, sizeof *expected), below = 0;
+    for (int i = 0; i <= job->bins; i++) {
+        const double next = i == job->bins ? 1 : gas_slower((i + 1) * width, job->temperature, job->mass, job->boltzmann);
+        expected[i] = (next - below) * (double)job->n;
+        below = next;
+    }
+    const uint64_t sums = (uint64_t)job->sums;
+    if (status == CLI_DONE)
+        view_show_bars(job->window.view, (struct view_moment){(double)sums, sums, last}, (uint32_t)job->bins, top, job->count, expected);
+    free(expected);
+    return status;
+}
+
+int gas_view_visit(struct gas_job *job)
+{
+    const struct gas_energy *e = &job->energy;
+    if (!job->window.view)
+        return CLI_DONE;
+    view_add_row(job->window.view, (const double[]){++job->sums, e->mean_energy, e->expected, e->sigmas});
+    return cli_window_visit(&job->window, (uint64_t)job->sums, (double)job->sums / job->repeat, show, job);
+}
+
+int gas_view_end(struct gas_job *job)
+{
+    if (!job->window.view)
+        return CLI_DONE;
+    const int status = show(job, 1);
+    if (status == CLI_DONE)
+        cli_window_end(&job->window, "all sums are done");
+    return status;
+}

@@ -1,0 +1,85 @@
+/* matmul_view.c - what the window shows of `stdcl matmul`: a map of rates, a row an engine and a column a side of blocks, that fills.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul_job.h"
+
+#include <math.h>
+
+enum { SIDES = 11 }; /* of blocks in a sweep: 1, 2, 4 ... 1024 */
+static const char *const sides[SIDES + 1] = {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", NULL};
+static const char *const one[] = {"", NULL};
+
+int matmul_view_open(struct matmul_job *job)
+{
+    const char *names[MATMUL_KINDS + 1] = {NULL}, *columns[2 * MATMUL_KINDS + 3] = {job->sweep ? "block" : "engine", ""};
+    char title[160];
+    if (!job->window.wanted && !job->window.record)
+        return CLI_DONE;
+    for (size_t i = 0; i < job->nkinds; i++) {
+        names[i] = columns[2 + 2 * i] = matmul_kind_name(job->kinds[i]);
+        columns[3 + 2 * i] = "Gflop/s";
+    }
+    char *device = job->context ? cli_devices_name(job->context) : NULL;
+    const char *const facts[] = {"precision", matmul_precision_names[job->precision], "device", device ? device : "none", NULL};
+    snprintf(title, sizeof title, "%zu x %zu x %zu, %s precision", job->m, job->n, job->k, matmul_precision_names[job->precision]);
+    struct view_options about = {.program = "matmul", .title = title, .step = "engine", .time = "engine", .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_QUIT,
+                                 .facts = facts, .rows = columns,
+                                 .grid = {.row = "engine", .rows = names, .column = job->sweep ? "block" : "", .columns = job->sweep ? sides : one,
+                                          .quantity = "rate", .unit = "Gflop/s"}};
+    const int status = cli_window_open(&job->window, &about);
+    free(device);
+    return status;
+}
+
+/* Where an outcome stands in the map; false: nowhere, it was left out. */
+static bool place_of(const struct matmul_job *job, const struct matmul_outcome *o, size_t *row, size_t *column)
+{
+    for (*row = 0; *row < job->nkinds && job->kinds[*row] != o->kind;)
+        ++*row;
+    for (*column = 0; job->sweep && o->block > (size_t)1 << *column;)
+        ++*column;
+    return *row < job->nkinds && *column < SIDES;
+}
+
+static int show(void *arg, int last)
+{
+    const struct matmul_job *job = arg;
+    const size_t width = job->sweep ? SIDES : 1, done = job->outcomes;
+    float *value = cli_alloc(job->nkinds * width, sizeof *value);
+    size_t row, column;
+    for (size_t i = 0; i < job->nkinds * width; i++)
+        value[i] = NAN;
+    for (size_t i = 0; i < done; i++)
+        if (place_of(job, &job->outcome[i], &row, &column))
+            value[row * width + column] = (float)job->outcome[i].gflops;
+    view_show_grid(job->window.view, (struct view_moment){(double)done, done, last}, value);
+    free(value);
+    return CLI_DONE;
+}
+
+/* After an outcome. Visits are seldom, so the map is shown each time, whether it is due or not. */
+int matmul_view_visit(struct matmul_job *job)
+{
+    double value[MATMUL_KINDS + 1];
+    size_t row, column;
+    if (!job->window.view)
+        return CLI_DONE;
+    const struct matmul_outcome *o = job->outcomes ? &job->outcome[job->outcomes - 1] : NULL;
+    for (size_t i = 0; i <= job->nkinds; i++)
+        value[i] = NAN;
+    if (o && place_of(job, o, &row, &column)) {
+        value[0] = job->sweep ? (double)o->block : (double)job->outcomes;
+        value[row + 1] = o->gflops;
+        view_add_row(job->window.view, value);
+    }
+    show(job, 0);
+    return cli_window_visit(&job->window, job->outcomes, NAN, show, job);
+}
+
+void matmul_view_end(struct matmul_job *job)
+{
+    if (!job->window.view)
+        return;
+    show(job, 1);
+    cli_window_end(&job->window, "all products are done");
+}

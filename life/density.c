@@ -1,0 +1,66 @@
+/* density.c - how many cells live in each square of a rectangle: on the devices, or on the host for engines that have no
+ * kernel for it.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { MOST_ZOOM = 15 }; /* of which a square has 2^30 cells */
+
+/* Cells of a side that n squares from `at` on have; 0: none. */
+static size_t side(size_t cells, bool around, size_t at, size_t n, unsigned zoom)
+{
+    const size_t room = around ? cells : cells - at;
+    return n > room >> zoom ? room : n << zoom;
+}
+
+static int place(const life *lf, long long x, long long y, struct life_raster *q)
+{
+    const bool around = lf->bounds == LIFE_TORUS;
+    const long long width = (long long)lf->width, height = (long long)lf->height;
+    if (q->zoom > MOST_ZOOM)
+        return clerror_set(EINVAL, "life_density: squares of 2^%u cells a side are too large; at most 2^%d", q->zoom, MOST_ZOOM);
+    if (!around && (x < 0 || y < 0 || x >= width || y >= height))
+        return clerror_set(EINVAL, "life_density: %lld,%lld lies outside a plane of %zu x %zu cells", x, y, lf->width, lf->height);
+    q->x = (size_t)((x % width + width) % width);
+    q->y = (size_t)((y % height + height) % height);
+    q->across = side(lf->width, around, q->x, q->width, q->zoom);
+    q->down = side(lf->height, around, q->y, q->height, q->zoom);
+    const size_t most_width = (q->across + ((size_t)1 << q->zoom) - 1) >> q->zoom, most_height = (q->down + ((size_t)1 << q->zoom) - 1) >> q->zoom;
+    if (q->width == 0 || q->height == 0 || q->width > most_width || q->height > most_height)
+        return clerror_set(EINVAL, "life_density: %zu x %zu squares of 2^%u cells do not fit a grid of %zu x %zu", q->width, q->height,
+                           q->zoom, lf->width, lf->height);
+    return 0;
+}
+
+static void count_line(const struct life_raster *q, const uint64_t *row, size_t width, uint32_t *count)
+{
+    for (size_t i = 0; i < q->across; i++) {
+        const size_t c = (q->x + i) % width;
+        count[i >> q->zoom] += (uint32_t)(row[c / 64] >> c % 64 & 1);
+    }
+}
+
+static int on_host(life *lf, const struct life_raster *q, uint32_t *count)
+{
+    if (life_to_host(lf) < 0)
+        return -1;
+    for (size_t j = 0; j < q->down; j++)
+        count_line(q, lf->backend->row(lf, (q->y + j) % lf->height), lf->width, count + (j >> q->zoom) * q->width);
+    return 0;
+}
+
+int life_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom, uint32_t *count)
+{
+    struct life_raster q = {.width = width, .height = height, .zoom = zoom};
+    if (world_size(lf->world) > 1)
+        return clerror_set(ENOTSUP, "life_density: is for one rank");
+    if (place(lf, x, y, &q) < 0)
+        return -1;
+    memset(count, 0, width * height * sizeof *count);
+    if (!lf->backend->squares)
+        return on_host(lf, &q, count);
+    return life_to_device(lf) < 0 ? -1 : lf->backend->squares(lf, &q, count);
+}
