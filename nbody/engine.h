@@ -19,7 +19,7 @@
  *   soften.c       softening lengths of single bodies
  *   field.c        what fixed fields of force add to them
  *   ladder.c       the same with the kernels of the ladder, on one device
- *   tree.c         sums by a tree instead, on all devices; tree.h has its types
+ *   tree.c         sums by a tree instead, on all devices; tree.h has its types and files
  *   exchange.c     how all devices get all positions
  *   ranks.c        which device of which rank moves which bodies; how all ranks have all positions
  *   state.c        copying state out, questions to an engine
@@ -231,7 +231,8 @@ struct nbody {
         bool primed, settled;
     } saved; /* with share->saved */
     void *pulled;     /* sums of all bodies in the tree's order */
-    void *all_pulled; /* the same, where several devices have it */
+    struct parts *parts; /* tree.h; NULL where one device has the tree */
+    bool scattered;   /* devices have the positions of their own bodies alone */
     struct sampler *sampler; /* sample.c; NULL until it is asked for */
     bool planted; /* trees are those of the current positions */
     bool known;   /* the tree's devices have everybody's acceleration, of the last sum */
@@ -417,6 +418,9 @@ int nbody_tree_evaluate(struct nbody *nb, enum kernel sum);
 
 /* Waits, and looks whether the last trees had room: 1 when not, and no sum was made. Makes more room, in time or for that. */
 int nbody_tree_check(struct nbody *nb);
+
+/* Collective. Everybody's positions to all devices: sums by a tree in parts do without. */
+int nbody_tree_spread(struct nbody *nb);
 
 /* Operations for so many bodies, roughly: what paces are measured by. */
 double nbody_tree_work(const struct nbody *nb, size_t bodies);

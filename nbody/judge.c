@@ -117,6 +117,8 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
     void *program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &judge, 0, NULL);
     cl_kernel kernel = program ? clsym(nb->ctx, program, "judge", 0) : NULL;
     int status = kernel && acc && error && which && part && (pos || !nb->nfields) ? nbody_forces(nb, acc, NULL) : -1;
+    if (status == 0)
+        status = nbody_tree_spread(nb);
     if (status == 0 && pos)
         status = nbody_state(nb, pos, NULL);
     if (!acc || !error || (!pos && nb->nfields))

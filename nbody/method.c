@@ -73,10 +73,17 @@ int nbody_mixed_check(const struct nbody *nb)
                                                                "precision; the kernel must be NBODY_TUNED");
 }
 
+/* From how many bodies on the tree is faster: rank 0 says. */
+static size_t crossover(const struct nbody *nb)
+{
+    uint64_t least = nbody_shape_crossover(nb);
+    return world_broadcast(nb->world, 0, &least, sizeof least) == 0 ? (size_t)least : 0;
+}
+
 int nbody_method_choose(struct nbody *nb, enum nbody_method asked)
 {
     const char *why_not = obstacle(nb);
-    const size_t least = nbody_shape_crossover(nb);
+    const size_t least = crossover(nb);
     char *text = nb->method_text;
     const size_t size = sizeof nb->method_text;
     nb->method = asked;

@@ -218,42 +218,52 @@ static inline real joined_moments(global const real4 *com, global const multipol
     return b * b;
 }
 
-/* Of the cells of one level; those of the level below have theirs. */
-kernel void moments(global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur,
-                    global const uint *base, global const uint *down, global int2 *link, global real4 *com,
-                    global multipole *poles, global real2 *size)
+/* Of one cell, whose children, if it has any, end before `end`, and have theirs. */
+static inline void cell_moments(uint k, uint end, global const real4 *body, real4 cube, uint level, uint geometric, real blur,
+                                global int2 *link, global real4 *com, global multipole *poles, global real2 *size)
 {
-    const real side = ldexp(cube->w, -(int)level);
-    for (size_t k = base[level] + get_global_id(0); k < base[level + 1]; k += get_global_size(0)) {
-        const int2 own = link[k];
-        real4 c;
-        sums s;
-        real b2;
-        if (own.y < 0)
-            b2 = leaf_moments(body, own, side, &c, &s);
-        else {
-            b2 = joined_moments(com, poles, size, own.x, down[k + 1], side, &c, &s);
-            if (level <= DIGITS) b2 = fmin(b2, corner2(*cube, body[own.y], side, c));
-            link[k].y = down[k + 1] - own.x;
-        }
-        com[k] = c;
-        poles[k] = kept(&s, side);
-        size[k] = sizes(c, side, b2, geometric, cube->w, blur);
+    const real side = ldexp(cube.w, -(int)level);
+    const int2 own = link[k];
+    real4 c;
+    sums s;
+    real b2;
+    if (own.y < 0)
+        b2 = leaf_moments(body, own, side, &c, &s);
+    else {
+        b2 = joined_moments(com, poles, size, own.x, end, side, &c, &s);
+        if (level <= DIGITS) b2 = fmin(b2, corner2(cube, body[own.y], side, c));
+        link[k].y = end - own.x;
     }
+    com[k] = c;
+    poles[k] = kept(&s, side);
+    size[k] = sizes(c, side, b2, geometric, cube.w, blur);
+}
+
+/* Of this device's cells of one level; those of the level below have theirs. A bridge has children elsewhere, too: not of that. */
+kernel void moments(global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur,
+                    global const uint2 *span, global const uint *bridge, global const uint *down, global int2 *link,
+                    global real4 *com, global multipole *poles, global real2 *size)
+{
+    const uint end = span[level].y;
+    for (size_t k = span[level].x + get_global_id(0); k < end; k += get_global_size(0))
+        if (k != bridge[level])
+            cell_moments(k, k + 1 < end ? down[k + 1] : span[level + 1].y, body, *cube, level, geometric, blur, link, com,
+                         poles, size);
 }
 
 /* Of the cells of the last level, which may have any number of bodies: CROWD_PARTS items take a part of them each, whose sums
  * are added in their order. */
 kernel __attribute__((reqd_work_group_size(CROWD_PARTS, 1, 1))) void moments_last(
-    global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur, global const uint *base,
-    global const uint *down, global int2 *link, global real4 *com, global multipole *poles, global real2 *size)
+    global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur, global const uint2 *span,
+    global const uint *bridge, global const uint *down, global int2 *link, global real4 *com, global multipole *poles,
+    global real2 *size)
 {
     local real4 mean[CROWD_PARTS];
     local sums part[CROWD_PARTS];
     local real reach[CROWD_PARTS];
     const real side = ldexp(cube->w, -(int)level);
     const uint lid = get_local_id(0);
-    for (size_t k = base[level] + get_group_id(0); k < base[level + 1]; k += get_num_groups(0)) {
+    for (size_t k = span[level].x + get_group_id(0); k < span[level].y; k += get_num_groups(0)) {
         const int2 leaf = link[k];
         const uint bodies = -leaf.y, each = (bodies + CROWD_PARTS - 1) / CROWD_PARTS;
         const uint first = leaf.x + min(lid * each, bodies), end = leaf.x + min((lid + 1) * each, bodies);

@@ -367,8 +367,6 @@ static int check_ranks(const struct nbody_options *o)
 {
     if (world_size(o->world) == 1)
         return 0;
-    if (o->method == NBODY_TREE)
-        return clerror_set(ENOTSUP, "nbody_create: the tree is not divided among ranks; direct sums are");
     if (o->stepping != NBODY_FIXED || nbody_integrate_row(o->integrator)->host || o->kernel != NBODY_TUNED)
         return clerror_set(ENOTSUP, "nbody_create: ranks divide sums of fixed steps on devices, by the tuned kernel, and no others");
     return 0;
@@ -416,7 +414,7 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
     if (nbody_field_copy(nb, o) == 0 && nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
         nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
         nbody_ladder_check(nb) == 0 &&
-        nbody_method_choose(nb, world_size(o->world) > 1 ? NBODY_DIRECT : o->method) == 0 && nbody_soften_check(nb) == 0 &&
+        nbody_method_choose(nb, o->method) == 0 && nbody_soften_check(nb) == 0 &&
         prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
         nbody_field_place(nb) == 0 && nbody_soften_place(nb) == 0 &&
         nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && nbody_blocks_open(nb) == 0 &&

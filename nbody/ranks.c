@@ -16,6 +16,8 @@ struct part {
 
 struct ranks {
     struct part *part;         /* of each rank */
+    struct holder *holder;     /* devices of all ranks that have bodies */
+    size_t holders;
     int columns;               /* of the grid; rank r stands in row r / columns */
     size_t devices, before;    /* of all ranks; of those before this one */
     world_mail **sent, **come; /* under way */
@@ -117,17 +119,21 @@ static struct ranks *make(const struct nbody *nb)
     r->part = calloc(size, sizeof *r->part);
     r->sent = calloc(ARRAYS * size, sizeof *r->sent);
     r->come = calloc(ARRAYS * size, sizeof *r->come);
+    r->holder = calloc(MOST_DEVICES * size, sizeof *r->holder);
     return r;
 }
 
-/* The runs that the devices of each rank have together. */
+/* The runs that the devices of each rank have together, and each of them. */
 static void add_up(struct nbody *nb, const struct share *all, const uint64_t *devices)
 {
     struct ranks *r = nb->ranks;
     for (int k = 0; k < world_size(nb->world); k++) {
         r->part[k] = (struct part){all->first, 0};
-        for (uint64_t d = 0; d < devices[k]; d++)
-            r->part[k].rows += all++->rows;
+        for (uint64_t d = 0; d < devices[k]; d++, all++) {
+            r->part[k].rows += all->rows;
+            if (all->rows)
+                r->holder[r->holders++] = (struct holder){k, all->first, all->count};
+        }
     }
 }
 
@@ -147,7 +153,8 @@ int nbody_ranks_divide(struct nbody *nb, const double *weight)
     struct share *all = calloc(ranks * MOST_DEVICES, sizeof *all);
     double *weights = calloc(ranks * MOST_DEVICES, sizeof *weights);
     uint64_t *devices = calloc(ranks, sizeof *devices);
-    if (!each || !all || !weights || !devices || !nb->ranks || !nb->ranks->part || !nb->ranks->sent || !nb->ranks->come)
+    if (!each || !all || !weights || !devices || !nb->ranks || !nb->ranks->part || !nb->ranks->sent || !nb->ranks->come ||
+        !nb->ranks->holder)
         status = clerror_set(ENOMEM, "nbody_create: no memory for %zu ranks", ranks);
     if (world_agree(nb->world, status) == 0 && world_gather(nb->world, &own, sizeof own, each) == 0) {
         size_t n = 0, before = 0;
@@ -182,9 +189,23 @@ void nbody_ranks_free(struct nbody *nb)
     if (r->sent)
         world_wait(nb->world, r->sent, r->nsent);
     free(r->part);
+    free(r->holder);
     free(r->sent);
     free(r->come);
     free(r);
+}
+
+struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n)
+{
+    const struct ranks *r = nb->ranks;
+    struct holder *all = calloc(r ? r->holders : nb->ndev, sizeof *all);
+    *n = 0;
+    if (all && r)
+        memcpy(all, r->holder, (*n = r->holders) * sizeof *all);
+    for (const struct share *p = nb->share; all && !r && p < nb->share + nb->ndev; p++)
+        if (p->rows)
+            all[(*n)++] = (struct holder){0, p->first, p->count};
+    return all;
 }
 
 /* ---- Positions to all ranks. ------------------------------------------------------------------ */

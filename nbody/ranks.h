@@ -17,6 +17,13 @@ int nbody_ranks_alike(const struct nbody *nb, const struct cldev_info *info, boo
 int nbody_ranks_divide(struct nbody *nb, const double *weight);
 void nbody_ranks_free(struct nbody *nb);
 
+/* The devices of all ranks that have bodies, in the order of these. The caller frees the array; NULL: no memory. */
+struct holder {
+    int rank;
+    size_t first, count; /* of bodies */
+};
+struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n);
+
 /* The exchange of positions between hosts' images: receive posts what will come, when nobody reads the host's images of the others
  * any more; send sends one's own, when they are there; finish waits until all others' are. */
 int nbody_ranks_receive(struct nbody *nb);

@@ -22,14 +22,6 @@ struct saved_share {
     uint64_t dev, first, rows, room, leaf, words;
 };
 
-static const struct share *first_with_tree(const struct nbody *nb)
-{
-    const struct share *p = nb->share;
-    while (p < nb->share + nb->ndev && !p->tree)
-        p++;
-    return p;
-}
-
 static size_t part_bytes(const struct nbody *nb, const struct share *p)
 {
     const struct changes c = nbody_task_changes(nb, p);
@@ -100,11 +92,13 @@ int nbody_save(nbody *nb, void *to_)
             to = save_part(nb, p, to);
     if (!to)
         return -1;
-    if (nb->method == NBODY_TREE) {
-        struct share *p = nb->share + (first_with_tree(nb) - nb->share);
-        if (nbody_device_fetch(nb, p, p->tree->felt, nb->n * nb->real) != 0)
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+        const size_t first = p->first * nb->real, bytes = p->count * nb->real;
+        if (!p->tree)
+            continue;
+        if (nbody_device_fetch(nb, p, (char *)p->tree->felt + first, bytes) != 0)
             return -1;
-        memcpy(to, p->tree->felt, nb->n * nb->real);
+        memcpy(to + first, (char *)p->tree->felt + first, bytes);
     }
     return 0;
 }
@@ -178,13 +172,12 @@ static int load_part(struct nbody *nb, struct share *p, const char *from)
     return p->tree && saved.room > p->tree->room ? nbody_tree_grow(nb, p, (cl_uint)saved.room) : 0;
 }
 
-/* The groups are divided evenly, until walks of them have been timed. */
 static int load_felt(struct nbody *nb, const char *from)
 {
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->tree && send(nb, p, p->tree->felt, from, nb->n * nb->real) != 0)
             return -1;
-    return nbody_tree_divide(nb);
+    return 0;
 }
 
 int nbody_load(nbody *nb, const void *from_, size_t size)

@@ -33,6 +33,7 @@
 #endif
 #define LEVELS (WORDS * DIGITS)
 #define LEVEL_COUNT (LEVELS + 1)
+#define NONE 0xffffffffu /* no cell */
 #define CROWD 128 /* bodies of a leaf of the last level that call for a second word, unless they are all at one place */
 
 #ifdef DOUBLE
@@ -44,13 +45,13 @@
 
 /* ---- The cube. -------------------------------------------------------------------------------- */
 
-/* part[group] = {least x, y, z, -; greatest x, y, z, -} of the bodies that the group's items stride over. */
-kernel GROUP_OF_ITEMS void box(global const real4 *posm, uint n, global real8 *part)
+/* part[group] = {least x, y, z, -; greatest x, y, z, -} of the bodies first .. end - 1 that the group's items stride over. */
+kernel GROUP_OF_ITEMS void box(global const real4 *posm, uint first, uint end, global real8 *part)
 {
     local real8 found[FLAT];
     const uint lid = get_local_id(0);
-    real4 lo = posm[0], hi = lo;
-    for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {
+    real4 lo = posm[first], hi = lo;
+    for (size_t i = first + get_global_id(0); i < end; i += get_global_size(0)) {
         lo = fmin(lo, posm[i]);
         hi = fmax(hi, posm[i]);
     }
@@ -145,17 +146,22 @@ kernel void keys(global const real4 *posm, uint n, global const real4 *cube, uin
     if (!again) order[i] = i;
 }
 
-kernel void gather(global const real4 *posm, uint n, global const uint *order, global real4 *body)
+/* n bodies of the tree, from number `begin` on, and what they felt. */
+kernel void gather(global const real4 *posm, global const real *felt, uint n, global const uint *order, uint begin,
+                   global real4 *body, global real *feel)
 {
     const size_t i = get_global_id(0);
-    if (i < n) body[i] = posm[order[i]];
+    if (i >= n) return;
+    body[begin + i] = posm[order[i]];
+    feel[begin + i] = felt[order[i]];
 }
 
 /* ---- Cells. ----------------------------------------------------------------------------------- */
 
-/* Keys in order; `second` has their second words, if there are any. */
+/* Keys in order, those of `lo` .. n - 1; `second` has their second words, if there are any. */
 struct keys {
     global const ulong *first, *second;
+    uint lo, n;
 };
 
 struct key {
@@ -182,37 +188,40 @@ static inline int common(struct key a, struct key b)
 /* The levels of the cells that begin at body i: first .. last. Those above the first began before; there are more levels as
  * long as more than LEAF bodies from i on agree. The parent of the first has a cell begin at i if it has more than LEAF bodies:
  * as many around i agree on its level. */
-static inline int2 levels_at(struct keys key, uint n, uint i)
+static inline int2 levels_at(struct keys key, uint i)
 {
     const struct key own = key_at(key, i);
-    const int before = i > 0 ? common(key_at(key, i - 1), own) : -1;
-    const int after = i + LEAF < n ? common(own, key_at(key, i + LEAF)) : -1;
+    const int before = i > key.lo ? common(key_at(key, i - 1), own) : -1;
+    const int after = i + LEAF < key.n ? common(own, key_at(key, i + LEAF)) : -1;
     if (before == LEVELS) return (int2)(1, 0);
-    if (i == 0 || after >= before) return (int2)(before + 1, min(max(after, before) + 1, LEVELS));
-    for (uint w = 1; w <= min((uint)LEAF, i) && common(key_at(key, i - w), own) >= before; w++)
-        if (i - w + LEAF < n && common(own, key_at(key, i - w + LEAF)) >= before) return (int2)(before + 1, before + 1);
+    if (i == key.lo || after >= before) return (int2)(before + 1, min(max(after, before) + 1, LEVELS));
+    for (uint w = 1; w <= min((uint)LEAF, i - key.lo) && common(key_at(key, i - w), own) >= before; w++)
+        if (i - w + LEAF < key.n && common(own, key_at(key, i - w + LEAF)) >= before) return (int2)(before + 1, before + 1);
     return (int2)(1, 0);
 }
 
-/* count[level * runs + run] = cells of a level that begin in a run. cells[1]: not crowded, so far. */
-kernel void cell_count(global const ulong *first, global const ulong *second, uint n, uint runs, global uint *count,
-                       global uint *cells)
+/* The keys lo .. n - 1 are those of bodies; cells that begin at from .. to - 1 are this device's, RUN bodies an item.
+ * count[level * runs + run] = cells of a level that begin in a run. cells[1]: not crowded, so far; bridge[level]: none, so far. */
+kernel void cell_count(global const ulong *first, global const ulong *second, uint lo, uint n, uint from, uint to, uint runs,
+                       global uint *count, global uint *cells, global uint *bridge)
 {
     const uint run = get_global_id(0);
-    const struct keys key = {first, second};
+    const struct keys key = {first, second, lo, n};
     if (run >= runs) return;
     if (run == 0) cells[1] = 0;
+    for (int l = 0; l < LEVEL_COUNT && run == 0; l++) bridge[l] = NONE;
     for (int l = 0; l < LEVEL_COUNT; l++) count[l * (size_t)runs + run] = 0;
-    for (uint i = run * RUN; i < min(n, (run + 1) * RUN); i++) {
-        const int2 levels = levels_at(key, n, i);
+    for (uint i = from + run * RUN; i < min(to, from + (run + 1) * RUN); i++) {
+        const int2 levels = levels_at(key, i);
         for (int l = levels.x; l <= levels.y; l++) count[l * (size_t)runs + run]++;
     }
 }
 
 /* Bodies of the leaf of a level that begins at i. Below the last level there may be any number. */
-static inline uint leaf_bodies(struct keys key, uint n, uint i, int level)
+static inline uint leaf_bodies(struct keys key, uint i, int level)
 {
     const struct key own = key_at(key, i);
+    const uint n = key.n;
     uint some = 1, many = LEAF + 1; /* some agree, `many` do not */
     if (level == LEVELS)
         while (i + many < n && common(own, key_at(key, i + many)) == LEVELS) some = many, many *= 2;
@@ -236,39 +245,60 @@ static inline bool crowded(global const real4 *body, uint first, uint bodies)
     return apart;
 }
 
-/* at: the scanned counts, which become the next free place of each level and run; base[level]: the first cell of a level,
- * base[LEVEL_COUNT]: the number of cells, all 0 when there are more than have room. The burst then ends before `sum`, the
- * number of a sum in it, or -1 outside of bursts: bad is INT_MIN + sum, and nothing is done any more. link[k] of a cell with
- * children is {first child, first body} until its moments are made. */
-kernel void cell_write(global const ulong *first, global const ulong *second, global const real4 *body, uint n, uint runs,
-                       global uint *at, global uint *cells, uint room, global uint *base, global int2 *link,
-                       global uint *down, int sum, global int *bad)
+/* The first cell of each level that is this device's, and that behind them. span[LEVEL_COUNT]: the number of all cells. */
+static inline void write_spans(global const uint *at, uint runs, uint own, uint all, global const uint *add, global uint2 *span)
+{
+    for (int l = 0; l < LEVEL_COUNT; l++) {
+        const uint behind = l < LEVELS ? at[(l + 1) * (size_t)runs] : own;
+        span[l] = all > 0 ? (uint2)(at[l * (size_t)runs] + add[l], behind + add[l]) : (uint2)(0);
+    }
+    span[LEVEL_COUNT] = (uint2)(all, 0);
+}
+
+/* Stops the burst before `sum`, the number of a sum in it, or -1 outside of bursts: bad is INT_MIN + sum, and nothing is done
+ * any more. */
+static inline void stop(int sum, global int *bad)
+{
+    if (sum >= 0) atomic_cmpxchg(bad, INT_MAX, INT_MIN + sum);
+}
+
+/* at: the scanned counts, which become the next free place of each level and run; add[level]: what its cells' numbers are more,
+ * as other devices' stand before them; total: of all devices, or 0 where this one is alone. All spans are 0 when there are more
+ * than have room, and the burst stops; also when bodies are crowded and `deepen`. Body `from` of the keys is body `begin` of the
+ * tree. link[k] of a cell with children is {first child, first body} until its moments are made. bridge[level]: the cell whose
+ * bodies are this device's and others', of which the first is. */
+kernel void cell_write(global const ulong *first, global const ulong *second, global const real4 *body, uint lo, uint n,
+                       uint from, uint to, uint begin, uint runs, global uint *at, global uint *cells, uint total,
+                       global const uint *add, uint room, global uint2 *span, global uint *bridge, global int2 *link,
+                       global uint *down, uint deepen, int sum, global int *bad)
 {
     const uint run = get_global_id(0);
-    const struct keys key = {first, second};
+    const struct keys key = {first, second, lo, n};
     if (run >= runs) return;
-    const uint all = *cells;
-    if (run == 0) {
-        for (int l = 0; l < LEVEL_COUNT; l++) base[l] = all > room ? 0 : at[l * (size_t)runs];
-        base[LEVEL_COUNT] = all > room ? 0 : all;
-    }
-    if (run == 0 && all > room && sum >= 0 && *bad == INT_MAX) *bad = INT_MIN + sum;
+    const uint all = total ? total : *cells;
+    if (run == 0) write_spans(at, runs, *cells, all > room ? 0 : all, add, span);
+    if (run == 0 && all > room) stop(sum, bad);
     if (all > room) return;
     if (run == 0) down[all] = all;
-    for (uint i = run * RUN; i < min(n, (run + 1) * RUN); i++) {
-        const int2 levels = levels_at(key, n, i);
+    for (uint i = from + run * RUN; i < min(to, from + (run + 1) * RUN); i++) {
+        const int2 levels = levels_at(key, i);
         const int after = i + LEAF < n ? common(key_at(key, i), key_at(key, i + LEAF)) : -1;
+        const int across = to < n ? common(key_at(key, i), key_at(key, to)) : -1;
         for (int l = levels.x; l <= levels.y; l++) {
-            const uint k = at[l * (size_t)runs + run]++;
-            const uint child = l < LEVELS ? at[(l + 1) * (size_t)runs + run] : all;
+            const uint k = at[l * (size_t)runs + run]++ + add[l], own = begin + i - from;
+            const uint child = l < LEVELS ? at[(l + 1) * (size_t)runs + run] + add[l + 1] : all;
             down[k] = child;
             if (l < LEVELS && after >= l) {
-                link[k] = (int2)(child, i);
+                link[k] = (int2)(child, own);
+                if (across >= l) bridge[l] = k;
                 continue;
             }
-            const uint bodies = leaf_bodies(key, n, i, l);
-            link[k] = (int2)(i, -(int)bodies);
-            if (l == LEVELS && crowded(body, i, bodies)) cells[1] = 1;
+            const uint bodies = leaf_bodies(key, i, l);
+            link[k] = (int2)(own, -(int)bodies);
+            if (l == LEVELS && crowded(body, own, bodies)) {
+                cells[1] = 1;
+                if (deepen) stop(sum, bad);
+            }
         }
     }
 }
@@ -295,13 +325,14 @@ kernel GROUP_OF_ITEMS void turns(global const uint4 *info, uint from, uint group
 
 /* ---- Out of the tree. ------------------------------------------------------------------------- */
 
-/* pulled[i] = {a, |a|} of body i of the tree; sums[] = these in the caller's order, all at once, since devices fetch and
+/* pulled[i] = {a, |a|} of body i of the tree; sums[] = these of n bodies from `begin` on, in the caller's order, all at once, since devices fetch and
  * store whole sectors of memory. No group is put off any more, and none has its turn. */
-kernel void scatter(global const real4 *pulled, uint n, global const uint *order, global real4 *sums, global uint *again)
+kernel void scatter(global const real4 *pulled, uint n, global const uint *order, uint begin, global real4 *sums,
+                    global uint *again)
 {
     const size_t i = get_global_id(0);
     if (i == 0) again[0] = again[1] = again[2] = 0;
-    if (i < n) sums[order[i]] = pulled[i];
+    if (i < n) sums[order[i]] = pulled[begin + i];
 }
 
 /* Planes of `rows` numbers for the bodies first .. first + count - 1; felt[] = |a| of all bodies. Not of a tree that had no

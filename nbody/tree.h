@@ -1,9 +1,11 @@
 /* tree.h - forces by a tree: what its files share.
  *
  *   tree.c        sums of forces by the tree, on all devices
+ *   tree_build.c  cells and their moments on a device
  *   tree_room.c   its kernels and its memory on a device
- *   tree_divide.c which device walks which groups
- *   tree.cl       the tree itself; walk.cl with walk_cpu.cl or walk_gpu.cl: who meets what
+ *   tree_parts.c  a tree that several devices make: which has which part of it, and how bytes go from one to another
+ *   tree_plant.c  such a tree, step by step
+ *   tree.cl       the tree itself; parts.cl and essential.cl: in parts; walk.cl with walk_cpu.cl or walk_gpu.cl: who meets what
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_TREE_H
@@ -11,6 +13,7 @@
 
 #include "nbody/engine.h"
 #include "nbody/nbody_ref_tree.h"
+#include "nbody/ranks.h"
 
 #include "stdcl/arrays.h"
 
@@ -23,29 +26,46 @@ enum { TREE_SHARED = 256 }; /* groups that were put off whose walks work-groups 
 /* The most bodies of a cell that is not divided: as a rule, and where memory is short. */
 enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 
+/* Of a tree in parts, as in parts.cl: boxes around a part's bodies; bodies and boxes that all devices see; cells of a level that all
+ * have; bodies whose keys tell where to cut at first. */
+enum { TREE_BOXES = 256, TREE_SEEN = 2 * TREE_GROUP + TREE_BOXES, TREE_TOPS = 16, TREE_SAMPLES = 1024 };
+
+/* Bytes of keys before those of a part's own bodies. */
+enum { TREE_MARGIN = 4096 };
+
+/* By program: build, walk, and what only parts need: parts.cl, which is built with the first, and essential.cl. */
 enum tree_kernel {
     TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS,
     TREE_MOMENTS_LAST, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
     TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_JOIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
     TREE_WALK_POTENTIALS_JOIN,
+    TREE_SAMPLE, TREE_ROUTE_COUNT, TREE_ROUTE_WRITE, TREE_STARTS, TREE_POOL_KEYS, TREE_EDGES, TREE_BOXES_OF, TREE_HALO, TREE_TOPS_WRITE,
+    TREE_ADOPT, TREE_ADOPT_BODIES, TREE_MOMENTS_OF_BRIDGES, TREE_PLANES_OF_SLOTS, TREE_POTENTIALS_OF_SLOTS, TREE_PICK, TREE_BOUNDS,
+    TREE_ESSENTIAL,
     TREE_KERNELS
 };
+enum { TREE_PROGRAMS = 3 };
 
-/* On one device: the tree of all bodies, and the groups whose walks are this device's. Arrays are drawn in tree.cl and
- * walk.cl. */
+/* On one device: the tree of all bodies, or its part of that; and the groups whose walks are this device's. Arrays are drawn in
+ * tree.cl and walk.cl. */
 struct tree {
-    void *program[2]; /* build, walk */
+    void *program[TREE_PROGRAMS];
     bool owner;       /* of them */
     cl_kernel kernel[TREE_KERNELS];
     arrays_sorter *sorter;
     cl_uint runs, parts; /* of bodies whose cells an item counts; of the box */
     cl_uint room;        /* for cells */
     size_t cell_bytes;   /* of it */
+    cl_uint number;        /* of the part */
+    cl_uint begin, bodies; /* of the tree's order: the part, or all */
     cl_uint from, groups;
-    void *part, *cube, *order, *body, *base, *link, *down, *com, *poles, *size, *felt, *info, *again, *turn, *shared;
-    void *work;     /* one after the other: key and the sort's own memory; key and count; nb->pulled, of a single device */
-    void *key, *sort, *count; /* parts of it */
-    void *second;   /* words of keys, where there are two */
+    void *part, *cube, *order, *body, *span, *bridge, *link, *down, *com, *poles, *size, *felt, *feel, *info, *again, *turn, *shared;
+    void *work;     /* one after the other: keys and the sort's own memory; keys and count; nb->pulled, of a single device */
+    void *keys, *sort, *count; /* parts of it */
+    void *seconds;  /* words of keys, where there are two */
+    void *key, *second; /* of the part's own bodies, in keys and seconds; before and after them stand the neighbours' */
+    void *row, *picked, *halo_key, *halo; /* of parts.cl */
+    cl_uint *which, *wanted, *add;
     cl_uint words;  /* of a key */
     bool shallow;   /* there is no memory for two */
     cl_uint leaf;   /* the most bodies of a cell that is not divided */
@@ -53,6 +73,29 @@ struct tree {
     bool gathered;  /* body holds bodies; else sums on their way to the caller's order */
     cl_uint *cells; /* how many the last tree has; and whether it is crowded (tree.cl) */
 };
+
+/* ---- tree_build.c ----------------------------------------------------------------------------- */
+
+/* Launches of a kernel: so many work-groups of so many items; an item for each of n. */
+int nbody_tree_launch(const struct nbody *nb, const struct share *p, enum tree_kernel k, size_t groups, size_t group, cl_uint nargs,
+                      const struct stdcl_arg *args);
+int nbody_tree_visit(const struct nbody *nb, const struct share *p, enum tree_kernel k, size_t n, cl_uint nargs,
+                     const struct stdcl_arg *args);
+
+/* What the criterion is compared with: theta, or alpha. */
+double nbody_tree_opening(const struct nbody *nb, bool geometric);
+
+/* Cells of a tree whose bodies are sorted: counts them; makes them, `total` in all of which there are those of other devices; and
+ * their moments. */
+struct key_range {
+    cl_uint lo, n, from, to; /* as cell_count in tree.cl */
+};
+int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r);
+int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_uint total);
+int nbody_tree_moments(struct nbody *nb, struct share *p, cl_uint geometric);
+
+/* By what cells count as larger, since the centre of mass is rounded (tree.cl). */
+double nbody_tree_blur(const struct nbody *nb);
 
 /* ---- tree_room.c ------------------------------------------------------------------------------ */
 
@@ -65,16 +108,84 @@ int nbody_tree_deepen(struct nbody *nb);
 /* Groups whose walks work-groups share at most. */
 size_t nbody_tree_shared(const struct nbody *nb, const struct share *p);
 
-/* ---- tree_divide.c ---------------------------------------------------------------------------- */
+/* ---- tree_parts.c ----------------------------------------------------------------------------- */
 
-/* Divides the groups between devices by what the last walks cost and how fast devices are; evenly before there were any.
- * Blocks. */
-int nbody_tree_divide(struct nbody *nb);
+/* A device of any rank, whose part of the tree is number k. */
+struct owner {
+    int rank;
+    struct share *share; /* NULL: another rank's */
+    size_t first, count; /* of the bodies that it moves */
+};
+
+/* A tree in parts. Blocks are those of all devices of the rank, each of which has its own image: bytes go from one to another at
+ * one place of a block, by way of the host's image, and by mail where that is another rank's. */
+struct parts {
+    cl_uint n;
+    struct owner *owner;
+    cl_uint words;     /* of keys */
+    bool shallow;      /* as in struct tree, of any of them */
+    bool cut_known;
+    double side; /* of the cube, when they were made */
+    cl_ulong *cut; /* n of them, and one more: the first key of each part */
+    cl_uint *begin; /* n + 1: where parts begin in the tree's order */
+    cl_uint *start; /* [part][n + 1]: the slots from which a device's bodies go to each part, after its first */
+    void *pulled; /* as nb->pulled */
+    void *post, *post_felt, *sums; /* by slots: bodies, what they felt, and now feel */
+    cl_uint *found;                /* [part][most]: what a device counted */
+    cl_uint most;
+    cl_ulong *samples;
+    void *edge_key, *seen, *box;   /* see parts.cl; box: around what each part walks for, TREE_BOXES + 2 of them */
+    void *heads, *numbers;         /* cells that all have */
+    cl_uint heads_each;            /* of a part */
+    void *head, *number, *some, *index; /* what is essential for others */
+    size_t cells_room, bodies_room;     /* for these */
+    world_mail **sent, **come;
+    size_t nsent, ncome;
+};
+
+/* Prepares for parts where several devices have bodies; p->tree is there for those of this rank. place: their memory. */
+int nbody_parts_open(struct nbody *nb);
+int nbody_parts_place(struct nbody *nb);
+void nbody_parts_free(struct nbody *nb);
+
+/* Some bytes of a block that one part has and another gets. */
+struct parcel {
+    cl_uint from, to;
+    size_t at, bytes;
+};
+int nbody_parts_swap(struct nbody *nb, void *block, const struct parcel *parcel, size_t n);
+
+/* Collective. Each part's `each` bytes of some blocks to the host of all ranks; with `up`, to all devices. Waits for what was started. */
+struct gathered {
+    void *block;
+    size_t each;
+};
+int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, bool up);
+
+/* Collective. Numbers that only one rank knows, and that are 0 on the others, to all. */
+int nbody_parts_fill(struct nbody *nb, uint64_t *words, size_t n);
+
+/* Collective. Cuts anew, by what the last walks cost. Blocks. */
+int nbody_parts_cut(struct nbody *nb);
+
+/* Bytes of a cell's numbers that travel: com, size, poles. */
+static inline size_t nbody_parts_number_bytes(const struct nbody *nb)
+{
+    return (nb->moments == 2 ? 14u : 38u) * nb->real;
+}
+
+/* Collective. Room for what is essential. */
+int nbody_parts_room(struct nbody *nb, size_t cells, size_t bodies);
+
+/* ---- tree_plant.c ----------------------------------------------------------------------------- */
+
+/* Collective. All parts of a tree, and what each needs of the others. Waits often. */
+int nbody_parts_plant(struct nbody *nb, bool geometric);
+
+/* Collective. Sums of walks to those who move the bodies. */
+int nbody_parts_return(struct nbody *nb, enum kernel sum);
 
 /* ---- tree.c ----------------------------------------------------------------------------------- */
-
-/* By what cells count as larger, since the centre of mass is rounded (tree.cl). */
-double nbody_tree_blur(const struct nbody *nb);
 
 /* For tests: makes a device's tree, of which a sum keeps no keys. */
 int nbody_tree_plant(struct nbody *nb, struct share *p);

@@ -1,7 +1,9 @@
 /* tree_room.c - the tree's kernels and memory on a device.
  *
  * In single precision, bytes a body: keys, order and the sort's copies of both 24, bodies in the tree's order 16, what
- * bodies felt 4, room for 0.15 cells 9, or 24 with moments of fourth order. Sums and counts of cells stand where keys and their copies were.
+ * bodies felt 4 in this order and 4 in the caller's, room for 0.15 cells 9, or 24 with moments of fourth order. Sums and counts of
+ * cells stand where keys and their copies were. With a tree in parts there are in addition bodies, what they felt, and sums on their
+ * way 36, sums in the tree's order 16 and whose they are 4: room for all bodies, since a part may have any number of them.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -15,6 +17,8 @@ EMBEDDED(tree, "nbody/tree.cl", nbody_tree_cl);
 EMBEDDED(walk, "nbody/walk.cl", nbody_walk_cl);
 EMBEDDED(walk_cpu, "nbody/walk_cpu.cl", nbody_walk_cpu_cl);
 EMBEDDED(walk_gpu, "nbody/walk_gpu.cl", nbody_walk_gpu_cl);
+EMBEDDED(in_parts, "nbody/parts.cl", nbody_parts_cl);
+EMBEDDED(essential, "nbody/essential.cl", nbody_essential_cl);
 
 static const char *const names[TREE_KERNELS] = {
     [TREE_BOX] = "box",
@@ -35,7 +39,30 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_WALK_POTENTIALS] = "walk_potentials",
     [TREE_WALK_POTENTIALS_AGAIN] = "walk_potentials_again",
     [TREE_WALK_POTENTIALS_JOIN] = "walk_potentials_join",
+    [TREE_SAMPLE] = "sample",
+    [TREE_ROUTE_COUNT] = "route_count",
+    [TREE_ROUTE_WRITE] = "route_write",
+    [TREE_STARTS] = "starts",
+    [TREE_POOL_KEYS] = "pool_keys",
+    [TREE_EDGES] = "edges",
+    [TREE_BOXES_OF] = "boxes",
+    [TREE_HALO] = "halo",
+    [TREE_TOPS_WRITE] = "tops_write",
+    [TREE_ADOPT] = "adopt",
+    [TREE_ADOPT_BODIES] = "adopt_bodies",
+    [TREE_MOMENTS_OF_BRIDGES] = "moments_of_bridges",
+    [TREE_PLANES_OF_SLOTS] = "planes_of_slots",
+    [TREE_POTENTIALS_OF_SLOTS] = "potentials_of_slots",
+    [TREE_PICK] = "pick",
+    [TREE_BOUNDS] = "bounds",
+    [TREE_ESSENTIAL] = "essential",
 };
+
+/* The program that a kernel is in. */
+static int program_of(int kernel)
+{
+    return kernel >= TREE_BOUNDS ? 2 : kernel >= TREE_WALK && kernel < TREE_SAMPLE ? 1 : 0;
+}
 
 /* Blocks in t->work begin at multiples of this. */
 static size_t round_up(size_t bytes)
@@ -47,20 +74,22 @@ static size_t round_up(size_t bytes)
 
 static int open_programs(struct nbody *nb, struct share *p)
 {
-    const struct embedded *const in_tree[] = {&multipole, &moments}, *const in_walk[] = {&root, &multipole, &walk};
+    const struct embedded *const in_tree[] = {&multipole, &moments, &tree}, *const in_walk[] = {&root, &multipole, &walk};
     const struct nbody_shape *s = &p->shape;
     const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", *deep = p->tree->words > 1 ? " -D WORDS=2" : "";
-    char build[128], walks[256];
+    char build[128], walks[256], essences[128];
     const char *quiet = s->group > 1 ? "" : " -w"; /* PoCL's compiler warns of calls with wide vectors, and makes none */
     snprintf(build, sizeof build, "%s%s%s -D FLAT=%d -D LEAF=%u -D MOMENTS=%d", real, quiet, deep, s->flat, p->tree->leaf,
              nb->moments);
     snprintf(walks, sizeof walks, "%s%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D MOMENTS=%d -D FEW=%d", real, quiet,
              deep, nbody_tree_items(s), s->group > 1 ? 1 : s->width, s->rsqrt, p->tree->leaf, nb->moments, s->again);
+    snprintf(essences, sizeof essences, "%s%s%s -D WIDTH=1 -D RSQRT=%d -D MOMENTS=%d", real, quiet, deep, s->rsqrt, nb->moments);
     p->tree->owner = true;
-    p->tree->program[0] = embedded_open(nb->ctx, build, &tree, COUNT_OF(in_tree), in_tree);
-    p->tree->program[1] =
-        embedded_open(nb->ctx, walks, s->group > 1 ? &walk_gpu : &walk_cpu, COUNT_OF(in_walk), in_walk);
-    return p->tree->program[0] && p->tree->program[1] ? 0 : -1;
+    void **const program = p->tree->program;
+    program[0] = nb->parts ? embedded_open(nb->ctx, build, &in_parts, 3, in_tree) : embedded_open(nb->ctx, build, &tree, 2, in_tree);
+    program[1] = embedded_open(nb->ctx, walks, s->group > 1 ? &walk_gpu : &walk_cpu, COUNT_OF(in_walk), in_walk);
+    program[2] = nb->parts ? embedded_open(nb->ctx, essences, &essential, COUNT_OF(in_walk), in_walk) : NULL;
+    return program[0] && program[1] && (program[2] || !nb->parts) ? 0 : -1;
 }
 
 static int build_share(struct nbody *nb, struct share *p)
@@ -71,8 +100,8 @@ static int build_share(struct nbody *nb, struct share *p)
             memcpy(t->program, q->tree->program, sizeof t->program);
     if (!t->program[0] && open_programs(nb, p) != 0)
         return -1;
-    for (int k = 0; k < TREE_KERNELS; k++)
-        if (!(t->kernel[k] = clsym(nb->ctx, t->program[k >= TREE_WALK], names[k], 0)))
+    for (int k = 0; k < (nb->parts ? TREE_KERNELS : TREE_SAMPLE); k++)
+        if (!(t->kernel[k] = clsym(nb->ctx, t->program[program_of(k)], names[k], 0)))
             return -1;
     return 0;
 }
@@ -123,14 +152,26 @@ struct work {
     size_t keys, sort, counts, sums;
 };
 
+static size_t runs_of(const struct nbody *nb)
+{
+    return (nb->n + TREE_RUN - 1) / TREE_RUN;
+}
+
+/* Of keys, and in parts those of neighbours before and behind. */
+static size_t key_bytes(const struct nbody *nb)
+{
+    return round_up(nb->n * sizeof(cl_ulong)) + (nb->parts ? 2 * TREE_MARGIN : 0);
+}
+
 static struct work work_of(const struct nbody *nb, const struct tree *t)
 {
     const struct arrays_sort_job job = {
         .keys = (void *)(uintptr_t)t, .values = (cl_uint *)(uintptr_t)t, .bytes = 8, .bits = 3 * TREE_LEVELS, .most = nb->n};
-    return (struct work){.keys = round_up(nb->n * sizeof(cl_ulong)),
+    const size_t cells = t->words * TREE_LEVELS + 1, parts = nb->parts ? nb->parts->n : 0;
+    return (struct work){.keys = key_bytes(nb),
                          .sort = arrays_sort_work(t->sorter, &job),
-                         .counts = (size_t)t->runs * (t->words * TREE_LEVELS + 1) * sizeof(cl_uint),
-                         .sums = nbody_devices(nb) > 1 ? 0 : nb->n * 4 * nb->real};
+                         .counts = runs_of(nb) * (cells > parts ? cells : parts) * sizeof(cl_uint),
+                         .sums = nb->parts ? 0 : nb->n * 4 * nb->real};
 }
 
 static size_t work_bytes(const struct work *w)
@@ -145,10 +186,10 @@ static int place_work(struct nbody *nb, struct share *p)
     const struct work w = work_of(nb, t);
     if (w.sort == 0 || !(t->work = nbody_device_block(nb, p, work_bytes(&w), CL_MEM_DEVONLY)))
         return -1;
-    t->key = t->second = t->work;
+    t->keys = t->seconds = t->work;
+    t->key = t->second = (char *)t->work + (nb->parts ? TREE_MARGIN : 0);
     t->sort = t->count = (char *)t->work + w.keys;
-    if (!nb->pulled)
-        nb->pulled = t->work;
+    nb->pulled = nb->parts ? nb->parts->pulled : t->work;
     return 0;
 }
 
@@ -161,18 +202,28 @@ size_t nbody_tree_shared(const struct nbody *nb, const struct share *p)
 static int place_tree(struct nbody *nb, struct share *p)
 {
     struct tree *t = p->tree;
-    const size_t n = nb->n, groups = (n + TREE_GROUP - 1) / TREE_GROUP;
+    const size_t n = nb->n, groups = (n + TREE_GROUP - 1) / TREE_GROUP, parts = nb->parts ? nb->parts->n : 0;
+    const size_t edge = nb->parts ? 2 * TREE_GROUP : 0;
     struct {
         void **block;
         size_t size;
         int flags;
     } const each[] = {
-        {&t->part, t->parts * 8 * nb->real, CL_MEM_DEVONLY},
+        {&t->part, t->parts * 8 * nb->real, CL_MEM_ZEROCOPY},
         {&t->cube, 4 * nb->real, CL_MEM_ZEROCOPY},
         {&t->order, n * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->body, nb->padded * 4 * nb->real, CL_MEM_DEVONLY},
-        {&t->base, (2 * TREE_LEVELS + 2) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
+        {&t->span, (2 * TREE_LEVELS + 2) * 2 * sizeof(cl_uint), CL_MEM_DEVONLY},
+        {&t->bridge, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
+        {(void **)&t->add, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), 0},
         {&t->felt, n * nb->real, 0}, /* which save.c copies */
+        {&t->feel, n * nb->real, CL_MEM_DEVONLY},
+        {&t->row, parts ? p->rows * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
+        {(void **)&t->which, parts * sizeof(cl_uint) + 1, 0},
+        {&t->picked, parts * sizeof(cl_ulong) + 1, 0},
+        {(void **)&t->wanted, parts * 2 * sizeof(cl_uint) + 1, 0},
+        {&t->halo_key, edge * 2 * sizeof(cl_ulong) + 1, 0},
+        {&t->halo, edge * 8 * nb->real + 1, 0},
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->again, (groups + TREE_AGAIN) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->shared, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_PARTS * 4 * nb->real + 1, CL_MEM_DEVONLY},
@@ -193,17 +244,34 @@ static double bytes_each(const struct nbody *nb, const struct share *p, cl_uint 
 {
     const struct tree *t = p->tree;
     const struct work w = work_of(nb, t);
-    const size_t cells = first_room(nb, leaf) * cell_bytes(nb), sums = nbody_devices(nb) > 1 ? nb->n * 4 * nb->real : 0;
-    const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint), bodies = nb->n * (5 * nb->real + sizeof(cl_uint));
+    const size_t cells = first_room(nb, leaf) * cell_bytes(nb), sums = nb->parts ? nb->n * (13 * nb->real + sizeof(cl_uint)) : 0;
+    const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint), bodies = nb->n * (6 * nb->real + sizeof(cl_uint));
     return (double)(p->bytes + work_bytes(&w) + cells + sums + groups + bodies) / (double)nb->n;
 }
 
-static void choose_moments(struct nbody *nb)
+/* The largest of any rank's: trees are made of the same parts everywhere. */
+static void larger(void *a, const void *b, void *arg)
 {
-    nb->moments = nbody_tree_fine(nb) ? 4 : 2;
+    (void)arg;
+    if (*(const int32_t *)b > *(int32_t *)a)
+        *(int32_t *)a = *(const int32_t *)b;
+}
+
+static int largest(struct nbody *nb, int number, int *all)
+{
+    int32_t most = number;
+    const int status = world_reduce(nb->world, &most, sizeof most, larger, NULL);
+    *all = (int)most;
+    return status;
+}
+
+static int choose_moments(struct nbody *nb)
+{
+    int order = nbody_tree_fine(nb) ? 4 : 2;
     for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->tree && p->shape.moments)
-            nb->moments = p->shape.moments;
+            order = p->shape.moments;
+    return largest(nb, order, &nb->moments);
 }
 
 /* Leaves of 16 bodies, or of 32 where those would take too much memory; before it is tried, as some drivers promise memory
@@ -226,9 +294,12 @@ static int choose_leaf(struct nbody *nb)
                                  nb->n, least * n / 0x1p20, info[p->dev].dev_name, has / 0x1p20, has / least, has / usual,
                                  TREE_LEAF, TREE_LARGE_LEAF);
     }
+    int most = (int)leaf;
+    if (world_agree(nb->world, status) != 0 || largest(nb, most, &most) != 0)
+        status = -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->tree)
-            p->tree->leaf = leaf;
+            p->tree->leaf = (cl_uint)most;
     free(info);
     return status;
 }
@@ -239,21 +310,12 @@ static int open_tree(struct nbody *nb, struct share *p)
     if (!t)
         return clerror_set(ENOMEM, "nbody_create: no memory on the host");
     t->words = 1;
-    t->runs = (cl_uint)((nb->n + TREE_RUN - 1) / TREE_RUN);
+    t->bodies = (cl_uint)nb->n;
+    t->runs = (cl_uint)runs_of(nb);
+    t->groups = (cl_uint)((nb->n + TREE_GROUP - 1) / TREE_GROUP);
     t->parts = 4 * p->units;
     t->sorter = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = nb->ctx, .dev = p->dev});
     return t->sorter ? 0 : -1;
-}
-
-/* Sums that all devices have: each has its own. */
-static int place_sums(struct nbody *nb)
-{
-    if (nbody_devices(nb) < 2)
-        return 0;
-    nb->pulled = nb->all_pulled = clmalloc(nb->ctx, nb->n * 4 * nb->real, CL_MEM_APART);
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        p->bytes += p->tree ? nb->n * 4 * nb->real : 0;
-    return nb->pulled ? 0 : -1;
 }
 
 int nbody_tree_open(struct nbody *nb)
@@ -263,8 +325,8 @@ int nbody_tree_open(struct nbody *nb)
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->rows && open_tree(nb, p) != 0)
             return -1;
-    choose_moments(nb);
-    if (choose_leaf(nb) != 0 || place_sums(nb) != 0)
+    if (world_agree(nb->world, nbody_parts_open(nb)) != 0 || choose_moments(nb) != 0 || choose_leaf(nb) != 0 ||
+        nbody_parts_place(nb) != 0)
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         if (!p->tree)
@@ -273,15 +335,16 @@ int nbody_tree_open(struct nbody *nb)
             return -1;
         *p->bad = INT_MAX;
         if (clmsync(nb->ctx, p->dev, p->tree->again, CL_MEM_DEVICE) == (cl_event)-1 ||
+            clmsync(nb->ctx, p->dev, p->tree->add, CL_MEM_DEVICE) == (cl_event)-1 ||
             clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
     }
-    return nbody_tree_divide(nb);
+    return 0;
 }
 
 static void close_programs(struct nbody *nb, struct tree *t)
 {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < TREE_PROGRAMS; k++) {
         if (t->owner && t->program[k])
             clclose(nb->ctx, t->program[k]);
         t->program[k] = NULL;
@@ -290,9 +353,9 @@ static void close_programs(struct nbody *nb, struct tree *t)
 }
 
 /* Bodies beyond which counts of cells of all levels are too many for a scan. */
-static bool too_many(const struct tree *t)
+static bool too_many(const struct nbody *nb)
 {
-    return (size_t)t->runs * (2 * TREE_LEVELS + 1) > (size_t)1 << 31;
+    return runs_of(nb) * (2 * TREE_LEVELS + 1) > (size_t)1 << 31;
 }
 
 /* Memory for second words. The counts of more levels still fit beside keys. */
@@ -301,13 +364,16 @@ static int place_second(struct nbody *nb, struct share *p)
     struct tree *t = p->tree;
     t->words = 2;
     const struct work w = work_of(nb, t);
-    if (t->second != t->key)
+    if (t->seconds != t->keys)
         return 0;
-    if (w.keys + w.counts > clsizeofmem(t->work) || too_many(t))
+    if (w.keys + w.counts > clsizeofmem(t->work) || too_many(nb))
         return 1;
-    void *second = nbody_device_block(nb, p, nb->n * sizeof(cl_ulong), CL_MEM_DEVONLY);
-    t->second = second ? second : t->key;
-    return second ? 0 : 1;
+    void *seconds = nbody_device_block(nb, p, key_bytes(nb), CL_MEM_DEVONLY);
+    if (!seconds)
+        return 1;
+    t->seconds = seconds;
+    t->second = (char *)seconds + (nb->parts ? TREE_MARGIN : 0);
+    return 0;
 }
 
 /* With moments of second order: where bodies lie as close beside the whole that their cells' centres are rounded away, those of
@@ -332,6 +398,15 @@ int nbody_tree_deepen(struct nbody *nb)
     int status = 0;
     for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
         status = p->tree ? place_second(nb, p) : 0;
+    if (nb->parts) { /* where one rank has no memory for it, none does it */
+        int all = status < 0 ? 2 : status;
+        if (largest(nb, all, &all) != 0 || all > 1)
+            return -1;
+        status = all;
+        nb->parts->cut_known = false;
+        nb->parts->words = status == 0 ? 2 : 1;
+        nb->parts->shallow = status == 1;
+    }
     for (struct share *p = nb->share; status == 1 && p < nb->share + nb->ndev; p++)
         if (p->tree) {
             p->tree->words = 1;
@@ -346,16 +421,17 @@ void nbody_tree_free(struct nbody *nb)
         struct tree *t = p->tree;
         if (!t)
             continue;
-        void *const blocks[] = {t->part, t->cube, t->order, t->work, t->body, t->base, t->link,  t->down,
-                                t->com,  t->poles, t->size,  t->felt, t->info, t->again, t->turn, t->shared, t->cells};
+        void *const blocks[] = {t->part,  t->cube,   t->order, t->work,  t->body, t->span,  t->bridge, t->add,    t->link,
+                                t->down,  t->com,    t->poles, t->size,  t->felt, t->feel,  t->info,   t->again,  t->turn,
+                                t->shared, t->cells, t->row,   t->which, t->picked, t->wanted, t->halo_key, t->halo};
         close_programs(nb, t);
-        if (t->second != t->key)
-            clfree(t->second);
+        if (t->seconds != t->keys)
+            clfree(t->seconds);
         arrays_sorter_free(t->sorter);
         for (size_t b = 0; b < COUNT_OF(blocks); b++)
             clfree(blocks[b]);
         p->phi = p->partial;
         free(t);
     }
-    clfree(nb->all_pulled);
+    nbody_parts_free(nb);
 }

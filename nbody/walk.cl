@@ -274,14 +274,15 @@ struct met {
     uint cells, bodies;
 };
 
-/* turn[from + k] is the group that work-group k walks. info[group] = {cells, bodies, g2, put off}; again[0] groups are put off,
+/* turn[from + k] is the group that work-group k walks. feel[] is what bodies felt, in the tree's order.
+ * info[group] = {cells, bodies, g2, put off}; again[0] groups are put off,
  * from again[AGAIN] on. Nothing is done when a number went bad, or when the tree had no room. */
 #define ARGUMENTS                                                                                                   \
-    global const real4 *body, uint n, global const uint *order, global const int2 *link, global const real4 *com,   \
-        global const multipole *poles, global const real2 *size, global const uint *base, global const real *felt,   \
+    global const real4 *body, uint n, global const int2 *link, global const real4 *com,                             \
+        global const multipole *poles, global const real2 *size, global const uint2 *span, global const real *feel,  \
         real opening, uint geometric, real eps2, real zero, uint from, uint limit, global const uint *turn, \
         global uint4 *info, global uint *again, global real4 *pulled, global const int *bad, global uint *lists, \
         uint lists_room, global real4 *shared_sum, uint shared_groups
 #define PASSED                                                                                                      \
-    body, n, order, link, com, poles, size, base, felt, opening, geometric, eps2, zero, from, limit, turn, info, \
+    body, n, link, com, poles, size, span, feel, opening, geometric, eps2, zero, from, limit, turn, info, \
         again, pulled, bad, lists, lists_room, shared_sum, shared_groups

@@ -10,9 +10,9 @@
 
 /* Bodies first .. first + count - 1 into vectors; the last one fills them. Their box, and the least of their accelerations. */
 static inline real hold(const struct tree *t, uint first, uint count, const int items, struct held *h, struct box *box,
-                        global const uint *order, global const real *felt)
+                        global const real *feel)
 {
-    real least = felt[order[first]];
+    real least = feel[first];
     box->lo = box->hi = t->body[first];
     for (int k = 0; k < items; k++)
         for (uint lane = 0; lane < WIDTH; lane++) {
@@ -22,7 +22,7 @@ static inline real hold(const struct tree *t, uint first, uint count, const int 
             PART(h->m[k], lane) = b.w, ((integer *)&h->self[k])[lane] = i;
             box->lo = fmin(box->lo, b);
             box->hi = fmax(box->hi, b);
-            least = fmin(least, felt[order[i]]);
+            least = fmin(least, feel[i]);
         }
     EACH (k, items) h->ax[k] = h->ay[k] = h->az[k] = h->sx[k] = h->sy[k] = h->sz[k] = (vec)C(0);
     return least;
@@ -83,8 +83,8 @@ static inline void walk_all(ARGUMENTS, const bool potentials)
     struct held h;
     struct box box;
     struct met met;
-    if (base[LEVELS + 1] == 0 || *bad != INT_MAX) return;
-    box.g2 = criterion(&t, hold(&t, first, count, ITEMS, &h, &box, order, felt), &box, opening, geometric, eps2);
+    if (span[LEVELS + 1].x == 0 || *bad != INT_MAX) return;
+    box.g2 = criterion(&t, hold(&t, first, count, ITEMS, &h, &box, feel), &box, opening, geometric, eps2);
     lists += (size_t)g * lists_room;
     const bool done = walk_bodies(&t, &box, &h, ITEMS, potentials, limit, eps2, zero, &met, lists, lists_room);
     if (done) leave(first, count, ITEMS, &h, potentials, pulled);
@@ -103,7 +103,7 @@ static inline void walk_rest(ARGUMENTS, const bool potentials)
         struct met met;
         if (first >= n) continue;
         const uint count = min((uint)WIDTH, n - first);
-        box.g2 = criterion(&t, hold(&t, first, count, 1, &h, &box, order, felt), &box, opening, geometric, eps2);
+        box.g2 = criterion(&t, hold(&t, first, count, 1, &h, &box, feel), &box, opening, geometric, eps2);
         walk_bodies(&t, &box, &h, 1, potentials, UINT_MAX, eps2, zero, &met, lists, 0);
         leave(first, count, 1, &h, potentials, pulled);
         atomic_add((global uint *)&info[g] + 0, met.cells);

@@ -74,7 +74,7 @@ static inline uint before(uint own, uint *all, local struct shared *s)
 /* Bodies first .. first + count - 1: an item has one in GROUP of them; with `few`, one in FEW. The box of all, and the
  * least of their accelerations. */
 static inline real hold(const struct tree *t, uint first, uint count, const bool few, struct held *h, struct box *box,
-                        global const uint *order, global const real *felt, local struct shared *s)
+                        global const real *feel, local struct shared *s)
 {
     const uint lid = get_local_id(0), lane = few ? lid % FEW : lid;
     real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
@@ -83,7 +83,7 @@ static inline real hold(const struct tree *t, uint first, uint count, const bool
         const real4 b = t->body[i];
         h->x[k] = b.x, h->y[k] = b.y, h->z[k] = b.z, h->m[k] = b.w, h->self[k] = i;
         h->ax[k] = h->ay[k] = h->az[k] = h->sx[k] = h->sy[k] = h->sz[k] = 0;
-        lo = fmin(lo, (real4)(b.xyz, felt[order[i]]));
+        lo = fmin(lo, (real4)(b.xyz, feel[i]));
         hi = fmax(hi, b);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -196,8 +196,8 @@ static inline void walk_all(ARGUMENTS, const bool potentials, local struct share
     struct held h;
     struct box box;
     struct met met;
-    if (base[LEVELS + 1] == 0 || *bad != INT_MAX) return;
-    box.g2 = criterion(&t, hold(&t, first, count, false, &h, &box, order, felt, s), &box, opening, geometric, eps2);
+    if (span[LEVELS + 1].x == 0 || *bad != INT_MAX) return;
+    box.g2 = criterion(&t, hold(&t, first, count, false, &h, &box, feel, s), &box, opening, geometric, eps2);
     lists += (size_t)g * lists_room;
     walk_bodies(&t, &box, &h, false, 0, potentials, limit, eps2, zero, &met, lists, lists_room, s);
     const bool done = met.cells + met.bodies <= limit;
@@ -221,7 +221,7 @@ static inline real4 walk_part(ARGUMENTS, const struct tree *t, uint g, uint firs
     struct box box;
     struct met met;
     real4 sum = 0;
-    box.g2 = criterion(t, hold(t, first, count, true, &h, &box, order, felt, s), &box, opening, geometric, eps2);
+    box.g2 = criterion(t, hold(t, first, count, true, &h, &box, feel, s), &box, opening, geometric, eps2);
     walk_bodies(t, &box, &h, true, part, potentials, UINT_MAX, eps2, zero, &met, lists, 0, s);
     barrier(CLK_LOCAL_MEM_FENCE);
     s->cells[lid] = (real4)(h.sx[0], h.sy[0], h.sz[0], 0);

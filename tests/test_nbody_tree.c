@@ -256,15 +256,20 @@ static nbody *engine(size_t n, struct nbody_options o)
     return nb;
 }
 
-/* What the first device has of a block; the caller frees it. */
-static void *fetched(const nbody *nb, void *block, size_t bytes)
+/* What a device has of a block; the caller frees it. */
+static void *fetched_from(const nbody *nb, cl_uint dev, void *block, size_t bytes)
 {
     void *copy = malloc(bytes);
     assert_non_null(copy);
-    const cl_uint dev = nb->share[0].dev;
     assert_int_equal(clEnqueueReadBuffer(clgetqueue(nb->ctx, dev), clgetbuffer(nb->ctx, dev, block), CL_TRUE, 0, bytes,
                                          copy, 0, NULL, NULL), CL_SUCCESS);
     return copy;
+}
+
+/* What the first device has. */
+static void *fetched(const nbody *nb, void *block, size_t bytes)
+{
+    return fetched_from(nb, nb->share[0].dev, block, bytes);
 }
 
 static void near(float device, float twin, double scale)
@@ -531,6 +536,65 @@ static void bits_are_the_same(void **state)
     assert_true(clgetndev(stddev) == 1 || !all_alike() || checksum(o, 4097, false) == right);
 }
 
+/* What the groups of a part meet has the mass of all bodies: whatever others have of it has come. */
+static void part_meets_all(nbody *nb, struct share *p, size_t n)
+{
+    const struct tree *t = p->tree;
+    const size_t groups = (n + TREE_GROUP - 1) / TREE_GROUP;
+    const cl_uint room = 2 * (t->room + (cl_uint)n);
+    cl_uint *lists = clmalloc(nb->ctx, groups * room * sizeof *lists, CL_MEM_APART);
+    ready(lists);
+    works(nbody_tree_lists(nb, p, lists, room));
+    works(nbody_device_wait(nb, p));
+    cl_uint *met = fetched_from(nb, p->dev, lists, groups * room * sizeof *met);
+    cl_uint(*info)[4] = fetched_from(nb, p->dev, t->info, groups * sizeof *info);
+    float(*com)[4] = fetched_from(nb, p->dev, t->com, t->room * sizeof *com), (*body)[4] = fetched_from(nb, p->dev, t->body, n * sizeof *body);
+    for (size_t g = t->from; g < t->from + t->groups; g++) {
+        double sum = 0;
+        for (size_t e = 0; e < info[g][0]; e++)
+            sum += com[met[g * room + e]][3];
+        for (size_t e = 0; e < info[g][1]; e++) {
+            const cl_uint k = met[g * room + room / 2 + e];
+            sum += k & NBODY_REF_POINT ? com[k & ~NBODY_REF_POINT][3] : body[k][3];
+        }
+        assert_true(sum == (double)com[0][3]);
+    }
+    void *const copies[] = {met, info, com, body};
+    for (size_t b = 0; b < COUNT(copies); b++)
+        free(copies[b]);
+    clfree(lists);
+}
+
+/* Forces and potentials of several devices, of which each has a part of the tree, are one device's to the last bit. Walks that
+ * put no group off leave lists. */
+static void parts_are_the_whole(void **state)
+{
+    static double right[MOST][3], acc[MOST][3], phi_right[MOST], phi[MOST];
+    static const double shares[64] = {1, 2, 1};
+    (void)state;
+    for (enum shape shape = 0; shape < SHAPES; shape++)
+        for (int walk = 0; walk < 2; walk++) {
+            const size_t n = shape == PLUMMER ? 4097 : shape == CUBE ? 130 : 1500;
+            struct nbody_options o = {.eps = 0.01, .accuracy = walk ? 1e-3 : 5e-5, .shape = walks[walk]};
+            make(shape, n);
+            nbody *nb = engine(n, o);
+            works(nbody_forces(nb, right, phi_right));
+            nbody_free(nb);
+            o.ctx = stddev;
+            o.shares = shares;
+            nb = engine(n, o);
+            assert_non_null(nb->parts);
+            works(nbody_forces(nb, acc, NULL));
+            assert_memory_equal(acc, right, n * sizeof *acc);
+            for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+                if (p->tree && walk == 0 && nb->moments == 2)
+                    part_meets_all(nb, p, n);
+            works(nbody_forces(nb, NULL, phi));
+            assert_memory_equal(phi, phi_right, n * sizeof *phi);
+            nbody_free(nb);
+        }
+}
+
 /* Bodies fall together, and their tree needs more cells than there is room for in the middle of a burst: the same bits. */
 static void room_is_made(void **state)
 {
@@ -609,5 +673,8 @@ int main(void)
         cmocka_unit_test(wishes_are_kept),     cmocka_unit_test(bits_are_the_same),
         cmocka_unit_test(room_is_made),        cmocka_unit_test(what_does_not_go_together),
     };
+    const struct CMUnitTest on_two[] = {cmocka_unit_test(parts_are_the_whole)};
+    if (clgetndev(stddev) > 1 && all_alike() && cmocka_run_group_tests(on_two, open_one, close_one) != 0)
+        return 1;
     return cmocka_run_group_tests(tests, open_one, close_one);
 }

@@ -46,4 +46,7 @@ stdcl_label(deep world_mpich) # the same once more: a third of a minute
 if(TARGET stdcl_gas AND TARGET stdcl_life AND TARGET stdcl_matmul AND TARGET stdcl_nbody)
   stdcl_test(test_ranks test_ranks.c BUILDS_ONCE OPENS_ONCE LIBS stdcl_gas stdcl_life stdcl_matmul stdcl_nbody)
   stdcl_test_on_two(test_ranks)
+  stdcl_test(deep_ranks PROGRAM test_ranks ARGS thorough)
+  stdcl_test(deep_ranks_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_ranks> thorough)
+  stdcl_label(deep deep_ranks deep_ranks_on_two)
 endif()

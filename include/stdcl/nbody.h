@@ -164,7 +164,7 @@ struct nbody_options {
                                         with a2 and a3 the jerk's derivatives, at most twice the last; 0 = 0.01. With others (eta / w^2)^1/2,
                                         with w^2 the greatest sum over j of G (m_i + m_j) / (r^2 + eps^2)^3/2; 0 = 0.001. So on a circular
                                         orbit there are 2 pi / eta^1/2 steps */
-    stdcl_world *world;              /* ranks that divide direct sums of fixed steps on devices among themselves; NULL: alone; not
+    stdcl_world *world;              /* ranks that divide sums of fixed steps on devices among themselves; NULL: alone; not
                                         owned. All ranks give the same bodies. All functions but questions are collective then, and
                                         give all of them the same results */
     uintptr_t reserved[8];           /* must be 0 */

@@ -1,0 +1,230 @@
+/* parts.cl - a tree that several devices make together; the host puts multipole.cl, moments.cl and tree.cl in front.
+ *
+ *   the curve    | part 0        | part 1    | part 2 ...      a device has the bodies of a part, their cells and their groups
+ *                '-- cuts: keys, never between bodies of one key
+ *
+ *   posm  --route_count, route_write-->  post      | to part 0 | to part 1 | ...   each device's own bodies, where they go
+ *   post  --pool_keys, sort-->  body    of a part, and 64 bodies of its neighbours on either side (edges, halo): enough to
+ *                                       find each cell that begins here, and to walk for groups that two parts share
+ *   cells: numbers are those that one device would give; a cell whose bodies are of several parts is a bridge
+ *   tops         | level 0: first 7, last 8 cells, bridge | level 1 ...   of each part: all have them, and find the bridges'
+ *                                                                          moments
+ *   essential.cl: which cells and bodies of a part others meet
+ *
+ * All of it is moved or counted, and nothing added in another order than tree.cl would.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef NBODY_MULTIPOLE_CL
+#include "tree.cl"
+#endif
+#define EDGE 64     /* bodies of a part that its neighbours have, on either side: TREE_GROUP */
+#define BOXES 256   /* around the bodies of a part: TREE_BOXES in tree.h */
+#define SEEN (2 * EDGE + BOXES) /* bodies and boxes of a part that all devices get */
+#define TOPS 16     /* cells of a level, of which the last is the bridge: TREE_TOPS */
+#define FIRST_TOPS 7
+#define POLES ((int)(sizeof(multipole) / sizeof(real)))
+#define NUMBERS (6 + POLES) /* of a cell that travels: com, size, poles */
+
+/* ---- Bodies to their parts. ------------------------------------------------------------------- */
+
+static inline ulong place(real4 p, real4 cube, uint word)
+{
+    return hilbert(steps(p.x, cube.x, cube.w), steps(p.y, cube.y, cube.w), steps(p.z, cube.z, cube.w), word);
+}
+
+/* The keys of `some` of the bodies first .. first + count - 1, evenly. */
+kernel void sample(global const real4 *posm, uint first, uint count, global const real4 *cube, uint some, uint at, global ulong *key)
+{
+    const uint k = get_global_id(0);
+    if (k < some) key[at + k] = place(posm[first + (ulong)k * count / some], *cube, 0);
+}
+
+/* to[i]: the part of body first + i; counts[part * runs + run]: how many of a run are in it. */
+kernel void route_count(global const real4 *posm, uint first, uint count, uint runs, global const real4 *cube,
+                        global const ulong *cut, uint parts, global uint *to, global uint *counts)
+{
+    const uint run = get_global_id(0);
+    if (run >= runs) return;
+    for (uint p = 0; p < parts; p++) counts[p * (size_t)runs + run] = 0;
+    for (uint i = run * RUN; i < min(count, (run + 1) * RUN); i++) {
+        const ulong key = place(posm[first + i], *cube, 0);
+        uint p = 0;
+        while (p + 1 < parts && key >= cut[p + 1]) p++;
+        to[i] = p;
+        counts[p * (size_t)runs + run]++;
+    }
+}
+
+/* Bodies by parts, and by their numbers within a part: slots, of which row[] are the numbers. at: the scanned counts. */
+kernel void route_write(global const real4 *posm, global const real *felt, uint first, uint count, uint runs,
+                        global const uint *to, global uint *at, global real4 *post, global real *post_felt, global uint *row)
+{
+    const uint run = get_global_id(0);
+    if (run >= runs) return;
+    for (uint i = run * RUN; i < min(count, (run + 1) * RUN); i++) {
+        const uint slot = at[to[i] * (size_t)runs + run]++;
+        post[first + slot] = posm[first + i];
+        post_felt[first + slot] = felt[first + i];
+        row[slot] = i;
+    }
+}
+
+/* Where each of n rows of scanned counts starts, and the sum of all behind them. */
+kernel void starts(global const uint *at, uint runs, uint n, global const uint *total, uint to, global uint *start)
+{
+    const uint k = get_global_id(0);
+    if (k <= n) start[to + k] = k < n ? at[k * (size_t)runs] : *total;
+}
+
+/* Keys of the bodies in `count` slots from `first` on. */
+kernel void pool_keys(global const real4 *post, uint first, uint count, uint to, global const real4 *cube, uint word,
+                      global ulong *key, global uint *order)
+{
+    const size_t k = get_global_id(0);
+    if (k >= count) return;
+    key[to + k] = place(post[first + k], *cube, word);
+    order[to + k] = first + k;
+}
+
+/* ---- What neighbours see. --------------------------------------------------------------------- */
+
+/* Keys and bodies of the first EDGE bodies of a part, and of the last, which come from its end: seen[] = {body, what it felt}. */
+kernel void edges(global const ulong *first, global const ulong *second, uint from, uint count, global const real4 *body,
+                  global const real *feel, uint begin, uint part, global ulong2 *key, global real8 *seen)
+{
+    const uint j = get_global_id(0), k = j < EDGE ? j : count - 1 - (j - EDGE);
+    if (j >= 2 * EDGE || k >= count) return;
+    key[part * 2 * EDGE + j] = (ulong2)(first[from + k], WORDS > 1 ? second[from + k] : 0);
+    seen[part * SEEN + j] = (real8)(body[begin + k], feel[begin + k], 0, 0, 0);
+}
+
+/* Each group of items finds the box of some of a part's groups of bodies, first .. first + groups - 1, and the least that they
+ * felt: {lo, least, hi, -}. Groups that are of other parts, too, are not among them. */
+kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *feel, uint first, uint groups, uint end, uint part,
+                                 global real8 *seen)
+{
+    local real8 found[FLAT];
+    const uint lid = get_local_id(0), box = get_group_id(0);
+    const uint from = EDGE * (first + (uint)((ulong)groups * box / BOXES));
+    const uint behind = min(end, EDGE * (first + (uint)((ulong)groups * (box + 1) / BOXES)));
+    real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
+    for (uint i = from + lid; i < behind; i += FLAT) {
+        lo = fmin(lo, (real4)(body[i].xyz, feel[i]));
+        hi = fmax(hi, body[i]);
+    }
+    found[lid] = (real8)(lo, hi);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = 1; k < FLAT && lid == 0; k++) {
+        lo = fmin(lo, found[k].lo);
+        hi = fmax(hi, found[k].hi);
+    }
+    if (lid == 0) seen[part * SEEN + 2 * EDGE + box] = (real8)(lo, hi);
+}
+
+/* The neighbours' bodies: `before` of them, from the nearest on, and `after`. */
+kernel void halo(global const ulong2 *key, global const real8 *seen, uint before, uint after, uint from, uint count, uint begin,
+                 global ulong *first, global ulong *second, global real4 *body, global real *feel)
+{
+    const uint j = get_global_id(0), k = j < EDGE ? -1 - j : count + j - EDGE;
+    if (j < EDGE ? j >= before : j >= EDGE + after) return;
+    first[from + k] = key[j].x;
+    if (WORDS > 1) second[from + k] = key[j].y;
+    body[begin + k] = seen[j].lo;
+    feel[begin + k] = seen[j].s4;
+}
+
+/* ---- Cells that all parts have. --------------------------------------------------------------- */
+
+/* heads[TOPS * level + j] = {cell, link, down} of the part's first and last cells of a level, NONE where there are not as many;
+ * and of its bridge {cell, first body, -, NONE}, of which the numbers are this body. head[].z of that of level 0: is it crowded? */
+kernel void tops_write(uint bodies, global const uint2 *span, global const uint *bridge, global const uint *cells,
+                       global const uint *down, global const int2 *link, global const real4 *com, global const multipole *poles,
+                       global const real2 *size, global const real4 *body, uint part, global uint4 *heads, global real *numbers)
+{
+    const uint id = get_global_id(0), level = id / TOPS, j = id % TOPS;
+    if (level >= LEVEL_COUNT) return;
+    const size_t to = part * (size_t)(LEVEL_COUNT * TOPS) + id;
+    global real *number = numbers + to * NUMBERS;
+    const uint from = bodies ? span[level].x : 0, end = bodies ? span[level].y : 0;
+    const uint back = end - 1 - (j - FIRST_TOPS), k = j < FIRST_TOPS ? from + j : back;
+    if (j == TOPS - 1) {
+        const uint own = bodies ? bridge[level] : NONE;
+        heads[to] = (uint4)(own, own != NONE ? link[own].y : 0, level == 0 && bodies ? cells[1] : 0, NONE);
+        if (own != NONE) vstore4(body[link[own].y], 0, number);
+        return;
+    }
+    if (j < FIRST_TOPS ? k >= end : end - from <= FIRST_TOPS + (j - FIRST_TOPS)) {
+        heads[to] = (uint4)(NONE);
+        return;
+    }
+    heads[to] = (uint4)(k, as_uint2(link[k]), down[k]);
+    vstore4(com[k], 0, number);
+    vstore2(size[k], 2, number);
+    for (int c = 0; c < POLES; c++) number[6 + c] = ((global const real *)&poles[k])[c];
+}
+
+/* Takes cells of others over. */
+kernel void adopt(global const uint4 *heads, global const real *numbers, uint first, uint count, global uint *down,
+                  global int2 *link, global real4 *com, global multipole *poles, global real2 *size, global real4 *body)
+{
+    const size_t at = first + get_global_id(0);
+    if (get_global_id(0) >= count) return;
+    const uint4 head = heads[at];
+    global const real *number = numbers + at * NUMBERS;
+    if (head.x == NONE) return;
+    if (head.w == NONE) {
+        body[head.y] = vload4(0, number);
+        return;
+    }
+    link[head.x] = as_int2(head.yz);
+    down[head.x] = head.w;
+    com[head.x] = vload4(0, number);
+    size[head.x] = vload2(2, number);
+    for (int c = 0; c < POLES; c++) ((global real *)&poles[head.x])[c] = number[6 + c];
+}
+
+kernel void adopt_bodies(global const real4 *some, global const uint *index, uint first, uint count, global real4 *body)
+{
+    const size_t at = first + get_global_id(0);
+    if (get_global_id(0) < count) body[index[at]] = some[at];
+}
+
+/* The moments of all parts' bridges of a level; those of the level below, and all their other children, have theirs. */
+kernel void moments_of_bridges(global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur,
+                               global const uint4 *heads, uint parts, global const uint *down, global int2 *link,
+                               global real4 *com, global multipole *poles, global real2 *size)
+{
+    const uint part = get_global_id(0), k = part < parts ? heads[(part * LEVEL_COUNT + level + 1) * (size_t)TOPS - 1].x : NONE;
+    if (k != NONE) cell_moments(k, down[k + 1], body, *cube, level, geometric, blur, link, com, poles, size);
+}
+
+/* ---- Sums back to the bodies. ----------------------------------------------------------------- */
+
+/* As `planes`, for bodies whose sums lie by slots. */
+kernel void planes_of_slots(global const real4 *sums, uint first, uint rows, uint count, global const uint *row,
+                            global real *plane, global real *felt, global const int *bad)
+{
+    const size_t slot = get_global_id(0);
+    if (slot >= count || *bad < 0) return;
+    const real4 a = sums[first + slot];
+    const size_t i = row[slot];
+    felt[first + i] = a.w;
+    plane[i] = a.x;
+    plane[rows + i] = a.y;
+    plane[2 * (size_t)rows + i] = a.z;
+}
+
+kernel void potentials_of_slots(global const real4 *sums, uint first, uint count, global const uint *row, global real *plane)
+{
+    const size_t slot = get_global_id(0);
+    if (slot < count) plane[row[slot]] = sums[first + slot].x;
+}
+
+/* ---- Cuts. ------------------------------------------------------------------------------------ */
+
+/* The keys of some bodies. */
+kernel void pick(global const ulong *key, uint from, global const uint *which, uint n, global ulong *picked)
+{
+    const uint k = get_global_id(0);
+    if (k < n) picked[k] = key[from + which[k]];
+}

@@ -1,0 +1,365 @@
+/* tree_parts.c - a tree that several devices make: which has which part of it, and how bytes go from one to another.
+ *
+ * Hilbert's curve is cut at keys, so that a part has the bodies of a stretch of it. Where cuts are changes no bit. Bodies that are
+ * moved by one device and lie in the part of another go there and their sums come back, by way of hosts.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/tree.h"
+
+/* ---- Made and freed. -------------------------------------------------------------------------- */
+
+static void *block(struct nbody *nb, size_t bytes)
+{
+    return clmalloc(nb->ctx, bytes ? bytes : 1, CL_MEM_APART);
+}
+
+static int place(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    const size_t n = s->n, four = 4 * nb->real, numbers = nbody_parts_number_bytes(nb);
+    const size_t seen = n * TREE_SEEN * 8 * nb->real;
+    s->most = (cl_uint)(2 * n > 2 * TREE_LEVELS + 3 ? 2 * n : 2 * TREE_LEVELS + 3);
+    s->heads_each = (2 * TREE_LEVELS + 1) * TREE_TOPS;
+    s->begin = calloc(n + 1, sizeof *s->begin);
+    s->start = calloc(n * (n + 1), sizeof *s->start);
+    s->sent = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->sent);
+    s->come = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->come);
+    s->cut = block(nb, (n + 1) * sizeof *s->cut);
+    s->post = block(nb, nb->n * four);
+    s->post_felt = block(nb, nb->n * nb->real);
+    s->sums = block(nb, nb->n * four);
+    s->pulled = clmalloc(nb->ctx, nb->n * four, CL_MEM_DEVONLY);
+    s->words = 1;
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        p->bytes += p->tree ? nb->n * (13 * nb->real) : 0;
+    s->found = block(nb, n * s->most * sizeof *s->found);
+    s->samples = block(nb, n * TREE_SAMPLES * sizeof *s->samples);
+    s->edge_key = block(nb, n * 2 * TREE_GROUP * 2 * sizeof(cl_ulong));
+    s->seen = block(nb, seen);
+    s->box = block(nb, n * (TREE_BOXES + 2) * 8 * nb->real);
+    s->heads = block(nb, n * s->heads_each * 4 * sizeof(cl_uint));
+    s->numbers = block(nb, n * s->heads_each * numbers);
+    return s->begin && s->start && s->sent && s->come && s->cut && s->post && s->post_felt && s->sums && s->pulled && s->found && s->samples &&
+                   s->edge_key && s->seen && s->box && s->heads && s->numbers
+               ? 0
+               : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
+}
+
+int nbody_parts_open(struct nbody *nb)
+{
+    size_t n;
+    struct holder *holder = nbody_ranks_holders(nb, &n);
+    struct share *p = nb->share;
+    if (!holder || n < 2)
+        return free(holder), n < 2 ? 0 : clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    struct parts *s = nb->parts = calloc(1, sizeof *s);
+    struct owner *owner = calloc(n, sizeof *owner);
+    if (s) {
+        s->n = (cl_uint)n;
+        s->owner = owner;
+    }
+    for (size_t k = 0; s && owner && k < n; k++) {
+        owner[k] = (struct owner){.rank = holder[k].rank, .first = holder[k].first, .count = holder[k].count};
+        if (holder[k].rank != world_rank(nb->world))
+            continue;
+        while (!p->tree)
+            p++;
+        owner[k].share = p;
+        p++->tree->number = (cl_uint)k;
+    }
+    free(holder);
+    return s && owner ? 0 : clerror_set(ENOMEM, "nbody_create: no memory on the host");
+}
+
+int nbody_parts_place(struct nbody *nb)
+{
+    return nb->parts ? place(nb) : 0;
+}
+
+void nbody_parts_free(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    if (!s)
+        return;
+    void *const blocks[] = {s->pulled, s->cut,  s->post,  s->post_felt, s->sums, s->found,  s->samples, s->edge_key, s->seen,
+                            s->box, s->heads, s->numbers,   s->head, s->number, s->some,    s->index};
+    for (size_t b = 0; b < COUNT_OF(blocks); b++)
+        clfree(blocks[b]);
+    free(s->owner);
+    free(s->begin);
+    free(s->start);
+    free(s->sent);
+    free(s->come);
+    free(s);
+    nb->parts = NULL;
+}
+
+int nbody_parts_room(struct nbody *nb, size_t cells, size_t bodies)
+{
+    struct parts *s = nb->parts;
+    if (cells > s->cells_room || !s->head) {
+        clfree(s->head);
+        clfree(s->number);
+        s->cells_room = cells + cells / 4 + 1024;
+        s->head = block(nb, s->cells_room * 4 * sizeof(cl_uint));
+        s->number = block(nb, s->cells_room * nbody_parts_number_bytes(nb));
+    }
+    if (bodies > s->bodies_room || !s->some) {
+        clfree(s->some);
+        clfree(s->index);
+        s->bodies_room = bodies + bodies / 4 + 1024;
+        s->some = block(nb, s->bodies_room * 4 * nb->real);
+        s->index = block(nb, s->bodies_room * sizeof(cl_uint));
+    }
+    return s->head && s->number && s->some && s->index ? 0 : -1;
+}
+
+/* ---- Bytes from one to another. --------------------------------------------------------------- */
+
+static int copy(struct nbody *nb, const struct share *p, void *at, size_t bytes, int direction)
+{
+    return clmsyncn(nb->ctx, p->dev, at, bytes, direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED) == (cl_event)-1 ? -1 : 0;
+}
+
+/* All that was started on this rank's devices that have parts. */
+static int wait_all(struct nbody *nb)
+{
+    int status = 0;
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        if (p->tree && nbody_device_wait(nb, p) != 0)
+            status = -1;
+    return status;
+}
+
+static int flush_all(struct nbody *nb)
+{
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        if (p->tree && clflush(nb->ctx, p->dev, 0) != 0)
+            return -1;
+    return 0;
+}
+
+/* Mail of a part's bytes. */
+static int post(struct nbody *nb, bool send, int rank, cl_uint part, void *bytes, size_t size)
+{
+    struct parts *s = nb->parts;
+    world_mail *mail = send ? world_send(nb->world, rank, 16 + (int)part, bytes, size)
+                            : world_receive(nb->world, rank, 16 + (int)part, bytes, size);
+    if (!mail)
+        return -1;
+    if (send)
+        s->sent[s->nsent++] = mail;
+    else
+        s->come[s->ncome++] = mail;
+    return 0;
+}
+
+static int wait_mail(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    const size_t come = s->ncome, sent = s->nsent;
+    s->ncome = s->nsent = 0;
+    const int status = world_wait(nb->world, s->come, come);
+    return world_wait(nb->world, s->sent, sent) == 0 ? status : -1;
+}
+
+int nbody_parts_swap(struct nbody *nb, void *block_, const struct parcel *parcel, size_t n)
+{
+    char *const base = block_;
+    const struct owner *o = nb->parts->owner;
+    const struct parcel *const end = parcel + n;
+    for (const struct parcel *c = parcel; c < end; c++)
+        if (c->bytes && o[c->from].share && copy(nb, o[c->from].share, base + c->at, c->bytes, CL_MEM_HOST) != 0)
+            return -1;
+    for (const struct parcel *c = parcel; c < end; c++)
+        if (c->bytes && !o[c->from].share && o[c->to].share && post(nb, false, o[c->from].rank, c->from, base + c->at, c->bytes) != 0)
+            return -1;
+    if (wait_all(nb) != 0)
+        return -1;
+    for (const struct parcel *c = parcel; c < end; c++) {
+        if (c->bytes && o[c->from].share && !o[c->to].share && post(nb, true, o[c->to].rank, c->from, base + c->at, c->bytes) != 0)
+            return -1;
+        if (c->bytes && o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, base + c->at, c->bytes, CL_MEM_DEVICE) != 0)
+            return -1;
+    }
+    if (flush_all(nb) != 0 || wait_mail(nb) != 0)
+        return -1;
+    for (const struct parcel *c = parcel; c < end; c++)
+        if (c->bytes && !o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, base + c->at, c->bytes, CL_MEM_DEVICE) != 0)
+            return -1;
+    return 0;
+}
+
+/* All pieces of the others to a device. */
+static int bring(struct nbody *nb, const struct share *p, const struct gathered *g)
+{
+    for (cl_uint k = 0; k < nb->parts->n; k++)
+        if (k != p->tree->number && copy(nb, p, (char *)g->block + k * g->each, g->each, CL_MEM_DEVICE) != 0)
+            return -1;
+    return 0;
+}
+
+/* Each part's to all other ranks. */
+static int tell(struct nbody *nb, const struct gathered *g, cl_uint part)
+{
+    const struct owner *o = &nb->parts->owner[part];
+    for (int r = 0; r < world_size(nb->world); r++)
+        if (o->share && r != world_rank(nb->world) && post(nb, true, r, part, (char *)g->block + part * g->each, g->each) != 0)
+            return -1;
+    return 0;
+}
+
+int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, bool up)
+{
+    const struct parts *s = nb->parts;
+    for (size_t b = 0; b < n; b++)
+        for (cl_uint k = 0; k < s->n; k++) {
+            char *const at = (char *)g[b].block + k * g[b].each;
+            const struct owner *o = &s->owner[k];
+            if (o->share ? copy(nb, o->share, at, g[b].each, CL_MEM_HOST) != 0 : post(nb, false, o->rank, k, at, g[b].each) != 0)
+                return -1;
+        }
+    if (flush_all(nb) != 0 || wait_all(nb) != 0)
+        return -1;
+    for (size_t b = 0; b < n; b++)
+        for (cl_uint k = 0; k < s->n; k++)
+            if (tell(nb, &g[b], k) != 0)
+                return -1;
+    if (wait_mail(nb) != 0)
+        return -1;
+    for (size_t b = 0; up && b < n; b++)
+        for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+            if (p->tree && bring(nb, p, &g[b]) != 0)
+                return -1;
+    return 0;
+}
+
+static void either(void *a, const void *b, void *arg)
+{
+    for (size_t k = 0; k < *(const size_t *)arg; k++)
+        ((uint64_t *)a)[k] |= ((const uint64_t *)b)[k];
+}
+
+int nbody_parts_fill(struct nbody *nb, uint64_t *words, size_t n)
+{
+    return world_reduce(nb->world, words, n * sizeof *words, either, &n);
+}
+
+/* ---- Where to cut. ---------------------------------------------------------------------------- */
+
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static double number_of(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* What a group costs: instructions a body of its walk, and of what else is done for it (on an H200 with 2^24 bodies a fifth of all). */
+static double cost_of(const struct nbody *nb, const cl_uint *info)
+{
+    return (nb->moments == 2 ? 32.0 : 110.0) * info[0] + 13.0 * info[1] + 9000;
+}
+
+/* The groups whose first body is this part's. */
+static cl_uint first_group(const struct tree *t)
+{
+    return (t->begin + TREE_GROUP - 1) / TREE_GROUP;
+}
+
+/* The group that a part of the whole cost, `wanted`, falls into; `before`: what the parts before this one cost. */
+static cl_uint group_at(const struct nbody *nb, const struct tree *t, double wanted, double before)
+{
+    const cl_uint(*info)[4] = t->info;
+    cl_uint g = first_group(t);
+    while (g + 1 < t->from + t->groups && before + cost_of(nb, info[g]) / 2 < wanted)
+        before += cost_of(nb, info[g++]);
+    return g;
+}
+
+/* The costs of all parts. */
+static int costs(struct nbody *nb, uint64_t *cost)
+{
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+        const struct tree *t = p->tree;
+        if (!t || !t->groups)
+            continue;
+        const cl_uint(*info)[4] = t->info;
+        double sum = 0;
+        if (nbody_device_fetch(nb, p, (void *)(uintptr_t)(info + t->from), t->groups * sizeof *info) != 0)
+            return -1;
+        for (cl_uint g = first_group(t); g < t->from + t->groups; g++)
+            sum += cost_of(nb, info[g]);
+        cost[t->number] = bits_of(sum);
+    }
+    return nbody_parts_fill(nb, cost, nb->parts->n);
+}
+
+/* Fills the cuts that fall into a part; they are the keys of the first bodies of groups. */
+static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, double all, uint64_t *cut)
+{
+    struct tree *t = p->tree;
+    const struct parts *s = nb->parts;
+    const double own = number_of(cost[t->number]);
+    double before = 0;
+    cl_uint *which = t->which, n = 0, *number = malloc(s->n * sizeof *number);
+    if (!number)
+        return clerror_set(ENOMEM, "nbody: no memory on the host");
+    for (cl_uint k = 0; k < t->number; k++)
+        before += number_of(cost[k]);
+    for (cl_uint k = 1; k < s->n; k++) {
+        const double wanted = all * (double)s->owner[k].first / (double)nb->n;
+        if (wanted < before || wanted >= before + own)
+            continue;
+        number[n] = k;
+        which[n++] = group_at(nb, t, wanted, before) * TREE_GROUP - t->begin;
+    }
+    const cl_uint from = TREE_MARGIN / sizeof(cl_ulong);
+    const struct stdcl_arg args[] = {BLOCK_ARG(t->keys), VALUE_ARG(from), BLOCK_ARG(t->which), VALUE_ARG(n), BLOCK_ARG(t->picked)};
+    int status = n == 0 ? 0 : clmsync(nb->ctx, p->dev, t->which, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
+    if (n && status == 0)
+        status = nbody_tree_visit(nb, p, TREE_PICK, n, COUNT_OF(args), args);
+    if (n && status == 0)
+        status = nbody_device_fetch(nb, p, t->picked, n * sizeof(cl_ulong));
+    for (cl_uint k = 0; k < n; k++)
+        cut[number[k]] = ((const cl_ulong *)t->picked)[k];
+    free(number);
+    return status;
+}
+
+/* Whether parts differ from what they should cost by more than a fiftieth. */
+static bool uneven(const struct nbody *nb, const uint64_t *cost, double all)
+{
+    const struct parts *s = nb->parts;
+    bool any = false;
+    for (cl_uint k = 0; k < s->n; k++)
+        any |= number_of(cost[k]) > 1.02 * all * (double)s->owner[k].count / (double)nb->n;
+    return any;
+}
+
+int nbody_parts_cut(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    uint64_t *cost = calloc(2 * s->n, sizeof *cost), *cut = cost ? cost + s->n : NULL;
+    double all = 0;
+    int status = cost ? costs(nb, cost) : clerror_set(ENOMEM, "nbody: no memory on the host");
+    for (cl_uint k = 0; status == 0 && k < s->n; k++)
+        all += number_of(cost[k]);
+    if (status != 0 || !uneven(nb, cost, all))
+        return free(cost), status;
+    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
+        if (p->tree && p->tree->groups)
+            status = cut_part(nb, p, cost, all, cut);
+    if (status == 0)
+        status = nbody_parts_fill(nb, cut, s->n);
+    for (cl_uint k = 1; status == 0 && k < s->n; k++)
+        s->cut[k] = cut[k] > s->cut[k - 1] ? cut[k] : s->cut[k - 1];
+    free(cost);
+    return status;
+}

@@ -1,0 +1,709 @@
+/* tree_plant.c - a tree in parts, step by step: as parts.cl draws it.
+ *
+ * After each step that others need to know of the host waits for its devices and tells all ranks; so nothing here is guessed, and
+ * there is room for what comes.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/tree.h"
+
+#include <math.h>
+
+enum { MARGIN = TREE_MARGIN / sizeof(cl_ulong), NONE = -1 };
+
+static struct share *next_with_tree(const struct nbody *nb, struct share *p)
+{
+    while (p < nb->share + nb->ndev && !p->tree)
+        p++;
+    return p;
+}
+
+#define EACH_PART(nb, p) \
+    for (struct share *p = next_with_tree(nb, (nb)->share); p < (nb)->share + (nb)->ndev; p = next_with_tree(nb, p + 1))
+
+static int bring(struct nbody *nb, const struct share *p, void *at, size_t bytes)
+{
+    return clmsyncn(nb->ctx, p->dev, at, bytes, CL_MEM_DEVICE | CL_EVENT_NOWAIT | CL_EVENT_CHECKED) == (cl_event)-1 ? -1 : 0;
+}
+
+/* ---- The cube, and where it is cut. ----------------------------------------------------------- */
+
+static int start_box(struct nbody *nb, struct share *p)
+{
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)p->first, end = first + (cl_uint)p->count;
+    const struct stdcl_arg box[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(end), BLOCK_ARG(t->part)};
+    if (nbody_tree_launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat, COUNT_OF(box), box) != 0)
+        return -1;
+    return clmsync(nb->ctx, p->dev, t->part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED) == (cl_event)-1 ? -1 : 0;
+}
+
+struct corners {
+    double lo[3], hi[3];
+};
+
+static void join_corners(void *a, const void *b, void *arg)
+{
+    struct corners *one = a;
+    const struct corners *two = b;
+    (void)arg;
+    for (int c = 0; c < 3; c++) {
+        one->lo[c] = fmin(one->lo[c], two->lo[c]);
+        one->hi[c] = fmax(one->hi[c], two->hi[c]);
+    }
+}
+
+/* As `frame` in tree.cl, of which the host makes the same numbers. */
+static void frame(const struct nbody *nb, const struct corners *all, double cube[4])
+{
+    double extent = 0;
+    for (int c = 0; c < 3; c++) {
+        const double d = all->hi[c] - all->lo[c];
+        extent = fmax(extent, nb->real == sizeof(float) ? (float)d : d);
+        cube[c] = all->lo[c];
+    }
+    const int least = nb->precision == NBODY_DOUBLE ? -1000 : -100, power = extent > 0 && isfinite(extent) ? ilogb(extent) : 0;
+    cube[3] = extent > 0 ? ldexp(1, (power > least ? power : least) + 1) : 1;
+}
+
+static int find_cube(struct nbody *nb, double cube[4])
+{
+    struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    EACH_PART (nb, p)
+        if (start_box(nb, p) != 0 || clflush(nb->ctx, p->dev, 0) != 0)
+            return -1;
+    EACH_PART (nb, p) {
+        if (nbody_device_wait(nb, p) != 0)
+            return -1;
+        for (size_t k = 0; k < p->tree->parts; k++) {
+            struct corners some;
+            for (size_t c = 0; c < 3; c++) {
+                some.lo[c] = real_at(nb, p->tree->part, 8 * k + c);
+                some.hi[c] = real_at(nb, p->tree->part, 8 * k + 4 + c);
+            }
+            join_corners(&all, &some, NULL);
+        }
+    }
+    if (world_reduce(nb->world, &all, sizeof all, join_corners, NULL) != 0)
+        return -1;
+    frame(nb, &all, cube);
+    EACH_PART (nb, p) {
+        for (size_t c = 0; c < 4; c++)
+            real_put(nb, p->tree->cube, c, cube[c]);
+        if (bring(nb, p, p->tree->cube, 4 * nb->real) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct sampled {
+    cl_ulong key;
+    double weight;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct sampled *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Cuts at which each part has as many bodies as its device moves, nearly. */
+static int cut_by_samples(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    const size_t n = (size_t)s->n * TREE_SAMPLES;
+    struct sampled *all = malloc(n * sizeof *all);
+    if (!all)
+        return clerror_set(ENOMEM, "nbody: no memory on the host");
+    for (size_t k = 0; k < n; k++)
+        all[k] = (struct sampled){s->samples[k], (double)s->owner[k / TREE_SAMPLES].count / TREE_SAMPLES};
+    qsort(all, n, sizeof *all, by_key);
+    double before = 0;
+    s->cut[0] = 0;
+    for (size_t part = 1, k = 0; part < s->n; part++) {
+        for (; k + 1 < n && before < (double)s->owner[part].first; k++)
+            before += all[k].weight;
+        s->cut[part] = all[k].key;
+    }
+    free(all);
+    return 0;
+}
+
+/* Where the side of the cube is another, keys say nothing of where they were. */
+static int find_cuts(struct nbody *nb, double side)
+{
+    struct parts *s = nb->parts;
+    if (s->cut_known && !(side < s->side) && !(side > s->side))
+        return 0;
+    EACH_PART (nb, p) {
+        const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, some = TREE_SAMPLES, at = some * p->tree->number;
+        const struct stdcl_arg sample[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(count),     BLOCK_ARG(p->tree->cube),
+                                           VALUE_ARG(some),     VALUE_ARG(at),    BLOCK_ARG(s->samples)};
+        if (nbody_tree_visit(nb, p, TREE_SAMPLE, some, COUNT_OF(sample), sample) != 0)
+            return -1;
+    }
+    const struct gathered g = {s->samples, TREE_SAMPLES * sizeof *s->samples};
+    if (nbody_parts_gather(nb, &g, 1, false) != 0 || cut_by_samples(nb) != 0)
+        return -1;
+    s->cut_known = true;
+    s->side = side;
+    return 0;
+}
+
+/* ---- Bodies to their parts. ------------------------------------------------------------------- */
+
+static int start_route(struct nbody *nb, struct share *p)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, runs = (count + TREE_RUN - 1) / TREE_RUN, n = s->n,
+                  at = s->most * t->number;
+    const struct stdcl_arg counts[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(count), VALUE_ARG(runs), BLOCK_ARG(t->cube),
+                                       BLOCK_ARG(s->cut),   VALUE_ARG(n),     BLOCK_ARG(t->order), BLOCK_ARG(t->count)};
+    const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(runs), VALUE_ARG(n), BLOCK_ARG(t->cells), VALUE_ARG(at),
+                                       BLOCK_ARG(s->found)};
+    const struct stdcl_arg write[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt),  VALUE_ARG(first),   VALUE_ARG(count),
+                                      VALUE_ARG(runs),     BLOCK_ARG(t->order), BLOCK_ARG(t->count), BLOCK_ARG(s->post),
+                                      BLOCK_ARG(s->post_felt), BLOCK_ARG(t->row)};
+    const struct arrays_scan_job scan = {.x = t->count, .sums = t->count, .total = t->cells, .bytes = 4, .most = (size_t)runs * n};
+    return bring(nb, p, s->cut, n * sizeof *s->cut) != 0 ||
+                   nbody_tree_visit(nb, p, TREE_ROUTE_COUNT, runs, COUNT_OF(counts), counts) != 0 ||
+                   arrays_scan_start(t->sorter, &scan) != 0 ||
+                   nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts) != 0 ||
+                   nbody_tree_visit(nb, p, TREE_ROUTE_WRITE, runs, COUNT_OF(write), write) != 0
+               ? -1
+               : 0;
+}
+
+/* The bodies that a device sends to a part: how many, and the slot of the first. */
+static size_t sent(const struct parts *s, cl_uint from, cl_uint to, size_t *slot)
+{
+    const cl_uint *start = &s->start[from * (s->n + 1)];
+    *slot = s->owner[from].first + start[to];
+    return start[to + 1] - start[to];
+}
+
+/* Between all pairs: `bytes` of each body's slot; back: sums return. */
+static int swap_slots(struct nbody *nb, void *block, size_t bytes, bool back)
+{
+    const struct parts *s = nb->parts;
+    struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
+    size_t n = 0;
+    for (cl_uint from = 0; all && from < s->n; from++)
+        for (cl_uint to = 0; to < s->n; to++) {
+            size_t slot, count = sent(s, from, to, &slot);
+            if (from != to)
+                all[n++] = (struct parcel){back ? to : from, back ? from : to, slot * bytes, count * bytes};
+        }
+    const int status = all ? nbody_parts_swap(nb, block, all, n) : clerror_set(ENOMEM, "nbody: no memory on the host");
+    free(all);
+    return status;
+}
+
+static int route(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    EACH_PART (nb, p)
+        if (start_route(nb, p) != 0)
+            return -1;
+    const struct gathered g = {s->found, s->most * sizeof *s->found};
+    if (nbody_parts_gather(nb, &g, 1, false) != 0)
+        return -1;
+    memset(s->begin, 0, (s->n + 1) * sizeof *s->begin);
+    for (cl_uint from = 0; from < s->n; from++)
+        memcpy(&s->start[from * (s->n + 1)], &s->found[from * s->most], (s->n + 1) * sizeof *s->start);
+    for (cl_uint to = 0; to < s->n; to++) {
+        size_t slot;
+        s->begin[to + 1] = s->begin[to];
+        for (cl_uint from = 0; from < s->n; from++)
+            s->begin[to + 1] += (cl_uint)sent(s, from, to, &slot);
+    }
+    return swap_slots(nb, s->post, 4 * nb->real, false) != 0 || swap_slots(nb, s->post_felt, nb->real, false) != 0 ? -1 : 0;
+}
+
+/* ---- A part in order. ------------------------------------------------------------------------- */
+
+/* A word of the keys of a part's bodies; `again` follows the order that there is. */
+static int start_keys(struct nbody *nb, struct share *p, cl_uint word, cl_uint again, void *to)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const struct stdcl_arg keys[] = {BLOCK_ARG(s->post), VALUE_ARG(t->bodies), BLOCK_ARG(t->cube), VALUE_ARG(word),
+                                     VALUE_ARG(again),   BLOCK_ARG(to),        BLOCK_ARG(t->order)};
+    if (again)
+        return nbody_tree_visit(nb, p, TREE_KEYS, t->bodies, COUNT_OF(keys), keys);
+    cl_uint at = 0;
+    for (cl_uint from = 0; from < s->n; from++) {
+        size_t slot;
+        const cl_uint count = (cl_uint)sent(s, from, t->number, &slot), first = (cl_uint)slot;
+        const struct stdcl_arg pool[] = {BLOCK_ARG(s->post), VALUE_ARG(first), VALUE_ARG(count), VALUE_ARG(at),
+                                         BLOCK_ARG(t->cube), VALUE_ARG(word),  BLOCK_ARG(to),    BLOCK_ARG(t->order)};
+        if (nbody_tree_visit(nb, p, TREE_POOL_KEYS, count, COUNT_OF(pool), pool) != 0)
+            return -1;
+        at += count;
+    }
+    return 0;
+}
+
+static int sort_part(const struct share *p)
+{
+    const struct tree *t = p->tree;
+    const struct arrays_sort_job sort = {
+        .keys = t->key, .values = t->order, .bytes = 8, .bits = 3 * TREE_LEVELS, .most = t->bodies, .work = t->sort};
+    return arrays_sort_start(t->sorter, &sort);
+}
+
+static int start_part(struct nbody *nb, struct share *p)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const struct stdcl_arg gather[] = {BLOCK_ARG(s->post), BLOCK_ARG(s->post_felt), VALUE_ARG(t->bodies), BLOCK_ARG(t->order),
+                                       VALUE_ARG(t->begin), BLOCK_ARG(t->body),     BLOCK_ARG(t->feel)};
+    const cl_uint from = MARGIN;
+    const struct stdcl_arg edges[] = {BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), VALUE_ARG(from),     VALUE_ARG(t->bodies),
+                                      BLOCK_ARG(t->body), BLOCK_ARG(t->feel),    VALUE_ARG(t->begin), VALUE_ARG(t->number),
+                                      BLOCK_ARG(s->edge_key), BLOCK_ARG(s->seen)};
+    const cl_uint end = t->begin + t->bodies, first = (t->begin + TREE_GROUP - 1) / TREE_GROUP;
+    const cl_uint behind = end == nb->n ? (end + TREE_GROUP - 1) / TREE_GROUP : end / TREE_GROUP;
+    const cl_uint groups = behind > first ? behind - first : 0;
+    const struct stdcl_arg boxes[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel),   VALUE_ARG(first), VALUE_ARG(groups),
+                                      VALUE_ARG(end),     VALUE_ARG(t->number), BLOCK_ARG(s->seen)};
+    if (t->bodies == 0)
+        return 0;
+    if (t->words > 1 ? start_keys(nb, p, 1, false, t->key) != 0 || sort_part(p) != 0 || start_keys(nb, p, 0, true, t->key) != 0 ||
+                           sort_part(p) != 0 || start_keys(nb, p, 1, true, t->second) != 0
+                     : start_keys(nb, p, 0, false, t->key) != 0 || sort_part(p) != 0)
+        return -1;
+    return nbody_tree_visit(nb, p, TREE_GATHER, t->bodies, COUNT_OF(gather), gather) != 0 ||
+                   nbody_tree_visit(nb, p, TREE_EDGES, 2 * TREE_GROUP, COUNT_OF(edges), edges) != 0 ||
+                   nbody_tree_launch(nb, p, TREE_BOXES_OF, TREE_BOXES, (size_t)p->shape.flat, COUNT_OF(boxes), boxes) != 0
+               ? -1
+               : 0;
+}
+
+/* ---- Neighbours. ------------------------------------------------------------------------------ */
+
+/* Of a body near the end of a part: its place among those that all see, by parts. */
+static size_t seen_at(const struct parts *s, cl_uint body, cl_uint *part)
+{
+    cl_uint k = 0;
+    while (body >= s->begin[k + 1])
+        k++;
+    const cl_uint j = body - s->begin[k];
+    *part = k;
+    return j < TREE_GROUP ? j : TREE_GROUP + (s->begin[k + 1] - 1 - body);
+}
+
+/* What stands before and after a part: from the nearest on. */
+static int start_halo(struct nbody *nb, struct share *p)
+{
+    const struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN;
+    const cl_uint before = t->begin < TREE_GROUP ? t->begin : TREE_GROUP, after = n - end < TREE_GROUP ? n - end : TREE_GROUP;
+    const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong);
+    const struct stdcl_arg halo[] = {BLOCK_ARG(t->halo_key), BLOCK_ARG(t->halo), VALUE_ARG(before),   VALUE_ARG(after),
+                                     VALUE_ARG(from),        VALUE_ARG(t->bodies), VALUE_ARG(t->begin), BLOCK_ARG(t->keys),
+                                     BLOCK_ARG(t->seconds),  BLOCK_ARG(t->body), BLOCK_ARG(t->feel)};
+    if (t->bodies == 0)
+        return 0;
+    for (cl_uint j = 0; j < before + after; j++) {
+        cl_uint part;
+        const size_t to = j < before ? j : TREE_GROUP + (j - before);
+        const size_t at = seen_at(s, j < before ? t->begin - 1 - j : end + (j - before), &part);
+        memcpy((char *)t->halo_key + to * key, (char *)s->edge_key + (part * 2 * TREE_GROUP + at) * key, key);
+        memcpy((char *)t->halo + to * body, (char *)s->seen + (part * TREE_SEEN + at) * body, body);
+    }
+    return bring(nb, p, t->halo_key, 2 * TREE_GROUP * key) != 0 || bring(nb, p, t->halo, 2 * TREE_GROUP * body) != 0
+               ? -1
+               : nbody_tree_visit(nb, p, TREE_HALO, 2 * TREE_GROUP, COUNT_OF(halo), halo);
+}
+
+/* The box of the group that a body is of, and the least that its bodies felt. All of them are near an end of a part. */
+static void box_of_group(const struct nbody *nb, cl_uint body, size_t to)
+{
+    const struct parts *s = nb->parts;
+    const cl_uint first = body / TREE_GROUP * TREE_GROUP, n = (cl_uint)nb->n, end = n - first < TREE_GROUP ? n : first + TREE_GROUP;
+    double box[8] = {INFINITY, INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY, 0};
+    for (cl_uint i = first; i < end; i++) {
+        cl_uint part;
+        const size_t at = 8 * (seen_at(s, i, &part) + (size_t)part * TREE_SEEN);
+        for (size_t c = 0; c < 3; c++) {
+            const double x = real_at(nb, s->seen, at + c);
+            box[c] = fmin(box[c], x);
+            box[4 + c] = fmax(box[4 + c], x);
+        }
+        box[3] = fmin(box[3], real_at(nb, s->seen, at + 4));
+    }
+    for (size_t c = 0; c < 8; c++)
+        real_put(nb, s->box, 8 * to + c, box[c]);
+}
+
+/* The boxes of all that each part walks for: those of its bodies, and of the groups that it shares. */
+static void collect_boxes(const struct nbody *nb)
+{
+    const struct parts *s = nb->parts;
+    const size_t box = 8 * nb->real, each = TREE_BOXES + 2;
+    for (cl_uint k = 0; k < s->n; k++) {
+        char *to = (char *)s->box + k * each * box;
+        const char *from = (const char *)s->seen + (k * (size_t)TREE_SEEN + 2 * TREE_GROUP) * box;
+        const cl_uint begin = s->begin[k], end = s->begin[k + 1];
+        for (size_t b = 0; b < each; b++) {
+            real_put(nb, to, 8 * b, INFINITY); /* empty */
+            real_put(nb, to, 8 * b + 4, -INFINITY);
+        }
+        if (begin == end)
+            continue;
+        memcpy(to, from, TREE_BOXES * box);
+        if (begin % TREE_GROUP)
+            box_of_group(nb, begin, k * each + TREE_BOXES);
+        if (end % TREE_GROUP)
+            box_of_group(nb, end - 1, k * each + TREE_BOXES + 1);
+    }
+}
+
+static int order(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    EACH_PART (nb, p) {
+        struct tree *t = p->tree;
+        t->begin = s->begin[t->number];
+        t->bodies = s->begin[t->number + 1] - t->begin;
+        t->runs = (t->bodies + TREE_RUN - 1) / TREE_RUN;
+        t->from = t->begin / TREE_GROUP;
+        t->groups = t->bodies ? (t->begin + t->bodies - 1) / TREE_GROUP + 1 - t->from : 0;
+        t->gathered = true;
+        if (start_part(nb, p) != 0)
+            return -1;
+    }
+    const struct gathered g[] = {{s->edge_key, 2 * TREE_GROUP * 2 * sizeof(cl_ulong)}, {s->seen, TREE_SEEN * 8 * nb->real}};
+    if (nbody_parts_gather(nb, g, 2, false) != 0)
+        return -1;
+    collect_boxes(nb);
+    EACH_PART (nb, p)
+        if (start_halo(nb, p) != 0)
+            return -1;
+    return 0;
+}
+
+/* ---- Cells. ----------------------------------------------------------------------------------- */
+
+static struct key_range range_of(const struct nbody *nb, const struct tree *t)
+{
+    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN, to = from + t->bodies;
+    return (struct key_range){.lo = from - (t->begin < TREE_GROUP ? t->begin : TREE_GROUP),
+                              .n = to + (n - end < TREE_GROUP ? n - end : TREE_GROUP),
+                              .from = from,
+                              .to = to};
+}
+
+static cl_uint levels(const struct nbody *nb)
+{
+    return nb->parts->words * TREE_LEVELS + 1;
+}
+
+/* Cells of a level, of a part: there are none of one without bodies. */
+static cl_uint cells_of(const struct parts *s, cl_uint part, cl_uint level)
+{
+    const cl_uint *at = &s->found[part * s->most + level];
+    return s->begin[part] == s->begin[part + 1] ? 0 : at[1] - at[0];
+}
+
+/* What is to be added to a part's numbers of cells: all others that stand before, and not its own of levels above. Returns the
+ * number of all cells. */
+static cl_uint number_cells(const struct parts *s, cl_uint part, cl_uint all_levels, cl_uint *add)
+{
+    cl_uint all = 0, own = 0;
+    for (cl_uint l = 0; l < all_levels; l++) {
+        add[l] = all - own;
+        for (cl_uint k = 0; k < s->n; k++) {
+            add[l] += k < part ? cells_of(s, k, l) : 0;
+            all += cells_of(s, k, l);
+        }
+        own += cells_of(s, part, l);
+    }
+    return all;
+}
+
+static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
+{
+    struct tree *t = p->tree;
+    const cl_uint all = number_cells(nb->parts, t->number, levels(nb), t->add);
+    if (all > t->room && nbody_tree_grow(nb, p, all + all / 4) != 0)
+        return -1;
+    if (t->bodies == 0)
+        return 0;
+    return bring(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 || nbody_tree_write(nb, p, range_of(nb, t), all) != 0
+               ? -1
+               : nbody_tree_moments(nb, p, geometric);
+}
+
+static int start_tops(struct nbody *nb, struct share *p)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const struct stdcl_arg tops[] = {VALUE_ARG(t->bodies), BLOCK_ARG(t->span), BLOCK_ARG(t->bridge), BLOCK_ARG(t->cells),
+                                     BLOCK_ARG(t->down),   BLOCK_ARG(t->link), BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
+                                     BLOCK_ARG(t->size),   BLOCK_ARG(t->body), VALUE_ARG(t->number), BLOCK_ARG(s->heads),
+                                     BLOCK_ARG(s->numbers)};
+    return nbody_tree_visit(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS, COUNT_OF(tops), tops);
+}
+
+/* Cells of others, from `first` on in these blocks. */
+static int adopt(struct nbody *nb, struct share *p, void *heads, void *numbers, size_t first_, size_t count_)
+{
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)first_, count = (cl_uint)count_;
+    const struct stdcl_arg args[] = {BLOCK_ARG(heads),   BLOCK_ARG(numbers), VALUE_ARG(first),   VALUE_ARG(count),
+                                     BLOCK_ARG(t->down), BLOCK_ARG(t->link), BLOCK_ARG(t->com), BLOCK_ARG(t->poles),
+                                     BLOCK_ARG(t->size), BLOCK_ARG(t->body)};
+    return nbody_tree_visit(nb, p, TREE_ADOPT, count, COUNT_OF(args), args);
+}
+
+/* Number w of {cell, ., ., .} of the bridge of a level. */
+static cl_uint bridge_of(const struct nbody *nb, cl_uint part, cl_uint level, size_t w)
+{
+    const cl_uint *heads = nb->parts->heads;
+    return heads[4 * ((size_t)(part * levels(nb) + level + 1) * TREE_TOPS - 1) + w];
+}
+
+/* Moments of bridges, from the deepest. */
+static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    REAL_NUMBER(blur, nbody_tree_blur(nb));
+    const size_t each = (size_t)levels(nb) * TREE_TOPS;
+    for (cl_uint k = 0; k < s->n; k++)
+        if (k != t->number && adopt(nb, p, s->heads, s->numbers, k * each, each) != 0)
+            return -1;
+    for (cl_uint level = levels(nb); level-- > 0;) {
+        bool any = false;
+        for (cl_uint k = 0; k < s->n; k++)
+            any |= bridge_of(nb, k, level, 0) != (cl_uint)NONE;
+        const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube),  VALUE_ARG(level), VALUE_ARG(geometric),
+                                         REAL_ARG(nb, blur), BLOCK_ARG(s->heads), VALUE_ARG(s->n),  BLOCK_ARG(t->down),
+                                         BLOCK_ARG(t->link), BLOCK_ARG(t->com),   BLOCK_ARG(t->poles), BLOCK_ARG(t->size)};
+        if (any && nbody_tree_visit(nb, p, TREE_MOMENTS_OF_BRIDGES, s->n, COUNT_OF(args), args) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* 1 when bodies are crowded, and keys get a second word. */
+static int cells(struct nbody *nb, bool geometric)
+{
+    struct parts *s = nb->parts;
+    const cl_uint n = levels(nb);
+    EACH_PART (nb, p) {
+        struct tree *t = p->tree;
+        const cl_uint at = s->most * t->number;
+        const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(t->runs), VALUE_ARG(n), BLOCK_ARG(t->cells), VALUE_ARG(at),
+                                           BLOCK_ARG(s->found)};
+        if (t->bodies && (nbody_tree_count(nb, p, range_of(nb, t)) != 0 ||
+                          nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts) != 0))
+            return -1;
+    }
+    const struct gathered found = {s->found, s->most * sizeof *s->found};
+    if (nbody_parts_gather(nb, &found, 1, false) != 0)
+        return -1;
+    EACH_PART (nb, p)
+        if (start_cells(nb, p, geometric) != 0 || start_tops(nb, p) != 0)
+            return -1;
+    const size_t each = (size_t)n * TREE_TOPS;
+    const struct gathered tops[] = {{s->heads, each * 4 * sizeof(cl_uint)},
+                                    {s->numbers, each * nbody_parts_number_bytes(nb)}};
+    if (nbody_parts_gather(nb, tops, 2, true) != 0)
+        return -1;
+    bool crowded = false;
+    for (cl_uint k = 0; k < s->n; k++)
+        crowded |= bridge_of(nb, k, 0, 2) != 0;
+    if (crowded && s->words == 1 && !s->shallow)
+        return nbody_tree_deepen(nb) < 0 ? -1 : 1;
+    EACH_PART (nb, p)
+        if (join_parts(nb, p, geometric) != 0)
+            return -1;
+    return 0;
+}
+
+/* ---- What is essential for others. ------------------------------------------------------------ */
+
+/* Counts cells and bodies, or writes them. */
+static int look(struct nbody *nb, struct share *p, cl_uint writes, cl_uint own_cells)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const cl_uint boxes = TREE_BOXES + 2;
+    const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->link),   BLOCK_ARG(t->down),   BLOCK_ARG(t->com),
+                                     BLOCK_ARG(t->poles), BLOCK_ARG(t->size),  BLOCK_ARG(t->span),   BLOCK_ARG(s->heads),
+                                     VALUE_ARG(s->n),    VALUE_ARG(t->number), BLOCK_ARG(s->box),    VALUE_ARG(boxes),
+                                     VALUE_ARG(writes),  BLOCK_ARG(t->wanted), BLOCK_ARG(s->head),   BLOCK_ARG(s->number),
+                                     BLOCK_ARG(s->some), BLOCK_ARG(s->index)};
+    if (t->bodies == 0)
+        return 0;
+    return bring(nb, p, t->wanted, 2 * s->n * sizeof(cl_uint)) != 0
+               ? -1
+               : nbody_tree_visit(nb, p, TREE_ESSENTIAL, own_cells + s->n * levels(nb), COUNT_OF(args), args);
+}
+
+static int start_bounds(struct nbody *nb, struct share *p, cl_uint geometric)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    bool none;
+    const cl_uint n = s->n * (TREE_BOXES + 2);
+    REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
+    REAL_NUMBER(opening, nbody_tree_opening(nb, geometric));
+    const struct stdcl_arg args[] = {BLOCK_ARG(s->box),     VALUE_ARG(n),         BLOCK_ARG(t->com), BLOCK_ARG(t->poles),
+                                     REAL_ARG(nb, opening), VALUE_ARG(geometric), REAL_ARG(nb, eps2)};
+    return bring(nb, p, s->box, (size_t)n * 8 * nb->real) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_BOUNDS, n, COUNT_OF(args), args);
+}
+
+/* Where what each part has for each other goes: after[part][other] = {cells, bodies}; returns how many there are. */
+static void lay_out(const struct parts *s, const cl_uint *wanted, cl_uint *after, size_t all[2])
+{
+    all[0] = all[1] = 0;
+    for (size_t k = 0; k < (size_t)s->n * s->n; k++)
+        for (size_t w = 0; w < 2; w++) {
+            after[2 * k + w] = (cl_uint)all[w];
+            all[w] += wanted[2 * k + w];
+        }
+}
+
+/* One of the four blocks to those who need it. */
+static int swap_wanted(struct nbody *nb, void *block, size_t bytes, const cl_uint *wanted, const cl_uint *after, size_t which)
+{
+    const struct parts *s = nb->parts;
+    struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
+    for (cl_uint k = 0; all && k < s->n * s->n; k++)
+        all[k] = (struct parcel){k / s->n, k % s->n, after[2 * k + which] * bytes, wanted[2 * k + which] * bytes};
+    const int status = all ? nbody_parts_swap(nb, block, all, (size_t)s->n * s->n) : clerror_set(ENOMEM, "nbody: no memory on the host");
+    free(all);
+    return status;
+}
+
+static int take(struct nbody *nb, struct share *p, const cl_uint *wanted, const cl_uint *after)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    for (cl_uint k = 0; k < s->n; k++) {
+        const size_t at = 2 * ((size_t)k * s->n + t->number);
+        const cl_uint first = after[at + 1], count = wanted[at + 1];
+        const struct stdcl_arg bodies[] = {BLOCK_ARG(s->some), BLOCK_ARG(s->index), VALUE_ARG(first), VALUE_ARG(count), BLOCK_ARG(t->body)};
+        if (adopt(nb, p, s->head, s->number, after[at], wanted[at]) != 0 ||
+            nbody_tree_visit(nb, p, TREE_ADOPT_BODIES, count, COUNT_OF(bodies), bodies) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* All that was counted, and where it goes, is 2 n n numbers each. */
+static int share_wanted(struct nbody *nb, const cl_uint *own_cells, cl_uint *wanted, cl_uint *after)
+{
+    struct parts *s = nb->parts;
+    const size_t numbers = nbody_parts_number_bytes(nb);
+    size_t all[2];
+    for (cl_uint k = 0; k < s->n; k++)
+        for (cl_uint w = 0; w < 2 * s->n; w++)
+            wanted[2 * k * s->n + w] = s->begin[k] == s->begin[k + 1] ? 0 : s->found[k * s->most + w];
+    lay_out(s, wanted, after, all);
+    if (nbody_parts_room(nb, all[0], all[1]) != 0)
+        return -1;
+    EACH_PART (nb, p) {
+        memcpy(p->tree->wanted, after + 2 * p->tree->number * s->n, 2 * s->n * sizeof *after);
+        if (look(nb, p, true, own_cells[p->tree->number]) != 0)
+            return -1;
+    }
+    if (swap_wanted(nb, s->head, 4 * sizeof(cl_uint), wanted, after, 0) != 0 ||
+        swap_wanted(nb, s->number, numbers, wanted, after, 0) != 0 ||
+        swap_wanted(nb, s->some, 4 * nb->real, wanted, after, 1) != 0 ||
+        swap_wanted(nb, s->index, sizeof(cl_uint), wanted, after, 1) != 0)
+        return -1;
+    EACH_PART (nb, p)
+        if (take(nb, p, wanted, after) != 0)
+            return -1;
+    return 0;
+}
+
+/* What `essential` counted stands in the first words of what a device found. */
+static int fetch_wanted(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    const size_t bytes = 2 * s->n * sizeof(cl_uint);
+    EACH_PART (nb, p) {
+        if (p->tree->bodies && nbody_device_fetch(nb, p, p->tree->wanted, bytes) != 0)
+            return -1;
+        memcpy(s->found + p->tree->number * s->most, p->tree->wanted, bytes);
+        if (bring(nb, p, s->found + p->tree->number * s->most, bytes) != 0)
+            return -1;
+    }
+    const struct gathered g = {s->found, s->most * sizeof *s->found};
+    return nbody_parts_gather(nb, &g, 1, false);
+}
+
+static int essence(struct nbody *nb, bool geometric)
+{
+    struct parts *s = nb->parts;
+    cl_uint *own_cells = calloc(s->n + 4 * (size_t)s->n * s->n, sizeof *own_cells), *wanted = own_cells + s->n;
+    int status = own_cells ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
+    for (cl_uint k = 0; status == 0 && k < s->n; k++)
+        for (cl_uint l = 0; l < levels(nb); l++)
+            own_cells[k] += cells_of(s, k, l);
+    if (status == 0)
+        status = nbody_parts_room(nb, 1, 1);
+    EACH_PART (nb, p) {
+        memset(p->tree->wanted, 0, 2 * s->n * sizeof(cl_uint));
+        if (status == 0 && (start_bounds(nb, p, geometric) != 0 || look(nb, p, false, own_cells[p->tree->number]) != 0))
+            status = -1;
+    }
+    if (status == 0 && fetch_wanted(nb) != 0)
+        status = -1;
+    if (status == 0)
+        status = share_wanted(nb, own_cells, wanted, wanted + 2 * (size_t)s->n * s->n);
+    free(own_cells);
+    return status;
+}
+
+/* ---- All of it. ------------------------------------------------------------------------------- */
+
+int nbody_parts_plant(struct nbody *nb, bool geometric)
+{
+    double cube[4];
+    int status = 1;
+    while (status == 1) {
+        if (find_cube(nb, cube) != 0 || find_cuts(nb, cube[3]) != 0 || route(nb) != 0 || order(nb) != 0)
+            return -1;
+        status = cells(nb, geometric);
+    }
+    return status == 0 ? essence(nb, geometric) : -1;
+}
+
+static int start_planes(struct nbody *nb, struct share *p, enum kernel sum)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+    const struct stdcl_arg planes[] = {BLOCK_ARG(s->sums), VALUE_ARG(first),      VALUE_ARG(rows),    VALUE_ARG(count),
+                                       BLOCK_ARG(t->row),  BLOCK_ARG(p->partial), BLOCK_ARG(t->felt), BLOCK_ARG(p->bad)};
+    const struct stdcl_arg potentials[] = {BLOCK_ARG(s->sums), VALUE_ARG(first), VALUE_ARG(count), BLOCK_ARG(t->row), BLOCK_ARG(p->phi)};
+    return sum == FORCES ? nbody_tree_visit(nb, p, TREE_PLANES_OF_SLOTS, count, COUNT_OF(planes), planes)
+                         : nbody_tree_visit(nb, p, TREE_POTENTIALS_OF_SLOTS, count, COUNT_OF(potentials), potentials);
+}
+
+int nbody_parts_return(struct nbody *nb, enum kernel sum)
+{
+    struct parts *s = nb->parts;
+    EACH_PART (nb, p) {
+        struct tree *t = p->tree;
+        const struct stdcl_arg scatter[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(t->bodies), BLOCK_ARG(t->order),
+                                            VALUE_ARG(t->begin),  BLOCK_ARG(s->sums),   BLOCK_ARG(t->again)};
+        t->walking = false;
+        if (nbody_tree_visit(nb, p, TREE_SCATTER, t->bodies, COUNT_OF(scatter), scatter) != 0)
+            return -1;
+    }
+    if (swap_slots(nb, s->sums, 4 * nb->real, true) != 0)
+        return -1;
+    EACH_PART (nb, p)
+        if (start_planes(nb, p, sum) != 0)
+            return -1;
+    return 0;
+}
