@@ -16,7 +16,7 @@ CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
 .PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings options interface site
-.PHONY: mpi deps deps-bench install uninstall dist deb abi sbom clean
+.PHONY: mpi deps deps-bench deps-view install uninstall dist deb abi sbom clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
 
@@ -86,6 +86,11 @@ deps: ## install the packages that are missing, if any
 
 deps-bench: ## the same for what comparisons and benchmarks need besides
 	@BUILD=$(BUILD) tools/deps.sh bench
+
+deps-view: ## the same for tests of the page of a run in a browser: Chromium, and into the build folder what drives it
+	@BUILD=$(BUILD) tools/deps.sh view
+	@mkdir -p $(BUILD)/npm
+	@npm install --prefix $(BUILD)/npm --no-audit --no-fund --no-save playwright-core@1.65.1 axe-core@4.14.1 ws@8.23.0
 
 install: ## install into $(DESTDIR)$(PREFIX)
 	@$(CONFIGURE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)

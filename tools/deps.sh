@@ -4,6 +4,7 @@
 #   tools/deps.sh          what `make run` and `make test` need
 #   tools/deps.sh bench    what benchmarks and comparisons need besides
 #   tools/deps.sh deb      what the Debian packages are built with, and what looks at packages; what makes the site
+#   tools/deps.sh view     what the tests of the page of a run need: a browser, Node and npm
 #
 # On Debian and Ubuntu it installs missing packages with apt-get, through sudo when not root, and
 # touches nothing when none is missing. Elsewhere it prints the names of the packages for dnf, pacman
@@ -64,6 +65,11 @@ may  hyperfine          hyperfine            hyperfine         hyperfine        
 may  ffmpeg             ffmpeg               ffmpeg            ffmpeg            command ffmpeg
 may  librsvg2-bin       librsvg2-tools       librsvg           librsvg           command rsvg-convert
 may  libboost-dev       boost-devel          boost             boost             header boost/multi_array.hpp
+END
+    view) cat <<'END' ;;
+may  nodejs             nodejs               nodejs            node              command node
+may  npm                nodejs-npm           npm               -                 command npm
+may  chromium           chromium             chromium          chromium          command chromium
 END
     esac
 }
@@ -129,9 +135,9 @@ install() {
 
 list=${1:-base}
 case $list in
-base | bench | deb) ;;
+base | bench | deb | view) ;;
 *)
-    echo "deps.sh: unknown list '$list': give base, bench or deb" >&2
+    echo "deps.sh: unknown list '$list': give base, bench, deb or view" >&2
     exit 2
     ;;
 esac

@@ -1,12 +1,19 @@
-# The page of a run: its modules in Node, and all of it in a browser. `make deps-view` puts what npm brings into the build
-# folder; without Node, a browser or those packages the tests say so and skip.
+# The page of a run: its modules in Node, and all of it in a browser. `make deps-view` puts what drives the browser into the
+# build folder; without that, a browser or Node the tests say so and skip.
 # SPDX-License-Identifier: MIT
 find_program(STDCL_NODE NAMES node nodejs)
-find_program(STDCL_CHROMIUM NAMES chromium chromium-browser google-chrome)
 set(page ${CMAKE_CURRENT_LIST_DIR})
-if(STDCL_NODE)
+set(browser sh ${page}/browser.sh ${STDCL_NODE} ${PROJECT_BINARY_DIR}/npm)
+if(STDCL_SANITIZE)
+  # nothing of it is compiled
+elseif(STDCL_NODE)
   add_test(NAME test_view_page COMMAND sh ${page}/node.sh ${STDCL_NODE} ${page}/pure.test.mjs ${page}/page.test.mjs)
-  set_tests_properties(test_view_page PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77)
+  add_test(NAME test_view_browser COMMAND ${browser} "--test-name-pattern=sweep|gas: bars|quitting|guest|wrong link|cell of Life"
+    ${page}/browser.test.mjs)
+  add_test(NAME deep_view_browser COMMAND ${browser} ${page}/browser.test.mjs)
+  set_tests_properties(test_view_page test_view_browser deep_view_browser PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77)
+  stdcl_label(browser test_view_browser deep_view_browser)
+  stdcl_label(deep deep_view_browser)
 else()
   stdcl_absent(test_view_page "Node is not installed")
 endif()

@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: MIT
 node=$1
 shift
-"$node" -e 'process.exit(process.versions.node.split(".")[0] < 18)' || { echo "Node is older than 18"; exit 77; }
+"$node" -e 'process.exit(process.versions.node.split(".")[0] < 18 ? 1 : 0)' || { echo "Node is older than 18"; exit 77; }
 exec "$node" --test "$@"

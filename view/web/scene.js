@@ -42,6 +42,7 @@ export class Scene {
     if (this.kind === "points" || this.kind === "cells") this.makePicture();
     this.setLook({});
     this.resize();
+    if (this.kind === "cells") this.fit();
   }
 
   makePicture() {

@@ -1,0 +1,387 @@
+// browser.test.mjs - the page in headless Chromium: all programs, keys alone, fingers, screen readers, lost devices, films.
+// What is drawn is judged by sums and regions of pixels. WebGL2 is SwiftShader's, so pictures are small.
+// SPDX-License-Identifier: MIT
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import test, { after, before } from "node:test";
+import { SHOTS, drawn, openPage, pixelsOf, readPng, seriousFindings, shot, startBrowser, until, words } from "./browser.mjs";
+import { MADE, madeBodies, madeGas, madeLife, madeSweep, serveMade, viewFile, rowsFrame, WEB } from "./mock.mjs";
+
+let browser;
+before(async () => { browser = await startBrowser(); });
+after(async () => { await browser.close(); });
+
+// A test with a run and a page at it, at whose end the page has made no mistake and asked nobody else.
+function watched(title, make, options, body) {
+  test(title, { timeout: 120000 }, async () => {
+    const server = await serveMade(make(), options.server);
+    const page = await openPage(browser, server.url, options);
+    try {
+      await until(page, () => /running|paused/.test(document.querySelector("#words").textContent));
+      await body(page, server);
+      assert.deepEqual(page.mistakes, []);
+      assert.ok(page.asked.every((u) => u.startsWith(server.at) || u.startsWith("blob:")), page.asked.join());
+    } finally {
+      await page.context().close();
+      server.close();
+    }
+  });
+}
+
+const picture = (page, what, arg) => until(page, what, arg);
+const settle = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+async function pause(page, server) {
+  if (!server.state.paused) await page.keyboard.press(" ");
+  await until(page, () => document.querySelector("#words").textContent.startsWith("paused"));
+  await page.waitForTimeout(300);
+  await settle(page);
+}
+
+watched("bodies are where they are, in every colour map, and the secret leaves the address", () => madeBodies(20000), {}, async (page, server) => {
+  await until(page, () => /time [^0]/.test(document.querySelector("#words").textContent));
+  assert.equal(await page.evaluate(() => location.href), server.at);
+  await pause(page, server);
+  const colours = new Set();
+  for (let map = 0; map < 5; map++) {
+    const pixels = await pixelsOf(page);
+    assert.ok(drawn(pixels, 0.3, 0.2, 0.7, 0.9) > 0.05 * pixels.width * pixels.height * 0.28, "bodies in the middle");
+    colours.add(pixels.at(pixels.width >> 1, pixels.height >> 1).join());
+    await page.keyboard.press("m");
+    await settle(page);
+  }
+  for (const what of ["speed", "mass", "group", "none"]) {
+    await page.keyboard.press("c");
+    await until(page, (w) => document.querySelector("#by").value === w, what);
+    await page.waitForTimeout(200);
+  }
+  assert.ok(server.seen.some((m) => m.type === "want" && m.points.colour === "group"));
+  assert.ok(server.seen.filter((m) => m.type === "credit").length > 3);
+});
+
+test("sums of bodies are exact: every body is in the texture once", { timeout: 60000 }, async () => {
+  const server = await serveMade(madeBodies(9));
+  const page = await openPage(browser, server.url);
+  const sums = await page.evaluate(async () => {
+    const { PointsPicture } = await import("/points.js"), { Orbit } = await import("/camera.js");
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [320, 200];
+    const gl = canvas.getContext("webgl2"), picture = new PointsPicture(gl), camera = Object.assign(new Orbit(), { width: 320, height: 200, ratio: 1 });
+    const count = 300000, planes = new Uint16Array(3 * count);
+    for (let k = 0; k < 3 * count; k++) planes[k] = 32768 + 9000 * Math.sin(k * k * 0.7) * Math.sin(k * 12.9898);
+    planes.fill(32768, 0, 6000);
+    planes.fill(32768, count, count + 6000);
+    planes.fill(32768, 2 * count, 2 * count + 6000);
+    camera.fit([0, 0, 0], 1);
+    picture.setLook({ map: "inferno", colour: "none", dark: true, bright: 1, paper: [0, 0, 0] });
+    const sum = (time) => {
+      picture.draw(camera, time);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, picture.levels[0].frame);
+      const all = new Float32Array(4 * 320 * 200);
+      gl.readPixels(0, 0, 320, 200, gl.RGBA, gl.FLOAT, all);
+      let total = 0, most = 0;
+      for (let i = 3; i < all.length; i += 4) [total, most] = [total + all[i], Math.max(most, all[i])];
+      return [total, most];
+    };
+    const still = [];
+    for (let f = 0; f < 4; f++) picture.push({ kind: "points", time: f, flags: 0, box: [-1, -1, -1, 1, 1, 1], count, planes, shades: null });
+    still.push(sum(3), sum(2.4));
+    gl.bindFramebuffer(gl.FRAMEBUFFER, picture.levels.at(-1).frame);
+    const largest = new Float32Array(4);
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.FLOAT, largest);
+    return { still, largest: largest[3] };
+  });
+  await page.context().close();
+  server.close();
+  for (const [total, most] of sums.still) {
+    assert.equal(total, 300000);
+    assert.ok(most >= 6000, "half floats could not count so far");
+  }
+  assert.equal(sums.largest, sums.still[1][1]);
+});
+
+watched("cells: bits near by, density from afar, over 65,536 squared; what is wanted follows the camera", MADE.large, { theme: "light" }, async (page, server) => {
+  await pause(page, server);
+  const first = server.seen.find((m) => m.type === "want").cells;
+  assert.ok(first.zoom >= 6 && first.width * first.height <= 4194304);
+  const far = await pixelsOf(page);
+  assert.ok(drawn(far) > 1000);
+  for (let i = 0; i < 36; i++) await page.keyboard.press("PageUp");
+  await page.waitForTimeout(600);
+  const last = server.seen.filter((m) => m.type === "want").at(-1).cells;
+  assert.equal(last.zoom, 0);
+  assert.ok(last.width < 2000);
+  const near = await pixelsOf(page);
+  assert.ok(drawn(near) > 1000);
+  await page.mouse.move(300, 200);
+  await page.mouse.down();
+  await page.mouse.move(100, 120, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForTimeout(400);
+  assert.notEqual(server.seen.filter((m) => m.type === "want").at(-1).cells.x, last.x);
+  assert.match(await words(page), /alive/);
+});
+
+watched("a cell of Life is drawn where it is", () => {
+  const run = madeLife(64, 48);
+  const frame = run.frame;
+  run.frame = (want, sequence) => { // one square alone, at 8, 8
+    const made = frame(want, sequence);
+    if (!made) return null;
+    const bytes = Buffer.from(made);
+    const x = Number(bytes.readBigInt64LE(24)), y = Number(bytes.readBigInt64LE(32)), row = Math.ceil(bytes.readUInt32LE(40) / 8);
+    bytes.fill(0, 64);
+    if (bytes[48] === 0) bytes[64 + (8 - y) * row + (8 - x >> 3)] = 1 << (8 - x & 7);
+    return bytes;
+  };
+  return run;
+}, { width: 640, height: 760 }, async (page, server) => {
+  await pause(page, server);
+  const pixels = await pixelsOf(page), scale = Math.min(pixels.width / 64, pixels.height / 48);
+  const place = (x, y) => pixels.at(Math.round(pixels.width / 2 + (x - 32) * scale), Math.round(pixels.height / 2 + (y - 24) * scale));
+  const light = (rgb) => rgb[0] + rgb[1] + rgb[2];
+  assert.ok(light(place(8.5, 8.5)) > 300);
+  for (const [x, y] of [[7.5, 8.5], [9.5, 8.5], [8.5, 7.5], [8.5, 9.5]]) assert.ok(light(place(x, y)) < 100, `${x} ${y}`);
+});
+
+watched("the gas: bars against Maxwell's curve", madeGas, { theme: "light", height: 600 }, async (page) => {
+  await until(page, () => /molecules in 64 bars/.test(document.querySelector("#words").textContent));
+  assert.match(await words(page), /χ²/);
+  const pixels = await pixelsOf(page);
+  assert.ok(drawn(pixels, 0.1, 0.3, 1, 0.9) > 0.2 * pixels.width * pixels.height * 0.5);
+  assert.ok(await page.locator("#plots canvas").count() >= 2);
+  assert.match(await page.locator("#plots canvas").first().getAttribute("aria-label"), /Energy.*mean.*expected/);
+});
+
+watched("a sweep: a heat map that fills, with what lies under the pointer", madeSweep, {}, async (page) => {
+  await until(page, () => /35 of 35 measured; most: CLBlast, size 4096/.test(document.querySelector("#words").textContent));
+  const box = await page.locator("#picture").boundingBox();
+  await page.mouse.move(box.x + box.width * 0.4, box.y + box.height * 0.5);
+  await until(page, () => /: [\d.]+ Gflop\/s/.test(document.querySelector("#tip").textContent));
+});
+
+watched("keys alone: every control is reached, and does what it says", () => madeBodies(2000), {}, async (page, server) => {
+  const reached = [];
+  for (let i = 0; i < 14; i++) {
+    await page.keyboard.press("Tab");
+    reached.push(await page.evaluate(() => document.activeElement.id || document.activeElement.tagName));
+    const ring = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+    assert.notEqual(ring, "none", reached.at(-1));
+    if (reached.at(-1) === "helps") break;
+  }
+  for (const id of ["picture", "pause", "step", "history", "fit", "looks", "png", "film", "helps"]) assert.ok(reached.includes(id), `${id} in ${reached}`);
+  await page.keyboard.press("Enter");
+  await until(page, () => document.querySelector("#help").open && document.querySelectorAll("#keys tr").length > 15);
+  await page.keyboard.press("Escape");
+  await page.locator("#picture").focus();
+  await pause(page, server);
+  const step = server.run.step;
+  await page.keyboard.press(".");
+  await until(page, (n) => document.querySelector("#words").textContent.includes("step " + n), step + 8);
+  const turned = async (key) => {
+    const one = await page.locator("#picture").screenshot();
+    await page.keyboard.press(key);
+    await settle(page);
+    return !one.equals(await page.locator("#picture").screenshot());
+  };
+  for (const key of ["ArrowLeft", "ArrowUp", "Shift+ArrowRight", "PageUp", "f", "x", "y", "z", "m"]) assert.ok(await turned(key), key);
+  await page.keyboard.press("+");
+  await page.keyboard.press("-");
+  await until(page, () => document.querySelector("#speed").value === "1000");
+  await page.keyboard.press("[");
+  await until(page, () => document.querySelector("#words").textContent.startsWith("looking back"));
+  await page.keyboard.press("End");
+  await until(page, () => document.querySelector("#words").textContent.startsWith("paused"));
+  await page.keyboard.press("d");
+  await until(page, () => !document.querySelector("#panel").hidden && document.activeElement.id === "by");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("h");
+  await until(page, () => getComputedStyle(document.querySelector("footer")).display === "none");
+  await page.keyboard.press("h");
+  await page.keyboard.press("g");
+  await until(page, () => document.querySelector("#follow").checked);
+  await page.keyboard.press("t");
+  await until(page, () => document.querySelector("#trails").checked);
+});
+
+watched("quitting asks first; a guest may only look", () => madeBodies(50), {}, async (page, server) => {
+  await page.keyboard.press("d");
+  await page.locator("#quit").click();
+  await page.locator("#sure button").first().click();
+  assert.ok(!server.seen.some((m) => m.what === "quit"));
+  await page.keyboard.press("d");
+  await page.locator("#quit").click();
+  await page.locator("#sure .danger").click();
+  await until(page, () => /ended/.test(document.querySelector("#words").textContent));
+  assert.ok(server.seen.some((m) => m.what === "quit" && m.confirm === true));
+});
+
+watched("a guest has no controls that change the run", () => madeBodies(50), { server: { guest: true } }, async (page) => {
+  assert.ok(await page.locator("#pause").isDisabled() && await page.locator("#step").isDisabled());
+  assert.ok(!await page.locator("#quit").isVisible());
+});
+
+for (const theme of ["light", "dark"]) for (const [name, make] of Object.entries({ nbody: () => madeBodies(500), life: () => madeLife(64, 48), gas: madeGas, matmul: madeSweep }))
+  watched(`axe-core finds nothing serious: ${name}, ${theme}`, make, { theme, phone: theme === "dark" }, async (page) => {
+    assert.deepEqual(await seriousFindings(page), []);
+    await page.keyboard.press("d");
+    assert.deepEqual(await seriousFindings(page), []);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    assert.deepEqual(await seriousFindings(page), []);
+    await shot(page, `axe-${name}-${theme}`);
+  });
+
+watched("fingers: one turns, two zoom; nothing lies beyond the edge of a phone", () => madeBodies(2000), { phone: true }, async (page, server) => {
+  await pause(page, server);
+  const touch = await page.context().newCDPSession(page);
+  const fingers = async (type, ...points) => touch.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  const shotOf = () => page.locator("#picture").screenshot();
+  const one = await shotOf();
+  await fingers("touchStart", [200, 300]);
+  await fingers("touchMove", [260, 330]);
+  await fingers("touchEnd");
+  await settle(page);
+  const two = await shotOf();
+  assert.ok(!one.equals(two), "one finger turns");
+  const before = drawn(readPng(two));
+  await fingers("touchStart", [180, 300], [220, 300]);
+  await fingers("touchMove", [120, 300], [280, 300]);
+  await fingers("touchMove", [60, 300], [340, 300]);
+  await fingers("touchEnd");
+  await settle(page);
+  const three = await shotOf();
+  assert.ok(!two.equals(three) && drawn(readPng(three)) !== before, "two zoom");
+  const wide = await page.evaluate(() => [document.documentElement.scrollWidth, ...[...document.querySelectorAll("footer button")].map((b) => b.getBoundingClientRect().right)]);
+  assert.ok(Math.max(...wide) <= 390, String(wide));
+  const small = await page.evaluate(() => [...document.querySelectorAll("footer button")].filter((b) => b.offsetParent && Math.min(b.offsetWidth, b.offsetHeight) < 40).map((b) => b.id));
+  assert.deepEqual(small, []);
+});
+
+watched("a lost graphics device comes back with the picture", () => madeBodies(5000), {}, async (page, server) => {
+  await pause(page, server);
+  const before = drawn(await pixelsOf(page));
+  await page.evaluate(() => {
+    const gl = document.querySelector("#picture").getContext("webgl2");
+    window.lose = gl.getExtension("WEBGL_lose_context");
+    window.lose.loseContext();
+  });
+  await page.waitForTimeout(200);
+  await page.evaluate(() => window.lose.restoreContext());
+  await page.waitForTimeout(500);
+  const after = drawn(await pixelsOf(page));
+  assert.ok(Math.abs(after - before) < 0.02 * before + 20, `${before} ${after}`);
+});
+
+watched("a lost way comes back, and so do the plots", () => madeBodies(300), {}, async (page, server) => {
+  server.drop();
+  await until(page, () => /not connected/.test(document.querySelector("#words").textContent));
+  await until(page, () => /running/.test(document.querySelector("#words").textContent));
+  assert.ok(await page.locator("#notice").isHidden());
+});
+
+test("a wrong link is told in a sentence", { timeout: 60000 }, async () => {
+  const server = await serveMade(madeBodies(9)), page = await openPage(browser, server.at + "#t=" + "f".repeat(32));
+  await until(page, () => /not, or no longer, valid/.test(document.querySelector("#notice").textContent));
+  await page.context().close();
+  server.close();
+});
+
+test("without WebGL2: a sentence, and simpler pictures", { timeout: 120000 }, async () => {
+  const plain = await startBrowser("--disable-3d-apis");
+  for (const make of [() => madeBodies(3000), () => madeLife(64, 48)]) {
+    const server = await serveMade(make()), page = await openPage(plain, server.url);
+    await until(page, () => /no WebGL2/.test(document.querySelector("#notice").textContent));
+    await page.waitForTimeout(400);
+    assert.ok(drawn(await pixelsOf(page)) > 500);
+    assert.deepEqual(page.mistakes.filter((m) => !/webgl/i.test(m)), []);
+    server.close();
+  }
+  await plain.close();
+});
+
+watched("less motion where people ask for less: every picture is a frame as it came", () => madeBodies(500), { calm: true }, async (page) => {
+  const times = await page.evaluate(async () => {
+    const seen = new Set();
+    for (let i = 0; i < 40; i++) {
+      await new Promise(requestAnimationFrame);
+      seen.add(document.querySelector("#clock").textContent);
+    }
+    return [...seen];
+  });
+  assert.ok(times.length >= 2);
+});
+
+watched("pictures and films are files that others can read", () => madeBodies(2000), { width: 400, height: 300 }, async (page) => {
+  const file = async (key) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press(key)]);
+    return { name: download.suggestedFilename(), bytes: fs.readFileSync(await download.path()) };
+  };
+  const png = await file("s");
+  assert.match(png.name, /^nbody-\d+\.png$/);
+  assert.ok(drawn(readPng(png.bytes)) > 500);
+  await page.keyboard.press("r");
+  await until(page, () => document.querySelector("#film").getAttribute("aria-pressed") === "true");
+  await page.waitForTimeout(1500);
+  const film = await file("r");
+  assert.match(film.name, /\.webm$/);
+  const seconds = await page.evaluate(async (base64) => {
+    const video = document.createElement("video");
+    video.src = URL.createObjectURL(new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))]));
+    await new Promise((done, fail) => { video.onloadeddata = done; video.onerror = () => fail(new Error(video.error.message)); });
+    return [video.duration, video.videoWidth, video.videoHeight];
+  }, film.bytes.toString("base64"));
+  assert.ok(seconds[0] > 0.5 && seconds[0] < 30 && seconds[1] === 400, String(seconds));
+});
+
+// The times in ms of the blocks in a WebM file of ours, whose sizes all have eight bytes.
+function blockTimes(bytes, from = 0, to = bytes.length) {
+  const times = [];
+  while (from < to) {
+    const length = Math.clz32(bytes[from]) - 23, id = bytes.toString("hex", from, from + length), body = from + length + 8, end = body + bytes.readUIntBE(body - 6, 6);
+    if (id === "a3") times.push(bytes.readUInt16BE(body + 1));
+    if (id === "18538067" || id === "1f43b675") times.push(...blockTimes(bytes, body, end));
+    from = end;
+  }
+  return times;
+}
+
+// As `stdcl view FILE -o page.html` puts it together.
+export function onePage(recording) {
+  const strip = (name) => fs.readFileSync(path.join(WEB, name), "utf8").replace(/^ +/gm, "").replace(/^\/\/.*/gm, "").replace(/^import .*/gm, "").replace(/^export /gm, "");
+  const modules = fs.readFileSync(path.join(WEB, "order.txt"), "utf8").trim().split("\n").map(strip).join("\n");
+  const nonce = "c3RkY2w";
+  return fs.readFileSync(path.join(WEB, "index.html"), "utf8")
+    .replace("<!--csp-->", () => `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src blob: data:; base-uri 'none'; form-action 'none'">`)
+    .replace('<link rel="stylesheet" href="view.css">', () => `<style nonce="${nonce}">${fs.readFileSync(path.join(WEB, "view.css"), "utf8")}</style>`)
+    .replace('<link rel="icon" href="icon.svg">', "")
+    .replace("<!--recording-->", () => `<script type="application/octet-stream" id="recording">${recording.toString("base64")}</script>`)
+    .replace('<script type="module" src="main.js"></script>', () => `<script type="module" nonce="${nonce}">${modules}</script>`);
+}
+
+test("a page that needs no server plays, seeks and films its recording, from a file", { timeout: 120000 }, async () => {
+  const run = madeBodies(400), frames = [];
+  for (let i = 0; i < 40; i++) {
+    frames.push(run.frame({}, i + 1), rowsFrame({ first: i, columns: 5, values: run.row() }));
+    run.advance();
+  }
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "stdcl-page-")), file = path.join(folder, "page.html");
+  fs.writeFileSync(file, onePage(viewFile(run.hello, frames)));
+  const page = await openPage(browser, "file://" + file, { width: 480, height: 400 });
+  await until(page, () => /paused/.test(document.querySelector("#words").textContent) && /step 312/.test(document.querySelector("#words").textContent));
+  await page.keyboard.press("[");
+  await until(page, () => /step 304/.test(document.querySelector("#words").textContent));
+  await page.locator("#history").fill("0");
+  await until(page, () => /step 0/.test(document.querySelector("#words").textContent));
+  assert.ok(drawn(await pixelsOf(page)) > 200);
+  const [download] = await Promise.all([page.waitForEvent("download", { timeout: 60000 }), page.keyboard.press("r")]);
+  const film = fs.readFileSync(await download.path());
+  if (SHOTS) fs.writeFileSync(SHOTS + "/film.webm", film);
+  assert.deepEqual(blockTimes(film).map((t) => Math.round(t * 30 / 1000)), [...Array(40).keys()], "every picture once, a thirtieth of a second each");
+  assert.deepEqual(page.mistakes, []);
+  assert.deepEqual(page.asked.filter((u) => !u.startsWith("file:") && !u.startsWith("blob:")), []);
+  await page.context().close();
+  fs.rmSync(folder, { recursive: true });
+});
