@@ -119,7 +119,7 @@ export class Link {
   }
 
   lost(code) {
-    const text = CLOSED[code] || ([1009, 4400].includes(code) && "The run did not understand this page, and hung up. Reload the page.");
+    const text = CLOSED[code] || [1009, 4400].includes(code) && "The run did not understand this page. Reload it.";
     if (text) {
       this.on.trouble(text, true);
       return;

@@ -30,7 +30,7 @@ export function formatQuantity(value, unit = "", digits = 4) {
 export function niceStep(rough) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const part = rough / power;
-  return (part <= 1.000001 ? 1 : part <= 2.000001 ? 2 : part <= 5.000001 ? 5 : 10) * power;
+  return [1, 2, 5, 10].find((n) => part <= n * 1.000001) * power;
 }
 
 // About `count` round places between two numbers.

@@ -4,20 +4,12 @@ import { LINES, drawAxes, flatContext, inkOf, label, stroke } from "./chart.js";
 import { formatNumber } from "./numbers.js";
 
 // Least and most of lines, with a little air; never empty.
-export function rangeOf(lines) {
+function rangeOf(lines) {
   let lo = Infinity, hi = -Infinity;
-  for (const line of lines) for (const v of line) if (Number.isFinite(v)) {
-    if (v < lo) lo = v;
-    if (v > hi) hi = v;
-  }
+  for (const line of lines) for (const v of line) if (Number.isFinite(v)) [lo, hi] = [Math.min(lo, v), Math.max(hi, v)];
   if (lo > hi) return [0, 1];
   const air = (hi - lo) * 0.06 || Math.abs(hi) * 0.01 || 1e-12;
   return [lo - air, hi + air];
-}
-
-// Every how manyth row is drawn, so that no more than two fall on a pixel.
-function strideFor(count, width) {
-  return Math.max(1, Math.floor(count / Math.max(1, 2 * width)));
 }
 
 export class Plots {
@@ -60,7 +52,7 @@ export class Plots {
     const x = titles[table.x], unit = (t) => t.unit && t.unit !== "1" ? ` (${t.unit})` : "";
     const span = xs.length > 1 ? [xs[0], xs[xs.length - 1]] : [xs[0] || 0, (xs[0] || 0) + 1];
     const { px, py, power } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: x.name + unit(x), small: true, size: 11 }, ink);
-    const every = strideFor(xs.length, width);
+    const every = Math.max(1, Math.floor(xs.length / 2 / width)); // at most two on a pixel
     lines.forEach((line, l) => {
       const places = [];
       for (let i = 0; i < xs.length; i += every) places.push(Number.isFinite(line[i]) ? [px(xs[i]), py(line[i])] : null);
