@@ -359,9 +359,10 @@ static int check_ranks(const struct nbody_job *job)
 {
     if (world_size(cli_world) == 1)
         return CLI_DONE;
-    if (job->checkpoint || job->resume || job->ensemble || job->compare)
-        return cli_wrong("--checkpoint, --resume, --ensemble and --compare are for one rank");
-    return job->input ? cli_ranks_same_file(job->input) : CLI_DONE;
+    if (job->ensemble || job->compare)
+        return cli_wrong("--ensemble and --compare are for one rank");
+    const int status = job->input ? cli_ranks_same_file(job->input) : CLI_DONE;
+    return status == CLI_DONE && job->resume ? cli_ranks_same_file(job->resume) : status;
 }
 
 /* What can be wrong is checked before anything is computed, the cheapest first. */
@@ -382,6 +383,8 @@ static int simulate(struct nbody_job *job)
         status = nbody_resume_devices(job);
     if (status == CLI_DONE)
         status = nbody_job_plan(job);
+    if (status == CLI_DONE)
+        status = nbody_checkpoint_check(job);
     if (status == CLI_DONE)
         status = nbody_steps_begin(job);
     if (status == CLI_DONE)

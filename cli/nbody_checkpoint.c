@@ -218,6 +218,14 @@ int nbody_checkpoint_write(struct nbody_job *job)
     return CLI_DONE;
 }
 
+/* What nbody_save would say later. */
+int nbody_checkpoint_check(const struct nbody_job *job)
+{
+    if (job->checkpoint && world_size(cli_world) > 1 && nbody_method(job->engine) == NBODY_TREE)
+        return cli_wrong("--checkpoint on several ranks is for direct sums: add --method direct");
+    return CLI_DONE;
+}
+
 /* ---- When. ------------------------------------------------------------------------------------ */
 
 int nbody_checkpoint_plan(struct nbody_job *job)
@@ -247,8 +255,10 @@ size_t nbody_checkpoint_next(const struct nbody_job *job, size_t step)
 
 int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
 {
-    const bool late = job->checkpoint && job->checkpoint_minutes > 0 &&
-                      seconds_now() - job->saver->written > 60 * job->checkpoint_minutes;
+    const bool by_clock = job->checkpoint && job->checkpoint_minutes > 0;
+    bool late = by_clock && seconds_now() - job->saver->written > 60 * job->checkpoint_minutes;
+    if (by_clock && world_broadcast(cli_world, 0, &late, sizeof late) != 0) /* by one clock */
+        return cli_failed_call(NULL);
     return late || nbody_checkpoint_next(job, before) == step ? nbody_checkpoint_write(job) : CLI_DONE;
 }
 

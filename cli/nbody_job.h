@@ -270,7 +270,8 @@ void nbody_history_report(const struct nbody_job *job, FILE *fp);
 void nbody_history_free(struct nbody_job *job);
 
 /* nbody_checkpoint.c */
-int nbody_checkpoint_plan(struct nbody_job *job);                             /* tries the name */
+int nbody_checkpoint_plan(struct nbody_job *job);
+int nbody_checkpoint_check(const struct nbody_job *job); /* once there is an engine */                             /* tries the name */
 size_t nbody_checkpoint_next(const struct nbody_job *job, size_t step);       /* the step of the next; SIZE_MAX: none */
 int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step); /* after a burst: writes one if it is due */
 int nbody_checkpoint_write(struct nbody_job *job);

@@ -213,25 +213,47 @@ int nbody_resume_bodies(struct nbody_job *job)
     return CLI_DONE;
 }
 
-/* The devices are those of the checkpoint, driver and all. */
-int nbody_resume_devices(const struct nbody_job *job)
+/* Whether sums were direct: then other devices go on, of the same model, and any number of them. */
+static bool is_direct(const struct nbody_job *job)
+{
+    return job->resumed->kept.method == NBODY_DIRECT;
+}
+
+/* The device of the checkpoint that device `dev` stands for. */
+static const char *name_then(const struct nbody_job *job, unsigned dev)
 {
     json_t *devices = json_object_get(job->resumed->words, "devices");
-    const unsigned had = (unsigned)json_array_size(devices), have = clgetndev(job->context);
+    const unsigned had = (unsigned)json_array_size(devices);
+    const char *name = json_string_value(json_object_get(json_array_get(devices, dev < had ? dev : had - 1), "name"));
+    return name ? name : "?";
+}
+
+static bool one_model(const struct nbody_job *job, unsigned had)
+{
+    for (unsigned dev = 1; dev < had; dev++)
+        if (strcmp(name_then(job, dev), name_then(job, 0)) != 0)
+            return false;
+    return true;
+}
+
+/* The devices are those of the checkpoint, driver and all; for direct sums on one model there may be more or fewer. */
+int nbody_resume_devices(const struct nbody_job *job)
+{
+    const unsigned had = (unsigned)json_array_size(json_object_get(job->resumed->words, "devices")), have = clgetndev(job->context);
     int status = CLI_DONE;
     if (job->resume_anyway)
         return CLI_DONE;
-    if (had != have)
+    if (had == 0 || (had != have && !(is_direct(job) && one_model(job, had))))
         return cli_failed("--resume: the run of %s had %u device%s and this has %u, which may give other bits; choose them with "
                           "--device, or go on with --resume-anyway", job->resume, had, had == 1 ? "" : "s", have);
     for (unsigned dev = 0; dev < have && status == CLI_DONE; dev++) {
-        const char *was = json_string_value(json_object_get(json_array_get(devices, dev), "name"));
+        const char *was = name_then(job, dev);
         char *is = checkpoint_device(job->context, dev);
         if (!is)
             status = cli_failed_call(NULL);
-        else if (!was || strcmp(was, is) != 0)
+        else if (strcmp(was, is) != 0)
             status = cli_failed("--resume: the run of %s was on %s and this is %s, which may give other bits; choose another with "
-                                "--device, or go on with --resume-anyway", job->resume, was ? was : "?", is);
+                                "--device, or go on with --resume-anyway", job->resume, was, is);
         free(is);
     }
     return status;
@@ -253,7 +275,7 @@ void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options)
     }
     if (!one_shape) /* devices that differ take their own, and nbody_load tells when these have changed */
         options->shape = NULL;
-    if (n == clgetndev(job->context))
+    if (n == clgetndev(job->context) && world_size(cli_world) == 1)
         options->shares = shares;
     job->resumed->shares = shares;
 }

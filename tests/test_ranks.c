@@ -340,6 +340,68 @@ static void bodies_end_in_the_same_place(void **state)
     }
 }
 
+/* A state that some devices or ranks have saved has the same bytes for all others, and these go on from it. */
+struct saved_case {
+    struct nbody_case *start;
+    char *bytes;
+    size_t size;
+};
+
+static nbody *open_case(const struct nbody_case *c, CLCONTEXT *cp, stdcl_world *w)
+{
+    const struct nbody_options options = gravity_of(c, cp, w);
+    return nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos, (const double(*)[3])c->vel);
+}
+
+static int nbody_goes_on(struct rank_run *r)
+{
+    const struct saved_case *saved = r->arg;
+    const struct nbody_case *c = saved->start;
+    double(*pos)[3] = calloc(c->n, sizeof *pos), (*vel)[3] = calloc(c->n, sizeof *vel);
+    char *own = calloc(1, saved->size);
+    CLCONTEXT *cp = open_devices();
+    nbody *nb = open_case(c, cp, r->world), *later = open_case(c, cp, r->world);
+    int status = nb && later && nbody_step(nb, 3) == 0 && nbody_save(nb, own) == 0 && nbody_load(later, saved->bytes, saved->size) == 0 &&
+                         nbody_step(later, 2) == 0 && nbody_state(later, pos, vel) == 0
+                     ? 0
+                     : -1;
+    if (status == 0 && (nbody_save_bytes(nb) != saved->size || memcmp(own, saved->bytes, saved->size) != 0))
+        status = WRONG("other bytes were saved");
+    if (status == 0 && (memcmp(pos, c->end, c->n * sizeof *pos) != 0 || memcmp(vel, c->speed, c->n * sizeof *vel) != 0))
+        status = WRONG("bodies end elsewhere");
+    nbody_free(nb);
+    nbody_free(later);
+    clcontext_destroy(cp);
+    free(pos), free(vel), free(own);
+    return status;
+}
+
+static void states_are_taken_over(void **state)
+{
+    (void)state;
+    static const enum nbody_integrator integrators[] = {NBODY_LEAPFROG, NBODY_HERMITE4};
+    for (size_t i = 0; i < 2; i++) {
+        struct nbody_case *c = calloc(1, sizeof *c);
+        c->n = 1700;
+        c->integrator = integrators[i];
+        works(nbody_initial(NBODY_PLUMMER, c->n, 4, c->mass, c->pos, c->vel));
+        CLCONTEXT *cp = clcontext_create_from(device, 1);
+        nbody *nb = open_case(c, cp, NULL);
+        struct saved_case saved = {.start = c, .size = nbody_save_bytes(nb)};
+        saved.bytes = malloc(saved.size);
+        works(nbody_step(nb, 3));
+        works(nbody_save(nb, saved.bytes));
+        works(nbody_step(nb, 2));
+        works(nbody_state(nb, c->end, c->speed));
+        nbody_free(nb);
+        works(clcontext_destroy(cp));
+        ranks_work(1, nbody_goes_on, (struct ranks_how){.arg = &saved});
+        ranks_work(i ? 2 : 3, nbody_goes_on, (struct ranks_how){.arg = &saved, .delay = 300, .seed = 1});
+        free(saved.bytes);
+        free(c);
+    }
+}
+
 /* One rank's caller ends a run for all; what ranks do not divide is refused. */
 static int tell_nbody(void *arg, double fraction)
 {
@@ -355,8 +417,6 @@ static int nbody_ends(struct rank_run *r)
     nbody *nb = nbody_create(&options, 100, c->mass, (const double(*)[3])c->pos, (const double(*)[3])c->vel);
     const int status = nb ? nbody_step(nb, (size_t)1 << 40) : 0, code = clerrno;
     uint64_t done = nb ? nbody_steps(nb) : 0, all = done;
-    char none[8];
-    const bool saved = nb && nbody_save(nb, none) == 0;
     nbody_free(nb);
     options.stepping = NBODY_ADAPTIVE;
     nb = nbody_create(&options, 100, c->mass, (const double(*)[3])c->pos, (const double(*)[3])c->vel);
@@ -364,7 +424,7 @@ static int nbody_ends(struct rank_run *r)
     clcontext_destroy(cp);
     if (world_add(r->world, &all, 1) != 0)
         return -1;
-    return status == -1 && code == ECANCELED && done > 0 && all == done * (uint64_t)r->size && !nb && refused == ENOTSUP && !saved
+    return status == -1 && code == ECANCELED && done > 0 && all == done * (uint64_t)r->size && !nb && refused == ENOTSUP
                ? 0
                : WRONG("status %d, clerrno %d and %d after %llu steps", status, code, refused, (unsigned long long)done);
 }
@@ -529,6 +589,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_is_the_same),
         cmocka_unit_test(life_ends_together),
         cmocka_unit_test(bodies_end_in_the_same_place),
+        cmocka_unit_test(states_are_taken_over),
         cmocka_unit_test(nbody_ends_together),
         cmocka_unit_test(products_are_right),
         cmocka_unit_test(products_end_together),
