@@ -19,6 +19,7 @@
  *   soften.c       softening lengths of single bodies
  *   field.c        what fixed fields of force add to them
  *   ladder.c       the same with the kernels of the ladder, on one device
+ *   order.c        which row is whose: those of a tree follow its curve
  *   tree.c         sums by a tree instead, on all devices; tree.h has its types and files
  *   exchange.c     how all devices get all positions
  *   ranks.c        which device of which rank moves which bodies; how all ranks have all positions
@@ -236,6 +237,8 @@ struct nbody {
     struct sampler *sampler; /* sample.c; NULL until it is asked for */
     bool planted; /* trees are those of the current positions */
     bool known;   /* the tree's devices have everybody's acceleration, of the last sum */
+    cl_uint *body, *row; /* which body has a row, and which row a body, with the tree (order.c); else NULL */
+    size_t order_steps;  /* ORDER_STEPS; tests take less */
 };
 
 /* Whether the state is in doubles. */
@@ -422,6 +425,9 @@ int nbody_tree_check(struct nbody *nb);
 /* Collective. Everybody's positions to all devices: sums by a tree in parts do without. */
 int nbody_tree_spread(struct nbody *nb);
 
+/* Starts to find the order of all bodies on a device that has their positions. */
+int nbody_tree_order(struct nbody *nb, struct share *p);
+
 /* Operations for so many bodies, roughly: what paces are measured by. */
 double nbody_tree_work(const struct nbody *nb, size_t bodies);
 
@@ -439,6 +445,21 @@ static inline bool nbody_tree_fine(const struct nbody *nb)
 
 /* Closes and frees all that after work in flight. */
 void nbody_tree_free(struct nbody *nb);
+
+/* ---- order.c ---------------------------------------------------------------------------------- */
+
+enum { ORDER_STEPS = 256 };
+
+/* Collective; nothing to do without the tree. rows: sorts them; due: whether that is to be done before the next step, and left: how
+ * many steps may be made until then. */
+int nbody_order_open(struct nbody *nb);
+int nbody_order_rows(struct nbody *nb);
+bool nbody_order_due(const struct nbody *nb);
+size_t nbody_order_left(const struct nbody *nb);
+void nbody_order_free(struct nbody *nb);
+
+/* What rows have, so many numbers each, becomes what bodies have. */
+int nbody_order_out(const struct nbody *nb, double *of, size_t numbers);
 
 /* ---- exchange.c ------------------------------------------------------------------------------- */
 

@@ -67,7 +67,7 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
     for (struct share *p = nb->share; acc && p < nb->share + nb->ndev; p++)
         if (p->rows && accelerations(nb, p, acc[0]) != 0)
             return -1;
-    if (acc && nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0)
+    if (acc && (nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0 || nbody_order_out(nb, acc[0], 3) != 0))
         return -1;
     if (potential && nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
@@ -75,7 +75,9 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
         if (p->rows && nbody_forces_collect(nb, p, p->phi, p->slots, 1, 1,
                                             nbody_units_factor(&nb->units, 2, -2), potential) != 0)
             return -1;
-    return potential ? nbody_ranks_spread(nb, potential, sizeof *potential, 1) : 0;
+    if (potential && nbody_ranks_spread(nb, potential, sizeof *potential, 1) != 0)
+        return -1;
+    return potential ? nbody_order_out(nb, potential, 1) : 0;
 }
 
 static int wait_all(struct nbody *nb)

@@ -27,7 +27,7 @@ static double step_seconds(const struct nbody *nb)
  * alone and may be stopped in its middle, if there is memory to keep what it changes. Negative after an error. */
 static ptrdiff_t prepare(struct nbody *nb, size_t steps)
 {
-    const size_t most = steps < nb->burst ? steps : nb->burst;
+    const size_t left = nbody_order_left(nb), some = steps < left ? steps : left, most = some < nb->burst ? some : nb->burst;
     const double seconds = step_seconds(nb);
     nb->task.stoppable = false;
     if (!nb->progress || (double)most * seconds < STOP_SECONDS)
@@ -71,6 +71,8 @@ int nbody_step(nbody *nb, size_t steps)
         return nbody_adaptive_step(nb, steps);
     nbody_task_begin(nb, "nbody_step", (double)steps * stages(nb) * nbody_forces_work(nb, nb->integrator->sum));
     while (steps > 0) {
+        if (nbody_order_due(nb) && nbody_order_rows(nb) != 0)
+            return -1;
         const ptrdiff_t ready = prepare_all(nb, steps);
         const size_t now = ready > 0 ? (size_t)ready : 0;
         int bad = now ? nbody_integrate_burst(nb, now) : -1;

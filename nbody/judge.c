@@ -125,7 +125,11 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
         clerror_set(ENOMEM, "nbody_check_forces: no memory on the host");
     if (status == 0) {
         choose(nb, samples, seed, which);
+        for (size_t k = 0; nb->row && k < samples; k++)
+            which[k] = nb->row[which[k]];
         status = sum(nb, p, kernel, which, (cl_uint)samples, (const double(*)[4])part);
+        for (size_t k = 0; nb->row && k < samples; k++)
+            which[k] = nb->body[which[k]];
     }
     if (status == 0)
         compare(nb, (const double(*)[3])acc, (const double(*)[3])pos, which, samples, (const double(*)[4])part, error, errors);

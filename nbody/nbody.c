@@ -419,7 +419,7 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
         nbody_field_place(nb) == 0 && nbody_soften_place(nb) == 0 &&
         nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && nbody_blocks_open(nb) == 0 &&
         write_bodies(nb, mass, pos, vel) == 0 &&
-        send_all(nb) == 0 && nbody_integrate_warm(nb) == 0)
+        send_all(nb) == 0 && nbody_order_open(nb) == 0 && nbody_integrate_warm(nb) == 0)
         return nb;
     nbody_free(nb);
     return NULL;
@@ -443,6 +443,7 @@ void nbody_free(nbody *nb)
     nbody_ladder_free(nb);
     nbody_blocks_free(nb);
     nbody_tree_free(nb);
+    nbody_order_free(nb);
     nbody_ranks_free(nb);
     nbody_device_free(nb);
     nbody_field_free(nb);

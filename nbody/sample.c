@@ -63,7 +63,7 @@ static int choose(const struct nbody *nb, size_t count, const uint32_t *which)
         const size_t i = which ? which[k] : k;
         if (i >= nb->n)
             return clerror_set(EINVAL, "nbody_positions: there is no body %zu among %zu", i, nb->n);
-        nb->sampler->which[k] = (cl_uint)i;
+        nb->sampler->which[k] = nb->row ? nb->row[i] : (cl_uint)i;
     }
     return 0;
 }

@@ -54,9 +54,11 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
             return -1;
         nbody_each_block(p->count, copy_block, &copying);
     }
-    if (pos && nbody_ranks_spread(nb, pos, sizeof *pos, 1) != 0)
-        return -1;
-    return vel ? nbody_ranks_spread(nb, vel, sizeof *vel, 1) : 0;
+    double *const out[] = {pos ? *pos : NULL, vel ? *vel : NULL};
+    for (int k = 0; k < 2; k++)
+        if (out[k] && (nbody_ranks_spread(nb, out[k], sizeof *pos, 1) != 0 || nbody_order_out(nb, out[k], 3) != 0))
+            return -1;
+    return 0;
 }
 
 /* ---- Questions. ------------------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ static int start_word(struct nbody *nb, struct share *p, cl_uint word, cl_uint a
 }
 
 /* By the last word first. */
-static int start_order(struct nbody *nb, struct share *p)
+int nbody_tree_order(struct nbody *nb, struct share *p)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n, last = 1, again = 1, first = 0;
@@ -173,7 +173,7 @@ static int start_scatter(struct nbody *nb, struct share *p, enum kernel sum)
 static int plant(struct nbody *nb, struct share *p, bool geometric)
 {
     const struct key_range all = {.n = (cl_uint)nb->n, .to = (cl_uint)nb->n};
-    return start_order(nb, p) != 0 || start_bodies(nb, p) != 0 || nbody_tree_count(nb, p, all) != 0 ||
+    return nbody_tree_order(nb, p) != 0 || start_bodies(nb, p) != 0 || nbody_tree_count(nb, p, all) != 0 ||
                    nbody_tree_write(nb, p, all, 0) != 0 || nbody_tree_moments(nb, p, geometric) != 0
                ? -1
                : 0;
@@ -259,7 +259,7 @@ static int first_sum(struct nbody *nb)
 
 int nbody_tree_spread(struct nbody *nb)
 {
-    if (!nb->scattered)
+    if (!nb->scattered && nb->current)
         return 0;
     nb->scattered = false;
     return nbody_exchange_begin(nb) != 0 || nbody_exchange_finish(nb) != 0 ? -1 : 0;

@@ -1,0 +1,204 @@
+/* order.c - bodies that the tree sums for lie along its curve.
+ *
+ * A device moves the bodies of some rows, and makes the tree of a stretch of the curve. Where rows follow the curve these are nearly
+ * the same bodies, so that few go from one device to another for each sum; and on one device rows that are read together lie
+ * together. So rows are sorted when an engine is made, and again after every ORDER_STEPS steps. This is nobody else's
+ * business: what callers give and get is in their order.
+ *
+ * Sorting what is in order changes nothing, so that it does not matter whether a run was saved before or after.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/tree.h"
+
+#include "nbody/blocks.h"
+
+/* ---- The order. ------------------------------------------------------------------------------- */
+
+/* On a device, which has all positions. */
+static int sort_on(struct nbody *nb, struct share *p, cl_uint *order)
+{
+    const size_t bytes = nb->n * sizeof *order;
+    void *copy = clmalloc(nb->ctx, bytes, CL_MEM_APART);
+    int status = copy && nbody_tree_order(nb, p) == 0 && clmcopy(nb->ctx, p->dev, p->tree->order, copy, 0) != (cl_event)-1 ? 0 : -1;
+    if (status == 0)
+        status = nbody_device_fetch(nb, p, copy, bytes);
+    if (status == 0)
+        memcpy(order, copy, bytes);
+    clfree(copy);
+    return status;
+}
+
+/* Which of today's rows is which of tomorrow's. The first device that has rows sorts. */
+static int sort_rows(struct nbody *nb, cl_uint *order)
+{
+    size_t n;
+    struct share *p = nb->share;
+    struct holder *holder = nbody_ranks_holders(nb, &n);
+    int status = holder ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host"), root = holder ? holder->rank : -1;
+    free(holder);
+    if (root == world_rank(nb->world)) {
+        while (!p->tree)
+            p++;
+        status = sort_on(nb, p, order);
+    }
+    return world_agree(nb->world, status) == 0 ? world_broadcast(nb->world, root, order, nb->n * sizeof *order) : -1;
+}
+
+/* ---- Rows to their new places. ---------------------------------------------------------------- */
+
+/* Numbers from[k * step] of rows, or words of 4 bytes; to[i] becomes that of row order[first + i]. */
+struct picking {
+    const cl_uint *order;
+    size_t first, bytes, from_step, to_step;
+    const char *from;
+    char *to;
+};
+
+static void pick_block(void *picking, size_t block, size_t first, size_t end)
+{
+    const struct picking *k = picking;
+    (void)block;
+    for (size_t i = first; i < end; i++) {
+        const size_t row = k->order ? k->order[k->first + i] : i;
+        memcpy(k->to + i * k->to_step * k->bytes, k->from + row * k->from_step * k->bytes, k->bytes);
+    }
+}
+
+/* A number of each row. `own`: where the first row of a device has it, and from there on each `step` numbers. */
+static int move_numbers(struct nbody *nb, const cl_uint *order, char *(*own)(const struct nbody *nb, const struct share *p, size_t which),
+                        size_t which, size_t step, char *all)
+{
+    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        nbody_each_block(p->count, pick_block, &(struct picking){.bytes = nb->real, .from_step = step, .to_step = 1,
+                                                                 .from = own(nb, p, which), .to = all + p->first * nb->real});
+    if (nbody_ranks_spread(nb, all, nb->real, 1) != 0)
+        return -1;
+    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        nbody_each_block(p->count, pick_block, &(struct picking){.order = order, .first = p->first, .bytes = nb->real, .from_step = 1,
+                                                                 .to_step = step, .from = all, .to = own(nb, p, which)});
+    return 0;
+}
+
+static char *position(const struct nbody *nb, const struct share *p, size_t component)
+{
+    return (char *)nb->posm + (4 * p->first + component) * nb->real;
+}
+
+static char *plane(const struct nbody *nb, const struct share *p, size_t number)
+{
+    return (char *)p->state + number * p->rows * nb->real;
+}
+
+static char *felt(const struct nbody *nb, const struct share *p, size_t which)
+{
+    (void)which;
+    return p->tree ? (char *)p->tree->felt + p->first * nb->real : NULL;
+}
+
+/* What is moved, between a device and the host: the positions of its rows, their state, and what they felt. */
+static int copy_rows(struct nbody *nb, struct share *p, int direction)
+{
+    const struct changes c = nbody_task_changes(nb, p);
+    for (int i = 0; i <= CHANGES; i++) {
+        void *const at = i < CHANGES ? c.at[i] : felt(nb, p, 0);
+        const size_t bytes = i < CHANGES ? c.bytes[i] : p->count * nb->real;
+        if (bytes && clmsyncn(nb->ctx, p->dev, at, bytes, direction) == (cl_event)-1)
+            return -1;
+    }
+    return nbody_device_wait(nb, p);
+}
+
+static int copy_all(struct nbody *nb, int direction)
+{
+    int status = 0;
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        if (p->tree && copy_rows(nb, p, direction) != 0)
+            status = -1;
+    return world_agree(nb->world, status);
+}
+
+static int move_rows(struct nbody *nb, const cl_uint *order, char *all)
+{
+    if (copy_all(nb, CL_MEM_HOST) != 0)
+        return -1;
+    for (size_t c = 0; c < 4; c++)
+        if (move_numbers(nb, order, position, c, 4, all) != 0)
+            return -1;
+    for (size_t k = 0; k < nb->planes; k++)
+        if (move_numbers(nb, order, plane, k, 1, all) != 0)
+            return -1;
+    if (nb->known && move_numbers(nb, order, felt, 0, 1, all) != 0)
+        return -1;
+    return copy_all(nb, CL_MEM_DEVICE);
+}
+
+/* Whose rows are whose then. */
+static void rename_rows(struct nbody *nb, const cl_uint *order, cl_uint *was)
+{
+    memcpy(was, nb->body, nb->n * sizeof *was);
+    nbody_each_block(nb->n, pick_block, &(struct picking){.order = order, .bytes = sizeof *was, .from_step = 1, .to_step = 1,
+                                                          .from = (const char *)was, .to = (char *)nb->body});
+    for (size_t i = 0; i < nb->n; i++)
+        nb->row[nb->body[i]] = (cl_uint)i;
+}
+
+/* ---- When. ------------------------------------------------------------------------------------ */
+
+int nbody_order_open(struct nbody *nb)
+{
+    if (nb->method != NBODY_TREE)
+        return 0;
+    nb->order_steps = ORDER_STEPS;
+    nb->body = malloc(nb->n * sizeof *nb->body);
+    nb->row = malloc(nb->n * sizeof *nb->row);
+    if (!nb->body || !nb->row)
+        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    for (size_t i = 0; i < nb->n; i++)
+        nb->body[i] = nb->row[i] = (cl_uint)i;
+    return nbody_order_rows(nb);
+}
+
+int nbody_order_rows(struct nbody *nb)
+{
+    cl_uint *order = malloc(nb->n * sizeof *order);
+    char *all = malloc(nb->n * nb->real);
+    int status = order && all ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host for the order of %zu bodies", nb->n);
+    if (world_agree(nb->world, status) != 0 || nbody_tree_spread(nb) != 0 || sort_rows(nb, order) != 0 || move_rows(nb, order, all) != 0)
+        status = -1;
+    if (status == 0)
+        rename_rows(nb, order, (cl_uint *)all);
+    free(order);
+    free(all);
+    nb->current = false;
+    return status;
+}
+
+size_t nbody_order_left(const struct nbody *nb)
+{
+    return nb->method == NBODY_TREE ? nb->order_steps - nb->steps % nb->order_steps : SIZE_MAX;
+}
+
+bool nbody_order_due(const struct nbody *nb)
+{
+    return nb->method == NBODY_TREE && nb->steps > 0 && nb->steps % nb->order_steps == 0;
+}
+
+int nbody_order_out(const struct nbody *nb, double *of, size_t numbers)
+{
+    if (nb->method != NBODY_TREE)
+        return 0;
+    char *rows = malloc(nb->n * numbers * sizeof *of);
+    if (!rows)
+        return clerror_set(ENOMEM, "nbody: no memory on the host for what %zu bodies have", nb->n);
+    memcpy(rows, of, nb->n * numbers * sizeof *of);
+    nbody_each_block(nb->n, pick_block, &(struct picking){.order = nb->row, .bytes = numbers * sizeof *of, .from_step = 1, .to_step = 1,
+                                                          .from = rows, .to = (char *)of});
+    free(rows);
+    return 0;
+}
+
+void nbody_order_free(struct nbody *nb)
+{
+    free(nb->body);
+    free(nb->row);
+}
