@@ -464,7 +464,9 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
 static int packed_trace(life *lf, size_t n, struct life_sample *sample)
 {
     static const struct life_counting by = {packed_advance, count, collect};
-    return life_trace_slots(lf, &by, n, sample);
+    const int status = life_trace_slots(lf, &by, n, sample);
+    packed_waited(lf->state);
+    return status;
 }
 
 static unsigned packed_devices(const life *lf)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "ranks.h"
 
-#include "life/internal.h"
+#include "life/packed.h"
 #include "stdcl/gas.h"
 #include "stdcl/life.h"
 #include "stdcl/matmul.h"
@@ -159,6 +159,16 @@ static int compare_life(const struct life_case *own, const struct life_case *rig
     return own->population == right->population ? 0 : WRONG("population %llu", (unsigned long long)own->population);
 }
 
+/* Of edges that were sent early no event is kept that others have waited for, and released. */
+static int check_events(const life *lf)
+{
+    const struct packed *p = lf->state;
+    for (size_t k = 0; k < p->hops; k++)
+        if (p->hop[k].sent)
+            return WRONG("the event of edge %zu is kept", k);
+    return 0;
+}
+
 static int life_ranks(struct rank_run *r)
 {
     const struct life_case *right = r->arg;
@@ -170,6 +180,8 @@ static int life_ranks(struct rank_run *r)
     int status = life_cells_alloc(&own.cells, own.width, own.height);
     if (status == 0)
         status = life_run(&own, lf, last);
+    if (status == 0)
+        status = check_events(lf);
     if (status == 0)
         status = compare_life(&own, right, r->rank == 0);
     if (status == 0 && (last[TRACED - 1].population != right->population || last[0].generation != 79))
