@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-static const char *const columns[] = {"sum", "", "mean energy", "", "expected energy", "", "off by", "standard errors", NULL};
 static const double TOP = 6; /* as the histogram in files */
 
 int gas_view_open(struct gas_job *job)
@@ -15,6 +14,8 @@ int gas_view_open(struct gas_job *job)
         return CLI_DONE;
     char *device = cli_devices_name(job->context);
     const bool si = job->species >= 0;
+    const char *const energy = si ? "J" : "";
+    const char *const columns[] = {"sum", "", "mean energy", energy, "expected energy", energy, "off by", "standard errors", NULL};
     snprintf(n, sizeof n, "%llu", (unsigned long long)job->n);
     snprintf(title, sizeof title, "%s molecules%s%s at T = %g%s", n, si ? " of " : "", si ? gas_species_list()[job->species].formula : "",
              job->temperature, si ? " K" : "");

@@ -88,12 +88,14 @@ static void obey(struct cli_window *w, const struct view_command *c, double step
     case VIEW_STEP:
         w->paused = true;
         w->stop = step + c->value;
+        w->seek = c->value < 0 ? fmax(w->stop, 0) : w->seek; /* of a replay */
         break;
     case VIEW_SPEED:
         w->speed = c->value;
         break;
     case VIEW_SEEK:
         w->seek = c->value;
+        w->stop = c->value;
         break;
     case VIEW_QUIT:
         cli_interrupt_take(SIGINT);

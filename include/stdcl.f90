@@ -563,6 +563,7 @@ module stdcl
     real(c_double) :: rate = 0
     real(c_double) :: budget = 0
     integer(c_int) :: can = 0
+    type(c_ptr) :: replay = c_null_ptr
     integer(c_int64_t) :: frames = 0
     real(c_double) :: from = 0
     real(c_double) :: to = 0
@@ -2293,6 +2294,31 @@ module stdcl
       type(c_ptr) :: view_order
       type(c_ptr), value :: v
     end function
+    subroutine view_recording_close(r) bind(C)
+      import
+      type(c_ptr), value :: r
+    end subroutine
+    function view_recording_frames(r) bind(C)
+      import
+      integer(c_size_t) :: view_recording_frames
+      type(c_ptr), value :: r
+    end function
+    function view_recording_open(file) bind(C)
+      import
+      type(c_ptr) :: view_recording_open
+      character(kind=c_char), intent(in), optional :: file(*)
+    end function
+    function view_recording_time(r, frame) bind(C)
+      import
+      real(c_double) :: view_recording_time
+      type(c_ptr), value :: r
+      integer(c_size_t), value :: frame
+    end function
+    function view_recording_title(r) bind(C)
+      import
+      type(c_ptr) :: view_recording_title
+      type(c_ptr), value :: r
+    end function
     function view_regions_wanted(v, region) bind(C)
       import
       integer(c_int) :: view_regions_wanted
@@ -2331,6 +2357,13 @@ module stdcl
       type(c_ptr), value :: v
       type(view_points), intent(in), optional :: points
     end function
+    function view_show_recorded(v, r, frame) bind(C)
+      import
+      integer(c_int) :: view_show_recorded
+      type(c_ptr), value :: v
+      type(c_ptr), value :: r
+      integer(c_size_t), value :: frame
+    end function
     subroutine view_tell(v, state) bind(C)
       import
       type(c_ptr), value :: v
@@ -2356,6 +2389,12 @@ module stdcl
       import
       integer(c_int) :: view_watched
       type(c_ptr), value :: v
+    end function
+    function view_write_page(fp, recording) bind(C)
+      import
+      integer(c_int) :: view_write_page
+      type(c_ptr), value :: fp
+      character(kind=c_char), intent(in), optional :: recording(*)
     end function
     function world_add(world, numbers, count) bind(C)
       import

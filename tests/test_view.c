@@ -5,8 +5,10 @@
 
 #include "view/internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* ---- Who may ask. ------------------------------------------------------------------------------ */
 
@@ -210,6 +212,237 @@ static void only_a_region(void **state)
     shown_free(&s);
 }
 
+/* Every coding gives the bytes of coding 0: differences, packed or not, with escapes, with another box in between. */
+static void codings(void **state)
+{
+    enum { N = 3000, FRAMES = 12 };
+    struct about about = {.options.points.total = N};
+    (void)state;
+    for (int coding = RAW; coding <= (can_pack() ? DIFFERENCES_PACKED : DIFFERENCES); coding++) {
+        struct want plain = {.count = N, .colour = BY_SPEED}, want = {.count = N, .colour = BY_SPEED, .coding = coding};
+        struct frame_box box = {.set = false}, other = {.set = false};
+        struct quantised *was[2] = {NULL, NULL}, *none[2] = {NULL, NULL};
+        struct bytes b = {0}, right = {0}, got[3] = {{0}};
+        int built = 0;
+        for (uint32_t i = 0; i < FRAMES; i++) {
+            struct shown s = some(N, i < 9 ? 0.001F * (float)(i * i) : 5);
+            s.sequence = i + 1;
+            b.used = right.used = 0;
+            assert_true(frame_points(&b, &s, &about, &want, &box, was) && frame_points(&right, &s, &about, &plain, &other, none));
+            const struct bytes oldest = got[2];
+            got[2] = got[1];
+            got[1] = got[0];
+            got[0] = oldest;
+            assert_true(frame_decode(&got[0], &(struct span){b.at, b.used}, got + 1));
+            assert_int_equal(got[0].used, right.used);
+            assert_memory_equal(got[0].at, right.at, right.used);
+            built += b.at[1] == DIFFERENCES || b.at[1] == DIFFERENCES_PACKED;
+            shown_free(&s);
+        }
+        assert_true(coding == RAW ? built == 0 : built >= FRAMES - 3);
+        quantised_drop(was[0]);
+        quantised_drop(was[1]);
+        bytes_free(&b);
+        bytes_free(&right);
+        for (int i = 0; i < 3; i++)
+            bytes_free(&got[i]);
+    }
+}
+
+static void codings_of_cells(void **state)
+{
+    const struct view_region r = {3, 5, 500, 40, 0};
+    struct shown s = {.n = 1, .region = {r}, .population = 17};
+    struct sent_cells last = {0};
+    struct bytes b = {0}, got[3] = {{0}};
+    int built = 0;
+    (void)state;
+    unsigned char *body = bytes_more(&s.first, view_cells_bytes(&r));
+    for (size_t i = 0; i < s.first.used; i++)
+        body[i] = (unsigned char)(i * 2654435761u >> 13);
+    for (uint32_t k = 1; k < 6; k++) {
+        s.sequence = k;
+        body[7 * k] ^= 4;
+        b.used = 0;
+        assert_true(frame_cells(&b, &s, 0, DIFFERENCES_PACKED, &last));
+        const struct bytes before = got[1];
+        got[1] = got[0];
+        got[0] = before;
+        assert_true(frame_decode(&got[0], &(struct span){b.at, b.used}, got + 1));
+        assert_int_equal(got[0].used, CELLS_HEAD + s.first.used);
+        assert_memory_equal(got[0].at + CELLS_HEAD, body, s.first.used);
+        built += b.at[1] == DIFFERENCES_PACKED;
+    }
+    assert_int_equal(built, can_pack() ? 4 : 0);
+    bytes_free(&b);
+    bytes_free(&got[0]);
+    bytes_free(&got[1]);
+    bytes_free(&last.body);
+    shown_free(&s);
+}
+
+/* ---- Recordings. ------------------------------------------------------------------------------- */
+
+static const char *const row_names[] = {"time", "", "energy", "", NULL};
+
+/* Records some pictures; the file's bytes. */
+static struct bytes record(const char *file, int frames)
+{
+    enum { N = 200 };
+    struct bytes all = {0};
+    view *v = view_open(&(struct view_options){.program = "test", .address = "-", .record = file, .rate = 240, .budget = 100,
+                                               .points = {.total = N, .moving = 1}, .rows = row_names});
+    assert_non_null(v);
+    assert_string_equal(view_url(v, 0), "");
+    assert_int_equal(view_watched(v), 0);
+    assert_int_equal(view_bodies_wanted(v), N);
+    for (int i = 0; i < frames; i++) {
+        struct shown s = some(N, 0.001F * (float)i);
+        const struct view_points p = {{0.5 * i, (uint64_t)i, 0}, N, (const float(*)[3])(void *)s.first.at, (const float(*)[3])(void *)s.second.at};
+        view_add_row(v, (const double[]){i, -i});
+        while (!view_due(v)) /* so nothing is left out */
+            view_wait(v, 0.001);
+        assert_int_equal(view_show_points(v, &p), 0);
+        shown_free(&s);
+    }
+    assert_int_equal(view_close(v), 0);
+    FILE *fp = fopen(file, "rb");
+    assert_non_null(fp);
+    for (size_t n = 1; n > 0;) {
+        n = fread(bytes_more(&all, 4096), 1, 4096, fp);
+        all.used -= 4096 - n;
+    }
+    fclose(fp);
+    remove(file);
+    return all;
+}
+
+static void count_row(void *arg, const double *row)
+{
+    int *n = arg;
+    assert_true(row[0] == *n && row[1] == -*n);
+    ++*n;
+}
+
+static void recordings(void **state)
+{
+    enum { FRAMES = 150 };
+    struct bytes all = record("test_view.view", FRAMES);
+    view_recording *r = recording_read(all.at, all.used);
+    int rows = 0;
+    (void)state;
+    assert_non_null(r);
+    assert_int_equal(view_recording_frames(r), FRAMES);
+    for (size_t k = 0; k < FRAMES; k++)
+        assert_true(view_recording_time(r, k) == 0.5 * (double)k);
+    recording_each_row(r, count_row, &rows);
+    assert_int_equal(rows, FRAMES);
+    for (size_t k = 0; k < 2 * FRAMES; k++) { /* there and back, and in jumps */
+        const size_t frame = k < FRAMES ? k : (k * 37) % FRAMES;
+        const struct bytes *p = recording_picture(r, frame);
+        assert_non_null(p);
+        assert_int_equal(bytes_read(p->at + 16, 8), frame);
+        assert_int_equal(p->used, POINTS_HEAD + 7 * 200);
+    }
+    view_recording_close(r);
+    bytes_free(&all);
+}
+
+/* Wherever it is cut, what is whole plays; whatever byte is wrong, nothing but a sentence comes of it. */
+static void cut_and_damaged(void **state)
+{
+    struct bytes all = record("test_view_cut.view", 8);
+    size_t most = 0;
+    (void)state;
+    for (size_t cut = 0; cut <= all.used; cut += cut < 700 ? 1 : 13) {
+        unsigned char *copy = malloc(cut + 1); /* so that a sanitizer sees what reads beyond */
+        memcpy(copy, all.at, cut);
+        view_recording *r = recording_read(copy, cut);
+        const size_t frames = r ? view_recording_frames(r) : 0;
+        assert_true(frames >= most);
+        most = frames;
+        for (size_t k = 0; k < frames; k++)
+            assert_non_null(recording_picture(r, k));
+        view_recording_close(r);
+        free(copy);
+    }
+    view_recording *whole = recording_read(all.at, all.used);
+    assert_int_equal(view_recording_frames(whole), 8);
+    view_recording_close(whole);
+    for (size_t i = 0; i < all.used; i += i < 1200 ? 1 : 11) {
+        all.at[i] ^= 0x81;
+        view_recording *r = recording_read(all.at, all.used);
+        for (size_t k = 0; r && k < view_recording_frames(r); k++)
+            recording_picture(r, k);
+        view_recording_close(r);
+        all.at[i] ^= 0x81;
+    }
+    bytes_free(&all);
+}
+
+static void pages(void **state)
+{
+    struct bytes all = record("test_view_page.view", 3);
+    char *page = NULL;
+    size_t size;
+    FILE *file = fopen("test_view_page.view", "wb"), *fp = open_memstream(&page, &size);
+    (void)state;
+    fwrite(all.at, 1, all.used, file);
+    fclose(file);
+    assert_int_equal(view_write_page(fp, "test_view_page.view"), 0);
+    fclose(fp);
+    remove("test_view_page.view");
+    assert_null(strstr(page, "\nimport ")); /* all is in one */
+    assert_null(strstr(page, "<!--csp-->"));
+    assert_null(strstr(page, "<!--recording-->"));
+    assert_null(strstr(page, "src=\""));
+    for (const char *at = page; (at = strstr(at, "href=\"")); at++)
+        assert_int_equal(at[6], '#'); /* nothing outside of it */
+    assert_non_null(strstr(page, "default-src 'none'"));
+    assert_non_null(strstr(page, "class=\"recording\">U1REQ0xWVz")); /* STDCLVW1 in base64 */
+    assert_true(size > all.used * 4 / 3 && size < all.used * 4 / 3 + 200000);
+    free(page);
+    bytes_free(&all);
+}
+
+/* ---- Opening. ---------------------------------------------------------------------------------- */
+
+static void refused_options(void **state)
+{
+    static const struct view_options bad[] = {
+        {.rate = 1000}, {.rate = -1}, {.budget = 101}, {.reserved = {1}}, {.address = "8080x"}, {.address = "70000"}, {.address = "0.0.0.0:80"},
+        {.address = "unix:"}, {.address = "unix:/no/such/folder/socket"}, {.address = "-", .record = "/no/such/folder/x.view"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_null(view_open(&bad[i]));
+        assert_true(strlen(clerror()) > 10);
+    }
+    assert_int_equal(view_close(NULL), 0);
+    assert_int_equal(view_due(NULL), 0);
+    assert_int_equal(view_watched(NULL), 0);
+}
+
+/* Opened and closed, it leaves no descriptor behind. */
+static void opens_and_closes(void **state)
+{
+    const int before = dup(0);
+    (void)state;
+    close(before);
+    for (int i = 0; i < 50; i++) {
+        view *v = view_open(&(struct view_options){.program = "test", .points.total = 10});
+        if (!v && clerrno == ENOTSUP)
+            skip(); /* without libwebsockets */
+        assert_non_null(v);
+        assert_int_equal(strncmp(view_url(v, 0), "http://127.0.0.1:", 17), 0);
+        assert_string_not_equal(view_url(v, 0), view_url(v, 1));
+        assert_int_equal(view_due(v), 0);
+        assert_int_equal(view_close(v), 0);
+    }
+    const int after = dup(0);
+    close(after);
+    assert_int_equal(before, after);
+}
+
 /* A permutation; and its beginnings are fair: of the first tenth about half lie in the first half. */
 static void order(void **state)
 {
@@ -276,6 +509,9 @@ int main(void)
         cmocka_unit_test(messages),      cmocka_unit_test(refused),       cmocka_unit_test(deep_nesting),
         cmocka_unit_test(raw_bodies),    cmocka_unit_test(not_finite),    cmocka_unit_test(only_a_region),
         cmocka_unit_test(order),         cmocka_unit_test(rows_are_thinned), cmocka_unit_test(regions),
+        cmocka_unit_test(codings),       cmocka_unit_test(codings_of_cells), cmocka_unit_test(recordings),
+        cmocka_unit_test(cut_and_damaged), cmocka_unit_test(pages),       cmocka_unit_test(refused_options),
+        cmocka_unit_test(opens_and_closes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,7 @@ may  openmpi-bin        openmpi              openmpi           open-mpi         
 may  libopenmpi-dev     openmpi-devel        openmpi           open-mpi          command mpicc
 may  gnuplot-nox        gnuplot              gnuplot           gnuplot           command gnuplot
 may  python3-h5py       python3-h5py         python-h5py       -                 python h5py
+may  python3-websockets python3-websockets   python-websockets -                 python websockets
 may  python3-numpy      python3-numpy        python-numpy      numpy             python numpy
 may  python3-pycparser  python3-pycparser    python-pycparser  pycparser         python pycparser
 may  gfortran           gcc-gfortran         gcc-fortran       gcc               command gfortran

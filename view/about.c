@@ -131,6 +131,24 @@ static int keep_bodies(struct about *about)
     return 0;
 }
 
+enum colour about_recorded(const struct about *about)
+{
+    return about->options.points.moving ? BY_SPEED : about->group ? BY_GROUP : about->mass ? BY_MASS : NO_COLOUR;
+}
+
+/* A recording says what there is to see. */
+static int keep_replay(struct about *about)
+{
+    struct view_options *o = &about->options;
+    if (!o->replay)
+        return 0;
+    about->hello = recording_hello(o->replay);
+    o->frames = view_recording_frames(o->replay);
+    o->from = view_recording_time(o->replay, 0);
+    o->to = view_recording_time(o->replay, o->frames - 1);
+    return about->hello ? 0 : clerror_set(ENOMEM, "view_open: no memory");
+}
+
 int about_copy(struct about *about, const struct view_options *options)
 {
     uint64_t run;
@@ -142,7 +160,9 @@ int about_copy(struct about *about, const struct view_options *options)
     o->budget = o->budget > 0 ? o->budget : 1;
     if (keep_texts(about) < 0 || keep_bodies(about) < 0)
         return -1;
-    about->columns = length(o->rows) / 2;
+    if (keep_replay(about) < 0)
+        return -1;
+    about->columns = o->replay ? recording_columns(o->replay) : length(o->rows) / 2;
     about->grid_rows = length(o->grid.rows);
     about->grid_columns = length(o->grid.columns);
     if (getrandom(&run, sizeof run, 0) != sizeof run)
@@ -156,6 +176,7 @@ void about_free(struct about *about)
     for (size_t i = 0; i < about->texts; i++)
         free(about->text[i]);
     free(about->text);
+    json_decref(about->hello);
     free(about->mass);
     free(about->group);
 }

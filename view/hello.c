@@ -43,16 +43,14 @@ static json_t *real(double value)
 
 /* ---- hello. ------------------------------------------------------------------------------------ */
 
-static json_t *points(const struct about *about)
+static json_t *points(const struct about *about, bool live)
 {
     const struct view_bodies *b = &about->options.points;
     json_t *colours = json_pack("[s]", colour_names[NO_COLOUR]);
-    if (b->moving)
-        json_array_append_new(colours, json_string(colour_names[BY_SPEED]));
-    if (about->mass)
-        json_array_append_new(colours, json_string(colour_names[BY_MASS]));
-    if (about->group)
-        json_array_append_new(colours, json_string(colour_names[BY_GROUP]));
+    const bool has[COLOURS] = {[BY_SPEED] = b->moving, [BY_MASS] = about->mass, [BY_GROUP] = about->group};
+    for (enum colour c = BY_SPEED; c < COLOURS; c++)
+        if (has[c] && (live || c == about_recorded(about)))
+            json_array_append_new(colours, json_string(colour_names[c]));
     return json_pack("{s:I, s:o, s:{s:o, s:o, s:o}}", "total", (json_int_t)b->total, "colours", colours, "units", "length",
                      words(b->length), "speed", words(b->speed), "mass", words(b->weight));
 }
@@ -94,9 +92,24 @@ static json_t *abilities(unsigned can)
     return array;
 }
 
+/* As it was recorded, but for what holds now. */
+static char *of_recording(const struct about *about, bool guest)
+{
+    const struct view_options *o = &about->options;
+    json_t *h = json_deep_copy(about->hello), *now = json_pack(
+        "{s:s, s:s, s:b, s:s, s:o, s:f, s:I, s:o, s:o}", "type", "hello", "run", about->run, "live", false, "rights", guest ? "guest" : "all",
+        "can", abilities(o->can), "rate", o->rate, "frames", (json_int_t)o->frames, "from", real(o->from), "to", real(o->to));
+    if (h && now)
+        json_object_update(h, now);
+    json_decref(now);
+    return finished(h);
+}
+
 char *hello_text(const struct about *about, bool guest, bool live)
 {
     const struct view_options *o = &about->options;
+    if (about->hello)
+        return of_recording(about, guest);
     json_t *h = json_pack("{s:s, s:i, s:s, s:s, s:o, s:o, s:b, s:s, s:o, s:f, s:o, s:{s:o, s:o}, s:o}", "type", "hello", "version", 1,
                           "stdcl", STDCL_VERSION, "run", about->run, "program", words(o->program), "title", words(o->title), "live",
                           live, "rights", guest ? "guest" : "all", "can", abilities(o->can), "rate", o->rate, "step", words(o->step),
@@ -104,7 +117,7 @@ char *hello_text(const struct about *about, bool guest, bool live)
     if (!live)
         json_object_update_new(h, json_pack("{s:I, s:o, s:o}", "frames", (json_int_t)o->frames, "from", real(o->from), "to", real(o->to)));
     if (o->points.total)
-        json_object_set_new(h, "points", points(about));
+        json_object_set_new(h, "points", points(about, live));
     if (o->cells.rule)
         json_object_set_new(h, "cells", cells(&o->cells));
     if (o->bars.quantity)

@@ -7,6 +7,8 @@
  *   stage.c     the newest of all that is shown, in the server's thread
  *   record.c    the recording
  *   frame.c     frames of bars, tables and rows; points.c and cells.c those of bodies and cells
+ *   replay.c    recordings, read; decode.c: their frames
+ *   page.c      a page without a server
  *   hello.c     the texts that the server sends
  *   ask.c       the messages that it gets
  *   about.c     what there is to see, copied from the options
@@ -26,6 +28,7 @@
 #include "stdcl/view.h"
 #include "view/bytes.h"
 
+#include <jansson.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -55,8 +58,15 @@ struct shown {
     size_t n;          /* bodies, rectangles, bins or values */
     double top;        /* of bars */
     uint64_t population;
+    bool raw; /* `first` is a frame already, of a recording */
     struct view_region region[VIEW_REGIONS]; /* of cells; their bodies one behind the other */
     struct bytes first, second;              /* positions and velocities; bodies of cells; counts and what is expected; values */
+};
+
+/* Bytes of somebody else. */
+struct span {
+    const unsigned char *at;
+    size_t size;
 };
 
 /* From the run's thread to the server's: whoever finds the flag in its state owns `shown`. */
@@ -73,6 +83,7 @@ struct about {
     float *mass;    /* of bodies in the order of view_order; NULL: none */
     uint8_t *group;
     float least_mass, most_mass;
+    json_t *hello;  /* of a recording that is replayed; NULL: none */
     size_t columns; /* of rows */
     size_t grid_rows, grid_columns;
     char run[17];
@@ -104,6 +115,8 @@ struct ask {
 
 int about_copy(struct about *about, const struct view_options *options);
 void about_free(struct about *about);
+/* What colour recordings keep: one only. */
+enum colour about_recorded(const struct about *about);
 /* order[n]: 0 to n - 1 in a random order, the same for every n bodies; NULL: no memory. */
 uint32_t *about_order(size_t n);
 
@@ -202,6 +215,21 @@ void recording_frame(struct recording *r, const struct shown *shown, enum kind k
 void recording_rows(struct recording *r, const struct rows *rows);
 bool recording_failed(const struct recording *r);
 int recording_close(struct recording *r);
+
+/* ---- decode.c, replay.c -------------------------------------------------------------------------- */
+
+/* A frame by coding 0; `was`: the two before it, the newer first. False: it is damaged. */
+bool frame_decode(struct bytes *out, const struct span *frame, const struct bytes was[2]);
+/* Whether it builds on others. */
+bool frame_builds(const struct span *frame);
+
+/* From memory, which stays the caller's. */
+view_recording *recording_read(const void *bytes, size_t size);
+/* A picture, whole; NULL with EINVAL: it is damaged. Stays until the next. */
+const struct bytes *recording_picture(view_recording *r, size_t frame);
+size_t recording_columns(const view_recording *r);
+void recording_each_row(const view_recording *r, void (*take)(void *arg, const double *row), void *arg);
+json_t *recording_hello(const view_recording *r);
 
 /* ---- http.c -------------------------------------------------------------------------------------- */
 
@@ -336,8 +364,9 @@ struct view {
     /* The run's alone. */
     uint32_t *order;
     double cost[3]; /* of the last pictures, in seconds */
-    double due, began, told; /* by seconds_now: when the next picture may come; when this was asked for; the state, last */
+    double due, due_soon, began, told; /* by seconds_now: when the next picture may come, and one that a viewer moved to; when this was asked for; the state, last */
     struct view_state said;
+    bool rows_given; /* of a replay */
     bool shown; /* the state of a run that is paused */
     unsigned long long worked_before;
     double cores;

@@ -103,9 +103,7 @@ static void forget(struct recording *r)
 
 static bool make(struct recording *r, const struct shown *shown, enum kind kind, struct frame_box *box)
 {
-    const struct view_bodies *b = &r->about->options.points;
-    const struct want want = {.count = RECORDED_BODIES, .coding = DIFFERENCES_PACKED,
-                              .colour = b->moving ? BY_SPEED : b->group ? BY_GROUP : b->mass ? BY_MASS : NO_COLOUR};
+    const struct want want = {.count = RECORDED_BODIES, .coding = DIFFERENCES_PACKED, .colour = about_recorded(r->about)};
     if (kind == POINTS)
         return frame_points(&r->frame, shown, r->about, &want, box, r->was);
     if (kind == CELLS)

@@ -28,7 +28,6 @@ struct connection {
     char *message;               /* MOST_MESSAGE bytes, what came of it so far */
     const struct web_file *file; /* on its way out */
     size_t file_at;
-    bool counted;
 };
 
 struct server {
@@ -38,7 +37,8 @@ struct server {
     struct lws_vhost *vhost;
     struct web_file *file;
     size_t files;
-    int connections, n;
+    int connections, own; /* all; those that listen */
+    int n;
     struct connection *viewing[MOST_VIEWERS];
 };
 
@@ -213,7 +213,7 @@ static void on_closed(struct server *s, struct connection *c)
         viewer_free(c->viewer);
     free(c->viewer);
     free(c->message);
-    *c = (struct connection){.counted = c->counted};
+    *c = (struct connection){.wsi = NULL};
 }
 
 static int close_with(struct lws *wsi, int code)
@@ -247,10 +247,10 @@ static int on_message(struct server *s, struct connection *c, struct lws *wsi, c
 static int send_piece(struct connection *c, struct lws *wsi)
 {
     struct viewer *w = c->viewer;
-    if (c->closing)
+    if (c->closing && c->closing != LWS_CLOSE_STATUS_NORMAL)
         return close_with(wsi, c->closing);
     if (c->sent == 0 && !viewer_next(w))
-        return 0;
+        return c->closing ? close_with(wsi, c->closing) : 0; /* the last words first */
     const size_t left = w->out.used - HEADROOM - c->sent, n = left < PIECE ? left : PIECE;
     const int how = (c->sent ? LWS_WRITE_CONTINUATION : w->binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT) | (n < left ? LWS_WRITE_NO_FIN : 0);
     if (lws_write(wsi, w->out.at + HEADROOM + c->sent, n, (enum lws_write_protocol)how) < (int)n)
@@ -267,10 +267,10 @@ static int on_listening(struct server *s, int fd)
     const int got = listen_accept(&s->v->listening, fd);
     if (got < 0)
         return 0;
-    if (s->connections >= MOST_CONNECTIONS)
+    if (s->connections - s->own >= MOST_CONNECTIONS)
         close(got);
-    else if (lws_adopt_socket_vhost(s->vhost, got)) /* closes it when that fails */
-        return 0;
+    else
+        lws_adopt_socket_vhost(s->vhost, got); /* which closes it when that fails */
     return 0;
 }
 
@@ -291,15 +291,11 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
         return on_wake(s), 0;
     case LWS_CALLBACK_RAW_RX_FILE:
         return on_listening(s, (int)lws_get_socket_fd(wsi));
-    case LWS_CALLBACK_HTTP_BIND_PROTOCOL:
-    case LWS_CALLBACK_WS_SERVER_BIND_PROTOCOL:
-        return 0;
-    case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
-        return 0;
-    case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
+    case LWS_CALLBACK_WSI_CREATE:
         s->connections++;
         return 0;
     case LWS_CALLBACK_WSI_DESTROY:
+        s->connections--;
         return 0;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
         return in && strcmp(in, "websocket") == 0 ? 0 : -1; /* no HTTP/2 */
@@ -372,6 +368,7 @@ struct server *server_make(struct view *v)
 void server_run(struct server *s, struct stage *stage)
 {
     s->stage = stage;
+    s->own = s->connections;
     count(s);
     while (!stage->closing) {
         lws_service(s->context, 0);
@@ -379,6 +376,7 @@ void server_run(struct server *s, struct stage *stage)
     }
     for (int i = 0; i < s->n; i++) {
         s->viewing[i]->closing = LWS_CLOSE_STATUS_NORMAL;
+        s->viewing[i]->viewer->credits = 0;
         lws_callback_on_writable(s->viewing[i]->wsi);
     }
     const double patient = seconds_now() + 0.25;

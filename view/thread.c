@@ -12,7 +12,6 @@ enum { NICE = 10 };
 
 static void record_run(struct view *v, struct stage *stage)
 {
-    viewers_want(v, stage, NULL, 0);
     while (!stage->closing) {
         while (sem_wait(&v->waked) != 0)
             ;

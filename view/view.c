@@ -90,6 +90,7 @@ view *view_open(const struct view_options *options)
     const struct view_options *o = &v->about.options;
     if (prepare(v, options) == 0 && ((o->address && strcmp(o->address, "-") == 0) || open_server(v) == 0) &&
         (!o->record || (v->recording = recording_open(&v->about)))) {
+        viewers_want(v, &(struct stage){.closing = false}, NULL, 0);
         atomic_store(&v->wanted, v->recording != NULL);
         if (thread_start(v) == 0)
             return v;
@@ -135,12 +136,15 @@ int view_due(view *v)
     if (waits_for_server(v))
         return 0;
     const double now = seconds_now();
-    const bool changed = v->said.paused && (!v->shown || atomic_load_explicit(&v->changed, memory_order_relaxed));
-    if (v->said.paused ? !changed : now < v->due)
+    const bool changed = atomic_load_explicit(&v->changed, memory_order_relaxed);
+    if (v->said.paused ? v->shown && !changed : now < (changed ? v->due_soon : v->due))
         return 0;
     v->began = now;
     return 1;
 }
+
+/* A viewer that moves to where nothing was shown before does not wait longer than so many times what the last picture cost. */
+static const double MOVING = 10;
 
 /* The median of the last three, so that what happens once, such as compiling a kernel, does not put off all that follow. */
 static double usual_cost(struct view *v, double cost)
@@ -159,7 +163,9 @@ static void settle(struct view *v)
     const unsigned long long worked = atomic_load_explicit(&v->worked, memory_order_relaxed);
     const double served = 1e-9 * (double)(worked - v->worked_before) / v->cores;
     v->worked_before = worked;
-    v->due = now + fmax(1 / v->about.options.rate, usual_cost(v, copied + served) / budget) - copied;
+    const double least = 1 / v->about.options.rate, usual = usual_cost(v, copied + served) / budget;
+    v->due = now + fmax(least, usual) - copied;
+    v->due_soon = now + fmax(least, fmin(usual, MOVING * (copied + served))) - copied;
     v->shown = true;
     v->began = 0;
     atomic_store_explicit(&v->changed, false, memory_order_relaxed);
@@ -170,7 +176,7 @@ static void settle(struct view *v)
 /* The box of a kind, emptied and with the moment in it; NULL: it is still full, so this picture is left out. */
 static struct shown *show(view *v, enum kind kind, const struct view_moment *at)
 {
-    const double patient = seconds_now() + 1;
+    const double patient = seconds_now() + 10;
     struct shown *s;
     while (!(s = mailbox_open(&v->box[kind])) && at->last && seconds_now() < patient)
         usleep(1000);
@@ -278,6 +284,35 @@ int view_add_row(view *v, const double *value)
     atomic_store_explicit(&v->rows_in, in + 1, memory_order_release);
     thread_wake(v);
     return 0;
+}
+
+/* ---- Replays. ---------------------------------------------------------------------------------- */
+
+/* Rows wait until there is room for them, for a second at most. */
+static void give_row(void *arg, const double *row)
+{
+    view *v = arg;
+    for (int tries = 0; tries < 1000 && atomic_load(&v->rows_in) - atomic_load(&v->rows_out) >= ROWS_ON_THE_WAY; tries++)
+        usleep(1000);
+    view_add_row(v, row);
+}
+
+int view_show_recorded(view *v, view_recording *r, size_t frame)
+{
+    if (!v || frame >= view_recording_frames(r))
+        return 0;
+    const struct bytes *picture = recording_picture(r, frame);
+    if (!picture)
+        return -1;
+    if (!v->rows_given)
+        recording_each_row(r, give_row, v);
+    v->rows_given = true;
+    struct shown *s = show(v, (enum kind)picture->at[0], &(struct view_moment){0});
+    if (!s)
+        return 0;
+    s->raw = true;
+    bytes_put(&s->first, picture->at, picture->used);
+    return hand_over(v, (enum kind)picture->at[0], s);
 }
 
 /* ---- What is asked, and told. ------------------------------------------------------------------ */

@@ -147,10 +147,19 @@ static int picture_due(const struct viewer *w)
     for (int kind = POINTS; kind < ROWS; kind++) {
         const struct shown *s = &w->stage->shown[kind];
         const bool newer = s->sequence && (w->again || s->sequence != w->sent[kind]);
-        if (newer && (kind != CELLS || (w->want.cells && cells_find(s, &w->want.region) >= 0)))
+        if (newer && (kind != CELLS || s->raw || (w->want.cells && cells_find(s, &w->want.region) >= 0)))
             return kind;
     }
     return 0;
+}
+
+/* A frame as it was recorded; it is one of this connection now. */
+static bool recorded(struct viewer *w, const struct shown *s)
+{
+    bytes_put(&w->out, s->first.at, s->first.used);
+    if (!w->out.failed)
+        bytes_at(w->out.at + HEADROOM + 4, s->sequence, 4);
+    return !w->out.failed;
 }
 
 static bool next_picture(struct viewer *w, int kind)
@@ -160,6 +169,8 @@ static bool next_picture(struct viewer *w, int kind)
     fresh(w, true);
     w->again = false;
     w->sent[kind] = s->sequence;
+    if (s->raw)
+        return recorded(w, s);
     if (kind == POINTS)
         return frame_points(&w->out, s, about, &w->want, &w->stage->box, w->was);
     if (kind == CELLS)
@@ -220,7 +231,7 @@ void viewers_want(struct view *v, const struct stage *stage, struct viewer *cons
             region[regions++] = w->region;
     }
     bodies = bodies < total ? bodies : total;
-    missing |= n > 0 && total && stage->shown[POINTS].n < bodies;
+    missing |= n > 0 && total && !v->about.hello && stage->shown[POINTS].n < bodies;
     missing |= n > 0 && !stage->shown[POINTS].sequence && !stage->shown[CELLS].sequence && !stage->shown[BARS].sequence &&
                !stage->shown[GRID].sequence;
     atomic_store(&v->bodies, bodies);

@@ -23,6 +23,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdcl.h>
 
 #ifdef __cplusplus
@@ -30,6 +31,7 @@ extern "C" {
 #endif
 
 typedef struct view view;
+typedef struct view_recording view_recording;
 
 /* ---- What there is to see. Zero means: not this. Texts and arrays are copied. ------------------ */
 
@@ -70,6 +72,7 @@ struct view_options {
     double rate;                 /* pictures a second at most, 0.1 to 240; 0 = 30 */
     double budget;               /* of the run's time for showing it, in percent, up to 100; 0 = 1 */
     unsigned can;                /* VIEW_CAN_...: what viewers may ask of the run */
+    const view_recording *replay; /* what is shown is this, by view_show_recorded, and it says what there is to see; not owned */
     uint64_t frames;             /* not 0: a replay of so many pictures, with times `from` to `to` */
     double from, to;
     const char *step, *time, *time_unit; /* what these are called; NULL: "step", "time", "" */
@@ -108,7 +111,7 @@ int view_due(view *v);
 struct view_moment {
     double time;
     uint64_t step;
-    int last; /* of the run: waits, up to a second, until it is taken */
+    int last; /* of the run: waits, up to ten seconds, until there is room for it */
 };
 
 /* How many bodies are wanted at most, and which: order[0] to order[count - 1], a fair sample of 0 to total - 1 however short;
@@ -154,6 +157,23 @@ int view_show_grid(view *v, struct view_moment at, const float *value);
 
 /* A row of numbers for the plots, NAN where one is not known; may be called at any time. */
 int view_add_row(view *v, const double *value);
+
+/* ---- Recordings. -------------------------------------------------------------------------------- */
+
+/* Opens a recording; one that was cut plays up to the cut. EINVAL: it is none, or has no picture; else as open(). */
+view_recording *view_recording_open(const char *file);
+void view_recording_close(view_recording *r);
+/* How many pictures it has, and the time of one. */
+size_t view_recording_frames(const view_recording *r);
+double view_recording_time(const view_recording *r, size_t frame);
+/* What is shown, a line; owned by the recording. */
+const char *view_recording_title(const view_recording *r);
+
+/* Shows one of its pictures in a view that was opened with `replay`; the rows of the plots come with the first. EINVAL: it is damaged there. */
+int view_show_recorded(view *v, view_recording *r, size_t frame);
+
+/* Writes a page that needs no server, with a recording in it, of at most 256 MiB (EFBIG). */
+int view_write_page(FILE *fp, const char *recording);
 
 /* ---- What viewers ask. -------------------------------------------------------------------------- */
 

@@ -796,6 +796,7 @@ struct view_command {
   int ask;
   double value;
 };
+typedef struct view_recording view_recording;
 struct view_bodies {
   size_t total;
   const double *mass;
@@ -833,6 +834,7 @@ struct view_options {
   double rate;
   double budget;
   unsigned can;
+  const view_recording *replay;
   uint64_t frames;
   double from;
   double to;
@@ -891,16 +893,23 @@ void view_end(view *v, const char *sentence);
 int view_next_command(view *v, struct view_command *command);
 view *view_open(const struct view_options *options);
 const uint32_t *view_order(view *v);
+void view_recording_close(view_recording *r);
+size_t view_recording_frames(const view_recording *r);
+view_recording *view_recording_open(const char *file);
+double view_recording_time(const view_recording *r, size_t frame);
+const char *view_recording_title(const view_recording *r);
 int view_regions_wanted(view *v, struct view_region *region);
 int view_show_bars(view *v, struct view_moment at, uint32_t bins, double top, const uint64_t *count, const double *expected);
 int view_show_cells(view *v, struct view_moment at, uint64_t population, int n, const struct view_cells *cells);
 int view_show_grid(view *v, struct view_moment at, const float *value);
 int view_show_points(view *v, const struct view_points *points);
+int view_show_recorded(view *v, view_recording *r, size_t frame);
 void view_tell(view *v, const struct view_state *state);
 const char *view_tunnel(const view *v);
 const char *view_url(const view *v, int guest);
 void view_wait(view *v, double seconds);
 int view_watched(const view *v);
+int view_write_page(struct _IO_FILE *fp, const char *recording);
 ]],
 
 world = [[

@@ -69,7 +69,7 @@ status_is() { [ "$status" = "$1" ]; }
 says() { case $said in *"$1"*) true ;; *) false ;; esac; }
 
 base='gcc g++ make cmake pkg-config opencl-headers ocl-icd-opencl-dev pocl-opencl-icd libpng-dev'
-rest='libhdf5-dev libwebsockets-dev zlib1g-dev libluajit-5.1-dev luajit openmpi-bin libopenmpi-dev gnuplot-nox python3-h5py python3-numpy python3-pycparser gfortran libcmocka-dev libjansson-dev'
+rest='libhdf5-dev libwebsockets-dev zlib1g-dev libluajit-5.1-dev luajit openmpi-bin libopenmpi-dev gnuplot-nox python3-h5py python3-websockets python3-numpy python3-pycparser gfortran libcmocka-dev libjansson-dev'
 
 # shellcheck disable=SC2086 # one word a package
 system debian 0 $base $rest

@@ -1,0 +1,120 @@
+/* cmd_view.c - `stdcl view`: recordings, and files of all four programs, in a browser or as one page. */
+/* SPDX-License-Identifier: MIT */
+#include "view_job.h"
+
+#include "formats/npy.h"
+
+#include <string.h>
+
+/* ---- Which kind of file it is. ----------------------------------------------------------------- */
+
+typedef int opener(struct view_job *job);
+
+/* Velocities have three columns, bodies seven. */
+static bool has_velocities(const char *file)
+{
+    struct npy in;
+    if (!cli_has_suffix(file, ".npy") || npy_open(&in, file) < 0)
+        return false;
+    const bool velocities = (in.fortran ? in.rows : in.cols) == 3 || in.cols == 3;
+    npy_close(&in);
+    return velocities;
+}
+
+static opener *opener_of(const char *file)
+{
+    static const struct {
+        const char *suffix;
+        opener *open;
+    } of[] = {{".view", view_recorded_open}, {".part", view_recorded_open}, {".rle", view_cells_open}, {".mc", view_cells_open},
+              {".cells", view_cells_open}, {".csv", view_sweep_open}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (cli_has_suffix(file, of[i].suffix))
+            return of[i].open;
+    return has_velocities(file) ? view_speeds_open : view_bodies_open;
+}
+
+static int open_files(struct view_job *job)
+{
+    opener *const open = opener_of(job->file.item[0]);
+    for (size_t i = 1; i < job->file.n; i++)
+        if (open != view_bodies_open || opener_of(job->file.item[i]) != open)
+            return cli_wrong("'%s' and '%s' cannot be shown together: several files are a series of bodies over time", job->file.item[0],
+                             job->file.item[i]);
+    return open(job);
+}
+
+/* ---- The command line. ------------------------------------------------------------------------- */
+
+static int check(const struct view_job *job, const struct cli_option *options)
+{
+    if (job->page && (job->window.wanted || job->window.record))
+        return cli_wrong("-o makes a page without a server; leave --view and --record out");
+    if (job->page && !cli_has_suffix(job->page, ".html"))
+        return cli_wrong("-o: '%s' must end in .html: a page with all that it shows", job->page);
+    const int status = cli_window_check(&job->window, options);
+    return status == CLI_DONE && job->page ? cli_check_output(job->page) : status;
+}
+
+static bool parse(struct view_job *job, int argc, char **argv, int *status)
+{
+    struct cli_option options[] = {
+        CLI_STRING('o', "output", "FILE.html", &job->page, "write one page with all of it inside, which needs neither a server nor a network"),
+        CLI_REAL(0, "speed", "N", &job->window.speed, 0, 1000, "pictures a second, as the run was shown (default 25); 0: as fast as it can"),
+        CLI_FLAG('q', "quiet", &job->quiet, "no report"),
+        CLI_WINDOW_OPTIONS(&job->window),
+        CLI_END,
+    };
+    const struct cli_usage usage = {
+        .synopsis = "[options] FILE...",
+        .about = "Shows a recording in a browser, as if its run went on: pause, single pictures, a slider. So it does with files: of bodies, "
+                 "several as a series; patterns of Life; velocities (.npy); the table of a sweep (.csv). The link is for this machine, "
+                 "and the second line tells how to reach it from another. Ctrl-C ends it.",
+        .examples = "  stdcl nbody --ic collision -n 2^16 --method tree --record collision.view\n"
+                    "  stdcl view collision.view\n"
+                    "  stdcl view collision.view -o collision.html\n"
+                    "  stdcl view snap-*.hdf5\n",
+        .options = options,
+        .operands = &job->file,
+        .operands_min = 1,
+        .operand = "the recording or file",
+    };
+    if (!cli_parse(&usage, argc, argv, status))
+        return false;
+    *status = check(job, options);
+    return *status == CLI_DONE;
+}
+
+static int work(struct view_job *job)
+{
+    int status = open_files(job);
+    if (status != CLI_DONE)
+        return status;
+    cli_interrupt_catch();
+    if (job->page)
+        return view_page(job);
+    return job->window.record && !job->window.wanted ? view_record(job, job->window.record) : view_play(job);
+}
+
+static int run(int argc, char **argv)
+{
+    struct view_job job = {.window = {.speed = 25}};
+    int status;
+    if (parse(&job, argc, argv, &status))
+        status = work(&job);
+    const int closed = cli_window_close(&job.window);
+    status = status == CLI_DONE ? closed : status;
+    view_recording_close(job.recording);
+    life_pattern_free(&job.pattern);
+    free(job.bars.count);
+    free(job.bars.expected);
+    free(job.table.value);
+    free(job.text[0]);
+    free(job.text[1]);
+    free(job.names);
+    free(job.heads);
+    cli_strings_free(&job.file);
+    return status;
+}
+
+const struct cli_command cmd_view = {"view", "show recordings and files in a browser", run, CLI_RANKS_APART};

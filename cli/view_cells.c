@@ -1,0 +1,75 @@
+/* view_cells.c - patterns of Life for `stdcl view`: one picture, of which viewers see the part that they look at.
+ * SPDX-License-Identifier: MIT
+ */
+#include "view_job.h"
+
+static bool lives(const struct life_pattern *p, int64_t x, int64_t y)
+{
+    const int64_t column = x - (int64_t)p->left, row = y - (int64_t)p->top;
+    return column >= 0 && row >= 0 && (uint64_t)column < p->columns && (uint64_t)row < p->rows &&
+           (p->word[(size_t)row * p->stride + (size_t)column / 64] >> column % 64 & 1);
+}
+
+static void bits(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
+{
+    const size_t bytes = ((size_t)r->width + 7) / 8;
+    for (uint32_t j = 0; j < r->height; j++)
+        for (uint32_t i = 0; i < r->width; i++)
+            body[j * bytes + i / 8] |= (uint8_t)(lives(p, r->x + i, r->y + j) << i % 8);
+}
+
+/* By the live cells, of which a pattern has few, not by the squares' cells. */
+static void shades(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
+{
+    uint64_t *live = cli_alloc((size_t)r->width * r->height + 1, sizeof *live);
+    for (size_t row = 0; row < p->rows; row++)
+        for (size_t column = 0; column < p->columns; column++) {
+            const int64_t x = (int64_t)(p->left + column) - r->x, y = (int64_t)(p->top + row) - r->y;
+            if (!(p->word[row * p->stride + column / 64] >> column % 64 & 1) || x < 0 || y < 0)
+                continue;
+            if (x >> r->zoom < r->width && y >> r->zoom < r->height)
+                live[(size_t)(y >> r->zoom) * r->width + (size_t)(x >> r->zoom)]++;
+        }
+    for (size_t k = 0; k < (size_t)r->width * r->height; k++)
+        body[k] = view_cells_shade(live[k], r->zoom);
+    free(live);
+}
+
+static uint64_t population(const struct life_pattern *p)
+{
+    uint64_t sum = 0;
+    for (size_t k = 0; k < p->rows * p->stride; k++)
+        sum += (uint64_t)__builtin_popcountll(p->word[k]);
+    return sum;
+}
+
+static int show(void *arg, int last)
+{
+    struct view_job *job = arg;
+    struct view_region region[VIEW_REGIONS];
+    struct view_cells cells[VIEW_REGIONS];
+    uint8_t *body[VIEW_REGIONS];
+    const int n = view_regions_wanted(job->window.view, region);
+    for (int i = 0; i < n; i++) {
+        body[i] = cli_alloc(view_cells_bytes(&region[i]) + 1, 1);
+        cells[i] = (struct view_cells){region[i], body[i]};
+        (region[i].zoom ? shades : bits)(&job->pattern, &region[i], body[i]);
+    }
+    const struct view_moment at = {(double)job->pattern.generation, job->pattern.generation, last};
+    const int status = view_show_cells(job->window.view, at, population(&job->pattern), n, cells) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    for (int i = 0; i < n; i++)
+        free(body[i]);
+    return status;
+}
+
+int view_cells_open(struct view_job *job)
+{
+    struct life_pattern *p = &job->pattern;
+    if (life_pattern_read(job->file.item[0], p) < 0)
+        return cli_failed_call(NULL);
+    job->frames = 1;
+    job->show = show;
+    job->about = (struct view_options){.program = "life", .title = job->file.item[0], .step = "generation", .time = "generation",
+                                       .cells = {p->width ? p->width : 1, p->height ? p->height : 1, "plane", *p->rule ? p->rule : "B3/S23"}};
+    return CLI_DONE;
+}

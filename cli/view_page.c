@@ -1,0 +1,59 @@
+/* view_page.c - `stdcl view FILE -o page.html`: a page with the recording inside. What is no recording is recorded first, as `--record` does.
+ * SPDX-License-Identifier: MIT
+ */
+#include "view_job.h"
+
+#include "core/outfile.h"
+
+#include <string.h>
+
+static int write_page(const struct view_job *job, const char *recording)
+{
+    struct outfile out;
+    if (outfile_open(&out, job->page) < 0)
+        return cli_failed_call(NULL);
+    if (view_write_page(out.fp, recording) < 0) {
+        const int status = cli_failed_call(NULL);
+        outfile_discard(&out);
+        return status;
+    }
+    if (outfile_commit(&out) < 0)
+        return cli_failed_call(NULL);
+    if (!job->quiet)
+        printf("%s: a page with %zu picture%s\n", job->page, job->frames, job->frames == 1 ? "" : "s");
+    return CLI_DONE;
+}
+
+int view_record(struct view_job *job, const char *file)
+{
+    job->about.frames = job->frames;
+    job->window.record = file;
+    job->window.rate = 240;
+    job->window.budget = 100;
+    int status = cli_window_open(&job->window, &job->about);
+    for (job->frame = 0; status == CLI_DONE && job->frame < job->frames && !cli_interrupted(); job->frame++) {
+        while (!view_due(job->window.view) && !cli_interrupted())
+            view_wait(job->window.view, 0.001);
+        status = job->show(job, job->frame + 1 == job->frames);
+    }
+    const int closed = cli_window_close(&job->window);
+    return status == CLI_DONE ? closed : status;
+}
+
+int view_page(struct view_job *job)
+{
+    static const char *const within[] = {"pictures.view", "pictures.view.part", NULL};
+    char folder[512], file[600];
+    if (job->recording)
+        return write_page(job, job->file.item[0]);
+    if (outfile_folder(folder, sizeof folder, "view", within) < 0)
+        return cli_failed_call(NULL);
+    snprintf(file, sizeof file, "%s/%s", folder, within[0]);
+    int status = view_record(job, file);
+    if (status == CLI_DONE && cli_interrupted())
+        status = cli_interrupt_status(CLI_FAILED);
+    if (status == CLI_DONE)
+        status = write_page(job, file);
+    outfile_folder_remove(folder);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* view_play.c - `stdcl view` plays: one picture after the other, until Ctrl-C.
+ * SPDX-License-Identifier: MIT
+ */
+#include "view_job.h"
+
+#include <math.h>
+
+/* Where to go from the picture that is shown: where a viewer said, or on; at the end it waits there, and starts anew. */
+static size_t next_frame(struct view_job *job)
+{
+    struct cli_window *w = &job->window;
+    const size_t end = job->frames - 1;
+    if (w->seek >= 0) {
+        const double wanted = w->seek;
+        w->seek = -1;
+        return wanted < (double)end ? (size_t)wanted : end;
+    }
+    return job->frame < end ? job->frame + 1 : 0;
+}
+
+int view_play(struct view_job *job)
+{
+    struct cli_window *w = &job->window;
+    struct view_options *o = &job->about;
+    int status = CLI_DONE;
+    w->wanted = true;
+    w->budget = w->budget > 0 ? w->budget : 100; /* it has nothing else to do */
+    o->can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_SEEK;
+    o->frames = job->frames;
+    status = cli_window_open(w, o);
+    while (status == CLI_DONE && !cli_interrupted()) {
+        w->frame = job->frame;
+        if (job->frame == job->frames - 1 && !w->paused) {
+            w->paused = true;
+            w->stop = (double)job->frame;
+        }
+        status = cli_window_visit(w, job->frame, NAN, job->show, job);
+        job->frame = next_frame(job);
+    }
+    return status;
+}

@@ -1,0 +1,37 @@
+/* fuzz_ask.c - any bytes at all as what a viewer sends: a message, a Host and Origin, subprotocols; for libFuzzer or for driver.c.
+ *
+ * What is taken is within the bounds of view/WIRE.md.
+ * SPDX-License-Identifier: MIT
+ */
+#include "fuzz.h"
+#include "view/internal.h"
+
+#include <math.h>
+
+static void check_message(const struct ask *a)
+{
+    const struct want *w = &a->want;
+    promise(a->type != ASK_CREDIT || (a->number >= 1 && a->number <= MOST_CREDITS));
+    promise(a->type != ASK_WANT || (w->coding >= RAW && w->coding <= DIFFERENCES_PACKED && w->colour < COLOURS));
+    for (int c = 0; a->type == ASK_WANT && w->inside && c < 3; c++)
+        promise(isfinite(w->box[c]) && isfinite(w->box[c + 3]) && w->box[c] < w->box[c + 3]);
+    promise(a->type != ASK_WANT || !w->cells || (uint64_t)w->region.width * w->region.height <= MOST_SQUARES);
+    promise(a->type != ASK_DO || isfinite(a->command.value));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct ask ask;
+    char *text = text_copy(data, size);
+    const struct view_field torus = {100, 50, "torus", "B3/S23"};
+    if (size <= MOST_MESSAGE && ask_read((const char *)data, size, &ask)) {
+        check_message(&ask);
+        if (ask.type == ASK_WANT && ask.want.cells && region_clip(&torus, &ask.want.region))
+            promise(ask.want.region.x >= 0 && ask.want.region.x < 100 && ask.want.region.width <= 100);
+    }
+    promise(!http_host_ok(text) || strstr(text, "127.0.0.1") || strstr(text, "[::1]") || strcasestr(text, "localhost"));
+    promise(!http_origin_ok(text, text));
+    promise(!http_token_ok(text, "0123456789abcdef0123456789abcdef") || strstr(text, "0123456789abcdef0123456789abcdef"));
+    free(text);
+    return 0;
+}

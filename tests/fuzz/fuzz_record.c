@@ -1,0 +1,32 @@
+/* fuzz_record.c - any bytes at all as a recording; for libFuzzer or for driver.c.
+ *
+ * A recording that is taken has pictures; each is whole or refused with a sentence, and is never larger than its kind allows.
+ * SPDX-License-Identifier: MIT
+ */
+#include "fuzz.h"
+#include "view/internal.h"
+
+static void take(void *arg, const double *row)
+{
+    double *sum = arg;
+    *sum += row[0];
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    double sum = 0;
+    view_recording *r = recording_read(data, size);
+    if (!r) {
+        promise(strlen(clerror()) > 10);
+        return 0;
+    }
+    promise(view_recording_frames(r) > 0);
+    for (size_t k = 0; k < view_recording_frames(r) && k < 64; k++) {
+        const struct bytes *p = recording_picture(r, k);
+        promise(p ? p->used >= FRAME_HEAD && p->at[1] == RAW && p->at[0] >= POINTS && p->at[0] <= GRID : strlen(clerror()) > 10);
+    }
+    if (recording_columns(r))
+        recording_each_row(r, take, &sum);
+    view_recording_close(r);
+    return 0;
+}

@@ -1,0 +1,103 @@
+/* child.c - a run without devices, to be looked at: bodies that turn, or cells, until it is told to quit or its input ends.
+ *
+ *   view_child points|cells [ADDRESS]
+ *
+ * Prints its links, and at the end how many steps it made and the most milliseconds that one call of the view took.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/clock.h"
+#include "stdcl/view.h"
+
+#include <errno.h>
+
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BODIES = 20000, SIDE = 256 };
+
+static double longest;
+
+static void note(double start)
+{
+    const double took = seconds_now() - start;
+    longest = took > longest ? took : longest;
+}
+
+static void show_bodies(view *v, uint64_t step)
+{
+    static float pos[BODIES][3], vel[BODIES][3];
+    const size_t count = view_bodies_wanted(v);
+    const uint32_t *order = view_order(v);
+    for (size_t k = 0; k < count; k++) {
+        const float angle = (float)order[k] + 1e-3F * (float)step, radius = 1 + (float)(order[k] % 100);
+        pos[k][0] = radius * cosf(angle);
+        pos[k][1] = radius * sinf(angle);
+        vel[k][0] = radius;
+    }
+    const double start = seconds_now();
+    view_show_points(v, &(struct view_points){{1e-3 * (double)step, step, 0}, count, (const float(*)[3])pos, (const float(*)[3])vel});
+    note(start);
+}
+
+static void show_cells(view *v, uint64_t step)
+{
+    struct view_region r[VIEW_REGIONS];
+    struct view_cells c[VIEW_REGIONS];
+    const int n = view_regions_wanted(v, r);
+    for (int i = 0; i < n; i++) {
+        unsigned char *body = calloc(view_cells_bytes(&r[i]) + 1, 1);
+        for (size_t k = 0; k < view_cells_bytes(&r[i]); k++)
+            body[k] = (unsigned char)(r[i].x + r[i].y + (int64_t)(k + step));
+        c[i] = (struct view_cells){r[i], body};
+    }
+    const double start = seconds_now();
+    view_show_cells(v, (struct view_moment){(double)step, step, 0}, 17, n, c);
+    note(start);
+    for (int i = 0; i < n; i++)
+        free((void *)(uintptr_t)c[i].body);
+}
+
+static int input_ended(void)
+{
+    struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+    char c;
+    return poll(&p, 1, 0) > 0 && read(STDIN_FILENO, &c, 1) <= 0;
+}
+
+int main(int argc, char **argv)
+{
+    const int cells = argc > 1 && strcmp(argv[1], "cells") == 0;
+    static const char *const rows[] = {"time", "", "sine", "", NULL};
+    struct view_options o = {.program = "child", .title = "a \"run\" \xff of <b>tests</b>", .address = argc > 2 ? argv[2] : NULL, .rate = 240,
+                             .budget = 100, .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT, .rows = rows};
+    if (cells)
+        o.cells = (struct view_field){SIDE, SIDE, "torus", "B3/S23"};
+    else
+        o.points = (struct view_bodies){.total = BODIES, .moving = 1};
+    view *v = view_open(&o);
+    if (!v)
+        return fprintf(stderr, "%s\n", clerror()), clerrno == ENOTSUP ? 77 : 1;
+    printf("%s\n%s\n%s\n", view_url(v, 0), view_url(v, 1), view_tunnel(v));
+    fflush(stdout);
+    struct view_command c = {VIEW_RUN, 0};
+    int paused = 0;
+    uint64_t step = 0;
+    while (c.ask != VIEW_QUIT && !input_ended()) {
+        while (view_next_command(v, &c) && c.ask != VIEW_QUIT)
+            paused = c.ask == VIEW_PAUSE ? 1 : c.ask == VIEW_RUN ? 0 : paused;
+        view_tell(v, &(struct view_state){.paused = paused, .fraction = NAN});
+        step += !paused;
+        if (view_due(v))
+            (cells ? show_cells : show_bodies)(v, step);
+        if (step % 64 == 0)
+            view_add_row(v, (const double[]){(double)step, sin((double)step)});
+        view_wait(v, 0.002);
+    }
+    view_end(v, "told to end");
+    view_close(v);
+    printf("%llu steps, %.0f ms\n", (unsigned long long)step, 1e3 * longest);
+    return 0;
+}

@@ -1,0 +1,340 @@
+"""server.py - the window's server met by python3-websockets and by raw sockets: what it answers, refuses and survives.
+
+    server.py CHILD STDCL [TEST]
+
+Nothing here depends on how fast the machine is: each step waits until something happens.
+SPDX-License-Identifier: MIT
+"""
+import asyncio
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+
+try:
+    import websockets
+except ImportError:
+    print("python3-websockets is not installed")
+    sys.exit(77)
+
+CHILD, STDCL = sys.argv[1:3]
+PATIENCE = 120
+
+
+class Run:
+    """The child, and its links."""
+
+    def __init__(self, *args):
+        self.process = subprocess.Popen([CHILD, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+        if not self.url:
+            sys.exit(self.process.wait())
+        self.guest = self.process.stdout.readline().strip()
+        self.tunnel = self.process.stdout.readline().strip()
+        self.port = int(self.url.split(":")[2].split("/")[0])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        said = self.process.stdout.read()
+        assert self.process.wait(PATIENCE) == 0, "the run ended with status %d" % self.process.returncode
+        self.steps = int(said.split()[0])
+        self.longest = int(said.split()[2])
+
+    def token(self, guest=False):
+        return (self.guest if guest else self.url).split("#t=")[1]
+
+    def connect(self, token=None, origin=None, host=None, guest=False, **more):
+        host = host or "127.0.0.1:%d" % self.port
+        return websockets.connect(
+            "ws://%s/live" % host, host="127.0.0.1", port=self.port, subprotocols=["stdcl-view.1", "token." + (token or self.token(guest))],
+            origin=origin or "http://" + host, compression=None, max_size=1 << 26, **more)
+
+    async def eventually(self):
+        """Connects when there is room again."""
+        for _ in range(1000):
+            try:
+                async with self.connect() as ws:
+                    return json.loads(await message(ws))
+            except (websockets.InvalidHandshake, websockets.ConnectionClosed, OSError):
+                await asyncio.sleep(0.05)
+        assert False, "nobody is let in any more"
+
+    def ask(self, text, shut=True):
+        """The status of a raw request; None: the connection ended without one."""
+        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as s:
+            try:
+                s.sendall(text)
+                if shut:
+                    s.shutdown(socket.SHUT_WR)
+                answer = b""
+                while b"\r\n" not in answer:
+                    part = s.recv(4096)
+                    if not part:
+                        break
+                    answer += part
+            except (ConnectionResetError, BrokenPipeError):
+                return None
+        return int(answer.split()[1]) if answer.startswith(b"HTTP/1.") else None
+
+
+async def message(ws):
+    return await asyncio.wait_for(ws.recv(), PATIENCE)
+
+
+async def text_of(ws, kind):
+    while True:
+        m = await message(ws)
+        if isinstance(m, str) and json.loads(m)["type"] == kind:
+            return json.loads(m)
+
+
+async def frame(ws, kind):
+    """The next frame of a kind; others are taken and paid for."""
+    while True:
+        m = await message(ws)
+        if not isinstance(m, str):
+            if m[0] == kind:
+                return m
+            await ws.send('{"type":"credit","n":1}')
+
+
+async def closing(ws):
+    try:
+        while True:
+            await message(ws)
+    except websockets.ConnectionClosed as e:
+        return e.rcvd.code if e.rcvd else 1006
+
+
+# ---- What it answers. ----------------------------------------------------------------------------
+
+async def shows():
+    with Run("points") as run:
+        async with run.connect() as ws:
+            assert ws.subprotocol == "stdcl-view.1"
+            hello = json.loads(await message(ws))
+            assert hello["type"] == "hello" and hello["version"] == 1 and hello["live"] and hello["rights"] == "all", hello
+            assert hello["points"]["total"] == 20000 and hello["points"]["colours"] == ["none", "speed"], hello
+            await ws.send('{"type":"want","points":{"count":500,"colour":"speed","coding":0}}')
+            await ws.send('{"type":"credit","n":2}')
+            first = await frame(ws, 1)
+            assert struct.unpack_from("<II", first, 72) == (20000, 500) and len(first) == 112 + 7 * 500
+            await ws.send('{"type":"credit","n":2}')
+            second = await frame(ws, 1)
+            assert struct.unpack_from("<Q", second, 16) > struct.unpack_from("<Q", first, 16)
+            await ws.send('{"type":"ping","id":9007199254740992}')
+            assert (await text_of(ws, "pong"))["id"] == 9007199254740992
+
+
+async def credits():
+    """No frame without a credit: what was not asked for does not come, however long one looks."""
+    with Run("points") as run:
+        async with run.connect() as ws:
+            await ws.send('{"type":"want","points":{"count":10}}')
+            for n in range(3):
+                await ws.send('{"type":"credit","n":%d}' % (n + 1))
+                got = 0
+                while got < n + 1:
+                    got += not isinstance(await message(ws), str)
+                for k in range(5):  # five turns of the server, and not a frame
+                    await ws.send('{"type":"ping","id":%d}' % k)
+                    while True:
+                        m = await message(ws)
+                        assert isinstance(m, str), "a frame that was not paid for"
+                        if json.loads(m).get("id") == k:
+                            break
+
+
+async def cells():
+    with Run("cells") as run:
+        async with run.connect() as ws:
+            await ws.send('{"type":"want","cells":{"x":-3,"y":300,"width":64,"height":8,"zoom":0,"coding":0}}')
+            await ws.send('{"type":"credit","n":2}')
+            m = await frame(ws, 2)
+            assert struct.unpack_from("<qqIIIIQ", m, 24) == (253, 44, 64, 8, 0, 0, 17), struct.unpack_from("<qqIIIIQ", m, 24)
+            step = struct.unpack_from("<Q", m, 16)[0]
+            assert m[64:] == bytes((253 + 44 + k + step) & 255 for k in range(64)), "other cells than the run's"
+            await ws.send('{"type":"want","cells":{"x":0,"y":0,"width":4096,"height":1000,"zoom":2,"coding":2}}')
+            while struct.unpack_from("<II", m, 40) != (64, 64):
+                await ws.send('{"type":"credit","n":1}')
+                m = await frame(ws, 2)
+
+
+async def obeys():
+    """Pause stops the steps; a guest may not; quitting needs to be confirmed."""
+    with Run("points") as run:
+        async with run.connect() as ws, run.connect(guest=True) as guest:
+            assert json.loads(await message(guest))["rights"] == "guest"
+            await guest.send('{"type":"do","what":"quit","confirm":true}')
+            assert (await text_of(guest, "refused"))["what"] == "quit"
+            await ws.send('{"type":"do","what":"pause"}')
+            while not (await text_of(ws, "state"))["paused"]:
+                pass
+            while not (await text_of(guest, "state"))["paused"]:
+                pass
+            await ws.send('{"type":"do","what":"quit"}')
+            assert "confirmed" in (await text_of(ws, "refused"))["text"]
+            await ws.send('{"type":"do","what":"seek","frame":1}')
+            assert (await text_of(ws, "refused"))["what"] == "seek"
+            await ws.send('{"type":"do","what":"quit","confirm":true}')
+            assert (await text_of(guest, "end"))["text"] == "told to end"
+            assert await closing(ws) == 1000 and await closing(guest) == 1000
+
+
+# ---- What it refuses. ----------------------------------------------------------------------------
+
+async def refuses_strangers():
+    with Run("points") as run:
+        port = run.port
+        async with run.connect(token="0" * 32) as ws:
+            assert await closing(ws) == 4401
+        for origin, host in ((None, "example.org:%d" % port), ("http://example.org", None), ("http://example.org:%d" % port, "example.org:%d" % port),
+                             ("null", None), ("https://127.0.0.1:%d" % port, None), ("http://127.0.0.1:1", None)):
+            try:
+                async with run.connect(origin=origin, host=host):
+                    assert False, "let in: Origin %s, Host %s" % (origin, host)
+            except websockets.InvalidHandshake:
+                pass
+        # through a tunnel the port is another
+        async with run.connect(host="localhost:8080") as ws:
+            assert json.loads(await message(ws))["type"] == "hello"
+
+
+async def refuses_requests():
+    no = {400, 403, 404, 405, 414, 421, 431, None}  # garbage may be refused in any words, or by silence
+    good = b"Host: 127.0.0.1\r\n\r\n"
+    table = [
+        (b"GET / HTTP/1.1\r\n" + good, {200}), (b"GET /main.js HTTP/1.1\r\n" + good, {200}), (b"GET /nothing HTTP/1.1\r\n" + good, {404}),
+        (b"GET /../../etc/passwd HTTP/1.1\r\n" + good, no), (b"GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\n" + good, no),
+        (b"GET //etc/passwd HTTP/1.1\r\n" + good, no), (b"GET /?x=1 HTTP/1.1\r\n" + good, {404}),
+        (b"GET /order.txt HTTP/1.1\r\n" + good, {404}), (b"POST / HTTP/1.1\r\nContent-Length: 0\r\n" + good, no),
+        (b"HEAD / HTTP/1.1\r\n" + good, no), (b"PUT / HTTP/1.1\r\n" + good, no),
+        (b"DELETE / HTTP/1.1\r\n" + good, no), (b"OPTIONS / HTTP/1.1\r\n" + good, no),
+        (b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", {421}), (b"GET / HTTP/1.1\r\n\r\n", no),
+        (b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: 127.0.0.1\r\n\r\n", no),
+        (b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://example.org\r\n\r\n", {403}),
+        (b"GET http://example.org/ HTTP/1.1\r\n" + good, no),
+        (b"GET / HTTP/1.1\r\nHost: " + b"a" * 9000 + b"\r\n\r\n", no),
+        (b"GET /" + b"a" * 20000 + b" HTTP/1.1\r\n" + good, no),
+        (b"\r\n\r\n\r\n", no), (b"\x00" * 300, no), (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20, no),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", no), (b"GET\r\n\r\n", no), (b"", no),
+        (b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+         no),
+        (b"GET /live HTTP/1.1\r\n" + good, {404}),
+        (b"GET /other HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+         b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: stdcl-view.1\r\n\r\n", no),
+        (b"GET /live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+         b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: stdcl-view.1\r\n\r\n", no),
+    ]
+    with Run("points") as run:
+        for request, allowed in table:
+            status = run.ask(request, shut=False) if allowed == {200} else run.ask(request)
+            assert status in allowed, "%r: %s" % (request[:80], status)
+        async with run.connect() as ws:  # and it is well
+            assert json.loads(await message(ws))["type"] == "hello"
+
+
+async def refuses_messages():
+    bad = [("x", 4400), ('{"type":"do","what":"format"}', 4400), ('{"type":"credit","n":1e9}', 4400), ("[" * 4000, 4400), (" " * 5000, 1009),
+           (b"\x00\x01", 1003)]
+    with Run("points") as run:
+        for text, code in bad:
+            async with run.connect() as ws:
+                await ws.send(text)
+                assert await closing(ws) == code, text[:40]
+        async with run.connect() as ws:
+            assert json.loads(await message(ws))["type"] == "hello"
+
+
+# ---- What it survives. ---------------------------------------------------------------------------
+
+async def viewers():
+    """Eight look, of whom some never read, one is silent; a ninth is told why not."""
+    with Run("points") as run:
+        slow = [await run.connect(max_queue=1, read_limit=1024) for _ in range(6)]
+        for ws in slow:  # they ask for all and take nothing
+            await ws.send('{"type":"want","points":{"count":20000,"colour":"speed"}}')
+            await ws.send('{"type":"credit","n":8}')
+        async with run.connect() as ws, run.connect():
+            async with run.connect() as ninth:
+                assert await closing(ninth) == 4429
+            await ws.send('{"type":"credit","n":2}')
+            for _ in range(20):
+                await frame(ws, 1)
+                await ws.send('{"type":"credit","n":1}')
+        for ws in slow:
+            ws.transport.abort()  # gone without a word
+        async with run.connect() as ws:
+            while (await text_of(ws, "state"))["viewers"] != 1:
+                pass
+    assert run.steps > 20
+
+
+async def idlers():
+    """Connections that say nothing, or half a request, keep nobody out; nor do hundreds that come and go."""
+    with Run("points") as run:
+        idle = [socket.create_connection(("127.0.0.1", run.port)) for _ in range(20)]
+        for s in idle[:10]:
+            s.sendall(b"GET / HTTP/1.1\r\nHost: 127.")
+        async with run.connect() as ws:
+            assert json.loads(await message(ws))["type"] == "hello"
+        for s in idle:
+            s.close()
+        for _ in range(300):
+            s = socket.create_connection(("127.0.0.1", run.port))
+            s.sendall(b"GET /main.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            s.close()  # before the answer: SIGPIPE for those who do not look
+        assert (await run.eventually())["type"] == "hello"
+
+
+async def unix_socket():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "window")
+        with Run("points", "unix:" + path) as run:
+            assert os.stat(path).st_mode & 0o777 == 0o600
+            assert path in run.tunnel
+            host = "127.0.0.1:8080"
+            async with websockets.unix_connect(path, "ws://%s/live" % host, subprotocols=["stdcl-view.1", "token." + run.token()],
+                                               origin="http://" + host, compression=None) as ws:
+                assert json.loads(await message(ws))["type"] == "hello"
+        assert not os.path.exists(path)
+
+
+async def same_bits():
+    """A run that is looked at ends where one that nobody sees does."""
+    with tempfile.TemporaryDirectory() as folder:
+        common = [STDCL, "nbody", "-n", "300", "--steps", "400", "--dt", "0.01", "--quiet", "-o"]
+        first, second = os.path.join(folder, "a.tab"), os.path.join(folder, "b.tab")
+        if subprocess.run([STDCL, "devices"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+            return
+        subprocess.run([*common, first], check=True)
+        run = subprocess.Popen([*common, second, "--view", "--view-wait"], stderr=subprocess.PIPE, text=True)
+        url = run.stderr.readline().split("look at ")[1].strip()
+        run.stderr.readline()
+        host, token = url.split("/")[2], url.split("#t=")[1]
+        async with websockets.connect("ws://%s/live" % host, subprotocols=["stdcl-view.1", "token." + token], origin="http://" + host,
+                                      compression=None, max_size=1 << 26) as ws:
+            await ws.send('{"type":"do","what":"step","n":7}')
+            await ws.send('{"type":"credit","n":8}')
+            await frame(ws, 1)
+            await ws.send('{"type":"do","what":"run"}')
+            await ws.send('{"type":"credit","n":8}')
+            await closing(ws)
+        assert run.wait(PATIENCE) == 0, run.stderr.read()
+
+        def rows(name):
+            return [line for line in open(name) if not line.startswith("#")]
+        assert rows(first) == rows(second) and len(rows(first)) == 300
+
+
+TESTS = [shows, credits, cells, obeys, refuses_strangers, refuses_requests, refuses_messages, viewers, idlers, unix_socket, same_bits]
+for test in TESTS:
+    if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
+        print(test.__name__, flush=True)
+        asyncio.run(asyncio.wait_for(test(), 600))
