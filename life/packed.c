@@ -304,11 +304,14 @@ static void packed_free(life *lf)
         if (s->counter)
             clclose(lf->ctx, s->counter);
     }
-    for (size_t h = 0; h < p->hops; h++)
+    for (size_t h = 0; h < p->hops; h++) {
+        if (p->hop[h].sent)
+            clReleaseEvent(p->hop[h].sent);
         for (int parity = 0; parity < 2; parity++) {
             world_wait(lf->world, &p->hop[h].mail[parity], p->hop[h].mail[parity] != NULL);
             clfree(p->hop[h].edge[parity]);
         }
+    }
     packed_look_free(lf);
     free(p->hop);
     free(p->share);

@@ -58,7 +58,7 @@ struct hop {
     bool up;             /* the first rows of a share go up, the last go down */
     uint64_t *edge[2];   /* by turns */
     world_mail *mail[2]; /* of each edge, under way */
-    cl_event sent;       /* on their way to the host */
+    cl_event sent;       /* on their way to the host: ours until that is waited for, then NULL */
 };
 enum { OTHER_RANK = -1 };
 

@@ -160,6 +160,14 @@ static int copy(life *lf, size_t i, size_t row, uint64_t *edge, bool to_edge)
                                            (cl_ulong)0, words, grid, place));
 }
 
+/* Waits until an edge is on the host. The event is ours, since waits in between forget all that the library has. */
+static int await_edge(life *lf, struct hop *h)
+{
+    const cl_event sent = h->sent;
+    h->sent = NULL;
+    return sent ? packed_status(clwaitev(lf->ctx, (cl_uint)h->from, sent, CL_EVENT_RELEASE)) : 0;
+}
+
 /* Mail of the exchange before the last, which had this edge, is done before that is used again. */
 static int wait_mail(life *lf, struct hop *h, int parity)
 {
@@ -189,10 +197,13 @@ static int send_edges(life *lf)
             continue;
         }
         const struct share *s = &p->share[h->from];
-        if (wait_mail(lf, h, p->parity) != 0 || copy(lf, (size_t)h->from, h->up ? s->above : s->above + s->rows - p->halo, edge, true))
+        if (wait_mail(lf, h, p->parity) != 0 || await_edge(lf, h) != 0 || copy(lf, (size_t)h->from, h->up ? s->above : s->above + s->rows - p->halo, edge, true))
             return -1;
-        h->sent = clmsync(lf->ctx, (cl_uint)h->from, edge, CL_MEM_HOST | UNWAITED);
-        if (packed_status(h->sent) || clflush(lf->ctx, (cl_uint)h->from, 0) < 0)
+        const cl_event sent = clmsync(lf->ctx, (cl_uint)h->from, edge, CL_MEM_HOST | CL_EVENT_OWN | UNWAITED);
+        if (packed_status(sent))
+            return -1;
+        h->sent = sent;
+        if (clflush(lf->ctx, (cl_uint)h->from, 0) < 0)
             return -1;
     }
     return 0;
@@ -206,7 +217,7 @@ static int mail_edges(life *lf)
         struct hop *h = &p->hop[k];
         if (h->to != OTHER_RANK)
             continue;
-        if (packed_status(clwaitev(lf->ctx, (cl_uint)h->from, h->sent, 0)))
+        if (await_edge(lf, h) != 0)
             return -1;
         h->mail[p->parity] = world_send(lf->world, h->rank, h->tag, h->edge[p->parity], p->halo * lf->words * sizeof(uint64_t));
         if (!h->mail[p->parity])
@@ -227,7 +238,7 @@ static int receive_edges(life *lf)
             if (h->to == OTHER_RANK || (h->from == OTHER_RANK) != by_mail)
                 continue;
             const struct share *s = &p->share[h->to];
-            if ((by_mail ? wait_mail(lf, h, p->parity) : packed_status(clwaitev(lf->ctx, (cl_uint)h->from, h->sent, 0))) ||
+            if ((by_mail ? wait_mail(lf, h, p->parity) : await_edge(lf, h)) != 0 ||
                 packed_status(clmsync(lf->ctx, (cl_uint)h->to, edge, CL_MEM_DEVICE | UNWAITED)) ||
                 copy(lf, (size_t)h->to, h->up ? s->above + s->rows : 0, edge, false))
                 return -1;
@@ -242,7 +253,7 @@ int packed_forget_edges(life *lf)
 {
     struct packed *p = lf->state;
     for (size_t k = 0; k < p->hops && p->early; k++)
-        if (p->hop[k].from == OTHER_RANK && wait_mail(lf, &p->hop[k], p->parity) != 0)
+        if (await_edge(lf, &p->hop[k]) != 0 || (p->hop[k].from == OTHER_RANK && wait_mail(lf, &p->hop[k], p->parity) != 0))
             return -1;
     p->parity = p->early ? !p->parity : p->parity;
     p->early = false;
