@@ -13,6 +13,7 @@
 #include "nbody/ranks.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
 
@@ -248,8 +249,10 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
 static int send_all(struct nbody *nb)
 {
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
-        void *const blocks[] = {nb->posm, p->state, nb->velo, nb->acce, nb->moved};
-        for (int b = 0; p->rows && b < 5; b++)
+        void *const blocks[] = {nb->posm, p->state, p->bad, nb->velo, nb->acce, nb->moved};
+        if (p->rows)
+            *p->bad = INT_MAX; /* which sums look at before the first burst, too */
+        for (size_t b = 0; p->rows && b < COUNT_OF(blocks); b++)
             if (blocks[b] && clmsync(nb->ctx, p->dev, blocks[b], CL_MEM_DEVICE) == (cl_event)-1)
                 return -1;
     }

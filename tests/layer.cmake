@@ -18,6 +18,17 @@ function(stdcl_test_on_two name)
   endforeach()
 endfunction()
 
+# stdcl_test_as_gpu(SUBJECT NAME): test_SUBJECT again, as NAME, on a driver whose devices are called GPUs (as_gpu.c): everything comes and
+# goes by copies, and new memory holds anything.
+add_library(as_gpu MODULE as_gpu.c)
+target_link_libraries(as_gpu PRIVATE stdcl_flags ${CMAKE_DL_LIBS})
+function(stdcl_test_as_gpu subject name)
+  if(TARGET test_${subject} AND NOT STDCL_SANITIZE) # whose libraries come first
+    stdcl_test(${name} PROGRAM test_${subject} ENV LD_PRELOAD=$<TARGET_FILE:as_gpu> ${ARGN})
+    add_dependencies(test_${subject} as_gpu)
+  endif()
+endfunction()
+
 set(held_by_event HELD)
 foreach(subject context memory sync image loader kernel event failure error threads)
   stdcl_test(test_layer_${subject} test_layer_${subject}.c ${held_by_${subject}})
