@@ -415,6 +415,9 @@ bool cli_has_suffix(const char *path, const char *suffix);
 
 /* ---- Interruption. --------------------------------------------------------------------------- */
 
+/* To be called first of all: signals that are ignored then stay so, whatever a driver makes of them. */
+void cli_interrupt_begin(void);
+
 /* From now on, the first SIGINT, SIGTERM, SIGHUP or SIGUSR2 is only noted; a second one kills, and so does the first when nobody
  * asks for it within two seconds. `patiently`: however long that takes, for a search whose steps take as long as a
  * compiler does. */

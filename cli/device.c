@@ -162,7 +162,7 @@ static int wrong_pattern(const struct cli_devices *devices, const char *pattern)
                  devices->item[i].name, cli_device_type(devices->item[i].type),
                  devices->item[i].platform_name);
     }
-    return cli_wrong("--device: no device matches '%s'; there %s: %s", pattern,
+    return cli_wrong("--device: no device matches '%.100s%s'; there %s: %s", pattern, strlen(pattern) > 100 ? "..." : "",
                      devices->n == 1 ? "is" : "are", list);
 }
 

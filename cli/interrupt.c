@@ -16,7 +16,10 @@
 
 static const struct itimerspec PATIENCE = {.it_value = {.tv_sec = 1, .tv_nsec = 800000000}}, NONE = {.it_value = {0}};
 
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR2};
+
 static volatile sig_atomic_t caught, noticed;
+static sigset_t ignored; /* when the program began: they stay so, as SIGHUP under nohup */
 static bool on_terminal, impatient;
 static timer_t timer;
 
@@ -62,6 +65,21 @@ static void mask_quit(int how)
     pthread_sigmask(how, &quit, NULL);
 }
 
+static void keep_ignored(int signal_number)
+{
+    struct sigaction now;
+    if (sigaction(signal_number, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
+        sigaddset(&ignored, signal_number);
+}
+
+void cli_interrupt_begin(void)
+{
+    sigemptyset(&ignored);
+    keep_ignored(SIGQUIT);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        keep_ignored(signals[i]);
+}
+
 void cli_interrupt_hold_quit(void)
 {
     mask_quit(SIG_BLOCK);
@@ -70,23 +88,22 @@ void cli_interrupt_hold_quit(void)
 void cli_interrupt_keep_quit(void)
 {
     struct sigaction now;
-    if (sigaction(SIGQUIT, NULL, &now) == 0 && now.sa_handler != SIG_IGN && now.sa_handler != end_at_once)
-        signal(SIGQUIT, end_at_once);
+    void (*const ours)(int) = sigismember(&ignored, SIGQUIT) ? SIG_IGN : end_at_once;
+    if (sigaction(SIGQUIT, NULL, &now) == 0 && now.sa_handler != ours)
+        signal(SIGQUIT, ours);
     mask_quit(SIG_UNBLOCK);
 }
 
-/* A handler for a signal, unless it is ignored, as under nohup. */
+/* A handler for a signal, unless it was ignored. LLVM, which drivers compile with, has taken those that were, too. */
 static void handle(int signal_number, void (*handler)(int))
 {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+    struct sigaction action = {.sa_handler = sigismember(&ignored, signal_number) ? SIG_IGN : handler, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
-    if (sigaction(signal_number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(signal_number, &action, NULL);
+    sigaction(signal_number, &action, NULL);
 }
 
 static void catch_signals(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR2};
     on_terminal = isatty(STDERR_FILENO);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         handle(signals[i], note_signal);

@@ -103,6 +103,7 @@ static void wait_where_full(int fd)
 
 int main(int argc, char **argv)
 {
+    cli_interrupt_begin();
     outfile_guard();
     wait_where_full(1);
     wait_where_full(2);

@@ -32,17 +32,18 @@ struct row {
     double worked; /* seconds of processor time, at the least, after which it is interrupted */
     int signal;
     const char *output; /* a file that is there then, else NULL */
+    bool nohup;         /* SIGHUP is ignored when it begins, and changes nothing */
     bool compiles;      /* four kernels one after the other: the compiler cannot be stopped, so the signal may end it */
 };
 
 static const struct row rows[] = {
-    {"nbody -n 2^18 --csv e.csv -o a.bin", 3, SIGINT, "a.bin", false},
-    {"nbody -n 2^18 --compare", 3, SIGHUP, NULL, true},
-    {"life --size 32768 --soup=0.5 -n 1e9", 1.5, SIGINT, NULL, false},
-    {"life --size 6000 --soup=0.5 -n 1e9 --engine global --csv e.csv", 1.5, SIGTERM, "e.csv", false},
-    {"matmul -n 6000 --engine naive", 1.5, SIGINT, NULL, false},
-    {"matmul -n 4000 --engine cpu-naive", 1, SIGHUP, NULL, false},
-    {"gas -n 1e12", 1, SIGTERM, NULL, false},
+    {"nbody -n 2^18 --csv e.csv -o a.bin", 3, SIGINT, "a.bin", false, false},
+    {"nbody -n 2^18 --compare", 3, SIGHUP, NULL, false, true},
+    {"life --size 32768 --soup=0.5 -n 1e9", 1.5, SIGINT, NULL, true, false},
+    {"life --size 6000 --soup=0.5 -n 1e9 --engine global --csv e.csv", 1.5, SIGTERM, "e.csv", false, false},
+    {"matmul -n 6000 --engine naive --repeat 1000", 1.5, SIGINT, NULL, false, false},
+    {"matmul -n 4000 --engine cpu-naive", 1, SIGHUP, NULL, false, false},
+    {"gas -n 1e15", 1, SIGTERM, NULL, false, false},
 };
 
 static const char *command;
@@ -81,7 +82,7 @@ static void listen_to(int end)
     said[used + (n > 0 ? (size_t)n : 0)] = 0;
 }
 
-static pid_t start(const char *arguments, int error)
+static pid_t start(const char *arguments, bool nohup, int error)
 {
     char line[256], *argv[16] = {(char *)(uintptr_t)command};
     size_t n = 1;
@@ -94,6 +95,8 @@ static pid_t start(const char *arguments, int error)
         dup2(open("out", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
         dup2(error, STDERR_FILENO);
         setenv("TERM", "vt100", 1);
+        if (nohup)
+            signal(SIGHUP, SIG_IGN);
         execv(command, argv);
         _exit(126);
     }
@@ -118,12 +121,22 @@ static void interrupted(const struct row *row)
     const int end = terminal(&other);
     assert_true(end >= 0 && other >= 0);
     said[0] = 0;
-    const pid_t child = start(row->arguments, other);
+    const pid_t child = start(row->arguments, row->nohup, other);
     assert_true(child > 0 && clock_getcpuclockid(child, &clock) == 0);
-    /* One that ends by itself lets the test run into its time limit. */
-    for (; seconds_of(clock) < row->worked || !strstr(said, "this takes about"); listen_to(end))
+    for (; seconds_of(clock) < row->worked || !strstr(said, "this takes about"); listen_to(end)) {
+        if (waitpid(child, &status, WNOHANG) != 0)
+            fail_msg("'%s' ended before it was interrupted, with wait status %d\n%s", row->arguments, status, said);
         usleep(10000);
+    }
     assert_non_null(strstr(said, "% ["));
+    if (row->nohup) {
+        const double later = seconds_of(clock) + LITTLE;
+        kill(child, SIGHUP);
+        for (; seconds_of(clock) < later; listen_to(end)) {
+            assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+            usleep(10000);
+        }
+    }
     const double at_signal = seconds_of(clock);
     kill(child, row->signal);
     for (; waitpid(child, &status, WNOHANG) == 0; listen_to(end))
