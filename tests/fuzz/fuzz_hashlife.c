@@ -1,0 +1,164 @@
+/* fuzz_hashlife.c - any bytes at all as a macrocell file, whose squares become a plane of HashLife; for libFuzzer or for
+ * driver.c.
+ *
+ * What the reader accepts is a plane that some generations and a walk over its squares do no harm. The squares written
+ * are read again as the same plane, and where all is near the middle, cells are those of plain C.
+ * SPDX-License-Identifier: MIT
+ */
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+#include "formats/life_format.h"
+#include "fuzz.h"
+#include "life/internal.h"
+#include "stdcl/hashlife.h"
+
+#define HEAD "[M2] (fuzz)\n"
+
+enum { SIDE = 128, LEAST_MEMORY = 1 << 24, SQUARES = 4096 };
+
+/* Steps that take long end: what is asked is that they do no harm. */
+static int end(void *unused, double fraction)
+{
+    (void)unused;
+    promise(fraction >= 0 && fraction <= 1);
+    return 1;
+}
+
+/* The plane that squares make; NULL, with a sentence, if it is refused. */
+static hashlife *plane_of(const struct life_squares *s, const char *rule)
+{
+    uint32_t square = 0;
+    int status = 0;
+    hashlife *h = hashlife_create(
+        &(struct hashlife_options){.rule = rule, .memory = LEAST_MEMORY, .threads = 1, .progress = end});
+    for (size_t i = 0; h && i < s->n && status == 0; i++) {
+        const struct life_square *q = &s->square[i];
+        status = q->level == 3 ? hashlife_add_leaf(h, q->cells, &square) : hashlife_add_square(h, q->level, q->part, &square);
+    }
+    if (h && status == 0)
+        status = hashlife_set_square(h, square, s->generation);
+    if (h && status == 0)
+        return h;
+    promise_sentence(clerror(), "");
+    hashlife_free(h);
+    return NULL;
+}
+
+/* ---- There and back. ---- */
+
+static int write_leaf(void *out, uint64_t cells)
+{
+    life_squares_write(out, &(struct life_square){.level = 3, .cells = cells});
+    return 0;
+}
+
+static int write_square(void *out, int level, const uint32_t part[4])
+{
+    life_squares_write(out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
+    return 0;
+}
+
+static char *text_of(hashlife *h)
+{
+    char *text = NULL;
+    size_t size = 0;
+    int level = 0;
+    struct outfile out = {.fp = open_memstream(&text, &size), .name = (char[]){"memory"}};
+    promise(out.fp && fputs(HEAD, out.fp) >= 0);
+    promise(hashlife_walk(h, &level, write_leaf, write_square, &out) == 0);
+    if (ftell(out.fp) == (long)strlen(HEAD)) /* an empty plane has no squares, and a file must have one */
+        promise(write_square(&out, 4, (const uint32_t[4]){0, 0, 0, 0}) == 0);
+    promise(fclose(out.fp) == 0);
+    return text;
+}
+
+static void check_way_back(hashlife *h, const char *rule)
+{
+    struct life_squares s = {.n = 0};
+    struct hashlife_number there, back;
+    struct hashlife_box box = {.left = {0, 0}}, box_back = {.left = {0, 0}};
+    if (hashlife_population(h, &there) != 0 || hashlife_bounding_box(h, &box) < 0) {
+        promise_sentence(clerror(), "hashlife_");
+        return;
+    }
+    char *text = text_of(h);
+    const struct life_text t = {"again", text, text + strlen(text)};
+    promise(life_macrocell_squares(&t, &s) == 0);
+    hashlife *again = plane_of(&s, rule);
+    promise(again && hashlife_population(again, &back) == 0);
+    promise(there.low == back.low && there.high == back.high && there.high >= 0);
+    promise(hashlife_bounding_box(again, &box_back) >= 0 && memcmp(&box, &box_back, sizeof box) == 0);
+    free(text);
+    life_squares_free(&s);
+    hashlife_free(again);
+}
+
+/* ---- Cells. ---- */
+
+static bool is_near(hashlife *h, long long most)
+{
+    struct hashlife_box b;
+    const int any = hashlife_bounding_box(h, &b);
+    if (any < 0)
+        promise_sentence(clerror(), "hashlife_bounding_box");
+    return any >= 0 && (!any || (hashlife_number_double(b.left) >= (double)-most && hashlife_number_double(b.top) >= (double)-most &&
+                    hashlife_number_double(b.right) <= (double)most && hashlife_number_double(b.bottom) <= (double)most));
+}
+
+static void cells_of(hashlife *h, uint8_t cells[SIDE * SIDE])
+{
+    uint64_t word[SIDE * SIDE / 64];
+    struct life_cells c = {SIDE, SIDE, SIDE / 64, word};
+    promise(hashlife_get(h, -SIDE / 2, -SIDE / 2, &c) == 0);
+    for (size_t i = 0; i < SIDE * SIDE; i++)
+        cells[i] = word[i / 64] >> i % 64 & 1;
+}
+
+/* Steps; cells from -SIDE/2 to SIDE/2 that cannot reach the edge are those of life_ref.c. */
+static void check_steps(hashlife *h, unsigned generations)
+{
+    static uint8_t cells[2][SIDE * SIDE], got[SIDE * SIDE];
+    const struct life_rule rule = hashlife_rule(h);
+    const uint64_t from = hashlife_generation(h);
+    const bool near = is_near(h, SIDE / 2 - (long long)generations);
+    unsigned at = 0;
+    if (near)
+        cells_of(h, cells[0]);
+    if (hashlife_step(h, generations) != 0) {
+        promise_sentence(clerror(), "hashlife_step");
+        return;
+    }
+    promise(hashlife_generation(h) == from + generations);
+    for (unsigned g = 0; near && g < generations; g++, at ^= 1)
+        life_ref_step(&rule, LIFE_PLANE, SIDE, SIDE, cells[at], cells[at ^ 1]);
+    if (near) {
+        cells_of(h, got);
+        promise(memcmp(got, cells[at], sizeof got) == 0);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct life_squares s = {.n = 0};
+    char *exact = exact_copy(data, size);
+    const struct life_text t = {"name", exact, exact + size};
+    hashlife *h = NULL;
+    if (!life_macrocell.sniff(&t)) {
+        free(exact);
+        return 0;
+    }
+    if (life_macrocell_squares(&t, &s) != 0) {
+        promise_sentence(clerror(), "name");
+        promise(!s.square && s.n == 0);
+    } else if (s.n < SQUARES && (h = plane_of(&s, s.rule[0] ? s.rule : NULL))) {
+        check_steps(h, (unsigned)(size % 48));
+        if (hashlife_step(h, (uint64_t)1 << size % 11) != 0)
+            promise_sentence(clerror(), "hashlife_step");
+        check_way_back(h, s.rule[0] ? s.rule : NULL);
+    }
+    hashlife_free(h);
+    life_squares_free(&s);
+    free(exact);
+    return 0;
+}
