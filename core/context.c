@@ -6,8 +6,61 @@
  */
 #include "core/internal.h"
 
+/* ---- Numbers that programs are built with. ---- */
+
+enum { MOST_NUMBERED = 64 };
+static pthread_mutex_t numbers = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t taken[MOST_NUMBERED]; /* bit k of [i]: the k-th open context that has the platform's device i */
+
+static cl_uint take_turn(cl_uint device)
+{
+    cl_uint turn = 0;
+    pthread_mutex_lock(&numbers);
+    while (turn < 63 && taken[device] >> turn & 1)
+        turn++;
+    taken[device] |= (uint64_t)1 << turn;
+    pthread_mutex_unlock(&numbers);
+    return turn;
+}
+
+static void give_turn(cl_uint device, cl_uint turn)
+{
+    pthread_mutex_lock(&numbers);
+    taken[device] &= ~((uint64_t)1 << turn);
+    pthread_mutex_unlock(&numbers);
+}
+
+/* PoCL 5 ends the program when two of its queues run the same kernel with different sizes (mended in 6.0): those of two
+ * devices, or of two contexts. There programs are built with a number of their own for each device of each open
+ * context, which makes them different ones. STDCL_DEVICE_BUILDS=1 in the environment does so on every platform, 0
+ * on none. */
+static cl_int number_builds(struct device *d)
+{
+    cl_device_id all[MOST_NUMBERED];
+    cl_uint n = 0, i = 0;
+    char version[256] = "";
+    const char *wish = getenv("STDCL_DEVICE_BUILDS");
+    cl_int err = clGetPlatformInfo(d->platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
+    if (err != CL_SUCCESS || (wish ? strcmp(wish, "1") != 0 : !strstr(version, "PoCL 5.")))
+        return err;
+    err = clGetDeviceIDs(d->platform, CL_DEVICE_TYPE_ALL, MOST_NUMBERED, all, &n);
+    n = n < MOST_NUMBERED ? n : MOST_NUMBERED;
+    while (i < n && all[i] != d->id)
+        i++;
+    if (err != CL_SUCCESS || i == n)
+        return err;
+    d->numbered = true;
+    d->among = n;
+    d->number = i + n * take_turn(i);
+    return err;
+}
+
+/* ---- Devices. ---- */
+
 static void device_close(struct device *d)
 {
+    if (d->numbered)
+        give_turn(d->number % d->among, d->number / d->among);
     if (d->queue) {
         event_lists_free(d);
         clReleaseCommandQueue(d->queue);
@@ -15,26 +68,6 @@ static void device_close(struct device *d)
     if (d->context)
         clReleaseContext(d->context);
     pthread_mutex_destroy(&d->lock);
-}
-
-/* PoCL 5 ends the program when two of its devices run the same kernel with different sizes (mended in 6.0). There
- * programs are built with the device's number, which makes them different ones. STDCL_DEVICE_BUILDS=1 in the
- * environment does so on every platform, 0 on none. */
-static cl_int number_of_builds(cl_platform_id platform, cl_device_id id, cl_uint *number)
-{
-    enum { MOST = 64 };
-    cl_device_id all[MOST];
-    cl_uint n = 0;
-    char version[256] = "";
-    const char *wish = getenv("STDCL_DEVICE_BUILDS");
-    cl_int err = clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
-    *number = 0;
-    if (err != CL_SUCCESS || (wish ? strcmp(wish, "1") != 0 : !strstr(version, "PoCL 5.")))
-        return err;
-    err = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST, all, &n);
-    while (*number < n && *number < MOST && all[*number] != id)
-        ++*number;
-    return err;
 }
 
 /* CPUs do. Oclgrind says that it is one, but keeps books about what was written, and of what the host writes into a
@@ -89,7 +122,7 @@ static cl_int device_open(struct device *d, cl_device_id id)
     for (size_t i = 0; i < sizeof asked / sizeof *asked && err == CL_SUCCESS; i++)
         err = clGetDeviceInfo(id, asked[i].what, asked[i].size, asked[i].to, NULL);
     if (err == CL_SUCCESS)
-        err = number_of_builds(d->platform, id, &d->number);
+        err = number_builds(d);
     if (err == CL_SUCCESS)
         err = shares_memory(d);
     if (err == CL_SUCCESS)

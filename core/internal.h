@@ -71,7 +71,8 @@ struct device {
     cl_device_type type;
     cl_context context;
     cl_command_queue queue;
-    cl_uint number; /* that its programs are built with; 0: none (see number_of_builds) */
+    bool numbered;  /* its programs are built with `number`, where that is not 0: one of `among` devices (number_builds) */
+    cl_uint number, among;
     bool shares_memory; /* with the host: there a zero-copy block is its own buffer */
     const char *maker; /* the macro that names the platform's maker to kernels, or NULL */
     size_t start_align; /* a buffer may start at multiples of this, bytes */

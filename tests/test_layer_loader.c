@@ -362,7 +362,7 @@ static void test_default_defines(void **state)
     works(clclose(cp, program));
 }
 
-/* As on PoCL 5, where two devices must not run the same program. */
+/* As on PoCL 5, where two devices must not run the same program, nor two contexts. */
 static void test_a_build_for_each_device(void **state)
 {
     (void)state;
@@ -382,7 +382,7 @@ static void test_a_build_for_each_device(void **state)
             void *program = clsopen(one_device, source, CLLD_NOW);
             done(clforka(one_device, 0, clsym(one_device, program, "answer", 0), &one, CL_EVENT_WAIT, x));
             done(clmsync(one_device, 0, x, CL_MEM_HOST));
-            assert_int_equal(*x, each ? i : 0);
+            assert_int_equal((cl_uint)*x % n, each ? i : 0); /* others of that device are the numbers of other contexts */
             works(clcontext_destroy(one_device));
         }
     }
