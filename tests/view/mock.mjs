@@ -155,7 +155,7 @@ export function madeBodies(total) {
         place.forEach((v, c) => { planes[c * count + k] = Math.max(0, Math.min(65535, Math.floor((v - b[c]) / (b[3 + c] - b[c]) * 65536))); });
         if (shades) shades[k] = colour === 4 ? body.group : Math.min(255, 255 * (body.far * body.turn) / 2.2);
       }
-      return pointsFrame({ flags: (count < total ? 2 : 0) | (region ? 4 : 0), sequence, time: run.time, step: run.step, box: b, total, count, colour, lo: 0.02, hi: 2.2, planes, shades });
+      return pointsFrame({ coding: want.coding === 2 ? 3 : 0, flags: (count < total ? 2 : 0) | (region ? 4 : 0), sequence, time: run.time, step: run.step, box: b, total, count, colour, lo: 0.02, hi: 2.2, planes, shades });
     },
     row() {
       const k = 0.25 + 0.04 * Math.sin(run.time), p = -0.5 - 0.08 * Math.sin(run.time + 0.02) + 1e-6 * Math.sin(run.time * 9);

@@ -15,7 +15,7 @@ const { MAPS, colourAt } = await web("maps.js");
 const { Past, Table } = await web("store.js");
 const { Above, Orbit, ballAround } = await web("camera.js");
 const { regionFor } = await web("cells.js");
-const { creditsFor, fairShare } = await web("link.js");
+const { creditsFor, fairShare, nextBytes } = await web("link.js");
 const { makeWebm } = await web("webm.js");
 const BOX = [-1, -2, -3, 1, 2, 3];
 
@@ -242,10 +242,16 @@ test("regions of cells: what one sees, never more than the server sends", () => 
 });
 
 test("a slow way gets fewer bodies and better packing, a fast one all", () => {
-  assert.deepEqual(fairShare(1e9, 1000000), { count: 1000000, coding: 0 });
-  const slow = fairShare(1.25e6, 1000000); // 10 Mbit/s
-  assert.ok(slow.coding === 2 && slow.count >= 20000 && slow.count <= 50000);
-  assert.equal(fairShare(1e3, 500).count, 500);
+  assert.deepEqual(fairShare(3e7, 1000000), { count: 1000000, coding: 0 });
+  assert.deepEqual(fairShare(1e5, 1000000), { count: 40000, coding: 2 });
+  assert.equal(fairShare(1e4, 500).count, 500);
+  let bytes = 3e5; // 10 Mbit/s, frames at 10 a second: answers wait behind what is on its way
+  const late = () => Math.max(0, 1000 * (bytes * 10 / 1.25e6 - 1));
+  for (let i = 0; i < 40; i++) bytes = nextBytes(bytes, late(), 4);
+  assert.ok(bytes >= 6e4 && bytes * 10 <= 1.25e6 * 2);
+  for (let i = 0; i < 10; i++) bytes = nextBytes(bytes, 2, 4);
+  assert.equal(bytes, 3e7);
+  assert.equal(nextBytes(3e5, 2, 3), 3e5, "too few came to tell");
   assert.equal(creditsFor(30, 0), 2);
   assert.equal(creditsFor(30, 5000), 8);
 });

@@ -21,12 +21,18 @@ export function takeToken() {
   }
 }
 
-// How many bodies to ask for: all, if their bytes come in less than a fifteenth of a second.
-export function fairShare(speed, total) {
-  const coding = speed < 1e7 ? 2 : speed < 5e7 ? 1 : 0;
-  const bytes = coding === 2 ? 2.5 : coding === 1 ? 3.5 : 7;
-  const count = Math.min(total, 4e6, Math.max(20000, speed / 15 / bytes));
-  return { count: Math.round(count), coding };
+// How many bodies fit into so many bytes, and how they are packed.
+export function fairShare(bytes, total) {
+  if (7 * total <= bytes) return { count: total, coding: 0 };
+  const coding = bytes < 1.5e6 ? 2 : bytes < 6e6 ? 1 : 0;
+  return { count: Math.min(total, Math.round(bytes / [7, 3.5, 2.5][coding])), coding };
+}
+
+// The bytes that a frame may have: fewer when answers to pings were late, as they then waited behind frames; more while they are not,
+// and some frames of this size have come.
+export function nextBytes(bytes, late, frames) {
+  if (late > 100) return Math.max(6e4, bytes * 0.6);
+  return late < 40 && frames > 3 ? Math.min(3e7, bytes * 2) : bytes;
 }
 
 // How many frames may be on their way.
@@ -38,13 +44,10 @@ export class Link {
   constructor(token, on) {
     this.token = token;
     this.on = on;
-    this.wanted = "";
     this.tries = 0;
-    this.trip = 0;        // ms of a ping
-    this.speed = 0;       // bytes a second, measured when a picture came at once
-    this.bytes = 0;       // of all frames
+    this.bytes = 3e5; // that a frame may have
     this.open();
-    setInterval(() => this.send({ type: "ping", id: Math.round(performance.now()) }), 5000);
+    setInterval(() => this.measure(), 500);
   }
 
   open() {
@@ -52,35 +55,31 @@ export class Link {
     this.socket.binaryType = "arraybuffer";
     this.reader = new FrameReader();
     this.queue = Promise.resolve();
-    this.asked = 0;
-    this.onWay = 0;
+    this.onWay = this.frames = this.late = this.pinged = 0;
+    this.trip = 1000; // ms of the fastest ping
     this.socket.onmessage = ({ data }) => typeof data === "string" ? this.text(JSON.parse(data)) : this.binary(data);
     this.socket.onclose = ({ code }) => this.lost(code);
   }
 
   text(message) {
-    if (message.type === "pong") this.trip = performance.now() - message.id;
-    else if (message.type === "hello") {
+    if (message.type === "pong") {
+      const took = performance.now() - message.id;
+      this.trip = Math.min(this.trip, took);
+      this.late = Math.max(this.late, took - this.trip);
+      this.pinged = 0;
+    } else if (message.type === "hello") {
       this.tries = 0;
       this.rate = message.rate || 30;
       this.on.trouble("");
-      this.on.hello(message);
-      if (this.wanted) this.send(JSON.parse(this.wanted));
-      this.send({ type: "ping", id: Math.round(performance.now()) });
-      this.asked = performance.now();
+      this.wanted = "";
+      this.on.hello(message); // says what it wants
       this.grant(2);
     } else this.on.text(message);
   }
 
   binary(data) {
     this.onWay--;
-    this.bytes += data.byteLength;
-    const picture = new DataView(data).getUint8(0) < 5;
-    if (this.asked && picture) { // what was just asked for came without waiting for a step
-      const took = Math.max(0.5, performance.now() - this.asked - this.trip);
-      if (data.byteLength > 20000 || took < 50) this.speed = Math.max(this.speed * 0.5, data.byteLength / took * 1000);
-      this.asked = 0;
-    }
+    this.frames++;
     const { reader, socket } = this;
     this.queue = this.queue.then(() => reader.read(new Uint8Array(data))).then(
       (frame) => socket === this.socket && this.on.frame(frame),
@@ -90,22 +89,33 @@ export class Link {
       });
   }
 
+  // Twice a second: one ping is on its way, and what the last ones told is heeded.
+  measure() {
+    const now = performance.now(), late = Math.max(this.late, this.pinged ? now - this.pinged - this.trip : 0);
+    const bytes = nextBytes(this.bytes, late, this.frames);
+    this.late = 0;
+    if (!this.pinged && this.send({ type: "ping", id: Math.floor(now) })) this.pinged = now;
+    if (bytes === this.bytes) return;
+    this.bytes = bytes;
+    this.frames = 0;
+    this.on.share();
+  }
+
   // A frame was drawn: the next may come.
   drawn() {
     this.grant(creditsFor(this.rate, this.trip) - this.onWay);
   }
 
   grant(n) {
-    if (n < 1 || !this.send({ type: "credit", n })) return;
-    this.onWay += n;
+    if (n > 0 && this.send({ type: "credit", n })) this.onWay += n;
   }
 
   // What to show from now on; the same again is not sent.
   want(what) {
-    const text = JSON.stringify({ type: "want", ...what });
+    const text = JSON.stringify(what);
     if (text === this.wanted) return;
     this.wanted = text;
-    if (this.send(JSON.parse(text)) && this.onWay > 0) this.asked = performance.now();
+    this.send({ type: "want", ...what });
   }
 
   act(what, more = {}) {

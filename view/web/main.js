@@ -28,7 +28,7 @@ function redraw() {
 function drawAll(now) {
   asked = false;
   const moving = scene.draw(now);
-  if (page.plots && !get("plots").hidden) page.plots.draw(scene.frame ? scene.frame.time : NaN, scene.look.dark);
+  if (page.plots && !get("plots").hidden) page.plots.draw(scene.frame && page.hello.rows.columns[page.table.x].name === page.hello.time.name ? scene.frame.time : NaN, scene.look.dark);
   drawWords();
   if (page.film) filmFrame();
   const owed = page.owed;
@@ -95,8 +95,9 @@ const on = {
       makePlots();
     }
     makePanel();
-    wish();
+    wishNow();
   },
+  share: wish,
   text(message) {
     if (message.type === "state") setState(message);
     if (message.type === "say") note(message.text, message.level === "error");
@@ -142,6 +143,7 @@ function setState(state) {
   document.querySelector("#pause use").setAttribute("href", state.paused ? "#i-run" : "#i-pause");
   name(get("pause"), state.paused ? "Go on" : "Pause", "Space");
   for (const what of ["pause", "step"]) get(what).disabled = !can.includes(what);
+  wish();
   if (SPEEDS.includes(state.speed)) get("speed").value = state.speed;
   setHistory();
 }
@@ -155,16 +157,19 @@ function setHistory() {
   slider.setAttribute("aria-valuetext", timeWords());
 }
 
-// What the run should send: asked for anew when camera or colours changed, at most ten times a second.
+// What the run should send: asked for anew when camera, colours or the way changed, at most ten times a second.
 function wish() {
   page.wishing ||= setTimeout(() => {
     page.wishing = 0;
-    const share = fairShare(source.speed || 3e6, page.hello.points ? page.hello.points.total : 0);
-    if (page.share && share.count < page.share.count * 1.5 && share.count > page.share.count * 0.66) Object.assign(share, page.share);
-    page.share = share;
-    const what = scene.wish(share);
-    if (what) source.want(what);
-  }, page.share ? 100 : 0);
+    wishNow();
+  }, 100);
+}
+
+// A picture at rest has all bodies; one that moves no more than the way and the GPU can take.
+function wishNow() {
+  const total = page.hello.points ? page.hello.points.total : 0, share = fairShare(source.bytes, Math.min(total, Math.floor(2 * scene.most)));
+  const what = scene.wish(page.state.paused ? { ...share, count: Math.min(total, 4e6) } : share);
+  if (what) source.want(what);
 }
 
 // ---- controls

@@ -17,7 +17,6 @@ export class Player {
     this.speed = 0; // 0: as it was recorded, 30 frames a second
     this.paused = false;
     this.waiting = false;
-    this.trip = this.speedOfLink = 0;
     const times = recording.pictures.map((p) => p.time);
     setTimeout(async () => {
       on.hello({ ...recording.hello, live: false, rights: "all", can: ["pause", "step", "speed", "seek"], frames: this.frames,

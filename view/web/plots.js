@@ -64,7 +64,7 @@ export class Plots {
       pen.fill();
     });
     this.drawHead(pen, plot, lines, at, colours, ink, width, power);
-    if (Number.isFinite(now) && now > span[0] && now < span[1] || this.over >= 0) {
+    if (now > span[0] && now < span[1] || this.over >= 0) {
       pen.setLineDash([2, 3]);
       const place = Math.round(px(this.over >= 0 ? xs[at] : now)) + 0.5;
       stroke(pen, [[place, rect.top], [place, rect.bottom]], ink.soft, 1);
