@@ -28,7 +28,7 @@ function redraw() {
 function drawAll(now) {
   asked = false;
   const moving = scene.draw(now);
-  if (page.plots && !get("plots").hidden) page.plots.draw(scene.frame && page.hello.rows.columns[page.table.x].name === page.hello.time.name ? scene.frame.time : NaN, scene.look.dark);
+  if (page.plots && !get("plots").hidden) page.plots.draw(scene.frame && !page.plots.log ? scene.frame.time : NaN, scene.look.dark);
   drawWords();
   if (page.film) filmFrame();
   const owed = page.owed;
@@ -186,7 +186,7 @@ function name(element, text, key) {
 function makePlots() {
   const { rows } = page.hello;
   page.table = rows ? new Table(rows.columns, rows.x || 0) : null;
-  page.plots = rows && rows.columns.length > 1 ? new Plots(get("plots"), page.table, redraw) : null;
+  page.plots = rows && rows.columns.length > 1 ? new Plots(get("plots"), page.table, rows.columns[page.table.x].name !== page.hello.time.name, redraw) : null;
   get("plots").hidden = !page.plots || innerHeight < 520;
   get("charts").hidden = !page.plots;
 }

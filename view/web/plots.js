@@ -1,6 +1,6 @@
 // plots.js - the small plots below the picture: numbers over time, with axes, units, and the values under the pointer.
 // SPDX-License-Identifier: MIT
-import { LINES, drawAxes, flatContext, inkOf, label, stroke } from "./chart.js";
+import { LINES, axisTitle, drawAxes, flatContext, inkOf, label, stroke } from "./chart.js";
 import { formatNumber } from "./numbers.js";
 
 // Least and most of lines, with a little air; never empty.
@@ -14,9 +14,8 @@ function rangeOf(lines) {
 
 export class Plots {
   // Makes a canvas a plot in `place`.
-  constructor(place, table, changed) {
-    this.table = table;
-    this.place = place;
+  constructor(place, table, log, changed) {
+    Object.assign(this, { table, log });
     this.over = -1; // the row under the pointer
     place.replaceChildren();
     this.plots = table.plots().map((plot) => {
@@ -31,11 +30,16 @@ export class Plots {
   }
 
   point(canvas, x, changed) {
-    const xs = this.table.line(this.table.x);
-    const [from, to] = [xs[0], xs[xs.length - 1]];
-    const wanted = from + (x - this.left) / (canvas.clientWidth - this.left - 12) * (to - from);
+    const xs = this.across();
+    const [from, to] = this.span, wanted = from + (x - this.left) / (canvas.clientWidth - this.left - 12) * (to - from);
     this.over = xs.length ? xs.reduce((best, v, i) => Math.abs(v - wanted) < Math.abs(xs[best] - wanted) ? i : best, 0) : -1;
     changed();
+  }
+
+  // Where rows lie on the horizontal axis; what is not the run's time, such as sizes, goes by powers of two.
+  across() {
+    const xs = this.table.line(this.table.x);
+    return this.log ? xs.map(Math.log2) : xs;
   }
 
   // now: the time of the picture
@@ -46,38 +50,39 @@ export class Plots {
   drawOne(plot, now, dark) {
     const { table } = this, { pen, width, height } = flatContext(plot.canvas), ink = inkOf(plot.canvas);
     const colours = LINES[dark ? "dark" : "light"];
-    const xs = table.line(table.x), lines = plot.columns.map((c) => table.line(c, plot.relative));
+    const xs = this.across(), lines = plot.columns.map((c) => table.line(c, plot.relative));
     const rect = { left: this.left = 52, top: 34, right: width - 12, bottom: height - 32 };
-    const titles = table.titles, at = this.over >= 0 && this.over < xs.length ? this.over : xs.length - 1;
-    const x = titles[table.x], unit = (t) => t.unit && t.unit !== "1" ? ` (${t.unit})` : "";
-    const span = xs.length > 1 ? [xs[0], xs[xs.length - 1]] : [xs[0] || 0, (xs[0] || 0) + 1];
-    const { px, py, power } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: x.name + unit(x), small: true, size: 11 }, ink);
+    const titles = table.titles, over = this.over < xs.length ? this.over : -1;
+    const ats = lines.map((line) => over >= 0 ? over : line.findLastIndex(Number.isFinite)); // whose values are told
+    const least = Math.min(...xs), most = Math.max(...xs), span = this.span = most > least ? [least, most] : [xs[0] || 0, (xs[0] || 0) + 1];
+    const { px, py, power } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: axisTitle(titles[table.x]), small: true, size: 11, log: this.log }, ink);
     const every = Math.max(1, Math.floor(xs.length / 2 / width)); // at most two on a pixel
     lines.forEach((line, l) => {
       const places = [];
       for (let i = 0; i < xs.length; i += every) places.push(Number.isFinite(line[i]) ? [px(xs[i]), py(line[i])] : null);
       stroke(pen, places, colours[l % 6], 1.6);
+      const at = ats[l];
       if (!Number.isFinite(line[at])) return;
       pen.fillStyle = colours[l % 6];
       pen.beginPath();
       pen.arc(px(xs[at]), py(line[at]), 2.8, 0, 7);
       pen.fill();
     });
-    this.drawHead(pen, plot, lines, at, colours, ink, width, power);
-    if (now > span[0] && now < span[1] || this.over >= 0) {
+    this.drawHead(pen, plot, lines, ats, colours, ink, width, power);
+    if (now > span[0] && now < span[1] || over >= 0) {
       pen.setLineDash([2, 3]);
-      const place = Math.round(px(this.over >= 0 ? xs[at] : now)) + 0.5;
+      const place = Math.round(px(over >= 0 ? xs[over] : now)) + 0.5;
       stroke(pen, [[place, rect.top], [place, rect.bottom]], ink.soft, 1);
       pen.setLineDash([]);
     }
   }
 
   // The title, and each line's name and value in its colour.
-  drawHead(pen, plot, lines, at, colours, ink, width, power) {
+  drawHead(pen, plot, lines, ats, colours, ink, width, power) {
     const titles = this.table.titles, unit = plot.unit && plot.unit !== "1" ? " " + plot.unit : "";
     const words = lines.map((line, l) => {
       const name = titles[plot.columns[l]].name.replace(/ energy$/, "");
-      return (lines.length > 1 ? name + " " : "") + formatNumber(line[at] ?? NaN, 5) + unit;
+      return (lines.length > 1 ? name + " " : "") + formatNumber(line[ats[l]] ?? NaN, 5) + unit;
     });
     pen.font = ink.font(12, 600);
     const title = plot.title || unit.trim(), head = power ? `${title} ${power}` : title;
