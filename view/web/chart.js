@@ -85,7 +85,7 @@ export function drawBars(canvas, frame, hello, look) {
   pen.font = ink.font(size);
   const most = 1.08 * Math.max(1, ...frame.counts.slice(0, frame.bins), ...frame.expected.slice(0, frame.bins));
   const rect = { left: makeRoom(44, 90, tickTexts(niceTicks(0, most, 8)).texts, pen) + 10, top: look.top + 26, right: width - 24, bottom: height - 56 };
-  const { px, py } = drawAxes(pen, rect, { x: [0, frame.top], y: [0, most], xTitle: axisTitle({ name: hello.quantity, unit: hello.unit }),
+  const { px, py } = drawAxes(pen, rect, { x: [0, frame.top], y: [0, most], xTitle: axisTitle({ ...hello, name: hello.quantity }),
     yTitle: hello.count + " a bar", size }, ink);
   const bar = frame.top / frame.bins;
   for (let i = 0; i < frame.bins; i++) {
@@ -146,7 +146,7 @@ export function drawGrid(canvas, frame, hello, look) {
   }
   drawGridText(pen, rect, w, h, hello, ink, size);
   if (filled) drawScale(pen, width < 560 ? { x: rect.left, y: rect.bottom + 64, w: rect.right - rect.left, h: 12 } : { x: rect.right + 24, y: rect.top, w: 14, h: Math.max(120, rect.bottom - rect.top) },
-    (t) => colourAt(look.map, 0.08 + 0.9 * t), lo, hi, axisTitle({ name: hello.quantity, unit: hello.unit }), ink, size);
+    (t) => colourAt(look.map, 0.08 + 0.9 * t), lo, hi, axisTitle({ ...hello, name: hello.quantity }), ink, size);
   const name = (i) => `${hello.rows[Math.floor(i / frame.columns)]}, ${hello.column} ${hello.columns[i % frame.columns]}`;
   return { text: `${filled} of ${frame.values.length} measured` + (best >= 0 ? `; most: ${name(best)}, ${formatQuantity(frame.values[best], hello.unit)}` : ""),
     at: (px, py) => { // pixels of the canvas

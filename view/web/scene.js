@@ -38,7 +38,6 @@ export class Scene {
     this.kind = ["points", "cells", "bars", "grid"].find((kind) => hello[kind]);
     this.frame = this.picture = null;
     this.fitted = false;
-    this.canvas.classList.toggle("chart", this.kind === "bars" || this.kind === "grid");
     if (this.kind === "points" || this.kind === "cells") this.makePicture();
     this.setLook({});
     this.resize();
