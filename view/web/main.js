@@ -115,10 +115,11 @@ const on = {
       const live = page.hello.live, late = live && page.at >= 0;
       const alone = !live && (page.film || frame.time < page.lastTime || page.state.paused);
       page.lastTime = frame.time;
-      if (live) page.past.add(frame);
+      if (alone) page.past.clear();
+      page.past.add(frame);
       if (!late) {
         scene.show(frame, alone);
-        if (scene.look.trails) scene.setTrails(live ? page.past.frames.slice(-256) : (page.recent = [...(page.recent || []), frame].slice(-256)));
+        scene.setTrails(page.past.frames.slice(-256));
       }
       setHistory();
       wish();
@@ -308,7 +309,7 @@ function showHelp() {
 // ---- pictures and films
 
 function fileName(kind) {
-  return `${page.hello.program || "stdcl"}${scene.frame ? "-" + scene.frame.step : ""}.${kind}`;
+  return `${page.hello.program}-${scene.frame ? scene.frame.step : 0}.${kind}`;
 }
 
 function layers() {

@@ -100,7 +100,8 @@ export class Scene {
 
   // Lines behind few bodies.
   setTrails(frames) {
-    if (this.kind === "points" && this.frame) this.picture.setTrails(this.look.trails && this.frame.count <= 512 ? frames : []);
+    if (this.kind === "points" && this.frame && (this.look.trails || this.trailed)) this.picture.setTrails(this.look.trails && this.frame.count <= 512 ? frames : []);
+    this.trailed = this.look.trails;
   }
 
   fit() {
