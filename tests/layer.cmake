@@ -7,10 +7,22 @@ target_link_libraries(two_devices PRIVATE stdcl_flags OpenCL::OpenCL)
 add_executable(layer_child layer_child.c)
 target_link_libraries(layer_child PRIVATE stdcl_flags stdcl_static)
 
-# stdcl_test_on_two(NAME [TIMEOUT s]): the program of test NAME again, on two devices. Not beside it: what the one
+# stdcl_test_on_two(NAME [ARGUMENT...]): the program of test NAME again, on two devices, in part if it knows an argument for
+# that; and what stdcl_test takes. Not beside it: what the one
 # compiles, the other finds in PoCL's cache.
 function(stdcl_test_on_two name)
-  stdcl_test(${name}_on_two PROGRAM two_devices ARGS $<TARGET_FILE:${name}> ${ARGN})
+  cmake_parse_arguments(T "UNOPTIMISED" "TIMEOUT" "ENV" ${ARGN})
+  set(how "")
+  if(T_UNOPTIMISED)
+    list(APPEND how UNOPTIMISED)
+  endif()
+  if(T_TIMEOUT)
+    list(APPEND how TIMEOUT ${T_TIMEOUT})
+  endif()
+  if(T_ENV)
+    list(APPEND how ENV ${T_ENV})
+  endif()
+  stdcl_test(${name}_on_two PROGRAM two_devices ARGS $<TARGET_FILE:${name}> ${T_UNPARSED_ARGUMENTS} ${how})
   foreach(run ${name} ${name}_on_two)
     if(TEST ${run})
       set_tests_properties(${run} PROPERTIES RESOURCE_LOCK ${name})

@@ -5,6 +5,7 @@
  * (test_nbody_bits_on_two).
  * SPDX-License-Identifier: MIT
  */
+#include "builds_once.h"
 #include "check.h"
 
 #include "stdcl/nbody.h"
@@ -73,6 +74,7 @@ static void answer(struct nbody_options o, size_t n, const struct run *r, struct
     o.shape = r->shape;
     o.shares = r->shares;
     o.burst = r->burst;
+    builds_unoptimised = o.precision == NBODY_DOUBLE || o.integrator != NBODY_LEAPFROG;
     nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
     ready(nb);
     for (int s = 0; s < STEPS; s += r->asked ? 1 : STEPS) {
@@ -201,8 +203,12 @@ static void doubles(void **state)
     same((struct nbody_options){.precision = NBODY_MIXED}, 1000, 2);
 }
 
-int main(void)
+/* test_nbody_bits [several]: only the part that shows what several devices do. */
+int main(int argc, char **argv)
 {
+    const struct CMUnitTest several[] = {cmocka_unit_test(single), cmocka_unit_test(hermite)};
     const struct CMUnitTest tests[] = {cmocka_unit_test(single), cmocka_unit_test(launches), cmocka_unit_test(hermite), cmocka_unit_test(doubles)};
+    if (argc > 1 && strcmp(argv[1], "several") == 0)
+        return cmocka_run_group_tests(several, open_devices, close_devices);
     return cmocka_run_group_tests(tests, open_devices, close_devices);
 }

@@ -2,6 +2,7 @@
  * same bits however it is launched, saving and going on, and bodies whose steps vanish.
  * SPDX-License-Identifier: MIT
  */
+#include "builds_once.h"
 #include "check.h"
 
 #include "nbody/nbody_ref.h"
@@ -23,6 +24,7 @@ static nbody *engine(struct nbody_options o, size_t n)
     o.ctx = o.ctx ? o.ctx : stddev;
     o.integrator = integrator;
     o.stepping = o.stepping ? o.stepping : NBODY_BLOCK;
+    builds_unoptimised = o.shape;
     nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
     ready(nb);
     return nb;
@@ -475,13 +477,19 @@ static int find_precision(void **state)
     return 0;
 }
 
-int main(void)
+/* test_nbody_block [several]: only what may depend on which devices there are. One of them has all bodies; same_bits has devices of
+ * its own. */
+int main(int argc, char **argv)
 {
+    const struct CMUnitTest several[] = {cmocka_unit_test(as_the_twin), cmocka_unit_test(cluster), cmocka_unit_test(as_fixed_steps),
+                                         cmocka_unit_test(in_a_field)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_the_twin),     cmocka_unit_test(kepler),  cmocka_unit_test(kepler_by_forces),
         cmocka_unit_test(steps_of_a_circle), cmocka_unit_test(cluster), cmocka_unit_test(as_fixed_steps),
         cmocka_unit_test(in_a_field), cmocka_unit_test(and_back),       cmocka_unit_test(same_bits), cmocka_unit_test(vanishing_steps),
         cmocka_unit_test(stopped),         cmocka_unit_test(refused),
     };
+    if (argc > 1 && strcmp(argv[1], "several") == 0)
+        return cmocka_run_group_tests(several, find_precision, NULL);
     return cmocka_run_group_tests(tests, find_precision, NULL);
 }

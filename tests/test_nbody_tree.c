@@ -2,11 +2,14 @@
  *
  * A tree must hold each body in exactly one leaf, and what a walk meets must hold each body exactly once: with whole
  * numbers for masses, sums of masses show that to the last digit.
+ *
+ *   test_nbody_tree [several]    several: only what all devices have a part in
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/nbody_ref.h"
 #include "nbody/tree.h"
 
+#include "builds_once.h"
 #include "check.h"
 
 #include <math.h>
@@ -251,6 +254,7 @@ static nbody *engine(size_t n, struct nbody_options o)
     o.ctx = o.ctx ? o.ctx : one;
     o.dt = 1.0 / 1024;
     o.method = NBODY_TREE;
+    builds_unoptimised = o.shape;
     nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
     ready(nb);
     return nb;
@@ -683,8 +687,9 @@ static void what_does_not_go_together(void **state)
     nbody_free(nb);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const struct CMUnitTest several[] = {cmocka_unit_test(bits_are_the_same)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curve_is_hilberts),   cmocka_unit_test(twin_is_whole),
         cmocka_unit_test(twin_is_accurate),    cmocka_unit_test(kernels_are_the_twins),
@@ -695,5 +700,7 @@ int main(void)
     const struct CMUnitTest on_two[] = {cmocka_unit_test(parts_are_the_whole)};
     if (clgetndev(stddev) > 1 && all_alike() && cmocka_run_group_tests(on_two, open_one, close_one) != 0)
         return 1;
+    if (argc > 1 && strcmp(argv[1], "several") == 0)
+        return cmocka_run_group_tests(several, open_one, close_one);
     return cmocka_run_group_tests(tests, open_one, close_one);
 }
