@@ -175,13 +175,13 @@ static void merging_goes_on(void **unused)
 {
     size_t size;
     (void)unused;
-    good("-n 200 --eps 0 --dt 1/256 --radius 0.03 --collide merge --until 0.5 -q -o whole.npy --csv whole.csv --json");
+    good("-n 200 --eps 0 --dt 1/256 --radius 0.03 --collide merge --until 0.25 -q -o whole.npy --csv whole.csv --json");
     json_t *r = report();
     assert_true(number(json_object_get(r, "collisions"), "count") > 5 && number(r, "energy_error_rel") < 1e-3);
     json_decref(r);
-    good("-n 200 --eps 0 --dt 1/256 --radius 0.03 --collide merge --until 0.25 -q -o part.npy --csv part.csv --diag 1/256 --checkpoint c.ckpt");
+    good("-n 200 --eps 0 --dt 1/256 --radius 0.03 --collide merge --until 0.125 -q -o part.npy --csv part.csv --diag 1/256 --checkpoint c.ckpt");
     refuses(2, "other values of --collide, --radius", "--resume c.ckpt --collide stop --radius 0.5");
-    good("--resume c.ckpt --until 0.5 -q --json");
+    good("--resume c.ckpt --until 0.25 -q --json");
     json_t *again = report();
     assert_true(number(json_object_get(again, "collisions"), "count") > 5 && number(again, "energy_error_rel") < 1e-3);
     json_decref(again);
