@@ -1,4 +1,4 @@
-// film.js - the picture as PNG and as film: by WebCodecs into WebM with exact times, by MediaRecorder where that is missing.
+// film.js - the picture as PNG and as film: by WebCodecs into WebM, with exact times. (MediaRecorder leaves frames out.)
 // SPDX-License-Identifier: MIT
 import { makeWebm } from "./webm.js";
 
@@ -28,7 +28,7 @@ export class Film {
     return canvas;
   }
 
-  // Resolves to the way it films, or throws a sentence.
+  // Throws a sentence where there is no encoder.
   async begin() {
     const { width, height } = this.canvas;
     if (window.VideoEncoder) for (const codec of ["vp09.00.40.08", "vp8"]) {
@@ -43,35 +43,22 @@ export class Film {
       this.encoder.configure(config);
       return;
     }
-    if (!window.MediaRecorder) throw new Error("This browser cannot make films.");
-    this.compose();
-    this.recorder = new MediaRecorder(this.canvas.captureStream(30));
-    this.recorder.ondataavailable = ({ data }) => this.chunks.push(data);
-    this.recorder.start(1000);
+    throw new Error("This browser cannot make films.");
   }
 
   // Takes the picture as it is now; ms since the film's beginning. A busy encoder may leave one out, unless every one counts.
   async add(ms, every = false) {
-    if (this.encoder && this.encoder.encodeQueueSize > 8 && !every) return;
-    const canvas = this.compose();
-    if (!this.encoder) return;
-    const frame = new VideoFrame(canvas, { timestamp: Math.round(ms * 1000) });
+    if (this.encoder.encodeQueueSize > 8 && !every) return;
+    const frame = new VideoFrame(this.compose(), { timestamp: Math.round(ms * 1000) });
     this.encoder.encode(frame, { keyFrame: this.count++ % 120 === 0 });
     frame.close();
     while (every && this.encoder.encodeQueueSize > 8) await new Promise((done) => setTimeout(done, 5));
   }
 
   async end() {
-    if (this.encoder) {
-      await this.encoder.flush();
-      this.encoder.close();
-      if (this.error) throw this.error;
-      return new Blob([makeWebm(this.chunks, this.canvas.width, this.canvas.height, this.codec)], { type: "video/webm" });
-    }
-    await new Promise((done) => {
-      this.recorder.onstop = done;
-      this.recorder.stop();
-    });
-    return new Blob(this.chunks, { type: "video/webm" });
+    await this.encoder.flush();
+    this.encoder.close();
+    if (this.error) throw this.error;
+    return new Blob([makeWebm(this.chunks, this.canvas.width, this.canvas.height, this.codec)], { type: "video/webm" });
   }
 }

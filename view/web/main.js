@@ -203,7 +203,7 @@ function colours() {
 
 function makePanel() {
   const { hello } = page, { can } = hello, list = colours();
-  if (hello.cells && scene.look.colour === "none" && !page.chosen) scene.setLook({ colour: "age" });
+  if (!page.chosen && (hello.cells || !source.bytes) && list.length > 1) scene.setLook({ colour: list[1] }); // a recording's own
   fill("by", list.map((c) => [c, c === "none" ? hello.points ? "density" : "alive or dead" : c]), scene.look.colour);
   fill("map", MAPS.map((m) => [m, m]), scene.look.map);
   const what = hello.live ? "a second" : "pictures a second";

@@ -15,11 +15,13 @@ export class Player {
     this.frames = recording.pictures.length;
     this.frame = 0;
     this.speed = 0; // 0: as it was recorded, 30 frames a second
-    this.paused = false;
+    this.paused = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.waiting = false;
     const times = recording.pictures.map((p) => p.time);
     setTimeout(async () => {
-      on.hello({ ...recording.hello, live: false, rights: "all", can: ["pause", "step", "speed", "seek"], frames: this.frames,
+      const { hello } = recording, points = hello.points; // colours are as they were recorded
+      if (points && this.frames) points.colours = [...new Set(["none", (await recording.picture(0)).colour])];
+      on.hello({ ...hello, live: false, rights: "all", can: ["pause", "step", "speed", "seek"], frames: this.frames,
         from: times[0], to: times[this.frames - 1] });
       for (const text of recording.said) if (text.type === "say") on.text(text);
       for (const rows of await recording.allRows()) on.frame(rows);

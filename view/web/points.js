@@ -255,6 +255,6 @@ export class PointsPicture {
     const { gl, look, levels } = this;
     drawInto(gl, null);
     drawWhole(gl, this.tone, { sums: levels[0].texture, largest: levels[levels.length - 1].texture, table: this.table, weight: this.sum.weight,
-      bright: look.bright, paper: look.paper, coloured: this.frame.shades ? 1 : 0 });
+      bright: look.bright, paper: look.paper, coloured: look.colour !== "none" && Boolean(this.frame.shades) });
   }
 }

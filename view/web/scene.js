@@ -239,13 +239,13 @@ export class Scene {
     stroke(pen, scale, ink.ink, 1.5);
     if (kind !== "points") return false;
     this.drawTriad(pen, text, 42, height - 76, ink);
-    if (frame.colour === "group") (this.hello.points.groups || []).slice(0, 8).forEach((name, i, all) => {
+    if (frame.colour === "group" && look.colour === "group") (this.hello.points.groups || []).slice(0, 8).forEach((name, i, all) => {
       const y = height - 18 - 20 * (all.length - 1 - i);
       pen.fillStyle = cssColour(groupColour(i));
       pen.fillRect(width - 110, y - 8, 10, 10);
       text("group " + name, width - 94, y - 3, "left");
     });
-    else if (frame.shades) {
+    else if (frame.shades && look.colour !== "none") {
       const title = (this.hello.points.units || {})[frame.colour];
       drawScale(pen, { x: width - 196, y: height - 40, w: 180, h: 8 }, (t) => shadeAt(look, t), frame.lo, frame.hi,
         frame.colour + (title ? ` (${title})` : "") + ", log", ink, 12);

@@ -1,0 +1,111 @@
+// view_page.mjs - measures the page of a run in headless Chromium, whose WebGL2 is SwiftShader's (the processor draws):
+// the time of a picture of n bodies, from the first byte of the page to the first picture, and the bytes that a body takes on the
+// wire of a real run. Prints JSON. Needs `make deps-view`.
+//   node bench/view_page.mjs build/bin/stdcl
+// SPDX-License-Identifier: MIT
+import { spawn } from "node:child_process";
+import os from "node:os";
+import { openPage, startBrowser } from "../tests/view/browser.mjs";
+import { madeBodies, serveMade } from "../tests/view/mock.mjs";
+import { packageOf } from "../tests/view/npm.mjs";
+
+const command = process.argv[2] || "build/bin/stdcl";
+const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
+
+// Milliseconds of a picture until its pixels are there, by bodies; moving: between four frames.
+async function pictureTimes(browser) {
+  const server = await serveMade(madeBodies(9)), page = await openPage(browser, server.url, { width: 320, height: 240 });
+  const times = await page.evaluate(async () => {
+    const { PointsPicture } = await import("/points.js"), { Orbit } = await import("/camera.js");
+    const canvas = document.createElement("canvas"), results = [];
+    [canvas.width, canvas.height] = [1280, 800];
+    const gl = canvas.getContext("webgl2"), camera = Object.assign(new Orbit(), { width: 1280, height: 800, ratio: 1 }), pixel = new Uint8Array(4);
+    for (const count of [50000, 1000000]) {
+      const picture = new PointsPicture(gl), planes = new Uint16Array(3 * count);
+      for (let k = 0; k < 3 * count; k++) planes[k] = 65535 * (Math.random() + Math.random() + Math.random()) / 3;
+      picture.setLook({ map: "inferno", colour: "none", dark: true, bright: 1, paper: [0, 0, 0] });
+      for (let f = 0; f < 4; f++) picture.push({ kind: "points", time: f, flags: 0, box: [-1, -1, -1, 1, 1, 1], count, planes, shades: null });
+      camera.fit([0, 0, 0], 1);
+      for (const [motion, time] of [["at rest", 3], ["moving", 2.5]]) {
+        const ms = [];
+        for (let i = 0; i < 8; i++) {
+          const begun = performance.now();
+          picture.draw(camera, time);
+          gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+          ms.push(performance.now() - begun);
+        }
+        results.push({ bodies: count, motion, width: 1280, height: 800, ms: ms.slice(1).sort((a, b) => a - b)[3] });
+      }
+      picture.forget();
+    }
+    return results;
+  });
+  await page.context().close();
+  server.close();
+  return times;
+}
+
+async function startRun(...options) {
+  const run = spawn(command, ["nbody", "--ic", "plummer", "--steps", "100000000", "--view", ...options], { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  const url = await new Promise((done, fail) => {
+    run.stderr.on("data", (text) => {
+      const found = /http:\/\/127\.0\.0\.1:\d+\/#t=[0-9a-f]{32}/.exec(said += text);
+      if (found) done(found[0]);
+    });
+    run.on("exit", () => fail(new Error(said)));
+  });
+  return { run, url };
+}
+
+// Milliseconds from the request of the page to its first picture.
+async function firstPictures(browser, url) {
+  const all = [];
+  for (let i = 0; i < 7; i++) {
+    const page = await openPage(browser, "about:blank", { width: 1280, height: 800 });
+    await page.addInitScript(() => {
+      const look = () => /step/.test(document.querySelector("#words")?.textContent || "") ? (window.first = performance.now()) : requestAnimationFrame(look);
+      look();
+    });
+    await page.goto(url);
+    await page.waitForFunction(() => window.first);
+    all.push(await page.evaluate(() => window.first));
+    await page.context().close();
+  }
+  return { ms: median(all), all_ms: all };
+}
+
+// Bytes a body of the frames that a run sends when a coding is allowed, headers and colours apart.
+async function bytesOf(url, coding) {
+  const WebSocket = packageOf("ws"), at = new URL(url), sizes = [];
+  const socket = new WebSocket(`ws://${at.host}/live`, ["stdcl-view.1", "token." + at.hash.slice(3)], { origin: "http://" + at.host });
+  const tell = (message) => socket.send(JSON.stringify(message));
+  await new Promise((done, fail) => {
+    socket.on("error", fail);
+    socket.on("open", () => {
+      tell({ type: "want", points: { count: 4000000, colour: "none", coding } });
+      tell({ type: "credit", n: 2 });
+    });
+    socket.on("message", (data, binary) => {
+      if (!binary) return;
+      if (data[0] === 1) sizes.push([data[1], (data.length - 112) / data.readUInt32LE(76)]);
+      if (sizes.length === 12) done();
+      else tell({ type: "credit", n: 1 });
+    });
+  });
+  socket.close();
+  const last = sizes.slice(4);
+  return { allowed: coding, sent: [...new Set(last.map(([c]) => c))], bytes_a_body: median(last.map(([, b]) => b)) };
+}
+
+const browser = await startBrowser();
+const { run, url } = await startRun("-n", "16384", "--dt", "0.00390625");
+const result = {
+  what: "the page of a run in headless Chromium; bench/view_page.mjs", browser: browser.version(), drawn_by: "SwiftShader, on the processor",
+  processor: os.cpus()[0].model, processors: os.cpus().length, load: os.loadavg()[0], when: new Date().toISOString().slice(0, 10),
+  picture: await pictureTimes(browser), first_picture: { bodies: 16384, ...await firstPictures(browser, url) }, wire: [],
+};
+for (const coding of [0, 1, 2]) result.wire.push({ run: "nbody, Plummer sphere, 16,384 bodies, dt 1/256", ...await bytesOf(url, coding) });
+run.kill("SIGTERM");
+await browser.close();
+console.log(JSON.stringify(result, null, 1));
