@@ -198,8 +198,12 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
     bool resident = false;
     int status = !r.mm ? -1 : matmul_kind_is_host(o->kind) ? 0 : all_gpus(job, &resident);
     status = world_agree(cli_world, status);
+    uint64_t unlike = !resident; /* ranks load together or not at all */
+    if (status == 0)
+        status = world_add(cli_world, &unlike, 1);
+    resident = unlike == 0 && (world_size(cli_world) == 1 || job->memory == 0);
     o->streamed = world_size(cli_world) > 1;
-    if (status == 0 && resident && !o->streamed) {
+    if (status == 0 && resident) {
         r.resident = matmul_load(r.mm, job->stored, job->m, job->n, job->k, job->a, job->lda, job->b, job->ldb) == 0;
         o->streamed = !r.resident;
         if (!r.resident && clerrno != ENOMEM)

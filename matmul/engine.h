@@ -165,6 +165,7 @@ struct matmul {
     int (*progress)(void *arg, double fraction);
     void *arg;
     stdcl_world *world;            /* the ranks, or NULL */
+    struct matmul_ranks *ranks;    /* what they have loaded together (ranks.c), or NULL */
     cl_uint ndev;
     struct share *share;
     pthread_mutex_t lock;          /* of programs: devices are served by a thread each */
@@ -291,5 +292,13 @@ int matmul_stream_fit(struct matmul *mm, size_t *high, size_t *wide, size_t *dee
 
 /* Collective: the product of matrices whose slabs of rows ranks have. */
 int matmul_ranks_multiply(struct matmul *mm, const struct host_product *p);
+
+/* Collective: gathers what this rank's block of C needs; *h becomes the product that computes it, from arrays that stay until
+ * matmul_ranks_unload, or matmul_ranks_forget where devices have copies. */
+int matmul_ranks_load(struct matmul *mm, struct host_product *h);
+void matmul_ranks_forget(struct matmul *mm);
+void matmul_ranks_unload(struct matmul *mm);
+/* Collective: moves C from slabs to the blocks that are loaded, or back; `copy` is between devices and a block on the host. */
+int matmul_ranks_result(struct matmul *mm, void *c, size_t ldc, bool to_blocks, int (*copy)(struct matmul *mm, void *c, size_t ldc));
 
 #endif

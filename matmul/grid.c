@@ -59,12 +59,12 @@ static double seconds_of(int ranks, double m, double n, double k, double real, i
     return fmax(work, mail) + 0.01 * mail + (pk - 1) * real * rows * cols / net;
 }
 
-void matmul_grid_choose(int ranks, size_t m, size_t n, size_t k, size_t real, int *pm, int *pn, int *pk)
+void matmul_grid_choose(int ranks, size_t m, size_t n, size_t k, size_t real, int layers, int *pm, int *pn, int *pk)
 {
     double least = INFINITY;
     for (int i = ranks; i >= 1; i--)
         for (int j = ranks / i; j >= 1; j--)
-            for (int l = 1; i * j * l <= ranks; l++) {
+            for (int l = 1; i * j * l <= ranks && l <= layers; l++) {
                 if ((size_t)i > m || (size_t)j > n || (size_t)l > k)
                     continue;
                 const double seconds = seconds_of(ranks, (double)m, (double)n, (double)k, (double)real, i, j, l);
@@ -97,7 +97,7 @@ static size_t panels_of(const struct matmul_grid *g, size_t deep, struct part de
         size_t end = smaller(at + deep, end_of(depth));
         while (end_of(matmul_part(g->h.k, owner, g->ranks)) <= at)
             owner++;
-        if (slab.count >= DIRECT_ROWS)
+        if (slab.count >= DIRECT_ROWS && deep < g->h.k)
             end = smaller(end, end_of(matmul_part(g->h.k, owner, g->ranks)));
         if (panel)
             panel[n] = (struct part){at, end - at};

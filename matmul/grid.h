@@ -48,8 +48,8 @@ struct region {
 };
 enum { OF_A, OF_B, OPERANDS };
 
-/* The grid of least time for so many ranks. */
-void matmul_grid_choose(int ranks, size_t m, size_t n, size_t k, size_t real, int *pm, int *pn, int *pk);
+/* The grid of least time for so many ranks, with at most so many parts of the depth. */
+void matmul_grid_choose(int ranks, size_t m, size_t n, size_t k, size_t real, int layers, int *pm, int *pn, int *pk);
 
 /* Collective. What every rank does; `high`, `wide` and `deep` are what this one has room for. */
 int matmul_grid_make(struct matmul_grid *g, size_t high, size_t wide, size_t deep);

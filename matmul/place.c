@@ -193,6 +193,7 @@ void matmul_unload(struct matmul *mm)
         drop(&mm->share[d]);
     if (mm->ndev == 0)
         free(mm->held.c);
+    matmul_ranks_unload(mm);
     mm->held = (struct host_product){0};
     mm->loaded = mm->has_result = false;
 }
@@ -269,6 +270,14 @@ static int load_host(struct matmul *mm)
                                         mm->held.m, mm->held.n);
 }
 
+static bool any_in_place(const struct matmul *mm)
+{
+    for (cl_uint d = 0; d < mm->ndev; d++)
+        if (mm->share[d].in_place)
+            return true;
+    return false;
+}
+
 int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, const void *a, size_t lda,
                 const void *b, size_t ldb)
 {
@@ -279,14 +288,14 @@ int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t 
     if (k == 0)
         h.alpha = 0;
     matmul_unload(mm);
-    if (mm->world)
-        return clerror_set(ENOTSUP, "matmul_load: ranks multiply matrices that travel: matmul_multiply");
-    if (matmul_check("matmul_load", mm->real, &h) != 0)
-        return -1;
+    if (mm->world ? matmul_ranks_load(mm, &h) != 0 : matmul_check("matmul_load", mm->real, &h) != 0)
+        return matmul_unload(mm), -1;
     h.c = NULL;
     mm->held = h;
-    if ((mm->ndev ? load_devices(mm) : load_host(mm)) != 0)
+    if (world_agree(mm->world, mm->ndev ? load_devices(mm) : load_host(mm)) != 0)
         return matmul_unload(mm), -1;
+    if (mm->world && mm->ndev && !any_in_place(mm))
+        matmul_ranks_forget(mm);
     mm->loaded = true;
     return 0;
 }
@@ -303,6 +312,8 @@ static int check_result(const struct matmul *mm, const char *call, const void *c
 {
     if (!mm->loaded)
         return clerror_set(EINVAL, "%s: nothing is loaded; call matmul_load first", call);
+    if (mm->world) /* see matmul_ranks_result */
+        return 0;
     *ldc = *ldc ? *ldc : mm->held.n;
     if (*ldc < mm->held.n)
         return clerror_set(EINVAL, "%s: the leading dimension of C is %zu, but its rows have %zu elements", call, *ldc,
@@ -322,6 +333,23 @@ static int transfer_result(struct matmul *mm, enum direction direction, char *c,
     return finish_all(mm) == 0 ? status : -1;
 }
 
+/* Between the host and the devices, or the host's own C. */
+static int put_result(struct matmul *mm, void *c, size_t ldc)
+{
+    if (mm->ndev)
+        return transfer_result(mm, TO_DEVICE, c, ldc);
+    copy_rows(mm->held.c, mm->held.n * mm->real, c, ldc * mm->real, mm->held.m, mm->held.n * mm->real);
+    return 0;
+}
+
+static int get_result(struct matmul *mm, void *c, size_t ldc)
+{
+    if (mm->ndev)
+        return transfer_result(mm, TO_HOST, c, ldc);
+    copy_rows(c, ldc * mm->real, mm->held.c, mm->held.n * mm->real, mm->held.m, mm->held.n * mm->real);
+    return 0;
+}
+
 int matmul_load_result(matmul *mm, const void *c, size_t ldc)
 {
     union {
@@ -330,10 +358,8 @@ int matmul_load_result(matmul *mm, const void *c, size_t ldc)
     } host = {c};
     if (check_result(mm, "matmul_load_result", c, &ldc) != 0)
         return -1;
-    if (mm->ndev && transfer_result(mm, TO_DEVICE, host.out, ldc) != 0)
+    if ((mm->world ? matmul_ranks_result(mm, host.out, ldc, true, put_result) : put_result(mm, host.out, ldc)) != 0)
         return -1;
-    if (mm->ndev == 0)
-        copy_rows(mm->held.c, mm->held.n * mm->real, c, ldc * mm->real, mm->held.m, mm->held.n * mm->real);
     mm->has_result = true;
     return 0;
 }
@@ -344,10 +370,7 @@ int matmul_result(matmul *mm, void *c, size_t ldc)
         return -1;
     if (!mm->has_result)
         return clerror_set(EINVAL, "matmul_result: nothing was computed; call matmul_compute first");
-    if (mm->ndev)
-        return transfer_result(mm, TO_HOST, c, ldc);
-    copy_rows(c, ldc * mm->real, mm->held.c, mm->held.n * mm->real, mm->held.m, mm->held.n * mm->real);
-    return 0;
+    return mm->world ? matmul_ranks_result(mm, c, ldc, false, get_result) : get_result(mm, c, ldc);
 }
 
 /* Of a product on one device its caller is told. */
@@ -395,8 +418,8 @@ int matmul_compute(matmul *mm, double alpha, double beta)
                            beta);
     mm->held.alpha = alpha;
     mm->held.beta = beta;
-    if (mm->held.m > 0 && mm->held.n > 0 &&
-        (mm->ndev ? compute_devices(mm, alpha, beta) : matmul_host_run(mm, &mm->held)) != 0)
+    const bool any = mm->held.m > 0 && mm->held.n > 0;
+    if (world_agree(mm->world, !any ? 0 : mm->ndev ? compute_devices(mm, alpha, beta) : matmul_host_run(mm, &mm->held)) != 0)
         return -1;
     mm->has_result = true;
     return 0;

@@ -545,15 +545,15 @@ static int multiply(struct matmul_grid *g, size_t deep)
     return status;
 }
 
-/* Slabs of A, B and C that a product may have. */
-static int check_slabs(struct matmul_grid *g)
+/* Slabs of A, B and C that a product may have; the first `n` of them. */
+static int check_slabs(struct matmul_grid *g, int n)
 {
     struct host_product *h = &g->h;
     const size_t cols[3] = {trans_a(h->trans) ? h->m : h->k, trans_b(h->trans) ? h->k : h->n, h->n};
     const struct part slab[3] = {matmul_grid_slab(g, OF_A, g->rank), matmul_grid_slab(g, OF_B, g->rank), slab_of_c(g, g->rank)};
     const void *const x[3] = {h->a, h->b, h->c};
     size_t *const ld[3] = {&h->lda, &h->ldb, &h->ldc};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < n; i++) {
         *ld[i] = *ld[i] ? *ld[i] : cols[i];
         if (*ld[i] < cols[i])
             return clerror_set(EINVAL, "matmul_multiply: the leading dimension of %c is %zu, but its rows have %zu elements", "ABC"[i], *ld[i],
@@ -567,7 +567,7 @@ static int check_slabs(struct matmul_grid *g)
 int matmul_ranks_multiply(struct matmul *mm, const struct host_product *h)
 {
     struct matmul_grid g = {.mm = mm, .h = *h, .ranks = world_size(mm->world), .rank = world_rank(mm->world)};
-    if (world_agree(mm->world, check_slabs(&g)) != 0)
+    if (world_agree(mm->world, check_slabs(&g, 3)) != 0)
         return -1;
     if (h->m == 0 || h->n == 0)
         return 0;
@@ -575,7 +575,7 @@ int matmul_ranks_multiply(struct matmul *mm, const struct host_product *h)
         g.h.m = slab_of_c(&g, g.rank).count;
         return matmul_host_scale(mm, &g.h), 0;
     }
-    matmul_grid_choose(g.ranks, h->m, h->n, h->k, mm->real, &g.pm, &g.pn, &g.pk);
+    matmul_grid_choose(g.ranks, h->m, h->n, h->k, mm->real, g.ranks, &g.pm, &g.pn, &g.pk);
     const struct plan p = matmul_grid_place(&g, g.rank);
     size_t high = smaller(p.i < 0 ? 1 : p.rows.count, MOST_SIDE), wide = smaller(p.i < 0 ? 1 : p.cols.count, MOST_SIDE);
     size_t deep = smaller(h->k, DEEP);
@@ -585,5 +585,94 @@ int matmul_ranks_multiply(struct matmul *mm, const struct host_product *h)
     if (status == 0)
         status = multiply(&g, deep);
     matmul_grid_free(&g);
+    return status;
+}
+
+/* ---- Matrices that stay on the devices. ------------------------------------------------------- */
+
+/* What a load has gathered: the rows of op(A) and the columns of op(B) of this rank's block of C. */
+struct matmul_ranks {
+    struct matmul_grid g;
+    struct travel t;
+};
+
+void matmul_ranks_unload(struct matmul *mm)
+{
+    struct matmul_ranks *r = mm->ranks;
+    if (!r)
+        return;
+    free_slots(&r->t);
+    pthread_cond_destroy(&r->t.changed);
+    pthread_mutex_destroy(&r->t.lock);
+    matmul_grid_free(&r->g);
+    free(r);
+    mm->ranks = NULL;
+}
+
+void matmul_ranks_forget(struct matmul *mm)
+{
+    for (int operand = 0; operand < OPERANDS; operand++) {
+        leave_room(mm, mm->ranks->t.slot[0].memory[operand]);
+        mm->ranks->t.slot[0].memory[operand] = NULL;
+    }
+}
+
+/* One step, of all the depth. */
+static int gather(struct matmul_ranks *r)
+{
+    struct travel *t = &r->t;
+    struct slot *s = &t->slot[0];
+    int status = world_agree(t->mm->world, make_slots(t));
+    if (status == 0 && r->g.steps > 0)
+        status = begin(t, 0);
+    if (settle_come(t, s) != 0 || settle_sent(t, s) != 0)
+        status = -1;
+    return status;
+}
+
+int matmul_ranks_load(struct matmul *mm, struct host_product *h)
+{
+    struct matmul_ranks *r = calloc(1, sizeof *r);
+    if (world_agree(mm->world, r ? 0 : clerror_set(ENOMEM, "matmul_load: no memory on the host")) != 0)
+        return free(r), -1;
+    mm->ranks = r;
+    r->g = (struct matmul_grid){.mm = mm, .h = *h, .ranks = world_size(mm->world), .rank = world_rank(mm->world), .pm = 1, .pn = 1, .pk = 1};
+    struct matmul_grid *g = &r->g;
+    pthread_mutex_init(&r->t.lock, NULL);
+    pthread_cond_init(&r->t.changed, NULL);
+    r->t.mm = mm; /* for free_slots */
+    r->t.g = g;
+    if (world_agree(mm->world, check_slabs(g, 2)) != 0)
+        return -1;
+    if (h->m && h->n && h->k)
+        matmul_grid_choose(g->ranks, h->m, h->n, h->k, mm->real, 1, &g->pm, &g->pn, &g->pk);
+    const struct plan p = matmul_grid_place(g, g->rank);
+    const size_t high = p.rows.count ? p.rows.count : 1, wide = p.cols.count ? p.cols.count : 1;
+    if (matmul_grid_make(g, high, wide, h->k ? h->k : 1) != 0)
+        return -1;
+    r->t.own = &g->plan[g->rank];
+    r->t.deep = h->k;
+    if (gather(r) != 0)
+        return -1;
+    *h = (struct host_product){.trans = h->trans, .m = p.rows.count, .n = p.cols.count, .k = h->k, .alpha = 1, .a = r->t.slot[0].at[OF_A],
+                               .b = r->t.slot[0].at[OF_B], .lda = r->t.slot[0].ld[OF_A], .ldb = r->t.slot[0].ld[OF_B]};
+    return 0;
+}
+
+int matmul_ranks_result(struct matmul *mm, void *c, size_t ldc, bool to_blocks, int (*copy)(struct matmul *mm, void *c, size_t ldc))
+{
+    struct matmul_grid *g = &mm->ranks->g;
+    struct block b = {0};
+    g->h.c = c;
+    g->h.ldc = ldc;
+    int status = world_agree(mm->world, check_slabs(g, 3) == 0 && make_block(g, &g->plan[g->rank], &b) == 0 ? 0 : -1);
+    if (status == 0 && to_blocks)
+        status = move_c(g, &b, true);
+    if (status == 0)
+        status = world_agree(mm->world, g->plan[g->rank].rows.count && g->plan[g->rank].cols.count ? copy(mm, b.c, b.ld) : 0);
+    if (status == 0 && !to_blocks)
+        status = move_c(g, &b, false);
+    if (b.own)
+        leave_room(mm, b.c);
     return status;
 }

@@ -89,7 +89,7 @@ void matmul_free(matmul *mm);
 int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
                     const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc);
 
-/* With a world of several ranks matmul_multiply is collective, and m, n and k are of the whole product. A rank has a slab of rows of A, of B
+/* With a world of several ranks matmul_multiply is collective, and so are matmul_load and what follows it; m, n and k are of the whole product. A rank has a slab of rows of A, of B
  * and of C, as these are stored, and gives the first row that it has of each (NULL: none). Ranks form a grid, in which each computes a block
  * of C, or some of the depth of one; panels of A and B travel between them meanwhile. The same number of ranks gives the same bits, whatever
  * devices of one model they have.
