@@ -4,7 +4,8 @@
  *   kinds.c      the kinds of engine: names, what they need
  *   check.c      what a product may be: leading dimensions, overlap, sizes
  *   start.c      a product on one device: which kernels compute it
- *   place.c      matrices that stay on the devices; who computes which block of C
+ *   share.c      who computes which block of C, and copies between the host and a device
+ *   place.c      matrices that stay on the devices
  *   stream.c     matrices that do not: panels travel while others are multiplied
  *   ranks.c      many ranks: panels travel between them; grid.c tells which rank computes what
  *   shape.c      how kernels are launched on a device: rows of data
@@ -242,7 +243,7 @@ int matmul_start(struct matmul *mm, struct share *p, const struct product *x);
 void matmul_host_scale(const struct matmul *mm, const struct host_product *p);
 int matmul_host_run(struct matmul *mm, const struct host_product *p);
 
-/* ---- place.c ---------------------------------------------------------------------------------- */
+/* ---- share.c ---------------------------------------------------------------------------------- */
 
 /* The block of an m x n matrix C that is the share of device d: C is cut into a grid, by the devices' weights. */
 struct area matmul_area(const struct matmul *mm, cl_uint d, size_t m, size_t n);
@@ -254,9 +255,7 @@ struct host_product matmul_piece(const struct matmul *mm, const struct host_prod
  * matmul_unwrap. */
 int matmul_wrap(struct matmul *mm, const struct share *p, const struct host_product *h, struct product *x);
 void matmul_unwrap(struct product *x);
-
-/* Lets go of what was loaded. */
-void matmul_unload(struct matmul *mm);
+void matmul_release(struct operand *o);
 
 /* Bytes of a share's device that products of host arrays may still use. */
 size_t matmul_room(const struct matmul *mm, const struct share *p);
@@ -267,6 +266,11 @@ enum direction { TO_DEVICE, TO_HOST };
 int matmul_transfer(struct matmul *mm, const struct share *p, cl_command_queue queue, enum direction direction,
                     const struct operand *o, void *host, size_t ld, size_t rows, size_t cols, cl_event wait1,
                     cl_event wait2, cl_event *done);
+
+/* ---- place.c ---------------------------------------------------------------------------------- */
+
+/* Lets go of what was loaded. */
+void matmul_unload(struct matmul *mm);
 
 /* ---- stream.c --------------------------------------------------------------------------------- */
 
