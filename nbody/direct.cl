@@ -43,9 +43,9 @@ static inline vec load_numbers(global const real *p)
 
 #define LOOK_POSM(n, off) LOOK(next, posm, n, off)
 
-static inline void add_pulls(global const real4 *restrict posm, global real *partial, uint first, uint rows, uint top,
-                             uint stretch, uint from, uint until, uint end, real eps2, local real4 *tile, local real *joint
-                             SOFTENINGS)
+static inline INLINED void add_pulls(global const real4 *restrict posm, global real *partial, uint first, uint rows, uint top,
+                                     uint stretch, uint from, uint until, uint end, real eps2, local real4 *tile,
+                                     local real *joint SOFTENINGS)
 {
     vec x[ITEMS], y[ITEMS], z[ITEMS];
     UNROLLED for (int k = 0; k < ITEMS; k++) {

@@ -41,12 +41,12 @@ kernel void leapfrog(global number4 *posm, global number *state, global const nu
 }
 
 /* For a kernel that sums over pairs: the same at its end. Others still read `posm` then, so bodies go to another array, masses
- * too. */
+ * too, by a number of its own: `.w =` may write all four, three of which are other work-items'. */
 #define STEP_PARAMETERS                                                                              \
     global number4 *moved, global number *state, uint count, uint phases, number closing, number opening, \
         global int *bad, int step
 #define STEP(i, c)                                                                                   \
     do {                                                                                             \
         leapfrog_row(posm, moved, state, partial, first, rows, count, 1, phases, closing, opening, bad, step, i, c); \
-        if ((c) == 0 && (i) < count) moved[first + (i)].w = posm[first + (i)].w;                     \
+        if ((c) == 0 && (i) < count) COMPONENT(moved, first + (i), 3) = COMPONENT(posm, first + (i), 3);              \
     } while (0)

@@ -51,9 +51,9 @@ static inline void load_split(global const double4 *p, int c, double centre, vec
 #define LOOK_POSM(n, off) LOOK(next, posm, n, off)
 #define TAKE_SPLIT EACH_NEXT(u_, t_) { float4 h_, l_; split(next[u_], centre, &h_, &l_); highs[t_] = h_, lows[t_] = l_; }
 
-static inline void add_pulls(global const double4 *restrict posm, global double *partial, uint first, uint rows,
-                             uint top, uint stretch, uint from, uint until, uint end, float eps2, double4 centre,
-                             local float4 *highs, local float4 *lows, local double *joint)
+static inline INLINED void add_pulls(global const double4 *restrict posm, global double *partial, uint first, uint rows,
+                                     uint top, uint stretch, uint from, uint until, uint end, float eps2, double4 centre,
+                                     local float4 *highs, local float4 *lows, local double *joint)
 {
     vec x[ITEMS], y[ITEMS], z[ITEMS], xl[ITEMS], yl[ITEMS], zl[ITEMS];
     UNROLLED for (int k = 0; k < ITEMS; k++) {

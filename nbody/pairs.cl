@@ -182,6 +182,9 @@ static inline vec load_component(global const real4 *p, int c)
 #endif
 #define UNROLLED _Pragma("unroll")
 
+/* For functions that groups meet in: PoCL 3.1 leaves large ones calls, and mixes up the local memory of groups then. */
+#define INLINED __attribute__((always_inline))
+
 /* After that: each component c of each row i of the group once, when the group has stored all of its sums. */
 #define EACH_OF_GROUP(i, c, components)                                                                    \
     if (GROUP > 1) barrier(CLK_GLOBAL_MEM_FENCE);                                                          \

@@ -50,7 +50,7 @@ static inline void check(real value, global int *bad, int step)
 }
 
 /* Component c of body i in an array of four-component vectors. */
-#define COMPONENT(array, i, c) ((global real *)(array))[4 * (size_t)(i) + (c)]
+#define COMPONENT(array, i, c) ((global number *)(array))[4 * (size_t)(i) + (c)]
 
 /* out[c * rows + i] = the sum over slots; global size (rows, planes). */
 kernel void join(global const real *partial, global real *out, uint rows, uint slots)

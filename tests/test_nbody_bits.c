@@ -129,6 +129,7 @@ static const struct run runs[] = {
     {PLAIN " fill=1000" SUMS, 2, NULL, 0, false},
     {"group=1 width=1 items=3 tile=128 local=0 fill=1" SUMS, 1, NULL, 2, false},
     {"group=16 width=1 items=2 tile=32 local=1 ahead=1 fill=1000 unroll=4" SUMS, 1, NULL, 1, false},
+    {"group=128 width=1 items=4 tile=128 local=1 fill=1000 unroll=32" SUMS, 1, NULL, 0, true}, /* a long kernel, which stays inline */
     {"group=16 deep=4 width=1 items=4 tile=16 local=1 ahead=1" SUMS, 1, NULL, 3, true}, /* 7 stretches: two rounds, one not full */
 };
 
