@@ -94,31 +94,45 @@ job 0 "ranks waited " 2 "$two_devices" "$stdcl" gas -n 1e6 $pick --explain
 grep -q " on 1 host, 2 ranks" out || { echo "FAILED  the report tells its ranks"; cat out; bad=1; }
 job 2 "unknown option '--nonsense'" 2 "$stdcl" gas --nonsense
 job 1 "rank 1 on $(uname -n): it has the options 'gas -n 2e6', rank 0 on $(uname -n) has 'gas -n 1e6'" 1 "$stdcl" gas -n 1e6 : -n 1 "$stdcl" gas -n 2e6
+mkdir -p older && sed 's/1\.0\.0\x00/0.9.9\x00/g' "$stdcl" >older/stdcl && chmod +x older/stdcl
+export STDCL_MPI="$folder/world-$mpi.so"
+job 1 "rank 1 on $(uname -n): it has stdcl version '0.9.9', rank 0 on $(uname -n) has '1.0.0'" 1 "$stdcl" gas -n 1e6 : -n 1 older/stdcl gas -n 1e6
+unset STDCL_MPI
+# A disk that is full for one rank: nothing is left of the file. (MPICH makes large files of its own.)
+[ $mpi != openmpi ] || job 1 "rank 1 on $(uname -n): " 2 sh -c 'trap "" XFSZ; [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || ulimit -f 8; exec "$@"' - "$stdcl" matmul -n 100 \
+    --precision double --engine cpu-blocked -q -o full.npy
+[ $mpi != openmpi ] || grep -q "cannot be written: File too large" err && [ -z "$(ls -A | grep full)" ] || { echo "FAILED  a full disk"; cat err; ls -A; bad=1; }
 devices=$("$stdcl" devices --json | grep -c '"number"')
 job 1 "start fewer ranks" $((devices + 1)) "$stdcl" gas -n 1e6 --device all
 job 0 '"program": "devices"' 2 "$stdcl" devices --json
 [ "$(grep -c '"host": "' out)" = "$devices" ] || { echo "FAILED  devices of all hosts"; cat out; bad=1; }
 
-# ---- A signal for all ranks ends the job after the work at hand.
+# ---- A signal for all ranks, or for one of them, ends the job after the work at hand.
 catches() { # PID: it has a handler for SIGUSR2
     mask=$(sed -n 's/^SigCgt:[^0-9a-f]*\([0-9a-f]*\)/\1/p' "/proc/$1/status" 2>/dev/null)
     [ $((0x0${mask:-0} >> 11 & 1)) = 1 ]
 }
-$launch -n 2 sh -c 'echo >pid.$$; exec "$@"' - "$stdcl" gas $pick -n 1e15 --share -q >out 2>err </dev/null &
-launcher=$!
-ready=0
-while [ $ready -lt 2 ] && kill -0 $launcher 2>/dev/null; do
-    sleep 0.1
+for ending in USR2:140 TERM:143; do
+    signal=${ending%:*} want=${ending#*:}
+    rm -f pid.*
+    $launch -n 2 sh -c 'echo >pid.$$; exec "$@"' - "$stdcl" gas $pick -n 1e15 --share -q >out 2>err </dev/null &
+    launcher=$!
     ready=0
-    for file in pid.*; do
-        ! catches "${file#pid.}" || ready=$((ready + 1))
+    while [ $ready -lt 2 ] && kill -0 $launcher 2>/dev/null; do
+        sleep 0.1
+        ready=0
+        for file in pid.*; do
+            ! catches "${file#pid.}" || ready=$((ready + 1))
+        done
     done
+    set -- pid.*
+    case $signal-$mpi in
+    USR2-openmpi) kill -USR2 $launcher ;; # which passes it on
+    USR2-*) for file; do kill -USR2 "${file#pid.}"; done ;;
+    *) kill -$signal "${2#pid.}" ;;
+    esac
+    wait $launcher
+    got=$?
+    [ $got = $want ] && [ ! -s out ] || { echo "FAILED  a job with SIG$signal ended with status $got, not $want"; cat out err; bad=1; }
 done
-case $mpi in
-openmpi) kill -USR2 $launcher ;; # which passes it on
-*) for file in pid.*; do kill -USR2 "${file#pid.}"; done ;;
-esac
-wait $launcher
-got=$?
-[ $got = 140 ] && [ ! -s out ] || { echo "FAILED  a job with a signal ended with status $got"; cat out err; bad=1; }
 exit $bad
