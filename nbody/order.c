@@ -44,6 +44,16 @@ static int sort_rows(struct nbody *nb, cl_uint *order)
     return world_agree(nb->world, status) == 0 ? world_broadcast(nb->world, root, order, nb->n * sizeof *order) : -1;
 }
 
+/* Whether each row is there once; `seen` has room for a number each. Else bodies would be lost, for a driver's defect. */
+static int check_order(size_t n, const cl_uint *order, cl_uint *seen)
+{
+    memset(seen, 0, n * sizeof *seen);
+    for (size_t i = 0; i < n; i++)
+        if (order[i] >= n || seen[order[i]]++)
+            return clerror_set(EIO, "nbody: a device sorted %zu bodies wrongly: one of them is there twice", n);
+    return 0;
+}
+
 /* ---- Rows to their new places. ---------------------------------------------------------------- */
 
 /* Numbers from[k * step] of rows, or words of 4 bytes; to[i] becomes that of row order[first + i]. */
@@ -163,7 +173,8 @@ int nbody_order_rows(struct nbody *nb)
     cl_uint *order = malloc(nb->n * sizeof *order);
     char *all = malloc(nb->n * nb->real);
     int status = order && all ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host for the order of %zu bodies", nb->n);
-    if (world_agree(nb->world, status) != 0 || nbody_tree_spread(nb) != 0 || sort_rows(nb, order) != 0 || move_rows(nb, order, all) != 0)
+    if (world_agree(nb->world, status) != 0 || nbody_tree_spread(nb) != 0 || sort_rows(nb, order) != 0 ||
+        check_order(nb->n, order, (cl_uint *)all) != 0 || move_rows(nb, order, all) != 0)
         status = -1;
     if (status == 0)
         rename_rows(nb, order, (cl_uint *)all);
