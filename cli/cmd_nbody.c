@@ -42,7 +42,7 @@ static int check_compare(const struct cli_option *options)
 {
     static const char *const of_runs[] = {"dt",    "stepping", "eta", "steps",  "until",  "integrator", "burst",
                                           "kernel", "output", "frames", "csv",        "forces",
-                                          "plane",  "colours", "size",  "extent",     "heaviest", "method",
+                                          "plane",  "colours", "colour-by", "groups", "size",  "extent",     "heaviest", "method",
                                           "accuracy", "check-forces", "check-step", "snapshots", "checkpoint", "resume",
                                           "diag", "stop-distance", "stop-energy", "time-limit", "structure", "plot", "elements", "azimuth", "elevation",
                                           "zoom", "follow", "caption", "trails", "fps", "external", "view", "record",
@@ -72,11 +72,15 @@ static int check_ensemble(const struct cli_option *options)
 /* Options of pictures need a picture. */
 static int check_pictures(const struct nbody_job *job, const struct cli_option *options)
 {
-    static const char *const of_pictures[] = {"plane", "colours", "size", "extent", "heaviest", "azimuth", "elevation",
+    static const char *const of_pictures[] = {"plane", "colours", "colour-by", "groups", "size", "extent", "heaviest", "azimuth", "elevation",
                                               "zoom", "follow", "caption", "trails", "fps"};
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
         if (cli_given(options, of_pictures[i]) && !cli_outputs_will_draw(&job->outputs))
             return cli_wrong("--%s is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif", of_pictures[i]);
+    if (cli_given(options, "groups") && job->colour_by != PICTURE_BY_GROUP)
+        return cli_wrong("--groups needs --colour-by group");
+    if (job->colour_by == PICTURE_BY_GROUP && cli_given(options, "collide"))
+        return cli_wrong("--colour-by group and --collide cannot be combined: bodies that merge are of no group");
     return CLI_DONE;
 }
 
@@ -256,6 +260,11 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                    "with --steps 0"),
         CLI_CHOICE(0, "plane", "NAME", &plane, plane_names, "the plane that a picture shows"),
         CLI_CHOICE(0, "colours", "NAME", &colours, colour_names, "of a picture"),
+        CLI_CHOICE(0, "colour-by", "WHAT", &job->colour_by, nbody_colour_by_names,
+                   "what colours tell: {}; the mean speed or the group of the bodies there, while their density makes them bright or "
+                   "dark. Groups are the two galaxies of a collision, or the gas, dark matter and stars of a file"),
+        CLI_PARSED(0, "groups", "N,N,...", &job->groups, nbody_read_groups,
+                   "the numbers of bodies of these groups, in the order of the bodies"),
         CLI_PARSED(0, "size", "WxH", &job->picture, read_pixels,
                    "pixels of a picture (default 1024x1024)"),
         CLI_REAL(0, "extent", "LENGTH", &job->picture.extent, CLI_ABOVE_0, DBL_MAX,
@@ -270,7 +279,7 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_REAL(0, "zoom", "FACTOR", &job->camera.zoom, CLI_ABOVE_0, DBL_MAX, "show so much less than would be seen"),
         CLI_CHOICE(0, "follow", "WHAT", &job->camera.follow, nbody_follow_names,
                    "what stays in the middle: {}, the centre of mass, that of density, or the heaviest body"),
-        CLI_FLAG(0, "caption", &job->picture.caption, "write the time into pictures, and a bar of a known length"),
+        CLI_FLAG(0, "caption", &job->picture.caption, "write the time into pictures, a bar of a known length, and what the colours stand for"),
         CLI_SIZE(0, "trails", "N", &job->trails, 0, 1000,
                  "draw the last N of 1000 points of the paths of up to 64 bodies"),
         CLI_SIZE(0, "fps", "N", &job->outputs.fps, 1, 1000, "frames a second of a film (default 25)"),

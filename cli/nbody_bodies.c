@@ -235,7 +235,7 @@ static int choose_shown(struct nbody_job *job)
         job->heaviest = !job->input && recipes[job->model].dark && least < most / 2 ? most / 2 : INFINITY;
     if (job->heaviest < least)
         return cli_wrong("--heaviest: '%g' leaves no body to draw; the lightest has a mass of %g", job->heaviest, least);
-    return CLI_DONE;
+    return nbody_camera_settle(job);
 }
 
 /* Turns --until into a number of steps, the last of which may be shorter; a rest below 10^-9 of a step

@@ -2,9 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
+#include "formats/number.h"
+
 #include <math.h>
 
 const char *const nbody_follow_names[] = {"nothing", "mass", "density", "heaviest", NULL};
+const char *const nbody_colour_by_names[] = {"density", "speed", "group", NULL}; /* as enum picture_colour_by */
 enum { NOTHING, MASS, DENSITY, HEAVIEST };
 
 static void centre_of_mass(const struct particles *b, double centre[3])
@@ -88,14 +91,73 @@ int nbody_camera_point(struct nbody_job *job)
     return CLI_DONE;
 }
 
+/* ---- Groups. --------------------------------------------------------------------------------- */
+
+bool nbody_read_groups(const char *text, void *to, char *why, size_t size)
+{
+    struct nbody_groups *g = to;
+    for (g->n = 0; g->n < PICTURE_GROUPS; text++) {
+        const size_t length = strcspn(text, ",");
+        double bodies;
+        if (number_read(text, length, &bodies) != NUMBER_OK || !(bodies >= 1 && bodies < 0x1p53 && bodies == floor(bodies)))
+            break;
+        g->size[g->n++] = (size_t)bodies;
+        text += length;
+        if (!*text)
+            return true;
+    }
+    snprintf(why, size, "give up to %d whole numbers of bodies, such as 8192,8192", PICTURE_GROUPS);
+    return false;
+}
+
+/* The groups that the bodies have by themselves: two galaxies, or the gas, dark matter and stars of a file. */
+static void natural_groups(const struct nbody_job *job, struct nbody_groups *g)
+{
+    const struct particles *b = &job->bodies;
+    const size_t parts[] = {b->gas, b->n - b->gas - b->star, b->star};
+    if (!job->input && job->model == NBODY_COLLISION)
+        *g = (struct nbody_groups){2, {b->n - b->n / 2, b->n / 2}};
+    else
+        for (int k = 0; k < 3; k++)
+            if (parts[k])
+                g->size[g->n++] = parts[k];
+}
+
+int nbody_camera_settle(struct nbody_job *job)
+{
+    struct nbody_groups *g = &job->groups;
+    size_t bodies = 0;
+    if (job->colour_by != PICTURE_BY_GROUP)
+        return CLI_DONE;
+    if (g->n == 0)
+        natural_groups(job, g);
+    if (g->n < 2)
+        return cli_wrong("--colour-by group: these bodies are of one group; say how many bodies each has with --groups N,N,...");
+    for (size_t k = 0; k < g->n; k++)
+        bodies += g->size[k];
+    if (bodies != job->n)
+        return cli_wrong("--groups: these are %zu bodies in all, but there are %zu", bodies, job->n);
+    return CLI_DONE;
+}
+
+static uint8_t group_of(const struct nbody_groups *g, size_t body)
+{
+    uint8_t k = 0;
+    for (size_t end = g->size[0]; body >= end && k + 1u < g->n; end += g->size[k])
+        k++;
+    return k;
+}
+
 /* ---- A picture. ------------------------------------------------------------------------------ */
 
-/* The bodies that pictures show: all, or those that are not too heavy, in arrays of their own. */
+/* The bodies that pictures show, those that are not too heavy, and what their colours tell. */
 struct shown {
     size_t n;
     double *mass;
     double (*pos)[3];
-    bool own;
+    float *speed;   /* NULL: colours do not tell it */
+    uint8_t *group; /* likewise */
+    bool own;       /* mass and pos are its own */
 };
 
 static size_t count_shown(const struct nbody_job *job)
@@ -106,18 +168,36 @@ static size_t count_shown(const struct nbody_job *job)
     return n;
 }
 
+static float speed_of(const double v[3])
+{
+    return (float)sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
 static struct shown show(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
-    struct shown s = {count_shown(job), b->mass, b->pos, false};
-    if (s.n == b->n)
-        return s;
-    s = (struct shown){0, cli_alloc(s.n, sizeof *s.mass), cli_alloc(s.n, sizeof *s.pos), true};
-    for (size_t i = 0; i < b->n; i++)
-        if (b->mass[i] <= job->heaviest) {
-            s.mass[s.n] = b->mass[i];
-            memcpy(s.pos[s.n++], b->pos[i], sizeof *s.pos);
+    struct shown s = {.n = count_shown(job), .mass = b->mass, .pos = b->pos};
+    size_t k = 0;
+    s.own = s.n < b->n;
+    if (s.own) {
+        s.mass = cli_alloc(s.n, sizeof *s.mass);
+        s.pos = cli_alloc(s.n, sizeof *s.pos);
+    }
+    s.speed = job->colour_by == PICTURE_BY_VALUE ? cli_alloc(s.n, sizeof *s.speed) : NULL;
+    s.group = job->colour_by == PICTURE_BY_GROUP ? cli_alloc(s.n, sizeof *s.group) : NULL;
+    for (size_t i = 0; (s.own || s.speed || s.group) && i < b->n; i++) {
+        if (b->mass[i] > job->heaviest)
+            continue;
+        if (s.own) {
+            s.mass[k] = b->mass[i];
+            memcpy(s.pos[k], b->pos[i], sizeof *s.pos);
         }
+        if (s.speed)
+            s.speed[k] = speed_of(b->vel[i]);
+        if (s.group)
+            s.group[k] = group_of(&job->groups, i);
+        k++;
+    }
     return s;
 }
 
@@ -127,6 +207,8 @@ static void free_shown(struct shown *s)
         free(s->mass);
         free(s->pos);
     }
+    free(s->speed);
+    free(s->group);
 }
 
 /* One frame and scale for a whole series. */
@@ -153,6 +235,9 @@ int nbody_camera_draw(struct nbody_job *job, const char *file)
     double centre[3] = {0}, (*seen)[3] = NULL, (*path)[3] = NULL,
            (*places)[3] = points ? job->path.pos + (job->path.n - points) * s.n : NULL;
     int status = find_centre(job, centre);
+    job->picture.by = (enum picture_colour_by)job->colour_by;
+    job->picture.value = s.speed;
+    job->picture.group = s.group;
     if (status == CLI_DONE)
         status = look(job, centre, s.n, s.pos, &seen);
     if (status == CLI_DONE)

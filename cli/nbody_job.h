@@ -55,6 +55,13 @@ struct nbody_camera {
     int follow;
 };
 extern const char *const nbody_follow_names[];
+extern const char *const nbody_colour_by_names[];
+
+/* Bodies of one colour, in the order of the bodies. */
+struct nbody_groups {
+    size_t n;
+    size_t size[PICTURE_GROUPS];
+};
 
 /* The fractions of the mass whose radii --structure tells. */
 enum { NBODY_FRACTIONS = 32 };
@@ -123,6 +130,8 @@ struct nbody_job {
     struct picture_options picture;
     double heaviest; /* of the bodies that pictures show; NAN: not given */
     struct nbody_camera camera;
+    int colour_by; /* enum picture_colour_by */
+    struct nbody_groups groups;
     size_t trails; /* points of a path that are drawn */
 
     /* Results, and what is needed meanwhile. */
@@ -256,6 +265,8 @@ size_t nbody_stop_next(const struct nbody_job *job, size_t step);         /* the
 int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step); /* after a burst: sets job->stopped */
 
 /* nbody_camera.c */
+bool nbody_read_groups(const char *text, void *to, char *why, size_t size); /* of --groups */
+int nbody_camera_settle(struct nbody_job *job); /* which groups the bodies are of, once they are there */
 int nbody_camera_draw(struct nbody_job *job, const char *file); /* a picture of the bodies as they are */
 size_t nbody_camera_next(const struct nbody_job *job, size_t step); /* the step of the next point of paths; SIZE_MAX: none */
 int nbody_camera_point(struct nbody_job *job);                  /* adds it */

@@ -123,7 +123,7 @@ static int draw(void *job, const char *file)
 
 int nbody_output_frame(struct nbody_job *job)
 {
-    if (nbody_state(job->engine, job->bodies.pos, NULL) < 0)
+    if (nbody_state(job->engine, job->bodies.pos, job->colour_by == PICTURE_BY_VALUE ? job->bodies.vel : NULL) < 0)
         return cli_failed_call(NULL);
     return cli_outputs_frame(&job->outputs, draw, job);
 }

@@ -1,4 +1,4 @@
-/* caption.c - the time and a bar of a known length in the corners of a picture.
+/* caption.c - the time, a bar of a known length and the scale of the colours at the edges of a picture.
  *
  * Letters are those that numbers need, of 5 x 7 dots, a row of five bits each from the top.
  * SPDX-License-Identifier: MIT
@@ -66,4 +66,29 @@ void caption_draw(unsigned width, unsigned height, uint8_t *rgb, double time, do
         fill(&p, edge, y, (unsigned)(length * pixels + 0.5), p.dot + 1);
         write_text(&p, edge, y - (HIGH + 2) * p.dot, text);
     }
+}
+
+/* Ends at the right edge. */
+static void write_right(const struct page *p, unsigned edge, unsigned y, double number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.3g", number);
+    const unsigned wide = (unsigned)strlen(text) * STEP * p->dot;
+    if (wide + edge < p->width)
+        write_text(p, p->width - edge - wide, y, text);
+}
+
+void caption_scale(unsigned width, unsigned height, uint8_t *rgb, const uint8_t *colours, double low, double high)
+{
+    const unsigned shorter = width < height ? width : height, wide = shorter / 50 + 1, high_pixels = shorter / 3;
+    const struct page p = {width, height, shorter / 360 + 1, rgb};
+    const unsigned edge = 4 * p.dot, line = (HIGH + 2) * p.dot, top = (height - high_pixels) / 2;
+    if (shorter < 8 * line)
+        return;
+    for (unsigned y = 0; y < high_pixels; y++)
+        for (unsigned x = 0; x < wide; x++)
+            memcpy(rgb + 3 * ((size_t)(top + y) * width + width - edge - wide + x),
+                   colours + 3 * ((CAPTION_COLOURS - 1) * (high_pixels - 1 - y) / (high_pixels - 1)), 3);
+    write_right(&p, edge, top - line, high);
+    write_right(&p, edge, top + high_pixels + 2 * p.dot, low);
 }

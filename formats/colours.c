@@ -143,3 +143,10 @@ void picture_colour(enum picture_colours colours, double value, uint8_t rgb[3])
     for (int c = 0; c < 3; c++)
         rgb[c] = blend(tables[colours][below], tables[colours][above], 16 - 8 * c, at - below);
 }
+
+void picture_group_colour(unsigned group, uint8_t rgb[3])
+{
+    static const uint32_t colours[PICTURE_GROUPS] = {0x56b4e9, 0xe69f00, 0x009e73, 0xcc79a7, 0xf0e442, 0xd55e00, 0x0072b2, 0xffffff};
+    for (int c = 0; c < 3; c++)
+        rgb[c] = (uint8_t)(colours[group % PICTURE_GROUPS] >> (16 - 8 * c));
+}

@@ -1,310 +1,459 @@
 /* density.c - surface density without graininess, in time proportional to bodies plus pixels.
  *
- * A pyramid of grids, level l with cells of 2^l pixels. A body goes to the finest level where enough
- * others share its cell, shared between two levels by the fraction, so that spots grow steadily where
- * bodies grow sparse. Then the levels are summed from coarse to fine, each refined as a quadratic
- * B-spline (the subdivision of Chaikin 1974), which makes every spot smooth without drawing any of them:
+ * A pyramid of grids, level l with cells of 2^l pixels. A body enters the finest as a quadratic B-spline over 3 x 3 cells
+ * (triangular-shaped cloud, Hockney & Eastwood 1981). Such a spline is the sum of narrower ones with the weights 1 3 3 1
+ * (Chaikin 1974), and that one rule does everything between two levels:
  *
- *   level 2  [   3   ][   1   ]          a body enters 3 x 3 cells of a level (triangular-shaped cloud,
- *   level 1  [ 0 ][ 2 ][ 1 ][ 0 ]        Hockney & Eastwood 1981), and all of a level costs four
- *   level 0  [][][1][][2][][][]          multiplications a cell.
+ *   level 2  [   2   ][   3   ]     restrict: cells give their contents to the coarser level, just as if the bodies had
+ *   level 1  [ 1 ][ 3 ][ 3 ][ 1 ]             entered there
+ *   level 0  [][][][][][][][]       refine: cells spread their contents over the finer level, smoothly
+ *
+ * First all is restricted, which tells how many bodies share the cells of all sizes. Then mass rises from level to level until
+ * enough bodies share its cell, between two levels by the fraction, so that spots grow steadily where bodies grow sparse;
+ * and then the levels are summed from coarse to fine. Every level reaches four of its cells beyond the picture: bodies
+ * outside the finest enter the first level that holds them, and brighten the edge.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/density.h"
 
+#include "formats/parallel.h"
 #include "stdcl.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 
-enum { MOST_LEVELS = 12 };
+enum { MOST_LEVELS = 14, EDGE = 4 /* cells beyond the picture */, PAD = 8, MOST_WIDTH = 16384 + 2 * EDGE };
 
-/* A cell is fine enough with so many bodies, and with so many times the body's own mass. About four cells
- * overlap a spot, so a pixel of the picture averages over four times as many. */
-static const double enough = 20;
+/* Contents of a cell. */
+enum plane {
+    MASS,                                /* then one for each shade, of mass times shade */
+    HELD = MASS + 1 + DENSITY_MOST_SHADES, /* the mass of all bodies that share it */
+    NUMBER,                              /* how many those are; before, the sum of their squared masses */
+    STAYS,                               /* the part of its mass that does not rise */
+    HEIGHT,                              /* the mean level that it reaches */
+    PLANES
+};
+
+/* A cell is fine enough with so many bodies. About four cells overlap a spot, so a pixel of the picture averages over four
+ * times as many. */
+static const float enough = 20;
 
 /* How much of a body is drawn as a sharp point: with 0 a galaxy looks like fog, with 10 like sand. */
-static const double sparkle = 4, most_sparkle = 0.3;
+static const float sparkle = 3, most_sparkle = 0.3f;
 
 /* Cells of the coarsest level take up this part of the picture. */
 enum { COARSEST = 12 };
 
+/* Passes over fewer rows are not worth a thread. */
+enum { LEAST_ROWS = 64 };
+
 struct level {
-    size_t width, height; /* cells */
-    double *cell;         /* [height][width], mass or number in each */
+    size_t width, height; /* cells, even */
+    float *plane[PLANES]; /* [height][width]; NULL: not needed */
 };
 
-/* All levels start at pixel (-margin, -margin), so that bodies just outside the picture brighten its edge. */
 struct pyramid {
     int levels;
-    double margin;
+    size_t shades;
+    float mass; /* of every body; 0: they differ */
     struct level level[MOST_LEVELS];
-    double *cells; /* of all levels */
+    float *cells; /* of all levels and planes */
 };
 
-static int pyramid_create(struct pyramid *p, const struct view *view, int levels)
+/* ---- The pyramid. ---------------------------------------------------------------------------- */
+
+static size_t even(size_t n)
 {
-    size_t total = 0, margin = (size_t)4 << (levels - 1);
-    *p = (struct pyramid){.levels = levels, .margin = (double)margin};
-    for (int l = 0; l < levels; l++) {
-        size_t size = (size_t)1 << l;
-        p->level[l].width = (view->width + 2 * margin + size - 1) / size;
-        p->level[l].height = (view->height + 2 * margin + size - 1) / size;
-        total += p->level[l].width * p->level[l].height;
-    }
-    p->cells = calloc(total, sizeof *p->cells);
-    if (!p->cells)
-        return clerror_set(ENOMEM, "no memory for a picture of %u x %u (%.0f MiB)", view->width, view->height,
-                           (double)total * sizeof *p->cells / 1048576);
-    double *cell = p->cells;
-    for (int l = 0; l < levels; l++) {
-        p->level[l].cell = cell;
-        cell += p->level[l].width * p->level[l].height;
-    }
-    return 0;
+    return n + n % 2;
 }
 
-/* ---- A body and its 3 x 3 cells. ------------------------------------------------------------- */
-
-struct cloud {
-    double *first; /* the upper left of the nine */
-    size_t stride;
-    double wx[3], wy[3]; /* sum 1 each */
-};
-
-static void weigh(double distance, double w[3])
+static int level_count(const struct projection *view)
 {
-    w[0] = 0.5 * (0.5 - distance) * (0.5 - distance);
-    w[1] = 0.75 - distance * distance;
-    w[2] = 0.5 * (0.5 + distance) * (0.5 + distance);
-}
-
-/* Where pixel (u, v) falls on level l; false when it is too far outside. */
-static bool cloud_at(const struct pyramid *p, int l, double u, double v, struct cloud *c)
-{
-    const struct level *level = &p->level[l];
-    double x = ldexp(u + p->margin, -l), y = ldexp(v + p->margin, -l);
-    if (!(x >= 1 && y >= 1 && x < (double)level->width - 1 && y < (double)level->height - 1))
-        return false; /* NaN too */
-    size_t column = (size_t)x, row = (size_t)y;
-    weigh(x - (double)column - 0.5, c->wx);
-    weigh(y - (double)row - 0.5, c->wy);
-    c->stride = level->width;
-    c->first = level->cell + (row - 1) * c->stride + (column - 1);
-    return true;
-}
-
-static void cloud_add(const struct cloud *c, double mass)
-{
-    for (size_t j = 0; j < 3; j++)
-        for (size_t i = 0; i < 3; i++)
-            c->first[j * c->stride + i] += mass * c->wy[j] * c->wx[i];
-}
-
-static double cloud_mean(const struct cloud *c)
-{
-    double sum = 0;
-    for (size_t j = 0; j < 3; j++)
-        for (size_t i = 0; i < 3; i++)
-            sum += c->first[j * c->stride + i] * c->wy[j] * c->wx[i];
-    return sum;
-}
-
-static void project(const struct view *view, const double at[3], double *u, double *v)
-{
-    *u = (at[view->axis[0]] - view->centre[0]) * view->scale + 0.5 * view->width;
-    *v = (view->centre[1] - at[view->axis[1]]) * view->scale + 0.5 * view->height;
-}
-
-/* ---- Levels. --------------------------------------------------------------------------------- */
-
-/* Sums 2 x 2 cells into one of the next level. */
-static void coarsen(const struct level *fine, const struct level *coarse)
-{
-    for (size_t y = 0; y < fine->height; y++)
-        for (size_t x = 0; x < fine->width; x++)
-            coarse->cell[(y / 2) * coarse->width + x / 2] += fine->cell[y * fine->width + x];
-}
-
-/* Adds a level to the next finer one: a cell's mass goes to its four quarters, each mixed with that of
- * the neighbour it is nearest to, 3 : 1 in x and in y. Outside is empty. */
-static void refine(const struct level *coarse, const struct level *fine)
-{
-    for (size_t y = 0; y < fine->height; y++) {
-        size_t row = y / 2, next = y % 2 ? row + 1 : row - 1; /* row - 1 of 0 is huge, and so outside */
-        const double *a = coarse->cell + row * coarse->width;
-        const double *b = next < coarse->height ? coarse->cell + next * coarse->width : NULL;
-        for (size_t x = 0; x < fine->width; x++) {
-            size_t column = x / 2, beside = x % 2 ? column + 1 : column - 1;
-            double sum = 9 * a[column] + (b ? 3 * b[column] : 0);
-            if (beside < coarse->width)
-                sum += 3 * a[beside] + (b ? b[beside] : 0);
-            fine->cell[y * fine->width + x] += sum * (1.0 / 64); /* 1/4 of the mass times 1/16 */
-        }
-    }
-}
-
-/* The level, with a fraction, at which the cell around (u, v) holds so much. */
-static double level_holding(const struct pyramid *p, double amount, double u, double v)
-{
-    double before = 0;
-    for (int l = 0; l < p->levels; l++) {
-        struct cloud c;
-        if (!cloud_at(p, l, u, v, &c))
-            break;
-        double held = cloud_mean(&c);
-        if (held >= amount)
-            return l == 0 ? 0 : l - 1 + log(amount / before) / log(held / before);
-        before = held;
-    }
-    return p->levels - 1;
-}
-
-/* Fills a pyramid with the masses, or the numbers, in cells of all sizes. */
-static void weigh_cells(const struct pyramid *p, const struct view *view, size_t n, const double *mass,
-                        const double (*pos)[3])
-{
-    for (size_t i = 0; i < n; i++) {
-        double u, v;
-        struct cloud c;
-        project(view, pos[i], &u, &v);
-        if (cloud_at(p, 0, u, v, &c))
-            cloud_add(&c, mass ? mass[i] : 1);
-    }
-    for (int l = 1; l < p->levels; l++)
-        coarsen(&p->level[l - 1], &p->level[l]);
-}
-
-/* Adds a body at a level with a fraction: to the two levels around it. */
-static void add_body(const struct pyramid *masses, double level, double u, double v, double mass)
-{
-    int below = (int)level;
-    double rest = level - below;
-    struct cloud c;
-    if (cloud_at(masses, below, u, v, &c))
-        cloud_add(&c, mass * (1 - rest));
-    if (rest > 0 && cloud_at(masses, below + 1, u, v, &c))
-        cloud_add(&c, mass * rest);
-}
-
-static void sum_up(const struct pyramid *masses, const struct view *view, double *map)
-{
-    for (int l = masses->levels - 1; l > 0; l--)
-        refine(&masses->level[l], &masses->level[l - 1]);
-    const struct level *finest = &masses->level[0];
-    size_t margin = (size_t)masses->margin;
-    for (size_t y = 0; y < view->height; y++)
-        memcpy(map + y * view->width, finest->cell + (y + margin) * finest->width + margin,
-               view->width * sizeof *map);
-}
-
-/* ---- The whole. ------------------------------------------------------------------------------ */
-
-static int level_count(const struct view *view)
-{
-    unsigned side = view->width < view->height ? view->width : view->height;
+    const unsigned side = view->width < view->height ? view->width : view->height;
     int levels = 1;
     while (levels < MOST_LEVELS && (unsigned)COARSEST << levels < 2 * side)
         levels++;
     return levels;
 }
 
-/* The part of a body's mass that stays in a point. Its surroundings hold enough / 4^level bodies a pixel,
- * and a part p of a body makes its pixel brighter by about p / 2; the ratio of the two is to be the same
- * everywhere. */
-static double sharp_part(double level)
+/* The finest level has no HELD of its own: what its cells hold is their MASS. */
+static bool has_plane(const struct pyramid *p, int l, int plane)
 {
-    return fmin(most_sparkle, sparkle * enough * exp2(-2 * level));
+    return plane < HELD ? (size_t)plane <= p->shades : plane != HELD || l > 0;
 }
 
-/* Whether one pyramid serves for both: number and mass are in proportion. */
-static bool equal_masses(size_t n, const double *mass)
+static int pyramid_create(struct pyramid *p, const struct projection *view, size_t shades)
 {
-    for (size_t i = 1; mass && i < n; i++)
-        if (mass[i] != mass[0])
-            return false;
-    return true;
+    size_t total = 0, done = 0;
+    *p = (struct pyramid){.levels = level_count(view), .shades = shades};
+    for (int l = 0; l < p->levels; l++) {
+        struct level *level = &p->level[l];
+        level->width = l ? even(p->level[l - 1].width / 2 + EDGE) : even(view->width + 2 * EDGE);
+        level->height = l ? even(p->level[l - 1].height / 2 + EDGE) : even(view->height + 2 * EDGE);
+        for (int k = 0; k < PLANES; k++)
+            total += has_plane(p, l, k) ? level->width * level->height : 0;
+    }
+    p->cells = calloc(total, sizeof *p->cells);
+    if (!p->cells)
+        return clerror_set(ENOMEM, "no memory for a picture of %u x %u (%.0f MiB)", view->width, view->height,
+                           (double)total * sizeof *p->cells / 1048576);
+    for (int l = 0; l < p->levels; l++)
+        for (int k = 0; k < PLANES; k++)
+            if (has_plane(p, l, k)) {
+                p->level[l].plane[k] = p->cells + done;
+                done += p->level[l].width * p->level[l].height;
+            }
+    p->level[0].plane[HELD] = p->level[0].plane[MASS];
+    return 0;
 }
 
-static void spread(const struct pyramid *spots, const struct pyramid *number, const struct pyramid *weight,
-                   const struct view *view, size_t n, const double *mass, const double (*pos)[3])
+static float *row_of(const struct level *level, int plane, size_t y)
 {
-    for (size_t i = 0; i < n; i++) {
-        double u, v, m = mass ? mass[i] : 1;
-        project(view, pos[i], &u, &v);
-        double level = level_holding(number, enough, u, v);
-        if (weight->cells)
-            level = fmax(level, level_holding(weight, enough * m, u, v));
-        double point = sharp_part(level);
-        add_body(spots, level, u, v, m * (1 - point));
-        add_body(spots, 0, u, v, m * point);
+    return level->plane[plane] + y * level->width;
+}
+
+/* ---- Bodies enter. --------------------------------------------------------------------------- */
+
+static void project(const struct projection *view, const double at[3], double *u, double *v)
+{
+    *u = (at[view->axis[0]] - view->centre[0]) * view->scale + 0.5 * view->width;
+    *v = (view->centre[1] - at[view->axis[1]]) * view->scale + 0.5 * view->height;
+}
+
+/* The finest level on which a body's 3 x 3 cells lie, and where there, in its cells; -1: far outside. */
+static int enter(const struct pyramid *p, double u, double v, float *x, float *y)
+{
+    for (int l = 0; l < p->levels; l++, u *= 0.5, v *= 0.5)
+        if (u + EDGE >= 1 && v + EDGE >= 1 && u + EDGE < (double)p->level[l].width - 1 && v + EDGE < (double)p->level[l].height - 1) {
+            *x = (float)(u + EDGE);
+            *y = (float)(v + EDGE);
+            return l;
+        }
+    return -1; /* NaN too */
+}
+
+static void weigh(float distance, float w[3])
+{
+    w[0] = 0.5f * (0.5f - distance) * (0.5f - distance);
+    w[1] = 0.75f - distance * distance;
+    w[2] = 0.5f * (0.5f + distance) * (0.5f + distance);
+}
+
+struct entering {
+    const struct pyramid *p;
+    const struct projection *view;
+    const struct density_bodies *bodies;
+};
+
+static void add_to(const struct level *level, int plane, size_t row, size_t column, const float weight[3], float amount)
+{
+    float *cell = row_of(level, plane, row) + column;
+    for (size_t i = 0; i < 3; i++)
+        cell[i] += amount * weight[i];
+}
+
+/* One of a body's three rows. */
+static void add_row(const struct entering *e, const struct level *level, size_t i, size_t row, size_t column,
+                    const float weight[3], float part)
+{
+    const struct density_bodies *b = e->bodies;
+    const float mass = b->mass ? (float)b->mass[i] : 1;
+    add_to(level, MASS, row, column, weight, part * mass);
+    if (e->p->mass == 0)
+        add_to(level, NUMBER, row, column, weight, part * mass * mass);
+    for (size_t k = 0; k < b->shades; k++)
+        add_to(level, MASS + 1 + (int)k, row, column, weight, part * mass * b->shade[b->shades * i + k]);
+}
+
+/* Adds all bodies to rows from .. to - 1 of the finest level, and to as large a part of the others: every thread looks at
+ * all bodies and writes rows of its own, so that sums have the order of the bodies however many threads there are. */
+static void add_bodies(void *job, size_t from, size_t to)
+{
+    const struct entering *e = job;
+    const struct pyramid *p = e->p;
+    for (size_t i = 0; i < e->bodies->n; i++) {
+        double u, v;
+        float x, y, wx[3], wy[3];
+        project(e->view, e->bodies->pos[i], &u, &v);
+        const int l = enter(p, u, v, &x, &y);
+        if (l < 0)
+            continue;
+        const struct level *level = &p->level[l];
+        const size_t first = from * level->height / p->level[0].height, last = to * level->height / p->level[0].height;
+        const size_t column = (size_t)x, row = (size_t)y;
+        if (row + 1 < first || row - 1 >= last)
+            continue;
+        weigh(x - (float)column - 0.5f, wx);
+        weigh(y - (float)row - 0.5f, wy);
+        for (size_t j = 0; j < 3; j++)
+            if (row - 1 + j >= first && row - 1 + j < last)
+                add_row(e, level, i, row - 1 + j, column - 1, wx, wy[j]);
     }
 }
 
-int density_map(const struct view *view, size_t n, const double *mass, const double (*pos)[3], double *map)
+/* ---- Between two levels. --------------------------------------------------------------------- */
+
+struct pass {
+    const struct pyramid *p;
+    int level, from, to; /* the level that is written; planes */
+};
+
+/* All cells of a level, by all processors. */
+static void over_rows(const struct pyramid *p, int level, int from, int to, void (*work)(void *, size_t, size_t))
 {
-    struct pyramid number = {0}, weight = {0}, spots = {0};
-    bool alike = equal_masses(n, mass);
-    int levels = level_count(view), status = 0;
-    if (pyramid_create(&spots, view, levels) < 0 || pyramid_create(&number, view, levels) < 0 ||
-        (!alike && pyramid_create(&weight, view, levels) < 0)) {
-        status = -1;
-    } else {
-        weigh_cells(&number, view, n, NULL, pos);
-        if (!alike)
-            weigh_cells(&weight, view, n, mass, pos);
-        spread(&spots, &number, &weight, view, n, mass, pos);
-        sum_up(&spots, view, map);
+    struct pass pass = {p, level, from, to};
+    parallel_ranges(p->level[level].height, LEAST_ROWS, work, &pass);
+}
+
+/* Sums four rows of the finer level, 1 3 3 1, for row y of the coarser: what rises of them, or everything. */
+static void sum_rows(const struct level *fine, int plane, bool rising, size_t y, float *sum)
+{
+    static const float weight[] = {0.25f, 0.75f, 0.75f, 0.25f};
+    memset(sum, 0, fine->width * sizeof *sum);
+    for (size_t j = 0; j < 4; j++) {
+        const size_t row = 2 * y + j - (EDGE + 1); /* below 0 it is huge */
+        if (row >= fine->height)
+            continue;
+        const float *restrict cell = row_of(fine, plane, row), *restrict stays = row_of(fine, STAYS, row);
+        if (rising)
+            for (size_t x = 0; x < fine->width; x++)
+                sum[x] += weight[j] * cell[x] * (1 - stays[x]);
+        else
+            for (size_t x = 0; x < fine->width; x++)
+                sum[x] += weight[j] * cell[x];
     }
-    free(number.cells);
-    free(weight.cells);
-    free(spots.cells);
-    return status;
+}
+
+/* Adds rows of the finer level's plane `from` to rows of this one's `to`. */
+static void restrict_rows(const struct pass *pass, bool rising, size_t first, size_t last)
+{
+    const struct level *coarse = &pass->p->level[pass->level], *fine = coarse - 1;
+    float sums[MOST_WIDTH + 2 * PAD + 2] = {0}, *sum = sums + PAD;
+    for (size_t y = first; y < last; y++) {
+        float *restrict cell = row_of(coarse, pass->to, y);
+        sum_rows(fine, pass->from, rising, y, sum);
+        const float *restrict s = sum - (EDGE + 1); /* of cell 0: 2 (0 - EDGE / 2) - 1 */
+        for (size_t x = 0; x < coarse->width; x++)
+            cell[x] += 0.25f * (s[2 * x] + s[2 * x + 3]) + 0.75f * (s[2 * x + 1] + s[2 * x + 2]);
+    }
+}
+
+static void restrict_all(void *job, size_t first, size_t last)
+{
+    restrict_rows(job, false, first, last);
+}
+
+static void restrict_rising(void *job, size_t first, size_t last)
+{
+    restrict_rows(job, true, first, last);
+}
+
+/* A row of the coarser level as the finer one's row y sees it, smoothly: values, not contents. */
+static void interpolate(const struct level *coarse, const struct level *fine, int plane, size_t y, float *out)
+{
+    const size_t row = y / 2 + EDGE / 2;
+    const float *restrict near = row_of(coarse, plane, row), *restrict far = row_of(coarse, plane, y % 2 ? row + 1 : row - 1);
+    for (size_t k = 0; k < fine->width / 2; k++) {
+        const size_t x = k + EDGE / 2;
+        const float before = 3 * near[x - 1] + far[x - 1], here = 9 * near[x] + 3 * far[x], after = 3 * near[x + 1] + far[x + 1];
+        out[2 * k] = 0.0625f * (here + before);
+        out[2 * k + 1] = 0.0625f * (here + after);
+    }
+}
+
+/* ---- How far mass rises. --------------------------------------------------------------------- */
+
+/* So many bodies of equal mass would be as grainy: (sum m)^2 / sum m^2 (Kish 1965). */
+static void count_rows(void *job, size_t first, size_t last)
+{
+    const struct pass *pass = job;
+    const struct level *level = &pass->p->level[pass->level];
+    for (size_t y = first; y < last; y++) {
+        float *restrict number = row_of(level, NUMBER, y);
+        const float *restrict held = row_of(level, HELD, y);
+        for (size_t x = 0; x < level->width; x++)
+            number[x] = pass->p->mass > 0   ? held[x] / pass->p->mass
+                        : number[x] > 0 ? held[x] * held[x] / number[x]
+                                        : 0;
+    }
+}
+
+/* The part of a body's mass that stays in a point. Its surroundings hold enough / 4^level bodies a pixel, and a part p of a
+ * body makes its pixel brighter by about p / 2; the ratio of the two is to be the same everywhere. */
+static float sharp_part(float level)
+{
+    return fminf(most_sparkle, sparkle * enough * exp2f(-2 * level));
+}
+
+/* The part that stays so that the mean level is the one, with a fraction, whose cells hold just enough. */
+static float staying(float here, float above)
+{
+    return here >= enough ? 1 : above <= enough ? 0 : (above - enough) / (above - here);
+}
+
+static void decide_rows(void *job, size_t first, size_t last)
+{
+    const struct pass *pass = job;
+    const struct level *level = &pass->p->level[pass->level], *coarse = level + 1;
+    float above[MOST_WIDTH + 2], height_above[MOST_WIDTH + 2];
+    for (size_t y = first; y < last; y++) {
+        const float *restrict number = row_of(level, NUMBER, y);
+        float *restrict stays = row_of(level, STAYS, y), *restrict height = row_of(level, HEIGHT, y);
+        interpolate(coarse, level, NUMBER, y, above);
+        interpolate(coarse, level, HEIGHT, y, height_above);
+        for (size_t x = 0; x < level->width; x++) {
+            stays[x] = staying(number[x], above[x]);
+            height[x] = stays[x] * (float)pass->level + (1 - stays[x]) * height_above[x];
+        }
+    }
+}
+
+/* Points stay on the finest level, wherever the rest goes. */
+static void leave_points(void *job, size_t first, size_t last)
+{
+    const struct level *level = &((const struct pass *)job)->p->level[0];
+    for (size_t y = first; y < last; y++) {
+        float *restrict stays = row_of(level, STAYS, y);
+        const float *restrict height = row_of(level, HEIGHT, y);
+        for (size_t x = 0; x < level->width; x++)
+            if (stays[x] < 1)
+                stays[x] += sharp_part(height[x]) * (1 - stays[x]);
+    }
+}
+
+/* On the coarsest level all stays. */
+static void decide_top(const struct pyramid *p)
+{
+    const struct level *top = &p->level[p->levels - 1];
+    for (size_t i = 0; i < top->width * top->height; i++) {
+        top->plane[STAYS][i] = 1;
+        top->plane[HEIGHT][i] = (float)(p->levels - 1);
+    }
+}
+
+static void decide(const struct pyramid *p)
+{
+    for (int l = 1; l < p->levels; l++) {
+        const struct level *level = &p->level[l];
+        memcpy(level->plane[HELD], level->plane[MASS], level->width * level->height * sizeof(float));
+        over_rows(p, l, HELD, HELD, restrict_all);
+        if (p->mass == 0)
+            over_rows(p, l, NUMBER, NUMBER, restrict_all);
+    }
+    for (int l = 0; l < p->levels; l++)
+        over_rows(p, l, HELD, NUMBER, count_rows);
+    decide_top(p);
+    for (int l = p->levels - 2; l >= 0; l--)
+        over_rows(p, l, NUMBER, STAYS, decide_rows);
+    over_rows(p, 0, HEIGHT, STAYS, leave_points);
+}
+
+/* ---- Mass rises, and is spread. -------------------------------------------------------------- */
+
+/* What stays here, and what the coarser level spreads over it. */
+static void spread_rows(void *job, size_t first, size_t last)
+{
+    const struct pass *pass = job;
+    const struct level *level = &pass->p->level[pass->level], *coarse = level + 1;
+    float spread[MOST_WIDTH + 2];
+    for (size_t y = first; y < last; y++) {
+        float *restrict cell = row_of(level, pass->to, y);
+        const float *restrict stays = row_of(level, STAYS, y);
+        interpolate(coarse, level, pass->from, y, spread);
+        for (size_t x = 0; x < level->width; x++)
+            cell[x] = cell[x] * stays[x] + 0.25f * spread[x];
+    }
+}
+
+static void spread(const struct pyramid *p, int plane, const struct projection *view, float *map)
+{
+    for (int l = 1; l < p->levels; l++)
+        over_rows(p, l, plane, plane, restrict_rising);
+    for (int l = p->levels - 2; l >= 0; l--)
+        over_rows(p, l, plane, plane, spread_rows);
+    for (size_t y = 0; y < view->height; y++)
+        memcpy(map + y * view->width, row_of(&p->level[0], plane, y + EDGE) + EDGE, view->width * sizeof *map);
+}
+
+/* ---- The whole. ------------------------------------------------------------------------------ */
+
+/* The mass of all bodies; 0 when they differ. */
+static float common_mass(const struct density_bodies *b)
+{
+    for (size_t i = 1; b->mass && i < b->n; i++)
+        if (b->mass[i] != b->mass[0])
+            return 0;
+    return b->mass && b->n ? (float)b->mass[0] : 1;
+}
+
+int density_map(const struct projection *view, const struct density_bodies *bodies, float *map)
+{
+    struct pyramid p;
+    if (pyramid_create(&p, view, bodies->shades) < 0)
+        return -1;
+    p.mass = common_mass(bodies);
+    struct entering entering = {&p, view, bodies};
+    parallel_ranges(p.level[0].height, LEAST_ROWS, add_bodies, &entering);
+    decide(&p);
+    for (size_t k = 0; k <= bodies->shades; k++)
+        spread(&p, MASS + (int)k, view, map + k * view->width * view->height);
+    free(p.cells);
+    return 0;
 }
 
 /* ---- A few bodies. --------------------------------------------------------------------------- */
 
 /* A Gaussian out to four standard deviations. */
-static void add_dot(const struct view *view, double u, double v, double width, double *map)
+static void add_dot(const struct projection *view, double u, double v, double width, float amount, float *map)
 {
-    double reach = 4 * width;
+    const double reach = 4 * width;
     if (!(u > -reach && v > -reach && u < view->width + reach && v < view->height + reach))
         return;
     for (double y = fmax(0, floor(v - reach)); y < view->height && y < v + reach; y++)
         for (double x = fmax(0, floor(u - reach)); x < view->width && x < u + reach; x++) {
-            double dx = x + 0.5 - u, dy = y + 0.5 - v;
-            map[(size_t)y * view->width + (size_t)x] += exp(-0.5 * (dx * dx + dy * dy) / (width * width));
+            const double dx = x + 0.5 - u, dy = y + 0.5 - v;
+            map[(size_t)y * view->width + (size_t)x] += amount * (float)exp(-0.5 * (dx * dx + dy * dy) / (width * width));
         }
 }
 
-void density_dots(const struct view *view, double width, size_t n, const double (*pos)[3], double *map)
+/* A dot of body i, with its shades. */
+static void add_body(const struct projection *view, double u, double v, double width, const struct density_bodies *b, size_t i,
+                     float *map)
 {
-    memset(map, 0, (size_t)view->width * view->height * sizeof *map);
-    for (size_t i = 0; i < n; i++) {
+    const size_t pixels = (size_t)view->width * view->height;
+    add_dot(view, u, v, width, 1, map);
+    for (size_t k = 0; k < b->shades; k++)
+        add_dot(view, u, v, width, b->shade[b->shades * i + k], map + (1 + k) * pixels);
+}
+
+void density_dots(const struct projection *view, double width, const struct density_bodies *b, float *map)
+{
+    memset(map, 0, (1 + b->shades) * view->width * view->height * sizeof *map);
+    for (size_t i = 0; i < b->n; i++) {
         double u, v;
-        project(view, pos[i], &u, &v);
-        add_dot(view, u, v, width, map);
+        project(view, b->pos[i], &u, &v);
+        add_body(view, u, v, width, b, i, map);
     }
 }
 
-/* Dots so near to each other that they join. */
-static void add_line(const struct view *view, double width, const double from[3], const double to[3], double *map)
+/* Dots so near to each other that they join, on the way of body i from point k - 1 to point k. */
+static void add_line(const struct projection *view, double width, size_t k, const struct density_bodies *b, size_t i, float *map)
 {
     double u0, v0, u1, v1;
-    project(view, from, &u0, &v0);
-    project(view, to, &u1, &v1);
+    project(view, b->pos[(k - 1) * b->n + i], &u0, &v0);
+    project(view, b->pos[k * b->n + i], &u1, &v1);
     const double length = hypot(u1 - u0, v1 - v0) / width;
     if (!(length < 1e6)) /* NaN too */
         return;
     for (double done = 0; done < length; done++)
-        add_dot(view, u0 + (u1 - u0) * done / length, v0 + (v1 - v0) * done / length, width, map);
+        add_body(view, u0 + (u1 - u0) * done / length, v0 + (v1 - v0) * done / length, width, b, i, map);
 }
 
-void density_paths(const struct view *view, double width, size_t n, size_t points, const double (*pos)[3], double *map)
+void density_paths(const struct projection *view, double width, size_t points, const struct density_bodies *b, float *map)
 {
-    memset(map, 0, (size_t)view->width * view->height * sizeof *map);
+    memset(map, 0, (1 + b->shades) * view->width * view->height * sizeof *map);
     for (size_t k = 1; k < points; k++)
-        for (size_t i = 0; i < n; i++)
-            add_line(view, width, pos[(k - 1) * n + i], pos[k * n + i], map);
+        for (size_t i = 0; i < b->n; i++)
+            add_line(view, width, k, b, i, map);
 }

@@ -6,6 +6,7 @@
 
 #include "formats/caption.h"
 #include "formats/density.h"
+#include "formats/parallel.h"
 #include "stdcl.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@
 enum {
     DEFAULT_SIZE = 1024,
     LARGEST_SIZE = 16384,
-    FEW = 64,        /* up to here each body is a dot, however light: planets beside a sun */
+    FEW = 64,        /* up to here they may be on orbits, all of which is shown */
+    DOTS = 1000,     /* up to here each body is a dot, however light: planets beside a sun */
     SAMPLE = 1 << 16 /* bodies looked at to choose a frame */
 };
 
@@ -120,10 +122,10 @@ static int fit_frame(struct picture_options *o, size_t n, const double *mass, co
     return 0;
 }
 
-static struct view view_of(const struct picture_options *o)
+static struct projection projection_of(const struct picture_options *o)
 {
     const int *axis = plane_axes[o->plane];
-    return (struct view){.width = o->width,
+    return (struct projection){.width = o->width,
                          .height = o->height,
                          .axis = {axis[0], axis[1]},
                          .centre = {o->centre[axis[0]], o->centre[axis[1]]},
@@ -140,7 +142,7 @@ struct histogram {
     size_t bins[BINS]; /* the last holds all that is darker still */
 };
 
-static void histogram_fill(struct histogram *h, const double *map, size_t pixels)
+static void histogram_fill(struct histogram *h, const float *map, size_t pixels)
 {
     *h = (struct histogram){0};
     for (size_t i = 0; i < pixels; i++)
@@ -167,10 +169,12 @@ static double histogram_reached(const struct histogram *h, size_t count)
 /* White is what the brightest 1 in 2000 of the lit pixels reach, so that a cusp does not darken the rest;
  * almost black is what half of all pixels reach, within bounds that show neither noise as structure nor
  * only the core. */
-static void fit_scale(struct picture_options *o, const double *map)
+static void fit_scale(struct picture_options *o, const float *map)
 {
     struct histogram h;
     size_t pixels = (size_t)o->width * o->height, lit = 0;
+    if (o->low > 0 && o->high > 0)
+        return;
     histogram_fill(&h, map, pixels);
     for (int b = 0; exp2(b / 8.0) < most_range; b++)
         lit += h.bins[b];
@@ -182,12 +186,112 @@ static void fit_scale(struct picture_options *o, const double *map)
                       fmax(o->high / most_range, histogram_reached(&h, pixels / 2) / pixel_area(o)));
 }
 
-static void colour_map(const struct picture_options *o, const double *map, uint8_t *rgb)
+/* ---- Colours. -------------------------------------------------------------------------------- */
+
+/* Colours are looked up by the upper bits of a float: its exponent, and 1/64 of it. */
+enum { TABLE_BITS = 15, TABLE_SIZE = 1 << TABLE_BITS };
+
+struct painting {
+    const struct picture_options *o;
+    const float *map; /* [1 + shades][height][width] */
+    uint8_t *rgb;
+    float unit; /* of mass in a pixel: 1 is almost black */
+    uint8_t colour[TABLE_SIZE][3];
+    float bright[TABLE_SIZE];
+    uint8_t ramp[256][3]; /* of values */
+};
+
+static size_t shades_of(enum picture_colour_by by)
 {
-    size_t pixels = (size_t)o->width * o->height;
-    double unit = 1 / (pixel_area(o) * o->low), top = 1 / log1p(o->high / o->low);
-    for (size_t i = 0; i < pixels; i++)
-        picture_colour(o->colours, log1p(map[i] * unit) * top, rgb + 3 * i);
+    return by == PICTURE_BY_VALUE ? 1 : by == PICTURE_BY_GROUP ? 3 : 0;
+}
+
+static unsigned index_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> (31 - TABLE_BITS) & (TABLE_SIZE - 1);
+}
+
+/* The middle of the values that have an index. */
+static float value_at(unsigned index)
+{
+    const uint32_t bits = (uint32_t)index << (31 - TABLE_BITS) | 1u << (30 - TABLE_BITS);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Of values, from 0 to 1. The dark end of a colour map would look as if nothing were there: its lowest fifth is left out. */
+static void ramp_colour(enum picture_colours colours, double part, uint8_t rgb[3])
+{
+    picture_colour(colours, 0.2 + 0.8 * part, rgb);
+}
+
+static struct painting *painting_create(const struct picture_options *o, const float *map, uint8_t *rgb)
+{
+    struct painting *p = malloc(sizeof *p);
+    const double top = 1 / log1p(o->high / o->low);
+    if (!p) {
+        clerror_set(ENOMEM, "no memory for the colours of a picture");
+        return NULL;
+    }
+    *p = (struct painting){.o = o, .map = map, .rgb = rgb, .unit = (float)(1 / (pixel_area(o) * o->low))};
+    for (unsigned i = 0; i < TABLE_SIZE; i++) {
+        const double brightness = log1p(value_at(i)) * top;
+        picture_colour(o->colours, brightness, p->colour[i]);
+        p->bright[i] = brightness > 0 ? (float)pow(fmin(brightness, 1), 0.6) : 0; /* colours are darker than white; NaN is dark */
+    }
+    for (int i = 0; i < 256; i++)
+        ramp_colour(o->colours, i / 255.0, p->ramp[i]);
+    return p;
+}
+
+static void paint_density(const struct painting *p, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        memcpy(p->rgb + 3 * i, p->colour[index_of(p->map[i] * p->unit)], 3);
+}
+
+static void paint_value(const struct painting *p, size_t from, size_t to)
+{
+    const float *sum = p->map + (size_t)p->o->width * p->o->height;
+    const float least = (float)p->o->least, steps = 255 / ((float)p->o->most - least);
+    for (size_t i = from; i < to; i++) {
+        const float bright = p->bright[index_of(p->map[i] * p->unit)];
+        const float step = p->map[i] > 0 ? steps * (sum[i] / p->map[i] - least) : 0;
+        const uint8_t *colour = p->ramp[step > 0 ? (int)fminf(step + 0.5f, 255) : 0];
+        for (size_t c = 0; c < 3; c++)
+            p->rgb[3 * i + c] = (uint8_t)(bright * colour[c] + 0.5f);
+    }
+}
+
+/* Shades are red, green and blue. */
+static void paint_group(const struct painting *p, size_t from, size_t to)
+{
+    const size_t pixels = (size_t)p->o->width * p->o->height;
+    for (size_t i = from; i < to; i++) {
+        const float bright = p->map[i] > 0 ? p->bright[index_of(p->map[i] * p->unit)] / p->map[i] : 0;
+        for (size_t c = 0; c < 3; c++)
+            p->rgb[3 * i + c] = (uint8_t)(fminf(bright * p->map[(1 + c) * pixels + i], 255) + 0.5f);
+    }
+}
+
+static void paint_rows(void *job, size_t from, size_t to)
+{
+    static void (*const paint[])(const struct painting *, size_t, size_t) = {
+        [PICTURE_BY_DENSITY] = paint_density, [PICTURE_BY_VALUE] = paint_value, [PICTURE_BY_GROUP] = paint_group};
+    const struct painting *p = job;
+    paint[p->o->by](p, from * p->o->width, to * p->o->width);
+}
+
+static int paint(const struct picture_options *o, const float *map, uint8_t *rgb)
+{
+    struct painting *p = painting_create(o, map, rgb);
+    if (p)
+        parallel_ranges(o->height, 64, paint_rows, p);
+    free(p);
+    return p ? 0 : -1;
 }
 
 /* ---- Drawing. -------------------------------------------------------------------------------- */
@@ -201,101 +305,179 @@ static int check(const struct picture_options *o, size_t n)
         return clerror_set(EINVAL, "no such plane or colour map");
     if (!(o->extent >= 0 && isfinite(o->extent)))
         return clerror_set(EINVAL, "the extent of a picture is %g; it must be a number >= 0", o->extent);
+    if ((unsigned)o->by > PICTURE_BY_GROUP || (o->by == PICTURE_BY_VALUE && !o->value) || (o->by == PICTURE_BY_GROUP && !o->group))
+        return clerror_set(EINVAL, "colours tell of values or groups of bodies that are not given");
+    if (!(o->least <= o->most && isfinite(o->least) && isfinite(o->most)))
+        return clerror_set(EINVAL, "values from %g to %g make no picture", o->least, o->most);
     if (!(o->low >= 0 && o->high >= 0 && (o->high == 0 || o->low < o->high)))
         return clerror_set(EINVAL, "densities from %g to %g make no picture", o->low, o->high);
     return n ? 0 : clerror_set(EINVAL, "there are no bodies to draw");
 }
 
+/* What is drawn of every body besides its mass, from malloc: nothing, its value, or the colour of its group. */
+static int shade_bodies(const struct picture_options *o, struct density_bodies *b, float **shade)
+{
+    b->shades = shades_of(o->by);
+    *shade = b->shades ? malloc(b->n * b->shades * sizeof **shade) : NULL;
+    b->shade = *shade;
+    if (b->shades && !*shade)
+        return clerror_set(ENOMEM, "no memory for the colours of %zu bodies", b->n);
+    for (size_t i = 0; o->by == PICTURE_BY_VALUE && i < b->n; i++)
+        (*shade)[i] = isfinite(o->value[i]) ? o->value[i] : 0;
+    for (size_t i = 0; o->by == PICTURE_BY_GROUP && i < b->n; i++) {
+        uint8_t rgb[3];
+        picture_group_colour(o->group[i], rgb);
+        for (size_t c = 0; c < 3; c++)
+            (*shade)[3 * i + c] = rgb[c];
+    }
+    return 0;
+}
+
 /* Paths so far, a third as bright as bodies and half as wide. */
-static int draw_paths(const struct picture_options *o, const struct view *view, size_t n, double *map)
+static int draw_paths(const struct picture_options *o, const struct projection *view, const struct density_bodies *b, float *map)
 {
     const size_t pixels = (size_t)o->width * o->height;
-    double *paths = o->points > 1 ? malloc(pixels * sizeof *paths) : NULL;
-    if (o->points < 2)
+    if (o->points < 2 || b->n > FEW)
         return 0;
+    float *paths = malloc((1 + b->shades) * pixels * sizeof *paths);
+    struct density_bodies moving = *b;
+    moving.pos = o->path;
     if (!paths)
         return clerror_set(ENOMEM, "no memory for a picture of %u x %u", o->width, o->height);
-    density_paths(view, fmax(0.7, shorter(o) / 900), n, o->points, o->path, paths);
-    for (size_t i = 0; i < pixels; i++)
-        map[i] = fmax(map[i], 0.12 * fmin(paths[i], 1));
+    density_paths(view, fmax(0.7, shorter(o) / 900), o->points, &moving, paths);
+    for (size_t i = 0; i < pixels; i++) {
+        const float bright = 0.12f * fminf(paths[i], 1);
+        if (bright <= map[i])
+            continue;
+        map[i] = bright;
+        for (size_t k = 1; k <= b->shades; k++)
+            map[k * pixels + i] = bright * paths[k * pixels + i] / paths[i];
+    }
     free(paths);
     return 0;
 }
 
 /* A few bodies are dots on black; low and high, in dots, are whatever looks round. */
-static void draw_dots(struct picture_options *o, const struct view *view, size_t n, const double (*pos)[3],
-                      double *map)
+static int draw_dots(struct picture_options *o, const struct projection *view, const struct density_bodies *b, float *map)
 {
-    density_dots(view, fmax(1, shorter(o) / 300), n, pos, map);
+    const double width = shorter(o) / 300 / (b->n > FEW ? 1.6 : 1);
+    density_dots(view, fmax(0.8, width), b, map);
     o->high = 1 / pixel_area(o);
     o->low = o->high / 10;
+    return draw_paths(o, view, b, map);
 }
 
-/* Fits what is still zero and leaves the brightness of every pixel in a map for the caller to free; NULL
- * on error. */
-static double *fitted_map(struct picture_options *o, size_t n, const double *mass, const double (*pos)[3])
+static int draw_cluster(struct picture_options *o, const struct projection *view, const struct density_bodies *b, float *map)
+{
+    if (density_map(view, b, map) < 0)
+        return -1;
+    fit_scale(o, map);
+    return 0;
+}
+
+/* Values from the lowest to the highest but two of a hundred on either side. */
+static int fit_values(struct picture_options *o, size_t n)
+{
+    const size_t stride = n / SAMPLE + 1;
+    double *values = malloc((n / stride + 1) * sizeof *values);
+    size_t count = 0;
+    if (!values)
+        return clerror_set(ENOMEM, "no memory to fit a picture to %zu bodies", n);
+    for (size_t i = 0; i < n; i += stride)
+        if (isfinite(o->value[i]))
+            values[count++] = o->value[i];
+    qsort(values, count, sizeof *values, ascending);
+    o->least = count ? values[count / 50] : 0;
+    o->most = count ? values[count - 1 - count / 50] : 1;
+    if (!(o->most > o->least))
+        o->most = o->least + fmax(1, fabs(o->least));
+    free(values);
+    return 0;
+}
+
+static int fit(struct picture_options *o, size_t n, const double *mass, const double (*pos)[3])
 {
     o->width = o->width ? o->width : DEFAULT_SIZE;
     o->height = o->height ? o->height : DEFAULT_SIZE;
     if (check(o, n) < 0 || (o->extent == 0 && fit_frame(o, n, mass, pos) < 0))
+        return -1;
+    return o->by == PICTURE_BY_VALUE && o->least == 0 && o->most == 0 ? fit_values(o, n) : 0;
+}
+
+/* Fits what is still zero and leaves the brightness of every pixel, and its shades, in a map for the caller to free; NULL on
+ * error. */
+static float *fitted_map(struct picture_options *o, size_t n, const double *mass, const double (*pos)[3])
+{
+    struct density_bodies bodies = {.n = n, .mass = mass, .pos = pos};
+    float *map = NULL, *shade = NULL;
+    if (fit(o, n, mass, pos) < 0 || shade_bodies(o, &bodies, &shade) < 0)
         return NULL;
-    struct view view = view_of(o);
-    double *map = malloc((size_t)o->width * o->height * sizeof *map);
-    if (!map) {
-        clerror_set(ENOMEM, "no memory for a picture of %u x %u", o->width, o->height);
-        return NULL;
-    }
-    if (n <= FEW) {
-        draw_dots(o, &view, n, pos, map);
-        if (draw_paths(o, &view, n, map) < 0) {
-            free(map);
-            map = NULL;
-        }
-    } else if (density_map(&view, n, mass, pos, map) == 0) {
-        fit_scale(o, map);
-    } else {
-        free(map);
-        map = NULL;
-    }
-    return map;
+    const struct projection view = projection_of(o);
+    map = malloc((1 + bodies.shades) * o->width * o->height * sizeof *map);
+    int status = map ? 0 : clerror_set(ENOMEM, "no memory for a picture of %u x %u", o->width, o->height);
+    if (status == 0)
+        status = n <= DOTS ? draw_dots(o, &view, &bodies, map) : draw_cluster(o, &view, &bodies, map);
+    free(shade);
+    if (status == 0)
+        return map;
+    free(map);
+    return NULL;
 }
 
 int picture_fit(struct picture_options *options, size_t n, const double *mass, const double (*pos)[3])
 {
-    double *map = fitted_map(options, n, mass, pos);
+    float *map = fitted_map(options, n, mass, pos);
     free(map);
     return map ? 0 : -1;
+}
+
+/* The colours from `low` to `high`, of what colours tell; groups have none. */
+static void draw_caption(const struct picture_options *o, uint8_t *rgb)
+{
+    const bool by_value = o->by == PICTURE_BY_VALUE;
+    uint8_t ramp[CAPTION_COLOURS][3];
+    caption_draw(o->width, o->height, rgb, o->time, shorter(o) / o->extent);
+    for (int i = 0; i < CAPTION_COLOURS; i++) {
+        const double part = (double)i / (CAPTION_COLOURS - 1);
+        if (by_value)
+            ramp_colour(o->colours, part, ramp[i]);
+        else
+            picture_colour(o->colours, part, ramp[i]);
+    }
+    if (o->by != PICTURE_BY_GROUP)
+        caption_scale(o->width, o->height, rgb, ramp[0], by_value ? o->least : o->low, by_value ? o->most : o->high);
+}
+
+static int finish(const struct picture_options *o, const float *map, uint8_t *rgb)
+{
+    const int status = paint(o, map, rgb);
+    if (status == 0 && o->caption)
+        draw_caption(o, rgb);
+    return status;
 }
 
 int picture_draw(const struct picture_options *options, size_t n, const double *mass, const double (*pos)[3],
                  uint8_t *rgb)
 {
     struct picture_options o = *options;
-    double *map = fitted_map(&o, n, mass, pos);
-    if (!map)
-        return -1;
-    colour_map(&o, map, rgb);
+    float *map = fitted_map(&o, n, mass, pos);
+    const int status = map ? finish(&o, map, rgb) : -1;
     free(map);
-    return 0;
+    return status;
 }
 
 int picture_density(const struct picture_options *options, size_t n, const double *mass,
                     const double (*pos)[3], const char *file)
 {
     struct picture_options o = *options;
-    double *map = fitted_map(&o, n, mass, pos);
+    float *map = fitted_map(&o, n, mass, pos);
     if (!map)
         return -1;
     uint8_t *rgb = malloc((size_t)3 * o.width * o.height);
-    int status =
-        rgb ? 0 : clerror_set(ENOMEM, "%s: no memory for a picture of %u x %u", file, o.width, o.height);
-    if (rgb) {
-        colour_map(&o, map, rgb);
-        if (o.caption)
-            caption_draw(o.width, o.height, rgb, o.time, shorter(&o) / o.extent);
-        status = picture_write_png(file, o.width, o.height, rgb);
-    }
-    free(rgb);
+    int status = rgb ? finish(&o, map, rgb) : clerror_set(ENOMEM, "%s: no memory for a picture of %u x %u", file, o.width, o.height);
     free(map);
+    if (status == 0)
+        status = picture_write_png(file, o.width, o.height, rgb);
+    free(rgb);
     return status;
 }

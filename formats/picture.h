@@ -21,15 +21,25 @@ enum picture_plane { PICTURE_XY, PICTURE_XZ, PICTURE_YZ };
 
 enum picture_colours { PICTURE_INFERNO, PICTURE_MAGMA, PICTURE_VIRIDIS, PICTURE_GREY };
 
+/* What colours tell: the mass per area; or another thing about the bodies there, while the mass per area makes them bright or
+ * dark. */
+enum picture_colour_by { PICTURE_BY_DENSITY, PICTURE_BY_VALUE, PICTURE_BY_GROUP };
+
+enum { PICTURE_GROUPS = 8 };
+
 /* Zero means default everywhere. `centre` counts only when `extent` is given. */
 struct picture_options {
     unsigned width, height;   /* pixels, 0 = 1024; at most 16384 */
     enum picture_plane plane; /* first axis to the right, second upwards */
     enum picture_colours colours;
+    enum picture_colour_by by;
+    const float *value;      /* by value: a number of each body, such as its speed; a pixel shows the mean by mass; not owned */
+    double least, most;      /* by value: the values at both ends of the colour map; both 0 = fit */
+    const uint8_t *group;    /* by group: 0 .. PICTURE_GROUPS - 1 of each body, a colour each; not owned */
     double centre[3]; /* what is shown in the middle, in lengths of the bodies */
     double extent;    /* length across the shorter side; 0 = fit the bodies */
     double low, high; /* mass per area that looks almost black, and white; 0 = fit */
-    bool caption;     /* `time` in the upper left corner, a bar of a round length in the lower left */
+    bool caption;     /* `time` in the upper left corner, a bar of a round length in the lower left, one of the colours on the right */
     double time;
     size_t points;             /* of each body's path so far, which is drawn behind up to 64 bodies; 0: none */
     const double (*path)[3];   /* all bodies at the first point, then at the second ...; not owned */
@@ -52,6 +62,9 @@ int picture_write_png(const char *file, unsigned width, unsigned height, const u
 
 /* The colour, 3 bytes, of a value from 0 (dark) to 1 (bright); beyond is clamped. */
 void picture_colour(enum picture_colours colours, double value, uint8_t rgb[3]);
+
+/* The colour of a group, easy to tell from the others with all kinds of eyes (Okabe & Ito 2008). */
+void picture_group_colour(unsigned group, uint8_t rgb[3]);
 
 /* "inferno", "magma", "viridis", "grey" to its number; -1 with EINVAL and the list of names. */
 int picture_colours_by_name(const char *name);

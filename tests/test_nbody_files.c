@@ -255,6 +255,13 @@ static void takes_pictures(void **unused)
     same_bytes("usual.png", "same.png", true);
     good("-n 100 --steps 2 --size 64 -o side.png -q --azimuth 30 --elevation 10 --zoom 2 --follow density --caption");
     same_bytes("usual.png", "side.png", false);
+    good("-n 100 --steps 2 --size 64 -o fast.png -q --colour-by speed");
+    same_bytes("usual.png", "fast.png", false);
+    good("--ic figure8 --size 64 --until 1 -o three.png -q --colour-by group --groups 1,1,1");
+    refuses(2, "these bodies are of one group", "-n 8 --steps 1 --colour-by group -o a.png");
+    refuses(2, "these are 7 bodies in all, but there are 8", "-n 8 --steps 1 --colour-by group --groups 3,4 -o a.png");
+    refuses(2, "give up to 8 whole numbers of bodies", "-n 8 --colour-by group --groups 3,x -o a.png");
+    refuses(2, "--groups needs --colour-by group", "-n 8 --groups 4,4 -o a.png");
     good("--ic figure8 --size 64 --until 1 -o eight.png -q");
     good("--ic figure8 --size 64 --until 1 -o dots.png -q --trails 0");
     same_bytes("eight.png", "dots.png", false);
