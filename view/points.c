@@ -28,15 +28,25 @@ static const float *row(const struct bytes *b, size_t i)
 
 /* ---- The box. ---------------------------------------------------------------------------------- */
 
+enum { LANES = 24 }; /* of numbers, so that compilers make vectors of it; lane k is of component k % 3 */
+
 static void extent(const struct shown *s, double box[6])
 {
-    float least[3] = {FLT_MAX, FLT_MAX, FLT_MAX}, most[3] = {-FLT_MAX, -FLT_MAX, -FLT_MAX};
-    for (size_t i = 0; i < s->n; i++)
-        for (int c = 0; c < 3; c++) {
-            const float x = row(&s->first, i)[c];
-            least[c] = x < least[c] ? x : least[c];
-            most[c] = x > most[c] ? x : most[c];
+    const float *x = row(&s->first, 0);
+    float least[LANES], most[LANES];
+    for (int k = 0; k < LANES; k++) {
+        least[k] = FLT_MAX;
+        most[k] = -FLT_MAX;
+    }
+    for (size_t i = 0; i < 3 * s->n; i += LANES)
+        for (size_t k = 0; k < LANES && (i + LANES <= 3 * s->n || i + k < 3 * s->n); k++) {
+            least[k] = x[i + k] < least[k] ? x[i + k] : least[k];
+            most[k] = x[i + k] > most[k] ? x[i + k] : most[k];
         }
+    for (int k = 3; k < LANES; k++) {
+        least[k % 3] = fminf(least[k % 3], least[k]);
+        most[k % 3] = fmaxf(most[k % 3], most[k]);
+    }
     for (int c = 0; c < 3; c++) {
         box[c] = least[c] <= most[c] ? (double)least[c] : 0;
         box[c + 3] = least[c] <= most[c] ? (double)most[c] : 0;
@@ -99,16 +109,28 @@ static void settle_speeds(struct frame_box *box, const struct shown *s)
     box->speeds = true;
 }
 
+/* The binary logarithm of a number from 1 up, within 1.5e-4: t + t (1 - t) (a + b t + c t^2) for a mantissa 1 + t, by least squares. */
+static float logarithm(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const float exponent = (float)(int)(bits >> 23) - 127;
+    bits = (bits & 0x7fffff) | 0x3f800000;
+    memcpy(&x, &bits, sizeof x);
+    const float t = x - 1;
+    return exponent + t + t * (1 - t) * (0.43807325F + t * (0.0803073F * t - 0.23669342F));
+}
+
 /* The place of a value between lo and hi, by its logarithm. */
 static uint8_t shade_of(float value, float lo, float scale)
 {
-    const float place = value > lo ? logf(value / lo) * scale : 0;
-    return (uint8_t)(place < 255 ? place + 0.5f : 255);
+    const float ratio = value / lo, place = ratio > 1 ? logarithm(ratio) * scale : 0;
+    return (uint8_t)(place < 254.5F ? place + 0.5F : 255);
 }
 
 static float shade_scale(float lo, float hi)
 {
-    return hi > lo ? 255 / logf(hi / lo) : 0;
+    return hi > lo ? 255 / log2f(hi / lo) : 0;
 }
 
 static enum colour colour_had(const struct shown *s, const struct about *about, enum colour wanted)
@@ -172,15 +194,28 @@ static struct quantised *quantised_make(size_t n, bool coloured)
     return NULL;
 }
 
-/* All that is wanted, in the order that it has; then the planes are closed up. */
-static void fill(struct quantised *q, size_t n, const struct shown *s, const struct about *about, bool only_inside)
+/* All of the first n bodies. */
+static void fill_all(struct quantised *q, size_t n, const struct shown *s, const struct about *about)
+{
+    const struct grid g = grid_of(q->box);
+    const float scale = shade_scale(q->lo, q->hi), *at = row(&s->first, 0);
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < 3; c++)
+            q->at[c * n + i] = quantum(at[3 * i + c], g.lo[c], g.scale[c]);
+    for (size_t i = 0; i < n && q->shade; i++)
+        shade(q, i, s, about, i, scale);
+    q->count = n;
+}
+
+/* Those in the box, in the order that they have; then the planes are closed up. */
+static void fill_inside(struct quantised *q, size_t n, const struct shown *s, const struct about *about)
 {
     const struct grid g = grid_of(q->box);
     const float scale = shade_scale(q->lo, q->hi);
     size_t k = 0;
     for (size_t i = 0; i < s->n && k < n; i++) {
         const float *at = row(&s->first, i);
-        if (only_inside && !inside(at, q->box))
+        if (!inside(at, q->box))
             continue;
         for (size_t c = 0; c < 3; c++)
             q->at[c * n + k] = quantum(at[c], g.lo[c], g.scale[c]);
@@ -206,7 +241,7 @@ static struct quantised *quantise(const struct shown *s, const struct about *abo
     q->colour = colour;
     q->lo = colour == BY_SPEED ? box->lo : colour == BY_MASS ? about->least_mass : 0;
     q->hi = colour == BY_SPEED ? box->hi : colour == BY_MASS ? about->most_mass : 0;
-    fill(q, n, s, about, want->inside);
+    (want->inside ? fill_inside : fill_all)(q, n, s, about);
     return q;
 }
 
@@ -220,8 +255,13 @@ static size_t raw_bytes(const struct quantised *q)
 static void put_raw(struct bytes *to, const struct quantised *q)
 {
     unsigned char *out = bytes_more(to, raw_bytes(q));
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (out)
+        memcpy(out, q->at, 6 * q->count);
+#else
     for (size_t i = 0; out && i < 3 * q->count; i++)
         bytes_at(out + 2 * i, q->at[i], 2);
+#endif
     if (out && q->colour != NO_COLOUR)
         memcpy(out + 6 * q->count, q->shade, q->count);
 }
