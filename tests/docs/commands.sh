@@ -53,6 +53,7 @@ stdcl nbody -n 20 --steps 0 -q -o with.hdf5 2>said || { # built without libhdf5
 stdcl matmul -n 8 -q -o a.npy
 stdcl matmul -n 8 --seed 1 -q -o b.npy
 stdcl matmul -m 8 -n 3 -k 8 -q -o velocities.npy
+stdcl nbody -n 20 --steps 2 -q --record collision.view
 cp "$source/data/gun.rle" "$source"/lua/examples/*.lua .
 cp energy.lua script.lua
 ln -s "$source/data" data

@@ -30,8 +30,8 @@ class Run:
     def __init__(self, *args):
         self.process = subprocess.Popen([CHILD, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
-        if not self.url:
-            sys.exit(self.process.wait())
+        if not self.url:  # built without libwebsockets: 77
+            os._exit(self.process.wait())
         self.guest = self.process.stdout.readline().strip()
         self.tunnel = self.process.stdout.readline().strip()
         self.port = int(self.url.split(":")[2].split("/")[0])
