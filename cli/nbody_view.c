@@ -85,7 +85,7 @@ static int show_energies(struct nbody_job *job)
 {
     struct nbody_diagnostics d;
     const double start = seconds_now();
-    if (!view_watched(job->window.view) || start < job->looked + fmax(1, 100 * job->looking))
+    if ((!view_watched(job->window.view) && !job->window.record) || start < job->looked + fmax(1, 100 * job->looking))
         return CLI_DONE;
     if (nbody_diagnose(job->engine, &d) < 0)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);

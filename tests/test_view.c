@@ -348,6 +348,26 @@ static void recordings(void **state)
     bytes_free(&all);
 }
 
+/* What was shown before closing is in it, however soon one closes. */
+static void nothing_is_lost(void **state)
+{
+    static const float at[1][3] = {{1, 2, 3}};
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        view *v = view_open(&(struct view_options){.program = "test", .address = "-", .record = "test_view_lost.view", .points = {.total = 1}});
+        assert_non_null(v);
+        assert_int_equal(view_due(v), 1);
+        assert_int_equal(view_show_points(v, &(struct view_points){{0, 0, 0}, 1, at, NULL}), 0);
+        assert_int_equal(view_show_points(v, &(struct view_points){{1, 1, 1}, 1, at, NULL}), 0);
+        assert_int_equal(view_close(v), 0);
+        view_recording *r = view_recording_open("test_view_lost.view");
+        assert_non_null(r);
+        assert_int_equal(view_recording_frames(r), 2);
+        view_recording_close(r);
+    }
+    remove("test_view_lost.view");
+}
+
 /* Wherever it is cut, what is whole plays; whatever byte is wrong, nothing but a sentence comes of it. */
 static void cut_and_damaged(void **state)
 {
@@ -510,7 +530,7 @@ int main(void)
         cmocka_unit_test(raw_bodies),    cmocka_unit_test(not_finite),    cmocka_unit_test(only_a_region),
         cmocka_unit_test(order),         cmocka_unit_test(rows_are_thinned), cmocka_unit_test(regions),
         cmocka_unit_test(codings),       cmocka_unit_test(codings_of_cells), cmocka_unit_test(recordings),
-        cmocka_unit_test(cut_and_damaged), cmocka_unit_test(pages),       cmocka_unit_test(refused_options),
+        cmocka_unit_test(nothing_is_lost), cmocka_unit_test(cut_and_damaged), cmocka_unit_test(pages),       cmocka_unit_test(refused_options),
         cmocka_unit_test(opens_and_closes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

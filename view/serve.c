@@ -374,12 +374,12 @@ void server_run(struct server *s, struct stage *stage)
         lws_service(s->context, 0);
         atomic_store_explicit(&s->v->worked, ns_of_clock(CLOCK_THREAD_CPUTIME_ID), memory_order_relaxed);
     }
+    stage_take(stage, s->v); /* the last picture, for those who have asked for one */
     for (int i = 0; i < s->n; i++) {
         s->viewing[i]->closing = LWS_CLOSE_STATUS_NORMAL;
-        s->viewing[i]->viewer->credits = 0;
         lws_callback_on_writable(s->viewing[i]->wsi);
     }
-    const double patient = seconds_now() + 0.25;
+    const double patient = seconds_now() + 0.5;
     while (s->n && seconds_now() < patient)
         lws_service(s->context, 20);
 }

@@ -28,6 +28,7 @@ static void *work(void *arg)
         server_run(v->server, &stage);
     else
         record_run(v, &stage);
+    stage_take(&stage, v); /* what came with the order to close */
     if (v->recording && stage.ending) {
         char *text = end_text(stage.ending);
         recording_text(v->recording, text);
