@@ -205,8 +205,9 @@ static int verify(void *problem, const char *shape)
     double error[2] = {0, 0}, size[2] = {0, 0};
     for (size_t s = 0; s < p->nsamples; s++)
         for (cl_uint c = 0; c < planes; c++) {
+            const size_t row = nb->row ? nb->row[p->sample[s]] : p->sample[s];
             const double scale = nbody_units_factor(&nb->units, 1, c < 3 ? -2 : -3);
-            const double right = p->right[s][c], e = scale * p->found[p->sample[s] * planes + c] - right;
+            const double right = p->right[s][c], e = scale * p->found[row * planes + c] - right;
             error[c / 3] += e * e;
             size[c / 3] += right * right;
         }
