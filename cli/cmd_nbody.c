@@ -474,6 +474,7 @@ static int run(int argc, char **argv)
         (status = check_ranks(&job)) == CLI_DONE)
         status = job.compare ? compare(&job) : job.ensemble ? ensemble(&job) : simulate(&job);
     const int closed = cli_window_close(&job.window);
+    free(job.shown);
     status = status == CLI_DONE ? closed : status;
     nbody_output_discard(&job);
     nbody_series_free(&job);

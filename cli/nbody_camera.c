@@ -111,7 +111,7 @@ bool nbody_read_groups(const char *text, void *to, char *why, size_t size)
 }
 
 /* The groups that the bodies have by themselves: two galaxies, or the gas, dark matter and stars of a file. */
-static void natural_groups(const struct nbody_job *job, struct nbody_groups *g)
+void nbody_natural_groups(const struct nbody_job *job, struct nbody_groups *g)
 {
     const struct particles *b = &job->bodies;
     const size_t parts[] = {b->gas, b->n - b->gas - b->star, b->star};
@@ -130,7 +130,7 @@ int nbody_camera_settle(struct nbody_job *job)
     if (job->colour_by != PICTURE_BY_GROUP)
         return CLI_DONE;
     if (g->n == 0)
-        natural_groups(job, g);
+        nbody_natural_groups(job, g);
     if (g->n < 2)
         return cli_wrong("--colour-by group: these bodies are of one group; say how many bodies each has with --groups N,N,...");
     for (size_t k = 0; k < g->n; k++)
@@ -140,7 +140,7 @@ int nbody_camera_settle(struct nbody_job *job)
     return CLI_DONE;
 }
 
-static uint8_t group_of(const struct nbody_groups *g, size_t body)
+uint8_t nbody_group_of(const struct nbody_groups *g, size_t body)
 {
     uint8_t k = 0;
     for (size_t end = g->size[0]; body >= end && k + 1u < g->n; end += g->size[k])
@@ -195,7 +195,7 @@ static struct shown show(const struct nbody_job *job)
         if (s.speed)
             s.speed[k] = speed_of(b->vel[i]);
         if (s.group)
-            s.group[k] = group_of(&job->groups, i);
+            s.group[k] = nbody_group_of(&job->groups, i);
         k++;
     }
     return s;

@@ -173,6 +173,7 @@ struct nbody_job {
         double began;
     } doing;
     bool interrupted;
+    uint32_t *shown; /* in the window: bodies that pictures show, window.bodies of them */
     double looked, looking; /* when energies were last summed for the window, and how long that took */
     double began;      /* the first step, by seconds_now */
     char stopped[300]; /* by which condition; "" by none */
@@ -266,6 +267,8 @@ int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step); /* afte
 
 /* nbody_camera.c */
 bool nbody_read_groups(const char *text, void *to, char *why, size_t size); /* of --groups */
+void nbody_natural_groups(const struct nbody_job *job, struct nbody_groups *g); /* none: n stays 0 */
+uint8_t nbody_group_of(const struct nbody_groups *g, size_t body);
 int nbody_camera_settle(struct nbody_job *job); /* which groups the bodies are of, once they are there */
 int nbody_camera_draw(struct nbody_job *job, const char *file); /* a picture of the bodies as they are */
 size_t nbody_camera_next(const struct nbody_job *job, size_t step); /* the step of the next point of paths; SIZE_MAX: none */

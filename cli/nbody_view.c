@@ -9,21 +9,34 @@
 static const char *const columns[] = {"time", "", "kinetic energy", "", "potential energy", "", "total energy", "",
                                       "virial ratio", "", NULL};
 
-/* TIPSY's kinds of bodies, as groups. */
-static uint8_t *kinds_of(const struct particles *b)
-{
-    uint8_t *group = b->gas || b->star ? cli_alloc(b->n, 1) : NULL;
-    for (size_t i = 0; group && i < b->n; i++)
-        group[i] = (uint8_t)(i < b->gas ? 0 : i >= b->n - b->star ? 2 : 1);
-    return group;
-}
+/* The bodies that pictures show, too, with their masses and groups. */
+struct shown {
+    double *mass;
+    uint8_t *group;
+    bool masses_differ, groups_differ;
+};
 
-static bool masses_differ(const struct particles *b)
+static struct shown choose(struct nbody_job *job)
 {
-    for (size_t i = 1; i < b->n; i++)
-        if (b->mass[i] < b->mass[0] || b->mass[i] > b->mass[0])
-            return true;
-    return false;
+    const struct particles *b = &job->bodies;
+    struct nbody_groups groups = job->groups;
+    struct shown s = {cli_alloc(b->n, sizeof *s.mass), cli_alloc(b->n, 1), false, false};
+    if (groups.n < 2)
+        nbody_natural_groups(job, &groups);
+    job->shown = cli_alloc(b->n, sizeof *job->shown);
+    job->window.bodies = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        const size_t k = job->window.bodies;
+        if (b->mass[i] > job->heaviest && b->n > 1)
+            continue;
+        job->shown[k] = (uint32_t)i;
+        s.mass[k] = b->mass[i];
+        s.group[k] = groups.n > 1 ? nbody_group_of(&groups, i) : 0;
+        s.masses_differ |= s.mass[k] < s.mass[0] || s.mass[k] > s.mass[0];
+        s.groups_differ |= s.group[k] != s.group[0];
+        job->window.bodies++;
+    }
+    return s;
 }
 
 int nbody_view_open(struct nbody_job *job)
@@ -33,7 +46,7 @@ int nbody_view_open(struct nbody_job *job)
     if (!job->window.wanted && !job->window.record)
         return CLI_DONE;
     char *device = cli_devices_name(job->context);
-    uint8_t *group = kinds_of(b);
+    const struct shown s = choose(job);
     snprintf(bodies, sizeof bodies, "%zu", b->n);
     const char *const facts[] = {"bodies", bodies, "device", device, "method", nbody_method_names[nbody_method(job->engine)],
                                  "integrator", nbody_integrator_describe((enum nbody_integrator)job->integrator)->name,
@@ -42,10 +55,11 @@ int nbody_view_open(struct nbody_job *job)
     struct view_options about = {
         .program = "nbody", .title = title, .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT, .facts = facts,
         .rows = columns,
-        .points = {.total = b->n, .mass = job->collide || !masses_differ(b) ? NULL : b->mass, .group = job->collide ? NULL : group, .moving = 1}};
-    job->window.bodies = b->n;
+        .points = {.total = job->window.bodies, .mass = job->collide || !s.masses_differ ? NULL : s.mass,
+                   .group = job->collide || !s.groups_differ ? NULL : s.group, .moving = 1}};
     const int status = cli_window_open(&job->window, &about);
-    free(group);
+    free(s.mass);
+    free(s.group);
     free(device);
     return status;
 }
@@ -57,8 +71,8 @@ static size_t order_of(const struct nbody_job *job, size_t wanted, uint32_t *whi
     const size_t n = nbody_bodies(job->engine);
     size_t count = 0;
     for (size_t k = 0; order && k < job->window.bodies && count < wanted; k++)
-        if (order[k] < n)
-            which[count++] = order[k];
+        if (job->shown[order[k]] < n)
+            which[count++] = job->shown[order[k]];
     return count;
 }
 

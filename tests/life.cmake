@@ -20,7 +20,7 @@ set(compiler ${compiler_clang})
 if(compiler)
   set(kernels ${PROJECT_SOURCE_DIR}/life)
   stdcl_compiles(life_kernels_alone ${compiler} "-x cl -Wall -Wno-unused-function"
-    ${kernels}/rows.cl ${kernels}/tile.cl ${kernels}/count.cl ${kernels}/global.cl ${kernels}/local.cl)
+    ${kernels}/rows.cl ${kernels}/tile.cl ${kernels}/count.cl ${kernels}/look.cl ${kernels}/global.cl ${kernels}/local.cl)
   stdcl_compiles(life_passes_alone ${compiler} "-x cl -cl-std=CL3.0 -D PASSES=1 -Wall" ${kernels}/rows.cl)
 else()
   stdcl_absent(life_kernels_alone "clang is not installed")
