@@ -346,7 +346,7 @@ struct server *server_make(struct view *v)
 {
     struct server *s = calloc(1, sizeof *s);
     const struct lws_context_creation_info info = {
-        .port = CONTEXT_PORT_NO_LISTEN_SERVER, .protocols = protocols, .user = s, .gid = -1, .uid = -1,
+        .port = CONTEXT_PORT_NO_LISTEN_SERVER, .protocols = protocols, .user = s,
         .options = LWS_SERVER_OPTION_DISABLE_IPV6, .timeout_secs = REQUEST_SECONDS, .keepalive_timeout = REQUEST_SECONDS,
         .max_http_header_data = HEADERS, .max_http_header_pool = MOST_CONNECTIONS, .retry_and_idle_policy = &patience,
         .server_string = "stdcl"};
