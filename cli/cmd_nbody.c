@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
+#include <errno.h>
 #include <math.h>
 
 static const char *const plane_names[] = {"xy", "xz", "yz", NULL};
@@ -374,6 +375,19 @@ static int check_ranks(const struct nbody_job *job)
     return status == CLI_DONE && job->resume ? cli_ranks_same_file(job->resume) : status;
 }
 
+/* A run that was interrupted checks none. */
+static int check_forces(struct nbody_job *job)
+{
+    job->check = job->interrupted ? 0 : job->check;
+    if (!job->check || nbody_check_forces(job->engine, job->check, job->seed, &job->errors) == 0)
+        return CLI_DONE;
+    if (clerrno != ECANCELED)
+        return cli_failed_call(NULL);
+    job->interrupted = true;
+    job->check = 0;
+    return CLI_DONE;
+}
+
 /* What can be wrong is checked before anything is computed, the cheapest first. */
 static int simulate(struct nbody_job *job)
 {
@@ -417,8 +431,8 @@ static int simulate(struct nbody_job *job)
     if (status == CLI_DONE)
         status = nbody_output_finish(job);
     clprofile_end(job->context);
-    if (status == CLI_DONE && job->check && nbody_check_forces(job->engine, job->check, job->seed, &job->errors) < 0)
-        status = cli_failed_call(NULL);
+    if (status == CLI_DONE)
+        status = check_forces(job);
     if (status == CLI_DONE)
         status = nbody_steps_check(job);
     if (status == CLI_DONE)

@@ -35,8 +35,18 @@ static const struct recipe recipes[] = {
     [NBODY_GALAXY] = {16384, 0.05, {0.025, 0.025}, 10, NBODY_SINGLE, .dark = true},
 };
 
+/* What a terminal shows meanwhile; cli_progress_end wipes it. */
+static void show(struct cli_progress *progress, const struct nbody_job *job, const char *what)
+{
+    cli_progress_start(progress, "bodies", 0, job->common.quiet);
+    if (progress->visible)
+        cli_line_draw(what);
+}
+
 static int make_bodies(struct nbody_job *job)
 {
+    struct cli_progress progress;
+    char what[64];
     struct particles *b = &job->bodies;
     const size_t n = job->n ? job->n : recipes[job->model].n;
     const int status = cli_memory_for(n, 7 * sizeof(double), "bodies");
@@ -46,9 +56,20 @@ static int make_bodies(struct nbody_job *job)
                             .vel = malloc(n * sizeof *b->vel), .n = n};
     if (!b->mass || !b->pos || !b->vel)
         return cli_failed("not enough memory for %zu bodies of %zu bytes", n, 7 * sizeof(double));
-    if (nbody_initial((enum nbody_model)job->model, n, job->seed, b->mass, b->pos, b->vel) < 0)
-        return cli_failed_call(NULL);
-    return CLI_DONE;
+    snprintf(what, sizeof what, "making %zu bodies", n);
+    show(&progress, job, what);
+    const int made = nbody_initial((enum nbody_model)job->model, n, job->seed, b->mass, b->pos, b->vel);
+    cli_progress_end(&progress);
+    return made < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+static int read_bodies(struct nbody_job *job)
+{
+    struct cli_progress progress;
+    show(&progress, job, "reading the bodies");
+    const int read = particles_read(job->input, &job->bodies);
+    cli_progress_end(&progress);
+    return read < 0 ? cli_failed_call(NULL) : nbody_notes_take(job);
 }
 
 int nbody_job_bodies(struct nbody_job *job)
@@ -58,10 +79,8 @@ int nbody_job_bodies(struct nbody_job *job)
         status = nbody_resume_bodies(job);
     else if (!job->input)
         status = make_bodies(job);
-    else if (particles_read(job->input, &job->bodies) < 0)
-        status = cli_failed_call(NULL);
     else
-        status = nbody_notes_take(job);
+        status = read_bodies(job);
     job->n = job->bodies.n;
     job->n_start = job->resumed ? job->n_start : job->n;
     job->time_start = job->bodies.time;

@@ -38,7 +38,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-    {"nbody -n 2^18 --csv e.csv -o a.bin", 1, SIGINT, "a.bin", false, true, false},
+    {"nbody -n 2^18 --csv e.csv -o a.bin --check-forces 10", 1, SIGINT, "a.bin", false, true, false},
     {"nbody -n 2^18 --compare", 1, SIGHUP, NULL, false, false, true},
     {"life --size 16384 --soup=0.5 -n 1e9", 0.5, SIGINT, NULL, true, true, false},
     {"life --size 6000 --soup=0.5 -n 1e9 --engine global --csv e.csv", 0.5, SIGTERM, "e.csv", false, false, false},
@@ -130,6 +130,8 @@ static void interrupted(const struct row *row)
         usleep(10000);
     }
     assert_non_null(strstr(said, "% ["));
+    if (strncmp(row->arguments, "nbody", 5) == 0)
+        assert_non_null(strstr(said, "making 262144 bodies"));
     if (row->nohup) {
         const double later = seconds_of(clock) + LITTLE;
         kill(child, SIGHUP);
