@@ -53,7 +53,9 @@ static int fails_at(enum nbody_integrator integrator, int (*call)(nbody *nb), in
     const int status = call(nb);
     const int failed = healthy < 0; /* the count is used up */
     healthy = -1;
-    assert_int_equal(status, failed ? -1 : 0);
+    if (status != (failed ? -1 : 0))
+        fail_msg("%s returned %d where its launch or copy %d %s", nbody_integrator_describe(integrator)->name, status, k,
+                 failed ? "failed" : "did not fail");
     if (failed)
         assert_true(oclerrno < 0);
     nbody_free(nb);
