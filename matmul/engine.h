@@ -7,7 +7,7 @@
  *   share.c      who computes which block of C, and copies between the host and a device
  *   place.c      matrices that stay on the devices
  *   stream.c     matrices that do not: panels travel while others are multiplied
- *   ranks.c      many ranks: panels travel between them; grid.c tells which rank computes what
+ *   ranks.c      many ranks: panels travel between them; grid.c: which rank computes what; block.c: its block of C
  *   shape.c      how kernels are launched on a device: rows of data
  *   program.c    kernels, built when first asked for and then kept
  *   gpu.c        TUNED on GPUs: tiles          cpu.c      TUNED on CPUs: panels

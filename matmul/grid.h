@@ -66,4 +66,28 @@ struct region matmul_grid_region(const struct matmul_grid *g, const struct plan 
 size_t matmul_grid_rows(const struct matmul_grid *g, int operand);
 struct part matmul_grid_slab(const struct matmul_grid *g, int operand, int rank);
 
+/* ---- block.c ---------------------------------------------------------------------------------- */
+
+/* Tags of mail: panels of A and of B, rows of C, parts of the depth. */
+enum { TAG_PANEL, TAG_C = OPERANDS, TAG_PART };
+
+/* Memory that devices reach; NULL with an error. */
+void *matmul_room_of(const struct matmul *mm, size_t size);
+void matmul_leave_room(const struct matmul *mm, void *p);
+void matmul_copy_rows(char *to, size_t to_ld, const char *from, size_t from_ld, size_t rows, size_t bytes);
+
+struct part matmul_slab_of_c(const struct matmul_grid *g, int rank);
+
+/* A rank's block of C: in memory of its own, or in its slab of C, if that has it. */
+struct matmul_block {
+    char *c;
+    size_t ld;
+    bool own; /* memory of its own, else in the slab of C */
+};
+int matmul_block_make(const struct matmul_grid *g, const struct plan *p, struct matmul_block *b);
+/* Collective. Between slabs and blocks: to blocks the C that is added to, or from them the result. */
+int matmul_block_move(const struct matmul_grid *g, const struct matmul_block *b, bool to_blocks);
+/* Collective. Blocks of the parts l > 0 of the depth are added to that of part 0, in their order. */
+int matmul_block_add(const struct matmul_grid *g, const struct matmul_block *b);
+
 #endif

@@ -4,6 +4,8 @@
  * of every other rank sends what this one has of them. There are three sets of panels: one is multiplied, and two are under way. So no
  * rank is more than a few steps before another, and none waits for one that waits for it.
  *
+ * Blocks of C go from and to the slabs before and after (block.c).
+ *
  * A panel that is all in one's own slab is multiplied where it is. When a rank wants to end, all hear of it at one of the steps in which
  * they talk, and end after the same step: then no mail is left over.
  * SPDX-License-Identifier: MIT
@@ -11,7 +13,6 @@
 #include "matmul/grid.h"
 
 enum { SLOTS = 3, AHEAD = 2, TALK = 4 };
-enum { TAG_PANEL, TAG_C = OPERANDS, TAG_PART };
 static const size_t MOST_SIDE = 65536, DEEP = 4096;
 
 /* What a step needs, and what others do. */
@@ -41,30 +42,6 @@ struct travel {
     char why[1024];
 };
 
-/* ---- Memory that devices reach. --------------------------------------------------------------- */
-
-static void *room(const struct matmul *mm, size_t size)
-{
-    void *p = mm->ctx ? clmalloc(mm->ctx, size ? size : 1, CL_MEM_ZEROCOPY) : malloc(size ? size : 1);
-    if (!p)
-        clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", size);
-    return p;
-}
-
-static void leave_room(const struct matmul *mm, void *p)
-{
-    if (mm->ctx)
-        clfree(p);
-    else
-        free(p);
-}
-
-static void copy_rows(char *to, size_t to_ld, const char *from, size_t from_ld, size_t rows, size_t bytes)
-{
-    for (size_t i = 0; i < rows; i++)
-        memcpy(to + i * to_ld, from + i * from_ld, bytes);
-}
-
 /* ---- Panels. ---------------------------------------------------------------------------------- */
 
 /* Where rows and columns of an operand are in this rank's slab. */
@@ -90,7 +67,7 @@ static int receive(struct travel *t, struct slot *s, size_t step, int operand)
         s->at[operand] = in_slab(g, operand, r.rows, r.cols, &s->ld[operand]);
         return 0;
     }
-    if (!s->memory[operand] && !(s->memory[operand] = room(t->mm, panel_bytes(t, operand))))
+    if (!s->memory[operand] && !(s->memory[operand] = matmul_room_of(t->mm, panel_bytes(t, operand))))
         return -1;
     s->at[operand] = s->memory[operand];
     s->ld[operand] = r.cols.count;
@@ -99,7 +76,7 @@ static int receive(struct travel *t, struct slot *s, size_t step, int operand)
         char *place = (char *)s->memory[operand] + (rows.first - r.rows.first) * row;
         if (rows.count && k == g->rank) {
             const char *from = in_slab(g, operand, rows, r.cols, &ld);
-            copy_rows(place, row, from, ld * real, rows.count, row);
+            matmul_copy_rows(place, row, from, ld * real, rows.count, row);
         } else if (rows.count && !(s->mail[s->come++] = world_receive(t->mm->world, k, TAG_PANEL + operand, place, rows.count * row))) {
             return -1;
         }
@@ -123,7 +100,7 @@ static int send(struct travel *t, struct slot *s, int to, size_t step, int opera
         if (!packed)
             return clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", rows.count * row);
         s->packed[s->npacked++] = packed;
-        copy_rows(packed, row, from, ld * t->mm->real, rows.count, row);
+        matmul_copy_rows(packed, row, from, ld * t->mm->real, rows.count, row);
         from = packed;
     }
     world_mail *mail = world_send(t->mm->world, to, TAG_PANEL + operand, from, rows.count * row);
@@ -292,168 +269,10 @@ static void give_up(void *travel)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* ---- The block of C. -------------------------------------------------------------------------- */
-
-struct block {
-    char *c;
-    size_t ld;
-    bool own; /* memory of its own, else in the slab of C */
-};
-
-static struct part slab_of_c(const struct matmul_grid *g, int rank)
-{
-    return matmul_part(g->h.m, rank, g->ranks);
-}
-
-static char *row_of_slab(const struct matmul_grid *g, size_t row, size_t col)
-{
-    return (char *)g->h.c + ((row - slab_of_c(g, g->rank).first) * g->h.ldc + col) * g->mm->real;
-}
-
-static int make_block(const struct matmul_grid *g, const struct plan *p, struct block *b)
-{
-    *b = (struct block){.ld = p->cols.count};
-    if (p->i < 0)
-        return 0;
-    b->own = p->l > 0 || matmul_meet(p->rows, slab_of_c(g, g->rank)).count < p->rows.count;
-    b->c = b->own ? room(g->mm, p->rows.count * b->ld * g->mm->real) : row_of_slab(g, p->rows.first, p->cols.first);
-    b->ld = b->own ? b->ld : g->h.ldc;
-    return b->c ? 0 : -1;
-}
-
-/* Rows of C on their way between a slab and a block, of which one is this rank's: `place` is in that. */
-struct leg {
-    world_mail *mail;
-    char *place, *packed; /* packed: rows that do not lie in one piece */
-    size_t ld, rows, row; /* row: its bytes; ld, too */
-    bool sends;
-};
-
-static int post_leg(const struct matmul_grid *g, struct leg *leg, int rank, struct leg like)
-{
-    *leg = like;
-    if (leg->ld != leg->row && !(leg->packed = malloc(leg->rows * leg->row)))
-        return clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", leg->rows * leg->row);
-    if (leg->packed && leg->sends)
-        copy_rows(leg->packed, leg->row, leg->place, leg->ld, leg->rows, leg->row);
-    char *bytes = leg->packed ? leg->packed : leg->place;
-    leg->mail = leg->sends ? world_send(g->mm->world, rank, TAG_C, bytes, leg->rows * leg->row)
-                           : world_receive(g->mm->world, rank, TAG_C, bytes, leg->rows * leg->row);
-    return leg->mail ? 0 : -1;
-}
-
-static int settle_leg(const struct matmul_grid *g, struct leg *leg)
-{
-    const int status = leg->mail ? world_wait(g->mm->world, &leg->mail, 1) : -1;
-    if (status == 0 && leg->packed && !leg->sends)
-        copy_rows(leg->place, leg->ld, leg->packed, leg->row, leg->rows, leg->row);
-    free(leg->packed);
-    return status;
-}
-
-/* The rows of C that rank `slab` has and rank `block` adds up. */
-static struct part shared_rows(const struct matmul_grid *g, int slab, int block)
-{
-    const struct plan *p = &g->plan[block];
-    const bool has = p->i >= 0 && p->l == 0 && p->cols.count;
-    return has ? matmul_meet(p->rows, slab_of_c(g, slab)) : (struct part){0};
-}
-
-static struct leg leg_of_block(const struct matmul_grid *g, const struct block *b, struct part rows)
-{
-    const struct plan *own = &g->plan[g->rank];
-    const size_t ld = b->ld * g->mm->real;
-    return (struct leg){.place = b->c + (rows.first - own->rows.first) * ld, .ld = ld, .rows = rows.count, .row = own->cols.count * g->mm->real};
-}
-
-static struct leg leg_of_slab(const struct matmul_grid *g, const struct plan *p, struct part rows)
-{
-    return (struct leg){.place = row_of_slab(g, rows.first, p->cols.first), .ld = g->h.ldc * g->mm->real, .rows = rows.count,
-                        .row = p->cols.count * g->mm->real};
-}
-
-static void move_own(const struct matmul_grid *g, const struct block *b, bool to_blocks)
-{
-    const struct part rows = shared_rows(g, g->rank, g->rank);
-    if (!rows.count || !b->own)
-        return;
-    const struct leg block = leg_of_block(g, b, rows), slab = leg_of_slab(g, &g->plan[g->rank], rows);
-    if (to_blocks)
-        copy_rows(block.place, block.ld, slab.place, slab.ld, rows.count, slab.row);
-    else
-        copy_rows(slab.place, slab.ld, block.place, block.ld, rows.count, slab.row);
-}
-
-/* Between slabs and blocks: to blocks the C that is added to, or from them the result. */
-static int move_c(const struct matmul_grid *g, const struct block *b, bool to_blocks)
-{
-    struct leg *leg = calloc(2 * (size_t)g->ranks, sizeof *leg);
-    size_t n = 0;
-    int status = leg ? 0 : clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
-    if (world_agree(g->mm->world, status) != 0)
-        return free(leg), -1;
-    move_own(g, b, to_blocks);
-    for (int k = 0; k < g->ranks && status == 0; k++) {
-        const struct part to_own = shared_rows(g, k, g->rank), to_other = shared_rows(g, g->rank, k);
-        if (k == g->rank)
-            continue;
-        if (to_own.count) {
-            struct leg like = leg_of_block(g, b, to_own);
-            like.sends = !to_blocks;
-            status = post_leg(g, &leg[n++], k, like);
-        }
-        if (to_other.count && status == 0) {
-            struct leg like = leg_of_slab(g, &g->plan[k], to_other);
-            like.sends = to_blocks;
-            status = post_leg(g, &leg[n++], k, like);
-        }
-    }
-    for (size_t i = 0; i < n; i++)
-        if (settle_leg(g, &leg[i]) != 0)
-            status = -1;
-    free(leg);
-    return status;
-}
-
-static void add_rows(const struct matmul *mm, char *to, size_t ld, const char *from, size_t rows, size_t cols)
-{
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++)
-            if (mm->precision == MATMUL_DOUBLE)
-                ((double *)to)[i * ld + j] += ((const double *)from)[i * cols + j];
-            else
-                ((float *)to)[i * ld + j] += ((const float *)from)[i * cols + j];
-}
-
-/* Blocks of the parts l > 0 of the depth are added to that of part 0, in their order. */
-static int add_parts(const struct matmul_grid *g, const struct block *b)
-{
-    const struct plan *p = &g->plan[g->rank];
-    const size_t size = p->rows.count * p->cols.count * g->mm->real;
-    const int layer = g->pm * g->pn;
-    world_mail *mail;
-    if (p->i < 0 || g->pk == 1)
-        return 0;
-    if (p->l > 0) {
-        mail = world_send(g->mm->world, g->rank - p->l * layer, TAG_PART, b->c, size);
-        return world_wait(g->mm->world, &mail, 1);
-    }
-    char *part = malloc(size ? size : 1);
-    int status = part ? 0 : clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", size);
-    for (int l = 1; l < g->pk && status == 0; l++) {
-        mail = world_receive(g->mm->world, g->rank + l * layer, TAG_PART, part, size);
-        status = world_wait(g->mm->world, &mail, 1);
-        if (status == 0)
-            add_rows(g->mm, b->c, b->ld, part, p->rows.count, p->cols.count);
-    }
-    free(part);
-    return status;
-}
-
 /* ---- The product. ----------------------------------------------------------------------------- */
 
 /* Area for area, on all devices. What ended for another rank's sake is no failure of this one's. */
-static int run_areas(struct travel *t, const struct block *b)
+static int run_areas(struct travel *t, const struct matmul_block *b)
 {
     const struct host_product *h = &t->g->h;
     const struct plan *p = t->own;
@@ -492,14 +311,14 @@ static void free_slots(struct travel *t)
 {
     for (int i = 0; i < SLOTS; i++) {
         for (int operand = 0; operand < OPERANDS; operand++)
-            leave_room(t->mm, t->slot[i].memory[operand]);
+            matmul_leave_room(t->mm, t->slot[i].memory[operand]);
         free(t->slot[i].mail);
         free(t->slot[i].packed);
     }
 }
 
 /* The post runs until all ranks are done, or end. */
-static int travel(struct travel *t, const struct block *b)
+static int travel(struct travel *t, const struct matmul_block *b)
 {
     int status = make_slots(t);
     if (world_agree(t->mm->world, status) != 0)
@@ -523,23 +342,23 @@ static int travel(struct travel *t, const struct block *b)
 
 static int multiply(struct matmul_grid *g, size_t deep)
 {
-    struct block b = {0};
+    struct matmul_block b = {0};
     struct travel t = {.mm = g->mm, .g = g, .own = &g->plan[g->rank], .deep = deep};
     pthread_mutex_init(&t.lock, NULL);
     pthread_cond_init(&t.changed, NULL);
-    int status = world_agree(g->mm->world, make_block(g, t.own, &b));
+    int status = world_agree(g->mm->world, matmul_block_make(g, t.own, &b));
     if (status == 0 && g->h.beta != 0)
-        status = move_c(g, &b, true);
+        status = matmul_block_move(g, &b, true);
     if (status == 0)
         status = travel(&t, &b);
     status = world_agree(g->mm->world, status);
     if (status == 0)
-        status = add_parts(g, &b);
+        status = matmul_block_add(g, &b);
     if (status == 0)
-        status = move_c(g, &b, false);
+        status = matmul_block_move(g, &b, false);
     free_slots(&t);
     if (b.own)
-        leave_room(g->mm, b.c);
+        matmul_leave_room(g->mm, b.c);
     pthread_cond_destroy(&t.changed);
     pthread_mutex_destroy(&t.lock);
     return status;
@@ -550,7 +369,7 @@ static int check_slabs(struct matmul_grid *g, int n)
 {
     struct host_product *h = &g->h;
     const size_t cols[3] = {trans_a(h->trans) ? h->m : h->k, trans_b(h->trans) ? h->k : h->n, h->n};
-    const struct part slab[3] = {matmul_grid_slab(g, OF_A, g->rank), matmul_grid_slab(g, OF_B, g->rank), slab_of_c(g, g->rank)};
+    const struct part slab[3] = {matmul_grid_slab(g, OF_A, g->rank), matmul_grid_slab(g, OF_B, g->rank), matmul_slab_of_c(g, g->rank)};
     const void *const x[3] = {h->a, h->b, h->c};
     size_t *const ld[3] = {&h->lda, &h->ldb, &h->ldc};
     for (int i = 0; i < n; i++) {
@@ -572,7 +391,7 @@ int matmul_ranks_multiply(struct matmul *mm, const struct host_product *h)
     if (h->m == 0 || h->n == 0)
         return 0;
     if (h->k == 0 || h->alpha == 0) {
-        g.h.m = slab_of_c(&g, g.rank).count;
+        g.h.m = matmul_slab_of_c(&g, g.rank).count;
         return matmul_host_scale(mm, &g.h), 0;
     }
     matmul_grid_choose(g.ranks, h->m, h->n, h->k, mm->real, g.ranks, &g.pm, &g.pn, &g.pk);
@@ -612,7 +431,7 @@ void matmul_ranks_unload(struct matmul *mm)
 void matmul_ranks_forget(struct matmul *mm)
 {
     for (int operand = 0; operand < OPERANDS; operand++) {
-        leave_room(mm, mm->ranks->t.slot[0].memory[operand]);
+        matmul_leave_room(mm, mm->ranks->t.slot[0].memory[operand]);
         mm->ranks->t.slot[0].memory[operand] = NULL;
     }
 }
@@ -662,17 +481,17 @@ int matmul_ranks_load(struct matmul *mm, struct host_product *h)
 int matmul_ranks_result(struct matmul *mm, void *c, size_t ldc, bool to_blocks, int (*copy)(struct matmul *mm, void *c, size_t ldc))
 {
     struct matmul_grid *g = &mm->ranks->g;
-    struct block b = {0};
+    struct matmul_block b = {0};
     g->h.c = c;
     g->h.ldc = ldc;
-    int status = world_agree(mm->world, check_slabs(g, 3) == 0 && make_block(g, &g->plan[g->rank], &b) == 0 ? 0 : -1);
+    int status = world_agree(mm->world, check_slabs(g, 3) == 0 && matmul_block_make(g, &g->plan[g->rank], &b) == 0 ? 0 : -1);
     if (status == 0 && to_blocks)
-        status = move_c(g, &b, true);
+        status = matmul_block_move(g, &b, true);
     if (status == 0)
         status = world_agree(mm->world, g->plan[g->rank].rows.count && g->plan[g->rank].cols.count ? copy(mm, b.c, b.ld) : 0);
     if (status == 0 && !to_blocks)
-        status = move_c(g, &b, false);
+        status = matmul_block_move(g, &b, false);
     if (b.own)
-        leave_room(mm, b.c);
+        matmul_leave_room(mm, b.c);
     return status;
 }

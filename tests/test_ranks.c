@@ -541,7 +541,8 @@ static void products_are_right(void **state)
         c->a = random_matrix(c, 0, ra, ca);
         c->b = random_matrix(c, 1, rb, cb);
         c->c = random_matrix(c, 2, c->m, c->n);
-        for (size_t s = i % 2; s < SIZES; s += matmul_kind_is_host(c->kind) ? 1 : 2) {
+        const bool host = matmul_kind_is_host(c->kind);
+        for (size_t s = host ? 0 : 2; s < SIZES; s += host ? 1 : 3) {
             const int size = sizes[s];
             void *first = calloc(1, bytes_of(c, c->m, c->n)), *again = calloc(1, bytes_of(c, c->m, c->n));
             c->product[size] = first;
