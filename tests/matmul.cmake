@@ -13,7 +13,7 @@ set_tests_properties(test_cli_matmul PROPERTIES RESOURCE_LOCK "matmul_kernels;cl
 
 # Products in which a command fails, by the OpenCL layer of tests/faults.
 if(TARGET fault_layer)
-  stdcl_test(test_matmul_faults test_matmul_faults.c LIBS stdcl_matmul ARGS $<TARGET_FILE:stdcl_command>
+  stdcl_test(test_matmul_faults test_matmul_faults.c UNOPTIMISED LIBS stdcl_matmul ARGS $<TARGET_FILE:stdcl_command>
     ENV OPENCL_LAYERS=$<TARGET_FILE:fault_layer>)
   add_dependencies(test_matmul_faults stdcl_command fault_layer)
 else()

@@ -1,6 +1,7 @@
 # smaller.sed - makes a command of the documents one that ends in a second on any machine, and changes nothing else.
 # Devices that this machine may not have, and terminals.
 s/--device (gpu|H200)/--device 0/
+s/^(stdcl nbody .*--compare) --device 0/\1/
 s/ --watch/ --generations 10/
 # Sizes.
 s/( nbody\.lua)$/\1 256 2/
@@ -17,6 +18,7 @@ s/(stdcl life .*\.mp4.*)/\1 --frames 3/
 s/(stdcl life --compare)/\1 --size 128 --generations 4/
 s/(stdcl gas .*)-n (1e[0-9]|2.5e7)/\1-n 1e6/
 s/(stdcl matmul .*)-n [0-9]+/\1-n 32 --repeat 1/
+/^stdcl matmul .*(-n |-a |--help)/!s/^stdcl matmul .*/& -n 32 --repeat 1/
 s/^stdcl matmul (-n 32 --repeat 1) --compare$/stdcl matmul --compare \1/
 s/^stdcl tune (--(device|minutes)|$)/stdcl tune nbody.direct.single \1/
 s/^stdcl tune$/stdcl tune nbody.direct.single/

@@ -30,7 +30,7 @@
 #include <time.h>
 
 /* SAMPLE_SECONDS of processor time, all in all. */
-enum { WORKERS = 2, SAMPLE_PROGRAMS = 2, SAMPLE_CASES = 60, SAMPLE_SECONDS = 7, MAX_CASES = 20000 };
+enum { WORKERS = 2, SAMPLE_PROGRAMS = 2, SAMPLE_CASES = 60, SAMPLE_SECONDS = 4, MAX_CASES = 20000 };
 
 static long seed;
 

@@ -23,7 +23,7 @@
 
 static long seed;
 
-enum { WORKERS = 2, MOMENTS = 1000, SAMPLE = 18, MOST_CALLS = 20000 };
+enum { WORKERS = 2, MOMENTS = 1000, SAMPLE = 10, MOST_CALLS = 20000 };
 
 static struct program commands[] = {
     {"nbody", "bin/stdcl nbody -n 256 --steps 60 --burst 4 -q -o n.tab -o n.csv --forces f.csv -o n.png --size 64",
