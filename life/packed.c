@@ -467,9 +467,7 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
 static int packed_trace(life *lf, size_t n, struct life_sample *sample)
 {
     static const struct life_counting by = {packed_advance, count, collect};
-    const int status = life_trace_slots(lf, &by, n, sample);
-    packed_waited(lf->state);
-    return status;
+    return life_trace_slots(lf, &by, n, sample);
 }
 
 static unsigned packed_devices(const life *lf)

@@ -114,8 +114,6 @@ int packed_forget_edges(life *lf);
 
 /* Waits for everything on all devices. */
 int packed_wait(life *lf);
-/* Somebody has: events of edges that were sent early are released, and edges there. */
-void packed_waited(struct packed *p);
 
 /* packed_look.c: see struct life_backend. */
 int packed_window(life *lf, size_t x, size_t y, struct life_cells *cells);

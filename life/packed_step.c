@@ -13,12 +13,6 @@
 
 enum { BACKLOG = 256 }; /* launches that are started before the first of them is waited for */
 
-void packed_waited(struct packed *p)
-{
-    for (size_t k = 0; k < p->hops; k++)
-        p->hop[k].sent = NULL;
-}
-
 int packed_wait(life *lf)
 {
     struct packed *p = lf->state;
@@ -28,7 +22,6 @@ int packed_wait(life *lf)
             status = -1;
         else
             pace_waited(&p->share[i].pace);
-    packed_waited(p);
     return status;
 }
 
