@@ -134,7 +134,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void pulls(
 #if LANES > 1
     local vec piece[6][GROUP], total[3 * GROUP];
 #endif
-    const uint active = clock->active[turn];
+    const uint active = min(clock->active[turn], rows);
     const bool chained = active > room;
     uint lanes = chained ? 1 : LANES;
     while (lanes > 1 && active > ROWS * WIDTH * (GROUP / lanes)) lanes /= 2;

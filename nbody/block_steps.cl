@@ -9,7 +9,8 @@
  *   list    the rows of the bodies whose steps end then, in any order: sums over pairs (block_pulls.cl) do not depend on it
  *
  * A block is three launches: predict, pulls, correct. Launches come in turns, 0 and 1, by which they find their half of what
- * the launch before leaves; those behind the end of the engine's step do nothing. With `shared` all bodies make the step of the
+ * the launch before leaves; those behind the end of the engine's step do nothing. Where a launch has failed, more bodies may be
+ * counted than there are: the next ones stay within the list. With `shared` all bodies make the step of the
  * deepest level, and it is chosen anew each time.
  * SPDX-License-Identifier: MIT
  */
@@ -96,7 +97,7 @@ kernel void predict(global real4 *posm, global real4 *velo, global const real *s
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0) base = found ? atomic_add(&clock->active[turn], found) : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (ends) list[base + place] = i;
+    if (ends && base + place < rows) list[base + place] = i;
     if (moves) {
         const real t = (real)(next - began) * tick;
         for (uint c = 0; c < 3; c++) {
@@ -121,7 +122,7 @@ kernel void correct(global real4 *posm, global real4 *velo, global real *state, 
                     real eta, uint turn, uint shared_step, global const real *fields, uint nfields, global int *bad, int step)
 {
     const size_t k = get_global_id(0), plane = rows;
-    const uint active = clock->active[turn];
+    const uint active = min(clock->active[turn], rows);
     if (k >= active) return;
     const ulong now = clock->now[turn], next = clock->now[!turn];
     const size_t i = list[k];
