@@ -102,6 +102,31 @@ test("sums of bodies are exact: every body is in the texture once", { timeout: 6
   assert.equal(sums.largest, sums.still[1][1]);
 });
 
+test("sums without blending of floats: halves, and bytes at the last", { timeout: 60000 }, async () => {
+  const server = await serveMade(madeBodies(9)), page = await openPage(browser, server.url);
+  const drawn = await page.evaluate(async () => {
+    const { PointsPicture } = await import("/points.js"), { Orbit } = await import("/camera.js"), results = [];
+    for (const without of [["EXT_float_blend"], ["EXT_color_buffer_float", "EXT_color_buffer_half_float"]]) {
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [64, 64];
+      const gl = canvas.getContext("webgl2"), has = gl.getExtension.bind(gl);
+      gl.getExtension = (name) => without.includes(name) ? null : has(name);
+      const picture = new PointsPicture(gl), camera = Object.assign(new Orbit(), { width: 64, height: 64, ratio: 1 });
+      camera.fit([0, 0, 0], 1);
+      picture.setLook({ map: "grey", colour: "none", dark: true, bright: 1, paper: [0, 0, 0] });
+      picture.push({ kind: "points", time: 0, flags: 0, box: [-1, -1, -1, 1, 1, 1], count: 3000, planes: new Uint16Array(9000).fill(32768), shades: null });
+      picture.draw(camera, 0);
+      const pixels = new Uint8Array(4 * 64 * 64);
+      gl.readPixels(0, 0, 64, 64, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+      results.push([picture.sum.weight, Math.max(...pixels.filter((_, i) => i % 4 === 0)), pixels[0], gl.getError()]);
+    }
+    return results;
+  });
+  await page.context().close();
+  server.close();
+  assert.deepEqual(drawn, [[1 / 16, 255, 0, 0], [1 / 32, 255, 0, 0]]);
+});
+
 watched("cells: bits near by, density from afar, over 65,536 squared; what is wanted follows the camera", MADE.large, { theme: "light" }, async (page, server) => {
   await pause(page, server);
   const first = server.seen.find((m) => m.type === "want").cells;

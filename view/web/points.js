@@ -29,7 +29,7 @@ uniform float weight, size;
 out vec4 sum;
 void main() {
   float r = length(gl_PointCoord - 0.5) * 2.0;
-  float w = size < 1.5 ? weight : weight * max(0.0, exp(-3.0 * r * r) - 0.05);
+  float w = size < 1.5 ? weight : weight * max(0.0, exp(-min(3.0, size - 1.0) * r * r) - 0.05);
   sum = vec4(colour * w, w);
 }`;
 

@@ -125,6 +125,7 @@ export class Scene {
 
   touched() {
     this.smear = false;
+    this.touchedAt = performance.now();
     this.changed();
   }
 
@@ -200,21 +201,22 @@ export class Scene {
       return this.drawMarks();
     }
     const time = this.pace.at(now), moving = this.pace.moving;
-    this.mind(now, moving);
+    const busy = moving || now - this.touchedAt < 300;
+    this.mind(now, busy);
     const place = this.follow >= 0 && this.picture.placeAt(this.follow, time);
     if (place) this.orbit.target = place;
     const keep = this.look.trails && frame.count > 512 && this.smear && moving ? 0.92 : 0;
     this.smear = true;
-    this.picture.draw(this.orbit, time, keep, moving ? this.most : Infinity);
+    this.picture.draw(this.orbit, time, keep, busy ? this.most : Infinity);
     this.drawMarks();
-    return moving;
+    return moving || busy && this.most < frame.count;
   }
 
-  // While bodies move, fewer are drawn on a GPU that cannot keep up; a picture at rest has all.
-  mind(now, moving) {
+  // While bodies or the camera move, fewer are drawn on a GPU that cannot keep up; a picture at rest has all.
+  mind(now, busy) {
     const took = now - this.drawn;
     this.drawn = now;
-    if (!moving || !(took < 1000)) return;
+    if (!busy || !(took < 1000)) return;
     this.took = (this.took || took) * 0.8 + took * 0.2;
     const count = Math.min(this.most, this.frame.count);
     if (this.took > 45 && count > 20000) [this.most, this.took] = [Math.max(20000, count / 1.5), 30];

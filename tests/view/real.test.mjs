@@ -1,0 +1,97 @@
+// real.test.mjs - the command's own window in headless Chromium: four programs, through a tunnel with another port; recordings and pages.
+// $STDCL_COMMAND is the command.
+// SPDX-License-Identifier: MIT
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+import test, { after, before } from "node:test";
+import { drawn, openPage, pixelsOf, shot, startBrowser, until, words } from "./browser.mjs";
+
+const command = process.env.STDCL_COMMAND, folder = fs.mkdtempSync(path.join(os.tmpdir(), "stdcl-view-"));
+let browser;
+before(async () => { browser = await startBrowser(); });
+after(async () => {
+  await browser.close();
+  fs.rmSync(folder, { recursive: true });
+});
+
+// Starts a run and resolves to its link.
+async function begin(options) {
+  const run = spawn(command, options, { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  run.ended = new Promise((done) => run.on("exit", (status, signal) => done(status ?? signal)));
+  run.url = await new Promise((done, fail) => {
+    run.stderr.on("data", (text) => {
+      const found = /http:\/\/127\.0\.0\.1:\d+\/#t=[0-9a-f]{32}/.exec(said += text);
+      if (found) done(found[0]);
+    });
+    run.on("exit", () => fail(new Error(said)));
+  });
+  return run;
+}
+
+// What `ssh -L` does: bytes of one port come out of another.
+function tunnelTo(port) {
+  const server = net.createServer((near) => {
+    const far = net.connect(port, "127.0.0.1");
+    near.pipe(far).pipe(near);
+    for (const end of [near, far]) end.on("error", () => { near.destroy(); far.destroy(); });
+  });
+  return new Promise((done) => server.listen(0, "127.0.0.1", () => done(server)));
+}
+
+const RUNS = [
+  ["nbody", ["nbody", "--ic", "plummer", "-n", "4000", "--steps", "100000000", "--view"], /step [1-9]/],
+  ["life", ["life", "--size", "512", "-n", "1000000000", "--view"], /generation [1-9].*alive/],
+  ["gas", ["gas", "-n", "100000", "--repeat", "1000000", "--view"], /molecules in \d+ bars/],
+  ["matmul", ["matmul", "--sweep", "-n", "64", "--view", "--view-wait"], /[2-9] of \d+ measured/],
+];
+
+for (const [name, options, state] of RUNS)
+  test(`${name} is seen through a tunnel with another port`, { timeout: 240000 }, async () => {
+    const run = await begin(options), tunnel = await tunnelTo(+new URL(run.url).port);
+    const url = new URL(run.url);
+    url.port = String(tunnel.address().port);
+    const page = await openPage(browser, String(url), { width: 640, height: 600 });
+    await until(page, (pattern) => new RegExp(pattern).test(document.querySelector("#words").textContent), state.source);
+    await page.waitForTimeout(500);
+    assert.ok(drawn(await pixelsOf(page)) > 200);
+    await shot(page, "real-" + name);
+    if (name !== "matmul") {
+      await page.keyboard.press(" ");
+      await until(page, () => document.querySelector("#words").textContent.startsWith("paused"));
+      const before = await words(page);
+      await page.keyboard.press(".");
+      await until(page, (text) => document.querySelector("#words").textContent !== text, before);
+      await page.keyboard.press(" ");
+      await until(page, () => document.querySelector("#words").textContent.startsWith("running"));
+    }
+    await page.keyboard.press("d");
+    await page.locator("#quit").click();
+    await page.locator("#sure .danger").click();
+    assert.equal(await run.ended, 130, "the run ends as Ctrl-C ends it");
+    await until(page, () => /ended|not connected/.test(document.querySelector("#words").textContent));
+    assert.deepEqual(page.mistakes.filter((m) => !/ERR_CONNECTION|WebSocket/.test(m)), []);
+    assert.ok(page.asked.every((u) => new URL(u).host === url.host));
+    await page.context().close();
+    tunnel.close();
+  });
+
+test("a recording is shown by the command, and as a page from a file", { timeout: 240000 }, async () => {
+  const file = path.join(folder, "run.view"), html = path.join(folder, "run.html");
+  execFileSync(command, ["nbody", "--ic", "plummer", "-n", "2000", "--steps", "400", "--record", file, "--view-budget", "100", "-q"]);
+  const replay = await begin(["view", file]);
+  const page = await openPage(browser, replay.url);
+  await until(page, () => /step 400/.test(document.querySelector("#words").textContent));
+  replay.kill("SIGTERM");
+  await page.context().close();
+  execFileSync(command, ["view", file, "-o", html]);
+  const alone = await openPage(browser, "file://" + html);
+  await until(alone, () => /step 400/.test(document.querySelector("#words").textContent));
+  assert.ok(drawn(await pixelsOf(alone)) > 200);
+  assert.deepEqual(alone.mistakes, []);
+  await alone.context().close();
+});
