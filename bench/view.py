@@ -16,12 +16,13 @@ import sys
 import time
 
 
-async def look(host, token, want):
+async def look(host, token, want, first):
     import websockets
     pictures = 0
     async with websockets.connect("ws://%s/live" % host, subprotocols=["stdcl-view.1", "token." + token], origin="http://" + host,
                                   compression=None, max_size=1 << 28) as ws:
-        await ws.send('{"type":"do","what":"pause"}')
+        if first == "first":
+            await ws.send('{"type":"do","what":"pause"}')
         await ws.send(want)
         await ws.send('{"type":"credit","n":2}')
         asyncio.get_running_loop().add_reader(sys.stdin, lambda: sys.stdin.readline() and asyncio.ensure_future(ws.send('{"type":"do","what":"run"}')))
@@ -38,9 +39,9 @@ async def look(host, token, want):
     print("pictures", pictures, flush=True)
 
 
-def watch(link, want):
+def watch(link, want, first=""):
     host, token = link.split("/")[2], link.split("#t=")[1]
-    viewer = subprocess.Popen([sys.executable, __file__, "look", host, token, want], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    viewer = subprocess.Popen([sys.executable, __file__, "look", host, token, want, first], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     while viewer.stdout.readline().strip() != "ready":
         pass
     return viewer
@@ -58,7 +59,7 @@ def run(command, viewers):
     if viewers:
         link = process.stderr.readline().split("look at ")[1].strip()
         waited = time.monotonic()
-        watching = [watch(link, want)]
+        watching = [watch(link, want, "first")]
         watching += [watch(link, want) for _ in range(viewers - 1)]
         if viewers > 1:
             os.kill(watching[-1].pid, signal.SIGSTOP)
@@ -91,6 +92,6 @@ def main():
 
 
 if sys.argv[1] == "look":
-    asyncio.run(look(*sys.argv[2:5]))
+    asyncio.run(look(*sys.argv[2:6]))
 else:
     main()
