@@ -359,8 +359,8 @@ void view_tell(view *v, const struct view_state *state)
     v->state = *state;
     v->states++;
     pthread_mutex_unlock(&v->lock);
-    if (state->paused && !v->said.paused)
-        v->shown = false; /* the state at which it stopped */
+    if (state->paused && (!v->said.paused || state->frame != v->said.frame))
+        v->shown = false; /* the state at which it stopped, or a replay went to */
     v->said = *state;
     v->told = now;
     thread_wake(v);

@@ -69,10 +69,14 @@ static int input_ended(void)
 
 int main(int argc, char **argv)
 {
-    const int cells = argc > 1 && strcmp(argv[1], "cells") == 0;
+    const int cells = argc > 1 && strcmp(argv[1], "cells") == 0, replay = argc > 1 && strcmp(argv[1], "replay") == 0;
     static const char *const rows[] = {"time", "", "sine", "", NULL};
     struct view_options o = {.program = "child", .title = "a \"run\" \xff of <b>tests</b>", .address = argc > 2 ? argv[2] : NULL, .rate = 240,
                              .budget = 100, .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT, .rows = rows};
+    if (replay) {
+        o.frames = 9;
+        o.can |= VIEW_CAN_SEEK;
+    }
     if (cells)
         o.cells = (struct view_field){SIDE, SIDE, "torus", "B3/S23"};
     else
@@ -86,10 +90,12 @@ int main(int argc, char **argv)
     int paused = 0;
     uint64_t step = 0;
     while (c.ask != VIEW_QUIT && !input_ended()) {
-        while (view_next_command(v, &c) && c.ask != VIEW_QUIT)
+        while (view_next_command(v, &c) && c.ask != VIEW_QUIT) {
             paused = c.ask == VIEW_PAUSE ? 1 : c.ask == VIEW_RUN ? 0 : paused;
-        view_tell(v, &(struct view_state){.paused = paused, .fraction = NAN});
-        step += !paused;
+            step = c.ask == VIEW_SEEK ? (uint64_t)c.value : step;
+        }
+        view_tell(v, &(struct view_state){.paused = paused, .fraction = NAN, .frame = replay ? step : 0});
+        step = paused ? step : replay ? (step + 1) % 9 : step + 1;
         if (view_due(v))
             (cells ? show_cells : show_bodies)(v, step);
         if (step % 64 == 0)

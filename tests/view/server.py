@@ -187,6 +187,21 @@ async def obeys():
             assert await closing(ws) == 1000 and await closing(guest) == 1000
 
 
+async def seeks():
+    """A replay that stands shows where it is told to go."""
+    with Run("replay") as run:
+        async with run.connect() as ws:
+            await ws.send('{"type":"do","what":"pause"}')
+            while not (await text_of(ws, "state"))["paused"]:
+                pass
+            await ws.send('{"type":"want","points":{"n":100,"coding":0}}')
+            for wanted in (7, 2, 3):
+                await ws.send('{"type":"credit","n":1}')
+                await ws.send('{"type":"do","what":"seek","frame":%d}' % wanted)
+                while struct.unpack_from("<Q", await frame(ws, 1), 16)[0] != wanted:
+                    await ws.send('{"type":"credit","n":1}')
+
+
 # ---- What it refuses. ----------------------------------------------------------------------------
 
 async def refuses_strangers():
@@ -333,7 +348,7 @@ async def same_bits():
         assert rows(first) == rows(second) and len(rows(first)) == 300
 
 
-TESTS = [shows, credits, cells, obeys, refuses_strangers, refuses_requests, refuses_messages, viewers, idlers, unix_socket, same_bits]
+TESTS = [shows, credits, cells, obeys, seeks, refuses_strangers, refuses_requests, refuses_messages, viewers, idlers, unix_socket, same_bits]
 for test in TESTS:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
         print(test.__name__, flush=True)
