@@ -40,6 +40,7 @@ struct server {
     int connections, own; /* all; those that listen */
     int n;
     struct connection *viewing[MOST_VIEWERS];
+    lws_sorted_usec_list_t enough; /* the end of the patience with them */
 };
 
 /* ---- Headers. ---------------------------------------------------------------------------------- */
@@ -365,6 +366,25 @@ struct server *server_make(struct view *v)
     return NULL;
 }
 
+/* lws_service looks at no time-out, and returns when something has happened. */
+static void happen(lws_sorted_usec_list_t *enough)
+{
+    (void)enough;
+}
+
+/* Until all have the last words, or do not take them. */
+static void part(struct server *s)
+{
+    const double patient = seconds_now() + 0.5;
+    for (int i = 0; i < s->n; i++) {
+        s->viewing[i]->closing = LWS_CLOSE_STATUS_NORMAL;
+        lws_callback_on_writable(s->viewing[i]->wsi);
+    }
+    lws_sul_schedule(s->context, 0, &s->enough, happen, LWS_USEC_PER_SEC / 2);
+    while (s->n && seconds_now() < patient)
+        lws_service(s->context, 0);
+}
+
 void server_run(struct server *s, struct stage *stage)
 {
     s->stage = stage;
@@ -375,13 +395,7 @@ void server_run(struct server *s, struct stage *stage)
         atomic_store_explicit(&s->v->worked, ns_of_clock(CLOCK_THREAD_CPUTIME_ID), memory_order_relaxed);
     }
     stage_take(stage, s->v); /* the last picture, for those who have asked for one */
-    for (int i = 0; i < s->n; i++) {
-        s->viewing[i]->closing = LWS_CLOSE_STATUS_NORMAL;
-        lws_callback_on_writable(s->viewing[i]->wsi);
-    }
-    const double patient = seconds_now() + 0.5;
-    while (s->n && seconds_now() < patient)
-        lws_service(s->context, 20);
+    part(s);
 }
 
 void server_wake(struct server *s)

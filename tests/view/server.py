@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 try:
     import websockets
@@ -202,6 +203,21 @@ async def seeks():
                     await ws.send('{"type":"credit","n":1}')
 
 
+async def ends_at_once():
+    """A viewer that no longer reads does not hold up the end of a run."""
+    with Run("points") as run:
+        ws = await run.connect()
+        await message(ws)
+        ws.transport.pause_reading()
+        for _ in range(2000):  # more pictures than the way holds
+            await ws.send('{"type":"credit","n":1}')
+            await asyncio.sleep(0.001)
+        begun = time.monotonic()
+    took = time.monotonic() - begun
+    ws.transport.abort()
+    assert took < 10, "the end took %.1f s" % took
+
+
 # ---- What it refuses. ----------------------------------------------------------------------------
 
 async def refuses_strangers():
@@ -348,7 +364,7 @@ async def same_bits():
         assert rows(first) == rows(second) and len(rows(first)) == 300
 
 
-TESTS = [shows, credits, cells, obeys, seeks, refuses_strangers, refuses_requests, refuses_messages, viewers, idlers, unix_socket, same_bits]
+TESTS = [shows, credits, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, idlers, unix_socket, same_bits]
 for test in TESTS:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
         print(test.__name__, flush=True)
