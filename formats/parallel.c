@@ -4,8 +4,8 @@
 #include "formats/parallel.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 enum { MOST_THREADS = 16 };
 
@@ -24,7 +24,8 @@ static void *run(void *to)
 
 static size_t count_threads(size_t n, size_t least)
 {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t set;
+    const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1; /* that this process may use */
     const size_t useful = n / least, most = processors > MOST_THREADS ? MOST_THREADS : processors > 1 ? (size_t)processors : 1;
     return useful < 1 ? 1 : useful < most ? useful : most;
 }
