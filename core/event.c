@@ -28,6 +28,12 @@ static cl_int status_of(cl_event ev)
     return status;
 }
 
+cl_int event_wait(cl_event ev)
+{
+    const cl_int err = clWaitForEvents(1, &ev), status = status_of(ev);
+    return status < 0 ? status : err;
+}
+
 /* Gives up the list's reference to a command that is complete. With `hand_over` it becomes the caller's, unless
  * the caller was given one at the start. */
 static void give_up(struct event_record *r, bool hand_over)
@@ -212,8 +218,7 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struc
             wait_unfiled(d, kind, ev, &note);
         return ev;
     }
-    cl_int err = clWaitForEvents(1, &ev);
-    cl_int status = err == CL_SUCCESS ? CL_COMPLETE : status_of(ev);
+    const cl_int err = event_wait(ev);
     if (err == CL_SUCCESS)
         command_collected(&note, ev);
     const bool lost = tell_all(d, call);
@@ -223,7 +228,7 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struc
     if (err == CL_SUCCESS && !lost)
         return 0;
     if (!lost)
-        fail(EIO, status < 0 ? status : err, "%s: the command failed on %s", call, d->name);
+        fail(EIO, err, "%s: the command failed on %s", call, d->name);
     return CL_FAILED;
 }
 
@@ -317,7 +322,7 @@ STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int f
         return CL_FAILED;
     }
     const bool keep = flags & CL_EVENT_NORELEASE;
-    cl_int err = clWaitForEvents(1, &ev);
+    const cl_int err = event_wait(ev);
     if (forget_event(d, ev, keep) && (flags & CL_EVENT_RELEASE) && !keep)
         clReleaseEvent(ev);
     const bool lost = tell_all(d, "clwaitev");

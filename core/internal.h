@@ -105,6 +105,9 @@ struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
 
 /* ---- event.c, continued ---- */
 
+/* Waits for a command. That it failed, some drivers tell by its status alone: below 0 then. */
+cl_int event_wait(cl_event ev);
+
 /* What every command does with its event: files it (NOWAIT), or waits for it. Returns what the public
  * call returns. Takes over the reference. */
 cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note, int flags,

@@ -36,7 +36,7 @@ static int copy(struct memory *m, cl_uint dev, char *host, bool to_device, const
     cl_int err = memory_enqueue(command_queue(&c, &note), m, buffer, 0, m->size, host, to_device, &ev);
     if (err == CL_SUCCESS) {
         command_started(&c, &note, ev);
-        err = clWaitForEvents(1, &ev);
+        err = event_wait(ev);
         command_collected(&note, ev);
         clReleaseEvent(ev);
     }

@@ -54,8 +54,8 @@ static int fails_at(enum nbody_integrator integrator, int (*call)(nbody *nb), in
     const int failed = healthy < 0; /* the count is used up */
     healthy = -1;
     if (status != (failed ? -1 : 0))
-        fail_msg("%s returned %d where its launch or copy %d %s", nbody_integrator_describe(integrator)->name, status, k,
-                 failed ? "failed" : "did not fail");
+        fail_msg("%s returned %d where its launch or copy %d %s; clerror: %s", nbody_integrator_describe(integrator)->name, status, k,
+                 failed ? "failed" : "did not fail", clerror());
     if (failed)
         assert_true(oclerrno < 0);
     nbody_free(nb);

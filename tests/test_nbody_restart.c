@@ -247,11 +247,13 @@ typedef const double (*rows)[3];
 
 static nbody *engine(struct nbody_options o, rows x, rows v)
 {
-    static const double equal[2] = {1, 1};
+    double equal[64];
+    for (size_t d = 0; d < sizeof equal / sizeof *equal; d++)
+        equal[d] = 1; /* measured, two engines may get unlike ones */
     o.ctx = stddev;
     o.eps = 0.1;
     o.dt = 1. / 64;
-    o.shares = clgetndev(stddev) <= 2 ? equal : NULL;
+    o.shares = equal;
     nbody *nb = nbody_create(&o, N, mass, x, v);
     ready(nb);
     return nb;
