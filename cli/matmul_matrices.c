@@ -7,6 +7,8 @@
  */
 #include "matmul_job.h"
 
+#include "formats/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -117,13 +119,29 @@ size_t matmul_job_cols(const struct matmul_job *job, int which)
     return which == 0 ? job->lda : which == 1 ? job->ldb : job->n;
 }
 
+/* Rows of a random matrix, by all processors. */
+struct random_rows {
+    const struct matmul_job *job;
+    int which;
+    size_t first;
+    char *x;
+};
+
+static void make_random(void *random_rows, size_t from, size_t to)
+{
+    const struct random_rows *r = random_rows;
+    const size_t cols = matmul_job_cols(r->job, r->which);
+    matmul_random_rows((enum matmul_precision)r->job->precision, r->job->seed, (uint32_t)r->which, r->first + from, to - from, cols,
+                       r->x + from * cols * r->job->real, cols);
+}
+
 int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows, void *x)
 {
-    const size_t cols = matmul_job_cols(job, which);
-    struct npy *in = &job->in[which];
-    if (in->fp)
-        return npy_read_rows(in, first, rows, x);
-    matmul_random_rows((enum matmul_precision)job->precision, job->seed, (uint32_t)which, first, rows, cols, x, cols);
+    enum { LEAST = 1 << 16 };
+    struct random_rows random = {job, which, first, x};
+    if (job->in[which].fp)
+        return npy_read_rows(&job->in[which], first, rows, x);
+    parallel_ranges(rows, LEAST / matmul_job_cols(job, which) + 1, make_random, &random);
     return 0;
 }
 
@@ -131,7 +149,7 @@ int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows
  * made, of `all`. */
 static int fill(struct matmul_job *job, int which, char *x, double *done, double all)
 {
-    enum { PIECE = 1 << 20 };
+    enum { PIECE = 1 << 22 };
     const size_t cols = matmul_job_cols(job, which), most = cols < PIECE ? PIECE / cols : 1;
     const struct matmul_slab slab = job->slab[which];
     for (size_t i = 0, n; i < slab.rows; i += n, *done += (double)n * (double)cols) {

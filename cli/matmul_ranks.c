@@ -6,10 +6,12 @@
  */
 #include "matmul_job.h"
 
+#include "formats/parallel.h"
+
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLE = 4, PIECE = 1 << 20 };
+enum { SAMPLE = 4, PIECE = 1 << 22, LEAST = 64 };
 
 /* The rows that are checked. */
 struct check {
@@ -64,18 +66,42 @@ static void add(struct check *c, size_t l, size_t j, double b)
     }
 }
 
+/* Rows of B as it is stored, which are in `piece`. */
+struct rows_of_b {
+    struct check *c;
+    size_t first, rows;
+};
+
+/* Some columns of op(B), which are rows of B where it is transposed. */
+static void add_columns(void *rows_of_b, size_t from, size_t to)
+{
+    const struct rows_of_b *b = rows_of_b;
+    const struct matmul_job *job = b->c->job;
+    for (size_t i = 0; i < b->rows; i++)
+        for (size_t j = from; j < to; j++)
+            add(b->c, b->first + i, j, number(job, b->c->piece, i * job->ldb + j));
+}
+
+static void add_rows(void *rows_of_b, size_t from, size_t to)
+{
+    const struct rows_of_b *b = rows_of_b;
+    const struct matmul_job *job = b->c->job;
+    for (size_t i = from; i < to; i++)
+        for (size_t l = 0; l < job->ldb; l++)
+            add(b->c, l, b->first + i, number(job, b->c->piece, i * job->ldb + l));
+}
+
 static int add_b(struct check *c)
 {
     struct matmul_job *job = c->job;
     const bool tb = job->stored == MATMUL_NT || job->stored == MATMUL_TT;
-    const size_t rows = tb ? job->n : job->k, cols = job->ldb, most = piece_rows(cols);
-    for (size_t i0 = 0, n; i0 < rows; i0 += n) {
-        n = rows - i0 < most ? rows - i0 : most;
-        if (matmul_job_rows(job, 1, i0, n, c->piece) < 0)
+    const size_t rows = tb ? job->n : job->k, most = piece_rows(job->ldb);
+    struct rows_of_b b = {.c = c};
+    for (; b.first < rows; b.first += b.rows) {
+        b.rows = rows - b.first < most ? rows - b.first : most;
+        if (matmul_job_rows(job, 1, b.first, b.rows, c->piece) < 0)
             return -1;
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j < cols; j++)
-                add(c, tb ? j : i0 + i, tb ? i0 + i : j, number(job, c->piece, i * cols + j));
+        parallel_ranges(tb ? b.rows : job->n, LEAST, tb ? add_rows : add_columns, &b);
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-/* parallel.c - work on parts of a picture by all processors.
+/* parallel.c - work on parts of a picture or a matrix by all processors.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/parallel.h"

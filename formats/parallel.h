@@ -1,4 +1,4 @@
-/* parallel.h - work on parts of a picture by all processors. Private to formats/.
+/* parallel.h - work on parts of a picture or a matrix by all processors. Private to formats/ and the command.
  * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_PARALLEL_H
