@@ -81,8 +81,8 @@ static struct number number_of(const char *type)
 }
 
 /* Whether one type was given where another is declared, as far as both are numbers or pointers to numbers. Bytes may
- * stand for anything, and whole numbers for whole numbers of their size, signed or not. Behind pointers programs store
- * bits of one kind as another, words of 64 bits as pairs of 32, say: there only float and double are told apart. */
+ * stand for anything, and whole numbers for whole numbers of their size, signed or not. Behind pointers whole numbers of one
+ * size stand for those of another, too: words of 64 bits are stored as pairs of 32, say. */
 static bool differ(const char *declared, const char *given)
 {
     if (!given || strcmp(declared, given) == 0 || !strchr(declared, '*') != !strchr(given, '*'))
@@ -91,7 +91,7 @@ static bool differ(const char *declared, const char *given)
     if (d.size <= 1 || g.size <= 1)
         return false;
     if (strchr(declared, '*'))
-        return d.floating && g.floating && d.size != g.size;
+        return d.floating != g.floating || (d.floating && d.size != g.size);
     if (d.floating || g.floating)
         return d.floating != g.floating || d.size != g.size;
     return !d.vector && d.size != g.size;

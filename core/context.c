@@ -260,6 +260,7 @@ STDCL_API int clcontext_destroy(CLCONTEXT *cp)
     for (cl_uint i = 0; i < cp->ndev; i++)
         device_close(&cp->dev[i]);
     claims_release(cp->claims, cp->ndev);
+    failure_forget(&cp->untold);
     pthread_mutex_destroy(&cp->lock);
     free(cp->dev);
     free(cp);

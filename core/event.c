@@ -113,15 +113,31 @@ static bool tell_all(struct device *d, const char *call)
     return tell(d, CL_ALL_EVENT, call);
 }
 
-cl_event event_or_refusal(struct device *d, enum event_kind kind, cl_event ev, int flags)
+cl_event event_or_refusal(CLCONTEXT *cp, struct device *d, enum event_kind kind, cl_event ev, int flags)
 {
-    if (ev != CL_FAILED || !(flags & CL_EVENT_NOWAIT) || flags & CL_EVENT_CHECKED)
+    if (!cp || ev != CL_FAILED || !(flags & CL_EVENT_NOWAIT) || flags & CL_EVENT_CHECKED)
         return ev;
-    pthread_mutex_lock(&d->lock);
-    if (d->untold[kind].code == 0)
-        d->untold[kind] = failure_copy();
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_t *lock = d ? &d->lock : &cp->lock;
+    struct failure *untold = d ? &d->untold[kind] : &cp->untold;
+    pthread_mutex_lock(lock);
+    if (untold->code == 0)
+        *untold = failure_copy();
+    pthread_mutex_unlock(lock);
     return ev;
+}
+
+/* Reports what a device was asked for that the context does not have, unless a failure was `told` already. */
+static bool tell_absent(CLCONTEXT *cp, bool told)
+{
+    pthread_mutex_lock(&cp->lock);
+    struct failure f = cp->untold;
+    cp->untold = (struct failure){0};
+    pthread_mutex_unlock(&cp->lock);
+    if (told)
+        failure_forget(&f);
+    else if (f.code)
+        failure_restore(&f);
+    return told || f.code;
 }
 
 /* ---- Lists. ---- */
@@ -269,8 +285,10 @@ static cl_int collect(struct device *d, enum event_kind kind, bool hand_over)
 
 STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
 {
-    if (!cp || dev >= cp->ndev)
+    if (!cp)
         return 0;
+    if (dev >= cp->ndev)
+        return tell_absent(cp, false) ? CL_FAILED : 0;
     struct device *d = &cp->dev[dev];
     int kinds = flags & CL_ALL_EVENT ? flags & CL_ALL_EVENT : CL_ALL_EVENT;
     bool hand_over = flags & CL_EVENT_NORELEASE;
@@ -281,7 +299,7 @@ STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
         cl_int mem_err = collect(d, MEMORY_EVENT, hand_over);
         err = err ? err : mem_err;
     }
-    if (tell(d, kinds, "clwait"))
+    if (tell_absent(cp, tell(d, kinds, "clwait")))
         return CL_FAILED;
     if (err == CL_SUCCESS)
         return 0;

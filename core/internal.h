@@ -93,6 +93,7 @@ struct stdcl_context {
     pthread_mutex_t lock; /* guards what follows */
     struct program *programs; /* newest first */
     struct program *embedded; /* opened by embedded_of */
+    struct failure untold; /* the first command since the last wait for a device that the context does not have */
 };
 
 /* Makes a context of candidates; takes over `claims`, which may be NULL. */
@@ -114,8 +115,8 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struc
                       const char *call);
 
 /* Returns what a call made of its command, `ev`. If that is CL_FAILED and the call does not wait, its sentence is what
- * the next wait reports. */
-cl_event event_or_refusal(struct device *d, enum event_kind kind, cl_event ev, int flags);
+ * the next wait for the device reports; with d NULL, since the context has no such device, the next for any. */
+cl_event event_or_refusal(CLCONTEXT *cp, struct device *d, enum event_kind kind, cl_event ev, int flags);
 
 /* Tells the observer of all commands of a device that are complete. */
 void device_harvest(struct device *d);

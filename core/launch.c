@@ -153,9 +153,8 @@ static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrang
                        const struct stdcl_arg *args, const char *call)
 {
     struct device *d = device_of(cp, dev, call);
-    if (!d)
-        return CL_FAILED;
-    return event_or_refusal(d, KERNEL_EVENT, launch_on(cp, dev, krn, ndr, flags, nargs, args, call), flags);
+    const cl_event ev = d ? launch_on(cp, dev, krn, ndr, flags, nargs, args, call) : CL_FAILED;
+    return event_or_refusal(cp, d, KERNEL_EVENT, ev, flags);
 }
 
 STDCL_API cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags)

@@ -166,10 +166,10 @@ STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int fla
     char name[256];
     struct device *d = device_of(cp, dev, "clexec");
     if (!d)
-        return CL_FAILED;
+        return event_or_refusal(cp, d, KERNEL_EVENT, CL_FAILED, flags);
     symbol += strspn(symbol, "\" "); /* the macro may have made a string of a string */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(symbol, "\" "), symbol);
     struct program *p = embedded_of(cp, CLLD_NOW, "clexec");
     cl_kernel krn = p ? clsym(cp, p, name, 0) : NULL;
-    return krn ? clforkv(cp, dev, krn, ndr, flags, nargs, args) : event_or_refusal(d, KERNEL_EVENT, CL_FAILED, flags);
+    return krn ? clforkv(cp, dev, krn, ndr, flags, nargs, args) : event_or_refusal(cp, d, KERNEL_EVENT, CL_FAILED, flags);
 }

@@ -94,7 +94,7 @@ static cl_event sync_whole(struct transfer *t, CLCONTEXT *cp, void *ptr, int fla
 STDCL_API cl_event clmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags)
 {
     struct transfer t = {.dev = dev, .d = device_of(cp, dev, "clmsync")};
-    return t.d ? event_or_refusal(t.d, MEMORY_EVENT, sync_whole(&t, cp, ptr, flags), flags) : CL_FAILED;
+    return event_or_refusal(cp, t.d, MEMORY_EVENT, t.d ? sync_whole(&t, cp, ptr, flags) : CL_FAILED, flags);
 }
 
 static cl_event sync_part(struct transfer *t, CLCONTEXT *cp, void *ptr, size_t size, int flags)
@@ -118,7 +118,7 @@ static cl_event sync_part(struct transfer *t, CLCONTEXT *cp, void *ptr, size_t s
 STDCL_API cl_event clmsyncn(CLCONTEXT *cp, cl_uint dev, void *ptr, size_t size, int flags)
 {
     struct transfer t = {.dev = dev, .d = device_of(cp, dev, "clmsyncn")};
-    return t.d ? event_or_refusal(t.d, MEMORY_EVENT, sync_part(&t, cp, ptr, size, flags), flags) : CL_FAILED;
+    return event_or_refusal(cp, t.d, MEMORY_EVENT, t.d ? sync_part(&t, cp, ptr, size, flags) : CL_FAILED, flags);
 }
 
 static cl_int enqueue_copy(cl_command_queue queue, const struct memory *src, cl_mem from,
@@ -171,5 +171,5 @@ static cl_event copy_on(struct device *d, CLCONTEXT *cp, cl_uint dev, const void
 STDCL_API cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int flags)
 {
     struct device *d = device_of(cp, dev, "clmcopy");
-    return d ? event_or_refusal(d, MEMORY_EVENT, copy_on(d, cp, dev, src, dst, flags), flags) : CL_FAILED;
+    return event_or_refusal(cp, d, MEMORY_EVENT, d ? copy_on(d, cp, dev, src, dst, flags) : CL_FAILED, flags);
 }

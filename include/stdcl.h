@@ -421,7 +421,7 @@ size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *value);
 
 /* The types of a kernel's arguments are known when it was built from source, unless a macro or a typedef hides them.
- * Then a wrong size, an int for a float, a double * for a float *, a host pointer for a buffer and the like give
+ * Then a wrong size, an int for a float, a double * or int * for a float *, a host pointer for a buffer and the like give
  * EINVAL, and the sentence names the kernel, the argument and both types. A void * or char * passes for any pointer, a
  * whole number for one of the same size, signed or not, and a struct for a struct of the same size. */
 
@@ -539,8 +539,8 @@ cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const 
  *   - on the device: EIO;
  *   - or it was refused: a clfork, clforka, clmsync or clmcopy with CL_EVENT_NOWAIT that returned (cl_event)-1 makes the
  *     next clwait fail with its code and its sentence. So a program may start commands without looking at what each call
- *     returns, and check clwait alone. (A call with the number of a device that the context does not have fails by
- *     itself alone.)
+ *     returns, and check clwait alone. (With the number of a device that the context does not have, the next clwait
+ *     fails, whichever device it waits for.)
  * Of several failures the first is reported, and all count as reported. Other calls that wait for a device (clwaitev, and
  * clfork, clmsync or clmcopy that block) fail in the same way when an earlier command of either kind failed and that was
  * not reported yet: lost results are never success. clfree, clclose and clmdetach wait too, and leave the failure for

@@ -300,6 +300,27 @@ static void test_refusals_belong_to_their_device(void **state)
     fails_event(EINVAL, clwait(cp, 1, CL_ALL_EVENT));
 }
 
+/* A program that takes the machine for one with more devices hears of it, whichever it waits for, once. */
+static void test_refusals_of_absent_devices(void **state)
+{
+    (void)state;
+    const cl_uint absent = clgetndev(cp);
+    for (cl_uint wait = 0; wait < 2; wait++)
+        for (int what = 0; what < 4; what++) {
+            const cl_event ev = what == 0   ? clforka(cp, absent, basic_kernel(cp, "fill"), &all, CL_EVENT_NOWAIT, x, 2)
+                                : what == 1 ? clmsync(cp, absent, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT)
+                                : what == 2 ? clmsyncn(cp, absent, x, 4, CL_MEM_DEVICE | CL_EVENT_NOWAIT)
+                                            : clexec(cp, absent, &all, nowhere, 1);
+            assert_ptr_equal(ev, NO_EVENT);
+            check_forget();
+            fails_event(EINVAL, clwait(cp, wait ? absent : 0, CL_KERNEL_EVENT));
+            done(clwait(cp, 0, CL_ALL_EVENT));
+            done(clwait(cp, absent, CL_ALL_EVENT));
+        }
+    fails_event(EINVAL, clforka(cp, absent, basic_kernel(cp, "fill"), &all, CL_EVENT_WAIT, x, 2));
+    done(clwait(cp, 0, CL_ALL_EVENT));
+}
+
 /* Events that cannot be kept meanwhile are waited for nevertheless. */
 static void test_waits_without_references(void **state)
 {
@@ -389,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_refusals_reach_the_next_wait),
         cmocka_unit_test(test_refusals_told_by_the_call_alone),
         cmocka_unit_test(test_refusals_belong_to_their_device),
+        cmocka_unit_test(test_refusals_of_absent_devices),
         cmocka_unit_test(test_waits_without_references),
         cmocka_unit_test(test_status_alone_tells),
         cmocka_unit_test(test_uuids_are_asked_for_where_there_are_any),

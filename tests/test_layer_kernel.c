@@ -222,7 +222,7 @@ static void test_arguments_are_compared_with_the_declaration(void **state)
     done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 1, 2));
 }
 
-/* Numbers of the same size, but of another kind. Behind pointers only float and double are told apart. */
+/* Numbers of the same size, but of another kind. Behind pointers whole numbers stand for each other. */
 static void test_types_are_compared_with_the_declaration(void **state)
 {
     (void)state;
@@ -246,13 +246,18 @@ static void test_types_are_compared_with_the_declaration(void **state)
     assert_int_equal((int)clarg_set_global(f, 4, d), -1);
     contains(clerror(), "is memory float* x; a double* was given (cast it to void * if that is meant)");
     fails_size(EINVAL, clarg_set_global(f, 6, d));
-    assert_int_equal(clarg_set_global(cp, f, 4, n), 0); /* bits of one kind kept as another */
-    assert_int_equal(clarg_set_global(f, 5, (const float *)x), 0);
-    assert_int_equal(clarg_set_global(f, 5, u), 0);
-    assert_int_equal(clarg_set_global(f, 7, x), 0);
+    fails_size(EINVAL, clarg_set_global(cp, f, 4, n));
+    assert_int_equal((int)clarg_set_global(f, 4, n), -1);
+    contains(clerror(), "is memory float* x; an int* was given (cast it to void * if that is meant)");
+    fails_size(EINVAL, clarg_set_global(f, 5, (const float *)x));
+    fails_size(EINVAL, clarg_set_global(f, 7, x));
+    assert_int_equal(clarg_set_global(cp, f, 4, (void *)n), 0); /* bits of one kind kept as another */
+    assert_int_equal(clarg_set_global(f, 5, u), 0); /* pairs */
+    assert_int_equal(clarg_set_global(f, 7, un), 0);
     fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2, 1, 1, 1L, x));
     fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1, 1, 1L, d));
     done(clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1u, 1, 1uL, x, un, x, u));
+    fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1u, 1, 1uL, x, un, x, x));
     done(clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1, 1, (long long)1, (void *)d, (char *)d, (cl_float4 *)d, n));
     assert_int_equal(clarg_set_global(f, 5, un), 0);
     assert_int_equal(clarg_set_global(f, 4, NULL), 0);
