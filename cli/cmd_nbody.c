@@ -104,14 +104,16 @@ static int check(struct nbody_job *job, const struct cli_option *options)
         return cli_wrong("%s: '%zu' does not fit --ic %s, which has %zu bodies", cli_typed(options, "n"), job->n,
                          nbody_model_names[job->model], fixed);
     const struct nbody_integrator_info *integrator = nbody_integrator_describe((enum nbody_integrator)job->integrator);
-    if (job->stepping == NBODY_BLOCK && job->integrator != NBODY_HERMITE4)
-        return cli_wrong("--stepping block and --integrator %s cannot be combined: only hermite4 has block steps", integrator->name);
+    if (job->stepping == NBODY_BLOCK && job->method == NBODY_DIRECT && job->integrator == NBODY_LEAPFROG)
+        return cli_wrong("--stepping block and --integrator leapfrog need --method tree; sums over all pairs have block steps with hermite4");
+    if (job->stepping == NBODY_BLOCK && job->integrator != NBODY_HERMITE4 && job->integrator != NBODY_LEAPFROG)
+        return cli_wrong("--stepping block and --integrator %s cannot be combined: hermite4 has block steps, and leapfrog with --method "
+                         "tree", integrator->name);
     if (job->stepping != NBODY_FIXED && job->integrator == NBODY_IAS15)
         return cli_wrong("--stepping %s and --integrator ias15 cannot be combined: it chooses its steps by itself",
                          nbody_stepping_names[job->stepping]);
-    if (job->stepping != NBODY_FIXED && job->method == NBODY_TREE)
-        return cli_wrong("--stepping %s and --method tree cannot be combined: steps are fixed there",
-                         nbody_stepping_names[job->stepping]);
+    if (job->stepping == NBODY_ADAPTIVE && job->method == NBODY_TREE)
+        return cli_wrong("--stepping adaptive and --method tree cannot be combined: steps are fixed there, or with --stepping block each body's own");
     if (cli_given(options, "eta") && job->stepping == NBODY_FIXED)
         return cli_wrong("--eta is for steps that bodies choose: add --stepping adaptive or --stepping block");
     if (job->kernel != NBODY_TUNED && integrator->derivatives > 0)
@@ -201,9 +203,9 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                  "or an estimate)"),
         CLI_CHOICE(0, "stepping", "NAME", &job->stepping, nbody_stepping_names,
                    "how long steps are: {}; fixed is --dt for all; adaptive is, for all bodies, what the one that needs the shortest "
-                   "allows, and block what each body needs; --dt is the longest, and --integrator hermite4 the default then, for block the only one"),
+                   "allows, and block what each body needs; --dt is the longest, and --integrator hermite4 the default then, or for block with --method tree leapfrog"),
         CLI_REAL(0, "eta", "ETA", &job->eta, CLI_ABOVE_0, 1,
-                 "of --stepping adaptive and block: a fourth of it halves steps (default 0.01 for hermite4, 0.001 for others)"),
+                 "of --stepping adaptive and block: a fourth of it halves steps (default 0.01 for hermite4, 0.025 with --method tree, 0.001 for others)"),
         CLI_SIZE(0, "steps", "N", &job->steps, 0, (uint64_t)1 << 53,
                  "number of steps (default: the model's --until; 100 for a file)"),
         CLI_REAL(0, "until", "TIME", &job->until, -DBL_MAX, DBL_MAX,
@@ -331,7 +333,7 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
     job->given = (struct nbody_given){.G = cli_given(options, "gravity"), .integrator = cli_given(options, "integrator"),
                                       .method = cli_given(options, "method"), .stepping = cli_given(options, "stepping")};
     if (job->stepping != NBODY_FIXED && !job->given.integrator) {
-        job->integrator = NBODY_HERMITE4;
+        job->integrator = job->stepping == NBODY_BLOCK && job->method != NBODY_DIRECT ? NBODY_LEAPFROG : NBODY_HERMITE4;
         job->given.integrator = true;
     }
     *status = check(job, options);

@@ -220,7 +220,7 @@ static int all_have_doubles(CLCONTEXT *context, bool *all)
 static int choose_precision(struct nbody_job *job, enum nbody_precision wanted)
 {
     bool doubles = true;
-    if (job->stepping != NBODY_FIXED)
+    if (job->stepping != NBODY_FIXED && job->method == NBODY_DIRECT)
         wanted = NBODY_DOUBLE;
     if (job->precision == NOT_GIVEN && wanted == NBODY_DOUBLE && all_have_doubles(job->context, &doubles) != CLI_DONE)
         return CLI_FAILED;

@@ -10,9 +10,6 @@
 #include <limits.h>
 #include <math.h>
 
-enum { DEEPEST = 40 }; /* a step of the engine is 2^DEEPEST ticks */
-static const cl_ulong TICKS = (cl_ulong)1 << DEEPEST;
-
 static int start_largest(struct nbody *nb, struct share *p)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,

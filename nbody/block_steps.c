@@ -13,6 +13,7 @@
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
 EMBEDDED(field, "nbody/field.cl", nbody_field_cl);
+EMBEDDED(levels, "nbody/levels.cl", nbody_levels_cl);
 EMBEDDED(block_steps, "nbody/block_steps.cl", nbody_block_steps_cl);
 EMBEDDED(block_pulls, "nbody/block_pulls.cl", nbody_block_pulls_cl);
 
@@ -28,7 +29,6 @@ enum {
     MOST_BATCH = 256
 };
 static const double BATCH_SECONDS = 0.1; /* between looks at the clock */
-static const cl_ulong TICKS = (cl_ulong)1 << DEEPEST;
 
 /* ---- Making. ---------------------------------------------------------------------------------- */
 
@@ -55,12 +55,12 @@ static int lanes_of(const struct nbody *nb, const struct nbody_shape *s)
 
 static int open_kernels(struct nbody *nb, struct blocks *b)
 {
-    const struct embedded *const before_steps[] = {&step, &field}, *const before_pulls = &root;
+    const struct embedded *const before_steps[] = {&step, &levels, &field}, *const before_pulls = &root;
     char options[512];
     nbody_shape_options(nb, b->share, nbody_has_doubles(nb), options, sizeof options);
     const size_t used = strlen(options);
     snprintf(options + used, sizeof options - used, " -D LANES=%d", lanes_of(nb, &b->share->shape));
-    b->program[0] = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &block_steps, 2, before_steps);
+    b->program[0] = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &block_steps, 3, before_steps);
     b->program[1] = b->program[0] ? embedded_open(nb->ctx, options, &block_pulls, 1, &before_pulls) : NULL;
     if (!b->program[1])
         return -1;

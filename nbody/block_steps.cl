@@ -1,8 +1,8 @@
 /* block_steps.cl - Hermite's 4th-order scheme with a step of its own for each body (Makino & Aarseth 1992), scheduled here.
  *
- * A step of the engine, dt, is TICKS ticks, and a body of level k makes steps of TICKS >> k of them, which begin at multiples of
- * that. So a body's step began at `now` rounded down, all end together with the engine's, and the next time at which any ends is
- * one step of the deepest level from now: nothing but levels and how many bodies have each (clock->count) needs to be known.
+ * Levels are those of levels.cl: so a body's step began at `now` rounded down, all end together with the engine's, and the next time
+ * at which any ends is one step of the deepest level from now: nothing but levels and how many bodies have each (clock->count) needs
+ * to be known.
  *
  *   state   acceleration, velocity, position, jerk of a body at its own time; the step that it wants, a time
  *   posm    and velo: everybody's positions and velocities, predicted for the time that comes
@@ -14,13 +14,10 @@
  * deepest level, and it is chosen anew each time.
  * SPDX-License-Identifier: MIT
  */
-#ifndef NBODY_STEP_CL /* the host puts them in front */
-#include "step.cl"
+#ifndef NBODY_LEVELS_CL /* the host puts them in front */
+#include "levels.cl"
 #include "field.cl"
 #endif
-
-#define DEEPEST 40
-#define TICKS ((ulong)1 << DEEPEST)
 
 /* The same for the host: block_steps.h. */
 typedef struct {
@@ -31,16 +28,6 @@ typedef struct {
     int first_bad; /* the first row whose step vanishes, or INT_MAX */
     uint count[DEEPEST + 1];
 } block_clock;
-
-/* The level of a body that wants a step of `want`: the longest that is no longer. */
-static inline uint level_of(real want, real dt, global block_clock *clock, int row)
-{
-    real step = fabs(dt);
-    uint level = 0;
-    while (step > want && level < DEEPEST) step /= 2, level++;
-    if (!(step <= want)) atomic_min(&clock->first_bad, row); /* NaN, too */
-    return level;
-}
 
 /* The next time at which a step ends. */
 static inline ulong next_time(ulong now, uint deepest, uint shared_step)
@@ -54,8 +41,6 @@ static inline ulong step_began(ulong now, uint level, uint shared_step)
 {
     return shared_step ? now : now & ~((TICKS >> level) - 1);
 }
-
-static inline real size3(real x, real y, real z) { return sqrt(fma(x, x, fma(y, y, z * z))); }
 
 /* The beginning of a step of the engine: everybody's level. A body that has made no step wants eta^1/2 / 10 of the time in which
  * its acceleration changes as much as it is, at most 2^-10 dt; next to nothing where there is no acceleration, or where it is at
@@ -72,7 +57,7 @@ kernel void levels(global real *state, global uint *level, global block_clock *c
         want = j > 0 ? fmin(fmax(root_eta / 10 * a / j, least), most) : a > 0 ? least : fabs(dt);
         state[12 * plane + i] = want;
     }
-    level[i] = level_of(want, dt, clock, (int)i);
+    level[i] = level_of(want, dt, &clock->first_bad, (int)i);
     atomic_inc(&clock->count[level[i]]);
 }
 
@@ -152,7 +137,7 @@ kernel void correct(global real4 *posm, global real4 *velo, global real *state, 
     real want = 2 * fabs(h);
     if (under > 0) want = fmin(want, fabs(h) * sqrt(eta * (over / under)));
     state[12 * plane + i] = want;
-    uint deeper = level_of(want, (real)TICKS * tick, clock, (int)i);
+    uint deeper = level_of(want, (real)TICKS * tick, &clock->first_bad, (int)i);
     if (!shared_step && deeper < level[i]) /* by one, since want <= 2 h */
         deeper = level[i] - (next & (2 * length - 1) ? 0 : 1);
     if (deeper != level[i]) {

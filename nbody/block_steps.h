@@ -6,8 +6,6 @@
 
 #include "nbody/integrate.h"
 
-enum { DEEPEST = 40 }; /* level; a step of the engine is 2^DEEPEST ticks */
-
 /* As block_steps.cl has it. */
 struct block_clock {
     cl_ulong now[2], pulled;

@@ -11,6 +11,7 @@
  *   host.c         steps on the host
  *   adaptive.c     steps that all share and that follow the motion
  *   block_steps.c  steps that bodies choose
+ *   rungs.c        the same with the tree
  *   burst.c        steps of one length
  *   integrators.c  the table of integrators, integrate.h
  *   forces_out.c   forces and potentials for the caller
@@ -222,6 +223,7 @@ struct nbody {
     double evaluations; /* of all forces */
     struct ladder ladder;
     struct blocks *blocks; /* block_steps.h; NULL with fixed steps */
+    struct rungs *rungs;   /* rungs.c; NULL but for steps that bodies choose with the tree */
     struct {
         double blocks, steps;
     } counts; /* of steps that bodies choose */

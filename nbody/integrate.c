@@ -67,6 +67,8 @@ int nbody_step(nbody *nb, size_t steps)
         return nbody_host_step(nb, steps);
     if (nb->blocks)
         return nbody_blocks_step(nb, steps);
+    if (nb->rungs)
+        return nbody_rungs_step(nb, steps);
     if (nb->stepping == NBODY_ADAPTIVE)
         return nbody_adaptive_step(nb, steps);
     nbody_task_begin(nb, "nbody_step", (double)steps * stages(nb) * nbody_forces_work(nb, nb->integrator->sum));

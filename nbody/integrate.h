@@ -45,6 +45,7 @@ struct integrator {
     bool pulls;                         /* visits can do all in one launch, PULL: its file has STEP, see direct.cl */
     bool keeps_sums;                    /* visits need the last sums, in `state`, beside the new ones */
     bool block_steps;                   /* bodies may choose steps (block_steps.c), of which plane 12 of `state` has the next */
+    bool rungs;                         /* and with the tree (rungs.c) */
 
     /* Before the first sum of a burst: what a step does before its sum over pairs. NULL: nothing. */
     int (*begin)(struct nbody *nb);
@@ -72,6 +73,10 @@ struct integrator {
 #define X(constant, name) extern const struct integrator nbody_integrate_##name;
 INTEGRATORS(X)
 #undef X
+
+/* The deepest level of steps of dt / 2^level; a step of the engine is TICKS ticks. */
+enum { DEEPEST = 40 };
+#define TICKS ((cl_ulong)1 << DEEPEST)
 
 /* The row of an integrator; NULL when there is none. */
 const struct integrator *nbody_integrate_row(enum nbody_integrator integrator);
@@ -107,6 +112,11 @@ int nbody_adaptive_step(struct nbody *nb, size_t steps);
 int nbody_blocks_open(struct nbody *nb);
 int nbody_blocks_step(struct nbody *nb, size_t steps);
 void nbody_blocks_free(struct nbody *nb);
+
+/* The same with the tree. */
+int nbody_rungs_open(struct nbody *nb);
+int nbody_rungs_step(struct nbody *nb, size_t steps);
+void nbody_rungs_free(struct nbody *nb);
 
 /* A `begin`: brings the sums of the current positions into `state`, then visits with BEGIN. */
 int nbody_integrate_begin(struct nbody *nb);

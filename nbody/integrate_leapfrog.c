@@ -51,6 +51,7 @@ const struct integrator nbody_integrate_leapfrog = {
     .kernels = {"leapfrog"},
     .sum = FORCES,
     .pulls = true,
+    .rungs = true,
     .planes = 6,
     .begin = nbody_integrate_begin,
     .visit = visit,

@@ -3,6 +3,12 @@
  */
 #include "nbody/integrate.h"
 
+/* Whether bodies choose steps by what only the tree goes with. */
+static bool by_rungs(const struct nbody *nb)
+{
+    return nb->stepping == NBODY_BLOCK && nb->integrator->rungs;
+}
+
 /* What the tree cannot do: NULL, or a word for it. */
 static const char *obstacle(const struct nbody *nb)
 {
@@ -14,8 +20,8 @@ static const char *obstacle(const struct nbody *nb)
         return "mixed precision";
     if (nb->own_eps)
         return "softenings of single bodies";
-    if (nb->stepping != NBODY_FIXED)
-        return "steps other than fixed ones";
+    if (nb->stepping != NBODY_FIXED && !by_rungs(nb))
+        return "steps other than fixed ones and those that leapfrog's bodies choose";
     return nb->kernel != NBODY_TUNED ? "kernels of the ladder" : NULL;
 }
 
@@ -41,8 +47,9 @@ static int refuse(const struct nbody *nb)
     if (nb->own_eps)
         return clerror_set(EINVAL, "nbody_create: the tree has one softening for all bodies; take NBODY_DIRECT, or no softenings of "
                                    "single bodies");
-    if (nb->stepping != NBODY_FIXED)
-        return clerror_set(EINVAL, "nbody_create: with the tree steps are fixed; take NBODY_FIXED or NBODY_DIRECT");
+    if (nb->stepping != NBODY_FIXED && !by_rungs(nb))
+        return clerror_set(EINVAL, "nbody_create: with the tree steps are fixed, or with NBODY_LEAPFROG those of NBODY_BLOCK; take "
+                                   "NBODY_FIXED or NBODY_DIRECT");
     if (nb->integrator->sum == FORCES)
         return clerror_set(EINVAL, "nbody_create: the tree has kernels of its own; with NBODY_TREE the kernel must be "
                                    "NBODY_TUNED");
@@ -53,13 +60,13 @@ static int refuse(const struct nbody *nb)
 
 int nbody_stepping_check(const struct nbody *nb)
 {
-    if (nb->stepping == NBODY_FIXED || nb->integrator->block_steps ||
+    if (nb->stepping == NBODY_FIXED || nb->integrator->block_steps || by_rungs(nb) ||
         (nb->stepping == NBODY_ADAPTIVE && nb->integrator->sum == FORCES && !nb->integrator->host))
         return 0;
     if (nb->integrator->host)
         return clerror_set(EINVAL, "nbody_create: the integrator %s chooses its steps by itself; take NBODY_FIXED",
                            nb->integrator->info.name);
-    return clerror_set(EINVAL, "nbody_create: the integrator %s has no block steps; NBODY_HERMITE4 has", nb->integrator->info.name);
+    return clerror_set(EINVAL, "nbody_create: the integrator %s has no block steps; NBODY_HERMITE4 has, and NBODY_LEAPFROG with NBODY_TREE", nb->integrator->info.name);
 }
 
 int nbody_mixed_check(const struct nbody *nb)
@@ -91,14 +98,22 @@ int nbody_method_choose(struct nbody *nb, enum nbody_method asked)
         return -1;
     if (asked == NBODY_TREE && why_not)
         return refuse(nb);
+    if (by_rungs(nb) && (asked == NBODY_DIRECT || why_not))
+        return clerror_set(EINVAL, "nbody_create: the integrator %s has block steps with the tree alone; take NBODY_TREE, or NBODY_HERMITE4",
+                           nb->integrator->info.name);
+    if (by_rungs(nb) && !(nb->eps > 0))
+        return clerror_set(EINVAL, "nbody_create: steps that leapfrog's bodies choose are measured by the softening, which is 0 here; give "
+                                   "one, or take NBODY_HERMITE4");
     if (asked != NBODY_AUTO) {
         snprintf(text, size, asked == NBODY_TREE ? "method tree, as asked for; accuracy %g" : "method direct",
                  nb->accuracy);
         return 0;
     }
-    nb->method = nb->n >= least && !why_not ? NBODY_TREE : NBODY_DIRECT;
+    nb->method = (nb->n >= least || by_rungs(nb)) && !why_not ? NBODY_TREE : NBODY_DIRECT;
     if (why_not)
         snprintf(text, size, "method direct: the tree has no %s", why_not);
+    else if (by_rungs(nb))
+        snprintf(text, size, "method tree, accuracy %g: steps that leapfrog's bodies choose go with it alone", nb->accuracy);
     else if (nb->method == NBODY_TREE)
         snprintf(text, size, "method tree, accuracy %g: faster from about %zu bodies on", nb->accuracy, least);
     else

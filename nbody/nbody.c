@@ -313,11 +313,17 @@ static int check_weights(const double *weight, cl_uint ndev)
     return all > 0 && !isinf(all) ? 0 : clerror_set(EINVAL, "nbody_create: the shares add up to %g", all);
 }
 
+/* Whether one device does it all: steps that bodies choose. */
+static bool on_one_device(const struct nbody *nb)
+{
+    return nb->stepping == NBODY_BLOCK || (nb->stepping == NBODY_ADAPTIVE && nb->integrator->block_steps);
+}
+
 /* By the caller's shares, or by how fast devices are. */
 static int divide(struct nbody *nb, const struct cldev_info *info, const struct nbody_options *options,
                   const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
-    const bool given = options->shares != NULL, by_one = nb->planes > nb->integrator->planes;
+    const bool given = options->shares != NULL, by_one = on_one_device(nb);
     bool equal = one_model(info, nb->ndev) || by_one;
     if (nbody_ranks_alike(nb, info, &equal) != 0)
         return -1;
@@ -375,6 +381,11 @@ static int check_ranks(const struct nbody_options *o)
     return 0;
 }
 
+static double usual_eta(const struct nbody *nb)
+{
+    return nb->integrator->block_steps ? 0.01 : nb->stepping == NBODY_BLOCK ? 0.025 : 0.001;
+}
+
 static nbody *create(const struct nbody_options *o, size_t n, const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
     if (world_agree(o->world, check_options(o, n) != 0 || check_ranks(o) != 0 || check_bodies(n, mass, pos, vel) != 0 ? -1 : 0) != 0)
@@ -391,7 +402,6 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
                          .kernel = o->kernel,
                          .accuracy = o->accuracy > 0 ? o->accuracy : 1e-3,
                          .stepping = o->stepping,
-                         .eta = o->stepping == NBODY_FIXED ? 0 : o->eta > 0 ? o->eta : nbody_integrate_row(o->integrator)->block_steps ? 0.01 : 0.001,
                          .real = o->precision == NBODY_SINGLE ? sizeof(float) : sizeof(double),
                          .G = o->G > 0 ? o->G : 1,
                          .eps = o->eps,
@@ -404,6 +414,7 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
                          .world = o->world,
                          .ndev = clgetndev(ctx)};
     const bool by_body = nb->stepping != NBODY_FIXED && nb->integrator->block_steps;
+    nb->eta = nb->stepping == NBODY_FIXED ? 0 : o->eta > 0 ? o->eta : usual_eta(nb);
     nb->planes = nb->integrator->planes + by_body;
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
     if (nb->precision == NBODY_MIXED)
@@ -421,6 +432,7 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
         prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
         nbody_field_place(nb) == 0 && nbody_soften_place(nb) == 0 &&
         nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && nbody_blocks_open(nb) == 0 &&
+        nbody_rungs_open(nb) == 0 &&
         write_bodies(nb, mass, pos, vel) == 0 &&
         send_all(nb) == 0 && nbody_order_open(nb) == 0 && nbody_integrate_warm(nb) == 0)
         return nb;
@@ -445,6 +457,7 @@ void nbody_free(nbody *nb)
     nbody_sample_free(nb);
     nbody_ladder_free(nb);
     nbody_blocks_free(nb);
+    nbody_rungs_free(nb);
     nbody_tree_free(nb);
     nbody_order_free(nb);
     nbody_ranks_free(nb);

@@ -78,14 +78,15 @@ static int walk_some(struct nbody *nb, struct share *p, enum kernel sum, cl_uint
 {
     const struct tree *t = p->tree;
     const enum tree_kernel walk = sum == FORCES ? TREE_WALK : TREE_WALK_POTENTIALS;
-    const cl_uint n = (cl_uint)nb->n, shared = (cl_uint)nbody_tree_shared(nb, p), most = usual(nb, 0.1 * p->shape.limit);
+    const cl_uint shared = (cl_uint)nbody_tree_shared(nb, p), most = usual(nb, 0.1 * p->shape.limit);
     bool none;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
     REAL_NUMBER(zero, none ? eps2 : -1);
     REAL_NUMBER(open, nbody_tree_opening(nb, geometric));
     const struct stdcl_arg args[] = {
-        BLOCK_ARG(t->body),     VALUE_ARG(n),         BLOCK_ARG(t->link),    BLOCK_ARG(t->com),
-        BLOCK_ARG(t->poles),     BLOCK_ARG(t->size),   BLOCK_ARG(t->span),    BLOCK_ARG(t->feel), REAL_ARG(nb, open),
+        BLOCK_ARG(t->body),     BLOCK_ARG(t->target.body), VALUE_ARG(t->target.n), BLOCK_ARG(t->link),
+        BLOCK_ARG(t->com),      BLOCK_ARG(t->poles),  BLOCK_ARG(t->size),    BLOCK_ARG(t->span),
+        BLOCK_ARG(t->target.feel), REAL_ARG(nb, open),
         VALUE_ARG(geometric),   REAL_ARG(nb, eps2),   REAL_ARG(nb, zero),    VALUE_ARG(from),        VALUE_ARG(most),
         BLOCK_ARG(t->turn),     BLOCK_ARG(t->info),   BLOCK_ARG(t->again),   BLOCK_ARG(nb->pulled),  BLOCK_ARG(p->bad),
         BLOCK_ARG(lists),       VALUE_ARG(room),      BLOCK_ARG(t->shared),  VALUE_ARG(shared)};
@@ -263,6 +264,27 @@ int nbody_tree_spread(struct nbody *nb)
         return 0;
     nb->scattered = false;
     return nbody_exchange_begin(nb) != 0 || nbody_exchange_finish(nb) != 0 ? -1 : 0;
+}
+
+int nbody_tree_plant_now(struct nbody *nb)
+{
+    nb->current = true;
+    return plant_with_room(nb, false) < 0 ? -1 : 0;
+}
+
+int nbody_tree_walk_some(struct nbody *nb, struct share *p, void *body, void *feel, cl_uint n)
+{
+    struct tree *t = p->tree;
+    const struct tree all = *t;
+    t->target.body = body;
+    t->target.feel = feel;
+    t->target.n = n;
+    t->groups = (n + TREE_GROUP - 1) / TREE_GROUP;
+    const int status = start_walks(nb, p, FORCES, false);
+    t->target = all.target;
+    t->groups = all.groups;
+    t->walking = status != 0; /* `again` is cleared by the caller */
+    return status;
 }
 
 /* Within a burst nobody waits to see whether there is room (nbody_step does, at its end); parts always do. */

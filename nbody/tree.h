@@ -56,6 +56,10 @@ struct tree {
     cl_uint runs, parts; /* of bodies whose cells an item counts; of the box */
     cl_uint room;        /* for cells */
     size_t cell_bytes;   /* of it */
+    struct {
+        void *body, *feel;
+        cl_uint n;
+    } target; /* whom walks are for: bodies in their order, and what they felt */
     cl_uint number;        /* of the part */
     cl_uint begin, bodies; /* of the tree's order: the part, or all */
     cl_uint from, groups;
@@ -186,6 +190,11 @@ int nbody_parts_plant(struct nbody *nb, bool geometric);
 int nbody_parts_return(struct nbody *nb, enum kernel sum);
 
 /* ---- tree.c ----------------------------------------------------------------------------------- */
+
+/* The tree of the current positions on the device that has one, with room; blocks. Then the sums for n bodies alone, in the tree's
+ * order, which become the first of nb->pulled; what is put off or has its turn (again) is the caller's to clear. */
+int nbody_tree_plant_now(struct nbody *nb);
+int nbody_tree_walk_some(struct nbody *nb, struct share *p, void *body, void *feel, cl_uint n);
 
 /* For tests: makes a device's tree, of which a sum keeps no keys. */
 int nbody_tree_plant(struct nbody *nb, struct share *p);

@@ -244,6 +244,9 @@ static int place_tree(struct nbody *nb, struct share *p)
         if (!(*each[b].block = nbody_device_block(nb, p, each[b].size, each[b].flags)))
             return -1;
     p->phi = t->body; /* potentials leave the tree as sums do */
+    t->target.body = t->body;
+    t->target.feel = t->feel;
+    t->target.n = (cl_uint)n;
     return place_work(nb, p) == 0 ? nbody_tree_grow(nb, p, (cl_uint)first_room(nb, t->leaf)) : -1;
 }
 

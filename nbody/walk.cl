@@ -1,7 +1,8 @@
 /* walk.cl - which cells and bodies a group of bodies meets, and what they do to it; the host puts root.cl and multipole.cl in
  * front.
  *
- *   group g: bodies 64 g .. 64 g + 63 of the tree's order, which are near each other; they share a walk
+ *   group g: bodies 64 g .. 64 g + 63 of the tree's order, which are near each other; they share a walk. Where only some bodies
+ *            are summed for, these are `target`, in this order; else `target` is `body`
  *
  *   stack <- the cell of all bodies
  *   take cells from the stack:   far enough for all bodies of the group    meet it as a whole
@@ -54,7 +55,6 @@ struct tree {
     global const real4 *com;
     global const multipole *poles;
     global const real2 *size;
-    uint n;
 };
 
 struct box {
@@ -274,15 +274,15 @@ struct met {
     uint cells, bodies;
 };
 
-/* turn[from + k] is the group that work-group k walks. feel[] is what bodies felt, in the tree's order.
+/* turn[from + k] is the group that work-group k walks; there are n targets, feel[] is what these felt, and pulled[] what they feel.
  * info[group] = {cells, bodies, g2, put off}; again[0] groups are put off,
  * from again[AGAIN] on. Nothing is done when a number went bad, or when the tree had no room. */
 #define ARGUMENTS                                                                                                   \
-    global const real4 *body, uint n, global const int2 *link, global const real4 *com,                             \
+    global const real4 *body, global const real4 *target, uint n, global const int2 *link, global const real4 *com, \
         global const multipole *poles, global const real2 *size, global const uint2 *span, global const real *feel,  \
         real opening, uint geometric, real eps2, real zero, uint from, uint limit, global const uint *turn, \
         global uint4 *info, global uint *again, global real4 *pulled, global const int *bad, global uint *lists, \
         uint lists_room, global real4 *shared_sum, uint shared_groups
 #define PASSED                                                                                                      \
-    body, n, link, com, poles, size, span, feel, opening, geometric, eps2, zero, from, limit, turn, info, \
+    body, target, n, link, com, poles, size, span, feel, opening, geometric, eps2, zero, from, limit, turn, info, \
         again, pulled, bad, lists, lists_room, shared_sum, shared_groups

@@ -9,15 +9,15 @@
 #define PART(v, lane) (((real *)&(v))[lane])
 
 /* Bodies first .. first + count - 1 into vectors; the last one fills them. Their box, and the least of their accelerations. */
-static inline real hold(const struct tree *t, uint first, uint count, const int items, struct held *h, struct box *box,
+static inline real hold(global const real4 *target, uint first, uint count, const int items, struct held *h, struct box *box,
                         global const real *feel)
 {
     real least = feel[first];
-    box->lo = box->hi = t->body[first];
+    box->lo = box->hi = target[first];
     for (int k = 0; k < items; k++)
         for (uint lane = 0; lane < WIDTH; lane++) {
             const uint i = first + min(k * WIDTH + lane, count - 1);
-            const real4 b = t->body[i];
+            const real4 b = target[i];
             PART(h->x[k], lane) = b.x, PART(h->y[k], lane) = b.y, PART(h->z[k], lane) = b.z;
             PART(h->m[k], lane) = b.w, ((integer *)&h->self[k])[lane] = i;
             box->lo = fmin(box->lo, b);
@@ -79,12 +79,12 @@ static inline void leave(uint first, uint count, const int items, struct held *h
 static inline void walk_all(ARGUMENTS, const bool potentials)
 {
     const uint g = turn[from + get_group_id(0)], first = g * BODIES, count = min((uint)BODIES, n - first);
-    const struct tree t = {body, link, com, poles, size, n};
+    const struct tree t = {body, link, com, poles, size};
     struct held h;
     struct box box;
     struct met met;
     if (span[LEVELS + 1].x == 0 || *bad != INT_MAX) return;
-    box.g2 = criterion(&t, hold(&t, first, count, ITEMS, &h, &box, feel), &box, opening, geometric, eps2);
+    box.g2 = criterion(&t, hold(target, first, count, ITEMS, &h, &box, feel), &box, opening, geometric, eps2);
     lists += (size_t)g * lists_room;
     const bool done = walk_bodies(&t, &box, &h, ITEMS, potentials, limit, eps2, zero, &met, lists, lists_room);
     if (done) leave(first, count, ITEMS, &h, potentials, pulled);
@@ -95,7 +95,7 @@ static inline void walk_all(ARGUMENTS, const bool potentials)
 /* One vector at a time of the groups that were put off. */
 static inline void walk_rest(ARGUMENTS, const bool potentials)
 {
-    const struct tree t = {body, link, com, poles, size, n};
+    const struct tree t = {body, link, com, poles, size};
     for (uint k = get_group_id(0); k < again[0] * ITEMS; k += get_num_groups(0)) {
         const uint g = again[AGAIN + k / ITEMS], first = g * BODIES + k % ITEMS * WIDTH;
         struct held h;
@@ -103,7 +103,7 @@ static inline void walk_rest(ARGUMENTS, const bool potentials)
         struct met met;
         if (first >= n) continue;
         const uint count = min((uint)WIDTH, n - first);
-        box.g2 = criterion(&t, hold(&t, first, count, 1, &h, &box, feel), &box, opening, geometric, eps2);
+        box.g2 = criterion(&t, hold(target, first, count, 1, &h, &box, feel), &box, opening, geometric, eps2);
         walk_bodies(&t, &box, &h, 1, potentials, UINT_MAX, eps2, zero, &met, lists, 0);
         leave(first, count, 1, &h, potentials, pulled);
         atomic_add((global uint *)&info[g] + 0, met.cells);

@@ -73,14 +73,14 @@ static inline uint before(uint own, uint *all, local struct shared *s)
 
 /* Bodies first .. first + count - 1: an item has one in GROUP of them; with `few`, one in FEW. The box of all, and the
  * least of their accelerations. */
-static inline real hold(const struct tree *t, uint first, uint count, const bool few, struct held *h, struct box *box,
+static inline real hold(global const real4 *target, uint first, uint count, const bool few, struct held *h, struct box *box,
                         global const real *feel, local struct shared *s)
 {
     const uint lid = get_local_id(0), lane = few ? lid % FEW : lid;
     real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
     EACH (k, few ? 1 : ITEMS) {
         const uint i = first + min(k * GROUP + lane, count - 1);
-        const real4 b = t->body[i];
+        const real4 b = target[i];
         h->x[k] = b.x, h->y[k] = b.y, h->z[k] = b.z, h->m[k] = b.w, h->self[k] = i;
         h->ax[k] = h->ay[k] = h->az[k] = h->sx[k] = h->sy[k] = h->sz[k] = 0;
         lo = fmin(lo, (real4)(b.xyz, feel[i]));
@@ -192,12 +192,12 @@ static inline void walk_all(ARGUMENTS, const bool potentials, local struct share
 {
     const uint lid = get_local_id(0);
     const uint g = turn[from + get_group_id(0)], first = g * BODIES, count = min((uint)BODIES, n - first);
-    const struct tree t = {body, link, com, poles, size, n};
+    const struct tree t = {body, link, com, poles, size};
     struct held h;
     struct box box;
     struct met met;
     if (span[LEVELS + 1].x == 0 || *bad != INT_MAX) return;
-    box.g2 = criterion(&t, hold(&t, first, count, false, &h, &box, feel, s), &box, opening, geometric, eps2);
+    box.g2 = criterion(&t, hold(target, first, count, false, &h, &box, feel, s), &box, opening, geometric, eps2);
     lists += (size_t)g * lists_room;
     walk_bodies(&t, &box, &h, false, 0, potentials, limit, eps2, zero, &met, lists, lists_room, s);
     const bool done = met.cells + met.bodies <= limit;
@@ -221,7 +221,7 @@ static inline real4 walk_part(ARGUMENTS, const struct tree *t, uint g, uint firs
     struct box box;
     struct met met;
     real4 sum = 0;
-    box.g2 = criterion(t, hold(t, first, count, true, &h, &box, feel, s), &box, opening, geometric, eps2);
+    box.g2 = criterion(t, hold(target, first, count, true, &h, &box, feel, s), &box, opening, geometric, eps2);
     walk_bodies(t, &box, &h, true, part, potentials, UINT_MAX, eps2, zero, &met, lists, 0, s);
     barrier(CLK_LOCAL_MEM_FENCE);
     s->cells[lid] = (real4)(h.sx[0], h.sy[0], h.sz[0], 0);
@@ -241,7 +241,7 @@ static inline void walk_rest(ARGUMENTS, const bool potentials, local struct shar
 {
     const uint lid = get_local_id(0), fews = BODIES / FEW;
     const uint all = again[0], shared = min(all, shared_groups), units = shared * fews * PARTS;
-    const struct tree t = {body, link, com, poles, size, n};
+    const struct tree t = {body, link, com, poles, size};
     for (uint u = get_group_id(0); u < units + (all - shared) * fews; u += get_num_groups(0)) {
         const bool one = u < units;
         const uint k = one ? u / PARTS : shared * fews + u - units; /* of all FEWs */

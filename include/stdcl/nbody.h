@@ -157,10 +157,12 @@ struct nbody_options {
     const double *softening;         /* of each body, n lengths >= 0; copied. A pair has the mean of both squares in place of
                                         eps^2, which is not looked at then. NULL: eps for all. With NBODY_DIRECT, NBODY_TUNED,
                                         NBODY_FIXED, in single or double precision */
-    enum nbody_stepping stepping;    /* other than NBODY_FIXED: with NBODY_DIRECT, NBODY_BLOCK with NBODY_HERMITE4. dt is then the longest
+    enum nbody_stepping stepping;    /* other than NBODY_FIXED: with NBODY_DIRECT, NBODY_BLOCK with NBODY_HERMITE4; or NBODY_BLOCK with
+                                        NBODY_LEAPFROG, NBODY_TREE and a softening. dt is then the longest
                                         step, and what nbody_step counts by; questions are answered, and states saved, at its ends.
-                                        Steps that hermite4's bodies choose are made by the first device of ctx that has a share, alone */
-    double eta;                      /* how long such steps are. With hermite4 Aarseth's (eta (|a| |a2| + |j|^2) / (|j| |a3| + |a2|^2))^1/2,
+                                        Steps that bodies choose are made by the first device of ctx that has a share, alone */
+    double eta;                      /* how long such steps are. With the tree (2 eta eps / |a|)^1/2 (Springel 2005, MNRAS 364, 1105); 0 =
+                                        0.025. With hermite4 Aarseth's (eta (|a| |a2| + |j|^2) / (|j| |a3| + |a2|^2))^1/2,
                                         with a2 and a3 the jerk's derivatives, at most twice the last; 0 = 0.01. With others (eta / w^2)^1/2,
                                         with w^2 the greatest sum over j of G (m_i + m_j) / (r^2 + eps^2)^3/2; 0 = 0.001. So on a circular
                                         orbit there are 2 pi / eta^1/2 steps */
