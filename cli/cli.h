@@ -12,6 +12,7 @@
 #define STDCL_CLI_H
 
 #include "core/clock.h"
+#include "core/outfile.h"
 
 #include <stdcl.h>
 #include <stdcl/world.h>
@@ -327,8 +328,23 @@ bool cli_ranks_interrupted(void);
 /* Collective. The texts of all ranks, each with its 0, one behind the other; the caller frees it. NULL: one of them has failed. */
 char *cli_ranks_gather(const char *text);
 
-/* Collective. A file of bytes that all ranks have: rank 0 makes it, under another name until it is whole, and writes what stands before; then
- * each writes its bytes, from `at` behind that on. -1 after clerror_set. */
+/* One file that all ranks write, each its own bytes of it. Rank 0 makes it, under another name until it is whole, and writes what stands
+ * before; places are counted from there. All but put and discard are collective, and have -1 after clerror_set on all ranks if one failed. */
+enum { CLI_RANKS_NAME = 4096 };
+struct cli_ranks_file {
+    struct outfile out;        /* of rank 0 */
+    char name[CLI_RANKS_NAME]; /* the temporary one */
+    uint64_t begin;
+    int fd;
+};
+int cli_ranks_open(struct cli_ranks_file *f, const char *name, void (*before)(FILE *fp, void *arg), void *arg);
+int cli_ranks_put(const struct cli_ranks_file *f, uint64_t at, const void *bytes, size_t size);
+/* What all have written is on the disk, and may be read by any. `status`: -1 if this rank has failed. */
+int cli_ranks_settle(struct cli_ranks_file *f, int status);
+int cli_ranks_commit(struct cli_ranks_file *f);
+void cli_ranks_discard(struct cli_ranks_file *f);
+
+/* All of that, of bytes in one piece, from `at` on. */
 int cli_ranks_write(const char *name, void (*before)(FILE *fp, void *arg), void *arg, const void *bytes, size_t at, size_t size);
 
 /* ---- Profiles, and which shapes are used. ---------------------------------------------------- */

@@ -22,6 +22,10 @@ static int check(struct matmul_job *job)
         return cli_wrong("--compare and --sweep cannot be combined");
     if ((job->csv || job->plot) && !job->sweep)
         return cli_wrong("--%s needs --sweep", job->csv ? "csv" : "plot");
+    if (job->out_of_core && (!job->file_a || !job->file_b || !job->output || (job->beta != 0 && !job->file_c)))
+        return cli_wrong("--out-of-core is for matrices in files: give -a, -b and -o%s", job->beta != 0 ? ", and -c" : "");
+    if (job->out_of_core && (job->compare || job->sweep || job->repeat || job->window.wanted || job->window.record))
+        return cli_wrong("--out-of-core multiplies once; leave --compare, --sweep, --repeat, --view and --record out");
     if (job->output && (job->compare || job->sweep))
         return cli_wrong("-o writes the product of one engine; leave --compare and --sweep out");
     if (job->plot && !cli_has_suffix(job->plot, ".svg") && !cli_has_suffix(job->plot, ".png"))
@@ -93,6 +97,8 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
         CLI_STRING(0, "shape", "WORDS", &job->shape, "words KEY=NUMBER that change how tuned is launched"),
         CLI_SIZE(0, "memory", "BYTES", &job->memory, 1, SIZE_MAX,
                  "how much of each device's memory may be used; larger matrices travel in panels"),
+        CLI_FLAG(0, "out-of-core", &job->out_of_core,
+                 "A and B are read from their files while they are multiplied, and C is written as it is made: for matrices larger than memory"),
         CLI_SIZE(0, "repeat", "N", &job->repeat, 1, 1000000, "how many runs are timed; the shortest counts (default: as many as take half a second)"),
         CLI_FLAG(0, "compare", &job->compare, "run every engine on the same matrices"),
         CLI_FLAG(0, "sweep", &job->sweep, "run cpu-blocked and blocked with blocks of 1, 2, 4 ... 1024"),
@@ -111,7 +117,8 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
         .examples = "  stdcl matmul -n 4096 --precision double\n"
                     "  stdcl matmul --compare -n 1024\n"
                     "  stdcl matmul --sweep -n 512 --plot sweep.svg\n"
-                    "  stdcl matmul -a a.npy -b b.npy -o c.npy\n",
+                    "  stdcl matmul -a a.npy -b b.npy -o c.npy\n"
+                    "  stdcl matmul -a a.npy -b b.npy -o c.npy --out-of-core\n",
         .options = options,
     };
     if (!cli_parse(&usage, argc, argv, status))
@@ -181,7 +188,7 @@ static int work(struct matmul_job *job)
         status = matmul_job_sizes(job);
     if (status == CLI_DONE)
         status = open_devices(job);
-    if (status == CLI_DONE)
+    if (status == CLI_DONE && !job->out_of_core)
         status = matmul_job_matrices(job);
     cli_interrupt_catch();
     if (status == CLI_DONE)

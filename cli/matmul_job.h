@@ -4,6 +4,7 @@
  *   matmul_names.c     names of precisions, and of what is transposed
  *   matmul_matrices.c  A, B and C: random or from .npy files
  *   matmul_run.c       one engine on them: verified, timed
+ *   matmul_disk.c      the same of matrices that stay in their files
  *   matmul_ranks.c     the error of a product that ranks have computed together
  *   matmul_report.c    the report of one, of all, of a sweep; tables and plots as files
  * SPDX-License-Identifier: MIT
@@ -42,7 +43,7 @@ struct matmul_job {
     double alpha, beta, limit;
     uint64_t seed;
     const char *file_a, *file_b, *file_c, *output, *shape, *csv, *plot;
-    bool compare, sweep;
+    bool compare, sweep, out_of_core;
     struct cli_window window;
 
     /* Results, and what is needed meanwhile. */
@@ -53,6 +54,7 @@ struct matmul_job {
     } slab[3];                /* of A, B and C as they are stored: the rows that this rank has; alone all */
     enum matmul_trans stored; /* trans, seen with the order in which files store */
     void *a, *b, *c, *before; /* C: rows of n; before: a copy of it when beta is not 0 */
+    struct cli_ranks_file written; /* out of core: the file of C */
     size_t nan[3];            /* how many elements of the files of A, B and C are NaN */
     CLCONTEXT *context;       /* NULL when only the host computes, and there is no device */
     struct cli_progress progress;
@@ -80,6 +82,11 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block);
 /* matmul_matrices.c: fills rows from `first` on of A (0), B (1) or C (2) as it is stored: at random, or from its file. */
 int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows, void *x);
 size_t matmul_job_cols(const struct matmul_job *job, int which);
+
+/* matmul_disk.c: the product of A and B in their files, into that of C, and its error; -1 after clerror_set. */
+int matmul_disk_run(struct matmul_job *job, matmul *mm, struct matmul_outcome *o);
+/* matmul_matrices.c: what stands before C in its file; `arg` is the job. */
+void matmul_job_header(FILE *fp, void *arg);
 
 /* matmul_ranks.c: collective; -1 after clerror_set. Of some rows of C on every rank. */
 int matmul_job_error(struct matmul_job *job, double *error);

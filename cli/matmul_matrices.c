@@ -75,6 +75,14 @@ static int agree_sizes(struct matmul_job *job, const struct shape s[3])
     return CLI_DONE;
 }
 
+static void divide(struct matmul_job *job)
+{
+    const bool ta = job->stored >= MATMUL_TN, tb = job->stored == MATMUL_NT || job->stored == MATMUL_TT;
+    const size_t rows[3] = {ta ? job->k : job->m, tb ? job->n : job->k, job->m};
+    for (int i = 0; i < 3; i++)
+        matmul_slab(cli_world, world_rank(cli_world), rows[i], &job->slab[i].first, &job->slab[i].rows);
+}
+
 int matmul_job_sizes(struct matmul_job *job)
 {
     struct shape s[3];
@@ -82,6 +90,8 @@ int matmul_job_sizes(struct matmul_job *job)
     int pipes = 0;
     for (int i = 0; i < 3; i++)
         pipes += files[i] && strcmp(files[i], "-") == 0;
+    if (job->out_of_core && pipes)
+        return cli_wrong("--out-of-core is for matrices in files, not in a pipe");
     if (pipes > 1)
         return cli_wrong("only one matrix can come from the standard input; give a file for the other");
     for (int i = 0; i < 3; i++)
@@ -102,6 +112,7 @@ int matmul_job_sizes(struct matmul_job *job)
     job->stored = (enum matmul_trans)(2 * ta + tb);
     job->lda = ta ? job->m : job->k;
     job->ldb = tb ? job->k : job->n;
+    divide(job);
     return CLI_DONE;
 }
 
@@ -182,17 +193,8 @@ static int make(struct matmul_job *job, int which, void **x, double *done, doubl
     return status;
 }
 
-static void divide(struct matmul_job *job)
-{
-    const bool ta = job->stored >= MATMUL_TN, tb = job->stored == MATMUL_NT || job->stored == MATMUL_TT;
-    const size_t rows[3] = {ta ? job->k : job->m, tb ? job->n : job->k, job->m};
-    for (int i = 0; i < 3; i++)
-        matmul_slab(cli_world, world_rank(cli_world), rows[i], &job->slab[i].first, &job->slab[i].rows);
-}
-
 int matmul_job_matrices(struct matmul_job *job)
 {
-    divide(job);
     const double all = elements(job, 0) + elements(job, 1) + elements(job, 2), sum = all + (job->beta != 0 ? elements(job, 2) : 0);
     if (sum >= 9e18 || cli_memory_for((size_t)sum, job->real, "elements of the matrices") != CLI_DONE)
         return sum >= 9e18 ? cli_failed("a product of %zu x %zu x %zu is too large for any memory", job->m, job->n, job->k) : CLI_FAILED;
@@ -212,7 +214,7 @@ int matmul_job_matrices(struct matmul_job *job)
     return status;
 }
 
-static void write_header(FILE *fp, void *arg)
+void matmul_job_header(FILE *fp, void *arg)
 {
     const struct matmul_job *job = arg;
     npy_write_header(fp, job->real, job->m, job->n);
@@ -221,9 +223,11 @@ static void write_header(FILE *fp, void *arg)
 int matmul_job_write(struct matmul_job *job)
 {
     int status = 0;
-    if (job->output && world_size(cli_world) > 1) {
+    if (job->out_of_core) {
+        status = cli_ranks_commit(&job->written);
+    } else if (job->output && world_size(cli_world) > 1) {
         const size_t row = job->n * job->real;
-        status = cli_ranks_write(job->output, write_header, job, job->c, job->slab[2].first * row, job->slab[2].rows * row);
+        status = cli_ranks_write(job->output, matmul_job_header, job, job->c, job->slab[2].first * row, job->slab[2].rows * row);
     } else if (job->output) {
         status = npy_write(job->output, job->real, job->m, job->n, job->c, job->n);
     }
@@ -235,6 +239,7 @@ void matmul_job_free(struct matmul_job *job)
     void *const arrays[] = {job->a, job->b, job->c};
     for (int i = 0; i < 3; i++)
         npy_close(&job->in[i]);
+    cli_ranks_discard(&job->written);
     for (int i = 0; i < 3; i++)
         if (job->context)
             clfree(arrays[i]);

@@ -19,6 +19,7 @@ struct check {
     size_t row[SAMPLE], n;
     double *a;             /* of op(A), n x k */
     long double *sum, *size; /* n x columns of C: the product, and that of absolute values */
+    char *c, *before;      /* n rows of C, and as they were */
     void *piece;
 };
 
@@ -106,17 +107,43 @@ static int add_b(struct check *c)
     return 0;
 }
 
+/* A row of C, or of that before: from memory, or from the file. */
+static int read_row(const struct matmul_job *job, const void *memory, const struct npy *file, size_t row, char *to)
+{
+    const size_t bytes = job->n * job->real;
+    if (!memory)
+        return npy_read_part_of_rows(file, row, 1, 0, job->n, to);
+    memcpy(to, (const char *)memory + (row - job->slab[2].first) * bytes, bytes);
+    return 0;
+}
+
+static int read_c(struct check *c)
+{
+    const struct matmul_job *job = c->job;
+    const size_t bytes = job->n * job->real;
+    struct npy written = {0};
+    int status = job->c || npy_open(&written, job->written.name) == 0 ? 0 : -1;
+    for (size_t r = 0; r < c->n && status == 0; r++) {
+        status = read_row(job, job->c, &written, c->row[r], c->c + r * bytes);
+        if (status == 0 && job->beta != 0)
+            status = read_row(job, job->before, &job->in[2], c->row[r], c->before + r * bytes);
+    }
+    npy_close(&written);
+    return status;
+}
+
 /* Sums of squares: of differences from C, and of sizes. A number that is NaN where the right one is makes no difference. */
 static void compare(const struct check *c, double error[2])
 {
     const struct matmul_job *job = c->job;
     for (size_t r = 0; r < c->n; r++)
         for (size_t j = 0; j < job->n; j++) {
-            const size_t at = (c->row[r] - job->slab[2].first) * job->n + j, here = r * job->n + j;
-            const long double before = job->beta != 0 ? (long double)number(job, job->before, at) * job->beta : 0;
+            const size_t here = r * job->n + j;
+            const double is = number(job, c->c, here);
+            const long double before = job->beta != 0 ? (long double)number(job, c->before, here) * job->beta : 0;
             const long double right = job->alpha * c->sum[here] + before, size = fabsl((long double)job->alpha) * c->size[here] + fabsl(before);
-            const long double difference = number(job, job->c, at) - right;
-            if (isnan(right) && isnan(number(job, job->c, at)))
+            const long double difference = is - right;
+            if (isnan(right) && isnan(is))
                 continue;
             error[0] += (double)(difference * difference);
             error[1] += (double)(size * size);
@@ -131,15 +158,19 @@ static int check_rows(struct check *c, double error[2])
     c->sum = calloc(c->n * job->n + 1, sizeof *c->sum);
     c->size = calloc(c->n * job->n + 1, sizeof *c->size);
     c->piece = malloc(piece * job->real);
-    int status = c->a && c->sum && c->size && c->piece ? 0 : clerror_set(ENOMEM, "no memory to check the result");
+    c->c = malloc(c->n * job->n * job->real + 1);
+    c->before = malloc(c->n * job->n * job->real + 1);
+    int status = c->a && c->sum && c->size && c->piece && c->c && c->before ? 0 : clerror_set(ENOMEM, "no memory to check the result");
     if (status == 0 && c->n)
-        status = read_a(c) == 0 && add_b(c) == 0 ? 0 : -1;
+        status = read_a(c) == 0 && add_b(c) == 0 && read_c(c) == 0 ? 0 : -1;
     if (status == 0)
         compare(c, error);
     free(c->a);
     free(c->sum);
     free(c->size);
     free(c->piece);
+    free(c->c);
+    free(c->before);
     return status;
 }
 

@@ -49,12 +49,12 @@ static size_t count_nan(const struct matmul_job *job)
 static json_t *json_of(const struct matmul_job *job, const struct matmul_outcome *o)
 {
     char *device = device_of(job, o->kind);
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I}", "program", "matmul", "device", device,
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "program", "matmul", "device", device,
                                "engine", matmul_kind_name(o->kind), "precision", matmul_precision_names[job->precision],
                                "m", (json_int_t)job->m, "n", (json_int_t)job->n, "k", (json_int_t)job->k, "seconds",
                                cli_json_real(*o->why ? NAN : o->seconds), "gflops", cli_json_real(o->gflops),
                                "peak_percent", cli_json_real(o->peak_percent), "error", cli_json_real(o->error), "nan",
-                               (json_int_t)count_nan(job));
+                               job->out_of_core ? json_null() : json_integer((json_int_t)count_nan(job)));
     if (job->sweep && o->block)
         json_object_set_new(object, "block", json_integer((json_int_t)o->block));
     if (*o->why)
@@ -108,7 +108,7 @@ static void report_one(const struct matmul_job *job, const struct matmul_outcome
     fprintf(out, "%-14s%s, %s\n", "engine", matmul_kind_name(o->kind), matmul_kind_summary(o->kind));
     report_product(job, out);
     report_nan(job, out);
-    fprintf(out, "%-14s%s%s", "duration", text_time(&text, o->seconds), o->streamed ? ", with the way of the operands" : "");
+    fprintf(out, "%-14s%s%s", "duration", text_time(&text, o->seconds), job->out_of_core ? ", from and to files" : o->streamed ? ", with the way of the operands" : "");
     if (o->device_seconds > 0)
         fprintf(out, ", %s by the device's clock", text_time(&second, o->device_seconds));
     fprintf(out, "\n%-14s%s", "speed", cli_text_rate(&text, 1e9 * o->gflops, "FLOP/s"));

@@ -188,6 +188,27 @@ static int run_and_check(struct runner *r, struct matmul_outcome *o)
     return 0;
 }
 
+/* Matrices that fit stay on GPUs; ranks load them together or not at all. */
+static int place(struct runner *r, struct matmul_outcome *o)
+{
+    struct matmul_job *job = r->job;
+    bool resident = false;
+    int status = world_agree(cli_world, matmul_kind_is_host(o->kind) ? 0 : all_gpus(job, &resident));
+    uint64_t unlike = !resident;
+    if (status == 0)
+        status = world_add(cli_world, &unlike, 1);
+    resident = unlike == 0 && (world_size(cli_world) == 1 || job->memory == 0);
+    o->streamed = world_size(cli_world) > 1;
+    if (status == 0 && resident) {
+        r->resident = matmul_load(r->mm, job->stored, job->m, job->n, job->k, job->a, job->lda, job->b, job->ldb) == 0;
+        o->streamed = !r->resident;
+        if (!r->resident && clerrno != ENOMEM)
+            status = -1;
+    }
+    o->streamed |= job->memory > 0 && !matmul_kind_is_host(o->kind);
+    return status;
+}
+
 static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
 {
     const struct matmul_options options = {.ctx = job->context, .kind = o->kind,
@@ -195,26 +216,14 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
                                            .shape = job->shape, .memory = job->memory, .progress = tell, .arg = job,
                                            .world = cli_world};
     struct runner r = {job, matmul_create(&options), false};
-    bool resident = false;
-    int status = !r.mm ? -1 : matmul_kind_is_host(o->kind) ? 0 : all_gpus(job, &resident);
-    status = world_agree(cli_world, status);
-    uint64_t unlike = !resident; /* ranks load together or not at all */
-    if (status == 0)
-        status = world_add(cli_world, &unlike, 1);
-    resident = unlike == 0 && (world_size(cli_world) == 1 || job->memory == 0);
-    o->streamed = world_size(cli_world) > 1;
-    if (status == 0 && resident) {
-        r.resident = matmul_load(r.mm, job->stored, job->m, job->n, job->k, job->a, job->lda, job->b, job->ldb) == 0;
-        o->streamed = !r.resident;
-        if (!r.resident && clerrno != ENOMEM)
-            status = -1;
-    }
-    o->streamed |= job->memory > 0 && !matmul_kind_is_host(o->kind);
+    int status = world_agree(cli_world, r.mm ? 0 : -1);
+    if (status == 0 && !job->out_of_core)
+        status = place(&r, o);
     for (cl_uint d = 0; status == 0 && o->kind == MATMUL_TUNED && d < clgetndev(job->context); d++)
         cli_explain(&job->common, job->context, d, matmul_explain(r.mm, d, job->m, job->n, job->k),
                     matmul_shape(r.mm, d, job->m, job->n, job->k));
     if (status == 0)
-        status = run_and_check(&r, o);
+        status = job->out_of_core ? matmul_disk_run(job, r.mm, o) : run_and_check(&r, o);
     if (status != 0) {
         const int code = clerrno, ocl = oclerrno;
         const char *missing = matmul_kind_missing(o->kind);

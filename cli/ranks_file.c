@@ -5,18 +5,11 @@
  */
 #include "cli.h"
 
-#include "core/outfile.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { NAME_BYTES = 4096, AT_ONCE = 1 << 30 };
-
-struct place {
-    char name[NAME_BYTES]; /* the temporary one */
-    uint64_t begin;        /* where what stands before ends */
-};
+enum { AT_ONCE = 1 << 30 };
 
 static int write_all(int fd, const char *bytes, size_t size, uint64_t at, const char *name)
 {
@@ -33,49 +26,85 @@ static int write_all(int fd, const char *bytes, size_t size, uint64_t at, const 
     return 0;
 }
 
-/* This rank's bytes, as far as the disk. */
-static int write_own(const struct place *place, const char *bytes, size_t at, size_t size)
-{
-    const int fd = open(place->name, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return clerror_set(errno, "%s: cannot be opened: %s; all ranks must see the folder", place->name, strerror(errno));
-    int status = write_all(fd, bytes, size, place->begin + at, place->name);
-    if (status == 0 && fsync(fd) != 0 && errno != EINVAL)
-        status = clerror_set(errno, "%s: cannot be written: %s", place->name, strerror(errno));
-    if (close(fd) != 0 && status == 0)
-        status = clerror_set(errno, "%s: cannot be written: %s", place->name, strerror(errno));
-    return status;
-}
+/* What rank 0 tells the others of it. */
+struct place {
+    char name[CLI_RANKS_NAME];
+    uint64_t begin;
+};
 
-static int make(struct outfile *out, const char *name, void (*before)(FILE *fp, void *arg), void *arg, struct place *place)
+static int make(struct cli_ranks_file *f, const char *name, void (*before)(FILE *fp, void *arg), void *arg, struct place *place)
 {
-    if (outfile_open(out, name) != 0)
+    if (outfile_open(&f->out, name) != 0)
         return -1;
-    if (!out->temporary)
+    if (!f->out.temporary)
         return clerror_set(EINVAL, "%s: is no file that ranks can write together", name);
-    if (strlen(out->temporary) >= NAME_BYTES)
+    if (strlen(f->out.temporary) >= CLI_RANKS_NAME)
         return clerror_set(ENAMETOOLONG, "%s: is too long a name", name);
-    before(out->fp, arg);
-    const off_t end = fflush(out->fp) == 0 ? lseek(out->fd, 0, SEEK_CUR) : -1;
-    if (end < 0 || outfile_check(out) != 0)
+    before(f->out.fp, arg);
+    const off_t end = fflush(f->out.fp) == 0 ? lseek(f->out.fd, 0, SEEK_CUR) : -1;
+    if (end < 0 || outfile_check(&f->out) != 0)
         return -1;
-    snprintf(place->name, NAME_BYTES, "%s", out->temporary);
+    snprintf(place->name, CLI_RANKS_NAME, "%s", f->out.temporary);
     place->begin = (uint64_t)end;
     return 0;
 }
 
-int cli_ranks_write(const char *name, void (*before)(FILE *fp, void *arg), void *arg, const void *bytes, size_t at, size_t size)
+int cli_ranks_open(struct cli_ranks_file *f, const char *name, void (*before)(FILE *fp, void *arg), void *arg)
 {
-    struct outfile out = {0};
     struct place place = {.begin = 0};
-    int status = world_agree(cli_world, cli_ranks_first() ? make(&out, name, before, arg, &place) : 0);
+    *f = (struct cli_ranks_file){.fd = -1};
+    int status = world_agree(cli_world, cli_ranks_first() ? make(f, name, before, arg, &place) : 0);
     if (status == 0)
         status = world_broadcast(cli_world, 0, &place, sizeof place);
-    if (status == 0)
-        status = world_agree(cli_world, write_own(&place, bytes, at, size));
-    if (status == 0 && cli_ranks_first())
-        status = outfile_commit(&out);
-    else if (cli_ranks_first())
-        outfile_discard(&out);
+    if (status == 0) {
+        memcpy(f->name, place.name, sizeof f->name);
+        f->begin = place.begin;
+        f->fd = open(f->name, O_WRONLY | O_CLOEXEC);
+        if (f->fd < 0)
+            status = clerror_set(errno, "%s: cannot be opened: %s; all ranks must see the folder", f->name, strerror(errno));
+        status = world_agree(cli_world, status);
+    }
+    if (status != 0)
+        cli_ranks_discard(f);
+    return status;
+}
+
+int cli_ranks_put(const struct cli_ranks_file *f, uint64_t at, const void *bytes, size_t size)
+{
+    return write_all(f->fd, bytes, size, f->begin + at, f->name);
+}
+
+int cli_ranks_settle(struct cli_ranks_file *f, int status)
+{
+    if (status == 0 && fsync(f->fd) != 0 && errno != EINVAL)
+        status = clerror_set(errno, "%s: cannot be written: %s", f->name, strerror(errno));
+    if (close(f->fd) != 0 && status == 0)
+        status = clerror_set(errno, "%s: cannot be written: %s", f->name, strerror(errno));
+    f->fd = -1;
     return world_agree(cli_world, status);
+}
+
+int cli_ranks_commit(struct cli_ranks_file *f)
+{
+    return world_agree(cli_world, cli_ranks_first() ? outfile_commit(&f->out) : 0);
+}
+
+void cli_ranks_discard(struct cli_ranks_file *f)
+{
+    if (f->fd > 0) /* 0: it was never opened */
+        close(f->fd);
+    f->fd = -1;
+    if (cli_ranks_first())
+        outfile_discard(&f->out);
+}
+
+int cli_ranks_write(const char *name, void (*before)(FILE *fp, void *arg), void *arg, const void *bytes, size_t at, size_t size)
+{
+    struct cli_ranks_file f;
+    if (cli_ranks_open(&f, name, before, arg) != 0)
+        return -1;
+    if (cli_ranks_settle(&f, cli_ranks_put(&f, at, bytes, size)) == 0)
+        return cli_ranks_commit(&f);
+    cli_ranks_discard(&f);
+    return -1;
 }

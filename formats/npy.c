@@ -17,8 +17,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { MAGIC = 6, MOST_HEADER = 65536, MOST_DIMENSIONS = 32 };
+enum { MAGIC = 6, MOST_HEADER = 65536, MOST_DIMENSIONS = 32, MOST_AT_ONCE = 1 << 30 };
 
 static const char magic[MAGIC + 1] = "\x93NUMPY";
 
@@ -331,6 +332,36 @@ int npy_read_rows(struct npy *in, size_t first, size_t rows, void *x)
         return clerror_set(ESPIPE, "%s: is a pipe, which cannot be read in another order", in->name);
     in->done = at;
     return npy_read_part(in, x, rows * cols);
+}
+
+/* In one piece, of `size` bytes at a place in the file. */
+static int read_at(const struct npy *in, char *x, size_t size, size_t at)
+{
+    while (size > 0) {
+        const ssize_t got = pread(fileno(in->fp), x, size < MOST_AT_ONCE ? size : MOST_AT_ONCE, (off_t)at);
+        if (got == 0)
+            return clerror_set(EINVAL, "%s: is cut short", in->name);
+        if (got < 0 && errno != EINTR)
+            return clerror_set(errno, "%s: cannot be read: %s", in->name, strerror(errno));
+        x += got > 0 ? got : 0;
+        size -= got > 0 ? (size_t)got : 0;
+        at += got > 0 ? (size_t)got : 0;
+    }
+    return 0;
+}
+
+int npy_read_part_of_rows(const struct npy *in, size_t first, size_t rows, size_t col, size_t cols, void *x)
+{
+    const size_t row = (in->fortran ? in->rows : in->cols) * in->size, part = cols * in->size;
+    const bool whole = part == row;
+    if (in->begin < 0)
+        return clerror_set(ESPIPE, "%s: is a pipe, which cannot be read in another order", in->name);
+    int status = 0;
+    for (size_t i = 0; i < rows && status == 0; i += whole ? rows : 1)
+        status = read_at(in, (char *)x + i * part, whole ? rows * part : part, (size_t)in->begin + (first + i) * row + col * in->size);
+    if (status == 0 && in->swapped)
+        swap(x, rows * cols, in->size);
+    return status;
 }
 
 void npy_close(struct npy *in)

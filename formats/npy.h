@@ -52,6 +52,9 @@ int npy_read_part(struct npy *in, void *x, size_t count); /* the next `count` of
 /* Rows as they are stored (of Fortran order: columns) from row `first` on. What is not next needs a file that is no pipe. */
 int npy_read_rows(struct npy *in, size_t first, size_t rows, void *x);
 
+/* Some columns of rows, as they are stored, into packed rows; of a file that is no pipe, and by several threads at once. */
+int npy_read_part_of_rows(const struct npy *in, size_t first, size_t rows, size_t col, size_t cols, void *x);
+
 /* Closes what open has opened; nothing happens to one that failed to open, or was zeroed. */
 void npy_close(struct npy *in);
 

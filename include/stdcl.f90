@@ -411,6 +411,12 @@ module stdcl
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
+  type, bind(C) :: matmul_far
+    type(c_funptr) :: read = c_null_funptr
+    type(c_funptr) :: write = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+  end type
+
   type, bind(C) :: nbody_force_errors
     integer(c_size_t) :: bodies = 0
     real(c_double) :: median = 0
@@ -1780,6 +1786,20 @@ module stdcl
       real(c_double), value :: beta
       type(c_ptr), value :: c
       integer(c_size_t), value :: ldc
+    end function
+    function matmul_multiply_far(mm, trans, m, n, k, alpha, a, b, beta, c) bind(C)
+      import
+      integer(c_int) :: matmul_multiply_far
+      type(c_ptr), value :: mm
+      integer(c_int), value :: trans
+      integer(c_size_t), value :: m
+      integer(c_size_t), value :: n
+      integer(c_size_t), value :: k
+      real(c_double), value :: alpha
+      type(matmul_far), intent(in), optional :: a
+      type(matmul_far), intent(in), optional :: b
+      real(c_double), value :: beta
+      type(matmul_far), intent(in), optional :: c
     end function
     function matmul_peak(ctx, dev, precision) bind(C)
       import

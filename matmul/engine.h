@@ -297,6 +297,9 @@ int matmul_stream_fit(struct matmul *mm, size_t *high, size_t *wide, size_t *dee
 /* Collective: the product of matrices whose slabs of rows ranks have. */
 int matmul_ranks_multiply(struct matmul *mm, const struct host_product *p);
 
+/* The same of matrices that are not in memory: A, B, C. */
+int matmul_ranks_multiply_far(struct matmul *mm, const struct host_product *p, const struct matmul_far *const far[3]);
+
 /* Collective: gathers what this rank's block of C needs; *h becomes the product that computes it, from arrays that stay until
  * matmul_ranks_unload, or matmul_ranks_forget where devices have copies. */
 int matmul_ranks_load(struct matmul *mm, struct host_product *h);

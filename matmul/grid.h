@@ -35,6 +35,7 @@ struct plan {
 struct matmul_grid {
     struct matmul *mm;
     struct host_product h;    /* the whole; pointers are of this rank's slabs */
+    const struct matmul_far *const *far; /* A, B and C if they are not in memory, else NULL */
     int ranks, rank, pm, pn, pk;
     struct part *panel;       /* of all parts of the depth, one part after the other */
     size_t *panels;           /* panels[l] is where those of part l begin; pk + 1 of them */
@@ -89,5 +90,17 @@ int matmul_block_make(const struct matmul_grid *g, const struct plan *p, struct 
 int matmul_block_move(const struct matmul_grid *g, const struct matmul_block *b, bool to_blocks);
 /* Collective. Blocks of the parts l > 0 of the depth are added to that of part 0, in their order. */
 int matmul_block_add(const struct matmul_grid *g, const struct matmul_block *b);
+
+/* ---- far.c ------------------------------------------------------------------------------------ */
+
+/* A region of A (0), B (1) or C (2), which are not in memory; packed rows. */
+int matmul_far_read(const struct matmul_grid *g, int matrix, struct region r, void *to);
+int matmul_far_write(const struct matmul_grid *g, struct region r, const void *from);
+/* EINVAL where functions are missing. */
+int matmul_far_check(const struct matmul_grid *g);
+/* Makes an area and the depth of panels so small that the host has room for them. */
+void matmul_far_fit(const struct matmul *mm, size_t *high, size_t *wide, size_t *deep);
+/* Collective. C = beta C. */
+int matmul_far_scale(struct matmul_grid *g);
 
 #endif

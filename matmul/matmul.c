@@ -161,6 +161,14 @@ int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, siz
     return matmul_stream(mm, &p, NULL);
 }
 
+int matmul_multiply_far(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha, const struct matmul_far *a,
+                        const struct matmul_far *b, double beta, const struct matmul_far *c)
+{
+    const struct host_product p = {.trans = trans, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta};
+    const struct matmul_far *const far[3] = {a, b, c};
+    return matmul_ranks_multiply_far(mm, &p, far);
+}
+
 /* The operand at a pointer into memory from clmalloc; rows of cols elements. */
 static int operand_at(const struct matmul *mm, const char *name, const void *x, size_t rows, size_t cols, size_t ld,
                       struct operand *o)

@@ -6,7 +6,8 @@
  *
  * Blocks of C go from and to the slabs before and after (block.c).
  *
- * A panel that is all in one's own slab is multiplied where it is. When a rank wants to end, all hear of it at one of the steps in which
+ * A panel that is all in one's own slab is multiplied where it is. Matrices that are not in memory are read panel by panel by the post, and
+ * an area of C is written when it is done. When a rank wants to end, all hear of it at one of the steps in which
  * they talk, and end after the same step: then no mail is left over.
  * SPDX-License-Identifier: MIT
  */
@@ -52,6 +53,35 @@ static const char *in_slab(const struct matmul_grid *g, int operand, struct part
     return (const char *)(operand == OF_A ? g->h.a : g->h.b) + ((rows.first - slab.first) * *ld + cols.first) * g->mm->real;
 }
 
+static void give_up(void *travel)
+{
+    struct travel *t = travel;
+    pthread_mutex_lock(&t->lock);
+    t->wanted = true;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void fail(struct travel *t)
+{
+    const char *why = clerror(); /* which is this thread's */
+    if (t->status == 0) {
+        t->status = -1; /* read when the post is joined */
+        t->code = clerrno;
+        snprintf(t->why, sizeof t->why, "%s", why ? why : "the panels do not arrive");
+    }
+}
+
+/* What cannot be read becomes zeros, which others wait for, until all have heard that this rank ends. */
+static void read_far(struct travel *t, int operand, struct part rows, struct part cols, char *to)
+{
+    if (!t->status && matmul_far_read(t->g, operand, (struct region){rows, cols}, to) == 0)
+        return;
+    fail(t);
+    memset(to, 0, rows.count * cols.count * t->mm->real);
+    give_up(t);
+}
+
 static size_t panel_bytes(const struct travel *t, int operand)
 {
     return (operand == OF_A ? t->own->high : t->own->wide) * t->deep * t->mm->real;
@@ -63,7 +93,7 @@ static int receive(struct travel *t, struct slot *s, size_t step, int operand)
     const struct region r = matmul_grid_region(g, t->own, step, operand);
     const size_t real = t->mm->real, row = r.cols.count * real;
     size_t ld;
-    if (matmul_meet(matmul_grid_slab(g, operand, g->rank), r.rows).count == r.rows.count) {
+    if (!g->far && matmul_meet(matmul_grid_slab(g, operand, g->rank), r.rows).count == r.rows.count) {
         s->at[operand] = in_slab(g, operand, r.rows, r.cols, &s->ld[operand]);
         return 0;
     }
@@ -74,7 +104,9 @@ static int receive(struct travel *t, struct slot *s, size_t step, int operand)
     for (int k = 0; k < g->ranks; k++) {
         const struct part rows = matmul_meet(matmul_grid_slab(g, operand, k), r.rows);
         char *place = (char *)s->memory[operand] + (rows.first - r.rows.first) * row;
-        if (rows.count && k == g->rank) {
+        if (rows.count && k == g->rank && g->far) {
+            read_far(t, operand, rows, r.cols, place);
+        } else if (rows.count && k == g->rank) {
             const char *from = in_slab(g, operand, rows, r.cols, &ld);
             matmul_copy_rows(place, row, from, ld * real, rows.count, row);
         } else if (rows.count && !(s->mail[s->come++] = world_receive(t->mm->world, k, TAG_PANEL + operand, place, rows.count * row))) {
@@ -94,13 +126,16 @@ static int send(struct travel *t, struct slot *s, int to, size_t step, int opera
     size_t ld;
     if (rows.count == 0)
         return 0;
-    const char *from = in_slab(g, operand, rows, r.cols, &ld);
-    if (ld != r.cols.count && rows.count > 1) {
+    const char *from = g->far ? NULL : in_slab(g, operand, rows, r.cols, &ld);
+    if (g->far || (ld != r.cols.count && rows.count > 1)) {
         char *packed = malloc(rows.count * row);
         if (!packed)
             return clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", rows.count * row);
         s->packed[s->npacked++] = packed;
-        matmul_copy_rows(packed, row, from, ld * t->mm->real, rows.count, row);
+        if (from)
+            matmul_copy_rows(packed, row, from, ld * t->mm->real, rows.count, row);
+        else
+            read_far(t, operand, rows, r.cols, packed);
         from = packed;
     }
     world_mail *mail = world_send(t->mm->world, to, TAG_PANEL + operand, from, rows.count * row);
@@ -221,10 +256,7 @@ static void *post_main(void *travel)
     struct travel *t = travel;
     if (go_round(t) == 0)
         return NULL;
-    t->status = -1; /* read when this thread is joined; clerror() is this thread's */
-    t->code = clerrno;
-    const char *why = clerror();
-    snprintf(t->why, sizeof t->why, "%s", why ? why : "the panels do not arrive");
+    fail(t);
     tell_ready(t, t->ready, true);
     return NULL;
 }
@@ -260,16 +292,22 @@ static void done(void *travel, size_t panel)
     pthread_mutex_unlock(&t->lock);
 }
 
-static void give_up(void *travel)
+/* ---- The product. ----------------------------------------------------------------------------- */
+
+/* Where an area is in C. */
+static struct region region_of(const struct plan *p, const struct area *a)
 {
-    struct travel *t = travel;
-    pthread_mutex_lock(&t->lock);
-    t->wanted = true;
-    pthread_cond_broadcast(&t->changed);
-    pthread_mutex_unlock(&t->lock);
+    return (struct region){{p->rows.first + a->row, a->rows}, {p->cols.first + a->col, a->cols}};
 }
 
-/* ---- The product. ----------------------------------------------------------------------------- */
+/* An area of a C that is not in memory, unless the product ends. */
+static int put_area(struct travel *t, const struct area *a, const void *c)
+{
+    pthread_mutex_lock(&t->lock);
+    const bool whole = !t->ended && !t->wanted;
+    pthread_mutex_unlock(&t->lock);
+    return whole ? matmul_far_write(t->g, region_of(t->own, a), c) : 0;
+}
 
 /* Area for area, on all devices. What ended for another rank's sake is no failure of this one's. */
 static int run_areas(struct travel *t, const struct matmul_block *b)
@@ -285,11 +323,13 @@ static int run_areas(struct travel *t, const struct matmul_block *b)
         x.m = a.rows;
         x.n = a.cols;
         x.beta = p->l == 0 ? h->beta : 0;
-        x.c = b->c + (a.row * b->ld + a.col) * t->mm->real;
-        x.ldc = b->ld;
+        x.c = t->g->far ? b->c : b->c + (a.row * b->ld + a.col) * t->mm->real;
+        x.ldc = t->g->far ? a.cols : b->ld;
+        if (t->g->far && h->beta != 0 && matmul_far_read(t->g, OPERANDS, region_of(p, &a), x.c) != 0)
+            return -1;
         x.a = x.b = x.c; /* until panels are there */
         t->first = i * panels; /* no device is at work */
-        if (matmul_stream(t->mm, &x, &feed) != 0)
+        if (matmul_stream(t->mm, &x, &feed) != 0 || (t->g->far && put_area(t, &a, x.c) != 0))
             return -1;
         feed.before += (double)a.rows * (double)a.cols * (double)matmul_part(h->k, p->l, t->g->pk).count;
     }
@@ -340,21 +380,29 @@ static int travel(struct travel *t, const struct matmul_block *b)
     return status != 0 || t->status != 0 ? -1 : 0;
 }
 
+/* Room for one area of C. */
+static int make_area(const struct matmul_grid *g, const struct plan *p, struct matmul_block *b)
+{
+    *b = (struct matmul_block){.own = true};
+    b->c = p->areas ? matmul_room_of(g->mm, p->high * p->wide * g->mm->real) : NULL;
+    return b->c || !p->areas ? 0 : -1;
+}
+
 static int multiply(struct matmul_grid *g, size_t deep)
 {
     struct matmul_block b = {0};
     struct travel t = {.mm = g->mm, .g = g, .own = &g->plan[g->rank], .deep = deep};
     pthread_mutex_init(&t.lock, NULL);
     pthread_cond_init(&t.changed, NULL);
-    int status = world_agree(g->mm->world, matmul_block_make(g, t.own, &b));
-    if (status == 0 && g->h.beta != 0)
+    int status = world_agree(g->mm->world, g->far ? make_area(g, t.own, &b) : matmul_block_make(g, t.own, &b));
+    if (status == 0 && g->h.beta != 0 && !g->far)
         status = matmul_block_move(g, &b, true);
     if (status == 0)
         status = travel(&t, &b);
     status = world_agree(g->mm->world, status);
-    if (status == 0)
+    if (status == 0 && !g->far)
         status = matmul_block_add(g, &b);
-    if (status == 0)
+    if (status == 0 && !g->far)
         status = matmul_block_move(g, &b, false);
     free_slots(&t);
     if (b.own)
@@ -383,6 +431,26 @@ static int check_slabs(struct matmul_grid *g, int n)
     return 0;
 }
 
+/* The grid has what its caller knows: the engine, the product, the ranks. */
+static int multiply_on_grid(struct matmul_grid *g)
+{
+    struct matmul *mm = g->mm;
+    const struct host_product *h = &g->h;
+    matmul_grid_choose(g->ranks, h->m, h->n, h->k, mm->real, g->far ? 1 : g->ranks, &g->pm, &g->pn, &g->pk);
+    const struct plan p = matmul_grid_place(g, g->rank);
+    size_t high = smaller(p.i < 0 ? 1 : p.rows.count, MOST_SIDE), wide = smaller(p.i < 0 ? 1 : p.cols.count, MOST_SIDE);
+    size_t deep = smaller(h->k, DEEP);
+    if (g->far)
+        matmul_far_fit(mm, &high, &wide, &deep);
+    int status = world_agree(mm->world, matmul_stream_fit(mm, &high, &wide, &deep));
+    if (status == 0)
+        status = matmul_grid_make(g, high, wide, deep);
+    if (status == 0)
+        status = multiply(g, deep);
+    matmul_grid_free(g);
+    return status;
+}
+
 int matmul_ranks_multiply(struct matmul *mm, const struct host_product *h)
 {
     struct matmul_grid g = {.mm = mm, .h = *h, .ranks = world_size(mm->world), .rank = world_rank(mm->world)};
@@ -394,17 +462,17 @@ int matmul_ranks_multiply(struct matmul *mm, const struct host_product *h)
         g.h.m = matmul_slab_of_c(&g, g.rank).count;
         return matmul_host_scale(mm, &g.h), 0;
     }
-    matmul_grid_choose(g.ranks, h->m, h->n, h->k, mm->real, g.ranks, &g.pm, &g.pn, &g.pk);
-    const struct plan p = matmul_grid_place(&g, g.rank);
-    size_t high = smaller(p.i < 0 ? 1 : p.rows.count, MOST_SIDE), wide = smaller(p.i < 0 ? 1 : p.cols.count, MOST_SIDE);
-    size_t deep = smaller(h->k, DEEP);
-    int status = world_agree(mm->world, matmul_stream_fit(mm, &high, &wide, &deep));
-    if (status == 0)
-        status = matmul_grid_make(&g, high, wide, deep);
-    if (status == 0)
-        status = multiply(&g, deep);
-    matmul_grid_free(&g);
-    return status;
+    return multiply_on_grid(&g);
+}
+
+int matmul_ranks_multiply_far(struct matmul *mm, const struct host_product *h, const struct matmul_far *const far[3])
+{
+    struct matmul_grid g = {.mm = mm, .h = *h, .far = far, .ranks = world_size(mm->world), .rank = world_rank(mm->world)};
+    if (world_agree(mm->world, matmul_far_check(&g)) != 0)
+        return -1;
+    if (h->m == 0 || h->n == 0)
+        return 0;
+    return h->k == 0 || h->alpha == 0 ? matmul_far_scale(&g) : multiply_on_grid(&g);
 }
 
 /* ---- Matrices that stay on the devices. ------------------------------------------------------- */

@@ -80,6 +80,15 @@ static void multiplies_files(void **unused)
     assert_int_equal(size, 128 + sizeof right);
     assert_memory_equal(bytes + 128, right, sizeof right);
     free(bytes);
+    strcat(words, " --out-of-core");
+    refused(words, 2, "multiplies once");
+    snprintf(words, sizeof words, "-a %s -b %s -o %s --out-of-core", in_folder("a.npy"), in_folder("b.npy"), in_folder("far.npy"));
+    assert_int_equal(run(words), 0);
+    says_in("out", "from and to files");
+    bytes = bytes_of(in_folder("far.npy"), &size);
+    assert_int_equal(size, 128 + sizeof right);
+    assert_memory_equal(bytes + 128, right, sizeof right);
+    free(bytes);
 }
 
 /* One in A, and two in a C that is not read unless beta says so. */
@@ -169,6 +178,7 @@ static void refuses(void **unused)
     refused("-n 0", 2, "at least 1");
     refused("--engine fast", 2, "there are tuned");
     refused("--engine blocked --block 5000 -n 8", 2, "at most");
+    refused("--out-of-core -n 8", 2, "for matrices in files");
     refused("--compare --sweep", 2, "cannot be combined");
     refused("--plot x.svg", 2, "--sweep");
     refused("-n 4 -o c.csv", 2, "ends in .npy");

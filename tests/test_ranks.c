@@ -464,6 +464,7 @@ struct matmul_case {
     size_t m, n, k;
     double alpha, beta;
     bool stays; /* on the devices */
+    int fails;  /* a rank that cannot read; 0: none */
     void *a, *b, *c, *product[MOST_RANKS + 1]; /* product: what so many ranks made of c */
 };
 
@@ -493,6 +494,52 @@ static int multiply(const struct matmul_case *c, matmul *mm, const void *a, cons
     if (matmul_load(mm, c->trans, c->m, c->n, c->k, a, 0, b, 0) != 0 || (c->beta != 0 && matmul_load_result(mm, own, 0) != 0))
         return -1;
     return matmul_compute(mm, c->alpha, c->beta) == 0 ? matmul_result(mm, own, 0) : -1;
+}
+
+/* Matrices that are read and written by rectangles. */
+struct far_case {
+    const struct matmul_case *c;
+    char *x;
+    size_t ld, reads;
+    bool fails;
+};
+
+static int far_read(void *arg, size_t row, size_t rows, size_t col, size_t cols, void *x)
+{
+    struct far_case *f = arg;
+    if (f->fails && f->reads++ == 1)
+        return clerror_set(EIO, "the disk is broken");
+    for (size_t i = 0; i < rows; i++)
+        memcpy((char *)x + i * bytes_of(f->c, 1, cols), f->x + bytes_of(f->c, row + i, f->ld) + bytes_of(f->c, 1, col), bytes_of(f->c, 1, cols));
+    return 0;
+}
+
+static int far_write(void *arg, size_t row, size_t rows, size_t col, size_t cols, const void *x)
+{
+    const struct far_case *f = arg;
+    for (size_t i = 0; i < rows; i++)
+        memcpy(f->x + bytes_of(f->c, row + i, f->ld) + bytes_of(f->c, 1, col), (const char *)x + i * bytes_of(f->c, 1, cols), bytes_of(f->c, 1, cols));
+    return 0;
+}
+
+/* The product into the array of all ranks, in areas and panels so small that there are several. */
+static int matmul_far_ranks(struct rank_run *r)
+{
+    struct matmul_case *c = r->arg;
+    CLCONTEXT *cp = open_devices();
+    char *right = c->product[r->size];
+    struct far_case a = {c, c->a, c->m + c->k - rows_of_a(c), 0, c->fails == r->rank && r->rank > 0};
+    struct far_case b = {c, c->b, c->k + c->n - rows_of_b(c), 0, false}, product = {c, right, c->n, 0, false};
+    const struct matmul_far far_a = {far_read, NULL, &a}, far_b = {far_read, NULL, &b}, far_c = {far_read, far_write, &product};
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .kind = c->kind, .precision = c->precision, .world = r->world,
+                                                        .memory = matmul_kind_is_host(c->kind) ? 300000 : 0});
+    int status = mm ? matmul_multiply_far(mm, c->trans, c->m, c->n, c->k, c->alpha, &far_a, &far_b, c->beta, &far_c) : -1;
+    const int code = clerrno;
+    if (c->fails)
+        status = status != -1 || (a.fails && code != EIO) ? WRONG("ended with %d", code) : 0;
+    matmul_free(mm);
+    clcontext_destroy(cp);
+    return status;
 }
 
 static int matmul_ranks(struct rank_run *r)
@@ -559,6 +606,11 @@ static void products_are_right(void **state)
                 ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
             check_product(c, again);
             c->stays = false;
+            if ((s + i) % 2 != 0 || thorough) {
+                memcpy(again, c->c, bytes_of(c, c->m, c->n));
+                ranks_work(size, matmul_far_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
+                check_product(c, again);
+            }
             free(first), free(again);
         }
         free(c->a), free(c->b), free(c->c);
@@ -595,6 +647,13 @@ static void products_end_together(void **state)
 {
     (void)state;
     ranks_work(3, matmul_ends, (struct ranks_how){0});
+    /* A rank that cannot read. */
+    struct matmul_case c = {.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_SINGLE, .m = 300, .n = 200, .k = 400, .alpha = 1, .fails = 1};
+    c.a = random_matrix(&c, 0, c.m, c.k);
+    c.b = random_matrix(&c, 1, c.k, c.n);
+    c.product[3] = calloc(1, bytes_of(&c, c.m, c.n));
+    ranks_work(3, matmul_far_ranks, (struct ranks_how){.arg = &c, .delay = 300, .seed = 1});
+    free(c.a), free(c.b), free(c.product[3]);
 }
 
 /* Of one model, since gravity promises bits for such. */

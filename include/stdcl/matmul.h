@@ -96,6 +96,20 @@ int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, siz
  * The slab of rank `rank` in a matrix that is stored with `rows` rows: */
 void matmul_slab(const stdcl_world *world, int rank, size_t rows, size_t *first, size_t *count);
 
+/* A matrix that is not in memory, such as one in a file; x is packed rows of `cols` elements. Both return 0, or -1 after clerror_set. */
+struct matmul_far {
+    int (*read)(void *arg, size_t row, size_t rows, size_t col, size_t cols, void *x);
+    int (*write)(void *arg, size_t row, size_t rows, size_t col, size_t cols, const void *x); /* of C only */
+    void *arg;
+};
+
+/* matmul_multiply of matrices that may be larger than all memory: parts of them are read while others are multiplied, and blocks of C
+ * are written when they are done. Places are those of the whole matrices as they are stored. One thread at a time reads A and B, and
+ * another, the caller's, reads (if beta is not 0) and writes C. With a world a rank is asked for rows of its slabs of A and B
+ * (matmul_slab), and for a block of C. Memory on the host: `memory` of the options, else half of what there is, divided among the ranks of a host. */
+int matmul_multiply_far(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha, const struct matmul_far *a,
+                        const struct matmul_far *b, double beta, const struct matmul_far *c);
+
 /* The product of matrices in the memory of device `dev`. The pointers lie in memory from clmalloc of the engine's
  * context, and the device's image of it is what is multiplied. Returns when the work is queued; clwait(ctx, dev,
  * CL_KERNEL_EVENT) waits for it. Errors as above; EFAULT: no such memory; ENOTSUP: a kind that computes on the host. */

@@ -310,6 +310,13 @@ class matmul_options(Structure):  # noqa: F405
         ("reserved", c_size_t * 8),
     ]
 
+class matmul_far(Structure):  # noqa: F405
+    _fields_ = [
+        ("read", CFUNCTYPE(c_int, c_void_p, c_size_t, c_size_t, c_size_t, c_size_t, c_void_p)),
+        ("write", CFUNCTYPE(c_int, c_void_p, c_size_t, c_size_t, c_size_t, c_size_t, c_void_p)),
+        ("arg", c_void_p),
+    ]
+
 class nbody_force_errors(Structure):  # noqa: F405
     _fields_ = [
         ("bodies", c_size_t),
@@ -730,6 +737,7 @@ FUNCTIONS = {
     "matmul_load": ("matmul", "c_int, [c_void_p, c_int, c_size_t, c_size_t, c_size_t, c_void_p, c_size_t, c_void_p, c_size_t]"),
     "matmul_load_result": ("matmul", "c_int, [c_void_p, c_void_p, c_size_t]"),
     "matmul_multiply": ("matmul", "c_int, [c_void_p, c_int, c_size_t, c_size_t, c_size_t, c_double, c_void_p, c_size_t, c_void_p, c_size_t, c_double, c_void_p, c_size_t]"),
+    "matmul_multiply_far": ("matmul", "c_int, [c_void_p, c_int, c_size_t, c_size_t, c_size_t, c_double, POINTER(matmul_far), POINTER(matmul_far), c_double, POINTER(matmul_far)]"),
     "matmul_peak": ("matmul", "c_double, [c_void_p, c_uint32, c_int]"),
     "matmul_random": ("matmul", "None, [c_int, c_uint64, c_uint32, c_size_t, c_size_t, c_void_p, c_size_t]"),
     "matmul_random_rows": ("matmul", "None, [c_int, c_uint64, c_uint32, c_size_t, c_size_t, c_size_t, c_void_p, c_size_t]"),
