@@ -106,7 +106,7 @@ struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
 
 /* ---- event.c, continued ---- */
 
-/* Waits for a command. That it failed, some drivers tell by its status alone: below 0 then. */
+/* Waits for a command. That it failed, NVIDIA's driver tells by its status alone: below 0 then. */
 cl_int event_wait(cl_event ev);
 
 /* What every command does with its event: files it (NOWAIT), or waits for it. Returns what the public

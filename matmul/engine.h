@@ -257,6 +257,9 @@ int matmul_wrap(struct matmul *mm, const struct share *p, const struct host_prod
 void matmul_unwrap(struct product *x);
 void matmul_release(struct operand *o);
 
+/* Waits for a command: CL_SUCCESS, or why it failed, which NVIDIA's driver tells by its status alone. */
+cl_int matmul_await(cl_event ev);
+
 /* Bytes of a share's device that products of host arrays may still use. */
 size_t matmul_room(const struct matmul *mm, const struct share *p);
 

@@ -24,7 +24,7 @@ static int finish(struct matmul *mm, struct share *p)
 {
     cl_int err = CL_SUCCESS;
     for (int i = 0; err == CL_SUCCESS && i < 2; i++)
-        err = p->copy[i] ? clWaitForEvents(1, &p->copy[i]) : CL_SUCCESS;
+        err = p->copy[i] ? matmul_await(p->copy[i]) : CL_SUCCESS;
     forget_copies(p);
     if (err != CL_SUCCESS)
         return clerror_set(EIO, "matmul: a copy on %s failed (%s)", p->info.dev_name, oclerror_str(err));

@@ -82,7 +82,7 @@ int matmul_fill(struct matmul *mm, const struct share *p, void *block, cl_uint v
     cl_int err = clEnqueueFillBuffer(clgetqueue(mm->ctx, p->dev), buffer, &value, sizeof value, 0,
                                      bytes / sizeof value * sizeof value, 0, NULL, &done);
     if (err == CL_SUCCESS)
-        err = clWaitForEvents(1, &done);
+        err = matmul_await(done);
     if (done)
         clReleaseEvent(done);
     if (err == CL_SUCCESS)

@@ -139,6 +139,14 @@ int matmul_transfer(struct matmul *mm, const struct share *p, cl_command_queue q
                        cols, direction == TO_DEVICE ? "from" : "to", oclerror_str(err));
 }
 
+cl_int matmul_await(cl_event ev)
+{
+    cl_int status = CL_COMPLETE;
+    const cl_int err = clWaitForEvents(1, &ev);
+    clGetEventInfo(ev, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return status < 0 ? status : err;
+}
+
 size_t matmul_room(const struct matmul *mm, const struct share *p)
 {
     const size_t all = mm->memory ? mm->memory : (size_t)(0.9 * (double)p->info.dev_global_mem_sz);

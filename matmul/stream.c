@@ -292,7 +292,7 @@ static int check_cl(const struct flow *f, cl_int err, const char *doing)
  * unseen. */
 static int settle(const struct flow *f, cl_event *ev, const char *doing)
 {
-    const cl_int err = *ev ? clWaitForEvents(1, ev) : CL_SUCCESS;
+    const cl_int err = *ev ? matmul_await(*ev) : CL_SUCCESS;
     forget(ev);
     return check_cl(f, err, doing);
 }

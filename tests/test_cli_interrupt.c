@@ -42,7 +42,7 @@ static const struct row rows[] = {
     {"nbody -n 2^18 --compare", 1, SIGHUP, NULL, false, false, true},
     {"life --size 16384 --soup=0.5 -n 1e9", 0.5, SIGINT, NULL, true, true, false},
     {"life --size 6000 --soup=0.5 -n 1e9 --engine global --csv e.csv", 0.5, SIGTERM, "e.csv", false, false, false},
-    {"matmul -n 6000 --engine naive --repeat 1000", 0.5, SIGINT, NULL, false, true, false},
+    {"matmul -n 6000 --engine naive --repeat 1000000", 0.5, SIGINT, NULL, false, true, false},
     {"matmul -n 4000 --engine cpu-naive", 0.5, SIGHUP, NULL, false, false, false},
     {"gas -n 1e15", 0.5, SIGTERM, NULL, false, true, false},
 };

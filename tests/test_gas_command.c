@@ -113,19 +113,16 @@ static void one_energy(void **state)
     assert_string_equal(out, "");
 }
 
-/* What a terminal is shown: of all repeats together, which take a second or two, so that there is time to show them. */
-static void progress_of_repeats(void **state)
+/* What a terminal is shown of 60 repeats: the most molecules it was told of. */
+static double most_shown(double molecules)
 {
-    (void)state;
-    const double molecules = fmax(1e5, floor(asked("-n 3e7 --fused", "molecules_per_s") / 40));
-    char number[32], all[64];
-    snprintf(number, sizeof number, "%.0f", molecules);
-    snprintf(all, sizeof all, "/%.0f molecules", 60 * molecules);
+    char number[32], all[64], seen[1 << 16];
     struct winsize size = {25, 200, 0, 0};
-    char seen[1 << 16];
     size_t used = 0;
     ssize_t n;
     int terminal, status;
+    snprintf(number, sizeof number, "%.0f", molecules);
+    snprintf(all, sizeof all, "/%.0f molecules", 60 * molecules);
     fflush(NULL);
     const pid_t child = forkpty(&terminal, NULL, NULL, &size);
     assert_true(child >= 0);
@@ -137,14 +134,26 @@ static void progress_of_repeats(void **state)
     while ((n = read(terminal, seen + used, sizeof seen - 1 - used)) > 0)
         used += (size_t)n;
     seen[used] = 0;
+    close(terminal);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     double most = 0;
     for (const char *p = seen; (p = strstr(p, "] ")); p++)
         most = fmax(most, strtod(p + 2, NULL));
-    contains(seen, all);
+    if (most > 0)
+        contains(seen, all);
+    return most;
+}
+
+/* Of all repeats together: with so many molecules that there is time to show more than the first. */
+static void progress_of_repeats(void **state)
+{
+    (void)state;
+    double molecules = fmax(1e5, floor(asked("-n 3e7 --fused", "molecules_per_s") / 40)), most = 0;
+    for (int run = 0; run < 5; run++, molecules *= 4)
+        if ((most = most_shown(molecules)) >= 2 * molecules)
+            break;
     assert_true(most >= 2 * molecules && most <= 60 * molecules);
-    close(terminal);
 }
 
 /* A .npy file, version 1, of the numbers 0, 1, 2, ... in rows of three, or in columns. */

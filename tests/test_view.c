@@ -1,7 +1,7 @@
 /* test_view.c - the pieces of the window: who may ask, what may be asked, and what frames hold.
  * SPDX-License-Identifier: MIT
  */
-#include "check.h"
+#include "files.h"
 
 #include "view/internal.h"
 
@@ -327,7 +327,7 @@ static void count_row(void *arg, const double *row)
 static void recordings(void **state)
 {
     enum { FRAMES = 150 };
-    struct bytes all = record("test_view.view", FRAMES);
+    struct bytes all = record(in_folder("test_view.view"), FRAMES);
     view_recording *r = recording_read(all.at, all.used);
     int rows = 0;
     (void)state;
@@ -352,26 +352,27 @@ static void recordings(void **state)
 static void nothing_is_lost(void **state)
 {
     static const float at[1][3] = {{1, 2, 3}};
+    char file[PATH_MAX];
     (void)state;
+    snprintf(file, sizeof file, "%s", in_folder("lost.view"));
     for (int i = 0; i < 200; i++) {
-        view *v = view_open(&(struct view_options){.program = "test", .address = "-", .record = "test_view_lost.view", .points = {.total = 1}});
+        view *v = view_open(&(struct view_options){.program = "test", .address = "-", .record = file, .points = {.total = 1}});
         assert_non_null(v);
         assert_int_equal(view_due(v), 1);
         assert_int_equal(view_show_points(v, &(struct view_points){{0, 0, 0}, 1, at, NULL}), 0);
         assert_int_equal(view_show_points(v, &(struct view_points){{1, 1, 1}, 1, at, NULL}), 0);
         assert_int_equal(view_close(v), 0);
-        view_recording *r = view_recording_open("test_view_lost.view");
+        view_recording *r = view_recording_open(file);
         assert_non_null(r);
         assert_int_equal(view_recording_frames(r), 2);
         view_recording_close(r);
     }
-    remove("test_view_lost.view");
 }
 
 /* Wherever it is cut, what is whole plays; whatever byte is wrong, nothing but a sentence comes of it. */
 static void cut_and_damaged(void **state)
 {
-    struct bytes all = record("test_view_cut.view", 8);
+    struct bytes all = record(in_folder("cut.view"), 8);
     size_t most = 0;
     (void)state;
     for (size_t cut = 0; cut <= all.used; cut += cut < 700 ? 1 : 13) {
@@ -402,16 +403,15 @@ static void cut_and_damaged(void **state)
 
 static void pages(void **state)
 {
-    struct bytes all = record("test_view_page.view", 3);
+    struct bytes all = record(in_folder("page.view"), 3);
     char *page = NULL;
     size_t size;
-    FILE *file = fopen("test_view_page.view", "wb"), *fp = open_memstream(&page, &size);
+    FILE *file = fopen(in_folder("page.view"), "wb"), *fp = open_memstream(&page, &size);
     (void)state;
     fwrite(all.at, 1, all.used, file);
     fclose(file);
-    assert_int_equal(view_write_page(fp, "test_view_page.view"), 0);
+    assert_int_equal(view_write_page(fp, in_folder("page.view")), 0);
     fclose(fp);
-    remove("test_view_page.view");
     assert_null(strstr(page, "\nimport ")); /* all is in one */
     assert_null(strstr(page, "<!--csp-->"));
     assert_null(strstr(page, "<!--recording-->"));
@@ -533,5 +533,5 @@ int main(void)
         cmocka_unit_test(nothing_is_lost), cmocka_unit_test(cut_and_damaged), cmocka_unit_test(pages),       cmocka_unit_test(refused_options),
         cmocka_unit_test(opens_and_closes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, files_create, files_remove);
 }
