@@ -81,7 +81,7 @@ static void gas_has_the_same_bits(void **state)
 }
 
 /* One rank's `progress` ends it for all. */
-static int stop(void *arg, uint64_t done)
+static int leave_off(void *arg, uint64_t done)
 {
     (void)done;
     return *(const int *)arg == 1;
@@ -91,7 +91,7 @@ static int gas_stops(struct rank_run *r)
 {
     struct gas_energy e;
     CLCONTEXT *cp = open_devices();
-    gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = 30000000, .world = r->world, .progress = stop, .arg = &r->rank});
+    gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = 30000000, .world = r->world, .progress = leave_off, .arg = &r->rank});
     if (!g)
         return -1;
     const int status = gas_measure(g, &e), code = clerrno;
