@@ -56,10 +56,10 @@ static int check_compare(const struct cli_option *options)
 }
 
 /* Options that an ensemble has no use for: all but these. */
-static int check_ensemble(const struct cli_option *options)
+static int check_ensemble(const struct cli_option *options, int integrator)
 {
     static const char *const its[] = {"input", "seed",  "gravity", "dt",      "steps",   "until", "output", "elements", "ensemble",
-                                      "spread", "device", "json",  "profile", "trace", "explain", "quiet"};
+                                      "spread", "integrator", "device", "json",  "profile", "trace", "explain", "quiet"};
     for (const struct cli_option *o = options; o->type != CLI_TYPE_END; o++) {
         bool known = !o->name || !o->given;
         for (size_t i = 0; i < sizeof its / sizeof *its && !known; i++)
@@ -67,6 +67,9 @@ static int check_ensemble(const struct cli_option *options)
         if (!known)
             return cli_wrong("--ensemble and --%s cannot be combined", o->name);
     }
+    if (cli_given(options, "integrator") && integrator != NBODY_IAS15)
+        return cli_wrong("--ensemble and --integrator %s cannot be combined: an ensemble has symplectic steps of its own, or ias15",
+                         nbody_integrator_names()[integrator]);
     return CLI_DONE;
 }
 
@@ -150,7 +153,7 @@ static int check(struct nbody_job *job, const struct cli_option *options)
     if (job->collide && job->check_step)
         return cli_wrong("--check-step and --collide cannot be combined: the two runs may not keep the same bodies");
     if (job->ensemble)
-        return check_ensemble(options);
+        return check_ensemble(options, job->integrator);
     if (cli_given(options, "spread"))
         return cli_wrong("--spread is for --ensemble N: add it");
     const int fields = nbody_fields_read(job);
@@ -301,8 +304,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_GROUP("Instead of a simulation"),
         CLI_STRING(0, "ensemble", "N|FILE", &job->ensemble,
                    "move many planetary systems at once, each by itself: N copies of that of -i, a star and its planets, with small "
-                   "changes; or those of the files that FILE lists, a line each. With --dt (default: a 20th of the shortest period), "
-                   "--steps or --until, -o FILE of all bodies, and --elements"),
+                   "changes; or those of the files that FILE lists, a line each. By symplectic steps or --integrator ias15, with --dt (default: a 20th of the shortest period; "
+                   "for ias15, which chooses steps within it, all of it), --steps or --until, -o FILE of all bodies, and --elements"),
         CLI_REAL(0, "spread", "X", &job->spread, 0, 1,
                  "of these copies: planets' coordinates and velocities are changed by up to so large a part of themselves"),
         CLI_FLAG(0, "compare", &job->compare,

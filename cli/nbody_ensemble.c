@@ -152,7 +152,7 @@ static int choose_step(struct nbody_job *job, const struct ensemble *e)
         shortest = fmin(shortest, nbody_find_elements(job->G * (e->all.mass[0] + e->all.mass[b]), x, v).period);
     }
     if (isnan(job->dt))
-        job->dt = shortest / STEPS_OF_A_PERIOD;
+        job->dt = job->integrator == NBODY_IAS15 ? shortest : shortest / STEPS_OF_A_PERIOD; /* which chooses its own within that */
     return isfinite(job->dt) && job->dt != 0 ? CLI_DONE : cli_failed("no planet has a period by which a step could be chosen; give --dt");
 }
 
@@ -196,7 +196,8 @@ static int tell(void *arg, double fraction)
 
 static int run(struct nbody_job *job, struct ensemble *e)
 {
-    const struct nbody_ensemble_options options = {.ctx = job->context, .G = job->G, .dt = job->dt, .progress = tell, .arg = job};
+    const struct nbody_ensemble_options options = {.ctx = job->context, .G = job->G, .dt = job->dt,
+                                                   .integrator = job->integrator == NBODY_IAS15 ? NBODY_IAS15 : 0, .progress = tell, .arg = job};
     e->engine = nbody_ensemble_create(&options, e->systems, e->bodies, e->all.mass, (const double(*)[3])e->all.pos,
                                       (const double(*)[3])e->all.vel);
     if (!e->engine || nbody_ensemble_energies(e->engine, e->before) < 0)

@@ -465,6 +465,7 @@ module stdcl
     type(c_ptr) :: ctx = c_null_ptr
     real(c_double) :: G = 0
     real(c_double) :: dt = 0
+    integer(c_int) :: integrator = 0
     type(c_funptr) :: progress = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0

@@ -21,7 +21,7 @@ EMBEDDED(snaps, "nbody/snaps.cl", nbody_snaps_cl);
 EMBEDDED(tides, "nbody/tides.cl", nbody_tides_cl);
 EMBEDDED(diagnose, "nbody/diagnose.cl", nbody_diagnose_cl);
 
-enum { DIRECT, STEP, DIAGNOSES, MIXED, OTHER, PROGRAMS };
+enum { DIRECT, STEP, DIAGNOSES, MIXED, OF_SNAPS, OF_TIDES, PROGRAMS };
 
 static const struct {
     int program;
@@ -30,15 +30,19 @@ static const struct {
     [FORCES] = {DIRECT, "forces"},         [JERKS] = {DIRECT, "jerks"},
     [POTENTIALS] = {DIRECT, "potentials"}, [JOIN] = {STEP, "join"},
     [DIAGNOSE] = {DIAGNOSES, "diagnose"},  [FIELD] = {DIAGNOSES, "field"},
-    [SNAPS] = {OTHER, "snaps"},
-    [TIDES] = {OTHER, "tides"},            [LARGEST] = {DIAGNOSES, "largest"},
+    [SNAPS] = {OF_SNAPS, "snaps"},
+    [TIDES] = {OF_TIDES, "tides"},         [LARGEST] = {DIAGNOSES, "largest"},
 };
 
-/* The sum over pairs that only this engine needs; NULL: none. */
-static const struct embedded *other(const struct nbody *nb)
+/* Sums over pairs that few engines need: second derivatives, and what adaptive.c chooses steps by. */
+static bool needs_snaps(const struct nbody *nb)
 {
-    const bool by_tides = nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
-    return nb->integrator->sum == SNAPS ? &snaps : by_tides ? &tides : NULL;
+    return nb->integrator->sum == SNAPS;
+}
+
+static bool needs_tides(const struct nbody *nb)
+{
+    return nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
 }
 
 /* Whether a launch sums and makes a step, too: where one device has all bodies, and its groups all sums of their rows. */
@@ -68,7 +72,8 @@ static int open_programs(struct nbody *nb, struct share *p)
                                                    : embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
         !(p->program[STEP] = embedded_open(nb->ctx, real, nb->integrator->source, 1, before_diagnose)) ||
         !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 2, before_diagnose)) ||
-        (other(nb) && !(p->program[OTHER] = embedded_open(nb->ctx, sums, other(nb), 2, before_sums))) ||
+        (needs_snaps(nb) && !(p->program[OF_SNAPS] = embedded_open(nb->ctx, sums, &snaps, 2, before_sums))) ||
+        (needs_tides(nb) && !(p->program[OF_TIDES] = embedded_open(nb->ctx, sums, &tides, 2, before_sums))) ||
         (mixed_too && !(p->program[MIXED] = steps ? embedded_open(nb->ctx, floats, &mixed, 4, before)
                                                   : embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
         return -1;
@@ -79,7 +84,7 @@ static int open_programs(struct nbody *nb, struct share *p)
 static bool is_needed(const struct nbody *nb, int kernel)
 {
     if (kernel == TIDES)
-        return other(nb) == &tides;
+        return needs_tides(nb);
     return (kernel != JERKS && kernel != SNAPS) || nb->integrator->sum == (enum kernel)kernel;
 }
 

@@ -136,7 +136,7 @@ struct share {
     cl_uint units; /* compute units of the device */
     struct nbody_shape shape;
     struct cltune_row row; /* the shape as a line of words, and where it comes from */
-    void *program[5];
+    void *program[6];
     bool owner; /* of the programs; else an earlier share of the same shape is */
     cl_kernel kernel[KERNELS], own[OWN_KERNELS]; /* own: the integrator's */
     cl_kernel step;     /* sums over pairs and the integrator's visit in one launch; NULL where that takes two */

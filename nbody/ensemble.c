@@ -1,7 +1,8 @@
-/* ensemble.c - many planetary systems at once, one a work-item (ensemble.cl).
+/* ensemble.c - many planetary systems at once, one a work-item (ensemble.cl; ensemble_ias15.cl).
  *
- * The device has democratic heliocentric coordinates: places counted from the star, velocities from the centre of mass. That
- * centre moves along a line, which the host keeps. A launch makes so many steps as end soon (core/pace.h).
+ * The device has democratic heliocentric coordinates, places counted from the star, velocities from the centre of mass; or for ias15
+ * both from the centre of mass, and the star's too. That centre moves along a line, which the host keeps. A launch makes so many steps
+ * as end soon (core/pace.h).
  * SPDX-License-Identifier: MIT
  */
 #include "core/args.h"
@@ -15,10 +16,12 @@
 #include <string.h>
 
 EMBEDDED(source, "nbody/ensemble.cl", nbody_ensemble_cl);
+EMBEDDED(source_ias15, "nbody/ensemble_ias15.cl", nbody_ensemble_ias15_cl);
 
 enum { MOST_BODIES = 16, GROUP = 64 };
 static const size_t MOST_SYSTEMS = (size_t)1 << 30;
 static const double OPERATIONS = 300; /* of a planet in a step, roughly, beside its pairs */
+static const double STEPS_OF_IAS15 = 3000; /* that a step of ias15 is worth, roughly: some dozens of evaluations for each of its own */
 
 /* The systems of a device. */
 struct part {
@@ -30,6 +33,7 @@ struct part {
 struct nbody_ensemble {
     CLCONTEXT *ctx;
     size_t systems, bodies, steps;
+    bool ias15;
     double G, dt;
     double (*centre)[6]; /* of mass: where it was at first, and its velocity */
     void *program;
@@ -50,6 +54,9 @@ static int check(const struct nbody_ensemble_options *o, size_t systems, size_t 
     if (bodies < 2 || bodies > MOST_BODIES)
         return clerror_set(EINVAL, "nbody_ensemble_create: %zu bodies a system; there must be a star and 1 to %d planets", bodies,
                            MOST_BODIES - 1);
+    if (o->integrator != 0 && o->integrator != NBODY_IAS15)
+        return clerror_set(EINVAL, "nbody_ensemble_create: integrator %d; it must be 0, for steps of Wisdom and Holman, or NBODY_IAS15",
+                           (int)o->integrator);
     if (!isfinite(o->dt) || o->dt == 0)
         return clerror_set(EINVAL, "nbody_ensemble_create: a time step of %g; it must be a number other than 0", o->dt);
     if (!isfinite(o->G) || o->G < 0)
@@ -82,6 +89,18 @@ static void find_centre(const double *mass, const double (*pos)[3], const double
         centre[c] /= all;
 }
 
+/* The first body that the device has. */
+static size_t first_body(const nbody_ensemble *e)
+{
+    return e->ias15 ? 0 : 1;
+}
+
+/* Component c of body b of the i-th system of a part; its velocity stands 3 n numbers behind. */
+static double *number_of(const nbody_ensemble *e, const struct part *p, size_t i, size_t b, size_t c)
+{
+    return p->state + (6 * (b - first_body(e)) + c) * p->n + i;
+}
+
 static void write_systems(nbody_ensemble *e, struct part *p, const double *mass, const double (*pos)[3],
                           const double (*vel)[3])
 {
@@ -91,10 +110,10 @@ static void write_systems(nbody_ensemble *e, struct part *p, const double *mass,
         find_centre(mass + star, pos + star, vel + star, e->bodies, centre);
         for (size_t b = 0; b < e->bodies; b++)
             p->gm[b * p->n + i] = e->G * mass[star + b];
-        for (size_t b = 1; b < e->bodies; b++)
+        for (size_t b = first_body(e); b < e->bodies; b++)
             for (size_t c = 0; c < 3; c++) {
-                double *at = p->state + (6 * (b - 1) + c) * p->n + i;
-                at[0] = pos[star + b][c] - pos[star][c];
+                double *at = number_of(e, p, i, b, c);
+                at[0] = pos[star + b][c] - (e->ias15 ? centre[c] : pos[star][c]);
                 at[3 * p->n] = vel[star + b][c] - centre[3 + c];
             }
     }
@@ -108,7 +127,7 @@ static int place(nbody_ensemble *e, cl_uint dev)
     p->n = e->systems * (dev + 1) / e->ndev - p->first;
     if (p->n == 0)
         return 0;
-    p->state = clmalloc(e->ctx, 6 * (e->bodies - 1) * p->n * sizeof *p->state, CL_MEM_ZEROCOPY);
+    p->state = clmalloc(e->ctx, 6 * (e->bodies - first_body(e)) * p->n * sizeof *p->state, CL_MEM_ZEROCOPY);
     p->gm = clmalloc(e->ctx, e->bodies * p->n * sizeof *p->gm, CL_MEM_ZEROCOPY);
     return p->state && p->gm ? 0 : -1;
 }
@@ -132,7 +151,7 @@ static int open_kernel(nbody_ensemble *e)
 {
     char options[32];
     snprintf(options, sizeof options, "-D PLANETS=%zu", e->bodies - 1);
-    e->program = embedded_open(e->ctx, options, &source, 0, NULL);
+    e->program = embedded_open(e->ctx, options, e->ias15 ? &source_ias15 : &source, 0, NULL);
     e->kernel = e->program ? clsym(e->ctx, e->program, "ensemble", 0) : NULL;
     return e->kernel ? 0 : -1;
 }
@@ -143,7 +162,7 @@ static int open_kernel(nbody_ensemble *e)
 static double work(const nbody_ensemble *e, const struct part *p)
 {
     const double planets = (double)e->bodies - 1;
-    return (double)p->n * planets * (OPERATIONS + 20 * planets);
+    return (double)p->n * planets * (OPERATIONS + 20 * planets) * (e->ias15 ? STEPS_OF_IAS15 : 1);
 }
 
 static int start(nbody_ensemble *e, cl_uint dev, cl_uint n, cl_uint steps)
@@ -208,7 +227,7 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
     if (!e)
         return clerror_set(ENOMEM, "nbody_ensemble_create: no memory on the host"), NULL;
     *e = (nbody_ensemble){.ctx = ctx, .systems = systems, .bodies = bodies, .G = o->G > 0 ? o->G : 1, .dt = o->dt,
-                          .ndev = clgetndev(ctx), .progress = o->progress, .arg = o->arg};
+                          .ias15 = o->integrator == NBODY_IAS15, .ndev = clgetndev(ctx), .progress = o->progress, .arg = o->arg};
     e->part = calloc(e->ndev, sizeof *e->part);
     e->centre = malloc(systems * sizeof *e->centre);
     int status = e->part && e->centre ? 0 : clerror_set(ENOMEM, "nbody_ensemble_create: no memory on the host");
@@ -259,24 +278,40 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
 
 /* ---- Out. ------------------------------------------------------------------------------------- */
 
-/* A system as the caller had it: the star is where the planets leave it, its momentum what they lack. */
+/* A system as the caller had it. */
+static void read_all(const nbody_ensemble *e, const struct part *p, size_t i, double (*pos)[3], double (*vel)[3])
+{
+    const double *centre = e->centre[p->first + i], t = nbody_ensemble_time(e);
+    for (size_t b = 0; b < e->bodies; b++)
+        for (size_t c = 0; c < 3; c++) {
+            const double *at = number_of(e, p, i, b, c);
+            pos[b][c] = centre[c] + t * centre[3 + c] + at[0];
+            vel[b][c] = centre[3 + c] + at[3 * p->n];
+        }
+}
+
+/* The same: the star is where the planets leave it, its momentum what they lack. */
 static void read_system(const nbody_ensemble *e, const struct part *p, size_t i, double (*pos)[3], double (*vel)[3])
 {
     const double *gm = p->gm + i, *centre = e->centre[p->first + i], t = nbody_ensemble_time(e);
     double all = 0;
+    if (e->ias15) {
+        read_all(e, p, i, pos, vel);
+        return;
+    }
     for (size_t b = 0; b < e->bodies; b++)
         all += gm[b * p->n];
     for (size_t c = 0; c < 3; c++) {
         double x = 0, v = 0;
         for (size_t b = 1; b < e->bodies; b++) {
-            const double *at = p->state + (6 * (b - 1) + c) * p->n + i;
+            const double *at = number_of(e, p, i, b, c);
             x += gm[b * p->n] * at[0];
             v += gm[b * p->n] * at[3 * p->n];
         }
         pos[0][c] = centre[c] + t * centre[3 + c] - x / all;
         vel[0][c] = centre[3 + c] - v / gm[0];
         for (size_t b = 1; b < e->bodies; b++) {
-            const double *at = p->state + (6 * (b - 1) + c) * p->n + i;
+            const double *at = number_of(e, p, i, b, c);
             pos[b][c] = pos[0][c] + at[0];
             vel[b][c] = centre[3 + c] + at[3 * p->n];
         }

@@ -61,7 +61,7 @@ static int refuse(const struct nbody *nb)
 int nbody_stepping_check(const struct nbody *nb)
 {
     if (nb->stepping == NBODY_FIXED || nb->integrator->block_steps || by_rungs(nb) ||
-        (nb->stepping == NBODY_ADAPTIVE && nb->integrator->sum == FORCES && !nb->integrator->host))
+        (nb->stepping == NBODY_ADAPTIVE && !nb->integrator->host))
         return 0;
     if (nb->integrator->host)
         return clerror_set(EINVAL, "nbody_create: the integrator %s chooses its steps by itself; take NBODY_FIXED",

@@ -192,13 +192,14 @@ static void kepler(void **state)
         }
 }
 
-/* The same of integrators that need forces alone, whose steps follow positions: eta / 16 is a fourth of the step. */
+/* The same of the other integrators, whose steps follow positions: eta / 16 is a fourth of the step. */
 static void kepler_by_forces(void **state)
 {
     static const struct {
         enum nbody_integrator integrator;
         double eta, least, most;
-    } each[] = {{NBODY_LEAPFROG, 4e-3, 1.8, 2.2}, {NBODY_YOSHIDA4, 4e-3, 3.6, 4.4}, {NBODY_TAYLOR, 2e-4, 0.8, 1.2}};
+    } each[] = {{NBODY_LEAPFROG, 4e-3, 1.8, 2.2}, {NBODY_YOSHIDA4, 4e-3, 3.6, 4.4}, {NBODY_TAYLOR, 2e-4, 0.8, 1.2},
+                {NBODY_HERMITE6, 4e-2, 5.4, 6.8}};
     (void)state;
     if (precision != NBODY_DOUBLE)
         skip();

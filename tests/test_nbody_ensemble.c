@@ -1,5 +1,5 @@
 /* Ensembles of planetary systems: Kepler's motion against Kepler's equation, steps against a twin in plain C and against an
- * integrator of high order, order 2, energies, the same bits however calls are cut, and what is refused.
+ * integrator of high order, order 2, energies, ias15 in close encounters and to rounding, the same bits however calls are cut, and what is refused.
  * SPDX-License-Identifier: MIT */
 #include "check.h"
 
@@ -205,6 +205,73 @@ static void bits(void **state)
     assert_memory_equal(vel2, vel1 + 41 * BODIES, BODIES * sizeof *vel);
 }
 
+/* ---- By ias15. --------------------------------------------------------------------------------- */
+
+static nbody_ensemble *by_ias15(double dt, size_t systems, size_t bodies)
+{
+    nbody_ensemble *e = nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = dt, .integrator = NBODY_IAS15}, systems, bodies, mass,
+                                              (const double(*)[3])pos, (const double(*)[3])vel);
+    ready(e);
+    return e;
+}
+
+/* Burrau's three bodies, twice, of which one began elsewhere and moves: close encounters, which another method follows, too. */
+static void encounters(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < 2; s++) {
+        works(nbody_initial(NBODY_PYTHAGOREAN, 3, 1, mass + 3 * s, pos + 3 * s, vel + 3 * s));
+        for (size_t b = 3; b < 6 && s; b++)
+            pos[b][0] += 3, vel[b][2] += 0.5;
+    }
+    nbody_ensemble *e = by_ias15(2.5, 2, 3);
+    works(nbody_ensemble_step(e, 3));
+    works(nbody_ensemble_step(e, 1));
+    works(nbody_ensemble_state(e, pos1, vel1));
+    nbody_ensemble_free(e);
+    e = by_ias15(2.5, 1, 3);
+    works(nbody_ensemble_step(e, 4));
+    works(nbody_ensemble_state(e, pos2, vel2));
+    nbody_ensemble_free(e);
+    assert_memory_equal(pos1, pos2, 3 * sizeof *pos1); /* alone or not, in one call or two */
+    works(nbody_ref_exact(3, 1, 0, 10, 1e-16, mass, pos, vel));
+    assert_true(apart(3, pos1, pos) < 1e-8);
+    for (size_t b = 3; b < 6; b++) {
+        pos1[b][0] -= 3;
+        pos1[b][2] -= 5;
+    }
+    assert_true(apart(3, pos1, pos1 + 3) < 1e-7);
+}
+
+/* The planets' energy, to rounding; and bodies that fall into each other are NAN, without harm to others. */
+static void to_rounding(void **state)
+{
+    double before[MOST], after[MOST];
+    (void)state;
+    planets(4, 1);
+    nbody_ensemble *e = by_ias15(6.25, 4, BODIES);
+    works(nbody_ensemble_energies(e, before));
+    works(nbody_ensemble_step(e, 8));
+    works(nbody_ensemble_energies(e, after));
+    nbody_ensemble_free(e);
+    for (size_t s = 0; s < 4; s++)
+        assert_true(fabs(after[s] / before[s] - 1) < 3e-15);
+    const double fall[2][3] = {{0, 0, 0}, {1, 0, 0}}, rest[2][3] = {{0}};
+    memcpy(pos, fall, sizeof fall);
+    memcpy(pos + 2, fall, sizeof fall);
+    memcpy(vel, rest, sizeof rest);
+    memcpy(vel + 2, rest, sizeof rest);
+    vel[3][1] = 1;
+    mass[0] = mass[2] = 1;
+    mass[1] = mass[3] = 0;
+    e = by_ias15(2 * PI, 2, 2);
+    works(nbody_ensemble_step(e, 1));
+    works(nbody_ensemble_state(e, pos1, NULL));
+    nbody_ensemble_free(e);
+    assert_true(isnan(pos1[1][0]));
+    assert_true(fabs(pos1[3][0] - 1) < 1e-13 && fabs(pos1[3][1]) < 1e-12);
+}
+
 /* ---- Refused, and stopped. -------------------------------------------------------------------- */
 
 static nbody_ensemble *make(double dt, size_t systems, size_t bodies)
@@ -234,6 +301,8 @@ static void refused(void **state)
     vel[4][1] = INFINITY;
     fails_null(EINVAL, make(1, 2, BODIES));
     planets(2, 1);
+    fails_null(EINVAL, nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = 1, .integrator = NBODY_HERMITE4}, 2, BODIES, mass,
+                                             (const double(*)[3])pos, (const double(*)[3])vel));
     int calls = 0;
     nbody_ensemble *e = nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = 0.05, .progress = stop, .arg = &calls}, 2,
                                               BODIES, mass, (const double(*)[3])pos, (const double(*)[3])vel);
@@ -249,7 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_planet_is_keplers), cmocka_unit_test(apocentre),        cmocka_unit_test(as_the_twin),
         cmocka_unit_test(order),                 cmocka_unit_test(energy_and_ias15), cmocka_unit_test(bits),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(encounters),            cmocka_unit_test(to_rounding),      cmocka_unit_test(refused),
     };
     setenv("STDCL_SLICE", "0.05", 0);
     return cmocka_run_group_tests(tests, NULL, NULL);

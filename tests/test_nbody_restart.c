@@ -302,6 +302,8 @@ static void engines_go_on(void **unused)
     check_engine((struct nbody_options){.integrator = NBODY_HERMITE4, .stepping = NBODY_BLOCK});
     check_engine((struct nbody_options){.integrator = NBODY_HERMITE4, .stepping = NBODY_ADAPTIVE});
     check_engine((struct nbody_options){.integrator = NBODY_YOSHIDA4, .stepping = NBODY_ADAPTIVE});
+    check_engine((struct nbody_options){.integrator = NBODY_HERMITE6, .stepping = NBODY_ADAPTIVE});
+    check_engine((struct nbody_options){.method = NBODY_TREE, .stepping = NBODY_BLOCK});
     check_engine((struct nbody_options){.method = NBODY_TREE});
     if (has_doubles())
         check_engine((struct nbody_options){.precision = NBODY_MIXED});

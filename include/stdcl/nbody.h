@@ -355,13 +355,16 @@ int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3], 
 /* Systems of a star and 1 to 15 planets, all with as many, each of them one work-item's: for how chaos, masses or beginnings spread.
  * Steps are symplectic, of 2nd order: Kepler's motion about the star between kicks by the other planets (Wisdom & Holman 1991,
  * AJ 102, 1528), in democratic heliocentric coordinates (Duncan, Levison & Lee 1998, AJ 116, 2067), in double precision.
- * Planets may have any orbit but close encounters with each other, which such steps do not resolve. */
+ * Planets may have any orbit but close encounters with each other, which such steps do not resolve; those of NBODY_IAS15 do. */
 typedef struct nbody_ensemble nbody_ensemble;
 
 struct nbody_ensemble_options {
     CLCONTEXT *ctx; /* the devices, which take a part of the systems each. NULL: stdgpu, else stdcpu. Not owned */
     double G;       /* gravitational constant; 0 = 1 */
-    double dt;      /* time step; not 0; a twentieth of the shortest period, or less */
+    double dt;      /* time step; not 0; a twentieth of the shortest period, or less. With NBODY_IAS15 a period or more, since each
+                       begins anew */
+    enum nbody_integrator integrator; /* 0: these steps. NBODY_IAS15: Gauss and Radau's, of 15th order, with steps of their own choice
+                                         for each system within dt, to rounding, close encounters too */
     int (*progress)(void *arg, double fraction); /* as in nbody_options; a call that it ends is as if it had not been made ... */
     void *arg;                                   /* ... but for whole launches: nbody_ensemble_steps tells where it stands */
     uintptr_t reserved[8]; /* must be 0 */

@@ -665,6 +665,7 @@ struct nbody_ensemble_options {
   CLCONTEXT *ctx;
   double G;
   double dt;
+  int integrator;
   int (*progress)(void *arg, double fraction);
   void *arg;
   uintptr_t reserved[8];

@@ -376,6 +376,7 @@ class nbody_ensemble_options(Structure):  # noqa: F405
         ("ctx", c_void_p),
         ("G", c_double),
         ("dt", c_double),
+        ("integrator", c_int),
         ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
         ("arg", c_void_p),
         ("reserved", c_size_t * 8),
