@@ -117,9 +117,10 @@ static int check(const struct life_job *job, const struct cli_option *options)
     if (job->engine == LIFE_HASHLIFE)
         return life_plane_check(job, options);
     static const char *const of_planes[] = {"memory", "threads", "step"};
-    for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes; i++)
+    for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes && job->engine != LIFE_AUTO; i++)
         if (cli_given(options, of_planes[i]))
-            return cli_wrong("%s is for --engine hashlife", cli_typed(options, of_planes[i]));
+            return cli_wrong("%s is for --engine hashlife, and this is %s: %s", cli_typed(options, of_planes[i]),
+                             life_engine_names[job->engine], job->choice);
     if (job->at.given && !job->input)
         return cli_wrong("--at says where a pattern goes: add --pattern FILE");
     if (cli_given(options, "seed") && job->input && !job->soup)
@@ -158,14 +159,16 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
                 "number of generations (default 1024; with --watch until q; with --compare 64)"),
         CLI_FLAG(0, "until-stable", &job->until_stable,
                  "stop when the cells repeat one of the last 64 generations, and report the period"),
-        CLI_CHOICE(0, "engine", "NAME", &job->engine, life_engine_names, "what computes the generations: {}; hashlife has a plane without edges"),
+        CLI_CHOICE(0, "engine", "NAME", &job->engine, life_engine_names,
+                   "what computes the generations: {}; hashlife has a plane without edges; auto takes it for a pattern whose file "
+                   "has no grid, unless an option asks for one, and packed else"),
         CLI_STRING(0, "shape", "WORDS", &job->shape,
                    "words KEY=NUMBER that change how packed kernels are launched (default: the device's row of 'stdcl tune')"),
         CLI_PARSED(0, "memory", "SIZE", &job->memory, read_memory,
                    "hashlife: memory for its tree, such as 500M or 2G (default: half of the machine's)"),
         CLI_U64(0, "threads", "N", &job->threads, 1, 64, "hashlife: threads that compute (default: one a processor)"),
         CLI_U64(0, "step", "N", &job->step, 1, UINT64_MAX,
-                "hashlife: generations from one row of the table to the next (default: such that there are 100)"),
+                "hashlife: generations from one row of the table to the next (default: every one up to 4,096, else such that there are 100)"),
         CLI_FLAG(0, "compare", &job->compare, "run all engines on the same cells, and check that they agree"),
         CLI_GROUP("Output"),
         CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
@@ -187,12 +190,13 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
         .examples = "  stdcl life --size 65536 --generations 1024\n"
                     "  stdcl life --pattern gun.rle --watch\n"
                     "  stdcl life --size 512 --seed 7 --until-stable --csv population.csv -o ash.rle\n"
-                    "  stdcl life --pattern gun.rle --engine hashlife --generations 2^40 -o later.mc\n"
+                    "  stdcl life --pattern gun.rle --generations 2^40 -o later.mc\n"
                     "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n",
         .options = options,
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;
+    life_choice_begin(job, options);
     *status = check(job, options);
     if (*status == CLI_DONE)
         *status = cli_window_check(&job->window, options);
@@ -224,6 +228,8 @@ static int work(struct life_job *job)
     int status = job->input ? cli_ranks_same_file(job->input) : CLI_DONE;
     if (status == CLI_DONE)
         status = life_output_plan(job);
+    if (status == CLI_DONE)
+        status = life_choice_end(job);
     if (status == CLI_DONE && job->engine == LIFE_HASHLIFE)
         return life_plane_run(job);
     if (status == CLI_DONE)
@@ -242,7 +248,11 @@ static int work(struct life_job *job)
     if (status == CLI_DONE)
         status = life_view_open(job);
     if (status == CLI_DONE)
+        status = life_edge_open(job);
+    if (status == CLI_DONE)
         status = job->watch ? life_job_watch(job) : life_job_run(job);
+    if (status == CLI_DONE)
+        life_edge_end(job);
     if (status == CLI_DONE)
         status = life_view_end(job);
     if (status == CLI_DONE)
@@ -258,7 +268,7 @@ static int work(struct life_job *job)
 
 static int run(int argc, char **argv)
 {
-    struct life_job job = {.engine = LIFE_PACKED, .bounds = LIFE_NOT_GIVEN, .generations = UINT64_MAX, .seed = 1};
+    struct life_job job = {.engine = LIFE_AUTO, .bounds = LIFE_NOT_GIVEN, .generations = UINT64_MAX, .seed = 1};
     int status;
     if (parse(&job, argc, argv, &status))
         status = work(&job);
@@ -269,6 +279,7 @@ static int run(int argc, char **argv)
     if (job.context)
         clcontext_destroy(job.context);
     life_pattern_free(&job.pattern);
+    life_squares_free(&job.squares);
     cli_outputs_free(&job.outputs);
     cli_common_free(&job.common);
     return status;

@@ -30,6 +30,7 @@ static int take_rule(struct life_job *job, const char *text, const char *where)
         job->size = size;
     if (size.width && job->bounds == LIFE_NOT_GIVEN)
         job->bounds = (int)bounds;
+    job->rule_has_grid = size.width > 0;
     return CLI_DONE;
 }
 
@@ -40,11 +41,8 @@ static size_t room_for(size_t side)
     return wanted < SMALLEST ? SMALLEST : (wanted + 63) / 64 * 64;
 }
 
-static int read_pattern(struct life_job *job)
+static int take_pattern(struct life_job *job)
 {
-    if (life_pattern_read(job->input, &job->pattern) < 0)
-        return cli_failed_call(NULL);
-    job->started = job->pattern.generation;
     if (job->rule_text || !job->pattern.rule[0])
         return CLI_DONE;
     char text[160];
@@ -53,8 +51,8 @@ static int read_pattern(struct life_job *job)
     return take_rule(job, text, job->input);
 }
 
-/* Where the pattern's cell 0,0 goes: as asked; else where the file says, if it names a grid; else to the middle. */
-static void corner_of(const struct life_job *job, long long *x, long long *y)
+/* As asked; else where the file says, if it names a grid; else to the middle. */
+void life_job_corner(const struct life_job *job, long long *x, long long *y)
 {
     const struct life_pattern *p = &job->pattern;
     const long long width = (long long)job->size.width, height = (long long)job->size.height;
@@ -77,7 +75,7 @@ static int check_place(const struct life_job *job)
     long long x, y;
     if (!p->word || job->bounds != LIFE_PLANE)
         return CLI_DONE;
-    corner_of(job, &x, &y);
+    life_job_corner(job, &x, &y);
     x += (long long)p->left;
     y += (long long)p->top;
     if (x >= 0 && y >= 0 && x <= (long long)(job->size.width - p->columns) &&
@@ -110,7 +108,7 @@ int life_job_plan(struct life_job *job)
     if (job->rule_text)
         status = take_rule(job, job->rule_text, "--rule");
     if (status == CLI_DONE && job->input)
-        status = read_pattern(job);
+        status = take_pattern(job);
     if (status != CLI_DONE)
         return status;
     if (!job->size.width && job->input)
@@ -156,7 +154,7 @@ int life_job_fill(const struct life_job *job, life *lf)
         return cli_failed_call(NULL);
     if (!p->word)
         return CLI_DONE;
-    corner_of(job, &x, &y);
+    life_job_corner(job, &x, &y);
     const struct life_cells cells = {p->columns, p->rows, p->stride, p->word};
     if (life_put(lf, x + (long long)p->left, y + (long long)p->top, &cells) < 0)
         return cli_failed_call(job->input);

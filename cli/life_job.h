@@ -2,8 +2,10 @@
  *
  *   cmd_life.c      the options, and the order in which things happen
  *   life_names.c    names of engines and bounds
+ *   life_choice.c   --engine auto: a grid, or a plane without edges
  *   life_grid.c     the grid: its size, its rule, and what lives on it at the start
  *   life_run.c      the loop: bursts of generations between visits to the outputs
+ *   life_edge.c     when a pattern meets an edge that its file does not have
  *   life_output.c   patterns, pictures, films, the table of populations
  *   life_plane.c    --engine hashlife: all of it, on a plane without edges
  *   life_view.c     --view: the grid in a browser
@@ -28,7 +30,7 @@
 extern const char *const life_engine_names[];
 extern const char *const life_bounds_names[];
 
-enum { LIFE_NOT_GIVEN = -1, LIFE_HASHLIFE = LIFE_ENGINES };
+enum { LIFE_NOT_GIVEN = -1, LIFE_HASHLIFE = LIFE_ENGINES, LIFE_AUTO };
 
 /* WIDTHxHEIGHT; 0 when it was not given. */
 struct life_size {
@@ -57,8 +59,11 @@ struct life_job {
     struct cli_window window;
 
     /* Results, and what is needed meanwhile. */
+    const char *choice;   /* why this engine */
     char rule[64];        /* B3/S23 */
+    bool rule_has_grid;   /* the rule that was given, or the file's, names bounds */
     struct life_pattern pattern;
+    struct life_squares squares; /* of a macrocell file, for HashLife; else none */
     CLCONTEXT *context;
     life *engine_of_run;
     uint64_t started;     /* the generation that the pattern's file had */
@@ -71,13 +76,23 @@ struct life_job {
         double began;
     } doing;
     uint64_t period, period_generation;
+    struct {
+        bool watched, was_met;
+        uint64_t next, met; /* generations of the engine: until then nothing can meet an edge; something did */
+        unsigned looks;
+    } edge;
     bool interrupted;
 };
 
 /* All return an exit status, after printing what is wrong. */
 
-/* life_grid.c: reads the pattern and settles size, rule and bounds; makes the engine; puts cells on it. */
+/* life_choice.c: what options say of the engine; reads the pattern, and says the rest. */
+void life_choice_begin(struct life_job *job, const struct cli_option *options);
+int life_choice_end(struct life_job *job);
+
+/* life_grid.c: settles size, rule and bounds; where the pattern's cell 0,0 goes; makes the engine; puts cells on it. */
 int life_job_plan(struct life_job *job);
+void life_job_corner(const struct life_job *job, long long *x, long long *y);
 life *life_job_create(struct life_job *job, enum life_engine engine);
 int life_job_fill(const struct life_job *job, life *lf);
 
@@ -89,6 +104,13 @@ static inline bool life_job_stopped(void)
 {
     return clerrno == ECANCELED && cli_ranks_interrupted();
 }
+
+/* life_edge.c: begins; looks, when it is time, whether a pattern has met an edge, and says so; how many of n generations may go before that;
+ * says what is still to be said at the end. */
+int life_edge_open(struct life_job *job);
+int life_edge_look(struct life_job *job);
+uint64_t life_edge_burst(const struct life_job *job, uint64_t n);
+void life_edge_end(struct life_job *job);
 
 /* life_plane.c: whether the options are for a plane without edges, and the whole of a run on it, its report included. */
 int life_plane_check(const struct life_job *job, const struct cli_option *options);

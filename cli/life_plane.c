@@ -14,15 +14,14 @@
 #include <jansson.h>
 #include <math.h>
 
-enum { ROWS = 100 }; /* of the table, if --step does not say */
+enum { ROWS = 100, EVERY = 4096 }; /* of the table, if --step does not say: so many, and up to this each generation */
 static const size_t WIDEST_PICTURE = 1 << 14;
+static const char NO_DEVICE[] = "none: plain C";
 
 struct plane {
     struct life_job *job;
     hashlife *h;
-    struct life_squares squares;
     uint64_t end;
-    double total;
 };
 
 static const char *decimal(struct hashlife_number n)
@@ -37,10 +36,14 @@ static const char *decimal(struct hashlife_number n)
 int life_plane_check(const struct life_job *job, const struct cli_option *options)
 {
     static const char *const of_grids[] = {"size", "bounds", "soup", "seed", "shape", "until-stable", "watch", "frames"};
+    static const char *const of_devices[] = {"device", "profile", "trace"};
     for (size_t i = 0; i < sizeof of_grids / sizeof *of_grids; i++)
         if (cli_given(options, of_grids[i]))
             return cli_wrong("--engine hashlife has a plane without edges, and looks at it only at the end of a step; leave %s out",
                              cli_typed(options, of_grids[i]));
+    for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices; i++)
+        if (cli_given(options, of_devices[i]))
+            return cli_wrong("--engine hashlife computes on the host and uses no device; leave %s out", cli_typed(options, of_devices[i]));
     if (!job->input)
         return cli_wrong("--engine hashlife is for patterns; add --pattern FILE");
     for (size_t i = 0; i < job->outputs.names.n; i++)
@@ -50,7 +53,7 @@ int life_plane_check(const struct life_job *job, const struct cli_option *option
     return CLI_DONE;
 }
 
-/* A rule without a grid. */
+/* A rule without a grid; `where` it stands. */
 static int take_rule(struct life_job *job, const char *rule, const char *bounds, const char *where)
 {
     struct life_rule known;
@@ -64,18 +67,15 @@ static int take_rule(struct life_job *job, const char *rule, const char *bounds,
     return CLI_DONE;
 }
 
-static int read_pattern(struct plane *p)
+static int plan(struct plane *p)
 {
     struct life_job *job = p->job;
-    if (life_squares_read(job->input, &p->squares, &job->pattern) < 0)
-        return cli_failed_call(NULL);
-    const bool squares = p->squares.n > 0;
+    const bool squares = job->squares.n > 0;
     if (squares && job->at.given)
         return cli_wrong("%s: is a macrocell file, whose middle is that of the plane; leave --at out", job->input);
-    job->started = squares ? p->squares.generation : job->pattern.generation;
     if (job->rule_text)
         return take_rule(job, job->rule_text, "", "--rule");
-    return squares ? take_rule(job, p->squares.rule, p->squares.bounds, job->input)
+    return squares ? take_rule(job, job->squares.rule, job->squares.bounds, job->input)
                    : take_rule(job, job->pattern.rule, job->pattern.bounds, job->input);
 }
 
@@ -92,8 +92,8 @@ static int fill(struct plane *p)
 {
     const struct life_pattern *pattern = &p->job->pattern;
     uint32_t square = 0;
-    for (size_t i = 0; i < p->squares.n; i++) {
-        const struct life_square *s = &p->squares.square[i];
+    for (size_t i = 0; i < p->job->squares.n; i++) {
+        const struct life_square *s = &p->job->squares.square[i];
         if ((s->level == 3 ? hashlife_add_leaf(p->h, s->cells, &square)
                            : hashlife_add_square(p->h, s->level, s->part, &square)) < 0)
             return cli_failed_call(p->job->input);
@@ -121,7 +121,7 @@ static int open_plane(struct plane *p)
     if (!p->h)
         return cli_refused_call();
     const int status = fill(p);
-    life_squares_free(&p->squares);
+    life_squares_free(&job->squares);
     if (status == CLI_DONE && job->generations > UINT64_MAX - job->started)
         return cli_wrong("--generations: from generation %" PRIu64 " on there are %" PRIu64 " at most", job->started,
                          UINT64_MAX - job->started);
@@ -146,7 +146,9 @@ static uint64_t step_of(const struct life_job *job)
 {
     if (job->step)
         return job->step;
-    return cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) && job->generations > ROWS ? job->generations / ROWS : job->generations;
+    if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
+        return job->generations;
+    return job->generations <= EVERY ? 1 : job->generations / ROWS;
 }
 
 static int run(struct plane *p)
@@ -268,12 +270,13 @@ static int report_json(const struct plane *p, struct hashlife_number population,
 {
     const struct life_job *job = p->job;
     const struct hashlife_number generation = {hashlife_generation(p->h), 0};
-    json_t *report = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b}", "program", "life", "engine", "hashlife",
-                               "rule", job->rule, "generations", json_integer((json_int_t)(generation.low - job->started)), "generation",
+    json_t *report = json_pack("{s:s, s:s, s:s, s:s, s:s, s:n, s:n, s:o, s:o, s:o, s:o, s:o, s:n, s:n, s:I, s:I, s:b}", "program", "life",
+                               "device", NO_DEVICE, "engine", "hashlife", "rule", job->rule, "bounds", "none", "width", "height",
+                               "generations", json_integer((json_int_t)(generation.low - job->started)), "generation",
                                json_number(generation), "population", json_number(population), "box",
                                box ? json_pack("[o, o, o, o]", json_number(box->left), json_number(box->top), json_number(box->right),
                                                json_number(box->bottom)) : json_null(),
-                               "seconds", cli_json_real(job->seconds), "tree_bytes", (json_int_t)hashlife_bytes(p->h), "collections",
+                               "seconds", cli_json_real(job->seconds), "cell_updates_per_s", "period", "tree_bytes", (json_int_t)hashlife_bytes(p->h), "collections",
                                (json_int_t)hashlife_collections(p->h), "interrupted", job->interrupted);
     const int status = cli_json_print(report);
     json_decref(report);
@@ -284,7 +287,7 @@ static void report_text(const struct plane *p, struct hashlife_number population
 {
     const struct life_job *job = p->job;
     struct cli_text text;
-    fprintf(fp, "%-14s%s\n", "device", "none: plain C");
+    fprintf(fp, "%-14s%s\n", "device", NO_DEVICE);
     fprintf(fp, "%-14swithout edges, %s, from %s\n", "plane", job->rule, job->input);
     fprintf(fp, "%-14s%" PRIu64 ", from %" PRIu64 " to %" PRIu64 ", engine hashlife\n", "generations",
             hashlife_generation(p->h) - job->started, job->started, hashlife_generation(p->h));
@@ -329,7 +332,7 @@ int life_plane_run(struct life_job *job)
         job->generations = 1024;
     if (!job->zoom)
         job->zoom = 1;
-    int status = read_pattern(&p);
+    int status = plan(&p);
     if (status == CLI_DONE)
         status = open_plane(&p);
     cli_interrupt_catch(); /* from here on there is something to save */
@@ -341,7 +344,6 @@ int life_plane_run(struct life_job *job)
         status = finish(&p);
     if (status == CLI_DONE && job->interrupted)
         status = cli_interrupt_status(CLI_DONE);
-    life_squares_free(&p.squares);
     hashlife_free(p.h);
     return status;
 }

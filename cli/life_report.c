@@ -13,12 +13,13 @@ static double updates_per_s(const struct life_job *job)
 static int report_json(const struct life_job *job, const char *device, uint64_t population)
 {
     json_t *report = json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o}", "program", "life", "device", device,
+        "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "program", "life", "device", device,
         "engine", life_engine_names[job->engine], "rule", job->rule, "width", (json_int_t)job->size.width,
         "height", (json_int_t)job->size.height, "bounds", life_bounds_names[job->bounds], "generations",
         (json_int_t)life_generation(job->engine_of_run), "population", (json_int_t)population, "seconds",
         cli_json_real(job->seconds), "cell_updates_per_s", cli_json_real(updates_per_s(job)), "period",
-        job->period ? json_integer((json_int_t)job->period) : json_null());
+        job->period ? json_integer((json_int_t)job->period) : json_null(), "edge_generation",
+        job->edge.was_met ? json_integer((json_int_t)(job->started + job->edge.met)) : json_null());
     const int status = cli_json_print(report);
     json_decref(report);
     return status;

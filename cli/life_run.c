@@ -84,12 +84,15 @@ static int run_generations(struct life_job *job)
     while (status == CLI_DONE && at < job->generations && !cli_ranks_interrupted()) {
         const double visit = cli_window_seconds(&job->window, VISIT_SECONDS);
         uint64_t n = cli_window_burst(&job->window, at, job->generations - at < burst ? job->generations - at : burst);
+        n = life_edge_burst(job, n);
         if (job->outputs.frames_done < job->outputs.frames && next_frame(job) - at < n)
             n = next_frame(job) - at;
         const double start = seconds_now();
         status = step(job, n);
         const double took = seconds_now() - start;
         at = life_generation(job->engine_of_run);
+        if (status == CLI_DONE)
+            status = life_edge_look(job);
         if (status == CLI_DONE)
             status = due_frames(job);
         if (status == CLI_DONE)

@@ -295,7 +295,7 @@ static uint64_t due(struct view *v)
 }
 
 /* As step() of life_run.c, without bursts. */
-static int go_on(struct view *v, uint64_t n)
+static int go(struct view *v, uint64_t n)
 {
     struct life_job *job = v->job;
     const double start = seconds_now();
@@ -314,6 +314,19 @@ static int go_on(struct view *v, uint64_t n)
         status = cli_failed_call(NULL);
     }
     job->seconds += seconds_now() - start;
+    return status;
+}
+
+static int go_on(struct view *v, uint64_t n)
+{
+    const double start = seconds_now();
+    const uint64_t end = life_generation(v->job->engine_of_run) + n;
+    int status = CLI_DONE;
+    while (status == CLI_DONE && life_generation(v->job->engine_of_run) < end && !cli_interrupted()) {
+        status = go(v, life_edge_burst(v->job, end - life_generation(v->job->engine_of_run)));
+        if (status == CLI_DONE)
+            status = life_edge_look(v->job);
+    }
     /* If the device cannot keep up, frames take long, and keys have to wait: go slower. */
     if (v->speed > 0 && seconds_now() - start > 3 * FRAME_SECONDS)
         v->speed--;

@@ -78,8 +78,8 @@ struct life_squares {
     uint64_t generation;
 };
 
-/* As life_pattern_read; but a macrocell file becomes squares, with *p empty, and may be as large as 2^120 cells across. Any other file has
- * none: squares->n is 0. */
+/* As life_pattern_read; but a macrocell file without bounds becomes squares, with *p empty, and may be as large as 2^120 cells across. Any
+ * other file has none: squares->n is 0. */
 int life_squares_read(const char *file, struct life_squares *squares, struct life_pattern *p);
 void life_squares_free(struct life_squares *squares);
 

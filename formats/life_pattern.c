@@ -230,7 +230,13 @@ int life_squares_read(const char *file, struct life_squares *squares, struct lif
     memset(squares, 0, sizeof *squares);
     if (open_text(file, &t, &data) < 0)
         return -1;
-    const int status = life_macrocell.sniff(&t) ? life_macrocell_squares(&t, squares) : read_text(&t, p);
+    int status = 0;
+    if (life_macrocell.sniff(&t))
+        status = life_macrocell_squares(&t, squares);
+    if (status == 0 && (!squares->n || squares->bounds[0])) {
+        life_squares_free(squares);
+        status = read_text(&t, p);
+    }
     free(data);
     return status;
 }

@@ -71,7 +71,8 @@ struct worker {
 
 struct hashlife {
     struct life_rule rule;
-    struct life_logic logic;
+    bool alternates;            /* the rule has B0: see hashlife.c */
+    struct life_logic logic[2]; /* of a step from an even generation, and from an odd one */
     bool conway;
     size_t memory;
     unsigned threads;
@@ -89,6 +90,7 @@ struct hashlife {
     int level;
     uint64_t generation;
     int k;                     /* results are of 2^min(level - 2, k) generations */
+    int odd;                   /* and from a generation that is even, 0, or odd, 1; it matters where rules alternate */
 
     /* Squares that were added and not yet made the plane; entry 0 is empty. */
     struct added {
@@ -141,7 +143,7 @@ bool hash_pause(struct worker *w);
 /* Gives the work up, for a reason that clerror will tell. */
 void hash_give_up(struct hashlife *h, int error);
 
-/* Results of levels that another k changes are forgotten. */
+/* Results of levels that another k changes are forgotten, and all results if from now on they are of odd generations, not even ones. */
 void hash_set_k(struct hashlife *h, int k);
 
 size_t hash_bytes(const struct hashlife *h);

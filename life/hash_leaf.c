@@ -56,10 +56,11 @@ VECTORS static void step_conway(uint32_t *restrict cell, int generations)
 }
 
 /* Any rule, by its chain of operations on two or three inputs (logic.c): bit a << 2 | b << 1 | c of a table is its value. */
-VECTORS static void step_chain(const struct life_logic *logic, uint32_t *restrict cell, int generations)
+VECTORS static void step_chain(const struct hashlife *h, uint32_t *restrict cell, int generations)
 {
     uint32_t value[LIFE_INPUTS + LIFE_STEPS_MAX][ROWS];
     for (int g = 0; g < generations; g++) {
+        const struct life_logic *logic = &h->logic[(h->odd + g) & 1];
         add(cell, value[LIFE_IN_B], value[LIFE_IN_K], value[LIFE_IN_P], value[LIFE_IN_Q]);
         memcpy(value[LIFE_IN_CELL], cell, sizeof value[LIFE_IN_CELL]);
         for (int i = 0; i < logic->steps; i++) {
@@ -89,7 +90,7 @@ void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k,
     if (h->conway)
         step_conway(cell, 1 << k);
     else
-        step_chain(&h->logic, cell, 1 << k);
+        step_chain(h, cell, 1 << k);
     for (int y = 0; y < 16; y++)
         out->row[y] = (uint16_t)(cell[y + 8] >> 8);
 }

@@ -473,9 +473,11 @@ square_t hash_empty(struct worker *w, int level)
 
 void hash_set_k(struct hashlife *h, int k)
 {
-    const int same = (k < h->k ? k : h->k) + 2; /* levels up to here have other results only if the square is another */
-    for (size_t i = 0; k != h->k && i < h->nodes.used; i++)
+    const int odd = h->alternates ? (int)(h->generation & 1) : 0, shared = (k < h->k ? k : h->k) + 2;
+    const int same = odd == h->odd ? shared : 0; /* levels up to here have other results only if the square is another */
+    for (size_t i = 0; (k != h->k || odd != h->odd) && i < h->nodes.used; i++)
         if (h->node[i].level > same)
             atomic_store_explicit(&h->node[i].result, NO_SQUARE, memory_order_relaxed);
     h->k = k;
+    h->odd = odd;
 }

@@ -41,14 +41,40 @@ static int check(const struct hashlife_options *o, struct life_rule *rule)
 {
     if (life_rule_parse(o->rule ? o->rule : "B3/S23", rule) < 0)
         return -1;
-    if (rule->birth & 1)
-        return clerror_set(EINVAL, "hashlife_create: with B0 in the rule '%s' all of an endless plane would be alive; take a grid with "
-                                   "edges, and another engine", o->rule);
     if (o->memory && o->memory < LEAST_MEMORY)
         return clerror_set(EINVAL, "hashlife_create: %zu bytes of memory are too few; give %zu or more", o->memory, LEAST_MEMORY);
     if (o->threads > MOST_THREADS)
         return clerror_set(EINVAL, "hashlife_create: %u threads are too many; give 1 to %d", o->threads, MOST_THREADS);
     return 0;
+}
+
+/* The counts n for which `set` has 8 - n. */
+static unsigned mirrored(unsigned set)
+{
+    unsigned out = 0;
+    for (int n = 0; n <= 8; n++)
+        out |= (set >> (8 - n) & 1) << n;
+    return out;
+}
+
+/* With B0 all of an empty plane becomes alive. So that it can stay empty here, cells are kept the other way round: with S8 as well,
+ * where nothing of that dies again, always; otherwise in odd generations. Other rules do not change. Golly does the same. */
+static void take_rule(struct hashlife *h, const struct life_rule *rule)
+{
+    enum { ALL = (1 << 9) - 1 };
+    const unsigned b = rule->birth, s = rule->survival;
+    struct life_rule even = *rule, odd = *rule;
+    h->rule = *rule;
+    h->alternates = (b & 1) && !(s >> 8);
+    if (h->alternates) {
+        even = (struct life_rule){ALL & ~b, ALL & ~s};
+        odd = (struct life_rule){mirrored(s), mirrored(b)};
+    } else if (b & 1) {
+        even = odd = (struct life_rule){mirrored(ALL & ~s), mirrored(ALL & ~b)};
+    }
+    h->conway = !h->alternates && even.birth == 1 << 3 && even.survival == (1 << 2 | 1 << 3);
+    life_logic_find(&even, &h->logic[0]);
+    life_logic_find(&odd, &h->logic[1]);
 }
 
 static unsigned processors(void)
@@ -68,9 +94,7 @@ hashlife *hashlife_create(const struct hashlife_options *options)
         clerror_set(ENOMEM, "hashlife_create: no memory");
         return NULL;
     }
-    h->rule = rule;
-    h->conway = rule.birth == 1 << 3 && rule.survival == (1 << 2 | 1 << 3);
-    life_logic_find(&rule, &h->logic);
+    take_rule(h, &rule);
     h->memory = o->memory ? o->memory : (size_t)(life_host_memory() / 2);
     h->threads = o->threads ? o->threads : processors();
     h->progress = o->progress;

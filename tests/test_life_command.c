@@ -199,19 +199,78 @@ static void runs_without_edges(void **state)
     assert_int_equal(number(rle, "generation"), 1300);
     json_decref(rle);
     json_decref(mc);
+    at = report("-p plane.rle --engine hashlife -n 7 --rule B0123478/S01234678 --csv plane.csv"); /* Life with alive and dead exchanged */
+    assert_int_equal(number(at, "population"), 48);
+    json_decref(at);
+    load("plane.csv", text, sizeof text);
+    assert_non_null(strstr(text, "\n6,"));
     refuses(1, "write a macrocell file, .mc", "-p far.mc --engine hashlife -n 0 -o far.rle");
     refuses(2, "leave --size out", "-p plane.rle --engine hashlife --size 100");
     refuses(2, "add --pattern FILE", "--engine hashlife");
-    refuses(2, "is for --engine hashlife", "-p plane.rle --memory 1G");
+    refuses(2, "is for --engine hashlife, and this is packed: --size", "-p plane.rle --memory 1G --size 100");
+    refuses(2, "leave --device out", "-p plane.rle --engine hashlife --device cpu");
+    refuses(2, "leave --profile out", "-p plane.rle --engine hashlife --profile");
+    refuses(2, "leave --trace out", "-p plane.rle --engine hashlife --trace t.json");
     refuses(2, "not a size of memory", "-p plane.rle --engine hashlife --memory much");
     refuses(2, "bytes of memory are too few", "-p plane.rle --engine hashlife --memory 1K");
-    refuses(2, "with B0", "-p plane.rle --engine hashlife --rule B03/S23");
     refuses(2, "would be a film", "-p plane.rle --engine hashlife -o film.mp4");
     refuses(2, "--zoom is for pictures", "-p plane.rle --engine hashlife --zoom 2");
     refuses(2, "leave --at out", "-p far.mc --engine hashlife --at 3,4");
     put_text(in_folder("torus.rle"), gun);
     refuses(2, "is a grid with edges", "-p torus.rle --engine hashlife");
     refuses(2, "--threads", "-p plane.rle --engine hashlife --threads 65");
+}
+
+static void check_choice(const char *engine, const char *why, const char *arguments)
+{
+    char line[200];
+    snprintf(line, sizeof line, "%s -n 8 --explain --quiet", arguments);
+    succeeds(line);
+    snprintf(line, sizeof line, "engine %s: ", engine);
+    if (!strstr(err, line) || !strstr(err, why))
+        fail_msg("stdcl life %s: not '%s' because '%s'\n%s", arguments, engine, why, err);
+}
+
+static void chooses_an_engine(void **state)
+{
+    (void)state;
+    put_text(in_folder("free.rle"), "x = 3, y = 3\nbo$2bo$3o!\n");
+    put_text(in_folder("held.rle"), "x = 3, y = 3, rule = B3/S23:T30\nbo$2bo$3o!\n");
+    check_choice("hashlife", "has no grid", "-p free.rle");
+    check_choice("hashlife", "has no grid", "-p held.rle --rule B36/S23");
+    check_choice("packed", "has a grid", "-p held.rle");
+    check_choice("packed", "--rule has a grid", "-p free.rle --rule B3/S23:T40");
+    check_choice("packed", "--size is of a grid", "-p free.rle --size 99");
+    check_choice("packed", "--device asks", "-p free.rle --device 0");
+    check_choice("packed", "random cells", "--seed 4");
+    check_choice("packed", "random cells", "-p free.rle --soup");
+    check_choice("reference", "says so", "-p free.rle --engine reference");
+}
+
+/* A glider goes a cell in four generations, down and to the right, and each time a row downwards in the first of them. */
+static void warns_of_edges(void **state)
+{
+    (void)state;
+    static const struct { const char *arguments; json_int_t at; } cases[] = {
+        {"-p free.rle --size 23 --bounds plane -n 100", 37}, {"-p free.rle --size 23 --engine reference -n 100", 37},
+        {"-p free.rle --size 23 --bounds plane -n 36", -1},
+        {"-p free.rle --size 40x23 --bounds plane --at 0,7 -n 100", 0}, {"-p held.rle -n 1000", -1}, {"-p free.rle --soup --size 20", -1}};
+    put_text(in_folder("free.rle"), "x = 3, y = 3\nbo$2bo$3o!\n");
+    put_text(in_folder("held.rle"), "x = 3, y = 3, rule = B3/S23:T30\nbo$2bo$3o!\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char words[60];
+        json_t *r = report(cases[i].arguments);
+        snprintf(words, sizeof words, "at generation %lld its cells met", (long long)cases[i].at);
+        if (cases[i].at < 0)
+            assert_true(json_is_null(json_object_get(r, "edge_generation")) && !strstr(err, "warning"));
+        else
+            assert_int_equal(number(r, "edge_generation"), cases[i].at);
+        if (cases[i].at >= 0 && !strstr(err, words))
+            fail_msg("%s: no '%s'\n%s", cases[i].arguments, words, err);
+        json_decref(r);
+    }
+    succeeds("-p free.rle --size 20 --until-stable");
+    assert_non_null(strstr(err, "may have met"));
 }
 
 static void refuses_nonsense(void **state)
@@ -330,7 +389,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
-        cmocka_unit_test(runs_without_edges), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
+        cmocka_unit_test(chooses_an_engine), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
     };
     if (argc != 2)
         return 2;

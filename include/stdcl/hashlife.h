@@ -29,8 +29,8 @@ typedef struct hashlife hashlife;
 
 /* Zero means the default. */
 struct hashlife_options {
-    const char *rule;        /* as life_rule_parse; NULL = "B3/S23". A rule with B0 is refused: it would make all of the plane
-                                alive */
+    const char *rule;        /* as life_rule_parse; NULL = "B3/S23". A rule with B0 makes all of an empty plane alive. So with
+                                B0 and S8 cells mean the opposite, 1 is dead, and with B0 alone they do so in odd generations */
     size_t memory;           /* bytes for the tree at most, from 16 MiB up; 0: half of what the machine has */
     unsigned threads;        /* that compute; 0: one a processor */
     /* Told now and then, in the calling thread, what fraction of a call of hashlife_step is done, 0 to 1, as far as that is known.

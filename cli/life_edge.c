@@ -1,0 +1,119 @@
+/* life_edge.c - a pattern that was not made for a grid with edges, on one: when does it meet them?
+ *
+ * Cells change only next to live ones, so what is m cells from an edge meets it after m generations at the earliest. The cells are looked
+ * at then, not before, so that a run is as fast as without. A torus has its edges opposite the pattern.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life_job.h"
+
+#include <inttypes.h>
+
+enum { STRIP = 1 << 22, /* cells along an edge that are looked at, at most */
+       LOOKS = 1000,    /* after so many only now and then, */
+       SELDOM = 256 };  /* generations later */
+
+/* The distance of the first live row or column from the first, or from the last; `most` if none lives. */
+static size_t distance(const struct life_cells *c, bool rows, bool last, size_t most)
+{
+    for (size_t i = 0; i < most; i++) {
+        const size_t at = last ? most - 1 - i : i;
+        for (size_t j = 0; j < (rows ? c->stride : c->height); j++)
+            if (rows ? c->word[at * c->stride + j] != 0 : life_cells_at(c, at, j))
+                return i;
+    }
+    return most;
+}
+
+/* The corner of the grid: of a torus, what is farthest from the middle of the pattern. */
+static void corner_of(const struct life_job *job, long long *x, long long *y)
+{
+    const struct life_pattern *p = &job->pattern;
+    *x = *y = 0;
+    if (job->bounds != LIFE_TORUS)
+        return;
+    life_job_corner(job, x, y);
+    *x += (long long)(p->left + p->columns / 2 + job->size.width / 2);
+    *y += (long long)(p->top + p->rows / 2 + job->size.height / 2);
+}
+
+/* How many cells at one of the four edges are dead, of so many that are looked at. */
+static int look_at(const struct life_job *job, bool rows, bool last, size_t thick, size_t *margin)
+{
+    struct life_cells cells;
+    const size_t width = job->size.width, height = job->size.height;
+    long long x, y;
+    corner_of(job, &x, &y);
+    x += rows || !last ? 0 : (long long)(width - thick);
+    y += rows && last ? (long long)(height - thick) : 0;
+    if (life_cells_alloc(&cells, rows ? width : thick, rows ? thick : height) < 0)
+        return cli_failed_call(NULL);
+    const int status = life_get(job->engine_of_run, x, y, &cells);
+    if (status == 0)
+        *margin = distance(&cells, rows, last, thick);
+    life_cells_free(&cells);
+    return status < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+/* The same of all four edges. */
+static int look(const struct life_job *job, uint64_t *margin)
+{
+    const size_t width = job->size.width, height = job->size.height, longer = width > height ? width : height;
+    const size_t half = ((width < height ? width : height) + 1) / 2, thick = STRIP / longer < half ? STRIP / longer + 1 : half;
+    *margin = thick;
+    for (int i = 0; i < 4; i++) {
+        size_t m = thick;
+        if (look_at(job, i % 2, i / 2, thick, &m) != CLI_DONE)
+            return CLI_FAILED;
+        *margin = m < *margin ? m : *margin;
+    }
+    return world_broadcast(cli_world, 0, margin, sizeof *margin) != 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+static void tell(const struct life_job *job, const char *met)
+{
+    if (!job->common.quiet)
+        cli_warn("%s has no grid, and at generation %" PRIu64 " its cells %s the edges of the %s of %zu x %zu; from there on they may "
+                 "differ from those of a plane without edges, which --engine hashlife has", job->input, job->started + job->edge.met, met,
+                 life_bounds_names[job->bounds], job->size.width, job->size.height);
+}
+
+int life_edge_look(struct life_job *job)
+{
+    const uint64_t now = life_generation(job->engine_of_run);
+    uint64_t margin;
+    if (!job->edge.watched || now < job->edge.next)
+        return CLI_DONE;
+    if (look(job, &margin) != CLI_DONE)
+        return CLI_FAILED;
+    job->edge.next = now + (margin < SELDOM && ++job->edge.looks > LOOKS ? SELDOM : margin);
+    if (margin)
+        return CLI_DONE;
+    job->edge.watched = false;
+    job->edge.was_met = true;
+    job->edge.met = now;
+    if (!job->watch)
+        tell(job, job->edge.looks > LOOKS ? "had met" : "met");
+    return CLI_DONE;
+}
+
+int life_edge_open(struct life_job *job)
+{
+    job->edge.watched = job->input && !job->soup && !job->rule_has_grid;
+    return life_edge_look(job);
+}
+
+uint64_t life_edge_burst(const struct life_job *job, uint64_t n)
+{
+    const uint64_t left = job->edge.next - life_generation(job->engine_of_run);
+    return job->edge.watched && left < n ? left : n;
+}
+
+void life_edge_end(struct life_job *job)
+{
+    if (job->watch && job->edge.was_met) /* the terminal had other things to show */
+        tell(job, "met");
+    if (!job->edge.watched || life_generation(job->engine_of_run) <= job->edge.next)
+        return;
+    job->edge.met = job->edge.next; /* --until-stable does not look meanwhile */
+    tell(job, "may have met");
+}
