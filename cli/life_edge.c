@@ -12,6 +12,23 @@ enum { STRIP = 1 << 22, /* cells along an edge that are looked at, at most */
        LOOKS = 1000,    /* after so many only now and then, */
        SELDOM = 256 };  /* generations later */
 
+/* As asked; else where the file says, if it names a grid; else to the middle. */
+void life_job_corner(const struct life_job *job, long long *x, long long *y)
+{
+    const struct life_pattern *p = &job->pattern;
+    const long long width = (long long)job->size.width, height = (long long)job->size.height;
+    if (job->at.given) {
+        *x = job->at.x;
+        *y = job->at.y;
+    } else if (p->placed && p->bounds[0] && !job->rule_text) {
+        *x = p->x + width / 2;
+        *y = p->y + height / 2;
+    } else {
+        *x = (width - (long long)p->width) / 2;
+        *y = (height - (long long)p->height) / 2;
+    }
+}
+
 /* The distance of the first live row or column from the first, or from the last; `most` if none lives. */
 static size_t distance(const struct life_cells *c, bool rows, bool last, size_t most)
 {

@@ -51,23 +51,6 @@ static int take_pattern(struct life_job *job)
     return take_rule(job, text, job->input);
 }
 
-/* As asked; else where the file says, if it names a grid; else to the middle. */
-void life_job_corner(const struct life_job *job, long long *x, long long *y)
-{
-    const struct life_pattern *p = &job->pattern;
-    const long long width = (long long)job->size.width, height = (long long)job->size.height;
-    if (job->at.given) {
-        *x = job->at.x;
-        *y = job->at.y;
-    } else if (p->placed && p->bounds[0] && !job->rule_text) {
-        *x = p->x + width / 2;
-        *y = p->y + height / 2;
-    } else {
-        *x = (width - (long long)p->width) / 2;
-        *y = (height - (long long)p->height) / 2;
-    }
-}
-
 /* On a torus any place will do. */
 static int check_place(const struct life_job *job)
 {

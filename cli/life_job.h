@@ -90,9 +90,8 @@ struct life_job {
 void life_choice_begin(struct life_job *job, const struct cli_option *options);
 int life_choice_end(struct life_job *job);
 
-/* life_grid.c: settles size, rule and bounds; where the pattern's cell 0,0 goes; makes the engine; puts cells on it. */
+/* life_grid.c: settles size, rule and bounds; makes the engine; puts cells on it. */
 int life_job_plan(struct life_job *job);
-void life_job_corner(const struct life_job *job, long long *x, long long *y);
 life *life_job_create(struct life_job *job, enum life_engine engine);
 int life_job_fill(const struct life_job *job, life *lf);
 
@@ -105,7 +104,10 @@ static inline bool life_job_stopped(void)
     return clerrno == ECANCELED && cli_ranks_interrupted();
 }
 
-/* life_edge.c: begins; looks, when it is time, whether a pattern has met an edge, and says so; how many of n generations may go before that;
+/* life_edge.c: where the pattern's cell 0,0 goes. */
+void life_job_corner(const struct life_job *job, long long *x, long long *y);
+
+/* Begins; looks, when it is time, whether a pattern has met an edge, and says so; how many of n generations may go before that;
  * says what is still to be said at the end. */
 int life_edge_open(struct life_job *job);
 int life_edge_look(struct life_job *job);
