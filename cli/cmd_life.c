@@ -151,7 +151,8 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
                             "unless there is a pattern)"),
         CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT64_MAX, "of the random cells; the same seed makes the same cells on every machine"),
         CLI_STRING('p', "pattern", "FILE", &job->input,
-                   "RLE, .cells or macrocell, recognised by content; '-' reads standard input"),
+                   "RLE, .cells, macrocell, .lif, .mcl, also compressed by gzip, recognised by content; '-' reads standard input; or an "
+                   "apgcode such as xq4_153"),
         CLI_PARSED(0, "at", "X,Y", &job->at, read_place,
                    "where the pattern's top left corner goes (default: the middle, or where the file says)"),
         CLI_GROUP("The run"),
@@ -279,7 +280,7 @@ static int run(int argc, char **argv)
     if (job.context)
         clcontext_destroy(job.context);
     life_pattern_free(&job.pattern);
-    life_squares_free(&job.squares);
+    life_plane_free(&job.plane);
     cli_outputs_free(&job.outputs);
     cli_common_free(&job.common);
     return status;

@@ -49,13 +49,12 @@ void life_choice_begin(struct life_job *job, const struct cli_option *options)
         job->engine = LIFE_PACKED;
 }
 
-/* A macrocell file becomes squares if it is for a plane without edges. */
 static int read_input(struct life_job *job)
 {
-    const bool squares = job->engine == LIFE_AUTO || job->engine == LIFE_HASHLIFE;
-    if ((squares ? life_squares_read(job->input, &job->squares, &job->pattern) : life_pattern_read(job->input, &job->pattern)) < 0)
+    const bool plane = job->engine == LIFE_AUTO || job->engine == LIFE_HASHLIFE;
+    if ((plane ? life_plane_read(job->input, &job->plane) : life_pattern_read(job->input, &job->pattern)) < 0)
         return cli_failed_call(NULL);
-    job->started = job->squares.n ? job->squares.generation : job->pattern.generation;
+    job->started = job->plane.squares.n ? job->plane.squares.generation : plane ? job->plane.p.generation : job->pattern.generation;
     return CLI_DONE;
 }
 
@@ -63,10 +62,14 @@ int life_choice_end(struct life_job *job)
 {
     if (job->input && read_input(job) != CLI_DONE)
         return CLI_FAILED;
-    if (job->engine == LIFE_AUTO) {
-        const bool bounded = job->pattern.bounds[0] && !job->rule_text;
-        job->choice = bounded ? "the pattern's file has a grid" : "the pattern's file has no grid, so it lives on a plane without edges";
-        job->engine = bounded ? LIFE_PACKED : LIFE_HASHLIFE;
+    if (job->engine == LIFE_AUTO && job->plane.p.bounds[0] && !job->rule_text) {
+        job->choice = "the pattern's file has a grid";
+        job->engine = LIFE_PACKED;
+        job->pattern = job->plane.p;
+        job->plane.p = (struct life_pattern){.width = 0};
+    } else if (job->engine == LIFE_AUTO) {
+        job->choice = "the pattern has no grid, so it lives on a plane without edges";
+        job->engine = LIFE_HASHLIFE;
     }
     if (job->common.explain && cli_ranks_first())
         fprintf(stderr, "engine %s: %s\n", life_engine_names[job->engine], job->choice);

@@ -62,8 +62,8 @@ struct life_job {
     const char *choice;   /* why this engine */
     char rule[64];        /* B3/S23 */
     bool rule_has_grid;   /* the rule that was given, or the file's, names bounds */
-    struct life_pattern pattern;
-    struct life_squares squares; /* of a macrocell file, for HashLife; else none */
+    struct life_plane plane;  /* the pattern, for HashLife */
+    struct life_pattern pattern; /* and for grids */
     CLCONTEXT *context;
     life *engine_of_run;
     uint64_t started;     /* the generation that the pattern's file had */

@@ -70,13 +70,13 @@ static int take_rule(struct life_job *job, const char *rule, const char *bounds,
 static int plan(struct plane *p)
 {
     struct life_job *job = p->job;
-    const bool squares = job->squares.n > 0;
+    const bool squares = job->plane.squares.n > 0;
     if (squares && job->at.given)
         return cli_wrong("%s: is a macrocell file, whose middle is that of the plane; leave --at out", job->input);
     if (job->rule_text)
         return take_rule(job, job->rule_text, "", "--rule");
-    return squares ? take_rule(job, job->squares.rule, job->squares.bounds, job->input)
-                   : take_rule(job, job->pattern.rule, job->pattern.bounds, job->input);
+    return squares ? take_rule(job, job->plane.squares.rule, job->plane.squares.bounds, job->input)
+                   : take_rule(job, job->plane.p.rule, job->plane.p.bounds, job->input);
 }
 
 static int tell(void *arg, double fraction)
@@ -88,26 +88,36 @@ static int tell(void *arg, double fraction)
     return cli_interrupted();
 }
 
-static int fill(struct plane *p)
+static int fill_squares(struct plane *p)
 {
-    const struct life_pattern *pattern = &p->job->pattern;
+    const struct life_squares *squares = &p->job->plane.squares;
     uint32_t square = 0;
-    for (size_t i = 0; i < p->job->squares.n; i++) {
-        const struct life_square *s = &p->job->squares.square[i];
+    for (size_t i = 0; i < squares->n; i++) {
+        const struct life_square *s = &squares->square[i];
         if ((s->level == 3 ? hashlife_add_leaf(p->h, s->cells, &square)
                            : hashlife_add_square(p->h, s->level, s->part, &square)) < 0)
-            return cli_failed_call(p->job->input);
+            return -1;
     }
-    if (hashlife_set_square(p->h, square, p->job->started) < 0)
-        return cli_failed_call(p->job->input);
-    if (!pattern->word)
-        return CLI_DONE;
+    return hashlife_set_square(p->h, square, p->job->started);
+}
+
+/* In tiles, or, of a file with a grid that --rule has taken away, in one rectangle. */
+static int fill_cells(struct plane *p)
+{
+    const struct life_plane *plane = &p->job->plane;
+    const struct life_pattern *pattern = &plane->p;
     const struct life_place at = p->job->at;
     const long long x = at.given ? at.x : pattern->placed ? pattern->x : -(long long)(pattern->width / 2),
                     y = at.given ? at.y : pattern->placed ? pattern->y - 1 : -(long long)(pattern->height / 2) - 1;
-    const struct life_cells cells = {pattern->columns, pattern->rows, pattern->stride, pattern->word};
-    return hashlife_put(p->h, x + (long long)pattern->left, y + (long long)pattern->top, &cells) < 0 ? cli_failed_call(p->job->input)
-                                                                                                      : CLI_DONE;
+    int status = 0;
+    for (size_t i = 0; i < plane->tiles && status == 0; i++) {
+        struct life_tile *t = &plane->tile[i];
+        status = hashlife_put(p->h, x + t->x, y + t->y, &(struct life_cells){64, 64, 1, t->row});
+    }
+    if (pattern->word)
+        status = hashlife_put(p->h, x + (long long)pattern->left, y + (long long)pattern->top,
+                              &(struct life_cells){pattern->columns, pattern->rows, pattern->stride, pattern->word});
+    return status;
 }
 
 static int open_plane(struct plane *p)
@@ -120,8 +130,8 @@ static int open_plane(struct plane *p)
                                                       .arg = p});
     if (!p->h)
         return cli_refused_call();
-    const int status = fill(p);
-    life_squares_free(&job->squares);
+    const int status = fill_squares(p) < 0 || fill_cells(p) < 0 ? cli_failed_call(job->input) : CLI_DONE;
+    life_plane_free(&job->plane);
     if (status == CLI_DONE && job->generations > UINT64_MAX - job->started)
         return cli_wrong("--generations: from generation %" PRIu64 " on there are %" PRIu64 " at most", job->started,
                          UINT64_MAX - job->started);

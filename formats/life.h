@@ -1,11 +1,15 @@
-/* life.h - patterns of cellular automata with two states: RLE, .cells, macrocell; written also as PNG.
+/* life.h - patterns of cellular automata with two states.
  *
  *   RLE         `x = 3, y = 3, rule = B3/S23:T64,64`, then runs such as b2o$2o$bo!, as Golly has it, with
  *               #CXRLE Pos=x,y Gen=n
  *   .cells      one character a cell: . dead, O alive; lines that begin with ! are comments
  *   macrocell   [M2]: a quadtree in which equal squares are written once; for very large patterns
+ *   .lif        Life 1.05 and 1.06, written as the latter
+ *   .mcl        MCell's, read
+ *   apgcode     xp2_7, as apgsearch and Catagolue name patterns, also in place of a file's name; read
+ *   .png        pictures, written
  *
- * Recognised by content, written by suffix. A rule is text here; who reads it decides whether it is known.
+ * Any of them may be compressed by gzip when it is read. Recognised by content, written by suffix. A rule is text here; who reads it decides whether it is known.
  * All functions fail with -1, clerrno set and one sentence in clerror() that names the file, line and
  * column, and what is wrong.
  * SPDX-License-Identifier: MIT
@@ -43,7 +47,7 @@ int life_pattern_read(const char *file, struct life_pattern *p);
 int life_pattern_read_memory(const char *name, const void *data, size_t size, struct life_pattern *p);
 
 /* Writes to `file`, whole or not at all ("-" is the standard output), in the format of that name: "rle",
- * "cells", "macrocell" or "png"; NULL: the one that the suffix stands for. */
+ * "cells", "macrocell", "lif" or "png"; NULL: the one that the suffix stands for. */
 int life_pattern_write(const char *file, const struct life_pattern *p, const char *format);
 
 /* The name of the format that a file's suffix stands for, rle when it has none. NULL with ENOTSUP, and a
@@ -77,11 +81,27 @@ struct life_squares {
     char rule[64], bounds[64]; /* as in struct life_pattern */
     uint64_t generation;
 };
-
-/* As life_pattern_read; but a macrocell file without bounds becomes squares, with *p empty, and may be as large as 2^120 cells across. Any
- * other file has none: squares->n is 0. */
-int life_squares_read(const char *file, struct life_squares *squares, struct life_pattern *p);
 void life_squares_free(struct life_squares *squares);
+
+/* 64 x 64 cells with live ones among them: bit c of row[r] is the pattern's cell (x + c, y + r); x and y are multiples of 64. */
+struct life_tile {
+    long long x, y;
+    uint64_t row[64];
+};
+
+/* A pattern for a plane without edges: the squares of a macrocell file, which may be as large as 2^120 cells across, or, of any other, `p` without
+ * its words, and its live cells in tiles, so that memory is taken where cells live only. A file with bounds has neither; it is as life_pattern_read has it. */
+struct life_plane {
+    struct life_pattern p;
+    struct life_squares squares;
+    size_t tiles;
+    struct life_tile *tile;
+};
+
+/* As life_pattern_read and life_pattern_read_memory; life_plane_free frees all of it. */
+int life_plane_read(const char *file, struct life_plane *plane);
+int life_plane_read_memory(const char *name, const void *data, size_t size, struct life_plane *plane);
+void life_plane_free(struct life_plane *plane);
 
 /* Writes a macrocell file square by square; outfile_commit ends it. */
 struct outfile;

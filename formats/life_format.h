@@ -17,6 +17,9 @@
  * those that are read. */
 #define LIFE_FORMATS(FORMAT) \
     FORMAT(macrocell)        \
+    FORMAT(lif)              \
+    FORMAT(mcell)            \
+    FORMAT(apgcode)          \
     FORMAT(cells)            \
     FORMAT(rle)              \
     FORMAT(png)
@@ -34,7 +37,7 @@ struct life_format {
      * set them. */
     int (*read)(const struct life_text *t, struct life_sink *sink);
 
-    /* Writes the pattern; errors of the disk also come later, from outfile_commit. */
+    /* Writes the pattern; errors of the disk also come later, from outfile_commit. NULL for a format that is only read. */
     int (*write)(struct outfile *out, const struct life_pattern *p);
 };
 
@@ -44,6 +47,22 @@ LIFE_FORMATS(LIFE_DECLARE)
 /* life_macrocell.c: the squares of a text that is a macrocell file. */
 int life_macrocell_squares(const struct life_text *t, struct life_squares *out);
 
+/* life_apgcode.c: whether a name is no file's but a pattern's. */
+bool life_apgcode_is(const char *text);
+
+/* ---- life_tiles.c: cells of a plane. ---- */
+
+struct life_tiles {
+    size_t n;
+    struct life_tile *tile;
+    uint32_t *place; /* a table of numbers of tiles, from 1 up */
+    size_t places;
+    double most;     /* bytes */
+    bool full;       /* there was no memory, and cells are missing */
+};
+void life_tiles_run(struct life_tiles *tiles, long long x, long long y, long long n);
+void life_tiles_free(struct life_tiles *tiles);
+
 /* ---- life_text.c: what is read, and where it goes. ---- */
 
 /* Coordinates stay below, so that sums cannot overflow. */
@@ -52,9 +71,10 @@ int life_macrocell_squares(const struct life_text *t, struct life_squares *out);
 /* The most bytes that a pattern may take; 0: the memory of this machine. For the fuzzer to lower. */
 extern size_t life_pattern_limit;
 
-/* Where live cells go: the box that holds them, or, once `filling`, the pattern's words. */
+/* Where live cells go: the box that holds them, or, once `filling`, the tiles, if there are any, or the pattern's words. */
 struct life_sink {
     struct life_pattern *p;
+    struct life_tiles *tiles;
     bool filling, any;
     bool boundless; /* set by a format whose patterns have no size but that of their live cells */
     long long left, top, right, bottom; /* of the live cells, right and bottom excluded */

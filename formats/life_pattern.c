@@ -4,6 +4,7 @@
 #include "formats/life.h"
 
 #include "formats/foreign.h"
+#include "formats/gunzip.h"
 #include "formats/life_format.h"
 #include "formats/suffix.h"
 #include "stdcl.h"
@@ -11,7 +12,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,7 +24,12 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 const char *life_formats(void)
 {
     static _Thread_local char text[256];
-    format_list(labels, FORMATS, text, sizeof text);
+    const struct format_label *written[FORMATS];
+    size_t n = 0;
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i]->write)
+            written[n++] = labels[i];
+    format_list(written, n, text, sizeof text);
     return text;
 }
 
@@ -54,31 +59,22 @@ void life_pattern_free(struct life_pattern *p)
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
 
-/* Files of other programs for cellular automata, by their first line. */
-static int refuse_relatives(const struct life_text *t, const char *known)
+/* Golly's scripts, which make patterns and are none. */
+static int refuse_scripts(const struct life_text *t, const char *known)
 {
-    static const struct {
-        const char *start, *what;
-    } relatives[] = {
-        {"#Life 1", "the old format Life 1.05 or 1.06"},
-        {"#MCell", "the format of MCell"},
-    };
-    for (size_t i = 0; i < sizeof relatives / sizeof *relatives; i++) {
-        const size_t length = strlen(relatives[i].start);
-        if ((size_t)(t->end - t->begin) >= length && strncasecmp(t->begin, relatives[i].start, length) == 0)
-            return clerror_set(EINVAL, "%s: is in %s, which is not read here; %s", t->name, relatives[i].what,
-                               known);
-    }
+    static const char start[] = "--";
+    if ((size_t)(t->end - t->begin) >= strlen(start) && strncmp(t->begin, start, strlen(start)) == 0)
+        return clerror_set(EINVAL, "%s: is a script in Lua, not a pattern; %s", t->name, known);
     return 0;
 }
 
 /* By content; NULL after an error. */
 static const struct life_format *recognise(const struct life_text *t)
 {
-    char list[256], known[300];
+    char list[300], known[350];
     list_readable(list, sizeof list);
     snprintf(known, sizeof known, "patterns are read as %s", list);
-    if (foreign_refuse(t->name, t->begin, (size_t)(t->end - t->begin), known) < 0 || refuse_relatives(t, known) < 0)
+    if (foreign_refuse(t->name, t->begin, (size_t)(t->end - t->begin), known) < 0 || refuse_scripts(t, known) < 0)
         return NULL;
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i]->sniff && formats[i]->sniff(t))
@@ -110,6 +106,8 @@ static int make_room(struct life_sink *s, const char *name)
     p->rows = (size_t)(s->bottom - s->top);
     p->stride = (p->columns + 63) / 64;
     const double bytes = (double)p->rows * (double)p->stride * 8;
+    if (s->tiles)
+        return 0;
     if (bytes <= memory_there_is())
         p->word = calloc(p->rows * p->stride, sizeof *p->word);
     if (!p->word)
@@ -120,12 +118,13 @@ static int make_room(struct life_sink *s, const char *name)
     return 0;
 }
 
-static int read_text(const struct life_text *t, struct life_pattern *p)
+static int read_unpacked(const struct life_text *t, struct life_pattern *p, struct life_tiles *tiles)
 {
     struct life_sink sink = {.p = p};
     memset(p, 0, sizeof *p);
     const struct life_format *format = recognise(t);
     int status = format ? format->read(t, &sink) : -1;
+    sink.tiles = p->bounds[0] ? NULL : tiles;
     if (status == 0)
         status = make_room(&sink, t->name);
     if (status == 0 && sink.any) {
@@ -140,15 +139,36 @@ static int read_text(const struct life_text *t, struct life_pattern *p)
         p->height = p->rows;
         p->placed = true;
     }
+    if (status == 0 && tiles && tiles->full)
+        status = clerror_set(ENOMEM, "%s: there is no memory for more than %zu tiles of 64 x 64 cells", t->name, tiles->n);
     if (status < 0)
         life_pattern_free(p);
     return status;
 }
 
+/* Unpacks it first, if need be; *data is for the caller to free. */
+static int unpack(struct life_text *t, char **data)
+{
+    size_t size;
+    *data = NULL;
+    if (!gunzip_is(t->begin, (size_t)(t->end - t->begin)))
+        return 0;
+    if (gunzip(t->name, t->begin, (size_t)(t->end - t->begin), memory_there_is(), data, &size) < 0)
+        return -1;
+    t->begin = *data;
+    t->end = *data + size;
+    return 0;
+}
+
 int life_pattern_read_memory(const char *name, const void *data, size_t size, struct life_pattern *p)
 {
     const char *begin = size ? data : "";
-    return read_text(&(struct life_text){name, begin, begin + size}, p);
+    struct life_text t = {name, begin, begin + size};
+    char *unpacked;
+    memset(p, 0, sizeof *p);
+    const int status = unpack(&t, &unpacked) < 0 ? -1 : read_unpacked(&t, p, NULL);
+    free(unpacked);
+    return status;
 }
 
 static int explain(const char *name, int code)
@@ -198,6 +218,12 @@ static int open_text(const char *file, struct life_text *t, char **data)
     size_t size;
     t->name = standard ? "standard input" : file;
     FILE *fp = standard ? stdin : fopen(file, "rb");
+    if (!fp && errno == ENOENT && life_apgcode_is(file)) {
+        *data = NULL;
+        t->begin = file;
+        t->end = file + strlen(file);
+        return 0;
+    }
     if (!fp)
         return explain(t->name, errno);
     *data = slurp(fp, t->name, &size);
@@ -207,7 +233,13 @@ static int open_text(const char *file, struct life_text *t, char **data)
         return -1;
     t->begin = *data;
     t->end = *data + size;
-    return 0;
+    char *unpacked;
+    const int status = unpack(t, &unpacked);
+    if (unpacked || status < 0) {
+        free(*data);
+        *data = unpacked;
+    }
+    return status;
 }
 
 int life_pattern_read(const char *file, struct life_pattern *p)
@@ -217,28 +249,59 @@ int life_pattern_read(const char *file, struct life_pattern *p)
     memset(p, 0, sizeof *p);
     if (open_text(file, &t, &data) < 0)
         return -1;
-    const int status = read_text(&t, p);
+    const int status = read_unpacked(&t, p, NULL);
     free(data);
     return status;
 }
 
-int life_squares_read(const char *file, struct life_squares *squares, struct life_pattern *p)
+static int read_plane(const struct life_text *t, struct life_plane *plane)
+{
+    struct life_tiles tiles = {.most = memory_there_is()};
+    int status = 0;
+    if (life_macrocell.sniff(t))
+        status = life_macrocell_squares(t, &plane->squares);
+    if (status == 0 && (!plane->squares.n || plane->squares.bounds[0])) {
+        life_squares_free(&plane->squares);
+        status = read_unpacked(t, &plane->p, &tiles);
+    }
+    if (status == 0) {
+        plane->tiles = tiles.n;
+        plane->tile = tiles.tile;
+        tiles.tile = NULL;
+    }
+    life_tiles_free(&tiles);
+    return status;
+}
+
+int life_plane_read(const char *file, struct life_plane *plane)
 {
     struct life_text t;
     char *data;
-    memset(p, 0, sizeof *p);
-    memset(squares, 0, sizeof *squares);
+    memset(plane, 0, sizeof *plane);
     if (open_text(file, &t, &data) < 0)
         return -1;
-    int status = 0;
-    if (life_macrocell.sniff(&t))
-        status = life_macrocell_squares(&t, squares);
-    if (status == 0 && (!squares->n || squares->bounds[0])) {
-        life_squares_free(squares);
-        status = read_text(&t, p);
-    }
+    const int status = read_plane(&t, plane);
     free(data);
     return status;
+}
+
+int life_plane_read_memory(const char *name, const void *data, size_t size, struct life_plane *plane)
+{
+    const char *begin = size ? data : "";
+    struct life_text t = {name, begin, begin + size};
+    char *unpacked;
+    memset(plane, 0, sizeof *plane);
+    const int status = unpack(&t, &unpacked) < 0 ? -1 : read_plane(&t, plane);
+    free(unpacked);
+    return status;
+}
+
+void life_plane_free(struct life_plane *plane)
+{
+    life_squares_free(&plane->squares);
+    life_pattern_free(&plane->p);
+    free(plane->tile);
+    *plane = (struct life_plane){.tiles = 0};
 }
 
 /* ---- Writing. -------------------------------------------------------------------------------- */

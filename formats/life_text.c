@@ -23,6 +23,10 @@ static void set_bits(uint64_t *word, size_t at, size_t n)
 
 void life_sink_run(struct life_sink *s, long long x, long long y, long long n)
 {
+    if (s->filling && s->tiles) {
+        life_tiles_run(s->tiles, s->boundless ? x - s->left : x, s->boundless ? y - s->top : y, n);
+        return;
+    }
     if (s->filling) {
         set_bits(s->p->word + (size_t)(y - s->top) * s->p->stride, (size_t)(x - s->left), (size_t)n);
         return;

@@ -13,6 +13,11 @@ stdcl_test(test_life_golly test_life_golly.c BUILDS_ONCE LIBS stdcl_life formats
 if(TARGET stdcl_command)
   stdcl_test(test_life_command test_life_command.c LIBS PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 240)
   add_dependencies(test_life_command stdcl_command)
+  set(collection ${CMAKE_CURRENT_SOURCE_DIR}/life_collection.sh $<TARGET_FILE:stdcl_command>)
+  add_test(NAME test_life_collection COMMAND sh ${collection} some)
+  add_test(NAME deep_life_collection COMMAND sh ${collection} all)
+  set_tests_properties(test_life_collection deep_life_collection PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3600)
+  stdcl_label(deep deep_life_collection)
 endif()
 
 # Kernels compile without a word as they are, which editors do; rows.cl also with many passes a launch.

@@ -97,6 +97,78 @@ static void reads_macrocell(void **state)
     life_pattern_free(&p);
 }
 
+static void reads_old_formats(void **state)
+{
+    (void)state;
+    struct life_pattern p;
+    read_text("#Life 1.05\r\n#D two blocks\n#N\n#P -1 -2\n.*\n..*\n***\n#P 5 0\n*\n", &p);
+    assert_string_equal(p.rule, "B3/S23");
+    assert_true(p.placed && p.x == -1 && p.y == -2);
+    check_drawing(&p, ".O...../..O..../OOO...O/");
+    life_pattern_free(&p);
+    read_text("#Life 1.06\n0 -1\n1 0\n\n-1 1\n0 1\n1 1\n", &p);
+    assert_true(p.placed && p.x == -1 && p.y == -1);
+    check_drawing(&p, ".O./..O/OOO/");
+    life_pattern_free(&p);
+    read_text("#MCell 4.20\n#GAME Life\n#RULE 23/36\n#BOARD 40x30\n#WRAP 1\n#D a remark\n#L .A$2.A\n#L $3A\n", &p);
+    assert_string_equal(p.rule, "23/36");
+    assert_string_equal(p.bounds, "T40,30");
+    check_drawing(&p, ".O./..O/OOO/");
+    life_pattern_free(&p);
+    read_text("xq4_153\n", &p); /* the glider; then a pulsar, whose code has strips, and blanks in it */
+    check_drawing(&p, "OOO/..O/.O./");
+    life_pattern_free(&p);
+    works(life_pattern_read("xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", &p));
+    assert_true(p.columns == 13 && p.rows == 13);
+    life_pattern_free(&p);
+    read_text("xs2_1y01x1w1", &p);
+    check_drawing(&p, "O....O...O..O/");
+    life_pattern_free(&p);
+}
+
+/* A glider, as `gzip -n` packs its RLE. */
+static void reads_gzip(void **state)
+{
+    (void)state;
+    static const char *const packed = "packed.rle.gz";
+    struct life_pattern p;
+    put_text(in_folder("packed.rle"), "x = 3, y = 3\nbo$2bo$3o!\n");
+    char line[2 * PATH_MAX];
+    snprintf(line, sizeof line, "gzip -nf '%s'", in_folder("packed.rle"));
+    assert_int_equal(system(line), 0);
+    if (life_pattern_read(in_folder(packed), &p) < 0 && clerrno == ENOTSUP)
+        skip();
+    check_drawing(&p, ".O./..O/OOO/");
+    life_pattern_free(&p);
+    size_t size;
+    char *bytes = bytes_of(in_folder(packed), &size);
+    fails(EINVAL, life_pattern_read_memory("name", bytes, size - 12, &p));
+    assert_int_equal(life_pattern_read_memory("name", bytes, size - 12, &p), -1);
+    assert_non_null(strstr(clerror(), "ends too early"));
+    bytes[14] ^= 0x55;
+    fails(EINVAL, life_pattern_read_memory("name", bytes, size, &p));
+    assert_int_equal(life_pattern_read_memory("name", bytes, size, &p), -1);
+    assert_non_null(strstr(clerror(), "broken"));
+    free(bytes);
+}
+
+/* Tiles have the cells of the rectangle, wherever they are. */
+static void reads_planes(void **state)
+{
+    (void)state;
+    struct life_plane plane;
+    static const char far_text[] = "x = 1, y = 1\n70bo$800000000000$900000000000b3o!";
+    works(life_plane_read_memory("name", far_text, sizeof far_text - 1, &plane));
+    assert_int_equal(plane.tiles, 2);
+    assert_true(!plane.p.word && plane.tile[0].x == 64 && plane.tile[0].y == 0 && plane.tile[0].row[0] == 1 << 6);
+    assert_true(plane.tile[1].x == 900000000000 && plane.tile[1].row[800000000001 % 64] == 7);
+    life_plane_free(&plane);
+    static const char bounded[] = "x = 1, y = 1, rule = B3/S23:T5\no!";
+    works(life_plane_read_memory("name", bounded, sizeof bounded - 1, &plane));
+    assert_true(plane.tiles == 0 && plane.p.word && plane.p.word[0] == 1);
+    life_plane_free(&plane);
+}
+
 static void tells_line_and_column(void **state)
 {
     (void)state;
@@ -125,9 +197,16 @@ static void tells_line_and_column(void **state)
         {"[M2]\n4 0 0 0 0 7\n", "line 2, column 11", "after the fifth"},
         {"[M2]\n99 0 0 0 0\n", "line 2, column 1", "larger than 2^40"},
         {"[M2]\n#R B3/S23\n", "line 3, column 1", "no nodes"},
-        {"#Life 1.06\n0 0\n", "name: ", "Life 1.05 or 1.06"},
-        {"#MCell 4.00\n#GAME Life\n#L .O\n", "name: ", "is in the format of MCell"},
-        {"\x1f\x8b\x08", "name: ", "gunzip"},
+        {"#Life 1.06\n0 0\n3\n", "line 3, column 2", "two whole numbers"},
+        {"#Life 1.06\n0 0 1\n", "line 2, column 5", "after the second"},
+        {"#Life 1.05\n#P 1\n", "line 2", "two whole numbers"},
+        {"#Life 1.05\n.*\n.x\n", "line 3, column 2", "not with 'x'"},
+        {"#MCell 4.00\n#GAME Life\n#L .O\n", "line 3, column 5", "more than two"},
+        {"#MCell 4.00\n#GAME Generations\n", "line 2, column 7", "'Generations' are not supported"},
+        {"xs4_3!", "line 1, column 6", "not part of an apgcode"},
+        {"xs4_3y", "line 1, column 7", "after y"},
+        {"-- a script\n", "name: ", "script in Lua"},
+        {"\x1f\x8b\x08", "name: ", "gzip"},
         {"\x89PNG\r\n", "name: ", "is a PNG picture"},
         {"x = 9, y = 9\no999999999999$999999999999bo!", "name: ", "MB of memory"},
     };
@@ -161,20 +240,22 @@ static void make_soup(struct life_pattern *p)
 static void writes_and_reads_again(void **state)
 {
     (void)state;
-    static const char *const names[] = {"soup.rle", "soup.cells", "soup.mc"};
+    static const char *const names[] = {"soup.rle", "soup.cells", "soup.mc", "soup.lif"};
     struct life_pattern p, q;
     make_soup(&p);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         works(life_pattern_write(in_folder(names[i]), &p, NULL));
         works(life_pattern_read(in_folder(names[i]), &q));
-        assert_string_equal(q.rule, p.rule);
-        assert_string_equal(q.bounds, p.bounds);
+        if (i != 3) { /* Life 1.06 has no rule */
+            assert_string_equal(q.rule, p.rule);
+            assert_string_equal(q.bounds, p.bounds);
+        }
         assert_true(q.columns == p.columns && q.rows == p.rows);
         assert_memory_equal(q.word, p.word, 120 * 8);
-        if (i != 2) /* the tree has no border */
+        if (i < 2) /* the others have no border */
             assert_true(q.width == p.width && q.height == p.height && q.left == p.left && q.top == p.top);
         if (i != 1) /* plain text has neither */
-            assert_true(q.generation == 99 && q.x + (long long)q.left == -40 + 13 && q.y + (long long)q.top == 7 + 5);
+            assert_true((q.generation == 99 || i == 3) && q.x + (long long)q.left == -40 + 13 && q.y + (long long)q.top == 7 + 5);
         life_pattern_free(&q);
     }
     life_pattern_free(&p);
@@ -258,7 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_rle),       cmocka_unit_test(reads_cells),
-        cmocka_unit_test(reads_macrocell), cmocka_unit_test(tells_line_and_column),
+        cmocka_unit_test(reads_macrocell), cmocka_unit_test(reads_old_formats), cmocka_unit_test(reads_gzip), cmocka_unit_test(reads_planes), cmocka_unit_test(tells_line_and_column),
         cmocka_unit_test(writes_png),      cmocka_unit_test(writes_and_reads_again),
         cmocka_unit_test(fails_to_open),   cmocka_unit_test(rle_lines_are_short),
         cmocka_unit_test(tells_a_full_disk), cmocka_unit_test(every_format_is_documented),

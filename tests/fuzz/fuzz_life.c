@@ -60,14 +60,36 @@ static void check_way_back(const struct life_pattern *p, const struct life_forma
     free(text);
 }
 
+/* As a plane: the same cells in tiles, or squares. */
+static void check_plane(const void *data, size_t size, const struct life_pattern *p)
+{
+    struct life_plane plane;
+    uint64_t there = 0, in_tiles = 0;
+    promise(life_plane_read_memory("name", data, size, &plane) == 0);
+    for (size_t i = 0; i < p->rows * p->stride; i++)
+        there += (uint64_t)__builtin_popcountll(p->word[i]);
+    for (size_t i = 0; i < plane.tiles; i++)
+        for (int y = 0; y < 64; y++)
+            for (int x = 0; x < 64; x++)
+                if (plane.tile[i].row[y] >> x & 1) {
+                    const size_t column = (size_t)(plane.tile[i].x + x) - p->left, row = (size_t)(plane.tile[i].y + y) - p->top;
+                    promise(column < p->columns && row < p->rows && cell(p, column, row));
+                    in_tiles++;
+                }
+    promise(p->bounds[0] ? !plane.tiles && !plane.squares.n : plane.squares.n || in_tiles == there);
+    life_plane_free(&plane);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct life_pattern p;
     void *exact = exact_copy(data, size);
     life_pattern_limit = 1 << 22;
     int status = life_pattern_read_memory("name", exact, size, &p);
-    free(exact);
     promise(status == 0 || status == -1);
+    if (status == 0)
+        check_plane(exact, size, &p);
+    free(exact);
     if (status < 0) {
         check_failure("name", &p);
         return 0;
@@ -76,6 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (p.width < 2000 && p.height < 2000) {
         check_way_back(&p, &life_rle);
         check_way_back(&p, &life_macrocell);
+        if (llabs(p.x) < LIFE_FAR / 2 && llabs(p.y) < LIFE_FAR / 2)
+            check_way_back(&p, &life_lif);
         if (p.width && p.height)
             check_way_back(&p, &life_cells);
     }

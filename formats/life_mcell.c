@@ -1,0 +1,123 @@
+/* life_mcell.c - patterns of Mirek's Cellebration (.mcl), of two states.
+ *
+ *   #MCell 4.20
+ *   #GAME Life             the family of the rule: Life, or another of two states
+ *   #RULE 23/3
+ *   #BOARD 200x200         with #WRAP 1 the pattern lives on a torus of that size
+ *   #L 2.A$A.A             runs, as in RLE: . is dead, A alive, $ the end of a row
+ *
+ * M. Wojtowicz, mirekw.com. The pattern lies in the middle.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/life_format.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool begins(const char *p, const char *end, const char *words)
+{
+    return (size_t)(end - p) >= strlen(words) && strncasecmp(p, words, strlen(words)) == 0;
+}
+
+static bool sniff(const struct life_text *t)
+{
+    return begins(t->begin, t->end, "#MCell");
+}
+
+struct pen {
+    long long x, y;
+    size_t board[2];
+    bool wraps;
+};
+
+/* The cells of one line. */
+static int read_line(const struct life_text *t, const char *p, const char *end, struct pen *pen, struct life_sink *sink)
+{
+    for (long long n = 0; p < end; p++) {
+        if (isdigit((unsigned char)*p)) {
+            if ((n = n * 10 + (*p - '0')) >= LIFE_FAR)
+                return life_text_error(t, p, "a count must be below 2^40");
+            continue;
+        }
+        const long long count = n ? n : 1;
+        if (life_text_is_blank(*p))
+            continue;
+        if (*p == 'A') {
+            life_sink_run(sink, pen->x, pen->y, count);
+        } else if (*p == '$') {
+            pen->y += count;
+            pen->x = 0;
+        } else if (isalpha((unsigned char)*p)) {
+            return life_text_error(t, p, "'%c' is a state of a rule with more than two, which is not supported; cells are . (dead) and A (alive)", *p);
+        } else if (*p != '.') {
+            return life_text_error(t, p, "'%c' is not one of ., A and $", *p > ' ' && *p < 127 ? *p : '?');
+        }
+        pen->x += *p == '$' ? 0 : count;
+        n = 0;
+        if (pen->x >= LIFE_FAR || pen->y >= LIFE_FAR)
+            return life_text_error(t, p, "the pattern is larger than 2^40 cells across");
+    }
+    return 0;
+}
+
+static int read_board(const struct life_text *t, const char *p, const char *end, struct pen *pen)
+{
+    for (int i = 0; i < 2; i++) {
+        while (p < end && !isdigit((unsigned char)*p))
+            p++;
+        if (p == end)
+            return life_text_error(t, p, "the size of a board is written 200x100");
+        for (pen->board[i] = 0; p < end && isdigit((unsigned char)*p) && pen->board[i] < (size_t)LIFE_FAR; p++)
+            pen->board[i] = pen->board[i] * 10 + (size_t)(*p - '0');
+    }
+    return 0;
+}
+
+/* Families of which a rule with two states may be. */
+static int read_game(const struct life_text *t, const char *p, const char *end)
+{
+    static const char *const known[] = {"Life", "Standard Life"};
+    const char *last = end;
+    while (p < end && life_text_is_blank(*p))
+        p++;
+    while (last > p && life_text_is_blank(last[-1]))
+        last--;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if ((size_t)(last - p) == strlen(known[i]) && begins(p, last, known[i]))
+            return 0;
+    return life_text_error(t, p, "rules of the family '%.*s' are not supported, only those of Life", (int)(last - p < 40 ? last - p : 40), p);
+}
+
+static int read_mcell(const struct life_text *t, struct life_sink *sink)
+{
+    struct pen pen = {.x = 0};
+    int status = 0;
+    for (const char *p = t->begin, *end; p < t->end && status == 0; p = end < t->end ? end + 1 : end) {
+        end = life_text_line_end(t, p);
+        if (begins(p, end, "#GAME"))
+            status = read_game(t, p + 5, end);
+        else if (begins(p, end, "#RULE") && !sink->filling)
+            status = life_text_rule(t, p + 5, end, sink->p);
+        else if (begins(p, end, "#BOARD"))
+            status = read_board(t, p + 6, end, &pen);
+        else if (begins(p, end, "#WRAP"))
+            pen.wraps = memchr(p + 5, '1', (size_t)(end - p - 5)) != NULL;
+        else if (begins(p, end, "#L "))
+            status = read_line(t, p + 3, end, &pen, sink);
+    }
+    if (sink->any && !sink->filling) {
+        sink->p->width = (size_t)sink->right;
+        sink->p->height = (size_t)sink->bottom;
+    }
+    if (status == 0 && pen.wraps && pen.board[0] && !sink->filling)
+        snprintf(sink->p->bounds, sizeof sink->p->bounds, "T%zu,%zu", pen.board[0], pen.board[1]);
+    return status;
+}
+
+const struct life_format life_mcell = {
+    .label = {.name = "mcell", .title = "MCell (.mcl)", .suffixes = ""},
+    .sniff = sniff,
+    .read = read_mcell,
+};

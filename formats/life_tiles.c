@@ -1,0 +1,70 @@
+/* life_tiles.c - cells of a plane without edges, kept where they live: tiles of 64 x 64 cells, found by their place.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/life_format.h"
+
+#include "stdcl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static size_t hash(long long x, long long y)
+{
+    uint64_t h = ((uint64_t)x * 0x9e3779b97f4a7c15u) ^ ((uint64_t)y * 0xff51afd7ed558ccdu);
+    return (size_t)(h ^ h >> 29);
+}
+
+static size_t place_of(const struct life_tiles *t, long long x, long long y)
+{
+    size_t at = hash(x, y) & (t->places - 1);
+    while (t->place[at] && (t->tile[t->place[at] - 1].x != x || t->tile[t->place[at] - 1].y != y))
+        at = (at + 1) & (t->places - 1);
+    return at;
+}
+
+static bool grow(struct life_tiles *t)
+{
+    const size_t room = t->n ? 2 * t->n : 64;
+    struct life_tile *tile = (double)room * sizeof *tile <= t->most ? realloc(t->tile, room * sizeof *tile) : NULL;
+    t->tile = tile ? tile : t->tile;
+    free(t->place);
+    t->places = 4 * room;
+    t->place = tile ? calloc(t->places, sizeof *t->place) : NULL;
+    t->full = !t->place;
+    for (size_t i = 0; i < t->n && t->place; i++)
+        t->place[place_of(t, tile[i].x, tile[i].y)] = (uint32_t)(i + 1);
+    return !t->full;
+}
+
+/* The tile with its corner there; NULL: no memory. */
+static struct life_tile *tile_at(struct life_tiles *t, long long x, long long y)
+{
+    if (t->full || (4 * t->n >= t->places && !grow(t)))
+        return NULL;
+    const size_t at = place_of(t, x, y);
+    if (!t->place[at]) {
+        t->tile[t->n] = (struct life_tile){.x = x, .y = y};
+        t->place[at] = (uint32_t)++t->n;
+    }
+    return &t->tile[t->place[at] - 1];
+}
+
+void life_tiles_run(struct life_tiles *t, long long x, long long y, long long n)
+{
+    while (n > 0) {
+        const long long in = x & 63, here = 64 - in < n ? 64 - in : n;
+        struct life_tile *tile = tile_at(t, x - in, y - (y & 63));
+        if (!tile)
+            return;
+        tile->row[y & 63] |= (here < 64 ? ((uint64_t)1 << here) - 1 : ~(uint64_t)0) << in;
+        x += here;
+        n -= here;
+    }
+}
+
+void life_tiles_free(struct life_tiles *t)
+{
+    free(t->tile);
+    free(t->place);
+    *t = (struct life_tiles){.n = 0};
+}

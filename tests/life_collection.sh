@@ -1,0 +1,46 @@
+#!/bin/sh
+# life_collection.sh - Golly's own patterns here and in bgolly: the same population at generation 1,000.
+#
+#   life_collection.sh STDCL some|all
+#
+# some: a few small ones of each kind of file; all: whatever lies in Golly's folders Life and Life-Like but scripts, archives, and rules of
+# families that are refused, each of which must be refused in a sentence. Without bgolly or its patterns: 77.
+# SPDX-License-Identifier: MIT
+set -u
+stdcl=$1
+patterns=${GOLLY_PATTERNS:-/usr/share/golly/Patterns}
+command -v bgolly >/dev/null 2>&1 && [ -d "$patterns/Life" ] || { echo "golly is not installed"; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+case $2 in
+all) find "$patterns/Life" "$patterns/Life-Like" -type f ! -name '*.lua' ! -name '*.zip' | sort > "$folder/list" ;;
+*) cat > "$folder/list" <<END ;;
+$patterns/Life/Methuselahs/acorn.lif
+$patterns/Life/Methuselahs/blom.rle
+$patterns/Life/Breeders/breeder.lif
+$patterns/Life/Breeders/switch-engine-ping-pong.rle
+$patterns/Life/Guns/p59-gun-with-Snark-reflectors.rle
+$patterns/Life/Puffers/puffer-train.rle
+$patterns/Life/Syntheses/syntheses-of-c2-spaceships.rle.gz
+$patterns/Life/Bounded-Grids/lightspeed-bubble-torus.rle
+$patterns/Life-Like/persian-rugs.lif
+$patterns/Life-Like/Morley/enterprise-gun.rle
+END
+esac
+run=0 refused=0 wrong=0
+while IFS= read -r file; do
+    [ -f "$file" ] || continue # other versions of Golly have other patterns
+    ours=$("$stdcl" life -p "$file" -n 1000 --threads 1 --json 2> "$folder/err" || "$stdcl" life -p "$file" -n 1000 --json 2> "$folder/err")
+    ours=$(printf '%s\n' "$ours" | sed -n 's/^ *"population": "\{0,1\}\([0-9]*\).*/\1/p')
+    if [ -z "$ours" ] && grep -q 'not a rule this engine knows\|cannot be used' "$folder/err"; then
+        refused=$((refused + 1))
+        continue
+    fi
+    run=$((run + 1))
+    golly=$(bgolly -m 1000 -i 1000 "$file" 2>/dev/null | sed -n 's/^[0-9,]*: \([0-9,]*\)$/\1/p' | tail -n 1 | tr -d ,)
+    [ -n "$ours" ] && [ "$ours" = "$golly" ] && continue
+    echo "$file: bgolly says ${golly:-nothing}, stdcl ${ours:-nothing}: $(cat "$folder/err")"
+    wrong=$((wrong + 1))
+done < "$folder/list"
+echo "$run patterns with the population of bgolly at generation 1,000, but $wrong; $refused refused"
+[ "$wrong" = 0 ] && [ "$run" -ge 6 ]
