@@ -270,7 +270,7 @@ static void warns_of_edges(void **state)
             fail_msg("%s: no '%s'\n%s", cases[i].arguments, words, err);
         json_decref(r);
     }
-    succeeds("-p free.rle --size 20 --until-stable");
+    succeeds("-p free.rle --size 12 --until-stable");
     assert_non_null(strstr(err, "may have met"));
 }
 
