@@ -5,8 +5,8 @@
 
 #include <assert.h>
 
-/* The part that has a kernel of this name, or NULL; p is built. */
-static struct part *part_with(const struct program *p, const char *name)
+/* The part that has a kernel of this name; p is built. NULL when there is none (*failed false) or after fail(). */
+static struct part *part_with(const struct program *p, const char *name, bool *failed)
 {
     for (size_t i = 0; i < p->nparts; i++) {
         cl_int err;
@@ -14,6 +14,10 @@ static struct part *part_with(const struct program *p, const char *name)
         if (probe) {
             clReleaseKernel(probe);
             return &p->part[i];
+        }
+        if (err != CL_INVALID_KERNEL_NAME) {
+            *failed = fail(errno_of(err), err, "clsym: kernel %s of %s", name, p->part[i].name) != 0;
+            return NULL;
         }
     }
     return NULL;
@@ -32,7 +36,7 @@ static struct kernel *find_kernel(struct program *p, const char *name, bool *fai
     if (!*failed) {
         for (k = p->kernels; k && strcmp(k->name, name) != 0; k = k->next)
             ;
-        if (!k && (part = part_with(p, name)) != NULL) {
+        if (!k && (part = part_with(p, name, failed)) != NULL) {
             k = kernel_new(p, part, name);
             *failed = k == NULL;
         }
@@ -76,7 +80,8 @@ char *program_log(CLCONTEXT *cp, void *handle, cl_uint dev)
     return log ? log : ((void)fail(ENOMEM, 0, "no memory on the host for what the compiler says"), NULL);
 }
 
-static void print_names(FILE *fp, struct program *p, const char **separator)
+/* Sets *has when `wanted` is among them. */
+static void print_names(FILE *fp, struct program *p, const char **separator, const char *wanted, bool *has)
 {
     pthread_mutex_lock(&p->lock);
     for (size_t i = 0; p->built && i < p->nparts; i++) {
@@ -85,6 +90,7 @@ static void print_names(FILE *fp, struct program *p, const char **separator)
         for (char *save, *n = names ? strtok_r(names, ";", &save) : NULL; n; n = strtok_r(NULL, ";", &save)) {
             fprintf(fp, "%s%s", *separator, n);
             *separator = ", ";
+            *has = *has || strcmp(n, wanted) == 0;
         }
         free(names);
     }
@@ -96,12 +102,16 @@ static void name_unknown(struct program **searched, size_t n, const char *name)
     char *text = NULL;
     size_t size = 0;
     const char *separator = "";
+    bool has = false;
     FILE *fp = open_memstream(&text, &size);
     for (size_t i = 0; fp && i < n; i++)
-        print_names(fp, searched[i], &separator);
+        print_names(fp, searched[i], &separator, name, &has);
     if (fp)
         fclose(fp);
-    fail(ENOENT, 0, "clsym: there is no kernel \"%s\"; there are: %s", name, text && *text ? text : "none");
+    if (has)
+        fail(EIO, CL_INVALID_KERNEL_NAME, "clsym: kernel \"%s\" is in the program, and the driver does not make it", name);
+    else
+        fail(ENOENT, 0, "clsym: there is no kernel \"%s\"; there are: %s", name, text && *text ? text : "none");
     free(text);
 }
 

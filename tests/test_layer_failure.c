@@ -42,6 +42,17 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program
     return CL_SUCCESS;
 }
 
+static cl_int no_kernels; /* the error with which kernels are refused */
+
+cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *err)
+{
+    cl_kernel (*real)(cl_program, const char *, cl_int *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clCreateKernel");
+    if (no_kernels)
+        *err = no_kernels;
+    return no_kernels ? NULL : real(program, name, err);
+}
+
 static bool no_references;
 
 cl_int clRetainEvent(cl_event ev)
@@ -379,6 +390,29 @@ static void test_status_alone_tells(void **state)
 }
 
 /* A program that builds at the second try builds. */
+/* "There is no kernel f; there are: f" helps nobody. */
+static void test_kernels_that_the_driver_does_not_make(void **state)
+{
+    (void)state;
+    static const struct {
+        cl_int error;
+        int code;
+    } way[] = {{CL_OUT_OF_HOST_MEMORY, ENOMEM}, {CL_INVALID_KERNEL_NAME, EIO}};
+    void *program = clsopen(cp, "kernel void f(global int *a) { a[0] = 1; }", CLLD_NOW);
+    ready(program);
+    for (int i = 0; i < 2; i++) {
+        no_kernels = way[i].error;
+        cl_kernel k = clsym(cp, program, "f", CLLD_NOW);
+        no_kernels = 0;
+        assert_null(k);
+        assert_int_equal(clerrno, way[i].code);
+        contains(clerror(), i ? "clsym: kernel \"f\" is in the program, and the driver does not make it" : "clsym: kernel f of ");
+    }
+    fails_null(ENOENT, clsym(cp, program, "g", CLLD_NOW));
+    ready(clsym(cp, program, "f", CLLD_NOW));
+    works(clclose(cp, program));
+}
+
 static void test_second_try_of_a_build(void **state)
 {
     (void)state;
@@ -415,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_status_alone_tells),
         cmocka_unit_test(test_uuids_are_asked_for_where_there_are_any),
         cmocka_unit_test(test_second_try_of_a_build),
+        cmocka_unit_test(test_kernels_that_the_driver_does_not_make),
     };
     int failed = cmocka_run_group_tests(first, NULL, NULL);
     return failed + cmocka_run_group_tests(tests, setup, teardown);
