@@ -6,6 +6,7 @@
  *   faults BUILD SOURCE every N [SEED]     every Nth call; N seeds in a row make a whole campaign
  *   faults BUILD SOURCE list               the programs' names
  *   faults BUILD SOURCE only PROGRAM       every call of one program
+ *   faults BUILD SOURCE only PROGRAM some  of each entry point the first, the middle and the last call, with every error
  *   faults BUILD SOURCE only PROGRAM "CALL NUMBER CODE HOW"    one case, whose output is shown
  *
  * Each program of programs.c runs once with nothing wrong, and layer.c and shim.c write down every call that could
@@ -14,7 +15,7 @@
  *   - status 1, exactly one sentence on standard error, and each output is absent or complete
  *   - status 0, and the output is the one of the run with nothing wrong
  * The second must hold where a call is only interrupted or cut short. STDCL_FAULTS_JSON=FILE keeps the counts of one
- * program, as run.sh has it.
+ * program, as run.sh has it; STDCL_FAULTS_WORKERS processes run cases at once, 2 where it is not set.
  * SPDX-License-Identifier: MIT
  */
 #include "faults.h"
@@ -30,9 +31,10 @@
 #include <time.h>
 
 /* SAMPLE_SECONDS of processor time, all in all. */
-enum { WORKERS = 2, SAMPLE_PROGRAMS = 2, SAMPLE_CASES = 60, SAMPLE_SECONDS = 4, MAX_CASES = 20000 };
+enum { SAMPLE_PROGRAMS = 2, SAMPLE_CASES = 60, SAMPLE_SECONDS = 4, MAX_CASES = 20000 };
 
 static long seed;
+static bool some; /* of each entry point three calls, with every error */
 
 /* ---- Cases and counts. ----------------------------------------------------------------------- */
 
@@ -62,15 +64,19 @@ static int run(const struct program *p, const char *fault, const char *log)
     return run_wait(run_start(p, fault, log));
 }
 
-/* Checkpoints hold the seconds of the run, and HDF5 files the time of day: of these the size is compared. */
+/* Checkpoints hold the seconds of the run, HDF5 files the time of day, and pages a random number: of these the size is compared. Of
+ * a recording the end is: how many pictures there are depends on how long the run takes. */
 static bool output_is_good(const struct program *p, const struct result *good, int i)
 {
+    static const char end[] = "STDCLEND";
     const char *suffix = strrchr(p->outputs[i], '.'), *path = in_folder(p->outputs[i]);
     size_t size = 0;
-    if (!suffix || (strcmp(suffix, ".ckpt") != 0 && strcmp(suffix, ".hdf5") != 0))
+    if (!suffix || !strstr(".ckpt .hdf5 .html .view", suffix))
         return file_is(path, good->file[i], good->size[i]);
-    free(file_bytes(path, &size));
-    return size == good->size[i];
+    char *bytes = file_bytes(path, &size);
+    const bool ends = bytes && size > strlen(end) && memcmp(bytes + size - strlen(end), end, strlen(end)) == 0;
+    free(bytes);
+    return strcmp(suffix, ".view") == 0 ? ends : size == good->size[i];
 }
 
 /* Says in `why` what is wrong with a run, or returns false. */
@@ -200,6 +206,31 @@ static void add_case(const struct program *p, const char *call, int number, cons
              family == COMMANDS ? "failed" : code->how == CUT_SHORT ? "short" : "refused");
 }
 
+/* The nth call of an entry point: as a command, too, if it queues one. */
+static void add_call(const struct program *p, const char *call, int n, const struct code *code)
+{
+    add_case(p, call, n, code, family_of(call));
+    if (strncmp(call, "clEnqueue", 9) == 0 && strcmp(call, "clEnqueueMapBuffer") != 0)
+        add_case(p, call, n, code, COMMANDS);
+}
+
+/* Three calls of `calls`, with every error. */
+static void add_three(const struct program *p, const char *call, int calls)
+{
+    const int number[] = {1, (calls + 1) / 2, calls};
+    for (int i = 0; i < 3; i++) {
+        if (i > 0 && number[i] == number[i - 1])
+            continue;
+        const struct code *first = code_of(call, 0), *code = first;
+        for (int turn = 1; code; turn++) {
+            add_call(p, call, number[i], code);
+            code = code_of(call, turn);
+            if (code == first)
+                break;
+        }
+    }
+}
+
 /* From the log of a run with nothing wrong. */
 static void add_cases(const struct program *p, char *log)
 {
@@ -215,11 +246,11 @@ static void add_cases(const struct program *p, char *log)
         if (k == kinds)
             snprintf(names[kinds++], sizeof *names, "%s", call);
         seen[k]++;
-        const struct code *code = code_of(call, seen[k] + seed);
-        add_case(p, call, seen[k], code, family_of(call));
-        if (strncmp(call, "clEnqueue", 9) == 0 && strcmp(call, "clEnqueueMapBuffer") != 0)
-            add_case(p, call, seen[k], code, COMMANDS);
+        if (!some)
+            add_call(p, call, seen[k], code_of(call, seen[k] + seed));
     }
+    for (int k = 0; some && k < kinds; k++)
+        add_three(p, names[k], seen[k]);
 }
 
 /* Runs a program with nothing wrong, keeps what it gives, and adds its cases. */
@@ -269,10 +300,12 @@ static void work(int worker, int limit, double seconds)
 
 static void run_cases(int limit, double seconds)
 {
+    const char *wanted = getenv("STDCL_FAULTS_WORKERS");
+    const int workers = wanted && atoi(wanted) > 0 ? atoi(wanted) : 2;
     fflush(stdout);
-    for (int w = 0; w < WORKERS; w++)
+    for (int w = 0; w < workers; w++)
         if (fork() == 0)
-            work(w, limit, seconds / WORKERS);
+            work(w, limit, seconds / workers);
     while (wait(NULL) > 0)
         ;
 }
@@ -296,7 +329,8 @@ static bool keep_counts(const char *program, int ran)
     FILE *json = file && program ? fopen(file, "w") : NULL;
     if (!json)
         return !file || !program;
-    fprintf(json, "{\"program\": \"%s\", \"commit\": \"%s\", \"faults\": %d", program, commit ? commit : "unknown", ran);
+    fprintf(json, "{\"program\": \"%s\", \"commit\": \"%s\", \"calls\": \"%s\", \"faults\": %d", program, commit ? commit : "unknown",
+            some ? "first, middle and last of each entry point, with every error" : "all", ran);
     for (int f = 0; f < FAMILIES; f++)
         fprintf(json, ", \"%s\": {\"faults\": %d, \"refused\": %d, \"ended_well\": %d, \"not_reached\": %d, \"wrong\": %d}",
                 family_names[f], count->ran[f], count->refused[f], count->right[f], count->missed[f], count->wrong[f]);
@@ -418,10 +452,11 @@ int main(int argc, char **argv)
     for (int i = 0; argc > 3 && strcmp(argv[3], "list") == 0; i++)
         if (!programs[i].name || puts(programs[i].name) < 0)
             return !!programs[i].name;
+    some = only && argc > 5 && strcmp(argv[5], "some") == 0;
     seed = sample && argc > 4 ? atol(argv[4]) : nth > 1 && argc > 5 ? atol(argv[5]) : (long)(time(NULL) / 86400);
     count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (count != MAP_FAILED && runs_begin(argv[1], argv[2]) && codes_read())
-        status = only && argc > 5 ? show(argv[4], argv[5]) : campaign(sample, nth, only ? argv[4] : NULL);
+        status = only && argc > 5 && !some ? show(argv[4], argv[5]) : campaign(sample, nth, only ? argv[4] : NULL);
     runs_end();
     return status;
 }

@@ -60,7 +60,7 @@ void runs_end(void);
 void run_tidy(const struct program *p);
 
 /* With STDCL_FAULT and STDCL_FAULT_LOG, where they are not NULL. A run that hangs ends by SIGXCPU, after 20 seconds of
- * processor time, or SIGALRM, after two minutes. */
+ * processor time, or SIGALRM, after a quarter of an hour. */
 pid_t run_start(const struct program *p, const char *fault, const char *log);
 int run_wait(pid_t child);
 

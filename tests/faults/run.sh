@@ -1,11 +1,14 @@
 #!/bin/sh
 # run.sh - runs every case of tests/faults, and keeps the counts of faults: a line of counts.json for each program.
 #   usage: tests/faults/run.sh BUILD [PROGRAM...]     all programs and the signals; or some, whose lines are replaced
+#          tests/faults/run.sh BUILD some PROGRAM...   of each entry point three calls, with every error
 # SPDX-License-Identifier: MIT
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 shift
+some=
+[ "${1-}" != some ] || { some=some && shift; }
 counts=$here/counts.json
 COMMIT=${COMMIT:-$(git -C "$here" describe --always --dirty 2>/dev/null || echo unknown)}
 STDCL_FAULTS_JSON=$build/tests/faults.line
@@ -22,8 +25,11 @@ keep() {
 
 for program in ${*:-$("$build/tests/faults" "$build" "$here/../.." list)}; do
     echo "$program"
-    "$build/tests/faults" "$build" "$here/../.." only "$program" || status=1
+    "$build/tests/faults" "$build" "$here/../.." only "$program" $some || status=1
     [ -f "$STDCL_FAULTS_JSON" ] && keep "$program"
 done
-[ $# -gt 0 ] || "$build/tests/signals" "$build" "$here/../.." || status=1
+if [ $# = 0 ]; then
+    "$build/tests/signals" "$build" "$here/../.." || status=1
+    [ ! -f "$STDCL_FAULTS_JSON" ] || mv "$STDCL_FAULTS_JSON" "$here/signals.json"
+fi
 exit $status
