@@ -99,7 +99,7 @@ static int check(struct nbody_job *job, const struct cli_option *options)
     if (job->input && cli_given(options, "ic"))
         return cli_wrong("%s and --ic cannot be combined: give a file or a model", cli_typed(options, "input"));
     if (job->dt == 0)
-        return cli_wrong("--dt: '0' is not allowed; give a number other than 0");
+        return cli_wrong("--dt is 0; give another number");
     if (cli_given(options, "steps") && cli_given(options, "until"))
         return cli_wrong("--steps and --until cannot be combined: give the number of steps or the time");
     const size_t fixed = job->input ? 0 : nbody_model_bodies((enum nbody_model)job->model);

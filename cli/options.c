@@ -314,6 +314,8 @@ static int wrong_name(const struct cli_option *o, const char *name, size_t lengt
 {
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), name);
+    if (strcmp(word, "help") == 0)
+        return cli_wrong("--help takes no value");
     struct cli_guess guess = {.word = word};
     for (; o->type != CLI_TYPE_END; o++)
         if (o->name)

@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#undef stop /* a macro of cmocka 2 */
 
 #define ANY_ERROR 0
 #define NO_EVENT ((cl_event)(intptr_t)-1)

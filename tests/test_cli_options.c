@@ -199,6 +199,7 @@ static void wrong_options(void **state)
     refuses("-z", NULL, "unknown option '-z' in '-z'");
     refuses("-vz", NULL, "unknown option '-z' in '-vz'");
     refuses("--verbose=1", NULL, "--verbose takes no value");
+    refuses("--help=1", NULL, "--help takes no value");
     refuses("--level", NULL, "--level needs a value: LEVEL");
     refuses("-n", NULL, "--count needs a value: N");
     refuses("--output=", NULL, "--output: the value is empty");

@@ -81,7 +81,7 @@ static void runs_back(void **unused)
     particles_free(&q);
     refuses(2, "a negative --dt runs back", "-i there.tab --until 0 -q");
     refuses(2, "the step runs back", "-i there.tab --dt -1/64 --until 2 -q");
-    refuses(2, "--dt: '0' is not allowed", "-n 8 --dt 0");
+    refuses(2, "--dt is 0; give another number", "-n 8 --dt 0");
     refuses(2, "--dt: '1/' is not a number", "-n 8 --dt 1/");
     refuses(2, "--dt: '1/0' is not a finite number", "-n 8 --dt 1/0");
 }

@@ -13,8 +13,13 @@ bad=0
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_rmaps_base_oversubscribe=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+five=
 case $mpi in
-openmpi) launch="mpirun.openmpi -q --bind-to none" many=3 ;;
+openmpi)
+    launch="mpirun.openmpi -q --bind-to none" many=3
+    case $(mpirun.openmpi --version) in *" 5."*) five=5 launch="mpirun.openmpi --bind-to none" ;; esac # which has no -q
+    ;;
 mpich) launch=mpiexec.mpich many=2 ;;
 esac
 
@@ -52,7 +57,9 @@ unset STDCL_PATIENCE
 
 # ---- Plugins that are not there, or another MPI's.
 export STDCL_MPI=/nowhere/world-x.so
-job 1 "/nowhere/world-x.so is no plugin that can be opened" 2 "$stdcl" gas -n 1000
+lost="/nowhere/world-x.so is no plugin that can be opened"
+[ -z "$five" ] || lost= # Open MPI 5.0.7 may lose what a rank says as the job ends
+job 1 "$lost" 2 "$stdcl" gas -n 1000
 unset STDCL_MPI
 if [ -n "$other" ]; then
     export STDCL_MPI="$folder/world-$other.so"
@@ -94,15 +101,17 @@ job 1 "rank 1 on $(uname -n): it has as glider.rle '" 2 sh -c 'cd "$(mktemp -d -
 job 0 "ranks waited " 2 "$two_devices" "$stdcl" gas -n 1e6 $pick --explain
 grep -q " on 1 host, 2 ranks" out || { echo "FAILED  the report tells its ranks"; cat out; bad=1; }
 job 2 "unknown option '--nonsense'" 2 "$stdcl" gas --nonsense
-job 1 "rank 1 on $(uname -n): it has the options 'gas -n 2e6', rank 0 on $(uname -n) has 'gas -n 1e6'" 1 "$stdcl" gas -n 1e6 : -n 1 "$stdcl" gas -n 2e6
+[ -n "$five" ] || # which ends by a segmentation fault with two programs in a line, whatever they are
+    job 1 "rank 1 on $(uname -n): it has the options 'gas -n 2e6', rank 0 on $(uname -n) has 'gas -n 1e6'" 1 "$stdcl" gas -n 1e6 : -n 1 "$stdcl" gas -n 2e6
 mkdir -p older && sed 's/1\.0\.0\x00/0.9.9\x00/g' "$stdcl" >older/stdcl && chmod +x older/stdcl
 export STDCL_MPI="$folder/world-$mpi.so"
-job 1 "rank 1 on $(uname -n): it has stdcl version '0.9.9', rank 0 on $(uname -n) has '1.0.0'" 1 "$stdcl" gas -n 1e6 : -n 1 older/stdcl gas -n 1e6
+[ -n "$five" ] ||
+    job 1 "rank 1 on $(uname -n): it has stdcl version '0.9.9', rank 0 on $(uname -n) has '1.0.0'" 1 "$stdcl" gas -n 1e6 : -n 1 older/stdcl gas -n 1e6
 unset STDCL_MPI
-# A disk that is full for one rank: nothing is left of the file. (MPICH makes large files of its own.)
-[ $mpi != openmpi ] || job 1 "rank 1 on $(uname -n): " 2 sh -c 'trap "" XFSZ; [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || ulimit -f 8; exec "$@"' - "$stdcl" matmul -n 100 \
+# A disk that is full for one rank: nothing is left of the file. (MPICH makes large files of its own, and so does Open MPI 5.)
+[ $mpi$five != openmpi ] || job 1 "rank 1 on $(uname -n): " 2 sh -c 'trap "" XFSZ; [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || ulimit -f 8; exec "$@"' - "$stdcl" matmul -n 100 \
     --precision double --engine cpu-blocked -q -o full.npy
-[ $mpi != openmpi ] || grep -q "cannot be written: File too large" err && [ -z "$(ls -A | grep full)" ] || { echo "FAILED  a full disk"; cat err; ls -A; bad=1; }
+[ $mpi$five != openmpi ] || grep -q "cannot be written: File too large" err && [ -z "$(ls -A | grep full)" ] || { echo "FAILED  a full disk"; cat err; ls -A; bad=1; }
 devices=$("$stdcl" devices --json | grep -c '"number"')
 job 1 "start fewer ranks" $((devices + 1)) "$stdcl" gas -n 1e6 --device all
 job 0 '"program": "devices"' 2 "$stdcl" devices --json
