@@ -16,16 +16,14 @@ static const uint64_t GENERATIONS = 1024, COMPARED_GENERATIONS = 64;
 /* A rule, which may have bounds and a size behind a colon; `where` names it in a message. */
 static int take_rule(struct life_job *job, const char *text, const char *where)
 {
-    struct life_rule rule;
-    char copy[160];
+    char copy[LIFE_RULE_TEXT + 40];
     enum life_bounds bounds;
     struct life_size size;
     snprintf(copy, sizeof copy, "%s", text);
     if (strlen(text) >= sizeof copy)
         return cli_wrong("%s: %zu characters are too many for a rule", where, strlen(text));
-    if (life_bounds_split(copy, &bounds, &size.width, &size.height) < 0 || life_rule_parse(copy, &rule) < 0)
+    if (life_bounds_split(copy, &bounds, &size.width, &size.height) < 0 || life_rule_normal(copy, job->rule) < 0)
         return cli_wrong("%s: %s", where, clerror());
-    life_rule_string(&rule, job->rule);
     if (size.width && !job->size.width)
         job->size = size;
     if (size.width && job->bounds == LIFE_NOT_GIVEN)
@@ -45,7 +43,7 @@ static int take_pattern(struct life_job *job)
 {
     if (job->rule_text || !job->pattern.rule[0])
         return CLI_DONE;
-    char text[160];
+    char text[LIFE_RULE_TEXT + 100];
     snprintf(text, sizeof text, "%s%s%s", job->pattern.rule, job->pattern.bounds[0] ? ":" : "",
              job->pattern.bounds);
     return take_rule(job, text, job->input);

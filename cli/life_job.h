@@ -60,7 +60,7 @@ struct life_job {
 
     /* Results, and what is needed meanwhile. */
     const char *choice;   /* why this engine */
-    char rule[64];        /* B3/S23 */
+    char rule[LIFE_RULE_TEXT]; /* B3/S23 */
     bool rule_has_grid;   /* the rule that was given, or the file's, names bounds */
     struct life_plane plane;  /* the pattern, for HashLife */
     struct life_pattern pattern; /* and for grids */

@@ -56,14 +56,12 @@ int life_plane_check(const struct life_job *job, const struct cli_option *option
 /* A rule without a grid; `where` it stands. */
 static int take_rule(struct life_job *job, const char *rule, const char *bounds, const char *where)
 {
-    struct life_rule known;
     const char *colon = strchr(rule, ':');
     if (colon || bounds[0])
         return cli_wrong("%s: ':%s' is a grid with edges, and HashLife has none; leave --engine out, or give --rule without a grid",
                          where, colon ? colon + 1 : bounds);
-    if (life_rule_parse(rule[0] ? rule : "B3/S23", &known) < 0)
+    if (life_rule_normal(rule[0] ? rule : "B3/S23", job->rule) < 0)
         return cli_wrong("%s: %s", where, clerror());
-    life_rule_string(&known, job->rule);
     return CLI_DONE;
 }
 

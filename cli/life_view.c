@@ -11,7 +11,7 @@ enum { MOST_ZOOM = 15 }; /* of life_density */
 
 int life_view_open(struct life_job *job)
 {
-    char title[160], size[64];
+    char title[256], size[64];
     if (!job->window.wanted && !job->window.record)
         return CLI_DONE;
     char *device = job->context ? cli_devices_name(job->context) : NULL;

@@ -21,6 +21,9 @@
 #ifndef SURVIVAL
 #define SURVIVAL 0x00c
 #endif
+#ifdef TABLE /* the rule is any function of the nine cells of a block: bit i of the table, the top left cell in the lowest bit of i */
+__constant uint table[16] = TABLE;
+#endif
 
 /* One work-item per column, ghost columns left out. */
 __kernel void life_ghost_rows(__global int *grid, int width, int height)
@@ -50,7 +53,14 @@ __kernel void life_global(__global const int *from, __global int *to, int width,
     const long pitch = width + 2, i = y * pitch + x;
     if (x > width || y > height)
         return;
+#ifdef TABLE
+    int block = 0;
+    for (int k = 0; k < 9; k++)
+        block |= from[i + (k / 3 - 1) * pitch + k % 3 - 1] << k;
+    to[i] = (int)(table[block / 32] >> block % 32 & 1);
+#else
     const int neighbours = from[i - pitch - 1] + from[i - pitch] + from[i - pitch + 1] + from[i - 1] +
                            from[i + 1] + from[i + pitch - 1] + from[i + pitch] + from[i + pitch + 1];
     to[i] = ((from[i] ? SURVIVAL : BIRTH) >> neighbours) & 1;
+#endif
 }

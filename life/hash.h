@@ -70,9 +70,10 @@ struct worker {
 };
 
 struct hashlife {
-    struct life_rule rule;
+    struct life_family rule;
     bool alternates;            /* the rule has B0: see hashlife.c */
     struct life_logic logic[2]; /* of a step from an even generation, and from an odd one */
+    uint8_t *middle[2];         /* for other rules: the middle 2 x 2 of 4 x 4 cells a generation on; NULL */
     bool conway;
     size_t memory;
     unsigned threads;
@@ -117,6 +118,9 @@ struct hashlife {
 
 /* The middle 16 x 16 cells of four leaves after 2^k generations, k from 0 to 3. */
 void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k, struct leaf *out);
+
+/* The table of a rule, for hashlife's `middle`. */
+void hash_leaf_table(const struct life_table *rule, uint8_t middle[1 << 16]);
 
 /* The middle of four leaves, as it is. */
 void hash_leaf_middle(const struct leaf *part[4], struct leaf *out);

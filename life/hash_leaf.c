@@ -80,6 +80,39 @@ VECTORS static void step_chain(const struct hashlife *h, uint32_t *restrict cell
     }
 }
 
+/* The next generation's middle of 4 x 4 cells, cell (x, y) in bit 4 y + x. */
+void hash_leaf_table(const struct life_table *rule, uint8_t middle[1 << 16])
+{
+    for (unsigned cells = 0; cells < 1 << 16; cells++) {
+        middle[cells] = 0;
+        for (unsigned i = 0; i < 4; i++) {
+            const unsigned corner = cells >> (4 * (i / 2) + i % 2);
+            const unsigned block = (corner & 7) | (corner >> 4 & 7) << 3 | (corner >> 8 & 7) << 6;
+            middle[cells] |= (uint8_t)(life_table_next(rule, block) << i);
+        }
+    }
+}
+
+/* Rules that are no sum, by the table of 4 x 4 cells. */
+static void step_table(const struct hashlife *h, uint32_t *cell, int generations)
+{
+    for (int g = 0; g < generations; g++) {
+        const uint8_t *middle = h->middle[(h->odd + g) & 1];
+        uint32_t next[ROWS];
+        for (int y = g + 1; y < ROWS - 1 - g; y += 2) {
+            next[y] = next[y + 1] = 0;
+            for (int x = g + 1; x < ROWS - 1 - g; x += 2) {
+                const int at = x - 1;
+                const unsigned out = middle[(cell[y - 1] >> at & 15) | (cell[y] >> at & 15) << 4 | (cell[y + 1] >> at & 15) << 8 |
+                                            (cell[y + 2] >> at & 15) << 12];
+                next[y] |= (uint32_t)(out & 3) << x;
+                next[y + 1] |= (uint32_t)(out >> 2) << x;
+            }
+        }
+        memcpy(cell + g + 1, next + g + 1, (size_t)(ROWS - 2 - 2 * g) * sizeof *cell);
+    }
+}
+
 void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k, struct leaf *out)
 {
     uint32_t cell[ROWS];
@@ -89,6 +122,8 @@ void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k,
     }
     if (h->conway)
         step_conway(cell, 1 << k);
+    else if (h->middle[0])
+        step_table(h, cell, 1 << k);
     else
         step_chain(h, cell, 1 << k);
     for (int y = 0; y < 16; y++)

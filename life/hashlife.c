@@ -37,9 +37,9 @@ double hashlife_number_double(struct hashlife_number number)
     return (double)(wide)((uwide)(uint64_t)number.high << 64 | number.low);
 }
 
-static int check(const struct hashlife_options *o, struct life_rule *rule)
+static int check(const struct hashlife_options *o, struct life_family *rule)
 {
-    if (life_rule_parse(o->rule ? o->rule : "B3/S23", rule) < 0)
+    if (life_family_parse(o->rule ? o->rule : "B3/S23", rule) < 0)
         return -1;
     if (o->memory && o->memory < LEAST_MEMORY)
         return clerror_set(EINVAL, "hashlife_create: %zu bytes of memory are too few; give %zu or more", o->memory, LEAST_MEMORY);
@@ -48,33 +48,47 @@ static int check(const struct hashlife_options *o, struct life_rule *rule)
     return 0;
 }
 
-/* The counts n for which `set` has 8 - n. */
-static unsigned mirrored(unsigned set)
+/* A table for cells that are kept the other way round, in what comes in or in what goes out. */
+static struct life_table inverted(const struct life_table *t, bool in, bool out)
 {
-    unsigned out = 0;
-    for (int n = 0; n <= 8; n++)
-        out |= (set >> (8 - n) & 1) << n;
-    return out;
+    struct life_table made = {{0}};
+    for (unsigned block = 0; block < 512; block++)
+        made.on[block / 64] |= (uint64_t)(life_table_next(t, in ? block ^ 511 : block) ^ out) << block % 64;
+    return made;
 }
 
-/* With B0 all of an empty plane becomes alive. So that it can stay empty here, cells are kept the other way round: with S8 as well,
- * where nothing of that dies again, always; otherwise in odd generations. Other rules do not change. Golly does the same. */
-static void take_rule(struct hashlife *h, const struct life_rule *rule)
+/* The counts of neighbours by which a table of such a rule gives birth, and lets survive. */
+static struct life_rule counts_of(const struct life_table *t)
 {
-    enum { ALL = (1 << 9) - 1 };
-    const unsigned b = rule->birth, s = rule->survival;
-    struct life_rule even = *rule, odd = *rule;
-    h->rule = *rule;
-    h->alternates = (b & 1) && !(s >> 8);
-    if (h->alternates) {
-        even = (struct life_rule){ALL & ~b, ALL & ~s};
-        odd = (struct life_rule){mirrored(s), mirrored(b)};
-    } else if (b & 1) {
-        even = odd = (struct life_rule){mirrored(ALL & ~s), mirrored(ALL & ~b)};
+    static const unsigned short with[9] = {0, 1, 3, 7, 15, 47, 111, 239, 495};
+    struct life_rule rule = {0, 0};
+    for (int n = 0; n <= 8; n++) {
+        rule.birth |= life_table_next(t, with[n]) << n;
+        rule.survival |= life_table_next(t, with[n] | 16) << n;
     }
-    h->conway = !h->alternates && even.birth == 1 << 3 && even.survival == (1 << 2 | 1 << 3);
-    life_logic_find(&even, &h->logic[0]);
-    life_logic_find(&odd, &h->logic[1]);
+    return rule;
+}
+
+/* With B0 all of an empty plane becomes alive. So that it can stay empty here, cells are kept the other way round: where nothing of that dies
+ * again (S8), always; otherwise in odd generations. Other rules do not change. Golly does the same. */
+static int take_rule(struct hashlife *h, const struct life_family *rule)
+{
+    const bool birth = life_table_next(&rule->table, 0), stays = life_table_next(&rule->table, 511);
+    const struct life_table even = inverted(&rule->table, birth && stays, birth), odd = inverted(&rule->table, birth, birth && stays),
+                            *const of[2] = {&even, &odd};
+    h->rule = *rule;
+    h->alternates = birth && !stays;
+    for (int i = 0; i < 2 && !rule->counts; i++) {
+        if (!(h->middle[i] = malloc(1 << 16)))
+            return clerror_set(ENOMEM, "hashlife_create: no memory");
+        hash_leaf_table(of[i], h->middle[i]);
+    }
+    for (int i = 0; i < 2 && rule->counts; i++) {
+        const struct life_rule counts = counts_of(of[i]);
+        h->conway = !h->alternates && counts.birth == 1 << 3 && counts.survival == (1 << 2 | 1 << 3);
+        life_logic_find(&counts, &h->logic[i]);
+    }
+    return 0;
 }
 
 static unsigned processors(void)
@@ -85,7 +99,7 @@ static unsigned processors(void)
 
 hashlife *hashlife_create(const struct hashlife_options *options)
 {
-    struct life_rule rule;
+    struct life_family rule;
     const struct hashlife_options none = {.rule = NULL}, *o = options ? options : &none;
     if (reserved_check("hashlife_create", o->reserved) < 0 || check(o, &rule) < 0)
         return NULL;
@@ -94,7 +108,6 @@ hashlife *hashlife_create(const struct hashlife_options *options)
         clerror_set(ENOMEM, "hashlife_create: no memory");
         return NULL;
     }
-    take_rule(h, &rule);
     h->memory = o->memory ? o->memory : (size_t)(life_host_memory() / 2);
     h->threads = o->threads ? o->threads : processors();
     h->progress = o->progress;
@@ -112,7 +125,7 @@ hashlife *hashlife_create(const struct hashlife_options *options)
     }
     if (!h->worker)
         clerror_set(ENOMEM, "hashlife_create: no memory");
-    if (!h->worker || hash_nodes_open(h) < 0 || hash_clear(h) < 0) {
+    if (!h->worker || take_rule(h, &rule) < 0 || hash_nodes_open(h) < 0 || hash_clear(h) < 0) {
         hashlife_free(h);
         return NULL;
     }
@@ -127,6 +140,8 @@ void hashlife_free(hashlife *h)
     pthread_mutex_destroy(&h->lock);
     pthread_cond_destroy(&h->change);
     free(h->worker);
+    free(h->middle[0]);
+    free(h->middle[1]);
     free(h->added);
     free(h);
 }
@@ -165,7 +180,7 @@ uint64_t hashlife_generation(const hashlife *h)
 
 struct life_rule hashlife_rule(const hashlife *h)
 {
-    return h->rule;
+    return h->rule.rule;
 }
 
 size_t hashlife_bytes(const hashlife *h)

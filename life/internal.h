@@ -55,6 +55,48 @@ int life_logic_next(const struct life_logic *logic, unsigned inputs);
 enum { LIFE_LOGIC_TEXT = 64 + 96 * LIFE_STEPS_MAX };
 void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT]);
 
+/* ---- Rules that look at places, too (family.c, circuit.c). ------------------------------------- */
+
+/* A cell's next state by its block of nine cells: bit block % 64 of on[block / 64]. Bits of a block: see family.c. */
+struct life_table {
+    uint64_t on[8];
+};
+
+/* A rule of any family that the engines have. */
+struct life_family {
+    bool counts; /* it is one that counts neighbours, and `rule` says all; else `rule` is 0 */
+    struct life_rule rule;
+    struct life_table table;
+    char text[LIFE_RULE_TEXT]; /* as people write it */
+};
+
+/* EINVAL: the sentence says why. */
+int life_family_parse(const char *text, struct life_family *family);
+
+static inline unsigned life_table_next(const struct life_table *t, unsigned block)
+{
+    return (unsigned)(t->on[block / 64] >> block % 64 & 1);
+}
+
+/* As struct life_logic, of the nine cells; steps are variables 9, 10, ... */
+enum { LIFE_BLOCK_CELLS = 9, LIFE_CIRCUIT_STEPS = 130 };
+struct life_circuit {
+    int steps;
+    struct {
+        unsigned char in[3], table;
+    } step[LIFE_CIRCUIT_STEPS];
+};
+
+/* Finds a chain for a table, of at most 127 steps; for most rules that people write it has 20 to 80. Takes some milliseconds. Never fails. */
+void life_circuit_find(const struct life_table *table, struct life_circuit *circuit);
+
+/* Its result for a block; for tests. */
+int life_circuit_next(const struct life_circuit *circuit, unsigned block);
+
+/* Writes it as the macro BLOCK_RULE(next, nw, n, ne, w, cell, e, sw, s, se) for rows.cl and tile.cl. */
+enum { LIFE_CIRCUIT_TEXT = 80 + 56 * LIFE_CIRCUIT_STEPS };
+void life_circuit_text(const struct life_circuit *circuit, char text[LIFE_CIRCUIT_TEXT]);
+
 /* ---- Engines. -------------------------------------------------------------------------------- */
 
 /* Cells get into an engine and out of it through rows in host memory, packed as in struct life_cells.
@@ -110,7 +152,7 @@ struct life {
     stdcl_world *world;
     size_t first, rows; /* of the grid, that this rank has: all of them alone */
     enum life_bounds bounds;
-    struct life_rule rule;
+    struct life_family rule;
     uint64_t generation;
     bool host_stale;   /* the engine has stepped since the last download */
     bool device_stale; /* the host's rows have been written since the last upload */
@@ -137,6 +179,10 @@ void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t
 /* The same of rows y .. end - 1 only. */
 void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t width, size_t height, size_t y,
                    size_t end, const unsigned char *from, unsigned char *to);
+
+/* And of a rule of any family. */
+void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width, size_t height, size_t y, size_t end,
+                          const unsigned char *from, unsigned char *to);
 
 /* Advances some generations and compares windows in the corners, at the edges and inside with plain C
  * (verify.c); -1 with EDOM when they differ. A small grid is compared whole. */

@@ -48,8 +48,8 @@ static int check_options(const struct life_options *o)
 
 static life *create(const struct life_options *options)
 {
-    struct life_rule rule;
-    if (check_options(options) < 0 || life_rule_parse(options->rule ? options->rule : "B3/S23", &rule) < 0)
+    struct life_family rule;
+    if (check_options(options) < 0 || life_family_parse(options->rule ? options->rule : "B3/S23", &rule) < 0)
         return NULL;
     life *lf = calloc(1, sizeof *lf);
     if (!lf) {
@@ -432,9 +432,14 @@ size_t life_height(const life *lf)
 {
     return lf->height;
 }
+const char *life_rule_text(const life *lf)
+{
+    return lf->rule.text;
+}
+
 struct life_rule life_rule_of(const life *lf)
 {
-    return lf->rule;
+    return lf->rule.rule;
 }
 enum life_bounds life_bounds_of(const life *lf)
 {

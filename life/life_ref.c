@@ -46,6 +46,33 @@ void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t
     }
 }
 
+/* A cell's block of nine, by which a table has its next state. */
+static unsigned block_of(const unsigned char *from, size_t width, size_t height, const size_t row[3], const size_t column[3])
+{
+    unsigned block = 0;
+    for (int i = 0; i < 9; i++)
+        if (row[i / 3] < height && column[i % 3] < width)
+            block |= (unsigned)from[row[i / 3] * width + column[i % 3]] << i;
+    return block;
+}
+
+void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width, size_t height, size_t y, size_t end,
+                          const unsigned char *from, unsigned char *to)
+{
+    if (rule->counts) {
+        life_ref_rows(&rule->rule, bounds, width, height, y, end, from, to);
+        return;
+    }
+    for (; y < end; y++) {
+        size_t row[3], column[3];
+        places_about(y, height, bounds, row);
+        for (size_t x = 0; x < width; x++) {
+            places_about(x, width, bounds, column);
+            to[y * width + x] = (unsigned char)life_table_next(&rule->table, block_of(from, width, height, row, column));
+        }
+    }
+}
+
 /* ---- The engine. ----------------------------------------------------------------------------- */
 
 enum { TOLD_EVERY = 1 << 22 }; /* so many cells the caller is told */
@@ -125,7 +152,7 @@ static int reference_generation(life *lf)
     for (size_t y = 0, end; y < lf->height; y = end) {
         const size_t rows = TOLD_EVERY / lf->width + 1;
         end = lf->height - y < rows ? lf->height : y + rows;
-        life_ref_rows(&lf->rule, lf->bounds, lf->width, lf->height, y, end, r->now, r->next);
+        life_ref_family_rows(&lf->rule, lf->bounds, lf->width, lf->height, y, end, r->now, r->next);
         if (end < lf->height && life_call_tell(lf, (double)end / (double)lf->height) < 0)
             return -1;
     }

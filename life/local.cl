@@ -26,6 +26,9 @@
 #ifndef SURVIVAL
 #define SURVIVAL 0x00c
 #endif
+#ifdef TABLE /* the rule is any function of the nine cells of a block: bit i of the table, the top left cell in the lowest bit of i */
+__constant uint table[16] = TABLE;
+#endif
 
 #define TILE_X (GROUP_X + 2)
 #define TILE_Y (GROUP_Y + 2)
@@ -49,7 +52,14 @@ __kernel void life_local(__global const int *from, __global int *to, int width, 
     if (x > width || y > height)
         return;
     __local const int *c = tile + (ly + 1) * TILE_X + lx + 1;
+#ifdef TABLE
+    int block = 0;
+    for (int k = 0; k < 9; k++)
+        block |= c[(k / 3 - 1) * TILE_X + k % 3 - 1] << k;
+    to[y * pitch + x] = (int)(table[block / 32] >> block % 32 & 1);
+#else
     const int neighbours = c[-TILE_X - 1] + c[-TILE_X] + c[-TILE_X + 1] + c[-1] + c[1] + c[TILE_X - 1] +
                            c[TILE_X] + c[TILE_X + 1];
     to[y * pitch + x] = ((*c ? SURVIVAL : BIRTH) >> neighbours) & 1;
+#endif
 }

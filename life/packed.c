@@ -165,14 +165,17 @@ static void tile_share(struct share *s, const life *lf, const struct cldev_info 
 static void *open_step(life *lf, const struct share *s)
 {
     struct life_logic logic;
+    struct life_circuit circuit;
     enum { WORDS = 512 };
-    char options[WORDS + LIFE_LOGIC_TEXT];
-    if (s->shape.ternary)
-        life_logic_find(&lf->rule, &logic);
-    else
-        life_logic_pairs(&lf->rule, &logic);
+    char options[WORDS + LIFE_CIRCUIT_TEXT];
     life_shape_options(&s->shape, lf, options, WORDS);
-    life_logic_text(&logic, options + strlen(options));
+    if (!lf->rule.counts) {
+        life_circuit_find(&lf->rule.table, &circuit);
+        life_circuit_text(&circuit, options + strlen(options));
+    } else {
+        (s->shape.ternary ? life_logic_find : life_logic_pairs)(&lf->rule.rule, &logic);
+        life_logic_text(&logic, options + strlen(options));
+    }
     return embedded_open(lf->ctx, options, s->shape.tile ? &tile_file : &rows_file, 0, NULL);
 }
 

@@ -72,9 +72,15 @@ static void padded_free(life *lf)
 
 static int open_kernels(life *lf, struct padded *p)
 {
-    char options[160], group[64];
-    snprintf(options, sizeof options, "-D BIRTH=%u -D SURVIVAL=%u -D GROUP_X=%d -D GROUP_Y=%d",
-             lf->rule.birth, lf->rule.survival, p->shape.group_x, p->shape.group_y);
+    char options[600], group[64];
+    int used = snprintf(options, sizeof options, "-D BIRTH=%u -D SURVIVAL=%u -D GROUP_X=%d -D GROUP_Y=%d\n", lf->rule.rule.birth,
+                        lf->rule.rule.survival, p->shape.group_x, p->shape.group_y);
+    if (!lf->rule.counts) {
+        used += snprintf(options + used, sizeof options - (size_t)used, "#define TABLE {");
+        for (int i = 0; i < 16; i++)
+            used += snprintf(options + used, sizeof options - (size_t)used, "0x%08xu%s", (unsigned)(lf->rule.table.on[i / 2] >> 32 * (i % 2)),
+                             i < 15 ? "," : "}\n");
+    }
     snprintf(group, sizeof group, "-D GROUP=%d", p->shape.count);
     p->global = embedded_open(lf->ctx, options, &global_file, 0, NULL);
     p->counter = embedded_open(lf->ctx, group, &count_file, 0, NULL);

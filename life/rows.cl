@@ -115,7 +115,8 @@ static inline vec left_of(vec w, vec before) { return w << 1 | before >> 63; }
 static inline vec right_of(vec w, vec after) { return w >> 1 | after << 63; }
 #endif
 
-/* A row's cells and the sums 2 m + s of each with its two neighbours. */
+/* A row's cells and the sums 2 m + s of each with its two neighbours. For a rule that looks at the places of neighbours, BLOCK_RULE, which circuit.c
+ * writes, s and m are not sums but the neighbours to the left and right. */
 struct sums {
     vec cell, s, m;
 };
@@ -123,14 +124,26 @@ struct sums {
 static inline struct sums add_row(__local const ulong *p)
 {
     const vec cell = ALIGNED(p), l = left_of(cell, LOOSE(p - 1)), r = right_of(cell, LOOSE(p + 1));
+#ifdef BLOCK_RULE
+    const struct sums a = {cell, l, r};
+#else
     PARITY(s, l, cell, r);
     MAJORITY(m, l, cell, r);
     const struct sums a = {cell, s, m};
+#endif
     return a;
 }
 
 /* The next generation of a row of cells from the sums x, y and z of its three rows, in any order;
  * b + 2 k + 2 p + 4 q cells of a block of 3 x 3 are alive. */
+#ifdef BLOCK_RULE
+static inline vec next_block(struct sums above, struct sums here, struct sums below)
+{
+    BLOCK_RULE(next, above.s, above.cell, above.m, here.s, here.cell, here.m, below.s, below.cell, below.m);
+    return next;
+}
+#endif
+
 static inline vec next_row(struct sums x, struct sums y, struct sums z, vec cell)
 {
     PARITY(b, x.s, y.s, z.s);
@@ -296,8 +309,12 @@ static inline void advance(const struct tile *t, __local const ulong *old, struc
 #pragma unroll
         for (int i = 0; i < BLOCK; i++) {
             struct sums z = add_row(row_of(in, i, stride) + at);
+#ifdef BLOCK_RULE
+            ALIGNED(row_of(out, i, stride) + at) = next_block(x, y, z);
+#else
             /* Without three-input instructions, x + y + z is (x + y) + z: rows 2i and 2i + 1 share y + z. */
             ALIGNED(row_of(out, i, stride) + at) = i % 2 ? next_row(x, y, z, y.cell) : next_row(y, z, x, y.cell);
+#endif
             x = y;
             y = z;
         }

@@ -139,9 +139,13 @@ static inline uint right_of(uint w, uint after, uint high)
 #endif
 }
 
-/* The sums 2 m + s of each cell of a row with its two neighbours. */
+/* The sums 2 m + s of each cell of a row with its two neighbours. For a rule that looks at the places of neighbours, BLOCK_RULE, which circuit.c
+ * writes, s and m are not sums but the neighbours to the left and right, and the cells come with them. */
 struct sums {
     uint s[WORDS], m[WORDS];
+#ifdef BLOCK_RULE
+    uint c[WORDS];
+#endif
 };
 
 static inline void add_row(struct sums *a, const uint cell[WORDS], uint before, uint after, uint two,
@@ -151,10 +155,16 @@ static inline void add_row(struct sums *a, const uint cell[WORDS], uint before, 
     for (int k = 0; k < WORDS; k++) {
         const uint l = left_of(cell[k], k ? cell[k - 1] : before, two);
         const uint r = right_of(cell[k], k + 1 < WORDS ? cell[k + 1] : after, high);
+#ifdef BLOCK_RULE
+        a->s[k] = l;
+        a->m[k] = r;
+        a->c[k] = cell[k];
+#else
         PARITY(s, l, cell[k], r);
         MAJORITY(m, l, cell[k], r);
         a->s[k] = s;
         a->m[k] = m;
+#endif
     }
 }
 
@@ -165,11 +175,16 @@ static inline void next_row(uint cell[WORDS], const struct sums *above, const st
 {
 #pragma unroll
     for (int i = 0; i < WORDS; i++) {
+#ifdef BLOCK_RULE
+        BLOCK_RULE(next, above->s[i], above->c[i], above->m[i], here->s[i], here->c[i], here->m[i], below->s[i], below->c[i],
+                   below->m[i]);
+#else
         PARITY(b, above->s[i], here->s[i], below->s[i]);
         MAJORITY(k, above->s[i], here->s[i], below->s[i]);
         PARITY(p, above->m[i], here->m[i], below->m[i]);
         MAJORITY(q, above->m[i], here->m[i], below->m[i]);
         RULE(next, b, k, p, q, cell[i]);
+#endif
         cell[i] = next;
     }
 }
@@ -341,6 +356,9 @@ static inline void kill_outside(uint cell[ROWS][WORDS], const struct inside *in)
 /* What a warp tells the warps above and below: the sums of one of its rows. */
 struct edge {
     uint s[WORDS][ITEMS], m[WORDS][ITEMS];
+#ifdef BLOCK_RULE
+    uint c[WORDS][ITEMS];
+#endif
 };
 
 static inline void write_edge(__local struct edge *e, const struct sums *a, int item)
@@ -349,6 +367,9 @@ static inline void write_edge(__local struct edge *e, const struct sums *a, int 
     for (int k = 0; k < WORDS; k++) {
         e->s[k][item] = a->s[k];
         e->m[k][item] = a->m[k];
+#ifdef BLOCK_RULE
+        e->c[k][item] = a->c[k];
+#endif
     }
 }
 
@@ -358,6 +379,9 @@ static inline void read_edge(struct sums *a, __local const struct edge *e, int i
     for (int k = 0; k < WORDS; k++) {
         a->s[k] = e->s[k][item];
         a->m[k] = e->m[k][item];
+#ifdef BLOCK_RULE
+        a->c[k] = e->c[k][item];
+#endif
     }
 }
 

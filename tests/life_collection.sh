@@ -3,7 +3,7 @@
 #
 #   life_collection.sh STDCL some|all
 #
-# some: a few small ones of each kind of file; all: whatever lies in Golly's folders Life and Life-Like but scripts, archives, and rules of
+# some: a few small ones of each kind of file; all: whatever lies in Golly's folders Life, Life-Like and Non-Totalistic but scripts, archives, and rules of
 # families that are refused, each of which must be refused in a sentence. Without bgolly or its patterns: 77.
 # SPDX-License-Identifier: MIT
 set -u
@@ -13,7 +13,7 @@ command -v bgolly >/dev/null 2>&1 && [ -d "$patterns/Life" ] || { echo "golly is
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 case $2 in
-all) find "$patterns/Life" "$patterns/Life-Like" -type f ! -name '*.lua' ! -name '*.zip' | sort > "$folder/list" ;;
+all) find "$patterns/Life" "$patterns/Life-Like" "$patterns/Non-Totalistic" -type f ! -name '*.lua' ! -name '*.zip' | sort > "$folder/list" ;;
 *) cat > "$folder/list" <<END ;;
 $patterns/Life/Methuselahs/acorn.lif
 $patterns/Life/Methuselahs/blom.rle
@@ -25,6 +25,8 @@ $patterns/Life/Syntheses/syntheses-of-c2-spaceships.rle.gz
 $patterns/Life/Bounded-Grids/lightspeed-bubble-torus.rle
 $patterns/Life-Like/persian-rugs.lif
 $patterns/Life-Like/Morley/enterprise-gun.rle
+$patterns/Non-Totalistic/rr14gun.rle
+$patterns/Non-Totalistic/horiship-guns.rle
 END
 esac
 run=0 refused=0 wrong=0

@@ -60,12 +60,13 @@ enum { SIDE = 80, MOST = 70, GRID = SIDE + 2 * MOST };
 
 static void as_plain_c(const char *text, size_t width, size_t height, unsigned generations, long long x, long long y)
 {
-    struct life_rule rule;
+    struct life_family rule;
     struct life_cells cells, back;
     unsigned char *now = calloc(GRID * GRID, 1), *next = calloc(GRID * GRID, 1);
     assert_true(now && next && width <= SIDE && height <= SIDE && generations <= MOST);
-    works(life_rule_parse(text, &rule));
-    const unsigned inverted = (rule.birth & 1) && rule.survival >> 8, inverted_then = inverted || ((rule.birth & 1) && generations % 2);
+    works(life_family_parse(text, &rule));
+    const bool birth = life_table_next(&rule.table, 0);
+    const unsigned inverted = birth && life_table_next(&rule.table, 511), inverted_then = inverted || (birth && generations % 2);
     memset(now, (int)inverted, GRID * GRID);
     works(life_cells_alloc(&cells, width, height));
     works(life_cells_alloc(&back, GRID, GRID));
@@ -80,7 +81,7 @@ static void as_plain_c(const char *text, size_t width, size_t height, unsigned g
     works(hashlife_step(h, generations));
     assert_true(hashlife_generation(h) == generations);
     for (unsigned g = 0; g < generations; g++) {
-        life_ref_step(&rule, LIFE_TORUS, GRID, GRID, now, next);
+        life_ref_family_rows(&rule, LIFE_TORUS, GRID, GRID, 0, GRID, now, next);
         unsigned char *old = now;
         now = next;
         next = old;
@@ -109,7 +110,8 @@ static void plain_c(void **unused)
 {
     (void)unused;
     static const char *const rules[] = {"B3/S23", "B36/S23", "B2/S", "B3678/S34678", "B1357/S1357", "B3/S012345678",
-                                        "B03/S23", "B013568/S01", "B0123478/S01234678"};
+                                        "B03/S23", "B013568/S01", "B0123478/S01234678",
+                                        "B2-a/S12", "B3-ej6e/S234i", "B2/S34H", "B2/S013V", "B02ci/S13-k", "B01c/S8"};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         for (unsigned g = 0; g < 9; g++)
             as_plain_c(rules[r], 1 + drawn() % SIDE, 1 + drawn() % SIDE, g < 5 ? g : (unsigned)(drawn() % MOST),

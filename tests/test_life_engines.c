@@ -157,6 +157,43 @@ static void global_engine(void **state) { (void)state, check_engine(LIFE_GLOBAL,
 static void local_engine(void **state) { (void)state, check_engine(LIFE_LOCAL, NULL, 16, 2, BOTH); }
 static void packed_engine(void **state) { (void)state, check_engine(LIFE_PACKED, NULL, 40, 4, BOTH); }
 
+static void cells_after(const struct life_options *o, unsigned generations, struct life_cells *cells)
+{
+    life *lf = life_create(o);
+    if (!lf)
+        fail_msg("%s %s: %s", life_engine_name(o->engine), o->rule, clerror());
+    works(life_soup(lf, 0.4, 5));
+    works(life_step(lf, generations));
+    works(life_cells_alloc(cells, o->width, o->height));
+    works(life_get(lf, 0, 0, cells));
+    assert_string_equal(life_rule_text(lf), o->rule);
+    life_free(lf);
+}
+
+/* Rules that look at places, on every engine: as in plain C. Hexagons are not the same mirrored, so left, right, above and below show. */
+static void rules_of_places(void **state)
+{
+    (void)state;
+    static const struct { const char *rule; enum life_bounds bounds; size_t width, height; } grids[] = {
+        {"B2-a/S12", LIFE_TORUS, 97, 40}, {"B024/S13H", LIFE_PLANE, 130, 45}};
+    static const struct { enum life_engine engine; const char *shape; } engines[] = {
+        {LIFE_PACKED, NULL}, {LIFE_PACKED, "tile=1 warps=2 rows=3 generations=2"}, {LIFE_GLOBAL, NULL}, {LIFE_LOCAL, NULL}};
+    for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
+        struct life_cells want, got;
+        struct life_options o = {.engine = LIFE_REFERENCE, .rule = grids[g].rule, .bounds = grids[g].bounds, .width = grids[g].width,
+                                 .height = grids[g].height};
+        cells_after(&o, 21, &want);
+        for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
+            o.engine = engines[e].engine;
+            o.shape = engines[e].shape;
+            cells_after(&o, 21, &got);
+            compare(&got, &want, o.rule);
+            life_cells_free(&got);
+        }
+        life_cells_free(&want);
+    }
+}
+
 /* Bands, stretches of the width, vectors of all lengths, the portable logic beside the AVX-512 one. The shapes have a
  * torus and a plane in turn; packed_engine has both, by every rule. */
 static void rows_shapes(void **state)
@@ -465,14 +502,14 @@ static void stopped(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_engine), cmocka_unit_test(all_devices),   cmocka_unit_test(all_devices_deep),
+        cmocka_unit_test(packed_engine), cmocka_unit_test(rules_of_places), cmocka_unit_test(all_devices),   cmocka_unit_test(all_devices_deep),
         cmocka_unit_test(reference_engine),
         cmocka_unit_test(global_engine), cmocka_unit_test(local_engine),  cmocka_unit_test(rows_shapes),
         cmocka_unit_test(tile_shapes),   cmocka_unit_test(wide_and_tall), cmocka_unit_test(tile_whole),
         cmocka_unit_test(impossible_shapes), cmocka_unit_test(kernels_from_files),
         cmocka_unit_test(verify_finds_errors), cmocka_unit_test(pieces), cmocka_unit_test(stopped), cmocka_unit_test(looks),
     };
-    const struct CMUnitTest several[] = {cmocka_unit_test(packed_engine), cmocka_unit_test(all_devices),
+    const struct CMUnitTest several[] = {cmocka_unit_test(packed_engine), cmocka_unit_test(rules_of_places), cmocka_unit_test(all_devices),
                                          cmocka_unit_test(pieces), cmocka_unit_test(stopped), cmocka_unit_test(looks),
                                          cmocka_unit_test(all_devices_deep)};
     (void)argv;

@@ -142,12 +142,97 @@ static void logic_is_right_and_short(void **state)
     }
 }
 
+/* ---- Rules that look at places. ---------------------------------------------------------------- */
+
+static void families_are_tables(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *normal; } good[] = {
+        {"B2-a/S12", "B2-a/S12"}, {"b2-A_s12", "B2-a/S12"}, {"S23/B3-a", "B3-a/S23"}, {"23-a/3", "B3/S23-a"}, {"B2/S34H", "B2/S34H"},
+        {"b2s013v", "B2/S013V"}, {"B3/S23", "B3/S23"}, {"highlife", "B36/S23"}, {"B2cek3i_S12cei", "B2cek3i/S12cei"}};
+    static const struct { const char *text, *reason; } bad[] = {
+        {"B2x/S3", "as in"}, {"B2q/S3", "a letter that its count"}, {"B2/S9H", "0 to 6"}, {"B5/S1V", "0 to 4"}, {"B2a/S1H", "letters"},
+        {"B2-/S12", "after a minus"}, {"MAPx", "base 64"}, {"B2-a", "as in B2-a"}, {"B3/S23/4e", "as in"}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        char normal[LIFE_RULE_TEXT];
+        struct life_family a, b;
+        works(life_rule_normal(good[i].text, normal));
+        assert_string_equal(normal, good[i].normal);
+        works(life_family_parse(good[i].text, &a));
+        works(life_family_parse(normal, &b));
+        assert_memory_equal(&a.table, &b.table, sizeof a.table);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char normal[LIFE_RULE_TEXT] = "as it was";
+        fails(EINVAL, life_rule_normal(bad[i].text, normal));
+        assert_int_equal(life_rule_normal(bad[i].text, normal), -1);
+        if (!strstr(clerror(), bad[i].reason))
+            fail_msg("'%s': \"%s\" does not say \"%s\"", bad[i].text, clerror(), bad[i].reason);
+        assert_string_equal(normal, "as it was");
+    }
+}
+
+/* All letters of a count together are the count; each block belongs to one letter. */
+static void letters_are_a_partition(void **state)
+{
+    (void)state;
+    static const char *const letters[9] = {"", "ce", "ceaikn", "ceaiknjqry", "ceaiknjqrytwz", "ceaiknjqry", "ceaikn", "ce", ""};
+    for (int count = 1; count < 8; count++) {
+        struct life_table all = {{0}};
+        char text[64];
+        struct life_family f;
+        for (const char *l = letters[count]; *l; l++) {
+            snprintf(text, sizeof text, "B%d%c/S", count, *l);
+            works(life_family_parse(text, &f));
+            for (int i = 0; i < 8; i++) {
+                assert_true((all.on[i] & f.table.on[i]) == 0);
+                all.on[i] |= f.table.on[i];
+            }
+        }
+        snprintf(text, sizeof text, "B%d/S", count);
+        works(life_family_parse(text, &f));
+        assert_memory_equal(&all, &f.table, sizeof all);
+    }
+}
+
+static void check_circuit(const struct life_table *t, int most)
+{
+    struct life_circuit c;
+    life_circuit_find(t, &c);
+    assert_in_range(c.steps, 1, most);
+    for (unsigned block = 0; block < 512; block++)
+        assert_int_equal(life_circuit_next(&c, block), life_table_next(t, block));
+    static char text[LIFE_CIRCUIT_TEXT];
+    life_circuit_text(&c, text);
+    assert_non_null(strstr(text, "(next, "));
+}
+
+static void circuits_are_right(void **state)
+{
+    (void)state;
+    static const struct { const char *rule; int most; } rules[] = {
+        {"B2-a/S12", 40}, {"B3/S23", 30}, {"B2/S34H", 20}, {"B2/S013V", 10}, {"B2ein3cijn4cnrwy5cnq6e/S1c2-ai3acny4anqy5c6ek8", 100}};
+    struct life_family f;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        works(life_family_parse(rules[i].rule, &f));
+        check_circuit(&f.table, rules[i].most);
+    }
+    static const uint64_t plain[] = {0, ~(uint64_t)0, 0xaaaaaaaaaaaaaaaa, ~(uint64_t)0xcccccccccccccccc};
+    for (uint64_t i = 0; i < 12; i++) {
+        struct life_table t;
+        for (uint64_t j = 0; j < 8; j++)
+            t.on[j] = i < 4 ? plain[i] : life_mix(8 * i + j);
+        check_circuit(&t, 127);
+    }
+}
+
 int main(int argc, char **argv)
 {
     random_rules = argc > 1 ? atoi(argv[1]) : random_rules;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_notations),       cmocka_unit_test(every_name_is_a_rule),
-        cmocka_unit_test(refuses_with_a_reason), cmocka_unit_test(splits_bounds),
+        cmocka_unit_test(refuses_with_a_reason), cmocka_unit_test(splits_bounds), cmocka_unit_test(families_are_tables), cmocka_unit_test(letters_are_a_partition),
+        cmocka_unit_test(circuits_are_right),
         cmocka_unit_test(logic_is_right_and_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ typedef struct hashlife hashlife;
 
 /* Zero means the default. */
 struct hashlife_options {
-    const char *rule;        /* as life_rule_parse; NULL = "B3/S23". A rule with B0 makes all of an empty plane alive. So with
+    const char *rule;        /* as life_rule_normal; NULL = "B3/S23". A rule with B0 makes all of an empty plane alive. So with
                                 B0 and S8 cells mean the opposite, 1 is dead, and with B0 alone they do so in odd generations */
     size_t memory;           /* bytes for the tree at most, from 16 MiB up; 0: half of what the machine has */
     unsigned threads;        /* that compute; 0: one a processor */
@@ -78,7 +78,7 @@ struct hashlife_box {
 int hashlife_bounding_box(hashlife *h, struct hashlife_box *box);
 
 uint64_t hashlife_generation(const hashlife *h);
-struct life_rule hashlife_rule(const hashlife *h);
+struct life_rule hashlife_rule(const hashlife *h); /* as life_rule_of */
 
 /* What the work took: the bytes of the tree now, and how often what is not needed was thrown away to make room. */
 size_t hashlife_bytes(const hashlife *h);

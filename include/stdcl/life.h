@@ -50,6 +50,12 @@ int life_rule_parse(const char *text, struct life_rule *rule);
 /* Writes the rule as "B3/S23" into text[24], which it returns. */
 char *life_rule_string(const struct life_rule *rule, char *text);
 
+/* Rules of all families that engines take: those above; isotropic ones, which look at the places of the neighbours too, B2-a/S12 (A. Hensel's
+ * notation); those of a hexagon's six neighbours, B2/S34H, and of von Neumann's four, B2/S013V; and MAP with a table of 512 bits in base 64, as Golly
+ * has it. Writes one in its usual form into `normal`. EINVAL: the sentence says why it is none. */
+enum { LIFE_RULE_TEXT = 128 };
+int life_rule_normal(const char *text, char normal[LIFE_RULE_TEXT]);
+
 /* The names that life_rule_parse knows: name and rule number i, 0 <= i; NULL after the last. */
 const char *life_rule_name(size_t i, struct life_rule *rule);
 
@@ -98,7 +104,7 @@ struct life_options {
     enum life_engine engine;
     size_t width, height;    /* cells, from 1 up */
     enum life_bounds bounds;
-    const char *rule;        /* as life_rule_parse; NULL = "B3/S23" */
+    const char *rule;        /* as life_rule_normal; NULL = "B3/S23" */
     /* Called now and then, in the calling thread, with the fraction of a call of life_step, life_trace or
      * life_soup that is done, 0 to 1. It returns 0, or something else to end the call soon, with ECANCELED. May be NULL. */
     int (*progress)(void *arg, double fraction);
@@ -178,7 +184,8 @@ int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *gene
 uint64_t life_generation(const life *lf);
 size_t life_width(const life *lf);
 size_t life_height(const life *lf);
-struct life_rule life_rule_of(const life *lf);
+struct life_rule life_rule_of(const life *lf); /* 0 of a rule that does not only count neighbours: */
+const char *life_rule_text(const life *lf);    /* as life_rule_normal writes it; the engine's own */
 enum life_bounds life_bounds_of(const life *lf);
 
 /* The engine of a name: "packed", "local", "global", "reference"; -1 with EINVAL and the list for others.

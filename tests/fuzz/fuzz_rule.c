@@ -1,6 +1,6 @@
 /* fuzz_rule.c - any text at all as a rule of Life, with or without a grid behind a colon; for libFuzzer or for driver.c.
  *
- * What is accepted comes back the same from what life_rule_string makes of it; what is refused, is with a sentence, and
+ * What is accepted comes back the same from what life_rule_string or life_rule_normal makes of it; what is refused, is with a sentence, and
  * leaves the caller's rule alone.
  * SPDX-License-Identifier: MIT
  */
@@ -22,6 +22,16 @@ static void check_rule(const char *text)
     promise(again.birth == rule.birth && again.survival == rule.survival);
 }
 
+static void check_family(const char *text)
+{
+    char normal[LIFE_RULE_TEXT], again[LIFE_RULE_TEXT];
+    if (life_rule_normal(text, normal) != 0) {
+        promise_sentence(clerror(), "'");
+        return;
+    }
+    promise(strlen(normal) < sizeof normal && life_rule_normal(normal, again) == 0 && strcmp(normal, again) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = text_copy(data, size);
@@ -30,6 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (char *p = text; *p; p++) /* which a sentence may quote */
         *p = *p == '\n' || *p == '\t' ? ' ' : *p;
     check_rule(text);
+    check_family(text);
     if (life_bounds_split(text, &bounds, &width, &height) != 0) {
         promise_sentence(clerror(), "the grid ':");
     } else {

@@ -1,0 +1,206 @@
+/* family.c - rules that also look at where the neighbours are: any function of a cell and its eight neighbours, as a table.
+ *
+ *   B2-a/S12        isotropic: after a count stand letters for the places of so many neighbours, up to turning and mirroring; -a: all but
+ *                   these (A. Hensel's notation, conwaylife.com/wiki/Isotropic_non-totalistic_rule)
+ *   B2/S34H         the six neighbours of a hexagon: all but north-east and south-west
+ *   B2/S013V        the four of von Neumann: north, west, east, south
+ *   MAP...          all 512 bits in base 64, as Golly has them
+ *
+ * Bit i of a place: 0 north-west, 1 north, 2 north-east, 3 west, 4 the cell, 5 east, 6 south-west, 7 south, 8 south-east.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCKS = 512, CELL = 1 << 4, MOORE = 0x1ef, HEXAGON = 0x1ab, NEUMANN = 0xaa };
+
+/* For each count of neighbours, letters and one of the places that a letter stands for; above four the dead ones have that of 8 - count. */
+static const char *const letters[5] = {"", "ce", "ceaikn", "ceaiknjqry", "ceaiknjqrytwz"};
+static const unsigned short places[5][13] = {{0},
+                                             {1, 2},
+                                             {5, 10, 3, 40, 33, 68},
+                                             {69, 42, 11, 7, 98, 13, 14, 70, 41, 97},
+                                             {325, 170, 15, 45, 99, 71, 106, 102, 43, 101, 105, 78, 108}};
+
+static unsigned turned(unsigned block)
+{
+    static const unsigned char to[9] = {2, 5, 8, 1, 4, 7, 0, 3, 6};
+    unsigned out = 0;
+    for (int i = 0; i < 9; i++)
+        out |= (block >> i & 1) << to[i];
+    return out;
+}
+
+static unsigned mirrored(unsigned block)
+{
+    static const unsigned char to[9] = {2, 1, 0, 5, 4, 3, 8, 7, 6};
+    unsigned out = 0;
+    for (int i = 0; i < 9; i++)
+        out |= (block >> i & 1) << to[i];
+    return out;
+}
+
+static void set(struct life_table *t, unsigned block, bool on)
+{
+    t->on[block / 64] = (t->on[block / 64] & ~((uint64_t)1 << block % 64)) | (uint64_t)on << block % 64;
+}
+
+/* What a letter stands for, all ways round. */
+static void set_letter(struct life_table *t, unsigned cell, unsigned count, int letter, bool on)
+{
+    const unsigned place = places[count <= 4 ? count : 8 - count][letter];
+    unsigned block = (count <= 4 ? place : MOORE ^ place) | cell;
+    for (int i = 0; i < 8; i++) {
+        set(t, block, on);
+        block = i == 3 ? mirrored(turned(block)) : turned(block);
+    }
+}
+
+static void set_count(struct life_table *t, unsigned cell, unsigned neighbours, unsigned count)
+{
+    for (unsigned block = 0; block < BLOCKS; block++)
+        if ((block & CELL) == cell && (unsigned)__builtin_popcount(block & neighbours) == count)
+            set(t, block, true);
+}
+
+static int refuse(const char *text, const char *why)
+{
+    return clerror_set(EINVAL, "'%.100s' is not a rule this engine knows: %s", text, why);
+}
+
+/* The counts of B or S, with their letters, from *p on. */
+static int read_part(const char *text, const char **p, struct life_table *t, unsigned cell, unsigned neighbours)
+{
+    const unsigned most = (unsigned)__builtin_popcount(neighbours);
+    while (isdigit((unsigned char)**p)) {
+        const unsigned count = (unsigned)(*(*p)++ - '0');
+        if (count > most)
+            return refuse(text, most == 8 ? "a cell has 8 neighbours, so counts go from 0 to 8"
+                                : most == 6 ? "a cell has 6 neighbours of a hexagon, so counts go from 0 to 6"
+                                            : "a cell has 4 neighbours of von Neumann, so counts go from 0 to 4");
+        const bool but = **p == '-';
+        *p += but;
+        const char *known = letters[count <= 4 ? count : 8 - count];
+        if (but || !islower((unsigned char)**p))
+            set_count(t, cell, neighbours, count);
+        if (but && !islower((unsigned char)**p))
+            return refuse(text, "after a minus there should be letters");
+        for (; islower((unsigned char)**p); ++*p) {
+            const char *letter = strchr(known, **p);
+            if (most != 8)
+                return refuse(text, "letters after a count are for all eight neighbours, not for a hexagon's or von Neumann's");
+            if (!letter)
+                return refuse(text, "there is a letter that its count does not have, as in B2-a/S12, where 2 may have c e a i k n");
+            set_letter(t, cell, count, (int)(letter - known), !but);
+        }
+    }
+    return 0;
+}
+
+/* Without blanks; B and S, H and V in upper case, all other letters in lower case, and / for _. */
+static bool tidy(const char *text, char *out, size_t size)
+{
+    size_t n = 0;
+    for (; *text; text++) {
+        const char c = (char)tolower((unsigned char)*text);
+        if (isspace((unsigned char)c))
+            continue;
+        if (n + 1 >= size)
+            return false;
+        out[n++] = (char)(c == '_' ? '/' : strchr("bshv", c) ? toupper((unsigned char)c) : c);
+    }
+    out[n] = 0;
+    return true;
+}
+
+/* B.../S..., S.../B..., or survival/birth; with H or V behind. 1: it is nothing of the kind. */
+static int read_parts(const char *text, struct life_table *t, char normal[LIFE_RULE_TEXT])
+{
+    char copy[LIFE_RULE_TEXT - 4];
+    if (!tidy(text, copy, sizeof copy) || strspn(copy, "0123456789-aceijknqrtwyzBSHV/") != strlen(copy) || !copy[0])
+        return 1;
+    char *last = copy + strlen(copy) - 1;
+    const unsigned neighbours = *last == 'H' ? HEXAGON : *last == 'V' ? NEUMANN : MOORE;
+    char suffix[2] = {neighbours != MOORE ? *last : '\0', '\0'}, *slash = strchr(copy, '/');
+    *last = suffix[0] ? '\0' : *last;
+    const char *first = copy, *second = slash ? slash + 1 : strchr(copy + 1, *copy == 'B' ? 'S' : 'B');
+    if (!second || (slash && strchr(second, '/')))
+        return refuse(text, "write B, the counts that give birth, /S, and the counts that survive, as in B2-a/S12");
+    const bool named = *first == 'B' || *first == 'S', birth_first = *first == 'B';
+    const char *part[2] = {first + named, second + (*second == 'B' || *second == 'S')}, *end[2];
+    for (int i = 0; i < 2; i++) {
+        const char *p = part[i];
+        if (read_part(text, &p, t, (i == 0) == birth_first ? 0 : CELL, neighbours) < 0)
+            return -1;
+        end[i] = p;
+        if (*p && !(i == 0 && (p == slash || p == second)))
+            return refuse(text, "write B, the counts that give birth, /S, and the counts that survive, as in B2-a/S12");
+    }
+    const int b = !birth_first, s = birth_first;
+    snprintf(normal, LIFE_RULE_TEXT, "B%.*s/S%.*s%s", (int)(end[b] - part[b]), part[b], (int)(end[s] - part[s]), part[s], suffix);
+    return 0;
+}
+
+/* MAP and 86 characters of base 64: 512 bits, of which the first is of a block with nothing alive, and the north-western cell of a block is
+ * the highest digit of its number. */
+static int read_map(const char *text, struct life_table *t, char normal[LIFE_RULE_TEXT])
+{
+    static const char base[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    enum { DIGITS = (BLOCKS + 5) / 6 };
+    if (strncmp(text, "MAP", 3) != 0)
+        return 1;
+    for (unsigned bit = 0; bit < BLOCKS; bit++) {
+        const char *digit = text[3 + bit / 6] ? strchr(base, text[3 + bit / 6]) : NULL;
+        unsigned block = 0;
+        if (!digit)
+            return refuse(text, "after MAP there should be 86 characters of base 64, for all eight neighbours");
+        for (int i = 0; i < 9; i++)
+            block |= (bit >> i & 1) << (8 - i);
+        set(t, block, (digit - base) >> (5 - bit % 6) & 1);
+    }
+    const char *rest = text + 3 + DIGITS;
+    if (rest[strspn(rest, "= \t")])
+        return refuse(text, "after MAP there should be 86 characters of base 64, for all eight neighbours");
+    snprintf(normal, LIFE_RULE_TEXT, "%.*s", 3 + DIGITS, text);
+    return 0;
+}
+
+int life_family_parse(const char *text, struct life_family *family)
+{
+    struct life_family f = {.counts = true};
+    if (life_rule_parse(text, &f.rule) == 0) {
+        life_rule_string(&f.rule, f.text);
+        for (unsigned count = 0; count <= 8; count++) {
+            if (f.rule.birth >> count & 1)
+                set_count(&f.table, 0, MOORE, count);
+            if (f.rule.survival >> count & 1)
+                set_count(&f.table, CELL, MOORE, count);
+        }
+        *family = f;
+        return 0;
+    }
+    f = (struct life_family){.counts = false};
+    int status = read_map(text, &f.table, f.text);
+    if (status == 1)
+        status = read_parts(text, &f.table, f.text);
+    if (status != 0)
+        return -1; /* what nobody knows, life_rule_parse has refused */
+    struct life_rule counts;
+    if (life_rule_parse(f.text, &counts) == 0) /* 3_23, which is the other's but for how it is written */
+        return life_family_parse(f.text, family);
+    *family = f;
+    return 0;
+}
+
+int life_rule_normal(const char *text, char normal[LIFE_RULE_TEXT])
+{
+    struct life_family f;
+    if (life_family_parse(text, &f) < 0)
+        return -1;
+    strcpy(normal, f.text);
+    return 0;
+}
