@@ -44,6 +44,7 @@ module stdcl
   integer(c_int), parameter :: GAS_GIVEN = 2
   integer(c_int), parameter :: LIFE_TORUS = 0
   integer(c_int), parameter :: LIFE_PLANE = 1
+  integer(c_int), parameter :: LIFE_RULE_TEXT_TYPE = 128
   integer(c_int), parameter :: LIFE_PACKED = 0
   integer(c_int), parameter :: LIFE_LOCAL = 1
   integer(c_int), parameter :: LIFE_GLOBAL = 2
@@ -1579,6 +1580,12 @@ module stdcl
       integer(c_size_t), value :: i
       type(life_rule), optional :: rule
     end function
+    function life_rule_normal(text, normal) bind(C)
+      import
+      integer(c_int) :: life_rule_normal
+      character(kind=c_char), intent(in), optional :: text(*)
+      character(kind=c_char), optional :: normal(*)
+    end function
     function life_rule_of(lf) bind(C)
       import
       type(life_rule) :: life_rule_of
@@ -1595,6 +1602,11 @@ module stdcl
       type(c_ptr) :: life_rule_string
       type(life_rule), intent(in), optional :: rule
       character(kind=c_char), optional :: text(*)
+    end function
+    function life_rule_text(lf) bind(C)
+      import
+      type(c_ptr) :: life_rule_text
+      type(c_ptr), value :: lf
     end function
     function life_shape(lf, dev) bind(C)
       import
