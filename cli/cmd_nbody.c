@@ -205,7 +205,7 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                  "time step, such as 0.01, 1/256 or 2^-7; a negative one runs back (default: the model's, or for a file its own "
                  "or an estimate)"),
         CLI_CHOICE(0, "stepping", "NAME", &job->stepping, nbody_stepping_names,
-                   "how long steps are: {}; fixed is --dt for all; adaptive is, for all bodies, what the one that needs the shortest "
+                   "how long steps are: {}; fixed is --dt for all, and the default but for up to 16 bodies without --dt, --steps, --integrator, --precision or --method, whose steps are adaptive; adaptive is, for all bodies, what the one that needs the shortest "
                    "allows, and block what each body needs; --dt is the longest, and --integrator hermite4 the default then, or for block with --method tree leapfrog"),
         CLI_REAL(0, "eta", "ETA", &job->eta, CLI_ABOVE_0, 1,
                  "of --stepping adaptive and block: a fourth of it halves steps (default 0.01 for hermite4, 0.025 with --method tree, 0.001 for others)"),

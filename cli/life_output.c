@@ -113,7 +113,7 @@ int life_output_frame(struct life_job *job)
 
 /* ---- After. ---------------------------------------------------------------------------------- */
 
-static int finish_output(struct life_job *job, const struct cli_output *o, const struct life_pattern *p)
+static int finish_output(struct life_job *job, struct cli_output *o, const struct life_pattern *p)
 {
     switch (o->kind) {
     case CLI_OUTPUT_STATE:

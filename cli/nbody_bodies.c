@@ -89,6 +89,7 @@ int nbody_job_bodies(struct nbody_job *job)
 
 /* ---- Estimated for a file. ------------------------------------------------------------------- */
 
+enum { VERY_FEW = 16, LEAST_STEPS = 1000 }; /* see choose_stepping */
 enum { FEW = 512 }; /* so many bodies are looked at pair by pair */
 
 /* What is characteristic of many bodies, about their centre of mass. */
@@ -292,16 +293,48 @@ static int check_softenings(const struct nbody_job *job)
     return cli_failed("%s has softenings of its bodies that differ, and %s takes one for all; give --eps", job->input, what);
 }
 
-int nbody_job_choose(struct nbody_job *job)
+/* Very few bodies make steps that follow their motion, by hermite4, unless anything about steps or sums is said: a step for all times
+ * would be too long for a close encounter, and energy does not tell of light bodies. */
+static void choose_stepping(struct nbody_job *job)
 {
-    if (check_softenings(job) != CLI_DONE)
-        return CLI_FAILED;
+    const bool open = !job->given.stepping && !job->given.integrator && !job->given.method && isnan(job->dt) && job->steps == SIZE_MAX &&
+                      job->precision == NOT_GIVEN && !(job->accuracy > 0) && !(job->eta > 0);
+    const bool plain = job->method == NBODY_DIRECT && job->kernel == NBODY_TUNED && !job->own_eps && !job->collide && !job->compare &&
+                       !job->resumed && world_size(cli_world) == 1;
+    if (!open || !plain || job->bodies.n > VERY_FEW || job->bodies.n < 2 || job->bodies.note[NOTE_integrator])
+        return;
+    job->stepping = NBODY_ADAPTIVE;
+    job->integrator = NBODY_HERMITE4;
+    job->many_steps = true;
+}
+
+/* So short that outputs may stand close enough. */
+static void shorten(struct nbody_job *job)
+{
+    const double span = job->until - job->time_start;
+    if (job->many_steps && fabs(span) > 0)
+        job->dt = copysign(fmin(fabs(job->dt), fabs(span) / LEAST_STEPS), job->dt);
+}
+
+static int choose(struct nbody_job *job)
+{
     if (!job->input)
         return use_recipe(job);
     if (job->fields.n && isnan(job->dt))
         return cli_wrong("--external: the step that suits the field is not estimated; give --dt");
     estimate(job);
     return choose_precision(job, NBODY_SINGLE);
+}
+
+int nbody_job_choose(struct nbody_job *job)
+{
+    if (check_softenings(job) != CLI_DONE)
+        return CLI_FAILED;
+    choose_stepping(job);
+    const int status = choose(job);
+    if (status == CLI_DONE)
+        shorten(job);
+    return status;
 }
 
 struct nbody_options nbody_job_options(struct nbody_job *job)

@@ -114,6 +114,7 @@ struct nbody_job {
     double eta; /* 0: not given */
     size_t check;    /* bodies whose forces are checked at the end */
     bool compare, check_step;
+    bool many_steps; /* dt is chosen so short that there are many */
     const char *ensemble; /* NULL: one system */
     double spread;
     double snapshots; /* time between them; 0: none */

@@ -66,6 +66,7 @@ int nbody_output_plan(struct nbody_job *job)
 {
     const struct cli_strings *names = &job->outputs.names;
     int status = CLI_DONE;
+    job->outputs.keep_frames = job->checkpoint || job->resumed;
     for (size_t i = 0; i < names->n && status == CLI_DONE; i++)
         status = add_output(job, names->item[i], cli_output_kind(names->item[i]));
     if (status == CLI_DONE && job->csv)

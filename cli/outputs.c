@@ -87,12 +87,26 @@ static int try_output(const struct cli_outputs *outputs, const struct cli_output
         return status;
     if ((o->kind != CLI_OUTPUT_PICTURE || !outputs->frames) && o->kind != CLI_OUTPUT_SERIES)
         status = cli_check_output(o->file);
-    if (status == CLI_DONE && outputs->frames && cli_output_is_drawn(o)) {
+    if (status == CLI_DONE && outputs->frames && cli_output_is_drawn(o) && !o->piped) {
         char *first = picture_frame_name(o->file, 1);
         status = first ? cli_check_output(first) : cli_failed_call(NULL);
         free(first);
     }
     return status;
+}
+
+/* Whether frames of a film are files: where pictures of that name are asked for, too, or a later run is to go on. */
+static bool keeps_frames(const struct cli_outputs *outputs, const struct cli_output *film)
+{
+    bool kept = outputs->keep_frames;
+    char *own = picture_frame_name(film->file, 1);
+    for (size_t i = 0; i < outputs->n && own && !kept; i++) {
+        char *other = outputs->item[i].kind == CLI_OUTPUT_PICTURE ? picture_frame_name(outputs->item[i].file, 1) : NULL;
+        kept = other && !strcmp(own, other);
+        free(other);
+    }
+    free(own);
+    return kept;
 }
 
 int cli_outputs_settle(struct cli_outputs *outputs)
@@ -103,8 +117,11 @@ int cli_outputs_settle(struct cli_outputs *outputs)
         return cli_wrong("--frames needs pictures to write: add -o FILE.png, FILE.mp4 or FILE.gif");
     if (film && !outputs->frames)
         outputs->frames = FILM_FRAMES;
-    for (size_t i = 0; i < outputs->n && status == CLI_DONE; i++)
-        status = try_output(outputs, &outputs->item[i]);
+    for (size_t i = 0; i < outputs->n && status == CLI_DONE; i++) {
+        struct cli_output *o = &outputs->item[i];
+        o->piped = o->kind == CLI_OUTPUT_FILM && !keeps_frames(outputs, o);
+        status = try_output(outputs, o);
+    }
     return status;
 }
 
@@ -123,10 +140,26 @@ static bool is_drawn_before(const struct cli_outputs *outputs, size_t n, const c
     bool drawn = false;
     for (size_t i = 0; i < n && !drawn; i++) {
         char *other = picture_frame_name(outputs->item[i].file, outputs->frames_done + 1);
-        drawn = other && cli_output_is_drawn(&outputs->item[i]) && !strcmp(other, frame);
+        drawn = other && cli_output_is_drawn(&outputs->item[i]) && !outputs->item[i].piped && !strcmp(other, frame);
         free(other);
     }
     return drawn;
+}
+
+/* The next frame of a film to ffmpeg, from the first rank; others draw for nobody, since all take part. */
+static int film_frame(const struct cli_outputs *outputs, struct cli_output *o, int (*draw)(void *, const char *), void *job)
+{
+    if (!cli_ranks_first())
+        return draw(job, "/dev/null");
+    if (!o->film && !(o->film = picture_film_open(o->file, (unsigned)outputs->fps)))
+        return cli_failed_call(NULL);
+    const int status = draw(job, picture_film_frame(o->film));
+    if (status != CLI_DONE) { /* most likely ffmpeg has ended, and says why */
+        if (picture_film_close(o->film) < 0)
+            cli_warn("%s", clerror());
+        o->film = NULL;
+    }
+    return status;
 }
 
 int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *, const char *), void *job)
@@ -135,6 +168,10 @@ int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *, const cha
     for (size_t i = 0; i < outputs->n && status == CLI_DONE; i++) {
         if (!cli_output_is_drawn(&outputs->item[i]))
             continue;
+        if (outputs->item[i].piped) {
+            status = film_frame(outputs, &outputs->item[i], draw, job);
+            continue;
+        }
         char *frame = picture_frame_name(outputs->item[i].file, outputs->frames_done + 1);
         if (!frame)
             return cli_failed_call(NULL);
@@ -149,7 +186,7 @@ int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *, const cha
 void cli_outputs_cut(const struct cli_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->n; i++)
-        for (unsigned k = outputs->frames_done + 1; cli_output_is_drawn(&outputs->item[i]) && k <= outputs->frames; k++) {
+        for (unsigned k = outputs->frames_done + 1; cli_output_is_drawn(&outputs->item[i]) && !outputs->item[i].piped && k <= outputs->frames; k++) {
             char *frame = picture_frame_name(outputs->item[i].file, k);
             if (frame)
                 unlink(frame);
@@ -157,8 +194,13 @@ void cli_outputs_cut(const struct cli_outputs *outputs)
         }
 }
 
-int cli_outputs_join(const struct cli_outputs *outputs, const struct cli_output *film)
+int cli_outputs_join(const struct cli_outputs *outputs, struct cli_output *film)
 {
+    if (film->piped) {
+        const int closed = film->film ? picture_film_close(film->film) : 0;
+        film->film = NULL;
+        return closed < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    }
     return cli_ranks_first() && picture_join(film->file, outputs->frames_done, (unsigned)outputs->fps) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
@@ -172,7 +214,7 @@ void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp)
         if (o->left_out || o->kind == CLI_OUTPUT_SERIES)
             continue;
         fprintf(fp, "%-14s", i ? "" : "written");
-        if (outputs->frames_done && cli_output_is_drawn(o)) {
+        if (outputs->frames_done && cli_output_is_drawn(o) && !o->piped) {
             char *first = picture_frame_name(o->file, 1),
                  *last = picture_frame_name(o->file, outputs->frames_done);
             fprintf(fp, "%s ... %s%s%s\n", first ? first : "", last ? last : "", film ? ", " : "",
@@ -187,6 +229,8 @@ void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp)
 
 void cli_outputs_free(struct cli_outputs *outputs)
 {
+    for (size_t i = 0; i < outputs->n; i++)
+        picture_film_discard(outputs->item[i].film);
     free(outputs->item);
     cli_strings_free(&outputs->names);
 }

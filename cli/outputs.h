@@ -23,6 +23,8 @@ struct cli_output {
     enum cli_output_kind kind;
     const char *file;
     bool left_out; /* an interruption came first */
+    bool piped;    /* a film whose frames go to ffmpeg as they come, and are not kept */
+    struct picture_film *film; /* such a one, once it has begun */
 };
 
 struct cli_outputs {
@@ -30,6 +32,7 @@ struct cli_outputs {
     struct cli_strings names; /* of -o */
     size_t frames;            /* of --frames; 0: not given */
     size_t fps;               /* frames a second of films; 0: not given */
+    bool keep_frames;         /* of films, as numbered pictures: what a checkpoint needs */
 
     /* Results, and what is needed meanwhile. */
     struct cli_output *item;
@@ -72,8 +75,8 @@ int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *job, const 
  * which this one would have drawn, so that a series is of one run. */
 void cli_outputs_cut(const struct cli_outputs *outputs);
 
-/* Joins the frames to a film. */
-int cli_outputs_join(const struct cli_outputs *outputs, const struct cli_output *film);
+/* Joins the frames to a film, or ends it. */
+int cli_outputs_join(const struct cli_outputs *outputs, struct cli_output *film);
 
 /* Lists what was written, a line each. */
 void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp);

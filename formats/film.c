@@ -1,4 +1,4 @@
-/* film.c - numbered series of pictures, and films of them by the program ffmpeg.
+/* film.c - numbered series of pictures, and films by the program ffmpeg: of such a series, or of frames that come through a pipe.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,7 +20,7 @@
 
 extern char **environ;
 
-enum { MESSAGE_SIZE = 300 };
+enum { MESSAGE_SIZE = 300, USUAL_FPS = 25 };
 
 /* ---- Names. ---------------------------------------------------------------------------------- */
 
@@ -41,9 +42,14 @@ char *picture_frame_name(const char *file, unsigned index)
     return name;
 }
 
+static bool is_called(const char *file, const char *suffix)
+{
+    return strcasecmp(suffix_of(file), suffix) == 0;
+}
+
 int picture_is_film(const char *file)
 {
-    return strcasecmp(suffix_of(file), ".mp4") == 0 || strcasecmp(suffix_of(file), ".gif") == 0;
+    return is_called(file, ".mp4") || is_called(file, ".webm") || is_called(file, ".gif");
 }
 
 /* The pattern by which ffmpeg finds the frames, its own % signs doubled; relative names get "./", or
@@ -104,30 +110,53 @@ static int wait_for(pid_t child)
     return status;
 }
 
-/* Runs argv without a shell, its input and output nowhere and its complaints in `message`. Returns its
- * wait status, or -1 with errno when it did not start. */
-static int run_quietly(char *const argv[], char message[MESSAGE_SIZE])
+/* A pipe whose ends no other program gets. */
+static int make_pipe(int ends[2])
 {
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-    pid_t child;
     if (pipe(ends) < 0)
         return -1;
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    return 0;
+}
+
+/* Starts argv without a shell, its input from a descriptor or nowhere (-1), its output nowhere and its complaints to another; out of
+ * reach of Ctrl-C. -1 with errno. */
+static pid_t start_quietly(char *const argv[], int input, int complaints)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    pid_t child;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (input < 0)
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    else
+        posix_spawn_file_actions_adddup2(&actions, input, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-    if (ends[1] != 2)
-        posix_spawn_file_actions_addclose(&actions, ends[1]);
-    int code = posix_spawnp(&child, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_adddup2(&actions, complaints, 2);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    const int code = posix_spawnp(&child, argv[0], &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
+    errno = code;
+    return code ? -1 : child;
+}
+
+/* Runs argv. Returns its wait status, or -1 with errno when it did not start. */
+static int run_quietly(char *const argv[], char message[MESSAGE_SIZE])
+{
+    int ends[2];
+    if (make_pipe(ends) < 0)
+        return -1;
+    const pid_t child = start_quietly(argv, -1, ends[1]);
+    const int code = errno;
     close(ends[1]);
-    if (code == 0)
+    if (child >= 0)
         listen_to(ends[0], message);
     close(ends[0]);
     errno = code;
-    return code ? -1 : wait_for(child);
+    return child < 0 ? -1 : wait_for(child);
 }
 
 /* ---- Joining. -------------------------------------------------------------------------------- */
@@ -150,14 +179,18 @@ static void add(struct command *c, ...)
 /* Films play everywhere with even sides and 4:2:0 colours; H.264 may be missing from ffmpeg, then its own
  * choice is taken. A GIF gets a palette of its own, undithered so that the black between the stars stays
  * black. */
-static void add_encoding(struct command *c, bool gif, bool h264)
+static void add_encoding(struct command *c, const char *file, bool h264)
 {
-    if (gif) {
+    if (is_called(file, ".gif")) {
         add(c, "-filter_complex", "[0:v]split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none", "-f",
             "gif", NULL);
         return;
     }
     add(c, "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", NULL);
+    if (is_called(file, ".webm")) {
+        add(c, "-crf", "24", "-b:v", "0", "-f", "webm", NULL);
+        return;
+    }
     if (h264)
         add(c, "-c:v", "libx264", "-crf", "18", NULL);
     else
@@ -165,7 +198,7 @@ static void add_encoding(struct command *c, bool gif, bool h264)
     add(c, "-movflags", "+faststart", "-f", "mp4", NULL);
 }
 
-static int encode(const char *pattern, const char *target, unsigned count, unsigned fps, bool gif, bool h264,
+static int encode(const char *pattern, const char *file, const char *target, unsigned count, unsigned fps, bool h264,
                   char message[MESSAGE_SIZE])
 {
     char rate[16], frames[16], output[PATH_MAX + 2];
@@ -175,7 +208,7 @@ static int encode(const char *pattern, const char *target, unsigned count, unsig
     snprintf(output, sizeof output, "%s%s", *target == '/' ? "" : "./", target);
     add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-framerate", rate, "-start_number", "1", "-i",
         pattern, "-frames:v", frames, NULL);
-    add_encoding(&c, gif, h264);
+    add_encoding(&c, file, h264);
     add(&c, output, NULL);
     return run_quietly(c.argv, message);
 }
@@ -201,9 +234,8 @@ int picture_join(const char *file, unsigned count, unsigned fps)
 {
     struct outfile out;
     char message[MESSAGE_SIZE];
-    bool gif = strcasecmp(suffix_of(file), ".gif") == 0;
     if (!picture_is_film(file))
-        return clerror_set(EINVAL, "%s: a film is called .mp4 or .gif", file);
+        return clerror_set(EINVAL, "%s: a film is called .mp4, .webm or .gif", file);
     char *pattern = frame_pattern(file);
     if (!pattern)
         return clerror_set(ENOMEM, "%s: no memory for its name", file);
@@ -212,13 +244,118 @@ int picture_join(const char *file, unsigned count, unsigned fps)
         return -1;
     }
     const char *target = out.temporary ? out.temporary : file;
-    int status = encode(pattern, target, count, fps ? fps : 25, gif, true, message);
-    if (status > 0 && WIFEXITED(status) && !gif)
-        status = encode(pattern, target, count, fps ? fps : 25, gif, false, message);
+    int status = encode(pattern, file, target, count, fps ? fps : USUAL_FPS, true, message);
+    if (status > 0 && WIFEXITED(status) && is_called(file, ".mp4"))
+        status = encode(pattern, file, target, count, fps ? fps : USUAL_FPS, false, message);
     free(pattern);
     if (status == 0)
         return outfile_commit(&out);
     explain(file, status, message);
     outfile_discard(&out);
     return -1;
+}
+
+/* ---- Through a pipe. -------------------------------------------------------------------------- */
+
+struct picture_film {
+    struct outfile out;
+    const char *file;
+    pid_t child;
+    int frames, complaints;
+    char entry[32]; /* the name under which frames are written */
+    struct sigaction before;
+};
+
+/* Whether this ffmpeg has H.264: frames that come through a pipe come once. */
+static bool has_h264(void)
+{
+    char message[MESSAGE_SIZE];
+    struct command c = {.argc = 0};
+    add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "color=s=64x64:d=0.04", "-frames:v", "1", "-pix_fmt", "yuv420p",
+        "-c:v", "libx264", "-f", "null", "/dev/null", NULL);
+    return run_quietly(c.argv, message) == 0;
+}
+
+static pid_t start_film(const struct picture_film *f, unsigned fps, int input, int complaints)
+{
+    char rate[16], output[PATH_MAX + 2];
+    struct command c = {.argc = 0};
+    const char *target = f->out.temporary ? f->out.temporary : f->file;
+    snprintf(rate, sizeof rate, "%u", fps ? fps : USUAL_FPS);
+    snprintf(output, sizeof output, "%s%s", *target == '/' ? "" : "./", target);
+    add(&c, "ffmpeg", "-loglevel", "error", "-y", "-f", "image2pipe", "-framerate", rate, "-c:v", "png", "-i", "-", NULL);
+    add_encoding(&c, f->file, is_called(f->file, ".mp4") && has_h264());
+    add(&c, output, NULL);
+    return start_quietly(c.argv, input, complaints);
+}
+
+struct picture_film *picture_film_open(const char *file, unsigned fps)
+{
+    int frames[2] = {-1, -1}, complaints[2] = {-1, -1};
+    struct picture_film *f = calloc(1, sizeof *f);
+    if (!f)
+        return clerror_set(ENOMEM, "%s: no memory for a film", file), NULL;
+    f->file = file;
+    if (outfile_open(&f->out, file) < 0) {
+        free(f);
+        return NULL;
+    }
+    f->child = make_pipe(frames) == 0 && make_pipe(complaints) == 0 ? start_film(f, fps, frames[0], complaints[1]) : -1;
+    const int code = errno;
+    close(frames[0]);
+    close(complaints[1]);
+    f->frames = frames[1];
+    f->complaints = complaints[0];
+    if (f->child < 0) {
+        close(f->frames);
+        close(f->complaints);
+        outfile_discard(&f->out);
+        free(f);
+        clerror_set(code, "%s: ffmpeg cannot be started: %s", file, strerror(code));
+        return NULL;
+    }
+    snprintf(f->entry, sizeof f->entry, "/dev/fd/%d", f->frames);
+    sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &f->before);
+    return f;
+}
+
+const char *picture_film_frame(const struct picture_film *film)
+{
+    return film->entry;
+}
+
+/* Lets ffmpeg end, and tells how it did. */
+static int end_film(struct picture_film *f, char message[MESSAGE_SIZE])
+{
+    close(f->frames);
+    listen_to(f->complaints, message);
+    close(f->complaints);
+    sigaction(SIGPIPE, &f->before, NULL);
+    return wait_for(f->child);
+}
+
+int picture_film_close(struct picture_film *f)
+{
+    char message[MESSAGE_SIZE];
+    const int ended = end_film(f, message);
+    int status = -1;
+    if (ended == 0) {
+        status = outfile_commit(&f->out);
+    } else {
+        clerror_set(EIO, "%s: ffmpeg failed (%s)", f->file, WIFSIGNALED(ended) ? "ended by a signal" : *message ? message : "without a word");
+        outfile_discard(&f->out);
+    }
+    free(f);
+    return status;
+}
+
+void picture_film_discard(struct picture_film *f)
+{
+    char message[MESSAGE_SIZE];
+    if (!f)
+        return;
+    kill(f->child, SIGKILL);
+    (void)end_film(f, message);
+    outfile_discard(&f->out);
+    free(f);
 }

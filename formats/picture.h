@@ -76,16 +76,25 @@ int picture_plane_by_name(const char *name);
  * out/run.png, out/run.mp4 and out/run all give out/run-0001.png. The caller frees it; NULL: no memory. */
 char *picture_frame_name(const char *file, unsigned index);
 
-/* Is `file` named as a film (.mp4 or .gif)? */
+/* Is `file` named as a film (.mp4, .webm or .gif)? */
 int picture_is_film(const char *file);
 
 /* Is the program ffmpeg to be found in $PATH? */
 int picture_can_join(void);
 
-/* Joins frames 1 .. count of the series of `file` into `file`, .mp4 or .gif, at `fps` frames a second
+/* Joins frames 1 .. count of the series of `file` into `file`, .mp4, .webm or .gif, at `fps` frames a second
  * (0 = 25), with the program ffmpeg; blocks until it is done. The frames stay. ENOTSUP without ffmpeg:
  * the message says what to install and where the frames are. */
 int picture_join(const char *file, unsigned count, unsigned fps);
+
+/* A film that ffmpeg makes while frames come, without files of frames: open; write each frame as PNG to the file that
+ * picture_film_frame names, a pipe; close, which blocks until the film is whole. discard leaves nothing. SIGPIPE is ignored meanwhile, so
+ * that writing fails (EPIPE) when ffmpeg has ended. NULL or -1 with a sentence. */
+struct picture_film;
+struct picture_film *picture_film_open(const char *file, unsigned fps);
+const char *picture_film_frame(const struct picture_film *film);
+int picture_film_close(struct picture_film *film);
+void picture_film_discard(struct picture_film *film);
 
 #ifdef __cplusplus
 }

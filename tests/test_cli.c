@@ -490,22 +490,30 @@ static void nbody_pictures_of_stars(void **state)
     assert_int_equal(empty_here(NULL), 0);
 }
 
-/* A film, with a stand-in for ffmpeg that writes a word to the last name it is given. */
+/* A film, with a stand-in for ffmpeg that reads what comes and writes a word to the last name it is given. */
 static void nbody_film(void **state)
 {
     (void)state;
     char path[5000];
     FILE *fp = fopen("../ffmpeg", "w");
-    fputs("#!/bin/sh\nfor last; do :; done\necho film >\"$last\"\n", fp);
+    fputs("#!/bin/sh\nfor last; do :; done\nread=$(wc -c)\necho film >\"$last\"\ncase $last in /dev/null) ;; *) echo $read >\"${0%/*}/read\" ;; esac\n", fp);
     fclose(fp);
     assert_int_equal(chmod("../ffmpeg", 0700), 0);
     snprintf(path, sizeof path, "PATH=%s:%s", folder, getenv("PATH"));
     expect("nbody -o f.mp4", run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.mp4 --frames 4 -o f.png"), 0);
-    unlink("../ffmpeg");
     assert_non_null(strstr(out, "f-0001.png ... f-0004.png, f.mp4"));
     load("f.mp4", out, sizeof out);
     assert_string_equal(out, "film\n");
     assert_int_equal(empty_here(NULL), 5);
+    expect("nbody -o f.gif", run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.gif --frames 4"), 0); /* without files of frames */
+    assert_non_null(strstr(out, "written       f.gif\n"));
+    load("../read", out, sizeof out);
+    assert_true(atoi(out) > 400);
+    assert_int_equal(empty_here(NULL), 1);
+    expect("nbody -o f.mp4", run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.mp4 --frames 4 --checkpoint c"), 0); /* which needs them */
+    assert_int_equal(empty_here(NULL), 6);
+    unlink("../ffmpeg");
+    unlink("../read");
 }
 
 static void nbody_devices(void **state)

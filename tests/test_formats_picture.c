@@ -534,7 +534,7 @@ static void calls_ffmpeg_as_it_wants(void **unused)
     contains(said, "-pix_fmt\nyuv420p\n");
     free(said);
     assert_int_equal(count_files(files_folder, ".tmp"), 0);
-    fails_saying(EINVAL, picture_join(in_folder("film.avi"), 3, 0), ".mp4 or .gif");
+    fails_saying(EINVAL, picture_join(in_folder("film.avi"), 3, 0), ".mp4, .webm or .gif");
 }
 
 static void passes_on_what_ffmpeg_complains_of(void **unused)

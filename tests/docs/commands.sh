@@ -11,8 +11,8 @@ rm -rf "$work" && mkdir -p "$work/bin" && cd "$work"
 export XDG_CACHE_HOME="$work/cache" PATH="$work/bin:$PATH"
 export POCL_CACHE_DIR="${POCL_CACHE_DIR:-$HOME/.cache/pocl/kcache}" # compiled kernels may be old
 ln -s "$stdcl" bin/stdcl
-# A film is made by another program; this one leaves a file, as that does.
-printf '#!/bin/sh\nfor last; do :; done\n: >"$last"\n' >bin/ffmpeg
+# A film is made by another program; this one reads what comes and leaves a file, as that does.
+printf '#!/bin/sh\nfor last; do :; done\ncat >/dev/null\n: >"$last"\n' >bin/ffmpeg
 printf '#!/bin/sh\ncat >/dev/null; echo "<svg/>"\n' >bin/gnuplot
 chmod +x bin/ffmpeg bin/gnuplot
 

@@ -45,7 +45,7 @@ static struct program commands[] = {
 #endif
 #ifdef STDCL_HAVE_FFMPEG
     {"film", "bin/stdcl life --size 64 -n 60 -q --frames 3 -o film.gif", "",
-     {"film.gif", "film-0001.png", "film-0002.png", "film-0003.png"}, {0}, {0}},
+     {"film.gif"}, {0}, {0}},
 #endif
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
