@@ -25,14 +25,14 @@ struct recipe {
 /* Units as in stdcl/nbody.h. The galaxies run until bridge and tails are drawn out, in 1,000 steps; the
  * figure eight for one period; those of Pythagoras past the second of their close encounters. */
 static const struct recipe recipes[] = {
-    [NBODY_PLUMMER] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_SINGLE},
-    [NBODY_UNIFORM] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_SINGLE},
-    [NBODY_COLD] = {16384, 0.05, {1. / 256, 1. / 256}, 2, NBODY_SINGLE},
-    [NBODY_COLLISION] = {16384, 0.05, {0.025, 0.025}, 20, NBODY_SINGLE, .dark = true},
-    [NBODY_FIGURE8] = {3, 0, {1e-3, 1e-3}, 6.32591398, NBODY_DOUBLE},
-    [NBODY_PYTHAGOREAN] = {3, 0, {1e-4, 2e-5}, 10, NBODY_DOUBLE},
-    [NBODY_HERNQUIST] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_SINGLE},
-    [NBODY_GALAXY] = {16384, 0.05, {0.025, 0.025}, 10, NBODY_SINGLE, .dark = true},
+    [NBODY_PLUMMER] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_SINGLE, false},
+    [NBODY_UNIFORM] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_SINGLE, false},
+    [NBODY_COLD] = {16384, 0.05, {1. / 256, 1. / 256}, 2, NBODY_SINGLE, false},
+    [NBODY_COLLISION] = {16384, 0.05, {0.025, 0.025}, 20, NBODY_SINGLE, true},
+    [NBODY_FIGURE8] = {3, 0, {1e-3, 1e-3}, 6.32591398, NBODY_DOUBLE, false},
+    [NBODY_PYTHAGOREAN] = {3, 0, {1e-4, 2e-5}, 10, NBODY_DOUBLE, false},
+    [NBODY_HERNQUIST] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_SINGLE, false},
+    [NBODY_GALAXY] = {16384, 0.05, {0.025, 0.025}, 10, NBODY_SINGLE, true},
 };
 
 /* What a terminal shows meanwhile; cli_progress_end wipes it. */

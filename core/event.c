@@ -107,7 +107,7 @@ static bool tell(struct device *d, int kinds, const char *call)
 static bool tell_all(struct device *d, const char *call)
 {
     pthread_mutex_lock(&d->lock);
-    for (int kind = 0; kind < EVENT_KINDS; kind++)
+    for (enum event_kind kind = 0; kind < EVENT_KINDS; kind++)
         look(d, kind, UINT64_MAX);
     pthread_mutex_unlock(&d->lock);
     return tell(d, CL_ALL_EVENT, call);

@@ -116,7 +116,7 @@ static void print_file(const char *name)
 
 static void interrupted(const struct row *row)
 {
-    clockid_t clock;
+    clockid_t clock = CLOCK_MONOTONIC;
     int status, other = -1;
     const double before = seconds_of_children();
     const int end = terminal(&other);

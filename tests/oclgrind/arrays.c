@@ -10,7 +10,7 @@
 static CLCONTEXT *cp;
 static int bad;
 
-static void check(const char *what, int type, size_t n, int status, const double *got, double right)
+static void check(const char *what, enum arrays_type type, size_t n, int status, const double *got, double right)
 {
     if (status == 0 && memcmp(got, &right, sizeof right) == 0)
         return;
