@@ -3,9 +3,10 @@
  *   usage: soak LAUNCHES CONTEXTS SECONDS      SECONDS: of engines
  *
  * Twice in each part, after a fifth of the rounds and at the end, it looks at what our code holds (held.h: bytes and
- * events), how much memory the process has, how many descriptors and how many threads. Our own bytes, events, descriptors
- * and threads must be the same. Memory may grow by as much as the twin of the part grows: the same OpenCL calls without
- * the layer, as often, so that it is the driver's; and by a little for the allocator's holes.
+ * events; objects of OpenCL), how much memory the process has, how many descriptors and how many threads. All but memory must
+ * be the same. Memory may grow by as much as the twin of the part grows: the same OpenCL calls without
+ * the layer, as often, so that it is the driver's; and by a little for the allocator's holes. The twin of engines builds the
+ * programs that they build.
  * SPDX-License-Identifier: MIT
  */
 #include "held.h"
@@ -19,6 +20,7 @@
 
 #include <dirent.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <unistd.h>
 
@@ -34,10 +36,93 @@ static void need(bool holds, const char *what)
     exit(1);
 }
 
+/* ---- Objects of OpenCL that our code has made and not released, by ld's --wrap. --------------------- */
+
+static atomic_long objects;
+
+#define MADE(type, name, parameters, arguments)        \
+    type __real_##name parameters;                     \
+    type __wrap_##name parameters;                     \
+    type __wrap_##name parameters                      \
+    {                                                  \
+        type made = __real_##name arguments;           \
+        atomic_fetch_add(&objects, made != NULL);      \
+        NOTE(name)                                     \
+        return made;                                   \
+    }
+
+#define RELEASED(name, type)                           \
+    cl_int __real_##name(type it);                     \
+    cl_int __wrap_##name(type it);                     \
+    cl_int __wrap_##name(type it)                      \
+    {                                                  \
+        atomic_fetch_sub(&objects, 1);                 \
+        return __real_##name(it);                      \
+    }
+
+/* Programs of one round of engines, as they were built. */
+enum { PROGRAMS = 100 };
+static struct {
+    cl_program made;
+    char *text, *options;
+} noted[PROGRAMS];
+static int programs;
+static bool noting;
+
+static void note_program(cl_program made, cl_uint n, const char **text, const size_t *length)
+{
+    size_t size = 1;
+    if (!noting)
+        return;
+    need(programs < PROGRAMS, "more programs than there is room for");
+    for (cl_uint i = 0; i < n; i++)
+        size += length && length[i] ? length[i] : strlen(text[i]);
+    char *all = calloc(size, 1);
+    need(all != NULL, "memory");
+    for (cl_uint i = 0; i < n; i++)
+        strncat(all, text[i], length && length[i] ? length[i] : strlen(text[i]));
+    noted[programs].made = made;
+    noted[programs++].text = all;
+}
+
+#define NOTE(name)
+MADE(cl_context, clCreateContext,
+     (const cl_context_properties *what, cl_uint n, const cl_device_id *id,
+      void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data, cl_int *err),
+     (what, n, id, notify, data, err))
+MADE(cl_command_queue, clCreateCommandQueue, (cl_context c, cl_device_id id, cl_command_queue_properties what, cl_int *err),
+     (c, id, what, err))
+MADE(cl_mem, clCreateBuffer, (cl_context c, cl_mem_flags flags, size_t size, void *host, cl_int *err), (c, flags, size, host, err))
+MADE(cl_mem, clCreateSubBuffer, (cl_mem m, cl_mem_flags flags, cl_buffer_create_type type, const void *what, cl_int *err),
+     (m, flags, type, what, err))
+MADE(cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *err), (p, name, err))
+#undef NOTE
+#define NOTE(name) note_program(made, n, text, length);
+MADE(cl_program, clCreateProgramWithSource, (cl_context c, cl_uint n, const char **text, const size_t *length, cl_int *err),
+     (c, n, text, length, err))
+RELEASED(clReleaseContext, cl_context)
+RELEASED(clReleaseCommandQueue, cl_command_queue)
+RELEASED(clReleaseMemObject, cl_mem)
+RELEASED(clReleaseProgram, cl_program)
+RELEASED(clReleaseKernel, cl_kernel)
+
+cl_int __real_clBuildProgram(cl_program p, cl_uint n, const cl_device_id *id, const char *options,
+                             void(CL_CALLBACK *notify)(cl_program, void *), void *data);
+cl_int __wrap_clBuildProgram(cl_program p, cl_uint n, const cl_device_id *id, const char *options,
+                             void(CL_CALLBACK *notify)(cl_program, void *), void *data);
+cl_int __wrap_clBuildProgram(cl_program p, cl_uint n, const cl_device_id *id, const char *options,
+                             void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+{
+    for (int i = 0; noting && i < programs; i++)
+        if (noted[i].made == p && !noted[i].options)
+            need((noted[i].options = strdup(options ? options : "")) != NULL, "memory");
+    return __real_clBuildProgram(p, n, id, options, notify, data);
+}
+
 /* ---- What the process has. ------------------------------------------------------------------- */
 
 struct state {
-    long bytes, events, resident_kib, descriptors, threads;
+    long bytes, events, objects, resident_kib, descriptors, threads;
 };
 
 static long entries(const char *folder)
@@ -58,7 +143,7 @@ static struct state look(void)
     FILE *fp = fopen("/proc/self/statm", "r");
     need(fp && fscanf(fp, "%*d %ld", &pages) == 1, "/proc/self/statm");
     fclose(fp);
-    return (struct state){held_bytes(), held_events(), pages * (sysconf(_SC_PAGESIZE) / 1024), entries("/proc/self/fd"),
+    return (struct state){held_bytes(), held_events(), atomic_load(&objects), pages * (sysconf(_SC_PAGESIZE) / 1024), entries("/proc/self/fd"),
                           entries("/proc/self/task")};
 }
 
@@ -88,9 +173,9 @@ static void run(struct part *p)
     p->before = look();
     run_until(p, p->rounds ? 0.8 : 1, begun);
     p->after = look();
-    printf("%-15s %8ld rounds %7.1f s  own bytes %+ld  events %+ld  memory %+ld KiB of %ld  descriptors %+ld  threads %+ld\n",
+    printf("%-15s %8ld rounds %7.1f s  own bytes %+ld  events %+ld  objects %+ld  memory %+ld KiB of %ld  descriptors %+ld  threads %+ld\n",
            p->name, p->done, seconds_now() - begun, p->after.bytes - p->before.bytes, p->after.events - p->before.events,
-           p->after.resident_kib - p->before.resident_kib, p->after.resident_kib,
+           p->after.objects - p->before.objects, p->after.resident_kib - p->before.resident_kib, p->after.resident_kib,
            p->after.descriptors - p->before.descriptors, p->after.threads - p->before.threads);
     fflush(stdout);
 }
@@ -105,6 +190,7 @@ static bool flat(const struct part *p, const struct part *twin)
 {
     const double allowed = SLACK_KIB + (twin && growth(twin) > 0 ? 1.2 * growth(twin) * (double)p->done : 0);
     const bool same = p->after.bytes <= p->before.bytes && p->after.events == p->before.events &&
+                      p->after.objects == p->before.objects &&
                       p->after.descriptors == p->before.descriptors && p->after.threads == p->before.threads;
     const bool fits = (double)(p->after.resident_kib - p->before.resident_kib) <= allowed;
     if (!same || !fits)
@@ -266,14 +352,40 @@ static void engines_of_a_round(void)
     one_array();
 }
 
+/* Builds what a round of engines builds, makes every kernel, and lets go of all. */
+static void engines_twin(void)
+{
+    cl_device_id device = clgetdevice(stddev, 0);
+    cl_context c = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+    for (int i = 0; i < programs; i++) {
+        const char *text = noted[i].text;
+        cl_kernel kernels[64];
+        cl_uint n = 0;
+        cl_program p = clCreateProgramWithSource(c, 1, &text, NULL, NULL);
+        need(p && clBuildProgram(p, 1, &device, noted[i].options, NULL, NULL) == CL_SUCCESS &&
+             clCreateKernelsInProgram(p, 64, kernels, &n) == CL_SUCCESS, "a program of the twin");
+        atomic_fetch_add(&objects, (long)n);
+        for (cl_uint k = 0; k < n; k++)
+            clReleaseKernel(kernels[k]);
+        clReleaseProgram(p);
+    }
+    clReleaseContext(c);
+}
+
 static bool engines(double seconds)
 {
+    struct part twin = {.name = "engines, twin", .round = engines_twin};
     struct part part = {.name = "engines", .round = engines_of_a_round, .seconds = seconds};
     cp = clcontext_create_from((cl_device_id[]){clgetdevice(stddev, 0)}, 1);
     need(cp, "a context");
+    noting = true;
+    engines_of_a_round();
+    noting = false;
     run(&part);
+    twin.rounds = part.done;
+    run(&twin);
     clcontext_destroy(cp);
-    return flat(&part, NULL);
+    return flat(&part, &twin);
 }
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { RANKS = 2, BODIES = 130 };
@@ -56,20 +57,26 @@ static int life_of(struct rank *r, CLCONTEXT *cp)
     return status;
 }
 
+/* Keeps the first reason; clerror() tells it once. */
+static void fails(struct rank *r)
+{
+    const char *why = clerror();
+    if (!r->failed)
+        snprintf(r->sentence, sizeof r->sentence, "%s", why ? why : "no reason is known");
+    r->failed = true;
+}
+
 static void *run(void *rank)
 {
     struct rank *r = rank;
     CLCONTEXT *cp = NULL;
     r->world = world_of_threads(r->threads, r->rank, "host", false, NULL);
     cl_device_id device = r->world ? clgetdevice(stddev, 0) : NULL;
-    r->failed = !device || !(cp = clcontext_create_from(&device, 1)) || gas_of(r, cp) != 0 || gravity_of(r, cp, NBODY_DIRECT) != 0 ||
-                gravity_of(r, cp, NBODY_TREE) != 0 || life_of(r, cp) != 0;
-    if (r->failed)
-        snprintf(r->sentence, sizeof r->sentence, "%s", clerror() ? clerror() : "no reason is known");
-    if (cp && clcontext_destroy(cp) != 0 && !r->failed) {
-        snprintf(r->sentence, sizeof r->sentence, "%s", clerror() ? clerror() : "no reason is known");
-        r->failed = true;
-    }
+    if (!device || !(cp = clcontext_create_from(&device, 1)) || gas_of(r, cp) != 0 || gravity_of(r, cp, NBODY_DIRECT) != 0 ||
+        gravity_of(r, cp, NBODY_TREE) != 0 || life_of(r, cp) != 0)
+        fails(r);
+    if (cp && clcontext_destroy(cp) != 0)
+        fails(r);
     if (r->failed)
         world_end(r->world, 1, r->sentence);
     else
@@ -80,6 +87,7 @@ static void *run(void *rank)
 int main(void)
 {
     pthread_t thread[RANKS];
+    setenv("STDCL_PATIENCE", "20", 0); /* of a rank whose other has no world */
     struct threads *threads = threads_create(RANKS, 0, 1);
     int started = 0;
     for (; threads && started < RANKS; started++) {

@@ -8,24 +8,7 @@
  * written here, and what nobody has written is found in those alone that the host never writes to.
  * SPDX-License-Identifier: MIT
  */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-
-#include <dlfcn.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define OURS __attribute__((visibility("default")))
-#define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
-
-OURS cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value, size_t *needed)
-{
-    const cl_int status = NEXT(clGetDeviceInfo)(device, what, size, value, needed);
-    if (what == CL_DEVICE_TYPE && status == CL_SUCCESS && value)
-        *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
-    return status;
-}
+#include "../called_gpu.h"
 
 OURS cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *devices, cl_uint *n)
 {

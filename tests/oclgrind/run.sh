@@ -192,7 +192,7 @@ every_kernel() {
             on $as "$stdcl" nbody -q -n 65 --steps 1 --kernel $words --precision double -o bodies.tab
         done
         nbody $as 67 --csv energies.csv --forces forces.csv
-        nbody $as 67 --stepping adaptive
+        nbody $as 67 --stepping adaptive --dt 1e-6
         for words in mixed double; do nbody $as 67 --precision $words; done
         on $as "$stdcl" nbody -q -n 67 --steps 1 --external plummer:1,1 --csv energies.csv
         on $as "$stdcl" nbody -q -i "$source/data/solar.tab" --steps 1 --dt 1 --ensemble 5 -o systems.tab
