@@ -15,7 +15,8 @@
  *   - status 1, exactly one sentence on standard error, and each output is absent or complete
  *   - status 0, and the output is the one of the run with nothing wrong
  * The second must hold where a call is only interrupted or cut short. STDCL_FAULTS_JSON=FILE keeps the counts of one
- * program, as run.sh has it; STDCL_FAULTS_WORKERS processes run cases at once, 2 where it is not set.
+ * program, as run.sh has it; STDCL_FAULTS_WORKERS processes run cases at once, 2 where it is not set; after
+ * STDCL_FAULTS_SECONDS no more are begun, so that what has run is a random part of all.
  * SPDX-License-Identifier: MIT
  */
 #include "faults.h"
@@ -288,7 +289,7 @@ static void work(int worker, int limit, double seconds)
     snprintf(name, sizeof name, "%d", worker);
     if (!runs_in(name))
         _exit(1);
-    for (int i; (i = atomic_fetch_add(&count->next, 1)) < limit && (seconds <= 0 || cpu_seconds() < seconds);) {
+    for (int i; !runs_late() && (i = atomic_fetch_add(&count->next, 1)) < limit && (seconds <= 0 || cpu_seconds() < seconds);) {
         try_case(&cases[i]);
         if (i % 250 == 249)
             printf("%d of %d\n", i + 1, limit);
@@ -300,8 +301,7 @@ static void work(int worker, int limit, double seconds)
 
 static void run_cases(int limit, double seconds)
 {
-    const char *wanted = getenv("STDCL_FAULTS_WORKERS");
-    const int workers = wanted && atoi(wanted) > 0 ? atoi(wanted) : 2;
+    const int workers = runs_at_once();
     fflush(stdout);
     for (int w = 0; w < workers; w++)
         if (fork() == 0)
@@ -329,8 +329,8 @@ static bool keep_counts(const char *program, int ran)
     FILE *json = file && program ? fopen(file, "w") : NULL;
     if (!json)
         return !file || !program;
-    fprintf(json, "{\"program\": \"%s\", \"commit\": \"%s\", \"calls\": \"%s\", \"faults\": %d", program, commit ? commit : "unknown",
-            some ? "first, middle and last of each entry point, with every error" : "all", ran);
+    fprintf(json, "{\"program\": \"%s\", \"commit\": \"%s\", \"calls\": \"%s\", \"cases\": %d, \"faults\": %d", program, commit ? commit : "unknown",
+            some ? "first, middle and last of each entry point, with every error" : "all", ncases, ran);
     for (int f = 0; f < FAMILIES; f++)
         fprintf(json, ", \"%s\": {\"faults\": %d, \"refused\": %d, \"ended_well\": %d, \"not_reached\": %d, \"wrong\": %d}",
                 family_names[f], count->ran[f], count->refused[f], count->right[f], count->missed[f], count->wrong[f]);

@@ -56,6 +56,10 @@ bool runs_begin(const char *build_folder, const char *source_folder);
 bool runs_in(const char *name);
 void runs_end(void);
 
+/* How many processes run programs: STDCL_FAULTS_WORKERS, or 2. Whether STDCL_FAULTS_SECONDS have passed, after which no run begins. */
+int runs_at_once(void);
+bool runs_late(void);
+
 /* Leaves in the folder what the program needs, and nothing else. */
 void run_tidy(const struct program *p);
 

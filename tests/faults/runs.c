@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* Files that programs need and that commands make, once, with nothing wrong: in `needs` as "made/NAME". */
 static const struct program made[] = {
@@ -21,11 +22,14 @@ enum { TIME_LIMIT = 20, WALL_LIMIT = 900 }; /* seconds of processor time, and on
 
 const char *build, *source;
 char base[256], folder[300];
+static double begun;
+static double clock_seconds(void);
 
 bool runs_begin(const char *build_folder, const char *source_folder)
 {
     static const char *const variables[] = {"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"};
     char empty[300], kernels[600];
+    begun = clock_seconds();
     build = realpath(build_folder, NULL); /* the programs run elsewhere */
     source = realpath(source_folder, NULL);
     if (!build || !source)
@@ -48,6 +52,25 @@ bool runs_in(const char *name)
 {
     snprintf(folder, sizeof folder, "%s/%s", base, name);
     return mkdir(folder, 0777) == 0;
+}
+
+static double clock_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int runs_at_once(void)
+{
+    const char *wanted = getenv("STDCL_FAULTS_WORKERS");
+    return wanted && atoi(wanted) > 0 ? atoi(wanted) : 2;
+}
+
+bool runs_late(void)
+{
+    const char *seconds = getenv("STDCL_FAULTS_SECONDS");
+    return seconds && clock_seconds() - begun > atof(seconds);
 }
 
 void runs_end(void)

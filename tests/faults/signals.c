@@ -298,7 +298,7 @@ static void work(int worker, int moments)
     char temporary[400];
     snprintf(temporary, sizeof temporary, "%s.tmp", folder);
     setenv("TMPDIR", temporary, 1);
-    for (int i; (i = atomic_fetch_add(&count->next, 1)) < moments;) {
+    for (int i; !runs_late() && (i = atomic_fetch_add(&count->next, 1)) < moments;) {
         srandom((unsigned)(seed * 100000 + i));
         const struct moment m = choose(i);
         try_moment(&m);
@@ -330,8 +330,7 @@ static int campaign(int moments)
     if (!has_layer(&known[0]))
         printf("libOpenCL loads no layers: no signal comes at clCreateCommandQueue\n");
     fflush(stdout);
-    const char *wanted = getenv("STDCL_FAULTS_WORKERS");
-    const int workers = wanted && atoi(wanted) > 0 ? atoi(wanted) : 2;
+    const int workers = runs_at_once();
     for (int w = 0; w < workers; w++)
         if (fork() == 0)
             work(w, moments);
@@ -341,7 +340,7 @@ static int campaign(int moments)
         printf("%-8s %4d moments: ended %4d runs, %3d were done\n", signals[s].name,
                count->ended[s] + count->finished[s], count->ended[s], count->finished[s]);
     printf("seed %ld: %d moments, %d wrong\n", seed, count->ran, count->wrong);
-    return !keep_counts() || count->wrong > 0 || count->ran < moments;
+    return !keep_counts() || count->wrong > 0 || (count->ran < moments && !runs_late());
 }
 
 int main(int argc, char **argv)

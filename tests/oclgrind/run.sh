@@ -4,6 +4,9 @@
 #
 #   run.sh OCLGRIND BUILD sample      a few kernels, in seconds: a test
 #   run.sh OCLGRIND BUILD all         every kernel, and every row of tuning/: `make test-oclgrind`, hours
+#   run.sh OCLGRIND BUILD kernels|rows|trees|examples      a part of that
+#
+# What ran, with the seconds of the processor that it took and what was found, is kept in table.tsv, but of the sample.
 #
 # Every case is a run of the command, or of oclgrind_arrays, on small odd sizes; the cells of Life, products and sums of
 # arrays are checked, too. Oclgrind ends with status 0 whatever it has found, so its log is what counts: a byte in it
@@ -56,6 +59,7 @@ on() {
         fail "status $status"
     fi
     [ ! -s log ] || fail "Oclgrind reports"
+    printf '%s\t%s\t%s\t%s\n' "$as" "$(tail -n 1 took)" "$([ -s log ] || [ "$status" != 0 ]; echo $((1 - $?)))" "${description#*: }" >>table
     [ "$status" = 0 ]
 }
 
@@ -88,7 +92,7 @@ tree() { # tree cpu|gpu N WORD...: one step; forces are compared with direct sum
     shift 2
     use_row arrays.sort.64 "group=64 items=3 waves=2"
     STDCL_PROFILE=0 on "$as" "$stdcl" nbody -q --method tree --accuracy 0.001 --check-forces "$n" -n "$n" --steps 1 \
-        --csv energies.csv -o bodies.tab "$@" && kernels_of "$source"/nbody/tree.cl "$source"/nbody/walk_"$as".cl >>kernels
+        --csv energies.csv -o bodies.tab "$@" && kernels_of "$source"/nbody/{tree,moments,judge,walk_"$as"}.cl >>kernels
     no_row
 }
 
@@ -241,7 +245,9 @@ examples() { # the programs that teach, and their templates
 
 trees_in_parts() { # of two devices
     local n
-    for n in 2 131; do OCLGRIND_GPU=2 tree gpu $n --device all; done
+    for n in 2 131; do
+        OCLGRIND_GPU=2 tree gpu $n --device all && kernels_of "$source"/nbody/{parts,essential}.cl >>kernels
+    done
 }
 
 # Kernels that Oclgrind cannot run, each with the reason.
@@ -256,15 +262,28 @@ kernels_left_out() {
     sort -u kernels | comm -23 ours - | while read -r kernel; do echo "FAILED: no case has run $kernel"; done
 }
 
+# table.tsv: the cases as they were, without those that ran now, and these; by their names.
+keep_table() {
+    local kept=$source/tests/oclgrind/table.tsv
+    [ ! -f "$kept" ] || grep -v '^as' "$kept" | awk -F'\t' 'NR == FNR { ran[$1 $4]; next } !($1 $4 in ran)' table - >others
+    { printf 'as\tseconds\tfindings\tcase\tcommit\n'
+        { sed "s/\$/\t$(git -C "$source" describe --always --dirty 2>/dev/null)/" table; cat others 2>/dev/null; } | sort -t "$(printf '\t')" -k 4,4 -k 1,1; } >table.new
+    cp table.new "$kept"
+}
+
 : >kernels
+: >table
 no_row
 case $what in
 kernels) every_kernel ;;
 rows) every_row ;;
+trees) trees && trees_in_parts ;;
+examples) examples ;;
 sample) sample ;;
 all)
     every_kernel
     trees
+    trees_in_parts
     every_row
     examples
     left=$(kernels_left_out)
@@ -272,5 +291,6 @@ all)
     ;;
 *) echo "run.sh: $what? give sample or all" >&2; exit 2 ;;
 esac
+[ "$what" = sample ] || keep_table
 echo "$cases runs under Oclgrind, $failures of them with a finding"
 [ "$failures" = 0 ]
