@@ -4,6 +4,7 @@
  *   bench_matmul --device H200 --precision double --size 4096 --shape "bm=128 bn=64" --shape "stages=4 bk=8"
  *   bench_matmul --device H200 --precision single --size 4096 --sweep "raster=4,8,16 stages=2,3"
  *   bench_matmul --device H200 --devices 2 --precision double --size 32768       blocks of C on both
+ *   bench_matmul --device H200 --precision double --size 16,64 --batch 10000     so many products by one call
  *
  * Each case is verified before it is timed: some rows against the host in higher precision. A time is that of
  * products queued back to back for about --seconds, median of several runs, which take turns with those of the
@@ -32,6 +33,7 @@ struct options {
     size_t shapes;
     unsigned devices;
     double seconds;
+    size_t batch; /* 0: a product a call */
     bool peer, padded;
     enum matmul_trans trans;
     struct matmul_options engine;
@@ -50,7 +52,7 @@ struct racer {
 struct problem {
     const struct options *o;
     CLCONTEXT *ctx;
-    size_t m, n, k, lda, ldb, ldc, real;
+    size_t m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, real;
     void *a, *b, *c;
     double limit; /* operations a second that the device can do */
     struct racer racers[MAX_RACERS]; /* ours, and behind it the peers */
@@ -81,6 +83,8 @@ static size_t leading(const struct problem *p, size_t cols)
 static bool trans_a(const struct problem *p) { return p->o->trans == MATMUL_TN || p->o->trans == MATMUL_TT; }
 static bool trans_b(const struct problem *p) { return p->o->trans == MATMUL_NT || p->o->trans == MATMUL_TT; }
 
+static size_t products(const struct problem *p) { return p->o->batch ? p->o->batch : 1; }
+
 static void make_problem(struct problem *p)
 {
     const size_t ra = trans_a(p) ? p->k : p->m, ca = trans_a(p) ? p->m : p->k;
@@ -88,9 +92,10 @@ static void make_problem(struct problem *p)
     p->lda = leading(p, ca);
     p->ldb = leading(p, cb);
     p->ldc = leading(p, p->n);
-    p->a = make_matrix(p, 0, ra, ca, p->lda);
-    p->b = make_matrix(p, 1, rb, cb, p->ldb);
-    p->c = make_matrix(p, 2, p->m, p->n, p->ldc);
+    p->a = make_matrix(p, 0, ra * products(p), ca, p->lda);
+    p->b = make_matrix(p, 1, rb * products(p), cb, p->ldb);
+    p->c = make_matrix(p, 2, p->m * products(p), p->n, p->ldc);
+    p->stride_a = ra * p->lda, p->stride_b = rb * p->ldb, p->stride_c = p->m * p->ldc;
     for (int i = 0; i < 3 && p->o->devices == 1; i++)
         if (clmsync(p->ctx, 0, i == 0 ? p->a : i == 1 ? p->b : p->c, CL_MEM_DEVICE) == (cl_event)-1)
             die("matrices");
@@ -145,7 +150,9 @@ static void run_engine(void *arg, size_t count)
     const struct job *j = arg;
     const struct problem *p = j->p;
     for (size_t i = 0; i < count; i++)
-        if (p->o->devices > 1 || matmul_kind_is_host(p->o->engine.kind)
+        if (p->o->batch ? matmul_batch(j->mm, 0, p->o->trans, p->m, p->n, p->k, 1, p->a, p->lda, p->stride_a, p->b, p->ldb,
+                                       p->stride_b, 0, p->c, p->ldc, p->stride_c, p->o->batch)
+            : p->o->devices > 1 || matmul_kind_is_host(p->o->engine.kind)
                 ? matmul_compute(j->mm, 1, 0)
                 : matmul_enqueue(j->mm, 0, p->o->trans, p->m, p->n, p->k, 1, p->a, p->lda, p->b, p->ldb, 0, p->c,
                                  p->ldc))
@@ -154,19 +161,26 @@ static void run_engine(void *arg, size_t count)
         die("product");
 }
 
-static double flops(const struct problem *p) { return 2.0 * (double)p->m * (double)p->n * (double)p->k; }
+static double flops(const struct problem *p)
+{
+    return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)products(p);
+}
 
 /* ---- Peers. ----------------------------------------------------------------------------------- */
 
 /* cuBLAS by dlopen: its handle, and the few functions of it and of the CUDA runtime that this takes. */
 struct cublas {
     void *handle, *a, *b, *c;
-    size_t m, n, k, lda, ldb, ldc;
+    size_t m, n, k, lda, ldb, ldc, batch;
     int ta, tb;
     int (*dgemm)(void *, int, int, int, int, int, const double *, const void *, int, const void *, int, const double *,
                  void *, int);
     int (*sgemm)(void *, int, int, int, int, int, const float *, const void *, int, const void *, int, const float *,
                  void *, int);
+    int (*dbatch)(void *, int, int, int, int, int, const double *, const void *, int, long long, const void *, int,
+                  long long, const double *, void *, int, long long, int);
+    int (*sbatch)(void *, int, int, int, int, int, const float *, const void *, int, long long, const void *, int,
+                  long long, const float *, void *, int, long long, int);
     int (*synchronize)(void), (*destroy)(void *), (*release)(void *);
     bool doubles;
 };
@@ -186,6 +200,19 @@ static bool find(void *library, const char *name, void *function)
     return found != NULL;
 }
 
+static int run_cublas_batch(const struct cublas *q)
+{
+    const double one = 1, zero = 0;
+    const float onef = 1, zerof = 0;
+    const int m = (int)q->m, n = (int)q->n, k = (int)q->k, lda = (int)q->lda, ldb = (int)q->ldb, ldc = (int)q->ldc;
+    const long long sa = (long long)(q->ta ? q->k * q->lda : q->m * q->lda), sc = (long long)(q->m * q->ldc),
+                    sb = (long long)(q->tb ? q->n * q->ldb : q->k * q->ldb);
+    return q->doubles ? q->dbatch(q->handle, q->tb, q->ta, n, m, k, &one, q->b, ldb, sb, q->a, lda, sa, &zero, q->c, ldc, sc,
+                                  (int)q->batch)
+                      : q->sbatch(q->handle, q->tb, q->ta, n, m, k, &onef, q->b, ldb, sb, q->a, lda, sa, &zerof, q->c, ldc,
+                                  sc, (int)q->batch);
+}
+
 /* Row-major products are column-major ones with A and B exchanged. */
 static void run_cublas(void *arg, size_t count)
 {
@@ -193,7 +220,8 @@ static void run_cublas(void *arg, size_t count)
     const double one = 1, zero = 0;
     const float onef = 1, zerof = 0;
     for (size_t i = 0; i < count; i++)
-        if (q->doubles ? q->dgemm(q->handle, q->tb, q->ta, (int)q->n, (int)q->m, (int)q->k, &one, q->b, (int)q->ldb, q->a,
+        if (q->batch     ? run_cublas_batch(q)
+            : q->doubles ? q->dgemm(q->handle, q->tb, q->ta, (int)q->n, (int)q->m, (int)q->k, &one, q->b, (int)q->ldb, q->a,
                                   (int)q->lda, &zero, q->c, (int)q->ldc)
                        : q->sgemm(q->handle, q->tb, q->ta, (int)q->n, (int)q->m, (int)q->k, &onef, q->b, (int)q->ldb,
                                   q->a, (int)q->lda, &zerof, q->c, (int)q->ldc))
@@ -210,16 +238,17 @@ static bool open_cublas(struct cublas *q, const struct problem *p)
     static void *runtime, *blas;
     int (*create)(void **), (*allocate)(void **, size_t), (*copy)(void *, const void *, size_t, int);
     *q = (struct cublas){.m = p->m, .n = p->n, .k = p->k, .lda = p->lda, .ldb = p->ldb, .ldc = p->ldc, .ta = trans_a(p),
-                         .tb = trans_b(p), .doubles = p->real == sizeof(double)};
+                         .tb = trans_b(p), .doubles = p->real == sizeof(double), .batch = p->o->batch};
     runtime = runtime ? runtime : open_any(runtime_names);
     blas = runtime && !blas ? open_any(blas_names) : blas;
     if (!blas || !find(blas, "cublasCreate_v2", &create) || !find(blas, "cublasDestroy_v2", &q->destroy) ||
         !find(blas, "cublasDgemm_v2", &q->dgemm) || !find(blas, "cublasSgemm_v2", &q->sgemm) ||
+        !find(blas, "cublasDgemmStridedBatched", &q->dbatch) || !find(blas, "cublasSgemmStridedBatched", &q->sbatch) ||
         !find(runtime, "cudaMalloc", &allocate) || !find(runtime, "cudaFree", &q->release) ||
         !find(runtime, "cudaMemcpy", &copy) || !find(runtime, "cudaDeviceSynchronize", &q->synchronize))
         return false;
-    const size_t ba = (trans_a(p) ? p->k : p->m) * p->lda * p->real, bb = (trans_b(p) ? p->n : p->k) * p->ldb * p->real,
-                 bc = p->m * p->ldc * p->real;
+    const size_t ba = products(p) * p->stride_a * p->real, bb = products(p) * p->stride_b * p->real,
+                 bc = products(p) * p->stride_c * p->real;
     return !create(&q->handle) && !allocate(&q->a, ba) && !allocate(&q->b, bb) && !allocate(&q->c, bc) &&
            !copy(q->a, p->a, ba, 1) && !copy(q->b, p->b, bb, 1);
 }
@@ -302,7 +331,7 @@ static double verify(struct job *j)
 {
     struct problem *p = j->p;
     const struct options *o = p->o;
-    memset(p->c, 0xff, p->m * p->ldc * p->real); /* NaN */
+    memset(p->c, 0xff, products(p) * p->stride_c * p->real); /* NaN */
     if (o->devices == 1 && clmsync(p->ctx, 0, p->c, CL_MEM_DEVICE) == (cl_event)-1)
         die("C");
     if (o->devices > 1 && matmul_load(j->mm, o->trans, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb) != 0)
@@ -310,8 +339,16 @@ static double verify(struct job *j)
     run_engine(j, 2); /* the second shows whether the first left anything behind */
     if (o->devices > 1 ? matmul_result(j->mm, p->c, p->ldc) : clmsync(p->ctx, 0, p->c, CL_MEM_HOST) == (cl_event)-1)
         die("C");
-    return matmul_error(o->engine.precision, o->trans, p->m, p->n, p->k, 1, p->a, p->lda, p->b, p->ldb, 0, NULL, p->c,
-                        p->ldc, p->m * p->n * p->k > (size_t)1 << 36 ? 3 : 17);
+    const size_t rows = p->m * p->n * p->k > (size_t)1 << 36 ? 3 : 17;
+    double worst = 0;
+    for (size_t i = 0; i < products(p); i = i + 1 < products(p) && i + 97 >= products(p) ? products(p) - 1 : i + 97) {
+        const double error = matmul_error(o->engine.precision, o->trans, p->m, p->n, p->k, 1,
+                                          (const char *)p->a + i * p->stride_a * p->real, p->lda,
+                                          (const char *)p->b + i * p->stride_b * p->real, p->ldb, 0, NULL,
+                                          (const char *)p->c + i * p->stride_c * p->real, p->ldc, rows);
+        worst = error <= worst ? worst : error; /* NaN is the worst */
+    }
+    return worst;
 }
 
 /* One shape, and the peers beside it. */
@@ -328,7 +365,7 @@ static void bench_case(void *arg, const char *shape)
     }
     char label[512];
     const double error = verify(&j);
-    snprintf(label, sizeof label, "%s", matmul_shape(j.mm, 0, p->m, p->n, p->k));
+    snprintf(label, sizeof label, "%s", p->o->batch ? shape : matmul_shape(j.mm, 0, p->m, p->n, p->k));
     const bool right = error <= matmul_tolerance(p->o->engine.precision, p->k, 1);
     if (right) {
         p->racers[0] = (struct racer){"ours", run_engine, &j, 0, {0}};
@@ -342,6 +379,8 @@ static void bench_case(void *arg, const char *shape)
     if (right)
         printf("gflops=%.1f best=%.1f limit_percent=%.1f ", 1e-9 * flops(p) / p->racers->times[RUNS / 2],
                1e-9 * flops(p) / p->racers->times[0], 100 * flops(p) / p->racers->times[RUNS / 2] / p->limit);
+    if (p->o->batch)
+        printf("batch=%zu ", p->o->batch);
     printf("error=%.2g%s %s\n", error, right ? "" : " WRONG", label);
     fflush(stdout);
     matmul_free(j.mm);
@@ -387,6 +426,8 @@ static void parse_options(struct options *o, int argc, char **argv)
             o->shape[o->shapes++] = value;
         else if (strcmp(name, "--sweep") == 0)
             o->sweep = value;
+        else if (strcmp(name, "--batch") == 0)
+            o->batch = strtoul(value, NULL, 10);
         else if (strcmp(name, "--seconds") == 0)
             o->seconds = strtod(value, NULL);
         else if (strcmp(name, "--precision") == 0)

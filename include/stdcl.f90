@@ -1654,6 +1654,29 @@ module stdcl
       integer(c_size_t) :: life_width
       type(c_ptr), value :: lf
     end function
+    function matmul_batch(mm, dev, trans, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, &
+      stride_c, count) bind(C)
+      import
+      integer(c_int) :: matmul_batch
+      type(c_ptr), value :: mm
+      integer(c_int32_t), value :: dev
+      integer(c_int), value :: trans
+      integer(c_size_t), value :: m
+      integer(c_size_t), value :: n
+      integer(c_size_t), value :: k
+      real(c_double), value :: alpha
+      type(c_ptr), value :: a
+      integer(c_size_t), value :: lda
+      integer(c_size_t), value :: stride_a
+      type(c_ptr), value :: b
+      integer(c_size_t), value :: ldb
+      integer(c_size_t), value :: stride_b
+      real(c_double), value :: beta
+      type(c_ptr), value :: c
+      integer(c_size_t), value :: ldc
+      integer(c_size_t), value :: stride_c
+      integer(c_size_t), value :: count
+    end function
     function matmul_block_limit(ctx, precision) bind(C)
       import
       integer(c_size_t) :: matmul_block_limit

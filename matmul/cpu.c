@@ -66,11 +66,14 @@ static int choose(struct matmul *mm, const struct share *p, const struct product
     v->high = smaller((size_t)s->high, room ? room : 1);
     /* Each kernel is told what it depends on, no more, so that few are compiled. */
     n = snprintf(options, sizeof options, "-D WIDTH=%d -D VECTORS=%d -D DEPTH=%d ", s->width, s->vectors, s->depth);
+    n += x->count ? snprintf(options + n, sizeof options - (size_t)n, "-D BATCH=1 -D TRANS_B=%d ", x->trans_b) : 0;
+    const bool packs = !direct && !x->count; /* a batch packs in the kernel that multiplies */
     snprintf(options + n, sizeof options - (size_t)n, "-D TRANS_B=%d", x->trans_b);
-    v->pack = direct ? NULL : matmul_kernel(mm, SOURCE_CPU, options, "matmul_pack_b");
+    v->pack = packs ? matmul_kernel(mm, SOURCE_CPU, options, "matmul_pack_b") : NULL;
     snprintf(options + n, sizeof options - (size_t)n, "-D ROWS=%zu -D UNROLL=%d -D TRANS_A=%d -D DIRECT=%d", v->rows,
              s->unroll, x->trans_a, direct);
-    v->multiply = v->pack || direct ? matmul_kernel(mm, SOURCE_CPU, options, "matmul_cpu") : NULL;
+    v->multiply = packs && !v->pack ? NULL
+                                    : matmul_kernel(mm, SOURCE_CPU, options, x->count ? "matmul_cpu_batch" : "matmul_cpu");
     return v->multiply ? 0 : -1;
 }
 
@@ -154,4 +157,37 @@ int matmul_cpu_start(struct matmul *mm, struct share *p, const struct product *x
     y.b.offset += whole;
     y.c.offset += whole;
     return y.n ? run_packed(mm, p, &y) : 0;
+}
+
+/* Each core gets a few groups, each with some products. */
+int matmul_cpu_batch(struct matmul *mm, struct share *p, const struct product *x)
+{
+    const size_t cols = (size_t)p->shape.width * (size_t)p->shape.vectors, panels = divide_up(x->n, cols);
+    const bool direct = !x->trans_b && x->n % cols == 0 && divide_up(x->m, (size_t)p->shape.rows) <= THIN;
+    const size_t cores = p->info.dev_max_core ? p->info.dev_max_core : 1;
+    const size_t products = divide_up(x->count, smaller(x->count, GROUPS_A_CORE * cores)), groups = divide_up(x->count, products);
+    struct variant v;
+    if (choose(mm, p, x, direct, &v) != 0)
+        return -1;
+    void *packed = direct ? NULL : matmul_scratch(mm, p, SCRATCH_PACK, groups * panels * cols * x->k * mm->real);
+    if (!direct && !packed)
+        return -1;
+    const struct operand room = packed ? (struct operand){.block = packed} : x->c; /* any, when unused */
+    const size_t most_high = smaller(v.high, divide_up(x->m, v.rows)), deep = smaller(v.depth, round_up(x->k, (size_t)p->shape.width));
+    const stdcl_local_t block = {most_high * v.rows * deep * mm->real};
+    const struct stdcl_arg local = {sizeof block, STDCL_LOCAL, &block, NULL};
+    const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k, high = (cl_int)most_high;
+    const cl_ulong a0 = x->a.offset, lda = x->a.ld, step_a = x->step_a, b0 = x->b.offset, ldb = x->b.ld, step_b = x->step_b,
+                   c0 = x->c.offset, ldc = x->c.ld, step_c = x->step_c, count = x->count, each = products;
+    const double work = (double)x->m * (double)x->n * (double)x->k * (double)x->count;
+    REAL_NUMBER(alpha, x->alpha);
+    REAL_NUMBER(beta, x->beta);
+    const struct stdcl_arg args[] = {
+        VALUE_ARG(m), VALUE_ARG(n), VALUE_ARG(k), VALUE_ARG(high), REAL_ARG(mm, alpha), operand_arg(&x->a), VALUE_ARG(a0),
+        VALUE_ARG(lda), VALUE_ARG(step_a), operand_arg(&x->b), VALUE_ARG(b0), VALUE_ARG(ldb), VALUE_ARG(step_b),
+        REAL_ARG(mm, beta), operand_arg(&x->c), VALUE_ARG(c0), VALUE_ARG(ldc), VALUE_ARG(step_c), VALUE_ARG(count),
+        VALUE_ARG(each), operand_arg(&room), local};
+    clndrange_t ndr = clndrange_init1d(0, groups, 1);
+    clprofile_work(v.multiply, 2.0 * work, 0, mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
+    return matmul_fork(mm, p, v.multiply, &ndr, work, COUNT_OF(args), args);
 }

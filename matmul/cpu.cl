@@ -59,6 +59,10 @@
 #define DIRECT 0 /* 1: matmul_cpu reads B where it is, not transposed; n is a multiple of COLS */
 #endif
 
+#ifndef BATCH
+#define BATCH 0 /* 1: many products */
+#endif
+
 #define COLS (VECTORS * WIDTH)
 #define CHUNK (TRANS_A ? 1 : WIDTH)
 #define CAT_(a, b) a##b
@@ -96,19 +100,19 @@ static vec multiply_add(vec a, vec b, vec c)
 
 /* ---- Packing. ---------------------------------------------------------------------------------- */
 
-/* A group packs DEPTH rows of one panel of B; `to` holds k x COLS for each panel. */
-__kernel void matmul_pack_b(int n, int k, __global const T *restrict b, ulong b0, ulong ldb, __global T *restrict to)
+/* Packs rows k0 ... k1 - 1 of the panel of B that begins with column `col`. `to` holds k x COLS for each panel. */
+static void pack_panel(int n, int k, int col, int k0, int k1, __global const T *restrict b, ulong ldb,
+                       __global T *restrict to)
 {
-    const int col = (int)get_group_id(0) * COLS, k0 = (int)get_group_id(1) * DEPTH, k1 = min(k, k0 + DEPTH);
     const int exist = min(COLS, n - col);
     to += (size_t)col * k;
 #if TRANS_B
-    b += b0 + (size_t)col * ldb;
+    b += (size_t)col * ldb;
     for (int x = k0; x < k1; x++)
         for (int j = 0; j < COLS; j++)
             to[(size_t)x * COLS + j] = j < exist ? b[j * ldb + x] : (T)0;
 #else
-    b += b0 + col;
+    b += col;
     for (int x = k0; x < k1; x++)
         if (exist == COLS) {
             UNROLLED for (int v = 0; v < VECTORS; v++)
@@ -118,6 +122,13 @@ __kernel void matmul_pack_b(int n, int k, __global const T *restrict b, ulong b0
                 to[(size_t)x * COLS + j] = j < exist ? b[x * ldb + j] : (T)0;
         }
 #endif
+}
+
+/* A group packs DEPTH rows of one panel. */
+__kernel void matmul_pack_b(int n, int k, __global const T *restrict b, ulong b0, ulong ldb, __global T *restrict to)
+{
+    const int col = (int)get_group_id(0) * COLS, k0 = (int)get_group_id(1) * DEPTH;
+    pack_panel(n, k, col, k0, min(k, k0 + DEPTH), b + b0, ldb, to);
 }
 
 /* Packs the rows of A of one micro tile, over a depth that starts at `a`; `exist` of the rows exist. */
@@ -202,26 +213,60 @@ static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, 
 
 /* ---- The product. ------------------------------------------------------------------------------ */
 
-/* A group, which is one item, computes `high` micro tiles down and `panels` across. `b` is B as matmul_pack_b packed it, with b0 = 0, or with
- * DIRECT B itself. `block` has room for high x ROWS x DEPTH. */
+/* Rows row0 ... row1 - 1 and columns col0 ... col1 - 1 of C. `b` is B as matmul_pack_b packed it or, with DIRECT, B itself.
+ * `block` has room for those rows, up to a multiple of ROWS, of DEPTH. */
+static void area(int n, int k, int row0, int row1, int col0, int col1, T alpha, __global const T *restrict a, ulong lda,
+                 __global const T *restrict b, ulong ldb, T beta, __global T *restrict c, ulong ldc, __local T *block)
+{
+    for (int k0 = 0; k0 < k; k0 += DEPTH) {
+        const int depth = min(DEPTH, k - k0);
+        const size_t tile_size = (size_t)((depth + CHUNK - 1) / CHUNK * CHUNK) * ROWS;
+        __local T *at = block;
+        for (int i = row0; i < row1; i += ROWS, at += tile_size)
+            pack_a(at, a + (TRANS_A ? (ulong)k0 * lda + i : (ulong)i * lda + k0), lda, row1 - i, depth);
+        for (int j = col0; j < col1; j += COLS) {
+            __global const T *bt = b + (DIRECT ? (size_t)k0 * ldb + j : (size_t)j * k + (size_t)k0 * COLS);
+            at = block;
+            for (int i = row0; i < row1; i += ROWS, at += tile_size)
+                tile(at, bt, ldb, depth, alpha, k0 ? (T)1 : beta, c + (ulong)i * ldc + j, ldc, min(ROWS, row1 - i),
+                     min(COLS, n - j));
+        }
+    }
+}
+
+#if !BATCH
+/* A group, which is one item, computes `high` micro tiles down and `panels` across; b0 is 0 for a packed B. */
 __kernel void matmul_cpu(int m, int n, int k, int high, int panels, T alpha, __global const T *restrict a, ulong a0,
                          ulong lda, __global const T *restrict b, ulong b0, ulong ldb, T beta, __global T *restrict c,
                          ulong c0, ulong ldc, __local T *block)
 {
     const int row0 = (int)get_global_id(0) * high * ROWS, row1 = min(m, row0 + high * ROWS);
     const int col0 = (int)get_global_id(1) * panels * COLS, col1 = min(n, col0 + panels * COLS);
-    for (int k0 = 0; k0 < k; k0 += DEPTH) {
-        const int depth = min(DEPTH, k - k0);
-        const size_t tile_size = (size_t)((depth + CHUNK - 1) / CHUNK * CHUNK) * ROWS;
-        __local T *at = block;
-        for (int i = row0; i < row1; i += ROWS, at += tile_size)
-            pack_a(at, a + a0 + (TRANS_A ? (ulong)k0 * lda + i : (ulong)i * lda + k0), lda, m - i, depth);
-        for (int j = col0; j < col1; j += COLS) {
-            __global const T *bt = b + b0 + (DIRECT ? (size_t)k0 * ldb + j : (size_t)j * k + (size_t)k0 * COLS);
-            at = block;
-            for (int i = row0; i < row1; i += ROWS, at += tile_size)
-                tile(at, bt, ldb, depth, alpha, k0 ? (T)1 : beta, c + c0 + (ulong)i * ldc + j, ldc,
-                     min(ROWS, m - i), min(COLS, n - j));
-        }
+    area(n, k, row0, row1, col0, col1, alpha, a + a0, lda, b + b0, ldb, beta, c + c0, ldc, block);
+}
+#else
+/* A group computes `each` products of a batch of `count`, one after the other: operand X of product p begins at
+ * x0 + p step_x. `packed` has room for one B a group. */
+__kernel void matmul_cpu_batch(int m, int n, int k, int high, T alpha, __global const T *restrict a, ulong a0, ulong lda,
+                               ulong step_a, __global const T *restrict b, ulong b0, ulong ldb, ulong step_b, T beta,
+                               __global T *restrict c, ulong c0, ulong ldc, ulong step_c, ulong count, ulong each,
+                               __global T *restrict packed, __local T *block)
+{
+    const ulong first = get_global_id(0) * each, last = min(count, first + each);
+#if !DIRECT
+    packed += get_global_id(0) * (size_t)((n + COLS - 1) / COLS * COLS) * k;
+#endif
+    for (ulong p = first; p < last; p++) {
+        __global const T *bp = b + b0 + p * step_b;
+#if !DIRECT
+        if (p == first || step_b)
+            for (int col = 0; col < n; col += COLS)
+                pack_panel(n, k, col, 0, k, bp, ldb, packed);
+        bp = packed;
+#endif
+        for (int row0 = 0; row0 < m; row0 += high * ROWS)
+            area(n, k, row0, min(m, row0 + high * ROWS), 0, n, alpha, a + a0 + p * step_a, lda, bp, ldb, beta,
+                 c + c0 + p * step_c, ldc, block);
     }
 }
+#endif

@@ -3,6 +3,7 @@
  *   matmul.c     making and freeing an engine; products of host arrays and of device memory
  *   kinds.c      the kinds of engine: names, what they need
  *   check.c      what a product may be: leading dimensions, overlap, sizes
+ *   batch.c      many products of one size by one launch
  *   start.c      a product on one device: which kernels compute it
  *   share.c      who computes which block of C, and copies between the host and a device
  *   place.c      matrices that stay on the devices
@@ -44,6 +45,7 @@ struct product {
     size_t m, n, k;
     double alpha, beta;
     struct operand a, b, c;
+    size_t count, step_a, step_b, step_c; /* of a batch, else 0: how many, and how far apart their operands are */
 };
 
 /* What the host computes, or is to be computed from its arrays. */
@@ -149,6 +151,7 @@ struct share {
     struct matmul_shape shape;     /* the last one chosen */
     struct cltune_row row;         /* the same as a line of words, and where it comes from */
     size_t row_size;               /* the size of problem it was chosen for */
+    bool row_batch;                /* and whether for a batch */
     /* Called, while the device's kernels take long, with how many multiply-adds more are done; non-zero ends the product.
      * NULL: nobody is to be told, and kernels are launched whole and without waiting. */
     int (*pause)(void *arg, double work);
@@ -199,6 +202,9 @@ void *matmul_clblast(void);
 /* The shape of TUNED on a share's device for a product, left in share->shape, label and reason. */
 int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k);
 
+/* The same for many products of that size by one launch. */
+int matmul_shape_choose_batch(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k);
+
 /* ---- program.c -------------------------------------------------------------------------------- */
 
 /* The kernel `name` of a source, built with these options for all devices. */
@@ -232,6 +238,8 @@ void matmul_programs_close(struct matmul *mm);
 /* Queue a product on a share's device. */
 int matmul_gpu_start(struct matmul *mm, struct share *p, const struct product *x);
 int matmul_cpu_start(struct matmul *mm, struct share *p, const struct product *x);
+int matmul_gpu_batch(struct matmul *mm, struct share *p, const struct product *x); /* x->count of them */
+int matmul_cpu_batch(struct matmul *mm, struct share *p, const struct product *x);
 int matmul_ladder_start(struct matmul *mm, struct share *p, const struct product *x);
 int matmul_clblast_start(struct matmul *mm, struct share *p, const struct product *x);
 void matmul_clblast_forget(void); /* CLBlast keeps programs, which must go before the drivers do */

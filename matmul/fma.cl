@@ -208,12 +208,18 @@ static INLINE int multiply_slice(T *sum, struct step *r, struct feed *f, __local
 __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void
 matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0, int lda,
            __global const T *restrict b, ulong b0, int ldb, T beta, __global T *c, ulong c0, int ldc, int whole,
-           int splits, __global T *partial, ulong partial0, __global uint *counter)
+           int splits, __global T *partial, ulong partial0, __global uint *counter STEP_ARGS)
 {
     __local T as[STAGES * SLICE_A] __attribute__((aligned(128)));
     __local T bs[STAGES * SLICE_B] __attribute__((aligned(128)));
 
-    const struct work work = work_of((int)(get_global_id(0) / THREADS), k, whole, splits);
+    int group = (int)(get_global_id(0) / THREADS);
+#if BATCH
+    const ulong product = (ulong)product_of(group, m, n);
+    group = group_in_product(group, m, n);
+    a0 += product * step_a, b0 += product * step_b, c0 += product * step_c;
+#endif
+    const struct work work = work_of(group, k, whole, splits);
     const int2 corner = tile_corner(work.tile, m, n);
     const int row = corner.x, col = corner.y;
     const int thread = (int)get_local_id(0), lane = thread & 31, warp = thread >> 5;

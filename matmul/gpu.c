@@ -18,7 +18,7 @@ static const size_t MOST_PACKED = (size_t)2 << 30; /* bytes of scratch memory fo
 /* An operand as stored: rows x cols elements, and whether 16 bytes of a row can be copied at once. */
 struct side {
     struct operand x;
-    size_t rows, cols;
+    size_t rows, cols, step, extra; /* of a batch: from one matrix to the next, and to the last */
     bool wide;
 };
 
@@ -28,11 +28,27 @@ struct side {
 static bool is_wide(const struct matmul *mm, const struct side *s)
 {
     const size_t step = 16 / mm->real;
-    if (s->x.offset % step || s->x.ld % step || s->x.skew % 16)
+    if (s->x.offset % step || s->x.ld % step || s->step % step || s->x.skew % 16)
         return false;
     if (s->cols % step == 0 || !s->x.block)
         return s->cols % step == 0;
-    return (s->x.offset + (s->rows - 1) * s->x.ld + round_up(s->cols, step)) * mm->real <= clsizeofmem(s->x.block);
+    return (s->x.offset + s->extra + (s->rows - 1) * s->x.ld + round_up(s->cols, step)) * mm->real <= clsizeofmem(s->x.block);
+}
+
+static struct side side_a(const struct matmul *mm, const struct product *x)
+{
+    struct side a = {x->a, x->trans_a ? x->k : x->m, x->trans_a ? x->m : x->k, x->step_a, 0, false};
+    a.extra = x->count ? (x->count - 1) * x->step_a : 0;
+    a.wide = is_wide(mm, &a);
+    return a;
+}
+
+static struct side side_b(const struct matmul *mm, const struct product *x)
+{
+    struct side b = {x->b, x->trans_b ? x->n : x->k, x->trans_b ? x->k : x->n, x->step_b, 0, false};
+    b.extra = x->count ? (x->count - 1) * x->step_b : 0;
+    b.wide = is_wide(mm, &b);
+    return b;
 }
 
 /* ---- Copies. ---------------------------------------------------------------------------------- */
@@ -106,6 +122,13 @@ static struct plan plan_groups(const struct matmul_shape *shape, size_t slots, s
     return plan;
 }
 
+/* Every tile is one group's. */
+static struct plan plan_whole(const struct matmul_shape *shape, size_t m, size_t n)
+{
+    const size_t tiles = divide_up(m, (size_t)shape->bm) * divide_up(n, (size_t)shape->bn);
+    return (struct plan){.tiles = tiles, .whole = tiles, .splits = 1};
+}
+
 /* Scratch memory for partial sums: the counters, which are 0 whenever no kernel runs, then the sums. */
 static void *partials(struct matmul *mm, struct share *p, const struct plan *plan)
 {
@@ -128,10 +151,10 @@ static void options_of(const struct share *p, const struct matmul_shape *s, cons
 {
     snprintf(text, size,
              "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
-             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s",
+             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s",
              s->bm, s->bn, s->bk, s->wm, s->wn, s->stages, s->ahead, s->lanes, s->raster, p->capability > 0, s->async,
              x->trans_a,
-             x->trans_b, wide_a, wide_b, wide_c, tail, split, s->mma ? " -D RUN=2" : "");
+             x->trans_b, wide_a, wide_b, wide_c, tail, split, s->mma ? " -D RUN=2" : "", x->count ? " -D BATCH=1" : "");
 }
 
 static int launch(struct matmul *mm, struct share *p, const struct product *x, const struct side *a,
@@ -140,10 +163,10 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     const struct matmul_shape *s = &p->shape;
     const size_t threads = (size_t)(s->bm / s->wm * (s->bn / s->wn) * 32);
     const size_t slots = (size_t)s->fill * (p->info.dev_max_core ? p->info.dev_max_core : 1);
-    const struct plan plan = plan_groups(s, slots, x->m, x->n, x->k);
-    const struct side c = {x->c, x->m, x->n, false};
+    const struct plan plan = x->count ? plan_whole(s, x->m, x->n) : plan_groups(s, slots, x->m, x->n, x->k);
+    const struct side c = {.x = x->c, .rows = x->m, .cols = x->n};
     const size_t run = s->mma ? 2 : 4;
-    const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0;
+    const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0 && x->step_c % run == 0;
     char options[512];
     void *shared = plan.splits > 1 ? partials(mm, p, &plan) : NULL;
     options_of(p, s, x, a->wide, b->wide, wide_c, tail, plan.splits > 1, options, sizeof options);
@@ -152,6 +175,7 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
         return -1;
     const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k, lda = (cl_int)a->x.ld, ldb = (cl_int)b->x.ld,
                  ldc = (cl_int)x->c.ld, whole = (cl_int)plan.whole, splits = (cl_int)plan.splits;
+    const cl_ulong step_a = x->step_a, step_b = x->step_b, step_c = x->step_c;
     const cl_ulong a0 = a->x.offset, b0 = b->x.offset, c0 = x->c.offset, sums0 = COUNTERS * sizeof(cl_uint) / mm->real;
     const struct operand scratch = shared ? (struct operand){.block = shared} : x->c; /* any, when unused */
     REAL_NUMBER(alpha, x->alpha);
@@ -160,22 +184,21 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
         VALUE_ARG(m), VALUE_ARG(n), VALUE_ARG(k), REAL_ARG(mm, alpha), operand_arg(&a->x), VALUE_ARG(a0),
         VALUE_ARG(lda), operand_arg(&b->x), VALUE_ARG(b0), VALUE_ARG(ldb), REAL_ARG(mm, beta), operand_arg(&c.x),
         VALUE_ARG(c0), VALUE_ARG(ldc), VALUE_ARG(whole), VALUE_ARG(splits), operand_arg(&scratch),
-        VALUE_ARG(sums0), operand_arg(&scratch)};
-    const size_t groups = plan.whole + (plan.tiles - plan.whole) * plan.splits;
+        VALUE_ARG(sums0), operand_arg(&scratch), VALUE_ARG(step_a), VALUE_ARG(step_b), VALUE_ARG(step_c)};
+    const size_t count = x->count ? x->count : 1, nargs = COUNT_OF(args) - (x->count ? 0 : 3);
+    const size_t groups = (plan.whole + (plan.tiles - plan.whole) * plan.splits) * count;
+    const double work = (double)x->m * (double)x->n * (double)x->k * (double)count;
     clndrange_t ndr = clndrange_init1d(0, groups * threads, threads);
-    clprofile_work(kernel, 2.0 * (double)x->m * (double)x->n * (double)x->k, 0,
+    clprofile_work(kernel, 2.0 * work, 0,
                    s->mma ? CLPROF_TENSOR : mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
-    return matmul_fork(mm, p, kernel, &ndr, (double)x->m * (double)x->n * (double)x->k, COUNT_OF(args), args);
+    return matmul_fork(mm, p, kernel, &ndr, work, (cl_uint)nargs, args);
 }
 
 /* One launch, after copies of operands that lie badly. */
 static int start(struct matmul *mm, struct share *p, const struct product *x)
 {
     const size_t worth = p->shape.pack ? (size_t)p->shape.pack : SIZE_MAX, bk = (size_t)p->shape.bk;
-    struct side a = {x->a, x->trans_a ? x->k : x->m, x->trans_a ? x->m : x->k, false};
-    struct side b = {x->b, x->trans_b ? x->n : x->k, x->trans_b ? x->k : x->n, false};
-    a.wide = is_wide(mm, &a);
-    b.wide = is_wide(mm, &b);
+    struct side a = side_a(mm, x), b = side_b(mm, x);
     const bool pack_a = a.x.ld > MOST_LD || (!a.wide && x->n >= worth);
     const bool pack_b = b.x.ld > MOST_LD || (!b.wide && x->m >= worth);
     if ((pack_a || pack_b) && pack(mm, p, &a, pack_a, !x->trans_a, &b, pack_b, x->trans_b) != 0)
@@ -220,4 +243,10 @@ int matmul_gpu_start(struct matmul *mm, struct share *p, const struct product *x
                 return -1;
         }
     return 0;
+}
+
+int matmul_gpu_batch(struct matmul *mm, struct share *p, const struct product *x)
+{
+    const struct side a = side_a(mm, x), b = side_b(mm, x);
+    return launch(mm, p, x, &a, &b, x->k % (size_t)p->shape.bk != 0);
 }

@@ -265,7 +265,7 @@ static void multiply(double *s, const double *av, const double *bv, __local doub
 __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void
 matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a, ulong a0, int lda,
            __global const double *restrict b, ulong b0, int ldb, double beta, __global double *c, ulong c0,
-           int ldc, int whole, int splits, __global double *partial, ulong partial0, __global uint *counter)
+           int ldc, int whole, int splits, __global double *partial, ulong partial0, __global uint *counter STEP_ARGS)
 {
     __local double as[STAGES * SLICE_A] __attribute__((aligned(128)));
     __local double bs[STAGES * SLICE_B] __attribute__((aligned(128)));
@@ -276,7 +276,13 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
 #endif
 
     /* This group's tile and part of the depth; this warp's part of the tile. */
-    const struct work work = work_of((int)(get_global_id(0) / THREADS), k, whole, splits);
+    int group = (int)(get_global_id(0) / THREADS);
+#if BATCH
+    const ulong product = (ulong)product_of(group, m, n);
+    group = group_in_product(group, m, n);
+    a0 += product * step_a, b0 += product * step_b, c0 += product * step_c;
+#endif
+    const struct work work = work_of(group, k, whole, splits);
     const int2 corner = tile_corner(work.tile, m, n);
     const int row = corner.x, col = corner.y;
     const int thread = (int)get_local_id(0), lane = thread & 31, warp = thread >> 5;

@@ -256,8 +256,8 @@ static int compute_devices(struct matmul *mm, double alpha, double beta)
     if (mm->ndev == 1)
         matmul_pause_by(mm, &mm->share[0], tell, &telling);
     for (struct share *p = mm->share; status == 0 && p < mm->share + mm->ndev; p++) {
-        const struct product x = {trans_a(h->trans), trans_b(h->trans), p->area.rows, p->area.cols, h->k, alpha, beta,
-                                  p->a, p->b, p->c};
+        const struct product x = {.trans_a = trans_a(h->trans), .trans_b = trans_b(h->trans), .m = p->area.rows,
+                                  .n = p->area.cols, .k = h->k, .alpha = alpha, .beta = beta, .a = p->a, .b = p->b, .c = p->c};
         if (is_busy(p))
             status = matmul_start(mm, p, &x);
         if (is_busy(p) && status == 0)

@@ -100,17 +100,19 @@ static size_t size_of(size_t m, size_t n, size_t k)
     return (size_t)1 << lrint(log2(cbrt((double)m * (double)n * (double)k)));
 }
 
-static const char *kernel_name(const struct matmul *mm, enum matmul_path path)
+static const char *kernel_name(const struct matmul *mm, enum matmul_path path, bool batch)
 {
-    if (path == PATH_TILES)
-        return mm->precision == MATMUL_DOUBLE ? "matmul.tiles.double" : "matmul.tiles.single";
-    return mm->precision == MATMUL_DOUBLE ? "matmul.panels.double" : "matmul.panels.single";
+    const bool d = mm->precision == MATMUL_DOUBLE;
+    if (path == PATH_PANELS)
+        return d ? "matmul.panels.double" : "matmul.panels.single";
+    if (batch)
+        return d ? "matmul.batch.double" : "matmul.batch.single";
+    return d ? "matmul.tiles.double" : "matmul.tiles.single";
 }
 
-int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k)
+static int choose(struct matmul *mm, struct share *p, size_t size, bool batch)
 {
-    const size_t size = size_of(m, n, k);
-    if (p->row_size == size)
+    if (p->row_size == size && p->row_batch == batch)
         return 0;
     const long usual = p->is_cpu ? PATH_PANELS : PATH_TILES, asked = cltune_value(mm->words, "path", usual);
     struct place place = {p, asked == PATH_PANELS ? PATH_PANELS : PATH_TILES, mm->real};
@@ -120,8 +122,20 @@ int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, 
                                        .defaults = defaults,
                                        .fit = fit,
                                        .arg = &place};
-    if (cltune_choose(&rules, mm->ctx, p->dev, kernel_name(mm, place.path), size, mm->words, &p->shape, &p->row) != 0)
+    p->row_size = 0; /* an error leaves no shape */
+    if (cltune_choose(&rules, mm->ctx, p->dev, kernel_name(mm, place.path, batch), size, mm->words, &p->shape, &p->row) != 0)
         return -1;
     p->row_size = size;
+    p->row_batch = batch;
     return 0;
+}
+
+int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k)
+{
+    return choose(mm, p, size_of(m, n, k), false);
+}
+
+int matmul_shape_choose_batch(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k)
+{
+    return choose(mm, p, size_of(m, n, k), true);
 }

@@ -77,6 +77,9 @@
 #ifndef SPLIT
 #define SPLIT 1 /* 0: every tile is one group's, which leaves more registers */
 #endif
+#ifndef BATCH
+#define BATCH 0 /* 1: many products, whose groups stand one behind the other */
+#endif
 #ifndef PTX
 #define PTX 0 /* 1: NVIDIA's compiler, which takes inline PTX */
 #endif
@@ -134,6 +137,17 @@ static int2 tile_corner(int tile, int m, int n)
     const int high = min(RASTER, tiles_m - band), rest = tile - band * tiles_n;
     return (int2)((band + rest % high) * BM, rest / high * BN);
 }
+
+/* In a batch operand X of product p begins step_x elements behind that of product p - 1. */
+#if BATCH
+#define STEP_ARGS , ulong step_a, ulong step_b, ulong step_c
+#else
+#define STEP_ARGS
+#endif
+
+/* Which product of a batch a group works for, and the number that it has there. */
+static int product_of(int group, int m, int n) { return group / ((m + BM - 1) / BM * ((n + BN - 1) / BN)); }
+static int group_in_product(int group, int m, int n) { return group % ((m + BM - 1) / BM * ((n + BN - 1) / BN)); }
 
 /* A group's work: its tile, which of `parts` parts of the depth, and from where to where that goes. */
 struct work {

@@ -35,18 +35,20 @@ static const struct cltune_knob panels[] = {
     CLTUNE_KNOB("unroll", 1, 2, 4),
 };
 /* clang-format on */
-static const size_t sizes[] = {512, 1024, 4096};
+static const size_t sizes[] = {512, 1024, 4096}, batch_sizes[] = {16, 32, 64, 128};
+enum { BATCH_ELEMENTS = 1 << 24 }; /* of each operand of a batch, all its matrices together */
 
 /* What the kernels differ by. */
 struct variant {
     enum matmul_precision precision;
     enum matmul_path path;
+    bool batch;
 };
 
 struct problem {
     CLCONTEXT *ctx; /* of the one device */
     struct matmul_options options;
-    size_t n, real;
+    size_t n, count, real; /* count: products of a batch, else 0 */
     char *a, *b, *c;
     matmul *mm; /* the engine of the last shape */
     char shape[512];
@@ -65,14 +67,14 @@ static void problem_close(void *problem)
 
 static int fill(struct problem *p)
 {
-    const size_t bytes = p->n * p->n * p->real;
+    const size_t rows = p->n * (p->count ? p->count : 1), bytes = rows * p->n * p->real;
     p->a = clmalloc(p->ctx, bytes, CL_MEM_ZEROCOPY);
     p->b = clmalloc(p->ctx, bytes, CL_MEM_ZEROCOPY);
     p->c = clmalloc(p->ctx, bytes, CL_MEM_ZEROCOPY);
     if (!p->a || !p->b || !p->c)
         return -1;
-    matmul_random(p->options.precision, 1, 0, p->n, p->n, p->a, p->n);
-    matmul_random(p->options.precision, 1, 1, p->n, p->n, p->b, p->n);
+    matmul_random(p->options.precision, 1, 0, rows, p->n, p->a, p->n);
+    matmul_random(p->options.precision, 1, 1, rows, p->n, p->b, p->n);
     return clmsync(p->ctx, 0, p->a, CL_MEM_DEVICE) == (cl_event)-1 ||
                    clmsync(p->ctx, 0, p->b, CL_MEM_DEVICE) == (cl_event)-1
                ? -1
@@ -91,6 +93,7 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
     if (!p)
         return clerror_set(ENOMEM, "matmul: no memory on the host"), NULL;
     p->n = n;
+    p->count = v->batch ? BATCH_ELEMENTS / (n * n) + 1 : 0;
     p->real = v->precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float);
     p->path = v->path;
     p->ctx = cp;
@@ -124,6 +127,9 @@ static int allowed(void *problem, const char *shape)
 
 static int product(struct problem *p)
 {
+    const size_t n = p->n;
+    if (p->count)
+        return matmul_batch(p->mm, 0, MATMUL_NN, n, n, n, 1, p->a, n, n * n, p->b, n, n * n, 0, p->c, n, n * n, p->count);
     return matmul_enqueue(p->mm, 0, MATMUL_NN, p->n, p->n, p->n, 1, p->a, p->n, p->b, p->n, 0, p->c, p->n);
 }
 
@@ -133,8 +139,11 @@ static int verify(void *problem, const char *shape)
     if (use(p, shape) != 0 || product(p) != 0 || clwait(p->ctx, 0, CL_KERNEL_EVENT) == (cl_event)-1 ||
         clmsync(p->ctx, 0, p->c, CL_MEM_HOST) == (cl_event)-1)
         return -1;
-    const double error = matmul_error(p->options.precision, MATMUL_NN, p->n, p->n, p->n, 1, p->a, p->n, p->b, p->n, 0, NULL,
-                                      p->c, p->n, 8);
+    const size_t bytes = p->n * p->n * p->real, count = p->count ? p->count : 1;
+    double error = 0;
+    for (size_t i = 0; i < count && error <= matmul_tolerance(p->options.precision, p->n, 1); i += count / 8 + 1)
+        error = matmul_error(p->options.precision, MATMUL_NN, p->n, p->n, p->n, 1, p->a + i * bytes, p->n, p->b + i * bytes,
+                             p->n, 0, NULL, p->c + i * bytes, p->n, 8);
     if (error <= matmul_tolerance(p->options.precision, p->n, 1))
         return 0;
     return clerror_set(EDOM, "matmul: shape %s: the product is off by %.1e", shape, error);
@@ -152,20 +161,22 @@ static int products(void *problem, size_t n)
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
-    *work = 2 * (double)p->n * (double)p->n * (double)p->n;
+    *work = 2 * (double)p->n * (double)p->n * (double)p->n * (double)(p->count ? p->count : 1);
     return use(p, shape) == 0 ? cltune_time(products, p, seconds) : -1;
 }
 
 /* clang-format off */
-#define KERNEL(its_name, knobs, ...) \
+#define KERNEL(its_name, knobs, its_sizes, ...) \
     {.name = its_name, .unit = "FLOP/s", .knob = knobs, .nknobs = sizeof knobs / sizeof *knobs, \
-     .sizes = sizes, .nsizes = sizeof sizes / sizeof *sizes, .open = problem_open, .close = problem_close, \
+     .sizes = its_sizes, .nsizes = sizeof its_sizes / sizeof *its_sizes, .open = problem_open, .close = problem_close, \
      .allowed = allowed, .verify = verify, .measure = measure, .arg = &(const struct variant){__VA_ARGS__}}
 static const struct cltune_kernel kernels[] = {
-    KERNEL("matmul.tiles.single", tiles, MATMUL_SINGLE, PATH_TILES),
-    KERNEL("matmul.tiles.double", tiles, MATMUL_DOUBLE, PATH_TILES),
-    KERNEL("matmul.panels.single", panels, MATMUL_SINGLE, PATH_PANELS),
-    KERNEL("matmul.panels.double", panels, MATMUL_DOUBLE, PATH_PANELS),
+    KERNEL("matmul.tiles.single", tiles, sizes, MATMUL_SINGLE, PATH_TILES, false),
+    KERNEL("matmul.tiles.double", tiles, sizes, MATMUL_DOUBLE, PATH_TILES, false),
+    KERNEL("matmul.batch.single", tiles, batch_sizes, MATMUL_SINGLE, PATH_TILES, true),
+    KERNEL("matmul.batch.double", tiles, batch_sizes, MATMUL_DOUBLE, PATH_TILES, true),
+    KERNEL("matmul.panels.single", panels, sizes, MATMUL_SINGLE, PATH_PANELS, false),
+    KERNEL("matmul.panels.double", panels, sizes, MATMUL_DOUBLE, PATH_PANELS, false),
 };
 /* clang-format on */
 

@@ -224,6 +224,93 @@ static void panels(void **unused)
                       one_device(), 130, 0, 4, shapes[i]);
 }
 
+/* A batch, each product of it judged alone; what lies between the matrices stays. `shared`: all take the same A. */
+static void try_batch(matmul *mm, enum matmul_precision precision, const struct test_case *t, size_t count, bool shared,
+                      const char *what)
+{
+    CLCONTEXT *cp = one_device();
+    const size_t real = real_of(precision), gap = below(3) * 4;
+    const size_t ra = trans_a(t) ? t->k : t->m, ca = trans_a(t) ? t->m : t->k;
+    const size_t rb = trans_b(t) ? t->n : t->k, cb = trans_b(t) ? t->k : t->n;
+    const size_t step_a = shared ? 0 : ra * t->lda, step_b = rb * t->ldb, step_c = t->m * t->ldc + gap;
+    char *a = matrix(cp, precision, shared ? ra : ra * count, ca, t->lda, t->alpha == 0 ? NAN : 0);
+    char *b = matrix(cp, precision, rb * count, cb, t->ldb, t->alpha == 0 ? NAN : 0);
+    char *c = matrix(cp, precision, 1, 0, step_c * count, 0), *before = malloc(step_c * count * real);
+    ready(before);
+    for (size_t i = 0; i < step_c * count; i++)
+        if (i % step_c < t->m * t->ldc && i % step_c % t->ldc < t->n && t->beta != 0)
+            put(precision, c, i, (double)below(2000001) * 1e-6 - 1);
+    memcpy(before, c, step_c * count * real);
+    for (int i = 0; i < 3; i++)
+        done(clmsync(cp, 0, i == 0 ? a : i == 1 ? b : c, CL_MEM_DEVICE));
+    works(matmul_batch(mm, 0, t->trans, t->m, t->n, t->k, t->alpha, a, t->lda, step_a, b, t->ldb, step_b, t->beta, c,
+                       t->ldc, step_c, count));
+    done(clwait(cp, 0, CL_KERNEL_EVENT));
+    done(clmsync(cp, 0, c, CL_MEM_HOST));
+    for (size_t i = 0; i < count; i++) {
+        judge(what, precision, t, a + i * step_a * real, b + i * step_b * real, before + i * step_c * real,
+              c + i * step_c * real);
+        for (size_t j = t->m * t->ldc; j < step_c; j++)
+            assert_true(isnan(get(precision, c, i * step_c + j)));
+    }
+    free(before);
+    release(cp, a);
+    release(cp, b);
+    release(cp, c);
+}
+
+static void try_batches(enum matmul_precision precision, const char *shape, size_t most, size_t cases)
+{
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = one_device(), .precision = precision, .shape = shape});
+    ready(mm);
+    for (size_t i = 0; i < cases; i++) {
+        const size_t m = 1 + below(most), n = i % 2 ? 32 : 1 + below(most), k = i == 2 ? 0 : 1 + below(most);
+        const struct test_case t = case_of(m, n, k, (enum matmul_trans)(i % 4), i % 3 ? 5 : 0);
+        try_batch(mm, precision, &t, i == 1 ? 1 : 2 + below(20), i % 3 == 2, shape ? shape : "batch");
+    }
+    matmul_free(mm);
+}
+
+static void batches(void **unused)
+{
+    (void)unused;
+    try_batches(MATMUL_DOUBLE, NULL, 24, 1);
+    try_batches(MATMUL_SINGLE, "path=2 width=4 rows=6 vectors=2 depth=8 high=1 unroll=1", 40, 4);
+    try_batches(MATMUL_SINGLE, "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 mma=0", 40, 3);
+    try_batches(MATMUL_DOUBLE, "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=1 lanes=0 mma=1", 40, 2);
+}
+
+/* A product has the bits that it has alone, wherever it stands in a batch. */
+static void batch_has_one_result(void **unused)
+{
+    (void)unused;
+    enum { N = 20, COUNT = 50 };
+    CLCONTEXT *cp = one_device();
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .precision = MATMUL_SINGLE});
+    ready(mm);
+    float *a = matrix(cp, MATMUL_SINGLE, N, N, N, 0), *b = matrix(cp, MATMUL_SINGLE, N, N, N, 0);
+    float *c = matrix(cp, MATMUL_SINGLE, N * (COUNT + 1), N, N, 0);
+    for (int i = 0; i < 3; i++)
+        done(clmsync(cp, 0, i == 0 ? a : i == 1 ? b : c, CL_MEM_DEVICE));
+    works(matmul_batch(mm, 0, MATMUL_NN, N, N, N, 1, a, N, 0, b, N, 0, 0, c, N, N * N, COUNT));
+    works(matmul_batch(mm, 0, MATMUL_NN, N, N, N, 1, a, N, 0, b, N, 0, 0, c + N * N * COUNT, N, N * N, 1));
+    done(clwait(cp, 0, CL_KERNEL_EVENT));
+    done(clmsync(cp, 0, c, CL_MEM_HOST));
+    for (size_t i = 0; i < COUNT; i++)
+        assert_memory_equal(c + i * N * N, c + (size_t)N * N * COUNT, N * N * sizeof *c);
+    /* What makes no sense: results that meet, or lie among operands; too little memory; a device that is not there. */
+    fails(EINVAL, matmul_batch(mm, 0, MATMUL_NN, N, N, N, 1, a, N, 0, b, N, 0, 0, c, N, N * N - 1, 2));
+    fails(EINVAL, matmul_batch(mm, 0, MATMUL_NN, N, N, N, 1, c + N * N, N, 0, b, N, 0, 0, c, N, 2 * N * N, 3));
+    fails(EINVAL, matmul_batch(mm, 0, MATMUL_NN, N, N, N, 1, a, N, N * N, b, N, 0, 0, c, N, N * N, 2));
+    fails(EINVAL, matmul_batch(mm, 0, MATMUL_NN, N, N, N, 1, a, N, SIZE_MAX / 8, b, N, 0, 0, c, N, N * N, 9));
+    fails(EINVAL, matmul_batch(mm, 7, MATMUL_NN, N, N, N, 1, a, N, 0, b, N, 0, 0, c, N, N * N, 2));
+    works(matmul_batch(mm, 0, MATMUL_NN, N, N, N, 1, a, N, 0, b, N, 0, 0, c, N, 0, 0));
+    release(cp, a);
+    release(cp, b);
+    release(cp, c);
+    matmul_free(mm);
+}
+
 static void ladder(void **unused)
 {
     (void)unused;
@@ -651,6 +738,7 @@ int main(int argc, char **argv)
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tuned),          cmocka_unit_test(tiles),           cmocka_unit_test(panels),
+        cmocka_unit_test(batches),        cmocka_unit_test(batch_has_one_result),
         cmocka_unit_test(ladder),         cmocka_unit_test(libraries),       cmocka_unit_test(sycl),
         cmocka_unit_test(odd_sizes),      cmocka_unit_test(all_devices),     cmocka_unit_test(streams),
         cmocka_unit_test(stays),          cmocka_unit_test(tells_progress),  cmocka_unit_test(one_call),

@@ -117,6 +117,15 @@ int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, s
                    double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c,
                    size_t ldc);
 
+/* `count` products of one size, as matmul_enqueue; those of small matrices by one launch. Product i, from 0 on, takes A, B
+ * and C that begin i stride_a, i stride_b and i stride_c elements behind those given, which need not be multiples of
+ * anything; multiples of 16 bytes are fastest. A stride of 0: all take the same A, or B; matrices C do not meet. Each has the bits that it
+ * has alone in a batch of 1. Not blocking, with the errors of matmul_enqueue; EINVAL too where memory between the first C and
+ * the last has A or B. (The strided batch of cuBLAS and of batched BLAS: Abdelfattah et al. 2021, doi:10.1145/3431921.) */
+int matmul_batch(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
+                 const void *a, size_t lda, size_t stride_a, const void *b, size_t ldb, size_t stride_b, double beta,
+                 void *c, size_t ldc, size_t stride_c, size_t count);
+
 /* One call, without making an engine: on the first GPU, or on a CPU if there is none. Blocks. Any thread may call; one
  * call waits for another. */
 int matmul_single(enum matmul_trans trans, size_t m, size_t n, size_t k, float alpha, const float *a,

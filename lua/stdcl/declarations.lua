@@ -588,6 +588,7 @@ static const int MATMUL_NN = 0;
 static const int MATMUL_NT = 1;
 static const int MATMUL_TN = 2;
 static const int MATMUL_TT = 3;
+int matmul_batch(matmul *mm, cl_uint dev, int trans, size_t m, size_t n, size_t k, double alpha, const void *a, size_t lda, size_t stride_a, const void *b, size_t ldb, size_t stride_b, double beta, void *c, size_t ldc, size_t stride_c, size_t count);
 size_t matmul_block_limit(CLCONTEXT *ctx, int precision);
 int matmul_compute(matmul *mm, double alpha, double beta);
 matmul *matmul_create(const struct matmul_options *options);

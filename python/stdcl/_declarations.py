@@ -724,6 +724,7 @@ FUNCTIONS = {
     "life_tune_kernels": ("life", "POINTER(cltune_kernel), [c_void_p]"),
     "life_until_stable": ("life", "c_int, [c_void_p, c_uint64, c_void_p, c_void_p, CFUNCTYPE(c_int, c_void_p, c_void_p), c_void_p]"),
     "life_width": ("life", "c_size_t, [c_void_p]"),
+    "matmul_batch": ("matmul", "c_int, [c_void_p, c_uint32, c_int, c_size_t, c_size_t, c_size_t, c_double, c_void_p, c_size_t, c_size_t, c_void_p, c_size_t, c_size_t, c_double, c_void_p, c_size_t, c_size_t, c_size_t]"),
     "matmul_block_limit": ("matmul", "c_size_t, [c_void_p, c_int]"),
     "matmul_compute": ("matmul", "c_int, [c_void_p, c_double, c_double]"),
     "matmul_create": ("matmul", "c_void_p, [POINTER(matmul_options)]"),

@@ -164,7 +164,7 @@ run_row() { # run_row KERNEL SHAPE cpu|gpu
     life.*)
         life "$3" 67x9 "tile=$([ "$1" = life.tile ]; echo $((! $?)))" ;;
     matmul.*)
-        local path=$([ "${1#matmul.tiles}" = "$1" ] && echo 2 || echo 1)
+        local path=$([ "${1#matmul.panels}" = "$1" ] && echo 1 || echo 2)
         matmul "$3" 35,67,17 --precision "$precision" --shape "path=$path"
         matmul "$3" 65,17,33 --precision "$precision" --shape "path=$path" --trans TT ;;
     gas.fused) on "$3" "$stdcl" gas -q -n 65 ;;
