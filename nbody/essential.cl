@@ -1,85 +1,161 @@
 /* essential.cl - which cells and bodies of a device's part of the tree the walks of another part meet; the host puts root.cl,
  * multipole.cl and walk.cl in front.
  *
- * A cell is looked at by those who open its parent. Nobody knows yet who does: a cell is taken as opened by a part when any of
- * the boxes around its bodies would (parts.cl), with the least that bodies felt there. A box that holds another opens what that
- * opens, in floating point too, so that nothing is missing; walks then decide as they would on one device.
+ *   boxes of the other part's groups --essential--> children of the cells that groups open, bodies of the leaves that they meet
+ *                                               \-> groups that surely meet too much: flags
+ *   flags --loosen, at the other part--> boxes of few of their bodies --essential--> what these open and meet
+ *
+ * Each group of another part walks this part's cells as it will at home, with the same box and the same criterion, but sums
+ * nothing. A group that meets more than `limit` here alone is put off in any case (walk.cl): its box, which may reach from one
+ * side of the system to the other, opens nothing any more, and its bodies walk few by few, there and here. Cells that others
+ * have, too, are bridges; these come first:
+ *
+ *   bridges[i] = {cell, first bridge among its children, how many of them are, level}
  * SPDX-License-Identifier: MIT
  */
 #ifndef BODIES
 #define WIDTH 1
 #include "walk.cl"
 #endif
-#define LEVEL_COUNT (LEVELS + 1)
-#define TOPS 16 /* as in parts.cl */
-#define NONE 0xffffffffu
+#ifndef FEW
+#define FEW 1 /* bodies that walk together when their group is put off */
+#endif
+#define FLAGS 2048 /* groups that are flagged at most; others are walked for as they are. TREE_FLAGS in tree.h */
+#define BRIDGE 0x80000000u
 #define POLES ((int)(sizeof(multipole) / sizeof(real)))
 #define NUMBERS (6 + POLES)
 
-static inline real criterion_of(real part)
+/* No cell was opened yet, and no leaf met. */
+kernel void forget(global uint *mark, uint cells)
 {
-    return MOMENTS == 2 ? C(1) / sqrt(part) : C(1) / cbrt(part);
+    if (get_global_id(0) < cells) mark[get_global_id(0)] = 0;
 }
 
-/* box = {lo, least, hi, -}: the last becomes the most that g2 may be of bodies in it (`criterion` in walk.cl). What all mass would
- * cause is least at the nearest place or the farthest. */
-kernel void bounds(global real8 *box, uint n, global const real4 *com, global const multipole *poles, real opening,
-                   uint geometric, real eps2)
+/* What is found for a part: counts = {cells, bodies, flags}, and room for them. */
+struct found {
+    global uint *counts, *mark;
+    uint stamp, cells_room, bodies_room; /* mark[cell] == stamp: it was opened, or met body by body, before */
+    global uint4 *head;
+    global real *numbers;
+    global real4 *some;
+    global uint *index;
+};
+
+static inline bool first_time(const struct found *f, uint cell)
 {
-    const uint k = get_global_id(0);
-    if (k >= n) return;
-    const real4 lo = box[k].lo, hi = box[k].hi, all = com[0];
-    const real4 near = fmax(fmax(lo - all, all - hi), C(0)), off = fmax(fabs(lo - all), fabs(hi - all));
-    const real radius2 = all.w > 0 ? square(&poles[0]) / all.w : C(0);
-    const real d2 = near.x * near.x + near.y * near.y + near.z * near.z + radius2, r2 = d2 + eps2;
-    const real f2 = off.x * off.x + off.y * off.y + off.z * off.z + radius2, s2 = f2 + eps2;
-    const real usual = d2 > 0 ? all.w * fmin(sqrt(d2) / (r2 * sqrt(r2)), sqrt(f2) / (s2 * sqrt(s2))) : C(0);
-    const real part = C(0.999) * opening * fmax(lo.w, C(0.15) * usual);
-    box[k].s7 = geometric ? C(1.001) / (opening * opening) : C(1.001) * criterion_of(part);
+    return f->mark[cell] != f->stamp && atomic_xchg(&f->mark[cell], f->stamp) != f->stamp;
 }
 
-static inline bool opened(global const real8 *box, uint n, real4 com, real2 size)
+static inline void add_cells(const struct found *f, const struct tree *t, global const uint *down, uint from, uint end)
 {
-    for (uint k = 0; k < n; k++) {
-        const real8 own = box[k];
-        const struct box b = {own.lo, own.hi, own.s7};
-        if (own.s0 <= own.s4 && !far(&b, com, size)) return true;
+    uint at = atomic_add(&f->counts[0], end - from);
+    for (uint c = from; c < end && at < f->cells_room; c++, at++) {
+        global real *number = f->numbers + at * (size_t)NUMBERS;
+        f->head[at] = (uint4)(c, as_uint2(t->link[c]), down[c]);
+        vstore4(t->com[c], 0, number);
+        vstore2(t->size[c], 2, number);
+        for (int p = 0; p < POLES; p++) number[6 + p] = ((global const real *)&t->poles[c])[p];
     }
-    return false;
 }
 
-/* An item looks at one of the device's cells, or at a bridge. counts[2 part], counts[2 part + 1]: cells and bodies that are
- * essential for a part; with `writes` these are where the next ones go. */
-kernel void essential(global const real4 *body, global const int2 *link, global const uint *down, global const real4 *com,
-                      global const multipole *poles, global const real2 *size, global const uint2 *span, global const uint4 *heads,
-                      uint parts, uint own, global const real8 *box, uint boxes, uint writes, global uint *counts,
-                      global uint4 *head, global real *numbers, global real4 *some, global uint *index)
+static inline void add_bodies(const struct found *f, const struct tree *t, uint from, uint count)
 {
-    uint id = get_global_id(0), level = 0, k = NONE;
-    while (level < LEVELS && id >= span[level].y - span[level].x) id -= span[level].y - span[level].x, level++;
-    if (level < LEVELS) k = span[level].x + id;
-    else if (id < parts * LEVELS && id / LEVELS != own) {
-        level = id % LEVELS;
-        k = heads[(id / LEVELS * LEVEL_COUNT + level + 1) * (size_t)TOPS - 1].x;
+    uint at = atomic_add(&f->counts[1], count);
+    for (uint b = from; b < from + count && at < f->bodies_room; b++, at++) f->some[at] = t->body[b], f->index[at] = b;
+}
+
+/* The walk of a box, as that of a group; local memory of it. */
+struct course {
+    uint stack[STACK], size, met, flag;
+};
+
+static inline void push(local struct course *w, uint from, uint end, uint but)
+{
+    uint at = atomic_add(&w->size, end - from - (but >= from && but < end));
+    for (uint c = from; c < end; c++)
+        if (c != but) w->stack[at++] = c;
+}
+
+/* A cell that lies across a cut: only its children in this part are looked at here. */
+static inline void visit_bridge(const struct found *f, const struct tree *t, const struct box *b, uint4 bridge,
+                                global const uint *down, global const uint2 *span, global const uint *own, local struct course *w)
+{
+    const uint k = bridge.x, below = bridge.w + 1;
+    const int2 link = t->link[k];
+    if (fate_of(b, t->com[k], t->size[k], link) != OPEN) return;
+    const uint from = max((uint)link.x, span[below].x), end = min((uint)(link.x + link.y), span[below].y);
+    if (bridge.z > 0) push(w, bridge.y | BRIDGE, (bridge.y + bridge.z) | BRIDGE, 0);
+    if (from >= end) return;
+    if (first_time(f, k)) add_cells(f, t, down, from, end);
+    push(w, from, end, own[below]);
+}
+
+static inline void visit(const struct found *f, const struct tree *t, const struct box *b, uint k, global const uint *down,
+                         local struct course *w)
+{
+    const int2 link = t->link[k];
+    const enum fate fate = fate_of(b, t->com[k], t->size[k], link);
+    if (fate == WHOLE || fate == ONE_BODY) atomic_inc(&w->met);
+    if (fate == BODY_BY_BODY) {
+        atomic_add(&w->met, (uint)-link.y);
+        if (first_time(f, k)) add_bodies(f, t, link.x, -link.y);
     }
-    if (k == NONE || link[k].y <= 0 || !(com[k].w > 0) || size[k].y == 0) return;
-    const uint from = max((uint)link[k].x, span[level + 1].x), end = min((uint)(link[k].x + link[k].y), span[level + 1].y);
-    for (uint part = 0; part < parts && from < end; part++) {
-        global const real8 *around = box + part * boxes;
-        if (part == own || !opened(around, boxes, com[k], size[k])) continue;
-        uint at = atomic_add(&counts[2 * part], end - from);
-        for (uint c = from; c < end; c++, at++) {
-            const int2 child = link[c];
-            const bool bodies = child.y < 0 && com[c].w > 0 &&
-                                (child.y == -1 || (size[c].y != 0 && opened(around, boxes, com[c], size[c])));
-            const uint place = bodies ? atomic_add(&counts[2 * part + 1], -child.y) : 0;
-            if (!writes) continue;
-            global real *number = numbers + at * (size_t)NUMBERS;
-            head[at] = (uint4)(c, as_uint2(child), down[c]);
-            vstore4(com[c], 0, number);
-            vstore2(size[c], 2, number);
-            for (int p = 0; p < POLES; p++) number[6 + p] = ((global const real *)&poles[c])[p];
-            for (int b = 0; b < -child.y && bodies; b++) some[place + b] = body[child.x + b], index[place + b] = child.x + b;
-        }
+    if (fate == OPEN) {
+        if (first_time(f, k)) add_cells(f, t, down, link.x, link.x + link.y);
+        push(w, link.x, link.x + link.y, BRIDGE);
     }
+}
+
+/* Box first + i is work-group i's; it is flagged where it meets more than `limit`, unless that is 0. counts: from number `to` on;
+ * flags: from `flags_to` on. */
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+void essential(global const real4 *body, global const int2 *link, global const uint *down, global const real4 *com,
+               global const multipole *poles, global const real2 *size, global const uint2 *span, global const uint *own,
+               global const uint4 *bridges, global const real8 *box, uint first, real opening, uint geometric, real eps2,
+               uint limit, uint stamp, global uint *mark, global uint *counts, uint to, uint cells_to, uint cells_room,
+               uint bodies_to, uint bodies_room, global uint4 *head, global real *numbers, global real4 *some,
+               global uint *index, global uint *flags, uint flags_to)
+{
+    local struct course w;
+    const uint lid = get_local_id(0), slot = first + get_group_id(0);
+    const real8 around = box[slot];
+    const struct tree t = {body, link, com, poles, size};
+    const struct found f = {counts + to, mark, stamp, cells_room, bodies_room, head + cells_to,
+                            numbers + cells_to * (size_t)NUMBERS, some + bodies_to, index + bodies_to};
+    struct box b = {around.lo, around.hi, 0};
+    if (around.s0 > around.s4) return; /* empty */
+    b.g2 = C(1.0001) * criterion(&t, around.s3, &b, opening, geometric, eps2);
+    if (lid == 0) w.stack[0] = BRIDGE, w.size = 1, w.met = 0, w.flag = FLAGS;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    while (w.size > 0) {
+        const uint n = w.size, k = taken(n), cell = lid < k ? w.stack[n - 1 - lid] : 0;
+        const bool much = limit > 0 && w.met > limit;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid == 0 && much) w.flag = atomic_inc(&f.counts[2]);
+        if (lid == 0) w.size = n - k;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (much && w.flag < FLAGS) break;
+        if (much) limit = 0;
+        if (lid < k && cell & BRIDGE) visit_bridge(&f, &t, &b, bridges[cell & ~BRIDGE], down, span, own, &w);
+        else if (lid < k) visit(&f, &t, &b, cell, down, &w);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (lid == 0 && w.flag < FLAGS) flags[flags_to + w.flag] = slot;
+}
+
+/* Of `count` groups that another part flagged, the boxes of FEW bodies each, in order from number `to` on: 64 a group, of which
+ * some are empty. Slot `slot` is group `from`. info[group].w = 2: it is put off at once. */
+kernel void loosen(global const real4 *body, global const real *feel, uint n, global const uint *flags, uint flags_from,
+                   uint count, uint slot, uint from, global real8 *loose, uint to, global uint4 *info)
+{
+    const uint id = get_global_id(0), b = id % BODIES;
+    if (id / BODIES >= count) return;
+    const uint g = from + flags[flags_from + id / BODIES] - slot, first = g * BODIES + b;
+    real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
+    for (uint i = first; b % FEW == 0 && i < min(n, first + FEW); i++) {
+        lo = fmin(lo, (real4)(body[i].xyz, feel[i]));
+        hi = fmax(hi, body[i]);
+    }
+    loose[to + id] = (real8)(lo, hi);
+    if (b == 0) info[g] = (uint4)(0, 0, 0, 2);
 }

@@ -18,8 +18,7 @@
 #include "tree.cl"
 #endif
 #define EDGE 64     /* bodies of a part that its neighbours have, on either side: TREE_GROUP */
-#define BOXES 256   /* around the bodies of a part: TREE_BOXES in tree.h */
-#define SEEN (2 * EDGE + BOXES) /* bodies and boxes of a part that all devices get */
+#define SEEN (2 * EDGE) /* bodies of a part that all devices get */
 #define TOPS 16     /* cells of a level, of which the last is the bridge: TREE_TOPS */
 #define FIRST_TOPS 7
 #define POLES ((int)(sizeof(multipole) / sizeof(real)))
@@ -39,30 +38,46 @@ kernel void sample(global const real4 *posm, uint first, uint count, global cons
     if (k < some) key[at + k] = place(posm[first + (ulong)k * count / some], *cube, 0);
 }
 
+/* Runs of RUN bodies, one an item; all of a group's bodies are fetched and stored side by side. */
+#define GROUP_BODIES (FLAT * RUN)
+#define SPREAD(j) ((j) + (j) / RUN) /* in local memory, so that items do not meet in one bank */
+
 /* to[i]: the part of body first + i; counts[part * runs + run]: how many of a run are in it. */
-kernel void route_count(global const real4 *posm, uint first, uint count, uint runs, global const real4 *cube,
-                        global const ulong *cut, uint parts, global uint *to, global uint *counts)
+kernel GROUP_OF_ITEMS void route_count(global const real4 *posm, uint first, uint count, uint runs, global const real4 *cube,
+                                       global const ulong *cut, uint parts, global uint *to, global uint *counts)
 {
-    const uint run = get_global_id(0);
-    if (run >= runs) return;
-    for (uint p = 0; p < parts; p++) counts[p * (size_t)runs + run] = 0;
-    for (uint i = run * RUN; i < min(count, (run + 1) * RUN); i++) {
-        const ulong key = place(posm[first + i], *cube, 0);
+    local uint part[SPREAD(GROUP_BODIES)];
+    const uint lid = get_local_id(0), run = get_global_id(0), begin = get_group_id(0) * GROUP_BODIES;
+    for (uint j = lid; j < GROUP_BODIES && begin + j < count; j += FLAT) {
+        const ulong key = place(posm[first + begin + j], *cube, 0);
         uint p = 0;
         while (p + 1 < parts && key >= cut[p + 1]) p++;
-        to[i] = p;
-        counts[p * (size_t)runs + run]++;
+        to[begin + j] = part[SPREAD(j)] = p;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint p = 0; p < parts && run < runs; p++) {
+        uint some = 0;
+        for (uint j = 0; j < RUN && run * RUN + j < count; j++) some += part[SPREAD(lid * RUN + j)] == p;
+        counts[p * (size_t)runs + run] = some;
     }
 }
 
 /* Bodies by parts, and by their numbers within a part: slots, of which row[] are the numbers. at: the scanned counts. */
-kernel void route_write(global const real4 *posm, global const real *felt, uint first, uint count, uint runs,
-                        global const uint *to, global uint *at, global real4 *post, global real *post_felt, global uint *row)
+kernel GROUP_OF_ITEMS void route_write(global const real4 *posm, global const real *felt, uint first, uint count, uint runs,
+                                       global const uint *to, global uint *at, global real4 *post, global real *post_felt,
+                                       global uint *row)
 {
-    const uint run = get_global_id(0);
-    if (run >= runs) return;
-    for (uint i = run * RUN; i < min(count, (run + 1) * RUN); i++) {
-        const uint slot = at[to[i] * (size_t)runs + run]++;
+    local uint slots[SPREAD(GROUP_BODIES)];
+    const uint lid = get_local_id(0), run = get_global_id(0), begin = get_group_id(0) * GROUP_BODIES;
+    for (uint j = lid; j < GROUP_BODIES && begin + j < count; j += FLAT) slots[SPREAD(j)] = to[begin + j];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint j = 0; j < RUN && run < runs && run * RUN + j < count; j++) {
+        const uint own = SPREAD(lid * RUN + j);
+        slots[own] = at[slots[own] * (size_t)runs + run]++;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint j = lid; j < GROUP_BODIES && begin + j < count; j += FLAT) {
+        const uint slot = slots[SPREAD(j)], i = begin + j;
         post[first + slot] = posm[first + i];
         post_felt[first + slot] = felt[first + i];
         row[slot] = i;
@@ -98,29 +113,6 @@ kernel void edges(global const ulong *first, global const ulong *second, uint fr
     seen[part * SEEN + j] = (real8)(body[begin + k], feel[begin + k], 0, 0, 0);
 }
 
-/* Each group of items finds the box of some of a part's groups of bodies, first .. first + groups - 1, and the least that they
- * felt: {lo, least, hi, -}. Groups that are of other parts, too, are not among them. */
-kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *feel, uint first, uint groups, uint end, uint part,
-                                 global real8 *seen)
-{
-    local real8 found[FLAT];
-    const uint lid = get_local_id(0), box = get_group_id(0);
-    const uint from = EDGE * (first + (uint)((ulong)groups * box / BOXES));
-    const uint behind = min(end, EDGE * (first + (uint)((ulong)groups * (box + 1) / BOXES)));
-    real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
-    for (uint i = from + lid; i < behind; i += FLAT) {
-        lo = fmin(lo, (real4)(body[i].xyz, feel[i]));
-        hi = fmax(hi, body[i]);
-    }
-    found[lid] = (real8)(lo, hi);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint k = 1; k < FLAT && lid == 0; k++) {
-        lo = fmin(lo, found[k].lo);
-        hi = fmax(hi, found[k].hi);
-    }
-    if (lid == 0) seen[part * SEEN + 2 * EDGE + box] = (real8)(lo, hi);
-}
-
 /* The neighbours' bodies: `before` of them, from the nearest on, and `after`. */
 kernel void halo(global const ulong2 *key, global const real8 *seen, uint before, uint after, uint from, uint count, uint begin,
                  global ulong *first, global ulong *second, global real4 *body, global real *feel)
@@ -131,6 +123,25 @@ kernel void halo(global const ulong2 *key, global const real8 *seen, uint before
     if (WORDS > 1) second[from + k] = key[j].y;
     body[begin + k] = seen[j].lo;
     feel[begin + k] = seen[j].s4;
+}
+
+/* The boxes of groups `first` and those behind, a work-group each, and the least that their bodies felt: {lo, least, hi, -}. */
+kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *feel, uint n, uint first, uint to, global real8 *box)
+{
+    local real8 found[FLAT];
+    const uint lid = get_local_id(0), from = EDGE * (first + (uint)get_group_id(0));
+    real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
+    for (uint i = from + lid; i < min(n, from + EDGE); i += FLAT) {
+        lo = fmin(lo, (real4)(body[i].xyz, feel[i]));
+        hi = fmax(hi, body[i]);
+    }
+    found[lid] = (real8)(lo, hi);
+    for (uint half_ = FLAT / 2; half_ > 0; half_ /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid < half_)
+            found[lid] = (real8)(fmin(found[lid].lo, found[lid + half_].lo), fmax(found[lid].hi, found[lid + half_].hi));
+    }
+    if (lid == 0) box[to + get_group_id(0)] = found[0];
 }
 
 /* ---- Cells that all parts have. --------------------------------------------------------------- */

@@ -58,8 +58,7 @@ static int start_bodies(struct nbody *nb, struct share *p)
 
 /* ---- Walks. ----------------------------------------------------------------------------------- */
 
-/* So many times what a group usually meets. */
-static cl_uint usual(const struct nbody *nb, double times)
+cl_uint nbody_tree_usual(const struct nbody *nb, double times)
 {
     const double alpha = nbody_tree_opening(nb, false), met = nb->moments == 2 ? 250 * pow(alpha, -0.41) : 500 * pow(alpha, -0.226);
     return (cl_uint)fmin(times * met, 1e9);
@@ -78,7 +77,8 @@ static int walk_some(struct nbody *nb, struct share *p, enum kernel sum, cl_uint
 {
     const struct tree *t = p->tree;
     const enum tree_kernel walk = sum == FORCES ? TREE_WALK : TREE_WALK_POTENTIALS;
-    const cl_uint shared = (cl_uint)nbody_tree_shared(nb, p), most = usual(nb, 0.1 * p->shape.limit);
+    const cl_uint shared = (cl_uint)nbody_tree_shared(nb, p);
+    const cl_uint most = nbody_tree_usual(nb, 0.1 * (nb->parts ? nb->parts->limit : p->shape.limit));
     bool none;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
     REAL_NUMBER(zero, none ? eps2 : -1);
@@ -112,7 +112,7 @@ static int start_turns(struct nbody *nb, struct share *p)
     if (t->walking && forget_turns(nb, p) != 0)
         return -1;
     t->walking = true;
-    const cl_uint much = nb->known ? usual(nb, 1.3) : UINT_MAX;
+    const cl_uint much = nb->known ? nbody_tree_usual(nb, 1.3) : UINT_MAX;
     const struct stdcl_arg turns[] = {BLOCK_ARG(t->info), VALUE_ARG(t->from),  VALUE_ARG(t->groups),
                                       VALUE_ARG(much),    BLOCK_ARG(t->again), BLOCK_ARG(t->turn)};
     return nbody_tree_visit(nb, p, TREE_TURNS, t->groups, COUNT_OF(turns), turns);

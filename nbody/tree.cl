@@ -34,6 +34,7 @@
 #define LEVELS (WORDS * DIGITS)
 #define LEVEL_COUNT (LEVELS + 1)
 #define NONE 0xffffffffu /* no cell */
+#define PUT_OFF 0x80000000u /* as in walk.cl */
 #define CROWD 128 /* bodies of a leaf of the last level that call for a second word, unless they are all at one place */
 
 #ifdef DOUBLE
@@ -307,8 +308,9 @@ kernel void cell_write(global const ulong *first, global const ulong *second, gl
 
 /* turn[] = the groups from .. from + groups - 1 of bodies, those before the others that met more than `much` in the last
  * sum, so that none of them is still under way when all the others have ended. Items leave theirs as they come, from the
- * front or the back: sums do not depend on who is first. again[1], again[2]: how many there are in the front and the back. */
-kernel GROUP_OF_ITEMS void turns(global const uint4 *info, uint from, uint groups, uint much, global uint *again,
+ * front or the back: sums do not depend on who is first. again[1], again[2]: how many there are in the front and the back.
+ * Of one that is put off in any case, info[].w is 2 (essential.cl), and its turn has PUT_OFF. */
+kernel GROUP_OF_ITEMS void turns(global uint4 *info, uint from, uint groups, uint much, global uint *again,
                                  global uint *turn)
 {
     local uint here[2], start[2];
@@ -320,7 +322,9 @@ kernel GROUP_OF_ITEMS void turns(global const uint4 *info, uint from, uint group
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lid < 2) start[lid] = atomic_add(&again[1 + lid], here[lid]);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (k < groups) turn[back ? groups - 1 - start[1] - place : start[0] + place] = g;
+    if (k >= groups) return;
+    turn[back ? groups - 1 - start[1] - place : start[0] + place] = g | (info[g].w == 2 ? PUT_OFF : 0);
+    info[g].w = 0;
 }
 
 /* ---- Out of the tree. ------------------------------------------------------------------------- */

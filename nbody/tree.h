@@ -4,7 +4,7 @@
  *   tree_build.c  cells and their moments on a device
  *   tree_room.c   its kernels and its memory on a device
  *   tree_parts.c  a tree that several devices make: which has which part of it, and how bytes go from one to another
- *   tree_plant.c  such a tree, step by step
+ *   tree_plant.c  such a tree, step by step; tree_essence.c: what parts need of each other for their walks
  *   tree.cl       the tree itself; parts.cl and essential.cl: in parts; walk.cl with walk_cpu.cl or walk_gpu.cl: who meets what
  * SPDX-License-Identifier: MIT
  */
@@ -26,9 +26,9 @@ enum { TREE_SHARED = 256 }; /* groups that were put off whose walks work-groups 
 /* The most bodies of a cell that is not divided: as a rule, and where memory is short. */
 enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 
-/* Of a tree in parts, as in parts.cl: boxes around a part's bodies; bodies and boxes that all devices see; cells of a level that all
- * have; bodies whose keys tell where to cut at first. */
-enum { TREE_BOXES = 256, TREE_SEEN = 2 * TREE_GROUP + TREE_BOXES, TREE_TOPS = 16, TREE_SAMPLES = 1024 };
+/* Of a tree in parts, as in parts.cl: bodies that all devices see; cells of a level that all have; bodies whose keys tell where to
+ * cut at first. As in essential.cl: groups that are flagged at most, numbers that are counted for another part. */
+enum { TREE_SEEN = 2 * TREE_GROUP, TREE_TOPS = 16, TREE_SAMPLES = 1024, TREE_FLAGS = 2048, TREE_COUNTS = 3 };
 
 /* Bytes of keys before those of a part's own bodies. */
 enum { TREE_MARGIN = 4096 };
@@ -39,9 +39,9 @@ enum tree_kernel {
     TREE_MOMENTS_LAST, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
     TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_JOIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
     TREE_WALK_POTENTIALS_JOIN,
-    TREE_SAMPLE, TREE_ROUTE_COUNT, TREE_ROUTE_WRITE, TREE_STARTS, TREE_POOL_KEYS, TREE_EDGES, TREE_BOXES_OF, TREE_HALO, TREE_TOPS_WRITE,
-    TREE_ADOPT, TREE_ADOPT_BODIES, TREE_MOMENTS_OF_BRIDGES, TREE_PLANES_OF_SLOTS, TREE_POTENTIALS_OF_SLOTS, TREE_PICK, TREE_BOUNDS,
-    TREE_ESSENTIAL,
+    TREE_SAMPLE, TREE_ROUTE_COUNT, TREE_ROUTE_WRITE, TREE_STARTS, TREE_POOL_KEYS, TREE_EDGES, TREE_BOXES, TREE_HALO, TREE_TOPS_WRITE,
+    TREE_ADOPT, TREE_ADOPT_BODIES, TREE_MOMENTS_OF_BRIDGES, TREE_PLANES_OF_SLOTS, TREE_POTENTIALS_OF_SLOTS, TREE_PICK, TREE_FORGET,
+    TREE_ESSENTIAL, TREE_LOOSEN,
     TREE_KERNELS
 };
 enum { TREE_PROGRAMS = 3 };
@@ -69,7 +69,9 @@ struct tree {
     void *seconds;  /* words of keys, where there are two */
     void *key, *second; /* of the part's own bodies, in keys and seconds; before and after them stand the neighbours' */
     void *row, *picked, *halo_key, *halo; /* of parts.cl */
-    cl_uint *which, *wanted, *add;
+    void *mark;     /* of cells: essential.cl */
+    cl_uint all;    /* cells there are */
+    cl_uint *which, *add;
     cl_uint words;  /* of a key */
     bool shallow;   /* there is no memory for two */
     cl_uint leaf;   /* the most bodies of a cell that is not divided */
@@ -138,11 +140,17 @@ struct parts {
     cl_uint *found;                /* [part][most]: what a device counted */
     cl_uint most;
     cl_ulong *samples;
-    void *edge_key, *seen, *box;   /* see parts.cl; box: around what each part walks for, TREE_BOXES + 2 of them */
+    void *edge_key, *seen;         /* see parts.cl */
     void *heads, *numbers;         /* cells that all have */
     cl_uint heads_each;            /* of a part */
+    int limit;                     /* as that of shapes, the largest of all */
+    /* tree_essence.c, essential.cl: */
+    void *box, *bridges;           /* of the groups that parts walk for, part by part; cells of several parts */
+    cl_uint *flag;                 /* [part][other][TREE_FLAGS]: slots, in box, of groups of the other */
+    void *loose;                   /* boxes of few bodies of these */
     void *head, *number, *some, *index; /* what is essential for others */
-    size_t cells_room, bodies_room;     /* for these */
+    cl_uint *fits;                 /* [part][other]{cells, bodies}: room for it in these */
+    size_t cells_room, bodies_room, loose_room; /* there is in all */
     world_mail **sent, **come;
     size_t nsent, ncome;
 };
@@ -152,12 +160,21 @@ int nbody_parts_open(struct nbody *nb);
 int nbody_parts_place(struct nbody *nb);
 void nbody_parts_free(struct nbody *nb);
 
-/* Some bytes of a block that one part has and another gets. */
+/* Some bytes of a block that one part has and another gets; those that several get follow each other. Waits for what was started. */
 struct parcel {
     cl_uint from, to;
-    size_t at, bytes;
+    void *at;
+    size_t bytes;
 };
-int nbody_parts_swap(struct nbody *nb, void *block, const struct parcel *parcel, size_t n);
+int nbody_parts_swap(struct nbody *nb, const struct parcel *parcel, size_t n);
+
+/* A block's bytes to a device. */
+int nbody_parts_bring(struct nbody *nb, const struct share *p, void *at, size_t bytes);
+
+/* For a loop over those of this rank's shares from p on that have parts. */
+struct share *nbody_parts_next(const struct nbody *nb, struct share *p);
+#define EACH_PART(nb, p) \
+    for (struct share *p = nbody_parts_next(nb, (nb)->share); p < (nb)->share + (nb)->ndev; p = nbody_parts_next(nb, p + 1))
 
 /* Collective. Each part's `each` bytes of some blocks to the host of all ranks; with `up`, to all devices. Waits for what was started. */
 struct gathered {
@@ -178,9 +195,6 @@ static inline size_t nbody_parts_number_bytes(const struct nbody *nb)
     return (nb->moments == 2 ? 14u : 38u) * nb->real;
 }
 
-/* Collective. Room for what is essential. */
-int nbody_parts_room(struct nbody *nb, size_t cells, size_t bodies);
-
 /* ---- tree_plant.c ----------------------------------------------------------------------------- */
 
 /* Collective. All parts of a tree, and what each needs of the others. Waits often. */
@@ -189,12 +203,29 @@ int nbody_parts_plant(struct nbody *nb, bool geometric);
 /* Collective. Sums of walks to those who move the bodies. */
 int nbody_parts_return(struct nbody *nb, enum kernel sum);
 
+/* Takes over cells of others, which stand from `first` on in these blocks. */
+int nbody_parts_adopt(struct nbody *nb, struct share *p, void *heads, void *numbers, size_t first, size_t count);
+
+/* ---- tree_essence.c --------------------------------------------------------------------------- */
+
+/* Boxes of all groups of a part, and how they go to all others. Waits. */
+int nbody_essence_boxes(struct nbody *nb, struct share *p);
+int nbody_essence_swap_boxes(struct nbody *nb);
+
+/* Collective. What walks of each part need of the others. Waits. */
+int nbody_essence_find(struct nbody *nb, bool geometric);
+int nbody_essence_place(struct nbody *nb);
+void nbody_essence_free(struct nbody *nb);
+
 /* ---- tree.c ----------------------------------------------------------------------------------- */
 
 /* The tree of the current positions on the device that has one, with room; blocks. Then the sums for n bodies alone, in the tree's
  * order, which become the first of nb->pulled; what is put off or has its turn (again) is the caller's to clear. */
 int nbody_tree_plant_now(struct nbody *nb);
 int nbody_tree_walk_some(struct nbody *nb, struct share *p, void *body, void *feel, cl_uint n);
+
+/* So many times what a group usually meets. */
+cl_uint nbody_tree_usual(const struct nbody *nb, double times);
 
 /* For tests: makes a device's tree, of which a sum keeps no keys. */
 int nbody_tree_plant(struct nbody *nb, struct share *p);

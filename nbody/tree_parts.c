@@ -17,8 +17,8 @@ static int place(struct nbody *nb)
 {
     struct parts *s = nb->parts;
     const size_t n = s->n, four = 4 * nb->real, numbers = nbody_parts_number_bytes(nb);
-    const size_t seen = n * TREE_SEEN * 8 * nb->real;
-    s->most = (cl_uint)(2 * n > 2 * TREE_LEVELS + 3 ? 2 * n : 2 * TREE_LEVELS + 3);
+    const size_t seen = n * TREE_SEEN * 8 * nb->real, counts = TREE_COUNTS * n;
+    s->most = (cl_uint)(counts > 2 * TREE_LEVELS + 3 ? counts : 2 * TREE_LEVELS + 3);
     s->heads_each = (2 * TREE_LEVELS + 1) * TREE_TOPS;
     s->begin = calloc(n + 1, sizeof *s->begin);
     s->start = calloc(n * (n + 1), sizeof *s->start);
@@ -36,12 +36,11 @@ static int place(struct nbody *nb)
     s->samples = block(nb, n * TREE_SAMPLES * sizeof *s->samples);
     s->edge_key = block(nb, n * 2 * TREE_GROUP * 2 * sizeof(cl_ulong));
     s->seen = block(nb, seen);
-    s->box = block(nb, n * (TREE_BOXES + 2) * 8 * nb->real);
     s->heads = block(nb, n * s->heads_each * 4 * sizeof(cl_uint));
     s->numbers = block(nb, n * s->heads_each * numbers);
     return s->begin && s->start && s->sent && s->come && s->cut && s->post && s->post_felt && s->sums && s->pulled && s->found && s->samples &&
-                   s->edge_key && s->seen && s->box && s->heads && s->numbers
-               ? 0
+                   s->edge_key && s->seen && s->heads && s->numbers
+               ? nbody_essence_place(nb)
                : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
 
@@ -82,9 +81,10 @@ void nbody_parts_free(struct nbody *nb)
     if (!s)
         return;
     void *const blocks[] = {s->pulled, s->cut,  s->post,  s->post_felt, s->sums, s->found,  s->samples, s->edge_key, s->seen,
-                            s->box, s->heads, s->numbers,   s->head, s->number, s->some,    s->index};
+                            s->heads, s->numbers};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
+    nbody_essence_free(nb);
     free(s->owner);
     free(s->begin);
     free(s->start);
@@ -94,31 +94,23 @@ void nbody_parts_free(struct nbody *nb)
     nb->parts = NULL;
 }
 
-int nbody_parts_room(struct nbody *nb, size_t cells, size_t bodies)
-{
-    struct parts *s = nb->parts;
-    if (cells > s->cells_room || !s->head) {
-        clfree(s->head);
-        clfree(s->number);
-        s->cells_room = cells + cells / 4 + 1024;
-        s->head = block(nb, s->cells_room * 4 * sizeof(cl_uint));
-        s->number = block(nb, s->cells_room * nbody_parts_number_bytes(nb));
-    }
-    if (bodies > s->bodies_room || !s->some) {
-        clfree(s->some);
-        clfree(s->index);
-        s->bodies_room = bodies + bodies / 4 + 1024;
-        s->some = block(nb, s->bodies_room * 4 * nb->real);
-        s->index = block(nb, s->bodies_room * sizeof(cl_uint));
-    }
-    return s->head && s->number && s->some && s->index ? 0 : -1;
-}
-
 /* ---- Bytes from one to another. --------------------------------------------------------------- */
 
 static int copy(struct nbody *nb, const struct share *p, void *at, size_t bytes, int direction)
 {
     return clmsyncn(nb->ctx, p->dev, at, bytes, direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED) == (cl_event)-1 ? -1 : 0;
+}
+
+int nbody_parts_bring(struct nbody *nb, const struct share *p, void *at, size_t bytes)
+{
+    return copy(nb, p, at, bytes, CL_MEM_DEVICE);
+}
+
+struct share *nbody_parts_next(const struct nbody *nb, struct share *p)
+{
+    while (p < nb->share + nb->ndev && !p->tree)
+        p++;
+    return p;
 }
 
 /* All that was started on this rank's devices that have parts. */
@@ -163,29 +155,36 @@ static int wait_mail(struct nbody *nb)
     return world_wait(nb->world, s->sent, sent) == 0 ? status : -1;
 }
 
-int nbody_parts_swap(struct nbody *nb, void *block_, const struct parcel *parcel, size_t n)
+/* Whether a parcel's bytes are on their way already, since another part gets them, too: to the host, or to a rank. */
+static bool follows(const struct parcel *c, const struct parcel *first, int rank, const struct owner *o)
 {
-    char *const base = block_;
+    return c > first && c[-1].from == c->from && c[-1].at == c->at && (rank < 0 || o[c[-1].to].rank == rank);
+}
+
+int nbody_parts_swap(struct nbody *nb, const struct parcel *parcel, size_t n)
+{
     const struct owner *o = nb->parts->owner;
     const struct parcel *const end = parcel + n;
     for (const struct parcel *c = parcel; c < end; c++)
-        if (c->bytes && o[c->from].share && copy(nb, o[c->from].share, base + c->at, c->bytes, CL_MEM_HOST) != 0)
+        if (c->bytes && o[c->from].share && !follows(c, parcel, -1, o) && copy(nb, o[c->from].share, c->at, c->bytes, CL_MEM_HOST) != 0)
             return -1;
     for (const struct parcel *c = parcel; c < end; c++)
-        if (c->bytes && !o[c->from].share && o[c->to].share && post(nb, false, o[c->from].rank, c->from, base + c->at, c->bytes) != 0)
+        if (c->bytes && !o[c->from].share && o[c->to].share && !follows(c, parcel, o[c->to].rank, o) &&
+            post(nb, false, o[c->from].rank, c->from, c->at, c->bytes) != 0)
             return -1;
-    if (wait_all(nb) != 0)
+    if (flush_all(nb) != 0 || wait_all(nb) != 0)
         return -1;
     for (const struct parcel *c = parcel; c < end; c++) {
-        if (c->bytes && o[c->from].share && !o[c->to].share && post(nb, true, o[c->to].rank, c->from, base + c->at, c->bytes) != 0)
+        if (c->bytes && o[c->from].share && !o[c->to].share && !follows(c, parcel, o[c->to].rank, o) &&
+            post(nb, true, o[c->to].rank, c->from, c->at, c->bytes) != 0)
             return -1;
-        if (c->bytes && o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, base + c->at, c->bytes, CL_MEM_DEVICE) != 0)
+        if (c->bytes && o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
             return -1;
     }
     if (flush_all(nb) != 0 || wait_mail(nb) != 0)
         return -1;
     for (const struct parcel *c = parcel; c < end; c++)
-        if (c->bytes && !o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, base + c->at, c->bytes, CL_MEM_DEVICE) != 0)
+        if (c->bytes && !o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
             return -1;
     return 0;
 }

@@ -1,4 +1,4 @@
-/* tree_plant.c - a tree in parts, step by step: as parts.cl draws it.
+/* tree_plant.c - a tree in parts, step by step: as parts.cl draws it; what its parts need of each other is found in tree_essence.c.
  *
  * After each step that others need to know of the host waits for its devices and tells all ranks; so nothing here is guessed, and
  * there is room for what comes.
@@ -9,21 +9,6 @@
 #include <math.h>
 
 enum { MARGIN = TREE_MARGIN / sizeof(cl_ulong), NONE = -1 };
-
-static struct share *next_with_tree(const struct nbody *nb, struct share *p)
-{
-    while (p < nb->share + nb->ndev && !p->tree)
-        p++;
-    return p;
-}
-
-#define EACH_PART(nb, p) \
-    for (struct share *p = next_with_tree(nb, (nb)->share); p < (nb)->share + (nb)->ndev; p = next_with_tree(nb, p + 1))
-
-static int bring(struct nbody *nb, const struct share *p, void *at, size_t bytes)
-{
-    return clmsyncn(nb->ctx, p->dev, at, bytes, CL_MEM_DEVICE | CL_EVENT_NOWAIT | CL_EVENT_CHECKED) == (cl_event)-1 ? -1 : 0;
-}
 
 /* ---- The cube, and where it is cut. ----------------------------------------------------------- */
 
@@ -89,7 +74,7 @@ static int find_cube(struct nbody *nb, double cube[4])
     EACH_PART (nb, p) {
         for (size_t c = 0; c < 4; c++)
             real_put(nb, p->tree->cube, c, cube[c]);
-        if (bring(nb, p, p->tree->cube, 4 * nb->real) != 0)
+        if (nbody_parts_bring(nb, p, p->tree->cube, 4 * nb->real) != 0)
             return -1;
     }
     return 0;
@@ -165,7 +150,7 @@ static int start_route(struct nbody *nb, struct share *p)
                                       VALUE_ARG(runs),     BLOCK_ARG(t->order), BLOCK_ARG(t->count), BLOCK_ARG(s->post),
                                       BLOCK_ARG(s->post_felt), BLOCK_ARG(t->row)};
     const struct arrays_scan_job scan = {.x = t->count, .sums = t->count, .total = t->cells, .bytes = 4, .most = (size_t)runs * n};
-    return bring(nb, p, s->cut, n * sizeof *s->cut) != 0 ||
+    return nbody_parts_bring(nb, p, s->cut, n * sizeof *s->cut) != 0 ||
                    nbody_tree_visit(nb, p, TREE_ROUTE_COUNT, runs, COUNT_OF(counts), counts) != 0 ||
                    arrays_scan_start(t->sorter, &scan) != 0 ||
                    nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts) != 0 ||
@@ -182,19 +167,26 @@ static size_t sent(const struct parts *s, cl_uint from, cl_uint to, size_t *slot
     return start[to + 1] - start[to];
 }
 
-/* Between all pairs: `bytes` of each body's slot; back: sums return. */
-static int swap_slots(struct nbody *nb, void *block, size_t bytes, bool back)
+/* Numbers of slots. */
+struct plane {
+    void *block;
+    size_t bytes; /* a slot */
+};
+
+/* Between all pairs: those of all bodies that lie in the part of another; back: sums return. */
+static int swap_slots(struct nbody *nb, const struct plane *planes, size_t nplanes, bool back)
 {
     const struct parts *s = nb->parts;
-    struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
+    struct parcel *all = calloc(nplanes * s->n * s->n, sizeof *all);
     size_t n = 0;
-    for (cl_uint from = 0; all && from < s->n; from++)
-        for (cl_uint to = 0; to < s->n; to++) {
-            size_t slot, count = sent(s, from, to, &slot);
-            if (from != to)
-                all[n++] = (struct parcel){back ? to : from, back ? from : to, slot * bytes, count * bytes};
-        }
-    const int status = all ? nbody_parts_swap(nb, block, all, n) : clerror_set(ENOMEM, "nbody: no memory on the host");
+    for (const struct plane *b = planes; all && b < planes + nplanes; b++)
+        for (cl_uint from = 0; from < s->n; from++)
+            for (cl_uint to = 0; to < s->n; to++) {
+                size_t slot, count = sent(s, from, to, &slot);
+                if (from != to && count)
+                    all[n++] = (struct parcel){back ? to : from, back ? from : to, (char *)b->block + slot * b->bytes, count * b->bytes};
+            }
+    const int status = !all ? clerror_set(ENOMEM, "nbody: no memory on the host") : n ? nbody_parts_swap(nb, all, n) : 0;
     free(all);
     return status;
 }
@@ -217,7 +209,8 @@ static int route(struct nbody *nb)
         for (cl_uint from = 0; from < s->n; from++)
             s->begin[to + 1] += (cl_uint)sent(s, from, to, &slot);
     }
-    return swap_slots(nb, s->post, 4 * nb->real, false) != 0 || swap_slots(nb, s->post_felt, nb->real, false) != 0 ? -1 : 0;
+    const struct plane moved[] = {{s->post, 4 * nb->real}, {s->post_felt, nb->real}};
+    return swap_slots(nb, moved, 2, false);
 }
 
 /* ---- A part in order. ------------------------------------------------------------------------- */
@@ -262,11 +255,6 @@ static int start_part(struct nbody *nb, struct share *p)
     const struct stdcl_arg edges[] = {BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), VALUE_ARG(from),     VALUE_ARG(t->bodies),
                                       BLOCK_ARG(t->body), BLOCK_ARG(t->feel),    VALUE_ARG(t->begin), VALUE_ARG(t->number),
                                       BLOCK_ARG(s->edge_key), BLOCK_ARG(s->seen)};
-    const cl_uint end = t->begin + t->bodies, first = (t->begin + TREE_GROUP - 1) / TREE_GROUP;
-    const cl_uint behind = end == nb->n ? (end + TREE_GROUP - 1) / TREE_GROUP : end / TREE_GROUP;
-    const cl_uint groups = behind > first ? behind - first : 0;
-    const struct stdcl_arg boxes[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel),   VALUE_ARG(first), VALUE_ARG(groups),
-                                      VALUE_ARG(end),     VALUE_ARG(t->number), BLOCK_ARG(s->seen)};
     if (t->bodies == 0)
         return 0;
     if (t->words > 1 ? start_keys(nb, p, 1, false, t->key) != 0 || sort_part(p) != 0 || start_keys(nb, p, 0, true, t->key) != 0 ||
@@ -274,8 +262,7 @@ static int start_part(struct nbody *nb, struct share *p)
                      : start_keys(nb, p, 0, false, t->key) != 0 || sort_part(p) != 0)
         return -1;
     return nbody_tree_visit(nb, p, TREE_GATHER, t->bodies, COUNT_OF(gather), gather) != 0 ||
-                   nbody_tree_visit(nb, p, TREE_EDGES, 2 * TREE_GROUP, COUNT_OF(edges), edges) != 0 ||
-                   nbody_tree_launch(nb, p, TREE_BOXES_OF, TREE_BOXES, (size_t)p->shape.flat, COUNT_OF(boxes), boxes) != 0
+                   nbody_tree_visit(nb, p, TREE_EDGES, 2 * TREE_GROUP, COUNT_OF(edges), edges) != 0
                ? -1
                : 0;
 }
@@ -313,52 +300,9 @@ static int start_halo(struct nbody *nb, struct share *p)
         memcpy((char *)t->halo_key + to * key, (char *)s->edge_key + (part * 2 * TREE_GROUP + at) * key, key);
         memcpy((char *)t->halo + to * body, (char *)s->seen + (part * TREE_SEEN + at) * body, body);
     }
-    return bring(nb, p, t->halo_key, 2 * TREE_GROUP * key) != 0 || bring(nb, p, t->halo, 2 * TREE_GROUP * body) != 0
+    return nbody_parts_bring(nb, p, t->halo_key, 2 * TREE_GROUP * key) != 0 || nbody_parts_bring(nb, p, t->halo, 2 * TREE_GROUP * body) != 0
                ? -1
                : nbody_tree_visit(nb, p, TREE_HALO, 2 * TREE_GROUP, COUNT_OF(halo), halo);
-}
-
-/* The box of the group that a body is of, and the least that its bodies felt. All of them are near an end of a part. */
-static void box_of_group(const struct nbody *nb, cl_uint body, size_t to)
-{
-    const struct parts *s = nb->parts;
-    const cl_uint first = body / TREE_GROUP * TREE_GROUP, n = (cl_uint)nb->n, end = n - first < TREE_GROUP ? n : first + TREE_GROUP;
-    double box[8] = {INFINITY, INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY, 0};
-    for (cl_uint i = first; i < end; i++) {
-        cl_uint part;
-        const size_t at = 8 * (seen_at(s, i, &part) + (size_t)part * TREE_SEEN);
-        for (size_t c = 0; c < 3; c++) {
-            const double x = real_at(nb, s->seen, at + c);
-            box[c] = fmin(box[c], x);
-            box[4 + c] = fmax(box[4 + c], x);
-        }
-        box[3] = fmin(box[3], real_at(nb, s->seen, at + 4));
-    }
-    for (size_t c = 0; c < 8; c++)
-        real_put(nb, s->box, 8 * to + c, box[c]);
-}
-
-/* The boxes of all that each part walks for: those of its bodies, and of the groups that it shares. */
-static void collect_boxes(const struct nbody *nb)
-{
-    const struct parts *s = nb->parts;
-    const size_t box = 8 * nb->real, each = TREE_BOXES + 2;
-    for (cl_uint k = 0; k < s->n; k++) {
-        char *to = (char *)s->box + k * each * box;
-        const char *from = (const char *)s->seen + (k * (size_t)TREE_SEEN + 2 * TREE_GROUP) * box;
-        const cl_uint begin = s->begin[k], end = s->begin[k + 1];
-        for (size_t b = 0; b < each; b++) {
-            real_put(nb, to, 8 * b, INFINITY); /* empty */
-            real_put(nb, to, 8 * b + 4, -INFINITY);
-        }
-        if (begin == end)
-            continue;
-        memcpy(to, from, TREE_BOXES * box);
-        if (begin % TREE_GROUP)
-            box_of_group(nb, begin, k * each + TREE_BOXES);
-        if (end % TREE_GROUP)
-            box_of_group(nb, end - 1, k * each + TREE_BOXES + 1);
-    }
 }
 
 static int order(struct nbody *nb)
@@ -378,9 +322,8 @@ static int order(struct nbody *nb)
     const struct gathered g[] = {{s->edge_key, 2 * TREE_GROUP * 2 * sizeof(cl_ulong)}, {s->seen, TREE_SEEN * 8 * nb->real}};
     if (nbody_parts_gather(nb, g, 2, false) != 0)
         return -1;
-    collect_boxes(nb);
     EACH_PART (nb, p)
-        if (start_halo(nb, p) != 0)
+        if (start_halo(nb, p) != 0 || nbody_essence_boxes(nb, p) != 0)
             return -1;
     return 0;
 }
@@ -427,12 +370,12 @@ static cl_uint number_cells(const struct parts *s, cl_uint part, cl_uint all_lev
 static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     struct tree *t = p->tree;
-    const cl_uint all = number_cells(nb->parts, t->number, levels(nb), t->add);
+    const cl_uint all = t->all = number_cells(nb->parts, t->number, levels(nb), t->add);
     if (all > t->room && nbody_tree_grow(nb, p, all + all / 4) != 0)
         return -1;
     if (t->bodies == 0)
         return 0;
-    return bring(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 || nbody_tree_write(nb, p, range_of(nb, t), all) != 0
+    return nbody_parts_bring(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 || nbody_tree_write(nb, p, range_of(nb, t), all) != 0
                ? -1
                : nbody_tree_moments(nb, p, geometric);
 }
@@ -448,8 +391,7 @@ static int start_tops(struct nbody *nb, struct share *p)
     return nbody_tree_visit(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS, COUNT_OF(tops), tops);
 }
 
-/* Cells of others, from `first` on in these blocks. */
-static int adopt(struct nbody *nb, struct share *p, void *heads, void *numbers, size_t first_, size_t count_)
+int nbody_parts_adopt(struct nbody *nb, struct share *p, void *heads, void *numbers, size_t first_, size_t count_)
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)first_, count = (cl_uint)count_;
@@ -474,7 +416,7 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
     REAL_NUMBER(blur, nbody_tree_blur(nb));
     const size_t each = (size_t)levels(nb) * TREE_TOPS;
     for (cl_uint k = 0; k < s->n; k++)
-        if (k != t->number && adopt(nb, p, s->heads, s->numbers, k * each, each) != 0)
+        if (k != t->number && nbody_parts_adopt(nb, p, s->heads, s->numbers, k * each, each) != 0)
             return -1;
     for (cl_uint level = levels(nb); level-- > 0;) {
         bool any = false;
@@ -504,7 +446,7 @@ static int cells(struct nbody *nb, bool geometric)
             return -1;
     }
     const struct gathered found = {s->found, s->most * sizeof *s->found};
-    if (nbody_parts_gather(nb, &found, 1, false) != 0)
+    if (nbody_parts_gather(nb, &found, 1, false) != 0 || nbody_essence_swap_boxes(nb) != 0)
         return -1;
     EACH_PART (nb, p)
         if (start_cells(nb, p, geometric) != 0 || start_tops(nb, p) != 0)
@@ -525,144 +467,6 @@ static int cells(struct nbody *nb, bool geometric)
     return 0;
 }
 
-/* ---- What is essential for others. ------------------------------------------------------------ */
-
-/* Counts cells and bodies, or writes them. */
-static int look(struct nbody *nb, struct share *p, cl_uint writes, cl_uint own_cells)
-{
-    struct parts *s = nb->parts;
-    struct tree *t = p->tree;
-    const cl_uint boxes = TREE_BOXES + 2;
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->link),   BLOCK_ARG(t->down),   BLOCK_ARG(t->com),
-                                     BLOCK_ARG(t->poles), BLOCK_ARG(t->size),  BLOCK_ARG(t->span),   BLOCK_ARG(s->heads),
-                                     VALUE_ARG(s->n),    VALUE_ARG(t->number), BLOCK_ARG(s->box),    VALUE_ARG(boxes),
-                                     VALUE_ARG(writes),  BLOCK_ARG(t->wanted), BLOCK_ARG(s->head),   BLOCK_ARG(s->number),
-                                     BLOCK_ARG(s->some), BLOCK_ARG(s->index)};
-    if (t->bodies == 0)
-        return 0;
-    return bring(nb, p, t->wanted, 2 * s->n * sizeof(cl_uint)) != 0
-               ? -1
-               : nbody_tree_visit(nb, p, TREE_ESSENTIAL, own_cells + s->n * levels(nb), COUNT_OF(args), args);
-}
-
-static int start_bounds(struct nbody *nb, struct share *p, cl_uint geometric)
-{
-    struct parts *s = nb->parts;
-    struct tree *t = p->tree;
-    bool none;
-    const cl_uint n = s->n * (TREE_BOXES + 2);
-    REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
-    REAL_NUMBER(opening, nbody_tree_opening(nb, geometric));
-    const struct stdcl_arg args[] = {BLOCK_ARG(s->box),     VALUE_ARG(n),         BLOCK_ARG(t->com), BLOCK_ARG(t->poles),
-                                     REAL_ARG(nb, opening), VALUE_ARG(geometric), REAL_ARG(nb, eps2)};
-    return bring(nb, p, s->box, (size_t)n * 8 * nb->real) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_BOUNDS, n, COUNT_OF(args), args);
-}
-
-/* Where what each part has for each other goes: after[part][other] = {cells, bodies}; returns how many there are. */
-static void lay_out(const struct parts *s, const cl_uint *wanted, cl_uint *after, size_t all[2])
-{
-    all[0] = all[1] = 0;
-    for (size_t k = 0; k < (size_t)s->n * s->n; k++)
-        for (size_t w = 0; w < 2; w++) {
-            after[2 * k + w] = (cl_uint)all[w];
-            all[w] += wanted[2 * k + w];
-        }
-}
-
-/* One of the four blocks to those who need it. */
-static int swap_wanted(struct nbody *nb, void *block, size_t bytes, const cl_uint *wanted, const cl_uint *after, size_t which)
-{
-    const struct parts *s = nb->parts;
-    struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
-    for (cl_uint k = 0; all && k < s->n * s->n; k++)
-        all[k] = (struct parcel){k / s->n, k % s->n, after[2 * k + which] * bytes, wanted[2 * k + which] * bytes};
-    const int status = all ? nbody_parts_swap(nb, block, all, (size_t)s->n * s->n) : clerror_set(ENOMEM, "nbody: no memory on the host");
-    free(all);
-    return status;
-}
-
-static int take(struct nbody *nb, struct share *p, const cl_uint *wanted, const cl_uint *after)
-{
-    struct parts *s = nb->parts;
-    struct tree *t = p->tree;
-    for (cl_uint k = 0; k < s->n; k++) {
-        const size_t at = 2 * ((size_t)k * s->n + t->number);
-        const cl_uint first = after[at + 1], count = wanted[at + 1];
-        const struct stdcl_arg bodies[] = {BLOCK_ARG(s->some), BLOCK_ARG(s->index), VALUE_ARG(first), VALUE_ARG(count), BLOCK_ARG(t->body)};
-        if (adopt(nb, p, s->head, s->number, after[at], wanted[at]) != 0 ||
-            nbody_tree_visit(nb, p, TREE_ADOPT_BODIES, count, COUNT_OF(bodies), bodies) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* All that was counted, and where it goes, is 2 n n numbers each. */
-static int share_wanted(struct nbody *nb, const cl_uint *own_cells, cl_uint *wanted, cl_uint *after)
-{
-    struct parts *s = nb->parts;
-    const size_t numbers = nbody_parts_number_bytes(nb);
-    size_t all[2];
-    for (cl_uint k = 0; k < s->n; k++)
-        for (cl_uint w = 0; w < 2 * s->n; w++)
-            wanted[2 * k * s->n + w] = s->begin[k] == s->begin[k + 1] ? 0 : s->found[k * s->most + w];
-    lay_out(s, wanted, after, all);
-    if (nbody_parts_room(nb, all[0], all[1]) != 0)
-        return -1;
-    EACH_PART (nb, p) {
-        memcpy(p->tree->wanted, after + 2 * p->tree->number * s->n, 2 * s->n * sizeof *after);
-        if (look(nb, p, true, own_cells[p->tree->number]) != 0)
-            return -1;
-    }
-    if (swap_wanted(nb, s->head, 4 * sizeof(cl_uint), wanted, after, 0) != 0 ||
-        swap_wanted(nb, s->number, numbers, wanted, after, 0) != 0 ||
-        swap_wanted(nb, s->some, 4 * nb->real, wanted, after, 1) != 0 ||
-        swap_wanted(nb, s->index, sizeof(cl_uint), wanted, after, 1) != 0)
-        return -1;
-    EACH_PART (nb, p)
-        if (take(nb, p, wanted, after) != 0)
-            return -1;
-    return 0;
-}
-
-/* What `essential` counted stands in the first words of what a device found. */
-static int fetch_wanted(struct nbody *nb)
-{
-    struct parts *s = nb->parts;
-    const size_t bytes = 2 * s->n * sizeof(cl_uint);
-    EACH_PART (nb, p) {
-        if (p->tree->bodies && nbody_device_fetch(nb, p, p->tree->wanted, bytes) != 0)
-            return -1;
-        memcpy(s->found + p->tree->number * s->most, p->tree->wanted, bytes);
-        if (bring(nb, p, s->found + p->tree->number * s->most, bytes) != 0)
-            return -1;
-    }
-    const struct gathered g = {s->found, s->most * sizeof *s->found};
-    return nbody_parts_gather(nb, &g, 1, false);
-}
-
-static int essence(struct nbody *nb, bool geometric)
-{
-    struct parts *s = nb->parts;
-    cl_uint *own_cells = calloc(s->n + 4 * (size_t)s->n * s->n, sizeof *own_cells), *wanted = own_cells + s->n;
-    int status = own_cells ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
-    for (cl_uint k = 0; status == 0 && k < s->n; k++)
-        for (cl_uint l = 0; l < levels(nb); l++)
-            own_cells[k] += cells_of(s, k, l);
-    if (status == 0)
-        status = nbody_parts_room(nb, 1, 1);
-    EACH_PART (nb, p) {
-        memset(p->tree->wanted, 0, 2 * s->n * sizeof(cl_uint));
-        if (status == 0 && (start_bounds(nb, p, geometric) != 0 || look(nb, p, false, own_cells[p->tree->number]) != 0))
-            status = -1;
-    }
-    if (status == 0 && fetch_wanted(nb) != 0)
-        status = -1;
-    if (status == 0)
-        status = share_wanted(nb, own_cells, wanted, wanted + 2 * (size_t)s->n * s->n);
-    free(own_cells);
-    return status;
-}
-
 /* ---- All of it. ------------------------------------------------------------------------------- */
 
 int nbody_parts_plant(struct nbody *nb, bool geometric)
@@ -674,7 +478,7 @@ int nbody_parts_plant(struct nbody *nb, bool geometric)
             return -1;
         status = cells(nb, geometric);
     }
-    return status == 0 ? essence(nb, geometric) : -1;
+    return status == 0 ? nbody_essence_find(nb, geometric) : -1;
 }
 
 static int start_planes(struct nbody *nb, struct share *p, enum kernel sum)
@@ -700,7 +504,8 @@ int nbody_parts_return(struct nbody *nb, enum kernel sum)
         if (nbody_tree_visit(nb, p, TREE_SCATTER, t->bodies, COUNT_OF(scatter), scatter) != 0)
             return -1;
     }
-    if (swap_slots(nb, s->sums, 4 * nb->real, true) != 0)
+    const struct plane sums = {s->sums, 4 * nb->real};
+    if (swap_slots(nb, &sums, 1, true) != 0)
         return -1;
     EACH_PART (nb, p)
         if (start_planes(nb, p, sum) != 0)

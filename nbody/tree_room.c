@@ -45,7 +45,7 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_STARTS] = "starts",
     [TREE_POOL_KEYS] = "pool_keys",
     [TREE_EDGES] = "edges",
-    [TREE_BOXES_OF] = "boxes",
+    [TREE_BOXES] = "boxes",
     [TREE_HALO] = "halo",
     [TREE_TOPS_WRITE] = "tops_write",
     [TREE_ADOPT] = "adopt",
@@ -54,14 +54,15 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_PLANES_OF_SLOTS] = "planes_of_slots",
     [TREE_POTENTIALS_OF_SLOTS] = "potentials_of_slots",
     [TREE_PICK] = "pick",
-    [TREE_BOUNDS] = "bounds",
+    [TREE_FORGET] = "forget",
     [TREE_ESSENTIAL] = "essential",
+    [TREE_LOOSEN] = "loosen",
 };
 
 /* The program that a kernel is in. */
 static int program_of(int kernel)
 {
-    return kernel >= TREE_BOUNDS ? 2 : kernel >= TREE_WALK && kernel < TREE_SAMPLE ? 1 : 0;
+    return kernel >= TREE_FORGET ? 2 : kernel >= TREE_WALK && kernel < TREE_SAMPLE ? 1 : 0;
 }
 
 /* Blocks in t->work begin at multiples of this. */
@@ -77,13 +78,14 @@ static int open_programs(struct nbody *nb, struct share *p)
     const struct embedded *const in_tree[] = {&multipole, &moments, &tree}, *const in_walk[] = {&root, &multipole, &walk};
     const struct nbody_shape *s = &p->shape;
     const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", *deep = p->tree->words > 1 ? " -D WORDS=2" : "";
-    char build[128], walks[256], essences[128];
+    char build[128], walks[256], essences[256];
     const char *quiet = s->group > 1 ? "" : " -w"; /* PoCL's compiler warns of calls with wide vectors, and makes none */
     snprintf(build, sizeof build, "%s%s%s -D FLAT=%d -D LEAF=%u -D MOMENTS=%d", real, quiet, deep, s->flat, p->tree->leaf,
              nb->moments);
     snprintf(walks, sizeof walks, "%s%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D MOMENTS=%d -D FEW=%d", real, quiet,
              deep, nbody_tree_items(s), s->group > 1 ? 1 : s->width, s->rsqrt, p->tree->leaf, nb->moments, s->again);
-    snprintf(essences, sizeof essences, "%s%s%s -D WIDTH=1 -D RSQRT=%d -D MOMENTS=%d", real, quiet, deep, s->rsqrt, nb->moments);
+    snprintf(essences, sizeof essences, "%s%s%s -D GROUP=%d -D WIDTH=1 -D RSQRT=%d -D MOMENTS=%d -D FEW=%d", real, quiet, deep,
+             nbody_tree_items(s), s->rsqrt, nb->moments, s->group > 1 ? s->again : s->width);
     p->tree->owner = true;
     void **const program = p->tree->program;
     program[0] = nb->parts ? embedded_open(nb->ctx, build, &in_parts, 3, in_tree) : embedded_open(nb->ctx, build, &tree, 2, in_tree);
@@ -116,7 +118,7 @@ static size_t multipole_bytes(const struct nbody *nb)
 
 static size_t cell_bytes(const struct nbody *nb)
 {
-    return 3 * sizeof(cl_uint) + (4 + 2) * nb->real + multipole_bytes(nb);
+    return (nb->parts ? 4 : 3) * sizeof(cl_uint) + (4 + 2) * nb->real + multipole_bytes(nb);
 }
 
 /* Cells that there are room for at first: as a rule there are 0.23 n with leaves of 16 bodies, and 0.12 n with 32. Where the
@@ -133,12 +135,14 @@ int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room)
         void **block;
         size_t size;
     } const each[] = {{&t->link, 2 * sizeof(cl_int)}, {&t->down, sizeof(cl_uint)}, {&t->com, 4 * nb->real},
-                      {&t->poles, multipole_bytes(nb)}, {&t->size, 2 * nb->real}};
+                      {&t->poles, multipole_bytes(nb)}, {&t->size, 2 * nb->real},
+                      {&t->mark, nb->parts ? sizeof(cl_uint) : 0}};
     p->bytes -= t->cell_bytes;
     t->cell_bytes = 0;
     for (size_t b = 0; b < COUNT_OF(each); b++) {
         clfree(*each[b].block);
-        if (!(*each[b].block = nbody_device_block(nb, p, (size_t)(room + 1) * each[b].size, CL_MEM_DEVONLY)))
+        *each[b].block = NULL;
+        if (each[b].size && !(*each[b].block = nbody_device_block(nb, p, (size_t)(room + 1) * each[b].size, CL_MEM_DEVONLY)))
             return -1;
         t->cell_bytes += (size_t)(room + 1) * each[b].size;
     }
@@ -231,7 +235,6 @@ static int place_tree(struct nbody *nb, struct share *p)
         {&t->row, parts ? p->rows * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
         {(void **)&t->which, parts * sizeof(cl_uint) + 1, 0},
         {&t->picked, parts * sizeof(cl_ulong) + 1, 0},
-        {(void **)&t->wanted, parts * 2 * sizeof(cl_uint) + 1, 0},
         {&t->halo_key, edge * 2 * sizeof(cl_ulong) + 1, 0},
         {&t->halo, edge * 8 * nb->real + 1, 0},
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
@@ -276,6 +279,16 @@ static int largest(struct nbody *nb, int number, int *all)
     const int status = world_reduce(nb->world, &most, sizeof most, larger, NULL);
     *all = (int)most;
     return status;
+}
+
+/* Which groups are put off decides about bits. */
+static int choose_limit(struct nbody *nb)
+{
+    int limit = 0;
+    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        if (p->tree && p->shape.limit > limit)
+            limit = p->shape.limit;
+    return nb->parts ? largest(nb, limit, &nb->parts->limit) : 0;
 }
 
 static int choose_moments(struct nbody *nb)
@@ -338,8 +351,8 @@ int nbody_tree_open(struct nbody *nb)
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->rows && open_tree(nb, p) != 0)
             return -1;
-    if (world_agree(nb->world, nbody_parts_open(nb)) != 0 || choose_moments(nb) != 0 || choose_leaf(nb) != 0 ||
-        nbody_parts_place(nb) != 0)
+    if (world_agree(nb->world, nbody_parts_open(nb)) != 0 || choose_moments(nb) != 0 || choose_limit(nb) != 0 ||
+        choose_leaf(nb) != 0 || nbody_parts_place(nb) != 0)
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         if (!p->tree)
@@ -436,7 +449,7 @@ void nbody_tree_free(struct nbody *nb)
             continue;
         void *const blocks[] = {t->part,  t->cube,   t->order, t->work,  t->body, t->span,  t->bridge, t->add,    t->link,
                                 t->down,  t->com,    t->poles, t->size,  t->felt, t->feel,  t->info,   t->again,  t->turn,
-                                t->shared, t->cells, t->row,   t->which, t->picked, t->wanted, t->halo_key, t->halo};
+                                t->shared, t->cells, t->row,   t->which, t->picked, t->mark, t->halo_key, t->halo};
         close_programs(nb, t);
         if (t->seconds != t->keys)
             clfree(t->seconds);

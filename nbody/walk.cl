@@ -44,6 +44,7 @@
 #define ITEMS (BODIES / (GROUP * WIDTH)) /* vectors of an item */
 #define LEVELS (21 * WORDS)
 #define POINT 0x80000000u /* a cell whose bodies are all at one place, met as one body */
+#define PUT_OFF 0x80000000u /* a group whose turn is not now: walk_again has it */
 #define AGAIN 3           /* numbers before the groups that are put off */
 #define BLOCK 256         /* entries that are summed before they join the total */
 
@@ -274,9 +275,9 @@ struct met {
     uint cells, bodies;
 };
 
-/* turn[from + k] is the group that work-group k walks; there are n targets, feel[] is what these felt, and pulled[] what they feel.
- * info[group] = {cells, bodies, g2, put off}; again[0] groups are put off,
- * from again[AGAIN] on. Nothing is done when a number went bad, or when the tree had no room. */
+/* turn[from + k] is the group that work-group k walks, or that it only puts off; there are n targets, feel[] is what these felt,
+ * and pulled[] what they feel. info[group] = {cells, bodies, g2, put off}; again[0] groups are put off, from again[AGAIN] on. Nothing is done when a number went bad, or when the tree had no room. */
+#define PUT_OFF_AT_ONCE(g) again[AGAIN + atomic_inc(again)] = (g), info[g] = (uint4)(0, 0, 0, 1)
 #define ARGUMENTS                                                                                                   \
     global const real4 *body, global const real4 *target, uint n, global const int2 *link, global const real4 *com, \
         global const multipole *poles, global const real2 *size, global const uint2 *span, global const real *feel,  \

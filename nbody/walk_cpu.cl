@@ -78,12 +78,16 @@ static inline void leave(uint first, uint count, const int items, struct held *h
 
 static inline void walk_all(ARGUMENTS, const bool potentials)
 {
-    const uint g = turn[from + get_group_id(0)], first = g * BODIES, count = min((uint)BODIES, n - first);
+    const uint next = turn[from + get_group_id(0)], g = next & ~PUT_OFF, first = g * BODIES, count = min((uint)BODIES, n - first);
     const struct tree t = {body, link, com, poles, size};
     struct held h;
     struct box box;
     struct met met;
     if (span[LEVELS + 1].x == 0 || *bad != INT_MAX) return;
+    if (next & PUT_OFF) {
+        PUT_OFF_AT_ONCE(g);
+        return;
+    }
     box.g2 = criterion(&t, hold(target, first, count, ITEMS, &h, &box, feel), &box, opening, geometric, eps2);
     lists += (size_t)g * lists_room;
     const bool done = walk_bodies(&t, &box, &h, ITEMS, potentials, limit, eps2, zero, &met, lists, lists_room);

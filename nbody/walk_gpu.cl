@@ -191,12 +191,16 @@ static inline void walk_bodies(const struct tree *t, const struct box *box, stru
 static inline void walk_all(ARGUMENTS, const bool potentials, local struct shared *s)
 {
     const uint lid = get_local_id(0);
-    const uint g = turn[from + get_group_id(0)], first = g * BODIES, count = min((uint)BODIES, n - first);
+    const uint next = turn[from + get_group_id(0)], g = next & ~PUT_OFF, first = g * BODIES, count = min((uint)BODIES, n - first);
     const struct tree t = {body, link, com, poles, size};
     struct held h;
     struct box box;
     struct met met;
     if (span[LEVELS + 1].x == 0 || *bad != INT_MAX) return;
+    if (next & PUT_OFF) {
+        if (lid == 0) PUT_OFF_AT_ONCE(g);
+        return;
+    }
     box.g2 = criterion(&t, hold(target, first, count, false, &h, &box, feel, s), &box, opening, geometric, eps2);
     lists += (size_t)g * lists_room;
     walk_bodies(&t, &box, &h, false, 0, potentials, limit, eps2, zero, &met, lists, lists_room, s);

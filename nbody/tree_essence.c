@@ -1,0 +1,382 @@
+/* tree_essence.c - what the parts of a tree need of each other for their walks (Salmon's locally essential tree), found as
+ * essential.cl draws it: a device walks its own cells for each group of the other parts.
+ *
+ * How much that is was about the same in the last sum; so there is room for a quarter more, and what does not fit is found again.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/tree.h"
+
+static int no_memory(void)
+{
+    return clerror_set(ENOMEM, "nbody: no memory on the host");
+}
+
+static void *block(struct nbody *nb, size_t bytes)
+{
+    return clmalloc(nb->ctx, bytes, CL_MEM_APART);
+}
+
+static cl_uint levels(const struct nbody *nb)
+{
+    return nb->parts->words * TREE_LEVELS + 1;
+}
+
+/* What a part found for another. */
+static cl_uint *counts(const struct parts *s, cl_uint part, cl_uint other)
+{
+    return &s->found[part * s->most + TREE_COUNTS * other];
+}
+
+static cl_uint flags(const struct parts *s, cl_uint part, cl_uint other)
+{
+    const cl_uint n = counts(s, part, other)[2];
+    return part == other ? 0 : n < TREE_FLAGS ? n : TREE_FLAGS;
+}
+
+/* ---- Memory. ---------------------------------------------------------------------------------- */
+
+int nbody_essence_place(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    const size_t n = s->n, groups = nb->n / TREE_GROUP + 1 + n;
+    s->box = block(nb, groups * 8 * nb->real);
+    s->bridges = block(nb, n * (2 * TREE_LEVELS + 1) * 4 * sizeof(cl_uint));
+    s->flag = block(nb, n * n * TREE_FLAGS * sizeof *s->flag);
+    s->fits = calloc(2 * n * n, sizeof *s->fits);
+    for (size_t k = 0; s->fits && k < n * n; k++)
+        s->fits[2 * k] = s->fits[2 * k + 1] = k / n == k % n ? 0 : 4096;
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        p->bytes += p->tree ? groups * 8 * nb->real : 0;
+    return s->box && s->bridges && s->flag && s->fits ? 0 : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
+}
+
+void nbody_essence_free(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    void *const blocks[] = {s->box, s->bridges, s->flag, s->loose, s->head, s->number, s->some, s->index};
+    for (size_t b = 0; b < COUNT_OF(blocks); b++)
+        clfree(blocks[b]);
+    free(s->fits);
+}
+
+static int room_for(struct nbody *nb, size_t cells, size_t bodies)
+{
+    struct parts *s = nb->parts;
+    if (cells > s->cells_room) {
+        clfree(s->head);
+        clfree(s->number);
+        s->cells_room = cells + cells / 4;
+        s->head = block(nb, s->cells_room * 4 * sizeof(cl_uint));
+        s->number = block(nb, s->cells_room * nbody_parts_number_bytes(nb));
+    }
+    if (bodies > s->bodies_room) {
+        clfree(s->some);
+        clfree(s->index);
+        s->bodies_room = bodies + bodies / 4;
+        s->some = block(nb, s->bodies_room * 4 * nb->real);
+        s->index = block(nb, s->bodies_room * sizeof(cl_uint));
+    }
+    return s->head && s->number && s->some && s->index ? 0 : -1;
+}
+
+/* Where what a part finds for another stands, by what fits. */
+static void place_of(const struct parts *s, cl_uint part, cl_uint other, size_t at[2])
+{
+    at[0] = at[1] = 0;
+    for (size_t k = 0; k < (size_t)part * s->n + other; k++)
+        for (size_t w = 0; w < 2; w++)
+            at[w] += s->fits[2 * k + w];
+}
+
+/* ---- Boxes. ----------------------------------------------------------------------------------- */
+
+/* How many groups a part walks for, of which the first has this slot. */
+static size_t groups_of(const struct parts *s, cl_uint part, size_t *slot)
+{
+    size_t some = 0;
+    *slot = 0;
+    for (cl_uint k = 0; k <= part; k++) {
+        const cl_uint begin = s->begin[k], end = s->begin[k + 1];
+        *slot += some;
+        some = begin == end ? 0 : (end - 1) / TREE_GROUP + 1 - begin / TREE_GROUP;
+    }
+    return some;
+}
+
+int nbody_essence_boxes(struct nbody *nb, struct share *p)
+{
+    const struct tree *t = p->tree;
+    const cl_uint n = (cl_uint)nb->n;
+    size_t slot;
+    const size_t groups = groups_of(nb->parts, t->number, &slot);
+    const cl_uint to = (cl_uint)slot;
+    const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n), VALUE_ARG(t->from), VALUE_ARG(to),
+                                     BLOCK_ARG(nb->parts->box)};
+    return nbody_tree_launch(nb, p, TREE_BOXES, groups, (size_t)p->shape.flat, COUNT_OF(args), args);
+}
+
+int nbody_essence_swap_boxes(struct nbody *nb)
+{
+    const struct parts *s = nb->parts;
+    const size_t box = 8 * nb->real;
+    struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
+    size_t n = 0, slot;
+    for (cl_uint k = 0; all && k < s->n * s->n; k++) {
+        const size_t groups = groups_of(s, k / s->n, &slot);
+        if (k / s->n != k % s->n)
+            all[n++] = (struct parcel){k / s->n, k % s->n, (char *)s->box + slot * box, groups * box};
+    }
+    const int status = all ? nbody_parts_swap(nb, all, n) : no_memory();
+    free(all);
+    return status;
+}
+
+/* ---- Walks. ----------------------------------------------------------------------------------- */
+
+/* Number w of {cell, first body} of a part's bridge of a level. */
+static cl_uint bridge_of(const struct nbody *nb, cl_uint part, cl_uint level, size_t w)
+{
+    const cl_uint *heads = nb->parts->heads;
+    return heads[4 * ((size_t)(part * levels(nb) + level + 1) * TREE_TOPS - 1) + w];
+}
+
+/* s->bridges, as essential.cl has them: level by level, and in their order. Returns how many there are. */
+static cl_uint list_bridges(const struct nbody *nb)
+{
+    const struct parts *s = nb->parts;
+    cl_uint(*list)[4] = s->bridges, n = 0, above = 0, here = 0;
+    for (cl_uint level = 0; level < levels(nb); level++, above = here, here = n)
+        for (cl_uint part = 0; part < s->n; part++) {
+            const cl_uint cell = bridge_of(nb, part, level, 0), body = bridge_of(nb, part, level, 1);
+            if (cell == ~0u)
+                continue;
+            cl_uint parent = above;
+            while (parent + 1 < here && list[parent + 1][3] <= body)
+                parent++;
+            if (level > 0 && list[parent][2]++ == 0)
+                list[parent][1] = n;
+            list[n][0] = cell;
+            list[n][1] = list[n][2] = 0;
+            list[n++][3] = body;
+        }
+    return n;
+}
+
+/* list[][3] is the first body until all are there, and then the level. */
+static void put_levels(const struct nbody *nb)
+{
+    cl_uint(*list)[4] = nb->parts->bridges, n = 0;
+    for (cl_uint level = 0; level < levels(nb); level++)
+        for (cl_uint part = 0; part < nb->parts->n; part++)
+            if (bridge_of(nb, part, level, 0) != ~0u)
+                list[n++][3] = level;
+}
+
+/* Walks for `count` boxes of another part. */
+static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, size_t first_, size_t count, bool limited, cl_uint geometric)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const size_t pair = (size_t)t->number * s->n + other;
+    size_t at[2];
+    bool none;
+    place_of(s, t->number, other, at);
+    const cl_uint first = (cl_uint)first_, limit = limited ? nbody_tree_usual(nb, 0.2 * s->limit) + 1024 : 0, stamp = other + 1,
+                  to = t->number * s->most + TREE_COUNTS * other, cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1],
+                  flags_to = (cl_uint)pair * TREE_FLAGS;
+    REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
+    REAL_NUMBER(opening, nbody_tree_opening(nb, geometric));
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(t->body),  BLOCK_ARG(t->link),    BLOCK_ARG(t->down),     BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
+        BLOCK_ARG(t->size),  BLOCK_ARG(t->span),    BLOCK_ARG(t->bridge),   BLOCK_ARG(s->bridges), BLOCK_ARG(box),
+        VALUE_ARG(first),    REAL_ARG(nb, opening), VALUE_ARG(geometric),   REAL_ARG(nb, eps2),   VALUE_ARG(limit),
+        VALUE_ARG(stamp),    BLOCK_ARG(t->mark),    BLOCK_ARG(s->found),    VALUE_ARG(to),        VALUE_ARG(cells_to),
+        VALUE_ARG(s->fits[2 * pair]), VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * pair + 1]),     BLOCK_ARG(s->head),
+        BLOCK_ARG(s->number), BLOCK_ARG(s->some),   BLOCK_ARG(s->index),    BLOCK_ARG(s->flag),   VALUE_ARG(flags_to)};
+    return nbody_tree_launch(nb, p, TREE_ESSENTIAL, count, (size_t)nbody_tree_items(&p->shape), COUNT_OF(args), args);
+}
+
+static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    cl_uint *own = counts(s, t->number, 0);
+    const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(t->all)};
+    memset(own, 0, s->most * sizeof *own);
+    if (nbody_parts_bring(nb, p, own, s->most * sizeof *own) != 0 ||
+        nbody_tree_visit(nb, p, TREE_FORGET, t->all, COUNT_OF(forget), forget) != 0)
+        return -1;
+    for (cl_uint other = 0; other < s->n; other++) {
+        size_t slot;
+        const size_t groups = groups_of(s, other, &slot);
+        if (other != t->number && t->bodies && walk(nb, p, other, s->box, slot, groups, true, geometric) != 0)
+            return -1;
+    }
+    return clflush(nb->ctx, p->dev, 0);
+}
+
+/* ---- Groups that are put off in any case. ----------------------------------------------------- */
+
+/* Boxes of few bodies of the groups that a part flagged stand from here on. */
+static size_t loose_at(const struct parts *s, cl_uint part, cl_uint other)
+{
+    size_t at = 0;
+    for (cl_uint k = 0; k < part * s->n + other; k++)
+        at += (size_t)flags(s, k / s->n, k % s->n) * TREE_GROUP;
+    return at;
+}
+
+static int loosen(struct nbody *nb, struct share *p)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const cl_uint n = (cl_uint)nb->n;
+    for (cl_uint part = 0; part < s->n; part++) {
+        size_t first;
+        groups_of(s, t->number, &first);
+        const cl_uint count = flags(s, part, t->number), slot = (cl_uint)first, from = (part * s->n + t->number) * TREE_FLAGS,
+                      to = (cl_uint)loose_at(s, part, t->number);
+        const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n),       BLOCK_ARG(s->flag),
+                                         VALUE_ARG(from),    VALUE_ARG(count),   VALUE_ARG(slot),    VALUE_ARG(t->from),
+                                         BLOCK_ARG(s->loose), VALUE_ARG(to),     BLOCK_ARG(t->info)};
+        if (nbody_tree_visit(nb, p, TREE_LOOSEN, (size_t)count * TREE_GROUP, COUNT_OF(args), args) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Flags go to the parts whose groups they are, and these groups' boxes come back. */
+static int swap_loose(struct nbody *nb, bool back)
+{
+    struct parts *s = nb->parts;
+    const size_t box = 8 * nb->real;
+    struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
+    for (cl_uint k = 0; all && k < s->n * s->n; k++) {
+        const cl_uint part = k / s->n, other = k % s->n, count = flags(s, part, other);
+        char *const boxes = (char *)s->loose + loose_at(s, part, other) * box;
+        all[k] = back ? (struct parcel){other, part, boxes, count * TREE_GROUP * box}
+                      : (struct parcel){part, other, &s->flag[k * TREE_FLAGS], count * sizeof *s->flag};
+    }
+    const int status = all ? nbody_parts_swap(nb, all, (size_t)s->n * s->n) : no_memory();
+    free(all);
+    return status;
+}
+
+static int gather_counts(struct nbody *nb)
+{
+    const struct gathered g = {nb->parts->found, nb->parts->most * sizeof *nb->parts->found};
+    return nbody_parts_gather(nb, &g, 1, false);
+}
+
+static int walk_loose(struct nbody *nb, cl_uint geometric)
+{
+    struct parts *s = nb->parts;
+    const size_t all = loose_at(s, s->n, 0);
+    if (all == 0)
+        return 0;
+    if (all > s->loose_room) {
+        clfree(s->loose);
+        s->loose_room = 2 * all;
+        if (!(s->loose = block(nb, s->loose_room * 8 * nb->real)))
+            return -1;
+    }
+    if (swap_loose(nb, false) != 0)
+        return -1;
+    EACH_PART (nb, p)
+        if (loosen(nb, p) != 0)
+            return -1;
+    if (swap_loose(nb, true) != 0)
+        return -1;
+    EACH_PART (nb, p)
+        for (cl_uint other = 0; other < s->n; other++) {
+            const cl_uint part = p->tree->number;
+            const size_t count = (size_t)flags(s, part, other) * TREE_GROUP;
+            if (count && walk(nb, p, other, s->loose, loose_at(s, part, other), count, false, geometric) != 0)
+                return -1;
+        }
+    return gather_counts(nb);
+}
+
+/* ---- What was found. -------------------------------------------------------------------------- */
+
+/* The next sum finds about as much. False when not all of this one's had room. */
+static bool measure(struct parts *s)
+{
+    bool fits = true;
+    for (cl_uint k = 0; k < s->n * s->n; k++)
+        for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++)
+            fits &= counts(s, k / s->n, k % s->n)[w] <= s->fits[2 * k + w];
+    for (cl_uint k = 0; !fits && k < s->n * s->n; k++)
+        for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++) {
+            const cl_uint found = counts(s, k / s->n, k % s->n)[w];
+            s->fits[2 * k + w] = found + found / 4 + 1024;
+        }
+    return fits;
+}
+
+static int swap_found(struct nbody *nb)
+{
+    const struct parts *s = nb->parts;
+    const struct {
+        void *block;
+        size_t bytes, which;
+    } each[] = {{s->head, 4 * sizeof(cl_uint), 0}, {s->number, nbody_parts_number_bytes(nb), 0}, {s->some, 4 * nb->real, 1},
+                {s->index, sizeof(cl_uint), 1}};
+    struct parcel *all = calloc(COUNT_OF(each) * s->n * s->n, sizeof *all);
+    size_t n = 0;
+    for (cl_uint k = 0; all && k < s->n * s->n; k++)
+        for (size_t b = 0; b < COUNT_OF(each) && k / s->n != k % s->n; b++) {
+            size_t at[2];
+            place_of(s, k / s->n, k % s->n, at);
+            all[n++] = (struct parcel){k / s->n, k % s->n, (char *)each[b].block + at[each[b].which] * each[b].bytes,
+                                       counts(s, k / s->n, k % s->n)[each[b].which] * each[b].bytes};
+        }
+    const int status = all ? nbody_parts_swap(nb, all, n) : no_memory();
+    free(all);
+    return status;
+}
+
+static int take(struct nbody *nb, struct share *p)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    for (cl_uint part = 0; part < s->n; part++) {
+        size_t at[2];
+        place_of(s, part, t->number, at);
+        const cl_uint *found = counts(s, part, t->number), first = (cl_uint)at[1], count = found[1];
+        const struct stdcl_arg bodies[] = {BLOCK_ARG(s->some), BLOCK_ARG(s->index), VALUE_ARG(first), VALUE_ARG(count), BLOCK_ARG(t->body)};
+        if (part != t->number && (nbody_parts_adopt(nb, p, s->head, s->number, at[0], found[0]) != 0 ||
+                                  nbody_tree_visit(nb, p, TREE_ADOPT_BODIES, count, COUNT_OF(bodies), bodies) != 0))
+            return -1;
+    }
+    return 0;
+}
+
+int nbody_essence_find(struct nbody *nb, bool geometric)
+{
+    struct parts *s = nb->parts;
+    const cl_uint bridges = list_bridges(nb);
+    put_levels(nb);
+    if (bridges == 0)
+        return 0;
+    EACH_PART (nb, p)
+        if (nbody_parts_bring(nb, p, s->bridges, bridges * 4 * sizeof(cl_uint)) != 0)
+            return -1;
+    do {
+        size_t all[2];
+        place_of(s, s->n, 0, all);
+        if (room_for(nb, all[0], all[1]) != 0)
+            return -1;
+        EACH_PART (nb, p)
+            if (walk_groups(nb, p, geometric) != 0)
+                return -1;
+        if (gather_counts(nb) != 0 || walk_loose(nb, geometric) != 0)
+            return -1;
+    } while (!measure(s));
+    if (swap_found(nb) != 0)
+        return -1;
+    EACH_PART (nb, p)
+        if (take(nb, p) != 0)
+            return -1;
+    return 0;
+}
