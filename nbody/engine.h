@@ -68,7 +68,8 @@
     X(moments, 0, 4, 0, "of the tree: the highest order of moments of cells, 2 or 4; 0: by the accuracy")\
     X(limit, 10, 1000, 30, "of the tree: 64 bodies that meet more than so many tenths of what is usual walk again")\
     X(again, 1, 32, 1, "of the tree on GPUs: bodies that walk together then")                                    \
-    X(least, 1, 1 << 30, 40000, "of the tree: bodies from which on --method auto takes it")
+    X(least, 1, 1 << 30, 40000, "of the tree: bodies from which on --method auto takes it")                \
+    X(alone, 0, 1 << 30, 0, "of the tree: bodies up to which one of several devices does it alone, at accuracy 0.001")
 /* clang-format on */
 
 struct nbody_shape {
@@ -187,7 +188,7 @@ struct nbody {
     cl_uint planes; /* numbers a body in `state` */
     double accuracy;
     int moments;              /* of the tree's cells: their highest order, 2 or 4 */
-    char method_text[128]; /* a sentence on why that one */
+    char method_text[256]; /* a sentence on why that one */
     size_t real;       /* bytes of a number of the state: 4 or 8 */
     double G, eps, dt; /* the caller's units */
     struct units units;

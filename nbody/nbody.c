@@ -319,12 +319,25 @@ static bool on_one_device(const struct nbody *nb)
     return nb->stepping == NBODY_BLOCK || (nb->stepping == NBODY_ADAPTIVE && nb->integrator->block_steps);
 }
 
+/* Whether a tree is so small that parts of it would take longer than the whole on one of several alike; says so. */
+static bool left_to_one(struct nbody *nb, const struct nbody_options *options)
+{
+    const double least = nb->share[0].shape.alone * sqrt(nb->accuracy / 1e-3);
+    if (options->shares || nb->ndev == 1 || world_size(nb->world) > 1 || nb->method != NBODY_TREE || (double)nb->n >= least)
+        return false;
+    const size_t used = strlen(nb->method_text);
+    snprintf(nb->method_text + used, sizeof nb->method_text - used, "; on one device, as several are faster from about %.2g bodies on",
+             least);
+    return true;
+}
+
 /* By the caller's shares, or by how fast devices are. */
 static int divide(struct nbody *nb, const struct cldev_info *info, const struct nbody_options *options,
                   const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
-    const bool given = options->shares != NULL, by_one = on_one_device(nb);
-    bool equal = one_model(info, nb->ndev) || by_one;
+    const bool given = options->shares != NULL, alike = one_model(info, nb->ndev);
+    const bool by_one = on_one_device(nb) || (alike && left_to_one(nb, options));
+    bool equal = alike || by_one;
     if (nbody_ranks_alike(nb, info, &equal) != 0)
         return -1;
     double *weight = calloc(nb->ndev, sizeof *weight);
