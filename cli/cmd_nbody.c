@@ -88,6 +88,16 @@ static int check_pictures(const struct nbody_job *job, const struct cli_option *
     return CLI_DONE;
 }
 
+/* The names of the integrators that the tree goes with. */
+static const char *without_derivatives(char *text, size_t size)
+{
+    const struct nbody_integrator_info *row;
+    for (int i = 0; (row = nbody_integrator_describe((enum nbody_integrator)i)); i++)
+        if (row->derivatives == 0 && i != NBODY_IAS15)
+            snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? ", " : "", row->name);
+    return text;
+}
+
 /* Options that contradict each other. */
 static int check(struct nbody_job *job, const struct cli_option *options)
 {
@@ -132,8 +142,8 @@ static int check(struct nbody_job *job, const struct cli_option *options)
         return cli_wrong("--precision mixed is for sums over all pairs by the tuned kernel; leave out %s",
                          job->compare ? "--compare" : job->method == NBODY_TREE ? "--method tree" : "--kernel");
     if (job->method == NBODY_TREE && integrator->derivatives > 0)
-        return cli_wrong("--method tree has no derivatives of forces, which --integrator %s needs; take an integrator that "
-                         "needs none, such as leapfrog", integrator->name);
+        return cli_wrong("--method tree has no derivatives of forces, which --integrator %s needs; integrators without them are %s",
+                         integrator->name, without_derivatives((char[128]){""}, 128));
     if (job->method == NBODY_TREE && job->kernel != NBODY_TUNED)
         return cli_wrong("--method tree and --kernel %s cannot be combined: the tree has kernels of its own",
                          nbody_kernel_names[job->kernel]);
