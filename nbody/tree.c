@@ -58,12 +58,6 @@ static int start_bodies(struct nbody *nb, struct share *p)
 
 /* ---- Walks. ----------------------------------------------------------------------------------- */
 
-cl_uint nbody_tree_usual(const struct nbody *nb, double times)
-{
-    const double alpha = nbody_tree_opening(nb, false), met = nb->moments == 2 ? 250 * pow(alpha, -0.41) : 500 * pow(alpha, -0.226);
-    return (cl_uint)fmin(times * met, 1e9);
-}
-
 double nbody_tree_work(const struct nbody *nb, size_t bodies)
 {
     const double alpha = nbody_tree_opening(nb, false);

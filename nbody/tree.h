@@ -91,6 +91,9 @@ int nbody_tree_visit(const struct nbody *nb, const struct share *p, enum tree_ke
 /* What the criterion is compared with: theta, or alpha. */
 double nbody_tree_opening(const struct nbody *nb, bool geometric);
 
+/* So many times what a group usually meets. */
+cl_uint nbody_tree_usual(const struct nbody *nb, double times);
+
 /* Cells of a tree whose bodies are sorted: counts them; makes them, `total` in all of which there are those of other devices; and
  * their moments. */
 struct key_range {
@@ -186,6 +189,9 @@ int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, boo
 /* Collective. Numbers that only one rank knows, and that are 0 on the others, to all. */
 int nbody_parts_fill(struct nbody *nb, uint64_t *words, size_t n);
 
+/* Takes over cells of others, which stand from `first` on in these blocks. */
+int nbody_parts_adopt(struct nbody *nb, struct share *p, void *heads, void *numbers, size_t first, size_t count);
+
 /* Collective. Cuts anew, by what the last walks cost. Blocks. */
 int nbody_parts_cut(struct nbody *nb);
 
@@ -202,9 +208,6 @@ int nbody_parts_plant(struct nbody *nb, bool geometric);
 
 /* Collective. Sums of walks to those who move the bodies. */
 int nbody_parts_return(struct nbody *nb, enum kernel sum);
-
-/* Takes over cells of others, which stand from `first` on in these blocks. */
-int nbody_parts_adopt(struct nbody *nb, struct share *p, void *heads, void *numbers, size_t first, size_t count);
 
 /* ---- tree_essence.c --------------------------------------------------------------------------- */
 
@@ -223,9 +226,6 @@ void nbody_essence_free(struct nbody *nb);
  * order, which become the first of nb->pulled; what is put off or has its turn (again) is the caller's to clear. */
 int nbody_tree_plant_now(struct nbody *nb);
 int nbody_tree_walk_some(struct nbody *nb, struct share *p, void *body, void *feel, cl_uint n);
-
-/* So many times what a group usually meets. */
-cl_uint nbody_tree_usual(const struct nbody *nb, double times);
 
 /* For tests: makes a device's tree, of which a sum keeps no keys. */
 int nbody_tree_plant(struct nbody *nb, struct share *p);

@@ -75,6 +75,12 @@ double nbody_tree_opening(const struct nbody *nb, bool geometric)
     return geometric ? fmax(fmin(0.75 * pow(nb->accuracy / 2.9e-3, 0.25), 1), 0.6) : relative(nb, nb->moments);
 }
 
+cl_uint nbody_tree_usual(const struct nbody *nb, double times)
+{
+    const double alpha = nbody_tree_opening(nb, false), met = nb->moments == 2 ? 250 * pow(alpha, -0.41) : 500 * pow(alpha, -0.226);
+    return (cl_uint)fmin(times * met, 1e9);
+}
+
 double nbody_tree_blur(const struct nbody *nb)
 {
     const double ulp = ldexp(1, nb->precision == NBODY_DOUBLE ? -53 : -24), part = relative(nb, 2);

@@ -40,7 +40,7 @@ static int place(struct nbody *nb)
     s->numbers = block(nb, n * s->heads_each * numbers);
     return s->begin && s->start && s->sent && s->come && s->cut && s->post && s->post_felt && s->sums && s->pulled && s->found && s->samples &&
                    s->edge_key && s->seen && s->heads && s->numbers
-               ? nbody_essence_place(nb)
+               ? 0
                : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
 
@@ -84,7 +84,6 @@ void nbody_parts_free(struct nbody *nb)
                             s->heads, s->numbers};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
-    nbody_essence_free(nb);
     free(s->owner);
     free(s->begin);
     free(s->start);
@@ -242,6 +241,16 @@ static void either(void *a, const void *b, void *arg)
 int nbody_parts_fill(struct nbody *nb, uint64_t *words, size_t n)
 {
     return world_reduce(nb->world, words, n * sizeof *words, either, &n);
+}
+
+int nbody_parts_adopt(struct nbody *nb, struct share *p, void *heads, void *numbers, size_t first_, size_t count_)
+{
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)first_, count = (cl_uint)count_;
+    const struct stdcl_arg args[] = {BLOCK_ARG(heads),   BLOCK_ARG(numbers), VALUE_ARG(first),   VALUE_ARG(count),
+                                     BLOCK_ARG(t->down), BLOCK_ARG(t->link), BLOCK_ARG(t->com), BLOCK_ARG(t->poles),
+                                     BLOCK_ARG(t->size), BLOCK_ARG(t->body)};
+    return nbody_tree_visit(nb, p, TREE_ADOPT, count, COUNT_OF(args), args);
 }
 
 /* ---- Where to cut. ---------------------------------------------------------------------------- */

@@ -391,16 +391,6 @@ static int start_tops(struct nbody *nb, struct share *p)
     return nbody_tree_visit(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS, COUNT_OF(tops), tops);
 }
 
-int nbody_parts_adopt(struct nbody *nb, struct share *p, void *heads, void *numbers, size_t first_, size_t count_)
-{
-    struct tree *t = p->tree;
-    const cl_uint first = (cl_uint)first_, count = (cl_uint)count_;
-    const struct stdcl_arg args[] = {BLOCK_ARG(heads),   BLOCK_ARG(numbers), VALUE_ARG(first),   VALUE_ARG(count),
-                                     BLOCK_ARG(t->down), BLOCK_ARG(t->link), BLOCK_ARG(t->com), BLOCK_ARG(t->poles),
-                                     BLOCK_ARG(t->size), BLOCK_ARG(t->body)};
-    return nbody_tree_visit(nb, p, TREE_ADOPT, count, COUNT_OF(args), args);
-}
-
 /* Number w of {cell, ., ., .} of the bridge of a level. */
 static cl_uint bridge_of(const struct nbody *nb, cl_uint part, cl_uint level, size_t w)
 {

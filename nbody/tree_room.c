@@ -352,7 +352,7 @@ int nbody_tree_open(struct nbody *nb)
         if (p->rows && open_tree(nb, p) != 0)
             return -1;
     if (world_agree(nb->world, nbody_parts_open(nb)) != 0 || choose_moments(nb) != 0 || choose_limit(nb) != 0 ||
-        choose_leaf(nb) != 0 || nbody_parts_place(nb) != 0)
+        choose_leaf(nb) != 0 || nbody_parts_place(nb) != 0 || (nb->parts && nbody_essence_place(nb) != 0))
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         if (!p->tree)
@@ -459,5 +459,7 @@ void nbody_tree_free(struct nbody *nb)
         p->phi = p->partial;
         free(t);
     }
+    if (nb->parts)
+        nbody_essence_free(nb);
     nbody_parts_free(nb);
 }
