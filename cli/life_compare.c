@@ -30,7 +30,7 @@ static int time_engine(life *lf, struct result *r)
         if (life_step(lf, r->generations) < 0)
             return -1;
         r->seconds = seconds_now() - start;
-        if (r->seconds >= TIMED_SECONDS || cli_interrupted())
+        if (r->seconds >= seconds_timed(TIMED_SECONDS) || cli_interrupted())
             return 0;
     }
 }

@@ -93,7 +93,7 @@ static int measure(struct runner *r, double *seconds)
             return -1;
         *seconds = took < *seconds ? took : *seconds;
         spent += took;
-        if (interrupted || (!job->repeat && spent >= ENOUGH))
+        if (interrupted || (!job->repeat && spent >= seconds_timed(ENOUGH)))
             break;
     }
     return 0;
@@ -124,7 +124,7 @@ static int measure_devices(struct runner *r, double *seconds)
     if (!cp || r->job->common.profile.wanted || r->job->common.trace || clprofile(cp, CLPROF_EVERY) != 0)
         return 0;
     const double start = seconds_now();
-    for (size_t run = 0; run < most && !cli_interrupted() && (run == 0 || seconds_now() - start < ENOUGH / 2); run++) {
+    for (size_t run = 0; run < most && !cli_interrupted() && (run == 0 || seconds_now() - start < seconds_timed(ENOUGH / 2)); run++) {
         clprofile_reset(cp);
         status = reset(r) == 0 ? run_once(r) : -1;
         if (status != 0)

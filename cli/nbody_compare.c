@@ -108,7 +108,8 @@ static int time_kernel(struct nbody_job *job, int k, struct rung *rung)
     begin_stage(job, k, 1);
     if (nbody_measure(job->engine, 1, &run[0]) < 0)
         return failed_or_stopped();
-    const size_t times = run[0] < RUN_SECONDS ? (size_t)fmin(1000, RUN_SECONDS / fmax(run[0], 1e-6)) : 1;
+    const double enough = seconds_timed(RUN_SECONDS);
+    const size_t times = run[0] < enough ? (size_t)fmin(1000, enough / fmax(run[0], 1e-6)) : 1;
     const int runs = run[0] > LONG_SECONDS ? RUNS_LONG : RUNS;
     for (int r = times == 1; r < runs && !cli_interrupted(); r++) { /* one sum was a run already */
         begin_stage(job, k, 1 + r);

@@ -7,7 +7,7 @@
  * so that engines share nothing which changes. Not for tests of building itself.
  *
  * While builds_unoptimised is set, PoCL's front end does not optimise what is built, which takes it a third of the time, up to
- * ten seconds less a kernel: for shapes that no row has. With STDCL_TEST_OPTIMISED in the environment it is not looked at.
+ * ten seconds less a kernel: for shapes that no row has. With STDCL_TEST_DEEP in the environment it is not looked at.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CL_TARGET_OPENCL_VERSION
@@ -95,7 +95,7 @@ REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *dev
     char less[4096];
     pthread_mutex_lock(&lock);
     struct program *p = find(made), *q = built_before(p, options);
-    if (!q && n == 1 && builds_unoptimised && is_pocl(*device) && !getenv("STDCL_TEST_OPTIMISED")) {
+    if (!q && n == 1 && builds_unoptimised && is_pocl(*device) && !getenv("STDCL_TEST_DEEP")) {
         snprintf(less, sizeof less, "%s -cl-opt-disable", options);
         options = less;
         q = built_before(p, options);

@@ -2,7 +2,7 @@
  *
  * An OpenCL context on an NVIDIA card takes a third of a second, and seconds when other processes make some too. Tests that
  * make a stdcl context a case would spend their time so. The linker puts this file between the libraries and
- * clCreateContext (stdcl_test(... OPENS_ONCE) in CMakeLists.txt): a device's first context is kept, and is what later
+ * clCreateContext (stdcl_test(... BUILDS_ONCE) in CMakeLists.txt): a device's first context is kept, and is what later
  * calls get. Queues, memory and programs are new each time. Not for tests of contexts themselves.
  * SPDX-License-Identifier: MIT
  */

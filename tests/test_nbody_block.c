@@ -4,6 +4,7 @@
  */
 #include "builds_once.h"
 #include "check.h"
+#include "todays.h"
 
 #include "nbody/nbody_ref.h"
 
@@ -379,6 +380,8 @@ static void same_bits(void **state)
         integrator = block ? NBODY_HERMITE4 : NBODY_LEAPFROG;
         if (r % COUNT(runs) == 0)
             answer(&(struct run){PLAIN " fill=1000" SUMS, 1, false, NULL}, block ? NBODY_BLOCK : NBODY_ADAPTIVE, false, pos1, vel1);
+        if (!todays(r, 2))
+            continue;
         answer(&runs[r % COUNT(runs)], block ? NBODY_BLOCK : NBODY_ADAPTIVE, r % 2, x, v);
         if (memcmp(x, pos1, BITS * sizeof *x) != 0 || memcmp(v, vel1, BITS * sizeof *v) != 0)
             fail_msg("other bits: %u devices, %s", runs[r % COUNT(runs)].devices, runs[r % COUNT(runs)].shape);

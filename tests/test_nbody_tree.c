@@ -11,6 +11,7 @@
 
 #include "builds_once.h"
 #include "check.h"
+#include "todays.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -254,7 +255,7 @@ static nbody *engine(size_t n, struct nbody_options o)
     o.ctx = o.ctx ? o.ctx : one;
     o.dt = 1.0 / 1024;
     o.method = NBODY_TREE;
-    builds_unoptimised = o.shape;
+    builds_unoptimised = true; /* the command's tests have them as they are */
     nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
     ready(nb);
     return nb;
@@ -376,6 +377,8 @@ static void kernels_are_the_twins(void **state)
     for (size_t k = 0; k < COUNT(cases); k++) {
         const size_t n = cases[k].n;
         struct nbody_ref_tree t;
+        if (!todays(k / 2 + k, 2)) /* one of the walks, with moments of both orders */
+            continue;
         make(cases[k].shape, n);
         nbody *nb = engine(n, (struct nbody_options){
                                   .eps = cases[k].eps, .accuracy = cases[k].accuracy, .shape = walks[cases[k].walk]});
@@ -484,6 +487,8 @@ static void wishes_are_kept(void **state)
                  {PAIRS, 1999, 1, 1e-10}};
     (void)state;
     for (size_t k = 0; k < COUNT(cases); k++) {
+        if (!todays(k, 2))
+            continue;
         make(cases[k].shape, cases[k].n);
         const struct nbody_options o = {
             .eps = k % 2 ? 0 : 0.01, .accuracy = cases[k].accuracy, .shape = walks[cases[k].walk]};
@@ -597,6 +602,8 @@ static void parts_are_the_whole(void **state)
     (void)state;
     for (enum shape shape = 0; shape < SHAPES; shape++)
         for (int walk = 0; walk < 2; walk++) {
+            if (!todays((size_t)walk, 2))
+                continue;
             const size_t n = shape == PLUMMER ? 4097 : shape == CUBE ? 130 : 1500;
             struct nbody_options o = {.eps = 0.01, .accuracy = walk ? 1e-3 : 5e-5, .shape = walks[walk]};
             make(shape, n);

@@ -68,7 +68,13 @@ if [ -n "$other" ]; then
 fi
 mkdir -p copy/bin && cp "$stdcl" copy/bin
 job 1 "was installed without world-$mpi.so" 2 copy/bin/stdcl gas -n 1000
-job 0 "" 2 copy/bin/stdcl gas -n 1000 --alone --quiet
+
+# compiled PROGRAM OPTIONS...: by one process, on two devices, since ranks would all compile the same at once.
+compiled() {
+    program=$1
+    shift
+    "$two_devices" "$stdcl" "$program" --device all "$@" -q || bad=1
+}
 
 # ---- The command: one report, the same bits, one sentence.
 energy() { sed -n 's/.*"mean_energy": \([^,]*\).*/\1/p' "$1"; }
@@ -76,16 +82,20 @@ energy() { sed -n 's/.*"mean_energy": \([^,]*\).*/\1/p' "$1"; }
 job 0 '"program": "gas"' $many "$stdcl" gas $pick -n 3e6 --share --histogram many.csv --json
 [ "$(energy out)" = "$(energy one.json)" ] || { echo "FAILED  $many ranks: another energy, $(energy out)"; bad=1; }
 cmp one.csv many.csv || bad=1
+job 0 "" 2 copy/bin/stdcl gas $pick -n 1000 --alone --quiet
 printf '#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n' >glider.rle
-run="--generations 200"
+run="--generations 200" ranks=$many
 for what in "--soup=0.3 --size 300x500" "--pattern glider.rle --size 256x256 --bounds plane" "--until-stable --size 64x96"; do
     "$stdcl" life $pick $what $run -q -o one.rle -o one.csv || bad=1
-    job 0 "" $many "$stdcl" life $pick $what $run -q --share -o many.rle -o many.csv
+    compiled life $what $run
+    job 0 "" $ranks "$stdcl" life $pick $what $run -q --share -o many.rle -o many.csv
     cmp one.rle many.rle && cmp one.csv many.csv || bad=1
+    ranks=2
 done
-for what in "-n 2000 --ic plummer --steps 30 --method direct --checkpoint run.ckpt" "-n 1500 --method tree --steps 20" "--integrator hermite4 -n 300 --until 0.1 --snapshots 0.05 -o snap-%02d.npy"; do
+for what in "-n 2000 --ic plummer --steps 30 --method direct --checkpoint run.ckpt" "-n 1500 --method tree --steps 8" "--integrator hermite4 -n 300 --until 0.1 --snapshots 0.05 -o snap-%02d.npy"; do
     "$stdcl" nbody $pick $what -q -o one.npy --csv one.csv --forces force1.csv || bad=1
     [ -f first.npy ] || cp one.npy first.npy
+    compiled nbody $what
     job 0 "" $many "$stdcl" nbody $pick $what -q --share -o many.npy --csv many.csv --forces force2.csv
     cmp one.npy many.npy && cmp one.csv many.csv && cmp force1.csv force2.csv || bad=1
 done

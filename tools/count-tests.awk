@@ -6,7 +6,7 @@
 # fails counts as at least one failure, also when it crashed before its summary. A test that was not
 # run is a failure, although CTest's file calls it skipped. The first file names the tests that
 # may be skipped, "PROGRAM REASON" or "PROGRAM:TEST REASON", or "*END REASON" for every program whose name ends so; any
-# other skip is a failure.
+# other skip is a failure. Before the count stands which programs took longest.
 # SPDX-License-Identifier: MIT
 
 FNR == NR { # tests/skips
@@ -21,6 +21,7 @@ FNR == NR { # tests/skips
 /^[ \t]*<testcase / {
     name = attribute("name")
     status = attribute("status")
+    time(name, attribute("time"))
     message = listing = ""
     counted["PASSED"] = counted["FAILED"] = counted["SKIPPED"] = nfailed = nskipped = 0
 }
@@ -69,6 +70,10 @@ END {
     if (passed + failed + skipped == 0)
         fail("no tests ran")
     printf "%s", notes
+    for (i = 1; i <= 5 && all_seconds > 0 && longest[i] != ""; i++)
+        printf "%s %s %.0f s", i == 1 ? sprintf("the longest, of %.0f s in all:", all_seconds) : ",", longest[i], seconds[longest[i]]
+    if (i > 1)
+        print ""
     printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
     exit failed > 0
 }
@@ -79,6 +84,15 @@ function attribute(key,    text) {
         return ""
     sub(/".*/, "", text)
     return text
+}
+
+# Keeps the five longest in order.
+function time(name, took,    i) {
+    seconds[name] = took + 0
+    all_seconds += took
+    for (i = 5; i > 0 && (longest[i] == "" || seconds[longest[i]] < seconds[name]); i--)
+        longest[i + 1] = longest[i]
+    longest[i + 1] = name
 }
 
 function fail(what) {

@@ -8,6 +8,8 @@ shift
 tools=$(dirname "$0")
 report=$(cd "$build" && pwd)/tests.xml
 
+export STDCL_TIMED=0.02 # speeds that commands tell are not what is tested
+
 rm -f "$report"
 # cmocka's summaries stand at the end of what a test prints, so nothing may be cut off.
 # No test runs a second time: a race that was seen once is there.

@@ -26,6 +26,7 @@ s/'\*\.double'/nbody.direct.double/
 s/^stdcl tune arrays$/stdcl tune arrays.sum.single/
 /^stdcl tune/s/ --(size|minutes) [0-9]+//g
 s/^stdcl tune [a-z].*/& --size 1024 --minutes 0.01/
+s/(stdcl nbody .*--ensemble) [0-9]+/\1 64/
 # Windows stay open until Ctrl-C, and need libwebsockets.
 s/^(stdcl (nbody|life|gas|matmul) .*) --view( |$)/\1 --record window.view\3/
 /^stdcl view .* -o /!s/^stdcl view .*/& -o page.html/

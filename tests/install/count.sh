@@ -16,10 +16,10 @@ END
 cat >"$box/report.xml" <<'END'
 <?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="x" tests="9" failures="4" disabled="0" skipped="2">
-	<testcase name="plain" classname="plain" time="0.1" status="run">
+	<testcase name="plain" classname="plain" time="3" status="run">
 		<system-out></system-out>
 	</testcase>
-	<testcase name="cases" classname="cases" time="0.1" status="run">
+	<testcase name="cases" classname="cases" time="61" status="run">
 		<system-out>[==========] Running 3 test(s).
 [ RUN      ] one
 &lt;testcase name="quoted" status="fail"
@@ -34,7 +34,7 @@ cat >"$box/report.xml" <<'END'
  1 SKIPPED TEST(S)
 </system-out>
 	</testcase>
-	<testcase name="newer" classname="newer" time="0.1" status="fail">
+	<testcase name="newer" classname="newer" time="12.6" status="fail">
 		<failure message=""/>
 		<system-out>[==========] group: Running 4 test(s).
 [==========] group: 4 test(s) run.
@@ -49,13 +49,13 @@ cat >"$box/report.xml" <<'END'
  1 FAILED TEST(S)
 </system-out>
 	</testcase>
-	<testcase name="late" classname="late" time="0.1" status="fail">
+	<testcase name="late" classname="late" time="4" status="fail">
 		<failure message=""/>
 		<system-out>[==========] 1 test(s) run.
 [  PASSED  ] 1 test(s).
 </system-out>
 	</testcase>
-	<testcase name="crash" classname="crash" time="0.1" status="fail">
+	<testcase name="crash" classname="crash" time="40" status="fail">
 		<failure message=""/>
 		<system-out></system-out>
 	</testcase>
@@ -96,6 +96,7 @@ skipped  absent (the program it compares with is not installed)
 skipped  walks_far (it is too far)
 FAILED   part_far:one: skipped, but tests/skips does not allow that
 FAILED   stray: skipped, but tests/skips does not allow that
+the longest, of 121 s in all: cases 61 s, crash 40 s, newer 13 s, late 4 s, plain 3 s
 7 passed, 7 failed, 3 skipped
 END
 
