@@ -109,9 +109,10 @@ static const struct transport *choose_plugin(const char *const *names, const cha
         if (find_plugin(names[i], path, sizeof path))
             return open_plugin(path);
     clerror_set(ENOENT,
-                "world_join: %s, but stdcl was installed without world-%s.so, by which its ranks talk; install an MPI with its "
-                "compiler, build stdcl again, or only the plugin by `make mpi MPICC=mpicc`",
-                started, names[0]);
+                "world_join: %s, but stdcl was installed without world-%s.so, by which its ranks talk; install the package "
+                "libstdcl-%s1 of Debian; elsewhere an MPI with its compiler, and build stdcl again, or only the plugin by `make mpi "
+                "MPICC=mpicc`",
+                started, names[0], names[0]);
     return NULL;
 }
 

@@ -53,9 +53,10 @@ class Library:
                 except OSError as error:
                     reason = error
             else:
-                raise ImportError("%s cannot be loaded (%s); install the package libstdcl1, or name the library in the "
+                raise ImportError("%s cannot be loaded (%s); install the package %s, or name the library in the "
                                   "environment variable STDCL_LIBRARY"
-                                  % (name, locals().get("reason", "it is not in " + folders[0])))
+                                  % (name, locals().get("reason", "it is not in " + folders[0]),
+                                     "libstdcl-view1" if room == "view" else "libstdcl1"))
         return self._loaded[room]
 
     def __getattr__(self, name: str) -> Any:

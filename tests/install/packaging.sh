@@ -20,7 +20,7 @@ taken() {
     while read -r pattern; do
         regex=$(echo "$pattern" | sed 's|[.+]|\\&|g; s|\*|[^/]*|g; s|/$||')
         grep -xE "$regex(/.*)?" "$work/installed" || case $pattern in
-        */"$libdir"/stdcl | */"$libdir"/stdcl/) ;; # plugins, where there is an MPI
+        */"$libdir"/stdcl/*) ;; # plugins, where there is an MPI
         *) echo "nothing has the pattern $pattern" >>"$work/idle" ;;
         esac
     done <"$1" | sort

@@ -11,7 +11,7 @@ done
 made=$(mktemp)
 trap 'rm -f "$made"' EXIT
 
-symbols() { # a symbol is of the release that its node in the map names
+symbols() { # symbols PACKAGE: of its libraries; a symbol is of the release that its node in the map names
     for map in core/stdcl.map [!c]*/*.map; do
         name=$(basename "$map" .map)
         case $map in
@@ -19,7 +19,12 @@ symbols() { # a symbol is of the release that its node in the map names
         "$name/$name.map") library=libstdcl_$name ;;
         *) continue ;;
         esac
-        printf '%s.so.1 libstdcl1 #MINVER#\n* Build-Depends-Package: libstdcl-dev\n' "$library"
+        case $library in
+        libstdcl_view) package=libstdcl-view1 ;;
+        *) package=libstdcl1 ;;
+        esac
+        [ "$package" = "$1" ] || continue
+        printf '%s.so.1 %s #MINVER#\n* Build-Depends-Package: libstdcl-dev\n' "$library" "$package"
         awk '/^STDCL_/ { node = $1; version = substr(node, 7) ".0"; print " " node "@" node " " version }
              /^ +[a-z][a-z0-9_]*;$/ { print " " substr($1, 1, length($1) - 1) "@" node " " version }' "$map" | LC_ALL=C sort
     done
@@ -27,7 +32,7 @@ symbols() { # a symbol is of the release that its node in the map names
 
 make_one() { # make_one LANGUAGE FILE CHECK
     case $1 in
-    debian) symbols >"$made" ;;
+    debian) symbols "$(basename "$2" .symbols)" >"$made" ;;
     *) "$python" -B tools/bindings/generate.py "$1" . "${CC:-cc}" >"$made" ;;
     esac
     if [ "$3" != check ]; then
@@ -41,5 +46,7 @@ make_one() { # make_one LANGUAGE FILE CHECK
 make_one python python/stdcl/_declarations.py "${1-}"
 make_one python-documentation python/stdcl/_documentation.py "${1-}"
 make_one fortran include/stdcl.f90 "${1-}"
-[ ! -d debian ] || make_one debian debian/libstdcl1.symbols "${1-}" # archives of a release have no debian/
+for package in libstdcl1 libstdcl-view1; do
+    [ ! -d debian ] || make_one debian "debian/$package.symbols" "${1-}" # archives of a release have no debian/
+done
 make_one lua lua/stdcl/declarations.lua "${1-}"
