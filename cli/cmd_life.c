@@ -110,8 +110,8 @@ static int check(const struct life_job *job, const struct cli_option *options)
     for (size_t i = 0; job->watch && i < sizeof not_watched / sizeof *not_watched; i++)
         if (cli_given(options, not_watched[i]))
             return cli_wrong("--watch and --%s cannot be combined", not_watched[i]);
-    if ((job->watch || job->until_stable || job->engine == LIFE_HASHLIFE) && (job->window.wanted || job->window.record))
-        return cli_wrong("--%s cannot be combined with --watch, --until-stable and --engine hashlife", job->window.wanted ? "view" : "record");
+    if (job->watch && (job->window.wanted || job->window.record))
+        return cli_wrong("--watch and --%s cannot be combined", job->window.wanted ? "view" : "record");
     if (job->zoom && !cli_outputs_will_draw(&job->outputs))
         return cli_wrong("--zoom is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif");
     if (job->engine == LIFE_HASHLIFE)

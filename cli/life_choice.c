@@ -22,8 +22,6 @@ static const struct {
     {"trace", "--trace measures devices, and HashLife uses none"},
     {"until-stable", "--until-stable looks at every generation"},
     {"watch", "--watch shows a grid"},
-    {"view", "--view shows a grid"},
-    {"record", "--record is of a grid"},
     {"frames", "--frames is of a grid"},
 };
 

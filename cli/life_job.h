@@ -22,6 +22,7 @@
 
 #include "formats/csv.h"
 #include "formats/life.h"
+#include "stdcl/hashlife.h"
 #include "stdcl/life.h"
 
 #include <errno.h>
@@ -66,6 +67,7 @@ struct life_job {
     struct life_pattern pattern; /* and for grids */
     CLCONTEXT *context;
     life *engine_of_run;
+    hashlife *endless;    /* of --engine hashlife, instead */
     uint64_t started;     /* the generation that the pattern's file had */
     struct csv table;
     double seconds;       /* of stepping */
@@ -144,7 +146,7 @@ int life_job_report(struct life_job *job);
 /* The generation as the user counts it. */
 static inline uint64_t life_job_generation(const struct life_job *job)
 {
-    return job->started + life_generation(job->engine_of_run);
+    return job->endless ? hashlife_generation(job->endless) : job->started + life_generation(job->engine_of_run);
 }
 
 #endif

@@ -7,7 +7,6 @@
 #include "life_job.h"
 
 #include "core/outfile.h"
-#include "stdcl/hashlife.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +19,7 @@ static const char NO_DEVICE[] = "none: plain C";
 
 struct plane {
     struct life_job *job;
-    hashlife *h;
+    hashlife *h; /* job->endless */
     uint64_t end;
 };
 
@@ -83,6 +82,7 @@ static int tell(void *arg, double fraction)
     const double done = (double)(hashlife_generation(p->h) - p->job->started);
     (void)fraction; /* of a call; the plane's generation tells as much of the run */
     cli_progress_update(&p->job->progress, done, NULL);
+    cli_window_listen(&p->job->window);
     return cli_interrupted();
 }
 
@@ -128,6 +128,7 @@ static int open_plane(struct plane *p)
                                                       .arg = p});
     if (!p->h)
         return cli_refused_call();
+    job->endless = p->h;
     const int status = fill_squares(p) < 0 || fill_cells(p) < 0 ? cli_failed_call(job->input) : CLI_DONE;
     life_plane_free(&job->plane);
     if (status == CLI_DONE && job->generations > UINT64_MAX - job->started)
@@ -154,25 +155,38 @@ static uint64_t step_of(const struct life_job *job)
 {
     if (job->step)
         return job->step;
-    if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
+    if (!job->window.view && !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return job->generations;
     return job->generations <= EVERY ? 1 : job->generations / ROWS;
+}
+
+/* The generations until the next row, or fewer where a viewer wants to see them. */
+static uint64_t burst_from(const struct plane *p, uint64_t next)
+{
+    const uint64_t at = hashlife_generation(p->h);
+    return cli_window_burst(&p->job->window, at - p->job->started, next - at);
 }
 
 static int run(struct plane *p)
 {
     struct life_job *job = p->job;
     const uint64_t step = step_of(job);
+    uint64_t next = job->started; /* where the next row is due */
     int status = row(p);
+    if (status == CLI_DONE)
+        status = life_view_visit(job);
     cli_progress_start(&job->progress, "generations", (double)job->generations, job->common.quiet);
     while (status == CLI_DONE && hashlife_generation(p->h) < p->end && !cli_interrupted()) {
-        const uint64_t left = p->end - hashlife_generation(p->h);
+        if (next == hashlife_generation(p->h))
+            next += step < p->end - next ? step : p->end - next;
         const double start = seconds_now();
-        if (hashlife_step(p->h, step < left ? step : left) < 0 && clerrno != ECANCELED)
+        if (hashlife_step(p->h, burst_from(p, next)) < 0 && clerrno != ECANCELED)
             status = cli_failed_call(NULL);
         job->seconds += seconds_now() - start;
-        if (status == CLI_DONE)
+        if (status == CLI_DONE && (hashlife_generation(p->h) == next || cli_interrupted()))
             status = row(p);
+        if (status == CLI_DONE)
+            status = life_view_visit(job);
     }
     cli_progress_end(&job->progress);
     job->interrupted = cli_interrupted();
@@ -347,11 +361,16 @@ int life_plane_run(struct life_job *job)
     if (status == CLI_DONE)
         status = life_output_open(job);
     if (status == CLI_DONE)
+        status = life_view_open(job);
+    if (status == CLI_DONE)
         status = run(&p);
+    if (status == CLI_DONE)
+        status = life_view_end(job);
     if (status == CLI_DONE)
         status = finish(&p);
     if (status == CLI_DONE && job->interrupted)
         status = cli_interrupt_status(CLI_DONE);
     hashlife_free(p.h);
+    job->endless = NULL;
     return status;
 }

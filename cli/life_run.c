@@ -2,11 +2,10 @@
  *
  * The device runs in bursts of generations. Between two bursts the host looks whether Ctrl-C was pressed, shows the
  * progress, and adds a frame if one is due; a burst ends where the next frame is due. With a table of populations, and
- * with --until-stable, every generation is looked at.
+ * with --until-stable, the engine looks at every generation.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
-
 
 static const double VISIT_SECONDS = 0.1;
 enum { FIRST_BURST = 64, TRACED = 64 };
@@ -54,24 +53,62 @@ static int due_frames(struct life_job *job)
     return status;
 }
 
-/* Steps n generations, or fewer when it is stopped, and writes their populations when there is a table. */
-static int step(struct life_job *job, uint64_t n)
+struct watcher {
+    struct life_job *job;
+    int status;
+};
+
+static int watch(void *arg, const struct life_sample *sample)
+{
+    struct watcher *w = arg;
+    w->status = life_output_row(w->job, sample);
+    if (sample->generation == life_generation(w->job->engine_of_run)) /* the last of those that were looked at together */
+        begin(w->job, TRACED);
+    return w->status != CLI_DONE;
+}
+
+/* Until the state repeats, at most n generations. */
+static int step_until_stable(struct life_job *job, uint64_t n)
+{
+    struct watcher w = {job, CLI_DONE};
+    if (life_until_stable(job->engine_of_run, n, &job->period, &job->period_generation, watch, &w) < 0 && !life_job_stopped())
+        return w.status == CLI_DONE ? cli_failed_call(NULL) : w.status;
+    return w.status;
+}
+
+/* The same of n generations, of which the table has each. */
+static int step_traced(struct life_job *job, uint64_t n)
 {
     struct life_sample sample[TRACED];
-    const bool table = cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE);
     int status = CLI_DONE;
     while (n && status == CLI_DONE && !cli_ranks_interrupted()) {
-        const uint64_t now = table && n > TRACED ? TRACED : n, before = life_generation(job->engine_of_run);
+        const uint64_t now = n > TRACED ? TRACED : n, before = life_generation(job->engine_of_run);
         begin(job, now);
-        if ((table ? life_trace(job->engine_of_run, (size_t)now, sample)
-                   : life_step(job->engine_of_run, now)) < 0 && !life_job_stopped())
+        if (life_trace(job->engine_of_run, (size_t)now, sample) < 0 && !life_job_stopped())
             return cli_failed_call(NULL);
-        job->seconds += seconds_now() - job->doing.began;
         const uint64_t done = life_generation(job->engine_of_run) - before;
-        for (uint64_t i = 0; table && i < done && status == CLI_DONE; i++)
+        for (uint64_t i = 0; i < done && status == CLI_DONE; i++)
             status = life_output_row(job, &sample[i]);
         n -= now;
     }
+    return status;
+}
+
+static int step_plain(struct life_job *job, uint64_t n)
+{
+    return life_step(job->engine_of_run, n) == 0 || life_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
+}
+
+/* Steps n generations, or fewer when it is stopped, and writes their populations when there is a table. */
+static int step(struct life_job *job, uint64_t n)
+{
+    int (*const by)(struct life_job *, uint64_t) = job->until_stable ? step_until_stable
+                                                   : cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) ? step_traced
+                                                                                                       : step_plain;
+    const double began = seconds_now();
+    begin(job, job->until_stable && n > TRACED ? TRACED : n);
+    const int status = by(job, n);
+    job->seconds += seconds_now() - began;
     return status;
 }
 
@@ -81,7 +118,7 @@ static int run_generations(struct life_job *job)
     int status = due_frames(job);
     if (status == CLI_DONE)
         status = life_view_visit(job);
-    while (status == CLI_DONE && at < job->generations && !cli_ranks_interrupted()) {
+    while (status == CLI_DONE && at < job->generations && !job->period && !cli_ranks_interrupted()) {
         const double visit = cli_window_seconds(&job->window, VISIT_SECONDS);
         uint64_t n = cli_window_burst(&job->window, at, job->generations - at < burst ? job->generations - at : burst);
         n = life_edge_burst(job, n);
@@ -109,35 +146,6 @@ static int run_generations(struct life_job *job)
     return status;
 }
 
-/* ---- Until the state repeats. ---------------------------------------------------------------- */
-
-struct watcher {
-    struct life_job *job;
-    int status;
-};
-
-static int watch(void *arg, const struct life_sample *sample)
-{
-    struct watcher *w = arg;
-    w->status = life_output_row(w->job, sample);
-    if (sample->generation % 64 == 0) {
-        begin(w->job, 0);
-        life_job_tell(w->job, 0);
-    }
-    return w->status != CLI_DONE || (sample->generation % 64 == 0 && cli_ranks_interrupted());
-}
-
-static int run_until_stable(struct life_job *job)
-{
-    struct watcher w = {job, CLI_DONE};
-    const double start = seconds_now();
-    if (life_until_stable(job->engine_of_run, job->generations, &job->period, &job->period_generation, watch,
-                          &w) < 0 && !life_job_stopped())
-        return w.status == CLI_DONE ? cli_failed_call(NULL) : w.status;
-    job->seconds = seconds_now() - start;
-    return w.status;
-}
-
 int life_job_run(struct life_job *job)
 {
     struct life_sample first;
@@ -154,7 +162,7 @@ int life_job_run(struct life_job *job)
         return cli_failed_call(NULL);
     cli_progress_start(&job->progress, "generations", known ? (double)job->generations : 0, job->common.quiet);
     if (status == CLI_DONE)
-        status = job->until_stable ? run_until_stable(job) : run_generations(job);
+        status = run_generations(job);
     cli_progress_end(&job->progress);
     job->interrupted = cli_ranks_interrupted();
     return status;

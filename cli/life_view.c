@@ -1,5 +1,5 @@
 /* life_view.c - what the window shows of `stdcl life`: the rectangles that viewers look at, as bits or as squares counted on the
- * devices, and the population as a plot.
+ * devices (of a plane without edges: in HashLife's tree), and the population as a plot.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -9,19 +9,29 @@
 static const char *const columns[] = {"generation", "", "population", "cells", NULL};
 enum { MOST_ZOOM = 15 }; /* of life_density */
 
+static void size_words(const struct life_job *job, char *text, size_t size)
+{
+    if (job->endless)
+        snprintf(text, size, "a plane without edges");
+    else
+        snprintf(text, size, "%zu x %zu cells", job->size.width, job->size.height);
+}
+
 int life_view_open(struct life_job *job)
 {
     char title[256], size[64];
     if (!job->window.wanted && !job->window.record)
         return CLI_DONE;
     char *device = job->context ? cli_devices_name(job->context) : NULL;
-    snprintf(size, sizeof size, "%zu x %zu", job->size.width, job->size.height);
-    snprintf(title, sizeof title, "%s: %s cells", job->input ? job->input : job->rule, size);
-    const char *const facts[] = {"cells", size, "rule", job->rule, "engine", life_engine_names[job->engine], "device",
+    size_words(job, size, sizeof size);
+    snprintf(title, sizeof title, "%s: %s", job->input ? job->input : job->rule, size);
+    const char *const facts[] = {"grid", size, "rule", job->rule, "engine", life_engine_names[job->engine], "device",
                                  device ? device : "none", NULL};
     struct view_options about = {.program = "life", .title = title, .step = "generation", .time = "generation",
                                  .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT, .facts = facts, .rows = columns,
-                                 .cells = {job->size.width, job->size.height, life_bounds_names[job->bounds], job->rule}};
+                                 .cells = {.bounds = "plane", .rule = job->rule}};
+    if (!job->endless)
+        about.cells = (struct view_field){job->size.width, job->size.height, life_bounds_names[job->bounds], job->rule};
     const int status = cli_window_open(&job->window, &about);
     free(device);
     return status;
@@ -29,13 +39,13 @@ int life_view_open(struct life_job *job)
 
 /* ---- Rectangles. ------------------------------------------------------------------------------- */
 
-static int bits(life *lf, const struct view_region *r, uint8_t *body)
+static int bits(const struct life_job *job, const struct view_region *r, uint8_t *body)
 {
     struct life_cells cells;
     const size_t bytes = ((size_t)r->width + 7) / 8;
     if (life_cells_alloc(&cells, r->width, r->height) < 0)
         return -1;
-    const int status = life_get(lf, r->x, r->y, &cells);
+    const int status = job->endless ? hashlife_get(job->endless, r->x, r->y, &cells) : life_get(job->engine_of_run, r->x, r->y, &cells);
     for (size_t j = 0; status == 0 && j < r->height; j++)
         for (size_t k = 0; k < bytes; k++)
             body[j * bytes + k] = (uint8_t)(cells.word[j * cells.stride + k / 8] >> 8 * (k % 8));
@@ -44,7 +54,7 @@ static int bits(life *lf, const struct view_region *r, uint8_t *body)
 }
 
 /* Of squares larger than the engine counts, the sums of those that it does. */
-static int shades(life *lf, const struct view_region *r, uint8_t *body)
+static int count_of_grid(life *lf, const struct view_region *r, uint64_t *live)
 {
     const unsigned zoom = r->zoom < MOST_ZOOM ? r->zoom : MOST_ZOOM, more = r->zoom - zoom;
     const size_t most_width = (life_width(lf) >> zoom) + 1, most_height = (life_height(lf) >> zoom) + 1;
@@ -54,37 +64,61 @@ static int shades(life *lf, const struct view_region *r, uint8_t *body)
         height = height < most_height ? height : most_height - (life_height(lf) % ((size_t)1 << zoom) == 0);
     }
     uint32_t *count = cli_alloc(width * height + 1, sizeof *count);
-    uint64_t *live = cli_alloc((size_t)r->width * r->height + 1, sizeof *live);
     const int status = life_density(lf, r->x, r->y, width, height, zoom, count);
     for (size_t k = 0; status == 0 && k < width * height; k++)
         live[(k / width >> more) * r->width + (k % width >> more)] += count[k];
-    for (size_t k = 0; k < (size_t)r->width * r->height; k++)
-        body[k] = view_cells_shade(live[k], r->zoom);
     free(count);
+    return status;
+}
+
+static int shades(const struct life_job *job, const struct view_region *r, uint8_t *body)
+{
+    const size_t n = (size_t)r->width * r->height;
+    uint64_t *live = cli_alloc(n + 1, sizeof *live);
+    const int status = job->endless ? hashlife_density(job->endless, r->x, r->y, r->width, r->height, r->zoom, live)
+                                  : count_of_grid(job->engine_of_run, r, live);
+    for (size_t k = 0; k < n; k++)
+        body[k] = view_cells_shade(live[k], r->zoom);
     free(live);
+    return status;
+}
+
+/* UINT64_MAX: more than the page can be told. */
+static int population_of(const struct life_job *job, uint64_t *population, double *value)
+{
+    struct hashlife_number n;
+    int status;
+    if (job->endless) {
+        status = hashlife_population(job->endless, &n);
+        *population = status == 0 && n.high == 0 ? n.low : UINT64_MAX;
+        *value = status == 0 ? hashlife_number_double(n) : NAN;
+    } else {
+        status = life_population(job->engine_of_run, population);
+        *value = (double)*population;
+    }
     return status;
 }
 
 static int show(void *arg, int last)
 {
     struct life_job *job = arg;
-    life *lf = job->engine_of_run;
     struct view_region region[VIEW_REGIONS];
     struct view_cells cells[VIEW_REGIONS];
     uint8_t *body[VIEW_REGIONS] = {NULL};
     uint64_t population = UINT64_MAX;
+    double value = NAN;
     const int n = view_regions_wanted(job->window.view, region);
-    int status = life_population(lf, &population);
+    int status = population_of(job, &population, &value);
     for (int i = 0; i < n && status == 0; i++) {
         body[i] = cli_alloc(view_cells_bytes(&region[i]) + 1, 1);
         cells[i] = (struct view_cells){region[i], body[i]};
-        status = (region[i].zoom ? shades : bits)(lf, &region[i], body[i]);
+        status = (region[i].zoom ? shades : bits)(job, &region[i], body[i]);
     }
     const uint64_t now = life_job_generation(job);
     if (status == 0)
         status = view_show_cells(job->window.view, (struct view_moment){(double)now, now, last}, population, n, cells);
     if (status == 0)
-        view_add_row(job->window.view, (const double[]){(double)now, (double)population});
+        view_add_row(job->window.view, (const double[]){(double)now, value});
     for (int i = 0; i < n; i++)
         free(body[i]);
     return status == 0 || life_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
@@ -92,7 +126,7 @@ static int show(void *arg, int last)
 
 int life_view_visit(struct life_job *job)
 {
-    const uint64_t at = life_generation(job->engine_of_run);
+    const uint64_t at = life_job_generation(job) - job->started;
     const double fraction = job->generations && job->generations != UINT64_MAX ? (double)at / (double)job->generations : NAN;
     return cli_window_visit(&job->window, at, fraction, show, job);
 }

@@ -1387,6 +1387,17 @@ module stdcl
       type(c_ptr) :: hashlife_create
       type(hashlife_options), intent(in), optional :: options
     end function
+    function hashlife_density(h, x, y, width, height, zoom, live) bind(C)
+      import
+      integer(c_int) :: hashlife_density
+      type(c_ptr), value :: h
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      integer(c_size_t), value :: width
+      integer(c_size_t), value :: height
+      integer(c_int), value :: zoom
+      integer(c_int64_t), optional :: live(*)
+    end function
     subroutine hashlife_free(h) bind(C)
       import
       type(c_ptr), value :: h

@@ -289,6 +289,81 @@ int hashlife_population(hashlife *h, struct hashlife_number *population)
     return done ? 0 : clerror_set(ENOMEM, "hashlife_population: no memory to remember %zu squares", c.n);
 }
 
+/* ---- Counting in squares. -------------------------------------------------------------------- */
+
+enum { MOST_ZOOM = 24 };
+
+struct raster {
+    wide x, y;            /* of the first square, in squares */
+    size_t width, height; /* in squares */
+    int zoom;
+    uint64_t *live;
+    struct counted seen;
+};
+
+/* Where the square of a cell is counted; NULL: nowhere. */
+static uint64_t *counter_of(const struct raster *r, wide x, wide y)
+{
+    const wide column = (x >> r->zoom) - r->x, row = (y >> r->zoom) - r->y;
+    return column < 0 || row < 0 || column >= (wide)r->width || row >= (wide)r->height ? NULL
+                                                                                      : &r->live[(size_t)row * r->width + (size_t)column];
+}
+
+static void count_leaf(const struct raster *r, const struct leaf *leaf, wide x, wide y)
+{
+    for (int i = 0; i < 16; i++)
+        for (unsigned bits = leaf->row[i]; bits; bits &= bits - 1) {
+            uint64_t *to = counter_of(r, x + __builtin_ctz(bits), y + i);
+            if (to)
+                ++*to;
+        }
+}
+
+static bool lies_apart(const struct raster *r, wide x, wide y, int level)
+{
+    const wide right = (x + side_of(level) - 1) >> r->zoom, bottom = (y + side_of(level) - 1) >> r->zoom;
+    return right < r->x || bottom < r->y || (x >> r->zoom) >= r->x + (wide)r->width || (y >> r->zoom) >= r->y + (wide)r->height;
+}
+
+/* false: no memory. The plane's own square lies across the axes, its parts in one square of the raster if they are small enough. */
+static bool count_squares(const struct hashlife *h, struct raster *r, square_t square, int level, wide x, wide y)
+{
+    if (square == h->empty[level] || lies_apart(r, x, y, level))
+        return true;
+    if (level <= r->zoom && level < h->level) {
+        uwide n = 0;
+        if (!count(h, &r->seen, square, level, &n))
+            return false;
+        *counter_of(r, x, y) += (uint64_t)n;
+        return true;
+    }
+    if (level == LEAF_LEVEL) {
+        count_leaf(r, &h->leaf[square], x, y);
+        return true;
+    }
+    const wide half = side_of(level - 1);
+    for (int i = 0; i < 4; i++)
+        if (!count_squares(h, r, h->node[square].part[i], level - 1, i & 1 ? x + half : x, i & 2 ? y + half : y))
+            return false;
+    return true;
+}
+
+int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live)
+{
+    if (zoom > MOST_ZOOM)
+        return clerror_set(EINVAL, "hashlife_density: squares of 2^%u cells a side are too large; at most 2^%d", zoom, MOST_ZOOM);
+    const long long side = 1LL << zoom;
+    if (x % side || y % side)
+        return clerror_set(EINVAL, "hashlife_density: %lld,%lld is no corner of squares of 2^%u cells: give multiples of that", x, y, zoom);
+    struct raster r = {.x = x / side, .y = y / side, .width = width, .height = height, .zoom = (int)zoom, .live = live};
+    const wide corner = -side_of(h->level - 1);
+    memset(live, 0, width * height * sizeof *live);
+    const bool done = count_squares(h, &r, h->root, h->level, corner, corner);
+    map_free(&r.seen.seen);
+    free(r.seen.of);
+    return done ? 0 : clerror_set(ENOMEM, "hashlife_density: no memory to remember %zu squares", r.seen.n);
+}
+
 /* ---- The box of the live cells. -------------------------------------------------------------- */
 
 /* The squares along one side of the box at some level, each once. */
@@ -546,11 +621,31 @@ static int walk(struct walker *w, square_t square, int level, uint32_t *number)
     return map_put(&w->squares, key, *number) ? 0 : no_memory();
 }
 
+/* The plane by its smallest square, whatever steps it has come by, so that equal planes have the same squares. */
+static void shrink(struct hashlife *h)
+{
+    struct worker *w = worker_of(h);
+    for (; h->level > LEAF_LEVEL + 3; h->level--) {
+        square_t middle[4];
+        for (int i = 0; i < 4; i++) {
+            const square_t quarter = h->node[h->root].part[i];
+            if (!only(h, quarter, h->level - 1, 3 - i))
+                return;
+            middle[i] = h->node[quarter].part[3 - i];
+        }
+        const square_t root = hash_node_find(w, h->level - 1, middle[NW], middle[NE], middle[SW], middle[SE]);
+        if (root == NO_SQUARE)
+            return;
+        h->root = root;
+    }
+}
+
 int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells),
                   int (*square)(void *arg, int level, const uint32_t part[4]), void *arg)
 {
     struct walker w = {.h = h, .leaf = leaf, .square = square, .arg = arg};
     uint32_t number;
+    shrink(h);
     const int status = walk(&w, h->root, h->level, &number);
     *level = h->level;
     map_free(&w.leaves);

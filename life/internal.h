@@ -164,8 +164,13 @@ struct life {
         double total, done; /* generations of the call under way */
     } call;
     size_t device_bytes;
+    struct {
+        uint64_t n, at;          /* how many states are known up to generation `at`; n is 0 after the cells were changed otherwise */
+        struct life_sample *ring; /* generation g at g % (LIFE_LONGEST_PERIOD + 1); NULL until life_until_stable is called */
+    } past;
     void *state; /* the backend's */
 };
+enum { LIFE_LONGEST_PERIOD = 64 };
 
 /* A call begins, of so many generations (call.c). Then: tells the caller how far it is, call.done generations and `part` of
  * those that are under way; -1 with ECANCELED when it is to end. */

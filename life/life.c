@@ -98,6 +98,7 @@ void life_free(life *lf)
     if (!lf)
         return;
     lf->backend->free(lf);
+    free(lf->past.ring);
     free(lf);
 }
 
@@ -155,6 +156,7 @@ int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
         life_bits_copy(row, 0, from, first, cells->width - first);
     }
     lf->device_stale = true;
+    lf->past.n = 0;
     return 0;
 }
 
@@ -238,7 +240,7 @@ int life_clear(life *lf)
         memset(lf->backend->row(lf, y), 0, lf->words * sizeof(uint64_t));
     lf->host_stale = false;
     lf->device_stale = true;
-    lf->generation = 0;
+    lf->generation = lf->past.n = 0;
     return 0;
 }
 
@@ -254,7 +256,7 @@ int life_soup(life *lf, double density, uint64_t seed)
     life_call_begin(lf, (double)lf->height);
     lf->host_stale = false;
     lf->device_stale = true;
-    lf->generation = 0;
+    lf->generation = lf->past.n = 0;
     return world_agree(lf->world, density > 0 ? life_soup_density(lf, density, seed) : life_soup_rand(lf, (unsigned)seed));
 }
 
@@ -315,8 +317,6 @@ int life_population(life *lf, uint64_t *population)
 
 /* ---- Waiting for a repetition. --------------------------------------------------------------- */
 
-enum { LONGEST_PERIOD = 64 };
-
 /* This rank's rows as they are. */
 static int take_rows(life *lf, uint64_t *to)
 {
@@ -338,11 +338,10 @@ static uint64_t count_changes(life *lf, const uint64_t *before)
 
 /* Advances by `period` generations and compares the state before and after, cell by cell. If they are equal, the
  * generation counter goes back to where it was, since the state is that of then. */
-static int verify_period(life *lf, uint64_t period, bool *repeats)
+static int verify_period(life *lf, uint64_t period)
 {
     struct life_cells before;
     uint64_t changes = 0;
-    *repeats = false;
     int status = life_cells_alloc(&before, lf->words * 64, lf->rows);
     if (status == 0)
         status = take_rows(lf, before.word);
@@ -358,55 +357,80 @@ static int verify_period(life *lf, uint64_t period, bool *repeats)
     if (changes)
         return clerror_set(EIO, "life: two states of generation %llu and %llu have the same hash and differ",
                            (unsigned long long)(lf->generation - period), (unsigned long long)lf->generation);
-    *repeats = true;
     lf->generation -= period;
     return 0;
 }
 
 /* How many generations ago the state was that of the newest sample; 0: not among the `known` latest. `ring` holds
- * generation g at g % (LONGEST_PERIOD + 1). */
+ * generation g at g % (LIFE_LONGEST_PERIOD + 1). */
 static uint64_t find_period(const struct life_sample *ring, uint64_t newest, uint64_t known)
 {
-    const struct life_sample *now = &ring[newest % (LONGEST_PERIOD + 1)];
-    for (uint64_t p = 1; p <= LONGEST_PERIOD && p < known; p++) {
-        const struct life_sample *then = &ring[(newest - p) % (LONGEST_PERIOD + 1)];
+    const struct life_sample *now = &ring[newest % (LIFE_LONGEST_PERIOD + 1)];
+    for (uint64_t p = 1; p <= LIFE_LONGEST_PERIOD && p < known; p++) {
+        const struct life_sample *then = &ring[(newest - p) % (LIFE_LONGEST_PERIOD + 1)];
         if (then->hash == now->hash && then->population == now->population)
             return p;
     }
     return 0;
 }
 
+/* The states of before, if life_until_stable goes on where it stopped; else only that of now. */
+static int recall(life *lf)
+{
+    struct life_sample now;
+    if (!lf->past.ring && !(lf->past.ring = calloc(LIFE_LONGEST_PERIOD + 1, sizeof *lf->past.ring)))
+        return clerror_set(ENOMEM, "life_until_stable: no memory for the states of before");
+    if (lf->past.n && lf->past.at == lf->generation)
+        return 0;
+    if (life_look(lf, &now) < 0)
+        return -1;
+    lf->past.ring[now.generation % (LIFE_LONGEST_PERIOD + 1)] = now;
+    lf->past.n = 1;
+    lf->past.at = now.generation;
+    return 0;
+}
+
+static void remember(life *lf, const struct life_sample *sample)
+{
+    lf->past.ring[sample->generation % (LIFE_LONGEST_PERIOD + 1)] = *sample;
+    lf->past.at = sample->generation;
+    lf->past.n++;
+}
+
+/* The engine is `ahead` generations further than the newest sample, whose state was that of p generations before. */
+static int settle(life *lf, uint64_t p, uint64_t ahead)
+{
+    if (verify_period(lf, p) < 0)
+        return -1;
+    if (life_step(lf, (p - ahead % p) % p) < 0) /* on to where its state comes again */
+        return -1;
+    lf->generation = lf->past.at;
+    return 0;
+}
+
 int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *generation,
                       int (*watch)(void *arg, const struct life_sample *sample), void *arg)
 {
-    struct life_sample ring[LONGEST_PERIOD + 1], batch[LONGEST_PERIOD];
-    uint64_t known = 1;
+    struct life_sample batch[LIFE_LONGEST_PERIOD];
     *period = *generation = 0;
-    if (life_look(lf, &batch[0]) < 0)
+    if (recall(lf) < 0)
         return -1;
-    ring[batch[0].generation % (LONGEST_PERIOD + 1)] = batch[0];
     while (limit) {
-        const size_t n = limit < LONGEST_PERIOD ? (size_t)limit : LONGEST_PERIOD;
+        const size_t n = limit < LIFE_LONGEST_PERIOD ? (size_t)limit : LIFE_LONGEST_PERIOD;
         const int status = life_trace(lf, n, batch);
         if (status < 0 && !stopped())
             return -1;
         const size_t done = status == 0 ? n : (size_t)lf->call.done;
         limit -= done;
         for (size_t i = 0; i < done; i++) {
-            ring[batch[i].generation % (LONGEST_PERIOD + 1)] = batch[i];
-            known++;
+            remember(lf, &batch[i]);
             if (watch && watch(arg, &batch[i]))
                 return 0;
-            const uint64_t p = find_period(ring, batch[i].generation, known);
+            const uint64_t p = find_period(lf->past.ring, batch[i].generation, lf->past.n);
             if (!p)
                 continue;
-            bool repeats;
-            if (verify_period(lf, p, &repeats) < 0)
+            if (settle(lf, p, done - 1 - i) < 0)
                 return -1;
-            /* The engine is done - 1 - i generations further than the sample. On to where its state comes again. */
-            if (life_step(lf, (p - (done - 1 - i) % p) % p) < 0)
-                return -1;
-            lf->generation = batch[i].generation;
             *period = p;
             *generation = batch[i].generation - p;
             return 0;

@@ -11,6 +11,7 @@
 #include "formats/life.h"
 #include "life/internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -118,6 +119,47 @@ static void plain_c(void **unused)
                        (long long)(drawn() % 1000) - 500, (long long)(drawn() % 1000) - 500);
     as_plain_c("B3/S23", SIDE, SIDE, MOST, (1LL << 61) - 7, -(1LL << 61) + 3);
     as_plain_c("B3/S23", 1, 1, 1, -1, -1);
+}
+
+/* Squares against their cells, across the axes, of one cell and of more than the plane has. */
+static void density(void **unused)
+{
+    enum { AROUND = 160 };
+    (void)unused;
+    struct life_cells cells, all;
+    works(life_cells_alloc(&cells, SIDE, SIDE));
+    works(life_cells_alloc(&all, 2 * AROUND, 2 * AROUND));
+    for (size_t k = 0; k < SIDE * cells.stride; k++)
+        cells.word[k] = drawn() & drawn();
+    hashlife *h = create(NULL, 0, 1);
+    works(hashlife_put(h, -37, -21, &cells));
+    works(hashlife_step(h, 5));
+    works(hashlife_get(h, -AROUND, -AROUND, &all));
+    for (unsigned zoom = 0; zoom <= 24; zoom++) {
+        const long long side = 1LL << zoom, n = zoom < 6 ? 2 * AROUND >> zoom : 2, first = -(n / 2) * side;
+        static uint64_t live[4 * AROUND * AROUND], want[4 * AROUND * AROUND];
+        memset(want, 0, sizeof want);
+        works(hashlife_density(h, first, first, (size_t)n, (size_t)n, zoom, live));
+        for (long long y = -AROUND; y < AROUND; y++)
+            for (long long x = -AROUND; x < AROUND; x++)
+                if (life_cells_at(&all, (size_t)(x + AROUND), (size_t)(y + AROUND)))
+                    want[((y - first) >> zoom) * n + ((x - first) >> zoom)]++;
+        assert_memory_equal(live, want, (size_t)(n * n) * sizeof *live);
+    }
+    uint64_t one[4];
+    works(hashlife_density(h, 8, -16, 2, 2, 3, one)); /* a part of it */
+    for (size_t k = 0; k < 4; k++) {
+        uint64_t n = 0;
+        for (size_t c = 0; c < 64; c++)
+            n += (uint64_t)life_cells_at(&all, AROUND + 8 + 8 * (k % 2) + c % 8, AROUND - 16 + 8 * (k / 2) + c / 8);
+        assert_true(one[k] == n);
+    }
+    assert_int_equal(hashlife_density(h, 4, 0, 1, 1, 3, one), -1);
+    assert_int_equal(clerrno, EINVAL);
+    assert_int_equal(hashlife_density(h, 0, 0, 1, 1, 25, one), -1);
+    hashlife_free(h);
+    life_cells_free(&cells);
+    life_cells_free(&all);
 }
 
 /* ---- Known lives. ---------------------------------------------------------------------------- */
@@ -364,7 +406,7 @@ static void numbers(void **unused)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_c),       cmocka_unit_test(methuselahs),       cmocka_unit_test(gliders_fly),
+        cmocka_unit_test(plain_c), cmocka_unit_test(density),       cmocka_unit_test(methuselahs),       cmocka_unit_test(gliders_fly),
         cmocka_unit_test(guns_fire),     cmocka_unit_test(empty),             cmocka_unit_test(little_memory),
         cmocka_unit_test(threads_agree), cmocka_unit_test(too_little_memory), cmocka_unit_test(can_be_ended),
         cmocka_unit_test(squares),       cmocka_unit_test(refusals),          cmocka_unit_test(numbers),

@@ -175,6 +175,16 @@ static void until_stable(void **state)
     assert_int_equal(generation, 0);
     assert_int_equal(life_generation(lf), 64);
     works(life_clear(lf));
+    put(lf, glider, 3, 3);
+    for (period = 0; period == 0;) /* in pieces: what was before a call is known */
+        works(life_until_stable(lf, 7, &period, &generation, NULL, NULL));
+    assert_int_equal(period, 64);
+    assert_int_equal(generation, 0);
+    assert_int_equal(life_generation(lf), 64);
+    put(lf, "o!", 12, 12); /* what was before is no more */
+    works(life_until_stable(lf, 1, &period, &generation, NULL, NULL));
+    assert_int_equal(period, 0);
+    works(life_clear(lf));
     put(lf, "3o!", 3, 3);
     works(life_step(lf, 7));
     works(life_until_stable(lf, 1000, &period, &generation, NULL, NULL));

@@ -35,11 +35,39 @@ static bool clip_side(uint64_t size, bool around, uint32_t zoom, int64_t *at, ui
 
 bool region_clip(const struct view_field *field, struct view_region *region)
 {
-    if (field->width == 0) /* a plane without edges */
+    if (field->width == 0) { /* a plane without edges, of which squares are counted where its tree has them */
+        region->x &= -((int64_t)1 << region->zoom);
+        region->y &= -((int64_t)1 << region->zoom);
         return true;
+    }
     const bool around = field->bounds && strcmp(field->bounds, "torus") == 0;
     return clip_side(field->width, around, region->zoom, &region->x, &region->width) &&
            clip_side(field->height, around, region->zoom, &region->y, &region->height);
+}
+
+struct view_region region_whole(const struct view_field *field, uint32_t zoom)
+{
+    enum { SIDE = 1024 };
+    struct view_region r = {0, 0, SIDE, SIDE, zoom};
+    if (field->width == 0)
+        r.x = r.y = -((int64_t)(SIDE / 2) << zoom);
+    while (r.zoom < MOST_ZOOM && (field->width >> r.zoom > SIDE || field->height >> r.zoom > SIDE))
+        r.zoom++;
+    region_clip(field, &r);
+    return r;
+}
+
+bool region_reached(const struct view_region *r, const unsigned char *body)
+{
+    const size_t row = view_cells_bytes(r) / r->height, last = r->zoom ? row - 1 : (r->width - 1) / 8;
+    const unsigned char left = r->zoom ? 255 : 1, right = r->zoom ? 255 : (unsigned char)(1 << (r->width - 1) % 8);
+    for (size_t k = 0; k < row; k++)
+        if (body[k] || body[(r->height - 1) * row + k])
+            return true;
+    for (size_t j = 0; j < r->height; j++)
+        if ((body[j * row] & left) || (body[j * row + last] & right))
+            return true;
+    return false;
 }
 
 bool region_same(const struct view_region *a, const struct view_region *b)

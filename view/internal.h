@@ -137,6 +137,8 @@ char *pong_text(uint64_t id);
 
 /* Appends `size` bytes by deflate without a header. False: there is no zlib, or no memory. */
 bool pack(struct bytes *to, const unsigned char *from, size_t size);
+/* The same as a file of gzip. */
+bool pack_gzip(struct bytes *to, const unsigned char *from, size_t size);
 /* The other way, of exactly `size` bytes. False: they are not that. */
 bool unpack(unsigned char *to, size_t size, const unsigned char *from, size_t packed);
 bool can_pack(void);
@@ -192,9 +194,13 @@ struct sent_cells {
 /* Whether the rectangle that is wanted is among those shown; appends its frame. */
 int cells_find(const struct shown *shown, const struct view_region *region);
 bool frame_cells(struct bytes *to, const struct shown *shown, int i, int coding, struct sent_cells *last);
-/* The second brings a rectangle into the grid; false: nothing is left of it. */
 bool region_same(const struct view_region *a, const struct view_region *b);
+/* Brings a rectangle into the grid; false: nothing is left of it. */
 bool region_clip(const struct view_field *field, struct view_region *region);
+/* What recordings have: all of a small grid, or all of it from afar; of a plane without edges its middle, in squares of 2^zoom. */
+struct view_region region_whole(const struct view_field *field, uint32_t zoom);
+/* Whether a cell lives at its edge. */
+bool region_reached(const struct view_region *region, const unsigned char *body);
 
 /* ---- mailbox.c ----------------------------------------------------------------------------------- */
 
@@ -243,12 +249,14 @@ bool http_token_make(char token[TOKEN]);
 /* ---- web.c --------------------------------------------------------------------------------------- */
 
 struct web_file {
-    const char *name, *type;
+    const char *name, *type; /* NULL: not for viewers, or a module, which is in main.js */
     const unsigned char *text;
     unsigned long size;
-    unsigned char *own; /* text of malloc; NULL: as it is embedded */
+    unsigned char *own;    /* text of malloc; NULL: as it is embedded */
+    struct bytes packed; /* by gzip; empty: it cannot be */
 };
 struct web_file *web_open(size_t *n); /* NULL: no memory, or a file cannot be read (the sentence says which) */
+struct web_file *web_find(struct web_file *files, size_t n, const char *name, size_t length); /* NULL: there is none */
 void web_close(struct web_file *files, size_t n);
 
 /* ---- listen.c ------------------------------------------------------------------------------------ */
@@ -270,6 +278,7 @@ struct stage {
     struct shown shown[KINDS];
     struct rows rows;
     struct frame_box box;
+    uint32_t zoom; /* of what is recorded of a plane without edges: as far as its cells have come */
     struct view_state state;
     unsigned states; /* how often it changed */
     bool closing;

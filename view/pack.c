@@ -1,4 +1,5 @@
-/* pack.c - deflate by zlib, as browsers unpack it ("deflate-raw"): without a header, at the fastest level.
+/* pack.c - deflate by zlib, as browsers unpack it: frames without a header ("deflate-raw"), at the fastest level; files of the page,
+ * once, as gzip.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -12,10 +13,10 @@ bool can_pack(void)
     return true;
 }
 
-bool pack(struct bytes *to, const unsigned char *from, size_t size)
+static bool deflate_all(struct bytes *to, const unsigned char *from, size_t size, int level, int window)
 {
     z_stream z = {0};
-    if (size > UINT_MAX || deflateInit2(&z, 1, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (size > UINT_MAX || deflateInit2(&z, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     const size_t room = deflateBound(&z, (uLong)size), before = to->used;
     unsigned char *out = bytes_more(to, room);
@@ -28,6 +29,16 @@ bool pack(struct bytes *to, const unsigned char *from, size_t size)
         to->used = before + (whole ? z.total_out : 0);
     deflateEnd(&z);
     return whole;
+}
+
+bool pack(struct bytes *to, const unsigned char *from, size_t size)
+{
+    return deflate_all(to, from, size, 1, -MAX_WBITS);
+}
+
+bool pack_gzip(struct bytes *to, const unsigned char *from, size_t size)
+{
+    return deflate_all(to, from, size, 9, MAX_WBITS + 16);
 }
 
 bool unpack(unsigned char *to, size_t size, const unsigned char *from, size_t packed)
@@ -57,6 +68,11 @@ bool pack(struct bytes *to, const unsigned char *from, size_t size)
 {
     (void)to, (void)from, (void)size;
     return false;
+}
+
+bool pack_gzip(struct bytes *to, const unsigned char *from, size_t size)
+{
+    return pack(to, from, size);
 }
 
 bool unpack(unsigned char *to, size_t size, const unsigned char *from, size_t packed)

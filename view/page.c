@@ -11,7 +11,7 @@ enum { PIECE = 12 << 20, MOST_PAGE = 256 << 20 };
 
 struct page {
     FILE *fp;
-    const struct web_file *file;
+    struct web_file *file;
     size_t files;
     char nonce[25];
     const struct bytes *recording;
@@ -22,14 +22,18 @@ static void put(struct page *p, const void *text, size_t size)
     fwrite(text, 1, size, p->fp);
 }
 
+/* In lines, so that editors and tools may look at the page. */
 static void put_base64(struct page *p, const unsigned char *from, size_t size)
 {
+    enum { LINE = 57 }; /* bytes of a line, 76 digits, as in letters */
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < size; i += 3) {
         const size_t n = size - i < 3 ? size - i : 3;
         const uint32_t bits = (uint32_t)from[i] << 16 | (n > 1 ? (uint32_t)from[i + 1] << 8 : 0) | (n > 2 ? from[i + 2] : 0);
         const char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63], n > 1 ? digits[bits >> 6 & 63] : '=', n > 2 ? digits[bits & 63] : '='};
         put(p, four, sizeof four);
+        if (i % LINE == LINE - 3)
+            fputc('\n', p->fp);
     }
 }
 
@@ -43,27 +47,6 @@ static void put_recording(struct page *p)
     }
 }
 
-static const struct web_file *find(const struct page *p, const char *name, size_t length)
-{
-    for (size_t i = 0; i < p->files; i++)
-        if (strlen(p->file[i].name) == length && memcmp(p->file[i].name, name, length) == 0)
-            return &p->file[i];
-    return NULL;
-}
-
-static bool starts(const char *line, size_t length, const char *word)
-{
-    return length >= strlen(word) && memcmp(line, word, strlen(word)) == 0;
-}
-
-/* A line of a module: imports are gone, since all is in one, and so are exports. */
-static void put_line(struct page *p, const char *line, size_t length)
-{
-    const size_t skip = starts(line, length, "export ") ? strlen("export ") : 0;
-    if (!starts(line, length, "import "))
-        put(p, line + skip, length - skip);
-}
-
 static void each_line(struct page *p, const struct web_file *file, void (*take)(struct page *p, const char *line, size_t length))
 {
     const char *at = (const char *)file->text, *const end = at + file->size;
@@ -74,31 +57,14 @@ static void each_line(struct page *p, const struct web_file *file, void (*take)(
     }
 }
 
-static void put_module(struct page *p, const char *name, size_t length)
+/* A file of the page as an element. */
+static void put_file(struct page *p, const char *name, const char *begin, const char *end)
 {
-    while (length && (name[length - 1] == '\n' || name[length - 1] == '\r'))
-        length--;
-    const struct web_file *file = find(p, name, length);
+    const struct web_file *file = web_find(p->file, p->files, name, strlen(name));
+    fprintf(p->fp, "%s nonce=\"%s\">\n", begin, p->nonce);
     if (file)
-        each_line(p, file, put_line);
-}
-
-static void put_modules(struct page *p)
-{
-    const struct web_file *order = find(p, "order.txt", 9);
-    fprintf(p->fp, "<script type=\"module\" nonce=\"%s\">\n", p->nonce);
-    if (order)
-        each_line(p, order, put_module);
-    fprintf(p->fp, "</script>\n");
-}
-
-static void put_style(struct page *p)
-{
-    const struct web_file *style = find(p, "view.css", 8);
-    fprintf(p->fp, "<style nonce=\"%s\">\n", p->nonce);
-    if (style)
-        put(p, style->text, style->size);
-    fprintf(p->fp, "</style>\n");
+        put(p, file->text, file->size);
+    fprintf(p->fp, "%s\n", end);
 }
 
 static void put_policy(struct page *p)
@@ -118,11 +84,11 @@ static void put_html(struct page *p, const char *line, size_t length)
     if (has(line, length, "<!--csp-->"))
         put_policy(p);
     else if (has(line, length, "<link rel=\"stylesheet\" href=\"view.css\">"))
-        put_style(p);
+        put_file(p, "view.css", "<style", "</style>");
     else if (has(line, length, "<!--recording-->"))
         put_recording(p);
     else if (has(line, length, "<script type=\"module\" src=\"main.js\"></script>"))
-        put_modules(p);
+        put_file(p, "main.js", "<script type=\"module\"", "</script>");
     else if (!has(line, length, "rel=\"modulepreload\"") && !has(line, length, "rel=\"icon\""))
         put(p, line, length);
 }
@@ -165,12 +131,12 @@ int view_write_page(FILE *fp, const char *recording)
     struct page p = {.fp = fp, .recording = &all};
     int status = load(recording, &all);
     p.file = status == 0 ? web_open(&p.files) : NULL;
-    const struct web_file *index = p.file ? find(&p, "index.html", 10) : NULL;
+    const struct web_file *index = p.file ? web_find(p.file, p.files, "index.html", 10) : NULL;
     if (status == 0 && (!index || !make_nonce(p.nonce)))
         status = p.file ? clerror_set(EIO, "view: the page cannot be made") : -1;
     if (status == 0)
         each_line(&p, index, put_html);
-    web_close((struct web_file *)(uintptr_t)p.file, p.files);
+    web_close(p.file, p.files);
     bytes_free(&all);
     if (status == 0 && ferror(fp))
         status = clerror_set(EIO, "view: the page cannot be written");

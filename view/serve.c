@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { PIECE = 64 << 10, HEADERS = 8192, REQUEST_SECONDS = 5, PING_SECONDS = 20, HANGUP_SECONDS = 40, FILE_PIECE = 4096 };
+enum { PIECE = 64 << 10, HEADERS = 8192, REQUEST_SECONDS = 5, PING_SECONDS = 20, HANGUP_SECONDS = 40, FILE_PIECE = 16 << 10 };
 enum { CLOSE_TOKEN = 4401, CLOSE_FULL = 4429 };
 _Static_assert((int)HEADROOM >= LWS_PRE, "no room for the library's head of a message");
 
@@ -26,8 +26,7 @@ struct connection {
     size_t sent;                 /* bytes of viewer->out */
     size_t heard;
     char *message;               /* MOST_MESSAGE bytes, what came of it so far */
-    const struct web_file *file; /* on its way out */
-    size_t file_at;
+    struct span file; /* on its way out; at NULL: none */
 };
 
 struct server {
@@ -68,10 +67,8 @@ static unsigned refusal(struct lws *wsi, bool socket)
 static const struct web_file *find(const struct server *s, const char *path)
 {
     const char *name = strcmp(path, "/") == 0 ? "index.html" : path + (*path == '/');
-    for (size_t i = 0; i < s->files; i++)
-        if (s->file[i].type && strcmp(s->file[i].name, name) == 0)
-            return &s->file[i];
-    return NULL;
+    const struct web_file *file = web_find(s->file, s->files, name, strlen(name));
+    return file && file->type ? file : NULL;
 }
 
 static const char *const guards[][2] = {
@@ -80,11 +77,22 @@ static const char *const guards[][2] = {
     {"x-content-type-options:", "nosniff"}, {"referrer-policy:", "no-referrer"}, {"cache-control:", "no-store"},
     {"cross-origin-resource-policy:", "same-origin"}, {"cross-origin-opener-policy:", "same-origin"}};
 
-/* The head of an answer, and of a refusal (a status that is not 200) all of it. */
-static int answer(struct lws *wsi, unsigned status, const struct web_file *file)
+/* The bytes of a file, packed where the browser can unpack them. */
+static struct span text_of(struct lws *wsi, const struct web_file *file)
+{
+    char accepted[256];
+    if (file->packed.used && header(wsi, WSI_TOKEN_HTTP_ACCEPT_ENCODING, accepted, sizeof accepted) && strstr(accepted, "gzip"))
+        return (struct span){file->packed.at, file->packed.used};
+    return (struct span){file->text, file->size};
+}
+
+/* The head of an answer, and of a refusal (a status that is not 200, no file) all of it. */
+static int answer(struct lws *wsi, unsigned status, const struct web_file *file, struct span text)
 {
     unsigned char buffer[LWS_PRE + 2048], *const start = buffer + LWS_PRE, *p = start, *const end = buffer + sizeof buffer - 1;
-    if (lws_add_http_common_headers(wsi, status, file ? file->type : "text/plain", file ? file->size : 0, &p, end))
+    if (lws_add_http_common_headers(wsi, status, file ? file->type : "text/plain", text.size, &p, end))
+        return -1;
+    if (file && text.at != file->text && lws_add_http_header_by_token(wsi, WSI_TOKEN_HTTP_CONTENT_ENCODING, (const unsigned char *)"gzip", 4, &p, end))
         return -1;
     for (size_t i = 0; i < sizeof guards / sizeof *guards; i++)
         if (lws_add_http_header_by_name(wsi, (const unsigned char *)guards[i][0], (const unsigned char *)guards[i][1],
@@ -97,7 +105,7 @@ static int answer(struct lws *wsi, unsigned status, const struct web_file *file)
 
 static int refuse(struct lws *wsi, unsigned status)
 {
-    return answer(wsi, status, NULL) || lws_http_transaction_completed(wsi) ? -1 : 0;
+    return answer(wsi, status, NULL, (struct span){NULL, 0}) || lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
 static int on_request(struct server *s, struct connection *c, struct lws *wsi, const char *path)
@@ -107,11 +115,11 @@ static int on_request(struct server *s, struct connection *c, struct lws *wsi, c
         return refuse(wsi, status);
     if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) == 0)
         return refuse(wsi, 405);
-    c->file = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS) > 0 ? NULL : find(s, path);
-    c->file_at = 0;
-    if (!c->file)
+    const struct web_file *file = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS) > 0 ? NULL : find(s, path);
+    if (!file)
         return refuse(wsi, 404);
-    if (answer(wsi, 200, c->file) < 0)
+    c->file = text_of(wsi, file);
+    if (answer(wsi, 200, file, c->file) < 0)
         return -1;
     lws_callback_on_writable(wsi);
     return 0;
@@ -120,18 +128,18 @@ static int on_request(struct server *s, struct connection *c, struct lws *wsi, c
 static int send_file(struct connection *c, struct lws *wsi)
 {
     unsigned char buffer[LWS_PRE + FILE_PIECE];
-    if (!c->file)
+    const size_t left = c->file.size, n = left < FILE_PIECE ? left : FILE_PIECE;
+    if (!c->file.at)
         return 0;
-    const size_t left = c->file->size - c->file_at, n = left < FILE_PIECE ? left : FILE_PIECE;
-    memcpy(buffer + LWS_PRE, c->file->text + c->file_at, n);
-    c->file_at += n;
+    memcpy(buffer + LWS_PRE, c->file.at, n);
+    c->file = (struct span){c->file.at + n, left - n};
     if (lws_write(wsi, buffer + LWS_PRE, n, n == left ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < (int)n)
         return -1;
     if (n < left) {
         lws_callback_on_writable(wsi);
         return 0;
     }
-    c->file = NULL;
+    c->file.at = NULL;
     return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
@@ -173,7 +181,7 @@ static int on_handshake(struct lws *wsi)
         status = 404;
     if (!status)
         return 0;
-    answer(wsi, status, NULL);
+    answer(wsi, status, NULL, (struct span){NULL, 0});
     return -1;
 }
 

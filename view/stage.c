@@ -39,11 +39,27 @@ static void tell_of_recording(struct stage *s, const struct view *v)
     s->says++;
 }
 
+/* A recording of a plane without edges goes farther away when cells have come to the edge of what it has. */
+static void step_back(struct stage *s, struct view *v)
+{
+    const struct shown *shown = &s->shown[CELLS];
+    const struct view_field *field = &v->about.options.cells;
+    if (field->width || shown->raw || !shown->n || shown->region[0].zoom != s->zoom || s->zoom == MOST_ZOOM || !region_reached(&shown->region[0], shown->first.at))
+        return;
+    s->zoom++;
+    pthread_mutex_lock(&v->lock);
+    v->region[0] = region_whole(field, s->zoom);
+    pthread_mutex_unlock(&v->lock);
+}
+
 void stage_take(struct stage *s, struct view *v)
 {
     for (int kind = POINTS; kind < ROWS; kind++)
-        if (mailbox_take(&v->box[kind], &s->shown[kind]) && v->recording)
+        if (mailbox_take(&v->box[kind], &s->shown[kind]) && v->recording) {
             recording_frame(v->recording, &s->shown[kind], (enum kind)kind, &s->box);
+            if (kind == CELLS)
+                step_back(s, v);
+        }
     take_rows(s, v);
     take_state(s, v);
     tell_of_recording(s, v);

@@ -203,17 +203,6 @@ static bool has_region(const struct view_region *all, int n, const struct view_r
     return false;
 }
 
-/* Of recordings: all of a small grid, or all of it from afar. */
-static struct view_region whole(const struct view_field *field)
-{
-    enum { SIDE = 1024 };
-    struct view_region r = {0, 0, SIDE, SIDE, 0};
-    while (r.zoom < MOST_ZOOM && (field->width >> r.zoom > SIDE || field->height >> r.zoom > SIDE))
-        r.zoom++;
-    region_clip(field, &r);
-    return r;
-}
-
 void viewers_want(struct view *v, const struct stage *stage, struct viewer *const *viewers, int n)
 {
     const size_t total = v->about.options.points.total;
@@ -222,7 +211,7 @@ void viewers_want(struct view *v, const struct stage *stage, struct viewer *cons
     size_t bodies = v->recording ? DEFAULT_BODIES : 0;
     bool missing = false;
     if (v->recording && v->about.options.cells.rule)
-        region[regions++] = whole(&v->about.options.cells);
+        region[regions++] = region_whole(&v->about.options.cells, stage->zoom);
     for (int i = 0; i < n; i++) {
         const struct want *w = &viewers[i]->want;
         bodies = w->count > bodies ? w->count : bodies;

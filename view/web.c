@@ -42,36 +42,127 @@ static int read_own(struct web_file *file, const char *folder)
     return 0;
 }
 
-/* Modules go out without what only their readers want: indentation, and lines that are a comment. Lines keep their numbers. */
+/* ---- What viewers get of them. ----------------------------------------------------------------- */
+
+/* Where a comment behind code begins, or the line's end. Text that holds the sign has a quote behind it. */
+static const char *comment_of(const char *line, const char *end)
+{
+    const char *at = end;
+    for (const char *p = line; p + 4 <= end; p++)
+        at = memcmp(p, " // ", 4) == 0 ? p : at;
+    for (const char *p = at; p < end; p++)
+        if (strchr("\"'`", *p))
+            return end;
+    while (at < end && at > line && at[-1] == ' ')
+        at--;
+    return at;
+}
+
+static bool starts(const char *line, const char *end, const char *word)
+{
+    return (size_t)(end - line) >= strlen(word) && memcmp(line, word, strlen(word)) == 0;
+}
+
+/* Without what only those want who read the source: indentation and empty lines. */
+static void put_line(struct bytes *to, const char *line, const char *end)
+{
+    while (line < end && *line == ' ')
+        line++;
+    if (line == end)
+        return;
+    bytes_put(to, line, (size_t)(end - line));
+    bytes_put(to, "\n", 1);
+}
+
+/* And comments. All modules are one, so imports are gone, and so are exports. */
+static void put_module_line(struct bytes *to, const char *line, const char *end)
+{
+    while (line < end && *line == ' ')
+        line++;
+    if (starts(line, end, "//") || starts(line, end, "import "))
+        return;
+    put_line(to, starts(line, end, "export ") ? line + strlen("export ") : line, comment_of(line, end));
+}
+
+static void each_line(struct bytes *to, const struct web_file *file, void (*put)(struct bytes *to, const char *line, const char *end))
+{
+    const char *at = (const char *)file->text, *const all = at + file->size;
+    while (at < all) {
+        const char *end = memchr(at, '\n', (size_t)(all - at));
+        put(to, at, end ? end : all);
+        at = end ? end + 1 : all;
+    }
+}
+
+static int replace(struct web_file *file, struct bytes *by)
+{
+    if (by->failed) {
+        bytes_free(by);
+        return clerror_set(ENOMEM, "view: no memory for the page");
+    }
+    free(file->own);
+    file->text = file->own = by->at;
+    file->size = by->used;
+    return 0;
+}
+
 static int shorten(struct web_file *file)
 {
-    const unsigned char *from = file->text, *const end = from + file->size;
-    unsigned char *to = file->own = malloc(file->size + 1);
-    if (!to)
-        return clerror_set(ENOMEM, "view: no memory for the page");
-    while (from < end) {
-        const unsigned char *line = memchr(from, '\n', (size_t)(end - from)), *next = line ? line + 1 : end;
-        while (from < next && *from == ' ')
-            from++;
-        if (next - from > 2 && from[0] == '/' && from[1] == '/')
-            from = line ? line : end;
-        memcpy(to, from, (size_t)(next - from));
-        to += next - from;
-        from = next;
+    struct bytes text = {0};
+    each_line(&text, file, put_line);
+    return replace(file, &text);
+}
+
+struct web_file *web_find(struct web_file *files, size_t n, const char *name, size_t length)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strlen(files[i].name) == length && memcmp(files[i].name, name, length) == 0)
+            return &files[i];
+    return NULL;
+}
+
+/* main.js becomes all modules, in the order of order.txt: one request instead of twenty. */
+static int join_modules(struct web_file *files, size_t n)
+{
+    struct bytes all = {0};
+    struct web_file *main = web_find(files, n, "main.js", 7), *order = web_find(files, n, "order.txt", 9);
+    const char *at = order ? (const char *)order->text : "", *const end = order ? at + order->size : at;
+    while (at < end) {
+        const size_t length = strcspn(at, "\r\n");
+        const struct web_file *file = web_find(files, n, at, length);
+        if (file)
+            each_line(&all, file, put_module_line);
+        at += length + strspn(at + length, "\r\n");
     }
-    file->size = (unsigned long)(to - file->own);
-    file->text = file->own;
+    return main ? replace(main, &all) : 0;
+}
+
+static int prepare(struct web_file *files, size_t n)
+{
+    const char *folder = getenv("STDCL_VIEW_PATH");
+    for (size_t i = 0; folder && *folder && i < n; i++)
+        if (read_own(&files[i], folder) < 0)
+            return -1;
+    if (join_modules(files, n) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const bool module = strstr(files[i].name, ".js") != NULL;
+        files[i].type = module && strcmp(files[i].name, "main.js") != 0 ? NULL : type_of(files[i].name);
+        if (files[i].type && !module && shorten(&files[i]) < 0)
+            return -1;
+        if (files[i].type && !pack_gzip(&files[i].packed, files[i].text, files[i].size))
+            bytes_free(&files[i].packed);
+    }
     return 0;
 }
 
 struct web_file *web_open(size_t *n)
 {
     const struct web_file all[] = {
-#define FILE_(name, symbol) {name, NULL, stdcl_kernel_##symbol, stdcl_kernel_##symbol##_size, NULL},
+#define FILE_(name, symbol) {name, NULL, stdcl_kernel_##symbol, stdcl_kernel_##symbol##_size, NULL, {0}},
 #include "files.inc"
 #undef FILE_
     };
-    const char *folder = getenv("STDCL_VIEW_PATH");
     struct web_file *files = malloc(sizeof all);
     *n = sizeof all / sizeof *all;
     if (!files) {
@@ -79,20 +170,17 @@ struct web_file *web_open(size_t *n)
         return NULL;
     }
     memcpy(files, all, sizeof all);
-    for (size_t i = 0; i < *n; i++) {
-        files[i].type = type_of(files[i].name);
-        const bool module = files[i].type && strstr(files[i].type, "javascript");
-        if (folder && *folder ? read_own(&files[i], folder) < 0 : module && shorten(&files[i]) < 0) {
-            web_close(files, *n);
-            return NULL;
-        }
-    }
-    return files;
+    if (prepare(files, *n) == 0)
+        return files;
+    web_close(files, *n);
+    return NULL;
 }
 
 void web_close(struct web_file *files, size_t n)
 {
-    for (size_t i = 0; files && i < n; i++)
+    for (size_t i = 0; files && i < n; i++) {
         free(files[i].own);
+        bytes_free(&files[i].packed);
+    }
     free(files);
 }

@@ -61,6 +61,10 @@ int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells 
 /* Copies a rectangle of the plane into cells->word; the caller has set width, height and stride. */
 int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells);
 
+/* Counts the live cells of squares of 2^zoom x 2^zoom cells (zoom 0 to 24), width x height of them, the first with its top left corner at
+ * (x, y), which are multiples of 2^zoom: live[j * width + i]. EINVAL: they are not, or zoom is larger; ENOMEM. */
+int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live);
+
 /* Advances and blocks until it is done: a step of 2^k for each bit k of `generations`. After an error the plane is where the last whole one
  * of these steps left it; hashlife_generation tells where. ECANCELED: `progress` ended it. ENOMEM: the memory of the options
  * does not suffice; the sentence says how much was in use. ERANGE: the plane would be more than 2^120 cells across, or

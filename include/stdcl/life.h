@@ -174,8 +174,8 @@ int life_look(life *lf, struct life_sample *sample);
 /* Advances until the state is one of those of the last 64 generations, but at most by `limit`
  * generations. *period is then the smallest p in 1 .. 64 with state(g + p) = state(g), compared cell by
  * cell, and *generation is the first such g; when the limit came first, *period is 0. The engine stays at
- * the generation where it stopped (see life_generation). `watch` (may be NULL) is called for each
- * generation in turn, and stops the run when it returns non-zero. */
+ * the generation where it stopped (see life_generation), and a call that goes on from there still knows the generations before. `watch`
+ * (may be NULL) is called for each generation in turn, and stops the run when it returns non-zero. */
 int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *generation,
                       int (*watch)(void *arg, const struct life_sample *sample), void *arg);
 

@@ -508,6 +508,7 @@ int hashlife_bounding_box(hashlife *h, struct hashlife_box *box);
 size_t hashlife_bytes(const hashlife *h);
 uint64_t hashlife_collections(const hashlife *h);
 hashlife *hashlife_create(const struct hashlife_options *options);
+int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live);
 void hashlife_free(hashlife *h);
 uint64_t hashlife_generation(const hashlife *h);
 int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells);

@@ -680,6 +680,7 @@ FUNCTIONS = {
     "hashlife_bytes": ("life", "c_size_t, [c_void_p]"),
     "hashlife_collections": ("life", "c_uint64, [c_void_p]"),
     "hashlife_create": ("life", "c_void_p, [POINTER(hashlife_options)]"),
+    "hashlife_density": ("life", "c_int, [c_void_p, c_longlong, c_longlong, c_size_t, c_size_t, c_uint, c_void_p]"),
     "hashlife_free": ("life", "None, [c_void_p]"),
     "hashlife_generation": ("life", "c_uint64, [c_void_p]"),
     "hashlife_get": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),

@@ -6,6 +6,7 @@ Nothing here depends on how fast the machine is: each step waits until something
 SPDX-License-Identifier: MIT
 """
 import asyncio
+import gzip
 import json
 import os
 import socket
@@ -337,34 +338,170 @@ async def unix_socket():
         assert not os.path.exists(path)
 
 
-async def same_bits():
-    """A run that is looked at ends where one that nobody sees does."""
+def as_nobody(path):
+    """What a connection of another user to a Unix socket comes to, whose mode lets it in; None: users cannot be changed here."""
+    if os.geteuid() != 0:
+        return None
+    os.chmod(path, 0o666)
+    os.chmod(os.path.dirname(path), 0o755)
+    what = ("import os, socket, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534); s = socket.socket(socket.AF_UNIX)\n"
+            "s.connect(sys.argv[1])\n"
+            "try: s.sendall(b'GET / HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\n\\r\\n'); print(len(s.recv(100)))\n"
+            "except (ConnectionResetError, BrokenPipeError): print(0)")
+    return int(subprocess.run([sys.executable, "-c", what, path], check=True, stdout=subprocess.PIPE, text=True, timeout=PATIENCE).stdout)
+
+
+async def other_users():
+    """The user of a socket's other end is checked, whatever its mode says."""
     with tempfile.TemporaryDirectory() as folder:
-        common = [STDCL, "nbody", "-n", "300", "--steps", "400", "--dt", "0.01", "--quiet", "-o"]
-        first, second = os.path.join(folder, "a.tab"), os.path.join(folder, "b.tab")
-        if subprocess.run([STDCL, "devices"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
-            return
-        subprocess.run([*common, first], check=True)
-        run = subprocess.Popen([*common, second, "--view", "--view-wait"], stderr=subprocess.PIPE, text=True)
-        url = run.stderr.readline().split("look at ")[1].strip()
-        run.stderr.readline()
-        host, token = url.split("/")[2], url.split("#t=")[1]
-        async with websockets.connect("ws://%s/live" % host, subprotocols=["stdcl-view.1", "token." + token], origin="http://" + host,
-                                      compression=None, max_size=1 << 26) as ws:
-            await ws.send('{"type":"do","what":"step","n":7}')
-            await ws.send('{"type":"credit","n":8}')
-            await frame(ws, 1)
-            await ws.send('{"type":"do","what":"run"}')
-            await ws.send('{"type":"credit","n":8}')
-            await closing(ws)
-        assert run.wait(PATIENCE) == 0, run.stderr.read()
-
-        def rows(name):
-            return [line for line in open(name) if not line.startswith("#")]
-        assert rows(first) == rows(second) and len(rows(first)) == 300
+        path = os.path.join(folder, "window")
+        with Run("points", "unix:" + path):
+            assert as_nobody(path) in (0, None)
+            with socket.socket(socket.AF_UNIX) as s: # and the run's own user is served
+                s.connect(path)
+                s.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                assert s.recv(100).startswith(b"HTTP/1.1 200")
 
 
-TESTS = [shows, credits, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, idlers, unix_socket, same_bits]
+async def packed_files():
+    """The page goes out as gzip where the browser takes it, and is the same."""
+    def get(port, more):
+        with socket.create_connection(("127.0.0.1", port), PATIENCE) as s:
+            s.sendall(b"GET /main.js HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n" + more + b"\r\n")
+            answer = b""
+            while part := s.recv(65536):
+                answer += part
+        return answer.split(b"\r\n\r\n", 1)
+
+    with Run("points") as run:
+        head, text = get(run.port, b"")
+        packed_head, packed = get(run.port, b"Accept-Encoding: gzip, deflate\r\n")
+        assert b"gzip" not in head and b"export class" not in text and b"class Link" in text
+        assert packed == text if b"gzip" not in packed_head else gzip.decompress(packed) == text
+
+
+# ---- The command's windows. -----------------------------------------------------------------------
+
+class Job:
+    """A run of the command that waits for a viewer."""
+
+    def __init__(self, *args):
+        self.process = subprocess.Popen([*args, "--quiet", "--view", "--view-wait"], stderr=subprocess.PIPE, text=True)
+        said = self.process.stderr.readline()
+        assert "look at " in said, said
+        url = said.split("look at ")[1].strip()
+        self.process.stderr.readline()
+        self.host, self.token = url.split("/")[2], url.split("#t=")[1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def connect(self):
+        return websockets.connect("ws://%s/live" % self.host, subprotocols=["stdcl-view.1", "token." + self.token], origin="http://" + self.host,
+                                  compression=None, max_size=1 << 26)
+
+    async def ended(self, ws):
+        await closing(ws)
+        assert self.process.wait(PATIENCE) == 0, self.process.stderr.read()
+
+
+def have_device():
+    return subprocess.run([STDCL, "devices"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+PROGRAMS = [  # what is shown, the option that writes what was computed, and the words before it
+    (1, "-o", "a.tab", ["nbody", "-n", "300", "--steps", "400", "--dt", "0.01"]),
+    (2, "-o", "a.rle", ["life", "--size", "200x100", "--seed", "7", "-n", "3000"]),
+    (2, "-o", "a.rle", ["life", "--size", "40", "--seed", "7", "--until-stable"]),
+    (2, "-o", "a.mc", ["life", "-p", "acorn.rle", "--engine", "hashlife", "-n", "5206"]),
+    (3, "--histogram", "a.csv", ["gas", "-n", "5000", "--repeat", "30"]),
+    (4, "-o", "a.npy", ["matmul", "-n", "64", "--engine", "naive", "--repeat", "3"]),
+]
+
+
+async def same_bits():
+    """A run that is looked at, paused and stepped ends where one that nobody sees does: all programs."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "acorn.rle"), "w") as f:
+            f.write("x = 7, y = 3, rule = B3/S23\nbo$3bo$2o2b3o!\n")
+        for kind, option, name, args in PROGRAMS:
+            args = [os.path.join(folder, a) if a == "acorn.rle" else a for a in args]
+            first, second = os.path.join(folder, "1" + name), os.path.join(folder, "2" + name)
+            subprocess.run([STDCL, *args, option, first, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+            with Job(STDCL, *args, option, second) as job:
+                async with job.connect() as ws:
+                    if kind == 2:
+                        await ws.send('{"type":"want","cells":{"x":-32,"y":-32,"width":64,"height":64,"zoom":1}}')
+                    await ws.send('{"type":"do","what":"step","n":7}')
+                    await ws.send('{"type":"credit","n":8}')
+                    try:
+                        await frame(ws, kind)
+                        await ws.send('{"type":"do","what":"run"}')
+                        await ws.send('{"type":"credit","n":8}')
+                    except websockets.ConnectionClosed:
+                        pass  # it was over before it heard of this
+                    await job.ended(ws)
+            with open(first, "rb") as a, open(second, "rb") as b:
+                same = [[line for line in f if name != "a.tab" or not line.startswith(b"#")] for f in (a, b)]
+            assert same[0] == same[1] and len(b"".join(same[0])) > 20, args
+
+
+async def standing(ws, want):
+    """The frame of cells of a rectangle of a run that stands."""
+    await ws.send('{"type":"want","cells":{"x":%d,"y":%d,"width":%d,"height":%d,"zoom":%d}}' % want)
+    await ws.send('{"type":"credit","n":1}')
+    while True:
+        f = await frame(ws, 2)
+        if f[48] == want[4]:
+            return f
+        await ws.send('{"type":"credit","n":1}')
+
+
+def generation_of(f):
+    return struct.unpack_from("<Q", f, 16)[0]
+
+
+async def endless_planes():
+    """HashLife's cells, near and from afar: a glider, wherever it stands."""
+    with tempfile.TemporaryDirectory() as folder:
+        glider = os.path.join(folder, "glider.rle")
+        with open(glider, "w") as f:
+            f.write("x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n")
+        with Job(STDCL, "life", "-p", glider, "--engine", "hashlife", "-n", "2^40", "--step", "40") as job:
+            async with job.connect() as ws:
+                assert (await text_of(ws, "hello"))["cells"]["width"] == 0
+                await ws.send('{"type":"do","what":"pause"}')
+                while not (await text_of(ws, "state"))["paused"]:
+                    pass
+                begun = at = generation_of(await standing(ws, (-(1 << 24), -(1 << 24), 2, 2, 24)))
+                await ws.send('{"type":"do","what":"step","n":400}')
+                while at < begun + 400:
+                    far = await standing(ws, (-(1 << 24), -(1 << 24), 2, 2, 24))
+                    at = generation_of(far)
+                assert [byte > 0 for byte in far[64:]] == [False, False, False, True]
+                corner = at // 4 - 30
+                near = await standing(ws, (corner, corner, 64, 64, 0))
+                assert generation_of(near) == at and struct.unpack_from("<qq", near, 24) == (corner, corner)
+                assert struct.unpack_from("<Q", near, 56)[0] == 5
+                alive = [(8 * (k % 8) + b, k // 8) for k, byte in enumerate(near[64:]) for b in range(8) if byte >> b & 1]
+                assert len(alive) == 5 and max(max(c) for c in alive) - min(min(c) for c in alive) <= 3, alive
+                squares = await standing(ws, (corner, corner, 16, 16, 3))
+                assert struct.unpack_from("<qq", squares, 24) == (corner & -8, corner & -8)  # on the tree's own lines
+                want = {((corner + x) // 8 - (corner >> 3), (corner + y) // 8 - (corner >> 3)) for x, y in alive}
+                assert {(k % 16, k // 16) for k, byte in enumerate(squares[64:]) if byte} == want
+                await ws.send('{"type":"do","what":"quit","confirm":true}')
+                await closing(ws)
+            assert job.process.wait(PATIENCE) == 130
+
+
+TESTS = [shows, credits, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, idlers, unix_socket, other_users,
+         packed_files, same_bits, endless_planes]
 for test in TESTS:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
         print(test.__name__, flush=True)

@@ -78,14 +78,7 @@ export class CellsPicture {
     const { gl, frame, look } = this;
     if (!frame || !look) return;
     const side = 2 ** frame.zoom, perPixel = 1 / camera.scale / side;
-    const corner = camera.cell(0, 0);
-    const torus = world.width && world.bounds === "torus";
-    // On a torus the region may lie a whole world away from where the camera looks.
-    const turn = [world.width, world.height].map((size, c) => {
-      const middle = (c ? frame.y + frame.height * side / 2 : frame.x + frame.width * side / 2);
-      return torus ? Math.round(((c ? camera.y : camera.x) - middle) / size) * size : 0;
-    });
-    const origin = [corner[0] - frame.x - turn[0], corner[1] - frame.y - turn[1]].map((v) => v / side);
+    const torus = world.width && world.bounds === "torus", origin = squareAt(frame, camera, world, 0, 0);
     const edge = [-1e30, -1e30, 1e30, 1e30]; // of the world, where it has one or all of it is here
     for (const [c, size, whole] of world.width ? [[0, world.width, frame.width], [1, world.height, frame.height]] : [])
       if (!torus || whole * side >= size) [edge[c], edge[c + 2]] = [-(c ? frame.y : frame.x) / side, (size - (c ? frame.y : frame.x)) / side];
@@ -94,6 +87,22 @@ export class CellsPicture {
       extent: [frame.width, frame.height], edgeLow: edge.slice(0, 2), edgeHigh: edge.slice(2), height: gl.drawingBufferHeight,
       gap: perPixel < 1 / 7 ? 0.07 : 0, squares: frame.zoom > 0, aged: Boolean(this.ages && look.age), paper: look.paper, beyond: look.beyond });
   }
+}
+
+// The square of a frame, and where in it, under a pixel. On a torus the frame may lie a whole world away from where the camera looks. Pure.
+export function squareAt(frame, camera, world, px, py) {
+  const side = 2 ** frame.zoom, at = camera.cell(px, py);
+  return ["x", "y"].map((c, i) => {
+    const size = i ? world.height : world.width, middle = frame[c] + (i ? frame.height : frame.width) * side / 2;
+    const turn = size && world.bounds === "torus" ? Math.round((camera[c] - middle) / size) * size : 0;
+    return (at[i] - frame[c] - turn) / side;
+  });
+}
+
+// The squares of a frame that a camera sees: left, top, right, bottom. Pure.
+export function squaresSeen(frame, camera, world) {
+  const low = squareAt(frame, camera, world, 0, 0), high = squareAt(frame, camera, world, camera.width, camera.height);
+  return [Math.max(0, Math.floor(low[0])), Math.max(0, Math.floor(low[1])), Math.min(frame.width, Math.ceil(high[0])), Math.min(frame.height, Math.ceil(high[1]))];
 }
 
 // The region that a camera needs: the squares that it sees and a margin. Pure.

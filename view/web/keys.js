@@ -20,6 +20,7 @@ export const KEYS = [
   [["d"], "Display: colours, speed, theme", "looks"],
   [["p"], "Plots", "charts"],
   [["s"], "Save as PNG", "png"],
+  [["o"], "Save the cells in sight as RLE", "rle", "cells"],
   [["r"], "Film: begin, end and save", "film"],
   [["h"], "Hide and show all but the picture", "hide"],
   [["?"], "Help", "help"],

@@ -74,6 +74,7 @@ export class Link {
       this.wanted = "";
       this.on.hello(message); // says what it wants
       this.grant(2);
+      this.on.ready();
     } else this.on.text(message);
   }
 

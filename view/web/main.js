@@ -92,10 +92,17 @@ const on = {
       page.at = -1;
       scene.look.colour = "none";
       scene.begin(hello);
+    }
+    page.fresh = !again;
+    wishNow();
+  },
+  ready() {
+    if (page.fresh) {
+      scene.prepare();
       makePlots();
     }
     makePanel();
-    wishNow();
+    wish();
   },
   share: wish,
   text(message) {
@@ -212,6 +219,7 @@ function makePanel() {
   get("bright-row").hidden = get("trails-row").hidden = get("follow-row").hidden = !hello.points;
   get("speed-row").hidden = !can.includes("speed");
   get("quit").hidden = !can.includes("quit");
+  get("rle").hidden = !hello.cells;
   get("fit").hidden = !hello.points && !hello.cells;
   get("facts").replaceChildren(...[...hello.facts, ["stdcl", hello.stdcl || "–"]].flatMap(([term, text]) => [make("dt", term), make("dd", text)]));
   setState(page.state);
@@ -273,6 +281,7 @@ const ACTS = {
   looks: () => openPanel(get("panel").hidden),
   charts: () => page.plots && (get("plots").hidden = !get("plots").hidden, redraw()),
   png: savePng,
+  rle: saveRle,
   film: () => page.film ? endFilm() : beginFilm(),
   hide: () => document.body.classList.toggle("bare"),
   help: showHelp,
@@ -319,6 +328,13 @@ function layers() {
 function savePng() {
   scene.draw(performance.now()); // so that the picture is there to copy
   new Film(layers()).compose().toBlob((blob) => saveBlob(blob, fileName("png")));
+}
+
+function saveRle() {
+  if (scene.kind !== "cells" || !scene.frame) return;
+  const text = scene.rle();
+  if (text) saveBlob(new Blob([text]), fileName("rle"));
+  else note("From here cells are only counted. Come nearer to save them.");
 }
 
 async function beginFilm() {
@@ -389,6 +405,7 @@ const CHANGES = {
   },
 };
 for (const id in CHANGES) get(id).oninput = ({ target }) => CHANGES[id](target.value, target.checked);
+get("rle").onclick = saveRle;
 get("quit").onclick = () => get("sure").showModal();
 get("sure").onclose = () => get("sure").returnValue === "quit" && source.act("quit", { confirm: true });
 listenKeys((act, ...rest) => ACTS[act](...rest), () => get("single").checked);

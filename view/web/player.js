@@ -23,6 +23,7 @@ export class Player {
       if (points && this.frames) points.colours = [...new Set(["none", (await recording.picture(0)).colour])];
       on.hello({ ...hello, live: false, rights: "all", can: ["pause", "step", "speed", "seek"], frames: this.frames,
         from: times[0], to: times[this.frames - 1] });
+      on.ready();
       for (const text of recording.said) if (text.type === "say") on.text(text);
       for (const rows of await recording.allRows()) on.frame(rows);
       await this.show(0);

@@ -1,13 +1,14 @@
 // scene.js - the picture: which one, seen from where, in which colours; drawn only when something changed.
 // SPDX-License-Identifier: MIT
 import { Above, Orbit, ballAround } from "./camera.js";
-import { CellsPicture, regionFor } from "./cells.js";
+import { CellsPicture, regionFor, squaresSeen } from "./cells.js";
 import { drawBars, drawGrid, drawScale, flatContext, inkOf, label, stroke } from "./chart.js";
 import { FlatPicture } from "./flat.js";
 import { cssColour, groupColour, shadeAt } from "./maps.js";
 import { Pace } from "./motion.js";
 import { formatNumber, formatQuantity, niceStep } from "./numbers.js";
 import { PointsPicture, bodyPlace } from "./points.js";
+import { liveBox, rleText } from "./rle.js";
 
 const AXES = [["x", [1, 0, 0]], ["y", [0, 1, 0]], ["z", [0, 0, 1]]];
 
@@ -38,10 +39,19 @@ export class Scene {
     this.kind = ["points", "cells", "bars", "grid"].find((kind) => hello[kind]);
     this.frame = this.picture = null;
     this.fitted = false;
-    if (this.kind === "points" || this.kind === "cells") this.makePicture();
-    this.setLook({});
     this.resize();
     if (this.kind === "cells") this.fit();
+  }
+
+  // What takes a while, so that the first picture is asked for before.
+  prepare() {
+    if (this.placed) this.makePicture();
+    this.setLook({});
+  }
+
+  // Whether it is of places that a camera looks at.
+  get placed() {
+    return this.kind === "points" || this.kind === "cells";
   }
 
   makePicture() {
@@ -62,7 +72,7 @@ export class Scene {
 
   resize() {
     const { canvas } = this, ratio = Math.min(2, devicePixelRatio || 1);
-    if (!this.picture) {
+    if (!this.placed) {
       this.changed();
       return;
     }
@@ -94,6 +104,7 @@ export class Scene {
       this.pace.frame(frame.time, now);
       if (alone || this.calm.matches || frame.flags & 4) this.pace.shown = frame.time;
     } else this.picture.push(frame);
+    if (this.seeking) this.seek(frame);
     if (!this.fitted) this.fit();
     this.changed();
   }
@@ -117,10 +128,30 @@ export class Scene {
     if (this.kind === "cells") {
       if (hello.cells.width) this.above.fit(hello.cells.width, hello.cells.height);
       else Object.assign(this.above, { x: 0, y: 0, scale: 1 });
-      this.above.scale = Math.max(this.above.scale, 1e-7);
+      this.seeking = !hello.cells.width;
       this.fitted = true;
     }
     this.touched();
+  }
+
+  // On a plane without edges: back, picture by picture, until all live cells are in it.
+  seek(frame) {
+    const { above } = this, region = regionFor(above, this.hello.cells), side = 2 ** frame.zoom;
+    if (["x", "y", "width", "height", "zoom"].some((name) => frame[name] !== region[name])) return; // asked for before
+    const box = liveBox(frame), all = box && box[0] > 0 && box[1] > 0 && box[2] < frame.width && box[3] < frame.height;
+    if (all) {
+      above.fit((box[2] - box[0] + 2) * side, (box[3] - box[1] + 2) * side);
+      above.x = frame.x + (box[0] + box[2]) / 2 * side;
+      above.y = frame.y + (box[1] + box[3]) / 2 * side;
+    } else above.zoom(0.25);
+    this.seeking = !all && above.scale > above.least;
+    this.changed();
+  }
+
+  // The cells that one sees as RLE, or "" where they are too far away.
+  rle() {
+    const { frame, above, hello: { cells } } = this;
+    return frame.zoom ? "" : rleText(frame, squaresSeen(frame, above, cells), cells.rule);
   }
 
   touched() {
@@ -131,6 +162,7 @@ export class Scene {
 
   // Hands on the picture; pixels of the canvas.
   drag(dx, dy, move) {
+    this.seeking = false;
     if (this.kind === "cells") this.above.pan(dx, dy);
     else if (move) this.orbit.pan(dx, dy);
     else this.orbit.orbit(dx, dy);
@@ -139,11 +171,13 @@ export class Scene {
   }
 
   zoom(factor, x, y) {
+    this.seeking = false;
     (this.kind === "cells" ? this.above : this.orbit).zoom(factor, x, y);
     this.touched();
   }
 
   centre(x, y) {
+    this.seeking = false;
     if (this.kind === "cells") [this.above.x, this.above.y] = this.above.cell(x, y);
     else if (this.kind === "points") {
       const k = this.nearest(x, y);
