@@ -14,3 +14,10 @@ if(STDCL_PYTHON3 AND TARGET stdcl_command)
 else()
   stdcl_absent(test_view_server "python3 is not installed")
 endif()
+
+# The gallery's page is what the command makes today.
+if(TARGET stdcl_command)
+  add_test(NAME test_view_gallery COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/view/gallery.sh $<TARGET_FILE:stdcl_command>
+    ${PROJECT_SOURCE_DIR}/docs/gallery/collision.html)
+  set_tests_properties(test_view_gallery PROPERTIES TIMEOUT 300)
+endif()
