@@ -94,12 +94,13 @@ static int show(void *arg, int last)
     return status;
 }
 
-/* Energies, as often as a hundredth of the time allows. */
+/* Energies, as often as the budget allows: by default a hundredth of the time. */
 static int show_energies(struct nbody_job *job)
 {
+    const struct cli_window *w = &job->window;
+    const double start = seconds_now(), rate = w->rate > 0 ? w->rate : 30, budget = w->budget > 0 ? w->budget / 100 : 0.01;
     struct nbody_diagnostics d;
-    const double start = seconds_now();
-    if ((!view_watched(job->window.view) && !job->window.record) || start < job->looked + fmax(1, 100 * job->looking))
+    if ((!view_watched(w->view) && !w->record) || start < job->looked + fmax(1 / rate, job->looking / budget))
         return CLI_DONE;
     if (nbody_diagnose(job->engine, &d) < 0)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);

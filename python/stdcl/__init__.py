@@ -17,7 +17,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Iterator, List, Sequence, Union
 
 from . import _declarations as c
-from ._library import Error, check, lib
+from ._library import Error, check, html_table, lib
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -173,7 +173,7 @@ class Context:
         return "<stdcl.Context closed>" if self._handle is None else "<stdcl.Context of %s>" % ", ".join(self.names)
 
     def _repr_html_(self) -> str:
-        return "<table><tr><th>device</th></tr>%s</table>" % "".join("<tr><td>%s</td></tr>" % n for n in self.names)
+        return html_table([("device", n) for n in self.names])
 
 
 def _free(address: int, context: Context) -> None:
@@ -208,6 +208,9 @@ class Profile(List[Any]):
     def __str__(self) -> str:
         return "\n".join(["%-24s %8s %12s" % ("kernel or transfer", "count", "total ms")] +
                          ["%-24s %8d %12.3f" % (name, count, 1e3 * seconds) for name, count, seconds, _ in self])
+
+    def _repr_html_(self) -> str:
+        return html_table([("kernel or transfer", "count", "total ms"), *((name, count, "%.3f" % (1e3 * s)) for name, count, s, _ in self)])
 
 
 def documentation(function: str) -> str:

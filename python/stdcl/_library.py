@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any, Iterator
+from typing import Any, Iterable, Iterator
 
 from . import _declarations as c
 
@@ -96,6 +96,11 @@ def check(result: Any) -> Any:
     if result is None or result == -1 or result == _CL_EVENT_FAILED:
         raise error()
     return result
+
+
+def html_table(rows: Iterable[tuple[object, ...]]) -> str:
+    """A table for notebooks: the first of each row is its head."""
+    return "<table>%s</table>" % "".join("<tr><th>%s</th>%s</tr>" % (head, "".join("<td>%s</td>" % item for item in items)) for head, *items in rows)
 
 
 def check_version() -> None:

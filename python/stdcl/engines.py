@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _declarations as c
-from ._library import Error, check, lib
+from ._library import Error, check, html_table, lib
 
 if TYPE_CHECKING:
     from . import Context
@@ -162,8 +162,7 @@ class Nbody(_Engine):
 
     def _repr_html_(self) -> str:
         d = self.diagnose()
-        rows = [("bodies", self.n), ("time", d.time), ("kinetic", d.kinetic), ("potential", d.potential), ("total", d.total)]
-        return "<table>%s</table>" % "".join("<tr><th>%s</th><td>%.10g</td></tr>" % row for row in rows)
+        return html_table([("bodies", self.n), *((name, "%.10g" % getattr(d, name)) for name in ("time", "kinetic", "potential", "total"))])
 
 
 def initial(model: str, n: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
@@ -265,6 +264,10 @@ class Gas(_Engine):
         energy = c.gas_energy()
         self._call(lib.gas_measure, energy)
         return energy
+
+    def _repr_html_(self) -> str:
+        e = self.measure()
+        return html_table([("molecules", self.n), *((name, "%.10g" % getattr(e, name)) for name in ("mean_energy", "expected", "sigmas"))])
 
     def velocities(self, first: int = 0, count: int | None = None) -> Floats:
         """Velocities of molecules, (count, 3)."""

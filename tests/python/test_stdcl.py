@@ -255,6 +255,10 @@ def test_names_and_notebooks():
     assert len(ctx.names) == len(ctx) >= 1 and ctx.names[0] in repr(ctx) and "<td>" in ctx._repr_html_()
     run = stdcl.Nbody(*stdcl.initial("plummer", 100, seed=3), dt=1 / 64, eps=0.05)
     assert "<th>total</th>" in run._repr_html_()
+    assert "<th>mean_energy</th>" in stdcl.Gas(1000)._repr_html_()
+    with ctx.profile() as profile:
+        ctx.source(SOURCE).twice(4, ctx.zeros(4, np.float32)).wait()
+    assert "<tr><th>twice</th><td>1</td>" in profile._repr_html_(), profile._repr_html_()
     png = stdcl.Life(30, 20)._repr_png_()
     assert png[:8] == b"\x89PNG\r\n\x1a\n" and png[16:24] == (30).to_bytes(4, "big") + (20).to_bytes(4, "big")
 

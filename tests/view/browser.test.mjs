@@ -127,6 +127,42 @@ test("sums without blending of floats: halves, and bytes at the last", { timeout
   assert.deepEqual(drawn, [[1 / 16, 255, 0, 0], [1 / 32, 255, 0, 0]]);
 });
 
+const light = (rgb) => rgb[0] + rgb[1] + rgb[2];
+
+// The brightest light within a few pixels of a place.
+function lightAround(pixels, x, y, far = 6) {
+  let most = 0;
+  for (let j = -far; j <= far; j++) for (let i = -far; i <= far; i++) most = Math.max(most, light(pixels.at(Math.round(x) + i, Math.round(y) + j)));
+  return most;
+}
+
+watched("a double click goes to a body, which can be followed; trails show where few have been", () => madeBodies(9), {}, async (page, server) => {
+  await pause(page, server);
+  const pixels = await pixelsOf(page), [w, h] = [pixels.width, pixels.height];
+  let [x, y, most] = [0, 0, 0]; // a body far from the middle and from words
+  for (let j = Math.round(0.25 * h); j < 0.75 * h; j++) for (let i = Math.round(0.2 * w); i < 0.8 * w; i++)
+    if (Math.hypot(i - w / 2, j - h / 2) > 40 && light(pixels.at(i, j)) > most) [x, y, most] = [i, j, light(pixels.at(i, j))];
+  assert.ok(most > 150, "there is a body to click at");
+  const box = await page.locator("#picture").boundingBox();
+  await page.mouse.dblclick(box.x + x, box.y + y);
+  await settle(page);
+  assert.ok(lightAround(await pixelsOf(page), w / 2, h / 2) > 150, "it is in the middle");
+  await page.keyboard.press("g");
+  await page.keyboard.press(" ");
+  const from = server.state.steps || 0;
+  for (let turn = 0; turn < 3; turn++) {
+    const words = await page.locator("#words").textContent();
+    await until(page, (before) => document.querySelector("#words").textContent !== before, words);
+    assert.ok(lightAround(await pixelsOf(page), w / 2, h / 2, 12) > 150, `it stays there, ${turn} ${from}`);
+  }
+  assert.equal(await page.locator("#follow").isChecked(), true);
+  await pause(page, server);
+  const without = drawn(await pixelsOf(page), 0, 0.2, 1, 0.8);
+  await page.keyboard.press("t");
+  await settle(page);
+  assert.ok(drawn(await pixelsOf(page), 0, 0.2, 1, 0.8) > 1.5 * without, "lines behind bodies");
+});
+
 watched("cells: bits near by, density from afar, over 65,536 squared; what is wanted follows the camera", MADE.large, { theme: "light" }, async (page, server) => {
   await pause(page, server);
   const first = server.seen.find((m) => m.type === "want").cells;
@@ -166,9 +202,10 @@ watched("a cell of Life is drawn where it is", () => {
   await pause(page, server);
   const pixels = await pixelsOf(page), scale = Math.min(pixels.width / 64, pixels.height / 48);
   const place = (x, y) => pixels.at(Math.round(pixels.width / 2 + (x - 32) * scale), Math.round(pixels.height / 2 + (y - 24) * scale));
-  const light = (rgb) => rgb[0] + rgb[1] + rgb[2];
   assert.ok(light(place(8.5, 8.5)) > 300);
   for (const [x, y] of [[7.5, 8.5], [9.5, 8.5], [8.5, 7.5], [8.5, 9.5]]) assert.ok(light(place(x, y)) < 100, `${x} ${y}`);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("o")]);
+  assert.equal(fs.readFileSync(await download.path(), "utf8"), "x = 1, y = 1, rule = B3/S23\no!\n");
 });
 
 watched("the gas: bars against Maxwell's curve", madeGas, { theme: "light", height: 600 }, async (page) => {

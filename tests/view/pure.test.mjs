@@ -15,6 +15,7 @@ const { MAPS, colourAt } = await web("maps.js");
 const { Past, Table } = await web("store.js");
 const { Above, Orbit, ballAround } = await web("camera.js");
 const { regionFor } = await web("cells.js");
+const { liveBox, rleText } = await web("rle.js");
 const { creditsFor, fairShare, nextBytes } = await web("link.js");
 const { makeWebm } = await web("webm.js");
 const BOX = [-1, -2, -3, 1, 2, 3];
@@ -274,4 +275,18 @@ test("WebM files have the sizes they say", () => {
   walkElements(0, bytes.length, 0);
   assert.equal(ids.filter((id) => id === "a3").length, 4);
   assert.equal(ids.filter((id) => id === "1f43b675").length, 2);
+});
+
+test("cells as RLE: without what is empty around them, in lines of 70, as they are written elsewhere", () => {
+  const rows = ["........", "..x.....", "...x....", ".xxx....", "........", "........", ".x.x.x.x"];
+  const frame = { width: 8, height: 7, zoom: 0, body: Uint8Array.from(rows, (row) => [...row].reduce((byte, c, i) => byte | (c === "x") << i, 0)) };
+  assert.deepEqual(liveBox(frame), [1, 1, 8, 7]);
+  assert.equal(rleText(frame, [0, 0, 8, 5], "B3/S23"), "x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n");
+  assert.equal(rleText(frame, [0, 0, 8, 7], "B3/S23"), "x = 7, y = 6, rule = B3/S23\nbo$2bo$3o3$obobobo!\n");
+  assert.equal(rleText(frame, [4, 0, 8, 2], "B3/S23"), "x = 0, y = 0, rule = B3/S23\n!\n");
+  const wide = { width: 800, height: 1, zoom: 0, body: new Uint8Array(100).fill(0x55) };
+  const lines = rleText(wide, [0, 0, 800, 1], "B3/S23").split("\n").slice(1);
+  assert.ok(lines.every((line) => line.length <= 70));
+  assert.equal(lines.join(""), "ob".repeat(399) + "o!");
+  assert.deepEqual(liveBox({ width: 4, height: 2, zoom: 3, body: Uint8Array.of(0, 0, 0, 0, 0, 9, 0, 0) }), [1, 1, 2, 2]);
 });

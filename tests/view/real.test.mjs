@@ -66,6 +66,12 @@ for (const [name, options, state] of RUNS)
       const before = await words(page);
       await page.keyboard.press(".");
       await until(page, (text) => document.querySelector("#words").textContent !== text, before);
+      if (await page.locator("#history").isEnabled()) { // pictures from before, and back to the present
+        await page.locator("#history").fill("0");
+        await until(page, () => document.querySelector("#words").textContent.startsWith("looking back"));
+        await page.locator("#now").click();
+        await until(page, () => document.querySelector("#words").textContent.startsWith("paused"));
+      }
       await page.keyboard.press(" ");
       await until(page, () => document.querySelector("#words").textContent.startsWith("running"));
     }
