@@ -15,7 +15,7 @@ after(async () => { await browser.close(); });
 
 // A test with a run and a page at it, at whose end the page has made no mistake and asked nobody else.
 function watched(title, make, options, body) {
-  test(title, { timeout: 120000 }, async () => {
+  test(title, { timeout: 600000 }, async () => {
     const server = await serveMade(make(), options.server);
     const page = await openPage(browser, server.url, options);
     try {
