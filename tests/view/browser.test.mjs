@@ -185,6 +185,36 @@ watched("cells: bits near by, density from afar, over 65,536 squared; what is wa
   assert.match(await words(page), /alive/);
 });
 
+// How many frames of the screen pass from a key until something is drawn.
+function framesUntilDrawn(page, key) {
+  return page.evaluate((k) => new Promise((done) => {
+    const proto = WebGL2RenderingContext.prototype, draw = proto.drawArrays;
+    let frames = 0;
+    const count = () => ++frames < 100 ? requestAnimationFrame(count) : done(frames);
+    proto.drawArrays = function (...args) {
+      draw.apply(this, args);
+      proto.drawArrays = draw;
+      done(frames);
+    };
+    requestAnimationFrame(count);
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: k, bubbles: true }));
+  }), key);
+}
+
+for (const [name, made] of [["bodies", () => madeBodies(500)], ["cells", MADE.large]])
+  watched(`${name}: a key moves the picture within two frames while the run says nothing, however long its step takes`, made, {}, async (page, server) => {
+    await pause(page, server);
+    server.stop();
+    for (const key of ["ArrowLeft", "PageUp", "ArrowDown"]) {
+      const before = await pixelsOf(page);
+      assert.ok(await framesUntilDrawn(page, key) <= 2, key);
+      await settle(page);
+      const after = await pixelsOf(page);
+      const places = [...Array(3600).keys()].map((i) => [20 + 10 * (i % 60), 20 + 5 * Math.floor(i / 60)]);
+      assert.ok(places.some(([x, y]) => y < after.height && String(after.at(x, y)) !== String(before.at(x, y))), key);
+    }
+  });
+
 watched("a cell of Life is drawn where it is", () => {
   const run = madeLife(64, 48);
   const frame = run.frame;

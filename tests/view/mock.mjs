@@ -307,6 +307,7 @@ export async function serveMade(run, { port = 0, rate = 30, guest = false } = {}
     s.send(JSON.stringify(state));
     s.on("close", () => sockets.delete(s));
     s.on("message", (data) => {
+      if (made.silent) return;
       const message = JSON.parse(data);
       seen.push(message);
       if (message.type === "credit") s.credits = Math.min(8, s.credits + message.n);
@@ -329,6 +330,7 @@ export async function serveMade(run, { port = 0, rate = 30, guest = false } = {}
   await new Promise((done) => server.listen(port, "127.0.0.1", done));
   const at = `http://127.0.0.1:${server.address().port}/`;
   return { url: at + "#t=" + TOKEN, at, run, seen, state, advance, tell, port: server.address().port,
+    stop: () => { made.silent = state.paused = true; }, // a run that is in a long step
     drop: () => sockets.forEach((s) => s.terminate()), // the way is lost; the run goes on
     close: () => { clearInterval(timer); sockets.forEach((s) => s.close(1000)); wss.close(); server.close(); } };
 }
