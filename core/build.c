@@ -147,16 +147,23 @@ static cl_program create(const struct part *p, const struct device *d, cl_uint d
 static int try_build(struct part *p, struct device *d, cl_uint dev, bool argument_info, const char *options,
                      const char *call)
 {
-    cl_int err;
-    p->program[dev] = create(p, d, dev, &err);
-    if (!p->program[dev])
-        return fail(p->source ? errno_of(err) : ENOEXEC, err, "%s: %s cannot be loaded for %s", call, p->name,
-                    d->name);
+    cl_int err = CL_SUCCESS;
     char *all = all_options(d, p, argument_info, options);
     if (!all)
         return fail(ENOMEM, 0, "%s: no memory on the host", call);
-    err = clBuildProgram(p->program[dev], 1, &d->id, all, NULL, NULL);
+    p->program[dev] = kept_find(d, p->source, all);
+    const bool kept = p->program[dev] != NULL;
+    if (!kept)
+        p->program[dev] = create(p, d, dev, &err);
+    const bool created = p->program[dev] != NULL;
+    if (created && !kept)
+        err = clBuildProgram(p->program[dev], 1, &d->id, all, NULL, NULL);
+    if (created && !kept && err == CL_SUCCESS)
+        kept_add(d, p->program[dev], p->source, all);
     free(all);
+    if (!created)
+        return fail(p->source ? errno_of(err) : ENOEXEC, err, "%s: %s cannot be loaded for %s", call, p->name,
+                    d->name);
     return err ? build_failed(p, d, p->program[dev], err, call) : 0;
 }
 

@@ -61,6 +61,7 @@ static void device_close(struct device *d)
 {
     if (d->numbered)
         give_turn(d->number % d->among, d->number / d->among);
+    kept_free(d);
     if (d->queue) {
         event_lists_free(d);
         clReleaseCommandQueue(d->queue);

@@ -82,6 +82,7 @@ struct device {
     struct event_list events[EVENT_KINDS];
     struct failure untold[EVENT_KINDS]; /* the first since the last wait, which the next one reports; code 0: none */
     uint64_t commands; /* numbers given so far */
+    struct kept *kept; /* the last used first */
 };
 
 struct stdcl_context {
@@ -278,6 +279,16 @@ char *part_log(const struct part *p, cl_device_id id, cl_program program);
 
 /* Builds all parts for all devices; p->lock is held, or nobody else has p. 0, or -1 after fail(). */
 int program_build(struct program *p, const char *call);
+
+/* ---- kept.c ---- */
+
+/* A program that was built for d from this source with these options, with a reference for the caller; NULL when none is
+ * kept. */
+cl_program kept_find(struct device *d, const char *source, const char *options);
+
+/* Keeps one that was built, if it may be used again. Nothing is lost when there is no memory for that. */
+void kept_add(struct device *d, cl_program program, const char *source, const char *options);
+void kept_free(struct device *d);
 
 /* ---- program.c ---- */
 

@@ -33,6 +33,7 @@ struct program {
     cl_program built; /* what stands for it: itself, or an earlier one with the same source and options */
     cl_context context;
     char *source, *options;
+    int references;
 };
 
 bool builds_unoptimised;
@@ -57,6 +58,8 @@ static cl_program built(cl_program made)
     return found;
 }
 
+cl_int __real_clRetainProgram(cl_program);
+
 REAL(cl_program, clCreateProgramWithSource, cl_context context, cl_uint n, const char **text, const size_t *size,
      cl_int *err)
 {
@@ -65,7 +68,7 @@ REAL(cl_program, clCreateProgramWithSource, cl_context context, cl_uint n, const
         return made;
     struct program *p = calloc(1, sizeof *p);
     pthread_mutex_lock(&lock);
-    *p = (struct program){programs, made, NULL, context, strdup(*text), NULL};
+    *p = (struct program){programs, made, NULL, context, strdup(*text), NULL, 1};
     programs = p;
     pthread_mutex_unlock(&lock);
     return made;
@@ -107,13 +110,23 @@ REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *dev
         return CL_SUCCESS;
     const cl_int err = __real_clBuildProgram(made, n, device, options, done, arg);
     if (err == CL_SUCCESS && p) {
-        clRetainProgram(made); /* for those who come later */
+        __real_clRetainProgram(made); /* for those who come later */
         pthread_mutex_lock(&lock);
         p->options = strdup(options);
         p->built = made;
         pthread_mutex_unlock(&lock);
     }
     return err;
+}
+
+REAL(cl_int, clRetainProgram, cl_program made)
+{
+    pthread_mutex_lock(&lock);
+    struct program *p = find(made);
+    if (p)
+        p->references++;
+    pthread_mutex_unlock(&lock);
+    return __real_clRetainProgram(made);
 }
 
 REAL(cl_int, clReleaseProgram, cl_program made)
@@ -123,7 +136,7 @@ REAL(cl_int, clReleaseProgram, cl_program made)
     while (*at && (*at)->made != made)
         at = &(*at)->next;
     struct program *p = *at;
-    if (p && p->built != made) { /* a number that the driver may give to another program */
+    if (p && --p->references == 0 && p->built != made) { /* a number that the driver may give to another program */
         *at = p->next;
         free(p->source);
         free(p);

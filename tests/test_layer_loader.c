@@ -620,6 +620,64 @@ static void test_close_waits_for_work_in_flight(void **state)
     works(clfree(x));
 }
 
+/* The program of OpenCL that a kernel is of. */
+static cl_program program_of_kernel(cl_kernel krn)
+{
+    cl_program program = NULL;
+    ready(krn);
+    assert_int_equal(clGetKernelInfo(krn, CL_KERNEL_PROGRAM, sizeof program, (void *)&program, NULL), CL_SUCCESS);
+    return program;
+}
+
+/* The same, of a text that is opened; it gives this answer. */
+static cl_program program_of_text(const char *text, const char *options, int answer, void **opened)
+{
+    *opened = clopen_named(cp, "text.cl", text, strlen(text), options, CLLD_NOW);
+    ready(*opened);
+    assert_int_equal(answer_of(*opened), answer);
+    return program_of_kernel(clsym(cp, *opened, "answer", 0));
+}
+
+/* What is opened again is not built again, also when it was closed meanwhile; unless text or options differ, it includes a file,
+ * or many others were opened since. */
+static void test_programs_are_kept(void **state)
+{
+    static const char text[] = "#ifndef MORE\n#define MORE 0\n#endif\n"
+                               "__kernel void answer(__global int *out) { out[0] = 31 + MORE; }\n";
+    static const char includes[] = " # include \"kept.h\"\n__kernel void answer(__global int *out) { out[0] = KEPT; }\n";
+    char option[300], path[300];
+    void *opened, *second;
+    (void)state;
+    const cl_program first = program_of_text(text, NULL, 31, &opened);
+    assert_int_equal(clRetainProgram(first), CL_SUCCESS); /* so that no other has its address */
+    assert_ptr_equal(program_of_text(text, NULL, 31, &second), first);
+    cl_kernel one_of = clsym(cp, opened, "answer", 0), other = clsym(cp, second, "answer", 0);
+    assert_true(one_of != other);
+    works(clclose(cp, opened));
+    assert_int_equal(answer_of(second), 31);
+    works(clclose(cp, second));
+    assert_ptr_equal(program_of_text(text, NULL, 31, &opened), first);
+    works(clclose(cp, opened));
+    assert_ptr_not_equal(program_of_text(text, "-D MORE=1", 32, &opened), first);
+    works(clclose(cp, opened));
+
+    snprintf(option, sizeof option, "-I %s", folder);
+    for (int n = 1; n <= 2; n++) { /* the file has changed */
+        snprintf(path, sizeof path, "#define KEPT %d\n", n);
+        write_file("kept.h", path, strlen(path));
+        program_of_text(includes, option, n, &opened);
+        works(clclose(cp, opened));
+    }
+    for (int n = 0; n < 16; n++) {
+        snprintf(option, sizeof option, "-D MORE=%d", 100 + n);
+        program_of_text(text, option, 131 + n, &opened);
+        works(clclose(cp, opened));
+    }
+    assert_ptr_not_equal(program_of_text(text, NULL, 31, &opened), first);
+    works(clclose(cp, opened));
+    assert_int_equal(clReleaseProgram(first), CL_SUCCESS);
+}
+
 static void test_kernels_end_with_their_program(void **state)
 {
     (void)state;
@@ -661,6 +719,7 @@ int main(void)
         cmocka_unit_test(test_contexts_do_not_share_programs),
         cmocka_unit_test(test_close_refuses_bad_handles),
         cmocka_unit_test(test_close_waits_for_work_in_flight),
+        cmocka_unit_test(test_programs_are_kept),
         cmocka_unit_test(test_kernels_end_with_their_program),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

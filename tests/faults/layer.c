@@ -84,6 +84,7 @@ MAKES(cl_program, clCreateProgramWithBinary,
       (cl_context c, cl_uint n, const cl_device_id *id, const size_t *length, const unsigned char **binary, cl_int *status,
        cl_int *err),
       (c, n, id, length, binary, status, err))
+ASKS(clRetainProgram, (cl_program p), (p))
 RELEASES(clReleaseProgram, cl_program)
 ASKS(clBuildProgram,
      (cl_program p, cl_uint n, const cl_device_id *id, const char *options,
@@ -227,7 +228,8 @@ static void make_ours(void)
     OURS(clCreateCommandQueue), OURS(clRetainCommandQueue), OURS(clReleaseCommandQueue);
     OURS(clCreateBuffer), OURS(clCreateSubBuffer), OURS(clCreateImage), OURS(clReleaseMemObject);
     OURS(clGetMemObjectInfo);
-    OURS(clCreateProgramWithSource), OURS(clCreateProgramWithBinary), OURS(clReleaseProgram);
+    OURS(clCreateProgramWithSource), OURS(clCreateProgramWithBinary);
+    OURS(clRetainProgram), OURS(clReleaseProgram);
     OURS(clBuildProgram), OURS(clGetProgramInfo), OURS(clGetProgramBuildInfo);
     OURS(clCreateKernel), OURS(clReleaseKernel), OURS(clSetKernelArg);
     OURS(clGetKernelInfo), OURS(clGetKernelArgInfo), OURS(clGetKernelWorkGroupInfo);
