@@ -4,6 +4,7 @@
     read FOLDER     looks at ours.hdf5 and ours.npy of the test by the readers' rules
     write FOLDER    writes snapshots as GADGET-4 and SWIFT do, and broken ones
     yt FOLDER       opens ours.hdf5 with yt, without options; 77 when yt is not installed
+    pynbody FOLDER  the same with pynbody
 
 The rules: yt (frontends/gadget) asks for the group Header with NumPart_ThisFile, NumPart_Total, MassTable, Time, BoxSize,
 NumFilesPerSnapshot and Redshift, takes units from Units, and refuses groups of other programs; pynbody
@@ -121,5 +122,17 @@ def open_with_yt(folder):
     assert abs(float(data["PartType1", "Coordinates"][0, 1].to("code_length")) - 10.1) < 1e-12
 
 
+def open_with_pynbody(folder):
+    try:
+        import pynbody
+    except ImportError:
+        print("pynbody is not installed")
+        sys.exit(77)
+    bodies = pynbody.load(folder + "/ours.hdf5")
+    assert (len(bodies.gas), len(bodies.dm), len(bodies.star)) == (10, 25, 15)
+    assert bodies["pos"].shape == (50, 3) and bodies["vel"].shape == (50, 3) and len(bodies["mass"]) == 50
+    assert abs(float(bodies.dm["pos"][0, 1]) - 10.1) < 1e-12
+
+
 if sys.argv[1] != "have":
-    {"read": read, "write": write, "yt": open_with_yt}[sys.argv[1]](sys.argv[2])
+    {"read": read, "write": write, "yt": open_with_yt, "pynbody": open_with_pynbody}[sys.argv[1]](sys.argv[2])

@@ -427,11 +427,10 @@ static void reads_those_of_other_codes(void **unused)
         fails_saying(EINVAL, particles_read(in_folder(bad[i].file), &p), bad[i].file, bad[i].part);
 }
 
-/* Only when asked for, since yt takes seconds to begin. */
-static void yt_opens_ours(void **unused)
+/* Only when asked for, since these take seconds to begin. */
+static void others_open_ours(const char *reader)
 {
     struct particles p = make(50);
-    (void)unused;
     if (!has_hdf5() || script("have") != 0)
         skip();
     set_notes(&p);
@@ -439,15 +438,27 @@ static void yt_opens_ours(void **unused)
     p.star = 15;
     works(particles_write(in_folder("ours.hdf5"), &p, NULL));
     particles_free(&p);
-    const int status = script("yt");
+    const int status = script(reader);
     if (status == 77)
         skip();
     assert_int_equal(status, 0);
 }
 
+static void yt_opens_ours(void **unused)
+{
+    (void)unused;
+    others_open_ours("yt");
+}
+
+static void pynbody_opens_ours(void **unused)
+{
+    (void)unused;
+    others_open_ours("pynbody");
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest slow[] = {cmocka_unit_test(yt_opens_ours)};
+    const struct CMUnitTest slow[] = {cmocka_unit_test(yt_opens_ours), cmocka_unit_test(pynbody_opens_ours)};
     if (argc > 1 && !strcmp(argv[1], "yt"))
         return cmocka_run_group_tests(slow, files_create, files_remove);
     const struct CMUnitTest tests[] = {
