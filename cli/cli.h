@@ -315,6 +315,10 @@ int cli_ranks_join(int argc, char **argv);
 /* The end of this rank, with its status; returns that of the job. */
 int cli_ranks_end(int status);
 
+/* Called before an engine is freed that may have failed: on several ranks, mail of others may be under way to its memory, so that all
+ * end here, with CLI_FAILED; else it returns. Output files are discarded before. */
+void cli_ranks_fail(int status);
+
 /* Whether this is the rank that prints and writes what there is one of; whether ranks may take turns on a device (--share). */
 bool cli_ranks_first(void);
 bool cli_ranks_share(void);

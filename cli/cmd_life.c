@@ -276,6 +276,7 @@ static int run(int argc, char **argv)
     const int closed = cli_window_close(&job.window);
     status = status == CLI_DONE ? closed : status;
     life_output_discard(&job);
+    cli_ranks_fail(status);
     life_free(job.engine_of_run);
     if (job.context)
         clcontext_destroy(job.context);

@@ -512,6 +512,7 @@ static int run(int argc, char **argv)
     nbody_steps_free(&job);
     free(job.events.event);
     cli_strings_free(&job.external);
+    cli_ranks_fail(status);
     nbody_free(job.engine);
     if (job.context)
         clcontext_destroy(job.context);

@@ -156,6 +156,15 @@ int cli_ranks_end(int status)
     return status;
 }
 
+void cli_ranks_fail(int status)
+{
+    if (status != CLI_FAILED || !cli_world || world_size(cli_world) == 1)
+        return;
+    status = cli_ranks_end(status);
+    fflush(NULL);
+    _exit(status);
+}
+
 int cli_ranks_same_file(const char *file)
 {
     char what[600], print[64] = "no such file";
