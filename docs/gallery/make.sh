@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 look() { node look.mjs "$@"; }
 
-"$stdcl" nbody --ic collision -n 1200 --dt 0.0125 --steps 3000 --record "$work/small.view" --view-budget 100 -q
+"$stdcl" nbody --ic collision -n 1200 --dt 0.0125 --steps 3000 --record "$work/small.view" --view-budget 100 --view-rate 10 -q
 "$stdcl" view "$work/small.view" -o collision.html -q
 "$stdcl" nbody --ic collision -n 8192 --steps 1000 --record "$work/large.view" --view-budget 100 -q
 "$stdcl" view "$work/large.view" -o "$work/large.html" -q
