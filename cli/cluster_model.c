@@ -2,8 +2,9 @@
  * not hidden.
  *
  * The constants are of H200s: 16 us for a step's last launches; with several devices 30 us and 27 us for each, for events; 140 us for an
- * exchange of Life's edges, of which 60 us are not hidden; 6.6 us for a launch on what has arrived. The first four are fitted to measured
- * points of one host (docs/cluster.md); what concerns several hosts was measured by nobody.
+ * exchange of Life's edges, of which 60 us are not hidden; 52 us of each launch of Life, of 16 generations, however few cells it has (what a
+ * grid of 16,384^2 takes longer on one GPU than a large one would), and one launch more for each exchange; 6.6 us for a launch of sums on what
+ * has arrived. All but the last are fitted to measured points of one host (docs/cluster.md); what concerns several hosts was measured by nobody.
  * SPDX-License-Identifier: MIT
  */
 #include "cluster_model.h"
@@ -55,12 +56,13 @@ static int life(const struct cluster *c, struct cluster_time *t)
 {
     enum { LAUNCH = 16, MOST = 4, SHARE = 100 };
     const double rows = c->n / c->gpus, fit = floor(rows / SHARE / LAUNCH), halo = LAUNCH * fmax(1, fmin(fit, MOST));
-    const double generation = cluster_work(c) / (c->gpus * c->rate), edges = 2 * halo * c->n / 8;
+    const double fixed = fmin(52e-6, 0.5 * LAUNCH * cluster_work(c) / c->rate), edges = 2 * halo * c->n / 8;
+    const double generation = (cluster_work(c) / c->rate - fixed / LAUNCH) / c->gpus + fixed / LAUNCH;
     t->alone = cluster_work(c) / c->rate;
     if (rows < LAUNCH)
         return -1;
     t->mail = hosts_of(c) > 1 ? 60e-6 + 4 * c->latency + edges / c->network : 0;
-    const double exchange = 140e-6 + 2 * edges / c->pcie + t->mail, seen = 60e-6 + fmax(0, exchange - 0.9 * LAUNCH * generation);
+    const double exchange = 140e-6 + 2 * edges / c->pcie + t->mail, seen = 60e-6 + fixed + fmax(0, exchange - 0.9 * LAUNCH * generation);
     t->mail /= halo;
     t->seconds = c->gpus > 1 ? generation * (1 + 2 * halo / rows) + seen / halo : generation;
     return 0;

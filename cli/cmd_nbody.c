@@ -422,8 +422,6 @@ static int simulate(struct nbody_job *job)
     if (status == CLI_DONE)
         status = nbody_job_plan(job);
     if (status == CLI_DONE)
-        status = nbody_checkpoint_check(job);
-    if (status == CLI_DONE)
         status = nbody_steps_begin(job);
     if (status == CLI_DONE)
         status = cli_profile_start(&job->common, job->context);

@@ -359,6 +359,7 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
     options.kernel = kernel;
     if (job->resumed)
         nbody_resume_engine(job, &options);
+    job->shares.shape = options.shape;
     job->engine = nbody_create(&options, job->n, job->bodies.mass, (const double(*)[3])job->bodies.pos,
                                (const double(*)[3])job->bodies.vel);
     if (!job->engine)

@@ -218,14 +218,6 @@ int nbody_checkpoint_write(struct nbody_job *job)
     return CLI_DONE;
 }
 
-/* What nbody_save would say later. */
-int nbody_checkpoint_check(const struct nbody_job *job)
-{
-    if (job->checkpoint && world_size(cli_world) > 1 && nbody_method(job->engine) == NBODY_TREE)
-        return cli_wrong("--checkpoint on several ranks is for direct sums: add --method direct");
-    return CLI_DONE;
-}
-
 /* ---- When. ------------------------------------------------------------------------------------ */
 
 int nbody_checkpoint_plan(struct nbody_job *job)

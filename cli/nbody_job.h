@@ -7,6 +7,7 @@
  *   nbody_places.c   whether bodies lie at one place
  *   nbody_collide.c  what becomes of bodies that touch
  *   nbody_run.c      the loop: bursts of steps between visits to the outputs
+ *   nbody_shares.c   how many bodies each rank moves
  *   nbody_progress.c what the engine tells while it works: progress, and whether to stop
  *   nbody_output.c   snapshots, pictures, films, the table of energies
  *   nbody_view.c     what the window shows
@@ -166,6 +167,11 @@ struct nbody_job {
     struct series *series; /* of --snapshots; a file of each is written at the same time */
     size_t series_n;
     double seconds; /* of stepping */
+    struct {        /* of ranks, since they were looked at last */
+        double seconds, waited, next; /* next: seconds until they are looked at again */
+        size_t step;
+        const char *shape; /* what the engine was made with; not owned */
+    } shares;
     struct cli_progress progress;
     struct {
         const char *name; /* of what the engine does; NULL: steps */
@@ -284,9 +290,12 @@ int nbody_history_finish(struct nbody_job *job);
 void nbody_history_report(const struct nbody_job *job, FILE *fp);
 void nbody_history_free(struct nbody_job *job);
 
+/* nbody_shares.c: how many bodies each rank moves; begin before the first burst, visit after each. Collective. */
+void nbody_shares_begin(struct nbody_job *job);
+int nbody_shares_visit(struct nbody_job *job);
+
 /* nbody_checkpoint.c */
 int nbody_checkpoint_plan(struct nbody_job *job);
-int nbody_checkpoint_check(const struct nbody_job *job); /* once there is an engine */                             /* tries the name */
 size_t nbody_checkpoint_next(const struct nbody_job *job, size_t step);       /* the step of the next; SIZE_MAX: none */
 int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step); /* after a burst: writes one if it is due */
 int nbody_checkpoint_write(struct nbody_job *job);

@@ -131,6 +131,7 @@ static int loop(struct nbody_job *job)
     int status = job->resumed ? CLI_DONE : visit(job, 0);
     if (status == CLI_DONE)
         status = nbody_view_visit(job);
+    nbody_shares_begin(job);
     while (status == CLI_DONE && nbody_steps(job->engine) < job->total && !cli_ranks_interrupted() && !*job->stopped) {
         const size_t step = nbody_steps(job->engine), burst = burst_from(job, step, cli_window_burst(&job->window, step, wanted));
         const double before = job->seconds;
@@ -143,6 +144,8 @@ static int loop(struct nbody_job *job)
             status = nbody_stop_visit(job, step, nbody_steps(job->engine));
         if (status == CLI_DONE)
             status = nbody_checkpoint_visit(job, step, nbody_steps(job->engine));
+        if (status == CLI_DONE)
+            status = nbody_shares_visit(job);
         if (status == CLI_DONE)
             status = nbody_view_visit(job);
         if (burst == wanted)
@@ -175,6 +178,6 @@ int nbody_job_run(struct nbody_job *job)
     if (status == CLI_DONE)
         status = diagnose(job, "energy at the end", &job->end);
     cli_progress_end(&job->progress);
-    job->interrupted = cli_ranks_interrupted() && (nbody_steps(job->engine) < job->total || isnan(job->end.total));
+    job->interrupted = cli_ranks_interrupted() && job->engine && (nbody_steps(job->engine) < job->total || isnan(job->end.total));
     return status == CLI_DONE && nbody_steps(job->engine) > 0 ? nbody_output_row(job, &job->end) : status;
 }

@@ -216,9 +216,8 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
 int nbody_measure(nbody *nb, size_t times, double *seconds);
 
 /* All that an engine needs to go on with the same bits: copies nbody_save_bytes(nb) bytes to the caller's memory, and
- * back into an engine made with the same options, shapes and masses (whatever its bodies' positions), and with the tree also the same
- * devices and shares; nbody_share and nbody_shape tell of these. Direct sums go on on any number of devices and ranks. Collective: all ranks get
- * all bytes, and load them. The bytes are those of one version of this library on one kind of
+ * back into an engine made with the same options, shapes and masses (whatever its bodies' positions), on any number of devices of that model
+ * and ranks, and with any shares; nbody_share and nbody_shape tell of these. Collective: all ranks get all bytes, and load them. The bytes are those of one version of this library on one kind of
  * machine, and hold no checksum. EINVAL: they are of another engine (the message says in what). A load that fails otherwise
  * loses the state. */
 size_t nbody_save_bytes(const nbody *nb);
