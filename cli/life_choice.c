@@ -21,7 +21,6 @@ static const struct {
     {"profile", "--profile measures devices, and HashLife uses none"},
     {"trace", "--trace measures devices, and HashLife uses none"},
     {"until-stable", "--until-stable looks at every generation"},
-    {"watch", "--watch shows a grid"},
     {"frames", "--frames is of a grid"},
 };
 

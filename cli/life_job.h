@@ -125,7 +125,7 @@ int life_view_open(struct life_job *job);
 int life_view_visit(struct life_job *job);
 int life_view_end(struct life_job *job);
 
-/* life_watch.c: the same in the terminal. */
+/* life_watch.c: the same in the terminal, also of a plane without edges. */
 int life_job_watch(struct life_job *job);
 
 /* life_compare.c: the whole of --compare, its report included. */

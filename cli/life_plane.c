@@ -34,7 +34,7 @@ static const char *decimal(struct hashlife_number n)
 
 int life_plane_check(const struct life_job *job, const struct cli_option *options)
 {
-    static const char *const of_grids[] = {"size", "bounds", "soup", "seed", "shape", "until-stable", "watch", "frames"};
+    static const char *const of_grids[] = {"size", "bounds", "soup", "seed", "shape", "until-stable", "frames"};
     static const char *const of_devices[] = {"device", "profile", "trace"};
     for (size_t i = 0; i < sizeof of_grids / sizeof *of_grids; i++)
         if (cli_given(options, of_grids[i]))
@@ -45,6 +45,12 @@ int life_plane_check(const struct life_job *job, const struct cli_option *option
             return cli_wrong("--engine hashlife computes on the host and uses no device; leave %s out", cli_typed(options, of_devices[i]));
     if (!job->input)
         return cli_wrong("--engine hashlife is for patterns; add --pattern FILE");
+    for (size_t i = 0; i < job->outputs.names.n && job->watch; i++)
+        if (cli_output_kind(job->outputs.names.item[i]) == CLI_OUTPUT_TABLE)
+            return cli_wrong("--watch writes no table of a plane without edges; leave '%s' out", job->outputs.names.item[i]);
+    if (job->watch && (job->csv || job->step))
+        return cli_wrong("--watch of a plane without edges has steps of its own and writes no table; leave %s out",
+                         cli_typed(options, job->csv ? "csv" : "step"));
     for (size_t i = 0; i < job->outputs.names.n; i++)
         if (cli_output_kind(job->outputs.names.item[i]) == CLI_OUTPUT_FILM)
             return cli_wrong("'%s' would be a film, which --engine hashlife does not make; a picture is FILE.png",
@@ -81,7 +87,8 @@ static int tell(void *arg, double fraction)
     struct plane *p = arg;
     const double done = (double)(hashlife_generation(p->h) - p->job->started);
     (void)fraction; /* of a call; the plane's generation tells as much of the run */
-    cli_progress_update(&p->job->progress, done, NULL);
+    if (p->job->progress.unit)
+        cli_progress_update(&p->job->progress, done, NULL);
     cli_window_listen(&p->job->window);
     return cli_interrupted();
 }
@@ -351,7 +358,7 @@ int life_plane_run(struct life_job *job)
 {
     struct plane p = {.job = job};
     if (job->generations == UINT64_MAX)
-        job->generations = 1024;
+        job->generations = job->watch ? UINT64_MAX - job->started : 1024;
     if (!job->zoom)
         job->zoom = 1;
     int status = plan(&p);
@@ -363,7 +370,7 @@ int life_plane_run(struct life_job *job)
     if (status == CLI_DONE)
         status = life_view_open(job);
     if (status == CLI_DONE)
-        status = run(&p);
+        status = job->watch ? life_job_watch(job) : run(&p);
     if (status == CLI_DONE)
         status = life_view_end(job);
     if (status == CLI_DONE)

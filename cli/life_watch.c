@@ -1,21 +1,24 @@
 /* life_watch.c - `stdcl life --watch`: the grid in the terminal.
  *
  * A character shows 1 x 2 cells as half blocks, or 2 x 4 as braille; zoomed out, each of these dots stands
- * for a square of 2^k x 2^k cells and is set when one of them lives. Thirty times a second the engine goes some
+ * for a square of 2^k x 2^k cells and is set when one of them lives; a plane without edges can be seen from as far as 2^50. Thirty times a second the engine goes some
  * generations on, and the part of the grid that the terminal has room for is drawn again. However the program ends,
  * except by SIGKILL, the terminal gets its old settings back.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
 
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 static const double FRAME_SECONDS = 1. / 30;
-enum { MOST_ZOOM = 12, MOST_SPEED = 20, TEXT_ROWS = 1 };
+enum { MOST_ZOOM = 12, MOST_SPEED = 20, PLANE_ZOOM = 50, PLANE_SPEED = 60, TEXT_ROWS = 1 };
+static const long long FARTHEST = 1LL << 60; /* that a plane can be looked at */
 
 struct view {
     struct life_job *job;
@@ -134,7 +137,7 @@ static bool dot(const struct life_cells *c, int zoom, size_t x, size_t y)
     return false;
 }
 
-static void put_cell(struct view *v, const struct life_cells *c, int column, int line)
+static void put_cell(struct view *v, const struct life_cells *c, int zoom, int column, int line)
 {
     static const unsigned char braille[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     static const unsigned blocks[4] = {' ', 0x2580, 0x2584, 0x2588}; /* upper, lower, full */
@@ -142,27 +145,25 @@ static void put_cell(struct view *v, const struct life_cells *c, int column, int
     if (v->job->braille) {
         for (int j = 0; j < 4; j++)
             for (int i = 0; i < 2; i++)
-                code |= dot(c, v->zoom, (size_t)(2 * column + i), (size_t)(4 * line + j)) ? braille[j][i] : 0;
+                code |= dot(c, zoom, (size_t)(2 * column + i), (size_t)(4 * line + j)) ? braille[j][i] : 0;
         put_code(v, 0x2800 + code);
         return;
     }
-    code = dot(c, v->zoom, (size_t)column, (size_t)(2 * line));
-    code |= dot(c, v->zoom, (size_t)column, (size_t)(2 * line + 1)) ? 2 : 0;
+    code = dot(c, zoom, (size_t)column, (size_t)(2 * line));
+    code |= dot(c, zoom, (size_t)column, (size_t)(2 * line + 1)) ? 2 : 0;
     if (code)
         put_code(v, blocks[code]);
     else
         put(v, " ", 1);
 }
 
-static void put_status(struct view *v, uint64_t population)
+static void put_status(struct view *v, const char *population)
 {
     char line[400], text[300];
     const int length =
-        snprintf(text, sizeof text,
-                 " generation %llu, %llu alive, %s%d a frame%s, 1:%d | q space s + - arrows z Z",
-                 (unsigned long long)life_job_generation(v->job), (unsigned long long)population,
-                 v->speed < 0 ? "1/" : "", 1 << (v->speed < 0 ? -v->speed : v->speed),
-                 v->paused ? ", paused" : "", 1 << v->zoom);
+        snprintf(text, sizeof text, " generation %llu, %s alive, %s%llu a frame%s, 1:%llu | q space s + - arrows z Z",
+                 (unsigned long long)life_job_generation(v->job), population, v->speed < 0 ? "1/" : "",
+                 1ull << (v->speed < 0 ? -v->speed : v->speed), v->paused ? ", paused" : "", 1ull << v->zoom);
     const int used = snprintf(line, sizeof line, "\033[%d;1H\033[7m%-*.*s\033[0m", v->lines + 1, v->columns,
                               v->columns, length > 0 ? text : "");
     if (used > 0)
@@ -185,16 +186,36 @@ static void settle_corner(struct view *v, size_t *width, size_t *height)
     v->y = v->y < 0 ? 0 : v->y;
 }
 
+/* The part of the grid that is shown, and how many cells live. */
+static int look_at_grid(struct view *v, struct life_cells *c, char population[48])
+{
+    size_t width, height;
+    uint64_t n;
+    settle_corner(v, &width, &height);
+    if (life_population(v->job->engine_of_run, &n) < 0 || life_cells_alloc(c, width, height) < 0)
+        return -1;
+    snprintf(population, 48, "%llu", (unsigned long long)n);
+    return life_get(v->job->engine_of_run, v->x, v->y, c);
+}
+
+/* Of a plane: a bit for each dot. */
+static int look_at_plane(struct view *v, struct life_cells *c, char population[48])
+{
+    hashlife *h = v->job->endless;
+    struct hashlife_number n;
+    if (hashlife_population(h, &n) < 0 || life_cells_alloc(c, (size_t)dots_across(v), (size_t)dots_down(v)) < 0)
+        return -1;
+    hashlife_number_string(n, population);
+    return hashlife_look(h, (unsigned)v->zoom, v->x >> v->zoom, v->y >> v->zoom, c);
+}
+
 static int draw(struct view *v)
 {
-    struct life_cells c;
-    size_t width, height;
-    uint64_t population;
+    struct life_cells c = {0};
+    char population[48];
+    const bool plane = v->job->endless != NULL;
     measure(v);
-    settle_corner(v, &width, &height);
-    if (life_population(v->job->engine_of_run, &population) < 0 || life_cells_alloc(&c, width, height) < 0)
-        return cli_failed_call(NULL);
-    if (life_get(v->job->engine_of_run, v->x, v->y, &c) < 0) {
+    if ((plane ? look_at_plane : look_at_grid)(v, &c, population) < 0) {
         life_cells_free(&c);
         return cli_failed_call(NULL);
     }
@@ -203,7 +224,7 @@ static int draw(struct view *v)
         char start[24];
         put(v, start, (size_t)snprintf(start, sizeof start, "\033[%d;1H", line + 1));
         for (int column = 0; column < v->columns; column++)
-            put_cell(v, &c, column, line);
+            put_cell(v, &c, plane ? 0 : v->zoom, column, line);
     }
     put_status(v, population);
     life_cells_free(&c);
@@ -221,14 +242,15 @@ static int draw(struct view *v)
 static void move(struct view *v, int dx, int dy)
 {
     const long long side = 1LL << v->zoom;
-    v->x += dx * side * (dots_across(v) / 8 + 1);
-    v->y += dy * side * (dots_down(v) / 8 + 1);
+    const long long x = v->x + dx * side * (dots_across(v) / 8 + 1), y = v->y + dy * side * (dots_down(v) / 8 + 1);
+    v->x = llabs(x) < FARTHEST ? x : v->x;
+    v->y = llabs(y) < FARTHEST ? y : v->y;
 }
 
 /* The cell in the middle of the view stays there. */
 static void change_zoom(struct view *v, int by)
 {
-    if (v->zoom + by < 0 || v->zoom + by > MOST_ZOOM)
+    if (v->zoom + by < 0 || v->zoom + by > (v->job->endless ? PLANE_ZOOM : MOST_ZOOM))
         return;
     v->x += dots_across(v) * (1LL << v->zoom) / 2;
     v->y += dots_down(v) * (1LL << v->zoom) / 2;
@@ -243,7 +265,7 @@ static void press(struct view *v, char key)
     /* clang-format off */
     case ' ': v->paused = !v->paused; break;
     case 's': v->paused = v->single = true; break;
-    case '+': case '=': v->speed += v->speed < MOST_SPEED; break;
+    case '+': case '=': v->speed += v->speed < (v->job->endless ? PLANE_SPEED : MOST_SPEED); break;
     case '-': v->speed -= v->speed > -5; break;
     case 'h': case 'D': move(v, -1, 0); break; /* capitals end the sequences of the arrow keys */
     case 'l': case 'C': move(v, 1, 0); break;
@@ -284,7 +306,7 @@ static void listen_until(struct view *v, double time)
 /* Generations of this frame: none while paused, or between two steps of a slow run. */
 static uint64_t due(struct view *v)
 {
-    const uint64_t left = v->job->generations - life_generation(v->job->engine_of_run);
+    const uint64_t left = v->job->generations - (life_job_generation(v->job) - v->job->started);
     uint64_t n = (uint64_t)1 << (v->speed < 0 ? 0 : v->speed);
     if (v->paused ? !v->single : v->speed < 0 && v->frame % (1ull << -v->speed) != 0)
         n = 0;
@@ -317,9 +339,16 @@ static int go(struct view *v, uint64_t n)
     return status;
 }
 
-static int go_on(struct view *v, uint64_t n)
+static int go_on_plane(struct view *v, uint64_t n)
 {
     const double start = seconds_now();
+    const int status = hashlife_step(v->job->endless, n) < 0 && !life_job_stopped() ? cli_failed_call(NULL) : CLI_DONE;
+    v->job->seconds += seconds_now() - start;
+    return status;
+}
+
+static int go_on_grid(struct view *v, uint64_t n)
+{
     const uint64_t end = life_generation(v->job->engine_of_run) + n;
     int status = CLI_DONE;
     while (status == CLI_DONE && life_generation(v->job->engine_of_run) < end && !cli_interrupted()) {
@@ -327,10 +356,35 @@ static int go_on(struct view *v, uint64_t n)
         if (status == CLI_DONE)
             status = life_edge_look(v->job);
     }
+    return status;
+}
+
+static int go_on(struct view *v, uint64_t n)
+{
+    const double start = seconds_now();
+    const int status = (v->job->endless ? go_on_plane : go_on_grid)(v, n);
     /* If the device cannot keep up, frames take long, and keys have to wait: go slower. */
     if (v->speed > 0 && seconds_now() - start > 3 * FRAME_SECONDS)
         v->speed--;
     return status;
+}
+
+/* Of the grid, or of the live cells of a plane, zoomed out until they have room. */
+static void begin_in_the_middle(struct view *v)
+{
+    const struct life_job *job = v->job;
+    struct hashlife_box box;
+    long long x = (long long)job->size.width / 2, y = (long long)job->size.height / 2;
+    if (job->endless && hashlife_bounding_box(job->endless, &box) == 1) {
+        const double left = hashlife_number_double(box.left), right = hashlife_number_double(box.right),
+                     top = hashlife_number_double(box.top), bottom = hashlife_number_double(box.bottom);
+        while (v->zoom < PLANE_ZOOM && ((right - left) > ldexp(dots_across(v), v->zoom) || (bottom - top) > ldexp(dots_down(v), v->zoom)))
+            v->zoom++;
+        x = fabs(left + right) / 2 < (double)FARTHEST ? (long long)((left + right) / 2) : 0;
+        y = fabs(top + bottom) / 2 < (double)FARTHEST ? (long long)((top + bottom) / 2) : 0;
+    }
+    v->x = x - dots_across(v) * (1LL << v->zoom) / 2;
+    v->y = y - dots_down(v) * (1LL << v->zoom) / 2;
 }
 
 int life_job_watch(struct life_job *job)
@@ -340,8 +394,7 @@ int life_job_watch(struct life_job *job)
     if (status != CLI_DONE)
         return status;
     measure(&v);
-    v.x = ((long long)job->size.width - dots_across(&v)) / 2;
-    v.y = ((long long)job->size.height - dots_down(&v)) / 2;
+    begin_in_the_middle(&v);
     while (status == CLI_DONE && !v.quit && !cli_interrupted()) {
         const double next = seconds_now() + FRAME_SECONDS;
         const uint64_t n = due(&v);

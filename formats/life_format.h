@@ -76,6 +76,7 @@ struct life_sink {
     struct life_pattern *p;
     struct life_tiles *tiles;
     bool filling, any;
+    bool history;   /* RLE: states are LifeHistory's */
     bool boundless; /* set by a format whose patterns have no size but that of their live cells */
     long long left, top, right, bottom; /* of the live cells, right and bottom excluded */
 };

@@ -2,13 +2,15 @@
  *
  * Lines that begin with # are comments, two of which mean something: `#CXRLE Pos=x,y Gen=n` and `#r RULE`.
  * The line `x = W, y = H, rule = R` is optional, and so is the ! at the end. Between them, an optional
- * count and a letter: b or . dead, o or A alive, $ the end of a row.
+ * count and a letter: b or . dead, o or A alive, $ the end of a row. Under the rule LifeHistory, which is Life with notes in colour, A, C and E are
+ * alive, B and D dead; the notes are left out. F, which kills its neighbours, is refused.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
 
@@ -121,7 +123,7 @@ static int read_item(const struct life_text *t, const char *at, struct pen *pen,
 {
     const long long n = pen->count ? pen->count : 1;
     pen->count = 0;
-    switch (*at) {
+    switch (sink->history && strchr("BCDE", *at) ? (strchr("CE", *at) ? 'o' : 'b') : *at) {
     case 'o':
     case 'A':
         life_sink_run(sink, pen->x, pen->y, n);
@@ -199,6 +201,7 @@ static int read_rle(const struct life_text *t, struct life_sink *sink)
             header = true;
             if (!sink->filling)
                 status = read_header(t, p, end, out);
+            sink->history |= strcasecmp(out->rule, "LifeHistory") == 0;
         } else {
             status = read_line(t, p, end, &pen, sink);
         }
@@ -206,6 +209,8 @@ static int read_rle(const struct life_text *t, struct life_sink *sink)
     }
     if (status < 0)
         return -1;
+    if (strcasecmp(out->rule, "LifeHistory") == 0)
+        strcpy(out->rule, "B3/S23");
     if (status == 0 && pen.count)
         return life_text_error(t, pen.number, "the file ends after a count");
     /* The header's size is a hint that files get wrong. */

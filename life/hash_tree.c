@@ -215,6 +215,52 @@ int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells
     return 0;
 }
 
+/* A rectangle of squares of 2^zoom cells a side; (x, y) is its corner, in cells. */
+struct distant {
+    struct life_cells *cells;
+    wide x, y;
+    unsigned zoom;
+};
+
+/* Sets the bit of a cell's square, if it is in the rectangle. */
+static void see(const struct distant *v, wide x, wide y)
+{
+    const wide column = (x - v->x) >> v->zoom, row = (y - v->y) >> v->zoom;
+    if (column >= 0 && row >= 0 && column < (wide)v->cells->width && row < (wide)v->cells->height)
+        v->cells->word[(size_t)row * v->cells->stride + (size_t)column / 64] |= (uint64_t)1 << (size_t)column % 64;
+}
+
+static void look(const struct hashlife *h, const struct distant *v, square_t square, int level, wide x, wide y)
+{
+    const wide side = side_of(level), across = (wide)v->cells->width << v->zoom, down = (wide)v->cells->height << v->zoom;
+    if (square == h->empty[level] || x >= v->x + across || y >= v->y + down || x + side <= v->x || y + side <= v->y)
+        return;
+    if (level <= (int)v->zoom) {
+        see(v, x, y);
+    } else if (level == LEAF_LEVEL) {
+        for (int i = 0; i < 16; i++)
+            for (unsigned bits = h->leaf[square].row[i]; bits; bits &= bits - 1)
+                see(v, x + __builtin_ctz(bits), y + i);
+    } else {
+        for (int i = 0; i < 4; i++)
+            look(h, v, h->node[square].part[i], level - 1, i & 1 ? x + side / 2 : x, i & 2 ? y + side / 2 : y);
+    }
+}
+
+int hashlife_look(hashlife *h, unsigned zoom, long long x, long long y, struct life_cells *cells)
+{
+    const struct distant v = {cells, (wide)x * side_of((int)(zoom & 63)), (wide)y * side_of((int)(zoom & 63)), zoom};
+    if (!cells || !cells->word || cells->stride < (cells->width + 63) / 64)
+        return clerror_set(EINVAL, "hashlife_look: the cells are NULL, or their stride is less than their width");
+    if (zoom > 60 || is_far(x, cells->width) || is_far(y, cells->height))
+        return clerror_set(ERANGE, "hashlife_look: squares of 2^%u cells from %lld,%lld on cannot be looked at; zoom is 0 to 60, and places are below 2^62",
+                           zoom, x, y);
+    for (size_t row = 0; row < cells->height; row++)
+        memset(cells->word + row * cells->stride, 0, (cells->width + 63) / 64 * sizeof *cells->word);
+    look(h, &v, h->root, h->level, -side_of(h->level - 1), -side_of(h->level - 1));
+    return 0;
+}
+
 /* ---- Counting. ------------------------------------------------------------------------------- */
 
 static struct hashlife_number number_of(uwide value)

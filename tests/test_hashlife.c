@@ -222,6 +222,41 @@ static void empty(void **unused)
     hashlife_free(NULL);
 }
 
+/* Zoomed out, a square lives if a cell of it does. */
+static void seen_from_afar(void **unused)
+{
+    (void)unused;
+    enum { W = 300, H = 200 };
+    struct life_cells near, far;
+    hashlife *h = holding(gun);
+    works(hashlife_step(h, 400));
+    for (unsigned zoom = 0; zoom < 7; zoom++) {
+        const long long side = 1LL << zoom, x = -2 - (long long)zoom, y = -1;
+        works(life_cells_alloc(&far, W >> zoom, H >> zoom));
+        works(life_cells_alloc(&near, far.width << zoom, far.height << zoom));
+        works(hashlife_look(h, zoom, x, y, &far));
+        works(hashlife_get(h, x * side, y * side, &near));
+        for (size_t j = 0; j < far.height; j++)
+            for (size_t i = 0; i < far.width; i++) {
+                int any = 0;
+                for (size_t k = 0; k < (size_t)(side * side); k++)
+                    any |= life_cells_at(&near, i * (size_t)side + k % (size_t)side, j * (size_t)side + k / (size_t)side);
+                if (life_cells_at(&far, i, j) != any)
+                    fail_msg("zoom %u: square %zu,%zu is %d", zoom, i, j, !any);
+            }
+        life_cells_free(&near);
+        life_cells_free(&far);
+    }
+    works(hashlife_step(h, (uint64_t)1 << 60));
+    works(life_cells_alloc(&far, 4, 4));
+    works(hashlife_look(h, 60, -2, -2, &far)); /* gliders all the way to the south-east */
+    assert_true(far.word[0] == 0 && far.word[2] == 4);
+    fails(ERANGE, hashlife_look(h, 61, 0, 0, &far));
+    fails(EINVAL, hashlife_look(h, 0, 0, 0, NULL));
+    life_cells_free(&far);
+    hashlife_free(h);
+}
+
 /* ---- Memory, threads. ------------------------------------------------------------------------ */
 
 static hashlife *soup(size_t memory, unsigned threads, size_t side)
@@ -409,7 +444,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(plain_c), cmocka_unit_test(density),       cmocka_unit_test(methuselahs),       cmocka_unit_test(gliders_fly),
         cmocka_unit_test(guns_fire),     cmocka_unit_test(empty),             cmocka_unit_test(little_memory),
         cmocka_unit_test(threads_agree), cmocka_unit_test(too_little_memory), cmocka_unit_test(can_be_ended),
-        cmocka_unit_test(squares),       cmocka_unit_test(refusals),          cmocka_unit_test(numbers),
+        cmocka_unit_test(squares),       cmocka_unit_test(seen_from_afar),       cmocka_unit_test(refusals),          cmocka_unit_test(numbers),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);

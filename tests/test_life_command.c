@@ -349,7 +349,7 @@ static bool shows(int terminal, const char *words)
 
 static void press(int terminal, const char *keys) { assert_int_equal(write(terminal, keys, strlen(keys)), strlen(keys)); }
 
-static void check_watch(const char *way, const char *block)
+static void check_watch(const char *file, const char *way, const char *block)
 {
     struct winsize size = {.ws_row = 25, .ws_col = 100};
     struct termios before, after;
@@ -359,7 +359,7 @@ static void check_watch(const char *way, const char *block)
     assert_true(child >= 0);
     if (child == 0) {
         if (chdir(files_folder) == 0)
-            execl(command, "stdcl", "life", "-p", "gun.rle", way, (char *)NULL);
+            execl(command, "stdcl", "life", "-p", file, way, (char *)NULL);
         _exit(126);
     }
     tcgetattr(terminal, &before);
@@ -383,8 +383,19 @@ static void check_watch(const char *way, const char *block)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void watches_in_blocks(void **state) { (void)state, check_watch("--watch", "\xe2\x96\x88"); }
-static void watches_in_braille(void **state) { (void)state, check_watch("--watch=braille", "\xe2\xa1\x80"); }
+static void watches_in_blocks(void **state) { (void)state, check_watch("gun.rle", "--watch", "\xe2\x96\x88"); }
+static void watches_in_braille(void **state) { (void)state, check_watch("gun.rle", "--watch=braille", "\xe2\xa1\x80"); }
+
+/* The gun without its grid, which goes on without end. */
+static void watches_planes(void **state)
+{
+    (void)state;
+    put_text(in_folder("free.rle"), "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
+                                    "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
+    check_watch("free.rle", "--watch", "\xe2\x96\x88");
+    refuses(2, "leave 'x.csv' out", "-p free.rle --engine hashlife --watch -o x.csv");
+    refuses(2, "leave --step out", "-p free.rle --engine hashlife --watch --step 3");
+}
 
 int main(int argc, char **argv)
 {
@@ -392,6 +403,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(chooses_an_engine), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
+        cmocka_unit_test(watches_planes),
     };
     if (argc != 2)
         return 2;

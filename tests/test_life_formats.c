@@ -115,6 +115,11 @@ static void reads_old_formats(void **state)
     assert_string_equal(p.bounds, "T40,30");
     check_drawing(&p, ".O./..O/OOO/");
     life_pattern_free(&p);
+    read_text("x = 4, y = 2, rule = LifeHistory:T31,20\nABCD$.E2B!", &p);
+    assert_string_equal(p.rule, "B3/S23");
+    assert_string_equal(p.bounds, "T31,20");
+    check_drawing(&p, "O.O./.O../");
+    life_pattern_free(&p);
     read_text("xq4_153\n", &p); /* the glider; then a pulsar, whose code has strips, and blanks in it */
     check_drawing(&p, "OOO/..O/.O./");
     life_pattern_free(&p);
@@ -203,6 +208,8 @@ static void tells_line_and_column(void **state)
         {"#Life 1.05\n.*\n.x\n", "line 3, column 2", "not with 'x'"},
         {"#MCell 4.00\n#GAME Life\n#L .O\n", "line 3, column 5", "more than two"},
         {"#MCell 4.00\n#GAME Generations\n", "line 2, column 7", "'Generations' are not supported"},
+        {"x = 1, y = 1, rule = LifeHistory\nAF!", "line 2, column 2", "more than two"},
+        {"x = 1, y = 1, rule = B3/S23\nAB!", "line 2, column 2", "more than two"},
         {"xs4_3!", "line 1, column 6", "not part of an apgcode"},
         {"xs4_3y", "line 1, column 7", "after y"},
         {"-- a script\n", "name: ", "script in Lua"},

@@ -65,6 +65,9 @@ int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells
  * (x, y), which are multiples of 2^zoom: live[j * width + i]. EINVAL: they are not, or zoom is larger; ENOMEM. */
 int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live);
 
+/* The same zoomed out: a bit is a square of 2^zoom cells a side, zoom 0 to 60, and 1 if any of them lives; x and y are in such squares, too. */
+int hashlife_look(hashlife *h, unsigned zoom, long long x, long long y, struct life_cells *cells);
+
 /* Advances and blocks until it is done: a step of 2^k for each bit k of `generations`. After an error the plane is where the last whole one
  * of these steps left it; hashlife_generation tells where. ECANCELED: `progress` ended it. ENOMEM: the memory of the options
  * does not suffice; the sentence says how much was in use. ERANGE: the plane would be more than 2^120 cells across, or
