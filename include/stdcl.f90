@@ -1415,6 +1415,15 @@ module stdcl
       integer(c_long_long), value :: y
       type(life_cells), optional :: cells
     end function
+    function hashlife_look(h, zoom, x, y, cells) bind(C)
+      import
+      integer(c_int) :: hashlife_look
+      type(c_ptr), value :: h
+      integer(c_int), value :: zoom
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      type(life_cells), optional :: cells
+    end function
     function hashlife_number_double(number) bind(C)
       import
       real(c_double) :: hashlife_number_double

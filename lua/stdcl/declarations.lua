@@ -512,6 +512,7 @@ int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t
 void hashlife_free(hashlife *h);
 uint64_t hashlife_generation(const hashlife *h);
 int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells);
+int hashlife_look(hashlife *h, unsigned zoom, long long x, long long y, struct life_cells *cells);
 double hashlife_number_double(struct hashlife_number number);
 char *hashlife_number_string(struct hashlife_number number, char *text);
 int hashlife_population(hashlife *h, struct hashlife_number *population);

@@ -684,6 +684,7 @@ FUNCTIONS = {
     "hashlife_free": ("life", "None, [c_void_p]"),
     "hashlife_generation": ("life", "c_uint64, [c_void_p]"),
     "hashlife_get": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
+    "hashlife_look": ("life", "c_int, [c_void_p, c_uint, c_longlong, c_longlong, POINTER(life_cells)]"),
     "hashlife_number_double": ("life", "c_double, [hashlife_number]"),
     "hashlife_number_string": ("life", "c_char_p, [hashlife_number, c_char_p]"),
     "hashlife_population": ("life", "c_int, [c_void_p, POINTER(hashlife_number)]"),

@@ -122,6 +122,7 @@ DOCUMENTATION = {
     "hashlife_free": 'An empty plane at generation 0; the caller frees it with hashlife_free, NULL is fine there. EINVAL: a wrong rule or option; ENOMEM.',
     "hashlife_generation": '',
     "hashlife_get": 'Copies a rectangle of the plane into cells->word; the caller has set width, height and stride.',
+    "hashlife_look": 'The same zoomed out: a bit is a square of 2^zoom cells a side, zoom 0 to 60, and 1 if any of them lives; x and y are in such squares, too.',
     "hashlife_number_double": 'Writes the number in decimal into text[48], which it returns.',
     "hashlife_number_string": 'Writes the number in decimal into text[48], which it returns.',
     "hashlife_population": 'Counts the live cells.',
