@@ -87,7 +87,9 @@ static int read_game(const struct life_text *t, const char *p, const char *end)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if ((size_t)(last - p) == strlen(known[i]) && begins(p, last, known[i]))
             return 0;
-    return life_text_error(t, p, "rules of the family '%.*s' are not supported, only those of Life", (int)(last - p < 40 ? last - p : 40), p);
+    for (end = p; end < last && end < p + 40 && *end >= ' ' && *end < 127;)
+        end++;
+    return life_text_error(t, p, "rules of the family '%.*s' are not supported, only those of Life", (int)(end - p), p);
 }
 
 static int read_mcell(const struct life_text *t, struct life_sink *sink)

@@ -123,7 +123,8 @@ static int read_item(const struct life_text *t, const char *at, struct pen *pen,
 {
     const long long n = pen->count ? pen->count : 1;
     pen->count = 0;
-    switch (sink->history && strchr("BCDE", *at) ? (strchr("CE", *at) ? 'o' : 'b') : *at) {
+    const bool note = sink->history && *at >= 'B' && *at <= 'E';
+    switch (!note ? *at : *at == 'C' || *at == 'E' ? 'o' : 'b') {
     case 'o':
     case 'A':
         life_sink_run(sink, pen->x, pen->y, n);

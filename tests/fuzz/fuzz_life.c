@@ -12,6 +12,8 @@
 #include "fuzz.h"
 #include "stdcl.h"
 
+#include <errno.h>
+
 static void check_failure(const char *name, const struct life_pattern *p)
 {
     promise_sentence(clerror(), name);
@@ -65,7 +67,10 @@ static void check_plane(const void *data, size_t size, const struct life_pattern
 {
     struct life_plane plane;
     uint64_t there = 0, in_tiles = 0;
-    promise(life_plane_read_memory("name", data, size, &plane) == 0);
+    if (life_plane_read_memory("name", data, size, &plane) < 0) {
+        promise(clerrno == ENOMEM); /* tiles of a single row take more than the row */
+        return;
+    }
     for (size_t i = 0; i < p->rows * p->stride; i++)
         there += (uint64_t)__builtin_popcountll(p->word[i]);
     for (size_t i = 0; i < plane.tiles; i++)
@@ -97,9 +102,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_pattern(&p);
     if (p.width < 2000 && p.height < 2000) {
         check_way_back(&p, &life_rle);
-        check_way_back(&p, &life_macrocell);
-        if (llabs(p.x) < LIFE_FAR / 2 && llabs(p.y) < LIFE_FAR / 2)
+        if (llabs(p.x) < LIFE_FAR / 4 && llabs(p.y) < LIFE_FAR / 4) { /* both have a border */
+            check_way_back(&p, &life_macrocell);
             check_way_back(&p, &life_lif);
+        }
         if (p.width && p.height)
             check_way_back(&p, &life_cells);
     }
