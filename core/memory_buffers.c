@@ -157,12 +157,25 @@ static void drop_oldest_subbuffer(struct memory *m)
     memory_new_epoch();
 }
 
+/* NVIDIA's driver makes a buffer's memory at its first use, and parts that were made before are broken: what is written
+ * through them is lost, and releasing them ends the program. Failure is no error. */
+static void use_whole(const struct device *d, cl_mem whole)
+{
+    if (d->type & CL_DEVICE_TYPE_GPU)
+        clEnqueueMigrateMemObjects(d->queue, 1, &whole, 0, 0, NULL, NULL);
+}
+
 /* m->lock is held. */
 static cl_mem part_buffer(struct memory *m, cl_uint dev, size_t offset, cl_mem whole, const char *call)
 {
-    for (struct subbuffer *s = m->subbuffers; s; s = s->next)
+    bool first = true;
+    for (struct subbuffer *s = m->subbuffers; s; s = s->next) {
         if (s->dev == dev && s->offset == offset)
             return s->buffer;
+        first &= s->dev != dev;
+    }
+    if (first)
+        use_whole(&m->cp->dev[dev], whole);
     drop_oldest_subbuffer(m);
     cl_int err = CL_SUCCESS;
     cl_buffer_region region = {offset, m->size - offset};

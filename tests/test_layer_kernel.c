@@ -386,6 +386,38 @@ static void test_global_binds_the_whole_block(void **state)
     works(clfree(x));
 }
 
+/* Work memory of which parts are used before the whole is keeps what they were given. */
+static void test_pointers_before_the_whole(void **state)
+{
+    enum { PART = 1 << 18, ITEMS = PART / 4 };
+    static const char source[] = "kernel void put(global uint *x, uint seed) { x[get_global_id(0)] = get_global_id(0) * 2654435761u + seed; }"
+                                 "kernel void move(global const uint *x, global uint *y) { y[get_global_id(0)] = x[get_global_id(0)]; }";
+    clndrange_t items = clndrange_init1d(0, ITEMS, 0);
+    (void)state;
+    void *parts = clsopen(cp, source, CLLD_NOW);
+    cl_kernel put = clsym(cp, parts, "put", 0), move = clsym(cp, parts, "move", 0);
+    cl_uint *got = clmalloc(cp, 4 * PART, 0);
+    ready(put && move ? got : NULL);
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        char *work = clmalloc(cp, 4 * PART, CL_MEM_DEVONLY);
+        ready(work);
+        works(clarg_set_pointer(put, 0, work + PART));
+        works(clarg_set(put, 1, 7 + dev));
+        started(clfork(cp, dev, put, &items, CL_EVENT_NOWAIT));
+        works(clarg_set_pointer(move, 0, work + PART));
+        works(clarg_set_pointer(move, 1, work + 3 * PART));
+        started(clfork(cp, dev, move, &items, CL_EVENT_NOWAIT));
+        started(clmcopy(cp, dev, work, got, CL_EVENT_NOWAIT)); /* the whole */
+        started(clmsync(cp, dev, got, CL_MEM_HOST | CL_EVENT_NOWAIT));
+        done(clwait(cp, dev, CL_ALL_EVENT));
+        for (cl_uint i = 0; i < ITEMS; i++)
+            assert_true(got[ITEMS + i] == i * 2654435761u + 7 + dev && got[3 * ITEMS + i] == got[ITEMS + i]);
+        works(clfree(work));
+    }
+    works(clfree(got));
+    works(clclose(cp, parts));
+}
+
 static void test_pointer_refuses_offsets_it_cannot_apply(void **state)
 {
     (void)state;
@@ -939,6 +971,7 @@ int main(void)
         cmocka_unit_test(test_global_binds_the_whole_block),
         cmocka_unit_test(test_many_offsets),
         cmocka_unit_test(test_global_offsets_of_devonly),
+        cmocka_unit_test(test_pointers_before_the_whole),
         cmocka_unit_test(test_pointer_refuses_offsets_it_cannot_apply),
         cmocka_unit_test(test_global_refuses_unknown_pointers),
         cmocka_unit_test(test_freed_block_as_argument),
