@@ -32,7 +32,9 @@ static char *read_all(const char *file, size_t *size)
         return NULL;
     }
     *size = (size_t)info.st_size;
-    char *bytes = cli_memory_for(*size, 1, "bytes of a checkpoint") == CLI_DONE ? malloc(*size + 1) : NULL;
+    char *bytes = NULL;
+    if (cli_memory_for(*size, 1, "bytes of a checkpoint") == CLI_DONE && !(bytes = malloc(*size + 1)))
+        cli_failed("--resume: %s: there is no memory for its %zu bytes", file, *size);
     if (bytes && fread(bytes, 1, *size, fp) != *size) {
         cli_failed("--resume: %s: cannot be read", file);
         free(bytes);

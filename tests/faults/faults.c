@@ -113,10 +113,17 @@ static bool is_shorter_index(const struct program *p, const struct result *good,
     return whole;
 }
 
+/* A recording that did not come to its end can be played under this name. */
+static bool is_recording(const char *name)
+{
+    const size_t length = strlen(name), end = strlen(".view.part");
+    return length > end && strcmp(name + length - end, ".view.part") == 0;
+}
+
 /* Files that nobody asked for, and files that are not whole. */
 static bool leaves_files(const struct program *p, const struct result *good, char *why, size_t size)
 {
-    bool bad = leaves_others(p, NULL, why, size);
+    bool bad = leaves_others(p, is_recording, why, size);
     for (int i = 0; !bad && p->outputs[i]; i++) {
         bad = access(in_folder(p->outputs[i]), F_OK) == 0 && !output_is_good(p, good, i) && !is_shorter_index(p, good, i);
         if (bad)
