@@ -348,6 +348,9 @@ int cli_ranks_settle(struct cli_ranks_file *f, int status);
 int cli_ranks_commit(struct cli_ranks_file *f);
 void cli_ranks_discard(struct cli_ranks_file *f);
 
+/* Files that all ranks write with the same bytes, each a part of them, from now on and until `on` is false (core/outfile.h). */
+void cli_ranks_together(bool on);
+
 /* All of that, of bytes in one piece, from `at` on. */
 int cli_ranks_write(const char *name, void (*before)(FILE *fp, void *arg), void *arg, const void *bytes, size_t at, size_t size);
 

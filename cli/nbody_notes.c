@@ -144,6 +144,26 @@ static char *command_line(const struct nbody_job *job)
     return text;
 }
 
+/* Those of rank 0 for all, since ranks write a file together: only that one knows all devices. */
+static int share_notes(struct particles *b)
+{
+    for (int k = 0; k < PARTICLES_NOTE_COUNT; k++) {
+        uint64_t size = b->note[k] ? strlen(b->note[k]) + 1 : 0;
+        if (world_broadcast(cli_world, 0, &size, sizeof size) != 0)
+            return -1;
+        char *note = cli_alloc((size_t)size, 1);
+        if (cli_ranks_first() && size)
+            memcpy(note, b->note[k], (size_t)size);
+        int status = size ? world_broadcast(cli_world, 0, note, (size_t)size) : 0;
+        if (status == 0 && !cli_ranks_first())
+            status = particles_set_note(b, (enum particles_note)k, size ? note : NULL);
+        free(note);
+        if (status != 0)
+            return -1;
+    }
+    return 0;
+}
+
 int nbody_notes_set(struct nbody_job *job)
 {
     struct particles *b = &job->bodies;
@@ -171,5 +191,5 @@ int nbody_notes_set(struct nbody_job *job)
     free(fields);
     free(device);
     free(command);
-    return failed ? cli_failed_call(NULL) : CLI_DONE;
+    return world_agree(cli_world, failed ? -1 : 0) != 0 || (world_size(cli_world) > 1 && share_notes(b) != 0) ? cli_failed_call(NULL) : CLI_DONE;
 }

@@ -20,10 +20,13 @@ int nbody_bodies_fetch(struct nbody_job *job)
     return nbody_notes_set(job);
 }
 
-/* One rank writes. */
+/* Ranks, which all have all bodies, write it together. */
 static int write_file(const struct nbody_job *job, const char *file)
 {
-    return cli_ranks_first() ? particles_write(file, &job->bodies, NULL) : 0;
+    cli_ranks_together(true);
+    const int status = particles_write(file, &job->bodies, NULL);
+    cli_ranks_together(false);
+    return status;
 }
 
 int nbody_bodies_write(const struct nbody_job *job, const char *file)

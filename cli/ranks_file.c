@@ -108,3 +108,23 @@ int cli_ranks_write(const char *name, void (*before)(FILE *fp, void *arg), void 
     cli_ranks_discard(&f);
     return -1;
 }
+
+static int broadcast(void *arg, void *bytes, size_t size)
+{
+    (void)arg;
+    return world_broadcast(cli_world, 0, bytes, size);
+}
+
+static int agree(void *arg, int status)
+{
+    (void)arg;
+    return world_agree(cli_world, status);
+}
+
+void cli_ranks_together(bool on)
+{
+    static struct outfile_ranks ranks;
+    ranks = (struct outfile_ranks){.rank = world_rank(cli_world), .ranks = world_size(cli_world), .block = getenv("STDCL_DIVIDE_ANEW") ? 4096 : 0,
+                                   .broadcast = broadcast, .agree = agree};
+    outfile_together(on && ranks.ranks > 1 ? &ranks : NULL);
+}

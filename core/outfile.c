@@ -187,6 +187,8 @@ static int explain(const char *name, const char *path, int code)
 struct sink {
     int fd;
     int error; /* errno of the first write that failed */
+    const struct outfile_ranks *ranks; /* or NULL */
+    unsigned long long at; /* of these: where the next byte belongs */
 };
 
 static int wait_until_writable(int fd)
@@ -195,11 +197,39 @@ static int wait_until_writable(int fd)
     return poll(&one, 1, -1) < 0 && errno != EINTR ? -1 : 0;
 }
 
+size_t outfile_own_part(const struct outfile_ranks *r, unsigned long long at, size_t size, size_t *skip)
+{
+    const unsigned long long block = r->block ? r->block : 1 << 20, ranks = (unsigned long long)r->ranks, turn = at / block % ranks;
+    const unsigned long long wait = (ranks + (unsigned long long)r->rank - turn) % ranks; /* blocks until the next of ours */
+    const unsigned long long begin = wait ? (at / block + wait) * block : at, end = (begin / block + 1) * block;
+    *skip = begin - at < size ? (size_t)(begin - at) : size;
+    return end - at < size ? (size_t)(end - at) - *skip : size - *skip;
+}
+
+/* One's own blocks of what all write. */
+static ssize_t write_blocks(struct sink *sink, const char *data, size_t size)
+{
+    size_t done = 0, skip;
+    while (done < size && !sink->error) {
+        const size_t own = outfile_own_part(sink->ranks, sink->at, size - done, &skip);
+        const ssize_t n = own ? pwrite(sink->fd, data + done + skip, own, (off_t)(sink->at + skip)) : 0;
+        if (n < 0 && errno != EINTR)
+            sink->error = errno;
+        skip = n < 0 ? 0 : skip + (size_t)n;
+        done += skip;
+        sink->at += skip;
+    }
+    errno = sink->error;
+    return (ssize_t)done;
+}
+
 /* Writes all, or fewer bytes than asked for once a write has failed. */
 static ssize_t sink_write(void *cookie, const char *data, size_t size)
 {
     struct sink *sink = cookie;
     size_t done = 0;
+    if (sink->ranks)
+        return write_blocks(sink, data, size);
     while (done < size && !sink->error) {
         const ssize_t n = write(sink->fd, data + done, size - done);
         if (n >= 0)
@@ -228,7 +258,7 @@ static int open_stream(struct outfile *out, int fd)
         close(fd);
         return ENOMEM;
     }
-    *sink = (struct sink){fd, 0};
+    *sink = (struct sink){.fd = fd};
     setvbuf(fp, NULL, _IOFBF, 1 << 16);
     out->fp = fp;
     out->fd = fd;
@@ -384,11 +414,9 @@ void outfile_nowhere(void)
     nowhere = true;
 }
 
-int outfile_open(struct outfile *out, const char *name)
+static int open_alone(struct outfile *out, const char *name)
 {
     struct stat info;
-    if (nowhere)
-        name = "/dev/null";
     int fd = standing_for(name), status;
     memset(out, 0, sizeof *out);
     out->name = strdup(fd == STDOUT_FILENO ? "standard output" : name);
@@ -406,6 +434,58 @@ int outfile_open(struct outfile *out, const char *name)
     if (status < 0)
         release(out);
     return status;
+}
+
+/* ---- Together. ------------------------------------------------------------------------------- */
+
+static _Thread_local const struct outfile_ranks *together;
+
+void outfile_together(const struct outfile_ranks *ranks)
+{
+    together = ranks;
+}
+
+/* The temporary file that the first has made. */
+static int join_file(struct outfile *out, const char *temporary, const char *name)
+{
+    const int fd = open(temporary, O_WRONLY | O_CLOEXEC);
+    memset(out, 0, sizeof *out);
+    if (fd < 0)
+        return clerror_set(errno, "%s: cannot be opened: %s; all ranks must see the folder", temporary, strerror(errno));
+    out->name = strdup(name);
+    if (out->name && open_stream(out, fd) == 0)
+        return 0;
+    release(out);
+    return clerror_set(ENOMEM, "%s: no memory to open it", name);
+}
+
+/* What the first writes directly, the others do not. */
+static int open_together(struct outfile *out, const char *name, const struct outfile_ranks *r)
+{
+    char temporary[PATH_MAX] = "";
+    const bool first = r->rank == 0;
+    int status = r->agree(r->arg, first ? open_alone(out, name) : 0);
+    if (status == 0 && first && out->temporary)
+        snprintf(temporary, sizeof temporary, "%s", out->temporary);
+    if (status == 0)
+        status = r->broadcast(r->arg, temporary, sizeof temporary);
+    if (status == 0 && !first)
+        status = *temporary ? join_file(out, temporary, name) : open_alone(out, "/dev/null");
+    const bool opened = out->fp != NULL;
+    status = r->agree(r->arg, status);
+    if (status != 0) {
+        if (opened)
+            outfile_discard(out);
+        return -1;
+    }
+    out->ranks = out->sink->ranks = *temporary ? r : NULL;
+    return 0;
+}
+
+int outfile_open(struct outfile *out, const char *name)
+{
+    memset(out, 0, sizeof *out);
+    return together ? open_together(out, name, together) : open_alone(out, nowhere ? "/dev/null" : name);
 }
 
 /* ---- Closing. -------------------------------------------------------------------------------- */
@@ -448,7 +528,7 @@ static int finish(struct outfile *out)
     int code = 0;
     if (fflush(out->fp) != 0 || ferror(out->fp))
         code = out->sink->error ? out->sink->error : EIO;
-    else if (out->temporary && !out->nosync)
+    else if ((out->temporary || out->ranks) && !out->nosync)
         code = sync_file(out->fd);
     if (fclose(out->fp) != 0 && !code)
         code = errno;
@@ -475,25 +555,31 @@ int outfile_commit(struct outfile *out)
         return 0;
     /* Another descriptor holds the lock until the file has its name: one without a lock is another program's to remove. */
     const int lock = out->temporary ? fcntl(out->fd, F_DUPFD_CLOEXEC, 0) : -1;
-    int status = 0, code = finish(out);
-    if (out->temporary)
-        code = give_name(out, code);
+    const struct outfile_ranks *r = out->ranks;
+    const char *path = out->target ? out->target : out->name;
+    int code = finish(out), status = code ? explain(out->name, path, code) : 0;
+    const bool all = !r || (status = r->agree(r->arg, status)) == 0; /* the name comes when all have written */
+    if (out->temporary) {
+        code = give_name(out, status == 0 ? 0 : EIO);
+        status = status == 0 && code ? explain(out->name, path, code) : status;
+    }
     if (lock >= 0)
         close(lock);
-    if (code)
-        status = explain(out->name, out->target ? out->target : out->name, code);
     release(out);
-    return status;
+    return r && all ? r->agree(r->arg, status) : status;
 }
 
 void outfile_discard(struct outfile *out)
 {
     if (!out->fp)
         return;
+    const struct outfile_ranks *r = out->ranks;
     if (out->temporary) {
         unlink(out->temporary); /* while it is locked, and so ours */
         forget(out->slot);
     }
     fclose(out->fp);
     release(out);
+    if (r) /* others may be at the commit */
+        r->agree(r->arg, -1);
 }

@@ -30,6 +30,7 @@ struct outfile {
     char *temporary; /* NULL if written directly */
     int slot;        /* where the temporary name is kept for outfile_unlink_all */
     struct sink *sink; /* what fp writes to */
+    const struct outfile_ranks *ranks; /* who writes this file together, or NULL */
 };
 
 /* Opens `name` for writing. A regular file, or none yet, is written under a temporary name, .NAME.N.tmp beside
@@ -40,6 +41,22 @@ int outfile_open(struct outfile *out, const char *name);
 
 /* From now on files of any name go nowhere: of several processes that compute the same, one writes it. */
 void outfile_nowhere(void);
+
+/* Processes that make the same bytes of one file, at the same time: each writes its blocks, by turns, and the first gives it its
+ * name when all have. Open, commit and discard are collective then, and have one result. Both functions are collective. */
+struct outfile_ranks {
+    int rank, ranks;
+    unsigned long long block; /* bytes; 0: a MiB */
+    int (*broadcast)(void *arg, void *bytes, size_t size); /* the first's to all; -1 with an error */
+    int (*agree)(void *arg, int status);                   /* -1 everywhere if it is -1 anywhere, with its error */
+    void *arg;
+};
+
+/* Files that this thread opens from now on are such; NULL: no more. */
+void outfile_together(const struct outfile_ranks *ranks);
+
+/* Whether this process has to write `size` bytes at a place, and how many of them; *skip: those before that are others'. */
+size_t outfile_own_part(const struct outfile_ranks *ranks, unsigned long long at, size_t size, size_t *skip);
 
 /* -1 with the reason when an earlier write has failed; for long outputs, to stop early. */
 int outfile_check(struct outfile *out);

@@ -411,6 +411,9 @@ struct writer {
     hid_t file;
     const struct particles *p;
     bool failed;
+    bool first;                        /* of several processes that write together: the one with libhdf5, or alone */
+    const struct outfile_ranks *ranks; /* these, or NULL */
+    int fd, lost;                      /* lost: errno of what this one could not write */
 };
 
 static void note_failure(struct writer *w, bool failed)
@@ -469,9 +472,18 @@ static void put_units(struct writer *w, hid_t group)
         put_real(w, group, particles_note_name((enum particles_note)(NOTE_UnitLength_in_cm + k)), unit[k]);
 }
 
+/* The same bytes for the same bodies: nothing tells when they were written. */
+static hid_t without_times(hid_t what)
+{
+    const hid_t how = H5Pcreate(what);
+    H5Pset_obj_track_times(how, false);
+    return how;
+}
+
 static hid_t make_group(struct writer *w, const char *name)
 {
-    const hid_t group = H5Gcreate2(w->file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t how = without_times(H5P_GROUP_CREATE), group = H5Gcreate2(w->file, name, H5P_DEFAULT, how, H5P_DEFAULT);
+    H5Pclose(how);
     note_failure(w, group < 0);
     return group;
 }
@@ -518,17 +530,48 @@ static void put_notes(struct writer *w)
     H5Gclose(group);
 }
 
+/* With its room in the file at once. */
+static hid_t make_set(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns, hid_t stored)
+{
+    const hsize_t size[] = {n, columns};
+    const hid_t space = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL), how = without_times(H5P_DATASET_CREATE);
+    note_failure(w, H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY) < 0 || H5Pset_fill_time(how, H5D_FILL_TIME_NEVER) < 0);
+    const hid_t set = H5Dcreate2(group, name, stored, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    H5Pclose(how);
+    H5Sclose(space);
+    return set;
+}
+
+/* Each process its blocks of the numbers, which lie in one piece from a place on that the first knows. */
+static void put_together(struct writer *w, hid_t set, const void *x, size_t size)
+{
+    const haddr_t offset = set >= 0 && !w->failed ? H5Dget_offset(set) : HADDR_UNDEF;
+    uint64_t at = offset == HADDR_UNDEF ? UINT64_MAX : (uint64_t)offset;
+    if (w->ranks->broadcast(w->ranks->arg, &at, sizeof at) != 0 || at == UINT64_MAX) {
+        w->failed = true;
+        return;
+    }
+    for (size_t done = 0, skip; done < size && x && !w->lost;) {
+        const size_t own = outfile_own_part(w->ranks, at + done, size - done, &skip);
+        const ssize_t n = own ? pwrite(w->fd, (const char *)x + done + skip, own, (off_t)(at + done + skip)) : 0;
+        if (n < 0 && errno != EINTR)
+            w->lost = errno;
+        done += n < 0 ? 0 : skip + (size_t)n;
+    }
+    w->lost = x ? w->lost : ENOMEM; /* for the end: all go on together */
+}
+
 static void put_set(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns, hid_t stored, hid_t kind,
                     const void *x)
 {
-    const hsize_t size[] = {n, columns};
-    if (w->failed)
-        return;
-    const hid_t space = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL);
-    const hid_t set = H5Dcreate2(group, name, stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    note_failure(w, set < 0 || H5Dwrite(set, kind, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0);
-    H5Dclose(set);
-    H5Sclose(space);
+    const hid_t set = w->first && !w->failed && x ? make_set(w, group, name, n, columns, stored) : H5I_INVALID_HID;
+    note_failure(w, w->first && set < 0);
+    if (w->ranks)
+        put_together(w, set, x, n * columns * H5Tget_size(kind));
+    else if (!w->failed)
+        note_failure(w, H5Dwrite(set, kind, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0);
+    if (set >= 0)
+        H5Dclose(set);
 }
 
 static void put_reals(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns, const double *x)
@@ -540,10 +583,10 @@ static void put_reals(struct writer *w, hid_t group, const char *name, size_t n,
 static void put_ids(struct writer *w, hid_t group, size_t first, size_t n)
 {
     uint64_t *id = malloc(n * sizeof *id);
-    note_failure(w, !id);
+    note_failure(w, !id && !w->ranks);
     for (size_t i = 0; id && i < n; i++)
         id[i] = w->p->id ? w->p->id[first + i] : first + i + 1;
-    if (id)
+    if (id || w->ranks)
         put_set(w, group, "ParticleIDs", n, 1, H5T_STD_U64LE, H5T_NATIVE_UINT64, id);
     free(id);
 }
@@ -553,7 +596,7 @@ static void put_type(struct writer *w, int type, size_t first, size_t n)
     const struct particles *p = w->p;
     if (!n)
         return;
-    const hid_t group = make_group(w, type_names[type]);
+    const hid_t group = w->first ? make_group(w, type_names[type]) : H5I_INVALID_HID;
     put_reals(w, group, "Coordinates", n, 3, p->pos[first]);
     put_reals(w, group, "Velocities", n, 3, p->vel[first]);
     put_reals(w, group, "Masses", n, 1, p->mass + first);
@@ -564,18 +607,25 @@ static void put_type(struct writer *w, int type, size_t first, size_t n)
         put_reals(w, group, "Softenings", n, 1, p->softening + first);
     if (p->radius)
         put_reals(w, group, "Radii", n, 1, p->radius + first);
+    if (group >= 0)
+        H5Gclose(group);
+}
+
+static void put_front(struct writer *w, const size_t n[TYPES])
+{
+    const hid_t group = make_group(w, "Units");
+    put_units(w, group);
     H5Gclose(group);
+    put_header(w, n);
+    put_notes(w);
 }
 
 static void put_all(struct writer *w)
 {
     const struct particles *p = w->p;
     const size_t n[TYPES] = {p->gas, p->n - p->gas - p->star, 0, 0, p->star, 0};
-    const hid_t group = make_group(w, "Units");
-    put_units(w, group);
-    H5Gclose(group);
-    put_header(w, n);
-    put_notes(w);
+    if (w->first)
+        put_front(w, n);
     put_type(w, GAS, 0, p->gas);
     put_type(w, 1, p->gas, n[1]);
     put_type(w, STAR, p->gas + n[1], p->star);
@@ -584,23 +634,27 @@ static void put_all(struct writer *w)
 /* libhdf5 writes by name, and anywhere in the file: to the temporary one, which is ours and locked. */
 static int write_hdf5(struct outfile *out, const struct particles *p)
 {
-    if (!out->temporary)
+    const bool first = !out->ranks || out->ranks->rank == 0;
+    if (first && !out->temporary)
         return clerror_set(ESPIPE, "%s: HDF5 cannot be written to a pipe or device; name a file", out->name);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = without_times(H5P_FILE_CREATE);
     H5Pset_file_locking(access, false, true);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18); /* any reader of the last 15 years */
-    struct writer w = {.file = H5Fcreate(out->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access), .p = p};
+    struct writer w = {.file = first ? H5Fcreate(out->temporary, H5F_ACC_TRUNC, how, access) : H5I_INVALID_HID, .p = p, .fd = out->fd,
+                       .first = first, .ranks = out->ranks};
     H5Pclose(access);
-    note_failure(&w, w.file < 0);
-    if (!w.failed)
+    H5Pclose(how);
+    note_failure(&w, first && w.file < 0);
+    if (!w.failed || w.ranks)
         put_all(&w);
     errno = 0;
     if (w.file >= 0)
         note_failure(&w, H5Fclose(w.file) < 0);
-    if (!w.failed)
+    if (!w.failed && !w.lost)
         return 0;
-    return clerror_set(EIO, "%s: cannot be written: %s; nothing was written", out->name,
+    errno = w.lost ? w.lost : errno;
+    return clerror_set(errno ? errno : EIO, "%s: cannot be written: %s; nothing was written", out->name,
                        errno ? strerror(errno) : "the disk is full or failed");
 }
 

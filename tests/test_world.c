@@ -3,7 +3,11 @@
  * SPDX-License-Identifier: MIT */
 #include "ranks.h"
 
+#include "core/outfile.h"
+
 #include "stdcl/philox.h"
+
+#include <unistd.h>
 
 static uint32_t word(size_t i, uint32_t key)
 {
@@ -463,11 +467,91 @@ static void launchers(void **state)
     }
 }
 
+/* ---- Files of all ranks. ---------------------------------------------------------------------- */
+
+static int all_know(void *world, void *bytes, size_t size)
+{
+    return world_broadcast(world, 0, bytes, size);
+}
+
+static int agree_all(void *world, int status)
+{
+    return world_agree(world, status);
+}
+
+enum { BLOCK = 100, NUMBERS = 5000 };
+
+/* Each rank has the same bytes and writes its blocks; a rank that gives up leaves no file. */
+static int write_together(struct rank_run *r)
+{
+    const struct outfile_ranks ranks = {r->rank, r->size, BLOCK, all_know, agree_all, r->world};
+    const bool fails = r->size == 5; /* one of them */
+    struct outfile out;
+    outfile_together(&ranks);
+    const int opened = outfile_open(&out, r->arg);
+    outfile_together(NULL);
+    if (opened != 0)
+        return -1;
+    for (int i = 0; i < NUMBERS; i++)
+        fprintf(out.fp, "%d\n", i * i);
+    int status = -1;
+    if (fails && r->rank == 3) {
+        clerror_set(EIO, "the disk is broken");
+        outfile_discard(&out);
+    } else {
+        status = outfile_commit(&out);
+    }
+    return fails ? (status == -1 ? 0 : clerror_set(EPROTO, "a file that is not whole")) : status;
+}
+
+static void check_file(const char *name)
+{
+    FILE *fp = fopen(name, "r");
+    assert_non_null(fp);
+    for (int i = 0, got; i < NUMBERS; i++) {
+        assert_int_equal(fscanf(fp, "%d", &got), 1);
+        assert_int_equal(got, i * i);
+    }
+    assert_int_equal(getc(fp), '\n');
+    assert_int_equal(getc(fp), EOF);
+    fclose(fp);
+}
+
+static void ranks_write_one_file(void **state)
+{
+    (void)state;
+    static const int sizes[] = {1, 2, 3, 8, 5};
+    char folder[] = "/tmp/stdcl-world-XXXXXX", name[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(name, sizeof name, "%s/numbers", folder);
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        ranks_work(sizes[k], write_together, (struct ranks_how){.delay = 100, .seed = (unsigned)k, .arg = name});
+        assert_int_equal(access(name, F_OK), sizes[k] == 5 ? -1 : 0);
+        if (sizes[k] != 5)
+            check_file(name);
+        unlink(name);
+    }
+    assert_int_equal(rmdir(folder), 0); /* nothing else is left */
+    /* Every byte has one writer. */
+    for (unsigned long long at = 0; at < 1000; at += 7) {
+        size_t all = 0, skip;
+        for (int rank = 0; rank < 3; rank++)
+            for (size_t done = 0; done < 777;) {
+                const struct outfile_ranks r = {.rank = rank, .ranks = 3, .block = BLOCK};
+                const size_t own = outfile_own_part(&r, at + done, 777 - done, &skip);
+                all += own;
+                done += skip + own;
+            }
+        assert_int_equal(all, 777);
+    }
+}
+
 int main(void)
 {
     for (cl_uint i = 0; i < 2; i++)
         device[i] = stddev ? clgetdevice(stddev, i < clgetndev(stddev) ? i : 0) : NULL;
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_write_one_file),
         cmocka_unit_test(mail_arrives),        cmocka_unit_test(mail_moves_in_the_background),
         cmocka_unit_test(refuses_wrong_calls), cmocka_unit_test(all_do_the_same),
         cmocka_unit_test(a_barrier_holds),     cmocka_unit_test(all_agree),

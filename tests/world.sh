@@ -92,16 +92,23 @@ for what in "--soup=0.3 --size 300x500" "--pattern glider.rle --size 256x256 --b
     cmp one.rle many.rle && cmp one.csv many.csv || bad=1
     ranks=2
 done
-export STDCL_DIVIDE_ANEW=1 # shares of direct sums change meanwhile
+"$stdcl" nbody $pick -n 2 --steps 0 -q -o try.hdf5 2>/dev/null && hdf5=hdf5 || hdf5=std # without libhdf5
+export STDCL_DIVIDE_ANEW=1 # shares of direct sums change meanwhile, and ranks write small blocks of files by turns
 for what in "-n 2000 --ic plummer --steps 30 --method direct --checkpoint run.ckpt" "-n 1500 --method tree --steps 8 --checkpoint tree.ckpt" "--integrator hermite4 -n 300 --until 0.1 --snapshots 0.05 -o snap-%02d.npy"; do
-    "$stdcl" nbody $pick $what -q -o one.npy --csv one.csv --forces force1.csv || bad=1
+    "$stdcl" nbody $pick $what -q -o one.npy -o one.tipsy -o one.tab -o one.$hdf5 --csv one.csv --forces force1.csv || bad=1
     [ -f first.npy ] || cp one.npy first.npy
     [ -f tree.npy ] || [ ! -f tree.ckpt ] || cp one.npy tree.npy
     compiled nbody $what
-    job 0 "" $many "$stdcl" nbody $pick $what -q --share -o many.npy --csv many.csv --forces force2.csv
-    cmp one.npy many.npy && cmp one.csv many.csv && cmp force1.csv force2.csv || bad=1
+    job 0 "" $many "$stdcl" nbody $pick $what -q --share -o many.npy -o many.tipsy -o many.tab -o many.$hdf5 --csv many.csv --forces force2.csv
+    grep -v '^#' one.tab >one.rows # notes name the ranks
+    grep -v '^#' many.tab >many.rows
+    cmp one.npy many.npy && cmp one.tipsy many.tipsy && cmp one.rows many.rows && cmp one.csv many.csv && cmp force1.csv force2.csv || bad=1
 done
 unset STDCL_DIVIDE_ANEW
+for which in one many; do
+    "$stdcl" nbody $pick -i $which.$hdf5 --steps 0 -q -o $which.npy || bad=1
+done
+cmp one.npy many.npy || bad=1
 "$stdcl" matmul -n 70 -m 50 -k 60 --engine cpu-blocked -q -o a.npy && "$stdcl" matmul -a a.npy -b a.npy --trans NT --engine cpu-blocked -q -o one.npy || bad=1
 [ $mpi = openmpi ] && core= || core=--out-of-core # matrices in memory, and in their files
 job 0 '"error": ' $many "$stdcl" matmul -a a.npy -b a.npy --trans NT --engine cpu-blocked -o many.npy --json $core
