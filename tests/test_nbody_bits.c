@@ -165,7 +165,9 @@ static void launches(void **state)
     } each[] = {{PLAIN " fill=1 deep=3" SUMS, "forces_step"}, /* deep does not divide the group, and is 1 */
                 {"group=16 deep=4 width=1 items=4 tile=16 local=1 ahead=1" SUMS, "forces_step"},
                 {PLAIN " fill=1000" SUMS, "leapfrog"}};
+    struct cldev_info info[16];
     (void)state;
+    works(clgetdevinfo(devices[1], info));
     make(MOST, false);
     for (size_t k = 0; k < COUNT(each); k++) {
         struct clprofile_row line[16];
@@ -173,6 +175,10 @@ static void launches(void **state)
         nbody *nb = nbody_create(&(struct nbody_options){.ctx = devices[1], .dt = 1. / 64, .eps = 0.02, .shape = each[k].shape}, MOST,
                                  mass, (const double(*)[3])pos, (const double(*)[3])vel);
         ready(nb);
+        if (k == 0 && info[0].dev_max_core > MOST / 16) { /* these groups do not fill the device, so that it is as with k 2 */
+            nbody_free(nb);
+            continue;
+        }
         works(nbody_step(nb, 1)); /* and the first sum */
         works(clprofile(devices[1], 1));
         works(clprofile_reset(devices[1]));
