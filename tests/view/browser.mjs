@@ -5,6 +5,7 @@ import { inflateSync } from "node:zlib";
 import { fileOf, packageOf } from "./npm.mjs";
 
 export const SHOTS = process.env.STDCL_SHOTS; // a folder for pictures to look at
+const PATIENCE = 300000; // ms; machines may be busy
 
 export async function startBrowser(...more) {
   const { chromium } = packageOf("playwright-core");
@@ -17,6 +18,7 @@ export async function openPage(browser, url, { width = 640, height = 480, phone 
   const context = await browser.newContext({ viewport: phone ? { width: 390, height: 844 } : { width, height }, hasTouch: phone, isMobile: phone, colorScheme: theme,
     reducedMotion: calm ? "reduce" : "no-preference", acceptDownloads: true, ...more });
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE);
   page.mistakes = [];
   page.asked = [];
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && !/GPU stall|software rendering|WebGL.*(lost|restored)/i.test(m.text()) && page.mistakes.push(m.text()));
@@ -28,7 +30,7 @@ export async function openPage(browser, url, { width = 640, height = 480, phone 
 
 // Waits until what runs in the page says yes.
 export function until(page, what, arg) {
-  return page.waitForFunction(what, arg, { timeout: 60000, polling: 100 });
+  return page.waitForFunction(what, arg, { timeout: PATIENCE, polling: 100 });
 }
 
 export function words(page) {

@@ -61,7 +61,7 @@ watched("bodies are where they are, in every colour map, and the secret leaves t
   assert.ok(server.seen.filter((m) => m.type === "credit").length > 3);
 });
 
-test("sums of bodies are exact: every body is in the texture once", { timeout: 60000 }, async () => {
+test("sums of bodies are exact: every body is in the texture once", { timeout: 600000 }, async () => {
   const server = await serveMade(madeBodies(9));
   const page = await openPage(browser, server.url);
   const sums = await page.evaluate(async () => {
@@ -102,7 +102,7 @@ test("sums of bodies are exact: every body is in the texture once", { timeout: 6
   assert.equal(sums.largest, sums.still[1][1]);
 });
 
-test("sums without blending of floats: halves, and bytes at the last", { timeout: 60000 }, async () => {
+test("sums without blending of floats: halves, and bytes at the last", { timeout: 600000 }, async () => {
   const server = await serveMade(madeBodies(9)), page = await openPage(browser, server.url);
   const drawn = await page.evaluate(async () => {
     const { PointsPicture } = await import("/points.js"), { Orbit } = await import("/camera.js"), results = [];
@@ -374,14 +374,14 @@ watched("a lost way comes back, and so do the plots", () => madeBodies(300), {},
   assert.ok(await page.locator("#notice").isHidden());
 });
 
-test("a wrong link is told in a sentence", { timeout: 60000 }, async () => {
+test("a wrong link is told in a sentence", { timeout: 600000 }, async () => {
   const server = await serveMade(madeBodies(9)), page = await openPage(browser, server.at + "#t=" + "f".repeat(32));
   await until(page, () => /not, or no longer, valid/.test(document.querySelector("#notice").textContent));
   await page.context().close();
   server.close();
 });
 
-test("without WebGL2: a sentence, and simpler pictures", { timeout: 120000 }, async () => {
+test("without WebGL2: a sentence, and simpler pictures", { timeout: 600000 }, async () => {
   const plain = await startBrowser("--disable-3d-apis");
   for (const make of [() => madeBodies(3000), () => madeLife(64, 48)]) {
     const server = await serveMade(make()), page = await openPage(plain, server.url);
@@ -453,7 +453,7 @@ export function onePage(recording) {
     .replace('<script type="module" src="main.js"></script>', () => `<script type="module" nonce="${nonce}">${modules}</script>`);
 }
 
-test("a page that needs no server plays, seeks and films its recording, from a file", { timeout: 120000 }, async () => {
+test("a page that needs no server plays, seeks and films its recording, from a file", { timeout: 600000 }, async () => {
   const run = madeBodies(400), frames = [];
   for (let i = 0; i < 40; i++) {
     frames.push(run.frame({}, i + 1), rowsFrame({ first: i, columns: 5, values: run.row() }));
@@ -468,7 +468,7 @@ test("a page that needs no server plays, seeks and films its recording, from a f
   await page.locator("#history").fill("0");
   await until(page, () => /step 0/.test(document.querySelector("#words").textContent));
   assert.ok(drawn(await pixelsOf(page)) > 200);
-  const [download] = await Promise.all([page.waitForEvent("download", { timeout: 60000 }), page.keyboard.press("r")]);
+  const [download] = await Promise.all([page.waitForEvent("download", { timeout: 600000 }), page.keyboard.press("r")]);
   const film = fs.readFileSync(await download.path());
   if (SHOTS) fs.writeFileSync(SHOTS + "/film.webm", film);
   assert.deepEqual(blockTimes(film).map((t) => Math.round(t * 30 / 1000)), [...Array(40).keys()], "every picture once, a thirtieth of a second each");

@@ -51,7 +51,7 @@ const RUNS = [
 ];
 
 for (const [name, options, state] of RUNS)
-  test(`${name} is seen through a tunnel with another port`, { timeout: 240000 }, async () => {
+  test(`${name} is seen through a tunnel with another port`, { timeout: 900000 }, async () => {
     const run = await begin(options), tunnel = await tunnelTo(+new URL(run.url).port);
     const url = new URL(run.url);
     url.port = String(tunnel.address().port);
@@ -86,7 +86,7 @@ for (const [name, options, state] of RUNS)
     tunnel.close();
   });
 
-test("a recording is shown by the command, and as a page from a file", { timeout: 240000 }, async () => {
+test("a recording is shown by the command, and as a page from a file", { timeout: 900000 }, async () => {
   const file = path.join(folder, "run.view"), html = path.join(folder, "run.html");
   execFileSync(command, ["nbody", "--ic", "plummer", "-n", "2000", "--steps", "400", "--record", file, "--view-budget", "100", "-q"]);
   const replay = await begin(["view", file]);
