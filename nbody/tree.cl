@@ -317,7 +317,7 @@ kernel GROUP_OF_ITEMS void turns(global uint4 *info, uint from, uint groups, uin
     const uint lid = get_local_id(0), k = get_global_id(0);
     if (lid < 2) here[lid] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint g = from + min(k, groups - 1), back = info[g].x + info[g].y <= much;
+    const uint g = from + min(k, groups - 1), back = k < groups && info[g].x + info[g].y <= much;
     const uint place = k < groups ? atomic_inc(&here[back]) : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lid < 2) start[lid] = atomic_add(&again[1 + lid], here[lid]);

@@ -169,10 +169,10 @@ int recording_close(struct recording *r)
         r->failed = true;
         r->error = errno;
     }
-    if (rename(r->part, file) != 0)
+    if (r->failed)
+        status = clerror_set(EIO, "%s ends early: %s", r->part, strerror(r->error ? r->error : ENOMEM));
+    else if (rename(r->part, file) != 0)
         status = clerror_set(errno, "%s cannot be renamed to %s: %s", r->part, file, strerror(errno));
-    else if (r->failed)
-        status = clerror_set(EIO, "%s ends early: %s", file, strerror(r->error ? r->error : ENOMEM));
     recording_free(r);
     return status;
 }
