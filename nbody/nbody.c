@@ -326,7 +326,7 @@ static bool left_to_one(struct nbody *nb, const struct nbody_options *options)
     if (options->shares || nb->ndev == 1 || world_size(nb->world) > 1 || nb->method != NBODY_TREE || (double)nb->n >= least)
         return false;
     const size_t used = strlen(nb->method_text);
-    snprintf(nb->method_text + used, sizeof nb->method_text - used, "; on one device, as several are faster from about %.2g bodies on",
+    snprintf(nb->method_text + used, sizeof nb->method_text - used, "; on one device, as several are faster from about %.0f bodies on",
              least);
     return true;
 }

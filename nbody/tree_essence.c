@@ -172,7 +172,8 @@ static void put_levels(const struct nbody *nb)
                 list[n++][3] = level;
 }
 
-/* Walks for `count` boxes of another part. */
+/* Walks for `count` boxes of another part. A CPU looks at the limit after every 256 entries (BLOCK in walk.cl); twice the limit is
+ * surely more than that. */
 static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, size_t first_, size_t count, bool limited, cl_uint geometric)
 {
     struct parts *s = nb->parts;
@@ -181,7 +182,7 @@ static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, siz
     size_t at[2];
     bool none;
     place_of(s, t->number, other, at);
-    const cl_uint first = (cl_uint)first_, limit = limited ? nbody_tree_usual(nb, 0.2 * s->limit) + 1024 : 0, stamp = other + 1,
+    const cl_uint first = (cl_uint)first_, limit = limited ? nbody_tree_usual(nb, 0.2 * s->limit) + 256 : 0, stamp = other + 1,
                   to = t->number * s->most + TREE_COUNTS * other, cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1],
                   flags_to = (cl_uint)pair * TREE_FLAGS;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));

@@ -3,7 +3,8 @@
  * In single precision, bytes a body: keys, order and the sort's copies of both 24, bodies in the tree's order 16, what
  * bodies felt 4 in this order and 4 in the caller's, room for 0.15 cells 9, or 24 with moments of fourth order. Sums and counts of
  * cells stand where keys and their copies were. With a tree in parts there are in addition bodies, what they felt, and sums on their
- * way 36, sums in the tree's order 16 and whose they are 4: room for all bodies, since a part may have any number of them.
+ * way 36, sums in the tree's order 16, whose they are 4 and boxes of groups a half: room for all bodies, since a part may have any number
+ * of them.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"

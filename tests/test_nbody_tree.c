@@ -634,6 +634,50 @@ static void parts_are_the_whole(void **state)
         }
 }
 
+/* Groups whose boxes hold so much of one part that they are surely put off are flagged, and put off at once: the same bits. */
+static void flags_change_no_bit(void **state)
+{
+    static double right[MOST][3], acc[MOST][3];
+    static const double shares[64] = {1, 1};
+    (void)state;
+    for (int walk = 0; walk < 2; walk++) {
+        const size_t n = MOST;
+        struct nbody_options o = {.eps = 0.01, .accuracy = 0.5, .shape = walk ? GPU_SHAPE " limit=10" : "limit=10"};
+        make(PLUMMER, n);
+        nbody *nb = engine(n, o);
+        works(nbody_forces(nb, right, NULL));
+        nbody_free(nb);
+        o.ctx = stddev;
+        o.shares = shares;
+        nb = engine(n, o);
+        works(nbody_forces(nb, acc, NULL));
+        assert_memory_equal(acc, right, n * sizeof *acc);
+        const struct parts *s = nb->parts;
+        cl_uint flags = 0;
+        for (cl_uint k = 0; k < s->n * s->n; k++)
+            flags += s->found[k / s->n * s->most + TREE_COUNTS * (k % s->n) + 2];
+        assert_true(flags > 0);
+        nbody_free(nb);
+    }
+}
+
+/* Parts of few bodies would take longer than the whole. */
+static void small_trees_stay_on_one(void **state)
+{
+    struct nbody_options o = {.ctx = stddev, .eps = 0.01, .accuracy = 4e-3};
+    (void)state;
+    make(PLUMMER, 1500);
+    o.shape = "alone=1000";
+    nbody *nb = engine(1500, o);
+    assert_int_equal(nbody_devices(nb), 1);
+    contains(nbody_explain_method(nb), "; on one device, as several are faster from about 2000 bodies on");
+    nbody_free(nb);
+    o.shape = "alone=700";
+    nb = engine(1500, o);
+    assert_int_equal(nbody_devices(nb), clgetndev(stddev));
+    nbody_free(nb);
+}
+
 /* Bodies fall together, and their tree needs more cells than there is room for in the middle of a burst: the same bits. */
 static void room_is_made(void **state)
 {
@@ -713,7 +757,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(wishes_are_kept),     cmocka_unit_test(bits_are_the_same),
         cmocka_unit_test(room_is_made),        cmocka_unit_test(what_does_not_go_together),
     };
-    const struct CMUnitTest on_two[] = {cmocka_unit_test(parts_are_the_whole)};
+    const struct CMUnitTest on_two[] = {cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(flags_change_no_bit),
+                                        cmocka_unit_test(small_trees_stay_on_one)};
     if (clgetndev(stddev) > 1 && all_alike() && cmocka_run_group_tests(on_two, open_one, close_one) != 0)
         return 1;
     if (argc > 1 && strcmp(argv[1], "several") == 0)
