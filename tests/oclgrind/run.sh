@@ -17,7 +17,8 @@
 # With `all`, a kernel of ours that no case has run is a failure, but for those that are named at the end.
 #
 # Kernels are not optimised: Oclgrind has neither LLVM's `freeze` nor its funnel shifts, which optimisation makes, and takes the
-# poison that a vector begins with for a value. Nor has it scopes of `restrict`, which inlining makes: the word is taken away.
+# poison that a vector begins with for a value. Nor has it scopes of `restrict`, which inlining makes: the word is taken away. Its
+# device has 32 KiB of local memory, of which walks of GPUs want more.
 # SPDX-License-Identifier: MIT
 set -u
 oclgrind=$1 build=$(cd "$2" && pwd) what=$3
@@ -41,7 +42,7 @@ fail() { # fail WHY: with what the case printed
 
 # on cpu|gpu COMMAND...: runs it; its standard output is in `out`, its standard error in `err`.
 on() {
-    local as=$1 flags=(--data-races --compute-units 4 --build-options "-cl-opt-disable -Drestrict=")
+    local as=$1 flags=(--data-races --compute-units 4 --local-mem-size 65536 --build-options "-cl-opt-disable -Drestrict=")
     shift
     [ "$as" = gpu ] && [ -z "${unseen-}" ] && flags+=(--uninitialized)
     description="$as: ${*##*/} ${row:+[$row]}"
