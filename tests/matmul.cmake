@@ -11,15 +11,6 @@ add_dependencies(test_cli_matmul stdcl_command)
 set_tests_properties(test_matmul test_matmul_on_two PROPERTIES RESOURCE_LOCK matmul_kernels)
 set_tests_properties(test_cli_matmul PROPERTIES RESOURCE_LOCK "matmul_kernels;clblast_kernels") # and docs_commands
 
-# Products in which a command fails, by the OpenCL layer of tests/faults.
-if(TARGET fault_layer)
-  stdcl_test(test_matmul_faults test_matmul_faults.c UNOPTIMISED LIBS stdcl_matmul ARGS $<TARGET_FILE:stdcl_command>
-    ENV OPENCL_LAYERS=$<TARGET_FILE:fault_layer>)
-  add_dependencies(test_matmul_faults stdcl_command fault_layer)
-else()
-  stdcl_absent(test_matmul_faults "the OpenCL headers have no CL/cl_layer.h")
-endif()
-
 # The SYCL engine's source on threads of the host, since few machines have a compiler for it.
 add_library(sycl_model STATIC ${PROJECT_SOURCE_DIR}/matmul/sycl.cpp)
 target_include_directories(sycl_model PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/sycl)

@@ -642,6 +642,8 @@ static void flags_change_no_bit(void **state)
     (void)state;
     for (int walk = 0; walk < 2; walk++) {
         const size_t n = MOST;
+        if (!todays((size_t)walk, 2))
+            continue;
         struct nbody_options o = {.eps = 0.01, .accuracy = 0.5, .shape = walk ? GPU_SHAPE " limit=10" : "limit=10"};
         make(PLUMMER, n);
         nbody *nb = engine(n, o);
