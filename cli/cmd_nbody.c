@@ -234,8 +234,9 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
         CLI_REAL(0, "time-limit", "SECONDS", &job->time_limit, CLI_ABOVE_0, DBL_MAX, "end it after so much time on the clock"),
         CLI_CHOICE(0, "integrator", "NAME", &job->integrator, nbody_integrator_names(), integrators),
         CLI_CHOICE(0, "precision", "NAME", &job->precision, nbody_precision_names,
-                   "of the numbers on the device: {} (default single; double for models of "
-                   "three bodies, and with --stepping); mixed has positions, velocities and their differences in double, and pulls in single"),
+                   "of the numbers on the device: {}; mixed has positions, velocities and their differences in double, and pulls in single "
+                   "(default mixed; double for integrators hermite4, hermite6 and ias15, with --stepping, and for models of three bodies; single, the fastest, "
+                   "with the tree and the simple kernels, for softenings of single bodies, and where a device has no doubles)"),
         CLI_CHOICE(0, "kernel", "NAME", &job->kernel, nbody_kernel_names,
                    "which kernel sums the forces; all but tuned are for comparison, and run on one device"),
         CLI_CHOICE(0, "method", "NAME", &job->method, nbody_method_names,

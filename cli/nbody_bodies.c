@@ -18,21 +18,21 @@ struct recipe {
     double eps;
     double dt[2]; /* without and with derivatives of forces: a predictor needs shorter steps in close encounters */
     double until;
-    enum nbody_precision precision;
+    enum nbody_precision precision; /* NBODY_MIXED: the usual one, see usual_precision */
     bool dark; /* the heaviest bodies are, and pictures leave them out */
 };
 
 /* Units as in stdcl/nbody.h. The galaxies run until bridge and tails are drawn out, in 1,000 steps; the
  * figure eight for one period; those of Pythagoras past the second of their close encounters. */
 static const struct recipe recipes[] = {
-    [NBODY_PLUMMER] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_SINGLE, false},
-    [NBODY_UNIFORM] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_SINGLE, false},
-    [NBODY_COLD] = {16384, 0.05, {1. / 256, 1. / 256}, 2, NBODY_SINGLE, false},
-    [NBODY_COLLISION] = {16384, 0.05, {0.025, 0.025}, 20, NBODY_SINGLE, true},
+    [NBODY_PLUMMER] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_MIXED, false},
+    [NBODY_UNIFORM] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_MIXED, false},
+    [NBODY_COLD] = {16384, 0.05, {1. / 256, 1. / 256}, 2, NBODY_MIXED, false},
+    [NBODY_COLLISION] = {16384, 0.05, {0.025, 0.025}, 20, NBODY_MIXED, true},
     [NBODY_FIGURE8] = {3, 0, {1e-3, 1e-3}, 6.32591398, NBODY_DOUBLE, false},
     [NBODY_PYTHAGOREAN] = {3, 0, {1e-4, 2e-5}, 10, NBODY_DOUBLE, false},
-    [NBODY_HERNQUIST] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_SINGLE, false},
-    [NBODY_GALAXY] = {16384, 0.05, {0.025, 0.025}, 10, NBODY_SINGLE, true},
+    [NBODY_HERNQUIST] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_MIXED, false},
+    [NBODY_GALAXY] = {16384, 0.05, {0.025, 0.025}, 10, NBODY_MIXED, true},
 };
 
 /* What a terminal shows meanwhile; cli_progress_end wipes it. */
@@ -216,17 +216,29 @@ static int all_have_doubles(CLCONTEXT *context, bool *all)
     return CLI_DONE;
 }
 
-/* Steps that follow the motion need double precision, if there is any: roundings of places, divided by powers of a short step, look
- * like changes of forces. */
+/* Mixed precision is for accelerations alone, by the tuned kernel, with one softening. Integrators that need derivatives of forces or
+ * compute on the host are for precise orbits, and steps that follow the motion take roundings of places, divided by powers of a short
+ * step, for changes of forces: these have double precision. The tree and the simple kernels have single precision. */
+static enum nbody_precision usual_precision(const struct nbody_job *job, enum nbody_precision wanted)
+{
+    const bool precise = job->stepping != NBODY_FIXED || job->integrator == NBODY_IAS15 ||
+                         nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives > 0;
+    const bool tree = job->method == NBODY_TREE || (job->stepping == NBODY_BLOCK && job->integrator == NBODY_LEAPFROG);
+    if (wanted == NBODY_DOUBLE || (precise && !tree))
+        return NBODY_DOUBLE;
+    return !tree && job->kernel == NBODY_TUNED && !job->own_eps && !job->compare ? NBODY_MIXED : NBODY_SINGLE;
+}
+
 static int choose_precision(struct nbody_job *job, enum nbody_precision wanted)
 {
     bool doubles = true;
-    if (job->stepping != NBODY_FIXED && job->method == NBODY_DIRECT)
-        wanted = NBODY_DOUBLE;
-    if (job->precision == NOT_GIVEN && wanted == NBODY_DOUBLE && all_have_doubles(job->context, &doubles) != CLI_DONE)
+    if (job->precision != NOT_GIVEN)
+        return CLI_DONE;
+    wanted = usual_precision(job, wanted);
+    if (wanted != NBODY_SINGLE && all_have_doubles(job->context, &doubles) != CLI_DONE)
         return CLI_FAILED;
-    if (job->precision == NOT_GIVEN)
-        job->precision = doubles ? (int)wanted : NBODY_SINGLE;
+    job->precision = doubles ? (int)wanted : NBODY_SINGLE;
+    job->if_direct = job->method == NBODY_AUTO && job->precision == NBODY_MIXED;
     return CLI_DONE;
 }
 
@@ -323,7 +335,7 @@ static int choose(struct nbody_job *job)
     if (job->fields.n && isnan(job->dt))
         return cli_wrong("--external: the step that suits the field is not estimated; give --dt");
     estimate(job);
-    return choose_precision(job, NBODY_SINGLE);
+    return choose_precision(job, NBODY_MIXED);
 }
 
 int nbody_job_choose(struct nbody_job *job)
@@ -353,6 +365,24 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
     };
 }
 
+/* The engine of these options. Mixed precision was chosen for --method auto if that comes to sums over all pairs, which an engine for
+ * either tells. */
+static nbody *make_engine(struct nbody_job *job, struct nbody_options options)
+{
+    const struct particles *b = &job->bodies;
+    if (job->if_direct) {
+        options.precision = NBODY_SINGLE;
+        nbody *nb = nbody_create(&options, job->n, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel);
+        if (!nb || nbody_method(nb) == NBODY_TREE) {
+            job->precision = NBODY_SINGLE;
+            return nb;
+        }
+        nbody_free(nb);
+        options.precision = NBODY_MIXED;
+    }
+    return nbody_create(&options, job->n, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel);
+}
+
 int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
 {
     struct nbody_options options = nbody_job_options(job);
@@ -360,8 +390,8 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
     if (job->resumed)
         nbody_resume_engine(job, &options);
     job->shares.shape = options.shape;
-    job->engine = nbody_create(&options, job->n, job->bodies.mass, (const double(*)[3])job->bodies.pos,
-                               (const double(*)[3])job->bodies.vel);
+    job->engine = make_engine(job, options);
+    job->if_direct = false;
     if (!job->engine)
         return cli_failed_call(NULL);
     return job->resumed ? nbody_resume_state(job) : CLI_DONE;

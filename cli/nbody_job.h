@@ -106,6 +106,7 @@ struct nbody_job {
     double G, eps, dt, until;
     bool own_eps; /* bodies have softenings of their own, of the file, and eps is 0 */
     int integrator, precision, kernel, method;
+    bool if_direct; /* precision is that only if forces are sums over all pairs */
     struct cli_strings external;
     struct nbody_fields fields;
     int collide;

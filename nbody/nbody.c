@@ -20,6 +20,10 @@
 /* In mixed precision r^-3 is a float, of bodies 1e-12 of the system's size apart too: lengths up to 2^24 leave it room. */
 enum { MIXED_BITS = 24 };
 
+/* The centre that coordinates are counted from then is near that of mass, on a coarse grid: so it is mostly the same for a run and for one
+ * that begins with the bodies of its middle. */
+static const double MIXED_GRID = 0x1p10;
+
 #define MAX_BODIES ((size_t)1 << 30)
 
 /* ---- Checking what the caller gives. ---------------------------------------------------------- */
@@ -435,7 +439,7 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
     nb->units = nbody_units_choose(nb->G, n, mass, pos, nb->centre, nb->precision == NBODY_MIXED ? MIXED_BITS : 0,
                                    o->fields, o->nfields);
     for (int c = 0; c < 3; c++)
-        nb->centre[c] = ldexp(nb->centre[c], -nb->units.length);
+        nb->centre[c] = MIXED_GRID * rint(ldexp(nb->centre[c], -nb->units.length) / MIXED_GRID);
     nb->uniform = all_equal(n, mass);
     nb->mass = about(n, nb->G, mass);
     if (nbody_field_copy(nb, o) == 0 && nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&

@@ -114,6 +114,31 @@ static void softenings_of_bodies(void **unused)
     refuses(1, "and --compare takes one", "-i own.tipsy --compare");
 }
 
+/* ---- Precision. ------------------------------------------------------------------------------- */
+
+/* Mixed for sums over all pairs, where the device has doubles; what has no mixed precision has double or single. */
+static void precision_that_nobody_asked_for(void **unused)
+{
+    static const struct {
+        const char *options, *precision;
+    } of[] = {{"-n 40", "mixed"},
+              {"-n 40 --integrator yoshida4 --method auto", "mixed"},
+              {"-n 40 --integrator hermite4", "double"},
+              {"-n 40 --method tree", "single"},
+              {"-n 40 --kernel tiled", "single"},
+              {"--ic figure8", "double"}};
+    (void)unused;
+    const bool doubles = run("-n 2 --steps 0 -q --precision double") == 0;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "%s --steps 1 --dt 1/256 -q --json", of[i].options);
+        good(line);
+        json_t *r = report();
+        assert_string_equal(json_string_value(json_object_get(r, "precision")), doubles ? of[i].precision : "single");
+        json_decref(r);
+    }
+}
+
 /* ---- Bad input. ------------------------------------------------------------------------------- */
 
 static void bodies_at_one_place(void **unused)
@@ -133,9 +158,9 @@ static void energies_beyond_floats(void **unused)
 {
     (void)unused;
     put_text(in_folder("fast.tab"), "1 1 0 0 1e20 0 0\n1 0 0 0 0 0 0\n");
-    refuses(1, "kinetic energy is out of the range of single precision", "-i fast.tab --eps 0.1 --steps 0 --dt 1e-30 -q -o none.tab");
+    refuses(1, "kinetic energy is out of the range of single precision", "-i fast.tab --eps 0.1 --steps 0 --dt 1e-30 --precision single -q -o none.tab");
     assert_int_equal(access(in_folder("none.tab"), F_OK), -1);
-    good("-i fast.tab --eps 0.1 --steps 0 --dt 1e-30 --precision double -q");
+    good("-i fast.tab --eps 0.1 --steps 0 --dt 1e-30 -q");
 }
 
 /* ---- Collisions. ------------------------------------------------------------------------------ */
@@ -262,6 +287,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(vanishing_steps),
                                        cmocka_unit_test(fields_go_on), cmocka_unit_test(softenings_of_bodies),
+                                       cmocka_unit_test(precision_that_nobody_asked_for),
                                        cmocka_unit_test(bodies_at_one_place), cmocka_unit_test(energies_beyond_floats),
                                        cmocka_unit_test(bodies_merge), cmocka_unit_test(merging_goes_on),
                                        cmocka_unit_test(ensembles_of_copies), cmocka_unit_test(ensembles_of_files)};
