@@ -14,6 +14,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
 #include "builds_once.h"
+#include "pocl.h"
 
 #include <CL/cl.h>
 
@@ -83,13 +84,13 @@ static struct program *built_before(const struct program *p, const char *options
     return q;
 }
 
-static bool is_pocl(cl_device_id device)
+static bool runs_unoptimised(cl_device_id device)
 {
     char version[256] = "";
     cl_platform_id platform;
-    return clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) == CL_SUCCESS &&
-           clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL) == CL_SUCCESS &&
-           strcasestr(version, "pocl");
+    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) == CL_SUCCESS)
+        clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
+    return pocl_runs_unoptimised(pocl_version_in(version));
 }
 
 REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *device, const char *options,
@@ -98,7 +99,7 @@ REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *dev
     char less[4096];
     pthread_mutex_lock(&lock);
     struct program *p = find(made), *q = built_before(p, options);
-    if (!q && n == 1 && builds_unoptimised && is_pocl(*device) && !getenv("STDCL_TEST_DEEP")) {
+    if (!q && n == 1 && builds_unoptimised && runs_unoptimised(*device) && !getenv("STDCL_TEST_DEEP")) {
         snprintf(less, sizeof less, "%s -cl-opt-disable", options);
         options = less;
         q = built_before(p, options);

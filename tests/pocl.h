@@ -1,5 +1,5 @@
 /* pocl.h - how PoCL is made to offer the processors as two devices, and the loader to offer none. The names of PoCL's
- * devices depend on its version.
+ * devices depend on its version, and so does what may be compiled how.
  * SPDX-License-Identifier: MIT
  */
 #ifndef POCL_H
@@ -10,8 +10,16 @@
 #endif
 #include <CL/cl.h>
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* PoCL's major version in a platform's, "OpenCL 3.0 PoCL 5.0+debian ..."; 0 in another's. */
+static inline int pocl_version_in(const char *text)
+{
+    const char *pocl = strcasestr(text, "pocl ");
+    return pocl ? atoi(pocl + 5) : 0;
+}
 
 /* PoCL's major version; 0 where it is not installed. `name`, if not NULL, has room for the platform's name. */
 static inline int pocl_version(char name[256])
@@ -21,15 +29,22 @@ static inline int pocl_version(char name[256])
     if (clGetPlatformIDs(16, platform, &n) != CL_SUCCESS)
         return 0;
     for (cl_uint i = 0; i < n && i < 16; i++) {
-        char text[256] = ""; /* "OpenCL 3.0 PoCL 5.0+debian ..." */
+        char text[256] = "";
         clGetPlatformInfo(platform[i], CL_PLATFORM_VERSION, sizeof text, text, NULL);
-        const char *pocl = strcasestr(text, "pocl ");
-        if (name && pocl)
+        const int version = pocl_version_in(text);
+        if (name && version)
             clGetPlatformInfo(platform[i], CL_PLATFORM_NAME, 256, name, NULL);
-        if (pocl)
-            return atoi(pocl + 5);
+        if (version)
+            return version;
     }
     return 0;
+}
+
+/* Whether kernels run that the front end did not optimise. PoCL 7.0 and 7.1 leave get_local_id undefined in functions that such
+ * kernels call, and compute wrong cells of Life with them (tests/drivers/README.md). */
+static inline bool pocl_runs_unoptimised(int version)
+{
+    return version > 0 && version < 7;
 }
 
 /* For the environment: no drivers at all. The folder is there on every Linux, and nothing in it is a driver; one that is
