@@ -6,6 +6,11 @@ stdcl=$(realpath "$1")
 cd "$(dirname "$0")"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+"$stdcl" nbody --ic galaxy -n 8192 --steps 0 --elevation 30 --size 480x360 -q -o galaxy.png
+"$stdcl" nbody --ic figure8 --size 480x360 -q -o figure8.png
+"$stdcl" life --rule B36/S23 --size 512 --seed 1 --generations 300 -q -o highlife.png
+
 look() { node look.mjs "$@"; }
 
 "$stdcl" nbody --ic collision -n 1200 --dt 0.0125 --steps 3000 --record "$work/small.view" --view-budget 100 --view-rate 10 -q

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""make.py - the documentation as a web site, without a network: the manual, a page of each function and command, pictures that
-the command makes, and the benchmarks as plots.
+"""make.py - the documentation as a web site, without a network: the manual, a page of each function and command, a gallery, and
+the benchmarks as plots.
 
 usage: tools/site/make.py SOURCE BUILD OUT          (make site)
 
@@ -20,11 +20,6 @@ import plots
 
 SOURCE, BUILD, OUT = (os.path.abspath(path) for path in sys.argv[1:4])
 WORK = OUT + ".work"
-GALLERY = [  # (file, arguments of the command, sentence)
-    ("galaxy.png", "nbody --ic galaxy -n 16384 --steps 0 --elevation 30 --size 640x480", "A galaxy in equilibrium: disk, bulge and halo."),
-    ("figure8.png", "nbody --ic figure8 --size 640x480", "Three bodies on the figure eight."),
-    ("highlife.png", "life --rule B36/S23 --size 512 --seed 1 --generations 300", "HighLife after 300 generations from a random soup."),
-]
 
 
 def write(path, text):
@@ -40,7 +35,8 @@ def read(path):
 
 def documents():
     """Copies the documents, and whatever files they link to."""
-    wanted = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"] + ["docs/" + f for f in os.listdir(SOURCE + "/docs")]
+    wanted = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/gallery/README.md"]
+    wanted += ["docs/" + f for f in os.listdir(SOURCE + "/docs") if os.path.isfile(SOURCE + "/docs/" + f)]
     done = set()
     while wanted:
         path = wanted.pop()
@@ -109,25 +105,14 @@ def page_of(name, section, pages, links):
     return 'href="%s.%s.html"' % (name, section) if name in pages.get(section, ()) else 'class="elsewhere"'
 
 
-def gallery():
-    """Pictures, made now by the command, with the line that makes them."""
-    os.makedirs(WORK + "/gallery", exist_ok=True)
-    text = "# Gallery\n\nEach picture is what the line below it makes.\n"
-    for file, line, sentence in GALLERY:
-        subprocess.run([BUILD + "/bin/stdcl", *line.split(), "-q", "-o", WORK + "/gallery/" + file], check=True)
-        text += "\n![%s](%s)\n\n%s\n\n    stdcl %s -o %s\n" % (sentence, file, sentence, line, file)
-    text += "\n![Two galaxies after their encounter](../docs/collision.png)\n\nTwo galaxies after their encounter.\n\n"
-    write("gallery/index.md", text + "    stdcl nbody --ic collision -o collision.png\n")
-
-
 def benchmarks():
-    text = "# Benchmarks\n\nWhat `bench/run.sh` measured, from the files that the repository keeps. Longer is faster.\n"
+    text = "# Benchmarks\n\nWhat `bench/run.sh` and `bench/devices.sh` measured, from the files that the repository keeps. Longer is faster; peers are grey.\n"
     for file in sorted(os.listdir(SOURCE + "/bench/results")):
         data = json.loads(read(SOURCE + "/bench/results/" + file))
         shutil.copy(SOURCE + "/bench/results/" + file, WORK + "/bench-" + file)
         text += "\n## %s\n\n%s, commit %s: [data](../bench-%s).\n" % (data["device"], data["date"], data["commit"], file)
         for title, svg in plots.of(data["rows"]):
-            name = "%s-%s.svg" % (file[:-5], re.sub(r"\W+", "-", title.lower()))
+            name = "%s-%s.svg" % (file[:-5], re.sub(r"\W+", "-", title.rsplit(", ", 1)[0].lower()))
             write("benchmarks/" + name, svg)
             text += "\n### %s\n\n![%s](%s)\n" % (title, html.escape(title), name)
     write("benchmarks/index.md", text)
@@ -139,14 +124,13 @@ def main():
     os.makedirs(WORK)
     version = re.search(r'#define STDCL_VERSION "([^"]+)"', read(SOURCE + "/include/stdcl.h")).group(1)
     done = documents()
-    gallery()
     benchmarks()
     count = manual()
     titles = {path: re.search(r"^# (.*)$", read(WORK + "/" + path), re.M).group(1).replace("`", "") for path in done if path.endswith(".md")}
-    manual_pages = sorted((p for p in titles if p.startswith("docs/") and p != "docs/README.md"), key=titles.get)
+    manual_pages = sorted((p for p in titles if p.startswith("docs/") and p not in ("docs/README.md", "docs/gallery/README.md")), key=titles.get)
     nav = ["  - Start: README.md", "  - Contents: docs/README.md", "  - Manual:"]
     nav += ["    - %s: %s" % (json.dumps(titles[p]), p) for p in manual_pages]
-    nav += ["  - Gallery: gallery/index.md", "  - Benchmarks: benchmarks/index.md", "  - Functions and commands: man/index.md",
+    nav += ["  - Gallery: docs/gallery/README.md", "  - Benchmarks: benchmarks/index.md", "  - Functions and commands: man/index.md",
             "  - Changes: CHANGELOG.md"]
     with open(OUT + ".yml", "w", encoding="utf-8") as file:
         file.write("site_name: stdcl %s\ndocs_dir: %s\nsite_dir: %s\ntheme:\n  name: mkdocs\n  highlightjs: false\n  nav_style: dark\n"
