@@ -2,7 +2,7 @@
  *
  *   bench_nbody [--device cpu|gpu|NAME] [--devices K] [--n N,N,...] [--precision single|double|mixed]
  *               [--integrator NAME] [--method direct|tree] [--accuracy X] [--shape "KEY=NUMBER ..."]
- *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses] [--checksum]
+ *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses] [--checksum] [--held]
  *
  * For every N and every shape: the forces of some bodies are compared with plain C in double precision,
  * then whole steps are timed in five runs of S seconds (0.3), of which best and median are printed. The
@@ -13,6 +13,8 @@
  * differ unless --equal-masses, which saves an instruction.
  * With the tree, bodies a second are what is counted; the errors beside them are of 1,000 bodies' accelerations, and
  * --checksum is that of all positions after two steps. Standard error has the seconds that it took to make bodies and engine.
+ * --held, with the tree: how much longer a step takes before which the state was held for a checkpoint, and was fetched by another
+ * thread meanwhile (median and most of five), beside how long saving it at once takes.
  * --sweep tries all combinations. Output: one line a case, "key=value" words, made to be grepped.
  * SPDX-License-Identifier: MIT
  */
@@ -22,6 +24,7 @@
 #include "stdcl/nbody.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 
 enum { SAMPLES = 64, TREE_SAMPLES = 1000, RUNS = 5 };
@@ -30,7 +33,7 @@ struct options {
     const char *device, *n, *shape, *sweep;
     unsigned devices;
     double seconds;
-    bool peer, equal_masses, checksum;
+    bool peer, equal_masses, checksum, held;
     struct nbody_options engine;
 };
 
@@ -257,6 +260,60 @@ static unsigned long long checksum(nbody *nb, const struct bodies *b)
     return sum;
 }
 
+/* ---- Checkpoints. ------------------------------------------------------------------------------ */
+
+struct fetching {
+    nbody *nb;
+    void *to;
+    double seconds;
+};
+
+static void *fetch(void *fetching)
+{
+    struct fetching *f = fetching;
+    const double start = seconds_now();
+    if (nbody_held(f->nb, f->to) != 0)
+        die("what was held");
+    f->seconds = seconds_now() - start;
+    return NULL;
+}
+
+static double step_seconds(nbody *nb)
+{
+    const double start = seconds_now();
+    run_steps(nb, 1);
+    return seconds_now() - start;
+}
+
+static void bench_held(nbody *nb)
+{
+    const size_t size = nbody_save_bytes(nb);
+    double usual[RUNS], longer[RUNS];
+    struct fetching f = {nb, malloc(size), 0};
+    pthread_t thread;
+    if (!f.to || nbody_hold(nb) != 0 || nbody_held(nb, f.to) != 0) /* makes room */
+        die("room for a checkpoint");
+    run_steps(nb, 2);
+    for (int r = 0; r < RUNS; r++)
+        usual[r] = step_seconds(nb);
+    sort_up(usual, RUNS);
+    for (int r = 0; r < RUNS; r++) {
+        const double start = seconds_now();
+        if (nbody_hold(nb) != 0 || pthread_create(&thread, NULL, fetch, &f) != 0)
+            die("hold");
+        run_steps(nb, 1);
+        longer[r] = seconds_now() - start - usual[RUNS / 2];
+        pthread_join(thread, NULL);
+    }
+    sort_up(longer, RUNS);
+    const double start = seconds_now();
+    if (nbody_save(nb, f.to) != 0)
+        die("save");
+    printf("held_bytes=%zu stopped_ms=%.1f stopped_ms_most=%.1f fetched_ms=%.1f save_ms=%.1f usual_step_ms=%.1f ", size, 1e3 * longer[RUNS / 2],
+           1e3 * longer[RUNS - 1], 1e3 * f.seconds, 1e3 * (seconds_now() - start), 1e3 * usual[RUNS / 2]);
+    free(f.to);
+}
+
 /* Of the tree: bodies a second, beside the errors that go with it. */
 static void bench_tree(nbody *nb, const struct options *o, const struct bodies *b)
 {
@@ -266,6 +323,8 @@ static void bench_tree(nbody *nb, const struct options *o, const struct bodies *
         die("the check of forces");
     if (o->checksum)
         printf("checksum=%016llx ", checksum(nb, b));
+    if (o->held)
+        bench_held(nb);
     time_runs(run_steps, nb, o->seconds, times);
     printf("n=%zu method=tree accuracy=%g step_us=%.1f median_us=%.1f mbodies_per_s=%.2f error_median=%.2g error_p99=%.2g "
            "error_max=%.2g devices=%u bytes_per_body=%.1f shape=\"%s\"\n", b->n, o->engine.accuracy, 1e6 * times[0],
@@ -322,8 +381,8 @@ static void parse_options(struct options *o, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(name, "--checksum") == 0) {
-            o->checksum = true;
+        if (strcmp(name, "--checksum") == 0 || strcmp(name, "--held") == 0) {
+            *(name[2] == 'c' ? &o->checksum : &o->held) = true;
             continue;
         }
         if (strcmp(name, "--no-peer") == 0 || strcmp(name, "--equal-masses") == 0) {

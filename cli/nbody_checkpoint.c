@@ -1,5 +1,5 @@
-/* nbody_checkpoint.c - writes checkpoints of a run, in the background: the state is copied between two steps, and a thread
- * of its own writes it under another name and renames it, while the run goes on. */
+/* nbody_checkpoint.c - writes checkpoints of a run, in the background: the devices keep the state as it is between two steps, and a
+ * thread of its own fetches it, writes it under another name and renames that, while the run goes on. */
 /* SPDX-License-Identifier: MIT */
 #include "nbody_checkpoint.h"
 
@@ -14,8 +14,11 @@ static const double USUAL_MINUTES = 10;
 struct checkpoint {
     pthread_t thread;
     bool running;
-    char *image; /* of the file */
-    size_t size;
+    struct piece {
+        char *bytes;
+        size_t size;
+    } front, back; /* of the file, before and behind the arrays of bodies */
+    struct nbody_job *job;
     const char *name;
     char problem[512]; /* why the last was not written; "" when it was */
     double written;    /* when the last was begun */
@@ -106,89 +109,127 @@ static struct kept kept_of(const struct nbody_job *job)
                          .shortened = nbody_steps(job->engine) == job->total && job->last_dt != job->dt};
 }
 
-/* All but the engine, which is large. NULL with an error. */
-static char *make_front(const struct nbody_job *job, size_t *size)
+static bool make_piece(struct piece *piece, bool (*write)(const struct nbody_job *job, FILE *fp), const struct nbody_job *job)
 {
-    const struct particles *b = &job->bodies;
+    FILE *fp = open_memstream(&piece->bytes, &piece->size);
+    const bool made = fp && write(job, fp), closed = fp && fclose(fp) == 0;
+    return made && closed;
+}
+
+static bool write_front(const struct nbody_job *job, FILE *fp)
+{
     const struct kept kept = kept_of(job);
     struct checkpoint_head head = {.format = CHECKPOINT_FORMAT};
-    char *front = NULL, *text = words(job);
-    FILE *fp = text ? open_memstream(&front, size) : NULL;
-    bool whole = fp;
+    char *text = words(job);
     memcpy(head.magic, checkpoint_magic, sizeof head.magic);
     head.text = text ? strlen(text) : 0;
-    if (fp) {
+    if (text) {
         fwrite(&head, sizeof head, 1, fp);
         fwrite(text, head.text, 1, fp);
         fwrite(&kept, sizeof kept, 1, fp);
-        fwrite(b->mass, sizeof *b->mass, job->n, fp);
-        if (b->softening)
-            fwrite(b->softening, sizeof *b->softening, job->n, fp);
-        if (b->id)
-            fwrite(b->id, sizeof *b->id, job->n, fp);
-        if (b->radius)
-            fwrite(b->radius, sizeof *b->radius, job->n, fp);
-        if (kept.rows)
-            fwrite(job->rows.row, sizeof *job->rows.row, kept.rows, fp);
-        for (size_t i = 0; i < job->series_n; i++) {
-            fwrite(&job->series[i].n, sizeof job->series[i].n, 1, fp);
-            if (job->series[i].n)
-                fwrite(job->series[i].file, sizeof *job->series[i].file, job->series[i].n, fp);
-        }
-        if (kept.history) {
-            fwrite(job->history.value, sizeof *job->history.value, kept.history * kept.columns, fp);
-            fwrite(job->history.text, 1, kept.text, fp);
-        }
-        if (kept.path)
-            fwrite(job->path.pos, sizeof *job->path.pos, kept.path * job->n, fp);
-        if (kept.events)
-            fwrite(job->events.event, sizeof *job->events.event, kept.events, fp);
-        whole = fclose(fp) == 0;
-    }
-    if (text && !whole) {
-        no_memory(job);
-        free(front);
-        front = NULL;
     }
     free(text);
-    return front;
+    return text;
 }
 
-static int make_image(struct nbody_job *job, struct checkpoint *c)
+static bool write_back(const struct nbody_job *job, FILE *fp)
 {
-    size_t size = 0;
-    const size_t engine = nbody_save_bytes(job->engine);
-    char *front = make_front(job, &size), *grown = front ? realloc(front, size + engine) : NULL;
-    if (!grown) {
-        if (front)
+    if (job->rows.n)
+        fwrite(job->rows.row, sizeof *job->rows.row, job->rows.n, fp);
+    for (size_t i = 0; i < job->series_n; i++) {
+        fwrite(&job->series[i].n, sizeof job->series[i].n, 1, fp);
+        if (job->series[i].n)
+            fwrite(job->series[i].file, sizeof *job->series[i].file, job->series[i].n, fp);
+    }
+    if (job->history.n) {
+        fwrite(job->history.value, sizeof *job->history.value, job->history.n * job->history.columns, fp);
+        fwrite(job->history.text, 1, job->history.bytes, fp);
+    }
+    if (job->path.n)
+        fwrite(job->path.pos, sizeof *job->path.pos, job->path.n * job->n, fp);
+    if (job->events.n)
+        fwrite(job->events.event, sizeof *job->events.event, job->events.n, fp);
+    return true;
+}
+
+static void drop_pieces(struct checkpoint *c)
+{
+    free(c->front.bytes);
+    free(c->back.bytes);
+    c->front = c->back = (struct piece){NULL, 0};
+}
+
+/* What changes while the run goes on. Masses, softenings, names and radii change when bodies merge, which waits for the file. */
+static int hold(struct nbody_job *job, struct checkpoint *c)
+{
+    if (!make_piece(&c->front, write_front, job) || !make_piece(&c->back, write_back, job)) {
+        if (c->front.bytes && clerrno != EIO)
             no_memory(job);
-        free(front);
+        drop_pieces(c);
         return cli_failed_call(NULL);
     }
-    c->image = grown;
-    c->size = size + engine;
-    return nbody_save(job->engine, grown + size) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return nbody_hold(job->engine) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+/* The arrays that bodies have, besides their state. */
+static size_t arrays_of(const struct particles *b, const void *array[4])
+{
+    const void *const all[] = {b->mass, b->softening, b->id, b->radius};
+    size_t n = 0;
+    for (int i = 0; i < 4; i++)
+        if (all[i])
+            array[n++] = all[i];
+    return n;
+}
+
+_Static_assert(sizeof *((struct particles *)0)->id == sizeof(double), "all have numbers of one size");
+
+/* The file as it will be; NULL with an error. */
+static char *make_image(const struct checkpoint *c, size_t *size)
+{
+    const struct nbody_job *job = c->job;
+    const void *array[4];
+    const size_t arrays = arrays_of(&job->bodies, array), each = job->n * sizeof(double);
+    *size = c->front.size + arrays * each + c->back.size + nbody_save_bytes(job->engine);
+    char *image = malloc(*size), *to = image;
+    if (!image)
+        return no_memory(job), NULL;
+    memcpy(to, c->front.bytes, c->front.size);
+    to += c->front.size;
+    for (size_t i = 0; i < arrays; i++, to += each)
+        memcpy(to, array[i], each);
+    memcpy(to, c->back.bytes, c->back.size);
+    if (nbody_held(job->engine, to + c->back.size) == 0)
+        return image;
+    free(image);
+    return NULL;
 }
 
 /* ---- Writing. --------------------------------------------------------------------------------- */
 
+static int write_file(const struct checkpoint *c, char *image, size_t size)
+{
+    struct outfile out;
+    struct checkpoint_head head;
+    memcpy(&head, image, sizeof head);
+    head.size = size;
+    head.sum = checkpoint_sum(image + sizeof head, size - sizeof head);
+    memcpy(image, &head, sizeof head);
+    if (outfile_open(&out, c->name) < 0)
+        return -1;
+    fwrite(image, 1, size, out.fp);
+    return outfile_commit(&out);
+}
+
 static void *write_image(void *arg)
 {
     struct checkpoint *c = arg;
-    struct outfile out;
-    struct checkpoint_head head;
-    memcpy(&head, c->image, sizeof head);
-    head.size = c->size;
-    head.sum = checkpoint_sum(c->image + sizeof head, c->size - sizeof head);
-    memcpy(c->image, &head, sizeof head);
-    int status = outfile_open(&out, c->name);
-    if (status == 0) {
-        fwrite(c->image, 1, c->size, out.fp);
-        status = outfile_commit(&out);
-    }
+    size_t size;
+    char *image = make_image(c, &size);
+    const int status = image ? write_file(c, image, size) : -1;
     snprintf(c->problem, sizeof c->problem, "%s", status < 0 ? clerror() : "");
-    free(c->image);
-    c->image = NULL;
+    free(image);
+    drop_pieces(c);
     return NULL;
 }
 
@@ -204,11 +245,24 @@ static bool wait_for(struct checkpoint *c)
     return !*c->problem;
 }
 
+void nbody_checkpoint_wait(const struct nbody_job *job)
+{
+    if (job->saver)
+        wait_for(job->saver);
+}
+
+int nbody_checkpoint_begin(struct nbody_job *job)
+{
+    return job->saver && nbody_hold(job->engine) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
 int nbody_checkpoint_write(struct nbody_job *job)
 {
     struct checkpoint *c = job->saver;
     wait_for(c);
-    const int status = make_image(job, c);
+    clprofile_begin(job->context, "checkpoint");
+    const int status = hold(job, c);
+    clprofile_end(job->context);
     if (status != CLI_DONE)
         return status;
     c->written = seconds_now();
@@ -228,7 +282,7 @@ int nbody_checkpoint_plan(struct nbody_job *job)
     if (status == CLI_DONE)
         status = cli_check_output(job->checkpoint);
     job->saver = cli_alloc(1, sizeof *job->saver);
-    *job->saver = (struct checkpoint){.name = job->checkpoint, .written = seconds_now()};
+    *job->saver = (struct checkpoint){.job = job, .name = job->checkpoint, .written = seconds_now()};
     if (!(job->checkpoint_time > 0) && !(job->checkpoint_minutes > 0))
         job->checkpoint_minutes = USUAL_MINUTES;
     return status;
@@ -264,10 +318,7 @@ int nbody_checkpoint_end(struct nbody_job *job)
 
 void nbody_checkpoint_free(struct nbody_job *job)
 {
-    if (job->saver) {
-        wait_for(job->saver);
-        free(job->saver->image);
-    }
+    nbody_checkpoint_wait(job);
     free(job->saver);
     free(job->rows.row);
     free(job->path.pos);

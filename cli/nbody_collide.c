@@ -131,6 +131,7 @@ static int merge_bodies(struct nbody_job *job, const struct nbody_contact *conta
     struct nbody_diagnostics before, after;
     if (nbody_diagnose(job->engine, &before) < 0)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
+    nbody_checkpoint_wait(job); /* which reads what bodies are now */
     merge_all(job, contact, n);
     const int status = go_on(job);
     if (status != CLI_DONE || nbody_diagnose(job->engine, &after) < 0)

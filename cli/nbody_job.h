@@ -299,7 +299,9 @@ int nbody_shares_visit(struct nbody_job *job);
 int nbody_checkpoint_plan(struct nbody_job *job);
 size_t nbody_checkpoint_next(const struct nbody_job *job, size_t step);       /* the step of the next; SIZE_MAX: none */
 int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step); /* after a burst: writes one if it is due */
+int nbody_checkpoint_begin(struct nbody_job *job); /* makes room for what devices keep */
 int nbody_checkpoint_write(struct nbody_job *job);
+void nbody_checkpoint_wait(const struct nbody_job *job); /* for the one under way */
 int nbody_checkpoint_end(struct nbody_job *job); /* the last, and waits for it */
 void nbody_checkpoint_free(struct nbody_job *job);
 

@@ -130,6 +130,8 @@ static int loop(struct nbody_job *job)
     size_t wanted = job->burst ? job->burst : FIRST_BURST;
     int status = job->resumed ? CLI_DONE : visit(job, 0);
     if (status == CLI_DONE)
+        status = nbody_checkpoint_begin(job);
+    if (status == CLI_DONE)
         status = nbody_view_visit(job);
     nbody_shares_begin(job);
     while (status == CLI_DONE && nbody_steps(job->engine) < job->total && !cli_ranks_interrupted() && !*job->stopped) {

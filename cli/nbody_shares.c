@@ -73,6 +73,7 @@ static int divide(struct nbody_job *job, double part)
     for (unsigned dev = 0; dev < devices; dev++)
         shares[dev] = part * (own > 0 ? (double)nbody_share(job->engine, dev) / own : 1 / (double)devices);
     if (status == 0) {
+        nbody_checkpoint_wait(job);
         nbody_free(job->engine);
         options.shares = shares;
         options.method = NBODY_DIRECT;

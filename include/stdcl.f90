@@ -2082,6 +2082,17 @@ module stdcl
       import
       type(c_ptr), value :: nb
     end subroutine
+    function nbody_held(nb, to) bind(C)
+      import
+      integer(c_int) :: nbody_held
+      type(c_ptr), value :: nb
+      type(c_ptr), value :: to
+    end function
+    function nbody_hold(nb) bind(C)
+      import
+      integer(c_int) :: nbody_hold
+      type(c_ptr), value :: nb
+    end function
     function nbody_initial(model, n, seed, mass, pos, vel) bind(C)
       import
       integer(c_int) :: nbody_initial

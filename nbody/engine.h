@@ -238,6 +238,7 @@ struct nbody {
     struct parts *parts; /* tree.h; NULL where one device has the tree */
     bool scattered;   /* devices have the positions of their own bodies alone */
     struct sampler *sampler; /* sample.c; NULL until it is asked for */
+    struct held *held;        /* save.c; NULL until it is asked for */
     bool planted; /* trees are those of the current positions */
     bool known;   /* the tree's devices have everybody's acceleration, of the last sum */
     cl_uint *body, *row; /* which body has a row, and which row a body, with the tree (order.c); else NULL */
@@ -312,6 +313,7 @@ int nbody_device_pause(struct nbody *nb);
 /* ---- sample.c --------------------------------------------------------------------------------- */
 
 void nbody_sample_free(struct nbody *nb);
+void nbody_save_free(struct nbody *nb);
 
 /* ---- forces_sum.c ----------------------------------------------------------------------------- */
 

@@ -472,6 +472,7 @@ void nbody_free(nbody *nb)
     if (!nb)
         return;
     nbody_sample_free(nb);
+    nbody_save_free(nb);
     nbody_ladder_free(nb);
     nbody_blocks_free(nb);
     nbody_rungs_free(nb);

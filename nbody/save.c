@@ -5,7 +5,7 @@
  *                                need them; plane by plane of the state
  *   with the tree:               what all felt in the last sum, by which cells are opened; and which body each row is (order.c)
  *
- * Nothing tells of devices or ranks, of which others go on. Positions of other devices' bodies travel before the next
+ * nbody_hold and nbody_held are the same in two halves. Nothing tells of devices or ranks, of which others go on. Positions of other devices' bodies travel before the next
  * sum, and a tree is made anew.
  * SPDX-License-Identifier: MIT
  */
@@ -69,37 +69,51 @@ static char *put(char *to, const void *from, size_t size)
     return to + size;
 }
 
-/* Where the arrays of four are on the host, in their order. */
-static void arrays_of(const struct nbody *nb, void *array[3])
-{
-    size_t n = 0;
-    array[n++] = nb->posm;
-    if (nb->velo)
-        array[n++] = nb->velo;
-    if (nb->acce)
-        array[n++] = nb->acce;
-}
+/* What is kept of a device: parts of blocks of memory. Of arrays of four its own rows, all of its state, what its bodies felt. */
+enum { FELT = CHANGES, KEPT };
+struct kept {
+    void *block[KEPT], *at[KEPT];
+    size_t bytes[KEPT]; /* 0: there is none */
+};
 
-/* Copies a device's rows out, to their places among all. */
-static int save_rows(struct nbody *nb, struct share *p, char *to)
+static struct kept kept_of(const struct nbody *nb, const struct share *p)
 {
     const struct changes c = nbody_task_changes(nb, p);
+    struct kept k = {.block = {nb->posm, nb->velo, nb->acce, p->state, p->tree ? p->tree->felt : NULL}};
+    for (int i = 0; i < CHANGES; i++) {
+        k.at[i] = c.at[i];
+        k.bytes[i] = c.bytes[i];
+    }
+    if (p->tree) {
+        k.at[FELT] = (char *)p->tree->felt + p->first * nb->real;
+        k.bytes[FELT] = p->count * nb->real;
+    }
+    return k;
+}
+
+/* Copies a device's rows to their places among all, from where they are on the host; returns where which body each row is stands. */
+static char *put_rows(const struct nbody *nb, const struct share *p, void *const at[KEPT], char *to)
+{
     const size_t four = 4 * nb->real;
-    void *array[3];
-    arrays_of(nb, array);
-    for (int i = 0; i < CHANGES; i++)
-        if (c.bytes[i] && nbody_device_fetch(nb, p, c.at[i], c.bytes[i]) != 0)
-            return -1;
-    for (size_t a = 0; a < fours(nb); a++, to += nb->n * four)
-        memcpy(to + p->first * four, (char *)array[a] + p->first * four, p->count * four);
+    for (int i = 0; i < CHANGES - 1; i++)
+        if (at[i]) {
+            memcpy(to + p->first * four, at[i], p->count * four);
+            to += nb->n * four;
+        }
     for (size_t k = 0; k < nb->planes; k++, to += nb->n * nb->real)
-        memcpy(to + p->first * nb->real, (char *)p->state + k * p->rows * nb->real, p->count * nb->real);
-    if (!p->tree)
-        return 0;
-    char *const felt = (char *)p->tree->felt + p->first * nb->real;
-    if (nbody_device_fetch(nb, p, felt, p->count * nb->real) != 0)
-        return -1;
-    memcpy(to + p->first * nb->real, felt, p->count * nb->real);
+        memcpy(to + p->first * nb->real, (char *)at[CHANGES - 1] + k * p->rows * nb->real, p->count * nb->real);
+    if (at[FELT])
+        memcpy(to + p->first * nb->real, at[FELT], p->count * nb->real);
+    return to + nb->n * nb->real;
+}
+
+static int save_rows(struct nbody *nb, struct share *p, char *to)
+{
+    const struct kept k = kept_of(nb, p);
+    for (int i = 0; i < KEPT; i++)
+        if (k.bytes[i] && nbody_device_fetch(nb, p, k.at[i], k.bytes[i]) != 0)
+            return -1;
+    put_rows(nb, p, k.at, to);
     return 0;
 }
 
@@ -127,6 +141,163 @@ int nbody_save(nbody *nb, void *to_)
     if (world_reduce(nb->world, &head, sizeof head, larger, NULL) != 0)
         return -1;
     return save_all(nb, put(to_, &head, sizeof head));
+}
+
+/* ---- Out, while the run goes on. ------------------------------------------------------------------
+ * Devices copy what is kept to spare blocks, and those to the host, behind what they have to do; nobody waits for it but who wants
+ * the bytes. Where there is no memory for spare blocks, and with ranks, which exchange rows, all bytes are made at once. */
+
+struct spare {
+    void *block[KEPT];
+    void *at[KEPT]; /* in these, as in struct kept */
+    cl_event event[2 * KEPT];
+    int events;
+};
+
+struct held {
+    struct spare *spare; /* of each share */
+    struct head head;
+    cl_uint *body;
+    char *image; /* all bytes; NULL with spare blocks */
+    bool any;
+};
+
+/* Waits for all copies; EIO when one failed. */
+static int wait_for(struct spare *s)
+{
+    int status = 0;
+    for (int e = 0; e < s->events; e++) {
+        cl_int done = CL_COMPLETE;
+        if (clWaitForEvents(1, &s->event[e]) != CL_SUCCESS ||
+            clGetEventInfo(s->event[e], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof done, &done, NULL) != CL_SUCCESS || done != CL_COMPLETE)
+            status = clerror_set(EIO, "nbody_held: a device failed to copy the state");
+        clReleaseEvent(s->event[e]);
+    }
+    s->events = 0;
+    return status;
+}
+
+static void free_spare(struct nbody *nb, struct held *h)
+{
+    for (cl_uint d = 0; h->spare && d < nb->ndev; d++) {
+        wait_for(&h->spare[d]);
+        for (int i = 0; i < KEPT; i++)
+            clfree(h->spare[d].block[i]);
+    }
+    free(h->spare);
+    free(h->body);
+    h->spare = NULL;
+    h->body = NULL;
+}
+
+void nbody_save_free(struct nbody *nb)
+{
+    if (!nb->held)
+        return;
+    free_spare(nb, nb->held);
+    free(nb->held->image);
+    free(nb->held);
+}
+
+/* Spare blocks of a device; as blocks of the state, so that a CPU's are the host's, too. */
+static bool has_spare(struct nbody *nb, struct share *p, struct spare *s)
+{
+    const struct kept k = kept_of(nb, p);
+    for (int i = 0; p->count && i < KEPT; i++)
+        if (k.bytes[i] && !s->block[i] && !(s->block[i] = nbody_device_block(nb, p, clsizeofmem(k.block[i]), CL_MEM_ZEROCOPY)))
+            return false;
+    return true;
+}
+
+static struct held *open_held(struct nbody *nb)
+{
+    struct held *h = nb->held ? nb->held : calloc(1, sizeof *h);
+    if (!h || nb->held)
+        return h;
+    nb->held = h;
+    h->spare = nb->ranks ? NULL : calloc(nb->ndev, sizeof *h->spare);
+    h->body = h->spare ? malloc(nb->n * sizeof *h->body) : NULL;
+    bool whole = h->body;
+    for (cl_uint d = 0; whole && d < nb->ndev; d++)
+        whole = has_spare(nb, &nb->share[d], &h->spare[d]);
+    if (!whole)
+        free_spare(nb, h);
+    return h;
+}
+
+/* Starts the copies of a device. */
+static int hold_rows(struct nbody *nb, struct share *p, struct spare *s)
+{
+    const int flags = CL_EVENT_NOWAIT | CL_EVENT_OWN | CL_EVENT_CHECKED;
+    const struct kept k = kept_of(nb, p);
+    for (int i = 0; i < KEPT; i++) {
+        if (!k.bytes[i])
+            continue;
+        s->at[i] = (char *)s->block[i] + ((char *)k.at[i] - (char *)k.block[i]);
+        const cl_event copied = clmcopy(nb->ctx, p->dev, k.block[i], s->block[i], flags);
+        if (copied == (cl_event)-1)
+            return -1;
+        s->event[s->events++] = copied;
+        const cl_event come = clmsyncn(nb->ctx, p->dev, s->at[i], k.bytes[i], CL_MEM_HOST | flags);
+        if (come == (cl_event)-1)
+            return -1;
+        s->event[s->events++] = come;
+    }
+    return clflush(nb->ctx, p->dev, 0);
+}
+
+static int hold_all(struct nbody *nb, struct held *h)
+{
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        if (wait_for(&h->spare[d]) != 0 || (nb->share[d].count && hold_rows(nb, &nb->share[d], &h->spare[d]) != 0))
+            return -1;
+    h->head = head_of(nb);
+    if (nb->method == NBODY_TREE)
+        memcpy(h->body, nb->body, nb->n * sizeof *h->body);
+    return 0;
+}
+
+static int hold_image(struct nbody *nb, struct held *h)
+{
+    if (!h->image && !(h->image = malloc(nbody_save_bytes(nb))))
+        clerror_set(ENOMEM, "nbody_hold: no memory on the host for %zu bytes", nbody_save_bytes(nb));
+    return world_agree(nb->world, h->image ? 0 : -1) == 0 ? nbody_save(nb, h->image) : -1;
+}
+
+int nbody_hold(nbody *nb)
+{
+    struct held *h = open_held(nb);
+    if (world_agree(nb->world, h ? 0 : clerror_set(ENOMEM, "nbody_hold: no memory on the host")) != 0)
+        return -1;
+    h->any = h->spare && hold_all(nb, h) == 0;
+    if (h->spare && !h->any && clerrno != ENOMEM)
+        return -1;
+    if (!h->any) {
+        free_spare(nb, h);
+        h->any = hold_image(nb, h) == 0;
+    }
+    return h->any ? 0 : -1;
+}
+
+int nbody_held(nbody *nb, void *to_)
+{
+    const struct held *h = nb->held;
+    if (!h || !h->any)
+        return clerror_set(EINVAL, "nbody_held: nothing is held; call nbody_hold first");
+    if (h->image) {
+        memcpy(to_, h->image, nbody_save_bytes(nb));
+        return 0;
+    }
+    char *to = put(to_, &h->head, sizeof h->head), *end = to;
+    for (cl_uint d = 0; d < nb->ndev; d++) {
+        if (wait_for(&h->spare[d]) != 0)
+            return -1;
+        if (nb->share[d].count)
+            end = put_rows(nb, &nb->share[d], h->spare[d].at, to);
+    }
+    if (nb->method == NBODY_TREE)
+        memcpy(end, h->body, nb->n * sizeof *h->body);
+    return 0;
 }
 
 /* ---- In. -------------------------------------------------------------------------------------- */
@@ -160,22 +331,21 @@ static int check_head(const struct nbody *nb, const struct head *h, size_t size)
 /* A device's rows from their places among all. Those that pad a share stay as they are. */
 static int load_rows(struct nbody *nb, struct share *p, const char *from)
 {
-    const struct changes c = nbody_task_changes(nb, p);
+    const struct kept k = kept_of(nb, p);
     const size_t four = 4 * nb->real;
-    void *array[3];
-    arrays_of(nb, array);
-    for (size_t a = 0; a < fours(nb); a++, from += nb->n * four)
-        memcpy((char *)array[a] + p->first * four, from + p->first * four, p->count * four);
-    for (size_t k = 0; k < nb->planes; k++, from += nb->n * nb->real)
-        memcpy((char *)p->state + k * p->rows * nb->real, from + p->first * nb->real, p->count * nb->real);
-    for (int i = 0; i < CHANGES; i++)
-        if (c.bytes[i] && clmsyncn(nb->ctx, p->dev, c.at[i], c.bytes[i], CL_MEM_DEVICE) == (cl_event)-1)
+    for (int i = 0; i < CHANGES - 1; i++)
+        if (k.bytes[i]) {
+            memcpy(k.at[i], from + p->first * four, p->count * four);
+            from += nb->n * four;
+        }
+    for (size_t plane = 0; plane < nb->planes; plane++, from += nb->n * nb->real)
+        memcpy((char *)p->state + plane * p->rows * nb->real, from + p->first * nb->real, p->count * nb->real);
+    if (k.bytes[FELT])
+        memcpy(k.at[FELT], from + p->first * nb->real, k.bytes[FELT]);
+    for (int i = 0; i < KEPT; i++)
+        if (k.bytes[i] && clmsyncn(nb->ctx, p->dev, k.at[i], k.bytes[i], CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
-    if (!p->tree)
-        return 0;
-    char *const felt = (char *)p->tree->felt + p->first * nb->real;
-    memcpy(felt, from + p->first * nb->real, p->count * nb->real);
-    return clmsyncn(nb->ctx, p->dev, felt, p->count * nb->real, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
+    return 0;
 }
 
 /* Which body each row is stands at the end. */

@@ -266,7 +266,7 @@ static bool has_doubles(void)
     return clgetndev(stddev) <= 64 && clgetdevinfo(stddev, info) == 0 && info[0].dev_pref_vec_double > 0;
 }
 
-/* One goes 5 steps and is saved, and then 6; the other begins there with the bytes. */
+/* One goes 5 steps and is saved, and then 6; the other begins there with the bytes. What is held meanwhile is what was saved. */
 static void check_engine(struct nbody_options o)
 {
     nbody *a = engine(o, (rows)pos, (rows)vel), *b = engine(o, (rows)far, (rows)far);
@@ -274,11 +274,17 @@ static void check_engine(struct nbody_options o)
     assert_int_equal(nbody_save_bytes(b), size);
     char *first = malloc(size), *one = malloc(size), *other = malloc(size);
     works(nbody_step(a, 5));
+    fails(EINVAL, nbody_held(a, one));
     works(nbody_save(a, first));
+    works(nbody_hold(a));
     works(nbody_load(b, first, size));
     assert_true(nbody_time(b) == nbody_time(a) && nbody_steps(b) == 5);
     works(nbody_step(a, 6));
     works(nbody_step(b, 6));
+    memset(one, 1, size);
+    works(nbody_held(a, one));
+    assert_memory_equal(one, first, size);
+    works(nbody_hold(a)); /* again, and nobody asks for it */
     works(nbody_save(a, one));
     works(nbody_save(b, other));
     assert_memory_equal(one, other, size);

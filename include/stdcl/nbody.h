@@ -224,6 +224,13 @@ size_t nbody_save_bytes(const nbody *nb);
 int nbody_save(nbody *nb, void *to);
 int nbody_load(nbody *nb, const void *from, size_t size);
 
+/* nbody_save in two halves, so that a run need not wait for its bytes. hold: keeps the state as it is now in spare memory of the devices and
+ * of the host, which the first call makes and nbody_free frees, and blocks for nothing else; where there is none, and with ranks, it
+ * blocks as nbody_save does. Collective. held: copies what was held to the caller's memory, as often as wanted; from any thread, also while another uses
+ * the engine, but for nbody_hold and nbody_free. ENOMEM; EIO: a device failed; EINVAL: nothing was held. */
+int nbody_hold(nbody *nb);
+int nbody_held(nbody *nb, void *to);
+
 /* Sums over all bodies at the current time. Energies are those of the softened force. */
 struct nbody_diagnostics {
     double time;

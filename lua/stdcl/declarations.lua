@@ -772,6 +772,8 @@ struct nbody_elements nbody_find_elements(double gm, const double pos[3], const 
 int nbody_find_structure(size_t n, double G, const double *mass, double (*pos)[3], double (*vel)[3], const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s);
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
 void nbody_free(nbody *nb);
+int nbody_held(nbody *nb, void *to);
+int nbody_hold(nbody *nb);
 int nbody_initial(int model, size_t n, uint64_t seed, double *mass, double (*pos)[3], double (*vel)[3]);
 void nbody_initial_scale(size_t n, double kinetic, double potential, double (*pos)[3], double (*vel)[3]);
 const struct nbody_integrator_info *nbody_integrator_describe(int integrator);

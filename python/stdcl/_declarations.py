@@ -775,6 +775,8 @@ FUNCTIONS = {
     "nbody_find_structure": ("nbody", "c_int, [c_size_t, c_double, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(nbody_shell), POINTER(nbody_structure)]"),
     "nbody_forces": ("nbody", "c_int, [c_void_p, c_void_p, c_void_p]"),
     "nbody_free": ("nbody", "None, [c_void_p]"),
+    "nbody_held": ("nbody", "c_int, [c_void_p, c_void_p]"),
+    "nbody_hold": ("nbody", "c_int, [c_void_p]"),
     "nbody_initial": ("nbody", "c_int, [c_int, c_size_t, c_uint64, c_void_p, c_void_p, c_void_p]"),
     "nbody_initial_scale": ("nbody", "None, [c_size_t, c_double, c_double, c_void_p, c_void_p]"),
     "nbody_integrator_describe": ("nbody", "POINTER(nbody_integrator_info), [c_int]"),
