@@ -100,7 +100,7 @@ dist: ## the source of a release, from what is committed
 	@mkdir -p $(BUILD)
 	@tools/dist.sh $(BUILD)
 
-deb: ## the Debian packages of what is committed, in $(BUILD)/deb
+deb: deps ## the Debian packages of what is committed, in $(BUILD)/deb
 	@tools/deps.sh deb
 	@tools/deb.sh $(BUILD)/deb
 

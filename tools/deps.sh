@@ -49,8 +49,10 @@ must dh-python          -                    -                 -                
 must lintian            -                    -                 -                 command lintian
 may  reuse              reuse                reuse             reuse             command reuse
 may  abigail-tools      libabigail           libabigail        -                 command abidiff
-may  mandoc             mandoc               mandoc            mandoc            command mandoc
-may  mkdocs             mkdocs               mkdocs            -                 command mkdocs
+must mandoc             mandoc               mandoc            mandoc            command mandoc
+must mkdocs             mkdocs               mkdocs            -                 command mkdocs
+must libopenmpi-dev     openmpi-devel        openmpi           open-mpi          command mpicc.openmpi
+must libmpich-dev       mpich-devel          mpich             mpich             command mpicc.mpich
 may  rpm                rpm-build            rpm-tools         rpm               command rpmspec
 may  rpmlint            rpmlint              -                 -                 command rpmlint
 must python3-all        -                    -                 -                 command py3versions

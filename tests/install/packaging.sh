@@ -55,6 +55,11 @@ if [ -d "$source/debian" ]; then
     cat "$source"/debian/libstdcl*.install "$source"/debian/stdcl*.install "$source/debian/not-installed" | awk '{ print $1 }' |
         sed "s|usr/lib/\*/|usr/$libdir/|; s|^|/|" >"$work/patterns"
     whole debian "$work/patterns"
+    # `make deb` on a fresh system has what the build asks for.
+    awk '/^(must|may) / { print $2 }' "$source/tools/deps.sh" | sed 's/^debhelper$/debhelper-compat/; s/^pkg-config$/pkgconf/' >"$work/known"
+    unknown=$(sed -n '/^Build-Depends/,/^Standards/p' "$source/debian/control" | sed '/^Standards/d; s/^[A-Z].*: //; s/([^)]*)//g' |
+        tr ',' '\n' | awk 'NF { print $1 }' | grep -vxFf "$work/known" | tr '\n' ' ')
+    [ -z "$unknown" ] || fail "tools/deps.sh does not install what debian/control builds with: $unknown"
 fi
 
 # Arch: the functions are run, with our build as theirs.
