@@ -11,7 +11,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-"$python" -B "$source/tools/bindings/generate.py" fortran-layout "$source" "$cc" >layout.f90
+"$python" -B "$source/tools/bindings/generate.py" "$source" "$cc" fortran-layout=layout.f90
 "$fortran" -std=f2018 -o layout "$source/include/stdcl.f90" layout.f90 "$library" -Wl,-rpath,"${library%/*}"
 ./layout | sort >fortran
 awk -F '\t' '{ print $1, $2, $2 == "-" ? $4 : $3 }' "$source/tests/install/layout.txt" | sort >c

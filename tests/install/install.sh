@@ -2,7 +2,7 @@
 # install.sh - tests what `make install` leaves behind, from outside the repository.
 #   usage: install.sh STEP BUILD WORK SOURCE CMAKE CC CXX LIBDIR
 # STEP "install" installs BUILD into WORK/prefix; the others use that: shared, static, package, symbols,
-# headers, layout, runtime, paths, command, pages, uninstall. Status 77: there is no OpenCL device to run on, or the table is not for this machine.
+# headers, layout, runtime, paths, command, pages, completion, uninstall. Status 77: there is no OpenCL device to run on, or the table is not for this machine.
 # SPDX-License-Identifier: MIT
 set -eu
 step=$1 build=$2 work=$3 source=$4 cmake=$5 cc=$6 cxx=$7 libdir=$8
@@ -139,16 +139,13 @@ symbols)
     done
     ;;
 
-headers)
-    flags="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only"
-    cd "$prefix/include"
-    for header in stdcl.h stdcl/*.h; do
-        # shellcheck disable=SC2086
-        echo "#include <$header>" | "$cc" -std=c11 $flags -I . -x c -
-        # shellcheck disable=SC2086
-        echo "#include <$header>" | "$cxx" -std=c++11 $flags -I . -x c++ -
-        echo "$header is complete in C and C++"
-    done
+headers) # those of the sources, each of which the tests header_* compile alone
+    cd "$source/include"
+    find . -type f | sort >"$work/headers"
+    (cd "$prefix/include" && find . -type f) | sort | diff "$work/headers" - || fail "installed are other headers"
+    while read -r header; do
+        grep -v '^#define INSTALLED_COPY$' "$prefix/include/$header" | cmp - "$header" || fail "$header is another"
+    done <"$work/headers"
     ;;
 
 layout) # structs are as bindings and compiled programs know them, and options can grow
@@ -193,10 +190,8 @@ pages)
         [ -e "$man/man3/$name.3" ] || fail "no manual page of $name"
     done
     if command -v mandoc >/dev/null; then
-        for page in "$man"/man?/*; do
-            mandoc -T lint -W style "$page" 2>&1 | grep -v 'referenced manual not found' >lint.txt || true
-            [ ! -s lint.txt ] || { cat lint.txt; fail "mandoc finds fault with $page"; }
-        done
+        mandoc -T lint -W style "$man"/man?/* 2>&1 | grep -v 'referenced manual not found' >lint.txt || true
+        [ ! -s lint.txt ] || { cat lint.txt; fail "mandoc finds fault with pages"; }
     fi
     # mandoc looks for the pages of SEE ALSO in the system; ours are here.
     sed -n 's/^\.Xr \([^ ]*\) \([137]\).*/\1.\2/p' "$man"/man?/*.? | sed 's/\\//g' | sort -u | while read -r page; do
@@ -210,28 +205,43 @@ pages)
     # Every option is in the page of its command and in the three completions.
     awk -F '\t' '$1 == "command" { name = $2 } $1 == "option" { print name, $3 == "" ? "-" $2 : "--" $3 }' "$table" >options
     [ "$(wc -l <options)" -gt 50 ] || fail "the table of options has only $(wc -l <options)"
-    while read -r name option; do
-        bare=${option#-} bare=${bare#-}
-        grep -q "Fl .*$(echo "$bare" | sed 's/-/\\\\-/g')\b" "$man/man1/stdcl-$name.1" || fail "stdcl-$name.1 lacks $option"
-        grep -q -- "$name) words='.*$option\b" "$prefix/share/bash-completion/completions/stdcl" || fail "bash: $name $option"
-        grep -q -- "'\*$option" "$prefix/share/zsh/site-functions/_stdcl" || fail "zsh: $name $option"
-        grep -qE -- "from $name'.* (-l|-s) $bare\b" "$prefix/share/fish/vendor_completions.d/stdcl.fish" || fail "fish: $name $option"
-    done <options
-    if command -v bash >/dev/null; then
-        said=$(bash -c '. "$1"; COMP_WORDS=(stdcl nbody --in) COMP_CWORD=2; _stdcl; echo "${COMPREPLY[*]}"
-            COMP_WORDS=(stdcl nbody --integrator her) COMP_CWORD=3; _stdcl; echo "${COMPREPLY[*]}"' \
-            - "$prefix/share/bash-completion/completions/stdcl")
-        echo "$said" | grep -q -- "--input --integrator" || fail "bash completes 'stdcl nbody --in' as: $said"
-        echo "$said" | grep -q hermite4 || fail "bash completes 'stdcl nbody --integrator her' as: $said"
-    fi
-    ! command -v zsh >/dev/null || zsh -n "$prefix/share/zsh/site-functions/_stdcl"
-    ! command -v fish >/dev/null || fish -n "$prefix/share/fish/vendor_completions.d/stdcl.fish"
+    completions="$prefix/share/bash-completion/completions/stdcl $prefix/share/zsh/site-functions/_stdcl
+        $prefix/share/fish/vendor_completions.d/stdcl.fish"
+    # shellcheck disable=SC2086 # three files
+    awk -f "$source/tests/install/options.awk" options "$man"/man1/stdcl-*.1 $completions || fail "the table has them"
     # Every variable that our code asks for is in the page of the environment.
     grep -rhoE 'getenv\("[A-Z_0-9]+"' "$source" --include=*.c --exclude-dir=tests --exclude-dir=bench --exclude-dir="build*" |
         sed 's/.*"\([A-Z_0-9]*\)"/\1/' | sort -u | while read -r variable; do
         case $variable in HOME) continue ;; esac # only where XDG_CACHE_HOME is not set
         grep -q "\`$variable\`" "$source/docs/environment.md" || fail "docs/environment.md lacks $variable"
     done
+    ;;
+
+completion) # as the shells have it
+    bash_says=$(bash -c '. "$1"; COMP_WORDS=(stdcl nbody --in) COMP_CWORD=2; _stdcl; echo "${COMPREPLY[*]}"
+        COMP_WORDS=(stdcl nbody --integrator her) COMP_CWORD=3; _stdcl; echo "${COMPREPLY[*]}"
+        COMP_WORDS=(stdcl clu) COMP_CWORD=1; _stdcl; echo "${COMPREPLY[*]}"' - "$prefix/share/bash-completion/completions/stdcl")
+    [ "$bash_says" = "--input --integrator
+hermite4 hermite6
+cluster-model" ] || fail "bash completes as: $bash_says"
+    mkdir -p home
+    export HOME="$work/home" XDG_CONFIG_HOME="$work/home" XDG_DATA_HOME="$work/home"
+    if command -v zsh >/dev/null; then
+        zsh_says=$(zsh -f "$source/tests/install/completion.zsh" "$prefix/share/zsh/site-functions" \
+            "stdcl nbody --inte" "stdcl nbody --integrator her" "stdcl clu")
+        [ "$zsh_says" = "stdcl nbody --integrator=
+stdcl nbody --integrator hermite
+stdcl cluster-model " ] || fail "zsh completes as: $zsh_says"
+    fi
+    if command -v fish >/dev/null; then
+        fish_says=$(fish --no-config -c 'source $argv[1]; complete -C "stdcl nbody --in"; complete -C "stdcl nbody --integrator her"
+            complete -C "stdcl clu"' "$prefix/share/fish/vendor_completions.d/stdcl.fish" | cut -f 1)
+        [ "$fish_says" = "--input
+--integrator
+hermite4
+hermite6
+cluster-model" ] || fail "fish completes as: $fish_says"
+    fi
     ;;
 
 uninstall)

@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 
 import numpy as np
 
@@ -135,8 +133,8 @@ def test_glider_flies():
 
 
 def test_gas_has_its_energy():
-    energy = stdcl.Gas(10**6, seed=3).measure()
-    assert abs(energy.sigmas) < 5 and abs(energy.mean_energy - 1.5) < 0.01
+    energy = stdcl.Gas(10**5, seed=3).measure()
+    assert abs(energy.sigmas) < 5 and abs(energy.mean_energy - 1.5) < 0.02
     assert stdcl.Gas(1000).velocities(10, 5).shape == (5, 3)
 
 
@@ -159,13 +157,13 @@ def test_templates_and_profiles():
 
 
 def test_interrupt_ends_between_bursts():
-    rng = np.random.default_rng(1)
-    n = 2000
-    run = stdcl.Nbody(np.ones(n) / n, rng.normal(size=(n, 3)), rng.normal(size=(n, 3)), dt=1e-5, eps=0.05)
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    began = time.monotonic()
-    refused(KeyboardInterrupt, "", lambda: run.step(10**7))
-    assert time.monotonic() - began < 30
+    class Interrupted(stdcl.Nbody):
+        def _guarded(self, function):
+            looked = super()._guarded(function)  # what the library calls between bursts: the signal comes shortly before
+            return function(lambda *args: os.kill(os.getpid(), signal.SIGINT) or looked(*args))
+    run = Interrupted(*stdcl.initial("plummer", 100), dt=1e-6, eps=0.05)
+    refused(KeyboardInterrupt, "", lambda: run.step(10**9))
+    assert run.time < 500 and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_sizes_and_counts_are_sentences():

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""generate.py - declares the C interface for another language, from the public headers.
+"""generate.py - declares the C interface for other languages, from the public headers.
 
-usage: tools/bindings/generate.py LANGUAGE SOURCE [CC]          (make bindings)
+usage: tools/bindings/generate.py SOURCE CC LANGUAGE=FILE...          (make bindings)
 
 LANGUAGE is python, python-documentation, fortran, lua, or fortran-layout, a program that prints where Fortran has each member of a struct.
 SPDX-License-Identifier: MIT
 """
+import contextlib
 import sys
 
 import to_fortran
@@ -15,6 +16,9 @@ import to_python
 WRITE = {"python": to_python.write, "python-documentation": to_python.write_documentation,
          "fortran": to_fortran.write, "fortran-layout": to_fortran.write_layout, "lua": to_lua.write}
 
-if len(sys.argv) < 3 or sys.argv[1] not in WRITE:
-    sys.exit("usage: generate.py %s SOURCE [CC]" % "|".join(WRITE))
-WRITE[sys.argv[1]](sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "cc")
+wanted = [word.partition("=")[::2] for word in sys.argv[3:]]
+if not wanted or any(language not in WRITE for language, _ in wanted):
+    sys.exit("usage: generate.py SOURCE CC %s=FILE..." % "|".join(WRITE))
+for language, file in wanted:
+    with open(file, "w", encoding="utf-8") as out, contextlib.redirect_stdout(out):
+        WRITE[language](sys.argv[1], sys.argv[2])

@@ -4,6 +4,7 @@ The preprocessor expands them, pycparser (package python3-pycparser) reads them,
 there are. What makes declarations of it is to_LANGUAGE.py beside this file.
 SPDX-License-Identifier: MIT
 """
+import functools
 import glob
 import os
 import re
@@ -19,14 +20,16 @@ PLAIN = {
 }
 
 
-def expanded(source, cc):
-    """The headers as one text without preprocessor or GNU extensions."""
+@functools.lru_cache(None)
+def parsed(source, cc):
+    """The headers as pycparser reads them, without preprocessor or GNU extensions."""
     headers = "".join(f"#include <stdcl/{os.path.basename(h)}>\n" for h in sorted(glob.glob(source + "/include/stdcl/*.h")))
     plain = ["-D__attribute__(x)=", "-D__extension__=", "-D__restrict=", "-D__inline=", "-D__asm__(x)=",
              "-D__builtin_va_list=int", "-D__signed__=signed", "-U__SSE__", "-U__SSE2__", "-U__MMX__", "-U__AVX__"]
     plain += [f"-D_Float{bits}=double" for bits in ("32", "64", "128", "32x", "64x")]
-    return subprocess.run([cc, "-E", "-P", "-std=c11", "-I" + source + "/include", *plain, "-"], check=True, text=True,
+    text = subprocess.run([cc, "-E", "-P", "-std=c11", "-I" + source + "/include", *plain, "-"], check=True, text=True,
                           input="#include <stdcl.h>\n" + headers, stdout=subprocess.PIPE).stdout
+    return c_parser.CParser().parse(text).ext
 
 
 class Interface:
@@ -34,7 +37,7 @@ class Interface:
 
     def __init__(self, source, cc):
         self.types, self.structs, self.enums, self.functions, self.used = {}, {}, {}, {}, []
-        for node in c_parser.CParser().parse(expanded(source, cc)).ext:
+        for node in parsed(source, cc):
             if isinstance(node, c_ast.FuncDef):
                 continue  # inline: behind the macros
             if isinstance(node, c_ast.Typedef):
@@ -122,7 +125,7 @@ class Interface:
 
     def documentation(self, name):
         """The comment above a function in its header, without stars."""
-        for text in self.texts:
+        for text in (text for text in self.texts if name + "(" in text):
             found = re.search(r"^/\*((?:(?!\*/).)*)\*/\n(?:(?!\n\n)(?!^/\*).)*?\b%s\(" % name, text, re.S | re.M)
             if found and not found.group(1).startswith(" ----"):
                 return re.sub(r"\n \* ?", "\n", found.group(1)).strip()

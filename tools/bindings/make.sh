@@ -8,8 +8,8 @@ cd "$(dirname "$0")/../.."
 for python in "${PYTHON:-python3}" /usr/bin/python3; do # the system's has the packages
     "$python" -c 'import pycparser' 2>/dev/null && break
 done
-made=$(mktemp)
-trap 'rm -f "$made"' EXIT
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
 
 symbols() { # symbols PACKAGE: of its libraries; a symbol is of the release that its node in the map names
     for map in core/stdcl.map [!c]*/*.map; do
@@ -30,23 +30,22 @@ symbols() { # symbols PACKAGE: of its libraries; a symbol is of the release that
     done
 }
 
-make_one() { # make_one LANGUAGE FILE CHECK
-    case $1 in
-    debian) symbols "$(basename "$2" .symbols)" >"$made" ;;
-    *) "$python" -B tools/bindings/generate.py "$1" . "${CC:-cc}" >"$made" ;;
-    esac
+take() { # take NAME FILE CHECK: the made file is the committed one, or becomes it
     if [ "$3" != check ]; then
-        cmp -s "$made" "$2" || cat "$made" >"$2"
-    elif ! cmp "$made" "$2"; then
+        cmp -s "$made/$1" "$2" || cat "$made/$1" >"$2"
+    elif ! cmp "$made/$1" "$2"; then
         echo "a public header has changed: run 'make bindings'" >&2
         exit 1
     fi
 }
 
-make_one python python/stdcl/_declarations.py "${1-}"
-make_one python-documentation python/stdcl/_documentation.py "${1-}"
-make_one fortran include/stdcl.f90 "${1-}"
+"$python" -B tools/bindings/generate.py . "${CC:-cc}" "python=$made/py" "python-documentation=$made/doc" "fortran=$made/f90" "lua=$made/lua"
+take py python/stdcl/_declarations.py "${1-}"
+take doc python/stdcl/_documentation.py "${1-}"
+take f90 include/stdcl.f90 "${1-}"
+take lua lua/stdcl/declarations.lua "${1-}"
 for package in libstdcl1 libstdcl-view1; do
-    [ ! -d debian ] || make_one debian "debian/$package.symbols" "${1-}" # archives of a release have no debian/
+    [ -d debian ] || continue # archives of a release have no debian/
+    symbols "$package" >"$made/$package"
+    take "$package" "debian/$package.symbols" "${1-}"
 done
-make_one lua lua/stdcl/declarations.lua "${1-}"
