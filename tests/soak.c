@@ -5,7 +5,7 @@
  * Twice in each part, after a fifth of the rounds and at the end, it looks at what our code holds (held.h: bytes and
  * events; objects of OpenCL), how much memory the process has, how many descriptors and how many threads. All but memory must
  * be the same. Memory may grow by as much as the twin of the part grows: the same OpenCL calls without
- * the layer, as often, so that it is the driver's; and by a little for the allocator's holes. The twin of engines builds the
+ * the layer, in as many rounds or for as long, so that it is the driver's; and by a little for the allocator's holes. The twin of engines builds the
  * programs that they build.
  * SPDX-License-Identifier: MIT
  */
@@ -100,6 +100,16 @@ MADE(cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *err), (
 #define NOTE(name) note_program(made, n, text, length);
 MADE(cl_program, clCreateProgramWithSource, (cl_context c, cl_uint n, const char **text, const size_t *length, cl_int *err),
      (c, n, text, length, err))
+
+cl_int __real_clRetainProgram(cl_program p);
+cl_int __wrap_clRetainProgram(cl_program p);
+cl_int __wrap_clRetainProgram(cl_program p)
+{
+    const cl_int err = __real_clRetainProgram(p);
+    atomic_fetch_add(&objects, err == CL_SUCCESS);
+    return err;
+}
+
 RELEASED(clReleaseContext, cl_context)
 RELEASED(clReleaseCommandQueue, cl_command_queue)
 RELEASED(clReleaseMemObject, cl_mem)
@@ -194,7 +204,7 @@ static bool flat(const struct part *p, const struct part *twin)
                       p->after.descriptors == p->before.descriptors && p->after.threads == p->before.threads;
     const bool fits = (double)(p->after.resident_kib - p->before.resident_kib) <= allowed;
     if (!same || !fits)
-        fprintf(stderr, "soak: %s: %s grew\n", p->name, same ? "memory" : "what the process holds");
+        fprintf(stderr, "soak: %s: %s\n", p->name, same ? "memory grew" : "what the process holds changed");
     return same && fits;
 }
 
@@ -374,7 +384,7 @@ static void engines_twin(void)
 
 static bool engines(double seconds)
 {
-    struct part twin = {.name = "engines, twin", .round = engines_twin};
+    struct part twin = {.name = "engines, twin", .round = engines_twin, .seconds = seconds};
     struct part part = {.name = "engines", .round = engines_of_a_round, .seconds = seconds};
     cp = clcontext_create_from((cl_device_id[]){clgetdevice(stddev, 0)}, 1);
     need(cp, "a context");
@@ -382,7 +392,6 @@ static bool engines(double seconds)
     engines_of_a_round();
     noting = false;
     run(&part);
-    twin.rounds = part.done;
     run(&twin);
     clcontext_destroy(cp);
     return flat(&part, &twin);

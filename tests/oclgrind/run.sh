@@ -6,6 +6,9 @@
 #   run.sh OCLGRIND BUILD all         every kernel, and every row of tuning/: `make test-oclgrind`, hours
 #   run.sh OCLGRIND BUILD kernels|rows|trees|examples      a part of that
 #
+# STDCL_OCLGRIND_WORKERS processes run cases at once, as many as there are processors where it is not set;
+# STDCL_OCLGRIND_SECONDS after the start no case begins, and those that run are ended, as if they had not run.
+#
 # What ran, with the seconds of the processor that it took and what was found, is kept in table.tsv, but of the sample.
 #
 # Every case is a run of the command, or of oclgrind_arrays, on small odd sizes; the cells of Life, products and sums of
@@ -26,10 +29,12 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 stdcl=$build/bin/stdcl arrays=$build/tests/oclgrind_arrays gpu=$build/tests/liboclgrind_gpu.so
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-export XDG_CACHE_HOME=$folder STDCL_PROFILE=csv # which tells the kernels that ran
-cd "$folder" || exit 1
-cases=0 failures=0 row=
+export STDCL_PROFILE=csv # which tells the kernels that ran
+failures=0 row=
 limit=600 # seconds of the processor that a case may take
+end=${STDCL_OCLGRIND_SECONDS:+$(($(date +%s) + STDCL_OCLGRIND_SECONDS))}
+workers=${STDCL_OCLGRIND_WORKERS:-$(getconf _NPROCESSORS_ONLN)}
+[ "$what" != sample ] || workers=1
 TIMEFORMAT=%U
 
 # ---- One case.
@@ -40,18 +45,28 @@ fail() { # fail WHY: with what the case printed
     head -30 log err
 }
 
-# on cpu|gpu COMMAND...: runs it; its standard output is in `out`, its standard error in `err`.
+# Whether the case is this worker's: no other has begun it, and there is time.
+begins() { # begins DESCRIPTION
+    { [ -z "$end" ] || [ "$(date +%s)" -lt "$end" ]; } && mkdir "$folder/begun/$(printf '%s' "$1" | md5sum | cut -c1-32)" 2>/dev/null
+}
+
+# on cpu|gpu COMMAND...: runs it, if it is this worker's; its standard output is in `out`, its standard error in `err`.
 on() {
     local as=$1 flags=(--data-races --compute-units 4 --local-mem-size 65536 --build-options "-cl-opt-disable -Drestrict=")
     shift
     [ "$as" = gpu ] && [ -z "${unseen-}" ] && flags+=(--uninitialized)
     description="$as: ${*##*/} ${row:+[$row]}"
-    cases=$((cases + 1))
+    begins "$description" || return 1
     rm -f log
     [ "$as" = gpu ] && set -- sh -c "LD_PRELOAD=$gpu:\$LD_PRELOAD exec \"\$@\"" sh "$@"
     local status
-    { time sh -c "ulimit -t $limit; exec \"\$@\"" sh "$oclgrind" "${flags[@]}" --log log "$@" >out 2>err; } 2>took
+    { time ${end:+timeout $((end - $(date +%s) + 1))} sh -c "ulimit -t $limit; exec \"\$@\"" sh "$oclgrind" "${flags[@]}" --log log "$@" \
+        >out 2>err; } 2>took
     status=$?
+    if [ -n "$end" ] && [ "$status" != 0 ] && [ "$(date +%s)" -ge "$end" ]; then
+        echo "no time: $description"
+        return 1
+    fi
     [ "$what" = sample ] || printf '%8s s  %s\n' "$(tail -n 1 took)" "$description"
     sed -n 's/^[0-9]*,"[^"]*",kernel,"\([^"]*\)".*/\1/p' err >>kernels
     if [ "$status" -ge 128 ]; then
@@ -101,9 +116,9 @@ life() { # life cpu|gpu SIZE SHAPE [WORD...]: five generations, on a torus and o
     local as=$1 size=$2 shape=$3 bounds
     shift 3
     for bounds in torus plane; do
+        on "$as" "$stdcl" life -q --size "$size" --bounds $bounds -n 5 ${shape:+--shape "$shape"} "$@" -o cells.rle || continue
         "$stdcl" life -q --size "$size" --bounds $bounds -n 5 "$@" --engine reference -o right.rle
-        on "$as" "$stdcl" life -q --size "$size" --bounds $bounds -n 5 ${shape:+--shape "$shape"} "$@" -o cells.rle &&
-            { cmp -s cells.rle right.rle || fail "wrong cells"; }
+        cmp -s cells.rle right.rle || fail "wrong cells"
     done
 }
 
@@ -216,7 +231,9 @@ every_kernel() {
         on $as "$stdcl" life -q --size 131x67 -n 5 --record cells.view
         for words in naive "blocked --block 8"; do
             # shellcheck disable=SC2086
-            matmul $as 65,63,67 --engine $words && matmul $as 2,129,1 --precision double --trans TT --engine $words
+            matmul $as 65,63,67 --engine $words
+            # shellcheck disable=SC2086
+            matmul $as 2,129,1 --precision double --trans TT --engine $words
         done
         for words in NT TN; do matmul $as 63,65,2 --trans $words; done
         matmul $as 131,65,67 --memory 60000
@@ -268,30 +285,49 @@ keep_table() {
     local kept=$source/tests/oclgrind/table.tsv
     [ ! -f "$kept" ] || grep -v '^as' "$kept" | awk -F'\t' 'NR == FNR { ran[$1 $4]; next } !($1 $4 in ran)' table - >others
     { printf 'as\tseconds\tfindings\tcase\tcommit\n'
-        { sed "s/\$/\t$(git -C "$source" describe --always --dirty 2>/dev/null)/" table; cat others 2>/dev/null; } | sort -t "$(printf '\t')" -k 4,4 -k 1,1; } >table.new
+        { sed "s/\$/\t${COMMIT:-$(git -C "$source" describe --always --dirty 2>/dev/null)}/" table; cat others 2>/dev/null; } | sort -t "$(printf '\t')" -k 4,4 -k 1,1; } >table.new
     cp table.new "$kept"
 }
 
-: >kernels
-: >table
-no_row
+every_case() {
+    case $what in
+    kernels) every_kernel ;;
+    rows) every_row ;;
+    trees) trees; trees_in_parts ;;
+    examples) examples ;;
+    sample) sample ;;
+    all) trees; trees_in_parts; every_kernel; every_row; examples ;;
+    esac
+}
+
+# A process of its own, with a folder of its own, that goes through all cases and runs those that no other has begun.
+work() { # work NUMBER
+    mkdir "$folder/$1" && cd "$folder/$1" || exit 1
+    export XDG_CACHE_HOME=$folder/$1
+    : >kernels
+    : >table
+    no_row
+    every_case
+    echo "$failures" >failures
+}
+
 case $what in
-kernels) every_kernel ;;
-rows) every_row ;;
-trees) trees && trees_in_parts ;;
-examples) examples ;;
-sample) sample ;;
-all)
-    every_kernel
-    trees
-    trees_in_parts
-    every_row
-    examples
-    left=$(kernels_left_out)
-    [ -z "$left" ] || { echo "$left"; failures=$((failures + 1)); }
-    ;;
+kernels | rows | trees | examples | sample | all) ;;
 *) echo "run.sh: $what? give sample or all" >&2; exit 2 ;;
 esac
+mkdir "$folder/begun"
+for worker in $(seq "$workers"); do
+    work "$worker" &
+done
+wait
+cd "$folder" || exit 1
+cat ./*/kernels >kernels
+cat ./*/table >table
+failures=$(cat ./*/failures | awk '{ sum += $1 } END { print sum + 0 }')
+if [ "$what" = all ] && [ -z "$end" ]; then
+    left=$(kernels_left_out)
+    [ -z "$left" ] || { echo "$left"; failures=$((failures + 1)); }
+fi
 [ "$what" = sample ] || keep_table
-echo "$cases runs under Oclgrind, $failures of them with a finding"
-[ "$failures" = 0 ]
+echo "$(wc -l <table) runs under Oclgrind, $failures of them with a finding"
+[ "$failures" = 0 ] && [ "$(cat ./*/failures | wc -l)" = "$workers" ]
