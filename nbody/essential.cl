@@ -106,6 +106,19 @@ static inline void visit(const struct found *f, const struct tree *t, const stru
     }
 }
 
+/* The criterion of a box; of one of several groups, the strictest that any of them may have: that in the box's nearest or its
+ * farthest place, since between these what is usual is not less than at both. */
+static inline real strictest(const struct tree *t, real8 around, real opening, uint geometric, real eps2)
+{
+    const struct box b = {around.lo, around.hi, 0};
+    const real near = criterion(t, around.s3, &b, opening, geometric, eps2);
+    if (around.s7 == 0) return near;
+    const real4 c = t->com[0], corner = (real4)(c.x - b.lo.x > b.hi.x - c.x ? b.lo.x : b.hi.x, c.y - b.lo.y > b.hi.y - c.y ? b.lo.y : b.hi.y,
+                                                c.z - b.lo.z > b.hi.z - c.z ? b.lo.z : b.hi.z, 0);
+    const struct box far_ = {corner, corner, 0};
+    return fmax(near, criterion(t, around.s3, &far_, opening, geometric, eps2));
+}
+
 /* Box first + i is work-group i's; it is flagged where it meets more than `limit`, unless that is 0. counts: from number `to` on;
  * flags: from `flags_to` on. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
@@ -124,7 +137,8 @@ void essential(global const real4 *body, global const int2 *link, global const u
                             numbers + cells_to * (size_t)NUMBERS, some + bodies_to, index + bodies_to};
     struct box b = {around.lo, around.hi, 0};
     if (around.s0 > around.s4) return; /* empty */
-    b.g2 = C(1.0001) * criterion(&t, around.s3, &b, opening, geometric, eps2);
+    b.g2 = C(1.0001) * strictest(&t, around, opening, geometric, eps2);
+    if (around.s7 > 0) limit = 0; /* several groups: none of them need meet that much */
     if (lid == 0) w.stack[0] = BRIDGE, w.size = 1, w.met = 0, w.flag = FLAGS;
     barrier(CLK_LOCAL_MEM_FENCE);
     while (w.size > 0) {
@@ -156,6 +170,6 @@ kernel void loosen(global const real4 *body, global const real *feel, uint n, gl
         lo = fmin(lo, (real4)(body[i].xyz, feel[i]));
         hi = fmax(hi, body[i]);
     }
-    loose[to + id] = (real8)(lo, hi);
+    loose[to + id] = (real8)(lo, hi.xyz, 0);
     if (b == 0) info[g] = (uint4)(0, 0, 0, 2);
 }

@@ -21,6 +21,10 @@
 #define SEEN (2 * EDGE) /* bodies of a part that all devices get */
 #define TOPS 16     /* cells of a level, of which the last is the bridge: TREE_TOPS */
 #define FIRST_TOPS 7
+#ifndef UNITED
+#define UNITED 4 /* groups whose boxes others may see as one, of up to */
+#endif
+#define LARGER 4 /* times their size */
 #define POLES ((int)(sizeof(multipole) / sizeof(real)))
 #define NUMBERS (6 + POLES) /* of a cell that travels: com, size, poles */
 
@@ -125,7 +129,7 @@ kernel void halo(global const ulong2 *key, global const real8 *seen, uint before
     feel[begin + k] = seen[j].s4;
 }
 
-/* The boxes of groups `first` and those behind, a work-group each, and the least that their bodies felt: {lo, least, hi, -}. */
+/* The boxes of groups `first` and those behind, a work-group each, and the least that their bodies felt: {lo, least, hi, 0}. */
 kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *feel, uint n, uint first, uint to, global real8 *box)
 {
     local real8 found[FLAT];
@@ -141,7 +145,30 @@ kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *fe
         if (lid < half_)
             found[lid] = (real8)(fmin(found[lid].lo, found[lid + half_].lo), fmax(found[lid].hi, found[lid + half_].hi));
     }
-    if (lid == 0) box[to + get_group_id(0)] = found[0];
+    if (lid == 0) box[to + get_group_id(0)] = (real8)(found[0].s0123, found[0].s456, 0);
+}
+
+static inline real longest(real8 box)
+{
+    return fmax(fmax(box.s4 - box.s0, box.s5 - box.s1), box.s6 - box.s2);
+}
+
+/* UNITED groups of bodies each become one box where that is not much larger than theirs: {..., 1} in the place of the first, and
+ * others are empty. */
+kernel void unite(global real8 *box, uint first, uint groups)
+{
+    const uint k = UNITED * get_global_id(0);
+    if (k + UNITED > groups) return;
+    global real8 *const own = box + first + k;
+    real8 all = own[0];
+    real least = longest(all);
+    for (uint i = 1; i < UNITED; i++) {
+        least = fmin(least, longest(own[i]));
+        all = (real8)(fmin(all.lo, own[i].lo), fmax(all.hi, own[i].hi));
+    }
+    if (longest(all) > LARGER * least) return;
+    own[0] = (real8)(all.lo, all.s456, 1);
+    for (uint i = 1; i < UNITED; i++) own[i] = (real8)((real4)(INFINITY), (real4)(-INFINITY));
 }
 
 /* ---- Cells that all parts have. --------------------------------------------------------------- */
@@ -200,13 +227,18 @@ kernel void adopt_bodies(global const real4 *some, global const uint *index, uin
     if (get_global_id(0) < count) body[index[at]] = some[at];
 }
 
-/* The moments of all parts' bridges of a level; those of the level below, and all their other children, have theirs. */
-kernel void moments_of_bridges(global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur,
-                               global const uint4 *heads, uint parts, global const uint *down, global int2 *link,
-                               global real4 *com, global multipole *poles, global real2 *size)
+/* The moments of all parts' bridges, from the deepest on; all their other children have theirs. One group. */
+kernel GROUP_OF_ITEMS void moments_of_bridges(global const real4 *body, global const real4 *cube, uint geometric, real blur,
+                                              global const uint4 *heads, uint parts, global const uint *down, global int2 *link,
+                                              global real4 *com, global multipole *poles, global real2 *size)
 {
-    const uint part = get_global_id(0), k = part < parts ? heads[(part * LEVEL_COUNT + level + 1) * (size_t)TOPS - 1].x : NONE;
-    if (k != NONE) cell_moments(k, down[k + 1], body, *cube, level, geometric, blur, link, com, poles, size);
+    for (uint level = LEVEL_COUNT; level-- > 0;) {
+        for (uint part = get_local_id(0); part < parts; part += FLAT) {
+            const uint k = heads[(part * LEVEL_COUNT + level + 1) * (size_t)TOPS - 1].x;
+            if (k != NONE) cell_moments(k, down[k + 1], body, *cube, level, geometric, blur, link, com, poles, size);
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);
+    }
 }
 
 /* ---- Sums back to the bodies. ----------------------------------------------------------------- */

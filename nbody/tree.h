@@ -27,8 +27,8 @@ enum { TREE_SHARED = 256 }; /* groups that were put off whose walks work-groups 
 enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 
 /* Of a tree in parts, as in parts.cl: bodies that all devices see; cells of a level that all have; bodies whose keys tell where to
- * cut at first. As in essential.cl: groups that are flagged at most, numbers that are counted for another part. */
-enum { TREE_SEEN = 2 * TREE_GROUP, TREE_TOPS = 16, TREE_SAMPLES = 1024, TREE_FLAGS = 2048, TREE_COUNTS = 3 };
+ * cut at first; groups whose boxes may become one. As in essential.cl: groups that are flagged at most, numbers that are counted for another part. */
+enum { TREE_UNITED = 4, TREE_SEEN = 2 * TREE_GROUP, TREE_TOPS = 16, TREE_SAMPLES = 1024, TREE_FLAGS = 2048, TREE_COUNTS = 3 };
 
 /* Bytes of keys before those of a part's own bodies. */
 enum { TREE_MARGIN = 4096 };
@@ -39,7 +39,7 @@ enum tree_kernel {
     TREE_MOMENTS_LAST, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
     TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_JOIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
     TREE_WALK_POTENTIALS_JOIN,
-    TREE_SAMPLE, TREE_ROUTE_COUNT, TREE_ROUTE_WRITE, TREE_STARTS, TREE_POOL_KEYS, TREE_EDGES, TREE_BOXES, TREE_HALO, TREE_TOPS_WRITE,
+    TREE_SAMPLE, TREE_ROUTE_COUNT, TREE_ROUTE_WRITE, TREE_STARTS, TREE_POOL_KEYS, TREE_EDGES, TREE_BOXES, TREE_UNITE, TREE_HALO, TREE_TOPS_WRITE,
     TREE_ADOPT, TREE_ADOPT_BODIES, TREE_MOMENTS_OF_BRIDGES, TREE_PLANES_OF_SLOTS, TREE_POTENTIALS_OF_SLOTS, TREE_PICK, TREE_FORGET,
     TREE_ESSENTIAL, TREE_LOOSEN,
     TREE_KERNELS
@@ -72,6 +72,7 @@ struct tree {
     void *mark;     /* of cells: essential.cl */
     cl_uint all;    /* cells there are */
     cl_uint *which, *add;
+    cl_uint on_level[2 * TREE_LEVELS + 1]; /* a part's cells */
     cl_uint words;  /* of a key */
     bool shallow;   /* there is no memory for two */
     cl_uint leaf;   /* the most bodies of a cell that is not divided */
@@ -153,6 +154,7 @@ struct parts {
     void *loose;                   /* boxes of few bodies of these */
     void *head, *number, *some, *index; /* what is essential for others */
     cl_uint *fits;                 /* [part][other]{cells, bodies}: room for it in these */
+    cl_uint *guess, *had;          /* [part][other]{cells, bodies}: what is sent before it is known how many there are; what of it was there */
     size_t cells_room, bodies_room, loose_room; /* there is in all */
     world_mail **sent, **come;
     size_t nsent, ncome;
@@ -186,6 +188,9 @@ struct gathered {
 };
 int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, bool up);
 
+/* Both with one wait. */
+int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n);
+
 /* Collective. Numbers that only one rank knows, and that are 0 on the others, to all. */
 int nbody_parts_fill(struct nbody *nb, uint64_t *words, size_t n);
 
@@ -211,9 +216,9 @@ int nbody_parts_return(struct nbody *nb, enum kernel sum);
 
 /* ---- tree_essence.c --------------------------------------------------------------------------- */
 
-/* Boxes of all groups of a part, and how they go to all others. Waits. */
+/* Boxes of all groups of a part; and how they go to all others: with what else is gathered to the host. Waits. */
 int nbody_essence_boxes(struct nbody *nb, struct share *p);
-int nbody_essence_swap_boxes(struct nbody *nb);
+int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with);
 
 /* Collective. What walks of each part need of the others. Waits. */
 int nbody_essence_find(struct nbody *nb, bool geometric);

@@ -96,6 +96,8 @@ int nbody_tree_moments(struct nbody *nb, struct share *p, cl_uint geometric)
     const size_t flat = (size_t)p->shape.flat, most = round_up(t->bodies, flat) / flat, some = 16 * (size_t)p->units;
     const cl_uint last = t->words * TREE_LEVELS;
     for (cl_uint level = last + 1; level-- > 0;) {
+        if (nb->parts && t->on_level[level] == 0)
+            continue;
         const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(level), VALUE_ARG(geometric),
                                          REAL_ARG(nb, blur), BLOCK_ARG(t->span), BLOCK_ARG(t->bridge), BLOCK_ARG(t->down),
                                          BLOCK_ARG(t->link), BLOCK_ARG(t->com),  BLOCK_ARG(t->poles), BLOCK_ARG(t->size)};

@@ -1,7 +1,8 @@
 /* tree_essence.c - what the parts of a tree need of each other for their walks (Salmon's locally essential tree), found as
  * essential.cl draws it: a device walks its own cells for each group of the other parts.
  *
- * How much that is was about the same in the last sum; so there is room for a quarter more, and what does not fit is found again.
+ * How much that is was about the same in the last sum; so there is room for a quarter more, and what does not fit is found again. As
+ * much as it was then, and a little more, is sent with the numbers that tell how much it is, so that nobody waits for these first.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -43,11 +44,13 @@ int nbody_essence_place(struct nbody *nb)
     s->bridges = block(nb, n * (2 * TREE_LEVELS + 1) * 4 * sizeof(cl_uint));
     s->flag = block(nb, n * n * TREE_FLAGS * sizeof *s->flag);
     s->fits = calloc(2 * n * n, sizeof *s->fits);
+    s->guess = calloc(2 * n * n, sizeof *s->guess);
+    s->had = calloc(2 * n * n, sizeof *s->had);
     for (size_t k = 0; s->fits && k < n * n; k++)
         s->fits[2 * k] = s->fits[2 * k + 1] = k / n == k % n ? 0 : 4096;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         p->bytes += p->tree ? groups * 8 * nb->real : 0;
-    return s->box && s->bridges && s->flag && s->fits ? 0 : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
+    return s->box && s->bridges && s->flag && s->fits && s->guess && s->had ? 0 : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
 
 void nbody_essence_free(struct nbody *nb)
@@ -57,6 +60,8 @@ void nbody_essence_free(struct nbody *nb)
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
     free(s->fits);
+    free(s->guess);
+    free(s->had);
 }
 
 static int room_for(struct nbody *nb, size_t cells, size_t bodies)
@@ -109,13 +114,16 @@ int nbody_essence_boxes(struct nbody *nb, struct share *p)
     const cl_uint n = (cl_uint)nb->n;
     size_t slot;
     const size_t groups = groups_of(nb->parts, t->number, &slot);
-    const cl_uint to = (cl_uint)slot;
+    const cl_uint to = (cl_uint)slot, some = (cl_uint)groups;
     const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n), VALUE_ARG(t->from), VALUE_ARG(to),
                                      BLOCK_ARG(nb->parts->box)};
-    return nbody_tree_launch(nb, p, TREE_BOXES, groups, (size_t)p->shape.flat, COUNT_OF(args), args);
+    const struct stdcl_arg unite[] = {BLOCK_ARG(nb->parts->box), VALUE_ARG(to), VALUE_ARG(some)};
+    return nbody_tree_launch(nb, p, TREE_BOXES, groups, (size_t)p->shape.flat, COUNT_OF(args), args) == 0
+               ? nbody_tree_visit(nb, p, TREE_UNITE, groups / TREE_UNITED, COUNT_OF(unite), unite)
+               : -1;
 }
 
-int nbody_essence_swap_boxes(struct nbody *nb)
+int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with)
 {
     const struct parts *s = nb->parts;
     const size_t box = 8 * nb->real;
@@ -126,7 +134,7 @@ int nbody_essence_swap_boxes(struct nbody *nb)
         if (k / s->n != k % s->n)
             all[n++] = (struct parcel){k / s->n, k % s->n, (char *)s->box + slot * box, groups * box};
     }
-    const int status = all ? nbody_parts_swap(nb, all, n) : no_memory();
+    const int status = all ? nbody_parts_exchange(nb, with, 1, false, all, n) : no_memory();
     free(all);
     return status;
 }
@@ -311,13 +319,17 @@ static bool measure(struct parts *s)
         for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++) {
             const cl_uint found = counts(s, k / s->n, k % s->n)[w];
             s->fits[2 * k + w] = found + found / 4 + 1024;
+            s->guess[2 * k + w] = s->guess[2 * k + w] < s->fits[2 * k + w] ? s->guess[2 * k + w] : s->fits[2 * k + w];
         }
     return fits;
 }
 
-static int swap_found(struct nbody *nb)
+/* From number from[] on, up to to[] (NULL: all that was found): of what each part has found for each other. With `counted`, the
+ * numbers of these, too. */
+static int swap_found(struct nbody *nb, const cl_uint *from, const cl_uint *to, bool counted)
 {
     const struct parts *s = nb->parts;
+    const struct gathered found = {s->found, s->most * sizeof *s->found};
     const struct {
         void *block;
         size_t bytes, which;
@@ -327,14 +339,40 @@ static int swap_found(struct nbody *nb)
     size_t n = 0;
     for (cl_uint k = 0; all && k < s->n * s->n; k++)
         for (size_t b = 0; b < COUNT_OF(each) && k / s->n != k % s->n; b++) {
+            const size_t w = each[b].which, bytes = each[b].bytes, first = from ? from[2 * k + w] : 0;
+            const size_t end = to ? to[2 * k + w] : counts(s, k / s->n, k % s->n)[w];
             size_t at[2];
             place_of(s, k / s->n, k % s->n, at);
-            all[n++] = (struct parcel){k / s->n, k % s->n, (char *)each[b].block + at[each[b].which] * each[b].bytes,
-                                       counts(s, k / s->n, k % s->n)[each[b].which] * each[b].bytes};
+            if (end > first)
+                all[n++] = (struct parcel){k / s->n, k % s->n, (char *)each[b].block + (at[w] + first) * bytes, (end - first) * bytes};
         }
-    const int status = all ? nbody_parts_swap(nb, all, n) : no_memory();
+    const int status = !all ? no_memory() : n || counted ? nbody_parts_exchange(nb, &found, counted, false, all, n) : 0;
     free(all);
     return status;
+}
+
+/* Numbers that were found, and what was guessed of it. */
+static int swap_guess(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    if (swap_found(nb, NULL, s->guess, true) != 0)
+        return -1;
+    for (cl_uint k = 0; k < s->n * s->n; k++)
+        for (size_t w = 0; w < 2; w++) {
+            const cl_uint found = k / s->n == k % s->n ? 0 : counts(s, k / s->n, k % s->n)[w];
+            s->had[2 * k + w] = s->guess[2 * k + w] < found ? s->guess[2 * k + w] : found;
+        }
+    return 0;
+}
+
+/* What the next sum sends with its numbers: as much as this one's, and a little more, where there is room. */
+static void guess_next(struct parts *s)
+{
+    for (cl_uint k = 0; k < s->n * s->n; k++)
+        for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++) {
+            const cl_uint found = counts(s, k / s->n, k % s->n)[w], some = found + found / 64 + 64;
+            s->guess[2 * k + w] = some < s->fits[2 * k + w] ? some : s->fits[2 * k + w];
+        }
 }
 
 static int take(struct nbody *nb, struct share *p)
@@ -371,11 +409,12 @@ int nbody_essence_find(struct nbody *nb, bool geometric)
         EACH_PART (nb, p)
             if (walk_groups(nb, p, geometric) != 0)
                 return -1;
-        if (gather_counts(nb) != 0 || walk_loose(nb, geometric) != 0)
+        if (swap_guess(nb) != 0 || walk_loose(nb, geometric) != 0)
             return -1;
     } while (!measure(s));
-    if (swap_found(nb) != 0)
+    if (swap_found(nb, s->had, NULL, false) != 0)
         return -1;
+    guess_next(s);
     EACH_PART (nb, p)
         if (take(nb, p) != 0)
             return -1;

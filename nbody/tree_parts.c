@@ -160,39 +160,23 @@ static bool follows(const struct parcel *c, const struct parcel *first, int rank
     return c > first && c[-1].from == c->from && c[-1].at == c->at && (rank < 0 || o[c[-1].to].rank == rank);
 }
 
-int nbody_parts_swap(struct nbody *nb, const struct parcel *parcel, size_t n)
+/* All that goes from this rank's devices to the host, and room for what comes from other ranks. */
+static int start_down(struct nbody *nb, const struct gathered *g, size_t ng, const struct parcel *parcel, size_t n)
 {
-    const struct owner *o = nb->parts->owner;
-    const struct parcel *const end = parcel + n;
-    for (const struct parcel *c = parcel; c < end; c++)
+    const struct parts *s = nb->parts;
+    const struct owner *o = s->owner;
+    for (size_t b = 0; b < ng; b++)
+        for (cl_uint k = 0; k < s->n; k++) {
+            char *const at = (char *)g[b].block + k * g[b].each;
+            if (o[k].share ? copy(nb, o[k].share, at, g[b].each, CL_MEM_HOST) != 0 : post(nb, false, o[k].rank, k, at, g[b].each) != 0)
+                return -1;
+        }
+    for (const struct parcel *c = parcel; c < parcel + n; c++)
         if (c->bytes && o[c->from].share && !follows(c, parcel, -1, o) && copy(nb, o[c->from].share, c->at, c->bytes, CL_MEM_HOST) != 0)
             return -1;
-    for (const struct parcel *c = parcel; c < end; c++)
+    for (const struct parcel *c = parcel; c < parcel + n; c++)
         if (c->bytes && !o[c->from].share && o[c->to].share && !follows(c, parcel, o[c->to].rank, o) &&
             post(nb, false, o[c->from].rank, c->from, c->at, c->bytes) != 0)
-            return -1;
-    if (flush_all(nb) != 0 || wait_all(nb) != 0)
-        return -1;
-    for (const struct parcel *c = parcel; c < end; c++) {
-        if (c->bytes && o[c->from].share && !o[c->to].share && !follows(c, parcel, o[c->to].rank, o) &&
-            post(nb, true, o[c->to].rank, c->from, c->at, c->bytes) != 0)
-            return -1;
-        if (c->bytes && o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
-            return -1;
-    }
-    if (flush_all(nb) != 0 || wait_mail(nb) != 0)
-        return -1;
-    for (const struct parcel *c = parcel; c < end; c++)
-        if (c->bytes && !o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
-            return -1;
-    return 0;
-}
-
-/* All pieces of the others to a device. */
-static int bring(struct nbody *nb, const struct share *p, const struct gathered *g)
-{
-    for (cl_uint k = 0; k < nb->parts->n; k++)
-        if (k != p->tree->number && copy(nb, p, (char *)g->block + k * g->each, g->each, CL_MEM_DEVICE) != 0)
             return -1;
     return 0;
 }
@@ -207,29 +191,57 @@ static int tell(struct nbody *nb, const struct gathered *g, cl_uint part)
     return 0;
 }
 
-int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, bool up)
+/* What is there now goes to other ranks, and to this one's devices. */
+static int pass_on(struct nbody *nb, const struct gathered *g, size_t ng, const struct parcel *parcel, size_t n)
 {
-    const struct parts *s = nb->parts;
-    for (size_t b = 0; b < n; b++)
-        for (cl_uint k = 0; k < s->n; k++) {
-            char *const at = (char *)g[b].block + k * g[b].each;
-            const struct owner *o = &s->owner[k];
-            if (o->share ? copy(nb, o->share, at, g[b].each, CL_MEM_HOST) != 0 : post(nb, false, o->rank, k, at, g[b].each) != 0)
-                return -1;
-        }
-    if (flush_all(nb) != 0 || wait_all(nb) != 0)
-        return -1;
-    for (size_t b = 0; b < n; b++)
-        for (cl_uint k = 0; k < s->n; k++)
+    const struct owner *o = nb->parts->owner;
+    for (size_t b = 0; b < ng; b++)
+        for (cl_uint k = 0; k < nb->parts->n; k++)
             if (tell(nb, &g[b], k) != 0)
                 return -1;
-    if (wait_mail(nb) != 0)
+    for (const struct parcel *c = parcel; c < parcel + n; c++) {
+        if (c->bytes && o[c->from].share && !o[c->to].share && !follows(c, parcel, o[c->to].rank, o) &&
+            post(nb, true, o[c->to].rank, c->from, c->at, c->bytes) != 0)
+            return -1;
+        if (c->bytes && o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
+            return -1;
+    }
+    return flush_all(nb);
+}
+
+/* All pieces of the others to a device. */
+static int bring(struct nbody *nb, const struct share *p, const struct gathered *g)
+{
+    for (cl_uint k = 0; k < nb->parts->n; k++)
+        if (k != p->tree->number && copy(nb, p, (char *)g->block + k * g->each, g->each, CL_MEM_DEVICE) != 0)
+            return -1;
+    return 0;
+}
+
+int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n)
+{
+    const struct owner *o = nb->parts->owner;
+    if (start_down(nb, g, ng, parcel, n) != 0 || flush_all(nb) != 0 || wait_all(nb) != 0 || pass_on(nb, g, ng, parcel, n) != 0 ||
+        wait_mail(nb) != 0)
         return -1;
-    for (size_t b = 0; up && b < n; b++)
-        for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-            if (p->tree && bring(nb, p, &g[b]) != 0)
+    for (const struct parcel *c = parcel; c < parcel + n; c++)
+        if (c->bytes && !o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
+            return -1;
+    for (size_t b = 0; up && b < ng; b++)
+        EACH_PART (nb, p)
+            if (bring(nb, p, &g[b]) != 0)
                 return -1;
     return 0;
+}
+
+int nbody_parts_swap(struct nbody *nb, const struct parcel *parcel, size_t n)
+{
+    return nbody_parts_exchange(nb, NULL, 0, false, parcel, n);
+}
+
+int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, bool up)
+{
+    return nbody_parts_exchange(nb, g, n, up, NULL, 0);
 }
 
 static void either(void *a, const void *b, void *arg)

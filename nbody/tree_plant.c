@@ -371,6 +371,8 @@ static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     struct tree *t = p->tree;
     const cl_uint all = t->all = number_cells(nb->parts, t->number, levels(nb), t->add);
+    for (cl_uint l = 0; l < levels(nb); l++)
+        t->on_level[l] = cells_of(nb->parts, t->number, l);
     if (all > t->room && nbody_tree_grow(nb, p, all + all / 4) != 0)
         return -1;
     if (t->bodies == 0)
@@ -408,17 +410,10 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
     for (cl_uint k = 0; k < s->n; k++)
         if (k != t->number && nbody_parts_adopt(nb, p, s->heads, s->numbers, k * each, each) != 0)
             return -1;
-    for (cl_uint level = levels(nb); level-- > 0;) {
-        bool any = false;
-        for (cl_uint k = 0; k < s->n; k++)
-            any |= bridge_of(nb, k, level, 0) != (cl_uint)NONE;
-        const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube),  VALUE_ARG(level), VALUE_ARG(geometric),
-                                         REAL_ARG(nb, blur), BLOCK_ARG(s->heads), VALUE_ARG(s->n),  BLOCK_ARG(t->down),
-                                         BLOCK_ARG(t->link), BLOCK_ARG(t->com),   BLOCK_ARG(t->poles), BLOCK_ARG(t->size)};
-        if (any && nbody_tree_visit(nb, p, TREE_MOMENTS_OF_BRIDGES, s->n, COUNT_OF(args), args) != 0)
-            return -1;
-    }
-    return 0;
+    const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(geometric), REAL_ARG(nb, blur),
+                                     BLOCK_ARG(s->heads), VALUE_ARG(s->n), BLOCK_ARG(t->down), BLOCK_ARG(t->link),
+                                     BLOCK_ARG(t->com), BLOCK_ARG(t->poles), BLOCK_ARG(t->size)};
+    return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat, COUNT_OF(args), args);
 }
 
 /* 1 when bodies are crowded, and keys get a second word. */
@@ -436,7 +431,7 @@ static int cells(struct nbody *nb, bool geometric)
             return -1;
     }
     const struct gathered found = {s->found, s->most * sizeof *s->found};
-    if (nbody_parts_gather(nb, &found, 1, false) != 0 || nbody_essence_swap_boxes(nb) != 0)
+    if (nbody_essence_swap_boxes(nb, &found) != 0)
         return -1;
     EACH_PART (nb, p)
         if (start_cells(nb, p, geometric) != 0 || start_tops(nb, p) != 0)

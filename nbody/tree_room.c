@@ -47,6 +47,7 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_POOL_KEYS] = "pool_keys",
     [TREE_EDGES] = "edges",
     [TREE_BOXES] = "boxes",
+    [TREE_UNITE] = "unite",
     [TREE_HALO] = "halo",
     [TREE_TOPS_WRITE] = "tops_write",
     [TREE_ADOPT] = "adopt",
