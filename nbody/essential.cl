@@ -20,6 +20,7 @@
 #ifndef FEW
 #define FEW 1 /* bodies that walk together when their group is put off */
 #endif
+#define UNITED 4   /* groups whose boxes are one, where that is not much larger: as in parts.cl */
 #define FLAGS 2048 /* groups that are flagged at most; others are walked for as they are. TREE_FLAGS in tree.h */
 #define BRIDGE 0x80000000u
 #define POLES ((int)(sizeof(multipole) / sizeof(real)))
@@ -66,7 +67,10 @@ static inline void add_bodies(const struct found *f, const struct tree *t, uint 
 
 /* The walk of a box, as that of a group; local memory of it. */
 struct course {
-    uint stack[STACK], size, met, flag;
+    uint stack[STACK], size, met, most;
+    uint turn, rests; /* which box it is; whether items have nothing to look at in this round */
+    real8 box;
+    real g2;
 };
 
 static inline void push(local struct course *w, uint from, uint end, uint but)
@@ -106,55 +110,78 @@ static inline void visit(const struct found *f, const struct tree *t, const stru
     }
 }
 
-/* The criterion of a box; of one of several groups, the strictest that any of them may have: that in the box's nearest or its
- * farthest place, since between these what is usual is not less than at both. */
-static inline real strictest(const struct tree *t, real8 around, real opening, uint geometric, real eps2)
+/* The criterion of a box; of one of several groups the strictest that any may have, which is that in the box's nearest or its
+ * farthest place: between these what is usual is not less than at both. */
+static inline real strictest(const struct tree *t, real8 around, const bool several, real opening, uint geometric, real eps2)
 {
     const struct box b = {around.lo, around.hi, 0};
-    const real near = criterion(t, around.s3, &b, opening, geometric, eps2);
-    if (around.s7 == 0) return near;
     const real4 c = t->com[0], corner = (real4)(c.x - b.lo.x > b.hi.x - c.x ? b.lo.x : b.hi.x, c.y - b.lo.y > b.hi.y - c.y ? b.lo.y : b.hi.y,
                                                 c.z - b.lo.z > b.hi.z - c.z ? b.lo.z : b.hi.z, 0);
-    const struct box far_ = {corner, corner, 0};
-    return fmax(near, criterion(t, around.s3, &far_, opening, geometric, eps2));
+    const struct box last = {several ? corner : b.lo, several ? corner : b.hi, 0};
+    return fmax(criterion(t, around.s3, &b, opening, geometric, eps2), criterion(t, around.s3, &last, opening, geometric, eps2));
 }
 
-/* Box first + i is work-group i's; it is flagged where it meets more than `limit`, unless that is 0. counts: from number `to` on;
- * flags: from `flags_to` on. */
+/* The walk of a box begins, which no item goes on with yet; there is none of an empty one. */
+static inline bool begin_box(const struct tree *t, real8 around, uint limit, real opening, uint geometric, real eps2, local struct course *w)
+{
+    if (around.s0 > around.s4) {
+        w->turn++;
+        return true;
+    }
+    w->box = around;
+    w->g2 = C(1.0001) * strictest(t, around, w->turn == 0, opening, geometric, eps2);
+    w->stack[0] = BRIDGE, w->size = 1, w->met = 0, w->most = limit;
+    return true;
+}
+
+/* Cells were taken from the stack, and `size` are left. True when the box has met too much, and no more is to be looked at for it: that
+ * of one group gets a flag; where none is left it goes on. */
+static inline bool leave_box(const struct found *f, uint slot, uint size, global uint *flags, local struct course *w)
+{
+    const bool much = w->most > 0 && w->met > w->most;
+    const uint flag = much && w->turn > 0 ? atomic_inc(&f->counts[2]) : 0;
+    w->size = size;
+    if (much && flag >= FLAGS) w->most = 0;
+    if (!much || flag >= FLAGS) return false;
+    if (w->turn > 0) flags[flag] = slot;
+    w->size = 0;
+    w->turn++;
+    return true;
+}
+
+/* Work-group i has box first + i, or with `united` the boxes UNITED i .. of the `groups` from the first on: where box united + i, of
+ * all of these, does not meet too much, that is enough. Boxes that meet more than `limit` are flagged, unless that is 0. counts:
+ * from number `to` on; flags: from `flags_to` on. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void essential(global const real4 *body, global const int2 *link, global const uint *down, global const real4 *com,
                global const multipole *poles, global const real2 *size, global const uint2 *span, global const uint *own,
-               global const uint4 *bridges, global const real8 *box, uint first, real opening, uint geometric, real eps2,
+               global const uint4 *bridges, global const real8 *box, uint first, uint groups, uint united, real opening,
+               uint geometric, real eps2,
                uint limit, uint stamp, global uint *mark, global uint *counts, uint to, uint cells_to, uint cells_room,
                uint bodies_to, uint bodies_room, global uint4 *head, global real *numbers, global real4 *some,
                global uint *index, global uint *flags, uint flags_to)
 {
     local struct course w;
-    const uint lid = get_local_id(0), slot = first + get_group_id(0);
-    const real8 around = box[slot];
+    const uint lid = get_local_id(0), each = united ? UNITED : 1, from = get_group_id(0) * each, end = min(groups, from + each);
     const struct tree t = {body, link, com, poles, size};
     const struct found f = {counts + to, mark, stamp, cells_room, bodies_room, head + cells_to,
                             numbers + cells_to * (size_t)NUMBERS, some + bodies_to, index + bodies_to};
-    struct box b = {around.lo, around.hi, 0};
-    if (around.s0 > around.s4) return; /* empty */
-    b.g2 = C(1.0001) * strictest(&t, around, opening, geometric, eps2);
-    if (around.s7 > 0) limit = 0; /* several groups: none of them need meet that much */
-    if (lid == 0) w.stack[0] = BRIDGE, w.size = 1, w.met = 0, w.flag = FLAGS;
+    const uint last = end - from; /* turn 0 is that of all boxes together */
+    if (lid == 0) w.turn = united ? 0 : 1, w.size = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    while (w.size > 0) {
-        const uint n = w.size, k = taken(n), cell = lid < k ? w.stack[n - 1 - lid] : 0;
-        const bool much = limit > 0 && w.met > limit;
+    while (w.turn <= last) {
+        const uint turn = w.turn, n = w.size, k = n == 0 ? 0 : taken(n), cell = lid < k ? w.stack[n - 1 - lid] : 0;
+        const uint slot = turn == 0 ? united + (uint)get_group_id(0) : first + from + turn - 1;
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (lid == 0 && much) w.flag = atomic_inc(&f.counts[2]);
-        if (lid == 0) w.size = n - k;
+        if (lid == 0) w.rests = n == 0 ? begin_box(&t, box[slot], limit, opening, geometric, eps2, &w) : leave_box(&f, slot, n - k, flags + flags_to, &w);
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (much && w.flag < FLAGS) break;
-        if (much) limit = 0;
-        if (lid < k && cell & BRIDGE) visit_bridge(&f, &t, &b, bridges[cell & ~BRIDGE], down, span, own, &w);
-        else if (lid < k) visit(&f, &t, &b, cell, down, &w);
+        const struct box b = {w.box.lo, w.box.hi, w.g2};
+        if (lid < k && !w.rests && cell & BRIDGE) visit_bridge(&f, &t, &b, bridges[cell & ~BRIDGE], down, span, own, &w);
+        else if (lid < k && !w.rests) visit(&f, &t, &b, cell, down, &w);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid == 0 && !w.rests && w.size == 0) w.turn = turn == 0 ? last + 1 : turn + 1;
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (lid == 0 && w.flag < FLAGS) flags[flags_to + w.flag] = slot;
 }
 
 /* Of `count` groups that another part flagged, the boxes of FEW bodies each, in order from number `to` on: 64 a group, of which
@@ -170,6 +197,6 @@ kernel void loosen(global const real4 *body, global const real *feel, uint n, gl
         lo = fmin(lo, (real4)(body[i].xyz, feel[i]));
         hi = fmax(hi, body[i]);
     }
-    loose[to + id] = (real8)(lo, hi.xyz, 0);
+    loose[to + id] = (real8)(lo, hi);
     if (b == 0) info[g] = (uint4)(0, 0, 0, 2);
 }

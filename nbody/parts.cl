@@ -21,10 +21,8 @@
 #define SEEN (2 * EDGE) /* bodies of a part that all devices get */
 #define TOPS 16     /* cells of a level, of which the last is the bridge: TREE_TOPS */
 #define FIRST_TOPS 7
-#ifndef UNITED
-#define UNITED 4 /* groups whose boxes others may see as one, of up to */
-#endif
-#define LARGER 4 /* times their size */
+#define UNITED 4 /* groups whose boxes others see as one, where that is at most */
+#define LARGER 4 /* times as long as the smallest of them: as in essential.cl */
 #define POLES ((int)(sizeof(multipole) / sizeof(real)))
 #define NUMBERS (6 + POLES) /* of a cell that travels: com, size, poles */
 
@@ -129,7 +127,7 @@ kernel void halo(global const ulong2 *key, global const real8 *seen, uint before
     feel[begin + k] = seen[j].s4;
 }
 
-/* The boxes of groups `first` and those behind, a work-group each, and the least that their bodies felt: {lo, least, hi, 0}. */
+/* The boxes of groups `first` and those behind, a work-group each, and the least that their bodies felt: {lo, least, hi, -}. */
 kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *feel, uint n, uint first, uint to, global real8 *box)
 {
     local real8 found[FLAT];
@@ -145,7 +143,7 @@ kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *fe
         if (lid < half_)
             found[lid] = (real8)(fmin(found[lid].lo, found[lid + half_].lo), fmax(found[lid].hi, found[lid + half_].hi));
     }
-    if (lid == 0) box[to + get_group_id(0)] = (real8)(found[0].s0123, found[0].s456, 0);
+    if (lid == 0) box[to + get_group_id(0)] = found[0];
 }
 
 static inline real longest(real8 box)
@@ -153,22 +151,21 @@ static inline real longest(real8 box)
     return fmax(fmax(box.s4 - box.s0, box.s5 - box.s1), box.s6 - box.s2);
 }
 
-/* UNITED groups of bodies each become one box where that is not much larger than theirs: {..., 1} in the place of the first, and
- * others are empty. */
+/* Of each UNITED of `groups` boxes from `first` on the one around all, behind the last of these; empty where that is much larger than
+ * they are. */
 kernel void unite(global real8 *box, uint first, uint groups)
 {
-    const uint k = UNITED * get_global_id(0);
-    if (k + UNITED > groups) return;
-    global real8 *const own = box + first + k;
-    real8 all = own[0];
-    real least = longest(all);
-    for (uint i = 1; i < UNITED; i++) {
-        least = fmin(least, longest(own[i]));
-        all = (real8)(fmin(all.lo, own[i].lo), fmax(all.hi, own[i].hi));
+    const uint u = get_global_id(0);
+    if (u * UNITED >= groups) return;
+    real8 all = (real8)((real4)(INFINITY), (real4)(-INFINITY));
+    real least = INFINITY;
+    for (uint k = u * UNITED; k < min(groups, (u + 1) * UNITED); k++) {
+        const real8 own = box[first + k];
+        least = fmin(least, longest(own));
+        all = (real8)(fmin(all.lo, own.lo), fmax(all.hi, own.hi));
     }
-    if (longest(all) > LARGER * least) return;
-    own[0] = (real8)(all.lo, all.s456, 1);
-    for (uint i = 1; i < UNITED; i++) own[i] = (real8)((real4)(INFINITY), (real4)(-INFINITY));
+    if (longest(all) > LARGER * least) all = (real8)((real4)(INFINITY), (real4)(-INFINITY));
+    box[first + groups + u] = all;
 }
 
 /* ---- Cells that all parts have. --------------------------------------------------------------- */

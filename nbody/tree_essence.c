@@ -36,10 +36,16 @@ static cl_uint flags(const struct parts *s, cl_uint part, cl_uint other)
 
 /* ---- Memory. ---------------------------------------------------------------------------------- */
 
+/* Boxes of groups, and of UNITED of them each. */
+static size_t with_united(size_t groups)
+{
+    return groups + (groups + TREE_UNITED - 1) / TREE_UNITED;
+}
+
 int nbody_essence_place(struct nbody *nb)
 {
     struct parts *s = nb->parts;
-    const size_t n = s->n, groups = nb->n / TREE_GROUP + 1 + n;
+    const size_t n = s->n, groups = with_united(nb->n / TREE_GROUP + 1 + n) + n;
     s->box = block(nb, groups * 8 * nb->real);
     s->bridges = block(nb, n * (2 * TREE_LEVELS + 1) * 4 * sizeof(cl_uint));
     s->flag = block(nb, n * n * TREE_FLAGS * sizeof *s->flag);
@@ -102,7 +108,7 @@ static size_t groups_of(const struct parts *s, cl_uint part, size_t *slot)
     *slot = 0;
     for (cl_uint k = 0; k <= part; k++) {
         const cl_uint begin = s->begin[k], end = s->begin[k + 1];
-        *slot += some;
+        *slot += with_united(some);
         some = begin == end ? 0 : (end - 1) / TREE_GROUP + 1 - begin / TREE_GROUP;
     }
     return some;
@@ -119,7 +125,7 @@ int nbody_essence_boxes(struct nbody *nb, struct share *p)
                                      BLOCK_ARG(nb->parts->box)};
     const struct stdcl_arg unite[] = {BLOCK_ARG(nb->parts->box), VALUE_ARG(to), VALUE_ARG(some)};
     return nbody_tree_launch(nb, p, TREE_BOXES, groups, (size_t)p->shape.flat, COUNT_OF(args), args) == 0
-               ? nbody_tree_visit(nb, p, TREE_UNITE, groups / TREE_UNITED, COUNT_OF(unite), unite)
+               ? nbody_tree_visit(nb, p, TREE_UNITE, with_united(groups) - groups, COUNT_OF(unite), unite)
                : -1;
 }
 
@@ -132,7 +138,7 @@ int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with)
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
         const size_t groups = groups_of(s, k / s->n, &slot);
         if (k / s->n != k % s->n)
-            all[n++] = (struct parcel){k / s->n, k % s->n, (char *)s->box + slot * box, groups * box};
+            all[n++] = (struct parcel){k / s->n, k % s->n, (char *)s->box + slot * box, with_united(groups) * box};
     }
     const int status = all ? nbody_parts_exchange(nb, with, 1, false, all, n) : no_memory();
     free(all);
@@ -180,7 +186,7 @@ static void put_levels(const struct nbody *nb)
                 list[n++][3] = level;
 }
 
-/* Walks for `count` boxes of another part. A CPU looks at the limit after every 256 entries (BLOCK in walk.cl); twice the limit is
+/* Walks for `count` boxes of another part, behind which stand those of several, if walks are `limited`. A CPU looks at the limit after every 256 entries (BLOCK in walk.cl); twice the limit is
  * surely more than that. */
 static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, size_t first_, size_t count, bool limited, cl_uint geometric)
 {
@@ -190,7 +196,7 @@ static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, siz
     size_t at[2];
     bool none;
     place_of(s, t->number, other, at);
-    const cl_uint first = (cl_uint)first_, limit = limited ? nbody_tree_usual(nb, 0.2 * s->limit) + 256 : 0, stamp = other + 1,
+    const cl_uint first = (cl_uint)first_, groups = (cl_uint)count, united = limited ? first + groups : 0, limit = limited ? nbody_tree_usual(nb, 0.2 * s->limit) + 256 : 0, stamp = other + 1,
                   to = t->number * s->most + TREE_COUNTS * other, cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1],
                   flags_to = (cl_uint)pair * TREE_FLAGS;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
@@ -198,11 +204,12 @@ static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, siz
     const struct stdcl_arg args[] = {
         BLOCK_ARG(t->body),  BLOCK_ARG(t->link),    BLOCK_ARG(t->down),     BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
         BLOCK_ARG(t->size),  BLOCK_ARG(t->span),    BLOCK_ARG(t->bridge),   BLOCK_ARG(s->bridges), BLOCK_ARG(box),
-        VALUE_ARG(first),    REAL_ARG(nb, opening), VALUE_ARG(geometric),   REAL_ARG(nb, eps2),   VALUE_ARG(limit),
+        VALUE_ARG(first),    VALUE_ARG(groups),     VALUE_ARG(united),      REAL_ARG(nb, opening), VALUE_ARG(geometric),
+        REAL_ARG(nb, eps2),  VALUE_ARG(limit),
         VALUE_ARG(stamp),    BLOCK_ARG(t->mark),    BLOCK_ARG(s->found),    VALUE_ARG(to),        VALUE_ARG(cells_to),
         VALUE_ARG(s->fits[2 * pair]), VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * pair + 1]),     BLOCK_ARG(s->head),
         BLOCK_ARG(s->number), BLOCK_ARG(s->some),   BLOCK_ARG(s->index),    BLOCK_ARG(s->flag),   VALUE_ARG(flags_to)};
-    return nbody_tree_launch(nb, p, TREE_ESSENTIAL, count, (size_t)nbody_tree_items(&p->shape), COUNT_OF(args), args);
+    return nbody_tree_launch(nb, p, TREE_ESSENTIAL, limited ? with_united(count) - count : count, (size_t)nbody_tree_items(&p->shape), COUNT_OF(args), args);
 }
 
 static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
@@ -368,6 +375,7 @@ static int swap_guess(struct nbody *nb)
 /* What the next sum sends with its numbers: as much as this one's, and a little more, where there is room. */
 static void guess_next(struct parts *s)
 {
+    if (getenv("ESS")) fprintf(stderr, "ess %u %u / %u %u\n", counts(s,0,1)[0], counts(s,0,1)[1], counts(s,1,0)[0], counts(s,1,0)[1]);
     for (cl_uint k = 0; k < s->n * s->n; k++)
         for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++) {
             const cl_uint found = counts(s, k / s->n, k % s->n)[w], some = found + found / 64 + 64;
