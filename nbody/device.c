@@ -186,7 +186,7 @@ int nbody_device_place(struct nbody *nb, struct share *p)
     p->phi = p->partial;
     if (p->partial && p->partial == p->state && nb->method != NBODY_TREE) /* which has room for them */
         p->phi = nbody_device_block(nb, p, plane, CL_MEM_DEVONLY);
-    p->sums = nbody_device_block(nb, p, nbody_sum_blocks(p) * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
+    p->sums = nbody_device_block(nb, p, (p->rows + SUM_BLOCK - 1) / SUM_BLOCK * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
     p->bad = nbody_device_block(nb, p, sizeof *p->bad, CL_MEM_ZEROCOPY);
     return p->state && p->partial && p->phi && p->sums && p->bad ? 0 : -1;
 }

@@ -141,7 +141,8 @@ struct share {
     bool owner; /* of the programs; else an earlier share of the same shape is */
     cl_kernel kernel[KERNELS], own[OWN_KERNELS]; /* own: the integrator's */
     cl_kernel step;     /* sums over pairs and the integrator's visit in one launch; NULL where that takes two */
-    size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows */
+    size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows. With a tree in parts there is room for so many, and first
+                         * and count follow the parts (order.c) */
     size_t count;       /* bodies among them, the rest is padding */
     bool chain;         /* a work-group meets all stretches of attracting bodies, not one */
     cl_uint slots;      /* sums that are kept: 1 with chain, else one for each stretch; and one more for fields */
@@ -194,6 +195,7 @@ struct nbody {
     struct units units;
     double centre[3]; /* of the bodies at first, in the engine's units: where NBODY_MIXED counts coordinates from */
     size_t n, padded;
+    size_t grain; /* a share begins at multiples of it */
     size_t stretch, stretches; /* bodies of a stretch of attracting ones, how many stretches there are: forces_sum.c */
     size_t burst;
     int flags; /* that kernels are started with */
@@ -455,10 +457,12 @@ void nbody_tree_free(struct nbody *nb);
 
 enum { ORDER_STEPS = 256 };
 
-/* Collective; nothing to do without the tree. rows: sorts them; due: whether that is to be done before the next step, and left: how
+/* Collective; nothing to do without the tree. rows: sorts them; divide: where parts of the tree are no longer what devices move, these
+ * get other rows, which changes no order; due: whether that is to be done before the next step, and left: how
  * many steps may be made until then. */
 int nbody_order_open(struct nbody *nb);
 int nbody_order_rows(struct nbody *nb);
+int nbody_order_divide(struct nbody *nb);
 bool nbody_order_due(const struct nbody *nb);
 size_t nbody_order_left(const struct nbody *nb);
 void nbody_order_free(struct nbody *nb);

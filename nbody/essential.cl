@@ -5,8 +5,8 @@
  *                                               \-> groups that surely meet too much: flags
  *   flags --loosen, at the other part--> boxes of few of their bodies --essential--> what these open and meet
  *
- * Each group of another part walks this part's cells as it will at home, with the same box and the same criterion, but sums
- * nothing. A group that meets more than `limit` here alone is put off in any case (walk.cl): its box, which may reach from one
+ * Each group of another part walks this part's cells as it will at home, with the same box and a criterion that is as strict or
+ * stricter, but sums nothing. A group that meets more than `limit` here alone is put off in any case (walk.cl): its box, which may reach from one
  * side of the system to the other, opens nothing any more, and its bodies walk few by few, there and here. Cells that others
  * have, too, are bridges; these come first:
  *
@@ -110,14 +110,14 @@ static inline void visit(const struct found *f, const struct tree *t, const stru
     }
 }
 
-/* The criterion of a box; of one of several groups the strictest that any may have, which is that in the box's nearest or its
- * farthest place: between these what is usual is not less than at both. */
-static inline real strictest(const struct tree *t, real8 around, const bool several, real opening, uint geometric, real eps2)
+/* The strictest criterion that any of the bodies in a box may have: groups may be put off at home, and walk by boxes of few bodies then.
+ * It is that in the box's nearest or its farthest place, as between these what is usual is not less than at both. */
+static inline real strictest(const struct tree *t, real8 around, real opening, uint geometric, real eps2)
 {
     const struct box b = {around.lo, around.hi, 0};
     const real4 c = t->com[0], corner = (real4)(c.x - b.lo.x > b.hi.x - c.x ? b.lo.x : b.hi.x, c.y - b.lo.y > b.hi.y - c.y ? b.lo.y : b.hi.y,
                                                 c.z - b.lo.z > b.hi.z - c.z ? b.lo.z : b.hi.z, 0);
-    const struct box last = {several ? corner : b.lo, several ? corner : b.hi, 0};
+    const struct box last = {corner, corner, 0};
     return fmax(criterion(t, around.s3, &b, opening, geometric, eps2), criterion(t, around.s3, &last, opening, geometric, eps2));
 }
 
@@ -129,7 +129,7 @@ static inline bool begin_box(const struct tree *t, real8 around, uint limit, rea
         return true;
     }
     w->box = around;
-    w->g2 = C(1.0001) * strictest(t, around, w->turn == 0, opening, geometric, eps2);
+    w->g2 = C(1.0001) * strictest(t, around, opening, geometric, eps2);
     w->stack[0] = BRIDGE, w->size = 1, w->met = 0, w->most = limit;
     return true;
 }

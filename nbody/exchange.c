@@ -12,9 +12,10 @@
 
 /* ---- Positions to all devices. ---------------------------------------------------------------- */
 
+/* Of other ranks only rows are known. */
 static size_t share_bytes(const struct nbody *nb, const struct share *p)
 {
-    return p->rows * 4 * nb->real;
+    return (p->count ? p->count : p->rows) * 4 * nb->real;
 }
 
 static void *rows_of(const struct nbody *nb, void *array, const struct share *p)
@@ -44,7 +45,7 @@ static int await(struct nbody *nb, cl_uint dev, cl_event *ev)
 
 static bool alone(const struct nbody *nb, const struct share *p)
 {
-    return p->rows == nb->padded;
+    return p->rows == nb->padded && p->count == nb->n;
 }
 
 int nbody_exchange_begin(struct nbody *nb)

@@ -12,6 +12,8 @@
 
 #include "nbody/blocks.h"
 
+enum { FEW_STEPS = 4 }; /* of a burst while parts of a tree are still made even */
+
 /* ---- The order. ------------------------------------------------------------------------------- */
 
 /* On a device, which has all positions. */
@@ -74,18 +76,31 @@ static void pick_block(void *picking, size_t block, size_t first, size_t end)
     }
 }
 
-/* A number of each row. `own`: where the first row of a device has it, and from there on each `step` numbers. */
-static int move_numbers(struct nbody *nb, const cl_uint *order, char *(*own)(const struct nbody *nb, const struct share *p, size_t which),
-                        size_t which, size_t step, char *all)
+/* Where rows begin that devices had, and where they begin that they get; NULL where these are the same. */
+struct division {
+    const size_t *had, *get;
+};
+
+static int divide_as(struct nbody *nb, const size_t *first)
 {
+    return first ? nbody_ranks_redivide(nb, first) : 0;
+}
+
+/* A number of each row. `own`: where the first row of a device has it, and from there on each `step` numbers. */
+static int move_numbers(struct nbody *nb, const cl_uint *order, const struct division *d,
+                        char *(*own)(const struct nbody *nb, const struct share *p, size_t which), size_t which, size_t step, char *all)
+{
+    if (divide_as(nb, d->had) != 0)
+        return -1;
     for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         nbody_each_block(p->count, pick_block, &(struct picking){.bytes = nb->real, .from_step = step, .to_step = 1,
                                                                  .from = own(nb, p, which), .to = all + p->first * nb->real});
-    if (nbody_ranks_spread(nb, all, nb->real, 1) != 0)
+    if (nbody_ranks_spread(nb, all, nb->real, 1) != 0 || divide_as(nb, d->get) != 0)
         return -1;
     for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         nbody_each_block(p->count, pick_block, &(struct picking){.order = order, .first = p->first, .bytes = nb->real, .from_step = 1,
-                                                                 .to_step = step, .from = all, .to = own(nb, p, which)});
+                                                                 .to_step = step, .from = order ? all : all + p->first * nb->real,
+                                                                 .to = own(nb, p, which)});
     return 0;
 }
 
@@ -127,17 +142,17 @@ static int copy_all(struct nbody *nb, int direction)
     return world_agree(nb->world, status);
 }
 
-static int move_rows(struct nbody *nb, const cl_uint *order, char *all)
+static int move_rows(struct nbody *nb, const cl_uint *order, const struct division *d, char *all)
 {
     if (copy_all(nb, CL_MEM_HOST) != 0)
         return -1;
     for (size_t c = 0; c < 4; c++)
-        if (move_numbers(nb, order, position, c, 4, all) != 0)
+        if (move_numbers(nb, order, d, position, c, 4, all) != 0)
             return -1;
     for (size_t k = 0; k < nb->planes; k++)
-        if (move_numbers(nb, order, plane, k, 1, all) != 0)
+        if (move_numbers(nb, order, d, plane, k, 1, all) != 0)
             return -1;
-    if (nb->known && move_numbers(nb, order, felt, 0, 1, all) != 0)
+    if (nb->known && move_numbers(nb, order, d, felt, 0, 1, all) != 0)
         return -1;
     return copy_all(nb, CL_MEM_DEVICE);
 }
@@ -174,7 +189,7 @@ int nbody_order_rows(struct nbody *nb)
     char *all = malloc(nb->n * nb->real);
     int status = order && all ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host for the order of %zu bodies", nb->n);
     if (world_agree(nb->world, status) != 0 || nbody_tree_spread(nb) != 0 || sort_rows(nb, order) != 0 ||
-        check_order(nb->n, order, (cl_uint *)all) != 0 || move_rows(nb, order, all) != 0)
+        check_order(nb->n, order, (cl_uint *)all) != 0 || move_rows(nb, order, &(struct division){0}, all) != 0)
         status = -1;
     if (status == 0)
         rename_rows(nb, order, (cl_uint *)all);
@@ -184,9 +199,52 @@ int nbody_order_rows(struct nbody *nb)
     return status;
 }
 
+/* Where the rows of devices should begin, and where they do: at multiples of what a share begins at. False where one would get more
+ * than it has room for, or none, or where too few would move. */
+static bool divide_better(const struct nbody *nb, const struct holder *all, size_t n, size_t *had, size_t *get)
+{
+    const struct parts *s = nb->parts;
+    size_t off = 0;
+    for (size_t k = 0; k < n; k++) {
+        had[k] = all[k].first;
+        get[k] = (s->begin[k] + nb->grain / 2) / nb->grain * nb->grain;
+        off += get[k] < had[k] ? had[k] - get[k] : get[k] - had[k];
+    }
+    for (size_t k = 0; k < n; k++) {
+        const size_t end = k + 1 < n ? get[k + 1] : nb->n;
+        if (end <= get[k] || end - get[k] > all[k].rows)
+            return false;
+    }
+    return off > nb->n / 128;
+}
+
+int nbody_order_divide(struct nbody *nb)
+{
+    size_t n;
+    struct holder *all = nbody_ranks_holders(nb, &n);
+    size_t *had = calloc(2 * n, sizeof *had), *get = had ? had + n : NULL;
+    const bool better = all && had && divide_better(nb, all, n, had, get);
+    char *numbers = better ? malloc(nb->n * nb->real) : NULL;
+    int status = all && had && (numbers || !better) ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host for %zu bodies", nb->n);
+    if (world_agree(nb->world, status) != 0 || (better && move_rows(nb, NULL, &(struct division){had, get}, numbers) != 0))
+        status = -1;
+    for (size_t k = 0; status == 0 && better && k < n; k++) {
+        struct owner *o = &nb->parts->owner[k];
+        o->first = get[k];
+        o->count = (k + 1 < n ? get[k + 1] : nb->n) - get[k];
+    }
+    free(all);
+    free(had);
+    free(numbers);
+    if (better)
+        nb->current = false;
+    return status;
+}
+
 size_t nbody_order_left(const struct nbody *nb)
 {
-    return nb->method == NBODY_TREE ? nb->order_steps - nb->steps % nb->order_steps : SIZE_MAX;
+    const size_t left = nb->method == NBODY_TREE ? nb->order_steps - nb->steps % nb->order_steps : SIZE_MAX;
+    return nbody_parts_settled(nb) || left < FEW_STEPS ? left : FEW_STEPS;
 }
 
 bool nbody_order_due(const struct nbody *nb)

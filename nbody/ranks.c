@@ -75,6 +75,7 @@ static int divide(struct nbody *nb, struct share *share, cl_uint n, const double
         first = end;
     }
     nb->padded = grains * g;
+    nb->grain = g;
     return 0;
 }
 
@@ -123,6 +124,13 @@ static struct ranks *make(const struct nbody *nb)
     return r;
 }
 
+/* Parts of a tree that cost as much may have other numbers of bodies. */
+static size_t room_for(const struct nbody *nb, size_t rows)
+{
+    const size_t more = rows + (rows / 4 + nb->grain) / nb->grain * nb->grain;
+    return nb->method != NBODY_TREE || rows == nb->padded ? rows : more < nb->padded ? more : nb->padded;
+}
+
 /* The runs that the devices of each rank have together, and each of them. */
 static void add_up(struct nbody *nb, const struct share *all, const uint64_t *devices)
 {
@@ -132,9 +140,15 @@ static void add_up(struct nbody *nb, const struct share *all, const uint64_t *de
         for (uint64_t d = 0; d < devices[k]; d++, all++) {
             r->part[k].rows += all->rows;
             if (all->rows)
-                r->holder[r->holders++] = (struct holder){k, all->first, all->count};
+                r->holder[r->holders++] = (struct holder){k, all->first, all->count, room_for(nb, all->rows)};
         }
     }
+}
+
+static void make_room(struct nbody *nb)
+{
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        p->rows = p->rows ? room_for(nb, p->rows) : 0;
 }
 
 int nbody_ranks_divide(struct nbody *nb, const double *weight)
@@ -145,7 +159,7 @@ int nbody_ranks_divide(struct nbody *nb, const double *weight)
     } own = {.devices = nb->ndev}, *each;
     const size_t ranks = (size_t)world_size(nb->world);
     if (ranks == 1)
-        return divide(nb, nb->share, nb->ndev, weight);
+        return divide(nb, nb->share, nb->ndev, weight) == 0 ? make_room(nb), 0 : -1;
     int status = nb->ndev <= MOST_DEVICES ? 0 : clerror_set(EINVAL, "nbody_create: a rank has at most %d devices", MOST_DEVICES);
     memcpy(own.weight, weight, (nb->ndev < MOST_DEVICES ? nb->ndev : MOST_DEVICES) * sizeof *weight);
     nb->ranks = make(nb);
@@ -171,6 +185,7 @@ int nbody_ranks_divide(struct nbody *nb, const double *weight)
             nb->share[d].count = all[before + d].count;
         }
         add_up(nb, all, devices);
+        make_room(nb);
     } else {
         status = -1;
     }
@@ -204,8 +219,39 @@ struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n)
         memcpy(all, r->holder, (*n = r->holders) * sizeof *all);
     for (const struct share *p = nb->share; all && !r && p < nb->share + nb->ndev; p++)
         if (p->rows)
-            all[(*n)++] = (struct holder){0, p->first, p->count};
+            all[(*n)++] = (struct holder){0, p->first, p->count, p->rows};
     return all;
+}
+
+int nbody_ranks_redivide(struct nbody *nb, const size_t *first)
+{
+    struct ranks *r = nb->ranks;
+    struct share *p = nb->share;
+    size_t n;
+    struct holder *const all = nbody_ranks_holders(nb, &n);
+    if (!all)
+        return clerror_set(ENOMEM, "nbody: no memory on the host");
+    for (int k = 0; r && k < world_size(nb->world); k++)
+        r->part[k].rows = 0;
+    for (size_t h = 0; h < n; h++) {
+        const size_t end = h + 1 < n ? first[h + 1] : nb->padded, bodies = end < nb->n ? end : nb->n;
+        const size_t count = bodies > first[h] ? bodies - first[h] : 0;
+        if (all[h].rank == world_rank(nb->world)) {
+            while (!p->rows)
+                p++;
+            p->first = first[h];
+            p++->count = count;
+        }
+        if (!r)
+            continue;
+        struct part *const part = &r->part[all[h].rank];
+        part->first = part->rows ? part->first : first[h];
+        part->rows += end - first[h];
+        r->holder[h].first = first[h];
+        r->holder[h].count = count;
+    }
+    free(all);
+    return 0;
 }
 
 /* ---- Positions to all ranks. ------------------------------------------------------------------ */

@@ -21,8 +21,12 @@ void nbody_ranks_free(struct nbody *nb);
 struct holder {
     int rank;
     size_t first, count; /* of bodies */
+    size_t rows;         /* that there is room for, for a tree in parts */
 };
 struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n);
+
+/* Gives these devices of all ranks other bodies: `first` has where each one's begin. Nothing is copied. */
+int nbody_ranks_redivide(struct nbody *nb, const size_t *first);
 
 /* The exchange of positions between hosts' images: receive posts what will come, when nobody reads the host's images of the others
  * any more; send sends one's own, when they are there; finish waits until all others' are. */

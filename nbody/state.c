@@ -17,7 +17,7 @@ static int fetch(struct nbody *nb, struct share *p, bool pos, bool vel)
         return -1;
     if (pos && predicts(nb))
         return nbody_device_fetch(nb, p, state + STATE_POS * plane, 3 * plane);
-    return pos ? nbody_device_fetch(nb, p, own, 4 * plane) : 0;
+    return pos ? nbody_device_fetch(nb, p, own, p->count * 4 * nb->real) : 0;
 }
 
 struct copying {

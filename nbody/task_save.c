@@ -9,17 +9,17 @@
 
 struct changes nbody_task_changes(const struct nbody *nb, const struct share *p)
 {
-    const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real;
+    const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real, four = p->count * 4 * nb->real;
     void *const velo = nb->velo ? (char *)nb->velo + at : NULL, *const acce = nb->acce ? (char *)nb->acce + at : NULL;
     return (struct changes){{(char *)nb->posm + at, velo, acce, p->state},
-                            {4 * plane, velo ? 4 * plane : 0, acce ? 4 * plane : 0, nb->planes * plane}};
+                            {four, velo ? four : 0, acce ? four : 0, nb->planes * plane}};
 }
 
 static int save(struct nbody *nb, struct share *p)
 {
     const struct changes c = nbody_task_changes(nb, p);
     if (!p->saved)
-        p->saved = malloc(c.bytes[0] + c.bytes[1] + c.bytes[2] + c.bytes[3]);
+        p->saved = malloc((12 + nb->planes) * p->rows * nb->real); /* the most that it may be */
     char *to = p->saved;
     for (int i = 0; to && i < CHANGES; to += c.bytes[i++]) {
         if (c.bytes[i] && nbody_device_fetch(nb, p, c.at[i], c.bytes[i]) != 0)

@@ -9,6 +9,8 @@
  */
 #include "nbody/tree.h"
 
+#include "core/clock.h"
+
 #include <limits.h>
 #include <math.h>
 
@@ -194,6 +196,8 @@ static int sum_once(struct nbody *nb, enum kernel sum, bool geometric)
     struct share *const end = nb->share + nb->ndev;
     if (nb->parts ? nbody_parts_plant(nb, geometric) != 0 : plant_alone(nb, geometric) != 0)
         return -1;
+    if (nb->parts)
+        nb->parts->walks_began = seconds_now();
     for (struct share *p = nb->share; p < end; p++)
         if (p->tree && start_walks(nb, p, sum, geometric) != 0)
             return -1;
@@ -226,7 +230,7 @@ int nbody_tree_check(struct nbody *nb)
     int status = 0;
     bool crowded = false;
     if (nb->parts)
-        return nb->known ? nbody_parts_cut(nb) : 0;
+        return nb->known ? nbody_parts_check(nb) : 0;
     for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
         status = p->tree ? check_room(nb, p, &crowded) : 0;
     return status >= 0 && crowded && nbody_tree_deepen(nb) < 0 ? -1 : status;

@@ -125,6 +125,7 @@ struct owner {
     int rank;
     struct share *share; /* NULL: another rank's */
     size_t first, count; /* of the bodies that it moves */
+    double part, speed; /* the part of all work that it is to have; how fast it is beside the others, so far */
 };
 
 /* A tree in parts. Blocks are those of all devices of the rank, each of which has its own image: bytes go from one to another at
@@ -136,6 +137,10 @@ struct parts {
     bool shallow;      /* as in struct tree, of any of them */
     bool cut_known;
     double side; /* of the cube, when they were made */
+    bool recut;    /* since a tree was made */
+    cl_uint checks; /* how often what parts cost was looked at */
+    double walks_began, *seconds; /* when, if they are under way; of the walks of each part: of so many */
+    cl_uint *timed, turn;         /* turn: the part that is waited for first */
     cl_ulong *cut; /* n of them, and one more: the first key of each part */
     cl_uint *begin; /* n + 1: where parts begin in the tree's order */
     cl_uint *start; /* [part][n + 1]: the slots from which a device's bodies go to each part, after its first */
@@ -197,8 +202,16 @@ int nbody_parts_fill(struct nbody *nb, uint64_t *words, size_t n);
 /* Takes over cells of others, which stand from `first` on in these blocks. */
 int nbody_parts_adopt(struct nbody *nb, struct share *p, void *heads, void *numbers, size_t first, size_t count);
 
-/* Collective. Cuts anew, by what the last walks cost. Blocks. */
-int nbody_parts_cut(struct nbody *nb);
+/* Collective. Cuts anew, by what the last walks cost; and devices move the bodies of their parts, where these are others. Blocks. */
+int nbody_parts_check(struct nbody *nb);
+
+static inline bool nbody_parts_settled(const struct nbody *nb)
+{
+    return !nb->parts || nb->parts->checks > 8;
+}
+
+/* All that was started on this rank's devices that have parts. */
+int nbody_parts_wait(struct nbody *nb);
 
 /* Bytes of a cell's numbers that travel: com, size, poles. */
 static inline size_t nbody_parts_number_bytes(const struct nbody *nb)

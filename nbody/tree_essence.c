@@ -375,7 +375,6 @@ static int swap_guess(struct nbody *nb)
 /* What the next sum sends with its numbers: as much as this one's, and a little more, where there is room. */
 static void guess_next(struct parts *s)
 {
-    if (getenv("ESS")) fprintf(stderr, "ess %u %u / %u %u\n", counts(s,0,1)[0], counts(s,0,1)[1], counts(s,1,0)[0], counts(s,1,0)[1]);
     for (cl_uint k = 0; k < s->n * s->n; k++)
         for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++) {
             const cl_uint found = counts(s, k / s->n, k % s->n)[w], some = found + found / 64 + 64;

@@ -6,6 +6,10 @@
  */
 #include "nbody/tree.h"
 
+#include "core/clock.h"
+
+#include <math.h>
+
 /* ---- Made and freed. -------------------------------------------------------------------------- */
 
 static void *block(struct nbody *nb, size_t bytes)
@@ -24,6 +28,8 @@ static int place(struct nbody *nb)
     s->start = calloc(n * (n + 1), sizeof *s->start);
     s->sent = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->sent);
     s->come = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->come);
+    s->seconds = calloc(n, sizeof *s->seconds);
+    s->timed = calloc(n, sizeof *s->timed);
     s->cut = block(nb, (n + 1) * sizeof *s->cut);
     s->post = block(nb, nb->n * four);
     s->post_felt = block(nb, nb->n * nb->real);
@@ -38,7 +44,7 @@ static int place(struct nbody *nb)
     s->seen = block(nb, seen);
     s->heads = block(nb, n * s->heads_each * 4 * sizeof(cl_uint));
     s->numbers = block(nb, n * s->heads_each * numbers);
-    return s->begin && s->start && s->sent && s->come && s->cut && s->post && s->post_felt && s->sums && s->pulled && s->found && s->samples &&
+    return s->begin && s->start && s->seconds && s->timed && s->sent && s->come && s->cut && s->post && s->post_felt && s->sums && s->pulled && s->found && s->samples &&
                    s->edge_key && s->seen && s->heads && s->numbers
                ? 0
                : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
@@ -58,7 +64,8 @@ int nbody_parts_open(struct nbody *nb)
         s->owner = owner;
     }
     for (size_t k = 0; s && owner && k < n; k++) {
-        owner[k] = (struct owner){.rank = holder[k].rank, .first = holder[k].first, .count = holder[k].count};
+        owner[k] = (struct owner){.rank = holder[k].rank, .first = holder[k].first, .count = holder[k].count, .speed = 1,
+                                  .part = (double)holder[k].count / (double)nb->n};
         if (holder[k].rank != world_rank(nb->world))
             continue;
         while (!p->tree)
@@ -85,6 +92,8 @@ void nbody_parts_free(struct nbody *nb)
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
     free(s->owner);
+    free(s->seconds);
+    free(s->timed);
     free(s->begin);
     free(s->start);
     free(s->sent);
@@ -112,12 +121,31 @@ struct share *nbody_parts_next(const struct nbody *nb, struct share *p)
     return p;
 }
 
-/* All that was started on this rank's devices that have parts. */
-static int wait_all(struct nbody *nb)
+/* Devices that have parts are waited for by turns: of the first it is known when it ended. */
+static struct share *waited_first(const struct nbody *nb)
 {
-    int status = 0;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        if (p->tree && nbody_device_wait(nb, p) != 0)
+    const struct parts *s = nb->parts;
+    for (cl_uint k = 0; k < s->n; k++) {
+        const struct owner *o = &s->owner[(s->turn + k) % s->n];
+        if (o->share)
+            return o->share;
+    }
+    return NULL;
+}
+
+int nbody_parts_wait(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    struct share *const first = waited_first(nb);
+    int status = first ? nbody_device_wait(nb, first) : 0;
+    if (first && s->walks_began > 0) {
+        s->seconds[first->tree->number] += seconds_now() - s->walks_began;
+        s->timed[first->tree->number]++;
+        s->turn = first->tree->number + 1;
+    }
+    s->walks_began = 0;
+    EACH_PART (nb, p)
+        if (p != first && nbody_device_wait(nb, p) != 0)
             status = -1;
     return status;
 }
@@ -221,7 +249,7 @@ static int bring(struct nbody *nb, const struct share *p, const struct gathered 
 int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n)
 {
     const struct owner *o = nb->parts->owner;
-    if (start_down(nb, g, ng, parcel, n) != 0 || flush_all(nb) != 0 || wait_all(nb) != 0 || pass_on(nb, g, ng, parcel, n) != 0 ||
+    if (start_down(nb, g, ng, parcel, n) != 0 || flush_all(nb) != 0 || nbody_parts_wait(nb) != 0 || pass_on(nb, g, ng, parcel, n) != 0 ||
         wait_mail(nb) != 0)
         return -1;
     for (const struct parcel *c = parcel; c < parcel + n; c++)
@@ -321,6 +349,48 @@ static int costs(struct nbody *nb, uint64_t *cost)
     return nbody_parts_fill(nb, cost, nb->parts->n);
 }
 
+/* How fast devices were beside each other in the last walks, by costs: half as much as before and half as much as now, and at most a
+ * tenth more or less than 1, since what costs are is a guess and times are those of a busy machine. */
+static int speeds(struct nbody *nb, const uint64_t *cost)
+{
+    struct parts *s = nb->parts;
+    uint64_t *each = calloc(s->n, sizeof *each);
+    double mean = 0;
+    bool all = true;
+    if (!each)
+        return clerror_set(ENOMEM, "nbody: no memory on the host");
+    for (cl_uint k = 0; k < s->n; k++)
+        if (s->owner[k].share && s->timed[k])
+            each[k] = bits_of(number_of(cost[k]) * s->timed[k] / s->seconds[k]);
+    const int status = nbody_parts_fill(nb, each, s->n);
+    for (cl_uint k = 0; k < s->n; k++) {
+        all &= number_of(each[k]) > 0;
+        mean += number_of(each[k]) / s->owner[k].part / s->n;
+    }
+    for (cl_uint k = 0; status == 0 && all && k < s->n; k++) {
+        const double now = number_of(each[k]) / s->owner[k].part / mean;
+        s->owner[k].speed = (s->owner[k].speed + fmin(fmax(now, 0.9), 1.1)) / 2;
+        s->seconds[k] = 0;
+        s->timed[k] = 0;
+    }
+    free(each);
+    return status;
+}
+
+/* What a part is to cost, of all; that of the parts before it. */
+static double wanted(const struct parts *s, cl_uint part)
+{
+    return s->owner[part].part * s->owner[part].speed;
+}
+
+static double wanted_before(const struct parts *s, cl_uint part)
+{
+    double before = 0;
+    for (cl_uint k = 0; k < part; k++)
+        before += wanted(s, k);
+    return before;
+}
+
 /* Fills the cuts that fall into a part; they are the keys of the first bodies of groups. */
 static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, double all, uint64_t *cut)
 {
@@ -334,11 +404,11 @@ static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, dou
     for (cl_uint k = 0; k < t->number; k++)
         before += number_of(cost[k]);
     for (cl_uint k = 1; k < s->n; k++) {
-        const double wanted = all * (double)s->owner[k].first / (double)nb->n;
-        if (wanted < before || wanted >= before + own)
+        const double at = all * wanted_before(s, k) / wanted_before(s, s->n);
+        if (at < before || at >= before + own)
             continue;
         number[n] = k;
-        which[n++] = group_at(nb, t, wanted, before) * TREE_GROUP - t->begin;
+        which[n++] = group_at(nb, t, at, before) * TREE_GROUP - t->begin;
     }
     const cl_uint from = TREE_MARGIN / sizeof(cl_ulong);
     const struct stdcl_arg args[] = {BLOCK_ARG(t->keys), VALUE_ARG(from), BLOCK_ARG(t->which), VALUE_ARG(n), BLOCK_ARG(t->picked)};
@@ -353,33 +423,44 @@ static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, dou
     return status;
 }
 
-/* Whether parts differ from what they should cost by more than a fiftieth. */
-static bool uneven(const struct nbody *nb, const uint64_t *cost, double all)
+/* Whether parts differ from what they should cost by more than a hundredth. */
+static bool uneven(const struct parts *s, const uint64_t *cost, double all)
 {
-    const struct parts *s = nb->parts;
     bool any = false;
     for (cl_uint k = 0; k < s->n; k++)
-        any |= number_of(cost[k]) > 1.02 * all * (double)s->owner[k].count / (double)nb->n;
+        any |= number_of(cost[k]) > 1.01 * all * wanted(s, k) / wanted_before(s, s->n);
     return any;
 }
 
-int nbody_parts_cut(struct nbody *nb)
+static int cut_anew(struct nbody *nb)
 {
     struct parts *s = nb->parts;
     uint64_t *cost = calloc(2 * s->n, sizeof *cost), *cut = cost ? cost + s->n : NULL;
     double all = 0;
     int status = cost ? costs(nb, cost) : clerror_set(ENOMEM, "nbody: no memory on the host");
+    if (status == 0)
+        status = speeds(nb, cost);
     for (cl_uint k = 0; status == 0 && k < s->n; k++)
         all += number_of(cost[k]);
-    if (status != 0 || !uneven(nb, cost, all))
+    if (status != 0 || !uneven(s, cost, all))
         return free(cost), status;
     for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
         if (p->tree && p->tree->groups)
             status = cut_part(nb, p, cost, all, cut);
     if (status == 0)
         status = nbody_parts_fill(nb, cut, s->n);
+    s->recut = true;
     for (cl_uint k = 1; status == 0 && k < s->n; k++)
         s->cut[k] = cut[k] > s->cut[k - 1] ? cut[k] : s->cut[k - 1];
     free(cost);
     return status;
+}
+
+int nbody_parts_check(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    s->checks++;
+    if (!s->recut && nbody_order_divide(nb) != 0)
+        return -1;
+    return cut_anew(nb);
 }

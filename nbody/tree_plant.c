@@ -56,9 +56,9 @@ static int find_cube(struct nbody *nb, double cube[4])
     EACH_PART (nb, p)
         if (start_box(nb, p) != 0 || clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
-    EACH_PART (nb, p) {
-        if (nbody_device_wait(nb, p) != 0)
-            return -1;
+    if (nbody_parts_wait(nb) != 0)
+        return -1;
+    EACH_PART (nb, p)
         for (size_t k = 0; k < p->tree->parts; k++) {
             struct corners some;
             for (size_t c = 0; c < 3; c++) {
@@ -67,7 +67,6 @@ static int find_cube(struct nbody *nb, double cube[4])
             }
             join_corners(&all, &some, NULL);
         }
-    }
     if (world_reduce(nb->world, &all, sizeof all, join_corners, NULL) != 0)
         return -1;
     frame(nb, &all, cube);
@@ -456,6 +455,7 @@ static int cells(struct nbody *nb, bool geometric)
 
 int nbody_parts_plant(struct nbody *nb, bool geometric)
 {
+    nb->parts->recut = false;
     double cube[4];
     int status = 1;
     while (status == 1) {
