@@ -85,7 +85,7 @@ int nbody_step(nbody *nb, size_t steps)
         if (bad < 0)
             return -1;
         nb->steps += now;
-        if (nb->method == NBODY_TREE && nbody_tree_check(nb) < 0) /* more room for the next, in time */
+        if (nb->method == NBODY_TREE && (nbody_order_divide(nb) != 0 || nbody_tree_check(nb) < 0)) /* more room for the next, in time */
             return -1;
         if (bad <= (int)now + 1)
             return clerror_set(EDOM,

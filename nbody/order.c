@@ -221,6 +221,8 @@ static bool divide_better(const struct nbody *nb, const struct holder *all, size
 int nbody_order_divide(struct nbody *nb)
 {
     size_t n;
+    if (!nb->parts || !nb->known || nb->parts->recut)
+        return 0;
     struct holder *all = nbody_ranks_holders(nb, &n);
     size_t *had = calloc(2 * n, sizeof *had), *get = had ? had + n : NULL;
     const bool better = all && had && divide_better(nb, all, n, had, get);

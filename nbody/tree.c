@@ -230,7 +230,7 @@ int nbody_tree_check(struct nbody *nb)
     int status = 0;
     bool crowded = false;
     if (nb->parts)
-        return nb->known ? nbody_parts_check(nb) : 0;
+        return nb->known ? nbody_parts_cut(nb) : 0;
     for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
         status = p->tree ? check_room(nb, p, &crowded) : 0;
     return status >= 0 && crowded && nbody_tree_deepen(nb) < 0 ? -1 : status;

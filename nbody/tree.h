@@ -202,8 +202,8 @@ int nbody_parts_fill(struct nbody *nb, uint64_t *words, size_t n);
 /* Takes over cells of others, which stand from `first` on in these blocks. */
 int nbody_parts_adopt(struct nbody *nb, struct share *p, void *heads, void *numbers, size_t first, size_t count);
 
-/* Collective. Cuts anew, by what the last walks cost; and devices move the bodies of their parts, where these are others. Blocks. */
-int nbody_parts_check(struct nbody *nb);
+/* Collective. Cuts anew, by what the last walks cost and how long they took. Blocks. */
+int nbody_parts_cut(struct nbody *nb);
 
 static inline bool nbody_parts_settled(const struct nbody *nb)
 {

@@ -432,9 +432,10 @@ static bool uneven(const struct parts *s, const uint64_t *cost, double all)
     return any;
 }
 
-static int cut_anew(struct nbody *nb)
+int nbody_parts_cut(struct nbody *nb)
 {
     struct parts *s = nb->parts;
+    s->checks++;
     uint64_t *cost = calloc(2 * s->n, sizeof *cost), *cut = cost ? cost + s->n : NULL;
     double all = 0;
     int status = cost ? costs(nb, cost) : clerror_set(ENOMEM, "nbody: no memory on the host");
@@ -454,13 +455,4 @@ static int cut_anew(struct nbody *nb)
         s->cut[k] = cut[k] > s->cut[k - 1] ? cut[k] : s->cut[k - 1];
     free(cost);
     return status;
-}
-
-int nbody_parts_check(struct nbody *nb)
-{
-    struct parts *s = nb->parts;
-    s->checks++;
-    if (!s->recut && nbody_order_divide(nb) != 0)
-        return -1;
-    return cut_anew(nb);
 }
