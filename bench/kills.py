@@ -19,7 +19,7 @@ import tempfile
 import time
 
 RUNS = {
-    "leapfrog": "-n 2000 --dt 1/256 --until 2.001",
+    "leapfrog": "-n 2000 --precision single --dt 1/256 --until 2.001",
     "leapfrog, double": "-n 1000 --precision double --dt 1/256 --until 2.001",
     "leapfrog, mixed": "-n 1000 --precision mixed --dt 1/256 --until 2.001",
     "leapfrog, adaptive": "-n 200 --dt 1/16 --until 1.001 --stepping adaptive --integrator leapfrog --eps 0.05",
@@ -29,14 +29,13 @@ RUNS = {
     "hermite4, adaptive": "-n 200 --dt 1/16 --until 1.001 --stepping adaptive --eps 0.02",
     "hermite4, block": "-n 1000 --dt 1/16 --until 2.001 --stepping block --eps 0.02",
     "hermite6": "-n 1000 --precision double --dt 1/256 --until 2.001 --integrator hermite6",
-    "taylor": "-n 2000 --dt 1/256 --until 2.001 --integrator taylor",
+    "taylor": "-n 2000 --precision single --dt 1/256 --until 2.001 --integrator taylor",
     "ias15": "-n 24 --dt 1/64 --until 3.001 --integrator ias15 --eps 0.02",
     "leapfrog, tree": "-n 5000 --dt 1/64 --until 1.501 --method tree",
     "leapfrog, tree, double": "-n 4000 --dt 1/64 --until 1.501 --method tree --precision double --accuracy 1e-4",
     "yoshida4, tree": "-n 3000 --dt 1/64 --until 1.001 --method tree --integrator yoshida4",
     "taylor, tree": "-n 5000 --dt 1/64 --until 1.501 --method tree --integrator taylor",
     "hermite6, adaptive": "-n 200 --dt 1/16 --until 1.001 --stepping adaptive --integrator hermite6 --eps 0.02",
-    "hermite6, block": "-n 1000 --dt 1/16 --until 2.001 --stepping block --integrator hermite6 --eps 0.02",
     "leapfrog, tree, block": "-n 4000 --dt 1/16 --until 1.501 --method tree --stepping block --eps 0.02",
 }
 
