@@ -2,7 +2,7 @@
  *
  *   bench_nbody [--device cpu|gpu|NAME] [--devices K] [--n N,N,...] [--precision single|double|mixed]
  *               [--integrator NAME] [--method direct|tree] [--accuracy X] [--shape "KEY=NUMBER ..."]
- *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses] [--checksum] [--held]
+ *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses] [--checksum] [--held] [--structure]
  *
  * For every N and every shape: the forces of some bodies are compared with plain C in double precision,
  * then whole steps are timed in five runs of S seconds (0.3), of which best and median are printed. The
@@ -15,6 +15,7 @@
  * --checksum is that of all positions after two steps. Standard error has the seconds that it took to make bodies and engine.
  * --held, with the tree: how much longer a step takes before which the state was held for a checkpoint, and was fetched by another
  * thread meanwhile (median and most of five), beside how long saving it at once takes.
+ * --structure: how long finding the centre of density, Lagrange radii, binaries and the rest takes on the device and on the host (best of five).
  * --sweep tries all combinations. Output: one line a case, "key=value" words, made to be grepped.
  * SPDX-License-Identifier: MIT
  */
@@ -33,7 +34,7 @@ struct options {
     const char *device, *n, *shape, *sweep;
     unsigned devices;
     double seconds;
-    bool peer, equal_masses, checksum, held;
+    bool peer, equal_masses, checksum, held, structure;
     struct nbody_options engine;
 };
 
@@ -238,6 +239,34 @@ static void compare_intrinsics(nbody *nb, const struct bodies *b, double eps, un
     free(t.acc);
 }
 
+/* ---- Structure. -------------------------------------------------------------------------------- */
+
+static double structure_seconds(CLCONTEXT *ctx, const struct bodies *b, double *core)
+{
+    double best = INFINITY;
+    for (int r = 0; r < RUNS; r++) {
+        struct nbody_shell shell[] = {{.fraction = 0.1}, {.fraction = 0.5}, {.fraction = 0.9}};
+        struct nbody_structure s;
+        const double(*pos)[3] = (const double(*)[3])b->pos, (*vel)[3] = (const double(*)[3])b->vel;
+        const double start = seconds_now();
+        if ((ctx ? nbody_find_structure_on(ctx, 0, b->n, 1, b->mass, pos, vel, b->mass, 3, shell, &s)
+                 : nbody_find_structure(b->n, 1, b->mass, pos, vel, b->mass, 3, shell, &s)) != 0)
+            die("structure");
+        best = fmin(best, seconds_now() - start);
+        *core = s.core_radius;
+        free(s.binary);
+    }
+    return best;
+}
+
+static void bench_structure(CLCONTEXT *ctx, const struct bodies *b)
+{
+    double core[2];
+    const double device = structure_seconds(ctx, b, &core[0]), host = structure_seconds(NULL, b, &core[1]);
+    printf("n=%zu structure_device_ms=%.1f structure_host_ms=%.1f core_radius=%.9g,%.9g\n", b->n, 1e3 * device, 1e3 * host, core[0], core[1]);
+    fflush(stdout);
+}
+
 /* ---- Cases. ----------------------------------------------------------------------------------- */
 
 /* One size of problem. */
@@ -381,6 +410,10 @@ static void parse_options(struct options *o, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(name, "--structure") == 0) {
+            o->structure = true;
+            continue;
+        }
         if (strcmp(name, "--checksum") == 0 || strcmp(name, "--held") == 0) {
             *(name[2] == 'c' ? &o->checksum : &o->held) = true;
             continue;
@@ -432,6 +465,11 @@ int main(int argc, char **argv)
         struct problem p = {&o, make_bodies(strtoul(n, NULL, 10), o.equal_masses),
                             info[0].dev_type & CL_DEVICE_TYPE_CPU ? info[0].dev_max_core : 0};
         fprintf(stderr, "# n=%zu: bodies in %.1f s\n", p.b.n, seconds_now() - start);
+        if (o.structure) {
+            bench_structure(o.engine.ctx, &p.b);
+            free_bodies(&p.b);
+            continue;
+        }
         if (o.peer)
             printf("n=%zu peer=\"tutorial's tiled kernel, forces only\" ginteractions_per_s=%.2f\n", p.b.n,
                    1e-9 * measure_peer(o.engine.ctx, &p.b, o.seconds));

@@ -40,7 +40,7 @@ static int find_centre(const struct nbody_job *job, double centre[3])
         heaviest(b, centre);
     if (job->camera.follow != DENSITY)
         return CLI_DONE;
-    if (nbody_find_structure(b->n, job->G, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel, NULL, 0, NULL, &s) < 0)
+    if (nbody_structure_find(job, NULL, 0, NULL, &s) < 0)
         return cli_failed_call(NULL);
     memcpy(centre, s.centre, sizeof s.centre);
     free(s.binary);

@@ -6,9 +6,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
+#include "core/asked.h"
 #include "formats/gnuplot.h"
 #include "formats/number.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 
@@ -129,6 +131,31 @@ static void add_numbers(struct nbody_job *job, const struct nbody_diagnostics *d
     }
 }
 
+/* On the first device, if it is no CPU, whose processors do the same on the host, and has double precision; or where it has no memory. */
+static bool on_device(const struct nbody_job *job)
+{
+    cl_device_type type = 0;
+    bool doubles = clgetndev(job->context) > 0;
+    for (unsigned dev = 0; doubles && dev < clgetndev(job->context); dev++) {
+        cl_uint width = 0;
+        doubles = device_ask(job->context, dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width, "nbody") == 0 && width > 0;
+    }
+    return doubles && device_ask(job->context, 0, CL_DEVICE_TYPE, sizeof type, &type, "nbody") == 0 && !(type & CL_DEVICE_TYPE_CPU);
+}
+
+int nbody_structure_find(const struct nbody_job *job, const double *potential, size_t shells, struct nbody_shell *shell,
+                         struct nbody_structure *s)
+{
+    const struct particles *b = &job->bodies;
+    const double(*pos)[3] = (const double(*)[3])b->pos, (*vel)[3] = (const double(*)[3])b->vel;
+    if (on_device(job)) {
+        const int status = nbody_find_structure_on(job->context, 0, b->n, job->G, b->mass, pos, vel, potential, shells, shell, s);
+        if (status == 0 || clerrno != ENOMEM)
+            return status;
+    }
+    return nbody_find_structure(b->n, job->G, b->mass, pos, vel, potential, shells, shell, s);
+}
+
 int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 {
     struct particles *b = &job->bodies;
@@ -142,9 +169,7 @@ int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d)
     if (!phi)
         return cli_failed("not enough memory for the potentials of %zu bodies", b->n);
     const int failed = nbody_forces(job->engine, NULL, phi) < 0 || nbody_state(job->engine, b->pos, b->vel) < 0 ||
-                       nbody_find_structure(b->n, job->G, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel,
-                                            nbody_fields_bind(&job->fields) ? NULL : phi,
-                                       job->fractions.n, shell, &s) < 0;
+                       nbody_structure_find(job, nbody_fields_bind(&job->fields) ? NULL : phi, job->fractions.n, shell, &s) < 0;
     free(phi);
     if (failed)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);

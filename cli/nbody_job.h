@@ -286,6 +286,8 @@ int nbody_camera_point(struct nbody_job *job);                  /* adds it */
 cli_reader nbody_read_fractions;
 int nbody_history_plan(struct nbody_job *job); /* checks the names */
 bool nbody_history_wanted(const struct nbody_job *job);
+int nbody_structure_find(const struct nbody_job *job, const double *potential, size_t shells, struct nbody_shell *shell,
+                         struct nbody_structure *s); /* of the bodies that were fetched last; -1 with clerrno */
 int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d);
 int nbody_history_finish(struct nbody_job *job);
 void nbody_history_report(const struct nbody_job *job, FILE *fp);

@@ -2071,6 +2071,21 @@ module stdcl
       type(nbody_shell), optional :: shell(*)
       type(nbody_structure), optional :: s
     end function
+    function nbody_find_structure_on(ctx, dev, n, G, mass, pos, vel, potential, shells, shell, s) bind(C)
+      import
+      integer(c_int) :: nbody_find_structure_on
+      type(c_ptr), value :: ctx
+      integer(c_int32_t), value :: dev
+      integer(c_size_t), value :: n
+      real(c_double), value :: G
+      real(c_double), intent(in), optional :: mass(*)
+      real(c_double), intent(in), optional :: pos(3, *)
+      real(c_double), intent(in), optional :: vel(3, *)
+      real(c_double), intent(in), optional :: potential(*)
+      integer(c_size_t), value :: shells
+      type(nbody_shell), optional :: shell
+      type(nbody_structure), optional :: s
+    end function
     function nbody_forces(nb, acc, potential) bind(C)
       import
       integer(c_int) :: nbody_forces

@@ -5,11 +5,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/neighbours.h"
-#include "stdcl/nbody.h"
+#include "nbody/structure.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 struct system {
@@ -101,6 +100,21 @@ static size_t count_within(const struct system *y, double fraction)
     return i;
 }
 
+void structure_shell(struct nbody_shell *shell, size_t bodies, double mass, double radial, double radial2, double across2)
+{
+    const double mean = radial / mass, spread = radial2 / mass - mean * mean;
+    shell->mean_mass = bodies ? mass / (double)bodies : NAN;
+    shell->radial = sqrt(fmax(spread, 0));
+    shell->tangential = sqrt(across2 / mass / 2);
+    shell->anisotropy = spread > 0 ? 1 - across2 / mass / 2 / spread : NAN;
+}
+
+double structure_relaxation(size_t n, double gm, double r)
+{
+    const double N = (double)n;
+    return 0.11 * N > 1 ? 0.138 * N * r * sqrt(r) / (sqrt(gm) * log(0.11 * N)) : NAN;
+}
+
 /* Bodies from .. end - 1 of those by distance. */
 static void measure_shell(const struct system *y, const struct nbody_structure *s, size_t from, size_t end,
                           struct nbody_shell *shell)
@@ -119,12 +133,8 @@ static void measure_shell(const struct system *y, const struct nbody_structure *
         radial2 += y->mass[b] * vr * vr;
         across2 += y->mass[b] * fmax(v2 - vr * vr, 0);
     }
-    const double mean = radial / mass, spread = radial2 / mass - mean * mean;
+    structure_shell(shell, end - from, mass, radial, radial2, across2);
     shell->radius = y->place[end - 1].r;
-    shell->mean_mass = end > from ? mass / (double)(end - from) : NAN;
-    shell->radial = sqrt(fmax(spread, 0));
-    shell->tangential = sqrt(across2 / mass / 2);
-    shell->anisotropy = spread > 0 ? 1 - across2 / mass / 2 / spread : NAN;
 }
 
 static void measure_shells(const struct system *y, struct nbody_structure *s, size_t shells, struct nbody_shell *shell)
@@ -136,8 +146,7 @@ static void measure_shells(const struct system *y, struct nbody_structure *s, si
         from = end;
     }
     s->half_mass_radius = y->place[count_within(y, 0.5) - 1].r;
-    const double N = (double)y->n, r = s->half_mass_radius;
-    s->relaxation_time = 0.11 * N > 1 ? 0.138 * N * r * sqrt(r) / (sqrt(y->G * y->total) * log(0.11 * N)) : NAN;
+    s->relaxation_time = structure_relaxation(y->n, y->G * y->total, s->half_mass_radius);
 }
 
 /* ---- Escapers and binaries. ------------------------------------------------------------------- */
@@ -153,52 +162,68 @@ static size_t count_escapers(const struct system *y, const struct nbody_structur
     return escapers;
 }
 
+bool structure_binary(double G, const double *mass, const double (*pos)[3], const double (*vel)[3], size_t i, size_t k, double third,
+                      struct nbody_binary *binary)
+{
+    double x[3], v[3];
+    for (int c = 0; c < 3; c++) {
+        x[c] = pos[k][c] - pos[i][c];
+        v[c] = vel[k][c] - vel[i][c];
+    }
+    *binary = (struct nbody_binary){i, k, nbody_find_elements(G * (mass[i] + mass[k]), x, v)};
+    const double apart = binary->orbit.semi_major * (1 + binary->orbit.eccentricity);
+    return binary->orbit.semi_major > 0 && apart * apart < third;
+}
+
 /* Whether i and its nearest are a binary, which is counted at the smaller number. */
 static bool is_binary(const struct system *y, size_t i, struct nbody_binary *binary)
 {
     const size_t k = y->near[i].n ? y->near[i].body[0] : i;
-    double x[3], v[3];
     if (k <= i || y->near[k].body[0] != i)
         return false;
-    for (int c = 0; c < 3; c++) {
-        x[c] = y->pos[k][c] - y->pos[i][c];
-        v[c] = y->vel[k][c] - y->vel[i][c];
-    }
-    *binary = (struct nbody_binary){i, k, nbody_find_elements(y->G * (y->mass[i] + y->mass[k]), x, v)};
-    const double apart = binary->orbit.semi_major * (1 + binary->orbit.eccentricity);
     const double third = fmin(y->near[i].n > 1 ? y->near[i].square[1] : INFINITY,
                               y->near[k].n > 1 ? y->near[k].square[1] : INFINITY);
-    return binary->orbit.semi_major > 0 && apart * apart < third;
+    return structure_binary(y->G, y->mass, y->pos, y->vel, i, k, third, binary);
 }
 
 static int closer(const void *a_, const void *b_)
 {
     const struct nbody_binary *a = a_, *b = b_;
-    return (a->orbit.semi_major > b->orbit.semi_major) - (a->orbit.semi_major < b->orbit.semi_major);
+    const int order = (a->orbit.semi_major > b->orbit.semi_major) - (a->orbit.semi_major < b->orbit.semi_major);
+    return order ? order : (a->first > b->first) - (a->first < b->first);
+}
+
+int structure_add(struct nbody_structure *s, const struct nbody_binary *one)
+{
+    struct nbody_binary *grown = s->binaries & (s->binaries - 1) ? s->binary : realloc(s->binary, (2 * s->binaries + 1) * sizeof *one);
+    if (!grown)
+        return clerror_set(ENOMEM, "nbody_find_structure: no memory for %zu binaries", s->binaries + 1);
+    s->binary = grown;
+    s->binary[s->binaries++] = *one;
+    return 0;
+}
+
+void structure_sort(struct nbody_structure *s)
+{
+    if (s->binary)
+        qsort(s->binary, s->binaries, sizeof *s->binary, closer);
 }
 
 static int find_binaries(const struct system *y, struct nbody_structure *s)
 {
     struct nbody_binary one;
-    for (size_t i = 0; i < y->n; i++) {
-        if (!is_binary(y, i, &one))
-            continue;
-        struct nbody_binary *grown = realloc(s->binary, (s->binaries + 1) * sizeof one);
-        if (!grown)
-            return clerror_set(ENOMEM, "nbody_find_structure: no memory for %zu binaries", s->binaries + 1);
-        s->binary = grown;
-        s->binary[s->binaries++] = one;
-    }
-    if (s->binary)
-        qsort(s->binary, s->binaries, sizeof one, closer);
+    for (size_t i = 0; i < y->n; i++)
+        if (is_binary(y, i, &one) && structure_add(s, &one) != 0)
+            return -1;
+    structure_sort(s);
     return 0;
 }
 
 /* ---- All of it. ------------------------------------------------------------------------------- */
 
-static int check(const struct system *y, size_t shells, const struct nbody_shell *shell)
+int structure_check(size_t n, double total, size_t shells, const struct nbody_shell *shell)
 {
-    if (!(y->n > 0 && y->total > 0))
+    if (!(n > 0 && total > 0))
         return clerror_set(EINVAL, "nbody_find_structure: there is no mass");
     for (size_t k = 0; k < shells; k++)
         if (!(shell[k].fraction > (k ? shell[k - 1].fraction : 0) && shell[k].fraction <= 1))
@@ -214,7 +239,7 @@ int nbody_find_structure(size_t n, double G, const double *mass, const double (*
     *s = (struct nbody_structure){.binary = NULL};
     for (size_t i = 0; i < n; i++)
         y.total += mass[i];
-    if (check(&y, shells, shell) != 0)
+    if (structure_check(n, y.total, shells, shell) != 0)
         return -1;
     y.near = malloc(n * sizeof *y.near);
     y.place = malloc(n * sizeof *y.place);

@@ -179,12 +179,95 @@ static void knows_few_bodies(void **unused)
     fails_saying(EINVAL, nbody_find_structure(1, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s), "there is no mass");
 }
 
+/* ---- On a device. ----------------------------------------------------------------------------- */
+
+static bool has_doubles(void)
+{
+    struct cldev_info info[64];
+    bool all = clgetndev(stddev) <= 64 && clgetdevinfo(stddev, info) == 0;
+    for (cl_uint d = 0; all && d < clgetndev(stddev); d++)
+        all = info[d].dev_pref_vec_double > 0;
+    return all;
+}
+
+static void same(double value, double other)
+{
+    if (!isnan(value) || !isnan(other)) /* of no bodies */
+        near(value, other, 1e-11 * (1 + fabs(other)));
+}
+
+/* What a device finds is what the host does. */
+static void compare(size_t n, double G, size_t shells, const double *potential)
+{
+    static const double fractions[] = {0.01, 0.1, 0.5, 0.9, 1};
+    struct nbody_shell shell[2][5] = {{{0}}};
+    struct nbody_structure s[2];
+    for (size_t k = 0; k < 5; k++)
+        shell[0][k].fraction = shell[1][k].fraction = fractions[k];
+    works(nbody_find_structure(n, G, mass, (rows)pos, (rows)vel, potential, shells, shell[0], &s[0]));
+    works(nbody_find_structure_on(stddev, 0, n, G, mass, (rows)pos, (rows)vel, potential, shells, shell[1], &s[1]));
+    for (int c = 0; c < 3; c++) {
+        same(s[1].centre[c], s[0].centre[c]);
+        same(s[1].velocity[c], s[0].velocity[c]);
+    }
+    same(s[1].core_radius, s[0].core_radius);
+    same(s[1].half_mass_radius, s[0].half_mass_radius);
+    same(s[1].relaxation_time, s[0].relaxation_time);
+    assert_int_equal(s[1].escapers, s[0].escapers);
+    assert_int_equal(s[1].binaries, s[0].binaries);
+    for (size_t i = 0; i < s[0].binaries; i++)
+        assert_true(s[1].binary[i].first == s[0].binary[i].first && s[1].binary[i].second == s[0].binary[i].second &&
+                    s[1].binary[i].orbit.semi_major == s[0].binary[i].orbit.semi_major);
+    for (size_t k = 0; k < shells; k++) {
+        same(shell[1][k].radius, shell[0][k].radius);
+        same(shell[1][k].mean_mass, shell[0][k].mean_mass);
+        same(shell[1][k].radial, shell[0][k].radial);
+        same(shell[1][k].tangential, shell[0][k].tangential);
+        same(shell[1][k].anisotropy, shell[0][k].anisotropy);
+    }
+    free(s[0].binary);
+    free(s[1].binary);
+}
+
+static void agrees_with_a_device(void **unused)
+{
+    struct nbody_structure s;
+    (void)unused;
+    if (!has_doubles())
+        skip();
+    works(nbody_initial(NBODY_PLUMMER, 3000, 5, mass, pos, vel));
+    for (size_t i = 0; i < 3000; i++) {
+        mass[i] *= 1 + (double)(i % 3);
+        phi[i] = -0.5 - 0.1 * (double)(i % 7);
+        pos[i][0] += 100;
+    }
+    for (size_t i = 10; i < 14; i++) { /* in one place; of one mass, as it does not matter then which are the nearest */
+        memcpy(pos[i], pos[200], sizeof *pos);
+        mass[i] = mass[200];
+    }
+    pos[7][2] = 1e6;                           /* far from all */
+    mass[8] = 0;
+    pos[21][0] = pos[20][0] + 1e-5;
+    pos[21][1] = pos[20][1];
+    pos[21][2] = pos[20][2];
+    memcpy(vel[21], vel[20], sizeof *vel);
+    compare(3000, 1, 5, phi);
+    compare(2000, 50, 0, NULL); /* many pairs are bound */
+    compare(1025, 1, 1, phi);
+    compare(17, 1, 3, phi);
+    compare(6, 1, 2, phi);
+    compare(2, 1, 2, phi);
+    compare(1, 1, 1, phi);
+    mass[0] = 0;
+    fails_saying(EINVAL, nbody_find_structure_on(stddev, 0, 1, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s), "there is no mass");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_elements),        cmocka_unit_test(finds_neighbours),
         cmocka_unit_test(knows_plummers_sphere), cmocka_unit_test(finds_a_binary_and_an_escaper),
-        cmocka_unit_test(knows_few_bodies),
+        cmocka_unit_test(knows_few_bodies),      cmocka_unit_test(agrees_with_a_device),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

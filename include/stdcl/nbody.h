@@ -345,6 +345,11 @@ struct nbody_structure {
 int nbody_find_structure(size_t n, double G, const double *mass, const double (*pos)[3], const double (*vel)[3],
                          const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s);
 
+/* The same, found on device `dev` of ctx: all but the orbits of binaries. n log n time. ENOEXEC where a device of ctx has no double precision. */
+int nbody_find_structure_on(CLCONTEXT *ctx, cl_uint dev, size_t n, double G, const double *mass, const double (*pos)[3],
+                            const double (*vel)[3], const double *potential, size_t shells, struct nbody_shell *shell,
+                            struct nbody_structure *s);
+
 /* Two bodies that came as close as their radii: how long ago in the last step, at first. */
 struct nbody_contact {
     size_t first, second; /* first < second */

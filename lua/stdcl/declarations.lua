@@ -770,6 +770,7 @@ const char *nbody_explain_method(const nbody *nb);
 int nbody_find_contacts(size_t n, const double *radius, double (*pos)[3], double (*vel)[3], double dt, struct nbody_contact **contact, size_t *contacts);
 struct nbody_elements nbody_find_elements(double gm, const double pos[3], const double vel[3]);
 int nbody_find_structure(size_t n, double G, const double *mass, double (*pos)[3], double (*vel)[3], const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s);
+int nbody_find_structure_on(CLCONTEXT *ctx, cl_uint dev, size_t n, double G, const double *mass, double (*pos)[3], double (*vel)[3], const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s);
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
 void nbody_free(nbody *nb);
 int nbody_held(nbody *nb, void *to);

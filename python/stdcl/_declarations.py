@@ -773,6 +773,7 @@ FUNCTIONS = {
     "nbody_find_contacts": ("nbody", "c_int, [c_size_t, c_void_p, c_void_p, c_void_p, c_double, c_void_p, c_void_p]"),
     "nbody_find_elements": ("nbody", "nbody_elements, [c_double, c_void_p, c_void_p]"),
     "nbody_find_structure": ("nbody", "c_int, [c_size_t, c_double, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(nbody_shell), POINTER(nbody_structure)]"),
+    "nbody_find_structure_on": ("nbody", "c_int, [c_void_p, c_uint32, c_size_t, c_double, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(nbody_shell), POINTER(nbody_structure)]"),
     "nbody_forces": ("nbody", "c_int, [c_void_p, c_void_p, c_void_p]"),
     "nbody_free": ("nbody", "None, [c_void_p]"),
     "nbody_held": ("nbody", "c_int, [c_void_p, c_void_p]"),

@@ -213,7 +213,8 @@ every_kernel() {
         done
         nbody $as 67 --csv energies.csv --forces forces.csv
         nbody $as 67 --stepping adaptive --dt 1e-6
-        for words in mixed double; do nbody $as 67 --precision $words; done
+        for words in single mixed double; do nbody $as 67 --precision $words; done
+        nbody $as 67 --structure cluster.json
         on $as "$stdcl" nbody -q -n 67 --steps 1 --external plummer:1,1 --csv energies.csv
         on $as "$stdcl" nbody -q -i "$source/data/solar.tab" --steps 1 --dt 1 --ensemble 5 -o systems.tab
         nbody $as 67 --record bodies.view
