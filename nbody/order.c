@@ -20,7 +20,7 @@ enum { FEW_STEPS = 4 }; /* of a burst while parts of a tree are still made even 
 static int sort_on(struct nbody *nb, struct share *p, cl_uint *order)
 {
     const size_t bytes = nb->n * sizeof *order;
-    void *copy = clmalloc(nb->ctx, bytes, CL_MEM_APART);
+    void *copy = clmalloc(nb->ctx, clsizeofmem(p->tree->order), CL_MEM_APART);
     int status = copy && nbody_tree_order(nb, p) == 0 && clmcopy(nb->ctx, p->dev, p->tree->order, copy, 0) != (cl_event)-1 ? 0 : -1;
     if (status == 0)
         status = nbody_device_fetch(nb, p, copy, bytes);

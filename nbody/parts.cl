@@ -3,9 +3,10 @@
  *   the curve    | part 0        | part 1    | part 2 ...      a device has the bodies of a part, their cells and their groups
  *                '-- cuts: keys, never between bodies of one key
  *
- *   posm  --route_count, route_write-->  post      | to part 0 | to part 1 | ...   each device's own bodies, where they go
- *   post  --pool_keys, sort-->  body    of a part, and 64 bodies of its neighbours on either side (edges, halo): enough to
- *                                       find each cell that begins here, and to walk for groups that two parts share
+ *   posm  --route_keys-->  keys of the device's rows; those of rows that lie in other parts are none
+ *   posm  --route_write-->  post   rows that go to other parts  --arrive, there-->  posm, keys
+ *   keys  --sort, gather-->  body   of a part, and 64 bodies of its neighbours on either side (edges, halo): enough to
+ *                                   find each cell that begins here, and to walk for groups that two parts share
  *   cells: numbers are those that one device would give; a cell whose bodies are of several parts is a bridge
  *   tops         | level 0: first 7, last 8 cells, bridge | level 1 ...   of each part: all have them, and find the bridges'
  *                                                                          moments
@@ -17,6 +18,7 @@
 #ifndef NBODY_MULTIPOLE_CL
 #include "tree.cl"
 #endif
+#define NO_KEY (~0UL) /* behind all that are keys, which have 63 bits */
 #define EDGE 64     /* bodies of a part that its neighbours have, on either side: TREE_GROUP */
 #define SEEN (2 * EDGE) /* bodies of a part that all devices get */
 #define TOPS 16     /* cells of a level, of which the last is the bridge: TREE_TOPS */
@@ -40,49 +42,63 @@ kernel void sample(global const real4 *posm, uint first, uint count, global cons
     if (k < some) key[at + k] = place(posm[first + (ulong)k * count / some], *cube, 0);
 }
 
-/* Runs of RUN bodies, one an item; all of a group's bodies are fetched and stored side by side. */
+/* A work-group looks at so many rows. */
 #define GROUP_BODIES (FLAT * RUN)
-#define SPREAD(j) ((j) + (j) / RUN) /* in local memory, so that items do not meet in one bank */
 
-/* to[i]: the part of body first + i; counts[part * runs + run]: how many of a run are in it. */
-kernel GROUP_OF_ITEMS void route_count(global const real4 *posm, uint first, uint count, uint runs, global const real4 *cube,
-                                       global const ulong *cut, uint parts, global uint *to, global uint *counts)
+static inline uint part_of(ulong key, global const ulong *cut, uint parts)
 {
-    local uint part[SPREAD(GROUP_BODIES)];
-    const uint lid = get_local_id(0), run = get_global_id(0), begin = get_group_id(0) * GROUP_BODIES;
+    uint p = 0;
+    while (p + 1 < parts && key >= cut[p + 1]) p++;
+    return p;
+}
+
+/* The keys of a device's rows: key[low + i] is that of row first + i, and order[] this row. Those that lie in the part of another, and what
+ * there is before number `low`, come behind all others: NO_KEY, NONE. counts[part * groups + group]: how many rows of a group go to a
+ * part; counts[parts * groups + group]: to all. */
+kernel GROUP_OF_ITEMS void route_keys(global const real4 *posm, uint first, uint count, uint low, global const real4 *cube,
+                                      global const ulong *cut, uint parts, uint own, global ulong *key, global uint *order,
+                                      uint groups, global uint *counts)
+{
+    const uint lid = get_local_id(0), group = get_group_id(0), begin = group * GROUP_BODIES;
+    for (uint p = lid; p <= parts; p += FLAT) counts[p * (size_t)groups + group] = 0;
+    for (size_t k = get_global_id(0); k < low; k += get_global_size(0)) key[k] = NO_KEY, order[k] = NONE;
+    barrier(CLK_GLOBAL_MEM_FENCE);
     for (uint j = lid; j < GROUP_BODIES && begin + j < count; j += FLAT) {
-        const ulong key = place(posm[first + begin + j], *cube, 0);
-        uint p = 0;
-        while (p + 1 < parts && key >= cut[p + 1]) p++;
-        to[begin + j] = part[SPREAD(j)] = p;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint p = 0; p < parts && run < runs; p++) {
-        uint some = 0;
-        for (uint j = 0; j < RUN && run * RUN + j < count; j++) some += part[SPREAD(lid * RUN + j)] == p;
-        counts[p * (size_t)runs + run] = some;
+        const uint row = first + begin + j;
+        const ulong k = place(posm[row], *cube, 0);
+        const uint p = part_of(k, cut, parts);
+        key[low + begin + j] = p == own ? k : NO_KEY;
+        order[low + begin + j] = p == own ? row : NONE;
+        if (p == own) continue;
+        atomic_inc(&counts[p * (size_t)groups + group]);
+        atomic_inc(&counts[parts * (size_t)groups + group]);
     }
 }
 
-/* Bodies by parts, and by their numbers within a part: slots, of which row[] are the numbers. at: the scanned counts. */
-kernel GROUP_OF_ITEMS void route_write(global const real4 *posm, global const real *felt, uint first, uint count, uint runs,
-                                       global const uint *to, global uint *at, global real4 *post, global real *post_felt,
-                                       global uint *row)
+/* The rows that go to other parts, by parts and then by their numbers, from slot `to` on: post[] = {body, what it felt}, row[]. at: the
+ * scanned counts, from number `leaving` on: how many rows of a group go. Those behind number `room` of them are left out. */
+kernel GROUP_OF_ITEMS void route_write(global const real4 *posm, global const real *felt, uint first, uint count, uint low,
+                                       global const real4 *cube, global const ulong *cut, uint parts, global const uint *order,
+                                       uint groups, global const uint *at, uint leaving, uint to, uint room,
+                                       global real8 *post, global uint *post_row)
 {
-    local uint slots[SPREAD(GROUP_BODIES)];
-    const uint lid = get_local_id(0), run = get_global_id(0), begin = get_group_id(0) * GROUP_BODIES;
-    for (uint j = lid; j < GROUP_BODIES && begin + j < count; j += FLAT) slots[SPREAD(j)] = to[begin + j];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint j = 0; j < RUN && run < runs && run * RUN + j < count; j++) {
-        const uint own = SPREAD(lid * RUN + j);
-        slots[own] = at[slots[own] * (size_t)runs + run]++;
+    local uint part[GROUP_BODIES];
+    const uint lid = get_local_id(0), group = get_group_id(0), begin = group * GROUP_BODIES;
+    const bool any = at[leaving + group] > 0;
+    for (uint j = lid; any && j < GROUP_BODIES; j += FLAT) {
+        const uint row = first + begin + j;
+        const bool goes = begin + j < count && order[low + begin + j] == NONE;
+        part[j] = goes ? part_of(place(posm[row], *cube, 0), cut, parts) : NONE;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint j = lid; j < GROUP_BODIES && begin + j < count; j += FLAT) {
-        const uint slot = slots[SPREAD(j)], i = begin + j;
-        post[first + slot] = posm[first + i];
-        post_felt[first + slot] = felt[first + i];
-        row[slot] = i;
+    for (uint j = lid; any && j < GROUP_BODIES; j += FLAT) {
+        const uint p = part[j], row = first + begin + j;
+        if (p == NONE) continue;
+        uint slot = at[p * (size_t)groups + group];
+        for (uint k = 0; k < j; k++) slot += part[k] == p;
+        if (slot >= room) continue;
+        post[to + slot] = (real8)(posm[row], felt[row], 0, 0, 0);
+        post_row[to + slot] = row;
     }
 }
 
@@ -93,14 +109,19 @@ kernel void starts(global const uint *at, uint runs, uint n, global const uint *
     if (k <= n) start[to + k] = k < n ? at[k * (size_t)runs] : *total;
 }
 
-/* Keys of the bodies in `count` slots from `first` on. */
-kernel void pool_keys(global const real4 *post, uint first, uint count, uint to, global const real4 *cube, uint word,
-                      global ulong *key, global uint *order)
+/* Rows of others, which come from `count` slots from `first` on, take their places; their keys stand from number `to` on. */
+kernel void arrive(global const real8 *post, global const uint *post_row, uint first, uint count, uint to, global const real4 *cube,
+                   global real4 *posm, global real *felt, global uint *slot, global ulong *key, global uint *order)
 {
     const size_t k = get_global_id(0);
     if (k >= count) return;
-    key[to + k] = place(post[first + k], *cube, word);
-    order[to + k] = first + k;
+    const real8 body = post[first + k];
+    const uint row = post_row[first + k];
+    posm[row] = body.lo;
+    felt[row] = body.s4;
+    slot[row] = first + k;
+    key[to + k] = place(body.lo, *cube, 0);
+    order[to + k] = row;
 }
 
 /* ---- What neighbours see. --------------------------------------------------------------------- */
@@ -240,24 +261,52 @@ kernel GROUP_OF_ITEMS void moments_of_bridges(global const real4 *body, global c
 
 /* ---- Sums back to the bodies. ----------------------------------------------------------------- */
 
-/* As `planes`, for bodies whose sums lie by slots. */
-kernel void planes_of_slots(global const real4 *sums, uint first, uint rows, uint count, global const uint *row,
-                            global real *plane, global real *felt, global const int *bad)
+static inline void put_sum(real4 a, size_t i, uint row, uint rows, global real *plane, global real *felt)
 {
-    const size_t slot = get_global_id(0);
-    if (slot >= count || *bad < 0) return;
-    const real4 a = sums[first + slot];
-    const size_t i = row[slot];
-    felt[first + i] = a.w;
+    felt[row] = a.w;
     plane[i] = a.x;
     plane[rows + i] = a.y;
     plane[2 * (size_t)rows + i] = a.z;
 }
 
-kernel void potentials_of_slots(global const real4 *sums, uint first, uint count, global const uint *row, global real *plane)
+/* pulled[begin + i] = {a, |a|} of row order[i]: to planes of `rows` numbers where it is one of this device's, else to its slot. No group
+ * is put off any more, and none has its turn. */
+kernel void home(global const real4 *pulled, uint n, global const uint *order, uint begin, uint first, uint rows, uint count,
+                 global real *plane, global real *felt, global const uint *slot, global real4 *sums, global uint *again,
+                 global const int *bad)
 {
-    const size_t slot = get_global_id(0);
-    if (slot < count) plane[row[slot]] = sums[first + slot].x;
+    const size_t k = get_global_id(0);
+    if (k == 0) again[0] = again[1] = again[2] = 0;
+    if (k >= n || *bad < 0) return;
+    const uint row = order[k], i = row - first;
+    if (i < count) put_sum(pulled[begin + k], i, row, rows, plane, felt);
+    else sums[slot[row]] = pulled[begin + k];
+}
+
+/* What came back to `n` slots from `from` on. */
+kernel void home_slots(global const real4 *sums, uint from, uint n, global const uint *post_row, uint first, uint rows, global real *plane,
+                       global real *felt, global const int *bad)
+{
+    const size_t k = get_global_id(0);
+    if (k < n && *bad >= 0) put_sum(sums[from + k], post_row[from + k] - first, post_row[from + k], rows, plane, felt);
+}
+
+/* The same of potentials, which are pulled[].x. */
+kernel void home_potentials(global const real4 *pulled, uint n, global const uint *order, uint begin, uint first, uint count,
+                            global real *plane, global const uint *slot, global real4 *sums, global uint *again)
+{
+    const size_t k = get_global_id(0);
+    if (k == 0) again[0] = again[1] = again[2] = 0;
+    if (k >= n) return;
+    const uint row = order[k], i = row - first;
+    if (i < count) plane[i] = pulled[begin + k].x;
+    else sums[slot[row]] = pulled[begin + k];
+}
+
+kernel void home_slots_potentials(global const real4 *sums, uint from, uint n, global const uint *post_row, uint first, global real *plane)
+{
+    const size_t k = get_global_id(0);
+    if (k < n) plane[post_row[from + k] - first] = sums[from + k].x;
 }
 
 /* ---- Cuts. ------------------------------------------------------------------------------------ */

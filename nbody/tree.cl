@@ -136,12 +136,16 @@ static inline whole steps(real p, real low, real side)
 #endif
 }
 
-/* A word of each body's key; `again` follows the order that there is. */
+/* A word of each body's key; `again` follows the order that there is, in which NONE comes last. */
 kernel void keys(global const real4 *posm, uint n, global const real4 *cube, uint word, uint again, global ulong *key,
                  global uint *order)
 {
     const size_t i = get_global_id(0);
     if (i >= n) return;
+    if (again && order[i] == NONE) {
+        key[i] = ~0UL;
+        return;
+    }
     const real4 f = *cube, p = posm[again ? order[i] : i];
     key[i] = hilbert(steps(p.x, f.x, f.w), steps(p.y, f.y, f.w), steps(p.z, f.z, f.w), word);
     if (!again) order[i] = i;

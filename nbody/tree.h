@@ -30,6 +30,9 @@ enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
  * cut at first; groups whose boxes may become one. As in essential.cl: groups that are flagged at most, numbers that are counted for another part. */
 enum { TREE_UNITED = 4, TREE_SEEN = 2 * TREE_GROUP, TREE_TOPS = 16, TREE_SAMPLES = 1024, TREE_FLAGS = 2048, TREE_COUNTS = 3 };
 
+/* Keys of a part besides those of bodies, at most. */
+enum { TREE_SPARE = 4096 };
+
 /* Bytes of keys before those of a part's own bodies. */
 enum { TREE_MARGIN = 4096 };
 
@@ -39,8 +42,8 @@ enum tree_kernel {
     TREE_MOMENTS_LAST, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
     TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_JOIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
     TREE_WALK_POTENTIALS_JOIN,
-    TREE_SAMPLE, TREE_ROUTE_COUNT, TREE_ROUTE_WRITE, TREE_STARTS, TREE_POOL_KEYS, TREE_EDGES, TREE_BOXES, TREE_UNITE, TREE_HALO, TREE_TOPS_WRITE,
-    TREE_ADOPT, TREE_ADOPT_BODIES, TREE_MOMENTS_OF_BRIDGES, TREE_PLANES_OF_SLOTS, TREE_POTENTIALS_OF_SLOTS, TREE_PICK, TREE_FORGET,
+    TREE_SAMPLE, TREE_ROUTE_KEYS, TREE_ROUTE_WRITE, TREE_STARTS, TREE_ARRIVE, TREE_EDGES, TREE_BOXES, TREE_UNITE, TREE_HALO, TREE_TOPS_WRITE,
+    TREE_ADOPT, TREE_ADOPT_BODIES, TREE_MOMENTS_OF_BRIDGES, TREE_HOME, TREE_HOME_SLOTS, TREE_HOME_POTENTIALS, TREE_HOME_SLOTS_POTENTIALS, TREE_PICK, TREE_FORGET,
     TREE_ESSENTIAL, TREE_LOOSEN,
     TREE_KERNELS
 };
@@ -62,13 +65,15 @@ struct tree {
     } target; /* whom walks are for: bodies in their order, and what they felt */
     cl_uint number;        /* of the part */
     cl_uint begin, bodies; /* of the tree's order: the part, or all */
+    cl_uint keyed;         /* keys of a part, with those that are none */
+    cl_uint low;           /* keys of a part before those of the device's own rows: of rows of devices before it */
     cl_uint from, groups;
     void *part, *cube, *order, *body, *span, *bridge, *link, *down, *com, *poles, *size, *felt, *feel, *info, *again, *turn, *shared;
     void *work;     /* one after the other: keys and the sort's own memory; keys and count; nb->pulled, of a single device */
     void *keys, *sort, *count; /* parts of it */
     void *seconds;  /* words of keys, where there are two */
     void *key, *second; /* of the part's own bodies, in keys and seconds; before and after them stand the neighbours' */
-    void *row, *picked, *halo_key, *halo; /* of parts.cl */
+    void *slot, *picked, *halo_key, *halo; /* of parts.cl */
     void *mark;     /* of cells: essential.cl */
     cl_uint all;    /* cells there are */
     cl_uint *which, *add;
@@ -145,7 +150,9 @@ struct parts {
     cl_uint *begin; /* n + 1: where parts begin in the tree's order */
     cl_uint *start; /* [part][n + 1]: the slots from which a device's bodies go to each part, after its first */
     void *pulled; /* as nb->pulled */
-    void *post, *post_felt, *sums; /* by slots: bodies, what they felt, and now feel */
+    size_t room;  /* slots of a part */
+    void *post, *post_row, *sums; /* by slots: bodies with what they felt, their rows, and what they feel now */
+    cl_uint *posted; /* slots of each part that were sent before it was known how many there are */
     cl_uint *found;                /* [part][most]: what a device counted */
     cl_uint most;
     cl_ulong *samples;
@@ -169,6 +176,9 @@ struct parts {
 int nbody_parts_open(struct nbody *nb);
 int nbody_parts_place(struct nbody *nb);
 void nbody_parts_free(struct nbody *nb);
+
+/* Room for so many bodies of each part on their way. */
+int nbody_parts_room(struct nbody *nb, size_t slots);
 
 /* Some bytes of a block that one part has and another gets; those that several get follow each other. Waits for what was started. */
 struct parcel {

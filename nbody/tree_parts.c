@@ -17,6 +17,19 @@ static void *block(struct nbody *nb, size_t bytes)
     return clmalloc(nb->ctx, bytes ? bytes : 1, CL_MEM_APART);
 }
 
+int nbody_parts_room(struct nbody *nb, size_t slots)
+{
+    struct parts *s = nb->parts;
+    clfree(s->post);
+    clfree(s->post_row);
+    clfree(s->sums);
+    s->room = slots;
+    s->post = block(nb, s->n * slots * 8 * nb->real);
+    s->post_row = block(nb, s->n * slots * sizeof(cl_uint));
+    s->sums = block(nb, s->n * slots * 4 * nb->real);
+    return s->post && s->post_row && s->sums ? 0 : -1;
+}
+
 static int place(struct nbody *nb)
 {
     struct parts *s = nb->parts;
@@ -28,25 +41,23 @@ static int place(struct nbody *nb)
     s->start = calloc(n * (n + 1), sizeof *s->start);
     s->sent = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->sent);
     s->come = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->come);
+    s->posted = calloc(n, sizeof *s->posted);
     s->seconds = calloc(n, sizeof *s->seconds);
     s->timed = calloc(n, sizeof *s->timed);
     s->cut = block(nb, (n + 1) * sizeof *s->cut);
-    s->post = block(nb, nb->n * four);
-    s->post_felt = block(nb, nb->n * nb->real);
-    s->sums = block(nb, nb->n * four);
     s->pulled = clmalloc(nb->ctx, nb->n * four, CL_MEM_DEVONLY);
     s->words = 1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        p->bytes += p->tree ? nb->n * (13 * nb->real) : 0;
+        p->bytes += p->tree ? nb->n * four : 0;
     s->found = block(nb, n * s->most * sizeof *s->found);
     s->samples = block(nb, n * TREE_SAMPLES * sizeof *s->samples);
     s->edge_key = block(nb, n * 2 * TREE_GROUP * 2 * sizeof(cl_ulong));
     s->seen = block(nb, seen);
     s->heads = block(nb, n * s->heads_each * 4 * sizeof(cl_uint));
     s->numbers = block(nb, n * s->heads_each * numbers);
-    return s->begin && s->start && s->seconds && s->timed && s->sent && s->come && s->cut && s->post && s->post_felt && s->sums && s->pulled && s->found && s->samples &&
+    return s->begin && s->start && s->seconds && s->timed && s->sent && s->come && s->cut && s->posted && s->pulled && s->found && s->samples &&
                    s->edge_key && s->seen && s->heads && s->numbers
-               ? 0
+               ? nbody_parts_room(nb, TREE_SAMPLES)
                : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
 
@@ -87,11 +98,12 @@ void nbody_parts_free(struct nbody *nb)
     struct parts *s = nb->parts;
     if (!s)
         return;
-    void *const blocks[] = {s->pulled, s->cut,  s->post,  s->post_felt, s->sums, s->found,  s->samples, s->edge_key, s->seen,
+    void *const blocks[] = {s->pulled, s->cut,  s->post,  s->post_row, s->sums, s->found,  s->samples, s->edge_key, s->seen,
                             s->heads, s->numbers};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
     free(s->owner);
+    free(s->posted);
     free(s->seconds);
     free(s->timed);
     free(s->begin);

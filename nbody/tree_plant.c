@@ -135,35 +135,57 @@ static int find_cuts(struct nbody *nb, double side)
 
 /* ---- Bodies to their parts. ------------------------------------------------------------------- */
 
-static int start_route(struct nbody *nb, struct share *p)
+/* Rows of a work-group, as in parts.cl, and how many groups look at a device's. */
+static cl_uint groups_of_rows(const struct share *p)
+{
+    const size_t each = (size_t)p->shape.flat * TREE_RUN;
+    return p->count ? (cl_uint)((p->count + each - 1) / each) : 1;
+}
+
+/* The keys of a device's rows, and how many of them go where. */
+static int start_keys(struct nbody *nb, struct share *p)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, runs = (count + TREE_RUN - 1) / TREE_RUN, n = s->n,
-                  at = s->most * t->number;
-    const struct stdcl_arg counts[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(count), VALUE_ARG(runs), BLOCK_ARG(t->cube),
-                                       BLOCK_ARG(s->cut),   VALUE_ARG(n),     BLOCK_ARG(t->order), BLOCK_ARG(t->count)};
-    const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(runs), VALUE_ARG(n), BLOCK_ARG(t->cells), VALUE_ARG(at),
+    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n, groups = groups_of_rows(p), at = s->most * t->number;
+    const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(count),  VALUE_ARG(t->low), BLOCK_ARG(t->cube),
+                                     BLOCK_ARG(s->cut),   VALUE_ARG(n),     VALUE_ARG(t->number), BLOCK_ARG(t->key), BLOCK_ARG(t->order),
+                                     VALUE_ARG(groups),   BLOCK_ARG(t->count)};
+    const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(groups), VALUE_ARG(n), BLOCK_ARG(t->cells), VALUE_ARG(at),
                                        BLOCK_ARG(s->found)};
-    const struct stdcl_arg write[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt),  VALUE_ARG(first),   VALUE_ARG(count),
-                                      VALUE_ARG(runs),     BLOCK_ARG(t->order), BLOCK_ARG(t->count), BLOCK_ARG(s->post),
-                                      BLOCK_ARG(s->post_felt), BLOCK_ARG(t->row)};
-    const struct arrays_scan_job scan = {.x = t->count, .sums = t->count, .total = t->cells, .bytes = 4, .most = (size_t)runs * n};
-    return nbody_parts_bring(nb, p, s->cut, n * sizeof *s->cut) != 0 ||
-                   nbody_tree_visit(nb, p, TREE_ROUTE_COUNT, runs, COUNT_OF(counts), counts) != 0 ||
+    const struct arrays_scan_job scan = {.x = t->count, .sums = t->count, .total = t->cells, .bytes = 4, .most = (size_t)groups * n};
+    return nbody_tree_launch(nb, p, TREE_ROUTE_KEYS, groups, (size_t)p->shape.flat, COUNT_OF(keys), keys) != 0 ||
                    arrays_scan_start(t->sorter, &scan) != 0 ||
-                   nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts) != 0 ||
-                   nbody_tree_visit(nb, p, TREE_ROUTE_WRITE, runs, COUNT_OF(write), write) != 0
+                   nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts) != 0
                ? -1
                : 0;
+}
+
+/* Those that go, to their slots. */
+static int start_posts(struct nbody *nb, struct share *p)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n, groups = groups_of_rows(p), room = (cl_uint)s->room,
+                  to = t->number * room, leaving = groups * n;
+    const struct stdcl_arg write[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt), VALUE_ARG(first),  VALUE_ARG(count),    VALUE_ARG(t->low),
+                                      BLOCK_ARG(t->cube),  BLOCK_ARG(s->cut),  VALUE_ARG(n),      BLOCK_ARG(t->order), VALUE_ARG(groups),
+                                      BLOCK_ARG(t->count), VALUE_ARG(leaving), VALUE_ARG(to),     VALUE_ARG(room),     BLOCK_ARG(s->post),
+                                      BLOCK_ARG(s->post_row)};
+    return nbody_tree_launch(nb, p, TREE_ROUTE_WRITE, groups, (size_t)p->shape.flat, COUNT_OF(write), write);
 }
 
 /* The bodies that a device sends to a part: how many, and the slot of the first. */
 static size_t sent(const struct parts *s, cl_uint from, cl_uint to, size_t *slot)
 {
     const cl_uint *start = &s->start[from * (s->n + 1)];
-    *slot = s->owner[from].first + start[to];
+    *slot = from * s->room + start[to];
     return start[to + 1] - start[to];
+}
+
+static cl_uint sent_in_all(const struct parts *s, cl_uint from)
+{
+    return s->start[from * (s->n + 1) + s->n];
 }
 
 /* Numbers of slots. */
@@ -172,7 +194,8 @@ struct plane {
     size_t bytes; /* a slot */
 };
 
-/* Between all pairs: those of all bodies that lie in the part of another; back: sums return. */
+/* Between all pairs: those of all bodies that lie in the part of another, but for the first posted[] of each part; back: sums return,
+ * of all of them. */
 static int swap_slots(struct nbody *nb, const struct plane *planes, size_t nplanes, bool back)
 {
     const struct parts *s = nb->parts;
@@ -182,65 +205,125 @@ static int swap_slots(struct nbody *nb, const struct plane *planes, size_t nplan
         for (cl_uint from = 0; from < s->n; from++)
             for (cl_uint to = 0; to < s->n; to++) {
                 size_t slot, count = sent(s, from, to, &slot);
-                if (from != to && count)
-                    all[n++] = (struct parcel){back ? to : from, back ? from : to, (char *)b->block + slot * b->bytes, count * b->bytes};
+                const size_t begin = from * s->room + (back ? 0 : s->posted[from]), end = slot + count;
+                slot = slot > begin ? slot : begin;
+                if (from != to && end > slot)
+                    all[n++] = (struct parcel){back ? to : from, back ? from : to, (char *)b->block + slot * b->bytes, (end - slot) * b->bytes};
             }
     const int status = !all ? clerror_set(ENOMEM, "nbody: no memory on the host") : n ? nbody_parts_swap(nb, all, n) : 0;
     free(all);
     return status;
 }
 
+/* How many go where; and of two parts the first posted[] of those that go. */
+static int swap_posts(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    const struct plane planes[] = {{s->post, 8 * nb->real}, {s->post_row, sizeof(cl_uint)}};
+    const struct gathered found = {s->found, s->most * sizeof *s->found};
+    struct parcel all[4];
+    size_t n = 0;
+    for (cl_uint from = 0; s->n == 2 && from < 2; from++)
+        for (size_t b = 0; b < COUNT_OF(planes) && s->posted[from]; b++)
+            all[n++] = (struct parcel){from, 1 - from, (char *)planes[b].block + from * s->room * planes[b].bytes, s->posted[from] * planes[b].bytes};
+    if (nbody_parts_exchange(nb, &found, 1, false, all, n) != 0)
+        return -1;
+    for (cl_uint from = 0; from < s->n; from++)
+        memcpy(&s->start[from * (s->n + 1)], &s->found[from * s->most], (s->n + 1) * sizeof *s->start);
+    return 0;
+}
+
+/* The others, for which there may be no room yet. */
+static int swap_rest(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    size_t most = 0;
+    for (cl_uint k = 0; k < s->n; k++)
+        most = sent_in_all(s, k) > most ? sent_in_all(s, k) : most;
+    if (most > s->room) {
+        if (nbody_parts_room(nb, most + most / 4) != 0)
+            return -1;
+        memset(s->posted, 0, s->n * sizeof *s->posted);
+        EACH_PART (nb, p)
+            if (start_posts(nb, p) != 0)
+                return -1;
+    }
+    const struct plane moved[] = {{s->post, 8 * nb->real}, {s->post_row, sizeof(cl_uint)}};
+    if (swap_slots(nb, moved, 2, false) != 0)
+        return -1;
+    for (cl_uint k = 0; s->n == 2 && k < s->n; k++) {
+        const size_t all = sent_in_all(s, k), next = all + all / 16 + 64;
+        s->posted[k] = (cl_uint)(next < s->room ? next : s->room);
+    }
+    return 0;
+}
+
+/* Rows of others, among the keys of a part: where those of devices before this one end, its own begin. */
+static int start_arrivals(struct nbody *nb, struct share *p)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    size_t slot, low = 0, high = 0;
+    for (cl_uint from = 0; from < s->n; from++)
+        *(from < t->number ? &low : &high) += sent(s, from, t->number, &slot);
+    const size_t most = nb->n + TREE_SPARE - p->count - high, more = low + low / 2 + 64;
+    if (low > t->low) {
+        t->low = (cl_uint)(more < most ? more : most);
+        if (start_keys(nb, p) != 0)
+            return -1;
+    }
+    cl_uint before = t->low - (cl_uint)low, behind = t->low + (cl_uint)p->count;
+    for (cl_uint from = 0; from < s->n; from++) {
+        const cl_uint count = (cl_uint)sent(s, from, t->number, &slot), first = (cl_uint)slot, to = from < t->number ? before : behind;
+        const struct stdcl_arg arrive[] = {BLOCK_ARG(s->post), BLOCK_ARG(s->post_row), VALUE_ARG(first),   VALUE_ARG(count),
+                                           VALUE_ARG(to),      BLOCK_ARG(t->cube),     BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt),
+                                           BLOCK_ARG(t->slot), BLOCK_ARG(t->key),      BLOCK_ARG(t->order)};
+        if (nbody_tree_visit(nb, p, TREE_ARRIVE, count, COUNT_OF(arrive), arrive) != 0)
+            return -1;
+        *(from < t->number ? &before : &behind) += count;
+    }
+    t->keyed = behind;
+    return 0;
+}
+
 static int route(struct nbody *nb)
 {
     struct parts *s = nb->parts;
     EACH_PART (nb, p)
-        if (start_route(nb, p) != 0)
+        if (nbody_parts_bring(nb, p, s->cut, s->n * sizeof *s->cut) != 0 || start_keys(nb, p) != 0 || start_posts(nb, p) != 0)
             return -1;
-    const struct gathered g = {s->found, s->most * sizeof *s->found};
-    if (nbody_parts_gather(nb, &g, 1, false) != 0)
+    if (swap_posts(nb) != 0 || swap_rest(nb) != 0)
         return -1;
     memset(s->begin, 0, (s->n + 1) * sizeof *s->begin);
-    for (cl_uint from = 0; from < s->n; from++)
-        memcpy(&s->start[from * (s->n + 1)], &s->found[from * s->most], (s->n + 1) * sizeof *s->start);
     for (cl_uint to = 0; to < s->n; to++) {
         size_t slot;
-        s->begin[to + 1] = s->begin[to];
+        s->begin[to + 1] = s->begin[to] + (cl_uint)s->owner[to].count - sent_in_all(s, to);
         for (cl_uint from = 0; from < s->n; from++)
             s->begin[to + 1] += (cl_uint)sent(s, from, to, &slot);
     }
-    const struct plane moved[] = {{s->post, 4 * nb->real}, {s->post_felt, nb->real}};
-    return swap_slots(nb, moved, 2, false);
+    EACH_PART (nb, p)
+        if (start_arrivals(nb, p) != 0)
+            return -1;
+    return 0;
 }
 
 /* ---- A part in order. ------------------------------------------------------------------------- */
 
-/* A word of the keys of a part's bodies; `again` follows the order that there is. */
-static int start_keys(struct nbody *nb, struct share *p, cl_uint word, cl_uint again, void *to)
+/* A word of the keys of a part's bodies, in the order that there is. */
+static int start_word(struct nbody *nb, struct share *p, cl_uint word, cl_uint n, void *to)
 {
-    struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    const struct stdcl_arg keys[] = {BLOCK_ARG(s->post), VALUE_ARG(t->bodies), BLOCK_ARG(t->cube), VALUE_ARG(word),
-                                     VALUE_ARG(again),   BLOCK_ARG(to),        BLOCK_ARG(t->order)};
-    if (again)
-        return nbody_tree_visit(nb, p, TREE_KEYS, t->bodies, COUNT_OF(keys), keys);
-    cl_uint at = 0;
-    for (cl_uint from = 0; from < s->n; from++) {
-        size_t slot;
-        const cl_uint count = (cl_uint)sent(s, from, t->number, &slot), first = (cl_uint)slot;
-        const struct stdcl_arg pool[] = {BLOCK_ARG(s->post), VALUE_ARG(first), VALUE_ARG(count), VALUE_ARG(at),
-                                         BLOCK_ARG(t->cube), VALUE_ARG(word),  BLOCK_ARG(to),    BLOCK_ARG(t->order)};
-        if (nbody_tree_visit(nb, p, TREE_POOL_KEYS, count, COUNT_OF(pool), pool) != 0)
-            return -1;
-        at += count;
-    }
-    return 0;
+    const cl_uint again = true;
+    const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),  BLOCK_ARG(t->cube), VALUE_ARG(word),
+                                     VALUE_ARG(again),    BLOCK_ARG(to), BLOCK_ARG(t->order)};
+    return nbody_tree_visit(nb, p, TREE_KEYS, n, COUNT_OF(keys), keys);
 }
 
 static int sort_part(const struct share *p)
 {
     const struct tree *t = p->tree;
     const struct arrays_sort_job sort = {
-        .keys = t->key, .values = t->order, .bytes = 8, .bits = 3 * TREE_LEVELS, .most = t->bodies, .work = t->sort};
+        .keys = t->key, .values = t->order, .bytes = 8, .bits = 64, .most = t->keyed, .work = t->sort};
     return arrays_sort_start(t->sorter, &sort);
 }
 
@@ -248,17 +331,16 @@ static int start_part(struct nbody *nb, struct share *p)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    const struct stdcl_arg gather[] = {BLOCK_ARG(s->post), BLOCK_ARG(s->post_felt), VALUE_ARG(t->bodies), BLOCK_ARG(t->order),
-                                       VALUE_ARG(t->begin), BLOCK_ARG(t->body),     BLOCK_ARG(t->feel)};
+    const struct stdcl_arg gather[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt), VALUE_ARG(t->bodies), BLOCK_ARG(t->order),
+                                       VALUE_ARG(t->begin), BLOCK_ARG(t->body), BLOCK_ARG(t->feel)};
     const cl_uint from = MARGIN;
     const struct stdcl_arg edges[] = {BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), VALUE_ARG(from),     VALUE_ARG(t->bodies),
                                       BLOCK_ARG(t->body), BLOCK_ARG(t->feel),    VALUE_ARG(t->begin), VALUE_ARG(t->number),
                                       BLOCK_ARG(s->edge_key), BLOCK_ARG(s->seen)};
     if (t->bodies == 0)
         return 0;
-    if (t->words > 1 ? start_keys(nb, p, 1, false, t->key) != 0 || sort_part(p) != 0 || start_keys(nb, p, 0, true, t->key) != 0 ||
-                           sort_part(p) != 0 || start_keys(nb, p, 1, true, t->second) != 0
-                     : start_keys(nb, p, 0, false, t->key) != 0 || sort_part(p) != 0)
+    if ((t->words > 1 && (start_word(nb, p, 1, t->keyed, t->key) != 0 || sort_part(p) != 0 || start_word(nb, p, 0, t->keyed, t->key) != 0)) ||
+        sort_part(p) != 0 || (t->words > 1 && start_word(nb, p, 1, t->bodies, t->second) != 0))
         return -1;
     return nbody_tree_visit(nb, p, TREE_GATHER, t->bodies, COUNT_OF(gather), gather) != 0 ||
                    nbody_tree_visit(nb, p, TREE_EDGES, 2 * TREE_GROUP, COUNT_OF(edges), edges) != 0
@@ -466,34 +548,48 @@ int nbody_parts_plant(struct nbody *nb, bool geometric)
     return status == 0 ? nbody_essence_find(nb, geometric) : -1;
 }
 
-static int start_planes(struct nbody *nb, struct share *p, enum kernel sum)
+/* Sums of a part to rows of this device, and to slots. */
+static int start_home(struct nbody *nb, struct share *p, enum kernel sum)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    const struct stdcl_arg planes[] = {BLOCK_ARG(s->sums), VALUE_ARG(first),      VALUE_ARG(rows),    VALUE_ARG(count),
-                                       BLOCK_ARG(t->row),  BLOCK_ARG(p->partial), BLOCK_ARG(t->felt), BLOCK_ARG(p->bad)};
-    const struct stdcl_arg potentials[] = {BLOCK_ARG(s->sums), VALUE_ARG(first), VALUE_ARG(count), BLOCK_ARG(t->row), BLOCK_ARG(p->phi)};
-    return sum == FORCES ? nbody_tree_visit(nb, p, TREE_PLANES_OF_SLOTS, count, COUNT_OF(planes), planes)
-                         : nbody_tree_visit(nb, p, TREE_POTENTIALS_OF_SLOTS, count, COUNT_OF(potentials), potentials);
+    const struct stdcl_arg planes[] = {BLOCK_ARG(nb->pulled),  VALUE_ARG(t->bodies), BLOCK_ARG(t->order), VALUE_ARG(t->begin),
+                                       VALUE_ARG(first),       VALUE_ARG(rows),      VALUE_ARG(count),    BLOCK_ARG(p->partial),
+                                       BLOCK_ARG(t->felt),     BLOCK_ARG(t->slot),   BLOCK_ARG(s->sums),  BLOCK_ARG(t->again),
+                                       BLOCK_ARG(p->bad)};
+    const struct stdcl_arg potentials[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(t->bodies), BLOCK_ARG(t->order), VALUE_ARG(t->begin),
+                                           VALUE_ARG(first),      VALUE_ARG(count),     BLOCK_ARG(p->phi),   BLOCK_ARG(t->slot),
+                                           BLOCK_ARG(s->sums),    BLOCK_ARG(t->again)};
+    t->walking = false;
+    return sum == FORCES ? nbody_tree_visit(nb, p, TREE_HOME, t->bodies, COUNT_OF(planes), planes)
+                         : nbody_tree_visit(nb, p, TREE_HOME_POTENTIALS, t->bodies, COUNT_OF(potentials), potentials);
+}
+
+/* What came back to slots, to rows. */
+static int start_slots(struct nbody *nb, struct share *p, enum kernel sum)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, from = t->number * (cl_uint)s->room, n = sent_in_all(s, t->number);
+    const struct stdcl_arg planes[] = {BLOCK_ARG(s->sums), VALUE_ARG(from), VALUE_ARG(n), BLOCK_ARG(s->post_row), VALUE_ARG(first),
+                                       VALUE_ARG(rows), BLOCK_ARG(p->partial), BLOCK_ARG(t->felt), BLOCK_ARG(p->bad)};
+    const struct stdcl_arg potentials[] = {BLOCK_ARG(s->sums), VALUE_ARG(from),  VALUE_ARG(n), BLOCK_ARG(s->post_row),
+                                           VALUE_ARG(first),   BLOCK_ARG(p->phi)};
+    return sum == FORCES ? nbody_tree_visit(nb, p, TREE_HOME_SLOTS, n, COUNT_OF(planes), planes)
+                         : nbody_tree_visit(nb, p, TREE_HOME_SLOTS_POTENTIALS, n, COUNT_OF(potentials), potentials);
 }
 
 int nbody_parts_return(struct nbody *nb, enum kernel sum)
 {
-    struct parts *s = nb->parts;
-    EACH_PART (nb, p) {
-        struct tree *t = p->tree;
-        const struct stdcl_arg scatter[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(t->bodies), BLOCK_ARG(t->order),
-                                            VALUE_ARG(t->begin),  BLOCK_ARG(s->sums),   BLOCK_ARG(t->again)};
-        t->walking = false;
-        if (nbody_tree_visit(nb, p, TREE_SCATTER, t->bodies, COUNT_OF(scatter), scatter) != 0)
+    EACH_PART (nb, p)
+        if (start_home(nb, p, sum) != 0)
             return -1;
-    }
-    const struct plane sums = {s->sums, 4 * nb->real};
+    const struct plane sums = {nb->parts->sums, 4 * nb->real};
     if (swap_slots(nb, &sums, 1, true) != 0)
         return -1;
     EACH_PART (nb, p)
-        if (start_planes(nb, p, sum) != 0)
+        if (start_slots(nb, p, sum) != 0)
             return -1;
     return 0;
 }

@@ -2,9 +2,9 @@
  *
  * In single precision, bytes a body: keys, order and the sort's copies of both 24, bodies in the tree's order 16, what
  * bodies felt 4 in this order and 4 in the caller's, room for 0.15 cells 9, or 24 with moments of fourth order. Sums and counts of
- * cells stand where keys and their copies were. With a tree in parts there are in addition bodies, what they felt, and sums on their
- * way 36, sums in the tree's order 16, whose they are 4 and boxes of groups a half: room for all bodies, since a part may have any number
- * of them.
+ * cells stand where keys and their copies were. With a tree in parts there are in addition sums in the tree's order 16, slots of rows 4
+ * and boxes of groups half a byte: room for all bodies, since a part may have any number of them; and bodies and sums on their way, of
+ * which there are few.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -41,10 +41,10 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_WALK_POTENTIALS_AGAIN] = "walk_potentials_again",
     [TREE_WALK_POTENTIALS_JOIN] = "walk_potentials_join",
     [TREE_SAMPLE] = "sample",
-    [TREE_ROUTE_COUNT] = "route_count",
+    [TREE_ROUTE_KEYS] = "route_keys",
     [TREE_ROUTE_WRITE] = "route_write",
     [TREE_STARTS] = "starts",
-    [TREE_POOL_KEYS] = "pool_keys",
+    [TREE_ARRIVE] = "arrive",
     [TREE_EDGES] = "edges",
     [TREE_BOXES] = "boxes",
     [TREE_UNITE] = "unite",
@@ -53,8 +53,10 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_ADOPT] = "adopt",
     [TREE_ADOPT_BODIES] = "adopt_bodies",
     [TREE_MOMENTS_OF_BRIDGES] = "moments_of_bridges",
-    [TREE_PLANES_OF_SLOTS] = "planes_of_slots",
-    [TREE_POTENTIALS_OF_SLOTS] = "potentials_of_slots",
+    [TREE_HOME] = "home",
+    [TREE_HOME_SLOTS] = "home_slots",
+    [TREE_HOME_POTENTIALS] = "home_potentials",
+    [TREE_HOME_SLOTS_POTENTIALS] = "home_slots_potentials",
     [TREE_PICK] = "pick",
     [TREE_FORGET] = "forget",
     [TREE_ESSENTIAL] = "essential",
@@ -163,16 +165,22 @@ static size_t runs_of(const struct nbody *nb)
     return (nb->n + TREE_RUN - 1) / TREE_RUN;
 }
 
+/* How many are sorted at most. */
+static size_t keys_of(const struct nbody *nb)
+{
+    return nb->n + (nb->parts ? TREE_SPARE : 0);
+}
+
 /* Of keys, and in parts those of neighbours before and behind. */
 static size_t key_bytes(const struct nbody *nb)
 {
-    return round_up(nb->n * sizeof(cl_ulong)) + (nb->parts ? 2 * TREE_MARGIN : 0);
+    return round_up(keys_of(nb) * sizeof(cl_ulong)) + (nb->parts ? 2 * TREE_MARGIN : 0);
 }
 
 static struct work work_of(const struct nbody *nb, const struct tree *t)
 {
     const struct arrays_sort_job job = {
-        .keys = (void *)(uintptr_t)t, .values = (cl_uint *)(uintptr_t)t, .bytes = 8, .bits = 3 * TREE_LEVELS, .most = nb->n};
+        .keys = (void *)(uintptr_t)t, .values = (cl_uint *)(uintptr_t)t, .bytes = 8, .bits = 64, .most = keys_of(nb)};
     const size_t cells = t->words * TREE_LEVELS + 1, parts = nb->parts ? nb->parts->n : 0;
     return (struct work){.keys = key_bytes(nb),
                          .sort = arrays_sort_work(t->sorter, &job),
@@ -227,14 +235,14 @@ static int place_tree(struct nbody *nb, struct share *p)
     } const each[] = {
         {&t->part, t->parts * 8 * nb->real, CL_MEM_ZEROCOPY},
         {&t->cube, 4 * nb->real, CL_MEM_ZEROCOPY},
-        {&t->order, n * sizeof(cl_uint), CL_MEM_DEVONLY},
+        {&t->order, keys_of(nb) * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->body, nb->padded * 4 * nb->real, CL_MEM_DEVONLY},
         {&t->span, (2 * TREE_LEVELS + 2) * 2 * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->bridge, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->add, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), 0},
         {&t->felt, n * nb->real, 0}, /* which save.c copies */
         {&t->feel, n * nb->real, CL_MEM_DEVONLY},
-        {&t->row, parts ? p->rows * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
+        {&t->slot, parts ? n * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
         {(void **)&t->which, parts * sizeof(cl_uint) + 1, 0},
         {&t->picked, parts * sizeof(cl_ulong) + 1, 0},
         {&t->halo_key, edge * 2 * sizeof(cl_ulong) + 1, 0},
@@ -262,7 +270,7 @@ static double bytes_each(const struct nbody *nb, const struct share *p, cl_uint 
 {
     const struct tree *t = p->tree;
     const struct work w = work_of(nb, t);
-    const size_t cells = first_room(nb, leaf) * cell_bytes(nb), sums = nb->parts ? nb->n * (13 * nb->real + sizeof(cl_uint)) : 0;
+    const size_t cells = first_room(nb, leaf) * cell_bytes(nb), sums = nb->parts ? nb->n * (4 * nb->real + sizeof(cl_uint)) : 0;
     const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint), bodies = nb->n * (6 * nb->real + sizeof(cl_uint));
     return (double)(p->bytes + work_bytes(&w) + cells + sums + groups + bodies) / (double)nb->n;
 }
@@ -451,7 +459,7 @@ void nbody_tree_free(struct nbody *nb)
             continue;
         void *const blocks[] = {t->part,  t->cube,   t->order, t->work,  t->body, t->span,  t->bridge, t->add,    t->link,
                                 t->down,  t->com,    t->poles, t->size,  t->felt, t->feel,  t->info,   t->again,  t->turn,
-                                t->shared, t->cells, t->row,   t->which, t->picked, t->mark, t->halo_key, t->halo};
+                                t->shared, t->cells, t->slot,   t->which, t->picked, t->mark, t->halo_key, t->halo};
         close_programs(nb, t);
         if (t->seconds != t->keys)
             clfree(t->seconds);
