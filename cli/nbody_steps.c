@@ -56,6 +56,16 @@ static void warn_of_noise(const struct nbody_job *job)
                  "take --precision double", ldexp(extent, -24), job->eps);
 }
 
+/* Steps that bodies choose are made by one device, whatever was asked for. */
+static void warn_of_idle_devices(const struct nbody_job *job)
+{
+    unsigned busy = 0;
+    for (unsigned dev = 0; dev < clgetndev(job->context); dev++)
+        busy += nbody_share(job->engine, dev) > 0;
+    if (busy == 1 && clgetndev(job->context) > 1)
+        cli_warn("steps that bodies choose are made by one device, and the other %u of --device do nothing", clgetndev(job->context) - 1);
+}
+
 /* ---- Half the step. -------------------------------------------------------------------------- */
 
 int nbody_steps_begin(struct nbody_job *job)
@@ -67,6 +77,8 @@ int nbody_steps_begin(struct nbody_job *job)
         else
             warn_of_noise(job);
     }
+    if (job->stepping != NBODY_FIXED && !job->common.quiet)
+        warn_of_idle_devices(job);
     if (!job->check_step)
         return CLI_DONE;
     struct step_check *c = job->step_check = calloc(1, sizeof *c);
