@@ -11,6 +11,7 @@ PREFIX = /usr/local
 MINUTES = 30
 MPICC = mpicc
 JOBS = $(shell getconf _NPROCESSORS_ONLN)
+TESTS = $(shell expr $(JOBS) + 1) # at once: a test that waits leaves its processor to another
 GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
 CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
@@ -33,7 +34,7 @@ run: deps ## let two galaxies collide, on whatever OpenCL device there is
 
 test: deps ## run the tests
 	@+$(MAKE) --no-print-directory all
-	@tools/test.sh $(BUILD) -j$(JOBS) -LE deep
+	@tools/test.sh $(BUILD) -j$(TESTS) -LE "$$(tools/todays.sh)"
 
 test-deep: test-sanitize ## the tests with sanitizers, then all of all tests, with those that take long (ctest label `deep`)
 	@+$(MAKE) --no-print-directory all

@@ -741,18 +741,21 @@ int main(int argc, char **argv)
         cmocka_unit_test(all_devices), cmocka_unit_test(streams),        cmocka_unit_test(stays),
         cmocka_unit_test(one_call),    cmocka_unit_test(tells_progress), cmocka_unit_test(zero_sizes),
     };
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tuned),          cmocka_unit_test(tiles),           cmocka_unit_test(panels),
-        cmocka_unit_test(batches),        cmocka_unit_test(batch_has_one_result),
-        cmocka_unit_test(ladder),         cmocka_unit_test(libraries),       cmocka_unit_test(sycl),
-        cmocka_unit_test(odd_sizes),      cmocka_unit_test(all_devices),     cmocka_unit_test(streams),
-        cmocka_unit_test(stays),          cmocka_unit_test(tells_progress),  cmocka_unit_test(one_call),
-        cmocka_unit_test(pieces),
-        cmocka_unit_test(refuses_overlap), cmocka_unit_test(zero_sizes),     cmocka_unit_test(tells_what_is_wrong),
-        cmocka_unit_test(random_is_the_same_everywhere), cmocka_unit_test(error_is_found),
-        cmocka_unit_test(error_of_any_size), cmocka_unit_test(error_with_beta),
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles),           cmocka_unit_test(libraries),           cmocka_unit_test(sycl),
+        cmocka_unit_test(refuses_overlap), cmocka_unit_test(zero_sizes),          cmocka_unit_test(tells_what_is_wrong),
+        cmocka_unit_test(error_is_found),  cmocka_unit_test(error_of_any_size),   cmocka_unit_test(error_with_beta),
+        cmocka_unit_test(random_is_the_same_everywhere),
+        /* These take turns. */
+        cmocka_unit_test(tuned),           cmocka_unit_test(odd_sizes),           cmocka_unit_test(pieces),
+        cmocka_unit_test(batches),         cmocka_unit_test(panels),              cmocka_unit_test(ladder),
+        cmocka_unit_test(one_call),        cmocka_unit_test(streams),             cmocka_unit_test(stays),
+        cmocka_unit_test(tells_progress),  cmocka_unit_test(all_devices),         cmocka_unit_test(batch_has_one_result),
     };
-    return argc < 2                             ? cmocka_run_group_tests(tests, NULL, NULL)
-           : strcmp(argv[1], "clblast") == 0 ? cmocka_run_group_tests(deep, NULL, NULL)
-                                                : cmocka_run_group_tests(several, NULL, NULL);
+    if (argc < 2) {
+        const size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 10, 3);
+        return _cmocka_run_group_tests("products", tests, count, NULL, NULL);
+    }
+    return strcmp(argv[1], "clblast") == 0 ? cmocka_run_group_tests(deep, NULL, NULL)
+                                           : cmocka_run_group_tests(several, NULL, NULL);
 }

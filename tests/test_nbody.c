@@ -168,7 +168,7 @@ static void forces_all(enum nbody_precision precision, double tolerance)
                         continue;
                     if (uniform && !is_deep && nbody_integrator_describe(i)->derivatives > 0 && (gpu || precision == NBODY_DOUBLE))
                         continue;
-                    if (!todays((size_t)(softened + 2 * gpu) + (size_t)i, 3) || (sizes[k] > 65 && !todays(k + (size_t)i, 2)))
+                    if (!todays((size_t)(softened + 2 * gpu) + (size_t)i, 5) || (sizes[k] > 65 && !todays(k + (size_t)i, 2)))
                         continue;
                     o.integrator = i;
                     o.shape = gpu ? GPU_SHAPE : NULL;

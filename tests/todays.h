@@ -3,7 +3,9 @@
  * Where cases differ by what has to be compiled, a test makes some of them, and all within a few days:
  *     if (!todays(i, 3))
  *         continue;
- * leaves out all but a third. Of a test that failed, STDCL_TEST_DAY in the environment, as the test said, makes the same
+ * leaves out all but a third. Where whole tests take long,
+ *     size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 5, 3);
+ * leaves of an array of them the first five and a third of the others. Of a test that failed, STDCL_TEST_DAY in the environment, as the test said, makes the same
  * cases again. With STDCL_TEST_DEEP=1, as in `make test-deep`, there are all.
  * SPDX-License-Identifier: MIT
  */
@@ -14,6 +16,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Days since 1970, or what STDCL_TEST_DAY says. */
@@ -32,6 +35,17 @@ static inline size_t todays_day(void)
 static inline bool todays(size_t i, size_t parts)
 {
     return getenv("STDCL_TEST_DEEP") || (i + todays_day()) % parts == 0;
+}
+
+/* Of `count` tests of `size` bytes each, leaves the first `always` and those of the others that are made today; returns
+ * how many are left. */
+static inline size_t todays_tests(void *tests, size_t count, size_t size, size_t always, size_t parts)
+{
+    size_t left = always;
+    for (size_t i = always; i < count; i++)
+        if (todays(i, parts))
+            memmove((char *)tests + left++ * size, (char *)tests + i * size, size);
+    return left;
 }
 
 #endif /* TODAYS_H */
