@@ -6,47 +6,16 @@
  */
 #include "matmul/engine.h"
 
-enum { LARGE = 512 }; /* products of cubes of this side fill a device alone */
-static const double MOST_WORK = 4e9; /* multiply-adds of a launch, so that none takes long */
-
-/* An operand of a batch, as messages tell of it. */
-struct stack {
-    const char *name;
-    const void *x;
-    size_t rows, cols, ld, stride;
+enum {
+    LARGE = 512,             /* products of cubes of this side are launched one by one */
+    MOST_ELEMENTS = 1 << 30, /* of C in one launch: kernels number their groups by int */
 };
 
-/* Elements from the first to behind the last. */
-static size_t extent(const struct stack *s, size_t count)
-{
-    return (count - 1) * s->stride + (s->rows - 1) * s->ld + s->cols;
-}
-
-static int operand_of(const struct matmul *mm, const struct stack *s, size_t count, struct operand *o)
-{
-    if (count > 1 && s->stride > SIZE_MAX / mm->real / 2 / count)
-        return clerror_set(EINVAL, "matmul_batch: %zu matrices %s, %zu elements apart, are larger than any memory", count,
-                           s->name, s->stride);
-    union {
-        const void *in;
-        void *out;
-    } ptr = {s->x};
-    void *base = clmemptr(mm->ctx, ptr.out);
-    if (!base)
-        return -1;
-    const size_t at = (size_t)((const char *)s->x - (const char *)base), size = clsizeofmem(base);
-    if (at % mm->real || at + extent(s, count) * mm->real > size)
-        return clerror_set(EINVAL, "matmul_batch: %s, %zu times %zu rows of %zu elements from byte %zu on, does not fit "
-                           "into its %zu bytes", s->name, count, s->rows, s->ld, at, size);
-    *o = (struct operand){.block = base, .offset = at / mm->real, .ld = s->ld};
-    return 0;
-}
-
 /* Whether any memory between the first and the last element is in both. */
-static bool meet(const struct matmul *mm, const struct stack *s, const struct stack *t, size_t count)
+static bool meet(const struct matmul *mm, const struct matrices *s, const struct matrices *t)
 {
     const char *x = s->x, *y = t->x;
-    return x < y + extent(t, count) * mm->real && y < x + extent(s, count) * mm->real;
+    return x < y + matmul_extent(t) * mm->real && y < x + matmul_extent(s) * mm->real;
 }
 
 /* The products from number `first` on; one alone is no batch. */
@@ -63,12 +32,11 @@ static struct product products_from(const struct product *x, size_t first, size_
 /* How many products a launch takes. */
 static int launch_size(struct matmul *mm, struct share *p, const struct product *x, size_t *most)
 {
-    const double work = (double)x->m * (double)x->n * (double)x->k;
     *most = 1;
-    if (mm->kind != MATMUL_TUNED || x->k == 0 || x->alpha == 0 || work >= (double)LARGE * LARGE * LARGE ||
-        x->m > LARGE * LARGE || x->n > LARGE * LARGE || x->k > LARGE * LARGE)
+    if (mm->kind != MATMUL_TUNED || x->k == 0 || x->alpha == 0 ||
+        (double)x->m * (double)x->n * (double)x->k >= (double)LARGE * LARGE * LARGE)
         return 0;
-    *most = (size_t)(MOST_WORK / work);
+    *most = MOST_ELEMENTS / (x->m * x->n);
     return matmul_shape_choose_batch(mm, p, x->m, x->n, x->k);
 }
 
@@ -99,19 +67,20 @@ int matmul_batch(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, siz
         return -1;
     if (m == 0 || n == 0 || count == 0)
         return 0;
-    const struct stack sc = {"C", c, m, n, h.ldc, stride_c}, sa = {"A", a, ta ? k : m, ta ? m : k, h.lda, stride_a},
-                       sb = {"B", b, tb ? n : k, tb ? k : n, h.ldb, stride_b};
+    const struct matrices sc = {"matmul_batch", "C", c, m, n, h.ldc, stride_c, count},
+                        sa = {"matmul_batch", "A", a, ta ? k : m, ta ? m : k, h.lda, stride_a, count},
+                        sb = {"matmul_batch", "B", b, tb ? n : k, tb ? k : n, h.ldb, stride_b, count};
     const bool reads = k > 0 && alpha != 0;
     if (count > 1 && stride_c < (m - 1) * h.ldc + n)
         return clerror_set(EINVAL, "matmul_batch: matrices C are %zu elements apart, but each has %zu", stride_c,
                            (m - 1) * h.ldc + n);
     struct product x = {.trans_a = ta, .trans_b = tb, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta,
                         .count = count, .step_a = stride_a, .step_b = stride_b, .step_c = stride_c};
-    if (operand_of(mm, &sc, count, &x.c) != 0 ||
-        (reads && (operand_of(mm, &sa, count, &x.a) != 0 || operand_of(mm, &sb, count, &x.b) != 0)))
+    if (matmul_operand(mm, &sc, &x.c) != 0 ||
+        (reads && (matmul_operand(mm, &sa, &x.a) != 0 || matmul_operand(mm, &sb, &x.b) != 0)))
         return -1;
-    if (reads && (meet(mm, &sa, &sc, count) || meet(mm, &sb, &sc, count)))
+    if (reads && (meet(mm, &sa, &sc) || meet(mm, &sb, &sc)))
         return clerror_set(EINVAL, "matmul_batch: the matrices C and %s are among each other; give the results memory of "
-                           "their own", meet(mm, &sa, &sc, count) ? "A" : "B");
+                           "their own", meet(mm, &sa, &sc) ? "A" : "B");
     return start_all(mm, &mm->share[dev], &x);
 }

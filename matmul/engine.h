@@ -39,6 +39,13 @@ struct operand {
     size_t offset, ld, skew;
 };
 
+/* Matrices in memory from clmalloc, as a caller gives them: `count` of them, `stride` elements apart. */
+struct matrices {
+    const char *call, *name; /* for messages */
+    const void *x;
+    size_t rows, cols, ld, stride, count;
+};
+
 /* What a device computes. m, n and k are never 0, and alpha is never 0. */
 struct product {
     bool trans_a, trans_b;
@@ -243,6 +250,11 @@ int matmul_cpu_batch(struct matmul *mm, struct share *p, const struct product *x
 int matmul_ladder_start(struct matmul *mm, struct share *p, const struct product *x);
 int matmul_clblast_start(struct matmul *mm, struct share *p, const struct product *x);
 void matmul_clblast_forget(void); /* CLBlast keeps programs, which must go before the drivers do */
+
+/* Where matrices lie, that are in the engine's context and fit into their memory; and elements from the first to behind the
+ * last. */
+int matmul_operand(const struct matmul *mm, const struct matrices *s, struct operand *o);
+size_t matmul_extent(const struct matrices *s);
 
 /* Any of them, by kind and device; takes products with k or alpha 0 as well. */
 int matmul_start(struct matmul *mm, struct share *p, const struct product *x);

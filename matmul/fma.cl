@@ -215,8 +215,7 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
 
     int group = (int)(get_global_id(0) / THREADS);
 #if BATCH
-    const ulong product = (ulong)product_of(group, m, n);
-    group = group_in_product(group, m, n);
+    const ulong product = enter_product(&group, m, n);
     a0 += product * step_a, b0 += product * step_b, c0 += product * step_c;
 #endif
     const struct work work = work_of(group, k, whole, splits);

@@ -169,22 +169,28 @@ int matmul_multiply_far(matmul *mm, enum matmul_trans trans, size_t m, size_t n,
     return matmul_ranks_multiply_far(mm, &p, far);
 }
 
-/* The operand at a pointer into memory from clmalloc; rows of cols elements. */
-static int operand_at(const struct matmul *mm, const char *name, const void *x, size_t rows, size_t cols, size_t ld,
-                      struct operand *o)
+size_t matmul_extent(const struct matrices *s)
 {
+    return (s->count - 1) * s->stride + (s->rows - 1) * s->ld + s->cols;
+}
+
+int matmul_operand(const struct matmul *mm, const struct matrices *s, struct operand *o)
+{
+    if (s->count > 1 && s->stride > SIZE_MAX / mm->real / 2 / s->count)
+        return clerror_set(EINVAL, "%s: %zu matrices %s, %zu elements apart, are larger than any memory", s->call, s->count,
+                           s->name, s->stride);
     union {
         const void *in;
         void *out;
-    } ptr = {x};
+    } ptr = {s->x};
     void *base = clmemptr(mm->ctx, ptr.out);
     if (!base)
         return -1;
-    const size_t at = (size_t)((const char *)x - (const char *)base), size = clsizeofmem(base);
-    if (at % mm->real || at + ((rows - 1) * ld + cols) * mm->real > size)
-        return clerror_set(EINVAL, "matmul_enqueue: %s, %zu rows of %zu elements from byte %zu on, does not fit into "
-                           "its %zu bytes", name, rows, ld, at, size);
-    *o = (struct operand){.block = base, .offset = at / mm->real, .ld = ld};
+    const size_t at = (size_t)((const char *)s->x - (const char *)base), size = clsizeofmem(base);
+    if (at % mm->real || at + matmul_extent(s) * mm->real > size)
+        return clerror_set(EINVAL, "%s: %s, %zu times %zu rows of %zu elements from byte %zu on, does not fit into its %zu "
+                           "bytes", s->call, s->name, s->count, s->rows, s->ld, at, size);
+    *o = (struct operand){.block = base, .offset = at / mm->real, .ld = s->ld};
     return 0;
 }
 
@@ -202,10 +208,11 @@ int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, s
         return -1;
     if (m == 0 || n == 0)
         return 0;
-    if (operand_at(mm, "C", c, m, n, h.ldc, &x.c) != 0)
-        return -1;
-    if (k > 0 && alpha != 0 && (operand_at(mm, "A", a, ta ? k : m, ta ? m : k, h.lda, &x.a) != 0 ||
-                                operand_at(mm, "B", b, tb ? n : k, tb ? k : n, h.ldb, &x.b) != 0))
+    const struct matrices sc = {"matmul_enqueue", "C", c, m, n, h.ldc, 0, 1},
+                        sa = {"matmul_enqueue", "A", a, ta ? k : m, ta ? m : k, h.lda, 0, 1},
+                        sb = {"matmul_enqueue", "B", b, tb ? n : k, tb ? k : n, h.ldb, 0, 1};
+    if (matmul_operand(mm, &sc, &x.c) != 0 ||
+        (k > 0 && alpha != 0 && (matmul_operand(mm, &sa, &x.a) != 0 || matmul_operand(mm, &sb, &x.b) != 0)))
         return -1;
     return matmul_start(mm, &mm->share[dev], &x);
 }

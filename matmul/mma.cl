@@ -278,8 +278,7 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     /* This group's tile and part of the depth; this warp's part of the tile. */
     int group = (int)(get_global_id(0) / THREADS);
 #if BATCH
-    const ulong product = (ulong)product_of(group, m, n);
-    group = group_in_product(group, m, n);
+    const ulong product = enter_product(&group, m, n);
     a0 += product * step_a, b0 += product * step_b, c0 += product * step_c;
 #endif
     const struct work work = work_of(group, k, whole, splits);

@@ -145,9 +145,13 @@ static int2 tile_corner(int tile, int m, int n)
 #define STEP_ARGS
 #endif
 
-/* Which product of a batch a group works for, and the number that it has there. */
-static int product_of(int group, int m, int n) { return group / ((m + BM - 1) / BM * ((n + BN - 1) / BN)); }
-static int group_in_product(int group, int m, int n) { return group % ((m + BM - 1) / BM * ((n + BN - 1) / BN)); }
+/* Of a group's number in a batch, which product it works for; the number becomes the one that it has there. */
+static ulong enter_product(int *group, int m, int n)
+{
+    const int tiles = (m + BM - 1) / BM * ((n + BN - 1) / BN), product = *group / tiles;
+    *group -= product * tiles;
+    return (ulong)product;
+}
 
 /* A group's work: its tile, which of `parts` parts of the depth, and from where to where that goes. */
 struct work {

@@ -89,24 +89,26 @@ void matmul_free(matmul *mm);
 int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
                     const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc);
 
-/* With a world of several ranks matmul_multiply is collective, and so are matmul_load and what follows it; m, n and k are of the whole product. A rank has a slab of rows of A, of B
- * and of C, as these are stored, and gives the first row that it has of each (NULL: none). Ranks form a grid, in which each computes a block
- * of C, or some of the depth of one; panels of A and B travel between them meanwhile. The same number of ranks gives the same bits, whatever
- * devices of one model they have.
- * The slab of rank `rank` in a matrix that is stored with `rows` rows: */
+/* With a world of several ranks matmul_multiply is collective, and so are matmul_load and what follows it; m, n and k are of
+ * the whole product. A rank has a slab of rows of A, of B and of C, as these are stored, and gives the first row that it
+ * has of each (NULL: none). Ranks form a grid, in which each computes a block of C, or some of the depth of one; panels of A
+ * and B travel between them meanwhile. The same number of ranks gives the same bits, whatever devices of one model they
+ * have. The slab of rank `rank` in a matrix that is stored with `rows` rows: */
 void matmul_slab(const stdcl_world *world, int rank, size_t rows, size_t *first, size_t *count);
 
-/* A matrix that is not in memory, such as one in a file; x is packed rows of `cols` elements. Both return 0, or -1 after clerror_set. */
+/* A matrix that is not in memory, such as one in a file; x is packed rows of `cols` elements. Both return 0, or -1 after
+ * clerror_set. */
 struct matmul_far {
     int (*read)(void *arg, size_t row, size_t rows, size_t col, size_t cols, void *x);
     int (*write)(void *arg, size_t row, size_t rows, size_t col, size_t cols, const void *x); /* of C only */
     void *arg;
 };
 
-/* matmul_multiply of matrices that may be larger than all memory: parts of them are read while others are multiplied, and blocks of C
- * are written when they are done. Places are those of the whole matrices as they are stored. One thread at a time reads A and B, and
- * another, the caller's, reads (if beta is not 0) and writes C. With a world a rank is asked for rows of its slabs of A and B
- * (matmul_slab), and for a block of C. Memory on the host: `memory` of the options, else half of what there is, divided among the ranks of a host. */
+/* matmul_multiply of matrices that may be larger than all memory: parts of them are read while others are multiplied, and
+ * blocks of C are written when they are done. Places are those of the whole matrices as they are stored. One thread at a
+ * time reads A and B, and another, the caller's, reads (if beta is not 0) and writes C. With a world a rank is asked for
+ * rows of its slabs of A and B (matmul_slab), and for a block of C. Memory on the host: `memory` of the options, else half of
+ * what there is, divided among the ranks of a host. */
 int matmul_multiply_far(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha, const struct matmul_far *a,
                         const struct matmul_far *b, double beta, const struct matmul_far *c);
 
@@ -118,10 +120,11 @@ int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, s
                    size_t ldc);
 
 /* `count` products of one size, as matmul_enqueue; those of small matrices by one launch. Product i, from 0 on, takes A, B
- * and C that begin i stride_a, i stride_b and i stride_c elements behind those given, which need not be multiples of
- * anything; multiples of 16 bytes are fastest. A stride of 0: all take the same A, or B; matrices C do not meet. Each has the bits that it
- * has alone in a batch of 1. Not blocking, with the errors of matmul_enqueue; EINVAL too where memory between the first C and
- * the last has A or B. (The strided batch of cuBLAS and of batched BLAS: Abdelfattah et al. 2021, doi:10.1145/3431921.) */
+ * and C that begin i stride_a, i stride_b and i stride_c elements behind those given. With a stride of 0 all products take
+ * the same A, or B; stride_c is at least the (m - 1) ldc + n elements of one C. Multiples of 16 bytes are fastest. Each
+ * product has the bits that it has alone in a batch of 1. Not blocking, with the errors of matmul_enqueue; EINVAL too where
+ * memory between the first C and the last has A or B. (The strided batch of cuBLAS and of batched BLAS: Abdelfattah et al.
+ * 2021, doi:10.1145/3431921.) */
 int matmul_batch(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
                  const void *a, size_t lda, size_t stride_a, const void *b, size_t ldb, size_t stride_b, double beta,
                  void *c, size_t ldc, size_t stride_c, size_t count);
