@@ -16,4 +16,4 @@ mv "$out/stdcl-$version.tar.gz" "$out/stdcl_$version.orig.tar.gz"
 cp -r "$top/debian" "$out/stdcl-$version/"
 cd "$out/stdcl-$version"
 dpkg-buildpackage -us -uc -ui
-cd .. && lintian --pedantic --fail-on error,warning --tag-display-limit 0 "stdcl_$version"*.changes
+cd .. && lintian --profile debian --pedantic --fail-on error,warning --tag-display-limit 0 "stdcl_$version"*.changes
