@@ -29,8 +29,6 @@
 #include <string>
 #include <system_error>
 #include <type_traits>
-#include <utility>
-#include <vector>
 #if __cplusplus >= 202002L
 #include <span>
 #endif
@@ -88,10 +86,10 @@ public:
         : handle_(check(clcontext_create(platforms, devtype, most, nullptr, 0)), {true})
     {
     }
-    static context gpu() { return context(check(stdgpu)); }
-    static context cpu() { return context(check(stdcpu)); }
-    static context all() { return context(check(stddev)); }
-    static context gpu_or_cpu() { return context(check(stdgpu ? stdgpu : stdcpu)); }
+    static context gpu() { return context(stdgpu); }
+    static context cpu() { return context(stdcpu); }
+    static context all() { return context(stddev); }
+    static context gpu_or_cpu() { return context(stdgpu ? stdgpu : stdcpu); }
 
     CLCONTEXT *get() const noexcept { return handle_.get(); }
     cl_uint size() const { return clgetndev(get()); }
@@ -108,7 +106,7 @@ private:
                 clcontext_destroy(cp);
         }
     };
-    explicit context(CLCONTEXT *standard) : handle_(standard, {false}) {}
+    explicit context(CLCONTEXT *standard) : handle_(check(standard), {false}) {}
     std::unique_ptr<CLCONTEXT, destroy> handle_;
 };
 
@@ -123,39 +121,30 @@ public:
     using value_type = T;
     array() = default;
     array(const context &ctx, std::size_t n, int flags = 0)
-        : cp_(ctx.get()), n_(n), data_(static_cast<T *>(check(clmalloc(ctx.get(), n * sizeof(T), flags))))
+        : data_(static_cast<T *>(check(clmalloc(ctx.get(), n * sizeof(T), flags))), {ctx.get(), n})
     {
-    }
-    array(const array &) = delete;
-    array &operator=(const array &) = delete;
-    array(array &&other) noexcept : cp_(other.cp_), n_(std::exchange(other.n_, 0)), data_(std::move(other.data_)) {}
-    array &operator=(array &&other) noexcept
-    {
-        cp_ = other.cp_;
-        n_ = std::exchange(other.n_, 0);
-        data_ = std::move(other.data_);
-        return *this;
     }
 
     T *data() const noexcept { return data_.get(); }
-    std::size_t size() const noexcept { return n_; }
+    std::size_t size() const noexcept { return data_ ? data_.get_deleter().n : 0; }
     T *begin() const noexcept { return data(); }
-    T *end() const noexcept { return data() + n_; }
+    T *end() const noexcept { return data() + size(); }
     T &operator[](std::size_t i) const noexcept { return data()[i]; }
 #if __cplusplus >= 202002L
-    std::span<T> span() const noexcept { return {data(), n_}; }
+    std::span<T> span() const noexcept { return {data(), size()}; }
 #endif
 
-    void to_device(cl_uint device = 0) const { check_event(clmsync(cp_, device, data(), CL_MEM_DEVICE)); }
-    void to_host(cl_uint device = 0) const { check_event(clmsync(cp_, device, data(), CL_MEM_HOST)); }
+    void to_device(cl_uint device = 0) const { sync(device, CL_MEM_DEVICE); }
+    void to_host(cl_uint device = 0) const { sync(device, CL_MEM_HOST); }
 
 private:
-    struct release {
+    void sync(cl_uint device, int to) const { check_event(clmsync(data_.get_deleter().cp, device, data(), to)); }
+    struct memory {
+        CLCONTEXT *cp = nullptr;
+        std::size_t n = 0;
         void operator()(T *p) const noexcept { clfree(p); }
     };
-    CLCONTEXT *cp_ = nullptr;
-    std::size_t n_ = 0;
-    std::unique_ptr<T, release> data_;
+    std::unique_ptr<T, memory> data_;
 };
 
 /* ---- Kernels. ------------------------------------------------------------------------------------ */
@@ -237,7 +226,7 @@ private:
 
 /* ---- The engines: owners of their C objects, whose functions take get(). -------------------------- */
 
-template <class T, void (*Free)(T *)> class engine {
+template <class T, auto Free> class engine {
 public:
     T *get() const noexcept { return handle_.get(); }
 
@@ -246,7 +235,7 @@ protected:
 
 private:
     struct release {
-        void operator()(T *p) const noexcept { Free(p); }
+        void operator()(T *object) const noexcept { Free(object); }
     };
     std::unique_ptr<T, release> handle_;
 };

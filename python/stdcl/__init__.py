@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import operator
+import functools
 import os
-import weakref
-from typing import TYPE_CHECKING, Any, Iterator, List, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Sequence, Union
 
 from . import _declarations as c
-from ._library import Error, check, html_table, lib
+from ._library import Error, Owner, check, html_table, lib, sizes, whole
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -35,42 +34,32 @@ _HOST, _DEVICE, _ALL = (c.CONSTANTS[k] for k in ("CL_MEM_HOST", "CL_MEM_DEVICE",
 _NOWAIT = c.CONSTANTS["CL_EVENT_NOWAIT"] | c.CONSTANTS["CL_EVENT_CHECKED"]  # a call that fails raises by itself
 
 
-def _sizes(value: Any, what: str) -> tuple[int, ...]:
-    """A number or several, as a tuple."""
+def _with_numpy() -> Any:
+    """What needs numpy, which takes longer to import than all of this."""
     try:
-        sizes = tuple(map(operator.index, value if hasattr(value, "__iter__") else (value,)))
-    except TypeError:
-        sizes = (-1,)
-    if any(size < 0 for size in sizes):
-        raise TypeError("%s is a whole number or several, none below 0, and not %r" % (what, value))
-    return sizes
+        from . import engines
+    except ImportError as missing:
+        raise Error("arrays and engines of stdcl are numpy's: install numpy (python3-numpy); %s" % missing) from None
+    return engines
 
 
-def _numpy() -> Any:
-    try:
-        import numpy
-    except ImportError:
-        raise Error("arrays of stdcl are numpy's: install numpy (python3-numpy)") from None
-    return numpy
+def __getattr__(name: str) -> Any:
+    if name in ("Array", "Gas", "Life", "Nbody", "initial", "matmul"):
+        return getattr(_with_numpy(), name)
+    raise AttributeError("module 'stdcl' has no attribute %r" % name)
 
 
-# ---- Contexts: lists of devices. -------------------------------------------------------------------
-
-
-class Context:
+class Context(Owner):
     """A list of devices. Made by gpu(), cpu(), devices() or open(); standard contexts are never closed."""
 
+    _closed = "the context is closed; make another with stdcl.open()"
+
     def __init__(self, handle: int, owned: bool) -> None:
-        self._handle: int | None = handle
-        self._owned, self._held = owned, 0  # arrays and engines that are alive
+        self._handle, self._owned = handle, owned
+        self._held = 0  # arrays and engines that are alive
 
     def __len__(self) -> int:
         return int(lib.clgetndev(self._use()))
-
-    def _use(self) -> int:
-        if self._handle is None:
-            raise Error("the context is closed; make another with stdcl.open()")
-        return self._handle
 
     @property
     def names(self) -> list[str]:
@@ -81,92 +70,62 @@ class Context:
 
     def close(self) -> None:
         """Ends the context. An Error while arrays or engines of it are alive; a standard context stays as it is."""
-        if self._held and self._owned:
-            raise Error("the context has %d array%s or engine%s alive; delete or close %s first" % (
-                self._held, *(("s", "s", "them") if self._held > 1 else ("", "", "it"))))
-        if self._handle is not None and self._owned:
-            check(lib.clcontext_destroy(self._handle))
-            self._handle = None
+        if self._owned:
+            super().close()
 
-    def __enter__(self) -> Context:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self.close()
-
-    # -- Memory.
+    def _free(self, handle: int) -> None:
+        if self._held:
+            raise Error("the context has arrays or engines alive, %d of them; delete or close them first" % self._held)
+        check(lib.clcontext_destroy(handle))
 
     def empty(self, shape: Sizes, dtype: npt.DTypeLike = "float32") -> Array:
         """An array of zeros that the host and the devices share; freed with its last view."""
-        np = _numpy()
-        kind: Any = np.dtype(dtype)
-        if kind.hasobject:
-            raise TypeError("an array of Python objects cannot be shared with a device; give a dtype of numbers")
-        shape = _sizes(shape, "a shape")
-        size = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
-        address = check(lib.clmalloc(self._use(), max(size, 1), 0))
-        buffer: Any = (ctypes.c_char * max(size, 1)).from_address(address)
-        weakref.finalize(buffer, _free, address, self).atexit = False
-        self._held += 1
-        buffer.context = self  # which lives as long as the memory
-        array: Any = np.frombuffer(buffer, dtype=kind, count=size // kind.itemsize if kind.itemsize else 0)
-        return array.reshape(shape).view(_arrays().Array)  # type: ignore[no-any-return]
+        return _with_numpy().allocate(self, shape, dtype)  # type: ignore[no-any-return]
 
     zeros = empty
 
     def array(self, values: npt.ArrayLike, dtype: npt.DTypeLike = None) -> Array:
         """A copy of `values` that the devices share."""
-        np = _numpy()
-        given = np.asarray(values, dtype=dtype)
+        given = _with_numpy().np.asarray(values, dtype=dtype)
         array = self.empty(given.shape, given.dtype)
         array[...] = given
         return array
 
-    # -- Programs.
-
     def source(self, text: str, options: str | None = None) -> Program:
         """Builds kernels from OpenCL C. The Error of one that does not build has the compiler's log."""
-        return self._program(lib.clopen_named(self._use(), b"<source>", text.encode(), len(text.encode()),
-                                              options and options.encode(), 0))
+        code = text.encode()
+        return Program(self, lib.clopen_named(self._use(), b"<source>", code, len(code), options and options.encode(), 0))
 
     def file(self, path: str | os.PathLike[str]) -> Program:
         """Builds kernels from a file, OpenCL C or a binary of clsave."""
-        return self._program(lib.clopen(self._use(), os.fsencode(path), 0))
+        return Program(self, lib.clopen(self._use(), os.fsencode(path), 0))
 
     def template(self, text: str, **values: bool | int | float | str) -> Program:
         """Builds kernels from a template, with numbers, truths and strings as its values."""
-        items = (c.clvalue * (len(values) + 1))()
+        code, items = text.encode(), (c.clvalue * (len(values) + 1))()
         for item, (name, value) in zip(items, values.items()):
             item.name = name.encode()
             _set_value(item, value)
         items[len(values)].kind = c.CONSTANTS["STDCL_V_END"]
-        return self._program(lib.clopen_templatev(self._use(), b"<template>", text.encode(), len(text.encode()), None, 0,
-                                                  items))
-
-    def _program(self, handle: int | None) -> Program:
-        return Program(self, check(handle))
-
-    # -- Waiting and measuring.
+        return Program(self, lib.clopen_templatev(self._use(), b"<template>", code, len(code), None, 0, items))
 
     def wait(self, device: int | None = None) -> None:
         """Waits for all that was started, on one device or all. Raises what failed."""
         for dev in range(len(self)) if device is None else [device]:
-            check(lib.clwait(self._use(), dev, _ALL))
+            check(lib.clwait(self._use(), whole(dev, "a device"), _ALL))
 
     @contextlib.contextmanager
     def profile(self) -> Iterator[Profile]:
         """Measures what runs inside the with block; str() of what it gives is a table."""
         check(lib.clprofile(self._use(), c.CONSTANTS["CLPROF_EVERY"]))
-        report = Profile(self)
+        profile = Profile()
         try:
-            yield report
+            yield profile
         finally:
             self.wait()
-            report.read()
+            rows = (c.clprofile_row * lib.clprofile_rows(self._use(), None, 0))()
+            lib.clprofile_rows(self._use(), rows, len(rows))
+            profile[:] = [(row.name.decode(), row.count, row.total, row.bytes) for row in rows]
             lib.clprofile(self._use(), 0)
 
     def __repr__(self) -> str:
@@ -176,34 +135,20 @@ class Context:
         return html_table([("device", n) for n in self.names])
 
 
-def _free(address: int, context: Context) -> None:
-    context._held -= 1
-    if not lib._forked and context._handle is not None:
-        lib.clfree(address)
-
-
 def _set_value(item: Any, value: object) -> None:
     for kind, name, member in ((bool, "BOOL", "integer"), (int, "INTEGER", "integer"), (float, "NUMBER", "number"),
                                (str, "STRING", "string")):
         if isinstance(value, kind):
             item.kind = c.CONSTANTS["STDCL_V_" + name]
             setattr(getattr(item, "as"), member, value.encode() if isinstance(value, str) else value)
+            if kind is int and getattr(item, "as").integer != value:
+                raise TypeError("a template takes whole numbers of 64 bits, and not %r" % value)
             return
     raise TypeError("a template takes numbers, truths and strings, not %s" % type(value).__name__)
 
 
 class Profile(List[Any]):
     """Rows (name, count, seconds, bytes) of a profile, the longest first."""
-
-    def __init__(self, context: Context) -> None:
-        super().__init__()
-        self._context = context
-
-    def read(self) -> None:
-        n = lib.clprofile_rows(self._context._use(), None, 0)
-        rows = (c.clprofile_row * max(n, 1))()
-        lib.clprofile_rows(self._context._use(), rows, n)
-        self[:] = [(row.name.decode(), row.count, row.total, row.bytes) for row in rows[:n]]
 
     def __str__(self) -> str:
         return "\n".join(["%-24s %8s %12s" % ("kernel or transfer", "count", "total ms")] +
@@ -234,56 +179,33 @@ def devices() -> Context | None:
     return _standard(0)
 
 
-_standard_contexts: dict[int, Context] = {}
-
-
+@functools.lru_cache(None)
 def _standard(which: int) -> Context | None:
-    if which not in _standard_contexts:
-        handle = lib.stdcl_standard_context(which)
-        if not handle:
-            return None
-        _standard_contexts[which] = Context(handle, False)
-    return _standard_contexts[which]
+    handle = lib.stdcl_standard_context(which)
+    return Context(handle, False) if handle else None
 
 
 def open(pattern: str = "", most: int = 0) -> Context:  # noqa: A001
     """A context of the devices whose name, vendor or platform has `pattern` in it; at most `most` of them (0: all)."""
-    return Context(check(lib.clcontext_create(pattern.encode(), -1 & 0x7FFFFFFF, most, None, 0)), True)
+    return Context(check(lib.clcontext_create(pattern.encode(), 0x7FFFFFFF, whole(most, "most"), None, 0)), True)
 
 
-# ---- Arrays and engines, which need numpy. ---------------------------------------------------------------
-
-
-def _arrays() -> Any:
-    from . import arrays
-    return arrays
-
-
-def __getattr__(name: str) -> Any:
-    if name == "Array":
-        return _arrays().Array
-    if name in ("Nbody", "Life", "Gas", "initial", "matmul"):
-        from . import engines
-        return getattr(engines, name)
-    raise AttributeError("module 'stdcl' has no attribute %r" % name)
-
-
-# ---- Programs and kernels. ----------------------------------------------------------------------------
-
-
-class local:  # noqa: N801
+class local(NamedTuple):  # noqa: N801
     """So many bytes of local memory, as a kernel's argument."""
 
-    def __init__(self, nbytes: int) -> None:
-        self.nbytes = int(nbytes)
+    nbytes: int
 
 
-class Program:
+class Program(Owner):
     """Kernels by name, as attributes or items."""
 
-    def __init__(self, context: Context, handle: int) -> None:
-        self._context = context
-        self._handle: int | None = handle
+    _closed = "the program is closed, and its kernels with it"
+
+    def __init__(self, context: Context, handle: int | None) -> None:
+        self._context, self._handle = context, check(handle)
+
+    def _free(self, handle: int) -> None:
+        check(lib.clclose(self._context._use(), handle))
 
     def __getattr__(self, name: str) -> Kernel:
         if name.startswith("_"):
@@ -296,35 +218,18 @@ class Program:
         return kernel
 
     def __getitem__(self, name: str) -> Kernel:
-        if self._handle is None:
-            raise Error("the program is closed")
-        return Kernel(self, name, check(lib.clsym(self._context._use(), self._handle, name.encode(), 0)))
-
-    def close(self) -> None:
-        """Releases the program and its kernels."""
-        if self._handle is not None:
-            check(lib.clclose(self._context._use(), self._handle))
-            self._handle = None
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # the context may be closed
-            self.close()
+        return Kernel(self, name, check(lib.clsym(self._context._use(), self._use(), name.encode(), 0)))
 
 
-# OpenCL's name: ctypes' type and numpy's kind
-_SCALARS: dict[str, tuple[Any, str]] = {
-    "char": (ctypes.c_int8, "i1"), "uchar": (ctypes.c_uint8, "u1"), "short": (ctypes.c_int16, "i2"),
-    "ushort": (ctypes.c_uint16, "u2"), "int": (ctypes.c_int32, "i4"), "uint": (ctypes.c_uint32, "u4"),
-    "long": (ctypes.c_int64, "i8"), "ulong": (ctypes.c_uint64, "u8"), "float": (ctypes.c_float, "f4"),
-    "double": (ctypes.c_double, "f8"),
-}
+_SCALARS: dict[str, Any] = {"char": ctypes.c_int8, "short": ctypes.c_int16, "int": ctypes.c_int32, "long": ctypes.c_int64,
+                            "uchar": ctypes.c_uint8, "ushort": ctypes.c_uint16, "uint": ctypes.c_uint32, "ulong": ctypes.c_uint64,
+                            "float": ctypes.c_float, "double": ctypes.c_double}  # by OpenCL's names
 
 
-def _scalar(declared: str) -> tuple[str, int] | None:
-    """'float4' -> ('float', 4); None when it is no number."""
+def _scalar(declared: str) -> tuple[str, int]:
+    """'float4' -> ('float', 4); ('', 0) of what is no number."""
     name = declared.rstrip("0123456789")
-    width = declared[len(name):]
-    return (name, int(width or 1)) if name in _SCALARS else None
+    return (name, int(declared[len(name):] or 1)) if name in _SCALARS else ("", 0)
 
 
 class Kernel:
@@ -342,36 +247,32 @@ class Kernel:
         """One argument as the library takes it; `kept` holds what must live until the call is made."""
         declared, name = self._declared[i] if i < len(self._declared) else ("", "")
         what = "argument %d%s of %s" % (i, " (%s)" % name if name else "", self.__name__)
-        arg, holder = c.stdcl_arg(), None  # type: Any, Any
+        holder: Any
         if isinstance(value, local):
-            holder = ctypes.c_size_t(value.nbytes)
-            arg.kind, arg.size = c.CONSTANTS["STDCL_LOCAL"], ctypes.sizeof(holder)
-        elif hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0 and not _scalar(declared):
+            kind, holder = "STDCL_LOCAL", ctypes.c_size_t(whole(value.nbytes, "the size of local memory"))
+        elif hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0 and not _scalar(declared)[0]:
             if getattr(value, "context", None) is None:
                 raise TypeError("%s is an array outside the memory that devices share; make it with context.array()" % what)
             if value.context is not self._context:
                 raise TypeError("%s is an array of another context" % what)
             if not value.flags.c_contiguous:
                 raise TypeError("%s is not contiguous; pass context.array() of it" % what)
-            wanted = _scalar(declared[:-1]) if declared.endswith("*") else None
-            if wanted and value.dtype.kind + str(value.dtype.itemsize) != _SCALARS[wanted[0]][1]:
+            wanted, _ = _scalar(declared[:-1])
+            if wanted and value.dtype != _SCALARS[wanted]:
                 raise TypeError("%s is an array of %s, and the kernel declares %s" % (what, value.dtype, declared))
-            holder = ctypes.c_void_p(value.ctypes.data)
-            arg.kind, arg.size = c.CONSTANTS["STDCL_GLOBAL"], ctypes.sizeof(holder)
+            kind, holder = "STDCL_GLOBAL", ctypes.c_void_p(value.ctypes.data)
         else:
-            wanted = _scalar(declared) or (("long" if isinstance(value, int) else "double"), 1)
+            wanted, width = _scalar(declared)
             try:
-                numbers = list(value) if wanted[1] > 1 else [value]
-                width = 4 if wanted[1] == 3 else wanted[1]
-                holder = (_SCALARS[wanted[0]][0] * width)(*numbers)
-                if _SCALARS[wanted[0]][1][0] != "f" and holder[:len(numbers)] != numbers:
-                    raise ValueError  # it does not fit
+                numbers = list(value) if width > 1 else [value]
+                number = _SCALARS[wanted or ("long" if isinstance(value, int) else "double")]
+                kind, holder = "STDCL_VALUE", (number * (4 if width == 3 else max(width, 1)))(*numbers)
+                if declared and len(numbers) != width or wanted not in ("float", "double", "") and holder[:len(numbers)] != numbers:
+                    raise ValueError  # it does not fit, or is no number there
             except (TypeError, ValueError, IndexError):
                 raise TypeError("%s is %r, and the kernel declares %s" % (what, value, declared or "a number")) from None
-            arg.kind, arg.size = c.CONSTANTS["STDCL_VALUE"], ctypes.sizeof(holder)
         kept.append(holder)
-        arg.value = ctypes.addressof(holder)
-        return arg
+        return c.stdcl_arg(size=ctypes.sizeof(holder), kind=c.CONSTANTS[kind], value=ctypes.addressof(holder))
 
     def start(self, work_items: Sizes, *args: Any, local: Sizes | None = None, offset: Sizes | None = None,
               device: int = 0) -> Event:
@@ -381,25 +282,21 @@ class Kernel:
             raise TypeError("%s takes %d argument%s, not %d" % (
                 self.__name__, len(self._declared), "s" if len(self._declared) > 1 else "", len(args)))
         given = (c.stdcl_arg * max(len(args), 1))(*(self._argument(i, v, kept) for i, v in enumerate(args)))
-        work = c.clndrange_struct()
+        work = c.clndrange_struct(dim=len(sizes(work_items, "the size of an index space")))
         for field, value in (("gtid", work_items), ("ltid", local), ("gtid_offset", offset)):
-            sizes = () if value is None else _sizes(value, "a size of an index space")
-            if len(sizes) > 3:
-                raise TypeError("devices have up to three dimensions, and %r has %d" % (value, len(sizes)))
-            if field == "gtid":
-                work.dim = len(sizes)
-            for d, size in enumerate(sizes):
-                getattr(work, field)[d] = size
-        if self._program._handle is None:
-            raise Error("the program of the kernel %s is closed" % self.__name__)
-        check(lib.clforkv(self._context._use(), device, self._handle, work, _NOWAIT, len(args), given))
+            numbers = () if value is None else sizes(value, "the size of an index space")
+            if len(numbers) > 3:
+                raise TypeError("devices have up to three dimensions, and %r has %d" % (value, len(numbers)))
+            getattr(work, field)[:len(numbers)] = numbers
+        self._program._use()
+        check(lib.clforkv(self._context._use(), whole(device, "a device"), self._handle, work, _NOWAIT, len(args), given))
         return Event(self._context, device, [a for a in args if getattr(a, "context", None) is not None])
 
     def __call__(self, work_items: Sizes, *args: Any, local: Sizes | None = None, offset: Sizes | None = None,
                  device: int = 0) -> Event:
         for array in args:
             if getattr(array, "context", None) is self._context:
-                check(lib.clmsync(self._context._use(), device, array.ctypes.data, _DEVICE | _NOWAIT))
+                check(lib.clmsync(self._context._use(), whole(device, "a device"), array.ctypes.data, _DEVICE | _NOWAIT))
         return self.start(work_items, *args, local=local, offset=offset, device=device)
 
 

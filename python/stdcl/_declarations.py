@@ -872,6 +872,20 @@ FUNCTIONS = {
     "world_waited": ("world", "c_double, [c_void_p, c_int]"),
 }
 
+# what words mean as options
+CHOICES = {
+    "arrays_options": {'type': {'float': 0, 'double': 1, 'int': 2, 'long': 3}, 'accumulator': {'wide': 0, 'compensated': 1}, 'method': {'tuned': 0, 'tree': 1}},
+    "arrays_sorter_options": {},
+    "gas_options": {'storage': {'fused': 0, 'stored': 1}, 'source': {'device': 0, 'host': 1, 'given': 2}, 'type': {'float': 0, 'double': 1, 'int': 2, 'long': 3}, 'accumulator': {'wide': 0, 'compensated': 1}, 'method': {'tuned': 0, 'tree': 1}},
+    "hashlife_options": {},
+    "life_options": {'engine': {'packed': 0, 'local': 1, 'global': 2, 'reference': 3}, 'bounds': {'torus': 0, 'plane': 1}},
+    "matmul_options": {'kind': {'tuned': 0, 'naive': 1, 'blocked': 2, 'cpu_naive': 3, 'cpu_blocked': 4, 'openblas': 5, 'sycl': 6, 'clblast': 7}, 'precision': {'single': 0, 'double': 1}},
+    "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5}},
+    "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}},
+    "view_options": {},
+    "world_options": {},
+}
+
 CONSTANTS = {
     "STDCL_VALUE": 0,
     "STDCL_GLOBAL": 1,

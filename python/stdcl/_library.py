@@ -4,9 +4,11 @@ SPDX-License-Identifier: MIT
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import operator
 import os
-from typing import Any, Iterable, Iterator
+from typing import Any, Iterable, TypeVar
 
 from . import _declarations as c
 
@@ -21,15 +23,6 @@ class Error(RuntimeError):
         self.errno, self.opencl = errno, opencl
 
 
-def _folders() -> Iterator[str]:
-    """Where the libraries may be: what the user says, beside this package, the system's places."""
-    if "STDCL_LIBRARY" in os.environ:
-        yield os.path.dirname(os.path.abspath(os.environ["STDCL_LIBRARY"]))
-        return
-    yield os.path.join(os.path.dirname(__file__), "lib")
-    yield ""
-
-
 class Library:
     """The functions of the C libraries by name, each with its types; loaded when first used."""
 
@@ -38,26 +31,26 @@ class Library:
         self._folder: str | None = None
         self._forked = False
 
+    def _folders(self) -> list[str]:
+        """Where the libraries may be: where the first was, what the user says, beside this package, the system's places."""
+        if self._folder is None and "STDCL_LIBRARY" in os.environ:
+            self._folder = os.path.dirname(os.path.abspath(os.environ["STDCL_LIBRARY"]))
+        return [os.path.join(os.path.dirname(__file__), "lib"), ""] if self._folder is None else [self._folder]
+
     def _load(self, room: str) -> ctypes.CDLL:
-        if room not in self._loaded:
-            name = "libstdcl.so.1" if room == "stdcl" else "libstdcl_%s.so.1" % room
-            folders = [self._folder] if self._folder is not None else list(_folders())
-            for folder in folders:
-                path = os.path.join(folder, name)
-                if folder and not os.path.exists(path):
-                    continue
-                try:
-                    self._loaded[room] = ctypes.CDLL(path)
-                    self._folder = folder
-                    break
-                except OSError as error:
-                    reason = error
-            else:
-                raise ImportError("%s cannot be loaded (%s); install the package %s, or name the library in the "
-                                  "environment variable STDCL_LIBRARY"
-                                  % (name, locals().get("reason", "it is not in " + folders[0]),
-                                     "libstdcl-view1" if room == "view" else "libstdcl1"))
-        return self._loaded[room]
+        if room in self._loaded:
+            return self._loaded[room]
+        name, reason = "libstdcl.so.1" if room == "stdcl" else "libstdcl_%s.so.1" % room, ""
+        for folder in self._folders():
+            path = os.path.join(folder, name)
+            try:
+                self._loaded[room] = ctypes.CDLL(path)
+                self._folder = folder
+                return self._loaded[room]
+            except OSError as error:
+                reason = str(error)
+        raise ImportError("%s cannot be loaded (%s); install the package %s, or name the library in the environment variable "
+                          "STDCL_LIBRARY" % (name, reason, "libstdcl-view1" if room == "view" else "libstdcl1"))
 
     def __getattr__(self, name: str) -> Any:
         if self._forked:
@@ -83,12 +76,8 @@ os.register_at_fork(after_in_child=lib._forget)
 
 def error() -> Error:
     """The library's last error, as an exception."""
-    sentence = lib.clerror()
-    code = lib.stdcl_errno_address
-    code.restype = ctypes.POINTER(ctypes.c_int)
-    opencl = lib.stdcl_oclerrno_address
-    opencl.restype = ctypes.POINTER(ctypes.c_int)
-    return Error((sentence or b"an error without a sentence").decode(errors="replace"), code()[0], opencl()[0])
+    code, opencl = (ctypes.c_int.from_address(at()).value for at in (lib.stdcl_errno_address, lib.stdcl_oclerrno_address))
+    return Error((lib.clerror() or b"an error without a sentence").decode(errors="replace"), code, opencl)
 
 
 def check(result: Any) -> Any:
@@ -96,6 +85,56 @@ def check(result: Any) -> Any:
     if result is None or result == -1 or result == _CL_EVENT_FAILED:
         raise error()
     return result
+
+
+Self = TypeVar("Self", bound="Owner")
+
+
+class Owner:
+    """Has a C object until close(), the end of a with block, or its own end."""
+
+    _handle: int | None = None
+    _closed = "it is closed"  # what a use after that says
+
+    def _use(self) -> int:
+        if self._handle is None:
+            raise Error(self._closed)
+        return self._handle
+
+    def _free(self, handle: int) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Frees it with what belongs to it. It is no error to close it again."""
+        if self._handle is not None:
+            self._free(self._handle)
+            self._handle = None
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self.close()
+
+
+def whole(value: Any, what: str) -> int:
+    """A number that C may take as unsigned."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if not 0 <= number < 2**63:
+        raise TypeError("%s is a whole number from 0 to 2**63 - 1, and not %r" % (what, value))
+    return number
+
+
+def sizes(value: Any, what: str) -> tuple[int, ...]:
+    """A number or several, as a tuple."""
+    return tuple(whole(one, what) for one in (value if hasattr(value, "__iter__") else (value,)))
 
 
 def html_table(rows: Iterable[tuple[object, ...]]) -> str:
@@ -106,7 +145,8 @@ def html_table(rows: Iterable[tuple[object, ...]]) -> str:
 def check_version() -> None:
     """Refuses a library of another version than these declarations."""
     found = lib.stdcl_version().decode()
-    if found.split(".")[0] != c.VERSION.split(".")[0] or found.split(".")[1] < c.VERSION.split(".")[1]:
+    (theirs, newer), (ours, newest) = ([int(part) for part in version.split(".")[:2]] for version in (found, c.VERSION))
+    if theirs != ours or newer < newest:
         raise ImportError("the Python package stdcl is version %s, and the library libstdcl.so.1 that was found is version "
                           "%s; install the same version of both" % (c.VERSION, found))
 

@@ -4,12 +4,15 @@ SPDX-License-Identifier: MIT
 """
 from __future__ import annotations
 
+import ctypes
+import math
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _declarations as c
-from ._library import Error, check, lib
+from ._library import Error, check, lib, sizes, whole
 
 if TYPE_CHECKING:
     from . import Context
@@ -34,15 +37,37 @@ class Array(np.ndarray[Any, Any]):
 
     def to_device(self, device: int = 0) -> Array:
         """Copies the whole allocation to a device; returns the array."""
-        check(lib.clmsync(self._shared(), device, self.ctypes.data, c.CONSTANTS["CL_MEM_DEVICE"]))
+        check(lib.clmsync(self._shared(), whole(device, "a device"), self.ctypes.data, c.CONSTANTS["CL_MEM_DEVICE"]))
         return self
 
     def to_host(self, device: int = 0) -> Array:
         """Copies the whole allocation back; returns the array."""
-        check(lib.clmsync(self._shared(), device, self.ctypes.data, c.CONSTANTS["CL_MEM_HOST"]))
+        check(lib.clmsync(self._shared(), whole(device, "a device"), self.ctypes.data, c.CONSTANTS["CL_MEM_HOST"]))
         return self
 
     @property
     def cl_mem(self) -> int:
         """The first device's cl_mem, as a number: pyopencl.Buffer.from_int_ptr(x.cl_mem)."""
         return int(check(lib.clgetbuffer(self._shared(), 0, self.ctypes.data)))
+
+
+def allocate(context: Context, shape: Any, dtype: Any) -> Array:
+    """See Context.empty."""
+    kind: Any = np.dtype(dtype)
+    if kind.hasobject:
+        raise TypeError("an array of Python objects cannot be shared with a device; give a dtype of numbers")
+    shape = sizes(shape, "a shape")
+    size = whole(math.prod(shape) * kind.itemsize, "the number of bytes of an array")
+    address = check(lib.clmalloc(context._use(), max(size, 1), 0))
+    buffer: Any = (ctypes.c_char * max(size, 1)).from_address(address)
+    weakref.finalize(buffer, _free, address, context).atexit = False
+    context._held += 1
+    buffer.context = context  # which lives as long as the memory
+    array: Any = np.frombuffer(buffer, dtype=kind, count=math.prod(shape))
+    return array.reshape(shape).view(Array)  # type: ignore[no-any-return]
+
+
+def _free(address: int, context: Context) -> None:
+    context._held -= 1
+    if not lib._forked:
+        lib.clfree(address)

@@ -15,21 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _declarations as c
-from ._library import Error, check, html_table, lib
+from ._library import Owner, check, html_table, lib, whole
+from .arrays import Array, allocate  # noqa: F401
 
 if TYPE_CHECKING:
     from . import Context
 
 Floats = npt.NDArray[np.float64]
-
-
-def _number(prefix: str, name: str) -> int:
-    """The constant PREFIX_NAME, of a name in any case of letters."""
-    key = "%s_%s" % (prefix, str(name).upper().replace("-", "_"))
-    if key not in c.CONSTANTS:
-        have = [k[len(prefix) + 1:].lower() for k in c.CONSTANTS if k.startswith(prefix + "_")]
-        raise ValueError("%r is none of %s" % (name, ", ".join(sorted(have))))
-    return c.CONSTANTS[key]
 
 
 def _rows(values: npt.ArrayLike, n: int, name: str) -> Floats:
@@ -40,36 +32,49 @@ def _rows(values: npt.ArrayLike, n: int, name: str) -> Floats:
     return array
 
 
-class _Engine:
+class _Engine(Owner):
     """Keeps the C object, its options and the context alive, and lets Ctrl-C end a call between bursts."""
 
-    _free = ""
+    _closed, _name = "the engine is closed", ""
 
-    def _make(self, create: Any, options: Any, context: Context | None, *args: Any) -> None:
-        self._context, self._options = context, options
+    def _make(self, context: Context | None, args: tuple[Any, ...], **options: Any) -> None:
+        """Calls NAME_create with these members of struct NAME_options; words stand for the numbers of an enum."""
+        self._context, self._options = context, getattr(c, self._name + "_options")()
         self._interrupt: BaseException | None = None
-        options.ctx = context._use() if context else None
-        self._handle: int | None = check(create(ctypes.byref(options), *args))
+        choices: Any = c.CHOICES[self._name + "_options"]
+        for name, value in options.items():
+            if name in choices and str(value).lower() not in choices[name]:
+                raise ValueError("%s is one of %s, and not %r" % (name, ", ".join(choices[name]), value))
+            value = choices[name][value.lower()] if name in choices else value.encode() if isinstance(value, str) else value
+            try:
+                setattr(self._options, name, value)
+                if isinstance(value, int) and getattr(self._options, name) != value:
+                    raise TypeError  # it does not fit
+            except TypeError:
+                raise TypeError("%s cannot be %r" % (name, options[name])) from None
+        self._options.ctx = context._use() if context else None
+        self._options.progress = self._guarded(type(self._options.progress))
+        self._handle = check(getattr(lib, self._name + "_create")(ctypes.byref(self._options), *args))
         if context:
             context._held += 1
 
     def _guarded(self, function: Callable[..., Any]) -> Any:
-        """The function that the library calls now and then: Python looks for signals there."""
+        """What the library calls now and then, to hear whether there was an interrupt."""
         return function(lambda _arg, _done: 1 if self._interrupt else 0)
 
-    def _note(self, old: Callable[..., Any], number: int, frame: Any) -> None:
-        """Stands in for the handler of SIGINT during a call: what that raises ends the call, and is raised after it."""
-        try:
-            old(number, frame)
-        except BaseException as interrupt:  # noqa: BLE001
-            self._interrupt = interrupt
-
     def _call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """What the handler of SIGINT raises meanwhile ends the call, and is raised after it."""
         handle, self._interrupt = self._use(), None
         old: Any = signal.getsignal(signal.SIGINT)
+
+        def note(number: int, frame: Any) -> None:
+            try:
+                old(number, frame)
+            except BaseException as interrupt:  # noqa: BLE001
+                self._interrupt = interrupt
         catches = callable(old) and threading.current_thread() is threading.main_thread()
         if catches:
-            signal.signal(signal.SIGINT, lambda number, frame: self._note(old, number, frame))
+            signal.signal(signal.SIGINT, note)
         try:
             result = function(handle, *args)
         finally:
@@ -79,28 +84,10 @@ class _Engine:
             raise self._interrupt
         return check(result)
 
-    def _use(self) -> int:
-        if self._handle is None:
-            raise Error("the engine is closed")
-        return self._handle
-
-    def close(self) -> None:
-        """Frees the engine and what it holds on the devices."""
-        if getattr(self, "_handle", None) is not None:
-            getattr(lib, self._free)(self._handle)
-            self._handle = None
-            if self._context:
-                self._context._held -= 1
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if not lib._forked:
-            self.close()
+    def _free(self, handle: int) -> None:
+        getattr(lib, self._name + "_free")(handle)
+        if self._context:
+            self._context._held -= 1
 
 
 class Nbody(_Engine):
@@ -109,7 +96,7 @@ class Nbody(_Engine):
     run = stdcl.Nbody(mass, pos, vel, eps=0.05, dt=1/256); run.step(100); run.diagnose().total
     """
 
-    _free = "nbody_free"
+    _name = "nbody"
 
     def __init__(self, mass: npt.ArrayLike, pos: npt.ArrayLike, vel: npt.ArrayLike, *, dt: float, eps: float = 0.0,
                  G: float = 1.0, integrator: str = "leapfrog", precision: str = "single", method: str = "direct",
@@ -119,15 +106,12 @@ class Nbody(_Engine):
             raise ValueError("mass has %d dimensions, not one" % mass.ndim)
         self.n = mass.size
         pos, vel = _rows(pos, self.n, "pos"), _rows(vel, self.n, "vel")
-        options = c.nbody_options(integrator=_number("NBODY", integrator), precision=_number("NBODY", precision),
-                                  method=_number("NBODY", method), G=G, eps=eps, dt=dt, accuracy=accuracy,
-                                  stepping=_number("NBODY", stepping), eta=eta)
-        options.progress = self._guarded(type(options.progress))
-        self._make(lib.nbody_create, options, context, self.n, mass.ctypes.data, pos.ctypes.data, vel.ctypes.data)
+        self._make(context, (self.n, mass.ctypes.data, pos.ctypes.data, vel.ctypes.data), integrator=integrator, precision=precision,
+                   method=method, G=G, eps=eps, dt=dt, accuracy=accuracy, stepping=stepping, eta=eta)
 
     def step(self, steps: int = 1) -> None:
         """Advances by so many steps of dt."""
-        self._call(lib.nbody_step, steps)
+        self._call(lib.nbody_step, whole(steps, "steps"))
 
     def _planes(self, function: Any, *shapes: tuple[int, ...]) -> list[Floats]:
         arrays = [np.empty(shape) for shape in shapes]
@@ -167,9 +151,9 @@ class Nbody(_Engine):
 
 def initial(model: str, n: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
     """Masses (n), positions and velocities (n, 3) of a model that nbody.h describes, such as "plummer" or "galaxy"."""
-    mass, pos, vel = np.empty(n), np.empty((n, 3)), np.empty((n, 3))
-    check(lib.nbody_initial(check(lib.nbody_model_by_name(model.encode())), n, seed, mass.ctypes.data, pos.ctypes.data,
-                            vel.ctypes.data))
+    mass, pos, vel = np.empty(whole(n, "n")), np.empty((n, 3)), np.empty((n, 3))
+    check(lib.nbody_initial(check(lib.nbody_model_by_name(model.encode())), n, whole(seed, "seed"), mass.ctypes.data,
+                            pos.ctypes.data, vel.ctypes.data))
     return mass, pos, vel
 
 
@@ -179,24 +163,20 @@ class Life(_Engine):
     life = stdcl.Life(1024, 1024, rule="B36/S23"); life.soup(seed=1); life.step(1000); life.population
     """
 
-    _free = "life_free"
+    _name = "life"
 
     def __init__(self, width: int, height: int, *, rule: str = "B3/S23", bounds: str = "torus", engine: str = "packed",
                  context: Context | None = None) -> None:
         self.width, self.height = width, height
-        self._rule = rule.encode()
-        options = c.life_options(width=width, height=height, rule=self._rule, bounds=_number("LIFE", bounds),
-                                 engine=_number("LIFE", engine))
-        options.progress = self._guarded(type(options.progress))
-        self._make(lib.life_create, options, context)
+        self._make(context, (), width=width, height=height, rule=rule, bounds=bounds, engine=engine)
 
     def step(self, generations: int = 1) -> None:
         """Advances by so many generations."""
-        self._call(lib.life_step, generations)
+        self._call(lib.life_step, whole(generations, "generations"))
 
     def soup(self, density: float = 0.5, seed: int = 1) -> None:
         """Fills the grid at random, and goes back to generation 0."""
-        self._call(lib.life_soup, density, seed)
+        self._call(lib.life_soup, density, whole(seed, "seed"))
 
     @property
     def generation(self) -> int:
@@ -228,7 +208,7 @@ class Life(_Engine):
         padded = np.zeros((height, (width + 63) // 64 * 64), bool)
         padded[:, :width] = given
         words = np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little"))
-        self._call(lib.life_put, x, y, self._rectangle(words.view(np.uint64), width, height))
+        self._call(lib.life_put, whole(x, "x"), whole(y, "y"), self._rectangle(words.view(np.uint64), width, height))
 
     @staticmethod
     def _rectangle(words: npt.NDArray[np.uint64], width: int, height: int) -> Any:
@@ -249,15 +229,12 @@ class Life(_Engine):
 class Gas(_Engine):
     """A gas of n molecules in equilibrium. gas = stdcl.Gas(10**9); gas.measure().mean_energy"""
 
-    _free = "gas_free"
+    _name = "gas"
 
     def __init__(self, n: int, *, temperature: float = 1.0, mass: float = 1.0, boltzmann: float = 1.0, seed: int = 0,
                  storage: str = "fused", context: Context | None = None) -> None:
-        self.n = int(n)
-        options = c.gas_options(n=self.n, temperature=temperature, mass=mass, boltzmann=boltzmann, seed=seed,
-                                storage=_number("GAS", storage))
-        options.progress = self._guarded(type(options.progress))
-        self._make(lib.gas_create, options, context)
+        self.n = whole(n, "n")
+        self._make(context, (), n=self.n, temperature=temperature, mass=mass, boltzmann=boltzmann, seed=seed, storage=storage)
 
     def measure(self) -> Any:
         """The energy, with the names of struct gas_energy."""
@@ -271,7 +248,8 @@ class Gas(_Engine):
 
     def velocities(self, first: int = 0, count: int | None = None) -> Floats:
         """Velocities of molecules, (count, 3)."""
-        count = self.n - first if count is None else count
+        first = whole(first, "first")
+        count = whole(self.n - first if count is None else count, "count")
         velocity = np.empty((count, 3))
         self._call(lib.gas_velocities, first, count, velocity.ctypes.data)
         return velocity

@@ -78,7 +78,7 @@ def test_memory_lives_as_long_as_its_last_view():
     gc.collect()
     part[:] = 7
     assert lib.clsizeofmem(address) == 4000
-    refused(stdcl.Error, "1 array or engine alive", ctx.close)
+    refused(stdcl.Error, "arrays or engines alive, 1 of them", ctx.close)
     del part
     gc.collect()
     assert lib.clsizeofmem(address) == 0
@@ -103,6 +103,12 @@ def test_wrong_arguments_are_sentences():
 def test_engines_check_their_input():
     refused(ValueError, "(3, 3)", lambda: stdcl.Nbody([1, 1, 1], np.zeros((2, 3)), np.zeros((3, 3)), dt=1))
     refused(ValueError, "hermite4", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1, integrator="euler"))
+    refused(ValueError, "integrator is one of leapfrog, ", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1, integrator="double"))
+    refused(TypeError, "dt cannot be 'soon'", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt="soon"))
+    refused(ValueError, "torus, plane", lambda: stdcl.Life(10, 10, bounds="engines"))
+    refused(TypeError, "n is a whole number", lambda: stdcl.Gas(1.5))
+    refused(TypeError, "width cannot be -1", lambda: stdcl.Life(-1, 10))
+    refused(TypeError, "steps is a whole number", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1).step(-1))
     refused(stdcl.Error, "B9", lambda: stdcl.Life(10, 10, rule="B9"))
     refused(TypeError, "float32 or both float64", lambda: stdcl.matmul(np.ones((2, 2), int), np.ones((2, 2), int)))
     refused(ValueError, "cannot be multiplied", lambda: stdcl.matmul(np.ones((2, 3)), np.ones((2, 3))))
@@ -171,7 +177,7 @@ def test_sizes_and_counts_are_sentences():
     x = ctx.empty(np.int64(64))
     twice = ctx.source(SOURCE).twice
     twice(np.int64(64), x).wait()
-    for wrong in (1.5, -1, "many", (8, -8)):
+    for wrong in (1.5, -1, "many", (8, -8), 2**64 + 64):
         refused(TypeError, "index space", lambda: twice(wrong, x))
     refused(TypeError, "three dimensions", lambda: twice((1, 1, 1, 1), x))
     refused(TypeError, "a shape", lambda: ctx.empty((2, -1)))
@@ -182,6 +188,9 @@ def test_sizes_and_counts_are_sentences():
     refused(TypeError, "another context", lambda: stdcl.open().source(SOURCE).twice(64, x))
     refused(stdcl.Error, "numpy made this array", lambda: (x + 1).to_device())
     refused(stdcl.Error, "bytes", lambda: ctx.empty(2**58))
+    refused(TypeError, "bytes of an array", lambda: ctx.empty((2**40, 2**40)))
+    refused(TypeError, "a device is", lambda: twice(64, x, device=-1))
+    refused(TypeError, "64 bits", lambda: ctx.template("", N=2**64))
     refused(stdcl.Error, "nonesuch", lambda: stdcl.open("nonesuch"))
     refused(stdcl.Error, "plummer", lambda: stdcl.initial("venus", 3))
     refused(stdcl.Error, "finite", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, np.nan]], dt=1))
@@ -201,6 +210,8 @@ def test_numbers_fit_what_the_kernel_declares():
     refused(TypeError, "declares int", lambda: kernel(4, x, 3.5, 1, 2, (1, 2, 3, 4)))
     refused(TypeError, "declares uchar", lambda: kernel(4, x, 3, 1, -1, (1, 2, 3, 4)))
     refused(TypeError, "declares float4", lambda: kernel(4, x, 3, 1, 2, (1, 2, 3, 4, 5)))
+    refused(TypeError, "declares float4", lambda: kernel(4, x, 3, 1, 2, (1, 2)))
+    refused(TypeError, "declares float*", lambda: kernel(4, 12345, 3, 1, 2, (1, 2, 3, 4)))
 
 
 def test_order_of_rows_is_numpys():
@@ -219,14 +230,14 @@ def test_use_after_close_is_an_error():
     twice, event = program.twice, program.twice(64, x)
     program.close()
     program.close()
-    refused(stdcl.Error, "program of the kernel twice is closed", lambda: twice(64, x))
+    refused(stdcl.Error, "the program is closed, and its kernels with it", lambda: twice(64, x))
     refused(AttributeError, "closed", lambda: program.saxpy)
     event.wait()
     run = stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1, context=ctx)
-    refused(stdcl.Error, "2 arrays or engines alive", ctx.close)
+    refused(stdcl.Error, "arrays or engines alive, 2 of them", ctx.close)
     event = x = None
     gc.collect()
-    refused(stdcl.Error, "1 array or engine alive", ctx.close)
+    refused(stdcl.Error, "arrays or engines alive, 1 of them", ctx.close)
     run.close()
     refused(stdcl.Error, "the engine is closed", run.diagnose)
     ctx.close()

@@ -36,7 +36,7 @@ class Interface:
     """Types, structs, constants and functions of the headers."""
 
     def __init__(self, source, cc):
-        self.types, self.structs, self.enums, self.functions, self.used = {}, {}, {}, {}, []
+        self.types, self.structs, self.enums, self.choices, self.functions, self.used = {}, {}, {}, {}, {}, []
         for node in parsed(source, cc):
             if isinstance(node, c_ast.FuncDef):
                 continue  # inline: behind the macros
@@ -105,6 +105,8 @@ class Interface:
             for item in node.values.enumerators:
                 value = value + 1 if item.value is None else int(eval(c_generator.CGenerator().visit(item.value), {}, self.enums))
                 self.enums[item.name] = value
+                if node.name and item.name != node.name.upper() + "S":  # how many there are
+                    self.choices.setdefault(node.name, {})[item.name.split("_", 1)[1].lower()] = value
 
     def base(self, node):
         """The type behind typedefs."""

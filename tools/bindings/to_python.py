@@ -84,6 +84,10 @@ def write(source, cc):
     print("# name: (library, its result's type and the list of its arguments' types), which are looked at on first use\nFUNCTIONS = {")
     for name, room, result, args in rows:
         print('    "%s": ("%s", "%s, [%s]"),' % (name, room, result, ", ".join(args)))
+    print("}\n\n# what words mean as options\nCHOICES = {")
+    for name in sorted(n for n in api.used if n.endswith("_options")):
+        bases = [(field.name, api.base(field.type)) for field in api.structs[name].decls]
+        print('    "%s": %s,' % (name, {field: api.choices[base.name] for field, base in bases if isinstance(base, c_ast.Enum)}))
     print("}\n\nCONSTANTS = {")
     for name, value in api.constants().items():
         print('    "%s": %s,' % (name, value))
