@@ -9,6 +9,11 @@ for tool in mkdocs mandoc; do
 done
 "$python" -B "$source/tools/site/make.py" "$source" "$build" "$out"
 "$python" -B "$source/tools/site/check.py" "$out"
+if command -v chromium >/dev/null; then # opened as files, too, it finds pages
+    found=$(timeout 300 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=10000 --dump-dom \
+        "file://$out/index.html?q=clmalloc" 2>/dev/null | grep -c 'href="./man/clmalloc.3.html"') || true
+    [ "$found" -gt 0 ] || { echo "the search does not find clmalloc's page"; exit 1; }
+fi
 mv "$out/man/clmalloc.3.html" "$out/man/elsewhere.html"
 ! "$python" -B "$source/tools/site/check.py" "$out" >"$out/said" 2>&1 || { echo "the check does not see a broken link"; exit 1; }
 grep -q 'clmalloc.3.html is not there' "$out/said"

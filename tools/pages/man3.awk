@@ -49,19 +49,28 @@ function paragraph(text) {
     return text == "" ? "" : sentences(text) "\n"
 }
 
-# Half a sentence for NAME: the comment's first one, without its end.
+# What NAME says: the comment's first sentence, or as much of it as makes sense.
 function short(comment,    text) {
     text = comment
     gsub(/\n \* ?/, " ", text)
     gsub(/^\/\* ?| *\*\/ *$/, "", text)
-    sub(/[.:;(]([ \n].*)?$/, "", text)
+    sub(/^(Not c|C)ollective[^.:]*[.:] /, "", text)
+    if (match(text, /[^ .][.:;]( |$)/))
+        text = substr(text, 1, RSTART)
     text = substr(text, 1, 1) ~ /[A-Z]/ && substr(text, 2, 1) ~ /[a-z ]/ ? tolower(substr(text, 1, 1)) substr(text, 2) : text
-    if (length(text) > 90) {
-        text = substr(text, 1, 90)
-        sub(/[ ,]+[^ ]*$/, "", text)
+    if (length(text) > 120) { # the last clause that is whole, or else what does not end in a small word
+        text = substr(text, 1, 120)
+        if (match(text, /^.*, /) && RLENGTH > 40)
+            text = substr(text, 1, RLENGTH - 2)
+        else
+            sub(/ +[^ ]*$/, "", text)
+        while (sub(/[ ,]+(a|an|and|are|as|at|by|for|from|in|is|its|of|on|or|than|that|the|there|to|which|whose|with)$/, "", text))
+            ;
     }
     gsub(/"/, "", text)
-    sub(/[])., ]+$/, "", text)
+    sub(/[., ]+$/, "", text)
+    if (gsub(/\(/, "&", text) > gsub(/\)/, "&", text)) # what it was about to say in parentheses
+        sub(/ *\([^()]*$/, "", text)
     return text == "" ? "a call of " header : text
 }
 
@@ -99,7 +108,10 @@ function end_group(    i, n, list) {
         print ".Sh NAME" > page
         for (i = 1; i <= n; i++)
             printf ".Nm %s%s\n", list[i], i < n ? " ," : "" > page
-        printf ".Nd %s\n.Sh SYNOPSIS\n.In %s\n.Bd -literal\n%s.Ed\n", plain(short(comment)), header, declarations > page
+        about = plain(short(comment))
+        if (about ~ /[])]$/) # not a delimiter of mdoc
+            about = about "\\&"
+        printf ".Nd %s\n.Sh SYNOPSIS\n.In %s\n.Bd -literal\n%s.Ed\n", about, header, declarations > page
         printf ".Sh DESCRIPTION\n%s.Sh SEE ALSO\n.Xr %s 3\n", \
             comment != "" ? prose(comment) : "See\n.Xr " overview " 3 .\n", overview > page
         close(page)

@@ -124,6 +124,7 @@ def main():
     os.makedirs(WORK)
     version = re.search(r'#define STDCL_VERSION "([^"]+)"', read(SOURCE + "/include/stdcl.h")).group(1)
     done = documents()
+    shutil.copy(os.path.join(os.path.dirname(__file__), "offline.js"), WORK)
     benchmarks()
     count = manual()
     titles = {path: re.search(r"^# (.*)$", read(WORK + "/" + path), re.M).group(1).replace("`", "") for path in done if path.endswith(".md")}
@@ -134,7 +135,7 @@ def main():
             "  - Changes: CHANGELOG.md"]
     with open(OUT + ".yml", "w", encoding="utf-8") as file:
         file.write("site_name: stdcl %s\ndocs_dir: %s\nsite_dir: %s\ntheme:\n  name: mkdocs\n  highlightjs: false\n  nav_style: dark\n"
-                   "use_directory_urls: false\nplugins: [search]\nmarkdown_extensions: [tables, fenced_code, toc]\nnav:\n%s\n"
+                   "use_directory_urls: false\nplugins: [search]\nextra_javascript: [offline.js]\nmarkdown_extensions: [tables, fenced_code, toc]\nnav:\n%s\n"
                    % (version, WORK, OUT, "\n".join(nav)))
     said = subprocess.run(["mkdocs", "build", "--quiet", "-f", OUT + ".yml"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     shutil.rmtree(WORK)
@@ -142,6 +143,8 @@ def main():
     wrong = [line for line in said.stdout.splitlines() if "not in the nav" not in line and line.strip()]
     if said.returncode or wrong:
         sys.exit("\n".join(wrong) or "mkdocs failed")
+    with open(OUT + "/search/index.js", "w", encoding="utf-8") as file:
+        file.write("searchIndex(%s);\n" % read(OUT + "/search/search_index.json"))
     print("%s: %d documents, %d pages of the manual" % (os.path.relpath(OUT), len(titles), count))
 
 
