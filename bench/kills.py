@@ -36,6 +36,8 @@ RUNS = {
     "yoshida4, tree": "-n 3000 --dt 1/64 --until 1.001 --method tree --integrator yoshida4",
     "taylor, tree": "-n 5000 --dt 1/64 --until 1.501 --method tree --integrator taylor",
     "hermite6, adaptive": "-n 200 --dt 1/16 --until 1.001 --stepping adaptive --integrator hermite6 --eps 0.02",
+    "ensemble": "-i SOLAR -G 0.00029591220828559115 --ensemble 200 --dt 4 --until 40000",
+    "ensemble, ias15": "-i SOLAR -G 0.00029591220828559115 --ensemble 30 --dt 100 --until 10000 --integrator ias15",
     "leapfrog, tree, block": "-n 4000 --dt 1/16 --until 1.501 --method tree --stepping block --eps 0.02",
 }
 
@@ -61,9 +63,11 @@ def kill_once(words, folder, lasts):
 
 
 def campaign(command, options, kills, folder):
-    base = [command, "nbody", "-q"] + options.split()
-    subprocess.run(base + ["--csv", "whole.csv", "-o", "whole.npy"], cwd=folder, check=True)
-    part = base + "--csv part.csv -o part.npy --checkpoint c.ckpt --every 1/32".split()
+    solar = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "solar.tab")
+    base = [command, "nbody", "-q"] + options.replace("SOLAR", solar).split()
+    table, every = ("--elements", "500") if "--ensemble" in base else ("--csv", "1/32")
+    subprocess.run(base + [table, "whole.csv", "-o", "whole.npy"], cwd=folder, check=True)
+    part = base + [table, "part.csv", "-o", "part.npy", "--checkpoint", "c.ckpt", "--every", every]
     child = subprocess.Popen(part, cwd=folder)
     while child.poll() is None and not os.path.exists(os.path.join(folder, "c.ckpt")):
         time.sleep(0.002)

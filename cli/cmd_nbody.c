@@ -59,7 +59,7 @@ static int check_compare(const struct cli_option *options)
 static int check_ensemble(const struct cli_option *options, int integrator)
 {
     static const char *const its[] = {"input", "seed",  "gravity", "dt",      "steps",   "until", "output", "elements", "ensemble",
-                                      "spread", "integrator", "device", "json",  "profile", "trace", "explain", "quiet"};
+                                      "spread", "integrator", "checkpoint", "every", "every-minutes", "resume", "resume-anyway", "device", "json",  "profile", "trace", "explain", "quiet"};
     for (const struct cli_option *o = options; o->type != CLI_TYPE_END; o++) {
         bool known = !o->name || !o->given;
         for (size_t i = 0; i < sizeof its / sizeof *its && !known; i++)

@@ -18,6 +18,7 @@ struct checkpoint {
         char *bytes;
         size_t size;
     } front, back; /* of the file, before and behind the arrays of bodies */
+    bool whole;    /* these are all of it */
     struct nbody_job *job;
     const char *name;
     char problem[512]; /* why the last was not written; "" when it was */
@@ -53,9 +54,10 @@ static json_t *devices_json(const struct nbody_job *job)
             json_decref(devices);
             return NULL;
         }
-        json_array_append_new(devices, json_pack("{s:s, s:I, s:s}", "name", name, "share",
-                                                 (json_int_t)nbody_share(job->engine, dev), "shape",
-                                                 nbody_shape(job->engine, dev)));
+        json_array_append_new(devices, job->engine ? json_pack("{s:s, s:I, s:s}", "name", name, "share",
+                                                               (json_int_t)nbody_share(job->engine, dev), "shape",
+                                                               nbody_shape(job->engine, dev))
+                                                   : json_pack("{s:s}", "name", name));
         free(name);
     }
     return devices;
@@ -69,7 +71,7 @@ static json_t *notes_json(const struct nbody_job *job)
     return notes;
 }
 
-static char *words(const struct nbody_job *job)
+static char *words(const struct nbody_job *job, size_t step, double time)
 {
     json_t *devices = devices_json(job), *command = json_array();
     if (!devices) {
@@ -79,9 +81,9 @@ static char *words(const struct nbody_job *job)
     for (int i = 0; i < job->argc; i++)
         json_array_append_new(command, json_string(job->argv[i]));
     char *fields = nbody_fields_text(&job->fields);
-    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:f}", "version", STDCL_VERSION, "devices", devices,
+    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:f, s:b}", "version", STDCL_VERSION, "devices", devices,
                             "command", command, "notes", notes_json(job), "external", fields, "step",
-                            (json_int_t)nbody_steps(job->engine), "time", job->time_start + nbody_time(job->engine));
+                            (json_int_t)step, "time", job->time_start + time, "ensemble", job->ensemble != NULL);
     char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
     free(fields);
     json_decref(all);
@@ -116,20 +118,28 @@ static bool make_piece(struct piece *piece, bool (*write)(const struct nbody_job
     return made && closed;
 }
 
-static bool write_front(const struct nbody_job *job, FILE *fp)
+/* The head, and what is told in words. */
+static bool write_words(const struct nbody_job *job, FILE *fp, size_t step, double time)
 {
-    const struct kept kept = kept_of(job);
     struct checkpoint_head head = {.format = CHECKPOINT_FORMAT};
-    char *text = words(job);
+    char *text = words(job, step, time);
+    const bool there = text;
     memcpy(head.magic, checkpoint_magic, sizeof head.magic);
     head.text = text ? strlen(text) : 0;
     if (text) {
         fwrite(&head, sizeof head, 1, fp);
         fwrite(text, head.text, 1, fp);
-        fwrite(&kept, sizeof kept, 1, fp);
     }
     free(text);
-    return text;
+    return there;
+}
+
+static bool write_front(const struct nbody_job *job, FILE *fp)
+{
+    const struct kept kept = kept_of(job);
+    const bool told = write_words(job, fp, nbody_steps(job->engine), nbody_time(job->engine));
+    fwrite(&kept, sizeof kept, 1, fp);
+    return told;
 }
 
 static bool write_back(const struct nbody_job *job, FILE *fp)
@@ -189,8 +199,8 @@ static char *make_image(const struct checkpoint *c, size_t *size)
 {
     const struct nbody_job *job = c->job;
     const void *array[4];
-    const size_t arrays = arrays_of(&job->bodies, array), each = job->n * sizeof(double);
-    *size = c->front.size + arrays * each + c->back.size + nbody_save_bytes(job->engine);
+    const size_t arrays = c->whole ? 0 : arrays_of(&job->bodies, array), each = job->n * sizeof(double);
+    *size = c->front.size + arrays * each + c->back.size + (c->whole ? 0 : nbody_save_bytes(job->engine));
     char *image = malloc(*size), *to = image;
     if (!image)
         return no_memory(job), NULL;
@@ -199,7 +209,7 @@ static char *make_image(const struct checkpoint *c, size_t *size)
     for (size_t i = 0; i < arrays; i++, to += each)
         memcpy(to, array[i], each);
     memcpy(to, c->back.bytes, c->back.size);
-    if (nbody_held(job->engine, to + c->back.size) == 0)
+    if (c->whole || nbody_held(job->engine, to + c->back.size) == 0)
         return image;
     free(image);
     return NULL;
@@ -245,6 +255,15 @@ static bool wait_for(struct checkpoint *c)
     return !*c->problem;
 }
 
+/* In a thread; without one at once. */
+static void start_writing(struct checkpoint *c)
+{
+    c->written = seconds_now();
+    c->running = pthread_create(&c->thread, NULL, write_image, c) == 0;
+    if (!c->running)
+        write_image(c);
+}
+
 void nbody_checkpoint_wait(const struct nbody_job *job)
 {
     if (job->saver)
@@ -263,12 +282,26 @@ int nbody_checkpoint_write(struct nbody_job *job)
     clprofile_begin(job->context, "checkpoint");
     const int status = hold(job, c);
     clprofile_end(job->context);
-    if (status != CLI_DONE)
-        return status;
-    c->written = seconds_now();
-    c->running = pthread_create(&c->thread, NULL, write_image, c) == 0;
-    if (!c->running) /* then at once */
-        write_image(c);
+    if (status == CLI_DONE)
+        start_writing(c);
+    return status;
+}
+
+int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t step, double time)
+{
+    struct checkpoint *c = job->saver;
+    wait_for(c);
+    c->whole = true;
+    c->back = (struct piece){bytes, size};
+    FILE *fp = open_memstream(&c->front.bytes, &c->front.size);
+    const bool told = fp && write_words(job, fp, step, time), closed = fp && fclose(fp) == 0;
+    if (!told || !closed) {
+        if (clerrno != EIO)
+            no_memory(job);
+        drop_pieces(c);
+        return cli_failed_call(NULL);
+    }
+    start_writing(c);
     return CLI_DONE;
 }
 
@@ -299,21 +332,29 @@ size_t nbody_checkpoint_next(const struct nbody_job *job, size_t step)
     return next < 0x1p53 ? (size_t)next : SIZE_MAX;
 }
 
+bool nbody_checkpoint_late(const struct nbody_job *job)
+{
+    return job->saver && job->checkpoint_minutes > 0 && seconds_now() - job->saver->written > 60 * job->checkpoint_minutes;
+}
+
 int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
 {
     const bool by_clock = job->checkpoint && job->checkpoint_minutes > 0;
-    bool late = by_clock && seconds_now() - job->saver->written > 60 * job->checkpoint_minutes;
+    bool late = nbody_checkpoint_late(job);
     if (by_clock && world_broadcast(cli_world, 0, &late, sizeof late) != 0) /* by one clock */
         return cli_failed_call(NULL);
     return late || nbody_checkpoint_next(job, before) == step ? nbody_checkpoint_write(job) : CLI_DONE;
 }
 
+int nbody_checkpoint_done(const struct nbody_job *job)
+{
+    return job->saver && !wait_for(job->saver) ? CLI_FAILED : CLI_DONE;
+}
+
 int nbody_checkpoint_end(struct nbody_job *job)
 {
-    if (!job->checkpoint)
-        return CLI_DONE;
-    const int status = nbody_checkpoint_write(job);
-    return status == CLI_DONE && !wait_for(job->saver) ? CLI_FAILED : status;
+    const int status = job->checkpoint ? nbody_checkpoint_write(job) : CLI_DONE;
+    return status == CLI_DONE ? nbody_checkpoint_done(job) : status;
 }
 
 void nbody_checkpoint_free(struct nbody_job *job)

@@ -38,6 +38,18 @@ struct kept {
     struct nbody_diagnostics start;
 };
 
+/* What an ensemble's goes on with; the energies at the start, all masses and the engine (nbody_ensemble_save) follow. */
+struct kept_ensemble {
+    uint64_t size; /* of this struct */
+    size_t systems, bodies, engine;
+    uint64_t seed;
+    double G, dt, spread, time_start, seconds;
+    int integrator;
+};
+
+/* What follows the words of a checkpoint that is resumed, `size` bytes; NULL when it is of another kind of run. */
+const char *nbody_resume_ensemble(const struct nbody_job *job, size_t *size);
+
 /* A checksum in which every bit of every word counts. */
 static inline uint64_t checkpoint_sum(const char *at, size_t size)
 {

@@ -1,7 +1,7 @@
 /* nbody_ensemble.c - `stdcl nbody --ensemble`: many planetary systems at once, made from one by small changes or read from a
  * list of files. */
 /* SPDX-License-Identifier: MIT */
-#include "nbody_job.h"
+#include "nbody_checkpoint.h"
 
 #include "formats/number.h"
 #include "stdcl/philox.h"
@@ -13,6 +13,7 @@
 static const double STEPS_OF_A_PERIOD = 20; /* of the shortest, where no step is given */
 
 struct ensemble {
+    struct nbody_job *job;
     nbody_ensemble *engine;
     size_t systems, bodies; /* of each */
     struct particles all;   /* of one system after another */
@@ -189,30 +190,99 @@ static int check_outputs(struct nbody_job *job)
 
 static int tell(void *arg, double fraction)
 {
-    struct nbody_job *job = arg;
-    cli_progress_update(&job->progress, fraction * (double)job->total, "");
-    return cli_interrupted();
+    const struct ensemble *e = arg;
+    (void)fraction;
+    cli_progress_update(&e->job->progress, e->engine ? (double)nbody_ensemble_steps(e->engine) : 0, "");
+    return cli_interrupted() || nbody_checkpoint_late(e->job);
+}
+
+static int write_checkpoint(const struct ensemble *e)
+{
+    struct nbody_job *job = e->job;
+    const struct kept_ensemble kept = {.size = sizeof kept, .systems = e->systems, .bodies = e->bodies,
+                                       .engine = nbody_ensemble_save_bytes(e->engine), .seed = job->seed, .G = job->G, .dt = job->dt,
+                                       .spread = job->spread, .time_start = job->time_start, .seconds = job->seconds,
+                                       .integrator = job->integrator};
+    const size_t energies = e->systems * sizeof *e->before, masses = e->all.n * sizeof *e->all.mass,
+                 size = sizeof kept + energies + masses + kept.engine;
+    char *bytes = malloc(size);
+    if (!bytes)
+        return cli_failed("not enough memory for a checkpoint of %zu systems", e->systems);
+    memcpy(bytes, &kept, sizeof kept);
+    memcpy(bytes + sizeof kept, e->before, energies);
+    memcpy(bytes + sizeof kept + energies, e->all.mass, masses);
+    if (nbody_ensemble_save(e->engine, bytes + size - kept.engine) < 0) {
+        free(bytes);
+        return cli_failed_call(NULL);
+    }
+    return nbody_checkpoint_put(job, bytes, size, nbody_ensemble_steps(e->engine), nbody_ensemble_time(e->engine));
+}
+
+/* The systems, their energies at the start and the engine of a checkpoint, in place of those of the command line, which must be such. */
+static int resume(const struct ensemble *e)
+{
+    struct nbody_job *job = e->job;
+    struct kept_ensemble k = {.size = 0};
+    size_t size;
+    const char *from = nbody_resume_ensemble(job, &size);
+    if (from && size >= sizeof k)
+        memcpy(&k, from, sizeof k);
+    const size_t energies = e->systems * sizeof *e->before, masses = e->all.n * sizeof *e->all.mass;
+    if (k.size != sizeof k)
+        return cli_failed("--resume: %s is no checkpoint of an ensemble", job->resume);
+    if (k.systems != e->systems || k.bodies != e->bodies || k.seed != job->seed || k.G != job->G || k.spread != job->spread ||
+        k.integrator != job->integrator || k.time_start != job->time_start || size != sizeof k + energies + masses + k.engine ||
+        memcmp(from + sizeof k + energies, e->all.mass, masses) != 0)
+        return cli_wrong("--resume: the run of %s had other systems, -G, --seed, --spread or --integrator; a run with these is a new one",
+                         job->resume);
+    if (k.dt != job->dt)
+        return cli_wrong("--resume: the run of %s has steps of %.17g, and with this --dt or --until they would be of %.17g", job->resume, k.dt,
+                         job->dt);
+    memcpy(e->before, from + sizeof k, energies);
+    job->seconds = k.seconds;
+    if (nbody_ensemble_load(e->engine, from + size - k.engine, k.engine) < 0)
+        return cli_failed_call(NULL);
+    return nbody_ensemble_steps(e->engine) <= job->total
+               ? CLI_DONE : cli_wrong("--resume: %s stands at step %zu, and the run would end at step %zu; give a later --until or more --steps",
+                                      job->resume, nbody_ensemble_steps(e->engine), job->total);
+}
+
+/* Steps to the next checkpoint, or for so long; then writes it. */
+static int run_on(struct ensemble *e)
+{
+    struct nbody_job *job = e->job;
+    const size_t step = nbody_ensemble_steps(e->engine), due = nbody_checkpoint_next(job, step), end = due < job->total ? due : job->total;
+    const double start = seconds_now();
+    const int called = nbody_ensemble_step(e->engine, end - step);
+    job->seconds += seconds_now() - start;
+    if (called < 0 && clerrno != ECANCELED)
+        return cli_failed_call(NULL);
+    job->interrupted = cli_interrupted() && nbody_ensemble_steps(e->engine) < job->total;
+    return job->checkpoint && !job->interrupted ? write_checkpoint(e) : CLI_DONE;
 }
 
 static int run(struct nbody_job *job, struct ensemble *e)
 {
     const struct nbody_ensemble_options options = {.ctx = job->context, .G = job->G, .dt = job->dt,
-                                                   .integrator = job->integrator == NBODY_IAS15 ? NBODY_IAS15 : 0, .progress = tell, .arg = job};
+                                                   .integrator = job->integrator == NBODY_IAS15 ? NBODY_IAS15 : 0, .progress = tell, .arg = e};
     e->engine = nbody_ensemble_create(&options, e->systems, e->bodies, e->all.mass, (const double(*)[3])e->all.pos,
                                       (const double(*)[3])e->all.vel);
     if (!e->engine || nbody_ensemble_energies(e->engine, e->before) < 0)
         return cli_failed_call(NULL);
+    int status = job->resumed ? resume(e) : CLI_DONE;
     cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
-    const double start = seconds_now();
-    const int called = nbody_ensemble_step(e->engine, job->total);
-    job->seconds = seconds_now() - start;
+    while (status == CLI_DONE && nbody_ensemble_steps(e->engine) < job->total && !job->interrupted)
+        status = run_on(e);
     cli_progress_end(&job->progress);
-    job->interrupted = called < 0 && clerrno == ECANCELED;
-    if ((called < 0 && !job->interrupted) || nbody_ensemble_energies(e->engine, e->after) < 0 ||
-        nbody_ensemble_state(e->engine, e->all.pos, e->all.vel) < 0)
+    if (status == CLI_DONE && job->interrupted && job->checkpoint)
+        status = write_checkpoint(e);
+    if (status == CLI_DONE)
+        status = nbody_checkpoint_done(job);
+    if (status == CLI_DONE && (nbody_ensemble_energies(e->engine, e->after) < 0 ||
+                               nbody_ensemble_state(e->engine, e->all.pos, e->all.vel) < 0))
         return cli_failed_call(NULL);
     e->all.time = job->time_start + nbody_ensemble_time(e->engine);
-    return CLI_DONE;
+    return status;
 }
 
 static int ascending(const void *a, const void *b)
@@ -327,10 +397,16 @@ static int report(const struct nbody_job *job, const struct ensemble *e)
 
 int nbody_job_ensemble(struct nbody_job *job)
 {
-    struct ensemble e = {.engine = NULL};
+    struct ensemble e = {.job = job};
     uint64_t copies = 0;
     const bool number = cli_read_natural(job->ensemble, &copies) == 0;
+    struct resumed *const resumed = job->resumed;
     int status = check_outputs(job);
+    if (status == CLI_DONE)
+        status = nbody_checkpoint_plan(job);
+    if (status == CLI_DONE && resumed)
+        status = nbody_resume_devices(job);
+    job->resumed = NULL; /* bodies are those of the files */
     if (status == CLI_DONE && number && (copies < 1 || !job->input))
         status = cli_wrong(copies < 1 ? "--ensemble: '%s' systems are none" : "--ensemble %s makes copies of a system: add -i FILE, a "
                                         "star and its planets", job->ensemble);
@@ -338,6 +414,7 @@ int nbody_job_ensemble(struct nbody_job *job)
         status = cli_wrong("-i and --ensemble %s cannot be combined: its files are the systems", job->ensemble);
     if (status == CLI_DONE)
         status = number ? make_copies(job, &e, (size_t)copies) : read_systems(job, &e);
+    job->resumed = resumed;
     if (status == CLI_DONE)
         status = choose_step(job, &e);
     if (status == CLI_DONE)
@@ -350,6 +427,7 @@ int nbody_job_ensemble(struct nbody_job *job)
         status = write_all(job, &e);
     if (status == CLI_DONE)
         status = report(job, &e);
+    nbody_checkpoint_wait(job);
     nbody_ensemble_free(e.engine);
     particles_free(&e.all);
     free(e.before);

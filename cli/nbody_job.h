@@ -303,6 +303,9 @@ size_t nbody_checkpoint_next(const struct nbody_job *job, size_t step);       /*
 int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step); /* after a burst: writes one if it is due */
 int nbody_checkpoint_begin(struct nbody_job *job); /* makes room for what devices keep */
 int nbody_checkpoint_write(struct nbody_job *job);
+bool nbody_checkpoint_late(const struct nbody_job *job); /* one is due by the clock */
+int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t step, double time); /* of an ensemble: writes and frees them */
+int nbody_checkpoint_done(const struct nbody_job *job); /* waits; CLI_FAILED when it could not be written */
 void nbody_checkpoint_wait(const struct nbody_job *job); /* for the one under way */
 int nbody_checkpoint_end(struct nbody_job *job); /* the last, and waits for it */
 void nbody_checkpoint_free(struct nbody_job *job);

@@ -70,6 +70,10 @@ static const char *text_of(const struct resumed *r, const char *key)
 /* Where the parts begin. Another version may keep something else. */
 static int find_parts(const char *file, struct resumed *r, size_t at)
 {
+    if (r->words && json_is_true(json_object_get(r->words, "ensemble"))) {
+        r->rest = r->image + at;
+        return CLI_DONE;
+    }
     if (r->words && r->size - at >= sizeof r->kept)
         memcpy(&r->kept, r->image + at, sizeof r->kept);
     const struct kept *k = &r->kept;
@@ -82,6 +86,13 @@ static int find_parts(const char *file, struct resumed *r, size_t at)
     r->table = r->rest + k->n * sizeof(double) * (size_t)arrays;
     r->engine = r->image + r->size - k->engine;
     return CLI_DONE;
+}
+
+const char *nbody_resume_ensemble(const struct nbody_job *job, size_t *size)
+{
+    const struct resumed *r = job->resumed;
+    *size = (size_t)(r->image + r->size - r->rest);
+    return json_is_true(json_object_get(r->words, "ensemble")) ? r->rest : NULL;
 }
 
 static char **copy_words(const struct resumed *r, int argc, char **argv, int *count)

@@ -2001,6 +2001,24 @@ module stdcl
       import
       type(c_ptr), value :: e
     end subroutine
+    function nbody_ensemble_load(e, from, size) bind(C)
+      import
+      integer(c_int) :: nbody_ensemble_load
+      type(c_ptr), value :: e
+      type(c_ptr), value :: from
+      integer(c_size_t), value :: size
+    end function
+    function nbody_ensemble_save(e, to) bind(C)
+      import
+      integer(c_int) :: nbody_ensemble_save
+      type(c_ptr), value :: e
+      type(c_ptr), value :: to
+    end function
+    function nbody_ensemble_save_bytes(e) bind(C)
+      import
+      integer(c_size_t) :: nbody_ensemble_save_bytes
+      type(c_ptr), value :: e
+    end function
     function nbody_ensemble_state(e, pos, vel) bind(C)
       import
       integer(c_int) :: nbody_ensemble_state

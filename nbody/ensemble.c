@@ -13,6 +13,7 @@
 #include "stdcl/nbody.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 EMBEDDED(source, "nbody/ensemble.cl", nbody_ensemble_cl);
@@ -367,6 +368,73 @@ int nbody_ensemble_energies(nbody_ensemble *e, double *energy)
             read_system(e, &e->part[d], i, x, v);
             energy[e->part[d].first + i] = energy_of(&e->part[d], i, e->bodies, e->G, x, v);
         }
+    return 0;
+}
+
+/* ---- As bytes. --------------------------------------------------------------------------------
+ * The head; the centres of mass; then number by number of the device's state, each of all systems. */
+
+struct saved_head {
+    uint64_t systems, bodies, steps, ias15;
+    double G, dt;
+};
+
+static size_t numbers(const nbody_ensemble *e)
+{
+    return 6 * (e->bodies - first_body(e));
+}
+
+size_t nbody_ensemble_save_bytes(const nbody_ensemble *e)
+{
+    return sizeof(struct saved_head) + e->systems * (sizeof *e->centre + numbers(e) * sizeof(double));
+}
+
+static struct saved_head head_of(const nbody_ensemble *e)
+{
+    return (struct saved_head){e->systems, e->bodies, e->steps, e->ias15, e->G, e->dt};
+}
+
+/* Between the devices' images on the host and all systems' numbers. */
+static void copy_states(const nbody_ensemble *e, char *all, bool out)
+{
+    for (cl_uint d = 0; d < e->ndev; d++)
+        for (size_t k = 0; k < numbers(e); k++) {
+            const struct part *p = &e->part[d];
+            char *const at = all + (k * e->systems + p->first) * sizeof(double);
+            double *const own = p->state + k * p->n;
+            if (p->n)
+                memcpy(out ? (void *)at : own, out ? (const void *)own : at, p->n * sizeof *own);
+        }
+}
+
+int nbody_ensemble_save(nbody_ensemble *e, void *to)
+{
+    const struct saved_head h = head_of(e);
+    const size_t centres = e->systems * sizeof *e->centre;
+    if (fetch(e) != 0)
+        return -1;
+    memcpy(to, &h, sizeof h);
+    memcpy((char *)to + sizeof h, e->centre, centres);
+    copy_states(e, (char *)to + sizeof h + centres, true);
+    return 0;
+}
+
+int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size)
+{
+    struct saved_head h = {.systems = 0};
+    const struct saved_head own = head_of(e);
+    const size_t centres = e->systems * sizeof *e->centre;
+    if (size >= sizeof h)
+        memcpy(&h, from, sizeof h);
+    if (size != nbody_ensemble_save_bytes(e) || h.systems != own.systems || h.bodies != own.bodies || h.ias15 != own.ias15 ||
+        h.G < own.G || h.G > own.G || h.dt < own.dt || h.dt > own.dt)
+        return clerror_set(EINVAL, "nbody_ensemble_load: these bytes were saved by an ensemble with other systems, another integrator, G or step");
+    memcpy(e->centre, (const char *)from + sizeof h, centres);
+    copy_states(e, (char *)(uintptr_t)from + sizeof h + centres, false);
+    e->steps = h.steps;
+    for (cl_uint d = 0; d < e->ndev; d++)
+        if (send(e, d) != 0)
+            return -1;
     return 0;
 }
 

@@ -100,11 +100,12 @@ static void kill_one(const char *arguments, unsigned long ms)
     waitpid(child, NULL, 0);
 }
 
-static void goes_on(const char *options, unsigned seed)
+/* table: the option that writes one. */
+static void goes_on(const char *options, const char *table, const char *every, unsigned seed)
 {
     char whole[400], part[400];
-    snprintf(whole, sizeof whole, "%s -q --csv whole.csv -o whole.npy", options);
-    snprintf(part, sizeof part, "%s -q --csv part.csv -o part.npy --checkpoint c.ckpt --every 1/32", options);
+    snprintf(whole, sizeof whole, "%s -q %s whole.csv -o whole.npy", options, table);
+    snprintf(part, sizeof part, "%s -q %s part.csv -o part.npy --checkpoint c.ckpt --every %s", options, table, every);
     good(whole);
     for (int i = 0; i < kills; i++) {
         forget("part.npy");
@@ -140,7 +141,24 @@ static void runs_go_on(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         if (kills > 1 || todays(i, 7))
-            goes_on(runs[i], 13 * (unsigned)i + 20);
+            goes_on(runs[i], "--csv", "1/32", 13 * (unsigned)i + 20);
+}
+
+static void ensembles_go_on(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("star.tab"), "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
+    if (kills > 1 || todays(0, 2))
+        goes_on("-i star.tab --ensemble 300 --until 2000", "--elements", "50", 20);
+    if (kills > 1 || todays(1, 2))
+        goes_on("-i star.tab --ensemble 30 --until 600 --integrator ias15", "--elements", "20", 20);
+    good("-i star.tab --ensemble 3 --dt 0.25 --until 5 --checkpoint e.ckpt -q");
+    refuses(2, "had other systems, -G, --seed, --spread or --integrator", "--resume e.ckpt --seed 7");
+    refuses(2, "has steps of 0.25, and with this --dt or --until they would be of 0.2", "--resume e.ckpt --until 5.1");
+    good("--resume e.ckpt --until 6 -q");
+    refuses(2, "give a later --until", "--resume e.ckpt --until 5");
+    put_text(in_folder("star.tab"), "1 0 0 0 0 0 0\n2e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
+    refuses(2, "had other systems", "--resume e.ckpt --until 8");
 }
 
 /* A series is whole after its run was killed and went on, and another end may be asked for. */
@@ -328,7 +346,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(engines_go_on),    cmocka_unit_test(other_engines_are_refused),
-        cmocka_unit_test(runs_go_on),       cmocka_unit_test(a_series_goes_on),
+        cmocka_unit_test(runs_go_on),       cmocka_unit_test(ensembles_go_on), cmocka_unit_test(a_series_goes_on),
         cmocka_unit_test(refuses_others),
         cmocka_unit_test(refuses_damage),
     };

@@ -396,6 +396,11 @@ int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3]);
 /* Fills energy[systems] with the total energies, summed on the host. */
 int nbody_ensemble_energies(nbody_ensemble *e, double *energy);
 
+/* nbody_save and nbody_load for ensembles, on any number of devices; loaded into one with the same options and masses. */
+size_t nbody_ensemble_save_bytes(const nbody_ensemble *e);
+int nbody_ensemble_save(nbody_ensemble *e, void *to);
+int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size);
+
 double nbody_ensemble_time(const nbody_ensemble *e); /* 0 at creation */
 size_t nbody_ensemble_steps(const nbody_ensemble *e);
 
