@@ -117,7 +117,7 @@ else()
   stdcl_absent(test_same_lua "LuaJIT is not installed")
 endif()
 
-# The first program of each language's page.
+# The first programs of each language's page.
 function(stdcl_first language)
   add_test(NAME docs_first_${language} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/docs/languages.sh
     ${PROJECT_SOURCE_DIR}/docs/${language}.md ${ARGN})
@@ -131,7 +131,8 @@ if(NOT STDCL_SANITIZE)
     stdcl_first(python ${STDCL_PYTHON} {})
   endif()
   if(TARGET stdcl_fortran)
-    stdcl_first(fortran ${CMAKE_Fortran_COMPILER} ${PROJECT_SOURCE_DIR}/include/stdcl.f90 ${link})
+    stdcl_first(fortran ${CMAKE_Fortran_COMPILER} -I${CMAKE_CURRENT_BINARY_DIR}/fortran {} $<TARGET_FILE:stdcl_fortran> -o {}.out
+      $<TARGET_FILE:stdcl_gas_shared> $<TARGET_FILE:stdcl_shared> -Wl,-rpath,${PROJECT_BINARY_DIR}/install)
   endif()
 endif()
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# languages.sh - runs the first program of docs/fortran.md, docs/cxx.md or docs/python.md.
+# languages.sh - runs the first two programs of docs/fortran.md, docs/cxx.md or docs/python.md: a result within ten lines, and a kernel,
+# in Python with a profile within 15.
 #   usage: languages.sh PAGE COMMAND [argument...]      {} in an argument is the program's file, {}.out a file for its binary,
 #                                                       which runs then
 # SPDX-License-Identifier: MIT
@@ -9,15 +10,25 @@ shift
 case $page in *fortran.md) suffix=f90 ;; *cxx.md) suffix=cpp ;; *) suffix=py ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-awk '/^    / { block = block substr($0, 5) "\n"; next } /^$/ && block != "" { block = block "\n"; next }
-     block != "" { exit } END { printf "%s", block }' "$page" >"$work/first.$suffix"
-lines=$(grep -c . "$work/first.$suffix")
-[ "$lines" -ge 8 ] || { echo "$page has no program"; exit 1; }
-[ $suffix != py ] || [ "$lines" -le 15 ] || { echo "the first program of $page has $lines lines, more than 15"; exit 1; }
-for word; do
-    shift
-    set -- "$@" "$(printf '%s' "$word" | sed "s|{}|$work/first.$suffix|")"
-done
+# Blocks of code, but for those of commands, which are one line.
+awk -v base="$work/program" -v suffix=$suffix '
+    /^    / { block = block substr($0, 5) "\n"; lines++; next }
+    /^$/ && lines { block = block "\n"; next }
+    lines > 1 && ++n <= 2 { printf "%s", block >(base n "." suffix) }
+    { block = ""; lines = 0 }' "$page"
+run() { # run FILE MOST_LINES COMMAND...
+    file=$1 lines=$(grep -c . "$1")
+    [ "$lines" -le "$2" ] || { echo "$page: the program of $lines lines has more than $2"; exit 1; }
+    shift 2
+    for word; do
+        shift
+        set -- "$@" "$(printf '%s' "$word" | sed "s|{}|$file|")"
+    done
+    "$@"
+    [ ! -e "$file.out" ] || "$file.out"
+}
 cd "$work"
-"$@"
-[ ! -e "first.$suffix.out" ] || "./first.$suffix.out"
+run "$work/program1.$suffix" 10 "$@"
+most=20
+[ $suffix != py ] || most=15
+run "$work/program2.$suffix" $most "$@"
