@@ -53,6 +53,19 @@ static const struct particles_format *find(const char *file, const char *name)
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
 
+/* Text, which is what nothing else is, unless the file's suffix is another format's; NULL after an error. */
+static const struct particles_format *take_for_text(const char *name)
+{
+    const struct particles_format *text = formats[FORMATS - 1];
+    for (size_t i = 0; i + 1 < FORMATS; i++)
+        if (suffix_is_in(suffix_of(name), formats[i]->label.suffixes)) {
+            clerror_set(EINVAL, "%s: does not begin as %s does, which its suffix says it is; text has one of the suffixes %s", name,
+                        formats[i]->label.title, text->label.suffixes);
+            return NULL;
+        }
+    return text;
+}
+
 /* The format that the first bytes look like; NULL after an error. */
 static const struct particles_format *recognise(struct source *s)
 {
@@ -72,7 +85,7 @@ static const struct particles_format *recognise(struct source *s)
     if (foreign_refuse(s->name, s->begin, size, known) < 0)
         return NULL;
     if (formats[FORMATS - 1]->sniff(s->begin, size)) /* text, which what is foreign may look like */
-        return formats[FORMATS - 1];
+        return take_for_text(s->name);
     clerror_set(EINVAL, "%s: is not a file of bodies; %s", s->name, known);
     return NULL;
 }

@@ -439,6 +439,11 @@ static void names_files_that_cannot_be_read(void **unused)
     fails_saying(EISDIR, particles_read(files_folder, &p), files_folder, "is a folder");
     put_text(in_folder("empty.tab"), "");
     fails_saying(EINVAL, particles_read(in_folder("empty.tab"), &p), "empty.tab: is empty");
+    static const char *const binary[] = {"text.hdf5", "text.H5", "text.npy", "text.tipsy", "text.bin"};
+    for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
+        put_text(in_folder(binary[i]), "1 2 3 4 5 6 7\n");
+        fails_saying(EINVAL, particles_read(in_folder(binary[i]), &p), binary[i], "which its suffix says it is; text has one of the suffixes .tab");
+    }
     put_text(in_folder("secret.tab"), "1 2 3 4 5 6 7\n");
     assert_int_equal(chmod(in_folder("secret.tab"), 0), 0);
     assert_int_equal(root ? seteuid(65534) : 0, 0); /* root may read everything, so become nobody */
