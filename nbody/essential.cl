@@ -176,8 +176,9 @@ void essential(global const real4 *body, global const int2 *link, global const u
         if (lid == 0) w.rests = n == 0 ? begin_box(&t, box[slot], limit, opening, geometric, eps2, &w) : leave_box(&f, slot, n - k, flags + flags_to, &w);
         barrier(CLK_LOCAL_MEM_FENCE);
         const struct box b = {w.box.lo, w.box.hi, w.g2};
-        if (lid < k && !w.rests && cell & BRIDGE) visit_bridge(&f, &t, &b, bridges[cell & ~BRIDGE], down, span, own, &w);
-        else if (lid < k && !w.rests) visit(&f, &t, &b, cell, down, &w);
+        const bool looks = lid < k && !w.rests; /* PoCL 5 cannot compile what follows with an `else`, and ends the program */
+        if (looks && cell & BRIDGE) visit_bridge(&f, &t, &b, bridges[cell & ~BRIDGE], down, span, own, &w);
+        if (looks && !(cell & BRIDGE)) visit(&f, &t, &b, cell, down, &w);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lid == 0 && !w.rests && w.size == 0) w.turn = turn == 0 ? last + 1 : turn + 1;
         barrier(CLK_LOCAL_MEM_FENCE);
