@@ -249,7 +249,8 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
         const bool told = job->common.json || !job->common.quiet; /* measuring it takes a moment */
         const double peak = told ? peak_of(job, kind) : 0;
         o.gflops = 2e-9 * (double)job->m * (double)job->n * (double)job->k / o.seconds;
-        o.peak_percent = peak > 0 ? 1e11 * o.gflops / peak : NAN;
+        const double percent = peak > 0 ? 1e11 * o.gflops / peak : NAN;
+        o.peak_percent = percent <= 100 ? percent : NAN; /* the device was busy while its peak was measured */
     }
     job->interrupted |= cli_ranks_interrupted();
     if (status != 0 && !job->interrupted && !job->compare && !job->sweep)

@@ -47,7 +47,8 @@ static void fill_percent(CLCONTEXT *cp, struct clprofile_row *row, int precision
     double limit = peak_flops(&peak, precision);
     double flops = row->flops > 0 && limit > 0 ? row->flops / row->total / limit : 0;
     double bytes = row->bytes > 0 ? row->bytes / row->total / peak.bytes_per_s : 0;
-    row->peak_percent = 100 * (flops > bytes ? flops : bytes);
+    const double share = flops > bytes ? flops : bytes;
+    row->peak_percent = share < 1 ? 100 * share : 100;
 }
 
 /* What a report is made of. */

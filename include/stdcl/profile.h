@@ -49,7 +49,8 @@ struct clprofile_row {
     double total, minimum, maximum; /* total: of all; one that was not timed counts as the mean of its size */
     double bytes; /* transferred; of kernels, as clprofile_work was given them */
     double flops; /* likewise */
-    double peak_percent; /* of the device's peak, if clpeak measured it before: of flops or bytes, whichever is more; or 0 */
+    double peak_percent; /* of the device's peak, if clpeak measured it before: of flops or bytes, whichever is more; or 0. 100 at
+                          * most: what only reads may be faster than the copy that is the peak */
 };
 
 /* Copies at most `room` lines to rows[], the longest total of each device first, after waiting for the
