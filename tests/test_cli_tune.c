@@ -149,7 +149,7 @@ static void keeps_and_uses_what_it_finds(void **unused)
     json_t *second = search(SEARCH), *after = result(second, 0); /* goes on from there */
     assert_string_equal(text_of(after, "shape_before"), text_of(r, "shape"));
     contains(text_of(after, "source_before"), "measured on this device and driver");
-    expect(0, "nbody -n 500 --steps 3 --explain -q");
+    expect(0, "nbody -n 500 --steps 3 --precision single --explain -q");
     contains(err, "nbody.direct.single, size 500: the row of ");
     contains(err, "measured on this device and driver");
     long group = cltune_value(text_of(after, "shape"), "group", -1),
