@@ -175,6 +175,13 @@ void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int fla
     return block;
 }
 
+size_t nbody_device_planned(const struct nbody *nb, const struct share *p)
+{
+    const size_t four = nb->padded * 4 * nb->real, plane = p->rows * nb->real;
+    const size_t partial = nb->integrator->keeps_sums || p->slots > 1 ? p->slots * nbody_forces_sum(nb)->planes * plane : 0;
+    return four + nb->planes * plane + partial + p->rows / SUM_BLOCK * SUM_TERMS * sizeof(double);
+}
+
 int nbody_device_place(struct nbody *nb, struct share *p)
 {
     const size_t plane = p->rows * nb->real;

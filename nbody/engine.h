@@ -289,6 +289,9 @@ static inline size_t nbody_sum_blocks(const struct share *p)
 /* Builds the kernels of every share that has rows; their shapes have been chosen. */
 int nbody_device_build(struct nbody *nb);
 
+/* The bytes that a share whose rows are known will take, with an integrator that needs no derivatives of forces, and without the tree's. */
+size_t nbody_device_planned(const struct nbody *nb, const struct share *p);
+
 /* Makes the memory of a share whose rows are known. */
 int nbody_device_place(struct nbody *nb, struct share *p);
 
@@ -420,7 +423,9 @@ int nbody_method_choose(struct nbody *nb, enum nbody_method asked);
 
 /* ---- tree.c, tree_room.c ---------------------------------------------------------------------- */
 
-/* Builds the kernels of every share, and places what the tree needs; nothing to do for direct sums. */
+/* prepare: chooses how trees are made, by what fits; before any memory is taken. open: builds the kernels of every share, and places what
+ * the tree needs. Nothing to do for direct sums. */
+int nbody_tree_prepare(struct nbody *nb);
 int nbody_tree_open(struct nbody *nb);
 
 /* As nbody_forces_evaluate. */

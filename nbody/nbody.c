@@ -323,6 +323,13 @@ static bool on_one_device(const struct nbody *nb)
     return nb->stepping == NBODY_BLOCK || (nb->stepping == NBODY_ADAPTIVE && nb->integrator->block_steps);
 }
 
+/* To two digits. */
+static double roughly(double x)
+{
+    const double unit = x > 0 ? pow(10, floor(log10(x)) - 1) : 1;
+    return unit * floor(x / unit + 0.5);
+}
+
 /* Whether a tree is so small that parts of it would take longer than the whole on one of several alike; says so. */
 static bool left_to_one(struct nbody *nb, const struct nbody_options *options)
 {
@@ -331,7 +338,7 @@ static bool left_to_one(struct nbody *nb, const struct nbody_options *options)
         return false;
     const size_t used = strlen(nb->method_text);
     snprintf(nb->method_text + used, sizeof nb->method_text - used, "; on one device, as several are faster from about %.0f bodies on",
-             least);
+             roughly(least));
     return true;
 }
 
@@ -446,7 +453,7 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
         nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
         nbody_ladder_check(nb) == 0 &&
         nbody_method_choose(nb, o->method) == 0 && nbody_soften_check(nb) == 0 &&
-        prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && place_all(nb) == 0 &&
+        prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && nbody_tree_prepare(nb) == 0 && place_all(nb) == 0 &&
         nbody_field_place(nb) == 0 && nbody_soften_place(nb) == 0 &&
         nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && nbody_blocks_open(nb) == 0 &&
         nbody_rungs_open(nb) == 0 &&

@@ -10,6 +10,7 @@
 #include "nbody/tree.h"
 
 #include <limits.h>
+#include <math.h>
 
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
 EMBEDDED(multipole, "nbody/multipole.cl", nbody_multipole_cl);
@@ -265,14 +266,22 @@ static int place_tree(struct nbody *nb, struct share *p)
 
 /* ---- How many bodies fit. --------------------------------------------------------------------- */
 
-/* Bytes a body on a device, with leaves of so many bodies. */
-static double bytes_each(const struct nbody *nb, const struct share *p, cl_uint leaf)
+/* Bytes a body on a device, with leaves of so many bodies: of all blocks, of which those of the state are not there yet, and of the
+ * largest. */
+struct each {
+    double all, largest;
+};
+
+static struct each bytes_each(const struct nbody *nb, const struct share *p, cl_uint leaf)
 {
     const struct tree *t = p->tree;
     const struct work w = work_of(nb, t);
+    const size_t poles = first_room(nb, leaf) * multipole_bytes(nb), four = nb->padded * 4 * nb->real, work = work_bytes(&w);
     const size_t cells = first_room(nb, leaf) * cell_bytes(nb), sums = nb->parts ? nb->n * (4 * nb->real + sizeof(cl_uint)) : 0;
     const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint), bodies = nb->n * (6 * nb->real + sizeof(cl_uint));
-    return (double)(p->bytes + work_bytes(&w) + cells + sums + groups + bodies) / (double)nb->n;
+    const size_t all = nbody_device_planned(nb, p) + work + cells + sums + groups + bodies;
+    const size_t largest = work > four ? work : four;
+    return (struct each){(double)all / (double)nb->n, (double)(largest > poles ? largest : poles) / (double)nb->n};
 }
 
 /* The largest of any rank's: trees are made of the same parts everywhere. */
@@ -320,15 +329,16 @@ static int choose_leaf(struct nbody *nb)
     for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++) {
         if (!p->tree)
             continue;
-        const double n = (double)nb->n, has = (double)info[p->dev].dev_global_mem_sz;
-        const double usual = bytes_each(nb, p, TREE_LEAF), least = bytes_each(nb, p, TREE_LARGE_LEAF);
-        if (p->shape.leaf || usual * n > has)
+        const double n = (double)nb->n, has = (double)info[p->dev].dev_global_mem_sz, one = (double)info[p->dev].dev_max_mem_alloc_sz;
+        const struct each usual = bytes_each(nb, p, TREE_LEAF), least = bytes_each(nb, p, TREE_LARGE_LEAF);
+        if (p->shape.leaf || usual.all * n > has)
             leaf = p->shape.leaf ? (cl_uint)p->shape.leaf : TREE_LARGE_LEAF;
-        if (least * n > has)
-            status = clerror_set(ENOMEM, "nbody_create: with the tree %zu bodies take %.0f MiB on %s, which has %.0f MiB; "
-                                         "about %.0f would fit, or %.0f with leaves of %d bodies, not %d",
-                                 nb->n, least * n / 0x1p20, info[p->dev].dev_name, has / 0x1p20, has / least, has / usual,
-                                 TREE_LEAF, TREE_LARGE_LEAF);
+        if (least.all * n > has || least.largest * n > one)
+            status = clerror_set(ENOMEM, "nbody_create: with the tree %zu bodies take %.0f MiB on %s, which has %.0f MiB, and blocks of %.0f MiB "
+                                         "of at most %.0f; about %.0f would fit, or %.0f with leaves of %d bodies, not %d",
+                                 nb->n, least.all * n / 0x1p20, info[p->dev].dev_name, has / 0x1p20, least.largest * n / 0x1p20, one / 0x1p20,
+                                 fmin(has / least.all, one / least.largest), fmin(has / usual.all, one / usual.largest), TREE_LEAF,
+                                 TREE_LARGE_LEAF);
     }
     int most = (int)leaf;
     if (world_agree(nb->world, status) != 0 || largest(nb, most, &most) != 0)
@@ -354,15 +364,21 @@ static int open_tree(struct nbody *nb, struct share *p)
     return t->sorter ? 0 : -1;
 }
 
-int nbody_tree_open(struct nbody *nb)
+int nbody_tree_prepare(struct nbody *nb)
 {
     if (nb->method != NBODY_TREE)
         return 0;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->rows && open_tree(nb, p) != 0)
             return -1;
-    if (world_agree(nb->world, nbody_parts_open(nb)) != 0 || choose_moments(nb) != 0 || choose_limit(nb) != 0 ||
-        choose_leaf(nb) != 0 || nbody_parts_place(nb) != 0 || (nb->parts && nbody_essence_place(nb) != 0))
+    return world_agree(nb->world, nbody_parts_open(nb)) != 0 || choose_moments(nb) != 0 || choose_limit(nb) != 0 || choose_leaf(nb) != 0 ? -1 : 0;
+}
+
+int nbody_tree_open(struct nbody *nb)
+{
+    if (nb->method != NBODY_TREE)
+        return 0;
+    if (nbody_parts_place(nb) != 0 || (nb->parts && nbody_essence_place(nb) != 0))
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         if (!p->tree)
