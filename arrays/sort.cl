@@ -132,11 +132,16 @@ sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __glo
     const uint n = number_of(most, counted, count), shares = shares_of(n, groups), g = get_group_id(0);
     if (g >= shares)
         return;
-    uint place[DIGITS], before = 0;
+    uint place[DIGITS];
+    ulong before = 0;
+    bool fits = true;
     for (uint d = 0; d < DIGITS; d++) {
         place[d] = before + SHARE(g)[d];
+        fits = fits && SHARE(g)[d] <= TOTALS[d];
         before += TOTALS[d];
     }
+    if (!fits || before != n) /* what was to count them has failed */
+        return;
     const uint first = share_start(n, shares, g), end = share_start(n, shares, g + 1);
     if (n >> STREAM)
         stream(to, keys, paired, to_values, values, place, shift, mask, first, end);
