@@ -326,8 +326,9 @@ bool cli_ranks_share(void);
 /* Collective. Of a file that all ranks read: whether it is the same on all hosts, by its size and where it begins. */
 int cli_ranks_same_file(const char *file);
 
-/* Collective. As cli_interrupted, of any rank. */
-bool cli_ranks_interrupted(void);
+/* Collective, but for a rank that has `failed`, since others may be waiting for something else of it. As cli_interrupted, of any
+ * rank. */
+bool cli_ranks_interrupted(bool failed);
 
 /* Collective. The texts of all ranks, each with its 0, one behind the other; the caller frees it. NULL: one of them has failed. */
 char *cli_ranks_gather(const char *text);

@@ -156,7 +156,7 @@ static int create(struct gas_job *job)
 /* A pass over all molecules. What was told when all were drawn, or summed, could not be stopped any more. */
 static int sum_once(struct gas_job *job)
 {
-    if (cli_ranks_interrupted())
+    if (cli_ranks_interrupted(false))
         return cli_interrupt_status(CLI_FAILED);
     if (gas_measure(job->gas, &job->energy) != 0)
         return gas_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);

@@ -41,7 +41,7 @@ struct gas_job {
 /* Whether a call of the engine failed because Ctrl-C ended it, on any rank; all ranks ask. */
 static inline bool gas_job_stopped(void)
 {
-    return clerrno == ECANCELED && cli_ranks_interrupted();
+    return clerrno == ECANCELED && cli_ranks_interrupted(false);
 }
 
 /* All return an exit status, after printing what is wrong. */

@@ -103,7 +103,7 @@ int life_job_run(struct life_job *job);
 int life_job_tell(void *job, double fraction);
 static inline bool life_job_stopped(void)
 {
-    return clerrno == ECANCELED && cli_ranks_interrupted();
+    return clerrno == ECANCELED && cli_ranks_interrupted(false);
 }
 
 /* life_edge.c: where the pattern's cell 0,0 goes. */

@@ -81,7 +81,7 @@ static int step_traced(struct life_job *job, uint64_t n)
 {
     struct life_sample sample[TRACED];
     int status = CLI_DONE;
-    while (n && status == CLI_DONE && !cli_ranks_interrupted()) {
+    while (n && status == CLI_DONE && !cli_ranks_interrupted(false)) {
         const uint64_t now = n > TRACED ? TRACED : n, before = life_generation(job->engine_of_run);
         begin(job, now);
         if (life_trace(job->engine_of_run, (size_t)now, sample) < 0 && !life_job_stopped())
@@ -118,7 +118,7 @@ static int run_generations(struct life_job *job)
     int status = due_frames(job);
     if (status == CLI_DONE)
         status = life_view_visit(job);
-    while (status == CLI_DONE && at < job->generations && !job->period && !cli_ranks_interrupted()) {
+    while (status == CLI_DONE && at < job->generations && !job->period && !cli_ranks_interrupted(false)) {
         const double visit = cli_window_seconds(&job->window, VISIT_SECONDS);
         uint64_t n = cli_window_burst(&job->window, at, job->generations - at < burst ? job->generations - at : burst);
         n = life_edge_burst(job, n);
@@ -164,6 +164,6 @@ int life_job_run(struct life_job *job)
     if (status == CLI_DONE)
         status = run_generations(job);
     cli_progress_end(&job->progress);
-    job->interrupted = cli_ranks_interrupted();
+    job->interrupted = cli_ranks_interrupted(status != CLI_DONE);
     return status;
 }

@@ -71,7 +71,7 @@ static int all_gpus(const struct matmul_job *job, bool *all)
 /* Ranks go on or end by one clock, that of rank 0, and when any of them was interrupted. */
 static int by_one_clock(double *seconds, bool *interrupted)
 {
-    *interrupted = cli_ranks_interrupted();
+    *interrupted = cli_ranks_interrupted(false);
     return world_broadcast(cli_world, 0, seconds, sizeof *seconds);
 }
 
@@ -252,7 +252,7 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
         const double percent = peak > 0 ? 1e11 * o.gflops / peak : NAN;
         o.peak_percent = percent <= 100 ? percent : NAN; /* the device was busy while its peak was measured */
     }
-    job->interrupted |= cli_ranks_interrupted();
+    job->interrupted |= cli_ranks_interrupted(status != 0);
     if (status != 0 && !job->interrupted && !job->compare && !job->sweep)
         return matmul_kind_missing(kind) ? cli_failed("no engine '%s': %s", matmul_kind_name(kind), matmul_kind_missing(kind))
                : o.wrong                 ? cli_wrong("%s", o.why)

@@ -45,5 +45,5 @@ int nbody_job_tell(void *arg, double fraction)
 
 bool nbody_job_stopped(void)
 {
-    return clerrno == ECANCELED && cli_ranks_interrupted();
+    return clerrno == ECANCELED && cli_ranks_interrupted(false);
 }

@@ -134,7 +134,7 @@ static int loop(struct nbody_job *job)
     if (status == CLI_DONE)
         status = nbody_view_visit(job);
     nbody_shares_begin(job);
-    while (status == CLI_DONE && nbody_steps(job->engine) < job->total && !cli_ranks_interrupted() && !*job->stopped) {
+    while (status == CLI_DONE && nbody_steps(job->engine) < job->total && !cli_ranks_interrupted(false) && !*job->stopped) {
         const size_t step = nbody_steps(job->engine), burst = burst_from(job, step, cli_window_burst(&job->window, step, wanted));
         const double before = job->seconds;
         status = step_engine(job, step, burst);
@@ -180,6 +180,6 @@ int nbody_job_run(struct nbody_job *job)
     if (status == CLI_DONE)
         status = diagnose(job, "energy at the end", &job->end);
     cli_progress_end(&job->progress);
-    job->interrupted = cli_ranks_interrupted() && job->engine && (nbody_steps(job->engine) < job->total || isnan(job->end.total));
+    job->interrupted = cli_ranks_interrupted(status != CLI_DONE) && job->engine && (nbody_steps(job->engine) < job->total || isnan(job->end.total));
     return status == CLI_DONE && nbody_steps(job->engine) > 0 ? nbody_output_row(job, &job->end) : status;
 }

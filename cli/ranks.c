@@ -191,10 +191,10 @@ static void join_greatest(void *a, const void *b, void *arg)
     *(int *)a = *(const int *)b > *(int *)a ? *(const int *)b : *(int *)a;
 }
 
-bool cli_ranks_interrupted(void)
+bool cli_ranks_interrupted(bool failed)
 {
     int caught = cli_interrupted() ? cli_interrupt_status(128) - 128 : 0;
-    if (world_reduce(cli_world, &caught, sizeof caught, join_greatest, NULL) == 0 && caught)
+    if (!failed && world_reduce(cli_world, &caught, sizeof caught, join_greatest, NULL) == 0 && caught)
         cli_interrupt_take(caught);
     return cli_interrupted();
 }

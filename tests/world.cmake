@@ -33,7 +33,7 @@ function(stdcl_world_by mpi other)
   endif()
   add_test(NAME world_${mpi} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/world.sh ${mpi} "${plugin}"
     ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/stdcl $<TARGET_FILE:world_child> $<TARGET_FILE:world_from_${mpi}>
-    $<TARGET_FILE:stdcl_command> $<TARGET_FILE:two_devices>)
+    $<TARGET_FILE:stdcl_command> $<TARGET_FILE:two_devices> "$<$<TARGET_EXISTS:fault_layer>:$<TARGET_FILE:fault_layer>>")
   set_tests_properties(world_${mpi} PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 COST 15)
 endfunction()
 add_executable(world_child world_child.c)

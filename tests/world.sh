@@ -1,11 +1,11 @@
 #!/bin/sh
 # world.sh - jobs of several ranks by MPI: what they compute, and how they end when something is wrong.
-#   usage: world.sh MPI OTHER FOLDER CHILD FROM_MPI STDCL TWO_DEVICES
+#   usage: world.sh MPI OTHER FOLDER CHILD FROM_MPI STDCL TWO_DEVICES LAYER
 # MPI: openmpi or mpich. OTHER: the plugin of another, or "". FOLDER: where the plugins are. FROM_MPI: world_child built with
-# that MPI. SPDX-License-Identifier: MIT
+# that MPI. LAYER: tests/faults/layer.c, or "". SPDX-License-Identifier: MIT
 # shellcheck disable=SC2086 # lists of words
 set -u
-mpi=$1 other=$2 folder=$3 child=$4 from_mpi=$5 stdcl=$6 two_devices=$7
+mpi=$1 other=$2 folder=$3 child=$4 from_mpi=$5 stdcl=$6 two_devices=$7 layer=$8
 box=$(mktemp -d) || exit 1
 trap 'rm -rf "$box"' EXIT
 cd "$box" || exit 1
@@ -138,6 +138,24 @@ devices=$("$stdcl" devices --json | grep -c '"number"')
 job 1 "start fewer ranks" $((devices + 1)) "$stdcl" gas -n 1e6 --device all
 job 0 '"program": "devices"' 2 "$stdcl" devices --json
 [ "$(grep -c '"host": "' out)" = "$devices" ] || { echo "FAILED  devices of all hosts"; cat out; bad=1; }
+
+# ---- A command that fails on one rank ends both, in its sentence; the other may be waiting for its mail, or sending some.
+fails() { # fails CALL COMMAND...: on rank 1, which alone has the layer
+    export STDCL_FAULT="$1" STDCL_FAULT_LOG="$box/struck"
+    shift
+    rm -f struck
+    job 1 "rank 1 on $(uname -n): " 1 "$@" : -n 1 env OPENCL_LAYERS="$layer" "$@"
+    grep -q fault struck && [ -z "$(ls -A | grep lost)" ] || { echo "FAILED  a rank that fails: $*"; cat err; ls -A; bad=1; }
+    unset STDCL_FAULT STDCL_FAULT_LOG
+}
+[ -z "$layer" ] || OPENCL_LAYERS=$layer STDCL_FAULT_LOG=$box/layers "$stdcl" devices >/dev/null
+if [ -s layers ] && [ -z "$five" ]; then
+    fails "clEnqueueReadBuffer 1 -5 refused" "$stdcl" nbody $pick -n 512 --steps 6 --share -q -o lost.tab
+    fails "clEnqueueNDRangeKernel 5 -5 failed" "$stdcl" nbody $pick -n 300 --method tree --steps 6 --share -q -o lost.tab
+    fails "clEnqueueReadBuffer 1 -5 refused" "$stdcl" life $pick --size 96x80 -n 40 --share -q -o lost.rle
+    fails "clEnqueueNDRangeKernel 2 -5 failed" "$stdcl" gas $pick -n 1e5 --share -q --histogram lost.csv
+    fails "clEnqueueNDRangeKernel 1 -5 failed" "$stdcl" matmul $pick -n 100 --share -q -o lost.npy
+fi
 
 # ---- A signal for all ranks, or for one of them, ends the job after the work at hand.
 catches() { # PID: it has a handler for SIGVTALRM, cli/interrupt.c's last. LLVM, in drivers, has handlers for the others before
