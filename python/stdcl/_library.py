@@ -57,7 +57,11 @@ class Library:
             raise Error("this process was forked after stdcl had been used; OpenCL works only in the process that began "
                         "with it: fork first, or use the spawn method of multiprocessing")
         room, types = c.FUNCTIONS[name]
-        function = getattr(self._load(room), name)
+        library = self._load(room)
+        if not hasattr(library, name):
+            raise ImportError("%s has no function %s, which version %s of the Python package calls; install the same version of both"
+                              % (library._name, name, c.VERSION))
+        function = getattr(library, name)
         function.restype, function.argtypes = eval(types, vars(c))  # of our own file
         setattr(self, name, function)
         return function

@@ -307,6 +307,9 @@ def test_library_of_another_version_is_refused():
                            input='const char *stdcl_version(void) { return "%s"; }' % version)
             said = imported(library)
             assert version in said and stdcl.__version__ in said and "install the same version of both" in said, said
+        subprocess.run([compiler, "-shared", "-x", "c", "-o", library, "-"], check=True, text=True, input="int nothing;",
+                       env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"})
+        assert "has no function stdcl_version" in imported(library)
         with open(library, "w") as text:
             text.write("no library")
         assert "cannot be loaded" in imported(library)
