@@ -23,14 +23,15 @@ foreign_to() {
 
 # needed_of_others NM CORE_OBJECT... : OBJECT...
 needed_of_others() {
-    nm=$1 side=core
+    nm=$1 core=
     shift
-    for object; do
-        case $object in
-        :) side=others ;;
-        *) if [ $side = core ]; then "$nm" -u "$object"; else "$nm" -g --defined-only "$object"; fi ;;
-        esac
-    done | awk '
+    while [ "$1" != : ]; do
+        core="$core $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086 # a list of objects
+    { "$nm" -u $core && "$nm" -g --defined-only "$@"; } | awk '
         $1 == "U" { needed[$2] = 1; m++ }
         NF == 3 { theirs[$3] = 1; n++ }
         END {

@@ -10,9 +10,8 @@ else
     exit 77
 fi
 bad=$(files '*.c' '*.h' '*.cpp' '*.hpp' '*.cl' '*.clt' '*.lua' '*.py' '*.sh' '*.awk' '*.cmake' '*CMakeLists.txt' Makefile |
-    grep -v '^tests/fuzz/[a-z]*/' | while read -r file; do
-    [ ! -s "$file" ] || grep -q 'SPDX[-]License-Identifier: MIT' "$file" || echo "$file"
-done)
+    grep -v '^tests/fuzz/[a-z]*/' | tr '\n' '\0' | xargs -0 sh -c 'find "$@" -size +0' - |
+    tr '\n' '\0' | xargs -0 grep -L 'SPDX[-]License-Identifier: MIT') || true
 [ -z "$bad" ] || {
     echo 'without a line of the licence, as the other files have it:'
     echo "$bad"
