@@ -232,7 +232,8 @@ static void refused(void **unused)
     nbody_free(nb);
 }
 
-int main(void)
+/* test_nbody_rungs [CASE]: that alone */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_the_twin), cmocka_unit_test(finer_steps), cmocka_unit_test(as_fixed_steps),
@@ -240,5 +241,7 @@ int main(void)
     };
     struct cldev_info info[64];
     precision = clgetndev(stddev) <= 64 && clgetdevinfo(stddev, info) == 0 && info[0].dev_pref_vec_double > 0 ? NBODY_DOUBLE : NBODY_SINGLE;
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
