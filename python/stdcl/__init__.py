@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .arrays import Array
-    from .engines import Gas, Life, Nbody, initial, matmul
+    from .engines import Gas, Life, Matmul, Nbody, initial, matmul
 
 __version__ = c.VERSION
-__all__ = ["Array", "Context", "Error", "Event", "Gas", "Kernel", "Life", "Nbody", "Program", "cpu", "devices", "documentation", "gpu",
+__all__ = ["Array", "Context", "Error", "Event", "Gas", "Kernel", "Life", "Matmul", "Nbody", "Program", "cpu", "devices", "documentation", "gpu",
            "initial", "local", "matmul", "open"]
 
 Sizes = Union[int, Sequence[int]]  # of an index space or an array: one number, or one for each dimension
@@ -44,7 +44,7 @@ def _with_numpy() -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("Array", "Gas", "Life", "Nbody", "initial", "matmul"):
+    if name in ("Array", "Gas", "Life", "Matmul", "Nbody", "initial", "matmul"):
         return getattr(_with_numpy(), name)
     raise AttributeError("module 'stdcl' has no attribute %r" % name)
 

@@ -1,4 +1,4 @@
-"""The four programs as classes: Nbody, Life, Gas, and the functions initial and matmul. numpy in and out.
+"""The four programs as classes: Nbody, Life, Gas, Matmul, and the functions initial and matmul. numpy in and out.
 
 SPDX-License-Identifier: MIT
 """
@@ -255,21 +255,39 @@ class Gas(_Engine):
         return velocity
 
 
+class Matmul(_Engine):
+    """Products of matrices of one precision, on all devices of a context. Matmul("double").multiply(a, b)"""
+
+    _name = "matmul"
+
+    def __init__(self, precision: str = "single", *, kind: str = "tuned", context: Context | None = None) -> None:
+        self._make(context, (), precision=precision, kind=kind)
+        self.dtype = np.dtype(np.float64 if precision.lower() == "double" else np.float32)
+
+    def multiply(self, a: npt.ArrayLike, b: npt.ArrayLike, *, alpha: float = 1.0, beta: float = 0.0,
+                 c: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+        """alpha a b + beta c."""
+        a, b = np.asarray(a), np.asarray(b)
+        if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
+            raise ValueError("matrices of the shapes %s and %s cannot be multiplied" % (a.shape, b.shape))
+        if a.dtype != self.dtype or b.dtype != self.dtype:
+            raise TypeError("matrices of %s and %s; both must be %s" % (a.dtype, b.dtype, self.dtype))
+        (m, k), n = a.shape, b.shape[1]
+        result = np.zeros((m, n), self.dtype) if c is None else np.array(c, dtype=self.dtype, order="C")
+        if result.shape != (m, n):
+            raise ValueError("c has the shape %s, not (%d, %d)" % (result.shape, m, n))
+        a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+        if m and n:
+            self._call(lib.matmul_multiply, 0, m, n, k, alpha, a.ctypes.data, k, b.ctypes.data, n, 0.0 if c is None else beta,
+                       result.ctypes.data, n)
+        return result
+
+
 def matmul(a: npt.ArrayLike, b: npt.ArrayLike, *, alpha: float = 1.0, beta: float = 0.0,
            c: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
-    """alpha a b + beta c of two matrices of float32 or float64, on the first GPU, or the CPU if there is none."""
+    """alpha a b + beta c of two matrices of float32 or float64, on the GPUs, or the CPU if there is none."""
     a, b = np.asarray(a), np.asarray(b)
-    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
-        raise ValueError("matrices of the shapes %s and %s cannot be multiplied" % (a.shape, b.shape))
     if a.dtype != b.dtype or a.dtype not in (np.float32, np.float64):
         raise TypeError("matrices of %s and %s; both must be float32 or both float64" % (a.dtype, b.dtype))
-    m, k, n = a.shape[0], a.shape[1], b.shape[1]
-    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
-    result = np.zeros((m, n), a.dtype) if c is None else np.array(c, dtype=a.dtype, order="C")
-    if result.shape != (m, n):
-        raise ValueError("c has the shape %s, not (%d, %d)" % (result.shape, m, n))
-    if m and n:
-        call = lib.matmul_single if a.dtype == np.float32 else lib.matmul_double
-        check(call(0, m, n, k, alpha, a.ctypes.data, k, b.ctypes.data, n, beta if c is not None else 0.0,
-                   result.ctypes.data, n))
-    return result
+    with Matmul("single" if a.dtype == np.float32 else "double") as engine:
+        return engine.multiply(a, b, alpha=alpha, beta=beta, c=c)

@@ -150,6 +150,11 @@ def test_products_are_numpys():
         a, b = rng.random((70, 33)).astype(dtype), rng.random((33, 50)).astype(dtype)
         assert np.allclose(stdcl.matmul(a, b), a @ b, rtol=tolerance)
     assert np.allclose(stdcl.matmul(a.T, a.copy()), a.T @ a)
+    with stdcl.Matmul("double", context=context()) as engine:
+        assert np.allclose(engine.multiply(a, b), a @ b)
+        refused(TypeError, "both must be float64", lambda: engine.multiply(a, b.astype("f4")))
+    refused(stdcl.Error, "closed", lambda: engine.multiply(a, b))
+    refused(ValueError, "single, double, and not 'half'", lambda: stdcl.Matmul("half"))
     assert np.allclose(stdcl.matmul(a, b, alpha=2, beta=3, c=np.ones((70, 50))), 2 * (a @ b) + 3)
 
 
