@@ -139,9 +139,9 @@ static cl_mem whole_buffer(struct memory *m, cl_uint dev, const char *call)
     return m->buffer[dev];
 }
 
-/* Releases the oldest sub-buffer when there are too many. Commands in flight keep theirs; kernels that were
- * given it look it up again. */
-static void drop_oldest_subbuffer(struct memory *m)
+/* Releases the older half of the sub-buffers when there are too many. Kernels that were given one look it up again. Commands in
+ * flight keep theirs; on GPUs they are waited for, since NVIDIA's driver (580) ended a program that did not. */
+static void make_room(struct memory *m)
 {
     size_t count = 0;
     struct subbuffer **last = &m->subbuffers;
@@ -149,11 +149,17 @@ static void drop_oldest_subbuffer(struct memory *m)
         count++;
     if (count < MOST_SUBBUFFERS)
         return;
-    while ((*last)->next)
+    for (cl_uint i = 0; i < m->cp->ndev; i++)
+        if (m->buffer[i] && m->cp->dev[i].type & CL_DEVICE_TYPE_GPU)
+            clFinish(m->cp->dev[i].queue);
+    for (size_t i = 0; i < MOST_SUBBUFFERS / 2; i++)
         last = &(*last)->next;
-    clReleaseMemObject((*last)->buffer);
-    free(*last);
-    *last = NULL;
+    while (*last) {
+        struct subbuffer *old = *last;
+        *last = old->next;
+        clReleaseMemObject(old->buffer);
+        free(old);
+    }
     memory_new_epoch();
 }
 
@@ -176,7 +182,7 @@ static cl_mem part_buffer(struct memory *m, cl_uint dev, size_t offset, cl_mem w
     }
     if (first)
         use_whole(&m->cp->dev[dev], whole);
-    drop_oldest_subbuffer(m);
+    make_room(m);
     cl_int err = CL_SUCCESS;
     cl_buffer_region region = {offset, m->size - offset};
     struct subbuffer *s = malloc(sizeof *s);
