@@ -10,7 +10,7 @@ stdcl_test(test_profile_sampled PROGRAM test_profile ENV STDCL_PROFILE_SAMPLE=3 
 stdcl_test(test_sample test_sample.c BUILDS_ONCE LIBS PkgConfig::JANSSON)
 target_link_options(test_peak PRIVATE -Wl,--wrap=clock_gettime -Wl,--wrap=clEnqueueNDRangeKernel)
 target_link_options(test_sample PRIVATE -Wl,--wrap=clEnqueueNDRangeKernel -Wl,--wrap=clGetEventProfilingInfo)
-stdcl_test(test_search test_search.c)
+stdcl_test(test_search test_search.c BUILDS_ONCE)
 target_link_options(test_search PRIVATE -Wl,--wrap=clock_gettime)
 stdcl_test(test_kernel_files test_kernel_files.c UNOPTIMISED LIBS stdcl_nbody stdcl_life stdcl_matmul stdcl_gas stdcl_arrays)
 stdcl_test(test_shape test_shape.c LIBS stdcl_nbody stdcl_life stdcl_matmul stdcl_gas stdcl_arrays)

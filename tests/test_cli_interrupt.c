@@ -40,7 +40,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-    {"nbody -n 2^17 --csv e.csv -o a.bin --check-forces 10", 1, SIGINT, "a.bin", false, true, false},
+    {"nbody -n 2^17 --steps 1000000 --csv e.csv -o a.bin --check-forces 10", 1, SIGINT, "a.bin", false, true, false},
     {"nbody -n 2^17 --compare", 1, SIGHUP, NULL, false, false, true},
     {"life --size 16384 --soup=0.5 -n 1e9", 0.2, SIGINT, NULL, true, true, false},
     {"life --size 6000 --soup=0.5 -n 1e9 --engine global --csv e.csv", 0.2, SIGTERM, "e.csv", false, false, false},

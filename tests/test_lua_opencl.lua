@@ -9,6 +9,7 @@ local test, equal, raises = check.test, check.equal, check.raises
 local device, platform = check.first_device()
 local context = cl.create_context{device}
 local queue = context:create_command_queue(device, "profiling")
+local looks = not platform:get_info "name":find "NVIDIA" -- whose driver (580) takes sub-buffers and arguments that there cannot be
 
 local SOURCE = [[
 kernel void iota(global uint *x, uint factor) { x[get_global_id(0)] = (get_global_id(0) + 1) * factor; }
@@ -82,7 +83,9 @@ test("devices by type", function()
   end
   equal(of_types, #all)
   equal(#platform:get_devices{"cpu", "gpu", "accelerator"}, #all)
-  equal(#platform:get_devices "custom", 0) -- an empty table, not an error
+  local known, custom = pcall(platform.get_devices, platform, "custom")
+  if known then equal(#custom, 0) -- an empty table, not an error
+  else equal(custom:find("CL_INVALID_DEVICE_TYPE", 1, true) ~= nil, true) end -- as NVIDIA's driver has it
   raises("'quantum' is none of", platform.get_devices, platform, "quantum")
 end)
 
@@ -183,7 +186,7 @@ test("sub-buffers", function()
   local x = uints(whole, align)
   equal(x[align / 4 - 1], 1) equal(x[align / 4], 2) equal(x[3 * align / 4 - 1], 2) equal(x[3 * align / 4], 1)
   raises("\"region\", {origin, size} is wanted", whole.create_sub_buffer, whole, "part", {0, 4})
-  raises("clCreateSubBuffer: CL_INVALID_VALUE", whole.create_sub_buffer, whole, "region", {0, 8 * align})
+  if looks then raises("clCreateSubBuffer: CL_INVALID_VALUE", whole.create_sub_buffer, whole, "region", {0, 8 * align}) end
 end)
 
 -- ---- Programs and kernels. ----
@@ -253,7 +256,7 @@ test("what kernels tell of their arguments", function()
   equal(k:get_arg_info(2, "address_qualifier"), "private")
   equal(k:get_arg_info(2, "access_qualifier"), nil)
   equal(p:create_kernel "fixed":get_arg_info(0, "address_qualifier"), "constant")
-  raises("clGetKernelArgInfo: CL_INVALID_ARG_INDEX (-49)", k.get_arg_info, k, 9, "name")
+  if looks then raises("clGetKernelArgInfo: CL_INVALID_ARG_INDEX (-49)", k.get_arg_info, k, 9, "name") end
 end)
 
 test("arguments", function()

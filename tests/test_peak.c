@@ -59,7 +59,7 @@ static const char own_source[] =
     "#ifdef DOUBLES\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "#endif\n"
-    "#define STEP(s) s = s * x + y;\n"
+    "#define STEP(s) s = fma(s, x, y);\n" /* by a name, since PoCL 7.1 does not join s * x + y */
     "__kernel void steps(__global V *out, int rounds, __global const V *in)\n"
     "{\n"
     "    const V x = in[0], y = in[1];\n"

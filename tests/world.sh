@@ -119,8 +119,9 @@ job 1 "ranks divide sums of fixed steps" 2 "$stdcl" nbody $pick -n 100 --steps 1
 job 2 "are for one rank" 2 "$stdcl" nbody $pick -n 100 --compare --share
 job 1 "rank 1 on $(uname -n): it has as glider.rle '" 2 sh -c 'cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||
     cp ../glider.rle .; } && exec "$@"' - "$stdcl" life $pick --pattern glider.rle --share
-"$two_devices" /bin/true >/dev/null 2>&1 || two_devices= # each rank has a device of its own where there are two
-job 0 "ranks waited " 2 $two_devices "$stdcl" gas -n 1e6 $pick --explain
+share=
+"$two_devices" /bin/true >/dev/null 2>&1 || two_devices= share=--share # each rank has a device of its own where there are two
+job 0 "ranks waited " 2 $two_devices "$stdcl" gas -n 1e6 $pick --explain $share
 grep -q " on 1 host, 2 ranks" out || { echo "FAILED  the report tells its ranks"; cat out; bad=1; }
 job 2 "unknown option '--nonsense'" 2 "$stdcl" gas --nonsense
 [ -n "$five" ] || # which ends by a segmentation fault with two programs in a line, whatever they are
