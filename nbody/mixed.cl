@@ -73,13 +73,16 @@ static inline INLINED void add_pulls(global const double4 *restrict posm, global
                 const uint j = START(n) + off;
                 FETCH(n, off, LOOK_POSM, TAKE_SPLIT);
                 if (HAS(n, j)) {
+#if !LOCAL /* then a tile is split before, as FETCH does: what the loop reads of a body goes to all lanes by the way */
+                    float4 highs_[TILE], lows_[TILE];
+                    for (uint t = 0; t < TILE; t++) split(posm[j + t], centre, &highs_[t], &lows_[t]);
+#endif
 #pragma unroll UNROLL
                     for (uint t = 0; t < TILE; t++) {
 #if LOCAL
                         const float4 b = FETCHED(highs, posm, j, t), l = FETCHED(lows, posm, j, t);
 #else
-                        float4 b, l;
-                        split(posm[j + t], centre, &b, &l);
+                        const float4 b = highs_[t], l = lows_[t];
 #endif
                         UNROLLED for (int k = 0; k < ITEMS; k++) {
                             const vec dx = (b.x - x[k]) + (l.x - xl[k]), dy = (b.y - y[k]) + (l.y - yl[k]),
