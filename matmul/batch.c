@@ -7,7 +7,8 @@
 #include "matmul/engine.h"
 
 enum {
-    LARGE = 512,             /* products of cubes of this side are launched one by one */
+    LARGE_ON_GPU = 2048,     /* products of cubes of this side are launched one by one */
+    LARGE_ON_CPU = 512,
     MOST_ELEMENTS = 1 << 30, /* of C in one launch: kernels number their groups by int */
 };
 
@@ -32,9 +33,10 @@ static struct product products_from(const struct product *x, size_t first, size_
 /* How many products a launch takes. */
 static int launch_size(struct matmul *mm, struct share *p, const struct product *x, size_t *most)
 {
+    const double large = p->is_cpu ? LARGE_ON_CPU : LARGE_ON_GPU, work = (double)x->m * (double)x->n * (double)x->k;
     *most = 1;
-    if (mm->kind != MATMUL_TUNED || x->k == 0 || x->alpha == 0 ||
-        (double)x->m * (double)x->n * (double)x->k >= (double)LARGE * LARGE * LARGE)
+    if (mm->kind != MATMUL_TUNED || work == 0 || x->alpha == 0 || work >= large * large * large ||
+        x->m * x->n > MOST_ELEMENTS / 2)
         return 0;
     *most = MOST_ELEMENTS / (x->m * x->n);
     return matmul_shape_choose_batch(mm, p, x->m, x->n, x->k);
