@@ -175,46 +175,6 @@ int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells 
     return 0;
 }
 
-static void copy_leaf(const struct leaf *leaf, const struct window *v, wide x, wide y)
-{
-    for (int i = 0; i < 16; i++) {
-        const wide row = y + i - v->y;
-        if (row < 0 || row >= (wide)v->cells->height)
-            continue;
-        uint64_t *to = v->cells->word + (size_t)row * v->cells->stride;
-        for (unsigned bits = leaf->row[i]; bits; bits &= bits - 1) {
-            const wide column = x + __builtin_ctz(bits) - v->x;
-            if (column >= 0 && column < (wide)v->cells->width)
-                to[(size_t)column / 64] |= (uint64_t)1 << (size_t)column % 64;
-        }
-    }
-}
-
-static void copy(const struct hashlife *h, const struct window *v, square_t square, int level, wide x, wide y)
-{
-    if (square == h->empty[level] || !meets(v, level, x, y))
-        return;
-    if (level == LEAF_LEVEL) {
-        copy_leaf(&h->leaf[square], v, x, y);
-        return;
-    }
-    const wide half = side_of(level - 1);
-    for (int i = 0; i < 4; i++)
-        copy(h, v, h->node[square].part[i], level - 1, i & 1 ? x + half : x, i & 2 ? y + half : y);
-}
-
-int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells)
-{
-    const struct window v = {cells, x, y};
-    if (!cells || !cells->word || cells->stride < (cells->width + 63) / 64)
-        return clerror_set(EINVAL, "hashlife_get: the cells are NULL, or their stride is less than their width");
-    for (size_t row = 0; row < cells->height; row++)
-        memset(cells->word + row * cells->stride, 0, (cells->width + 63) / 64 * sizeof *cells->word);
-    const wide corner = -side_of(h->level - 1);
-    copy(h, &v, h->root, h->level, corner, corner);
-    return 0;
-}
-
 /* A rectangle of squares of 2^zoom cells a side; (x, y) is its corner, in cells. */
 struct distant {
     struct life_cells *cells;
@@ -247,18 +207,28 @@ static void look(const struct hashlife *h, const struct distant *v, square_t squ
     }
 }
 
-int hashlife_look(hashlife *h, unsigned zoom, long long x, long long y, struct life_cells *cells)
+static int look_from(const char *call, const struct hashlife *h, unsigned zoom, long long x, long long y, struct life_cells *cells)
 {
-    const struct distant v = {cells, (wide)x * side_of((int)(zoom & 63)), (wide)y * side_of((int)(zoom & 63)), zoom};
+    const struct distant v = {cells, (wide)x * side_of((int)zoom), (wide)y * side_of((int)zoom), zoom};
     if (!cells || !cells->word || cells->stride < (cells->width + 63) / 64)
-        return clerror_set(EINVAL, "hashlife_look: the cells are NULL, or their stride is less than their width");
-    if (zoom > 60 || is_far(x, cells->width) || is_far(y, cells->height))
-        return clerror_set(ERANGE, "hashlife_look: squares of 2^%u cells from %lld,%lld on cannot be looked at; zoom is 0 to 60, and places are below 2^62",
-                           zoom, x, y);
+        return clerror_set(EINVAL, "%s: the cells are NULL, or their stride is less than their width", call);
     for (size_t row = 0; row < cells->height; row++)
         memset(cells->word + row * cells->stride, 0, (cells->width + 63) / 64 * sizeof *cells->word);
     look(h, &v, h->root, h->level, -side_of(h->level - 1), -side_of(h->level - 1));
     return 0;
+}
+
+int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells)
+{
+    return look_from("hashlife_get", h, 0, x, y, cells);
+}
+
+int hashlife_look(hashlife *h, unsigned zoom, long long x, long long y, struct life_cells *cells)
+{
+    if (zoom > 60 || (cells && (is_far(x, cells->width) || is_far(y, cells->height))))
+        return clerror_set(ERANGE, "hashlife_look: squares of 2^%u cells from %lld,%lld on cannot be looked at; zoom is 0 to "
+                           "60, and places are below 2^62", zoom, x, y);
+    return look_from("hashlife_look", h, zoom, x, y, cells);
 }
 
 /* ---- Counting. ------------------------------------------------------------------------------- */

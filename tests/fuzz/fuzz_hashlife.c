@@ -106,13 +106,25 @@ static bool is_near(hashlife *h, long long most)
                     hashlife_number_double(b.right) <= (double)most && hashlife_number_double(b.bottom) <= (double)most));
 }
 
+/* With B0 cells mean the opposite, always (with S8 too) or in odd generations. */
 static void cells_of(hashlife *h, uint8_t cells[SIDE * SIDE])
 {
+    const struct life_rule rule = hashlife_rule(h);
+    const bool opposite = rule.birth & 1 && (rule.survival >> 8 & 1 || hashlife_generation(h) & 1);
     uint64_t word[SIDE * SIDE / 64];
     struct life_cells c = {SIDE, SIDE, SIDE / 64, word};
     promise(hashlife_get(h, -SIDE / 2, -SIDE / 2, &c) == 0);
     for (size_t i = 0; i < SIDE * SIDE; i++)
-        cells[i] = word[i / 64] >> i % 64 & 1;
+        cells[i] = (word[i / 64] >> i % 64 & 1) ^ opposite;
+}
+
+/* Are all cells that the edge cannot reach in so many generations the same? With B0 even an empty edge reaches them. */
+static bool agree(const uint8_t a[SIDE * SIDE], const uint8_t b[SIDE * SIDE], size_t margin)
+{
+    for (size_t y = margin; y < SIDE - margin; y++)
+        if (memcmp(a + y * SIDE + margin, b + y * SIDE + margin, SIDE - 2 * margin) != 0)
+            return false;
+    return true;
 }
 
 /* Steps; cells from -SIDE/2 to SIDE/2 that cannot reach the edge are those of life_ref.c. */
@@ -134,7 +146,7 @@ static void check_steps(hashlife *h, unsigned generations)
         life_ref_step(&rule, LIFE_PLANE, SIDE, SIDE, cells[at], cells[at ^ 1]);
     if (near) {
         cells_of(h, got);
-        promise(memcmp(got, cells[at], sizeof got) == 0);
+        promise(agree(got, cells[at], rule.birth & 1 ? generations : 0));
     }
 }
 
