@@ -1,6 +1,7 @@
 /* test_cli_matmul.c - the command `stdcl matmul`: what it prints, writes and refuses. The program is argv[1]. */
 /* SPDX-License-Identifier: MIT */
 #include "files.h"
+#include "todays.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -205,7 +206,7 @@ static void refuses(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
+    struct CMUnitTest tests[] = {
         cmocka_unit_test(json_has_its_keys), cmocka_unit_test(multiplies_files), cmocka_unit_test(compares_and_sweeps),
         cmocka_unit_test(tells_of_nan),
         cmocka_unit_test(plots_png),         cmocka_unit_test(takes_pipes),
@@ -214,5 +215,6 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     program = argv[1];
-    return cmocka_run_group_tests(tests, files_create, files_remove);
+    const size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 0, 2);
+    return _cmocka_run_group_tests("products", tests, count, files_create, files_remove);
 }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
+#include "todays.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -399,7 +400,7 @@ static void watches_planes(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
+    struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(chooses_an_engine), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
@@ -408,5 +409,6 @@ int main(int argc, char **argv)
     if (argc != 2)
         return 2;
     command = argv[1];
-    return cmocka_run_group_tests(tests, files_create, files_remove);
+    const size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 0, 2);
+    return _cmocka_run_group_tests("life_command", tests, count, files_create, files_remove);
 }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_command.h"
+#include "todays.h"
 
 #include "formats/particles.h"
 
@@ -269,7 +270,7 @@ static void takes_pictures(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
+    struct CMUnitTest tests[] = {
         cmocka_unit_test(files_remember),       cmocka_unit_test(runs_back), cmocka_unit_test(checks_steps),      cmocka_unit_test(names_what_other_files_lack),
         cmocka_unit_test(writes_snapshots),     cmocka_unit_test(refuses_series), cmocka_unit_test(writes_hdf5_series),
         cmocka_unit_test(stops_at_a_distance),  cmocka_unit_test(stops_at_an_energy_and_at_a_time),
@@ -279,5 +280,6 @@ int main(int argc, char **argv)
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_files PATH_OF_STDCL\n"), 2;
     command = argv[1];
-    return cmocka_run_group_tests(tests, files_create, files_remove);
+    const size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 0, 2);
+    return _cmocka_run_group_tests("files", tests, count, files_create, files_remove);
 }

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_command.h"
+#include "todays.h"
 
 #include "formats/particles.h"
 
@@ -285,7 +286,7 @@ static void ensembles_of_files(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(vanishing_steps),
+    struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(vanishing_steps),
                                        cmocka_unit_test(fields_go_on), cmocka_unit_test(softenings_of_bodies),
                                        cmocka_unit_test(precision_that_nobody_asked_for),
                                        cmocka_unit_test(bodies_at_one_place), cmocka_unit_test(energies_beyond_floats),
@@ -294,5 +295,6 @@ int main(int argc, char **argv)
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_runs PATH_OF_STDCL\n"), 2;
     command = argv[1];
-    return cmocka_run_group_tests(tests, files_create, files_remove);
+    const size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 0, 2);
+    return _cmocka_run_group_tests("runs", tests, count, files_create, files_remove);
 }
