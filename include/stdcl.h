@@ -229,7 +229,7 @@ int clgetdevinfo(CLCONTEXT *cp, struct cldev_info *info);
 /* Prints `ndev` entries of `info` as lines NAME=value. */
 void clfreport_devinfo(FILE *fp, size_t ndev, struct cldev_info *info);
 
-/* Fills *info. */
+/* Counts what the context holds: devices, open programs, and kernels. */
 int clstat(CLCONTEXT *cp, struct clstat_info *info);
 
 /* The OpenCL objects underneath, for programs that mix both worlds. Owned by the library; NULL for

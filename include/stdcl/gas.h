@@ -102,6 +102,7 @@ int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count);
 /* The probability that a molecule is slower than `speed` (Maxwell's distribution). */
 double gas_slower(double speed, double temperature, double mass, double boltzmann);
 
+/* How many molecules the gas has. */
 uint64_t gas_molecules(const gas *g);
 /* Bytes of device memory that one gas_measure reads; 0 for a fused gas. */
 double gas_bytes(const gas *g);

@@ -84,8 +84,9 @@ struct hashlife_box {
 };
 int hashlife_bounding_box(hashlife *h, struct hashlife_box *box);
 
+/* The generations done, and the rule, as life_rule_of tells it. */
 uint64_t hashlife_generation(const hashlife *h);
-struct life_rule hashlife_rule(const hashlife *h); /* as life_rule_of */
+struct life_rule hashlife_rule(const hashlife *h);
 
 /* What the work took: the bytes of the tree now, and how often what is not needed was thrown away to make room. */
 size_t hashlife_bytes(const hashlife *h);

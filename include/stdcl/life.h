@@ -181,12 +181,16 @@ int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *gene
 
 /* ---- Questions. ------------------------------------------------------------------------------ */
 
+/* The generations done, the grid's size in cells, and what lies beyond its edge. */
 uint64_t life_generation(const life *lf);
 size_t life_width(const life *lf);
 size_t life_height(const life *lf);
-struct life_rule life_rule_of(const life *lf); /* 0 of a rule that does not only count neighbours: */
-const char *life_rule_text(const life *lf);    /* as life_rule_normal writes it; the engine's own */
 enum life_bounds life_bounds_of(const life *lf);
+
+/* The rule, as counts of neighbours (0 of a rule that does not only count them), and as life_rule_normal writes it; the text
+ * belongs to the engine. */
+struct life_rule life_rule_of(const life *lf);
+const char *life_rule_text(const life *lf);
 
 /* The engine of a name: "packed", "local", "global", "reference"; -1 with EINVAL and the list for others.
  * And the name of an engine. */

@@ -401,7 +401,8 @@ size_t nbody_ensemble_save_bytes(const nbody_ensemble *e);
 int nbody_ensemble_save(nbody_ensemble *e, void *to);
 int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size);
 
-double nbody_ensemble_time(const nbody_ensemble *e); /* 0 at creation */
+/* The time, 0 at creation, and the steps done. */
+double nbody_ensemble_time(const nbody_ensemble *e);
 size_t nbody_ensemble_steps(const nbody_ensemble *e);
 
 /* ---- Initial conditions. --------------------------------------------------------------------- */

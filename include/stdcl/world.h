@@ -59,6 +59,7 @@ int world_leave(stdcl_world *world);
  * return. */
 void world_end(stdcl_world *world, int status, const char *sentence);
 
+/* Which rank this process is, from 0, and how many there are. */
 int world_rank(const stdcl_world *world);
 int world_size(const stdcl_world *world);
 /* The name of a rank's host, "node17"; owned by the world. */

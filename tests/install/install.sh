@@ -189,6 +189,7 @@ pages)
     done | while read -r name; do
         [ -e "$man/man3/$name.3" ] || fail "no manual page of $name"
     done
+    empty=$(grep -lx 'See' "$man"/man3/*.3) && fail "no words in the header for: $empty"
     if command -v mandoc >/dev/null; then
         mandoc -T lint -W style "$man"/man?/* 2>&1 | grep -v 'referenced manual not found' >lint.txt || true
         [ ! -s lint.txt ] || { cat lint.txt; fail "mandoc finds fault with pages"; }
