@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <math.h>
 
-enum { WORST = 5, FEW = 100 };
+enum { WORST = 5, FEW = 100, FAR = 100 };
 
 struct step_check {
     size_t n;                    /* bodies */
@@ -43,6 +43,24 @@ static void warn_of_rounding(const struct nbody_job *job)
                  "--precision double or a longer step", job->dt, lost, b->n);
 }
 
+/* Coordinates are rounded where they are, and forces of bodies FAR of their radii from the origin are wrong by 1e-4 then. */
+static void warn_of_distance(const struct nbody_job *job)
+{
+    const struct particles *b = &job->bodies;
+    double centre[3] = {0}, radius2 = 0, distance2 = 0;
+    for (size_t i = 0; i < b->n; i++)
+        for (int c = 0; c < 3; c++)
+            centre[c] += b->pos[i][c] / (double)b->n;
+    for (size_t i = 0; i < b->n; i++)
+        for (int c = 0; c < 3; c++)
+            radius2 += (b->pos[i][c] - centre[c]) * (b->pos[i][c] - centre[c]) / (double)b->n;
+    for (int c = 0; c < 3; c++)
+        distance2 += centre[c] * centre[c];
+    if (b->n > 1 && distance2 > FAR * FAR * radius2)
+        cli_warn("in single precision places are rounded, and the bodies lie %.0f times their own extent from the origin, so that forces are wrong "
+                 "by 1e-4 or more; take --precision double, or put their centre at the origin", sqrt(distance2 / radius2));
+}
+
 /* Steps that follow the motion take what rounding does to forces of close pairs for changes of them. */
 static void warn_of_noise(const struct nbody_job *job)
 {
@@ -72,6 +90,7 @@ int nbody_steps_begin(struct nbody_job *job)
 {
     const size_t n = job->bodies.n;
     if (job->precision == NBODY_SINGLE && !job->common.quiet && !job->resume) {
+        warn_of_distance(job);
         if (job->stepping == NBODY_FIXED)
             warn_of_rounding(job);
         else

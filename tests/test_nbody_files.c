@@ -111,7 +111,12 @@ static void checks_steps(void **unused)
     good("-n 100 --steps 2 --dt 1e-9 --precision single");
     assert_non_null(strstr(err, "by less than the rounding of their coordinates"));
     good("-n 100 --steps 2 --dt 1/256 --precision single");
-    assert_null(strstr(err, "rounding"));
+    assert_null(strstr(err, "warning"));
+    put_text(in_folder("far.tab"), "1 1000 0 0 0 0 0\n1 1001 0 0 0 1 0\n");
+    good("-i far.tab --steps 1 --dt 1/256 --precision single");
+    assert_non_null(strstr(err, "the bodies lie 2001 times their own extent from the origin"));
+    good("-i far.tab --steps 1 --dt 1/256 --precision double");
+    assert_null(strstr(err, "warning"));
 }
 
 static void names_what_other_files_lack(void **unused)
