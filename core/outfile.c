@@ -150,6 +150,13 @@ static int folder_length(const char *path)
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
+static bool is_folder(const char *path, int length)
+{
+    char name[4096];
+    struct stat what;
+    return snprintf(name, sizeof name, "%.*s", length, path) < (int)sizeof name && stat(name, &what) == 0 && S_ISDIR(what.st_mode);
+}
+
 /* Tells why the file `path`, `name` to the user, cannot be made or written. */
 static int explain(const char *name, const char *path, int code)
 {
@@ -158,6 +165,8 @@ static int explain(const char *name, const char *path, int code)
     length = length > 1 ? length - 1 : 1;
     switch (code) {
     case ENOENT:
+        if (is_folder(folder, length)) /* such as /proc */
+            return clerror_set(code, "%s: no file can be made in the folder '%.*s'", name, length, folder);
         return clerror_set(code, "%s: the folder '%.*s' does not exist; create it first", name, length,
                            folder);
     case ENOTDIR:

@@ -218,6 +218,7 @@ static void names_what_is_wrong_with_the_place(void **unused)
     char longest[400] = "x";
     (void)unused;
     fails_saying(ENOENT, outfile_open(&out, in_folder("none/x.tab")), "none/x.tab", "none' does not exist");
+    fails_saying(ENOENT, outfile_open(&out, "/proc/x.tab"), "/proc/x.tab", "no file can be made in the folder '/proc'");
     fails_saying(EISDIR, outfile_open(&out, files_folder), files_folder, "is a folder");
     put_text(in_folder("file"), old);
     fails_saying(ENOTDIR, outfile_open(&out, in_folder("file/x.tab")), "file/x.tab", "is not a folder");
