@@ -98,6 +98,8 @@ void nbody_parts_free(struct nbody *nb)
     struct parts *s = nb->parts;
     if (!s)
         return;
+    if (s->sent)
+        world_wait(nb->world, s->sent, s->nsent);
     void *const blocks[] = {s->pulled, s->cut,  s->post,  s->post_row, s->sums, s->found,  s->samples, s->edge_key, s->seen,
                             s->heads, s->numbers};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)

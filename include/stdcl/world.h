@@ -56,7 +56,7 @@ int world_leave(stdcl_world *world);
 
 /* Not collective: this rank has failed, and all ranks end with `status`, within seconds. Rank 0 tells the sentence. When all
  * ranks end in this way, with one status, the call returns and the world is freed as by world_leave; else it does not
- * return. */
+ * return. It comes before an engine that failed is freed, since mail of other ranks may be under way to and from its memory. */
 void world_end(stdcl_world *world, int status, const char *sentence);
 
 /* Which rank this process is, from 0, and how many there are. */
