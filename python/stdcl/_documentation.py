@@ -295,7 +295,7 @@ DOCUMENTATION = {
     "world_broadcast": 'Copies bytes of rank `root` to all.',
     "world_carrier": 'How many hosts there are, and what carries the messages: "Open MPI 4.1.4"; "" alone. Owned by the world.',
     "world_devices": 'Which of n devices that this rank sees are its own: mine[i] becomes 1 or 0. Ranks on one host divide what they see\nwithout overlap, by UUID, PCI address or name; those that see different ones keep them. ENODEV: a host has more ranks than\ndevices, and `share` is 0; with `share` ranks then take turns on a device.',
-    "world_end": 'Not collective: this rank has failed, and all ranks end with `status`, within seconds. Rank 0 tells the sentence. When all\nranks end in this way, with one status, the call returns and the world is freed as by world_leave; else it does not\nreturn.',
+    "world_end": 'Not collective: this rank has failed, and all ranks end with `status`, within seconds. Rank 0 tells the sentence. When all\nranks end in this way, with one status, the call returns and the world is freed as by world_leave; else it does not\nreturn. It comes before an engine that failed is freed, since mail of other ranks may be under way to and from its memory.',
     "world_from_plugin": 'The same among the ranks of a communicator of a program that has started MPI itself: see world_from_mpi below. `plugin`:\n"openmpi", "mpich" or the path of one; `communicator`: its handle in Fortran.',
     "world_gather": 'all[rank][size]: what each rank had in mine[size], on every rank.',
     "world_host": 'The name of a rank\'s host, "node17"; owned by the world.',
