@@ -1,7 +1,7 @@
 /* Ensembles of planetary systems: Kepler's motion against Kepler's equation, steps against a twin in plain C and against an
  * integrator of high order, order 2, energies, ias15 in close encounters and to rounding, the same bits however calls are cut, and what is refused.
  * SPDX-License-Identifier: MIT */
-#include "check.h"
+#include "nbody_engine.h"
 
 #include "nbody/nbody_ref.h"
 
@@ -21,15 +21,6 @@ static nbody_ensemble *ensemble(double dt, double G, size_t systems, size_t bodi
                                               (const double(*)[3])pos, (const double(*)[3])vel);
     ready(e);
     return e;
-}
-
-static double apart(size_t n, double (*a)[3], double (*b)[3])
-{
-    double worst = 0;
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++)
-            worst = fmax(worst, fabs(a[i][k] - b[i][k]));
-    return worst;
 }
 
 /* A star with planets in the order and with about the masses of the Sun's; each system has other phases. G = 1, au, a year is

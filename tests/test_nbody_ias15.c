@@ -3,7 +3,7 @@
  * What it finds is compared with Kepler's equation, with an extrapolation method in long double, and with what is published.
  * SPDX-License-Identifier: MIT
  */
-#include "check.h"
+#include "nbody_engine.h"
 
 #include "nbody/nbody_ref.h"
 
@@ -13,7 +13,6 @@
 
 enum { MOST = 100 };
 static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
-typedef const double (*rows)[3];
 
 static enum nbody_precision precision; /* the best that the device has */
 
@@ -24,13 +23,6 @@ static nbody *engine(struct nbody_options o, size_t n)
     nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
     ready(nb);
     return nb;
-}
-
-static double energy(nbody *nb)
-{
-    struct nbody_diagnostics d;
-    works(nbody_diagnose(nb, &d));
-    return d.total;
 }
 
 /* Masses 1 and 2 on an ellipse of semi-major axis 1, at the pericentre. */

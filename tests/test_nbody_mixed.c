@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "builds_once.h"
-#include "check.h"
+#include "nbody_engine.h"
 #include "todays.h"
 
 #include "nbody/nbody_ref.h"
@@ -18,7 +18,6 @@ static double mass[MOST], pos[MOST][3], vel[MOST][3];
 static double acc[MOST][3], right[MOST][3], phi[MOST], phi_right[MOST], error[MOST];
 static double pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
 
-typedef const double (*rows)[3];
 
 static nbody *engine(struct nbody_options o, size_t n)
 {
@@ -126,13 +125,6 @@ static void equal_and_few(void **state)
                 mass[i] = 0.25;
             assert_true(errors_below(&o, sizes[k], 1) < 3e-6);
         }
-}
-
-static double energy(nbody *nb)
-{
-    struct nbody_diagnostics d;
-    works(nbody_diagnose(nb, &d));
-    return d.total;
 }
 
 /* A crossing time of a Plummer sphere: the error of the energy is the integrator's, that of the same run in double. In

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
+#include "nbody_engine.h"
 #include "todays.h"
 
 #include "cli/nbody_checkpoint.h"
@@ -252,7 +253,6 @@ static void refuses_damage(void **unused)
 
 enum { N = 150 };
 static double mass[N], pos[N][3], vel[N][3], far[N][3];
-typedef const double (*rows)[3];
 
 static nbody *engine(struct nbody_options o, rows x, rows v)
 {
@@ -266,12 +266,6 @@ static nbody *engine(struct nbody_options o, rows x, rows v)
     nbody *nb = nbody_create(&o, N, mass, x, v);
     ready(nb);
     return nb;
-}
-
-static bool has_doubles(void)
-{
-    struct cldev_info info[64];
-    return clgetndev(stddev) <= 64 && clgetdevinfo(stddev, info) == 0 && info[0].dev_pref_vec_double > 0;
 }
 
 /* One goes 5 steps and is saved, and then 6; the other begins there with the bytes. What is held meanwhile is what was saved. */

@@ -1,7 +1,7 @@
 /* Softenings of single bodies: forces, derivatives and energies as formulas in plain C have them, every integrator as its twin,
  * one length for all as the usual sum, bodies at one place, and what is refused.
  * SPDX-License-Identifier: MIT */
-#include "check.h"
+#include "nbody_engine.h"
 
 #include "nbody/nbody_ref.h"
 
@@ -19,15 +19,6 @@ static nbody *engine(struct nbody_options o, size_t n)
     nbody *nb = nbody_create(&o, n, mass, (const double(*)[3])pos, (const double(*)[3])vel);
     ready(nb);
     return nb;
-}
-
-static double apart(size_t n, double (*a)[3], double (*b)[3])
-{
-    double worst = 0;
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++)
-            worst = fmax(worst, fabs(a[i][k] - b[i][k]));
-    return worst;
 }
 
 static void cluster(void)

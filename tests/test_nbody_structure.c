@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
+#include "nbody_engine.h"
 
 #include "nbody/neighbours.h"
 #include "stdcl/nbody.h"
@@ -12,7 +13,6 @@
 
 enum { N = 8192 };
 static double mass[N], pos[N][3], vel[N][3], phi[N];
-typedef const double (*rows)[3];
 
 static void near(double value, double expected, double error)
 {
@@ -180,15 +180,6 @@ static void knows_few_bodies(void **unused)
 }
 
 /* ---- On a device. ----------------------------------------------------------------------------- */
-
-static bool has_doubles(void)
-{
-    struct cldev_info info[64];
-    bool all = clgetndev(stddev) <= 64 && clgetdevinfo(stddev, info) == 0;
-    for (cl_uint d = 0; all && d < clgetndev(stddev); d++)
-        all = info[d].dev_pref_vec_double > 0;
-    return all;
-}
 
 static void same(double value, double other)
 {
