@@ -20,7 +20,6 @@
 #endif
 #define NO_KEY (~0UL) /* behind all that are keys, which have 63 bits */
 #define EDGE 64     /* bodies of a part that its neighbours have, on either side: TREE_GROUP */
-#define SEEN (2 * EDGE) /* bodies of a part that all devices get */
 #define TOPS 16     /* cells of a level, of which the last is the bridge: TREE_TOPS */
 #define FIRST_TOPS 7
 #define UNITED 4 /* groups whose boxes others see as one, where that is at most */
@@ -126,26 +125,32 @@ kernel void arrive(global const real8 *post, global const uint *post_row, uint f
 
 /* ---- What neighbours see. --------------------------------------------------------------------- */
 
-/* Keys and bodies of the first EDGE bodies of a part, and of the last, which come from its end: seen[] = {body, what it felt}. */
+/* Keys and bodies of the first EDGE bodies of a part, and of the last, which come from its end: seen[] = {body, what it felt}; and what
+ * a part gets of that. The host knows their sizes. */
+struct edge {
+    ulong2 key[2 * EDGE];
+    real8 seen[2 * EDGE];
+};
+
 kernel void edges(global const ulong *first, global const ulong *second, uint from, uint count, global const real4 *body,
-                  global const real *feel, uint begin, uint part, global ulong2 *key, global real8 *seen)
+                  global const real *feel, uint begin, uint part, global struct edge *edge)
 {
     const uint j = get_global_id(0), k = j < EDGE ? j : count - 1 - (j - EDGE);
     if (j >= 2 * EDGE || k >= count) return;
-    key[part * 2 * EDGE + j] = (ulong2)(first[from + k], WORDS > 1 ? second[from + k] : 0);
-    seen[part * SEEN + j] = (real8)(body[begin + k], feel[begin + k], 0, 0, 0);
+    edge[part].key[j] = (ulong2)(first[from + k], WORDS > 1 ? second[from + k] : 0);
+    edge[part].seen[j] = (real8)(body[begin + k], feel[begin + k], 0, 0, 0);
 }
 
 /* The neighbours' bodies: `before` of them, from the nearest on, and `after`. */
-kernel void halo(global const ulong2 *key, global const real8 *seen, uint before, uint after, uint from, uint count, uint begin,
+kernel void halo(global const struct edge *edge, uint before, uint after, uint from, uint count, uint begin,
                  global ulong *first, global ulong *second, global real4 *body, global real *feel)
 {
     const uint j = get_global_id(0), k = j < EDGE ? -1 - j : count + j - EDGE;
     if (j < EDGE ? j >= before : j >= EDGE + after) return;
-    first[from + k] = key[j].x;
-    if (WORDS > 1) second[from + k] = key[j].y;
-    body[begin + k] = seen[j].lo;
-    feel[begin + k] = seen[j].s4;
+    first[from + k] = edge->key[j].x;
+    if (WORDS > 1) second[from + k] = edge->key[j].y;
+    body[begin + k] = edge->seen[j].lo;
+    feel[begin + k] = edge->seen[j].s4;
 }
 
 /* The boxes of groups `first` and those behind, a work-group each, and the least that their bodies felt: {lo, least, hi, -}. */

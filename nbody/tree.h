@@ -73,7 +73,7 @@ struct tree {
     void *keys, *sort, *count; /* parts of it */
     void *seconds;  /* words of keys, where there are two */
     void *key, *second; /* of the part's own bodies, in keys and seconds; before and after them stand the neighbours' */
-    void *slot, *picked, *halo_key, *halo; /* of parts.cl */
+    void *slot, *picked, *halo; /* of parts.cl */
     void *mark;     /* of cells: essential.cl */
     cl_uint all;    /* cells there are */
     cl_uint *which, *add;
@@ -142,7 +142,7 @@ struct parts {
     bool shallow;      /* as in struct tree, of any of them */
     bool cut_known;
     double side; /* of the cube, when they were made */
-    bool recut;    /* since a tree was made */
+    bool recut, moved; /* cuts are others: since a tree was made; and devices do not know them yet */
     cl_uint checks; /* how often what parts cost was looked at */
     double walks_began, *seconds; /* when, if they are under way; of the walks of each part: of so many */
     cl_uint *timed, turn;         /* turn: the part that is waited for first */
@@ -156,7 +156,7 @@ struct parts {
     cl_uint *found;                /* [part][most]: what a device counted */
     cl_uint most;
     cl_ulong *samples;
-    void *edge_key, *seen;         /* see parts.cl */
+    void *edge;                    /* see parts.cl */
     void *heads, *numbers;         /* cells that all have */
     cl_uint heads_each;            /* of a part */
     int limit;                     /* as that of shapes, the largest of all */
@@ -222,6 +222,12 @@ static inline bool nbody_parts_settled(const struct nbody *nb)
 
 /* All that was started on this rank's devices that have parts. */
 int nbody_parts_wait(struct nbody *nb);
+
+/* Bytes of struct edge in parts.cl. */
+static inline size_t nbody_parts_edge_bytes(const struct nbody *nb)
+{
+    return TREE_SEEN * (2 * sizeof(cl_ulong) + 8 * nb->real);
+}
 
 /* Bytes of a cell's numbers that travel: com, size, poles. */
 static inline size_t nbody_parts_number_bytes(const struct nbody *nb)

@@ -34,7 +34,7 @@ static int place(struct nbody *nb)
 {
     struct parts *s = nb->parts;
     const size_t n = s->n, four = 4 * nb->real, numbers = nbody_parts_number_bytes(nb);
-    const size_t seen = n * TREE_SEEN * 8 * nb->real, counts = TREE_COUNTS * n;
+    const size_t counts = TREE_COUNTS * n;
     s->most = (cl_uint)(counts > 2 * TREE_LEVELS + 3 ? counts : 2 * TREE_LEVELS + 3);
     s->heads_each = (2 * TREE_LEVELS + 1) * TREE_TOPS;
     s->begin = calloc(n + 1, sizeof *s->begin);
@@ -51,12 +51,11 @@ static int place(struct nbody *nb)
         p->bytes += p->tree ? nb->n * four : 0;
     s->found = block(nb, n * s->most * sizeof *s->found);
     s->samples = block(nb, n * TREE_SAMPLES * sizeof *s->samples);
-    s->edge_key = block(nb, n * 2 * TREE_GROUP * 2 * sizeof(cl_ulong));
-    s->seen = block(nb, seen);
+    s->edge = block(nb, n * nbody_parts_edge_bytes(nb));
     s->heads = block(nb, n * s->heads_each * 4 * sizeof(cl_uint));
     s->numbers = block(nb, n * s->heads_each * numbers);
     return s->begin && s->start && s->seconds && s->timed && s->sent && s->come && s->cut && s->posted && s->pulled && s->found && s->samples &&
-                   s->edge_key && s->seen && s->heads && s->numbers
+                   s->edge && s->heads && s->numbers
                ? nbody_parts_room(nb, TREE_SAMPLES)
                : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
@@ -100,7 +99,7 @@ void nbody_parts_free(struct nbody *nb)
         return;
     if (s->sent)
         world_wait(nb->world, s->sent, s->nsent);
-    void *const blocks[] = {s->pulled, s->cut,  s->post,  s->post_row, s->sums, s->found,  s->samples, s->edge_key, s->seen,
+    void *const blocks[] = {s->pulled, s->cut,  s->post,  s->post_row, s->sums, s->found,  s->samples, s->edge,
                             s->heads, s->numbers};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
@@ -464,7 +463,7 @@ int nbody_parts_cut(struct nbody *nb)
             status = cut_part(nb, p, cost, all, cut);
     if (status == 0)
         status = nbody_parts_fill(nb, cut, s->n);
-    s->recut = true;
+    s->recut = s->moved = true;
     for (cl_uint k = 1; status == 0 && k < s->n; k++)
         s->cut[k] = cut[k] > s->cut[k - 1] ? cut[k] : s->cut[k - 1];
     free(cost);

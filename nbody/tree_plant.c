@@ -108,6 +108,7 @@ static int cut_by_samples(struct nbody *nb)
             before += all[k].weight;
         s->cut[part] = all[k].key;
     }
+    s->moved = true;
     free(all);
     return 0;
 }
@@ -290,8 +291,9 @@ static int route(struct nbody *nb)
 {
     struct parts *s = nb->parts;
     EACH_PART (nb, p)
-        if (nbody_parts_bring(nb, p, s->cut, s->n * sizeof *s->cut) != 0 || start_keys(nb, p) != 0 || start_posts(nb, p) != 0)
+        if ((s->moved && nbody_parts_bring(nb, p, s->cut, s->n * sizeof *s->cut) != 0) || start_keys(nb, p) != 0 || start_posts(nb, p) != 0)
             return -1;
+    s->moved = false;
     if (swap_posts(nb) != 0 || swap_rest(nb) != 0)
         return -1;
     memset(s->begin, 0, (s->n + 1) * sizeof *s->begin);
@@ -336,7 +338,7 @@ static int start_part(struct nbody *nb, struct share *p)
     const cl_uint from = MARGIN;
     const struct stdcl_arg edges[] = {BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), VALUE_ARG(from),     VALUE_ARG(t->bodies),
                                       BLOCK_ARG(t->body), BLOCK_ARG(t->feel),    VALUE_ARG(t->begin), VALUE_ARG(t->number),
-                                      BLOCK_ARG(s->edge_key), BLOCK_ARG(s->seen)};
+                                      BLOCK_ARG(s->edge)};
     if (t->bodies == 0)
         return 0;
     if ((t->words > 1 && (start_word(nb, p, 1, t->keyed, t->key) != 0 || sort_part(p) != 0 || start_word(nb, p, 0, t->keyed, t->key) != 0)) ||
@@ -368,22 +370,21 @@ static int start_halo(struct nbody *nb, struct share *p)
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN;
     const cl_uint before = t->begin < TREE_GROUP ? t->begin : TREE_GROUP, after = n - end < TREE_GROUP ? n - end : TREE_GROUP;
-    const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong);
-    const struct stdcl_arg halo[] = {BLOCK_ARG(t->halo_key), BLOCK_ARG(t->halo), VALUE_ARG(before),   VALUE_ARG(after),
-                                     VALUE_ARG(from),        VALUE_ARG(t->bodies), VALUE_ARG(t->begin), BLOCK_ARG(t->keys),
-                                     BLOCK_ARG(t->seconds),  BLOCK_ARG(t->body), BLOCK_ARG(t->feel)};
+    const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong), bodies = TREE_SEEN * key, edge = nbody_parts_edge_bytes(nb);
+    const struct stdcl_arg halo[] = {BLOCK_ARG(t->halo),    VALUE_ARG(before),  VALUE_ARG(after),      VALUE_ARG(from),   VALUE_ARG(t->bodies),
+                                     VALUE_ARG(t->begin),   BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), BLOCK_ARG(t->body),
+                                     BLOCK_ARG(t->feel)};
     if (t->bodies == 0)
         return 0;
     for (cl_uint j = 0; j < before + after; j++) {
         cl_uint part;
         const size_t to = j < before ? j : TREE_GROUP + (j - before);
         const size_t at = seen_at(s, j < before ? t->begin - 1 - j : end + (j - before), &part);
-        memcpy((char *)t->halo_key + to * key, (char *)s->edge_key + (part * 2 * TREE_GROUP + at) * key, key);
-        memcpy((char *)t->halo + to * body, (char *)s->seen + (part * TREE_SEEN + at) * body, body);
+        const char *const its = (char *)s->edge + part * edge;
+        memcpy((char *)t->halo + to * key, its + at * key, key);
+        memcpy((char *)t->halo + bodies + to * body, its + bodies + at * body, body);
     }
-    return nbody_parts_bring(nb, p, t->halo_key, 2 * TREE_GROUP * key) != 0 || nbody_parts_bring(nb, p, t->halo, 2 * TREE_GROUP * body) != 0
-               ? -1
-               : nbody_tree_visit(nb, p, TREE_HALO, 2 * TREE_GROUP, COUNT_OF(halo), halo);
+    return nbody_parts_bring(nb, p, t->halo, edge) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_HALO, TREE_SEEN, COUNT_OF(halo), halo);
 }
 
 static int order(struct nbody *nb)
@@ -400,8 +401,8 @@ static int order(struct nbody *nb)
         if (start_part(nb, p) != 0)
             return -1;
     }
-    const struct gathered g[] = {{s->edge_key, 2 * TREE_GROUP * 2 * sizeof(cl_ulong)}, {s->seen, TREE_SEEN * 8 * nb->real}};
-    if (nbody_parts_gather(nb, g, 2, false) != 0)
+    const struct gathered g = {s->edge, nbody_parts_edge_bytes(nb)};
+    if (nbody_parts_gather(nb, &g, 1, false) != 0)
         return -1;
     EACH_PART (nb, p)
         if (start_halo(nb, p) != 0 || nbody_essence_boxes(nb, p) != 0)

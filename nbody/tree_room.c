@@ -228,7 +228,6 @@ static int place_tree(struct nbody *nb, struct share *p)
 {
     struct tree *t = p->tree;
     const size_t n = nb->n, groups = (n + TREE_GROUP - 1) / TREE_GROUP, parts = nb->parts ? nb->parts->n : 0;
-    const size_t edge = nb->parts ? 2 * TREE_GROUP : 0;
     struct {
         void **block;
         size_t size;
@@ -246,8 +245,7 @@ static int place_tree(struct nbody *nb, struct share *p)
         {&t->slot, parts ? n * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
         {(void **)&t->which, parts * sizeof(cl_uint) + 1, 0},
         {&t->picked, parts * sizeof(cl_ulong) + 1, 0},
-        {&t->halo_key, edge * 2 * sizeof(cl_ulong) + 1, 0},
-        {&t->halo, edge * 8 * nb->real + 1, 0},
+        {&t->halo, nb->parts ? nbody_parts_edge_bytes(nb) : 1, 0},
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->again, (groups + TREE_AGAIN) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->shared, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_PARTS * 4 * nb->real + 1, CL_MEM_DEVONLY},
@@ -475,7 +473,7 @@ void nbody_tree_free(struct nbody *nb)
             continue;
         void *const blocks[] = {t->part,  t->cube,   t->order, t->work,  t->body, t->span,  t->bridge, t->add,    t->link,
                                 t->down,  t->com,    t->poles, t->size,  t->felt, t->feel,  t->info,   t->again,  t->turn,
-                                t->shared, t->cells, t->slot,   t->which, t->picked, t->mark, t->halo_key, t->halo};
+                                t->shared, t->cells, t->slot,   t->which, t->picked, t->mark, t->halo};
         close_programs(nb, t);
         if (t->seconds != t->keys)
             clfree(t->seconds);
