@@ -4,6 +4,7 @@
  *   tree_build.c  cells and their moments on a device
  *   tree_room.c   its kernels and its memory on a device
  *   tree_parts.c  a tree that several devices make: which has which part of it, and how bytes go from one to another
+ *   hands.c       a thread for each of these devices
  *   tree_plant.c  such a tree, step by step; tree_essence.c: what parts need of each other for their walks
  *   tree.cl       the tree itself; parts.cl and essential.cl: in parts; walk.cl with walk_cpu.cl or walk_gpu.cl: who meets what
  * SPDX-License-Identifier: MIT
@@ -138,6 +139,7 @@ struct owner {
 struct parts {
     cl_uint n;
     struct owner *owner;
+    struct hands *hands;
     cl_uint words;     /* of keys */
     bool shallow;      /* as in struct tree, of any of them */
     bool cut_known;
@@ -234,6 +236,14 @@ static inline size_t nbody_parts_number_bytes(const struct nbody *nb)
 {
     return (nb->moments == 2 ? 14u : 38u) * nb->real;
 }
+
+/* ---- hands.c ---------------------------------------------------------------------------------- */
+
+/* Calls start(nb, p, arg) for all of this rank's shares that have parts, at once. It may start what it wants and change what is the
+ * share's, and waits for nothing. */
+int nbody_hands_open(struct nbody *nb);
+void nbody_hands_free(struct nbody *nb);
+int nbody_hands_all(struct nbody *nb, int (*start)(struct nbody *nb, struct share *p, cl_uint arg), cl_uint arg);
 
 /* ---- tree_plant.c ----------------------------------------------------------------------------- */
 

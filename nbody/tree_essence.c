@@ -382,9 +382,10 @@ static void guess_next(struct parts *s)
         }
 }
 
-static int take(struct nbody *nb, struct share *p)
+static int take(struct nbody *nb, struct share *p, cl_uint none)
 {
     struct parts *s = nb->parts;
+    (void)none;
     struct tree *t = p->tree;
     for (cl_uint part = 0; part < s->n; part++) {
         size_t at[2];
@@ -413,17 +414,13 @@ int nbody_essence_find(struct nbody *nb, bool geometric)
         place_of(s, s->n, 0, all);
         if (room_for(nb, all[0], all[1]) != 0)
             return -1;
-        EACH_PART (nb, p)
-            if (walk_groups(nb, p, geometric) != 0)
-                return -1;
+        if (nbody_hands_all(nb, walk_groups, geometric) != 0)
+            return -1;
         if (swap_guess(nb) != 0 || walk_loose(nb, geometric) != 0)
             return -1;
     } while (!measure(s));
     if (swap_found(nb, s->had, NULL, false) != 0)
         return -1;
     guess_next(s);
-    EACH_PART (nb, p)
-        if (take(nb, p) != 0)
-            return -1;
-    return 0;
+    return nbody_hands_all(nb, take, 0);
 }

@@ -163,8 +163,9 @@ static int start_keys(struct nbody *nb, struct share *p)
 }
 
 /* Those that go, to their slots. */
-static int start_posts(struct nbody *nb, struct share *p)
+static int start_posts(struct nbody *nb, struct share *p, cl_uint none)
 {
+    (void)none;
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n, groups = groups_of_rows(p), room = (cl_uint)s->room,
@@ -245,9 +246,8 @@ static int swap_rest(struct nbody *nb)
         if (nbody_parts_room(nb, most + most / 4) != 0)
             return -1;
         memset(s->posted, 0, s->n * sizeof *s->posted);
-        EACH_PART (nb, p)
-            if (start_posts(nb, p) != 0)
-                return -1;
+        if (nbody_hands_all(nb, start_posts, 0) != 0)
+            return -1;
     }
     const struct plane moved[] = {{s->post, 8 * nb->real}, {s->post_row, sizeof(cl_uint)}};
     if (swap_slots(nb, moved, 2, false) != 0)
@@ -260,11 +260,12 @@ static int swap_rest(struct nbody *nb)
 }
 
 /* Rows of others, among the keys of a part: where those of devices before this one end, its own begin. */
-static int start_arrivals(struct nbody *nb, struct share *p)
+static int start_arrivals(struct nbody *nb, struct share *p, cl_uint none)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
     size_t slot, low = 0, high = 0;
+    (void)none;
     for (cl_uint from = 0; from < s->n; from++)
         *(from < t->number ? &low : &high) += sent(s, from, t->number, &slot);
     const size_t most = nb->n + TREE_SPARE - p->count - high, more = low + low / 2 + 64;
@@ -287,12 +288,17 @@ static int start_arrivals(struct nbody *nb, struct share *p)
     return 0;
 }
 
+static int start_route(struct nbody *nb, struct share *p, cl_uint moved)
+{
+    const struct parts *s = nb->parts;
+    return (moved && nbody_parts_bring(nb, p, s->cut, s->n * sizeof *s->cut) != 0) || start_keys(nb, p) != 0 ? -1 : start_posts(nb, p, 0);
+}
+
 static int route(struct nbody *nb)
 {
     struct parts *s = nb->parts;
-    EACH_PART (nb, p)
-        if ((s->moved && nbody_parts_bring(nb, p, s->cut, s->n * sizeof *s->cut) != 0) || start_keys(nb, p) != 0 || start_posts(nb, p) != 0)
-            return -1;
+    if (nbody_hands_all(nb, start_route, s->moved) != 0)
+        return -1;
     s->moved = false;
     if (swap_posts(nb) != 0 || swap_rest(nb) != 0)
         return -1;
@@ -303,9 +309,6 @@ static int route(struct nbody *nb)
         for (cl_uint from = 0; from < s->n; from++)
             s->begin[to + 1] += (cl_uint)sent(s, from, to, &slot);
     }
-    EACH_PART (nb, p)
-        if (start_arrivals(nb, p) != 0)
-            return -1;
     return 0;
 }
 
@@ -329,7 +332,7 @@ static int sort_part(const struct share *p)
     return arrays_sort_start(t->sorter, &sort);
 }
 
-static int start_part(struct nbody *nb, struct share *p)
+static int start_part(struct nbody *nb, struct share *p, cl_uint none)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
@@ -339,6 +342,8 @@ static int start_part(struct nbody *nb, struct share *p)
     const struct stdcl_arg edges[] = {BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), VALUE_ARG(from),     VALUE_ARG(t->bodies),
                                       BLOCK_ARG(t->body), BLOCK_ARG(t->feel),    VALUE_ARG(t->begin), VALUE_ARG(t->number),
                                       BLOCK_ARG(s->edge)};
+    if (start_arrivals(nb, p, none) != 0)
+        return -1;
     if (t->bodies == 0)
         return 0;
     if ((t->words > 1 && (start_word(nb, p, 1, t->keyed, t->key) != 0 || sort_part(p) != 0 || start_word(nb, p, 0, t->keyed, t->key) != 0)) ||
@@ -398,15 +403,12 @@ static int order(struct nbody *nb)
         t->from = t->begin / TREE_GROUP;
         t->groups = t->bodies ? (t->begin + t->bodies - 1) / TREE_GROUP + 1 - t->from : 0;
         t->gathered = true;
-        if (start_part(nb, p) != 0)
-            return -1;
     }
+    if (nbody_hands_all(nb, start_part, 0) != 0)
+        return -1;
     const struct gathered g = {s->edge, nbody_parts_edge_bytes(nb)};
     if (nbody_parts_gather(nb, &g, 1, false) != 0)
         return -1;
-    EACH_PART (nb, p)
-        if (start_halo(nb, p) != 0 || nbody_essence_boxes(nb, p) != 0)
-            return -1;
     return 0;
 }
 
@@ -449,21 +451,6 @@ static cl_uint number_cells(const struct parts *s, cl_uint part, cl_uint all_lev
     return all;
 }
 
-static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
-{
-    struct tree *t = p->tree;
-    const cl_uint all = t->all = number_cells(nb->parts, t->number, levels(nb), t->add);
-    for (cl_uint l = 0; l < levels(nb); l++)
-        t->on_level[l] = cells_of(nb->parts, t->number, l);
-    if (all > t->room && nbody_tree_grow(nb, p, all + all / 4) != 0)
-        return -1;
-    if (t->bodies == 0)
-        return 0;
-    return nbody_parts_bring(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 || nbody_tree_write(nb, p, range_of(nb, t), all) != 0
-               ? -1
-               : nbody_tree_moments(nb, p, geometric);
-}
-
 static int start_tops(struct nbody *nb, struct share *p)
 {
     struct parts *s = nb->parts;
@@ -473,6 +460,22 @@ static int start_tops(struct nbody *nb, struct share *p)
                                      BLOCK_ARG(t->size),   BLOCK_ARG(t->body), VALUE_ARG(t->number), BLOCK_ARG(s->heads),
                                      BLOCK_ARG(s->numbers)};
     return nbody_tree_visit(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS, COUNT_OF(tops), tops);
+}
+
+static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
+{
+    struct tree *t = p->tree;
+    const cl_uint all = t->all = number_cells(nb->parts, t->number, levels(nb), t->add);
+    for (cl_uint l = 0; l < levels(nb); l++)
+        t->on_level[l] = cells_of(nb->parts, t->number, l);
+    if (all > t->room && nbody_tree_grow(nb, p, all + all / 4) != 0)
+        return -1;
+    if (t->bodies == 0)
+        return start_tops(nb, p);
+    return nbody_parts_bring(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 || nbody_tree_write(nb, p, range_of(nb, t), all) != 0
+               ? -1
+           : nbody_tree_moments(nb, p, geometric) != 0 ? -1
+                                                       : start_tops(nb, p);
 }
 
 /* Number w of {cell, ., ., .} of the bridge of a level. */
@@ -498,26 +501,32 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
     return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat, COUNT_OF(args), args);
 }
 
+/* What neighbours see has come: boxes of groups, and how many cells there are, of so many levels. */
+static int start_count(struct nbody *nb, struct share *p, cl_uint n)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const cl_uint at = s->most * t->number;
+    const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(t->runs), VALUE_ARG(n), BLOCK_ARG(t->cells), VALUE_ARG(at),
+                                       BLOCK_ARG(s->found)};
+    if (start_halo(nb, p) != 0 || nbody_essence_boxes(nb, p) != 0)
+        return -1;
+    return t->bodies == 0 ? 0
+           : nbody_tree_count(nb, p, range_of(nb, t)) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts);
+}
+
 /* 1 when bodies are crowded, and keys get a second word. */
 static int cells(struct nbody *nb, bool geometric)
 {
     struct parts *s = nb->parts;
     const cl_uint n = levels(nb);
-    EACH_PART (nb, p) {
-        struct tree *t = p->tree;
-        const cl_uint at = s->most * t->number;
-        const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(t->runs), VALUE_ARG(n), BLOCK_ARG(t->cells), VALUE_ARG(at),
-                                           BLOCK_ARG(s->found)};
-        if (t->bodies && (nbody_tree_count(nb, p, range_of(nb, t)) != 0 ||
-                          nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts) != 0))
-            return -1;
-    }
+    if (nbody_hands_all(nb, start_count, n) != 0)
+        return -1;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
     if (nbody_essence_swap_boxes(nb, &found) != 0)
         return -1;
-    EACH_PART (nb, p)
-        if (start_cells(nb, p, geometric) != 0 || start_tops(nb, p) != 0)
-            return -1;
+    if (nbody_hands_all(nb, start_cells, geometric) != 0)
+        return -1;
     const size_t each = (size_t)n * TREE_TOPS;
     const struct gathered tops[] = {{s->heads, each * 4 * sizeof(cl_uint)},
                                     {s->numbers, each * nbody_parts_number_bytes(nb)}};
@@ -528,10 +537,7 @@ static int cells(struct nbody *nb, bool geometric)
         crowded |= bridge_of(nb, k, 0, 2) != 0;
     if (crowded && s->words == 1 && !s->shallow)
         return nbody_tree_deepen(nb) < 0 ? -1 : 1;
-    EACH_PART (nb, p)
-        if (join_parts(nb, p, geometric) != 0)
-            return -1;
-    return 0;
+    return nbody_hands_all(nb, join_parts, geometric);
 }
 
 /* ---- All of it. ------------------------------------------------------------------------------- */
