@@ -153,45 +153,43 @@ kernel void halo(global const struct edge *edge, uint before, uint after, uint f
     feel[begin + k] = edge->seen[j].s4;
 }
 
-/* The boxes of groups `first` and those behind, a work-group each, and the least that their bodies felt: {lo, least, hi, -}. */
-kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *feel, uint n, uint first, uint to, global real8 *box)
-{
-    local real8 found[FLAT];
-    const uint lid = get_local_id(0), from = EDGE * (first + (uint)get_group_id(0));
-    real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
-    for (uint i = from + lid; i < min(n, from + EDGE); i += FLAT) {
-        lo = fmin(lo, (real4)(body[i].xyz, feel[i]));
-        hi = fmax(hi, body[i]);
-    }
-    found[lid] = (real8)(lo, hi);
-    for (uint half_ = FLAT / 2; half_ > 0; half_ /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lid < half_)
-            found[lid] = (real8)(fmin(found[lid].lo, found[lid + half_].lo), fmax(found[lid].hi, found[lid + half_].hi));
-    }
-    if (lid == 0) box[to + get_group_id(0)] = found[0];
-}
-
 static inline real longest(real8 box)
 {
     return fmax(fmax(box.s4 - box.s0, box.s5 - box.s1), box.s6 - box.s2);
 }
 
-/* Of each UNITED of `groups` boxes from `first` on the one around all, behind the last of these; empty where that is much larger than
- * they are. */
-kernel void unite(global real8 *box, uint first, uint groups)
+static inline real8 around(real8 a, real8 b)
 {
-    const uint u = get_global_id(0);
-    if (u * UNITED >= groups) return;
-    real8 all = (real8)((real4)(INFINITY), (real4)(-INFINITY));
-    real least = INFINITY;
-    for (uint k = u * UNITED; k < min(groups, (u + 1) * UNITED); k++) {
-        const real8 own = box[first + k];
-        least = fmin(least, longest(own));
-        all = (real8)(fmin(all.lo, own.lo), fmax(all.hi, own.hi));
+    return (real8)(fmin(a.lo, b.lo), fmax(a.hi, b.hi));
+}
+
+/* The boxes of `groups` groups from `first` on, UNITED of them a work-group, and the least that their bodies felt: {lo, least, hi, -}. Behind
+ * the last of these stand those around all that a work-group has; empty where that is much larger than the smallest of them. */
+kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *feel, uint n, uint first, uint groups, uint to,
+                                 global real8 *box)
+{
+    local real8 found[FLAT];
+    const uint lid = get_local_id(0), each = FLAT / UNITED, own = lid / each;
+    const uint k = get_group_id(0) * UNITED + own, from = EDGE * (first + k);
+    const real8 empty = (real8)((real4)(INFINITY), (real4)(-INFINITY));
+    real8 all = empty;
+    for (uint i = from + lid % each; k < groups && i < min(n, from + EDGE); i += each)
+        all = around(all, (real8)(body[i].xyz, feel[i], body[i]));
+    found[lid] = all;
+    for (uint half_ = each / 2; half_ > 0; half_ /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid % each < half_) found[lid] = around(found[lid], found[lid + half_]);
     }
-    if (longest(all) > LARGER * least) all = (real8)((real4)(INFINITY), (real4)(-INFINITY));
-    box[first + groups + u] = all;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid % each == 0 && k < groups) box[to + k] = found[lid];
+    if (lid > 0) return;
+    real least = INFINITY;
+    all = empty;
+    for (uint i = 0; i < UNITED && k + i < groups; i++) {
+        all = around(all, found[i * each]);
+        least = fmin(least, longest(found[i * each]));
+    }
+    box[to + groups + get_group_id(0)] = longest(all) > LARGER * least ? empty : all;
 }
 
 /* ---- Cells that all parts have. --------------------------------------------------------------- */

@@ -121,12 +121,9 @@ int nbody_essence_boxes(struct nbody *nb, struct share *p)
     size_t slot;
     const size_t groups = groups_of(nb->parts, t->number, &slot);
     const cl_uint to = (cl_uint)slot, some = (cl_uint)groups;
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n), VALUE_ARG(t->from), VALUE_ARG(to),
+    const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n), VALUE_ARG(t->from), VALUE_ARG(some), VALUE_ARG(to),
                                      BLOCK_ARG(nb->parts->box)};
-    const struct stdcl_arg unite[] = {BLOCK_ARG(nb->parts->box), VALUE_ARG(to), VALUE_ARG(some)};
-    return nbody_tree_launch(nb, p, TREE_BOXES, groups, (size_t)p->shape.flat, COUNT_OF(args), args) == 0
-               ? nbody_tree_visit(nb, p, TREE_UNITE, with_united(groups) - groups, COUNT_OF(unite), unite)
-               : -1;
+    return nbody_tree_launch(nb, p, TREE_BOXES, with_united(groups) - groups, (size_t)p->shape.flat, COUNT_OF(args), args);
 }
 
 int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with)

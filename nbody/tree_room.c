@@ -48,7 +48,6 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_ARRIVE] = "arrive",
     [TREE_EDGES] = "edges",
     [TREE_BOXES] = "boxes",
-    [TREE_UNITE] = "unite",
     [TREE_HALO] = "halo",
     [TREE_TOPS_WRITE] = "tops_write",
     [TREE_ADOPT] = "adopt",
