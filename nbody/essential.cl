@@ -20,7 +20,6 @@
 #ifndef FEW
 #define FEW 1 /* bodies that walk together when their group is put off */
 #endif
-#define UNITED 4   /* groups whose boxes are one, where that is not much larger: as in parts.cl */
 #define FLAGS 2048 /* groups that are flagged at most; others are walked for as they are. TREE_FLAGS in tree.h */
 #define BRIDGE 0x80000000u
 #define POLES ((int)(sizeof(multipole) / sizeof(real)))
@@ -67,10 +66,7 @@ static inline void add_bodies(const struct found *f, const struct tree *t, uint 
 
 /* The walk of a box, as that of a group; local memory of it. */
 struct course {
-    uint stack[STACK], size, met, most;
-    uint turn, rests; /* which box it is; whether items have nothing to look at in this round */
-    real8 box;
-    real g2;
+    uint stack[STACK], size, met, flag;
 };
 
 static inline void push(local struct course *w, uint from, uint end, uint but)
@@ -121,78 +117,52 @@ static inline real strictest(const struct tree *t, real8 around, real opening, u
     return fmax(criterion(t, around.s3, &b, opening, geometric, eps2), criterion(t, around.s3, &last, opening, geometric, eps2));
 }
 
-/* The walk of a box begins, which no item goes on with yet; there is none of an empty one. */
-static inline bool begin_box(const struct tree *t, real8 around, uint limit, real opening, uint geometric, real eps2, local struct course *w)
-{
-    if (around.s0 > around.s4) {
-        w->turn++;
-        return true;
-    }
-    w->box = around;
-    w->g2 = C(1.0001) * strictest(t, around, opening, geometric, eps2);
-    w->stack[0] = BRIDGE, w->size = 1, w->met = 0, w->most = limit;
-    return true;
-}
-
-/* Cells were taken from the stack, and `size` are left. True when the box has met too much, and no more is to be looked at for it: that
- * of one group gets a flag; where none is left it goes on. */
-static inline bool leave_box(const struct found *f, uint slot, uint size, global uint *flags, local struct course *w)
-{
-    const bool much = w->most > 0 && w->met > w->most;
-    const uint flag = much && w->turn > 0 ? atomic_inc(&f->counts[2]) : 0;
-    w->size = size;
-    if (much && flag >= FLAGS) w->most = 0;
-    if (!much || flag >= FLAGS) return false;
-    if (w->turn > 0) flags[flag] = slot;
-    w->size = 0;
-    w->turn++;
-    return true;
-}
-
-/* Work-group i has box first + i, or with `united` the boxes UNITED i .. of the `groups` from the first on: where box united + i, of
- * all of these, does not meet too much, that is enough. Boxes that meet more than `limit` are flagged, unless that is 0. counts:
- * from number `to` on; flags: from `flags_to` on. */
+/* Box first + i is work-group i's; the first `united` are of several groups each. One of a single group is flagged where it meets more than
+ * `limit`, unless that is 0. counts: from number `to` on; flags: from `flags_to` on, the numbers of groups in their part. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void essential(global const real4 *body, global const int2 *link, global const uint *down, global const real4 *com,
                global const multipole *poles, global const real2 *size, global const uint2 *span, global const uint *own,
-               global const uint4 *bridges, global const real8 *box, uint first, uint groups, uint united, real opening,
-               uint geometric, real eps2,
+               global const uint4 *bridges, global const real8 *box, uint first, uint united, real opening, uint geometric, real eps2,
                uint limit, uint stamp, global uint *mark, global uint *counts, uint to, uint cells_to, uint cells_room,
                uint bodies_to, uint bodies_room, global uint4 *head, global real *numbers, global real4 *some,
                global uint *index, global uint *flags, uint flags_to)
 {
     local struct course w;
-    const uint lid = get_local_id(0), each = united ? UNITED : 1, from = get_group_id(0) * each, end = min(groups, from + each);
+    const uint lid = get_local_id(0);
+    const real8 around = box[first + get_group_id(0)];
     const struct tree t = {body, link, com, poles, size};
     const struct found f = {counts + to, mark, stamp, cells_room, bodies_room, head + cells_to,
                             numbers + cells_to * (size_t)NUMBERS, some + bodies_to, index + bodies_to};
-    const uint last = end - from; /* turn 0 is that of all boxes together */
-    if (lid == 0) w.turn = united ? 0 : 1, w.size = 0;
+    struct box b = {around.lo, around.hi, 0};
+    if (around.s0 > around.s4) return; /* empty */
+    if (get_group_id(0) < united) limit = 0;
+    b.g2 = C(1.0001) * strictest(&t, around, opening, geometric, eps2);
+    if (lid == 0) w.stack[0] = BRIDGE, w.size = 1, w.met = 0, w.flag = FLAGS;
     barrier(CLK_LOCAL_MEM_FENCE);
-    while (w.turn <= last) {
-        const uint turn = w.turn, n = w.size, k = n == 0 ? 0 : taken(n), cell = lid < k ? w.stack[n - 1 - lid] : 0;
-        const uint slot = turn == 0 ? united + (uint)get_group_id(0) : first + from + turn - 1;
+    while (w.size > 0) {
+        const uint n = w.size, k = taken(n), cell = lid < k ? w.stack[n - 1 - lid] : 0;
+        const bool much = limit > 0 && w.met > limit;
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (lid == 0) w.rests = n == 0 ? begin_box(&t, box[slot], limit, opening, geometric, eps2, &w) : leave_box(&f, slot, n - k, flags + flags_to, &w);
+        if (lid == 0 && much) w.flag = atomic_inc(&f.counts[2]);
+        if (lid == 0) w.size = n - k;
         barrier(CLK_LOCAL_MEM_FENCE);
-        const struct box b = {w.box.lo, w.box.hi, w.g2};
-        const bool looks = lid < k && !w.rests; /* PoCL 5 cannot compile what follows with an `else`, and ends the program */
-        if (looks && cell & BRIDGE) visit_bridge(&f, &t, &b, bridges[cell & ~BRIDGE], down, span, own, &w);
-        if (looks && !(cell & BRIDGE)) visit(&f, &t, &b, cell, down, &w);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lid == 0 && !w.rests && w.size == 0) w.turn = turn == 0 ? last + 1 : turn + 1;
+        if (much && w.flag < FLAGS) break;
+        if (much) limit = 0;
+        if (lid < k && cell & BRIDGE) visit_bridge(&f, &t, &b, bridges[cell & ~BRIDGE], down, span, own, &w);
+        else if (lid < k) visit(&f, &t, &b, cell, down, &w);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
+    if (lid == 0 && w.flag < FLAGS) flags[flags_to + w.flag] = (uint)around.s7;
 }
 
 /* Of `count` groups that another part flagged, the boxes of FEW bodies each, in order from number `to` on: 64 a group, of which
- * some are empty. Slot `slot` is group `from`. info[group].w = 2: it is put off at once. */
+ * some are empty. The part's first group is `from`. info[group].w = 2: it is put off at once. */
 kernel void loosen(global const real4 *body, global const real *feel, uint n, global const uint *flags, uint flags_from,
-                   uint count, uint slot, uint from, global real8 *loose, uint to, global uint4 *info)
+                   uint count, uint from, global real8 *loose, uint to, global uint4 *info)
 {
     const uint id = get_global_id(0), b = id % BODIES;
     if (id / BODIES >= count) return;
-    const uint g = from + flags[flags_from + id / BODIES] - slot, first = g * BODIES + b;
+    const uint g = from + flags[flags_from + id / BODIES], first = g * BODIES + b;
     real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
     for (uint i = first; b % FEW == 0 && i < min(n, first + FEW); i++) {
         lo = fmin(lo, (real4)(body[i].xyz, feel[i]));

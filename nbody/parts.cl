@@ -22,8 +22,8 @@
 #define EDGE 64     /* bodies of a part that its neighbours have, on either side: TREE_GROUP */
 #define TOPS 16     /* cells of a level, of which the last is the bridge: TREE_TOPS */
 #define FIRST_TOPS 7
-#define UNITED 4 /* groups whose boxes others see as one, where that is at most */
-#define LARGER 4 /* times as long as the smallest of them: as in essential.cl */
+#define UNITED 8 /* groups whose boxes others see as one, where that is at most; TREE_UNITED in tree.h */
+#define LARGER 6 /* times as long as the smallest of them */
 #define POLES ((int)(sizeof(multipole) / sizeof(real)))
 #define NUMBERS (6 + POLES) /* of a cell that travels: com, size, poles */
 
@@ -141,10 +141,11 @@ kernel void edges(global const ulong *first, global const ulong *second, uint fr
     edge[part].seen[j] = (real8)(body[begin + k], feel[begin + k], 0, 0, 0);
 }
 
-/* The neighbours' bodies: `before` of them, from the nearest on, and `after`. */
+/* The neighbours' bodies: `before` of them, from the nearest on, and `after`. No box is apart yet. */
 kernel void halo(global const struct edge *edge, uint before, uint after, uint from, uint count, uint begin,
-                 global ulong *first, global ulong *second, global real4 *body, global real *feel)
+                 global ulong *first, global ulong *second, global real4 *body, global real *feel, uint counter, global uint *apart)
 {
+    if (get_global_id(0) == 0) apart[counter] = 0;
     const uint j = get_global_id(0), k = j < EDGE ? -1 - j : count + j - EDGE;
     if (j < EDGE ? j >= before : j >= EDGE + after) return;
     first[from + k] = edge->key[j].x;
@@ -163,10 +164,11 @@ static inline real8 around(real8 a, real8 b)
     return (real8)(fmin(a.lo, b.lo), fmax(a.hi, b.hi));
 }
 
-/* The boxes of `groups` groups from `first` on, UNITED of them a work-group, and the least that their bodies felt: {lo, least, hi, -}. Behind
- * the last of these stand those around all that a work-group has; empty where that is much larger than the smallest of them. */
+/* Of `groups` groups from `first` on, UNITED a work-group: the box around all of these and the least that their bodies felt, {lo, least,
+ * hi, -}. Where that is much larger than the smallest group's it is empty, and each group's box, with its number from `first` on, stands
+ * behind the last of these: *apart of them, in any order. */
 kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *feel, uint n, uint first, uint groups, uint to,
-                                 global real8 *box)
+                                 global real8 *box, uint counter, global uint *apart)
 {
     local real8 found[FLAT];
     const uint lid = get_local_id(0), each = FLAT / UNITED, own = lid / each;
@@ -181,15 +183,19 @@ kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *fe
         if (lid % each < half_) found[lid] = around(found[lid], found[lid + half_]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lid % each == 0 && k < groups) box[to + k] = found[lid];
     if (lid > 0) return;
+    const uint some = min((uint)UNITED, groups - k);
     real least = INFINITY;
     all = empty;
-    for (uint i = 0; i < UNITED && k + i < groups; i++) {
+    for (uint i = 0; i < some; i++) {
         all = around(all, found[i * each]);
         least = fmin(least, longest(found[i * each]));
     }
-    box[to + groups + get_group_id(0)] = longest(all) > LARGER * least ? empty : all;
+    const bool apart_ = longest(all) > LARGER * least;
+    box[to + get_group_id(0)] = apart_ ? empty : all;
+    if (!apart_) return;
+    const uint at = to + get_num_groups(0) + atomic_add(&apart[counter], some);
+    for (uint i = 0; i < some; i++) box[at + i] = (real8)(found[i * each].s0123, found[i * each].s456, k + i);
 }
 
 /* ---- Cells that all parts have. --------------------------------------------------------------- */

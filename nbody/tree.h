@@ -29,7 +29,7 @@ enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 
 /* Of a tree in parts, as in parts.cl: bodies that all devices see; cells of a level that all have; bodies whose keys tell where to
  * cut at first; groups whose boxes may become one. As in essential.cl: groups that are flagged at most, numbers that are counted for another part. */
-enum { TREE_UNITED = 4, TREE_SEEN = 2 * TREE_GROUP, TREE_TOPS = 16, TREE_SAMPLES = 1024, TREE_FLAGS = 2048, TREE_COUNTS = 3 };
+enum { TREE_UNITED = 8, TREE_SEEN = 2 * TREE_GROUP, TREE_TOPS = 16, TREE_SAMPLES = 1024, TREE_FLAGS = 2048, TREE_COUNTS = 3 };
 
 /* Keys of a part besides those of bodies, at most. */
 enum { TREE_SPARE = 4096 };
@@ -164,6 +164,7 @@ struct parts {
     int limit;                     /* as that of shapes, the largest of all */
     /* tree_essence.c, essential.cl: */
     void *box, *bridges;           /* of the groups that parts walk for, part by part; cells of several parts */
+    cl_uint *apart, *boxes_sent;   /* boxes of single groups: how many there are, and how many are sent before that is known */
     cl_uint *flag;                 /* [part][other][TREE_FLAGS]: slots, in box, of groups of the other */
     void *loose;                   /* boxes of few bodies of these */
     void *head, *number, *some, *index; /* what is essential for others */
@@ -254,6 +255,12 @@ int nbody_parts_plant(struct nbody *nb, bool geometric);
 int nbody_parts_return(struct nbody *nb, enum kernel sum);
 
 /* ---- tree_essence.c --------------------------------------------------------------------------- */
+
+/* Where a device counts boxes of single groups, in s->found. */
+static inline cl_uint nbody_essence_counter(const struct nbody *nb, const struct tree *t)
+{
+    return t->number * nb->parts->most + nb->parts->words * TREE_LEVELS + 2;
+}
 
 /* Boxes of all groups of a part; and how they go to all others: with what else is gathered to the host. Waits. */
 int nbody_essence_boxes(struct nbody *nb, struct share *p);

@@ -36,27 +36,29 @@ static cl_uint flags(const struct parts *s, cl_uint part, cl_uint other)
 
 /* ---- Memory. ---------------------------------------------------------------------------------- */
 
-/* Boxes of groups, and of UNITED of them each. */
-static size_t with_united(size_t groups)
+/* Boxes of UNITED groups each. */
+static size_t united(size_t groups)
 {
-    return groups + (groups + TREE_UNITED - 1) / TREE_UNITED;
+    return (groups + TREE_UNITED - 1) / TREE_UNITED;
 }
 
 int nbody_essence_place(struct nbody *nb)
 {
     struct parts *s = nb->parts;
-    const size_t n = s->n, groups = with_united(nb->n / TREE_GROUP + 1 + n) + n;
-    s->box = block(nb, groups * 8 * nb->real);
+    const size_t n = s->n, groups = nb->n / TREE_GROUP + 1 + n, boxes = groups + united(groups) + n;
+    s->box = block(nb, boxes * 8 * nb->real);
     s->bridges = block(nb, n * (2 * TREE_LEVELS + 1) * 4 * sizeof(cl_uint));
     s->flag = block(nb, n * n * TREE_FLAGS * sizeof *s->flag);
     s->fits = calloc(2 * n * n, sizeof *s->fits);
     s->guess = calloc(2 * n * n, sizeof *s->guess);
     s->had = calloc(2 * n * n, sizeof *s->had);
+    s->apart = calloc(n, sizeof *s->apart);
+    s->boxes_sent = calloc(n, sizeof *s->boxes_sent);
     for (size_t k = 0; s->fits && k < n * n; k++)
         s->fits[2 * k] = s->fits[2 * k + 1] = k / n == k % n ? 0 : 4096;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        p->bytes += p->tree ? groups * 8 * nb->real : 0;
-    return s->box && s->bridges && s->flag && s->fits && s->guess && s->had ? 0 : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
+        p->bytes += p->tree ? boxes * 8 * nb->real : 0;
+    return s->box && s->bridges && s->flag && s->fits && s->guess && s->had && s->apart && s->boxes_sent ? 0 : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
 
 void nbody_essence_free(struct nbody *nb)
@@ -68,6 +70,8 @@ void nbody_essence_free(struct nbody *nb)
     free(s->fits);
     free(s->guess);
     free(s->had);
+    free(s->apart);
+    free(s->boxes_sent);
 }
 
 static int room_for(struct nbody *nb, size_t cells, size_t bodies)
@@ -108,7 +112,7 @@ static size_t groups_of(const struct parts *s, cl_uint part, size_t *slot)
     *slot = 0;
     for (cl_uint k = 0; k <= part; k++) {
         const cl_uint begin = s->begin[k], end = s->begin[k + 1];
-        *slot += with_united(some);
+        *slot += some + united(some);
         some = begin == end ? 0 : (end - 1) / TREE_GROUP + 1 - begin / TREE_GROUP;
     }
     return some;
@@ -120,24 +124,46 @@ int nbody_essence_boxes(struct nbody *nb, struct share *p)
     const cl_uint n = (cl_uint)nb->n;
     size_t slot;
     const size_t groups = groups_of(nb->parts, t->number, &slot);
-    const cl_uint to = (cl_uint)slot, some = (cl_uint)groups;
+    const cl_uint to = (cl_uint)slot, some = (cl_uint)groups, counter = nbody_essence_counter(nb, t);
     const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n), VALUE_ARG(t->from), VALUE_ARG(some), VALUE_ARG(to),
-                                     BLOCK_ARG(nb->parts->box)};
-    return nbody_tree_launch(nb, p, TREE_BOXES, with_united(groups) - groups, (size_t)p->shape.flat, COUNT_OF(args), args);
+                                     BLOCK_ARG(nb->parts->box), VALUE_ARG(counter), BLOCK_ARG(nb->parts->found)};
+    return nbody_tree_launch(nb, p, TREE_BOXES, united(groups), (size_t)p->shape.flat, COUNT_OF(args), args);
 }
 
-int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with)
+/* Of each part, boxes from[] .. to[] - 1 to all others. */
+static int swap_boxes(struct nbody *nb, const struct gathered *with, const cl_uint *from, const cl_uint *to)
 {
     const struct parts *s = nb->parts;
     const size_t box = 8 * nb->real;
     struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
     size_t n = 0, slot;
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
-        const size_t groups = groups_of(s, k / s->n, &slot);
-        if (k / s->n != k % s->n)
-            all[n++] = (struct parcel){k / s->n, k % s->n, (char *)s->box + slot * box, with_united(groups) * box};
+        groups_of(s, k / s->n, &slot);
+        const size_t first = from ? from[k / s->n] : 0, end = to[k / s->n];
+        if (k / s->n != k % s->n && end > first)
+            all[n++] = (struct parcel){k / s->n, k % s->n, (char *)s->box + (slot + first) * box, (end - first) * box};
     }
-    const int status = all ? nbody_parts_exchange(nb, with, 1, false, all, n) : no_memory();
+    const int status = !all ? no_memory() : n || with ? nbody_parts_exchange(nb, with, with != NULL, false, all, n) : 0;
+    free(all);
+    return status;
+}
+
+int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with)
+{
+    struct parts *s = nb->parts;
+    size_t slot;
+    for (cl_uint k = 0; k < s->n; k++) {
+        const size_t groups = groups_of(s, k, &slot), some = united(groups) + s->apart[k] + s->apart[k] / 4 + 64;
+        s->boxes_sent[k] = (cl_uint)(some < groups + united(groups) ? some : groups + united(groups));
+    }
+    if (swap_boxes(nb, with, NULL, s->boxes_sent) != 0)
+        return -1;
+    for (cl_uint k = 0; k < s->n; k++)
+        s->apart[k] = s->begin[k] == s->begin[k + 1] ? 0 : s->found[k * s->most + levels(nb) + 1];
+    cl_uint *all = malloc(s->n * sizeof *all);
+    for (cl_uint k = 0; all && k < s->n; k++)
+        all[k] = (cl_uint)united(groups_of(s, k, &slot)) + s->apart[k];
+    const int status = all ? swap_boxes(nb, NULL, s->boxes_sent, all) : no_memory();
     free(all);
     return status;
 }
@@ -183,9 +209,10 @@ static void put_levels(const struct nbody *nb)
                 list[n++][3] = level;
 }
 
-/* Walks for `count` boxes of another part, behind which stand those of several, if walks are `limited`. A CPU looks at the limit after every 256 entries (BLOCK in walk.cl); twice the limit is
+/* Walks for `count` boxes of another part, of which the first are of several groups each. A CPU looks at the limit after every 256 entries (BLOCK in walk.cl); twice the limit is
  * surely more than that. */
-static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, size_t first_, size_t count, bool limited, cl_uint geometric)
+static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, size_t first_, size_t united_, size_t count, bool limited,
+                cl_uint geometric)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
@@ -193,7 +220,7 @@ static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, siz
     size_t at[2];
     bool none;
     place_of(s, t->number, other, at);
-    const cl_uint first = (cl_uint)first_, groups = (cl_uint)count, united = limited ? first + groups : 0, limit = limited ? nbody_tree_usual(nb, 0.2 * s->limit) + 256 : 0, stamp = other + 1,
+    const cl_uint first = (cl_uint)first_, several = (cl_uint)united_, limit = limited ? nbody_tree_usual(nb, 0.2 * s->limit) + 256 : 0, stamp = other + 1,
                   to = t->number * s->most + TREE_COUNTS * other, cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1],
                   flags_to = (cl_uint)pair * TREE_FLAGS;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
@@ -201,12 +228,11 @@ static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, siz
     const struct stdcl_arg args[] = {
         BLOCK_ARG(t->body),  BLOCK_ARG(t->link),    BLOCK_ARG(t->down),     BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
         BLOCK_ARG(t->size),  BLOCK_ARG(t->span),    BLOCK_ARG(t->bridge),   BLOCK_ARG(s->bridges), BLOCK_ARG(box),
-        VALUE_ARG(first),    VALUE_ARG(groups),     VALUE_ARG(united),      REAL_ARG(nb, opening), VALUE_ARG(geometric),
-        REAL_ARG(nb, eps2),  VALUE_ARG(limit),
+        VALUE_ARG(first),    VALUE_ARG(several),    REAL_ARG(nb, opening),  VALUE_ARG(geometric), REAL_ARG(nb, eps2), VALUE_ARG(limit),
         VALUE_ARG(stamp),    BLOCK_ARG(t->mark),    BLOCK_ARG(s->found),    VALUE_ARG(to),        VALUE_ARG(cells_to),
         VALUE_ARG(s->fits[2 * pair]), VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * pair + 1]),     BLOCK_ARG(s->head),
         BLOCK_ARG(s->number), BLOCK_ARG(s->some),   BLOCK_ARG(s->index),    BLOCK_ARG(s->flag),   VALUE_ARG(flags_to)};
-    return nbody_tree_launch(nb, p, TREE_ESSENTIAL, limited ? with_united(count) - count : count, (size_t)nbody_tree_items(&p->shape), COUNT_OF(args), args);
+    return nbody_tree_launch(nb, p, TREE_ESSENTIAL, count, (size_t)nbody_tree_items(&p->shape), COUNT_OF(args), args);
 }
 
 static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
@@ -221,8 +247,8 @@ static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
         return -1;
     for (cl_uint other = 0; other < s->n; other++) {
         size_t slot;
-        const size_t groups = groups_of(s, other, &slot);
-        if (other != t->number && t->bodies && walk(nb, p, other, s->box, slot, groups, true, geometric) != 0)
+        const size_t several = united(groups_of(s, other, &slot));
+        if (other != t->number && t->bodies && walk(nb, p, other, s->box, slot, several, several + s->apart[other], true, geometric) != 0)
             return -1;
     }
     return clflush(nb->ctx, p->dev, 0);
@@ -245,12 +271,10 @@ static int loosen(struct nbody *nb, struct share *p)
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
     for (cl_uint part = 0; part < s->n; part++) {
-        size_t first;
-        groups_of(s, t->number, &first);
-        const cl_uint count = flags(s, part, t->number), slot = (cl_uint)first, from = (part * s->n + t->number) * TREE_FLAGS,
+        const cl_uint count = flags(s, part, t->number), from = (part * s->n + t->number) * TREE_FLAGS,
                       to = (cl_uint)loose_at(s, part, t->number);
         const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n),       BLOCK_ARG(s->flag),
-                                         VALUE_ARG(from),    VALUE_ARG(count),   VALUE_ARG(slot),    VALUE_ARG(t->from),
+                                         VALUE_ARG(from),    VALUE_ARG(count),   VALUE_ARG(t->from),
                                          BLOCK_ARG(s->loose), VALUE_ARG(to),     BLOCK_ARG(t->info)};
         if (nbody_tree_visit(nb, p, TREE_LOOSEN, (size_t)count * TREE_GROUP, COUNT_OF(args), args) != 0)
             return -1;
@@ -304,7 +328,7 @@ static int walk_loose(struct nbody *nb, cl_uint geometric)
         for (cl_uint other = 0; other < s->n; other++) {
             const cl_uint part = p->tree->number;
             const size_t count = (size_t)flags(s, part, other) * TREE_GROUP;
-            if (count && walk(nb, p, other, s->loose, loose_at(s, part, other), count, false, geometric) != 0)
+            if (count && walk(nb, p, other, s->loose, loose_at(s, part, other), 0, count, false, geometric) != 0)
                 return -1;
         }
     return gather_counts(nb);

@@ -375,10 +375,11 @@ static int start_halo(struct nbody *nb, struct share *p)
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN;
     const cl_uint before = t->begin < TREE_GROUP ? t->begin : TREE_GROUP, after = n - end < TREE_GROUP ? n - end : TREE_GROUP;
+    const cl_uint counter = nbody_essence_counter(nb, t);
     const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong), bodies = TREE_SEEN * key, edge = nbody_parts_edge_bytes(nb);
     const struct stdcl_arg halo[] = {BLOCK_ARG(t->halo),    VALUE_ARG(before),  VALUE_ARG(after),      VALUE_ARG(from),   VALUE_ARG(t->bodies),
                                      VALUE_ARG(t->begin),   BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), BLOCK_ARG(t->body),
-                                     BLOCK_ARG(t->feel)};
+                                     BLOCK_ARG(t->feel),    VALUE_ARG(counter), BLOCK_ARG(s->found)};
     if (t->bodies == 0)
         return 0;
     for (cl_uint j = 0; j < before + after; j++) {
