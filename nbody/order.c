@@ -215,7 +215,7 @@ static bool divide_better(const struct nbody *nb, const struct holder *all, size
         if (end <= get[k] || end - get[k] > all[k].rows)
             return false;
     }
-    return off > nb->n / 128;
+    return off > nb->n / 128 || (off > nb->n / 2048 && s->checks % 16 == 0);
 }
 
 int nbody_order_divide(struct nbody *nb)

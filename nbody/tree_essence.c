@@ -14,7 +14,7 @@ static int no_memory(void)
 
 static void *block(struct nbody *nb, size_t bytes)
 {
-    return clmalloc(nb->ctx, bytes, CL_MEM_APART);
+    return clmalloc(nb->ctx, bytes < 32768 ? 32768 : bytes, CL_MEM_APART);
 }
 
 static cl_uint levels(const struct nbody *nb)

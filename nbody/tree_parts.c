@@ -12,9 +12,10 @@
 
 /* ---- Made and freed. -------------------------------------------------------------------------- */
 
+/* Small blocks are as large as those that the layer has registered with a GPU's driver: into others nothing is copied while the host goes on. */
 static void *block(struct nbody *nb, size_t bytes)
 {
-    return clmalloc(nb->ctx, bytes ? bytes : 1, CL_MEM_APART);
+    return clmalloc(nb->ctx, bytes < 32768 ? 32768 : bytes, CL_MEM_APART);
 }
 
 int nbody_parts_room(struct nbody *nb, size_t slots)
