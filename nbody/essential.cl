@@ -25,10 +25,11 @@
 #define POLES ((int)(sizeof(multipole) / sizeof(real)))
 #define NUMBERS (6 + POLES)
 
-/* No cell was opened yet, and no leaf met. */
-kernel void forget(global uint *mark, uint cells)
+/* No cell was opened yet, and no leaf met; nothing was found. */
+kernel void forget(global uint *mark, uint cells, global uint *counts, uint from, uint all)
 {
     if (get_global_id(0) < cells) mark[get_global_id(0)] = 0;
+    if (get_global_id(0) < all) counts[from + get_global_id(0)] = 0;
 }
 
 /* What is found for a part: counts = {cells, bodies, flags}, and room for them. */

@@ -180,6 +180,9 @@ int nbody_parts_open(struct nbody *nb);
 int nbody_parts_place(struct nbody *nb);
 void nbody_parts_free(struct nbody *nb);
 
+/* A block of all devices. Small ones are as large as those that the layer registers with a GPU's driver: a copy into another would block. */
+void *nbody_parts_block(struct nbody *nb, size_t bytes);
+
 /* Room for so many bodies of each part on their way. */
 int nbody_parts_room(struct nbody *nb, size_t slots);
 

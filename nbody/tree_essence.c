@@ -12,11 +12,6 @@ static int no_memory(void)
     return clerror_set(ENOMEM, "nbody: no memory on the host");
 }
 
-static void *block(struct nbody *nb, size_t bytes)
-{
-    return clmalloc(nb->ctx, bytes < 32768 ? 32768 : bytes, CL_MEM_APART);
-}
-
 static cl_uint levels(const struct nbody *nb)
 {
     return nb->parts->words * TREE_LEVELS + 1;
@@ -46,9 +41,9 @@ int nbody_essence_place(struct nbody *nb)
 {
     struct parts *s = nb->parts;
     const size_t n = s->n, groups = nb->n / TREE_GROUP + 1 + n, boxes = groups + united(groups) + n;
-    s->box = block(nb, boxes * 8 * nb->real);
-    s->bridges = block(nb, n * (2 * TREE_LEVELS + 1) * 4 * sizeof(cl_uint));
-    s->flag = block(nb, n * n * TREE_FLAGS * sizeof *s->flag);
+    s->box = nbody_parts_block(nb, boxes * 8 * nb->real);
+    s->bridges = nbody_parts_block(nb, n * (2 * TREE_LEVELS + 1) * 4 * sizeof(cl_uint));
+    s->flag = nbody_parts_block(nb, n * n * TREE_FLAGS * sizeof *s->flag);
     s->fits = calloc(2 * n * n, sizeof *s->fits);
     s->guess = calloc(2 * n * n, sizeof *s->guess);
     s->had = calloc(2 * n * n, sizeof *s->had);
@@ -81,15 +76,15 @@ static int room_for(struct nbody *nb, size_t cells, size_t bodies)
         clfree(s->head);
         clfree(s->number);
         s->cells_room = cells + cells / 4;
-        s->head = block(nb, s->cells_room * 4 * sizeof(cl_uint));
-        s->number = block(nb, s->cells_room * nbody_parts_number_bytes(nb));
+        s->head = nbody_parts_block(nb, s->cells_room * 4 * sizeof(cl_uint));
+        s->number = nbody_parts_block(nb, s->cells_room * nbody_parts_number_bytes(nb));
     }
     if (bodies > s->bodies_room) {
         clfree(s->some);
         clfree(s->index);
         s->bodies_room = bodies + bodies / 4;
-        s->some = block(nb, s->bodies_room * 4 * nb->real);
-        s->index = block(nb, s->bodies_room * sizeof(cl_uint));
+        s->some = nbody_parts_block(nb, s->bodies_room * 4 * nb->real);
+        s->index = nbody_parts_block(nb, s->bodies_room * sizeof(cl_uint));
     }
     return s->head && s->number && s->some && s->index ? 0 : -1;
 }
@@ -239,11 +234,9 @@ static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    cl_uint *own = counts(s, t->number, 0);
-    const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(t->all)};
-    memset(own, 0, s->most * sizeof *own);
-    if (nbody_parts_bring(nb, p, own, s->most * sizeof *own) != 0 ||
-        nbody_tree_visit(nb, p, TREE_FORGET, t->all, COUNT_OF(forget), forget) != 0)
+    const cl_uint own = t->number * s->most, all = TREE_COUNTS * s->n;
+    const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(t->all), BLOCK_ARG(s->found), VALUE_ARG(own), VALUE_ARG(all)};
+    if (nbody_tree_visit(nb, p, TREE_FORGET, t->all > all ? t->all : all, COUNT_OF(forget), forget) != 0)
         return -1;
     for (cl_uint other = 0; other < s->n; other++) {
         size_t slot;
@@ -314,7 +307,7 @@ static int walk_loose(struct nbody *nb, cl_uint geometric)
     if (all > s->loose_room) {
         clfree(s->loose);
         s->loose_room = 2 * all;
-        if (!(s->loose = block(nb, s->loose_room * 8 * nb->real)))
+        if (!(s->loose = nbody_parts_block(nb, s->loose_room * 8 * nb->real)))
             return -1;
     }
     if (swap_loose(nb, false) != 0)

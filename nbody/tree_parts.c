@@ -12,8 +12,7 @@
 
 /* ---- Made and freed. -------------------------------------------------------------------------- */
 
-/* Small blocks are as large as those that the layer has registered with a GPU's driver: into others nothing is copied while the host goes on. */
-static void *block(struct nbody *nb, size_t bytes)
+void *nbody_parts_block(struct nbody *nb, size_t bytes)
 {
     return clmalloc(nb->ctx, bytes < 32768 ? 32768 : bytes, CL_MEM_APART);
 }
@@ -25,9 +24,9 @@ int nbody_parts_room(struct nbody *nb, size_t slots)
     clfree(s->post_row);
     clfree(s->sums);
     s->room = slots;
-    s->post = block(nb, s->n * slots * 8 * nb->real);
-    s->post_row = block(nb, s->n * slots * sizeof(cl_uint));
-    s->sums = block(nb, s->n * slots * 4 * nb->real);
+    s->post = nbody_parts_block(nb, s->n * slots * 8 * nb->real);
+    s->post_row = nbody_parts_block(nb, s->n * slots * sizeof(cl_uint));
+    s->sums = nbody_parts_block(nb, s->n * slots * 4 * nb->real);
     return s->post && s->post_row && s->sums ? 0 : -1;
 }
 
@@ -45,16 +44,16 @@ static int place(struct nbody *nb)
     s->posted = calloc(n, sizeof *s->posted);
     s->seconds = calloc(n, sizeof *s->seconds);
     s->timed = calloc(n, sizeof *s->timed);
-    s->cut = block(nb, (n + 1) * sizeof *s->cut);
+    s->cut = nbody_parts_block(nb, (n + 1) * sizeof *s->cut);
     s->pulled = clmalloc(nb->ctx, nb->n * four, CL_MEM_DEVONLY);
     s->words = 1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         p->bytes += p->tree ? nb->n * four : 0;
-    s->found = block(nb, n * s->most * sizeof *s->found);
-    s->samples = block(nb, n * TREE_SAMPLES * sizeof *s->samples);
-    s->edge = block(nb, n * nbody_parts_edge_bytes(nb));
-    s->heads = block(nb, n * s->heads_each * 4 * sizeof(cl_uint));
-    s->numbers = block(nb, n * s->heads_each * numbers);
+    s->found = nbody_parts_block(nb, n * s->most * sizeof *s->found);
+    s->samples = nbody_parts_block(nb, n * TREE_SAMPLES * sizeof *s->samples);
+    s->edge = nbody_parts_block(nb, n * nbody_parts_edge_bytes(nb));
+    s->heads = nbody_parts_block(nb, n * s->heads_each * 4 * sizeof(cl_uint));
+    s->numbers = nbody_parts_block(nb, n * s->heads_each * numbers);
     return s->begin && s->start && s->seconds && s->timed && s->sent && s->come && s->cut && s->posted && s->pulled && s->found && s->samples &&
                    s->edge && s->heads && s->numbers
                ? nbody_parts_room(nb, TREE_SAMPLES) == 0 ? nbody_hands_open(nb) : -1
