@@ -56,7 +56,7 @@ static int place(struct nbody *nb)
     s->numbers = nbody_parts_block(nb, n * s->heads_each * numbers);
     return s->begin && s->start && s->seconds && s->timed && s->sent && s->come && s->cut && s->posted && s->pulled && s->found && s->samples &&
                    s->edge && s->heads && s->numbers
-               ? nbody_parts_room(nb, TREE_SAMPLES) == 0 ? nbody_hands_open(nb) : -1
+               ? nbody_parts_room(nb, TREE_SAMPLES)
                : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
 
@@ -99,7 +99,6 @@ void nbody_parts_free(struct nbody *nb)
         return;
     if (s->sent)
         world_wait(nb->world, s->sent, s->nsent);
-    nbody_hands_free(nb);
     void *const blocks[] = {s->pulled, s->cut,  s->post,  s->post_row, s->sums, s->found,  s->samples, s->edge,
                             s->heads, s->numbers};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)

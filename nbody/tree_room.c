@@ -375,7 +375,7 @@ int nbody_tree_open(struct nbody *nb)
 {
     if (nb->method != NBODY_TREE)
         return 0;
-    if (nbody_parts_place(nb) != 0 || (nb->parts && nbody_essence_place(nb) != 0))
+    if (nbody_parts_place(nb) != 0 || (nb->parts && (nbody_essence_place(nb) != 0 || nbody_hands_open(nb) != 0)))
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         if (!p->tree)
@@ -466,6 +466,8 @@ int nbody_tree_deepen(struct nbody *nb)
 
 void nbody_tree_free(struct nbody *nb)
 {
+    if (nb->parts)
+        nbody_hands_free(nb);
     for (struct share *p = nb->share; p && p < nb->share + nb->ndev; p++) {
         struct tree *t = p->tree;
         if (!t)
