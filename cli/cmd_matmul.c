@@ -20,6 +20,10 @@ static int check(struct matmul_job *job)
 {
     if (job->compare && job->sweep)
         return cli_wrong("--compare and --sweep cannot be combined");
+    if ((job->limit > 0 || job->all) && !job->compare && !job->sweep)
+        return cli_wrong("--%s needs --compare or --sweep", job->all ? "all" : "limit");
+    if (job->limit > 0 && job->all)
+        return cli_wrong("--all runs what --limit leaves out; leave one of them out");
     if ((job->csv || job->plot) && !job->sweep)
         return cli_wrong("--%s needs --sweep", job->csv ? "csv" : "plot");
     if (job->out_of_core && (!job->file_a || !job->file_b || !job->output || (job->beta != 0 && !job->file_c)))
@@ -105,7 +109,8 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
         CLI_STRING(0, "csv", "FILE", &job->csv, "write the sweep as a table of numbers"),
         CLI_STRING(0, "plot", "FILE", &job->plot, "write the sweep as a picture, .svg or .png"),
         CLI_REAL(0, "limit", "SECONDS", &job->limit, CLI_ABOVE_0, DBL_MAX,
-                 "with --compare and --sweep, leave out what would take longer (default 60)"),
+                 "with --compare and --sweep, leave out what would take longer (default 10)"),
+        CLI_FLAG(0, "all", &job->all, "with --compare and --sweep, run all, however long they take"),
         CLI_WINDOW_OPTIONS(&job->window),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
@@ -215,10 +220,8 @@ static int run(int argc, char **argv)
     struct matmul_job job = {.precision = -1, .trans = MATMUL_NN, .alpha = 1, .limit = 0};
     int status;
     if (parse(&job, argc, argv, &status)) {
-        if ((job.compare || job.sweep) && job.limit <= 0)
-            job.limit = 60;
-        else if (!job.compare && !job.sweep)
-            job.limit = 0;
+        if ((job.compare || job.sweep) && job.limit <= 0 && !job.all)
+            job.limit = 10;
         status = work(&job);
     }
     const int closed = cli_window_close(&job.window);

@@ -36,10 +36,11 @@ int matmul_disk_run(struct matmul_job *job, matmul *mm, struct matmul_outcome *o
     const struct matmul_far c = {.read = read_before, .write = write_part, .arg = job};
     if (cli_ranks_open(&job->written, job->output, matmul_job_header, job) != 0)
         return -1;
-    job->started = seconds_now();
+    const double start = seconds_now();
+    job->begun = -1;
     const int status = matmul_multiply_far(mm, job->stored, job->m, job->n, job->k, job->alpha, &a, &b, job->beta, &c);
     if (cli_ranks_settle(&job->written, status) != 0)
         return -1;
-    o->seconds = seconds_now() - job->started;
+    o->seconds = seconds_now() - start;
     return matmul_job_error(job, &o->error);
 }

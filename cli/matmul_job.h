@@ -43,7 +43,7 @@ struct matmul_job {
     double alpha, beta, limit;
     uint64_t seed;
     const char *file_a, *file_b, *file_c, *output, *shape, *csv, *plot;
-    bool compare, sweep, out_of_core;
+    bool compare, sweep, all, out_of_core;
     struct cli_window window;
 
     /* Results, and what is needed meanwhile. */
@@ -58,7 +58,7 @@ struct matmul_job {
     size_t nan[3];            /* how many elements of the files of A, B and C are NaN */
     CLCONTEXT *context;       /* NULL when only the host computes, and there is no device */
     struct cli_progress progress;
-    double started; /* of the run at hand */
+    double begun, begun_at; /* of the run at hand: the fraction that was told first, -1: none yet, and when */
     size_t runs;    /* of the engine at hand, done */
     bool interrupted, timed_out, failed; /* failed: some engine */
     struct matmul_outcome *outcome;

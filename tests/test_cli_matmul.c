@@ -125,6 +125,16 @@ static void compares_and_sweeps(void **unused)
     says_in("s.svg", "</svg>");
 }
 
+static void leaves_out_what_takes_long(void **unused)
+{
+    (void)unused;
+    setenv("STDCL_SLICE", "1e-9", 1); /* the engine tells how far it is as often as it can */
+    assert_int_equal(run("--compare --engine cpu-naive --engine naive -n 1500 --repeat 1 --limit 0.01"), 0);
+    unsetenv("STDCL_SLICE");
+    says_in("out", "cpu-naive: would take more than 0.01 s; --all runs it");
+    assert_int_equal(run("--compare --engine naive -n 40 --repeat 1 --all"), 0);
+}
+
 /* A file of rsvg-convert's name stands in for it: it copies its input to its output. */
 static void plots_png(void **unused)
 {
@@ -183,6 +193,9 @@ static void refuses(void **unused)
     refused("--out-of-core -n 8", 2, "for matrices in files");
     refused("--compare --sweep", 2, "cannot be combined");
     refused("--plot x.svg", 2, "--sweep");
+    refused("--all -n 8", 2, "--all needs --compare or --sweep");
+    refused("--limit 3 -n 8", 2, "--limit needs --compare or --sweep");
+    refused("--compare --all --limit 3 -n 8", 2, "leave one of them out");
     refused("-n 4 -o c.csv", 2, "ends in .npy");
     refused("-n 4 --shape nonsense", 2, "stdcl matmul: shape: ");
     refused("--sweep --plot x.pdf", 2, ".svg or .png");
@@ -207,7 +220,7 @@ static void refuses(void **unused)
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_has_its_keys), cmocka_unit_test(multiplies_files), cmocka_unit_test(compares_and_sweeps),
+        cmocka_unit_test(json_has_its_keys), cmocka_unit_test(multiplies_files), cmocka_unit_test(compares_and_sweeps), cmocka_unit_test(leaves_out_what_takes_long),
         cmocka_unit_test(tells_of_nan),
         cmocka_unit_test(plots_png),         cmocka_unit_test(takes_pipes),
         cmocka_unit_test(streams),           cmocka_unit_test(refuses),
