@@ -141,8 +141,8 @@ static int read_parts(const char *text, struct life_table *t, char normal[LIFE_R
             return refuse(text, "write B, the counts that give birth, /S, and the counts that survive, as in B2-a/S12");
     }
     const int b = !birth_first, s = birth_first;
-    snprintf(normal, LIFE_RULE_TEXT, "B%.*s/S%.*s%s", (int)(end[b] - part[b]), part[b], (int)(end[s] - part[s]), part[s], suffix);
-    return 0;
+    const int length = snprintf(normal, LIFE_RULE_TEXT, "B%.*s/S%.*s%s", (int)(end[b] - part[b]), part[b], (int)(end[s] - part[s]), part[s], suffix);
+    return length >= (int)sizeof copy; /* too long to be read again */
 }
 
 /* MAP and 86 characters of base 64: 512 bits, of which the first is of a block with nothing alive, and the north-western cell of a block is
