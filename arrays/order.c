@@ -271,6 +271,7 @@ int arrays_order_run(const struct order_job *job, struct arrays_total *total)
 {
     struct order_forest whole;
     const int status = arrays_order_part(job, &whole);
-    *total = arrays_order_total(job->kind, &whole);
+    if (status == 0)
+        *total = arrays_order_total(job->kind, &whole);
     return status;
 }

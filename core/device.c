@@ -115,7 +115,7 @@ static cl_int fill_devinfo(cl_device_id id, struct cldev_info *info)
     ASK(CL_DEVICE_VERSION, sizeof info->dev_version, info->dev_version)
     ASK(CL_DRIVER_VERSION, sizeof info->dev_drv_version, info->dev_drv_version)
 #undef ASK
-    return error == CL_SUCCESS && (info->dev_max_wg_sz == 0 || info->dev_max_core == 0) ? CL_INVALID_VALUE : error;
+    return error == CL_SUCCESS && (info->dev_max_wg_sz == 0 || info->dev_max_core == 0 || info->dev_local_mem_sz == 0) ? CL_INVALID_VALUE : error;
 }
 
 STDCL_API int clgetdevinfo(CLCONTEXT *cp, struct cldev_info *info)

@@ -213,6 +213,8 @@ class Program(Owner):
         try:
             kernel = self[name]
         except Error as failed:
+            if failed.opencl:  # it is there, and cannot be made
+                raise
             raise AttributeError(str(failed)) from None
         setattr(self, name, kernel)
         return kernel
