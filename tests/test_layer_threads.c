@@ -1,6 +1,6 @@
 /* test_layer_threads.c - several threads in the layer at the same time, on the same and on different
  * devices, each checking its own results. Built with -DSTDCL_SANITIZE=thread it also shows that nothing
- * is touched without its lock; tests/tsan.supp says what of other libraries is left out.
+ * is touched without its lock; cmake/sanitizer.c says what of other libraries is left out.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"

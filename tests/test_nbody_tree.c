@@ -540,8 +540,8 @@ static uint64_t checksum(struct nbody_options o, size_t n, bool slow)
     rows_are_bodies(nb, (rows)x);
     for (size_t i = 0; i < 3 * n; i++) {
         uint64_t bits[2];
-        memcpy(&bits[0], &x[0][i], sizeof *bits);
-        memcpy(&bits[1], &v[0][i], sizeof *bits);
+        memcpy(&bits[0], &x[i / 3][i % 3], sizeof *bits);
+        memcpy(&bits[1], &v[i / 3][i % 3], sizeof *bits);
         sum = ((sum ^ bits[0]) * 1099511628211u ^ bits[1]) * 1099511628211u;
     }
     nbody_free(nb);

@@ -29,7 +29,10 @@ if(OPENCL_LAYER_H)
     target_link_libraries(${program} PRIVATE stdcl_flags)
     target_compile_definitions(${program} PRIVATE $<$<TARGET_EXISTS:stdcl_lua>:STDCL_HAVE_LUA>
       $<$<BOOL:${FAULTS_FFMPEG}>:STDCL_HAVE_FFMPEG>
-      $<$<TARGET_EXISTS:stdcl_view>:STDCL_HAVE_VIEW> $<$<AND:$<BOOL:${have_numpy}>,$<NOT:$<BOOL:${STDCL_SANITIZE}>>>:STDCL_HAVE_PYTHON>)
+      $<$<TARGET_EXISTS:stdcl_view>:STDCL_HAVE_VIEW>)
+    if(have_numpy AND NOT STDCL_SANITIZE) # a list of sanitizers has a comma, which is not for generator expressions
+      target_compile_definitions(${program} PRIVATE STDCL_HAVE_PYTHON)
+    endif()
   endforeach()
 endif()
 if(NOT OPENCL_LAYER_H)
