@@ -21,7 +21,7 @@
 #
 # Kernels are not optimised: Oclgrind has neither LLVM's `freeze` nor its funnel shifts, which optimisation makes, and takes the
 # poison that a vector begins with for a value. Nor has it scopes of `restrict`, which inlining makes: the word is taken away. Its
-# device has 32 KiB of local memory, of which walks of GPUs want more.
+# device has 32 KiB of local memory, of which walks of GPUs and large groups want more.
 # SPDX-License-Identifier: MIT
 set -u
 oclgrind=$1 build=$(cd "$2" && pwd) what=$3
@@ -52,7 +52,7 @@ begins() { # begins DESCRIPTION
 
 # on cpu|gpu COMMAND...: runs it, if it is this worker's; its standard output is in `out`, its standard error in `err`.
 on() {
-    local as=$1 flags=(--data-races --compute-units 4 --local-mem-size 65536 --build-options "-cl-opt-disable -Drestrict=")
+    local as=$1 flags=(--data-races --compute-units 4 --local-mem-size 131072 --build-options "-cl-opt-disable -Drestrict=")
     shift
     [ "$as" = gpu ] && [ -z "${unseen-}" ] && flags+=(--uninitialized)
     description="$as: ${*##*/} ${row:+[$row]}"
@@ -81,7 +81,7 @@ on() {
 
 # ---- The programs.
 
-# In these, and in sorts, Oclgrind 21.10 spoils its own heap when launches are timed; the kernels that they run are known.
+# In these, and in sorts and examples, Oclgrind 21.10 spoils its own heap when launches are timed; the kernels that they run are known.
 arrays() { # arrays cpu|gpu SHAPE N...: answers are compared with plain C
     local as=$1
     shift
@@ -214,7 +214,9 @@ every_kernel() {
         nbody $as 67 --csv energies.csv --forces forces.csv
         nbody $as 67 --stepping adaptive --dt 1e-6
         for words in single mixed double; do nbody $as 67 --precision $words; done
+        use_row arrays.sort.64 "group=64 items=3 waves=2"
         nbody $as 67 --structure cluster.json
+        no_row
         on $as "$stdcl" nbody -q -n 67 --steps 1 --external plummer:1,1 --csv energies.csv
         on $as "$stdcl" nbody -q -i "$source/data/solar.tab" --steps 1 --dt 1 --ensemble 5 -o systems.tab
         nbody $as 67 --record bodies.view
@@ -257,8 +259,9 @@ trees() { # whose walk on a GPU is slow here
 
 examples() { # the programs that teach, and their templates
     local example
+    ln -sf "$source"/examples/*.clt .
     for example in "$build"/examples/example_*; do
-        [ -x "$example" ] && [ -f "$example" ] && on gpu "$example"
+        [ -x "$example" ] && [ -f "$example" ] && STDCL_PROFILE=0 on gpu "$example"
     done
 }
 
