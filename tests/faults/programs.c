@@ -42,7 +42,7 @@ struct program programs[] = {
     {"nbody_block", "bin/stdcl nbody -n 64 --steps 1 --integrator hermite4 --stepping block -q -o n.tab", "", {"n.tab"}, {0}, {0}},
     {"nbody_tree", "bin/stdcl nbody -n 200 --steps 1 --method tree -q -o n.tab", "", {"n.tab"}, {0}, {0}},
     {"nbody_resume", "bin/stdcl nbody --resume figure8.ckpt --steps 8 -q -o n.tab --checkpoint n.ckpt", "", {"n.tab", "n.ckpt"}, {"made/figure8.ckpt"}, {0}},
-    {"nbody_ensemble", "bin/stdcl nbody -i solar.tab --ensemble 3 --steps 4 --dt 1 -q -o e.tab", "", {"e.tab"}, {"data/solar.tab"}, {0}},
+    {"nbody_ensemble", "bin/stdcl nbody -i solar.tab --ensemble 3 --steps 4 --dt 1 -q -o e.tab --checkpoint e.ckpt", "", {"e.tab", "e.ckpt"}, {"data/solar.tab"}, {0}},
 #ifdef STDCL_HAVE_VIEW
     {"nbody_record", "bin/stdcl nbody --ic figure8 --steps 4 -q -o n.tab --record n.view", "", {"n.tab", "n.view"}, {0}, {0}},
     {"view_page", "bin/stdcl view small.view -q -o page.html", "", {"page.html"}, {"made/small.view"}, {0}},
