@@ -1,4 +1,4 @@
-/* hands.c - a thread for each further device that has a part of a tree.
+/* hands.c - a thread for each further GPU that has a part of a tree.
  *
  * A sum takes some eighty launches on each device, and most kernels take no longer than it takes to start one. One thread that starts all
  * of them, device after device, would keep the last device waiting for the time of all launches of those before.
@@ -57,6 +57,14 @@ static void *work(void *hand)
     return NULL;
 }
 
+/* Whether a device is worth a thread. On CPUs kernels take longer than launches, and PoCL 3.1 may end a program in which two threads
+ * launch the same kernel for the first time. */
+static bool is_gpu(const struct nbody *nb, const struct share *p)
+{
+    cl_device_type type = 0;
+    return clGetDeviceInfo(clgetdevice(nb->ctx, p->dev), CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS && type & CL_DEVICE_TYPE_GPU;
+}
+
 /* Fewer where there are no more threads: their devices are the caller's then. */
 int nbody_hands_open(struct nbody *nb)
 {
@@ -71,7 +79,7 @@ int nbody_hands_open(struct nbody *nb)
     struct share *const first = nbody_parts_next(nb, nb->share);
     for (struct share *p = nb->share + nb->ndev; p-- > first + 1;) {
         struct hand *h = &all->hand[all->n];
-        if (!p->tree)
+        if (!p->tree || !is_gpu(nb, p))
             continue;
         *h = (struct hand){.all = all, .share = p};
         if (pthread_create(&h->thread, NULL, work, h) != 0)

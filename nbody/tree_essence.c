@@ -358,8 +358,10 @@ static int swap_found(struct nbody *nb, const cl_uint *from, const cl_uint *to, 
                 {s->index, sizeof(cl_uint), 1}};
     struct parcel *all = calloc(COUNT_OF(each) * s->n * s->n, sizeof *all);
     size_t n = 0;
-    for (cl_uint k = 0; all && k < s->n * s->n; k++)
-        for (size_t b = 0; b < COUNT_OF(each) && k / s->n != k % s->n; b++) {
+    for (size_t b = 0; all && b < COUNT_OF(each); b++)
+        for (cl_uint k = 0; k < s->n * s->n; k++) {
+            if (k / s->n == k % s->n)
+                continue;
             const size_t w = each[b].which, bytes = each[b].bytes, first = from ? from[2 * k + w] : 0;
             const size_t end = to ? to[2 * k + w] : counts(s, k / s->n, k % s->n)[w];
             size_t at[2];

@@ -117,9 +117,21 @@ void nbody_parts_free(struct nbody *nb)
 
 /* ---- Bytes from one to another. --------------------------------------------------------------- */
 
+static int start_copy(struct nbody *nb, const struct share *p, void *at, size_t bytes, int direction, cl_event *ev)
+{
+    *ev = clmsyncn(nb->ctx, p->dev, at, bytes, direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
+    return *ev == (cl_event)-1 ? -1 : 0;
+}
+
 static int copy(struct nbody *nb, const struct share *p, void *at, size_t bytes, int direction)
 {
-    return clmsyncn(nb->ctx, p->dev, at, bytes, direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED) == (cl_event)-1 ? -1 : 0;
+    cl_event ev;
+    return start_copy(nb, p, at, bytes, direction, &ev);
+}
+
+static int await(struct nbody *nb, const struct share *p, cl_event ev)
+{
+    return clwaitev(nb->ctx, p->dev, ev, 0) == (cl_event)-1 ? -1 : 0;
 }
 
 int nbody_parts_bring(struct nbody *nb, const struct share *p, void *at, size_t bytes)
@@ -259,9 +271,39 @@ static int bring(struct nbody *nb, const struct share *p, const struct gathered 
     return 0;
 }
 
+/* Among the devices of one rank: each piece goes on as soon as it has come to the host, in the order of parcels. */
+static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, const struct parcel *parcel, size_t n)
+{
+    const struct owner *o = nb->parts->owner;
+    cl_event *ev = calloc(n + ng * nb->parts->n + 1, sizeof *ev), *next = ev;
+    int status = ev ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
+    for (size_t b = 0; status == 0 && b < ng; b++)
+        for (cl_uint k = 0; status == 0 && k < nb->parts->n; k++)
+            status = start_copy(nb, o[k].share, (char *)g[b].block + k * g[b].each, g[b].each, CL_MEM_HOST, next++);
+    for (size_t c = 0; status == 0 && c < n; c++, next++)
+        if (parcel[c].bytes && !follows(&parcel[c], parcel, -1, o))
+            status = start_copy(nb, o[parcel[c].from].share, parcel[c].at, parcel[c].bytes, CL_MEM_HOST, next);
+    if (status == 0)
+        status = flush_all(nb);
+    next = ev;
+    for (size_t b = 0; status == 0 && b < ng; b++)
+        for (cl_uint k = 0; status == 0 && k < nb->parts->n; k++)
+            status = await(nb, o[k].share, *next++);
+    for (const struct parcel *c = parcel; status == 0 && c < parcel + n; c++, next++) {
+        if (c->bytes && *next)
+            status = await(nb, o[c->from].share, *next);
+        if (c->bytes && status == 0)
+            status = copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0 ? -1 : clflush(nb->ctx, o[c->to].share->dev, 0);
+    }
+    free(ev);
+    return status;
+}
+
 int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n)
 {
     const struct owner *o = nb->parts->owner;
+    if (n > 0 && !up && world_size(nb->world) == 1 && !(nb->parts->walks_began > 0))
+        return pass_each(nb, g, ng, parcel, n);
     if (start_down(nb, g, ng, parcel, n) != 0 || flush_all(nb) != 0 || nbody_parts_wait(nb) != 0 || pass_on(nb, g, ng, parcel, n) != 0 ||
         wait_mail(nb) != 0)
         return -1;
@@ -404,6 +446,13 @@ static double wanted_before(const struct parts *s, cl_uint part)
     return before;
 }
 
+/* The body of a part at which it is cut in a group: where a share may begin, so that devices can move just the bodies of their parts. */
+static cl_uint cut_in(const struct nbody *nb, const struct tree *t, cl_uint group)
+{
+    const size_t body = (size_t)group * TREE_GROUP, even = body / nb->grain * nb->grain;
+    return (cl_uint)((t->bodies / 64 > nb->grain && even > t->begin ? even : body) - t->begin);
+}
+
 /* Fills the cuts that fall into a part; they are the keys of the first bodies of groups. */
 static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, double all, uint64_t *cut)
 {
@@ -421,7 +470,7 @@ static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, dou
         if (at < before || at >= before + own)
             continue;
         number[n] = k;
-        which[n++] = group_at(nb, t, at, before) * TREE_GROUP - t->begin;
+        which[n++] = cut_in(nb, t, group_at(nb, t, at, before));
     }
     const cl_uint from = TREE_MARGIN / sizeof(cl_ulong);
     const struct stdcl_arg args[] = {BLOCK_ARG(t->keys), VALUE_ARG(from), BLOCK_ARG(t->which), VALUE_ARG(n), BLOCK_ARG(t->picked)};
