@@ -4,7 +4,8 @@
 #
 # BUILD-fuzz gets a build by clang with AddressSanitizer and UBSan. Each subject (tests/fuzz/fuzz_SUBJECT.c) runs for
 # MINUTES, from the inputs of tests/fuzz/SUBJECT and those that earlier runs found, in BUILD-fuzz/found/SUBJECT. An input
-# that breaks a promise is BUILD-fuzz/found/SUBJECT-crash-...: mend the code, then add it to tests/fuzz/SUBJECT.
+# that breaks a promise is BUILD-fuzz/found/SUBJECT-crash-...: mend the code, then add it to tests/fuzz/SUBJECT. What reaches new
+# edges: cp -r tests/fuzz/SUBJECT kept; test_fuzz_SUBJECT -merge=1 -use_counters=0 kept BUILD-fuzz/found/SUBJECT.
 # SPDX-License-Identifier: MIT
 set -u
 source=$(cd "$(dirname "$0")/.." && pwd)
