@@ -254,12 +254,12 @@ kernel void adopt_bodies(global const real4 *some, global const uint *index, uin
     if (get_global_id(0) < count) body[index[at]] = some[at];
 }
 
-/* The moments of all parts' bridges, from the deepest on; all their other children have theirs. One group. */
-kernel GROUP_OF_ITEMS void moments_of_bridges(global const real4 *body, global const real4 *cube, uint geometric, real blur,
+/* The moments of all parts' bridges, which have so many levels, from the deepest on; all their other children have theirs. One group. */
+kernel GROUP_OF_ITEMS void moments_of_bridges(global const real4 *body, global const real4 *cube, uint levels, uint geometric, real blur,
                                               global const uint4 *heads, uint parts, global const uint *down, global int2 *link,
                                               global real4 *com, global multipole *poles, global real2 *size)
 {
-    for (uint level = LEVEL_COUNT; level-- > 0;) {
+    for (uint level = levels; level-- > 0;) {
         for (uint part = get_local_id(0); part < parts; part += FLAT) {
             const uint k = heads[(part * LEVEL_COUNT + level + 1) * (size_t)TOPS - 1].x;
             if (k != NONE) cell_moments(k, down[k + 1], body, *cube, level, geometric, blur, link, com, poles, size);

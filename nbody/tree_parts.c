@@ -271,8 +271,9 @@ static int bring(struct nbody *nb, const struct share *p, const struct gathered 
     return 0;
 }
 
-/* Among the devices of one rank: each piece goes on as soon as it has come to the host, in the order of parcels. */
-static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, const struct parcel *parcel, size_t n)
+/* Among the devices of one rank: each piece goes on as soon as it has come to the host, in the order of parcels. Only these copies are
+ * waited for: to collect all that was started takes time, for which nobody should wait in the middle of a sum. */
+static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n)
 {
     const struct owner *o = nb->parts->owner;
     cl_event *ev = calloc(n + ng * nb->parts->n + 1, sizeof *ev), *next = ev;
@@ -295,6 +296,10 @@ static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, cons
         if (c->bytes && status == 0)
             status = copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0 ? -1 : clflush(nb->ctx, o[c->to].share->dev, 0);
     }
+    for (size_t b = 0; status == 0 && up && b < ng; b++)
+        EACH_PART (nb, p)
+            if (bring(nb, p, &g[b]) != 0)
+                status = -1;
     free(ev);
     return status;
 }
@@ -302,8 +307,8 @@ static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, cons
 int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n)
 {
     const struct owner *o = nb->parts->owner;
-    if (n > 0 && !up && world_size(nb->world) == 1 && !(nb->parts->walks_began > 0))
-        return pass_each(nb, g, ng, parcel, n);
+    if (world_size(nb->world) == 1 && !(nb->parts->walks_began > 0))
+        return pass_each(nb, g, ng, up, parcel, n);
     if (start_down(nb, g, ng, parcel, n) != 0 || flush_all(nb) != 0 || nbody_parts_wait(nb) != 0 || pass_on(nb, g, ng, parcel, n) != 0 ||
         wait_mail(nb) != 0)
         return -1;

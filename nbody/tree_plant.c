@@ -486,6 +486,14 @@ static cl_uint bridge_of(const struct nbody *nb, cl_uint part, cl_uint level, si
     return heads[4 * ((size_t)(part * levels(nb) + level + 1) * TREE_TOPS - 1) + w];
 }
 
+static bool any_bridge(const struct nbody *nb, cl_uint level)
+{
+    bool any = false;
+    for (cl_uint k = 0; k < nb->parts->n; k++)
+        any |= bridge_of(nb, k, level, 0) != (cl_uint)NONE;
+    return any;
+}
+
 /* Moments of bridges, from the deepest. */
 static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
 {
@@ -496,7 +504,10 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
     for (cl_uint k = 0; k < s->n; k++)
         if (k != t->number && nbody_parts_adopt(nb, p, s->heads, s->numbers, k * each, each) != 0)
             return -1;
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(geometric), REAL_ARG(nb, blur),
+    cl_uint deepest = levels(nb);
+    while (deepest > 0 && !any_bridge(nb, deepest - 1))
+        deepest--;
+    const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(deepest), VALUE_ARG(geometric), REAL_ARG(nb, blur),
                                      BLOCK_ARG(s->heads), VALUE_ARG(s->n), BLOCK_ARG(t->down), BLOCK_ARG(t->link),
                                      BLOCK_ARG(t->com), BLOCK_ARG(t->poles), BLOCK_ARG(t->size)};
     return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat, COUNT_OF(args), args);

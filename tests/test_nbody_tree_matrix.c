@@ -37,6 +37,20 @@ static void black_hole(size_t n)
         pos[n / 2][c] = 0;
 }
 
+/* Each cube of eight has bodies in three of its parts, down to the tenth level: of dimension 1.6. */
+static void fractal(size_t n)
+{
+    static const int parts[] = {0, 3, 5};
+    uint64_t state = 1;
+    for (size_t i = 0; i < n; i++)
+        for (int level = 1, part = 0; level <= 20; level++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            part = level <= 10 ? parts[(state >> 33) % 3] : (int)(state >> 33) & 7;
+            for (int c = 0; c < 3; c++)
+                pos[i][c] = (level == 1 ? 0 : pos[i][c]) + ldexp((part >> c) & 1, -level);
+        }
+}
+
 static const struct kind {
     const char *name;
     enum nbody_model model;
@@ -49,9 +63,11 @@ static const struct kind {
     {"two clusters 10^6 apart", NBODY_PLUMMER, two_clusters, 1.0},
     {"masses over 10^6", NBODY_PLUMMER, masses_over_a_million, 1.5},
     {"a black hole of half the mass", NBODY_PLUMMER, black_hole, 1.3},
+    {"Hernquist's cusp", NBODY_HERNQUIST, as_it_is, 1.3},
+    {"a fractal", NBODY_PLUMMER, fractal, 1.3},
 };
 
-static const size_t sizes[] = {1 << 10, 1 << 14, 1 << 17};
+static const size_t sizes[] = {1 << 10, 1 << 14, 1 << 17}, small[] = {1, 2, 3, 63, 64, 65};
 static const double softenings[] = {0, 0.02}, wishes[] = {1e-2, 1e-3, 1e-4, 1e-5};
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -91,8 +107,19 @@ static void errors_are_bounded(void **state)
     assert_int_equal(bad, 0);
 }
 
+static void few_bodies(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < COUNT(kinds); k++)
+        for (size_t s = 0; s < COUNT(small); s++) {
+            works(nbody_initial(kinds[k].model, small[s], 11, mass, pos, vel));
+            kinds[k].change(small[s]);
+            assert_true(judge(&kinds[k], small[s], 0, 1e-3));
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(errors_are_bounded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(few_bodies), cmocka_unit_test(errors_are_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
