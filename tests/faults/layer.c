@@ -1,7 +1,8 @@
 /* layer.c - an OpenCL layer (OPENCL_LAYERS) in which one call, or one command, fails as fault.h says.
  *
- * What waits for a command that failed is done nevertheless: PoCL would wait for ever. What is released is released,
- * also when the call then tells an error. A program knows that the layer is there by the variable STDCL_TEST_LAYER,
+ * What waits for a command that failed is done nevertheless: PoCL would wait for ever. But kernels behind it in its queue, up to
+ * where somebody waits, are not run, as by drivers that give up what is queued: they would take what it has not written for places in
+ * memory. What is released is released, also when the call then tells an error. A program knows that the layer is there by the variable STDCL_TEST_LAYER,
  * which the layer sets.
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +12,12 @@
 
 #include "fault.h"
 
+#include <stdatomic.h>
+
 static cl_icd_dispatch next, ours;
+
+/* The queue in which a command failed for which nobody has waited since. */
+static _Atomic(cl_command_queue) stopped;
 
 /* ---- Calls that ask, release, or make something. --------------------------------------------- */
 
@@ -104,13 +110,26 @@ ASKS(clGetKernelArgInfo, (cl_kernel k, cl_uint i, cl_kernel_arg_info what, size_
 ASKS(clGetKernelWorkGroupInfo,
      (cl_kernel k, cl_device_id id, cl_kernel_work_group_info what, size_t size, void *value, size_t *needed),
      (k, id, what, size, value, needed))
-ASKS(clWaitForEvents, (cl_uint n, const cl_event *event), (n, event))
+
+static cl_int CL_API_CALL clWaitForEvents_(cl_uint n, const cl_event *event)
+{
+    const struct fault f = fault_of("clWaitForEvents");
+    atomic_store(&stopped, NULL);
+    return f.how ? f.code : next.clWaitForEvents(n, event);
+}
+
 ASKS_INFO(clGetEventInfo, cl_event, cl_event_info)
 ASKS(clRetainEvent, (cl_event event), (event))
 RELEASES(clReleaseEvent, cl_event)
 ASKS_INFO(clGetEventProfilingInfo, cl_event, cl_profiling_info)
 ASKS(clFlush, (cl_command_queue q), (q))
-ASKS(clFinish, (cl_command_queue q), (q))
+
+static cl_int CL_API_CALL clFinish_(cl_command_queue q)
+{
+    const struct fault f = fault_of("clFinish");
+    atomic_store(&stopped, NULL);
+    return f.how ? f.code : next.clFinish(q);
+}
 
 /* ---- Commands. ------------------------------------------------------------------------------- */
 
@@ -123,6 +142,7 @@ static cl_int fail(struct fault f, cl_bool block, cl_command_queue queue, cl_eve
         return next.clEnqueueMarkerWithWaitList(queue, 0, NULL, event);
     if (f.how == REFUSED || block)
         return err;
+    atomic_store(&stopped, queue);
     if (!event)
         return CL_SUCCESS;
     next.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
@@ -156,6 +176,8 @@ static struct waits waits_of(cl_uint n, const cl_event *wait)
     {                                                                         \
         const struct fault f = fault_of(#name);                               \
         const struct waits w = waits_of(n, wait);                             \
+        if (block)                                                            \
+            atomic_store(&stopped, NULL);                                     \
         return f.how ? fail(f, block, q, event) : next.name arguments;        \
     }
 
@@ -189,10 +211,18 @@ QUEUES(clEnqueueWriteImage, block,
        (q, m, block, at, region, row, slice, x, WAIT_ARGUMENTS))
 QUEUES(clEnqueueUnmapMemObject, CL_FALSE, (cl_command_queue q, cl_mem m, void *x, WAIT_PARAMETERS),
        (q, m, x, WAIT_ARGUMENTS))
-QUEUES(clEnqueueNDRangeKernel, CL_FALSE,
-       (cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset, const size_t *global, const size_t *local,
-        WAIT_PARAMETERS),
-       (q, k, dim, offset, global, local, WAIT_ARGUMENTS))
+static cl_int CL_API_CALL clEnqueueNDRangeKernel_(cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset,
+                                                  const size_t *global, const size_t *local, WAIT_PARAMETERS)
+{
+    const struct fault f = fault_of("clEnqueueNDRangeKernel");
+    const struct waits w = waits_of(n, wait);
+    if (f.how)
+        return fail(f, CL_FALSE, q, event);
+    if (atomic_load(&stopped) == q)
+        return next.clEnqueueMarkerWithWaitList(q, WAIT_ARGUMENTS);
+    return next.clEnqueueNDRangeKernel(q, k, dim, offset, global, local, WAIT_ARGUMENTS);
+}
+
 QUEUES(clEnqueueMarkerWithWaitList, CL_FALSE, (cl_command_queue q, WAIT_PARAMETERS), (q, WAIT_ARGUMENTS))
 QUEUES(clEnqueueBarrierWithWaitList, CL_FALSE, (cl_command_queue q, WAIT_PARAMETERS), (q, WAIT_ARGUMENTS))
 
