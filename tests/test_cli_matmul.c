@@ -31,6 +31,19 @@ static void refused(const char *words, int status, const char *sentence)
     says_in("err", sentence);
 }
 
+/* Files have doubles. */
+static void needs_doubles(void)
+{
+    static int status = -1;
+    if (status < 0)
+        status = run("-n 1 --precision double --repeat 1 -q");
+    if (status == 0)
+        return;
+    says_in("err", "double precision");
+    print_message("the device has no doubles\n");
+    skip();
+}
+
 /* A matrix of float64 in C order, by hand. */
 static const char *matrix(const char *name, const char *shape, const double *x, size_t n)
 {
@@ -49,6 +62,7 @@ static const double six[6] = {1, 2, 3, 4, 5, 6};
 static void json_has_its_keys(void **unused)
 {
     (void)unused;
+    needs_doubles();
     static const char *const keys[] = {"program", "device", "engine", "precision", "m", "n", "k", "seconds", "gflops",
                                        "peak_percent", "error", "nan"};
     assert_int_equal(run("-n 50 -m 40 -k 30 --precision double --json --repeat 1"), 0);
@@ -69,6 +83,7 @@ static void json_has_its_keys(void **unused)
 static void multiplies_files(void **unused)
 {
     (void)unused;
+    needs_doubles();
     const double columns[6] = {1, 4, 2, 5, 3, 6}, right[4] = {22, 28, 49, 64};
     char words[3000];
     size_t size;
@@ -96,6 +111,7 @@ static void multiplies_files(void **unused)
 static void tells_of_nan(void **unused)
 {
     (void)unused;
+    needs_doubles();
     const double with_nan[6] = {1, 2, (double)NAN, 4, 5, 6}, before[4] = {(double)NAN, 1, (double)NAN, 1};
     char words[3000];
     matrix("a.npy", "False, 'shape': (2, 3)", with_nan, 6);
@@ -162,6 +178,7 @@ static void plots_png(void **unused)
 static void takes_pipes(void **unused)
 {
     (void)unused;
+    needs_doubles();
     const double right[4] = {22, 28, 49, 64};
     char words[3000];
     size_t size;
