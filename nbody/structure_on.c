@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/blocks.h"
+#include "nbody/neighbours.h"
 #include "nbody/structure.h"
 
 #include "core/args.h"
@@ -14,7 +15,7 @@
 EMBEDDED(structure, "nbody/structure.cl", nbody_structure_cl);
 
 /* As in structure.cl. */
-enum { LEAF = 16, FAN = 8, GROUP = 64, BLOCK = 1024, TERMS = 7, LEVELS = 12, NEIGHBOURS_ASKED = 6 };
+enum { LEAF = 16, FAN = 8, GROUP = 64, BLOCK = 1024, TERMS = 7, LEVELS = 12 };
 
 enum kernel { CURVE, LOWEST, UPPER, NEIGHBOURS_OF, WEIGH, RADII, MASSES, COUNTS, SHELLS, ESCAPERS, PAIRS, KERNELS };
 static const char *const names[KERNELS] = {"curve", "lowest_boxes", "upper_boxes", "neighbours", "weigh", "radii",
@@ -194,7 +195,7 @@ static int find_neighbours(struct work *w, struct vector corner)
 static int find_centre(struct work *w, struct nbody_structure *s)
 {
     double sum[TERMS], core[2];
-    const cl_uint dense = w->n > NEIGHBOURS_ASKED;
+    const cl_uint dense = w->n > NEIGHBOURS;
     struct vector centre = {{0}};
     if (START(w, WEIGH, w->blocks * GROUP, BLOCK_ARG(w->posm), BLOCK_ARG(w->velp), BLOCK_ARG(w->density), VALUE_ARG(w->n), VALUE_ARG(dense),
               BLOCK_ARG(w->sums)) != 0 ||
