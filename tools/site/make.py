@@ -8,6 +8,7 @@ mkdocs (a Debian package, with its own theme, fonts and search) makes the pages,
 repository, so that the documents' links hold; of other files, those that a document names are there.
 SPDX-License-Identifier: MIT
 """
+import glob
 import html
 import json
 import os
@@ -143,6 +144,9 @@ def main():
     wrong = [line for line in said.stdout.splitlines() if "not in the nav" not in line and line.strip()]
     if said.returncode or wrong:
         sys.exit("\n".join(wrong) or "mkdocs failed")
+    asked = re.search(r'src="js/(jquery[\w.-]*)"', read(OUT + "/index.html"))
+    if asked and not os.path.exists(OUT + "/js/" + asked.group(1)):  # Ubuntu 24.04's mkdocs has another name for it than its pages
+        os.rename(glob.glob(OUT + "/js/jquery*.js")[0], OUT + "/js/" + asked.group(1))
     with open(OUT + "/search/index.js", "w", encoding="utf-8") as file:
         file.write("searchIndex(%s);\n" % read(OUT + "/search/search_index.json"))
     print("%s: %d documents, %d pages of the manual" % (os.path.relpath(OUT), len(titles), count))
