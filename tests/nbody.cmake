@@ -35,7 +35,7 @@ stdcl_test(test_nbody_dynamics test_nbody_dynamics.c BUILDS_ONCE LIBS stdcl_nbod
 stdcl_test(deep_nbody_dynamics PROGRAM test_nbody_dynamics ARGS 8192 20)
 stdcl_label(deep deep_nbody_dynamics)
 stdcl_test(test_nbody_contacts test_nbody_contacts.c LIBS stdcl_nbody)
-stdcl_test(test_nbody_structure test_nbody_structure.c LIBS stdcl_nbody)
+stdcl_test(test_nbody_structure test_nbody_structure.c UNOPTIMISED LIBS stdcl_nbody)
 if(TARGET stdcl_command)
   stdcl_test(test_nbody_files test_nbody_files.c LIBS formats PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command>)
   add_dependencies(test_nbody_files stdcl_command)
