@@ -44,7 +44,7 @@ static int check_compare(const struct cli_option *options)
     static const char *const of_runs[] = {"dt",    "stepping", "eta", "steps",  "until",  "integrator", "burst",
                                           "kernel", "output", "frames", "csv",        "forces",
                                           "plane",  "colours", "colour-by", "groups", "size",  "extent",     "heaviest", "method",
-                                          "accuracy", "check-forces", "check-step", "snapshots", "checkpoint", "resume",
+                                          "accuracy", "check-forces", "check-step", "direct-energies", "snapshots", "checkpoint", "resume",
                                           "diag", "stop-distance", "stop-energy", "time-limit", "structure", "plot", "elements", "azimuth", "elevation",
                                           "zoom", "follow", "caption", "trails", "fps", "external", "view", "record",
                                           "collide", "radius"};
@@ -269,6 +269,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                    "a table of every body's orbit about the heaviest at the end: for planets"),
         CLI_SIZE(0, "check-forces", "N", &job->check, 1, SIZE_MAX,
                  "check the accelerations of N bodies at the end against sums over all pairs in double precision"),
+        CLI_FLAG(0, "direct-energies", &job->direct_energies,
+                 "with the tree: potential energies are sums over all pairs, for up to 2^20 bodies"),
         CLI_FLAG(0, "check-step", &job->check_step,
                  "make the same run at half the step, too, and tell how far bodies end from where they did: energy does not see "
                  "light bodies"),
@@ -414,6 +416,8 @@ static int simulate(struct nbody_job *job)
         status = nbody_checkpoint_plan(job);
     if (status == CLI_DONE)
         status = nbody_job_bodies(job);
+    if (status == CLI_DONE)
+        status = nbody_job_energies_check(job);
     if (status == CLI_DONE)
         status = nbody_collide_plan(job);
     if (status == CLI_DONE)

@@ -115,7 +115,7 @@ struct nbody_job {
     int stepping;
     double eta; /* 0: not given */
     size_t check;    /* bodies whose forces are checked at the end */
-    bool compare, check_step;
+    bool compare, check_step, direct_energies;
     bool many_steps; /* dt is chosen so short that there are many */
     const char *ensemble; /* NULL: one system */
     double spread;
@@ -203,6 +203,8 @@ static inline double nbody_job_accuracy(const struct nbody_job *job)
 int nbody_job_bodies(struct nbody_job *job);                           /* reads or makes job->bodies */
 int nbody_job_choose(struct nbody_job *job);                           /* softening, step, precision, if not given */
 struct nbody_options nbody_job_options(struct nbody_job *job);          /* of the engine */
+int nbody_job_energies_check(const struct nbody_job *job); /* of --direct-energies: are there too many bodies? */
+int nbody_job_energies(struct nbody_job *job, struct nbody_diagnostics *d); /* as nbody_diagnose, but for --direct-energies */
 int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* makes job->engine */
 int nbody_job_plan(struct nbody_job *job);                             /* both, and counts the steps */
 

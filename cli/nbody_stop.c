@@ -50,7 +50,7 @@ static int look_at_distance(struct nbody_job *job)
 static int look_at_energy(struct nbody_job *job)
 {
     struct nbody_diagnostics d;
-    if (nbody_diagnose(job->engine, &d) < 0)
+    if (nbody_job_energies(job, &d) < 0)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
     const double error = fabs((d.total + job->energy_lost - job->start.total) / job->start.total);
     if (error > job->stop_energy) {

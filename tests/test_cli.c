@@ -577,6 +577,15 @@ static void nbody_tree(void **state)
     assert_true(number(r, "energy_error_rel") < 1e-4);
     assert_true(number(errors, "bodies") == 100 && number(errors, "p99") < 0.003 && number(errors, "p99") > 1e-6);
     json_decref(r);
+    works("nbody -n 2000 --steps 0 --method direct --precision single --json");
+    r = report();
+    const double energy = number(r, "energy_start");
+    json_decref(r);
+    works("nbody -n 2000 --steps 0 --method tree --accuracy 0.5 --direct-energies --json");
+    r = report();
+    assert_true(fabs(number(r, "energy_start") - energy) < 1e-9);
+    json_decref(r);
+    refuses("nbody -n 2e6 --method tree --direct-energies", 2, "up to 1048576");
     works("nbody -n 100 --steps 1 --method auto --check-forces 100");
     assert_null(strstr(out, "method"));
     assert_non_null(strstr(out, "force errors  50 % below"));
