@@ -1,7 +1,7 @@
 /* tree_plant.c - a tree in parts, step by step: as parts.cl draws it; what its parts need of each other is found in tree_essence.c.
  *
- * After each step that others need to know of the host waits for its devices and tells all ranks; so nothing here is guessed, and
- * there is room for what comes.
+ * After each step that others need to know of the host waits for what they get and tells all ranks. Where it is not known how much that
+ * is, as much as the last time and a little more goes with the number of it; what is missing follows.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -148,6 +148,8 @@ static int start_keys(struct nbody *nb, struct share *p)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
+    const size_t room = nb->n + TREE_SPARE - p->count;
+    t->low = t->low < room ? t->low : (cl_uint)room;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n, groups = groups_of_rows(p), at = s->most * t->number;
     const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(count),  VALUE_ARG(t->low), BLOCK_ARG(t->cube),
                                      BLOCK_ARG(s->cut),   VALUE_ARG(n),     VALUE_ARG(t->number), BLOCK_ARG(t->key), BLOCK_ARG(t->order),
@@ -269,7 +271,7 @@ static int start_arrivals(struct nbody *nb, struct share *p, cl_uint none)
     for (cl_uint from = 0; from < s->n; from++)
         *(from < t->number ? &low : &high) += sent(s, from, t->number, &slot);
     const size_t most = nb->n + TREE_SPARE - p->count - high, more = low + low / 2 + 64;
-    if (low > t->low) {
+    if (low > t->low || t->low > most) {
         t->low = (cl_uint)(more < most ? more : most);
         if (start_keys(nb, p) != 0)
             return -1;
