@@ -35,11 +35,10 @@ static void refused(const char *words, int status, const char *sentence)
 static void needs_doubles(void)
 {
     static int status = -1;
-    if (status < 0)
-        status = run("-n 1 --precision double --repeat 1 -q");
+    if (status < 0 && (status = run("-n 1 --precision double --repeat 1 -q")) != 0)
+        says_in("err", "double precision");
     if (status == 0)
         return;
-    says_in("err", "double precision");
     print_message("the device has no doubles\n");
     skip();
 }
