@@ -92,6 +92,7 @@ def test_wrong_arguments_are_sentences():
     x = ctx.empty(100)
     refused(TypeError, "outside the memory", lambda: program.twice(100, np.ones(100, np.float32)))
     refused(TypeError, "array of float64, and the kernel declares float*", lambda: program.twice(100, ctx.empty(100, "f8")))
+    refused(TypeError, "array of >f4, and", lambda: program.twice(100, ctx.empty(100, ">f4")))
     refused(TypeError, "not contiguous", lambda: program.twice(50, x[::2]))
     refused(TypeError, "the kernel declares float", lambda: program.saxpy(100, "two", x, x))
     refused(AttributeError, "there are: ", lambda: program.thrice)
