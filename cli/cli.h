@@ -70,6 +70,9 @@ void cli_message_print(const char *sentence);
  * was asked for) instead of failing: for the small things; data of the user's size goes through
  * cli_memory_for first. */
 void *cli_alloc(size_t count, size_t size);
+
+/* Ends the program with a sentence, where something small found no memory elsewhere. */
+_Noreturn void cli_no_memory(const char *what);
 void *cli_realloc(void *old, size_t count, size_t size);
 
 /* CLI_DONE when count * size bytes fit the machine's memory; else says so (count "what", in all how

@@ -312,13 +312,13 @@ char *cli_devices_name(CLCONTEXT *context)
     char *lines = all_lines(own_lines(context));
     FILE *fp = open_memstream(&text, &size);
     if (!fp)
-        cli_alloc(SIZE_MAX, 1); /* which ends the program */
+        cli_no_memory("the names of the devices");
     count_lines(lines, fp);
     const int hosts = world_hosts(cli_world), ranks = world_size(cli_world);
     if (ranks > 1)
         fprintf(fp, " on %d host%s, %d ranks%s", hosts, hosts == 1 ? "" : "s", ranks, cli_ranks_share() ? ", which may share" : "");
     if (fclose(fp) != 0)
-        cli_alloc(SIZE_MAX, 1);
+        cli_no_memory("the names of the devices");
     free(lines);
     return text;
 }

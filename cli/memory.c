@@ -5,6 +5,12 @@
 
 #include <unistd.h>
 
+_Noreturn void cli_no_memory(const char *what)
+{
+    cli_failed("not enough memory for %s", what);
+    exit(CLI_FAILED);
+}
+
 static void *checked(void *memory, size_t count, size_t size)
 {
     if (!memory) {

@@ -91,7 +91,7 @@ char *nbody_fields_text(const struct nbody_fields *fields)
             fprintf(fp, ",%s", number[1]);
     }
     if (!fp || fclose(fp) != 0)
-        cli_alloc(SIZE_MAX, 1); /* which ends the program */
+        cli_no_memory("the words of --external");
     return text;
 }
 
