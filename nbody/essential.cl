@@ -22,6 +22,11 @@
 #endif
 #define FLAGS 2048 /* groups that are flagged at most; others are walked for as they are. TREE_FLAGS in tree.h */
 #define BRIDGE 0x80000000u
+#if GROUP == 1
+#define JOIN() /* an item alone waits for nobody; and PoCL 5 cannot compile such a loop with barriers, and ends the program */
+#else
+#define JOIN() barrier(CLK_LOCAL_MEM_FENCE)
+#endif
 #define POLES ((int)(sizeof(multipole) / sizeof(real)))
 #define NUMBERS (6 + POLES)
 
@@ -139,19 +144,19 @@ void essential(global const real4 *body, global const int2 *link, global const u
     if (get_group_id(0) < united) limit = 0;
     b.g2 = C(1.0001) * strictest(&t, around, opening, geometric, eps2);
     if (lid == 0) w.stack[0] = BRIDGE, w.size = 1, w.met = 0, w.flag = FLAGS;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    JOIN();
     while (w.size > 0) {
         const uint n = w.size, k = taken(n), cell = lid < k ? w.stack[n - 1 - lid] : 0;
         const bool much = limit > 0 && w.met > limit;
-        barrier(CLK_LOCAL_MEM_FENCE);
+        JOIN();
         if (lid == 0 && much) w.flag = atomic_inc(&f.counts[2]);
         if (lid == 0) w.size = n - k;
-        barrier(CLK_LOCAL_MEM_FENCE);
+        JOIN();
         if (much && w.flag < FLAGS) break;
         if (much) limit = 0;
         if (lid < k && cell & BRIDGE) visit_bridge(&f, &t, &b, bridges[cell & ~BRIDGE], down, span, own, &w);
         else if (lid < k) visit(&f, &t, &b, cell, down, &w);
-        barrier(CLK_LOCAL_MEM_FENCE);
+        JOIN();
     }
     if (lid == 0 && w.flag < FLAGS) flags[flags_to + w.flag] = (uint)around.s7;
 }
