@@ -27,6 +27,8 @@ struct program {
 
 /* programs.c; the last one has no name. */
 extern struct program programs[];
+/* Those that this build lacks, though found.txt may have cases of them; NULL at the end. */
+extern const char *const programs_left_out[];
 
 enum cut { WHOLE, CUT_SHORT };
 

@@ -57,6 +57,16 @@ struct program programs[] = {
     {0},
 };
 
+const char *const programs_left_out[] = {
+#ifndef STDCL_HAVE_VIEW
+    "nbody_record", "view_page",
+#endif
+#ifndef STDCL_HAVE_PYTHON
+    "python",
+#endif
+    NULL,
+};
+
 /* ---- Results. -------------------------------------------------------------------------------- */
 
 char *result_of(const struct program *p, const char *out)
