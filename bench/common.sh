@@ -33,6 +33,7 @@ machine() {
 
 # write_results NAME [COUNT]: COUNT devices
 write_results() {
+    [ "$(tail -n 1 "$lines")" = "# whole" ] || echo "$0 ended early" >> "$failed"
     if [ -s "$failed" ]; then
         sed 's/^/failed: /' "$failed" >&2
         echo "$0: nothing is written" >&2

@@ -26,5 +26,6 @@ on_each_count() { # on_each_count PROGRAM OPTION...
     on_each_count bench_life --size 131072 --engine packed --runs 3 --seconds 1
     on_each_count bench_matmul --precision double --size 32768 --seconds 0.5 --no-peer
     on_each_count bench_gas --molecules 1e11 --runs 3
+    echo "# whole"
 } | tee "$lines" >&2
 write_results "$name" "$(for count in $counts; do echo "$count"; done | sort -n | tail -n 1)"
