@@ -165,14 +165,26 @@ static int bind_arg(struct kernel *k, cl_uint i, cl_uint dev, const char *call)
     return status;
 }
 
-int arguments_bind(struct kernel *k, cl_uint dev, const char *call)
+static int bind_all(struct kernel *k, cl_uint dev, uint64_t epoch, const char *call)
 {
-    uint64_t epoch = atomic_load_explicit(&memory_epoch, memory_order_relaxed);
     for (cl_uint i = 0; i < k->nargs; i++) {
         const struct arg *a = &k->args[i];
         const struct binding *b = &k->bound[dev][i];
         bool current = b->version == a->version && (a->kind != ARG_GLOBAL || b->epoch == epoch);
         if (a->kind != ARG_UNSET && !current && bind_arg(k, i, dev, call) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* An argument may need room for its sub-buffer, which takes away those of arguments before it: these are bound once more. */
+int arguments_bind(struct kernel *k, cl_uint dev, const char *call)
+{
+    enum { TIMES = 3 };
+    uint64_t epoch = 0;
+    for (int i = 0; i < TIMES && epoch != atomic_load_explicit(&memory_epoch, memory_order_relaxed); i++) {
+        epoch = atomic_load_explicit(&memory_epoch, memory_order_relaxed);
+        if (bind_all(k, dev, epoch, call) != 0)
             return -1;
     }
     return 0;

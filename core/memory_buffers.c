@@ -139,20 +139,23 @@ static cl_mem whole_buffer(struct memory *m, cl_uint dev, const char *call)
     return m->buffer[dev];
 }
 
-/* Releases the older half of the sub-buffers when there are too many. Kernels that were given one look it up again. Commands in
- * flight keep theirs; on GPUs they are waited for, since NVIDIA's driver (580) ended a program that did not. */
+/* Releases the older half of the sub-buffers when there are too many. Kernels that were given one look it up again, and commands
+ * in flight keep theirs. But NVIDIA's driver (580) ends a program that releases a part while a newer one is there which overlaps it:
+ * on GPUs all go, the newest first, when nothing uses them. */
 static void make_room(struct memory *m)
 {
-    size_t count = 0;
+    size_t count = 0, kept = MOST_SUBBUFFERS / 2;
     struct subbuffer **last = &m->subbuffers;
     for (struct subbuffer *s = m->subbuffers; s; s = s->next)
         count++;
     if (count < MOST_SUBBUFFERS)
         return;
     for (cl_uint i = 0; i < m->cp->ndev; i++)
-        if (m->buffer[i] && m->cp->dev[i].type & CL_DEVICE_TYPE_GPU)
+        if (m->buffer[i] && m->cp->dev[i].type & CL_DEVICE_TYPE_GPU) {
             clFinish(m->cp->dev[i].queue);
-    for (size_t i = 0; i < MOST_SUBBUFFERS / 2; i++)
+            kept = 0;
+        }
+    for (size_t i = 0; i < kept; i++)
         last = &(*last)->next;
     while (*last) {
         struct subbuffer *old = *last;

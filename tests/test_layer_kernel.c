@@ -344,6 +344,30 @@ static void test_many_offsets(void **state)
     works(clfree(x));
 }
 
+/* Two parts of one block in a launch: room for the second is made when there is none, and the first is there still. */
+static void test_many_pairs_of_offsets(void **state)
+{
+    (void)state;
+    enum { PAIRS = 200 };
+    size_t step = start_align() / sizeof(int);
+    int *x = clmalloc(cp, (2 * PAIRS + 2) * step * sizeof *x, 0);
+    ready(x);
+    for (int odd = 0; odd < 2; odd++) {
+        memset(x, 0, clsizeofmem(x));
+        for (int i = 0; i < PAIRS; i++)
+            x[(size_t)(2 * i + 1) * step] = i + 1;
+        done(clmsync(cp, 0, x, CL_MEM_DEVICE));
+        if (odd)
+            started(clforka(cp, 0, basic_kernel(cp, "fill"), &one, CL_EVENT_NOWAIT, x + (2 * PAIRS + 1) * step, 1));
+        for (int i = 0; i < PAIRS; i++)
+            started(clforka(cp, 0, basic_kernel(cp, "copy"), &one, CL_EVENT_NOWAIT, x + (size_t)(2 * i + 1) * step, x + (size_t)(2 * i + 2) * step));
+        done(clmsync(cp, 0, x, CL_MEM_HOST));
+        for (int i = 0; i < PAIRS; i++)
+            assert_int_equal(x[(size_t)(2 * i + 2) * step], i + 1);
+    }
+    works(clfree(x));
+}
+
 static void test_global_offsets_of_devonly(void **state)
 {
     (void)state;
@@ -970,6 +994,7 @@ int main(void)
         cmocka_unit_test(test_pointers_are_seen_as_they_are),
         cmocka_unit_test(test_global_binds_the_whole_block),
         cmocka_unit_test(test_many_offsets),
+        cmocka_unit_test(test_many_pairs_of_offsets),
         cmocka_unit_test(test_global_offsets_of_devonly),
         cmocka_unit_test(test_pointers_before_the_whole),
         cmocka_unit_test(test_pointer_refuses_offsets_it_cannot_apply),
