@@ -37,7 +37,7 @@ kernel void forget(global uint *mark, uint cells, global uint *counts, uint from
     if (get_global_id(0) < all) counts[from + get_global_id(0)] = 0;
 }
 
-/* What is found for a part: counts = {cells, bodies, flags}, and room for them. */
+/* What is found for a part: counts = {cells, bodies, flags, boxes of several groups that met too much}, and room for them. */
 struct found {
     global uint *counts, *mark;
     uint stamp, cells_room, bodies_room; /* mark[cell] == stamp: it was opened, or met body by body, before */
@@ -124,7 +124,7 @@ static inline real strictest(const struct tree *t, real8 around, real opening, u
 }
 
 /* Box first + i is work-group i's; the first `united` are of several groups each. One of a single group is flagged where it meets more than
- * `limit`, unless that is 0. counts: from number `to` on; flags: from `flags_to` on, the numbers of groups in their part. */
+ * `limit`, unless that is 0; those of several are counted, and must be walked for one by one. counts: from number `to` on; flags: from `flags_to` on, the numbers of groups in their part. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void essential(global const real4 *body, global const int2 *link, global const uint *down, global const real4 *com,
                global const multipole *poles, global const real2 *size, global const uint2 *span, global const uint *own,
@@ -141,7 +141,7 @@ void essential(global const real4 *body, global const int2 *link, global const u
                             numbers + cells_to * (size_t)NUMBERS, some + bodies_to, index + bodies_to};
     struct box b = {around.lo, around.hi, 0};
     if (around.s0 > around.s4) return; /* empty */
-    if (get_group_id(0) < united) limit = 0;
+    const bool several = get_group_id(0) < united;
     b.g2 = C(1.0001) * strictest(&t, around, opening, geometric, eps2);
     if (lid == 0) w.stack[0] = BRIDGE, w.size = 1, w.met = 0, w.flag = FLAGS;
     JOIN();
@@ -149,7 +149,7 @@ void essential(global const real4 *body, global const int2 *link, global const u
         const uint n = w.size, k = taken(n), cell = lid < k ? w.stack[n - 1 - lid] : 0;
         const bool much = limit > 0 && w.met > limit;
         JOIN();
-        if (lid == 0 && much) w.flag = atomic_inc(&f.counts[2]);
+        if (lid == 0 && much) w.flag = several ? atomic_inc(&f.counts[3]) * 0 : atomic_inc(&f.counts[2]);
         if (lid == 0) w.size = n - k;
         JOIN();
         if (much && w.flag < FLAGS) break;
@@ -158,7 +158,7 @@ void essential(global const real4 *body, global const int2 *link, global const u
         else if (lid < k) visit(&f, &t, &b, cell, down, &w);
         JOIN();
     }
-    if (lid == 0 && w.flag < FLAGS) flags[flags_to + w.flag] = (uint)around.s7;
+    if (lid == 0 && w.flag < FLAGS && !several) flags[flags_to + w.flag] = (uint)around.s7;
 }
 
 /* Of `count` groups that another part flagged, the boxes of FEW bodies each, in order from number `to` on: 64 a group, of which

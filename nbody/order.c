@@ -10,6 +10,8 @@
  */
 #include "nbody/tree.h"
 
+#include "core/clock.h"
+
 #include "nbody/blocks.h"
 
 enum { FEW_STEPS = 4 }; /* of a burst while parts of a tree are still made even */
@@ -215,13 +217,25 @@ static bool divide_better(const struct nbody *nb, const struct holder *all, size
         if (end <= get[k] || end - get[k] > all[k].rows)
             return false;
     }
-    return off > nb->n / 128 || (off > nb->n / 2048 && s->checks % 16 == 0);
+    return off > nb->n / 256;
+}
+
+/* When costs are known a little; and so seldom that it takes a hundredth of the time. */
+static bool is_due(const struct parts *s, double now)
+{
+    return s->checks >= 3 && (s->dividing <= 0 || now - s->divided > 100 * s->dividing);
 }
 
 int nbody_order_divide(struct nbody *nb)
 {
     size_t n;
-    if (!nb->parts || !nb->known || nb->parts->recut)
+    const double began = seconds_now();
+    if (!nb->parts || !nb->known)
+        return 0;
+    int32_t due = !nb->parts->recut && is_due(nb->parts, began);
+    if (world_broadcast(nb->world, 0, &due, sizeof due) != 0)
+        return -1;
+    if (!due)
         return 0;
     struct holder *all = nbody_ranks_holders(nb, &n);
     size_t *had = calloc(2 * n, sizeof *had), *get = had ? had + n : NULL;
@@ -238,8 +252,11 @@ int nbody_order_divide(struct nbody *nb)
     free(all);
     free(had);
     free(numbers);
-    if (better)
+    if (better) {
         nb->current = false;
+        nb->parts->divided = seconds_now();
+        nb->parts->dividing = nb->parts->divided - began;
+    }
     return status;
 }
 

@@ -165,10 +165,11 @@ static inline real8 around(real8 a, real8 b)
 }
 
 /* Of `groups` groups from `first` on, UNITED a work-group: the box around all of these and the least that their bodies felt, {lo, least,
- * hi, -}. Where that is much larger than the smallest group's it is empty, and each group's box, with its number from `first` on, stands
+ * hi, -}. Where that is much larger than the smallest group's, or a
+ * group met more than `much` in the last sum, it is empty, and each group's box, with its number from `first` on, stands
  * behind the last of these: *apart of them, in any order. */
 kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *feel, uint n, uint first, uint groups, uint to,
-                                 global real8 *box, uint counter, global uint *apart)
+                                 global real8 *box, uint counter, global uint *apart, global const uint4 *info, uint much)
 {
     local real8 found[FLAT];
     const uint lid = get_local_id(0), each = FLAT / UNITED, own = lid / each;
@@ -191,7 +192,11 @@ kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *fe
         all = around(all, found[i * each]);
         least = fmin(least, longest(found[i * each]));
     }
-    const bool apart_ = longest(all) > LARGER * least;
+    bool apart_ = longest(all) > LARGER * least;
+    for (uint i = 0; i < some; i++) {
+        const uint met = info[first + k + i].x + info[first + k + i].y;
+        apart_ |= met == 0 || met > much;
+    }
     box[to + get_group_id(0)] = apart_ ? empty : all;
     if (!apart_) return;
     const uint at = to + get_num_groups(0) + atomic_add(&apart[counter], some);

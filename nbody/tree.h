@@ -29,7 +29,7 @@ enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 
 /* Of a tree in parts, as in parts.cl: bodies that all devices see; cells of a level that all have; bodies whose keys tell where to
  * cut at first; groups whose boxes may become one. As in essential.cl: groups that are flagged at most, numbers that are counted for another part. */
-enum { TREE_UNITED = 8, TREE_SEEN = 2 * TREE_GROUP, TREE_TOPS = 16, TREE_SAMPLES = 1024, TREE_FLAGS = 2048, TREE_COUNTS = 3 };
+enum { TREE_UNITED = 8, TREE_SEEN = 2 * TREE_GROUP, TREE_TOPS = 16, TREE_SAMPLES = 1024, TREE_FLAGS = 2048, TREE_COUNTS = 4 };
 
 /* Keys of a part besides those of bodies, at most. */
 enum { TREE_SPARE = 4096 };
@@ -146,6 +146,7 @@ struct parts {
     double side; /* of the cube, when they were made */
     bool recut, moved; /* cuts are others: since a tree was made; and devices do not know them yet */
     cl_uint checks; /* how often what parts cost was looked at */
+    double divided, dividing; /* when devices got other rows, and how long that took */
     double walks_began, *seconds; /* when, if they are under way; of the walks of each part: of so many */
     cl_uint *timed, turn;         /* turn: the part that is waited for first */
     cl_ulong *cut; /* n of them, and one more: the first key of each part */
@@ -266,7 +267,7 @@ static inline cl_uint nbody_essence_counter(const struct nbody *nb, const struct
 }
 
 /* Boxes of all groups of a part; and how they go to all others: with what else is gathered to the host. Waits. */
-int nbody_essence_boxes(struct nbody *nb, struct share *p);
+int nbody_essence_boxes(struct nbody *nb, struct share *p, cl_uint much);
 int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with);
 
 /* Collective. What walks of each part need of the others. Waits. */

@@ -113,7 +113,7 @@ static size_t groups_of(const struct parts *s, cl_uint part, size_t *slot)
     return some;
 }
 
-int nbody_essence_boxes(struct nbody *nb, struct share *p)
+int nbody_essence_boxes(struct nbody *nb, struct share *p, cl_uint much)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
@@ -121,7 +121,7 @@ int nbody_essence_boxes(struct nbody *nb, struct share *p)
     const size_t groups = groups_of(nb->parts, t->number, &slot);
     const cl_uint to = (cl_uint)slot, some = (cl_uint)groups, counter = nbody_essence_counter(nb, t);
     const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n), VALUE_ARG(t->from), VALUE_ARG(some), VALUE_ARG(to),
-                                     BLOCK_ARG(nb->parts->box), VALUE_ARG(counter), BLOCK_ARG(nb->parts->found)};
+                                     BLOCK_ARG(nb->parts->box), VALUE_ARG(counter), BLOCK_ARG(nb->parts->found), BLOCK_ARG(t->info), VALUE_ARG(much)};
     return nbody_tree_launch(nb, p, TREE_BOXES, united(groups), (size_t)p->shape.flat, COUNT_OF(args), args);
 }
 
@@ -415,6 +415,30 @@ static int take(struct nbody *nb, struct share *p, cl_uint none)
     return 0;
 }
 
+/* Whether boxes of several groups met so much that none of these is known to be put off. */
+static bool too_large(const struct parts *s)
+{
+    bool any = false;
+    for (cl_uint k = 0; k < s->n * s->n; k++)
+        any |= k / s->n != k % s->n && counts(s, k / s->n, k % s->n)[3] > 0;
+    return any;
+}
+
+static int start_apart(struct nbody *nb, struct share *p, cl_uint much)
+{
+    const struct tree *t = p->tree;
+    const cl_uint none = 0, one = 1, counter = nbody_essence_counter(nb, t);
+    const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(none), BLOCK_ARG(nb->parts->found), VALUE_ARG(counter), VALUE_ARG(one)};
+    return nbody_tree_visit(nb, p, TREE_FORGET, 1, COUNT_OF(forget), forget) != 0 ? -1 : nbody_essence_boxes(nb, p, much);
+}
+
+/* Each group's box to all others. */
+static int swap_apart(struct nbody *nb)
+{
+    const struct gathered found = {nb->parts->found, nb->parts->most * sizeof *nb->parts->found};
+    return nbody_hands_all(nb, start_apart, 0) != 0 ? -1 : nbody_essence_swap_boxes(nb, &found);
+}
+
 int nbody_essence_find(struct nbody *nb, bool geometric)
 {
     struct parts *s = nb->parts;
@@ -425,16 +449,16 @@ int nbody_essence_find(struct nbody *nb, bool geometric)
     EACH_PART (nb, p)
         if (nbody_parts_bring(nb, p, s->bridges, bridges * 4 * sizeof(cl_uint)) != 0)
             return -1;
-    do {
+    for (bool again = true; again;) {
         size_t all[2];
         place_of(s, s->n, 0, all);
-        if (room_for(nb, all[0], all[1]) != 0)
+        if (room_for(nb, all[0], all[1]) != 0 || nbody_hands_all(nb, walk_groups, geometric) != 0 || swap_guess(nb) != 0)
             return -1;
-        if (nbody_hands_all(nb, walk_groups, geometric) != 0)
+        again = too_large(s);
+        if (again ? swap_apart(nb) != 0 : walk_loose(nb, geometric) != 0)
             return -1;
-        if (swap_guess(nb) != 0 || walk_loose(nb, geometric) != 0)
-            return -1;
-    } while (!measure(s));
+        again = !again ? !measure(s) : true;
+    }
     if (swap_found(nb, s->had, NULL, false) != 0)
         return -1;
     guess_next(s);

@@ -409,8 +409,11 @@ static int costs(struct nbody *nb, uint64_t *cost)
     return nbody_parts_fill(nb, cost, nb->parts->n);
 }
 
-/* How fast devices were beside each other in the last walks, by costs: half as much as before and half as much as now, and at most a
- * tenth more or less than 1, since what costs are is a guess and times are those of a busy machine. */
+/* Walks that end sooner tell how fast the host is. */
+static const double LEAST_SECONDS = 4e-3;
+
+/* How fast devices were beside each other in the last walks, by costs: as much as before and half as much as now, or later an eighth, and at
+ * most a tenth more or less than 1, since what costs are is a guess and times are those of a busy machine. */
 static int speeds(struct nbody *nb, const uint64_t *cost)
 {
     struct parts *s = nb->parts;
@@ -420,7 +423,7 @@ static int speeds(struct nbody *nb, const uint64_t *cost)
     if (!each)
         return clerror_set(ENOMEM, "nbody: no memory on the host");
     for (cl_uint k = 0; k < s->n; k++)
-        if (s->owner[k].share && s->timed[k])
+        if (s->owner[k].share && s->timed[k] && s->seconds[k] > LEAST_SECONDS * s->timed[k])
             each[k] = bits_of(number_of(cost[k]) * s->timed[k] / s->seconds[k]);
     const int status = nbody_parts_fill(nb, each, s->n);
     for (cl_uint k = 0; k < s->n; k++) {
@@ -429,7 +432,7 @@ static int speeds(struct nbody *nb, const uint64_t *cost)
     }
     for (cl_uint k = 0; status == 0 && all && k < s->n; k++) {
         const double now = number_of(each[k]) / s->owner[k].part / mean;
-        s->owner[k].speed = (s->owner[k].speed + fmin(fmax(now, 0.9), 1.1)) / 2;
+        s->owner[k].speed += (fmin(fmax(now, 0.9), 1.1) - s->owner[k].speed) / (nbody_parts_settled(nb) ? 8 : 2);
         s->seconds[k] = 0;
         s->timed[k] = 0;
     }
@@ -490,12 +493,14 @@ static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, dou
     return status;
 }
 
-/* Whether parts differ from what they should cost by more than a hundredth. */
-static bool uneven(const struct parts *s, const uint64_t *cost, double all)
+/* Whether parts differ from what they should cost by more than a hundredth, or later a fiftieth. */
+static bool uneven(const struct nbody *nb, const uint64_t *cost, double all)
 {
+    const struct parts *s = nb->parts;
+    const double most = nbody_parts_settled(nb) ? 1.02 : 1.01;
     bool any = false;
     for (cl_uint k = 0; k < s->n; k++)
-        any |= number_of(cost[k]) > 1.01 * all * wanted(s, k) / wanted_before(s, s->n);
+        any |= number_of(cost[k]) > most * all * wanted(s, k) / wanted_before(s, s->n);
     return any;
 }
 
@@ -510,7 +515,7 @@ int nbody_parts_cut(struct nbody *nb)
         status = speeds(nb, cost);
     for (cl_uint k = 0; status == 0 && k < s->n; k++)
         all += number_of(cost[k]);
-    if (status != 0 || !uneven(s, cost, all))
+    if (status != 0 || !uneven(nb, cost, all))
         return free(cost), status;
     for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
         if (p->tree && p->tree->groups)
