@@ -155,7 +155,7 @@ void essential(global const real4 *body, global const int2 *link, global const u
         if (much && w.flag < FLAGS) break;
         if (much) limit = 0;
         if (lid < k && cell & BRIDGE) visit_bridge(&f, &t, &b, bridges[cell & ~BRIDGE], down, span, own, &w);
-        else if (lid < k) visit(&f, &t, &b, cell, down, &w);
+        if (lid < k && !(cell & BRIDGE)) visit(&f, &t, &b, cell, down, &w); /* with an `else` PoCL 5 cannot compile it, and ends the program */
         JOIN();
     }
     if (lid == 0 && w.flag < FLAGS && !several) flags[flags_to + w.flag] = (uint)around.s7;
