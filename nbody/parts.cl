@@ -23,7 +23,7 @@
 #define TOPS 16     /* cells of a level, of which the last is the bridge: TREE_TOPS */
 #define FIRST_TOPS 7
 #define UNITED 8 /* groups whose boxes others see as one, where that is at most; TREE_UNITED in tree.h */
-#define LARGER 6 /* times as long as the smallest of them */
+#define LARGER 2 /* times as long as the smallest of them */
 #define POLES ((int)(sizeof(multipole) / sizeof(real)))
 #define NUMBERS (6 + POLES) /* of a cell that travels: com, size, poles */
 

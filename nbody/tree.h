@@ -165,6 +165,7 @@ struct parts {
     int limit;                     /* as that of shapes, the largest of all */
     /* tree_essence.c, essential.cl: */
     void *box, *bridges;           /* of the groups that parts walk for, part by part; cells of several parts */
+    cl_uint alone;                 /* sums for which no boxes are of several groups, since one of these met too much */
     cl_uint *apart, *boxes_sent;   /* boxes of single groups: how many there are, and how many are sent before that is known */
     cl_uint *flag;                 /* [part][other][TREE_FLAGS]: slots, in box, of groups of the other */
     void *loose;                   /* boxes of few bodies of these */

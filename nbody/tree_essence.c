@@ -7,6 +7,8 @@
  */
 #include "nbody/tree.h"
 
+enum { SUMS_ALONE = 64 };
+
 static int no_memory(void)
 {
     return clerror_set(ENOMEM, "nbody: no memory on the host");
@@ -449,12 +451,14 @@ int nbody_essence_find(struct nbody *nb, bool geometric)
     EACH_PART (nb, p)
         if (nbody_parts_bring(nb, p, s->bridges, bridges * 4 * sizeof(cl_uint)) != 0)
             return -1;
+    s->alone -= s->alone > 0;
     for (bool again = true; again;) {
         size_t all[2];
         place_of(s, s->n, 0, all);
         if (room_for(nb, all[0], all[1]) != 0 || nbody_hands_all(nb, walk_groups, geometric) != 0 || swap_guess(nb) != 0)
             return -1;
         again = too_large(s);
+        s->alone = again ? SUMS_ALONE : s->alone;
         if (again ? swap_apart(nb) != 0 : walk_loose(nb, geometric) != 0)
             return -1;
         again = !again ? !measure(s) : true;

@@ -523,7 +523,7 @@ static int start_count(struct nbody *nb, struct share *p, cl_uint n)
     const cl_uint at = s->most * t->number;
     const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(t->runs), VALUE_ARG(n), BLOCK_ARG(t->cells), VALUE_ARG(at),
                                        BLOCK_ARG(s->found)};
-    if (start_halo(nb, p) != 0 || nbody_essence_boxes(nb, p, nb->known ? nbody_tree_usual(nb, 2) : 0) != 0)
+    if (start_halo(nb, p) != 0 || nbody_essence_boxes(nb, p, nb->known && s->alone == 0 ? nbody_tree_usual(nb, 2) : 0) != 0)
         return -1;
     return t->bodies == 0 ? 0
            : nbody_tree_count(nb, p, range_of(nb, t)) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts);
