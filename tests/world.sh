@@ -171,7 +171,7 @@ if [ -s layers ] && [ -z "$five" ]; then
     today && fails "clEnqueueNDRangeKernel 1 -5 failed" "$stdcl" matmul $pick -n 100 --share -q -o lost.npy
 fi
 
-# ---- A signal for all ranks, or for one of them, ends the job after the work at hand.
+# ---- A signal for all ranks ends the job after the work at hand.
 catches() { # PID: it has a handler for SIGVTALRM, cli/interrupt.c's last. LLVM, in drivers, has handlers for the others before
     mask=$(sed -n 's/^SigCgt:[^0-9a-f]*\([0-9a-f]*\)/\1/p' "/proc/$1/status" 2>/dev/null)
     [ $((0x0${mask:-0} >> 25 & 1)) = 1 ]
@@ -193,7 +193,7 @@ for ending in USR2:140 TERM:143; do
     case $signal-$mpi in
     USR2-openmpi) kill -USR2 $launcher ;; # which passes it on
     USR2-*) for file; do kill -USR2 "${file#pid.}"; done ;;
-    *) kill -$signal "${2#pid.}" ;;
+    *) for file; do kill -$signal "${file#pid.}"; done ;; # as batch systems do
     esac
     # mpirun of Open MPI 4 may lose a signal that comes soon after the ranks' start.
     late=0
