@@ -11,7 +11,8 @@ PREFIX = /usr/local
 MINUTES = 30
 MPICC = mpicc
 JOBS = $(shell getconf _NPROCESSORS_ONLN)
-TESTS = $(shell expr $(JOBS) + 1) # at once: a test that waits leaves its processor to another
+# Tests at once: one that waits leaves its processor to another.
+TESTS = $(shell expr $(JOBS) + 1)
 GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
 CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C

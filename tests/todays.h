@@ -5,8 +5,8 @@
  *         continue;
  * leaves out all but a third. Where whole tests take long,
  *     size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 5, 3);
- * leaves of an array of them the first five and a third of the others. Of a test that failed, STDCL_TEST_DAY in the environment, as the test said, makes the same
- * cases again. With STDCL_TEST_DEEP=1, as in `make test-deep`, there are all.
+ * leaves of an array of them the first five and a third of the others. Of a test that failed, STDCL_TEST_DAY in the
+ * environment, as the test said, makes the same cases again. With STDCL_TEST_DEEP=1, as in `make test-deep`, there are all.
  * SPDX-License-Identifier: MIT
  */
 #ifndef TODAYS_H

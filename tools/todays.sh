@@ -4,4 +4,5 @@
 # SPDX-License-Identifier: MIT
 set -eu
 day=${STDCL_TEST_DAY:-$(($(date +%s) / 86400))}
+echo "a third of the tests that take turns: STDCL_TEST_DAY=$day has the same, make test-deep all" >&2
 echo "deep|^turn[^$((day % 3))]$"
