@@ -60,7 +60,7 @@ static int show(void *arg, int last)
 int gas_view_visit(struct gas_job *job)
 {
     const struct gas_energy *e = &job->energy;
-    if (!job->window.view)
+    if (!job->window.open)
         return CLI_DONE;
     view_add_row(job->window.view, (const double[]){++job->sums, e->mean_energy, e->expected, e->sigmas});
     return cli_window_visit(&job->window, (uint64_t)job->sums, (double)job->sums / job->repeat, show, job);
@@ -68,7 +68,7 @@ int gas_view_visit(struct gas_job *job)
 
 int gas_view_end(struct gas_job *job)
 {
-    if (!job->window.view)
+    if (!job->window.open)
         return CLI_DONE;
     const int status = show(job, 1);
     if (status == CLI_DONE)

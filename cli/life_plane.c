@@ -162,7 +162,7 @@ static uint64_t step_of(const struct life_job *job)
 {
     if (job->step)
         return job->step;
-    if (!job->window.view && !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
+    if (!job->window.open && !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return job->generations;
     return job->generations <= EVERY ? 1 : job->generations / ROWS;
 }

@@ -99,16 +99,26 @@ static int population_of(const struct life_job *job, uint64_t *population, doubl
     return status;
 }
 
+/* What viewers look at: the first rank knows. */
+struct looked {
+    int n;
+    struct view_region region[VIEW_REGIONS];
+};
+
 static int show(void *arg, int last)
 {
     struct life_job *job = arg;
-    struct view_region region[VIEW_REGIONS];
+    struct looked at = {0};
+    struct view_region *const region = at.region;
     struct view_cells cells[VIEW_REGIONS];
     uint8_t *body[VIEW_REGIONS] = {NULL};
     uint64_t population = UINT64_MAX;
     double value = NAN;
-    const int n = view_regions_wanted(job->window.view, region);
-    int status = population_of(job, &population, &value);
+    at.n = view_regions_wanted(job->window.view, region);
+    int status = world_broadcast(cli_world, 0, &at, sizeof at);
+    const int n = at.n;
+    if (status == 0)
+        status = population_of(job, &population, &value);
     for (int i = 0; i < n && status == 0; i++) {
         body[i] = cli_alloc(view_cells_bytes(&region[i]) + 1, 1);
         cells[i] = (struct view_cells){region[i], body[i]};
@@ -134,7 +144,7 @@ int life_view_visit(struct life_job *job)
 int life_view_end(struct life_job *job)
 {
     char sentence[64];
-    if (!job->window.view)
+    if (!job->window.open)
         return CLI_DONE;
     snprintf(sentence, sizeof sentence, "generation %llu", (unsigned long long)life_job_generation(job));
     const int status = show(job, 1);

@@ -62,7 +62,7 @@ int matmul_view_visit(struct matmul_job *job)
 {
     double value[MATMUL_KINDS + 1];
     size_t row, column;
-    if (!job->window.view)
+    if (!job->window.open)
         return CLI_DONE;
     const struct matmul_outcome *o = job->outcomes ? &job->outcome[job->outcomes - 1] : NULL;
     for (size_t i = 0; i <= job->nkinds; i++)
@@ -78,7 +78,7 @@ int matmul_view_visit(struct matmul_job *job)
 
 void matmul_view_end(struct matmul_job *job)
 {
-    if (!job->window.view)
+    if (!job->window.open)
         return;
     show(job, 1);
     cli_window_end(&job->window, "all products are done");

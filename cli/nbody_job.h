@@ -182,6 +182,10 @@ struct nbody_job {
     } doing;
     bool interrupted;
     uint32_t *shown; /* in the window: bodies that pictures show, window.bodies of them */
+    struct nbody_sample {
+        uint32_t *which;
+        size_t n, wanted, bodies; /* how many there are, of so many wanted, when there were so many bodies */
+    } sample; /* of these, in the order in which the window wants them */
     double looked, looking; /* when energies were last summed for the window, and how long that took */
     double began;      /* the first step, by seconds_now */
     char stopped[300]; /* by which condition; "" by none */

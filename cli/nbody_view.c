@@ -76,19 +76,40 @@ static size_t order_of(const struct nbody_job *job, size_t wanted, uint32_t *whi
     return count;
 }
 
+/* Which bodies are wanted, and how many: as the first rank's view says, which says the numbers only when there are new ones. */
+static int choose_sample(struct nbody_job *job, size_t *count)
+{
+    struct nbody_sample *s = &job->sample;
+    const size_t bodies = nbody_bodies(job->engine);
+    uint64_t wanted = view_bodies_wanted(job->window.view), n;
+    if (world_broadcast(cli_world, 0, &wanted, sizeof wanted) != 0)
+        return -1;
+    if (wanted > s->wanted || bodies != s->bodies) {
+        free(s->which);
+        s->which = cli_alloc((size_t)wanted + 1, sizeof *s->which);
+        s->wanted = (size_t)wanted;
+        s->bodies = bodies;
+        n = cli_ranks_first() ? order_of(job, s->wanted, s->which) : 0;
+        if (world_broadcast(cli_world, 0, &n, sizeof n) != 0 || world_broadcast(cli_world, 0, s->which, (size_t)n * sizeof *s->which) != 0)
+            return -1;
+        s->n = (size_t)n;
+    }
+    *count = wanted < s->n ? (size_t)wanted : s->n;
+    return 0;
+}
+
 static int show(void *arg, int last)
 {
     struct nbody_job *job = arg;
-    const size_t wanted = view_bodies_wanted(job->window.view);
-    uint32_t *which = cli_alloc(wanted + 1, sizeof *which);
-    float(*pos)[3] = cli_alloc(wanted + 1, sizeof *pos), (*vel)[3] = cli_alloc(wanted + 1, sizeof *vel);
-    const size_t count = order_of(job, wanted, which);
-    int status = nbody_positions(job->engine, count, which, pos, vel) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    size_t count;
+    if (choose_sample(job, &count) != 0)
+        return cli_failed_call(NULL);
+    float(*pos)[3] = cli_alloc(count + 1, sizeof *pos), (*vel)[3] = cli_alloc(count + 1, sizeof *vel);
+    int status = nbody_positions(job->engine, count, job->sample.which, pos, vel) < 0 ? cli_failed_call(NULL) : CLI_DONE;
     const struct view_points points = {{nbody_time(job->engine), nbody_steps(job->engine), last}, count, (const float(*)[3])pos,
                                        (const float(*)[3])vel};
     if (status == CLI_DONE && view_show_points(job->window.view, &points) < 0)
         status = cli_failed_call(NULL);
-    free(which);
     free(pos);
     free(vel);
     return status;
@@ -99,8 +120,9 @@ static int show_energies(struct nbody_job *job)
 {
     const struct cli_window *w = &job->window;
     const double start = seconds_now(), rate = w->rate > 0 ? w->rate : 30, budget = w->budget > 0 ? w->budget / 100 : 0.01;
+    const bool seen = view_watched(w->view) || w->record, due = seen && start >= job->looked + fmax(1 / rate, job->looking / budget);
     struct nbody_diagnostics d;
-    if ((!view_watched(w->view) && !w->record) || start < job->looked + fmax(1 / rate, job->looking / budget))
+    if (!cli_window_says(w, due))
         return CLI_DONE;
     if (nbody_diagnose(job->engine, &d) < 0)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
@@ -114,7 +136,7 @@ int nbody_view_visit(struct nbody_job *job)
 {
     const uint64_t step = nbody_steps(job->engine);
     const double done = job->total ? (double)step / (double)job->total : NAN;
-    if (!job->window.view)
+    if (!job->window.open)
         return CLI_DONE;
     const int status = show_energies(job);
     return status == CLI_DONE ? cli_window_visit(&job->window, step, done, show, job) : status;
@@ -129,7 +151,7 @@ void nbody_view_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 int nbody_view_end(struct nbody_job *job)
 {
     char sentence[96];
-    if (!job->window.view)
+    if (!job->window.open)
         return CLI_DONE;
     snprintf(sentence, sizeof sentence, "%zu steps done, at time %g", nbody_steps(job->engine), nbody_time(job->engine));
     const int status = show(job, 1);

@@ -30,9 +30,9 @@ int view_play(struct view_job *job)
     status = cli_window_open(w, o);
     while (status == CLI_DONE && !cli_interrupted()) {
         w->frame = job->frame;
-        if (job->frame == job->frames - 1 && !w->paused) {
-            w->paused = true;
-            w->stop = (double)job->frame;
+        if (job->frame == job->frames - 1 && !w->pace.paused) {
+            w->pace.paused = true;
+            w->pace.stop = (double)job->frame;
         }
         status = cli_window_visit(w, job->frame, NAN, job->show, job);
         job->frame = next_frame(job);

@@ -27,8 +27,6 @@ int cli_window_check(const struct cli_window *window, const struct cli_option *o
     for (size_t i = 0; !window->wanted && i < sizeof of_windows / sizeof *of_windows; i++)
         if (cli_given(options, of_windows[i]) && !(i >= 2 && window->record))
             return cli_wrong("--%s is for windows: add --view", of_windows[i]);
-    if ((window->wanted || window->record) && world_size(cli_world) > 1)
-        return cli_wrong("--%s is for one rank", window->wanted ? "view" : "record");
     return window->record ? cli_check_output(window->record) : CLI_DONE;
 }
 
@@ -42,26 +40,38 @@ static void print_links(const struct cli_window *w)
     fprintf(stderr, "%s: from another machine first: %s\n", cli_program, view_tunnel(w->view));
 }
 
+bool cli_window_says(const struct cli_window *w, bool word)
+{
+    return w->open && world_broadcast(cli_world, 0, &word, sizeof word) == 0 && word;
+}
+
 static void wait_for_viewer(const struct cli_window *w)
 {
-    while (view_watched(w->view) == 0 && !cli_interrupted())
+    while (cli_window_says(w, view_watched(w->view) == 0) && !cli_ranks_interrupted(false))
         view_wait(w->view, LOOK_SECONDS);
+}
+
+/* The rank that has the view. */
+static int open_view(struct cli_window *w, struct view_options *about)
+{
+    about->address = w->wanted ? w->address : "-";
+    about->record = w->record;
+    about->rate = w->rate;
+    about->budget = w->budget;
+    w->view = view_open(about);
+    if (w->view && w->wanted)
+        print_links(w);
+    return w->view ? 0 : -1;
 }
 
 int cli_window_open(struct cli_window *w, struct view_options *about)
 {
     if (!w->wanted && !w->record)
         return CLI_DONE;
-    about->address = w->wanted ? w->address : "-";
-    about->record = w->record;
-    about->rate = w->rate;
-    about->budget = w->budget;
     w->seek = -1;
-    w->view = view_open(about);
-    if (!w->view)
+    if (world_agree(cli_world, cli_ranks_first() ? open_view(w, about) : 0) != 0)
         return cli_failed_call(NULL);
-    if (w->wanted)
-        print_links(w);
+    w->open = true;
     if (w->wait)
         wait_for_viewer(w);
     return CLI_DONE;
@@ -79,23 +89,23 @@ static void obey(struct cli_window *w, const struct view_command *c, double step
 {
     switch (c->ask) {
     case VIEW_PAUSE:
-        w->paused = true;
-        w->stop = step;
+        w->pace.paused = true;
+        w->pace.stop = step;
         break;
     case VIEW_RUN:
-        w->paused = false;
+        w->pace.paused = false;
         break;
     case VIEW_STEP:
-        w->paused = true;
-        w->stop = step + c->value;
-        w->seek = c->value < 0 ? fmax(w->stop, 0) : w->seek; /* of a replay */
+        w->pace.paused = true;
+        w->pace.stop = step + c->value;
+        w->seek = c->value < 0 ? fmax(w->pace.stop, 0) : w->seek; /* of a replay */
         break;
     case VIEW_SPEED:
-        w->speed = c->value;
+        w->pace.speed = c->value;
         break;
     case VIEW_SEEK:
         w->seek = c->value;
-        w->stop = c->value;
+        w->pace.stop = c->value;
         break;
     case VIEW_QUIT:
         cli_interrupt_take(SIGINT);
@@ -119,7 +129,7 @@ void cli_window_listen(struct cli_window *w)
 
 static bool stands(const struct cli_window *w, double step)
 {
-    return w->paused && step >= w->stop;
+    return w->pace.paused && step >= w->pace.stop;
 }
 
 static void tell(struct cli_window *w, double step, double fraction)
@@ -130,7 +140,7 @@ static void tell(struct cli_window *w, double step, double fraction)
         w->since.time = now;
         w->since.step = step;
     }
-    view_tell(w->view, &(struct view_state){.paused = stands(w, step), .speed = w->speed, .steps = w->steps,
+    view_tell(w->view, &(struct view_state){.paused = stands(w, step), .speed = w->pace.speed, .steps = w->steps,
                                             .fraction = fraction, .frame = w->frame});
 }
 
@@ -139,27 +149,42 @@ static double to_wait(const struct cli_window *w, double step)
 {
     if (w->seek >= 0)
         return 0;
-    if (w->paused)
+    if (w->pace.paused)
         return stands(w, step) ? LOOK_SECONDS : 0;
-    if (w->speed <= 0)
+    if (w->pace.speed <= 0)
         return 0;
-    return fmin(w->from.time + (step - w->from.step) / w->speed - seconds_now(), LOOK_SECONDS);
+    return fmin(w->from.time + (step - w->from.step) / w->pace.speed - seconds_now(), LOOK_SECONDS);
+}
+
+/* What all ranks do on a visit. */
+struct visit {
+    bool show, stay;
+    struct cli_pace pace;
+};
+
+static struct visit look(struct cli_window *w, double step, double fraction)
+{
+    obey_all(w, step);
+    tell(w, step, fraction);
+    return (struct visit){view_due(w->view), to_wait(w, step) > 0, w->pace};
 }
 
 int cli_window_visit(struct cli_window *w, uint64_t at, double fraction, int (*show)(void *job, int last), void *job)
 {
     const double step = w->step = (double)at;
+    struct visit visit = {.stay = w->open};
     int status = CLI_DONE;
-    if (!w->view)
-        return CLI_DONE;
-    for (double wait = 0; status == CLI_DONE; view_wait(w->view, wait)) {
-        obey_all(w, step);
-        tell(w, step, fraction);
-        if (view_due(w->view))
+    while (visit.stay) {
+        if (cli_ranks_first())
+            visit = look(w, step, fraction);
+        if (world_broadcast(cli_world, 0, &visit, sizeof visit) != 0)
+            return cli_failed_call(NULL);
+        w->agreed = visit.pace;
+        if (visit.show)
             status = show(job, 0);
-        wait = to_wait(w, step);
-        if (wait <= 0 || cli_interrupted())
+        if (status != CLI_DONE || !visit.stay || cli_ranks_interrupted(false))
             break;
+        view_wait(w->view, to_wait(w, step));
     }
     return status;
 }
@@ -167,12 +192,12 @@ int cli_window_visit(struct cli_window *w, uint64_t at, double fraction, int (*s
 uint64_t cli_window_burst(const struct cli_window *w, uint64_t step, uint64_t wanted)
 {
     double most = 0x1p62;
-    if (!w->view)
+    if (!w->open)
         return wanted;
-    if (w->paused && w->stop > (double)step)
-        most = w->stop - (double)step;
-    else if (w->speed > 0)
-        most = fmax(1, w->speed / (w->rate > 0 ? w->rate : 30));
+    if (w->agreed.paused && w->agreed.stop > (double)step)
+        most = w->agreed.stop - (double)step;
+    else if (w->agreed.speed > 0)
+        most = fmax(1, w->agreed.speed / (w->rate > 0 ? w->rate : 30));
     return (double)wanted < most ? wanted : (uint64_t)most;
 }
 
@@ -185,13 +210,14 @@ double cli_window_seconds(const struct cli_window *w, double seconds)
 
 void cli_window_end(struct cli_window *w, const char *sentence)
 {
-    if (!w->view)
+    if (!w->open)
         return;
     view_end(w->view, sentence);
-    if (!view_watched(w->view) || !isatty(STDERR_FILENO) || cli_interrupted())
+    if (!cli_window_says(w, view_watched(w->view) && isatty(STDERR_FILENO)) || cli_ranks_interrupted(false))
         return;
-    fprintf(stderr, "%s: %s; the window stays until it is closed, or Ctrl-C\n", cli_program, sentence);
-    while (view_watched(w->view) && !cli_interrupted())
+    if (w->view)
+        fprintf(stderr, "%s: %s; the window stays until it is closed, or Ctrl-C\n", cli_program, sentence);
+    while (cli_window_says(w, view_watched(w->view)) && !cli_ranks_interrupted(false))
         view_wait(w->view, LOOK_SECONDS);
 }
 
@@ -199,5 +225,6 @@ int cli_window_close(struct cli_window *w)
 {
     const int status = view_close(w->view) < 0 ? cli_failed_call("recording") : CLI_DONE;
     w->view = NULL;
+    w->open = false;
     return status;
 }

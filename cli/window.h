@@ -7,7 +7,8 @@
  *   cli_window_end(&job->window, sentence)                     the last picture stays while somebody looks
  *   cli_window_close(&job->window)
  *
- * Without these options nothing is opened, and a visit costs one comparison.
+ * Without these options nothing is opened, and a visit costs one comparison. Of several ranks the first has the view, and says on each visit
+ * what all do: opening, visits, cli_window_says, `show` and the end are collective.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_WINDOW_H
@@ -24,11 +25,14 @@ struct cli_window {
     double rate, budget; /* 0: not given */
     const char *record;
 
-    view *view; /* NULL: none */
-    bool paused;
-    double stop;       /* where it stands while it is paused: at this step or behind it */
+    bool open;
+    view *view; /* of the first rank; NULL: none */
+    struct cli_pace {
+        bool paused;
+        double stop;  /* where it stands while it is paused: at this step or behind it */
+        double speed; /* steps a second; 0: as fast as it can */
+    } pace, agreed;   /* as viewers want it now; at the last visit, the same on all ranks */
     double step;       /* of the last visit */
-    double speed;      /* steps a second; 0: as fast as it can */
     size_t bodies;     /* when it was opened */
     uint64_t frame;    /* of a replay */
     double seek;       /* the frame that a viewer wants; below 0: none */
@@ -56,6 +60,9 @@ int cli_window_check(const struct cli_window *window, const struct cli_option *o
 
 /* Opens what was asked for, if anything. `about` is what there is to see; the rest of it is filled in. */
 int cli_window_open(struct cli_window *window, struct view_options *about);
+
+/* What the first rank says, on all; false when that did not come. Alone: what it is given. */
+bool cli_window_says(const struct cli_window *window, bool word);
 
 /* `show` hands the picture of now to the view; `last` of the run. */
 int cli_window_visit(struct cli_window *window, uint64_t step, double fraction, int (*show)(void *job, int last), void *job);

@@ -52,15 +52,23 @@ static int on_host(life *lf, const struct life_raster *q, uint32_t *count)
     return 0;
 }
 
+/* What ranks counted of their rows. */
+static void add_up(void *a, const void *b, void *n)
+{
+    for (size_t k = 0; k < *(const size_t *)n; k++)
+        ((uint32_t *)a)[k] += ((const uint32_t *)b)[k];
+}
+
 int life_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom, uint32_t *count)
 {
     struct life_raster q = {.width = width, .height = height, .zoom = zoom};
-    if (world_size(lf->world) > 1)
-        return clerror_set(ENOTSUP, "life_density: is for one rank");
     if (place(lf, x, y, &q) < 0)
         return -1;
     memset(count, 0, width * height * sizeof *count);
     if (!lf->backend->squares)
         return on_host(lf, &q, count);
-    return life_to_device(lf) < 0 ? -1 : lf->backend->squares(lf, &q, count);
+    size_t n = width * height;
+    if (life_to_device(lf) < 0 || lf->backend->squares(lf, &q, count) < 0)
+        return -1;
+    return world_reduce(lf->world, count, n * sizeof *count, add_up, &n);
 }

@@ -172,14 +172,15 @@ static void get_rows(life *lf, size_t x, size_t y, const struct life_cells *cell
     }
 }
 
-/* A rank's rows, of so many bytes, to rank 0. */
-static int send_rows(life *lf, size_t x, size_t y, const struct life_cells *cells, size_t i, size_t n, size_t bytes)
+/* A rank's rows, of so many bytes, to rank 0: as they are in `looked`, or from the host's rows. */
+static int send_rows(life *lf, size_t x, size_t y, const struct life_cells *cells, const uint64_t *looked, size_t i, size_t n, size_t bytes)
 {
-    uint64_t *rows = calloc(1, bytes);
-    if (!rows)
+    uint64_t *rows = looked ? NULL : calloc(1, bytes);
+    if (!looked && !rows)
         return clerror_set(ENOMEM, "life: no memory for %zu rows on their way", n);
-    get_rows(lf, x, y, cells, i, n, rows);
-    world_mail *mail = world_send(lf->world, 0, 0, rows, bytes);
+    if (rows)
+        get_rows(lf, x, y, cells, i, n, rows);
+    world_mail *mail = world_send(lf->world, 0, 0, rows ? rows : looked + i * cells->stride, bytes);
     const int status = world_wait(lf->world, &mail, 1);
     free(rows);
     return status;
@@ -195,8 +196,9 @@ static int owner_of(const uint64_t (*part)[2], size_t y, size_t *left)
     return rank;
 }
 
-/* Runs of rows that one rank has come to rank 0, one after the other. `part`: first row and rows of each rank. */
-static int collect_rows(life *lf, size_t x, size_t y, struct life_cells *cells, const uint64_t (*part)[2])
+/* Runs of rows that one rank has come to rank 0, one after the other. `part`: first row and rows of each rank; `looked`: the rectangle with
+ * this rank's rows, or NULL when they are to be copied from the host's. */
+static int collect_rows(life *lf, size_t x, size_t y, struct life_cells *cells, const uint64_t *looked, const uint64_t (*part)[2])
 {
     const int own = world_rank(lf->world);
     int status = 0;
@@ -204,14 +206,30 @@ static int collect_rows(life *lf, size_t x, size_t y, struct life_cells *cells, 
         const int rank = owner_of(part, (y + i) % lf->height, &n);
         n = n < cells->height - i ? n : cells->height - i;
         const size_t bytes = n * cells->stride * sizeof(uint64_t);
-        if (rank == 0 && own == 0)
-            get_rows(lf, x, y, cells, i, n, cells->word + i * cells->stride);
-        else if (own == 0) {
+        if (rank == 0 && own == 0) {
+            if (!looked)
+                get_rows(lf, x, y, cells, i, n, cells->word + i * cells->stride);
+        } else if (own == 0) {
             world_mail *mail = world_receive(lf->world, rank, 0, cells->word + i * cells->stride, bytes);
             status = world_wait(lf->world, &mail, 1);
         } else if (rank == own)
-            status = send_rows(lf, x, y, cells, i, n, bytes);
+            status = send_rows(lf, x, y, cells, looked, i, n, bytes);
     }
+    return status;
+}
+
+/* From the devices' rows; ranks but the first have no room in `cells`. */
+static int look(life *lf, size_t x, size_t y, struct life_cells *cells, const uint64_t (*part)[2])
+{
+    const bool first = world_rank(lf->world) == 0;
+    struct life_cells own = *cells;
+    if (!first)
+        own.word = calloc(cells->stride * cells->height + 1, sizeof *own.word);
+    int status = own.word ? lf->backend->window(lf, x, y, &own) : clerror_set(ENOMEM, "life: no memory for %zu rows on their way", cells->height);
+    if (status == 0)
+        status = collect_rows(lf, x, y, cells, own.word, part);
+    if (!first)
+        free(own.word);
     return status;
 }
 
@@ -219,9 +237,8 @@ int life_get(life *lf, long long x, long long y, struct life_cells *cells)
 {
     if (place(lf, &x, &y, cells) < 0)
         return -1;
-    if (lf->host_stale && lf->backend->window && world_size(lf->world) == 1 && cells->width * cells->height < lf->width * lf->height / 4)
-        return lf->backend->window(lf, (size_t)x, (size_t)y, cells);
-    if (life_to_host(lf) < 0)
+    const bool few = lf->host_stale && lf->backend->window && cells->width * cells->height < lf->width * lf->height / 4;
+    if (!few && life_to_host(lf) < 0)
         return -1;
     const uint64_t own[2] = {lf->first, lf->rows};
     uint64_t(*part)[2] = calloc((size_t)world_size(lf->world), sizeof *part);
@@ -229,7 +246,8 @@ int life_get(life *lf, long long x, long long y, struct life_cells *cells)
         return clerror_set(ENOMEM, "life: no memory for a list of ranks");
     int status = world_gather(lf->world, own, sizeof own, part);
     if (status == 0)
-        status = collect_rows(lf, (size_t)x, (size_t)y, cells, (const uint64_t(*)[2])part);
+        status = few ? look(lf, (size_t)x, (size_t)y, cells, (const uint64_t(*)[2])part)
+                     : collect_rows(lf, (size_t)x, (size_t)y, cells, NULL, (const uint64_t(*)[2])part);
     free(part);
     return status;
 }

@@ -24,7 +24,7 @@ struct ranks {
     size_t nsent, ncome, of_row; /* of_row: those that come from one's row, which are first */
 };
 
-enum { MOST_DEVICES = 64, ARRAYS = 3, ROUND = 3 }; /* tags: an array's number, plus ROUND in the second round */
+enum { MOST_DEVICES = 64, ARRAYS = 3, ROUND = 3, COLLECTED = 2 * ROUND }; /* tags: an array's number, plus ROUND in the second round */
 
 /* ---- Who moves which. ------------------------------------------------------------------------- */
 
@@ -355,6 +355,51 @@ int nbody_ranks_spread(struct nbody *nb, void *rows, size_t bytes, size_t bodies
             return -1;
     }
     return 0;
+}
+
+/* Of some rows those that a rank has: packs them into `own`, or takes them from there; how many there are. */
+static size_t rows_of(struct part p, size_t count, const cl_uint *row, float (*x)[3], float (*own)[3], bool take)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < count; k++)
+        if (row[k] - p.first < p.rows) {
+            memcpy(take ? x[k] : own[n], take ? own[n] : x[k], sizeof *x);
+            n++;
+        }
+    return n;
+}
+
+static int collect_of(struct nbody *nb, int rank, size_t count, const cl_uint *row, float (*x)[3], float (*own)[3])
+{
+    const struct part p = nb->ranks->part[rank];
+    size_t n = 0;
+    for (size_t k = 0; k < count; k++)
+        n += row[k] - p.first < p.rows;
+    world_mail *mail = n ? world_receive(nb->world, rank, COLLECTED, own, n * sizeof *own) : NULL;
+    if (n && world_wait(nb->world, &mail, 1) != 0)
+        return -1;
+    rows_of(p, count, row, x, own, true);
+    return 0;
+}
+
+int nbody_ranks_collect(struct nbody *nb, size_t count, const cl_uint *row, float (*x)[3])
+{
+    const int ranks = nb->ranks ? world_size(nb->world) : 1, rank = world_rank(nb->world);
+    float(*own)[3] = ranks > 1 ? malloc((count + 1) * sizeof *own) : NULL;
+    int status = 0;
+    if (ranks == 1)
+        return 0;
+    if (!own)
+        return clerror_set(ENOMEM, "nbody_positions: no memory for %zu bodies", count);
+    for (int k = 1; rank == 0 && k < ranks && status == 0; k++)
+        status = collect_of(nb, k, count, row, x, own);
+    const size_t n = rank ? rows_of(nb->ranks->part[rank], count, row, x, own, false) : 0;
+    if (n) {
+        world_mail *mail = world_send(nb->world, 0, COLLECTED, own, n * sizeof *own);
+        status = world_wait(nb->world, &mail, 1);
+    }
+    free(own);
+    return status;
 }
 
 static void join_asked(void *a, const void *b, void *arg)

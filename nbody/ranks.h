@@ -40,6 +40,9 @@ size_t nbody_ranks_others(const struct nbody *nb, struct share others[2]);
 /* Collective. Gives all ranks what each has of an array, `bytes` for so many bodies: 1, or a divisor of shares. */
 int nbody_ranks_spread(struct nbody *nb, void *rows, size_t bytes, size_t bodies);
 
+/* Collective. Rank 0 gets x[k] of each of `count` rows of bodies from the rank that moves row[k]. */
+int nbody_ranks_collect(struct nbody *nb, size_t count, const cl_uint *row, float (*x)[3]);
+
 /* Collective: the least of steps and of bad steps, and whether any rank is to stop. */
 struct nbody_asked {
     int64_t steps, bad;

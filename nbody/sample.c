@@ -1,4 +1,5 @@
-/* sample.c - positions and velocities of some bodies, for pictures: picked on the devices, so that only these are copied.
+/* sample.c - positions and velocities of some bodies, for pictures: picked on the devices, so that only these are copied, and
+ * with ranks go to rank 0.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -110,12 +111,12 @@ static int sample_share(struct nbody *nb, struct share *p, size_t count, float (
 
 int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3], float (*vel)[3])
 {
-    if (nb->ranks)
-        return clerror_set(ENOTSUP, "nbody_positions: of an engine with several ranks only nbody_state tells where bodies are");
     if ((!nb->sampler && open_sampler(nb) != 0) || make_room(nb, count) != 0 || choose(nb, count, which) != 0)
         return -1;
     for (struct share *p = nb->share; count && p < nb->share + nb->ndev; p++)
         if (p->count && sample_share(nb, p, count, pos, vel) != 0)
             return -1;
-    return 0;
+    if (pos && nbody_ranks_collect(nb, count, nb->sampler->which, pos) != 0)
+        return -1;
+    return vel ? nbody_ranks_collect(nb, count, nb->sampler->which, vel) : 0;
 }

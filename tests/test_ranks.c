@@ -139,7 +139,12 @@ static int life_run(struct life_case *c, life *lf, struct life_sample *last)
     for (size_t k = 0; k < STEPS; k++)
         if (life_step(lf, steps[k]) != 0)
             return -1;
-    return life_trace(lf, TRACED, last) != 0 || life_get(lf, 0, 0, &c->cells) != 0 ? -1 : life_population(lf, &c->population);
+    return life_trace(lf, TRACED, last);
+}
+
+static int life_end(struct life_case *c, life *lf)
+{
+    return life_get(lf, 0, 0, &c->cells) != 0 ? -1 : life_population(lf, &c->population);
 }
 
 static struct life_options options_of(const struct life_case *c, CLCONTEXT *cp, stdcl_world *w)
@@ -168,6 +173,35 @@ static int check_events(const life *lf)
     return 0;
 }
 
+/* What pictures show of the state that is there, straight from the devices: a rectangle, across a torus's edges, and counts of squares. */
+static int compare_pictures(life *lf, const struct life_case *right, bool first)
+{
+    enum { ZOOM = 3, SIDE = 1 << ZOOM, WIDTH = 60 };
+    const size_t w = right->width, h = right->height, tall = h / 3, across = (w + SIDE - 1) / SIDE, down = (h + SIDE - 1) / SIDE;
+    const size_t x = right->bounds == LIFE_TORUS ? w - 7 : 3, y = right->bounds == LIFE_TORUS ? h - tall / 2 : h / 2 - tall / 2;
+    struct life_cells part;
+    uint32_t *count = calloc(across * down, sizeof *count);
+    if (life_cells_alloc(&part, WIDTH, tall) < 0 || life_get(lf, (long long)x, (long long)y, &part) < 0 ||
+        life_density(lf, 0, 0, across, down, ZOOM, count) < 0)
+        return -1;
+    int status = 0;
+    for (size_t k = 0; first && k < WIDTH * tall; k++)
+        if (life_cells_at(&part, k % WIDTH, k / WIDTH) != life_cells_at(&right->cells, (x + k % WIDTH) % w, (y + k / WIDTH) % h))
+            status = WRONG("another cell %zu of a rectangle", k);
+    for (size_t k = 0; k < across * down; k++) {
+        uint32_t live = 0;
+        for (size_t c = 0; c < SIDE * SIDE; c++) {
+            const size_t i = k % across * SIDE + c % SIDE, j = k / across * SIDE + c / SIDE;
+            live += i < w && j < h && life_cells_at(&right->cells, i, j);
+        }
+        if (count[k] != live)
+            status = WRONG("square %zu has %u live cells, not %u", k, count[k], live);
+    }
+    life_cells_free(&part);
+    free(count);
+    return status;
+}
+
 static int life_ranks(struct rank_run *r)
 {
     const struct life_case *right = r->arg;
@@ -179,6 +213,10 @@ static int life_ranks(struct rank_run *r)
     int status = life_cells_alloc(&own.cells, own.width, own.height);
     if (status == 0)
         status = life_run(&own, lf, last);
+    if (status == 0)
+        status = compare_pictures(lf, right, r->rank == 0);
+    if (status == 0)
+        status = life_end(&own, lf);
     if (status == 0)
         status = check_events(lf);
     if (status == 0)
@@ -209,6 +247,7 @@ static void life_is_the_same(void **state)
         life *lf = life_create(&options);
         works(life_cells_alloc(&c->cells, c->width, c->height));
         works(life_run(c, lf, last));
+        works(life_end(c, lf));
         life_free(lf);
         on_some(life_ranks, c, i);
         life_cells_free(&c->cells);
@@ -290,6 +329,23 @@ static int nbody_run(struct nbody_case *c, nbody *nb)
     return status == 0 ? nbody_state(nb, c->end, c->speed) : -1;
 }
 
+/* Some bodies in any order, as pictures want them, are those of the whole state, rounded. */
+static int compare_sample(nbody *nb, const struct nbody_case *right, bool first)
+{
+    enum { SOME = 37 };
+    float pos[SOME][3], vel[SOME][3];
+    uint32_t which[SOME];
+    for (uint32_t k = 0; k < SOME; k++)
+        which[k] = (uint32_t)(k * 7919 % right->n);
+    if (nbody_positions(nb, SOME, which, pos, vel) != 0 || nbody_positions(nb, 0, NULL, NULL, NULL) != 0)
+        return -1;
+    for (size_t k = 0; first && k < SOME; k++)
+        for (int c = 0; c < 3; c++)
+            if (pos[k][c] != (float)right->end[which[k]][c] || vel[k][c] != (float)right->speed[which[k]][c])
+                return WRONG("body %u of a picture is elsewhere, integrator %d", (unsigned)which[k], (int)right->integrator);
+    return 0;
+}
+
 static struct nbody_options gravity_of(const struct nbody_case *c, CLCONTEXT *cp, stdcl_world *w)
 {
     return (struct nbody_options){.ctx = cp, .eps = 0.05, .dt = 0.01, .integrator = c->integrator, .precision = c->precision, .burst = 2,
@@ -309,6 +365,8 @@ static int nbody_ranks(struct rank_run *r)
     memset(own->acc, 0, sizeof own->acc);
     memset(own->potential, 0, sizeof own->potential);
     int status = nbody_run(own, nb);
+    if (status == 0)
+        status = compare_sample(nb, right, r->rank == 0);
     if (status == 0 && memcmp(&own->energy, &right->energy, sizeof own->energy) != 0)
         status = WRONG("energy %.17g, not %.17g", own->energy.total, right->energy.total);
     if (status == 0 && (memcmp(own->end, right->end, sizeof own->end) != 0 || memcmp(own->speed, right->speed, sizeof own->speed) != 0))

@@ -15,6 +15,24 @@ else()
   stdcl_absent(test_view_server "python3 is not installed")
 endif()
 
+# And on two ranks, by whichever MPI there is. Deep as other jobs by MPI are (world.cmake).
+if(STDCL_PYTHON3 AND TARGET stdcl_command AND TARGET world_openmpi AND NOT STDCL_SANITIZE)
+  set(launch mpirun.openmpi --bind-to none -n 2)
+elseif(STDCL_PYTHON3 AND TARGET stdcl_command AND TARGET world_mpich AND NOT STDCL_SANITIZE)
+  set(launch mpiexec.mpich -n 2)
+else()
+  set(launch "")
+endif()
+if(launch)
+  add_test(NAME test_view_ranks COMMAND ${STDCL_PYTHON3} ${CMAKE_CURRENT_SOURCE_DIR}/view/server.py
+    $<TARGET_FILE:view_child> $<TARGET_FILE:stdcl_command> ranks ${launch})
+  set_tests_properties(test_view_ranks PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 ENVIRONMENT
+    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_mpi_yield_when_idle=1;OMPI_MCA_btl_vader_single_copy_mechanism=none;OMPI_MCA_rmaps_base_oversubscribe=1;PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe")
+else()
+  stdcl_absent(test_view_ranks "no plugin for an MPI is built, or the build has a sanitizer")
+endif()
+stdcl_label(deep test_view_ranks)
+
 # The gallery's page is what the command makes today.
 if(TARGET stdcl_command)
   add_test(NAME test_view_gallery COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/view/gallery.sh $<TARGET_FILE:stdcl_command>

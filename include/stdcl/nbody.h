@@ -204,7 +204,8 @@ void nbody_set_clock(nbody *nb, double time, size_t steps);
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3]);
 
 /* The same of `count` bodies, in single precision, for pictures: row k is of body which[k], of body k when `which` is NULL. Only these are
- * copied from the devices. pos or vel may be NULL. EINVAL: there is no such body; ENOTSUP: several ranks. */
+ * copied from the devices. pos or vel may be NULL. With a world rank 0 gets them, and the others' rows of pos and vel are not
+ * defined. EINVAL: there is no such body. */
 int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3], float (*vel)[3]);
 
 /* Computes, at the current time and without stepping, every body's acceleration and potential (per

@@ -1,6 +1,7 @@
 """server.py - the window's server met by python3-websockets and by raw sockets: what it answers, refuses and survives.
 
     server.py CHILD STDCL [TEST]
+    server.py CHILD STDCL ranks LAUNCHER...     with `mpirun -n 2`, say
 
 Nothing here depends on how fast the machine is: each step waits until something happens.
 SPDX-License-Identifier: MIT
@@ -397,8 +398,12 @@ class Job:
         return self
 
     def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
+        self.process.terminate()  # which a launcher hands on
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
     def connect(self):
         return websockets.connect("ws://%s/live" % self.host, subprotocols=["stdcl-view.1", "token." + self.token], origin="http://" + self.host,
@@ -423,18 +428,27 @@ PROGRAMS = [  # what is shown, the option that writes what was computed, and the
 ]
 
 
-async def same_bits():
+RANKED = [
+    (1, "-o", "a.tab", ["nbody", "-n", "300", "--steps", "400", "--dt", "0.01", "--method", "direct"]),
+    (1, "-o", "a.tab", ["nbody", "-n", "600", "--steps", "20", "--dt", "0.01", "--method", "tree"]),
+    (2, "-o", "a.rle", ["life", "--size", "200x300", "--soup=0.3", "--seed", "7", "-n", "3000"]),
+    (3, "--histogram", "a.csv", ["gas", "-n", "50000", "--repeat", "30"]),
+    (4, "-o", "a.npy", ["matmul", "-n", "64", "--engine", "cpu-blocked", "--repeat", "3"]),
+]
+
+
+async def same_bits(programs=None, launch=(), more=()):
     """A run that is looked at, paused and stepped ends where one that nobody sees does: all programs."""
     if not have_device():
         return
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "acorn.rle"), "w") as f:
             f.write("x = 7, y = 3, rule = B3/S23\nbo$3bo$2o2b3o!\n")
-        for kind, option, name, args in PROGRAMS:
+        for kind, option, name, args in programs or PROGRAMS:
             args = [os.path.join(folder, a) if a == "acorn.rle" else a for a in args]
             first, second = os.path.join(folder, "1" + name), os.path.join(folder, "2" + name)
             subprocess.run([STDCL, *args, option, first, "--quiet"], check=True, stdout=subprocess.DEVNULL)
-            with Job(STDCL, *args, option, second) as job:
+            with Job(*launch, STDCL, *args, option, second, *more) as job:
                 async with job.connect() as ws:
                     if kind == 2:
                         await ws.send('{"type":"want","cells":{"x":-32,"y":-32,"width":64,"height":64,"zoom":1}}')
@@ -450,6 +464,30 @@ async def same_bits():
             with open(first, "rb") as a, open(second, "rb") as b:
                 same = [[line for line in f if name != "a.tab" or not line.startswith(b"#")] for f in (a, b)]
             assert same[0] == same[1] and len(b"".join(same[0])) > 20, args
+
+
+async def ranks():
+    """Two ranks: the first has the window, and the others do what it says, through a pause that is longer than any of them waits."""
+    launch = sys.argv[4:]
+    if not launch or not have_device():
+        return
+    await same_bits(RANKED, launch, ["--share"])
+    os.environ["STDCL_PATIENCE"] = "10"
+    with Job(*launch, STDCL, "nbody", "-n", "300", "--method", "direct", "--share", "--steps", "100000000") as job:
+        async with job.connect() as ws:
+            assert ["bodies", "300"] in (await text_of(ws, "hello"))["facts"]
+            await ws.send('{"type":"do","what":"pause"}')
+            while not (await text_of(ws, "state"))["paused"]:
+                pass
+            await ws.send('{"type":"credit","n":8}')
+            stood = struct.unpack_from("<Q", await frame(ws, 1), 16)[0]
+            await asyncio.sleep(12)
+            await ws.send('{"type":"do","what":"step","n":5}')
+            while struct.unpack_from("<Q", await frame(ws, 1), 16)[0] < stood + 5:
+                await ws.send('{"type":"credit","n":1}')
+            await ws.send('{"type":"do","what":"quit","confirm":true}')
+            await closing(ws)
+        assert job.process.wait(PATIENCE) == 130, job.process.stderr.read()
 
 
 async def standing(ws, want):
@@ -502,7 +540,7 @@ async def endless_planes():
 
 TESTS = [shows, credits, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, idlers, unix_socket, other_users,
          packed_files, same_bits, endless_planes]
-for test in TESTS:
+for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
         print(test.__name__, flush=True)
         asyncio.run(asyncio.wait_for(test(), 600))
