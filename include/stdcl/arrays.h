@@ -71,9 +71,9 @@ struct arrays_options {
 arrays *arrays_create(const struct arrays_options *options);
 void arrays_free(arrays *a);
 
-/* x is memory from clmalloc for the same context, or a place inside it that is aligned to 128 bytes. Its n
- * elements are read on the devices: device d reads elements *first ... *first + *count - 1, which must be
- * current there; shares depend on n. arrays_place copies each device's share from the host, and an array that the
+/* x is memory from clmalloc for the same context, or a place inside it at which every device can start a buffer
+ * (4096 bytes are enough). Its n elements are read on the devices: device d reads elements *first ... *first + *count - 1,
+ * which must be current there; shares depend on n. arrays_place copies each device's share from the host, and an array that the
  * host has written needs nothing else. */
 int arrays_place(arrays *a, const void *x, size_t n);
 void arrays_share(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count);
