@@ -194,16 +194,6 @@ static size_t work_bytes(const struct work *w)
     return beside > w->sums ? beside : w->sums;
 }
 
-/* A launch that is given a whole block and does nothing with it. NVIDIA's driver makes a buffer's memory at its first use: where
- * parts of a block were used before the whole was, what they held was lost. */
-static int touch(struct nbody *nb, struct share *p, void *whole)
-{
-    const struct tree *t = p->tree;
-    const cl_uint none = 0;
-    const struct stdcl_arg args[] = {BLOCK_ARG(whole), VALUE_ARG(none), BLOCK_ARG(t->which), VALUE_ARG(none), BLOCK_ARG(t->picked)};
-    return nb->parts ? nbody_tree_launch(nb, p, TREE_PICK, 1, (size_t)p->shape.flat, COUNT_OF(args), args) : 0;
-}
-
 static int place_work(struct nbody *nb, struct share *p)
 {
     struct tree *t = p->tree;
@@ -214,7 +204,7 @@ static int place_work(struct nbody *nb, struct share *p)
     t->key = t->second = (char *)t->work + (nb->parts ? TREE_MARGIN : 0);
     t->sort = t->count = (char *)t->work + w.keys;
     nb->pulled = nb->parts ? nb->parts->pulled : t->work;
-    return touch(nb, p, t->work);
+    return 0;
 }
 
 size_t nbody_tree_shared(const struct nbody *nb, const struct share *p)
@@ -422,7 +412,7 @@ static int place_second(struct nbody *nb, struct share *p)
         return 1;
     t->seconds = seconds;
     t->second = (char *)seconds + (nb->parts ? TREE_MARGIN : 0);
-    return touch(nb, p, seconds);
+    return 0;
 }
 
 /* With moments of second order: where bodies lie as close beside the whole that their cells' centres are rounded away, those of
