@@ -214,6 +214,7 @@ struct nbody {
     void *field_table; /* the same for kernels, four numbers each */
     double mass;  /* the power of two below G times that of all bodies, in the caller's units */
     bool uniform; /* all bodies have the same mass */
+    bool shares_given; /* by the caller */
     bool current; /* every device holds everybody's positions */
     bool primed;  /* state holds the sums that the next step begins with */
     bool settled; /* posm and velo are those of the current time, not predictions */

@@ -432,6 +432,7 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
                          .dt = o->dt,
                          .n = n,
                          .burst = o->burst ? o->burst : MAX_BURST,
+                         .shares_given = o->shares != NULL,
                          .flags = CL_EVENT_NOWAIT,
                          .progress = o->progress,
                          .arg = o->arg,

@@ -220,10 +220,11 @@ static bool divide_better(const struct nbody *nb, const struct holder *all, size
     return off > nb->n / 256;
 }
 
-/* When costs are known a little; and so seldom that it takes a hundredth of the time. */
-static bool is_due(const struct parts *s, double now)
+/* When costs are known a little; and so seldom that it takes a hundredth of the time, or always with the caller's shares. */
+static bool is_due(const struct nbody *nb, double now)
 {
-    return s->checks >= 3 && (s->dividing <= 0 || now - s->divided > 100 * s->dividing);
+    const struct parts *s = nb->parts;
+    return s->checks >= 3 && (nb->shares_given || s->dividing <= 0 || now - s->divided > 100 * s->dividing);
 }
 
 int nbody_order_divide(struct nbody *nb)
@@ -232,7 +233,7 @@ int nbody_order_divide(struct nbody *nb)
     const double began = seconds_now();
     if (!nb->parts || !nb->known)
         return 0;
-    int32_t due = !nb->parts->recut && is_due(nb->parts, began);
+    int32_t due = !nb->parts->recut && is_due(nb, began);
     if (world_broadcast(nb->world, 0, &due, sizeof due) != 0)
         return -1;
     if (!due)

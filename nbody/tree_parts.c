@@ -413,7 +413,8 @@ static int costs(struct nbody *nb, uint64_t *cost)
 static const double LEAST_SECONDS = 4e-3;
 
 /* How fast devices were beside each other in the last walks, by costs: as much as before and half as much as now, or later an eighth, and at
- * most a tenth more or less than 1, since what costs are is a guess and times are those of a busy machine. */
+ * most a tenth more or less than 1, since what costs are is a guess and times are those of a busy machine. With the caller's shares
+ * nothing depends on times. */
 static int speeds(struct nbody *nb, const uint64_t *cost)
 {
     struct parts *s = nb->parts;
@@ -422,7 +423,7 @@ static int speeds(struct nbody *nb, const uint64_t *cost)
     bool all = true;
     if (!each)
         return clerror_set(ENOMEM, "nbody: no memory on the host");
-    for (cl_uint k = 0; k < s->n; k++)
+    for (cl_uint k = 0; k < s->n && !nb->shares_given; k++)
         if (s->owner[k].share && s->timed[k] && s->seconds[k] > LEAST_SECONDS * s->timed[k])
             each[k] = bits_of(number_of(cost[k]) * s->timed[k] / s->seconds[k]);
     const int status = nbody_parts_fill(nb, each, s->n);
