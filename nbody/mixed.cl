@@ -49,17 +49,37 @@ static inline void load_split(global const double4 *p, int c, double centre, vec
 }
 
 #define LOOK_POSM(n, off) LOOK(next, posm, n, off)
-#define TAKE_SPLIT EACH_NEXT(u_, t_) { float4 h_, l_; split(next[u_], centre, &h_, &l_); highs[t_] = h_, lows[t_] = l_; }
+#if TENSOR
+#define OWN(x) own_part(x)
+#define TILES PARTS_OF(highs); PARTS_OF(lows); local float mass[DEEP * TILE]
+#define PUT(t, h, l) store_parts(highs + (t) * PARTS, h), store_parts(lows + (t) * PARTS, l), mass[t] = (h).w
+#else
+#define OWN(x) (x)
+#define TILES TILE_OF(float4, highs); TILE_OF(float4, lows); local float *const mass = 0
+#define PUT(t, h, l) highs[t] = h, lows[t] = l
+#endif
+#define TAKE_SPLIT EACH_NEXT(u_, t_) { float4 h_, l_; split(next[u_], centre, &h_, &l_); PUT(t_, h_, l_); }
+
+/* The pull of a body of mass m at a distance, on a row. */
+static inline INLINED void pull(vec dx, vec dy, vec dz, float eps2, float m, vec *ax, vec *ay, vec *az)
+{
+    const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
+    const vec s = inverse_cube(r2, UNIFORM ? C(1) : m);
+    *ax = FMA(s, dx, *ax);
+    *ay = FMA(s, dy, *ay);
+    *az = FMA(s, dz, *az);
+}
 
 static inline INLINED void add_pulls(global const double4 *restrict posm, global double *partial, uint first, uint rows,
                                      uint top, uint stretch, uint from, uint until, uint end, float eps2, double4 centre,
-                                     local float4 *highs, local float4 *lows, local double *joint)
+                                     local float4 *highs, local float4 *lows, local float *mass, local double *joint)
 {
-    vec x[ITEMS], y[ITEMS], z[ITEMS], xl[ITEMS], yl[ITEMS], zl[ITEMS];
-    UNROLLED for (int k = 0; k < ITEMS; k++) {
-        load_split(posm + first + ROW(k), 0, centre.x, &x[k], &xl[k]);
-        load_split(posm + first + ROW(k), 1, centre.y, &y[k], &yl[k]);
-        load_split(posm + first + ROW(k), 2, centre.z, &z[k], &zl[k]);
+    const double from_centre[3] = {centre.x, centre.y, centre.z};
+    vec x[3][ITEMS], xl[3][ITEMS];
+    UNROLLED for (int c = 0; c < 3; c++) UNROLLED for (int k = 0; k < ITEMS; k++) {
+        vec high, low;
+        load_split(posm + first + ROW(k), c, from_centre[c], &high, &low);
+        x[c][k] = OWN(high), xl[c][k] = OWN(low);
     }
     double4 next[NEXT];
     EACH_STRETCH(n) {
@@ -77,6 +97,21 @@ static inline INLINED void add_pulls(global const double4 *restrict posm, global
                     float4 highs_[TILE], lows_[TILE];
                     for (uint t = 0; t < TILE; t++) split(posm[j + t], centre, &highs_[t], &lows_[t]);
 #endif
+#if TENSOR
+#pragma unroll UNROLL
+                    for (uint t = 0; t < TILE; t += 8) {
+                        const struct eight b = eight_of(highs, DEPTH * TILE + t), l = eight_of(lows, DEPTH * TILE + t);
+                        UNROLLED for (int k = 0; k < ITEMS; k += 2) {
+                            float d[3][4];
+                            UNROLLED for (int c = 0; c < 3; c++)
+                                differences_of_two(d[c], x[c] + k, xl[c] + k, b.c[c], l.c[c]);
+                            UNROLLED for (int e = 0; e < 4; e++) {
+                                const int r = ROW_OF(k, e);
+                                pull(d[0][e], d[1][e], d[2][e], eps2, mass[DEPTH * TILE + BODY_OF_EIGHT(t, e)], &ax[r], &ay[r], &az[r]);
+                            }
+                        }
+                    }
+#else
 #pragma unroll UNROLL
                     for (uint t = 0; t < TILE; t++) {
 #if LOCAL
@@ -84,16 +119,11 @@ static inline INLINED void add_pulls(global const double4 *restrict posm, global
 #else
                         const float4 b = highs_[t], l = lows_[t];
 #endif
-                        UNROLLED for (int k = 0; k < ITEMS; k++) {
-                            const vec dx = (b.x - x[k]) + (l.x - xl[k]), dy = (b.y - y[k]) + (l.y - yl[k]),
-                                      dz = (b.z - z[k]) + (l.z - zl[k]);
-                            const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
-                            const vec s = inverse_cube(r2, UNIFORM ? C(1) : b.w);
-                            ax[k] = FMA(s, dx, ax[k]);
-                            ay[k] = FMA(s, dy, ay[k]);
-                            az[k] = FMA(s, dz, az[k]);
-                        }
+                        UNROLLED for (int k = 0; k < ITEMS; k++)
+                            pull((b.x - x[0][k]) + (l.x - xl[0][k]), (b.y - x[1][k]) + (l.y - xl[1][k]),
+                                 (b.z - x[2][k]) + (l.z - xl[2][k]), eps2, b.w, &ax[k], &ay[k], &az[k]);
                     }
+#endif
                 }
             }
             UNROLLED for (int k = 0; k < ITEMS; k++) sum[0][k] += WIDEN(ax[k]), sum[1][k] += WIDEN(ay[k]), sum[2][k] += WIDEN(az[k]);
@@ -109,10 +139,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     global const double4 *restrict posm, global double *restrict partial, uint first, uint rows, uint top,
     uint stretch, uint from, uint until, uint end, float eps2, double cx, double cy, double cz)
 {
-    TILE_OF(float4, highs);
-    TILE_OF(float4, lows);
+    TILES;
     JOINT_OF(double, joint);
-    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, (double4)(cx, cy, cz, 0), highs, lows, joint);
+    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, (double4)(cx, cy, cz, 0), highs, lows, mass, joint);
 }
 
 #ifdef STEP
@@ -120,10 +149,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_step(
     global const double4 *restrict posm, global double *partial, uint first, uint rows, uint top,
     uint stretch, uint from, uint until, uint end, float eps2, double cx, double cy, double cz, STEP_PARAMETERS)
 {
-    TILE_OF(float4, highs);
-    TILE_OF(float4, lows);
+    TILES;
     JOINT_OF(double, joint);
-    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, (double4)(cx, cy, cz, 0), highs, lows, joint);
+    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, (double4)(cx, cy, cz, 0), highs, lows, mass, joint);
     EACH_OF_GROUP(i, c, 3) STEP(i, c);
 }
 #endif
