@@ -58,6 +58,9 @@ struct life_job {
     size_t zoom;
     struct cli_outputs outputs;
     struct cli_window window;
+    struct {
+        double at, seconds;
+    } counted; /* all live cells, for the window: when last, and how long that took */
 
     /* Results, and what is needed meanwhile. */
     const char *choice;   /* why this engine */

@@ -83,6 +83,15 @@ static int shades(const struct life_job *job, const struct view_region *r, uint8
     return status;
 }
 
+/* Counting all of a large grid takes longer than what is seen of it, so that it is done as often as the budget allows, by default a hundredth of the
+ * time; of a state that stands always. */
+static bool population_due(const struct life_job *job, int last)
+{
+    const struct cli_window *w = &job->window;
+    const double rate = w->rate > 0 ? w->rate : 30, budget = w->budget > 0 ? w->budget / 100 : 0.01;
+    return last || w->agreed.paused || seconds_now() >= job->counted.at + fmax(1 / rate, job->counted.seconds / budget);
+}
+
 /* UINT64_MAX: more than the page can be told. */
 static int population_of(const struct life_job *job, uint64_t *population, double *value)
 {
@@ -117,8 +126,13 @@ static int show(void *arg, int last)
     at.n = view_regions_wanted(job->window.view, region);
     int status = world_broadcast(cli_world, 0, &at, sizeof at);
     const int n = at.n;
-    if (status == 0)
+    const bool counts = status == 0 && cli_window_says(&job->window, population_due(job, last));
+    if (counts) {
+        const double start = seconds_now();
         status = population_of(job, &population, &value);
+        job->counted.at = seconds_now();
+        job->counted.seconds = job->counted.at - start;
+    }
     for (int i = 0; i < n && status == 0; i++) {
         body[i] = cli_alloc(view_cells_bytes(&region[i]) + 1, 1);
         cells[i] = (struct view_cells){region[i], body[i]};
@@ -127,7 +141,7 @@ static int show(void *arg, int last)
     const uint64_t now = life_job_generation(job);
     if (status == 0)
         status = view_show_cells(job->window.view, (struct view_moment){(double)now, now, last}, population, n, cells);
-    if (status == 0)
+    if (status == 0 && counts)
         view_add_row(job->window.view, (const double[]){(double)now, value});
     for (int i = 0; i < n; i++)
         free(body[i]);

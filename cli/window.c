@@ -203,7 +203,7 @@ uint64_t cli_window_burst(const struct cli_window *w, uint64_t step, uint64_t wa
 
 double cli_window_seconds(const struct cli_window *w, double seconds)
 {
-    return view_watched(w->view) ? fmin(seconds, 1 / (w->rate > 0 ? w->rate : 30)) : seconds;
+    return view_watched(w->view) ? fmin(seconds, 0.5 / (w->rate > 0 ? w->rate : 30)) : seconds;
 }
 
 /* ---- The end. ---------------------------------------------------------------------------------- */

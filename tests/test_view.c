@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -522,6 +523,77 @@ static void regions(void **state)
     assert_int_equal(view_cells_shade((uint64_t)1 << 48, 24), 255);
 }
 
+static void hear(struct viewer *w, const char *format, ...)
+{
+    char text[256];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    assert_int_equal(viewer_hear(w, text, strlen(text)), 0);
+}
+
+static void want_from(struct viewer *w, int x)
+{
+    hear(w, "{\"type\":\"want\",\"cells\":{\"x\":%d,\"y\":0,\"width\":64,\"height\":8,\"zoom\":0}}", x);
+}
+
+/* A new state, with the rectangle from x on. */
+static void come(struct shown *s, int x)
+{
+    s->sequence++;
+    s->n = 1;
+    s->region[0] = (struct view_region){x, 0, 64, 8, 0};
+    s->first.used = 0;
+    bytes_more(&s->first, 64);
+}
+
+/* Where the next frame of cells begins; -1: there is none. */
+static int next_from(struct viewer *w)
+{
+    hear(w, "{\"type\":\"credit\",\"n\":1}");
+    while (viewer_next(w))
+        if (w->binary)
+            return (int)bytes_read(w->out.at + HEADROOM + 24, 8);
+    return -1;
+}
+
+/* Who moves on before what was wanted is there gets that meanwhile, and never goes back. */
+static void moving_on(void **state)
+{
+    struct view v = {.about.options.cells = {65536, 65536, "torus", "B3/S23"}, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct stage stage = {0};
+    struct shown *s = &stage.shown[CELLS];
+    struct viewer w;
+    (void)state;
+    viewer_init(&w, &v, &stage, false);
+    want_from(&w, 0);
+    come(s, 0);
+    assert_int_equal(next_from(&w), 0);
+    for (int x = 8; x <= 40; x += 8)
+        want_from(&w, x);
+    come(s, 16);
+    assert_int_equal(next_from(&w), 16);
+    assert_int_equal(next_from(&w), -1); /* once */
+    come(s, 8);
+    assert_int_equal(next_from(&w), -1); /* not back */
+    come(s, 32);
+    want_from(&w, 48);
+    assert_int_equal(next_from(&w), 32);
+    come(s, 48);
+    assert_int_equal(next_from(&w), 48);
+    come(s, 32);
+    assert_int_equal(next_from(&w), -1);
+    for (int x = 0; x < 8 * 3 * FORMER; x += 8) /* no more are kept than there is room for */
+        want_from(&w, x);
+    come(s, 8);
+    assert_int_equal(next_from(&w), -1);
+    come(s, 8 * (3 * FORMER - 2));
+    assert_int_equal(next_from(&w), 8 * (3 * FORMER - 2));
+    viewer_free(&w);
+    stage_free(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -531,7 +603,7 @@ int main(void)
         cmocka_unit_test(order),         cmocka_unit_test(rows_are_thinned), cmocka_unit_test(regions),
         cmocka_unit_test(codings),       cmocka_unit_test(codings_of_cells), cmocka_unit_test(recordings),
         cmocka_unit_test(nothing_is_lost), cmocka_unit_test(cut_and_damaged), cmocka_unit_test(pages),       cmocka_unit_test(refused_options),
-        cmocka_unit_test(opens_and_closes),
+        cmocka_unit_test(opens_and_closes), cmocka_unit_test(moving_on),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

@@ -39,6 +39,7 @@ enum {
     MOST_CREDITS = 8,
     MOST_MESSAGE = 4096,
     MOST_ROWS = 4096,
+    FORMER = 32,
     MOST_SQUARES = 1 << 22,
     MOST_ZOOM = 24,
     TOKEN = 33 /* 32 digits and a 0 */
@@ -303,6 +304,8 @@ struct viewer {
     uint64_t pong;
     const char *refused, *why; /* static */
     struct want want;
+    struct view_region former[FORMER]; /* rectangles of cells that it wanted before, and neither these nor later ones came */
+    int formers;
     unsigned credits, states, says;
     uint32_t sent[KINDS];
     size_t rows_sent;
@@ -373,7 +376,8 @@ struct view {
     /* The run's alone. */
     uint32_t *order;
     double cost[3]; /* of the last pictures, in seconds */
-    double due, due_soon, began, told; /* by seconds_now: when the next picture may come, and one that a viewer moved to; when this was asked for; the state, last */
+    double beat, due, due_soon, began, told; /* by seconds_now: when the rate allows the next picture; when it may come, and one that a viewer moved to; when
+                                              this was asked for; the state, last */
     struct view_state said;
     bool rows_given; /* of a replay */
     bool shown; /* the state of a run that is paused */

@@ -163,9 +163,10 @@ static void settle(struct view *v)
     const unsigned long long worked = atomic_load_explicit(&v->worked, memory_order_relaxed);
     const double served = 1e-9 * (double)(worked - v->worked_before) / v->cores;
     v->worked_before = worked;
-    const double least = 1 / v->about.options.rate, usual = usual_cost(v, copied + served) / budget;
-    v->due = now + fmax(least, usual) - copied;
-    v->due_soon = now + fmax(least, fmin(usual, MOVING * (copied + served))) - copied;
+    const double least = 1 / v->about.options.rate, usual = usual_cost(v, copied + served) / budget, begun = now - copied;
+    v->beat = begun < v->beat + least ? v->beat + least : begun + least; /* a picture that was a little late makes the next one no later */
+    v->due = fmax(v->beat, begun + usual);
+    v->due_soon = fmax(v->beat, begun + fmin(usual, MOVING * (copied + served)));
     v->shown = true;
     v->began = 0;
     atomic_store_explicit(&v->changed, false, memory_order_relaxed);

@@ -56,8 +56,19 @@ static void command(struct viewer *w, const struct ask *ask)
     w->refused = w->why ? ask_names[ask->command.ask] : NULL;
 }
 
+/* Forgets the first n of them. */
+static void forget_formers(struct viewer *w, int n)
+{
+    w->formers -= n;
+    memmove(w->former, w->former + n, sizeof *w->former * (size_t)w->formers);
+}
+
 static void wish(struct viewer *w, const struct want *want)
 {
+    if (w->formers == FORMER)
+        forget_formers(w, 1);
+    if (w->want.cells)
+        w->former[w->formers++] = w->want.region;
     w->want = *want;
     w->again = true;
     if (want->cells && !region_clip(&w->v->about.options.cells, &w->want.region))
@@ -141,13 +152,27 @@ static bool next_rows(struct viewer *w)
     return made;
 }
 
+/* Which rectangle to send of a new state, or of one when something new is wanted: the one that is wanted, and *former is how many were before it;
+ * or, since who moves over a grid wants another one before that is there, the one that was wanted last of those that are there. NULL: none. */
+static const struct view_region *rectangle_due(const struct viewer *w, const struct shown *s, int *former)
+{
+    *former = w->formers;
+    if (w->want.cells && cells_find(s, &w->want.region) >= 0)
+        return &w->want.region;
+    while (s->sequence != w->sent[CELLS] && --*former >= 0)
+        if (cells_find(s, &w->former[*former]) >= 0)
+            return &w->former[*former];
+    return NULL;
+}
+
 /* The kind of picture that is newer than what the viewer has; 0: none. */
 static int picture_due(const struct viewer *w)
 {
+    int former;
     for (int kind = POINTS; kind < ROWS; kind++) {
         const struct shown *s = &w->stage->shown[kind];
         const bool newer = s->sequence && (w->again || s->sequence != w->sent[kind]);
-        if (newer && (kind != CELLS || s->raw || (w->want.cells && cells_find(s, &w->want.region) >= 0)))
+        if (newer && (kind != CELLS || s->raw || rectangle_due(w, s, &former)))
             return kind;
     }
     return 0;
@@ -162,19 +187,31 @@ static bool recorded(struct viewer *w, const struct shown *s)
     return !w->out.failed;
 }
 
+/* What is wanted stays wanted until it comes. */
+static bool next_cells(struct viewer *w, const struct shown *s)
+{
+    int former;
+    const struct view_region *r = rectangle_due(w, s, &former);
+    const int i = cells_find(s, r);
+    w->again = r != &w->want.region;
+    w->sent[CELLS] = s->sequence;
+    forget_formers(w, w->again ? former + 1 : former);
+    return frame_cells(&w->out, s, i, w->want.coding, &w->cells);
+}
+
 static bool next_picture(struct viewer *w, int kind)
 {
     const struct shown *s = &w->stage->shown[kind];
     const struct about *about = &w->v->about;
     fresh(w, true);
+    if (kind == CELLS && !s->raw)
+        return next_cells(w, s);
     w->again = false;
     w->sent[kind] = s->sequence;
     if (s->raw)
         return recorded(w, s);
     if (kind == POINTS)
         return frame_points(&w->out, s, about, &w->want, &w->stage->box, w->was);
-    if (kind == CELLS)
-        return frame_cells(&w->out, s, cells_find(s, &w->want.region), w->want.coding, &w->cells);
     return kind == BARS ? frame_bars(&w->out, s) : frame_grid(&w->out, s, about);
 }
 

@@ -69,7 +69,8 @@ function drawWords() {
     if (frame.kind !== "grid") words.push(`${hello.step} ${formatNumber(frame.step)}`);
     if (state.steps > 0 && going) words.push(`${formatNumber(state.steps, 3)} a second`);
     if (frame.kind === "points" && frame.flags & 2) words.push(`${formatNumber(frame.count)} of ${formatNumber(frame.total)} bodies`);
-    if (frame.kind === "cells" && frame.population >= 0) words.push(`${formatNumber(frame.population)} alive`);
+    const alive = frame.population >= 0 || page.at >= 0 || state.paused ? frame.population : page.alive; // counted seldom while it runs
+    if (frame.kind === "cells" && alive >= 0) words.push(`${formatNumber(alive)} alive`);
     if (scene.words && !scene.picture) words.push(scene.words);
     get("clock").textContent = formatQuantity(frame.time, hello.time.unit, 5);
   }
@@ -90,6 +91,7 @@ const on = {
     if (!again) {
       page.past.clear();
       page.at = -1;
+      page.alive = NaN;
       scene.look.colour = "none";
       scene.begin(hello);
     }
@@ -122,6 +124,7 @@ const on = {
       const live = page.hello.live, late = live && page.at >= 0;
       const alone = !live && (page.film || frame.time < page.lastTime || page.state.paused);
       page.lastTime = frame.time;
+      if (frame.population >= 0) page.alive = frame.population;
       if (alone) page.past.clear();
       page.past.add(frame);
       if (!late) {
@@ -165,12 +168,13 @@ function setHistory() {
   slider.setAttribute("aria-valuetext", timeWords());
 }
 
-// What the run should send: asked for anew when camera, colours or the way changed, at most ten times a second.
+// What the run should send: asked for anew when camera, colours or the way changed; another sample of bodies at most ten times a second, another
+// part of a grid at each of its pictures.
 function wish() {
   page.wishing ||= setTimeout(() => {
     page.wishing = 0;
     wishNow();
-  }, 100);
+  }, scene.kind === "cells" ? 1000 / page.hello.rate : 100);
 }
 
 // A picture at rest has all bodies; one that moves no more than the way and the GPU can take.
