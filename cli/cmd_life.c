@@ -100,6 +100,12 @@ static bool read_memory(const char *text, void *to, char *why, size_t size)
 /* Options that contradict each other. */
 static int check(const struct life_job *job, const struct cli_option *options)
 {
+    if (job->words.n > 1 || (job->words.n && strcmp(job->words.item[0], "census")))
+        return cli_wrong("unexpected argument '%s'; the only word that may stand here is census", job->words.item[job->words.n - 1]);
+    if (job->words.n)
+        return life_census_check(job, options);
+    if (cli_given(options, "soups"))
+        return cli_wrong("--soups is for a census: stdcl life census --soups %" PRIu64, job->soups);
     static const char *const of_runs[] = {"watch", "until-stable", "output", "csv", "frames", "view", "record"};
     static const char *const not_watched[] = {"until-stable", "frames", "json"};
     for (size_t i = 0; job->compare && i < sizeof of_runs / sizeof *of_runs; i++)
@@ -171,6 +177,8 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
         CLI_U64(0, "step", "N", &job->step, 1, UINT64_MAX,
                 "hashlife: generations from one row of the table to the next (default: every one up to 4,096, else such that there are 100)"),
         CLI_FLAG(0, "compare", &job->compare, "run all engines on the same cells, and check that they agree"),
+        CLI_GROUP("A census"),
+        CLI_U64(0, "soups", "N", &job->soups, 1, (uint64_t)1 << 53, "census: number of soups, of 16x16 cells if there is no --size (default 10000)"),
         CLI_GROUP("Output"),
         CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
         CLI_SIZE(0, "frames", "N", &job->outputs.frames, 1, 1000000,
@@ -185,15 +193,19 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
         CLI_END,
     };
     const struct cli_usage usage = {
-        .synopsis = "[options]",
+        .synopsis = "[options]\n       stdcl life census [--soups N] [options]",
         .about = "Runs Conway's Life, or another rule of its family, on a torus or a plane of any size, and "
-                 "reports the speed.",
+                 "reports the speed. A census runs many small soups on a plane without edges until they come to rest, and counts "
+                 "the objects that they leave.",
         .examples = "  stdcl life --size 65536 --generations 1024\n"
                     "  stdcl life --pattern gun.rle --watch\n"
                     "  stdcl life --size 512 --seed 7 --until-stable --csv population.csv -o ash.rle\n"
                     "  stdcl life --pattern gun.rle --generations 2^40 -o later.mc\n"
+                    "  stdcl life census --soups 1e6 --seed 7 --csv objects.csv\n"
                     "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n",
         .options = options,
+        .operands = &job->words,
+        .operand = "census",
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;
@@ -224,8 +236,10 @@ static int make_engine(struct life_job *job)
 /* Before computing begins, everything that can be wrong is checked in this order, the cheapest first. */
 static int work(struct life_job *job)
 {
-    if (world_size(cli_world) > 1 && (job->watch || job->compare || job->engine == LIFE_HASHLIFE))
+    if (world_size(cli_world) > 1 && !job->words.n && (job->watch || job->compare || job->engine == LIFE_HASHLIFE))
         return cli_wrong("--watch, --compare and --engine hashlife are for one rank");
+    if (job->words.n)
+        return life_census_run_job(job);
     int status = job->input ? cli_ranks_same_file(job->input) : CLI_DONE;
     if (status == CLI_DONE)
         status = life_output_plan(job);
@@ -283,6 +297,7 @@ static int run(int argc, char **argv)
     life_pattern_free(&job.pattern);
     life_plane_free(&job.plane);
     cli_outputs_free(&job.outputs);
+    cli_strings_free(&job.words);
     cli_common_free(&job.common);
     return status;
 }

@@ -11,6 +11,7 @@
  *   life_view.c     --view: the grid in a browser
  *   life_watch.c    --watch: the grid in the terminal
  *   life_compare.c  --compare: all engines on the same soup
+ *   life_census.c   census: the whole of it
  *   life_report.c   the report as text or JSON
  * SPDX-License-Identifier: MIT
  */
@@ -47,6 +48,8 @@ struct life_place {
 struct life_job {
     /* From the command line; NOT_GIVEN, NULL or 0 where it is still to be chosen. */
     struct cli_common common;
+    struct cli_strings words; /* census, or none */
+    uint64_t soups;
     struct life_size size;
     const char *rule_text, *input, *csv, *shape;
     int engine, bounds;
@@ -130,6 +133,10 @@ int life_view_end(struct life_job *job);
 
 /* life_watch.c: the same in the terminal, also of a plane without edges. */
 int life_job_watch(struct life_job *job);
+
+/* life_census.c: whether the options are for a census, and the whole of it, its report included. */
+int life_census_check(const struct life_job *job, const struct cli_option *options);
+int life_census_run_job(struct life_job *job);
 
 /* life_compare.c: the whole of --compare, its report included. */
 int life_job_compare(struct life_job *job);

@@ -37,11 +37,6 @@ module stdcl
   integer(c_int), parameter :: ARRAYS_COMPENSATED = 1
   integer(c_int), parameter :: ARRAYS_TUNED = 0
   integer(c_int), parameter :: ARRAYS_TREE = 1
-  integer(c_int), parameter :: GAS_FUSED = 0
-  integer(c_int), parameter :: GAS_STORED = 1
-  integer(c_int), parameter :: GAS_DEVICE = 0
-  integer(c_int), parameter :: GAS_HOST = 1
-  integer(c_int), parameter :: GAS_GIVEN = 2
   integer(c_int), parameter :: LIFE_TORUS = 0
   integer(c_int), parameter :: LIFE_PLANE = 1
   integer(c_int), parameter :: LIFE_RULE_TEXT_TYPE = 128
@@ -50,6 +45,11 @@ module stdcl
   integer(c_int), parameter :: LIFE_GLOBAL = 2
   integer(c_int), parameter :: LIFE_REFERENCE = 3
   integer(c_int), parameter :: LIFE_ENGINES = 4
+  integer(c_int), parameter :: GAS_FUSED = 0
+  integer(c_int), parameter :: GAS_STORED = 1
+  integer(c_int), parameter :: GAS_DEVICE = 0
+  integer(c_int), parameter :: GAS_HOST = 1
+  integer(c_int), parameter :: GAS_GIVEN = 2
   integer(c_int), parameter :: MATMUL_TUNED = 0
   integer(c_int), parameter :: MATMUL_NAIVE = 1
   integer(c_int), parameter :: MATMUL_BLOCKED = 2
@@ -377,6 +377,28 @@ module stdcl
   type, bind(C) :: life_rule
     integer(c_int) :: birth = 0
     integer(c_int) :: survival = 0
+  end type
+
+  type, bind(C) :: life_census_options
+    type(c_ptr) :: ctx = c_null_ptr
+    type(c_ptr) :: rule = c_null_ptr
+    integer(c_size_t) :: width = 0
+    integer(c_size_t) :: height = 0
+    real(c_double) :: density = 0
+    integer(c_int64_t) :: seed = 0
+    integer(c_int64_t) :: first = 0
+    integer(c_int64_t) :: generations = 0
+    type(c_funptr) :: progress = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: life_census_totals
+    integer(c_int64_t) :: soups = 0
+    integer(c_int64_t) :: objects = 0
+    integer(c_int64_t) :: generations = 0
+    integer(c_int64_t) :: undecided = 0
+    integer(c_int64_t) :: undecided_soup(8) = 0
   end type
 
   type, bind(C) :: life_options
@@ -1499,6 +1521,32 @@ module stdcl
     subroutine life_cells_free(cells) bind(C)
       import
       type(life_cells), optional :: cells
+    end subroutine
+    function life_census_create(options) bind(C)
+      import
+      type(c_ptr) :: life_census_create
+      type(life_census_options), intent(in), optional :: options
+    end function
+    subroutine life_census_free(census) bind(C)
+      import
+      type(c_ptr), value :: census
+    end subroutine
+    function life_census_objects(census, n) bind(C)
+      import
+      type(c_ptr) :: life_census_objects
+      type(c_ptr), value :: census
+      integer(c_size_t), optional :: n(*)
+    end function
+    function life_census_run(census, soups) bind(C)
+      import
+      integer(c_int) :: life_census_run
+      type(c_ptr), value :: census
+      integer(c_int64_t), value :: soups
+    end function
+    subroutine life_census_total(census, sums) bind(C)
+      import
+      type(c_ptr), value :: census
+      type(life_census_totals), optional :: sums
     end subroutine
     function life_clear(lf) bind(C)
       import

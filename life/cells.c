@@ -98,7 +98,7 @@ int life_soup_rand(life *lf, unsigned seed)
 /* 64 independent bits, each 1 with probability p / 2^32. The bits of p are taken one by one, from the lowest that
  * is 1 up: `or` with a random word halves the probability's distance to 1, `and` its distance to 0. So a probability
  * of 1/2 takes one random word, and 3/8 takes three. Word i of place (x, y) is half of Philox block (x, y, i / 2). */
-static uint64_t random_word(uint64_t p, size_t x, size_t y, uint64_t seed)
+uint64_t life_random_word(uint64_t p, size_t x, size_t y, uint64_t seed)
 {
     uint64_t out = 0;
     philox4 block = {0, 0, 0, 0};
@@ -124,7 +124,7 @@ int life_soup_density(life *lf, double density, uint64_t seed)
     for (size_t y = lf->first; y < lf->first + lf->rows; y++) {
         uint64_t *row = lf->backend->row(lf, y);
         for (size_t x = 0; x < lf->words; x++)
-            row[x] = random_word(p, x, y, seed);
+            row[x] = life_random_word(p, x, y, seed);
         row[lf->words - 1] &= life_last_mask(lf->width);
         if (row_done(lf, y) < 0)
             return -1;

@@ -215,9 +215,10 @@ double life_host_memory(void);
 /* Copies n bits from bit `start` of `from` to bit `at` of `to` (cells.c). */
 void life_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t start, size_t n);
 
-/* Fill the host's rows (cells.c); see life_soup. */
+/* Fill the host's rows (cells.c); see life_soup. And 64 cells of that with a density, in units of 2^-32, from cell 64 x of row y on. */
 int life_soup_rand(life *lf, unsigned seed);
 int life_soup_density(life *lf, double density, uint64_t seed);
+uint64_t life_random_word(uint64_t density, size_t x, size_t y, uint64_t seed);
 
 /* All ones in the bits of the last word of a row that are cells. */
 static inline uint64_t life_last_mask(size_t width)

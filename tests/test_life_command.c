@@ -398,13 +398,45 @@ static void watches_planes(void **state)
     refuses(2, "leave --step out", "-p free.rle --engine hashlife --watch --step 3");
 }
 
+/* ---- A census. ------------------------------------------------------------------------------- */
+
+static void census(void **unused)
+{
+    size_t i;
+    json_t *object;
+    (void)unused;
+    json_t *r = report("census --soups 20 --seed 3 --csv objects.csv");
+    assert_int_equal(json_integer_value(json_object_get(r, "soups")) + json_integer_value(json_object_get(r, "undecided")), 20);
+    json_int_t sum = 0;
+    json_array_foreach(json_object_get(r, "census_objects"), i, object)
+        sum += json_integer_value(json_object_get(object, "count"));
+    assert_int_equal(sum, json_integer_value(json_object_get(r, "objects")));
+    json_decref(r);
+    size_t size = 0;
+    char *table = bytes_of(in_folder("objects.csv"), &size);
+    ready(table);
+    assert_ptr_equal(strstr(table, "object,period,dx,dy,count,count_error,share,share_error,first_soup\n"), table);
+    ready(strstr(table, "\nxs4_33,1,0,0,"));
+    free(table);
+    succeeds("census --soups 20 --seed 3");
+    ready(strstr(out, "xs4_33"));
+    refuses(2, "census and --pattern cannot be combined", "census --pattern x.rle");
+    refuses(2, "by B0 all of an empty plane", "census --rule B0/S23");
+    refuses(2, "lie on a plane without edges; leave out :T10", "census --rule B3/S23:T10");
+    refuses(2, "at most 64 x 64 cells, not 65 x 3", "census --size 65x3");
+    refuses(2, "--soups is for a census: stdcl life census --soups 3", "--soups 3");
+    refuses(2, "a census writes a table of objects: FILE.csv", "census -o a.png");
+    refuses(2, "unexpected argument 'cense'; the only word that may stand here is census", "cense");
+    refuses(2, "no-folder", "census --csv no-folder/a.csv");
+}
+
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(chooses_an_engine), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
-        cmocka_unit_test(watches_planes),
+        cmocka_unit_test(watches_planes),    cmocka_unit_test(census),
     };
     if (argc != 2)
         return 2;

@@ -476,6 +476,38 @@ struct life_rule {
   unsigned survival;
 };
 typedef struct life life;
+struct life_census_options {
+  CLCONTEXT *ctx;
+  const char *rule;
+  size_t width;
+  size_t height;
+  double density;
+  uint64_t seed;
+  uint64_t first;
+  uint64_t generations;
+  int (*progress)(void *arg, double fraction);
+  void *arg;
+  uintptr_t reserved[8];
+};
+typedef struct life_census life_census;
+struct life_object {
+  const char *code;
+  unsigned period;
+  int dx;
+  int dy;
+  uint64_t count;
+  double error;
+  double share;
+  double share_error;
+  uint64_t soup;
+};
+struct life_census_totals {
+  uint64_t soups;
+  uint64_t objects;
+  uint64_t generations;
+  uint64_t undecided;
+  uint64_t undecided_soup[8];
+};
 struct life_options {
   CLCONTEXT *ctx;
   int engine;
@@ -525,6 +557,11 @@ int life_bounds_of(const life *lf);
 int life_bounds_split(char *text, int *bounds, size_t *width, size_t *height);
 int life_cells_alloc(struct life_cells *cells, size_t width, size_t height);
 void life_cells_free(struct life_cells *cells);
+life_census *life_census_create(const struct life_census_options *options);
+void life_census_free(life_census *census);
+const struct life_object *life_census_objects(life_census *census, size_t *n);
+int life_census_run(life_census *census, uint64_t soups);
+void life_census_total(const life_census *census, struct life_census_totals *sums);
 int life_clear(life *lf);
 life *life_create(const struct life_options *options);
 int life_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom, uint32_t *count);

@@ -274,6 +274,43 @@ class life_rule(Structure):  # noqa: F405
         ("survival", c_uint),
     ]
 
+class life_census_options(Structure):  # noqa: F405
+    _fields_ = [
+        ("ctx", c_void_p),
+        ("rule", c_char_p),
+        ("width", c_size_t),
+        ("height", c_size_t),
+        ("density", c_double),
+        ("seed", c_uint64),
+        ("first", c_uint64),
+        ("generations", c_uint64),
+        ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
+        ("arg", c_void_p),
+        ("reserved", c_size_t * 8),
+    ]
+
+class life_object(Structure):  # noqa: F405
+    _fields_ = [
+        ("code", c_char_p),
+        ("period", c_uint),
+        ("dx", c_int),
+        ("dy", c_int),
+        ("count", c_uint64),
+        ("error", c_double),
+        ("share", c_double),
+        ("share_error", c_double),
+        ("soup", c_uint64),
+    ]
+
+class life_census_totals(Structure):  # noqa: F405
+    _fields_ = [
+        ("soups", c_uint64),
+        ("objects", c_uint64),
+        ("generations", c_uint64),
+        ("undecided", c_uint64),
+        ("undecided_soup", c_uint64 * 8),
+    ]
+
 class life_options(Structure):  # noqa: F405
     _fields_ = [
         ("ctx", c_void_p),
@@ -697,6 +734,11 @@ FUNCTIONS = {
     "life_bounds_split": ("life", "c_int, [c_char_p, c_void_p, c_void_p, c_void_p]"),
     "life_cells_alloc": ("life", "c_int, [POINTER(life_cells), c_size_t, c_size_t]"),
     "life_cells_free": ("life", "None, [POINTER(life_cells)]"),
+    "life_census_create": ("life", "c_void_p, [POINTER(life_census_options)]"),
+    "life_census_free": ("life", "None, [c_void_p]"),
+    "life_census_objects": ("life", "POINTER(life_object), [c_void_p, c_void_p]"),
+    "life_census_run": ("life", "c_int, [c_void_p, c_uint64]"),
+    "life_census_total": ("life", "None, [c_void_p, POINTER(life_census_totals)]"),
     "life_clear": ("life", "c_int, [c_void_p]"),
     "life_create": ("life", "c_void_p, [POINTER(life_options)]"),
     "life_density": ("life", "c_int, [c_void_p, c_longlong, c_longlong, c_size_t, c_size_t, c_uint, c_void_p]"),
@@ -881,6 +923,7 @@ CHOICES = {
     "arrays_sorter_options": {},
     "gas_options": {'storage': {'fused': 0, 'stored': 1}, 'source': {'device': 0, 'host': 1, 'given': 2}, 'type': {'float': 0, 'double': 1, 'int': 2, 'long': 3}, 'accumulator': {'wide': 0, 'compensated': 1}, 'method': {'tuned': 0, 'tree': 1}},
     "hashlife_options": {},
+    "life_census_options": {},
     "life_options": {'engine': {'packed': 0, 'local': 1, 'global': 2, 'reference': 3}, 'bounds': {'torus': 0, 'plane': 1}},
     "matmul_options": {'kind': {'tuned': 0, 'naive': 1, 'blocked': 2, 'cpu_naive': 3, 'cpu_blocked': 4, 'openblas': 5, 'sycl': 6, 'clblast': 7}, 'precision': {'single': 0, 'double': 1}},
     "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5}},
@@ -908,11 +951,6 @@ CONSTANTS = {
     "ARRAYS_COMPENSATED": 1,
     "ARRAYS_TUNED": 0,
     "ARRAYS_TREE": 1,
-    "GAS_FUSED": 0,
-    "GAS_STORED": 1,
-    "GAS_DEVICE": 0,
-    "GAS_HOST": 1,
-    "GAS_GIVEN": 2,
     "LIFE_TORUS": 0,
     "LIFE_PLANE": 1,
     "LIFE_RULE_TEXT": 128,
@@ -921,6 +959,11 @@ CONSTANTS = {
     "LIFE_GLOBAL": 2,
     "LIFE_REFERENCE": 3,
     "LIFE_ENGINES": 4,
+    "GAS_FUSED": 0,
+    "GAS_STORED": 1,
+    "GAS_DEVICE": 0,
+    "GAS_HOST": 1,
+    "GAS_GIVEN": 2,
     "MATMUL_TUNED": 0,
     "MATMUL_NAIVE": 1,
     "MATMUL_BLOCKED": 2,

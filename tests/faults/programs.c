@@ -30,6 +30,7 @@ struct program programs[] = {
     {"gas_histogram", "bin/stdcl gas -n 1000 --stored --source host --histogram h.csv", GAS, {"h.csv"}, {0}, {0}},
     {"nbody_checkpoint", "bin/stdcl nbody --ic figure8 --steps 4 -q --checkpoint n.ckpt -o n.tab", "", {"n.ckpt", "n.tab"}, {0}, {0}},
     {EXAMPLE("05_profile"), "^saxpy +[0-9]+ times", {0}, {0}, {0}},
+    {"life_census", "bin/stdcl life census --soups 3 --size 6 -q --csv l.csv", "", {"l.csv"}, {0}, {0}},
     {"life_stable", "bin/stdcl life --size 32 -n 12 --until-stable --engine global -q -o l.mc", "", {"l.mc"}, {0}, {0}},
     {"nbody_snapshots", "bin/stdcl nbody --ic figure8 --dt 1/64 --steps 2 --snapshots 1/32 -q -o s-%d.hdf5", "",
      {"s-0.hdf5", "s-1.hdf5", "s-series.csv", "s-series.xdmf"}, {0}, {0}},

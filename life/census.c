@@ -1,0 +1,654 @@
+/* census.c - soups on devices, box by box, until they repeat themselves.
+ *
+ * A deck is a number of boxes of one size on one device; a launch runs all of them some generations on. What has come to rest is taken out by
+ * the host's threads, which sort and count it and put the next soup into its place. A soup that has grown to the edge goes on in the next larger box:
+ *
+ *      soups -->  64 x 64  -->  128 x 128  -->  256 x 256  --> ... -->  2,048 x 2,048  -->  undecided
+ *
+ * A device has two decks of the smallest boxes, so that one runs while the host looks at the other. Decks of larger boxes run when there is enough
+ * for them, or nothing else. Which soup lies in which box depends on the clock, and what it leaves does not.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/census.h"
+
+#include "core/crew.h"
+#include "core/embedded.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+EMBEDDED(census_file, "life/census.cl", life_census_cl);
+
+/* As in census.cl. */
+enum { IDLE, RUNNING, SETTLED, TOUCHED };
+enum { STATE, GENERATION, MARK, LEFT, LAP, FOUND, GLIDER, HEAD = 16 };
+enum { PERIOD = 120, ROUNDS = 2, LEVELS = 6, DECKS = LEVELS + 1, SORTERS = 64, SOUP = 16, LONGEST_LIFE = 100000, LONGEST_PERIOD = 100000,
+       MOST_WAITING = 1 << 16 };
+
+static size_t words_of(int level)
+{
+    return (size_t)1 << level;
+}
+static size_t size_of(int level)
+{
+    return 64 * words_of(level) * words_of(level);
+}
+/* With the dead rows above and below. */
+static size_t padded_of(int level)
+{
+    return size_of(level) + 2 * words_of(level);
+}
+static int items_of(int level)
+{
+    static const int items[LEVELS] = {32, 64, 128, 256, 256, 256};
+    return items[level];
+}
+
+/* A soup under way, and what has left it. */
+struct soup {
+    uint64_t number, generation; /* when its box was started */
+    struct census_ships ships;
+    bool anew; /* of one that waits: from its beginning */
+    uint64_t *cells; /* else: its box, of the size before */
+    struct soup *next;
+};
+
+struct deck {
+    cl_uint dev;
+    int level;
+    size_t slots, live, used; /* used: of the first slots */
+    uint64_t *boxes, *spare, *heads;
+    cl_uint *list; /* of slots to run, `live` of them */
+    struct soup *soup; /* in each slot */
+    cl_event ready;    /* of a launch under way, and what comes back from it */
+};
+
+struct life_census {
+    struct census_rule rule;
+    CLCONTEXT *ctx;
+    size_t width, height;
+    uint64_t density, seed, most; /* density in units of 2^-32 */
+    int (*progress)(void *arg, double fraction);
+    void *arg;
+    int start, far; /* the level at which soups begin; from which boxes are in global memory */
+    void *program[LEVELS];
+    cl_kernel kernel[LEVELS];
+    struct deck *deck;
+    size_t decks;
+    struct census_sorter sorter[SORTERS];
+    size_t sorters;
+    pthread_mutex_t lock; /* of what follows, while threads work */
+    uint64_t next, end;   /* soups to be started */
+    uint64_t asked, done; /* in this call */
+    struct soup *waiting[LEVELS];
+    size_t waits[LEVELS];
+    struct life_census_totals sums;
+    bool failed, stop;
+    struct life_object *object; /* what life_census_objects gave out */
+};
+
+/* ---- Making and freeing. --------------------------------------------------------------------- */
+
+static void soup_free(struct soup *s)
+{
+    free(s->ships.ship);
+    free(s->cells);
+    *s = (struct soup){.number = 0};
+}
+
+static void drop_waiting(struct soup *s)
+{
+    for (struct soup *next; s; s = next) {
+        next = s->next;
+        soup_free(s);
+        free(s);
+    }
+}
+
+void life_census_free(life_census *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->decks; i++) {
+        struct deck *d = &c->deck[i];
+        clfree(d->boxes);
+        clfree(d->spare);
+        clfree(d->heads);
+        clfree(d->list);
+        for (size_t slot = 0; slot < d->slots && d->soup; slot++)
+            soup_free(&d->soup[slot]);
+        free(d->soup);
+    }
+    for (int level = 0; level < LEVELS; level++) {
+        drop_waiting(c->waiting[level]);
+        if (c->program[level])
+            clclose(c->ctx, c->program[level]);
+    }
+    for (size_t i = 0; i < c->sorters; i++)
+        census_sorter_free(&c->sorter[i]);
+    pthread_mutex_destroy(&c->lock);
+    free(c->deck);
+    free(c->object);
+    free(c);
+}
+
+/* Options, and the rule as text that comes before the kernel. */
+static int open_kernel(life_census *c, int level)
+{
+    enum { OPTIONS = 128 };
+    char text[OPTIONS + LIFE_CIRCUIT_TEXT];
+    struct life_logic logic;
+    snprintf(text, OPTIONS, "-D WORDS=%zu -D ITEMS=%d -D GLIDERS=%d -D FAR=%d\n", words_of(level), items_of(level),
+             c->rule.gliders && level < c->far, level >= c->far);
+    if (c->rule.family.counts) {
+        life_logic_find(&c->rule.family.rule, &logic);
+        life_logic_text(&logic, text + strlen(text));
+    } else {
+        life_circuit_text(&c->rule.circuit, text + strlen(text));
+    }
+    c->program[level] = embedded_open(c->ctx, text, &census_file, 0, NULL);
+    c->kernel[level] = c->program[level] ? clsym(c->ctx, c->program[level], "census", 0) : NULL;
+    return c->kernel[level] ? 0 : -1;
+}
+
+/* A GPU wants many boxes at once, and a CPU few, so that the last ones do not wait for long. */
+static void plan_deck(struct deck *d, cl_uint dev, int level, const struct cldev_info *info)
+{
+    enum { MOST = 1 << 26, PART = 64 }; /* bytes, and of the device's memory */
+    const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
+    const size_t units = info->dev_max_core ? info->dev_max_core : 1, bytes = padded_of(level) * sizeof(uint64_t);
+    const size_t part = (size_t)(info->dev_global_mem_sz / PART), most = (part < MOST ? part : MOST) / bytes, slots = (cpu ? 32 : 512) * units >> level;
+    *d = (struct deck){.dev = dev, .level = level, .slots = slots > most ? most : slots};
+    d->slots += !d->slots;
+}
+
+/* Its kernel and its memory, when it is used for the first time. */
+static int make_deck(life_census *c, struct deck *d)
+{
+    const size_t bytes = d->slots * padded_of(d->level) * sizeof(uint64_t);
+    if (d->list)
+        return 0;
+    if (!c->kernel[d->level] && open_kernel(c, d->level) < 0)
+        return -1;
+    d->soup = calloc(d->slots, sizeof *d->soup);
+    if (!d->soup)
+        return clerror_set(ENOMEM, "life: no memory for a census of %zu soups at once", d->slots);
+    d->boxes = clmalloc(c->ctx, bytes, CL_MEM_ZEROCOPY);
+    d->spare = clmalloc(c->ctx, d->level < c->far ? sizeof(uint64_t) : bytes, CL_MEM_DEVONLY);
+    d->heads = clmalloc(c->ctx, d->slots * HEAD * sizeof(uint64_t), CL_MEM_ZEROCOPY);
+    d->list = d->boxes && d->spare && d->heads ? clmalloc(c->ctx, d->slots * sizeof *d->list, CL_MEM_ZEROCOPY) : NULL;
+    return d->list ? 0 : -1;
+}
+
+/* The first boxes that do not fit into every device's local memory, with what else a kernel has there. */
+static int first_far(const struct cldev_info *info, cl_uint n)
+{
+    enum { ELSE = 4096 };
+    int far = 0;
+    for (bool fits = true; fits && far < 4; far += fits)
+        for (cl_uint dev = 0; dev < n; dev++)
+            fits &= padded_of(far) * sizeof(uint64_t) + ELSE <= info[dev].dev_local_mem_sz;
+    return far;
+}
+
+static int make_decks(life_census *c)
+{
+    const cl_uint n = clgetndev(c->ctx);
+    struct cldev_info *info = calloc(n, sizeof *info);
+    c->deck = calloc((size_t)n * DECKS, sizeof *c->deck);
+    const int status = info && c->deck ? clgetdevinfo(c->ctx, info) : clerror_set(ENOMEM, "life: no memory for the list of devices");
+    c->far = status == 0 ? first_far(info, n) : 0;
+    for (cl_uint dev = 0; dev < n && status == 0; dev++)
+        for (int i = c->start; i < DECKS; i++)
+            plan_deck(&c->deck[c->decks++], dev, i < LEVELS ? i : c->start, &info[dev]);
+    free(info);
+    return status < 0 ? -1 : make_deck(c, &c->deck[0]);
+}
+
+static int make(life_census *c, const struct life_census_options *o)
+{
+    if (census_rule_make(&c->rule, o->rule ? o->rule : "B3/S23") < 0)
+        return -1;
+    if (o->width > CENSUS_PATCH || o->height > CENSUS_PATCH)
+        return clerror_set(EINVAL, "life: a soup of a census has at most 64 x 64 cells, not %zu x %zu", o->width, o->height);
+    if (!(o->density >= 0 && o->density <= 1))
+        return clerror_set(EINVAL, "life: a soup's density is from 0 to 1, not %g", o->density);
+    for (size_t i = 0; i < sizeof o->reserved / sizeof *o->reserved; i++)
+        if (o->reserved[i])
+            return clerror_set(EINVAL, "life: reserved[%zu] of the options is not 0; was the struct cleared?", i);
+    c->width = o->width ? o->width : SOUP;
+    c->height = o->height ? o->height : SOUP;
+    c->density = (uint64_t)llround((o->density > 0 ? o->density : 0.5) * 4294967296.0);
+    c->seed = o->seed;
+    c->next = c->end = o->first;
+    c->most = o->generations ? o->generations : LONGEST_LIFE;
+    c->progress = o->progress;
+    c->arg = o->arg;
+    c->ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
+    if (!c->ctx)
+        return clerror_set(ENODEV, "life: there is no OpenCL device for a census");
+    const size_t side = c->width > c->height ? c->width : c->height;
+    c->start = side <= 24 ? 0 : 1;
+    for (c->sorters = 0; c->sorters < crew_size(SORTERS); c->sorters++)
+        if (census_sorter_make(&c->sorter[c->sorters], &c->rule) < 0)
+            return clerror_set(ENOMEM, "life: no memory for the objects of a census");
+    return make_decks(c);
+}
+
+life_census *life_census_create(const struct life_census_options *options)
+{
+    life_census *c = calloc(1, sizeof *c);
+    if (!c) {
+        clerror_set(ENOMEM, "life: no memory for a census");
+        return NULL;
+    }
+    pthread_mutex_init(&c->lock, NULL);
+    if (make(c, options) == 0)
+        return c;
+    life_census_free(c);
+    return NULL;
+}
+
+/* ---- Soups in and out; by many threads. ------------------------------------------------------- */
+
+static uint64_t *box_of(const struct deck *d, size_t slot)
+{
+    return d->boxes + slot * padded_of(d->level) + words_of(d->level);
+}
+
+static void put_soup(const life_census *c, int level, uint64_t number, uint64_t *box)
+{
+    const size_t words = words_of(level), x = 32 * words - c->width / 2, y = 32 * words - c->height / 2;
+    memset(box, 0, size_of(level) * sizeof *box);
+    for (size_t j = 0; j < c->height; j++) {
+        const uint64_t row = life_random_word(c->density, number, j, c->seed) & life_last_mask(c->width);
+        life_bits_copy(box, (y + j) * words * 64 + x, &row, 0, c->width);
+    }
+}
+
+/* A box in the middle of one of twice its size. */
+static void put_box(int level, const uint64_t *from, uint64_t *to)
+{
+    const size_t words = words_of(level), before = words / 2, rows = 64 * before;
+    memset(to, 0, size_of(level) * sizeof *to);
+    for (size_t y = 0; y < rows; y++)
+        life_bits_copy(to, (rows / 2 + y) * words * 64 + rows / 2, from + y * before, 0, 64 * before);
+}
+
+static void start_slot(struct deck *d, size_t slot)
+{
+    uint64_t *head = d->heads + slot * HEAD;
+    memset(head, 0, HEAD * sizeof *head);
+    head[STATE] = RUNNING;
+    head[LEFT] = head[LAP] = 1;
+}
+
+/* The next soup, or one that waits for a box of this size, into an idle slot. */
+static void fill_slot(life_census *c, struct deck *d, size_t slot)
+{
+    struct soup *s = &d->soup[slot], *from = NULL;
+    uint64_t *box = box_of(d, slot);
+    bool fresh = false;
+    pthread_mutex_lock(&c->lock);
+    if (c->waiting[d->level]) {
+        from = c->waiting[d->level];
+        c->waiting[d->level] = from->next;
+        c->waits[d->level]--;
+    } else if (d->level == c->start && c->next < c->end && !c->stop && c->waits[c->start + 1] < MOST_WAITING) {
+        fresh = true;
+        s->number = c->next++;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (!from && !fresh)
+        return;
+    if (from) {
+        *s = *from;
+        free(from);
+    }
+    if (fresh || s->anew) {
+        s->generation = 0;
+        s->ships.n = 0;
+        put_soup(c, d->level, s->number, box);
+    } else {
+        put_box(d->level, s->cells, box);
+        census_ships_return(&c->rule, &s->ships, words_of(d->level), box, s->generation);
+    }
+    free(s->cells);
+    s->cells = NULL;
+    s->anew = false;
+    start_slot(d, slot);
+}
+
+static void fail(life_census *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->failed = true;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* The end of a soup. */
+static void leave(life_census *c, struct deck *d, size_t slot, bool decided)
+{
+    struct soup *s = &d->soup[slot];
+    pthread_mutex_lock(&c->lock);
+    c->done++;
+    c->sums.generations += s->generation;
+    if (decided)
+        c->sums.soups++;
+    else if (c->sums.undecided++ < sizeof c->sums.undecided_soup / sizeof *c->sums.undecided_soup)
+        c->sums.undecided_soup[c->sums.undecided - 1] = s->number;
+    pthread_mutex_unlock(&c->lock);
+    soup_free(s);
+    d->heads[slot * HEAD + STATE] = IDLE;
+}
+
+/* On to a larger box: with the cells as they are, or from the beginning. */
+static void enlarge(life_census *c, struct deck *d, size_t slot, bool anew)
+{
+    if (d->level + 1 == LEVELS) {
+        leave(c, d, slot, false);
+        return;
+    }
+    struct soup *s = malloc(sizeof *s);
+    const size_t bytes = size_of(d->level) * sizeof(uint64_t);
+    uint64_t *cells = anew ? NULL : malloc(bytes);
+    if (!s || (!cells && !anew)) {
+        free(s);
+        fail(c);
+        return;
+    }
+    if (cells)
+        memcpy(cells, box_of(d, slot), bytes);
+    *s = d->soup[slot];
+    s->anew = anew;
+    s->cells = cells;
+    d->soup[slot] = (struct soup){.number = 0};
+    d->heads[slot * HEAD + STATE] = IDLE;
+    pthread_mutex_lock(&c->lock);
+    s->next = c->waiting[d->level + 1];
+    c->waiting[d->level + 1] = s;
+    c->waits[d->level + 1]++;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Its ash and its ships. */
+static bool sort_soup(struct census_sorter *sorter, const struct soup *s, const struct deck *d, size_t slot)
+{
+    if (!census_sort(sorter, words_of(d->level), box_of(d, slot), LONGEST_PERIOD))
+        return false;
+    for (size_t i = 0; i < s->ships.n; i++) {
+        uint64_t patch[CENSUS_PATCH];
+        census_ship_patch(&s->ships.ship[i], patch);
+        if (!census_add(sorter, patch))
+            return false;
+    }
+    return true;
+}
+
+static void settle(life_census *c, struct census_sorter *sorter, struct deck *d, size_t slot)
+{
+    struct soup *s = &d->soup[slot];
+    if (census_ships_meet(&s->ships)) {
+        enlarge(c, d, slot, true);
+        return;
+    }
+    const bool decided = sort_soup(sorter, s, d, slot);
+    if (sorter->no_memory)
+        fail(c);
+    if (decided)
+        census_soup_counts(sorter, s->number);
+    else
+        census_soup_forgotten(sorter);
+    leave(c, d, slot, decided);
+}
+
+/* What is at the edge leaves, so that the box may go on, or the box is too small. */
+static void touch(life_census *c, struct deck *d, size_t slot)
+{
+    struct soup *s = &d->soup[slot];
+    uint64_t *box = box_of(d, slot);
+    struct census_ship ship;
+    int x, y;
+    while (census_take_ship(&c->rule, words_of(d->level), box, s->generation, &ship))
+        if (!census_ships_add(&s->ships, &ship)) {
+            fail(c);
+            return;
+        }
+    if (census_touches(words_of(d->level), box, &x, &y))
+        enlarge(c, d, slot, false);
+    else
+        start_slot(d, slot);
+}
+
+/* A box as it comes back from the device. */
+static void look_at_slot(life_census *c, struct census_sorter *sorter, struct deck *d, size_t slot)
+{
+    uint64_t *head = d->heads + slot * HEAD;
+    struct soup *s = &d->soup[slot];
+    for (uint64_t i = 0; i < head[FOUND]; i++) {
+        const struct census_ship ship = census_glider(words_of(d->level), head[GLIDER + i], s->generation);
+        if (!census_ships_add(&s->ships, &ship)) {
+            fail(c);
+            return;
+        }
+    }
+    s->generation += head[GENERATION];
+    head[GENERATION] = head[FOUND] = 0;
+    if (head[STATE] == SETTLED)
+        settle(c, sorter, d, slot);
+    else if (s->generation > c->most)
+        leave(c, d, slot, false);
+    else if (head[STATE] == TOUCHED)
+        touch(c, d, slot);
+}
+
+struct visit {
+    life_census *c;
+    struct deck *d;
+};
+
+/* One thread's part of a deck's slots. */
+static void visit_part(void *visit, size_t part)
+{
+    life_census *c = ((struct visit *)visit)->c;
+    struct deck *d = ((struct visit *)visit)->d;
+    for (size_t slot = d->slots * part / c->sorters; slot < d->slots * (part + 1) / c->sorters; slot++) {
+        if (d->heads[slot * HEAD + STATE] != IDLE)
+            look_at_slot(c, &c->sorter[part], d, slot);
+        if (d->heads[slot * HEAD + STATE] == IDLE && d->level == c->start)
+            fill_slot(c, d, slot);
+    }
+}
+
+/* ---- Launches. ------------------------------------------------------------------------------- */
+
+static int launch(life_census *c, struct deck *d)
+{
+    const size_t items = (size_t)items_of(d->level), boxes = d->used * padded_of(d->level) * sizeof(uint64_t), heads = d->used * HEAD * sizeof(uint64_t);
+    const cl_event none = (cl_event)-1;
+    clndrange_t ndr = clndrange_init1d(0, d->live * items, items);
+    if (clmsyncn(c->ctx, d->dev, d->list, d->live * sizeof *d->list, CL_MEM_DEVICE | UNWAITED) == none ||
+        clmsyncn(c->ctx, d->dev, d->boxes, boxes, CL_MEM_DEVICE | UNWAITED) == none ||
+        clmsyncn(c->ctx, d->dev, d->heads, heads, CL_MEM_DEVICE | UNWAITED) == none ||
+        clforka(c->ctx, d->dev, c->kernel[d->level], &ndr, UNWAITED, d->boxes, d->spare, d->heads, d->list, (cl_uint)ROUNDS) == none ||
+        clmsyncn(c->ctx, d->dev, d->boxes, boxes, CL_MEM_HOST | UNWAITED) == none)
+        return -1;
+    d->ready = clmsyncn(c->ctx, d->dev, d->heads, heads, CL_MEM_HOST | UNWAITED | CL_EVENT_OWN);
+    if (d->ready == none) {
+        d->ready = NULL;
+        return -1;
+    }
+    return clflush(c->ctx, d->dev, 0);
+}
+
+static int wait_for(life_census *c, struct deck *d)
+{
+    if (!d->ready)
+        return 0;
+    const cl_event waited = clwaitev(c->ctx, d->dev, d->ready, CL_EVENT_RELEASE);
+    d->ready = NULL;
+    return waited == (cl_event)-1 ? -1 : 0;
+}
+
+/* Whether a deck of larger boxes has enough to do. The last are not to wait. */
+static bool is_worth_it(const life_census *c, const struct deck *d, bool idle)
+{
+    return d->live + c->waits[d->level] >= d->slots / 2 || (idle && (d->live || c->waits[d->level]));
+}
+
+/* Looks at what a deck has done, fills it, and starts it again. */
+static int turn(life_census *c, struct deck *d)
+{
+    struct visit visit = {c, d};
+    if (make_deck(c, d) < 0 || wait_for(c, d) < 0)
+        return -1;
+    crew_work(c->sorters, visit_part, &visit);
+    d->live = d->used = 0;
+    for (size_t slot = 0; slot < d->slots; slot++) {
+        if (d->heads[slot * HEAD + STATE] == IDLE && d->level > c->start) /* the first ones, so that few are copied */
+            fill_slot(c, d, slot);
+        if (d->heads[slot * HEAD + STATE] == IDLE)
+            continue;
+        d->list[d->live++] = (cl_uint)slot;
+        d->used = slot + 1;
+    }
+    if (c->failed)
+        return clerror_set(ENOMEM, "life: no memory for a census of so many soups");
+    return d->live ? launch(c, d) : 0;
+}
+
+static int tell(life_census *c)
+{
+    if (!c->progress || c->stop || c->progress(c->arg, (double)c->done / (double)c->asked) == 0)
+        return 0;
+    c->stop = true;
+    return 0;
+}
+
+/* After an error, or when the call is to end: nothing runs any more, and soups that were not done are forgotten. */
+static void clear(life_census *c)
+{
+    for (int level = 0; level < LEVELS; level++) {
+        drop_waiting(c->waiting[level]);
+        c->waiting[level] = NULL;
+        c->waits[level] = 0;
+    }
+    for (size_t i = 0; i < c->decks; i++) {
+        struct deck *d = &c->deck[i];
+        d->live = 0;
+        if (d->ready) {
+            clwaitev(c->ctx, d->dev, d->ready, CL_EVENT_RELEASE);
+            d->ready = NULL;
+        }
+        for (size_t slot = 0; slot < d->slots && d->list; slot++) {
+            soup_free(&d->soup[slot]);
+            d->heads[slot * HEAD + STATE] = IDLE;
+        }
+    }
+}
+
+int life_census_run(life_census *c, uint64_t soups)
+{
+    int status = 0;
+    c->asked = soups;
+    c->done = 0;
+    c->stop = false;
+    c->end = soups > UINT64_MAX - c->next ? UINT64_MAX : c->next + soups;
+    for (bool busy = true; busy && status == 0;) {
+        busy = c->next < c->end && !c->stop;
+        for (size_t i = 0; i < c->decks && status == 0; i++) {
+            struct deck *d = &c->deck[i];
+            bool idle = true; /* of the smallest boxes none is left */
+            for (size_t j = 0; j < c->decks; j++)
+                idle &= c->deck[j].level != c->start || !c->deck[j].live;
+            if (d->ready || (d->level == c->start ? c->next < c->end && !c->stop : is_worth_it(c, d, idle)))
+                status = turn(c, d);
+            busy |= d->live > 0 || c->waits[d->level] > 0;
+            if (status == 0)
+                status = tell(c);
+        }
+    }
+    clear(c);
+    c->next = c->end < c->next ? c->end : c->next;
+    c->end = c->next;
+    if (status == 0 && c->stop)
+        return clerror_set(ECANCELED, "life: the census was stopped after %llu soups", (unsigned long long)c->done);
+    return status;
+}
+
+/* ---- What was counted. ----------------------------------------------------------------------- */
+
+static int by_code(const void *a, const void *b)
+{
+    return strcmp(((const struct life_object *)a)->code, ((const struct life_object *)b)->code);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct life_object *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : by_code(a, b);
+}
+
+/* Adds what the next thread has counted of the same object. Errors hold sums over soups meanwhile, of squares and of products. */
+static void add_object(struct life_object *to, const struct life_object *o)
+{
+    to->count += o->count;
+    to->error += o->error;
+    to->share_error += o->share_error;
+    to->soup = o->soup < to->soup ? o->soup : to->soup;
+}
+
+/* The errors of a count x among soups and of its part of all objects y: the sum of squares of x less its mean, and of x - (x / y) y of each soup. */
+static void find_errors(struct life_object *o, double soups, double all, double squares)
+{
+    const double count = (double)o->count, share = count / all;
+    o->share = share;
+    o->share_error = sqrt(fmax(o->error - 2 * share * o->share_error + share * share * squares, 0)) / all;
+    o->error = sqrt(fmax(o->error - count * count / soups, 0));
+}
+
+const struct life_object *life_census_objects(life_census *c, size_t *n)
+{
+    size_t most = 1, found = 0;
+    double all = 0, squares = 0;
+    for (size_t i = 0; i < c->sorters; i++)
+        most += c->sorter[i].objects;
+    struct life_object *object = realloc(c->object, most * sizeof *object);
+    *n = 0;
+    if (!object) {
+        clerror_set(ENOMEM, "life: no memory for a list of %zu objects", most);
+        return NULL;
+    }
+    c->object = object;
+    for (size_t i = 0; i < c->sorters; i++) {
+        squares += c->sorter[i].squares;
+        for (size_t j = 0; j < c->sorter[i].objects; j++) {
+            const struct census_object *o = &c->sorter[i].object[j];
+            all += (double)o->count;
+            if (o->count)
+                object[found++] = (struct life_object){.code = o->name, .period = o->motion.period, .dx = abs(o->motion.dx), .dy = abs(o->motion.dy),
+                                                       .count = o->count, .error = o->squares, .share_error = o->products, .soup = o->first};
+        }
+    }
+    qsort(object, found, sizeof *object, by_code);
+    for (size_t i = 0; i < found; i++)
+        if (*n && strcmp(object[*n - 1].code, object[i].code) == 0)
+            add_object(&object[*n - 1], &object[i]);
+        else
+            object[(*n)++] = object[i];
+    for (size_t i = 0; i < *n; i++)
+        find_errors(&object[i], (double)c->sums.soups, all, squares);
+    qsort(object, *n, sizeof *object, by_count);
+    return object;
+}
+
+void life_census_total(const life_census *c, struct life_census_totals *sums)
+{
+    *sums = c->sums;
+    for (size_t i = 0; i < c->sorters; i++)
+        for (size_t j = 0; j < c->sorter[i].objects; j++)
+            sums->objects += c->sorter[i].object[j].count;
+}

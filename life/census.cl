@@ -1,0 +1,312 @@
+/* census.cl - many small universes at once: a work-group runs one box of cells until it repeats itself.
+ *
+ * A box is a square of SIDE = 64 WORDS cells a side, a bit each, in local memory, or for FAR boxes, which are larger than that, in global memory, where
+ * generations go to and fro between two places. Above and below its rows is one that is dead, as all beyond its edge is. It stands for a plane without
+ * edges as long as nothing lives near the edge, so every four generations a group looks at the outermost four cells (nothing is faster than a
+ * cell a generation). A glider that is there, alone and on its way out, is taken off and written down; for anything else the box stands still
+ * until the host has looked at it.
+ *
+ *                  WORDS words                       an item has STRIP words below one another:
+ *          +-----------------------------+
+ *          | 4 cells                     |           item % WORDS            the column of words
+ *          |   +---------------------+   |           item / WORDS * STRIP    the first row
+ *          |   |                     |   |
+ *          |   |                     |   | SIDE      One generation: all items compute their words anew in registers;
+ *          |   +---------------------+   |           barrier; they store them; barrier.
+ *          |                             |
+ *          +-----------------------------+
+ *
+ * Every PERIOD = 120 generations the cells are hashed, and the hash is compared with that of an earlier generation, which is replaced after 1, 2,
+ * 4, 8 ... such rounds (R. P. Brent, BIT 20 (1980) 176-184). So any period is found: those that divide 120, which are nearly all, within two rounds.
+ *
+ * A launch runs the boxes of a list. Of each box the host has HEAD words: its state, the generations done, the three words of that search, and gliders:
+ *     generation << 33 | top row << 22 | left column << 11 | south << 10 | east << 9 | its 3 x 3 cells, row by row.
+ * SPDX-License-Identifier: MIT
+ */
+
+#ifndef WORDS
+#define WORDS 1 /* of 64 cells, across a box */
+#endif
+#ifndef ITEMS
+#define ITEMS 32 /* of a group; STRIP, which follows, must divide SIDE */
+#endif
+#ifndef GLIDERS
+#define GLIDERS 1 /* 1: the rule has the glider of B3/S23 */
+#endif
+#ifndef FAR
+#define FAR 0 /* 1: boxes stay in global memory */
+#endif
+#if !defined(RULE) && !defined(BLOCK_RULE) /* logic.c writes it: a cell's next state from the sums of its block; here it is B3/S23 */
+#define RULE(next, b, k, p, q, cell) \
+    LOGIC(v5, b, k, q, 0x16);        \
+    LOGIC(v6, p, q, v5, 0x29);       \
+    LOGIC(next, v6, b, cell, 0xe0)
+#endif
+
+#define SIDE (64 * WORDS)
+#define SIZE (SIDE * WORDS)
+#define PADDED (SIZE + 2 * WORDS)
+#define STRIP (SIZE / ITEMS)
+#if FAR
+#define SPACE __global
+#define TARGET __global
+#define FENCE (CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
+#else
+#define SPACE __local
+#define TARGET __private
+#define FENCE CLK_LOCAL_MEM_FENCE
+#endif
+#define EDGE 4
+#define PERIOD 120
+#define CLEAR 16 /* so many dead cells are about a glider that is taken off */
+
+enum { RUNNING = 1, SETTLED = 2, TOUCHED = 3 };
+enum { STATE, GENERATION, MARK, LEFT, LAP, FOUND, GLIDER, HEAD = 16, MOST_GLIDERS = HEAD - GLIDER };
+
+/* ---- A generation. --------------------------------------------------------------------------- */
+
+/* LOGIC(out, a, b, c, t) declares `out` as any function of three bits; bit a << 2 | b << 1 | c of t is the result. Constants fold. */
+#define OF2(b, c, t)                                                                             \
+    ((t) == 0 ? 0ul : (t) == 15 ? ~0ul : (t) == 12 ? (b) : (t) == 10 ? (c) : (t) == 3 ? ~(b)     \
+     : (t) == 5 ? ~(c) : (t) == 6 ? (b) ^ (c) : (t) == 9 ? ~((b) ^ (c)) : (t) == 8 ? (b) & (c)   \
+     : (t) == 14 ? (b) | (c) : (t) == 1 ? ~((b) | (c)) : (t) == 7 ? ~((b) & (c))                 \
+     : (t) == 2 ? ~(b) & (c) : (t) == 4 ? (b) & ~(c) : (t) == 11 ? ~(b) | (c) : (b) | ~(c))
+#define LOGIC(out, a, b, c, t)                                                \
+    const ulong out = (t) == 0x96 ? (a) ^ (b) ^ (c)                           \
+                      : (t) == 0xe8 ? ((a) & (b)) | ((c) & ((a) ^ (b)))       \
+                      : (t) >> 4 == ((t)&15) ? OF2(b, c, (t)&15)              \
+                      : ((a) & OF2(b, c, (t) >> 4 & 15)) | (~(a) & OF2(b, c, (t)&15))
+
+/* A word of a row: its cells, their neighbours to the left and right, and the sums 2 m + s of the three. */
+struct row {
+    ulong cell, left, right, s, m;
+};
+
+static struct row row_at(SPACE const ulong *word, const uint column)
+{
+    struct row r;
+    r.cell = *word;
+    r.left = r.cell << 1;
+    r.right = r.cell >> 1;
+#if WORDS > 1
+    r.left |= column > 0 ? word[-1] >> 63 : 0;
+    r.right |= column < WORDS - 1 ? word[1] << 63 : 0;
+#endif
+    r.s = r.left ^ r.cell ^ r.right;
+    r.m = (r.left & r.cell) | (r.right & (r.left ^ r.cell));
+    return r;
+}
+
+static ulong next_of(const struct row above, const struct row here, const struct row below)
+{
+#ifdef BLOCK_RULE
+    BLOCK_RULE(next, above.left, above.cell, above.right, here.left, here.cell, here.right, below.left, below.cell, below.right);
+#else
+    LOGIC(b, above.s, here.s, below.s, 0x96);
+    LOGIC(k, above.s, here.s, below.s, 0xe8);
+    LOGIC(p, above.m, here.m, below.m, 0x96);
+    LOGIC(q, above.m, here.m, below.m, 0xe8);
+    RULE(next, b, k, p, q, here.cell);
+#endif
+    return next;
+}
+
+/* A strip's next generation, into words that are `stride` apart. */
+static void advance(SPACE const ulong *strip, const uint column, TARGET ulong *next, const int stride)
+{
+    struct row above = row_at(strip - WORDS, column), here = row_at(strip, column);
+    for (int i = 0; i < STRIP; i++) {
+        const struct row below = row_at(strip + (i + 1) * WORDS, column);
+        next[i * stride] = next_of(above, here, below);
+        above = here;
+        here = below;
+    }
+}
+
+/* ---- The edge. ------------------------------------------------------------------------------- */
+
+/* The cells of word `column` of row y that are near an edge. */
+static ulong edge_mask(const int y, const int column)
+{
+    const ulong low = (1ul << EDGE) - 1;
+    return y < EDGE || y >= SIDE - EDGE ? ~0ul : (column == 0 ? low : 0) | (column == WORDS - 1 ? low << (64 - EDGE) : 0);
+}
+
+/* Bits x .. x + n - 1 of a row, as far as they are in word `column`. */
+static ulong span_mask(const int x, const int n, const int column)
+{
+    const int from = max(x - 64 * column, 0), to = min(x + n - 64 * column, 64);
+    return to <= from ? 0 : (to - from == 64 ? ~0ul : (1ul << (to - from)) - 1) << from;
+}
+
+/* The live cells of a rectangle; what is outside is dead. `box` begins with a row that is. */
+static int count_cells(SPACE const ulong *box, const int x, const int y, const int width, const int height)
+{
+    int n = 0;
+    for (int j = max(y, 0); j < min(y + height, SIDE); j++)
+        for (int i = max(x, 0) / 64; i < WORDS && 64 * i < x + width; i++)
+            n += (int)popcount(box[(j + 1) * WORDS + i] & span_mask(x, width, i));
+    return n;
+}
+
+/* The first live cell near an edge; false: there is none. */
+static bool find_touching(SPACE const ulong *box, int *x, int *y)
+{
+    for (int j = 0; j < SIDE; j++)
+        for (int i = 0; i < WORDS; i += WORDS > 1 && j >= EDGE && j < SIDE - EDGE ? WORDS - 1 : 1) {
+            const ulong live = box[(j + 1) * WORDS + i] & edge_mask(j, i);
+            if (live) {
+                *x = 64 * i + (int)popcount((live & (0 - live)) - 1);
+                *y = j;
+                return true;
+            }
+        }
+    return false;
+}
+
+/* The glider about a cell, as the host gets it, without the generation; 0: it is none, or not alone, or not on its way out. */
+static ulong find_glider(SPACE const ulong *box, const int x, const int y)
+{
+    /* Its sixteen forms, by direction: bit 0 east, bit 1 south. */
+    const ushort form[4][4] = {{0x06b, 0x08f, 0x11e, 0x15a}, {0x073, 0x0a7, 0x12e, 0x172}, {0x09d, 0x0e9, 0x19c, 0x1ca}, {0x0b5, 0x0f1, 0x1ac, 0x1e2}};
+    int left = x, top = y;
+    for (int d = 1; d <= 2; d++) {
+        left = count_cells(box, x - d, y - 2, 1, 5) ? x - d : left;
+        top = count_cells(box, x - 2, y - d, 5, 1) ? y - d : top;
+    }
+    uint cells = 0;
+    for (int i = 0; i < 9; i++)
+        cells |= (uint)count_cells(box, left + i % 3, top + i / 3, 1, 1) << i;
+    for (int way = 0; way < 4; way++)
+        for (int i = 0; i < 4; i++) {
+            const bool leaves = (way & 1 ? left + 2 >= SIDE - EDGE : left < EDGE) || (way & 2 ? top + 2 >= SIDE - EDGE : top < EDGE);
+            if (form[way][i] == cells && leaves && left >= 0 && top >= 0 &&
+                count_cells(box, left - CLEAR, top - CLEAR, 2 * CLEAR + 3, 2 * CLEAR + 3) == 5)
+                return (ulong)top << 22 | (ulong)left << 11 | (ulong)way << 9 | cells;
+        }
+    return 0;
+}
+
+/* Takes off all gliders that leave; the state of the box then. Called by one item. */
+static uint look_at_edge(SPACE ulong *box, const ulong generation, __global ulong *head)
+{
+    int x, y;
+    if (!GLIDERS)
+        return TOUCHED;
+    while (find_touching(box, &x, &y)) {
+        const ulong glider = head[FOUND] < MOST_GLIDERS ? find_glider(box, x, y) : 0;
+        if (!glider)
+            return TOUCHED;
+        const int left = (int)(glider >> 11 & 2047), top = (int)(glider >> 22 & 2047);
+        for (int j = top; j < top + 3; j++)
+            for (int i = 0; i < WORDS; i++)
+                box[(j + 1) * WORDS + i] &= ~span_mask(left, 3, i);
+        head[GLIDER + head[FOUND]++] = generation << 33 | glider;
+    }
+    return RUNNING;
+}
+
+/* ---- Repetition. ----------------------------------------------------------------------------- */
+
+/* As life_mix of internal.h. */
+static ulong mix(ulong z)
+{
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebul;
+    return z ^ z >> 31;
+}
+
+static ulong hash_strip(SPACE const ulong *strip, const uint first)
+{
+    ulong sum = 0;
+    for (int i = 0; i < STRIP; i++)
+        if (strip[i * WORDS])
+            sum += mix(strip[i * WORDS] + (first + i * WORDS + 1) * 0x9e3779b97f4a7c15ul);
+    return sum;
+}
+
+/* A round is over: whether the cells were like this before. Called by one item. */
+static uint look_back(__local const ulong *sums, __global ulong *head)
+{
+    ulong hash = 0;
+    for (int i = 0; i < ITEMS; i++)
+        hash += sums[i];
+    if (hash == head[MARK])
+        return SETTLED;
+    if (--head[LEFT] == 0) {
+        head[MARK] = hash;
+        head[LEFT] = head[LAP] *= 2;
+    }
+    return RUNNING;
+}
+
+/* ---- The kernel. ----------------------------------------------------------------------------- */
+
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void census(__global ulong *boxes, __global ulong *spare, __global ulong *heads, __global const uint *list,
+                                                                        const uint rounds)
+{
+    __local ulong sums[ITEMS];
+    __local uint state, touched;
+    const uint item = get_local_id(0), column = item % WORDS, first = item / WORDS * STRIP, slot = list[get_group_id(0)], begin = (first + 1) * WORDS + column;
+    __global ulong *head = heads + (size_t)slot * HEAD;
+#if FAR
+    __global ulong *box = boxes + (size_t)slot * PADDED, *other = spare + (size_t)slot * PADDED;
+    __global ulong *strip = box + begin, *next = other + begin;
+    for (uint i = item; i < 2 * WORDS; i += ITEMS)
+        other[i < WORDS ? i : SIZE + i] = 0;
+#else
+    __local ulong box[PADDED];
+    __local ulong *strip = box + begin;
+    __global ulong *own = boxes + (size_t)slot * PADDED + begin;
+    for (int i = 0; i < STRIP; i++)
+        strip[i * WORDS] = own[i * WORDS];
+    if (item < WORDS)
+        box[item] = box[(SIDE + 1) * WORDS + item] = 0;
+#endif
+    if (item == 0) {
+        state = (uint)head[STATE];
+        touched = 0;
+    }
+    barrier(FENCE);
+    for (uint look = 1; look <= rounds * (PERIOD / EDGE); look++) {
+        const uint runs = state == RUNNING, round = look % (PERIOD / EDGE) == 0;
+        for (int g = 0; g < EDGE; g++) {
+#if FAR
+            if (runs)
+                advance(g % 2 ? next : strip, column, g % 2 ? strip : next, WORDS);
+            barrier(FENCE);
+#else
+            ulong next[STRIP];
+            if (runs)
+                advance(strip, column, next, 1);
+            barrier(FENCE);
+            for (int i = 0; i < STRIP && runs; i++)
+                strip[i * WORDS] = next[i];
+            barrier(FENCE);
+#endif
+        }
+        ulong near = 0;
+        for (int i = 0; i < STRIP && runs; i++)
+            near |= strip[i * WORDS] & edge_mask((int)first + i, (int)column);
+        if (near)
+            touched = 1;
+        if (round && runs)
+            sums[item] = hash_strip(strip, first * WORDS + column);
+        barrier(FENCE);
+        if (item == 0 && runs) {
+            head[GENERATION] += EDGE;
+            if (touched)
+                state = look_at_edge(box, head[GENERATION], head);
+            else if (round)
+                state = look_back(sums, head);
+            touched = 0;
+        }
+        barrier(FENCE);
+    }
+#if !FAR
+    for (int i = 0; i < STRIP; i++)
+        own[i * WORDS] = strip[i * WORDS];
+#endif
+    if (item == 0)
+        head[STATE] = state;
+}

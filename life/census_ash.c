@@ -1,0 +1,390 @@
+/* census_ash.c - takes what is left of a soup apart into objects.
+ *
+ * The cells repeat themselves. Those that are ever alive fall into clusters, between which there are always two dead cells or more, so that no cell
+ * has neighbours in two of them: each lives as if it were alone. Nearly all clusters are objects that were met before, and are known by their cells.
+ *
+ * Another is taken apart further, as Catagolue counts: two blocks side by side are two objects, although cells between them have neighbours in both.
+ * Cells belong together if they are neighbours, or if a cell comes alive by them, or if a cell would come alive by some of them were it not
+ * for the others. That is followed through a whole period until nothing more is joined. Then no object needs another.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/census.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_PLACES = 1 << 12, LONGEST_SHIP = 64, MARGIN = 3, NO_LABEL = 0xffff };
+
+int census_sorter_make(struct census_sorter *sorter, const struct census_rule *rule)
+{
+    enum { BOX = 64 * CENSUS_MOST_WORDS * CENSUS_MOST_WORDS };
+    *sorter = (struct census_sorter){.rule = rule, .places = FIRST_PLACES};
+    sorter->known = calloc(sorter->places, sizeof *sorter->known);
+    sorter->scratch = malloc(4 * BOX * sizeof *sorter->scratch);
+    return sorter->known && sorter->scratch ? 0 : -1;
+}
+
+void census_sorter_free(struct census_sorter *sorter)
+{
+    for (size_t i = 0; i < sorter->objects; i++)
+        free(sorter->object[i].name);
+    free(sorter->object);
+    free(sorter->seen);
+    free(sorter->known);
+    free(sorter->part);
+    free(sorter->scratch);
+    *sorter = (struct census_sorter){.rule = NULL};
+}
+
+/* ---- Counts. --------------------------------------------------------------------------------- */
+
+static void see(struct census_sorter *sorter, uint32_t object)
+{
+    if (!sorter->object[object].here++)
+        sorter->seen[sorter->seen_n++] = object;
+}
+
+void census_soup_counts(struct census_sorter *sorter, uint64_t soup)
+{
+    double all = 0;
+    for (size_t i = 0; i < sorter->seen_n; i++)
+        all += sorter->object[sorter->seen[i]].here;
+    sorter->squares += all * all;
+    for (size_t i = 0; i < sorter->seen_n; i++) {
+        struct census_object *o = &sorter->object[sorter->seen[i]];
+        o->first = o->count && o->first < soup ? o->first : soup;
+        o->count += o->here;
+        o->squares += (double)o->here * o->here;
+        o->products += o->here * all;
+        o->here = 0;
+    }
+    sorter->seen_n = 0;
+}
+
+void census_soup_forgotten(struct census_sorter *sorter)
+{
+    for (size_t i = 0; i < sorter->seen_n; i++)
+        sorter->object[sorter->seen[i]].here = 0;
+    sorter->seen_n = 0;
+}
+
+/* ---- What is known. -------------------------------------------------------------------------- */
+
+/* The number of an object by its name; a new one is added. false: no memory. */
+static bool object_of(struct census_sorter *sorter, const char *name, const struct census_motion *motion, uint32_t *number)
+{
+    for (*number = 0; *number < sorter->objects; ++*number)
+        if (strcmp(sorter->object[*number].name, name) == 0)
+            return true;
+    if (sorter->objects == sorter->room) {
+        const size_t room = sorter->room ? 2 * sorter->room : 256;
+        struct census_object *object = realloc(sorter->object, room * sizeof *object);
+        sorter->object = object ? object : sorter->object;
+        uint32_t *seen = object ? realloc(sorter->seen, room * sizeof *seen) : NULL;
+        sorter->seen = seen ? seen : sorter->seen;
+        if (!seen)
+            return false;
+        sorter->room = room;
+    }
+    struct census_object *o = &sorter->object[sorter->objects];
+    *o = (struct census_object){.name = strdup(name), .motion = *motion};
+    sorter->objects += o->name != NULL;
+    return o->name != NULL;
+}
+
+static void key_of(const uint64_t patch[CENSUS_PATCH], uint64_t key[2])
+{
+    key[0] = key[1] = 1;
+    for (unsigned y = 0; y < CENSUS_PATCH; y++)
+        if (patch[y]) {
+            key[0] += life_mix(patch[y] + (y + 1) * 0x9e3779b97f4a7c15u);
+            key[1] += life_mix(patch[y] ^ (y + 1) * 0xd1342543de82ef95u);
+        }
+}
+
+static size_t place_of(const struct census_sorter *sorter, const uint64_t key[2])
+{
+    size_t at = key[0] & (sorter->places - 1);
+    while (sorter->known[at].n && (sorter->known[at].key[0] != key[0] || sorter->known[at].key[1] != key[1]))
+        at = (at + 1) & (sorter->places - 1);
+    return at;
+}
+
+static bool grow_known(struct census_sorter *sorter)
+{
+    struct census_sorter more = *sorter;
+    more.places *= 2;
+    more.known = calloc(more.places, sizeof *more.known);
+    if (!more.known)
+        return false;
+    for (size_t i = 0; i < sorter->places; i++)
+        if (sorter->known[i].n)
+            more.known[place_of(&more, sorter->known[i].key)] = sorter->known[i];
+    free(sorter->known);
+    *sorter = more;
+    return true;
+}
+
+/* Adds an object to those that the cluster being learnt is made of. */
+static bool add_part(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH], unsigned most)
+{
+    struct census_motion motion;
+    char name[CENSUS_NAME];
+    uint32_t number;
+    if (census_name(sorter->rule, patch, most, &motion, name) < 0)
+        return false;
+    if (sorter->part_n == sorter->part_room) {
+        const size_t room = sorter->part_room ? 2 * sorter->part_room : 1024;
+        uint32_t *more = realloc(sorter->part, room * sizeof *more);
+        sorter->no_memory |= !more;
+        sorter->part = more ? more : sorter->part;
+        sorter->part_room = more ? room : sorter->part_room;
+    }
+    if (sorter->no_memory || !object_of(sorter, name, &motion, &number)) {
+        sorter->no_memory = true;
+        return false;
+    }
+    sorter->part[sorter->part_n++] = number;
+    return true;
+}
+
+/* ---- Taking a cluster apart. ----------------------------------------------------------------- */
+
+/* Cells that belong together have labels with one root. */
+struct labels {
+    uint16_t parent[CENSUS_PATCH * CENSUS_PATCH];
+    uint16_t of[CENSUS_PATCH][CENSUS_PATCH], next[CENSUS_PATCH][CENSUS_PATCH]; /* a cell's label, if it lives */
+    bool joined;
+};
+
+static uint16_t root_of(struct labels *l, uint16_t label)
+{
+    while (l->parent[label] != label)
+        label = l->parent[label] = l->parent[l->parent[label]];
+    return label;
+}
+
+static void join(struct labels *l, uint16_t a, uint16_t b)
+{
+    a = root_of(l, a);
+    b = root_of(l, b);
+    if (a == b)
+        return;
+    l->parent[a > b ? a : b] = a > b ? b : a;
+    l->joined = true;
+}
+
+/* The roots about a dead cell: those of its live neighbours, and the blocks that each would have alone. */
+struct around {
+    int n;
+    struct {
+        uint16_t root;
+        unsigned block;
+    } part[8];
+};
+
+static struct around look_around(struct labels *l, const uint64_t patch[CENSUS_PATCH], int x, int y)
+{
+    struct around a = {.n = 0};
+    for (int i = 0; i < 9; i++) {
+        const int u = x + i % 3 - 1, v = y + i / 3 - 1;
+        if (i == 4 || !census_cell(1, patch, u, v))
+            continue;
+        const uint16_t root = root_of(l, l->of[v][u]);
+        int k = 0;
+        while (k < a.n && a.part[k].root != root)
+            k++;
+        if (k == a.n) {
+            a.part[a.n].block = 0;
+            a.part[a.n++].root = root;
+        }
+        a.part[k].block |= 1u << i;
+    }
+    return a;
+}
+
+/* What is joined by one generation; labels of the next one are left in `next`. */
+static void follow(struct labels *l, const struct census_rule *rule, const uint64_t now[CENSUS_PATCH], const uint64_t then[CENSUS_PATCH])
+{
+    for (int y = 0; y < CENSUS_PATCH; y++)
+        for (int x = 0; x < CENSUS_PATCH; x++) {
+            const bool lives = now[y] >> x & 1, will = then[y] >> x & 1;
+            const uint64_t near = now[y] | (y > 0 ? now[y - 1] : 0) | (y + 1 < CENSUS_PATCH ? now[y + 1] : 0);
+            l->next[y][x] = NO_LABEL;
+            if (!near)
+                continue;
+            struct around a = look_around(l, now, x, y);
+            bool together = lives || will;
+            for (int k = 0; k < a.n; k++)
+                together |= a.n > 1 && life_table_next(&rule->family.table, a.part[k].block) != will;
+            for (int k = 1; k < a.n && together; k++)
+                join(l, a.part[0].root, a.part[k].root);
+            if (lives && a.n)
+                join(l, l->of[y][x], a.part[0].root);
+            if (will)
+                l->next[y][x] = lives ? l->of[y][x] : a.part[0].root;
+        }
+    memcpy(l->of, l->next, sizeof l->of);
+}
+
+/* The cluster's period. */
+static unsigned period_of(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH], unsigned most)
+{
+    uint64_t now[CENSUS_PATCH], next[CENSUS_PATCH];
+    memcpy(now, patch, sizeof now);
+    for (unsigned p = 1; p <= most; p++) {
+        census_step(rule, 1, now, next);
+        if (memcmp(next, patch, sizeof next) == 0)
+            return p;
+        memcpy(now, next, sizeof now);
+    }
+    return 0;
+}
+
+/* Follows the cells through a period, again and again until nothing more is joined. */
+static void find_objects(struct labels *l, const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH], unsigned period)
+{
+    uint16_t begin[CENSUS_PATCH][CENSUS_PATCH];
+    for (int y = 0; y < CENSUS_PATCH; y++)
+        for (int x = 0; x < CENSUS_PATCH; x++) {
+            const uint16_t label = (uint16_t)(y * CENSUS_PATCH + x);
+            l->parent[label] = label;
+            begin[y][x] = patch[y] >> x & 1 ? label : NO_LABEL;
+        }
+    do {
+        uint64_t now[CENSUS_PATCH], next[CENSUS_PATCH];
+        l->joined = false;
+        memcpy(l->of, begin, sizeof begin);
+        memcpy(now, patch, sizeof now);
+        for (unsigned g = 0; g < period; g++) {
+            census_step(rule, 1, now, next);
+            follow(l, rule, now, next);
+            memcpy(now, next, sizeof now);
+        }
+        for (int y = 0; y < CENSUS_PATCH; y++)
+            for (int x = 0; x < CENSUS_PATCH; x++)
+                if (begin[y][x] != NO_LABEL)
+                    join(l, begin[y][x], l->of[y][x]);
+    } while (l->joined);
+    memcpy(l->of, begin, sizeof begin);
+}
+
+/* Learns what a cluster is made of. */
+static bool learn(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH], unsigned most)
+{
+    struct labels *l = malloc(sizeof *l);
+    const unsigned period = period_of(sorter->rule, patch, most);
+    bool done = l && period;
+    sorter->no_memory |= !l;
+    if (done)
+        find_objects(l, sorter->rule, patch, period);
+    for (int i = 0; i < CENSUS_PATCH * CENSUS_PATCH && done; i++) {
+        uint64_t object[CENSUS_PATCH] = {0};
+        bool any = false;
+        for (int y = i / CENSUS_PATCH; y < CENSUS_PATCH && l->parent[i] == i && l->of[i / CENSUS_PATCH][i % CENSUS_PATCH] != NO_LABEL; y++)
+            for (int x = 0; x < CENSUS_PATCH; x++)
+                if (l->of[y][x] != NO_LABEL && root_of(l, l->of[y][x]) == i) {
+                    object[y] |= (uint64_t)1 << x;
+                    any = true;
+                }
+        if (any)
+            done = add_part(sorter, object, period);
+    }
+    free(l);
+    return done;
+}
+
+/* Sees the objects of a patch, which are learnt if they are not known. */
+static bool see_patch(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH], unsigned most, bool moves)
+{
+    uint64_t key[2];
+    key_of(patch, key);
+    size_t at = place_of(sorter, key);
+    if (!sorter->known[at].n) {
+        const size_t first = sorter->part_n;
+        if (2 * sorter->known_n >= sorter->places && !grow_known(sorter)) {
+            sorter->no_memory = true;
+            return false;
+        }
+        at = place_of(sorter, key);
+        if (!(moves ? add_part(sorter, patch, most) : learn(sorter, patch, most))) {
+            sorter->part_n = first;
+            return false;
+        }
+        sorter->known[at].key[0] = key[0];
+        sorter->known[at].key[1] = key[1];
+        sorter->known[at].first = (uint32_t)first;
+        sorter->known[at].n = (uint32_t)(sorter->part_n - first);
+        sorter->known_n++;
+    }
+    for (uint32_t i = 0; i < sorter->known[at].n; i++)
+        see(sorter, sorter->part[sorter->known[at].first + i]);
+    return true;
+}
+
+bool census_add(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH])
+{
+    return see_patch(sorter, patch, LONGEST_SHIP, true);
+}
+
+/* ---- Clusters. ------------------------------------------------------------------------------- */
+
+/* Takes a cluster out of the cells that are ever alive: from one of them to those within two cells. Its cells of now go into a patch. */
+static bool take_cluster(size_t words, uint64_t *ever, const uint64_t *now, int x, int y, uint64_t patch[CENSUS_PATCH])
+{
+    enum { MOST = CENSUS_PATCH * CENSUS_PATCH };
+    struct place {
+        short x, y;
+    } list[MOST];
+    int n = 0, left = x, right = x, top = y, bottom = y;
+    list[n++] = (struct place){(short)x, (short)y};
+    ever[(size_t)y * words + (size_t)x / 64] &= ~((uint64_t)1 << x % 64);
+    for (int i = 0; i < n; i++)
+        for (int v = list[i].y - 2; v <= list[i].y + 2; v++)
+            for (int u = list[i].x - 2; u <= list[i].x + 2; u++) {
+                if (!census_cell(words, ever, u, v))
+                    continue;
+                if (n == MOST)
+                    return false;
+                list[n++] = (struct place){(short)u, (short)v};
+                ever[(size_t)v * words + (size_t)u / 64] &= ~((uint64_t)1 << u % 64);
+                left = u < left ? u : left;
+                right = u > right ? u : right;
+                top = v < top ? v : top;
+                bottom = v > bottom ? v : bottom;
+            }
+    if (right - left >= CENSUS_PATCH - 2 * MARGIN || bottom - top >= CENSUS_PATCH - 2 * MARGIN)
+        return false;
+    memset(patch, 0, CENSUS_PATCH * sizeof *patch);
+    for (int i = 0; i < n; i++)
+        if (census_cell(words, now, list[i].x, list[i].y))
+            patch[list[i].y - top + MARGIN] |= (uint64_t)1 << (list[i].x - left + MARGIN);
+    return true;
+}
+
+bool census_sort(struct census_sorter *sorter, size_t words, const uint64_t *box, uint64_t most)
+{
+    const size_t size = 64 * words * words;
+    uint64_t *ever = sorter->scratch, *now = ever + size, *next = now + size;
+    uint64_t period = 0;
+    memcpy(ever, box, size * sizeof *box);
+    memcpy(now, box, size * sizeof *box);
+    do {
+        census_step(sorter->rule, words, now, next);
+        uint64_t *t = now;
+        now = next;
+        next = t;
+        for (size_t i = 0; i < size; i++)
+            ever[i] |= now[i];
+        if (++period > most)
+            return false;
+    } while (memcmp(now, box, size * sizeof *box) != 0);
+    for (size_t i = 0; i < size; i++)
+        while (ever[i]) {
+            uint64_t patch[CENSUS_PATCH];
+            const int x = (int)(i % words) * 64 + __builtin_ctzll(ever[i]), y = (int)(i / words);
+            if (!take_cluster(words, ever, box, x, y, patch) || !see_patch(sorter, patch, (unsigned)period, false))
+                return false;
+        }
+    return true;
+}

@@ -1,0 +1,139 @@
+/* census_name.c - names of objects: apgcodes, as apgsearch and Catagolue have them; xs4_33 is the block, xp2_7 the blinker, xq4_153 the glider.
+ *
+ * xs and the number of cells, xp and the period, or xq and the period of what moves; then the cells, in the form that formats/life_apgcode.c reads.
+ * Of all phases, turned and mirrored in all ways, the one whose text is shortest counts, and of these the first in the alphabet. What is more than
+ * 40 cells across is called ov_ and s, p or q with that number. (A. P. Goucher; conwaylife.com/wiki/Apgcode.)
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/census.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LARGEST = 40, MIDDLE = 10 };
+
+/* Moves the cells so that their rectangle begins at (x, y). */
+static void move_to(uint64_t patch[CENSUS_PATCH], const struct census_rectangle *r, int x, int y)
+{
+    uint64_t moved[CENSUS_PATCH] = {0};
+    for (int j = r->top; j < r->bottom; j++)
+        moved[j - r->top + y] = patch[j] >> r->left << x;
+    memcpy(patch, moved, sizeof moved);
+}
+
+/* ---- Text. ----------------------------------------------------------------------------------- */
+
+static void put_zeros(char **p, int n)
+{
+    for (; n >= 4; n -= n > 39 ? 39 : n) {
+        *(*p)++ = 'y';
+        *(*p)++ = "0123456789abcdefghijklmnopqrstuvwxyz"[(n > 39 ? 39 : n) - 4];
+    }
+    if (n)
+        *(*p)++ = "0wx"[n - 1];
+}
+
+/* The cells from (0, 0) on, in strips of five rows. */
+static void put_cells(char *p, const uint64_t *row, int width, int height)
+{
+    for (int y = 0; y < height; y += 5) {
+        int zeros = 0;
+        for (int x = 0; x < width; x++) {
+            unsigned value = 0;
+            for (int i = 0; i < 5 && y + i < height; i++)
+                value |= (unsigned)(row[y + i] >> x & 1) << i;
+            if (!value) {
+                zeros++;
+                continue;
+            }
+            put_zeros(&p, zeros);
+            zeros = 0;
+            *p++ = "0123456789abcdefghijklmnopqrstuv"[value];
+        }
+        if (y + 5 < height)
+            *p++ = 'z';
+    }
+    *p = 0;
+}
+
+/* Keeps the shorter of two texts. */
+static void keep_better(char *best, const char *text)
+{
+    const size_t now = strlen(text), before = strlen(best);
+    if (!before || now < before || (now == before && strcmp(text, best) < 0))
+        strcpy(best, text);
+}
+
+/* A phase in its eight ways; r is its rectangle. */
+static void try_phase(const uint64_t patch[CENSUS_PATCH], const struct census_rectangle *r, char *best)
+{
+    const int width = r->right - r->left, height = r->bottom - r->top;
+    for (int way = 0; way < 8; way++) {
+        uint64_t row[CENSUS_PATCH] = {0};
+        char text[CENSUS_NAME];
+        const bool across = way & 4;
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < width; x++) {
+                const int u = way & 1 ? width - 1 - x : x, v = way & 2 ? height - 1 - y : y;
+                if (patch[r->top + y] >> (r->left + x) & 1)
+                    row[across ? u : v] |= (uint64_t)1 << (across ? v : u);
+            }
+        put_cells(text, row, across ? height : width, across ? width : height);
+        keep_better(best, text);
+    }
+}
+
+/* ---- Motion. --------------------------------------------------------------------------------- */
+
+static bool fits(const struct census_rectangle *r)
+{
+    return r->left > 1 && r->top > 1 && r->right < CENSUS_PATCH - 1 && r->bottom < CENSUS_PATCH - 1;
+}
+
+int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH], unsigned most, struct census_motion *motion,
+                char name[CENSUS_NAME])
+{
+    uint64_t first[CENSUS_PATCH], now[CENSUS_PATCH], next[CENSUS_PATCH];
+    struct census_rectangle r, begin;
+    char best[CENSUS_NAME] = "";
+    int cells = 0, x = 0, y = 0; /* by how much it was moved back since */
+    memcpy(now, patch, sizeof now);
+    if (!census_bounds(1, now, &r) || r.right - r.left > CENSUS_PATCH - 2 * MIDDLE || r.bottom - r.top > CENSUS_PATCH - 2 * MIDDLE)
+        return -1;
+    move_to(now, &r, MIDDLE, MIDDLE);
+    census_bounds(1, now, &begin);
+    memcpy(first, now, sizeof first);
+    int largest = 0;
+    for (unsigned g = 0; g < most; g++) {
+        census_bounds(1, now, &r);
+        const int across = r.right - r.left > r.bottom - r.top ? r.right - r.left : r.bottom - r.top;
+        largest = across > largest ? across : largest;
+        if (largest <= LARGEST)
+            try_phase(now, &r, best);
+        census_step(rule, 1, now, next);
+        memcpy(now, next, sizeof now);
+        if (!census_bounds(1, now, &r) || !fits(&r))
+            return -1;
+        uint64_t back[CENSUS_PATCH];
+        memcpy(back, now, sizeof back);
+        move_to(back, &r, MIDDLE, MIDDLE);
+        if (memcmp(back, first, sizeof back) == 0) {
+            *motion = (struct census_motion){g + 1, x + r.left - begin.left, y + r.top - begin.top};
+            break;
+        }
+        if (r.left < CENSUS_CLEAR / 4 || r.top < CENSUS_CLEAR / 4 || r.right > CENSUS_PATCH - CENSUS_CLEAR / 4 || r.bottom > CENSUS_PATCH - CENSUS_CLEAR / 4) {
+            x += r.left - MIDDLE;
+            y += r.top - MIDDLE;
+            memcpy(now, back, sizeof now);
+        }
+        if (g + 1 == most)
+            return -1;
+    }
+    for (int i = 0; i < CENSUS_PATCH; i++)
+        cells += __builtin_popcountll(first[i]);
+    const bool moves = motion->dx || motion->dy;
+    const unsigned number = motion->period == 1 && !moves ? (unsigned)cells : motion->period;
+    snprintf(name, CENSUS_NAME, "%s%c%u%s%.*s", largest > LARGEST ? "ov_" : "x", moves ? 'q' : motion->period == 1 ? 's' : 'p', number,
+             largest > LARGEST ? "" : "_", CENSUS_NAME - 20, largest > LARGEST ? "" : best);
+    return 0;
+}

@@ -1,0 +1,141 @@
+/* census_rule.c - a generation of a box of cells in plain C, 64 cells at a time.
+ *
+ * For a rule that counts, the cells of each block are added to a number of four bits in as many words; the next generation is the sum of a few
+ * terms, one for each count that the rule names. Other rules go through the same chain of logic as the kernels.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/census.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct row {
+    uint64_t cell, left, right;
+};
+
+static struct row row_at(size_t words, const uint64_t *box, size_t y, size_t i)
+{
+    struct row r = {0, 0, 0};
+    if (y >= 64 * words) /* also -1 */
+        return r;
+    const uint64_t *word = box + y * words + i;
+    r.cell = *word;
+    r.left = r.cell << 1 | (i > 0 ? word[-1] >> 63 : 0);
+    r.right = r.cell >> 1 | (i + 1 < words ? word[1] << 63 : 0);
+    return r;
+}
+
+static uint64_t majority(uint64_t a, uint64_t b, uint64_t c)
+{
+    return (a & b) | (c & (a ^ b));
+}
+
+static uint64_t counted(const struct census_rule *rule, const struct row r[3])
+{
+    uint64_t s[3], m[3], next = 0;
+    for (int i = 0; i < 3; i++) {
+        s[i] = r[i].left ^ r[i].cell ^ r[i].right;
+        m[i] = majority(r[i].left, r[i].cell, r[i].right);
+    }
+    const uint64_t k = majority(s[0], s[1], s[2]), p = m[0] ^ m[1] ^ m[2], q = majority(m[0], m[1], m[2]);
+    const uint64_t bit[4] = {s[0] ^ s[1] ^ s[2], k ^ p, q ^ (k & p), q & k & p};
+    for (int t = 0; t < rule->terms; t++) {
+        uint64_t term = rule->term[t].alive ? r[1].cell : ~r[1].cell;
+        for (int i = 0; i < 4; i++)
+            term &= rule->term[t].total >> i & 1 ? bit[i] : ~bit[i];
+        next |= term;
+    }
+    return next;
+}
+
+static uint64_t operation(unsigned table, uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t out = 0;
+    for (unsigned i = 0; i < 8; i++)
+        if (table >> i & 1)
+            out |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+    return out;
+}
+
+static uint64_t placed(const struct life_circuit *circuit, const struct row r[3])
+{
+    uint64_t v[LIFE_BLOCK_CELLS + LIFE_CIRCUIT_STEPS];
+    for (int i = 0; i < 3; i++) {
+        v[3 * i] = r[i].left;
+        v[3 * i + 1] = r[i].cell;
+        v[3 * i + 2] = r[i].right;
+    }
+    for (int i = 0; i < circuit->steps; i++) {
+        const unsigned char *in = circuit->step[i].in;
+        v[LIFE_BLOCK_CELLS + i] = operation(circuit->step[i].table, v[in[0]], v[in[1]], v[in[2]]);
+    }
+    return v[LIFE_BLOCK_CELLS + circuit->steps - 1];
+}
+
+void census_step(const struct census_rule *rule, size_t words, const uint64_t *from, uint64_t *to)
+{
+    for (size_t i = 0; i < words; i++) {
+        struct row r[3] = {{0, 0, 0}, row_at(words, from, 0, i), row_at(words, from, 1, i)};
+        for (size_t y = 0; y < 64 * words; y++) {
+            const uint64_t any = r[0].left | r[0].cell | r[0].right | r[1].left | r[1].cell | r[1].right | r[2].left | r[2].cell | r[2].right;
+            to[y * words + i] = !any ? 0 : rule->family.counts ? counted(rule, r) : placed(&rule->circuit, r);
+            r[0] = r[1];
+            r[1] = r[2];
+            r[2] = row_at(words, from, y + 2, i);
+        }
+    }
+}
+
+bool census_bounds(size_t words, const uint64_t *box, struct census_rectangle *r)
+{
+    bool any = false;
+    for (int y = 0; y < 64 * (int)words; y++)
+        for (int i = 0; i < (int)words; i++) {
+            const uint64_t w = box[(size_t)y * words + (size_t)i];
+            if (!w)
+                continue;
+            const int left = 64 * i + __builtin_ctzll(w), right = 64 * i + 64 - __builtin_clzll(w);
+            r->top = any ? r->top : y;
+            r->left = any && r->left < left ? r->left : left;
+            r->right = any && r->right > right ? r->right : right;
+            r->bottom = y + 1;
+            any = true;
+        }
+    return any;
+}
+
+/* Whether a glider goes through the forms that it has in B3/S23. */
+static bool has_gliders(const struct census_rule *rule)
+{
+    static const uint64_t form[5][4] = {{2, 4, 7, 0}, {0, 5, 6, 2}, {0, 4, 5, 6}, {0, 2, 12, 6}, {0, 4, 8, 14}};
+    uint64_t now[CENSUS_PATCH] = {0}, next[CENSUS_PATCH];
+    for (int i = 0; i < 4; i++)
+        now[30 + i] = form[0][i] << 30;
+    for (int g = 1; g <= 4; g++) {
+        census_step(rule, 1, now, next);
+        memcpy(now, next, sizeof now);
+        for (int y = 0; y < CENSUS_PATCH; y++)
+            if (now[y] != (y >= 30 && y < 34 ? form[g][y - 30] << 30 : 0))
+                return false;
+    }
+    return true;
+}
+
+int census_rule_make(struct census_rule *rule, const char *text)
+{
+    *rule = (struct census_rule){.terms = 0};
+    if (life_family_parse(text, &rule->family) < 0)
+        return -1;
+    if (rule->family.counts ? rule->family.rule.birth & 1 : life_table_next(&rule->family.table, 0))
+        return clerror_set(EINVAL, "life: a census of '%s' is not possible: by B0 all of an empty plane comes alive", text);
+    for (unsigned n = 0; n <= 8; n++)
+        for (int alive = 0; alive < 2; alive++)
+            if ((alive ? rule->family.rule.survival : rule->family.rule.birth) >> n & 1) {
+                rule->term[rule->terms].total = (unsigned char)(n + (unsigned)alive);
+                rule->term[rule->terms++].alive = alive;
+            }
+    if (!rule->family.counts)
+        life_circuit_find(&rule->family.table, &rule->circuit);
+    rule->gliders = has_gliders(rule);
+    return 0;
+}

@@ -1,0 +1,322 @@
+/* test_life_census.c - the census: names of objects against Catagolue's, objects told apart, a generation against plain C, and what soups leave
+ * against HashLife, which runs them on a plane without edges.
+ *
+ * The codes are those of conwaylife.com/wiki.
+ * SPDX-License-Identifier: MIT
+ */
+#include "check.h"
+#include "stdcl/hashlife.h"
+
+#include "formats/life.h"
+#include "life/census.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct census_rule life_rule;
+
+static uint64_t state = 1;
+
+static uint64_t drawn(void)
+{
+    return life_mix(state += 0x9e3779b97f4a7c15u);
+}
+
+/* The cells of an apgcode or a pattern in a patch, turned and mirrored. */
+static void read_patch(const char *text, unsigned way, uint64_t patch[CENSUS_PATCH])
+{
+    struct life_pattern p;
+    works(life_pattern_read_memory("pattern", text, strlen(text), &p));
+    memset(patch, 0, CENSUS_PATCH * sizeof *patch);
+    for (size_t y = 0; y < p.rows; y++)
+        for (size_t x = 0; x < p.columns; x++) {
+            const size_t u = way & 1 ? p.columns - 1 - x : x, v = way & 2 ? p.rows - 1 - y : y;
+            if (p.word[v * p.stride + u / 64] >> u % 64 & 1)
+                patch[(way & 4 ? x : y) + 12] |= (uint64_t)1 << ((way & 4 ? y : x) + 9);
+        }
+    life_pattern_free(&p);
+}
+
+/* ---- Names. ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *code;
+    unsigned period;
+    int far, near; /* of its motion: the larger and the smaller of the two numbers */
+} catalogue[] = {
+    {"xs4_33", 1, 0, 0}, {"xs4_252", 1, 0, 0}, {"xs5_253", 1, 0, 0}, {"xs6_356", 1, 0, 0}, {"xs6_696", 1, 0, 0}, {"xs7_2596", 1, 0, 0},
+    {"xs8_6996", 1, 0, 0}, {"xs7_178c", 1, 0, 0}, {"xs7_25ac", 1, 0, 0}, {"xs6_39c", 1, 0, 0}, {"xs12_g8o653z11", 1, 0, 0}, {"xs18_rhe0ehr", 1, 0, 0},
+    {"xs14_g88m952z121", 1, 0, 0}, {"xp2_7", 2, 0, 0}, {"xp2_7e", 2, 0, 0}, {"xp2_318c", 2, 0, 0},
+    {"xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", 3, 0, 0}, {"xp15_4r4z4r4", 15, 0, 0},
+    {"xq4_153", 4, 1, 1}, {"xq4_6frc", 4, 2, 0}, {"xq4_27dee6", 4, 2, 0}, {"xq4_27deee6", 4, 2, 0},
+};
+
+static void names_are_catagolue_s(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < sizeof catalogue / sizeof *catalogue; i++)
+        for (unsigned way = 0; way < 8; way++) {
+            uint64_t patch[CENSUS_PATCH], next[CENSUS_PATCH];
+            struct census_motion m;
+            char name[CENSUS_NAME];
+            read_patch(catalogue[i].code, way, patch);
+            for (unsigned phase = 0; phase < way % catalogue[i].period; phase++) {
+                census_step(&life_rule, 1, patch, next);
+                memcpy(patch, next, sizeof patch);
+            }
+            assert_int_equal(census_name(&life_rule, patch, 60, &m, name), 0);
+            assert_string_equal(name, catalogue[i].code);
+            assert_int_equal(m.period, catalogue[i].period);
+            const int dx = abs(m.dx), dy = abs(m.dy);
+            assert_int_equal(dx > dy ? dx : dy, catalogue[i].far);
+            assert_int_equal(dx > dy ? dy : dx, catalogue[i].near);
+        }
+}
+
+static void what_dies_has_no_name(void **unused)
+{
+    uint64_t patch[CENSUS_PATCH];
+    struct census_motion m;
+    char name[CENSUS_NAME];
+    (void)unused;
+    read_patch("x = 3, y = 1\n2o!", 0, patch);
+    assert_int_equal(census_name(&life_rule, patch, 60, &m, name), -1);
+    read_patch("x = 7, y = 3\nbo$3bo$2o2b3o!", 0, patch); /* the acorn outgrows a patch */
+    assert_int_equal(census_name(&life_rule, patch, 10000, &m, name), -1);
+}
+
+/* ---- Objects told apart. --------------------------------------------------------------------- */
+
+static const struct {
+    const char *pattern, *code;
+    uint64_t count;
+} ashes[] = {
+    {"x = 5, y = 2\n2ob2o$2ob2o!", "xs4_33", 2},                          /* side by side: cells between have four neighbours */
+    {"x = 9, y = 9\n4bo$4bo$4bo2$3o3b3o2$4bo$4bo$4bo!", "xp2_7", 4},      /* a traffic light */
+    {"xs12_g8o653z11", "xs12_g8o653z11", 1},                              /* two ships, tied by a corner */
+    {"xs18_rhe0ehr", "xs18_rhe0ehr", 1},                                  /* two halves, none of which is stable alone */
+    {"x = 4, y = 5\no2bo$4o2$4o$o2bo!", "xs12_raar", 1},                  /* table on table */
+    {"xp2_318c", "xp2_318c", 1},                                          /* two blocks by turns */
+    {"x = 9, y = 4\n2o5b2o$2o5b2o2$3bo!", NULL, 0},                       /* a cell that dies */
+};
+
+static void ash_is_told_apart(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < sizeof ashes / sizeof *ashes; i++)
+        for (unsigned way = 0; way < 8; way++) {
+            struct census_sorter sorter;
+            uint64_t patch[CENSUS_PATCH];
+            works(census_sorter_make(&sorter, &life_rule));
+            read_patch(ashes[i].pattern, way, patch);
+            assert_int_equal(census_sort(&sorter, 1, patch, 60), ashes[i].code != NULL);
+            if (ashes[i].code) {
+                census_soup_counts(&sorter, 7);
+                assert_int_equal(sorter.objects, 1);
+                assert_string_equal(sorter.object[0].name, ashes[i].code);
+                assert_int_equal(sorter.object[0].count, ashes[i].count);
+                assert_int_equal(sorter.object[0].first, 7);
+            } else {
+                census_soup_forgotten(&sorter);
+            }
+            census_sorter_free(&sorter);
+        }
+}
+
+/* ---- A generation. --------------------------------------------------------------------------- */
+
+static void a_generation_is_that_of_plain_c(void **unused)
+{
+    static const char *const rules[] = {"B3/S23", "B36/S125", "B2-a/S12", "B2/S34H"};
+    enum { MOST = 128 };
+    static unsigned char from[MOST * MOST], to[MOST * MOST];
+    static uint64_t box[2 * MOST], next[2 * MOST];
+    (void)unused;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        for (size_t words = 1; words <= 2; words++) {
+            struct census_rule rule;
+            const size_t side = 64 * words;
+            works(census_rule_make(&rule, rules[i]));
+            for (size_t k = 0; k < side * words; k++)
+                box[k] = k % 3 ? drawn() & drawn() : 0;
+            for (size_t k = 0; k < side * side; k++)
+                from[k] = (unsigned char)census_cell(words, box, (int)(k % side), (int)(k / side));
+            census_step(&rule, words, box, next);
+            life_ref_family_rows(&rule.family, LIFE_PLANE, side, side, 0, side, from, to);
+            for (size_t k = 0; k < side * side; k++)
+                assert_int_equal(census_cell(words, next, (int)(k % side), (int)(k / side)), to[k]);
+        }
+}
+
+/* ---- Ships that meet. ------------------------------------------------------------------------ */
+
+/* Two gliders that fly up, the left one to the right and the other to the left, so many columns apart; the second `late` generations later. */
+static bool gliders_meet(int apart, uint64_t late)
+{
+    struct census_ship ship[2] = {{.at = 100, .x = 0, .y = -32, .width = 3, .height = 3, .motion = {4, 1, -1}},
+                                  {.at = 100 + late, .x = apart, .y = -32, .width = 3, .height = 3, .motion = {4, -1, -1}}};
+    return census_ships_meet(&(struct census_ships){2, 2, ship});
+}
+
+static void ships_that_meet_are_found(void **unused)
+{
+    (void)unused;
+    assert_true(gliders_meet(40, 0));
+    assert_true(gliders_meet(41, 12));
+    assert_false(gliders_meet(40, 60));
+    assert_false(gliders_meet(-40, 0));
+}
+
+/* ---- Soups. ---------------------------------------------------------------------------------- */
+
+/* The cells that live in the end, by HashLife, on a plane. */
+static uint64_t cells_in_the_end(const char *rule, uint64_t seed, uint64_t soup)
+{
+    struct life_cells c;
+    struct hashlife_number n;
+    works(life_cells_alloc(&c, 16, 16));
+    for (size_t y = 0; y < 16; y++)
+        c.word[y] = life_random_word((uint64_t)1 << 31, soup, y, seed) & 0xffff;
+    hashlife *h = hashlife_create(&(struct hashlife_options){.rule = rule, .memory = (size_t)1 << 28, .threads = 1});
+    ready(h);
+    works(hashlife_put(h, 0, 0, &c));
+    works(hashlife_step(h, 1 << 14));
+    works(hashlife_population(h, &n));
+    hashlife_free(h);
+    life_cells_free(&c);
+    return n.low;
+}
+
+/* Live cells of an object in every phase; 0 if that varies. */
+static uint64_t cells_of(const char *code)
+{
+    return strncmp(code, "xs", 2) == 0 ? strtoull(code + 2, NULL, 10) : strcmp(code, "xp2_7") == 0 ? 3 : strcmp(code, "xp2_7e") == 0 ? 6
+         : strcmp(code, "xq4_153") == 0 ? 5 : 0;
+}
+
+/* Soups one by one; returns how many could be compared. */
+static int compare_soups(const char *rule, uint64_t seed, uint64_t first, int soups)
+{
+    int compared = 0;
+    for (int i = 0; i < soups; i++) {
+        uint64_t cells = 0;
+        bool varies = false;
+        struct life_census_totals sums;
+        size_t n;
+        life_census *c = life_census_create(&(struct life_census_options){.rule = rule, .seed = seed, .first = first + (uint64_t)i});
+        ready(c);
+        works(life_census_run(c, 1));
+        const struct life_object *o = life_census_objects(c, &n);
+        ready((void *)o);
+        for (size_t k = 0; k < n; k++) {
+            varies |= !cells_of(o[k].code);
+            cells += o[k].count * cells_of(o[k].code);
+        }
+        life_census_total(c, &sums);
+        assert_int_equal(sums.soups + sums.undecided, 1);
+        if (!varies && sums.soups) {
+            assert_int_equal(cells, cells_in_the_end(rule, seed, first + (uint64_t)i));
+            compared++;
+        }
+        life_census_free(c);
+    }
+    return compared;
+}
+
+static void soups_leave_what_they_do_on_a_plane(void **unused)
+{
+    (void)unused;
+    assert_in_range(compare_soups("B3/S23", 1, 0, 5), 3, 5);
+    assert_in_range(compare_soups("B3/S2-i34q", 1, 40, 2), 1, 2); /* a rule that looks at places, in which things die out soon */
+}
+
+static void check_same(const struct life_object *a, const struct life_object *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        assert_string_equal(a[i].code, b[i].code);
+        assert_int_equal(a[i].count, b[i].count);
+        assert_int_equal(a[i].soup, b[i].soup);
+    }
+}
+
+/* All at once, and in two parts by all devices. */
+static void counts_are_the_same_however_they_come(void **unused)
+{
+    size_t n, m;
+    (void)unused;
+    const struct life_census_options options = {.seed = 5, .width = 12, .height = 10, .density = 0.4};
+    life_census *once = life_census_create(&options), *parts;
+    ready(once);
+    works(life_census_run(once, 20));
+    const struct life_object *o = life_census_objects(once, &n);
+    struct life_census_options others = options;
+    others.ctx = stddev;
+    ready(parts = life_census_create(&others));
+    works(life_census_run(parts, 13));
+    works(life_census_run(parts, 7));
+    const struct life_object *p = life_census_objects(parts, &m);
+    assert_int_equal(n, m);
+    assert_in_range(n, 4, 100);
+    check_same(o, p, n);
+    double share = 0;
+    for (size_t i = 0; i < n; i++) {
+        share += o[i].share;
+        assert_true(o[i].error > 0 && o[i].share_error < 1);
+    }
+    assert_true(share > 0.999999 && share < 1.000001);
+    life_census_free(once);
+    life_census_free(parts);
+}
+
+static int stop_at_once(void *arg, double fraction)
+{
+    (void)arg;
+    (void)fraction;
+    return 1;
+}
+
+static void a_census_can_be_stopped(void **unused)
+{
+    struct life_census_totals sums;
+    (void)unused;
+    life_census *c = life_census_create(&(struct life_census_options){.width = 6, .height = 6, .progress = stop_at_once});
+    ready(c);
+    fails(ECANCELED, life_census_run(c, 1000000000));
+    life_census_total(c, &sums); /* those that were under way came to their ends */
+    assert_in_range(sums.soups + sums.undecided, 1, 999999999);
+    life_census_free(c);
+}
+
+static void wrong_options_are_refused(void **unused)
+{
+    (void)unused;
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = "B03/S23"}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = "23/3/4"}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.width = 65}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.density = 1.5}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.reserved = {1}}));
+    life_census_free(NULL);
+}
+
+static int make_rule(void **unused)
+{
+    (void)unused;
+    return setup_done(census_rule_make(&life_rule, "B3/S23") == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_catagolue_s),
+        cmocka_unit_test(what_dies_has_no_name),
+        cmocka_unit_test(ash_is_told_apart),
+        cmocka_unit_test(a_generation_is_that_of_plain_c),
+        cmocka_unit_test(ships_that_meet_are_found),
+        cmocka_unit_test(soups_leave_what_they_do_on_a_plane),
+        cmocka_unit_test(counts_are_the_same_however_they_come),
+        cmocka_unit_test(a_census_can_be_stopped),
+        cmocka_unit_test(wrong_options_are_refused),
+    };
+    return cmocka_run_group_tests(tests, make_rule, NULL);
+}
