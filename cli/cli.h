@@ -446,7 +446,7 @@ bool cli_has_suffix(const char *path, const char *suffix);
 void cli_interrupt_begin(void);
 
 /* From now on, the first SIGINT, SIGTERM, SIGHUP or SIGUSR2 is only noted; a second one kills, and so does the first when nobody
- * asks for it within two seconds. `patiently`: however long that takes, for a search whose steps take as long as a
+ * asks for it within two seconds, unless it is one of several ranks. `patiently`: however long that takes, for a search whose steps take as long as a
  * compiler does. */
 void cli_interrupt_catch(void);
 void cli_interrupt_catch_patiently(void);
@@ -461,7 +461,7 @@ void cli_interrupt_keep_quit(void);
 bool cli_interrupt_broke_build(void);
 bool cli_interrupt_follows(void);
 
-/* True after the first; to be asked between pieces of work. What follows then must end soon, but for the writing of
+/* True after the first, of any rank; to be asked between pieces of work. What follows then must end soon, but for the writing of
  * files. */
 bool cli_interrupted(void);
 

@@ -3,7 +3,8 @@
  * The first SIGINT, SIGTERM, SIGHUP or SIGUSR2, which mpirun passes on, only sets a flag that commands look at between pieces of work, so that what was
  * computed so far is saved. A command that does not look within PATIENCE seconds, because a compiler or a large file
  * keeps it busy, is ended at once; so is one that gets a second signal, or SIGQUIT. Each ends as it would have without
- * us, but not before the files that are half-written are removed.
+ * us, but not before the files that are half-written are removed. Of several ranks all hear of a signal that one gets; none of them is
+ * ended for being busy then, since the others may wait for it.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -45,6 +46,7 @@ static void note_signal(int signal_number)
         return;
     }
     caught = signal_number;
+    world_tell(cli_world, signal_number);
     if (impatient)
         timer_settime(timer, 0, &PATIENCE, NULL);
     promise();
@@ -53,7 +55,7 @@ static void note_signal(int signal_number)
 static void lose_patience(int signal_number)
 {
     (void)signal_number;
-    if (caught && !noticed)
+    if (caught && !noticed && world_size(cli_world) == 1)
         end_at_once(caught);
 }
 
@@ -130,6 +132,8 @@ void cli_interrupt_catch_patiently(void)
 bool cli_interrupted(void)
 {
     cli_interrupt_keep_quit();
+    if (!caught)
+        caught = world_told(cli_world);
     if (caught && !noticed) {
         noticed = 1;
         if (impatient)
@@ -138,18 +142,20 @@ bool cli_interrupted(void)
     return caught != 0;
 }
 
-/* The thread that got the signal removes LLVM's files first and passes it on to us then: it is waited for a little. */
+/* The thread that got the signal removes LLVM's files first and passes it on to us then: it is waited for a little, and longer
+ * where another rank may have got it. */
 bool cli_interrupt_follows(void)
 {
     const struct timespec a_little = {.tv_nsec = 100000000};
-    if (!caught)
+    for (int left = world_size(cli_world) > 1 ? 20 : 1; left > 0 && !cli_interrupted(); left--)
         nanosleep(&a_little, NULL);
     return cli_interrupted();
 }
 
 bool cli_interrupt_broke_build(void)
 {
-    return oclerrno == CL_BUILD_PROGRAM_FAILURE && cli_interrupt_follows();
+    const bool of_another = clerrno == ENOEXEC && world_size(cli_world) > 1;
+    return (oclerrno == CL_BUILD_PROGRAM_FAILURE || of_another) && cli_interrupt_follows();
 }
 
 void cli_interrupt_take(int signal_number)

@@ -32,6 +32,7 @@ struct matmul_outcome {
     char why[256];          /* "": done; else why not */
     bool wrong;             /* not done: an option is wrong */
     bool failed;            /* not done, though it could have been */
+    bool ended;             /* on all ranks, by a signal or because it would take too long */
 };
 
 struct matmul_job {

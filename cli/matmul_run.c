@@ -8,6 +8,7 @@
 
 #include "core/asked.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -230,6 +231,7 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
         status = job->out_of_core ? matmul_disk_run(job, r.mm, o) : run_and_check(&r, o);
     if (status != 0) {
         const int code = clerrno, ocl = oclerrno;
+        o->ended = code == ECANCELED || cli_interrupt_broke_build();
         const char *missing = matmul_kind_missing(o->kind);
         snprintf(o->why, sizeof o->why, "%s", missing ? missing : cli_reason());
         if (job->timed_out)
@@ -256,7 +258,7 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
         const double percent = peak > 0 ? 1e11 * o.gflops / peak : NAN;
         o.peak_percent = percent <= 100 ? percent : NAN; /* the device was busy while its peak was measured */
     }
-    job->interrupted |= cli_ranks_interrupted(status != 0);
+    job->interrupted |= cli_ranks_interrupted(status != 0 && !o.ended);
     if (status != 0 && !job->interrupted && !job->compare && !job->sweep)
         return matmul_kind_missing(kind) ? cli_failed("no engine '%s': %s", matmul_kind_name(kind), matmul_kind_missing(kind))
                : o.wrong                 ? cli_wrong("%s", o.why)

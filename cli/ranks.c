@@ -9,29 +9,33 @@
 #include "core/outfile.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
-stdcl_world *cli_world;
 static bool shares, explains;
-
-bool cli_ranks_first(void)
-{
-    return world_rank(cli_world) == 0;
-}
 
 bool cli_ranks_share(void)
 {
     return shares;
 }
 
-/* Said where no other rank is known: by the process that the launcher counts first. */
+enum { REFUSED_SECONDS = 4 }; /* in which the first process speaks and ends */
+
+/* Said where no other rank is known: by the process that the launcher counts first. Open MPI's ends the others then; would one of them end
+ * before, the first might not be heard. */
 static int refused(void)
 {
     int rank;
     const int launched = world_launched(&rank);
+    if (clerrno == EINVAL) /* another version, which world_join has told */
+        return CLI_FAILED;
     const char *why = cli_reason();
-    return rank > 0 ? CLI_FAILED : cli_failed("%s; for %d separate runs, add --alone", why, launched);
+    if (rank > 0)
+        sleep(REFUSED_SECONDS);
+    else
+        cli_failed("%s; for %d separate runs, add --alone", why, launched);
+    return CLI_FAILED;
 }
 
 /* In any thread: stdio has locks of its own, and the line of progress is rank 0's. */

@@ -2701,6 +2701,16 @@ module stdcl
       integer(c_int) :: world_size
       type(c_ptr), value :: world
     end function
+    subroutine world_tell(world, number) bind(C)
+      import
+      type(c_ptr), value :: world
+      integer(c_int), value :: number
+    end subroutine
+    function world_told(world) bind(C)
+      import
+      integer(c_int) :: world_told
+      type(c_ptr), value :: world
+    end function
     function world_wait(world, mails, n) bind(C)
       import
       integer(c_int) :: world_wait

@@ -334,6 +334,62 @@ static void hosts_are_counted(void **state)
     ready(world_host(NULL, 0));
 }
 
+/* ---- A number that one rank tells. ------------------------------------------------------------- */
+
+/* One rank tells it while the others do something else; each hears it without being called. In a polled world it has to look. */
+static int one_tells(struct rank_run *r)
+{
+    const int which = *(const int *)r->arg;
+    char byte = 0;
+    if (world_told(r->world) != 0)
+        return WRONG("it was told %d before anybody has", world_told(r->world));
+    if (world_barrier(r->world) != 0)
+        return -1;
+    if (r->rank == which)
+        world_tell(r->world, 15);
+    world_mail *mail = r->polled ? world_receive(r->world, r->rank, 3, &byte, 1) : NULL;
+    while (world_told(r->world) == 0) {
+        if (r->polled)
+            world_arrived(r->world, mail);
+        sched_yield();
+    }
+    if (r->polled) {
+        world_mail *both[2] = {mail, world_send(r->world, r->rank, 3, &byte, 1)};
+        if (world_wait(r->world, both, 2) != 0)
+            return -1;
+    }
+    if (world_told(r->world) != 15)
+        return WRONG("it was told %d", world_told(r->world));
+    return 0;
+}
+
+static void all_are_told(void **state)
+{
+    (void)state;
+    for (int size = 1; size <= 8; size += size == 3 ? 2 : size == 5 ? 3 : 1)
+        for (int which = 0; which < size; which += 1 + size / 3)
+            for (int polled = 0; polled < 2; polled++)
+                ranks_work(size, one_tells, (struct ranks_how){.arg = &which, .polled = polled, .delay = 300, .seed = (unsigned)which});
+}
+
+/* All tell another number at once, and leave. */
+static int all_tell(struct rank_run *r)
+{
+    world_tell(r->world, 10 + r->rank);
+    world_tell(r->world, 99); /* the second is not heard */
+    const int told = world_told(r->world);
+    return told >= 10 && told < 10 + r->size ? 0 : WRONG("it was told %d", told);
+}
+
+static void telling_and_leaving(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 4; seed++)
+        ranks_work(5, all_tell, (struct ranks_how){.delay = 1000, .seed = seed, .polled = seed % 2});
+    assert_int_equal(world_told(NULL), 0);
+    world_tell(NULL, 3);
+}
+
 /* ---- The end. --------------------------------------------------------------------------------- */
 
 static struct {
@@ -557,6 +613,7 @@ int main(void)
         cmocka_unit_test(a_barrier_holds),     cmocka_unit_test(all_agree),
         cmocka_unit_test(differences_are_told), cmocka_unit_test(devices_are_divided),
         cmocka_unit_test(hosts_are_counted),   cmocka_unit_test(a_job_ends),
+        cmocka_unit_test(all_are_told),        cmocka_unit_test(telling_and_leaving),
         cmocka_unit_test(silence_is_told),     cmocka_unit_test(alone),
         cmocka_unit_test(launchers),           cmocka_unit_test(waits_are_counted),
     };

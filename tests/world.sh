@@ -39,8 +39,9 @@ job() {
     fi
 }
 
-# today: true for a third of its calls, other ones each day, as in todays.h.
+# today: true for a third of its calls, other ones each day, as in todays.h, and others with each MPI.
 day=${STDCL_TEST_DAY:-$(($(date +%s) / 86400))} turn=0
+[ $mpi = openmpi ] || turn=1
 [ -n "${STDCL_TEST_DEEP:-}" ] || echo "some of many jobs: STDCL_TEST_DAY=$day has the same, STDCL_TEST_DEEP=1 all"
 today() {
     turn=$((turn + 1))
@@ -52,7 +53,7 @@ pick=
 ! "$stdcl" devices --json | grep -q '"type": "CPU"' || pick="--device cpu"
 
 # ---- Mail, and the ends of jobs.
-job 0 "2 ranks, sum 3" 2 "$child" work
+today && job 0 "2 ranks, sum 3" 2 "$child" work
 today && job 0 "4 ranks, sum 10" 4 "$child" work
 job 0 "3 ranks, sum 6" 3 "$from_mpi" work
 job 4 "world_child: rank 1 on $(uname -n): device 3 is lost" 3 "$child" fails
@@ -60,18 +61,18 @@ today && job 4 "world_child: there is no such file" 3 "$child" alike
 today && job bad "" 2 "$child" killed
 today && job bad "" 2 "$child" exits
 export STDCL_PATIENCE=1
-job 4 "has waited 1 s for rank 1 on $(uname -n); " 3 "$child" hangs
+today && job 4 "has waited 1 s for rank 1 on $(uname -n); " 3 "$child" hangs
 unset STDCL_PATIENCE
 
 # ---- Plugins that are not there, or another MPI's.
 export STDCL_MPI=/nowhere/world-x.so
 lost="/nowhere/world-x.so is no plugin that can be opened"
 [ -z "$five" ] || lost= # Open MPI 5.0.7 may lose what a rank says as the job ends
-job 1 "$lost" 2 "$stdcl" gas -n 1000
+today && job 1 "$lost" 2 "$stdcl" gas -n 1000
 unset STDCL_MPI
 if [ -n "$other" ]; then
     export STDCL_MPI="$folder/world-$other.so"
-    job 1 "sees 1: it is another MPI's launcher" 2 "$stdcl" gas -n 1000
+    today && job 1 "sees 1: it is another MPI's launcher" 2 "$stdcl" gas -n 1000
     unset STDCL_MPI
 fi
 mkdir -p copy/bin && cp "$stdcl" copy/bin
@@ -105,7 +106,7 @@ for what in "--soup=0.3 --size 300x500" "--pattern glider.rle --size 256x256 --b
 done
 "$stdcl" nbody $pick -n 2 --steps 0 -q -o try.hdf5 2>/dev/null && hdf5=hdf5 || hdf5=std # without libhdf5
 export STDCL_DIVIDE_ANEW=1 # shares of direct sums change meanwhile, and ranks write small blocks of files by turns
-for what in "-n 2000 --ic plummer --steps 30 --method direct --checkpoint direct.ckpt" "-n 1500 --method tree --steps 8 --checkpoint tree.ckpt" "--integrator hermite4 -n 300 --until 0.1 --snapshots 0.05 -o snap-%02d.npy"; do
+for what in "-n 2000 --ic plummer --steps 30 --method direct --checkpoint direct.ckpt" "-n 1500 --method tree --steps 8 --checkpoint tree.ckpt" "--integrator hermite4 -n 300 --until 0.03125 --snapshots 0.015625 -o snap-%02d.npy"; do
     today || continue
     "$stdcl" nbody $pick $what -q -o one.npy -o one.tipsy -o one.tab -o one.$hdf5 --csv one.csv --forces force1.csv || bad=1
     [ -f direct.npy ] || [ ! -f direct.ckpt ] || cp one.npy direct.npy
@@ -133,7 +134,7 @@ today && job 2 "are for one rank" 2 "$stdcl" nbody $pick -n 100 --compare --shar
 today && job 1 "rank 1 on $(uname -n): it has as glider.rle '" 2 sh -c 'cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||
     cp ../glider.rle .; } && exec "$@"' - "$stdcl" life $pick --pattern glider.rle --share
 share=
-"$two_devices" /bin/true >/dev/null 2>&1 || two_devices= share=--share # each rank has a device of its own where there are two
+"$two_devices" /bin/true >/dev/null 2>&1 || two_devices="" share=--share # each rank has a device of its own where there are two
 job 0 "ranks waited " 2 $two_devices "$stdcl" gas -n 1e6 $pick --explain $share
 grep -q " on 1 host, 2 ranks" out || { echo "FAILED  the report tells its ranks"; cat out; bad=1; }
 today && job 2 "unknown option '--nonsense'" 2 "$stdcl" gas --nonsense
@@ -141,17 +142,18 @@ today && job 2 "unknown option '--nonsense'" 2 "$stdcl" gas --nonsense
     job 1 "rank 1 on $(uname -n): it has the options 'gas -n 2e6', rank 0 on $(uname -n) has 'gas -n 1e6'" 1 "$stdcl" gas -n 1e6 : -n 1 "$stdcl" gas -n 2e6
 mkdir -p older && sed 's/1\.0\.0\x00/0.9.9\x00/g' "$stdcl" >older/stdcl && chmod +x older/stdcl
 export STDCL_MPI="$folder/world-$mpi.so"
-[ -n "$five" ] ||
+[ -n "$five" ] || ! today ||
     job 1 "rank 1 on $(uname -n): it has stdcl version '0.9.9', rank 0 on $(uname -n) has '1.0.0'" 1 "$stdcl" gas -n 1e6 : -n 1 older/stdcl gas -n 1e6
 unset STDCL_MPI
 # A disk that is full for one rank: nothing is left of the file. (MPICH makes large files of its own, and so does Open MPI 5.)
-[ $mpi$five != openmpi ] || job 1 "rank 1 on $(uname -n): " 2 sh -c 'trap "" XFSZ; [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || ulimit -f 8; exec "$@"' - "$stdcl" matmul -n 100 \
+full=
+[ $mpi$five != openmpi ] || ! today || full=yes
+[ -z "$full" ] || job 1 "rank 1 on $(uname -n): " 2 sh -c 'trap "" XFSZ; [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || ulimit -f 8; exec "$@"' - "$stdcl" matmul -n 100 \
     --precision double --engine cpu-blocked -q -o full.npy
-[ $mpi$five != openmpi ] || grep -q "cannot be written: File too large" err && [ -z "$(ls -A | grep full)" ] || { echo "FAILED  a full disk"; cat err; ls -A; bad=1; }
+[ -z "$full" ] || grep -q "cannot be written: File too large" err && [ -z "$(ls -A | grep full)" ] || { echo "FAILED  a full disk"; cat err; ls -A; bad=1; }
 devices=$("$stdcl" devices --json | grep -c '"number"')
 today && job 1 "start fewer ranks" $((devices + 1)) "$stdcl" gas -n 1e6 --device all
-job 0 '"program": "devices"' 2 "$stdcl" devices --json
-[ "$(grep -c '"host": "' out)" = "$devices" ] || { echo "FAILED  devices of all hosts"; cat out; bad=1; }
+! today || { job 0 '"program": "devices"' 2 "$stdcl" devices --json && [ "$(grep -c '"host": "' out)" = "$devices" ]; } || { echo "FAILED  devices of all hosts"; cat out; bad=1; }
 
 # ---- A command that fails on one rank ends both, in its sentence; the other may be waiting for its mail, or sending some.
 fails() { # fails CALL COMMAND...: on rank 1, which alone has the layer
@@ -171,16 +173,12 @@ if [ -s layers ] && [ -z "$five" ]; then
     today && fails "clEnqueueNDRangeKernel 1 -5 failed" "$stdcl" matmul $pick -n 100 --share -q -o lost.npy
 fi
 
-# ---- A signal for all ranks ends the job after the work at hand.
+# ---- A signal, for all ranks or for one, ends the job after the work at hand: with one status, and files that are whole.
 catches() { # PID: it has a handler for SIGVTALRM, cli/interrupt.c's last. LLVM, in drivers, has handlers for the others before
     mask=$(sed -n 's/^SigCgt:[^0-9a-f]*\([0-9a-f]*\)/\1/p' "/proc/$1/status" 2>/dev/null)
     [ $((0x0${mask:-0} >> 25 & 1)) = 1 ]
 }
-for ending in USR2:140 TERM:143; do
-    signal=${ending%:*} want=${ending#*:}
-    rm -f pid.*
-    $launch -n 2 sh -c 'echo >pid.$$; exec "$@"' - "$stdcl" gas $pick -n 1e15 --share -q >out 2>err </dev/null &
-    launcher=$!
+running() { # all ranks catch signals
     ready=0
     while [ $ready -lt 2 ] && kill -0 $launcher 2>/dev/null; do
         sleep 0.1
@@ -189,21 +187,51 @@ for ending in USR2:140 TERM:143; do
             ! catches "${file#pid.}" || ready=$((ready + 1))
         done
     done
-    set -- pid.*
-    case $signal-$mpi in
-    USR2-openmpi) kill -USR2 $launcher ;; # which passes it on
-    USR2-*) for file; do kill -USR2 "${file#pid.}"; done ;;
-    *) for file; do kill -$signal "${file#pid.}"; done ;; # as batch systems do
+}
+strike() { # SIGNAL WHOM
+    set -- "$1" "$2" pid.*
+    case $2 in
+    launcher) kill -$1 $launcher ;;
+    one) kill -$1 "${3#pid.}" ;;
+    other) kill -$1 "${4#pid.}" ;;
+    all) kill -$1 "${3#pid.}" "${4#pid.}" ;;
     esac
+}
+ends() { # SIGNAL WHOM FILE COMMAND...: FILE is there at the end, or "": nothing has been asked for
+    signal=$1 whom=$2 file=$3
+    shift 3
+    rm -f pid.* ended.*
+    $launch -n 2 sh -c 'echo >pid.$$; exec "$@"' - "$@" --share -q ${file:+-o $file} >out 2>err </dev/null &
+    launcher=$!
+    running
+    strike $signal $whom
     # mpirun of Open MPI 4 may lose a signal that comes soon after the ranks' start.
     late=0
-    while [ $signal-$mpi = USR2-openmpi ] && [ $late -lt 200 ] && kill -0 $launcher 2>/dev/null; do
+    while [ $whom = launcher ] && [ $late -lt 200 ] && kill -0 $launcher 2>/dev/null; do
         sleep 0.1
         late=$((late + 1))
-        [ $late -lt 200 ] || kill -USR2 $launcher
+        [ $late -lt 200 ] || { echo "said again: SIG$signal"; strike $signal $whom; }
     done
     wait $launcher
     got=$?
-    [ $got = $want ] && [ ! -s out ] || { echo "FAILED  a job with SIG$signal ended with status $got, not $want"; cat out err; bad=1; }
-done
+    want=143
+    [ $signal = TERM ] || want=140
+    if [ $got = $want ] && [ ! -s out ] && { [ -z "$file" ] || [ -s $file ]; }; then
+        echo "ok      SIG$signal for $whom: $2"
+    else
+        echo "FAILED  a job with SIG$signal for $whom: $*: status $got, not $want"
+        cat out err
+        ls -A
+        bad=1
+    fi
+}
+[ $mpi = openmpi ] && all=launcher || all=all # mpirun passes SIGUSR2 on
+ends USR2 $all "" "$stdcl" gas $pick -n 1e15
+ends TERM all "" "$stdcl" gas $pick -n 1e15 # as batch systems do
+ends TERM one "" "$stdcl" gas $pick -n 1e15
+today && ends TERM other ended.npy "$stdcl" nbody $pick -n 3000 --method direct --steps 100000000
+today && ends TERM one ended.npy "$stdcl" nbody $pick -n 3000 --method tree --steps 100000000
+today && ends TERM other ended.rle "$stdcl" life $pick --size 512x512 --soup=0.3 -n 1000000000000
+today && ends TERM one "" "$stdcl" matmul $pick -n 3000 --repeat 1000000
+today && ends TERM other "" "$stdcl" matmul -n 1500 --engine cpu-blocked --repeat 1000000
 exit $bad

@@ -3,6 +3,7 @@
  *   mail.c      transfers: started, moved in the background, waited for
  *   collect.c   what all ranks do together, made of mail
  *   notes.c     how a job ends: each rank's last word to rank 0
+ *   told.c      a number that one rank tells all, at any time
  *   about.c     what is asked about a world
  *   world.c     a world is made of a transport, and left
  *   threads.c   ranks that are threads of one process; one of them is a world alone
@@ -23,7 +24,7 @@
 #include "world/transport.h"
 
 /* Tags above those of callers. */
-enum { TAG_CALLERS = 10000, TAG_COLLECTIVE = TAG_CALLERS, TAG_NOTE, TAG_GO };
+enum { TAG_CALLERS = 10000, TAG_COLLECTIVE = TAG_CALLERS, TAG_NOTE, TAG_GO, TAG_TOLD };
 
 enum { HOST_BYTES = 64, SENTENCE_BYTES = 1000 };
 
@@ -71,7 +72,15 @@ struct stdcl_world {
     struct world_mail **notes_mail; /* rank 0: receives of the others' notes */
     struct note *notes;
     bool ending; /* rank 0 is in world_leave or world_end */
-    void (*watch)(stdcl_world *world); /* called without the lock after mail has moved; may be NULL */
+    double standing_due; /* by the clock: when standing mail is looked at again */
+    bool news;           /* some of it has come, which the mover is to look at */
+
+    atomic_int told; /* the first number that this rank was told or tells; 0: none */
+    bool passed_on;
+    struct neighbour *neighbour; /* whom it hears that from, and whom it tells */
+    int neighbours;
+
+    void (*watch)(stdcl_world *world); /* called without the lock after mail has moved; NULL while the world is made */
 };
 
 /* ---- mail.c ----------------------------------------------------------------------------------- */
@@ -103,7 +112,18 @@ int notes_start(stdcl_world *w);
 /* The end of a rank, which waits for the others. True: all ended alike, so that the transport may be left; false: it was broken
  * off, or `end` was called. */
 bool notes_finish(stdcl_world *w, int status, const char *sentence);
+/* Looks whether a rank has failed; without the lock. */
+void notes_look(stdcl_world *w);
 void notes_free(stdcl_world *w);
+
+/* ---- told.c ----------------------------------------------------------------------------------- */
+
+int told_start(stdcl_world *w);
+/* Passes on what has come; without the lock. */
+void told_look(stdcl_world *w);
+/* Collective, when nothing moves mail in the background any more. */
+void told_finish(stdcl_world *w);
+void told_free(stdcl_world *w);
 
 /* ---- world.c ---------------------------------------------------------------------------------- */
 

@@ -148,7 +148,12 @@ static stdcl_world *of_one_version(stdcl_world *w)
 {
     if (!w || world_same(w, "stdcl version", STDCL_VERSION) == 0)
         return w;
-    world_leave(w);
+    const int code = clerrno;
+    const char *sentence = clerror();
+    char *why = sentence ? strdup(sentence) : NULL;
+    world_end(w, 1, why);
+    clerror_set(code, "%s", why ? why : "world_join: ranks are of different versions");
+    free(why);
     return NULL;
 }
 

@@ -15,7 +15,8 @@
 
 static const double SPIN_SECONDS = 0.01, /* a wait that is over soon does not sleep; nor does the mover of long mail */
     LEAST_RATE = 1e9,                    /* bytes a second that long mail should reach */
-    STIR_SECONDS = 1e-4;                 /* between two naps in the presence of long mail, which moves on at each look */
+    STIR_SECONDS = 1e-4,                 /* between two naps in the presence of long mail, which moves on at each look */
+    STANDING_SECONDS = 1e-3;             /* between two looks at mail that nobody waits for */
 enum { LONG_BYTES = 16384, NAP_US = 50, MOVE_NS = 100000, WATCH_NS = 1000000, IDLE_NS = 20000000 };
 
 /* The lock, before the mover. */
@@ -68,15 +69,27 @@ static void unlink_mail(stdcl_world *w, const struct world_mail *mail)
     w->load -= load_of(mail);
 }
 
-/* What is done leaves the list; whoever waits for it still has it. */
+/* What is done leaves the list; whoever waits for it still has it. Standing mail, of which rank 0 has some for each rank, is
+ * looked at only so often that it takes a small part of the time. */
 static void move_all(stdcl_world *w)
 {
+    const double now = seconds_now();
+    const bool standing = now >= w->standing_due;
     for (struct world_mail *m = w->flight, *next; m && !*w->broken; m = next) {
         next = m->next;
+        if (m->standing && !standing)
+            continue;
         move_one(w, m);
-        if (is_done(m))
-            unlink_mail(w, m);
+        if (!is_done(m))
+            continue;
+        unlink_mail(w, m);
+        if (m->standing) {
+            w->news = true;
+            pthread_cond_signal(&w->changed);
+        }
     }
+    if (standing)
+        w->standing_due = now + STANDING_SECONDS + 20 * (seconds_now() - now);
 }
 
 /* ---- In the background. ----------------------------------------------------------------------- */
@@ -94,6 +107,7 @@ static struct timespec after_ns(long ns)
 /* Lets others have the lock, and looks how they are. */
 static void step_back(stdcl_world *w)
 {
+    w->news = false;
     pthread_mutex_unlock(&w->lock);
     if (w->watch)
         w->watch(w);
@@ -117,7 +131,7 @@ static void *move_on(void *world)
     stdcl_world *w = world;
     pthread_mutex_lock(&w->lock);
     while (!w->leaving) {
-        if (!w->flight || *w->broken) {
+        if ((!w->flight && !w->news) || *w->broken) {
             pthread_cond_wait(&w->changed, &w->lock);
             continue;
         }

@@ -10,9 +10,12 @@
 #include "core/clock.h"
 
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 
 static const double GRACE_SECONDS = 1; /* between the first failure that is known and the end: others may fail alike */
 static const double GO_SECONDS = 8;    /* a rank that has failed waits so long for rank 0 */
+static const double READ_SECONDS = 2;  /* rank 0 waits so long for the launcher to read what it said */
 
 /* ---- Rank 0: what the others said. ------------------------------------------------------------ */
 
@@ -40,6 +43,24 @@ static const struct note *choose(stdcl_world *w, const bool *here)
     return NULL;
 }
 
+static int unread(int fd)
+{
+    struct stat is;
+    int bytes = 0;
+    return fstat(fd, &is) == 0 && S_ISFIFO(is.st_mode) && ioctl(fd, FIONREAD, &bytes) == 0 ? bytes : 0;
+}
+
+/* Launchers end a job when one of its ranks has ended with another status than 0, and lose what they had not read of others by then. */
+static void let_read(void)
+{
+    const double since = seconds_now();
+    fflush(stdout);
+    fflush(stderr);
+    do
+        nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    while ((unread(1) || unread(2)) && seconds_now() - since < READ_SECONDS);
+}
+
 /* Tells why the job ends. Returns whether all ranks are here with one status. */
 static bool judge(stdcl_world *w, bool own, int *status)
 {
@@ -60,16 +81,18 @@ static bool judge(stdcl_world *w, bool own, int *status)
         note_tell(w, &told, text, sizeof text);
         w->options.ended(w->options.arg, text);
     }
+    if (*status)
+        let_read();
     free(here);
     return all;
 }
 
-/* Called after mail has moved: a failure ends all, unless rank 0 comes to an end itself. */
-static void watch(stdcl_world *w)
+/* A failure ends all, unless rank 0 comes to an end itself. */
+void notes_look(stdcl_world *w)
 {
     bool failure = false;
     int status = 0;
-    for (int r = 1; r < w->size && !failure; r++) { /* without moving mail again: this is called after that */
+    for (int r = 1; w->notes_mail && r < w->size && !failure; r++) { /* without moving mail again: this is called after that */
         pthread_mutex_lock(&w->lock);
         failure = !w->ending && w->notes_mail[r]->done && w->notes[r].status != 0;
         pthread_mutex_unlock(&w->lock);
@@ -104,7 +127,6 @@ int notes_start(stdcl_world *w)
     for (int r = 1; r < w->size; r++)
         if (!(w->notes_mail[r] = mail_post(w, false, r, TAG_NOTE, &w->notes[r], sizeof *w->notes, true)))
             return -1;
-    w->watch = watch;
     return 0;
 }
 

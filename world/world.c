@@ -59,9 +59,21 @@ static void make_locks(stdcl_world *w)
     pthread_mutex_init(&w->lock, NULL);
 }
 
-static void destroy(stdcl_world *w)
+/* Called after mail has moved. */
+static void watch(stdcl_world *w)
+{
+    told_look(w);
+    notes_look(w);
+}
+
+/* `together`: all ranks do so. */
+static void destroy(stdcl_world *w, bool together)
 {
     mail_stop(w);
+    w->watch = NULL;
+    if (together)
+        told_finish(w);
+    told_free(w);
     notes_free(w);
     for (struct world_mail *m = w->flight, *next; m; m = next) {
         next = m->next;
@@ -90,8 +102,10 @@ stdcl_world *world_make(const struct transport *by, void *state, int rank, int s
         w->options = *options;
     snprintf(w->carrier, sizeof w->carrier, "%s", carrier);
     make_locks(w);
-    if (find_hosts(w, host) != 0 || notes_start(w) != 0 || mail_start(w) != 0) {
-        destroy(w);
+    int status = find_hosts(w, host) == 0 && notes_start(w) == 0 && told_start(w) == 0 ? 0 : -1;
+    w->watch = watch;
+    if (status != 0 || mail_start(w) != 0) {
+        destroy(w, false);
         return NULL;
     }
     return w;
@@ -104,7 +118,7 @@ int world_leave(stdcl_world *w)
     if (!w)
         return 0;
     const bool together = notes_finish(w, 0, NULL);
-    destroy(w);
+    destroy(w, together);
     return together ? 0 : clerror_set(EPROTO, "world_leave: the job was broken off");
 }
 
@@ -114,6 +128,5 @@ void world_end(stdcl_world *w, int status, const char *sentence)
         return;
     if (w->size == 1 && w->options.ended && sentence)
         w->options.ended(w->options.arg, sentence);
-    notes_finish(w, status ? status : 1, sentence);
-    destroy(w);
+    destroy(w, notes_finish(w, status ? status : 1, sentence));
 }

@@ -44,7 +44,9 @@ struct world_options {
 int world_launched(int *rank);
 
 /* Collective. Starts MPI if a launcher started several processes, else makes a world of one. `options` may be NULL.
- * ENOENT: there is no plugin for the launcher's MPI; EPROTO: the launcher is another MPI's, or MPI fails; EINVAL. */
+ * ENOENT: there is no plugin for the launcher's MPI; EPROTO: the launcher is another MPI's, or MPI fails; EINVAL: also where ranks are
+ * of different versions of stdcl, of which `ended` is told. Who ends the process then lets rank 0 speak first: a launcher may end all
+ * processes when one has ended. */
 stdcl_world *world_join(const struct world_options *options);
 
 /* The same among the ranks of a communicator of a program that has started MPI itself: see world_from_mpi below. `plugin`:
@@ -97,6 +99,14 @@ int world_same(stdcl_world *world, const char *what, const char *text);
  * without overlap, by UUID, PCI address or name; those that see different ones keep them. ENODEV: a host has more ranks than
  * devices, and `share` is 0; with `share` ranks then take turns on a device. */
 int world_devices(stdcl_world *world, const cl_device_id *ids, size_t n, int share, unsigned char *mine);
+
+/* ---- To all, at any time. --------------------------------------------------------------------- */
+
+/* Tells all ranks a number other than 0, such as that of a signal, and returns at once: any thread may call it, and a handler of
+ * signals. world_told: the first number that this rank has told or was told so far, within some 0.1 s; 0: none yet. Ranks hear it at
+ * different times, so what they do then they still agree on. */
+void world_tell(stdcl_world *world, int number);
+int world_told(stdcl_world *world);
 
 /* ---- From one rank to another. ---------------------------------------------------------------- */
 

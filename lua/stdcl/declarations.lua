@@ -996,6 +996,8 @@ int world_reduce(stdcl_world *world, void *bytes, size_t size, void (*join)(void
 int world_same(stdcl_world *world, const char *what, const char *text);
 world_mail *world_send(stdcl_world *world, int rank, int tag, const void *bytes, size_t size);
 int world_size(const stdcl_world *world);
+void world_tell(stdcl_world *world, int number);
+int world_told(stdcl_world *world);
 int world_wait(stdcl_world *world, world_mail * const *mails, size_t n);
 double world_waited(stdcl_world *world, int rank);
 ]],

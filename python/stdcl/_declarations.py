@@ -913,6 +913,8 @@ FUNCTIONS = {
     "world_same": ("world", "c_int, [c_void_p, c_char_p, c_char_p]"),
     "world_send": ("world", "c_void_p, [c_void_p, c_int, c_int, c_void_p, c_size_t]"),
     "world_size": ("world", "c_int, [c_void_p]"),
+    "world_tell": ("world", "None, [c_void_p, c_int]"),
+    "world_told": ("world", "c_int, [c_void_p]"),
     "world_wait": ("world", "c_int, [c_void_p, c_void_p, c_size_t]"),
     "world_waited": ("world", "c_double, [c_void_p, c_int]"),
 }

@@ -305,7 +305,7 @@ DOCUMENTATION = {
     "world_gather": 'all[rank][size]: what each rank had in mine[size], on every rank.',
     "world_host": 'The name of a rank\'s host, "node17"; owned by the world.',
     "world_hosts": 'How many hosts there are, and what carries the messages: "Open MPI 4.1.4"; "" alone. Owned by the world.',
-    "world_join": "Collective. Starts MPI if a launcher started several processes, else makes a world of one. `options` may be NULL.\nENOENT: there is no plugin for the launcher's MPI; EPROTO: the launcher is another MPI's, or MPI fails; EINVAL.",
+    "world_join": "Collective. Starts MPI if a launcher started several processes, else makes a world of one. `options` may be NULL.\nENOENT: there is no plugin for the launcher's MPI; EPROTO: the launcher is another MPI's, or MPI fails; EINVAL: also where ranks are\nof different versions of stdcl, of which `ended` is told. Who ends the process then lets rank 0 speak first: a launcher may end all\nprocesses when one has ended.",
     "world_launched": 'How many processes the launcher started, and which of them this is, by its environment variables (Open MPI, MPICH, Slurm, Flux);\n1: none did. `rank` may be NULL.',
     "world_leave": 'Collective: waits for all ranks, then ends MPI if world_join started it, and frees the world. NULL is fine.',
     "world_rank": 'Which rank this process is, from 0, and how many there are.',
@@ -314,6 +314,8 @@ DOCUMENTATION = {
     "world_same": 'EINVAL where a text is not rank 0\'s: "rank 5 on node3 has WHAT \'x\', rank 0 on node1 has \'y\'".',
     "world_send": 'Start to send or to receive `size` bytes, of any size, and return at once; the bytes must stay until the mail is waited\nfor. Mail between two ranks with one tag (0 to 9999) arrives in the order in which it was sent, and both sides give the same\nsize. Mail moves in the background while the program does other things. NULL: ENOMEM, EINVAL, or EPROTO from MPI.',
     "world_size": 'Which rank this process is, from 0, and how many there are.',
+    "world_tell": 'Tells all ranks a number other than 0, such as that of a signal, and returns at once: any thread may call it, and a handler of\nsignals. world_told: the first number that this rank has told or was told so far, within some 0.1 s; 0: none yet. Ranks hear it at\ndifferent times, so what they do then they still agree on.',
+    "world_told": 'Tells all ranks a number other than 0, such as that of a signal, and returns at once: any thread may call it, and a handler of\nsignals. world_told: the first number that this rank has told or was told so far, within some 0.1 s; 0: none yet. Ranks hear it at\ndifferent times, so what they do then they still agree on.',
     "world_wait": 'Waits for n mails and frees them; NULL among them is an error that was reported before. ETIMEDOUT: see above; EPROTO.',
     "world_waited": 'Seconds that this rank has waited for mail of or to another, by world_wait and in collective functions.',
 }
