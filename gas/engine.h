@@ -29,6 +29,9 @@ struct gas {
     void *arg;
     stdcl_world *world;
     uint64_t first, blocks; /* of this rank; all of them alone */
+    double *speed;          /* of each rank, in blocks a second, where they are unlike fast; NULL: equal shares */
+    uint64_t before;        /* molecules of a rank in rounds before this one, for `progress`, */
+    bool asked;             /* which has asked for an end */
 
     struct kernels fused, draw, count; /* those that were needed */
     struct arrays_partial kind;        /* of fused */

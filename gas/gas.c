@@ -48,6 +48,13 @@ static int check(const struct gas_options *o)
 
 /* ---- Making. ---------------------------------------------------------------------------------- */
 
+static int tell(void *arg, uint64_t done)
+{
+    gas *g = arg;
+    g->asked |= g->progress(g->arg, g->before + done) != 0;
+    return g->asked;
+}
+
 /* Sums of v^2 of some blocks of n molecules of a gas that is not stored. */
 static int sum_blocks(gas *g, struct order_forest *part, uint64_t n, uint64_t first, uint64_t blocks, bool telling)
 {
@@ -61,8 +68,8 @@ static int sum_blocks(gas *g, struct order_forest *part, uint64_t n, uint64_t fi
                                   .partial = g->partial,
                                   .nrest = 2,
                                   .rest = rest,
-                                  .progress = telling ? g->progress : NULL,
-                                  .arg = g->arg,
+                                  .progress = telling && g->progress ? tell : NULL,
+                                  .arg = g,
                                   .caller = "gas",
                                   .elements = "molecules"};
     return arrays_order_part(&job, part);
@@ -73,17 +80,124 @@ static void join_parts(void *whole, const void *part, void *kind)
     arrays_order_join(*(const struct arrays_partial *)kind, whole, part);
 }
 
-/* Each rank sums its blocks, and parts are joined in the order of ranks, which is that of blocks. */
+/* ---- Ranks. ----------------------------------------------------------------------------------- */
+
+/* Where rank `rank` begins, of so many bunches: by the speeds, or all alike. */
+static uint64_t bunch_of(const gas *g, uint64_t bunches, int rank)
+{
+    const int ranks = world_size(g->world);
+    double below = 0, all = 0;
+    if (!g->speed)
+        return bunches / (uint64_t)ranks * (uint64_t)rank + bunches % (uint64_t)ranks * (uint64_t)rank / (uint64_t)ranks;
+    for (int r = 0; r < ranks; r++) {
+        all += g->speed[r];
+        below += r < rank ? g->speed[r] : 0;
+    }
+    return rank == ranks ? bunches : (uint64_t)((double)bunches * (below / all) + 0.5);
+}
+
+/* This rank's part of blocks first ... first + blocks - 1. Whole bunches of blocks for each rank, where there are so many, are
+ * summed fastest (arrays/order.c). */
+static void take_share(gas *g, uint64_t first, uint64_t blocks)
+{
+    const int rank = world_rank(g->world);
+    const uint64_t bunch = blocks / (uint64_t)world_size(g->world) < 256 ? 1 : 256, bunches = (blocks + bunch - 1) / bunch;
+    const uint64_t start = bunch_of(g, bunches, rank) * bunch, end = bunch_of(g, bunches, rank + 1) * bunch;
+    g->first = first + start;
+    g->blocks = (end < blocks ? end : blocks) - start;
+}
+
+/* Of a rank in a round. */
+struct work {
+    double blocks, seconds;
+};
+static const double CLEAR_SECONDS = 0.1, LEAST_GAIN = 0.03;
+
+/* Ranks have shares by how fast they were, where that saves more than a little: all wait for the slowest. */
+static int revise(gas *g, double seconds)
+{
+    const int ranks = world_size(g->world);
+    struct work own = {(double)g->blocks, seconds}, *each = calloc((size_t)ranks, sizeof *each);
+    double *speed = g->speed ? g->speed : calloc((size_t)ranks, sizeof *speed), sum = 0, blocks = 0, longest = 0;
+    int status = world_agree(g->world, each && speed ? 0 : clerror_set(ENOMEM, "gas_measure: no memory for a list of ranks"));
+    if (status == 0)
+        status = world_gather(g->world, &own, sizeof own, each);
+    bool measured = status == 0;
+    for (int r = 0; r < ranks && measured; r++) {
+        measured = each[r].blocks > 0 && each[r].seconds > 0;
+        sum += measured ? each[r].blocks / each[r].seconds : 0;
+        blocks += each[r].blocks;
+        longest = each[r].seconds > longest ? each[r].seconds : longest;
+    }
+    const bool gains = measured && longest > CLEAR_SECONDS * g->fused.pace.seconds / PACE_SECONDS && 1 - blocks / sum / longest > LEAST_GAIN;
+    for (int r = 0; r < ranks && gains; r++)
+        speed[r] = each[r].blocks / each[r].seconds;
+    if (gains)
+        g->speed = speed;
+    if (speed != g->speed)
+        free(speed);
+    free(each);
+    return status;
+}
+
+static void join_least(void *a, const void *b, void *arg)
+{
+    (void)arg;
+    *(uint64_t *)a = *(const uint64_t *)b < *(uint64_t *)a ? *(const uint64_t *)b : *(uint64_t *)a;
+}
+
+/* How many blocks are summed before shares are looked at: those of some seconds, by the slowest rank. */
+static int first_round(gas *g, uint64_t *blocks)
+{
+    enum { SLICES = 8 };
+    const double slices = fmax(pace_slice(&g->fused.pace), 1) * SLICES * g->ndev;
+    *blocks = slices < 1e14 ? (uint64_t)slices : (uint64_t)1e14;
+    if (world_reduce(g->world, blocks, sizeof *blocks, join_least, NULL) != 0)
+        return -1;
+    *blocks *= (uint64_t)world_size(g->world);
+    return 0;
+}
+
+/* Each rank sums its part of some blocks, and parts are joined in the order of ranks, which is that of blocks. */
+static int sum_round(gas *g, struct order_forest *whole, uint64_t first, uint64_t blocks, bool more)
+{
+    struct order_forest part;
+    take_share(g, first, blocks);
+    const double start = seconds_now();
+    int status = sum_blocks(g, &part, g->n, g->first, g->blocks, true);
+    const double seconds = seconds_now() - start;
+    if (status == 0 && more && g->asked)
+        status = clerror_set(ECANCELED, "gas: stopped after %llu of %llu molecules", (unsigned long long)((first + blocks) * BLOCK), (unsigned long long)g->n);
+    g->before += g->blocks * BLOCK;
+    if (world_agree(g->world, status) != 0 || world_reduce(g->world, &part, sizeof part, join_parts, &g->kind) != 0)
+        return -1;
+    arrays_order_join(g->kind, whole, &part);
+    return more ? revise(g, seconds) : 0;
+}
+
+/* Alone all blocks at once; ranks in rounds, each twice as long as the one before, after which shares are revised. Any shares have the same
+ * bits. */
 static int measure_fused(gas *g, double *sum)
 {
-    struct order_forest whole;
-    if (world_agree(g->world, sum_blocks(g, &whole, g->n, g->first, g->blocks, true)) != 0 ||
-        world_reduce(g->world, &whole, sizeof whole, join_parts, &g->kind) != 0)
+    const uint64_t all = blocks_of(g->n);
+    struct order_forest whole = {.next = 0};
+    uint64_t round = all;
+    if (world_size(g->world) > 1 && first_round(g, &round) != 0)
         return -1;
+    g->before = 0;
+    g->asked = false;
+    for (uint64_t at = 0, some; at < all; at += some, round *= 2) {
+        some = all - at < round + round / 2 ? all - at : round;
+        if (sum_round(g, &whole, at, some, at + some < all) != 0)
+            return -1;
+    }
+    take_share(g, 0, all); /* for histograms */
     const struct arrays_total total = arrays_order_total(g->kind, &whole);
     *sum = arrays_total_value(g->kind, &total);
     return 0;
 }
+
+/* ---- Made. ------------------------------------------------------------------------------------ */
 
 enum { WARM = 64 };
 
@@ -127,16 +241,6 @@ static int make(gas *g, const struct gas_options *o)
     return g->arrays && gas_draw_place(g) == 0 ? 0 : -1;
 }
 
-/* Whole bunches of blocks for each rank, where there are so many, are summed fastest (arrays/order.c). */
-static void take_share(gas *g)
-{
-    const uint64_t blocks = blocks_of(g->n), rank = (uint64_t)world_rank(g->world), ranks = (uint64_t)world_size(g->world);
-    const uint64_t bunch = blocks / ranks < 256 ? 1 : 256, bunches = (blocks + bunch - 1) / bunch;
-    const uint64_t end = (bunches / ranks * (rank + 1) + bunches % ranks * (rank + 1) / ranks) * bunch;
-    g->first = (bunches / ranks * rank + bunches % ranks * rank / ranks) * bunch;
-    g->blocks = (end < blocks ? end : blocks) - g->first;
-}
-
 static gas *create(const struct gas_options *o)
 {
     CLCONTEXT *ctx = check(o) == 0 ? arrays_context(o->ctx) : NULL;
@@ -157,7 +261,7 @@ static gas *create(const struct gas_options *o)
                .progress = o->progress,
                .arg = o->arg,
                .world = o->world};
-    take_share(g);
+    take_share(g, 0, blocks_of(g->n));
     g->temperature = o->temperature > 0 ? o->temperature : 1;
     g->mass = o->mass > 0 ? o->mass : 1;
     g->boltzmann = o->boltzmann > 0 ? o->boltzmann : 1;
@@ -185,6 +289,7 @@ void gas_free(gas *g)
         if (g->partial[dev])
             clfree(g->partial[dev]);
     free(g->partial);
+    free(g->speed);
     free(g);
 }
 

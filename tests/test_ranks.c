@@ -4,6 +4,7 @@
 #include "ranks.h"
 #include "todays.h"
 
+#include "gas/engine.h"
 #include "life/packed.h"
 #include "stdcl/gas.h"
 #include "stdcl/life.h"
@@ -74,6 +75,50 @@ static void gas_has_the_same_bits(void **state)
         works(clcontext_destroy(cp));
         on_some(gas_ranks, &c, i);
     }
+}
+
+/* Rank 1 is slow: it rests at each word of progress. Others get more of the blocks that are left then, and no bit changes. */
+static int rest(void *arg, uint64_t done)
+{
+    (void)done;
+    if (*(const int *)arg == 1)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    return 0;
+}
+
+static int gas_unlike(struct rank_run *r)
+{
+    const struct gas_case *right = r->arg;
+    struct gas_energy e;
+    uint64_t count[33];
+    CLCONTEXT *cp = open_devices();
+    gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = right->n, .seed = 5, .world = r->world, .progress = rest, .arg = &r->rank});
+    int status = g ? gas_measure(g, &e) : -1;
+    if (status == 0 && memcmp(&e, &right->energy, sizeof e) != 0)
+        status = WRONG("%.17g, not %.17g", e.mean_energy, right->energy.mean_energy);
+    if (status == 0 && (!g->speed || g->speed[1] <= 0))
+        status = WRONG("shares were not revised");
+    if (status == 0)
+        status = gas_histogram(g, 6, 32, count);
+    if (status == 0 && memcmp(count, right->count, sizeof count) != 0)
+        status = WRONG("other counts");
+    gas_free(g);
+    clcontext_destroy(cp);
+    return status;
+}
+
+static void gas_divides_by_speed(void **state)
+{
+    (void)state;
+    struct gas_case c = {.n = 8000000}; /* 123 blocks: some rounds on up to 5 ranks with two devices */
+    CLCONTEXT *cp = open_devices();
+    works(gas_alone(&c, cp, NULL));
+    works(clcontext_destroy(cp));
+    setenv("STDCL_SLICE", "1e-9", 1); /* rounds of few blocks */
+    for (int ranks = 2; ranks <= 5; ranks++)
+        if (thorough || todays((size_t)ranks, 2))
+            ranks_work(ranks, gas_unlike, (struct ranks_how){.delay = 300, .seed = (unsigned)ranks, .polled = ranks == 3, .arg = &c});
+    unsetenv("STDCL_SLICE");
 }
 
 /* One rank's `progress` ends it for all. */
@@ -740,6 +785,7 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gas_has_the_same_bits),
+        cmocka_unit_test(gas_divides_by_speed),
         cmocka_unit_test(gas_ends_together),
         cmocka_unit_test(life_is_the_same),
         cmocka_unit_test(life_ends_together),
