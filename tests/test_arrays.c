@@ -2,6 +2,7 @@
  * of devices; exact where exactness is promised; and close to the truth, which 128-bit integers know.
  * SPDX-License-Identifier: MIT */
 #include "check.h"
+#include "todays.h"
 
 #include <float.h>
 #include <math.h>
@@ -458,20 +459,13 @@ int main(int argc, char **argv)
     is_deep = argc > 1 && strcmp(argv[1], "shapes") == 0;
     if (is_deep)
         return cmocka_run_group_tests_name("shapes", deep, begin, end);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats_in_doubles),
-        cmocka_unit_test(floats_compensated),
-        cmocka_unit_test(doubles),
-        cmocka_unit_test(doubles_compensated),
-        cmocka_unit_test(every_shape),
-        cmocka_unit_test(many_blocks),
-        cmocka_unit_test(integers_are_exact),
-        cmocka_unit_test(integers_that_overflow),
-        cmocka_unit_test(adversaries),
-        cmocka_unit_test(near_the_truth),
-        cmocka_unit_test(least_and_greatest),
-        cmocka_unit_test(the_tree),
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_blocks), cmocka_unit_test(integers_that_overflow), cmocka_unit_test(adversaries),
+        cmocka_unit_test(near_the_truth), cmocka_unit_test(least_and_greatest), cmocka_unit_test(the_tree),
         cmocka_unit_test(refusals),
+        /* These take turns. */
+        cmocka_unit_test(every_shape), cmocka_unit_test(floats_in_doubles), cmocka_unit_test(integers_are_exact),
+        cmocka_unit_test(floats_compensated), cmocka_unit_test(doubles), cmocka_unit_test(doubles_compensated),
     };
-    return cmocka_run_group_tests_name("arrays", tests, begin, end);
+    return todays_run("arrays", tests, 7, 3, begin, end);
 }

@@ -1004,6 +1004,5 @@ int main(int argc, char **argv)
         TEST(nbody_kernels), TEST(nbody_snapshots), TEST(nbody_report), TEST(nbody_pictures_of_stars), TEST(interrupted_once),
         TEST(interrupted_twice), TEST(nbody_forces),
     };
-    const size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 17, 3);
-    return _cmocka_run_group_tests("command", tests, count, make_folder, remove_folder);
+    return todays_run("command", tests, 17, 3, make_folder, remove_folder);
 }

@@ -167,7 +167,7 @@ static void every_command_ends(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (todays(i, 2))
+        if (todays(i, 4))
             interrupted(&rows[i]);
 }
 

@@ -407,8 +407,7 @@ int main(int argc, char **argv)
         TEST(keeps_the_best_so_far),
         TEST(profiles_a_run),
     };
-    const size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 0, 2);
-    int status = _cmocka_run_group_tests("tune", tests, count, files_create, files_remove);
+    const int status = todays_run("tune", tests, 0, 2, files_create, files_remove);
     free(out);
     free(err);
     return status;

@@ -323,6 +323,5 @@ int main(int argc, char **argv)
     if (argc != 2)
         return fprintf(stderr, "usage: %s PATH_OF_STDCL\n", argv[0]), 2;
     command = argv[1];
-    const size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 0, 2);
-    return _cmocka_run_group_tests("gas_command", tests, count, files_create, files_remove);
+    return todays_run("gas_command", tests, 0, 2, files_create, files_remove);
 }

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
+#include "todays.h"
 #include "stdcl/hashlife.h"
 
 #include "formats/life.h"
@@ -440,13 +441,15 @@ static void numbers(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_c), cmocka_unit_test(density),       cmocka_unit_test(methuselahs),       cmocka_unit_test(gliders_fly),
-        cmocka_unit_test(guns_fire),     cmocka_unit_test(empty),             cmocka_unit_test(little_memory),
-        cmocka_unit_test(threads_agree), cmocka_unit_test(too_little_memory), cmocka_unit_test(can_be_ended),
-        cmocka_unit_test(squares),       cmocka_unit_test(seen_from_afar),       cmocka_unit_test(refusals),          cmocka_unit_test(numbers),
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test(density), cmocka_unit_test(methuselahs), cmocka_unit_test(gliders_fly),
+        cmocka_unit_test(guns_fire), cmocka_unit_test(empty), cmocka_unit_test(threads_agree),
+        cmocka_unit_test(too_little_memory), cmocka_unit_test(can_be_ended), cmocka_unit_test(squares),
+        cmocka_unit_test(seen_from_afar), cmocka_unit_test(refusals), cmocka_unit_test(numbers),
+        /* These take turns. */
+        cmocka_unit_test(plain_c), cmocka_unit_test(little_memory),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return todays_run("hashlife", tests, 12, 2, NULL, NULL);
 }

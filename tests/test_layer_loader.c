@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
+#include "todays.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -670,7 +671,8 @@ static void test_programs_are_kept(void **state)
     }
     for (int n = 0; n < 16; n++) {
         snprintf(option, sizeof option, "-D MORE=%d", 100 + n);
-        program_of_text(text, option, 131 + n, &opened);
+        opened = clopen_named(cp, "text.cl", text, strlen(text), option, CLLD_NOW);
+        ready(opened);
         works(clclose(cp, opened));
     }
     assert_ptr_not_equal(program_of_text(text, NULL, 31, &opened), first);
@@ -692,35 +694,23 @@ static void test_kernels_end_with_their_program(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_embedded_kernels),
-        cmocka_unit_test(test_open_file),
-        cmocka_unit_test(test_open_refuses_bad_files),
-        cmocka_unit_test(test_open_file_in_a_folder_with_spaces),
-        cmocka_unit_test(test_open_string),
-        cmocka_unit_test(test_load_memory),
-        cmocka_unit_test(test_binaries),
-        cmocka_unit_test(test_open_named),
-        cmocka_unit_test(test_includes),
-        cmocka_unit_test(test_working_directory_is_searched),
-        cmocka_unit_test(test_default_defines),
-        cmocka_unit_test(test_a_build_for_each_device),
-        cmocka_unit_test(test_build_with_options),
-        cmocka_unit_test(test_build_with_long_options),
-        cmocka_unit_test(test_unbuilt_program_has_no_kernels),
-        cmocka_unit_test(test_failed_build_hands_over_the_log),
-        cmocka_unit_test(test_lazy_build_fails_at_clsym),
-        cmocka_unit_test(test_failed_clbuild),
-        cmocka_unit_test(test_long_log),
-        cmocka_unit_test(test_failed_build_leaves_nothing),
-        cmocka_unit_test(test_sym_gives_usable_kernels),
-        cmocka_unit_test(test_unknown_name_lists_the_names),
-        cmocka_unit_test(test_null_handle_searches_newest_first),
-        cmocka_unit_test(test_contexts_do_not_share_programs),
-        cmocka_unit_test(test_close_refuses_bad_handles),
-        cmocka_unit_test(test_close_waits_for_work_in_flight),
-        cmocka_unit_test(test_programs_are_kept),
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_open_file), cmocka_unit_test(test_open_refuses_bad_files),
+        cmocka_unit_test(test_open_file_in_a_folder_with_spaces), cmocka_unit_test(test_open_string),
+        cmocka_unit_test(test_load_memory), cmocka_unit_test(test_binaries), cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_default_defines), cmocka_unit_test(test_unbuilt_program_has_no_kernels),
+        cmocka_unit_test(test_long_log), cmocka_unit_test(test_failed_build_leaves_nothing),
+        cmocka_unit_test(test_sym_gives_usable_kernels), cmocka_unit_test(test_unknown_name_lists_the_names),
+        cmocka_unit_test(test_contexts_do_not_share_programs), cmocka_unit_test(test_close_refuses_bad_handles),
         cmocka_unit_test(test_kernels_end_with_their_program),
+        /* These take turns. */
+        cmocka_unit_test(test_programs_are_kept), cmocka_unit_test(test_embedded_kernels),
+        cmocka_unit_test(test_open_named), cmocka_unit_test(test_failed_build_hands_over_the_log),
+        cmocka_unit_test(test_failed_clbuild), cmocka_unit_test(test_close_waits_for_work_in_flight),
+        cmocka_unit_test(test_null_handle_searches_newest_first),
+        cmocka_unit_test(test_working_directory_is_searched), cmocka_unit_test(test_lazy_build_fails_at_clsym),
+        cmocka_unit_test(test_a_build_for_each_device), cmocka_unit_test(test_build_with_options),
+        cmocka_unit_test(test_build_with_long_options),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return todays_run("loader", tests, 16, 3, setup, teardown);
 }

@@ -504,17 +504,19 @@ static void stopped(void **state)
 /* With an argument, only what differs with two devices. */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_engine), cmocka_unit_test(rules_of_places), cmocka_unit_test(all_devices),   cmocka_unit_test(all_devices_deep),
-        cmocka_unit_test(reference_engine),
-        cmocka_unit_test(global_engine), cmocka_unit_test(local_engine),  cmocka_unit_test(rows_shapes),
-        cmocka_unit_test(tile_shapes),   cmocka_unit_test(wide_and_tall), cmocka_unit_test(tile_whole),
-        cmocka_unit_test(impossible_shapes), cmocka_unit_test(kernels_from_files),
-        cmocka_unit_test(verify_finds_errors), cmocka_unit_test(pieces), cmocka_unit_test(stopped), cmocka_unit_test(looks),
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_devices), cmocka_unit_test(all_devices_deep), cmocka_unit_test(reference_engine),
+        cmocka_unit_test(tile_whole), cmocka_unit_test(impossible_shapes), cmocka_unit_test(stopped),
+        cmocka_unit_test(looks),
+        /* These take turns. */
+        cmocka_unit_test(packed_engine), cmocka_unit_test(rules_of_places), cmocka_unit_test(pieces),
+        cmocka_unit_test(wide_and_tall), cmocka_unit_test(verify_finds_errors), cmocka_unit_test(kernels_from_files),
+        cmocka_unit_test(tile_shapes), cmocka_unit_test(global_engine), cmocka_unit_test(rows_shapes),
+        cmocka_unit_test(local_engine),
     };
     const struct CMUnitTest several[] = {cmocka_unit_test(packed_engine), cmocka_unit_test(rules_of_places), cmocka_unit_test(all_devices),
                                          cmocka_unit_test(pieces), cmocka_unit_test(stopped), cmocka_unit_test(looks),
                                          cmocka_unit_test(all_devices_deep)};
     (void)argv;
-    return argc > 1 ? cmocka_run_group_tests(several, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc > 1 ? cmocka_run_group_tests(several, NULL, NULL) : todays_run("engines", tests, 7, 3, NULL, NULL);
 }

@@ -5,6 +5,7 @@
  */
 #include "files.h"
 #include "pocl.h"
+#include "todays.h"
 
 #include <math.h>
 #include <sys/wait.h>
@@ -301,14 +302,13 @@ int main(int argc, char **argv)
         return 2;
     command = argv[1];
     examples = argv[2];
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arguments),       cmocka_unit_test(modules_without_any_path),
-        cmocka_unit_test(exit_status),     cmocka_unit_test(usage),
-        cmocka_unit_test(syntax_errors),   cmocka_unit_test(runtime_errors),
-        cmocka_unit_test(opencl_errors),   cmocka_unit_test(without_a_device),
-        cmocka_unit_test(profile_and_trace), cmocka_unit_test(golden_energy),
-        cmocka_unit_test(energy_of_fewer), cmocka_unit_test(life),
-        cmocka_unit_test(mandelbrot),      cmocka_unit_test(nbody),
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments), cmocka_unit_test(modules_without_any_path), cmocka_unit_test(exit_status),
+        cmocka_unit_test(usage), cmocka_unit_test(syntax_errors), cmocka_unit_test(runtime_errors),
+        cmocka_unit_test(opencl_errors), cmocka_unit_test(without_a_device),
+        /* These take turns. */
+        cmocka_unit_test(life), cmocka_unit_test(golden_energy), cmocka_unit_test(energy_of_fewer),
+        cmocka_unit_test(mandelbrot), cmocka_unit_test(nbody), cmocka_unit_test(profile_and_trace),
     };
-    return cmocka_run_group_tests(tests, files_create, files_remove);
+    return todays_run("lua", tests, 8, 3, files_create, files_remove);
 }

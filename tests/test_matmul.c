@@ -753,8 +753,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tells_progress),  cmocka_unit_test(all_devices),         cmocka_unit_test(batch_has_one_result),
     };
     if (argc < 2) {
-        const size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 10, 3);
-        return _cmocka_run_group_tests("products", tests, count, NULL, NULL);
+        return todays_run("products", tests, 10, 3, NULL, NULL);
     }
     return strcmp(argv[1], "clblast") == 0 ? cmocka_run_group_tests(deep, NULL, NULL)
                                            : cmocka_run_group_tests(several, NULL, NULL);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
+#include "todays.h"
 
 #include <sys/wait.h>
 
@@ -184,10 +185,13 @@ static void wrong_result_is_seen(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(engines), cmocka_unit_test(command_fails), cmocka_unit_test(comparison_fails),
-                                        cmocka_unit_test(wrong_result_is_seen)};
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_result_is_seen),
+        /* These take turns. */
+        cmocka_unit_test(engines), cmocka_unit_test(command_fails), cmocka_unit_test(comparison_fails),
+    };
     if (argc < 2)
         return 2;
     program = argv[1];
-    return cmocka_run_group_tests(tests, prepare, files_remove);
+    return todays_run("faults of products", tests, 1, 3, prepare, files_remove);
 }

@@ -840,24 +840,27 @@ int main(int argc, char **argv)
     is_deep = argc > 1 && strcmp(argv[1], "widths") == 0;
     if (is_deep)
         return cmocka_run_group_tests(deep, NULL, NULL);
-    const struct CMUnitTest on_any[] = {
-        cmocka_unit_test(forces_single), cmocka_unit_test(bursts_do_not_matter),
-        cmocka_unit_test(questions_do_not_matter), cmocka_unit_test(backwards), cmocka_unit_test(samples),
+    struct CMUnitTest on_any[] = {
+        cmocka_unit_test(bursts_do_not_matter), cmocka_unit_test(questions_do_not_matter),
         cmocka_unit_test(coincident_and_massless), cmocka_unit_test(overflow_is_named),
         cmocka_unit_test(float_pairs_hold_double), cmocka_unit_test(memory_is_bounded), cmocka_unit_test(bad_input),
+        /* These take turns. */
+        cmocka_unit_test(forces_single), cmocka_unit_test(samples), cmocka_unit_test(backwards),
     };
-    const struct CMUnitTest on_one[] = {
-        cmocka_unit_test(forces_double), cmocka_unit_test(forces_widths), cmocka_unit_test(equal_masses),
-        cmocka_unit_test(vectors_of_four),
-        cmocka_unit_test(jerks_match), cmocka_unit_test(steps_match), cmocka_unit_test(units_do_not_matter),
-        cmocka_unit_test(coincident_softened), cmocka_unit_test(integrators_are_listed), cmocka_unit_test(energy_out_of_range),
-        cmocka_unit_test(limits_count_instructions), cmocka_unit_test(diagnostics_match), cmocka_unit_test(tuning_is_declared),
+    struct CMUnitTest on_one[] = {
+        cmocka_unit_test(vectors_of_four), cmocka_unit_test(jerks_match), cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(coincident_softened), cmocka_unit_test(integrators_are_listed),
+        cmocka_unit_test(energy_out_of_range), cmocka_unit_test(limits_count_instructions),
+        cmocka_unit_test(diagnostics_match),
+        /* These take turns. */
+        cmocka_unit_test(steps_match), cmocka_unit_test(forces_widths), cmocka_unit_test(tuning_is_declared),
+        cmocka_unit_test(forces_double), cmocka_unit_test(equal_masses),
     };
     const struct CMUnitTest on_two[] = {cmocka_unit_test(several_devices)};
-    int failed = cmocka_run_group_tests(on_any, NULL, NULL);
+    int failed = todays_run("on any devices", on_any, 7, 3, NULL, NULL);
     if (clgetndev(stddev) == 2)
         failed += cmocka_run_group_tests(on_two, NULL, NULL);
     else
-        failed += cmocka_run_group_tests(on_one, NULL, NULL);
+        failed += todays_run("on one device", on_one, 8, 3, NULL, NULL);
     return failed;
 }

@@ -285,6 +285,5 @@ int main(int argc, char **argv)
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_files PATH_OF_STDCL\n"), 2;
     command = argv[1];
-    const size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 0, 2);
-    return _cmocka_run_group_tests("files", tests, count, files_create, files_remove);
+    return todays_run("files", tests, 0, 2, files_create, files_remove);
 }

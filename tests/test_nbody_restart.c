@@ -338,15 +338,15 @@ static void other_engines_are_refused(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(engines_go_on),    cmocka_unit_test(other_engines_are_refused),
-        cmocka_unit_test(runs_go_on),       cmocka_unit_test(ensembles_go_on), cmocka_unit_test(a_series_goes_on),
-        cmocka_unit_test(refuses_others),
-        cmocka_unit_test(refuses_damage),
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test(engines_go_on), cmocka_unit_test(other_engines_are_refused), cmocka_unit_test(refuses_others),
+        cmocka_unit_test(refuses_damage), /* of a file that refuses_others has left */
+        /* These take turns. */
+        cmocka_unit_test(runs_go_on), cmocka_unit_test(ensembles_go_on), cmocka_unit_test(a_series_goes_on),
     };
     if (argc < 2)
         return fprintf(stderr, "usage: test_nbody_restart PATH_OF_STDCL [KILLS]\n"), 2;
     command = argv[1];
     kills = argc > 2 ? atoi(argv[2]) : 1;
-    return cmocka_run_group_tests(tests, files_create, files_remove);
+    return todays_run("restart", tests, 4, 3, files_create, files_remove);
 }

@@ -794,12 +794,12 @@ static void what_does_not_go_together(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest several[] = {cmocka_unit_test(bits_are_the_same)};
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curve_is_hilberts),   cmocka_unit_test(twin_is_whole),
-        cmocka_unit_test(twin_is_accurate),    cmocka_unit_test(kernels_are_the_twins),
-        cmocka_unit_test(second_words),
-        cmocka_unit_test(wishes_are_kept),     cmocka_unit_test(bits_are_the_same),
-        cmocka_unit_test(room_is_made),        cmocka_unit_test(what_does_not_go_together),
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test(curve_is_hilberts), cmocka_unit_test(twin_is_whole), cmocka_unit_test(kernels_are_the_twins),
+        cmocka_unit_test(bits_are_the_same), cmocka_unit_test(room_is_made),
+        cmocka_unit_test(what_does_not_go_together),
+        /* These take turns. */
+        cmocka_unit_test(wishes_are_kept), cmocka_unit_test(twin_is_accurate), cmocka_unit_test(second_words),
     };
     const struct CMUnitTest on_two[] = {cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(flags_change_no_bit), cmocka_unit_test(few_bodies_are_stricter),
                                         cmocka_unit_test(small_trees_stay_on_one)};
@@ -807,5 +807,5 @@ int main(int argc, char **argv)
         return 1;
     if (argc > 1 && strcmp(argv[1], "several") == 0)
         return cmocka_run_group_tests(several, open_one, close_one);
-    return cmocka_run_group_tests(tests, open_one, close_one);
+    return todays_run("tree", tests, 6, 2, open_one, close_one);
 }

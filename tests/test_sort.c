@@ -3,6 +3,7 @@
  * must be refused.
  * SPDX-License-Identifier: MIT */
 #include "check.h"
+#include "todays.h"
 
 #include "arrays/arrays_ref.h"
 
@@ -479,19 +480,13 @@ int main(int argc, char **argv)
         return cmocka_run_group_tests_name("sort", one, set_up, tear_down);
     }
     deep = argc > 1 && strcmp(argv[1], "shapes") == 0;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(twin_sorts),
-        cmocka_unit_test(twin_scans),
-        cmocka_unit_test(every_small_size),
-        cmocka_unit_test(every_number_of_bits),
-        cmocka_unit_test(every_order),
-        cmocka_unit_test(large_sizes),
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test(twin_sorts), cmocka_unit_test(twin_scans), cmocka_unit_test(every_number_of_bits),
+        cmocka_unit_test(every_order), cmocka_unit_test(counts_on_the_device), cmocka_unit_test(all_devices),
+        cmocka_unit_test(refused_shapes), cmocka_unit_test(refused_jobs),
+        /* These take turns. */
+        cmocka_unit_test(every_small_size), cmocka_unit_test(every_shape), cmocka_unit_test(large_sizes),
         cmocka_unit_test(scans),
-        cmocka_unit_test(every_shape),
-        cmocka_unit_test(counts_on_the_device),
-        cmocka_unit_test(all_devices),
-        cmocka_unit_test(refused_shapes),
-        cmocka_unit_test(refused_jobs),
     };
-    return cmocka_run_group_tests_name("sort", tests, set_up, tear_down);
+    return todays_run("sort", tests, 8, 2, set_up, tear_down);
 }

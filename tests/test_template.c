@@ -609,20 +609,13 @@ static void test_threads(void **state)
 int main(int argc, char **argv)
 {
     is_deep = argc > 1 && strcmp(argv[1], "deep") == 0;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grammar),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_formatted_values),
-        cmocka_unit_test(test_listed_values),
-        cmocka_unit_test(test_decimal_comma),
-        cmocka_unit_test(test_sandbox),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_many_names),
+    struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grammar), cmocka_unit_test(test_failures), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_lines), cmocka_unit_test(test_formatted_values), cmocka_unit_test(test_listed_values),
+        cmocka_unit_test(test_decimal_comma), cmocka_unit_test(test_sandbox), cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_threads),
+        /* These take turns. */
+        cmocka_unit_test(test_limits), cmocka_unit_test(test_large), cmocka_unit_test(test_many_names),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return todays_run("templates", tests, 10, 3, NULL, NULL);
 }

@@ -4,8 +4,8 @@
  *     if (!todays(i, 3))
  *         continue;
  * leaves out all but a third. Where whole tests take long,
- *     size_t count = todays_tests(tests, sizeof tests / sizeof *tests, sizeof *tests, 5, 3);
- * leaves of an array of them the first five and a third of the others. Of a test that failed, STDCL_TEST_DAY in the
+ *     return todays_run("loader", tests, 5, 3, setup, teardown);
+ * runs of an array of cmocka's tests the first five and a third of the others. Of a test that failed, STDCL_TEST_DAY in the
  * environment, as the test said, makes the same cases again. With STDCL_TEST_DEEP=1, as in `make test-deep`, there are all.
  * SPDX-License-Identifier: MIT
  */
@@ -47,5 +47,9 @@ static inline size_t todays_tests(void *tests, size_t count, size_t size, size_t
             memmove((char *)tests + left++ * size, (char *)tests + i * size, size);
     return left;
 }
+
+#define todays_run(name, tests, always, parts, setup, teardown)                                                                    \
+    _cmocka_run_group_tests(name, tests, todays_tests(tests, sizeof(tests) / sizeof *(tests), sizeof *(tests), always, parts), setup, \
+                            teardown)
 
 #endif /* TODAYS_H */
