@@ -24,6 +24,8 @@ enum {
 
 /* ---- shape.c ---------------------------------------------------------------------------------- */
 
+enum { SMALL_MOST = 24 };
+
 /* The numbers that shape a launch: X(key, least, most, default, what it means). They are -D options of the kernel,
  * in capitals, sizes on the host, and the label of a benchmark, all at once. The defaults hold when the store knows
  * nothing of a device: small enough for any. */
@@ -32,7 +34,8 @@ enum {
     X(width, 1, 16, 4, "lanes of a vector, a power of two")                                                  \
     X(unroll, 1, BLOCK_ROWS, 1, "rows of a strip that an item has in flight, a power of two")                \
     X(chunk, 0, 24, 8, "log2 of the blocks of one launch, where there are more than a launch takes")         \
-    X(groups, 1, 1 << 20, 64, "work-groups in all, of ARRAYS_TREE")
+    X(groups, 1, 1 << 20, 64, "work-groups in all, of ARRAYS_TREE")                                          \
+    X(host, 0, SMALL_MOST, 22, "on CPUs: log2 of the elements up to which the host adds them up; 0: never")
 
 struct arrays_shape {
 #define X(key, least, most, value, text) int key;
@@ -147,6 +150,9 @@ struct order_job {
     const char *caller, *elements; /* in the message of ECANCELED: "gas", "molecules" */
 };
 int arrays_order_run(const struct order_job *job, struct arrays_total *total);
+
+/* Joins what kernels left, or what was left as if they had, of the blocks 0 ... blocks - 1. */
+void arrays_order_sum(struct arrays_partial kind, const void *partial, uint64_t blocks, struct arrays_total *total);
 
 /* The same for a part of the blocks. _join adds a part to those before it, and _total is the sum of all. */
 int arrays_order_part(const struct order_job *job, struct order_forest *part);

@@ -119,6 +119,14 @@ struct arrays_total arrays_order_total(struct arrays_partial kind, const struct 
     return sum;
 }
 
+void arrays_order_sum(struct arrays_partial kind, const void *partial, uint64_t blocks, struct arrays_total *total)
+{
+    struct order_forest whole;
+    whole.next = whole.n = 0;
+    order_add(kind, &whole, partial, blocks);
+    *total = arrays_order_total(kind, &whole);
+}
+
 double arrays_total_value(struct arrays_partial kind, const struct arrays_total *total)
 {
     if ((kind.wide == WIDE_INT || kind.wide == WIDE_LONG) && kind.joining < JOIN_LEAST)

@@ -49,11 +49,10 @@ static const char *filling(const arrays *a, enum sums_op op)
     return op == OP_LEAST ? most[a->type] : op == OP_GREATEST ? least[a->type] : "0";
 }
 
-static int open_tree(arrays *a, enum sums_op op)
+static int shape_tree(arrays *a, enum sums_op op)
 {
     struct kernels *k = &a->kernels[op];
-    const struct arrays_partial kind = partial_of(a, op);
-    if (kind.joining != JOIN_ADD)
+    if (partial_of(a, op).joining != JOIN_ADD)
         return clerror_set(EINVAL, "arrays: ARRAYS_TREE adds up plain %s only; use ARRAYS_TUNED",
                            a->type == ARRAYS_LONG ? "32-bit integers" : "doubles");
     if (arrays_kernels_shape(k, a->ctx, "arrays.tree", 0, a->shape) != 0)
@@ -64,28 +63,44 @@ static int open_tree(arrays *a, enum sums_op op)
             k->on[dev] = k->on[0];
             k->on[dev].cpu = cpu;
         }
+    return 0;
+}
+
+static int open_tree(arrays *a, enum sums_op op)
+{
+    struct kernels *k = &a->kernels[op];
     const clvalue_t values[] = {clvalue("work", k->on[0].shape.group),
                                 clvalue("groups", k->on[0].shape.groups),
                                 clvalue("op", op_names[op]),
                                 clvalue("element", type_names[a->type]),
-                                clvalue("wide", wide_names[kind.wide]),
+                                clvalue("wide", wide_names[partial_of(a, op).wide]),
                                 CLVALUE_END};
     return arrays_kernels_open(k, "tree", "", &tree_file, 0, NULL, values);
 }
 
-static int open_op(arrays *a, enum sums_op op)
+/* Chooses how an operation is done; builds nothing yet. */
+static int shape_op(arrays *a, enum sums_op op)
 {
     struct kernels *k = &a->kernels[op];
     if (k->on)
         return 0;
-    const struct arrays_partial kind = partial_of(a, op);
-    const bool single = type_bytes(a->type) == 4;
-    char row[64], options[256];
+    char row[64];
     snprintf(row, sizeof row, "arrays.%s.%s",
              op == OP_SQUARES ? "squares"
              : op == OP_DOT   ? "dot"
                               : "sum",
-             single ? "single" : "double");
+             type_bytes(a->type) == 4 ? "single" : "double");
+    const int status = uses_tree(a, op) ? shape_tree(a, op) : arrays_kernels_shape(k, a->ctx, row, 0, a->shape);
+    if (status != 0)
+        arrays_kernels_close(k);
+    return status;
+}
+
+static int open_sum(arrays *a, enum sums_op op)
+{
+    const struct arrays_partial kind = partial_of(a, op);
+    const struct embedded *const front = &order_text;
+    char options[256];
     snprintf(options, sizeof options, "-D OP=%d -D ELEMENT=%s -D WIDE=%s -D PAIRED=%d -D FILL=%s%s", (int)op,
              type_names[a->type], wide_names[kind.wide],
              kind.joining == JOIN_PAIRS    ? 1
@@ -95,10 +110,15 @@ static int open_op(arrays *a, enum sums_op op)
              op == OP_LEAST      ? " -D KEEP_LEAST"
              : op == OP_GREATEST ? " -D KEEP_GREATEST"
                                  : "");
-    int status = uses_tree(a, op) ? open_tree(a, op) : arrays_kernels_shape(k, a->ctx, row, 0, a->shape);
-    const struct embedded *const front = &order_text;
-    if (status == 0 && !uses_tree(a, op))
-        status = arrays_kernels_open(k, "reduce", options, &sum_file, 1, &front, NULL);
+    return arrays_kernels_open(&a->kernels[op], "reduce", options, &sum_file, 1, &front, NULL);
+}
+
+static int open_op(arrays *a, enum sums_op op)
+{
+    struct kernels *k = &a->kernels[op];
+    if (k->on[k->ndev - 1].kernel)
+        return 0;
+    const int status = uses_tree(a, op) ? open_tree(a, op) : open_sum(a, op);
     if (status != 0)
         arrays_kernels_close(k);
     return status;
@@ -114,6 +134,12 @@ static int reduce(arrays *a, enum sums_op op, const void *x, const void *y, cons
     *total = (struct arrays_total){0, 0, 0};
     if (n == 0)
         return 0;
+    if (shape_op(a, op) != 0)
+        return -1;
+    const struct small_sum small = {op, *kind, x, y, z, n, mean};
+    const bool tree = uses_tree(a, op);
+    if (!tree && arrays_small_fits(a, &small))
+        return arrays_small_sum(a, &small, total);
     if (open_op(a, op) != 0)
         return -1;
     const float c_single = (float)mean, d_single = (float)(mean - (double)c_single);
@@ -130,7 +156,6 @@ static int reduce(arrays *a, enum sums_op op, const void *x, const void *y, cons
         c = d = (struct stdcl_arg)VALUE_ARG(c_long);
     }
     const struct stdcl_arg rest[] = {BLOCK_ARG(x), BLOCK_ARG(y), BLOCK_ARG(z), c, d};
-    const bool tree = uses_tree(a, op);
     const struct order_job job = {.kernels = &a->kernels[op],
                                   .kind = *kind,
                                   .n = n,

@@ -86,8 +86,10 @@ static int use(struct problem *p, const char *shape)
     if (p->arrays && strcmp(shape, p->shape) == 0)
         return 0;
     arrays_free(p->arrays);
+    char words[sizeof p->shape + 16]; /* the kernels are what is searched, however small the problem is */
     snprintf(p->shape, sizeof p->shape, "%s", shape);
-    p->arrays = arrays_create(&(struct arrays_options){.ctx = p->ctx, .type = p->type, .shape = p->shape});
+    snprintf(words, sizeof words, "%s host=0", shape);
+    p->arrays = arrays_create(&(struct arrays_options){.ctx = p->ctx, .type = p->type, .shape = words});
     return p->arrays ? 0 : -1;
 }
 

@@ -10,6 +10,8 @@
  * elements and nothing else. The same numbers give the same bits in every run, on every device, on any
  * number of devices and for every work-group size. (Two exceptions: ARRAYS_TREE has an order of its own,
  * which depends on its shape; and devices without double precision add in pairs of floats.)
+ * Where all devices are CPUs, arrays of CL_MEM_ZEROCOPY of up to four million elements are added up on the host, without a launch and
+ * without a kernel that must be built.
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise. All
  * block, but for arrays_scan_start and arrays_sort_start. One object is used by one thread at a time; different ones
  * are independent of each other. A struct of options may grow in a later version 1, by its reserved words: they must
