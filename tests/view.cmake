@@ -15,6 +15,12 @@ else()
   stdcl_absent(test_view_server "python3 is not installed")
 endif()
 
+# By npm's ws, where `make deps-view` has put it.
+if(STDCL_NODE)
+  add_test(NAME test_view_peer COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/view/peer.sh ${STDCL_NODE} ${PROJECT_BINARY_DIR}/npm)
+  set_tests_properties(test_view_peer PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 ENVIRONMENT STDCL_CHILD=$<TARGET_FILE:view_child>)
+endif()
+
 # And on two ranks, by whichever MPI there is. Deep as other jobs by MPI are (world.cmake).
 if(STDCL_PYTHON3 AND TARGET stdcl_command AND TARGET world_openmpi AND NOT STDCL_SANITIZE)
   set(launch mpirun.openmpi --bind-to none -n 2)
