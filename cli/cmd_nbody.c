@@ -507,7 +507,7 @@ static int run(int argc, char **argv)
         status = job.compare ? compare(&job) : job.ensemble ? ensemble(&job) : simulate(&job);
     const int closed = cli_window_close(&job.window);
     free(job.shown);
-    free(job.sample.which);
+    nbody_view_free(&job);
     status = status == CLI_DONE ? closed : status;
     nbody_output_discard(&job);
     nbody_series_free(&job);

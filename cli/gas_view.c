@@ -16,7 +16,7 @@ int gas_view_open(struct gas_job *job)
     const bool si = job->species >= 0;
     const char *const energy = si ? "J" : "";
     const char *const columns[] = {"sum", "", "mean energy", energy, "expected energy", energy, "off by", "standard errors", NULL};
-    snprintf(n, sizeof n, "%llu", (unsigned long long)job->n);
+    cli_window_number(n, job->n);
     snprintf(title, sizeof title, "%s molecules%s%s at T = %g%s", n, si ? " of " : "", si ? gas_species_list()[job->species].formula : "",
              job->temperature, si ? " K" : "");
     const char *const facts[] = {"molecules", n, "device", device, "velocities", job->stored ? "stored" : "drawn and summed", NULL};

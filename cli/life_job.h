@@ -61,9 +61,7 @@ struct life_job {
     size_t zoom;
     struct cli_outputs outputs;
     struct cli_window window;
-    struct {
-        double at, seconds;
-    } counted; /* all live cells, for the window: when last, and how long that took */
+    struct cli_sums sums; /* of all live cells, for the window */
 
     /* Results, and what is needed meanwhile. */
     const char *choice;   /* why this engine */

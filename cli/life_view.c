@@ -11,10 +11,11 @@ enum { MOST_ZOOM = 15 }; /* of life_density */
 
 static void size_words(const struct life_job *job, char *text, size_t size)
 {
+    char width[32], height[32];
     if (job->endless)
         snprintf(text, size, "a plane without edges");
     else
-        snprintf(text, size, "%zu x %zu cells", job->size.width, job->size.height);
+        snprintf(text, size, "%s × %s cells", cli_window_number(width, job->size.width), cli_window_number(height, job->size.height));
 }
 
 int life_view_open(struct life_job *job)
@@ -83,15 +84,6 @@ static int shades(const struct life_job *job, const struct view_region *r, uint8
     return status;
 }
 
-/* Counting all of a large grid takes longer than what is seen of it, so that it is done as often as the budget allows, by default a hundredth of the
- * time; of a state that stands always. */
-static bool population_due(const struct life_job *job, int last)
-{
-    const struct cli_window *w = &job->window;
-    const double rate = w->rate > 0 ? w->rate : 30, budget = w->budget > 0 ? w->budget / 100 : 0.01;
-    return last || w->agreed.paused || seconds_now() >= job->counted.at + fmax(1 / rate, job->counted.seconds / budget);
-}
-
 /* UINT64_MAX: more than the page can be told. */
 static int population_of(const struct life_job *job, uint64_t *population, double *value)
 {
@@ -126,12 +118,13 @@ static int show(void *arg, int last)
     at.n = view_regions_wanted(job->window.view, region);
     int status = world_broadcast(cli_world, 0, &at, sizeof at);
     const int n = at.n;
-    const bool counts = status == 0 && cli_window_says(&job->window, population_due(job, last));
+    /* Counting all of a large grid takes longer than what is seen of it. */
+    const bool due = last || job->window.agreed.paused || cli_window_sums_due(&job->window, &job->sums);
+    const bool counts = status == 0 && cli_window_says(&job->window, due);
+    const double began = seconds_now();
     if (counts) {
-        const double start = seconds_now();
         status = population_of(job, &population, &value);
-        job->counted.at = seconds_now();
-        job->counted.seconds = job->counted.at - start;
+        cli_window_sums_made(&job->sums, began);
     }
     for (int i = 0; i < n && status == 0; i++) {
         body[i] = cli_alloc(view_cells_bytes(&region[i]) + 1, 1);

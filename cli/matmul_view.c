@@ -21,7 +21,7 @@ int matmul_view_open(struct matmul_job *job)
     }
     char *device = job->context ? cli_devices_name(job->context) : NULL;
     const char *const facts[] = {"precision", matmul_precision_names[job->precision], "device", device ? device : "none", NULL};
-    snprintf(title, sizeof title, "%zu x %zu x %zu, %s precision", job->m, job->n, job->k, matmul_precision_names[job->precision]);
+    snprintf(title, sizeof title, "%zu × %zu × %zu, %s precision", job->m, job->n, job->k, matmul_precision_names[job->precision]);
     struct view_options about = {.program = "matmul", .title = title, .step = "engine", .time = "engine", .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_QUIT,
                                  .facts = facts, .rows = columns,
                                  .grid = {.row = "engine", .rows = names, .column = job->sweep ? "block" : "", .columns = job->sweep ? sides : one,

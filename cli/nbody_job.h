@@ -184,9 +184,10 @@ struct nbody_job {
     uint32_t *shown; /* in the window: bodies that pictures show, window.bodies of them */
     struct nbody_sample {
         uint32_t *which;
+        float (*pos)[3], (*vel)[3];
         size_t n, wanted, bodies; /* how many there are, of so many wanted, when there were so many bodies */
     } sample; /* of these, in the order in which the window wants them */
-    double looked, looking; /* when energies were last summed for the window, and how long that took */
+    struct cli_sums sums; /* energies, for the window */
     double began;      /* the first step, by seconds_now */
     char stopped[300]; /* by which condition; "" by none */
     bool failed;       /* that was no good end */
@@ -274,6 +275,7 @@ int nbody_view_open(struct nbody_job *job);
 int nbody_view_visit(struct nbody_job *job);
 void nbody_view_row(struct nbody_job *job, const struct nbody_diagnostics *d);
 int nbody_view_end(struct nbody_job *job);
+void nbody_view_free(struct nbody_job *job);
 
 /* nbody_stop.c */
 size_t nbody_stop_next(const struct nbody_job *job, size_t step);         /* the step of the next look; SIZE_MAX: none */

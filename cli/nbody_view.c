@@ -47,11 +47,11 @@ int nbody_view_open(struct nbody_job *job)
         return CLI_DONE;
     char *device = cli_devices_name(job->context);
     const struct shown s = choose(job);
-    snprintf(bodies, sizeof bodies, "%zu", b->n);
+    cli_window_number(bodies, b->n);
     const char *const facts[] = {"bodies", bodies, "device", device, "method", nbody_method_names[nbody_method(job->engine)],
                                  "integrator", nbody_integrator_describe((enum nbody_integrator)job->integrator)->name,
                                  "precision", nbody_precision_names[job->precision], NULL};
-    snprintf(title, sizeof title, "%s: %zu bodies", job->input ? job->input : nbody_model_names[job->model], b->n);
+    snprintf(title, sizeof title, "%s: %s bodies", job->input ? job->input : nbody_model_names[job->model], bodies);
     struct view_options about = {
         .program = "nbody", .title = title, .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT, .facts = facts,
         .rows = columns,
@@ -76,6 +76,14 @@ static size_t order_of(const struct nbody_job *job, size_t wanted, uint32_t *whi
     return count;
 }
 
+void nbody_view_free(struct nbody_job *job)
+{
+    free(job->sample.which);
+    free(job->sample.pos);
+    free(job->sample.vel);
+    job->sample = (struct nbody_sample){0};
+}
+
 /* Which bodies are wanted, and how many: as the first rank's view says, which says the numbers only when there are new ones. */
 static int choose_sample(struct nbody_job *job, size_t *count)
 {
@@ -85,8 +93,10 @@ static int choose_sample(struct nbody_job *job, size_t *count)
     if (world_broadcast(cli_world, 0, &wanted, sizeof wanted) != 0)
         return -1;
     if (wanted > s->wanted || bodies != s->bodies) {
-        free(s->which);
+        nbody_view_free(job);
         s->which = cli_alloc((size_t)wanted + 1, sizeof *s->which);
+        s->pos = cli_alloc((size_t)wanted + 1, sizeof *s->pos);
+        s->vel = cli_alloc((size_t)wanted + 1, sizeof *s->vel);
         s->wanted = (size_t)wanted;
         s->bodies = bodies;
         n = cli_ranks_first() ? order_of(job, s->wanted, s->which) : 0;
@@ -104,31 +114,24 @@ static int show(void *arg, int last)
     size_t count;
     if (choose_sample(job, &count) != 0)
         return cli_failed_call(NULL);
-    float(*pos)[3] = cli_alloc(count + 1, sizeof *pos), (*vel)[3] = cli_alloc(count + 1, sizeof *vel);
-    int status = nbody_positions(job->engine, count, job->sample.which, pos, vel) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-    const struct view_points points = {{nbody_time(job->engine), nbody_steps(job->engine), last}, count, (const float(*)[3])pos,
-                                       (const float(*)[3])vel};
-    if (status == CLI_DONE && view_show_points(job->window.view, &points) < 0)
-        status = cli_failed_call(NULL);
-    free(pos);
-    free(vel);
-    return status;
+    struct nbody_sample *s = &job->sample;
+    if (nbody_positions(job->engine, count, s->which, s->pos, s->vel) < 0)
+        return cli_failed_call(NULL);
+    const struct view_points points = {{nbody_time(job->engine), nbody_steps(job->engine), last}, count, (const float(*)[3])s->pos,
+                                       (const float(*)[3])s->vel};
+    return view_show_points(job->window.view, &points) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* Energies, as often as the budget allows: by default a hundredth of the time. */
 static int show_energies(struct nbody_job *job)
 {
-    const struct cli_window *w = &job->window;
-    const double start = seconds_now(), rate = w->rate > 0 ? w->rate : 30, budget = w->budget > 0 ? w->budget / 100 : 0.01;
-    const bool seen = view_watched(w->view) || w->record, due = seen && start >= job->looked + fmax(1 / rate, job->looking / budget);
+    const double began = seconds_now();
     struct nbody_diagnostics d;
-    if (!cli_window_says(w, due))
+    if (!cli_window_says(&job->window, cli_window_sums_due(&job->window, &job->sums)))
         return CLI_DONE;
     if (nbody_diagnose(job->engine, &d) < 0)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
     nbody_view_row(job, &d);
-    job->looked = seconds_now();
-    job->looking = job->looked - start;
+    cli_window_sums_made(&job->sums, began);
     return CLI_DONE;
 }
 

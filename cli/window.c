@@ -9,6 +9,12 @@
 #include <unistd.h>
 
 static const double LOOK_SECONDS = 0.1; /* between looks for Ctrl-C */
+static const double FOR_SUMS = 0.25;    /* of the budget */
+
+static double budget_of(const struct cli_window *w)
+{
+    return w->budget > 0 ? w->budget : 1;
+}
 
 bool cli_read_window(const char *text, void *to, char *why, size_t size)
 {
@@ -28,6 +34,20 @@ int cli_window_check(const struct cli_window *window, const struct cli_option *o
         if (cli_given(options, of_windows[i]) && !(i >= 2 && window->record))
             return cli_wrong("--%s is for windows: add --view", of_windows[i]);
     return window->record ? cli_check_output(window->record) : CLI_DONE;
+}
+
+const char *cli_window_number(char text[32], uint64_t number)
+{
+    char digits[32];
+    const int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    char *to = text;
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = 0;
+    return text;
 }
 
 /* ---- Opening. ---------------------------------------------------------------------------------- */
@@ -57,7 +77,7 @@ static int open_view(struct cli_window *w, struct view_options *about)
     about->address = w->wanted ? w->address : "-";
     about->record = w->record;
     about->rate = w->rate;
-    about->budget = w->budget;
+    about->budget = about->rows ? (1 - FOR_SUMS) * budget_of(w) : budget_of(w);
     w->view = view_open(about);
     if (w->view && w->wanted)
         print_links(w);
@@ -204,6 +224,18 @@ uint64_t cli_window_burst(const struct cli_window *w, uint64_t step, uint64_t wa
 double cli_window_seconds(const struct cli_window *w, double seconds)
 {
     return view_watched(w->view) ? fmin(seconds, 0.5 / (w->rate > 0 ? w->rate : 30)) : seconds;
+}
+
+bool cli_window_sums_due(const struct cli_window *w, const struct cli_sums *sums)
+{
+    const double rate = w->rate > 0 ? w->rate : 30, share = FOR_SUMS * budget_of(w) / 100;
+    return (view_watched(w->view) || w->record) && seconds_now() >= sums->at + fmax(1 / rate, sums->seconds / share);
+}
+
+void cli_window_sums_made(struct cli_sums *sums, double began)
+{
+    sums->at = seconds_now();
+    sums->seconds = sums->at - began;
 }
 
 /* ---- The end. ---------------------------------------------------------------------------------- */

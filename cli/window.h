@@ -56,6 +56,17 @@ cli_reader cli_read_window; /* for the table */
 
 /* All return an exit status, after printing what is wrong. */
 
+/* Sums over all there is, for plots: they may take a quarter of the budget, and pictures the rest. Whether they are due on the first rank; asked
+ * before them, and told after. */
+struct cli_sums {
+    double at, seconds; /* when they were made last, and how long that took */
+};
+bool cli_window_sums_due(const struct cli_window *window, const struct cli_sums *sums);
+void cli_window_sums_made(struct cli_sums *sums, double began);
+
+/* A number as the page writes them: "1,000,000". */
+const char *cli_window_number(char text[32], uint64_t number);
+
 int cli_window_check(const struct cli_window *window, const struct cli_option *options);
 
 /* Opens what was asked for, if anything. `about` is what there is to see; the rest of it is filled in. */

@@ -247,6 +247,7 @@ struct nbody {
     bool known;   /* the tree's devices have everybody's acceleration, of the last sum */
     cl_uint *body, *row; /* which body has a row, and which row a body, with the tree (order.c); else NULL */
     size_t order_steps;  /* ORDER_STEPS; tests take less */
+    size_t orders;       /* how often `row` changed */
 };
 
 /* Whether the state is in doubles. */

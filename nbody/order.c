@@ -167,6 +167,7 @@ static void rename_rows(struct nbody *nb, const cl_uint *order, cl_uint *was)
                                                           .from = (const char *)was, .to = (char *)nb->body});
     for (size_t i = 0; i < nb->n; i++)
         nb->row[nb->body[i]] = (cl_uint)i;
+    nb->orders++;
 }
 
 /* ---- When. ------------------------------------------------------------------------------------ */

@@ -16,7 +16,9 @@ struct sampler {
     cl_kernel kernel;
     size_t room; /* bodies */
     cl_uint *which;
-    float *out;
+    float *out[2];   /* positions, velocities */
+    uint32_t *asked; /* which bodies were asked for last, so that the same ones need not be looked up and sent to the devices again */
+    size_t nasked, orders, n; /* how many; and what they were found by */
 };
 
 void nbody_sample_free(struct nbody *nb)
@@ -25,7 +27,9 @@ void nbody_sample_free(struct nbody *nb)
     if (!s)
         return;
     clfree(s->which);
-    clfree(s->out);
+    clfree(s->out[0]);
+    clfree(s->out[1]);
+    free(s->asked);
     if (s->program)
         clclose(nb->ctx, s->program);
     free(s);
@@ -51,45 +55,71 @@ static int make_room(struct nbody *nb, size_t count)
     if (s->room >= count)
         return 0;
     clfree(s->which);
-    clfree(s->out);
+    clfree(s->out[0]);
+    clfree(s->out[1]);
+    free(s->asked);
     s->which = clmalloc(nb->ctx, count * sizeof *s->which, CL_MEM_ZEROCOPY);
-    s->out = clmalloc(nb->ctx, 3 * count * sizeof *s->out, CL_MEM_ZEROCOPY);
-    s->room = s->which && s->out ? count : 0;
-    return s->room ? 0 : -1;
+    for (int k = 0; k < 2; k++)
+        s->out[k] = clmalloc(nb->ctx, 3 * count * sizeof **s->out, CL_MEM_ZEROCOPY);
+    s->asked = malloc(count * sizeof *s->asked);
+    s->nasked = 0;
+    s->room = s->which && s->out[0] && s->out[1] && s->asked ? count : 0;
+    return s->room ? 0 : clerror_set(ENOMEM, "nbody_positions: no memory for %zu bodies", count);
 }
 
-static int choose(const struct nbody *nb, size_t count, const uint32_t *which)
+static bool same_as_before(const struct nbody *nb, size_t count, const uint32_t *which)
 {
+    const struct sampler *s = nb->sampler;
+    return which && count <= s->nasked && s->orders == nb->orders && s->n == nb->n && memcmp(which, s->asked, count * sizeof *which) == 0;
+}
+
+/* Finds the rows of bodies, and sends them to the devices. */
+static int choose(struct nbody *nb, size_t count, const uint32_t *which)
+{
+    struct sampler *s = nb->sampler;
+    if (same_as_before(nb, count, which))
+        return 0;
+    s->nasked = 0;
     for (size_t k = 0; k < count; k++) {
         const size_t i = which ? which[k] : k;
         if (i >= nb->n)
             return clerror_set(EINVAL, "nbody_positions: there is no body %zu among %zu", i, nb->n);
-        nb->sampler->which[k] = nb->row ? nb->row[i] : (cl_uint)i;
+        s->which[k] = nb->row ? nb->row[i] : (cl_uint)i;
+    }
+    for (const struct share *p = nb->share; count && p < nb->share + nb->ndev; p++)
+        if (p->count && clmsyncn(nb->ctx, p->dev, s->which, count * sizeof(cl_uint), CL_MEM_DEVICE) == (cl_event)-1)
+            return -1;
+    if (which) {
+        memcpy(s->asked, which, count * sizeof *which);
+        s->nasked = count;
+        s->orders = nb->orders;
+        s->n = nb->n;
     }
     return 0;
 }
 
-/* The rows of a device's bodies, in `out`. */
-static void take(const struct nbody *nb, const struct share *p, size_t count, float (*to)[3])
+/* The rows of a device's bodies, in `from`. */
+static void take(const struct nbody *nb, const struct share *p, size_t count, const float *from, float (*to)[3])
 {
     const struct sampler *s = nb->sampler;
-    for (size_t k = 0; k < count; k++)
+    if (p->count == nb->n)
+        memcpy(to, from, count * sizeof *to);
+    for (size_t k = 0; k < count && p->count < nb->n; k++)
         if (s->which[k] - p->first < p->count)
-            memcpy(to[k], s->out + 3 * k, sizeof to[k]);
+            memcpy(to[k], from + 3 * k, sizeof to[k]);
 }
 
-static int run(struct nbody *nb, struct share *p, size_t bodies, void *from, size_t plane, double factor, float (*to)[3])
+/* Starts to pick, and to copy to the host. */
+static int pick(struct nbody *nb, struct share *p, size_t bodies, void *from, size_t plane, double factor, float *to)
 {
     const struct sampler *s = nb->sampler;
     const cl_uint n = (cl_uint)bodies, first = (cl_uint)p->first, count = (cl_uint)p->count, length = (cl_uint)plane;
     REAL_NUMBER(scale, factor);
-    const struct stdcl_arg args[] = {BLOCK_ARG(from),  BLOCK_ARG(s->which), BLOCK_ARG(s->out),  VALUE_ARG(n),
+    const struct stdcl_arg args[] = {BLOCK_ARG(from),  BLOCK_ARG(s->which), BLOCK_ARG(to),     VALUE_ARG(n),
                                      VALUE_ARG(first), VALUE_ARG(count),    VALUE_ARG(length), REAL_ARG(nb, scale)};
-    if (nbody_device_visit(nb, p, s->kernel, bodies, 1, COUNT_OF(args), args) != 0 ||
-        nbody_device_fetch(nb, p, s->out, 3 * bodies * sizeof *s->out) != 0)
+    if (nbody_device_visit(nb, p, s->kernel, bodies, 1, COUNT_OF(args), args) != 0)
         return -1;
-    take(nb, p, bodies, to);
-    return 0;
+    return clmsyncn(nb->ctx, p->dev, to, 3 * bodies * sizeof *to, CL_MEM_HOST) == (cl_event)-1 ? -1 : 0;
 }
 
 /* Where `state` has three planes from `index` on. */
@@ -102,11 +132,18 @@ static int sample_share(struct nbody *nb, struct share *p, size_t count, float (
 {
     const double length = nbody_units_factor(&nb->units, 1, 0), speed = nbody_units_factor(&nb->units, 1, -1);
     const bool apart = predicts(nb);
-    if (clmsyncn(nb->ctx, p->dev, nb->sampler->which, count * sizeof(cl_uint), CL_MEM_DEVICE) == (cl_event)-1)
+    float *const *out = nb->sampler->out;
+    if (pos && pick(nb, p, count, apart ? planes(nb, p, STATE_POS) : nb->posm, apart ? p->rows : 1, length, out[0]) != 0)
         return -1;
-    if (pos && run(nb, p, count, apart ? planes(nb, p, STATE_POS) : nb->posm, apart ? p->rows : 1, length, pos) != 0)
+    if (vel && pick(nb, p, count, planes(nb, p, STATE_VEL), p->rows, speed, out[1]) != 0)
         return -1;
-    return vel ? run(nb, p, count, planes(nb, p, STATE_VEL), p->rows, speed, vel) : 0;
+    if (nbody_device_wait(nb, p) != 0)
+        return -1;
+    if (pos)
+        take(nb, p, count, out[0], pos);
+    if (vel)
+        take(nb, p, count, out[1], vel);
+    return 0;
 }
 
 int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3], float (*vel)[3])

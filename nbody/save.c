@@ -354,6 +354,7 @@ static void load_order(struct nbody *nb, const char *end)
     memcpy(nb->body, end - nb->n * sizeof *nb->body, nb->n * sizeof *nb->body);
     for (size_t i = 0; i < nb->n; i++)
         nb->row[nb->body[i]] = (cl_uint)i;
+    nb->orders++;
 }
 
 /* Whether trees are as deep as those that were saved. */

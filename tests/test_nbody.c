@@ -417,6 +417,16 @@ static void samples(void **state)
                 assert_true(all[i][c] == (float)pos1[i][c]);
         }
         works(nbody_positions(nb, 0, NULL, NULL, NULL));
+        for (int again = 0; again < 3; again++) { /* the same ones later, without and with others in between, and the first of them */
+            works(nbody_step(nb, 1));
+            works(nbody_state(nb, pos1, vel1));
+            if (again == 1)
+                works(nbody_positions(nb, N, NULL, all, NULL));
+            const size_t count = again == 2 ? SOME - 2 : SOME;
+            works(nbody_positions(nb, count, which, some, speeds));
+            for (size_t i = 0; i < 3 * count; i++)
+                assert_true(some[i / 3][i % 3] == (float)pos1[which[i / 3]][i % 3] && speeds[i / 3][i % 3] == (float)vel1[which[i / 3]][i % 3]);
+        }
         fails(EINVAL, nbody_positions(nb, 1, (const uint32_t[]){N}, some, NULL));
         fails(EINVAL, nbody_positions(nb, N + 1, NULL, all, NULL));
         nbody_free(nb);
