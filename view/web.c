@@ -74,6 +74,15 @@ static void put_line(struct bytes *to, const char *line, const char *end)
     bytes_put(to, "\n", 1);
 }
 
+/* Whether the next line may stand on this one: it goes on, or has ended. Not where it might end with a comment. */
+static bool goes_on(const char *line, const char *end)
+{
+    for (const char *p = line; p + 2 <= end; p++)
+        if (memcmp(p, "//", 2) == 0)
+            return false;
+    return end > line && strchr("{([,;", end[-1]);
+}
+
 /* And comments. All modules are one, so imports are gone, and so are exports. */
 static void put_module_line(struct bytes *to, const char *line, const char *end)
 {
@@ -81,7 +90,10 @@ static void put_module_line(struct bytes *to, const char *line, const char *end)
         line++;
     if (starts(line, end, "//") || starts(line, end, "import "))
         return;
-    put_line(to, starts(line, end, "export ") ? line + strlen("export ") : line, comment_of(line, end));
+    line = starts(line, end, "export ") ? line + strlen("export ") : line;
+    end = comment_of(line, end);
+    put_line(to, line, end);
+    to->used -= goes_on(line, end);
 }
 
 static void each_line(struct bytes *to, const struct web_file *file, void (*put)(struct bytes *to, const char *line, const char *end))

@@ -14,13 +14,14 @@ const shipped = [...order, "view.css", "index.html", "icon.svg"];
 // As the library hands out a file: indentation and empty lines are gone, and of modules comments, imports and exports.
 function embedded(name) {
   const text = read(name).replace(/^ +/gm, "");
-  return (name.endsWith(".js") ? text.replace(/^(\/\/|import ).*/gm, "").replace(/ +\/\/ [^"'`\n]*$/gm, "").replace(/^export /gm, "") : text).replace(/^\n/gm, "");
+  const short = (name.endsWith(".js") ? text.replace(/^(\/\/|import ).*/gm, "").replace(/ +\/\/ [^"'`\n]*$/gm, "").replace(/^export /gm, "") : text).replace(/^\n/gm, "");
+  return name.endsWith(".js") ? short.split("\n").map((line) => line + (/\/\/|[^{([,;]$/.test(line) ? "\n" : "")).join("") : short;
 }
 
-test("the page has at most 100 KiB, 40 kB of them on the wire, and every file is in it", () => {
+test("the page has at most 100 kB, 40 kB of them on the wire, and every file is in it", () => {
   const modules = order.map(embedded).join(""), others = ["view.css", "index.html", "icon.svg"].map(embedded);
   const sum = (measure) => [modules, ...others].reduce((n, text) => n + measure(text), 0);
-  assert.ok(sum(Buffer.byteLength) <= 102400, `${sum(Buffer.byteLength)} bytes`);
+  assert.ok(sum(Buffer.byteLength) <= 100000, `${sum(Buffer.byteLength)} bytes`);
   assert.ok(sum((text) => gzipSync(text, { level: 9 }).length) <= 40000, `${sum((text) => gzipSync(text).length)} bytes`);
   assert.deepEqual(fs.readdirSync(WEB).filter((f) => f.endsWith(".js")).sort(), [...order].sort());
 });

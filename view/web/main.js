@@ -67,7 +67,7 @@ function drawWords() {
   if (frame) {
     if (hello.time.name !== hello.step) words.push(timeWords());
     if (frame.kind !== "grid") words.push(`${hello.step} ${formatNumber(frame.step)}`);
-    if (state.steps > 0 && going) words.push(`${formatNumber(state.steps, 3)} a second`);
+    if (state.steps > 0 && going && frame.kind !== "grid") words.push(`${formatNumber(state.steps, 3)} ${hello.step}s a second`);
     if (frame.kind === "points" && frame.flags & 2) words.push(`${formatNumber(frame.count)} of ${formatNumber(frame.total)} bodies`);
     const alive = frame.population >= 0 || page.at >= 0 || state.paused ? frame.population : page.alive; // counted seldom while it runs
     if (frame.kind === "cells" && alive >= 0) words.push(`${formatNumber(alive)} alive`);
