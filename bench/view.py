@@ -1,78 +1,68 @@
-"""view.py - what viewers cost a run: its seconds with none, with one, and with eight of whom one is stopped by SIGSTOP.
+"""view.py - what viewers cost a run: its steps a second while one looks, or eight of whom one never reads, against those while nobody does.
 
-    /usr/bin/python3 bench/view.py [OPTIONS] STDCL nbody -n 1e6 --method tree --steps 200
-    /usr/bin/python3 bench/view.py [OPTIONS] STDCL life --size 65536 --generations 20000
+    /usr/bin/python3 bench/view.py [OPTIONS] STDCL nbody -n 2^20 --method tree --steps 1000000000
+    /usr/bin/python3 bench/view.py [OPTIONS] STDCL life --size 65536 --generations 1000000000000
 
-    --turns N           the three take turns so often (9); medians are printed, with the pictures and bytes a second that a viewer got
-    --viewers 0,1,8     these
+    --turns N           so often viewers come and go (9)
+    --seconds S         that they stay, and that nobody is there (1.5)
+    --viewers 1,8       these by turns
     --count N           bodies that a viewer wants (200000)
-    --zoom Z            squares of 2^Z cells that it wants (4), 1920 x 1080 of them; and of 0
+    --zoom Z            squares of 2^Z cells that it wants (4), 1920 x 1080 of them
     --pan 1             it moves over the grid, 60 times a second
     --viewers-on CPUS   processors of the viewers, as 8-15: a browser is a thing of another machine
     --run-on CPUS       and of the run
 
-The run is paused until all look. Counted are the seconds from there until it tells its end: the first picture, for which a kernel may be
-compiled, is before that, and the half second that a run gives those who do not take its last words is behind it. Without viewers, one starts it and
-leaves. Needs python3-websockets, a run of ten seconds or more, and a machine that has nothing else to do. Prints JSON.
+All is one run, so that nothing differs but who looks: rates are the steps between two pictures, the first and the last that the first viewer gets each
+time, over the time between these; and what is between a last and the next first is nobody's. A row has the median of the turns, each against the
+mean of what is before and after it. Needs python3-websockets, and a machine that has nothing else to do. Prints JSON.
 SPDX-License-Identifier: MIT
 """
 import asyncio
 import json
 import os
-import signal
 import statistics
+import struct
 import subprocess
 import sys
 import time
 
 
-async def look(host, token, text, role, moves):
-    import websockets
-    want = json.loads(text)
-    pictures = size = 0
-    begun = time.monotonic()
-    async with websockets.connect("ws://%s/live" % host, subprotocols=["stdcl-view.1", "token." + token], origin="http://" + host,
-                                  compression=None, max_size=1 << 28) as ws:
-        if role != "other":
-            await ws.send('{"type":"do","what":"pause"}')
-        if role != "none":
-            await ws.send(text)
-            await ws.send('{"type":"credit","n":2}')
-        shown = role == "none"
-        told = False
+class Viewer:
+    """`said`: when pictures came, their steps and sizes."""
 
-        async def pan():
-            want["cells"]["x"] += 16 << want["cells"]["zoom"]
-            await ws.send(json.dumps(want))
-            asyncio.get_running_loop().call_later(1 / 60, lambda: asyncio.ensure_future(pan()))
+    def __init__(self, link, want, reads=True, moves=False):
+        self.link, self.want, self.reads, self.moves, self.said = link, want, reads, moves, []
 
-        def go():
-            asyncio.get_running_loop().remove_reader(sys.stdin)
-            asyncio.ensure_future(ws.send('{"type":"do","what":"run"}'))
-            if moves:
-                asyncio.ensure_future(pan())
-            if role == "none":
-                asyncio.get_running_loop().call_later(0.05, lambda: asyncio.ensure_future(ws.close()))
+    async def open(self):
+        import websockets
+        host, token = self.link.split("/")[2], self.link.split("#t=")[1]
+        self.ws = await websockets.connect("ws://%s/live" % host, subprotocols=["stdcl-view.1", "token." + token], origin="http://" + host,
+                                           compression=None, max_size=1 << 28, max_queue=None)
+        await self.ws.send(json.dumps(self.want))
+        await self.ws.send('{"type":"credit","n":%d}' % (2 if self.reads else 8))
+        if self.reads:
+            self.tasks = [asyncio.ensure_future(task()) for task in [self.read] + [self.pan] * self.moves]
+        else:
+            self.ws.transport.pause_reading()
 
-        asyncio.get_running_loop().add_reader(sys.stdin, go)
-        try:
-            while True:
-                m = await ws.recv()
-                if isinstance(m, str):
-                    if '"type": "end"' in m or '"type":"end"' in m:
-                        print("end", time.monotonic(), flush=True)
-                    told = told or "hello" in m
-                else:
-                    shown = shown or m[0] != 5
-                    pictures += m[0] != 5
-                    size += len(m)
-                    await ws.send('{"type":"credit","n":1}')
-                if begun and told and shown:
-                    begun = 0
-                    print("ready", flush=True)
-        except websockets.ConnectionClosed:
-            pass
-    print("pictures", pictures, size, flush=True)
+    async def read(self):
+        async for m in self.ws:
+            if not isinstance(m, str):
+                if m[0] != 5:
+                    self.said.append((time.monotonic(), struct.unpack_from("<Q", m, 16)[0], len(m)))
+                await self.ws.send('{"type":"credit","n":1}')
+
+    async def pan(self):
+        while True:
+            self.want["cells"]["x"] += 16 << self.want["cells"]["zoom"]
+            await self.ws.send(json.dumps(self.want))
+            await asyncio.sleep(1 / 60)
+
+    async def close(self):
+        if self.reads:
+            for task in self.tasks:
+                task.cancel()
+        self.ws.transport.abort()
 
 
 def cpus_of(text):
@@ -80,79 +70,69 @@ def cpus_of(text):
     return {cpu for p in parts for cpu in range(p[0], p[-1] + 1)}
 
 
-def watch(options, link, want, role):
-    host, token = link.split("/")[2], link.split("#t=")[1]
-    on = options["viewers-on"]
-    viewer = subprocess.Popen([sys.executable, __file__, "look", host, token, want, role, options["pan"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                              preexec_fn=(lambda: os.sched_setaffinity(0, cpus_of(on))) if on else None)
-    while viewer.stdout.readline().strip() != "ready":
-        pass
-    return viewer
+async def turn(options, link, want, n):
+    """What the first of n viewers was told while they looked."""
+    viewers = [Viewer(link, json.loads(json.dumps(want)), reads=k == 0 or k < n - 1, moves=bool(options["pan"])) for k in range(n)]
+    for v in viewers:
+        await v.open()
+    while len(viewers[0].said) < 3:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(float(options["seconds"]))
+    for v in viewers:
+        await v.close()
+    return viewers[0].said[1:]  # the first picture may be of before
 
 
-def run(options, command, viewers):
-    """Its seconds, and of each viewer that was not stopped pictures and bytes."""
+def rate(a, b):
+    return (b[1] - a[1]) / (b[0] - a[0])
+
+
+async def measure(options, command):
     life = "life" in command
-    want = ('{"type":"want","cells":{"x":0,"y":0,"width":1920,"height":1080,"zoom":%s}}' % options["zoom"] if life
-            else '{"type":"want","points":{"count":%s,"colour":"speed"}}' % options["count"])
-    on = options["run-on"]
+    want = ({"type": "want", "cells": {"x": 0, "y": 0, "width": 1920, "height": 1080, "zoom": int(options["zoom"])}} if life
+            else {"type": "want", "points": {"count": int(float(options["count"])), "colour": "speed"}})
     process = subprocess.Popen([*command, "--quiet", "--view", "--view-wait"], stderr=subprocess.PIPE, text=True,
-                               preexec_fn=(lambda: os.sched_setaffinity(0, cpus_of(on))) if on else None)
+                               preexec_fn=(lambda: os.sched_setaffinity(0, cpus_of(options["run-on"]))) if options["run-on"] else None)
     link = process.stderr.readline().split("look at ")[1].strip()
-    watching = [watch(options, link, want, "first" if viewers else "none")]
-    watching += [watch(options, link, want, "other") for _ in range(viewers - 1)]
-    stopped = watching.pop() if viewers > 1 else None
-    if stopped:
-        os.kill(stopped.pid, signal.SIGSTOP)
-    start = time.monotonic()
-    watching[0].stdin.write("go\n")
-    watching[0].stdin.flush()
-    said, _ = watching[0].communicate()
-    process.communicate()
-    end = next((float(line.split()[1]) for line in said.splitlines() if line.startswith("end")), time.monotonic())
-    if stopped:
-        os.kill(stopped.pid, signal.SIGKILL)
-    all_said = [said] + [v.communicate()[0] for v in watching[1:]]
-    return end - start, [tuple(map(int, s.split()[-2:])) for s in all_said if viewers]
+    if options["viewers-on"]:
+        os.sched_setaffinity(0, cpus_of(options["viewers-on"]))
+    numbers = [int(n) for n in options["viewers"].split(",")]
+    await turn(options, link, want, 1)  # kernels are compiled
+    await asyncio.sleep(float(options["seconds"]))
+    said = []
+    for k in range(int(options["turns"]) * len(numbers) + 1):
+        n = numbers[k % len(numbers)]
+        said.append((n, await turn(options, link, want, n)))
+        await asyncio.sleep(float(options["seconds"]))
+    process.terminate()
+    process.wait()
+    return numbers, said
 
 
-def options_of(words):
-    options = {"turns": "9", "viewers": "0,1,8", "count": "200000", "zoom": "4", "pan": "", "viewers-on": "", "run-on": ""}
-    while words[0].startswith("--"):
-        name = words.pop(0)[2:]
-        options[name] = words.pop(0)
-    return options
+def rows_of(numbers, said):
+    alone = [rate(a[1][-1], b[1][0]) for a, b in zip(said, said[1:])]
+    for n in numbers:
+        costs, pictures, size, seen = [], [], [], []
+        for k in range(1, len(said) - 1):
+            if said[k][0] == n:
+                s = said[k][1]
+                seen.append(rate(s[0], s[-1]))
+                costs.append(100 * ((alone[k - 1] + alone[k]) / 2 / seen[-1] - 1))
+                pictures.append((len(s) - 1) / (s[-1][0] - s[0][0]))
+                size.append(sum(x[2] for x in s[1:]) / (s[-1][0] - s[0][0]))
+        yield {"viewers": n, "cost_percent": round(statistics.median(costs), 2), "of_turns": [round(c, 2) for c in costs],
+               "steps_a_second": round(statistics.median(seen), 2), "alone": round(statistics.median(alone), 2),
+               "pictures_a_second": round(statistics.median(pictures), 1), "megabytes_a_second": round(statistics.median(size) / 1e6, 2)}
 
 
 def main():
     command = sys.argv[1:]
-    options = options_of(command)
-    numbers = [int(n) for n in options["viewers"].split(",")]
-    seconds = {n: [] for n in numbers}
-    pictures, size = {n: [] for n in numbers}, {n: [] for n in numbers}
-    for _ in range(int(options["turns"])):
-        for viewers in numbers:
-            took, got = run(options, command, viewers)
-            seconds[viewers].append(round(took, 3))
-            pictures[viewers] += [p / took for p, _ in got]
-            size[viewers] += [s / took for _, s in got]
-            print("%d viewers %8.3f s, pictures of each: %s" % (viewers, took, [p for p, _ in got]), file=sys.stderr, flush=True)
-    rows = []
-    for n in numbers:
-        row = {"viewers": n, "seconds": seconds[n], "median_seconds": statistics.median(seconds[n])}
-        if n:
-            ratios = [100 * (a / b - 1) for a, b in zip(seconds[n], seconds[numbers[0]])]
-            row |= {"pictures_a_second": round(statistics.median(pictures[n]), 1), "megabytes_a_second": round(statistics.median(size[n]) / 1e6, 2)}
-            if numbers[0] == 0:
-                row["cost_percent_of_turns"] = [round(r, 2) for r in ratios]
-                row["median_cost_percent"] = round(statistics.median(ratios), 2)
-        rows.append(row)
-    print(json.dumps({"command": " ".join(command[1:]), "count": int(float(options["count"])), "zoom": int(options["zoom"]),
-                      "pan": bool(options["pan"]), "viewers_on": options["viewers-on"],
-                      "run_on": options["run-on"], "rows": rows}))
+    options = {"turns": "9", "seconds": "1.5", "viewers": "1,8", "count": "200000", "zoom": "4", "pan": "", "viewers-on": "", "run-on": ""}
+    while command[0].startswith("--"):
+        name = command.pop(0)[2:]
+        options[name] = command.pop(0)
+    numbers, said = asyncio.run(measure(options, command))
+    print(json.dumps({"command": " ".join(command[1:]), **{k: v for k, v in options.items() if v}, "rows": list(rows_of(numbers, said))}))
 
 
-if sys.argv[1] == "look":
-    asyncio.run(look(*sys.argv[2:7]))
-else:
-    main()
+main()

@@ -450,11 +450,11 @@ async def same_bits(programs=None, launch=(), more=()):
             subprocess.run([STDCL, *args, option, first, "--quiet"], check=True, stdout=subprocess.DEVNULL)
             with Job(*launch, STDCL, *args, option, second, *more) as job:
                 async with job.connect() as ws:
-                    if kind == 2:
-                        await ws.send('{"type":"want","cells":{"x":-32,"y":-32,"width":64,"height":64,"zoom":1}}')
-                    await ws.send('{"type":"do","what":"step","n":7}')
-                    await ws.send('{"type":"credit","n":8}')
                     try:
+                        if kind == 2:
+                            await ws.send('{"type":"want","cells":{"x":-32,"y":-32,"width":64,"height":64,"zoom":1}}')
+                        await ws.send('{"type":"do","what":"step","n":7}')
+                        await ws.send('{"type":"credit","n":8}')
                         await frame(ws, kind)
                         await ws.send('{"type":"do","what":"run"}')
                         await ws.send('{"type":"credit","n":8}')
