@@ -87,7 +87,7 @@ static int report_json(const struct life_job *job, const char *device, const str
     }
     json_t *report = json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:o}", "program", "life", "device",
                                device, "rule", job->rule, "width", (json_int_t)job->size.width, "height",
-                               (json_int_t)job->size.height, "bounds", life_bounds_names[job->bounds],
+                               (json_int_t)job->size.height, "bounds", life_job_bounds(job),
                                "generations", (json_int_t)job->generations, "engines", engines);
     const int status = cli_json_print(report);
     json_decref(report);
@@ -100,7 +100,7 @@ static void report_text(const struct life_job *job, const char *device, const st
     const struct result *base = &results[LIFE_GLOBAL];
     struct cli_table *table = cli_table_create("engine|>speed|>times global|>population|cells");
     printf("%s: %zu x %zu cells, %s, %s, compared after %llu generations\n", device, job->size.width,
-           job->size.height, life_bounds_names[job->bounds], job->rule, (unsigned long long)job->generations);
+           job->size.height, life_job_bounds(job), job->rule, (unsigned long long)job->generations);
     for (int e = 0; e < LIFE_ENGINES; e++) {
         const struct result *r = &results[e];
         cli_table_add(table, "%s", life_engine_names[e]);

@@ -91,7 +91,7 @@ static void tell(const struct life_job *job, const char *met)
     if (!job->common.quiet)
         cli_warn("%s has no grid, and at generation %" PRIu64 " its cells %s the edges of the %s of %zu x %zu; from there on they may "
                  "differ from those of a plane without edges, which --engine hashlife has", job->input, job->started + job->edge.met, met,
-                 life_bounds_names[job->bounds], job->size.width, job->size.height);
+                 life_job_bounds(job), job->size.width, job->size.height);
 }
 
 int life_edge_look(struct life_job *job)

@@ -16,14 +16,18 @@ static const uint64_t GENERATIONS = 1024, COMPARED_GENERATIONS = 64;
 /* A rule, which may have bounds and a size behind a colon; `where` names it in a message. */
 static int take_rule(struct life_job *job, const char *text, const char *where)
 {
-    char copy[LIFE_RULE_TEXT + 40];
+    char copy[LIFE_RULE_TEXT + LIFE_GRID_TEXT], grid[LIFE_GRID_TEXT];
     enum life_bounds bounds;
     struct life_size size;
     snprintf(copy, sizeof copy, "%s", text);
     if (strlen(text) >= sizeof copy)
         return cli_wrong("%s: %zu characters are too many for a rule", where, strlen(text));
-    if (life_bounds_split(copy, &bounds, &size.width, &size.height) < 0 || life_rule_normal(copy, job->rule) < 0)
+    if (life_grid_split(copy, grid, &bounds, &size.width, &size.height) < 0 || life_rule_normal(copy, job->rule) < 0)
         return cli_wrong("%s: %s", where, clerror());
+    if (bounds == LIFE_JOINED && (job->size.width || job->bounds != LIFE_NOT_GIVEN))
+        return cli_wrong("%s: the grid :%s and %s cannot be combined", where, grid, job->size.width ? "--size" : "--bounds");
+    if (bounds == LIFE_JOINED)
+        snprintf(job->grid, sizeof job->grid, "%s", grid);
     if (size.width && !job->size.width)
         job->size = size;
     if (size.width && job->bounds == LIFE_NOT_GIVEN)
@@ -54,7 +58,7 @@ static int check_place(const struct life_job *job)
 {
     const struct life_pattern *p = &job->pattern;
     long long x, y;
-    if (!p->word || job->bounds != LIFE_PLANE)
+    if (!p->word || job->bounds == LIFE_TORUS)
         return CLI_DONE;
     life_job_corner(job, &x, &y);
     x += (long long)p->left;
@@ -62,7 +66,7 @@ static int check_place(const struct life_job *job)
     if (x >= 0 && y >= 0 && x <= (long long)(job->size.width - p->columns) &&
         y <= (long long)(job->size.height - p->rows))
         return CLI_DONE;
-    return cli_wrong("%s: its live cells, %zu x %zu from %lld,%lld on, reach beyond the edge of the plane of %zu x "
+    return cli_wrong("%s: its live cells, %zu x %zu from %lld,%lld on, reach beyond the edge of the grid of %zu x "
                      "%zu; choose another --at or a larger --size",
                      job->input, p->columns, p->rows, x, y, job->size.width, job->size.height);
 }
@@ -114,11 +118,13 @@ int life_job_plan(struct life_job *job)
 
 life *life_job_create(struct life_job *job, enum life_engine engine)
 {
+    const bool joined = job->bounds == LIFE_JOINED;
     const struct life_options options = {.ctx = job->context,
                                          .engine = engine,
-                                         .width = job->size.width,
-                                         .height = job->size.height,
-                                         .bounds = (enum life_bounds)job->bounds,
+                                         .width = joined ? 0 : job->size.width,
+                                         .height = joined ? 0 : job->size.height,
+                                         .bounds = joined ? LIFE_TORUS : (enum life_bounds)job->bounds,
+                                         .grid = joined ? job->grid : NULL,
                                          .rule = job->rule,
                                          .progress = life_job_tell,
                                          .arg = job,

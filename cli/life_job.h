@@ -66,6 +66,7 @@ struct life_job {
     /* Results, and what is needed meanwhile. */
     const char *choice;   /* why this engine */
     char rule[LIFE_RULE_TEXT]; /* B3/S23 */
+    char grid[LIFE_GRID_TEXT]; /* K30*,20, where bounds are LIFE_JOINED */
     bool rule_has_grid;   /* the rule that was given, or the file's, names bounds */
     struct life_plane plane;  /* the pattern, for HashLife */
     struct life_pattern pattern; /* and for grids */
@@ -150,6 +151,12 @@ void life_output_discard(struct life_job *job);
 
 /* life_report.c */
 int life_job_report(struct life_job *job);
+
+/* What lies beyond the edges, in a word. */
+static inline const char *life_job_bounds(const struct life_job *job)
+{
+    return job->bounds == LIFE_JOINED ? job->grid : life_bounds_names[job->bounds];
+}
 
 /* The generation as the user counts it. */
 static inline uint64_t life_job_generation(const struct life_job *job)

@@ -81,8 +81,7 @@ static int present(const struct life_job *job, struct life_cells *cells, struct 
                                .y = -(long long)(cells->height / 2),
                                .generation = life_job_generation(job)};
     snprintf(p->rule, sizeof p->rule, "%s", job->rule);
-    snprintf(p->bounds, sizeof p->bounds, "%c%zu,%zu", job->bounds == LIFE_PLANE ? 'P' : 'T', cells->width,
-             cells->height);
+    life_grid_text(lf, p->bounds);
     return CLI_DONE;
 }
 

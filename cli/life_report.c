@@ -15,7 +15,7 @@ static int report_json(const struct life_job *job, const char *device, uint64_t 
     json_t *report = json_pack(
         "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "program", "life", "device", device,
         "engine", life_engine_names[job->engine], "rule", job->rule, "width", (json_int_t)job->size.width,
-        "height", (json_int_t)job->size.height, "bounds", life_bounds_names[job->bounds], "generations",
+        "height", (json_int_t)job->size.height, "bounds", life_job_bounds(job), "generations",
         (json_int_t)life_generation(job->engine_of_run), "population", (json_int_t)population, "seconds",
         cli_json_real(job->seconds), "cell_updates_per_s", cli_json_real(updates_per_s(job)), "period",
         job->period ? json_integer((json_int_t)job->period) : json_null(), "edge_generation",
@@ -43,7 +43,7 @@ static void report_text(const struct life_job *job, const char *device, uint64_t
     const double cells = (double)job->size.width * (double)job->size.height;
     fprintf(fp, "%-14s%s\n", "device", device);
     fprintf(fp, "%-14s%zu x %zu cells, %s, %s", "grid", job->size.width, job->size.height,
-            life_bounds_names[job->bounds], job->rule);
+            life_job_bounds(job), job->rule);
     if (job->input)
         fprintf(fp, ", from %s\n", job->input);
     else

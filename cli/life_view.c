@@ -32,7 +32,7 @@ int life_view_open(struct life_job *job)
                                  .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT, .facts = facts, .rows = columns,
                                  .cells = {.bounds = "plane", .rule = job->rule}};
     if (!job->endless)
-        about.cells = (struct view_field){job->size.width, job->size.height, life_bounds_names[job->bounds], job->rule};
+        about.cells = (struct view_field){job->size.width, job->size.height, life_job_bounds(job), job->rule};
     const int status = cli_window_open(&job->window, &about);
     free(device);
     return status;

@@ -33,7 +33,7 @@ struct life_pattern {
     size_t left, top, columns, rows, stride;
     uint64_t *word;
     char rule[128];      /* as in the file, without the part after a colon; "" when it names none */
-    char bounds[64];     /* what follows the colon, such as "T64,64"; "" when there is none */
+    char bounds[96];     /* what follows the colon, such as "T64,64"; "" when there is none */
     bool placed;         /* the file says where the pattern is: */
     long long x, y;      /* its top left corner; 0,0 is the middle of a grid (Golly's coordinates) */
     uint64_t generation; /* 0 when the file has none */
@@ -78,7 +78,7 @@ struct life_square {
 struct life_squares {
     size_t n;
     struct life_square *square;
-    char rule[128], bounds[64]; /* as in struct life_pattern */
+    char rule[128], bounds[96]; /* as in struct life_pattern */
     uint64_t generation;
 };
 void life_squares_free(struct life_squares *squares);

@@ -39,7 +39,9 @@ module stdcl
   integer(c_int), parameter :: ARRAYS_TREE = 1
   integer(c_int), parameter :: LIFE_TORUS = 0
   integer(c_int), parameter :: LIFE_PLANE = 1
+  integer(c_int), parameter :: LIFE_JOINED = 2
   integer(c_int), parameter :: LIFE_RULE_TEXT_TYPE = 128
+  integer(c_int), parameter :: LIFE_GRID_TEXT_TYPE = 96
   integer(c_int), parameter :: LIFE_PACKED = 0
   integer(c_int), parameter :: LIFE_LOCAL = 1
   integer(c_int), parameter :: LIFE_GLOBAL = 2
@@ -412,6 +414,7 @@ module stdcl
     type(c_ptr) :: arg = c_null_ptr
     type(c_ptr) :: shape = c_null_ptr
     type(c_ptr) :: world = c_null_ptr
+    type(c_ptr) :: grid = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -1611,6 +1614,21 @@ module stdcl
       integer(c_long_long), value :: x
       integer(c_long_long), value :: y
       type(life_cells), optional :: cells
+    end function
+    function life_grid_split(text, grid, bounds, width, height) bind(C)
+      import
+      integer(c_int) :: life_grid_split
+      character(kind=c_char), optional :: text(*)
+      character(kind=c_char), optional :: grid(*)
+      integer(c_int), optional :: bounds(*)
+      integer(c_size_t), optional :: width(*)
+      integer(c_size_t), optional :: height(*)
+    end function
+    function life_grid_text(lf, text) bind(C)
+      import
+      type(c_ptr) :: life_grid_text
+      type(c_ptr), value :: lf
+      character(kind=c_char), optional :: text(*)
     end function
     function life_height(lf) bind(C)
       import

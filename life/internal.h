@@ -97,6 +97,23 @@ int life_circuit_next(const struct life_circuit *circuit, unsigned block);
 enum { LIFE_CIRCUIT_TEXT = 80 + 56 * LIFE_CIRCUIT_STEPS };
 void life_circuit_text(const struct life_circuit *circuit, char text[LIFE_CIRCUIT_TEXT]);
 
+/* ---- Bounded grids (grid.c). ------------------------------------------------------------------- */
+
+/* What is joined where bounds are LIFE_JOINED: the top and bottom rows, shifted or reversed, and the columns at the sides as a torus's; or
+ * these, and the rows as a torus's; both reversed; or the top row with the left column and the right one with the bottom. As in edges.cl. */
+enum life_joint { LIFE_ROWS_SHIFTED, LIFE_COLUMNS_SHIFTED, LIFE_ROWS_TWISTED, LIFE_COLUMNS_TWISTED, LIFE_CROSS, LIFE_SPHERE };
+struct life_grid {
+    size_t width, height;
+    enum life_bounds bounds;
+    enum life_joint how;
+    long shift; /* what is beyond the top is so many cells further to the left, or beyond the left further up; 0 or 1 where it is twisted */
+};
+int life_grid_read(const char *text, struct life_grid *grid);
+void life_grid_write(const struct life_grid *grid, char text[LIFE_GRID_TEXT]);
+
+/* The cell that a place beyond an edge stands for, of grids that are joined; of a cross-surface and a sphere only places next to the edge. */
+void life_joined_cell(const struct life_grid *grid, long *x, long *y);
+
 /* ---- Engines. -------------------------------------------------------------------------------- */
 
 /* Cells get into an engine and out of it through rows in host memory, packed as in struct life_cells.
@@ -142,7 +159,7 @@ int life_trace_slots(life *lf, const struct life_counting *by, size_t n, struct 
 /* Adds what the groups of a counting kernel left: pairs of population and hash. */
 void life_sample_add(struct life_sample *sample, const uint64_t *sums, size_t groups);
 
-extern const struct life_backend life_packed_backend, life_padded_backend, life_reference_backend;
+extern const struct life_backend life_packed_backend, life_joined_backend, life_padded_backend, life_reference_backend;
 
 struct life {
     const struct life_backend *backend;
@@ -152,6 +169,7 @@ struct life {
     stdcl_world *world;
     size_t first, rows; /* of the grid, that this rank has: all of them alone */
     enum life_bounds bounds;
+    struct life_grid grid; /* the same, and more where edges are joined otherwise */
     struct life_family rule;
     uint64_t generation;
     bool host_stale;   /* the engine has stepped since the last download */
@@ -188,6 +206,9 @@ void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t
 /* And of a rule of any family. */
 void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width, size_t height, size_t y, size_t end,
                           const unsigned char *from, unsigned char *to);
+
+/* The same of a grid whose edges are joined otherwise. */
+void life_ref_joined_rows(const struct life_family *rule, const struct life_grid *grid, size_t y, size_t end, const unsigned char *from, unsigned char *to);
 
 /* Advances some generations and compares windows in the corners, at the edges and inside with plain C
  * (verify.c); -1 with EDOM when they differ. A small grid is compared whole. */

@@ -2,7 +2,7 @@
  *
  * It keeps the generation counter, and copies rectangles between the caller and the host's rows. It fetches these rows
  * from the device before they are read, and sends them there before a step, if they are not the same already.
- * The engines are packed.c, padded.c (local, global) and life_ref.c.
+ * The engines are packed.c, joined.c, padded.c (local, global) and life_ref.c.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -25,22 +25,24 @@ static const struct life_backend *const backends[LIFE_ENGINES] = {
 
 enum { SIDE_MAX = 1 << 30 }; /* cells; kernels count them in ints, with room for a halo */
 
-static int check_options(const struct life_options *o)
+static int check_options(const struct life_options *o, const struct life_grid *g)
 {
-    if (o->width < 1 || o->height < 1)
+    if (g->width < 1 || g->height < 1)
         return clerror_set(EINVAL,
                            "life: a grid of %zu x %zu cells is empty; width and height must be at "
                            "least 1",
-                           o->width, o->height);
-    if (o->width > SIDE_MAX || o->height > SIDE_MAX)
-        return clerror_set(EINVAL, "life: %zu x %zu cells: a side has at most %d cells", o->width, o->height,
+                           g->width, g->height);
+    if (g->width > SIDE_MAX || g->height > SIDE_MAX)
+        return clerror_set(EINVAL, "life: %zu x %zu cells: a side has at most %d cells", g->width, g->height,
                            SIDE_MAX);
     if ((unsigned)o->engine >= LIFE_ENGINES)
         return clerror_set(EINVAL, "life: there is no engine number %d", (int)o->engine);
-    if (o->bounds != LIFE_TORUS && o->bounds != LIFE_PLANE)
+    if (!o->grid && o->bounds != LIFE_TORUS && o->bounds != LIFE_PLANE)
         return clerror_set(EINVAL, "life: bounds are LIFE_TORUS or LIFE_PLANE, not %d", (int)o->bounds);
-    if (world_size(o->world) > 1 && o->engine != LIFE_PACKED)
-        return clerror_set(ENOTSUP, "life: ranks divide the grid of the engine packed only");
+    if (o->grid && (o->width || o->height || o->bounds))
+        return clerror_set(EINVAL, "life: the grid '%.60s' says width, height and bounds: leave them 0", o->grid);
+    if (world_size(o->world) > 1 && (o->engine != LIFE_PACKED || g->bounds == LIFE_JOINED))
+        return clerror_set(ENOTSUP, "life: ranks divide the grid of the engine packed only, a torus or a plane");
     if (o->ctx && !clgetndev(o->ctx))
         return clerror_set(ENODEV, "life: the context has no device");
     return reserved_check("life_create", o->reserved);
@@ -49,7 +51,8 @@ static int check_options(const struct life_options *o)
 static life *create(const struct life_options *options)
 {
     struct life_family rule;
-    if (check_options(options) < 0 || life_family_parse(options->rule ? options->rule : "B3/S23", &rule) < 0)
+    struct life_grid grid = {.width = options->width, .height = options->height, .bounds = options->bounds};
+    if ((options->grid && life_grid_read(options->grid, &grid) < 0) || check_options(options, &grid) < 0 || life_family_parse(options->rule ? options->rule : "B3/S23", &rule) < 0)
         return NULL;
     life *lf = calloc(1, sizeof *lf);
     if (!lf) {
@@ -57,13 +60,14 @@ static life *create(const struct life_options *options)
         return NULL;
     }
     lf->engine = options->engine;
-    lf->backend = backends[options->engine];
-    lf->width = options->width;
-    lf->height = options->height;
-    lf->words = (options->width + 63) / 64;
+    lf->backend = options->engine == LIFE_PACKED && grid.bounds == LIFE_JOINED ? &life_joined_backend : backends[options->engine];
+    lf->width = grid.width;
+    lf->height = grid.height;
+    lf->words = (grid.width + 63) / 64;
     lf->world = options->world;
-    lf->rows = options->height;
-    lf->bounds = options->bounds;
+    lf->rows = grid.height;
+    lf->bounds = grid.bounds;
+    lf->grid = grid;
     lf->rule = rule;
     lf->device_stale = true;
     lf->progress = options->progress;
@@ -482,6 +486,11 @@ const char *life_rule_text(const life *lf)
 struct life_rule life_rule_of(const life *lf)
 {
     return lf->rule.rule;
+}
+char *life_grid_text(const life *lf, char text[LIFE_GRID_TEXT])
+{
+    life_grid_write(&lf->grid, text);
+    return text;
 }
 enum life_bounds life_bounds_of(const life *lf)
 {

@@ -3,7 +3,7 @@
  *
  * One byte a cell; neighbours are counted one by one, nothing clever. On a torus, a neighbour beyond the edge
  * is the cell on the opposite edge, which in a very narrow grid is the cell itself. On a plane everything outside is
- * dead.
+ * dead. Where edges are joined otherwise, grid.c says which cell it is.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -71,6 +71,20 @@ void life_ref_family_rows(const struct life_family *rule, enum life_bounds bound
             to[y * width + x] = (unsigned char)life_table_next(&rule->table, block_of(from, width, height, row, column));
         }
     }
+}
+
+void life_ref_joined_rows(const struct life_family *rule, const struct life_grid *grid, size_t y, size_t end, const unsigned char *from, unsigned char *to)
+{
+    for (; y < end; y++)
+        for (size_t x = 0; x < grid->width; x++) {
+            unsigned block = 0;
+            for (int i = 0; i < 9; i++) {
+                long u = (long)x + i % 3 - 1, v = (long)y + i / 3 - 1;
+                life_joined_cell(grid, &u, &v);
+                block |= (unsigned)from[(size_t)v * grid->width + (size_t)u] << i;
+            }
+            to[y * grid->width + x] = (unsigned char)life_table_next(&rule->table, block);
+        }
 }
 
 /* ---- The engine. ----------------------------------------------------------------------------- */
@@ -152,7 +166,10 @@ static int reference_generation(life *lf)
     for (size_t y = 0, end; y < lf->height; y = end) {
         const size_t rows = TOLD_EVERY / lf->width + 1;
         end = lf->height - y < rows ? lf->height : y + rows;
-        life_ref_family_rows(&lf->rule, lf->bounds, lf->width, lf->height, y, end, r->now, r->next);
+        if (lf->bounds == LIFE_JOINED)
+            life_ref_joined_rows(&lf->rule, &lf->grid, y, end, r->now, r->next);
+        else
+            life_ref_family_rows(&lf->rule, lf->bounds, lf->width, lf->height, y, end, r->now, r->next);
         if (end < lf->height && life_call_tell(lf, (double)end / (double)lf->height) < 0)
             return -1;
     }

@@ -16,6 +16,7 @@
 
 EMBEDDED(global_file, "life/global.cl", life_global_cl);
 EMBEDDED(local_file, "life/local.cl", life_local_cl);
+EMBEDDED(edges_file, "life/edges.cl", life_edges_cl);
 EMBEDDED(count_file, "life/count.cl", life_count_cl);
 
 enum { BACKLOG = 256, DEVICE = 0 };
@@ -37,8 +38,8 @@ struct padded {
     uint64_t *sums;
     size_t groups;
     struct pace pace; /* in cells */
-    void *global, *local, *counter; /* programs */
-    cl_kernel rows, columns, cells, count;
+    void *global, *local, *counter, *edges; /* programs */
+    cl_kernel rows, columns, joined, cells, count;
 };
 
 static size_t pitch_of(const life *lf)
@@ -61,8 +62,8 @@ static void padded_free(life *lf)
     clfree(p->grid[0]);
     clfree(p->grid[1]);
     clfree(p->sums);
-    void *const programs[] = {p->global, p->local, p->counter};
-    for (size_t i = 0; i < 3; i++)
+    void *const programs[] = {p->global, p->local, p->counter, p->edges};
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (programs[i])
             clclose(lf->ctx, programs[i]);
     life_cells_free(&p->image);
@@ -87,6 +88,9 @@ static int open_kernels(life *lf, struct padded *p)
     if (!p->global || !p->counter)
         return -1;
     if (lf->engine == LIFE_LOCAL && !(p->local = embedded_open(lf->ctx, options, &local_file, 0, NULL)))
+        return -1;
+    if (lf->bounds == LIFE_JOINED && (!(p->edges = embedded_open(lf->ctx, "", &edges_file, 0, NULL)) ||
+                                      !(p->joined = clsym(lf->ctx, p->edges, "life_ghosts_joined", 0))))
         return -1;
     p->rows = clsym(lf->ctx, p->global, "life_ghost_rows", 0);
     p->columns = clsym(lf->ctx, p->global, "life_ghost_columns", 0);
@@ -199,6 +203,16 @@ static int ghosts(life *lf)
                : 0;
 }
 
+/* The same where edges are joined otherwise than a torus's. */
+static int joined_ghosts(life *lf)
+{
+    struct padded *p = lf->state;
+    clndrange_t ndr = clndrange_init1d(0, round_up(2 * (pitch_of(lf) + lf->height), p->shape.ghosts), (size_t)p->shape.ghosts);
+    lf->launches++;
+    return failed(clforka(lf->ctx, DEVICE, p->joined, &ndr, UNWAITED, p->grid[p->now], (cl_int)lf->width, (cl_int)lf->height, (cl_int)lf->grid.how,
+                          (cl_long)lf->grid.shift));
+}
+
 static int wait_all(life *lf)
 {
     struct padded *p = lf->state;
@@ -228,7 +242,7 @@ static int generation(life *lf)
 {
     struct padded *p = lf->state;
     const size_t group = (size_t)p->shape.group_y;
-    if (lf->bounds == LIFE_TORUS && ghosts(lf) < 0)
+    if ((lf->bounds == LIFE_TORUS && ghosts(lf) < 0) || (lf->bounds == LIFE_JOINED && joined_ghosts(lf) < 0))
         return -1;
     for (size_t y = 0; y < lf->height;) {
         const double fit = pace_slice(&p->pace) / (double)lf->width;

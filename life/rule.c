@@ -1,4 +1,4 @@
-/* rule.c - reading and writing rules of the B/S family, and the shapes of bounded grids.
+/* rule.c - reading and writing rules of the B/S family.
  *
  * Rules come from files and command lines, so whatever is almost a rule is refused with a sentence that says why.
  * Names are those of the community's rule lists (LifeWiki).
@@ -162,66 +162,4 @@ char *life_rule_string(const struct life_rule *rule, char *text)
             *p++ = (char)('0' + n);
     *p = 0;
     return text;
-}
-
-/* ---- :T100,50 -------------------------------------------------------------------------------- */
-
-static int refuse_shape(const char *shape, const char *why)
-{
-    return clerror_set(EINVAL, "the grid ':%.60s' cannot be used: %s", shape, why);
-}
-
-/* Reads a side; false when there are no digits or it does not fit. */
-static bool read_side(const char **p, size_t *side)
-{
-    size_t n = 0;
-    if (!isdigit((unsigned char)**p))
-        return false;
-    for (; isdigit((unsigned char)**p); ++*p) {
-        size_t digit = (size_t)(**p - '0');
-        if (n > (SIZE_MAX - digit) / 10)
-            return false;
-        n = n * 10 + digit;
-    }
-    *side = n;
-    return true;
-}
-
-int life_bounds_split(char *text, enum life_bounds *bounds, size_t *width, size_t *height)
-{
-    char *colon = strchr(text, ':');
-    *width = *height = 0;
-    *bounds = LIFE_TORUS;
-    if (!colon)
-        return 0;
-    const char *shape = colon + 1, *p = shape;
-    size_t w, h;
-    int kind = toupper((unsigned char)*p);
-    if (kind == 'K' || kind == 'C' || kind == 'S')
-        return refuse_shape(shape, "Klein bottles, cross-surfaces and spheres are not supported, only "
-                                   "a torus :T and a dead plane :P");
-    if (kind != 'T' && kind != 'P')
-        return refuse_shape(shape, "write :TWIDTH,HEIGHT for a torus or :PWIDTH,HEIGHT for a plane");
-    p++;
-    if (!read_side(&p, &w))
-        return refuse_shape(shape, "a width must follow the letter");
-    h = w;
-    if (*p == ',') {
-        p++;
-        if (!read_side(&p, &h))
-            return refuse_shape(shape, "a height must follow the comma");
-    }
-    if (*p == '+' || *p == '-')
-        return refuse_shape(shape, "shifted edges are not supported");
-    if (*p == '*')
-        return refuse_shape(shape, "twisted edges are not supported");
-    if (*p && !isspace((unsigned char)*p))
-        return refuse_shape(shape, "there is something after the size");
-    if (!w || !h)
-        return refuse_shape(shape, "0 stands for an infinite side; this engine needs a bounded grid");
-    *colon = 0;
-    *bounds = kind == 'T' ? LIFE_TORUS : LIFE_PLANE;
-    *width = w;
-    *height = h;
-    return 0;
 }

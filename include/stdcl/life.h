@@ -38,7 +38,8 @@ struct life_rule {
 /* What lies beyond the edge of the grid. */
 enum life_bounds {
     LIFE_TORUS, /* the opposite edge */
-    LIFE_PLANE  /* cells that are always dead, even if the rule has B0 */
+    LIFE_PLANE, /* cells that are always dead, even if the rule has B0 */
+    LIFE_JOINED /* another edge, or the same: what life_options.grid says */
 };
 
 /* Reads B3/S23, B3S23, 23/3 (survival first, as older programs write it) or a name such as "life",
@@ -61,8 +62,14 @@ const char *life_rule_name(size_t i, struct life_rule *rule);
 
 /* Splits "B3/S23:T100,50" in place: cuts the text at the colon and gives bounds and size. Without a
  * colon *width is 0. T is a torus, P a plane, and ":T100" has sides of equal length. EINVAL: the shape is
- * not a bounded torus or plane (Klein bottle, sphere, shifted or infinite sides); the sentence says so. */
+ * not a bounded torus or plane; the sentence says so. */
 int life_bounds_split(char *text, enum life_bounds *bounds, size_t *width, size_t *height);
+
+/* The same of every bounded grid that Golly has, and writes it in its usual form into `grid`, for life_options.grid; "" without a colon. T30+5,20 and
+ * T30,20-2: a torus whose rows, or columns, are joined shifted; K30*,20 and K30,20*: a Klein bottle, K30*+1,20 and K30,20*+1 shifted; C30,20: a
+ * cross-surface; S30: a sphere. *bounds is LIFE_JOINED for these. */
+enum { LIFE_GRID_TEXT = 96 };
+int life_grid_split(char *text, char grid[LIFE_GRID_TEXT], enum life_bounds *bounds, size_t *width, size_t *height);
 
 /* ---- Cells in host memory. ------------------------------------------------------------------- */
 
@@ -114,6 +121,8 @@ struct life_options {
     stdcl_world *world;      /* packed: the ranks that divide the grid's rows among themselves, by their devices; NULL:
                                 alone; not owned. All functions but those of questions are collective then, with the same
                                 arguments on all ranks, and fill and tell the same; but see life_get */
+    const char *grid;        /* as life_grid_split writes it, in place of width, height and bounds, which are 0 then; NULL: these. Grids that are
+                                neither torus nor plane are for one rank, and the engine packed uses the first device */
     uintptr_t reserved[8];   /* must be 0 */
 };
 
@@ -135,7 +144,7 @@ int life_step(life *lf, uint64_t generations);
 int life_clear(life *lf);
 
 /* Copies a rectangle into the grid, its top left corner at (x, y); cells outside it stay as they are. On a
- * torus x and y may be any numbers, and the rectangle may lie across the edge; on a plane it must lie
+ * torus x and y may be any numbers, and the rectangle may lie across the edge; on other grids it must lie
  * inside. EINVAL: it is larger than the grid, or reaches beyond the plane's edge. */
 int life_put(life *lf, long long x, long long y, const struct life_cells *cells);
 
@@ -186,6 +195,9 @@ uint64_t life_generation(const life *lf);
 size_t life_width(const life *lf);
 size_t life_height(const life *lf);
 enum life_bounds life_bounds_of(const life *lf);
+
+/* Writes the grid as life_grid_split does, such as "T100,50", into `text`, which it returns. */
+char *life_grid_text(const life *lf, char text[LIFE_GRID_TEXT]);
 
 /* The rule, as counts of neighbours (0 of a rule that does not only count them), and as life_rule_normal writes it; the text
  * belongs to the engine. */

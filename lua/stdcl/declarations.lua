@@ -519,6 +519,7 @@ struct life_options {
   void *arg;
   const char *shape;
   stdcl_world *world;
+  const char *grid;
   uintptr_t reserved[8];
 };
 struct life_sample {
@@ -528,7 +529,9 @@ struct life_sample {
 };
 static const int LIFE_TORUS = 0;
 static const int LIFE_PLANE = 1;
+static const int LIFE_JOINED = 2;
 static const int LIFE_RULE_TEXT = 128;
+static const int LIFE_GRID_TEXT = 96;
 static const int LIFE_PACKED = 0;
 static const int LIFE_LOCAL = 1;
 static const int LIFE_GLOBAL = 2;
@@ -573,6 +576,8 @@ const char *life_explain(const life *lf, unsigned dev);
 void life_free(life *lf);
 uint64_t life_generation(const life *lf);
 int life_get(life *lf, long long x, long long y, struct life_cells *cells);
+int life_grid_split(char *text, char grid[LIFE_GRID_TEXT], int *bounds, size_t *width, size_t *height);
+char *life_grid_text(const life *lf, char text[LIFE_GRID_TEXT]);
 size_t life_height(const life *lf);
 uint64_t life_launches(const life *lf);
 int life_look(life *lf, struct life_sample *sample);

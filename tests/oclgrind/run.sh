@@ -240,6 +240,11 @@ every_kernel() {
         life $as 1x9 "tile=1 words=2 rows=2 warps=2 generations=1"
         on $as "$stdcl" life -q --size 65x63 --until-stable -n 20 -o cells.rle
         on $as "$stdcl" life -q --size 131x67 -n 5 --record cells.view
+        for grid in K35*+1,20 S9; do
+            for engine in packed global; do
+                on $as "$stdcl" life -q --rule "B3/S23:$grid" -n 5 --engine $engine -o cells.rle
+            done
+        done
         on $as "$stdcl" life census -q --soups 2 --size 5 -n 600 --csv objects.csv
         for words in naive "blocked --block 8"; do
             # shellcheck disable=SC2086

@@ -1,0 +1,126 @@
+/* edges.cl - grids whose edges are joined otherwise than a torus's: what lies beyond an edge is copied there before it is needed.
+ *
+ *   how      what is joined, enum life_joint of internal.h, and by how much it is shifted
+ *
+ * For the engine packed, a grid of width x height cells lies in a plane that has `margin` cells more on each side, a bit each. Before each
+ * `margin` generations the cells of the margin become copies of those that they stand for:
+ *
+ *             0          margin            margin + width
+ *           0 +------------------------------------+
+ *             |            margin                  |        words of 64 cells, `words` to a row. An item has a word that is
+ *      margin |       +-----------------+          |        in the margin, or partly: first all of the rows above, then all of
+ *             |       | width x height  |          |        those below, then those at the left and right of each row between.
+ *             |       +-----------------+          |        Copies are collected first and put into place then, so that no item
+ *             |                                    |        writes a word that another reads.
+ *             +------------------------------------+
+ *
+ * For the engines global and local, an int a cell, the margin is the border of ghosts (global.cl).
+ * SPDX-License-Identifier: MIT
+ */
+
+enum { ROWS_SHIFTED, COLUMNS_SHIFTED, ROWS_TWISTED, COLUMNS_TWISTED, CROSS, SPHERE };
+
+/* The remainder of a / n, from 0 up. */
+static long around(const long a, const long n)
+{
+    const long r = a % n;
+    return r < 0 ? r + n : r;
+}
+
+/* The cell that a place stands for; as life_joined_cell of grid.c. */
+static void joined_cell(const int how, const long shift, const long width, const long height, long *x, long *y)
+{
+    const bool beside = *x < 0 || *x >= width, over = *y < 0 || *y >= height;
+    const long u = *x, v = *y;
+    if (how == ROWS_SHIFTED || how == ROWS_TWISTED) {
+        for (; *y < 0; *y += height)
+            *x = how == ROWS_TWISTED ? width - 1 - shift - *x : *x - shift;
+        for (; *y >= height; *y -= height)
+            *x = how == ROWS_TWISTED ? width - 1 - shift - *x : *x + shift;
+        *x = around(*x, width);
+    } else if (how == COLUMNS_SHIFTED || how == COLUMNS_TWISTED) {
+        for (; *x < 0; *x += width)
+            *y = how == COLUMNS_TWISTED ? height - 1 - shift - *y : *y - shift;
+        for (; *x >= width; *x -= width)
+            *y = how == COLUMNS_TWISTED ? height - 1 - shift - *y : *y + shift;
+        *y = around(*y, height);
+    } else if (beside && over) { /* a corner is its own neighbour */
+        *x = u < 0 ? 0 : width - 1;
+        *y = v < 0 ? 0 : height - 1;
+    } else if (beside) {
+        *x = how == SPHERE ? v : u < 0 ? width - 1 : 0;
+        *y = how == SPHERE ? (u < 0 ? 0 : height - 1) : height - 1 - v;
+    } else if (over) {
+        *x = how == SPHERE ? (v < 0 ? 0 : width - 1) : width - 1 - u;
+        *y = how == SPHERE ? u : v < 0 ? height - 1 : 0;
+    }
+}
+
+/* Which word of the plane an item has; words of a row between: `left` of them, and those from `right` on. */
+static long word_of(long item, const long words, const long margin, const long height, const long left, const long right)
+{
+    const long over = margin * words, each = left + words - right;
+    if (item < over)
+        return item;
+    item -= over;
+    if (item < over)
+        return (margin + height) * words + item;
+    item -= over;
+    const long i = item % each;
+    return (margin + item / each) * words + (i < left ? i : right + i - left);
+}
+
+/* The bits of a word that are in the margin. */
+static ulong margin_mask(const long word, const long words, const long margin, const long width, const long height)
+{
+    const long y = word / words, x = word % words * 64, all = width + 2 * margin;
+    ulong mask = 0;
+    for (long i = 0; i < 64 && x + i < all; i++)
+        if (y < margin || y >= margin + height || x + i < margin || x + i >= margin + width)
+            mask |= 1ul << i;
+    return mask;
+}
+
+__kernel void life_margin_read(__global const ulong *plane, __global ulong *copies, const ulong items, const ulong words, const ulong margin,
+                               const ulong width, const ulong height, const ulong left, const ulong right, const int how, const long shift)
+{
+    const long item = (long)get_global_id(0);
+    if ((ulong)item >= items)
+        return;
+    const long word = word_of(item, (long)words, (long)margin, (long)height, (long)left, (long)right);
+    const ulong mask = margin_mask(word, (long)words, (long)margin, (long)width, (long)height);
+    ulong out = 0;
+    for (int i = 0; i < 64; i++) {
+        long x = word % (long)words * 64 + i - (long)margin, y = word / (long)words - (long)margin;
+        if (!(mask >> i & 1))
+            continue;
+        joined_cell(how, shift, (long)width, (long)height, &x, &y);
+        const ulong from = (ulong)(x + (long)margin);
+        out |= (plane[(ulong)(y + (long)margin) * words + from / 64] >> from % 64 & 1) << i;
+    }
+    copies[item] = out;
+}
+
+/* `dead`: the margin becomes dead instead. */
+__kernel void life_margin_write(__global ulong *plane, __global const ulong *copies, const ulong items, const ulong words, const ulong margin,
+                                const ulong width, const ulong height, const ulong left, const ulong right, const int dead)
+{
+    const long item = (long)get_global_id(0);
+    if ((ulong)item >= items)
+        return;
+    const long word = word_of(item, (long)words, (long)margin, (long)height, (long)left, (long)right);
+    const ulong mask = margin_mask(word, (long)words, (long)margin, (long)width, (long)height);
+    plane[word] = (plane[word] & ~mask) | (dead ? 0 : copies[item]);
+}
+
+/* One work-item per ghost: the rows above and below with the corners, then the columns. */
+__kernel void life_ghosts_joined(__global int *grid, const int width, const int height, const int how, const long shift)
+{
+    const long i = (long)get_global_id(0), pitch = width + 2, column = i - 2 * pitch;
+    if (column >= 2 * (long)height)
+        return;
+    const long gx = i < 2 * pitch ? i % pitch - 1 : column % 2 ? width : -1, gy = i < pitch ? -1 : i < 2 * pitch ? height : column / 2;
+    long x = gx, y = gy;
+    joined_cell(how, shift, width, height, &x, &y);
+    grid[(gy + 1) * pitch + gx + 1] = grid[(y + 1) * pitch + x + 1];
+}
