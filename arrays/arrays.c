@@ -56,6 +56,7 @@ void arrays_free(arrays *a)
     for (cl_uint dev = 0; a->partial && dev < a->ndev; dev++)
         if (a->partial[dev])
             clfree(a->partial[dev]);
+    arrays_small_free(a);
     free(a->partial);
     free(a->shape);
     free(a);

@@ -26,6 +26,7 @@ struct arrays {
     void *arg;
     struct kernels kernels[OPS]; /* those that were needed */
     void **partial;              /* ndev of them */
+    struct team *team;           /* of small.c; NULL: was not needed yet */
 };
 
 /* Checks that x has n elements, and these are at least `least`. EINVAL, EFAULT with the name of the call. */
@@ -63,6 +64,7 @@ struct small_sum {
 
 /* Whether the host is the one to add it up; the operation's shape is chosen. And its sum, with the same bits as by kernels. */
 bool arrays_small_fits(const arrays *a, const struct small_sum *s);
-int arrays_small_sum(const arrays *a, const struct small_sum *s, struct arrays_total *total);
+int arrays_small_sum(arrays *a, const struct small_sum *s, struct arrays_total *total);
+void arrays_small_free(arrays *a);
 
 #endif

@@ -2,12 +2,12 @@
  *
  * To launch a kernel takes longer than to add up an array that fits the processor's cache. So where all devices share the host's
  * memory, arrays up to a size (`host` of the shape) are added up by the host: block by block as kernels do (strips.c), with the
- * same bits. Blocks are the parts of a crew's work, and what each leaves is what a kernel leaves.
+ * same bits. Blocks are the parts of a team's work, and what each leaves is what a kernel leaves.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/internal.h"
 
-#include "core/crew.h"
+#include "core/team.h"
 
 /* By the widest vectors that this processor has. */
 static strips_work *work_of(enum arrays_type type, struct arrays_partial kind)
@@ -22,20 +22,17 @@ static strips_work *work_of(enum arrays_type type, struct arrays_partial kind)
     return arrays_strips_any(type, kind);
 }
 
-/* Parts of a crew's work have so many blocks: each takes several times as long as to start a thread. */
-enum { PART_BLOCKS = 8, MOST_BLOCKS = (1 << SMALL_MOST) / BLOCK };
+enum { MOST_BLOCKS = (1 << SMALL_MOST) / BLOCK };
 
-struct small_parts {
+struct parts {
     struct strips_job job;
     strips_work *work;
-    size_t blocks;
 };
 
-static void work_part(void *parts_, size_t part)
+static void work_part(void *parts_, size_t block)
 {
-    struct small_parts *p = parts_;
-    for (size_t b = part * PART_BLOCKS; b < (part + 1) * PART_BLOCKS && b < p->blocks; b++)
-        p->work(&p->job, b);
+    const struct parts *p = parts_;
+    p->work(&p->job, block);
 }
 
 static bool on_host(const struct kernels *k, const void *array)
@@ -68,18 +65,33 @@ static int wait_for_all(const struct kernels *k)
     return status;
 }
 
-int arrays_small_sum(const arrays *a, const struct small_sum *s, struct arrays_total *total)
+/* By a team from two blocks on: it is made when it is first needed. */
+static void work_blocks(arrays *a, struct parts *parts, size_t blocks)
+{
+    if (blocks > 1 && !a->team)
+        a->team = team_create(TEAM_MOST);
+    if (a->team)
+        team_work(a->team, blocks, work_part, parts);
+    else
+        for (size_t b = 0; b < blocks; b++)
+            work_part(parts, b);
+}
+
+int arrays_small_sum(arrays *a, const struct small_sum *s, struct arrays_total *total)
 {
     char partial[MOST_BLOCKS * 2 * sizeof(double)];
     const size_t blocks = (size_t)blocks_of(s->n);
-    struct small_parts parts = {.job = {s->op, s->x, s->y, s->z, s->n, s->mean, partial},
-                                .work = work_of(a->type, s->kind),
-                                .blocks = blocks};
+    struct parts parts = {.job = {s->op, s->x, s->y, s->z, s->n, s->mean, partial}, .work = work_of(a->type, s->kind)};
     if (wait_for_all(&a->kernels[s->op]) != 0)
         return -1;
-    crew_work((blocks + PART_BLOCKS - 1) / PART_BLOCKS, work_part, &parts);
+    work_blocks(a, &parts, blocks);
     arrays_order_sum(s->kind, partial, blocks, total);
     if (a->progress)
         a->progress(a->arg, s->n);
     return 0;
+}
+
+void arrays_small_free(arrays *a)
+{
+    team_free(a->team);
 }

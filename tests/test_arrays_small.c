@@ -8,6 +8,7 @@
 
 #include "arrays/arrays_ref.h"
 #include "arrays/internal.h"
+#include "core/team.h"
 #include "files.h"
 #include "stdcl/philox.h"
 
@@ -295,6 +296,32 @@ static void after_kernels(void **state)
     works(clclose(cp, program));
 }
 
+/* Each part is done once, and before team_work returns, by threads that are awake or asleep. */
+enum { PARTS = 40 };
+
+static void count_part(void *counts, size_t part)
+{
+    ((int *)counts)[part]++;
+}
+
+static void a_team(void **state)
+{
+    (void)state;
+    struct team *team = team_create(4);
+    ready(team);
+    for (size_t round = 0; round < 3000; round++) {
+        int counts[PARTS] = {0};
+        const size_t parts = round % (PARTS + 1);
+        if (round % 100 == 99)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        team_work(team, parts, count_part, counts);
+        for (size_t i = 0; i < PARTS; i++)
+            assert_int_equal(counts[i], i < parts);
+    }
+    team_free(team);
+    team_free(NULL);
+}
+
 /* ---- All of it. --------------------------------------------------------------------------------- */
 
 static int begin(void **state)
@@ -324,6 +351,7 @@ int main(void)
         cmocka_unit_test(all_as_plain_c),   cmocka_unit_test(as_kernels),
         cmocka_unit_test(what_is_no_number), cmocka_unit_test(every_set_of_instructions),
         cmocka_unit_test(without_a_kernel), cmocka_unit_test(after_kernels),
+        cmocka_unit_test(a_team),
     };
     return cmocka_run_group_tests_name("arrays_small", tests, begin, end);
 }
