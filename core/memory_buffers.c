@@ -152,7 +152,7 @@ static void make_room(struct memory *m)
         return;
     for (cl_uint i = 0; i < m->cp->ndev; i++)
         if (m->buffer[i] && m->cp->dev[i].type & CL_DEVICE_TYPE_GPU) {
-            clFinish(m->cp->dev[i].queue);
+            device_drain(&m->cp->dev[i]);
             kept = 0;
         }
     for (size_t i = 0; i < kept; i++)
