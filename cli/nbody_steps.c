@@ -74,14 +74,15 @@ static void warn_of_noise(const struct nbody_job *job)
                  "take --precision double", ldexp(extent, -24), job->eps);
 }
 
-/* Steps that bodies choose are made by one device, whatever was asked for. */
+/* Steps that follow the motion are mostly made by one device, whatever was asked for. */
 static void warn_of_idle_devices(const struct nbody_job *job)
 {
     unsigned busy = 0;
     for (unsigned dev = 0; dev < clgetndev(job->context); dev++)
         busy += nbody_share(job->engine, dev) > 0;
     if (busy == 1 && clgetndev(job->context) > 1)
-        cli_warn("steps that bodies choose are made by one device, and the other %u of --device do nothing", clgetndev(job->context) - 1);
+        cli_warn("with --stepping %s one device does it all, and the other %u of --device do nothing",
+                 job->stepping == NBODY_BLOCK ? "block" : "adaptive", clgetndev(job->context) - 1);
 }
 
 /* ---- Half the step. -------------------------------------------------------------------------- */
