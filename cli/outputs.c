@@ -5,6 +5,7 @@
 
 #include "formats/picture.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const size_t FILM_FRAMES = 100;
@@ -80,11 +81,13 @@ static int try_kind(const struct cli_output *o)
 }
 
 /* Tries the name, or that of the first frame of a series. */
-static int try_output(const struct cli_outputs *outputs, const struct cli_output *o)
+static int try_output(const struct cli_outputs *outputs, struct cli_output *o)
 {
+    struct stat old;
     int status = try_kind(o);
     if (status != CLI_DONE)
         return status;
+    o->replaces = stat(o->file, &old) == 0 && S_ISREG(old.st_mode);
     if ((o->kind != CLI_OUTPUT_PICTURE || !outputs->frames) && o->kind != CLI_OUTPUT_SERIES)
         status = cli_check_output(o->file);
     if (status == CLI_DONE && outputs->frames && cli_output_is_drawn(o) && !o->piped) {
@@ -222,7 +225,7 @@ void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp)
             free(first);
             free(last);
         } else {
-            fprintf(fp, "%s\n", o->file);
+            fprintf(fp, "%s%s\n", o->file, o->replaces ? ", in place of an older one" : "");
         }
     }
 }

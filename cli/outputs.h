@@ -23,6 +23,7 @@ struct cli_output {
     enum cli_output_kind kind;
     const char *file;
     bool left_out; /* an interruption came first */
+    bool replaces; /* a file of that name was there */
     bool piped;    /* a film whose frames go to ffmpeg as they come, and are not kept */
     struct picture_film *film; /* such a one, once it has begun */
 };

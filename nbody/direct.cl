@@ -45,12 +45,16 @@ static inline vec load_numbers(global const real *p)
 
 #if TENSOR && !defined(DOUBLE)
 #define BY_PARTS /* tensor.cl */
+typedef part own_coordinate;
+typedef uint4 tile_body;
 #define OWN(x) own_part(x)
-#define TILES_OF_FORCES PARTS_OF(tile); local real mass[DEEP * TILE]
-#define TAKE_FORCES EACH_NEXT(u_, t_) { store_parts(tile + t_ * PARTS, next[u_]); mass[t_] = next[u_].w; }
+#define TILES_OF_FORCES PARTS_OF(tile); MASSES_OF(mass); store_ones(tile)
+#define TAKE_FORCES EACH_NEXT(u_, t_) { store_parts(tile, t_, next[u_]); STORE_MASS(mass, t_, next[u_].w); }
 #else
+typedef vec own_coordinate;
+typedef real4 tile_body;
 #define OWN(x) (x)
-#define TILES_OF_FORCES TILE_OF(real4, tile); local real *const mass = 0
+#define TILES_OF_FORCES TILE_OF(real4, tile); local float2 *const mass = 0
 #define TAKE_FORCES TAKE(tile, next)
 #endif
 
@@ -65,10 +69,10 @@ static inline INLINED void pull(vec dx, vec dy, vec dz, vec eps2, real m, vec *a
 }
 
 static inline INLINED void add_pulls(global const real4 *restrict posm, global real *partial, uint first, uint rows, uint top,
-                                     uint stretch, uint from, uint until, uint end, real eps2, local real4 *tile,
-                                     local real *mass, local real *joint SOFTENINGS)
+                                     uint stretch, uint from, uint until, uint end, real eps2, local tile_body *tile,
+                                     local float2 *mass, local real *joint SOFTENINGS)
 {
-    vec x[3][ITEMS];
+    own_coordinate x[3][ITEMS];
     UNROLLED for (int c = 0; c < 3; c++) UNROLLED for (int k = 0; k < ITEMS; k++)
         x[c][k] = OWN(load_component(posm + first + ROW(k), c));
     LOAD_SOFTENINGS
@@ -87,13 +91,15 @@ static inline INLINED void add_pulls(global const real4 *restrict posm, global r
 #pragma unroll UNROLL
 #ifdef BY_PARTS
                     for (uint t = 0; t < TILE; t += 8) {
-                        const struct eight b = eight_of(tile, DEPTH * TILE + t);
+                        const struct eight b = eight_of(tile, t);
+                        const float2 two = MASSES(mass, t);
+                        const float m[2] = {two.x, two.y};
                         UNROLLED for (int k = 0; k < ITEMS; k += 2) {
                             float d[3][4];
-                            UNROLLED for (int c = 0; c < 3; c++) differences(d[c], x[c] + k, b.c[c]);
+                            UNROLLED for (int c = 0; c < 3; c++) differences(d[c], x[c] + k, &b, c);
                             UNROLLED for (int e = 0; e < 4; e++) {
-                                const int r = ROW_OF(k, e), u = BODY_OF_EIGHT(t, e);
-                                pull(d[0][e], d[1][e], d[2][e], EPS2(r, j + u), mass[DEPTH * TILE + u], &ax[r], &ay[r], &az[r]);
+                                const int r = ROW_OF(k, e), u = BODY_OF_TWO(e);
+                                pull(d[0][e], d[1][e], d[2][e], EPS2(r, j + t + 2 * QUARTER + u), m[u], &ax[r], &ay[r], &az[r]);
                             }
                         }
                     }

@@ -18,7 +18,7 @@
 /* Subtractions are not counted where tensor cores make them: of 32 items that hold 4 pairs each, one product for a coordinate. */
 static double differences(const struct nbody *nb, const struct share *p)
 {
-    const double subtractions = nb->precision == NBODY_MIXED ? 9 : 3, products = nb->precision == NBODY_MIXED ? 6 : 3;
+    const double subtractions = nb->precision == NBODY_MIXED ? 6 : 3, products = nb->precision == NBODY_MIXED ? 6 : 3;
     return p->shape.tensor ? products / 4 - subtractions : 0;
 }
 

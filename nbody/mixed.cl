@@ -50,12 +50,16 @@ static inline void load_split(global const double4 *p, int c, double centre, vec
 
 #define LOOK_POSM(n, off) LOOK(next, posm, n, off)
 #if TENSOR
+typedef part own_coordinate;
+typedef uint4 tile_body;
 #define OWN(x) own_part(x)
-#define TILES PARTS_OF(highs); PARTS_OF(lows); local float mass[DEEP * TILE]
-#define PUT(t, h, l) store_parts(highs + (t) * PARTS, h), store_parts(lows + (t) * PARTS, l), mass[t] = (h).w
+#define TILES PARTS_OF(highs); PARTS_OF(lows); MASSES_OF(mass); store_ones(highs); store_ones(lows)
+#define PUT(t, h, l) store_parts(highs, t, h), store_parts(lows, t, l), STORE_MASS(mass, t, (h).w)
 #else
+typedef vec own_coordinate;
+typedef float4 tile_body;
 #define OWN(x) (x)
-#define TILES TILE_OF(float4, highs); TILE_OF(float4, lows); local float *const mass = 0
+#define TILES TILE_OF(float4, highs); TILE_OF(float4, lows); local float2 *const mass = 0
 #define PUT(t, h, l) highs[t] = h, lows[t] = l
 #endif
 #define TAKE_SPLIT EACH_NEXT(u_, t_) { float4 h_, l_; split(next[u_], centre, &h_, &l_); PUT(t_, h_, l_); }
@@ -72,10 +76,10 @@ static inline INLINED void pull(vec dx, vec dy, vec dz, float eps2, float m, vec
 
 static inline INLINED void add_pulls(global const double4 *restrict posm, global double *partial, uint first, uint rows,
                                      uint top, uint stretch, uint from, uint until, uint end, float eps2, double4 centre,
-                                     local float4 *highs, local float4 *lows, local float *mass, local double *joint)
+                                     local tile_body *highs, local tile_body *lows, local float2 *mass, local double *joint)
 {
     const double from_centre[3] = {centre.x, centre.y, centre.z};
-    vec x[3][ITEMS], xl[3][ITEMS];
+    own_coordinate x[3][ITEMS], xl[3][ITEMS];
     UNROLLED for (int c = 0; c < 3; c++) UNROLLED for (int k = 0; k < ITEMS; k++) {
         vec high, low;
         load_split(posm + first + ROW(k), c, from_centre[c], &high, &low);
@@ -100,14 +104,19 @@ static inline INLINED void add_pulls(global const double4 *restrict posm, global
 #if TENSOR
 #pragma unroll UNROLL
                     for (uint t = 0; t < TILE; t += 8) {
-                        const struct eight b = eight_of(highs, DEPTH * TILE + t), l = eight_of(lows, DEPTH * TILE + t);
+                        const struct eight b = eight_of(highs, t), l = eight_of(lows, t);
+                        const float2 two = MASSES(mass, t);
+                        const float m[2] = {two.x, two.y};
                         UNROLLED for (int k = 0; k < ITEMS; k += 2) {
-                            float d[3][4];
-                            UNROLLED for (int c = 0; c < 3; c++)
-                                differences_of_two(d[c], x[c] + k, xl[c] + k, b.c[c], l.c[c]);
+                            float d[3][4], low[3][4];
+                            UNROLLED for (int c = 0; c < 3; c++) {
+                                differences(d[c], x[c] + k, &b, c);
+                                differences(low[c], xl[c] + k, &l, c);
+                            }
                             UNROLLED for (int e = 0; e < 4; e++) {
                                 const int r = ROW_OF(k, e);
-                                pull(d[0][e], d[1][e], d[2][e], eps2, mass[DEPTH * TILE + BODY_OF_EIGHT(t, e)], &ax[r], &ay[r], &az[r]);
+                                pull(d[0][e] + low[0][e], d[1][e] + low[1][e], d[2][e] + low[2][e], eps2, m[BODY_OF_TWO(e)],
+                                     &ax[r], &ay[r], &az[r]);
                             }
                         }
                     }

@@ -54,7 +54,7 @@ static int fit(void *shape, int stored, void *device)
     const size_t plane = s->deep > 1 ? (size_t)s->deep * nbody_shape_rows(s) * d->real : 0, share = s->tensor ? (size_t)s->group * d->real : 0,
                  together = 3 * plane <= 24576 ? 3 * plane : plane, joint = together > share ? together : share; /* JOINT_OF in pairs.cl */
     const size_t body = s->tensor ? d->parts_bytes : d->body_bytes;
-    const size_t bytes = joint + (s->local ? (size_t)s->deep * (size_t)s->tile * body : 0);
+    const size_t bytes = joint + (s->local ? (size_t)s->deep * (size_t)s->tile * body : 0) + (s->tensor ? 64 : 0);
     const char *reason = contradiction(s);
     if (!info->dev_pref_vec_double)
         s->fp64 = 0;
@@ -98,7 +98,7 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
     const struct sum *sum = nbody_forces_sum(nb);
     const bool parts = sum->planes == 3 && nb->precision != NBODY_DOUBLE && nb->method != NBODY_TREE;
     struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations),
-                            !parts ? 0 : nb->precision == NBODY_MIXED ? 2 * 64 + 4 : 64 + 4, nb->real}; /* PARTS_OF in tensor.cl */
+                            !parts ? 0 : nb->precision == NBODY_MIXED ? 2 * 32 + 4 : 32 + 4, nb->real}; /* PARTS_OF in tensor.cl */
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
     const char *name = nb->method == NBODY_TREE ? tree_name(nb) : sum->name[nb->precision];
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);

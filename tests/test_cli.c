@@ -712,7 +712,9 @@ static void nbody_forces(void **state)
     static const char two[] = "1 0 0 0 0 0 0\n3 0 2 0 0 0 0\n";
     input(two, sizeof two - 1);
     works("nbody -i ../in -G 2 --eps 0 --dt 1 --steps 0 --precision double --forces f.csv --kernel naive");
-    assert_non_null(strstr(out, "written       f.csv"));
+    assert_non_null(strstr(out, "written       f.csv\n"));
+    works("nbody -i ../in -G 2 --eps 0 --dt 1 --steps 0 --precision double --forces f.csv --kernel naive");
+    assert_non_null(strstr(out, "written       f.csv, in place of an older one\n"));
     FILE *fp = fopen("f.csv", "r");
     assert_non_null(fp);
     assert_non_null(fgets(header, sizeof header, fp));
