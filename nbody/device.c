@@ -13,7 +13,6 @@
 
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
 EMBEDDED(pairs, "nbody/pairs.cl", nbody_pairs_cl);
-EMBEDDED(tensor, "nbody/tensor.cl", nbody_tensor_cl);
 EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
 EMBEDDED(mixed, "nbody/mixed.cl", nbody_mixed_cl);
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
@@ -57,7 +56,7 @@ static bool makes_steps(const struct nbody *nb, const struct share *p)
  * the sums over pairs alone: with it a compiler may take isfinite() for true. */
 static int open_programs(struct nbody *nb, struct share *p)
 {
-    const struct embedded *const before[] = {&step, nb->integrator->source, &root, &pairs, &tensor},
+    const struct embedded *const before[] = {&step, nb->integrator->source, &root, &pairs},
                           *const before_diagnose[] = {&step, &field}, *const *const before_sums = before + 2;
     const bool mixed_too = nb->precision == NBODY_MIXED, steps = makes_steps(nb, p);
     const char *real = nbody_has_doubles(nb) ? "-D DOUBLE" : "";
@@ -69,14 +68,14 @@ static int open_programs(struct nbody *nb, struct share *p)
     snprintf(diagnosis, sizeof diagnosis, "%s -D SUM_GROUP=%d%s", real, p->shape.flat,
              p->shape.fp64 ? "" : " -D NO_FP64");
     p->owner = true;
-    if (!(p->program[DIRECT] = steps && !mixed_too ? embedded_open(nb->ctx, sums, &direct, 5, before)
-                                                   : embedded_open(nb->ctx, sums, &direct, 3, before_sums)) ||
+    if (!(p->program[DIRECT] = steps && !mixed_too ? embedded_open(nb->ctx, sums, &direct, 4, before)
+                                                   : embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
         !(p->program[STEP] = embedded_open(nb->ctx, real, nb->integrator->source, 1, before_diagnose)) ||
         !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 2, before_diagnose)) ||
-        (needs_snaps(nb) && !(p->program[OF_SNAPS] = embedded_open(nb->ctx, sums, &snaps, 3, before_sums))) ||
-        (needs_tides(nb) && !(p->program[OF_TIDES] = embedded_open(nb->ctx, sums, &tides, 3, before_sums))) ||
-        (mixed_too && !(p->program[MIXED] = steps ? embedded_open(nb->ctx, floats, &mixed, 5, before)
-                                                  : embedded_open(nb->ctx, floats, &mixed, 3, before_sums))))
+        (needs_snaps(nb) && !(p->program[OF_SNAPS] = embedded_open(nb->ctx, sums, &snaps, 2, before_sums))) ||
+        (needs_tides(nb) && !(p->program[OF_TIDES] = embedded_open(nb->ctx, sums, &tides, 2, before_sums))) ||
+        (mixed_too && !(p->program[MIXED] = steps ? embedded_open(nb->ctx, floats, &mixed, 4, before)
+                                                  : embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
         return -1;
     return 0;
 }

@@ -43,38 +43,16 @@ static inline vec load_numbers(global const real *p)
 
 #define LOOK_POSM(n, off) LOOK(next, posm, n, off)
 
-#if TENSOR && !defined(DOUBLE)
-#define BY_PARTS /* tensor.cl */
-typedef part own_coordinate;
-typedef uint4 tile_body;
-#define OWN(x) own_part(x)
-#define TILES_OF_FORCES PARTS_OF(tile); MASSES_OF(mass); store_ones(tile)
-#define TAKE_FORCES EACH_NEXT(u_, t_) { store_parts(tile, t_, next[u_]); STORE_MASS(mass, t_, next[u_].w); }
-#else
-typedef vec own_coordinate;
-typedef real4 tile_body;
-#define OWN(x) (x)
-#define TILES_OF_FORCES TILE_OF(real4, tile); local float2 *const mass = 0
-#define TAKE_FORCES TAKE(tile, next)
-#endif
-
-/* The pull of a body of mass m at a distance, on a row. */
-static inline INLINED void pull(vec dx, vec dy, vec dz, vec eps2, real m, vec *ax, vec *ay, vec *az)
-{
-    const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, eps2)));
-    const vec s = inverse_cube(r2, UNIFORM ? C(1) : m);
-    *ax = FMA(s, dx, *ax);
-    *ay = FMA(s, dy, *ay);
-    *az = FMA(s, dz, *az);
-}
-
 static inline INLINED void add_pulls(global const real4 *restrict posm, global real *partial, uint first, uint rows, uint top,
-                                     uint stretch, uint from, uint until, uint end, real eps2, local tile_body *tile,
-                                     local float2 *mass, local real *joint SOFTENINGS)
+                                     uint stretch, uint from, uint until, uint end, real eps2, local real4 *tile,
+                                     local real *joint SOFTENINGS)
 {
-    own_coordinate x[3][ITEMS];
-    UNROLLED for (int c = 0; c < 3; c++) UNROLLED for (int k = 0; k < ITEMS; k++)
-        x[c][k] = OWN(load_component(posm + first + ROW(k), c));
+    vec x[ITEMS], y[ITEMS], z[ITEMS];
+    UNROLLED for (int k = 0; k < ITEMS; k++) {
+        x[k] = load_component(posm + first + ROW(k), 0);
+        y[k] = load_component(posm + first + ROW(k), 1);
+        z[k] = load_component(posm + first + ROW(k), 2);
+    }
     LOAD_SOFTENINGS
     real4 next[NEXT];
     EACH_STRETCH(n) {
@@ -86,30 +64,20 @@ static inline INLINED void add_pulls(global const real4 *restrict posm, global r
             UNROLLED for (int k = 0; k < ITEMS; k++) ax[k] = ay[k] = az[k] = (vec)C(0);
             EACH_TILE(off, block, n) {
                 const uint j = START(n) + off;
-                FETCH(n, off, LOOK_POSM, TAKE_FORCES);
+                FETCH(n, off, LOOK_POSM, TAKE(tile, next));
                 if (HAS(n, j)) {
 #pragma unroll UNROLL
-#ifdef BY_PARTS
-                    for (uint t = 0; t < TILE; t += 8) {
-                        const struct eight b = eight_of(tile, t);
-                        const float2 two = MASSES(mass, t);
-                        const float m[2] = {two.x, two.y};
-                        UNROLLED for (int k = 0; k < ITEMS; k += 2) {
-                            float d[3][4];
-                            UNROLLED for (int c = 0; c < 3; c++) differences(d[c], x[c] + k, &b, c);
-                            UNROLLED for (int e = 0; e < 4; e++) {
-                                const int r = ROW_OF(k, e), u = BODY_OF_TWO(e);
-                                pull(d[0][e], d[1][e], d[2][e], EPS2(r, j + t + 2 * QUARTER + u), m[u], &ax[r], &ay[r], &az[r]);
-                            }
+                    for (uint t = 0; t < TILE; t++) {
+                        const real4 b = FETCHED(tile, posm, j, t);
+                        UNROLLED for (int k = 0; k < ITEMS; k++) {
+                            const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];
+                            const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, EPS2(k, j + t))));
+                            const vec s = inverse_cube(r2, UNIFORM ? C(1) : b.w);
+                            ax[k] = FMA(s, dx, ax[k]);
+                            ay[k] = FMA(s, dy, ay[k]);
+                            az[k] = FMA(s, dz, az[k]);
                         }
                     }
-#else
-                    EACH_OF_TILE(t) {
-                        const real4 b = FETCHED(tile, posm, j, t);
-                        UNROLLED for (int k = 0; k < ITEMS; k++)
-                            pull(b.x - x[0][k], b.y - x[1][k], b.z - x[2][k], EPS2(k, j + t), b.w, &ax[k], &ay[k], &az[k]);
-                    }
-#endif
                 }
             }
             UNROLLED for (int k = 0; k < ITEMS; k++) sum[0][k] += ax[k], sum[1][k] += ay[k], sum[2][k] += az[k];
@@ -126,9 +94,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     global const real4 *restrict posm, global real *restrict partial, uint first, uint rows, uint top,
     uint stretch, uint from, uint until, uint end, real eps2 SOFTENINGS)
 {
-    TILES_OF_FORCES;
+    TILE_OF(real4, tile);
     JOINT_OF(real, joint);
-    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, tile, mass, joint THE_SOFTENINGS);
+    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, tile, joint THE_SOFTENINGS);
 }
 
 #ifdef STEP
@@ -137,9 +105,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_step(
     global const real4 *restrict posm, global real *partial, uint first, uint rows, uint top,
     uint stretch, uint from, uint until, uint end, real eps2, STEP_PARAMETERS)
 {
-    TILES_OF_FORCES;
+    TILE_OF(real4, tile);
     JOINT_OF(real, joint);
-    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, tile, mass, joint);
+    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, tile, joint);
     EACH_OF_GROUP(i, c, 3) STEP(i, c);
 }
 #endif
@@ -176,7 +144,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
                 FETCH(n, off, LOOK_POSM, TAKE(tile, next));
                 if (HAS(n, j)) {
 #pragma unroll UNROLL
-                    EACH_OF_TILE(t) {
+                    for (uint t = 0; t < TILE; t++) {
                         const real4 b = FETCHED(tile, posm, j, t);
                         UNROLLED for (int k = 0; k < ITEMS; k++) {
                             const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];

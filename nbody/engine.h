@@ -60,7 +60,6 @@
     X(deep, 1, 1024, 1, "work-items that share rows, a stretch each; over 1, a step is one launch")              \
     X(unroll, 1, 1 << 20, 1, "copies of the loop over a tile")                                                  \
     X(block, 1, 1 << 20, 256, "attracting bodies summed before they join the total; a multiple of tile")        \
-    X(tensor, 0, 1, 0, "1: differences of coordinates by tensor cores; four work-items share their rows")        \
     X(rsqrt, 0, 2, 0, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")           \
     X(fill, 1, 1 << 20, 16, "work-groups wanted for each compute unit; with fewer, a group sums a stretch, not all")\
     X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                    \

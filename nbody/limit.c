@@ -15,20 +15,13 @@
 
 #include "core/asked.h"
 
-/* Subtractions are not counted where tensor cores make them: of 32 items that hold 4 pairs each, one product for a coordinate. */
-static double differences(const struct nbody *nb, const struct share *p)
-{
-    const double subtractions = nb->precision == NBODY_MIXED ? 6 : 3, products = nb->precision == NBODY_MIXED ? 6 : 3;
-    return p->shape.tensor ? products / 4 - subtractions : 0;
-}
-
-static double instructions(const struct nbody *nb, const struct share *p, cl_device_type type)
+static double instructions(const struct nbody *nb, cl_device_type type)
 {
     const struct sum *sum = nbody_forces_sum(nb);
     const bool saved = nb->uniform && nb->integrator->sum == FORCES; /* the multiplication by the mass */
     if (type & CL_DEVICE_TYPE_CPU)
         return sum->multiplications - saved;
-    return sum->instructions[nb->precision] - (saved && nb->precision != NBODY_DOUBLE) + differences(nb, p);
+    return sum->instructions[nb->precision] - (saved && nb->precision != NBODY_DOUBLE);
 }
 
 double nbody_limit(const nbody *nb)
@@ -41,7 +34,7 @@ double nbody_limit(const nbody *nb)
         const double flops = clpeak_flops(nb->ctx, p->dev, nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
         if (flops <= 0 || device_ask(nb->ctx, p->dev, CL_DEVICE_TYPE, sizeof type, &type, "nbody_limit") != 0)
             return 0;
-        limit += flops / 2 / instructions(nb, p, type);
+        limit += flops / 2 / instructions(nb, type);
     }
     return limit;
 }

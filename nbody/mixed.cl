@@ -49,41 +49,17 @@ static inline void load_split(global const double4 *p, int c, double centre, vec
 }
 
 #define LOOK_POSM(n, off) LOOK(next, posm, n, off)
-#if TENSOR
-typedef part own_coordinate;
-typedef uint4 tile_body;
-#define OWN(x) own_part(x)
-#define TILES PARTS_OF(highs); PARTS_OF(lows); MASSES_OF(mass); store_ones(highs); store_ones(lows)
-#define PUT(t, h, l) store_parts(highs, t, h), store_parts(lows, t, l), STORE_MASS(mass, t, (h).w)
-#else
-typedef vec own_coordinate;
-typedef float4 tile_body;
-#define OWN(x) (x)
-#define TILES TILE_OF(float4, highs); TILE_OF(float4, lows); local float2 *const mass = 0
-#define PUT(t, h, l) highs[t] = h, lows[t] = l
-#endif
-#define TAKE_SPLIT EACH_NEXT(u_, t_) { float4 h_, l_; split(next[u_], centre, &h_, &l_); PUT(t_, h_, l_); }
-
-/* The pull of a body of mass m at a distance, on a row. */
-static inline INLINED void pull(vec dx, vec dy, vec dz, float eps2, float m, vec *ax, vec *ay, vec *az)
-{
-    const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
-    const vec s = inverse_cube(r2, UNIFORM ? C(1) : m);
-    *ax = FMA(s, dx, *ax);
-    *ay = FMA(s, dy, *ay);
-    *az = FMA(s, dz, *az);
-}
+#define TAKE_SPLIT EACH_NEXT(u_, t_) { float4 h_, l_; split(next[u_], centre, &h_, &l_); highs[t_] = h_, lows[t_] = l_; }
 
 static inline INLINED void add_pulls(global const double4 *restrict posm, global double *partial, uint first, uint rows,
                                      uint top, uint stretch, uint from, uint until, uint end, float eps2, double4 centre,
-                                     local tile_body *highs, local tile_body *lows, local float2 *mass, local double *joint)
+                                     local float4 *highs, local float4 *lows, local double *joint)
 {
-    const double from_centre[3] = {centre.x, centre.y, centre.z};
-    own_coordinate x[3][ITEMS], xl[3][ITEMS];
-    UNROLLED for (int c = 0; c < 3; c++) UNROLLED for (int k = 0; k < ITEMS; k++) {
-        vec high, low;
-        load_split(posm + first + ROW(k), c, from_centre[c], &high, &low);
-        x[c][k] = OWN(high), xl[c][k] = OWN(low);
+    vec x[ITEMS], y[ITEMS], z[ITEMS], xl[ITEMS], yl[ITEMS], zl[ITEMS];
+    UNROLLED for (int k = 0; k < ITEMS; k++) {
+        load_split(posm + first + ROW(k), 0, centre.x, &x[k], &xl[k]);
+        load_split(posm + first + ROW(k), 1, centre.y, &y[k], &yl[k]);
+        load_split(posm + first + ROW(k), 2, centre.z, &z[k], &zl[k]);
     }
     double4 next[NEXT];
     EACH_STRETCH(n) {
@@ -101,26 +77,6 @@ static inline INLINED void add_pulls(global const double4 *restrict posm, global
                     float4 highs_[TILE], lows_[TILE];
                     for (uint t = 0; t < TILE; t++) split(posm[j + t], centre, &highs_[t], &lows_[t]);
 #endif
-#if TENSOR
-#pragma unroll UNROLL
-                    for (uint t = 0; t < TILE; t += 8) {
-                        const struct eight b = eight_of(highs, t), l = eight_of(lows, t);
-                        const float2 two = MASSES(mass, t);
-                        const float m[2] = {two.x, two.y};
-                        UNROLLED for (int k = 0; k < ITEMS; k += 2) {
-                            float d[3][4], low[3][4];
-                            UNROLLED for (int c = 0; c < 3; c++) {
-                                differences(d[c], x[c] + k, &b, c);
-                                differences(low[c], xl[c] + k, &l, c);
-                            }
-                            UNROLLED for (int e = 0; e < 4; e++) {
-                                const int r = ROW_OF(k, e);
-                                pull(d[0][e] + low[0][e], d[1][e] + low[1][e], d[2][e] + low[2][e], eps2, m[BODY_OF_TWO(e)],
-                                     &ax[r], &ay[r], &az[r]);
-                            }
-                        }
-                    }
-#else
 #pragma unroll UNROLL
                     for (uint t = 0; t < TILE; t++) {
 #if LOCAL
@@ -128,11 +84,16 @@ static inline INLINED void add_pulls(global const double4 *restrict posm, global
 #else
                         const float4 b = highs_[t], l = lows_[t];
 #endif
-                        UNROLLED for (int k = 0; k < ITEMS; k++)
-                            pull((b.x - x[0][k]) + (l.x - xl[0][k]), (b.y - x[1][k]) + (l.y - xl[1][k]),
-                                 (b.z - x[2][k]) + (l.z - xl[2][k]), eps2, b.w, &ax[k], &ay[k], &az[k]);
+                        UNROLLED for (int k = 0; k < ITEMS; k++) {
+                            const vec dx = (b.x - x[k]) + (l.x - xl[k]), dy = (b.y - y[k]) + (l.y - yl[k]),
+                                      dz = (b.z - z[k]) + (l.z - zl[k]);
+                            const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
+                            const vec s = inverse_cube(r2, UNIFORM ? C(1) : b.w);
+                            ax[k] = FMA(s, dx, ax[k]);
+                            ay[k] = FMA(s, dy, ay[k]);
+                            az[k] = FMA(s, dz, az[k]);
+                        }
                     }
-#endif
                 }
             }
             UNROLLED for (int k = 0; k < ITEMS; k++) sum[0][k] += WIDEN(ax[k]), sum[1][k] += WIDEN(ay[k]), sum[2][k] += WIDEN(az[k]);
@@ -148,9 +109,10 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     global const double4 *restrict posm, global double *restrict partial, uint first, uint rows, uint top,
     uint stretch, uint from, uint until, uint end, float eps2, double cx, double cy, double cz)
 {
-    TILES;
+    TILE_OF(float4, highs);
+    TILE_OF(float4, lows);
     JOINT_OF(double, joint);
-    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, (double4)(cx, cy, cz, 0), highs, lows, mass, joint);
+    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, (double4)(cx, cy, cz, 0), highs, lows, joint);
 }
 
 #ifdef STEP
@@ -158,9 +120,10 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_step(
     global const double4 *restrict posm, global double *partial, uint first, uint rows, uint top,
     uint stretch, uint from, uint until, uint end, float eps2, double cx, double cy, double cz, STEP_PARAMETERS)
 {
-    TILES;
+    TILE_OF(float4, highs);
+    TILE_OF(float4, lows);
     JOINT_OF(double, joint);
-    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, (double4)(cx, cy, cz, 0), highs, lows, mass, joint);
+    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, (double4)(cx, cy, cz, 0), highs, lows, joint);
     EACH_OF_GROUP(i, c, 3) STEP(i, c);
 }
 #endif

@@ -52,41 +52,20 @@
 #ifndef CHAIN
 #define CHAIN 0 /* 1: a group meets all stretches, and `partial` has one slot */
 #endif
-#ifndef TENSOR
-#define TENSOR 0 /* 1: differences by tensor cores; four items share their rows then, and meet a quarter of the bodies each */
-#endif
 #ifndef BLOCK
 #define BLOCK 256 /* bodies j summed before they join the total; a multiple of TILE */
 #endif
 
-#define UNROLLED _Pragma("unroll")
-
-/* For functions that groups meet in: PoCL 3.1 leaves large ones calls, and mixes up the local memory of groups then. */
-#define INLINED __attribute__((always_inline))
-
 /* ---- Which bodies an item holds, and how a group meets the others. --------------------------- */
 
-/* Items that meet the same bodies, rows of a group, and the place of vector k among these. */
+/* Items that differ in their rows, rows of a group, and the place of vector k among these. */
 #define LANES (GROUP / DEEP)
-#define ROWS (LANES / SHARING * ITEMS * WIDTH)
-#if TENSOR
-#define SHARING 4 /* items that share their rows */
-#define QUARTER ((uint)get_local_id(0) % 4)
-#define EACH_OF_TILE(t) for (uint t = QUARTER; t < TILE; t += 4)
-#else
-#define SHARING 1
-#define EACH_OF_TILE(t) for (uint t = 0; t < TILE; t++)
-#endif
+#define ROWS (LANES * ITEMS * WIDTH)
 #if DEEP == 1
 #define DEPTH 0u
-#else
-#define DEPTH ((uint)get_local_id(0) / LANES)
-#endif
-#if TENSOR /* of 32 items that follow each other those of tensor.cl */
-#define PLACE(k) ((get_local_id(0) % LANES / 32 * ITEMS + (k)) * 8 + get_local_id(0) % 32 / 4)
-#elif DEEP == 1
 #define PLACE(k) (((k) * LANES + get_local_id(0)) * WIDTH)
 #else
+#define DEPTH ((uint)get_local_id(0) / LANES)
 #define PLACE(k) (((k) * LANES + get_local_id(0) % LANES) * WIDTH)
 #endif
 
@@ -165,63 +144,12 @@ static inline vec load_component(global const real4 *p, int c)
 
 /* ---- What becomes of sums. ------------------------------------------------------------------- */
 
-/* With TENSOR, four items add up what they have for their rows, and each has the sum then; one stores it. */
-#if TENSOR
-#ifdef __NV_CL_C_VERSION
-static inline uint of_lane(uint v, uint other)
-{
-    uint w;
-    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(w) : "r"(v), "r"(other));
-    return w;
-}
-static inline float __attribute__((overloadable)) of_item(float v, uint other, local float *joint)
-{
-    return as_float(of_lane(as_uint(v), other));
-}
-#if defined(DOUBLE) || defined(MIXED)
-static inline double __attribute__((overloadable)) of_item(double v, uint other, local double *joint)
-{
-    const uint2 u = as_uint2(v);
-    return as_double((uint2)(of_lane(u.x, other), of_lane(u.y, other)));
-}
-#endif
-#else
-#define OF_ITEM(type)                                                                                      \
-    static inline INLINED type __attribute__((overloadable)) of_item(type v, uint other, local type *joint) \
-    {                                                                                                      \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                                      \
-        joint[get_local_id(0)] = v;                                                                        \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                                      \
-        return joint[get_local_id(0) ^ other];                                                             \
-    }
-OF_ITEM(float)
-#if defined(DOUBLE) || defined(MIXED)
-OF_ITEM(double)
-#endif
-#endif
-#define SHARE_SUMS(type, value, planes, joint)                                                             \
-    UNROLLED for (int c_ = 0; c_ < (planes); c_++) UNROLLED for (int k = 0; k < ITEMS; k++)                \
-    {                                                                                                      \
-        (value)[c_][k] += of_item((value)[c_][k], 1, joint);                                               \
-        (value)[c_][k] += of_item((value)[c_][k], 2, joint);                                               \
-    }
-#define STORES (QUARTER == 0)
-#else
-#define SHARE_SUMS(type, value, planes, joint)
-#define STORES 1
-#endif
-
 /* STORE takes the sums over stretch n, value[c][k] of component c and vector k, to planes of `rows` numbers at `to`: there they
  * are added to those of earlier stretches, where there are any in this slot. */
 #if DEEP == 1
-#if TENSOR
-#define JOINT_OF(type, name) local type name[GROUP]
-#else
 #define JOINT_OF(type, name) local type *const name = 0
-#endif
 #define STORE(type, to, value, planes, n, joint)                                          \
-    SHARE_SUMS(type, value, planes, joint)                                                \
-    if (STORES) UNROLLED for (int c_ = 0; c_ < (planes); c_++)                                        \
+    UNROLLED for (int c_ = 0; c_ < (planes); c_++)                                        \
         UNROLLED for (int k = 0; k < ITEMS; k++)                                          \
             for (int lane = 0; lane < WIDTH; lane++) {                                    \
                 global type *const to_ = (to) + c_ * (size_t)rows + ROW(k) + lane;        \
@@ -230,14 +158,12 @@ OF_ITEM(double)
 #else
 /* Planes that local memory has room for at a time. */
 #define JOINED(type) (3 * DEEP * ROWS * (int)sizeof(type) <= 24576 ? 3 : 1)
-#define JOINT_NUMBERS(type) (JOINED(type) * DEEP * ROWS)
-#define JOINT_OF(type, name) local type name[TENSOR && JOINT_NUMBERS(type) < GROUP ? GROUP : JOINT_NUMBERS(type)]
+#define JOINT_OF(type, name) local type name[JOINED(type) * DEEP * ROWS]
 #define STORE(type, to, value, planes, n, joint)                                          \
-    SHARE_SUMS(type, value, planes, joint)                                                \
     UNROLLED for (int c_ = 0; c_ < (planes); c_ += JOINED(type)) {                        \
         const uint n_ = (n) - DEPTH, deep_ = min((uint)DEEP, until - n_);                 \
         barrier(CLK_LOCAL_MEM_FENCE);                                                     \
-        if (STORES) UNROLLED for (int d_ = 0; d_ < JOINED(type) && c_ + d_ < (planes); d_++) \
+        UNROLLED for (int d_ = 0; d_ < JOINED(type) && c_ + d_ < (planes); d_++)          \
             UNROLLED for (int k = 0; k < ITEMS; k++)                                      \
                 for (int lane = 0; lane < WIDTH; lane++)                                  \
                     joint[(d_ * DEEP + DEPTH) * ROWS + PLACE(k) + lane] = ((type *)&(value)[c_ + d_][k])[lane]; \
@@ -254,6 +180,11 @@ OF_ITEM(double)
         }                                                                                 \
     }
 #endif
+#define UNROLLED _Pragma("unroll")
+
+/* For functions that groups meet in: PoCL 3.1 leaves large ones calls, and mixes up the local memory of groups then. */
+#define INLINED __attribute__((always_inline))
+
 /* After that: each component c of each row i of the group once, when the group has stored all of its sums. */
 #define EACH_OF_GROUP(i, c, components)                                                                    \
     if (GROUP > 1) barrier(CLK_GLOBAL_MEM_FENCE);                                                          \

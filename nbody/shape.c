@@ -27,8 +27,6 @@ static const char *contradiction(const struct nbody_shape *s)
         return "with local=1 deep times tile must be a multiple of group";
     if (s->block % s->tile)
         return "block must be a multiple of tile";
-    if (s->tensor && (!s->local || s->width != 1 || s->items % 2 || s->tile % 8 || s->group / s->deep % 32))
-        return "tensor=1 needs local=1, width=1, an even number of items, a tile that 8 divides, and a group that 32 times deep divides";
     if (s->moments != 0 && s->moments != 2 && s->moments != 4)
         return "moments must be 0, 2 or 4";
     if (!power_of_two(s->again))
@@ -39,7 +37,6 @@ static const char *contradiction(const struct nbody_shape *s)
 struct device {
     const struct cldev_info *info;
     size_t body_bytes; /* of an attracting body */
-    size_t parts_bytes; /* the same in parts for tensor cores; 0: there is no such sum */
     size_t real;       /* of a number that is summed */
 };
 
@@ -51,15 +48,12 @@ static int fit(void *shape, int stored, void *device)
     const struct cldev_info *info = d->info;
     if (s->group % s->deep) /* of a row, and the group the caller's */
         s->deep = 1;
-    const size_t plane = s->deep > 1 ? (size_t)s->deep * nbody_shape_rows(s) * d->real : 0, share = s->tensor ? (size_t)s->group * d->real : 0,
-                 together = 3 * plane <= 24576 ? 3 * plane : plane, joint = together > share ? together : share; /* JOINT_OF in pairs.cl */
-    const size_t body = s->tensor ? d->parts_bytes : d->body_bytes;
-    const size_t bytes = joint + (s->local ? (size_t)s->deep * (size_t)s->tile * body : 0) + (s->tensor ? 64 : 0);
+    const size_t plane = s->deep > 1 ? (size_t)s->deep * nbody_shape_rows(s) * d->real : 0,
+                 joint = 3 * plane <= 24576 ? 3 * plane : plane; /* JOINT_OF in pairs.cl */
+    const size_t bytes = joint + (s->local ? (size_t)s->deep * (size_t)s->tile * d->body_bytes : 0);
     const char *reason = contradiction(s);
     if (!info->dev_pref_vec_double)
         s->fp64 = 0;
-    if (!reason && s->tensor && !d->parts_bytes)
-        reason = "tensor=1 is for direct sums of accelerations alone, in single or mixed precision";
     if (reason)
         return clerror_set(EINVAL, "nbody: shape: %s", reason);
     if ((size_t)s->group > info->dev_max_wg_sz || (size_t)s->flat > info->dev_max_wg_sz)
@@ -96,9 +90,7 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
                        const char *words)
 {
     const struct sum *sum = nbody_forces_sum(nb);
-    const bool parts = sum->planes == 3 && nb->precision != NBODY_DOUBLE && nb->method != NBODY_TREE;
-    struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations),
-                            !parts ? 0 : nb->precision == NBODY_MIXED ? 2 * 32 + 4 : 32 + 4, nb->real}; /* PARTS_OF in tensor.cl */
+    struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations), nb->real};
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
     const char *name = nb->method == NBODY_TREE ? tree_name(nb) : sum->name[nb->precision];
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);
@@ -109,15 +101,14 @@ void nbody_shape_options(const struct nbody *nb, const struct share *p, bool dou
     const struct nbody_shape *s = &p->shape;
     snprintf(text, size,
              "-D GROUP=%d -D WIDTH=%d -D ITEMS=%d -D TILE=%d -D LOCAL=%d -D AHEAD=%d -D DEEP=%d -D UNROLL=%d -D BLOCK=%d "
-             "-D RSQRT=%d -D CHAIN=%d -D UNIFORM=%d -D TENSOR=%d%s",
+             "-D RSQRT=%d -D CHAIN=%d -D UNIFORM=%d%s",
              s->group, s->width, s->items, s->tile, s->local, s->ahead, s->deep, s->unroll, s->block, s->rsqrt, p->chain,
-             nb->uniform, s->tensor, doubles ? " -D DOUBLE" : nbody_has_doubles(nb) ? " -D MIXED" : "");
+             nb->uniform, doubles ? " -D DOUBLE" : nbody_has_doubles(nb) ? " -D MIXED" : "");
     if (nbody_forces_sum(nb)->velocities)
         strncat(text, " -D VELOCITIES", size - strlen(text) - 1);
 }
 
 size_t nbody_shape_rows(const struct nbody_shape *shape)
 {
-    const size_t items = (size_t)(shape->group / shape->deep) / (shape->tensor ? 4 : 1); /* that have rows of their own: pairs.cl */
-    return items * (size_t)shape->width * (size_t)shape->items;
+    return (size_t)(shape->group / shape->deep) * (size_t)shape->width * (size_t)shape->items;
 }

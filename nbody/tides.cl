@@ -37,7 +37,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void tides(
             FETCH(n, off, LOOK_POSM, TAKE(tile, next));
             if (HAS(n, j)) {
 #pragma unroll UNROLL
-                EACH_OF_TILE(t) {
+                for (uint t = 0; t < TILE; t++) {
                     const real4 b = FETCHED(tile, posm, j, t);
                     UNROLLED for (int k = 0; k < ITEMS; k++) {
                         const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];

@@ -124,7 +124,6 @@ static void compare(size_t n, const struct nbody_options *o, const struct run *r
 static const double unequal[] = {3, 1, 2}, mostly[] = {1, 20, 1};
 #define PLAIN "group=1 width=4 items=4 tile=16 local=0"
 static const struct run runs[] = {
-    {PLAIN " fill=1" SUMS, 1, NULL, 0, false},
     {PLAIN " fill=1000 flat=8" SUMS, 1, NULL, 0, true}, /* a slot for each stretch; in those with fill=1, one for all */
     {PLAIN " fill=1" SUMS, 3, mostly, 0, true},
     {PLAIN " fill=1000" SUMS, 3, unequal, 2, false},
@@ -135,51 +134,25 @@ static const struct run runs[] = {
     {"group=16 deep=4 width=1 items=4 tile=16 local=1 ahead=1" SUMS, 1, NULL, 3, true}, /* 7 stretches: two rounds, one not full */
 };
 
-/* The same with tensor cores, or what stands for them: four items share the bodies of a tile. */
-#define TENSOR "width=1 local=1 tensor=1"
-static const struct run tensor_runs[] = {
-    {TENSOR " group=32 items=2 tile=32 fill=1" SUMS, 1, NULL, 0, false},
-    {TENSOR " group=64 items=4 tile=128 fill=1000" SUMS, 3, unequal, 0, true},
-    {TENSOR " group=128 deep=4 items=2 tile=32 ahead=1 unroll=2" SUMS, 1, NULL, 3, true},
-    {TENSOR " group=128 items=6 tile=128 fill=1000" SUMS, 2, NULL, 2, false},
-};
-
-/* Bits are those of the first run. */
-static void same_as_first(struct nbody_options o, size_t n, const struct run *first, size_t count)
-{
-    answer(o, n, first, &right);
-    answer(o, n, first, &found);
-    compare(n, &o, first);
-    for (size_t r = 1; r < count; r++) {
-        if (r > 2 && !todays(r, 3))
-            continue;
-        answer(o, n, first + r, &found);
-        compare(n, &o, first + r);
-    }
-}
-
 static void same(struct nbody_options o, size_t n, size_t count)
 {
-    same_as_first(o, n, runs, count + 1);
-}
-
-static void tensor(void **state)
-{
-    struct cldev_info info[16];
-    (void)state;
-    works(clgetdevinfo(stddev, info));
-    make(1000, false);
-    if (todays(0, 2) || !info[0].dev_pref_vec_double)
-        same_as_first((struct nbody_options){0}, 1000, tensor_runs, COUNT(tensor_runs));
-    else
-        same_as_first((struct nbody_options){.precision = NBODY_MIXED}, 1000, tensor_runs, COUNT(tensor_runs));
+    const struct run plain = {PLAIN " fill=1" SUMS, 1, NULL, 0, false};
+    answer(o, n, &plain, &right);
+    answer(o, n, &plain, &found);
+    compare(n, &o, &plain);
+    for (size_t r = 0; r < count; r++) {
+        if (r > 1 && !todays(r, 3))
+            continue;
+        answer(o, n, &runs[r], &found);
+        compare(n, &o, &runs[r]);
+    }
 }
 
 static void single(void **state)
 {
     (void)state;
     make(MOST, false);
-    same((struct nbody_options){0}, MOST, COUNT(runs) - 1);
+    same((struct nbody_options){0}, MOST, COUNT(runs));
     make(1000, true); /* whose mass is multiplied by last */
     same((struct nbody_options){0}, 1000, 1);
 }
@@ -248,8 +221,7 @@ static void doubles(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest several[] = {cmocka_unit_test(single), cmocka_unit_test(hermite)};
-    const struct CMUnitTest tests[] = {cmocka_unit_test(single), cmocka_unit_test(launches), cmocka_unit_test(hermite), cmocka_unit_test(doubles),
-                                       cmocka_unit_test(tensor)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(single), cmocka_unit_test(launches), cmocka_unit_test(hermite), cmocka_unit_test(doubles)};
     if (argc > 1 && strcmp(argv[1], "several") == 0)
         return cmocka_run_group_tests(several, open_devices, close_devices);
     return cmocka_run_group_tests(tests, open_devices, close_devices);

@@ -66,8 +66,7 @@ static void make(size_t n, double far)
 }
 
 /* Shapes of CPUs and GPUs: vectors, and tiles in local memory. */
-static const char *const shapes[] = {NULL, "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16",
-                                     "group=32 width=1 items=4 tile=32 local=1 unroll=1 block=64 rsqrt=0 fill=1000 flat=16 tensor=1"};
+static const char *const shapes[] = {NULL, "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16"};
 
 /* Forces of a system far away are as good as at the origin: where most pulls cancel, the largest error of all bodies is that of
  * single precision there too. In single precision they would be wrong by a third far away. */
