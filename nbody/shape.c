@@ -86,13 +86,36 @@ size_t nbody_shape_crossover(const struct nbody *nb)
     return (size_t)cltune_value(row.shape, "least", LEAST);
 }
 
+/* Whether there is a row of that name, and whether it was measured by the user, not shipped. */
+static bool has_row(const struct nbody *nb, cl_uint dev, const char *name, bool *own)
+{
+    struct cltune_row row;
+    if (cltune_find(nb->ctx, dev, name, nb->n, &row) != 0 || !*row.shape)
+        return false;
+    *own = strstr(row.source, ", measured on this device") != NULL;
+    return true;
+}
+
+/* The sum's in the tuning store. Equal masses leave a product out of it, and on some devices want rows of their own; one of the
+ * user's for the sum comes before those that are shipped. */
+static const char *sum_name(const struct nbody *nb, cl_uint dev)
+{
+    static const char *const equal = "nbody.equal.single";
+    const struct sum *sum = nbody_forces_sum(nb);
+    const char *usual = sum->name[nb->precision];
+    bool own, usual_is_own = false;
+    if (!nb->uniform || sum != nbody_forces_sum_of(FORCES) || nb->precision != NBODY_SINGLE || !has_row(nb, dev, equal, &own))
+        return usual;
+    return own || !has_row(nb, dev, usual, &usual_is_own) || !usual_is_own ? equal : usual;
+}
+
 int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
                        const char *words)
 {
     const struct sum *sum = nbody_forces_sum(nb);
     struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations), nb->real};
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
-    const char *name = nb->method == NBODY_TREE ? tree_name(nb) : sum->name[nb->precision];
+    const char *name = nb->method == NBODY_TREE ? tree_name(nb) : sum_name(nb, p->dev);
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);
 }
 

@@ -279,6 +279,28 @@ static void engines_pass_over_bad_rows(void **unused)
     }
 }
 
+/* Whether three bodies, whose masses are equal or not, get fill=`value`. */
+static void gets(const char *value, bool equal)
+{
+    const double mass[3] = {1, 1, equal ? 1 : 2}, pos[3][3] = {{0}, {1}, {0, 1}}, vel[3][3] = {{0}};
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1}, 3, mass, pos, vel);
+    ready(nb);
+    contains(nbody_shape(nb, 0), value);
+    nbody_free(nb);
+}
+
+/* Equal masses have rows of their own, where there are such; the user's come before what is shipped. */
+static void equal_masses_have_rows(void **unused)
+{
+    (void)unused;
+    works(cltune_store(stddev, 0, "nbody.direct.single", 1000, "fill=76", 1, "items/s"));
+    gets("fill=76", true);
+    gets("fill=76", false);
+    works(cltune_store(stddev, 0, "nbody.equal.single", 1000, "fill=77", 1, "items/s"));
+    gets("fill=77", true);
+    gets("fill=76", false);
+}
+
 /* ---- The stop watch. -------------------------------------------------------------------------- */
 
 struct clocked {
@@ -333,6 +355,7 @@ int main(void)
         CACHED(bad_rows_leave_no_trace),
         CACHED(wants_proper_arguments),
         CACHED(engines_pass_over_bad_rows),
+        CACHED(equal_masses_have_rows),
         cmocka_unit_test(times_until_it_is_enough),
     };
     return cmocka_run_group_tests(tests, create, files_remove);
