@@ -75,10 +75,9 @@ int life_soup_rand(life *lf, unsigned seed)
 #else
     srand(seed);
 #endif
-    uint64_t *others = malloc(lf->words * sizeof *others); /* rows of other ranks, whose numbers come too */
-    int status = others ? 0 : clerror_set(ENOMEM, "life: no memory for a row");
+    uint64_t *row = malloc(lf->words * sizeof *row); /* whole rows, also of other ranks, whose numbers come too */
+    int status = row ? 0 : clerror_set(ENOMEM, "life: no memory for a row");
     for (size_t y = 0; y < lf->height && status == 0; y++) {
-        uint64_t *row = life_has_row(lf, y) ? lf->backend->row(lf, y) : others;
         for (size_t x = 0; x < lf->words; x++)
             row[x] = 0;
         for (size_t x = 0; x < lf->width; x++) {
@@ -89,9 +88,11 @@ int life_soup_rand(life *lf, unsigned seed)
             row[x / 64] |= (uint64_t)(rand() % 2) << x % 64;
 #endif
         }
+        if (life_has_row(lf, y))
+            memcpy(lf->backend->row(lf, y), row + lf->from, lf->own * sizeof *row);
         status = row_done(lf, y);
     }
-    free(others);
+    free(row);
     return status;
 }
 
@@ -123,9 +124,10 @@ int life_soup_density(life *lf, double density, uint64_t seed)
     const uint64_t p = (uint64_t)llround(density * 4294967296.0);
     for (size_t y = lf->first; y < lf->first + lf->rows; y++) {
         uint64_t *row = lf->backend->row(lf, y);
-        for (size_t x = 0; x < lf->words; x++)
-            row[x] = life_random_word(p, x, y, seed);
-        row[lf->words - 1] &= life_last_mask(lf->width);
+        for (size_t x = 0; x < lf->own; x++)
+            row[x] = life_random_word(p, lf->from + x, y, seed);
+        if (lf->from + lf->own == lf->words)
+            row[lf->own - 1] &= life_last_mask(lf->width);
         if (row_done(lf, y) < 0)
             return -1;
     }

@@ -48,6 +48,21 @@ __kernel void life_count_packed(__global const ulong *words, ulong start, ulong 
     add_up(mine, sum, result + slot);
 }
 
+/* The same of a block of a rank, which has `own` words of each of its rows; in its buffers rows are `stride` words apart, in the grid `pitch`. */
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void life_count_block(__global const ulong *words, ulong start, ulong rows, ulong stride, ulong own, ulong first,
+                               ulong pitch, __global ulong2 *result, ulong slot)
+{
+    __local ulong2 sum[GROUP];
+    ulong2 mine = (ulong2)(0, 0);
+    for (ulong i = get_global_id(0); i < rows * own; i += get_global_size(0)) {
+        const ulong y = i / own, x = i % own, w = words[start + y * stride + x];
+        mine.x += popcount(w);
+        mine.y += w ? mix64(w + (first + y * pitch + x + 1) * 0x9e3779b97f4a7c15ul) : 0;
+    }
+    add_up(mine, sum, result + slot);
+}
+
 /* The same of the padded grid of global.cl; the place of a cell is y * width + x. */
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void life_count_padded(__global const int *grid, int width, int height,
@@ -72,4 +87,15 @@ __kernel void life_copy(__global const ulong *words, ulong start, ulong n, __glo
 {
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
         to[at + i] = words[start + i];
+}
+
+/* Copies a word of each of n rows to a column (out), or from there: words start, start + stride, and so on. */
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void life_columns(__global ulong *words, ulong start, ulong stride, ulong n, __global ulong *column, int out)
+{
+    for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
+        if (out)
+            column[i] = words[start + i * stride];
+        else
+            words[start + i * stride] = column[i];
 }

@@ -35,11 +35,13 @@ static int place(const life *lf, long long x, long long y, struct life_raster *q
     return 0;
 }
 
-static void count_line(const struct life_raster *q, const uint64_t *row, size_t width, uint32_t *count)
+/* The cells of a line that this rank has. */
+static void count_line(const life *lf, const struct life_raster *q, const uint64_t *row, uint32_t *count)
 {
     for (size_t i = 0; i < q->across; i++) {
-        const size_t c = (q->x + i) % width;
-        count[i >> q->zoom] += (uint32_t)(row[c / 64] >> c % 64 & 1);
+        const size_t c = (q->x + i) % lf->width, word = c / 64 - lf->from;
+        if (word < lf->own)
+            count[i >> q->zoom] += (uint32_t)(row[word] >> c % 64 & 1);
     }
 }
 
@@ -47,8 +49,11 @@ static int on_host(life *lf, const struct life_raster *q, uint32_t *count)
 {
     if (life_to_host(lf) < 0)
         return -1;
-    for (size_t j = 0; j < q->down; j++)
-        count_line(q, lf->backend->row(lf, (q->y + j) % lf->height), lf->width, count + (j >> q->zoom) * q->width);
+    for (size_t j = 0; j < q->down; j++) {
+        const size_t y = (q->y + j) % lf->height;
+        if (life_has_row(lf, y))
+            count_line(lf, q, lf->backend->row(lf, y), count + (j >> q->zoom) * q->width);
+    }
     return 0;
 }
 
@@ -65,10 +70,12 @@ int life_density(life *lf, long long x, long long y, size_t width, size_t height
     if (place(lf, x, y, &q) < 0)
         return -1;
     memset(count, 0, width * height * sizeof *count);
-    if (!lf->backend->squares)
-        return on_host(lf, &q, count);
     size_t n = width * height;
-    if (life_to_device(lf) < 0 || lf->backend->squares(lf, &q, count) < 0)
+    if (!lf->backend->squares || life_in_blocks(lf)) {
+        if (on_host(lf, &q, count) < 0)
+            return -1;
+    } else if (life_to_device(lf) < 0 || lf->backend->squares(lf, &q, count) < 0) {
         return -1;
+    }
     return world_reduce(lf->world, count, n * sizeof *count, add_up, &n);
 }

@@ -117,7 +117,7 @@ void life_joined_cell(const struct life_grid *grid, long *x, long *y);
 /* ---- Engines. -------------------------------------------------------------------------------- */
 
 /* Cells get into an engine and out of it through rows in host memory, packed as in struct life_cells.
- * `row` gives row y of the grid, which is one of this rank's. `download` brings the engine's cells into these rows, `upload` takes them from there. */
+ * `row` gives the words that this rank has of row y of the grid, which is one of its rows. `download` brings the engine's cells into these rows, `upload` takes them from there. */
 struct life_raster;
 struct life_backend {
     int (*create)(life *lf, const struct life_options *options);
@@ -168,6 +168,7 @@ struct life {
     size_t words; /* of a packed row: width in units of 64 cells, rounded up */
     stdcl_world *world;
     size_t first, rows; /* of the grid, that this rank has: all of them alone */
+    size_t from, own;   /* words of these rows that it has: all of them unless ranks have blocks */
     enum life_bounds bounds;
     struct life_grid grid; /* the same, and more where edges are joined otherwise */
     struct life_family rule;
@@ -222,6 +223,12 @@ static inline uint64_t life_mix(uint64_t z)
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
+}
+
+/* Whether this rank has a part of its rows only. */
+static inline bool life_in_blocks(const life *lf)
+{
+    return lf->own < lf->words;
 }
 
 /* Whether row y of the grid is one of this rank's. */

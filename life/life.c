@@ -66,6 +66,7 @@ static life *create(const struct life_options *options)
     lf->words = (grid.width + 63) / 64;
     lf->world = options->world;
     lf->rows = grid.height;
+    lf->own = lf->words;
     lf->bounds = grid.bounds;
     lf->grid = grid;
     lf->rule = rule;
@@ -150,15 +151,23 @@ int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
         return -1;
     const size_t left = (size_t)x, before = lf->width - left; /* cells up to the right edge */
     const size_t first = before < cells->width ? before : cells->width;
+    uint64_t *whole = calloc(lf->words, sizeof *whole); /* a row, of which a block has a part */
+    if (!whole)
+        return clerror_set(ENOMEM, "life: no memory for a row");
     for (size_t i = 0; i < cells->height; i++) {
         const size_t at = ((size_t)y + i) % lf->height;
         if (!life_has_row(lf, at))
             continue;
-        uint64_t *row = lf->backend->row(lf, at);
+        uint64_t *own = lf->backend->row(lf, at), *row = life_in_blocks(lf) ? whole : own;
         const uint64_t *from = cells->word + i * cells->stride;
+        if (row == whole)
+            memcpy(whole + lf->from, own, lf->own * sizeof *own);
         life_bits_copy(row, left, from, 0, first);
         life_bits_copy(row, 0, from, first, cells->width - first);
+        if (row == whole)
+            memcpy(own, whole + lf->from, lf->own * sizeof *own);
     }
+    free(whole);
     lf->device_stale = true;
     lf->past.n = 0;
     return 0;
@@ -237,13 +246,50 @@ static int look(life *lf, size_t x, size_t y, struct life_cells *cells, const ui
     return status;
 }
 
+static void either(void *a, const void *b, void *words)
+{
+    for (size_t k = 0; k < *(const size_t *)words; k++)
+        ((uint64_t *)a)[k] |= ((const uint64_t *)b)[k];
+}
+
+/* Of blocks each rank has a part of a row: the rest is 0, and ranks' rows are joined, some at a time. */
+static int get_blocks(life *lf, size_t x, size_t y, struct life_cells *cells)
+{
+    enum { AT_ONCE = 1 << 17 }; /* words */
+    const size_t before = lf->width - x, first = before < cells->width ? before : cells->width;
+    const size_t some = cells->stride < AT_ONCE ? AT_ONCE / cells->stride : 1;
+    uint64_t *rows = malloc(some * cells->stride * sizeof *rows), *whole = calloc(lf->words, sizeof *whole);
+    int status = world_agree(lf->world, rows && whole ? 0 : clerror_set(ENOMEM, "life: no memory for %zu rows on their way", some));
+    for (size_t i = 0, n; i < cells->height && status == 0; i += n) {
+        n = some < cells->height - i ? some : cells->height - i;
+        size_t words = n * cells->stride;
+        memset(rows, 0, words * sizeof *rows);
+        for (size_t k = 0; k < n; k++) {
+            const size_t at = (y + i + k) % lf->height;
+            if (!life_has_row(lf, at))
+                continue;
+            memcpy(whole + lf->from, lf->backend->row(lf, at), lf->own * sizeof *whole);
+            life_bits_copy(rows + k * cells->stride, 0, whole, x, first);
+            life_bits_copy(rows + k * cells->stride, first, whole, 0, cells->width - first);
+        }
+        status = world_reduce(lf->world, rows, words * sizeof *rows, either, &words);
+        if (status == 0 && world_rank(lf->world) == 0)
+            memcpy(cells->word + i * cells->stride, rows, words * sizeof *rows);
+    }
+    free(rows);
+    free(whole);
+    return status;
+}
+
 int life_get(life *lf, long long x, long long y, struct life_cells *cells)
 {
     if (place(lf, &x, &y, cells) < 0)
         return -1;
-    const bool few = lf->host_stale && lf->backend->window && cells->width * cells->height < lf->width * lf->height / 4;
+    const bool few = lf->host_stale && lf->backend->window && !life_in_blocks(lf) && cells->width * cells->height < lf->width * lf->height / 4;
     if (!few && life_to_host(lf) < 0)
         return -1;
+    if (life_in_blocks(lf))
+        return get_blocks(lf, (size_t)x, (size_t)y, cells);
     const uint64_t own[2] = {lf->first, lf->rows};
     uint64_t(*part)[2] = calloc((size_t)world_size(lf->world), sizeof *part);
     if (!part)
@@ -259,7 +305,7 @@ int life_get(life *lf, long long x, long long y, struct life_cells *cells)
 int life_clear(life *lf)
 {
     for (size_t y = lf->first; y < lf->first + lf->rows; y++)
-        memset(lf->backend->row(lf, y), 0, lf->words * sizeof(uint64_t));
+        memset(lf->backend->row(lf, y), 0, lf->own * sizeof(uint64_t));
     lf->host_stale = false;
     lf->device_stale = true;
     lf->generation = lf->past.n = 0;
@@ -345,7 +391,7 @@ static int take_rows(life *lf, uint64_t *to)
     if (life_to_host(lf) < 0)
         return -1;
     for (size_t y = 0; y < lf->rows; y++)
-        memcpy(to + y * lf->words, lf->backend->row(lf, lf->first + y), lf->words * sizeof *to);
+        memcpy(to + y * lf->own, lf->backend->row(lf, lf->first + y), lf->own * sizeof *to);
     return 0;
 }
 
@@ -354,7 +400,7 @@ static uint64_t count_changes(life *lf, const uint64_t *before)
 {
     uint64_t changes = 0;
     for (size_t y = 0; y < lf->rows; y++)
-        changes += memcmp(before + y * lf->words, lf->backend->row(lf, lf->first + y), lf->words * sizeof *before) != 0;
+        changes += memcmp(before + y * lf->own, lf->backend->row(lf, lf->first + y), lf->own * sizeof *before) != 0;
     return changes;
 }
 
@@ -364,7 +410,7 @@ static int verify_period(life *lf, uint64_t period)
 {
     struct life_cells before;
     uint64_t changes = 0;
-    int status = life_cells_alloc(&before, lf->words * 64, lf->rows);
+    int status = life_cells_alloc(&before, lf->own * 64, lf->rows);
     if (status == 0)
         status = take_rows(lf, before.word);
     if (status == 0)

@@ -26,13 +26,13 @@ static double weight_of(const struct cldev_info *info)
     return kind * info->dev_max_core * (info->dev_max_freq ? info->dev_max_freq : 1000);
 }
 
-/* The rows of this rank: by the devices of all. The least of what launches of each rank may be holds for all. */
+/* The rows of this rank: by the devices of all, or of all in a row of blocks. The least of what launches of each rank may be holds for all. */
 static int divide_among_ranks(life *lf, struct packed *p, const struct cldev_info *info)
 {
     struct part {
         double weight;
-        int32_t generations, devices;
-    } own = {0, p->generations, (int32_t)p->n};
+        int32_t generations, devices, across, exchange;
+    } own = {0, p->generations, (int32_t)p->n, p->share[0].shape.across, p->share[0].shape.exchange};
     const size_t ranks = (size_t)world_size(lf->world), rank = (size_t)world_rank(lf->world);
     struct part *part = calloc(ranks, sizeof *part);
     if (!part)
@@ -41,19 +41,26 @@ static int divide_among_ranks(life *lf, struct packed *p, const struct cldev_inf
         own.weight += weight_of(&info[i]);
     int status = world_gather(lf->world, &own, sizeof own, part);
     double total = 0, sum = 0;
+    size_t devices = 1;
     for (size_t r = 0; r < ranks; r++) {
         total += part[r].weight;
         p->generations = part[r].generations < p->generations ? part[r].generations : p->generations;
+        devices = (size_t)part[r].devices > devices ? (size_t)part[r].devices : devices;
     }
+    if (status == 0)
+        status = packed_arrange(lf, p, devices, (size_t)part[0].across, part[0].exchange);
+    if (p->across > 1 && p->generations > 64)
+        p->generations = 64; /* the cells beside a block */
     const size_t least = (size_t)p->generations;
-    if (status == 0 && lf->height < ranks * least)
-        status = clerror_set(EINVAL, "life: %zu rows are too few for %zu ranks, which need %zu each; start fewer", lf->height, ranks, least);
-    for (size_t r = 0, first = 0; r < ranks && status == 0; r++) {
-        const size_t from = first + least, to = lf->height - (ranks - 1 - r) * least;
-        sum += part[r].weight;
-        size_t end = r == ranks - 1 ? lf->height : (size_t)((double)lf->height * (sum / total) + 0.5);
+    if (status == 0 && lf->height < p->down * least)
+        status = clerror_set(EINVAL, "life: %zu rows are too few for %zu ranks, which need %zu each; start fewer", lf->height, p->down, least);
+    for (size_t r = 0, first = 0; r < p->down && status == 0; r++) {
+        const size_t from = first + least, to = lf->height - (p->down - 1 - r) * least;
+        for (size_t k = 0; k < p->across; k++)
+            sum += part[r * p->across + k].weight;
+        size_t end = r == p->down - 1 ? lf->height : (size_t)((double)lf->height * (sum / total) + 0.5);
         end = end < from ? from : end > to ? to : end;
-        if (r == rank) {
+        if (r == rank / p->across) {
             lf->first = first;
             lf->rows = end - first;
         }
@@ -105,11 +112,15 @@ static int set_halo(const life *lf, struct packed *p)
         rows = p->share[i].rows < rows ? p->share[i].rows : rows;
         launches = !i || asked < launches ? asked : launches;
     }
-    const size_t each = (size_t)p->generations, most = rows / SHARE / each;
-    uint64_t halo = packed_is_divided(lf, p) ? each * (launches < most ? launches : most ? most : 1) : 0;
+    const size_t each = (size_t)p->generations, beside = 64 / each;
+    size_t most = rows / SHARE / each;
+    if (p->across > 1 && most > beside)
+        most = beside;
+    uint64_t halo = packed_is_divided(lf, p) ? each * (launches < most ? launches : most ? most : 1) : UINT64_MAX;
     if (world_reduce(lf->world, &halo, sizeof halo, join_least, NULL) != 0)
         return -1;
-    p->halo = (size_t)halo;
+    p->halo = packed_is_divided(lf, p) ? (size_t)halo : 0;
+    p->reach = halo < UINT64_MAX ? (size_t)halo : each * beside; /* the same on all ranks */
     for (size_t i = 0; i < p->n; i++) {
         p->share[i].above = packed_has_above(lf, p, i) ? p->halo : 0;
         p->share[i].below = packed_has_below(lf, p, i) ? p->halo : 0;
@@ -132,21 +143,22 @@ static int divide(size_t a, size_t b)
 
 static void tile_share(struct share *s, const life *lf, const struct cldev_info *info)
 {
+    const struct packed *p = lf->state;
     struct tiling *t = &s->tiling;
     const struct life_shape *shape = &s->shape;
     const size_t rows = packed_rows(s);
     s->units = info->dev_max_core ? info->dev_max_core : 1;
     if (shape->tile) {
-        const size_t words = 2 * lf->words, across = 32 * (size_t)shape->words;
-        t->whole = lf->bounds == LIFE_TORUS && 32 * across % lf->width == 0;
+        const size_t words = 2 * p->words, across = 32 * (size_t)shape->words;
+        t->whole = lf->bounds == LIFE_TORUS && 32 * across % p->width == 0;
         t->own_words = (int)(t->whole ? across : across - 2);
         t->columns = (size_t)divide(words, (size_t)t->own_words);
         t->own_rows = shape->rows * shape->warps - 2 * shape->generations;
     } else {
         const size_t span = (size_t)shape->span;
-        t->own_words = (int)(lf->words <= span ? lf->words : span - 2);
-        t->columns = (size_t)divide(lf->words, (size_t)t->own_words);
-        t->stride = life_rows_stride(shape, lf->words <= span ? lf->words : span);
+        t->own_words = (int)(p->words <= span ? p->words : span - 2);
+        t->columns = (size_t)divide(p->words, (size_t)t->own_words);
+        t->stride = life_rows_stride(shape, p->words <= span ? p->words : span);
         t->local = life_rows_local(shape, t->stride, shape->generations);
         /* A band is not lower than the halo that it computes anew, unless units would idle. */
         size_t bands = (s->units * (size_t)shape->bands + t->columns - 1) / t->columns;
@@ -189,6 +201,7 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
             s->step = p->share[j].step;
             s->count = p->share[j].count;
             s->copy = p->share[j].copy;
+            s->columns = p->share[j].columns;
             return 0;
         }
     snprintf(group, sizeof group, "-D GROUP=%d", s->shape.group);
@@ -202,19 +215,21 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
                     : p->passes > 1 ? "life_rows_passes"
                                     : "life_rows",
                     0);
-    s->count = clsym(lf->ctx, s->counter, "life_count_packed", 0);
+    s->count = clsym(lf->ctx, s->counter, p->across > 1 ? "life_count_block" : "life_count_packed", 0);
     s->copy = clsym(lf->ctx, s->counter, "life_copy", 0);
-    if (!s->step || !s->count || !s->copy)
+    s->columns = clsym(lf->ctx, s->counter, "life_columns", 0);
+    if (!s->step || !s->count || !s->copy || !s->columns)
         return -1;
-    return clprofile_work(s->count, 0, 8. * (double)packed_rows(s) * (double)lf->words, CLPROF_SINGLE);
+    return clprofile_work(s->count, 0, 8. * (double)packed_rows(s) * (double)p->words, CLPROF_SINGLE);
 }
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
 
 static int check_memory(const life *lf, const struct share *s, const struct cldev_info *info)
 {
-    const unsigned long long one = (unsigned long long)packed_rows(s) * lf->words * 8;
-    const double host = 8. * (double)lf->rows * (double)lf->words;
+    const size_t words = ((const struct packed *)lf->state)->words;
+    const unsigned long long one = (unsigned long long)packed_rows(s) * words * 8;
+    const double host = 8. * (double)lf->rows * (double)words;
     if (host > life_host_memory())
         return clerror_set(ENOMEM, "life: %zu x %zu cells need %.4g MB on the host, which has %.4g MB",
                            lf->width, lf->height, host / 1e6, life_host_memory() / 1e6);
@@ -231,7 +246,7 @@ static int allocate_share(life *lf, size_t i, const struct cldev_info *info)
 {
     struct packed *p = lf->state;
     struct share *s = &p->share[i];
-    const size_t bytes = packed_rows(s) * lf->words * sizeof(uint64_t);
+    const size_t bytes = packed_rows(s) * p->words * sizeof(uint64_t);
     if (check_memory(lf, s, info) < 0)
         return -1;
     s->groups = (size_t)s->shape.groups * s->units;
@@ -254,7 +269,7 @@ static int allocate_share(life *lf, size_t i, const struct cldev_info *info)
 /* Adds a hop; tags tell apart what goes up and down between two ranks that are neighbours twice, on a torus. */
 static int add_hop(life *lf, struct packed *p, int from, int to, int rank, bool up)
 {
-    const size_t bytes = p->halo * lf->words * sizeof(uint64_t);
+    const size_t bytes = p->halo * p->words * sizeof(uint64_t);
     struct hop *h = &p->hop[p->hops++];
     *h = (struct hop){.from = from, .to = to, .rank = rank, .tag = up, .up = up};
     for (int parity = 0; parity < 2; parity++)
@@ -266,14 +281,13 @@ static int add_hop(life *lf, struct packed *p, int from, int to, int rank, bool 
 /* Both ways between a share and the next one, or between this rank and another, which has the shares above or below. */
 static int add_hops(life *lf, struct packed *p)
 {
-    const int ranks = world_size(lf->world), rank = world_rank(lf->world), last = (int)p->n - 1;
-    const int before = (rank + ranks - 1) % ranks, after = (rank + 1) % ranks;
+    const int last = (int)p->n - 1, before = packed_rank_below(lf, p, p->down - 1), after = packed_rank_below(lf, p, 1);
     for (int i = 0; i <= last; i++) {
-        const int next = i < last ? i + 1 : ranks > 1 ? OTHER_RANK : 0;
+        const int next = i < last ? i + 1 : p->down > 1 ? OTHER_RANK : 0;
         if (packed_has_below(lf, p, (size_t)i) && (add_hop(lf, p, i, next, after, false) || add_hop(lf, p, next, i, after, true)))
             return -1;
     }
-    if (ranks > 1 && packed_has_above(lf, p, 0))
+    if (p->down > 1 && packed_has_above(lf, p, 0))
         return add_hop(lf, p, 0, OTHER_RANK, before, true) || add_hop(lf, p, OTHER_RANK, 0, before, false) ? -1 : 0;
     return 0;
 }
@@ -287,7 +301,7 @@ static int allocate_edges(life *lf, struct packed *p)
         return clerror_set(ENOMEM, "life: no memory for the list of edges");
     if (add_hops(lf, p) != 0)
         return -1;
-    lf->device_bytes += 8 * p->halo * lf->words * sizeof(uint64_t); /* two boundaries, both parities, both ways */
+    lf->device_bytes += 8 * p->halo * p->words * sizeof(uint64_t); /* two boundaries, both parities, both ways */
     return 0;
 }
 
@@ -316,6 +330,7 @@ static void packed_free(life *lf)
         }
     }
     packed_look_free(lf);
+    packed_free_columns(p);
     free(p->hop);
     free(p->share);
     free(p);
@@ -334,8 +349,9 @@ static int create(life *lf, struct packed *p, const struct life_options *options
     }
     if (world_size(lf->world) > 1 && divide_among_ranks(lf, p, info) < 0)
         return -1;
+    packed_take_columns(lf, p);
     cut(lf, p, info);
-    if (!packed_is_divided(lf, p))
+    if (!packed_is_divided(lf, p) && p->across == 1)
         p->generations = p->share[0].shape.generations;
     if (set_halo(lf, p) < 0)
         return -1;
@@ -344,13 +360,14 @@ static int create(life *lf, struct packed *p, const struct life_options *options
         struct share *s = &p->share[i];
         s->shape.generations = p->generations;
         s->shape.passes = p->passes;
+        s->shape.across = (int)p->across;
         s->pace = pace_of(2e9);
         life_shape_print(&s->shape, s->row.shape, sizeof s->row.shape);
         tile_share(s, lf, &info[i]);
         if (allocate_share(lf, i, &info[i]) < 0 || open_kernels(lf, p, i) < 0)
             return -1;
     }
-    return allocate_edges(lf, p) < 0 ? -1 : packed_warm(lf);
+    return allocate_edges(lf, p) < 0 || packed_allocate_columns(lf, p) < 0 ? -1 : packed_warm(lf);
 }
 
 static int packed_create(life *lf, const struct life_options *options)
@@ -363,6 +380,7 @@ static int packed_create(life *lf, const struct life_options *options)
     if (p) {
         p->n = n;
         p->talk = 1;
+        p->across = p->down = 1;
         p->share = calloc(n, sizeof *p->share);
     }
     if (!p || !p->share || !info)
@@ -383,7 +401,7 @@ static uint64_t *packed_row(life *lf, size_t y)
     size_t i = 0;
     while (y >= p->share[i].first + p->share[i].rows) /* it is one of this rank's */
         i++;
-    return p->share[i].grid[0] + (p->share[i].above + y - p->share[i].first) * lf->words;
+    return p->share[i].grid[0] + (p->share[i].above + y - p->share[i].first) * p->words + p->side[0];
 }
 
 static int packed_upload(life *lf)
@@ -428,9 +446,13 @@ static int count(life *lf, size_t slot)
     for (size_t i = 0; i < p->n; i++) {
         struct share *s = &p->share[i];
         clndrange_t ndr = clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
-        if (packed_status(clforka(lf->ctx, (cl_uint)i, s->count, &ndr, UNWAITED, s->grid[s->now],
-                                  (cl_ulong)(s->above * lf->words), (cl_ulong)(s->rows * lf->words),
-                                  (cl_ulong)(s->first * lf->words), s->sums, (cl_ulong)(slot * s->groups))))
+        const cl_ulong start = s->above * p->words + p->side[0], place = s->first * lf->words + lf->from, sums = slot * s->groups;
+        const cl_event counted =
+            p->across > 1 ? clforka(lf->ctx, (cl_uint)i, s->count, &ndr, UNWAITED, s->grid[s->now], start, (cl_ulong)s->rows, (cl_ulong)p->words,
+                                    (cl_ulong)lf->own, place, (cl_ulong)lf->words, s->sums, sums)
+                          : clforka(lf->ctx, (cl_uint)i, s->count, &ndr, UNWAITED, s->grid[s->now], start, (cl_ulong)(s->rows * lf->words), place, s->sums,
+                                    sums);
+        if (packed_status(counted))
             return -1;
         lf->launches++;
     }

@@ -11,10 +11,12 @@
  *                               down --> |     ^ <-- up
  *      share b + 1                      halo | first rows ... rows | halo
  *
- * Ranks divide the grid in the same way, and each cuts its rows into shares. The edges between two ranks go by mail.
+ * Ranks divide the grid in the same way, and each cuts its rows into shares. The edges between two ranks go by mail. Many ranks have blocks, a part
+ * of rows each (packed_block.c).
  *
  *   packed.c       shares, kernels, memory, the host's rows, counting
  *   packed_step.c  launches, and rows on their way between devices
+ *   packed_block.c ranks in blocks, and columns on their way between them
  *   packed_look.c  rectangles for pictures
  * SPDX-License-Identifier: MIT
  */
@@ -39,6 +41,7 @@ struct share {
     int now;             /* which of them is the present */
     uint64_t *sums;     /* LIFE_SLOTS times (population, hash) of each group of the counting kernel */
     size_t groups;
+    uint64_t *column[2]; /* of blocks: a word of each row, on its way to or from the left and the right */
     cl_int *turns;      /* rows.cl: what its work-items share, 0 between launches */
     size_t units;       /* the device's compute units */
     struct life_shape shape;
@@ -48,7 +51,7 @@ struct share {
     size_t band;      /* those of the pass under way that were started, of `tiling.bands`: the first is number `turn` */
     size_t turn, edges; /* the first `edges` of them make the rows that the neighbours get */
     void *program, *counter; /* handles; shared between devices with the same options */
-    cl_kernel step, count, copy;
+    cl_kernel step, count, copy, columns;
 };
 
 /* Rows on their way from a share to its neighbour, by way of the host and, between ranks, by mail. */
@@ -67,8 +70,13 @@ struct packed {
     struct share *share;
     int generations;      /* of a pass over the grid, at most */
     int passes;           /* of a launch, at most; more than 1 with rows.cl and a context of one device only */
+    size_t across, down;  /* the grid of ranks: blocks side by side, and below one another */
+    size_t words, width;  /* of a row of the buffers, and its cells: the grid's, unless ranks have blocks */
+    size_t side[2];       /* 1 where a block has a word of its left or right neighbour */
+    uint64_t *column[2][2]; /* of the rank's rows: what goes to a side, and what has come from there */
     size_t halo;          /* rows that a share has of each neighbour */
-    size_t good;          /* so many of them are right: generations that can follow without an exchange */
+    size_t reach;         /* generations that can follow an exchange: as many as the halo has rows, or a side cells */
+    size_t good;          /* of these so many are left */
     struct hop *hop;      /* NULL where one share has all rows */
     size_t hops;
     struct packed_look *look; /* packed_look.c; NULL until it is asked for */
@@ -100,6 +108,15 @@ static inline bool packed_has_below(const life *lf, const struct packed *p, size
 {
     return packed_is_divided(lf, p) && (lf->bounds == LIFE_TORUS || p->share[i].first + p->share[i].rows < lf->height);
 }
+
+/* packed_block.c: how ranks with so many devices lie in the grid, `across` side by side if it is not 0, when up to `exchange` launches go without an exchange; which words this one has; the rank so many places below it in its column.
+ * Memory for columns; their exchange. */
+int packed_arrange(const life *lf, struct packed *p, size_t devices, size_t across, int exchange);
+void packed_take_columns(life *lf, struct packed *p);
+int packed_rank_below(const life *lf, const struct packed *p, size_t by);
+int packed_allocate_columns(life *lf, struct packed *p);
+void packed_free_columns(struct packed *p);
+int packed_exchange_columns(life *lf);
 
 /* Starts so many generations, and waits only until what is left takes no longer than a launch should (core/pace.h).
  * ECANCELED when the caller ends it meanwhile: those that count are in lf->call.done. */

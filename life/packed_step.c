@@ -56,7 +56,7 @@ static cl_event start_tile(life *lf, size_t i, int generations, struct area a, i
     const size_t warps = (size_t)s->shape.warps;
     clndrange_t ndr = clndrange_init2d(0, 32 * a.columns, 32, a.top * warps, a.bands * warps, warps);
     return clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, s->grid[s->now], s->grid[!s->now],
-                   (cl_int)(2 * lf->words), (cl_int)lf->width, (cl_int)a.rows, b.wrap, b.dead_above, b.dead_below,
+                   (cl_int)(2 * p->words), (cl_int)p->width, (cl_int)a.rows, b.wrap, b.dead_above, b.dead_below,
                    (cl_int)t->whole, (cl_int)t->own_words, (cl_int)t->own_rows, (cl_int)generations, (cl_uint)2,
                    (cl_uint)0x80000000u);
 }
@@ -69,7 +69,7 @@ static cl_event start_rows(life *lf, size_t i, int generations, struct area a, i
     const struct beyond b = beyond_share(lf, i);
     clndrange_t ndr = clndrange_init2d(0, a.columns, 1, a.top, a.bands, 1);
     return clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, s->grid[s->now], s->grid[!s->now],
-                   clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width, (cl_int)a.rows, b.wrap, b.dead_above,
+                   clarg_local(t->local), (cl_int)p->words, (cl_int)p->width, (cl_int)a.rows, b.wrap, b.dead_above,
                    b.dead_below, (cl_int)t->own_words, (cl_int)t->own_rows, (cl_int)t->stride, (cl_int)generations);
 }
 
@@ -84,7 +84,7 @@ static cl_event start_passes(life *lf, size_t i, int generations, struct area a,
     const int pass = generations < p->generations ? generations : p->generations;
     clndrange_t ndr = clndrange_init1d(0, items, 1);
     return clforka(lf->ctx, (cl_uint)i, s->step, &ndr, flags, s->grid[s->now], s->grid[!s->now],
-                   clarg_local(t->local), (cl_int)lf->words, (cl_int)lf->width, (cl_int)a.rows, b.wrap, b.dead_above,
+                   clarg_local(t->local), (cl_int)p->words, (cl_int)p->width, (cl_int)a.rows, b.wrap, b.dead_above,
                    b.dead_below, (cl_int)t->own_words, (cl_int)t->own_rows, (cl_int)t->stride, (cl_int)pass, s->turns,
                    (cl_int)a.columns, (cl_int)a.bands, (cl_int)generations);
 }
@@ -111,11 +111,11 @@ static int launch(life *lf, size_t i, int generations)
     const size_t all = s->tiling.bands, wrap = all - s->turn, stop = s->band < s->edges ? s->edges : all;
     const size_t left = (s->band < wrap && wrap < stop ? wrap : stop) - s->band;
     const double part = (double)packed_rows(s) / (double)s->tiling.bands;
-    const double band = part * (double)lf->width * generations, fit = pace_slice(&s->pace) / band;
+    const double band = part * (double)p->width * generations, fit = pace_slice(&s->pace) / band;
     const size_t bands = fit >= (double)left || p->passes > 1 ? left : fit < 1 ? 1 : (size_t)fit;
     if (!pace_has_room(&s->pace, band * (double)bands))
         return 0;
-    clprofile_work(s->step, 0, 16. * part * (double)bands * (double)lf->words * passes_of(p, generations), CLPROF_SINGLE);
+    clprofile_work(s->step, 0, 16. * part * (double)bands * (double)p->words * passes_of(p, generations), CLPROF_SINGLE);
     if (start(lf, i, generations, (struct area){s->tiling.columns, (s->turn + s->band) % all, bands, (int)packed_rows(s)}, UNWAITED) < 0)
         return -1;
     pace_started(&s->pace, band * (double)bands);
@@ -128,7 +128,7 @@ int packed_warm(life *lf)
 {
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++)
-        if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, p->share[i].grid[0], lf->words * sizeof(uint64_t),
+        if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, p->share[i].grid[0], p->words * sizeof(uint64_t),
                                    CL_MEM_DEVICE | UNWAITED)) ||
             start(lf, i, 1, (struct area){1, 0, 1, 1}, UNWAITED | CL_EVENT_UNCOUNTED) < 0 || clflush(lf->ctx, (cl_uint)i, 0) < 0)
             return -1;
@@ -143,7 +143,7 @@ static int copy(life *lf, size_t i, size_t row, uint64_t *edge, bool to_edge)
 {
     struct packed *p = lf->state;
     struct share *s = &p->share[i];
-    const cl_ulong place = (cl_ulong)(row * lf->words), words = (cl_ulong)(p->halo * lf->words);
+    const cl_ulong place = (cl_ulong)(row * p->words), words = (cl_ulong)(p->halo * p->words);
     uint64_t *grid = s->grid[p->ahead && to_edge ? !s->now : s->now];
     clndrange_t ndr = clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
     lf->launches++;
@@ -185,7 +185,7 @@ static int send_edges(life *lf)
         struct hop *h = &p->hop[k];
         uint64_t *edge = h->edge[p->parity];
         if (h->from == OTHER_RANK) {
-            if (receive_mail(lf, h, p->parity, p->halo * lf->words * sizeof *edge) != 0)
+            if (receive_mail(lf, h, p->parity, p->halo * p->words * sizeof *edge) != 0)
                 return -1;
             continue;
         }
@@ -212,7 +212,7 @@ static int mail_edges(life *lf)
             continue;
         if (await_edge(lf, h) != 0)
             return -1;
-        h->mail[p->parity] = world_send(lf->world, h->rank, h->tag, h->edge[p->parity], p->halo * lf->words * sizeof(uint64_t));
+        h->mail[p->parity] = world_send(lf->world, h->rank, h->tag, h->edge[p->parity], p->halo * p->words * sizeof(uint64_t));
         if (!h->mail[p->parity])
             return -1;
     }
@@ -237,7 +237,7 @@ static int receive_edges(life *lf)
                 return -1;
         }
     p->parity = !p->parity;
-    p->good = p->halo;
+    p->good = p->reach;
     p->early = false;
     return 0;
 }
@@ -318,10 +318,13 @@ static int send_early(life *lf)
 static int launch_all(life *lf, int generations)
 {
     struct packed *p = lf->state;
-    const bool divided = packed_is_divided(lf, p), exchange = divided && (p->early || p->good < (size_t)generations);
+    const bool blocks = p->across > 1, divided = blocks || packed_is_divided(lf, p);
+    const bool exchange = divided && (p->early || p->good < (size_t)generations);
+    if (exchange && blocks && packed_exchange_columns(lf) < 0)
+        return -1;
     if (exchange && ((!p->early && (send_edges(lf) < 0 || mail_edges(lf) < 0)) || receive_edges(lf) < 0))
         return -1;
-    const bool early = divided && p->good - (size_t)generations < (size_t)p->generations;
+    const bool early = divided && !blocks && p->good - (size_t)generations < (size_t)p->generations;
     for (size_t i = 0; i < p->n; i++)
         order_bands(p, &p->share[i], early);
     if (launch_bands(lf, generations, true) < 0 || (early && send_early(lf) < 0) || launch_bands(lf, generations, false) < 0 ||

@@ -17,6 +17,7 @@ enum { LIFE_ROWS = 1, LIFE_TILE = 2, LIFE_BOTH = LIFE_ROWS | LIFE_TILE };
     X(generations, LIFE_BOTH, 1, 1 << 20, 8, "generations a launch (rows.cl: a pass over the grid), at most") \
     X(passes, LIFE_ROWS, 1, 1000, 1, "passes a launch, at most; more than 1 only on CPUs that order memory")   \
     X(exchange, LIFE_BOTH, 1, 1 << 20, 4, "several devices: launches between two exchanges of rows, at most") \
+    X(across, LIFE_BOTH, 0, 1 << 20, 0, "several ranks: blocks side by side; 0: as many as are reckoned best")   \
     X(block, LIFE_ROWS, 3, 64, 8, "rows a level of the pipeline takes at a time")                          \
     X(lanes, LIFE_ROWS, 2, 8, 2, "words of 64 cells in a vector: 2, 4 or 8")                               \
     X(words, LIFE_TILE, 1, 8, 1, "words of 32 cells across, per item")                                     \

@@ -247,6 +247,14 @@ static int compare_pictures(life *lf, const struct life_case *right, bool first)
     return status;
 }
 
+/* Whether it is cut as its shape asks for. */
+static int check_blocks(const life *lf, const struct life_case *c)
+{
+    const struct packed *p = lf->state;
+    const char *across = c->shape ? strstr(c->shape, "across=") : NULL;
+    return !across || (strtoul(across + 7, NULL, 10) == p->across && lf->own < lf->words) ? 0 : WRONG("%zu blocks side by side", p->across);
+}
+
 static int life_ranks(struct rank_run *r)
 {
     const struct life_case *right = r->arg;
@@ -264,6 +272,8 @@ static int life_ranks(struct rank_run *r)
         status = life_end(&own, lf);
     if (status == 0)
         status = check_events(lf);
+    if (status == 0)
+        status = check_blocks(lf, right);
     if (status == 0)
         status = compare_life(&own, right, r->rank == 0);
     if (status == 0 && (last[TRACED - 1].population != right->population || last[0].generation != 79))
@@ -296,6 +306,39 @@ static void life_is_the_same(void **state)
         life_free(lf);
         on_some(life_ranks, c, i);
         life_cells_free(&c->cells);
+    }
+}
+
+/* Ranks in blocks: beside and below one another, with a rest of words, glider and soup across the corners. */
+static void life_in_blocks_is_the_same(void **state)
+{
+    (void)state;
+    static const struct {
+        int ranks;
+        struct life_case c;
+    } cases[] = {
+        {2, {640, 200, LIFE_TORUS, 0.3, "across=2 generations=5", {0}, 0}}, /* each its own rows: no halo of rows */
+        {4, {832, 401, LIFE_TORUS, 0.4, "across=2 generations=8", {0}, 0}},
+        {4, {1024, 150, LIFE_PLANE, 0, "across=4", {0}, 0}},
+        {3, {832, 90, LIFE_PLANE, 0.3, "across=3 generations=7", {0}, 0}},
+        {8, {1024, 400, LIFE_PLANE, 0.5, "across=4 generations=3 exchange=9", {0}, 0}},
+        {8, {576, 700, LIFE_TORUS, 0.3, "across=2", {0}, 0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct life_case c = cases[i].c;
+        struct life_options options = options_of(&c, NULL, NULL);
+        struct life_sample last[TRACED];
+        if (!thorough && !todays(i, 2))
+            continue;
+        options.engine = LIFE_REFERENCE;
+        options.shape = NULL;
+        life *lf = life_create(&options);
+        works(life_cells_alloc(&c.cells, c.width, c.height));
+        works(life_run(&c, lf, last));
+        works(life_end(&c, lf));
+        life_free(lf);
+        ranks_work(cases[i].ranks, life_ranks, (struct ranks_how){.delay = 300, .seed = (unsigned)i, .polled = i % 2, .arg = &c});
+        life_cells_free(&c.cells);
     }
 }
 
@@ -788,6 +831,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(gas_divides_by_speed),
         cmocka_unit_test(gas_ends_together),
         cmocka_unit_test(life_is_the_same),
+        cmocka_unit_test(life_in_blocks_is_the_same),
         cmocka_unit_test(life_ends_together),
         cmocka_unit_test(bodies_end_in_the_same_place),
         cmocka_unit_test(states_are_taken_over),
