@@ -129,9 +129,6 @@ int packed_warm(life *lf);
 /* Edges that were sent early are of cells that are no more. */
 int packed_forget_edges(life *lf);
 
-/* Waits for everything on all devices. */
-int packed_wait(life *lf);
-
 /* packed_look.c: see struct life_backend. */
 int packed_window(life *lf, size_t x, size_t y, struct life_cells *cells);
 int packed_squares(life *lf, const struct life_raster *q, uint32_t *count);
@@ -141,6 +138,19 @@ void packed_look_free(life *lf);
 static inline int packed_status(cl_event event)
 {
     return event == (cl_event)-1 ? -1 : 0;
+}
+
+/* Waits for everything on all devices. */
+static inline int packed_wait(life *lf)
+{
+    struct packed *p = lf->state;
+    int status = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (packed_status(clwait(lf->ctx, (cl_uint)i, CL_ALL_EVENT)))
+            status = -1;
+        else
+            pace_waited(&p->share[i].pace);
+    return status;
 }
 
 #endif

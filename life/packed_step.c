@@ -13,18 +13,6 @@
 
 enum { BACKLOG = 256 }; /* launches that are started before the first of them is waited for */
 
-int packed_wait(life *lf)
-{
-    struct packed *p = lf->state;
-    int status = 0;
-    for (size_t i = 0; i < p->n; i++)
-        if (packed_status(clwait(lf->ctx, (cl_uint)i, CL_ALL_EVENT)))
-            status = -1;
-        else
-            pace_waited(&p->share[i].pace);
-    return status;
-}
-
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
 /* What lies beyond the rows of a share's buffers: their other end, or dead rows; else rows that do not count. */

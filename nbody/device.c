@@ -45,10 +45,11 @@ static bool needs_tides(const struct nbody *nb)
     return nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
 }
 
-/* Whether a launch sums and makes a step, too: where one device has all bodies, and its groups all sums of their rows. */
+/* Whether a launch sums and makes a step, too: where one device has all bodies, and its groups all sums of their rows. With ranks, those without
+ * bodies wait for positions of each sum. */
 static bool makes_steps(const struct nbody *nb, const struct share *p)
 {
-    return nb->integrator->pulls && p->chain && p->rows == nb->padded && nb->kernel == NBODY_TUNED &&
+    return nb->integrator->pulls && p->chain && p->rows == nb->padded && !nb->ranks && nb->kernel == NBODY_TUNED &&
            nb->method == NBODY_DIRECT && nb->nfields == 0 && !nb->own_eps;
 }
 
