@@ -243,6 +243,9 @@ static inline bool nbody_parts_settled(const struct nbody *nb)
 int nbody_parts_wait(struct nbody *nb);
 int nbody_parts_end_walks(struct nbody *nb);
 
+/* A command that was started. */
+int nbody_parts_await(struct nbody *nb, const struct share *p, cl_event ev);
+
 /* Bytes of struct edge in parts.cl. */
 static inline size_t nbody_parts_edge_bytes(const struct nbody *nb)
 {

@@ -135,8 +135,13 @@ static int beside(const struct parcel *c)
     return c->beside ? CL_EVENT_BESIDE : 0;
 }
 
-static int await(struct nbody *nb, const struct share *p, cl_event ev)
+/* The library keeps the event: it is collected with all others while devices walk (nbody_parts_end_walks). */
+int nbody_parts_await(struct nbody *nb, const struct share *p, cl_event ev)
 {
+    cl_int status = CL_COMPLETE;
+    if (clWaitForEvents(1, &ev) == CL_SUCCESS &&
+        clGetEventInfo(ev, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) == CL_SUCCESS && status == CL_COMPLETE)
+        return 0;
     return clwaitev(nb->ctx, p->dev, ev, 0) == (cl_event)-1 ? -1 : 0;
 }
 
@@ -211,11 +216,11 @@ int nbody_parts_end_walks(struct nbody *nb)
         if (status == 0 && (start_copy(nb, p, nb->parts->found, 0, CL_MEM_HOST, &ended[p - nb->share]) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
             status = -1;
     if (status == 0 && first)
-        status = await(nb, first, ended[first - nb->share]);
+        status = nbody_parts_await(nb, first, ended[first - nb->share]);
     note_seconds(nb->parts, first);
     EACH_PART (nb, p) {
         if (status == 0 && p != first)
-            status = await(nb, p, ended[p - nb->share]);
+            status = nbody_parts_await(nb, p, ended[p - nb->share]);
         nbody_device_waited(nb, p);
     }
     free(ended);
@@ -336,10 +341,10 @@ static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, size
     next = ev;
     for (size_t b = 0; status == 0 && b < ng; b++)
         for (cl_uint k = 0; status == 0 && k < nb->parts->n; k++)
-            status = await(nb, o[k].share, *next++);
+            status = nbody_parts_await(nb, o[k].share, *next++);
     for (const struct parcel *c = parcel; status == 0 && c < parcel + n; c++, next++) {
         if (c->bytes && *next)
-            status = await(nb, o[c->from].share, *next);
+            status = nbody_parts_await(nb, o[c->from].share, *next);
         if (c->bytes && status == 0)
             status = copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE | beside(c)) != 0 ? -1 : clflush(nb->ctx, o[c->to].share->dev, 0);
     }

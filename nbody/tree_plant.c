@@ -60,7 +60,7 @@ static int find_cube(struct nbody *nb, double cube[4])
         if (status == 0)
             status = start_box(nb, p, &ev[p - nb->share]);
     EACH_PART (nb, p)
-        if (status == 0 && clwaitev(nb->ctx, p->dev, ev[p - nb->share], 0) == (cl_event)-1)
+        if (status == 0 && nbody_parts_await(nb, p, ev[p - nb->share]) != 0)
             status = -1;
     free(ev);
     if (status != 0)

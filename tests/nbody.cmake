@@ -28,6 +28,7 @@ stdcl_test(test_nbody_failure test_nbody_failure.c BUILDS_ONCE LIBS stdcl_nbody 
 stdcl_test_on_two(test_nbody_failure)
 stdcl_test(test_nbody_tree test_nbody_tree.c BUILDS_ONCE PART_UNOPTIMISED LIBS stdcl_nbody)
 stdcl_test_on_two(test_nbody_tree several)
+stdcl_test(test_nbody_hands test_nbody_hands.c LIBS stdcl_nbody)
 stdcl_test(deep_nbody_tree_matrix test_nbody_tree_matrix.c LIBS stdcl_nbody TIMEOUT 1800)
 stdcl_label(deep deep_nbody_tree_matrix)
 # Runs by the tree beside direct sums: few bodies always, more of them in deep tests, 2^17 on a GPU (bench/studies).

@@ -1,0 +1,99 @@
+/* test_nbody_hands.c - the threads that start kernels of several GPUs (nbody/hands.c), without a GPU: the file is included, and
+ * told that every device is one.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/tree.h"
+
+static cl_int every_device_is_a_gpu(cl_device_id id, cl_device_info what, size_t size, void *value, size_t *written)
+{
+    (void)id, (void)what, (void)size, (void)written;
+    *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
+    return CL_SUCCESS;
+}
+
+#define clGetDeviceInfo every_device_is_a_gpu
+#include "nbody/hands.c"
+
+#include "check.h"
+
+#include <unistd.h>
+
+enum { SHARES = 5, NONE_AT = 2, CALLS = 3000 };
+static struct share share[SHARES];
+static struct tree tree[SHARES];
+static struct parts parts;
+static struct nbody nb = {.ndev = SHARES, .share = share, .parts = &parts};
+static size_t sum[SHARES];
+static pthread_t by[SHARES];
+
+static int add(struct nbody *n, struct share *p, cl_uint arg)
+{
+    assert_ptr_equal(n, &nb);
+    sum[p - share] += arg;
+    by[p - share] = pthread_self();
+    return 0;
+}
+
+static int refuse_one(struct nbody *n, struct share *p, cl_uint which)
+{
+    (void)n;
+    return (cl_uint)(p - share) == which ? clerror_set(ENOMEM, "share %u has none", which) : 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    nb.ctx = stddev;
+    for (size_t k = 0; k < SHARES; k++)
+        share[k].tree = k == NONE_AT ? NULL : &tree[k];
+    return nbody_hands_open(&nb);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    nbody_hands_free(&nb);
+    nbody_hands_free(&nb); /* which is not an error */
+    return 0;
+}
+
+/* What a call writes is there when it returns, whether threads were awake or asleep. */
+static void each_share_is_called_once(void **state)
+{
+    size_t all = 0;
+    (void)state;
+    for (cl_uint call = 1; call <= CALLS; call++) {
+        if (call % (CALLS / 3) == 0)
+            usleep(20000); /* longer than they stay awake */
+        works(nbody_hands_all(&nb, add, call));
+        all += call;
+        for (size_t k = 0; k < SHARES; k++)
+            assert_int_equal(sum[k], k == NONE_AT ? 0 : all);
+    }
+    for (size_t k = 0; k < SHARES; k++)
+        for (size_t other = k + 1; k != NONE_AT && other < SHARES; other++)
+            assert_true(other == NONE_AT || !pthread_equal(by[k], by[other]));
+    assert_true(pthread_equal(by[0], pthread_self()));
+}
+
+/* Errors are a thread's own: the caller gets that of any. */
+static void what_one_cannot_do_is_told(void **state)
+{
+    (void)state;
+    for (cl_uint which = 0; which < SHARES; which++) {
+        if (which == NONE_AT)
+            continue;
+        assert_int_equal(nbody_hands_all(&nb, refuse_one, which), -1);
+        assert_int_equal(clerrno, ENOMEM);
+        char text[32];
+        snprintf(text, sizeof text, "share %u has none", which);
+        contains(clerror(), text);
+    }
+    works(nbody_hands_all(&nb, refuse_one, SHARES));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_share_is_called_once), cmocka_unit_test(what_one_cannot_do_is_told)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
