@@ -96,6 +96,19 @@ static void put_module_line(struct bytes *to, const char *line, const char *end)
     to->used -= goes_on(line, end);
 }
 
+/* A brace needs no line of its own either. */
+static void close_up(struct bytes *text)
+{
+    size_t n = 0, line = 0; /* what is kept; where its last line begins */
+    for (size_t k = 0; k < text->used; k++) {
+        if (text->at[k] == '\n' && k + 1 < text->used && text->at[k + 1] == '}' && !memmem(text->at + line, n - line, "//", 2))
+            continue;
+        text->at[n++] = text->at[k];
+        line = text->at[k] == '\n' ? n : line;
+    }
+    text->used = n;
+}
+
 static void each_line(struct bytes *to, const struct web_file *file, void (*put)(struct bytes *to, const char *line, const char *end))
 {
     const char *at = (const char *)file->text, *const all = at + file->size;
@@ -118,10 +131,17 @@ static int replace(struct web_file *file, struct bytes *by)
     return 0;
 }
 
+/* Of style sheets: rules need no lines. */
+static void put_style_line(struct bytes *to, const char *line, const char *end)
+{
+    put_line(to, line, end);
+    to->used -= end > line && strchr("{},;", end[-1]);
+}
+
 static int shorten(struct web_file *file)
 {
     struct bytes text = {0};
-    each_line(&text, file, put_line);
+    each_line(&text, file, strstr(file->name, ".css") ? put_style_line : put_line);
     return replace(file, &text);
 }
 
@@ -146,6 +166,7 @@ static int join_modules(struct web_file *files, size_t n)
             each_line(&all, file, put_module_line);
         at += length + strspn(at + length, "\r\n");
     }
+    close_up(&all);
     return main ? replace(main, &all) : 0;
 }
 

@@ -156,6 +156,7 @@ watched("a double click goes to a body, which can be followed; trails show where
     assert.ok(lightAround(await pixelsOf(page), w / 2, h / 2, 12) > 150, `it stays there, ${turn} ${from}`);
   }
   assert.equal(await page.locator("#follow").isChecked(), true);
+  await until(page, () => +document.querySelector("#history").max > 40); // so long are trails
   await pause(page, server);
   const without = drawn(await pixelsOf(page), 0, 0.2, 1, 0.8);
   await page.keyboard.press("t");

@@ -1,6 +1,6 @@
 /* child.c - a run without devices, to be looked at: bodies that turn, or cells, until it is told to quit or its input ends.
  *
- *   view_child points|cells [ADDRESS]
+ *   view_child points|cells|replay|many [ADDRESS]        many: a million bodies
  *
  * Prints its links, and at the end how many steps it made and the most milliseconds that one call of the view took.
  * SPDX-License-Identifier: MIT
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BODIES = 20000, SIDE = 256 };
+enum { BODIES = 20000, MANY = 1000000, SIDE = 256 };
 
 static double longest;
 
@@ -28,7 +28,7 @@ static void note(double start)
 
 static void show_bodies(view *v, uint64_t step)
 {
-    static float pos[BODIES][3], vel[BODIES][3];
+    static float pos[MANY][3], vel[MANY][3];
     const size_t count = view_bodies_wanted(v);
     const uint32_t *order = view_order(v);
     for (size_t k = 0; k < count; k++) {
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     if (cells)
         o.cells = (struct view_field){SIDE, SIDE, "torus", "B3/S23"};
     else
-        o.points = (struct view_bodies){.total = BODIES, .moving = 1};
+        o.points = (struct view_bodies){.total = argc > 1 && strcmp(argv[1], "many") == 0 ? MANY : BODIES, .moving = 1};
     view *v = view_open(&o);
     if (!v)
         return fprintf(stderr, "%s\n", clerror()), clerrno == ENOTSUP ? 77 : 1;

@@ -129,6 +129,6 @@ export function ballAround(places) {
     return sorted[sorted.length >> 1] || 0;
   });
   const far = places.map((p) => Math.hypot(p[0] - centre[0], p[1] - centre[1], p[2] - centre[2])).sort((a, b) => a - b);
-  const radius = far.length < 64 ? far[far.length - 1] : far[Math.floor(far.length * 0.96)] * 1.1;
+  const radius = far.length < 64 ? far.at(-1) : far[Math.floor(far.length * 0.96)] * 1.1;
   return { centre, radius: radius || 1 };
 }

@@ -2,26 +2,31 @@
 // SPDX-License-Identifier: MIT
 
 export const WHOLE = `void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }`;
-// The program, and the places of its uniforms by name; attributes 0, 1 ... have the names of `places`.
+// The program; attributes 0, 1 ... have the names of `places`. Nothing is asked of it yet, so that several are compiled at the same time.
 export function makeProgram(gl, vertex, fragment, places = []) {
-  const program = gl.createProgram();
+  const program = gl.createProgram(), shaders = [];
   for (const [type, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
     const shader = gl.createShader(type);
     gl.shaderSource(shader, "#version 300 es\nprecision highp float; precision highp usampler2D;\n" + text);
     gl.compileShader(shader);
     gl.attachShader(program, shader);
-    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS) && !gl.isContextLost()) throw new Error(gl.getShaderInfoLog(shader) || "shader");
+    shaders.push(shader);
   }
   places.forEach((name, i) => gl.bindAttribLocation(program, i, name));
   gl.linkProgram(program);
-  if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) throw new Error(gl.getProgramInfoLog(program) || "program");
-  const made = { program };
-  const count = gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS) || 0;
+  return { program, shaders };
+}
+
+// The places of its uniforms by name, when it is first used.
+function uniformsOf(gl, { program, shaders }) {
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost())
+    throw new Error([gl.getProgramInfoLog(program), ...shaders.map((s) => gl.getShaderInfoLog(s))].join("\n"));
+  const places = {}, count = gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS) || 0;
   for (let i = 0; i < count; i++) {
     const { name } = gl.getActiveUniform(program, i);
-    made[name] = gl.getUniformLocation(program, name);
+    places[name] = gl.getUniformLocation(program, name);
   }
-  return made;
+  return places;
 }
 
 // A texture whose pixels are fetched or taken from the nearest.
@@ -43,10 +48,11 @@ export function fillTable(gl, texture, pixels) {
 
 // Values of uniforms by name: numbers, arrays of 2, 3 or 16, textures.
 export function useProgram(gl, made, values) {
+  const places = made.places ||= uniformsOf(gl, made);
   gl.useProgram(made.program);
   let unit = 0;
   for (const name in values) {
-    const value = values[name], place = made[name];
+    const value = values[name], place = places[name];
     if (value instanceof WebGLTexture) {
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(gl.TEXTURE_2D, value);

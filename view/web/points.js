@@ -72,6 +72,10 @@ void main() {
   pixel = vec4(mix(paper, own, cover), 1.0);
 }`;
 
+const PLACES = ["shade", ...[0, 1, 2, 3].flatMap((i) => ["x" + i, "y" + i, "z" + i])];
+const PROGRAMS = { still: [BODY(true), SPOT, PLACES], moving: [BODY(false), SPOT, PLACES], line: [TRAIL, LINE, ["place", "fade"]],
+  largest: [WHOLE, LARGEST], fade: [WHOLE, FADE], tone: [WHOLE, TONE] };
+
 // Where normalised u16 of a frame lie in space: base + scale n.
 function placesOf(frame) {
   const lo = frame.box.slice(0, 3), size = lo.map((l, c) => (frame.box[3 + c] - l) / 65536);
@@ -87,17 +91,18 @@ export class PointsPicture {
   constructor(gl) {
     this.gl = gl;
     this.sum = sumFormat(gl);
-    this.body = [false, true].map((still) => makeProgram(gl, BODY(still), SPOT,
-      ["shade", "x0", "y0", "z0", "x1", "y1", "z1", "x2", "y2", "z2", "x3", "y3", "z3"]));
-    this.line = makeProgram(gl, TRAIL, LINE, ["place", "fade"]);
-    this.largest = makeProgram(gl, WHOLE, LARGEST);
-    this.fade = makeProgram(gl, WHOLE, FADE);
-    this.tone = makeProgram(gl, WHOLE, TONE);
+    this.made = {};
+    for (const name of ["still", "largest", "tone"]) this.program(name);
     this.table = makeTexture(gl, gl.LINEAR);
     this.shades = makeTexture(gl);
     this.lineBuffer = gl.createBuffer();
     this.held = [];
     this.levels = [];
+  }
+
+  // Made when it is first asked for: the first picture waits for its own alone.
+  program(name) {
+    return this.made[name] ||= makeProgram(this.gl, ...PROGRAMS[name]);
   }
 
   // map, colour ("none", "speed" ...), dark, bright, paper
@@ -150,7 +155,7 @@ export class PointsPicture {
   }
 
   get frame() {
-    return this.held.length ? this.held[this.held.length - 1].frame : null;
+    return this.held.at(-1)?.frame ?? null;
   }
 
   // The place of body k at a time.
@@ -211,13 +216,13 @@ export class PointsPicture {
     const { gl } = this;
     gl.blendColor(keep, keep, keep, keep);
     gl.blendFunc(gl.ZERO, gl.CONSTANT_COLOR);
-    drawWhole(gl, this.fade, {});
+    drawWhole(gl, this.program("fade"), {});
   }
 
   // part: of a body's weight
   drawBodies(camera, time, part, most) {
     const { gl } = this, weights = frameWeights(this.held.map((h) => h.frame.time), time);
-    const still = weights[weights.length - 1] === 1, used = still ? this.held.slice(-1) : this.held;
+    const still = weights.at(-1) === 1, used = still ? this.held.slice(-1) : this.held;
     const base = camera.target.map((t) => -t), scales = {};
     for (let i = 0; i < (still ? 1 : HELD); i++) {
       const w = i < used.length ? still ? 1 : weights[i] : 0, places = placesOf(used[w ? i : 0].frame);
@@ -225,12 +230,12 @@ export class PointsPicture {
       scales["scale" + i] = places.scale.map((s) => w * s);
     }
     const count = Math.min(most, ...used.map((h) => h.frame.count)), matrix = camera.matrix(), weight = this.sum.weight * part;
-    useProgram(gl, this.body[still ? 1 : 0], { ...scales, base, matrix, weight, size: this.sizeOf(count, camera), table: this.shades });
+    useProgram(gl, this.program(still ? "still" : "moving"), { ...scales, base, matrix, weight, size: this.sizeOf(count, camera), table: this.shades });
     this.bindFrames(used, still);
     gl.drawArrays(gl.POINTS, 0, count);
     this.unbind();
     if (!this.trailLength) return;
-    useProgram(gl, this.line, { matrix, weight, base: this.trailFrom.map((v, c) => v - camera.target[c]) });
+    useProgram(gl, this.program("line"), { matrix, weight, base: this.trailFrom.map((v, c) => v - camera.target[c]) });
     this.bind(0, this.lineBuffer, 3, gl.FLOAT, 16, 0);
     this.bind(1, this.lineBuffer, 1, gl.FLOAT, 16, 12);
     gl.drawArrays(gl.LINES, 0, this.trailLength);
@@ -247,14 +252,14 @@ export class PointsPicture {
     for (let i = 1; i < this.levels.length; i++) {
       const from = this.levels[i - 1];
       drawInto(this.gl, this.levels[i]);
-      drawWhole(this.gl, this.largest, { source: from.texture, extent: [from.width, from.height] });
+      drawWhole(this.gl, this.program("largest"), { source: from.texture, extent: [from.width, from.height] });
     }
   }
 
   drawTone() {
     const { gl, look, levels } = this;
     drawInto(gl, null);
-    drawWhole(gl, this.tone, { sums: levels[0].texture, largest: levels[levels.length - 1].texture, table: this.table, weight: this.sum.weight,
+    drawWhole(gl, this.program("tone"), { sums: levels[0].texture, largest: levels.at(-1).texture, table: this.table, weight: this.sum.weight,
       bright: look.bright, paper: look.paper, coloured: look.colour !== "none" && Boolean(this.frame.shades) });
   }
 }

@@ -26,7 +26,7 @@ export class Past {
   }
 
   add(frame) {
-    const last = this.frames[this.frames.length - 1];
+    const last = this.frames.at(-1);
     if (last && frame.sequence === last.sequence) this.bytes -= sizeOf(this.frames.pop()); // the same state, seen otherwise
     this.frames.push(frame);
     this.bytes += sizeOf(frame);

@@ -43,7 +43,7 @@ export function makeWebm(chunks, width, height, codec) {
     blocks.push(element("a3", joinBytes([new Uint8Array([0x81, at >> 8, at & 255, key ? 0x80 : 0]), data])));
   }
   finish();
-  const last = chunks.length ? chunks[chunks.length - 1].time : 0, before = chunks.length > 1 ? chunks[chunks.length - 2].time : 0;
+  const last = chunks.at(-1)?.time ?? 0, before = chunks.at(-2)?.time ?? 0;
   return joinBytes([
     element("1a45dfa3", [element("4286", 1), element("42f7", 1), element("42f2", 4), element("42f3", 8), element("4282", "webm"),
       element("4287", 4), element("4285", 2)]),
