@@ -55,6 +55,12 @@ static int read_input(struct life_job *job)
     return CLI_DONE;
 }
 
+static bool has_many_states(const struct life_job *job)
+{
+    const char *rule = job->rule_text ? job->rule_text : job->plane.squares.n ? job->plane.squares.rule : job->plane.p.rule;
+    return job->plane.p.states > 2 || (rule[0] && life_rule_states(rule) > 2);
+}
+
 int life_choice_end(struct life_job *job)
 {
     if (job->input && read_input(job) != CLI_DONE)
@@ -64,6 +70,12 @@ int life_choice_end(struct life_job *job)
         job->engine = LIFE_PACKED;
         job->pattern = job->plane.p;
         job->plane.p = (struct life_pattern){.width = 0};
+    } else if (job->engine == LIFE_AUTO && has_many_states(job)) {
+        job->choice = "the rule has more than two states, and HashLife has two";
+        job->engine = LIFE_PACKED;
+        life_plane_free(&job->plane);
+        if (life_pattern_read(job->input, &job->pattern) < 0)
+            return cli_failed_call(NULL);
     } else if (job->engine == LIFE_AUTO) {
         job->choice = "the pattern has no grid, so it lives on a plane without edges";
         job->engine = LIFE_HASHLIFE;

@@ -86,6 +86,15 @@ static int check_size(const struct life_job *job)
     return cli_memory_for((job->size.width + 63) / 64 * (job->size.height / (size_t)world_size(cli_world)), 8, "words of 64 cells");
 }
 
+static int check_states(struct life_job *job)
+{
+    job->states = life_rule_states(job->rule);
+    if (job->pattern.states <= (unsigned)job->states)
+        return CLI_DONE;
+    return cli_wrong("%s: there is a cell of state %u, and the rule %s has states 0 to %d; give another --rule", job->input, job->pattern.states - 1,
+                     job->rule, job->states - 1);
+}
+
 int life_job_plan(struct life_job *job)
 {
     int status = CLI_DONE;
@@ -94,6 +103,8 @@ int life_job_plan(struct life_job *job)
         status = take_rule(job, job->rule_text, "--rule");
     if (status == CLI_DONE && job->input)
         status = take_pattern(job);
+    if (status == CLI_DONE)
+        status = check_states(job);
     if (status != CLI_DONE)
         return status;
     if (!job->size.width && job->input)
@@ -143,7 +154,8 @@ int life_job_fill(const struct life_job *job, life *lf)
         return CLI_DONE;
     life_job_corner(job, &x, &y);
     const struct life_cells cells = {p->columns, p->rows, p->stride, p->word};
-    if (life_put(lf, x + (long long)p->left, y + (long long)p->top, &cells) < 0)
+    if (p->state ? life_put_states(lf, x + (long long)p->left, y + (long long)p->top, p->columns, p->rows, p->state) < 0
+                 : life_put(lf, x + (long long)p->left, y + (long long)p->top, &cells) < 0)
         return cli_failed_call(job->input);
     return CLI_DONE;
 }

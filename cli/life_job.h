@@ -66,6 +66,7 @@ struct life_job {
     /* Results, and what is needed meanwhile. */
     const char *choice;   /* why this engine */
     char rule[LIFE_RULE_TEXT]; /* B3/S23 */
+    int states;                /* of a cell under the rule */
     char grid[LIFE_GRID_TEXT]; /* K30*,20, where bounds are LIFE_JOINED */
     bool rule_has_grid;   /* the rule that was given, or the file's, names bounds */
     struct life_plane plane;  /* the pattern, for HashLife */

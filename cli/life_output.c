@@ -59,7 +59,30 @@ int life_output_row(struct life_job *job, const struct life_sample *sample)
     return csv_row(&job->table, row) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* The whole grid as a pattern, for a writer, on the first rank; its cells are the caller's to free. */
+/* The states of all cells, and which are not 0. */
+static int present_states(life *lf, struct life_cells *cells, struct life_pattern *p)
+{
+    if (cli_memory_for(cells->width, cells->height, "cells of several states") != CLI_DONE)
+        return CLI_FAILED;
+    p->states = life_states(lf);
+    p->state = cli_alloc(cells->width, cells->height);
+    if (life_get_states(lf, 0, 0, cells->width, cells->height, p->state) < 0)
+        return cli_failed_call(NULL);
+    for (size_t i = 0; i < cells->width * cells->height; i++)
+        if (p->state[i])
+            cells->word[i / cells->width * cells->stride + i % cells->width / 64] |= (uint64_t)1 << i % cells->width % 64;
+    return CLI_DONE;
+}
+
+/* What `present` made. */
+static void drop(struct life_cells *cells, struct life_pattern *p)
+{
+    life_cells_free(cells);
+    free(p->state);
+    p->state = NULL;
+}
+
+/* The whole grid as a pattern, for a writer, on the first rank; the caller drops it. */
 static int present(const struct life_job *job, struct life_cells *cells, struct life_pattern *p)
 {
     life *lf = job->engine_of_run;
@@ -82,7 +105,10 @@ static int present(const struct life_job *job, struct life_cells *cells, struct 
                                .generation = life_job_generation(job)};
     snprintf(p->rule, sizeof p->rule, "%s", job->rule);
     life_grid_text(lf, p->bounds);
-    return CLI_DONE;
+    const int status = life_states(lf) > 2 ? present_states(lf, cells, p) : CLI_DONE;
+    if (status != CLI_DONE)
+        drop(cells, p);
+    return status;
 }
 
 struct drawn {
@@ -106,7 +132,7 @@ int life_output_frame(struct life_job *job)
     if (status != CLI_DONE)
         return status;
     status = cli_outputs_frame(&job->outputs, draw, &drawn);
-    life_cells_free(&cells);
+    drop(&cells, &drawn.pattern);
     return status;
 }
 
@@ -144,7 +170,7 @@ int life_output_finish(struct life_job *job)
         status = present(job, &cells, &p);
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE && cli_ranks_first(); i++)
         status = finish_output(job, &job->outputs.item[i], &p);
-    life_cells_free(&cells);
+    drop(&cells, &p);
     return status;
 }
 

@@ -76,6 +76,8 @@ static int plan(struct plane *p)
     const bool squares = job->plane.squares.n > 0;
     if (squares && job->at.given)
         return cli_wrong("%s: is a macrocell file, whose middle is that of the plane; leave --at out", job->input);
+    if (job->plane.p.states > 2)
+        return cli_wrong("%s: has cells of %u states, and HashLife has two; leave --engine out", job->input, job->plane.p.states);
     if (job->rule_text)
         return take_rule(job, job->rule_text, "", "--rule");
     return squares ? take_rule(job, job->plane.squares.rule, job->plane.squares.bounds, job->input)

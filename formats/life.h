@@ -1,7 +1,7 @@
-/* life.h - patterns of cellular automata with two states.
+/* life.h - patterns of cellular automata, of two states or, in RLE and pictures, up to 256.
  *
  *   RLE         `x = 3, y = 3, rule = B3/S23:T64,64`, then runs such as b2o$2o$bo!, as Golly has it, with
- *               #CXRLE Pos=x,y Gen=n
+ *               #CXRLE Pos=x,y Gen=n; of more states . A B ... X pA ... yO
  *   .cells      one character a cell: . dead, O alive; lines that begin with ! are comments
  *   macrocell   [M2]: a quadtree in which equal squares are written once; for very large patterns
  *   .lif        Life 1.05 and 1.06, written as the latter
@@ -32,6 +32,8 @@ struct life_pattern {
     size_t width, height;
     size_t left, top, columns, rows, stride;
     uint64_t *word;
+    unsigned states;      /* more than 2: `state` has the states of the rectangle's cells, 0 to states - 1, a byte each, row by row, and bits of */
+    unsigned char *state; /* `word` are 1 where they are not 0; else NULL */
     char rule[128];      /* as in the file, without the part after a colon; "" when it names none */
     char bounds[96];     /* what follows the colon, such as "T64,64"; "" when there is none */
     bool placed;         /* the file says where the pattern is: */

@@ -76,13 +76,15 @@ struct life_sink {
     struct life_pattern *p;
     struct life_tiles *tiles;
     bool filling, any;
+    unsigned most;  /* the highest state */
     bool history;   /* RLE: states are LifeHistory's */
     bool boundless; /* set by a format whose patterns have no size but that of their live cells */
     long long left, top, right, bottom; /* of the live cells, right and bottom excluded */
 };
 
-/* n > 0 live cells from (x, y) to the right. */
+/* n > 0 live cells from (x, y) to the right; the same of a state from 1 up. */
 void life_sink_run(struct life_sink *sink, long long x, long long y, long long n);
+void life_sink_state(struct life_sink *sink, long long x, long long y, long long n, unsigned state);
 
 /* The text being read. */
 struct life_text {

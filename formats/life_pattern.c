@@ -54,6 +54,7 @@ static const struct life_format *find(const char *file, const char *name)
 void life_pattern_free(struct life_pattern *p)
 {
     free(p->word);
+    free(p->state);
     *p = (struct life_pattern){0};
 }
 
@@ -105,12 +106,16 @@ static int make_room(struct life_sink *s, const char *name)
     p->columns = (size_t)(s->right - s->left);
     p->rows = (size_t)(s->bottom - s->top);
     p->stride = (p->columns + 63) / 64;
-    const double bytes = (double)p->rows * (double)p->stride * 8;
+    const bool bytewise = s->most > 1;
+    const double bytes = (double)p->rows * ((double)p->stride * 8 + bytewise * (double)p->columns);
+    p->states = bytewise ? s->most + 1 : 2;
     if (s->tiles)
         return 0;
-    if (bytes <= memory_there_is())
+    if (bytes <= memory_there_is()) {
         p->word = calloc(p->rows * p->stride, sizeof *p->word);
-    if (!p->word)
+        p->state = bytewise ? calloc(p->rows, p->columns) : NULL;
+    }
+    if (!p->word || (bytewise && !p->state))
         return clerror_set(ENOMEM,
                            "%s: the live cells span %zu x %zu, which takes %.4g MB of memory; there are "
                            "%.4g",
@@ -316,6 +321,8 @@ int life_pattern_write(const char *file, const struct life_pattern *p, const cha
 {
     struct outfile out;
     const struct life_format *format = find(file, name);
+    if (format && p->state && format != &life_rle && format != &life_png)
+        return clerror_set(ENOTSUP, "%s: %s has no more than two states, and the cells have %u; write RLE, .rle", file, format->label.title, p->states);
     if (!format || outfile_open(&out, file) < 0)
         return -1;
     if (format->write(&out, p) == 0)

@@ -1,8 +1,10 @@
-/* life_png.c - patterns as PNG pictures of one bit a pixel, by libpng; live cells are white.
+/* life_png.c - patterns as PNG pictures of one bit a pixel, by libpng; live cells are white. Those of more states have a byte a pixel: what dies goes from
+ * yellow over red to black.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
 
+#include "formats/picture.h"
 #include "stdcl.h"
 
 #include <errno.h>
@@ -25,11 +27,33 @@ static void on_warning(png_structp png, png_const_charp message)
     (void)png, (void)message;
 }
 
-/* Row y of the picture, leftmost pixel in the highest bit. */
+/* Of a row. */
+static size_t bytes_of(const struct life_pattern *p, unsigned zoom)
+{
+    return p->state ? p->width * zoom : (p->width * zoom + 7) / 8;
+}
+
+/* The colours of states. */
+static void set_palette(png_structp png, png_infop info, unsigned states)
+{
+    png_color colour[256] = {{0, 0, 0}, {255, 255, 255}};
+    for (unsigned i = 2; i < states; i++) {
+        uint8_t rgb[3];
+        picture_colour(PICTURE_INFERNO, 0.85 - 0.7 * (i - 2) / (states - 2), rgb);
+        colour[i] = (png_color){rgb[0], rgb[1], rgb[2]};
+    }
+    png_set_PLTE(png, info, colour, (int)states);
+}
+
+/* Row y of the picture, leftmost pixel in the highest bit, or a byte each. */
 static void draw_row(const struct life_pattern *p, size_t y, unsigned zoom, unsigned char *bytes)
 {
-    memset(bytes, 0, (p->width * zoom + 7) / 8);
+    memset(bytes, 0, bytes_of(p, zoom));
     if (y < p->top || y >= p->top + p->rows)
+        return;
+    for (size_t c = 0; c < p->columns && p->state; c++)
+        memset(bytes + (p->left + c) * zoom, p->state[(y - p->top) * p->columns + c], zoom);
+    if (p->state)
         return;
     const uint64_t *row = p->word + (y - p->top) * p->stride;
     for (size_t c = 0; c < p->columns; c++)
@@ -46,9 +70,11 @@ static int write_rows(png_structp png, png_infop info, FILE *fp, const struct li
         return -1;
     png_init_io(png, fp);
     png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
-    png_set_IHDR(png, info, (png_uint_32)(p->width * zoom), (png_uint_32)(p->height * zoom), 1,
-                 PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+    png_set_IHDR(png, info, (png_uint_32)(p->width * zoom), (png_uint_32)(p->height * zoom), p->state ? 8 : 1,
+                 p->state ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
+    if (p->state)
+        set_palette(png, info, p->states);
     png_write_info(png, info);
     for (size_t y = 0; y < p->height; y++) {
         draw_row(p, y, zoom, bytes);
@@ -62,7 +88,7 @@ static int write_rows(png_structp png, png_infop info, FILE *fp, const struct li
 static int write_to(struct outfile *out, const struct life_pattern *p, unsigned zoom)
 {
     char text[100] = "no memory";
-    unsigned char *bytes = malloc((p->width * zoom + 7) / 8 + 1);
+    unsigned char *bytes = malloc(bytes_of(p, zoom) + 1);
     png_structp png =
         bytes ? png_create_write_struct(PNG_LIBPNG_VER_STRING, text, on_error, on_warning) : NULL;
     png_infop info = png ? png_create_info_struct(png) : NULL;

@@ -2,7 +2,7 @@
  *
  * Lines that begin with # are comments, two of which mean something: `#CXRLE Pos=x,y Gen=n` and `#r RULE`.
  * The line `x = W, y = H, rule = R` is optional, and so is the ! at the end. Between them, an optional
- * count and a letter: b or . dead, o or A alive, $ the end of a row. Under the rule LifeHistory, which is Life with notes in colour, A, C and E are
+ * count and a letter: b or . dead, o or A alive, $ the end of a row. Rules of more states have B to X for 2 to 24, and pA to yO for 25 to 255. Under the rule LifeHistory, which is Life with notes in colour, A, C and E are
  * alive, B and D dead; the notes are left out. F, which kills its neighbours, is refused.
  * SPDX-License-Identifier: MIT
  */
@@ -116,40 +116,60 @@ static int read_header(const struct life_text *t, const char *p, const char *end
 struct pen {
     long long x, y, count; /* count 0: none was given */
     const char *number;    /* where it began */
+    unsigned prefix;       /* of a state above 24: p is 24, q 48 ... */
 };
+
+/* n cells of a state. */
+static void put_cells_of(struct pen *pen, struct life_sink *sink, long long n, unsigned state)
+{
+    if (state)
+        life_sink_state(sink, pen->x, pen->y, n, state);
+    pen->x += n;
+}
+
+/* A letter of a state, or the first of two. */
+static int read_letter(const struct life_text *t, const char *at, struct pen *pen, struct life_sink *sink, long long n)
+{
+    if (*at >= 'p' && *at <= 'y') {
+        pen->prefix = 24 * (unsigned)(*at - 'p' + 1);
+        pen->count = n;
+        return 0;
+    }
+    const unsigned state = pen->prefix + (unsigned)(*at - 'A' + 1);
+    pen->prefix = 0;
+    if (*at > 'X' || state > 255)
+        return life_text_error(t, at, "'%c' is no state; states are . for 0, A to X for 1 to 24, and pA to yO for 25 to 255", *at);
+    put_cells_of(pen, sink, n, state);
+    return 0;
+}
 
 /* One character of cell data. 1 when it ends the pattern. */
 static int read_item(const struct life_text *t, const char *at, struct pen *pen, struct life_sink *sink)
 {
     const long long n = pen->count ? pen->count : 1;
+    const bool note = sink->history && *at >= 'B' && *at <= 'E', letter = isupper((unsigned char)*at) || (*at >= 'p' && *at <= 'y');
     pen->count = 0;
-    const bool note = sink->history && *at >= 'B' && *at <= 'E';
-    switch (!note ? *at : *at == 'C' || *at == 'E' ? 'o' : 'b') {
-    case 'o':
-    case 'A':
-        life_sink_run(sink, pen->x, pen->y, n);
-        pen->x += n;
-        break;
-    case 'b':
-    case '.':
-        pen->x += n;
-        break;
-    case '$':
+    if (pen->prefix && !isupper((unsigned char)*at))
+        return life_text_error(t, at, "after a letter p to y there should be one of A to X");
+    if (note)
+        put_cells_of(pen, sink, n, *at == 'C' || *at == 'E');
+    else if (sink->history && letter && *at != 'A')
+        return life_text_error(t, at, "'%c' is a state of LifeHistory that changes the cells about it, which is not supported", *at);
+    else if (*at == 'o')
+        put_cells_of(pen, sink, n, 1);
+    else if (*at == 'b' || *at == '.')
+        put_cells_of(pen, sink, n, 0);
+    else if (letter && read_letter(t, at, pen, sink, n) < 0)
+        return -1;
+    else if (*at == '$') {
         pen->y += n;
         pen->x = 0;
-        break;
-    case '!':
+    } else if (*at == '!')
         return 1;
-    default:
-        if (isupper((unsigned char)*at) || (*at >= 'p' && *at <= 'y'))
-            return life_text_error(t, at,
-                                   "'%c' is a state of a rule with more than two, which is not "
-                                   "supported; cells are b (dead) and o (alive)",
-                                   *at);
-        if (*at > ' ' && *at < 127)
-            return life_text_error(t, at, "'%c' is not one of b, o, $ and !", *at);
+    else if (!letter && *at > ' ' && *at < 127)
+        return life_text_error(t, at, "'%c' is not one of b, o, $ and !", *at);
+    else if (!letter)
         return life_text_error(t, at, "a byte of value %d is not one of b, o, $ and !", (unsigned char)*at);
-    }
     if (pen->x >= LIFE_FAR || pen->y >= LIFE_FAR)
         return life_text_error(t, at, "the pattern is larger than 2^40 cells across");
     return 0;
@@ -163,6 +183,8 @@ static int read_line(const struct life_text *t, const char *p, const char *end, 
         if (*p == ' ' || *p == '\t' || *p == '\r') {
             p++;
         } else if (isdigit((unsigned char)*p)) {
+            if (pen->prefix)
+                return life_text_error(t, p, "after a letter p to y there should be one of A to X");
             pen->number = p;
             if (!read_number(&p, end, &pen->count) || pen->count == 0)
                 return life_text_error(t, pen->number, "a count must be from 1 to 2^40 - 1");
@@ -190,7 +212,7 @@ static bool sniff(const struct life_text *t)
 static int read_rle(const struct life_text *t, struct life_sink *sink)
 {
     struct life_pattern *out = sink->p;
-    struct pen pen = {0, 0, 0, NULL};
+    struct pen pen = {.count = 0};
     bool header = false;
     int status = 0;
     for (const char *p = t->begin; p < t->end && status == 0;) {
@@ -212,6 +234,8 @@ static int read_rle(const struct life_text *t, struct life_sink *sink)
         return -1;
     if (strcasecmp(out->rule, "LifeHistory") == 0)
         strcpy(out->rule, "B3/S23");
+    if (status == 0 && pen.prefix)
+        return life_text_error(t, t->end, "the file ends within a state");
     if (status == 0 && pen.count)
         return life_text_error(t, pen.number, "the file ends after a count");
     /* The header's size is a hint that files get wrong. */
@@ -230,17 +254,58 @@ struct line {
     int used;
 };
 
-static void put_item(struct line *line, size_t count, char tag)
+static void put_words(struct line *line, size_t count, const char *tag)
 {
     char text[32];
     const int length =
-        count > 1 ? snprintf(text, sizeof text, "%zu%c", count, tag) : snprintf(text, sizeof text, "%c", tag);
+        count > 1 ? snprintf(text, sizeof text, "%zu%s", count, tag) : snprintf(text, sizeof text, "%s", tag);
     if (line->used + length > 70) {
         putc('\n', line->fp);
         line->used = 0;
     }
     fwrite(text, 1, (size_t)length, line->fp);
     line->used += length;
+}
+
+static void put_item(struct line *line, size_t count, char tag)
+{
+    const char text[2] = {tag, '\0'};
+    put_words(line, count, text);
+}
+
+static void put_state(struct line *line, size_t count, unsigned state)
+{
+    char text[3] = ".";
+    if (state > 24)
+        snprintf(text, sizeof text, "%c%c", 'p' + (int)((state - 25) / 24), 'A' + (int)((state - 1) % 24));
+    else if (state)
+        text[0] = (char)('A' + (int)state - 1);
+    put_words(line, count, text);
+}
+
+/* Runs of equal states, but for dead cells at the end of a row. */
+static void put_states(struct line *line, const struct life_pattern *p)
+{
+    size_t row = 0; /* what has been written stands in this row of the pattern */
+    for (size_t y = 0; y < p->rows; y++) {
+        const unsigned char *state = p->state + y * p->columns;
+        size_t columns = p->columns, end;
+        while (columns && !state[columns - 1])
+            columns--;
+        if (columns && row < p->top + y) {
+            put_item(line, p->top + y - row, '$');
+            row = p->top + y;
+        }
+        if (columns && p->left && state[0])
+            put_state(line, p->left, 0);
+        for (size_t x = 0; x < columns; x = end) {
+            for (end = x; end < columns && state[end] == state[x];)
+                end++;
+            put_state(line, end - x + (x == 0 && !state[0] ? p->left : 0), state[x]);
+        }
+    }
+    put_item(line, 1, '!');
+    putc('\n', line->fp);
 }
 
 static void put_cells(struct line *line, const struct life_pattern *p)
@@ -274,7 +339,7 @@ static int write_rle(struct outfile *out, const struct life_pattern *p)
     }
     fprintf(out->fp, "x = %zu, y = %zu, rule = %s%s%s\n", p->width, p->height,
             p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "", p->bounds);
-    put_cells(&line, p);
+    (p->state ? put_states : put_cells)(&line, p);
     return outfile_check(out);
 }
 

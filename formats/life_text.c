@@ -42,6 +42,14 @@ void life_sink_run(struct life_sink *s, long long x, long long y, long long n)
     s->any = true;
 }
 
+void life_sink_state(struct life_sink *s, long long x, long long y, long long n, unsigned state)
+{
+    life_sink_run(s, x, y, n);
+    s->most = state > s->most ? state : s->most;
+    if (s->filling && s->p->state)
+        memset(s->p->state + (size_t)(y - s->top) * s->p->columns + (size_t)(x - s->left), (int)state, (size_t)n);
+}
+
 bool life_next_run(const struct life_pattern *p, size_t y, size_t *x, size_t *end)
 {
     const uint64_t *row = p->word + y * p->stride;

@@ -1617,6 +1617,16 @@ module stdcl
       integer(c_long_long), value :: y
       type(life_cells), optional :: cells
     end function
+    function life_get_states(lf, x, y, width, height, state) bind(C)
+      import
+      integer(c_int) :: life_get_states
+      type(c_ptr), value :: lf
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      integer(c_size_t), value :: width
+      integer(c_size_t), value :: height
+      integer(c_signed_char), optional :: state(*)
+    end function
     function life_grid_split(text, grid, bounds, width, height) bind(C)
       import
       integer(c_int) :: life_grid_split
@@ -1662,6 +1672,16 @@ module stdcl
       integer(c_long_long), value :: y
       type(life_cells), intent(in), optional :: cells
     end function
+    function life_put_states(lf, x, y, width, height, state) bind(C)
+      import
+      integer(c_int) :: life_put_states
+      type(c_ptr), value :: lf
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      integer(c_size_t), value :: width
+      integer(c_size_t), value :: height
+      integer(c_signed_char), intent(in), optional :: state(*)
+    end function
     function life_rule_name(i, rule) bind(C)
       import
       type(c_ptr) :: life_rule_name
@@ -1684,6 +1704,11 @@ module stdcl
       integer(c_int) :: life_rule_parse
       character(kind=c_char), intent(in), optional :: text(*)
       type(life_rule), optional :: rule
+    end function
+    function life_rule_states(text) bind(C)
+      import
+      integer(c_int) :: life_rule_states
+      character(kind=c_char), intent(in), optional :: text(*)
     end function
     function life_rule_string(rule, text) bind(C)
       import
@@ -1708,6 +1733,11 @@ module stdcl
       type(c_ptr), value :: lf
       real(c_double), value :: density
       integer(c_int64_t), value :: seed
+    end function
+    function life_states(lf) bind(C)
+      import
+      integer(c_int) :: life_states
+      type(c_ptr), value :: lf
     end function
     function life_step(lf, generations) bind(C)
       import

@@ -126,6 +126,8 @@ int census_rule_make(struct census_rule *rule, const char *text)
     *rule = (struct census_rule){.terms = 0};
     if (life_family_parse(text, &rule->family) < 0)
         return -1;
+    if (rule->family.states > 2)
+        return clerror_set(EINVAL, "life: a census is of rules of two states, and '%s' has %u", text, rule->family.states);
     if (rule->family.counts ? rule->family.rule.birth & 1 : life_table_next(&rule->family.table, 0))
         return clerror_set(EINVAL, "life: a census of '%s' is not possible: by B0 all of an empty plane comes alive", text);
     for (unsigned n = 0; n <= 8; n++)

@@ -5,6 +5,7 @@
  *   B2/S34H         the six neighbours of a hexagon: all but north-east and south-west
  *   B2/S013V        the four of von Neumann: north, west, east, south
  *   MAP...          all 512 bits in base 64, as Golly has them
+ *   345/2/4         Generations: survival, birth, and how many states there are; B2/S345/C4 is the same, and H and V may stand at the end
  *
  * Bit i of a place: 0 north-west, 1 north, 2 north-east, 3 west, 4 the cell, 5 east, 6 south-west, 7 south, 8 south-east.
  * SPDX-License-Identifier: MIT
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { BLOCKS = 512, CELL = 1 << 4, MOORE = 0x1ef, HEXAGON = 0x1ab, NEUMANN = 0xaa };
 
@@ -169,9 +171,9 @@ static int read_map(const char *text, struct life_table *t, char normal[LIFE_RUL
     return 0;
 }
 
-int life_family_parse(const char *text, struct life_family *family)
+static int parse_two_states(const char *text, struct life_family *family)
 {
-    struct life_family f = {.counts = true};
+    struct life_family f = {.counts = true, .states = 2};
     if (life_rule_parse(text, &f.rule) == 0) {
         life_rule_string(&f.rule, f.text);
         for (unsigned count = 0; count <= 8; count++) {
@@ -183,7 +185,7 @@ int life_family_parse(const char *text, struct life_family *family)
         *family = f;
         return 0;
     }
-    f = (struct life_family){.counts = false};
+    f = (struct life_family){.counts = false, .states = 2};
     int status = read_map(text, &f.table, f.text);
     if (status == 1)
         status = read_parts(text, &f.table, f.text);
@@ -191,9 +193,69 @@ int life_family_parse(const char *text, struct life_family *family)
         return -1; /* what nobody knows, life_rule_parse has refused */
     struct life_rule counts;
     if (life_rule_parse(f.text, &counts) == 0) /* 3_23, which is the other's but for how it is written */
-        return life_family_parse(f.text, family);
+        return parse_two_states(f.text, family);
     *family = f;
     return 0;
+}
+
+/* The third part of S/B/4, B/S/C4 or S/B/4V: *head gets what stands before, with the letter of the neighbourhood. 1: there is none. */
+static int split_states(const char *text, char head[LIFE_RULE_TEXT], unsigned *states)
+{
+    static const struct { const char *name, *rule; } names[] = {{"brain", "/2/3"}, {"briansbrain", "/2/3"}, {"starwars", "345/2/4"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcasecmp(text, names[i].name) == 0)
+            text = names[i].rule;
+    char copy[LIFE_RULE_TEXT - 4];
+    const char *first = tidy(text, copy, sizeof copy) ? strchr(copy, '/') : NULL, *second = first ? strchr(first + 1, '/') : NULL;
+    if (!second || strncmp(text, "MAP", 3) == 0)
+        return 1;
+    const char *p = second + 1;
+    unsigned n = 0;
+    p += *p == 'c' || *p == 'g';
+    if (!isdigit((unsigned char)*p))
+        return refuse(text, "after the second slash there should be the number of states, as in 345/2/4");
+    for (; isdigit((unsigned char)*p) && n < 1000; p++)
+        n = 10 * n + (unsigned)(*p - '0');
+    if (n < 2 || n > 256)
+        return refuse(text, "a rule has from 2 to 256 states");
+    if (*p && strcmp(p, "H") != 0 && strcmp(p, "V") != 0)
+        return refuse(text, "after the number of states there may be only H or V, as in 013/2/4V");
+    *states = n;
+    snprintf(head, LIFE_RULE_TEXT, "%.*s%s", (int)(second - copy), copy, p);
+    return 0;
+}
+
+/* B2/S345 becomes 345/2/4, and B2/S013V 013/2/4V. */
+static void write_states(struct life_family *f)
+{
+    char text[LIFE_RULE_TEXT];
+    snprintf(text, sizeof text, "%s", f->text);
+    const size_t length = strlen(text);
+    const char suffix[2] = {!f->counts && strchr("HV", text[length - 1]) ? text[length - 1] : '\0', '\0'};
+    if (suffix[0])
+        text[length - 1] = '\0';
+    char *slash = strchr(text, '/');
+    *slash = '\0';
+    snprintf(f->text, sizeof f->text, "%.58s/%.58s/%u%s", slash + 2, text + 1, f->states, suffix);
+}
+
+int life_family_parse(const char *text, struct life_family *family)
+{
+    char head[LIFE_RULE_TEXT];
+    unsigned states = 2;
+    const int status = split_states(text, head, &states);
+    if (status < 0 || parse_two_states(status == 0 ? head : text, family) < 0)
+        return -1;
+    family->states = states;
+    if (states > 2)
+        write_states(family);
+    return 0;
+}
+
+int life_rule_states(const char *text)
+{
+    struct life_family f;
+    return life_family_parse(text, &f) < 0 ? -1 : (int)f.states;
 }
 
 int life_rule_normal(const char *text, char normal[LIFE_RULE_TEXT])

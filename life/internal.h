@@ -67,6 +67,7 @@ struct life_family {
     bool counts; /* it is one that counts neighbours, and `rule` says all; else `rule` is 0 */
     struct life_rule rule;
     struct life_table table;
+    unsigned states; /* 2, or more of the family Generations, in which cells die step by step; dying cells are dead to the table */
     char text[LIFE_RULE_TEXT]; /* as people write it */
 };
 
@@ -123,6 +124,8 @@ struct life_backend {
     int (*create)(life *lf, const struct life_options *options);
     void (*free)(life *lf);
     uint64_t *(*row)(life *lf, size_t y);
+    /* Of rules of more than two states: the same of a bit plane, see planes.cl; plane 0 is what `row` gives. NULL for engines that have two. */
+    uint64_t *(*plane)(life *lf, unsigned plane, size_t y);
     int (*upload)(life *lf);
     int (*download)(life *lf);
     int (*step)(life *lf, uint64_t generations);
@@ -146,6 +149,10 @@ struct life_raster {
 int life_to_host(life *lf);
 int life_to_device(life *lf);
 
+/* How many bit planes the states of a rule need; row y of one (states.c). */
+unsigned life_planes_of(const life *lf);
+uint64_t *life_plane_row(life *lf, unsigned plane, size_t y);
+
 /* The work of `trace` on devices, LIFE_SLOTS generations between looks at them (trace.c). advance(lf, 1) starts a
  * step, count(lf, slot) the counting of what is there after it, and `collect` waits for the counts of some slots. */
 enum { LIFE_SLOTS = 64 };
@@ -159,7 +166,7 @@ int life_trace_slots(life *lf, const struct life_counting *by, size_t n, struct 
 /* Adds what the groups of a counting kernel left: pairs of population and hash. */
 void life_sample_add(struct life_sample *sample, const uint64_t *sums, size_t groups);
 
-extern const struct life_backend life_packed_backend, life_joined_backend, life_padded_backend, life_reference_backend;
+extern const struct life_backend life_packed_backend, life_joined_backend, life_planes_backend, life_padded_backend, life_reference_backend;
 
 struct life {
     const struct life_backend *backend;
@@ -210,6 +217,12 @@ void life_ref_family_rows(const struct life_family *rule, enum life_bounds bound
 
 /* The same of a grid whose edges are joined otherwise. */
 void life_ref_joined_rows(const struct life_family *rule, const struct life_grid *grid, size_t y, size_t end, const unsigned char *from, unsigned char *to);
+
+/* One step of a cell: its state next, by the table's answer to its block of live cells. */
+static inline unsigned char life_next_state(const struct life_family *rule, unsigned char state, unsigned next)
+{
+    return state > 1 ? (unsigned char)((state + 1u) % rule->states) : next ? 1 : state && rule->states > 2 ? 2 : 0;
+}
 
 /* Advances some generations and compares windows in the corners, at the edges and inside with plain C
  * (verify.c); -1 with EDOM when they differ. A small grid is compared whole. */

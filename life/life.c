@@ -2,7 +2,7 @@
  *
  * It keeps the generation counter, and copies rectangles between the caller and the host's rows. It fetches these rows
  * from the device before they are read, and sends them there before a step, if they are not the same already.
- * The engines are packed.c, joined.c, padded.c (local, global) and life_ref.c.
+ * The engines are packed.c, joined.c, planes.c, padded.c (local, global) and life_ref.c.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -48,11 +48,26 @@ static int check_options(const struct life_options *o, const struct life_grid *g
     return reserved_check("life_create", o->reserved);
 }
 
+/* What has rules of more than two states. */
+static int check_states(const struct life_options *o, const struct life_family *rule, const struct life_grid *grid)
+{
+    if (rule->states == 2)
+        return 0;
+    if (o->engine == LIFE_LOCAL || o->engine == LIFE_GLOBAL)
+        return clerror_set(ENOTSUP, "life: the rule %s has %u states, and the engine %s two; packed and reference have more", rule->text, rule->states,
+                           life_engine_name(o->engine));
+    if (grid->bounds == LIFE_JOINED || world_size(o->world) > 1)
+        return clerror_set(ENOTSUP, "life: the rule %s has %u states, which are for a torus or a plane, and for one rank", rule->text, rule->states);
+    return 0;
+}
+
 static life *create(const struct life_options *options)
 {
     struct life_family rule;
     struct life_grid grid = {.width = options->width, .height = options->height, .bounds = options->bounds};
     if ((options->grid && life_grid_read(options->grid, &grid) < 0) || check_options(options, &grid) < 0 || life_family_parse(options->rule ? options->rule : "B3/S23", &rule) < 0)
+        return NULL;
+    if (check_states(options, &rule, &grid) < 0)
         return NULL;
     life *lf = calloc(1, sizeof *lf);
     if (!lf) {
@@ -60,7 +75,9 @@ static life *create(const struct life_options *options)
         return NULL;
     }
     lf->engine = options->engine;
-    lf->backend = options->engine == LIFE_PACKED && grid.bounds == LIFE_JOINED ? &life_joined_backend : backends[options->engine];
+    lf->backend = options->engine == LIFE_PACKED && grid.bounds == LIFE_JOINED ? &life_joined_backend
+                  : options->engine == LIFE_PACKED && rule.states > 2              ? &life_planes_backend
+                                                                                   : backends[options->engine];
     lf->width = grid.width;
     lf->height = grid.height;
     lf->words = (grid.width + 63) / 64;
@@ -166,6 +183,11 @@ int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
         life_bits_copy(row, 0, from, first, cells->width - first);
         if (row == whole)
             memcpy(own, whole + lf->from, lf->own * sizeof *own);
+        for (unsigned k = 1; k < life_planes_of(lf); k++) /* nothing dies there */
+            for (size_t c = 0; c < cells->width; c++) {
+                const size_t x0 = (left + c) % lf->width;
+                life_plane_row(lf, k, at)[x0 / 64] &= ~((uint64_t)1 << x0 % 64);
+            }
     }
     free(whole);
     lf->device_stale = true;
@@ -302,10 +324,17 @@ int life_get(life *lf, long long x, long long y, struct life_cells *cells)
     return status;
 }
 
+/* Kills all cells of the planes from `first` on. */
+static void clear_planes(life *lf, unsigned first)
+{
+    for (unsigned k = first; k < life_planes_of(lf); k++)
+        for (size_t y = lf->first; y < lf->first + lf->rows; y++)
+            memset(life_plane_row(lf, k, y), 0, lf->own * sizeof(uint64_t));
+}
+
 int life_clear(life *lf)
 {
-    for (size_t y = lf->first; y < lf->first + lf->rows; y++)
-        memset(lf->backend->row(lf, y), 0, lf->own * sizeof(uint64_t));
+    clear_planes(lf, 0);
     lf->host_stale = false;
     lf->device_stale = true;
     lf->generation = lf->past.n = 0;
@@ -325,6 +354,7 @@ int life_soup(life *lf, double density, uint64_t seed)
     lf->host_stale = false;
     lf->device_stale = true;
     lf->generation = lf->past.n = 0;
+    clear_planes(lf, 1);
     return world_agree(lf->world, density > 0 ? life_soup_density(lf, density, seed) : life_soup_rand(lf, (unsigned)seed));
 }
 
@@ -385,22 +415,24 @@ int life_population(life *lf, uint64_t *population)
 
 /* ---- Waiting for a repetition. --------------------------------------------------------------- */
 
-/* This rank's rows as they are. */
+/* This rank's rows as they are, of all planes. */
 static int take_rows(life *lf, uint64_t *to)
 {
     if (life_to_host(lf) < 0)
         return -1;
-    for (size_t y = 0; y < lf->rows; y++)
-        memcpy(to + y * lf->own, lf->backend->row(lf, lf->first + y), lf->own * sizeof *to);
+    for (unsigned k = 0; k < life_planes_of(lf); k++)
+        for (size_t y = 0; y < lf->rows; y++, to += lf->own)
+            memcpy(to, life_plane_row(lf, k, lf->first + y), lf->own * sizeof *to);
     return 0;
 }
 
-/* The words of this rank's rows that are not as they were. */
+/* The rows that are not as they were. */
 static uint64_t count_changes(life *lf, const uint64_t *before)
 {
     uint64_t changes = 0;
-    for (size_t y = 0; y < lf->rows; y++)
-        changes += memcmp(before + y * lf->own, lf->backend->row(lf, lf->first + y), lf->own * sizeof *before) != 0;
+    for (unsigned k = 0; k < life_planes_of(lf); k++)
+        for (size_t y = 0; y < lf->rows; y++, before += lf->own)
+            changes += memcmp(before, life_plane_row(lf, k, lf->first + y), lf->own * sizeof *before) != 0;
     return changes;
 }
 
@@ -410,7 +442,7 @@ static int verify_period(life *lf, uint64_t period)
 {
     struct life_cells before;
     uint64_t changes = 0;
-    int status = life_cells_alloc(&before, lf->own * 64, lf->rows);
+    int status = life_cells_alloc(&before, lf->own * 64, lf->rows * life_planes_of(lf));
     if (status == 0)
         status = take_rows(lf, before.word);
     if (status == 0)

@@ -52,14 +52,14 @@ static unsigned block_of(const unsigned char *from, size_t width, size_t height,
     unsigned block = 0;
     for (int i = 0; i < 9; i++)
         if (row[i / 3] < height && column[i % 3] < width)
-            block |= (unsigned)from[row[i / 3] * width + column[i % 3]] << i;
+            block |= (unsigned)(from[row[i / 3] * width + column[i % 3]] == 1) << i;
     return block;
 }
 
 void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width, size_t height, size_t y, size_t end,
                           const unsigned char *from, unsigned char *to)
 {
-    if (rule->counts) {
+    if (rule->counts && rule->states <= 2) {
         life_ref_rows(&rule->rule, bounds, width, height, y, end, from, to);
         return;
     }
@@ -68,7 +68,7 @@ void life_ref_family_rows(const struct life_family *rule, enum life_bounds bound
         places_about(y, height, bounds, row);
         for (size_t x = 0; x < width; x++) {
             places_about(x, width, bounds, column);
-            to[y * width + x] = (unsigned char)life_table_next(&rule->table, block_of(from, width, height, row, column));
+            to[y * width + x] = life_next_state(rule, from[y * width + x], life_table_next(&rule->table, block_of(from, width, height, row, column)));
         }
     }
 }
@@ -93,7 +93,7 @@ enum { TOLD_EVERY = 1 << 22 }; /* so many cells the caller is told */
 
 struct reference {
     unsigned char *now, *next;
-    struct life_cells image; /* the packed rows that the front reads and writes */
+    struct life_cells image; /* the packed rows that the front reads and writes, of one bit plane behind the other */
 };
 
 static void reference_free(life *lf)
@@ -115,7 +115,7 @@ static int reference_create(life *lf, const struct life_options *options)
     lf->state = r;
     if (!r)
         return clerror_set(ENOMEM, "life: no memory for an engine");
-    if (life_cells_alloc(&r->image, lf->width, lf->height) < 0) {
+    if (life_cells_alloc(&r->image, lf->width, lf->height * life_planes_of(lf)) < 0) {
         reference_free(lf);
         return -1;
     }
@@ -132,30 +132,42 @@ static int reference_create(life *lf, const struct life_options *options)
     return 0;
 }
 
-static uint64_t *reference_row(life *lf, size_t y)
+static uint64_t *reference_plane(life *lf, unsigned plane, size_t y)
 {
     struct reference *r = lf->state;
-    return r->image.word + y * r->image.stride;
+    return r->image.word + (plane * lf->height + y) * r->image.stride;
+}
+
+static uint64_t *reference_row(life *lf, size_t y)
+{
+    return reference_plane(lf, 0, y);
 }
 
 static int reference_upload(life *lf)
 {
     struct reference *r = lf->state;
     for (size_t y = 0; y < lf->height; y++)
-        for (size_t x = 0; x < lf->width; x++)
-            r->now[y * lf->width + x] = (unsigned char)life_cells_at(&r->image, x, y);
+        for (size_t x = 0; x < lf->width; x++) {
+            unsigned bits = 0;
+            for (unsigned k = 0; k < life_planes_of(lf); k++)
+                bits |= (unsigned)life_cells_at(&r->image, x, k * lf->height + y) << k;
+            r->now[y * lf->width + x] = (unsigned char)(bits < 2 ? bits : (bits >> 1) + 1);
+        }
     return 0;
 }
 
 static int reference_download(life *lf)
 {
     struct reference *r = lf->state;
-    for (size_t y = 0; y < lf->height; y++) {
-        uint64_t *row = reference_row(lf, y);
-        memset(row, 0, lf->words * sizeof *row);
-        for (size_t x = 0; x < lf->width; x++)
-            row[x / 64] |= (uint64_t)r->now[y * lf->width + x] << x % 64;
-    }
+    for (unsigned k = 0; k < life_planes_of(lf); k++)
+        for (size_t y = 0; y < lf->height; y++) {
+            uint64_t *row = reference_plane(lf, k, y);
+            memset(row, 0, lf->words * sizeof *row);
+            for (size_t x = 0; x < lf->width; x++) {
+                const unsigned state = r->now[y * lf->width + x];
+                row[x / 64] |= (uint64_t)((state < 2 ? state : (state - 1) << 1) >> k & 1) << x % 64;
+            }
+        }
     return 0;
 }
 
@@ -199,7 +211,7 @@ static int reference_trace(life *lf, size_t n, struct life_sample *sample)
         for (size_t i = 0; i < lf->width * lf->height; i++)
             if (r->now[i]) {
                 sample[g].population++;
-                sample[g].hash += life_mix(1 + (i + 1) * 0x9e3779b97f4a7c15u);
+                sample[g].hash += life_mix(r->now[i] + (i + 1) * 0x9e3779b97f4a7c15u);
             }
     }
     return 0;
@@ -209,6 +221,7 @@ const struct life_backend life_reference_backend = {
     .create = reference_create,
     .free = reference_free,
     .row = reference_row,
+    .plane = reference_plane,
     .upload = reference_upload,
     .download = reference_download,
     .step = reference_step,

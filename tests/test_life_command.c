@@ -398,6 +398,31 @@ static void watches_planes(void **state)
     refuses(2, "leave --step out", "-p free.rle --engine hashlife --watch --step 3");
 }
 
+/* ---- More than two states. -------------------------------------------------------------------- */
+
+static void more_states(void **unused)
+{
+    (void)unused;
+    json_t *r = report("--rule brain --size 40x30 --soup=0.3 -n 20 -o states.rle -o states.png --csv states.csv");
+    assert_string_equal(json_string_value(json_object_get(r, "rule")), "/2/3");
+    const json_int_t population = json_integer_value(json_object_get(r, "population"));
+    json_decref(r);
+    r = report("-p states.rle -n 0");
+    assert_int_equal(json_integer_value(json_object_get(r, "population")), population);
+    json_decref(r);
+    put_text(in_folder("three.rle"), "x = 4, y = 1, rule = 345/2/4\n.ABC!\n");
+    r = report("-p three.rle -n 0"); /* without a grid: HashLife has two states */
+    assert_string_equal(json_string_value(json_object_get(r, "engine")), "packed");
+    assert_int_equal(json_integer_value(json_object_get(r, "population")), 3);
+    json_decref(r);
+    refuses(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1", "-p three.rle --rule B3/S23 --size 40");
+    refuses(2, "there is a cell of state 3, and the rule /2/3 has states 0 to 2", "-p three.rle --rule /2/3");
+    refuses(2, "HashLife has two", "-p three.rle --engine hashlife");
+    refuses(1, "macrocell has no more than two states", "-p three.rle -n 1 -q -o out.mc");
+    refuses(2, "from 2 to 256 states", "--rule 345/2/257");
+    refuses(1, "which are for a torus or a plane", "--rule 345/2/4:S30");
+}
+
 /* ---- Bounded grids. -------------------------------------------------------------------------- */
 
 static void bounded_grids(void **unused)
@@ -459,7 +484,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(chooses_an_engine), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
-        cmocka_unit_test(watches_planes),    cmocka_unit_test(census), cmocka_unit_test(bounded_grids),
+        cmocka_unit_test(watches_planes),    cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(bounded_grids),
     };
     if (argc != 2)
         return 2;

@@ -121,6 +121,51 @@ static void rle_both_ways(void **state)
         check_world(&worlds[i], ".rle", "");
 }
 
+/* A soup some generations on, when there are cells of all states, as a file; from there both programs go on. */
+static void generations_both_ways(void **state)
+{
+    static const struct world many[] = {{"345/2/4", "T60,41"}, {"/2/3", "P70,30"}, {"2367/3457/5", "T31,64"}, {"23/3/200", "T40,40"},
+                                        {"013/2/4V", "T50,33"}, {"34/2/5H", "P40,50"}};
+    (void)state;
+    if (!there_is_bgolly())
+        skip();
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        life *lf = life_create(&(struct life_options){.grid = many[i].bounds, .rule = many[i].rule});
+        ready(lf);
+        const size_t width = life_width(lf), height = life_height(lf);
+        unsigned char *cells = malloc(width * height);
+        uint64_t *word = calloc((width + 63) / 64 * height, sizeof *word);
+        ready(cells);
+        ready(word);
+        works(life_soup(lf, 0.3, 5));
+        works(life_step(lf, 9));
+        works(life_get_states(lf, 0, 0, width, height, cells));
+        struct life_pattern p = {.width = width, .height = height, .columns = width, .rows = height, .stride = (width + 63) / 64, .word = word,
+                                 .states = life_states(lf), .state = cells, .placed = true, .x = -(long long)(width / 2), .y = -(long long)(height / 2)}, q;
+        snprintf(p.rule, sizeof p.rule, "%s", many[i].rule);
+        snprintf(p.bounds, sizeof p.bounds, "%s", many[i].bounds);
+        works(life_pattern_write(in_folder("many.rle"), &p, NULL));
+        assert_int_equal(by_golly("-a Generations", 0, in_folder("many.rle")), population(lf));
+        works(life_step(lf, 50));
+        assert_int_equal(by_golly("-a Generations", 50, in_folder("many.rle")), population(lf));
+        char with_output[PATH_MAX + 40];
+        snprintf(with_output, sizeof with_output, "-a Generations -o '%s'", in_folder("theirs.rle"));
+        by_golly(with_output, 20, in_folder("many.rle"));
+        works(life_pattern_read(in_folder("theirs.rle"), &q));
+        assert_string_equal(q.rule, many[i].rule);
+        if (life_bounds_of(lf) == LIFE_TORUS && q.state) { /* where its cells are, their file does not say */
+            works(life_clear(lf));
+            works(life_put_states(lf, 0, 0, q.columns, q.rows, q.state));
+            works(life_step(lf, 30));
+            assert_int_equal(by_golly("-a Generations", 50, in_folder("many.rle")), population(lf));
+        }
+        life_pattern_free(&q);
+        free(cells);
+        free(word);
+        life_free(lf);
+    }
+}
+
 static void macrocell_both_ways(void **state)
 {
     (void)state;
@@ -191,6 +236,6 @@ static void planes_without_edges(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rle_both_ways), cmocka_unit_test(macrocell_both_ways), cmocka_unit_test(planes_without_edges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rle_both_ways), cmocka_unit_test(generations_both_ways), cmocka_unit_test(macrocell_both_ways), cmocka_unit_test(planes_without_edges)};
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

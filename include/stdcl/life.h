@@ -54,8 +54,13 @@ char *life_rule_string(const struct life_rule *rule, char *text);
 /* Rules of all families that engines take: those above; isotropic ones, which look at the places of the neighbours too, B2-a/S12 (A. Hensel's
  * notation); those of a hexagon's six neighbours, B2/S34H, and of von Neumann's four, B2/S013V; and MAP with a table of 512 bits in base 64, as Golly
  * has it. Writes one in its usual form into `normal`. EINVAL: the sentence says why it is none. */
+/* And of the family Generations, 345/2/4 or B2/S345/C4: counts that survive, counts that give birth, and 3 to 256 states: a live cell (1) that does not survive becomes
+ * 2, 3 and so on, in which it counts as dead and no other can be born, and at last 0. */
 enum { LIFE_RULE_TEXT = 128 };
 int life_rule_normal(const char *text, char normal[LIFE_RULE_TEXT]);
+
+/* How many states such a rule has: 2 of those that are not Generations. -1 with EINVAL: it is none. */
+int life_rule_states(const char *text);
 
 /* The names that life_rule_parse knows: name and rule number i, 0 <= i; NULL after the last. */
 const char *life_rule_name(size_t i, struct life_rule *rule);
@@ -152,6 +157,11 @@ int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
  * in life_put. With a world rank 0 gets it, and the others' cells->word is not used. */
 int life_get(life *lf, long long x, long long y, struct life_cells *cells);
 
+/* The same of states, width x height bytes row by row, for rules of more than two. life_put and life_get are of cells that live, state 1; what is put
+ * there is dead or alive. EINVAL: the rectangle reaches beyond the edge, also of a torus; or a state is none of the rule's (the sentence says which cell). */
+int life_put_states(life *lf, long long x, long long y, size_t width, size_t height, const unsigned char *state);
+int life_get_states(life *lf, long long x, long long y, size_t width, size_t height, unsigned char *state);
+
 /* Counts the live cells of squares of 2^zoom x 2^zoom cells (zoom 0 to 15), width x height of them, the first with its top left corner at
  * (x, y), as life_put has it: count[j * width + i]. At the end of the grid (on a torus: of one turn) a square holds what is left. Counted on
  * the devices, so that only the counts are copied. EINVAL: there are not so many squares. */
@@ -163,7 +173,7 @@ int life_density(life *lf, long long x, long long y, size_t width, size_t height
  * machine. EINVAL: density is out of range, or it is 0 and the seed is larger than an unsigned int. */
 int life_soup(life *lf, double density, uint64_t seed);
 
-/* Counts the live cells, on the device. */
+/* Counts the live cells, on the device; of rules of more than two states, those that are not 0. */
 int life_population(life *lf, uint64_t *population);
 
 /* What life_trace notes of a generation. The hash depends on the cells and their places: equal states
@@ -203,6 +213,7 @@ char *life_grid_text(const life *lf, char text[LIFE_GRID_TEXT]);
  * belongs to the engine. */
 struct life_rule life_rule_of(const life *lf);
 const char *life_rule_text(const life *lf);
+unsigned life_states(const life *lf);
 
 /* The engine of a name: "packed", "local", "global", "reference"; -1 with EINVAL and the list for others.
  * And the name of an engine. */

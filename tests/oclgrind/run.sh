@@ -240,6 +240,9 @@ every_kernel() {
         life $as 1x9 "tile=1 words=2 rows=2 warps=2 generations=1"
         on $as "$stdcl" life -q --size 65x63 --until-stable -n 20 -o cells.rle
         on $as "$stdcl" life -q --size 131x67 -n 5 --record cells.view
+        for rule in 345/2/4 013/2/9V; do
+            on $as "$stdcl" life -q --rule $rule --size 70x9 -n 5 --csv population.csv -o cells.rle
+        done
         for grid in K35*+1,20 S9; do
             for engine in packed global; do
                 on $as "$stdcl" life -q --rule "B3/S23:$grid" -n 5 --engine $engine -o cells.rle

@@ -1,0 +1,129 @@
+/* planes.cl - rules of the family Generations: a live cell that does not survive dies in several steps, and is in nobody's way of counting.
+ *
+ * Bit planes: plane 0 has the cells that live (state 1), planes 1 ... PLANES - 1 the bits of a number that counts the steps of those that die
+ * (state 2 is 1); it is 0 for all others. Each is an array of rows of `words` words of 64 cells, one plane behind the other.
+ *
+ *      plane 0   row 0: word 0, word 1, ...     A work-item computes one word of all planes, a generation. It reads nine words of
+ *                row 1: ...                     plane 0, around the edges of a torus, and its own of the others.
+ *      plane 1   row 0: ...
+ *
+ * SPDX-License-Identifier: MIT
+ */
+
+#ifndef PLANES
+#define PLANES 2
+#endif
+#ifndef LAST
+#define LAST 1 /* the number of the last step: one less than the last state */
+#endif
+#if !defined(RULE) && !defined(BLOCK_RULE) /* of cells that live and of those that do not, as for tile.cl; here Brian's Brain, /2/3 */
+#define RULE(next, b, k, p, q, cell) \
+    LOGIC(v5, b, k, p, 0x06);        \
+    LOGIC(next, v5, q, cell, 0x10)
+#endif
+
+/* LOGIC(out, a, b, c, t) declares `out` as any function of three bits; bit a << 2 | b << 1 | c of t is the result. Constants fold. */
+#define OF2(b, c, t)                                                                             \
+    ((t) == 0 ? 0ul : (t) == 15 ? ~0ul : (t) == 12 ? (b) : (t) == 10 ? (c) : (t) == 3 ? ~(b)     \
+     : (t) == 5 ? ~(c) : (t) == 6 ? (b) ^ (c) : (t) == 9 ? ~((b) ^ (c)) : (t) == 8 ? (b) & (c)   \
+     : (t) == 14 ? (b) | (c) : (t) == 1 ? ~((b) | (c)) : (t) == 7 ? ~((b) & (c))                 \
+     : (t) == 2 ? ~(b) & (c) : (t) == 4 ? (b) & ~(c) : (t) == 11 ? ~(b) | (c) : (b) | ~(c))
+#define LOGIC(out, a, b, c, t)                                                \
+    const ulong out = (t) == 0x96 ? (a) ^ (b) ^ (c)                           \
+                      : (t) == 0xe8 ? ((a) & (b)) | ((c) & ((a) ^ (b)))       \
+                      : (t) >> 4 == ((t)&15) ? OF2(b, c, (t)&15)              \
+                      : ((a) & OF2(b, c, (t) >> 4 & 15)) | (~(a) & OF2(b, c, (t)&15))
+
+/* A word of a row, and the neighbours of its cells to the left and right. */
+struct row {
+    ulong left, cell, right;
+};
+
+static struct row row_at(__global const ulong *cells, const long x, long y, const long words, const long width, const long height, const int torus)
+{
+    struct row r = {0, 0, 0};
+    const int in_last = (int)((width - 1) % 64); /* the place of a row's last cell in its word */
+    if (y < 0 || y >= height) {
+        if (!torus)
+            return r;
+        y = y < 0 ? height - 1 : 0;
+    }
+    __global const ulong *row = cells + y * words;
+    const ulong before = x > 0 ? row[x - 1] >> 63 : torus ? row[words - 1] >> in_last & 1 : 0;
+    const ulong after = x + 1 < words ? row[x + 1] << 63 : torus ? (row[0] & 1) << in_last : 0;
+    r.cell = row[x];
+    r.left = r.cell << 1 | before;
+    r.right = r.cell >> 1 | after;
+    return r;
+}
+
+/* The cells that the rule makes live, if none dies. */
+static ulong ruled(const struct row a, const struct row h, const struct row c)
+{
+#ifdef BLOCK_RULE
+    BLOCK_RULE(next, a.left, a.cell, a.right, h.left, h.cell, h.right, c.left, c.cell, c.right);
+#else
+    LOGIC(s0, a.left, a.cell, a.right, 0x96);
+    LOGIC(m0, a.left, a.cell, a.right, 0xe8);
+    LOGIC(s1, h.left, h.cell, h.right, 0x96);
+    LOGIC(m1, h.left, h.cell, h.right, 0xe8);
+    LOGIC(s2, c.left, c.cell, c.right, 0x96);
+    LOGIC(m2, c.left, c.cell, c.right, 0xe8);
+    LOGIC(b, s0, s1, s2, 0x96);
+    LOGIC(k, s0, s1, s2, 0xe8);
+    LOGIC(p, m0, m1, m2, 0x96);
+    LOGIC(q, m0, m1, m2, 0xe8);
+    RULE(next, b, k, p, q, h.cell);
+#endif
+    return next;
+}
+
+__kernel void life_planes(__global const ulong *from, __global ulong *to, const ulong words, const ulong width, const ulong height, const int torus)
+{
+    const ulong x = get_global_id(0), y = get_global_id(1), plane = words * height, at = y * words + x;
+    if (x >= words || y >= height)
+        return;
+    const struct row a = row_at(from, (long)x, (long)y - 1, (long)words, (long)width, (long)height, torus);
+    const struct row h = row_at(from, (long)x, (long)y, (long)words, (long)width, (long)height, torus);
+    const struct row c = row_at(from, (long)x, (long)y + 1, (long)words, (long)width, (long)height, torus);
+    const ulong cells = x + 1 < words || width % 64 == 0 ? ~0ul : (1ul << width % 64) - 1;
+    ulong step[PLANES], dying = 0, last = ~0ul;
+    for (int i = 1; i < PLANES; i++) {
+        step[i] = from[i * plane + at];
+        dying |= step[i];
+        last &= LAST >> (i - 1) & 1 ? step[i] : ~step[i];
+    }
+    const ulong next = ruled(a, h, c) & ~dying & cells;
+    ulong carry = dying & ~last;
+    const ulong begin = h.cell & ~next;
+    for (int i = 1; i < PLANES; i++) {
+        const ulong sum = step[i] ^ carry;
+        carry &= step[i];
+        to[i * plane + at] = (sum & ~last) | (i == 1 ? begin : 0);
+    }
+    to[at] = next;
+}
+
+/* As life_mix of internal.h. */
+static ulong mix(ulong z)
+{
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebul;
+    return z ^ z >> 31;
+}
+
+/* sums[slot + item] = how many cells are in a state that is not 0, and a hash, of each get_global_size(0)-th word. */
+__kernel void life_count_planes(__global const ulong *planes, const ulong n, __global ulong2 *sums, const ulong slot)
+{
+    ulong2 mine = (ulong2)(0, 0);
+    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
+        ulong any = 0;
+        for (int k = 0; k < PLANES; k++) {
+            const ulong w = planes[k * n + i];
+            any |= w;
+            mine.y += w ? mix(w + (k * n + i + 1) * 0x9e3779b97f4a7c15ul) : 0;
+        }
+        mine.x += popcount(any);
+    }
+    sums[slot + get_global_id(0)] = mine;
+}
