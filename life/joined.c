@@ -53,7 +53,7 @@ static int make_inner(life *lf, struct joined *j, const struct life_options *opt
         return -1;
     j->margin = lf->grid.how == LIFE_CROSS || lf->grid.how == LIFE_SPHERE ? 1 : FLAT_MARGIN;
     const size_t width = lf->width + 2 * j->margin, height = lf->height + 2 * j->margin;
-    j->inner = (life){.backend = &life_packed_backend, .engine = LIFE_PACKED, .width = width, .height = height, .words = (width + 63) / 64,
+    j->inner = (life){.backend = &life_packed_backend, .engine = LIFE_PACKED, .width = width, .height = height, .words = (width + 63) / 64, .own = (width + 63) / 64,
                       .rows = height, .bounds = LIFE_PLANE, .rule = lf->rule, .ctx = j->own ? j->own : lf->ctx};
     return life_cells_alloc(&j->image, lf->width, lf->height) < 0 ? -1 : j->inner.backend->create(&j->inner, options);
 }
