@@ -149,10 +149,6 @@ struct life_raster {
 int life_to_host(life *lf);
 int life_to_device(life *lf);
 
-/* How many bit planes the states of a rule need; row y of one (states.c). */
-unsigned life_planes_of(const life *lf);
-uint64_t *life_plane_row(life *lf, unsigned plane, size_t y);
-
 /* The work of `trace` on devices, LIFE_SLOTS generations between looks at them (trace.c). advance(lf, 1) starts a
  * step, count(lf, slot) the counting of what is there after it, and `collect` waits for the counts of some slots. */
 enum { LIFE_SLOTS = 64 };
@@ -197,6 +193,19 @@ struct life {
     void *state; /* the backend's */
 };
 enum { LIFE_LONGEST_PERIOD = 64 };
+
+/* How many bit planes the states of the rule need; row y of one. */
+static inline unsigned life_planes_of(const life *lf)
+{
+    unsigned planes = 1;
+    for (unsigned most = lf->rule.states - 2; most; most >>= 1)
+        planes++;
+    return planes;
+}
+static inline uint64_t *life_plane_row(life *lf, unsigned plane, size_t y)
+{
+    return plane ? lf->backend->plane(lf, plane, y) : lf->backend->row(lf, y);
+}
 
 /* A call begins, of so many generations (call.c). Then: tells the caller how far it is, call.done generations and `part` of
  * those that are under way; -1 with ECANCELED when it is to end. */

@@ -10,19 +10,6 @@ unsigned life_states(const life *lf)
     return lf->rule.states;
 }
 
-unsigned life_planes_of(const life *lf)
-{
-    unsigned planes = 1;
-    for (unsigned most = lf->rule.states - 2; most; most >>= 1)
-        planes++;
-    return planes;
-}
-
-uint64_t *life_plane_row(life *lf, unsigned plane, size_t y)
-{
-    return plane ? lf->backend->plane(lf, plane, y) : lf->backend->row(lf, y);
-}
-
 static int check(const life *lf, long long x, long long y, size_t width, size_t height)
 {
     if (world_size(lf->world) > 1)
