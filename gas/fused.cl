@@ -26,20 +26,42 @@
 #define LANE_NUMBERS (uint16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #endif
 
-/* Adds v^2 to s, of molecules here ... here + WIDTH - 1, as far as there are such. `here` is a multiple of WIDTH,
- * so that the high word is the same in a vector. */
-void add_molecules(sums *s, ulong here, ulong n, uint k0, uint k1)
-{
-    const mw_uint low = (mw_uint)((uint)here) + LANE_NUMBERS, high = (mw_uint)((uint)(here >> 32));
-    mw_float x, y, z;
-    mw_velocity(low, high, k0, k1, &x, &y, &z);
-#if WIDTH > 1
-    if (here + WIDTH > n) { /* molecules beyond n are at rest */
-        const mw_uint exist = MW_CAT(as_, MW_TYPE(uint))(low < (mw_uint)((uint)n));
-        x = MW_REAL(MW_BITS(x) & exist), y = MW_REAL(MW_BITS(y) & exist), z = MW_REAL(MW_BITS(z) & exist);
-    }
+#if WIDTH == 1
+#define EXISTING(at, n) ((at) < (n) ? 0xFFFFFFFFu : 0u)
+#else
+#define EXISTING(at, n) \
+    ((at) < (n) ? MW_CAT(as_, MW_TYPE(uint))((mw_uint)((uint)(at)) + LANE_NUMBERS < (mw_uint)((uint)(n))) : (mw_uint)(0))
 #endif
-    add_squares(s, CONVERT(WIDE, x), CONVERT(WIDE, y), CONVERT(WIDE, z));
+#define OF_ROWS _Pragma("unroll") for (int u = 0; u < UNROLL; u++)
+
+/* Adds v^2 to s, of molecules here ... here + WIDTH - 1 and of those below in UNROLL rows, as far as there are such. `here` is a
+ * multiple of WIDTH, so that the high word is the same in a vector. Step by step for all rows: each step is a chain of operations that
+ * wait for each other, and those of other rows fill the time. Signs of velocities do not matter. */
+__attribute__((always_inline)) void add_molecules(sums *s, ulong here, ulong n, uint k0, uint k1)
+{
+    mw_uint x[UNROLL], y[UNROLL], z[UNROLL], w[UNROLL];
+    mw_float r[UNROLL], t[UNROLL], cosine[UNROLL], sine[UNROLL], other[UNROLL], unused;
+    OF_ROWS {
+        const ulong at = here + (ulong)(u * LANES);
+        x[u] = (mw_uint)((uint)at) + LANE_NUMBERS, y[u] = (mw_uint)((uint)(at >> 32));
+        z[u] = w[u] = (mw_uint)(0);
+        mw_philox(&x[u], &y[u], &z[u], &w[u], k0, k1);
+    }
+    OF_ROWS r[u] = mw_minus_two_log(x[u]), t[u] = mw_minus_two_log(z[u]);
+    OF_ROWS r[u] = mw_sqrt(r[u]), t[u] = mw_sqrt(t[u]);
+    OF_ROWS {
+        mw_cos_sin_unsigned(y[u], &cosine[u], &sine[u]);
+        mw_cos_sin_unsigned(w[u], &other[u], &unused);
+        cosine[u] *= r[u], sine[u] *= r[u], other[u] *= t[u];
+    }
+    if (here + (UNROLL - 1) * LANES + WIDTH > n) /* molecules beyond n are at rest */
+        OF_ROWS {
+            const ulong at = here + (ulong)(u * LANES);
+            const mw_uint exist = EXISTING(at, n);
+            cosine[u] = MW_REAL(MW_BITS(cosine[u]) & exist), sine[u] = MW_REAL(MW_BITS(sine[u]) & exist);
+            other[u] = MW_REAL(MW_BITS(other[u]) & exist);
+        }
+    OF_ROWS add_squares(s, CONVERT(WIDE, cosine[u]), CONVERT(WIDE, sine[u]), CONVERT(WIDE, other[u]));
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -56,7 +78,7 @@ fused(__global sum *partial, ulong first, ulong n, uint k0, uint k1)
         for (int v = 0; v < VECTORS; v++)
             s[v].error = 0;
 #endif
-        for (int row = 0; row < ROWS; row++)
+        for (int row = 0; row < ROWS; row += UNROLL)
             for (int v = 0; v < VECTORS; v++) {
                 const ulong here = base + (ulong)(row * LANES + v * WIDTH);
                 if (here < n)

@@ -69,16 +69,32 @@ static inline float mw_real(uint32_t u)
 #define MW_REAL(v) mw_real(v)
 #endif
 
-/* High and low words of a * m. In a vector the even lanes are multiplied as 64-bit numbers, then the odd ones:
- * CPUs have that instruction, and no other that gives a high word. */
+/* Philox4x32-10 of the counters (x, y, z, w), as in stdcl/philox.h but for any width. */
+#if defined(MW_LONGS)
+/* CPUs multiply 32 bits to 64 in lanes of 64 bits, and have no other instruction that gives a high word. So each number of a vector
+ * has such a lane here, the even ones in one vector and the odd ones in another; what stands above its 32 bits is never used. */
+#define MW_LOW 0xFFFFFFFFul
+#define MW_MERGE(even, odd) MW_BITS(((even) & MW_LOW) | ((odd) << 32))
+static inline void mw_philox(mw_uint *x, mw_uint *y, mw_uint *z, mw_uint *w, unsigned k0, unsigned k1)
+{
+    MW_LONGS x0 = MW_AS_LONGS(*x), y0 = MW_AS_LONGS(*y), z0 = MW_AS_LONGS(*z), w0 = MW_AS_LONGS(*w);
+    MW_LONGS x1 = x0 >> 32, y1 = y0 >> 32, z1 = z0 >> 32, w1 = w0 >> 32;
+#pragma unroll
+    for (int round = 0; round < 10; round++) {
+        const MW_LONGS a0 = (z0 & MW_LOW) * 0xCD9E8D57ul, c0 = (x0 & MW_LOW) * 0xD2511F53ul;
+        const MW_LONGS a1 = (z1 & MW_LOW) * 0xCD9E8D57ul, c1 = (x1 & MW_LOW) * 0xD2511F53ul;
+        x0 = (a0 >> 32) ^ y0 ^ (ulong)k0, y0 = a0, z0 = (c0 >> 32) ^ w0 ^ (ulong)k1, w0 = c0;
+        x1 = (a1 >> 32) ^ y1 ^ (ulong)k0, y1 = a1, z1 = (c1 >> 32) ^ w1 ^ (ulong)k1, w1 = c1;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    *x = MW_MERGE(x0, x1), *y = MW_MERGE(y0, y1), *z = MW_MERGE(z0, z1), *w = MW_MERGE(w0, w1);
+}
+#else
+/* High and low words of a * m. */
 static inline void mw_multiply(unsigned m, mw_uint a, mw_uint *high, mw_uint *low)
 {
-#if defined(MW_LONGS)
-    const MW_LONGS even = (MW_AS_LONGS(a) & 0xFFFFFFFFul) * (MW_LONGS)((ulong)m);
-    const MW_LONGS odd = (MW_AS_LONGS(a) >> 32) * (MW_LONGS)((ulong)m);
-    *high = MW_BITS((even >> 32) | (odd & 0xFFFFFFFF00000000ul));
-    *low = a * m;
-#elif defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
     *high = mul_hi(a, (mw_uint)m);
     *low = a * m;
 #else
@@ -88,7 +104,6 @@ static inline void mw_multiply(unsigned m, mw_uint a, mw_uint *high, mw_uint *lo
 #endif
 }
 
-/* Philox4x32-10 of the counters (x, y, z, w), as in stdcl/philox.h but for any width. */
 static inline void mw_philox(mw_uint *x, mw_uint *y, mw_uint *z, mw_uint *w, unsigned k0, unsigned k1)
 {
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
@@ -103,6 +118,7 @@ static inline void mw_philox(mw_uint *x, mw_uint *y, mw_uint *z, mw_uint *w, uns
         k1 += 0xBB67AE85u;
     }
 }
+#endif
 
 /* -2 ln u for u = (bits + 1/2) 2^-32, rounded. u is m 2^k with m in [sqrt(1/2), sqrt(2)), and ln m is a
  * polynomial in m - 1 (Cephes logf, S. L. Moshier). */
@@ -138,21 +154,29 @@ static inline mw_float mw_sqrt(mw_float s)
     return MW_FMA(0.5f * y, MW_FMA(-r, r, s), r);
 }
 
-/* Cosine and sine of 2 pi (bits 2^-32). The angle is the nearest multiple of a quarter turn, q, and a rest
+/* Cosine and sine of 2 pi (bits 2^-32), each but for its sign. The angle is the nearest multiple of a quarter turn and a rest
  * within an eighth of a turn; polynomials of Cephes sinf. */
-static inline void mw_cos_sin(mw_uint bits, mw_float *cosine, mw_float *sine)
+static inline void mw_cos_sin_unsigned(mw_uint bits, mw_float *cosine, mw_float *sine)
 {
-    mw_uint q = (bits + 0x20000000u) >> 30;
-    mw_float x = MW_FLOAT_OF_INT(MW_SIGNED(bits - (q << 30))) * 1.4629180792671596e-9f; /* 2 pi 2^-32 */
+    mw_uint turned = bits + 0x20000000u;
+    mw_float x = MW_FLOAT_OF_INT(MW_SIGNED(bits - (turned & 0xC0000000u))) * 1.4629180792671596e-9f; /* 2 pi 2^-32 */
     mw_float z = x * x;
     mw_float s = MW_FMA(MW_FMA(-1.9515295891e-4f, z, 8.3321608736e-3f), z, -1.6666654611e-1f);
     s = MW_FMA(s, z * x, x);
     mw_float c = MW_FMA(MW_FMA(2.443315711809948e-5f, z, -1.388731625493765e-3f), z, 4.166664568298827e-2f);
     c = MW_FMA(c, z * z, MW_FMA(z, -0.5f, 1.0f));
-    /* Odd quarters exchange the two; the signs follow from q. All on bits, so that vectors need no branch. */
-    mw_uint swap = 0u - (q & 1u), sb = MW_BITS(s), cb = MW_BITS(c);
-    *cosine = MW_REAL(((cb & ~swap) | (sb & swap)) ^ (((q + 1u) & 2u) << 30));
-    *sine = MW_REAL(((sb & ~swap) | (cb & swap)) ^ ((q & 2u) << 30));
+    mw_int odd = MW_SIGNED(turned << 1); /* odd quarters exchange the two: vectors choose by the sign */
+    *cosine = odd < 0 ? s : c;
+    *sine = odd < 0 ? c : s;
+}
+
+/* The same with their signs, which follow from the quarter's number, 0 to 3. */
+static inline void mw_cos_sin(mw_uint bits, mw_float *cosine, mw_float *sine)
+{
+    mw_uint turned = bits + 0x20000000u;
+    mw_cos_sin_unsigned(bits, cosine, sine);
+    *cosine = MW_REAL(MW_BITS(*cosine) ^ ((turned + 0x40000000u) & 0x80000000u));
+    *sine = MW_REAL(MW_BITS(*sine) ^ (turned & 0x80000000u));
 }
 
 /* The velocity of molecule number low + 2^32 high in units of sqrt(k_B T / m): three independent standard

@@ -12,6 +12,7 @@
 static const struct cltune_knob knobs[] = {
     CLTUNE_KNOB("group", 1, 32, 64, 128, 256, 512),
     CLTUNE_KNOB("width", 1, 2, 4, 8, 16),
+    CLTUNE_KNOB("unroll", 1, 2, 4),
     CLTUNE_KNOB("chunk", 8, 10, 12, 15),
 };
 /* clang-format on */

@@ -96,7 +96,8 @@ static void one_energy(void **state)
     }
     static const char *const shapes[] = {"width=1 group=64",        "width=1 group=256",
                                          "width=2 group=8",         "width=4 group=1",
-                                         "width=8 group=1 chunk=0", "width=16 group=1 chunk=1"};
+                                         "width=8 group=1 chunk=0", "width=16 group=1 chunk=1",
+                                         "width=1 group=64 unroll=4", "width=16 group=1 unroll=2"};
     const double right = plain_energy(7, 100003);
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         assert_true(energy_of((struct gas_options){.n = 100003, .seed = 7, .shape = shapes[k]}) == right);
