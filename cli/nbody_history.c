@@ -67,6 +67,8 @@ int nbody_history_plan(struct nbody_job *job)
     job->history.columns = BEFORE + PER_SHELL * job->fractions.n;
     if (job->structure && !cli_has_suffix(job->structure, ".csv") && !cli_has_suffix(job->structure, ".json"))
         return cli_wrong("--structure: '%s' ends neither in .csv nor in .json", job->structure);
+    if (job->elements && cli_has_suffix(job->elements, ".json"))
+        return cli_wrong("--elements: '%s' would be a table of text; give a name such as elements.csv", job->elements);
     if (job->structure)
         status = cli_outputs_check(&job->outputs, job->structure) == CLI_DONE ? cli_check_output(job->structure) : CLI_WRONG;
     for (size_t i = 0; i < job->plots.n && status == CLI_DONE; i++)

@@ -230,6 +230,9 @@ static void tells_structure(void **unused)
     assert_non_null(strstr(out, "\n3,"));
     refuses(2, "give up to 32 numbers above 0", "-n 8 --structure s.csv --fractions 0.5,0.1");
     refuses(2, "ends neither in .csv nor in .json", "-n 8 --structure s.txt");
+    refuses(2, "or --structure FILE.json", "-n 8 --csv d.json");
+    refuses(2, "'f.json' would be a table of text", "-n 8 --forces f.json");
+    refuses(2, "'e.json' would be a table of text", "-n 8 --elements e.json");
     refuses(2, "begins with neither energy nor lagrange", "-n 8 --plot x.svg");
     refuses(2, "--fractions is for --structure FILE", "-n 8 --fractions 0.5");
 }
