@@ -1,4 +1,4 @@
-/* life.h - patterns of cellular automata, of two states or, in RLE and pictures, up to 256.
+/* life.h - patterns of cellular automata, of two states or, in RLE, macrocells and pictures, up to 256.
  *
  *   RLE         `x = 3, y = 3, rule = B3/S23:T64,64`, then runs such as b2o$2o$bo!, as Golly has it, with
  *               #CXRLE Pos=x,y Gen=n; of more states . A B ... X pA ... yO

@@ -5,6 +5,9 @@
  *   $$..*$...*$.***$$$$      node 1: a square of 8 x 8 cells, rows ended by $, * alive
  *   4 0 1 0 0                node 2: 16 x 16 = 2^4: north-west, north-east, south-west, south-east
  *
+ * With more than two states squares of 8 x 8 cells are made of smaller ones, and those of level 1, 2 x 2 cells, of states:
+ *   1 0 2 0 1                the north-eastern cell has state 2, the south-eastern one state 1
+ *
  * Nodes are numbered from 1, 0 is empty, and the last one is the whole. The middle of a universe is where its
  * south-eastern quarter begins; in Golly's coordinates, which the other formats share, that is 0,1.
  * W. Gosper, "Exploiting regularities in large cellular spaces", Physica D 10 (1984) 75; the format is
@@ -20,14 +23,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF = 3, LEVEL_MAX = 40, SQUARE_LEVEL_MAX = 120 };
+enum { PAIR = 1, LEAF = 3, LEVEL_MAX = 40, SQUARE_LEVEL_MAX = 120 };
 
 /* A square of side 2^level. The box of its live cells is relative to its corner; empty: right = 0. */
 struct node {
     int level;
+    bool leaf;
     union {
-        uint64_t cells; /* level 3: row y, column x is bit 8 y + x */
-        uint32_t child[4];
+        uint64_t cells;    /* of a leaf, level 3: row y, column x is bit 8 y + x */
+        uint32_t child[4]; /* else; states at level 1 */
     };
     int64_t left, top, right, bottom;
 };
@@ -36,6 +40,7 @@ struct tree {
     struct node *node; /* [0] is the empty one */
     size_t n, room;
     int level_max;     /* above LEVEL_MAX boxes are not known */
+    unsigned most;     /* the highest state in a square of level 1; 0: there is none */
 };
 
 static struct node *add_node(struct tree *tree, const struct life_text *t)
@@ -68,6 +73,7 @@ static int read_leaf(const struct life_text *t, const char *p, const char *end, 
 {
     int x = 0, y = 0;
     n->level = LEAF;
+    n->leaf = true;
     for (; p < end && *p != '\r'; p++) {
         if (*p == '$') {
             x = 0;
@@ -105,6 +111,21 @@ static int read_fields(const struct life_text *t, const char *p, const char *end
     return p == end ? 0 : life_text_error(t, p, "there is something after the fifth number");
 }
 
+/* 2 x 2 cells of states. */
+static int read_pair(const struct life_text *t, const char *p, const unsigned long long field[5], struct node *n, struct tree *tree)
+{
+    n->level = PAIR;
+    for (int i = 0; i < 4; i++) {
+        if (field[i + 1] > 255)
+            return life_text_error(t, p, "there is no state %llu: states are 0 to 255", field[i + 1]);
+        n->child[i] = (uint32_t)field[i + 1];
+        tree->most = n->child[i] > tree->most ? n->child[i] : tree->most;
+        if (n->child[i])
+            grow_box(n, i & 1, i >> 1, (i & 1) + 1, (i >> 1) + 1);
+    }
+    return 0;
+}
+
 static int read_node(const struct life_text *t, const char *p, const char *end, struct tree *tree)
 {
     unsigned long long field[5];
@@ -112,11 +133,10 @@ static int read_node(const struct life_text *t, const char *p, const char *end, 
     struct node *n = &tree->node[self];
     if (read_fields(t, p, end, field) < 0)
         return -1;
-    if (field[0] <= LEAF)
-        return life_text_error(t, p,
-                               "a node of level %llu belongs to a rule with more than two states, which is "
-                               "not supported",
-                               field[0]);
+    if (field[0] < PAIR)
+        return life_text_error(t, p, "a node of level 0 is a cell; the smallest node has level 1");
+    if (field[0] == PAIR)
+        return read_pair(t, p, field, n, tree);
     if (field[0] > (unsigned)tree->level_max)
         return life_text_error(t, p, "level %llu: the universe is larger than 2^%d cells across", field[0],
                                tree->level_max);
@@ -179,7 +199,13 @@ static void fill(const struct tree *tree, size_t at, int64_t x, int64_t y, struc
     const struct node *n = &tree->node[at];
     if (!n->right)
         return;
-    if (n->level == LEAF) {
+    if (n->level == PAIR) {
+        for (int i = 0; i < 4; i++)
+            if (n->child[i])
+                life_sink_state(sink, x + (i & 1), y + (i >> 1), 1, n->child[i]);
+        return;
+    }
+    if (n->leaf) {
         for (int i = 0; i < 64; i++)
             if (n->cells >> i & 1)
                 life_sink_run(sink, x + i % 8, y + i / 8, 1);
@@ -207,6 +233,7 @@ static int read_macrocell(const struct life_text *t, struct life_sink *sink)
             fill(&tree, tree.n - 1, corner, corner + 1, sink);
         } else if (root->right) {
             sink->any = true;
+            sink->most = tree.most;
             sink->left = corner + root->left;
             sink->right = corner + root->right;
             sink->top = corner + 1 + root->top;
@@ -248,6 +275,10 @@ int life_macrocell_squares(const struct life_text *t, struct life_squares *out)
     struct tree tree = {.level_max = SQUARE_LEVEL_MAX};
     struct life_pattern head = {.width = 0};
     int status = read_tree(t, &tree, &head);
+    if (status == 0 && tree.most) { /* of level 1: its cells go where those of other formats go */
+        free(tree.node);
+        return 0;
+    }
     if (status == 0) {
         out->square = calloc(tree.n, sizeof *out->square);
         status = out->square ? 0 : clerror_set(ENOMEM, "%s: no memory for %zu squares", t->name, tree.n);
@@ -255,7 +286,7 @@ int life_macrocell_squares(const struct life_text *t, struct life_squares *out)
     for (size_t i = 1; i < tree.n && status == 0; i++) {
         struct life_square *s = &out->square[out->n++];
         s->level = tree.node[i].level;
-        if (s->level == LEAF)
+        if (tree.node[i].leaf)
             s->cells = tree.node[i].cells;
         else
             memcpy(s->part, tree.node[i].child, sizeof s->part);
@@ -299,6 +330,7 @@ struct writer {
     struct entry {
         uint32_t number; /* 0: free */
         int level;
+        bool leaf;
         union {
             uint64_t cells;
             uint32_t child[4];
@@ -343,10 +375,10 @@ static int grow_table(struct writer *w)
 
 static void print_node(FILE *fp, const struct entry *e)
 {
-    if (e->level > LEAF)
-        print_parts(fp, e->level, e->child);
-    else
+    if (e->leaf)
         print_leaf(fp, e->cells);
+    else
+        print_parts(fp, e->level, e->child);
 }
 
 /* The number of a node, written now if it is new; -1 after an error. */
@@ -382,6 +414,12 @@ static unsigned eight_cells(const struct life_pattern *p, long long x, long long
     return out;
 }
 
+/* A cell of the rectangle. */
+static unsigned state_at(const struct life_pattern *p, long long c, long long r)
+{
+    return c < 0 || r < 0 || c >= (long long)p->columns || r >= (long long)p->rows ? 0 : p->state[(size_t)r * p->columns + (size_t)c];
+}
+
 /* The node of a square with its corner at (x, y); 0 when it is empty. */
 static long long write_square(struct writer *w, int level, long long x, long long y)
 {
@@ -391,7 +429,13 @@ static long long write_square(struct writer *w, int level, long long x, long lon
     if (x >= left + (long long)p->columns || y >= top + (long long)p->rows || x + side <= left ||
         y + side <= top)
         return 0;
-    if (level == LEAF) {
+    if (level == PAIR) {
+        for (int i = 0; i < 4; i++)
+            e.child[i] = state_at(p, x + (i & 1) - left, y + (i >> 1) - top);
+        return e.child[0] || e.child[1] || e.child[2] || e.child[3] ? number_of(w, &e) : 0;
+    }
+    if (level == LEAF && !p->state) {
+        e.leaf = true;
         for (int i = 0; i < 8; i++)
             e.cells |= (uint64_t)eight_cells(p, x - w->x, y + i - w->y) << 8 * i;
         return e.cells ? number_of(w, &e) : 0;

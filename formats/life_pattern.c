@@ -321,8 +321,8 @@ int life_pattern_write(const char *file, const struct life_pattern *p, const cha
 {
     struct outfile out;
     const struct life_format *format = find(file, name);
-    if (format && p->state && format != &life_rle && format != &life_png)
-        return clerror_set(ENOTSUP, "%s: %s has no more than two states, and the cells have %u; write RLE, .rle", file, format->label.title, p->states);
+    if (format && p->state && format != &life_rle && format != &life_macrocell && format != &life_png)
+        return clerror_set(ENOTSUP, "%s: %s has no more than two states, and the cells have %u; write RLE, .rle, or macrocells, .mc", file, format->label.title, p->states);
     if (!format || outfile_open(&out, file) < 0)
         return -1;
     if (format->write(&out, p) == 0)

@@ -418,7 +418,11 @@ static void more_states(void **unused)
     refuses(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1", "-p three.rle --rule B3/S23 --size 40");
     refuses(2, "there is a cell of state 3, and the rule /2/3 has states 0 to 2", "-p three.rle --rule /2/3");
     refuses(2, "HashLife has two", "-p three.rle --engine hashlife");
-    refuses(1, "macrocell has no more than two states", "-p three.rle -n 1 -q -o out.mc");
+    succeeds("-p three.rle -n 0 -q -o three.mc");
+    r = report("-p three.mc -n 0"); /* in the grid of its file */
+    assert_int_equal(json_integer_value(json_object_get(r, "population")), 3);
+    json_decref(r);
+    refuses(1, "has no more than two states", "-p three.rle -n 1 -q -o out.cells");
     refuses(2, "from 2 to 256 states", "--rule 345/2/257");
     refuses(1, "which are for a torus or a plane", "--rule 345/2/4:S30");
 }

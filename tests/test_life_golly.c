@@ -145,17 +145,20 @@ static void generations_both_ways(void **state)
         snprintf(p.rule, sizeof p.rule, "%s", many[i].rule);
         snprintf(p.bounds, sizeof p.bounds, "%s", many[i].bounds);
         works(life_pattern_write(in_folder("many.rle"), &p, NULL));
+        works(life_pattern_write(in_folder("many.mc"), &p, NULL));
         assert_int_equal(by_golly("-a Generations", 0, in_folder("many.rle")), population(lf));
         works(life_step(lf, 50));
         assert_int_equal(by_golly("-a Generations", 50, in_folder("many.rle")), population(lf));
+        assert_int_equal(by_golly("-a Generations", 50, in_folder("many.mc")), population(lf));
         char with_output[PATH_MAX + 40];
-        snprintf(with_output, sizeof with_output, "-a Generations -o '%s'", in_folder("theirs.rle"));
+        snprintf(with_output, sizeof with_output, "-a Generations -o '%s'", in_folder(i % 2 ? "theirs.rle" : "theirs.mc"));
         by_golly(with_output, 20, in_folder("many.rle"));
-        works(life_pattern_read(in_folder("theirs.rle"), &q));
+        works(life_pattern_read(in_folder(i % 2 ? "theirs.rle" : "theirs.mc"), &q));
         assert_string_equal(q.rule, many[i].rule);
-        if (life_bounds_of(lf) == LIFE_TORUS && q.state) { /* where its cells are, their file does not say */
+        if (q.state && (life_bounds_of(lf) == LIFE_TORUS || i % 2 == 0)) { /* their RLE does not say where its cells are */
+            const long long x = i % 2 ? 0 : q.x + (long long)q.left + (long long)(width / 2), y = i % 2 ? 0 : q.y + (long long)q.top + (long long)(height / 2);
             works(life_clear(lf));
-            works(life_put_states(lf, 0, 0, q.columns, q.rows, q.state));
+            works(life_put_states(lf, x, y, q.columns, q.rows, q.state));
             works(life_step(lf, 30));
             assert_int_equal(by_golly("-a Generations", 50, in_folder("many.rle")), population(lf));
         }

@@ -166,7 +166,7 @@ static void what_does_not_fit_is_refused(void **unused)
 
 /* ---- Files. ---------------------------------------------------------------------------------- */
 
-static void rle_has_all_states(void **unused)
+static void files_have_all_states(void **unused)
 {
     enum { COLUMNS = 23, ROWS = 13 };
     unsigned char state[COLUMNS * ROWS];
@@ -180,13 +180,20 @@ static void rle_has_all_states(void **unused)
     }
     p.word = word;
     snprintf(p.rule, sizeof p.rule, "23/3/256");
-    works(life_pattern_write(in_folder("a.rle"), &p, NULL));
-    works(life_pattern_read(in_folder("a.rle"), &q));
-    assert_true(q.width == 30 && q.height == 20 && q.left == 3 && q.top == 2 && q.columns == COLUMNS && q.rows == ROWS && q.states == 256);
-    assert_memory_equal(q.state, state, sizeof state);
-    assert_memory_equal(q.word, word, sizeof word);
-    life_pattern_free(&q);
-    fails(ENOTSUP, life_pattern_write(in_folder("a.mc"), &p, NULL));
+    p.placed = true;
+    p.x = -8;
+    p.y = 5;
+    for (int i = 0; i < 2; i++) {
+        const char *file = in_folder(i ? "a.mc" : "a.rle");
+        works(life_pattern_write(file, &p, NULL));
+        works(life_pattern_read(file, &q));
+        assert_true(q.columns == COLUMNS && q.rows == ROWS && q.states == 256 && q.x + (long long)q.left == -8 + 3 && q.y + (long long)q.top == 5 + 2);
+        assert_true(i || (q.width == 30 && q.height == 20));
+        assert_string_equal(q.rule, p.rule);
+        assert_memory_equal(q.state, state, sizeof state);
+        assert_memory_equal(q.word, word, sizeof word);
+        life_pattern_free(&q);
+    }
     fails(ENOTSUP, life_pattern_write(in_folder("a.cells"), &p, NULL));
     works(life_pattern_write_png(in_folder("a.png"), &p, 2));
 }
@@ -218,7 +225,7 @@ int main(void)
         cmocka_unit_test(engines_are_the_definition),
         cmocka_unit_test(a_ship_goes_round),
         cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(rle_has_all_states),
+        cmocka_unit_test(files_have_all_states),
         cmocka_unit_test(letters_are_states),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
