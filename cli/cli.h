@@ -352,6 +352,20 @@ int cli_ranks_settle(struct cli_ranks_file *f, int status);
 int cli_ranks_commit(struct cli_ranks_file *f);
 void cli_ranks_discard(struct cli_ranks_file *f);
 
+/* shares.c: whether ranks are unlike fast. A rank is at work while it does not wait for others. */
+struct cli_shares {
+    double seconds, waited, next; /* at the last look; so many seconds after it is the next */
+    int looks;
+};
+struct cli_work {
+    double work, busy; /* of a rank since the last look; seconds */
+};
+void cli_shares_begin(struct cli_shares *s, double seconds);
+/* Collective. Looks when it is time, with `seconds` of computing so far and `left` times as much as since the last look to come: *weight is
+ * this rank's speed where a division of the work by speeds gains more than it costs, else 0. Says so of `what`, or not if that is NULL. -1
+ * after clerror_set. */
+int cli_shares_look(struct cli_shares *s, double work, double seconds, double left, const char *what, double *weight);
+
 /* Files that all ranks write with the same bytes, each a part of them, from now on and until `on` is false (core/outfile.h). */
 void cli_ranks_together(bool on);
 

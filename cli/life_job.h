@@ -90,6 +90,10 @@ struct life_job {
         unsigned looks;
     } edge;
     bool interrupted;
+    struct {              /* of ranks, since they were looked at last */
+        struct cli_shares clock;
+        uint64_t generation;
+    } shares;
 };
 
 /* All return an exit status, after printing what is wrong. */
@@ -125,6 +129,10 @@ void life_edge_end(struct life_job *job);
 /* life_plane.c: whether the options are for a plane without edges, and the whole of a run on it, its report included. */
 int life_plane_check(const struct life_job *job, const struct cli_option *options);
 int life_plane_run(struct life_job *job);
+
+/* life_shares.c: how many rows each rank has; begin before the first burst, visit after each. Collective. */
+void life_shares_begin(struct life_job *job);
+int life_shares_visit(struct life_job *job);
 
 /* life_view.c: opens the window, if one is wanted; between bursts; the last picture. */
 int life_view_open(struct life_job *job);

@@ -118,6 +118,7 @@ static int run_generations(struct life_job *job)
     int status = due_frames(job);
     if (status == CLI_DONE)
         status = life_view_visit(job);
+    life_shares_begin(job);
     while (status == CLI_DONE && at < job->generations && !job->period && !cli_ranks_interrupted(false)) {
         const double visit = cli_window_seconds(&job->window, VISIT_SECONDS);
         uint64_t n = cli_window_burst(&job->window, at, job->generations - at < burst ? job->generations - at : burst);
@@ -132,6 +133,8 @@ static int run_generations(struct life_job *job)
             status = life_edge_look(job);
         if (status == CLI_DONE)
             status = due_frames(job);
+        if (status == CLI_DONE && !job->period)
+            status = life_shares_visit(job);
         if (status == CLI_DONE)
             status = life_view_visit(job);
         begin(job, 0);

@@ -169,7 +169,7 @@ struct nbody_job {
     size_t series_n;
     double seconds; /* of stepping */
     struct {        /* of ranks, since they were looked at last */
-        double seconds, waited, next; /* next: seconds until they are looked at again */
+        struct cli_shares clock;
         size_t step;
         const char *shape; /* what the engine was made with; not owned */
     } shares;

@@ -198,9 +198,11 @@ static void join_greatest(void *a, const void *b, void *arg)
 bool cli_ranks_interrupted(bool failed)
 {
     int caught = cli_interrupted() ? cli_interrupt_status(128) - 128 : 0;
-    if (!failed && world_reduce(cli_world, &caught, sizeof caught, join_greatest, NULL) == 0 && caught)
+    if (failed || world_reduce(cli_world, &caught, sizeof caught, join_greatest, NULL) != 0)
+        return cli_interrupted();
+    if (caught)
         cli_interrupt_take(caught);
-    return cli_interrupted();
+    return caught != 0; /* and not what this rank has heard meanwhile, but others have not */
 }
 
 char *cli_ranks_gather(const char *text)

@@ -1584,6 +1584,12 @@ module stdcl
       integer(c_int) :: life_devices
       type(c_ptr), value :: lf
     end function
+    function life_divide(lf, weight) bind(C)
+      import
+      integer(c_int) :: life_divide
+      type(c_ptr), value :: lf
+      real(c_double), value :: weight
+    end function
     function life_engine_by_name(name) bind(C)
       import
       integer(c_int) :: life_engine_by_name
@@ -1681,6 +1687,11 @@ module stdcl
       integer(c_size_t), value :: width
       integer(c_size_t), value :: height
       integer(c_signed_char), intent(in), optional :: state(*)
+    end function
+    function life_rows(lf) bind(C)
+      import
+      integer(c_size_t) :: life_rows
+      type(c_ptr), value :: lf
     end function
     function life_rule_name(i, rule) bind(C)
       import

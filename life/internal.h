@@ -171,6 +171,8 @@ struct life {
     size_t words; /* of a packed row: width in units of 64 cells, rounded up */
     stdcl_world *world;
     size_t first, rows; /* of the grid, that this rank has: all of them alone */
+    double weight;      /* of this rank, how fast it is; 0: by its devices */
+    char *shape;        /* the caller's words; NULL: none */
     size_t from, own;   /* words of these rows that it has: all of them unless ranks have blocks */
     enum life_bounds bounds;
     struct life_grid grid; /* the same, and more where edges are joined otherwise */

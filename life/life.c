@@ -99,11 +99,14 @@ static life *create(const struct life_options *options)
             return NULL;
         }
     }
-    if (lf->backend->create(lf, options) < 0) {
-        free(lf);
-        return NULL;
-    }
-    return lf;
+    lf->shape = options->shape ? strdup(options->shape) : NULL;
+    if (options->shape && !lf->shape)
+        clerror_set(ENOMEM, "life: no memory for an engine");
+    else if (lf->backend->create(lf, options) == 0)
+        return lf;
+    free(lf->shape);
+    free(lf);
+    return NULL;
 }
 
 life *life_create(const struct life_options *options)
@@ -121,6 +124,7 @@ void life_free(life *lf)
         return;
     lf->backend->free(lf);
     free(lf->past.ring);
+    free(lf->shape);
     free(lf);
 }
 
@@ -555,6 +559,10 @@ size_t life_width(const life *lf)
 size_t life_height(const life *lf)
 {
     return lf->height;
+}
+size_t life_rows(const life *lf)
+{
+    return lf->rows;
 }
 const char *life_rule_text(const life *lf)
 {

@@ -39,6 +39,7 @@ static int divide_among_ranks(life *lf, struct packed *p, const struct cldev_inf
         return clerror_set(ENOMEM, "life: no memory for a list of ranks");
     for (size_t i = 0; i < p->n; i++)
         own.weight += weight_of(&info[i]);
+    own.weight = lf->weight > 0 ? lf->weight : own.weight;
     int status = world_gather(lf->world, &own, sizeof own, part);
     double total = 0, sum = 0;
     size_t devices = 1;

@@ -174,7 +174,7 @@ struct life_case {
 static const uint64_t steps[] = {1, 7, 70}; /* with halos of several launches, and a rest */
 enum { STEPS = sizeof steps / sizeof *steps, TRACED = 5 };
 
-/* A soup; a glider across the seam of rows in the middle; steps. The last are looked at one by one. */
+/* A soup; a glider across the seam of rows in the middle; steps, after which ranks get other shares. The last are looked at one by one. */
 static int life_run(struct life_case *c, life *lf, struct life_sample *last)
 {
     uint64_t glider[3] = {2, 4, 7};
@@ -182,7 +182,7 @@ static int life_run(struct life_case *c, life *lf, struct life_sample *last)
     if (!lf || life_soup(lf, c->density, 3) != 0 || life_put(lf, (long long)c->width / 2, (long long)c->height / 2 - 1, &cells) != 0)
         return -1;
     for (size_t k = 0; k < STEPS; k++)
-        if (life_step(lf, steps[k]) != 0)
+        if (life_step(lf, steps[k]) != 0 || life_divide(lf, 1 + (double)((size_t)world_rank(lf->world) + k) / 2) != 0)
             return -1;
     return life_trace(lf, TRACED, last);
 }

@@ -97,6 +97,7 @@ cmp one.csv many.csv || bad=1
 today && job 0 "" 2 copy/bin/stdcl gas $pick -n 1000 --alone --quiet
 printf '#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n' >glider.rle
 run="--generations 200" ranks=2
+export STDCL_DIVIDE_ANEW=1 # shares change meanwhile, and ranks write small blocks of files by turns
 for what in "--soup=0.3 --size 300x500" "--soup=0.3 --size 1024x200 --shape across=2" "--pattern glider.rle --size 256x256 --bounds plane" "--until-stable --size 64x96"; do
     today || continue
     "$stdcl" life $pick $what $run -q -o one.rle -o one.csv || bad=1
@@ -105,7 +106,6 @@ for what in "--soup=0.3 --size 300x500" "--soup=0.3 --size 1024x200 --shape acro
     cmp one.rle many.rle && cmp one.csv many.csv || bad=1
 done
 "$stdcl" nbody $pick -n 2 --steps 0 -q -o try.hdf5 2>/dev/null && hdf5=hdf5 || hdf5=std # without libhdf5
-export STDCL_DIVIDE_ANEW=1 # shares of direct sums change meanwhile, and ranks write small blocks of files by turns
 for what in "-n 2000 --ic plummer --steps 30 --method direct --checkpoint direct.ckpt" "-n 1500 --method tree --steps 8 --checkpoint tree.ckpt" "--integrator hermite4 -n 300 --until 0.03125 --snapshots 0.015625 -o snap-%02d.npy"; do
     today || continue
     "$stdcl" nbody $pick $what -q -o one.npy -o one.tipsy -o one.tab -o one.$hdf5 --csv one.csv --forces force1.csv || bad=1

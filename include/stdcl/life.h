@@ -173,6 +173,11 @@ int life_density(life *lf, long long x, long long y, size_t width, size_t height
  * machine. EINVAL: density is out of range, or it is 0 and the seed is larger than an unsigned int. */
 int life_soup(life *lf, double density, uint64_t seed);
 
+/* With a world: divides the rows among the ranks anew, in proportion to what each gives as its weight, such as rows a second. Cells and
+ * generation stay, and nothing that is computed changes. It takes as long as making an engine, and a copy of this rank's rows on the host. Without
+ * ranks nothing happens. EINVAL: the weight is no number > 0. After another failure the engine can only be freed. */
+int life_divide(life *lf, double weight);
+
 /* Counts the live cells, on the device; of rules of more than two states, those that are not 0. */
 int life_population(life *lf, uint64_t *population);
 
@@ -204,6 +209,8 @@ int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *gene
 uint64_t life_generation(const life *lf);
 size_t life_width(const life *lf);
 size_t life_height(const life *lf);
+/* How many rows this rank has; alone, all. */
+size_t life_rows(const life *lf);
 enum life_bounds life_bounds_of(const life *lf);
 
 /* Writes the grid as life_grid_split does, such as "T100,50", into `text`, which it returns. */
