@@ -82,6 +82,15 @@ static int show_grid(void *arg, int last)
     return CLI_DONE;
 }
 
+/* Of a column "ENGINE_seconds". */
+static const char *engine_of(const char *head)
+{
+    char *end = strstr(head, "_seconds");
+    if (end)
+        *end = 0;
+    return head;
+}
+
 /* The words of a line, in place; how many. */
 static size_t split(char *line, const char **word, size_t most)
 {
@@ -108,7 +117,8 @@ static int read_sweep(struct view_job *job, FILE *fp, const char *file)
     if (n < 2 || strcmp(words[0], "block") != 0)
         return cli_failed("%s: is no table of 'stdcl matmul --sweep --csv': its first line must be block,ENGINE,...", file);
     job->names = cli_alloc(n, sizeof *job->names);
-    memcpy(job->names, words + 1, (n - 1) * sizeof *words);
+    for (size_t k = 1; k < n; k++)
+        job->names[k - 1] = engine_of(words[k]);
     job->heads = cli_alloc(MOST_BLOCKS + 1, sizeof *job->heads);
     job->table.value = cli_alloc(MOST_ENGINES * MOST_BLOCKS, sizeof *job->table.value);
     while (rows < MOST_BLOCKS && getline(&job->text[1], &room[1], fp) > 0) {
@@ -118,7 +128,7 @@ static int read_sweep(struct view_job *job, FILE *fp, const char *file)
         snprintf(lines[rows], sizeof lines[rows], "%s", row[0]);
         job->heads[rows] = lines[rows];
         for (size_t k = 1; k < n; k++)
-            job->table.value[(k - 1) * MOST_BLOCKS + rows] = strtof(row[k], NULL);
+            job->table.value[(k - 1) * MOST_BLOCKS + rows] = 1 / strtof(row[k], NULL); /* NaN stays that */
         rows++;
     }
     for (size_t k = 1; k + 1 < n; k++)
@@ -138,6 +148,6 @@ int view_sweep_open(struct view_job *job)
     job->show = show_grid;
     job->about = (struct view_options){.program = "matmul", .title = file,
                                        .grid = {.row = "engine", .rows = job->names, .column = "block", .columns = job->heads,
-                                                .quantity = "time", .unit = "s"}};
+                                                .quantity = "rate", .unit = "per s"}};
     return status;
 }

@@ -71,7 +71,7 @@ static int make_index(view_recording *r, const char *name)
             return -1;
     }
     if (!r->hello)
-        return clerror_set(EINVAL, "%s: does not begin as a recording does; it was cut before anything was kept", name);
+        return clerror_set(EINVAL, "%s: is no recording, or was cut before anything was kept", name);
     r->columns = json_array_size(json_object_get(json_object_get(r->hello, "rows"), "columns"));
     return r->pictures ? 0 : clerror_set(EINVAL, "%s: has no picture; it was cut before the first", name);
 }

@@ -478,3 +478,16 @@ test("a page that needs no server plays, seeks and films its recording, from a f
   await page.context().close();
   fs.rmSync(folder, { recursive: true });
 });
+
+test("one picture has nothing to play", { timeout: 600000 }, async () => {
+  const run = madeSweep(), folder = fs.mkdtempSync(path.join(os.tmpdir(), "stdcl-page-")), file = path.join(folder, "page.html");
+  run.advance();
+  fs.writeFileSync(file, onePage(viewFile({ ...run.hello, frames: 1, rows: undefined }, [run.frame({}, 1)])));
+  const page = await openPage(browser, "file://" + file, { width: 480, height: 400 });
+  await until(page, () => /1 of 35 measured/.test(document.querySelector("#words").textContent));
+  assert.doesNotMatch(await words(page), /paused|playing|time|run/);
+  for (const id of ["pause", "step", "history", "clock"]) assert.ok(await page.locator("#" + id).isHidden(), id);
+  assert.deepEqual(page.mistakes, []);
+  await page.context().close();
+  fs.rmSync(folder, { recursive: true });
+});

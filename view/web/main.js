@@ -61,12 +61,13 @@ function drawWords() {
   const { hello, state } = page, { frame } = scene;
   if (!hello.time) return;
   const doing = page.trouble || (state.ended || page.end ? "ended" : state.paused ? "paused" : hello.live ? "running" : "playing");
-  const going = /ing$/.test(doing), words = [page.at >= 0 ? "looking back" : doing];
+  const going = /ing$/.test(doing), still = hello.frames === 1, words = still ? [] : [page.at >= 0 ? "looking back" : doing];
+  document.body.classList.toggle("still", still); // one picture, that has nothing to play
   get("dot").hidden = false;
   get("dot").classList.toggle("live", going);
   if (frame) {
-    if (hello.time.name !== hello.step) words.push(timeWords());
-    if (frame.kind !== "grid") words.push(`${hello.step} ${formatNumber(frame.step)}`);
+    if (hello.time.name !== hello.step && (frame.time || !still)) words.push(timeWords());
+    if (frame.kind !== "grid" && (frame.step || !still)) words.push(`${hello.step} ${formatNumber(frame.step)}`);
     if (state.steps > 0 && going && frame.kind !== "grid") words.push(`${formatNumber(state.steps, 3)} ${hello.step}s a second`);
     if (frame.kind === "points" && frame.flags & 2) words.push(`${formatNumber(frame.count)} of ${formatNumber(frame.total)} bodies`);
     const alive = frame.population >= 0 || page.at >= 0 || state.paused ? frame.population : page.alive; // counted seldom while it runs
