@@ -139,9 +139,9 @@ static cl_mem whole_buffer(struct memory *m, cl_uint dev, const char *call)
     return m->buffer[dev];
 }
 
-/* Releases the older half of the sub-buffers when there are too many. Kernels that were given one look it up again, and commands
- * in flight keep theirs. But NVIDIA's driver (580) ends a program that releases a part while a newer one is there which overlaps it:
- * on GPUs all go, the newest first, when nothing uses them. */
+/* Releases the older half of the sub-buffers when there are too many and nothing uses them: PoCL 7.1 ends a program that releases
+ * some in flight. Kernels that were given one look it up again. NVIDIA's driver (580) ends a program that releases a part while a
+ * newer one is there which overlaps it: on GPUs all go, the newest first. */
 static void make_room(struct memory *m)
 {
     size_t count = 0, kept = MOST_SUBBUFFERS / 2;
@@ -151,9 +151,9 @@ static void make_room(struct memory *m)
     if (count < MOST_SUBBUFFERS)
         return;
     for (cl_uint i = 0; i < m->cp->ndev; i++)
-        if (m->buffer[i] && m->cp->dev[i].type & CL_DEVICE_TYPE_GPU) {
+        if (m->buffer[i]) {
             device_drain(&m->cp->dev[i]);
-            kept = 0;
+            kept = m->cp->dev[i].type & CL_DEVICE_TYPE_GPU ? 0 : kept;
         }
     for (size_t i = 0; i < kept; i++)
         last = &(*last)->next;
