@@ -1,7 +1,6 @@
 # The interface from other languages. C++: once in each of the standards that stdcl.hpp is for.
 # SPDX-License-Identifier: MIT
-# What these tests have compiled the engines' own have tested: it need not be fast, and one of them compiles it for the next.
-set(quickly POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable)
+# What these tests have compiled the engines' own have tested, and one of them compiles it for the next.
 foreach(standard 17 20)
   add_executable(test_stdcl_hpp${standard} test_stdcl_hpp.cpp)
   if(STDCL_SANITIZE)

@@ -46,7 +46,7 @@ if(TARGET stdcl_gas AND TARGET stdcl_life AND TARGET stdcl_matmul AND TARGET std
   # PoCL before 6.0 ends the program now and then when contexts of one device, here the ranks', run kernels at the same time
   # ("pocl_release_dlhandle_cache"): each device has one thread.
   set(one POCL_MAX_PTHREAD_COUNT=1)
-  set(soon ${one} POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable) # deep_ranks has kernels optimised
+  set(soon ${one} ${quickly}) # deep_ranks has kernels optimised
   stdcl_test(test_ranks test_ranks.c BUILDS_ONCE LIBS stdcl_gas stdcl_life stdcl_matmul stdcl_nbody ENV ${soon})
   stdcl_test_on_two(test_ranks ENV ${soon})
   stdcl_test(deep_ranks PROGRAM test_ranks ARGS thorough ENV ${one})
