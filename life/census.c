@@ -25,7 +25,7 @@ EMBEDDED(census_file, "life/census.cl", life_census_cl);
 /* As in census.cl. */
 enum { IDLE, RUNNING, SETTLED, TOUCHED };
 enum { STATE, GENERATION, MARK, LEFT, LAP, FOUND, GLIDER, HEAD = 16 };
-enum { PERIOD = 120, ROUNDS = 2, LEVELS = 6, DECKS = LEVELS + 1, SORTERS = 64, SOUP = 16, LONGEST_LIFE = 100000, LONGEST_PERIOD = 100000,
+enum { PERIOD = 120, ROUNDS = 2, LAST_ROUNDS = 10, LEVELS = 6, DECKS = LEVELS + 1, SORTERS = 64, SOUP = 16, LONGEST_LIFE = 100000, LONGEST_PERIOD = 100000,
        MOST_WAITING = 1 << 16 };
 
 static size_t words_of(int level)
@@ -40,11 +40,6 @@ static size_t size_of(int level)
 static size_t padded_of(int level)
 {
     return size_of(level) + 2 * words_of(level);
-}
-static int items_of(int level)
-{
-    static const int items[LEVELS] = {32, 64, 128, 256, 256, 256};
-    return items[level];
 }
 
 /* A soup under way, and what has left it. */
@@ -74,6 +69,7 @@ struct life_census {
     int (*progress)(void *arg, double fraction);
     void *arg;
     int start, far; /* the level at which soups begin; from which boxes are in global memory */
+    int most_items; /* of a group there, where a box is all that a multiprocessor has to do */
     void *program[LEVELS];
     cl_kernel kernel[LEVELS];
     struct deck *deck;
@@ -135,13 +131,20 @@ void life_census_free(life_census *c)
     free(c);
 }
 
+/* Items of a group. */
+static int items_of(const life_census *c, int level)
+{
+    static const int items[LEVELS] = {32, 64, 128, 256, 256, 256};
+    return level < c->far || level < 4 ? items[level] : c->most_items;
+}
+
 /* Options, and the rule as text that comes before the kernel. */
 static int open_kernel(life_census *c, int level)
 {
     enum { OPTIONS = 128 };
     char text[OPTIONS + LIFE_CIRCUIT_TEXT];
     struct life_logic logic;
-    snprintf(text, OPTIONS, "-D WORDS=%zu -D ITEMS=%d -D GLIDERS=%d -D FAR=%d\n", words_of(level), items_of(level),
+    snprintf(text, OPTIONS, "-D WORDS=%zu -D ITEMS=%d -D GLIDERS=%d -D FAR=%d\n", words_of(level), items_of(c, level),
              c->rule.gliders && level < c->far, level >= c->far);
     if (c->rule.family.counts) {
         life_logic_find(&c->rule.family.rule, &logic);
@@ -201,6 +204,9 @@ static int make_decks(life_census *c)
     c->deck = calloc((size_t)n * DECKS, sizeof *c->deck);
     const int status = info && c->deck ? clgetdevinfo(c->ctx, info) : clerror_set(ENOMEM, "life: no memory for the list of devices");
     c->far = status == 0 ? first_far(info, n) : 0;
+    c->most_items = 1024;
+    for (cl_uint dev = 0; dev < n && status == 0; dev++)
+        c->most_items = info[dev].dev_max_wg_sz < 1024 ? 256 : c->most_items;
     for (cl_uint dev = 0; dev < n && status == 0; dev++)
         for (int i = c->start; i < DECKS; i++)
             plan_deck(&c->deck[c->decks++], dev, i < LEVELS ? i : c->start, &info[dev]);
@@ -465,15 +471,16 @@ static void visit_part(void *visit, size_t part)
 
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
-static int launch(life_census *c, struct deck *d)
+/* `rounds` is more at the end, when few boxes are left, which take turns. */
+static int launch(life_census *c, struct deck *d, cl_uint rounds)
 {
-    const size_t items = (size_t)items_of(d->level), boxes = d->used * padded_of(d->level) * sizeof(uint64_t), heads = d->used * HEAD * sizeof(uint64_t);
+    const size_t items = (size_t)items_of(c, d->level), boxes = d->used * padded_of(d->level) * sizeof(uint64_t), heads = d->used * HEAD * sizeof(uint64_t);
     const cl_event none = (cl_event)-1;
     clndrange_t ndr = clndrange_init1d(0, d->live * items, items);
     if (clmsyncn(c->ctx, d->dev, d->list, d->live * sizeof *d->list, CL_MEM_DEVICE | UNWAITED) == none ||
         clmsyncn(c->ctx, d->dev, d->boxes, boxes, CL_MEM_DEVICE | UNWAITED) == none ||
         clmsyncn(c->ctx, d->dev, d->heads, heads, CL_MEM_DEVICE | UNWAITED) == none ||
-        clforka(c->ctx, d->dev, c->kernel[d->level], &ndr, UNWAITED, d->boxes, d->spare, d->heads, d->list, (cl_uint)ROUNDS) == none ||
+        clforka(c->ctx, d->dev, c->kernel[d->level], &ndr, UNWAITED, d->boxes, d->spare, d->heads, d->list, rounds) == none ||
         clmsyncn(c->ctx, d->dev, d->boxes, boxes, CL_MEM_HOST | UNWAITED) == none)
         return -1;
     d->ready = clmsyncn(c->ctx, d->dev, d->heads, heads, CL_MEM_HOST | UNWAITED | CL_EVENT_OWN);
@@ -499,8 +506,8 @@ static bool is_worth_it(const life_census *c, const struct deck *d, bool idle)
     return d->live + c->waits[d->level] >= d->slots / 2 || (idle && (d->live || c->waits[d->level]));
 }
 
-/* Looks at what a deck has done, fills it, and starts it again. */
-static int turn(life_census *c, struct deck *d)
+/* Looks at what a deck has done, fills it, and starts it again. `idle`: no soup is left to be started. */
+static int turn(life_census *c, struct deck *d, bool idle)
 {
     struct visit visit = {c, d};
     if (make_deck(c, d) < 0 || wait_for(c, d) < 0)
@@ -517,7 +524,7 @@ static int turn(life_census *c, struct deck *d)
     }
     if (c->failed)
         return clerror_set(ENOMEM, "life: no memory for a census of so many soups");
-    return d->live ? launch(c, d) : 0;
+    return d->live ? launch(c, d, idle && d->level < c->far ? LAST_ROUNDS : ROUNDS) : 0;
 }
 
 static int tell(life_census *c)
@@ -565,7 +572,7 @@ int life_census_run(life_census *c, uint64_t soups)
             for (size_t j = 0; j < c->decks; j++)
                 idle &= c->deck[j].level != c->start || !c->deck[j].live;
             if (d->ready || (d->level == c->start ? c->next < c->end && !c->stop : is_worth_it(c, d, idle)))
-                status = turn(c, d);
+                status = turn(c, d, idle);
             busy |= d->live > 0 || c->waits[d->level] > 0;
             if (status == 0)
                 status = tell(c);

@@ -244,9 +244,8 @@ every_kernel() {
             on $as "$stdcl" life -q --rule $rule --size 70x9 -n 5 --csv population.csv -o cells.rle
         done
         for grid in K35*+1,20 S9; do
-            for engine in packed global; do
-                on $as "$stdcl" life -q --rule "B3/S23:$grid" -n 5 --engine $engine -o cells.rle
-            done
+            on $as "$stdcl" life -q --rule "B3/S23:$grid" -n 5 --engine global -o cells.rle
+            on $as "$stdcl" life -q --rule "B3/S23:$grid" -n 5 --shape "tile=0 lanes=2 span=3 generations=2 block=3 bands=3" -o cells.rle
         done
         on $as "$stdcl" life census -q --soups 2 --size 5 -n 600 --csv objects.csv
         for words in naive "blocked --block 8"; do
