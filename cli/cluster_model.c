@@ -50,22 +50,40 @@ static void nbody(const struct cluster *c, struct cluster_time *t)
         t->seconds = sums + 16e-6 + events + pcie;
 }
 
-/* A square of n x n cells in strips. Halos of up to four launches of 16 generations, at most a hundredth of a strip, are computed twice; edges
- * travel while the rows between are computed. */
+/* A square of n x n cells, hosts' blocks `across` of them side by side, cut into strips for their GPUs. Halos of up to four launches of 16
+ * generations, at most a hundredth of a strip, are computed twice, and so are 64 cells on either side of a block. Edges travel while the rows
+ * between are computed; the columns of blocks do not. */
+static double life_in(const struct cluster *c, double across, double *mail)
+{
+    enum { LAUNCH = 16, MOST = 4, SHARE = 100, SIDES = 128 };
+    const double rows = c->n * across / c->gpus, width = c->n / across;
+    const double fit = floor(rows / SHARE / LAUNCH), halo = LAUNCH * fmax(1, fmin(fit, MOST));
+    const double fixed = fmin(52e-6, 0.5 * LAUNCH * cluster_work(c) / c->rate);
+    const double edges = 2 * halo * width / 8, columns = across > 1 ? SIDES / 8 * rows : 0; /* bytes of a GPU */
+    const double generation = (cluster_work(c) / c->rate - fixed / LAUNCH) / c->gpus + fixed / LAUNCH;
+    const double twice = 2 * halo / rows + (across > 1 ? SIDES / width : 0);
+    *mail = hosts_of(c) > 1 ? 60e-6 + 4 * c->latency * (across > 1 ? 2 : 1) + (edges + columns * devices_of(c)) / c->network : 0;
+    const double exchange = 140e-6 + 2 * (edges + columns) / c->pcie + *mail;
+    const double seen = across > 1 ? fixed + exchange : 60e-6 + fixed + fmax(0, exchange - 0.9 * LAUNCH * generation);
+    *mail /= halo;
+    return rows < LAUNCH ? INFINITY : c->gpus > 1 ? generation * (1 + twice) + seen / halo : generation;
+}
+
+/* In strips, or in the blocks of least time. */
 static int life(const struct cluster *c, struct cluster_time *t)
 {
-    enum { LAUNCH = 16, MOST = 4, SHARE = 100 };
-    const double rows = c->n / c->gpus, fit = floor(rows / SHARE / LAUNCH), halo = LAUNCH * fmax(1, fmin(fit, MOST));
-    const double fixed = fmin(52e-6, 0.5 * LAUNCH * cluster_work(c) / c->rate), edges = 2 * halo * c->n / 8;
-    const double generation = (cluster_work(c) / c->rate - fixed / LAUNCH) / c->gpus + fixed / LAUNCH;
+    enum { LEAST_WIDTH = 256 };
+    const double hosts = hosts_of(c);
     t->alone = cluster_work(c) / c->rate;
-    if (rows < LAUNCH)
-        return -1;
-    t->mail = hosts_of(c) > 1 ? 60e-6 + 4 * c->latency + edges / c->network : 0;
-    const double exchange = 140e-6 + 2 * edges / c->pcie + t->mail, seen = 60e-6 + fixed + fmax(0, exchange - 0.9 * LAUNCH * generation);
-    t->mail /= halo;
-    t->seconds = c->gpus > 1 ? generation * (1 + 2 * halo / rows) + seen / halo : generation;
-    return 0;
+    t->seconds = life_in(c, 1, &t->mail);
+    for (double across = 2, mail; across <= hosts && c->n / across >= LEAST_WIDTH; across++) {
+        const double seconds = fmod(hosts, across) == 0 ? life_in(c, across, &mail) : INFINITY;
+        if (seconds < t->seconds) {
+            t->seconds = seconds;
+            t->mail = mail;
+        }
+    }
+    return isinf(t->seconds) ? -1 : 0;
 }
 
 /* The grid of hosts of least time (matmul/grid.c), which get panels of A and B while they multiply others. */

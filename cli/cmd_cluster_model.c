@@ -18,7 +18,7 @@ static const struct {
     const char *unit, *what, *step;
 } usual[CLUSTER_PROGRAMS] = {
     [CLUSTER_NBODY] = {2.025e12, 0x1p22, "interactions/s", "bodies, direct sums", "a step"},
-    [CLUSTER_LIFE] = {33.1e12, 0x1p20, "cells/s", "cells a side, in strips", "a generation"},
+    [CLUSTER_LIFE] = {33.1e12, 0x1p20, "cells/s", "cells a side, in strips or blocks", "a generation"},
     [CLUSTER_MATMUL] = {54e12, 0x1p19, "FLOP/s", "rows and columns, double precision", "a product"},
     [CLUSTER_GAS] = {133e9, 1e12, "molecules/s", "molecules", "a sum"},
 };
