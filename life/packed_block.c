@@ -21,10 +21,10 @@ enum { LEFT, RIGHT, LEAST_WORDS = 4, TAG_COLUMNS = 2 };
 /* ---- The grid of ranks. ----------------------------------------------------------------------- */
 
 /* What a generation takes, 1 being cells that are computed once: rows of halos and columns are computed twice, and columns do not travel behind
- * the work, as rows do. */
+ * the work, as rows do: on two H200s that made generations 10 % longer (docs/cluster.md). */
 static double reckon(const life *lf, const struct packed *p, size_t across, size_t down, size_t devices, int exchange)
 {
-    const double exposed = 0.02, rows = (double)lf->height / (double)(down * devices), words = (double)lf->words / (double)across;
+    const double exposed = 0.1, rows = (double)lf->height / (double)(down * devices), words = (double)lf->words / (double)across;
     const double halo = fmin((double)exchange * p->generations, 64);
     return (1 + (down * devices > 1 ? 2 * halo / rows : 0)) * (across > 1 ? 1 + 2 / words + exposed : 1);
 }
