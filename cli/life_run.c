@@ -112,6 +112,15 @@ static int step(struct life_job *job, uint64_t n)
     return status;
 }
 
+/* The next burst from how long n generations took: as long as the next visit is away; grows by doubling. */
+static uint64_t next_burst(uint64_t burst, uint64_t n, double took, double visit)
+{
+    if (n == burst && took < visit / 2)
+        return burst < (uint64_t)1 << 40 ? 2 * burst : burst;
+    const double fitting = (double)n * visit / took;
+    return took <= 1.2 * visit ? burst : fitting < 1 ? 1 : (uint64_t)fitting;
+}
+
 static int run_generations(struct life_job *job)
 {
     uint64_t burst = FIRST_BURST, at = 0;
@@ -120,7 +129,6 @@ static int run_generations(struct life_job *job)
         status = life_view_visit(job);
     life_shares_begin(job);
     while (status == CLI_DONE && at < job->generations && !job->period && !cli_ranks_interrupted(false)) {
-        const double visit = cli_window_seconds(&job->window, VISIT_SECONDS);
         uint64_t n = cli_window_burst(&job->window, at, job->generations - at < burst ? job->generations - at : burst);
         n = life_edge_burst(job, n);
         if (job->outputs.frames_done < job->outputs.frames && next_frame(job) - at < n)
@@ -139,10 +147,7 @@ static int run_generations(struct life_job *job)
             status = life_view_visit(job);
         begin(job, 0);
         life_job_tell(job, 0);
-        if (n == burst && took < visit / 2 && burst < (uint64_t)1 << 40)
-            burst *= 2;
-        else if (took > 2 * visit && burst > 1)
-            burst /= 2;
+        burst = next_burst(burst, n, took, cli_window_seconds(&job->window, VISIT_SECONDS));
         if (status == CLI_DONE && world_broadcast(cli_world, 0, &burst, sizeof burst) != 0) /* by one clock */
             status = cli_failed_call(NULL);
     }

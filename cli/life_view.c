@@ -72,9 +72,29 @@ static int count_of_grid(life *lf, const struct view_region *r, uint64_t *live)
     return status;
 }
 
+enum { SHADES = 1 << 16 }; /* of squares of so many cells at most a table has all */
+
+/* What is shown of counts of the engine's own squares. */
+static int shades_of_grid(life *lf, const struct view_region *r, uint8_t *body)
+{
+    const size_t n = (size_t)r->width * r->height, most = (size_t)1 << 2 * r->zoom;
+    uint32_t *count = cli_alloc(n + 1, sizeof *count);
+    uint8_t *shade = cli_alloc(most + 1, 1);
+    for (size_t k = 0; k <= most; k++)
+        shade[k] = view_cells_shade(k, r->zoom);
+    const int status = life_density(lf, r->x, r->y, r->width, r->height, r->zoom, count);
+    for (size_t k = 0; status == 0 && k < n; k++)
+        body[k] = shade[count[k]];
+    free(count);
+    free(shade);
+    return status;
+}
+
 static int shades(const struct life_job *job, const struct view_region *r, uint8_t *body)
 {
     const size_t n = (size_t)r->width * r->height;
+    if (!job->endless && (size_t)1 << 2 * r->zoom <= SHADES)
+        return shades_of_grid(job->engine_of_run, r, body);
     uint64_t *live = cli_alloc(n + 1, sizeof *live);
     const int status = job->endless ? hashlife_density(job->endless, r->x, r->y, r->width, r->height, r->zoom, live)
                                   : count_of_grid(job->engine_of_run, r, live);

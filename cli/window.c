@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static const double LOOK_SECONDS = 0.1; /* between looks for Ctrl-C */
-static const double FOR_SUMS = 0.25;    /* of the budget */
+static const double FOR_SUMS = 0.25, FOR_ENDS = 0.25; /* of the budget: for sums, and for what it costs that bursts of steps end for pictures */
 
 static double budget_of(const struct cli_window *w)
 {
@@ -77,7 +77,7 @@ static int open_view(struct cli_window *w, struct view_options *about)
     about->address = w->wanted ? w->address : "-";
     about->record = w->record;
     about->rate = w->rate;
-    about->budget = about->rows ? (1 - FOR_SUMS) * budget_of(w) : budget_of(w);
+    about->budget = about->rows ? (1 - FOR_SUMS - FOR_ENDS) * budget_of(w) : budget_of(w);
     w->view = view_open(about);
     if (w->view && w->wanted)
         print_links(w);
@@ -223,7 +223,8 @@ uint64_t cli_window_burst(const struct cli_window *w, uint64_t step, uint64_t wa
 
 double cli_window_seconds(const struct cli_window *w, double seconds)
 {
-    return view_watched(w->view) ? fmin(seconds, 0.5 / (w->rate > 0 ? w->rate : 30)) : seconds;
+    const double least = 0.25 / (w->rate > 0 ? w->rate : 30);
+    return view_watched(w->view) ? fmin(seconds, fmax(least, view_due_in(w->view))) : seconds;
 }
 
 bool cli_window_sums_due(const struct cli_window *w, const struct cli_sums *sums)

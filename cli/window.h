@@ -56,7 +56,7 @@ cli_reader cli_read_window; /* for the table */
 
 /* All return an exit status, after printing what is wrong. */
 
-/* Sums over all there is, for plots: they may take a quarter of the budget, and pictures the rest. Whether they are due on the first rank; asked
+/* Sums over all there is, for plots: they may take a quarter of the budget, and pictures half. Whether they are due on the first rank; asked
  * before them, and told after. */
 struct cli_sums {
     double at, seconds; /* when they were made last, and how long that took */

@@ -2502,6 +2502,11 @@ module stdcl
       integer(c_int) :: view_due
       type(c_ptr), value :: v
     end function
+    function view_due_in(v) bind(C)
+      import
+      real(c_double) :: view_due_in
+      type(c_ptr), value :: v
+    end function
     subroutine view_end(v, sentence) bind(C)
       import
       type(c_ptr), value :: v

@@ -4,6 +4,7 @@
  */
 #include "nbody/integrate.h"
 
+#include "nbody/blocks.h"
 #include "nbody/ranks.h"
 
 #include <errno.h>
@@ -73,6 +74,22 @@ static bool same_as_before(const struct nbody *nb, size_t count, const uint32_t 
     return which && count <= s->nasked && s->orders == nb->orders && s->n == nb->n && memcmp(which, s->asked, count * sizeof *which) == 0;
 }
 
+struct finding {
+    const struct nbody *nb;
+    const uint32_t *which;
+};
+
+/* Rows lie anywhere in memory, so that threads find them much faster than one. */
+static void find_block(void *finding, size_t block, size_t first, size_t end)
+{
+    const struct finding *f = finding;
+    (void)block;
+    for (size_t k = first; k < end; k++) {
+        const size_t i = f->which ? f->which[k] : k;
+        f->nb->sampler->which[k] = f->nb->row ? f->nb->row[i] : (cl_uint)i;
+    }
+}
+
 /* Finds the rows of bodies, and sends them to the devices. */
 static int choose(struct nbody *nb, size_t count, const uint32_t *which)
 {
@@ -80,12 +97,10 @@ static int choose(struct nbody *nb, size_t count, const uint32_t *which)
     if (same_as_before(nb, count, which))
         return 0;
     s->nasked = 0;
-    for (size_t k = 0; k < count; k++) {
-        const size_t i = which ? which[k] : k;
-        if (i >= nb->n)
-            return clerror_set(EINVAL, "nbody_positions: there is no body %zu among %zu", i, nb->n);
-        s->which[k] = nb->row ? nb->row[i] : (cl_uint)i;
-    }
+    for (size_t k = 0; k < count; k++)
+        if ((which ? which[k] : k) >= nb->n)
+            return clerror_set(EINVAL, "nbody_positions: there is no body %zu among %zu", which ? (size_t)which[k] : k, nb->n);
+    nbody_each_block(count, find_block, &(struct finding){nb, which});
     for (const struct share *p = nb->share; count && p < nb->share + nb->ndev; p++)
         if (p->count && clmsyncn(nb->ctx, p->dev, s->which, count * sizeof(cl_uint), CL_MEM_DEVICE) == (cl_event)-1)
             return -1;

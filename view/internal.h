@@ -356,6 +356,7 @@ struct view {
     atomic_int wanted;    /* viewers, and 1 for a recording */
     atomic_int watched;   /* viewers */
     atomic_bool changed;  /* a viewer wants what is not shown yet */
+    atomic_ullong moved;  /* when one wanted cells that are not, in ns */
     atomic_size_t bodies; /* wanted at most */
     atomic_ullong worked; /* ns that the server's thread worked */
     struct mailbox box[KINDS];

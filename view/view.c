@@ -143,6 +143,21 @@ int view_due(view *v)
     return 1;
 }
 
+/* Whether a viewer has lately moved over a grid, and so is likely to go on. */
+static bool moves(const view *v, double now)
+{
+    return now < 1e-9 * (double)atomic_load_explicit(&v->moved, memory_order_relaxed) + 0.5;
+}
+
+double view_due_in(const view *v)
+{
+    if (!v || !atomic_load_explicit(&v->wanted, memory_order_relaxed))
+        return INFINITY;
+    const double now = seconds_now();
+    const bool soon = atomic_load_explicit(&v->changed, memory_order_relaxed) || moves(v, now);
+    return fmax(0, (soon ? v->due_soon : v->due) - now);
+}
+
 /* A viewer that moves to where nothing was shown before does not wait longer than so many times what the last picture cost. */
 static const double MOVING = 10;
 

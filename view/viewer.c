@@ -6,6 +6,8 @@
  */
 #include "view/internal.h"
 
+#include "core/clock.h"
+
 enum { BAD_MESSAGE = 4400, DEFAULT_BODIES = 200000 };
 
 void viewer_init(struct viewer *w, struct view *v, struct stage *stage, bool guest)
@@ -252,7 +254,10 @@ void viewers_want(struct view *v, const struct stage *stage, struct viewer *cons
     for (int i = 0; i < n; i++) {
         const struct want *w = &viewers[i]->want;
         bodies = w->count > bodies ? w->count : bodies;
-        missing |= w->cells && cells_find(&stage->shown[CELLS], &w->region) < 0;
+        if (w->cells && cells_find(&stage->shown[CELLS], &w->region) < 0) {
+            missing = true;
+            atomic_store_explicit(&v->moved, ns_now(), memory_order_relaxed);
+        }
         if (w->cells && !has_region(region, regions, &w->region))
             region[regions++] = w->region;
     }

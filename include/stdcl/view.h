@@ -107,6 +107,9 @@ int view_watched(const view *v);
 /* Whether a picture is wanted now: 1 or 0. Without viewers and recording one atomic load. */
 int view_due(view *v);
 
+/* Seconds until a picture is wanted, as far as is known now: 0 when one is, INFINITY when nobody looks. So that a run goes on until then in one piece. */
+double view_due_in(const view *v);
+
 /* Of the current time, for all pictures. */
 struct view_moment {
     double time;

@@ -958,6 +958,7 @@ size_t view_cells_bytes(const struct view_region *region);
 uint8_t view_cells_shade(uint64_t live, uint32_t zoom);
 int view_close(view *v);
 int view_due(view *v);
+double view_due_in(const view *v);
 void view_end(view *v, const char *sentence);
 int view_next_command(view *v, struct view_command *command);
 view *view_open(const struct view_options *options);

@@ -880,6 +880,7 @@ FUNCTIONS = {
     "view_cells_shade": ("view", "c_uint8, [c_uint64, c_uint32]"),
     "view_close": ("view", "c_int, [c_void_p]"),
     "view_due": ("view", "c_int, [c_void_p]"),
+    "view_due_in": ("view", "c_double, [c_void_p]"),
     "view_end": ("view", "None, [c_void_p, c_char_p]"),
     "view_next_command": ("view", "c_int, [c_void_p, POINTER(view_command)]"),
     "view_open": ("view", "c_void_p, [POINTER(view_options)]"),

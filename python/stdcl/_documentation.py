@@ -280,6 +280,7 @@ DOCUMENTATION = {
     "view_cells_shade": "The bytes of a rectangle's body; what a square of 4^zoom cells, `live` of them alive, is shown as.",
     "view_close": 'Ends the thread and all connections, and finishes the recording: -1 with EIO when that was not possible, with the reason.\nNULL is fine.',
     "view_due": 'Whether a picture is wanted now: 1 or 0. Without viewers and recording one atomic load.',
+    "view_due_in": 'Seconds until a picture is wanted, as far as is known now: 0 when one is, INFINITY when nobody looks. So that a run goes on until then in one piece.',
     "view_end": 'The run is over: says so, and keeps on showing the last picture.',
     "view_next_command": 'The next thing that a viewer asked for; 0: there is none.',
     "view_open": 'Starts to listen, and the thread. EINVAL: an option makes no sense; ENOTSUP: built without libwebsockets, which only a\nrecording does not need; EADDRINUSE, EACCES: of the port or the socket; EIO: the recording cannot be made; ENOMEM.',
