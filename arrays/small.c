@@ -79,7 +79,7 @@ static void work_blocks(arrays *a, struct parts *parts, size_t blocks)
 
 int arrays_small_sum(arrays *a, const struct small_sum *s, struct arrays_total *total)
 {
-    char partial[MOST_BLOCKS * 2 * sizeof(double)];
+    _Alignas(double) char partial[MOST_BLOCKS * 2 * sizeof(double)]; /* or pairs of 64-bit integers */
     const size_t blocks = (size_t)blocks_of(s->n);
     struct parts parts = {.job = {s->op, s->x, s->y, s->z, s->n, s->mean, partial}, .work = work_of(a->type, s->kind)};
     if (wait_for_all(&a->kernels[s->op]) != 0)

@@ -50,7 +50,7 @@ INLINE WIDE NAME(filling)(enum sums_op op)
     return op == OP_LEAST ? HIGH : op == OP_GREATEST ? LOW : 0;
 }
 
-/* b where that is wanted, else a: the sign of a mask says it. */
+/* b in lanes where that is wanted, else a: a comparison gives all bits or none. */
 INLINE NAME(wides) NAME(keep)(enum sums_op op, NAME(wides) a, NAME(wides) b)
 {
     const __typeof__(a < b) wanted = (op == OP_LEAST ? b < a : b > a) | (b != b);

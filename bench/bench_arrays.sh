@@ -1,7 +1,7 @@
 # What bench/run.sh measures of arrays. shellcheck shell=sh disable=SC2086,SC2154
 # SPDX-License-Identifier: MIT
 case $kind in
-cpu) bytes=2^26,2^28 counts=2^20,2^24 ;;
+cpu) bytes=2^19,2^20,2^22,2^24,2^26,2^28 counts=2^20,2^24 ;;
 *) bytes=2^28,2^30,2^32 counts=2^20,2^24,2^28 ;;
 esac
 bench bench_arrays --bytes $bytes
