@@ -1,10 +1,10 @@
-/* life_mcell.c - patterns of Mirek's Cellebration (.mcl), of two states.
+/* life_mcell.c - patterns of Mirek's Cellebration (.mcl).
  *
  *   #MCell 4.20
- *   #GAME Life             the family of the rule: Life, or another of two states
- *   #RULE 23/3
+ *   #GAME Life             the family of the rule: Life, or Generations
+ *   #RULE 23/3             345/2/4 of Generations
  *   #BOARD 200x200         with #WRAP 1 the pattern lives on a torus of that size
- *   #L 2.A$A.A             runs, as in RLE: . is dead, A alive, $ the end of a row
+ *   #L 2.A$A.A             runs, as in RLE: . is dead, A alive, $ the end of a row; A to X are states 1 to 24, aA to aX 25 to 48, and so on
  *
  * M. Wojtowicz, mirekw.com. The pattern lies in the middle.
  * SPDX-License-Identifier: MIT
@@ -28,6 +28,7 @@ static bool sniff(const struct life_text *t)
 
 struct pen {
     long long x, y;
+    unsigned prefix; /* of a state above 24: a is 24, b 48 ... */
     size_t board[2];
     bool wraps;
 };
@@ -42,18 +43,24 @@ static int read_line(const struct life_text *t, const char *p, const char *end, 
             continue;
         }
         const long long count = n ? n : 1;
+        const unsigned state = pen->prefix + (unsigned)(*p - 'A' + 1);
         if (life_text_is_blank(*p))
             continue;
-        if (*p == 'A') {
-            life_sink_run(sink, pen->x, pen->y, count);
+        if (*p >= 'a' && *p <= 'j' && !pen->prefix) {
+            pen->prefix = 24 * (unsigned)(*p - 'a' + 1);
+            continue;
+        }
+        if (*p >= 'A' && *p <= 'X' && state < 256) {
+            life_sink_state(sink, pen->x, pen->y, count, state);
+        } else if (pen->prefix || isalpha((unsigned char)*p)) {
+            return life_text_error(t, p, "'%c' is no state here; states are . for 0, A to X for 1 to 24, and aA to jO for 25 to 255", *p > ' ' && *p < 127 ? *p : '?');
         } else if (*p == '$') {
             pen->y += count;
             pen->x = 0;
-        } else if (isalpha((unsigned char)*p)) {
-            return life_text_error(t, p, "'%c' is a state of a rule with more than two, which is not supported; cells are . (dead) and A (alive)", *p);
         } else if (*p != '.') {
-            return life_text_error(t, p, "'%c' is not one of ., A and $", *p > ' ' && *p < 127 ? *p : '?');
+            return life_text_error(t, p, "'%c' is not one of ., A to X and $", *p > ' ' && *p < 127 ? *p : '?');
         }
+        pen->prefix = 0;
         pen->x += *p == '$' ? 0 : count;
         n = 0;
         if (pen->x >= LIFE_FAR || pen->y >= LIFE_FAR)
@@ -75,10 +82,10 @@ static int read_board(const struct life_text *t, const char *p, const char *end,
     return 0;
 }
 
-/* Families of which a rule with two states may be. */
+/* Families of rules that there are. */
 static int read_game(const struct life_text *t, const char *p, const char *end)
 {
-    static const char *const known[] = {"Life", "Standard Life"};
+    static const char *const known[] = {"Life", "Standard Life", "Generations"};
     const char *last = end;
     while (p < end && life_text_is_blank(*p))
         p++;
@@ -89,7 +96,7 @@ static int read_game(const struct life_text *t, const char *p, const char *end)
             return 0;
     for (end = p; end < last && end < p + 40 && *end >= ' ' && *end < 127;)
         end++;
-    return life_text_error(t, p, "rules of the family '%.*s' are not supported, only those of Life", (int)(end - p), p);
+    return life_text_error(t, p, "rules of the family '%.*s' are not supported, only those of Life and Generations", (int)(end - p), p);
 }
 
 static int read_mcell(const struct life_text *t, struct life_sink *sink)

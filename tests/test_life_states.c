@@ -218,6 +218,20 @@ static void letters_are_states(void **unused)
         fails(EINVAL, life_pattern_read_memory("bad", bad[i], strlen(bad[i]), &p));
 }
 
+static void mcell_has_generations(void **unused)
+{
+    static const char text[] = "#MCell 4.20\n#GAME Generations\n#RULE 345/2/60\n#BOARD 40x30\n#WRAP 1\n#L .A2B$3aA.bK\n";
+    struct life_pattern p;
+    (void)unused;
+    works(life_pattern_read_memory("good", text, strlen(text), &p));
+    assert_string_equal(p.rule, "345/2/60");
+    assert_string_equal(p.bounds, "T40,30");
+    assert_int_equal(p.states, 60);
+    assert_int_equal(p.columns, 5);
+    assert_memory_equal(p.state, ((const unsigned char[]){0, 1, 2, 2, 0, 25, 25, 25, 0, 59}), 10);
+    life_pattern_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +241,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(files_have_all_states),
         cmocka_unit_test(letters_are_states),
+        cmocka_unit_test(mcell_has_generations),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }
