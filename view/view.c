@@ -8,6 +8,7 @@
 #include "view/internal.h"
 
 #include "core/clock.h"
+#include "core/crew.h"
 
 #include <errno.h>
 #include <math.h>
@@ -53,7 +54,7 @@ static int prepare(struct view *v, const struct view_options *options)
     sem_init(&v->waked, 0, 0);
     v->listening = (struct listening){.fd = {-1, -1}};
     v->state.fraction = v->state.steps = NAN;
-    v->cores = fmax(1, (double)sysconf(_SC_NPROCESSORS_ONLN));
+    v->cores = (double)crew_size(CREW_MOST);
     if (about_copy(&v->about, options) < 0)
         return -1;
     v->row = calloc(ROWS_ON_THE_WAY, (v->about.columns + 1) * sizeof *v->row);
