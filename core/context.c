@@ -66,7 +66,6 @@ static void device_close(struct device *d)
         event_lists_free(d);
         clReleaseCommandQueue(d->queue);
     }
-    beside_close(d);
     if (d->context)
         clReleaseContext(d->context);
     pthread_mutex_destroy(&d->lock);

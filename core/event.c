@@ -1,8 +1,8 @@
 /* event.c - collecting commands: clwait, clwaitev, clflush.
  *
  * Each device keeps the events of its uncollected commands in two growable lists, kernels and memory,
- * oldest first. Its queue runs in order, so when the newest event of a list is complete, nearly all of it is: those that
- * another thread or the second queue (beside.c) had under way are waited for one by one. A list that nobody collects is trimmed from its old end as commands complete.
+ * oldest first. Its queue runs in order, so waiting for the newest event of a list is waiting for all of
+ * it. A list that nobody collects is trimmed from its old end as commands complete.
  *
  * That a command failed, or was refused by a call that does not wait, is remembered of each kind until somebody waits:
  * clwait reports what it waits for, and a call that waits for its own command reports all that failed before it.
@@ -173,17 +173,13 @@ static bool make_room(struct event_list *list)
     return true;
 }
 
-/* Waits for an event of a list, or for the whole device if it cannot be kept meanwhile. That its command failed is no
+/* Waits for an event of a list, or for the whole queue if it cannot be kept meanwhile. That its command failed is no
  * error: look() finds that. d->lock is held, and let go of while waiting. */
 static cl_int wait_unlocked(struct device *d, cl_event ev)
 {
     const bool kept = clRetainEvent(ev) == CL_SUCCESS;
     pthread_mutex_unlock(&d->lock);
-    cl_int err = CL_SUCCESS;
-    if (kept)
-        err = clWaitForEvents(1, &ev);
-    else
-        device_drain(d);
+    cl_int err = kept ? clWaitForEvents(1, &ev) : clFinish(d->queue);
     if (kept && status_of(ev) < 0)
         err = CL_SUCCESS;
     if (kept)
@@ -287,26 +283,6 @@ static cl_int collect(struct device *d, enum event_kind kind, bool hand_over)
     return waited;
 }
 
-/* Takes off what is complete, up to the first that is not. */
-static void collect_complete(struct device *d, enum event_kind kind, bool hand_over)
-{
-    struct event_list *list = &d->events[kind];
-    pthread_mutex_lock(&d->lock);
-    look(d, kind, UINT64_MAX);
-    while (list->first < list->seen)
-        drop_first(list, hand_over);
-    pthread_mutex_unlock(&d->lock);
-}
-
-/* Waits for all of a kind, or with `at_once` for none. */
-static cl_int collect_kind(struct device *d, enum event_kind kind, bool hand_over, bool at_once)
-{
-    if (!at_once)
-        return collect(d, kind, hand_over);
-    collect_complete(d, kind, hand_over);
-    return CL_SUCCESS;
-}
-
 STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
 {
     if (!cp)
@@ -315,12 +291,12 @@ STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
         return tell_absent(cp, false) ? CL_FAILED : 0;
     struct device *d = &cp->dev[dev];
     int kinds = flags & CL_ALL_EVENT ? flags & CL_ALL_EVENT : CL_ALL_EVENT;
-    const bool hand_over = flags & CL_EVENT_NORELEASE, at_once = flags & CL_EVENT_NOWAIT;
+    bool hand_over = flags & CL_EVENT_NORELEASE;
     cl_int err = CL_SUCCESS;
     if (kinds & CL_KERNEL_EVENT)
-        err = collect_kind(d, KERNEL_EVENT, hand_over, at_once);
+        err = collect(d, KERNEL_EVENT, hand_over);
     if (kinds & CL_MEM_EVENT) {
-        cl_int mem_err = collect_kind(d, MEMORY_EVENT, hand_over, at_once);
+        cl_int mem_err = collect(d, MEMORY_EVENT, hand_over);
         err = err ? err : mem_err;
     }
     if (tell_absent(cp, tell(d, kinds, "clwait")))
@@ -381,10 +357,11 @@ STDCL_API int clflush(CLCONTEXT *cp, cl_uint dev, int flags)
     struct device *d = device_of(cp, dev, "clflush");
     if (!d)
         return -1;
-    device_flush_beside(d);
     cl_int err = clFlush(d->queue);
     return err ? fail(errno_of(err), err, "clflush: on %s", d->name) : 0;
 }
+
+void device_drain(struct device *d) { clFinish(d->queue); }
 
 void device_harvest(struct device *d)
 {

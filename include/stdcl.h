@@ -481,8 +481,6 @@ typedef struct clndrange_struct {
 #define CL_ALL_EVENT 0x30
 #define CL_EVENT_UNCOUNTED 0x40 /* of a launch: profiles leave it out */
 #define CL_EVENT_OWN 0x800      /* the caller gets a reference of its own, and releases it with clReleaseEvent */
-#define CL_EVENT_BESIDE 0x40000 /* in the device's second queue, which does not wait for the first */
-#define CL_EVENT_AFTER 0x80000  /* waits for what was started in the other queue */
 #define CL_EVENT_CHECKED 0x80   /* with NOWAIT: the caller looks at the result, so waits need not tell a refusal */
 
 /* Starts a kernel on device `dev` with the arguments recorded for it.
@@ -496,12 +494,6 @@ typedef struct clndrange_struct {
  *                             of its own, whatever clwait does with the library's
  *   ... | CL_EVENT_UNCOUNTED  is left out of profiles: a launch that only warms up, say
  *   ... | CL_EVENT_CHECKED    a refusal is told by this call alone (see clwait); for clmsync and clmcopy too
- *   ... | CL_EVENT_BESIDE     goes to the device's second queue: in order with others of that flag, but neither waits for
- *                             commands without it, nor do these for it. So copies may travel while a kernel runs. Which
- *                             command needs what of which queue is the caller's to know. CPUs have one queue
- *                             only, and so has a context that is profiled. For clmsync and clmcopy too
- *   ... | CL_EVENT_AFTER      waits for all that was started in the other queue before it, and what follows it in its own
- *                             queue waits for that, too. For clmsync and clmcopy too
  * Failure: (cl_event)-1. EINVAL: a wrong size, device, dimension or an argument never set (named);
  * EFAULT: a block given as argument was freed since; ENOMEM: no memory for a block on the device. */
 cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags);
@@ -542,8 +534,7 @@ cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const 
 /* Waits until the kernel events (CL_KERNEL_EVENT) and/or memory events (CL_MEM_EVENT) of a device
  * are complete, and forgets them. Without either flag: both. With CL_EVENT_NORELEASE every event that the library
  * owned is the caller's from then on, who releases it with clReleaseEvent, once (an event of CL_EVENT_OWN is the
- * caller's already, and stays so). With CL_EVENT_NOWAIT it waits for nothing, as waitpid with WNOHANG: commands that are
- * complete are forgotten, up to the first that is not. Returns 0, also for a context without that device; (cl_event)-1 when a command of
+ * caller's already, and stays so). Returns 0, also for a context without that device; (cl_event)-1 when a command of
  * that kind failed since the last clwait:
  *   - on the device: EIO;
  *   - or it was refused: a clfork, clforka, clmsync or clmcopy with CL_EVENT_NOWAIT that returned (cl_event)-1 makes the

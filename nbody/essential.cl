@@ -22,7 +22,6 @@
 #endif
 #define FLAGS 2048 /* groups that are flagged at most; others are walked for as they are. TREE_FLAGS in tree.h */
 #define BRIDGE 0x80000000u
-#define TOPS 8 /* of the first and of the last cells of a level, no fewer than all parts have: half of those in parts.cl */
 #if GROUP == 1
 #define JOIN() /* an item alone waits for nobody; and PoCL 5 cannot compile such a loop with barriers, and ends the program */
 #else
@@ -41,7 +40,6 @@ kernel void forget(global uint *mark, uint cells, global uint *counts, uint from
 /* What is found for a part: counts = {cells, bodies, flags, boxes of several groups that met too much}, and room for them. */
 struct found {
     global uint *counts, *mark;
-    real light;
     uint stamp, cells_room, bodies_room; /* mark[cell] == stamp: it was opened, or met body by body, before */
     global uint4 *head;
     global real *numbers;
@@ -54,13 +52,6 @@ static inline bool first_time(const struct found *f, uint cell)
     return f->mark[cell] != f->stamp && atomic_xchg(&f->mark[cell], f->stamp) != f->stamp;
 }
 
-/* A cell's size as it leaves: negative where what hangs below it is sent only to those who need it (walk.cl). */
-static inline real2 sent_size(const struct tree *t, uint c, real light)
-{
-    const real2 own = t->size[c];
-    return t->link[c].y > 0 && t->com[c].w <= light ? (real2)(-own.x, own.y) : own;
-}
-
 static inline void add_cells(const struct found *f, const struct tree *t, global const uint *down, uint from, uint end)
 {
     uint at = atomic_add(&f->counts[0], end - from);
@@ -68,7 +59,7 @@ static inline void add_cells(const struct found *f, const struct tree *t, global
         global real *number = f->numbers + at * (size_t)NUMBERS;
         f->head[at] = (uint4)(c, as_uint2(t->link[c]), down[c]);
         vstore4(t->com[c], 0, number);
-        vstore2(sent_size(t, c, f->light), 2, number);
+        vstore2(t->size[c], 2, number);
         for (int p = 0; p < POLES; p++) number[6 + p] = ((global const real *)&t->poles[c])[p];
     }
 }
@@ -77,28 +68,6 @@ static inline void add_bodies(const struct found *f, const struct tree *t, uint 
 {
     uint at = atomic_add(&f->counts[1], count);
     for (uint b = from; b < from + count && at < f->bodies_room; b++, at++) f->some[at] = t->body[b], f->index[at] = b;
-}
-
-/* What all other parts get before they ask: the children of cells that hold more mass than `light`, and bodies of leaves among these
- * and among the cells that all have (tops_write in parts.cl). */
-kernel void coarse(global const real4 *body, global const int2 *link, global const uint *down, global const real4 *com,
-                   global const multipole *poles, global const real2 *size, global const uint2 *span, global const uint *own,
-                   real light, global uint *counts, uint to, uint cells_to, uint cells_room, uint bodies_to, uint bodies_room,
-                   global uint4 *head, global real *numbers, global real4 *some, global uint *index)
-{
-    const struct tree t = {body, link, com, poles, size};
-    const struct found f = {counts + to, 0, light, 0, cells_room, bodies_room, head + cells_to,
-                            numbers + cells_to * (size_t)NUMBERS, some + bodies_to, index + bodies_to};
-    for (uint level = 0; level <= LEVELS; level++)
-        for (uint k = span[level].x + get_global_id(0); k < span[level].y; k += get_global_size(0)) {
-            const int2 at = link[k];
-            const bool top = k - span[level].x < TOPS || span[level].y - k <= TOPS;
-            if (at.y < 0 && top) add_bodies(&f, &t, at.x, -at.y);
-            if (at.y < 0 || k == own[level] || !(com[k].w > light)) continue;
-            add_cells(&f, &t, down, at.x, at.x + at.y);
-            for (int c = at.x; c < at.x + at.y; c++)
-                if (link[c].y < 0) add_bodies(&f, &t, link[c].x, -link[c].y);
-        }
 }
 
 /* The walk of a box, as that of a group; local memory of it. */
@@ -160,7 +129,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void essential(global const real4 *body, global const int2 *link, global const uint *down, global const real4 *com,
                global const multipole *poles, global const real2 *size, global const uint2 *span, global const uint *own,
                global const uint4 *bridges, global const real8 *box, uint first, uint united, real opening, uint geometric, real eps2,
-               uint limit, real light, uint stamp, global uint *mark, global uint *counts, uint to, uint cells_to, uint cells_room,
+               uint limit, uint stamp, global uint *mark, global uint *counts, uint to, uint cells_to, uint cells_room,
                uint bodies_to, uint bodies_room, global uint4 *head, global real *numbers, global real4 *some,
                global uint *index, global uint *flags, uint flags_to)
 {
@@ -168,7 +137,7 @@ void essential(global const real4 *body, global const int2 *link, global const u
     const uint lid = get_local_id(0);
     const real8 around = box[first + get_group_id(0)];
     const struct tree t = {body, link, com, poles, size};
-    const struct found f = {counts + to, mark, light, stamp, cells_room, bodies_room, head + cells_to,
+    const struct found f = {counts + to, mark, stamp, cells_room, bodies_room, head + cells_to,
                             numbers + cells_to * (size_t)NUMBERS, some + bodies_to, index + bodies_to};
     struct box b = {around.lo, around.hi, 0};
     if (around.s0 > around.s4) return; /* empty */

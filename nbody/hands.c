@@ -1,17 +1,12 @@
 /* hands.c - a thread for each further GPU that has a part of a tree.
  *
  * A sum takes some eighty launches on each device, and most kernels take no longer than it takes to start one. One thread that starts all
- * of them, device after device, would keep the last device waiting for the time of all launches of those before. To wake a thread that
- * sleeps takes as long as some ten launches, so hands stay awake for a while: in a sum the next call comes soon.
+ * of them, device after device, would keep the last device waiting for the time of all launches of those before.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
 
-#include "core/clock.h"
-
 #include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 
 struct hand {
     struct hands *all;
@@ -27,38 +22,10 @@ struct hands {
     struct nbody *nb;
     int (*start)(struct nbody *nb, struct share *p, cl_uint arg);
     cl_uint arg;
-    atomic_size_t call, left; /* calls so far; hands that are still at work */
-    size_t n;                 /* of so many */
-    atomic_bool end;
+    size_t call, left, n; /* calls so far; hands that are still at work; of so many */
+    bool end;
     struct hand hand[];
 };
-
-/* How long a thread looks for what it waits for before it sleeps: longer than all that a device does between two calls of a sum but the
- * walks. */
-static const double AWAKE = 2e-3;
-
-/* Looks for another call than `seen`, or the end, and then sleeps until there is one. */
-static void await_call(struct hands *all, size_t seen)
-{
-    const double end = seconds_now() + AWAKE;
-    while (atomic_load(&all->call) == seen && !atomic_load(&all->end) && seconds_now() < end)
-        sched_yield();
-    pthread_mutex_lock(&all->lock);
-    while (atomic_load(&all->call) == seen && !atomic_load(&all->end))
-        pthread_cond_wait(&all->begun, &all->lock);
-    pthread_mutex_unlock(&all->lock);
-}
-
-static void await_hands(struct hands *all)
-{
-    const double end = seconds_now() + AWAKE;
-    while (atomic_load(&all->left) > 0 && seconds_now() < end)
-        sched_yield();
-    pthread_mutex_lock(&all->lock);
-    while (atomic_load(&all->left) > 0)
-        pthread_cond_wait(&all->done, &all->lock);
-    pthread_mutex_unlock(&all->lock);
-}
 
 static void do_it(struct hand *h)
 {
@@ -73,17 +40,21 @@ static void *work(void *hand)
     struct hand *h = hand;
     struct hands *all = h->all;
     size_t seen = 0;
+    pthread_mutex_lock(&all->lock);
     for (;;) {
-        await_call(all, seen);
-        if (atomic_load(&all->end))
-            return NULL;
-        seen = atomic_load(&all->call);
+        while (all->call == seen && !all->end)
+            pthread_cond_wait(&all->begun, &all->lock);
+        if (all->end)
+            break;
+        seen = all->call;
+        pthread_mutex_unlock(&all->lock);
         do_it(h);
         pthread_mutex_lock(&all->lock);
-        if (atomic_fetch_sub(&all->left, 1) == 1)
+        if (--all->left == 0)
             pthread_cond_signal(&all->done);
-        pthread_mutex_unlock(&all->lock);
     }
+    pthread_mutex_unlock(&all->lock);
+    return NULL;
 }
 
 /* Whether a device is worth a thread. On CPUs kernels take longer than launches, and PoCL 3.1 may end a program in which two threads
@@ -124,7 +95,7 @@ void nbody_hands_free(struct nbody *nb)
     if (!all)
         return;
     pthread_mutex_lock(&all->lock);
-    atomic_store(&all->end, true);
+    all->end = true;
     pthread_cond_broadcast(&all->begun);
     pthread_mutex_unlock(&all->lock);
     for (size_t k = 0; k < all->n; k++)
@@ -151,14 +122,17 @@ int nbody_hands_all(struct nbody *nb, int (*start)(struct nbody *nb, struct shar
     pthread_mutex_lock(&all->lock);
     all->start = start;
     all->arg = arg;
-    atomic_store(&all->left, all->n);
-    atomic_fetch_add(&all->call, 1);
+    all->left = all->n;
+    all->call++;
     pthread_cond_broadcast(&all->begun);
     pthread_mutex_unlock(&all->lock);
     EACH_PART (nb, p)
         if (!has_hand(all, p) && start(nb, p, arg) != 0)
             status = -1;
-    await_hands(all);
+    pthread_mutex_lock(&all->lock);
+    while (all->left > 0)
+        pthread_cond_wait(&all->done, &all->lock);
+    pthread_mutex_unlock(&all->lock);
     for (size_t k = 0; status == 0 && k < all->n; k++)
         if (all->hand[k].status != 0)
             status = clerror_set(all->hand[k].code, "%s", all->hand[k].text);

@@ -18,7 +18,6 @@
 #ifndef NBODY_MULTIPOLE_CL
 #include "tree.cl"
 #endif
-#define AGAIN 7      /* numbers of again[], as in walk.cl */
 #define NO_KEY (~0UL) /* behind all that are keys, which have 63 bits */
 #define EDGE 64     /* bodies of a part that its neighbours have, on either side: TREE_GROUP */
 #define TOPS 16     /* cells of a level, of which the last is the bridge: TREE_TOPS */
@@ -210,7 +209,7 @@ kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *fe
  * and of its bridge {cell, first body, -, NONE}, of which the numbers are this body. head[].z of that of level 0: is it crowded? */
 kernel void tops_write(uint bodies, global const uint2 *span, global const uint *bridge, global const uint *cells,
                        global const uint *down, global const int2 *link, global const real4 *com, global const multipole *poles,
-                       global const real2 *size, global const real4 *body, uint part, real light, global uint4 *heads, global real *numbers)
+                       global const real2 *size, global const real4 *body, uint part, global uint4 *heads, global real *numbers)
 {
     const uint id = get_global_id(0), level = id / TOPS, j = id % TOPS;
     if (level >= LEVEL_COUNT) return;
@@ -230,7 +229,7 @@ kernel void tops_write(uint bodies, global const uint2 *span, global const uint 
     }
     heads[to] = (uint4)(k, as_uint2(link[k]), down[k]);
     vstore4(com[k], 0, number);
-    vstore2(link[k].y > 0 && com[k].w <= light ? (real2)(-size[k].x, size[k].y) : size[k], 2, number); /* sent_size in essential.cl */
+    vstore2(size[k], 2, number);
     for (int c = 0; c < POLES; c++) number[6 + c] = ((global const real *)&poles[k])[c];
 }
 
@@ -291,7 +290,7 @@ kernel void home(global const real4 *pulled, uint n, global const uint *order, u
                  global const int *bad)
 {
     const size_t k = get_global_id(0);
-    if (k < AGAIN) again[k] = 0;
+    if (k == 0) again[0] = again[1] = again[2] = 0;
     if (k >= n || *bad < 0) return;
     const uint row = order[k], i = row - first;
     if (i < count) put_sum(pulled[begin + k], i, row, rows, plane, felt);
@@ -311,7 +310,7 @@ kernel void home_potentials(global const real4 *pulled, uint n, global const uin
                             global real *plane, global const uint *slot, global real4 *sums, global uint *again)
 {
     const size_t k = get_global_id(0);
-    if (k < AGAIN) { again[k] = 0; }
+    if (k == 0) again[0] = again[1] = again[2] = 0;
     if (k >= n) return;
     const uint row = order[k], i = row - first;
     if (i < count) plane[i] = pulled[begin + k].x;

@@ -35,8 +35,6 @@
 #define LEVEL_COUNT (LEVELS + 1)
 #define NONE 0xffffffffu /* no cell */
 #define PUT_OFF 0x80000000u /* as in walk.cl */
-#define LATE 0xffffffffu    /* as there */
-#define NEAR 4u             /* as there */
 #define CROWD 128 /* bodies of a leaf of the last level that call for a second word, unless they are all at one place */
 
 #ifdef DOUBLE
@@ -315,10 +313,9 @@ kernel void cell_write(global const ulong *first, global const ulong *second, gl
 /* turn[] = the groups from .. from + groups - 1 of bodies, those before the others that met more than `much` in the last
  * sum, so that none of them is still under way when all the others have ended. Items leave theirs as they come, from the
  * front or the back: sums do not depend on who is first. again[1], again[2]: how many there are in the front and the back.
- * Of one that is put off in any case, info[].w is 2 (essential.cl), and its turn has PUT_OFF. With `early`, those that are NEAR (walk.cl)
- * have their turn later: late[], which has room for `room`, again[3] of them from the front and again[4] from the back. */
+ * Of one that is put off in any case, info[].w is 2 (essential.cl), and its turn has PUT_OFF. */
 kernel GROUP_OF_ITEMS void turns(global uint4 *info, uint from, uint groups, uint much, global uint *again,
-                                 global uint *turn, uint early, uint room, global uint *late)
+                                 global uint *turn)
 {
     local uint here[2], start[2];
     const uint lid = get_local_id(0), k = get_global_id(0);
@@ -330,10 +327,8 @@ kernel GROUP_OF_ITEMS void turns(global uint4 *info, uint from, uint groups, uin
     if (lid < 2) start[lid] = atomic_add(&again[1 + lid], here[lid]);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (k >= groups) return;
-    const bool waits = early && info[g].w & NEAR;
-    if (waits) late[back ? room - 1 - atomic_inc(&again[4]) : atomic_inc(&again[3])] = g;
-    turn[back ? groups - 1 - start[1] - place : start[0] + place] = waits ? LATE : g | (info[g].w & 2 ? PUT_OFF : 0);
-    info[g].w &= NEAR;
+    turn[back ? groups - 1 - start[1] - place : start[0] + place] = g | (info[g].w == 2 ? PUT_OFF : 0);
+    info[g].w = 0;
 }
 
 /* ---- Out of the tree. ------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* tree.h - forces by a tree: what its files share.
  *
  *   tree.c        sums of forces by the tree, on all devices
- *   tree_walk.c   walks of a device's groups
  *   tree_build.c  cells and their moments on a device
  *   tree_room.c   its kernels and its memory on a device
  *   tree_parts.c  a tree that several devices make: which has which part of it, and how bytes go from one to another
@@ -19,9 +18,7 @@
 
 #include "stdcl/arrays.h"
 
-enum { TREE_RUN = 16, TREE_AGAIN = 7, TREE_PARTS = 16 }; /* as in tree.cl, walk.cl, walk_gpu.cl */
-
-enum { TREE_NEAR = 4 }; /* of a group's info[3]: it opened what comes late from other parts; NEAR in walk.cl */
+enum { TREE_RUN = 16, TREE_AGAIN = 3, TREE_PARTS = 16 }; /* as in tree.cl, walk.cl, walk_gpu.cl */
 
 enum { TREE_CROWD_PARTS = 64 }; /* work-items of a group that finds moments of the last level, as in moments.cl */
 
@@ -48,7 +45,7 @@ enum tree_kernel {
     TREE_WALK_POTENTIALS_JOIN,
     TREE_SAMPLE, TREE_ROUTE_KEYS, TREE_ROUTE_WRITE, TREE_STARTS, TREE_ARRIVE, TREE_EDGES, TREE_BOXES, TREE_HALO, TREE_TOPS_WRITE,
     TREE_ADOPT, TREE_ADOPT_BODIES, TREE_MOMENTS_OF_BRIDGES, TREE_HOME, TREE_HOME_SLOTS, TREE_HOME_POTENTIALS, TREE_HOME_SLOTS_POTENTIALS, TREE_PICK, TREE_FORGET,
-    TREE_ESSENTIAL, TREE_LOOSEN, TREE_COARSE, TREE_WALK_LATE,
+    TREE_ESSENTIAL, TREE_LOOSEN,
     TREE_KERNELS
 };
 enum { TREE_PROGRAMS = 3 };
@@ -73,8 +70,6 @@ struct tree {
     cl_uint low;           /* keys of a part before those of the device's own rows: of rows of devices before it */
     cl_uint from, groups;
     void *part, *cube, *order, *body, *span, *bridge, *link, *down, *com, *poles, *size, *felt, *feel, *info, *again, *turn, *shared;
-    void *late, *missed; /* groups that walk when all has come that they need of other parts: by what they met in the last sum, or now */
-    int queue;           /* flags of what is started for it: CL_EVENT_BESIDE; CL_EVENT_AFTER for the next command alone */
     void *work;     /* one after the other: keys and the sort's own memory; keys and count; nb->pulled, of a single device */
     void *keys, *sort, *count; /* parts of it */
     void *seconds;  /* words of keys, where there are two */
@@ -126,6 +121,9 @@ int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room);
 /* Keys of two words from now on, on all devices; 1 where there is no memory for them, or there are too many bodies. */
 int nbody_tree_deepen(struct nbody *nb);
 
+/* Groups whose walks work-groups share at most. */
+size_t nbody_tree_shared(const struct nbody *nb, const struct share *p);
+
 /* ---- tree_parts.c ----------------------------------------------------------------------------- */
 
 /* A device of any rank, whose part of the tree is number k. */
@@ -149,7 +147,6 @@ struct parts {
     bool recut, moved; /* cuts are others: since a tree was made; and devices do not know them yet */
     cl_uint checks; /* how often what parts cost was looked at */
     double divided, dividing; /* when devices got other rows, and how long that took */
-    bool early; /* in this sum walks begin before all has come that they may need */
     double walks_began, *seconds; /* when, if they are under way; of the walks of each part: of so many */
     cl_uint *timed, turn;         /* turn: the part that is waited for first */
     cl_ulong *cut; /* n of them, and one more: the first key of each part */
@@ -167,7 +164,6 @@ struct parts {
     cl_uint heads_each;            /* of a part */
     int limit;                     /* as that of shapes, the largest of all */
     /* tree_essence.c, essential.cl: */
-    cl_uint all_bridges;
     void *box, *bridges;           /* of the groups that parts walk for, part by part; cells of several parts */
     cl_uint alone;                 /* sums for which no boxes are of several groups, since one of these met too much */
     cl_uint *apart, *boxes_sent;   /* boxes of single groups: how many there are, and how many are sent before that is known */
@@ -176,7 +172,6 @@ struct parts {
     void *head, *number, *some, *index; /* what is essential for others */
     cl_uint *fits;                 /* [part][other]{cells, bodies}: room for it in these */
     cl_uint *guess, *had;          /* [part][other]{cells, bodies}: what is sent before it is known how many there are; what of it was there */
-    cl_uint *coarse, *coarse_guess, *coarse_had; /* [part]{cells, bodies} of what all get early: found, and as above */
     size_t cells_room, bodies_room, loose_room; /* there is in all */
     world_mail **sent, **come;
     size_t nsent, ncome;
@@ -198,32 +193,26 @@ struct parcel {
     cl_uint from, to;
     void *at;
     size_t bytes;
-    bool beside; /* in the second queues */
 };
 int nbody_parts_swap(struct nbody *nb, const struct parcel *parcel, size_t n);
 
-/* Starts to copy a block's bytes to a device, or from it. */
+/* A block's bytes to a device. */
 int nbody_parts_bring(struct nbody *nb, const struct share *p, void *at, size_t bytes);
-int nbody_parts_fetch(struct nbody *nb, const struct share *p, void *at, size_t bytes);
-
-/* What is started in the second queue from now on waits for what was started in the first so far. */
-int nbody_parts_mark(struct nbody *nb, const struct share *p);
 
 /* For a loop over those of this rank's shares from p on that have parts. */
 struct share *nbody_parts_next(const struct nbody *nb, struct share *p);
 #define EACH_PART(nb, p) \
     for (struct share *p = nbody_parts_next(nb, (nb)->share); p < (nb)->share + (nb)->ndev; p = nbody_parts_next(nb, p + 1))
 
-/* Collective. Each part's `each` bytes of some blocks to the host of all ranks; the first `up` of these blocks to all devices. Waits for
- * what was started. */
+/* Collective. Each part's `each` bytes of some blocks to the host of all ranks; with `up`, to all devices. Waits for what was started. */
 struct gathered {
     void *block;
     size_t each;
 };
-int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, size_t up);
+int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, bool up);
 
 /* Both with one wait. */
-int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, size_t up, const struct parcel *parcel, size_t n);
+int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n);
 
 /* Collective. Numbers that only one rank knows, and that are 0 on the others, to all. */
 int nbody_parts_fill(struct nbody *nb, uint64_t *words, size_t n);
@@ -239,12 +228,8 @@ static inline bool nbody_parts_settled(const struct nbody *nb)
     return !nb->parts || nb->parts->checks > 8;
 }
 
-/* All that was started on this rank's devices that have parts; and for walks, of which it is noted how long they took. */
+/* All that was started on this rank's devices that have parts. */
 int nbody_parts_wait(struct nbody *nb);
-int nbody_parts_end_walks(struct nbody *nb);
-
-/* A command that was started. */
-int nbody_parts_await(struct nbody *nb, const struct share *p, cl_event ev);
 
 /* Bytes of struct edge in parts.cl. */
 static inline size_t nbody_parts_edge_bytes(const struct nbody *nb)
@@ -268,8 +253,7 @@ int nbody_hands_all(struct nbody *nb, int (*start)(struct nbody *nb, struct shar
 
 /* ---- tree_plant.c ----------------------------------------------------------------------------- */
 
-/* Collective. All parts of a tree, and what each needs of the others; with nb->parts->early, which is taken back where it cannot be, also
- * all walks of groups. Waits often. */
+/* Collective. All parts of a tree, and what each needs of the others. Waits often. */
 int nbody_parts_plant(struct nbody *nb, bool geometric);
 
 /* Collective. Sums of walks to those who move the bodies. */
@@ -283,44 +267,16 @@ static inline cl_uint nbody_essence_counter(const struct nbody *nb, const struct
     return t->number * nb->parts->most + nb->parts->words * TREE_LEVELS + 2;
 }
 
-/* Boxes of all groups of a part; and how they go to all others, in the second queues with `beside`: with what else is gathered to the
- * host. Waits. */
+/* Boxes of all groups of a part; and how they go to all others: with what else is gathered to the host. Waits. */
 int nbody_essence_boxes(struct nbody *nb, struct share *p, cl_uint much);
-int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, bool beside);
-
-/* Mass of a cell of which all parts have the children early, at least. */
-double nbody_essence_light(const struct nbody *nb);
-
-/* What all parts get of each other early: room for it; a part's own; to all others, with `tops`, so many blocks of cells that all have;
- * and taken over there. */
-int nbody_essence_coarse_room(struct nbody *nb);
-int nbody_essence_coarse(struct nbody *nb, struct share *p);
-int nbody_essence_swap_coarse(struct nbody *nb, const struct gathered *tops, size_t n);
-int nbody_essence_take_coarse(struct nbody *nb, struct share *p);
+int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with);
 
 /* Collective. What walks of each part need of the others. Waits. */
 int nbody_essence_find(struct nbody *nb, bool geometric);
 int nbody_essence_place(struct nbody *nb);
 void nbody_essence_free(struct nbody *nb);
 
-/* ---- tree_walk.c ------------------------------------------------------------------------------ */
-
-/* Groups whose walks work-groups share at most. */
-size_t nbody_tree_shared(const struct nbody *nb, const struct share *p);
-
-/* The walks of a device's groups, in launches of a slice of time each; with lists of what is met, `room` numbers a group. */
-int nbody_tree_walk(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric);
-int nbody_tree_walk_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room);
-
-/* Those that begin early: turns; all groups that need not wait; those that had to, when all is there; and those that missed it, or were
- * put off. */
-int nbody_tree_turns(struct nbody *nb, struct share *p, cl_uint early);
-int nbody_tree_walk_early(struct nbody *nb, struct share *p);
-int nbody_tree_walk_late(struct nbody *nb, struct share *p);
-int nbody_tree_walk_rest(struct nbody *nb, struct share *p);
-
 /* ---- tree.c ----------------------------------------------------------------------------------- */
-
 
 /* The tree of the current positions on the device that has one, with room; blocks. Then the sums for n bodies alone, in the tree's
  * order, which become the first of nb->pulled; what is put off or has its turn (again) is the caller's to clear. */

@@ -7,15 +7,7 @@
  */
 #include "nbody/tree.h"
 
-#include "core/clock.h"
-
-#include <math.h>
-
 enum { SUMS_ALONE = 64 };
-
-/* Of what all parts get early there is room for at first, and at most; and the mass of all is so many times that of a cell whose children are among
- * it, at most. */
-enum { COARSE_CELLS = 16384, COARSE_BODIES = 8192, COARSE_MOST = 1 << 20, COARSE_PART = 4096 };
 
 static int no_memory(void)
 {
@@ -57,18 +49,13 @@ int nbody_essence_place(struct nbody *nb)
     s->fits = calloc(2 * n * n, sizeof *s->fits);
     s->guess = calloc(2 * n * n, sizeof *s->guess);
     s->had = calloc(2 * n * n, sizeof *s->had);
-    s->coarse = calloc(6 * n, sizeof *s->coarse);
-    s->coarse_guess = s->coarse ? s->coarse + 2 * n : NULL;
-    s->coarse_had = s->coarse ? s->coarse + 4 * n : NULL;
     s->apart = calloc(n, sizeof *s->apart);
     s->boxes_sent = calloc(n, sizeof *s->boxes_sent);
-    for (size_t k = 0; s->fits && k < n * n; k++) {
-        s->fits[2 * k] = k / n == k % n ? COARSE_CELLS : 4096;
-        s->fits[2 * k + 1] = k / n == k % n ? COARSE_BODIES : 4096;
-    }
+    for (size_t k = 0; s->fits && k < n * n; k++)
+        s->fits[2 * k] = s->fits[2 * k + 1] = k / n == k % n ? 0 : 4096;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         p->bytes += p->tree ? boxes * 8 * nb->real : 0;
-    return s->box && s->bridges && s->flag && s->fits && s->guess && s->had && s->coarse && s->apart && s->boxes_sent ? 0 : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
+    return s->box && s->bridges && s->flag && s->fits && s->guess && s->had && s->apart && s->boxes_sent ? 0 : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
 
 void nbody_essence_free(struct nbody *nb)
@@ -80,7 +67,6 @@ void nbody_essence_free(struct nbody *nb)
     free(s->fits);
     free(s->guess);
     free(s->had);
-    free(s->coarse);
     free(s->apart);
     free(s->boxes_sent);
 }
@@ -142,7 +128,7 @@ int nbody_essence_boxes(struct nbody *nb, struct share *p, cl_uint much)
 }
 
 /* Of each part, boxes from[] .. to[] - 1 to all others. */
-static int swap_boxes(struct nbody *nb, const struct gathered *with, const cl_uint *from, const cl_uint *to, bool beside)
+static int swap_boxes(struct nbody *nb, const struct gathered *with, const cl_uint *from, const cl_uint *to)
 {
     const struct parts *s = nb->parts;
     const size_t box = 8 * nb->real;
@@ -152,14 +138,14 @@ static int swap_boxes(struct nbody *nb, const struct gathered *with, const cl_ui
         groups_of(s, k / s->n, &slot);
         const size_t first = from ? from[k / s->n] : 0, end = to[k / s->n];
         if (k / s->n != k % s->n && end > first)
-            all[n++] = (struct parcel){k / s->n, k % s->n, (char *)s->box + (slot + first) * box, (end - first) * box, beside};
+            all[n++] = (struct parcel){k / s->n, k % s->n, (char *)s->box + (slot + first) * box, (end - first) * box};
     }
-    const int status = !all ? no_memory() : n || with ? nbody_parts_exchange(nb, with, with != NULL, 0, all, n) : 0;
+    const int status = !all ? no_memory() : n || with ? nbody_parts_exchange(nb, with, with != NULL, false, all, n) : 0;
     free(all);
     return status;
 }
 
-int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, bool beside)
+int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with)
 {
     struct parts *s = nb->parts;
     size_t slot;
@@ -167,14 +153,14 @@ int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, bool
         const size_t groups = groups_of(s, k, &slot), some = united(groups) + s->apart[k] + s->apart[k] / 4 + 64;
         s->boxes_sent[k] = (cl_uint)(some < groups + united(groups) ? some : groups + united(groups));
     }
-    if (swap_boxes(nb, with, NULL, s->boxes_sent, beside) != 0)
+    if (swap_boxes(nb, with, NULL, s->boxes_sent) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
         s->apart[k] = s->begin[k] == s->begin[k + 1] ? 0 : s->found[k * s->most + levels(nb) + 1];
     cl_uint *all = malloc(s->n * sizeof *all);
     for (cl_uint k = 0; all && k < s->n; k++)
         all[k] = (cl_uint)united(groups_of(s, k, &slot)) + s->apart[k];
-    const int status = all ? swap_boxes(nb, NULL, s->boxes_sent, all, beside) : no_memory();
+    const int status = all ? swap_boxes(nb, NULL, s->boxes_sent, all) : no_memory();
     free(all);
     return status;
 }
@@ -236,12 +222,11 @@ static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, siz
                   flags_to = (cl_uint)pair * TREE_FLAGS;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
     REAL_NUMBER(opening, nbody_tree_opening(nb, geometric));
-    REAL_NUMBER(light, nbody_essence_light(nb));
     const struct stdcl_arg args[] = {
         BLOCK_ARG(t->body),  BLOCK_ARG(t->link),    BLOCK_ARG(t->down),     BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
         BLOCK_ARG(t->size),  BLOCK_ARG(t->span),    BLOCK_ARG(t->bridge),   BLOCK_ARG(s->bridges), BLOCK_ARG(box),
         VALUE_ARG(first),    VALUE_ARG(several),    REAL_ARG(nb, opening),  VALUE_ARG(geometric), REAL_ARG(nb, eps2), VALUE_ARG(limit),
-        REAL_ARG(nb, light), VALUE_ARG(stamp),      BLOCK_ARG(t->mark),    BLOCK_ARG(s->found),    VALUE_ARG(to),        VALUE_ARG(cells_to),
+        VALUE_ARG(stamp),    BLOCK_ARG(t->mark),    BLOCK_ARG(s->found),    VALUE_ARG(to),        VALUE_ARG(cells_to),
         VALUE_ARG(s->fits[2 * pair]), VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * pair + 1]),     BLOCK_ARG(s->head),
         BLOCK_ARG(s->number), BLOCK_ARG(s->some),   BLOCK_ARG(s->index),    BLOCK_ARG(s->flag),   VALUE_ARG(flags_to)};
     return nbody_tree_launch(nb, p, TREE_ESSENTIAL, count, (size_t)nbody_tree_items(&p->shape), COUNT_OF(args), args);
@@ -301,8 +286,8 @@ static int swap_loose(struct nbody *nb, bool back)
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
         const cl_uint part = k / s->n, other = k % s->n, count = flags(s, part, other);
         char *const boxes = (char *)s->loose + loose_at(s, part, other) * box;
-        all[k] = back ? (struct parcel){other, part, boxes, count * TREE_GROUP * box, false}
-                      : (struct parcel){part, other, &s->flag[k * TREE_FLAGS], count * sizeof *s->flag, false};
+        all[k] = back ? (struct parcel){other, part, boxes, count * TREE_GROUP * box}
+                      : (struct parcel){part, other, &s->flag[k * TREE_FLAGS], count * sizeof *s->flag};
     }
     const int status = all ? nbody_parts_swap(nb, all, (size_t)s->n * s->n) : no_memory();
     free(all);
@@ -312,7 +297,7 @@ static int swap_loose(struct nbody *nb, bool back)
 static int gather_counts(struct nbody *nb)
 {
     const struct gathered g = {nb->parts->found, nb->parts->most * sizeof *nb->parts->found};
-    return nbody_parts_gather(nb, &g, 1, 0);
+    return nbody_parts_gather(nb, &g, 1, false);
 }
 
 static int walk_loose(struct nbody *nb, cl_uint geometric)
@@ -384,9 +369,9 @@ static int swap_found(struct nbody *nb, const cl_uint *from, const cl_uint *to, 
             size_t at[2];
             place_of(s, k / s->n, k % s->n, at);
             if (end > first)
-                all[n++] = (struct parcel){k / s->n, k % s->n, (char *)each[b].block + (at[w] + first) * bytes, (end - first) * bytes, false};
+                all[n++] = (struct parcel){k / s->n, k % s->n, (char *)each[b].block + (at[w] + first) * bytes, (end - first) * bytes};
         }
-    const int status = !all ? no_memory() : n || counted ? nbody_parts_exchange(nb, &found, counted, 0, all, n) : 0;
+    const int status = !all ? no_memory() : n || counted ? nbody_parts_exchange(nb, &found, counted, false, all, n) : 0;
     free(all);
     return status;
 }
@@ -432,107 +417,6 @@ static int take(struct nbody *nb, struct share *p, cl_uint none)
     return 0;
 }
 
-/* ---- What all parts get early. ---------------------------------------------------------------- */
-
-double nbody_essence_light(const struct nbody *nb)
-{
-    return ldexp(nb->mass, 2 * nb->units.time - 3 * nb->units.length) * fmax(1.0 / COARSE_PART, 128.0 / (double)nb->n);
-}
-
-int nbody_essence_coarse_room(struct nbody *nb)
-{
-    size_t all[2];
-    place_of(nb->parts, nb->parts->n, 0, all);
-    return nb->parts->early ? room_for(nb, all[0], all[1]) : 0;
-}
-
-/* It stands where a part would have what it found for itself. */
-int nbody_essence_coarse(struct nbody *nb, struct share *p)
-{
-    struct parts *s = nb->parts;
-    const struct tree *t = p->tree;
-    const size_t own = (size_t)t->number * s->n + t->number, groups = 32 * (size_t)p->units;
-    size_t at[2];
-    place_of(s, t->number, t->number, at);
-    const cl_uint to = t->number * s->most + TREE_COUNTS * t->number, cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1], none = 0, some = 2;
-    REAL_NUMBER(light, nbody_essence_light(nb));
-    const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(none), BLOCK_ARG(s->found), VALUE_ARG(to), VALUE_ARG(some)};
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(t->body),  BLOCK_ARG(t->link),     BLOCK_ARG(t->down),           BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
-        BLOCK_ARG(t->size),  BLOCK_ARG(t->span),     BLOCK_ARG(t->bridge),         REAL_ARG(nb, light),  BLOCK_ARG(s->found),
-        VALUE_ARG(to),       VALUE_ARG(cells_to),    VALUE_ARG(s->fits[2 * own]),  VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * own + 1]),
-        BLOCK_ARG(s->head),  BLOCK_ARG(s->number),   BLOCK_ARG(s->some),           BLOCK_ARG(s->index)};
-    return nbody_tree_visit(nb, p, TREE_FORGET, some, COUNT_OF(forget), forget) != 0
-               ? -1
-               : nbody_tree_visit(nb, p, TREE_COARSE, groups * (size_t)nbody_tree_items(&p->shape), COUNT_OF(args), args);
-}
-
-/* From number from[] on (NULL: 0), up to to[]: of each part's to all others. */
-static int swap_early(struct nbody *nb, const struct gathered *g, size_t ng, size_t up, const cl_uint *from, const cl_uint *to)
-{
-    const struct parts *s = nb->parts;
-    const struct blocks {
-        void *block;
-        size_t bytes, which;
-    } each[] = {{s->head, 4 * sizeof(cl_uint), 0}, {s->number, nbody_parts_number_bytes(nb), 0}, {s->some, 4 * nb->real, 1},
-                {s->index, sizeof(cl_uint), 1}};
-    struct parcel *all = calloc(COUNT_OF(each) * s->n * s->n, sizeof *all);
-    size_t n = 0;
-    for (const struct blocks *b = each; all && s->early && b < each + COUNT_OF(each); b++)
-        for (cl_uint k = 0; k < s->n * s->n; k++) {
-            const size_t own = 2 * (size_t)(k / s->n) + b->which, first = from ? from[own] : 0, end = to[own];
-            size_t at[2];
-            place_of(s, k / s->n, k / s->n, at);
-            if (k / s->n != k % s->n && end > first)
-                all[n++] = (struct parcel){k / s->n, k % s->n, (char *)b->block + (at[b->which] + first) * b->bytes, (end - first) * b->bytes, false};
-        }
-    const int status = !all ? no_memory() : n || ng ? nbody_parts_exchange(nb, g, ng, up, all, n) : 0;
-    free(all);
-    return status;
-}
-
-int nbody_essence_swap_coarse(struct nbody *nb, const struct gathered *tops, size_t n)
-{
-    struct parts *s = nb->parts;
-    const struct gathered found = {s->found, s->most * sizeof *s->found};
-    struct gathered all[4];
-    if (!s->early)
-        return nbody_parts_gather(nb, tops, n, n);
-    memcpy(all, tops, n * sizeof *all);
-    all[n] = found;
-    if (swap_early(nb, all, n + 1, n, NULL, s->coarse_guess) != 0)
-        return -1;
-    for (cl_uint k = 0; k < 2 * s->n; k++) {
-        const cl_uint some = s->begin[k / 2] == s->begin[k / 2 + 1] ? 0 : counts(s, k / 2, k / 2)[k % 2], next = some + some / 64 + 64;
-        cl_uint *fits = &s->fits[2 * ((k / 2) * s->n + k / 2) + k % 2];
-        s->early &= some <= *fits;
-        if (some > *fits && some < COARSE_MOST)
-            *fits = some + some / 4;
-        s->coarse[k] = some;
-        s->coarse_had[k] = s->coarse_guess[k] < some ? s->coarse_guess[k] : some;
-        s->coarse_guess[k] = next < *fits ? next : *fits;
-    }
-    return s->early ? swap_early(nb, NULL, 0, 0, s->coarse_had, s->coarse) : 0;
-}
-
-int nbody_essence_take_coarse(struct nbody *nb, struct share *p)
-{
-    const struct parts *s = nb->parts;
-    const struct tree *t = p->tree;
-    for (cl_uint part = 0; part < s->n; part++) {
-        size_t at[2];
-        place_of(s, part, part, at);
-        const cl_uint *some = &s->coarse[2 * part], first = (cl_uint)at[1], count = some[1];
-        const struct stdcl_arg bodies[] = {BLOCK_ARG(s->some), BLOCK_ARG(s->index), VALUE_ARG(first), VALUE_ARG(count), BLOCK_ARG(t->body)};
-        if (part != t->number && (nbody_parts_adopt(nb, p, s->head, s->number, at[0], some[0]) != 0 ||
-                                  nbody_tree_visit(nb, p, TREE_ADOPT_BODIES, count, COUNT_OF(bodies), bodies) != 0))
-            return -1;
-    }
-    return 0;
-}
-
-/* ---- All of it. ------------------------------------------------------------------------------- */
-
 /* Whether boxes of several groups met so much that none of these is known to be put off. */
 static bool too_large(const struct parts *s)
 {
@@ -554,68 +438,33 @@ static int start_apart(struct nbody *nb, struct share *p, cl_uint much)
 static int swap_apart(struct nbody *nb)
 {
     const struct gathered found = {nb->parts->found, nb->parts->most * sizeof *nb->parts->found};
-    return nbody_hands_all(nb, start_apart, 0) != 0 ? -1 : nbody_essence_swap_boxes(nb, &found, false);
-}
-
-/* What others need of a part; beside it, walks that begin early. */
-static int start_walks(struct nbody *nb, struct share *p, cl_uint geometric)
-{
-    const struct parts *s = nb->parts;
-    struct tree *t = p->tree;
-    if (s->early && nbody_tree_turns(nb, p, true) != 0)
-        return -1;
-    t->queue = CL_EVENT_AFTER | (s->early ? CL_EVENT_BESIDE : 0);
-    if (nbody_parts_bring(nb, p, s->bridges, s->all_bridges * 4 * sizeof(cl_uint)) != 0 || walk_groups(nb, p, geometric) != 0 ||
-        (s->early && nbody_parts_fetch(nb, p, t->again, TREE_AGAIN * sizeof(cl_uint)) != 0))
-        return -1;
-    t->queue = 0;
-    if (s->early && nbody_tree_walk_early(nb, p) != 0)
-        return -1;
-    t->queue = s->early ? CL_EVENT_BESIDE : 0;
-    return 0;
-}
-
-/* What a part needs of others, and the walks that waited for that. */
-static int finish_walks(struct nbody *nb, struct share *p, cl_uint none)
-{
-    if (take(nb, p, none) != 0 || (nb->parts->early && nbody_tree_walk_late(nb, p) != 0))
-        return -1;
-    p->tree->queue = 0;
-    return 0;
-}
-
-static int swap_essence(struct nbody *nb, bool geometric)
-{
-    struct parts *s = nb->parts;
-    for (bool again = false, first = true; again || first; first = false) {
-        size_t all[2];
-        place_of(s, s->n, 0, all);
-        if (room_for(nb, all[0], all[1]) != 0 || nbody_hands_all(nb, first ? start_walks : walk_groups, geometric) != 0 || swap_guess(nb) != 0)
-            return -1;
-        again = too_large(s);
-        s->alone = again ? SUMS_ALONE : s->alone;
-        if (again ? swap_apart(nb) != 0 : walk_loose(nb, geometric) != 0)
-            return -1;
-        again = again || !measure(s);
-    }
-    if (swap_found(nb, s->had, NULL, false) != 0)
-        return -1;
-    guess_next(s);
-    return nbody_hands_all(nb, finish_walks, 0);
+    return nbody_hands_all(nb, start_apart, 0) != 0 ? -1 : nbody_essence_swap_boxes(nb, &found);
 }
 
 int nbody_essence_find(struct nbody *nb, bool geometric)
 {
     struct parts *s = nb->parts;
-    s->all_bridges = list_bridges(nb);
+    const cl_uint bridges = list_bridges(nb);
     put_levels(nb);
-    s->early &= s->all_bridges > 0;
-    if (s->all_bridges == 0)
+    if (bridges == 0)
         return 0;
-    s->alone -= s->alone > 0;
-    s->walks_began = s->early ? seconds_now() : 0;
-    const int status = swap_essence(nb, geometric);
     EACH_PART (nb, p)
-        p->tree->queue = 0;
-    return status;
+        if (nbody_parts_bring(nb, p, s->bridges, bridges * 4 * sizeof(cl_uint)) != 0)
+            return -1;
+    s->alone -= s->alone > 0;
+    for (bool again = true; again;) {
+        size_t all[2];
+        place_of(s, s->n, 0, all);
+        if (room_for(nb, all[0], all[1]) != 0 || nbody_hands_all(nb, walk_groups, geometric) != 0 || swap_guess(nb) != 0)
+            return -1;
+        again = too_large(s);
+        s->alone = again ? SUMS_ALONE : s->alone;
+        if (again ? swap_apart(nb) != 0 : walk_loose(nb, geometric) != 0)
+            return -1;
+        again = !again ? !measure(s) : true;
+    }
+    if (swap_found(nb, s->had, NULL, false) != 0)
+        return -1;
+    guess_next(s);
+    return nbody_hands_all(nb, take, 0);
 }

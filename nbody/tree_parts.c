@@ -117,47 +117,26 @@ void nbody_parts_free(struct nbody *nb)
 
 /* ---- Bytes from one to another. --------------------------------------------------------------- */
 
-static int start_copy(struct nbody *nb, const struct share *p, void *at, size_t bytes, int flags, cl_event *ev)
+static int start_copy(struct nbody *nb, const struct share *p, void *at, size_t bytes, int direction, cl_event *ev)
 {
-    *ev = clmsyncn(nb->ctx, p->dev, at, bytes, flags | CL_EVENT_NOWAIT | CL_EVENT_CHECKED | p->tree->queue);
-    p->tree->queue &= ~CL_EVENT_AFTER;
+    *ev = clmsyncn(nb->ctx, p->dev, at, bytes, direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
     return *ev == (cl_event)-1 ? -1 : 0;
 }
 
-static int copy(struct nbody *nb, const struct share *p, void *at, size_t bytes, int flags)
+static int copy(struct nbody *nb, const struct share *p, void *at, size_t bytes, int direction)
 {
     cl_event ev;
-    return start_copy(nb, p, at, bytes, flags, &ev);
+    return start_copy(nb, p, at, bytes, direction, &ev);
 }
 
-static int beside(const struct parcel *c)
+static int await(struct nbody *nb, const struct share *p, cl_event ev)
 {
-    return c->beside ? CL_EVENT_BESIDE : 0;
-}
-
-/* The library keeps the event: it is collected with all others while devices walk (nbody_parts_end_walks). */
-int nbody_parts_await(struct nbody *nb, const struct share *p, cl_event ev)
-{
-    cl_int status = CL_COMPLETE;
-    if (clWaitForEvents(1, &ev) == CL_SUCCESS &&
-        clGetEventInfo(ev, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) == CL_SUCCESS && status == CL_COMPLETE)
-        return 0;
     return clwaitev(nb->ctx, p->dev, ev, 0) == (cl_event)-1 ? -1 : 0;
 }
 
 int nbody_parts_bring(struct nbody *nb, const struct share *p, void *at, size_t bytes)
 {
     return copy(nb, p, at, bytes, CL_MEM_DEVICE);
-}
-
-int nbody_parts_fetch(struct nbody *nb, const struct share *p, void *at, size_t bytes)
-{
-    return copy(nb, p, at, bytes, CL_MEM_HOST);
-}
-
-int nbody_parts_mark(struct nbody *nb, const struct share *p)
-{
-    return copy(nb, p, nb->parts->found, 0, CL_MEM_HOST | CL_EVENT_BESIDE | CL_EVENT_AFTER); /* of no bytes */
 }
 
 struct share *nbody_parts_next(const struct nbody *nb, struct share *p)
@@ -179,51 +158,20 @@ static struct share *waited_first(const struct nbody *nb)
     return NULL;
 }
 
-/* A device's walks have ended. */
-static void note_seconds(struct parts *s, const struct share *first)
+int nbody_parts_wait(struct nbody *nb)
 {
+    struct parts *s = nb->parts;
+    struct share *const first = waited_first(nb);
+    int status = first ? nbody_device_wait(nb, first) : 0;
     if (first && s->walks_began > 0) {
         s->seconds[first->tree->number] += seconds_now() - s->walks_began;
         s->timed[first->tree->number]++;
         s->turn = first->tree->number + 1;
     }
     s->walks_began = 0;
-}
-
-int nbody_parts_wait(struct nbody *nb)
-{
-    struct share *const first = waited_first(nb);
-    int status = first ? nbody_device_wait(nb, first) : 0;
-    note_seconds(nb->parts, first);
     EACH_PART (nb, p)
         if (p != first && nbody_device_wait(nb, p) != 0)
             status = -1;
-    return status;
-}
-
-/* What is complete is collected while devices walk, and a device that has ended is not kept waiting for that. */
-int nbody_parts_end_walks(struct nbody *nb)
-{
-    struct share *const first = waited_first(nb);
-    if (world_size(nb->world) > 1)
-        return 0; /* the exchange that follows waits for everything */
-    cl_event *ended = calloc(nb->ndev, sizeof *ended);
-    int status = ended ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
-    EACH_PART (nb, p)
-        if (status == 0 && clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
-            status = -1;
-    EACH_PART (nb, p)
-        if (status == 0 && (start_copy(nb, p, nb->parts->found, 0, CL_MEM_HOST, &ended[p - nb->share]) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
-            status = -1;
-    if (status == 0 && first)
-        status = nbody_parts_await(nb, first, ended[first - nb->share]);
-    note_seconds(nb->parts, first);
-    EACH_PART (nb, p) {
-        if (status == 0 && p != first)
-            status = nbody_parts_await(nb, p, ended[p - nb->share]);
-        nbody_device_waited(nb, p);
-    }
-    free(ended);
     return status;
 }
 
@@ -325,7 +273,7 @@ static int bring(struct nbody *nb, const struct share *p, const struct gathered 
 
 /* Among the devices of one rank: each piece goes on as soon as it has come to the host, in the order of parcels. Only these copies are
  * waited for: to collect all that was started takes time, for which nobody should wait in the middle of a sum. */
-static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, size_t up, const struct parcel *parcel, size_t n)
+static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n)
 {
     const struct owner *o = nb->parts->owner;
     cl_event *ev = calloc(n + ng * nb->parts->n + 1, sizeof *ev), *next = ev;
@@ -335,20 +283,20 @@ static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, size
             status = start_copy(nb, o[k].share, (char *)g[b].block + k * g[b].each, g[b].each, CL_MEM_HOST, next++);
     for (size_t c = 0; status == 0 && c < n; c++, next++)
         if (parcel[c].bytes && !follows(&parcel[c], parcel, -1, o))
-            status = start_copy(nb, o[parcel[c].from].share, parcel[c].at, parcel[c].bytes, CL_MEM_HOST | beside(&parcel[c]), next);
+            status = start_copy(nb, o[parcel[c].from].share, parcel[c].at, parcel[c].bytes, CL_MEM_HOST, next);
     if (status == 0)
         status = flush_all(nb);
     next = ev;
     for (size_t b = 0; status == 0 && b < ng; b++)
         for (cl_uint k = 0; status == 0 && k < nb->parts->n; k++)
-            status = nbody_parts_await(nb, o[k].share, *next++);
+            status = await(nb, o[k].share, *next++);
     for (const struct parcel *c = parcel; status == 0 && c < parcel + n; c++, next++) {
         if (c->bytes && *next)
-            status = nbody_parts_await(nb, o[c->from].share, *next);
+            status = await(nb, o[c->from].share, *next);
         if (c->bytes && status == 0)
-            status = copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE | beside(c)) != 0 ? -1 : clflush(nb->ctx, o[c->to].share->dev, 0);
+            status = copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0 ? -1 : clflush(nb->ctx, o[c->to].share->dev, 0);
     }
-    for (size_t b = 0; status == 0 && b < up; b++)
+    for (size_t b = 0; status == 0 && up && b < ng; b++)
         EACH_PART (nb, p)
             if (bring(nb, p, &g[b]) != 0)
                 status = -1;
@@ -356,10 +304,10 @@ static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, size
     return status;
 }
 
-int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, size_t up, const struct parcel *parcel, size_t n)
+int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n)
 {
     const struct owner *o = nb->parts->owner;
-    if (world_size(nb->world) == 1)
+    if (world_size(nb->world) == 1 && !(nb->parts->walks_began > 0))
         return pass_each(nb, g, ng, up, parcel, n);
     if (start_down(nb, g, ng, parcel, n) != 0 || flush_all(nb) != 0 || nbody_parts_wait(nb) != 0 || pass_on(nb, g, ng, parcel, n) != 0 ||
         wait_mail(nb) != 0)
@@ -367,7 +315,7 @@ int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, 
     for (const struct parcel *c = parcel; c < parcel + n; c++)
         if (c->bytes && !o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
             return -1;
-    for (size_t b = 0; b < up; b++)
+    for (size_t b = 0; up && b < ng; b++)
         EACH_PART (nb, p)
             if (bring(nb, p, &g[b]) != 0)
                 return -1;
@@ -376,10 +324,10 @@ int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, 
 
 int nbody_parts_swap(struct nbody *nb, const struct parcel *parcel, size_t n)
 {
-    return nbody_parts_exchange(nb, NULL, 0, 0, parcel, n);
+    return nbody_parts_exchange(nb, NULL, 0, false, parcel, n);
 }
 
-int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, size_t up)
+int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, bool up)
 {
     return nbody_parts_exchange(nb, g, n, up, NULL, 0);
 }

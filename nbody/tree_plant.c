@@ -12,15 +12,14 @@ enum { MARGIN = TREE_MARGIN / sizeof(cl_ulong), NONE = -1 };
 
 /* ---- The cube, and where it is cut. ----------------------------------------------------------- */
 
-static int start_box(struct nbody *nb, struct share *p, cl_event *ev)
+static int start_box(struct nbody *nb, struct share *p)
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, end = first + (cl_uint)p->count;
     const struct stdcl_arg box[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(end), BLOCK_ARG(t->part)};
     if (nbody_tree_launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat, COUNT_OF(box), box) != 0)
         return -1;
-    *ev = clmsync(nb->ctx, p->dev, t->part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
-    return *ev == (cl_event)-1 ? -1 : clflush(nb->ctx, p->dev, 0);
+    return clmsync(nb->ctx, p->dev, t->part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED) == (cl_event)-1 ? -1 : 0;
 }
 
 struct corners {
@@ -54,16 +53,10 @@ static void frame(const struct nbody *nb, const struct corners *all, double cube
 static int find_cube(struct nbody *nb, double cube[4])
 {
     struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    cl_event *ev = calloc(nb->ndev, sizeof *ev);
-    int status = ev ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
     EACH_PART (nb, p)
-        if (status == 0)
-            status = start_box(nb, p, &ev[p - nb->share]);
-    EACH_PART (nb, p)
-        if (status == 0 && nbody_parts_await(nb, p, ev[p - nb->share]) != 0)
-            status = -1;
-    free(ev);
-    if (status != 0)
+        if (start_box(nb, p) != 0 || clflush(nb->ctx, p->dev, 0) != 0)
+            return -1;
+    if (nbody_parts_wait(nb) != 0)
         return -1;
     EACH_PART (nb, p)
         for (size_t k = 0; k < p->tree->parts; k++) {
@@ -134,7 +127,7 @@ static int find_cuts(struct nbody *nb, double side)
             return -1;
     }
     const struct gathered g = {s->samples, TREE_SAMPLES * sizeof *s->samples};
-    if (nbody_parts_gather(nb, &g, 1, 0) != 0 || cut_by_samples(nb) != 0)
+    if (nbody_parts_gather(nb, &g, 1, false) != 0 || cut_by_samples(nb) != 0)
         return -1;
     s->cut_known = true;
     s->side = side;
@@ -219,7 +212,7 @@ static int swap_slots(struct nbody *nb, const struct plane *planes, size_t nplan
                 const size_t begin = from * s->room + (back ? 0 : s->posted[from]), end = slot + count;
                 slot = slot > begin ? slot : begin;
                 if (from != to && end > slot)
-                    all[n++] = (struct parcel){back ? to : from, back ? from : to, (char *)b->block + slot * b->bytes, (end - slot) * b->bytes, false};
+                    all[n++] = (struct parcel){back ? to : from, back ? from : to, (char *)b->block + slot * b->bytes, (end - slot) * b->bytes};
             }
     const int status = !all ? clerror_set(ENOMEM, "nbody: no memory on the host") : n ? nbody_parts_swap(nb, all, n) : 0;
     free(all);
@@ -236,8 +229,8 @@ static int swap_posts(struct nbody *nb)
     size_t n = 0;
     for (cl_uint from = 0; s->n == 2 && from < 2; from++)
         for (size_t b = 0; b < COUNT_OF(planes) && s->posted[from]; b++)
-            all[n++] = (struct parcel){from, 1 - from, (char *)planes[b].block + from * s->room * planes[b].bytes, s->posted[from] * planes[b].bytes, false};
-    if (nbody_parts_exchange(nb, &found, 1, 0, all, n) != 0)
+            all[n++] = (struct parcel){from, 1 - from, (char *)planes[b].block + from * s->room * planes[b].bytes, s->posted[from] * planes[b].bytes};
+    if (nbody_parts_exchange(nb, &found, 1, false, all, n) != 0)
         return -1;
     for (cl_uint from = 0; from < s->n; from++)
         memcpy(&s->start[from * (s->n + 1)], &s->found[from * s->most], (s->n + 1) * sizeof *s->start);
@@ -417,7 +410,7 @@ static int order(struct nbody *nb)
     if (nbody_hands_all(nb, start_part, 0) != 0)
         return -1;
     const struct gathered g = {s->edge, nbody_parts_edge_bytes(nb)};
-    if (nbody_parts_gather(nb, &g, 1, 0) != 0)
+    if (nbody_parts_gather(nb, &g, 1, false) != 0)
         return -1;
     return 0;
 }
@@ -465,13 +458,11 @@ static int start_tops(struct nbody *nb, struct share *p)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    REAL_NUMBER(light, nbody_essence_light(nb));
     const struct stdcl_arg tops[] = {VALUE_ARG(t->bodies), BLOCK_ARG(t->span), BLOCK_ARG(t->bridge), BLOCK_ARG(t->cells),
                                      BLOCK_ARG(t->down),   BLOCK_ARG(t->link), BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
-                                     BLOCK_ARG(t->size),   BLOCK_ARG(t->body), VALUE_ARG(t->number), REAL_ARG(nb, light),
-                                     BLOCK_ARG(s->heads),  BLOCK_ARG(s->numbers)};
-    return nbody_tree_visit(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS, COUNT_OF(tops), tops) != 0 ? -1
-           : s->early && t->bodies ? nbody_essence_coarse(nb, p) : 0;
+                                     BLOCK_ARG(t->size),   BLOCK_ARG(t->body), VALUE_ARG(t->number), BLOCK_ARG(s->heads),
+                                     BLOCK_ARG(s->numbers)};
+    return nbody_tree_visit(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS, COUNT_OF(tops), tops);
 }
 
 static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
@@ -515,8 +506,6 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
     for (cl_uint k = 0; k < s->n; k++)
         if (k != t->number && nbody_parts_adopt(nb, p, s->heads, s->numbers, k * each, each) != 0)
             return -1;
-    if (s->early && nbody_essence_take_coarse(nb, p) != 0)
-        return -1;
     cl_uint deepest = levels(nb);
     while (deepest > 0 && !any_bridge(nb, deepest - 1))
         deepest--;
@@ -534,8 +523,7 @@ static int start_count(struct nbody *nb, struct share *p, cl_uint n)
     const cl_uint at = s->most * t->number;
     const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(t->runs), VALUE_ARG(n), BLOCK_ARG(t->cells), VALUE_ARG(at),
                                        BLOCK_ARG(s->found)};
-    if (start_halo(nb, p) != 0 || nbody_essence_boxes(nb, p, nb->known && s->alone == 0 ? nbody_tree_usual(nb, 2) : 0) != 0 ||
-        nbody_parts_mark(nb, p) != 0)
+    if (start_halo(nb, p) != 0 || nbody_essence_boxes(nb, p, nb->known && s->alone == 0 ? nbody_tree_usual(nb, 2) : 0) != 0)
         return -1;
     return t->bodies == 0 ? 0
            : nbody_tree_count(nb, p, range_of(nb, t)) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts);
@@ -549,14 +537,14 @@ static int cells(struct nbody *nb, bool geometric)
     if (nbody_hands_all(nb, start_count, n) != 0)
         return -1;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
-    if (nbody_essence_swap_boxes(nb, &found, true) != 0 || nbody_essence_coarse_room(nb) != 0)
+    if (nbody_essence_swap_boxes(nb, &found) != 0)
         return -1;
     if (nbody_hands_all(nb, start_cells, geometric) != 0)
         return -1;
     const size_t each = (size_t)n * TREE_TOPS;
     const struct gathered tops[] = {{s->heads, each * 4 * sizeof(cl_uint)},
                                     {s->numbers, each * nbody_parts_number_bytes(nb)}};
-    if (nbody_essence_swap_coarse(nb, tops, 2) != 0)
+    if (nbody_parts_gather(nb, tops, 2, true) != 0)
         return -1;
     bool crowded = false;
     for (cl_uint k = 0; k < s->n; k++)
@@ -619,8 +607,6 @@ int nbody_parts_return(struct nbody *nb, enum kernel sum)
         if (start_home(nb, p, sum) != 0)
             return -1;
     const struct plane sums = {nb->parts->sums, 4 * nb->real};
-    if (nbody_parts_end_walks(nb) != 0)
-        return -1;
     if (swap_slots(nb, &sums, 1, true) != 0)
         return -1;
     EACH_PART (nb, p)

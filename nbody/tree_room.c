@@ -61,14 +61,12 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_FORGET] = "forget",
     [TREE_ESSENTIAL] = "essential",
     [TREE_LOOSEN] = "loosen",
-    [TREE_COARSE] = "coarse",
-    [TREE_WALK_LATE] = "walk_late",
 };
 
 /* The program that a kernel is in. */
 static int program_of(int kernel)
 {
-    return (kernel >= TREE_WALK && kernel < TREE_SAMPLE) || kernel == TREE_WALK_LATE ? 1 : kernel >= TREE_FORGET ? 2 : 0;
+    return kernel >= TREE_FORGET ? 2 : kernel >= TREE_WALK && kernel < TREE_SAMPLE ? 1 : 0;
 }
 
 /* Blocks in t->work begin at multiples of this. */
@@ -88,8 +86,8 @@ static int open_programs(struct nbody *nb, struct share *p)
     const char *quiet = s->group > 1 ? "" : " -w"; /* PoCL's compiler warns of calls with wide vectors, and makes none */
     snprintf(build, sizeof build, "%s%s%s -D FLAT=%d -D LEAF=%u -D MOMENTS=%d", real, quiet, deep, s->flat, p->tree->leaf,
              nb->moments);
-    snprintf(walks, sizeof walks, "%s%s%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D MOMENTS=%d -D FEW=%d", real, quiet,
-             deep, nb->parts ? " -D EARLY" : "", nbody_tree_items(s), s->group > 1 ? 1 : s->width, s->rsqrt, p->tree->leaf, nb->moments, s->again);
+    snprintf(walks, sizeof walks, "%s%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D MOMENTS=%d -D FEW=%d", real, quiet,
+             deep, nbody_tree_items(s), s->group > 1 ? 1 : s->width, s->rsqrt, p->tree->leaf, nb->moments, s->again);
     snprintf(essences, sizeof essences, "%s%s%s -D GROUP=%d -D WIDTH=1 -D RSQRT=%d -D MOMENTS=%d -D FEW=%d", real, quiet, deep,
              nbody_tree_items(s), s->rsqrt, nb->moments, s->group > 1 ? s->again : s->width);
     p->tree->owner = true;
@@ -209,6 +207,12 @@ static int place_work(struct nbody *nb, struct share *p)
     return 0;
 }
 
+size_t nbody_tree_shared(const struct nbody *nb, const struct share *p)
+{
+    const size_t groups = (nb->n + TREE_GROUP - 1) / TREE_GROUP;
+    return nbody_tree_items(&p->shape) == 1 ? 0 : groups < TREE_SHARED ? groups : TREE_SHARED;
+}
+
 static int place_tree(struct nbody *nb, struct share *p)
 {
     struct tree *t = p->tree;
@@ -235,8 +239,6 @@ static int place_tree(struct nbody *nb, struct share *p)
         {&t->again, (groups + TREE_AGAIN) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->shared, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_PARTS * 4 * nb->real + 1, CL_MEM_DEVONLY},
         {&t->turn, groups * sizeof(cl_uint), CL_MEM_DEVONLY},
-        {&t->late, parts ? groups * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
-        {&t->missed, parts ? groups * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
         {(void **)&t->cells, 2 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
     };
     for (size_t b = 0; b < COUNT_OF(each); b++)
@@ -263,7 +265,7 @@ static struct each bytes_each(const struct nbody *nb, const struct share *p, cl_
     const struct work w = work_of(nb, t);
     const size_t poles = first_room(nb, leaf) * multipole_bytes(nb), four = nb->padded * 4 * nb->real, work = work_bytes(&w);
     const size_t cells = first_room(nb, leaf) * cell_bytes(nb), sums = nb->parts ? nb->n * (4 * nb->real + sizeof(cl_uint)) : 0;
-    const size_t groups = nb->n / TREE_GROUP * (nb->parts ? 8 : 6) * sizeof(cl_uint), bodies = nb->n * (6 * nb->real + sizeof(cl_uint));
+    const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint), bodies = nb->n * (6 * nb->real + sizeof(cl_uint));
     const size_t all = nbody_device_planned(nb, p) + work + cells + sums + groups + bodies;
     const size_t largest = work > four ? work : four;
     return (struct each){(double)all / (double)nb->n, (double)(largest > poles ? largest : poles) / (double)nb->n};
@@ -462,7 +464,7 @@ void nbody_tree_free(struct nbody *nb)
             continue;
         void *const blocks[] = {t->part,  t->cube,   t->order, t->work,  t->body, t->span,  t->bridge, t->add,    t->link,
                                 t->down,  t->com,    t->poles, t->size,  t->felt, t->feel,  t->info,   t->again,  t->turn,
-                                t->shared, t->cells, t->slot,   t->which, t->picked, t->mark, t->halo, t->late,  t->missed};
+                                t->shared, t->cells, t->slot,   t->which, t->picked, t->mark, t->halo};
         close_programs(nb, t);
         if (t->seconds != t->keys)
             clfree(t->seconds);

@@ -21,10 +21,6 @@
  *   GROUP > 1    a GPU: an item tests a cell, and holds some bodies of the group; what these meet goes through tiles in
  *                local memory
  *
- * With EARLY walks begin before all has come that they may need of other devices' parts of the tree (parts.cl, tree_plant.c): what
- * hangs below a cell whose size.x is negative may not be there. A group that opens one is `missed`, and walks when all is there; it is
- * `near`, and in the next sum it waits for that from the start.
- *
  * Everything is met in the order in which the stack gives it, so that sums depend on the tree alone. The plain-C twin is
  * nbody_ref_tree_walk.
  * SPDX-License-Identifier: MIT
@@ -49,9 +45,7 @@
 #define LEVELS (21 * WORDS)
 #define POINT 0x80000000u /* a cell whose bodies are all at one place, met as one body */
 #define PUT_OFF 0x80000000u /* a group whose turn is not now: walk_again has it */
-#define LATE 0xffffffffu    /* one that walk_late has */
-#define AGAIN 7           /* numbers before the groups that are put off */
-#define NEAR 4u           /* of info[].w: the group opened cells of other parts that are not there early; TREE_NEAR in tree.h */
+#define AGAIN 3           /* numbers before the groups that are put off */
 #define BLOCK 256         /* entries that are summed before they join the total */
 
 /* ---- The tree, and a walk through it. --------------------------------------------------------- */
@@ -96,12 +90,7 @@ static inline bool far(const struct box *b, real4 com, real2 size)
 {
 #pragma OPENCL FP_CONTRACT OFF
     const real4 e = fmax(fmax(b->lo - com, com - b->hi), C(0));
-#ifdef EARLY
-    const real limit = fabs(size.x) * b->g2;
-#else
-    const real limit = size.x * b->g2;
-#endif
-    const real xx = e.x * e.x, yy = e.y * e.y, zz = e.z * e.z;
+    const real xx = e.x * e.x, yy = e.y * e.y, zz = e.z * e.z, limit = size.x * b->g2;
     const real d2 = xx + yy + zz;
     return d2 > limit && d2 > size.y;
 }
@@ -116,16 +105,6 @@ static inline enum fate fate_of(const struct box *b, real4 com, real2 size, int2
     if (size.y == 0) return ONE_BODY;
     if (far(b, com, size)) return WHOLE;
     return link.y < 0 ? BODY_BY_BODY : OPEN;
-}
-
-/* Whether what hangs below a cell may come late. */
-static inline bool comes_late(real2 size)
-{
-#ifdef EARLY
-    return signbit(size.x);
-#else
-    return false;
-#endif
 }
 
 /* How many cells are taken from a stack of `size`: so few that their children have room, and at least one. The margin
@@ -294,19 +273,17 @@ static inline real4 result(real x, real y, real z, const bool potentials)
 /* What a walk met. */
 struct met {
     uint cells, bodies;
-    bool near; /* a cell was opened of which comes_late() */
 };
 
 /* turn[from + k] is the group that work-group k walks, or that it only puts off; there are n targets, feel[] is what these felt,
- * and pulled[] what they feel. info[group] = {cells, bodies, g2, 1: put off | NEAR}; again[0] groups are put off, from again[AGAIN] on. With
- * `early`, again[5] groups opened what comes late: missed[]. Nothing is done when a number went bad, or when the tree had no room. */
-#define PUT_OFF_AT_ONCE(g) again[AGAIN + atomic_inc(again)] = (g), info[g] = (uint4)(0, 0, 0, 1 | (info[g].w & NEAR))
+ * and pulled[] what they feel. info[group] = {cells, bodies, g2, put off}; again[0] groups are put off, from again[AGAIN] on. Nothing is done when a number went bad, or when the tree had no room. */
+#define PUT_OFF_AT_ONCE(g) again[AGAIN + atomic_inc(again)] = (g), info[g] = (uint4)(0, 0, 0, 1)
 #define ARGUMENTS                                                                                                   \
     global const real4 *body, global const real4 *target, uint n, global const int2 *link, global const real4 *com, \
         global const multipole *poles, global const real2 *size, global const uint2 *span, global const real *feel,  \
         real opening, uint geometric, real eps2, real zero, uint from, uint limit, global const uint *turn, \
         global uint4 *info, global uint *again, global real4 *pulled, global const int *bad, global uint *lists, \
-        uint lists_room, global real4 *shared_sum, uint shared_groups, uint early, global uint *missed
+        uint lists_room, global real4 *shared_sum, uint shared_groups
 #define PASSED                                                                                                      \
     body, target, n, link, com, poles, size, span, feel, opening, geometric, eps2, zero, from, limit, turn, info, \
-        again, pulled, bad, lists, lists_room, shared_sum, shared_groups, early, missed
+        again, pulled, bad, lists, lists_room, shared_sum, shared_groups

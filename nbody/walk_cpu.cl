@@ -28,20 +28,19 @@ static inline real hold(global const real4 *target, uint first, uint count, cons
     return least;
 }
 
-/* False when there was more than `limit` to meet, or with `early` where something comes late. lists: NULL, or room for what is met: bodies from lists_room / 2 on. */
+/* False when there was more than `limit` to meet. lists: NULL, or room for what is met: bodies from lists_room / 2 on. */
 static inline bool walk_bodies(const struct tree *t, const struct box *box, struct held *h, const int items,
-                               const bool potentials, uint limit, real eps2, real zero, bool early, struct met *met,
+                               const bool potentials, uint limit, real eps2, real zero, struct met *met,
                                global uint *lists, uint lists_room)
 {
     uint stack[STACK], size = 1, since = 0;
     stack[0] = 0;
-    *met = (struct met){0, 0, false};
+    *met = (struct met){0, 0};
     while (size > 0) {
         const uint k = stack[--size];
         const int2 link = t->link[k];
         const real4 com = t->com[k];
-        const real2 extent = t->size[k];
-        const enum fate fate = fate_of(box, com, extent, link);
+        const enum fate fate = fate_of(box, com, t->size[k], link);
         if (fate == WHOLE) {
             pull_cell(h, items, potentials, com, t->poles[k], eps2);
             if (lists_room) lists[met->cells] = k;
@@ -56,11 +55,8 @@ static inline bool walk_bodies(const struct tree *t, const struct box *box, stru
                 if (lists_room) lists[lists_room / 2 + met->bodies + j - link.x] = j;
             }
             met->bodies -= link.y, since -= link.y;
-        } else if (fate == OPEN) {
-            met->near |= comes_late(extent);
-            if (early && met->near) return false;
+        } else if (fate == OPEN)
             for (int c = link.y; c-- > 0;) stack[size++] = link.x + c;
-        }
         if (since >= BLOCK) {
             if (met->cells + met->bodies > limit) return false;
             end_block(h, items);
@@ -80,31 +76,24 @@ static inline void leave(uint first, uint count, const int items, struct held *h
                 result(PART(h->sx[k], lane), PART(h->sy[k], lane), PART(h->sz[k], lane), potentials);
 }
 
-static inline void walk_group(ARGUMENTS, uint g, const bool potentials)
+static inline void walk_all(ARGUMENTS, const bool potentials)
 {
-    const uint first = g * BODIES, count = min((uint)BODIES, n - first);
+    const uint next = turn[from + get_group_id(0)], g = next & ~PUT_OFF, first = g * BODIES, count = min((uint)BODIES, n - first);
     const struct tree t = {body, link, com, poles, size};
     struct held h;
     struct box box;
     struct met met;
-    box.g2 = criterion(&t, hold(target, first, count, ITEMS, &h, &box, feel), &box, opening, geometric, eps2);
-    lists += (size_t)g * lists_room;
-    const bool done = walk_bodies(&t, &box, &h, ITEMS, potentials, limit, eps2, zero, early, &met, lists, lists_room);
-    if (early && met.near) {
-        missed[atomic_inc(&again[5])] = g;
+    if (span[LEVELS + 1].x == 0 || *bad != INT_MAX) return;
+    if (next & PUT_OFF) {
+        PUT_OFF_AT_ONCE(g);
         return;
     }
+    box.g2 = criterion(&t, hold(target, first, count, ITEMS, &h, &box, feel), &box, opening, geometric, eps2);
+    lists += (size_t)g * lists_room;
+    const bool done = walk_bodies(&t, &box, &h, ITEMS, potentials, limit, eps2, zero, &met, lists, lists_room);
     if (done) leave(first, count, ITEMS, &h, potentials, pulled);
     else again[AGAIN + atomic_inc(again)] = g; /* in any order: each has its own sums */
-    info[g] = (uint4)(met.cells, met.bodies, as_uint((float)box.g2), !done | (met.near ? NEAR : 0));
-}
-
-static inline void walk_all(ARGUMENTS, const bool potentials)
-{
-    const uint next = turn[from + get_group_id(0)], g = next & ~PUT_OFF;
-    if (span[LEVELS + 1].x == 0 || *bad != INT_MAX || next == LATE) return;
-    if (next & PUT_OFF) PUT_OFF_AT_ONCE(g);
-    else walk_group(PASSED, g, potentials);
+    info[g] = (uint4)(met.cells, met.bodies, as_uint((float)box.g2), !done);
 }
 
 /* One vector at a time of the groups that were put off. */
@@ -119,7 +108,7 @@ static inline void walk_rest(ARGUMENTS, const bool potentials)
         if (first >= n) continue;
         const uint count = min((uint)WIDTH, n - first);
         box.g2 = criterion(&t, hold(target, first, count, 1, &h, &box, feel), &box, opening, geometric, eps2);
-        walk_bodies(&t, &box, &h, 1, potentials, UINT_MAX, eps2, zero, false, &met, lists, 0);
+        walk_bodies(&t, &box, &h, 1, potentials, UINT_MAX, eps2, zero, &met, lists, 0);
         leave(first, count, 1, &h, potentials, pulled);
         atomic_add((global uint *)&info[g] + 0, met.cells);
         atomic_add((global uint *)&info[g] + 1, met.bodies);
@@ -129,19 +118,6 @@ static inline void walk_rest(ARGUMENTS, const bool potentials)
 #define ONE_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
 
 kernel ONE_ITEM void walk(ARGUMENTS) { walk_all(PASSED, false); }
-
-/* When all has come, the groups of list[]: again[which] at its front and again[which + 1] at its back; it has `room`. */
-kernel ONE_ITEM void walk_late(ARGUMENTS, global const uint *list, uint room, uint which)
-{
-    if (span[LEVELS + 1].x == 0 || *bad != INT_MAX) return;
-    const uint front = again[which], all = front + again[which + 1];
-    for (uint k = get_group_id(0); k < all; k += get_num_groups(0)) {
-        const uint g = list[k < front ? k : room - 1 - (k - front)];
-        if (info[g].w & 2) PUT_OFF_AT_ONCE(g);
-        else walk_group(PASSED, g, false);
-    }
-}
-
 kernel ONE_ITEM void walk_again(ARGUMENTS) { walk_rest(PASSED, false); }
 kernel ONE_ITEM void walk_potentials(ARGUMENTS) { walk_all(PASSED, true); }
 kernel ONE_ITEM void walk_potentials_again(ARGUMENTS) { walk_rest(PASSED, true); }

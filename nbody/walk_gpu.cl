@@ -31,7 +31,6 @@ struct shared {
     uint index[GROUP * LEAF];  /* bodies met in this round, of which */
     real4 bodies[TILE];        /* some are here */
     uint crowds[GROUP];        /* leaves of more than LEAF bodies, and cells whose bodies are at one place */
-    uint near;                 /* a cell was opened of which comes_late() */
 };
 
 /* What items find in a round, and sums of that: cells that are met, children, bodies, crowds; at most 32, 256, 1024, 32. */
@@ -89,7 +88,7 @@ static inline real hold(global const real4 *target, uint first, uint count, cons
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     s->cells[lid] = lo, s->bodies[lid] = hi;
-    if (lid == 0) s->stack[0] = 0, s->near = 0;
+    if (lid == 0) s->stack[0] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = 0; k < GROUP; k++) lo = fmin(lo, s->cells[k]), hi = fmax(hi, s->bodies[k]);
     box->lo = lo;
@@ -144,25 +143,24 @@ static inline uint keep_part(uint size, uint part, local struct shared *s)
 static inline void forget(struct held *h, const int items, struct met *met)
 {
     EACH (k, items) h->sx[k] = h->sy[k] = h->sz[k] = 0;
-    *met = (struct met){0, 0, false};
+    *met = (struct met){0, 0};
 }
 
-/* Stops when there was more than `limit` to meet, and with `early` where something comes late. With `few` only a part of the walk is made: the stack is dealt out when it
+/* Stops when there was more than `limit` to meet. With `few` only a part of the walk is made: the stack is dealt out when it
  * is long for the first time; what was met before is the first part's. */
 static inline void walk_bodies(const struct tree *t, const struct box *box, struct held *h, const bool few, uint part,
-                               const bool potentials, uint limit, real eps2, real zero, bool early, struct met *met,
+                               const bool potentials, uint limit, real eps2, real zero, struct met *met,
                                global uint *lists, uint lists_room, local struct shared *s)
 {
     const uint lid = get_local_id(0);
     bool dealt = !few;
     uint size = 1;
-    *met = (struct met){0, 0, false};
-    while (size > 0 && met->cells + met->bodies <= limit && !(early && met->near)) {
+    *met = (struct met){0, 0};
+    while (size > 0 && met->cells + met->bodies <= limit) {
         const uint k = taken(size), cell = lid < k ? s->stack[size - 1 - lid] : 0;
         const int2 link = t->link[cell];
         const real4 com = t->com[cell];
-        const real2 extent = t->size[cell];
-        const enum fate fate = lid < k ? fate_of(box, com, extent, link) : NOTHING;
+        const enum fate fate = lid < k ? fate_of(box, com, t->size[cell], link) : NOTHING;
         const bool crowd = fate == ONE_BODY || (fate == BODY_BY_BODY && -link.y > LEAF);
         const uint own = fate == BODY_BY_BODY && !crowd ? -link.y : 0;
         uint all;
@@ -173,16 +171,11 @@ static inline void walk_bodies(const struct tree *t, const struct box *box, stru
             for (int c = 0; c < link.y; c++) s->stack[size - 1 - CHILDREN(at) - c] = link.x + c;
         for (uint j = 0; j < own; j++) s->index[FOUND_BODIES(at) + j] = link.x + j;
         if (crowd) s->crowds[CROWDS(at)] = cell;
-        if (fate == OPEN && comes_late(extent)) s->near = 1;
         if (lists_room) {
             if (fate == WHOLE) lists[met->cells + CELLS(at)] = cell;
             for (uint j = 0; j < own; j++) lists[lists_room / 2 + met->bodies + FOUND_BODIES(at) + j] = link.x + j;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-#ifdef EARLY
-        met->near = s->near;
-        if (early && met->near) break;
-#endif
         met->cells += CELLS(all), met->bodies += FOUND_BODIES(all);
         for (uint c = 0; c < CROWDS(all); c++) met->bodies += max(1, -t->link[s->crowds[c]].y);
         meet(t, h, few, potentials, all, eps2, zero, s);
@@ -195,38 +188,32 @@ static inline void walk_bodies(const struct tree *t, const struct box *box, stru
     if (!dealt && part > 0) forget(h, 1, met);
 }
 
-static inline void walk_group(ARGUMENTS, uint g, const bool potentials, local struct shared *s)
+static inline void walk_all(ARGUMENTS, const bool potentials, local struct shared *s)
 {
-    const uint lid = get_local_id(0), first = g * BODIES, count = min((uint)BODIES, n - first);
+    const uint lid = get_local_id(0);
+    const uint next = turn[from + get_group_id(0)], g = next & ~PUT_OFF, first = g * BODIES, count = min((uint)BODIES, n - first);
     const struct tree t = {body, link, com, poles, size};
     struct held h;
     struct box box;
     struct met met;
+    if (span[LEVELS + 1].x == 0 || *bad != INT_MAX) return;
+    if (next & PUT_OFF) {
+        if (lid == 0) PUT_OFF_AT_ONCE(g);
+        return;
+    }
     box.g2 = criterion(&t, hold(target, first, count, false, &h, &box, feel, s), &box, opening, geometric, eps2);
     lists += (size_t)g * lists_room;
-    walk_bodies(&t, &box, &h, false, 0, potentials, limit, eps2, zero, early, &met, lists, lists_room, s);
-    const bool late = early && met.near, done = !late && met.cells + met.bodies <= limit;
-    if (lid == 0 && late) missed[atomic_inc(&again[5])] = g;
-    if (lid == 0 && !late) {
+    walk_bodies(&t, &box, &h, false, 0, potentials, limit, eps2, zero, &met, lists, lists_room, s);
+    const bool done = met.cells + met.bodies <= limit;
+    if (lid == 0) {
         if (!done) again[AGAIN + atomic_inc(again)] = g; /* in any order: each has its own sums */
-        info[g] = (uint4)(met.cells, met.bodies, as_uint((float)box.g2), !done | (met.near ? NEAR : 0));
+        info[g] = (uint4)(met.cells, met.bodies, as_uint((float)box.g2), !done);
     }
     EACH (k, ITEMS)
         if (done && k * GROUP + lid < count) {
             const uint i = first + k * GROUP + lid;
             pulled[i] = result(h.sx[k], h.sy[k], h.sz[k], potentials);
         }
-}
-
-static inline void walk_all(ARGUMENTS, const bool potentials, local struct shared *s)
-{
-    const uint next = turn[from + get_group_id(0)], g = next & ~PUT_OFF;
-    if (span[LEVELS + 1].x == 0 || *bad != INT_MAX || next == LATE) return;
-    if (next & PUT_OFF) {
-        if (get_local_id(0) == 0) PUT_OFF_AT_ONCE(g);
-        return;
-    }
-    walk_group(PASSED, g, potentials, s);
 }
 
 /* A part of what FEW bodies meet: item k < count has the sum of body first + k. */
@@ -239,7 +226,7 @@ static inline real4 walk_part(ARGUMENTS, const struct tree *t, uint g, uint firs
     struct met met;
     real4 sum = 0;
     box.g2 = criterion(t, hold(target, first, count, true, &h, &box, feel, s), &box, opening, geometric, eps2);
-    walk_bodies(t, &box, &h, true, part, potentials, UINT_MAX, eps2, zero, false, &met, lists, 0, s);
+    walk_bodies(t, &box, &h, true, part, potentials, UINT_MAX, eps2, zero, &met, lists, 0, s);
     barrier(CLK_LOCAL_MEM_FENCE);
     s->cells[lid] = (real4)(h.sx[0], h.sy[0], h.sz[0], 0);
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -293,21 +280,6 @@ kernel ITEMS_OF_GROUP void walk(ARGUMENTS)
 {
     local struct shared s;
     walk_all(PASSED, false, &s);
-}
-
-/* When all has come, the groups of list[]: again[which] at its front and again[which + 1] at its back; it has `room`. */
-kernel ITEMS_OF_GROUP void walk_late(ARGUMENTS, global const uint *list, uint room, uint which)
-{
-    local struct shared s;
-    if (span[LEVELS + 1].x == 0 || *bad != INT_MAX) return;
-    const uint front = again[which], all = front + again[which + 1];
-    for (uint k = get_group_id(0); k < all; k += get_num_groups(0)) {
-        const uint g = list[k < front ? k : room - 1 - (k - front)];
-        const bool put_off = info[g].w & 2;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (!put_off) walk_group(PASSED, g, false, &s);
-        else if (get_local_id(0) == 0) PUT_OFF_AT_ONCE(g);
-    }
 }
 
 kernel ITEMS_OF_GROUP void walk_again(ARGUMENTS)

@@ -16,8 +16,6 @@ static cl_int every_device_is_a_gpu(cl_device_id id, cl_device_info what, size_t
 
 #include "check.h"
 
-#include <unistd.h>
-
 enum { SHARES = 5, NONE_AT = 2, CALLS = 3000 };
 static struct share share[SHARES];
 static struct tree tree[SHARES];
@@ -57,14 +55,12 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What a call writes is there when it returns, whether threads were awake or asleep. */
+/* What a call writes is there when it returns. */
 static void each_share_is_called_once(void **state)
 {
     size_t all = 0;
     (void)state;
     for (cl_uint call = 1; call <= CALLS; call++) {
-        if (call % (CALLS / 3) == 0)
-            usleep(20000); /* longer than they stay awake */
         works(nbody_hands_all(&nb, add, call));
         all += call;
         for (size_t k = 0; k < SHARES; k++)

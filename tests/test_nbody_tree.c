@@ -704,56 +704,6 @@ static void few_bodies_are_stricter(void **state)
     nbody_free(nb);
 }
 
-/* How many groups opened what comes late; or makes the engine forget which. */
-static size_t near_groups(nbody *nb, bool forget)
-{
-    size_t some = 0;
-    EACH_PART (nb, p) {
-        cl_uint(*info)[4] = p->tree->info;
-        const size_t bytes = p->tree->groups * sizeof *info;
-        works(nbody_device_fetch(nb, p, info + p->tree->from, bytes));
-        for (cl_uint g = p->tree->from; g < p->tree->from + p->tree->groups; g++) {
-            some += (info[g][3] & TREE_NEAR) != 0;
-            info[g][3] &= forget ? 0 : ~0u;
-        }
-        done(clmsyncn(nb->ctx, p->dev, info + p->tree->from, bytes, CL_MEM_DEVICE));
-    }
-    return some;
-}
-
-/* Walks that begin before all has come, those that wait for it, and those that find that they should have: the same bits. */
-static void walks_begin_early(void **state)
-{
-    static double right[MOST][3], x[MOST][3];
-    static const double shares[64] = {1, 1};
-    const size_t n = MOST;
-    (void)state;
-    setenv("STDCL_SLICE", "100", 1); /* so that no walks are started slice by slice */
-    for (size_t walk = 0; walk < COUNT(walks); walk++) {
-        struct nbody_options o = {.eps = 0.01, .accuracy = 0.05, .shape = walks[walk]};
-        if (!todays(walk, COUNT(walks)))
-            continue;
-        make(PLUMMER, n);
-        nbody *nb = engine(n, o);
-        works(nbody_step(nb, 4));
-        works(nbody_state(nb, right, NULL));
-        nbody_free(nb);
-        o.ctx = stddev;
-        o.shares = shares;
-        nb = engine(n, o);
-        for (int k = 0; k < 4; k++) {
-            works(nbody_step(nb, 1));
-            assert_true(nb->parts->early);
-            const size_t some = near_groups(nb, k == 1); /* then all of them miss something */
-            assert_true(some > 0 && some < n / TREE_GROUP);
-        }
-        works(nbody_state(nb, x, NULL));
-        assert_memory_equal(x, right, n * sizeof *x);
-        nbody_free(nb);
-    }
-    unsetenv("STDCL_SLICE");
-}
-
 /* Parts of few bodies would take longer than the whole. */
 static void small_trees_stay_on_one(void **state)
 {
@@ -854,7 +804,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(wishes_are_kept), cmocka_unit_test(twin_is_accurate), cmocka_unit_test(second_words),
     };
     const struct CMUnitTest on_two[] = {cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(flags_change_no_bit), cmocka_unit_test(few_bodies_are_stricter),
-                                        cmocka_unit_test(walks_begin_early), cmocka_unit_test(small_trees_stay_on_one)};
+                                        cmocka_unit_test(small_trees_stay_on_one)};
     if (clgetndev(stddev) > 1 && all_alike() && cmocka_run_group_tests(on_two, open_one, close_one) != 0)
         return 1;
     if (argc > 1 && strcmp(argv[1], "several") == 0)
