@@ -283,6 +283,26 @@ static cl_int collect(struct device *d, enum event_kind kind, bool hand_over)
     return waited;
 }
 
+/* Takes off what is complete, up to the first that is not. */
+static void collect_complete(struct device *d, enum event_kind kind, bool hand_over)
+{
+    struct event_list *list = &d->events[kind];
+    pthread_mutex_lock(&d->lock);
+    look(d, kind, UINT64_MAX);
+    while (list->first < list->seen)
+        drop_first(list, hand_over);
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* Waits for all of a kind, or with `at_once` for none. */
+static cl_int collect_kind(struct device *d, enum event_kind kind, bool hand_over, bool at_once)
+{
+    if (!at_once)
+        return collect(d, kind, hand_over);
+    collect_complete(d, kind, hand_over);
+    return CL_SUCCESS;
+}
+
 STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
 {
     if (!cp)
@@ -291,12 +311,12 @@ STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
         return tell_absent(cp, false) ? CL_FAILED : 0;
     struct device *d = &cp->dev[dev];
     int kinds = flags & CL_ALL_EVENT ? flags & CL_ALL_EVENT : CL_ALL_EVENT;
-    bool hand_over = flags & CL_EVENT_NORELEASE;
+    const bool hand_over = flags & CL_EVENT_NORELEASE, at_once = flags & CL_EVENT_NOWAIT;
     cl_int err = CL_SUCCESS;
     if (kinds & CL_KERNEL_EVENT)
-        err = collect(d, KERNEL_EVENT, hand_over);
+        err = collect_kind(d, KERNEL_EVENT, hand_over, at_once);
     if (kinds & CL_MEM_EVENT) {
-        cl_int mem_err = collect(d, MEMORY_EVENT, hand_over);
+        cl_int mem_err = collect_kind(d, MEMORY_EVENT, hand_over, at_once);
         err = err ? err : mem_err;
     }
     if (tell_absent(cp, tell(d, kinds, "clwait")))

@@ -534,7 +534,8 @@ cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const 
 /* Waits until the kernel events (CL_KERNEL_EVENT) and/or memory events (CL_MEM_EVENT) of a device
  * are complete, and forgets them. Without either flag: both. With CL_EVENT_NORELEASE every event that the library
  * owned is the caller's from then on, who releases it with clReleaseEvent, once (an event of CL_EVENT_OWN is the
- * caller's already, and stays so). Returns 0, also for a context without that device; (cl_event)-1 when a command of
+ * caller's already, and stays so). With CL_EVENT_NOWAIT it waits for nothing, as waitpid with WNOHANG: commands that are
+ * complete are forgotten, up to the first that is not. Returns 0, also for a context without that device; (cl_event)-1 when a command of
  * that kind failed since the last clwait:
  *   - on the device: EIO;
  *   - or it was refused: a clfork, clforka, clmsync or clmcopy with CL_EVENT_NOWAIT that returned (cl_event)-1 makes the

@@ -140,11 +140,16 @@ int nbody_device_visit(const struct nbody *nb, const struct share *p, cl_kernel 
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
+void nbody_device_waited(struct nbody *nb, struct share *p)
+{
+    nb->task.done += p->pace.queued;
+    pace_waited(&p->pace);
+}
+
 int nbody_device_wait(struct nbody *nb, struct share *p)
 {
     const cl_event ev = clwait(nb->ctx, p->dev, CL_ALL_EVENT);
-    nb->task.done += p->pace.queued;
-    pace_waited(&p->pace);
+    nbody_device_waited(nb, p);
     p->incoming = p->outgoing = NULL; /* waited for, and forgotten */
     return ev == (cl_event)-1 ? -1 : 0;
 }

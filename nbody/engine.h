@@ -313,6 +313,7 @@ int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t siz
 
 /* Waits for all that a device was given; -1 when anything failed there. */
 int nbody_device_wait(struct nbody *nb, struct share *p);
+void nbody_device_waited(struct nbody *nb, struct share *p); /* by other ways: all that was started is done */
 
 /* Waits for all devices, and tells the caller how far the call is; as nbody_task_tell. */
 int nbody_device_pause(struct nbody *nb);

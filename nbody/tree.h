@@ -228,8 +228,12 @@ static inline bool nbody_parts_settled(const struct nbody *nb)
     return !nb->parts || nb->parts->checks > 8;
 }
 
-/* All that was started on this rank's devices that have parts. */
+/* All that was started on this rank's devices that have parts; and for walks, of which it is noted how long they took. */
 int nbody_parts_wait(struct nbody *nb);
+int nbody_parts_end_walks(struct nbody *nb);
+
+/* A copy that was started. */
+int nbody_parts_await(struct nbody *nb, const struct share *p, cl_event ev);
 
 /* Bytes of struct edge in parts.cl. */
 static inline size_t nbody_parts_edge_bytes(const struct nbody *nb)

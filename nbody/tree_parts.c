@@ -129,7 +129,7 @@ static int copy(struct nbody *nb, const struct share *p, void *at, size_t bytes,
     return start_copy(nb, p, at, bytes, direction, &ev);
 }
 
-static int await(struct nbody *nb, const struct share *p, cl_event ev)
+int nbody_parts_await(struct nbody *nb, const struct share *p, cl_event ev)
 {
     return clwaitev(nb->ctx, p->dev, ev, 0) == (cl_event)-1 ? -1 : 0;
 }
@@ -158,20 +158,51 @@ static struct share *waited_first(const struct nbody *nb)
     return NULL;
 }
 
-int nbody_parts_wait(struct nbody *nb)
+/* A device's walks have ended. */
+static void note_seconds(struct parts *s, const struct share *first)
 {
-    struct parts *s = nb->parts;
-    struct share *const first = waited_first(nb);
-    int status = first ? nbody_device_wait(nb, first) : 0;
     if (first && s->walks_began > 0) {
         s->seconds[first->tree->number] += seconds_now() - s->walks_began;
         s->timed[first->tree->number]++;
         s->turn = first->tree->number + 1;
     }
     s->walks_began = 0;
+}
+
+int nbody_parts_wait(struct nbody *nb)
+{
+    struct share *const first = waited_first(nb);
+    int status = first ? nbody_device_wait(nb, first) : 0;
+    note_seconds(nb->parts, first);
     EACH_PART (nb, p)
         if (p != first && nbody_device_wait(nb, p) != 0)
             status = -1;
+    return status;
+}
+
+/* What is complete is collected while devices walk, so that a device that has ended is not kept waiting for that. */
+int nbody_parts_end_walks(struct nbody *nb)
+{
+    struct share *const first = waited_first(nb);
+    if (world_size(nb->world) > 1)
+        return 0; /* the exchange that follows waits for everything */
+    cl_event *ended = calloc(nb->ndev, sizeof *ended);
+    int status = ended ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
+    EACH_PART (nb, p)
+        if (status == 0 && clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
+            status = -1;
+    EACH_PART (nb, p) /* a copy of no bytes */
+        if (status == 0 && (start_copy(nb, p, nb->parts->found, 0, CL_MEM_HOST, &ended[p - nb->share]) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
+            status = -1;
+    if (status == 0 && first)
+        status = nbody_parts_await(nb, first, ended[first - nb->share]);
+    note_seconds(nb->parts, first);
+    EACH_PART (nb, p) {
+        if (status == 0 && p != first)
+            status = nbody_parts_await(nb, p, ended[p - nb->share]);
+        nbody_device_waited(nb, p);
+    }
+    free(ended);
     return status;
 }
 
@@ -289,10 +320,10 @@ static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, bool
     next = ev;
     for (size_t b = 0; status == 0 && b < ng; b++)
         for (cl_uint k = 0; status == 0 && k < nb->parts->n; k++)
-            status = await(nb, o[k].share, *next++);
+            status = nbody_parts_await(nb, o[k].share, *next++);
     for (const struct parcel *c = parcel; status == 0 && c < parcel + n; c++, next++) {
         if (c->bytes && *next)
-            status = await(nb, o[c->from].share, *next);
+            status = nbody_parts_await(nb, o[c->from].share, *next);
         if (c->bytes && status == 0)
             status = copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0 ? -1 : clflush(nb->ctx, o[c->to].share->dev, 0);
     }
@@ -307,7 +338,7 @@ static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, bool
 int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n)
 {
     const struct owner *o = nb->parts->owner;
-    if (world_size(nb->world) == 1 && !(nb->parts->walks_began > 0))
+    if (world_size(nb->world) == 1)
         return pass_each(nb, g, ng, up, parcel, n);
     if (start_down(nb, g, ng, parcel, n) != 0 || flush_all(nb) != 0 || nbody_parts_wait(nb) != 0 || pass_on(nb, g, ng, parcel, n) != 0 ||
         wait_mail(nb) != 0)

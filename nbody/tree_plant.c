@@ -12,14 +12,15 @@ enum { MARGIN = TREE_MARGIN / sizeof(cl_ulong), NONE = -1 };
 
 /* ---- The cube, and where it is cut. ----------------------------------------------------------- */
 
-static int start_box(struct nbody *nb, struct share *p)
+static int start_box(struct nbody *nb, struct share *p, cl_event *ev)
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, end = first + (cl_uint)p->count;
     const struct stdcl_arg box[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(end), BLOCK_ARG(t->part)};
     if (nbody_tree_launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat, COUNT_OF(box), box) != 0)
         return -1;
-    return clmsync(nb->ctx, p->dev, t->part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED) == (cl_event)-1 ? -1 : 0;
+    *ev = clmsync(nb->ctx, p->dev, t->part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
+    return *ev == (cl_event)-1 ? -1 : clflush(nb->ctx, p->dev, 0);
 }
 
 struct corners {
@@ -53,10 +54,16 @@ static void frame(const struct nbody *nb, const struct corners *all, double cube
 static int find_cube(struct nbody *nb, double cube[4])
 {
     struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    cl_event *ev = calloc(nb->ndev, sizeof *ev);
+    int status = ev ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
     EACH_PART (nb, p)
-        if (start_box(nb, p) != 0 || clflush(nb->ctx, p->dev, 0) != 0)
-            return -1;
-    if (nbody_parts_wait(nb) != 0)
+        if (status == 0)
+            status = start_box(nb, p, &ev[p - nb->share]);
+    EACH_PART (nb, p)
+        if (status == 0)
+            status = nbody_parts_await(nb, p, ev[p - nb->share]);
+    free(ev);
+    if (status != 0)
         return -1;
     EACH_PART (nb, p)
         for (size_t k = 0; k < p->tree->parts; k++) {
@@ -607,6 +614,8 @@ int nbody_parts_return(struct nbody *nb, enum kernel sum)
         if (start_home(nb, p, sum) != 0)
             return -1;
     const struct plane sums = {nb->parts->sums, 4 * nb->real};
+    if (nbody_parts_end_walks(nb) != 0)
+        return -1;
     if (swap_slots(nb, &sums, 1, true) != 0)
         return -1;
     EACH_PART (nb, p)

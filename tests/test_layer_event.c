@@ -196,6 +196,24 @@ static void test_wait_forgets_what_it_waited_for(void **state)
     clReleaseEvent(b);
 }
 
+static void test_wait_for_nothing(void **state)
+{
+    (void)state;
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        done(clwait(cp, dev, CL_ALL_EVENT | CL_EVENT_NOWAIT));
+        cl_event gate = gate_close(cp, dev);
+        cl_event a = held(fill(dev, 1, CL_EVENT_NOWAIT)), b = held(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
+        keeps(a, clwait(cp, dev, CL_ALL_EVENT | CL_EVENT_NOWAIT));
+        gate_open(gate);
+        assert_int_equal(clWaitForEvents(1, &b), CL_SUCCESS);
+        assert_int_equal(clWaitForEvents(1, &a), CL_SUCCESS);
+        releases(a, clwait(cp, dev, CL_KERNEL_EVENT | CL_EVENT_NOWAIT));
+        releases(b, clwait(cp, dev, CL_EVENT_NOWAIT));
+        clReleaseEvent(a);
+        clReleaseEvent(b);
+    }
+}
+
 /* With CL_EVENT_NOWAIT the library owns the event, CL_EVENT_NORELEASE or not: programs of the time gave both flags,
  * and left the event to clwait. */
 static void test_nowait_leaves_nothing_to_release(void **state)
@@ -452,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_copy_is_an_event_too),
         cmocka_unit_test(test_wait_for_kernels_and_memory),
         cmocka_unit_test(test_wait_forgets_what_it_waited_for),
+        cmocka_unit_test(test_wait_for_nothing),
         cmocka_unit_test(test_nowait_leaves_nothing_to_release),
         cmocka_unit_test(test_wait_hands_events_over),
         cmocka_unit_test(test_handed_over_events_released_in_a_loop),
