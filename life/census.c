@@ -568,7 +568,7 @@ int life_census_run(life_census *c, uint64_t soups)
         busy = c->next < c->end && !c->stop;
         for (size_t i = 0; i < c->decks && status == 0; i++) {
             struct deck *d = &c->deck[i];
-            bool idle = true; /* of the smallest boxes none is left */
+            bool idle = c->next == c->end || c->stop; /* no soup is left to be started, and none is in the smallest boxes */
             for (size_t j = 0; j < c->decks; j++)
                 idle &= c->deck[j].level != c->start || !c->deck[j].live;
             if (d->ready || (d->level == c->start ? c->next < c->end && !c->stop : is_worth_it(c, d, idle)))
