@@ -60,7 +60,7 @@ done
 
 for page in "$source"/*.md "$source"/docs/*.md; do
     for link in $(grep -oE '\]\([^):#]+' "$page" | sed 's/^](//'); do
-        [ -e "${page%/*}/$link" ] && continue
+        [ "$link" = https ] || [ -e "${page%/*}/$link" ] && continue
         echo "$page: there is no $link"
         bad=1
     done

@@ -39,14 +39,15 @@ declared() { # declared PATTERN HEADER...
     done | sort -u
 }
 
-# The engine whose header this is: that of its name, or the one whose map has names that begin with it (life's has hashlife_);
-# nothing for the headers of libstdcl.
+# The engine whose header this is: that of its name, or the one whose map has names that it declares (life's has those of
+# hashlife.h); nothing for the headers of libstdcl.
 engine_of() { # engine_of HEADER
     bare=$(basename "$1" .h)
     if [ -e "$lib/pkgconfig/stdcl_$bare.pc" ]; then
         echo "$bare"
     else
-        grep -l "^ *${bare}_[a-z0-9_]*;" "$source"/[!c]*/*.map | sed 's|.*/||; s|\.map$||'
+        names=$(declared '[a-z]+_' "$1" | paste -sd '|')
+        grep -lE "^ *($names);" "$source"/[!c]*/*.map | sed 's|.*/||; s|\.map$||'
     fi
 }
 
