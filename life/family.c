@@ -225,18 +225,19 @@ static int split_states(const char *text, char head[LIFE_RULE_TEXT], unsigned *s
     return 0;
 }
 
-/* B2/S345 becomes 345/2/4, and B2/S013V 013/2/4V. */
-static void write_states(struct life_family *f)
+/* B2/S345 becomes 345/2/4, and B2/S013V 013/2/4V. It must not be too long to be read again. */
+static int write_states(const char *given, struct life_family *f)
 {
     char text[LIFE_RULE_TEXT];
     snprintf(text, sizeof text, "%s", f->text);
-    const size_t length = strlen(text);
-    const char suffix[2] = {!f->counts && strchr("HV", text[length - 1]) ? text[length - 1] : '\0', '\0'};
+    char *last = text + strlen(text) - 1;
+    const char suffix[2] = {!f->counts && strchr("HV", *last) ? *last : '\0', '\0'};
     if (suffix[0])
-        text[length - 1] = '\0';
+        *last = '\0';
     char *slash = strchr(text, '/');
     *slash = '\0';
-    snprintf(f->text, sizeof f->text, "%.58s/%.58s/%u%s", slash + 2, text + 1, f->states, suffix);
+    const int length = snprintf(f->text, sizeof f->text, "%s/%s/%u%s", slash + 2, text + 1, f->states, suffix);
+    return length < LIFE_RULE_TEXT - 4 ? 0 : refuse(given, "it is too long; write each count and each letter once");
 }
 
 int life_family_parse(const char *text, struct life_family *family)
@@ -247,9 +248,7 @@ int life_family_parse(const char *text, struct life_family *family)
     if (status < 0 || parse_two_states(status == 0 ? head : text, family) < 0)
         return -1;
     family->states = states;
-    if (states > 2)
-        write_states(family);
-    return 0;
+    return states > 2 ? write_states(text, family) : 0;
 }
 
 int life_rule_states(const char *text)
