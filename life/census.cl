@@ -65,17 +65,10 @@ enum { STATE, GENERATION, MARK, LEFT, LAP, FOUND, GLIDER, HEAD = 16, MOST_GLIDER
 
 /* ---- A generation. --------------------------------------------------------------------------- */
 
-/* LOGIC(out, a, b, c, t) declares `out` as any function of three bits; bit a << 2 | b << 1 | c of t is the result. Constants fold. */
-#define OF2(b, c, t)                                                                             \
-    ((t) == 0 ? 0ul : (t) == 15 ? ~0ul : (t) == 12 ? (b) : (t) == 10 ? (c) : (t) == 3 ? ~(b)     \
-     : (t) == 5 ? ~(c) : (t) == 6 ? (b) ^ (c) : (t) == 9 ? ~((b) ^ (c)) : (t) == 8 ? (b) & (c)   \
-     : (t) == 14 ? (b) | (c) : (t) == 1 ? ~((b) | (c)) : (t) == 7 ? ~((b) & (c))                 \
-     : (t) == 2 ? ~(b) & (c) : (t) == 4 ? (b) & ~(c) : (t) == 11 ? ~(b) | (c) : (b) | ~(c))
-#define LOGIC(out, a, b, c, t)                                                \
-    const ulong out = (t) == 0x96 ? (a) ^ (b) ^ (c)                           \
-                      : (t) == 0xe8 ? ((a) & (b)) | ((c) & ((a) ^ (b)))       \
-                      : (t) >> 4 == ((t)&15) ? OF2(b, c, (t)&15)              \
-                      : ((a) & OF2(b, c, (t) >> 4 & 15)) | (~(a) & OF2(b, c, (t)&15))
+#ifndef LIFE_TERNARY_H
+#include "ternary.h"
+#endif
+#define WORD ulong
 
 /* A word of a row: its cells, their neighbours to the left and right, and the sums 2 m + s of the three. */
 struct row {

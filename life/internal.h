@@ -159,6 +159,13 @@ struct life_counting {
 };
 int life_trace_slots(life *lf, const struct life_counting *by, size_t n, struct life_sample *sample);
 
+/* Generations of engines that step rows of the whole grid on the first device (generation.c). `start` launches the cells of rows
+ * y ... y + rows - 1, y a multiple of `group`; until all are done their result does not count. _advance starts generations, and
+ * _wait waits for them. */
+int life_rows_generation(life *lf, struct pace *pace, size_t group, int (*start)(life *lf, size_t y, size_t rows));
+int life_rows_advance(life *lf, struct pace *pace, uint64_t generations, int (*generation)(life *lf));
+int life_rows_wait(life *lf, struct pace *pace);
+
 /* Adds what the groups of a counting kernel left: pairs of population and hash. */
 void life_sample_add(struct life_sample *sample, const uint64_t *sums, size_t groups);
 

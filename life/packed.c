@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+EMBEDDED(ternary_text, "life/ternary.h", life_ternary_h);
 EMBEDDED(rows_file, "life/rows.cl", life_rows_cl);
 EMBEDDED(tile_file, "life/tile.cl", life_tile_cl);
 EMBEDDED(count_file, "life/count.cl", life_count_cl);
@@ -177,6 +178,7 @@ static void tile_share(struct share *s, const life *lf, const struct cldev_info 
 /* Options, and the rule as text that comes before the kernel. */
 static void *open_step(life *lf, const struct share *s)
 {
+    const struct embedded *const front[] = {&ternary_text};
     struct life_logic logic;
     struct life_circuit circuit;
     enum { WORDS = 512 };
@@ -189,7 +191,7 @@ static void *open_step(life *lf, const struct share *s)
         (s->shape.ternary ? life_logic_find : life_logic_pairs)(&lf->rule.rule, &logic);
         life_logic_text(&logic, options + strlen(options));
     }
-    return embedded_open(lf->ctx, options, s->shape.tile ? &tile_file : &rows_file, 0, NULL);
+    return embedded_open(lf->ctx, options, s->shape.tile ? &tile_file : &rows_file, 1, front);
 }
 
 /* Opens what share i runs, or takes it from an earlier share with the same shape. */

@@ -19,7 +19,7 @@ EMBEDDED(local_file, "life/local.cl", life_local_cl);
 EMBEDDED(edges_file, "life/edges.cl", life_edges_cl);
 EMBEDDED(count_file, "life/count.cl", life_count_cl);
 
-enum { BACKLOG = 256, DEVICE = 0 };
+enum { DEVICE = 0 };
 
 /* How kernels are launched: rows of data, by kind of device. */
 struct shape {
@@ -216,10 +216,7 @@ static int joined_ghosts(life *lf)
 static int wait_all(life *lf)
 {
     struct padded *p = lf->state;
-    if (failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)))
-        return -1;
-    pace_waited(&p->pace);
-    return 0;
+    return life_rows_wait(lf, &p->pace);
 }
 
 /* Starts the cells of rows y .. y + rows - 1, `y` a multiple of the group's height. */
@@ -229,47 +226,23 @@ static int start_cells(life *lf, size_t y, size_t rows)
     const struct shape *s = &p->shape;
     clndrange_t ndr = clndrange_init2d(0, round_up(lf->width, s->group_x), (size_t)s->group_x, y,
                                        round_up(rows, s->group_y), (size_t)s->group_y);
-    if (failed(clforka(lf->ctx, DEVICE, p->cells, &ndr, UNWAITED, p->grid[p->now], p->grid[!p->now],
-                       (cl_int)lf->width, (cl_int)lf->height)))
-        return -1;
-    pace_started(&p->pace, (double)rows * (double)lf->width);
-    lf->launches++;
-    return 0;
+    return failed(clforka(lf->ctx, DEVICE, p->cells, &ndr, UNWAITED, p->grid[p->now], p->grid[!p->now], (cl_int)lf->width, (cl_int)lf->height));
 }
 
-/* A generation, in as many launches as it takes slices. Until all are done, their result does not count. */
 static int generation(life *lf)
 {
     struct padded *p = lf->state;
-    const size_t group = (size_t)p->shape.group_y;
-    if ((lf->bounds == LIFE_TORUS && ghosts(lf) < 0) || (lf->bounds == LIFE_JOINED && joined_ghosts(lf) < 0))
+    if ((lf->bounds == LIFE_TORUS && ghosts(lf) < 0) || (lf->bounds == LIFE_JOINED && joined_ghosts(lf) < 0) ||
+        life_rows_generation(lf, &p->pace, (size_t)p->shape.group_y, start_cells) < 0)
         return -1;
-    for (size_t y = 0; y < lf->height;) {
-        const double fit = pace_slice(&p->pace) / (double)lf->width;
-        const size_t left = lf->height - y;
-        const size_t rows = fit >= (double)left ? left : fit < (double)group ? group : (size_t)fit / group * group;
-        const size_t now = rows < left ? rows : left;
-        if (!pace_has_room(&p->pace, (double)now * (double)lf->width) &&
-            (wait_all(lf) < 0 || life_call_tell(lf, (double)y / (double)lf->height) < 0))
-            return -1;
-        if (start_cells(lf, y, now) < 0)
-            return -1;
-        y += now;
-    }
     p->now = !p->now;
-    lf->call.done++;
     return 0;
 }
 
 static int advance(life *lf, uint64_t generations)
 {
-    int status = 0;
-    for (uint64_t g = 1; g <= generations && status == 0; g++) {
-        status = generation(lf);
-        if (status == 0 && g % BACKLOG == 0)
-            status = wait_all(lf);
-    }
-    return status;
+    struct padded *p = lf->state;
+    return life_rows_advance(lf, &p->pace, generations, generation);
 }
 
 static int padded_step(life *lf, uint64_t generations)

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+EMBEDDED(ternary_text, "life/ternary.h", life_ternary_h);
 EMBEDDED(planes_file, "life/planes.cl", life_planes_cl);
 
-enum { DEVICE = 0, BACKLOG = 256, ACROSS = 16, DOWN = 4, COUNTERS = 64 };
+enum { DEVICE = 0, ACROSS = 16, DOWN = 4, COUNTERS = 64 };
 
 struct planes {
     unsigned n;
@@ -49,6 +50,7 @@ static void planes_free(life *lf)
 
 static int open_kernels(life *lf, struct planes *p)
 {
+    const struct embedded *const front[] = {&ternary_text};
     enum { OPTIONS = 128 };
     char text[OPTIONS + LIFE_CIRCUIT_TEXT];
     struct life_logic logic;
@@ -61,7 +63,7 @@ static int open_kernels(life *lf, struct planes *p)
         life_circuit_find(&lf->rule.table, &circuit);
         life_circuit_text(&circuit, text + strlen(text));
     }
-    p->program = embedded_open(lf->ctx, text, &planes_file, 0, NULL);
+    p->program = embedded_open(lf->ctx, text, &planes_file, 1, front);
     p->step = p->program ? clsym(lf->ctx, p->program, "life_planes", 0) : NULL;
     p->count = p->step ? clsym(lf->ctx, p->program, "life_count_planes", 0) : NULL;
     return p->count ? 0 : -1;
@@ -136,10 +138,7 @@ static int planes_download(life *lf)
 static int wait_all(life *lf)
 {
     struct planes *p = lf->state;
-    if (failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)))
-        return -1;
-    pace_waited(&p->pace);
-    return 0;
+    return life_rows_wait(lf, &p->pace);
 }
 
 static size_t round_up(size_t n, size_t group)
@@ -153,42 +152,24 @@ static int start_rows(life *lf, size_t y, size_t rows)
     struct planes *p = lf->state;
     clndrange_t ndr = clndrange_init2d(0, round_up(lf->words, ACROSS), ACROSS, y, round_up(rows, DOWN), DOWN);
     clprofile_work(p->step, 0, 16. * (double)p->n * (double)rows * (double)lf->words, CLPROF_SINGLE);
-    if (failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->now], p->grid[!p->now], (cl_ulong)lf->words, (cl_ulong)lf->width,
-                       (cl_ulong)lf->height, (cl_int)(lf->bounds == LIFE_TORUS))))
-        return -1;
-    pace_started(&p->pace, (double)rows * (double)lf->width);
-    lf->launches++;
-    return 0;
+    return failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->now], p->grid[!p->now], (cl_ulong)lf->words, (cl_ulong)lf->width,
+                       (cl_ulong)lf->height, (cl_int)(lf->bounds == LIFE_TORUS)));
 }
 
-/* A generation, in as many launches as it takes slices; a slice more or less computes rows twice, with the same result. */
+/* A slice more or less computes rows twice, with the same result. */
 static int generation(life *lf)
 {
     struct planes *p = lf->state;
-    for (size_t y = 0, rows; y < lf->height; y += rows) {
-        const double fit = pace_slice(&p->pace) / (double)lf->width;
-        const size_t left = lf->height - y, most = fit < DOWN ? DOWN : fit > (double)left ? left : (size_t)fit / DOWN * DOWN;
-        rows = most < left ? most : left;
-        if (!pace_has_room(&p->pace, (double)rows * (double)lf->width) &&
-            (wait_all(lf) < 0 || life_call_tell(lf, (double)y / (double)lf->height) < 0))
-            return -1;
-        if (start_rows(lf, y, rows) < 0)
-            return -1;
-    }
+    if (life_rows_generation(lf, &p->pace, DOWN, start_rows) < 0)
+        return -1;
     p->now = !p->now;
-    lf->call.done++;
     return 0;
 }
 
 static int advance(life *lf, uint64_t generations)
 {
-    int status = 0;
-    for (uint64_t g = 1; g <= generations && status == 0; g++) {
-        status = generation(lf);
-        if (status == 0 && g % BACKLOG == 0)
-            status = wait_all(lf);
-    }
-    return status;
+    struct planes *p = lf->state;
+    return life_rows_advance(lf, &p->pace, generations, generation);
 }
 
 static int planes_step(life *lf, uint64_t generations)

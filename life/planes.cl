@@ -22,17 +22,10 @@
     LOGIC(next, v5, q, cell, 0x10)
 #endif
 
-/* LOGIC(out, a, b, c, t) declares `out` as any function of three bits; bit a << 2 | b << 1 | c of t is the result. Constants fold. */
-#define OF2(b, c, t)                                                                             \
-    ((t) == 0 ? 0ul : (t) == 15 ? ~0ul : (t) == 12 ? (b) : (t) == 10 ? (c) : (t) == 3 ? ~(b)     \
-     : (t) == 5 ? ~(c) : (t) == 6 ? (b) ^ (c) : (t) == 9 ? ~((b) ^ (c)) : (t) == 8 ? (b) & (c)   \
-     : (t) == 14 ? (b) | (c) : (t) == 1 ? ~((b) | (c)) : (t) == 7 ? ~((b) & (c))                 \
-     : (t) == 2 ? ~(b) & (c) : (t) == 4 ? (b) & ~(c) : (t) == 11 ? ~(b) | (c) : (b) | ~(c))
-#define LOGIC(out, a, b, c, t)                                                \
-    const ulong out = (t) == 0x96 ? (a) ^ (b) ^ (c)                           \
-                      : (t) == 0xe8 ? ((a) & (b)) | ((c) & ((a) ^ (b)))       \
-                      : (t) >> 4 == ((t)&15) ? OF2(b, c, (t)&15)              \
-                      : ((a) & OF2(b, c, (t) >> 4 & 15)) | (~(a) & OF2(b, c, (t)&15))
+#ifndef LIFE_TERNARY_H
+#include "ternary.h"
+#endif
+#define WORD ulong
 
 /* A word of a row, and the neighbours of its cells to the left and right. */
 struct row {

@@ -76,22 +76,14 @@ typedef vec __attribute__((aligned(8))) loose; /* at any word; of vload some com
 
 /* ---- Logic on vectors. ----------------------------------------------------------------------- */
 
-/* LOGIC(out, a, b, c, t) declares `out` as any function of three bits; t is its truth table, whose bit
- * a << 2 | b << 1 | c is the result. */
+#ifndef LIFE_TERNARY_H
+#include "ternary.h"
+#endif
+#define WORD vec
 #if TERNARY && LANES == 8 && defined(__AVX512F__)
+#undef LOGIC
 #define LOGIC(out, a, b, c, t) \
     const vec out = as_ulong8(__builtin_ia32_pternlogq512_mask(as_long8(a), as_long8(b), as_long8(c), t, (uchar)255))
-#else
-#define OF2(b, c, t) /* a function of two bits; constants fold */ \
-    ((t) == 0 ? (vec)0 : (t) == 15 ? ~(vec)0 : (t) == 12 ? (b) : (t) == 10 ? (c) : (t) == 3 ? ~(b) \
-     : (t) == 5 ? ~(c) : (t) == 6 ? (b) ^ (c) : (t) == 9 ? ~((b) ^ (c)) : (t) == 8 ? (b) & (c)     \
-     : (t) == 14 ? (b) | (c) : (t) == 1 ? ~((b) | (c)) : (t) == 7 ? ~((b) & (c))                   \
-     : (t) == 2 ? ~(b) & (c) : (t) == 4 ? (b) & ~(c) : (t) == 11 ? ~(b) | (c) : (b) | ~(c))
-#define LOGIC(out, a, b, c, t)                                                                   \
-    const vec out = (t) == 0x96 ? (a) ^ (b) ^ (c)                                                \
-                    : (t) == 0xe8 ? ((a) & (b)) | ((c) & ((a) ^ (b)))                            \
-                    : (t) >> 4 == ((t)&15) ? OF2(b, c, (t)&15)                                   \
-                    : ((a) & OF2(b, c, (t) >> 4 & 15)) | (~(a) & OF2(b, c, (t)&15))
 #endif
 #define PARITY(out, a, b, c) LOGIC(out, a, b, c, 0x96)   /* the low bit of a + b + c */
 #define MAJORITY(out, a, b, c) LOGIC(out, a, b, c, 0xe8) /* the high bit */
