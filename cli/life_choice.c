@@ -55,10 +55,15 @@ static int read_input(struct life_job *job)
     return CLI_DONE;
 }
 
-static bool has_many_states(const struct life_job *job)
+/* Why the pattern or its rule needs a grid; NULL: it does not. */
+static const char *by_rule(const struct life_job *job)
 {
     const char *rule = job->rule_text ? job->rule_text : job->plane.squares.n ? job->plane.squares.rule : job->plane.p.rule;
-    return job->plane.p.states > 2 || (rule[0] && life_rule_states(rule) > 2);
+    char normal[LIFE_RULE_TEXT];
+    const bool known = rule[0] && life_rule_normal(rule, normal) == 0;
+    return job->plane.p.states > 2 || (known && life_rule_states(rule) > 2) ? "the rule has more than two states, and HashLife has two"
+           : known && normal[0] == 'R' ? "the rule is Larger than Life, and HashLife has the nearest neighbours"
+                                       : NULL;
 }
 
 int life_choice_end(struct life_job *job)
@@ -70,8 +75,8 @@ int life_choice_end(struct life_job *job)
         job->engine = LIFE_PACKED;
         job->pattern = job->plane.p;
         job->plane.p = (struct life_pattern){.width = 0};
-    } else if (job->engine == LIFE_AUTO && has_many_states(job)) {
-        job->choice = "the rule has more than two states, and HashLife has two";
+    } else if (job->engine == LIFE_AUTO && by_rule(job)) {
+        job->choice = by_rule(job);
         job->engine = LIFE_PACKED;
         life_plane_free(&job->plane);
         if (life_pattern_read(job->input, &job->pattern) < 0)

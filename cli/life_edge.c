@@ -1,7 +1,7 @@
 /* life_edge.c - a pattern that was not made for a grid with edges, on one: when does it meet them?
  *
- * Cells change only next to live ones, so what is m cells from an edge meets it after m generations at the earliest. The cells are looked
- * at then, not before, so that a run is as fast as without. A torus has its edges opposite the pattern.
+ * Cells change only within the reach of live ones, so what is m cells from an edge meets it after m generations at the earliest, or m / R under a rule
+ * of range R. The cells are looked at then, not before, so that a run is as fast as without. A torus has its edges opposite the pattern.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -90,8 +90,9 @@ static void tell(const struct life_job *job, const char *met)
 {
     if (!job->common.quiet)
         cli_warn("%s has no grid, and at generation %" PRIu64 " its cells %s the edges of the %s of %zu x %zu; from there on they may "
-                 "differ from those of a plane without edges, which --engine hashlife has", job->input, job->started + job->edge.met, met,
-                 life_job_bounds(job), job->size.width, job->size.height);
+                 "differ from those of a plane without edges%s", job->input, job->started + job->edge.met, met,
+                 life_job_bounds(job), job->size.width, job->size.height,
+                 life_reach(job->engine_of_run) > 1 ? "; give a larger --size" : ", which --engine hashlife has");
 }
 
 int life_edge_look(struct life_job *job)
@@ -102,6 +103,7 @@ int life_edge_look(struct life_job *job)
         return CLI_DONE;
     if (look(job, &margin) != CLI_DONE)
         return CLI_FAILED;
+    margin /= life_reach(job->engine_of_run);
     job->edge.next = now + (margin < SELDOM && ++job->edge.looks > LOOKS ? SELDOM : margin);
     if (margin)
         return CLI_DONE;

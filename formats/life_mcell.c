@@ -1,7 +1,7 @@
 /* life_mcell.c - patterns of Mirek's Cellebration (.mcl).
  *
  *   #MCell 4.20
- *   #GAME Life             the family of the rule: Life, or Generations
+ *   #GAME Life             the family of the rule: Life, Generations or Larger than Life
  *   #RULE 23/3             345/2/4 of Generations
  *   #BOARD 200x200         with #WRAP 1 the pattern lives on a torus of that size
  *   #L 2.A$A.A             runs, as in RLE: . is dead, A alive, $ the end of a row; A to X are states 1 to 24, aA to aX 25 to 48, and so on
@@ -85,7 +85,7 @@ static int read_board(const struct life_text *t, const char *p, const char *end,
 /* Families of rules that there are. */
 static int read_game(const struct life_text *t, const char *p, const char *end)
 {
-    static const char *const known[] = {"Life", "Standard Life", "Generations"};
+    static const char *const known[] = {"Life", "Standard Life", "Generations", "Larger than Life"};
     const char *last = end;
     while (p < end && life_text_is_blank(*p))
         p++;
@@ -96,7 +96,7 @@ static int read_game(const struct life_text *t, const char *p, const char *end)
             return 0;
     for (end = p; end < last && end < p + 40 && *end >= ' ' && *end < 127;)
         end++;
-    return life_text_error(t, p, "rules of the family '%.*s' are not supported, only those of Life and Generations", (int)(end - p), p);
+    return life_text_error(t, p, "rules of the family '%.*s' are not supported, only those of Life, Generations and Larger than Life", (int)(end - p), p);
 }
 
 static int read_mcell(const struct life_text *t, struct life_sink *sink)

@@ -1686,6 +1686,11 @@ module stdcl
       integer(c_size_t), value :: height
       integer(c_signed_char), intent(in), optional :: state(*)
     end function
+    function life_reach(lf) bind(C)
+      import
+      integer(c_int) :: life_reach
+      type(c_ptr), value :: lf
+    end function
     function life_rows(lf) bind(C)
       import
       integer(c_size_t) :: life_rows

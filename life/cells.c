@@ -1,4 +1,4 @@
-/* cells.c - rectangles of packed cells in host memory: allocation, copying bits, soups.
+/* cells.c - rectangles of packed cells in host memory: allocation, copying bits, states as bit planes, soups.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -51,6 +51,43 @@ void life_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t start,
         at += k;
         start += k;
         n -= k;
+    }
+}
+
+/* ---- States as bit planes. ------------------------------------------------------------------ */
+
+enum { PLANES_MAX = 9 };
+
+/* Which planes a state has: bit k for plane k. */
+static unsigned bits_of(unsigned state)
+{
+    return state < 2 ? state : (state - 1) << 1;
+}
+
+void life_states_to_planes(life *lf, size_t x, size_t y, size_t n, const unsigned char *state)
+{
+    for (unsigned k = 0; k < life_planes_of(lf); k++) {
+        uint64_t *row = life_plane_row(lf, k, y);
+        for (size_t i = 0; i < n; i++) {
+            const size_t at = x + i;
+            const uint64_t bit = (uint64_t)1 << at % 64;
+            row[at / 64] = bits_of(state[i]) >> k & 1 ? row[at / 64] | bit : row[at / 64] & ~bit;
+        }
+    }
+}
+
+void life_states_of_planes(life *lf, size_t x, size_t y, size_t n, unsigned char *state)
+{
+    const unsigned planes = life_planes_of(lf);
+    const uint64_t *row[PLANES_MAX];
+    for (unsigned k = 0; k < planes; k++)
+        row[k] = life_plane_row(lf, k, y);
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = x + i;
+        unsigned bits = 0;
+        for (unsigned k = 0; k < planes; k++)
+            bits |= (unsigned)(row[k][at / 64] >> at % 64 & 1) << k;
+        state[i] = (unsigned char)(bits < 2 ? bits : (bits >> 1) + 1);
     }
 }
 

@@ -126,6 +126,8 @@ int census_rule_make(struct census_rule *rule, const char *text)
     *rule = (struct census_rule){.terms = 0};
     if (life_family_parse(text, &rule->family) < 0)
         return -1;
+    if (rule->family.large.range)
+        return clerror_set(EINVAL, "life: a census is of rules of the nearest neighbours, and '%s' is Larger than Life", text);
     if (rule->family.states > 2)
         return clerror_set(EINVAL, "life: a census is of rules of two states, and '%s' has %u", text, rule->family.states);
     if (rule->family.counts ? rule->family.rule.birth & 1 : life_table_next(&rule->family.table, 0))

@@ -244,6 +244,9 @@ int life_family_parse(const char *text, struct life_family *family)
 {
     char head[LIFE_RULE_TEXT];
     unsigned states = 2;
+    const int large = life_large_parse(text, family);
+    if (large <= 0)
+        return large;
     const int status = split_states(text, head, &states);
     if (status < 0 || parse_two_states(status == 0 ? head : text, family) < 0)
         return -1;

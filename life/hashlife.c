@@ -41,6 +41,8 @@ static int check(const struct hashlife_options *o, struct life_family *rule)
 {
     if (life_family_parse(o->rule ? o->rule : "B3/S23", rule) < 0)
         return -1;
+    if (rule->large.range)
+        return clerror_set(EINVAL, "hashlife: the rule %s is Larger than Life, which is for grids; a plane without edges has rules of the nearest neighbours", rule->text);
     if (rule->states > 2)
         return clerror_set(EINVAL, "hashlife: the rule %s has %u states; a plane without edges has two", rule->text, rule->states);
     if (o->memory && o->memory < LEAST_MEMORY)

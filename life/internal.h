@@ -62,17 +62,33 @@ struct life_table {
     uint64_t on[8];
 };
 
+/* A rule of the family Larger than Life (large_rule.c): whether a cell lives, by how many do of those up to `range` away. */
+enum { LIFE_RANGE_MAX = 500 };
+struct life_large {
+    unsigned range;                 /* 0: the rule is of another family */
+    unsigned middle;                /* 1: the cell itself counts, too */
+    unsigned survival[2], birth[2]; /* the least and the most */
+    char shape;                     /* M, N or C: a square, a diamond, a circle */
+};
+
+/* So many columns to either side count, `dy` rows away. */
+unsigned life_large_half(const struct life_large *large, unsigned dy);
+
 /* A rule of any family that the engines have. */
 struct life_family {
     bool counts; /* it is one that counts neighbours, and `rule` says all; else `rule` is 0 */
     struct life_rule rule;
     struct life_table table;
     unsigned states; /* 2, or more of the family Generations, in which cells die step by step; dying cells are dead to the table */
+    struct life_large large; /* if this has a range, table and counts say nothing */
     char text[LIFE_RULE_TEXT]; /* as people write it */
 };
 
 /* EINVAL: the sentence says why. */
 int life_family_parse(const char *text, struct life_family *family);
+
+/* The same of Larger than Life only; 1: it is nothing of the kind. */
+int life_large_parse(const char *text, struct life_family *family);
 
 static inline unsigned life_table_next(const struct life_table *t, unsigned block)
 {
@@ -169,7 +185,7 @@ int life_rows_wait(life *lf, struct pace *pace);
 /* Adds what the groups of a counting kernel left: pairs of population and hash. */
 void life_sample_add(struct life_sample *sample, const uint64_t *sums, size_t groups);
 
-extern const struct life_backend life_packed_backend, life_joined_backend, life_planes_backend, life_padded_backend, life_reference_backend;
+extern const struct life_backend life_packed_backend, life_joined_backend, life_planes_backend, life_large_backend, life_padded_backend, life_reference_backend;
 
 struct life {
     const struct life_backend *backend;
@@ -216,6 +232,10 @@ static inline uint64_t *life_plane_row(life *lf, unsigned plane, size_t y)
     return plane ? lf->backend->plane(lf, plane, y) : lf->backend->row(lf, y);
 }
 
+/* The states of n cells of row y, from column x on, out of the bit planes of the host, and into them (cells.c). */
+void life_states_of_planes(life *lf, size_t x, size_t y, size_t n, unsigned char *state);
+void life_states_to_planes(life *lf, size_t x, size_t y, size_t n, const unsigned char *state);
+
 /* A call begins, of so many generations (call.c). Then: tells the caller how far it is, call.done generations and `part` of
  * those that are under way; -1 with ECANCELED when it is to end. */
 void life_call_begin(life *lf, double total);
@@ -232,6 +252,10 @@ void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t
 /* And of a rule of any family. */
 void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width, size_t height, size_t y, size_t end,
                           const unsigned char *from, unsigned char *to);
+
+/* And of Larger than Life. */
+void life_ref_large_rows(const struct life_family *rule, enum life_bounds bounds, size_t width, size_t height, size_t y, size_t end, const unsigned char *from,
+                         unsigned char *to);
 
 /* The same of a grid whose edges are joined otherwise. */
 void life_ref_joined_rows(const struct life_family *rule, const struct life_grid *grid, size_t y, size_t end, const unsigned char *from, unsigned char *to);

@@ -2,7 +2,7 @@
  *
  * It keeps the generation counter, and copies rectangles between the caller and the host's rows. It fetches these rows
  * from the device before they are read, and sends them there before a step, if they are not the same already.
- * The engines are packed.c, joined.c, planes.c, padded.c (local, global) and life_ref.c.
+ * The engines are packed.c, joined.c, planes.c, large.c, padded.c (local, global) and life_ref.c.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -48,9 +48,17 @@ static int check_options(const struct life_options *o, const struct life_grid *g
     return reserved_check("life_create", o->reserved);
 }
 
-/* What has rules of more than two states. */
-static int check_states(const struct life_options *o, const struct life_family *rule, const struct life_grid *grid)
+/* What has rules of more than two states, or of wider neighbourhoods. */
+static int check_rule(const struct life_options *o, const struct life_family *rule, const struct life_grid *grid)
 {
+    const size_t least = 2 * (size_t)rule->large.range;
+    if (rule->large.range && (o->engine == LIFE_LOCAL || o->engine == LIFE_GLOBAL))
+        return clerror_set(ENOTSUP, "life: the rule %s is Larger than Life, which the engines packed and reference have, not %s", rule->text, life_engine_name(o->engine));
+    if (rule->large.range && (grid->bounds == LIFE_JOINED || world_size(o->world) > 1))
+        return clerror_set(ENOTSUP, "life: the rule %s is Larger than Life, which is for a torus or a plane, and for one rank", rule->text);
+    if (grid->width < least || grid->height < least)
+        return clerror_set(EINVAL, "life: under the rule %s a side of a grid has at least %zu cells, twice the range, and not %zu x %zu", rule->text, least, grid->width,
+                           grid->height);
     if (rule->states == 2)
         return 0;
     if (o->engine == LIFE_LOCAL || o->engine == LIFE_GLOBAL)
@@ -67,7 +75,7 @@ static life *create(const struct life_options *options)
     struct life_grid grid = {.width = options->width, .height = options->height, .bounds = options->bounds};
     if ((options->grid && life_grid_read(options->grid, &grid) < 0) || check_options(options, &grid) < 0 || life_family_parse(options->rule ? options->rule : "B3/S23", &rule) < 0)
         return NULL;
-    if (check_states(options, &rule, &grid) < 0)
+    if (check_rule(options, &rule, &grid) < 0)
         return NULL;
     life *lf = calloc(1, sizeof *lf);
     if (!lf) {
@@ -76,6 +84,7 @@ static life *create(const struct life_options *options)
     }
     lf->engine = options->engine;
     lf->backend = options->engine == LIFE_PACKED && grid.bounds == LIFE_JOINED ? &life_joined_backend
+                  : options->engine == LIFE_PACKED && rule.large.range             ? &life_large_backend
                   : options->engine == LIFE_PACKED && rule.states > 2              ? &life_planes_backend
                                                                                    : backends[options->engine];
     lf->width = grid.width;
@@ -567,6 +576,11 @@ size_t life_rows(const life *lf)
 const char *life_rule_text(const life *lf)
 {
     return lf->rule.text;
+}
+
+unsigned life_reach(const life *lf)
+{
+    return lf->rule.large.range ? lf->rule.large.range : 1;
 }
 
 struct life_rule life_rule_of(const life *lf)

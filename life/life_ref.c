@@ -59,6 +59,10 @@ static unsigned block_of(const unsigned char *from, size_t width, size_t height,
 void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width, size_t height, size_t y, size_t end,
                           const unsigned char *from, unsigned char *to)
 {
+    if (rule->large.range) {
+        life_ref_large_rows(rule, bounds, width, height, y, end, from, to);
+        return;
+    }
     if (rule->counts && rule->states <= 2) {
         life_ref_rows(&rule->rule, bounds, width, height, y, end, from, to);
         return;
@@ -71,6 +75,29 @@ void life_ref_family_rows(const struct life_family *rule, enum life_bounds bound
             to[y * width + x] = life_next_state(rule, from[y * width + x], life_table_next(&rule->table, block_of(from, width, height, row, column)));
         }
     }
+}
+
+void life_ref_large_rows(const struct life_family *rule, enum life_bounds bounds, size_t width, size_t height, size_t y, size_t end, const unsigned char *from,
+                         unsigned char *to)
+{
+    const struct life_large *l = &rule->large;
+    const long range = (long)l->range, w = (long)width, h = (long)height;
+    for (; y < end; y++)
+        for (size_t x = 0; x < width; x++) {
+            const unsigned char state = from[y * width + x];
+            unsigned count = 0;
+            for (long dy = -range; dy <= range; dy++) {
+                const long half = (long)life_large_half(l, (unsigned)labs(dy));
+                for (long dx = -half; dx <= half; dx++) {
+                    const long u = (long)x + dx, v = (long)y + dy;
+                    const bool inside = u >= 0 && v >= 0 && u < w && v < h;
+                    if ((inside || bounds == LIFE_TORUS) && (dx || dy || l->middle))
+                        count += from[(size_t)((v + h) % h * w + (u + w) % w)] == 1;
+                }
+            }
+            const unsigned *counts = state == 1 ? l->survival : l->birth;
+            to[y * width + x] = life_next_state(rule, state, count >= counts[0] && count <= counts[1]);
+        }
 }
 
 void life_ref_joined_rows(const struct life_family *rule, const struct life_grid *grid, size_t y, size_t end, const unsigned char *from, unsigned char *to)
@@ -147,27 +174,15 @@ static int reference_upload(life *lf)
 {
     struct reference *r = lf->state;
     for (size_t y = 0; y < lf->height; y++)
-        for (size_t x = 0; x < lf->width; x++) {
-            unsigned bits = 0;
-            for (unsigned k = 0; k < life_planes_of(lf); k++)
-                bits |= (unsigned)life_cells_at(&r->image, x, k * lf->height + y) << k;
-            r->now[y * lf->width + x] = (unsigned char)(bits < 2 ? bits : (bits >> 1) + 1);
-        }
+        life_states_of_planes(lf, 0, y, lf->width, r->now + y * lf->width);
     return 0;
 }
 
 static int reference_download(life *lf)
 {
     struct reference *r = lf->state;
-    for (unsigned k = 0; k < life_planes_of(lf); k++)
-        for (size_t y = 0; y < lf->height; y++) {
-            uint64_t *row = reference_plane(lf, k, y);
-            memset(row, 0, lf->words * sizeof *row);
-            for (size_t x = 0; x < lf->width; x++) {
-                const unsigned state = r->now[y * lf->width + x];
-                row[x / 64] |= (uint64_t)((state < 2 ? state : (state - 1) << 1) >> k & 1) << x % 64;
-            }
-        }
+    for (size_t y = 0; y < lf->height; y++)
+        life_states_to_planes(lf, 0, y, lf->width, r->now + y * lf->width);
     return 0;
 }
 

@@ -20,15 +20,8 @@ static int check(const life *lf, long long x, long long y, size_t width, size_t 
     return 0;
 }
 
-/* Which planes a state has: bit k for plane k. */
-static unsigned bits_of(unsigned state)
-{
-    return state < 2 ? state : (state - 1) << 1;
-}
-
 int life_put_states(life *lf, long long x, long long y, size_t width, size_t height, const unsigned char *state)
 {
-    const unsigned planes = life_planes_of(lf);
     if (check(lf, x, y, width, height) < 0)
         return -1;
     for (size_t i = 0; i < width * height; i++)
@@ -37,15 +30,8 @@ int life_put_states(life *lf, long long x, long long y, size_t width, size_t hei
                                lf->rule.states - 1);
     if (life_to_host(lf) < 0)
         return -1;
-    for (unsigned k = 0; k < planes; k++)
-        for (size_t j = 0; j < height; j++) {
-            uint64_t *row = life_plane_row(lf, k, (size_t)y + j);
-            for (size_t i = 0; i < width; i++) {
-                const size_t at = (size_t)x + i;
-                const uint64_t bit = (uint64_t)1 << at % 64;
-                row[at / 64] = bits_of(state[j * width + i]) >> k & 1 ? row[at / 64] | bit : row[at / 64] & ~bit;
-            }
-        }
+    for (size_t j = 0; j < height; j++)
+        life_states_to_planes(lf, (size_t)x, (size_t)y + j, width, state + j * width);
     lf->device_stale = true;
     lf->past.n = 0;
     return 0;
@@ -53,16 +39,9 @@ int life_put_states(life *lf, long long x, long long y, size_t width, size_t hei
 
 int life_get_states(life *lf, long long x, long long y, size_t width, size_t height, unsigned char *state)
 {
-    const unsigned planes = life_planes_of(lf);
     if (check(lf, x, y, width, height) < 0 || life_to_host(lf) < 0)
         return -1;
     for (size_t j = 0; j < height; j++)
-        for (size_t i = 0; i < width; i++) {
-            const size_t at = (size_t)x + i;
-            unsigned bits = 0;
-            for (unsigned k = 0; k < planes; k++)
-                bits |= (unsigned)(life_plane_row(lf, k, (size_t)y + j)[at / 64] >> at % 64 & 1) << k;
-            state[j * width + i] = (unsigned char)(bits < 2 ? bits : (bits >> 1) + 1);
-        }
+        life_states_of_planes(lf, (size_t)x, (size_t)y + j, width, state + j * width);
     return 0;
 }

@@ -3,8 +3,8 @@
 #
 #   life_collection.sh STDCL some|all
 #
-# some: a few small ones of each kind of file; all: whatever lies in Golly's folders Life, Life-Like, Non-Totalistic and Generations but scripts, archives, and
-# rules of families that are refused, each of which must be refused in a sentence. Of Generations it is generation 30, since they live on a grid here. Without bgolly or its patterns: 77.
+# some: a few small ones of each kind of file; all: whatever lies in Golly's folders Life, Life-Like, Non-Totalistic, Generations and Larger-than-Life but scripts,
+# archives, and rules of families that are refused, each of which must be refused in a sentence. Of the last two it is generation 30, since they live on a grid here. Without bgolly or its patterns: 77.
 # SPDX-License-Identifier: MIT
 set -u
 stdcl=$1
@@ -13,7 +13,7 @@ command -v bgolly >/dev/null 2>&1 && [ -d "$patterns/Life" ] || { echo "golly is
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 case $2 in
-all) find "$patterns/Life" "$patterns/Life-Like" "$patterns/Non-Totalistic" "$patterns/Generations" -type f ! -name '*.lua' ! -name '*.zip' | sort > "$folder/list" ;;
+all) find "$patterns/Life" "$patterns/Life-Like" "$patterns/Non-Totalistic" "$patterns/Generations" "$patterns/Larger-than-Life" -type f ! -name '*.lua' ! -name '*.zip' | sort > "$folder/list" ;;
 *) cat > "$folder/list" <<END ;;
 $patterns/Life/Methuselahs/acorn.lif
 $patterns/Life/Methuselahs/blom.rle
@@ -29,6 +29,8 @@ $patterns/Life/Bounded-Grids/sphere.rle
 $patterns/Life/Bounded-Grids/torus-with-shift.rle
 $patterns/Generations/Nova.mcl
 $patterns/Generations/Sawfish.rle
+$patterns/Larger-than-Life/Bosco.mcl
+$patterns/Larger-than-Life/SlowShip.rle
 $patterns/Life-Like/persian-rugs.lif
 $patterns/Life-Like/Morley/enterprise-gun.rle
 $patterns/Non-Totalistic/rr14gun.rle
@@ -40,7 +42,7 @@ while IFS= read -r file; do
     [ -f "$file" ] || continue # other versions of Golly have other patterns
     zcat -f "$file" | grep -q 'rule *= *LifeHistory' && continue # of which bgolly counts the notes as cells
     n=1000 by=QuickLife
-    case $file in */Generations/*) n=30 by=Generations ;; esac
+    case $file in */Generations/*) n=30 by=Generations ;; */Larger-than-Life/*) n=30 by='Larger than Life' ;; esac
     ours=$("$stdcl" life -p "$file" -n $n --threads 1 --json 2> "$folder/err" || "$stdcl" life -p "$file" -n $n --json 2> "$folder/err")
     ours=$(printf '%s\n' "$ours" | sed -n 's/^ *"population": "\{0,1\}\([0-9]*\).*/\1/p')
     if [ -z "$ours" ] && grep -q 'not a rule this engine knows\|cannot be used' "$folder/err"; then
@@ -48,10 +50,10 @@ while IFS= read -r file; do
         continue
     fi
     run=$((run + 1))
-    golly=$(bgolly -a $by -m $n -i $n "$file" 2>/dev/null | sed -n 's/^[0-9,]*: \([0-9,]*\)$/\1/p' | tail -n 1 | tr -d ,)
+    golly=$(bgolly -a "$by" -m $n -i $n "$file" 2>/dev/null | sed -n 's/^[0-9,]*: \([0-9,]*\)$/\1/p' | tail -n 1 | tr -d ,)
     [ -n "$ours" ] && [ "$ours" = "$golly" ] && continue
     echo "$file: bgolly says ${golly:-nothing}, stdcl ${ours:-nothing}: $(cat "$folder/err")"
     wrong=$((wrong + 1))
 done < "$folder/list"
-echo "$run patterns with the population of bgolly at generation 1,000 (30 of Generations), but $wrong; $refused refused"
+echo "$run patterns with the population of bgolly at generation 1,000 (30 of Generations and Larger than Life), but $wrong; $refused refused"
 [ "$wrong" = 0 ] && [ "$run" -ge 6 ]

@@ -427,6 +427,23 @@ static void more_states(void **unused)
     refuses(1, "which are for a torus or a plane", "--rule 345/2/4:S30");
 }
 
+static void larger_than_life(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("large.rle"), "x = 9, y = 9, rule = R9,C0,M1,S0..361,B1..361,NM\n9o$9o$9o$9o$9o$9o$9o$9o$9o!\n");
+    json_t *r = report("-p large.rle -n 13"); /* grows by 9 cells a generation on a grid of 256, whose rows farthest from the middle are 123 cells away */
+    assert_string_equal(json_string_value(json_object_get(r, "rule")), "R9,C0,M1,S0..361,B1..361,NM");
+    assert_int_equal(json_integer_value(json_object_get(r, "population")), 243 * 243);
+    assert_int_equal(json_integer_value(json_object_get(r, "edge_generation")), 13);
+    json_decref(r);
+    r = report("-p large.rle -n 12");
+    assert_true(json_is_null(json_object_get(r, "edge_generation")));
+    json_decref(r);
+    refuses(2, "is Larger than Life, which is for grids", "-p large.rle --engine hashlife");
+    refuses(2, "at least 10 cells, twice the range", "--rule R5,C0,M1,S34..58,B34..45,NM:T9,50");
+    refuses(2, "counts go from 0 to 121", "--rule R5,C0,M1,S34..58,B34..145,NM");
+}
+
 /* ---- Bounded grids. -------------------------------------------------------------------------- */
 
 static void bounded_grids(void **unused)
@@ -488,7 +505,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(chooses_an_engine), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
-        cmocka_unit_test(watches_planes),    cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(bounded_grids),
+        cmocka_unit_test(watches_planes),    cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(larger_than_life), cmocka_unit_test(bounded_grids),
     };
     if (argc != 2)
         return 2;

@@ -122,6 +122,21 @@ static void rle_both_ways(void **state)
 }
 
 /* A soup some generations on, when there are cells of all states, as a file; from there both programs go on. */
+/* A grid's cells, in a file of the folder. */
+static void write_grid(life *lf, const char *rule, const char *bounds, const char *name)
+{
+    const size_t width = life_width(lf), height = life_height(lf);
+    struct life_cells c;
+    works(life_cells_alloc(&c, width, height));
+    works(life_get(lf, 0, 0, &c));
+    struct life_pattern p = {.width = width, .height = height, .columns = width, .rows = height, .stride = c.stride, .word = c.word,
+                             .states = 2, .placed = true, .x = -(long long)(width / 2), .y = -(long long)(height / 2)};
+    snprintf(p.rule, sizeof p.rule, "%s", rule);
+    snprintf(p.bounds, sizeof p.bounds, "%s", bounds);
+    works(life_pattern_write(in_folder(name), &p, NULL));
+    life_cells_free(&c);
+}
+
 static void generations_both_ways(void **state)
 {
     static const struct world many[] = {{"345/2/4", "T60,41"}, {"/2/3", "P70,30"}, {"2367/3457/5", "T31,64"}, {"23/3/200", "T40,40"},
@@ -165,6 +180,28 @@ static void generations_both_ways(void **state)
         life_pattern_free(&q);
         free(cells);
         free(word);
+        life_free(lf);
+    }
+}
+
+static void larger_than_life(void **state)
+{
+    static const struct world many[] = {{"R5,C0,M1,S34..58,B34..45,NM", "T100,61"}, {"R2,C4,M0,S4..9,B5..8,NN", "P70,30"}, {"R3,C0,M0,S9..14,B10..13,NC", "T31,64"},
+                                        {"R4,C255,M1,S20..40,B25..34,NM", "P40,90"}, {"R8,C0,M0,S60..110,B60..80,NN", "T70,70"}};
+    (void)state;
+    if (!there_is_bgolly())
+        skip();
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        life *lf = life_create(&(struct life_options){.grid = many[i].bounds, .rule = many[i].rule});
+        ready(lf);
+        works(life_soup(lf, 0.45, 6));
+        write_grid(lf, many[i].rule, many[i].bounds, "large.rle");
+        for (unsigned g = 0; g <= 24; g += 8) {
+            const uint64_t golly = by_golly("-a 'Larger than Life'", g, in_folder("large.rle"));
+            if (golly != population(lf))
+                fail_msg("%s: %llu cells here, %llu by bgolly", many[i].rule, (unsigned long long)population(lf), (unsigned long long)golly);
+            works(life_step(lf, 8));
+        }
         life_free(lf);
     }
 }
@@ -239,6 +276,6 @@ static void planes_without_edges(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rle_both_ways), cmocka_unit_test(generations_both_ways), cmocka_unit_test(macrocell_both_ways), cmocka_unit_test(planes_without_edges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rle_both_ways), cmocka_unit_test(generations_both_ways), cmocka_unit_test(larger_than_life), cmocka_unit_test(macrocell_both_ways), cmocka_unit_test(planes_without_edges)};
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

@@ -56,6 +56,8 @@ char *life_rule_string(const struct life_rule *rule, char *text);
  * has it. Writes one in its usual form into `normal`. EINVAL: the sentence says why it is none. */
 /* And of the family Generations, 345/2/4 or B2/S345/C4: counts that survive, counts that give birth, and 3 to 256 states: a live cell (1) that does not survive becomes
  * 2, 3 and so on, in which it counts as dead and no other can be born, and at last 0. */
+/* And of Larger than Life, R5,C0,M1,S34..58,B34..45,NM or 5,34,45,34,58, as Golly has them: a range of 1 to 500 cells, up to 256 states, and how many
+ * live cells within the range let a cell survive, or be born. Grids have sides of at least twice the range. */
 enum { LIFE_RULE_TEXT = 128 };
 int life_rule_normal(const char *text, char normal[LIFE_RULE_TEXT]);
 
@@ -221,6 +223,9 @@ char *life_grid_text(const life *lf, char text[LIFE_GRID_TEXT]);
 struct life_rule life_rule_of(const life *lf);
 const char *life_rule_text(const life *lf);
 unsigned life_states(const life *lf);
+
+/* How many columns and rows away a cell's neighbours are at most: 1, or the range of a rule of Larger than Life. */
+unsigned life_reach(const life *lf);
 
 /* The engine of a name: "packed", "local", "global", "reference"; -1 with EINVAL and the list for others.
  * And the name of an engine. */

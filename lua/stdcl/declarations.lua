@@ -586,6 +586,7 @@ int life_look(life *lf, struct life_sample *sample);
 int life_population(life *lf, uint64_t *population);
 int life_put(life *lf, long long x, long long y, const struct life_cells *cells);
 int life_put_states(life *lf, long long x, long long y, size_t width, size_t height, const unsigned char *state);
+unsigned life_reach(const life *lf);
 size_t life_rows(const life *lf);
 const char *life_rule_name(size_t i, struct life_rule *rule);
 int life_rule_normal(const char *text, char normal[LIFE_RULE_TEXT]);

@@ -761,6 +761,7 @@ FUNCTIONS = {
     "life_population": ("life", "c_int, [c_void_p, c_void_p]"),
     "life_put": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
     "life_put_states": ("life", "c_int, [c_void_p, c_longlong, c_longlong, c_size_t, c_size_t, c_void_p]"),
+    "life_reach": ("life", "c_uint, [c_void_p]"),
     "life_rows": ("life", "c_size_t, [c_void_p]"),
     "life_rule_name": ("life", "c_char_p, [c_size_t, POINTER(life_rule)]"),
     "life_rule_normal": ("life", "c_int, [c_char_p, c_void_p]"),
