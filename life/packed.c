@@ -151,11 +151,11 @@ static void tile_share(struct share *s, const life *lf, const struct cldev_info 
     const size_t rows = packed_rows(s);
     s->units = info->dev_max_core ? info->dev_max_core : 1;
     if (shape->tile) {
-        const size_t words = 2 * p->words, across = 32 * (size_t)shape->words;
+        const size_t words = 2 * p->words, across = (size_t)shape->items * (size_t)shape->words;
         t->whole = lf->bounds == LIFE_TORUS && 32 * across % p->width == 0;
         t->own_words = (int)(t->whole ? across : across - 2);
         t->columns = (size_t)divide(words, (size_t)t->own_words);
-        t->own_rows = shape->rows * shape->warps - 2 * shape->generations;
+        t->own_rows = life_tile_rows(shape) - 2 * shape->generations;
     } else {
         const size_t span = (size_t)shape->span;
         t->own_words = (int)(p->words <= span ? p->words : span - 2);

@@ -73,9 +73,16 @@ static const char *contradiction(const struct life_shape *s)
         return power_of_two(s->lanes) ? NULL : "lanes must be 2, 4 or 8";
     if (s->generations > 32 || s->passes > 1)
         return "generations must be at most 32 and passes 1 with tile=1";
-    if (2 * s->generations >= s->rows * s->warps)
-        return "generations must be less than half of rows * warps, or nothing is left of a tile";
+    if (!power_of_two(s->items))
+        return "items must be 32, 16, 8 or 4";
+    if (2 * s->generations >= life_tile_rows(s))
+        return "generations must be less than half of rows * warps * 32 / items, or nothing is left of a tile";
     return NULL;
+}
+
+int life_tile_rows(const struct life_shape *s)
+{
+    return s->rows * s->warps * (32 / s->items);
 }
 
 int life_rows_stride(const struct life_shape *s, size_t words)
@@ -202,9 +209,9 @@ void life_shape_options(const struct life_shape *s, const life *lf, char *text, 
 {
     if (s->tile)
         snprintf(text, size,
-                 "-D WORDS=%d -D ROWS=%d -D WARPS=%d -D SHUFFLE=%d -D TERNARY=%d -D MULTIPLY=%d "
+                 "-D WORDS=%d -D ROWS=%d -D WARPS=%d -D ITEMS=%d -D SHUFFLE=%d -D TERNARY=%d -D MULTIPLY=%d "
                  "-D PLANE=%d\n",
-                 s->words, s->rows, s->warps, s->shuffle, s->ternary, s->multiply, lf->bounds == LIFE_PLANE);
+                 s->words, s->rows, s->warps, s->items, s->shuffle, s->ternary, s->multiply, lf->bounds == LIFE_PLANE);
     else
         snprintf(text, size, "-D BLOCK=%d -D LANES=%d -D TERNARY=%d -D FUNNEL=%d -D PLANE=%d%s\n", s->block,
                  s->lanes, s->ternary, s->funnel, lf->bounds == LIFE_PLANE,

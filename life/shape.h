@@ -23,6 +23,7 @@ enum { LIFE_ROWS = 1, LIFE_TILE = 2, LIFE_BOTH = LIFE_ROWS | LIFE_TILE };
     X(words, LIFE_TILE, 1, 8, 1, "words of 32 cells across, per item")                                     \
     X(rows, LIFE_TILE, 2, 128, 4, "rows per item")                                                         \
     X(warps, LIFE_TILE, 1, 1 << 20, 8, "warps of 32 items in a group")                                     \
+    X(items, LIFE_TILE, 4, 32, 32, "items of a row of a tile: 32, 16, 8 or 4")                             \
     X(shuffle, LIFE_TILE, 0, 1, 0, "neighbours by shfl.sync")                                              \
     X(ternary, LIFE_BOTH, 0, 1, 0, "three-input logic instructions: vpternlog, lop3")                      \
     X(multiply, LIFE_TILE, 0, 2, 0, "shifts by multiply-add, 1 left, 2 both")                              \
@@ -49,6 +50,9 @@ void life_shape_print(const struct life_shape *shape, char *text, size_t size);
 
 /* The line of options of its kernel, with the newline that ends it. */
 void life_shape_options(const struct life_shape *shape, const life *lf, char *text, size_t size);
+
+/* Rows of a tile of tile.cl. */
+int life_tile_rows(const struct life_shape *shape);
 
 /* Words of 64 cells in a row of rows.cl's local memory for a tile of `words`; bytes of local memory of
  * a launch with that stride. */

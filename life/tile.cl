@@ -24,7 +24,10 @@
  *               |                                       |  generations rows
  *               +--------+---------------------+--------+
  *
- * Where the tile's width is a whole number of the torus's widths (`whole`), items 31 and 0 are neighbours, and nothing
+ * With ITEMS 16, 8 or 4 a warp has 2, 4 or 8 parts, one below the other, each as a warp above but of so many items: tiles are narrower and taller, which
+ * small grids on many processors like, since less of such a tile is surroundings.
+ *
+ * Where the tile's width is a whole number of the torus's widths (`whole`), the last item and item 0 are neighbours, and nothing
  * surrounds the tile to the left and right.
  *
  * Example: WORDS 1, ROWS 4, WARPS 8 and 8 generations make a tile of 32 words and 32 rows that stores 30 words and
@@ -59,6 +62,9 @@
 #ifndef WARPS
 #define WARPS 8 /* warps in a group */
 #endif
+#ifndef ITEMS
+#define ITEMS 32 /* of a row of a tile: 32, 16, 8 or 4 */
+#endif
 #ifndef SHUFFLE
 #define SHUFFLE 0 /* 1: NVIDIA's shfl.sync; 0: through local memory */
 #endif
@@ -78,8 +84,10 @@
     LOGIC(next, v6, b, cell, 0xe0)
 #endif
 
-#define ITEMS 32            /* of a warp */
-#define TALL (WARPS * ROWS) /* rows of a tile */
+#define WARP 32                  /* items of a warp */
+#define PARTS (WARP / ITEMS)     /* of a warp, one below the other */
+#define BANDS (WARPS * PARTS)    /* of a tile */
+#define TALL (BANDS * ROWS)      /* rows of a tile */
 
 /* ---- Logic. ---------------------------------------------------------------------------------- */
 
@@ -184,8 +192,8 @@ static inline void next_row(uint cell[WORDS], const struct sums *above, const st
 /* ---- Where a work-item is, and the items next to it. ----------------------------------------- */
 
 struct place {
-    int item, warp;
-    int before, after; /* the items to the left and right, around the warp */
+    int item, band;
+    int before, after; /* the items to the left and right, around the band; with SHUFFLE as items of the warp */
     int word, row;     /* of the share: the first of its cells; may lie beyond the share's ends */
 #if !SHUFFLE
     __local uint *sides; /* every item's last word of each row, then every item's first */
@@ -215,7 +223,7 @@ static inline uint word_after(uint cell[ROWS][WORDS], int r, const struct place 
 
 static inline __local uint *side(const struct place *me, int r, int item)
 {
-    return me->sides + (me->warp * ROWS + r) * ITEMS + item;
+    return me->sides + (me->band * ROWS + r) * ITEMS + item;
 }
 
 static inline void publish_sides(uint cell[ROWS][WORDS], const struct place *me)
@@ -345,7 +353,7 @@ static inline void kill_outside(uint cell[ROWS][WORDS], const struct inside *in)
 
 /* ---- A generation. --------------------------------------------------------------------------- */
 
-/* What a warp tells the warps above and below: the sums of one of its rows. */
+/* What a band tells the bands above and below: the sums of one of its rows. */
 struct edge {
     uint s[WORDS][ITEMS], m[WORDS][ITEMS];
 #ifdef BLOCK_RULE
@@ -383,7 +391,7 @@ struct ends {
     struct sums first, second, last_but_one, last;
 };
 
-/* edge: [0] for the sums of this warp's first row, [1] for those of its last. */
+/* edge: [0] for the sums of this band's first row, [1] for those of its last. */
 static inline void inner_rows(uint cell[ROWS][WORDS], struct ends *e, __local struct edge *edge,
                               const struct place *me, uint two, uint high)
 {
@@ -412,7 +420,7 @@ static inline void inner_rows(uint cell[ROWS][WORDS], struct ends *e, __local st
 #undef ADD_ROW
 }
 
-/* above: the sums of the last row of the warp above; below: those of the first row of the warp below. */
+/* above: the sums of the last row of the band above; below: those of the first row of the band below. */
 static inline void outer_rows(uint cell[ROWS][WORDS], const struct ends *e, __local const struct edge *above,
                               __local const struct edge *below, int item)
 {
@@ -451,23 +459,24 @@ static inline void store_cells(uint cell[ROWS][WORDS], const struct share *s, co
 /* Group (x, y), y counted from the share's first band, stores words own_words x .. and rows own_rows y .. of the device's share. `from` and `to` are rows
  * of `stride` words of 32 cells. Where rows beyond the share are neither wrapped nor dead, `generations` rows at that
  * end of `to` are wrong. whole: the tile's width is a whole number of the torus's. two = 2, high = 2^31. */
-__attribute__((reqd_work_group_size(ITEMS, WARPS, 1)))
+__attribute__((reqd_work_group_size(WARP, WARPS, 1)))
 __kernel void life_tile(__global const uint *from, __global uint *to, int stride, int width, int rows,
                         int wrap, int dead_above, int dead_below, int whole, int own_words, int own_rows,
                         int generations, uint two, uint high)
 {
-    __local struct edge edges[2][WARPS][2]; /* by parity of the generation, warp, first or last row */
+    __local struct edge edges[2][BANDS][2]; /* by parity of the generation, band, first or last row */
     const struct share s = {from, stride, width, rows, wrap, dead_above, dead_below};
-    const int band = (int)get_global_id(1) / WARPS; /* a launch may begin at any */
-    const int own_word = (int)get_group_id(0) * own_words, own_row = band * own_rows;
+    const int tile = (int)get_global_id(1) / WARPS; /* a launch may begin at any */
+    const int own_word = (int)get_group_id(0) * own_words, own_row = tile * own_rows;
     const int left = own_word - !whole; /* the tile's first word */
+    const int warp = (int)get_local_id(1), lane = (int)get_local_id(0);
     struct place me;
-    me.item = (int)get_local_id(0);
-    me.warp = (int)get_local_id(1);
-    me.before = (me.item + ITEMS - 1) % ITEMS;
-    me.after = (me.item + 1) % ITEMS;
+    me.item = lane % ITEMS;
+    me.band = warp * PARTS + lane / ITEMS;
+    me.before = (me.item + ITEMS - 1) % ITEMS + SHUFFLE * (lane - me.item);
+    me.after = (me.item + 1) % ITEMS + SHUFFLE * (lane - me.item);
     me.word = left + me.item * WORDS;
-    me.row = own_row - generations + me.warp * ROWS;
+    me.row = own_row - generations + me.band * ROWS;
 #if !SHUFFLE
     __local uint sides[2 * SIDES];
     me.sides = sides;
@@ -481,17 +490,17 @@ __kernel void life_tile(__global const uint *from, __global uint *to, int stride
     for (int g = 0; g < generations; g++) {
         __local struct edge(*edge)[2] = edges[g & 1];
         /* Rows g .. TALL - g - 1 are still right. A warp without any has nothing to do. */
-        const int busy = me.warp * ROWS + ROWS > g && me.warp * ROWS < TALL - g;
+        const int busy = (warp + 1) * PARTS * ROWS > g && warp * PARTS * ROWS < TALL - g;
         struct ends ends;
 #if !SHUFFLE
         publish_sides(cell, &me);
         barrier(CLK_LOCAL_MEM_FENCE);
 #endif
         if (busy)
-            inner_rows(cell, &ends, edge[me.warp], &me, two, high);
+            inner_rows(cell, &ends, edge[me.band], &me, two, high);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (busy)
-            outer_rows(cell, &ends, &edge[max(me.warp - 1, 0)][1], &edge[min(me.warp + 1, WARPS - 1)][0], me.item);
+            outer_rows(cell, &ends, &edge[max(me.band - 1, 0)][1], &edge[min(me.band + 1, BANDS - 1)][0], me.item);
 #if PLANE
         if (!inside.all)
             kill_outside(cell, &inside);

@@ -281,9 +281,12 @@ static void tile_shapes(void **state)
         "tile=1 words=1 rows=3 warps=5 generations=4",
         "tile=1 words=2 rows=4 warps=4 generations=7",
         "tile=1 words=4 rows=3 warps=1 generations=1",
+        "tile=1 items=8 words=1 rows=2 warps=2 generations=3",
+        "tile=1 items=4 words=2 rows=3 warps=3 generations=9",
+        "tile=1 items=16 words=1 rows=3 warps=2 generations=5",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (todays(i, 3))
+        if (todays(i, 6))
             check_engine(LIFE_PACKED, shapes[i], 8, 1, i % 2 ? LIFE_PLANE : LIFE_TORUS);
 }
 
