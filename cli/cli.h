@@ -54,6 +54,10 @@ int cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_failed_call(const char *doing);
 int cli_refused_call(void);
 
+/* Whether the file that could not be written was given up for lack of time, which is said then; so it is by cli_failed_call, with
+ * the status of an interruption. */
+bool cli_gave_up(void);
+
 /* clerror() without a "NAME: " or "NAME_verb: " in front, which "stdcl NAME: " would repeat. */
 const char *cli_reason(void);
 
@@ -478,6 +482,9 @@ bool cli_interrupt_follows(void);
 /* True after the first, of any rank; to be asked between pieces of work. What follows then must end soon, but for the writing of
  * files. */
 bool cli_interrupted(void);
+
+/* Whether files are given up now, see outfile_limit. */
+bool cli_interrupt_is_over(void);
 
 /* 128 + the signal, or `otherwise` when there was none. */
 int cli_interrupt_status(int otherwise);

@@ -3,7 +3,8 @@
  * The first SIGINT, SIGTERM, SIGHUP or SIGUSR2, which mpirun passes on, only sets a flag that commands look at between pieces of work, so that what was
  * computed so far is saved. A command that does not look within PATIENCE seconds, because a compiler or a large file
  * keeps it busy, is ended at once; so is one that gets a second signal, or SIGQUIT. Each ends as it would have without
- * us, but not before the files that are half-written are removed. Of several ranks all hear of a signal that one gets; none of them is
+ * us, but not before the files that are half-written are removed. Who presses Ctrl-C waits: files that are not written by then are
+ * given up. Of several ranks all hear of a signal that one gets; none of them is
  * ended for being busy then, since the others may wait for it.
  * SPDX-License-Identifier: MIT
  */
@@ -11,6 +12,7 @@
 
 #include "core/outfile.h"
 
+#include <math.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +21,10 @@ static const struct itimerspec PATIENCE = {.it_value = {.tv_sec = 1, .tv_nsec = 
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR2};
 
+static const double FOR_FILES = 1.7; /* seconds, a little less than PATIENCE */
+
 static volatile sig_atomic_t caught, noticed;
+static struct timespec caught_at;
 static sigset_t ignored; /* when the program began: they stay so, as SIGHUP under nohup */
 static bool on_terminal, impatient;
 static timer_t timer;
@@ -45,6 +50,7 @@ static void note_signal(int signal_number)
         end_at_once(signal_number);
         return;
     }
+    clock_gettime(CLOCK_MONOTONIC, &caught_at);
     caught = signal_number;
     world_tell(cli_world, signal_number);
     if (impatient)
@@ -111,11 +117,22 @@ static void catch_signals(void)
         handle(signals[i], note_signal);
 }
 
+/* Batch systems send other signals, and nobody waits then; and ranks end together. */
+static double left_for_files(void)
+{
+    struct timespec now;
+    if (caught != SIGINT || world_size(cli_world) > 1)
+        return INFINITY;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return FOR_FILES - (double)(now.tv_sec - caught_at.tv_sec) - 1e-9 * (double)(now.tv_nsec - caught_at.tv_nsec);
+}
+
 /* The timer's handler comes last: where it is seen, as by tests/world.sh, the others are ours and no compiler's. */
 void cli_interrupt_catch(void)
 {
     struct sigevent expiry = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGVTALRM}; /* which nobody else sends */
     catch_signals();
+    outfile_limit(left_for_files);
     if (impatient || timer_create(CLOCK_MONOTONIC, &expiry, &timer) != 0)
         return;
     handle(SIGVTALRM, lose_patience);
@@ -161,6 +178,11 @@ bool cli_interrupt_broke_build(void)
 void cli_interrupt_take(int signal_number)
 {
     caught = signal_number;
+}
+
+bool cli_interrupt_is_over(void)
+{
+    return left_for_files() <= 0 && cli_interrupted();
 }
 
 int cli_interrupt_status(int otherwise)

@@ -142,11 +142,9 @@ static int finish_output(struct life_job *job, struct cli_output *o, const struc
 {
     switch (o->kind) {
     case CLI_OUTPUT_STATE:
-        return life_pattern_write(o->file, p, NULL) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+        return cli_output_end(o, life_pattern_write(o->file, p, NULL), &job->interrupted);
     case CLI_OUTPUT_PICTURE:
-        return !job->outputs.frames && life_pattern_write_png(o->file, p, (unsigned)job->zoom) < 0
-                   ? cli_failed_call(NULL)
-                   : CLI_DONE;
+        return job->outputs.frames ? CLI_DONE : cli_output_end(o, life_pattern_write_png(o->file, p, (unsigned)job->zoom), &job->interrupted);
     case CLI_OUTPUT_FILM:
         return cli_outputs_join(&job->outputs, o);
     case CLI_OUTPUT_TABLE:

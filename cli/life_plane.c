@@ -222,14 +222,14 @@ static int write_squares(const struct plane *p, const char *file)
     struct hashlife_box box;
     int level;
     if (life_squares_open(&out, file, p->job->rule, hashlife_generation(p->h)) < 0)
-        return cli_failed_call(NULL);
+        return -1;
     int status = hashlife_walk(p->h, &level, write_leaf, write_square, &out);
     if (status == 0 && hashlife_bounding_box(p->h, &box) == 0) /* an empty universe has no squares, and a file must have one */
         status = write_square(&out, 4, (const uint32_t[4]){0, 0, 0, 0});
     if (status == 0)
-        return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+        return outfile_commit(&out);
     outfile_discard(&out);
-    return cli_failed_call(NULL);
+    return -1;
 }
 
 static bool is_far(struct hashlife_number n)
@@ -273,7 +273,7 @@ static int present(const struct plane *p, const char *file, size_t most, struct 
     return CLI_DONE;
 }
 
-static int finish_output(const struct plane *p, const struct cli_output *o)
+static int finish_output(const struct plane *p, struct cli_output *o)
 {
     struct life_cells cells = {0};
     struct life_pattern pattern;
@@ -281,12 +281,12 @@ static int finish_output(const struct plane *p, const struct cli_output *o)
     if (o->kind == CLI_OUTPUT_TABLE)
         return csv_close(&p->job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
     if (!picture && strcmp(life_format_of(o->file), "macrocell") == 0)
-        return write_squares(p, o->file);
+        return cli_output_end(o, write_squares(p, o->file), &p->job->interrupted);
     const size_t most = picture ? WIDEST_PICTURE / p->job->zoom : (size_t)1 << 40;
     int status = present(p, o->file, most, &cells, &pattern);
-    if (status == CLI_DONE && (picture ? life_pattern_write_png(o->file, &pattern, (unsigned)p->job->zoom)
-                                       : life_pattern_write(o->file, &pattern, NULL)) < 0)
-        status = cli_failed_call(NULL);
+    if (status == CLI_DONE)
+        status = cli_output_end(o, picture ? life_pattern_write_png(o->file, &pattern, (unsigned)p->job->zoom)
+                                           : life_pattern_write(o->file, &pattern, NULL), &p->job->interrupted);
     life_cells_free(&cells);
     return status;
 }

@@ -108,9 +108,17 @@ const char *cli_reason(void)
     return without_program(text ? text : clerror_str(clerrno));
 }
 
+bool cli_gave_up(void)
+{
+    if (clerrno != ECANCELED || !cli_interrupt_is_over())
+        return false;
+    cli_warn("%s (Ctrl-C waits two seconds, SIGTERM longer)", cli_reason());
+    return true;
+}
+
 int cli_failed_call(const char *doing)
 {
-    if (cli_interrupt_broke_build())
+    if (cli_interrupt_broke_build() || cli_gave_up())
         return cli_interrupt_status(CLI_FAILED);
     const char *text = cli_reason();
     return doing ? cli_failed("while %s: %s", doing, text) : cli_failed("%s", text);

@@ -227,6 +227,7 @@ static int write_file(const struct checkpoint *c, char *image, size_t size)
     memcpy(image, &head, sizeof head);
     if (outfile_open(&out, c->name) < 0)
         return -1;
+    outfile_keep(&out); /* what a run that is stopped goes on from */
     fwrite(image, 1, size, out.fp);
     return outfile_commit(&out);
 }

@@ -158,12 +158,14 @@ int nbody_structure_find(const struct nbody_job *job, const double *potential, s
     return nbody_find_structure(b->n, job->G, b->mass, pos, vel, potential, shells, shell, s);
 }
 
+enum { QUICK = 1 << 18 }; /* of more bodies a row takes longer than who interrupts waits */
+
 int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 {
     struct particles *b = &job->bodies;
     struct nbody_structure s;
     struct nbody_shell shell[NBODY_FRACTIONS] = {{0}};
-    if (!nbody_history_wanted(job) || isnan(d->total))
+    if (!nbody_history_wanted(job) || isnan(d->total) || (b->n > QUICK && cli_interrupted()))
         return CLI_DONE;
     for (size_t k = 0; k < job->fractions.n; k++)
         shell[k].fraction = job->fractions.value[k];

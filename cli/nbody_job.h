@@ -236,7 +236,7 @@ struct json_t *nbody_collide_json(const struct nbody_job *job);
 
 /* nbody_series.c */
 int nbody_bodies_fetch(struct nbody_job *job); /* brings the bodies as they are now to job->bodies, with notes */
-int nbody_bodies_write(const struct nbody_job *job, const char *file);
+int nbody_bodies_write(struct nbody_job *job, struct cli_output *o);
 int nbody_series_add(struct nbody_job *job, const char *pattern); /* a name of -o, if it is one of a series */
 int nbody_series_plan(const struct nbody_job *job);               /* checks times and room, when all is chosen */
 size_t nbody_series_next(const struct nbody_job *job);            /* the step of the next snapshot; SIZE_MAX: none */

@@ -162,8 +162,10 @@ static int write_forces(struct nbody_job *job, struct cli_output *o)
         status = cli_failed("not enough memory for the forces on %zu bodies", job->n);
     else if (!summed && nbody_job_stopped())
         o->left_out = job->interrupted = true;
-    else if (!summed || write_force_rows(o->file, &job->bodies, (const double(*)[3])acc, potential) != 0)
+    else if (!summed)
         status = cli_failed_call(NULL);
+    else
+        status = cli_output_end(o, write_force_rows(o->file, &job->bodies, (const double(*)[3])acc, potential), &job->interrupted);
     free(acc);
     free(potential);
     return status;
@@ -173,7 +175,7 @@ static int finish_output(struct nbody_job *job, struct cli_output *o)
 {
     switch (o->kind) {
     case CLI_OUTPUT_STATE:
-        return nbody_bodies_write(job, o->file);
+        return nbody_bodies_write(job, o);
     case CLI_OUTPUT_SERIES:
         return nbody_series_end(job);
     case CLI_OUTPUT_PICTURE:

@@ -180,6 +180,6 @@ int nbody_job_run(struct nbody_job *job)
     if (status == CLI_DONE)
         status = diagnose(job, "energy at the end", &job->end);
     cli_progress_end(&job->progress);
-    job->interrupted = cli_ranks_interrupted(status != CLI_DONE) && job->engine && (nbody_steps(job->engine) < job->total || isnan(job->end.total));
+    job->interrupted |= cli_ranks_interrupted(status != CLI_DONE) && job->engine && (nbody_steps(job->engine) < job->total || isnan(job->end.total));
     return status == CLI_DONE && nbody_steps(job->engine) > 0 ? nbody_output_row(job, &job->end) : status;
 }

@@ -20,23 +20,26 @@ int nbody_bodies_fetch(struct nbody_job *job)
     return nbody_notes_set(job);
 }
 
-/* Ranks, which all have all bodies, write it together. */
-static int write_file(const struct nbody_job *job, const char *file)
+/* Ranks, which all have all bodies, write it together. One that is given up is not in the series. */
+static int write_file(struct nbody_job *job, const char *file, struct series *series)
 {
+    struct cli_output one = {.file = file};
     cli_ranks_together(true);
-    const int status = particles_write(file, &job->bodies, NULL);
+    const int failed = particles_write(file, &job->bodies, NULL);
     cli_ranks_together(false);
-    return status;
+    const int status = cli_output_end(&one, failed, &job->interrupted);
+    if (status != CLI_DONE || one.left_out)
+        return status;
+    return series_add(series, nbody_steps(job->engine), &job->bodies) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-int nbody_bodies_write(const struct nbody_job *job, const char *file)
+int nbody_bodies_write(struct nbody_job *job, struct cli_output *o)
 {
-    struct series alone = {.pattern = file};
-    if (write_file(job, file) < 0)
-        return cli_failed_call(NULL);
-    const int failed = series_add(&alone, nbody_steps(job->engine), &job->bodies);
+    struct series alone = {.pattern = o->file};
+    const int status = write_file(job, o->file, &alone);
+    o->left_out = alone.n == 0;
     series_free(&alone);
-    return failed ? cli_failed_call(NULL) : CLI_DONE;
+    return status;
 }
 
 /* ---- The series. ----------------------------------------------------------------------------- */
@@ -107,13 +110,11 @@ int nbody_series_plan(const struct nbody_job *job)
 
 int nbody_series_write(struct nbody_job *job)
 {
-    const size_t step = nbody_steps(job->engine);
     int status = nbody_bodies_fetch(job);
     for (size_t i = 0; i < job->series_n && status == CLI_DONE; i++) {
         struct series *s = &job->series[i];
         char *file = series_name(s->pattern, s->n);
-        if (!file || write_file(job, file) < 0 || series_add(s, step, &job->bodies) < 0)
-            status = cli_failed_call(NULL);
+        status = file ? write_file(job, file, s) : cli_failed_call(NULL);
         free(file);
     }
     return status;

@@ -207,6 +207,15 @@ int cli_outputs_join(const struct cli_outputs *outputs, struct cli_output *film)
     return cli_ranks_first() && picture_join(film->file, outputs->frames_done, (unsigned)outputs->fps) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
+int cli_output_end(struct cli_output *o, int failed, bool *interrupted)
+{
+    if (failed && !cli_gave_up())
+        return cli_failed_call(NULL);
+    o->left_out = failed;
+    *interrupted |= failed != 0;
+    return CLI_DONE;
+}
+
 /* ---- After. ---------------------------------------------------------------------------------- */
 
 void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp)

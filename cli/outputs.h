@@ -22,7 +22,7 @@ enum cli_output_kind {
 struct cli_output {
     enum cli_output_kind kind;
     const char *file;
-    bool left_out; /* an interruption came first */
+    bool left_out; /* an interruption came first, or did not wait for it */
     bool replaces; /* a file of that name was there */
     bool piped;    /* a film whose frames go to ffmpeg as they come, and are not kept */
     struct picture_film *film; /* such a one, once it has begun */
@@ -71,6 +71,9 @@ uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t t
 
 /* Draws the next frame of all pictures and films: draw(job, file), for each file once. */
 int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *job, const char *file), void *job);
+
+/* After a file is written, or `failed`: one that was given up after Ctrl-C is left out, and the run is an interrupted one. */
+int cli_output_end(struct cli_output *o, int failed, bool *interrupted);
 
 /* After the last frame of a run that was interrupted: removes the pictures that an older run left under the numbers
  * which this one would have drawn, so that a series is of one run. */

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -185,6 +186,8 @@ static int explain(const char *name, const char *path, int code)
                            name);
     case ENAMETOOLONG:
         return clerror_set(code, "%.60s...: the name is too long", name);
+    case ECANCELED:
+        return clerror_set(code, "%s: was given up, since writing it took too long; nothing was written", name);
     default:
         return clerror_set(code, "%s: cannot be written: %s", name, strerror(code));
     }
@@ -196,9 +199,40 @@ static int explain(const char *name, const char *path, int code)
 struct sink {
     int fd;
     int error; /* errno of the first write that failed */
+    bool kept; /* however little time is left */
+    size_t late; /* bytes written since somebody waits */
     const struct outfile_ranks *ranks; /* or NULL */
     unsigned long long at; /* of these: where the next byte belongs */
 };
+
+static double (*time_left)(void);
+
+void outfile_limit(double (*left)(void))
+{
+    time_left = left;
+}
+
+void outfile_keep(struct outfile *out)
+{
+    out->sink->kept = true;
+}
+
+static bool is_hurried(const struct sink *sink)
+{
+    return time_left && !sink->kept && isfinite(time_left());
+}
+
+/* What is small is done sooner than it is explained, also on a busy machine, and so are the last rows of a long table. */
+static bool is_given_up(struct sink *sink, size_t size)
+{
+    enum { SMALL = 4 << 20 };
+    if (sink->error || !is_hurried(sink))
+        return sink->error;
+    sink->late += size;
+    if (sink->late > SMALL && !(time_left() > 0))
+        sink->error = ECANCELED;
+    return sink->error;
+}
 
 static int wait_until_writable(int fd)
 {
@@ -235,12 +269,13 @@ static ssize_t write_blocks(struct sink *sink, const char *data, size_t size)
 /* Writes all, or fewer bytes than asked for once a write has failed. */
 static ssize_t sink_write(void *cookie, const char *data, size_t size)
 {
+    enum { MOST = 1 << 22 }; /* between two looks at the clock */
     struct sink *sink = cookie;
     size_t done = 0;
     if (sink->ranks)
         return write_blocks(sink, data, size);
-    while (done < size && !sink->error) {
-        const ssize_t n = write(sink->fd, data + done, size - done);
+    while (done < size && !is_given_up(sink, size - done < MOST ? size - done : MOST)) {
+        const ssize_t n = write(sink->fd, data + done, size - done < MOST ? size - done : MOST);
         if (n >= 0)
             done += (size_t)n;
         else if (errno == EAGAIN ? wait_until_writable(sink->fd) < 0 : errno != EINTR)
@@ -499,6 +534,11 @@ int outfile_open(struct outfile *out, const char *name)
 
 /* ---- Closing. -------------------------------------------------------------------------------- */
 
+int outfile_ask(struct outfile *out, size_t size)
+{
+    return is_given_up(out->sink, size) ? explain(out->name, out->target ? out->target : out->name, out->sink->error) : 0;
+}
+
 int outfile_check(struct outfile *out)
 {
     if (!ferror(out->fp))
@@ -566,6 +606,7 @@ int outfile_commit(struct outfile *out)
     const int lock = out->temporary ? fcntl(out->fd, F_DUPFD_CLOEXEC, 0) : -1;
     const struct outfile_ranks *r = out->ranks;
     const char *path = out->target ? out->target : out->name;
+    out->nosync = out->nosync || is_hurried(out->sink);
     int code = finish(out), status = code ? explain(out->name, path, code) : 0;
     const bool all = !r || (status = r->agree(r->arg, status)) == 0; /* the name comes when all have written */
     if (out->temporary) {

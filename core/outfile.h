@@ -39,6 +39,17 @@ struct outfile {
  * link stays one. Errors: ENOENT (no such folder), EACCES, EROFS, EISDIR, ENOSPC, EMFILE. */
 int outfile_open(struct outfile *out, const char *name);
 
+/* `left` tells how many seconds there are for the files that are being written, INFINITY while nobody waits. Then the disk is not
+ * waited for, and a file of which more than some MiB are still to be written when none is left is given up: ECANCELED. It is
+ * called from any thread. */
+void outfile_limit(double (*left)(void));
+
+/* This one is written whole, however little time is left. */
+void outfile_keep(struct outfile *out);
+
+/* For what is written to the file past fp, before `size` bytes more: -1 with the reason when it is given up. */
+int outfile_ask(struct outfile *out, size_t size);
+
 /* From now on files of any name go nowhere: of several processes that compute the same, one writes it. */
 void outfile_nowhere(void);
 

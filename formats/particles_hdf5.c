@@ -414,6 +414,7 @@ struct writer {
     bool first;                        /* of several processes that write together: the one with libhdf5, or alone */
     const struct outfile_ranks *ranks; /* these, or NULL */
     int fd, lost;                      /* lost: errno of what this one could not write */
+    struct outfile *out;
 };
 
 static void note_failure(struct writer *w, bool failed)
@@ -561,6 +562,27 @@ static void put_together(struct writer *w, hid_t set, const void *x, size_t size
     w->lost = x ? w->lost : ENOMEM; /* for the end: all go on together */
 }
 
+/* Rows piece by piece, so that a file that takes too long can be given up. */
+static void put_alone(struct writer *w, hid_t set, hid_t kind, size_t n, hsize_t columns, const char *x)
+{
+    enum { PIECE = 1 << 17 };
+    const size_t row = columns * H5Tget_size(kind);
+    const hid_t space = H5Dget_space(set);
+    for (size_t done = 0, rows; done < n && !w->failed; done += rows) {
+        rows = n - done < PIECE ? n - done : PIECE;
+        if (outfile_ask(w->out, rows * row) < 0) {
+            w->failed = true;
+            break;
+        }
+        const hsize_t from[] = {done, 0}, size[] = {rows, columns};
+        const hid_t piece = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL);
+        note_failure(w, H5Sselect_hyperslab(space, H5S_SELECT_SET, from, NULL, size, NULL) < 0 ||
+                            H5Dwrite(set, kind, piece, space, H5P_DEFAULT, x + done * row) < 0);
+        H5Sclose(piece);
+    }
+    H5Sclose(space);
+}
+
 static void put_set(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns, hid_t stored, hid_t kind,
                     const void *x)
 {
@@ -569,7 +591,7 @@ static void put_set(struct writer *w, hid_t group, const char *name, size_t n, h
     if (w->ranks)
         put_together(w, set, x, n * columns * H5Tget_size(kind));
     else if (!w->failed)
-        note_failure(w, H5Dwrite(set, kind, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0);
+        put_alone(w, set, kind, n, columns, x);
     if (set >= 0)
         H5Dclose(set);
 }
@@ -642,7 +664,7 @@ static int write_hdf5(struct outfile *out, const struct particles *p)
     H5Pset_file_locking(access, false, true);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18); /* any reader of the last 15 years */
     struct writer w = {.file = first ? H5Fcreate(out->temporary, H5F_ACC_TRUNC, how, access) : H5I_INVALID_HID, .p = p, .fd = out->fd,
-                       .first = first, .ranks = out->ranks};
+                       .first = first, .ranks = out->ranks, .out = out};
     H5Pclose(access);
     H5Pclose(how);
     note_failure(&w, first && w.file < 0);
@@ -653,6 +675,8 @@ static int write_hdf5(struct outfile *out, const struct particles *p)
         note_failure(&w, H5Fclose(w.file) < 0);
     if (!w.failed && !w.lost)
         return 0;
+    if (outfile_ask(out, 0) < 0)
+        return -1;
     errno = w.lost ? w.lost : errno;
     return clerror_set(errno ? errno : EIO, "%s: cannot be written: %s; nothing was written", out->name,
                        errno ? strerror(errno) : "the disk is full or failed");

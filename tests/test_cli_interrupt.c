@@ -3,6 +3,8 @@
  *
  * Progress must have moved before, and of each command one run must have said how long it would take.
  *
+ * What Ctrl-C does not wait for is what takes long to write, as into a pipe that is read slowly; SIGTERM does.
+ *
  * What counts is processor time, of which a busy machine gives the command less: two seconds of each processor.
  *
  *   test_cli_interrupt PATH_OF_STDCL
@@ -19,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -171,6 +174,65 @@ static void every_command_ends(void **state)
             interrupted(&rows[i]);
 }
 
+/* The bytes that come through the pipe, 64 KiB at a time, until all writers have closed it; the child's wait status. */
+static size_t drain(int pipe, int pause, int end, pid_t child, int *status)
+{
+    static char piece[1 << 16];
+    size_t bytes = 0;
+    for (ssize_t n; waitpid(child, status, WNOHANG) == 0; listen_to(end)) {
+        while ((n = read(pipe, piece, sizeof piece)) > 0) {
+            bytes += (size_t)n;
+            usleep((unsigned)pause);
+            listen_to(end);
+        }
+        usleep(10000);
+    }
+    for (ssize_t n; (n = read(pipe, piece, sizeof piece)) > 0;)
+        bytes += (size_t)n;
+    listen_to(end);
+    return bytes;
+}
+
+/* 65,536 bodies are 8 MB of text. */
+static size_t bodies_through_pipe(int number, int pause, int *status)
+{
+    int other = -1;
+    said[0] = 0;
+    assert_int_equal(mkfifo("p.tab", 0600), 0);
+    const int pipe = open("p.tab", O_RDONLY | O_NONBLOCK), end = terminal(&other);
+    assert_true(pipe >= 0 && end >= 0);
+    const pid_t child = start("nbody -n 2^16 --method tree --steps 1000000 -o p.tab", false, other);
+    while (!strstr(said, "% [")) {
+        listen_to(end);
+        assert_int_equal(waitpid(child, status, WNOHANG), 0);
+        usleep(10000);
+    }
+    kill(child, number);
+    const size_t bytes = drain(pipe, pause, end, child, status);
+    close(pipe);
+    close(end);
+    close(other);
+    unlink("p.tab");
+    return bytes;
+}
+
+static void slow_output_is_given_up(void **state)
+{
+    const size_t all = 1 << 20;
+    int status;
+    (void)state;
+    const size_t some = bodies_through_pipe(SIGINT, 30000, &status);
+    print_message("%zu bytes after Ctrl-C, wait status %d\n", some, status);
+    if (WIFEXITED(status)) { /* or it had too little of a busy machine to end by itself */
+        assert_int_equal(WEXITSTATUS(status), 128 + SIGINT);
+        assert_non_null(strstr(said, "p.tab: was given up"));
+    }
+    assert_true(WIFEXITED(status) || WTERMSIG(status) == SIGINT);
+    assert_true(some < 6 * all);
+    const size_t whole = bodies_through_pipe(SIGTERM, 0, &status);
+    assert_true(WIFEXITED(status) ? WEXITSTATUS(status) == 128 + SIGTERM && whole > 7 * all : WTERMSIG(status) == SIGTERM);
+}
+
 static int enter(void **state)
 {
     static char folder[] = "/tmp/stdcl-interrupt-XXXXXX";
@@ -194,6 +256,6 @@ int main(int argc, char **argv)
         return 1;
     }
     command = path;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_command_ends)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_command_ends), cmocka_unit_test(slow_output_is_given_up)};
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -624,6 +624,35 @@ static void reads_one_galaxy_from_both_formats(void **unused)
     particles_free(&bin);
 }
 
+static double none_left(void)
+{
+    return -1;
+}
+
+/* Where somebody waits, a large file of any format is given up, and the older one stays. */
+static void gives_up_large_files(void **unused)
+{
+    static const char *const suffixes[] = {"tab", "npy", "tipsy", "bin", "hdf5"};
+    struct particles p = make_random(200000, any_float);
+    (void)unused;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "late.%s", suffixes[i]);
+        put_text(in_folder(name), "old\n");
+        if (particles_write(in_folder(name), &p, NULL) < 0) { /* built without libhdf5 */
+            assert_int_equal(clerrno, ENOTSUP);
+            continue;
+        }
+        put_text(in_folder(name), "old\n");
+        outfile_limit(none_left);
+        fails_saying(ECANCELED, particles_write(in_folder(name), &p, NULL), name, "was given up");
+        outfile_limit(NULL);
+        holds_text(in_folder(name), "old\n");
+        assert_int_equal(count_files(files_folder, ".tmp"), 0);
+    }
+    particles_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -646,6 +675,7 @@ int main(void)
         cmocka_unit_test(refuses_to_write_what_cannot_be_read),
         cmocka_unit_test(tells_a_full_disk),
         cmocka_unit_test(reads_one_galaxy_from_both_formats),
+        cmocka_unit_test(gives_up_large_files),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

@@ -599,6 +599,51 @@ static void tables_tell_a_full_disk(void **unused)
     csv_discard(&csv);
 }
 
+/* ---- Who waits. ------------------------------------------------------------------------------ */
+
+static double left;
+
+static double tell_left(void)
+{
+    return left;
+}
+
+static int write_mebibytes(const char *path, int n, int until, bool kept)
+{
+    static char mebibyte[1 << 20];
+    struct outfile out;
+    if (outfile_open(&out, path) < 0)
+        return -1;
+    if (kept)
+        outfile_keep(&out);
+    for (int i = 0; i < n; i++) {
+        left = i < until ? INFINITY : -1;
+        fwrite(mebibyte, 1, sizeof mebibyte, out.fp);
+    }
+    return outfile_commit(&out);
+}
+
+/* Of a file of which 16 MiB are to be written when the time is over nothing is left; the last MiB of a long one is, and what must be. */
+static void gives_up_what_takes_too_long(void **unused)
+{
+    const char *path = in_folder("late.txt");
+    struct stat info;
+    (void)unused;
+    put_text(path, old);
+    outfile_limit(tell_left);
+    fails_saying(ECANCELED, write_mebibytes(path, 24, 8, false), "late.txt", "was given up");
+    holds_text(path, old);
+    assert_int_equal(temporaries(), 0);
+    works(write_mebibytes(path, 16, 15, false));
+    assert_true(stat(path, &info) == 0 && info.st_size == 16 << 20);
+    works(write_mebibytes(path, 8, 0, true));
+    assert_true(stat(path, &info) == 0 && info.st_size == 8 << 20);
+    outfile_limit(NULL);
+    works(write_mebibytes(path, 9, 0, false));
+    assert_true(stat(path, &info) == 0 && info.st_size == 9 << 20);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -624,6 +669,7 @@ int main(void)
         cmocka_unit_test(leaves_nothing_when_interrupted),
         cmocka_unit_test(writes_tables),
         cmocka_unit_test(tables_tell_a_full_disk),
+        cmocka_unit_test(gives_up_what_takes_too_long),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }
