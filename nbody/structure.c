@@ -8,6 +8,7 @@
 #include "nbody/structure.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -100,11 +101,13 @@ static size_t count_within(const struct system *y, double fraction)
     return i;
 }
 
+/* A single body, and several with one velocity, have no spread but rounding. */
 void structure_shell(struct nbody_shell *shell, size_t bodies, double mass, double radial, double radial2, double across2)
 {
-    const double mean = radial / mass, spread = radial2 / mass - mean * mean;
+    const double mean = radial / mass, difference = radial2 / mass - mean * mean,
+                 spread = bodies > 1 && difference > 8 * DBL_EPSILON * radial2 / mass ? difference : 0;
     shell->mean_mass = bodies ? mass / (double)bodies : NAN;
-    shell->radial = sqrt(fmax(spread, 0));
+    shell->radial = sqrt(spread);
     shell->tangential = sqrt(across2 / mass / 2);
     shell->anisotropy = spread > 0 ? 1 - across2 / mass / 2 / spread : NAN;
 }

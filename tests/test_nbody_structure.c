@@ -220,6 +220,23 @@ static void compare(size_t n, double G, size_t shells, const double *potential)
     free(s[1].binary);
 }
 
+/* Three bodies in three shells, all moving outwards: what is left of their squares is rounding. */
+static void shells_of_one_body_have_no_anisotropy(void **unused)
+{
+    const double x[3][3] = {{0.1, 0.2, 0.3}, {1.1, -0.7, 0.3}, {-3, 2.3, 1.9}}, v[3][3] = {{0.3, 0.1, 0.7}, {1.3, -0.9, 0.1}, {-0.7, 0.3, 1.1}},
+                 m[3] = {1, 1, 1};
+    struct nbody_shell shell[] = {{.fraction = 0.3}, {.fraction = 0.6}, {.fraction = 1}};
+    struct nbody_structure s;
+    (void)unused;
+    works(nbody_find_structure(3, 1, m, x, v, NULL, 3, shell, &s));
+    for (int k = 0; k < 3; k++) {
+        near(shell[k].radial, 0, 0);
+        assert_true(isnan(shell[k].anisotropy));
+        assert_true(shell[k].tangential > 0 || k == 0);
+    }
+    free(s.binary);
+}
+
 static void agrees_with_a_device(void **unused)
 {
     struct nbody_structure s;
@@ -258,7 +275,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_elements),        cmocka_unit_test(finds_neighbours),
         cmocka_unit_test(knows_plummers_sphere), cmocka_unit_test(finds_a_binary_and_an_escaper),
-        cmocka_unit_test(knows_few_bodies),      cmocka_unit_test(agrees_with_a_device),
+        cmocka_unit_test(knows_few_bodies),      cmocka_unit_test(shells_of_one_body_have_no_anisotropy),
+        cmocka_unit_test(agrees_with_a_device),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

@@ -327,7 +327,7 @@ struct nbody_shell {
     double mean_mass;
     double radial;      /* velocity dispersion along the radius */
     double tangential;  /* across it, in one of the two directions */
-    double anisotropy;  /* 1 - tangential^2 / radial^2 */
+    double anisotropy;  /* 1 - tangential^2 / radial^2; NAN where nothing varies along the radius, as of one body */
 };
 
 struct nbody_structure {
