@@ -63,6 +63,7 @@ static int print_kernels(const struct compile_target *target, void *program)
     if (!names)
         return cli_failed_call(NULL);
     int status = CLI_DONE;
+    printf(*names ? ":\n" : "; there is no kernel in it\n");
     for (char *name; status == CLI_DONE && (name = strtok_r(rest, ";", &rest));)
         status = print_kernel(target->context, program, name);
     free(names);
@@ -91,7 +92,6 @@ static int check_file(const struct compile_targets *targets, const char *file, c
         printf("%s compiles for ", file);
         for (size_t i = 0; i < targets->n; i++)
             printf("%s%s", i == 0 ? "" : i + 1 < targets->n ? ", " : " and ", targets->item[i].device);
-        printf(":\n");
         status = print_kernels(&targets->item[0], first);
     }
     if (first)

@@ -2,7 +2,7 @@
  *
  * Oclgrind interprets kernels, and so it sees each access of each work-item. It ends with the program's status,
  * whatever it found, and opens its log anew for each context, which would cut a file; so it writes to a pipe with a
- * name, which is read until the program has ended.
+ * name, which is read until the program has ended. That it was opened tells that the program made a context there at all.
  * SPDX-License-Identifier: MIT
  */
 #include "check_job.h"
@@ -16,6 +16,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,7 +49,7 @@ static bool is_command(const char *name)
 /* ---- The log. -------------------------------------------------------------------------------- */
 
 struct pipe_reader {
-    int fd;
+    int fd, opened; /* opened: an inotify of that, or -1 */
     char line[4096];
     size_t length;
     struct check_log *log;
@@ -149,13 +150,22 @@ static int run(char **argv, const char *log, struct pipe_reader *reader)
     return follow(child, reader);
 }
 
-static int tell(struct check_log *log, int status, bool quiet)
+/* False when surely no context was made under Oclgrind. */
+static bool is_used(const struct pipe_reader *r)
+{
+    char event[4096];
+    return r->opened < 0 || read(r->opened, event, sizeof event) > 0;
+}
+
+static int tell(const struct pipe_reader *reader, int status, bool quiet)
 {
     size_t seen;
-    const size_t n = check_log_end(log, &seen);
+    const size_t n = check_log_end(reader->log, &seen);
     if (n > 0)
         fprintf(stderr, "%s: %zu place%s with errors, seen %zu time%s\n", cli_program, n, n == 1 ? "" : "s", seen,
                 seen == 1 ? "" : "s");
+    else if (!is_used(reader))
+        cli_warn("the program made no OpenCL context under Oclgrind, so that nothing was checked");
     else if (!quiet)
         fprintf(stderr, "%s: no errors were found in kernels\n", cli_program);
     if (status > 128)
@@ -163,6 +173,32 @@ static int tell(struct check_log *log, int status, bool quiet)
     else if (status != 0)
         cli_failed("the program ended with status %d", status);
     return n > 0 ? CLI_FAILED : status;
+}
+
+static int no_program(const char *name)
+{
+    struct stat status;
+    const bool there = stat(name, &status) == 0;
+    if (there && S_ISDIR(status.st_mode))
+        return cli_failed("'%s' is a folder; give the path of a program, or a kernel file (.cl, .clt)", name);
+    if (there)
+        return cli_failed("'%s' is no program that may be executed, and no kernel file (.cl, .clt)", name);
+    return cli_failed("there is no program '%s'; give the path of one, or a kernel file (.cl, .clt)", name);
+}
+
+/* The pipe for the log. Open for both directions: no end of file while nobody writes. */
+static int open_log(const char *name, struct pipe_reader *reader)
+{
+    if (mkfifo(name, 0600) == 0)
+        reader->fd = open(name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (reader->fd < 0)
+        return cli_failed("cannot make the pipe '%s': %s", name, strerror(errno));
+    reader->opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (reader->opened >= 0 && inotify_add_watch(reader->opened, name, IN_OPEN) < 0) {
+        close(reader->opened);
+        reader->opened = -1;
+    }
+    return CLI_DONE;
 }
 
 int check_program(char **argv, bool quiet)
@@ -173,21 +209,19 @@ int check_program(char **argv, bool quiet)
         return cli_failed("Oclgrind is not installed, under which programs are checked; on Debian and Ubuntu type: "
                           "sudo apt-get install oclgrind (elsewhere see github.com/jrprice/Oclgrind)");
     if (!is_command(argv[0]))
-        return cli_failed("there is no program '%s'; give the path of one, or a kernel file (.cl, .clt)", argv[0]);
+        return no_program(argv[0]);
     if (outfile_folder(folder, sizeof folder, "check", within) != 0)
         return cli_failed_call(NULL);
     snprintf(name, sizeof name, "%s/log", folder);
-    struct pipe_reader reader = {.fd = -1, .log = check_log_create()};
-    int status = CLI_FAILED;
-    if (mkfifo(name, 0600) == 0) /* open for both directions: no end of file while nobody writes */
-        reader.fd = open(name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (reader.fd < 0)
-        cli_failed("cannot make the pipe '%s': %s", name, strerror(errno));
-    else
-        status = tell(reader.log, run(argv, name, &reader), quiet);
+    struct pipe_reader reader = {.fd = -1, .opened = -1, .log = check_log_create()};
+    int status = open_log(name, &reader);
+    if (status == CLI_DONE)
+        status = tell(&reader, run(argv, name, &reader), quiet);
     check_log_free(reader.log);
     if (reader.fd >= 0)
         close(reader.fd);
+    if (reader.opened >= 0)
+        close(reader.opened);
     outfile_folder_remove(folder);
     return status;
 }

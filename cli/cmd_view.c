@@ -60,7 +60,7 @@ static bool parse(struct view_job *job, int argc, char **argv, int *status)
 {
     struct cli_option options[] = {
         CLI_STRING('o', "output", "FILE.html", &job->page, "write one page with all of it inside, which needs neither a server nor a network"),
-        CLI_REAL(0, "speed", "N", &job->window.pace.speed, 0, 1000, "pictures a second, as the run was shown (default 25); 0: as fast as it can"),
+        CLI_REAL(0, "speed", "N", &job->window.pace.speed, 0, 1000, "pictures a second, as the run was shown; 0: as fast as it can"),
         CLI_FLAG('q', "quiet", &job->quiet, "no report"),
         CLI_WINDOW_OPTIONS(&job->window),
         CLI_END,

@@ -355,8 +355,8 @@ static int read_short(struct cli_option *options, char **argv, int *i)
     for (const char *p = argv[*i] + 1; *p; p++) {
         struct cli_option *o = find_letter(options, *p);
         if (!o)
-            return cli_wrong("unknown option '-%c' in '%s'; '%s --help' lists those there are", *p,
-                             argv[*i], cli_program);
+            return argv[*i][2] ? cli_wrong("unknown option '-%c' in '%s'; '%s --help' lists those there are", *p, argv[*i], cli_program)
+                               : cli_wrong("unknown option '%s'; '%s --help' lists those there are", argv[*i], cli_program);
         o->by_letter = true;
         if (o->type != CLI_TYPE_FLAG) {
             const char *value = p[1] ? p + 1 : o->optional ? NULL : argv[++*i];

@@ -208,8 +208,9 @@ static int apply_header(struct npy *in, const struct header *h)
 static size_t read_prefix(struct npy *in)
 {
     unsigned char start[MAGIC + 2], length[4] = {0};
-    if (fread(start, 1, sizeof start, in->fp) != sizeof start || memcmp(start, magic, MAGIC) != 0) {
-        clerror_set(EINVAL, "%s: is not a .npy file (it does not begin with \\x93NUMPY)", in->name);
+    const size_t n = fread(start, 1, sizeof start, in->fp);
+    if (n != sizeof start || memcmp(start, magic, MAGIC) != 0) {
+        clerror_set(EINVAL, n ? "%s: is not a .npy file (it does not begin with \\x93NUMPY)" : "%s: is empty, and no .npy file", in->name);
         return 0;
     }
     const size_t count = start[MAGIC] == 1 ? 2 : 4;

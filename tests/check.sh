@@ -44,6 +44,12 @@ programs() {
     expect 7 '.*the program ended with status 7' "$stdcl" check "$program" no_fault 7
     expect 143 '.*ended by signal 15.*' "$stdcl" check sh -c 'kill -TERM $$'
     expect 1 '.*there is no program .no-such-program.*' "$stdcl" check no-such-program
+    expect 1 ".*'$folder' is a folder.*" "$stdcl" check "$folder"
+    : >"$folder/text"
+    expect 1 ".*text' is no program that may be executed.*" "$stdcl" check "$folder/text"
+    # Where Oclgrind has seen no context, nothing was checked.
+    expect 0 '.*warning: the program made no OpenCL context under Oclgrind, so that nothing was checked' "$stdcl" check true
+    [ "$(lines 'no errors were found')" = 0 ] || fail "what was not checked is called good:"
     # Without Oclgrind.
     mkdir "$folder/bin"
     expect 1 '.*Oclgrind is not installed.*apt-get install oclgrind.*' env PATH="$folder/bin" "$stdcl" check "$program" race 0
@@ -67,6 +73,8 @@ kernels() {
     expect 0 '  included\(float\* out\)' "$stdcl" check "$folder/x.cl" -I kernels
     printf 'kernel void f(global float *x) { x[0] = N; }\n' >"$folder/n.cl"
     expect 1 '.*n.cl:1:.*' "$stdcl" check "$folder/n.cl"
+    printf 'float twice(float x) { return 2 * x; }\n' >"$folder/none.cl"
+    expect 0 '.*none.cl compiles for .*; there is no kernel in it' "$stdcl" check "$folder/none.cl"
     expect 0 '  f\(float\* x\)' "$stdcl" check -D N=3 "$folder/n.cl"
     expect 2 '.*-D is for kernel files .*' "$stdcl" check -D N=3 sh
     expect 2 '.*the program or kernel file is missing.*' "$stdcl" check

@@ -196,7 +196,7 @@ static void wrong_options(void **state)
     refuses("--verb", NULL, "did you mean '--verbose'?");
     refuses("--hlep", NULL, "did you mean '--help'?");
     refuses("--zzzz", NULL, "unknown option '--zzzz'; 'stdcl --help' lists");
-    refuses("-z", NULL, "unknown option '-z' in '-z'");
+    refuses("-z", NULL, "unknown option '-z'; 'stdcl --help' lists");
     refuses("-vz", NULL, "unknown option '-z' in '-vz'");
     refuses("--verbose=1", NULL, "--verbose takes no value");
     refuses("--help=1", NULL, "--help takes no value");

@@ -195,7 +195,7 @@ static void tells_damaged_files(void **unused)
     (void)unused;
     struct npy in;
     put_bytes(in_folder("d"), "", 0);
-    fails_saying(EINVAL, npy_open(&in, in_folder("d")), "not a .npy file");
+    fails_saying(EINVAL, npy_open(&in, in_folder("d")), "d: is empty, and no .npy file");
     put_bytes(in_folder("d"), "PK\x03\x04 an .npz file", 18);
     fails_saying(EINVAL, npy_open(&in, in_folder("d")), "not a .npy file");
     put_bytes(in_folder("d"), "\x93NUMPY\x09\x00\x10\x00", 10);
