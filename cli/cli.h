@@ -365,10 +365,12 @@ struct cli_work {
     double work, busy; /* of a rank since the last look; seconds */
 };
 void cli_shares_begin(struct cli_shares *s, double seconds);
+/* What `busy` is of a rank that waits for others in the thread that computes. */
+double cli_shares_busy(const struct cli_shares *s, double seconds);
 /* Collective. Looks when it is time, with `seconds` of computing so far and `left` times as much as since the last look to come: *weight is
  * this rank's speed where a division of the work by speeds gains more than it costs, else 0. Says so of `what`, or not if that is NULL. -1
  * after clerror_set. */
-int cli_shares_look(struct cli_shares *s, double work, double seconds, double left, const char *what, double *weight);
+int cli_shares_look(struct cli_shares *s, struct cli_work own, double seconds, double left, const char *what, double *weight);
 
 /* Files that all ranks write with the same bytes, each a part of them, from now on and until `on` is false (core/outfile.h). */
 void cli_ranks_together(bool on);

@@ -16,7 +16,8 @@ int life_shares_visit(struct life_job *job)
     if (world_size(cli_world) == 1 || now >= job->generations)
         return CLI_DONE;
     const double left = (double)(job->generations - now) / (double)(now - job->shares.generation + 1), looked = job->shares.clock.seconds;
-    if (cli_shares_look(&job->shares.clock, (double)life_rows(job->engine_of_run), job->seconds, left, job->common.explain ? "rows" : NULL, &weight) != 0)
+    const struct cli_work own = {(double)life_rows(job->engine_of_run), cli_shares_busy(&job->shares.clock, job->seconds)};
+    if (cli_shares_look(&job->shares.clock, own, job->seconds, left, job->common.explain ? "rows" : NULL, &weight) != 0)
         return cli_failed_call(NULL);
     if (job->shares.clock.seconds != looked)
         job->shares.generation = now;

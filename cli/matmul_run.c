@@ -20,6 +20,9 @@ struct runner {
     struct matmul_job *job;
     matmul *mm;
     bool resident;
+    struct cli_shares shares; /* of ranks */
+    double began, work, busy; /* when, and what the engine had done when it was looked at */
+    size_t products;          /* since then */
 };
 
 /* Called by the engine: draws the progress, and stops the engine after Ctrl-C or when it takes too long. */
@@ -80,6 +83,45 @@ static int by_one_clock(double *seconds, bool *interrupted)
     return world_broadcast(cli_world, 0, seconds, sizeof *seconds);
 }
 
+/* ---- Shares of ranks. ------------------------------------------------------------------------- */
+
+static void begin_shares(struct runner *r)
+{
+    r->began = seconds_now();
+    cli_shares_begin(&r->shares, 0);
+}
+
+static int load(struct runner *r)
+{
+    const struct matmul_job *job = r->job;
+    r->resident = matmul_load(r->mm, job->stored, job->m, job->n, job->k, job->a, job->lda, job->b, job->ldb) == 0;
+    return r->resident || clerrno == ENOMEM ? 0 : -1;
+}
+
+/* Between products, of which so many are to come: whether ranks are unlike fast. Results do not change. */
+static int look_at_shares(struct runner *r, size_t left)
+{
+    double work, weight, seconds = seconds_now() - r->began;
+    const double looked = r->shares.seconds, busy = matmul_busy(r->mm, &work);
+    const struct cli_work own = {work - r->work, busy - r->busy};
+    if (world_size(cli_world) == 1)
+        return 0;
+    r->products++;
+    if (cli_shares_look(&r->shares, own, seconds, (double)left / (double)r->products, r->job->common.explain ? "multiply-adds" : NULL, &weight) != 0)
+        return -1;
+    if (r->shares.seconds == looked) /* not yet */
+        return 0;
+    r->products = 0;
+    r->work = work;
+    r->busy = busy;
+    if (weight <= 0)
+        return 0;
+    r->work = r->busy = 0;
+    return matmul_divide(r->mm, weight) == 0 && r->resident ? load(r) : 0;
+}
+
+/* ---- Time. ------------------------------------------------------------------------------------ */
+
 /* The time of the shortest run. The first run of all, which builds kernels, is not among them. */
 static int measure(struct runner *r, double *seconds)
 {
@@ -87,7 +129,7 @@ static int measure(struct runner *r, double *seconds)
     double spent = 0;
     *seconds = INFINITY;
     for (size_t run = 0; run < (job->repeat ? job->repeat : MOST_RUNS); run++) {
-        if (reset(r) != 0)
+        if (look_at_shares(r, job->repeat ? job->repeat - run : 1) != 0 || reset(r) != 0)
             return -1;
         const double start = seconds_now();
         if (run_once(r) != 0)
@@ -165,6 +207,7 @@ static int run_and_measure(struct runner *r, struct matmul_outcome *o)
     const double start = seconds_now();
     if (job->beta == 0)
         memset(job->c, 0xff, job->slab[2].rows * job->n * job->real); /* NaN, which stays where an engine writes nothing */
+    begin_shares(r);
     if (reset(r) != 0 || run_once(r) != 0)
         return -1;
     o->seconds = seconds_now() - start;
@@ -205,10 +248,8 @@ static int place(struct runner *r, struct matmul_outcome *o)
     resident = unlike == 0 && (world_size(cli_world) == 1 || job->memory == 0);
     o->streamed = world_size(cli_world) > 1;
     if (status == 0 && resident) {
-        r->resident = matmul_load(r->mm, job->stored, job->m, job->n, job->k, job->a, job->lda, job->b, job->ldb) == 0;
+        status = load(r);
         o->streamed = !r->resident;
-        if (!r->resident && clerrno != ENOMEM)
-            status = -1;
     }
     o->streamed |= job->memory > 0 && !matmul_kind_is_host(o->kind);
     return status;
@@ -220,7 +261,7 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
                                            .precision = (enum matmul_precision)job->precision, .block = o->block,
                                            .shape = job->shape, .memory = job->memory, .progress = tell, .arg = job,
                                            .world = cli_world};
-    struct runner r = {job, matmul_create(&options), false};
+    struct runner r = {.job = job, .mm = matmul_create(&options)};
     int status = world_agree(cli_world, r.mm ? 0 : -1);
     if (status == 0 && !job->out_of_core)
         status = place(&r, o);

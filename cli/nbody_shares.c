@@ -60,7 +60,8 @@ int nbody_shares_visit(struct nbody_job *job)
     if (world_size(cli_world) == 1 || nbody_method(job->engine) != NBODY_DIRECT || steps >= job->total)
         return CLI_DONE;
     const double left = (double)(job->total - steps) / (double)(steps - job->shares.step + 1), looked = job->shares.clock.seconds;
-    if (cli_shares_look(&job->shares.clock, own_bodies(job), job->seconds, left, job->common.explain ? "bodies" : NULL, &weight) != 0)
+    const struct cli_work own = {own_bodies(job), cli_shares_busy(&job->shares.clock, job->seconds)};
+    if (cli_shares_look(&job->shares.clock, own, job->seconds, left, job->common.explain ? "bodies" : NULL, &weight) != 0)
         return cli_failed_call(NULL);
     if (job->shares.clock.seconds != looked)
         job->shares.step = steps;

@@ -51,7 +51,9 @@ static void explain(const struct cli_work *each, int ranks, double gain, const c
             each[least].busy / each[least].work / (each[most].busy / each[most].work), most, world_host(cli_world, most));
 }
 
-int cli_shares_look(struct cli_shares *s, double work, double seconds, double left, const char *what, double *weight)
+double cli_shares_busy(const struct cli_shares *s, double seconds) { return seconds - s->seconds - (waited() - s->waited); }
+
+int cli_shares_look(struct cli_shares *s, struct cli_work own, double seconds, double left, const char *what, double *weight)
 {
     const int ranks = world_size(cli_world);
     const bool forced = getenv("STDCL_DIVIDE_ANEW") != NULL; /* for tests: other shares each time, whatever was measured */
@@ -63,7 +65,6 @@ int cli_shares_look(struct cli_shares *s, double work, double seconds, double le
         return -1;
     if (!due)
         return 0;
-    const struct cli_work own = {work, seconds - s->seconds - (waited() - s->waited)};
     struct cli_work *each = cli_alloc((size_t)ranks, sizeof own);
     int status = world_gather(cli_world, &own, sizeof own, each);
     const double gain = status == 0 ? gain_of(each, ranks) : 0;

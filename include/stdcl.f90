@@ -1815,6 +1815,12 @@ module stdcl
       type(c_ptr), value :: ctx
       integer(c_int), value :: precision
     end function
+    function matmul_busy(mm, work) bind(C)
+      import
+      real(c_double) :: matmul_busy
+      type(c_ptr), value :: mm
+      real(c_double), optional :: work(*)
+    end function
     function matmul_compute(mm, alpha, beta) bind(C)
       import
       integer(c_int) :: matmul_compute
@@ -1826,6 +1832,12 @@ module stdcl
       import
       type(c_ptr) :: matmul_create
       type(matmul_options), intent(in), optional :: options
+    end function
+    function matmul_divide(mm, weight) bind(C)
+      import
+      integer(c_int) :: matmul_divide
+      type(c_ptr), value :: mm
+      real(c_double), value :: weight
     end function
     function matmul_double(trans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) bind(C)
       import

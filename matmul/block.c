@@ -3,6 +3,8 @@
  */
 #include "matmul/grid.h"
 
+#include "core/crew.h"
+
 /* ---- Memory that devices reach. --------------------------------------------------------------- */
 
 void *matmul_room_of(const struct matmul *mm, size_t size)
@@ -21,10 +23,29 @@ void matmul_leave_room(const struct matmul *mm, void *p)
         free(p);
 }
 
+struct copy {
+    char *to;
+    const char *from;
+    size_t to_ld, from_ld, rows, bytes, parts;
+};
+
+static void copy_part(void *arg, size_t part)
+{
+    const struct copy *c = arg;
+    for (size_t i = c->rows * part / c->parts; i < c->rows * (part + 1) / c->parts; i++)
+        memcpy(c->to + i * c->to_ld, c->from + i * c->from_ld, c->bytes);
+}
+
+/* One thread copies some 5 GB a second, which is less than GPUs use up. */
 void matmul_copy_rows(char *to, size_t to_ld, const char *from, size_t from_ld, size_t rows, size_t bytes)
 {
-    for (size_t i = 0; i < rows; i++)
-        memcpy(to + i * to_ld, from + i * from_ld, bytes);
+    enum { PIECE = 1 << 24, MOST = 8 };
+    const size_t pieces = smaller(rows * bytes / PIECE + 1, MOST);
+    struct copy copy = {to, from, to_ld, from_ld, rows, bytes, smaller(pieces, rows)};
+    if (copy.parts > 1)
+        crew_work(copy.parts, copy_part, &copy);
+    else if (rows)
+        copy_part(&copy, 0);
 }
 
 /* ---- The block of C. -------------------------------------------------------------------------- */
@@ -42,7 +63,7 @@ static char *row_of_slab(const struct matmul_grid *g, size_t row, size_t col)
 int matmul_block_make(const struct matmul_grid *g, const struct plan *p, struct matmul_block *b)
 {
     *b = (struct matmul_block){.ld = p->cols.count};
-    if (p->i < 0)
+    if (p->i < 0 || !p->rows.count || !p->cols.count)
         return 0;
     b->own = p->l > 0 || matmul_meet(p->rows, matmul_slab_of_c(g, g->rank)).count < p->rows.count;
     b->c = b->own ? matmul_room_of(g->mm, p->rows.count * b->ld * g->mm->real) : row_of_slab(g, p->rows.first, p->cols.first);
@@ -161,7 +182,7 @@ int matmul_block_add(const struct matmul_grid *g, const struct matmul_block *b)
     const size_t size = p->rows.count * p->cols.count * g->mm->real;
     const int layer = g->pm * g->pn;
     world_mail *mail;
-    if (p->i < 0 || g->pk == 1)
+    if (p->i < 0 || g->pk == 1 || size == 0)
         return 0;
     if (p->l > 0) {
         mail = world_send(g->mm->world, g->rank - p->l * layer, TAG_PART, b->c, size);

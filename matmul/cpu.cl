@@ -80,14 +80,11 @@ typedef CAT(T, WIDTH) vec;
 #define UNROLLED _Pragma("unroll")
 
 /* Without hardware for it, fma() is a slow function. */
-static vec multiply_add(vec a, vec b, vec c)
-{
 #if HAS_FMA
-    return fma(a, b, c);
+#define MULTIPLY_ADD(a, b, c) fma(a, b, c)
 #else
-    return a * b + c;
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #endif
-}
 
 /* A hint to bring a line into the cache, to be written. OpenCL's prefetch() is for reading, and PoCL does nothing
  * for it; so this is clang's, and only where the kernel is compiled for a CPU itself (PoCL): a driver that takes it
@@ -165,7 +162,7 @@ static void step_along_k(vec sum[ROWS][VECTORS], __local const T *a, __global co
     {
         const vec av = (vec)(a[r * CHUNK]);
         UNROLLED for (int v = 0; v < VECTORS; v++)
-            sum[r][v] = multiply_add(av, bv[v], sum[r][v]);
+            sum[r][v] = MULTIPLY_ADD(av, bv[v], sum[r][v]);
     }
 }
 
@@ -200,13 +197,15 @@ static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, 
             UNROLLED for (int v = 0; v < VECTORS; v++)
             {
                 const vec old = beta == 0 ? (vec)(0) : (vec)(beta) * LOAD(to + v * WIDTH);
-                STORE(multiply_add((vec)(alpha), sum[r][v], old), to + v * WIDTH);
+                STORE(MULTIPLY_ADD((vec)(alpha), sum[r][v], old), to + v * WIDTH);
             }
         } else if (r < rows) {
             T line[COLS];
             UNROLLED for (int v = 0; v < VECTORS; v++) STORE(sum[r][v], line + v * WIDTH);
-            for (int j = 0; j < cols; j++)
-                to[j] = beta == 0 ? alpha * line[j] : alpha * line[j] + beta * to[j];
+            for (int j = 0; j < cols; j++) { /* rounded as above: bits do not depend on where C ends */
+                const T old = beta == 0 ? (T)0 : beta * to[j];
+                to[j] = MULTIPLY_ADD(alpha, line[j], old);
+            }
         }
     }
 }

@@ -9,6 +9,7 @@
  *   place.c      matrices that stay on the devices
  *   stream.c     matrices that do not: panels travel while others are multiplied
  *   ranks.c      many ranks: panels travel between them; grid.c: which rank computes what; block.c: its block of C
+ *   divide.c     how much a rank computes: by how fast it is
  *   shape.c      how kernels are launched on a device: rows of data
  *   program.c    kernels, built when first asked for and then kept
  *   gpu.c        TUNED on GPUs: tiles          cpu.c      TUNED on CPUs: panels
@@ -142,6 +143,11 @@ struct scratch {
 };
 enum { SCRATCH_PACK, SCRATCH_SPLIT, SCRATCHES };
 
+/* Multiply-adds of products of many ranks, and for how long they kept a device, or the host, busy. */
+struct effort {
+    double work, seconds;
+};
+
 /* One device's share of the work. */
 struct share {
     cl_uint dev;
@@ -150,6 +156,7 @@ struct share {
     int capability;                /* of NVIDIA's, 90 for 9.0; 0: another vendor's device */
     bool in_place;                 /* host arrays are used where they are */
     double weight;                 /* in the division of the work */
+    struct effort effort;          /* since that is its weight */
     struct scratch scratch[SCRATCHES];
     struct area area;              /* its block of the C that is loaded */
     struct operand a, b, c;        /* what is loaded; of host arrays that a CPU device uses: buffers */
@@ -177,6 +184,10 @@ struct matmul {
     void *arg;
     stdcl_world *world;            /* the ranks, or NULL */
     struct matmul_ranks *ranks;    /* what they have loaded together (ranks.c), or NULL */
+    double weight;                 /* of this rank, as matmul_divide was told; 0: it was not */
+    double peak;                   /* of its devices, or 0: not asked for yet */
+    struct effort effort;          /* of the host, and of devices together */
+    size_t as[3];                  /* m, n and k that shapes are chosen for, while ranks multiply; 0: those of the product at hand */
     cl_uint ndev;
     struct share *share;
     pthread_mutex_t lock;          /* of programs: devices are served by a thread each */
@@ -216,6 +227,9 @@ int matmul_shape_choose_batch(struct matmul *mm, struct share *p, size_t m, size
 
 /* The kernel `name` of a source, built with these options for all devices. */
 cl_kernel matmul_kernel(struct matmul *mm, enum matmul_source source, const char *options, const char *name);
+
+/* Seconds that this thread has spent in that. */
+double matmul_seconds_built(void);
 
 /* Fills a block on a share's device with words. Waits. */
 int matmul_fill(struct matmul *mm, const struct share *p, void *block, cl_uint value, size_t bytes);
@@ -327,6 +341,7 @@ int matmul_ranks_multiply_far(struct matmul *mm, const struct host_product *p, c
  * matmul_ranks_unload, or matmul_ranks_forget where devices have copies. */
 int matmul_ranks_load(struct matmul *mm, struct host_product *h);
 void matmul_ranks_forget(struct matmul *mm);
+void matmul_ranks_shape(struct matmul *mm, bool on); /* around a product of what is loaded: mm->as */
 void matmul_ranks_unload(struct matmul *mm);
 /* Collective: moves C from slabs to the blocks that are loaded, or back; `copy` is between devices and a block on the host. */
 int matmul_ranks_result(struct matmul *mm, void *c, size_t ldc, bool to_blocks, int (*copy)(struct matmul *mm, void *c, size_t ldc));

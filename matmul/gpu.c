@@ -163,7 +163,8 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     const struct matmul_shape *s = &p->shape;
     const size_t threads = (size_t)(s->bm / s->wm * (s->bn / s->wn) * 32);
     const size_t slots = (size_t)s->fill * (p->info.dev_max_core ? p->info.dev_max_core : 1);
-    const struct plan plan = x->count ? plan_whole(s, x->m, x->n) : plan_groups(s, slots, x->m, x->n, x->k);
+    const bool undivided = x->count || mm->as[0]; /* bits of ranks do not depend on where blocks of C end */
+    const struct plan plan = undivided ? plan_whole(s, x->m, x->n) : plan_groups(s, slots, x->m, x->n, x->k);
     const struct side c = {.x = x->c, .rows = x->m, .cols = x->n};
     const size_t run = s->mma ? 2 : 4;
     const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0 && x->step_c % run == 0;
@@ -209,6 +210,8 @@ static int start(struct matmul *mm, struct share *p, const struct product *x)
 /* How deep one launch may be, so that copies of both operands fit their scratch memory. */
 static size_t depth_of_launch(const struct matmul *mm, const struct share *p, size_t m, size_t n)
 {
+    m = mm->as[0] ? mm->as[0] : m;
+    n = mm->as[0] ? mm->as[1] : n;
     const size_t depth = smaller(MOST_PACKED / mm->real / (m + n), MOST_SIDE);
     return depth >= (size_t)p->shape.bk ? depth / (size_t)p->shape.bk * (size_t)p->shape.bk : (size_t)p->shape.bk;
 }

@@ -5,13 +5,19 @@
 
 #include <math.h>
 
-enum { GRAIN = 128, DIRECT_ROWS = 1024 }; /* a slab of fewer rows is not worth panels that end where it does */
+enum {
+    GRAIN = 128,
+    DIRECT_ROWS = 1024, /* a slab of fewer rows is not worth panels that end where it does */
+    PATCH = 8           /* ranks that take panels in one order: more of them would wait for the one rank that has a panel */
+};
 
 /* ---- Parts. ----------------------------------------------------------------------------------- */
 
+static size_t grain_of(size_t length, size_t parts) { return length >= 4 * GRAIN * parts ? GRAIN : 1; }
+
 static size_t cut(size_t length, size_t k, size_t parts)
 {
-    const size_t grain = length >= 4 * GRAIN * parts ? GRAIN : 1, grains = divide_up(length, grain);
+    const size_t grain = grain_of(length, parts), grains = divide_up(length, grain);
     return smaller(grains / parts * k + grains % parts * k / parts, grains) * grain;
 }
 
@@ -77,6 +83,66 @@ void matmul_grid_choose(int ranks, size_t m, size_t n, size_t k, size_t real, in
             }
 }
 
+/* Ranks down and across of a patch. */
+static void patch_of(const struct matmul_grid *g, int *down, int *across)
+{
+    *down = g->pm;
+    *across = g->pn;
+    while (*down * *across > PATCH)
+        if (*down >= *across)
+            *down = (*down + 1) / 2;
+        else
+            *across = (*across + 1) / 2;
+}
+
+/* Places `first` to `end` - 1 of so many parts of a length. */
+static struct part run_of(size_t length, int first, int end, int parts)
+{
+    const size_t begin = matmul_part(length, first, parts).first;
+    return (struct part){begin, end_of(matmul_part(length, end - 1, parts)) - begin};
+}
+
+/* What is between two sums of weights, of a part for which all weights are there. */
+static struct part weighed(struct part whole, double from, double to, double all, size_t grain)
+{
+    const double scale = (double)whole.count / (double)grain / all;
+    const size_t begin = smaller((size_t)(from * scale + 0.5) * grain, whole.count);
+    const size_t end = to < all ? smaller((size_t)(to * scale + 0.5) * grain, whole.count) : whole.count;
+    return (struct part){whole.first + begin, end - begin};
+}
+
+/* Of the slowest of the ranks that compute a block's parts of the depth. */
+static double weight_of(const struct matmul_grid *g, int i, int j)
+{
+    double least = INFINITY;
+    for (int l = 0; l < g->pk; l++)
+        least = fmin(least, g->weight[(l * g->pm + i) * g->pn + j]);
+    return least;
+}
+
+/* A patch is divided among its columns of ranks, and each column's part among its ranks. */
+static void divide_patch(const struct matmul_grid *g, struct plan *p)
+{
+    int down, across;
+    patch_of(g, &down, &across);
+    const int i0 = p->i / down * down, i1 = i0 + down < g->pm ? i0 + down : g->pm;
+    const int j0 = p->j / across * across, j1 = j0 + across < g->pn ? j0 + across : g->pn;
+    double left = 0, right = 0, all = 0; /* sums in one order, so that one part ends where the next begins */
+    double above = 0, below = 0, column = 0;
+    for (int j = j0; j < j1; j++)
+        for (int i = i0; i < i1; i++) {
+            const double weight = weight_of(g, i, j);
+            left += j < p->j ? weight : 0;
+            right += j <= p->j ? weight : 0;
+            all += weight;
+            above += j == p->j && i < p->i ? weight : 0;
+            below += j == p->j && i <= p->i ? weight : 0;
+            column += j == p->j ? weight : 0;
+        }
+    p->cols = weighed(run_of(g->h.n, j0, j1, g->pn), left, right, all, grain_of(g->h.n, (size_t)g->pn));
+    p->rows = weighed(run_of(g->h.m, i0, i1, g->pm), above, below, column, grain_of(g->h.m, (size_t)g->pm));
+}
+
 struct plan matmul_grid_place(const struct matmul_grid *g, int rank)
 {
     struct plan p = {.i = rank / g->pn % g->pm, .j = rank % g->pn, .l = rank / g->pn / g->pm};
@@ -84,7 +150,17 @@ struct plan matmul_grid_place(const struct matmul_grid *g, int rank)
         return (struct plan){.i = -1};
     p.rows = matmul_part(g->h.m, p.i, g->pm);
     p.cols = matmul_part(g->h.n, p.j, g->pn);
+    if (g->weight)
+        divide_patch(g, &p);
     return p;
+}
+
+void matmul_grid_shape(const struct matmul_grid *g, size_t deep, bool on)
+{
+    const double each = g->devices / g->ranks, cols = (double)g->h.n / g->pn / (each > 1 ? each : 1);
+    const size_t as[3] = {divide_up(g->h.m, (size_t)g->pm), cols > 1 ? (size_t)cols : 1, deep};
+    for (int i = 0; i < 3; i++)
+        g->mm->as[i] = on ? as[i] : 0;
 }
 
 /* Panels end where slabs do, if these have many rows: then a panel comes from one rank, and one's own need not be copied. */
@@ -155,6 +231,7 @@ int matmul_grid_make(struct matmul_grid *g, size_t high, size_t wide, size_t dee
 
 void matmul_grid_free(struct matmul_grid *g)
 {
+    free(g->weight);
     free(g->panel);
     free(g->panels);
     free(g->plan);
@@ -174,11 +251,13 @@ struct area matmul_grid_area(const struct matmul_grid *g, const struct plan *p, 
     return (struct area){row, smaller(p->high, p->rows.count - row), col, smaller(p->wide, p->cols.count - col)};
 }
 
-/* Ranks begin with different panels, so that not all want the same from one at the same time. */
+/* Patches begin with different panels, so that not all ranks want the same from one at the same time. */
 struct part matmul_grid_panel(const struct matmul_grid *g, const struct plan *p, size_t step)
 {
-    const size_t panels = panels_in(g, p), begin = panels * (size_t)(p->i + p->j) / (size_t)(g->pm + g->pn);
-    return g->panel[g->panels[p->l] + (step + begin) % panels];
+    int down, across;
+    patch_of(g, &down, &across);
+    const size_t panels = panels_in(g, p), ways = (size_t)((g->pm + down - 1) / down + (g->pn + across - 1) / across - 1);
+    return g->panel[g->panels[p->l] + (step + panels * (size_t)(p->i / down + p->j / across) / ways) % panels];
 }
 
 struct region matmul_grid_region(const struct matmul_grid *g, const struct plan *p, size_t step, int operand)

@@ -2,8 +2,11 @@
  *
  * C is cut into pm x pn blocks, and the depth into pk parts: rank (i, j, l) computes the part l of block (i, j), and adds the other parts if
  * l is 0. It does so in areas that its devices have room for, one after the other, and each in panels of the depth. Panels come from the
- * ranks that have them: each has a slab of rows of A, of B and of C, as these are stored. All of this follows from the sizes, so every rank
- * knows it of every other.
+ * ranks that have them: each has a slab of rows of A, of B and of C, as these are stored. All of this follows from the sizes and from the
+ * weights of ranks (divide.c), so every rank knows it of every other.
+ *
+ * Bits must not depend on where blocks end. So an element is added up in an order that does not: ranks that divide a part of C by their
+ * weights, at most PATCH of them, a patch of the grid, take panels in one order, and where patches end follows from the sizes alone.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_MATMUL_GRID_H
@@ -37,6 +40,8 @@ struct matmul_grid {
     struct host_product h;    /* the whole; pointers are of this rank's slabs */
     const struct matmul_far *const *far; /* A, B and C if they are not in memory, else NULL */
     int ranks, rank, pm, pn, pk;
+    double *weight;           /* of each rank, or NULL: all alike */
+    double devices;           /* of all ranks together */
     struct part *panel;       /* of all parts of the depth, one part after the other */
     size_t *panels;           /* panels[l] is where those of part l begin; pk + 1 of them */
     struct plan *plan;        /* of each rank */
@@ -52,6 +57,9 @@ enum { OF_A, OF_B, OPERANDS };
 /* The grid of least time for so many ranks, with at most so many parts of the depth. */
 void matmul_grid_choose(int ranks, size_t m, size_t n, size_t k, size_t real, int layers, int *pm, int *pn, int *pk);
 
+/* What shapes are chosen for, wherever blocks end, with panels of that depth; nothing of mm's while it is false. */
+void matmul_grid_shape(const struct matmul_grid *g, size_t deep, bool on);
+
 /* Collective. What every rank does; `high`, `wide` and `deep` are what this one has room for. */
 int matmul_grid_make(struct matmul_grid *g, size_t high, size_t wide, size_t deep);
 void matmul_grid_free(struct matmul_grid *g);
@@ -66,6 +74,11 @@ struct region matmul_grid_region(const struct matmul_grid *g, const struct plan 
 /* Rows of A or B as they are stored; the slab of them that a rank has. */
 size_t matmul_grid_rows(const struct matmul_grid *g, int operand);
 struct part matmul_grid_slab(const struct matmul_grid *g, int operand, int rank);
+
+/* ---- divide.c --------------------------------------------------------------------------------- */
+
+/* Collective: fills in g->weight and g->devices. */
+int matmul_divide_look(struct matmul_grid *g);
 
 /* ---- block.c ---------------------------------------------------------------------------------- */
 

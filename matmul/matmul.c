@@ -272,8 +272,3 @@ const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k
     const struct share *p = share_for(mm, dev, m, n, k);
     return p ? p->row.source : "";
 }
-
-double matmul_peak(CLCONTEXT *ctx, cl_uint dev, enum matmul_precision precision)
-{
-    return clpeak_flops(ctx, dev, precision == MATMUL_SINGLE ? CLPROF_SINGLE : CLPROF_TENSOR);
-}

@@ -6,6 +6,8 @@
  */
 #include "matmul/engine.h"
 
+#include "core/clock.h"
+
 /* ---- Copies under way. ------------------------------------------------------------------------ */
 
 static bool is_busy(const struct share *p) { return p->area.rows && p->area.cols; }
@@ -271,6 +273,20 @@ static int compute_devices(struct matmul *mm, double alpha, double beta)
     return status;
 }
 
+/* And for how long; devices are waited for together. */
+static int compute_busy(struct matmul *mm, double alpha, double beta)
+{
+    const double start = seconds_now(), built = matmul_seconds_built();
+    if (mm->world)
+        matmul_ranks_shape(mm, true);
+    const int status = mm->ndev ? compute_devices(mm, alpha, beta) : matmul_host_run(mm, &mm->held);
+    if (mm->world)
+        matmul_ranks_shape(mm, false);
+    mm->effort.work += (double)mm->held.m * (double)mm->held.n * (double)mm->held.k;
+    mm->effort.seconds += seconds_now() - start - (matmul_seconds_built() - built);
+    return status;
+}
+
 int matmul_compute(matmul *mm, double alpha, double beta)
 {
     if (!mm->loaded)
@@ -280,8 +296,7 @@ int matmul_compute(matmul *mm, double alpha, double beta)
                            beta);
     mm->held.alpha = alpha;
     mm->held.beta = beta;
-    const bool any = mm->held.m > 0 && mm->held.n > 0;
-    if (world_agree(mm->world, !any ? 0 : mm->ndev ? compute_devices(mm, alpha, beta) : matmul_host_run(mm, &mm->held)) != 0)
+    if (world_agree(mm->world, mm->held.m > 0 && mm->held.n > 0 ? compute_busy(mm, alpha, beta) : 0) != 0)
         return -1;
     mm->has_result = true;
     return 0;

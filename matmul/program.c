@@ -6,6 +6,8 @@
  */
 #include "matmul/engine.h"
 
+#include "core/clock.h"
+
 #include <sys/mman.h>
 
 EMBEDDED(tile, "matmul/tile.cl", matmul_tile_cl);
@@ -52,11 +54,17 @@ static struct program *find(struct matmul *mm, enum matmul_source s, const char 
     return NULL;
 }
 
+static _Thread_local double seconds_built;
+
+double matmul_seconds_built(void) { return seconds_built; }
+
 cl_kernel matmul_kernel(struct matmul *mm, enum matmul_source s, const char *options, const char *name)
 {
+    const double start = seconds_now();
     pthread_mutex_lock(&mm->lock);
     const struct program *p = find(mm, s, options);
     pthread_mutex_unlock(&mm->lock);
+    seconds_built += seconds_now() - start;
     return p ? clsym(mm->ctx, p->handle, name, 0) : NULL;
 }
 

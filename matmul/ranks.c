@@ -365,7 +365,9 @@ static int travel(struct travel *t, const struct matmul_block *b)
         return -1;
     if (pthread_create(&t->post, NULL, post_main, t) != 0)
         return clerror_set(EAGAIN, "matmul_multiply: no thread could be made");
+    matmul_grid_shape(t->g, t->deep, true);
     status = run_areas(t, b);
+    matmul_grid_shape(t->g, t->deep, false);
     const int code = clerrno;
     const char *sentence = status != 0 ? clerror() : NULL;
     char *why = sentence ? strdup(sentence) : NULL;
@@ -431,18 +433,46 @@ static int check_slabs(struct matmul_grid *g, int n)
     return 0;
 }
 
+/* Makes areas of a block and panels so small that there is room for them. */
+static int fit_block(const struct matmul_grid *g, struct plan p, size_t *high, size_t *wide, size_t *deep)
+{
+    *high = smaller(p.i < 0 || !p.rows.count ? 1 : p.rows.count, MOST_SIDE);
+    *wide = smaller(p.i < 0 || !p.cols.count ? 1 : p.cols.count, MOST_SIDE);
+    if (g->far)
+        matmul_far_fit(g->mm, high, wide, deep);
+    return matmul_stream_fit(g->mm, high, wide, deep);
+}
+
+/* How deep panels are does not depend on weights, since bits depend on it. */
+static int fit(struct matmul_grid *g, size_t *high, size_t *wide, size_t *deep)
+{
+    double *weight = g->weight;
+    size_t depth;
+    *deep = smaller(g->h.k, DEEP);
+    g->weight = NULL;
+    int status = fit_block(g, matmul_grid_place(g, g->rank), high, wide, deep);
+    g->weight = weight;
+    if (status == 0 && weight) {
+        const size_t rows = *high, cols = *wide;
+        depth = *deep;
+        status = fit_block(g, matmul_grid_place(g, g->rank), high, wide, &depth);
+        if (depth < *deep) {
+            *high = rows;
+            *wide = cols;
+        }
+    }
+    return world_agree(g->mm->world, status);
+}
+
 /* The grid has what its caller knows: the engine, the product, the ranks. */
 static int multiply_on_grid(struct matmul_grid *g)
 {
-    struct matmul *mm = g->mm;
     const struct host_product *h = &g->h;
-    matmul_grid_choose(g->ranks, h->m, h->n, h->k, mm->real, g->far ? 1 : g->ranks, &g->pm, &g->pn, &g->pk);
-    const struct plan p = matmul_grid_place(g, g->rank);
-    size_t high = smaller(p.i < 0 ? 1 : p.rows.count, MOST_SIDE), wide = smaller(p.i < 0 ? 1 : p.cols.count, MOST_SIDE);
-    size_t deep = smaller(h->k, DEEP);
-    if (g->far)
-        matmul_far_fit(mm, &high, &wide, &deep);
-    int status = world_agree(mm->world, matmul_stream_fit(mm, &high, &wide, &deep));
+    size_t high, wide, deep;
+    matmul_grid_choose(g->ranks, h->m, h->n, h->k, g->mm->real, g->far ? 1 : g->ranks, &g->pm, &g->pn, &g->pk);
+    int status = matmul_divide_look(g);
+    if (status == 0)
+        status = fit(g, &high, &wide, &deep);
     if (status == 0)
         status = matmul_grid_make(g, high, wide, deep);
     if (status == 0)
@@ -533,6 +563,8 @@ int matmul_ranks_load(struct matmul *mm, struct host_product *h)
         return -1;
     if (h->m && h->n && h->k)
         matmul_grid_choose(g->ranks, h->m, h->n, h->k, mm->real, 1, &g->pm, &g->pn, &g->pk);
+    if (matmul_divide_look(g) != 0)
+        return -1;
     const struct plan p = matmul_grid_place(g, g->rank);
     const size_t high = p.rows.count ? p.rows.count : 1, wide = p.cols.count ? p.cols.count : 1;
     if (matmul_grid_make(g, high, wide, h->k ? h->k : 1) != 0)
@@ -544,6 +576,11 @@ int matmul_ranks_load(struct matmul *mm, struct host_product *h)
     *h = (struct host_product){.trans = h->trans, .m = p.rows.count, .n = p.cols.count, .k = h->k, .alpha = 1, .a = r->t.slot[0].at[OF_A],
                                .b = r->t.slot[0].at[OF_B], .lda = r->t.slot[0].ld[OF_A], .ldb = r->t.slot[0].ld[OF_B]};
     return 0;
+}
+
+void matmul_ranks_shape(struct matmul *mm, bool on)
+{
+    matmul_grid_shape(&mm->ranks->g, mm->ranks->g.h.k, on);
 }
 
 int matmul_ranks_result(struct matmul *mm, void *c, size_t ldc, bool to_blocks, int (*copy)(struct matmul *mm, void *c, size_t ldc))

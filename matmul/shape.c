@@ -132,7 +132,8 @@ static int choose(struct matmul *mm, struct share *p, size_t size, bool batch)
 
 int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k)
 {
-    return choose(mm, p, size_of(m, n, k), false);
+    const size_t *as = mm->as;
+    return choose(mm, p, as[0] ? size_of(as[0], as[1], as[2]) : size_of(m, n, k), false);
 }
 
 int matmul_shape_choose_batch(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k)

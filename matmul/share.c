@@ -18,6 +18,11 @@ static double weight_of(const struct matmul *mm, cl_uint from, cl_uint to)
     return sum;
 }
 
+double matmul_peak(CLCONTEXT *ctx, cl_uint dev, enum matmul_precision precision)
+{
+    return clpeak_flops(ctx, dev, precision == MATMUL_SINGLE ? CLPROF_SINGLE : CLPROF_TENSOR);
+}
+
 /* Where a share of a length ends: at a multiple of GRAIN when the pieces are long. */
 static size_t cut(size_t length, double share, cl_uint pieces)
 {

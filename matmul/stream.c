@@ -44,6 +44,7 @@ struct worker {
     pthread_t thread;
     bool started, telling;
     double counted;         /* work of the slab or panel at hand that was told of already */
+    double work, waited;    /* all work that is done, and seconds of waits for panels */
     int status, code, ocl;
     char why[1024];
 };
@@ -73,7 +74,18 @@ static bool finish_work(struct worker *w, double work)
 {
     const double rest = work > w->counted ? work - w->counted : 0;
     w->counted = 0;
+    w->work += work;
     return go_on(w, rest);
+}
+
+/* Waits for panels; 1: there will be none. */
+static int take_panels(struct worker *w, size_t panel, struct host_product *from)
+{
+    const struct matmul_feed *feed = w->s->feed;
+    const double start = seconds_now();
+    const int status = feed->take(feed->arg, panel, from);
+    w->waited += seconds_now() - start;
+    return status;
 }
 
 /* ---- Where the arrays are. -------------------------------------------------------------------- */
@@ -124,7 +136,7 @@ static int run_panels(struct worker *w, struct area area)
     const struct matmul_feed *feed = w->s->feed;
     for (size_t q = 0; q < feed->panels && !atomic_load(&w->s->stop); q++) {
         struct host_product from = *w->s->all;
-        if (feed->take(feed->arg, q, &from) != 0)
+        if (take_panels(w, q, &from) != 0)
             return 0;
         from.beta = q ? 1 : from.beta;
         const struct host_product part = matmul_piece(w->s->mm, &from, area);
@@ -329,13 +341,13 @@ static int free_slot(struct flow *f)
 }
 
 /* Where panels q of a block of C are on the host, and how deep they are; 1: there will be none. */
-static int find_panels(const struct flow *f, const struct host_product *h, size_t q, struct host_product *from)
+static int find_panels(struct flow *f, const struct host_product *h, size_t q, struct host_product *from)
 {
     const struct matmul_feed *feed = f->w->s->feed;
     const size_t k0 = q * f->kb;
     if (feed) {
         struct host_product whole = *f->w->s->all;
-        if (feed->take(feed->arg, q, &whole) != 0)
+        if (take_panels(f->w, q, &whole) != 0)
             return 1;
         *from = matmul_piece(f->mm, &whole, f->area);
         return 0;
@@ -430,12 +442,16 @@ static void run_worker(struct worker *w)
     const struct area all = {0, s->all->m, 0, s->all->n}, area = w->p ? matmul_area(s->mm, w->p->dev, all.rows, all.cols) : all;
     const bool in_place = !w->p || w->p->in_place;
     const struct host_product h = matmul_piece(s->mm, s->all, area);
+    const double start = seconds_now(), built = matmul_seconds_built();
+    struct effort *effort = w->p ? &w->p->effort : &s->mm->effort;
     if (w->p)
         matmul_pause_by(s->mm, w->p, count_part, w);
     if (area.rows > 0 && area.cols > 0)
         w->status = !in_place ? run_flow(w, &h, area) : s->feed ? run_panels(w, area) : run_slabs(w, &h);
     if (w->p)
         matmul_pause_by(s->mm, w->p, NULL, NULL);
+    effort->work += w->work;
+    effort->seconds += seconds_now() - start - w->waited - (matmul_seconds_built() - built);
     if (s->feed && (w->status != 0 || atomic_load(&s->stop)))
         s->feed->give_up(s->feed->arg);
     if (w->status == 0)

@@ -229,7 +229,7 @@ static void store_run(__global T *to, run_t v, T alpha, T beta, int exist)
     v *= alpha;
     if (WIDE_C && exist >= RUN) {
         if (beta != 0)
-            v += beta * *(__global run_t *)to;
+            v = fma((run_t)(beta), *(__global run_t *)to, v);
         *(__global run_t *)to = v;
     } else {
 #pragma unroll

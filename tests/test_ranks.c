@@ -612,7 +612,9 @@ struct matmul_case {
     enum matmul_trans trans;
     size_t m, n, k;
     double alpha, beta;
+    const char *shape;
     bool stays; /* on the devices */
+    bool uneven; /* ranks are told weights */
     int fails;  /* a rank that cannot read; 0: none */
     void *a, *b, *c, *product[MOST_RANKS + 1]; /* product: what so many ranks made of c */
 };
@@ -633,6 +635,12 @@ static void *slab_of(const struct rank_run *r, const struct matmul_case *c, cons
     void *slab = malloc(bytes_of(c, count, cols) + 1);
     memcpy(slab, (const char *)x + bytes_of(c, first, cols), bytes_of(c, count, cols));
     return slab;
+}
+
+/* Weights with which each rank has another part, and the last of many none. */
+static int weigh(const struct matmul_case *c, matmul *mm, const struct rank_run *r)
+{
+    return c->uneven ? matmul_divide(mm, r->rank == 4 ? 1e-9 : 1 + (double)(r->rank * 5 % 3)) : 0;
 }
 
 /* The product into c, either way. */
@@ -680,9 +688,9 @@ static int matmul_far_ranks(struct rank_run *r)
     struct far_case a = {c, c->a, c->m + c->k - rows_of_a(c), 0, c->fails == r->rank && r->rank > 0};
     struct far_case b = {c, c->b, c->k + c->n - rows_of_b(c), 0, false}, product = {c, right, c->n, 0, false};
     const struct matmul_far far_a = {far_read, NULL, &a}, far_b = {far_read, NULL, &b}, far_c = {far_read, far_write, &product};
-    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .kind = c->kind, .precision = c->precision, .world = r->world,
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .kind = c->kind, .precision = c->precision, .shape = c->shape, .world = r->world,
                                                         .memory = matmul_kind_is_host(c->kind) ? 300000 : 0});
-    int status = mm ? matmul_multiply_far(mm, c->trans, c->m, c->n, c->k, c->alpha, &far_a, &far_b, c->beta, &far_c) : -1;
+    int status = mm && weigh(c, mm, r) == 0 ? matmul_multiply_far(mm, c->trans, c->m, c->n, c->k, c->alpha, &far_a, &far_b, c->beta, &far_c) : -1;
     const int code = clerrno;
     if (c->fails)
         status = status != -1 || (a.fails && code != EIO) ? WRONG("ended with %d", code) : 0;
@@ -697,9 +705,12 @@ static int matmul_ranks(struct rank_run *r)
     CLCONTEXT *cp = open_devices();
     const size_t ra = rows_of_a(&c), rb = rows_of_b(&c), ca = c.m + c.k - ra, cb = c.k + c.n - rb;
     void *a = slab_of(r, &c, c.a, ra, ca), *b = slab_of(r, &c, c.b, rb, cb), *own = slab_of(r, &c, c.c, c.m, c.n);
-    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .kind = c.kind, .precision = c.precision, .world = r->world});
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .kind = c.kind, .precision = c.precision, .shape = c.shape, .world = r->world});
     size_t first, count;
-    int status = mm ? multiply(&c, mm, a, b, own) : -1;
+    int status = mm && weigh(&c, mm, r) == 0 ? multiply(&c, mm, a, b, own) : -1;
+    double work, seconds = status == 0 ? matmul_busy(mm, &work) : 0;
+    if (status == 0 && !(work >= 0 && work <= (double)c.m * (double)c.n * (double)c.k && (seconds > 0 || work <= 0)))
+        status = WRONG("busy for %g s with %g multiply-adds", seconds, work);
     matmul_slab(r->world, r->rank, c.m, &first, &count);
     if (status == 0)
         memcpy((char *)right->product[r->size] + bytes_of(&c, first, c.n), own, bytes_of(&c, count, c.n));
@@ -730,6 +741,7 @@ static void products_are_right(void **state)
     struct matmul_case cases[] = {
         {.kind = MATMUL_TUNED, .precision = MATMUL_SINGLE, .trans = MATMUL_NN, .m = 300, .n = 200, .k = 400, .alpha = 1},
         {.kind = MATMUL_TUNED, .precision = MATMUL_SINGLE, .trans = MATMUL_TT, .m = 70, .n = 90, .k = 50, .alpha = -2, .beta = 0.5},
+        {.kind = MATMUL_TUNED, .precision = MATMUL_SINGLE, .trans = MATMUL_NT, .m = 130, .n = 100, .k = 1500, .alpha = 3, .beta = 0.7, .shape = "path=1 span=16"},
         {.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_SINGLE, .trans = MATMUL_NN, .m = 200, .n = 150, .k = 100, .alpha = 1},
         {.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_DOUBLE, .trans = MATMUL_TN, .m = 9, .n = 12, .k = 9000, .alpha = 1, .beta = 1}, /* the depth is cut */
         {.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_DOUBLE, .trans = MATMUL_NT, .m = 5, .n = 6, .k = 3, .alpha = 1}, /* less than ranks */
@@ -737,7 +749,7 @@ static void products_are_right(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct matmul_case *c = &cases[i];
         const bool host = matmul_kind_is_host(c->kind);
-        if (!host && !thorough && !todays(i, 2))
+        if (!host && !thorough && !todays(i, 3))
             continue;
         const size_t ra = rows_of_a(c), rb = rows_of_b(c), ca = c->m + c->k - ra, cb = c->k + c->n - rb;
         c->a = random_matrix(c, 0, ra, ca);
@@ -754,16 +766,29 @@ static void products_are_right(void **state)
             ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
             check_product(c, again);
             assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
+            c->uneven = true; /* other parts, the same bits */
+            ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
+            assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
             c->stays = true; /* on few ranks, and on many */
-            if ((s + i) % 2 == 0)
+            if ((s + i) % 2 == 0) {
                 ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
-            check_product(c, again);
-            c->stays = false;
-            if ((s + i) % 2 != 0 || thorough) {
-                memcpy(again, c->c, bytes_of(c, c->m, c->n));
-                ranks_work(size, matmul_far_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
                 check_product(c, again);
+                c->uneven = false;
+                c->product[size] = first;
+                ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .polled = true});
+                assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
             }
+            c->stays = false;
+            for (int uneven = 0; uneven < 2 && ((s + i) % 2 != 0 || thorough); uneven++) {
+                c->uneven = uneven;
+                c->product[size] = uneven ? first : again;
+                memcpy(c->product[size], c->c, bytes_of(c, c->m, c->n));
+                ranks_work(size, matmul_far_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
+                check_product(c, c->product[size]);
+            }
+            if ((s + i) % 2 != 0 || thorough)
+                assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
+            c->uneven = false;
             free(first), free(again);
         }
         free(c->a), free(c->b), free(c->c);

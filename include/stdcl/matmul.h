@@ -93,8 +93,18 @@ int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, siz
  * the whole product. A rank has a slab of rows of A, of B and of C, as these are stored, and gives the first row that it
  * has of each (NULL: none). Ranks form a grid, in which each computes a block of C, or some of the depth of one; panels of A
  * and B travel between them meanwhile. The same number of ranks gives the same bits, whatever devices of one model they
- * have. The slab of rank `rank` in a matrix that is stored with `rows` rows: */
+ * have and however the work is divided. The slab of rank `rank` in a matrix that is stored with `rows` rows: */
 void matmul_slab(const stdcl_world *world, int rank, size_t rows, size_t *first, size_t *count);
+
+/* How much of C each rank computes, from the next matmul_multiply or matmul_load on: in proportion to what all ranks give as their
+ * weights, such as multiply-adds a second; and its devices as they were found to be fast. Slabs stay as they are. Until all ranks
+ * have called it: by the devices' peaks where models are unlike, else alike; always alike with OPENBLAS, SYCL and CLBLAST. EINVAL: a
+ * weight that is no number > 0. */
+int matmul_divide(matmul *mm, double weight);
+
+/* For how many seconds this rank's devices have been busy with products since it was made or divided, without waits for panels of other
+ * ranks and for compilers; *work: with how many multiply-adds. */
+double matmul_busy(const matmul *mm, double *work);
 
 /* A matrix that is not in memory, such as one in a file; x is packed rows of `cols` elements. Both return 0, or -1 after
  * clerror_set. */
