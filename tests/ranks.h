@@ -9,6 +9,7 @@
 
 #include "world/internal.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 enum { MOST_RANKS = 8 };
@@ -24,6 +25,7 @@ struct rank_run { /* of one rank */
     int (*run)(struct rank_run *r);
     bool leaves;
     void *arg;
+    atomic_int *failed; /* one more than the rank that failed first, and ended the others, which may wait for it; NULL: it ends none */
     int status;
     char sentence[2000];
 };
@@ -35,6 +37,9 @@ static inline void *rank_thread(void *run)
     r->status = r->world ? r->run(r) : -1;
     const char *sentence = r->status != 0 ? clerror() : NULL;
     snprintf(r->sentence, sizeof r->sentence, "%s", sentence ? sentence : "");
+    int nobody = 0;
+    if (r->status != 0 && r->failed && atomic_compare_exchange_strong(r->failed, &nobody, r->rank + 1))
+        threads_stop(r->threads);
     if (r->world && !r->leaves)
         world_leave(r->world);
     return NULL;
@@ -44,6 +49,7 @@ static inline void *rank_thread(void *run)
 struct ranks_how {
     unsigned delay, seed;
     bool polled, leaves;
+    atomic_int *failed;
     const char *const *hosts; /* NULL: one host */
     const struct world_options *options;
     void *arg;
@@ -56,7 +62,7 @@ static inline void ranks_run(int size, int (*run)(struct rank_run *r), struct ra
     struct threads *threads = threads_create(size, how.delay, how.seed);
     for (int r = 0; r < size; r++) {
         runs[r] = (struct rank_run){.threads = threads, .host = how.hosts ? how.hosts[r] : "host", .options = how.options, .polled = how.polled,
-                                    .rank = r, .size = size, .run = run, .leaves = how.leaves, .arg = how.arg};
+                                    .rank = r, .size = size, .run = run, .leaves = how.leaves, .failed = how.failed, .arg = how.arg};
         assert_int_equal(pthread_create(&thread[r], NULL, rank_thread, &runs[r]), 0);
     }
     for (int r = 0; r < size; r++)
@@ -64,14 +70,15 @@ static inline void ranks_run(int size, int (*run)(struct rank_run *r), struct ra
     threads_free(threads);
 }
 
-/* The same, and all must have worked. */
+/* The same, and all must have worked; else what the first to fail said is told. */
 static inline void ranks_work(int size, int (*run)(struct rank_run *r), struct ranks_how how)
 {
     struct rank_run runs[MOST_RANKS];
+    atomic_int failed = 0;
+    how.failed = &failed;
     ranks_run(size, run, how, runs);
-    for (int r = 0; r < size; r++)
-        if (runs[r].status != 0)
-            fail_msg("rank %d of %d: %s", r, size, runs[r].sentence);
+    if (failed)
+        fail_msg("rank %d of %d: %s", failed - 1, size, runs[failed - 1].sentence);
 }
 
 #endif

@@ -267,6 +267,28 @@ static void differences_are_told(void **state)
     ranks_work(5, different, (struct ranks_how){0});
 }
 
+/* As ranks_work does: a rank that fails leaves nobody waiting for it. */
+static int gives_up(struct rank_run *r)
+{
+    if (r->rank == 1)
+        return WRONG("I have failed");
+    return world_agree(r->world, 0);
+}
+
+static void who_fails_ends_the_others(void **state)
+{
+    struct rank_run runs[MOST_RANKS];
+    (void)state;
+    for (int polled = 0; polled < 2; polled++) {
+        atomic_int failed = 0;
+        ranks_run(3, gives_up, (struct ranks_how){.failed = &failed, .polled = polled, .delay = 300}, runs);
+        assert_int_equal(failed, 2);
+        assert_string_equal(runs[1].sentence, "I have failed");
+        for (int r = 0; r < 3; r += 2)
+            assert_true(runs[r].status != 0 && strstr(runs[r].sentence, "the job was ended"));
+    }
+}
+
 /* ---- Hosts and devices. ----------------------------------------------------------------------- */
 
 static cl_device_id device[2];
@@ -611,7 +633,7 @@ int main(void)
         cmocka_unit_test(mail_arrives),        cmocka_unit_test(mail_moves_in_the_background),
         cmocka_unit_test(refuses_wrong_calls), cmocka_unit_test(all_do_the_same),
         cmocka_unit_test(a_barrier_holds),     cmocka_unit_test(all_agree),
-        cmocka_unit_test(differences_are_told), cmocka_unit_test(devices_are_divided),
+        cmocka_unit_test(differences_are_told), cmocka_unit_test(devices_are_divided), cmocka_unit_test(who_fails_ends_the_others),
         cmocka_unit_test(hosts_are_counted),   cmocka_unit_test(a_job_ends),
         cmocka_unit_test(all_are_told),        cmocka_unit_test(telling_and_leaving),
         cmocka_unit_test(silence_is_told),     cmocka_unit_test(alone),

@@ -139,6 +139,8 @@ stdcl_world *world_make(const struct transport *by, void *state, int rank, int s
 struct threads;
 struct threads *threads_create(int size, unsigned delay, unsigned seed);
 void threads_free(struct threads *threads);
+/* What is under way and all that comes fails: a rank is not there any more. */
+void threads_stop(struct threads *threads);
 stdcl_world *world_of_threads(struct threads *threads, int rank, const char *host, bool polled, const struct world_options *options);
 
 #endif

@@ -185,13 +185,17 @@ static void threads_leave(void *state)
     free(p);
 }
 
-static void threads_end(void *state, int status)
+void threads_stop(struct threads *t)
 {
-    struct threads *t = ((struct place *)state)->threads;
-    (void)status;
     pthread_mutex_lock(&t->lock);
     t->dead = true;
     pthread_mutex_unlock(&t->lock);
+}
+
+static void threads_end(void *state, int status)
+{
+    (void)status;
+    threads_stop(((struct place *)state)->threads);
 }
 
 static const struct transport by_threads = {.abi = TRANSPORT_ABI,
