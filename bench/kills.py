@@ -62,7 +62,15 @@ def kill_once(words, folder, lasts):
     return ran
 
 
+def save(out, rows):
+    """Whole after every kill, so that a campaign that is stopped keeps what it has."""
+    with open(out + ".part", "w", encoding="ascii") as fp:
+        json.dump(rows, fp, indent=1)
+    os.replace(out + ".part", out)
+
+
 def campaign(command, options, kills, folder):
+    """Yields the counts so far, after every kill."""
     solar = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "solar.tab")
     base = [command, "nbody", "-q"] + options.replace("SOLAR", solar).split()
     table, every = ("--elements", "500") if "--ensemble" in base else ("--csv", "1/32")
@@ -82,7 +90,7 @@ def campaign(command, options, kills, folder):
         done = subprocess.run([command, "nbody", "--resume", "c.ckpt", "-q"], cwd=folder)
         count["resumed"] += done.returncode == 0
         count["equal"] += done.returncode == 0 and same(folder, "whole.npy", "part.npy") and same(folder, "whole.csv", "part.csv")
-    return count
+        yield count
 
 
 def main():
@@ -91,11 +99,11 @@ def main():
     for name in names:
         folder = tempfile.mkdtemp(prefix="kills-")
         try:
-            rows.append({"run": name, "options": RUNS[name], **campaign(command, RUNS[name], kills, folder)})
+            for count in campaign(command, RUNS[name], kills, folder):
+                save(out, rows + [{"run": name, "options": RUNS[name], **count}])
+            rows.append({"run": name, "options": RUNS[name], **count})
         finally:
             shutil.rmtree(folder)
-        with open(out, "w", encoding="ascii") as fp:
-            json.dump(rows, fp, indent=1)
 
 
 if __name__ == "__main__":
