@@ -88,8 +88,10 @@ static int add_search(struct tune_job *job, const struct cltune_kernel *kernel, 
     job->search = cli_realloc(job->search, job->searches + 1, sizeof *job->search);
     struct tune_search *s = &job->search[job->searches++];
     *s = (struct tune_search){.kernel = kernel, .dev = dev, .size = size};
-    return cltune_find(job->context, dev, kernel->name, size, &s->before) < 0 ? cli_failed_call(NULL)
-                                                                              : CLI_DONE;
+    if (cltune_find(job->context, dev, kernel->name, size, &s->before) < 0 ||
+        (!*s->before.shape && kernel->like && cltune_find(job->context, dev, kernel->like, size, &s->before) < 0))
+        return cli_failed_call(NULL);
+    return CLI_DONE;
 }
 
 static int add_sizes(struct tune_job *job, const struct cltune_kernel *kernel, unsigned dev)

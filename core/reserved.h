@@ -7,15 +7,21 @@
 
 #include "stdcl.h"
 
-static inline int reserved_check(const char *call, const uintptr_t reserved[8])
+/* count: those that are left. */
+static inline int reserved_check_some(const char *call, const uintptr_t *reserved, int count)
 {
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < count; i++)
         if (reserved[i] != 0)
             return clerror_set(EINVAL,
                                "%s: reserved[%d] of the options is not 0; set all members to 0 first, as "
                                "an initializer does, then those that you need",
                                call, i);
     return 0;
+}
+
+static inline int reserved_check(const char *call, const uintptr_t reserved[8])
+{
+    return reserved_check_some(call, reserved, 8);
 }
 
 #endif

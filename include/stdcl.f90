@@ -318,7 +318,8 @@ module stdcl
     type(c_funptr) :: verify = c_null_funptr
     type(c_funptr) :: measure = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
-    integer(c_intptr_t) :: reserved(8) = 0
+    type(c_ptr) :: like = c_null_ptr
+    integer(c_intptr_t) :: reserved(7) = 0
   end type
 
   type, bind(C) :: gas_options

@@ -56,6 +56,7 @@ struct problem {
     CLCONTEXT *ctx; /* of the one device */
     struct cldev_info info;
     struct nbody_options options;
+    bool equal; /* masses, which leave the loop */
     size_t n, nsamples, sample[SAMPLES];
     double *mass, (*pos)[3], (*vel)[3], *found; /* found: n x 6 */
     double right[SAMPLES][6];                   /* acceleration and jerk */
@@ -97,13 +98,13 @@ static void problem_close(void *problem)
     free(p);
 }
 
-/* Unequal masses, so that the general kernel is what is tuned; all of it numbers of the engine's precision,
+/* Unequal masses, unless the kernel for equal ones is what is tuned; all of it numbers of the engine's precision,
  * so that its sums are what is judged, not the rounding of close positions. */
 static int fill(struct problem *p)
 {
     if (nbody_initial(NBODY_PLUMMER, p->n, 1, p->mass, p->pos, p->vel) != 0)
         return -1;
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->n && !p->equal; i++)
         p->mass[i] *= 0.75 + 0.5 * (double)(i % 5) / 4;
     for (size_t i = 0; i < p->n && p->options.precision == NBODY_SINGLE; i++) {
         p->mass[i] = (float)p->mass[i];
@@ -127,6 +128,7 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
     if (!p)
         return clerror_set(ENOMEM, "nbody: no memory to tune"), NULL;
     p->n = n;
+    p->equal = kernel->like != NULL;
     p->mass = calloc(n, sizeof *p->mass);
     p->pos = calloc(n, sizeof *p->pos);
     p->vel = calloc(n, sizeof *p->vel);
@@ -177,6 +179,7 @@ static int allowed(void *problem, const char *shape)
                           .integrator = nbody_integrate_row(p->options.integrator),
                           .precision = p->options.precision,
                           .method = p->options.method,
+                          .uniform = p->equal,
                           .accuracy = p->options.accuracy,
                           .real = p->options.precision == NBODY_SINGLE ? sizeof(float) : sizeof(double)};
     struct share share = {.dev = 0};
@@ -237,17 +240,20 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
 #define KERNEL(its_name, its_unit, its_knobs, its_sizes, ...) \
     {.name = its_name, .unit = its_unit, .knob = its_knobs, .nknobs = sizeof its_knobs / sizeof *its_knobs, \
      .sizes = its_sizes, .nsizes = sizeof its_sizes / sizeof *its_sizes, .open = problem_open, .close = problem_close, \
-     .allowed = allowed, .verify = verify, .measure = measure, .arg = &(const struct variant){__VA_ARGS__}}
+     .allowed = allowed, .verify = verify, .measure = measure, __VA_ARGS__}
+#define OF(...) .arg = &(const struct variant){__VA_ARGS__}
 static const struct cltune_kernel kernels[] = {
-    KERNEL("nbody.direct.single", "interactions/s", knobs, sizes, NBODY_SINGLE, NBODY_LEAPFROG, NBODY_DIRECT, 1e-3),
-    KERNEL("nbody.direct.double", "interactions/s", knobs, sizes, NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_DIRECT, 1e-3),
-    KERNEL("nbody.direct.mixed", "interactions/s", knobs, sizes, NBODY_MIXED, NBODY_LEAPFROG, NBODY_DIRECT, 1e-3),
-    KERNEL("nbody.hermite.single", "interactions/s", knobs, sizes, NBODY_SINGLE, NBODY_HERMITE4, NBODY_DIRECT, 1e-3),
-    KERNEL("nbody.hermite.double", "interactions/s", knobs, sizes, NBODY_DOUBLE, NBODY_HERMITE4, NBODY_DIRECT, 1e-3),
-    KERNEL("nbody.walk.single", "bodies/s", walk_knobs, walk_sizes, NBODY_SINGLE, NBODY_LEAPFROG, NBODY_TREE, 1e-3),
-    KERNEL("nbody.walk.double", "bodies/s", walk_knobs, walk_sizes, NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_TREE, 1e-3),
-    KERNEL("nbody.cells.single", "bodies/s", walk_knobs, walk_sizes, NBODY_SINGLE, NBODY_LEAPFROG, NBODY_TREE, 5e-5),
-    KERNEL("nbody.cells.double", "bodies/s", walk_knobs, walk_sizes, NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_TREE, 5e-5),
+    KERNEL("nbody.direct.single", "interactions/s", knobs, sizes, OF(NBODY_SINGLE, NBODY_LEAPFROG, NBODY_DIRECT, 1e-3)),
+    KERNEL("nbody.equal.single", "interactions/s", knobs, sizes, OF(NBODY_SINGLE, NBODY_LEAPFROG, NBODY_DIRECT, 1e-3),
+           .like = "nbody.direct.single"),
+    KERNEL("nbody.direct.double", "interactions/s", knobs, sizes, OF(NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_DIRECT, 1e-3)),
+    KERNEL("nbody.direct.mixed", "interactions/s", knobs, sizes, OF(NBODY_MIXED, NBODY_LEAPFROG, NBODY_DIRECT, 1e-3)),
+    KERNEL("nbody.hermite.single", "interactions/s", knobs, sizes, OF(NBODY_SINGLE, NBODY_HERMITE4, NBODY_DIRECT, 1e-3)),
+    KERNEL("nbody.hermite.double", "interactions/s", knobs, sizes, OF(NBODY_DOUBLE, NBODY_HERMITE4, NBODY_DIRECT, 1e-3)),
+    KERNEL("nbody.walk.single", "bodies/s", walk_knobs, walk_sizes, OF(NBODY_SINGLE, NBODY_LEAPFROG, NBODY_TREE, 1e-3)),
+    KERNEL("nbody.walk.double", "bodies/s", walk_knobs, walk_sizes, OF(NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_TREE, 1e-3)),
+    KERNEL("nbody.cells.single", "bodies/s", walk_knobs, walk_sizes, OF(NBODY_SINGLE, NBODY_LEAPFROG, NBODY_TREE, 5e-5)),
+    KERNEL("nbody.cells.double", "bodies/s", walk_knobs, walk_sizes, OF(NBODY_DOUBLE, NBODY_LEAPFROG, NBODY_TREE, 5e-5)),
 };
 /* clang-format on */
 

@@ -317,7 +317,7 @@ static int check(const struct cltune_kernel *k, double budget, const struct cltu
         return fail(EINVAL, 0, "cltune_search: the kernel or the result is NULL");
     if (!k->name || !k->open || !k->close || !k->verify || !k->measure)
         return fail(EINVAL, 0, "cltune_search: the kernel lacks its name, open, close, verify or measure");
-    if (reserved_check("cltune_search", k->reserved) != 0)
+    if (reserved_check_some("cltune_search", k->reserved, 7) != 0)
         return -1;
     if (k->nknobs == 0 || k->nknobs > MAX_KNOBS)
         return fail(EINVAL, 0, "cltune_search: %s has %zu knobs; there must be 1 to %d", k->name, k->nknobs,
@@ -372,7 +372,8 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
                             int (*told)(void *, const struct cltune_progress *), void *arg,
                             struct cltune_row *row, double *rate)
 {
-    if (check(kernel, budget, row, rate) != 0 || cltune_find(cp, dev, kernel->name, size, row) != 0)
+    if (check(kernel, budget, row, rate) != 0 || cltune_find(cp, dev, kernel->name, size, row) != 0 ||
+        (!*row->shape && kernel->like && cltune_find(cp, dev, kernel->like, size, row) != 0))
         return -1;
     const cl_device_id device = clgetdevice(cp, dev);
     CLCONTEXT *one = clcontext_create_from(&device, 1);

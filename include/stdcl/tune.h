@@ -107,7 +107,8 @@ struct cltune_kernel {
     /* Runs it once or a few times: how long one run takes, and the work of a run in the unit. */
     int (*measure)(void *problem, const char *shape, double *seconds, double *work);
     const void *arg; /* the author's own: what `open` needs to know of this kernel */
-    uintptr_t reserved[8]; /* must be 0 */
+    const char *like; /* another kernel, whose row stands in on devices that have none of this one; or NULL */
+    uintptr_t reserved[7]; /* must be 0 */
 };
 
 /* For `measure`: calls run(problem, n), which does n runs and waits for their end: once to warm up, then with n

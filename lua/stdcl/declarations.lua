@@ -137,7 +137,8 @@ struct cltune_kernel {
   int (*verify)(void *problem, const char *shape);
   int (*measure)(void *problem, const char *shape, double *seconds, double *work);
   const void *arg;
-  uintptr_t reserved[8];
+  const char *like;
+  uintptr_t reserved[7];
 };
 struct cltune_progress {
   size_t tried;

@@ -69,7 +69,8 @@ class cltune_kernel(Structure):  # noqa: F405
         ("verify", CFUNCTYPE(c_int, c_void_p, c_char_p)),
         ("measure", CFUNCTYPE(c_int, c_void_p, c_char_p, c_void_p, c_void_p)),
         ("arg", c_void_p),
-        ("reserved", c_size_t * 8),
+        ("like", c_char_p),
+        ("reserved", c_size_t * 7),
     ]
 
 class clarg_info_t(Structure):  # noqa: F405
