@@ -3,6 +3,7 @@
  *   shape.c     how a kernel is launched on a device: rows of data
  *   kernels.c   a kernel on all devices of a context
  *   order.c     runs a kernel over all blocks and joins what they leave, in the fixed order
+ *   reduce.c    the kernel of sums and extremes
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_ARRAYS_BLOCKS_H
@@ -141,6 +142,7 @@ struct order_job {
     struct kernels *kernels;
     struct arrays_partial kind;
     uint64_t n, first, blocks, limit; /* first: of the blocks, which are first ... first + blocks - 1 */
+    uint64_t before;                  /* blocks of others, which the order has before these n elements */
     bool uncut;
     void **partial;
     cl_uint nrest;
@@ -158,5 +160,22 @@ void arrays_order_sum(struct arrays_partial kind, const void *partial, uint64_t 
 int arrays_order_part(const struct order_job *job, struct order_forest *part);
 void arrays_order_join(struct arrays_partial kind, struct order_forest *whole, const struct order_forest *part);
 struct arrays_total arrays_order_total(struct arrays_partial kind, const struct order_forest *whole);
+
+/* ---- reduce.c --------------------------------------------------------------------------------- */
+
+enum sums_op { OP_SUM, OP_DOT, OP_SQUARES, OP_DEVIATE, OP_LEAST, OP_GREATEST, OPS };
+
+/* What an operation's partial sums are; `doubles`: all devices have double precision. */
+struct arrays_partial arrays_reduce_kind(enum arrays_type type, enum arrays_accumulator accumulator, bool doubles, enum sums_op op);
+
+/* The name of its row in the store. */
+void arrays_reduce_row(enum arrays_type type, enum sums_op op, char row[64]);
+
+/* Builds its kernel; the shape is chosen. */
+int arrays_reduce_open(struct kernels *k, enum arrays_type type, struct arrays_partial kind, enum sums_op op);
+
+/* Completes a job that has kernels, kind, n, partial, progress and messages, and runs it on arrays x, y, z (those that the operation
+ * has); the mean is for OP_DEVIATE. */
+int arrays_reduce_part(struct order_job *job, const void *x, const void *y, const void *z, double mean, struct order_forest *part);
 
 #endif

@@ -12,8 +12,6 @@
 
 #include "arrays/blocks.h"
 
-enum sums_op { OP_SUM, OP_DOT, OP_SQUARES, OP_DEVIATE, OP_LEAST, OP_GREATEST, OPS };
-
 struct arrays {
     CLCONTEXT *ctx;
     cl_uint ndev;

@@ -268,7 +268,7 @@ int arrays_order_part(const struct order_job *job, struct order_forest *part)
         return clerror_set(ENOMEM, "%s: no memory", job->caller);
     const uint64_t share = (job->blocks + job->kernels->ndev - 1) / job->kernels->ndev;
     const bool rounds = job->limit || blocks_at_once(job, share) == share;
-    part->next = job->first;
+    part->next = job->before + job->first;
     part->n = 0;
     const int status = (rounds ? run_in_rounds : run_shares)(job, part, room, room + job->kernels->ndev);
     free(room);

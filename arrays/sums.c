@@ -6,7 +6,6 @@
  */
 #include "arrays/internal.h"
 
-EMBEDDED(sum_file, "arrays/sum.cl", arrays_sum_cl);
 EMBEDDED(tree_file, "arrays/tree.clt", arrays_tree_clt);
 
 static const char *const type_names[] = {"float", "double", "int", "long"};
@@ -25,28 +24,9 @@ static bool uses_tree(const arrays *a, enum sums_op op)
     return a->method == ARRAYS_TREE && op <= OP_SQUARES;
 }
 
-/* What an operation's partial sums are. */
 static struct arrays_partial partial_of(const arrays *a, enum sums_op op)
 {
-    static const enum arrays_wide own[] = {WIDE_FLOAT, WIDE_DOUBLE, WIDE_INT, WIDE_LONG};
-    if (op == OP_LEAST || op == OP_GREATEST)
-        return (struct arrays_partial){own[a->type], op == OP_LEAST ? JOIN_LEAST : JOIN_GREATEST};
-    if (op == OP_SUM && a->type == ARRAYS_INT)
-        return (struct arrays_partial){WIDE_LONG, JOIN_ADD};
-    if (op == OP_SUM && a->type == ARRAYS_LONG)
-        return (struct arrays_partial){WIDE_LONG, JOIN_HALVES};
-    if (!is_integer(a) && a->accumulator == ARRAYS_COMPENSATED)
-        return (struct arrays_partial){own[a->type], JOIN_PAIRS};
-    return a->doubles ? (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}
-                      : (struct arrays_partial){WIDE_FLOAT, JOIN_PAIRS};
-}
-
-/* What stands for the elements that a vector has beyond the last. */
-static const char *filling(const arrays *a, enum sums_op op)
-{
-    static const char *const most[] = {"INFINITY", "INFINITY", "INT_MAX", "LONG_MAX"};
-    static const char *const least[] = {"-INFINITY", "-INFINITY", "INT_MIN", "LONG_MIN"};
-    return op == OP_LEAST ? most[a->type] : op == OP_GREATEST ? least[a->type] : "0";
+    return arrays_reduce_kind(a->type, a->accumulator, a->doubles, op);
 }
 
 static int shape_tree(arrays *a, enum sums_op op)
@@ -85,32 +65,11 @@ static int shape_op(arrays *a, enum sums_op op)
     if (k->on)
         return 0;
     char row[64];
-    snprintf(row, sizeof row, "arrays.%s.%s",
-             op == OP_SQUARES ? "squares"
-             : op == OP_DOT   ? "dot"
-                              : "sum",
-             type_bytes(a->type) == 4 ? "single" : "double");
+    arrays_reduce_row(a->type, op, row);
     const int status = uses_tree(a, op) ? shape_tree(a, op) : arrays_kernels_shape(k, a->ctx, row, 0, a->shape);
     if (status != 0)
         arrays_kernels_close(k);
     return status;
-}
-
-static int open_sum(arrays *a, enum sums_op op)
-{
-    const struct arrays_partial kind = partial_of(a, op);
-    const struct embedded *const front = &order_text;
-    char options[256];
-    snprintf(options, sizeof options, "-D OP=%d -D ELEMENT=%s -D WIDE=%s -D PAIRED=%d -D FILL=%s%s", (int)op,
-             type_names[a->type], wide_names[kind.wide],
-             kind.joining == JOIN_PAIRS    ? 1
-             : kind.joining == JOIN_HALVES ? 2
-                                           : 0,
-             filling(a, op),
-             op == OP_LEAST      ? " -D KEEP_LEAST"
-             : op == OP_GREATEST ? " -D KEEP_GREATEST"
-                                 : "");
-    return arrays_kernels_open(&a->kernels[op], "reduce", options, &sum_file, 1, &front, NULL);
 }
 
 static int open_op(arrays *a, enum sums_op op)
@@ -118,7 +77,7 @@ static int open_op(arrays *a, enum sums_op op)
     struct kernels *k = &a->kernels[op];
     if (k->on[k->ndev - 1].kernel)
         return 0;
-    const int status = uses_tree(a, op) ? open_tree(a, op) : open_sum(a, op);
+    const int status = uses_tree(a, op) ? open_tree(a, op) : arrays_reduce_open(k, a->type, partial_of(a, op), op);
     if (status != 0)
         arrays_kernels_close(k);
     return status;
@@ -142,33 +101,20 @@ static int reduce(arrays *a, enum sums_op op, const void *x, const void *y, cons
         return arrays_small_sum(a, &small, total);
     if (open_op(a, op) != 0)
         return -1;
-    const float c_single = (float)mean, d_single = (float)(mean - (double)c_single);
-    const double zero = 0;
-    const int c_int = 0;
-    const cl_long c_long = 0;
-    struct stdcl_arg c = VALUE_ARG(mean), d = VALUE_ARG(zero);
-    if (kind->wide == WIDE_FLOAT) {
-        c = (struct stdcl_arg)VALUE_ARG(c_single);
-        d = (struct stdcl_arg)VALUE_ARG(d_single);
-    } else if (kind->wide == WIDE_INT) {
-        c = d = (struct stdcl_arg)VALUE_ARG(c_int);
-    } else if (kind->wide == WIDE_LONG) {
-        c = d = (struct stdcl_arg)VALUE_ARG(c_long);
+    struct order_job job = {.kernels = &a->kernels[op], .kind = *kind, .n = n, .partial = a->partial, .progress = a->progress, .arg = a->arg,
+                            .caller = "arrays", .elements = "elements"};
+    if (!tree) {
+        struct order_forest whole;
+        if (arrays_reduce_part(&job, x, y, z, mean, &whole) != 0)
+            return -1;
+        *total = arrays_order_total(*kind, &whole);
+        return 0;
     }
-    const struct stdcl_arg rest[] = {BLOCK_ARG(x), BLOCK_ARG(y), BLOCK_ARG(z), c, d};
-    const struct order_job job = {.kernels = &a->kernels[op],
-                                  .kind = *kind,
-                                  .n = n,
-                                  .partial = a->partial,
-                                  .nrest = tree ? 3 : 5,
-                                  .rest = rest,
-                                  .blocks =
-                                      tree ? (uint64_t)a->kernels[op].on[0].shape.groups : blocks_of(n),
-                                  .uncut = tree,
-                                  .progress = a->progress,
-                                  .arg = a->arg,
-                                  .caller = "arrays",
-                                  .elements = "elements"};
+    const struct stdcl_arg rest[] = {BLOCK_ARG(x), BLOCK_ARG(y), BLOCK_ARG(z)};
+    job.nrest = 3;
+    job.rest = rest;
+    job.blocks = (uint64_t)a->kernels[op].on[0].shape.groups;
+    job.uncut = true;
     return arrays_order_run(&job, total);
 }
 

@@ -144,7 +144,9 @@ static int create(struct gas_job *job)
                                         .arg = job,
                                         .world = cli_world};
     const double bytes = job->precision == ARRAYS_DOUBLE ? 24 : 12;
-    if (job->stored && world_size(cli_world) == 1 && cli_memory_for((size_t)job->n, (size_t)bytes, "molecules") != CLI_DONE)
+    uint64_t first, own;
+    gas_part(cli_world, world_rank(cli_world), job->n, &first, &own);
+    if (job->stored && cli_memory_for((size_t)own, (size_t)bytes, "molecules") != CLI_DONE)
         return CLI_FAILED;
     job->gas = gas_create(&options);
     if (!job->gas)
@@ -190,6 +192,10 @@ static int measure(struct gas_job *job)
 static int work(struct gas_job *job)
 {
     int status = gas_output_plan(job);
+    if (status == CLI_DONE && job->method == ARRAYS_TREE && world_size(cli_world) > 1)
+        status = cli_wrong("--sum tree is for one rank: its sums depend on how much one device has; leave it out");
+    if (status == CLI_DONE && job->input)
+        status = cli_ranks_same_file(job->input);
     if (status == CLI_DONE && job->input)
         status = gas_input_read(job);
     if (status == CLI_DONE)

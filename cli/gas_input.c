@@ -5,6 +5,8 @@
 #include "formats/hdf5.h"
 #include "formats/npy.h"
 
+#include <string.h>
+
 /* ---- .npy ------------------------------------------------------------------------------------ */
 
 /* Three planes, as Fortran's order has them, become rows. */
@@ -24,20 +26,34 @@ static void *rows_of(void *planes, size_t n, size_t size)
     return rows;
 }
 
+/* This rank's rows of n. */
+static void take_part(struct gas_job *job, size_t n, size_t *first, size_t *count)
+{
+    uint64_t begin, rows;
+    gas_part(cli_world, world_rank(cli_world), n, &begin, &rows);
+    job->n = n;
+    job->rows = *count = (size_t)rows;
+    *first = (size_t)begin;
+}
+
 static int read_numbers(struct npy *in, struct gas_job *job)
 {
+    size_t first, rows;
     if (in->cols != 3 || in->rows == 0)
         return cli_failed("'%s' has the shape (%zu, %zu); velocities are rows of three, (N, 3) with N > 0",
                           in->name, in->rows, in->cols);
-    if (cli_memory_for(in->rows, (in->fortran ? 6 : 3) * in->size, "velocities") != CLI_DONE)
+    take_part(job, in->rows, &first, &rows);
+    const bool whole = in->fortran || rows == in->rows;
+    if (cli_memory_for(whole ? in->rows : rows, (in->fortran ? 6 : 3) * in->size, "velocities") != CLI_DONE)
         return CLI_FAILED;
-    job->n = in->rows;
     job->precision = in->size == 8 ? ARRAYS_DOUBLE : ARRAYS_FLOAT;
-    job->velocity = cli_alloc(in->rows, 3 * in->size);
-    if (npy_read(in, job->velocity) != 0)
+    job->velocity = cli_alloc(whole ? in->rows : rows, 3 * in->size);
+    if ((whole ? npy_read(in, job->velocity) : npy_read_part_of_rows(in, first, rows, 0, 3, job->velocity)) != 0)
         return cli_failed_call(NULL);
     if (in->fortran)
         job->velocity = rows_of(job->velocity, in->rows, in->size);
+    if (whole)
+        memmove(job->velocity, (const char *)job->velocity + first * 3 * in->size, rows * 3 * in->size);
     return CLI_DONE;
 }
 
@@ -61,9 +77,11 @@ static int read_hdf5(struct gas_job *job)
     struct hdf5_rows rows;
     if (hdf5_read_rows(job->input, job->dataset ? asked : usual, 3, &rows) != 0)
         return cli_failed_call(NULL);
-    job->n = rows.n;
+    size_t first, own;
+    const size_t row = 3 * (rows.wide ? sizeof(double) : sizeof(float));
+    take_part(job, rows.n, &first, &own);
     job->precision = rows.wide ? ARRAYS_DOUBLE : ARRAYS_FLOAT;
-    job->velocity = rows.data;
+    job->velocity = memmove(rows.data, (const char *)rows.data + first * row, own * row);
     return CLI_DONE;
 }
 
@@ -79,8 +97,8 @@ int gas_input_read(struct gas_job *job)
     if (status == CLI_DONE && asked == ARRAYS_DOUBLE &&
         job->precision == ARRAYS_FLOAT) { /* floats, summed as doubles */
         const float *from = job->velocity;
-        double *to = cli_alloc((size_t)job->n * 3, sizeof *to);
-        for (size_t i = 0; i < (size_t)job->n * 3; i++)
+        double *to = cli_alloc(job->rows * 3, sizeof *to);
+        for (size_t i = 0; i < job->rows * 3; i++)
             to[i] = (double)from[i];
         free(job->velocity);
         job->velocity = to;

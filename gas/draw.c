@@ -35,7 +35,7 @@ CLONES static void draw_slice(uint64_t first, size_t count, cl_uint k0, cl_uint 
 /* What the caller says when it hears how many molecules are done. */
 static int tell(const gas *g, const char *call, uint64_t done)
 {
-    if (!g->progress || g->progress(g->arg, done) == 0 || done == g->n)
+    if (!g->progress || g->progress(g->arg, done) == 0 || done == g->own)
         return 0;
     return clerror_set(ECANCELED, "%s: stopped after %llu of %llu molecules", call, (unsigned long long)done,
                        (unsigned long long)g->n);
@@ -44,10 +44,10 @@ static int tell(const gas *g, const char *call, uint64_t done)
 static int draw_on_host(gas *g)
 {
     float v[3][SLICE];
-    const size_t n = (size_t)g->n;
+    const size_t n = (size_t)g->own;
     for (size_t i = 0; i < n; i += SLICE) {
         const size_t count = n - i < SLICE ? n - i : SLICE;
-        draw_slice(i, count, g->key[0], g->key[1], v[0], v[1], v[2]);
+        draw_slice(g->first * BLOCK + i, count, g->key[0], g->key[1], v[0], v[1], v[2]);
         for (int c = 0; c < 3; c++)
             if (g->type == ARRAYS_FLOAT)
                 memcpy((float *)g->plane[c] + i, v[c], count * sizeof(float));
@@ -65,22 +65,22 @@ static int draw_on_host(gas *g)
 /* Whole blocks, so that kernels may work in whole vectors. */
 static size_t plane_bytes(const gas *g)
 {
-    return (size_t)blocks_of(g->n) * BLOCK * type_bytes(g->type);
+    return (size_t)(g->blocks ? g->blocks : 1) * BLOCK * type_bytes(g->type);
 }
 
 static int send(gas *g)
 {
-    for (int c = 0; c < 3; c++)
-        if (arrays_place(g->arrays, g->plane[c], (size_t)g->n) != 0)
+    for (int c = 0; c < 3 && g->own; c++)
+        if (arrays_place(g->arrays, g->plane[c], (size_t)g->own) != 0)
             return -1;
     g->ready = true;
     return 0;
 }
 
-/* The blocks of device dev; all of them with ARRAYS_TREE, which needs all velocities on every device. */
+/* The blocks of device dev, of this rank's; all of them with ARRAYS_TREE, which needs all velocities on every device. */
 static uint64_t blocks_on(const gas *g, cl_uint dev, uint64_t *first)
 {
-    const uint64_t blocks = blocks_of(g->n);
+    const uint64_t blocks = g->blocks;
     const bool whole = g->method == ARRAYS_TREE;
     *first = whole ? 0 : share_start(blocks, dev, g->ndev);
     return whole ? blocks : share_start(blocks, dev + 1, g->ndev) - *first;
@@ -91,8 +91,8 @@ static int start_drawing(const gas *g, cl_uint dev, uint64_t first, uint64_t blo
 {
     const struct kernels_on *on = &g->draw.on[dev];
     const size_t group = (size_t)on->shape.group;
-    const cl_ulong from = first, n = g->n;
-    const struct stdcl_arg args[] = {VALUE_ARG(from),         VALUE_ARG(n),           BLOCK_ARG(g->plane[0]),
+    const cl_ulong from = first, n = g->own, begin = g->first * BLOCK;
+    const struct stdcl_arg args[] = {VALUE_ARG(from),         VALUE_ARG(n),           VALUE_ARG(begin),       BLOCK_ARG(g->plane[0]),
                                      BLOCK_ARG(g->plane[1]),  BLOCK_ARG(g->plane[2]), VALUE_ARG(g->key[0]),
                                      VALUE_ARG(g->key[1])};
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
@@ -149,7 +149,7 @@ static int draw_on_devices(gas *g)
     for (uint64_t at = 0; at < blocks; at += some) {
         some = slice_of(&g->draw, blocks - at);
         if (draw_some(g, at, some) != 0 ||
-            tell(g, "gas_create", at + some < blocks ? g->n / blocks * (at + some) : g->n) != 0)
+            tell(g, "gas_create", at + some < blocks ? g->own / blocks * (at + some) : g->own) != 0)
             return -1;
     }
     g->ready = true;
@@ -195,7 +195,7 @@ static int set(gas *g, const float (*single)[3], const double (*wide)[3])
     if (g->source != GAS_GIVEN || g->storage != GAS_STORED)
         return clerror_set(
             EINVAL, "gas_set_velocities: this gas draws its own; make it with GAS_STORED and GAS_GIVEN");
-    for (size_t i = 0; i < (size_t)g->n; i++)
+    for (size_t i = 0; i < (size_t)g->own; i++)
         for (int c = 0; c < 3; c++) {
             const double v = single ? (double)single[i][c] : wide[i][c];
             if (!isfinite(v)) {
@@ -203,7 +203,7 @@ static int set(gas *g, const float (*single)[3], const double (*wide)[3])
                 return clerror_set(EDOM,
                                    "gas_set_velocities: component %c of molecule %zu is %g; it must be a "
                                    "finite number",
-                                   "xyz"[c], i, v);
+                                   "xyz"[c], (size_t)(g->first * BLOCK) + i, v);
             }
             put(g, c, i, v);
         }
@@ -225,7 +225,7 @@ static int fetch(gas *g, size_t first, size_t count)
     const size_t size = type_bytes(g->type);
     for (cl_uint dev = 0; dev < g->ndev; dev++) {
         size_t a, n;
-        arrays_share(g->arrays, (size_t)g->n, dev, &a, &n);
+        arrays_share(g->arrays, (size_t)g->own, dev, &a, &n);
         const size_t from = a > first ? a : first, to = a + n < first + count ? a + n : first + count;
         for (int c = 0; c < 3 && from < to; c++)
             if (clmsyncn(g->ctx, dev, (char *)g->plane[c] + from * size, (to - from) * size, CL_MEM_HOST) ==
@@ -240,7 +240,11 @@ int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3])
     if (first > g->n || count > g->n - first)
         return clerror_set(EINVAL, "gas_velocities: there are no %zu molecules from %llu on; the gas has %llu", count,
                            (unsigned long long)first, (unsigned long long)g->n);
-    if (g->storage == GAS_STORED && (!g->ready || fetch(g, (size_t)first, count) != 0))
+    const uint64_t begin = g->storage == GAS_STORED ? g->first * BLOCK : 0; /* what the planes begin with */
+    if (g->storage == GAS_STORED && (first < begin || first + count > begin + g->own))
+        return clerror_set(EINVAL, "gas_velocities: rank %d has molecules %llu to %llu, not all from %llu to %llu", world_rank(g->world),
+                           (unsigned long long)begin, (unsigned long long)(begin + g->own), (unsigned long long)first, (unsigned long long)(first + count));
+    if (g->storage == GAS_STORED && (!g->ready || fetch(g, (size_t)(first - begin), count) != 0))
         return g->ready ? -1 : clerror_set(EINVAL, "gas_velocities: none were given yet");
     for (size_t i = 0; i < count; i += SLICE) {
         float v[3][SLICE];
@@ -249,7 +253,7 @@ int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3])
             draw_slice(first + i, some, g->key[0], g->key[1], v[0], v[1], v[2]);
         for (size_t k = 0; k < some; k++)
             for (int c = 0; c < 3; c++) {
-                const size_t at = (size_t)first + i + k;
+                const size_t at = (size_t)(first - begin) + i + k;
                 const double one = g->storage == GAS_FUSED   ? (double)v[c][k]
                                    : g->type == ARRAYS_FLOAT ? (double)((float *)g->plane[c])[at]
                                                              : ((double *)g->plane[c])[at];
@@ -263,11 +267,11 @@ int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3])
 
 enum { MOST_BINS = 4096, COUNT_BLOCKS = 1 << 16 }; /* 2^31 molecules: a bin's 32 bits suffice */
 
-/* Counts blocks first ... first + blocks - 1 on one device, into g->counts there. */
+/* Counts blocks first ... first + blocks - 1 on one device, into g->counts there: of this rank's where they are stored. */
 static int count_on(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float scale, cl_uint bins)
 {
     const struct kernels_on *on = &g->count.on[dev];
-    const cl_ulong from = first, n = g->n;
+    const cl_ulong from = first, n = g->storage == GAS_STORED ? g->own : g->n;
     const stdcl_local_t own = {(bins + 1) * sizeof(cl_uint)};
     void *none = g->counts;
     void *const *p = g->storage == GAS_STORED ? g->plane : (void *[]){none, none, none};
@@ -302,16 +306,17 @@ static int count_all(gas *g, float scale, unsigned bins, uint64_t *count)
         return -1;
     if (open_kernels(g, &g->count, "histogram") != 0)
         return -1;
+    const uint64_t first = g->storage == GAS_STORED ? 0 : g->first;
     for (cl_uint dev = 0; dev < g->ndev; dev++) {
         const uint64_t end = share_start(g->blocks, dev + 1, g->ndev);
         uint64_t some;
         for (uint64_t at = share_start(g->blocks, dev, g->ndev); at < end; at += some) {
             some = slice_of(&g->count, end - at < COUNT_BLOCKS ? end - at : COUNT_BLOCKS);
-            if (count_on(g, dev, g->first + at, some, scale, bins) != 0)
+            if (count_on(g, dev, first + at, some, scale, bins) != 0)
                 return -1;
             for (unsigned b = 0; b <= bins; b++)
                 count[b] += g->counts[b];
-            if (tell(g, "gas_histogram", at + some < g->blocks ? (at + some) * BLOCK : g->n) != 0)
+            if (tell(g, "gas_histogram", at + some < g->blocks ? (at + some) * BLOCK : g->own) != 0)
                 return -1;
         }
     }
@@ -323,10 +328,10 @@ int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count)
     if (!isfinite(top) || top <= 0 || bins < 1 || bins > MOST_BINS)
         return clerror_set(EINVAL, "gas_histogram: %u bins up to %g; there must be 1 to %d up to a speed > 0",
                            bins, top, MOST_BINS);
-    if (g->storage == GAS_STORED && !g->ready)
-        return clerror_set(EINVAL, "gas_histogram: no velocities were given yet");
+    const bool ready = g->storage == GAS_FUSED || g->ready;
     memset(count, 0, (bins + 1) * sizeof *count);
-    if (world_agree(g->world, count_all(g, (float)(bins / top * g->unit), bins, count)) != 0)
+    if (world_agree(g->world, ready ? count_all(g, (float)(bins / top * g->unit), bins, count)
+                                    : clerror_set(EINVAL, "gas_histogram: no velocities were given yet")) != 0)
         return -1;
     return world_add(g->world, count, bins + 1);
 }

@@ -38,15 +38,16 @@ typedef VECTOR(REAL) reals;
     for (ulong here = (block) * BLOCK + get_local_id(0) * WIDTH; here < ((block) + 1) * BLOCK; \
          here += GROUP * WIDTH)
 
-/* Planes have room for whole vectors, so that the last one may be written beyond n. */
+/* Molecules from number `begin` on, n of them. Planes have room for whole vectors, so that the last one may be written beyond n. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-draw(ulong first, ulong n, __global REAL *px, __global REAL *py, __global REAL *pz, uint k0, uint k1)
+draw(ulong first, ulong n, ulong begin, __global REAL *px, __global REAL *py, __global REAL *pz, uint k0, uint k1)
 {
     FOR_VECTORS (here, first + get_group_id(0)) {
         if (here >= n)
             break;
         mw_float x, y, z;
-        mw_velocity((mw_uint)((uint)here) + LANE_NUMBERS, (mw_uint)((uint)(here >> 32)), k0, k1, &x, &y, &z);
+        const ulong number = begin + here;
+        mw_velocity((mw_uint)((uint)number) + LANE_NUMBERS, (mw_uint)((uint)(number >> 32)), k0, k1, &x, &y, &z);
         *(__global reals *)(px + here) = CONVERT(REAL, x);
         *(__global reals *)(py + here) = CONVERT(REAL, y);
         *(__global reals *)(pz + here) = CONVERT(REAL, z);

@@ -40,9 +40,8 @@ static int check(const struct gas_options *o)
     if (o->storage == GAS_STORED && o->n > SIZE_MAX / 32)
         return clerror_set(ENOMEM, "gas_create: %llu molecules are too many to store",
                            (unsigned long long)o->n);
-    if (o->storage == GAS_STORED && world_size(o->world) > 1)
-        return clerror_set(ENOTSUP, "gas_create: stored velocities cannot be divided among ranks; drawn and summed in one kernel "
-                                    "(GAS_FUSED) a gas of any size needs no memory");
+    if (o->method == ARRAYS_TREE && world_size(o->world) > 1)
+        return clerror_set(ENOTSUP, "gas_create: the sum of ARRAYS_TREE cannot be divided among ranks; ARRAYS_TUNED can");
     return reserved_check("gas_create", o->reserved);
 }
 
@@ -83,28 +82,37 @@ static void join_parts(void *whole, const void *part, void *kind)
 /* ---- Ranks. ----------------------------------------------------------------------------------- */
 
 /* Where rank `rank` begins, of so many bunches: by the speeds, or all alike. */
-static uint64_t bunch_of(const gas *g, uint64_t bunches, int rank)
+static uint64_t bunch_of(int ranks, int rank, const double *speed, uint64_t bunches)
 {
-    const int ranks = world_size(g->world);
     double below = 0, all = 0;
-    if (!g->speed)
+    if (!speed)
         return bunches / (uint64_t)ranks * (uint64_t)rank + bunches % (uint64_t)ranks * (uint64_t)rank / (uint64_t)ranks;
     for (int r = 0; r < ranks; r++) {
-        all += g->speed[r];
-        below += r < rank ? g->speed[r] : 0;
+        all += speed[r];
+        below += r < rank ? speed[r] : 0;
     }
     return rank == ranks ? bunches : (uint64_t)((double)bunches * (below / all) + 0.5);
 }
 
-/* This rank's part of blocks first ... first + blocks - 1. Whole bunches of blocks for each rank, where there are so many, are
- * summed fastest (arrays/order.c). */
+struct run {
+    uint64_t first, count;
+};
+
+/* A rank's part of so many blocks. Whole bunches of blocks for each rank, where there are so many, are summed fastest (arrays/order.c). */
+static struct run part_of(int ranks, int rank, const double *speed, uint64_t blocks)
+{
+    const uint64_t bunch = blocks / (uint64_t)ranks < 256 ? 1 : 256, bunches = (blocks + bunch - 1) / bunch;
+    const uint64_t first = bunch_of(ranks, rank, speed, bunches) * bunch, end = bunch_of(ranks, rank + 1, speed, bunches) * bunch;
+    return (struct run){first, (end < blocks ? end : blocks) - first};
+}
+
+/* This rank's part of blocks first ... first + blocks - 1. */
 static void take_share(gas *g, uint64_t first, uint64_t blocks)
 {
-    const int rank = world_rank(g->world);
-    const uint64_t bunch = blocks / (uint64_t)world_size(g->world) < 256 ? 1 : 256, bunches = (blocks + bunch - 1) / bunch;
-    const uint64_t start = bunch_of(g, bunches, rank) * bunch, end = bunch_of(g, bunches, rank + 1) * bunch;
-    g->first = first + start;
-    g->blocks = (end < blocks ? end : blocks) - start;
+    const struct run part = part_of(world_size(g->world), world_rank(g->world), g->speed, blocks);
+    g->first = first + part.first;
+    g->blocks = part.count;
+    g->own = !part.count ? 0 : g->first + part.count < blocks_of(g->n) ? part.count * BLOCK : g->n - g->first * BLOCK;
 }
 
 /* Of a rank in a round. */
@@ -224,6 +232,18 @@ static int make_fused(gas *g, const char *words)
     return 0;
 }
 
+/* Of many ranks, which join their parts: the kernels of arrays_squares, whose bits they have. */
+static int make_sum(gas *g, const struct gas_options *o)
+{
+    char row[64];
+    bool doubles = false;
+    if (arrays_have_doubles(g->ctx, &doubles) != 0)
+        return -1;
+    g->kind = arrays_reduce_kind(o->type, o->accumulator, doubles, OP_SQUARES);
+    arrays_reduce_row(o->type, OP_SQUARES, row);
+    return arrays_kernels_shape(&g->sum, g->ctx, row, 0, o->shape) == 0 ? arrays_reduce_open(&g->sum, o->type, g->kind, OP_SQUARES) : -1;
+}
+
 static int make(gas *g, const struct gas_options *o)
 {
     g->partial = calloc(g->ndev, sizeof *g->partial);
@@ -238,7 +258,9 @@ static int make(gas *g, const struct gas_options *o)
                                                        .shape = o->shape,
                                                        .progress = o->progress,
                                                        .arg = o->arg});
-    return g->arrays && gas_draw_place(g) == 0 ? 0 : -1;
+    if (!g->arrays || (world_size(g->world) > 1 && make_sum(g, o) != 0))
+        return -1;
+    return gas_draw_place(g);
 }
 
 static gas *create(const struct gas_options *o)
@@ -284,6 +306,7 @@ void gas_free(gas *g)
         return;
     gas_draw_free(g);
     arrays_kernels_close(&g->fused);
+    arrays_kernels_close(&g->sum);
     arrays_free(g->arrays);
     for (cl_uint dev = 0; g->partial && dev < g->ndev; dev++)
         if (g->partial[dev])
@@ -295,15 +318,33 @@ void gas_free(gas *g)
 
 /* ---- Measuring. ------------------------------------------------------------------------------- */
 
+/* Each rank sums what it has stored, whatever its speed. */
+static int measure_parts(gas *g, double *sum)
+{
+    struct order_forest part = {.next = g->first};
+    struct order_job job = {.kernels = &g->sum, .kind = g->kind, .n = g->own, .before = g->first, .partial = g->partial, .progress = g->progress,
+                            .arg = g->arg, .caller = "gas", .elements = "molecules"};
+    int status = g->ready ? 0 : clerror_set(EINVAL, "gas_measure: no velocities were given yet; gas_set_velocities gives them");
+    if (status == 0 && g->own > 0)
+        status = arrays_reduce_part(&job, g->plane[0], g->plane[1], g->plane[2], 0, &part);
+    if (world_agree(g->world, status) != 0 || world_reduce(g->world, &part, sizeof part, join_parts, &g->kind) != 0)
+        return -1;
+    const struct arrays_total total = arrays_order_total(g->kind, &part);
+    *sum = arrays_total_value(g->kind, &total);
+    return 0;
+}
+
+static int measure_stored(gas *g, double *sum)
+{
+    if (!g->ready)
+        return clerror_set(EINVAL, "gas_measure: no velocities were given yet; gas_set_velocities gives them");
+    return arrays_squares(g->arrays, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, sum);
+}
+
 /* The sum of (v / unit)^2. */
 static int sum_squares(gas *g, double *squares)
 {
-    if (g->storage == GAS_FUSED)
-        return measure_fused(g, squares);
-    if (!g->ready)
-        return clerror_set(EINVAL,
-                           "gas_measure: no velocities were given yet; gas_set_velocities gives them");
-    return arrays_squares(g->arrays, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, squares);
+    return g->storage == GAS_FUSED ? measure_fused(g, squares) : world_size(g->world) > 1 ? measure_parts(g, squares) : measure_stored(g, squares);
 }
 
 int gas_measure(gas *g, struct gas_energy *e)
@@ -336,6 +377,14 @@ double gas_slower(double speed, double temperature, double mass, double boltzman
 uint64_t gas_molecules(const gas *g)
 {
     return g->n;
+}
+
+void gas_part(const stdcl_world *world, int rank, uint64_t n, uint64_t *first, uint64_t *count)
+{
+    const uint64_t blocks = blocks_of(n);
+    const struct run p = part_of(world_size(world), rank, NULL, blocks);
+    *first = p.first * BLOCK < n ? p.first * BLOCK : n;
+    *count = (p.first + p.count < blocks ? (p.first + p.count) * BLOCK : n) - *first;
 }
 
 double gas_bytes(const gas *g)

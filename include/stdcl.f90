@@ -1327,6 +1327,14 @@ module stdcl
       integer(c_int64_t) :: gas_molecules
       type(c_ptr), value :: g
     end function
+    subroutine gas_part(world, rank, n, first, count) bind(C)
+      import
+      type(c_ptr), value :: world
+      integer(c_int), value :: rank
+      integer(c_int64_t), value :: n
+      integer(c_int64_t), optional :: first(*)
+      integer(c_int64_t), optional :: count(*)
+    end subroutine
     function gas_pressure(n, mean_energy, volume) bind(C)
       import
       real(c_double) :: gas_pressure

@@ -11,6 +11,8 @@
 #include "stdcl/matmul.h"
 #include "stdcl/nbody.h"
 
+#include <math.h>
+
 enum { MOST_DEVICES = 2 };
 static cl_device_id device[MOST_DEVICES];
 static size_t devices;
@@ -40,14 +42,38 @@ static CLCONTEXT *open_devices(void)
 
 struct gas_case {
     uint64_t n;
+    enum gas_storage storage;
+    enum gas_source source;
+    enum arrays_type type;
+    enum arrays_accumulator accumulator;
     struct gas_energy energy; /* alone */
     uint64_t count[33];
 };
 
+/* Velocities that this rank has, if they are given: those that a gas of the same seed draws. And the last of them again. */
+static int give(const struct gas_case *c, gas *g, CLCONTEXT *cp, stdcl_world *w)
+{
+    const struct gas_options options = {.ctx = cp, .n = c->n, .seed = 5};
+    uint64_t first, count;
+    gas_part(w, world_rank(w), c->n, &first, &count);
+    gas *drawn = c->source == GAS_GIVEN ? gas_create(&options) : NULL;
+    double(*v)[3] = malloc((count + 1) * sizeof *v), last[1][3];
+    int status = !drawn || (gas_velocities(drawn, first, count, v) == 0 && gas_set_velocities(g, (const double(*)[3])v) == 0) ? 0 : -1;
+    if (status == 0 && c->storage == GAS_STORED && drawn && count > 0 &&
+        (gas_velocities(g, first + count - 1, 1, last) != 0 || fabs(last[0][2] - v[count - 1][2]) > 1e-6))
+        status = WRONG("the last velocity is %g, not %g", last[0][2], v[count - 1][2]);
+    if (status == 0 && c->storage == GAS_STORED && first > 0 && (gas_velocities(g, 0, 1, last) == 0 || clerrno != EINVAL))
+        status = WRONG("a rank has velocities of another");
+    gas_free(drawn);
+    free(v);
+    return status;
+}
+
 static int gas_alone(struct gas_case *c, CLCONTEXT *cp, stdcl_world *w)
 {
-    gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = c->n, .seed = 5, .world = w});
-    const int status = g && gas_measure(g, &c->energy) == 0 && gas_histogram(g, 6, 32, c->count) == 0 ? 0 : -1;
+    gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = c->n, .seed = 5, .storage = c->storage, .source = c->source, .type = c->type,
+                                              .accumulator = c->accumulator, .world = w});
+    const int status = g && give(c, g, cp, w) == 0 && gas_measure(g, &c->energy) == 0 && gas_histogram(g, 6, 32, c->count) == 0 ? 0 : -1;
     gas_free(g);
     return status;
 }
@@ -55,7 +81,7 @@ static int gas_alone(struct gas_case *c, CLCONTEXT *cp, stdcl_world *w)
 static int gas_ranks(struct rank_run *r)
 {
     const struct gas_case *right = r->arg;
-    struct gas_case own = {.n = right->n};
+    struct gas_case own = {.n = right->n, .storage = right->storage, .source = right->source, .type = right->type, .accumulator = right->accumulator};
     CLCONTEXT *cp = open_devices();
     if (!cp || gas_alone(&own, cp, r->world) != 0)
         return -1;
@@ -68,10 +94,18 @@ static int gas_ranks(struct rank_run *r)
 static void gas_has_the_same_bits(void **state)
 {
     (void)state;
-    static const uint64_t n[] = {1, 40000, 1500000}; /* less than a block, two blocks, many */
-    for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
-        struct gas_case c = {.n = n[i]};
+    static const struct gas_case cases[] = {
+        {.n = 1}, {.n = 40000}, {.n = 1500000}, /* less than a block, two blocks, many */
+        {.n = 1, .storage = GAS_STORED}, {.n = 1500000, .storage = GAS_STORED}, {.n = 200000, .storage = GAS_STORED, .source = GAS_HOST},
+        {.n = 200000, .storage = GAS_STORED, .source = GAS_GIVEN, .accumulator = ARRAYS_COMPENSATED},
+        {.n = 200000, .storage = GAS_STORED, .type = ARRAYS_DOUBLE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gas_case c = cases[i];
         CLCONTEXT *cp = open_devices();
+        bool doubles = false;
+        works(arrays_have_doubles(cp, &doubles));
+        c.type = doubles ? c.type : ARRAYS_FLOAT;
         works(gas_alone(&c, cp, NULL));
         works(clcontext_destroy(cp));
         on_some(gas_ranks, &c, i);
@@ -147,10 +181,10 @@ static int gas_stops(struct rank_run *r)
 static int gas_is_refused(struct rank_run *r)
 {
     CLCONTEXT *cp = open_devices();
-    const bool stored = gas_create(&(struct gas_options){.ctx = cp, .n = 100, .storage = GAS_STORED, .world = r->world}) != NULL;
+    const bool made = gas_create(&(struct gas_options){.ctx = cp, .n = 100, .storage = GAS_STORED, .method = ARRAYS_TREE, .world = r->world}) != NULL;
     const int code = clerrno;
     clcontext_destroy(cp);
-    return !stored && code == ENOTSUP ? 0 : WRONG("clerrno %d", code);
+    return !made && code == ENOTSUP ? 0 : WRONG("clerrno %d", code);
 }
 
 static void gas_ends_together(void **state)

@@ -95,6 +95,13 @@ job 0 '"program": "gas"' $many "$stdcl" gas $pick -n 3e6 --share --histogram man
 [ "$(energy out)" = "$(energy one.json)" ] || { echo "FAILED  $many ranks: another energy, $(energy out)"; bad=1; }
 cmp one.csv many.csv || bad=1
 today && job 0 "" 2 copy/bin/stdcl gas $pick -n 1000 --alone --quiet
+"$stdcl" matmul -n 3 -m 80000 -k 3 --engine cpu-blocked -q -o v.npy || bad=1
+for what in "-n 200000 --stored" "-i v.npy"; do # velocities in memory, each rank's own
+    today || continue
+    "$stdcl" gas $pick $what --json >one.json || bad=1
+    job 0 '"program": "gas"' 2 "$stdcl" gas $pick $what --share --json
+    [ "$(energy out)" = "$(energy one.json)" ] || { echo "FAILED  a stored gas: another energy, $(energy out)"; bad=1; }
+done
 printf '#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n' >glider.rle
 run="--generations 200" ranks=2
 export STDCL_DIVIDE_ANEW=1 # shares change meanwhile, and ranks write small blocks of files by turns

@@ -62,7 +62,8 @@ struct gas_options {
     int (*progress)(void *arg, uint64_t done);
     void *arg;
     stdcl_world *world; /* the ranks that divide the molecules among themselves, NULL: alone; not owned. gas_create, gas_measure and
-                         * gas_histogram are collective then, `progress` counts this rank's own molecules, and GAS_STORED is ENOTSUP */
+                         * gas_histogram are collective then, `progress` counts this rank's own molecules, a stored gas has in a rank's
+                         * memory the molecules of gas_part alone, and ARRAYS_TREE is ENOTSUP */
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -71,13 +72,16 @@ struct gas_options {
 gas *gas_create(const struct gas_options *options);
 void gas_free(gas *g);
 
-/* GAS_GIVEN: copies n rows of three components in the caller's units; each call replaces the former. EDOM:
- * a component that is not finite (named). */
+/* Of n molecules that are stored, those that a rank has: `count` of them, from number `first` on. */
+void gas_part(const stdcl_world *world, int rank, uint64_t n, uint64_t *first, uint64_t *count);
+
+/* GAS_GIVEN: copies rows of three components in the caller's units, of all molecules or, with a world, of this rank's (gas_part); each
+ * call replaces the former. EDOM: a component that is not finite (named). */
 int gas_set_velocities(gas *g, const double (*velocity)[3]);
 int gas_set_velocities_single(gas *g, const float (*velocity)[3]);
 
 /* Copies out velocities of molecules first ... first + count - 1 in the caller's units; a fused gas draws
- * them anew on the host. EINVAL when there are no such molecules. */
+ * them anew on the host. EINVAL when there are no such molecules, or this rank has not stored them. */
 int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3]);
 
 /* The result of a measurement. Energies are the kinetic ones of translation. */

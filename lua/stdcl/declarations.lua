@@ -436,6 +436,7 @@ void gas_free(gas *g);
 int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count);
 int gas_measure(gas *g, struct gas_energy *energy);
 uint64_t gas_molecules(const gas *g);
+void gas_part(const stdcl_world *world, int rank, uint64_t n, uint64_t *first, uint64_t *count);
 double gas_pressure(uint64_t n, double mean_energy, double volume);
 int gas_set_velocities(gas *g, double (*velocity)[3]);
 int gas_set_velocities_single(gas *g, float (*velocity)[3]);

@@ -705,6 +705,7 @@ FUNCTIONS = {
     "gas_histogram": ("gas", "c_int, [c_void_p, c_double, c_uint, c_void_p]"),
     "gas_measure": ("gas", "c_int, [c_void_p, POINTER(gas_energy)]"),
     "gas_molecules": ("gas", "c_uint64, [c_void_p]"),
+    "gas_part": ("gas", "None, [c_void_p, c_int, c_uint64, c_void_p, c_void_p]"),
     "gas_pressure": ("gas", "c_double, [c_uint64, c_double, c_double]"),
     "gas_set_velocities": ("gas", "c_int, [c_void_p, c_void_p]"),
     "gas_set_velocities_single": ("gas", "c_int, [c_void_p, c_void_p]"),
