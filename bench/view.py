@@ -1,29 +1,35 @@
 """view.py - what viewers cost a run: its steps a second while one looks, or eight of whom one never reads, against those while nobody does.
 
-    /usr/bin/python3 bench/view.py [OPTIONS] STDCL nbody -n 2^20 --method tree --steps 1000000000
-    /usr/bin/python3 bench/view.py [OPTIONS] STDCL life --size 65536 --generations 1000000000000
+    make -C build view_clock
+    /usr/bin/python3 bench/view.py [OPTIONS] build/bench/view_clock nbody -n 2^20 --method tree --steps 1000000000
+    /usr/bin/python3 bench/view.py [OPTIONS] build/bench/view_clock life --size 65536 --generations 1000000000000
 
-    --turns N           so often viewers come and go (9)
-    --seconds S         that they stay, and that nobody is there (1.5)
+    --turns N           so often viewers come and go (16)
+    --seconds S         that they stay, and that nobody is there; each time between half of it and half as much again (1.5)
     --viewers 1,8       these by turns
     --count N           bodies that a viewer wants (200000)
     --zoom Z            squares of 2^Z cells that it wants (4), 1920 x 1080 of them
     --pan 1             it moves over the grid, 60 times a second
     --viewers-on CPUS   processors of the viewers, as 8-15: a browser is a thing of another machine
     --run-on CPUS       and of the run
+    --keep FILE         the clock's lines, and when viewers came and went
 
-All is one run, so that nothing differs but who looks: rates are the steps between two pictures, the first and the last that the first viewer gets each
-time, over the time between these; and what is between a last and the next first is nobody's. A row has the median of the turns, each against the
-mean of what is before and after it. Needs python3-websockets, and a machine that has nothing else to do. Prints JSON.
+All is one run, so that nothing differs but who looks. The command is the one of every day with a clock around its visits to the window
+(bench/view_clock.c), so that steps and seconds are the run's own. A row has the median of the turns, each against the mean of what is before and
+behind it, with an interval that has it nineteen times of twenty; and what share of the time the visits themselves took. A turn begins with the first
+picture of all, so what opening costs is in it; compiling kernels is not. Needs python3-websockets, and a machine that has nothing else to do. Prints JSON.
 SPDX-License-Identifier: MIT
 """
 import asyncio
+import bisect
 import json
 import os
+import random
 import statistics
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 
@@ -70,69 +76,101 @@ def cpus_of(text):
     return {cpu for p in parts for cpu in range(p[0], p[-1] + 1)}
 
 
-async def turn(options, link, want, n):
-    """What the first of n viewers was told while they looked."""
+async def turn(options, link, want, n, seconds):
+    """When n viewers began to look and ended, and what the first of them was told."""
+    began = time.monotonic()
     viewers = [Viewer(link, json.loads(json.dumps(want)), reads=k == 0 or k < n - 1, moves=bool(options["pan"])) for k in range(n)]
     for v in viewers:
         await v.open()
-    while len(viewers[0].said) < 3:
+    while not viewers[0].said:
         await asyncio.sleep(0.01)
-    await asyncio.sleep(float(options["seconds"]))
+    await asyncio.sleep(seconds)
+    ended = time.monotonic()
     for v in viewers:
         await v.close()
-    return viewers[0].said[1:]  # the first picture may be of before
+    return {"viewers": n, "began": began, "ended": ended, "said": viewers[0].said}
 
 
-def rate(a, b):
-    return (b[1] - a[1]) / (b[0] - a[0])
-
-
-async def measure(options, command):
+async def measure(options, command, clock):
     life = "life" in command
     want = ({"type": "want", "cells": {"x": 0, "y": 0, "width": 1920, "height": 1080, "zoom": int(options["zoom"])}} if life
             else {"type": "want", "points": {"count": int(float(options["count"])), "colour": "speed"}})
-    process = subprocess.Popen([*command, "--quiet", "--view", "--view-wait"], stderr=subprocess.PIPE, text=True,
+    process = subprocess.Popen([*command, "--quiet", "--view", "--view-wait"], stderr=subprocess.PIPE, text=True, env={**os.environ, "STDCL_VIEW_CLOCK": clock},
                                preexec_fn=(lambda: os.sched_setaffinity(0, cpus_of(options["run-on"]))) if options["run-on"] else None)
     link = process.stderr.readline().split("look at ")[1].strip()
     if options["viewers-on"]:
         os.sched_setaffinity(0, cpus_of(options["viewers-on"]))
-    numbers = [int(n) for n in options["viewers"].split(",")]
-    await turn(options, link, want, 1)  # kernels are compiled
-    await asyncio.sleep(float(options["seconds"]))
-    said = []
-    for k in range(int(options["turns"]) * len(numbers) + 1):
-        n = numbers[k % len(numbers)]
-        said.append((n, await turn(options, link, want, n)))
-        await asyncio.sleep(float(options["seconds"]))
+    numbers, seconds, any_time = [int(n) for n in options["viewers"].split(",")], float(options["seconds"]), random.Random(1)
+    await turn(options, link, want, max(numbers), seconds)  # kernels are compiled
+    await asyncio.sleep(seconds)
+    turns = []
+    for k in range(int(options["turns"]) * len(numbers)):
+        turns.append(await turn(options, link, want, numbers[k % len(numbers)], seconds * any_time.uniform(0.5, 1.5)))
+        await asyncio.sleep(seconds * any_time.uniform(0.5, 1.5))
+    ended = time.monotonic()
     process.terminate()
     process.wait()
-    return numbers, said
+    return numbers, turns, ended
 
 
-def rows_of(numbers, said):
-    alone = [rate(a[1][-1], b[1][0]) for a, b in zip(said, said[1:])]
+class Visits:
+    def __init__(self, clock):
+        rows = [list(map(float, line.split())) for line in open(clock)]
+        self.began, self.ended, self.step = [[r[c] for r in rows] for c in range(3)]
+
+    def between(self, a, b):
+        """Steps a second, and the visits' share of the time, from the last visit that ended before a to the last before b."""
+        i, j = bisect.bisect(self.ended, a) - 1, bisect.bisect(self.ended, b) - 1
+        seconds = self.ended[j] - self.ended[i]
+        return (self.step[j] - self.step[i]) / seconds, sum(self.ended[k] - self.began[k] for k in range(i + 1, j + 1)) / seconds
+
+
+def interval(values):
+    """Of the median, by which of the sorted values it lies between nineteen times of twenty (binomial)."""
+    n, ordered, k, below = len(values), sorted(values), 0, 0.5 ** len(values)
+    term = below
+    while below <= 0.025 and k < n // 2:
+        k += 1
+        term *= (n - k + 1) / k
+        below += term
+    return ordered[max(0, k - 1)], ordered[n - 1 - max(0, k - 1)]
+
+
+def rows_of(visits, numbers, turns, ended):
+    REST = 0.05  # a burst that somebody saw may still be at work
+    alone = [visits.between(t["ended"] + REST, u)[0] for t, u in zip(turns, [u["began"] for u in turns[1:]] + [ended])]
     for n in numbers:
-        costs, pictures, size, seen = [], [], [], []
-        for k in range(1, len(said) - 1):
-            if said[k][0] == n:
-                s = said[k][1]
-                seen.append(rate(s[0], s[-1]))
-                costs.append(100 * ((alone[k - 1] + alone[k]) / 2 / seen[-1] - 1))
-                pictures.append((len(s) - 1) / (s[-1][0] - s[0][0]))
-                size.append(sum(x[2] for x in s[1:]) / (s[-1][0] - s[0][0]))
-        yield {"viewers": n, "cost_percent": round(statistics.median(costs), 2), "of_turns": [round(c, 2) for c in costs],
+        costs, seen, shares, pictures, size = [], [], [], 0, 0
+        mine = [k for k in range(1, len(turns)) if turns[k]["viewers"] == n]
+        for k in mine:
+            rate, share = visits.between(turns[k]["began"], turns[k]["ended"])
+            seen.append(rate)
+            shares.append(share)
+            costs.append(100 * ((alone[k - 1] + alone[k]) / 2 / rate - 1))
+            pictures += len(turns[k]["said"])
+            size += sum(x[2] for x in turns[k]["said"])
+        seconds = sum(turns[k]["ended"] - turns[k]["began"] for k in mine)
+        yield {"viewers": n, "turns": len(mine), "cost_percent": round(statistics.median(costs), 2), "from_to": [round(c, 2) for c in interval(costs)],
+               "visits_percent": round(100 * statistics.median(shares), 2), "of_turns": [round(c, 2) for c in costs],
                "steps_a_second": round(statistics.median(seen), 2), "alone": round(statistics.median(alone), 2),
-               "pictures_a_second": round(statistics.median(pictures), 1), "megabytes_a_second": round(statistics.median(size) / 1e6, 2)}
+               "pictures_a_second": round(pictures / seconds, 1), "megabytes_a_second": round(size / seconds / 1e6, 2)}
 
 
 def main():
     command = sys.argv[1:]
-    options = {"turns": "9", "seconds": "1.5", "viewers": "1,8", "count": "200000", "zoom": "4", "pan": "", "viewers-on": "", "run-on": ""}
+    options = {"turns": "16", "seconds": "1.5", "viewers": "1,8", "count": "200000", "zoom": "4", "pan": "", "viewers-on": "", "run-on": "", "keep": ""}
     while command[0].startswith("--"):
         name = command.pop(0)[2:]
         options[name] = command.pop(0)
-    numbers, said = asyncio.run(measure(options, command))
-    print(json.dumps({"command": " ".join(command[1:]), **{k: v for k, v in options.items() if v}, "rows": list(rows_of(numbers, said))}))
+    with tempfile.TemporaryDirectory() as folder:
+        clock = os.path.join(folder, "clock")
+        numbers, turns, ended = asyncio.run(measure(options, command, clock))
+        visits = Visits(clock)
+        if options["keep"]:
+            with open(options["keep"], "w") as file:
+                json.dump([turns, ended, open(clock).read()], file)
+    print(json.dumps({"command": " ".join(command[1:]), **{k: v for k, v in options.items() if v and k != "keep"},
+                      "rows": list(rows_of(visits, numbers, turns, ended))}))
 
 
 main()
