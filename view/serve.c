@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { PIECE = 64 << 10, HEADERS = 8192, REQUEST_SECONDS = 5, PING_SECONDS = 20, HANGUP_SECONDS = 40, FILE_PIECE = 16 << 10 };
+enum { PIECE = 32 << 10, HEADERS = 8192, REQUEST_SECONDS = 5, PING_SECONDS = 20, HANGUP_SECONDS = 40, FILE_PIECE = 16 << 10 };
 enum { CLOSE_TOKEN = 4401, CLOSE_FULL = 4429 };
 _Static_assert((int)HEADROOM >= LWS_PRE, "no room for the library's head of a message");
 

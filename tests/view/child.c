@@ -2,14 +2,15 @@
  *
  *   view_child points|cells|replay|many [ADDRESS]        many: a million bodies
  *
- * Prints its links, and at the end how many steps it made and the most milliseconds that one call of the view took.
+ * Prints its links; for each line that it reads how many bytes of the heap are in use, the libraries' too; and at the end how many steps it made and the
+ * most milliseconds that one call of the view took.
  * SPDX-License-Identifier: MIT
  */
 #include "core/clock.h"
 #include "stdcl/view.h"
 
 #include <errno.h>
-
+#include <malloc.h>
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -63,8 +64,17 @@ static void show_cells(view *v, uint64_t step)
 static int input_ended(void)
 {
     struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
-    char c;
-    return poll(&p, 1, 0) > 0 && read(STDIN_FILENO, &c, 1) <= 0;
+    char c = 0;
+    if (poll(&p, 1, 0) <= 0)
+        return 0;
+    if (read(STDIN_FILENO, &c, 1) <= 0)
+        return 1;
+    if (c == '\n') {
+        const struct mallinfo2 m = mallinfo2();
+        printf("%zu bytes\n", m.uordblks + m.hblkhd);
+        fflush(stdout);
+    }
+    return 0;
 }
 
 int main(int argc, char **argv)

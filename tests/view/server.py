@@ -7,6 +7,7 @@ Nothing here depends on how fast the machine is: each step waits until something
 SPDX-License-Identifier: MIT
 """
 import asyncio
+import fcntl
 import gzip
 import json
 import os
@@ -15,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 try:
@@ -38,6 +40,13 @@ class Run:
         self.guest = self.process.stdout.readline().strip()
         self.tunnel = self.process.stdout.readline().strip()
         self.port = int(self.url.split(":")[2].split("/")[0])
+        self.before = self.held()
+
+    def held(self):
+        """Bytes of the heap."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline().split()[0])
 
     def __enter__(self):
         return self
@@ -152,6 +161,16 @@ async def credits():
                         assert isinstance(m, str), "a frame that was not paid for"
                         if json.loads(m).get("id") == k:
                             break
+
+
+async def asks_early():
+    """A wish and a credit that come before the hello is read bring the first picture."""
+    with Run("points") as run:
+        async with run.connect() as ws:
+            await ws.send('{"type":"want","points":{"count":40000}}')
+            await ws.send('{"type":"credit","n":1}')
+            assert json.loads(await message(ws))["type"] == "hello"
+            assert struct.unpack_from("<II", await frame(ws, 1), 72) == (20000, 20000)
 
 
 async def cells():
@@ -307,6 +326,37 @@ async def viewers():
             while (await text_of(ws, "state"))["viewers"] != 1:
                 pass
     assert run.steps > 20
+
+
+async def slow_memory():
+    """A viewer costs a frame and 64 KiB, however slow it is, the library's part with it: seven that take nothing, against one."""
+    want, size = '{"type":"want","points":{"count":1000000,"colour":"speed"}}', 7 * 10**6
+    with Run("many") as run:
+        async with run.connect() as ws:
+            await ws.send(want)
+            for _ in range(9):  # until the run shows all, and has room for it
+                await ws.send('{"type":"credit","n":1}')
+                while len(await frame(ws, 1)) < size:
+                    await ws.send('{"type":"credit","n":1}')
+            slow, held = [], []
+            for n in (1, 7):
+                while len(slow) < n:
+                    slow.append(await run.connect(ping_interval=None))
+                    slow[-1].transport.pause_reading()
+                    await slow[-1].send(want)
+                    await slow[-1].send('{"type":"credit","n":8}')
+                while min(waiting(w) for w in slow) < 1 << 14:  # until all have a frame on its way
+                    await asyncio.sleep(0.01)
+                held.append(run.held())
+            for w in slow:
+                w.transport.abort()
+    more = (held[1] - held[0]) / 6 - size
+    assert more <= 1 << 16, "%.1f KiB a viewer besides its frame" % (more / 1024)
+
+
+def waiting(ws):
+    """Bytes that have come and were not read."""
+    return struct.unpack("i", fcntl.ioctl(ws.transport.get_extra_info("socket").fileno(), termios.FIONREAD, b"1234"))[0]
 
 
 async def idlers():
@@ -538,8 +588,8 @@ async def endless_planes():
             assert job.process.wait(PATIENCE) == 130
 
 
-TESTS = [shows, credits, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, idlers, unix_socket, other_users,
-         packed_files, same_bits, endless_planes]
+TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers,
+         unix_socket, other_users, packed_files, same_bits, endless_planes]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
         print(test.__name__, flush=True)
