@@ -200,8 +200,10 @@ int cli_window_visit(struct cli_window *w, uint64_t at, double fraction, int (*s
         if (world_broadcast(cli_world, 0, &visit, sizeof visit) != 0)
             return cli_failed_call(NULL);
         w->agreed = visit.pace;
-        if (visit.show)
+        if (visit.show) {
             status = show(job, 0);
+            w->interval = view_due_in(w->view);
+        }
         if (status != CLI_DONE || !visit.stay || cli_ranks_interrupted(false))
             break;
         view_wait(w->view, to_wait(w, step));
@@ -221,10 +223,12 @@ uint64_t cli_window_burst(const struct cli_window *w, uint64_t step, uint64_t wa
     return (double)wanted < most ? wanted : (uint64_t)most;
 }
 
+/* Each end of a burst leaves the device idle for a moment. So bursts are shorter than without viewers only where pictures are due more often
+ * than these end; else a picture waits for the next end. */
 double cli_window_seconds(const struct cli_window *w, double seconds)
 {
     const double least = 0.25 / (w->rate > 0 ? w->rate : 30);
-    return view_watched(w->view) ? fmin(seconds, fmax(least, view_due_in(w->view))) : seconds;
+    return view_watched(w->view) && w->interval < seconds ? fmin(seconds, fmax(least, view_due_in(w->view))) : seconds;
 }
 
 bool cli_window_sums_due(const struct cli_window *w, const struct cli_sums *sums)

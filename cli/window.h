@@ -33,6 +33,7 @@ struct cli_window {
         double speed; /* steps a second; 0: as fast as it can */
     } pace, agreed;   /* as viewers want it now; at the last visit, the same on all ranks */
     double step;       /* of the last visit */
+    double interval;   /* seconds from the last picture to the next, as that was due then */
     size_t bodies;     /* when it was opened */
     uint64_t frame;    /* of a replay */
     double seek;       /* the frame that a viewer wants; below 0: none */
