@@ -15,9 +15,10 @@
     --keep FILE         the clock's lines, and when viewers came and went
 
 All is one run, so that nothing differs but who looks. The command is the one of every day with a clock around its visits to the window
-(bench/view_clock.c), so that steps and seconds are the run's own. A row has the median of the turns, each against the mean of what is before and
-behind it, with an interval that has it nineteen times of twenty; and what share of the time the visits themselves took. A turn begins with the first
-picture of all, so what opening costs is in it; compiling kernels is not. Needs python3-websockets, and a machine that has nothing else to do. Prints JSON.
+(bench/view_clock.c), so that steps and seconds are the run's own. `cost`: the time of the turns against what their steps take by the rates before and behind
+each of them; `visits_percent`: the visits' share of that time; `bursts`: the median time of a step between visits, against that while nobody looks. from_to:
+where these lie nineteen times of twenty, by drawing turns and bursts at random. A turn begins when the first viewer opens, so what that costs is in it;
+compiling kernels is not. Needs python3-websockets, and a machine that has nothing else to do. Prints JSON.
 SPDX-License-Identifier: MIT
 """
 import asyncio
@@ -114,46 +115,51 @@ async def measure(options, command, clock):
 
 
 class Visits:
+    """What the clock said: when visits began and ended, the step, how many looked."""
+
     def __init__(self, clock):
-        rows = [list(map(float, line.split())) for line in open(clock)]
-        self.began, self.ended, self.step = [[r[c] for r in rows] for c in range(3)]
+        self.began, self.ended, self.step, self.watched = zip(*[map(float, line.split()) for line in open(clock)])
 
     def between(self, a, b):
-        """Steps a second, and the visits' share of the time, from the last visit that ended before a to the last before b."""
+        """Steps, seconds, and seconds of visits, from the last visit that ended before a to the last before b."""
         i, j = bisect.bisect(self.ended, a) - 1, bisect.bisect(self.ended, b) - 1
-        seconds = self.ended[j] - self.ended[i]
-        return (self.step[j] - self.step[i]) / seconds, sum(self.ended[k] - self.began[k] for k in range(i + 1, j + 1)) / seconds
+        return self.step[j] - self.step[i], self.ended[j] - self.ended[i], sum(self.ended[k] - self.began[k] for k in range(i + 1, j + 1))
+
+    def bursts(self, n):
+        """Seconds a step of the bursts at whose both ends n looked."""
+        return [(self.began[k] - self.ended[k - 1]) / (self.step[k] - self.step[k - 1]) for k in range(1, len(self.step))
+                if self.watched[k] == self.watched[k - 1] == n and self.step[k] > self.step[k - 1]]
 
 
-def interval(values):
-    """Of the median, by which of the sorted values it lies between nineteen times of twenty (binomial)."""
-    n, ordered, k, below = len(values), sorted(values), 0, 0.5 ** len(values)
-    term = below
-    while below <= 0.025 and k < n // 2:
-        k += 1
-        term *= (n - k + 1) / k
-        below += term
-    return ordered[max(0, k - 1)], ordered[n - 1 - max(0, k - 1)]
+def interval(figure, *lists):
+    """A figure of lists, and from where to where it lies nineteen times of twenty, when from each list as many are drawn at random."""
+    any_of = random.Random(1)
+    drawn = sorted(figure(*[any_of.choices(x, k=len(x)) for x in lists]) for _ in range(2000))
+    return {"percent": round(figure(*lists), 2), "from_to": [round(drawn[49], 2), round(drawn[1950], 2)]}
+
+
+def mean_cost(turns):
+    """Of their time against what their steps take alone."""
+    return 100 * (sum(seconds for _, seconds, _, _ in turns) / sum(steps / alone for steps, _, _, alone in turns) - 1)
+
+
+def ratio(some, others):
+    return 100 * (statistics.median(some) / statistics.median(others) - 1)
 
 
 def rows_of(visits, numbers, turns, ended):
     REST = 0.05  # a burst that somebody saw may still be at work
-    alone = [visits.between(t["ended"] + REST, u)[0] for t, u in zip(turns, [u["began"] for u in turns[1:]] + [ended])]
+    alone = [visits.between(t["ended"] + REST, u) for t, u in zip(turns, [u["began"] for u in turns[1:]] + [ended])]
+    rates = [steps / seconds for steps, seconds, _ in alone]
     for n in numbers:
-        costs, seen, shares, pictures, size = [], [], [], 0, 0
         mine = [k for k in range(1, len(turns)) if turns[k]["viewers"] == n]
-        for k in mine:
-            rate, share = visits.between(turns[k]["began"], turns[k]["ended"])
-            seen.append(rate)
-            shares.append(share)
-            costs.append(100 * ((alone[k - 1] + alone[k]) / 2 / rate - 1))
-            pictures += len(turns[k]["said"])
-            size += sum(x[2] for x in turns[k]["said"])
-        seconds = sum(turns[k]["ended"] - turns[k]["began"] for k in mine)
-        yield {"viewers": n, "turns": len(mine), "cost_percent": round(statistics.median(costs), 2), "from_to": [round(c, 2) for c in interval(costs)],
-               "visits_percent": round(100 * statistics.median(shares), 2), "of_turns": [round(c, 2) for c in costs],
-               "steps_a_second": round(statistics.median(seen), 2), "alone": round(statistics.median(alone), 2),
-               "pictures_a_second": round(pictures / seconds, 1), "megabytes_a_second": round(size / seconds / 1e6, 2)}
+        seen = [(*visits.between(turns[k]["began"], turns[k]["ended"]), (rates[k - 1] + rates[k]) / 2) for k in mine]
+        seconds = sum(s[1] for s in seen)
+        yield {"viewers": n, "turns": len(mine), "seconds": round(seconds, 1), "cost": interval(mean_cost, seen),
+               "visits_percent": round(100 * sum(s[2] for s in seen) / seconds, 2), "bursts": interval(ratio, visits.bursts(n), visits.bursts(0)),
+               "steps_a_second": round(sum(s[0] for s in seen) / seconds, 2), "alone": round(sum(a[0] for a in alone) / sum(a[1] for a in alone), 2),
+               "pictures_a_second": round(sum(len(turns[k]["said"]) for k in mine) / seconds, 1),
+               "megabytes_a_second": round(sum(x[2] for k in mine for x in turns[k]["said"]) / seconds / 1e6, 2)}
 
 
 def main():

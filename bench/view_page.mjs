@@ -59,45 +59,58 @@ async function startRun(...options) {
   return { run, url };
 }
 
-// Milliseconds of processors that this program's children, the browser and the run, have taken so far. On Linux.
-function processorTime() {
-  const all = new Map();
-  for (const name of fs.readdirSync("/proc").filter((n) => /^\d+$/.test(n)))
-    try {
-      const words = fs.readFileSync(`/proc/${name}/stat`, "latin1").replace(/^.*\) /, "").split(" ");
-      all.set(+name, { parent: +words[1], ticks: +words[11] + +words[12] });
-    } catch { /* it has ended */ }
-  const ours = (pid) => pid === process.pid || all.has(pid) && ours(all.get(pid).parent);
-  return [...all].reduce((n, [pid, { ticks }]) => pid !== process.pid && ours(pid) ? n + 10 * ticks : n, 0);
+// For how long, in ms, some program has waited for a processor so far. On Linux.
+function pressure() {
+  const text = fs.readFileSync("/proc/pressure/cpu", "latin1");
+  return { waited: /some.*total=(\d+)/.exec(text)[1] / 1000, lately: +/avg10=([\d.]+)/.exec(text)[1] };
 }
 
-// Milliseconds from the request of the page to its first picture; and of processors, which is what it takes where all are idle, but for what goes on
-// at the same time. The run stands meanwhile.
+// Milliseconds of processors by kind of process that the browser's have taken so far.
+async function processorTimes(session) {
+  const times = {};
+  for (const { type, id, cpuTime } of (await session.send("SystemInfo.getProcessInfo")).processInfo) times[id] = { type, ms: 1000 * cpuTime };
+  return times;
+}
+
+// Runs in the page: when it has its first picture, and for how long it waited for WebGL2, that is, for what draws.
+function watchFirst() {
+  window.glWaits = 0;
+  const timed = (owner, name) => {
+    const own = owner[name];
+    owner[name] = function (...words) {
+      const begun = performance.now(), result = own.apply(this, words);
+      if (!window.first) window.glWaits += performance.now() - begun;
+      return result;
+    };
+  };
+  timed(HTMLCanvasElement.prototype, "getContext");
+  for (const name of ["getExtension", "getProgramParameter"]) timed(WebGL2RenderingContext.prototype, name);
+  const look = () => /step/.test(document.querySelector("#words")?.textContent || "") ? (window.first = performance.now()) : requestAnimationFrame(look);
+  look();
+}
+
+// Milliseconds from the request of the page to its first picture, while the run stands; each begins when the machine has been at rest, for which it waits
+// as long as $STDCL_REST minutes in all. busy: the part of the opening during which some program, the browser's too, waited for a processor.
 async function firstPictures(browser, url) {
-  const all = [], processors = [];
-  for (let i = 0; i < 9; i++) {
+  const all = [], session = await browser.newBrowserCDPSession(), patient = Date.now() + 6e4 * (process.env.STDCL_REST || 0);
+  for (let i = 0; i <= 20; i++) {
     const page = await openPage(browser, "about:blank", { width: 1280, height: 800 });
-    await page.addInitScript(() => {
-      const look = () => /step/.test(document.querySelector("#words")?.textContent || "") ? (window.first = performance.now()) : requestAnimationFrame(look);
-      look();
-    });
-    if (!i) { // once, to let it stand
-      await page.goto(url);
-      await page.waitForFunction(() => window.first);
-      await page.keyboard.press(" ");
-      await page.waitForFunction(() => document.querySelector("#words").textContent.startsWith("paused"));
-      await page.context().close();
-      continue;
-    }
+    await page.addInitScript(watchFirst);
     await page.waitForTimeout(1000);
-    const before = processorTime();
+    while (i && pressure().lately > 5 && Date.now() < patient) await page.waitForTimeout(500);
+    const before = await processorTimes(session), { waited } = pressure(), begun = performance.now();
     await page.goto(url, { waitUntil: "commit" });
     await page.waitForFunction(() => window.first, null, { polling: 20 });
-    processors.push(processorTime() - before);
-    all.push(await page.evaluate(() => window.first));
+    const busy = (pressure().waited - waited) / (performance.now() - begun), after = await processorTimes(session), took = {};
+    for (const id in after) took[after[id].type] = (took[after[id].type] || 0) + after[id].ms - (before[id]?.ms || 0);
+    if (!i) { // once, to let it stand
+      await page.keyboard.press(" ");
+      await page.waitForFunction(() => document.querySelector("#words").textContent.startsWith("paused"));
+    } else all.push({ ...await page.evaluate(() => ({ ms: window.first, waits_ms: window.glWaits })), busy, browser_ms: took.browser, page_ms: took.renderer, draws_ms: took.GPU });
     await page.context().close();
   }
-  return { ms: median(all), all_ms: all, processors_ms: median(processors), all_processors_ms: processors };
+  const middle = Object.fromEntries(Object.keys(all[0]).map((name) => [name, median(all.map((a) => a[name]))]));
+  return { ...middle, all: all.map(({ ms, waits_ms, busy }) => [ms, waits_ms, busy].map((v) => +v.toFixed(2))) };
 }
 
 // Bytes a body of the frames that a run sends when a coding is allowed, headers and colours apart.
