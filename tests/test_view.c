@@ -594,6 +594,42 @@ static void moving_on(void **state)
     stage_free(&stage);
 }
 
+/* Bodies of the next frame; -1: there is none. */
+static int next_bodies(struct viewer *w)
+{
+    hear(w, "{\"type\":\"credit\",\"n\":1}");
+    while (viewer_next(w))
+        if (w->binary)
+            return (int)bytes_read(w->out.at + HEADROOM + 76, 4);
+    return -1;
+}
+
+/* The same bodies, wanted in other words, are not sent again. */
+static void same_wishes(void **state)
+{
+    enum { N = 100 };
+    struct view v = {.about.options.points.total = N, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct stage stage = {.shown[POINTS] = some(N, 0)};
+    struct viewer w;
+    (void)state;
+    viewer_init(&w, &v, &stage, false);
+    hear(&w, "{\"type\":\"want\",\"points\":{\"count\":40000}}");
+    assert_int_equal(next_bodies(&w), N);
+    hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d,\"colour\":\"none\"}}", N);
+    assert_int_equal(next_bodies(&w), -1);
+    hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d}}", N - 1);
+    hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d}}", N - 1); /* and what changed before is not forgotten by that */
+    assert_int_equal(next_bodies(&w), N - 1);
+    hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d,\"colour\":\"speed\"}}", N - 1);
+    assert_int_equal(next_bodies(&w), N - 1);
+    hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d,\"region\":[0,0,0,9,9,9]}}", N - 1);
+    assert_true(next_bodies(&w) > 0);
+    hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d,\"region\":[0,0,0,1,9,9]}}", N - 1);
+    assert_true(next_bodies(&w) > 0);
+    viewer_free(&w);
+    stage_free(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -603,7 +639,7 @@ int main(void)
         cmocka_unit_test(order),         cmocka_unit_test(rows_are_thinned), cmocka_unit_test(regions),
         cmocka_unit_test(codings),       cmocka_unit_test(codings_of_cells), cmocka_unit_test(recordings),
         cmocka_unit_test(nothing_is_lost), cmocka_unit_test(cut_and_damaged), cmocka_unit_test(pages),       cmocka_unit_test(refused_options),
-        cmocka_unit_test(opens_and_closes), cmocka_unit_test(moving_on),
+        cmocka_unit_test(opens_and_closes), cmocka_unit_test(moving_on),     cmocka_unit_test(same_wishes),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

@@ -65,14 +65,27 @@ static void forget_formers(struct viewer *w, int n)
     memmove(w->former, w->former + n, sizeof *w->former * (size_t)w->formers);
 }
 
+static size_t fewer(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether the same bodies come in the same form: who knows not yet how many there are asks for more. */
+static bool same_bodies(const struct want *a, const struct want *b, size_t total)
+{
+    return !a->cells && !b->cells && !a->inside && !b->inside && a->colour == b->colour && a->coding == b->coding &&
+           fewer(a->count, total) == fewer(b->count, total);
+}
+
 static void wish(struct viewer *w, const struct want *want)
 {
+    const bool same = same_bodies(&w->want, want, w->v->about.options.points.total);
     if (w->formers == FORMER)
         forget_formers(w, 1);
     if (w->want.cells)
         w->former[w->formers++] = w->want.region;
     w->want = *want;
-    w->again = true;
+    w->again |= !same;
     if (want->cells && !region_clip(&w->v->about.options.cells, &w->want.region))
         w->want.cells = false;
 }

@@ -166,7 +166,7 @@ watched("a double click goes to a body, which can be followed; trails show where
 
 watched("cells: bits near by, density from afar, over 65,536 squared; what is wanted follows the camera", MADE.large, { theme: "light" }, async (page, server) => {
   await pause(page, server);
-  const first = server.seen.find((m) => m.type === "want").cells;
+  const first = server.seen.find((m) => m.cells).cells;
   assert.ok(first.zoom >= 6 && first.width * first.height <= 4194304);
   const far = await pixelsOf(page);
   assert.ok(drawn(far) > 1000);
@@ -450,7 +450,7 @@ export function onePage(recording) {
     .replace("<!--csp-->", () => `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src blob: data:; base-uri 'none'; form-action 'none'">`)
     .replace('<link rel="stylesheet" href="view.css">', () => `<style nonce="${nonce}">${fs.readFileSync(path.join(WEB, "view.css"), "utf8")}</style>`)
     .replace('<link rel="icon" href="icon.svg">', "")
-    .replace("<!--recording-->", () => `<script type="application/octet-stream" id="recording">${recording.toString("base64")}</script>`)
+    .replace("<!--recording-->", () => `<script type="application/octet-stream" class="recording">${recording.toString("base64")}</script>`)
     .replace('<script type="module" src="main.js"></script>', () => `<script type="module" nonce="${nonce}">${modules}</script>`);
 }
 

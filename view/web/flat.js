@@ -20,10 +20,6 @@ export class FlatPicture {
     this.frame = frame;
   }
 
-  forget() {
-    this.frame = null;
-  }
-
   setTrails() {}
 
   placeAt(k) {

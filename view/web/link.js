@@ -1,6 +1,7 @@
 // link.js - the connection to a run: credits, what is wanted, how fast the way is, and coming back after it was lost.
 // The server sends a frame only against a credit, so a slow page gets fewer frames and never old ones.
 // SPDX-License-Identifier: MIT
+import { openWay, sendOver } from "./way.js";
 import { FrameReader } from "./wire.js";
 
 const CLOSED = {
@@ -8,18 +9,6 @@ const CLOSED = {
   4401: "This link is not, or no longer, valid. Open the one that the run printed.",
   4429: "Eight viewers look at this run already. Close one, then reload this page.",
 };
-
-// The secret of the link: from the address, out of which it is taken at once, or from before a reload.
-export function takeToken() {
-  const given = /^#t=([0-9a-f]{32})$/.exec(location.hash);
-  try {
-    if (given) sessionStorage.setItem("token", given[1]);
-    if (location.hash) history.replaceState(null, "", location.pathname);
-    return given ? given[1] : sessionStorage.getItem("token") || "";
-  } catch {
-    return given ? given[1] : "";
-  }
-}
 
 // How many bodies fit into so many bytes, and how they are packed.
 export function fairShare(bytes, total) {
@@ -41,21 +30,21 @@ export function creditsFor(rate, trip) {
 }
 
 export class Link {
-  constructor(token, on) {
+  constructor({ token, socket }, on) {
     this.token = token;
     this.on = on;
     this.tries = 0;
     this.bytes = 3e5; // that a frame may have
-    this.open();
+    this.take(socket);
     setInterval(() => this.measure(), 500);
   }
 
-  open() {
-    this.socket = new WebSocket("ws://" + location.host + "/live", ["stdcl-view.1", "token." + this.token]);
-    this.socket.binaryType = "arraybuffer";
+  take(socket) {
+    this.socket = socket;
     this.reader = new FrameReader();
     this.queue = Promise.resolve();
-    this.onWay = this.frames = this.late = this.pinged = 0;
+    this.onWay = 2;
+    this.frames = this.late = this.pinged = 0;
     this.trip = 1000; // ms of the fastest ping
     this.socket.onmessage = ({ data }) => typeof data === "string" ? this.text(JSON.parse(data)) : this.binary(data);
     this.socket.onclose = ({ code }) => this.lost(code);
@@ -73,7 +62,6 @@ export class Link {
       this.on.trouble("");
       this.wanted = "";
       this.on.hello(message); // says what it wants
-      this.grant(2);
       this.on.ready();
     } else this.on.text(message);
   }
@@ -124,9 +112,7 @@ export class Link {
   }
 
   send(message) {
-    if (this.socket.readyState !== 1) return false;
-    this.socket.send(JSON.stringify(message));
-    return true;
+    return sendOver(this.socket, message);
   }
 
   lost(code) {
@@ -137,6 +123,6 @@ export class Link {
     }
     const wait = [500, 1000, 2000, 4000, 5000][Math.min(4, this.tries++)];
     this.on.trouble("The connection was lost. Trying again …");
-    setTimeout(() => this.open(), wait);
+    setTimeout(() => this.take(openWay(this.token)), wait);
   }
 }

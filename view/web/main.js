@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: MIT
 import { KEYS, helpRows, listenKeys, listenPointers } from "./keys.js";
 import { Film, saveBlob } from "./film.js";
-import { Link, fairShare, takeToken } from "./link.js";
+import { Link, fairShare } from "./link.js";
 import { MAPS } from "./maps.js";
 import { formatNumber, formatQuantity } from "./numbers.js";
 import { Player } from "./player.js";
 import { Plots } from "./plots.js";
 import { Scene } from "./scene.js";
 import { Past, Table } from "./store.js";
+import { first } from "./way.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 0];
@@ -28,7 +29,10 @@ function redraw() {
 function drawAll(now) {
   asked = false;
   const moving = scene.draw(now);
-  if (page.plots && !get("plots").hidden) page.plots.draw(scene.frame && !page.plots.log ? scene.frame.time : NaN, scene.look.dark);
+  if (!page.seen && now < 1000) { // the first picture does not wait for plots
+    page.seen = Boolean(scene.frame);
+    redraw();
+  } else if (page.plots && !get("plots").hidden) page.plots.draw(scene.frame && !page.plots.log ? scene.frame.time : NaN, scene.look.dark);
   drawWords();
   if (page.film) filmFrame();
   const owed = page.owed;
@@ -147,7 +151,7 @@ const on = {
 };
 
 // A recording in this page, or the run that this page came from.
-let source = Player.here(on) || new Link(takeToken(), on);
+let source = Player.here(on) || new Link(first, on);
 
 function setState(state) {
   page.state = state;
@@ -406,7 +410,7 @@ const CHANGES = {
   follow: (value, on) => { get("follow").checked = scene.setFollow(on); },
   theme: (value) => {
     setTheme(value);
-    try { localStorage.setItem("theme", value); } catch { /* a page from a file may keep nothing */ }
+    try { localStorage.setItem("theme", value); } catch {} // a page from a file may keep nothing
   },
 };
 for (const id in CHANGES) get(id).oninput = ({ target }) => CHANGES[id](target.value, target.checked);
@@ -435,5 +439,5 @@ addEventListener("pointerdown", (e) => {
   if (!get("panel").hidden && !e.target.closest("#panel, #looks")) openPanel(false);
 });
 system.addEventListener("change", () => setTheme(get("theme").value));
-try { get("theme").value = localStorage.getItem("theme") || ""; } catch { /* as above */ }
+try { get("theme").value = localStorage.getItem("theme") || ""; } catch {} // as above
 setTheme(get("theme").value);

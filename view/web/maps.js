@@ -32,7 +32,9 @@ export function colourAt(name, at) {
 
 // 256 pixels of colour(0) to colour(1).
 export function colourTable(colour) {
-  return Uint8Array.from({ length: 1024 }, (_, i) => i % 4 < 3 ? colour((i >> 2) / 255)[i % 4] : 255);
+  const pixels = new Uint8Array(1024).fill(255);
+  for (let i = 0; i < 256; i++) pixels.set(colour(i / 255), 4 * i);
+  return pixels;
 }
 
 // The colour of a group: red, green, blue.

@@ -8,6 +8,11 @@ function raised(power) {
   return (power < 0 ? "⁻" : "") + [...String(Math.abs(power))].map((d) => SUPERSCRIPT[+d]).join("");
 }
 
+// 1234.5 as 1,234.5 (by hand: what browsers have for it takes long to be there)
+function grouped(text) {
+  return text.replace(/^-?\d+/, (whole) => whole.replace(/\d(?=(\d{3})+$)/g, "$&,")).replace("-", "−");
+}
+
 // A number with at most so many significant digits: 12,345, 0.25, 1.5×10⁻⁹.
 export function formatNumber(value, digits = 4) {
   if (!Number.isFinite(value)) return "–";
@@ -18,7 +23,7 @@ export function formatNumber(value, digits = 4) {
     return String(+mantissa).replace("-", "−") + "×10" + raised(+power);
   }
   const rounded = Number.isInteger(value) ? value : +value.toPrecision(Math.max(digits, Math.ceil(Math.log10(size))));
-  return rounded.toLocaleString("en", { maximumFractionDigits: 9 }).replace("-", "−");
+  return grouped(String(rounded));
 }
 
 // A number and its unit.
@@ -49,7 +54,6 @@ export function tickTexts(ticks) {
   const power = size > 0 && (size >= 1e5 || size < 1e-2) ? Math.floor(Math.log10(size) + 1e-9) : 0;
   const step = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) : size || 1;
   const digits = Math.min(12, Math.max(0, -Math.floor(Math.log10(step / 10 ** power) + 1e-6)));
-  const texts = ticks.map((t) => (t / 10 ** power).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })
-    .replace(/^-(?=[0.]*$)/, "").replace("-", "−"));
+  const texts = ticks.map((t) => grouped((t / 10 ** power).toFixed(digits).replace(/^-(?=[0.]*$)/, "")));
   return { texts, power: power ? "×10" + raised(power) : "" };
 }

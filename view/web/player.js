@@ -5,7 +5,7 @@ import { Recording, fromBase64 } from "./recording.js";
 export class Player {
   // The recording that lies in this page, or null.
   static here(on) {
-    const texts = [...document.querySelectorAll("#recording, .recording")].map((e) => (e.textContent || "").trim()).filter(Boolean);
+    const texts = [...document.querySelectorAll(".recording")].map((e) => (e.textContent || "").trim()).filter(Boolean);
     return texts.length ? new Player(new Recording(fromBase64(texts)), on) : null;
   }
 

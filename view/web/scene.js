@@ -65,8 +65,7 @@ export class Scene {
 
   // After the graphics device was lost and is back.
   rebuild() {
-    this.makePicture();
-    this.setLook({});
+    this.prepare();
     if (this.frame) this.picture.push(this.frame);
   }
 
