@@ -97,15 +97,27 @@ static pid_t start(char **argv, const char *log)
 
 static volatile sig_atomic_t caught;
 
-static void note_signal(int number)
+/* SIGINT from a terminal, which the kernel sends, has reached the program, too. */
+static void note_signal(int number, siginfo_t *from, void *where)
 {
-    caught = number;
+    (void)where;
+    if (number != SIGINT || from->si_code <= 0)
+        caught = number;
+}
+
+/* Unless it is ignored, as under nohup. */
+static void pass_on_later(int number)
+{
+    struct sigaction action = {.sa_sigaction = note_signal, .sa_flags = SA_SIGINFO | SA_RESTART}, before;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
 }
 
 /* Passes a signal on that we were to end by; a program that does not end by it within PATIENCE is killed. */
 static void pass_on(pid_t child, double *since)
 {
-    const double PATIENCE = 1.5;
+    const double PATIENCE = 1;
     if (!caught)
         return;
     if (*since == 0) {
@@ -135,18 +147,17 @@ static int follow(pid_t child, struct pipe_reader *reader)
     return caught ? 128 + caught : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Ctrl-C is the program's: it ends, and what was found until then is told. So it is with SIGTERM and SIGHUP, which only
+/* Ctrl-C is the program's: it ends, and what was found until then is told. So it is with SIGINT, SIGTERM and SIGHUP that only
  * we get. */
 static int run(char **argv, const char *log, struct pipe_reader *reader)
 {
     const pid_t child = start(argv, log);
     if (child < 0)
         return cli_failed("cannot run Oclgrind: %s", strerror(errno));
-    signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
-    signal(SIGTERM, note_signal);
-    if (signal(SIGHUP, note_signal) == SIG_IGN) /* under nohup */
-        signal(SIGHUP, SIG_IGN);
+    pass_on_later(SIGINT);
+    pass_on_later(SIGTERM);
+    pass_on_later(SIGHUP);
     return follow(child, reader);
 }
 

@@ -43,6 +43,9 @@ programs() {
     # The status is the program's where there is no finding.
     expect 7 '.*the program ended with status 7' "$stdcl" check "$program" no_fault 7
     expect 143 '.*ended by signal 15.*' "$stdcl" check sh -c 'kill -TERM $$'
+    # A signal that only the command gets is passed on, unless it is ignored, as in the background of a shell.
+    [ "$(sh -c 'kill -INT $$; echo ignored')" = ignored ] ||
+        expect 130 '.*ended by signal 2.*' "$stdcl" check sh -c 'kill -INT $PPID; exec sleep 60'
     expect 1 '.*there is no program .no-such-program.*' "$stdcl" check no-such-program
     expect 1 ".*'$folder' is a folder.*" "$stdcl" check "$folder"
     : >"$folder/text"
