@@ -20,7 +20,7 @@
  *   soften.c       softening lengths of single bodies
  *   field.c        what fixed fields of force add to them
  *   ladder.c       the same with the kernels of the ladder, on one device
- *   order.c        which row is whose: those of a tree follow its curve
+ *   order.c        which row is whose: with the tree, and of many bodies in mixed precision, they follow a curve
  *   tree.c         sums by a tree instead, on all devices; tree.h has its types and files
  *   exchange.c     how all devices get all positions
  *   ranks.c        which device of which rank moves which bodies; how all ranks have all positions
@@ -63,6 +63,7 @@
     X(rsqrt, 0, 2, 0, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")           \
     X(fill, 1, 1 << 20, 16, "work-groups wanted for each compute unit; with fewer, a group sums a stretch, not all")\
     X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                    \
+    X(near, 1, 1 << 30, 65536, "in mixed precision: bodies from which on they lie along a curve, and only near ones are met in double")\
     X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                \
     X(leaf, 0, 32, 0, "of the tree: the most bodies of a cell that is not divided; 0: 16, or 32 to save memory")\
     X(moments, 0, 4, 0, "of the tree: the highest order of moments of cells, 2 or 4; 0: by the accuracy")\
@@ -85,6 +86,10 @@ struct share;
  * do not go together or that the device cannot do. */
 int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
                        const char *words);
+
+/* Makes the shape one whose groups have rows of one cluster, and whose tiles are whole pieces (mixed.cl). -1 with EINVAL if that
+ * cannot be. */
+int nbody_shape_cluster(struct nbody_shape *shape);
 
 /* Bodies from which on the tree is faster on the first device, as its row of the tree says; 0 when that does not answer. */
 size_t nbody_shape_crossover(const struct nbody *nb);
@@ -244,8 +249,9 @@ struct nbody {
     struct held *held;        /* save.c; NULL until it is asked for */
     bool planted; /* trees are those of the current positions */
     bool known;   /* the tree's devices have everybody's acceleration, of the last sum */
-    cl_uint *body, *row; /* which body has a row, and which row a body, with the tree (order.c); else NULL */
-    size_t order_steps;  /* ORDER_STEPS; tests take less */
+    bool ordered;        /* rows lie along a curve (order.c): with the tree, and of many bodies in mixed precision */
+    cl_uint *body, *row; /* then: which body has a row, and which row a body; else NULL */
+    size_t order_steps;  /* then: ORDER_STEPS; tests take less */
     size_t orders;       /* how often `row` changed */
 };
 
@@ -253,6 +259,12 @@ struct nbody {
 static inline bool nbody_has_doubles(const struct nbody *nb)
 {
     return nb->precision != NBODY_SINGLE;
+}
+
+/* Whether direct sums are over rows along a curve (mixed.cl). */
+static inline bool nbody_is_clustered(const struct nbody *nb)
+{
+    return nb->ordered && nb->method == NBODY_DIRECT;
 }
 
 /* Number k of an array in the engine's precision. */
@@ -463,9 +475,9 @@ void nbody_tree_free(struct nbody *nb);
 
 /* ---- order.c ---------------------------------------------------------------------------------- */
 
-enum { ORDER_STEPS = 256 };
+enum { ORDER_STEPS = 256, CLUSTER = 256, CLUSTER_PIECE = 32 }; /* the last two as mixed.cl has them */
 
-/* Collective; nothing to do without the tree. rows: sorts them; divide: where parts of the tree are no longer what devices move, these
+/* Collective; nothing to do where rows are not ordered. rows: sorts them; divide: where parts of the tree are no longer what devices move, these
  * get other rows, which changes no order; due: whether that is to be done before the next step, and left: how
  * many steps may be made until then. */
 int nbody_order_open(struct nbody *nb);

@@ -23,7 +23,7 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
 {
     const struct nbody_shape *s = &p->shape;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, top = (cl_uint)top_row,
-                  stretch = (cl_uint)nb->stretch, from = (cl_uint)from_stretch, until = (cl_uint)until_stretch,
+                  stretch = (cl_uint)nb->stretch, all = (cl_uint)nb->n, from = (cl_uint)from_stretch, until = (cl_uint)until_stretch,
                   end = (cl_uint)((nb->n + (size_t)s->tile - 1) / (size_t)s->tile) * (cl_uint)s->tile;
     const size_t groups = rows_of_launch / nbody_shape_rows(s), group = (size_t)s->group;
     const size_t deep = p->chain || from == until ? 1 : until - from;
@@ -58,6 +58,8 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
         PUT(REAL_ARG(nb, zero));
     for (int c = 0; mixed && c < 3; c++)
         PUT(VALUE_ARG(nb->centre[c]));
+    if (mixed)
+        PUT(VALUE_ARG(all));
     if (nb->soft)
         PUT(BLOCK_ARG(nb->soft));
 #undef PUT

@@ -21,6 +21,8 @@ static double instructions(const struct nbody *nb, cl_device_type type)
     const bool saved = nb->uniform && nb->integrator->sum == FORCES; /* the multiplication by the mass */
     if (type & CL_DEVICE_TYPE_CPU)
         return sum->multiplications - saved;
+    if (nbody_is_clustered(nb) && nb->integrator->sum == FORCES) /* as if all bodies were far */
+        return sum->instructions[NBODY_SINGLE] - saved;
     return sum->instructions[nb->precision] - (saved && nb->precision != NBODY_DOUBLE);
 }
 

@@ -154,6 +154,19 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
     return 0;
 }
 
+/* Whether rows are to lie along a curve: with the tree, and of so many bodies in mixed precision; rank 0 says how many. */
+static int choose_order(struct nbody *nb)
+{
+    uint64_t least = (uint64_t)nb->share[0].shape.near;
+    if (world_broadcast(nb->world, 0, &least, sizeof least) != 0)
+        return -1;
+    nb->ordered = nb->method == NBODY_TREE || (nb->precision == NBODY_MIXED && nb->stepping == NBODY_FIXED && nb->n >= least);
+    for (cl_uint d = 0; nbody_is_clustered(nb) && d < nb->ndev; d++)
+        if (nbody_shape_cluster(&nb->share[d].shape) != 0)
+            return -1;
+    return 0;
+}
+
 /* Four numbers for every body, padding included. A CPU that is the only device needs no copy of the host's. */
 static void *four_each(struct nbody *nb)
 {
@@ -389,6 +402,8 @@ static int prepare(struct nbody *nb, const struct nbody_options *o, const double
     if (status == 0)
         status = choose_shapes(nb, info, o->shape);
     status = world_agree(nb->world, status);
+    if (status == 0)
+        status = world_agree(nb->world, choose_order(nb));
     if (status == 0)
         status = divide(nb, info, o, mass, pos, vel);
     free(info);

@@ -1,9 +1,10 @@
-/* order.c - bodies that the tree sums for lie along its curve.
+/* order.c - rows of bodies lie along Hilbert's curve: with the tree, and of many bodies in mixed precision.
  *
  * A device moves the bodies of some rows, and makes the tree of a stretch of the curve. Where rows follow the curve these are nearly
  * the same bodies, so that few go from one device to another for each sum; and on one device rows that are read together lie
- * together. So rows are sorted when an engine is made, and again after every ORDER_STEPS steps. This is nobody else's
- * business: what callers give and get is in their order.
+ * together. In mixed precision bodies of rows that follow each other are to be near each other (mixed.cl).
+ * So rows are sorted when an engine is made, and again after every ORDER_STEPS steps. This is nobody else's
+ * business: what callers give and get is in their order. A tree's device sorts; without one, the host does.
  *
  * Sorting what is in order changes nothing, so that it does not matter whether a run was saved before or after.
  * SPDX-License-Identifier: MIT
@@ -13,8 +14,41 @@
 #include "core/clock.h"
 
 #include "nbody/blocks.h"
+#include "nbody/nbody_ref_tree.h"
+
+#include <math.h>
 
 enum { FEW_STEPS = 4 }; /* of a burst while parts of a tree are still made even */
+
+/* ---- Rows to the host and back. ---------------------------------------------------------------- */
+
+static char *felt(const struct nbody *nb, const struct share *p, size_t which)
+{
+    (void)which;
+    return p->tree ? (char *)p->tree->felt + p->first * nb->real : NULL;
+}
+
+/* What is moved, between a device and the host: the positions of its rows, their state, and what they felt. */
+static int copy_rows(struct nbody *nb, struct share *p, int direction)
+{
+    const struct changes c = nbody_task_changes(nb, p);
+    for (int i = 0; i <= CHANGES; i++) {
+        void *const at = i < CHANGES ? c.at[i] : felt(nb, p, 0);
+        const size_t bytes = i < CHANGES ? c.bytes[i] : at ? p->count * nb->real : 0;
+        if (bytes && clmsyncn(nb->ctx, p->dev, at, bytes, direction) == (cl_event)-1)
+            return -1;
+    }
+    return nbody_device_wait(nb, p);
+}
+
+static int copy_all(struct nbody *nb, int direction)
+{
+    int status = 0;
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        if (p->count && copy_rows(nb, p, direction) != 0)
+            status = -1;
+    return world_agree(nb->world, status);
+}
 
 /* ---- The order. ------------------------------------------------------------------------------- */
 
@@ -33,7 +67,7 @@ static int sort_on(struct nbody *nb, struct share *p, cl_uint *order)
 }
 
 /* Which of today's rows is which of tomorrow's. The first device that has rows sorts. */
-static int sort_rows(struct nbody *nb, cl_uint *order)
+static int sort_by_device(struct nbody *nb, cl_uint *order)
 {
     size_t n;
     struct share *p = nb->share;
@@ -46,6 +80,82 @@ static int sort_rows(struct nbody *nb, cl_uint *order)
         status = sort_on(nb, p, order);
     }
     return world_agree(nb->world, status) == 0 ? world_broadcast(nb->world, root, order, nb->n * sizeof *order) : -1;
+}
+
+struct place {
+    uint64_t key;
+    cl_uint row;
+};
+
+static int compare_places(const void *a_, const void *b_)
+{
+    const struct place *a = a_, *b = b_;
+    return a->key != b->key ? (a->key > b->key) - (a->key < b->key) : (a->row > b->row) - (a->row < b->row);
+}
+
+/* A cube around all bodies. */
+struct cube {
+    double low[3], side;
+};
+
+static struct cube cube_of(const struct nbody *nb)
+{
+    struct cube cube = {.side = 0};
+    for (int c = 0; c < 3; c++) {
+        double low = real_at(nb, nb->posm, (size_t)c), high = low;
+        for (size_t i = 1; i < nb->n; i++) {
+            low = fmin(low, real_at(nb, nb->posm, 4 * i + (size_t)c));
+            high = fmax(high, real_at(nb, nb->posm, 4 * i + (size_t)c));
+        }
+        cube.low[c] = low;
+        cube.side = fmax(cube.side, high - low);
+    }
+    return cube;
+}
+
+struct placing {
+    const struct nbody *nb;
+    struct cube cube;
+    struct place *place;
+};
+
+static void place_block(void *placing, size_t block, size_t first, size_t end)
+{
+    const struct placing *k = placing;
+    const double most = (1 << TREE_LEVELS) - 1;
+    (void)block;
+    for (size_t i = first; i < end; i++) {
+        uint32_t at[3] = {0};
+        for (size_t c = 0; c < 3; c++) {
+            const double x = (real_at(k->nb, k->nb->posm, 4 * i + c) - k->cube.low[c]) / k->cube.side * most;
+            at[c] = x > 0 ? x < most ? (uint32_t)x : (uint32_t)most : 0; /* 0 where all are at one place */
+        }
+        k->place[i] = (struct place){nbody_ref_hilbert(at[0], at[1], at[2]), (cl_uint)i};
+    }
+}
+
+/* The same on the host of every rank, which has all positions then. */
+static int sort_by_host(struct nbody *nb, cl_uint *order)
+{
+    struct place *place = malloc(nb->n * sizeof *place);
+    int status = place ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host for the order of %zu bodies", nb->n);
+    if (world_agree(nb->world, status) != 0 || copy_all(nb, CL_MEM_HOST) != 0 || nbody_ranks_spread(nb, nb->posm, 4 * nb->real, 1) != 0)
+        status = -1;
+    if (status == 0) {
+        nbody_each_block(nb->n, place_block, &(struct placing){nb, cube_of(nb), place});
+        qsort(place, nb->n, sizeof *place, compare_places);
+        for (size_t i = 0; i < nb->n; i++)
+            order[i] = place[i].row;
+    }
+    free(place);
+    return status;
+}
+
+static int sort_rows(struct nbody *nb, cl_uint *order)
+{
+    if (nb->method == NBODY_TREE)
+        return nbody_tree_spread(nb) == 0 ? sort_by_device(nb, order) : -1;
+    return sort_by_host(nb, order);
 }
 
 /* Whether each row is there once; `seen` has room for a number each. Else bodies would be lost, for a driver's defect. */
@@ -116,34 +226,6 @@ static char *plane(const struct nbody *nb, const struct share *p, size_t number)
     return (char *)p->state + number * p->rows * nb->real;
 }
 
-static char *felt(const struct nbody *nb, const struct share *p, size_t which)
-{
-    (void)which;
-    return p->tree ? (char *)p->tree->felt + p->first * nb->real : NULL;
-}
-
-/* What is moved, between a device and the host: the positions of its rows, their state, and what they felt. */
-static int copy_rows(struct nbody *nb, struct share *p, int direction)
-{
-    const struct changes c = nbody_task_changes(nb, p);
-    for (int i = 0; i <= CHANGES; i++) {
-        void *const at = i < CHANGES ? c.at[i] : felt(nb, p, 0);
-        const size_t bytes = i < CHANGES ? c.bytes[i] : p->count * nb->real;
-        if (bytes && clmsyncn(nb->ctx, p->dev, at, bytes, direction) == (cl_event)-1)
-            return -1;
-    }
-    return nbody_device_wait(nb, p);
-}
-
-static int copy_all(struct nbody *nb, int direction)
-{
-    int status = 0;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        if (p->tree && copy_rows(nb, p, direction) != 0)
-            status = -1;
-    return world_agree(nb->world, status);
-}
-
 static int move_rows(struct nbody *nb, const cl_uint *order, const struct division *d, char *all)
 {
     if (copy_all(nb, CL_MEM_HOST) != 0)
@@ -174,7 +256,7 @@ static void rename_rows(struct nbody *nb, const cl_uint *order, cl_uint *was)
 
 int nbody_order_open(struct nbody *nb)
 {
-    if (nb->method != NBODY_TREE)
+    if (!nb->ordered)
         return 0;
     nb->order_steps = ORDER_STEPS;
     nb->body = malloc(nb->n * sizeof *nb->body);
@@ -191,7 +273,7 @@ int nbody_order_rows(struct nbody *nb)
     cl_uint *order = malloc(nb->n * sizeof *order);
     char *all = malloc(nb->n * nb->real);
     int status = order && all ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host for the order of %zu bodies", nb->n);
-    if (world_agree(nb->world, status) != 0 || nbody_tree_spread(nb) != 0 || sort_rows(nb, order) != 0 ||
+    if (world_agree(nb->world, status) != 0 || sort_rows(nb, order) != 0 ||
         check_order(nb->n, order, (cl_uint *)all) != 0 || move_rows(nb, order, &(struct division){0}, all) != 0)
         status = -1;
     if (status == 0)
@@ -264,18 +346,18 @@ int nbody_order_divide(struct nbody *nb)
 
 size_t nbody_order_left(const struct nbody *nb)
 {
-    const size_t left = nb->method == NBODY_TREE ? nb->order_steps - nb->steps % nb->order_steps : SIZE_MAX;
-    return nbody_parts_settled(nb) || left < FEW_STEPS ? left : FEW_STEPS;
+    const size_t left = nb->ordered ? nb->order_steps - nb->steps % nb->order_steps : SIZE_MAX;
+    return nb->method != NBODY_TREE || nbody_parts_settled(nb) || left < FEW_STEPS ? left : FEW_STEPS;
 }
 
 bool nbody_order_due(const struct nbody *nb)
 {
-    return nb->method == NBODY_TREE && nb->steps > 0 && nb->steps % nb->order_steps == 0;
+    return nb->ordered && nb->steps > 0 && nb->steps % nb->order_steps == 0;
 }
 
 int nbody_order_out(const struct nbody *nb, double *of, size_t numbers)
 {
-    if (nb->method != NBODY_TREE)
+    if (!nb->ordered)
         return 0;
     char *rows = malloc(nb->n * numbers * sizeof *of);
     if (!rows)

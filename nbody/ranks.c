@@ -45,7 +45,7 @@ int nbody_ranks_multiple(const struct nbody *nb, size_t *number)
 /* A share is a whole number of these: work-groups and tiles of any device begin and end there, and blocks of energies. */
 static size_t grain(const struct nbody *nb)
 {
-    size_t g = SUM_BLOCK;
+    size_t g = nbody_is_clustered(nb) ? CLUSTER : SUM_BLOCK;
     for (cl_uint d = 0; d < nb->ndev; d++) {
         g = common_multiple(g, nbody_shape_rows(&nb->share[d].shape));
         g = common_multiple(g, (size_t)nb->share[d].shape.tile);

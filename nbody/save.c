@@ -3,7 +3,8 @@
  *   struct head                  what engine it was, and the numbers that steps count by
  *   what a step changes          (task_save.c), row by row: {x, y, z, G m} of all; the same of velocities and accelerations where sums
  *                                need them; plane by plane of the state
- *   with the tree:               what all felt in the last sum, by which cells are opened; and which body each row is (order.c)
+ *   with the tree:               what all felt in the last sum, by which cells are opened
+ *   where rows are ordered:      which body each row is (order.c)
  *
  * nbody_hold and nbody_held are the same in two halves. Nothing tells of devices or ranks, of which others go on. Positions of other devices' bodies travel before the next
  * sum, and a tree is made anew.
@@ -30,8 +31,8 @@ static size_t fours(const struct nbody *nb)
 
 size_t nbody_save_bytes(const nbody *nb)
 {
-    const size_t tree = nb->method == NBODY_TREE ? nb->real + sizeof *nb->body : 0;
-    return sizeof(struct head) + nb->n * (nb->real * (4 * fours(nb) + nb->planes) + tree);
+    const size_t felt = nb->method == NBODY_TREE ? nb->real : 0, order = nb->ordered ? sizeof *nb->body : 0;
+    return sizeof(struct head) + nb->n * (nb->real * (4 * fours(nb) + nb->planes) + felt + order);
 }
 
 static struct head head_of(const struct nbody *nb)
@@ -130,7 +131,7 @@ static int save_all(struct nbody *nb, char *to)
     const bool tree = nb->method == NBODY_TREE;
     for (size_t k = 0; k < nb->planes + tree && status == 0; k++, to += nb->n * nb->real)
         status = nbody_ranks_spread(nb, to, nb->real, 1);
-    if (tree && status == 0)
+    if (nb->ordered && status == 0)
         memcpy(to, nb->body, nb->n * sizeof *nb->body);
     return status;
 }
@@ -252,7 +253,7 @@ static int hold_all(struct nbody *nb, struct held *h)
         if (wait_for(&h->spare[d]) != 0 || (nb->share[d].count && hold_rows(nb, &nb->share[d], &h->spare[d]) != 0))
             return -1;
     h->head = head_of(nb);
-    if (nb->method == NBODY_TREE)
+    if (nb->ordered)
         memcpy(h->body, nb->body, nb->n * sizeof *h->body);
     return 0;
 }
@@ -295,7 +296,7 @@ int nbody_held(nbody *nb, void *to_)
         if (nb->share[d].count)
             end = put_rows(nb, &nb->share[d], h->spare[d].at, to);
     }
-    if (nb->method == NBODY_TREE)
+    if (nb->ordered)
         memcpy(end, h->body, nb->n * sizeof *h->body);
     return 0;
 }
@@ -374,7 +375,7 @@ static int load(struct nbody *nb, const struct head *h, const char *from, size_t
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->rows && load_rows(nb, p, from) != 0)
             return -1;
-    if (nb->method == NBODY_TREE)
+    if (nb->ordered)
         load_order(nb, from + size - sizeof *h);
     return 0;
 }

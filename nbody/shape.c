@@ -127,8 +127,24 @@ void nbody_shape_options(const struct nbody *nb, const struct share *p, bool dou
              "-D RSQRT=%d -D CHAIN=%d -D UNIFORM=%d%s",
              s->group, s->width, s->items, s->tile, s->local, s->ahead, s->deep, s->unroll, s->block, s->rsqrt, p->chain,
              nb->uniform, doubles ? " -D DOUBLE" : nbody_has_doubles(nb) ? " -D MIXED" : "");
+    if (nbody_is_clustered(nb) && !doubles)
+        snprintf(text + strlen(text), size - strlen(text), " -D CLUSTER=%d", CLUSTER);
     if (nbody_forces_sum(nb)->velocities)
         strncat(text, " -D VELOCITIES", size - strlen(text) - 1);
+}
+
+int nbody_shape_cluster(struct nbody_shape *s)
+{
+    while (s->group / s->deep * s->width > CLUSTER && s->group % 2 == 0 && s->group / 2 % s->deep == 0)
+        s->group /= 2;
+    const int lanes = s->group / s->deep * s->width;
+    while (s->items > 1 && CLUSTER % (lanes * s->items))
+        s->items--;
+    s->tile = (int)common_multiple((size_t)s->tile, CLUSTER_PIECE);
+    if (CLUSTER % (lanes * s->items) == 0 && s->block % s->tile == 0)
+        return 0;
+    return clerror_set(EINVAL, "nbody: shape: in mixed precision, from %d bodies on, group / deep times width must divide %d, and block "
+                               "must be a multiple of tile=%d", s->near, CLUSTER, s->tile);
 }
 
 size_t nbody_shape_rows(const struct nbody_shape *shape)

@@ -22,6 +22,7 @@ struct answers {
     struct nbody_diagnostics d;
 };
 static struct answers right, found;
+static const char *more = ""; /* words of all shapes */
 
 typedef const double (*rows)[3];
 
@@ -69,10 +70,12 @@ static int close_devices(void **state)
 static void answer(struct nbody_options o, size_t n, const struct run *r, struct answers *a)
 {
     struct nbody_diagnostics d;
+    char shape[256];
+    snprintf(shape, sizeof shape, "%s%s", r->shape, more);
     o.ctx = devices[r->devices];
     o.eps = 0.02;
     o.dt = 1. / 64;
-    o.shape = r->shape;
+    o.shape = shape;
     o.shares = r->shares;
     o.burst = r->burst;
     builds_unoptimised = o.precision == NBODY_DOUBLE || o.integrator != NBODY_LEAPFROG;
@@ -217,11 +220,28 @@ static void doubles(void **state)
         same((struct nbody_options){.precision = NBODY_MIXED}, 1000, 2);
 }
 
+/* Rows along a curve, in mixed precision: two spheres, so that there are near and far pieces. */
+static void clusters(void **state)
+{
+    struct cldev_info info[16];
+    (void)state;
+    works(clgetdevinfo(stddev, info));
+    if (!info[0].dev_pref_vec_double)
+        skip();
+    make(MOST, false);
+    for (size_t i = 0; i < MOST; i += 2)
+        pos[i][i / 2 % 3] += 30;
+    more = " near=256";
+    same((struct nbody_options){.precision = NBODY_MIXED}, MOST, COUNT(runs));
+    more = "";
+}
+
 /* test_nbody_bits [several]: only the part that shows what several devices do. */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest several[] = {cmocka_unit_test(single), cmocka_unit_test(hermite)};
-    const struct CMUnitTest tests[] = {cmocka_unit_test(single), cmocka_unit_test(launches), cmocka_unit_test(hermite), cmocka_unit_test(doubles)};
+    const struct CMUnitTest several[] = {cmocka_unit_test(single), cmocka_unit_test(hermite), cmocka_unit_test(clusters)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(single), cmocka_unit_test(launches), cmocka_unit_test(hermite), cmocka_unit_test(doubles),
+                                       cmocka_unit_test(clusters)};
     if (argc > 1 && strcmp(argv[1], "several") == 0)
         return cmocka_run_group_tests(several, open_devices, close_devices);
     return cmocka_run_group_tests(tests, open_devices, close_devices);

@@ -7,6 +7,7 @@
 #include "nbody_engine.h"
 #include "todays.h"
 
+#include "nbody/engine.h"
 #include "nbody/nbody_ref.h"
 
 #include <math.h>
@@ -67,6 +68,10 @@ static void make(size_t n, double far)
 
 /* Shapes of CPUs and GPUs: vectors, and tiles in local memory. */
 static const char *const shapes[] = {NULL, "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16"};
+
+/* Rows along a curve, and clusters whose far bodies are met without the second half of coordinates. */
+static const char *const clusters[] = {"near=256", "near=256 group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16",
+                                       "near=256 group=64 width=1 items=4 tile=128 local=1 ahead=1 unroll=8 block=1024 rsqrt=2 fill=1 flat=16"};
 
 /* Forces of a system far away are as good as at the origin: where most pulls cancel, the largest error of all bodies is that of
  * single precision there too. In single precision they would be wrong by a third far away. */
@@ -168,6 +173,72 @@ static void state_is_double(void **state)
             assert_true(fabs(vel1[i][c] - vel2[i][c]) < 1e-7 && fabs(pos1[i][c] - pos2[i][c]) < 2e-8);
 }
 
+/* Spheres at three places, whose bodies are given in turn: what is far pulls as well as what is near. And pairs
+ * 1e-8 of the distance of two of them apart. */
+static void near_and_far(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT(clusters); s++) {
+        const struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.01, .shape = clusters[s]},
+                                   hard = {.precision = NBODY_MIXED, .shape = clusters[s]};
+        if (!todays(s, COUNT(clusters)))
+            continue;
+        make(MOST, 1e6);
+        for (size_t i = 0; i < MOST; i++)
+            pos[i][i % 3] += (double)(i % 3) * 20;
+        assert_true(errors_below(&o, MOST, 0.99) < 4e-7);
+        assert_true(error[MOST - 1] < 4e-6);
+        for (size_t i = 0; i < MOST; i++)
+            mass[i] = 0.25;
+        assert_true(errors_below(&o, MOST, 0.99) < 4e-7);
+        make(1000, 0);
+        for (size_t i = 0; i < 1000; i += 2)
+            for (int c = 0; c < 3; c++) {
+                pos[i][c] += i % 4 == 0 && c == 0 ? 100 : 0;
+                pos[i + 1][c] = pos[i][c] + 1e-6 * (c == (int)(i / 2 % 3) ? 1 : 0.3);
+            }
+        assert_true(errors_below(&hard, 1000, 0.99) < 3e-7);
+    }
+}
+
+/* Rows that are sorted anew twice: bodies keep their numbers, go as in double precision, and a saved run goes on with the same bits. */
+static void along_a_curve(void **state)
+{
+    enum { N = 700 };
+    const struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.05, .shape = clusters[0]};
+    (void)state;
+    make(N, 1e6);
+    nbody *nb = engine(o, N);
+    assert_non_null(nb->row);
+    nb->order_steps = 3;
+    works(nbody_state(nb, pos1, vel1));
+    assert_memory_equal(pos1, pos, N * sizeof *pos);
+    assert_memory_equal(vel1, vel, N * sizeof *vel);
+    works(nbody_step(nb, 5));
+    void *saved = malloc(nbody_save_bytes(nb));
+    assert_non_null(saved);
+    works(nbody_save(nb, saved));
+    works(nbody_step(nb, 4));
+    works(nbody_state(nb, pos1, vel1));
+    assert_int_equal(nb->orders, 3);
+    memcpy(pos2, pos, sizeof pos2);
+    memcpy(vel2, vel, sizeof vel2);
+    works(nbody_ref_run(NBODY_LEAPFROG, N, 1, 0.05, 1. / 64, 9, mass, pos2, vel2));
+    for (size_t i = 0; i < N; i++)
+        for (int c = 0; c < 3; c++)
+            assert_true(fabs(vel1[i][c] - vel2[i][c]) < 1e-7 && fabs(pos1[i][c] - pos2[i][c]) < 2e-8);
+    nbody_free(nb);
+    nb = engine(o, N);
+    nb->order_steps = 3;
+    works(nbody_load(nb, saved, nbody_save_bytes(nb)));
+    works(nbody_step(nb, 4));
+    works(nbody_state(nb, pos2, vel2));
+    assert_memory_equal(pos1, pos2, N * sizeof *pos);
+    assert_memory_equal(vel1, vel2, N * sizeof *vel);
+    nbody_free(nb);
+    free(saved);
+}
+
 static void refused(struct nbody_options o, const char *sentence)
 {
     o.ctx = stddev;
@@ -193,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(far_away),        cmocka_unit_test(close_pairs), cmocka_unit_test(equal_and_few),
         cmocka_unit_test(energy_is_the_integrators), cmocka_unit_test(state_is_double),
+        cmocka_unit_test(near_and_far),    cmocka_unit_test(along_a_curve),
         cmocka_unit_test(what_it_cannot_do),
     };
     struct cldev_info info[16];
